@@ -1,0 +1,193 @@
+#include "base/config.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <fstream>
+
+#include "base/config_keys.hpp"
+#include "base/error.hpp"
+
+namespace espalier {
+namespace {
+
+const ConfigKey* find_key(std::string_view name) {
+  for (const ConfigKey& key : config_keys)
+    if (key.name == name) return &key;
+  return nullptr;
+}
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t above = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1])});
+      diagonal = above;
+    }
+  }
+  return row[b.size()];
+}
+
+std::string_view nearest_key(std::string_view name) {
+  const auto closer = [name](const ConfigKey& a, const ConfigKey& b) {
+    return edit_distance(a.name, name) < edit_distance(b.name, name);
+  };
+  return std::min_element(config_keys.begin(), config_keys.end(), closer)->name;
+}
+
+std::string trim(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t\r");
+  if (first == std::string_view::npos) return "";
+  return std::string(text.substr(first, text.find_last_not_of(" \t\r") - first + 1));
+}
+
+bool is_on(std::string_view text) { return text == "on" || text == "1" || text == "yes" || text == "true"; }
+bool is_off(std::string_view text) { return text == "off" || text == "0" || text == "no" || text == "false"; }
+
+// Names that are the test-suite's or the build's own and start alike.
+bool is_foreign(std::string_view name) { return name.starts_with("ESPALIER_TEST_"); }
+
+}  // namespace
+
+const Config& Config::instance() {
+  static const Config config(environ);
+  return config;
+}
+
+Config::Config(const char* const* environment) {
+  for (const ConfigKey& key : config_keys) values_.push_back({&key, std::string(key.fallback), "default"});
+  std::vector<std::pair<std::string, std::string>> found;
+  for (; environment && *environment; ++environment) {
+    const std::string_view entry = *environment;
+    const auto equals = entry.find('=');
+    if (equals == std::string_view::npos || !entry.starts_with("ESPALIER")) continue;
+    const std::string_view name = entry.substr(0, equals);
+    if (name != "ESPALIER" && !name.starts_with("ESPALIER_")) continue;
+    found.emplace_back(name, entry.substr(equals + 1));
+  }
+  for (const auto& [name, text] : found)
+    if (name == "ESPALIER_CONFIG") read_file(text);
+  for (const auto& [name, text] : found) set(name, text, "environment");
+  check_values();
+}
+
+void Config::set(std::string_view name, std::string text, std::string origin) {
+  if (is_foreign(name)) return;
+  const ConfigKey* key = find_key(name);
+  if (!key) {
+    warnings_.push_back(fmt::format("unknown key {} ({}) is ignored; did you mean {}? `espalier explain --config` lists all keys",
+                                    name, origin, nearest_key(name)));
+    return;
+  }
+  ConfigValue& value = values_[static_cast<std::size_t>(key - config_keys.data())];
+  value.text = trim(text);
+  value.origin = std::move(origin);
+}
+
+void Config::read_file(const std::string& path) {
+  if (path.empty()) return;
+  std::ifstream file(path);
+  if (!file) {
+    warnings_.push_back(fmt::format("ESPALIER_CONFIG: cannot read {}; its settings are ignored", path));
+    return;
+  }
+  std::string line;
+  for (int number = 1; std::getline(file, line); ++number) {
+    const std::string text = trim(line);
+    if (text.empty() || text[0] == '#') continue;
+    const std::string origin = fmt::format("{}:{}", path, number);
+    const auto equals = text.find('=');
+    if (equals == std::string::npos)
+      warnings_.push_back(fmt::format("{}: \"{}\" is not KEY=VALUE; the line is ignored", origin, text));
+    else
+      set(trim(text.substr(0, equals)), text.substr(equals + 1), origin);
+  }
+}
+
+void Config::check_values() {
+  const auto reject = [this](ConfigValue& value, const std::string& allowed) {
+    warnings_.push_back(fmt::format("{}={} ({}) is not {}; the default \"{}\" is used", value.key->name, value.text, value.origin,
+                                    allowed, value.key->fallback));
+    value.text = value.key->fallback;
+    value.origin = "default";
+  };
+  const auto is_one_of = [](std::string_view text, std::initializer_list<std::string_view> words) {
+    return std::find(words.begin(), words.end(), text) != words.end();
+  };
+  for (ConfigValue& value : values_) {
+    const std::string_view name = value.key->name;
+    if (value.text == value.key->fallback) continue;
+    if ((is_on(value.key->fallback) || is_off(value.key->fallback)) && !is_on(value.text) && !is_off(value.text)) {
+      reject(value, "on or off");
+    } else if (name == "ESPALIER_FALLBACK" && !is_one_of(value.text, {"error", "warn", "silent"})) {
+      reject(value, "error, warn or silent");
+    } else if (name == "ESPALIER_WAIT" && !is_one_of(value.text, {"auto", "spin", "yield", "sleep"})) {
+      reject(value, "auto, spin, yield or sleep");
+    } else if (is_one_of(name, {"ESPALIER_SHM", "ESPALIER_SLOT", "ESPALIER_CHUNK", "ESPALIER_SLOTS"})) {
+      try {
+        const std::size_t number = parse_bytes(value.text);
+        if (name == "ESPALIER_SLOTS" && (number < 1 || number > 64)) reject(value, "a number from 1 to 64");
+        if (name == "ESPALIER_SLOT" && number < 1024) reject(value, "at least 1KiB");
+        if (name == "ESPALIER_CHUNK" && number < 64) reject(value, "at least 64 bytes");
+      } catch (const Error&) {
+        reject(value, "a number of bytes such as 4096, 64KiB or 2M");
+      }
+    }
+  }
+}
+
+const ConfigValue& Config::value(std::string_view name) const {
+  const ConfigKey* key = find_key(name);
+  if (!key) throw Error(fmt::format("configuration key {} does not exist", name));
+  return values_[static_cast<std::size_t>(key - config_keys.data())];
+}
+
+bool Config::flag(std::string_view key) const { return is_on(text(key)); }
+
+std::size_t Config::bytes(std::string_view key) const { return parse_bytes(text(key)); }
+
+std::uint64_t Config::agreement() const {
+  std::uint64_t hash = 14695981039346656037ull;  // FNV-1a
+  for (const ConfigValue& value : values_) {
+    if (!value.key->agreed) continue;
+    for (const char c : value.text + '\n') hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ull;
+  }
+  return hash;
+}
+
+std::size_t parse_bytes(std::string_view text) {
+  const std::string whole = trim(text);
+  double number = 0;
+  const auto [end, status] = std::from_chars(whole.data(), whole.data() + whole.size(), number);
+  std::string unit(end, whole.data() + whole.size());
+  unit = trim(unit);
+  std::transform(unit.begin(), unit.end(), unit.begin(), [](unsigned char c) { return std::tolower(c); });
+  static constexpr std::string_view prefixes = "kmgt";
+  double factor = 1;
+  if (!unit.empty() && unit != "b") {
+    const auto power = prefixes.find(unit[0]);
+    const std::string_view rest = std::string_view(unit).substr(1);
+    if (power == std::string_view::npos || (rest != "" && rest != "b" && rest != "ib")) factor = 0;
+    else factor = std::pow(1024.0, static_cast<double>(power) + 1);
+  }
+  if (status != std::errc() || factor == 0 || !(number >= 0) || number * factor > 9e18)
+    throw Error(fmt::format("\"{}\" is not a number of bytes; write it as 4096, 64KiB or 2M", text));
+  return static_cast<std::size_t>(number * factor);
+}
+
+std::string print_bytes(std::size_t bytes) {
+  static constexpr const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  int power = 0;
+  std::size_t value = bytes;
+  for (; power < 4 && value >= 1024 && value % 1024 == 0; ++power) value /= 1024;
+  return power == 0 ? fmt::format("{}", bytes) : fmt::format("{}{}", value, units[power]);
+}
+
+}  // namespace espalier

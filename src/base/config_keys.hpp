@@ -1,0 +1,39 @@
+// Every configuration key that Espalier knows.
+#pragma once
+
+#include <array>
+
+#include "base/config.hpp"
+
+namespace espalier {
+
+// clang-format off
+inline constexpr std::array config_keys = {
+    ConfigKey{"ESPALIER", "on", true, "off: as if Espalier were not there"},
+    ConfigKey{"ESPALIER_CONFIG", "", false, "file of KEY=VALUE lines; the environment wins over it"},
+    ConfigKey{"ESPALIER_FALLBACK", "silent", false, "a call that the host has to serve: error | warn | silent"},
+    ConfigKey{"ESPALIER_STATS", "", false, "1: print at finalize what ran; FILE.json: write it there"},
+    ConfigKey{"ESPALIER_LIB", "", false, "folder of the libraries that `espalier run` preloads"},
+    ConfigKey{"ESPALIER_RULES", "", true, "rules table (JSON) that is asked before the built-in one"},
+    ConfigKey{"ESPALIER_BARRIER", "", true, "algorithm of every barrier, whatever the rules say"},
+    ConfigKey{"ESPALIER_BCAST", "", true, "algorithm of every bcast"},
+    ConfigKey{"ESPALIER_REDUCE", "", true, "algorithm of every reduce"},
+    ConfigKey{"ESPALIER_ALLREDUCE", "", true, "algorithm of every allreduce"},
+    ConfigKey{"ESPALIER_CHUNK", "", true, "bytes of a chunk of the node stage"},
+    ConfigKey{"ESPALIER_TREE", "", true, "gather and release tree, such as \"numa=flat socket=kary:2\""},
+    ConfigKey{"ESPALIER_GATHER_TREE", "", true, "gather tree alone"},
+    ConfigKey{"ESPALIER_RELEASE_TREE", "", true, "release tree alone"},
+    ConfigKey{"ESPALIER_INLINE", "on", true, "small data travels in the flag line (RG III-D)"},
+    ConfigKey{"ESPALIER_READ_FROM_PARENT", "on", true, "children poll their parent's flag (RG III-B)"},
+    ConfigKey{"ESPALIER_SKIP_GATHER", "on", true, "bcast waits for its readers only when slots run out (RG III-C)"},
+    ConfigKey{"ESPALIER_COPY_AVOIDANCE", "on", true, "root and leaders reduce straight into the user's buffer (RG III-E)"},
+    ConfigKey{"ESPALIER_SLOTS", "8", true, "slots of a rank: 1 to 64 (RG III-C)"},
+    ConfigKey{"ESPALIER_SLOT", "32KiB", true, "bytes of a slot"},
+    ConfigKey{"ESPALIER_SHM", "auto", true, "shared memory that the ranks of a node may use in all"},
+    ConfigKey{"ESPALIER_MEMFD", "on", true, "off: use shm_open where memfd_create would do"},
+    ConfigKey{"ESPALIER_WAIT", "auto", true, "wait ladder: auto | spin | yield | sleep"},
+    ConfigKey{"ESPALIER_TOPOLOGY", "", true, "synthetic machine in hwloc's notation, instead of the real one"},
+};
+// clang-format on
+
+}  // namespace espalier

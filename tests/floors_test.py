@@ -1,0 +1,182 @@
+"""Holds the floors of the house: a file includes only from its own folder or from floors below, and nothing goes in circles."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).resolve().parents[1] / "src"
+
+FLOORS = {
+    "base": 1,
+    "memory": 2,
+    "reduce": 2,
+    "topology": 2,
+    "network": 3,
+    "tree": 3,
+    "machine": 4,
+    "plan": 4,
+    "collective": 5,
+    "runtime": 6,
+    "simulate": 6,
+    "sharp": 6,
+    "mpi": 7,
+    "capi": 7,
+}
+
+PUBLIC = "espalier"  # include/espalier: below everything
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.MULTILINE)
+SUFFIXES = {".hpp", ".cpp", ".h", ".c", ".inc"}
+
+
+def includes(source):
+    """file -> the names it includes in quotes, both relative to the source folder."""
+    files = sorted(path for path in source.rglob("*") if path.suffix in SUFFIXES)
+    return {
+        path.relative_to(source).as_posix(): INCLUDE.findall(path.read_text(encoding="utf-8"))
+        for path in files
+    }
+
+
+def folder_of(name):
+    return name.split("/", 1)[0] if "/" in name else ""
+
+
+def broken_floors(graph):
+    """One line for every include that points up, sideways, or to no floor at all."""
+    found = []
+    for file, names in graph.items():
+        own = folder_of(file)
+        if own not in FLOORS:
+            found.append(f"{file}: its folder is no floor of the house")
+            continue
+        for name in names:
+            other = folder_of(name)
+            if other in (own, PUBLIC):
+                continue
+            if other not in FLOORS:
+                found.append(f'{file}: "{name}" is not written from src/ as "floor/file"')
+            elif FLOORS[other] >= FLOORS[own]:
+                found.append(f'{file} (floor {FLOORS[own]}) includes "{name}" (floor {FLOORS[other]})')
+    return found
+
+
+def missing_files(graph):
+    """Includes of a floor that name no file. Generated files would need a place of their own here."""
+    return [
+        f'{file}: "{name}" does not exist'
+        for file, names in graph.items()
+        for name in names
+        if folder_of(name) in FLOORS and name not in graph
+    ]
+
+
+def circle(graph):
+    """The files of one include circle, first and last the same; empty when there is none."""
+    done, path = set(), []
+
+    def visit(file):
+        if file in path:
+            return path[path.index(file) :] + [file]
+        if file in done or file not in graph:
+            return []
+        path.append(file)
+        for name in graph[file]:
+            found = visit(name)
+            if found:
+                return found
+        path.pop()
+        done.add(file)
+        return []
+
+    for file in graph:
+        found = visit(file)
+        if found:
+            return found
+    return []
+
+
+def test_includes_never_point_up():
+    assert broken_floors(includes(SOURCE)) == []
+
+
+def test_includes_name_files_that_exist():
+    assert missing_files(includes(SOURCE)) == []
+
+
+def test_no_circles():
+    assert circle(includes(SOURCE)) == []
+
+
+def test_the_source_was_found():
+    assert len(includes(SOURCE)) > 20
+
+
+# The test itself, on made-up trees: each of these must be caught.
+
+
+def tree(folder, files):
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return includes(folder)
+
+
+GOOD = {
+    "base/error.hpp": "#include <string>\n",
+    "tree/shape.hpp": '#include "base/error.hpp"\n#include "espalier/espalier.h"\n',
+    "tree/shape.cpp": '#include "tree/shape.hpp"\n',
+    "capi/face.cpp": '#include "tree/shape.hpp"\n#include "capi/face.hpp"\n',
+    "capi/face.hpp": "",
+}
+
+
+def test_good_tree_passes(tmp_path):
+    graph = tree(tmp_path, GOOD)
+    assert (broken_floors(graph), missing_files(graph), circle(graph)) == ([], [], [])
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '#include "tree/shape.hpp"',
+        '  #  include   "tree/shape.hpp"',
+        '#ifdef NEVER\n#include "tree/shape.hpp"\n#endif',
+    ],
+)
+def test_include_that_points_up_is_caught(tmp_path, line):
+    graph = tree(tmp_path, {**GOOD, "base/low.cpp": line + "\n"})
+    assert broken_floors(graph) == ['base/low.cpp (floor 1) includes "tree/shape.hpp" (floor 3)']
+
+
+def test_sideways_include_is_caught(tmp_path):
+    graph = tree(tmp_path, {**GOOD, "network/side.cpp": '#include "tree/shape.hpp"\n'})
+    assert broken_floors(graph) == ['network/side.cpp (floor 3) includes "tree/shape.hpp" (floor 3)']
+
+
+def test_relative_include_is_caught(tmp_path):
+    graph = tree(tmp_path, {**GOOD, "tree/near.cpp": '#include "shape.hpp"\n#include "../runtime/up.hpp"\n'})
+    assert len(broken_floors(graph)) == 2
+
+
+def test_unknown_folder_is_caught(tmp_path):
+    graph = tree(tmp_path, {**GOOD, "cellar/wine.cpp": ""})
+    assert broken_floors(graph) == ["cellar/wine.cpp: its folder is no floor of the house"]
+
+
+def test_circle_within_a_floor_is_caught(tmp_path):
+    graph = tree(
+        tmp_path,
+        {
+            "tree/a.hpp": '#include "tree/b.hpp"\n',
+            "tree/b.hpp": '#include "tree/c.hpp"\n',
+            "tree/c.hpp": '#include "tree/a.hpp"\n',
+        },
+    )
+    assert circle(graph) == ["tree/a.hpp", "tree/b.hpp", "tree/c.hpp", "tree/a.hpp"]
+
+
+def test_missing_file_is_caught(tmp_path):
+    graph = tree(tmp_path, {**GOOD, "tree/lost.cpp": '#include "base/gone.hpp"\n'})
+    assert missing_files(graph) == ['tree/lost.cpp: "base/gone.hpp" does not exist']
