@@ -1,0 +1,46 @@
+#include "topology/cpu_budget.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "topology/cgroup.hpp"
+
+namespace espalier::topology {
+
+namespace {
+
+// Counts the cores that `cpus` touches and takes their CPUs out of `left`.
+int take_cores(const Domain& domain, const CpuSet& cpus, CpuSet& left) {
+  if (!domain.cpus.intersects(cpus)) return 0;
+  if (domain.level == Level::core) {
+    left -= domain.cpus;
+    return 1;
+  }
+  int cores = 0;
+  for (const Domain& child : domain.children) cores += take_cores(child, cpus, left);
+  return cores;
+}
+
+}  // namespace
+
+CpuBudget cpu_budget(const Topology& topology, std::span<const CpuSet> affinity, const std::string& root) {
+  CpuSet cpus;
+  for (const CpuSet& mask : affinity) cpus |= mask;
+  CpuSet outside = cpus;  // CPUs of no known core count one by one
+  CpuBudget budget;
+  budget.cores = take_cores(topology.machine, cpus, outside);
+  budget.cores = std::max(1, budget.cores + outside.count());
+  budget.explanation = fmt::format("{} rank{} may run on {} core{} (CPUs {})", affinity.size(),
+                                   affinity.size() == 1 ? "" : "s", budget.cores,
+                                   budget.cores == 1 ? "" : "s", cpus.empty() ? "unknown" : cpus.to_string());
+  CpuQuota quota = cgroup_quota(root);
+  budget.quota = quota.cpus;
+  if (quota.limited()) {
+    budget.explanation += fmt::format(" and {} allows {:.4g} CPUs' worth of time{}", quota.file, quota.cpus,
+                                      quota.cpus < budget.cores ? ", which is less" : "");
+  }
+  return budget;
+}
+
+}  // namespace espalier::topology

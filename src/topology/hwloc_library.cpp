@@ -1,0 +1,54 @@
+#include "topology/hwloc_library.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+namespace espalier::topology {
+
+namespace {
+
+template <class Function>
+bool find(void* handle, const char* name, Function& function) {
+  function = reinterpret_cast<Function>(dlsym(handle, name));
+  return function != nullptr;
+}
+
+}  // namespace
+
+std::unique_ptr<HwlocLibrary> HwlocLibrary::load(const char* name, std::string& reason) {
+  std::unique_ptr<HwlocLibrary> library(new HwlocLibrary);
+  library->handle_ = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
+  if (!library->handle_ || !library->resolve()) {
+    const char* message = dlerror();
+    reason = message ? message : fmt::format("{} cannot be loaded", name);
+    return nullptr;
+  }
+  unsigned version = library->get_api_version();
+  if (version >> 16 != HWLOC_API_VERSION >> 16) {  // within a major version the structures keep their layout
+    reason = fmt::format("{} is of hwloc {}, this build needs hwloc {}", name, version >> 16,
+                         HWLOC_API_VERSION >> 16);
+    return nullptr;
+  }
+  return library;
+}
+
+HwlocLibrary::~HwlocLibrary() {
+  if (handle_) dlclose(handle_);
+}
+
+bool HwlocLibrary::resolve() {
+  return find(handle_, "hwloc_get_api_version", get_api_version) &&
+         find(handle_, "hwloc_topology_init", topology_init) &&
+         find(handle_, "hwloc_topology_destroy", topology_destroy) &&
+         find(handle_, "hwloc_topology_set_flags", topology_set_flags) &&
+         find(handle_, "hwloc_topology_set_xml", topology_set_xml) &&
+         find(handle_, "hwloc_topology_set_xmlbuffer", topology_set_xmlbuffer) &&
+         find(handle_, "hwloc_topology_set_synthetic", topology_set_synthetic) &&
+         find(handle_, "hwloc_topology_load", topology_load) &&
+         find(handle_, "hwloc_get_obj_by_depth", get_obj_by_depth) &&
+         find(handle_, "hwloc_bitmap_next", bitmap_next) &&
+         find(handle_, "hwloc_topology_export_xmlbuffer", topology_export_xmlbuffer) &&
+         find(handle_, "hwloc_free_xmlbuffer", free_xmlbuffer);
+}
+
+}  // namespace espalier::topology
