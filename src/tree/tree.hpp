@@ -1,0 +1,43 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace espalier::tree {
+
+// A rooted ordered tree over the ranks 0..n-1; all that the executors of release and gather see.
+struct Tree {
+  int root = 0;
+  std::vector<int> parent;                 // -1 at the root
+  std::vector<std::vector<int>> children;  // in the order in which they are served
+
+  int size() const { return static_cast<int>(parent.size()); }
+  const std::vector<int>& children_of(int rank) const { return children[static_cast<std::size_t>(rank)]; }
+  int parent_of(int rank) const { return parent[static_cast<std::size_t>(rank)]; }
+
+  friend bool operator==(const Tree&, const Tree&) = default;
+};
+
+// n ranks without edges, to be filled by `attach`.
+Tree unconnected(int n, int root);
+
+// Makes `child` the last one that `parent` serves.
+void attach(Tree& tree, int parent, int child);
+
+// The number of edges between the root and the farthest rank.
+int depth(const Tree& tree);
+
+// The largest number of children.
+int max_fan_out(const Tree& tree);
+
+// The rank and all below it, rising.
+std::vector<int> subtree(const Tree& tree, int rank);
+
+// What is wrong with the tree, if anything: each rank once, one root, parents and children agree, no circle.
+std::optional<std::string> flaw(const Tree& tree);
+
+// One line: each rank with its children, in the order served, in brackets: 0(4(12 16) 8 1 2 3).
+std::string print(const Tree& tree);
+
+}  // namespace espalier::tree
