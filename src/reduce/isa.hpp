@@ -1,0 +1,36 @@
+// The kernels by instruction set, for find() and for tests that compare the sets.
+#pragma once
+
+#include <cstdint>
+
+#include "reduce/operation.hpp"
+
+namespace espalier::reduce {
+
+enum class Isa : std::uint8_t { baseline, avx2, avx512, none };
+
+namespace detail {
+
+struct Table {
+  Operation operations[op_count][type_count];
+};
+
+// From how many bytes of sources and target together a call stores its target past the caches: the size of
+// the last-level cache, set when the library is loaded (before that nothing is streamed). Tests set it to
+// their needs.
+extern std::size_t stream_bytes;
+
+// nullptr where this CPU or this build lacks the set. A table of a wide set holds only what gains from it;
+// the rest (a null kernel there) is in the table of a narrower one.
+const Table* table(Isa isa) noexcept;
+
+// As reduce::find, with the kernels of one set (else of a narrower). nullptr also when the set cannot be used
+// here.
+const Operation* find(Isa isa, Op op, Type type) noexcept;
+
+// The widest set this CPU has: what reduce::find uses.
+Isa best_isa() noexcept;
+
+}  // namespace detail
+
+}  // namespace espalier::reduce
