@@ -1,0 +1,128 @@
+#include "memory/arena.hpp"
+
+#include <fmt/format.h>
+#include <pthread.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <new>
+
+namespace espalier::memory {
+
+// One byte a unit (0 free, 1 taken) keeps the search plain; a terabyte of budget would be 16 MiB of it.
+struct Arena::Header {
+  std::uint64_t magic;
+  std::uint32_t layout_version;
+  std::size_t units;        // after the header
+  std::size_t first_unit;   // offset of unit 0 in the segment
+  std::size_t notes_bytes;
+  std::atomic<std::size_t> taken;
+  pthread_mutex_t mutex;
+  unsigned char map[];
+};
+
+namespace {
+
+constexpr std::uint64_t magic_number = 0x7265696c61707365ull;  // "espalier"
+constexpr std::uint32_t layout_version = 1;
+
+std::size_t round_up(std::size_t value, std::size_t multiple) { return (value + multiple - 1) / multiple * multiple; }
+
+// A robust lock: when its holder died, the next one repairs (the map is always consistent enough: at worst the dead
+// process's run of units stays taken).
+class Guard {
+ public:
+  explicit Guard(pthread_mutex_t& mutex) : mutex_(mutex) {
+    if (pthread_mutex_lock(&mutex_) == EOWNERDEAD) pthread_mutex_consistent(&mutex_);
+  }
+  ~Guard() { pthread_mutex_unlock(&mutex_); }
+  Guard(const Guard&) = delete;
+  Guard& operator=(const Guard&) = delete;
+
+ private:
+  pthread_mutex_t& mutex_;
+};
+
+void init_mutex(pthread_mutex_t& mutex) {
+  pthread_mutexattr_t attributes;
+  pthread_mutexattr_init(&attributes);
+  pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+  pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+  pthread_mutex_init(&mutex, &attributes);
+  pthread_mutexattr_destroy(&attributes);
+}
+
+}  // namespace
+
+Arena::Arena(Segment segment) : segment_(std::move(segment)) {}
+Arena::~Arena() = default;
+Arena::Header& Arena::header() const { return *reinterpret_cast<Header*>(segment_.base()); }
+
+std::unique_ptr<Arena> Arena::found(Segment segment, std::size_t notes_bytes, std::string& why) {
+  const std::size_t units = segment.size() / unit;
+  const std::size_t first_unit = round_up(sizeof(Header) + units + notes_bytes, unit);
+  if (segment.size() < first_unit + unit) {
+    why = fmt::format("{} bytes are too few for an arena; the least is {}", segment.size(), first_unit + unit);
+    return nullptr;
+  }
+  if (!segment.reserve(0, first_unit)) {
+    why = fmt::format("no space for the arena's first {} bytes", first_unit);
+    return nullptr;
+  }
+  auto arena = std::unique_ptr<Arena>(new Arena(std::move(segment)));
+  auto* header = new (arena->segment_.base()) Header{};
+  header->layout_version = layout_version;
+  header->units = (arena->segment_.size() - first_unit) / unit;
+  header->first_unit = first_unit;
+  header->notes_bytes = notes_bytes;
+  init_mutex(header->mutex);
+  header->magic = magic_number;
+  return arena;
+}
+
+std::unique_ptr<Arena> Arena::join(Segment segment, std::string& why) {
+  const auto* header = reinterpret_cast<const Header*>(segment.base());
+  if (header->magic != magic_number || header->layout_version != layout_version) {
+    why = "the node's arena was laid out by another version of Espalier; use one version on all ranks";
+    return nullptr;
+  }
+  return std::unique_ptr<Arena>(new Arena(std::move(segment)));
+}
+
+Share Arena::allocate(std::size_t bytes) {
+  Header& h = header();
+  const std::size_t wanted = (bytes + unit - 1) / unit;
+  const Guard guard(h.mutex);
+  std::size_t run = 0;
+  for (std::size_t i = 0; i < h.units; ++i) {
+    run = h.map[i] ? 0 : run + 1;
+    if (run == wanted) {
+      const std::size_t first = i + 1 - wanted;
+      std::fill_n(h.map + first, wanted, 1);
+      h.taken.fetch_add(wanted, std::memory_order_relaxed);  // a counter to print; the mutex orders the map
+      return {h.first_unit + first * unit, bytes};
+    }
+  }
+  return {};
+}
+
+void Arena::free(Share share) {
+  if (!share) return;
+  Header& h = header();
+  const std::size_t count = (share.bytes + unit - 1) / unit;
+  const Guard guard(h.mutex);
+  std::fill_n(h.map + (share.offset - h.first_unit) / unit, count, 0);
+  h.taken.fetch_sub(count, std::memory_order_relaxed);
+}
+
+bool Arena::reserve(Share share, std::size_t begin, std::size_t bytes) const {
+  return segment_.reserve(share.offset + begin, bytes);
+}
+
+std::size_t Arena::budget() const { return header().units * unit; }
+std::size_t Arena::used() const { return header().taken.load(std::memory_order_relaxed) * unit; }
+std::byte* Arena::notes() const { return segment_.base() + header().first_unit - notes_capacity(); }
+std::size_t Arena::notes_capacity() const { return header().notes_bytes; }
+
+}  // namespace espalier::memory

@@ -1,0 +1,53 @@
+// The one piece of shared memory of a node, and its shares.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "memory/segment.hpp"
+
+namespace espalier::memory {
+
+/// A part of the arena that belongs to one communicator; offset 0 is no share.
+struct Share {
+  std::size_t offset = 0;
+  std::size_t bytes = 0;
+  explicit operator bool() const { return offset != 0; }
+};
+
+/// Lies at the start of the segment; shares are runs of units behind it. allocate() and free() may be called by any process
+/// of the node at any time; the lock is a robust process-shared mutex, so that a killed process cannot block the others.
+class Arena {
+ public:
+  static constexpr std::size_t unit = 64 * 1024;
+
+  /// Lays an empty arena out in a fresh segment (one process), with room for `notes_bytes` of notes. The rest of the
+  /// segment is the budget.
+  static std::unique_ptr<Arena> found(Segment segment, std::size_t notes_bytes, std::string& why);
+  /// Joins an arena that another process founded.
+  static std::unique_ptr<Arena> join(Segment segment, std::string& why);
+  ~Arena();
+
+  /// First fit. Returns no share when the budget is spent. The pages are not reserved yet.
+  Share allocate(std::size_t bytes);
+  void free(Share share);
+  /// Local: backs part of a share with pages of the caller's NUMA domain. False: the machine has no space.
+  bool reserve(Share share, std::size_t begin, std::size_t bytes) const;
+
+  std::byte* at(std::size_t offset) const { return segment_.base() + offset; }
+  std::size_t budget() const;
+  std::size_t used() const;
+  /// A region for what the processes of the node tell each other once (the machine, their affinity); backed by pages.
+  std::byte* notes() const;
+  std::size_t notes_capacity() const;
+
+ private:
+  struct Header;
+  explicit Arena(Segment segment);
+  Header& header() const;
+  Segment segment_;
+};
+
+}  // namespace espalier::memory

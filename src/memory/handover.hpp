@@ -1,0 +1,29 @@
+// One process hands a descriptor to the others of its node over a Unix socket (SCM_RIGHTS).
+#pragma once
+
+#include <string>
+
+namespace espalier::memory {
+
+/// The giving side: listens on an abstract socket (no file anywhere, gone with the process) named after `token`, a
+/// number that only the job knows. Hands the descriptor to processes of the same user only.
+class Handover {
+ public:
+  Handover() = default;
+  ~Handover();
+  Handover(const Handover&) = delete;
+  Handover& operator=(const Handover&) = delete;
+
+  /// False: no such sockets here; `why` says so.
+  bool listen(const std::string& token, std::string& why);
+  /// Gives `descriptor` to `receivers` processes; waits for each at most `timeout_ms`. False: somebody did not come.
+  bool give(int descriptor, int receivers, int timeout_ms, std::string& why);
+
+  /// The taking side; the giver must be listening already. Returns the descriptor, or -1 with the reason.
+  static int take(const std::string& token, int timeout_ms, std::string& why);
+
+ private:
+  int listener_ = -1;
+};
+
+}  // namespace espalier::memory

@@ -1,0 +1,102 @@
+#include "memory/segment.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace espalier::memory {
+
+void Segment::swap(Segment& other) noexcept {
+  std::swap(base_, other.base_);
+  std::swap(size_, other.size_);
+  std::swap(descriptor_, other.descriptor_);
+}
+
+Segment::~Segment() {
+  if (base_) munmap(base_, size_);
+  if (descriptor_ >= 0) close(descriptor_);
+}
+
+Segment Segment::map(int descriptor, std::size_t bytes, std::string& why) {
+  Segment segment;
+  segment.descriptor_ = descriptor;
+  void* address = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+  if (address == MAP_FAILED) {
+    why = fmt::format("cannot map {} bytes of shared memory: {}", bytes, std::strerror(errno));
+    return {};
+  }
+  segment.base_ = static_cast<std::byte*>(address);
+  segment.size_ = bytes;
+  // A fork()ed child must not keep the job's memory alive, nor write into it.
+  madvise(address, bytes, MADV_DONTFORK);
+#ifdef MADV_HUGEPAGE
+  madvise(address, bytes, MADV_HUGEPAGE);  // only a hint: shmem huge pages are off on most machines
+#endif
+  return segment;
+}
+
+Segment Segment::create_memfd(std::size_t bytes, std::string& why) {
+  const int descriptor = memfd_create("espalier", MFD_CLOEXEC);
+  if (descriptor < 0) {
+    why = fmt::format("memfd_create: {}", std::strerror(errno));
+    return {};
+  }
+  if (ftruncate(descriptor, static_cast<off_t>(bytes)) != 0) {
+    why = fmt::format("ftruncate of a memfd to {} bytes: {}", bytes, std::strerror(errno));
+    close(descriptor);
+    return {};
+  }
+  return map(descriptor, bytes, why);
+}
+
+Segment Segment::create_named(const std::string& name, std::size_t bytes, std::string& why) {
+  const int descriptor = shm_open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (descriptor < 0) {
+    why = fmt::format("shm_open {}: {}", name, std::strerror(errno));
+    return {};
+  }
+  if (ftruncate(descriptor, static_cast<off_t>(bytes)) != 0) {
+    why = fmt::format("ftruncate of {} to {} bytes: {}", name, bytes, std::strerror(errno));
+    close(descriptor);
+    unlink(name);
+    return {};
+  }
+  return map(descriptor, bytes, why);
+}
+
+Segment Segment::open_named(const std::string& name, std::size_t bytes, std::string& why) {
+  const int descriptor = shm_open(name.c_str(), O_RDWR | O_CLOEXEC, 0600);
+  if (descriptor < 0) {
+    why = fmt::format("shm_open {}: {}", name, std::strerror(errno));
+    return {};
+  }
+  return adopt(descriptor, bytes, why);
+}
+
+Segment Segment::adopt(int descriptor, std::size_t bytes, std::string& why) {
+  struct stat status;
+  if (fstat(descriptor, &status) != 0 || static_cast<std::size_t>(status.st_size) < bytes) {
+    why = "the shared memory that was handed over is smaller than agreed";
+    close(descriptor);
+    return {};
+  }
+  return map(descriptor, bytes, why);
+}
+
+void Segment::unlink(const std::string& name) { shm_unlink(name.c_str()); }
+
+bool Segment::reserve(std::size_t offset, std::size_t bytes) const {
+  int status;
+  do {
+    status = posix_fallocate(descriptor_, static_cast<off_t>(offset), static_cast<off_t>(bytes));
+  } while (status == EINTR);
+  return status == 0;
+}
+
+}  // namespace espalier::memory

@@ -1,0 +1,48 @@
+// Memory that several processes map: memfd where there is one, a POSIX shared-memory object elsewhere.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+namespace espalier::memory {
+
+/// A mapped piece of shared memory. Moves, does not copy; unmaps and closes when it goes. The address space is reserved,
+/// the pages are not: see reserve(). Not thread-safe beyond const members.
+class Segment {
+ public:
+  Segment() = default;
+  /// An anonymous file of `bytes` (memfd_create): nothing in any file system. Empty when the system refuses; `why` says so.
+  static Segment create_memfd(std::size_t bytes, std::string& why);
+  /// A named object ("/espalier-..."); unlink() it as soon as every process has mapped it.
+  static Segment create_named(const std::string& name, std::size_t bytes, std::string& why);
+  static Segment open_named(const std::string& name, std::size_t bytes, std::string& why);
+  /// Takes the descriptor over.
+  static Segment adopt(int descriptor, std::size_t bytes, std::string& why);
+  static void unlink(const std::string& name);
+
+  Segment(Segment&& other) noexcept { swap(other); }
+  Segment& operator=(Segment&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~Segment();
+
+  explicit operator bool() const { return base_ != nullptr; }
+  std::byte* base() const { return base_; }
+  std::size_t size() const { return size_; }
+  int descriptor() const { return descriptor_; }
+
+  /// Backs [offset, offset + bytes) with pages now, so that a full machine is a refusal here and not a SIGBUS later. The
+  /// pages come from the caller's NUMA domain: call it from the rank that will use them most. False: no space.
+  bool reserve(std::size_t offset, std::size_t bytes) const;
+
+ private:
+  void swap(Segment& other) noexcept;
+  static Segment map(int descriptor, std::size_t bytes, std::string& why);
+  std::byte* base_ = nullptr;
+  std::size_t size_ = 0;
+  int descriptor_ = -1;
+};
+
+}  // namespace espalier::memory
