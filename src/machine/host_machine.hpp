@@ -1,0 +1,143 @@
+// The machine that programs run on: real shared memory, all inlined.
+#pragma once
+
+#include <cstring>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include "machine/concept.hpp"
+#include "machine/layout.hpp"
+#include "machine/wait.hpp"
+
+namespace espalier::machine {
+
+/// Models Machine over one arena share. One per communicator and rank; used by one thread at a time.
+class HostMachine {
+ public:
+  HostMachine(std::byte* share, const Layout& layout, int rank, WaitPolicy policy, Poke poke)
+      : share_(share), layout_(layout), rank_(rank), waiter_(policy, poke), lent_(static_cast<std::size_t>(layout.slots)), sources_(static_cast<std::size_t>(layout.ranks)) {
+    for (int peer = 0; peer < layout.ranks; ++peer)
+      if (peer != rank) everybody_else_.push_back(peer);
+  }
+
+  int rank() const { return rank_; }
+  int size() const { return layout_.ranks; }
+  int slots() const { return layout_.slots; }
+  std::size_t slot_bytes() const { return layout_.slot_bytes; }
+  std::span<const int> everybody_else() const { return everybody_else_; }
+  const void** source_array() { return sources_.data(); }
+  const Waiter& waiter() const { return waiter_; }
+
+  /// The next step; with `span` > 1 (a power of two, at most slots()) the first of `span` steps whose slots are contiguous.
+  /// The step that is published and finished is always the last one: step + span - 1.
+  Step advance(int span = 1) {
+    const auto width = static_cast<Step>(span);
+    const Step first = (last_step_ + width) / width * width;
+    last_step_ = first + width - 1;
+    return first;
+  }
+
+  void reserve(Step first, int span = 1) {
+    for (Step step = first; step < first + static_cast<Step>(span); ++step) {
+      Loan& loan = lent_[layout_.index(step)];
+      if (loan.step <= everybody_finished_) continue;
+      for (const int reader : loan.readers) await_finish(reader, loan.step);
+      loan.step = 0;
+    }
+  }
+
+  void lend(Step step, std::span<const int> readers) { lent_[layout_.index(step)] = {step, readers}; }
+
+  void finish(Step step) { waiter_.signal(line_at(layout_.finish_line(rank_)), step); }
+
+  /// Until `peer` has finished `step`: it reads nothing of it any more.
+  void await_finish(int peer, Step step) { waiter_.await(line_at(layout_.finish_line(peer)), step, peer); }
+
+  /// The caller knows that every rank has finished all steps up to this one (an algorithm in which everybody heard from
+  /// everybody): reserve() then asks nobody.
+  void everybody_finished(Step step) { everybody_finished_ = step; }
+
+  void publish(Channel channel, Step step) { waiter_.signal(line(channel, rank_, step), step); }
+
+  void publish_inline(Channel channel, Step step, const void* source, std::size_t bytes) {
+    FlagLine& own = line(channel, rank_, step);
+    copy_small(own.payload, source, bytes);
+    waiter_.signal(own, step);
+  }
+
+  void publish_for(int peer, Channel channel, Step step, const void* source, std::size_t bytes) {
+    FlagLine& theirs = line(channel, peer, step);
+    copy_small(theirs.payload, source, bytes);
+    waiter_.signal(theirs, step);
+  }
+
+  void await(Channel channel, int peer, Step step) { waiter_.await(line(channel, peer, step), step, peer); }
+
+  const std::byte* inline_data(Channel channel, int peer, Step step) { return line(channel, peer, step).payload; }
+  std::byte* inline_buffer(Channel channel, Step step) { return line(channel, rank_, step).payload; }
+  std::byte* slot(int peer, Step step) { return share_ + layout_.slot(peer, step); }
+
+  bool arrive_last(Step step) {
+    // The counter never goes back: after the n-th use it stands at n * size. Release: what this rank wrote is visible to the
+    // last to arrive; acquire: the last sees what all wrote.
+    const Step arrived = line_at(layout_.arrivals()).step.fetch_add(1, std::memory_order_acq_rel) + 1;
+    ++arrivals_;
+    return arrived == arrivals_ * static_cast<Step>(layout_.ranks);
+  }
+
+  void release_all(Step step, const void* source, std::size_t bytes) {
+    FlagLine& common = line_at(layout_.common_release(step));
+    copy_small(common.payload, source, bytes);
+    waiter_.signal(common, step);
+  }
+
+  const std::byte* await_release_all(Step step) {
+    FlagLine& common = line_at(layout_.common_release(step));
+    waiter_.await(common, step, nobody_in_particular);
+    return common.payload;
+  }
+
+  void copy(void* target, const void* source, std::size_t bytes) { std::memcpy(target, source, bytes); }
+
+  void reduce(const reduce::Operation& operation, void* target, const void* const* sources, int count, std::size_t bytes) {
+    operation.kernel(target, sources, count, bytes / operation.extent);
+  }
+
+ private:
+  static constexpr int nobody_in_particular = -1;
+  struct Loan {
+    Step step = 0;
+    std::span<const int> readers;
+  };
+
+  // Whole words for the sizes that decide latency; memcpy with an unknown length is a call.
+  static void copy_small(void* target, const void* source, std::size_t bytes) {
+    if (bytes == 8)
+      std::memcpy(target, source, 8);
+    else if (bytes == 4)
+      std::memcpy(target, source, 4);
+    else if (bytes > 0)
+      std::memcpy(target, source, bytes);
+  }
+
+  FlagLine& line_at(std::size_t offset) { return *reinterpret_cast<FlagLine*>(share_ + offset); }
+  FlagLine& line(Channel channel, int peer, Step step) {
+    return line_at(layout_.line(peer, static_cast<int>(channel), step));
+  }
+
+  std::byte* share_;
+  Layout layout_;
+  int rank_;
+  Waiter waiter_;
+  Step last_step_ = 0;
+  Step everybody_finished_ = 0;
+  Step arrivals_ = 0;
+  std::vector<Loan> lent_;
+  std::vector<int> everybody_else_;
+  std::vector<const void*> sources_;
+};
+
+static_assert(Machine<HostMachine>);
+
+}  // namespace espalier::machine

@@ -1,0 +1,125 @@
+#include "machine/wait.hpp"
+
+#include <linux/futex.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <ctime>
+
+namespace espalier::machine {
+namespace {
+
+// The futex is the half of the step that changes with every step.
+std::uint32_t* futex_word(FlagLine& line) {
+  auto* halves = reinterpret_cast<std::uint32_t*>(&line.step);
+  return halves + (std::endian::native == std::endian::little ? 0 : 1);
+}
+
+// Not FUTEX_PRIVATE: the line is shared between processes.
+void futex_wait(FlagLine& line, std::uint32_t seen, std::uint32_t microseconds) {
+  const timespec limit{microseconds / 1000000, static_cast<long>(microseconds % 1000000) * 1000};
+  syscall(SYS_futex, futex_word(line), FUTEX_WAIT, seen, &limit, nullptr, 0);
+}
+
+void futex_wake_all(FlagLine& line) { syscall(SYS_futex, futex_word(line), FUTEX_WAKE, INT32_MAX, nullptr, nullptr, 0); }
+
+// How often a pause of some tens of nanoseconds fits into the time for which spinning is cheaper than a switch.
+constexpr int dedicated_spins = 600;
+constexpr int least_spins = 20;
+
+}  // namespace
+
+WaitPolicy wait_policy(WaitMode mode, double ranks_per_core) {
+  WaitPolicy policy;
+  const bool crowded = ranks_per_core > 1.0;
+  if (mode == WaitMode::automatic) mode = crowded ? WaitMode::yield : WaitMode::spin;
+  policy.fenced = crowded || mode == WaitMode::sleep;
+  switch (mode) {
+    case WaitMode::spin:
+      policy.fast_spins = 400;
+      policy.spins = dedicated_spins;
+      policy.yields = 2000;
+      policy.yields_per_poke = 1;
+      policy.first_nap_us = 100;
+      break;
+    case WaitMode::yield:
+      // The awaited rank may be waiting for this core: a few looks, then make room. Each yield lets each other runnable
+      // rank of the core run once, so a few rounds suffice unless somebody is really late.
+      policy.fast_spins = 20;
+      policy.yields = 40;
+      policy.yields_per_poke = 4;
+      policy.first_nap_us = 200;
+      break;
+    case WaitMode::sleep:
+    case WaitMode::automatic:
+      policy.fast_spins = 20;
+      policy.first_nap_us = 200;
+      break;
+  }
+  return policy;
+}
+
+void Waiter::climb(FlagLine& line, Step step, int peer) {
+  waits_for_ = peer;
+  if (!spin(line, step) && !yield(line, step)) sleep(line, step);
+  waits_for_ = -1;
+}
+
+// Learns from what waits cost: when spinning did not help, the next spin is shorter (a stranger has the core that the
+// awaited rank needs); when it did, longer again.
+bool Waiter::spin(const FlagLine& line, Step step) {
+  ++counts_.spin;
+  for (int i = 0; i < spin_budget_; ++i) {
+    if (line.step.load(std::memory_order_acquire) >= step) {
+      spin_budget_ = std::min(policy_.spins, spin_budget_ * 2);
+      return true;
+    }
+    pause_cpu();
+  }
+  if (policy_.spins > 0) spin_budget_ = std::max(least_spins, spin_budget_ / 2);
+  return false;
+}
+
+bool Waiter::yield(const FlagLine& line, Step step) {
+  for (int i = 0; i < policy_.yields; ++i) {
+    if (line.step.load(std::memory_order_acquire) >= step) return true;
+    if (i % policy_.yields_per_poke == policy_.yields_per_poke - 1) poke();
+    ++counts_.yield;
+    sched_yield();
+  }
+  return false;
+}
+
+void Waiter::sleep(FlagLine& line, Step step) {
+  std::uint32_t nap = policy_.first_nap_us;
+  for (;;) {
+    const Step seen = line.step.load(std::memory_order_acquire);
+    if (seen >= step) return;
+    poke();  // also asleep the host's messages go on (invariant 2)
+    ++counts_.sleep;
+    fall_asleep(line, seen, nap);
+    nap = std::min(nap * 2, policy_.last_nap_us);
+  }
+}
+
+void Waiter::fall_asleep(FlagLine& line, Step seen, std::uint32_t microseconds) {
+  line.sleepers.store(1, std::memory_order_relaxed);
+  // Orders the mark before the look at the step; pairs with the fence in signal().
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (line.step.load(std::memory_order_relaxed) == seen) futex_wait(line, static_cast<std::uint32_t>(seen), microseconds);
+}
+
+void Waiter::wake(FlagLine& line) {
+  line.sleepers.store(0, std::memory_order_relaxed);  // who falls asleep after this sets it again and sees the new step
+  futex_wake_all(line);
+}
+
+void Waiter::poke() {
+  ++counts_.poke;
+  if (poke_.function) poke_.function(poke_.context);
+}
+
+}  // namespace espalier::machine

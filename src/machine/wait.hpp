@@ -1,0 +1,97 @@
+// How a rank waits: spin, drive the host's progress, yield, sleep (DESIGN, idea 6).
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "memory/flag_line.hpp"
+
+namespace espalier::machine {
+
+using memory::FlagLine;
+using memory::Step;
+
+/// Tells the processor that this is a spin loop.
+inline void pause_cpu() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("isb" ::: "memory");  // yield is a no-op on most cores; isb waits for a few dozen cycles
+#else
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+#endif
+}
+
+/// The rungs of the ladder for one communicator, private to a rank.
+struct WaitPolicy {
+  int fast_spins = 0;      ///< polls without pause: the answer is expected within a few cache-line transfers
+  int spins = 0;           ///< polls with pause
+  int yields = 0;          ///< sched_yield between polls, the host's progress driven every few of them
+  int yields_per_poke = 1;
+  std::uint32_t first_nap_us = 50;  ///< a nap ends by itself, so that the host's progress is driven also asleep
+  std::uint32_t last_nap_us = 2000;
+  /// A publisher orders its flag before its look at the sleepers' mark. Off when every rank has a core: then sleepers are
+  /// rare and a wake-up lost to the missing fence costs one nap, while the fence would cost every call.
+  bool fenced = false;
+};
+
+/// Who drives the host MPI while this rank waits.
+struct Poke {
+  void (*function)(void*) = nullptr;
+  void* context = nullptr;
+};
+
+/// Rungs climbed, for the statistics.
+struct WaitCounts {
+  std::uint64_t spin = 0, poke = 0, yield = 0, sleep = 0;
+};
+
+enum class WaitMode { automatic, spin, yield, sleep };
+
+/// The ladder for `ranks_per_core` runnable ranks on each usable core.
+WaitPolicy wait_policy(WaitMode mode, double ranks_per_core);
+
+/// Waits on flag lines. One per communicator and rank; used by one thread at a time.
+class Waiter {
+ public:
+  Waiter() = default;
+  Waiter(WaitPolicy policy, Poke poke) : policy_(policy), poke_(poke), spin_budget_(policy.spins) {}
+
+  /// Until line.step >= step. Acquire: pairs with the release in signal() (or publish), whatever the publisher wrote
+  /// before is visible. `peer` is whom this rank waits for; it is what a roll call will name.
+  void await(FlagLine& line, Step step, int peer) {
+    for (int i = 0; i < policy_.fast_spins; ++i)
+      if (line.step.load(std::memory_order_acquire) >= step) return;
+    climb(line, step, peer);
+  }
+
+  /// Announces `step` on a line that this rank alone writes at this step, and wakes whoever sleeps on it.
+  void signal(FlagLine& line, Step step) const {
+    line.step.store(step, std::memory_order_release);  // pairs with the acquire load in await()
+    // Orders the store above before the load below (Dekker with fall_asleep(): either the sleeper sees the step, or we
+    // see its mark).
+    if (policy_.fenced) std::atomic_thread_fence(std::memory_order_seq_cst);
+    if (line.sleepers.load(std::memory_order_relaxed) != 0) [[unlikely]]
+      wake(line);
+  }
+
+  const WaitCounts& counts() const { return counts_; }
+  const WaitPolicy& policy() const { return policy_; }
+
+ private:
+  void climb(FlagLine& line, Step step, int peer);
+  bool spin(const FlagLine& line, Step step);
+  bool yield(const FlagLine& line, Step step);
+  void sleep(FlagLine& line, Step step);
+  void fall_asleep(FlagLine& line, Step seen, std::uint32_t microseconds);
+  static void wake(FlagLine& line);
+  void poke();
+
+  WaitPolicy policy_;
+  Poke poke_;
+  WaitCounts counts_;
+  int spin_budget_ = 0;
+  int waits_for_ = -1;  // the peer of the wait that is under way: where the roll call will look
+};
+
+}  // namespace espalier::machine
