@@ -1,0 +1,187 @@
+#include "plan/rules.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "base/config.hpp"
+#include "base/error.hpp"
+#include "plan/positions.hpp"
+
+namespace espalier::plan {
+namespace {
+
+using nlohmann::json;
+
+/// One rule under the reader's eye: every complaint names file and line.
+class RuleReader {
+ public:
+  RuleReader(const json& object, const RulePosition& position, const std::string& file, std::vector<std::string>& warnings)
+      : object_(object), position_(position), file_(file), warnings_(warnings) {}
+
+  Rule read() {
+    if (!object_.is_object()) fail("rules", "is not an object {...}");
+    Rule rule;
+    rule.plan.origin = {file_, position_.line, position_.text};
+    for (const auto& [key, value] : object_.items()) read_key(rule, key, value);
+    if (!object_.contains("algorithm")) fail("algorithm", "is missing");
+    check_algorithm(rule);
+    return rule;
+  }
+
+ private:
+  void read_key(Rule& rule, const std::string& key, const json& value) {
+    Plan& plan = rule.plan;
+    if (key == "collective") rule.collectives = collectives(value);
+    else if (key == "bytes") rule.bytes = range(key, value);
+    else if (key == "ranks") rule.ranks = range(key, value);
+    else if (key == "nodes") rule.nodes = range(key, value);
+    else if (key == "ranks_per_node") rule.ranks_per_node = range(key, value);
+    else if (key == "ranks_per_core") rule.ranks_per_core = range(key, value);
+    else if (key == "algorithm") plan.algorithm = algorithm(value);
+    else if (key == "chunk") plan.chunk = chunk(value);
+    else if (key == "tree") plan.gather_tree = plan.release_tree = tree(key, value);
+    else if (key == "gather_tree") plan.gather_tree = tree(key, value);
+    else if (key == "release_tree") plan.release_tree = tree(key, value);
+    else if (key == "inline") plan.inlined = boolean(key, value);
+    else if (key == "read_from_parent") plan.read_from_parent = boolean(key, value);
+    else if (key == "skip_gather") plan.skip_gather = boolean(key, value);
+    else if (key == "copy_avoidance") plan.copy_avoidance = boolean(key, value);
+    else if (key != "comment")
+      warnings_.push_back(fmt::format("{}: unknown key \"{}\" is ignored", where(key), key));
+  }
+
+  std::string where(const std::string& key) const { return fmt::format("{}:{}", file_, position_.line_of(key)); }
+
+  [[noreturn]] void fail(const std::string& key, const std::string& problem) const {
+    throw Error(fmt::format("{}: \"{}\" {}", where(key), key, problem));
+  }
+
+  std::vector<Collective> collectives(const json& value) const {
+    std::vector<Collective> result;
+    for (const json& name : value.is_array() ? value : json::array({value})) {
+      const auto collective = name.is_string() ? parse_collective(name.get<std::string>()) : std::nullopt;
+      if (!collective) fail("collective", fmt::format("is {}; it may be {}", name.dump(), fmt::join(collective_names, ", ")));
+      result.push_back(*collective);
+    }
+    return result;
+  }
+
+  double number(const std::string& key, const json& value) const {
+    if (value.is_number() && value.get<double>() >= 0) return value.get<double>();
+    try {
+      if (key == "bytes" && value.is_string()) return static_cast<double>(parse_bytes(value.get<std::string>()));
+    } catch (const Error& error) {
+      fail(key, error.what());
+    }
+    fail(key, fmt::format("holds {}; it takes a number or [first, last], null for no end", value.dump()));
+  }
+
+  Range range(const std::string& key, const json& value) const {
+    if (!value.is_array()) return {number(key, value), number(key, value)};
+    if (value.size() != 2) fail(key, "needs two ends: [first, last], null for no end");
+    Range result;
+    if (!value[0].is_null()) result.first = number(key, value[0]);
+    if (!value[1].is_null()) result.last = number(key, value[1]);
+    if (result.first > result.last) fail(key, fmt::format("is an empty range: {}", value.dump()));
+    return result;
+  }
+
+  Algorithm algorithm(const json& value) const {
+    const auto result = value.is_string() ? parse_algorithm(value.get<std::string>()) : std::nullopt;
+    if (!result) fail("algorithm", fmt::format("is {}; it may be {}", value.dump(), fmt::join(algorithm_names, ", ")));
+    return *result;
+  }
+
+  std::size_t chunk(const json& value) const {
+    const double bytes = number("bytes", value);
+    if (bytes < 64) fail("chunk", "must be at least 64 bytes");
+    return static_cast<std::size_t>(bytes);
+  }
+
+  tree::Spec tree(const std::string& key, const json& value) const {
+    if (!value.is_string()) fail(key, "is not a tree text such as \"numa=flat socket=kary:2\"");
+    try {
+      return tree::parse_spec(value.get<std::string>());
+    } catch (const Error& error) {
+      fail(key, error.what());
+    }
+  }
+
+  bool boolean(const std::string& key, const json& value) const {
+    if (!value.is_boolean()) fail(key, "is neither true nor false");
+    return value.get<bool>();
+  }
+
+  void check_algorithm(const Rule& rule) const {
+    for (const Collective collective : rule.collectives) {
+      const auto known = algorithms_of(collective);
+      if (std::find(known.begin(), known.end(), rule.plan.algorithm) == known.end())
+        fail("algorithm", fmt::format("{} does not exist for {}", to_string(rule.plan.algorithm), to_string(collective)));
+    }
+  }
+
+  const json& object_;
+  const RulePosition& position_;
+  const std::string& file_;
+  std::vector<std::string>& warnings_;
+};
+
+}  // namespace
+
+bool Rule::matches(const Query& query) const {
+  const bool asked = collectives.empty() ||
+                     std::find(collectives.begin(), collectives.end(), query.collective) != collectives.end();
+  const auto known = algorithms_of(query.collective);
+  return asked && std::find(known.begin(), known.end(), plan.algorithm) != known.end() &&
+         bytes.holds(static_cast<double>(query.bytes)) && ranks.holds(query.ranks) && nodes.holds(query.nodes) &&
+         ranks_per_node.holds(query.ranks_per_node) && ranks_per_core.holds(query.ranks_per_core);
+}
+
+std::vector<Rule> parse_rules(std::string_view text, const std::string& file, std::vector<std::string>& warnings) {
+  json table;
+  try {
+    table = json::parse(text);
+  } catch (const json::parse_error& error) {
+    throw Error(fmt::format("{}:{}: not JSON: {}", file, line_at(text, error.byte), plain_parse_error(error.what())));
+  }
+  if (!table.is_object() || !table.contains("rules") || !table["rules"].is_array())
+    throw Error(fmt::format("{}:1: a rules table is {{\"schema\": 1, \"rules\": [...]}}", file));
+  if (table.value("schema", json()) != 1)
+    throw Error(fmt::format("{}:1: \"schema\" must be 1, the only schema that this Espalier knows", file));
+  for (const auto& [key, value] : table.items())
+    if (key != "schema" && key != "rules" && key != "comment")
+      warnings.push_back(fmt::format("{}:{}: unknown key \"{}\" is ignored", file, line_of_key(text, key), key));
+  const std::vector<RulePosition> positions = rule_positions(text);
+  std::vector<Rule> rules;
+  for (std::size_t i = 0; i < table["rules"].size(); ++i)
+    rules.push_back(RuleReader(table["rules"][i], positions.at(i), file, warnings).read());
+  return rules;
+}
+
+std::vector<Rule> read_rules(const std::string& path, std::vector<std::string>& warnings) {
+  std::ifstream file(path);
+  if (!file) throw Error(fmt::format("cannot read the rules file {}", path));
+  std::stringstream text;
+  text << file.rdbuf();
+  return parse_rules(text.str(), path, warnings);
+}
+
+std::vector<Algorithm> algorithms_of(Collective collective) {
+  switch (collective) {
+    case Collective::barrier:
+      return {Algorithm::host, Algorithm::exchange, Algorithm::central, Algorithm::tree};
+    case Collective::bcast:
+    case Collective::reduce:
+      return {Algorithm::host, Algorithm::tree};
+    case Collective::allreduce:
+      return {Algorithm::host, Algorithm::exchange, Algorithm::central, Algorithm::tree, Algorithm::sliced};
+  }
+  return {};
+}
+
+}  // namespace espalier::plan

@@ -1,0 +1,60 @@
+// The rules table: which call gets which plan. JSON, first match wins.
+#pragma once
+
+#include <cstddef>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/collective.hpp"
+#include "plan/plan.hpp"
+
+namespace espalier::plan {
+
+/// What a rule may ask about a call; equal on all ranks.
+struct Query {
+  Collective collective = Collective::barrier;
+  std::size_t bytes = 0;  ///< a rank's message
+  int ranks = 1;
+  int nodes = 1;
+  int ranks_per_node = 1;
+  double ranks_per_core = 1;  ///< runnable ranks of the node for each usable core
+  bool commutative = true;
+};
+
+/// A closed range; without an upper end when `last` is infinite.
+struct Range {
+  double first = 0;
+  double last = std::numeric_limits<double>::infinity();
+  bool holds(double value) const { return first <= value && value <= last; }
+};
+
+struct Rule {
+  std::vector<Collective> collectives;  ///< none: all
+  Range bytes, ranks, nodes, ranks_per_node, ranks_per_core;
+  Plan plan;
+
+  bool matches(const Query& query) const;
+};
+
+/// Reads a table. Throws Error with file and line for text that is no JSON or has values out of place; keys that no rule
+/// knows are left out and named, with their line, in `warnings`.
+///
+///     {"schema": 1, "rules": [
+///       {"collective": "allreduce", "bytes": [0, 112], "ranks": [2, 8], "ranks_per_core": [0, 1], "algorithm": "exchange"},
+///       {"collective": ["bcast", "reduce"], "algorithm": "tree", "chunk": "32KiB", "gather_tree": "knomial:4"}]}
+///
+/// Conditions: collective, bytes, ranks, nodes, ranks_per_node, ranks_per_core (a number, or [first, last] with null for
+/// no end; bytes always per rank). Results: algorithm, chunk, tree, gather_tree, release_tree, inline, read_from_parent,
+/// skip_gather, copy_avoidance. "comment" is ignored.
+std::vector<Rule> parse_rules(std::string_view text, const std::string& file, std::vector<std::string>& warnings);
+std::vector<Rule> read_rules(const std::string& path, std::vector<std::string>& warnings);
+
+/// The table that comes with Espalier (src/plan/default_rules.json).
+const std::vector<Rule>& default_rules();
+
+/// The algorithms that exist for a collective.
+std::vector<Algorithm> algorithms_of(Collective collective);
+
+}  // namespace espalier::plan

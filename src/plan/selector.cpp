@@ -1,0 +1,126 @@
+#include "plan/selector.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.hpp"
+
+namespace espalier::plan {
+
+const Table& Table::instance() {
+  static const Table table(Config::instance());
+  return table;
+}
+
+Table::Table(const Config& config)
+    : inlined_(config.flag("ESPALIER_INLINE")),
+      read_from_parent_(config.flag("ESPALIER_READ_FROM_PARENT")),
+      skip_gather_(config.flag("ESPALIER_SKIP_GATHER")),
+      copy_avoidance_(config.flag("ESPALIER_COPY_AVOIDANCE")) {
+  if (const std::string& path = config.text("ESPALIER_RULES"); !path.empty()) {
+    try {
+      rules_ = read_rules(path, warnings_);
+    } catch (const Error& error) {
+      warnings_.push_back(fmt::format("ESPALIER_RULES: {}; the built-in rules serve", error.what()));
+    }
+  }
+  rules_.insert(rules_.end(), default_rules().begin(), default_rules().end());
+  override_with(config);
+}
+
+void Table::override_with(const Config& config) {
+  static constexpr const char* keys[] = {"ESPALIER_BARRIER", "ESPALIER_BCAST", "ESPALIER_REDUCE", "ESPALIER_ALLREDUCE"};
+  for (int i = 0; i < collective_count; ++i) {
+    const std::string& name = config.text(keys[i]);
+    if (name.empty()) continue;
+    const auto algorithm = parse_algorithm(name);
+    const auto known = algorithms_of(static_cast<Collective>(i));
+    if (algorithm && std::find(known.begin(), known.end(), *algorithm) != known.end()) {
+      algorithms_[static_cast<std::size_t>(i)] = algorithm;
+      continue;
+    }
+    std::string names;
+    for (const Algorithm each : known) names += fmt::format("{}{}", names.empty() ? "" : ", ", to_string(each));
+    warnings_.push_back(fmt::format("{}={} is no algorithm of {}; it may be {}; the rules decide", keys[i], name,
+                                    collective_names[static_cast<std::size_t>(i)], names));
+  }
+  if (!config.text("ESPALIER_CHUNK").empty()) chunk_ = config.bytes("ESPALIER_CHUNK");
+  override_tree(config, "ESPALIER_TREE", gather_tree_);
+  release_tree_ = gather_tree_;
+  override_tree(config, "ESPALIER_GATHER_TREE", gather_tree_);
+  override_tree(config, "ESPALIER_RELEASE_TREE", release_tree_);
+}
+
+void Table::override_tree(const Config& config, const char* key, std::optional<tree::Spec>& spec) {
+  const std::string& text = config.text(key);
+  if (text.empty()) return;
+  try {
+    spec = tree::parse_spec(text);
+  } catch (const Error& error) {
+    warnings_.push_back(fmt::format("{}: {}; the rules decide", key, error.what()));
+  }
+}
+
+void Table::apply_overrides(Collective collective, Plan& plan) const {
+  const auto& algorithm = algorithms_[static_cast<std::size_t>(collective)];
+  if (algorithm && plan.algorithm != *algorithm) {
+    plan.algorithm = *algorithm;
+    plan.origin = {"environment", 0, fmt::format("{} = {}", to_string(collective), to_string(*algorithm))};
+  }
+  if (chunk_) plan.chunk = *chunk_;
+  if (gather_tree_) plan.gather_tree = *gather_tree_;
+  if (release_tree_) plan.release_tree = *release_tree_;
+  plan.inlined &= inlined_;
+  plan.read_from_parent &= read_from_parent_;
+  plan.skip_gather &= skip_gather_;
+  plan.copy_avoidance &= copy_avoidance_;
+}
+
+Plan Table::find(const Query& query) const {
+  const auto rule = std::find_if(rules_.begin(), rules_.end(), [&](const Rule& r) { return r.matches(query); });
+  Plan plan;
+  if (rule != rules_.end()) plan = rule->plan;
+  apply_overrides(query.collective, plan);
+  return plan;
+}
+
+std::vector<std::size_t> Table::borders(Collective collective) const {
+  std::vector<std::size_t> result = {0};
+  for (const Rule& rule : rules_) {
+    if (!rule.collectives.empty() &&
+        std::find(rule.collectives.begin(), rule.collectives.end(), collective) == rule.collectives.end())
+      continue;
+    result.push_back(static_cast<std::size_t>(rule.bytes.first));
+    if (rule.bytes.last < 9e18) result.push_back(static_cast<std::size_t>(rule.bytes.last) + 1);
+  }
+  std::sort(result.begin(), result.end());
+  result.erase(std::unique(result.begin(), result.end()), result.end());
+  return result;
+}
+
+Selector::Selector(const Table& table, Query shape) {
+  for (int c = 0; c < collective_count; ++c) {
+    Row& row = rows_[static_cast<std::size_t>(c)];
+    shape.collective = static_cast<Collective>(c);
+    const std::vector<std::size_t> borders = table.borders(shape.collective);
+    row.first_index = count_;
+    for (std::size_t i = 0; i < borders.size(); ++i) {
+      shape.bytes = borders[i];
+      row.plans.push_back(table.find(shape));
+      row.last_bytes.push_back(i + 1 < borders.size() ? borders[i + 1] - 1 : std::numeric_limits<std::size_t>::max());
+    }
+    count_ += static_cast<int>(row.plans.size());
+  }
+}
+
+int Selector::index_of(const Plan& plan) const {
+  for (const Row& row : rows_) {
+    const auto offset = &plan - row.plans.data();
+    if (&plan >= row.plans.data() && offset < static_cast<std::ptrdiff_t>(row.plans.size()))
+      return row.first_index + static_cast<int>(offset);
+  }
+  return -1;
+}
+
+}  // namespace espalier::plan
