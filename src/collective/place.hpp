@@ -1,0 +1,23 @@
+// A rank's place in a tree: all that an algorithm sees of it.
+#pragma once
+
+#include <vector>
+
+#include "tree/tree.hpp"
+
+namespace espalier::collective {
+
+struct Place {
+  int root = 0;
+  int parent = -1;            ///< -1 at the root
+  std::vector<int> children;  ///< in the order in which they are served
+
+  bool is_root() const { return parent < 0; }
+  bool is_leaf() const { return children.empty(); }
+};
+
+inline Place place_of(const tree::Tree& tree, int rank) {
+  return {tree.root, tree.parent[static_cast<std::size_t>(rank)], tree.children[static_cast<std::size_t>(rank)]};
+}
+
+}  // namespace espalier::collective
