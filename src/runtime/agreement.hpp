@@ -1,0 +1,25 @@
+// How the ranks of a communicator agree to share memory, or not to (invariant 1).
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "machine/layout.hpp"
+#include "memory/arena.hpp"
+#include "runtime/bootstrap.hpp"
+
+namespace espalier::runtime {
+
+/// The outcome, equal on all ranks.
+struct Agreement {
+  memory::Share share;  ///< none: refused
+  machine::Layout layout;
+  double ranks_per_core = 1;
+  std::string refusal;
+};
+
+/// Collective over the communicator. Two rounds: everybody says where it stands and rank 0 offers a share; then everybody
+/// says whether its part of the share is backed by memory. Zeroes the flag lines in between.
+Agreement agree(const Bootstrap& bootstrap);
+
+}  // namespace espalier::runtime

@@ -1,0 +1,56 @@
+// What the processes of one job on one node share: the arena and what they know of the machine.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "memory/arena.hpp"
+#include "runtime/bootstrap.hpp"
+#include "topology/topology.hpp"
+
+namespace espalier::runtime {
+
+class NodeState {
+ public:
+  /// Collective over `world`, see Process::join. Never returns null; without an arena, arena() is null and refusal() says why.
+  static std::unique_ptr<NodeState> meet(const Bootstrap& world, bool willing);
+
+  memory::Arena* arena() const { return arena_.get(); }
+  /// Equal for the processes that share the arena, unlike any other job's; 0 without an arena.
+  std::uint64_t id() const { return arena_ ? id_ : 0; }
+  int rank() const { return rank_; }
+  int size() const { return size_; }
+  const std::string& refusal() const { return refusal_; }
+  /// "memfd" or "shm_open".
+  const std::string& origin() const { return origin_; }
+
+  /// The machine as the node's first process saw it.
+  const topology::Topology& machine() const { return machine_; }
+  /// Runnable ranks of this node for each usable core: by the affinity masks of all its processes and the CPU quota.
+  double ranks_per_core() const;
+
+ private:
+  NodeState() = default;
+  bool found_arena(std::uint64_t token, std::string& why);
+  void tell_machine();
+  void learn_machine();
+  void tell_affinity();
+
+  std::unique_ptr<memory::Arena> arena_;
+  std::uint64_t id_ = 0;
+  int rank_ = 0;
+  int size_ = 1;
+  std::string refusal_;
+  std::string origin_;
+  topology::Topology machine_;
+};
+
+/// The topology of ESPALIER_TOPOLOGY or of this machine. Throws espalier::Error.
+topology::Topology discover_machine();
+
+/// Affinity masks travel as fixed words: `bytes` of them hold 8 * bytes CPUs; larger CPU numbers are cut off.
+void store_affinity(std::byte* note, std::size_t bytes, const topology::CpuSet& cpus);
+topology::CpuSet load_affinity(const std::byte* note, std::size_t bytes);
+
+}  // namespace espalier::runtime

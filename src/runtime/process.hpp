@@ -1,0 +1,51 @@
+// This process's part of a node: its arena, its place on the machine, what it does while it waits.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "runtime/bootstrap.hpp"
+
+namespace espalier::runtime {
+
+/// Drives the host MPI's progress once, without blocking. A rank that waits in Espalier calls it, so that the host's own
+/// messages go on (DESIGN, invariant 2). May be called from any thread that waits in a collective.
+struct HostProgress {
+  void (*poke)(void* context) = nullptr;
+  void* context = nullptr;
+};
+
+class NodeState;
+
+/// One per process. Thread-safe: communicators may be created and used by several threads.
+class Process {
+ public:
+  static Process& instance();
+
+  /// Who drives the host while ranks wait. Call before `join`.
+  void set_host_progress(HostProgress progress);
+  /// From now on this process takes part in agreements but never takes a call over (a spawned child, say); `why` is
+  /// what `explain` and the statistics print.
+  void decline(std::string why);
+
+  /// Collective over all ranks of the job (MPI_COMM_WORLD): the ranks of each node meet in one arena. Never fails for want of
+  /// a feature: a node without an arena leaves its communicators to the host. Without it (MPI sessions) the first
+  /// communicator's ranks meet when that communicator is created.
+  void join(const Bootstrap& world);
+  /// Gives the arena back (MPI_Finalize). Communicators must be gone.
+  void leave();
+
+  NodeState* node() { return node_.get(); }
+  const std::string& declined() const { return declined_; }
+  const HostProgress& host_progress() const { return progress_; }
+
+ private:
+  Process();
+  ~Process();
+  std::unique_ptr<NodeState> node_;
+  HostProgress progress_;
+  std::string declined_;
+};
+
+}  // namespace espalier::runtime

@@ -1,0 +1,36 @@
+// Counts the calls of one communicator, when statistics are on.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+
+#include "base/collective.hpp"
+#include "machine/wait.hpp"
+#include "plan/plan.hpp"
+
+namespace espalier::runtime::statistics {
+
+/// What of a call goes into the statistics.
+struct Call {
+  Collective collective;
+  std::size_t bytes;
+  int communicator_size;
+  plan::Algorithm algorithm;
+};
+
+/// Lives as long as the call; costs a test of a constant when statistics are off.
+class Recorder {
+ public:
+  Recorder(const Call& call, const machine::Waiter& waiter);
+  ~Recorder();
+  Recorder(const Recorder&) = delete;
+  Recorder& operator=(const Recorder&) = delete;
+
+ private:
+  Call call_;
+  const machine::Waiter& waiter_;
+  machine::WaitCounts before_;
+  std::chrono::steady_clock::time_point start_;
+};
+
+}  // namespace espalier::runtime::statistics

@@ -1,0 +1,185 @@
+#include "runtime/statistics.hpp"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <cstdio>
+#include <fstream>
+#include <map>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <tuple>
+#include <vector>
+
+#include "base/config.hpp"
+#include "runtime/recorder.hpp"
+
+namespace espalier::runtime::statistics {
+namespace {
+
+using nlohmann::json;
+
+// One line of the table: a communicator shape, a collective, a size class, and what served it.
+struct Key {
+  int communicator_size;
+  int collective;
+  int size_class;  // bit width of the bytes
+  std::string algorithm;
+  std::string fallback;  // empty: Espalier did it
+  auto operator<=>(const Key&) const = default;
+};
+
+struct Row {
+  double calls = 0;    // by ranks; a collective counts once for each of its ranks
+  double seconds = 0;
+  machine::WaitCounts wait;
+};
+
+// Shared by all communicators and threads of the process; only touched when statistics are on.
+struct Rows {
+  std::mutex mutex;
+  std::map<Key, Row> rows;
+};
+
+Rows& rows() {
+  static Rows* all = new Rows;  // never destroyed: threads may still be in a collective at exit
+  return *all;
+}
+
+json pack(const std::map<Key, Row>& table) {
+  json list = json::array();
+  for (const auto& [key, row] : table)
+    list.push_back({key.communicator_size, key.collective, key.size_class, key.algorithm, key.fallback, row.calls, row.seconds,
+                    row.wait.spin, row.wait.poke, row.wait.yield, row.wait.sleep});
+  return list;
+}
+
+void add(std::map<Key, Row>& table, const json& list) {
+  for (const json& item : list) {
+    Row& row = table[{item[0], item[1], item[2], item[3], item[4]}];
+    row.calls += item[5].get<double>();
+    row.seconds += item[6].get<double>();
+    row.wait.spin += item[7].get<std::uint64_t>();
+    row.wait.poke += item[8].get<std::uint64_t>();
+    row.wait.yield += item[9].get<std::uint64_t>();
+    row.wait.sleep += item[10].get<std::uint64_t>();
+  }
+}
+
+std::map<Key, Row> gather_rows(const Bootstrap& world) {
+  std::string mine;
+  {
+    const std::lock_guard lock(rows().mutex);
+    mine = pack(rows().rows).dump();
+  }
+  const std::uint64_t length = mine.size();
+  std::vector<std::uint64_t> lengths(static_cast<std::size_t>(world.size));
+  world.allgather(&length, lengths.data(), sizeof length);
+  const std::size_t widest = *std::max_element(lengths.begin(), lengths.end());
+  mine.resize(widest);
+  std::string all(widest * static_cast<std::size_t>(world.size), '\0');
+  world.allgather(mine.data(), all.data(), widest);
+  std::map<Key, Row> table;
+  for (std::size_t r = 0; r < lengths.size(); ++r) add(table, json::parse(all.substr(r * widest, lengths[r])));
+  return table;
+}
+
+json describe(const Key& key, const Row& row) {
+  const std::size_t first = key.size_class == 0 ? 0 : std::size_t{1} << (key.size_class - 1);
+  const std::size_t last = key.size_class == 0 ? 0 : first * 2 - 1;
+  const double ranks = key.communicator_size;
+  return {{"collective", collective_names[static_cast<std::size_t>(key.collective)]},
+          {"bytes_from", first},
+          {"bytes_to", last},
+          {"calls", static_cast<std::uint64_t>(row.calls / ranks + 0.5)},
+          {"seconds", row.seconds / ranks},
+          {"algorithm", key.algorithm},
+          {"transport", key.fallback.empty() ? "shared memory" : "host"},
+          {"wait", {{"spin", row.wait.spin}, {"poke", row.wait.poke}, {"yield", row.wait.yield}, {"sleep", row.wait.sleep}}},
+          {"fallback", key.fallback.empty() ? json() : json(key.fallback)}};
+}
+
+json describe(const std::map<Key, Row>& table, const std::string& host, const std::string& build, int ranks) {
+  json communicators = json::array(), list = json::array();
+  std::map<int, int> ids;
+  for (const auto& [key, row] : table) {
+    const auto [id, fresh] = ids.try_emplace(key.communicator_size, static_cast<int>(ids.size()));
+    if (fresh)
+      communicators.push_back({{"id", id->second},
+                               {"size", key.communicator_size},
+                               {"name", fmt::format("{} rank{}", key.communicator_size, key.communicator_size == 1 ? "" : "s")},
+                               {"transport", "shared memory"}});
+    json item = describe(key, row);
+    item["communicator"] = id->second;
+    if (!key.fallback.empty()) communicators[static_cast<std::size_t>(id->second)]["transport"] = "host";
+    list.push_back(std::move(item));
+  }
+  return {{"schema", 1}, {"ranks", ranks}, {"host", host}, {"build", build}, {"communicators", communicators}, {"rows", list}};
+}
+
+void print(const json& report) {
+  fmt::print(stderr, "espalier: what ran ({} ranks, {}, {} build)\n", report["ranks"].get<int>(),
+             report["host"].get<std::string>(), report["build"].get<std::string>());
+  fmt::print(stderr, "{:>6} {:<10} {:>19} {:>10} {:>12} {:<9} {:>10} {:>8} {:>8}  {}\n", "ranks", "collective", "bytes", "calls",
+             "seconds", "algorithm", "poke", "yield", "sleep", "host because");
+  for (const json& row : report["rows"]) {
+    const json& communicator = report["communicators"][row["communicator"].get<std::size_t>()];
+    fmt::print(stderr, "{:>6} {:<10} {:>8} .. {:>7} {:>10} {:>12.6f} {:<9} {:>10} {:>8} {:>8}  {}\n",
+               communicator["size"].get<int>(), row["collective"].get<std::string>(),
+               print_bytes(row["bytes_from"].get<std::size_t>()), row["bytes_to"].get<std::size_t>(),
+               row["calls"].get<std::uint64_t>(), row["seconds"].get<double>(), row["algorithm"].get<std::string>(),
+               row["wait"]["poke"].get<std::uint64_t>(), row["wait"]["yield"].get<std::uint64_t>(),
+               row["wait"]["sleep"].get<std::uint64_t>(), row["fallback"].is_null() ? "" : row["fallback"].get<std::string>());
+  }
+}
+
+}  // namespace
+
+bool enabled() noexcept {
+  static const bool on = [] {
+    const std::string& text = Config::instance().text("ESPALIER_STATS");
+    return !text.empty() && text != "0" && text != "off";
+  }();
+  return on;
+}
+
+void record_host(Collective collective, std::size_t bytes, int communicator_size, const std::string& why) {
+  if (!enabled()) return;
+  const std::lock_guard lock(rows().mutex);
+  rows().rows[{communicator_size, static_cast<int>(collective), static_cast<int>(std::bit_width(bytes)), "host", why}].calls += 1;
+}
+
+Recorder::Recorder(const Call& call, const machine::Waiter& waiter) : call_(call), waiter_(waiter) {
+  if (!enabled()) return;
+  before_ = waiter.counts();
+  start_ = std::chrono::steady_clock::now();
+}
+
+Recorder::~Recorder() {
+  if (!enabled()) return;
+  const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start_;
+  const machine::WaitCounts& now = waiter_.counts();
+  const std::lock_guard lock(rows().mutex);
+  Row& row = rows().rows[{call_.communicator_size, static_cast<int>(call_.collective), static_cast<int>(std::bit_width(call_.bytes)),
+                          std::string(plan::to_string(call_.algorithm)), ""}];
+  row.calls += 1;
+  row.seconds += time.count();
+  row.wait.spin += now.spin - before_.spin;
+  row.wait.poke += now.poke - before_.poke;
+  row.wait.yield += now.yield - before_.yield;
+  row.wait.sleep += now.sleep - before_.sleep;
+}
+
+void report(const Bootstrap& world, const std::string& host, const std::string& build) {
+  if (!enabled()) return;
+  const json result = describe(gather_rows(world), host, build, world.size);
+  if (world.rank != 0) return;
+  const std::string& target = Config::instance().text("ESPALIER_STATS");
+  if (target == "1" || target == "on") return print(result);
+  std::ofstream file(target);
+  if (file << result.dump(1) << '\n') return;
+  fmt::print(stderr, "espalier: cannot write the statistics to {} (ESPALIER_STATS); here they are\n", target);
+  print(result);
+}
+
+}  // namespace espalier::runtime::statistics
