@@ -1,0 +1,85 @@
+/* Espalier's collectives without MPI.
+ *
+ * A communicator is made of the processes of one machine, from a bootstrap of the caller's or from a name that they share.
+ * All functions return ESPALIER_OK or an error code; espalier_error_text() says in words what happened and what to do.
+ *
+ * Collectives must be called by all ranks of a communicator in the same order. A communicator is used by one thread at a
+ * time; different communicators may be used by different threads at once. Sizes are in bytes or in elements as named. */
+#ifndef ESPALIER_ESPALIER_H
+#define ESPALIER_ESPALIER_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define ESPALIER_API __attribute__((visibility("default")))
+#else
+#define ESPALIER_API
+#endif
+
+enum {
+  ESPALIER_OK = 0,
+  ESPALIER_ERR_ARGUMENT = 1, /* a value out of place; nothing has been done */
+  ESPALIER_ERR_REFUSED = 2,  /* the ranks cannot share memory; the same on all of them */
+  ESPALIER_ERR_TIMEOUT = 3,  /* somebody did not come */
+  ESPALIER_ERR_SYSTEM = 4    /* the system failed; the text has its words */
+};
+
+typedef enum {
+  ESPALIER_INT8, ESPALIER_INT16, ESPALIER_INT32, ESPALIER_INT64,
+  ESPALIER_UINT8, ESPALIER_UINT16, ESPALIER_UINT32, ESPALIER_UINT64,
+  ESPALIER_FLOAT, ESPALIER_DOUBLE, ESPALIER_LONG_DOUBLE,
+  ESPALIER_FLOAT_COMPLEX, ESPALIER_DOUBLE_COMPLEX,
+  ESPALIER_BOOL, /* C's _Bool */
+  ESPALIER_FLOAT_INT, ESPALIER_DOUBLE_INT, ESPALIER_INT_INT /* struct { value; int index; }, for MAXLOC and MINLOC */
+} espalier_type;
+
+typedef enum {
+  ESPALIER_MAX, ESPALIER_MIN, ESPALIER_SUM, ESPALIER_PROD,
+  ESPALIER_LAND, ESPALIER_BAND, ESPALIER_LOR, ESPALIER_BOR, ESPALIER_LXOR, ESPALIER_BXOR,
+  ESPALIER_MAXLOC, ESPALIER_MINLOC
+} espalier_op;
+
+typedef struct espalier_comm espalier_comm;
+
+/* Collective over the ranks: `all` receives `bytes` from each rank, in rank order. Returns 0, or not on failure. */
+typedef int (*espalier_allgather)(const void* mine, void* all, size_t bytes, void* context);
+
+/* In the place of `send`: the data are in `receive`. */
+ESPALIER_API extern const void* const ESPALIER_IN_PLACE;
+
+/* Collective. A communicator of `size` ranks that exchange their first few bytes through `allgather`. The first one of a
+ * process founds the shared memory; the ranks of later ones must be among its ranks. */
+ESPALIER_API int espalier_comm_create(int rank, int size, espalier_allgather allgather, void* context, espalier_comm** comm);
+
+/* Collective. The same for processes of one machine and one user that share nothing but `name`: rank 0 waits under that
+ * name until all others have come, at most `timeout_ms` milliseconds. */
+ESPALIER_API int espalier_comm_meet(const char* name, int rank, int size, int timeout_ms, espalier_comm** comm);
+
+/* Local; the memory goes back when the last rank has left. NULL is allowed. */
+ESPALIER_API void espalier_comm_free(espalier_comm* comm);
+
+ESPALIER_API int espalier_comm_rank(const espalier_comm* comm);
+ESPALIER_API int espalier_comm_size(const espalier_comm* comm);
+
+/* Nobody leaves before all have come. */
+ESPALIER_API int espalier_barrier(espalier_comm* comm);
+/* `bytes` from the root's buffer into everybody's. */
+ESPALIER_API int espalier_bcast(espalier_comm* comm, void* buffer, size_t bytes, int root);
+/* receive[i] = send of rank 0 [i] op ... op send of the last rank [i], at the root; `receive` may be NULL elsewhere. */
+ESPALIER_API int espalier_reduce(espalier_comm* comm, const void* send, void* receive, size_t count, espalier_type type,
+                                 espalier_op op, int root);
+/* The same on all ranks, with identical bits. */
+ESPALIER_API int espalier_allreduce(espalier_comm* comm, const void* send, void* receive, size_t count, espalier_type type,
+                                    espalier_op op);
+
+/* What the calling thread's last failed call says; "" when there was none. Valid until its next call. */
+ESPALIER_API const char* espalier_error_text(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

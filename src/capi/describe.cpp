@@ -1,0 +1,169 @@
+#include "espalier/describe.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "base/config.hpp"
+#include "base/error.hpp"
+#include "plan/selector.hpp"
+#include "runtime/node.hpp"
+#include "topology/cpu_budget.hpp"
+#include "topology/describe.hpp"
+#include "topology/discover.hpp"
+#include "tree/compose.hpp"
+#include "tree/describe.hpp"
+
+namespace espalier::capi {
+namespace {
+
+using nlohmann::json;
+
+topology::Topology machine_of(const json& request) {
+  const json& synthetic = request.value("synthetic", json());
+  return synthetic.is_string() ? topology::discover(topology::Source::synthetic(synthetic)) : runtime::discover_machine();
+}
+
+std::vector<topology::CpuSet> cores_of(const topology::Domain& domain) {
+  if (domain.children.empty()) return {domain.cpus};
+  std::vector<topology::CpuSet> cores;
+  for (const topology::Domain& child : domain.children)
+    for (topology::CpuSet& core : cores_of(child)) cores.push_back(std::move(core));
+  return cores;
+}
+
+// As given, or one rank a core in turn.
+std::vector<topology::CpuSet> affinity_of(const json& request, const topology::Topology& machine, int ranks) {
+  std::vector<topology::CpuSet> masks;
+  if (const json& given = request.value("affinity", json()); given.is_array()) {
+    for (const json& mask : given) masks.push_back(topology::CpuSet::parse(mask.get<std::string>()));
+    if (static_cast<int>(masks.size()) != ranks) throw Error(fmt::format("{} masks for {} ranks", masks.size(), ranks));
+    return masks;
+  }
+  const auto cores = cores_of(machine.machine);
+  for (int r = 0; r < ranks; ++r) masks.push_back(cores[static_cast<std::size_t>(r) % cores.size()]);
+  return masks;
+}
+
+int ranks_of(const json& request) {
+  const int ranks = request.value("ranks", 1);
+  if (ranks < 1) throw Error(fmt::format("{} ranks: need at least 1", ranks));
+  return ranks;
+}
+
+plan::Query query_of(const json& request) {
+  plan::Query query;
+  const std::string name = request.value("collective", "");
+  const auto collective = parse_collective(name);
+  if (!collective) throw Error(fmt::format("\"{}\" is no collective that Espalier takes: barrier, bcast, reduce, allreduce", name));
+  query.collective = *collective;
+  query.bytes = request.value("bytes", std::size_t{0});
+  query.ranks = query.ranks_per_node = ranks_of(request);
+  query.commutative = request.value("commutative", true);
+  const json& crowd = request.value("ranks_per_core", json());
+  if (crowd.is_number()) {
+    query.ranks_per_core = crowd;
+  } else {
+    const topology::Topology machine = machine_of(request);
+    query.ranks_per_core = query.ranks / topology::cpu_budget(machine, affinity_of(request, machine, query.ranks)).usable();
+  }
+  return query;
+}
+
+json tree_of(const topology::Group& groups, const tree::Spec& spec, int root) {
+  json result = tree::to_json(tree::compose(groups, spec, root));
+  result["text"] = tree::to_string(spec);
+  return result;
+}
+
+json describe_topology(const json& request) {
+  const topology::Topology machine = machine_of(request);
+  const int ranks = ranks_of(request);
+  const int root = request.value("root", 0);
+  if (root < 0 || root >= ranks) throw Error(fmt::format("root {}: the ranks are 0 to {}", root, ranks - 1));
+  const auto masks = affinity_of(request, machine, ranks);
+  const topology::Group groups = topology::group_ranks(machine, masks);
+  const topology::CpuBudget budget = topology::cpu_budget(machine, masks);
+  // The trees of a reduce and a bcast of a page, unless the caller names one.
+  plan::Query query;
+  query.bytes = 4096;
+  query.ranks = query.ranks_per_node = ranks;
+  query.ranks_per_core = ranks / budget.usable();
+  query.collective = Collective::reduce;
+  tree::Spec gather = plan::Table::instance().find(query).gather_tree;
+  query.collective = Collective::bcast;
+  tree::Spec release = plan::Table::instance().find(query).release_tree;
+  if (const json& text = request.value("tree", json()); text.is_string())
+    gather = release = tree::parse_spec(text.get<std::string>());
+  const json domains = topology::to_json(machine);
+  return {{"topology", domains["machine"]},
+          {"source", machine.source},
+          {"groups", topology::to_json(groups)},
+          {"gather", tree_of(groups, gather, root)},
+          {"release", tree_of(groups, release, root)},
+          {"budget",
+           {{"cores", budget.cores},
+            {"quota", std::isinf(budget.quota) ? json() : json(budget.quota)},
+            {"text", budget.explanation}}}};
+}
+
+json describe_plan(const json& request) {
+  const plan::Query query = query_of(request);
+  const plan::Plan plan = plan::Table::instance().find(query);
+  const bool ordered = !query.commutative && plan.algorithm != plan::Algorithm::host;
+  std::string why = fmt::format("the first rule that holds {} of {} bytes on {} ranks with {:.3g} ranks per usable core",
+                                to_string(query.collective), query.bytes, query.ranks, query.ranks_per_core);
+  if (plan.origin.file == "environment") why = "the environment overrides the rules: " + plan.origin.rule;
+  if (plan.origin.file.empty()) why = "no rule holds this call, so the host MPI serves it";
+  if (ordered) why += "; an operator that does not commute goes up a rank-contiguous tree, whole vectors at a time";
+  return {{"algorithm", ordered ? "tree" : plan::to_string(plan.algorithm)},
+          {"chunk", plan.chunk},
+          {"slots", Config::instance().bytes("ESPALIER_SLOTS")},
+          {"slot", Config::instance().bytes("ESPALIER_SLOT")},
+          {"gather_tree", tree::to_string(plan.gather_tree)},
+          {"release_tree", tree::to_string(plan.release_tree)},
+          {"inline", plan.inlined},
+          {"read_from_parent", plan.read_from_parent},
+          {"skip_gather", plan.skip_gather},
+          {"copy_avoidance", plan.copy_avoidance},
+          {"ranks_per_core", query.ranks_per_core},
+          {"rule", {{"file", plan.origin.file}, {"line", plan.origin.line}, {"text", plan.origin.rule}}},
+          {"why", why},
+          {"warnings", plan::Table::instance().warnings()}};
+}
+
+json describe_config() {
+  json values = json::array();
+  for (const ConfigValue& value : Config::instance().values())
+    values.push_back({{"key", value.key->name}, {"value", value.text}, {"default", value.key->fallback},
+                      {"origin", value.origin}, {"help", value.key->help}});
+  json warnings = Config::instance().warnings();
+  for (const std::string& warning : plan::Table::instance().warnings()) warnings.push_back(warning);
+  return {{"values", values}, {"warnings", warnings}};
+}
+
+json answer(const std::string& text) {
+  const json request = json::parse(text);
+  const std::string what = request.value("what", "");
+  if (what == "topology") return describe_topology(request);
+  if (what == "plan") return describe_plan(request);
+  if (what == "config") return describe_config();
+  throw Error(fmt::format("\"what\" is \"{}\"; it may be topology, plan or config", what));
+}
+
+}  // namespace
+}  // namespace espalier::capi
+
+extern "C" char* espalier_describe(const char* request) {
+  std::string text;
+  try {
+    text = espalier::capi::answer(request ? request : "").dump();
+  } catch (const std::exception& error) {
+    text = nlohmann::json({{"error", error.what()}}).dump();
+  }
+  return strdup(text.c_str());
+}
+
+extern "C" void espalier_free(char* text) { free(text); }

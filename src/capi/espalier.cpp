@@ -1,0 +1,143 @@
+#include "espalier/espalier.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "capi/error.hpp"
+#include "capi/meeting.hpp"
+#include "capi/types.hpp"
+#include "plan/selector.hpp"
+#include "runtime/communicator.hpp"
+
+using espalier::capi::CodedError;
+using espalier::capi::guarded;
+using espalier::runtime::Bootstrap;
+using espalier::runtime::Communicator;
+
+struct espalier_comm {
+  std::unique_ptr<Communicator> communicator;
+};
+
+namespace espalier::capi {
+
+std::string& last_error() {
+  thread_local std::string text;
+  return text;
+}
+
+namespace {
+
+void warn_once() {
+  static const bool done = [] {
+    for (const auto* warnings : {&Config::instance().warnings(), &plan::Table::instance().warnings()})
+      for (const std::string& warning : *warnings) fmt::print(stderr, "espalier: {}\n", warning);
+    return true;
+  }();
+  (void)done;
+}
+
+void check_place(int rank, int size, const void* comm) {
+  if (size < 1 || rank < 0 || rank >= size || !comm)
+    throw CodedError(ESPALIER_ERR_ARGUMENT, fmt::format("rank {} of {}: need 0 <= rank < size and a place for the communicator",
+                                                        rank, size));
+}
+
+espalier_comm* create(const Bootstrap& bootstrap) {
+  if (bootstrap.rank == 0) warn_once();
+  auto comm = std::make_unique<espalier_comm>();
+  comm->communicator = Communicator::create(bootstrap);
+  if (!comm->communicator->active()) throw CodedError(ESPALIER_ERR_REFUSED, comm->communicator->refusal());
+  return comm.release();
+}
+
+Communicator& checked(espalier_comm* comm, int root = 0) {
+  if (!comm) throw CodedError(ESPALIER_ERR_ARGUMENT, "the communicator is NULL");
+  if (root < 0 || root >= comm->communicator->size())
+    throw CodedError(ESPALIER_ERR_ARGUMENT, fmt::format("root {}: the ranks are 0 to {}", root, comm->communicator->size() - 1));
+  return *comm->communicator;
+}
+
+void check_buffer(const void* buffer, std::size_t bytes, const char* name) {
+  if (!buffer && bytes > 0) throw CodedError(ESPALIER_ERR_ARGUMENT, fmt::format("{} is NULL, yet it holds {} bytes", name, bytes));
+}
+
+// There is no host below the C API: a rule that says `host` cannot be followed.
+void check_done(bool done) {
+  if (!done)
+    throw CodedError(ESPALIER_ERR_REFUSED, "a rule leaves this call to a host MPI, and there is none; see ESPALIER_RULES");
+}
+
+const void* source_of(const void* send) { return send == ESPALIER_IN_PLACE ? Communicator::in_place : send; }
+
+}  // namespace
+}  // namespace espalier::capi
+
+using namespace espalier::capi;
+
+extern "C" {
+
+static const char in_place_mark = 0;
+const void* const ESPALIER_IN_PLACE = &in_place_mark;
+
+int espalier_comm_create(int rank, int size, espalier_allgather allgather, void* context, espalier_comm** comm) {
+  return guarded([&] {
+    check_place(rank, size, comm);
+    if (!allgather) throw CodedError(ESPALIER_ERR_ARGUMENT, "the allgather function is NULL");
+    *comm = create({rank, size, [&](const void* mine, void* all, std::size_t bytes) {
+                      if (allgather(mine, all, bytes, context) != 0)
+                        throw CodedError(ESPALIER_ERR_SYSTEM, "the caller's allgather function failed");
+                    }});
+  });
+}
+
+int espalier_comm_meet(const char* name, int rank, int size, int timeout_ms, espalier_comm** comm) {
+  return guarded([&] {
+    check_place(rank, size, comm);
+    if (!name || timeout_ms < 1) throw CodedError(ESPALIER_ERR_ARGUMENT, "need a name and at least 1 ms");
+    Meeting meeting(name, rank, size, timeout_ms);
+    *comm = create({rank, size, [&](const void* mine, void* all, std::size_t bytes) { meeting.allgather(mine, all, bytes); }});
+  });
+}
+
+void espalier_comm_free(espalier_comm* comm) { delete comm; }
+
+int espalier_comm_rank(const espalier_comm* comm) { return comm ? comm->communicator->rank() : -1; }
+int espalier_comm_size(const espalier_comm* comm) { return comm ? comm->communicator->size() : -1; }
+
+int espalier_barrier(espalier_comm* comm) {
+  return guarded([&] { check_done(checked(comm).barrier()); });
+}
+
+int espalier_bcast(espalier_comm* comm, void* buffer, size_t bytes, int root) {
+  return guarded([&] {
+    Communicator& communicator = checked(comm, root);
+    check_buffer(buffer, bytes, "buffer");
+    check_done(communicator.bcast(buffer, bytes, root));
+  });
+}
+
+int espalier_reduce(espalier_comm* comm, const void* send, void* receive, size_t count, espalier_type type, espalier_op op,
+                    int root) {
+  return guarded([&] {
+    Communicator& communicator = checked(comm, root);
+    const auto& operation = operation_of(type, op);
+    check_buffer(send, count * operation.extent, "send");
+    if (communicator.rank() == root) check_buffer(receive, count * operation.extent, "receive");
+    check_done(communicator.reduce(source_of(send), receive, count, operation, root));
+  });
+}
+
+int espalier_allreduce(espalier_comm* comm, const void* send, void* receive, size_t count, espalier_type type, espalier_op op) {
+  return guarded([&] {
+    Communicator& communicator = checked(comm);
+    const auto& operation = operation_of(type, op);
+    check_buffer(send, count * operation.extent, "send");
+    check_buffer(receive, count * operation.extent, "receive");
+    check_done(communicator.allreduce(source_of(send), receive, count, operation));
+  });
+}
+
+const char* espalier_error_text(void) { return last_error().c_str(); }
+
+}  // extern "C"

@@ -1,0 +1,152 @@
+#include "capi/meeting.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstddef>
+#include <cstring>
+#include <thread>
+
+#include "capi/error.hpp"
+#include "espalier/espalier.h"
+
+namespace espalier::capi {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// What a rank says when it comes.
+struct Greeting {
+  std::int32_t rank;
+  std::int32_t size;
+};
+
+struct Address {
+  sockaddr_un name{};
+  socklen_t length = 0;
+  explicit Address(const std::string& text) {
+    const std::string whole = fmt::format("espalier-meet-{}-{}", geteuid(), text);
+    if (text.empty() || whole.size() >= sizeof name.sun_path)
+      throw CodedError(ESPALIER_ERR_ARGUMENT, fmt::format("the name \"{}\" is empty or too long; use 1 to 80 characters", text));
+    name.sun_family = AF_UNIX;
+    std::memcpy(name.sun_path + 1, whole.data(), whole.size());
+    length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + whole.size());
+  }
+  const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&name); }
+};
+
+void limit_time(int socket, int timeout_ms) {
+  const timeval limit{timeout_ms / 1000, (timeout_ms % 1000) * 1000};
+  setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+  setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+}
+
+[[noreturn]] void fail_transfer(const char* what, ssize_t result) {
+  if (result == 0) throw CodedError(ESPALIER_ERR_SYSTEM, fmt::format("while {}: a rank is gone", what));
+  if (errno == EAGAIN || errno == EWOULDBLOCK)
+    throw CodedError(ESPALIER_ERR_TIMEOUT, fmt::format("while {}: a rank did not answer in time", what));
+  throw CodedError(ESPALIER_ERR_SYSTEM, fmt::format("while {}: {}", what, std::strerror(errno)));
+}
+
+void send_all(int socket, const void* data, std::size_t bytes) {
+  for (std::size_t done = 0; done < bytes;) {
+    const ssize_t n = send(socket, static_cast<const char*>(data) + done, bytes - done, MSG_NOSIGNAL);
+    if (n <= 0) fail_transfer("sending to a rank", n);
+    done += static_cast<std::size_t>(n);
+  }
+}
+
+void receive_all(int socket, void* data, std::size_t bytes) {
+  for (std::size_t done = 0; done < bytes;) {
+    const ssize_t n = recv(socket, static_cast<char*>(data) + done, bytes - done, 0);
+    if (n <= 0) fail_transfer("receiving from a rank", n);
+    done += static_cast<std::size_t>(n);
+  }
+}
+
+int left_ms(Clock::time_point deadline) {
+  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
+  return static_cast<int>(std::max<long long>(left, 0));
+}
+
+}  // namespace
+
+Meeting::Meeting(const std::string& name, int rank, int size, int timeout_ms)
+    : rank_(rank), size_(size), timeout_ms_(timeout_ms), name_(name) {
+  if (rank == 0)
+    wait_for_all();
+  else
+    go_to_first();
+}
+
+Meeting::~Meeting() {
+  for (const int connection : connections_)
+    if (connection >= 0) close(connection);
+}
+
+void Meeting::wait_for_all() {
+  const Address address(name_);
+  const auto deadline = Clock::now() + std::chrono::milliseconds(timeout_ms_);
+  struct Listener {
+    int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    ~Listener() { close(descriptor); }
+  } listener;
+  if (bind(listener.descriptor, address.get(), address.length) != 0 || listen(listener.descriptor, size_) != 0)
+    throw CodedError(ESPALIER_ERR_SYSTEM, fmt::format("cannot meet under the name \"{}\": {}; is another job using it?", name_,
+                                                      std::strerror(errno)));
+  connections_.assign(static_cast<std::size_t>(size_), -1);
+  for (int missing = size_ - 1; missing > 0; --missing) {
+    pollfd waiting{listener.descriptor, POLLIN, 0};
+    if (poll(&waiting, 1, left_ms(deadline)) <= 0)
+      throw CodedError(ESPALIER_ERR_TIMEOUT, fmt::format("{} of {} ranks did not come to \"{}\" within {} ms", missing, size_,
+                                                         name_, timeout_ms_));
+    const int connection = accept4(listener.descriptor, nullptr, nullptr, SOCK_CLOEXEC);
+    if (connection < 0) throw CodedError(ESPALIER_ERR_SYSTEM, fmt::format("accept: {}", std::strerror(errno)));
+    limit_time(connection, timeout_ms_);
+    Greeting greeting{};
+    receive_all(connection, &greeting, sizeof greeting);
+    const bool valid = greeting.size == size_ && greeting.rank > 0 && greeting.rank < size_;
+    if (!valid || connections_[static_cast<std::size_t>(greeting.rank)] >= 0) {
+      close(connection);
+      throw CodedError(ESPALIER_ERR_ARGUMENT, fmt::format("rank {} of {} came to \"{}\", where {} ranks meet, {}", greeting.rank,
+                                                          greeting.size, name_, size_,
+                                                          valid ? "a second time" : "which does not fit"));
+    }
+    connections_[static_cast<std::size_t>(greeting.rank)] = connection;
+  }
+}
+
+void Meeting::go_to_first() {
+  const Address address(name_);
+  const auto deadline = Clock::now() + std::chrono::milliseconds(timeout_ms_);
+  const int connection = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  connections_.assign(1, connection);
+  // Rank 0 may come later than we: its name appears when it listens.
+  while (connect(connection, address.get(), address.length) != 0) {
+    if (left_ms(deadline) == 0)
+      throw CodedError(ESPALIER_ERR_TIMEOUT, fmt::format("rank 0 did not come to \"{}\" within {} ms", name_, timeout_ms_));
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  limit_time(connection, timeout_ms_);
+  const Greeting greeting = {rank_, size_};
+  send_all(connection, &greeting, sizeof greeting);
+}
+
+void Meeting::allgather(const void* mine, void* all, std::size_t bytes) {
+  auto* table = static_cast<char*>(all);
+  if (rank_ != 0) {
+    send_all(connections_[0], mine, bytes);
+    receive_all(connections_[0], all, bytes * static_cast<std::size_t>(size_));
+    return;
+  }
+  std::memcpy(table, mine, bytes);
+  for (int r = 1; r < size_; ++r) receive_all(connections_[static_cast<std::size_t>(r)], table + bytes * static_cast<std::size_t>(r), bytes);
+  for (int r = 1; r < size_; ++r) send_all(connections_[static_cast<std::size_t>(r)], all, bytes * static_cast<std::size_t>(size_));
+}
+
+}  // namespace espalier::capi
