@@ -1,0 +1,41 @@
+# The front door. Everything sets itself up: `make demo` and `make test` work on a fresh Debian-like machine.
+.DEFAULT_GOAL := help
+.PHONY: help setup build test demo bench format clean
+
+help:
+	@echo 'make build    set up what the build needs, then build all: build/lib, .venv, bin/espalier'
+	@echo 'make test     build and run every test; ends with one line of totals'
+	@echo 'make demo     build and compare Espalier with MPICH: a table, and an HTML page with plots'
+	@echo 'make bench    build and measure Espalier against MPICH, Open MPI and Intel MPI'
+	@echo 'make setup    only set up: system packages (as root), environments in .venv'
+	@echo 'make format   clang-format on every C and C++ file'
+	@echo 'make clean    remove build/ (the environments in .venv stay)'
+	@echo
+	@echo 'Settings: PYTHON=/path/to/python3   JOBS=n   SKIP_SYSTEM=1 (look at no system package)   ARGS="..." (make bench)'
+
+export PYTHON JOBS SKIP_SYSTEM
+
+setup:
+	@tools/setup/setup test
+
+build:
+	@tools/setup/setup build
+	@tools/setup/build
+
+test:
+	@tools/setup/setup test
+	@tools/setup/build
+	@.venv/command/bin/python tools/test.py
+
+demo: build
+	@bin/espalier demo
+
+bench: build
+	@bin/espalier bench $(ARGS)
+
+format:
+	@tools/setup/setup format
+	@find src include tests bench examples \( -name '*.[ch]' -o -name '*.[ch]pp' \) -print0 | xargs -0 -r clang-format -i
+
+clean:
+	rm -rf build

@@ -1,0 +1,3 @@
+from espalier.app import main
+
+main()

@@ -1,0 +1,68 @@
+"""The list of commands: a new one is a module with a function, and one line in COMMANDS."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+import typer
+
+from espalier import __version__
+from espalier.problem import Problem, note
+
+# name -> "module:function". Modules load what is heavy (plots, tables) inside their functions, so that `run` starts fast.
+COMMANDS = {
+    "run": "espalier.run:run",
+    "topo": "espalier.topo:topo",
+    "explain": "espalier.explain:explain",
+    "stats": "espalier.stats:stats",
+    "doctor": "espalier.doctor:doctor",
+    "bench": "espalier.bench:bench",
+    "report": "espalier.report:report",
+    "demo": "espalier.demo:demo",
+}
+
+
+def _function(target: str):
+    module, function = target.split(":")
+    return getattr(importlib.import_module(module), function)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"espalier {__version__}")
+        raise typer.Exit()
+
+
+def build(names) -> typer.Typer:
+    app = typer.Typer(
+        help="Makes the collectives of MPI programs fast on the nodes they run on, without changing the programs.",
+        no_args_is_help=True,
+        add_completion=False,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+    )
+
+    @app.callback()
+    def _options(
+        version: bool = typer.Option(
+            False, "--version", callback=_version, is_eager=True, help="Print the version."
+        ),
+    ) -> None:
+        pass
+
+    for name in names:
+        function = _function(COMMANDS[name])
+        settings = getattr(function, "typer_settings", {})
+        app.command(name, **settings)(function)
+    return app
+
+
+def main() -> None:
+    asked = sys.argv[1] if len(sys.argv) > 1 else ""
+    names = [asked] if asked in COMMANDS else list(COMMANDS)
+    try:
+        build(names)(prog_name="espalier")
+    except Problem as problem:
+        note(str(problem))
+        sys.exit(problem.code)

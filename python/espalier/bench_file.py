@@ -1,0 +1,57 @@
+"""The file of a bench run: JSON of one schema, described in bench/README.md."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from espalier.problem import Problem
+
+SCHEMA = "espalier-bench/1"
+_JOB = {"host": str, "variant": str, "ranks": int, "buffers": str, "command": str, "rounds": list}
+_ROUND = {"collective": str, "bytes": int, "host_us": (int, float), "f_ns": (int, float)}
+
+
+def _demand(value, fields: dict, path: Path, where: str) -> None:
+    for name, kind in fields.items():
+        if not isinstance(value, dict) or not isinstance(value.get(name), kind):
+            raise Problem(f"{path}: {where} has no proper '{name}'; the file is not what `espalier bench --json` writes")
+
+
+def _check(document, path: Path) -> None:
+    if not isinstance(document, dict) or "schema" not in document:
+        raise Problem(f"{path} is not a bench result (it names no schema); `espalier bench --json FILE` writes one")
+    if document["schema"] != SCHEMA:
+        raise Problem(f"{path} has schema '{document['schema']}', this command reads '{SCHEMA}'; run the bench again")
+    _demand(document, {"date": str, "machine": dict, "near_below_ns": (int, float), "jobs": list}, path, "the file")
+    for number, job in enumerate(document["jobs"]):
+        _demand(job, _JOB, path, f"job {number}")
+        for at, r in enumerate(job["rounds"]):
+            _demand(r, _ROUND, path, f"job {number} round {at}")
+
+
+def read_json(path: Path):
+    try:
+        return json.loads(path.read_text())
+    except OSError as error:
+        raise Problem(f"cannot read {path}: {error.strerror}") from error
+    except ValueError as error:
+        raise Problem(f"{path} is not JSON: {error}") from error
+
+
+def load(path: Path) -> dict:
+    document = read_json(path)
+    _check(document, path)
+    return document
+
+
+def save(document: dict, path: Path) -> None:
+    write(json.dumps(document, indent=1) + "\n", path)
+
+
+def write(text: str, path: Path) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    except OSError as error:
+        raise Problem(f"cannot write {path}: {error.strerror}") from error

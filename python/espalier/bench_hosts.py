@@ -1,0 +1,90 @@
+"""The host MPIs that `make build` sets up: how each is compiled against, launched and told to behave."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from espalier.install import environments, library
+from espalier.problem import Problem
+
+
+@dataclass(frozen=True)
+class Host:
+    name: str
+    title: str
+    interposer: str
+    # Environment above the number of cores: what makes this host yield. Its best ordinary setting there.
+    crowded: dict = field(default_factory=dict)
+
+    @property
+    def folder(self) -> Path:
+        return environments() / self.name
+
+    @property
+    def library_folder(self) -> Path:
+        return self.folder / "lib"
+
+
+HOSTS = {
+    host.name: host
+    for host in (
+        Host("mpich", "MPICH", "libespalier-mpich.so", {"MPIR_CVAR_DEFAULT_THREAD_LEVEL": "MPI_THREAD_MULTIPLE"}),
+        Host("openmpi", "Open MPI", "libespalier-ompi.so"),
+        Host("impi", "Intel MPI", "libespalier-mpich.so", {"I_MPI_WAIT_MODE": "1"}),
+    )
+}
+
+
+def find(names: str) -> list[Host]:
+    """ "mpich,impi" to hosts, in that order; what is unknown or not set up is a Problem."""
+    found = []
+    for name in filter(None, (part.strip() for part in names.split(","))):
+        if name not in HOSTS:
+            raise Problem(f"'{name}' is no host MPI; choose from {', '.join(HOSTS)}")
+        if not HOSTS[name].library_folder.exists():
+            raise Problem(f"{HOSTS[name].title} is not in {HOSTS[name].folder}; run `make build`")
+        found.append(HOSTS[name])
+    if not found:
+        raise Problem("no host MPI named; for example --hosts mpich,openmpi,impi")
+    return found
+
+
+def cores() -> list[int]:
+    return sorted(os.sched_getaffinity(0))
+
+
+def environment(host: Host, ranks: int, default: bool = False) -> dict[str, str]:
+    """What a job of this host needs in its environment. `default`: the host as it comes, also above the cores."""
+    settings: dict[str, str] = {}
+    if host.name == "openmpi":
+        settings |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    if host.name == "impi":
+        lib = str(host.library_folder)
+        path = os.environ.get("LD_LIBRARY_PATH")
+        settings |= {
+            "I_MPI_ROOT": str(host.folder),
+            "FI_PROVIDER_PATH": lib,
+            "FI_PROVIDER": "shm",
+            "LD_LIBRARY_PATH": f"{lib}:{path}" if path else lib,
+        }
+    if ranks > len(cores()) and not default:
+        settings |= host.crowded
+    return settings
+
+
+def launcher(host: Host, ranks: int) -> list[str]:
+    command = [str(host.folder / "bin" / "mpirun"), "-n", str(ranks)]
+    if host.name == "openmpi":
+        command += ["--bind-to", "none"]
+        # It also turns on yielding, so only where it is needed.
+        command += ["--oversubscribe"] if ranks > len(cores()) else []
+    return command
+
+
+def preload(host: Host) -> Path:
+    path = library(host.interposer)
+    if not path.exists():
+        raise Problem(f"{path} is not there; run `make build`, or name its folder in ESPALIER_LIB")
+    return path

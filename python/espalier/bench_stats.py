@@ -1,0 +1,98 @@
+"""From rounds to medians: near and far rounds apart, ratios taken within a round."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Iterable, Optional, Sequence
+
+# One population of flag-exchange times is called near or far by this; two populations are split between them.
+FAR_FROM_NS = 160.0
+# Quantile 0.95 over quantile 0.05: above it the rounds lie in two states.
+TWO_STATES = 1.7
+
+
+def quantile(values: Sequence[float], share: float) -> float:
+    """By linear interpolation between the ordered values; `values` is not empty."""
+    ordered = sorted(values)
+    at = share * (len(ordered) - 1)
+    low = math.floor(at)
+    high = min(low + 1, len(ordered) - 1)
+    return ordered[low] + (ordered[high] - ordered[low]) * (at - low)
+
+
+@dataclass(frozen=True)
+class Spread:
+    low: float  # first quartile
+    mid: float
+    high: float  # third quartile
+    least: float
+
+    @staticmethod
+    def of(values: Sequence[float]) -> "Spread":
+        return Spread(quantile(values, 0.25), quantile(values, 0.5), quantile(values, 0.75), min(values))
+
+
+def near_below(flag_ns: Iterable[float]) -> float:
+    """The flag-exchange time that parts near rounds from far ones: between the two states if the rounds show
+    two (their geometric mean), else FAR_FROM_NS."""
+    times = [value for value in flag_ns if value > 0]
+    if len(times) < 8:
+        return FAR_FROM_NS
+    low, high = quantile(times, 0.05), quantile(times, 0.95)
+    return math.sqrt(low * high) if high > TWO_STATES * low else FAR_FROM_NS
+
+
+def state(flag_ns: float, border: float) -> str:
+    if flag_ns <= 0:
+        return "unknown"
+    return "near" if flag_ns < border else "far"
+
+
+@dataclass(frozen=True)
+class Key:
+    host: str
+    variant: str  # "best" setting, or the host's "default" above the number of cores
+    ranks: int
+    buffers: str
+    collective: str
+    bytes: int
+    state: str
+
+
+@dataclass(frozen=True)
+class Summary:
+    key: Key
+    rounds: int
+    host: Spread  # microseconds
+    espalier: Optional[Spread]
+    ratio: Optional[Spread]  # host / Espalier, round by round: above 1 Espalier is faster
+    flags: Optional[Spread]  # Espalier's time in flag exchanges of the same round
+    flag_ns: float
+
+
+def summarise_rounds(key: Key, rounds: Sequence[dict]) -> Summary:
+    paired = [r for r in rounds if r.get("espalier_us")]
+    flags = [r["espalier_us"] * 1000 / r["f_ns"] for r in paired if r["f_ns"] > 0]
+    return Summary(
+        key=key,
+        rounds=len(rounds),
+        host=Spread.of([r["host_us"] for r in rounds]),
+        espalier=Spread.of([r["espalier_us"] for r in paired]) if paired else None,
+        ratio=Spread.of([r["host_us"] / r["espalier_us"] for r in paired]) if paired else None,
+        flags=Spread.of(flags) if flags else None,
+        flag_ns=quantile([r["f_ns"] for r in rounds], 0.5),
+    )
+
+
+def summarise(document: dict) -> list[Summary]:
+    """Every point of a bench document, in the order of the jobs."""
+    border = document["near_below_ns"]
+    groups: dict[Key, list[dict]] = defaultdict(list)
+    for job in document["jobs"]:
+        for r in job["rounds"]:
+            where = state(r["f_ns"], border)
+            key = Key(job["host"], job["variant"], job["ranks"], job["buffers"], r["collective"], r["bytes"], where)
+            groups[key].append(r)
+    return [summarise_rounds(key, rounds) for key, rounds in groups.items()]

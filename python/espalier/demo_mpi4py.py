@@ -1,0 +1,47 @@
+"""The mpi4py half of the demo: runs demo_collectives.py and reads what it prints."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from espalier import bench_process
+from espalier.bench_hosts import HOSTS, cores, environment, launcher, preload
+
+SIZES = (8, 1024, 32768, 1048576)
+_MARK = "espalier-demo "
+
+
+@dataclass(frozen=True)
+class Kind:
+    ranks: int
+    espalier: bool
+    repetitions: int = 50
+
+
+def command(kind: Kind) -> tuple[list[str], dict[str, str]]:
+    host = HOSTS["mpich"]
+    start = launcher(host, kind.ranks)
+    if kind.ranks <= len(cores()):
+        start += ["-bind-to", "user:" + ",".join(map(str, cores()[: kind.ranks]))]
+    script = Path(__file__).with_name("demo_collectives.py")
+    words = [str(host.folder / "bin" / "python"), str(script), str(kind.repetitions), *map(str, SIZES)]
+    return start + bench_process.wrapped({}, preload(host) if kind.espalier else None, words), environment(host, kind.ranks)
+
+
+def parse(text: str) -> list[dict]:
+    """The points that the program printed; none if it did not come to its end."""
+    for line in text.splitlines():
+        if line.startswith(_MARK):
+            try:
+                return json.loads(line[len(_MARK) :])["points"]
+            except (ValueError, KeyError):
+                return []
+    return []
+
+
+def run(kind: Kind, limit: float) -> tuple[bench_process.Outcome, list[dict]]:
+    words, surroundings = command(kind)
+    outcome = bench_process.run(words, surroundings, limit)
+    return outcome, parse(outcome.output)

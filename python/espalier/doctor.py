@@ -1,0 +1,31 @@
+"""`espalier doctor`: looks at everything that Espalier needs on this machine, and says what to do where it is missing."""
+
+from __future__ import annotations
+
+import typer
+
+from espalier.doctor_checks import Check, all_checks
+
+_MARKS = {True: "[green]ok[/green]", None: "[yellow]less[/yellow]", False: "[red]no[/red]"}
+
+
+def doctor() -> None:
+    """Check libraries, memory, processors and MPIs; exit code 1 when something needed is missing."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    from espalier.render.text import console
+
+    table = Table.grid(padding=(0, 2, 0, 0))
+    failed = False
+    for check in all_checks():
+        failed = failed or check.good is False
+        table.add_row(_MARKS[check.good], check.name, _words(check, escape))
+    console().print(table)
+    if failed:
+        raise typer.Exit(1)
+
+
+def _words(check: Check, escape) -> str:
+    todo = f"\n[bold]→ {escape(check.todo)}[/bold]" if check.todo and check.good is not True else ""
+    return escape(check.found) + todo

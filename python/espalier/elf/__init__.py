@@ -1,0 +1,1 @@
+"""ELF files: what they need and where the loader finds it."""

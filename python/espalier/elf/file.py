@@ -1,0 +1,98 @@
+"""The few things of an ELF file that decide which libraries it loads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Optional
+
+from elftools.common.exceptions import ELFError
+from elftools.elf.dynamic import DynamicSegment
+from elftools.elf.elffile import ELFFile
+from elftools.elf.hash import ELFHashSection, GNUHashSection
+from elftools.elf.sections import SymbolTableSection
+
+
+@dataclass(frozen=True)
+class Elf:
+    path: Path
+    machine: str
+    bits: int
+    dynamic: bool
+    soname: Optional[str]
+    needed: tuple[str, ...]
+    rpath: tuple[str, ...]
+    runpath: tuple[str, ...]
+
+    def fits(self, other: Elf) -> bool:
+        """The loader passes over libraries of another architecture."""
+        return (self.machine, self.bits) == (other.machine, other.bits)
+
+
+def is_elf(path: Path) -> bool:
+    try:
+        with open(path, "rb") as file:
+            return file.read(4) == b"\x7fELF"
+    except OSError:
+        return False
+
+
+@lru_cache(maxsize=None)
+def read(path: Path) -> Optional[Elf]:
+    """None when the file cannot be read as ELF."""
+    try:
+        with open(path, "rb") as file:
+            return _read(path, ELFFile(file))
+    except (OSError, ELFError, UnicodeDecodeError):
+        return None
+
+
+def _read(path: Path, elf: ELFFile) -> Elf:
+    values: dict[str, list[str]] = {"DT_NEEDED": [], "DT_RPATH": [], "DT_RUNPATH": [], "DT_SONAME": []}
+    dynamic = False
+    for segment in elf.iter_segments():
+        if not isinstance(segment, DynamicSegment):
+            continue
+        dynamic = True
+        for tag in segment.iter_tags():
+            name = tag.entry.d_tag
+            if name in values:
+                values[name].append(getattr(tag, name[3:].lower()))
+    return Elf(
+        path=path,
+        machine=elf["e_machine"],
+        bits=elf.elfclass,
+        dynamic=dynamic,
+        soname=next(iter(values["DT_SONAME"]), None),
+        needed=tuple(values["DT_NEEDED"]),
+        rpath=tuple(part for text in values["DT_RPATH"] for part in text.split(":")),
+        runpath=tuple(part for text in values["DT_RUNPATH"] for part in text.split(":")),
+    )
+
+
+def defines(path: Path, symbol: str, only_dynamic: bool = True) -> bool:
+    """Whether the file itself defines the symbol. `only_dynamic`: where the loader would find it."""
+    try:
+        with open(path, "rb") as file:
+            return _defines(ELFFile(file), symbol, only_dynamic)
+    except (OSError, ELFError, UnicodeDecodeError):
+        return False
+
+
+def _defines(elf: ELFFile, symbol: str, only_dynamic: bool) -> bool:
+    # The hash sections answer at once; reading a whole symbol table of an MPI takes a second.
+    hashes = [
+        section for section in elf.iter_sections() if isinstance(section, (GNUHashSection, ELFHashSection))
+    ]
+    if hashes and hashes[0].get_symbol(symbol) is not None:
+        found = hashes[0].get_symbol(symbol)
+        return found["st_shndx"] != "SHN_UNDEF"
+    if hashes and only_dynamic:
+        return False
+    tables = [section for section in elf.iter_sections() if isinstance(section, SymbolTableSection)]
+    return any(
+        entry["st_shndx"] != "SHN_UNDEF"
+        for table in tables
+        for entry in (table.get_symbol_by_name(symbol) or [])
+    )

@@ -1,0 +1,153 @@
+"""`espalier explain`: what a call would run and why; what each setting is and where it came from."""
+
+from __future__ import annotations
+
+from typing import Any, Optional
+
+import typer
+
+from espalier import core
+from espalier.problem import Problem
+from espalier.sizes import parse_bytes, print_bytes
+
+COLLECTIVES = ("barrier", "bcast", "reduce", "allreduce")
+OPERATORS = (
+    "sum",
+    "prod",
+    "min",
+    "max",
+    "land",
+    "band",
+    "lor",
+    "bor",
+    "lxor",
+    "bxor",
+    "minloc",
+    "maxloc",
+    "replace",
+    "no_op",
+)
+TYPES = {
+    "byte": 1,
+    "char": 1,
+    "short": 2,
+    "int": 4,
+    "long": 8,
+    "float": 4,
+    "double": 8,
+    "long_double": 16,
+    "double_complex": 16,
+}
+# Fields of a plan that count bytes.
+BYTES = ("bytes", "chunk", "slot", "segment")
+
+
+def explain(
+    collective: Optional[str] = typer.Argument(None, metavar="[barrier|bcast|reduce|allreduce]"),
+    size: Optional[str] = typer.Argument(None, metavar="[SIZE]", help="Bytes per rank, such as 64KiB."),
+    ranks: Optional[int] = typer.Option(
+        None, "-n", "--ranks", min=1, metavar="RANKS", help="How many ranks."
+    ),
+    cores: Optional[int] = typer.Option(
+        None, min=1, metavar="CORES", help="Usable cores; default: this machine's."
+    ),
+    datatype: Optional[str] = typer.Option(
+        None, "--type", metavar="TYPE", help="Element type, such as double."
+    ),
+    operator: str = typer.Option(
+        "sum", "--op", metavar="OP", help="Operator; `user` is one that does not commute."
+    ),
+    synthetic: Optional[str] = typer.Option(
+        None, metavar="TEXT", help="A made-up machine in hwloc's notation."
+    ),
+    config: bool = typer.Option(
+        False, "--config", help="Every setting, its value, and where the value came from."
+    ),
+) -> None:
+    """Print the plan of a call with the rule it came from: espalier explain allreduce 64KiB -n 8"""
+    if config:
+        _print_config(core.describe({"what": "config"})["values"])
+        return
+    if collective is None or ranks is None:
+        raise Problem(
+            "say what to explain: espalier explain allreduce 64KiB -n 8, or espalier explain --config"
+        )
+    request = _request(collective, size, ranks, cores, datatype, operator, synthetic)
+    _print_plan(request, core.describe(request))
+
+
+def _request(
+    collective: str,
+    size: Optional[str],
+    ranks: int,
+    cores: Optional[int],
+    datatype: Optional[str],
+    operator: str,
+    synthetic: Optional[str],
+) -> dict[str, Any]:
+    if collective not in COLLECTIVES:
+        raise Problem(
+            f"'{collective}' is no collective that Espalier takes; those are {', '.join(COLLECTIVES)}"
+        )
+    if operator not in (*OPERATORS, "user"):
+        raise Problem(f"--op {operator}: it is one of {', '.join(OPERATORS)} or user")
+    if size is None and collective != "barrier":
+        raise Problem(f"how many bytes per rank? espalier explain {collective} 64KiB -n {ranks}")
+    count = parse_bytes(size or "0")
+    if datatype is not None:
+        _check_type(datatype, count)
+    return {
+        "what": "plan",
+        "collective": collective,
+        "bytes": count,
+        "ranks": ranks,
+        "ranks_per_core": ranks / cores if cores else None,
+        "commutative": operator != "user",
+        "synthetic": synthetic,
+    }
+
+
+def _check_type(datatype: str, count: int) -> None:
+    extent = TYPES.get(datatype)
+    if extent is None:
+        raise Problem(f"--type {datatype}: it is one of {', '.join(TYPES)}")
+    if count % extent:
+        raise Problem(f"{count} bytes are no whole number of {datatype} ({extent} bytes each)")
+
+
+def _value(name: str, value: Any) -> Optional[str]:
+    if value is None or value == "":
+        return None
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return print_bytes(value) if name in BYTES and isinstance(value, int) else str(value)
+
+
+def _print_plan(request: dict[str, Any], plan: dict[str, Any]) -> None:
+    from espalier.render import text
+
+    call = request["collective"]
+    if call != "barrier":
+        call += f", {print_bytes(request['bytes'])} per rank"
+    print(f"{call}, {request['ranks']} ranks")
+    known = [(name, _value(name, value)) for name, value in plan.items() if name not in ("rule", "why")]
+    rule = plan.get("rule") or {}
+    place = f"{rule['file']}:{rule['line']}" if rule.get("line") else rule.get("file")
+    for line in text.facts([*known, ("rule", place), ("", rule.get("text")), ("why", plan.get("why"))]):
+        print(f"  {line}")
+
+
+def _print_config(values: list[dict[str, Any]]) -> None:
+    from rich.markup import escape
+    from rich.table import Table
+
+    from espalier.render import text
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for heading in ("setting", "value", "from", "default", "meaning"):
+        table.add_column(heading)
+    for value in values:
+        cells = [str(value[name]) for name in ("key", "value", "origin", "default", "help")]
+        style = None if value["origin"] == "default" else "bold"
+        table.add_row(*(escape(cell) for cell in cells), style=style)
+    text.console().print(table)

@@ -1,0 +1,1 @@
+"""Command lines of launchers: where the program is, what environment the job gets."""

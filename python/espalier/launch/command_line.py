@@ -1,0 +1,176 @@
+"""Reads a job's command line: launcher, programs, and the variables that either gives the job."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Callable, Mapping, Optional
+
+from espalier.launch import launchers, wrappers
+from espalier.launch.launchers import Family
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A variable that the command line sets. `word` is the index of the word that ends with its value."""
+
+    name: str
+    value: str
+    word: int
+
+
+@dataclass
+class Program:
+    """One program of the job. `context`: index of the first word behind the launcher or the ":" that divides programs."""
+
+    context: int
+    words: list[str]
+    settings: list[Setting] = field(default_factory=list)
+    removed: list[str] = field(default_factory=list)
+    cleared: bool = False
+    folder: Optional[str] = None
+
+    @property
+    def name(self) -> str:
+        return self.words[0]
+
+    def environment(self, base: Mapping[str, str]) -> dict[str, str]:
+        """What the program will see of `base`. After `env -i` the loader finds its libraries by the caches alone."""
+        result = {} if self.cleared else dict(base)
+        for name in self.removed:
+            result.pop(name, None)
+        result.update({setting.name: setting.value for setting in self.settings})
+        return result
+
+
+@dataclass
+class CommandLine:
+    """`launcher_word`: index of the launcher; None for a program that is started on its own."""
+
+    words: list[str]
+    launcher: Optional[Path] = None
+    launcher_word: Optional[int] = None
+    family: Optional[Family] = None
+    programs: list[Program] = field(default_factory=list)
+    unknown: list[str] = field(default_factory=list)
+    configured: Optional[str] = None
+
+
+def find(name: str, environment: Mapping[str, str], folder: Optional[str] = None) -> Optional[Path]:
+    """The executable file that a launcher or shell would start."""
+    base = Path(folder) if folder else Path()
+    if "/" in name:
+        path = base / name
+        return path.absolute() if path.is_file() and os.access(path, os.X_OK) else None
+    found = shutil.which(name, path=environment.get("PATH", os.defpath))
+    return Path(found).absolute() if found else None
+
+
+FamilyOf = Callable[[Path], Optional[Family]]
+
+
+def read(words: list[str], environment: Mapping[str, str], family_of: FamilyOf) -> CommandLine:
+    line = CommandLine(words)
+    first = Program(0, words)
+    at = _unwrap_into(first, words, 0, len(words))
+    if at is None:
+        return line
+    if not launchers.is_launcher(words[at]):
+        first.words = words[at:]
+        line.programs.append(first)
+        return line
+    line.launcher_word = at
+    line.launcher = find(words[at], first.environment(environment))
+    line.family = family_of(line.launcher) if line.launcher else None
+    if line.family is not None:
+        _read_contexts(line, at + 1, first, environment)
+    return line
+
+
+def _unwrap_into(program: Program, words: list[str], start: int, end: int) -> Optional[int]:
+    unwrapped = wrappers.unwrap(words, start, end)
+    for word in unwrapped.settings:
+        name, value = words[word].split("=", 1)
+        program.settings.append(Setting(name, value, word))
+    program.removed += unwrapped.removed
+    program.cleared = program.cleared or unwrapped.cleared
+    program.folder = unwrapped.folder or program.folder
+    return unwrapped.start
+
+
+def _read_contexts(line: CommandLine, start: int, outer: Program, environment: Mapping[str, str]) -> None:
+    """Programs divided by ":", each behind its own options; what the first one's options set holds for all."""
+    words, shared = line.words, outer
+    assert line.family is not None
+    while start < len(words):
+        end = words.index(":", start) if line.family.colon and ":" in words[start:] else len(words)
+        program = Program(
+            start, [], list(shared.settings), list(shared.removed), shared.cleared, shared.folder
+        )
+        at = _read_options(line, program, start, end, environment)
+        if shared is outer:
+            shared = Program(
+                start, [], list(program.settings), list(outer.removed), outer.cleared, program.folder
+            )
+        begin = _unwrap_into(program, words, at, end) if at < end else None
+        if begin is not None:
+            program.words = words[begin:end]
+            line.programs.append(program)
+        start = end + 1
+
+
+def _read_options(
+    line: CommandLine, program: Program, at: int, end: int, environment: Mapping[str, str]
+) -> int:
+    """Steps over the launcher's options from `at` on; returns where the program (or its wrapper) stands."""
+    words = line.words
+    while at < end and words[at].startswith("-") and len(words[at]) > 1:
+        if words[at] == "--":
+            return at + 1
+        count = min(_values_of(line, at, end, environment), end - at - 1)
+        _note_option(line, program, at, count)
+        at += 1 + count
+    return at
+
+
+def _values_of(line: CommandLine, at: int, end: int, environment: Mapping[str, str]) -> int:
+    """How many words behind the option at `at` belong to it."""
+    word, family = line.words[at], line.family
+    assert family is not None
+    name = word.lstrip("-")
+    if "=" in name:
+        return 0
+    following = line.words[at + 1] if at + 1 < end else ""
+    if not word.startswith("--") and family.short_values:
+        if len(name) > 1:  # srun: "-n4" carries its value
+            return 0
+        return int(name in family.short_values)
+    if name in family.values:
+        # Hydra takes "-genv NAME VALUE" and "-genv NAME=VALUE".
+        if name in family.set_environment and "=" in following:
+            return 1
+        return family.values[name]
+    if name in family.flags:
+        return 0
+    line.unknown.append(word)
+    # An option of some other version: a word that can be started is the program, any other is the option's value.
+    return int(bool(following) and not following.startswith("-") and find(following, environment) is None)
+
+
+def _note_option(line: CommandLine, program: Program, at: int, count: int) -> None:
+    words, family = line.words, line.family
+    assert family is not None
+    name, _, attached = words[at].lstrip("-").partition("=")
+    value = attached or (words[at + 1] if count else "")
+    if name in family.configuration:
+        line.configured = value
+    elif name in family.folder:
+        program.folder = value
+    elif name in family.set_environment:
+        if count == 2:
+            program.settings.append(Setting(value, words[at + 2], at + 2))
+        elif "=" in value:
+            variable, text = value.split("=", 1)
+            program.settings.append(Setting(variable, text, at + count))

@@ -1,0 +1,1 @@
+"""Which MPI a program will load."""

@@ -1,0 +1,62 @@
+"""The options of `espalier run` as ESPALIER_ variables."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Iterable, Optional
+
+from espalier.mpi import kinds
+from espalier.problem import Problem
+from espalier.sizes import parse_bytes
+
+_FALLBACKS = ("error", "warn", "silent")
+_WAITS = ("auto", "spin", "yield", "sleep")
+
+
+def _one_of(option: str, value: str, allowed: Iterable[str]) -> str:
+    if value not in allowed:
+        raise Problem(f"--{option} {value}: it is one of {', '.join(allowed)}")
+    return value
+
+
+def kind(name: Optional[str]) -> Optional[kinds.Kind]:
+    return None if name is None else kinds.KINDS[_one_of("mpi", name, kinds.KINDS)]
+
+
+def _file(path: Path) -> str:
+    # Absolute, because the ranks may run in another folder.
+    if not path.is_file():
+        raise Problem(f"--rules {path}: there is no such file")
+    return str(path.absolute())
+
+
+def _pair(text: str) -> tuple[str, str]:
+    match = re.match(r"^([A-Za-z][A-Za-z0-9_-]*)=(.*)$", text, re.DOTALL)
+    if not match:
+        raise Problem(f"--set {text}: write it as KEY=VALUE, such as --set tree=numa=flat")
+    name = match[1].upper().replace("-", "_")
+    return (name if re.match(r"ESPALIER(_|$)", name) else f"ESPALIER_{name}"), match[2]
+
+
+def environment(
+    stats: Optional[str] = None,
+    fallback: Optional[str] = None,
+    rules: Optional[Path] = None,
+    shm: Optional[str] = None,
+    wait: Optional[str] = None,
+    pairs: Iterable[str] = (),
+) -> dict[str, str]:
+    result: dict[str, str] = {}
+    if stats is not None:
+        result["ESPALIER_STATS"] = stats if stats == "1" else str(Path(stats).absolute())
+    if fallback is not None:
+        result["ESPALIER_FALLBACK"] = _one_of("fallback", fallback, _FALLBACKS)
+    if rules is not None:
+        result["ESPALIER_RULES"] = _file(rules)
+    if shm is not None:
+        result["ESPALIER_SHM"] = shm if shm == "auto" else str(parse_bytes(shm))
+    if wait is not None:
+        result["ESPALIER_WAIT"] = _one_of("wait", wait, _WAITS)
+    result.update(_pair(text) for text in pairs)
+    return result

@@ -1,0 +1,134 @@
+"""The set-up scripts: what they say when something is missing or fails, and that a second run does nothing."""
+
+import os
+import shutil
+import subprocess
+
+import pytest
+from conftest import ROOT
+
+
+@pytest.fixture
+def tree(tmp_path):
+    """A copy of the scripts in a tree of its own, and a folder of programs that stand before the real ones."""
+    shutil.copytree(ROOT / "tools" / "setup", tmp_path / "tools" / "setup")
+    (tmp_path / "fake").mkdir()
+    return tmp_path
+
+
+def program(tree, name, text):
+    path = tree / "fake" / name
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+
+
+def setup(tree, *words, **environment):
+    path = f"{tree}/fake:{os.environ['PATH']}"
+    kept = {name: value for name, value in os.environ.items() if name not in ("SKIP_SYSTEM", "PYTHON")}
+    return subprocess.run(
+        ["bash", *words], env={**kept, "PATH": path, **environment}, capture_output=True, text=True, cwd=tree
+    )
+
+
+def script(tree, text, **environment):
+    head = "set -euo pipefail\n" + "".join(
+        f". tools/setup/{name}.sh\n" for name in ("lib", "system", "environments")
+    )
+    return setup(tree, "-c", head + text, **environment)
+
+
+def test_without_root_it_prints_the_line_and_stops(tree):
+    program(tree, "dpkg-query", "exit 1")
+    program(tree, "id", "echo 1000")
+    result = setup(tree, "tools/setup/setup", "build")
+    assert result.returncode == 1
+    line = next(line for line in result.stdout.splitlines() if "apt-get install" in line)
+    assert "libhwloc-dev" in line and "g++" in line and "mpich" not in line
+
+
+def test_only_missing_packages_are_installed(tree):
+    program(tree, "dpkg-query", 'case "$*" in *libfmt-dev*) exit 1 ;; *) printf installed ;; esac')
+    program(tree, "id", "echo 0")
+    program(tree, "apt-get", 'echo "$@" >>apt-calls')
+    result = script(tree, 'system_packages build "${packages_build[@]}"')
+    assert result.returncode == 0, result.stderr
+    assert (tree / "apt-calls").read_text().splitlines() == [
+        "update",
+        "install -y --no-install-recommends libfmt-dev",
+    ]
+
+
+def test_a_machine_that_is_not_debian_like(tree):
+    result = script(tree, 'PATH=/nowhere system_packages build "${packages_build[@]}"')
+    assert result.returncode == 1 and "SKIP_SYSTEM=1" in result.stderr
+
+
+def test_failing_step_shows_the_end_of_its_log_and_what_to_do(tree):
+    result = script(
+        tree, 'ADVICE="turn it off and on." step broken "a step" sh -c "echo first; echo last words; exit 3"'
+    )
+    assert result.returncode == 3
+    assert "last words" in result.stderr and "What to do: turn it off and on." in result.stderr
+    assert (tree / "build/log/broken.txt").read_text() == "first\nlast words\n"
+
+
+def test_environment_is_made_once_and_again_when_its_list_changes(tree):
+    (tree / "python").mkdir()
+    (tree / "python/pyproject.toml").write_text("[project]")
+    make = "fill_environment() { echo call >>calls; mkdir -p $1/bin; ln -sf $(command -v python3) $1/bin/python; }\n"
+    for names, calls in (("one==1", 1), ("one==1", 1), ("one==2", 2)):
+        result = script(tree, make + f"environment thing 'the thing' {names}")
+        assert result.returncode == 0, result.stderr
+        assert len((tree / "calls").read_text().splitlines()) == calls
+    assert "already there" in script(tree, make + "environment thing 'the thing' one==2").stdout
+
+
+def test_interpreter_that_is_too_old_is_passed_over(tree):
+    program(tree, "python3", "exit 1")
+    result = script(tree, "find_python")
+    assert result.returncode == 0 and result.stdout.strip() and "fake" not in result.stdout
+
+
+def test_no_interpreter_at_all(tree):
+    text = "find_python() { return 1; }\nenvironment thing 'the thing' one==1"
+    result = script(tree, text)
+    assert result.returncode == 1 and "PYTHON=" in result.stderr
+
+
+def test_unknown_part(tree):
+    result = setup(tree, "tools/setup/setup", "everything")
+    assert result.returncode == 1 and "everything" in result.stderr
+
+
+CMAKE = """cmake_minimum_required(VERSION 3.22)
+project(tiny LANGUAGES C)
+message(STATUS "warnings are errors: ${ESPALIER_WERROR}")
+add_executable(tiny tiny.c)
+"""
+
+
+@pytest.fixture
+def project(tree):
+    (tree / "CMakeLists.txt").write_text(CMAKE)
+    (tree / "CMakePresets.json").write_text((ROOT / "CMakePresets.json").read_text())
+    (tree / "tiny.c").write_text("int main(void) { return 0; }\n")
+    return tree
+
+
+@pytest.mark.parametrize("ci, setting", [("true", "ON"), ("", "OFF")])
+def test_build(project, ci, setting):
+    result = setup(project, "tools/setup/build", CI=ci)
+    assert result.returncode == 0, result.stderr
+    assert "[2/2] build: done" in result.stdout and (project / "build/tiny").exists()
+    assert f"warnings are errors: {setting}" in (project / "build/log/configure.txt").read_text()
+
+
+def test_build_that_fails_shows_the_error(project):
+    (project / "tiny.c").write_text("int main(void) { return nothing; }\n")
+    result = setup(project, "tools/setup/build")
+    assert result.returncode == 1
+    assert (
+        "nothing" in result.stderr
+        and "What to do" in result.stderr
+        and "build/log/build.txt" in result.stderr
+    )

@@ -1,0 +1,42 @@
+# Sourced: the system packages. Asks dpkg first, so that a machine which has them all spends no time here.
+packages_build=(g++ cmake ninja-build libhwloc-dev nlohmann-json3-dev libfmt-dev libgtest-dev libbenchmark-dev
+  python3-venv)
+packages_test=(gfortran libopenmpi-dev openmpi-bin libmpich-dev mpich g++-aarch64-linux-gnu)
+packages_format=(clang-format)
+
+missing_packages() {
+  local package
+  for package in "$@"; do
+    [ "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || printf '%s\n' "$package"
+  done
+}
+
+install_packages() {
+  export DEBIAN_FRONTEND=noninteractive
+  apt-get update || say "apt-get update failed; trying with the package lists that are there"
+  apt-get install -y --no-install-recommends "$@"
+}
+
+system_packages() {
+  local what=$1
+  shift
+  if [ -n "${SKIP_SYSTEM:-}" ]; then
+    done_already "system packages for $what (not looked at: SKIP_SYSTEM is set)"
+    return
+  fi
+  command -v dpkg-query >/dev/null && command -v apt-get >/dev/null ||
+    die "this is no Debian-like machine. Install what matches these packages, then run make with SKIP_SYSTEM=1: $*"
+  local missing
+  mapfile -t missing < <(missing_packages "$@")
+  if [ ${#missing[@]} -eq 0 ]; then
+    done_already "system packages for $what"
+    return
+  fi
+  if [ "$(id -u)" -ne 0 ]; then
+    say "System packages are missing and only root may install them. Run this line, then the same make again:"
+    say "    sudo sh -c 'apt-get update && apt-get install -y ${missing[*]}'"
+    exit 1
+  fi
+  ADVICE="check the network and the package sources, then run: apt-get update && apt-get install ${missing[*]}" \
+    step "system-$what" "system packages for $what (${missing[*]})" install_packages "${missing[@]}"
+}
