@@ -1,0 +1,30 @@
+// Times of one point (collective, bytes, root) on one side, in microseconds for one call.
+#ifndef ESPALIER_BENCH_MEASURE_H
+#define ESPALIER_BENCH_MEASURE_H
+
+#include "work.h"
+
+struct timing {
+  double us;       // the slowest rank's, median of the calls
+  double mean_us;  // mean over the ranks, median of the calls
+  double root_us;  // the root's, median of the calls (rank 0 for barrier and allreduce)
+};
+
+struct bench {
+  struct team team;
+  struct work work;
+  int reused;
+  long turn;   // number of calls so far: makes the values new each time
+  long wrong;  // wrong elements seen by this rank
+};
+
+// How many calls one round makes of this point, from a few trial calls of `side`. The same on every rank.
+int measure_plan(struct bench* b, const struct point* p, enum side side);
+
+// A warm-up call, `calls` timed ones, a check of the last result. On all ranks; the result counts on rank 0.
+struct timing measure(struct bench* b, const struct point* p, enum side side, int calls);
+
+// What the method gives when the call is empty: the clock's share in every single-call time.
+double measure_nothing_us(struct bench* b);
+
+#endif

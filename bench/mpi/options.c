@@ -1,0 +1,103 @@
+#include "options.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char* const names[COLLECTIVES] = {"barrier", "bcast", "reduce", "allreduce"};
+
+const char* collective_name(enum collective which) { return names[which]; }
+
+static int complain(const char* what, const char* value) {
+  fprintf(stderr, "compare: bad %s '%s' (see bench/README.md for the options)\n", what, value);
+  return -1;
+}
+
+static int parse_collectives(struct options* o, const char* list) {
+  char copy[256];
+  snprintf(copy, sizeof copy, "%s", list);
+  memset(o->wanted, 0, sizeof o->wanted);
+  for (char* word = strtok(copy, ","); word; word = strtok(NULL, ",")) {
+    int found = 0;
+    for (int c = 0; c < COLLECTIVES; ++c)
+      if (!strcmp(word, names[c])) found = o->wanted[c] = 1;
+    if (!found) return complain("collective", word);
+  }
+  return 0;
+}
+
+// Sizes are whole numbers of doubles.
+static int parse_sizes(struct options* o, const char* list) {
+  char copy[512];
+  snprintf(copy, sizeof copy, "%s", list);
+  o->sizes = 0;
+  for (char* word = strtok(copy, ","); word; word = strtok(NULL, ",")) {
+    char* end;
+    const unsigned long long bytes = strtoull(word, &end, 10);
+    if (*end || bytes == 0 || bytes % sizeof(double) || bytes > (1ull << 30)) return complain("size", word);
+    if (o->sizes == MAX_POINTS) return complain("list of sizes, it is too long at", word);
+    o->bytes[o->sizes++] = bytes;
+  }
+  return 0;
+}
+
+static int parse_pin(struct options* o, const char* value) {
+  if (!strcmp(value, "auto")) return o->pin = PIN_AUTO, 0;
+  if (!strcmp(value, "yes")) return o->pin = PIN_YES, 0;
+  if (!strcmp(value, "no")) return o->pin = PIN_NO, 0;
+  return complain("pinning", value);
+}
+
+// A launcher may have pinned the rank already, so that it cannot see the other processors by itself.
+static int parse_cpus(struct options* o, const char* list) {
+  char copy[1024];
+  snprintf(copy, sizeof copy, "%s", list);
+  o->cpus = 0;
+  for (char* word = strtok(copy, ","); word; word = strtok(NULL, ",")) {
+    char* end;
+    const long cpu = strtol(word, &end, 10);
+    if (*end || cpu < 0 || o->cpus == MAX_CPUS) return complain("processor", word);
+    o->cpu[o->cpus++] = (int)cpu;
+  }
+  return 0;
+}
+
+static int parse_value(struct options* o, const char* key, const char* value) {
+  if (!strcmp(key, "--collectives")) return parse_collectives(o, value);
+  if (!strcmp(key, "--sizes")) return parse_sizes(o, value);
+  if (!strcmp(key, "--cpus")) return parse_cpus(o, value);
+  if (!strcmp(key, "--pin")) return parse_pin(o, value);
+  if (!strcmp(key, "--out")) return o->out = value, 0;
+  if (!strcmp(key, "--seconds")) return o->seconds = atof(value), 0;
+  if (!strcmp(key, "--rounds")) {
+    o->rounds = atoi(value);
+    return o->rounds > 0 ? 0 : complain("number of rounds", value);
+  }
+  return complain("option", key);
+}
+
+static int* find_switch(struct options* o, const char* key) {
+  if (!strcmp(key, "--reused")) return &o->reused;
+  if (!strcmp(key, "--host-only")) return &o->host_only;
+  if (!strcmp(key, "--limits")) return &o->limits;
+  if (!strcmp(key, "--rotate-roots")) return &o->rotate_roots;
+  return NULL;
+}
+
+int options_parse(struct options* o, int argc, char** argv) {
+  memset(o, 0, sizeof *o);
+  o->rounds = 10;
+  parse_collectives(o, "barrier,bcast,reduce,allreduce");
+  parse_sizes(o, "8,64,512,4096,32768,262144,1048576,4194304");
+  for (int i = 1; i < argc; ++i) {
+    int* on = find_switch(o, argv[i]);
+    if (on) {
+      *on = 1;
+      continue;
+    }
+    if (i + 1 == argc) return complain("option or missing value", argv[i]);
+    if (parse_value(o, argv[i], argv[i + 1])) return -1;
+    ++i;
+  }
+  return 0;
+}

@@ -1,0 +1,81 @@
+import json
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from made_up import make_document, make_job, steady
+from espalier import bench_compare, bench_file
+from espalier.bench_stats import summarise
+from espalier.problem import Problem
+
+
+def problem_of(path: Path) -> str:
+    with pytest.raises(Problem) as caught:
+        bench_file.load(path)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_saved_is_loaded(tmp_path, document):
+    bench_file.save(document, tmp_path / "new" / "bench.json")
+    assert bench_file.load(tmp_path / "new" / "bench.json") == document
+
+
+def test_missing_file(tmp_path):
+    assert "No such file" in problem_of(tmp_path / "none.json")
+
+
+@pytest.mark.parametrize("text, words", [("{", "is not JSON"), ("[]", "names no schema"), ('{"a": 1}', "names no schema")])
+def test_no_bench_file(tmp_path, text, words):
+    path = tmp_path / "bad.json"
+    path.write_text(text)
+    assert words in problem_of(path)
+
+
+def test_wrong_schema(tmp_path, document):
+    path = tmp_path / "old.json"
+    path.write_text(json.dumps(document | {"schema": "espalier-bench/0"}))
+    assert "schema 'espalier-bench/0'" in problem_of(path)
+
+
+def test_missing_field_is_named(tmp_path, document):
+    del document["jobs"][0]["rounds"][3]["f_ns"]
+    bench_file.save(document, tmp_path / "f.json")
+    assert "job 0 round 3 has no proper 'f_ns'" in problem_of(tmp_path / "f.json")
+
+
+def test_cannot_write(tmp_path, document):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(Problem, match="cannot write"):
+        bench_file.save(document, tmp_path / "file" / "bench.json")
+
+
+def changes(old, new):
+    return bench_compare.changes(summarise(make_document(make_job("mpich", 2, old))), summarise(make_document(make_job("mpich", 2, new))))
+
+
+def test_like_points_are_compared():
+    (found,) = changes(steady("bcast", 8, 1.0, 0.5), steady("bcast", 8, 1.0, 0.25) + steady("bcast", 64, 1.0, 1.0))
+    assert found.real and found.factor == 2 and found.comparable
+
+
+def test_near_is_not_compared_with_far():
+    assert changes(steady("bcast", 8, 1.0, 0.5), steady("bcast", 8, 3.0, 1.5, f_ns=250)) == []
+
+
+def test_noise_is_no_change():
+    (found,) = changes(steady("bcast", 8, 1.0, 0.50), steady("bcast", 8, 1.0, 0.52))
+    assert not found.real
+
+
+def test_another_machine_is_left_out():
+    (found,) = changes(steady("bcast", 8, 1.0, 0.5, f_ns=30), steady("bcast", 8, 1.0, 0.9, f_ns=110))
+    assert not found.comparable
+
+
+def test_the_table_names_what_became_slower(capsys):
+    found = changes(steady("bcast", 8, 1.0, 0.5), steady("bcast", 8, 1.0, 1.0))
+    bench_compare.print_changes(found, Console(width=120))
+    out = capsys.readouterr().out
+    assert "1 changed beyond noise" in out and "2.00 x slower" in out

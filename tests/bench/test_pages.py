@@ -1,0 +1,64 @@
+import re
+
+from made_up import make_document, make_job, steady
+from espalier import bench_process, demo, demo_rounds, report
+
+
+def assert_stands_alone(page):
+    assert page.startswith("<!DOCTYPE html>") and page.rstrip().endswith("</html>")
+    assert "<script" not in page and "<link" not in page and not re.search(r'src="', page)
+    ids = re.findall(r'\bid="([^"]+)"', page)
+    assert len(ids) == len(set(ids))
+    for target in re.findall(r'(?:href="|url\()#([^")]+)', page):
+        assert target in ids
+
+
+def test_bench_page(document):
+    document["failures"] = [{"command": "mpirun <x>", "why": "ended with code 3", "last_lines": ["a & b"]}]
+    page = report.page(document)
+    assert_stands_alone(page)
+    assert "MPICH, 2 ranks, near" in page and "MPICH, 2 ranks, far" in page
+    assert page.count("<svg") == 4
+    assert "mpirun &lt;x&gt;" in page and "a &amp; b" in page
+    assert "2.00 (2.00–2.00)" in page
+
+
+def test_page_of_an_empty_run_and_of_hosts_alone():
+    assert_stands_alone(report.page(make_document()))
+    page = report.page(make_document(make_job("impi", 2, steady("bcast", 8, 1.0, None))))
+    assert_stands_alone(page)
+    assert page.count("<svg") == 1  # no ratios
+
+
+def collected():
+    found = demo_rounds.Collected()
+    for number, (host, espalier) in enumerate([(1.0, 0.5), (3.0, 1.0), (2.0, 2.0)]):
+        for size in (8, 1024):
+            found.add("imb", 2, "Bcast", size, "host", number, host)
+            found.add("imb", 2, "Bcast", size, "espalier", number, espalier)
+    found.add("imb", 4, "Barrier", 0, "host", 0, 30.0)
+    found.add("imb", 4, "Barrier", 0, "espalier", 0, 5.0)
+    found.add("imb", 4, "Barrier", 0, "default", 0, 8000.0)
+    return found
+
+
+def test_demo_rows_pair_the_rounds():
+    first, _, barrier = demo_rounds.rows(collected(), "imb")
+    assert (first.collective, first.bytes, first.host.mid, first.ratio.mid) == ("bcast", 8, 2.0, 2.0)
+    assert barrier.default == 8000.0 and barrier.ratio.mid == 6.0
+
+
+def test_a_round_with_one_side_gives_no_ratio():
+    found = demo_rounds.Collected()
+    found.add("imb", 2, "Bcast", 8, "host", 0, 1.0)
+    found.add("imb", 2, "Bcast", 8, "espalier", 1, 1.0)
+    (row,) = demo_rounds.rows(found, "imb")
+    assert row.ratio is None and row.ratio_words == ""
+
+
+def test_demo_page():
+    found = collected()
+    found.ran("IMB-MPI1, 2 ranks", bench_process.Outcome("A=1 mpirun x", 9, "one\ntwo\n", 1.0), 0)
+    page = demo.page(found, demo._sections(found), {"processor": "Test", "cores": 2}, "today")
+    assert_stands_alone(page)
+    assert "A=1 mpirun x" in page and "ended with code 9" in page and "as it comes" in page and "8000" in page

@@ -1,0 +1,51 @@
+import pytest
+
+from made_up import make_document, make_job, make_round, steady
+from espalier.bench_stats import FAR_FROM_NS, Spread, near_below, quantile, state, summarise
+
+
+def test_quantiles_interpolate():
+    assert quantile([4, 1, 3, 2], 0.5) == 2.5
+    assert quantile([1, 2, 3, 4, 5], 0.25) == 2
+    assert quantile([7], 0.75) == 7
+    assert Spread.of([1, 2, 3, 4, 5]) == Spread(2, 3, 4, 1)
+
+
+def test_two_states_are_parted_between_them():
+    border = near_below([55, 56, 57, 58, 60] * 4 + [240, 250, 260] * 4)
+    assert 60 < border < 240
+
+
+def test_one_state_keeps_the_fixed_border():
+    assert near_below([110, 112, 115, 118] * 5) == FAR_FROM_NS
+    assert near_below([]) == FAR_FROM_NS
+    assert near_below([0] * 50) == FAR_FROM_NS
+
+
+def test_state_of_a_round():
+    assert [state(ns, 120) for ns in (60, 119.9, 120, 300, 0)] == ["near", "near", "far", "far", "unknown"]
+
+
+def test_near_and_far_rounds_are_summarised_apart(document):
+    found = {(s.key.collective, s.key.bytes, s.key.state): s for s in summarise(document)}
+    assert found["bcast", 1048576, "near"].host.mid == 100
+    assert found["bcast", 1048576, "far"].host.mid == 300
+    assert found["bcast", 1048576, "far"].ratio.mid == 1.5
+    assert found["bcast", 1048576, "far"].rounds == 5
+
+
+def test_ratio_is_the_median_of_ratios_not_the_ratio_of_medians():
+    rounds = [make_round("bcast", 8, host, esp) for host, esp in ((1, 1), (10, 2), (100, 50))]
+    (found,) = summarise(make_document(make_job("mpich", 2, rounds)))
+    assert found.ratio.mid == 2
+    assert found.host.mid / found.espalier.mid == 5
+
+
+def test_time_in_flag_exchanges():
+    (found,) = summarise(make_document(make_job("mpich", 2, steady("barrier", 0, 0.4, 0.12, f_ns=60))))
+    assert found.flags.mid == pytest.approx(2.0)
+
+
+def test_host_only_rounds_have_no_ratio():
+    (found,) = summarise(make_document(make_job("mpich", 2, steady("barrier", 0, 0.4, None))))
+    assert found.espalier is None and found.ratio is None and found.flags is None
