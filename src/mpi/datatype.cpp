@@ -1,0 +1,136 @@
+#include "mpi/datatype.hpp"
+
+#include <algorithm>
+#include <climits>
+#include <cstring>
+
+#include "mpi/handles.hpp"
+#include "mpi/host.hpp"
+#include "mpi/type_map.hpp"
+
+namespace espalier::mpi {
+namespace {
+
+void check(int code, const char* call) {
+  if (code != MPI_SUCCESS)
+    throw Error(std::string("the host's ") + call + " failed with code " + std::to_string(code) +
+                " while packing a datatype");
+}
+
+/// How many elements one host call with int counts may pack.
+std::size_t elements_per_call(const Layout& layout) {
+  if (layout.size > INT_MAX)
+    throw Error(
+        "one element of a datatype with gaps holds " + std::to_string(layout.size) +
+        " bytes, and this host MPI packs at most 2147483647 at a time; use a datatype with smaller elements");
+  return static_cast<std::size_t>(INT_MAX) / layout.size;
+}
+
+/// Calls `move(first element, elements)` for pieces that fit an int.
+template <class Move>
+void in_pieces(const Layout& layout, Move move) {
+  const std::size_t most = elements_per_call(layout);
+  for (std::size_t first = 0; first < layout.count; first += most)
+    move(first, std::min(most, layout.count - first));
+}
+
+bool find_extents(Layout& layout) {
+  MPI_Count size = 0, lower = 0;
+  if (host.Type_size(layout.type, &size) != MPI_SUCCESS || size < 0) return false;
+  if (host.Type_get_extent(layout.type, &lower, &layout.extent) != MPI_SUCCESS) return false;
+  if (host.Type_get_true_extent(layout.type, &layout.true_lower, &layout.true_extent) != MPI_SUCCESS)
+    return false;
+  layout.size = static_cast<std::size_t>(size);
+  return true;
+}
+
+/// The cheap tests first: decoding the type map costs many calls.
+bool is_packed(const Layout& layout) {
+  if (static_cast<MPI_Count>(layout.size) != layout.true_extent) return false;
+  if (layout.count > 1 && layout.extent != layout.true_extent) return false;
+  const std::optional<Run> run = single_run(layout.type);
+  return run && run->begin == layout.true_lower && run->end - run->begin == layout.true_extent;
+}
+
+std::byte* element(const Layout& layout, const void* data, std::size_t index) {
+  return static_cast<std::byte*>(const_cast<void*>(data)) + static_cast<MPI_Count>(index) * layout.extent;
+}
+
+}  // namespace
+
+bool lay_out(MPI_Datatype type, MPI_Count count, Layout& layout) {
+  layout.type = type;
+  layout.count = static_cast<std::size_t>(count);
+  if (const PredefinedType* predefined = predefined_type(type); predefined && predefined->dense) {
+    layout.size = predefined->size;
+    layout.extent = layout.true_extent = static_cast<MPI_Count>(predefined->size);
+    layout.packed = true;
+  } else if (!find_extents(layout)) {
+    return false;
+  }
+  std::size_t bytes = 0;
+  if (__builtin_mul_overflow(layout.count, layout.size, &bytes)) return false;
+  if (bytes > 0 && !layout.packed) layout.packed = is_packed(layout);
+  return true;
+}
+
+void pack(const Layout& layout, const void* typed_data, void* packed_data, MPI_Comm comm) {
+#ifndef ESPALIER_ABI_OMPI
+  if (layout.bytes() > INT_MAX && host.Pack_c) {
+    MPI_Count position = 0;
+    return check(host.Pack_c(typed_data, static_cast<MPI_Count>(layout.count), layout.type, packed_data,
+                             static_cast<MPI_Count>(layout.bytes()), &position, comm),
+                 "MPI_Pack_c");
+  }
+#endif
+  in_pieces(layout, [&](std::size_t first, std::size_t elements) {
+    int position = 0;
+    check(host.Pack(element(layout, typed_data, first), static_cast<int>(elements), layout.type,
+                    static_cast<std::byte*>(packed_data) + first * layout.size,
+                    static_cast<int>(elements * layout.size), &position, comm),
+          "MPI_Pack");
+  });
+}
+
+void unpack(const Layout& layout, const void* packed_data, void* typed_data, MPI_Comm comm) {
+#ifndef ESPALIER_ABI_OMPI
+  if (layout.bytes() > INT_MAX && host.Unpack_c) {
+    MPI_Count position = 0;
+    return check(host.Unpack_c(packed_data, static_cast<MPI_Count>(layout.bytes()), &position, typed_data,
+                               static_cast<MPI_Count>(layout.count), layout.type, comm),
+                 "MPI_Unpack_c");
+  }
+#endif
+  in_pieces(layout, [&](std::size_t first, std::size_t elements) {
+    int position = 0;
+    check(host.Unpack(static_cast<const std::byte*>(packed_data) + first * layout.size,
+                      static_cast<int>(elements * layout.size), &position, element(layout, typed_data, first),
+                      static_cast<int>(elements), layout.type, comm),
+          "MPI_Unpack");
+  });
+}
+
+TypedBuffer::TypedBuffer(const Layout& layout) {
+  // Elements may run backwards (negative extent): room for both ends.
+  const MPI_Count last = layout.count ? static_cast<MPI_Count>(layout.count - 1) * layout.extent : 0;
+  const MPI_Count lowest = layout.true_lower + std::min<MPI_Count>(0, last);
+  const MPI_Count highest = layout.true_lower + layout.true_extent + std::max<MPI_Count>(0, last);
+  const auto bytes = static_cast<std::size_t>(highest - lowest);
+  memory = allocate(bytes);
+  std::memset(memory.get(), 0, bytes);
+  address = memory.get() - lowest;
+}
+
+bool host_packs_bare_data(MPI_Comm comm) {
+  MPI_Datatype type;
+  if (host.Type_vector(2, 1, 2, host.constants.integer, &type) != MPI_SUCCESS) return false;
+  host.Type_commit(&type);
+  const int data[3] = {0x01020304, -1, 0x05060708};
+  int packed[2] = {};
+  int position = 0;
+  const int code = host.Pack(data, 1, type, packed, sizeof packed, &position, comm);
+  host.Type_free(&type);
+  return code == MPI_SUCCESS && position == sizeof packed && packed[0] == data[0] && packed[1] == data[2];
+}
+
+}  // namespace espalier::mpi

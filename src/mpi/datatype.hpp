@@ -1,0 +1,44 @@
+// Where the data of a datatype lies, and how to bring it into packed form: the bytes of its basic elements in
+// the order of the type map, without gaps. Ranks that pass different datatypes of equal signature agree on
+// nothing else.
+#pragma once
+
+#include <cstddef>
+
+#include "mpi/abi.hpp"
+#include "mpi/buffer.hpp"
+
+namespace espalier::mpi {
+
+/// `count` elements of a datatype in memory.
+struct Layout {
+  MPI_Datatype type{};
+  std::size_t count = 0;
+  std::size_t size = 0;       ///< bytes of data of one element
+  MPI_Count extent = 0;       ///< bytes from one element to the next
+  MPI_Count true_lower = 0;   ///< of the first byte of data, from the buffer's address
+  MPI_Count true_extent = 0;  ///< bytes that one element's data spans
+  bool packed = false;        ///< the data lies in memory as in packed form, from `true_lower` on
+
+  std::size_t bytes() const { return count * size; }
+};
+
+/// Looks at a datatype, predefined or derived. Returns false when the host does not know the datatype or the
+/// bytes do not fit a size_t: then the call is the host's, to report.
+bool lay_out(MPI_Datatype type, MPI_Count count, Layout& layout);
+
+/// Copies data to and from packed form through the host; throws Error when the host fails.
+void pack(const Layout& layout, const void* typed_data, void* packed_data, MPI_Comm comm);
+void unpack(const Layout& layout, const void* packed_data, void* typed_data, MPI_Comm comm);
+
+/// Memory for all elements of a layout, and the address to hand to MPI for it. Gaps are zero.
+struct TypedBuffer {
+  explicit TypedBuffer(const Layout& layout);
+  Buffer memory;
+  void* address;
+};
+
+/// True if this host's MPI_Pack writes bare data, which all of the above needs.
+bool host_packs_bare_data(MPI_Comm comm);
+
+}  // namespace espalier::mpi

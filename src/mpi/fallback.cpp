@@ -1,0 +1,87 @@
+#include "mpi/fallback.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <mutex>
+#include <set>
+
+#include "base/config.hpp"
+#include "mpi/host.hpp"
+#include "runtime/process.hpp"
+#include "runtime/statistics.hpp"
+
+namespace espalier::mpi {
+namespace {
+
+enum class Policy { silent, warn, error };
+
+Policy policy() {
+  static const Policy chosen = [] {
+    const std::string& text = Config::instance().text("ESPALIER_FALLBACK");
+    return text == "error" ? Policy::error : text == "warn" ? Policy::warn : Policy::silent;
+  }();
+  return chosen;
+}
+
+bool first_time(const std::string& why) {
+  static std::mutex mutex;
+  static std::set<std::string> seen;
+  const std::lock_guard lock(mutex);
+  return seen.insert(why).second;
+}
+
+/// "rank 1 of 4: MPI_Allreduce of 64 bytes".
+std::string describe(int rank, int size, Collective collective, std::size_t bytes) {
+  return fmt::format("rank {} of {}: {} of {} bytes", rank, size, call_name(collective), bytes);
+}
+
+void print(const std::string& line) { std::fprintf(stderr, "espalier: %s\n", line.c_str()); }
+
+int raise(MPI_Comm comm) {
+  // The handler may return (MPI_ERRORS_RETURN) or not (MPI_ERRORS_ARE_FATAL).
+  host.Comm_call_errhandler(comm, MPI_ERR_OTHER);
+  return MPI_ERR_OTHER;
+}
+
+}  // namespace
+
+const char* call_name(Collective collective) {
+  switch (collective) {
+    case Collective::barrier:
+      return "MPI_Barrier";
+    case Collective::bcast:
+      return "MPI_Bcast";
+    case Collective::reduce:
+      return "MPI_Reduce";
+    default:
+      return "MPI_Allreduce";
+  }
+}
+
+int allow_fallback(const Entry& entry, Collective collective, std::size_t bytes, const std::string& why) {
+  const runtime::Communicator& communicator = *entry.communicator;
+  if (runtime::statistics::enabled())
+    runtime::statistics::record_host(collective, bytes, communicator.size(), why);
+  // A process that Espalier keeps out of (a spawned child) wants no help: nothing to report.
+  if (policy() == Policy::silent || !runtime::Process::instance().declined().empty()) return MPI_SUCCESS;
+  const std::string call = describe(communicator.rank(), communicator.size(), collective, bytes);
+  if (policy() == Policy::error) {
+    print(call + " is not served by Espalier: " + why +
+          " (ESPALIER_FALLBACK=error forbids the host MPI to do it; warn or silent allow it)");
+    return raise(entry.comm);
+  }
+  if (first_time(why))
+    print(call + " goes to the host MPI: " + why + " (said once; ESPALIER_FALLBACK=silent says nothing)");
+  return MPI_SUCCESS;
+}
+
+int raise_error(MPI_Comm comm, Collective collective, std::size_t bytes, const std::string& what) {
+  int rank = 0, size = 0;
+  host.Comm_rank(comm, &rank);
+  host.Comm_size(comm, &size);
+  print(describe(rank, size, collective, bytes) + " failed: " + what);
+  return raise(comm);
+}
+
+}  // namespace espalier::mpi

@@ -1,0 +1,92 @@
+// The functions of the host MPI, resolved by name at the first intercepted call.
+#pragma once
+
+#include <atomic>
+
+#include "mpi/abi.hpp"
+
+namespace espalier::mpi {
+
+enum class Mode : int {
+  unresolved,
+  forward,  ///< switched off, or the host has another ABI than this build: hand every call on, read nothing
+  active
+};
+
+// Espalier's own calls go to PMPI_X, so that no other tool sees them. Older hosts lack the second list
+// (nullptr).
+#define ESPALIER_HOST_CALLS(X)                                                                               \
+  X(Initialized)                                                                                             \
+  X(Finalized)                                                                                               \
+  X(Get_library_version)                                                                                     \
+  X(Comm_rank) X(Comm_size) X(Comm_dup) X(Comm_free) X(Comm_group) X(Comm_test_inter) X(Comm_get_parent)     \
+      X(Comm_create_keyval) X(Comm_free_keyval) X(Comm_get_attr) X(Comm_set_attr) X(Comm_call_errhandler)    \
+          X(Group_incl) X(Group_free) X(Group_size) X(Group_translate_ranks) X(Iprobe) X(Allgather)          \
+              X(Op_commutative) X(Reduce_local) X(Pack) X(Unpack) X(Type_vector) X(Type_commit) X(Type_free) \
+                  X(Type_get_envelope) X(Type_get_contents)
+#if defined(ESPALIER_ABI_OMPI)
+#define ESPALIER_HOST_OPTIONAL_CALLS(X) X(Comm_create_group) X(Comm_f2c) X(Type_f2c) X(Op_f2c)
+#elif defined(ESPALIER_ABI_STANDARD)
+#define ESPALIER_HOST_OPTIONAL_CALLS(X) X(Comm_create_group) X(Comm_fromint)
+#else
+#define ESPALIER_HOST_OPTIONAL_CALLS(X) X(Comm_create_group)
+#endif
+#ifdef ESPALIER_ABI_OMPI
+#define ESPALIER_HOST_LARGE_CALLS(X)
+#else
+#define ESPALIER_HOST_LARGE_CALLS(X) X(Pack_c) X(Unpack_c) X(Type_get_envelope_c) X(Type_get_contents_c)
+#endif
+
+/// What the program called, as the next in line provides it: another preloaded tool's MPI_X or the host's.
+struct Next {
+  int (*Init)(int*, char***);
+  int (*Init_thread)(int*, char***, int, int*);
+  int (*Finalize)();
+  int (*Session_init)(Handle, Handle, void*);
+  int (*Session_finalize)(void*);
+  int (*Comm_free)(void*);
+  int (*Comm_disconnect)(void*);
+  int (*Barrier)(Handle);
+  int (*Bcast)(void*, int, Handle, int, Handle);
+  int (*Reduce)(const void*, void*, int, Handle, Handle, int, Handle);
+  int (*Allreduce)(const void*, void*, int, Handle, Handle, Handle);
+  int (*Bcast_c)(void*, MPI_Count, Handle, int, Handle);
+  int (*Reduce_c)(const void*, void*, MPI_Count, Handle, Handle, int, Handle);
+  int (*Allreduce_c)(const void*, void*, MPI_Count, Handle, Handle, Handle);
+};
+
+/// Predefined handles that are compared with at every call; valid in Mode::active.
+struct Constants {
+  MPI_Comm world, self, comm_null;
+  MPI_Datatype datatype_null, byte, integer;
+  MPI_Op op_null;
+};
+
+struct Host {
+#define ESPALIER_DECLARE(name) decltype(&PMPI_##name) name;
+  ESPALIER_HOST_CALLS(ESPALIER_DECLARE)
+  ESPALIER_HOST_OPTIONAL_CALLS(ESPALIER_DECLARE)
+  ESPALIER_HOST_LARGE_CALLS(ESPALIER_DECLARE)
+#undef ESPALIER_DECLARE
+  // The _c form where the host has it, else the _x form: both have MPI_Count results.
+  int (*Type_size)(MPI_Datatype, MPI_Count*);
+  int (*Type_get_extent)(MPI_Datatype, MPI_Count*, MPI_Count*);
+  int (*Type_get_true_extent)(MPI_Datatype, MPI_Count*, MPI_Count*);
+  Next next;
+  Constants constants;
+};
+
+/// Everything is null until resolve() has run; constant afterwards.
+extern Host host;
+
+/// Finds the host MPI, once. `caller` is an address inside whoever called MPI: an MPI that was loaded with
+/// RTLD_LOCAL (mpi4py does) is found only through the module that uses it. Thread-safe.
+Mode resolve(void* caller);
+
+/// A function of the host or of the next tool by name, nullptr if there is none. After resolve().
+void* next_function(const char* name);
+
+/// Prints that no MPI in this process provides what was called; returns an error code.
+int no_such_function(const char* name);
+
+}  // namespace espalier::mpi

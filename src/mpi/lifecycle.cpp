@@ -1,0 +1,149 @@
+#include "mpi/lifecycle.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <mutex>
+#include <string>
+
+#include "base/config.hpp"
+#include "base/error.hpp"
+#include "mpi/communicators.hpp"
+#include "mpi/datatype.hpp"
+#include "mpi/host.hpp"
+#include "mpi/progress.hpp"
+#include "runtime/process.hpp"
+#include "runtime/statistics.hpp"
+
+namespace espalier::mpi::lifecycle {
+namespace {
+
+enum class Stage {
+  outside,  ///< MPI is not initialised, or nobody has asked yet
+  inside,
+  over  ///< MPI_Finalize was called, or Espalier could not be set up
+};
+
+std::mutex mutex;  // of what follows
+Stage stage = Stage::outside;
+bool in_world = false;
+int open_sessions = 0;
+bool prints_statistics = false;  ///< without a world: this process was rank 0 of the first communicator
+
+/// What does not need other ranks. `mine` is MPI_COMM_SELF or, with sessions, a communicator of this process.
+bool set_up(MPI_Comm mine) {
+  if (!communicators::open() || !progress::open(mine)) {
+    std::fprintf(stderr,
+                 "espalier: the host MPI refused a private communicator; every call goes to the host MPI\n");
+    return false;
+  }
+  if (!host_packs_bare_data(mine))
+    runtime::Process::instance().decline(
+        "this host's MPI_Pack adds to the data, so ranks could not agree on bytes");
+  return true;
+}
+
+void decline_if_spawned() {
+  MPI_Comm parent = host.constants.comm_null;
+  host.Comm_get_parent(&parent);
+  if (parent != host.constants.comm_null) runtime::Process::instance().decline("spawned child");
+}
+
+void print_warnings() {
+  for (const std::string& warning : Config::instance().warnings())
+    std::fprintf(stderr, "espalier: %s\n", warning.c_str());
+}
+
+std::string host_version() {
+  static char text[16384];  // more than any host's MPI_MAX_LIBRARY_VERSION_STRING
+  int length = 0;
+  host.Get_library_version(text, &length);
+  std::string version(text, static_cast<std::size_t>(length));
+  version.resize(std::min(version.size(), version.find('\n')));
+  const auto both_blank = [](char a, char b) { return a == ' ' && b == ' '; };
+  std::replace(version.begin(), version.end(), '\t', ' ');
+  version.erase(std::unique(version.begin(), version.end(), both_blank), version.end());
+  return version;
+}
+
+void report(const runtime::Bootstrap& ranks) {
+  if (!runtime::statistics::enabled()) return;
+  try {
+    runtime::statistics::report(ranks, host_version(), ESPALIER_BUILD);
+  } catch (const Error& error) {
+    std::fprintf(stderr, "espalier: no statistics: %s\n", error.what());
+  }
+}
+
+runtime::Bootstrap alone() {
+  return {0, 1, [](const void* mine, void* all, std::size_t bytes) {
+            std::copy_n(static_cast<const std::byte*>(mine), bytes, static_cast<std::byte*>(all));
+          }};
+}
+
+void tear_down() {
+  communicators::retire_all();
+  communicators::close();
+  progress::close();
+  runtime::Process::instance().leave();
+}
+
+}  // namespace
+
+bool has_world() {
+  int initialised = 0, finalised = 0;
+  host.Initialized(&initialised);
+  host.Finalized(&finalised);
+  return initialised && !finalised;
+}
+
+void begin_world() {
+  const std::lock_guard lock(mutex);
+  if (in_world) return;
+  if (stage != Stage::inside && !set_up(host.constants.self)) {
+    stage = Stage::over;
+    return;
+  }
+  stage = Stage::inside;
+  in_world = true;
+  decline_if_spawned();
+  const runtime::Bootstrap world = communicators::bootstrap(host.constants.world);
+  runtime::Process::instance().join(world);
+  if (world.rank == 0) print_warnings();
+}
+
+void end_world() {
+  const std::lock_guard lock(mutex);
+  if (in_world) report(communicators::bootstrap(host.constants.world));
+  if (stage == Stage::inside) tear_down();
+  in_world = false;
+  stage = Stage::over;
+}
+
+void begin_session() {
+  const std::lock_guard lock(mutex);
+  if (open_sessions++ == 0 && stage == Stage::over) stage = Stage::outside;
+}
+
+void end_session() {
+  const std::lock_guard lock(mutex);
+  if (open_sessions > 0) --open_sessions;
+  if (open_sessions > 0 || in_world || stage != Stage::inside) return;
+  if (prints_statistics) report(alone());
+  tear_down();
+  stage = Stage::outside;
+}
+
+bool ready(MPI_Comm comm) {
+  const std::lock_guard lock(mutex);
+  if (stage != Stage::outside) return stage == Stage::inside;
+  const bool world = has_world();
+  if (!world && open_sessions == 0) return false;
+  stage = set_up(world ? host.constants.self : comm) ? Stage::inside : Stage::over;
+  int rank = 0;
+  host.Comm_rank(comm, &rank);
+  prints_statistics = rank == 0;
+  if (prints_statistics) print_warnings();
+  return stage == Stage::inside;
+}
+
+}  // namespace espalier::mpi::lifecycle

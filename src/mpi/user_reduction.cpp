@@ -1,0 +1,84 @@
+#include "mpi/user_reduction.hpp"
+
+#include <algorithm>
+#include <climits>
+
+#include "mpi/host.hpp"
+
+namespace espalier::mpi {
+
+using runtime::Communicator;
+
+UserReduction::UserReduction(MPI_Op op, const Layout& layout, MPI_Comm comm)
+    : op_(op), layout_(layout), comm_(comm) {}
+
+runtime::UserOperation UserReduction::operation() {
+  int commutative = 0;
+  if (host.Op_commutative(op_, &commutative) != MPI_SUCCESS)
+    throw Error("the host MPI does not know the operator of this reduction; has it been freed?");
+  return {combine, this, commutative != 0};
+}
+
+/// right = left op right, on the user's datatype, in pieces that fit an int.
+void UserReduction::apply(const void* left, void* right) {
+  for (std::size_t done = 0; done < layout_.count;) {
+    const std::size_t elements = std::min<std::size_t>(layout_.count - done, INT_MAX);
+    const auto offset = static_cast<MPI_Count>(done) * layout_.extent;
+    const int code = host.Reduce_local(static_cast<const std::byte*>(left) + offset,
+                                       static_cast<std::byte*>(right) + offset, static_cast<int>(elements),
+                                       layout_.type, op_);
+    if (code != MPI_SUCCESS)
+      throw Error("the host's MPI_Reduce_local failed with code " + std::to_string(code) +
+                  " on a user-defined operator");
+    done += elements;
+  }
+}
+
+void UserReduction::combine_unpacked(const void* left, void* right) {
+  if (!left_) left_.emplace(layout_);
+  if (!right_) right_.emplace(layout_);
+  unpack(layout_, left, left_->address, comm_);
+  unpack(layout_, right, right_->address, comm_);
+  apply(left_->address, right_->address);
+  pack(layout_, right_->address, right, comm_);
+}
+
+void UserReduction::combine(void* self, const void* left, void* right) {
+  auto& reduction = *static_cast<UserReduction*>(self);
+  const Layout& layout = reduction.layout_;
+  if (!layout.packed) return reduction.combine_unpacked(left, right);
+  // MPI wants the address that the type map counts from.
+  reduction.apply(static_cast<const std::byte*>(left) - layout.true_lower,
+                  static_cast<std::byte*>(right) - layout.true_lower);
+}
+
+/// Brings the data into packed form and back; `run(send, receive)` is the collective on it.
+template <class Run>
+bool UserReduction::run(const void* send, void* receive, bool is_target, Run run) {
+  const bool in_place = send == Communicator::in_place;
+  if (layout_.packed) {
+    const void* from = in_place ? send : static_cast<const std::byte*>(send) + layout_.true_lower;
+    return run(from, is_target ? static_cast<std::byte*>(receive) + layout_.true_lower : nullptr);
+  }
+  const Buffer packed = allocate(layout_.bytes());
+  pack(layout_, in_place ? receive : send, packed.get(), comm_);
+  const bool done = is_target ? run(Communicator::in_place, packed.get()) : run(packed.get(), nullptr);
+  if (done && is_target) unpack(layout_, packed.get(), receive, comm_);
+  return done;
+}
+
+bool UserReduction::reduce(Communicator& communicator, const void* send, void* receive, int root) {
+  const auto user = operation();
+  return run(send, receive, communicator.rank() == root, [&](const void* from, void* to) {
+    return communicator.reduce(from, to, layout_.bytes(), user, root);
+  });
+}
+
+bool UserReduction::allreduce(Communicator& communicator, const void* send, void* receive) {
+  const auto user = operation();
+  return run(send, receive, true, [&](const void* from, void* to) {
+    return communicator.allreduce(from, to, layout_.bytes(), user);
+  });
+}
+
+}  // namespace espalier::mpi

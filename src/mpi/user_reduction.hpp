@@ -1,0 +1,35 @@
+// Reductions with an operator that the user made, applied by the host through MPI_Reduce_local.
+#pragma once
+
+#include <optional>
+
+#include "mpi/datatype.hpp"
+#include "runtime/communicator.hpp"
+
+namespace espalier::mpi {
+
+/// One call. The runtime moves packed data; the operator wants the user's datatype, so data whose type map is
+/// not one run is unpacked for it and packed again.
+class UserReduction {
+ public:
+  UserReduction(MPI_Op op, const Layout& layout, MPI_Comm comm);
+
+  /// As Communicator's: buffers are the user's, of the layout given; `send` may be Communicator::in_place.
+  bool reduce(runtime::Communicator& communicator, const void* send, void* receive, int root);
+  bool allreduce(runtime::Communicator& communicator, const void* send, void* receive);
+
+ private:
+  template <class Run>
+  bool run(const void* send, void* receive, bool is_target, Run run);
+  static void combine(void* self, const void* left, void* right);
+  void combine_unpacked(const void* left, void* right);
+  void apply(const void* left, void* right);
+  runtime::UserOperation operation();
+
+  MPI_Op op_;
+  const Layout& layout_;
+  MPI_Comm comm_;
+  std::optional<TypedBuffer> left_, right_;
+};
+
+}  // namespace espalier::mpi

@@ -1,0 +1,74 @@
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import hosts  # noqa: E402
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "sanitizer: short enough, and worth it, for the sanitizer builds (-m sanitizer)")
+    config.addinivalue_line("markers", "matrix: the checked run over hosts and ranks")
+    config.addinivalue_line("markers", "slow: more than half a minute")
+    config.addinivalue_line("markers", "needs_espalier: means nothing on the bare host")
+
+
+def pytest_collection_modifyitems(items):
+    if not hosts.BARE:
+        return
+    skip = pytest.mark.skip(reason="ESPALIER_TEST_BARE=1: this test is about Espalier itself")
+    for item in items:
+        if item.get_closest_marker("needs_espalier"):
+            item.add_marker(skip)
+
+
+@pytest.fixture
+def launch():
+    return hosts.launch
+
+
+@pytest.fixture(params=hosts.THREE)
+def host(request):
+    return hosts.HOSTS[request.param]
+
+
+class Statistics:
+    """The file that rank 0 writes at MPI_Finalize (ESPALIER_STATS=file)."""
+
+    def __init__(self, path):
+        self.path = Path(path)
+
+    @property
+    def env(self):
+        return {"ESPALIER_STATS": str(self.path)}
+
+    def read(self):
+        assert self.path.exists(), f"no statistics at {self.path}: nothing was intercepted, or MPI_Finalize was not"
+        data = json.loads(self.path.read_text())
+        assert data["schema"] == 1
+        return data
+
+    def check(self, host, ranks, collectives=("allreduce", "barrier", "bcast", "reduce")):
+        """All these collectives ran through shared memory, on this build and number of ranks."""
+        if hosts.BARE:
+            return None
+        data = self.read()
+        assert data["ranks"] == ranks
+        assert data["build"] == host.build
+        taken = {row["collective"] for row in data["rows"] if row["transport"] == "shared memory" and row["calls"] > 0}
+        assert set(collectives) <= taken, f"taken: {sorted(taken)}\n{json.dumps(data, indent=1)[:4000]}"
+        return data
+
+
+@pytest.fixture
+def statistics(tmp_path):
+    return Statistics(tmp_path / "statistics.json")
+
+
+@pytest.fixture
+def root_or_skip():
+    if os.geteuid() != 0:
+        pytest.skip("needs root (or user namespaces) for `unshare -m`")

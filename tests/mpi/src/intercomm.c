@@ -1,0 +1,37 @@
+/* An intercommunicator between the odd and the even ranks of one job (no spawn, so every MPI can run it). */
+#include <mpi.h>
+
+#include <stdio.h>
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  int rank, size, failed = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  int odd = rank % 2, others = odd ? (size + 1) / 2 : size / 2;
+  MPI_Comm half, inter;
+  MPI_Comm_split(MPI_COMM_WORLD, odd, rank, &half);
+  MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, !odd, 3, &inter);
+  for (int round = 0; round < 20; ++round) {
+    long mine = odd ? 1000 : 1, sum = -1, inner = -1;
+    MPI_Allreduce(&mine, &sum, 1, MPI_LONG, MPI_SUM, inter);
+    failed |= sum != others * (odd ? 1L : 1000L);
+    MPI_Allreduce(&mine, &inner, 1, MPI_LONG, MPI_SUM, half);
+    failed |= inner != (size - others) * mine;
+    MPI_Barrier(inter);
+    long told = odd ? -1 : round;
+    int local;
+    MPI_Comm_rank(inter, &local);
+    MPI_Bcast(&told, 1, MPI_LONG, odd ? 0 : (local == 0 ? MPI_ROOT : MPI_PROC_NULL), inter);
+    failed |= told != round;
+    MPI_Barrier(half);
+  }
+  MPI_Comm_free(&inter);
+  MPI_Comm_free(&half);
+  if (failed) fprintf(stderr, "FAILED on rank %d\n", rank);
+  int all = 0;
+  MPI_Reduce(&failed, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+  if (rank == 0) printf("intercomm: %d failed\n", all);
+  MPI_Finalize();
+  return failed;
+}

@@ -1,0 +1,120 @@
+"""The checked run: every result compared with a plain reference, under each host MPI and number of ranks."""
+
+import re
+
+import hosts
+import pytest
+
+RANKS = [2, 3, 4, 5, 8, 16]
+
+
+def arguments_for(host):
+    # Intel's own reduction of MPI_REAL16 crashes (2021.18.1): nothing to compare with on the bare host.
+    return ["--without", "MPI_REAL16,MPI_COMPLEX32"] if hosts.BARE and host.kind == "intel" else []
+
+
+def settings(**more):
+    return {"ESPALIER_FALLBACK": "error", **more}
+
+
+def passed(run):
+    assert run.status == 0, str(run)
+    line = re.search(r"^(\d+) passed, 0 failed, (\d+) ranks$", run.out, re.M)
+    assert line and int(line[1]) > 500, f"no line that says what passed\n{run}"
+    return re.search(r"^digest ([0-9a-f]{16})$", run.out, re.M)[1]
+
+
+@pytest.mark.matrix
+@pytest.mark.parametrize("ranks", RANKS)
+def test_every_result_is_right(launch, host, ranks, statistics):
+    run = launch(host, ranks, "checked", *arguments_for(host), env=settings(**statistics.env), timeout=150)
+    passed(run)
+    statistics.check(host, ranks)
+
+
+@pytest.mark.sanitizer
+@pytest.mark.parametrize("ranks", [3, 4])
+def test_every_result_is_right_on_one_host(launch, ranks):
+    """For the sanitizer builds, where the whole matrix would take too long."""
+    passed(launch(hosts.HOSTS["mpich"], ranks, "checked", env=settings(), timeout=300))
+
+
+@pytest.mark.parametrize("name", ["mpich-abi", "impi-abi"])
+@pytest.mark.parametrize("ranks", [2, 5])
+def test_standard_abi(launch, name, ranks, statistics):
+    host = hosts.HOSTS[name]
+    run = launch(host, ranks, "checked", *arguments_for(host), env=settings(**statistics.env))
+    passed(run)
+    statistics.check(host, ranks)
+
+
+@pytest.mark.sanitizer
+@pytest.mark.parametrize("wait", ["spin", "yield", "sleep"])
+def test_every_way_of_waiting(launch, wait, statistics):
+    """Sleepers must be woken by every kind of writer; spinners must hold although they starve each other."""
+    ranks = 2 if wait == "spin" else 4
+    subjects = "barrier,roots,in_place,user_operators,communicators,interleaved,random"
+    run = launch(hosts.HOSTS["mpich"], ranks, "checked", "--only", subjects,
+                 env=settings(ESPALIER_WAIT=wait, **statistics.env))
+    passed(run)
+    data = statistics.check(hosts.HOSTS["mpich"], ranks)
+    if data and wait == "sleep":
+        assert sum(row["wait"]["sleep"] for row in data["rows"]) > 0, "told to sleep, and nobody slept"
+
+
+@pytest.mark.sanitizer
+@pytest.mark.needs_espalier
+@pytest.mark.parametrize("collective, algorithm", [
+    ("barrier", "exchange"), ("barrier", "central"), ("barrier", "tree"), ("bcast", "tree"), ("reduce", "tree"),
+    ("allreduce", "exchange"), ("allreduce", "central"), ("allreduce", "tree"), ("allreduce", "sliced")])
+def test_every_algorithm(launch, collective, algorithm, statistics):
+    """Each algorithm is right wherever it may be asked for, and the statistics show that it ran."""
+    for ranks in (2, 5):
+        run = launch(hosts.HOSTS["mpich"], ranks, "checked", "--only",
+                     "barrier,roots,sizes,zero,in_place,user_operators,communicators,identity",
+                     env=settings(**{f"ESPALIER_{collective.upper()}": algorithm}, **statistics.env))
+        passed(run)
+        data = statistics.check(hosts.HOSTS["mpich"], ranks)
+        ran = {row["algorithm"] for row in data["rows"] if row["collective"] == collective and row["calls"]}
+        assert algorithm in ran, f"{collective} ran as {ran}"
+
+
+@pytest.mark.parametrize("seed", [2, 3])
+def test_random_sequences(launch, host, seed):
+    passed(launch(host, 4, "checked", "--only", "random,interleaved", "--seed", seed, env=settings()))
+
+
+def test_equal_bits_in_every_run(launch, host):
+    """Sums that round: the same ranks on the same machine give the same bits in every run."""
+    digests = {passed(launch(host, 4, "checked", "--only", "identity,roots", env=settings())) for _ in range(3)}
+    assert len(digests) == 1, f"digests {digests}"
+
+
+@pytest.mark.parametrize("kind, subject", [
+    ("barrier does nothing", "barrier"),
+    ("bcast always from rank 0", "roots"),
+    ("bcast forgets the last element of long messages", "sizes"),
+    ("bcast fills the holes", "derived"),
+    ("allreduce ignores rank order", "user_operators"),
+    ("allreduce in place does nothing", "in_place"),
+    ("allreduce minimum for maximum", "operators"),
+    ("allreduce writes behind the buffer", "sizes"),
+    ("allreduce differs in one bit on rank 1", "identity"),
+    ("allreduce loses MINLOC's index", "pairs"),
+    ("reduce to another root", "roots")])
+def test_the_checked_run_notices(launch, kind, subject):
+    """The test of the test: a library that breaks one thing must be found out."""
+    host = hosts.HOSTS["mpich"]
+    run = launch(host, 3, "checked", "--only", subject, env={"BROKEN": kind}, library=hosts.broken_library(host))
+    assert run.status != 0, f"{kind}: not noticed\n{run}"
+    assert f"FAILED {subject}" in run.err, f"{kind}: failed for another reason\n{run}"
+    assert re.search(r"passed, [1-9]\d* failed", run.out), str(run)
+
+
+def test_the_watchdog_names_the_call(launch, tmp_path):
+    """A rank that never comes: the others say where they wait."""
+    host = hosts.HOSTS["mpich"]
+    run = launch(host, 3, "checked", "--only", "barrier", "--patience", 2, env={"BROKEN": "rank 1 stays away from barriers"},
+                 library=hosts.broken_library(host), timeout=60)
+    assert run.status != 0
+    assert "HUNG rank 0" in run.err and "barrier" in run.err, str(run)

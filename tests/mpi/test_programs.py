@@ -1,0 +1,89 @@
+"""Programs with one purpose each: sends in flight, communicators without end, threads, sessions, large messages."""
+
+import os
+import re
+
+import hosts
+import pytest
+
+STRICT = {"ESPALIER_FALLBACK": "error"}
+
+
+def succeeded(run, name):
+    assert run.status == 0, str(run)
+    assert re.search(rf"^{re.escape(name)}.*\b0 failed$", run.out, re.M), f"no line that says so\n{run}"
+
+
+@pytest.mark.sanitizer
+@pytest.mark.parametrize("wait", ["auto", "spin", "sleep"])
+@pytest.mark.parametrize("late", [0, 60], ids=["at once", "after the other fell asleep"])
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_send_in_flight(launch, host, ranks, wait, late):
+    """A rank with a 4 MiB MPI_Isend outstanding waits in a collective until its partner has received: no deadlock."""
+    if hosts.BARE and wait != "auto":
+        pytest.skip("ESPALIER_TEST_BARE=1: the host has its own way of waiting")
+    succeeded(launch(host, ranks, "isend_outstanding", late, env={**STRICT, "ESPALIER_WAIT": wait}, timeout=90),
+              "isend_outstanding")
+
+
+@pytest.mark.slow
+def test_communicators_come_and_go(launch, host):
+    """Ten thousand create/collective/free cycles change neither memory nor descriptors nor maps."""
+    cycles = int(os.environ.get("ESPALIER_TEST_CYCLES", "10000"))
+    run = launch(host, 4, "churn", cycles, env=STRICT, timeout=240)
+    assert run.status == 0 and "GROWN" not in run.err, str(run)
+    assert re.search(rf"^churn, rank 0, {cycles} cycles: ", run.out, re.M), str(run)
+
+
+@pytest.mark.sanitizer
+def test_communicators_come_and_go_a_little(launch):
+    run = launch(hosts.HOSTS["mpich"], 4, "churn", 500, env=STRICT, timeout=120)
+    # A sanitizer's own memory grows; wrong results and leaked descriptors still count.
+    assert "WRONG" not in run.err and re.search(r"rank 0, 500 cycles", run.out + run.err), str(run)
+
+
+@pytest.mark.sanitizer
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_threads(launch, host, ranks):
+    succeeded(launch(host, ranks, "threads", env=STRICT), "threads")
+
+
+def test_sessions(launch, host):
+    """A program without MPI_Init. Only MPICH lets a session begin after the last one ended."""
+    succeeded(launch(host, 3, "session", 3 if host.name == "mpich" else 1), "session")
+
+
+@pytest.mark.parametrize("ranks", [2, 5])
+def test_intercommunicators(launch, host, ranks):
+    """They belong to the host also where the policy is error: nothing there that Espalier should take."""
+    succeeded(launch(host, ranks, "intercomm", env=STRICT), "intercomm")
+
+
+def test_spawned_children(launch):
+    run = launch(hosts.HOSTS["mpich"], 2, "spawn", timeout=60)
+    succeeded(run, "spawn, parents")
+    succeeded(run, "spawn, children")
+
+
+def test_programs_started_by_ranks(launch, host):
+    succeeded(launch(host, 3, "child", env=STRICT), "child")
+
+
+def memory_available():
+    with open("/proc/meminfo") as lines:
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["mpich", "openmpi", "impi"])
+def test_messages_beyond_two_gibibytes(launch, name):
+    """Two ranks with two buffers of 2.25 GiB each, on one host after the other."""
+    needed = int(12 * 2**30)
+    if memory_available() < needed:
+        pytest.skip(f"needs {needed >> 30} GiB of free memory, there are {memory_available() >> 30}")
+    succeeded(launch(hosts.HOSTS[name], 2, "large", "2.25", env=STRICT, timeout=240), "large")
+
+
+def test_messages_of_some_mebibytes(launch, host):
+    """The same program, small: longer than any slot, and the counts unlike."""
+    succeeded(launch(host, 3, "large", "0.02", env=STRICT), "large")

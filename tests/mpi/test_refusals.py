@@ -1,0 +1,87 @@
+"""A machine that refuses: small or no /dev/shm, no memfd, a small budget. It works, or falls back and says why."""
+
+import re
+import shutil
+import subprocess
+
+import hosts
+import pytest
+
+SUBJECTS = "barrier,roots,sizes,communicators,random"
+
+
+def passed(run):
+    assert run.status == 0, str(run)
+    assert re.search(r"^\d+ passed, 0 failed", run.out, re.M), str(run)
+
+
+def in_a_mount_namespace(script):
+    """Runs mpirun after `script` has changed what is mounted, seen by nobody else."""
+    if not shutil.which("unshare"):
+        pytest.skip("there is no `unshare` command")
+    prefix = ["unshare", "--mount", "--propagation", "private"]
+    if subprocess.run([*prefix, "sh", "-c", script], capture_output=True).returncode != 0:
+        prefix.insert(1, "--map-root-user")
+        tried = subprocess.run([*prefix, "sh", "-c", script], capture_output=True, text=True)
+        if tried.returncode != 0:
+            pytest.skip(f"this system does not let us change mounts in a namespace: {tried.stderr.strip()}")
+    return [*prefix, "sh", "-c", f'{script} && exec "$@"', "sh"]
+
+
+SMALL = "mount -t tmpfs -o size=64m tmpfs /dev/shm"
+READ_ONLY = "mount -t tmpfs -o ro,size=4k tmpfs /dev/shm"
+GONE = "umount -l /dev/shm && mount -t tmpfs -o ro,size=4k tmpfs /dev/shm"
+
+
+@pytest.mark.parametrize("ranks", [2, 8])
+def test_dev_shm_of_64_mebibytes(launch, host, ranks, statistics):
+    wrap = in_a_mount_namespace(SMALL)
+    passed(launch(host, ranks, "checked", "--only", SUBJECTS, wrap=wrap, env=statistics.env))
+    statistics.check(host, ranks)
+
+
+# MPICH 5 cannot even start without /dev/shm (MPI_Init: out of memory); the other two can.
+@pytest.mark.parametrize("name", ["openmpi", "impi"])
+@pytest.mark.parametrize("script", [READ_ONLY, GONE], ids=["read-only", "unmounted"])
+def test_no_dev_shm(launch, name, script, statistics):
+    """Espalier goes by memfd and must not notice."""
+    wrap = in_a_mount_namespace(script)
+    host = hosts.HOSTS[name]
+    passed(launch(host, 3, "checked", "--only", SUBJECTS, wrap=wrap, env=statistics.env))
+    statistics.check(host, 3)
+
+
+@pytest.mark.parametrize("refusal", ["EPERM", "ENOSYS"])
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_memfd_refused(launch, host, refusal, ranks, statistics):
+    """Then it is shm_open, unlinked at once: it still runs through shared memory."""
+    wrap = [hosts.plain_program("no_memfd"), refusal]
+    tried = subprocess.run([*wrap, "true"], capture_output=True, text=True)
+    if tried.returncode == 3:
+        pytest.skip(tried.stderr.strip())
+    passed(launch(host, ranks, "checked", "--only", SUBJECTS, wrap=list(map(str, wrap)), env=statistics.env))
+    statistics.check(host, ranks)
+
+
+def test_memfd_refused_and_no_dev_shm(launch, statistics):
+    """No way to share memory at all: the host does everything, the results are right, and the statistics say why."""
+    wrap = [*in_a_mount_namespace(READ_ONLY), str(hosts.plain_program("no_memfd")), "EPERM"]
+    host = hosts.HOSTS["openmpi"]
+    run = launch(host, 3, "checked", "--only", SUBJECTS, wrap=wrap,
+                 env={**statistics.env, "ESPALIER_FALLBACK": "silent"})
+    passed(run)
+    if not hosts.BARE:
+        on_host = [row for row in statistics.read()["rows"] if row["transport"] == "host"]
+        assert on_host and all(row["fallback"] for row in on_host)
+
+
+@pytest.mark.needs_espalier
+@pytest.mark.parametrize("budget", ["0", "64KiB", "1MiB"])
+def test_a_small_budget(launch, host, budget, statistics):
+    """When the budget is spent a communicator falls back, all ranks together, and says so."""
+    run = launch(host, 4, "checked", "--only", SUBJECTS, env={**statistics.env, "ESPALIER_SHM": budget,
+                                                              "ESPALIER_FALLBACK": "warn"})
+    passed(run)
+    fallen = [row for row in statistics.read()["rows"] if row["fallback"]]
+    if budget == "0":
+        assert fallen and "espalier" in run.err.lower(), str(run)
