@@ -22,7 +22,7 @@ void turn_at_root(M& m, const Place& up, const Place& down, const Chunk& chunk, 
   } else {
     std::byte* slot = m.slot(m.rank(), chunk.first);
     m.copy(slot, result, chunk.bytes);
-    m.lend(chunk.step(), m.everybody_else());
+    m.lend(chunk.first, chunk.span, m.everybody_else());
     pass_down(m, down, chunk.step(), nullptr, 0, plan);
   }
 }

@@ -24,7 +24,7 @@ void allreduce_exchange_inline(M& m, const Reduction& r) {
   const Step step = m.advance(1);
   m.reserve(step, 1);
   m.publish_inline(Channel::gather, step, r.send, r.bytes);
-  m.lend(step, m.everybody_else());
+  m.lend(step, 1, m.everybody_else());
   detail::fold_in_rank_order(m, r.receive, r.send, r.bytes, r, [&](int peer) -> const void* {
     m.await(Channel::gather, peer, step);
     return m.inline_data(Channel::gather, peer, step);
@@ -43,7 +43,7 @@ void allreduce_exchange(M& m, const Reduction& r, const Plan& plan) {
     const void* own = at(r.send, chunk.offset);
     m.reserve(chunk.first, chunk.span);
     m.copy(m.slot(m.rank(), chunk.first), own, chunk.bytes);
-    m.lend(chunk.step(), m.everybody_else());
+    m.lend(chunk.first, chunk.span, m.everybody_else());
     m.publish(Channel::gather, chunk.step());
     detail::fold_in_rank_order(m, at(r.receive, chunk.offset), own, chunk.bytes, r, [&](int peer) -> const void* {
       m.await(Channel::gather, peer, chunk.step());

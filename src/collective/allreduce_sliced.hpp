@@ -41,7 +41,7 @@ void sliced_copy_in(M& m, const Reduction& r, const Chunk& chunk) {
   m.reserve(chunk.first, chunk.span);
   m.copy(slot, send, own.begin);
   m.copy(slot + end, send + end, chunk.bytes - end);
-  m.lend(chunk.step(), m.everybody_else());
+  m.lend(chunk.first, chunk.span, m.everybody_else());
   m.publish(Channel::gather, chunk.step());
 }
 

@@ -24,7 +24,7 @@ void bcast_chunk(M& m, const Place& place, void* buffer, const Chunk& chunk, con
   if (place.is_root()) {
     m.reserve(chunk.first, chunk.span);
     m.copy(m.slot(m.rank(), chunk.first), at(buffer, chunk.offset), chunk.bytes);
-    m.lend(chunk.step(), m.everybody_else());
+    m.lend(chunk.first, chunk.span, m.everybody_else());
     pass_down(m, place, chunk.step(), nullptr, 0, plan);
   } else {
     release(m, place, chunk.step(), 0, plan);

@@ -14,7 +14,7 @@ void pass_down(M& m, const Place& place, Step step, const void* data, std::size_
   if (place.is_leaf()) return;
   if (plan.read_from_parent) {
     m.publish_inline(Channel::release, step, data, bytes);
-    if (bytes > 0) m.lend(step, place.children);
+    if (bytes > 0) m.lend(step, 1, place.children);
     return;
   }
   const auto slots = static_cast<Step>(m.slots());

@@ -39,7 +39,7 @@ void send_up(M& m, const Place& place, const Chunk& chunk, const Reduction& r, b
     const int count = collect_sources(m, place, chunk, own, inlined);
     m.reduce(r.operation, target, m.source_array(), count, chunk.bytes);
   }
-  m.lend(chunk.step(), {&place.parent, 1});
+  m.lend(chunk.first, chunk.span, {&place.parent, 1});
   m.publish(Channel::gather, chunk.step());
 }
 

@@ -63,7 +63,7 @@ void send_whole(M& m, const ContiguousPlace& place, const std::vector<Chunk>& ch
   for (const Chunk& chunk : chunks) {
     m.reserve(chunk.first, chunk.span);
     m.copy(m.slot(m.rank(), chunk.first), vector + chunk.offset, chunk.bytes);
-    m.lend(chunk.step(), {&place.parent, 1});
+    m.lend(chunk.first, chunk.span, {&place.parent, 1});
     m.publish(Channel::gather, chunk.step());
   }
 }

@@ -36,7 +36,7 @@ concept Machine = requires(M m, const M c, int peer, Step step, Channel channel,
 
   { m.advance(count) } -> std::same_as<Step>;
   m.reserve(step, count);
-  m.lend(step, readers);
+  m.lend(step, count, readers);
   m.finish(step);
   m.await_finish(peer, step);
   m.everybody_finished(step);

@@ -47,7 +47,10 @@ class HostMachine {
     }
   }
 
-  void lend(Step step, std::span<const int> readers) { lent_[layout_.index(step)] = {step, readers}; }
+  void lend(Step first, int span, std::span<const int> readers) {
+    const Step last = first + static_cast<Step>(span) - 1;
+    for (Step step = first; step <= last; ++step) lent_[layout_.index(step)] = {last, readers};
+  }
 
   void finish(Step step) { waiter_.signal(line_at(layout_.finish_line(rank_)), step); }
 

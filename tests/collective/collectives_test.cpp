@@ -176,16 +176,19 @@ TEST_P(Collectives, BarrierHoldsEverybody) {
   }
 }
 
-// All algorithms share slots and steps: whatever follows whatever must find its slot free and its data whole.
+// All algorithms share slots and steps: whatever follows whatever must find its slot free and its data whole, also when
+// chunks of one slot and of several follow each other.
 TEST_P(Collectives, AnyOrderOfAlgorithms) {
   const Trees trees(n(), "kary:2");
   Ranks ranks(n(), 4, 4096);
-  const Plan plan = plan_with({true, true, true, true, 4096});
+  const Plan plans[] = {plan_with({true, true, true, true, 4096}), plan_with({true, true, true, true, 16384}),
+                        plan_with({true, true, true, true, 8192})};
   ranks.run([&](HostMachine& m) {
     unsigned random = 12345;  // the same on all ranks
-    for (int round = 0; round < 1500; ++round) {
+    for (int round = 0; round < 2000; ++round) {
       random = random * 1664525u + 1013904223u;
-      const std::size_t count = counts[(random >> 8) % counts.size()] % 2000;
+      const Plan& plan = plans[(random >> 12) % 3];
+      const std::size_t count = counts[(random >> 8) % counts.size()];
       const int root = static_cast<int>((random >> 16) % static_cast<unsigned>(n()));
       const auto sum = testing::sum_of(n(), count, round);
       auto data = testing::vector_of(m.rank(), count, round);
