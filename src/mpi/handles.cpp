@@ -94,7 +94,7 @@ void add_fortran_types() {
     add(type, Kind::complex);
   add(MPI_LOGICAL, Kind::logical);
 #ifdef MPI_INTEGER16
-  add(MPI_INTEGER16, Kind::opaque);
+  add(MPI_INTEGER16, Kind::signed_integer);
 #endif
 #ifdef MPI_REAL2
   add(MPI_REAL2, Kind::floating);
@@ -109,7 +109,7 @@ void add_fortran_types() {
   add(MPI_LOGICAL8, Kind::logical);
 #endif
 #ifdef MPI_LOGICAL16
-  add(MPI_LOGICAL16, Kind::opaque);
+  add(MPI_LOGICAL16, Kind::logical);
 #endif
 }
 
@@ -139,7 +139,7 @@ Type first_of_size(std::initializer_list<Type> types, std::size_t size) {
 Type type_of(Kind kind, Type exact, std::size_t size) {
   switch (kind) {
     case Kind::signed_integer:
-      return first_of_size({Type::int8, Type::int16, Type::int32, Type::int64}, size);
+      return first_of_size({Type::int8, Type::int16, Type::int32, Type::int64, Type::int128}, size);
     case Kind::unsigned_integer:
       return first_of_size({Type::uint8, Type::uint16, Type::uint32, Type::uint64}, size);
     case Kind::floating:
@@ -147,7 +147,7 @@ Type type_of(Kind kind, Type exact, std::size_t size) {
     case Kind::complex:
       return first_of_size({Type::complex64, Type::complex128, Type::complex256}, size);
     case Kind::logical:
-      return first_of_size({Type::logical8, Type::logical16, Type::logical32, Type::logical64}, size);
+      return first_of_size({Type::logical8, Type::logical16, Type::logical32, Type::logical64, Type::logical128}, size);
     case Kind::exact:
       return exact;
     default:

@@ -11,6 +11,7 @@
 #include "mpi/datatype.hpp"
 #include "mpi/host.hpp"
 #include "mpi/progress.hpp"
+#include "plan/selector.hpp"
 #include "runtime/process.hpp"
 #include "runtime/statistics.hpp"
 
@@ -49,8 +50,8 @@ void decline_if_spawned() {
 }
 
 void print_warnings() {
-  for (const std::string& warning : Config::instance().warnings())
-    std::fprintf(stderr, "espalier: %s\n", warning.c_str());
+  for (const auto* warnings : {&Config::instance().warnings(), &plan::Table::instance().warnings()})
+    for (const std::string& warning : *warnings) std::fprintf(stderr, "espalier: %s\n", warning.c_str());
 }
 
 std::string host_version() {

@@ -180,6 +180,12 @@ constexpr Entry scalar(Op op, Type type) {
     case Type::complex256:
       return complex<Float128>(op);
 #endif
+#if ESPALIER_HAS_INT128
+    case Type::int128:
+      return integer<Int128, Uint128>(op);
+    case Type::logical128:
+      return logical<Uint128>(op);
+#endif
     case Type::float_int:
       return located<float, int>(op);
     case Type::double_int:

@@ -26,6 +26,14 @@ using Float128 = long double;
 #define ESPALIER_HAS_FLOAT128 0
 #endif
 
+#if defined(__SIZEOF_INT128__)
+#define ESPALIER_HAS_INT128 1
+using Int128 = __int128;
+using Uint128 = unsigned __int128;
+#else
+#define ESPALIER_HAS_INT128 0
+#endif
+
 template <class Part>
 struct Complex {
   Part real, imaginary;

@@ -22,6 +22,13 @@ struct Carrier<std::uint64_t> {
   using type = std::uint64_t;
 };
 
+#if ESPALIER_HAS_INT128
+template <>
+struct Carrier<Uint128> {
+  using type = Uint128;
+};
+#endif
+
 // Floating types that are stored narrower than they are computed in.
 template <class T>
 struct Wide {

@@ -39,6 +39,11 @@ constexpr Size size_of(Type type) {
     case Type::uint64:
     case Type::logical64:
       return {8, 8};
+#if ESPALIER_HAS_INT128
+    case Type::int128:
+    case Type::logical128:
+      return plain<Int128>();
+#endif
     case Type::boolean:
       return plain<bool>();
 #if ESPALIER_HAS_FLOAT16

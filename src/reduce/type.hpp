@@ -7,13 +7,14 @@
 namespace espalier::reduce {
 
 // A type is named by its representation, not by its MPI handle: MPI_INT, MPI_INT32_T and MPI_INTEGER are all
-// int32. float16 and float128 are always enumerators, but have no operation where the compiler lacks the
+// int32. float16, float128 and the 128-bit integers are always enumerators, but have no operation where the compiler lacks the
 // type.
 enum class Type : std::uint8_t {
   int8,
   int16,
   int32,
   int64,
+  int128,  // INTEGER*16
   uint8,
   uint16,
   uint32,
@@ -32,6 +33,7 @@ enum class Type : std::uint8_t {
   logical16,
   logical32,
   logical64,
+  logical128,
   byte,  // MPI_BYTE: bitwise only
   float_int,
   double_int,

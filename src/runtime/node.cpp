@@ -18,28 +18,27 @@
 #include "topology/discover.hpp"
 
 namespace espalier::runtime {
+
+enum class Transfer : std::int32_t { none, memfd, named };
+
+// What a node's leader offers in the second round.
+struct NodeState::Offer {
+  std::uint64_t bytes;
+  Transfer transfer;
+  char why[108];
+};
+
 namespace {
 
 constexpr std::size_t affinity_bytes = 1024;
 constexpr std::size_t machine_bytes = 512 * 1024;
 constexpr int handover_timeout_ms = 60 * 1000;
 
-enum class Transfer : std::int32_t { none, memfd, named };
-
 // What each rank says of itself in the first round. Plain bytes: it crosses the bootstrap.
 struct Introduction {
   std::uint64_t host;  // equal for processes that can share memory
   std::uint64_t token;
-  std::uint64_t agreement;
   std::int32_t willing;
-  std::int32_t pid;
-};
-
-// What a node's leader offers in the second.
-struct Offer {
-  std::uint64_t bytes;
-  Transfer transfer;
-  char why[108];
 };
 
 std::uint64_t hash(std::string_view text, std::uint64_t seed = 14695981039346656037ull) {
@@ -97,75 +96,101 @@ topology::Topology discover_machine() {
   return topology::discover(synthetic.empty() ? topology::Source::this_machine() : topology::Source::synthetic(synthetic));
 }
 
-// Rounds: introductions; the leader's offer; did everybody map it? All ranks take part in all rounds, whatever happens.
-std::unique_ptr<NodeState> NodeState::meet(const Bootstrap& world, bool willing) {
-  std::unique_ptr<NodeState> node(new NodeState);
-  const Introduction me = {host_identity(), random_number(), Config::instance().agreement(), willing, getpid()};
-  const auto all = exchange(world, me);
-  std::vector<int> members;
-  for (int r = 0; r < world.size; ++r)
-    if (all[static_cast<std::size_t>(r)].host == me.host && all[static_cast<std::size_t>(r)].willing) members.push_back(r);
-  const bool member = willing;
-  const int leader = member ? members.front() : -1;
-  const bool leads = member && leader == world.rank;
-  node->size_ = std::max(1, static_cast<int>(members.size()));
-  node->rank_ = static_cast<int>(std::find(members.begin(), members.end(), world.rank) - members.begin());
+// Round 1: who can share memory with whom.
+struct NodeState::Company {
+  std::vector<int> members;  // ranks of the world that meet in this rank's arena; empty when this one declines
+  std::uint64_t token = 0;   // the leader's
+  bool leads = false;
+};
 
-  Offer offer{};
+NodeState::Company NodeState::introduce(const Bootstrap& world, bool willing) {
+  const Introduction me = {host_identity(), random_number(), willing};
+  const auto all = exchange(world, me);
+  Company company;
+  for (int r = 0; willing && r < world.size; ++r) {
+    const Introduction& other = all[static_cast<std::size_t>(r)];
+    if (other.host == me.host && other.willing) company.members.push_back(r);
+  }
+  if (company.members.empty()) return company;
+  const auto here = std::find(company.members.begin(), company.members.end(), world.rank);
+  rank_ = static_cast<int>(here - company.members.begin());
+  size_ = static_cast<int>(company.members.size());
+  company.leads = rank_ == 0;
+  company.token = all[static_cast<std::size_t>(company.members.front())].token;
+  return company;
+}
+
+// Round 2 for a leader: founds the arena, offers it, hands it over.
+void NodeState::lead(const Bootstrap& world, std::uint64_t token, Offer& offer) {
   memory::Handover handover;
   memory::Segment segment;
-  std::string why;
-  const std::uint64_t token = member ? all[static_cast<std::size_t>(leader)].token : 0;
-  const bool use_memfd = Config::instance().flag("ESPALIER_MEMFD");
-  if (leads) {
-    const std::size_t bytes = arena_bytes(node->size_);
-    if (use_memfd) segment = memory::Segment::create_memfd(bytes, why);
-    if (segment && handover.listen(token_text(token), why)) {
-      offer.transfer = Transfer::memfd;
-    } else {
-      segment = memory::Segment::create_named(shm_name(token), bytes, why);
-      if (segment) offer.transfer = Transfer::named;
-    }
-    offer.bytes = segment.size();
-    // The arena is laid out before anybody can map it.
-    const int descriptor = segment.descriptor();
-    if (segment) node->arena_ = memory::Arena::found(std::move(segment), notes_bytes(node->size_), why);
-    if (!node->arena_) {
-      if (offer.transfer == Transfer::named) memory::Segment::unlink(shm_name(token));
-      offer.transfer = Transfer::none;
-    } else {
-      node->tell_machine();
-    }
-    fmt::format_to_n(offer.why, sizeof offer.why - 1, "{}", why);
-    const auto offers = exchange(world, offer);
-    if (offer.transfer == Transfer::memfd && !handover.give(descriptor, node->size_ - 1, handover_timeout_ms, why))
-      node->arena_.reset();
+  const std::size_t bytes = arena_bytes(size_);
+  if (Config::instance().flag("ESPALIER_MEMFD")) segment = memory::Segment::create_memfd(bytes, refusal_);
+  if (segment && handover.listen(token_text(token), refusal_)) {
+    offer.transfer = Transfer::memfd;
   } else {
-    const auto offers = exchange(world, offer);
-    if (member) {
-      const Offer& theirs = offers[static_cast<std::size_t>(leader)];
-      why = theirs.why;
-      if (theirs.transfer == Transfer::memfd) {
-        const int descriptor = memory::Handover::take(token_text(token), handover_timeout_ms, why);
-        if (descriptor >= 0) segment = memory::Segment::adopt(descriptor, theirs.bytes, why);
-      } else if (theirs.transfer == Transfer::named) {
-        segment = memory::Segment::open_named(shm_name(token), theirs.bytes, why);
-      }
-      offer.transfer = theirs.transfer;
-      if (segment) node->arena_ = memory::Arena::join(std::move(segment), why);
-    }
+    segment = memory::Segment::create_named(shm_name(token), bytes, refusal_);
+    if (segment) offer.transfer = Transfer::named;
   }
+  offer.bytes = segment.size();
+  const int descriptor = segment.descriptor();
+  // Laid out before anybody can map it.
+  if (segment) arena_ = memory::Arena::found(std::move(segment), notes_bytes(size_), refusal_);
+  if (arena_) {
+    tell_machine();
+  } else {
+    withdraw(token, offer);
+    offer.transfer = Transfer::none;
+  }
+  fmt::format_to_n(offer.why, sizeof offer.why - 1, "{}", refusal_);
+  exchange(world, offer);
+  if (offer.transfer == Transfer::memfd && !handover.give(descriptor, size_ - 1, handover_timeout_ms, refusal_)) arena_.reset();
+}
+
+// Round 2 for the others, and for those that have no company.
+void NodeState::follow(const Bootstrap& world, const Company& company, Offer& offer) {
+  const auto offers = exchange(world, offer);
+  if (company.members.empty()) return;
+  offer = offers[static_cast<std::size_t>(company.members.front())];
+  refusal_ = offer.why;
+  memory::Segment segment;
+  if (offer.transfer == Transfer::memfd) {
+    const int descriptor = memory::Handover::take(token_text(company.token), handover_timeout_ms, refusal_);
+    if (descriptor >= 0) segment = memory::Segment::adopt(descriptor, offer.bytes, refusal_);
+  } else if (offer.transfer == Transfer::named) {
+    segment = memory::Segment::open_named(shm_name(company.token), offer.bytes, refusal_);
+  }
+  if (segment) arena_ = memory::Arena::join(std::move(segment), refusal_);
+}
+
+// A name is needed only until everybody has mapped it.
+void NodeState::withdraw(std::uint64_t token, const Offer& offer) {
+  if (offer.transfer == Transfer::named) memory::Segment::unlink(shm_name(token));
+}
+
+// Rounds: introductions; the leaders' offers; did everybody map it? All ranks take part in all rounds, whatever happens.
+std::unique_ptr<NodeState> NodeState::meet(const Bootstrap& world, bool willing) {
+  std::unique_ptr<NodeState> node(new NodeState);
+  const Company company = node->introduce(world, willing);
+  Offer offer{};
+  if (company.leads)
+    node->lead(world, company.token, offer);
+  else
+    node->follow(world, company, offer);
   if (node->arena_) node->tell_affinity();
 
   const std::int32_t mapped = node->arena_ != nullptr;
   const auto status = exchange(world, mapped);
-  if (leads && offer.transfer == Transfer::named) memory::Segment::unlink(shm_name(token));
-  for (const int r : members)
+  if (company.leads) withdraw(company.token, offer);
+  for (const int r : company.members)
     if (!status[static_cast<std::size_t>(r)]) node->arena_.reset();
-  node->id_ = token;
-  node->origin_ = offer.transfer == Transfer::memfd ? "memfd" : "shm_open";
-  if (node->arena_) node->learn_machine();
-  else node->refusal_ = why.empty() ? "the ranks of the node could not all map the arena" : why;
+  node->id_ = company.token;
+  if (node->arena_) {
+    node->learn_machine();
+    node->refusal_.clear();
+  } else if (node->refusal_.empty()) {
+    node->refusal_ = "the ranks of the node could not all map the arena";
+  }
   return node;
 }
 

@@ -22,8 +22,6 @@ class NodeState {
   int rank() const { return rank_; }
   int size() const { return size_; }
   const std::string& refusal() const { return refusal_; }
-  /// "memfd" or "shm_open".
-  const std::string& origin() const { return origin_; }
 
   /// The machine as the node's first process saw it.
   const topology::Topology& machine() const { return machine_; }
@@ -32,7 +30,12 @@ class NodeState {
 
  private:
   NodeState() = default;
-  bool found_arena(std::uint64_t token, std::string& why);
+  struct Company;
+  struct Offer;
+  Company introduce(const Bootstrap& world, bool willing);
+  void lead(const Bootstrap& world, std::uint64_t token, Offer& offer);
+  void follow(const Bootstrap& world, const Company& company, Offer& offer);
+  static void withdraw(std::uint64_t token, const Offer& offer);
   void tell_machine();
   void learn_machine();
   void tell_affinity();
@@ -42,7 +45,6 @@ class NodeState {
   int rank_ = 0;
   int size_ = 1;
   std::string refusal_;
-  std::string origin_;
   topology::Topology machine_;
 };
 

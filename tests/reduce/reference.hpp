@@ -156,6 +156,8 @@ void with_type(Type type, Visit visit) {
       return visit(std::int32_t{});
     case Type::int64:
       return visit(std::int64_t{});
+    case Type::int128:
+      return visit(static_cast<__int128>(0));
     case Type::uint8:
       return visit(std::uint8_t{});
     case Type::uint16:
@@ -193,6 +195,8 @@ void with_type(Type type, Visit visit) {
       return visit(Logical<std::uint32_t>{});
     case Type::logical64:
       return visit(Logical<std::uint64_t>{});
+    case Type::logical128:
+      return visit(Logical<unsigned __int128>{});
     case Type::byte:
       return visit(Byte{});
     case Type::float_int:

@@ -1,0 +1,161 @@
+#include "machine/host_machine.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <memory>
+#include <thread>
+
+namespace espalier::machine {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// The machines of all ranks over one piece of memory.
+class HostMachines : public ::testing::Test {
+ protected:
+  static constexpr int ranks = 3;
+  static constexpr int slots = 4;
+  static constexpr std::size_t slot_bytes = 4096;
+
+  void SetUp() override {
+    const Layout layout{ranks, slots, slot_bytes};
+    memory_.reset(static_cast<std::byte*>(std::aligned_alloc(4096, layout.bytes())));
+    std::memset(memory_.get(), 0, layout.bytes());
+    for (int r = 0; r < ranks; ++r)
+      machines_.push_back(std::make_unique<HostMachine>(memory_.get(), layout, r, wait_policy(WaitMode::sleep, 1), Poke{}));
+  }
+  HostMachine& at(int rank) { return *machines_[static_cast<std::size_t>(rank)]; }
+
+  /// True when `body` is still waiting after some milliseconds; then `unblock` must set it free.
+  template <class Body, class Unblock>
+  bool waits(Body body, Unblock unblock) {
+    std::atomic<bool> done{false};
+    std::thread thread([&] {
+      body();
+      done = true;
+    });
+    std::this_thread::sleep_for(15ms);
+    const bool waited = !done;
+    unblock();
+    thread.join();
+    return waited;
+  }
+
+ private:
+  struct Free {
+    void operator()(std::byte* p) const { std::free(p); }
+  };
+  std::unique_ptr<std::byte, Free> memory_;
+  std::vector<std::unique_ptr<HostMachine>> machines_;
+};
+
+TEST_F(HostMachines, StepsRiseAndSpansLieSideBySide) {
+  HostMachine& m = at(0);
+  Step last = 0;
+  for (int round = 0; round < 300; ++round) {
+    const int span = 1 << (round * 7 % 3);
+    const Step first = m.advance(span);
+    EXPECT_GT(first, last);
+    EXPECT_EQ(first % static_cast<Step>(span), 0u);
+    for (int i = 0; i < span; ++i)
+      EXPECT_EQ(m.slot(1, first + static_cast<Step>(i)), m.slot(1, first) + static_cast<std::size_t>(i) * slot_bytes);
+    last = first + static_cast<Step>(span) - 1;
+  }
+}
+
+TEST_F(HostMachines, SameCallsGiveTheSameStepsOnAllRanks) {
+  for (const int span : {1, 4, 1, 1, 2, 4, 2, 1}) {
+    const Step step = at(0).advance(span);
+    for (int r = 1; r < ranks; ++r) EXPECT_EQ(at(r).advance(span), step);
+  }
+}
+
+TEST_F(HostMachines, EverybodyElseIsEverybodyElse) {
+  const auto others = at(1).everybody_else();
+  EXPECT_EQ(std::vector<int>(others.begin(), others.end()), (std::vector<int>{0, 2}));
+}
+
+TEST_F(HostMachines, ReserveWaitsForTheReaders) {
+  HostMachine& m = at(0);
+  const Step step = m.advance(1);
+  m.reserve(step, 1);
+  const std::vector<int> readers = {2};
+  m.lend(step, 1, readers);
+  for (int i = 1; i < slots; ++i) m.reserve(m.advance(1), 1);  // other slots: nobody to wait for
+  const Step again = m.advance(1);
+  ASSERT_EQ(m.slot(0, again), m.slot(0, step));
+  EXPECT_TRUE(waits([&] { m.reserve(again, 1); }, [&] { at(2).finish(step); }));
+  m.reserve(again, 1);  // and once only
+}
+
+TEST_F(HostMachines, ReserveAfterASpanWaitsInEachOfItsSlots) {
+  HostMachine& m = at(0);
+  const Step first = m.advance(slots);
+  const Step last = first + slots - 1;
+  m.lend(first, slots, m.everybody_else());
+  at(2).finish(last);
+  // Rank 1 has finished steps before, but not this one.
+  at(1).finish(first - 1);
+  const Step next = m.advance(1);
+  ASSERT_EQ(m.slot(0, next), m.slot(0, first));
+  EXPECT_TRUE(waits([&] { m.reserve(next, 1); }, [&] { at(1).finish(last); }));
+}
+
+TEST_F(HostMachines, ReserveOfASpanWaitsForASingleSlotWithin) {
+  HostMachine& m = at(0);
+  const Step single = m.advance(1);
+  m.lend(single, 1, m.everybody_else());
+  at(1).finish(single);
+  const Step span = m.advance(slots);
+  EXPECT_TRUE(waits([&] { m.reserve(span, slots); }, [&] { at(2).finish(single); }));
+}
+
+TEST_F(HostMachines, ReserveAsksNobodyWhenEverybodyIsKnownToHaveFinished) {
+  HostMachine& m = at(0);
+  const Step step = m.advance(1);
+  m.lend(step, 1, m.everybody_else());
+  m.everybody_finished(step);
+  for (int i = 0; i < slots; ++i) m.reserve(m.advance(1), 1);  // hangs if it asks
+}
+
+TEST_F(HostMachines, InlineDataArriveWithTheFlag) {
+  char text[memory::inline_capacity];
+  for (std::size_t bytes : {std::size_t{0}, std::size_t{1}, std::size_t{4}, std::size_t{8}, std::size_t{13}, sizeof text}) {
+    const Step step = at(0).advance(1);
+    std::memset(text, static_cast<int>(bytes) + 1, sizeof text);
+    at(0).publish_inline(Channel::gather, step, text, bytes);
+    at(1).await(Channel::gather, 0, step);
+    EXPECT_EQ(std::memcmp(at(1).inline_data(Channel::gather, 0, step), text, bytes), 0) << bytes;
+    at(0).publish_for(2, Channel::release, step, text, bytes);
+    at(2).await(Channel::release, 2, step);
+    EXPECT_EQ(std::memcmp(at(2).inline_data(Channel::release, 2, step), text, bytes), 0) << bytes;
+  }
+}
+
+TEST_F(HostMachines, ExactlyOneIsLastAtEveryStep) {
+  std::atomic<int> lasts{0};
+  std::vector<std::thread> threads;
+  constexpr int rounds = 500;
+  for (int r = 0; r < ranks; ++r)
+    threads.emplace_back([&, r] {
+      for (int i = 0; i < rounds; ++i) {
+        const Step step = at(r).advance(1);
+        const auto word = static_cast<std::uint64_t>(i);
+        if (at(r).arrive_last(step)) {
+          lasts.fetch_add(1);
+          at(r).release_all(step, &word, sizeof word);
+        } else {
+          std::uint64_t got = 0;
+          std::memcpy(&got, at(r).await_release_all(step), sizeof got);
+          EXPECT_EQ(got, word);
+        }
+      }
+    });
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(lasts, rounds);
+}
+
+}  // namespace
+}  // namespace espalier::machine

@@ -1,0 +1,84 @@
+#include "machine/layout.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace espalier::machine {
+namespace {
+
+struct Piece {
+  std::size_t begin, bytes;
+  std::string what;
+};
+
+std::vector<Piece> pieces_of(const Layout& layout) {
+  std::vector<Piece> pieces = {{layout.arrivals(), sizeof(FlagLine), "arrivals"}, {layout.life(), sizeof(FlagLine), "life"}};
+  for (int s = 0; s < layout.slots; ++s) {
+    const auto step = static_cast<Step>(s);
+    pieces.push_back({layout.common_release(step), sizeof(FlagLine), "common release"});
+    for (int rank = 0; rank < layout.ranks; ++rank) {
+      for (int channel = 0; channel < 2; ++channel)
+        pieces.push_back({layout.line(rank, channel, step), sizeof(FlagLine), "line of rank " + std::to_string(rank)});
+      pieces.push_back({layout.slot(rank, step), layout.slot_bytes, "slot of rank " + std::to_string(rank)});
+    }
+  }
+  for (int rank = 0; rank < layout.ranks; ++rank) {
+    pieces.push_back({layout.finish_line(rank), sizeof(FlagLine), "finish line"});
+    pieces.push_back({layout.note(rank), Layout::note_bytes, "note"});
+  }
+  return pieces;
+}
+
+std::vector<Layout> layouts() {
+  std::vector<Layout> all;
+  for (const int ranks : {1, 2, 3, 7, 64, 200})
+    for (const int slots : {1, 2, 8, 64})
+      for (const std::size_t slot_bytes : {4096, 32768, 1 << 20}) all.push_back({ranks, slots, slot_bytes});
+  return all;
+}
+
+TEST(Layout, NothingOverlapsAndAllLiesInside) {
+  for (const Layout& layout : layouts()) {
+    auto pieces = pieces_of(layout);
+    std::sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) { return a.begin < b.begin; });
+    for (std::size_t i = 0; i + 1 < pieces.size(); ++i)
+      ASSERT_LE(pieces[i].begin + pieces[i].bytes, pieces[i + 1].begin)
+          << pieces[i].what << " and " << pieces[i + 1].what << ", " << layout.ranks << " ranks, " << layout.slots << " slots";
+    ASSERT_LE(pieces.back().begin + pieces.back().bytes, layout.bytes());
+  }
+}
+
+TEST(Layout, LinesAreAlignedAndPartsOfRanksLieOnTheirOwnPages) {
+  for (const Layout& layout : layouts()) {
+    for (const Piece& piece : pieces_of(layout))
+      if (piece.what != "note") {
+        ASSERT_EQ(piece.begin % 128, 0u) << piece.what;
+      }
+    ASSERT_EQ(layout.common_bytes() % Layout::page, 0u);
+    ASSERT_EQ(layout.station_bytes() % Layout::page, 0u);
+    ASSERT_EQ(layout.ring_bytes() % Layout::page, 0u);
+    ASSERT_EQ(layout.station(0) % Layout::page, 0u);
+    ASSERT_EQ(layout.ring(0) % Layout::page, 0u);
+  }
+}
+
+TEST(Layout, SlotsOfASpanLieSideBySide) {
+  for (const Layout& layout : layouts())
+    for (int span = 1; span <= layout.slots; span *= 2)
+      for (Step first = 0; first < 3 * static_cast<Step>(layout.slots); first += static_cast<Step>(span))
+        for (int i = 0; i < span; ++i)
+          ASSERT_EQ(layout.slot(1, first + static_cast<Step>(i)), layout.slot(1, first) + static_cast<std::size_t>(i) * layout.slot_bytes);
+}
+
+TEST(Layout, SlotsComeRoundAgain) {
+  const Layout layout{4, 8, 4096};
+  EXPECT_EQ(layout.slot(2, 3), layout.slot(2, 11));
+  EXPECT_EQ(layout.line(2, 1, 3), layout.line(2, 1, 803));
+  EXPECT_NE(layout.line(2, 1, 3), layout.line(2, 0, 3));
+}
+
+}  // namespace
+}  // namespace espalier::machine

@@ -1,0 +1,165 @@
+#include "machine/wait.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <chrono>
+#include <thread>
+#include <vector>
+
+namespace espalier::machine {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+/// A poke that counts.
+struct Pokes {
+  std::atomic<int> count{0};
+  Poke poke() {
+    return {[](void* self) { static_cast<Pokes*>(self)->count.fetch_add(1); }, this};
+  }
+};
+
+TEST(WaitPolicy, DedicatedCoresSpinFirst) {
+  const WaitPolicy policy = wait_policy(WaitMode::automatic, 1.0);
+  EXPECT_GT(policy.spins, 0);
+  EXPECT_GT(policy.yields, 0);
+  EXPECT_FALSE(policy.fenced);
+}
+
+TEST(WaitPolicy, CrowdedCoresMakeRoom) {
+  const WaitPolicy crowded = wait_policy(WaitMode::automatic, 1.5);
+  EXPECT_EQ(crowded.spins, 0);
+  EXPECT_GT(crowded.yields, 0);
+  EXPECT_LT(crowded.fast_spins, wait_policy(WaitMode::automatic, 1.0).fast_spins);
+  EXPECT_TRUE(crowded.fenced) << "sleepers are common: a lost wake-up would cost a nap";
+}
+
+TEST(WaitPolicy, ModesOverruleTheCrowd) {
+  EXPECT_GT(wait_policy(WaitMode::spin, 8.0).spins, 0);
+  EXPECT_EQ(wait_policy(WaitMode::yield, 0.5).spins, 0);
+  EXPECT_GT(wait_policy(WaitMode::yield, 0.5).yields, 0);
+  const WaitPolicy sleep = wait_policy(WaitMode::sleep, 0.5);
+  EXPECT_EQ(sleep.spins + sleep.yields, 0);
+  EXPECT_TRUE(sleep.fenced);
+}
+
+TEST(Waiter, WhatIsThereCostsNothing) {
+  FlagLine line{};
+  Pokes pokes;
+  Waiter waiter(wait_policy(WaitMode::automatic, 1), pokes.poke());
+  waiter.signal(line, 5);
+  waiter.await(line, 5, 0);
+  waiter.await(line, 3, 0);
+  EXPECT_EQ(waiter.counts().spin + waiter.counts().yield + waiter.counts().sleep, 0u);
+  EXPECT_EQ(pokes.count, 0);
+}
+
+// A nap of ten seconds that ends at once was ended by the signal.
+TEST(Waiter, SleeperIsWoken) {
+  for (int round = 0; round < 20; ++round) {
+    FlagLine line{};
+    WaitPolicy policy = wait_policy(WaitMode::sleep, 1);
+    policy.first_nap_us = policy.last_nap_us = 10'000'000;
+    std::atomic<bool> woken{false};
+    std::thread sleeper([&] {
+      Waiter waiter(policy, {});
+      waiter.await(line, 1, 0);
+      EXPECT_GT(waiter.counts().sleep, 0u);
+      woken = true;
+    });
+    while (line.sleepers.load() == 0) std::this_thread::yield();
+    if (round % 2) std::this_thread::sleep_for(1ms);  // else: perhaps between the mark and the sleep
+    const auto start = Clock::now();
+    Waiter(policy, {}).signal(line, 1);
+    sleeper.join();
+    EXPECT_TRUE(woken);
+    EXPECT_LT(Clock::now() - start, 5s);
+  }
+}
+
+TEST(Waiter, AllSleepersOfALineAreWoken) {
+  FlagLine line{};
+  WaitPolicy policy = wait_policy(WaitMode::sleep, 1);
+  policy.first_nap_us = policy.last_nap_us = 10'000'000;
+  std::atomic<int> asleep{0};
+  std::vector<std::thread> sleepers;
+  for (int i = 0; i < 5; ++i)
+    sleepers.emplace_back([&] {
+      const Poke count{[](void* c) { static_cast<std::atomic<int>*>(c)->fetch_add(1); }, &asleep};
+      Waiter(policy, count).await(line, 1, 0);
+    });
+  while (asleep.load() < 5) std::this_thread::yield();
+  std::this_thread::sleep_for(5ms);
+  const auto start = Clock::now();
+  Waiter(policy, {}).signal(line, 1);
+  for (auto& each : sleepers) each.join();
+  EXPECT_LT(Clock::now() - start, 5s);
+}
+
+// Without the fence a wake-up may be lost; then the nap ends by itself.
+TEST(Waiter, NapsEndByThemselves) {
+  FlagLine line{};
+  std::thread sleeper([&] { Waiter(wait_policy(WaitMode::sleep, 1), {}).await(line, 1, 0); });
+  while (line.sleepers.load() == 0) std::this_thread::yield();
+  line.step.store(1, std::memory_order_release);  // nobody is woken
+  sleeper.join();
+}
+
+// Invariant 2: whatever the mode, the host's messages go on while a wait lasts.
+TEST(Waiter, DrivesTheHostInEveryMode) {
+  for (const WaitMode mode : {WaitMode::automatic, WaitMode::spin, WaitMode::yield, WaitMode::sleep})
+    for (const double crowd : {0.5, 4.0}) {
+      FlagLine line{};
+      Pokes pokes;
+      std::thread waiting([&] { Waiter(wait_policy(mode, crowd), pokes.poke()).await(line, 1, 0); });
+      const auto deadline = Clock::now() + 10s;
+      while (pokes.count < 20 && Clock::now() < deadline) std::this_thread::sleep_for(1ms);
+      EXPECT_GE(pokes.count, 20) << "mode " << static_cast<int>(mode) << ", " << crowd << " ranks a core";
+      Waiter(wait_policy(mode, crowd), {}).signal(line, 1);
+      waiting.join();
+    }
+}
+
+TEST(Waiter, HostIsDrivenAlsoAsleep) {
+  FlagLine line{};
+  Pokes pokes;
+  WaitCounts counts;
+  std::thread waiting([&] {
+    Waiter waiter(wait_policy(WaitMode::automatic, 4), pokes.poke());
+    waiter.await(line, 1, 0);
+    counts = waiter.counts();
+  });
+  while (pokes.count < 60) std::this_thread::sleep_for(1ms);
+  Waiter(wait_policy(WaitMode::automatic, 4), {}).signal(line, 1);
+  waiting.join();
+  EXPECT_GT(counts.yield, 0u);
+  EXPECT_GT(counts.sleep, 10u);
+  EXPECT_EQ(counts.poke, static_cast<std::uint64_t>(pokes.count));
+}
+
+TEST(Waiter, WritesBeforeTheSignalAreVisibleAfterTheWait) {
+  FlagLine line{};
+  constexpr Step rounds = 2000;
+  std::array<std::uint64_t, 64> data{};
+  FlagLine back{};
+  std::thread writer([&] {
+    Waiter waiter(wait_policy(WaitMode::automatic, 4), {});
+    for (Step s = 1; s <= rounds; ++s) {
+      data.fill(s);
+      waiter.signal(line, s);
+      waiter.await(back, s, 1);
+    }
+  });
+  Waiter waiter(wait_policy(WaitMode::automatic, 4), {});
+  for (Step s = 1; s <= rounds; ++s) {
+    waiter.await(line, s, 0);
+    for (const std::uint64_t value : data) ASSERT_EQ(value, s);
+    waiter.signal(back, s);
+  }
+  writer.join();
+}
+
+}  // namespace
+}  // namespace espalier::machine

@@ -1,0 +1,127 @@
+#include "memory/segment.hpp"
+
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+
+#include <cstring>
+
+#include "tests/memory/children.hpp"
+
+namespace espalier::memory {
+namespace {
+
+using testing::end_of;
+using testing::fork_child;
+
+constexpr std::size_t mebi = 1 << 20;
+
+// Nobody else's: several test runs may share the machine.
+std::string own_name() { return "/espalier-test-" + std::to_string(getpid()); }
+
+bool in_dev_shm(const std::string& name) { return std::filesystem::exists("/dev/shm" + name); }
+
+TEST(Segment, TwoMappingsShowTheSameBytes) {
+  std::string why;
+  const Segment first = Segment::create_memfd(mebi, why);
+  ASSERT_TRUE(first) << why;
+  const Segment second = Segment::adopt(dup(first.descriptor()), mebi, why);
+  ASSERT_TRUE(second) << why;
+  ASSERT_NE(first.base(), second.base());
+  std::memset(first.base(), 42, mebi);
+  EXPECT_EQ(std::memcmp(first.base(), second.base(), mebi), 0);
+}
+
+TEST(Segment, MovesWithoutAMark) {
+  std::string why;
+  Segment first = Segment::create_memfd(mebi, why);
+  std::byte* const base = first.base();
+  Segment second = std::move(first);
+  EXPECT_EQ(second.base(), base);
+  EXPECT_FALSE(first);  // NOLINT: what it is after a move is part of the contract
+  first = std::move(second);
+  EXPECT_EQ(first.base(), base);
+}
+
+TEST(Segment, ForkedChildHasNoMapping) {
+  std::string why;
+  const Segment segment = Segment::create_memfd(mebi, why);
+  const pid_t child = fork_child([&] {
+    const rlimit none{0, 0};
+    setrlimit(RLIMIT_CORE, &none);
+    *segment.base() = std::byte{1};
+    return 0;
+  });
+  // A sanitizer turns the signal into an exit code of its own.
+  EXPECT_NE(end_of(child), 0);
+}
+
+TEST(Segment, AdoptRefusesLessThanAgreed) {
+  std::string why;
+  const Segment segment = Segment::create_memfd(mebi, why);
+  EXPECT_FALSE(Segment::adopt(dup(segment.descriptor()), 2 * mebi, why));
+  EXPECT_NE(why.find("smaller than agreed"), std::string::npos) << why;
+  EXPECT_FALSE(Segment::adopt(-1, mebi, why));
+}
+
+TEST(Segment, NamedIsGoneOnceUnlinkedAndStillWorks) {
+  std::string why;
+  const Segment first = Segment::create_named(own_name(), mebi, why);
+  ASSERT_TRUE(first) << why;
+  EXPECT_TRUE(in_dev_shm(own_name()));
+  const Segment second = Segment::open_named(own_name(), mebi, why);
+  ASSERT_TRUE(second) << why;
+  Segment::unlink(own_name());
+  EXPECT_FALSE(in_dev_shm(own_name()));
+  first.base()[mebi - 1] = std::byte{7};
+  EXPECT_EQ(second.base()[mebi - 1], std::byte{7});
+}
+
+TEST(Segment, NameIsTakenOnce) {
+  std::string why;
+  const Segment first = Segment::create_named(own_name(), mebi, why);
+  EXPECT_FALSE(Segment::create_named(own_name(), mebi, why));
+  EXPECT_NE(why.find(own_name()), std::string::npos) << why;
+  EXPECT_FALSE(Segment::open_named(own_name() + "-nobody", mebi, why));
+  Segment::unlink(own_name());
+}
+
+TEST(Segment, NamedThatCannotBeMappedLeavesNothing) {
+  const std::string name = own_name();
+  const pid_t child = fork_child([&] {
+    const rlimit little{256 * mebi, 256 * mebi};
+    setrlimit(RLIMIT_AS, &little);
+    std::string why;
+    EXPECT_FALSE(Segment::create_named(name, 1024 * mebi, why));
+    EXPECT_NE(why.find("cannot map"), std::string::npos) << why;
+    return 0;
+  });
+  EXPECT_EQ(end_of(child), 0);
+  EXPECT_FALSE(in_dev_shm(name));
+  Segment::unlink(name);
+}
+
+// A machine without space is a refusal, never a SIGBUS: shown on a tmpfs of 1 MiB in a mount name space of its own.
+TEST(Segment, ReserveFailsCleanlyWithoutSpace) {
+  constexpr int not_allowed = 77;
+  const pid_t child = fork_child([] {
+    if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+        mount("tmpfs", "/dev/shm", "tmpfs", 0, "size=1m") != 0)
+      return not_allowed;
+    std::string why;
+    const Segment segment = Segment::create_named("/espalier-small", 64 * mebi, why);
+    EXPECT_TRUE(segment) << why;
+    EXPECT_TRUE(segment.reserve(0, mebi / 2));
+    std::memset(segment.base(), 1, mebi / 2);
+    EXPECT_FALSE(segment.reserve(0, 32 * mebi));
+    EXPECT_FALSE(segment.reserve(16 * mebi, 2 * mebi));
+    EXPECT_EQ(segment.base()[mebi / 2 - 1], std::byte{1});
+    return 0;
+  });
+  const int end = end_of(child);
+  if (end == not_allowed) GTEST_SKIP() << "no right to mount a tmpfs here";
+  EXPECT_EQ(end, 0);
+}
+
+}  // namespace
+}  // namespace espalier::memory
