@@ -48,13 +48,26 @@ std::string trim(std::string_view text) {
   return std::string(text.substr(first, text.find_last_not_of(" \t\r") - first + 1));
 }
 
-bool is_on(std::string_view text) { return text == "on" || text == "1" || text == "yes" || text == "true"; }
-bool is_off(std::string_view text) { return text == "off" || text == "0" || text == "no" || text == "false"; }
+std::string lower(std::string_view text) {
+  std::string result(text);
+  std::transform(result.begin(), result.end(), result.begin(), [](unsigned char c) { return std::tolower(c); });
+  return result;
+}
 
 // Names that are the test-suite's or the build's own and start alike.
 bool is_foreign(std::string_view name) { return name.starts_with("ESPALIER_TEST_"); }
 
 }  // namespace
+
+bool is_on(std::string_view text) {
+  const std::string word = lower(text);
+  return word == "on" || word == "1" || word == "yes" || word == "true";
+}
+
+bool is_off(std::string_view text) {
+  const std::string word = lower(text);
+  return word == "off" || word == "0" || word == "no" || word == "false";
+}
 
 const Config& Config::instance() {
   static const Config config(environ);
@@ -134,7 +147,8 @@ void Config::check_values() {
       try {
         const std::size_t number = parse_bytes(value.text);
         if (name == "ESPALIER_SLOTS" && (number < 1 || number > 64)) reject(value, "a number from 1 to 64");
-        if (name == "ESPALIER_SLOT" && number < 1024) reject(value, "at least 1KiB");
+        // An end, so that ranks x slots x bytes cannot overflow.
+        if (name == "ESPALIER_SLOT" && (number < 1024 || number > (std::size_t{1} << 30))) reject(value, "from 1KiB to 1GiB");
         if (name == "ESPALIER_CHUNK" && number < 64) reject(value, "at least 64 bytes");
       } catch (const Error&) {
         reject(value, "a number of bytes such as 4096, 64KiB or 2M");
@@ -166,9 +180,7 @@ std::size_t parse_bytes(std::string_view text) {
   const std::string whole = trim(text);
   double number = 0;
   const auto [end, status] = std::from_chars(whole.data(), whole.data() + whole.size(), number);
-  std::string unit(end, whole.data() + whole.size());
-  unit = trim(unit);
-  std::transform(unit.begin(), unit.end(), unit.begin(), [](unsigned char c) { return std::tolower(c); });
+  const std::string unit = lower(trim({end, static_cast<std::size_t>(whole.data() + whole.size() - end)}));
   static constexpr std::string_view prefixes = "kmgt";
   double factor = 1;
   if (!unit.empty() && unit != "b") {

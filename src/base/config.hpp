@@ -48,6 +48,9 @@ class Config {
   std::vector<std::string> warnings_;
 };
 
+/// on, yes, true, 1 and off, no, false, 0, in any case.
+bool is_on(std::string_view text);
+bool is_off(std::string_view text);
 /// "64KiB", "64k", "1.5MiB", "4096" to bytes; throws Error naming the text.
 std::size_t parse_bytes(std::string_view text);
 /// 65536 to "64KiB".

@@ -26,7 +26,7 @@ inline constexpr std::array config_keys = {
     ConfigKey{"ESPALIER_INLINE", "on", true, "small data travels in the flag line (RG III-D)"},
     ConfigKey{"ESPALIER_READ_FROM_PARENT", "on", true, "children poll their parent's flag (RG III-B)"},
     ConfigKey{"ESPALIER_SKIP_GATHER", "on", true, "bcast waits for its readers only when slots run out (RG III-C)"},
-    ConfigKey{"ESPALIER_COPY_AVOIDANCE", "on", true, "root and leaders reduce straight into the user's buffer (RG III-E)"},
+    ConfigKey{"ESPALIER_COPY_AVOIDANCE", "on", true, "the root reduces straight into the user's buffer (RG III-E)"},
     ConfigKey{"ESPALIER_SLOTS", "8", true, "slots of a rank: 1 to 64 (RG III-C)"},
     ConfigKey{"ESPALIER_SLOT", "32KiB", true, "bytes of a slot"},
     ConfigKey{"ESPALIER_SHM", "auto", true, "shared memory that the ranks of a node may use in all"},

@@ -9,6 +9,7 @@
 #include "base/config.hpp"
 #include "base/error.hpp"
 #include "plan/selector.hpp"
+#include "runtime/agreement.hpp"
 #include "runtime/node.hpp"
 #include "topology/cpu_budget.hpp"
 #include "topology/describe.hpp"
@@ -118,10 +119,14 @@ json describe_plan(const json& request) {
   if (plan.origin.file == "environment") why = "the environment overrides the rules: " + plan.origin.rule;
   if (plan.origin.file.empty()) why = "no rule holds this call, so the host MPI serves it";
   if (ordered) why += "; an operator that does not commute goes up a rank-contiguous tree, whole vectors at a time";
+  const machine::Layout layout = runtime::layout_for(query.ranks);
   return {{"algorithm", ordered ? "tree" : plan::to_string(plan.algorithm)},
           {"chunk", plan.chunk},
-          {"slots", Config::instance().bytes("ESPALIER_SLOTS")},
-          {"slot", Config::instance().bytes("ESPALIER_SLOT")},
+          {"slots", layout.slots},
+          {"slot", layout.slot_bytes},
+          {"shared_memory",
+           fmt::format("{} for this communicator, out of the node's budget of {} (ESPALIER_SHM)", print_bytes(layout.bytes()),
+                       print_bytes(runtime::arena_bytes(query.ranks_per_node)))},
           {"gather_tree", tree::to_string(plan.gather_tree)},
           {"release_tree", tree::to_string(plan.release_tree)},
           {"inline", plan.inlined},

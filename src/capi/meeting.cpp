@@ -47,7 +47,9 @@ void limit_time(int socket, int timeout_ms) {
 }
 
 [[noreturn]] void fail_transfer(const char* what, ssize_t result) {
-  if (result == 0) throw CodedError(ESPALIER_ERR_SYSTEM, fmt::format("while {}: a rank is gone", what));
+  // Who closes with data unread resets the connection.
+  if (result == 0 || errno == ECONNRESET || errno == EPIPE)
+    throw CodedError(ESPALIER_ERR_SYSTEM, fmt::format("while {}: a rank is gone", what));
   if (errno == EAGAIN || errno == EWOULDBLOCK)
     throw CodedError(ESPALIER_ERR_TIMEOUT, fmt::format("while {}: a rank did not answer in time", what));
   throw CodedError(ESPALIER_ERR_SYSTEM, fmt::format("while {}: {}", what, std::strerror(errno)));

@@ -34,7 +34,6 @@ class Chunks {
  public:
   template <Machine M>
   Chunks(const M& m, std::size_t bytes, const Plan& plan, std::size_t grain = 1) : bytes_(bytes) {
-    // Twice as many chunks as there are slots must be possible in flight, unless the plan wants it all at once.
     const std::size_t ring = m.slot_bytes() * static_cast<std::size_t>(m.slots());
     chunk_ = std::min({plan.chunk, ring, std::max<std::size_t>(bytes, 1)});
     chunk_ = std::max(chunk_ / grain * grain, grain);

@@ -24,6 +24,12 @@ void futex_wait(FlagLine& line, std::uint32_t seen, std::uint32_t microseconds) 
   syscall(SYS_futex, futex_word(line), FUTEX_WAIT, seen, &limit, nullptr, 0);
 }
 
+std::int64_t monotonic_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return std::int64_t{now.tv_sec} * 1000000000 + now.tv_nsec;
+}
+
 void futex_wake_all(FlagLine& line) { syscall(SYS_futex, futex_word(line), FUTEX_WAKE, INT32_MAX, nullptr, nullptr, 0); }
 
 // How often a pause of some tens of nanoseconds fits into the time for which spinning is cheaper than a switch.
@@ -42,7 +48,7 @@ WaitPolicy wait_policy(WaitMode mode, double ranks_per_core) {
       policy.fast_spins = 400;
       policy.spins = dedicated_spins;
       policy.yields = 2000;
-      policy.yields_per_poke = 1;
+      policy.poke_interval_ns = 2000;
       policy.first_nap_us = 100;
       break;
     case WaitMode::yield:
@@ -50,7 +56,7 @@ WaitPolicy wait_policy(WaitMode mode, double ranks_per_core) {
       // rank of the core run once, so a few rounds suffice unless somebody is really late.
       policy.fast_spins = 20;
       policy.yields = 40;
-      policy.yields_per_poke = 4;
+      policy.poke_interval_ns = 50000;
       policy.first_nap_us = 200;
       break;
     case WaitMode::sleep:
@@ -86,7 +92,7 @@ bool Waiter::spin(const FlagLine& line, Step step) {
 bool Waiter::yield(const FlagLine& line, Step step) {
   for (int i = 0; i < policy_.yields; ++i) {
     if (line.step.load(std::memory_order_acquire) >= step) return true;
-    if (i % policy_.yields_per_poke == policy_.yields_per_poke - 1) poke();
+    poke_now_and_then();
     ++counts_.yield;
     sched_yield();
   }
@@ -106,15 +112,20 @@ void Waiter::sleep(FlagLine& line, Step step) {
 }
 
 void Waiter::fall_asleep(FlagLine& line, Step seen, std::uint32_t microseconds) {
-  line.sleepers.store(1, std::memory_order_relaxed);
+  line.sleepers.fetch_add(1, std::memory_order_relaxed);
   // Orders the mark before the look at the step; pairs with the fence in signal().
   std::atomic_thread_fence(std::memory_order_seq_cst);
   if (line.step.load(std::memory_order_relaxed) == seen) futex_wait(line, static_cast<std::uint32_t>(seen), microseconds);
+  line.sleepers.fetch_sub(1, std::memory_order_relaxed);
 }
 
-void Waiter::wake(FlagLine& line) {
-  line.sleepers.store(0, std::memory_order_relaxed);  // who falls asleep after this sets it again and sees the new step
-  futex_wake_all(line);
+void Waiter::wake(FlagLine& line) { futex_wake_all(line); }
+
+void Waiter::poke_now_and_then() {
+  const std::int64_t now = monotonic_ns();
+  if (now - last_poke_ns_ < policy_.poke_interval_ns) return;
+  last_poke_ns_ = now;
+  poke();
 }
 
 void Waiter::poke() {

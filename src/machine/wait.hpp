@@ -26,8 +26,10 @@ inline void pause_cpu() {
 struct WaitPolicy {
   int fast_spins = 0;      ///< polls without pause: the answer is expected within a few cache-line transfers
   int spins = 0;           ///< polls with pause
-  int yields = 0;          ///< sched_yield between polls, the host's progress driven every few of them
-  int yields_per_poke = 1;
+  int yields = 0;          ///< sched_yield between polls, the host's progress driven now and then
+  /// At most so often while yielding: a host's progress engine may cost microseconds (system calls), which the other
+  /// ranks of a crowded core pay for.
+  std::uint32_t poke_interval_ns = 0;
   std::uint32_t first_nap_us = 50;  ///< a nap ends by itself, so that the host's progress is driven also asleep
   std::uint32_t last_nap_us = 2000;
   /// A publisher orders its flag before its look at the sleepers' mark. Off when every rank has a core: then sleepers are
@@ -85,11 +87,13 @@ class Waiter {
   void sleep(FlagLine& line, Step step);
   void fall_asleep(FlagLine& line, Step seen, std::uint32_t microseconds);
   static void wake(FlagLine& line);
+  void poke_now_and_then();
   void poke();
 
   WaitPolicy policy_;
   Poke poke_;
   WaitCounts counts_;
+  std::int64_t last_poke_ns_ = 0;
   int spin_budget_ = 0;
   int waits_for_ = -1;  // the peer of the wait that is under way: where the roll call will look
 };

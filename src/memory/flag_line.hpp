@@ -15,7 +15,7 @@ using Step = std::uint64_t;
 struct alignas(128) FlagLine {
   /// Written by the line's owner with release once everything it announces is written; read by waiters with acquire.
   std::atomic<Step> step;
-  /// Set by a waiter before it sleeps, cleared by the owner before it wakes: see machine/wait.hpp.
+  /// How many waiters sleep or are about to: a writer pays for waking only then, see machine/wait.hpp.
   std::atomic<std::uint32_t> sleepers;
   /// Place of the call's fingerprint (invariant 6).
   std::uint32_t fingerprint;

@@ -35,7 +35,9 @@ void limit_time(int socket, int timeout_ms) {
 bool same_user(int socket) {
   ucred peer{};
   socklen_t length = sizeof peer;
-  return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && peer.uid == geteuid();
+  if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0) return false;
+  if (peer.uid != geteuid()) errno = EACCES;
+  return peer.uid == geteuid();
 }
 
 struct Message {
@@ -63,9 +65,14 @@ bool send_descriptor(int socket, int descriptor) {
 
 int receive_descriptor(int socket) {
   Message message;
-  if (recvmsg(socket, &message.header, MSG_CMSG_CLOEXEC) != 1) return -1;
+  const ssize_t received = recvmsg(socket, &message.header, MSG_CMSG_CLOEXEC);
+  if (received == 0) errno = ECONNRESET;  // the giver closed, which is no error to the system
+  if (received != 1) return -1;
   const cmsghdr* control = CMSG_FIRSTHDR(&message.header);
-  if (!control || control->cmsg_type != SCM_RIGHTS) return -1;
+  if (!control || control->cmsg_type != SCM_RIGHTS) {
+    errno = EBADMSG;
+    return -1;
+  }
   int descriptor = -1;
   std::memcpy(&descriptor, CMSG_DATA(control), sizeof descriptor);
   return descriptor;

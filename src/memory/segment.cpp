@@ -67,7 +67,9 @@ Segment Segment::create_named(const std::string& name, std::size_t bytes, std::s
     unlink(name);
     return {};
   }
-  return map(descriptor, bytes, why);
+  Segment segment = map(descriptor, bytes, why);
+  if (!segment) unlink(name);
+  return segment;
 }
 
 Segment Segment::open_named(const std::string& name, std::size_t bytes, std::string& why) {

@@ -18,8 +18,9 @@ std::array<std::atomic<Entry*>, 1 << cache_bits> cache{};
 namespace {
 
 std::mutex mutex;  // of everything below
-std::deque<Entry> entries;
-std::vector<Entry*> unused;
+// Never destroyed: a fork()ed child that exits runs our destructors, and it has neither the arena nor a say in its life.
+std::deque<Entry>& entries = *new std::deque<Entry>;
+std::vector<Entry*>& unused = *new std::vector<Entry*>;
 int keyval = MPI_KEYVAL_INVALID;
 
 /// Takes the communicator out of an entry, so that it can be destroyed without our lock.

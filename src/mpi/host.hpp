@@ -21,15 +21,16 @@ enum class Mode : int {
   X(Get_library_version)                                                                                     \
   X(Comm_rank) X(Comm_size) X(Comm_dup) X(Comm_free) X(Comm_group) X(Comm_test_inter) X(Comm_get_parent)     \
       X(Comm_create_keyval) X(Comm_free_keyval) X(Comm_get_attr) X(Comm_set_attr) X(Comm_call_errhandler)    \
-          X(Group_incl) X(Group_free) X(Group_size) X(Group_translate_ranks) X(Iprobe) X(Allgather)          \
+          X(Group_free) X(Group_size) X(Group_translate_ranks) X(Allgather) X(Test) X(Wait)                  \
+          X(Grequest_start) X(Grequest_complete) X(Status_set_cancelled)                                     \
               X(Op_commutative) X(Reduce_local) X(Pack) X(Unpack) X(Type_vector) X(Type_commit) X(Type_free) \
                   X(Type_get_envelope) X(Type_get_contents)
 #if defined(ESPALIER_ABI_OMPI)
-#define ESPALIER_HOST_OPTIONAL_CALLS(X) X(Comm_create_group) X(Comm_f2c) X(Type_f2c) X(Op_f2c)
+#define ESPALIER_HOST_OPTIONAL_CALLS(X) X(Comm_f2c) X(Type_f2c) X(Op_f2c)
 #elif defined(ESPALIER_ABI_STANDARD)
-#define ESPALIER_HOST_OPTIONAL_CALLS(X) X(Comm_create_group) X(Comm_fromint)
+#define ESPALIER_HOST_OPTIONAL_CALLS(X) X(Comm_fromint)
 #else
-#define ESPALIER_HOST_OPTIONAL_CALLS(X) X(Comm_create_group)
+#define ESPALIER_HOST_OPTIONAL_CALLS(X)
 #endif
 #ifdef ESPALIER_ABI_OMPI
 #define ESPALIER_HOST_LARGE_CALLS(X)

@@ -9,46 +9,40 @@ namespace espalier::mpi::progress {
 namespace {
 
 std::mutex mutex;
-MPI_Comm own;
+MPI_Request pending;
 bool is_open = false;
 
-/// A probe that can match nothing runs the host's progress engine once. One thread at a time is enough, and
-/// whoever comes second must not wait.
+/// One thread at a time is enough, and whoever comes second must not wait.
 void poke(void*) {
   const std::unique_lock lock(mutex, std::try_to_lock);
   if (!lock || !is_open) return;
-  int found = 0;
+  int done = 0;
   MPI_Status status;
-  host.Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, own, &found, &status);
+  host.Test(&pending, &done, &status);
 }
 
-bool communicator_of_one(MPI_Comm from) {
-  if (from == host.constants.self) return host.Comm_dup(from, &own) == MPI_SUCCESS;
-  if (!host.Comm_create_group) return false;
-  MPI_Group all, me;
-  int rank = 0;
-  if (host.Comm_rank(from, &rank) != MPI_SUCCESS || host.Comm_group(from, &all) != MPI_SUCCESS) return false;
-  // A group of one: a local call, although other ranks may be in the middle of theirs.
-  const bool made = host.Group_incl(all, 1, &rank, &me) == MPI_SUCCESS &&
-                    host.Comm_create_group(from, me, 0, &own) == MPI_SUCCESS;
-  host.Group_free(&me);
-  host.Group_free(&all);
-  return made;
+int query(void*, MPI_Status* status) {
+  host.Status_set_cancelled(status, 0);
+  return MPI_SUCCESS;
 }
+int release(void*) { return MPI_SUCCESS; }
+int cancel(void*, int) { return MPI_SUCCESS; }
 
 }  // namespace
 
-bool open(MPI_Comm from) {
+bool open() {
   const std::lock_guard lock(mutex);
-  if (!is_open) is_open = communicator_of_one(from);
+  if (!is_open) is_open = host.Grequest_start(query, release, cancel, nullptr, &pending) == MPI_SUCCESS;
   if (is_open) runtime::Process::instance().set_host_progress({poke, nullptr});
   return is_open;
 }
 
 void close() {
   const std::lock_guard lock(mutex);
-  if (is_open) host.Comm_free(&own);
+  if (!is_open) return;
   is_open = false;
+  MPI_Status status;
+  if (host.Grequest_complete(pending) == MPI_SUCCESS) host.Wait(&pending, &status);
 }
 
 }  // namespace espalier::mpi::progress

@@ -1,14 +1,12 @@
 // Drives the host's progress while a rank waits inside Espalier.
 #pragma once
 
-#include "mpi/abi.hpp"
-
 namespace espalier::mpi::progress {
 
-/// Makes a private communicator of this process alone, from MPI_COMM_SELF or from a communicator that it
-/// belongs to (sessions have no MPI_COMM_SELF), and tells the runtime to probe it. Returns false if the host
-/// cannot.
-bool open(MPI_Comm from);
+/// Starts a request that never completes by itself and tells the runtime to test it: a test of an incomplete request runs
+/// every host's progress engine (a probe does not where it sees that nobody else could send), and it needs no
+/// communicator, so it serves sessions too. Returns false if the host cannot.
+bool open();
 void close();
 
 }  // namespace espalier::mpi::progress

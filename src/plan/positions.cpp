@@ -70,6 +70,13 @@ int line_of_key(std::string_view text, const std::string& key) {
   return found == std::string_view::npos ? 1 : line_at(text, found);
 }
 
+int line_of_quoted(std::string_view text, std::string_view message) {
+  const auto first = message.find('\''), last = message.rfind('\'');
+  if (first == last) return 1;
+  const auto found = text.find(message.substr(first + 1, last - first - 1));
+  return found == std::string_view::npos ? 1 : line_at(text, found);
+}
+
 std::string plain_parse_error(std::string_view message) {
   const auto colon = message.find(": ");
   return std::string(colon == std::string_view::npos ? message : message.substr(colon + 2));

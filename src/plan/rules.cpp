@@ -24,7 +24,6 @@ class RuleReader {
       : object_(object), position_(position), file_(file), warnings_(warnings) {}
 
   Rule read() {
-    if (!object_.is_object()) fail("rules", "is not an object {...}");
     Rule rule;
     rule.plan.origin = {file_, position_.line, position_.text};
     for (const auto& [key, value] : object_.items()) read_key(rule, key, value);
@@ -74,7 +73,7 @@ class RuleReader {
   double number(const std::string& key, const json& value) const {
     if (value.is_number() && value.get<double>() >= 0) return value.get<double>();
     try {
-      if (key == "bytes" && value.is_string()) return static_cast<double>(parse_bytes(value.get<std::string>()));
+      if ((key == "bytes" || key == "chunk") && value.is_string()) return static_cast<double>(parse_bytes(value.get<std::string>()));
     } catch (const Error& error) {
       fail(key, error.what());
     }
@@ -98,8 +97,9 @@ class RuleReader {
   }
 
   std::size_t chunk(const json& value) const {
-    const double bytes = number("bytes", value);
+    const double bytes = number("chunk", value);
     if (bytes < 64) fail("chunk", "must be at least 64 bytes");
+    if (bytes > 9e18) fail("chunk", "is more than any message");
     return static_cast<std::size_t>(bytes);
   }
 
@@ -147,15 +147,23 @@ std::vector<Rule> parse_rules(std::string_view text, const std::string& file, st
   try {
     table = json::parse(text);
   } catch (const json::parse_error& error) {
-    throw Error(fmt::format("{}:{}: not JSON: {}", file, line_at(text, error.byte), plain_parse_error(error.what())));
+    // `byte` counts from 1 and stands at the offending one.
+    const std::size_t offset = error.byte > 0 ? error.byte - 1 : 0;
+    throw Error(fmt::format("{}:{}: not JSON: {}", file, line_at(text, offset), plain_parse_error(error.what())));
+  } catch (const json::out_of_range& error) {
+    throw Error(fmt::format("{}:{}: {}", file, line_of_quoted(text, error.what()), plain_parse_error(error.what())));
   }
   if (!table.is_object() || !table.contains("rules") || !table["rules"].is_array())
     throw Error(fmt::format("{}:1: a rules table is {{\"schema\": 1, \"rules\": [...]}}", file));
   if (table.value("schema", json()) != 1)
-    throw Error(fmt::format("{}:1: \"schema\" must be 1, the only schema that this Espalier knows", file));
+    throw Error(fmt::format("{}:{}: \"schema\" must be 1, the only schema that this Espalier knows", file,
+                            line_of_key(text, "schema")));
   for (const auto& [key, value] : table.items())
     if (key != "schema" && key != "rules" && key != "comment")
       warnings.push_back(fmt::format("{}:{}: unknown key \"{}\" is ignored", file, line_of_key(text, key), key));
+  for (const json& rule : table["rules"])
+    if (!rule.is_object())
+      throw Error(fmt::format("{}:{}: \"rules\" holds {}, which is not an object {{...}}", file, line_of_key(text, "rules"), rule.dump()));
   const std::vector<RulePosition> positions = rule_positions(text);
   std::vector<Rule> rules;
   for (std::size_t i = 0; i < table["rules"].size(); ++i)

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/error.hpp"
 
@@ -91,8 +92,10 @@ std::vector<std::size_t> Table::borders(Collective collective) const {
     if (!rule.collectives.empty() &&
         std::find(rule.collectives.begin(), rule.collectives.end(), collective) == rule.collectives.end())
       continue;
-    result.push_back(static_cast<std::size_t>(rule.bytes.first));
-    if (rule.bytes.last < 9e18) result.push_back(static_cast<std::size_t>(rule.bytes.last) + 1);
+    // The first size inside and the first beyond; ends may be broken numbers, or larger than any size.
+    constexpr double largest = 9e18;
+    if (rule.bytes.first < largest) result.push_back(static_cast<std::size_t>(std::ceil(rule.bytes.first)));
+    if (rule.bytes.last < largest) result.push_back(static_cast<std::size_t>(rule.bytes.last) + 1);
   }
   std::sort(result.begin(), result.end());
   result.erase(std::unique(result.begin(), result.end()), result.end());

@@ -25,15 +25,6 @@ struct Standing {
   std::int32_t joined;
 };
 
-machine::Layout layout_for(int ranks) {
-  const Config& config = Config::instance();
-  machine::Layout layout;
-  layout.ranks = ranks;
-  layout.slots = static_cast<int>(std::bit_floor(config.bytes("ESPALIER_SLOTS")));
-  layout.slot_bytes = machine::Layout::round_up(config.bytes("ESPALIER_SLOT"), machine::Layout::page);
-  return layout;
-}
-
 Standing own_standing(const Bootstrap& bootstrap, const machine::Layout& layout) {
   Process& process = Process::instance();
   NodeState* node = process.node();
@@ -57,6 +48,12 @@ std::vector<Standing> exchange_standing(const Bootstrap& bootstrap, const machin
   return all;
 }
 
+// The judgement is the same on all ranks; only where the arena is missing does a rank know more.
+std::string local_reason() {
+  const NodeState* node = Process::instance().node();
+  return node && !node->refusal().empty() ? ": " + node->refusal() : "";
+}
+
 // Judges by the gathered values only, so that all ranks come to the same end.
 std::string refusal_of(const std::vector<Standing>& all, std::size_t share_bytes) {
   const auto any = [&](auto predicate) { return std::any_of(all.begin(), all.end(), predicate); };
@@ -64,7 +61,7 @@ std::string refusal_of(const std::vector<Standing>& all, std::size_t share_bytes
   if (any([](const Standing& s) { return s.declined; })) return "a rank declines (spawned or switched off)";
   if (any([&](const Standing& s) { return s.agreement != first.agreement; }))
     return "the ranks' ESPALIER_ settings differ; give all ranks the same environment";
-  if (any([](const Standing& s) { return s.arena == 0; })) return "a node has no shared memory for Espalier";
+  if (any([](const Standing& s) { return s.arena == 0; })) return "a node has no shared memory for Espalier" + local_reason();
   if (any([&](const Standing& s) { return s.arena != first.arena; })) return "spans nodes or jobs";
   if (first.share == 0)
     return fmt::format("the shared-memory budget is spent ({} more wanted; see ESPALIER_SHM)", print_bytes(share_bytes));
@@ -86,6 +83,15 @@ bool prepare(const memory::Arena& arena, memory::Share share, const machine::Lay
 }
 
 }  // namespace
+
+machine::Layout layout_for(int ranks) {
+  const Config& config = Config::instance();
+  machine::Layout layout;
+  layout.ranks = ranks;
+  layout.slots = static_cast<int>(std::bit_floor(config.bytes("ESPALIER_SLOTS")));
+  layout.slot_bytes = machine::Layout::round_up(config.bytes("ESPALIER_SLOT"), machine::Layout::page);
+  return layout;
+}
 
 Agreement agree(const Bootstrap& bootstrap) {
   Agreement result;

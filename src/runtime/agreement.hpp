@@ -18,6 +18,9 @@ struct Agreement {
   std::string refusal;
 };
 
+/// How a communicator of that many ranks lies in its share, by the configuration.
+machine::Layout layout_for(int ranks);
+
 /// Collective over the communicator. Two rounds: everybody says where it stands and rank 0 offers a share; then everybody
 /// says whether its part of the share is backed by memory. Zeroes the flag lines in between.
 Agreement agree(const Bootstrap& bootstrap);

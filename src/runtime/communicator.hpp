@@ -24,7 +24,7 @@ struct UserOperation {
 /// The collectives return true when they have been done, and false when this call is the host's (the communicator was
 /// refused, or a rule says `host`): then nothing has been read or written, and all ranks get the same answer, because it
 /// depends on (collective, bytes, communicator) only. Buffers may be null when nothing is to be moved.
-/// `send == in_place` stands for MPI_IN_PLACE. Errors (a peer that is gone) throw espalier::Error.
+/// `send == in_place` stands for MPI_IN_PLACE.
 class Communicator {
  public:
   /// Collective over the communicator. Never fails for want of a feature: see active().

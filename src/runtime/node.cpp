@@ -72,14 +72,6 @@ std::uint64_t random_number() {
 std::string token_text(std::uint64_t token) { return fmt::format("{:016x}", token); }
 std::string shm_name(std::uint64_t token) { return "/espalier-" + token_text(token); }
 
-// Address space, not memory: pages are reserved share by share.
-std::size_t arena_bytes(int ranks) {
-  const std::string& text = Config::instance().text("ESPALIER_SHM");
-  if (text != "auto") return parse_bytes(text);
-  const std::size_t memory = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  return std::min<std::size_t>((std::size_t{64} << 20) + static_cast<std::size_t>(ranks) * (std::size_t{8} << 20), memory / 8);
-}
-
 std::size_t notes_bytes(int ranks) { return machine_bytes + static_cast<std::size_t>(ranks) * affinity_bytes; }
 
 template <class T>
@@ -90,6 +82,13 @@ std::vector<T> exchange(const Bootstrap& world, const T& mine) {
 }
 
 }  // namespace
+
+std::size_t arena_bytes(int ranks) {
+  const std::string& text = Config::instance().text("ESPALIER_SHM");
+  if (text != "auto") return parse_bytes(text);
+  const std::size_t memory = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  return std::min<std::size_t>((std::size_t{64} << 20) + static_cast<std::size_t>(ranks) * (std::size_t{8} << 20), memory / 8);
+}
 
 topology::Topology discover_machine() {
   const std::string& synthetic = Config::instance().text("ESPALIER_TOPOLOGY");

@@ -48,6 +48,9 @@ class NodeState {
   topology::Topology machine_;
 };
 
+/// The size of the arena of a node with that many ranks (ESPALIER_SHM): address space; pages are reserved share by share.
+std::size_t arena_bytes(int ranks);
+
 /// The topology of ESPALIER_TOPOLOGY or of this machine. Throws espalier::Error.
 topology::Topology discover_machine();
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstdio>
 #include <fstream>
@@ -138,7 +139,7 @@ void print(const json& report) {
 bool enabled() noexcept {
   static const bool on = [] {
     const std::string& text = Config::instance().text("ESPALIER_STATS");
-    return !text.empty() && text != "0" && text != "off";
+    return !text.empty() && !is_off(text);
   }();
   return on;
 }
@@ -171,11 +172,15 @@ Recorder::~Recorder() {
 }
 
 void report(const Bootstrap& world, const std::string& host, const std::string& build) {
-  if (!enabled()) return;
+  // The key is not agreed before, and a rank that gathered alone would hang.
+  const std::int32_t wanted = enabled();
+  std::vector<std::int32_t> all(static_cast<std::size_t>(world.size));
+  world.allgather(&wanted, all.data(), sizeof wanted);
+  if (std::count(all.begin(), all.end(), 0) == world.size) return;
   const json result = describe(gather_rows(world), host, build, world.size);
   if (world.rank != 0) return;
   const std::string& target = Config::instance().text("ESPALIER_STATS");
-  if (target == "1" || target == "on") return print(result);
+  if (target.empty() || is_on(target) || is_off(target)) return print(result);
   std::ofstream file(target);
   if (file << result.dump(1) << '\n') return;
   fmt::print(stderr, "espalier: cannot write the statistics to {} (ESPALIER_STATS); here they are\n", target);

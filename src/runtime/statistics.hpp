@@ -12,12 +12,12 @@ namespace espalier::runtime::statistics {
 /// True when ESPALIER_STATS asks for statistics; constant after the first call.
 bool enabled() noexcept;
 
-/// A call that went to the host and why ("spans 2 nodes", "non-contiguous type ..."); `communicator_size` ranks.
+/// A call of a communicator of that many ranks that went to the host, and why ("spans nodes or jobs").
 /// Thread-safe; does nothing when statistics are off.
 void record_host(Collective collective, std::size_t bytes, int communicator_size, const std::string& why);
 
 /// Collective over the job, at finalize: gathers the counters; rank 0 prints them or writes the JSON file.
-/// `host` is the host MPI's own version line, `build` is mpich, ompi, abi or capi.
+/// `host` is the host MPI's own version line, `build` is mpich, ompi or abi.
 void report(const Bootstrap& world, const std::string& host, const std::string& build);
 
 }  // namespace espalier::runtime::statistics

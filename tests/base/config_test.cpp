@@ -89,7 +89,7 @@ TEST(Config, UnknownKeyNamesTheNearest) {
 TEST(Config, UnreadableValueFallsBackWithAWarning) {
   for (const std::string entry :
        {"ESPALIER=perhaps", "ESPALIER_INLINE=2", "ESPALIER_FALLBACK=abort", "ESPALIER_WAIT=forever", "ESPALIER_SHM=lots",
-        "ESPALIER_SLOTS=0", "ESPALIER_SLOTS=65", "ESPALIER_SLOTS=-1", "ESPALIER_SLOT=1000", "ESPALIER_SLOT=1e18",
+        "ESPALIER_SLOTS=0", "ESPALIER_SLOTS=65", "ESPALIER_SLOTS=-1", "ESPALIER_SLOT=1000", "ESPALIER_SLOT=2GiB", "ESPALIER_SLOT=1e18",
         "ESPALIER_SLOT=64 apples", "ESPALIER_CHUNK=63", "ESPALIER_CHUNK=many", "ESPALIER_SHM="}) {
     const Config config = config_of({entry});
     const std::string name = entry.substr(0, entry.find('='));
@@ -101,10 +101,10 @@ TEST(Config, UnreadableValueFallsBackWithAWarning) {
   }
 }
 
-TEST(Config, FlagsHaveFourWordsEach) {
+TEST(Config, FlagsHaveFourWordsEachInAnyCase) {
   for (const char* word : {"on", "1", "yes", "true"})
     EXPECT_TRUE(config_of({std::string("ESPALIER_MEMFD=") + word}).flag("ESPALIER_MEMFD")) << word;
-  for (const char* word : {"off", "0", "no", "false", " off "})
+  for (const char* word : {"off", "0", "no", "false", " off ", "OFF", "False"})
     EXPECT_FALSE(config_of({std::string("ESPALIER_MEMFD=") + word}).flag("ESPALIER_MEMFD")) << word;
 }
 

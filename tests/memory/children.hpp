@@ -5,8 +5,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <iterator>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,6 +19,7 @@ namespace espalier::testing {
 /// and make the code 1. A child that hangs is ended by an alarm.
 template <class Body>
 pid_t fork_child(Body body) {
+  const bool failed_before = ::testing::Test::HasFailure();
   std::fflush(nullptr);
   const pid_t child = fork();
   if (child != 0) return child;
@@ -26,7 +30,7 @@ pid_t fork_child(Body body) {
   } catch (const std::exception& error) {
     ADD_FAILURE() << "in a child: " << error.what();
   }
-  if (::testing::Test::HasFailure()) code = 1;
+  if (!failed_before && ::testing::Test::HasFailure()) code = 1;
   std::fflush(nullptr);
   _exit(code);
 }
@@ -38,12 +42,30 @@ inline int end_of(pid_t child) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
-/// Espalier's names in /dev/shm.
-inline std::vector<std::string> left_behind() {
-  std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator("/dev/shm"))
-    if (entry.path().filename().string().starts_with("espalier-")) names.push_back(entry.path().filename());
-  return names;
-}
+/// Espalier's names in /dev/shm that have come since this was made, and stay: jobs of others on the machine may show theirs
+/// for the moment that it takes to start.
+class ShmWatch {
+ public:
+  std::vector<std::string> left_behind() const {
+    std::vector<std::string> fresh;
+    for (int patience = 0; patience < 100; ++patience) {
+      const std::set<std::string> now = names();
+      fresh.clear();
+      std::set_difference(now.begin(), now.end(), before_.begin(), before_.end(), std::back_inserter(fresh));
+      if (fresh.empty()) break;
+      usleep(20000);
+    }
+    return fresh;
+  }
+
+ private:
+  static std::set<std::string> names() {
+    std::set<std::string> result;
+    for (const auto& entry : std::filesystem::directory_iterator("/dev/shm"))
+      if (entry.path().filename().string().starts_with("espalier-")) result.insert(entry.path().filename());
+    return result;
+  }
+  std::set<std::string> before_ = names();
+};
 
 }  // namespace espalier::testing

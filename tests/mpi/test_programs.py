@@ -26,6 +26,18 @@ def test_send_in_flight(launch, host, ranks, wait, late):
               "isend_outstanding")
 
 
+# How each host is told not to let the receiver fetch the data by itself: then the sender must make progress.
+WITHOUT_SINGLE_COPY = {"mpich": {"MPIR_CVAR_CH4_CMA_ENABLE": "0"}, "openmpi": {"OMPI_MCA_smsc": "^cma"},
+                       "impi": {"I_MPI_SHM_CMA": "0"}}
+
+
+@pytest.mark.parametrize("wait", ["auto", "sleep"])
+def test_send_in_flight_without_single_copy(launch, host, wait):
+    """A probe of a communicator of one drove nothing under MPICH; the sender's wait must run the whole progress engine."""
+    env = {**STRICT, "ESPALIER_WAIT": wait, **WITHOUT_SINGLE_COPY[host.name]}
+    succeeded(launch(host, 2, "isend_outstanding", 60, env=env, timeout=90), "isend_outstanding")
+
+
 @pytest.mark.slow
 def test_communicators_come_and_go(launch, host):
     """Ten thousand create/collective/free cycles change neither memory nor descriptors nor maps."""
