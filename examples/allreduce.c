@@ -2,8 +2,8 @@
  *
  *     cc allreduce.c -lespalier -lm && ./a.out
  *
- * The processes need nothing in common but a name. Here the program starts them itself with fork(); it could as well be
- * four programs started by a script, each with its rank in an argument. */
+ * The processes need nothing in common but a name. Here the program starts them itself with fork(); it could
+ * as well be four programs started by a script, each with its rank in an argument. */
 #include <espalier/espalier.h>
 #include <math.h>
 #include <stdio.h>
@@ -31,8 +31,8 @@ static double my_part_of_pi(int rank) {
 }
 
 static int run(const char* name, int rank) {
-  /* Rank 0 waits under this name until the others have come. From then on the ranks share memory; nothing of it can be
-   * seen in the file system, and nothing is left when they end, however they end. */
+  /* Rank 0 waits under this name until the others have come. From then on the ranks share memory; nothing of
+   * it can be seen in the file system, and nothing is left when they end, however they end. */
   espalier_comm* comm = NULL;
   check(espalier_comm_meet(name, rank, ranks, patience_ms, &comm), "meeting");
 
@@ -41,11 +41,13 @@ static int run(const char* name, int rank) {
   double pi = 0;
   check(espalier_allreduce(comm, &mine, &pi, 1, ESPALIER_DOUBLE, ESPALIER_SUM), "allreduce");
 
-  /* ESPALIER_IN_PLACE: the data are in the receive buffer already. Here all ranks find the largest error together. */
+  /* ESPALIER_IN_PLACE: the data are in the receive buffer already. Here all ranks find the largest error
+   * together. */
   double error = fabs(pi - acos(-1));
   check(espalier_allreduce(comm, ESPALIER_IN_PLACE, &error, 1, ESPALIER_DOUBLE, ESPALIER_MAX), "allreduce");
 
-  if (rank == 0) printf("pi is about %.12f (off by %.1e), by %d ranks\n", pi, error, espalier_comm_size(comm));
+  if (rank == 0)
+    printf("pi is about %.12f (off by %.1e), by %d ranks\n", pi, error, espalier_comm_size(comm));
   espalier_comm_free(comm);
   return error < 1e-9 ? 0 : 1;
 }
@@ -55,8 +57,8 @@ int main(void) {
   char name[32];
   snprintf(name, sizeof name, "pi-%ld", (long)getpid());
 
-  /* The children are ranks 1 to 3, this process is rank 0. A process forks before it uses Espalier: shared memory is not
-   * handed on to children. */
+  /* The children are ranks 1 to 3, this process is rank 0. A process forks before it uses Espalier: shared
+   * memory is not handed on to children. */
   for (int rank = 1; rank < ranks; ++rank) {
     const pid_t child = fork();
     if (child < 0) {

@@ -12,8 +12,8 @@ enum class Collective : std::uint8_t { barrier, bcast, reduce, allreduce };
 
 inline constexpr int collective_count = 4;
 
-inline constexpr std::array<std::string_view, collective_count> collective_names = {"barrier", "bcast", "reduce",
-                                                                                    "allreduce"};
+inline constexpr std::array<std::string_view, collective_count> collective_names = {"barrier", "bcast",
+                                                                                    "reduce", "allreduce"};
 
 constexpr std::string_view to_string(Collective collective) {
   return collective_names[static_cast<std::size_t>(collective)];

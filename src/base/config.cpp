@@ -50,7 +50,8 @@ std::string trim(std::string_view text) {
 
 std::string lower(std::string_view text) {
   std::string result(text);
-  std::transform(result.begin(), result.end(), result.begin(), [](unsigned char c) { return std::tolower(c); });
+  std::transform(result.begin(), result.end(), result.begin(),
+                 [](unsigned char c) { return std::tolower(c); });
   return result;
 }
 
@@ -95,8 +96,9 @@ void Config::set(std::string_view name, std::string text, std::string origin) {
   if (is_foreign(name)) return;
   const ConfigKey* key = find_key(name);
   if (!key) {
-    warnings_.push_back(fmt::format("unknown key {} ({}) is ignored; did you mean {}? `espalier explain --config` lists all keys",
-                                    name, origin, nearest_key(name)));
+    warnings_.push_back(fmt::format(
+        "unknown key {} ({}) is ignored; did you mean {}? `espalier explain --config` lists all keys", name,
+        origin, nearest_key(name)));
     return;
   }
   ConfigValue& value = values_[static_cast<std::size_t>(key - config_keys.data())];
@@ -126,8 +128,8 @@ void Config::read_file(const std::string& path) {
 
 void Config::check_values() {
   const auto reject = [this](ConfigValue& value, const std::string& allowed) {
-    warnings_.push_back(fmt::format("{}={} ({}) is not {}; the default \"{}\" is used", value.key->name, value.text, value.origin,
-                                    allowed, value.key->fallback));
+    warnings_.push_back(fmt::format("{}={} ({}) is not {}; the default \"{}\" is used", value.key->name,
+                                    value.text, value.origin, allowed, value.key->fallback));
     value.text = value.key->fallback;
     value.origin = "default";
   };
@@ -137,7 +139,8 @@ void Config::check_values() {
   for (ConfigValue& value : values_) {
     const std::string_view name = value.key->name;
     if (value.text == value.key->fallback) continue;
-    if ((is_on(value.key->fallback) || is_off(value.key->fallback)) && !is_on(value.text) && !is_off(value.text)) {
+    if ((is_on(value.key->fallback) || is_off(value.key->fallback)) && !is_on(value.text) &&
+        !is_off(value.text)) {
       reject(value, "on or off");
     } else if (name == "ESPALIER_FALLBACK" && !is_one_of(value.text, {"error", "warn", "silent"})) {
       reject(value, "error, warn or silent");
@@ -148,7 +151,8 @@ void Config::check_values() {
         const std::size_t number = parse_bytes(value.text);
         if (name == "ESPALIER_SLOTS" && (number < 1 || number > 64)) reject(value, "a number from 1 to 64");
         // An end, so that ranks x slots x bytes cannot overflow.
-        if (name == "ESPALIER_SLOT" && (number < 1024 || number > (std::size_t{1} << 30))) reject(value, "from 1KiB to 1GiB");
+        if (name == "ESPALIER_SLOT" && (number < 1024 || number > (std::size_t{1} << 30)))
+          reject(value, "from 1KiB to 1GiB");
         if (name == "ESPALIER_CHUNK" && number < 64) reject(value, "at least 64 bytes");
       } catch (const Error&) {
         reject(value, "a number of bytes such as 4096, 64KiB or 2M");
@@ -186,8 +190,10 @@ std::size_t parse_bytes(std::string_view text) {
   if (!unit.empty() && unit != "b") {
     const auto power = prefixes.find(unit[0]);
     const std::string_view rest = std::string_view(unit).substr(1);
-    if (power == std::string_view::npos || (rest != "" && rest != "b" && rest != "ib")) factor = 0;
-    else factor = std::pow(1024.0, static_cast<double>(power) + 1);
+    if (power == std::string_view::npos || (rest != "" && rest != "b" && rest != "ib"))
+      factor = 0;
+    else
+      factor = std::pow(1024.0, static_cast<double>(power) + 1);
   }
   if (status != std::errc() || factor == 0 || !(number >= 0) || number * factor > 9e18)
     throw Error(fmt::format("\"{}\" is not a number of bytes; write it as 4096, 64KiB or 2M", text));

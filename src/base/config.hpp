@@ -8,7 +8,8 @@
 
 namespace espalier {
 
-/// One known key. `agreed` keys change what ranks do together: ranks whose agreed values differ refuse to share memory.
+/// One known key. `agreed` keys change what ranks do together: ranks whose agreed values differ refuse to
+/// share memory.
 struct ConfigKey {
   std::string_view name;
   std::string_view fallback;
@@ -22,20 +23,22 @@ struct ConfigValue {
   std::string origin;  ///< "default", "environment" or "FILE:LINE"
 };
 
-/// Read once from the environment and from the file that ESPALIER_CONFIG names (KEY=VALUE lines, # comments); the
-/// environment wins. Immutable afterwards, hence thread-safe.
+/// Read once from the environment and from the file that ESPALIER_CONFIG names (KEY=VALUE lines, # comments);
+/// the environment wins. Immutable afterwards, hence thread-safe.
 class Config {
  public:
   static const Config& instance();
-  /// From given text instead of this process's environment; `environment` is a null-terminated KEY=VALUE list.
+  /// From given text instead of this process's environment; `environment` is a null-terminated KEY=VALUE
+  /// list.
   explicit Config(const char* const* environment);
 
   const ConfigValue& value(std::string_view key) const;
   const std::string& text(std::string_view key) const { return value(key).text; }
-  bool flag(std::string_view key) const;           ///< on/off, yes/no, true/false, 1/0
-  std::size_t bytes(std::string_view key) const;   ///< "64KiB", "2M", "4096"
+  bool flag(std::string_view key) const;          ///< on/off, yes/no, true/false, 1/0
+  std::size_t bytes(std::string_view key) const;  ///< "64KiB", "2M", "4096"
   const std::vector<ConfigValue>& values() const { return values_; }
-  /// One line each: unknown keys (with the nearest known one), unreadable values (the default is used instead).
+  /// One line each: unknown keys (with the nearest known one), unreadable values (the default is used
+  /// instead).
   const std::vector<std::string>& warnings() const { return warnings_; }
   /// A hash of all agreed values.
   std::uint64_t agreement() const;

@@ -24,7 +24,8 @@ using nlohmann::json;
 
 topology::Topology machine_of(const json& request) {
   const json& synthetic = request.value("synthetic", json());
-  return synthetic.is_string() ? topology::discover(topology::Source::synthetic(synthetic)) : runtime::discover_machine();
+  return synthetic.is_string() ? topology::discover(topology::Source::synthetic(synthetic))
+                               : runtime::discover_machine();
 }
 
 std::vector<topology::CpuSet> cores_of(const topology::Domain& domain) {
@@ -40,7 +41,8 @@ std::vector<topology::CpuSet> affinity_of(const json& request, const topology::T
   std::vector<topology::CpuSet> masks;
   if (const json& given = request.value("affinity", json()); given.is_array()) {
     for (const json& mask : given) masks.push_back(topology::CpuSet::parse(mask.get<std::string>()));
-    if (static_cast<int>(masks.size()) != ranks) throw Error(fmt::format("{} masks for {} ranks", masks.size(), ranks));
+    if (static_cast<int>(masks.size()) != ranks)
+      throw Error(fmt::format("{} masks for {} ranks", masks.size(), ranks));
     return masks;
   }
   const auto cores = cores_of(machine.machine);
@@ -58,7 +60,9 @@ plan::Query query_of(const json& request) {
   plan::Query query;
   const std::string name = request.value("collective", "");
   const auto collective = parse_collective(name);
-  if (!collective) throw Error(fmt::format("\"{}\" is no collective that Espalier takes: barrier, bcast, reduce, allreduce", name));
+  if (!collective)
+    throw Error(
+        fmt::format("\"{}\" is no collective that Espalier takes: barrier, bcast, reduce, allreduce", name));
   query.collective = *collective;
   query.bytes = request.value("bytes", std::size_t{0});
   query.ranks = query.ranks_per_node = ranks_of(request);
@@ -68,7 +72,8 @@ plan::Query query_of(const json& request) {
     query.ranks_per_core = crowd;
   } else {
     const topology::Topology machine = machine_of(request);
-    query.ranks_per_core = query.ranks / topology::cpu_budget(machine, affinity_of(request, machine, query.ranks)).usable();
+    query.ranks_per_core =
+        query.ranks / topology::cpu_budget(machine, affinity_of(request, machine, query.ranks)).usable();
   }
   return query;
 }
@@ -114,19 +119,21 @@ json describe_plan(const json& request) {
   const plan::Query query = query_of(request);
   const plan::Plan plan = plan::Table::instance().find(query);
   const bool ordered = !query.commutative && plan.algorithm != plan::Algorithm::host;
-  std::string why = fmt::format("the first rule that holds {} of {} bytes on {} ranks with {:.3g} ranks per usable core",
-                                to_string(query.collective), query.bytes, query.ranks, query.ranks_per_core);
+  std::string why =
+      fmt::format("the first rule that holds {} of {} bytes on {} ranks with {:.3g} ranks per usable core",
+                  to_string(query.collective), query.bytes, query.ranks, query.ranks_per_core);
   if (plan.origin.file == "environment") why = "the environment overrides the rules: " + plan.origin.rule;
   if (plan.origin.file.empty()) why = "no rule holds this call, so the host MPI serves it";
-  if (ordered) why += "; an operator that does not commute goes up a rank-contiguous tree, whole vectors at a time";
+  if (ordered)
+    why += "; an operator that does not commute goes up a rank-contiguous tree, whole vectors at a time";
   const machine::Layout layout = runtime::layout_for(query.ranks);
   return {{"algorithm", ordered ? "tree" : plan::to_string(plan.algorithm)},
           {"chunk", plan.chunk},
           {"slots", layout.slots},
           {"slot", layout.slot_bytes},
           {"shared_memory",
-           fmt::format("{} for this communicator, out of the node's budget of {} (ESPALIER_SHM)", print_bytes(layout.bytes()),
-                       print_bytes(runtime::arena_bytes(query.ranks_per_node)))},
+           fmt::format("{} for this communicator, out of the node's budget of {} (ESPALIER_SHM)",
+                       print_bytes(layout.bytes()), print_bytes(runtime::arena_bytes(query.ranks_per_node)))},
           {"gather_tree", tree::to_string(plan.gather_tree)},
           {"release_tree", tree::to_string(plan.release_tree)},
           {"inline", plan.inlined},
@@ -142,8 +149,11 @@ json describe_plan(const json& request) {
 json describe_config() {
   json values = json::array();
   for (const ConfigValue& value : Config::instance().values())
-    values.push_back({{"key", value.key->name}, {"value", value.text}, {"default", value.key->fallback},
-                      {"origin", value.origin}, {"help", value.key->help}});
+    values.push_back({{"key", value.key->name},
+                      {"value", value.text},
+                      {"default", value.key->fallback},
+                      {"origin", value.origin},
+                      {"help", value.key->help}});
   json warnings = Config::instance().warnings();
   for (const std::string& warning : plan::Table::instance().warnings()) warnings.push_back(warning);
   return {{"values", values}, {"warnings", warnings}};

@@ -39,8 +39,9 @@ void warn_once() {
 
 void check_place(int rank, int size, const void* comm) {
   if (size < 1 || rank < 0 || rank >= size || !comm)
-    throw CodedError(ESPALIER_ERR_ARGUMENT, fmt::format("rank {} of {}: need 0 <= rank < size and a place for the communicator",
-                                                        rank, size));
+    throw CodedError(
+        ESPALIER_ERR_ARGUMENT,
+        fmt::format("rank {} of {}: need 0 <= rank < size and a place for the communicator", rank, size));
 }
 
 espalier_comm* create(const Bootstrap& bootstrap) {
@@ -54,18 +55,21 @@ espalier_comm* create(const Bootstrap& bootstrap) {
 Communicator& checked(espalier_comm* comm, int root = 0) {
   if (!comm) throw CodedError(ESPALIER_ERR_ARGUMENT, "the communicator is NULL");
   if (root < 0 || root >= comm->communicator->size())
-    throw CodedError(ESPALIER_ERR_ARGUMENT, fmt::format("root {}: the ranks are 0 to {}", root, comm->communicator->size() - 1));
+    throw CodedError(ESPALIER_ERR_ARGUMENT,
+                     fmt::format("root {}: the ranks are 0 to {}", root, comm->communicator->size() - 1));
   return *comm->communicator;
 }
 
 void check_buffer(const void* buffer, std::size_t bytes, const char* name) {
-  if (!buffer && bytes > 0) throw CodedError(ESPALIER_ERR_ARGUMENT, fmt::format("{} is NULL, yet it holds {} bytes", name, bytes));
+  if (!buffer && bytes > 0)
+    throw CodedError(ESPALIER_ERR_ARGUMENT, fmt::format("{} is NULL, yet it holds {} bytes", name, bytes));
 }
 
 // There is no host below the C API: a rule that says `host` cannot be followed.
 void check_done(bool done) {
   if (!done)
-    throw CodedError(ESPALIER_ERR_REFUSED, "a rule leaves this call to a host MPI, and there is none; see ESPALIER_RULES");
+    throw CodedError(ESPALIER_ERR_REFUSED,
+                     "a rule leaves this call to a host MPI, and there is none; see ESPALIER_RULES");
 }
 
 const void* source_of(const void* send) { return send == ESPALIER_IN_PLACE ? Communicator::in_place : send; }
@@ -80,7 +84,8 @@ extern "C" {
 static const char in_place_mark = 0;
 const void* const ESPALIER_IN_PLACE = &in_place_mark;
 
-int espalier_comm_create(int rank, int size, espalier_allgather allgather, void* context, espalier_comm** comm) {
+int espalier_comm_create(int rank, int size, espalier_allgather allgather, void* context,
+                         espalier_comm** comm) {
   return guarded([&] {
     check_place(rank, size, comm);
     if (!allgather) throw CodedError(ESPALIER_ERR_ARGUMENT, "the allgather function is NULL");
@@ -96,7 +101,9 @@ int espalier_comm_meet(const char* name, int rank, int size, int timeout_ms, esp
     check_place(rank, size, comm);
     if (!name || timeout_ms < 1) throw CodedError(ESPALIER_ERR_ARGUMENT, "need a name and at least 1 ms");
     Meeting meeting(name, rank, size, timeout_ms);
-    *comm = create({rank, size, [&](const void* mine, void* all, std::size_t bytes) { meeting.allgather(mine, all, bytes); }});
+    *comm = create({rank, size, [&](const void* mine, void* all, std::size_t bytes) {
+                      meeting.allgather(mine, all, bytes);
+                    }});
   });
 }
 
@@ -117,8 +124,8 @@ int espalier_bcast(espalier_comm* comm, void* buffer, size_t bytes, int root) {
   });
 }
 
-int espalier_reduce(espalier_comm* comm, const void* send, void* receive, size_t count, espalier_type type, espalier_op op,
-                    int root) {
+int espalier_reduce(espalier_comm* comm, const void* send, void* receive, size_t count, espalier_type type,
+                    espalier_op op, int root) {
   return guarded([&] {
     Communicator& communicator = checked(comm, root);
     const auto& operation = operation_of(type, op);
@@ -128,7 +135,8 @@ int espalier_reduce(espalier_comm* comm, const void* send, void* receive, size_t
   });
 }
 
-int espalier_allreduce(espalier_comm* comm, const void* send, void* receive, size_t count, espalier_type type, espalier_op op) {
+int espalier_allreduce(espalier_comm* comm, const void* send, void* receive, size_t count, espalier_type type,
+                       espalier_op op) {
   return guarded([&] {
     Communicator& communicator = checked(comm);
     const auto& operation = operation_of(type, op);

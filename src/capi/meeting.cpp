@@ -32,7 +32,8 @@ struct Address {
   explicit Address(const std::string& text) {
     const std::string whole = fmt::format("espalier-meet-{}-{}", geteuid(), text);
     if (text.empty() || whole.size() >= sizeof name.sun_path)
-      throw CodedError(ESPALIER_ERR_ARGUMENT, fmt::format("the name \"{}\" is empty or too long; use 1 to 80 characters", text));
+      throw CodedError(ESPALIER_ERR_ARGUMENT,
+                       fmt::format("the name \"{}\" is empty or too long; use 1 to 80 characters", text));
     name.sun_family = AF_UNIX;
     std::memcpy(name.sun_path + 1, whole.data(), whole.size());
     length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + whole.size());
@@ -98,26 +99,30 @@ void Meeting::wait_for_all() {
     int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     ~Listener() { close(descriptor); }
   } listener;
-  if (bind(listener.descriptor, address.get(), address.length) != 0 || listen(listener.descriptor, size_) != 0)
-    throw CodedError(ESPALIER_ERR_SYSTEM, fmt::format("cannot meet under the name \"{}\": {}; is another job using it?", name_,
-                                                      std::strerror(errno)));
+  if (bind(listener.descriptor, address.get(), address.length) != 0 ||
+      listen(listener.descriptor, size_) != 0)
+    throw CodedError(ESPALIER_ERR_SYSTEM,
+                     fmt::format("cannot meet under the name \"{}\": {}; is another job using it?", name_,
+                                 std::strerror(errno)));
   connections_.assign(static_cast<std::size_t>(size_), -1);
   for (int missing = size_ - 1; missing > 0; --missing) {
     pollfd waiting{listener.descriptor, POLLIN, 0};
     if (poll(&waiting, 1, left_ms(deadline)) <= 0)
-      throw CodedError(ESPALIER_ERR_TIMEOUT, fmt::format("{} of {} ranks did not come to \"{}\" within {} ms", missing, size_,
-                                                         name_, timeout_ms_));
+      throw CodedError(ESPALIER_ERR_TIMEOUT, fmt::format("{} of {} ranks did not come to \"{}\" within {} ms",
+                                                         missing, size_, name_, timeout_ms_));
     const int connection = accept4(listener.descriptor, nullptr, nullptr, SOCK_CLOEXEC);
-    if (connection < 0) throw CodedError(ESPALIER_ERR_SYSTEM, fmt::format("accept: {}", std::strerror(errno)));
+    if (connection < 0)
+      throw CodedError(ESPALIER_ERR_SYSTEM, fmt::format("accept: {}", std::strerror(errno)));
     limit_time(connection, timeout_ms_);
     Greeting greeting{};
     receive_all(connection, &greeting, sizeof greeting);
     const bool valid = greeting.size == size_ && greeting.rank > 0 && greeting.rank < size_;
     if (!valid || connections_[static_cast<std::size_t>(greeting.rank)] >= 0) {
       close(connection);
-      throw CodedError(ESPALIER_ERR_ARGUMENT, fmt::format("rank {} of {} came to \"{}\", where {} ranks meet, {}", greeting.rank,
-                                                          greeting.size, name_, size_,
-                                                          valid ? "a second time" : "which does not fit"));
+      throw CodedError(
+          ESPALIER_ERR_ARGUMENT,
+          fmt::format("rank {} of {} came to \"{}\", where {} ranks meet, {}", greeting.rank, greeting.size,
+                      name_, size_, valid ? "a second time" : "which does not fit"));
     }
     connections_[static_cast<std::size_t>(greeting.rank)] = connection;
   }
@@ -131,7 +136,8 @@ void Meeting::go_to_first() {
   // Rank 0 may come later than we: its name appears when it listens.
   while (connect(connection, address.get(), address.length) != 0) {
     if (left_ms(deadline) == 0)
-      throw CodedError(ESPALIER_ERR_TIMEOUT, fmt::format("rank 0 did not come to \"{}\" within {} ms", name_, timeout_ms_));
+      throw CodedError(ESPALIER_ERR_TIMEOUT,
+                       fmt::format("rank 0 did not come to \"{}\" within {} ms", name_, timeout_ms_));
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
   limit_time(connection, timeout_ms_);
@@ -147,8 +153,11 @@ void Meeting::allgather(const void* mine, void* all, std::size_t bytes) {
     return;
   }
   std::memcpy(table, mine, bytes);
-  for (int r = 1; r < size_; ++r) receive_all(connections_[static_cast<std::size_t>(r)], table + bytes * static_cast<std::size_t>(r), bytes);
-  for (int r = 1; r < size_; ++r) send_all(connections_[static_cast<std::size_t>(r)], all, bytes * static_cast<std::size_t>(size_));
+  for (int r = 1; r < size_; ++r)
+    receive_all(connections_[static_cast<std::size_t>(r)], table + bytes * static_cast<std::size_t>(r),
+                bytes);
+  for (int r = 1; r < size_; ++r)
+    send_all(connections_[static_cast<std::size_t>(r)], all, bytes * static_cast<std::size_t>(size_));
 }
 
 }  // namespace espalier::capi

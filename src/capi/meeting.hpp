@@ -6,11 +6,12 @@
 
 namespace espalier::capi {
 
-/// A star of Unix sockets around rank 0, on an abstract address: nothing in any file system, and nothing left when a
-/// process dies. Used by one thread.
+/// A star of Unix sockets around rank 0, on an abstract address: nothing in any file system, and nothing left
+/// when a process dies. Used by one thread.
 class Meeting {
  public:
-  /// Collective: returns when all ranks have come. Throws CodedError (timeout, a rank taken twice, another size).
+  /// Collective: returns when all ranks have come. Throws CodedError (timeout, a rank taken twice, another
+  /// size).
   Meeting(const std::string& name, int rank, int size, int timeout_ms);
   ~Meeting();
   Meeting(const Meeting&) = delete;

@@ -13,13 +13,13 @@ namespace {
 using reduce::Op;
 using reduce::Type;
 
-constexpr std::array types = {Type::int8,      Type::int16,     Type::int32,      Type::int64,          Type::uint8,
-                              Type::uint16,    Type::uint32,    Type::uint64,     Type::float32,        Type::float64,
-                              Type::float_extended, Type::complex64, Type::complex128, Type::boolean,   Type::float_int,
-                              Type::double_int, Type::int_int};
+constexpr std::array types = {
+    Type::int8,       Type::int16,   Type::int32,     Type::int64,      Type::uint8,          Type::uint16,
+    Type::uint32,     Type::uint64,  Type::float32,   Type::float64,    Type::float_extended, Type::complex64,
+    Type::complex128, Type::boolean, Type::float_int, Type::double_int, Type::int_int};
 static_assert(types.size() == ESPALIER_INT_INT + 1);
 
-constexpr std::array ops = {Op::max, Op::min, Op::sum, Op::prod, Op::land, Op::band,
+constexpr std::array ops = {Op::max, Op::min, Op::sum,  Op::prod, Op::land,   Op::band,
                             Op::lor, Op::bor, Op::lxor, Op::bxor, Op::maxloc, Op::minloc};
 static_assert(ops.size() == ESPALIER_MINLOC + 1);
 
@@ -32,7 +32,8 @@ const reduce::Operation& operation_of(espalier_type type, espalier_op op) {
   const reduce::Operation* operation = reduce::find(ops[o], types[t]);
   if (!operation)
     throw CodedError(ESPALIER_ERR_ARGUMENT,
-                     fmt::format("the operator {} is not defined on {}", reduce::to_string(ops[o]), reduce::to_string(types[t])));
+                     fmt::format("the operator {} is not defined on {}", reduce::to_string(ops[o]),
+                                 reduce::to_string(types[t])));
   return *operation;
 }
 

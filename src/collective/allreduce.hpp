@@ -1,4 +1,5 @@
-// Allreduce on trees: a pipelined reduce whose result is released while the next chunk is gathered (RG II-E, III-C).
+// Allreduce on trees: a pipelined reduce whose result is released while the next chunk is gathered (RG II-E,
+// III-C).
 #pragma once
 
 #include <algorithm>
@@ -12,8 +13,8 @@ namespace detail {
 
 /// At the root a chunk goes up and starts down at once.
 template <Machine M>
-void turn_at_root(M& m, const Place& up, const Place& down, const Chunk& chunk, const Reduction& r, const Plan& plan,
-                  bool inlined) {
+void turn_at_root(M& m, const Place& up, const Place& down, const Chunk& chunk, const Reduction& r,
+                  const Plan& plan, bool inlined) {
   receive_at_root(m, up, chunk, r, plan, inlined);
   const void* result = at(r.receive, chunk.offset);
   m.reserve(chunk.first, chunk.span);
@@ -28,7 +29,8 @@ void turn_at_root(M& m, const Place& up, const Place& down, const Chunk& chunk, 
 }
 
 template <Machine M>
-void take_result(M& m, const Place& down, const Chunk& chunk, const Reduction& r, const Plan& plan, bool inlined) {
+void take_result(M& m, const Place& down, const Chunk& chunk, const Reduction& r, const Plan& plan,
+                 bool inlined) {
   const std::byte* data = release(m, down, chunk.step(), inlined ? chunk.bytes : 0, plan);
   if (!inlined) data = m.slot(down.root, chunk.first);
   m.copy(at(r.receive, chunk.offset), data, chunk.bytes);
@@ -36,8 +38,9 @@ void take_result(M& m, const Place& down, const Chunk& chunk, const Reduction& r
 
 }  // namespace detail
 
-/// `up` and `down` have the same root. A rank sends some chunks up before it takes the first result, so that both
-/// directions are under way; less than the ring, so that nobody waits for a slot that only its own next step frees.
+/// `up` and `down` have the same root. A rank sends some chunks up before it takes the first result, so that
+/// both directions are under way; less than the ring, so that nobody waits for a slot that only its own next
+/// step frees.
 template <Machine M>
 void allreduce_tree(M& m, const Place& up, const Place& down, const Reduction& r, const Plan& plan) {
   constexpr std::size_t most_ahead = 8;

@@ -1,5 +1,5 @@
-// Allreduce for more ranks than cores: each rank leaves its vector and makes room; the last to arrive folds them all, in
-// rank order, for everybody. A rank that waits is switched in once.
+// Allreduce for more ranks than cores: each rank leaves its vector and makes room; the last to arrive folds
+// them all, in rank order, for everybody. A rank that waits is switched in once.
 #pragma once
 
 #include <cstring>
@@ -13,8 +13,8 @@ namespace detail {
 template <Machine M>
 void central_inline(M& m, const Reduction& r) {
   const Step step = m.advance(1);
-  // The line was last read at step - slots, by one that has since arrived at a later step: free without asking only when
-  // everybody has; reserve() knows.
+  // The line was last read at step - slots, by one that has since arrived at a later step: free without
+  // asking only when everybody has; reserve() knows.
   m.reserve(step, 1);
   m.copy(m.inline_buffer(Channel::gather, step), r.send, r.bytes);
   m.lend(step, 1, m.everybody_else());
@@ -39,7 +39,8 @@ void central_chunk(M& m, const Reduction& r, const Chunk& chunk) {
   m.copy(own_slot, own, chunk.bytes);
   m.lend(chunk.first, chunk.span, m.everybody_else());
   if (m.arrive_last(chunk.step())) {
-    fold_in_rank_order(m, own_slot, own, chunk.bytes, r, [&](int peer) -> const void* { return m.slot(peer, chunk.first); });
+    fold_in_rank_order(m, own_slot, own, chunk.bytes, r,
+                       [&](int peer) -> const void* { return m.slot(peer, chunk.first); });
     const int last_rank = m.rank();
     m.release_all(chunk.step(), &last_rank, sizeof last_rank);
     m.copy(result, own_slot, chunk.bytes);

@@ -7,10 +7,11 @@ namespace espalier::collective {
 
 namespace detail {
 
-/// Folds all ranks' vectors in rank order, so that all ranks compute the same bits (invariant 3). `of(peer)` gives a
-/// peer's vector once it is there.
+/// Folds all ranks' vectors in rank order, so that all ranks compute the same bits (invariant 3). `of(peer)`
+/// gives a peer's vector once it is there.
 template <Machine M, class Source>
-void fold_in_rank_order(M& m, void* result, const void* own, std::size_t bytes, const Reduction& r, Source of) {
+void fold_in_rank_order(M& m, void* result, const void* own, std::size_t bytes, const Reduction& r,
+                        Source of) {
   const void** sources = m.source_array();
   for (int rank = 0; rank < m.size(); ++rank) sources[rank] = rank == m.rank() ? own : of(rank);
   m.reduce(r.operation, result, sources, m.size(), bytes);
@@ -43,12 +44,14 @@ void allreduce_exchange(M& m, const Reduction& r, const Plan& plan) {
     const void* own = at(r.send, chunk.offset);
     m.reserve(chunk.first, chunk.span);
     m.copy(m.slot(m.rank(), chunk.first), own, chunk.bytes);
+    m.hand_over(m.slot(m.rank(), chunk.first), chunk.bytes);
     m.lend(chunk.first, chunk.span, m.everybody_else());
     m.publish(Channel::gather, chunk.step());
-    detail::fold_in_rank_order(m, at(r.receive, chunk.offset), own, chunk.bytes, r, [&](int peer) -> const void* {
-      m.await(Channel::gather, peer, chunk.step());
-      return m.slot(peer, chunk.first);
-    });
+    detail::fold_in_rank_order(m, at(r.receive, chunk.offset), own, chunk.bytes, r,
+                               [&](int peer) -> const void* {
+                                 m.await(Channel::gather, peer, chunk.step());
+                                 return m.slot(peer, chunk.first);
+                               });
     m.everybody_finished(chunk.first - 1);
     m.finish(chunk.step());
   }

@@ -1,5 +1,6 @@
-// Allreduce for long messages: every rank folds its slice of a chunk straight from all others' slots, then all copy the
-// slices together. Each rank moves about 2 (n-1)/n of the message in and out, whatever the number of ranks.
+// Allreduce for long messages: every rank folds its slice of a chunk straight from all others' slots, then
+// all copy the slices together. Each rank moves about 2 (n-1)/n of the message in and out, whatever the
+// number of ranks.
 #pragma once
 
 #include <array>
@@ -16,12 +17,14 @@ struct Slice {
   std::size_t bytes;
 };
 
-/// Slices are whole numbers of `grain` bytes (a multiple of the element and, where it fits, of the cache line).
+/// Slices are whole numbers of `grain` bytes (a multiple of the element and, where it fits, of the cache
+/// line).
 inline Slice slice_of(const Chunk& chunk, int rank, int size, std::size_t extent) {
   const std::size_t grain = extent * (extent < 64 && 64 % extent == 0 ? 64 / extent : 1);
   const std::size_t grains = (chunk.bytes + grain - 1) / grain;
   const auto edge = [&](int r) {
-    return std::min(grains * static_cast<std::size_t>(r) / static_cast<std::size_t>(size) * grain, chunk.bytes);
+    return std::min(grains * static_cast<std::size_t>(r) / static_cast<std::size_t>(size) * grain,
+                    chunk.bytes);
   };
   return {edge(rank), edge(rank + 1) - edge(rank)};
 }
@@ -45,35 +48,40 @@ void sliced_copy_in(M& m, const Reduction& r, const Chunk& chunk) {
   m.publish(Channel::gather, chunk.step());
 }
 
-/// Step 2: the own slice is folded from the own buffer and all others' slots, in rank order, into the own slot.
+/// Step 2: the own slice is folded from the own buffer and all others' slots, in rank order, into the own
+/// slot.
 template <Machine M>
 void sliced_fold(M& m, const Reduction& r, const Chunk& chunk) {
   const Slice own = slice_of(m, chunk, m.rank(), r);
   std::byte* result = m.slot(m.rank(), chunk.first) + own.begin;
-  fold_in_rank_order(m, result, at(r.send, chunk.offset + own.begin), own.bytes, r, [&](int peer) -> const void* {
-    m.await(Channel::gather, peer, chunk.step());
-    return m.slot(peer, chunk.first) + own.begin;
-  });
+  fold_in_rank_order(m, result, at(r.send, chunk.offset + own.begin), own.bytes, r,
+                     [&](int peer) -> const void* {
+                       m.await(Channel::gather, peer, chunk.step());
+                       return m.slot(peer, chunk.first) + own.begin;
+                     });
   m.publish(Channel::release, chunk.step());
   m.copy(at(r.receive, chunk.offset + own.begin), result, own.bytes);
 }
 
-/// Step 3: the others' slices, as they become ready; each rank starts behind itself so that not all read the same slot.
+/// Step 3: the others' slices, as they become ready; each rank starts behind itself so that not all read the
+/// same slot.
 template <Machine M>
 void sliced_copy_out(M& m, const Reduction& r, const Chunk& chunk) {
   for (int i = 1; i < m.size(); ++i) {
     const int peer = (m.rank() + i) % m.size();
     const Slice theirs = slice_of(m, chunk, peer, r);
     m.await(Channel::release, peer, chunk.step());
-    m.copy(at(r.receive, chunk.offset + theirs.begin), m.slot(peer, chunk.first) + theirs.begin, theirs.bytes);
+    m.copy(at(r.receive, chunk.offset + theirs.begin), m.slot(peer, chunk.first) + theirs.begin,
+           theirs.bytes);
   }
   m.finish(chunk.step());
 }
 
 }  // namespace detail
 
-/// The three steps of neighbouring chunks overlap: while others still fold chunk i, this rank copies chunk i+1 in.
-/// In place is safe: a chunk's own data have left the buffer (or been folded) before its result arrives.
+/// The three steps of neighbouring chunks overlap: while others still fold chunk i, this rank copies chunk
+/// i+1 in. In place is safe: a chunk's own data have left the buffer (or been folded) before its result
+/// arrives.
 template <Machine M>
 void allreduce_sliced(M& m, const Reduction& r, const Plan& plan) {
   const Chunks chunks(m, r.bytes, plan, r.operation.extent);
@@ -86,7 +94,8 @@ void allreduce_sliced(M& m, const Reduction& r, const Plan& plan) {
       detail::sliced_copy_in(m, r, under_way[i % 4]);
     }
     if (i >= ahead && i - ahead < chunks.count()) detail::sliced_fold(m, r, under_way[(i - ahead) % 4]);
-    if (i >= 2 * ahead && i - 2 * ahead < chunks.count()) detail::sliced_copy_out(m, r, under_way[(i - 2 * ahead) % 4]);
+    if (i >= 2 * ahead && i - 2 * ahead < chunks.count())
+      detail::sliced_copy_out(m, r, under_way[(i - 2 * ahead) % 4]);
   }
 }
 

@@ -15,7 +15,8 @@ void barrier_exchange(M& m) {
   m.finish(step);
 }
 
-/// One arrival counter: a rank that waits is switched in once, when the last has come. For more ranks than cores.
+/// One arrival counter: a rank that waits is switched in once, when the last has come. For more ranks than
+/// cores.
 template <Machine M>
 void barrier_central(M& m) {
   const Step step = m.advance(1);

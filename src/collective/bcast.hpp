@@ -1,4 +1,5 @@
-// Broadcast: the root copies in once, the flags run down the tree, everybody copies out of the root's slot (RG II-C).
+// Broadcast: the root copies in once, the flags run down the tree, everybody copies out of the root's slot
+// (RG II-C).
 #pragma once
 
 #include "collective/moves.hpp"
@@ -24,6 +25,7 @@ void bcast_chunk(M& m, const Place& place, void* buffer, const Chunk& chunk, con
   if (place.is_root()) {
     m.reserve(chunk.first, chunk.span);
     m.copy(m.slot(m.rank(), chunk.first), at(buffer, chunk.offset), chunk.bytes);
+    m.hand_over(m.slot(m.rank(), chunk.first), chunk.bytes);
     m.lend(chunk.first, chunk.span, m.everybody_else());
     pass_down(m, place, chunk.step(), nullptr, 0, plan);
   } else {
@@ -50,7 +52,8 @@ void bcast_tree(M& m, const Place& place, void* buffer, std::size_t bytes, const
       last = chunk.step();
     }
   }
-  // RG's plain form: the root leaves only when its slots are free again. Skipped, reserve() asks when it must.
+  // RG's plain form: the root leaves only when its slots are free again. Skipped, reserve() asks when it
+  // must.
   if (!plan.skip_gather && place.is_root() && last != 0)
     for (const int reader : m.everybody_else()) m.await_finish(reader, last);
 }

@@ -16,10 +16,13 @@ using machine::Machine;
 using machine::Step;
 using plan::Plan;
 
-inline const std::byte* at(const void* base, std::size_t offset) { return static_cast<const std::byte*>(base) + offset; }
+inline const std::byte* at(const void* base, std::size_t offset) {
+  return static_cast<const std::byte*>(base) + offset;
+}
 inline std::byte* at(void* base, std::size_t offset) { return static_cast<std::byte*>(base) + offset; }
 
-/// One chunk: its bytes of the message, the first of the slots it lies in, and the step that is published for it.
+/// One chunk: its bytes of the message, the first of the slots it lies in, and the step that is published for
+/// it.
 struct Chunk {
   std::size_t offset = 0;
   std::size_t bytes = 0;
@@ -28,8 +31,8 @@ struct Chunk {
   Step step() const { return first + static_cast<Step>(span) - 1; }
 };
 
-/// Cuts a message of `bytes` into chunks of at most `plan.chunk`, a multiple of `grain` (an element must not be cut).
-/// All ranks cut alike, since all of it comes from the plan and the size.
+/// Cuts a message of `bytes` into chunks of at most `plan.chunk`, a multiple of `grain` (an element must not
+/// be cut). All ranks cut alike, since all of it comes from the plan and the size.
 class Chunks {
  public:
   template <Machine M>
@@ -60,6 +63,8 @@ class Chunks {
 };
 
 /// True when the message rides in the flag line.
-inline bool rides_inline(std::size_t bytes, const Plan& plan) { return plan.inlined && bytes <= memory::inline_capacity; }
+inline bool rides_inline(std::size_t bytes, const Plan& plan) {
+  return plan.inlined && bytes <= memory::inline_capacity;
+}
 
 }  // namespace espalier::collective

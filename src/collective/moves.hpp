@@ -19,15 +19,16 @@ void pass_down(M& m, const Place& place, Step step, const void* data, std::size_
   }
   const auto slots = static_cast<Step>(m.slots());
   for (const int child : place.children) {
-    // The child's line has several writers over time, its parents in different trees: each waits until the child is done
-    // with the line's former step, so that it neither overwrites what is not read yet nor is overtaken by a later step.
+    // The child's line has several writers over time, its parents in different trees: each waits until the
+    // child is done with the line's former step, so that it neither overwrites what is not read yet nor is
+    // overtaken by a later step.
     if (step > slots) m.await_finish(child, step - slots);
     m.publish_for(child, Channel::release, step, data, bytes);
   }
 }
 
-/// Waits for the parent's release and hands it on at once, before this rank does anything with it: flags travel ahead of
-/// copies. Returns the inline data.
+/// Waits for the parent's release and hands it on at once, before this rank does anything with it: flags
+/// travel ahead of copies. Returns the inline data.
 template <Machine M>
 const std::byte* release(M& m, const Place& place, Step step, std::size_t inline_bytes, const Plan& plan) {
   const int line_of = plan.read_from_parent ? place.parent : m.rank();
@@ -37,7 +38,8 @@ const std::byte* release(M& m, const Place& place, Step step, std::size_t inline
   return data;
 }
 
-/// Waits until all children have gathered: whatever lies in their slots and lines is complete for their subtrees.
+/// Waits until all children have gathered: whatever lies in their slots and lines is complete for their
+/// subtrees.
 template <Machine M>
 void gather(M& m, const Place& place, Step step) {
   for (const int child : place.children) m.await(Channel::gather, child, step);

@@ -17,7 +17,8 @@ struct Place {
 };
 
 inline Place place_of(const tree::Tree& tree, int rank) {
-  return {tree.root, tree.parent[static_cast<std::size_t>(rank)], tree.children[static_cast<std::size_t>(rank)]};
+  return {tree.root, tree.parent[static_cast<std::size_t>(rank)],
+          tree.children[static_cast<std::size_t>(rank)]};
 }
 
 }  // namespace espalier::collective

@@ -1,4 +1,5 @@
-// Reduce: data flows up the tree, each parent folds its children's slots and its own vector in one pass (RG II-D).
+// Reduce: data flows up the tree, each parent folds its children's slots and its own vector in one pass (RG
+// II-D).
 #pragma once
 
 #include "collective/moves.hpp"
@@ -22,11 +23,13 @@ int collect_sources(M& m, const Place& place, const Chunk& chunk, const void* ow
   int count = 0;
   sources[count++] = own;
   for (const int child : place.children)
-    sources[count++] = inlined ? m.inline_data(Channel::gather, child, chunk.step()) : m.slot(child, chunk.first);
+    sources[count++] =
+        inlined ? m.inline_data(Channel::gather, child, chunk.step()) : m.slot(child, chunk.first);
   return count;
 }
 
-/// The upward half of a chunk for a rank that has a parent: leaves copy, inner ranks fold, into their own slot or line.
+/// The upward half of a chunk for a rank that has a parent: leaves copy, inner ranks fold, into their own
+/// slot or line.
 template <Machine M>
 void send_up(M& m, const Place& place, const Chunk& chunk, const Reduction& r, bool inlined) {
   const void* own = at(r.send, chunk.offset);
@@ -39,13 +42,15 @@ void send_up(M& m, const Place& place, const Chunk& chunk, const Reduction& r, b
     const int count = collect_sources(m, place, chunk, own, inlined);
     m.reduce(r.operation, target, m.source_array(), count, chunk.bytes);
   }
+  if (!inlined) m.hand_over(target, chunk.bytes);
   m.lend(chunk.first, chunk.span, {&place.parent, 1});
   m.publish(Channel::gather, chunk.step());
 }
 
 /// The upward half at the root: straight into the receive buffer (RG III-E), or by way of its own slot.
 template <Machine M>
-void receive_at_root(M& m, const Place& place, const Chunk& chunk, const Reduction& r, const Plan& plan, bool inlined) {
+void receive_at_root(M& m, const Place& place, const Chunk& chunk, const Reduction& r, const Plan& plan,
+                     bool inlined) {
   void* result = at(r.receive, chunk.offset);
   gather(m, place, chunk.step());
   const int count = collect_sources(m, place, chunk, at(r.send, chunk.offset), inlined);

@@ -1,5 +1,6 @@
-// Reduce for operators that only the caller can apply, to whole vectors and in rank order: data flows up a tree in which
-// every subtree covers neighbouring ranks. Each rank receives its children's vectors whole, folds, and sends its own.
+// Reduce for operators that only the caller can apply, to whole vectors and in rank order: data flows up a
+// tree in which every subtree covers neighbouring ranks. Each rank receives its children's vectors whole,
+// folds, and sends its own.
 #pragma once
 
 #include <cstring>
@@ -11,7 +12,8 @@
 
 namespace espalier::collective {
 
-/// A rank's place in a rank-contiguous tree: children whose ranks lie before this one's and after it, each in rank order.
+/// A rank's place in a rank-contiguous tree: children whose ranks lie before this one's and after it, each in
+/// rank order.
 struct ContiguousPlace {
   int root = 0;
   int parent = -1;
@@ -32,7 +34,8 @@ using Vectors = std::vector<std::unique_ptr<std::byte[]>>;
 
 /// One vector a child, in the order before..., after...; chunk k of all children is read at step k.
 template <Machine M>
-Vectors receive_whole(M& m, const ContiguousPlace& place, const std::vector<Chunk>& chunks, std::size_t bytes) {
+Vectors receive_whole(M& m, const ContiguousPlace& place, const std::vector<Chunk>& chunks,
+                      std::size_t bytes) {
   std::vector<int> children = place.before;
   children.insert(children.end(), place.after.begin(), place.after.end());
   Vectors vectors;
@@ -48,7 +51,8 @@ Vectors receive_whole(M& m, const ContiguousPlace& place, const std::vector<Chun
 }
 
 /// (before[0] op ... op before[n]) op own op (after[0] op ...): from the inside out, each side in rank order.
-inline std::unique_ptr<std::byte[]> fold_whole(Vectors vectors, std::size_t before, std::unique_ptr<std::byte[]> own,
+inline std::unique_ptr<std::byte[]> fold_whole(Vectors vectors, std::size_t before,
+                                               std::unique_ptr<std::byte[]> own,
                                                const WholeOperation& operation) {
   for (std::size_t i = before; i-- > 0;) operation.combine(operation.context, vectors[i].get(), own.get());
   for (std::size_t i = before; i < vectors.size(); ++i) {
@@ -59,7 +63,8 @@ inline std::unique_ptr<std::byte[]> fold_whole(Vectors vectors, std::size_t befo
 }
 
 template <Machine M>
-void send_whole(M& m, const ContiguousPlace& place, const std::vector<Chunk>& chunks, const std::byte* vector) {
+void send_whole(M& m, const ContiguousPlace& place, const std::vector<Chunk>& chunks,
+                const std::byte* vector) {
   for (const Chunk& chunk : chunks) {
     m.reserve(chunk.first, chunk.span);
     m.copy(m.slot(m.rank(), chunk.first), vector + chunk.offset, chunk.bytes);
@@ -70,8 +75,9 @@ void send_whole(M& m, const ContiguousPlace& place, const std::vector<Chunk>& ch
 
 }  // namespace detail
 
-/// The result lands in the root's receive buffer. A rank finishes the steps of its children before it sends at the same
-/// steps: finish() speaks of reading only. Chunks are cut by packed bytes, so ranks may hold different element counts.
+/// The result lands in the root's receive buffer. A rank finishes the steps of its children before it sends
+/// at the same steps: finish() speaks of reading only. Chunks are cut by packed bytes, so ranks may hold
+/// different element counts.
 template <Machine M>
 void reduce_whole(M& m, const ContiguousPlace& place, const void* send, void* receive, std::size_t bytes,
                   const WholeOperation& operation, const Plan& plan) {
@@ -80,7 +86,8 @@ void reduce_whole(M& m, const ContiguousPlace& place, const void* send, void* re
   for (std::size_t i = 0; i < cut.count(); ++i) chunks.push_back(cut.next(m, i));
   std::unique_ptr<std::byte[]> own(new std::byte[bytes]);
   m.copy(own.get(), send, bytes);
-  own = detail::fold_whole(detail::receive_whole(m, place, chunks, bytes), place.before.size(), std::move(own), operation);
+  own = detail::fold_whole(detail::receive_whole(m, place, chunks, bytes), place.before.size(),
+                           std::move(own), operation);
   if (place.is_root())
     m.copy(receive, own.get(), bytes);
   else

@@ -17,16 +17,18 @@ enum class Channel : int { gather, release };
 
 /// The ranks of one communicator seen from one of them.
 ///
-/// Every rank owns, per slot, one flag line a channel and one slot of data. A *step* is one use of a slot; all ranks take
-/// the same steps in the same order. The contract of a step:
+/// Every rank owns, per slot, one flag line a channel and one slot of data. A *step* is one use of a slot;
+/// all ranks take the same steps in the same order. The contract of a step:
 ///  1. advance() gives its number (a chunk larger than a slot spans several slots that lie side by side);
-///  2. reserve() waits until whoever read this slot's former content has finished, before anything is written;
+///  2. reserve() waits until whoever read this slot's former content has finished, before anything is
+///  written;
 ///  3. lend() says who will read what this rank wrote (nobody: no need to say so);
-///  4. finish() says that this rank reads nothing more of this step. Every rank finishes every step, in order.
+///  4. finish() says that this rank reads nothing more of this step. Every rank finishes every step, in
+///  order.
 template <class M>
-concept Machine = requires(M m, const M c, int peer, Step step, Channel channel, const void* source, void* target,
-                           std::size_t bytes, std::span<const int> readers, const reduce::Operation& operation,
-                           const void* const* sources, int count) {
+concept Machine = requires(M m, const M c, int peer, Step step, Channel channel, const void* source,
+                           void* target, std::size_t bytes, std::span<const int> readers,
+                           const reduce::Operation& operation, const void* const* sources, int count) {
   { c.rank() } -> std::same_as<int>;
   { c.size() } -> std::same_as<int>;
   { c.slot_bytes() } -> std::same_as<std::size_t>;
@@ -45,7 +47,8 @@ concept Machine = requires(M m, const M c, int peer, Step step, Channel channel,
   m.publish(channel, step);
   /// The same with up to memory::inline_capacity bytes in the flag line itself.
   m.publish_inline(channel, step, source, bytes);
-  /// Writes the line of a peer that never writes it itself (children's release lines, when they do not read from parent).
+  /// Writes the line of a peer that never writes it itself (children's release lines, when they do not read
+  /// from parent).
   m.publish_for(peer, channel, step, source, bytes);
   /// Until `peer` has published `step` (acquire): what it wrote before is visible afterwards.
   m.await(channel, peer, step);
@@ -53,12 +56,15 @@ concept Machine = requires(M m, const M c, int peer, Step step, Channel channel,
   { m.inline_buffer(channel, step) } -> std::same_as<std::byte*>;
   { m.slot(peer, step) } -> std::same_as<std::byte*>;
 
-  /// One arrival counter for all (acquire and release); true for the last of the step, which releases the others.
+  /// One arrival counter for all (acquire and release); true for the last of the step, which releases the
+  /// others.
   { m.arrive_last(step) } -> std::same_as<bool>;
   m.release_all(step, source, bytes);
   { m.await_release_all(step) } -> std::same_as<const std::byte*>;
 
   m.copy(target, source, bytes);
+  /// A hint: what lies there has been written for others to read.
+  m.hand_over(target, bytes);
   m.reduce(operation, target, sources, count, bytes);
 };
 

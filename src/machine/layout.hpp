@@ -11,8 +11,8 @@ using memory::FlagLine;
 using memory::Step;
 
 /// Share = [common][station of rank 0][station of rank 1]...[slots of rank 0][slots of rank 1]...
-/// A station is what others poll (flag lines) and is apart from the bulk data, each part on pages of its own, so that
-/// each can be touched first by the rank that writes it.
+/// A station is what others poll (flag lines) and is apart from the bulk data, each part on pages of its own,
+/// so that each can be touched first by the rank that writes it.
 struct Layout {
   static constexpr std::size_t page = 4096;
 
@@ -28,16 +28,24 @@ struct Layout {
   std::size_t arrivals() const { return 0; }
   std::size_t life() const { return sizeof(FlagLine); }
   std::size_t common_release(Step step) const { return (2 + index(step)) * sizeof(FlagLine); }
-  std::size_t common_bytes() const { return round_up((2 + static_cast<std::size_t>(slots)) * sizeof(FlagLine), page); }
+  std::size_t common_bytes() const {
+    return round_up((2 + static_cast<std::size_t>(slots)) * sizeof(FlagLine), page);
+  }
 
   // station: the finish line, gather lines, release lines, and a note (this rank's affinity mask)
   std::size_t station_lines() const { return 1 + 2 * static_cast<std::size_t>(slots); }
   static constexpr std::size_t note_bytes = 1024;
-  std::size_t station_bytes() const { return round_up(station_lines() * sizeof(FlagLine) + note_bytes, page); }
-  std::size_t station(int rank) const { return common_bytes() + static_cast<std::size_t>(rank) * station_bytes(); }
+  std::size_t station_bytes() const {
+    return round_up(station_lines() * sizeof(FlagLine) + note_bytes, page);
+  }
+  std::size_t station(int rank) const {
+    return common_bytes() + static_cast<std::size_t>(rank) * station_bytes();
+  }
   std::size_t finish_line(int rank) const { return station(rank); }
   std::size_t line(int rank, int channel, Step step) const {
-    return station(rank) + (1 + static_cast<std::size_t>(channel) * static_cast<std::size_t>(slots) + index(step)) * sizeof(FlagLine);
+    return station(rank) +
+           (1 + static_cast<std::size_t>(channel) * static_cast<std::size_t>(slots) + index(step)) *
+               sizeof(FlagLine);
   }
   std::size_t note(int rank) const { return station(rank) + station_lines() * sizeof(FlagLine); }
 
@@ -46,7 +54,9 @@ struct Layout {
   std::size_t ring(int rank) const { return station(ranks) + static_cast<std::size_t>(rank) * ring_bytes(); }
   std::size_t slot(int rank, Step step) const { return ring(rank) + index(step) * slot_bytes; }
 
-  std::size_t index(Step step) const { return static_cast<std::size_t>(step) & (static_cast<std::size_t>(slots) - 1); }
+  std::size_t index(Step step) const {
+    return static_cast<std::size_t>(step) & (static_cast<std::size_t>(slots) - 1);
+  }
   std::size_t bytes() const { return ring(ranks); }
 };
 

@@ -30,9 +30,12 @@ std::int64_t monotonic_ns() {
   return std::int64_t{now.tv_sec} * 1000000000 + now.tv_nsec;
 }
 
-void futex_wake_all(FlagLine& line) { syscall(SYS_futex, futex_word(line), FUTEX_WAKE, INT32_MAX, nullptr, nullptr, 0); }
+void futex_wake_all(FlagLine& line) {
+  syscall(SYS_futex, futex_word(line), FUTEX_WAKE, INT32_MAX, nullptr, nullptr, 0);
+}
 
-// How often a pause of some tens of nanoseconds fits into the time for which spinning is cheaper than a switch.
+// How often a pause of some tens of nanoseconds fits into the time for which spinning is cheaper than a
+// switch.
 constexpr int dedicated_spins = 600;
 constexpr int least_spins = 20;
 
@@ -52,8 +55,8 @@ WaitPolicy wait_policy(WaitMode mode, double ranks_per_core) {
       policy.first_nap_us = 100;
       break;
     case WaitMode::yield:
-      // The awaited rank may be waiting for this core: a few looks, then make room. Each yield lets each other runnable
-      // rank of the core run once, so a few rounds suffice unless somebody is really late.
+      // The awaited rank may be waiting for this core: a few looks, then make room. Each yield lets each
+      // other runnable rank of the core run once, so a few rounds suffice unless somebody is really late.
       policy.fast_spins = 20;
       policy.yields = 40;
       policy.poke_interval_ns = 50000;
@@ -74,8 +77,8 @@ void Waiter::climb(FlagLine& line, Step step, int peer) {
   waits_for_ = -1;
 }
 
-// Learns from what waits cost: when spinning did not help, the next spin is shorter (a stranger has the core that the
-// awaited rank needs); when it did, longer again.
+// Learns from what waits cost: when spinning did not help, the next spin is shorter (a stranger has the core
+// that the awaited rank needs); when it did, longer again.
 bool Waiter::spin(const FlagLine& line, Step step) {
   ++counts_.spin;
   for (int i = 0; i < spin_budget_; ++i) {
@@ -115,7 +118,8 @@ void Waiter::fall_asleep(FlagLine& line, Step seen, std::uint32_t microseconds) 
   line.sleepers.fetch_add(1, std::memory_order_relaxed);
   // Orders the mark before the look at the step; pairs with the fence in signal().
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  if (line.step.load(std::memory_order_relaxed) == seen) futex_wait(line, static_cast<std::uint32_t>(seen), microseconds);
+  if (line.step.load(std::memory_order_relaxed) == seen)
+    futex_wait(line, static_cast<std::uint32_t>(seen), microseconds);
   line.sleepers.fetch_sub(1, std::memory_order_relaxed);
 }
 

@@ -24,16 +24,18 @@ inline void pause_cpu() {
 
 /// The rungs of the ladder for one communicator, private to a rank.
 struct WaitPolicy {
-  int fast_spins = 0;      ///< polls without pause: the answer is expected within a few cache-line transfers
-  int spins = 0;           ///< polls with pause
-  int yields = 0;          ///< sched_yield between polls, the host's progress driven now and then
-  /// At most so often while yielding: a host's progress engine may cost microseconds (system calls), which the other
-  /// ranks of a crowded core pay for.
+  int fast_spins = 0;  ///< polls without pause: the answer is expected within a few cache-line transfers
+  int spins = 0;       ///< polls with pause
+  int yields = 0;      ///< sched_yield between polls, the host's progress driven now and then
+  /// At most so often while yielding: a host's progress engine may cost microseconds (system calls), which
+  /// the other ranks of a crowded core pay for.
   std::uint32_t poke_interval_ns = 0;
-  std::uint32_t first_nap_us = 50;  ///< a nap ends by itself, so that the host's progress is driven also asleep
+  std::uint32_t first_nap_us =
+      50;  ///< a nap ends by itself, so that the host's progress is driven also asleep
   std::uint32_t last_nap_us = 2000;
-  /// A publisher orders its flag before its look at the sleepers' mark. Off when every rank has a core: then sleepers are
-  /// rare and a wake-up lost to the missing fence costs one nap, while the fence would cost every call.
+  /// A publisher orders its flag before its look at the sleepers' mark. Off when every rank has a core: then
+  /// sleepers are rare and a wake-up lost to the missing fence costs one nap, while the fence would cost
+  /// every call.
   bool fenced = false;
 };
 
@@ -59,8 +61,8 @@ class Waiter {
   Waiter() = default;
   Waiter(WaitPolicy policy, Poke poke) : policy_(policy), poke_(poke), spin_budget_(policy.spins) {}
 
-  /// Until line.step >= step. Acquire: pairs with the release in signal() (or publish), whatever the publisher wrote
-  /// before is visible. `peer` is whom this rank waits for; it is what a roll call will name.
+  /// Until line.step >= step. Acquire: pairs with the release in signal() (or publish), whatever the
+  /// publisher wrote before is visible. `peer` is whom this rank waits for; it is what a roll call will name.
   void await(FlagLine& line, Step step, int peer) {
     for (int i = 0; i < policy_.fast_spins; ++i)
       if (line.step.load(std::memory_order_acquire) >= step) return;
@@ -70,8 +72,8 @@ class Waiter {
   /// Announces `step` on a line that this rank alone writes at this step, and wakes whoever sleeps on it.
   void signal(FlagLine& line, Step step) const {
     line.step.store(step, std::memory_order_release);  // pairs with the acquire load in await()
-    // Orders the store above before the load below (Dekker with fall_asleep(): either the sleeper sees the step, or we
-    // see its mark).
+    // Orders the store above before the load below (Dekker with fall_asleep(): either the sleeper sees the
+    // step, or we see its mark).
     if (policy_.fenced) std::atomic_thread_fence(std::memory_order_seq_cst);
     if (line.sleepers.load(std::memory_order_relaxed) != 0) [[unlikely]]
       wake(line);

@@ -14,8 +14,8 @@ namespace espalier::memory {
 struct Arena::Header {
   std::uint64_t magic;
   std::uint32_t layout_version;
-  std::size_t units;        // after the header
-  std::size_t first_unit;   // offset of unit 0 in the segment
+  std::size_t units;       // after the header
+  std::size_t first_unit;  // offset of unit 0 in the segment
   std::size_t notes_bytes;
   std::atomic<std::size_t> taken;
   pthread_mutex_t mutex;
@@ -27,10 +27,12 @@ namespace {
 constexpr std::uint64_t magic_number = 0x7265696c61707365ull;  // "espalier"
 constexpr std::uint32_t layout_version = 1;
 
-std::size_t round_up(std::size_t value, std::size_t multiple) { return (value + multiple - 1) / multiple * multiple; }
+std::size_t round_up(std::size_t value, std::size_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
 
-// A robust lock: when its holder died, the next one repairs (the map is always consistent enough: at worst the dead
-// process's run of units stays taken).
+// A robust lock: when its holder died, the next one repairs (the map is always consistent enough: at worst
+// the dead process's run of units stays taken).
 class Guard {
  public:
   explicit Guard(pthread_mutex_t& mutex) : mutex_(mutex) {
@@ -63,7 +65,8 @@ std::unique_ptr<Arena> Arena::found(Segment segment, std::size_t notes_bytes, st
   const std::size_t units = segment.size() / unit;
   const std::size_t first_unit = round_up(sizeof(Header) + units + notes_bytes, unit);
   if (segment.size() < first_unit + unit) {
-    why = fmt::format("{} bytes are too few for an arena; the least is {}", segment.size(), first_unit + unit);
+    why =
+        fmt::format("{} bytes are too few for an arena; the least is {}", segment.size(), first_unit + unit);
     return nullptr;
   }
   if (!segment.reserve(0, first_unit)) {

@@ -17,14 +17,15 @@ struct Share {
   explicit operator bool() const { return offset != 0; }
 };
 
-/// Lies at the start of the segment; shares are runs of units behind it. allocate() and free() may be called by any process
-/// of the node at any time; the lock is a robust process-shared mutex, so that a killed process cannot block the others.
+/// Lies at the start of the segment; shares are runs of units behind it. allocate() and free() may be called
+/// by any process of the node at any time; the lock is a robust process-shared mutex, so that a killed
+/// process cannot block the others.
 class Arena {
  public:
   static constexpr std::size_t unit = 64 * 1024;
 
-  /// Lays an empty arena out in a fresh segment (one process), with room for `notes_bytes` of notes. The rest of the
-  /// segment is the budget.
+  /// Lays an empty arena out in a fresh segment (one process), with room for `notes_bytes` of notes. The rest
+  /// of the segment is the budget.
   static std::unique_ptr<Arena> found(Segment segment, std::size_t notes_bytes, std::string& why);
   /// Joins an arena that another process founded.
   static std::unique_ptr<Arena> join(Segment segment, std::string& why);
@@ -39,7 +40,8 @@ class Arena {
   std::byte* at(std::size_t offset) const { return segment_.base() + offset; }
   std::size_t budget() const;
   std::size_t used() const;
-  /// A region for what the processes of the node tell each other once (the machine, their affinity); backed by pages.
+  /// A region for what the processes of the node tell each other once (the machine, their affinity); backed
+  /// by pages.
   std::byte* notes() const;
   std::size_t notes_capacity() const;
 

@@ -7,13 +7,16 @@
 
 namespace espalier::memory {
 
-/// A position in the life of a communicator: every chunk of every collective takes one step, the same on all ranks.
+/// A position in the life of a communicator: every chunk of every collective takes one step, the same on all
+/// ranks.
 using Step = std::uint64_t;
 
-/// What is read together lies together: the flag and, for small data, the data itself (RG III-D). 128 bytes, because
-/// processors fetch cache lines in pairs; the flag shares its 64 bytes with the first 48 of the payload.
+/// What is read together lies together: the flag and, for small data, the data itself (RG III-D). 128 bytes,
+/// because processors fetch cache lines in pairs; the flag shares its 64 bytes with the first 48 of the
+/// payload.
 struct alignas(128) FlagLine {
-  /// Written by the line's owner with release once everything it announces is written; read by waiters with acquire.
+  /// Written by the line's owner with release once everything it announces is written; read by waiters with
+  /// acquire.
   std::atomic<Step> step;
   /// How many waiters sleep or are about to: a writer pays for waking only then, see machine/wait.hpp.
   std::atomic<std::uint32_t> sleepers;

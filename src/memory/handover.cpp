@@ -87,7 +87,8 @@ Handover::~Handover() {
 bool Handover::listen(const std::string& token, std::string& why) {
   const Address address(token);
   listener_ = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (listener_ >= 0 && bind(listener_, address.get(), address.length) == 0 && ::listen(listener_, 1024) == 0) return true;
+  if (listener_ >= 0 && bind(listener_, address.get(), address.length) == 0 && ::listen(listener_, 1024) == 0)
+    return true;
   why = fmt::format("Unix socket: {}", std::strerror(errno));
   return false;
 }
@@ -96,7 +97,8 @@ bool Handover::give(int descriptor, int receivers, int timeout_ms, std::string& 
   for (int given = 0; given < receivers;) {
     pollfd waiting{listener_, POLLIN, 0};
     if (poll(&waiting, 1, timeout_ms) <= 0) {
-      why = fmt::format("{} of {} processes did not come for the arena within {} ms", receivers - given, receivers, timeout_ms);
+      why = fmt::format("{} of {} processes did not come for the arena within {} ms", receivers - given,
+                        receivers, timeout_ms);
       return false;
     }
     const int connection = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
@@ -118,7 +120,8 @@ int Handover::take(const std::string& token, int timeout_ms, std::string& why) {
     if (connect(connection, address.get(), address.length) == 0 && same_user(connection))
       descriptor = receive_descriptor(connection);
   }
-  if (descriptor < 0) why = fmt::format("the node's leader did not hand the arena over: {}", std::strerror(errno));
+  if (descriptor < 0)
+    why = fmt::format("the node's leader did not hand the arena over: {}", std::strerror(errno));
   if (connection >= 0) close(connection);
   return descriptor;
 }

@@ -5,8 +5,8 @@
 
 namespace espalier::memory {
 
-/// The giving side: listens on an abstract socket (no file anywhere, gone with the process) named after `token`, a
-/// number that only the job knows. Hands the descriptor to processes of the same user only.
+/// The giving side: listens on an abstract socket (no file anywhere, gone with the process) named after
+/// `token`, a number that only the job knows. Hands the descriptor to processes of the same user only.
 class Handover {
  public:
   Handover() = default;
@@ -16,7 +16,8 @@ class Handover {
 
   /// False: no such sockets here; `why` says so.
   bool listen(const std::string& token, std::string& why);
-  /// Gives `descriptor` to `receivers` processes; waits for each at most `timeout_ms`. False: somebody did not come.
+  /// Gives `descriptor` to `receivers` processes; waits for each at most `timeout_ms`. False: somebody did
+  /// not come.
   bool give(int descriptor, int receivers, int timeout_ms, std::string& why);
 
   /// The taking side; the giver must be listening already. Returns the descriptor, or -1 with the reason.

@@ -7,12 +7,13 @@
 
 namespace espalier::memory {
 
-/// A mapped piece of shared memory. Moves, does not copy; unmaps and closes when it goes. The address space is reserved,
-/// the pages are not: see reserve(). Not thread-safe beyond const members.
+/// A mapped piece of shared memory. Moves, does not copy; unmaps and closes when it goes. The address space
+/// is reserved, the pages are not: see reserve(). Not thread-safe beyond const members.
 class Segment {
  public:
   Segment() = default;
-  /// An anonymous file of `bytes` (memfd_create): nothing in any file system. Empty when the system refuses; `why` says so.
+  /// An anonymous file of `bytes` (memfd_create): nothing in any file system. Empty when the system refuses;
+  /// `why` says so.
   static Segment create_memfd(std::size_t bytes, std::string& why);
   /// A named object ("/espalier-..."); unlink() it as soon as every process has mapped it.
   static Segment create_named(const std::string& name, std::size_t bytes, std::string& why);
@@ -33,8 +34,9 @@ class Segment {
   std::size_t size() const { return size_; }
   int descriptor() const { return descriptor_; }
 
-  /// Backs [offset, offset + bytes) with pages now, so that a full machine is a refusal here and not a SIGBUS later. The
-  /// pages come from the caller's NUMA domain: call it from the rank that will use them most. False: no space.
+  /// Backs [offset, offset + bytes) with pages now, so that a full machine is a refusal here and not a SIGBUS
+  /// later. The pages come from the caller's NUMA domain: call it from the rank that will use them most.
+  /// False: no space.
   bool reserve(std::size_t offset, std::size_t bytes) const;
 
  private:

@@ -19,7 +19,8 @@ enum class Algorithm : unsigned char {
   sliced,    ///< every rank reduces its slice straight from all others' slots, then all copy
 };
 
-inline constexpr std::array<std::string_view, 5> algorithm_names = {"host", "exchange", "central", "tree", "sliced"};
+inline constexpr std::array<std::string_view, 5> algorithm_names = {"host", "exchange", "central", "tree",
+                                                                    "sliced"};
 
 constexpr std::string_view to_string(Algorithm algorithm) {
   return algorithm_names[static_cast<std::size_t>(algorithm)];
@@ -43,8 +44,8 @@ struct Plan {
   std::size_t chunk = 32 * 1024;  ///< bytes; may span several slots
   bool inlined = true;            ///< small data rides in the flag line (RG III-D)
   bool read_from_parent = true;   ///< children poll their parent's flag (RG III-B)
-  bool skip_gather = true;        ///< a bcast's root waits for readers only when it needs their slot (RG III-C)
-  bool copy_avoidance = true;     ///< the root reduces straight into the receive buffer (RG III-E)
+  bool skip_gather = true;     ///< a bcast's root waits for readers only when it needs their slot (RG III-C)
+  bool copy_avoidance = true;  ///< the root reduces straight into the receive buffer (RG III-E)
   tree::Spec gather_tree;
   tree::Spec release_tree;
   Origin origin;

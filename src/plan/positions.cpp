@@ -18,10 +18,14 @@ class Walker {
  private:
   // Depth 1 is the table, 2 the array "rules", 3 inside a rule.
   void step(char c) {
-    if (c == '\n') ++line_;
-    else if (c == '"') take_string();
-    else if (c == '{' || c == '[') open();
-    else if (c == '}' || c == ']') close();
+    if (c == '\n')
+      ++line_;
+    else if (c == '"')
+      take_string();
+    else if (c == '{' || c == '[')
+      open();
+    else if (c == '}' || c == ']')
+      close();
   }
 
   void open() {
@@ -62,7 +66,8 @@ class Walker {
 std::vector<RulePosition> rule_positions(std::string_view text) { return Walker(text).rules(); }
 
 int line_at(std::string_view text, std::size_t offset) {
-  return 1 + static_cast<int>(std::count(text.begin(), text.begin() + static_cast<long>(std::min(offset, text.size())), '\n'));
+  return 1 + static_cast<int>(std::count(
+                 text.begin(), text.begin() + static_cast<long>(std::min(offset, text.size())), '\n'));
 }
 
 int line_of_key(std::string_view text, const std::string& key) {

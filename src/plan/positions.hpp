@@ -27,7 +27,8 @@ std::vector<RulePosition> rule_positions(std::string_view text);
 int line_at(std::string_view text, std::size_t offset);
 /// The line on which a key first stands, 1 when it does not.
 int line_of_key(std::string_view text, const std::string& key);
-/// The line on which the text stands that a message of the JSON library has in quotes ('1e999'), 1 when there is none.
+/// The line on which the text stands that a message of the JSON library has in quotes ('1e999'), 1 when there
+/// is none.
 int line_of_quoted(std::string_view text, std::string_view message);
 /// The library's message without its own prefix.
 std::string plain_parse_error(std::string_view message);

@@ -20,7 +20,8 @@ using nlohmann::json;
 /// One rule under the reader's eye: every complaint names file and line.
 class RuleReader {
  public:
-  RuleReader(const json& object, const RulePosition& position, const std::string& file, std::vector<std::string>& warnings)
+  RuleReader(const json& object, const RulePosition& position, const std::string& file,
+             std::vector<std::string>& warnings)
       : object_(object), position_(position), file_(file), warnings_(warnings) {}
 
   Rule read() {
@@ -35,26 +36,43 @@ class RuleReader {
  private:
   void read_key(Rule& rule, const std::string& key, const json& value) {
     Plan& plan = rule.plan;
-    if (key == "collective") rule.collectives = collectives(value);
-    else if (key == "bytes") rule.bytes = range(key, value);
-    else if (key == "ranks") rule.ranks = range(key, value);
-    else if (key == "nodes") rule.nodes = range(key, value);
-    else if (key == "ranks_per_node") rule.ranks_per_node = range(key, value);
-    else if (key == "ranks_per_core") rule.ranks_per_core = range(key, value);
-    else if (key == "algorithm") plan.algorithm = algorithm(value);
-    else if (key == "chunk") plan.chunk = chunk(value);
-    else if (key == "tree") plan.gather_tree = plan.release_tree = tree(key, value);
-    else if (key == "gather_tree") plan.gather_tree = tree(key, value);
-    else if (key == "release_tree") plan.release_tree = tree(key, value);
-    else if (key == "inline") plan.inlined = boolean(key, value);
-    else if (key == "read_from_parent") plan.read_from_parent = boolean(key, value);
-    else if (key == "skip_gather") plan.skip_gather = boolean(key, value);
-    else if (key == "copy_avoidance") plan.copy_avoidance = boolean(key, value);
+    if (key == "collective")
+      rule.collectives = collectives(value);
+    else if (key == "bytes")
+      rule.bytes = range(key, value);
+    else if (key == "ranks")
+      rule.ranks = range(key, value);
+    else if (key == "nodes")
+      rule.nodes = range(key, value);
+    else if (key == "ranks_per_node")
+      rule.ranks_per_node = range(key, value);
+    else if (key == "ranks_per_core")
+      rule.ranks_per_core = range(key, value);
+    else if (key == "algorithm")
+      plan.algorithm = algorithm(value);
+    else if (key == "chunk")
+      plan.chunk = chunk(value);
+    else if (key == "tree")
+      plan.gather_tree = plan.release_tree = tree(key, value);
+    else if (key == "gather_tree")
+      plan.gather_tree = tree(key, value);
+    else if (key == "release_tree")
+      plan.release_tree = tree(key, value);
+    else if (key == "inline")
+      plan.inlined = boolean(key, value);
+    else if (key == "read_from_parent")
+      plan.read_from_parent = boolean(key, value);
+    else if (key == "skip_gather")
+      plan.skip_gather = boolean(key, value);
+    else if (key == "copy_avoidance")
+      plan.copy_avoidance = boolean(key, value);
     else if (key != "comment")
       warnings_.push_back(fmt::format("{}: unknown key \"{}\" is ignored", where(key), key));
   }
 
-  std::string where(const std::string& key) const { return fmt::format("{}:{}", file_, position_.line_of(key)); }
+  std::string where(const std::string& key) const {
+    return fmt::format("{}:{}", file_, position_.line_of(key));
+  }
 
   [[noreturn]] void fail(const std::string& key, const std::string& problem) const {
     throw Error(fmt::format("{}: \"{}\" {}", where(key), key, problem));
@@ -64,7 +82,9 @@ class RuleReader {
     std::vector<Collective> result;
     for (const json& name : value.is_array() ? value : json::array({value})) {
       const auto collective = name.is_string() ? parse_collective(name.get<std::string>()) : std::nullopt;
-      if (!collective) fail("collective", fmt::format("is {}; it may be {}", name.dump(), fmt::join(collective_names, ", ")));
+      if (!collective)
+        fail("collective",
+             fmt::format("is {}; it may be {}", name.dump(), fmt::join(collective_names, ", ")));
       result.push_back(*collective);
     }
     return result;
@@ -73,7 +93,8 @@ class RuleReader {
   double number(const std::string& key, const json& value) const {
     if (value.is_number() && value.get<double>() >= 0) return value.get<double>();
     try {
-      if ((key == "bytes" || key == "chunk") && value.is_string()) return static_cast<double>(parse_bytes(value.get<std::string>()));
+      if ((key == "bytes" || key == "chunk") && value.is_string())
+        return static_cast<double>(parse_bytes(value.get<std::string>()));
     } catch (const Error& error) {
       fail(key, error.what());
     }
@@ -92,7 +113,8 @@ class RuleReader {
 
   Algorithm algorithm(const json& value) const {
     const auto result = value.is_string() ? parse_algorithm(value.get<std::string>()) : std::nullopt;
-    if (!result) fail("algorithm", fmt::format("is {}; it may be {}", value.dump(), fmt::join(algorithm_names, ", ")));
+    if (!result)
+      fail("algorithm", fmt::format("is {}; it may be {}", value.dump(), fmt::join(algorithm_names, ", ")));
     return *result;
   }
 
@@ -121,7 +143,8 @@ class RuleReader {
     for (const Collective collective : rule.collectives) {
       const auto known = algorithms_of(collective);
       if (std::find(known.begin(), known.end(), rule.plan.algorithm) == known.end())
-        fail("algorithm", fmt::format("{} does not exist for {}", to_string(rule.plan.algorithm), to_string(collective)));
+        fail("algorithm",
+             fmt::format("{} does not exist for {}", to_string(rule.plan.algorithm), to_string(collective)));
     }
   }
 
@@ -138,20 +161,24 @@ bool Rule::matches(const Query& query) const {
                      std::find(collectives.begin(), collectives.end(), query.collective) != collectives.end();
   const auto known = algorithms_of(query.collective);
   return asked && std::find(known.begin(), known.end(), plan.algorithm) != known.end() &&
-         bytes.holds(static_cast<double>(query.bytes)) && ranks.holds(query.ranks) && nodes.holds(query.nodes) &&
-         ranks_per_node.holds(query.ranks_per_node) && ranks_per_core.holds(query.ranks_per_core);
+         bytes.holds(static_cast<double>(query.bytes)) && ranks.holds(query.ranks) &&
+         nodes.holds(query.nodes) && ranks_per_node.holds(query.ranks_per_node) &&
+         ranks_per_core.holds(query.ranks_per_core);
 }
 
-std::vector<Rule> parse_rules(std::string_view text, const std::string& file, std::vector<std::string>& warnings) {
+std::vector<Rule> parse_rules(std::string_view text, const std::string& file,
+                              std::vector<std::string>& warnings) {
   json table;
   try {
     table = json::parse(text);
   } catch (const json::parse_error& error) {
     // `byte` counts from 1 and stands at the offending one.
     const std::size_t offset = error.byte > 0 ? error.byte - 1 : 0;
-    throw Error(fmt::format("{}:{}: not JSON: {}", file, line_at(text, offset), plain_parse_error(error.what())));
+    throw Error(
+        fmt::format("{}:{}: not JSON: {}", file, line_at(text, offset), plain_parse_error(error.what())));
   } catch (const json::out_of_range& error) {
-    throw Error(fmt::format("{}:{}: {}", file, line_of_quoted(text, error.what()), plain_parse_error(error.what())));
+    throw Error(
+        fmt::format("{}:{}: {}", file, line_of_quoted(text, error.what()), plain_parse_error(error.what())));
   }
   if (!table.is_object() || !table.contains("rules") || !table["rules"].is_array())
     throw Error(fmt::format("{}:1: a rules table is {{\"schema\": 1, \"rules\": [...]}}", file));
@@ -160,10 +187,12 @@ std::vector<Rule> parse_rules(std::string_view text, const std::string& file, st
                             line_of_key(text, "schema")));
   for (const auto& [key, value] : table.items())
     if (key != "schema" && key != "rules" && key != "comment")
-      warnings.push_back(fmt::format("{}:{}: unknown key \"{}\" is ignored", file, line_of_key(text, key), key));
+      warnings.push_back(
+          fmt::format("{}:{}: unknown key \"{}\" is ignored", file, line_of_key(text, key), key));
   for (const json& rule : table["rules"])
     if (!rule.is_object())
-      throw Error(fmt::format("{}:{}: \"rules\" holds {}, which is not an object {{...}}", file, line_of_key(text, "rules"), rule.dump()));
+      throw Error(fmt::format("{}:{}: \"rules\" holds {}, which is not an object {{...}}", file,
+                              line_of_key(text, "rules"), rule.dump()));
   const std::vector<RulePosition> positions = rule_positions(text);
   std::vector<Rule> rules;
   for (std::size_t i = 0; i < table["rules"].size(); ++i)

@@ -38,17 +38,20 @@ struct Rule {
   bool matches(const Query& query) const;
 };
 
-/// Reads a table. Throws Error with file and line for text that is no JSON or has values out of place; keys that no rule
-/// knows are left out and named, with their line, in `warnings`.
+/// Reads a table. Throws Error with file and line for text that is no JSON or has values out of place; keys
+/// that no rule knows are left out and named, with their line, in `warnings`.
 ///
 ///     {"schema": 1, "rules": [
-///       {"collective": "allreduce", "bytes": [0, 112], "ranks": [2, 8], "ranks_per_core": [0, 1], "algorithm": "exchange"},
-///       {"collective": ["bcast", "reduce"], "algorithm": "tree", "chunk": "32KiB", "gather_tree": "knomial:4"}]}
+///       {"collective": "allreduce", "bytes": [0, 112], "ranks": [2, 8], "ranks_per_core": [0, 1],
+///       "algorithm": "exchange"},
+///       {"collective": ["bcast", "reduce"], "algorithm": "tree", "chunk": "32KiB", "gather_tree":
+///       "knomial:4"}]}
 ///
-/// Conditions: collective, bytes, ranks, nodes, ranks_per_node, ranks_per_core (a number, or [first, last] with null for
-/// no end; bytes always per rank). Results: algorithm, chunk, tree, gather_tree, release_tree, inline, read_from_parent,
-/// skip_gather, copy_avoidance. "comment" is ignored.
-std::vector<Rule> parse_rules(std::string_view text, const std::string& file, std::vector<std::string>& warnings);
+/// Conditions: collective, bytes, ranks, nodes, ranks_per_node, ranks_per_core (a number, or [first, last]
+/// with null for no end; bytes always per rank). Results: algorithm, chunk, tree, gather_tree, release_tree,
+/// inline, read_from_parent, skip_gather, copy_avoidance. "comment" is ignored.
+std::vector<Rule> parse_rules(std::string_view text, const std::string& file,
+                              std::vector<std::string>& warnings);
 std::vector<Rule> read_rules(const std::string& path, std::vector<std::string>& warnings);
 
 /// The table that comes with Espalier (src/plan/default_rules.json).

@@ -31,7 +31,8 @@ Table::Table(const Config& config)
 }
 
 void Table::override_with(const Config& config) {
-  static constexpr const char* keys[] = {"ESPALIER_BARRIER", "ESPALIER_BCAST", "ESPALIER_REDUCE", "ESPALIER_ALLREDUCE"};
+  static constexpr const char* keys[] = {"ESPALIER_BARRIER", "ESPALIER_BCAST", "ESPALIER_REDUCE",
+                                         "ESPALIER_ALLREDUCE"};
   for (int i = 0; i < collective_count; ++i) {
     const std::string& name = config.text(keys[i]);
     if (name.empty()) continue;
@@ -42,9 +43,10 @@ void Table::override_with(const Config& config) {
       continue;
     }
     std::string names;
-    for (const Algorithm each : known) names += fmt::format("{}{}", names.empty() ? "" : ", ", to_string(each));
-    warnings_.push_back(fmt::format("{}={} is no algorithm of {}; it may be {}; the rules decide", keys[i], name,
-                                    collective_names[static_cast<std::size_t>(i)], names));
+    for (const Algorithm each : known)
+      names += fmt::format("{}{}", names.empty() ? "" : ", ", to_string(each));
+    warnings_.push_back(fmt::format("{}={} is no algorithm of {}; it may be {}; the rules decide", keys[i],
+                                    name, collective_names[static_cast<std::size_t>(i)], names));
   }
   if (!config.text("ESPALIER_CHUNK").empty()) chunk_ = config.bytes("ESPALIER_CHUNK");
   override_tree(config, "ESPALIER_TREE", gather_tree_);
@@ -79,7 +81,8 @@ void Table::apply_overrides(Collective collective, Plan& plan) const {
 }
 
 Plan Table::find(const Query& query) const {
-  const auto rule = std::find_if(rules_.begin(), rules_.end(), [&](const Rule& r) { return r.matches(query); });
+  const auto rule =
+      std::find_if(rules_.begin(), rules_.end(), [&](const Rule& r) { return r.matches(query); });
   Plan plan;
   if (rule != rules_.end()) plan = rule->plan;
   apply_overrides(query.collective, plan);
@@ -111,7 +114,8 @@ Selector::Selector(const Table& table, Query shape) {
     for (std::size_t i = 0; i < borders.size(); ++i) {
       shape.bytes = borders[i];
       row.plans.push_back(table.find(shape));
-      row.last_bytes.push_back(i + 1 < borders.size() ? borders[i + 1] - 1 : std::numeric_limits<std::size_t>::max());
+      row.last_bytes.push_back(i + 1 < borders.size() ? borders[i + 1] - 1
+                                                      : std::numeric_limits<std::size_t>::max());
     }
     count_ += static_cast<int>(row.plans.size());
   }

@@ -11,8 +11,8 @@
 
 namespace espalier::plan {
 
-/// The user's rules (ESPALIER_RULES), then the built-in ones, then the single overrides of the configuration on top.
-/// A table that cannot be read is left out and named in `warnings`: the built-in one serves.
+/// The user's rules (ESPALIER_RULES), then the built-in ones, then the single overrides of the configuration
+/// on top. A table that cannot be read is left out and named in `warnings`: the built-in one serves.
 class Table {
  public:
   explicit Table(const Config& config);
@@ -22,7 +22,8 @@ class Table {
   Plan find(const Query& query) const;
   const std::vector<std::string>& warnings() const { return warnings_; }
 
-  /// The message sizes at which the answer may change for a collective, rising, without the last infinite end.
+  /// The message sizes at which the answer may change for a collective, rising, without the last infinite
+  /// end.
   std::vector<std::size_t> borders(Collective collective) const;
 
  private:
@@ -38,7 +39,8 @@ class Table {
   bool inlined_, read_from_parent_, skip_gather_, copy_avoidance_;
 };
 
-/// All plans of a communicator of the given shape. Immutable, hence thread-safe; lookups neither allocate nor lock.
+/// All plans of a communicator of the given shape. Immutable, hence thread-safe; lookups neither allocate nor
+/// lock.
 class Selector {
  public:
   /// `shape` says all but collective and bytes.
@@ -51,7 +53,8 @@ class Selector {
     return row.plans[i];
   }
 
-  /// A number for each plan that this selector can give, 0 <= index < count(): caches of trees are kept by it.
+  /// A number for each plan that this selector can give, 0 <= index < count(): caches of trees are kept by
+  /// it.
   int index_of(const Plan& plan) const;
   int count() const { return count_; }
 

@@ -61,14 +61,17 @@ std::string refusal_of(const std::vector<Standing>& all, std::size_t share_bytes
   if (any([](const Standing& s) { return s.declined; })) return "a rank declines (spawned or switched off)";
   if (any([&](const Standing& s) { return s.agreement != first.agreement; }))
     return "the ranks' ESPALIER_ settings differ; give all ranks the same environment";
-  if (any([](const Standing& s) { return s.arena == 0; })) return "a node has no shared memory for Espalier" + local_reason();
+  if (any([](const Standing& s) { return s.arena == 0; }))
+    return "a node has no shared memory for Espalier" + local_reason();
   if (any([&](const Standing& s) { return s.arena != first.arena; })) return "spans nodes or jobs";
   if (first.share == 0)
-    return fmt::format("the shared-memory budget is spent ({} more wanted; see ESPALIER_SHM)", print_bytes(share_bytes));
+    return fmt::format("the shared-memory budget is spent ({} more wanted; see ESPALIER_SHM)",
+                       print_bytes(share_bytes));
   return "";
 }
 
-/// Backs this rank's part with memory from its own NUMA domain, clears its lines and leaves its affinity mask.
+/// Backs this rank's part with memory from its own NUMA domain, clears its lines and leaves its affinity
+/// mask.
 bool prepare(const memory::Arena& arena, memory::Share share, const machine::Layout& layout, int rank) {
   const bool first = rank == 0;
   const bool backed = (!first || arena.reserve(share, 0, layout.common_bytes())) &&

@@ -21,8 +21,8 @@ struct Agreement {
 /// How a communicator of that many ranks lies in its share, by the configuration.
 machine::Layout layout_for(int ranks);
 
-/// Collective over the communicator. Two rounds: everybody says where it stands and rank 0 offers a share; then everybody
-/// says whether its part of the share is backed by memory. Zeroes the flag lines in between.
+/// Collective over the communicator. Two rounds: everybody says where it stands and rank 0 offers a share;
+/// then everybody says whether its part of the share is backed by memory. Zeroes the flag lines in between.
 Agreement agree(const Bootstrap& bootstrap);
 
 }  // namespace espalier::runtime

@@ -60,13 +60,15 @@ struct Communicator::State {
         layout(agreement.layout),
         selector(plan::Table::instance(), shape_of(agreement)),
         places(rank, layout.ranks, groups_of(node, arena.at(share.offset), layout), selector),
-        machine(arena.at(share.offset), layout, rank, machine::wait_policy(wait_mode(), agreement.ranks_per_core),
+        machine(arena.at(share.offset), layout, rank,
+                machine::wait_policy(wait_mode(), agreement.ranks_per_core),
                 {Process::instance().host_progress().poke, Process::instance().host_progress().context}) {}
 
   // The share goes back when the last rank has left. acq_rel: all ranks' last accesses come before its reuse.
   ~State() {
     auto* life = reinterpret_cast<memory::FlagLine*>(arena.at(share.offset) + layout.life());
-    if (life->step.fetch_add(1, std::memory_order_acq_rel) + 1 == static_cast<memory::Step>(layout.ranks)) arena.free(share);
+    if (life->step.fetch_add(1, std::memory_order_acq_rel) + 1 == static_cast<memory::Step>(layout.ranks))
+      arena.free(share);
   }
 
   memory::Arena& arena;
@@ -101,7 +103,8 @@ bool Communicator::barrier() {
   if (!state_) return active_;
   const plan::Plan& plan = state_->selector(Collective::barrier, 0);
   if (plan.algorithm == plan::Algorithm::host) return false;
-  const statistics::Recorder recorder({Collective::barrier, 0, size_, plan.algorithm}, state_->machine.waiter());
+  const statistics::Recorder recorder({Collective::barrier, 0, size_, plan.algorithm},
+                                      state_->machine.waiter());
   if (plan.algorithm == plan::Algorithm::exchange) {
     collective::barrier_exchange(state_->machine);
   } else if (plan.algorithm == plan::Algorithm::central) {
@@ -117,12 +120,14 @@ bool Communicator::bcast(void* buffer, std::size_t bytes, int root) {
   if (!state_) return active_;
   const plan::Plan& plan = state_->selector(Collective::bcast, bytes);
   if (plan.algorithm == plan::Algorithm::host) return false;
-  const statistics::Recorder recorder({Collective::bcast, bytes, size_, plan.algorithm}, state_->machine.waiter());
+  const statistics::Recorder recorder({Collective::bcast, bytes, size_, plan.algorithm},
+                                      state_->machine.waiter());
   collective::bcast_tree(state_->machine, state_->places.of(plan, root).release, buffer, bytes, plan);
   return true;
 }
 
-bool Communicator::reduce(const void* send, void* receive, std::size_t count, const reduce::Operation& operation, int root) {
+bool Communicator::reduce(const void* send, void* receive, std::size_t count,
+                          const reduce::Operation& operation, int root) {
   const std::size_t bytes = count * operation.extent;
   if (!state_) {
     if (active_ && send != in_place && bytes > 0) operation.kernel(receive, &send, 1, count);
@@ -130,13 +135,15 @@ bool Communicator::reduce(const void* send, void* receive, std::size_t count, co
   }
   const plan::Plan& plan = state_->selector(Collective::reduce, bytes);
   if (plan.algorithm == plan::Algorithm::host) return false;
-  const statistics::Recorder recorder({Collective::reduce, bytes, size_, plan.algorithm}, state_->machine.waiter());
+  const statistics::Recorder recorder({Collective::reduce, bytes, size_, plan.algorithm},
+                                      state_->machine.waiter());
   const collective::Reduction reduction = {send == in_place ? receive : send, receive, bytes, operation};
   collective::reduce_tree(state_->machine, state_->places.of(plan, root).gather, reduction, plan);
   return true;
 }
 
-bool Communicator::allreduce(const void* send, void* receive, std::size_t count, const reduce::Operation& operation) {
+bool Communicator::allreduce(const void* send, void* receive, std::size_t count,
+                             const reduce::Operation& operation) {
   const std::size_t bytes = count * operation.extent;
   if (!state_) {
     if (active_ && send != in_place && bytes > 0) operation.kernel(receive, &send, 1, count);
@@ -144,7 +151,8 @@ bool Communicator::allreduce(const void* send, void* receive, std::size_t count,
   }
   const plan::Plan& plan = state_->selector(Collective::allreduce, bytes);
   if (plan.algorithm == plan::Algorithm::host) return false;
-  const statistics::Recorder recorder({Collective::allreduce, bytes, size_, plan.algorithm}, state_->machine.waiter());
+  const statistics::Recorder recorder({Collective::allreduce, bytes, size_, plan.algorithm},
+                                      state_->machine.waiter());
   const collective::Reduction reduction = {send == in_place ? receive : send, receive, bytes, operation};
   machine::HostMachine& m = state_->machine;
   switch (plan.algorithm) {
@@ -165,31 +173,36 @@ bool Communicator::allreduce(const void* send, void* receive, std::size_t count,
   return true;
 }
 
-bool Communicator::reduce(const void* send, void* receive, std::size_t bytes, const UserOperation& operation, int root) {
+bool Communicator::reduce(const void* send, void* receive, std::size_t bytes, const UserOperation& operation,
+                          int root) {
   if (!state_) {
     if (active_ && send != in_place && bytes > 0) std::memcpy(receive, send, bytes);
     return active_;
   }
   const plan::Plan& plan = state_->selector(Collective::reduce, bytes);
   if (plan.algorithm == plan::Algorithm::host) return false;
-  const statistics::Recorder recorder({Collective::reduce, bytes, size_, plan::Algorithm::tree}, state_->machine.waiter());
-  collective::reduce_whole(state_->machine, state_->places.contiguous(root), send == in_place ? receive : send, receive, bytes,
+  const statistics::Recorder recorder({Collective::reduce, bytes, size_, plan::Algorithm::tree},
+                                      state_->machine.waiter());
+  collective::reduce_whole(state_->machine, state_->places.contiguous(root),
+                           send == in_place ? receive : send, receive, bytes,
                            {operation.combine, operation.context}, plan);
   return true;
 }
 
-bool Communicator::allreduce(const void* send, void* receive, std::size_t bytes, const UserOperation& operation) {
+bool Communicator::allreduce(const void* send, void* receive, std::size_t bytes,
+                             const UserOperation& operation) {
   if (!state_) {
     if (active_ && send != in_place && bytes > 0) std::memcpy(receive, send, bytes);
     return active_;
   }
   const plan::Plan& plan = state_->selector(Collective::allreduce, bytes);
   if (plan.algorithm == plan::Algorithm::host) return false;
-  const statistics::Recorder recorder({Collective::allreduce, bytes, size_, plan::Algorithm::tree}, state_->machine.waiter());
+  const statistics::Recorder recorder({Collective::allreduce, bytes, size_, plan::Algorithm::tree},
+                                      state_->machine.waiter());
   constexpr int root = 0;
   machine::HostMachine& m = state_->machine;
-  collective::reduce_whole(m, state_->places.contiguous(root), send == in_place ? receive : send, receive, bytes,
-                           {operation.combine, operation.context}, plan);
+  collective::reduce_whole(m, state_->places.contiguous(root), send == in_place ? receive : send, receive,
+                           bytes, {operation.combine, operation.context}, plan);
   collective::bcast_tree(m, state_->places.of(plan, root).release, receive, bytes, plan);
   return true;
 }

@@ -11,20 +11,21 @@
 
 namespace espalier::runtime {
 
-/// An operator that only the caller can apply (user-defined operators, through MPI_Reduce_local): works on whole vectors
-/// in packed form, all ranks alike: right = left op right. Called on the calling thread only.
+/// An operator that only the caller can apply (user-defined operators, through MPI_Reduce_local): works on
+/// whole vectors in packed form, all ranks alike: right = left op right. Called on the calling thread only.
 struct UserOperation {
   void (*combine)(void* context, const void* left, void* right) = nullptr;
   void* context = nullptr;
   bool commutative = false;
 };
 
-/// The state that the ranks of one communicator share. A communicator is used by one thread at a time, as MPI demands.
+/// The state that the ranks of one communicator share. A communicator is used by one thread at a time, as MPI
+/// demands.
 ///
-/// The collectives return true when they have been done, and false when this call is the host's (the communicator was
-/// refused, or a rule says `host`): then nothing has been read or written, and all ranks get the same answer, because it
-/// depends on (collective, bytes, communicator) only. Buffers may be null when nothing is to be moved.
-/// `send == in_place` stands for MPI_IN_PLACE.
+/// The collectives return true when they have been done, and false when this call is the host's (the
+/// communicator was refused, or a rule says `host`): then nothing has been read or written, and all ranks get
+/// the same answer, because it depends on (collective, bytes, communicator) only. Buffers may be null when
+/// nothing is to be moved. `send == in_place` stands for MPI_IN_PLACE.
 class Communicator {
  public:
   /// Collective over the communicator. Never fails for want of a feature: see active().
@@ -44,7 +45,8 @@ class Communicator {
   /// `bytes` of packed data from the root's buffer to everybody's.
   bool bcast(void* buffer, std::size_t bytes, int root);
   /// count elements of operation.extent bytes; `receive` is read and written at the root only.
-  bool reduce(const void* send, void* receive, std::size_t count, const reduce::Operation& operation, int root);
+  bool reduce(const void* send, void* receive, std::size_t count, const reduce::Operation& operation,
+              int root);
   bool allreduce(const void* send, void* receive, std::size_t count, const reduce::Operation& operation);
   /// The same for operators that only the caller can apply: `bytes` of packed data.
   bool reduce(const void* send, void* receive, std::size_t bytes, const UserOperation& operation, int root);

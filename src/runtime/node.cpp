@@ -57,9 +57,10 @@ std::string first_line(const char* path) {
 std::uint64_t host_identity() {
   char name[HOST_NAME_MAX + 1] = {};
   gethostname(name, HOST_NAME_MAX);
-  struct stat network{};
+  struct stat network {};
   stat("/proc/self/ns/net", &network);
-  return hash(fmt::format("{} {} {} {}", name, first_line("/proc/sys/kernel/random/boot_id"), network.st_ino, geteuid()));
+  return hash(fmt::format("{} {} {} {}", name, first_line("/proc/sys/kernel/random/boot_id"), network.st_ino,
+                          geteuid()));
 }
 
 std::uint64_t random_number() {
@@ -72,7 +73,9 @@ std::uint64_t random_number() {
 std::string token_text(std::uint64_t token) { return fmt::format("{:016x}", token); }
 std::string shm_name(std::uint64_t token) { return "/espalier-" + token_text(token); }
 
-std::size_t notes_bytes(int ranks) { return machine_bytes + static_cast<std::size_t>(ranks) * affinity_bytes; }
+std::size_t notes_bytes(int ranks) {
+  return machine_bytes + static_cast<std::size_t>(ranks) * affinity_bytes;
+}
 
 template <class T>
 std::vector<T> exchange(const Bootstrap& world, const T& mine) {
@@ -86,19 +89,23 @@ std::vector<T> exchange(const Bootstrap& world, const T& mine) {
 std::size_t arena_bytes(int ranks) {
   const std::string& text = Config::instance().text("ESPALIER_SHM");
   if (text != "auto") return parse_bytes(text);
-  const std::size_t memory = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  return std::min<std::size_t>((std::size_t{64} << 20) + static_cast<std::size_t>(ranks) * (std::size_t{8} << 20), memory / 8);
+  const std::size_t memory =
+      static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  return std::min<std::size_t>(
+      (std::size_t{64} << 20) + static_cast<std::size_t>(ranks) * (std::size_t{8} << 20), memory / 8);
 }
 
 topology::Topology discover_machine() {
   const std::string& synthetic = Config::instance().text("ESPALIER_TOPOLOGY");
-  return topology::discover(synthetic.empty() ? topology::Source::this_machine() : topology::Source::synthetic(synthetic));
+  return topology::discover(synthetic.empty() ? topology::Source::this_machine()
+                                              : topology::Source::synthetic(synthetic));
 }
 
 // Round 1: who can share memory with whom.
 struct NodeState::Company {
-  std::vector<int> members;  // ranks of the world that meet in this rank's arena; empty when this one declines
-  std::uint64_t token = 0;   // the leader's
+  std::vector<int>
+      members;              // ranks of the world that meet in this rank's arena; empty when this one declines
+  std::uint64_t token = 0;  // the leader's
   bool leads = false;
 };
 
@@ -143,7 +150,9 @@ void NodeState::lead(const Bootstrap& world, std::uint64_t token, Offer& offer) 
   }
   fmt::format_to_n(offer.why, sizeof offer.why - 1, "{}", refusal_);
   exchange(world, offer);
-  if (offer.transfer == Transfer::memfd && !handover.give(descriptor, size_ - 1, handover_timeout_ms, refusal_)) arena_.reset();
+  if (offer.transfer == Transfer::memfd &&
+      !handover.give(descriptor, size_ - 1, handover_timeout_ms, refusal_))
+    arena_.reset();
 }
 
 // Round 2 for the others, and for those that have no company.
@@ -167,7 +176,8 @@ void NodeState::withdraw(std::uint64_t token, const Offer& offer) {
   if (offer.transfer == Transfer::named) memory::Segment::unlink(shm_name(token));
 }
 
-// Rounds: introductions; the leaders' offers; did everybody map it? All ranks take part in all rounds, whatever happens.
+// Rounds: introductions; the leaders' offers; did everybody map it? All ranks take part in all rounds,
+// whatever happens.
 std::unique_ptr<NodeState> NodeState::meet(const Bootstrap& world, bool willing) {
   std::unique_ptr<NodeState> node(new NodeState);
   const Company company = node->introduce(world, willing);
@@ -210,19 +220,21 @@ void NodeState::learn_machine() {
     return;
   }
   for (int r = 0; r < size_; ++r)
-    machine_.machine.cpus |= load_affinity(arena_->notes() + machine_bytes + static_cast<std::size_t>(r) * affinity_bytes, affinity_bytes);
+    machine_.machine.cpus |= load_affinity(
+        arena_->notes() + machine_bytes + static_cast<std::size_t>(r) * affinity_bytes, affinity_bytes);
   machine_.source = "the ranks' affinity masks";
 }
 
 void NodeState::tell_affinity() {
-  store_affinity(arena_->notes() + machine_bytes + static_cast<std::size_t>(rank_) * affinity_bytes, affinity_bytes,
-                 topology::current_affinity());
+  store_affinity(arena_->notes() + machine_bytes + static_cast<std::size_t>(rank_) * affinity_bytes,
+                 affinity_bytes, topology::current_affinity());
 }
 
 double NodeState::ranks_per_core() const {
   std::vector<topology::CpuSet> masks;
   for (int r = 0; r < size_; ++r)
-    masks.push_back(load_affinity(arena_->notes() + machine_bytes + static_cast<std::size_t>(r) * affinity_bytes, affinity_bytes));
+    masks.push_back(load_affinity(
+        arena_->notes() + machine_bytes + static_cast<std::size_t>(r) * affinity_bytes, affinity_bytes));
   const double usable = topology::cpu_budget(machine_, masks).usable();
   return usable > 0 ? size_ / usable : size_;
 }

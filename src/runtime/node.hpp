@@ -13,7 +13,8 @@ namespace espalier::runtime {
 
 class NodeState {
  public:
-  /// Collective over `world`, see Process::join. Never returns null; without an arena, arena() is null and refusal() says why.
+  /// Collective over `world`, see Process::join. Never returns null; without an arena, arena() is null and
+  /// refusal() says why.
   static std::unique_ptr<NodeState> meet(const Bootstrap& world, bool willing);
 
   memory::Arena* arena() const { return arena_.get(); }
@@ -25,7 +26,8 @@ class NodeState {
 
   /// The machine as the node's first process saw it.
   const topology::Topology& machine() const { return machine_; }
-  /// Runnable ranks of this node for each usable core: by the affinity masks of all its processes and the CPU quota.
+  /// Runnable ranks of this node for each usable core: by the affinity masks of all its processes and the CPU
+  /// quota.
   double ranks_per_core() const;
 
  private:
@@ -48,7 +50,8 @@ class NodeState {
   topology::Topology machine_;
 };
 
-/// The size of the arena of a node with that many ranks (ESPALIER_SHM): address space; pages are reserved share by share.
+/// The size of the arena of a node with that many ranks (ESPALIER_SHM): address space; pages are reserved
+/// share by share.
 std::size_t arena_bytes(int ranks);
 
 /// The topology of ESPALIER_TOPOLOGY or of this machine. Throws espalier::Error.

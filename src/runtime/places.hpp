@@ -11,8 +11,8 @@
 
 namespace espalier::runtime {
 
-/// Pure functions of (plan, root, communicator), so all ranks build trees that fit together without a word. Used by one
-/// thread at a time; what is handed out stays valid as long as this lives.
+/// Pure functions of (plan, root, communicator), so all ranks build trees that fit together without a word.
+/// Used by one thread at a time; what is handed out stays valid as long as this lives.
 class Places {
  public:
   Places(int rank, int size, topology::Group groups, const plan::Selector& selector);

@@ -9,8 +9,8 @@
 
 namespace espalier::runtime {
 
-/// Drives the host MPI's progress once, without blocking. A rank that waits in Espalier calls it, so that the host's own
-/// messages go on (DESIGN, invariant 2). May be called from any thread that waits in a collective.
+/// Drives the host MPI's progress once, without blocking. A rank that waits in Espalier calls it, so that the
+/// host's own messages go on (DESIGN, invariant 2). May be called from any thread that waits in a collective.
 struct HostProgress {
   void (*poke)(void* context) = nullptr;
   void* context = nullptr;
@@ -25,13 +25,13 @@ class Process {
 
   /// Who drives the host while ranks wait. Call before `join`.
   void set_host_progress(HostProgress progress);
-  /// From now on this process takes part in agreements but never takes a call over (a spawned child, say); `why` is
-  /// what `explain` and the statistics print.
+  /// From now on this process takes part in agreements but never takes a call over (a spawned child, say);
+  /// `why` is what `explain` and the statistics print.
   void decline(std::string why);
 
-  /// Collective over all ranks of the job (MPI_COMM_WORLD): the ranks of each node meet in one arena. Never fails for want of
-  /// a feature: a node without an arena leaves its communicators to the host. Without it (MPI sessions) the first
-  /// communicator's ranks meet when that communicator is created.
+  /// Collective over all ranks of the job (MPI_COMM_WORLD): the ranks of each node meet in one arena. Never
+  /// fails for want of a feature: a node without an arena leaves its communicators to the host. Without it
+  /// (MPI sessions) the first communicator's ranks meet when that communicator is created.
   void join(const Bootstrap& world);
   /// Gives the arena back (MPI_Finalize). Communicators must be gone.
   void leave();

@@ -31,7 +31,7 @@ struct Key {
 };
 
 struct Row {
-  double calls = 0;    // by ranks; a collective counts once for each of its ranks
+  double calls = 0;  // by ranks; a collective counts once for each of its ranks
   double seconds = 0;
   machine::WaitCounts wait;
 };
@@ -50,8 +50,8 @@ Rows& rows() {
 json pack(const std::map<Key, Row>& table) {
   json list = json::array();
   for (const auto& [key, row] : table)
-    list.push_back({key.communicator_size, key.collective, key.size_class, key.algorithm, key.fallback, row.calls, row.seconds,
-                    row.wait.spin, row.wait.poke, row.wait.yield, row.wait.sleep});
+    list.push_back({key.communicator_size, key.collective, key.size_class, key.algorithm, key.fallback,
+                    row.calls, row.seconds, row.wait.spin, row.wait.poke, row.wait.yield, row.wait.sleep});
   return list;
 }
 
@@ -81,7 +81,8 @@ std::map<Key, Row> gather_rows(const Bootstrap& world) {
   std::string all(widest * static_cast<std::size_t>(world.size), '\0');
   world.allgather(mine.data(), all.data(), widest);
   std::map<Key, Row> table;
-  for (std::size_t r = 0; r < lengths.size(); ++r) add(table, json::parse(all.substr(r * widest, lengths[r])));
+  for (std::size_t r = 0; r < lengths.size(); ++r)
+    add(table, json::parse(all.substr(r * widest, lengths[r])));
   return table;
 }
 
@@ -96,7 +97,11 @@ json describe(const Key& key, const Row& row) {
           {"seconds", row.seconds / ranks},
           {"algorithm", key.algorithm},
           {"transport", key.fallback.empty() ? "shared memory" : "host"},
-          {"wait", {{"spin", row.wait.spin}, {"poke", row.wait.poke}, {"yield", row.wait.yield}, {"sleep", row.wait.sleep}}},
+          {"wait",
+           {{"spin", row.wait.spin},
+            {"poke", row.wait.poke},
+            {"yield", row.wait.yield},
+            {"sleep", row.wait.sleep}}},
           {"fallback", key.fallback.empty() ? json() : json(key.fallback)}};
 }
 
@@ -106,31 +111,35 @@ json describe(const std::map<Key, Row>& table, const std::string& host, const st
   for (const auto& [key, row] : table) {
     const auto [id, fresh] = ids.try_emplace(key.communicator_size, static_cast<int>(ids.size()));
     if (fresh)
-      communicators.push_back({{"id", id->second},
-                               {"size", key.communicator_size},
-                               {"name", fmt::format("{} rank{}", key.communicator_size, key.communicator_size == 1 ? "" : "s")},
-                               {"transport", "shared memory"}});
+      communicators.push_back(
+          {{"id", id->second},
+           {"size", key.communicator_size},
+           {"name", fmt::format("{} rank{}", key.communicator_size, key.communicator_size == 1 ? "" : "s")},
+           {"transport", "shared memory"}});
     json item = describe(key, row);
     item["communicator"] = id->second;
     if (!key.fallback.empty()) communicators[static_cast<std::size_t>(id->second)]["transport"] = "host";
     list.push_back(std::move(item));
   }
-  return {{"schema", 1}, {"ranks", ranks}, {"host", host}, {"build", build}, {"communicators", communicators}, {"rows", list}};
+  return {{"schema", 1}, {"ranks", ranks}, {"host", host}, {"build", build}, {"communicators", communicators},
+          {"rows", list}};
 }
 
 void print(const json& report) {
   fmt::print(stderr, "espalier: what ran ({} ranks, {}, {} build)\n", report["ranks"].get<int>(),
              report["host"].get<std::string>(), report["build"].get<std::string>());
-  fmt::print(stderr, "{:>6} {:<10} {:>19} {:>10} {:>12} {:<9} {:>10} {:>8} {:>8}  {}\n", "ranks", "collective", "bytes", "calls",
-             "seconds", "algorithm", "poke", "yield", "sleep", "host because");
+  fmt::print(stderr, "{:>6} {:<10} {:>19} {:>10} {:>12} {:<9} {:>10} {:>8} {:>8}  {}\n", "ranks",
+             "collective", "bytes", "calls", "seconds", "algorithm", "poke", "yield", "sleep",
+             "host because");
   for (const json& row : report["rows"]) {
     const json& communicator = report["communicators"][row["communicator"].get<std::size_t>()];
     fmt::print(stderr, "{:>6} {:<10} {:>8} .. {:>7} {:>10} {:>12.6f} {:<9} {:>10} {:>8} {:>8}  {}\n",
                communicator["size"].get<int>(), row["collective"].get<std::string>(),
                print_bytes(row["bytes_from"].get<std::size_t>()), row["bytes_to"].get<std::size_t>(),
-               row["calls"].get<std::uint64_t>(), row["seconds"].get<double>(), row["algorithm"].get<std::string>(),
-               row["wait"]["poke"].get<std::uint64_t>(), row["wait"]["yield"].get<std::uint64_t>(),
-               row["wait"]["sleep"].get<std::uint64_t>(), row["fallback"].is_null() ? "" : row["fallback"].get<std::string>());
+               row["calls"].get<std::uint64_t>(), row["seconds"].get<double>(),
+               row["algorithm"].get<std::string>(), row["wait"]["poke"].get<std::uint64_t>(),
+               row["wait"]["yield"].get<std::uint64_t>(), row["wait"]["sleep"].get<std::uint64_t>(),
+               row["fallback"].is_null() ? "" : row["fallback"].get<std::string>());
   }
 }
 
@@ -147,7 +156,10 @@ bool enabled() noexcept {
 void record_host(Collective collective, std::size_t bytes, int communicator_size, const std::string& why) {
   if (!enabled()) return;
   const std::lock_guard lock(rows().mutex);
-  rows().rows[{communicator_size, static_cast<int>(collective), static_cast<int>(std::bit_width(bytes)), "host", why}].calls += 1;
+  rows()
+      .rows[{communicator_size, static_cast<int>(collective), static_cast<int>(std::bit_width(bytes)), "host",
+             why}]
+      .calls += 1;
 }
 
 Recorder::Recorder(const Call& call, const machine::Waiter& waiter) : call_(call), waiter_(waiter) {
@@ -161,7 +173,8 @@ Recorder::~Recorder() {
   const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start_;
   const machine::WaitCounts& now = waiter_.counts();
   const std::lock_guard lock(rows().mutex);
-  Row& row = rows().rows[{call_.communicator_size, static_cast<int>(call_.collective), static_cast<int>(std::bit_width(call_.bytes)),
+  Row& row = rows().rows[{call_.communicator_size, static_cast<int>(call_.collective),
+                          static_cast<int>(std::bit_width(call_.bytes)),
                           std::string(plan::to_string(call_.algorithm)), ""}];
   row.calls += 1;
   row.seconds += time.count();

@@ -32,7 +32,9 @@ class File {
   std::string path_;
 };
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 TEST(Config, EveryKeyHasItsDefaultAndSaysSo) {
   const Config config = config_of({"HOME=/root", "ESPALIERX=1"});
@@ -88,9 +90,10 @@ TEST(Config, UnknownKeyNamesTheNearest) {
 
 TEST(Config, UnreadableValueFallsBackWithAWarning) {
   for (const std::string entry :
-       {"ESPALIER=perhaps", "ESPALIER_INLINE=2", "ESPALIER_FALLBACK=abort", "ESPALIER_WAIT=forever", "ESPALIER_SHM=lots",
-        "ESPALIER_SLOTS=0", "ESPALIER_SLOTS=65", "ESPALIER_SLOTS=-1", "ESPALIER_SLOT=1000", "ESPALIER_SLOT=2GiB", "ESPALIER_SLOT=1e18",
-        "ESPALIER_SLOT=64 apples", "ESPALIER_CHUNK=63", "ESPALIER_CHUNK=many", "ESPALIER_SHM="}) {
+       {"ESPALIER=perhaps", "ESPALIER_INLINE=2", "ESPALIER_FALLBACK=abort", "ESPALIER_WAIT=forever",
+        "ESPALIER_SHM=lots", "ESPALIER_SLOTS=0", "ESPALIER_SLOTS=65", "ESPALIER_SLOTS=-1",
+        "ESPALIER_SLOT=1000", "ESPALIER_SLOT=2GiB", "ESPALIER_SLOT=1e18", "ESPALIER_SLOT=64 apples",
+        "ESPALIER_CHUNK=63", "ESPALIER_CHUNK=many", "ESPALIER_SHM="}) {
     const Config config = config_of({entry});
     const std::string name = entry.substr(0, entry.find('='));
     ASSERT_EQ(config.warnings().size(), 1u) << entry;
@@ -111,9 +114,9 @@ TEST(Config, FlagsHaveFourWordsEachInAnyCase) {
 TEST(Config, AgreementChangesWithAgreedKeysOnly) {
   const auto plain = config_of({}).agreement();
   for (const ConfigKey& key : config_keys) {
-    const std::string other = key.fallback == "on"      ? "off"
-                              : key.fallback == "8"     ? "16"
-                              : key.fallback == "32KiB" ? "64KiB"
+    const std::string other = key.fallback == "on"              ? "off"
+                              : key.fallback == "8"             ? "16"
+                              : key.fallback == "32KiB"         ? "64KiB"
                               : key.name == "ESPALIER_SHM"      ? "1GiB"
                               : key.name == "ESPALIER_CHUNK"    ? "8KiB"
                               : key.name == "ESPALIER_WAIT"     ? "sleep"
@@ -160,7 +163,8 @@ TEST(Bytes, PrintReadsBack) {
   EXPECT_EQ(print_bytes(1000), "1000");
   EXPECT_EQ(print_bytes(65536), "64KiB");
   EXPECT_EQ(print_bytes(std::size_t{3} << 40), "3TiB");
-  for (std::size_t bytes : {std::size_t{1}, std::size_t{1023}, std::size_t{1025}, std::size_t{1} << 20, std::size_t{5} << 50})
+  for (std::size_t bytes :
+       {std::size_t{1}, std::size_t{1023}, std::size_t{1025}, std::size_t{1} << 20, std::size_t{5} << 50})
     EXPECT_EQ(parse_bytes(print_bytes(bytes)), bytes);
 }
 

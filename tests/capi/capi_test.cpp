@@ -1,4 +1,5 @@
-// The C API as its users see it, from processes that share nothing but a name, or a bootstrap of the caller's.
+// The C API as its users see it, from processes that share nothing but a name, or a bootstrap of the
+// caller's.
 #include "espalier/espalier.h"
 
 #include <gtest/gtest.h>
@@ -17,14 +18,19 @@ using espalier::testing::Board;
 using espalier::testing::Job;
 using espalier::testing::run_ranks;
 
-std::string own_name(const char* test) { return std::string("capi-test-") + test + "-" + std::to_string(getppid()); }
-bool error_has(const std::string& part) { return std::string(espalier_error_text()).find(part) != std::string::npos; }
+std::string own_name(const char* test) {
+  return std::string("capi-test-") + test + "-" + std::to_string(getppid());
+}
+bool error_has(const std::string& part) {
+  return std::string(espalier_error_text()).find(part) != std::string::npos;
+}
 
 /// A communicator that goes with the test; meets under a name.
 struct Met {
   espalier_comm* comm = nullptr;
   Met(const std::string& name, int rank, int size) {
-    EXPECT_EQ(espalier_comm_meet(name.c_str(), rank, size, 20000, &comm), ESPALIER_OK) << espalier_error_text();
+    EXPECT_EQ(espalier_comm_meet(name.c_str(), rank, size, 20000, &comm), ESPALIER_OK)
+        << espalier_error_text();
   }
   ~Met() { espalier_comm_free(comm); }
 };
@@ -37,17 +43,24 @@ void check_collectives(espalier_comm* comm) {
       send[i] = me + static_cast<double>(i % 100);
       sum[i] = n * (n - 1) / 2.0 + n * static_cast<double>(i % 100);
     }
-    ASSERT_EQ(espalier_allreduce(comm, send.data(), receive.data(), count, ESPALIER_DOUBLE, ESPALIER_SUM), ESPALIER_OK);
+    ASSERT_EQ(espalier_allreduce(comm, send.data(), receive.data(), count, ESPALIER_DOUBLE, ESPALIER_SUM),
+              ESPALIER_OK);
     EXPECT_EQ(receive, sum);
     receive = send;
-    ASSERT_EQ(espalier_allreduce(comm, ESPALIER_IN_PLACE, receive.data(), count, ESPALIER_DOUBLE, ESPALIER_SUM), ESPALIER_OK);
+    ASSERT_EQ(
+        espalier_allreduce(comm, ESPALIER_IN_PLACE, receive.data(), count, ESPALIER_DOUBLE, ESPALIER_SUM),
+        ESPALIER_OK);
     EXPECT_EQ(receive, sum);
     for (int root = 0; root < n; ++root) {
       receive.assign(count, -1);
-      ASSERT_EQ(espalier_reduce(comm, send.data(), me == root ? receive.data() : nullptr, count, ESPALIER_DOUBLE, ESPALIER_SUM, root), ESPALIER_OK);
+      ASSERT_EQ(espalier_reduce(comm, send.data(), me == root ? receive.data() : nullptr, count,
+                                ESPALIER_DOUBLE, ESPALIER_SUM, root),
+                ESPALIER_OK);
       EXPECT_EQ(receive, me == root ? sum : std::vector<double>(count, -1));
       receive = send;
-      ASSERT_EQ(espalier_reduce(comm, me == root ? ESPALIER_IN_PLACE : send.data(), receive.data(), count, ESPALIER_DOUBLE, ESPALIER_SUM, root), ESPALIER_OK);
+      ASSERT_EQ(espalier_reduce(comm, me == root ? ESPALIER_IN_PLACE : send.data(), receive.data(), count,
+                                ESPALIER_DOUBLE, ESPALIER_SUM, root),
+                ESPALIER_OK);
       EXPECT_EQ(receive, me == root ? sum : send);
       receive.assign(count, me);
       ASSERT_EQ(espalier_bcast(comm, receive.data(), count * sizeof(double), root), ESPALIER_OK);
@@ -178,12 +191,14 @@ TEST(Create, FromABootstrapOfTheCallers) {
   run_ranks(ranks, [&](int rank) {
     Seat seat{&board, rank};
     espalier_comm* comm = nullptr;
-    ASSERT_EQ(espalier_comm_create(rank, ranks, gather_on_board, &seat, &comm), ESPALIER_OK) << espalier_error_text();
+    ASSERT_EQ(espalier_comm_create(rank, ranks, gather_on_board, &seat, &comm), ESPALIER_OK)
+        << espalier_error_text();
     check_collectives(comm);
     if (rank < 2) {  // a later one among the first one's ranks
       Seat other{&pair, rank};
       espalier_comm* half = nullptr;
-      ASSERT_EQ(espalier_comm_create(rank, 2, gather_on_board, &other, &half), ESPALIER_OK) << espalier_error_text();
+      ASSERT_EQ(espalier_comm_create(rank, 2, gather_on_board, &other, &half), ESPALIER_OK)
+          << espalier_error_text();
       check_collectives(half);
       espalier_comm_free(half);
     }
@@ -222,16 +237,23 @@ TEST(Calls, MistakesAreErrorsWithTextAndDoNothing) {
     EXPECT_TRUE(error_has("root 2: the ranks are 0 to 1")) << espalier_error_text();
     EXPECT_EQ(espalier_bcast(met.comm, &send, 8, -1), ESPALIER_ERR_ARGUMENT);
     EXPECT_EQ(espalier_bcast(met.comm, nullptr, 8, 0), ESPALIER_ERR_ARGUMENT);
-    EXPECT_EQ(espalier_reduce(met.comm, &send, &receive, 1, ESPALIER_DOUBLE, ESPALIER_SUM, 7), ESPALIER_ERR_ARGUMENT);
-    EXPECT_EQ(espalier_allreduce(met.comm, &send, nullptr, 1, ESPALIER_DOUBLE, ESPALIER_SUM), ESPALIER_ERR_ARGUMENT);
+    EXPECT_EQ(espalier_reduce(met.comm, &send, &receive, 1, ESPALIER_DOUBLE, ESPALIER_SUM, 7),
+              ESPALIER_ERR_ARGUMENT);
+    EXPECT_EQ(espalier_allreduce(met.comm, &send, nullptr, 1, ESPALIER_DOUBLE, ESPALIER_SUM),
+              ESPALIER_ERR_ARGUMENT);
     EXPECT_TRUE(error_has("receive is NULL")) << espalier_error_text();
-    EXPECT_EQ(espalier_allreduce(met.comm, nullptr, &receive, 1, ESPALIER_DOUBLE, ESPALIER_SUM), ESPALIER_ERR_ARGUMENT);
-    EXPECT_EQ(espalier_allreduce(met.comm, &send, &receive, 1, ESPALIER_DOUBLE, ESPALIER_BAND), ESPALIER_ERR_ARGUMENT);
+    EXPECT_EQ(espalier_allreduce(met.comm, nullptr, &receive, 1, ESPALIER_DOUBLE, ESPALIER_SUM),
+              ESPALIER_ERR_ARGUMENT);
+    EXPECT_EQ(espalier_allreduce(met.comm, &send, &receive, 1, ESPALIER_DOUBLE, ESPALIER_BAND),
+              ESPALIER_ERR_ARGUMENT);
     EXPECT_TRUE(error_has("not defined on")) << espalier_error_text();
-    EXPECT_EQ(espalier_allreduce(met.comm, &send, &receive, 1, ESPALIER_DOUBLE, ESPALIER_MAXLOC), ESPALIER_ERR_ARGUMENT);
-    EXPECT_EQ(espalier_allreduce(met.comm, &send, &receive, 1, static_cast<espalier_type>(99), ESPALIER_SUM), ESPALIER_ERR_ARGUMENT);
+    EXPECT_EQ(espalier_allreduce(met.comm, &send, &receive, 1, ESPALIER_DOUBLE, ESPALIER_MAXLOC),
+              ESPALIER_ERR_ARGUMENT);
+    EXPECT_EQ(espalier_allreduce(met.comm, &send, &receive, 1, static_cast<espalier_type>(99), ESPALIER_SUM),
+              ESPALIER_ERR_ARGUMENT);
     EXPECT_TRUE(error_has("99 is no espalier_type")) << espalier_error_text();
-    EXPECT_EQ(espalier_allreduce(met.comm, &send, &receive, 1, ESPALIER_DOUBLE, static_cast<espalier_op>(50)), ESPALIER_ERR_ARGUMENT);
+    EXPECT_EQ(espalier_allreduce(met.comm, &send, &receive, 1, ESPALIER_DOUBLE, static_cast<espalier_op>(50)),
+              ESPALIER_ERR_ARGUMENT);
     EXPECT_EQ(receive, -1);
     // And the communicator is as good as before.
     ASSERT_EQ(espalier_allreduce(met.comm, &send, &receive, 1, ESPALIER_DOUBLE, ESPALIER_SUM), ESPALIER_OK);
@@ -275,29 +297,40 @@ struct DoubleInt {
   int index;
   bool operator==(const DoubleInt& other) const { return value == other.value && index == other.index; }
 };
-std::ostream& operator<<(std::ostream& out, const DoubleInt& d) { return out << d.value << " at " << d.index; }
+std::ostream& operator<<(std::ostream& out, const DoubleInt& d) {
+  return out << d.value << " at " << d.index;
+}
 
 TEST(Calls, TypesAndOperatorsAreWhatTheirNamesSay) {
   run_ranks(3, [&](int rank) {
     const Met met(own_name("types"), rank, 3);
     espalier_comm* c = met.comm;
     expect_allreduce<std::int8_t>(c, ESPALIER_INT8, ESPALIER_MIN, static_cast<std::int8_t>(-rank), -2);
-    expect_allreduce<std::int16_t>(c, ESPALIER_INT16, ESPALIER_MAX, static_cast<std::int16_t>(-300 * rank), 0);
-    expect_allreduce<std::int32_t>(c, ESPALIER_INT32, ESPALIER_PROD, rank + 70000, static_cast<std::int32_t>(70000ll * 70001 * 70002));
-    expect_allreduce<std::int64_t>(c, ESPALIER_INT64, ESPALIER_SUM, (std::int64_t{1} << 40) * (rank + 1), std::int64_t{6} << 40);
-    expect_allreduce<std::uint8_t>(c, ESPALIER_UINT8, ESPALIER_MAX, static_cast<std::uint8_t>(200 + rank), 202);
-    expect_allreduce<std::uint16_t>(c, ESPALIER_UINT16, ESPALIER_BAND, static_cast<std::uint16_t>(0xfff0 | rank), 0xfff0);
+    expect_allreduce<std::int16_t>(c, ESPALIER_INT16, ESPALIER_MAX, static_cast<std::int16_t>(-300 * rank),
+                                   0);
+    expect_allreduce<std::int32_t>(c, ESPALIER_INT32, ESPALIER_PROD, rank + 70000,
+                                   static_cast<std::int32_t>(70000ll * 70001 * 70002));
+    expect_allreduce<std::int64_t>(c, ESPALIER_INT64, ESPALIER_SUM, (std::int64_t{1} << 40) * (rank + 1),
+                                   std::int64_t{6} << 40);
+    expect_allreduce<std::uint8_t>(c, ESPALIER_UINT8, ESPALIER_MAX, static_cast<std::uint8_t>(200 + rank),
+                                   202);
+    expect_allreduce<std::uint16_t>(c, ESPALIER_UINT16, ESPALIER_BAND,
+                                    static_cast<std::uint16_t>(0xfff0 | rank), 0xfff0);
     expect_allreduce<std::uint32_t>(c, ESPALIER_UINT32, ESPALIER_BOR, 1u << (30 + rank % 2), 3u << 30);
-    expect_allreduce<std::uint64_t>(c, ESPALIER_UINT64, ESPALIER_BXOR, std::uint64_t{1} << (60 + rank), std::uint64_t{7} << 60);
+    expect_allreduce<std::uint64_t>(c, ESPALIER_UINT64, ESPALIER_BXOR, std::uint64_t{1} << (60 + rank),
+                                    std::uint64_t{7} << 60);
     expect_allreduce<float>(c, ESPALIER_FLOAT, ESPALIER_SUM, 0.5f * static_cast<float>(rank), 1.5f);
     expect_allreduce<long double>(c, ESPALIER_LONG_DOUBLE, ESPALIER_MAX, 1e4000L * rank, 2e4000L);
-    expect_allreduce<std::complex<float>>(c, ESPALIER_FLOAT_COMPLEX, ESPALIER_SUM, {1.0f, static_cast<float>(rank)}, {3.0f, 3.0f});
+    expect_allreduce<std::complex<float>>(c, ESPALIER_FLOAT_COMPLEX, ESPALIER_SUM,
+                                          {1.0f, static_cast<float>(rank)}, {3.0f, 3.0f});
     expect_allreduce<std::complex<double>>(c, ESPALIER_DOUBLE_COMPLEX, ESPALIER_PROD, {0, 1}, {0, -1});
     expect_allreduce<bool>(c, ESPALIER_BOOL, ESPALIER_LAND, rank != 1, false);
     expect_allreduce<bool>(c, ESPALIER_BOOL, ESPALIER_LOR, rank == 1, true);
     expect_allreduce<int>(c, ESPALIER_INT32, ESPALIER_LXOR, rank + 1, 1);
-    expect_allreduce<DoubleInt>(c, ESPALIER_DOUBLE_INT, ESPALIER_MAXLOC, {rank == 0 ? 1.0 : 5.0, rank}, {5.0, 1});
-    expect_allreduce<DoubleInt>(c, ESPALIER_DOUBLE_INT, ESPALIER_MINLOC, {rank == 0 ? 9.0 : 5.0, 10 - rank}, {5.0, 8});
+    expect_allreduce<DoubleInt>(c, ESPALIER_DOUBLE_INT, ESPALIER_MAXLOC, {rank == 0 ? 1.0 : 5.0, rank},
+                                {5.0, 1});
+    expect_allreduce<DoubleInt>(c, ESPALIER_DOUBLE_INT, ESPALIER_MINLOC, {rank == 0 ? 9.0 : 5.0, 10 - rank},
+                                {5.0, 8});
   });
 }
 

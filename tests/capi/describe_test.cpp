@@ -10,9 +10,9 @@
 
 namespace {
 
-using nlohmann::json;
 using espalier::testing::end_of;
 using espalier::testing::fork_child;
+using nlohmann::json;
 
 json ask(const std::string& request) {
   char* text = espalier_describe(request.c_str());
@@ -34,7 +34,8 @@ void in_child(std::initializer_list<std::pair<const char*, std::string>> environ
 
 TEST(Describe, TopologyOfAMadeUpMachine) {
   in_child({}, [] {
-    const json answer = ask(R"({"what": "topology", "synthetic": "package:2 core:4 pu:1", "ranks": 8, "tree": "package=flat flat", "root": 5})");
+    const json answer = ask(
+        R"({"what": "topology", "synthetic": "package:2 core:4 pu:1", "ranks": 8, "tree": "package=flat flat", "root": 5})");
     ASSERT_FALSE(answer.contains("error")) << answer;
     EXPECT_EQ(answer["topology"]["level"], "machine");
     EXPECT_EQ(answer["topology"]["children"].size(), 2u);
@@ -52,16 +53,19 @@ TEST(Describe, TopologyOfAMadeUpMachine) {
 
 TEST(Describe, AffinityDecidesTheGroups) {
   in_child({}, [] {
-    const json answer = ask(R"({"what": "topology", "synthetic": "package:2 core:2 pu:1", "ranks": 2, "affinity": ["0", "0"]})");
+    const json answer = ask(
+        R"({"what": "topology", "synthetic": "package:2 core:2 pu:1", "ranks": 2, "affinity": ["0", "0"]})");
     ASSERT_FALSE(answer.contains("error")) << answer;
     EXPECT_EQ(answer["budget"]["cores"], 1);
-    EXPECT_TRUE(ask(R"({"what": "topology", "synthetic": "core:2 pu:1", "ranks": 3, "affinity": ["0"]})").contains("error"));
+    EXPECT_TRUE(ask(R"({"what": "topology", "synthetic": "core:2 pu:1", "ranks": 3, "affinity": ["0"]})")
+                    .contains("error"));
   });
 }
 
 TEST(Describe, PlanSaysWhichRuleAndWhy) {
   in_child({}, [] {
-    const json answer = ask(R"({"what": "plan", "collective": "allreduce", "bytes": 1048576, "ranks": 8, "ranks_per_core": 4.0})");
+    const json answer = ask(
+        R"({"what": "plan", "collective": "allreduce", "bytes": 1048576, "ranks": 8, "ranks_per_core": 4.0})");
     ASSERT_FALSE(answer.contains("error")) << answer;
     EXPECT_NE(answer["algorithm"], "host");
     EXPECT_GT(answer["chunk"].get<int>(), 0);
@@ -70,15 +74,18 @@ TEST(Describe, PlanSaysWhichRuleAndWhy) {
     EXPECT_EQ(answer["rule"]["file"], "src/plan/default_rules.json");
     EXPECT_GT(answer["rule"]["line"].get<int>(), 0);
     EXPECT_NE(answer["rule"]["text"].get<std::string>().find("allreduce"), std::string::npos);
-    EXPECT_NE(answer["why"].get<std::string>().find("1048576 bytes on 8 ranks"), std::string::npos) << answer["why"];
-    for (const char* key : {"gather_tree", "release_tree", "inline", "read_from_parent", "skip_gather", "copy_avoidance", "warnings"})
+    EXPECT_NE(answer["why"].get<std::string>().find("1048576 bytes on 8 ranks"), std::string::npos)
+        << answer["why"];
+    for (const char* key : {"gather_tree", "release_tree", "inline", "read_from_parent", "skip_gather",
+                            "copy_avoidance", "warnings"})
       EXPECT_TRUE(answer.contains(key)) << key;
   });
 }
 
 TEST(Describe, PlanCountsTheRanksPerCoreItself) {
   in_child({}, [] {
-    const json answer = ask(R"({"what": "plan", "collective": "barrier", "ranks": 8, "synthetic": "core:2 pu:1"})");
+    const json answer =
+        ask(R"({"what": "plan", "collective": "barrier", "ranks": 8, "synthetic": "core:2 pu:1"})");
     ASSERT_FALSE(answer.contains("error")) << answer;
     EXPECT_GE(answer["ranks_per_core"].get<double>(), 4.0);  // a CPU quota may make it more
     EXPECT_EQ(answer["algorithm"], "central");
@@ -87,7 +94,8 @@ TEST(Describe, PlanCountsTheRanksPerCoreItself) {
 
 TEST(Describe, OrderedOperatorsGoUpATree) {
   in_child({}, [] {
-    const json answer = ask(R"({"what": "plan", "collective": "allreduce", "bytes": 8, "ranks": 4, "ranks_per_core": 1, "commutative": false})");
+    const json answer = ask(
+        R"({"what": "plan", "collective": "allreduce", "bytes": 8, "ranks": 4, "ranks_per_core": 1, "commutative": false})");
     EXPECT_EQ(answer["algorithm"], "tree");
     EXPECT_NE(answer["why"].get<std::string>().find("commute"), std::string::npos) << answer["why"];
   });
@@ -95,13 +103,15 @@ TEST(Describe, OrderedOperatorsGoUpATree) {
 
 TEST(Describe, EnvironmentShowsInPlanAndConfig) {
   in_child({{"ESPALIER_BCAST", "host"}, {"ESPALIER_SLOTZ", "3"}, {"ESPALIER_TREE", "bush"}}, [] {
-    const json plan = ask(R"({"what": "plan", "collective": "bcast", "bytes": 8, "ranks": 4, "ranks_per_core": 1})");
+    const json plan =
+        ask(R"({"what": "plan", "collective": "bcast", "bytes": 8, "ranks": 4, "ranks_per_core": 1})");
     EXPECT_EQ(plan["algorithm"], "host");
     EXPECT_NE(plan["why"].get<std::string>().find("environment"), std::string::npos) << plan["why"];
     const json config = ask(R"({"what": "config"})");
     bool found = false;
     for (const json& value : config["values"]) {
-      for (const char* key : {"key", "value", "default", "origin", "help"}) EXPECT_TRUE(value.contains(key)) << key;
+      for (const char* key : {"key", "value", "default", "origin", "help"})
+        EXPECT_TRUE(value.contains(key)) << key;
       if (value["key"] != "ESPALIER_BCAST") continue;
       found = true;
       EXPECT_EQ(value["value"], "host");
@@ -134,7 +144,8 @@ TEST(Describe, RequestsThatCannotBeServedSayWhy) {
     for (const auto& [request, part] : requests) {
       const json answer = ask(request);
       ASSERT_TRUE(answer.contains("error")) << request << " -> " << answer;
-      EXPECT_NE(answer["error"].get<std::string>().find(part), std::string::npos) << request << " -> " << answer;
+      EXPECT_NE(answer["error"].get<std::string>().find(part), std::string::npos)
+          << request << " -> " << answer;
     }
     char* null_answer = espalier_describe(nullptr);
     EXPECT_TRUE(json::parse(null_answer).contains("error"));

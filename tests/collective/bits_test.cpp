@@ -1,5 +1,5 @@
-// Invariant 3: all ranks get identical bits, and every call gives the same ones, whoever comes late. Shown with floats whose
-// sum depends on the order in which they are added.
+// Invariant 3: all ranks get identical bits, and every call gives the same ones, whoever comes late. Shown
+// with floats whose sum depends on the order in which they are added.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -52,18 +52,23 @@ std::vector<Place> places_of(int ranks, const char* text) {
 
 class Bits : public ::testing::TestWithParam<const char*> {
  protected:
-  static void allreduce(const std::string& name, HostMachine& m, const std::vector<Place>& up, const std::vector<Place>& down,
-                        const Reduction& r, const Plan& plan) {
+  static void allreduce(const std::string& name, HostMachine& m, const std::vector<Place>& up,
+                        const std::vector<Place>& down, const Reduction& r, const Plan& plan) {
     const auto rank = static_cast<std::size_t>(m.rank());
-    if (name == "exchange") allreduce_exchange(m, r, plan);
-    else if (name == "central") allreduce_central(m, r, plan);
-    else if (name == "sliced") allreduce_sliced(m, r, plan);
-    else allreduce_tree(m, up[rank], down[rank], r, plan);
+    if (name == "exchange")
+      allreduce_exchange(m, r, plan);
+    else if (name == "central")
+      allreduce_central(m, r, plan);
+    else if (name == "sliced")
+      allreduce_sliced(m, r, plan);
+    else
+      allreduce_tree(m, up[rank], down[rank], r, plan);
   }
 };
 
 TEST(BitsOfTheData, DependOnTheOrder) {
-  for (const int ranks : {3, 8}) EXPECT_FALSE(same_bits(sum_in_order(ranks, 100, true), sum_in_order(ranks, 100, false)));
+  for (const int ranks : {3, 8})
+    EXPECT_FALSE(same_bits(sum_in_order(ranks, 100, true), sum_in_order(ranks, 100, false)));
 }
 
 // Rounds differ in who comes late; results must not.
@@ -84,11 +89,13 @@ TEST_P(Bits, SameOnAllRanksAndInEveryCall) {
         ranks.run([&](HostMachine& m) {
           const auto send = floats_of(m.rank(), count);
           for (int round = 0; round < rounds; ++round) {
-            if (m.rank() == round % n) std::this_thread::sleep_for(std::chrono::microseconds(100 * (round % 3)));
+            if (m.rank() == round % n)
+              std::this_thread::sleep_for(std::chrono::microseconds(100 * (round % 3)));
             std::vector<float> receive(count, -1.0f);
             const bool in_place = round % 2 == 1;
             if (in_place) receive = send;
-            const Reduction r = {in_place ? receive.data() : send.data(), receive.data(), count * sizeof(float),
+            const Reduction r = {in_place ? receive.data() : send.data(), receive.data(),
+                                 count * sizeof(float),
                                  *reduce::find(reduce::Op::sum, reduce::Type::float32)};
             allreduce(name, m, up, down, r, plan);
             results[static_cast<std::size_t>(m.rank() * rounds + round)] = std::move(receive);
@@ -96,10 +103,11 @@ TEST_P(Bits, SameOnAllRanksAndInEveryCall) {
         });
         for (std::size_t k = 1; k < results.size(); ++k)
           ASSERT_TRUE(same_bits(results[0], results[k]))
-              << name << ", " << count << " floats, chunk " << chunk << ": rank 0 call 0 and rank " << k / rounds << " call "
-              << k % rounds << " of " << n << " ranks";
+              << name << ", " << count << " floats, chunk " << chunk << ": rank 0 call 0 and rank "
+              << k / rounds << " call " << k % rounds << " of " << n << " ranks";
         if (!on_trees) {
-          ASSERT_TRUE(same_bits(results[0], in_rank_order)) << name << " folds in rank order, " << count << " floats";
+          ASSERT_TRUE(same_bits(results[0], in_rank_order))
+              << name << " folds in rank order, " << count << " floats";
         }
       }
     }
@@ -127,10 +135,14 @@ TEST_P(Bits, DoNotDependOnChunksOrInlining) {
           ranks.run([&](HostMachine& m) {
             const auto send = floats_of(m.rank(), count);
             std::vector<float> receive(count);
-            allreduce(name, m, up, down, {send.data(), receive.data(), count * sizeof(float), *reduce::find(reduce::Op::sum, reduce::Type::float32)}, plan);
+            allreduce(name, m, up, down,
+                      {send.data(), receive.data(), count * sizeof(float),
+                       *reduce::find(reduce::Op::sum, reduce::Type::float32)},
+                      plan);
             const std::lock_guard lock(mutex);
             if (first.empty()) first = receive;
-            EXPECT_TRUE(same_bits(first, receive)) << name << ", " << slots << " slots, chunk " << chunk << ", inlined " << inlined;
+            EXPECT_TRUE(same_bits(first, receive))
+                << name << ", " << slots << " slots, chunk " << chunk << ", inlined " << inlined;
           });
         }
   }
@@ -143,7 +155,8 @@ std::string name_of(const ::testing::TestParamInfo<const char*>& info) {
   return name;
 }
 INSTANTIATE_TEST_SUITE_P(Algorithms, Bits,
-                         ::testing::Values("exchange", "central", "sliced", "tree flat", "tree kary:2 skew=right", "tree chain", "tree knomial:2"),
+                         ::testing::Values("exchange", "central", "sliced", "tree flat",
+                                           "tree kary:2 skew=right", "tree chain", "tree knomial:2"),
                          name_of);
 
 }  // namespace

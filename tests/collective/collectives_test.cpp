@@ -1,5 +1,5 @@
-// Every algorithm on 2 to 9 ranks, over message sizes around the borders of lines, slots and rings, with every switch of
-// RG's optimisations on and off.
+// Every algorithm on 2 to 9 ranks, over message sizes around the borders of lines, slots and rings, with
+// every switch of RG's optimisations on and off.
 #include <atomic>
 #include <mutex>
 #include <set>
@@ -22,7 +22,8 @@ using testing::Ranks;
 
 const reduce::Operation& sum_of_doubles() { return *reduce::find(reduce::Op::sum, reduce::Type::float64); }
 
-// Element counts: nothing, one, inline or not, one slot (512 doubles), several chunks, more than a ring (8 x 512).
+// Element counts: nothing, one, inline or not, one slot (512 doubles), several chunks, more than a ring (8 x
+// 512).
 const std::vector<std::size_t> counts = {0, 1, 3, 14, 15, 100, 512, 513, 1500, 5000};
 
 struct Switches {
@@ -31,8 +32,8 @@ struct Switches {
 };
 
 const std::vector<Switches> all_switches = {
-    {true, true, true, true, 4096},   {false, true, true, true, 1024}, {true, false, true, true, 4096},
-    {true, true, false, true, 4096},  {true, true, true, false, 512},  {false, false, false, false, 4096},
+    {true, true, true, true, 4096},     {false, true, true, true, 1024}, {true, false, true, true, 4096},
+    {true, true, false, true, 4096},    {true, true, true, false, 512},  {false, false, false, false, 4096},
     {true, true, true, true, 4096 * 3}, {true, true, true, true, 64},
 };
 
@@ -56,7 +57,9 @@ class Trees {
     }
     ranks_ = ranks;
   }
-  const Place& of(int rank, int root) const { return places_[static_cast<std::size_t>(root * ranks_ + rank)]; }
+  const Place& of(int rank, int root) const {
+    return places_[static_cast<std::size_t>(root * ranks_ + rank)];
+  }
 
  private:
   int ranks_;
@@ -66,7 +69,8 @@ class Trees {
 class Collectives : public ::testing::TestWithParam<int> {
  protected:
   int n() const { return GetParam(); }
-  void expect_equal(const HostMachine& m, const std::vector<double>& got, const std::vector<double>& wanted, const char* what) {
+  void expect_equal(const HostMachine& m, const std::vector<double>& got, const std::vector<double>& wanted,
+                    const char* what) {
     if (got == wanted) return;
     const std::lock_guard lock(mutex_);
     ADD_FAILURE() << what << " on rank " << m.rank() << " of " << n() << ", " << wanted.size() << " elements";
@@ -105,9 +109,12 @@ TEST_P(Collectives, ReduceToEveryRoot) {
             for (int root = 0; root < n(); ++root) {
               const auto send = testing::vector_of(m.rank(), count, round);
               std::vector<double> receive(count, -1.0);
-              reduce_tree(m, trees.of(m.rank(), root), {send.data(), receive.data(), count * 8, sum_of_doubles()}, plan);
+              reduce_tree(m, trees.of(m.rank(), root),
+                          {send.data(), receive.data(), count * 8, sum_of_doubles()}, plan);
               const bool is_root = m.rank() == root;
-              expect_equal(m, receive, is_root ? testing::sum_of(n(), count, round) : std::vector<double>(count, -1.0), "reduce");
+              expect_equal(m, receive,
+                           is_root ? testing::sum_of(n(), count, round) : std::vector<double>(count, -1.0),
+                           "reduce");
             }
       });
     }
@@ -116,8 +123,9 @@ TEST_P(Collectives, ReduceToEveryRoot) {
 
 using Allreduce = std::function<void(HostMachine&, const Reduction&, const Plan&)>;
 
-void check_allreduce(int n, const Allreduce& allreduce, const std::function<void(const HostMachine&, const std::vector<double>&,
-                                                                                 const std::vector<double>&)>& expect) {
+void check_allreduce(int n, const Allreduce& allreduce,
+                     const std::function<void(const HostMachine&, const std::vector<double>&,
+                                              const std::vector<double>&)>& expect) {
   Ranks ranks(n);
   for (const Switches& switches : all_switches) {
     const Plan plan = plan_with(switches);
@@ -127,7 +135,8 @@ void check_allreduce(int n, const Allreduce& allreduce, const std::function<void
           auto send = testing::vector_of(m.rank(), count, round);
           std::vector<double> receive(count, -1.0);
           const bool in_place = round % 2 == 1;
-          allreduce(m, {send.data(), in_place ? send.data() : receive.data(), count * 8, sum_of_doubles()}, plan);
+          allreduce(m, {send.data(), in_place ? send.data() : receive.data(), count * 8, sum_of_doubles()},
+                    plan);
           expect(m, in_place ? send : receive, testing::sum_of(n, count, round));
         }
     });
@@ -135,23 +144,29 @@ void check_allreduce(int n, const Allreduce& allreduce, const std::function<void
 }
 
 TEST_P(Collectives, AllreduceExchange) {
-  check_allreduce(n(), [](auto& m, auto& r, auto& plan) { allreduce_exchange(m, r, plan); },
-                  [&](auto& m, auto& got, auto& wanted) { expect_equal(m, got, wanted, "allreduce exchange"); });
+  check_allreduce(
+      n(), [](auto& m, auto& r, auto& plan) { allreduce_exchange(m, r, plan); },
+      [&](auto& m, auto& got, auto& wanted) { expect_equal(m, got, wanted, "allreduce exchange"); });
 }
 TEST_P(Collectives, AllreduceCentral) {
-  check_allreduce(n(), [](auto& m, auto& r, auto& plan) { allreduce_central(m, r, plan); },
-                  [&](auto& m, auto& got, auto& wanted) { expect_equal(m, got, wanted, "allreduce central"); });
+  check_allreduce(
+      n(), [](auto& m, auto& r, auto& plan) { allreduce_central(m, r, plan); },
+      [&](auto& m, auto& got, auto& wanted) { expect_equal(m, got, wanted, "allreduce central"); });
 }
 TEST_P(Collectives, AllreduceSliced) {
-  check_allreduce(n(), [](auto& m, auto& r, auto& plan) { allreduce_sliced(m, r, plan); },
-                  [&](auto& m, auto& got, auto& wanted) { expect_equal(m, got, wanted, "allreduce sliced"); });
+  check_allreduce(
+      n(), [](auto& m, auto& r, auto& plan) { allreduce_sliced(m, r, plan); },
+      [&](auto& m, auto& got, auto& wanted) { expect_equal(m, got, wanted, "allreduce sliced"); });
 }
 TEST_P(Collectives, AllreduceTree) {
   for (const char* text : {"flat", "kary:2", "chain"}) {
     const Trees up(n(), text), down(n(), "kary:3");
-    check_allreduce(n(),
-                    [&](auto& m, auto& r, auto& plan) { allreduce_tree(m, up.of(m.rank(), 0), down.of(m.rank(), 0), r, plan); },
-                    [&](auto& m, auto& got, auto& wanted) { expect_equal(m, got, wanted, "allreduce tree"); });
+    check_allreduce(
+        n(),
+        [&](auto& m, auto& r, auto& plan) {
+          allreduce_tree(m, up.of(m.rank(), 0), down.of(m.rank(), 0), r, plan);
+        },
+        [&](auto& m, auto& got, auto& wanted) { expect_equal(m, got, wanted, "allreduce tree"); });
   }
 }
 
@@ -176,8 +191,8 @@ TEST_P(Collectives, BarrierHoldsEverybody) {
   }
 }
 
-// All algorithms share slots and steps: whatever follows whatever must find its slot free and its data whole, also when
-// chunks of one slot and of several follow each other.
+// All algorithms share slots and steps: whatever follows whatever must find its slot free and its data whole,
+// also when chunks of one slot and of several follow each other.
 TEST_P(Collectives, AnyOrderOfAlgorithms) {
   const Trees trees(n(), "kary:2");
   Ranks ranks(n(), 4, 4096);
@@ -195,8 +210,12 @@ TEST_P(Collectives, AnyOrderOfAlgorithms) {
       const Reduction r = {data.data(), data.data(), count * 8, sum_of_doubles()};
       const Place& place = trees.of(m.rank(), root);
       switch ((random >> 24) % 8) {
-        case 0: barrier_exchange(m); break;
-        case 1: barrier_central(m); break;
+        case 0:
+          barrier_exchange(m);
+          break;
+        case 1:
+          barrier_central(m);
+          break;
         case 2:
           bcast_tree(m, place, data.data(), count * 8, plan);
           expect_equal(m, data, testing::vector_of(root, count, round), "bcast");
@@ -205,10 +224,21 @@ TEST_P(Collectives, AnyOrderOfAlgorithms) {
           reduce_tree(m, place, r, plan);
           if (m.rank() == root) expect_equal(m, data, sum, "reduce");
           break;
-        case 4: allreduce_exchange(m, r, plan); expect_equal(m, data, sum, "exchange"); break;
-        case 5: allreduce_central(m, r, plan); expect_equal(m, data, sum, "central"); break;
-        case 6: allreduce_sliced(m, r, plan); expect_equal(m, data, sum, "sliced"); break;
-        default: allreduce_tree(m, place, place, r, plan); expect_equal(m, data, sum, "tree");
+        case 4:
+          allreduce_exchange(m, r, plan);
+          expect_equal(m, data, sum, "exchange");
+          break;
+        case 5:
+          allreduce_central(m, r, plan);
+          expect_equal(m, data, sum, "central");
+          break;
+        case 6:
+          allreduce_sliced(m, r, plan);
+          expect_equal(m, data, sum, "sliced");
+          break;
+        default:
+          allreduce_tree(m, place, place, r, plan);
+          expect_equal(m, data, sum, "tree");
       }
     }
   });

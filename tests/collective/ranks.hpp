@@ -15,17 +15,19 @@ namespace espalier::testing {
 
 class Ranks {
  public:
-  explicit Ranks(int count, int slots = 8, std::size_t slot_bytes = 4096, machine::WaitMode mode = machine::WaitMode::automatic) {
+  explicit Ranks(int count, int slots = 8, std::size_t slot_bytes = 4096,
+                 machine::WaitMode mode = machine::WaitMode::automatic) {
     machine::Layout layout;
     layout.ranks = count;
     layout.slots = slots;
     layout.slot_bytes = slot_bytes;
-    memory_.reset(static_cast<std::byte*>(std::aligned_alloc(4096, machine::Layout::round_up(layout.bytes(), 4096))));
+    memory_.reset(
+        static_cast<std::byte*>(std::aligned_alloc(4096, machine::Layout::round_up(layout.bytes(), 4096))));
     std::memset(memory_.get(), 0, layout.bytes());
     const double cores = std::max(1u, std::thread::hardware_concurrency());
     for (int rank = 0; rank < count; ++rank)
-      machines_.push_back(std::make_unique<machine::HostMachine>(memory_.get(), layout, rank,
-                                                                 machine::wait_policy(mode, count / cores), machine::Poke{}));
+      machines_.push_back(std::make_unique<machine::HostMachine>(
+          memory_.get(), layout, rank, machine::wait_policy(mode, count / cores), machine::Poke{}));
   }
 
   int count() const { return static_cast<int>(machines_.size()); }
@@ -47,7 +49,10 @@ class Ranks {
 
 /// A value that depends on everything, small enough that sums of doubles are exact.
 inline double value_of(int rank, std::size_t index, int round) {
-  return static_cast<double>((static_cast<std::size_t>(rank) * 7919 + index * 31 + static_cast<std::size_t>(round) * 131) % 1021) - 510;
+  return static_cast<double>(
+             (static_cast<std::size_t>(rank) * 7919 + index * 31 + static_cast<std::size_t>(round) * 131) %
+             1021) -
+         510;
 }
 
 inline std::vector<double> vector_of(int rank, std::size_t count, int round) {

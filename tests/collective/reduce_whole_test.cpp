@@ -17,9 +17,12 @@ struct Affine {
   bool operator==(const Affine&) const = default;
 };
 constexpr std::uint64_t prime = 1000003;
-Affine after(const Affine& left, const Affine& right) { return {left.a * right.a % prime, (left.b * right.a + right.b) % prime}; }
+Affine after(const Affine& left, const Affine& right) {
+  return {left.a * right.a % prime, (left.b * right.a + right.b) % prime};
+}
 Affine map_of(int rank, std::size_t index) {
-  return {static_cast<std::uint64_t>(rank) * 17 + index + 2, static_cast<std::uint64_t>(rank) * 1009 + index * 3 + 1};
+  return {static_cast<std::uint64_t>(rank) * 17 + index + 2,
+          static_cast<std::uint64_t>(rank) * 1009 + index * 3 + 1};
 }
 
 struct Length {
@@ -55,8 +58,8 @@ TEST(ReduceWhole, KeepsRankOrderForEveryRoot) {
             for (int r = 1; r < n; ++r) wanted[i] = after(wanted[i], map_of(r, i));
           }
           Length length{count};
-          reduce_whole(m, places[static_cast<std::size_t>(root)][static_cast<std::size_t>(m.rank())], send.data(), receive.data(),
-                       count * sizeof(Affine), {combine, &length}, Plan{});
+          reduce_whole(m, places[static_cast<std::size_t>(root)][static_cast<std::size_t>(m.rank())],
+                       send.data(), receive.data(), count * sizeof(Affine), {combine, &length}, Plan{});
           if (m.rank() != root || receive == wanted) continue;
           const std::lock_guard lock(mutex);
           ADD_FAILURE() << n << " ranks, root " << root << ", " << count << " elements";

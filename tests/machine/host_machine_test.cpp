@@ -24,7 +24,8 @@ class HostMachines : public ::testing::Test {
     memory_.reset(static_cast<std::byte*>(std::aligned_alloc(4096, layout.bytes())));
     std::memset(memory_.get(), 0, layout.bytes());
     for (int r = 0; r < ranks; ++r)
-      machines_.push_back(std::make_unique<HostMachine>(memory_.get(), layout, r, wait_policy(WaitMode::sleep, 1), Poke{}));
+      machines_.push_back(
+          std::make_unique<HostMachine>(memory_.get(), layout, r, wait_policy(WaitMode::sleep, 1), Poke{}));
   }
   HostMachine& at(int rank) { return *machines_[static_cast<std::size_t>(rank)]; }
 
@@ -60,7 +61,8 @@ TEST_F(HostMachines, StepsRiseAndSpansLieSideBySide) {
     EXPECT_GT(first, last);
     EXPECT_EQ(first % static_cast<Step>(span), 0u);
     for (int i = 0; i < span; ++i)
-      EXPECT_EQ(m.slot(1, first + static_cast<Step>(i)), m.slot(1, first) + static_cast<std::size_t>(i) * slot_bytes);
+      EXPECT_EQ(m.slot(1, first + static_cast<Step>(i)),
+                m.slot(1, first) + static_cast<std::size_t>(i) * slot_bytes);
     last = first + static_cast<Step>(span) - 1;
   }
 }
@@ -122,7 +124,8 @@ TEST_F(HostMachines, ReserveAsksNobodyWhenEverybodyIsKnownToHaveFinished) {
 
 TEST_F(HostMachines, InlineDataArriveWithTheFlag) {
   char text[memory::inline_capacity];
-  for (std::size_t bytes : {std::size_t{0}, std::size_t{1}, std::size_t{4}, std::size_t{8}, std::size_t{13}, sizeof text}) {
+  for (std::size_t bytes :
+       {std::size_t{0}, std::size_t{1}, std::size_t{4}, std::size_t{8}, std::size_t{13}, sizeof text}) {
     const Step step = at(0).advance(1);
     std::memset(text, static_cast<int>(bytes) + 1, sizeof text);
     at(0).publish_inline(Channel::gather, step, text, bytes);

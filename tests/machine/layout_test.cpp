@@ -15,13 +15,15 @@ struct Piece {
 };
 
 std::vector<Piece> pieces_of(const Layout& layout) {
-  std::vector<Piece> pieces = {{layout.arrivals(), sizeof(FlagLine), "arrivals"}, {layout.life(), sizeof(FlagLine), "life"}};
+  std::vector<Piece> pieces = {{layout.arrivals(), sizeof(FlagLine), "arrivals"},
+                               {layout.life(), sizeof(FlagLine), "life"}};
   for (int s = 0; s < layout.slots; ++s) {
     const auto step = static_cast<Step>(s);
     pieces.push_back({layout.common_release(step), sizeof(FlagLine), "common release"});
     for (int rank = 0; rank < layout.ranks; ++rank) {
       for (int channel = 0; channel < 2; ++channel)
-        pieces.push_back({layout.line(rank, channel, step), sizeof(FlagLine), "line of rank " + std::to_string(rank)});
+        pieces.push_back(
+            {layout.line(rank, channel, step), sizeof(FlagLine), "line of rank " + std::to_string(rank)});
       pieces.push_back({layout.slot(rank, step), layout.slot_bytes, "slot of rank " + std::to_string(rank)});
     }
   }
@@ -46,7 +48,8 @@ TEST(Layout, NothingOverlapsAndAllLiesInside) {
     std::sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) { return a.begin < b.begin; });
     for (std::size_t i = 0; i + 1 < pieces.size(); ++i)
       ASSERT_LE(pieces[i].begin + pieces[i].bytes, pieces[i + 1].begin)
-          << pieces[i].what << " and " << pieces[i + 1].what << ", " << layout.ranks << " ranks, " << layout.slots << " slots";
+          << pieces[i].what << " and " << pieces[i + 1].what << ", " << layout.ranks << " ranks, "
+          << layout.slots << " slots";
     ASSERT_LE(pieces.back().begin + pieces.back().bytes, layout.bytes());
   }
 }
@@ -70,7 +73,8 @@ TEST(Layout, SlotsOfASpanLieSideBySide) {
     for (int span = 1; span <= layout.slots; span *= 2)
       for (Step first = 0; first < 3 * static_cast<Step>(layout.slots); first += static_cast<Step>(span))
         for (int i = 0; i < span; ++i)
-          ASSERT_EQ(layout.slot(1, first + static_cast<Step>(i)), layout.slot(1, first) + static_cast<std::size_t>(i) * layout.slot_bytes);
+          ASSERT_EQ(layout.slot(1, first + static_cast<Step>(i)),
+                    layout.slot(1, first) + static_cast<std::size_t>(i) * layout.slot_bytes);
 }
 
 TEST(Layout, SlotsComeRoundAgain) {

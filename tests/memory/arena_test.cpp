@@ -86,7 +86,8 @@ TEST_F(Arenas, SharesNeverOverlapOverTenThousandCycles) {
   std::vector<Share> held;
   std::vector<char> taken(bytes / Arena::unit, 0);
   const auto mark = [&](const Share& share, char value) {
-    for (std::size_t u = share.offset / Arena::unit; u < (share.offset + share.bytes + Arena::unit - 1) / Arena::unit; ++u) {
+    for (std::size_t u = share.offset / Arena::unit;
+         u < (share.offset + share.bytes + Arena::unit - 1) / Arena::unit; ++u) {
       ASSERT_NE(taken.at(u), value);
       taken[u] = value;
     }

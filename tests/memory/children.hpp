@@ -15,8 +15,8 @@
 
 namespace espalier::testing {
 
-/// Forks; the child runs `body`, whose result is its exit code. Failed expectations in the child show in the test's output
-/// and make the code 1. A child that hangs is ended by an alarm.
+/// Forks; the child runs `body`, whose result is its exit code. Failed expectations in the child show in the
+/// test's output and make the code 1. A child that hangs is ended by an alarm.
 template <class Body>
 pid_t fork_child(Body body) {
   const bool failed_before = ::testing::Test::HasFailure();
@@ -42,8 +42,8 @@ inline int end_of(pid_t child) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
-/// Espalier's names in /dev/shm that have come since this was made, and stay: jobs of others on the machine may show theirs
-/// for the moment that it takes to start.
+/// Espalier's names in /dev/shm that have come since this was made, and stay: jobs of others on the machine
+/// may show theirs for the moment that it takes to start.
 class ShmWatch {
  public:
   std::vector<std::string> left_behind() const {

@@ -101,7 +101,8 @@ TEST(Segment, NamedThatCannotBeMappedLeavesNothing) {
   Segment::unlink(name);
 }
 
-// A machine without space is a refusal, never a SIGBUS: shown on a tmpfs of 1 MiB in a mount name space of its own.
+// A machine without space is a refusal, never a SIGBUS: shown on a tmpfs of 1 MiB in a mount name space of
+// its own.
 TEST(Segment, ReserveFailsCleanlyWithoutSpace) {
   constexpr int not_allowed = 77;
   const pid_t child = fork_child([] {

@@ -9,7 +9,9 @@
 namespace espalier::plan {
 namespace {
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 std::vector<Rule> parse(const std::string& text) {
   std::vector<std::string> warnings;
@@ -18,7 +20,9 @@ std::vector<Rule> parse(const std::string& text) {
   return rules;
 }
 
-std::vector<Rule> parse_one(const std::string& rule) { return parse("{\"schema\": 1, \"rules\": [" + rule + "]}"); }
+std::vector<Rule> parse_one(const std::string& rule) {
+  return parse("{\"schema\": 1, \"rules\": [" + rule + "]}");
+}
 
 std::string error_of(const std::string& text) {
   std::vector<std::string> warnings;
@@ -33,10 +37,12 @@ std::string error_of(const std::string& text) {
 }
 
 TEST(Rules, EveryKeyIsRead) {
-  const Rule rule = parse_one(R"({"collective": "allreduce", "bytes": [1, "64KiB"], "ranks": [2, null], "nodes": 3,
+  const Rule rule =
+      parse_one(R"({"collective": "allreduce", "bytes": [1, "64KiB"], "ranks": [2, null], "nodes": 3,
       "ranks_per_node": [null, 8], "ranks_per_core": [0.5, 1.5], "algorithm": "tree", "chunk": "16KiB",
       "gather_tree": "numa=flat kary:4", "release_tree": "chain", "inline": false, "read_from_parent": false,
-      "skip_gather": false, "copy_avoidance": false, "comment": "all of them"})").front();
+      "skip_gather": false, "copy_avoidance": false, "comment": "all of them"})")
+          .front();
   EXPECT_EQ(rule.collectives, std::vector{Collective::allreduce});
   EXPECT_EQ(rule.bytes.first, 1);
   EXPECT_EQ(rule.bytes.last, 65536);
@@ -49,15 +55,18 @@ TEST(Rules, EveryKeyIsRead) {
   EXPECT_EQ(rule.plan.chunk, 16384u);
   EXPECT_EQ(tree::to_string(rule.plan.gather_tree), tree::to_string(tree::parse_spec("numa=flat kary:4")));
   EXPECT_EQ(tree::to_string(rule.plan.release_tree), tree::to_string(tree::parse_spec("chain")));
-  EXPECT_FALSE(rule.plan.inlined || rule.plan.read_from_parent || rule.plan.skip_gather || rule.plan.copy_avoidance);
+  EXPECT_FALSE(rule.plan.inlined || rule.plan.read_from_parent || rule.plan.skip_gather ||
+               rule.plan.copy_avoidance);
 }
 
 TEST(Rules, WhatIsNotSaidIsOpen) {
   const Rule rule = parse_one(R"({"algorithm": "tree"})").front();
   const Plan standard;
   EXPECT_EQ(rule.plan.chunk, standard.chunk);
-  EXPECT_TRUE(rule.plan.inlined && rule.plan.read_from_parent && rule.plan.skip_gather && rule.plan.copy_avoidance);
-  for (const Collective collective : {Collective::barrier, Collective::bcast, Collective::reduce, Collective::allreduce})
+  EXPECT_TRUE(rule.plan.inlined && rule.plan.read_from_parent && rule.plan.skip_gather &&
+              rule.plan.copy_avoidance);
+  for (const Collective collective :
+       {Collective::barrier, Collective::bcast, Collective::reduce, Collective::allreduce})
     EXPECT_TRUE(rule.matches({collective, std::size_t{1} << 50, 4096, 9, 512, 100.0, false}));
 }
 
@@ -84,28 +93,32 @@ TEST(Rules, RangesAreClosed) {
   const Rule rule = parse_one(R"({"bytes": [8, 16], "algorithm": "host"})").front();
   for (const std::size_t bytes : {8, 12, 16}) EXPECT_TRUE(rule.matches({Collective::bcast, bytes})) << bytes;
   for (const std::size_t bytes : {0, 7, 17}) EXPECT_FALSE(rule.matches({Collective::bcast, bytes})) << bytes;
-  EXPECT_TRUE(parse_one(R"({"bytes": "1k", "algorithm": "host"})").front().matches({Collective::bcast, 1024}));
+  EXPECT_TRUE(
+      parse_one(R"({"bytes": "1k", "algorithm": "host"})").front().matches({Collective::bcast, 1024}));
 }
 
 // Lines as an editor shows them, whatever the layout and whatever stands in the strings.
 TEST(Rules, OriginIsFileLineAndText) {
-  const auto rules = parse("{\"schema\": 1,\n"                                                             // 1
-                           " \"comment\": \"\\\"rules\\\": [{]} \\\\\",\n"                                 // 2
-                           " \"rules\": [ {\"algorithm\": \"tree\"}, {\"algorithm\": \"host\"},\n"         // 3
-                           "   {\"comment\": \"} ] { [ \\\" }\",\n"                                        // 4
-                           "    \"algorithm\":\n"                                                          // 5
-                           "      \"sliced\"}\n"                                                           // 6
-                           "\n"                                                                            // 7
-                           "   , {\"bytes\": [0,\n"                                                        // 8
-                           "      7], \"algorithm\": \"central\"}, {\"algorithm\": \"exchange\"}]}\n");    // 9
+  const auto rules = parse(
+      "{\"schema\": 1,\n"                                                           // 1
+      " \"comment\": \"\\\"rules\\\": [{]} \\\\\",\n"                               // 2
+      " \"rules\": [ {\"algorithm\": \"tree\"}, {\"algorithm\": \"host\"},\n"       // 3
+      "   {\"comment\": \"} ] { [ \\\" }\",\n"                                      // 4
+      "    \"algorithm\":\n"                                                        // 5
+      "      \"sliced\"}\n"                                                         // 6
+      "\n"                                                                          // 7
+      "   , {\"bytes\": [0,\n"                                                      // 8
+      "      7], \"algorithm\": \"central\"}, {\"algorithm\": \"exchange\"}]}\n");  // 9
   ASSERT_EQ(rules.size(), 5u);
   const int lines[] = {3, 3, 4, 8, 9};
-  const Algorithm algorithms[] = {Algorithm::tree, Algorithm::host, Algorithm::sliced, Algorithm::central, Algorithm::exchange};
+  const Algorithm algorithms[] = {Algorithm::tree, Algorithm::host, Algorithm::sliced, Algorithm::central,
+                                  Algorithm::exchange};
   for (std::size_t i = 0; i < rules.size(); ++i) {
     EXPECT_EQ(rules[i].plan.origin.file, "t.json");
     EXPECT_EQ(rules[i].plan.origin.line, lines[i]) << i;
     EXPECT_EQ(rules[i].plan.algorithm, algorithms[i]) << i;
-    EXPECT_TRUE(contains(rules[i].plan.origin.rule, std::string(to_string(algorithms[i])))) << rules[i].plan.origin.rule;
+    EXPECT_TRUE(contains(rules[i].plan.origin.rule, std::string(to_string(algorithms[i]))))
+        << rules[i].plan.origin.rule;
   }
   EXPECT_EQ(rules[1].plan.origin.rule, R"({"algorithm": "host"})");
 }
@@ -145,7 +158,8 @@ TEST(Rules, EveryMistakeNamesFileAndLine) {
   };
   for (const Mistake& mistake : mistakes) {
     const std::string error = error_of("{\"schema\": 1,\n\"rules\": [\n" + std::string(mistake.rule) + "]}");
-    EXPECT_TRUE(error.starts_with("t.json:" + std::to_string(mistake.line) + ":")) << mistake.rule << "\n-> " << error;
+    EXPECT_TRUE(error.starts_with("t.json:" + std::to_string(mistake.line) + ":"))
+        << mistake.rule << "\n-> " << error;
     EXPECT_TRUE(contains(error, mistake.says)) << mistake.rule << "\n-> " << error;
   }
 }
@@ -164,12 +178,15 @@ TEST(Rules, TextThatIsNoTableNamesItsLine) {
       {"{\n\n\"schema\": 2, \"rules\": []}", 3},
   };
   for (const auto& [text, line] : texts)
-    EXPECT_TRUE(error_of(text).starts_with("t.json:" + std::to_string(line) + ":")) << text << "\n-> " << error_of(text);
+    EXPECT_TRUE(error_of(text).starts_with("t.json:" + std::to_string(line) + ":"))
+        << text << "\n-> " << error_of(text);
 }
 
 TEST(Rules, UnknownKeysWarnWithTheirLine) {
   std::vector<std::string> warnings;
-  const auto rules = parse_rules("{\"schema\": 1,\n\"author\": \"me\",\n\"rules\": [\n{\"algorithm\": \"tree\",\n\"bites\": 4}]}", "t.json", warnings);
+  const auto rules = parse_rules(
+      "{\"schema\": 1,\n\"author\": \"me\",\n\"rules\": [\n{\"algorithm\": \"tree\",\n\"bites\": 4}]}",
+      "t.json", warnings);
   EXPECT_EQ(rules.size(), 1u);
   ASSERT_EQ(warnings.size(), 2u);
   EXPECT_TRUE(warnings[0].starts_with("t.json:2: unknown key \"author\"")) << warnings[0];

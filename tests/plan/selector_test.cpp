@@ -10,7 +10,8 @@
 namespace espalier::plan {
 namespace {
 
-constexpr Collective all_collectives[] = {Collective::barrier, Collective::bcast, Collective::reduce, Collective::allreduce};
+constexpr Collective all_collectives[] = {Collective::barrier, Collective::bcast, Collective::reduce,
+                                          Collective::allreduce};
 
 Table table_of(std::initializer_list<std::string> entries) {
   std::vector<const char*> list;
@@ -41,7 +42,9 @@ Query query_of(Collective collective, std::size_t bytes, int ranks, double crowd
   return query;
 }
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 TEST(Table, BuiltInRulesServeEveryCall) {
   const Table table = table_of({});
@@ -51,15 +54,16 @@ TEST(Table, BuiltInRulesServeEveryCall) {
       for (const double crowd : {0.01, 0.5, 1.0, 1.005, 1.01, 1.5, 4.0, 300.0}) {
         for (std::size_t bytes = 0; bytes < (std::size_t{1} << 40); bytes = bytes * 3 + 1)
           EXPECT_NE(table.find(query_of(collective, bytes, ranks, crowd)).algorithm, Algorithm::host)
-              << to_string(collective) << ", " << bytes << " bytes, " << ranks << " ranks, " << crowd << " a core";
+              << to_string(collective) << ", " << bytes << " bytes, " << ranks << " ranks, " << crowd
+              << " a core";
       }
 }
 
 void expect_same(const Plan& a, const Plan& b, const Query& query) {
-  EXPECT_TRUE(a.algorithm == b.algorithm && a.chunk == b.chunk && a.origin.file == b.origin.file && a.origin.line == b.origin.line &&
-              a.inlined == b.inlined)
-      << to_string(query.collective) << ", " << query.bytes << " bytes, " << query.ranks << " ranks: lines " << a.origin.line << " and "
-      << b.origin.line;
+  EXPECT_TRUE(a.algorithm == b.algorithm && a.chunk == b.chunk && a.origin.file == b.origin.file &&
+              a.origin.line == b.origin.line && a.inlined == b.inlined)
+      << to_string(query.collective) << ", " << query.bytes << " bytes, " << query.ranks << " ranks: lines "
+      << a.origin.line << " and " << b.origin.line;
 }
 
 void expect_selector_agrees(const Table& table) {
@@ -83,7 +87,8 @@ void expect_selector_agrees(const Table& table) {
           indices.insert(index);
         }
       }
-      EXPECT_EQ(static_cast<int>(indices.size()), selector.count()) << "an index that no call has, or two calls that share one";
+      EXPECT_EQ(static_cast<int>(indices.size()), selector.count())
+          << "an index that no call has, or two calls that share one";
       EXPECT_EQ(selector.index_of(Plan{}), -1);
     }
 }
@@ -101,7 +106,8 @@ TEST(Selector, AgreesWithTheTableOfAUser) {
 }
 
 TEST(Selector, AgreesWithOverrides) {
-  expect_selector_agrees(table_of({"ESPALIER_ALLREDUCE=exchange", "ESPALIER_CHUNK=1KiB", "ESPALIER_BCAST=host", "ESPALIER_INLINE=off"}));
+  expect_selector_agrees(table_of(
+      {"ESPALIER_ALLREDUCE=exchange", "ESPALIER_CHUNK=1KiB", "ESPALIER_BCAST=host", "ESPALIER_INLINE=off"}));
 }
 
 TEST(Table, RulesOfTheUserComeFirst) {
@@ -117,7 +123,8 @@ TEST(Table, RulesOfTheUserComeFirst) {
 TEST(Table, UnreadableRulesAreNamedAndTheBuiltInOnesServe) {
   const File broken(R"({"algorithm": "tree", "bytes": "x"})");
   const File no_json("{");
-  for (const std::string& entry : {std::string("ESPALIER_RULES=/nowhere/r.json"), broken.entry(), no_json.entry(), std::string("ESPALIER_RULES=/")}) {
+  for (const std::string& entry : {std::string("ESPALIER_RULES=/nowhere/r.json"), broken.entry(),
+                                   no_json.entry(), std::string("ESPALIER_RULES=/")}) {
     const Table table = table_of({entry});
     ASSERT_EQ(table.warnings().size(), 1u) << entry;
     EXPECT_TRUE(contains(table.warnings()[0], entry.substr(entry.find('=') + 1))) << table.warnings()[0];
@@ -134,7 +141,8 @@ TEST(Table, OverridesOfTheEnvironment) {
   const Plan central = table_of({"ESPALIER_ALLREDUCE=central"}).find(query);
   EXPECT_EQ(central.algorithm, Algorithm::central);
   EXPECT_EQ(central.origin.file, "environment");
-  EXPECT_EQ(table_of({"ESPALIER_ALLREDUCE=sliced"}).find(query).origin.file, plain.origin.file) << "nothing was overridden";
+  EXPECT_EQ(table_of({"ESPALIER_ALLREDUCE=sliced"}).find(query).origin.file, plain.origin.file)
+      << "nothing was overridden";
   EXPECT_EQ(table_of({"ESPALIER_REDUCE=host"}).find(query).algorithm, plain.algorithm);
   EXPECT_EQ(table_of({"ESPALIER_CHUNK=2KiB"}).find(query).chunk, 2048u);
 
@@ -142,12 +150,15 @@ TEST(Table, OverridesOfTheEnvironment) {
   EXPECT_EQ(tree::to_string(trees.gather_tree), tree::to_string(tree::parse_spec("kary:7")));
   EXPECT_EQ(tree::to_string(trees.release_tree), tree::to_string(tree::parse_spec("chain")));
 
-  const Plan bare = table_of({"ESPALIER_INLINE=off", "ESPALIER_READ_FROM_PARENT=off", "ESPALIER_SKIP_GATHER=0", "ESPALIER_COPY_AVOIDANCE=no"}).find(query);
+  const Plan bare = table_of({"ESPALIER_INLINE=off", "ESPALIER_READ_FROM_PARENT=off",
+                              "ESPALIER_SKIP_GATHER=0", "ESPALIER_COPY_AVOIDANCE=no"})
+                        .find(query);
   EXPECT_FALSE(bare.inlined || bare.read_from_parent || bare.skip_gather || bare.copy_avoidance);
 }
 
 TEST(Table, OverridesThatDoNotExistAreNamed) {
-  const Table table = table_of({"ESPALIER_BCAST=sliced", "ESPALIER_BARRIER=best", "ESPALIER_TREE=bush", "ESPALIER_GATHER_TREE=kary:x"});
+  const Table table = table_of({"ESPALIER_BCAST=sliced", "ESPALIER_BARRIER=best", "ESPALIER_TREE=bush",
+                                "ESPALIER_GATHER_TREE=kary:x"});
   ASSERT_EQ(table.warnings().size(), 4u);
   EXPECT_TRUE(contains(table.warnings()[0], "ESPALIER_BARRIER=best")) << table.warnings()[0];
   EXPECT_TRUE(contains(table.warnings()[1], "may be host, tree")) << table.warnings()[1];

@@ -6,8 +6,9 @@
 namespace espalier::testing {
 
 inline runtime::Bootstrap bootstrap_of(Board& board, int rank) {
-  return {rank, board.size(),
-          [&board, rank](const void* mine, void* all, std::size_t bytes) { board.allgather(rank, mine, all, bytes); }};
+  return {rank, board.size(), [&board, rank](const void* mine, void* all, std::size_t bytes) {
+            board.allgather(rank, mine, all, bytes);
+          }};
 }
 
 }  // namespace espalier::testing

@@ -39,7 +39,8 @@ class Board {
     if (count > most_bytes) throw std::length_error("too much for a board");
     std::memcpy(place(static_cast<std::size_t>(rank)), mine, count);
     pthread_barrier_wait(barrier());
-    for (std::size_t r = 0; r < size_; ++r) std::memcpy(static_cast<std::byte*>(all) + r * count, place(r), count);
+    for (std::size_t r = 0; r < size_; ++r)
+      std::memcpy(static_cast<std::byte*>(all) + r * count, place(r), count);
     pthread_barrier_wait(barrier());  // nobody writes again before all have read
   }
 
@@ -50,7 +51,9 @@ class Board {
   static constexpr std::size_t head = 4096;
   std::size_t bytes() const { return head + size_ * most_bytes; }
   pthread_barrier_t* barrier() const { return static_cast<pthread_barrier_t*>(memory_); }
-  std::byte* place(std::size_t rank) const { return static_cast<std::byte*>(memory_) + head + rank * most_bytes; }
+  std::byte* place(std::size_t rank) const {
+    return static_cast<std::byte*>(memory_) + head + rank * most_bytes;
+  }
 
   std::size_t size_;
   void* memory_;
@@ -89,7 +92,8 @@ class Job {
   }
   void expect_success() {
     for (std::size_t rank = 0; rank < children_.size(); ++rank)
-      EXPECT_EQ(wait(static_cast<int>(rank)), 0) << "rank " << rank << " (its own words are above; -14 is a hang)";
+      EXPECT_EQ(wait(static_cast<int>(rank)), 0)
+          << "rank " << rank << " (its own words are above; -14 is a hang)";
   }
 
  private:

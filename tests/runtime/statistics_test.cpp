@@ -17,7 +17,9 @@ using testing::Board;
 using testing::bootstrap_of;
 using testing::run_ranks;
 
-std::string report_path() { return ::testing::TempDir() + "espalier-stats-test-" + std::to_string(getpid()) + ".json"; }
+std::string report_path() {
+  return ::testing::TempDir() + "espalier-stats-test-" + std::to_string(getpid()) + ".json";
+}
 
 void some_calls(Board& board, int rank) {
   const auto comm = Communicator::create(bootstrap_of(board, rank));
@@ -32,7 +34,8 @@ void some_calls(Board& board, int rank) {
 
 const json* row_of(const json& report, const std::string& collective, std::size_t bytes) {
   for (const json& row : report["rows"])
-    if (row["collective"] == collective && row["bytes_from"] <= bytes && bytes <= row["bytes_to"]) return &row;
+    if (row["collective"] == collective && row["bytes_from"] <= bytes && bytes <= row["bytes_to"])
+      return &row;
   return nullptr;
 }
 
