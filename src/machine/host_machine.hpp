@@ -66,8 +66,8 @@ class HostMachine {
     if (known >= step) return;
     FlagLine& line = line_at(layout_.finish_line(peer));
     waiter_.await(line, step, peer);
-    // The peer is usually far ahead: what it says now saves looks at its line, each of them a cache miss. Acquire: its
-    // reads of all steps up to this one come before our next writes.
+    // The peer is usually far ahead: what it says now saves looks at its line, each of them a cache miss.
+    // Acquire: its reads of all steps up to this one come before our next writes.
     known = line.step.load(std::memory_order_acquire);
   }
 
@@ -117,14 +117,16 @@ class HostMachine {
     return common.payload;
   }
 
-  /// Asks the processor to move fresh lines out of this core's caches to where another core's read finds them sooner. Short
-  /// data only: measured to help up to 2 KiB (15 to 25 %), and to hurt above, where it fights the pipeline.
+  /// Asks the processor to move fresh lines out of this core's caches to where another core's read finds them
+  /// sooner. Short data only: measured to help up to 2 KiB (15 to 25 %), and to hurt above, where it fights
+  /// the pipeline.
   void hand_over(const void* data, std::size_t bytes) {
 #if defined(__x86_64__)
     constexpr std::size_t line = 64, most = 2048;
     if (bytes > most) return;
     // cldemote, a hint that processors without it take for a no-op.
-    for (std::size_t i = 0; i < bytes; i += line) asm volatile("cldemote %0" ::"m"(static_cast<const char*>(data)[i]));
+    for (std::size_t i = 0; i < bytes; i += line)
+      asm volatile("cldemote %0" ::"m"(static_cast<const char*>(data)[i]));
 #endif
   }
 

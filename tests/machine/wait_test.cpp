@@ -136,6 +136,7 @@ TEST(Waiter, HostIsDrivenAlsoAsleep) {
   waiting.join();
   EXPECT_GT(counts.yield, 0u);
   EXPECT_GT(counts.sleep, 10u);
+  EXPECT_GT(counts.poke, counts.sleep) << "not only asleep, also between yields";
   EXPECT_EQ(counts.poke, static_cast<std::uint64_t>(pokes.count));
 }
 
