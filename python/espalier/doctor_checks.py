@@ -59,7 +59,7 @@ def hwloc() -> Check:
             return Check("hwloc", True, f"{name}, API {version >> 16}.{version >> 8 & 255}")
         except OSError:
             continue
-    return Check("hwloc", None, "cannot be loaded; trees know only cores then", "apt-get install libhwloc15")
+    return Check("hwloc", None, "cannot be loaded; the machine counts as one domain then", "apt-get install libhwloc15")
 
 
 def memfd() -> Check:
@@ -121,7 +121,7 @@ def single_copy() -> Check:
         if scope not in (None, "0")
         else "add the capability SYS_PTRACE to the container"
     )
-    return Check(name, None, f"refused ({error}); big messages are copied twice", todo)
+    return Check(name, None, f"refused ({error}); the host MPI may need it for its own long messages", todo)
 
 
 class _Piece(ctypes.Structure):

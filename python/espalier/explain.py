@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any, Optional
 
 import typer
@@ -66,7 +67,10 @@ def explain(
 ) -> None:
     """Print the plan of a call with the rule it came from: espalier explain allreduce 64KiB -n 8"""
     if config:
-        _print_config(core.describe({"what": "config"})["values"])
+        answer = core.describe({"what": "config"})
+        _print_config(answer["values"])
+        for warning in answer.get("warnings", []):
+            print(f"espalier: {warning}", file=sys.stderr)
         return
     if collective is None or ranks is None:
         raise Problem(
@@ -118,6 +122,8 @@ def _check_type(datatype: str, count: int) -> None:
 def _value(name: str, value: Any) -> Optional[str]:
     if value is None or value == "":
         return None
+    if isinstance(value, list):
+        return "\n".join(str(item) for item in value) or None
     if isinstance(value, bool):
         return "yes" if value else "no"
     return print_bytes(value) if name in BYTES and isinstance(value, int) else str(value)

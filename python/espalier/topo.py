@@ -31,9 +31,17 @@ def topo(
     if ranks is None:
         ranks = _cores(core.describe({**request, "ranks": 1, "root": 0})["topology"])
     answer = core.describe({**request, "ranks": ranks})
+    _complete(answer["groups"])
     _print(answer)
     if svg is not None:
         _write(svg, answer)
+
+
+def _complete(group: dict) -> list[int]:
+    """The library names each rank once, in its innermost group; people want to see all ranks of each group."""
+    inner = [rank for each in group.get("groups", []) for rank in _complete(each)]
+    group["ranks"] = sorted({*group["ranks"], *inner})
+    return group["ranks"]
 
 
 def _cores(domain: dict) -> int:
