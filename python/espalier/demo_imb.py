@@ -103,6 +103,9 @@ def _arguments(kind: Kind) -> list[str]:
     words += ["-time", str(kind.seconds)]
     words += ["-msglog", f"{kind.low.bit_length() - 1}:{kind.high.bit_length() - 1}"]
     words += ["-zero_size", "off", "-imb_barrier", "1"]
+    if kind.ranks > len(cores()) and not kind.default:
+        # IMB asks for a thread level by itself, past the variable that makes MPICH yield; at this level it yields.
+        words += ["-thread_level", "multiple"]
     return words + list(kind.collectives)
 
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -12,6 +11,7 @@
 #include <cstring>
 #include <thread>
 
+#include "base/abstract_socket.hpp"
 #include "capi/error.hpp"
 #include "espalier/espalier.h"
 
@@ -26,25 +26,12 @@ struct Greeting {
   std::int32_t size;
 };
 
-struct Address {
-  sockaddr_un name{};
-  socklen_t length = 0;
-  explicit Address(const std::string& text) {
-    const std::string whole = fmt::format("espalier-meet-{}-{}", geteuid(), text);
-    if (text.empty() || whole.size() >= sizeof name.sun_path)
-      throw CodedError(ESPALIER_ERR_ARGUMENT,
-                       fmt::format("the name \"{}\" is empty or too long; use 1 to 80 characters", text));
-    name.sun_family = AF_UNIX;
-    std::memcpy(name.sun_path + 1, whole.data(), whole.size());
-    length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + whole.size());
-  }
-  const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&name); }
-};
-
-void limit_time(int socket, int timeout_ms) {
-  const timeval limit{timeout_ms / 1000, (timeout_ms % 1000) * 1000};
-  setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-  setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+AbstractAddress address_of(const std::string& name) {
+  const std::string whole = fmt::format("espalier-meet-{}-{}", geteuid(), name);
+  if (name.empty() || whole.size() > AbstractAddress::longest)
+    throw CodedError(ESPALIER_ERR_ARGUMENT,
+                     fmt::format("the name \"{}\" is empty or too long; use 1 to 80 characters", name));
+  return AbstractAddress(whole);
 }
 
 [[noreturn]] void fail_transfer(const char* what, ssize_t result) {
@@ -93,13 +80,13 @@ Meeting::~Meeting() {
 }
 
 void Meeting::wait_for_all() {
-  const Address address(name_);
+  const AbstractAddress address = address_of(name_);
   const auto deadline = Clock::now() + std::chrono::milliseconds(timeout_ms_);
   struct Listener {
     int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     ~Listener() { close(descriptor); }
   } listener;
-  if (bind(listener.descriptor, address.get(), address.length) != 0 ||
+  if (bind(listener.descriptor, address.get(), address.length()) != 0 ||
       listen(listener.descriptor, size_) != 0)
     throw CodedError(ESPALIER_ERR_SYSTEM,
                      fmt::format("cannot meet under the name \"{}\": {}; is another job using it?", name_,
@@ -129,12 +116,12 @@ void Meeting::wait_for_all() {
 }
 
 void Meeting::go_to_first() {
-  const Address address(name_);
+  const AbstractAddress address = address_of(name_);
   const auto deadline = Clock::now() + std::chrono::milliseconds(timeout_ms_);
   const int connection = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   connections_.assign(1, connection);
   // Rank 0 may come later than we: its name appears when it listens.
-  while (connect(connection, address.get(), address.length) != 0) {
+  while (connect(connection, address.get(), address.length()) != 0) {
     if (left_ms(deadline) == 0)
       throw CodedError(ESPALIER_ERR_TIMEOUT,
                        fmt::format("rank 0 did not come to \"{}\" within {} ms", name_, timeout_ms_));

@@ -3,34 +3,17 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <sys/time.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstddef>
 #include <cstring>
+
+#include "base/abstract_socket.hpp"
 
 namespace espalier::memory {
 namespace {
 
-struct Address {
-  sockaddr_un name{};
-  socklen_t length;
-  explicit Address(const std::string& token) {
-    name.sun_family = AF_UNIX;
-    const std::string text = "espalier-" + token;  // after a zero byte: the abstract name space
-    std::memcpy(name.sun_path + 1, text.data(), std::min(text.size(), sizeof(name.sun_path) - 1));
-    length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + text.size());
-  }
-  const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&name); }
-};
-
-void limit_time(int socket, int timeout_ms) {
-  const timeval limit{timeout_ms / 1000, (timeout_ms % 1000) * 1000};
-  setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-  setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
-}
+AbstractAddress address_of(const std::string& token) { return AbstractAddress("espalier-" + token); }
 
 bool same_user(int socket) {
   ucred peer{};
@@ -85,9 +68,10 @@ Handover::~Handover() {
 }
 
 bool Handover::listen(const std::string& token, std::string& why) {
-  const Address address(token);
+  const AbstractAddress address = address_of(token);
   listener_ = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (listener_ >= 0 && bind(listener_, address.get(), address.length) == 0 && ::listen(listener_, 1024) == 0)
+  if (listener_ >= 0 && bind(listener_, address.get(), address.length()) == 0 &&
+      ::listen(listener_, 1024) == 0)
     return true;
   why = fmt::format("Unix socket: {}", std::strerror(errno));
   return false;
@@ -112,12 +96,12 @@ bool Handover::give(int descriptor, int receivers, int timeout_ms, std::string& 
 }
 
 int Handover::take(const std::string& token, int timeout_ms, std::string& why) {
-  const Address address(token);
+  const AbstractAddress address = address_of(token);
   const int connection = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   int descriptor = -1;
   if (connection >= 0) {
     limit_time(connection, timeout_ms);
-    if (connect(connection, address.get(), address.length) == 0 && same_user(connection))
+    if (connect(connection, address.get(), address.length()) == 0 && same_user(connection))
       descriptor = receive_descriptor(connection);
   }
   if (descriptor < 0)

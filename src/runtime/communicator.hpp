@@ -16,7 +16,6 @@ namespace espalier::runtime {
 struct UserOperation {
   void (*combine)(void* context, const void* left, void* right) = nullptr;
   void* context = nullptr;
-  bool commutative = false;
 };
 
 /// The state that the ranks of one communicator share. A communicator is used by one thread at a time, as MPI

@@ -91,7 +91,7 @@ void check_user_operator(Communicator& comm, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) left[i] = map_of(r, i);
     combine(&count, left.data(), wanted.data());
   }
-  const UserOperation operation{combine, &count, false};
+  const UserOperation operation{combine, &count};
   const auto equal = [&] { return std::memcmp(result.data(), wanted.data(), count * sizeof(Affine)) == 0; };
   ASSERT_TRUE(comm.allreduce(mine.data(), result.data(), count * sizeof(Affine), operation));
   EXPECT_TRUE(equal()) << "allreduce with an operator of the user's, " << count;
