@@ -13,8 +13,6 @@ namespace detail {
 template <Machine M>
 void central_inline(M& m, const Reduction& r) {
   const Step step = m.advance(1);
-  // The line was last read at step - slots, by one that has since arrived at a later step: free without
-  // asking only when everybody has; reserve() knows.
   m.reserve(step, 1);
   m.copy(m.inline_buffer(Channel::gather, step), r.send, r.bytes);
   m.lend(step, 1, m.everybody_else());

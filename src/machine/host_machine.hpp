@@ -118,7 +118,7 @@ class HostMachine {
   }
 
   /// Asks the processor to move fresh lines out of this core's caches to where another core's read finds them
-  /// sooner. Short data only: measured to help up to 2 KiB (15 to 25 %), and to hurt above, where it fights
+  /// sooner. Short data only: measured to help up to 2 KiB (docs/performance.md), and to hurt above, where it fights
   /// the pipeline.
   void hand_over(const void* data, std::size_t bytes) {
 #if defined(__x86_64__)
