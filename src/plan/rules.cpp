@@ -48,6 +48,8 @@ class RuleReader {
       rule.ranks_per_node = range(key, value);
     else if (key == "ranks_per_core")
       rule.ranks_per_core = range(key, value);
+    else if (key == "prompt_yields")
+      rule.prompt_yields = boolean(key, value);
     else if (key == "algorithm")
       plan.algorithm = algorithm(value);
     else if (key == "chunk")
@@ -160,6 +162,8 @@ bool Rule::matches(const Query& query) const {
   const bool asked = collectives.empty() ||
                      std::find(collectives.begin(), collectives.end(), query.collective) != collectives.end();
   const auto known = algorithms_of(query.collective);
+  if (plan.algorithm == Algorithm::direct && !query.single_copy) return false;
+  if (prompt_yields && *prompt_yields != query.prompt_yields) return false;
   return asked && std::find(known.begin(), known.end(), plan.algorithm) != known.end() &&
          bytes.holds(static_cast<double>(query.bytes)) && ranks.holds(query.ranks) &&
          nodes.holds(query.nodes) && ranks_per_node.holds(query.ranks_per_node) &&
@@ -213,6 +217,7 @@ std::vector<Algorithm> algorithms_of(Collective collective) {
     case Collective::barrier:
       return {Algorithm::host, Algorithm::exchange, Algorithm::central, Algorithm::tree};
     case Collective::bcast:
+      return {Algorithm::host, Algorithm::tree, Algorithm::direct};
     case Collective::reduce:
       return {Algorithm::host, Algorithm::tree};
     case Collective::allreduce:

@@ -10,6 +10,7 @@
 #include "collective/allreduce_sliced.hpp"
 #include "collective/barrier.hpp"
 #include "collective/bcast.hpp"
+#include "collective/bcast_direct.hpp"
 #include "collective/reduce.hpp"
 #include "collective/reduce_whole.hpp"
 #include "machine/host_machine.hpp"
@@ -37,6 +38,8 @@ plan::Query shape_of(const Agreement& agreement) {
   plan::Query shape;
   shape.ranks = shape.ranks_per_node = agreement.layout.ranks;
   shape.ranks_per_core = agreement.ranks_per_core;
+  shape.single_copy = agreement.single_copy;
+  shape.prompt_yields = agreement.prompt_yields;
   return shape;
 }
 
@@ -122,7 +125,10 @@ bool Communicator::bcast(void* buffer, std::size_t bytes, int root) {
   if (plan.algorithm == plan::Algorithm::host) return false;
   const statistics::Recorder recorder({Collective::bcast, bytes, size_, plan.algorithm},
                                       state_->machine.waiter());
-  collective::bcast_tree(state_->machine, state_->places.of(plan, root).release, buffer, bytes, plan);
+  if (plan.algorithm == plan::Algorithm::direct)
+    collective::bcast_direct(state_->machine, state_->places.of(plan, root).release, buffer, bytes, plan);
+  else
+    collective::bcast_tree(state_->machine, state_->places.of(plan, root).release, buffer, bytes, plan);
   return true;
 }
 

@@ -156,6 +156,14 @@ TEST(Table, OverridesOfTheEnvironment) {
   EXPECT_FALSE(bare.inlined || bare.read_from_parent || bare.skip_gather || bare.copy_avoidance);
 }
 
+TEST(Table, DirectIsOverriddenInOnlyWhereItCanRun) {
+  Query query = query_of(Collective::bcast, 1 << 20, 4);
+  const Table table = table_of({"ESPALIER_BCAST=direct"});
+  EXPECT_EQ(table.find(query).algorithm, Algorithm::direct);
+  query.single_copy = false;
+  EXPECT_EQ(table.find(query).algorithm, Algorithm::tree);
+}
+
 TEST(Table, OverridesThatDoNotExistAreNamed) {
   const Table table = table_of({"ESPALIER_BCAST=sliced", "ESPALIER_BARRIER=best", "ESPALIER_TREE=bush",
                                 "ESPALIER_GATHER_TREE=kary:x"});
