@@ -25,12 +25,13 @@ static void one_round(struct bench* b, const struct options* o, const struct pla
 // The two sides' blocks of single calls, the one first that was second in the round before.
 static void each_round(struct bench* b, const struct options* o, const struct plan* plan, int i, int round,
                        FILE* out) {
+  const int calls = o->late_us > 0 ? MAX_CALLS / 4 : MAX_CALLS;
   double us[MAX_CALLS];
   for (int turn = 0; turn < (o->host_only ? 1 : SIDES); ++turn) {
     const enum side side = o->host_only || (round + turn) % 2 == 0 ? HOST : ESPALIER;
     const double flag_ns = flag_exchange_ns(&b->team);
-    measure_each(b, &plan->point[i], side, MAX_CALLS, out ? us : NULL);
-    if (out) output_each(out, &plan->point[i], round, side, MAX_CALLS, us, flag_ns);
+    measure_each(b, &plan->point[i], side, calls, out ? us : NULL);
+    if (out) output_each(out, &plan->point[i], round, side, calls, us, flag_ns);
   }
 }
 

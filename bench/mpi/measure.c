@@ -102,7 +102,10 @@ void measure_each(struct bench* b, const struct point* p, enum side side, int ca
   time_singles(b, p, side, calls);
   const long turn = b->turn;
   team_start(&b->team);
-  for (int i = 0; us && i < calls; ++i) us[i] = team_ns(&b->team, slowest_ticks(&b->team, i)) / 1000;
+  for (int i = 0; us && i < calls; ++i) {
+    const int64_t from = b->late_us > 0 ? b->team.area->late[i] : 0;
+    us[i] = team_ns(&b->team, slowest_ticks(&b->team, i) - from) / 1000;
+  }
   b->wrong += work_check(&b->work, &b->team, p, side, turn);
   team_start(&b->team);
 }
