@@ -9,13 +9,15 @@ from typing import Optional
 import typer
 
 from espalier import __version__
+from espalier.bench_collectives import NAMES
 from espalier.install import source_tree
 from espalier.problem import Problem
 from espalier.sizes import parse_bytes
 
-_COLLECTIVES = ("barrier", "bcast", "reduce", "allreduce")
-_SIZES = "8,64,512,2048,8192,32K,128K,256K,1M,4M"
+_SIZES = "8,64,512,4K,32K,256K,1M,4M"
+_CROWDED_SIZES = "8,512,8K,32K,256K,1M"
 _QUICK_SIZES = "8,1024,32K,1M"
+_QUICK_CROWDED = "8,8K"
 
 
 def _numbers(text: str, what: str, low: int, high: int) -> tuple[int, ...]:
@@ -40,9 +42,33 @@ def _sizes(text: str) -> tuple[int, ...]:
 def _collectives(text: str) -> tuple[str, ...]:
     found = tuple(part.strip() for part in text.split(",") if part.strip())
     for name in found:
-        if name not in _COLLECTIVES:
-            raise Problem(f"'{name}' is no collective that is measured; choose from {', '.join(_COLLECTIVES)}")
+        if name not in NAMES:
+            raise Problem(f"'{name}' is no collective that is measured; choose from {', '.join(NAMES)}")
     return found
+
+
+def _cpus(text: Optional[str]) -> tuple[int, ...]:
+    if not text:
+        return ()
+    from espalier import bench_hosts
+
+    found = _numbers(text, "processors", 0, 4095)
+    missing = sorted(set(found) - set(bench_hosts.cores()))
+    if missing:
+        raise Problem(f"processor {missing[0]} is not among those this process may use: {bench_hosts.cores()}")
+    return tuple(sorted(set(found)))
+
+
+def _one_of(value: str, option: str, choices: tuple[str, ...]) -> str:
+    if value not in choices:
+        raise Problem(f"{option} {value}: choose {', '.join(choices[:-1])} or {choices[-1]}")
+    return value
+
+
+def _late(value: float) -> float:
+    if not 0 <= value <= 1_000_000:
+        raise Problem(f"--late {value:g}: microseconds, at most 1000000")
+    return value
 
 
 def _buffers(text: str) -> tuple[str, ...]:
@@ -62,19 +88,28 @@ def _document(settings, machine: dict, jobs: list[dict], failures: list[dict]) -
         "espalier": __version__,
         "machine": machine,
         "near_below_ns": round(bench_stats.near_below(flags), 1),
-        "settings": {"rounds": settings.rounds, "passes": settings.passes, "seconds": settings.seconds, "pin": settings.pin},
-        "jobs": jobs,
+        "settings": {
+            "rounds": settings.rounds,
+            "passes": settings.passes,
+            "seconds": settings.seconds,
+            "pin": settings.pin,
+            "cpus": list(settings.usable),
+            "sessions": settings.sessions,
+            "memory": settings.memory,
+        },
+        "quota": settings.quota.described() if settings.quota else {"made": False, "why": "not asked for"},
         "failures": failures,
+        "jobs": jobs,
     }
 
 
 def _measure(settings, console) -> dict:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    from espalier import bench_jobs, bench_machine
+    from espalier import bench_jobs, bench_machine, bench_stats
 
     bench_jobs.check_ready(settings)
-    machine = bench_machine.describe()  # now: the load must not be our own
+    machine = bench_machine.describe() | {"cores": len(settings.usable)}  # now: the load must not be our own
     todo, done, failures = list(bench_jobs.plan(settings)), [], []
     columns = (BarColumn(24), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
     with Progress(*columns, console=console) as progress:
@@ -86,12 +121,13 @@ def _measure(settings, console) -> dict:
             entry, failure = bench_jobs.run(job, settings)
             (done if entry else failures).append(entry or failure)
             progress.advance(task)
-    return _document(settings, machine, done, failures)
+    document = _document(settings, machine, done, failures)
+    return document | {"points": bench_stats.points(document)}
 
 
-def show(document: dict, console) -> None:
-    """The tables of a document and its verdict."""
-    from espalier import bench_machine, bench_stats, bench_table, bench_verdict
+def show(document: dict, console, details: bool = False) -> None:
+    """The tables of a document and its verdict; `details`: each host's table of points too."""
+    from espalier import bench_machine, bench_special, bench_stats, bench_table, bench_verdict
 
     summaries = bench_stats.summarise(document)
     cores = document["machine"].get("cores", 0)
@@ -103,60 +139,101 @@ def show(document: dict, console) -> None:
             f"flag exchange F: median {spread.mid:.0f} ns, quartiles {spread.low:.0f}–{spread.high:.0f}; "
             f"near below {document['near_below_ns']:.0f} ns"
         )
-    bench_table.print_points(summaries, console)
+    if details:
+        bench_table.print_points(summaries, console)
     bench_table.print_best(summaries, cores, console)
-    bench_table.print_verdict(bench_verdict.verdict(summaries, cores), console)
+    bench_special.print_all(document, console)
+    bench_table.print_verdict(bench_verdict.verdict(document), console)
     if bench_machine.busy_note(document["machine"]):
         console.print(f"note: {bench_machine.busy_note(document['machine'])}", highlight=False)
     bench_table.print_failures(document.get("failures", []), console)
 
 
+def _settings(
+    hosts, ranks, sizes, crowded_sizes, collectives, rounds, passes, seconds, buffers, pin, cpus, sessions, late, neighbour, limits,
+    memory, host_only, quick,
+):
+    from espalier import bench_hosts, bench_jobs
+
+    given = sizes or (_QUICK_SIZES if quick else _SIZES)
+    crowded = crowded_sizes or sizes or (_QUICK_CROWDED if quick else _CROWDED_SIZES)
+    return bench_jobs.Settings(
+        hosts=tuple(bench_hosts.find(hosts)),
+        ranks=_numbers(ranks or ("2,4" if quick else "2,4,8,16"), "numbers of ranks", 1, 256),
+        sizes=_sizes(given),
+        crowded_sizes=_sizes(crowded),
+        collectives=_collectives(collectives),
+        buffers=_buffers(buffers),
+        rounds=rounds or (4 if quick else 12),
+        passes=passes or (1 if quick else 3),
+        seconds=seconds or (3 if quick else 8),
+        pin=_one_of(pin, "--pin", ("auto", "yes", "no")),
+        cpus=_cpus(cpus),
+        sessions=_one_of(sessions, "--sessions", ("launcher", "own")),
+        late_us=_late(late),
+        neighbour=neighbour,
+        limits=limits,
+        memory=parse_bytes(memory),
+        host_only=host_only,
+    )
+
+
+def _measure_under(quota: bool, settings, console) -> dict:
+    """The control group lasts as long as the measuring."""
+    from dataclasses import replace
+
+    from espalier import bench_quota
+
+    if not quota:
+        return _measure(settings, console)
+    with bench_quota.quota(1) as made:
+        if not made.made:
+            console.print(f"no CPU quota can be set here ({made.why}); 4 ranks on one core instead", highlight=False)
+        return _measure(replace(settings, quota=made), console)
+
+
 def bench(
     hosts: str = typer.Option("mpich,openmpi,impi", help="Host MPIs, separated by commas."),
-    ranks: str = typer.Option("2,4,8", help="Numbers of ranks."),
+    ranks: Optional[str] = typer.Option(None, help="Numbers of ranks (default 2,4,8,16, quick 2,4)."),
     sizes: Optional[str] = typer.Option(None, help="Bytes per rank, such as 8,4K,1M."),
-    collectives: str = typer.Option(",".join(_COLLECTIVES), help="Which collectives."),
-    rounds: Optional[int] = typer.Option(None, help="Rounds in one job (default 12, quick 5)."),
+    crowded_sizes: Optional[str] = typer.Option(None, help="Bytes per rank where there are more ranks than cores."),
+    collectives: str = typer.Option(",".join(NAMES), help="Which collectives."),
+    rounds: Optional[int] = typer.Option(None, help="Rounds in one job (default 12, quick 4)."),
     passes: Optional[int] = typer.Option(None, help="Jobs of each kind, all hosts in turn (default 3, quick 1)."),
-    seconds: Optional[float] = typer.Option(None, help="A job starts no new round after this (default 8, quick 3)."),
+    seconds: Optional[float] = typer.Option(None, help="A job ends after this, at the earliest after a round (default 8, quick 3)."),
     buffers: str = typer.Option("written", help="Send buffers: written before every call, reused, or both."),
     pin: str = typer.Option("auto", help="Pin ranks: yes, no, or auto (when there are enough cores)."),
-    limits: bool = typer.Option(False, "--limits", help="Also measure memcpy and copy-in-copy-out."),
+    cpus: Optional[str] = typer.Option(None, help="Processors to use, such as 0 or 0,1 (default: all)."),
+    sessions: str = typer.Option("launcher", help="Sessions of the ranks: as the launcher makes them, or own: one for each."),
+    quota: Optional[bool] = typer.Option(None, "--quota/--no-quota", help="4 ranks under a CPU quota of one core (default, but not quick)."),
+    late: float = typer.Option(0, metavar="MICROSECONDS", help="Also measure with one rank, in turn, that comes so much later."),
+    neighbour: bool = typer.Option(False, "--neighbour", help="Also measure single calls beside a computing process."),
+    limits: bool = typer.Option(True, "--limits/--no-limits", help="Measure what the machine can: F, M, C and S."),
+    memory: str = typer.Option("256M", help="Leave out points whose buffers, all ranks together, need more."),
     host_only: bool = typer.Option(False, "--host-only", help="Measure the hosts without Espalier."),
+    details: bool = typer.Option(False, "--details", help="Print the table of every point too (the report has it)."),
     quick: bool = typer.Option(False, "--quick", help="Few sizes, few rounds: about a minute."),
     json: Optional[Path] = typer.Option(None, help="Where to write the result (default build/bench/bench.json)."),
-    compare: Optional[Path] = typer.Option(None, help="A kept result to compare with."),
+    against: Optional[Path] = typer.Option(None, "--against", "--compare", help="A kept result to compare with."),
 ) -> None:
     """Measure Espalier against the host MPIs, alternating in one process, and judge it by the goals."""
     from rich.console import Console
 
-    from espalier import bench_compare, bench_file, bench_hosts, bench_jobs, bench_process, bench_stats
+    from espalier import bench_compare, bench_file, bench_process
 
-    if pin not in ("auto", "yes", "no"):
-        raise Problem(f"--pin {pin}: choose auto, yes or no")
-    settings = bench_jobs.Settings(
-        hosts=tuple(bench_hosts.find(hosts)),
-        ranks=_numbers(ranks, "numbers of ranks", 1, 256),
-        sizes=_sizes(sizes or (_QUICK_SIZES if quick else _SIZES)),
-        collectives=_collectives(collectives),
-        buffers=_buffers(buffers),
-        rounds=rounds or (5 if quick else 12),
-        passes=passes or (1 if quick else 3),
-        seconds=seconds or (3 if quick else 8),
-        pin=pin,
-        limits=limits,
-        host_only=host_only,
+    settings = _settings(
+        hosts, ranks, sizes, crowded_sizes, collectives, rounds, passes, seconds, buffers, pin, cpus, sessions, _late(late), neighbour,
+        limits, memory, host_only, quick,
     )
     target = json or source_tree() / "build" / "bench" / "bench.json"
     bench_process.die_with_jobs()
-    kept = bench_file.load(compare) if compare else None  # a bad file is told before the long part, not after it
-    console = Console(width=None if Console().is_terminal else 130)
-    document = _measure(settings, console)
+    kept = bench_file.load(against) if against else None  # a bad file is told before the long part, not after it
+    console = Console(width=None if Console().is_terminal else 150)
+    document = _measure_under(not quick if quota is None else quota, settings, console)
     bench_file.save(document, target)
-    show(document, console)
+    show(document, console, details)
     if kept:
-        found = bench_compare.changes(bench_stats.summarise(kept), bench_stats.summarise(document))
-        bench_compare.print_changes(found, console)
+        bench_compare.print_all(kept, document, console)
     console.print(f"written: {target} (espalier report {target} makes a page of it)", highlight=False)
     if document["failures"]:
         raise Problem(f"{len(document['failures'])} jobs failed, see above", code=1)
