@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Optional
 
 import typer
@@ -12,71 +13,6 @@ from espalier import __version__
 from espalier.bench_collectives import NAMES
 from espalier.install import source_tree
 from espalier.problem import Problem
-from espalier.sizes import parse_bytes
-
-_SIZES = "8,64,512,4K,32K,256K,1M,4M"
-_CROWDED_SIZES = "8,512,8K,32K,256K,1M"
-_QUICK_SIZES = "8,1024,32K,1M"
-_QUICK_CROWDED = "8,8K"
-
-
-def _numbers(text: str, what: str, low: int, high: int) -> tuple[int, ...]:
-    try:
-        found = tuple(int(part) for part in text.split(",") if part.strip())
-    except ValueError:
-        raise Problem(f"'{text}' is no list of {what}; write it as 2,4,8") from None
-    if not found or not all(low <= value <= high for value in found):
-        raise Problem(f"{what} must lie between {low} and {high}, not '{text}'")
-    return found
-
-
-def _sizes(text: str) -> tuple[int, ...]:
-    found = tuple(sorted({parse_bytes(part) for part in text.split(",") if part.strip()}))
-    if not found or any(value <= 0 or value % 8 for value in found):
-        raise Problem(f"sizes are whole numbers of doubles: multiples of 8 bytes, not '{text}'")
-    if len(found) > 32:
-        raise Problem(f"{len(found)} sizes are too many; at most 32")
-    return found
-
-
-def _collectives(text: str) -> tuple[str, ...]:
-    found = tuple(part.strip() for part in text.split(",") if part.strip())
-    for name in found:
-        if name not in NAMES:
-            raise Problem(f"'{name}' is no collective that is measured; choose from {', '.join(NAMES)}")
-    return found
-
-
-def _cpus(text: Optional[str]) -> tuple[int, ...]:
-    if not text:
-        return ()
-    from espalier import bench_hosts
-
-    found = _numbers(text, "processors", 0, 4095)
-    missing = sorted(set(found) - set(bench_hosts.cores()))
-    if missing:
-        raise Problem(f"processor {missing[0]} is not among those this process may use: {bench_hosts.cores()}")
-    return tuple(sorted(set(found)))
-
-
-def _one_of(value: str, option: str, choices: tuple[str, ...]) -> str:
-    if value not in choices:
-        raise Problem(f"{option} {value}: choose {', '.join(choices[:-1])} or {choices[-1]}")
-    return value
-
-
-def _late(value: float) -> float:
-    if not 0 <= value <= 1_000_000:
-        raise Problem(f"--late {value:g}: microseconds, at most 1000000")
-    return value
-
-
-def _buffers(text: str) -> tuple[str, ...]:
-    kinds = {"written": ("written",), "reused": ("reused",), "both": ("written", "reused")}
-    if text not in kinds:
-        raise Problem(f"--buffers {text}: choose written, reused or both")
-    return kinds[text]
-
 
 def _document(settings, machine: dict, jobs: list[dict], failures: list[dict]) -> dict:
     from espalier import bench_file, bench_stats
@@ -149,35 +85,6 @@ def show(document: dict, console, details: bool = False) -> None:
     bench_table.print_failures(document.get("failures", []), console)
 
 
-def _settings(
-    hosts, ranks, sizes, crowded_sizes, collectives, rounds, passes, seconds, buffers, pin, cpus, sessions, late, neighbour, limits,
-    memory, host_only, quick,
-):
-    from espalier import bench_hosts, bench_jobs
-
-    given = sizes or (_QUICK_SIZES if quick else _SIZES)
-    crowded = crowded_sizes or sizes or (_QUICK_CROWDED if quick else _CROWDED_SIZES)
-    return bench_jobs.Settings(
-        hosts=tuple(bench_hosts.find(hosts)),
-        ranks=_numbers(ranks or ("2,4" if quick else "2,4,8,16"), "numbers of ranks", 1, 256),
-        sizes=_sizes(given),
-        crowded_sizes=_sizes(crowded),
-        collectives=_collectives(collectives),
-        buffers=_buffers(buffers),
-        rounds=rounds or (4 if quick else 12),
-        passes=passes or (1 if quick else 3),
-        seconds=seconds or (3 if quick else 8),
-        pin=_one_of(pin, "--pin", ("auto", "yes", "no")),
-        cpus=_cpus(cpus),
-        sessions=_one_of(sessions, "--sessions", ("launcher", "own")),
-        late_us=_late(late),
-        neighbour=neighbour,
-        limits=limits,
-        memory=parse_bytes(memory),
-        host_only=host_only,
-    )
-
-
 def _measure_under(quota: bool, settings, console) -> dict:
     """The control group lasts as long as the measuring."""
     from dataclasses import replace
@@ -217,14 +124,12 @@ def bench(
     against: Optional[Path] = typer.Option(None, "--against", "--compare", help="A kept result to compare with."),
 ) -> None:
     """Measure Espalier against the host MPIs, alternating in one process, and judge it by the goals."""
+    asked = dict(locals())
     from rich.console import Console
 
-    from espalier import bench_compare, bench_file, bench_process
+    from espalier import bench_compare, bench_file, bench_options, bench_process
 
-    settings = _settings(
-        hosts, ranks, sizes, crowded_sizes, collectives, rounds, passes, seconds, buffers, pin, cpus, sessions, _late(late), neighbour,
-        limits, memory, host_only, quick,
-    )
+    settings = bench_options.settings(SimpleNamespace(**asked))
     target = json or source_tree() / "build" / "bench" / "bench.json"
     bench_process.die_with_jobs()
     kept = bench_file.load(against) if against else None  # a bad file is told before the long part, not after it

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from espalier import bench, bench_hosts, bench_jobs, bench_machine, bench_neighbour, bench_process, bench_quota
+from espalier import bench_hosts, bench_jobs, bench_machine, bench_neighbour, bench_options, bench_process, bench_quota
 from espalier import demo_imb, demo_mpi4py, demo_plan, demo_rounds
 from espalier.problem import Problem
 
@@ -136,15 +136,15 @@ def test_the_launcher_itself_is_not_preloaded():
     [
         (lambda: bench_hosts.find("lam"), "'lam' is no host MPI"),
         (lambda: bench_hosts.find(" , "), "no host MPI named"),
-        (lambda: bench._sizes("8,12"), "multiples of 8"),
-        (lambda: bench._sizes("many"), "no number of bytes"),
-        (lambda: bench._numbers("2;4", "numbers of ranks", 1, 256), "no list of"),
-        (lambda: bench._numbers("0", "numbers of ranks", 1, 256), "between 1 and 256"),
-        (lambda: bench._collectives("alltoallw"), "'alltoallw' is no collective"),
-        (lambda: bench._cpus("4000"), "processor 4000 is not among"),
-        (lambda: bench._late(-1), "--late -1: microseconds"),
-        (lambda: bench._one_of("two", "--sessions", ("launcher", "own")), "choose launcher or own"),
-        (lambda: bench._buffers("cold"), "choose written, reused or both"),
+        (lambda: bench_options.sizes("8,12"), "multiples of 8"),
+        (lambda: bench_options.sizes("many"), "no number of bytes"),
+        (lambda: bench_options.numbers("2;4", "numbers of ranks", 1, 256), "no list of"),
+        (lambda: bench_options.numbers("0", "numbers of ranks", 1, 256), "between 1 and 256"),
+        (lambda: bench_options.collectives("alltoallw"), "'alltoallw' is no collective"),
+        (lambda: bench_options.cpus("4000"), "processor 4000 is not among"),
+        (lambda: bench_options.late(-1), "--late -1: microseconds"),
+        (lambda: bench_options.one_of("two", "--sessions", ("launcher", "own")), "choose launcher or own"),
+        (lambda: bench_options.buffers("cold"), "choose written, reused or both"),
     ],
 )
 def test_bad_options_are_one_clear_line(call, words):
