@@ -112,6 +112,9 @@ def _mean(name: str, text: str, found: list[bench_peers.Pair], bound: float) -> 
     if mean is None:
         return goal
     goal.note = f"{mean:.2f} x"
+    own = [pair for pair in found if pair.espalier.served != "host"]
+    if 0 < len(own) < len(found):
+        goal.note += f", where Espalier serves {bench_peers.mean(own):.2f} x"
     if mean < bound:
         by = sorted(bench_peers.means_by_collective(found).items(), key=lambda item: item[1])
         goal.misses.append(f"{mean:.2f} x; " + ", ".join(f"{collective} {value:.2f}" for collective, value in by))

@@ -111,6 +111,13 @@ def test_the_geometric_mean_of_a_state(state, f_ns, espalier_us, verdict_):
         assert "bcast" in goal.misses[0] and "scan" in goal.misses[0]
 
 
+def test_the_mean_of_what_espalier_serves_stands_beside_it():
+    rounds = steady("bcast", 8, 4.0, 1.0) + steady("scan", 8, 1.0, 1.0)
+    served = {name: {"by": by, "calls": 1, "espalier": 1} for name, by in (("bcast", "espalier"), ("scan", "host"))}
+    goal = goals(make_job("mpich", 2, rounds, served=served))["best-peer-mean-near"]
+    assert goal.note == "2.00 x, where Espalier serves 4.00 x" and goal.verdict == "met"
+
+
 def test_each_number_of_ranks_and_the_quota_have_means_of_their_own():
     found = goals(
         make_job("mpich", 4, steady("barrier", 0, 6.0, 3.0)),
