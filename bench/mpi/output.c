@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <mpi.h>
+#include <sched.h>
 #include <string.h>
 
 static void print_string(FILE* f, const char* s) {
@@ -36,6 +37,17 @@ static void print_version(FILE* f) {
   version[strcspn(version, "\n")] = 0;
   fputs(", \"host_version\": ", f);
   print_string(f, version);
+}
+
+// The processors that rank 0 may use.
+static void print_affinity(FILE* f) {
+  cpu_set_t allowed;
+  int n = 0;
+  fputs(", \"affinity\": [", f);
+  if (!sched_getaffinity(0, sizeof allowed, &allowed))
+    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+      if (CPU_ISSET(cpu, &allowed)) fprintf(f, "%s%d", n++ ? ", " : "", cpu);
+  fputs("]", f);
 }
 
 static const char* truth(int value) { return value ? "true" : "false"; }
@@ -72,6 +84,7 @@ void output_run(FILE* f, const struct bench* b, const struct options* o, const s
           truth(o->host_only), o->late_us, facts->nothing_us, facts->clock_offset_ns);
   fprintf(f, ", \"shared_session\": %s, \"own_sessions\": %s, \"autogroup\": %s",
           truth(facts->shared_session), truth(facts->own_sessions), truth(facts->autogroup));
+  print_affinity(f);
   print_version(f);
   print_library(f, "mpi_library", ESPALIER);
   print_library(f, "host_library", HOST);

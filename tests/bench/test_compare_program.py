@@ -50,6 +50,7 @@ def test_every_point_is_measured_and_right(tmp_path, ranks):
 def test_ranks_that_share_a_core_are_switched_to(tmp_path):
     found = run(tmp_path, 3, build(tmp_path), "--cpus", str(bench_hosts.cores()[0]), "--limits", "--collectives", "barrier")
     assert [entry["per_core"] for entry in found["switches"]] == [3, 3]
+    assert found["run"]["affinity"] == bench_hosts.cores()[:1] and not found["run"]["pinned"]
     assert all(entry["switch_us"] > 0 for entry in found["switches"])
 
 
