@@ -157,13 +157,15 @@ class RuleReader {
 }  // namespace
 
 bool Rule::matches(const Query& query) const {
-  const bool asked = collectives.empty() ||
-                     std::find(collectives.begin(), collectives.end(), query.collective) != collectives.end();
+  const bool holds = bytes.holds(static_cast<double>(query.bytes)) && ranks.holds(query.ranks) &&
+                     nodes.holds(query.nodes) && ranks_per_node.holds(query.ranks_per_node) &&
+                     ranks_per_core.holds(query.ranks_per_core);
+  if (!holds) return false;
+  // A rule that names its collectives has been read with an algorithm that all of them have.
+  if (!collectives.empty())
+    return std::find(collectives.begin(), collectives.end(), query.collective) != collectives.end();
   const auto known = algorithms_of(query.collective);
-  return asked && std::find(known.begin(), known.end(), plan.algorithm) != known.end() &&
-         bytes.holds(static_cast<double>(query.bytes)) && ranks.holds(query.ranks) &&
-         nodes.holds(query.nodes) && ranks_per_node.holds(query.ranks_per_node) &&
-         ranks_per_core.holds(query.ranks_per_core);
+  return std::find(known.begin(), known.end(), plan.algorithm) != known.end();
 }
 
 std::vector<Rule> parse_rules(std::string_view text, const std::string& file,
