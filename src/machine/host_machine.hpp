@@ -45,6 +45,15 @@ class HostMachine {
     return first;
   }
 
+  /// For calls in which no rank knows how many steps the others need: a range of which each uses as many as
+  /// it wants, `span` slots a step, from `first` on. All ranks finish `last`. The slots go on from where one
+  /// step would have led, so short calls in a row do not meet in one slot.
+  StepRange advance_open(int span) {
+    const Step first = advance(span);
+    last_step_ += open_steps;
+    return {first, last_step_};
+  }
+
   void reserve(Step first, int span = 1) {
     for (Step step = first; step < first + static_cast<Step>(span); ++step) {
       Loan& loan = lent_[layout_.index(step)];

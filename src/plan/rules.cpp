@@ -159,15 +159,17 @@ class RuleReader {
 }  // namespace
 
 bool Rule::matches(const Query& query) const {
-  const bool asked = collectives.empty() ||
-                     std::find(collectives.begin(), collectives.end(), query.collective) != collectives.end();
+  const bool holds = bytes.holds(static_cast<double>(query.bytes)) && ranks.holds(query.ranks) &&
+                     nodes.holds(query.nodes) && ranks_per_node.holds(query.ranks_per_node) &&
+                     ranks_per_core.holds(query.ranks_per_core) &&
+                     (!prompt_yields || *prompt_yields == query.prompt_yields) &&
+                     (plan.algorithm != Algorithm::single_copy || query.single_copy);
+  if (!holds) return false;
+  // A rule that names its collectives has been read with an algorithm that all of them have.
+  if (!collectives.empty())
+    return std::find(collectives.begin(), collectives.end(), query.collective) != collectives.end();
   const auto known = algorithms_of(query.collective);
-  if (plan.algorithm == Algorithm::direct && !query.single_copy) return false;
-  if (prompt_yields && *prompt_yields != query.prompt_yields) return false;
-  return asked && std::find(known.begin(), known.end(), plan.algorithm) != known.end() &&
-         bytes.holds(static_cast<double>(query.bytes)) && ranks.holds(query.ranks) &&
-         nodes.holds(query.nodes) && ranks_per_node.holds(query.ranks_per_node) &&
-         ranks_per_core.holds(query.ranks_per_core);
+  return std::find(known.begin(), known.end(), plan.algorithm) != known.end();
 }
 
 std::vector<Rule> parse_rules(std::string_view text, const std::string& file,
@@ -217,11 +219,26 @@ std::vector<Algorithm> algorithms_of(Collective collective) {
     case Collective::barrier:
       return {Algorithm::host, Algorithm::exchange, Algorithm::central, Algorithm::tree};
     case Collective::bcast:
-      return {Algorithm::host, Algorithm::tree, Algorithm::direct};
+      return {Algorithm::host, Algorithm::tree, Algorithm::single_copy};
     case Collective::reduce:
       return {Algorithm::host, Algorithm::tree};
     case Collective::allreduce:
       return {Algorithm::host, Algorithm::exchange, Algorithm::central, Algorithm::tree, Algorithm::sliced};
+    case Collective::allgather:
+    case Collective::allgatherv:
+    case Collective::alltoall:
+    case Collective::alltoallv:
+    case Collective::reduce_scatter_block:
+    case Collective::reduce_scatter:
+      return {Algorithm::host, Algorithm::exchange, Algorithm::central};
+    case Collective::scan:
+    case Collective::exscan:
+      return {Algorithm::host, Algorithm::exchange, Algorithm::central, Algorithm::sliced};
+    case Collective::gather:
+    case Collective::gatherv:
+    case Collective::scatter:
+    case Collective::scatterv:
+      return {Algorithm::host, Algorithm::direct};
   }
   return {};
 }

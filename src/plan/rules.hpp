@@ -23,7 +23,7 @@ struct Query {
   double ranks_per_core = 1;  ///< runnable ranks of the node for each usable core
   bool commutative = true;
   bool prompt_yields = true;  ///< a yield makes room for any other rank of the node at once
-  bool single_copy = true;    ///< ranks may read each other's memory; else `direct` is passed over
+  bool single_copy = true;    ///< ranks may read each other's memory; else `single-copy` is passed over
 };
 
 /// A closed range; without an upper end when `last` is infinite.

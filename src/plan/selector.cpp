@@ -3,11 +3,24 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
+#include <functional>
 
 #include "base/error.hpp"
 
 namespace espalier::plan {
+namespace {
+
+// ESPALIER_REDUCE_SCATTER for reduce_scatter
+std::string key_of(Collective collective) {
+  std::string key = "ESPALIER_";
+  for (const char c : to_string(collective))
+    key += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return key;
+}
+
+}  // namespace
 
 const Table& Table::instance() {
   static const Table table(Config::instance());
@@ -31,22 +44,21 @@ Table::Table(const Config& config)
 }
 
 void Table::override_with(const Config& config) {
-  static constexpr const char* keys[] = {"ESPALIER_BARRIER", "ESPALIER_BCAST", "ESPALIER_REDUCE",
-                                         "ESPALIER_ALLREDUCE"};
-  for (int i = 0; i < collective_count; ++i) {
-    const std::string& name = config.text(keys[i]);
+  for (const Collective collective : all_collectives) {
+    const std::string key = key_of(collective);
+    const std::string& name = config.text(key);
     if (name.empty()) continue;
     const auto algorithm = parse_algorithm(name);
-    const auto known = algorithms_of(static_cast<Collective>(i));
+    const auto known = algorithms_of(collective);
     if (algorithm && std::find(known.begin(), known.end(), *algorithm) != known.end()) {
-      algorithms_[static_cast<std::size_t>(i)] = algorithm;
+      algorithms_[static_cast<std::size_t>(collective)] = algorithm;
       continue;
     }
     std::string names;
     for (const Algorithm each : known)
       names += fmt::format("{}{}", names.empty() ? "" : ", ", to_string(each));
-    warnings_.push_back(fmt::format("{}={} is no algorithm of {}; it may be {}; the rules decide", keys[i],
-                                    name, collective_names[static_cast<std::size_t>(i)], names));
+    warnings_.push_back(fmt::format("{}={} is no algorithm of {}; it may be {}; the rules decide", key, name,
+                                    to_string(collective), names));
   }
   if (!config.text("ESPALIER_CHUNK").empty()) chunk_ = config.bytes("ESPALIER_CHUNK");
   override_tree(config, "ESPALIER_TREE", gather_tree_);
@@ -67,7 +79,7 @@ void Table::override_tree(const Config& config, const char* key, std::optional<t
 
 void Table::apply_overrides(const Query& query, Plan& plan) const {
   const auto& algorithm = algorithms_[static_cast<std::size_t>(query.collective)];
-  const bool possible = algorithm != Algorithm::direct || query.single_copy;
+  const bool possible = algorithm != Algorithm::single_copy || query.single_copy;
   if (algorithm && possible && plan.algorithm != *algorithm) {
     plan.algorithm = *algorithm;
     plan.origin = {"environment", 0,
@@ -124,10 +136,13 @@ Selector::Selector(const Table& table, Query shape) {
 }
 
 int Selector::index_of(const Plan& plan) const {
+  // Compared by std::less, never subtracted across rows: a difference of pointers into two arrays is divided
+  // as if it were exact, and what comes out may look like an index.
+  constexpr std::less<const Plan*> before;
   for (const Row& row : rows_) {
-    const auto offset = &plan - row.plans.data();
-    if (&plan >= row.plans.data() && offset < static_cast<std::ptrdiff_t>(row.plans.size()))
-      return row.first_index + static_cast<int>(offset);
+    const Plan* const first = row.plans.data();
+    if (!before(&plan, first) && before(&plan, first + row.plans.size()))
+      return row.first_index + static_cast<int>(&plan - first);
   }
   return -1;
 }

@@ -10,7 +10,7 @@
 #include "collective/allreduce_sliced.hpp"
 #include "collective/barrier.hpp"
 #include "collective/bcast.hpp"
-#include "collective/bcast_direct.hpp"
+#include "collective/bcast_single_copy.hpp"
 #include "collective/reduce.hpp"
 #include "tests/collective/ranks.hpp"
 #include "tree/compose.hpp"
@@ -111,7 +111,7 @@ TEST_P(Collectives, DirectBcastFromEveryRoot) {
           for (const std::size_t count : counts)
             for (int root = 0; root < n(); ++root) {
               auto data = testing::vector_of(m.rank(), count, round);
-              bcast_direct(m, trees.of(m.rank(), root), data.data(), count * 8, plan);
+              bcast_single_copy(m, trees.of(m.rank(), root), data.data(), count * 8, plan);
               expect_equal(m, data, testing::vector_of(root, count, round), "direct bcast");
               // The root's buffer is its own again as soon as it has left.
               std::fill(data.begin(), data.end(), -7.0);
@@ -139,7 +139,7 @@ TEST_P(Collectives, DirectBcastOfUnreadableMemoryGoesThroughSlots) {
     Unreadable unreadable(m);
     for (const std::size_t count : counts) {
       auto data = testing::vector_of(m.rank(), count, 0);
-      bcast_direct(unreadable, trees.of(m.rank(), 0), data.data(), count * 8, plan);
+      bcast_single_copy(unreadable, trees.of(m.rank(), 0), data.data(), count * 8, plan);
       expect_equal(m, data, testing::vector_of(0, count, 0), "direct bcast");
     }
   });

@@ -65,7 +65,7 @@ def test_every_way_of_waiting(launch, wait, statistics):
 @pytest.mark.sanitizer
 @pytest.mark.needs_espalier
 @pytest.mark.parametrize("collective, algorithm", [
-    ("barrier", "exchange"), ("barrier", "central"), ("barrier", "tree"), ("bcast", "tree"), ("bcast", "direct"), ("reduce", "tree"),
+    ("barrier", "exchange"), ("barrier", "central"), ("barrier", "tree"), ("bcast", "tree"), ("bcast", "single-copy"), ("reduce", "tree"),
     ("allreduce", "exchange"), ("allreduce", "central"), ("allreduce", "tree"), ("allreduce", "sliced")])
 def test_every_algorithm(launch, collective, algorithm, statistics):
     """Each algorithm is right wherever it may be asked for, and the statistics show that it ran."""
@@ -124,7 +124,7 @@ def test_the_watchdog_names_the_call(launch, tmp_path):
 def test_without_single_copy(launch, statistics):
     """Told not to read other processes' memory, nobody does, although the rule asks for it."""
     run = launch(hosts.HOSTS["mpich"], 4, "checked", "--only", "roots,sizes",
-                 env=settings(ESPALIER_SINGLE_COPY="off", ESPALIER_BCAST="direct", **statistics.env))
+                 env=settings(ESPALIER_SINGLE_COPY="off", ESPALIER_BCAST="single-copy", **statistics.env))
     passed(run)
     data = statistics.check(hosts.HOSTS["mpich"], 4, ("bcast",))
     assert {row["algorithm"] for row in data["rows"] if row["collective"] == "bcast" and row["calls"]} == {"tree"}

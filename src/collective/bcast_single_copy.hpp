@@ -13,7 +13,7 @@ namespace espalier::collective {
 /// The root leaves last: its buffer is its own again only when all have read it. A buffer that the kernel
 /// does not copy from goes through the slots instead; the root's word decides for all.
 template <Machine M>
-void bcast_direct(M& m, const Place& place, void* buffer, std::size_t bytes, const Plan& plan) {
+void bcast_single_copy(M& m, const Place& place, void* buffer, std::size_t bytes, const Plan& plan) {
   if (bytes == 0) return;
   const Step step = m.advance(1);
   std::uint64_t address = 0;
