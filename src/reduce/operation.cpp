@@ -72,12 +72,14 @@ const Operation* look_up(Isa isa, Op op, Type type) noexcept {
 
 }  // namespace
 
-// Kernels read it as the plain variable it is: it is written when the library is loaded, or by a test between
-// calls.
-constinit std::size_t detail::stream_bytes = SIZE_MAX;
+// Kernels read these as the plain variables they are: they are written when the library is loaded, or by a
+// test between calls.
+constinit detail::StreamLimits detail::stream_limits{SIZE_MAX, SIZE_MAX};
 
 namespace {
-[[gnu::constructor]] void set_stream_bytes() noexcept { detail::stream_bytes = last_level_cache(); }
+[[gnu::constructor]] void set_stream_limits() noexcept {
+  detail::stream_limits = {std::size_t{1} << 20, last_level_cache()};
+}
 }  // namespace
 
 const detail::Table* detail::table(Isa isa) noexcept { return cpu_has(isa) ? table_of(isa) : nullptr; }
