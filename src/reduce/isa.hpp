@@ -21,7 +21,7 @@ struct StreamLimits {
   // Bytes of the target. Far above the chunks of the collectives, whose targets are slots that other ranks
   // read at once, and whose sources are many: these stay in the caches however small the caches are.
   std::size_t target;
-  std::size_t together;  // bytes of sources and target: the size of the last-level cache
+  std::size_t together;  // bytes of sources and target: what of the last-level cache is ours
 };
 extern StreamLimits stream_limits;
 
