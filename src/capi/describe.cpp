@@ -117,17 +117,31 @@ json describe_topology(const json& request) {
             {"text", budget.explanation}}}};
 }
 
+bool is_scan(Collective collective) {
+  return collective == Collective::scan || collective == Collective::exscan;
+}
+
+bool reduces(Collective collective) {
+  return collective == Collective::reduce || collective == Collective::allreduce ||
+         collective == Collective::reduce_scatter || collective == Collective::reduce_scatter_block ||
+         is_scan(collective);
+}
+
 json describe_plan(const json& request) {
   const plan::Query query = query_of(request);
   const plan::Plan plan = plan::Table::instance().find(query);
-  const bool ordered = !query.commutative && plan.algorithm != plan::Algorithm::host;
+  const bool ordered =
+      !query.commutative && reduces(query.collective) && plan.algorithm != plan::Algorithm::host;
   std::string why =
       fmt::format("the first rule that holds {} of {} bytes on {} ranks with {:.3g} ranks per usable core",
                   to_string(query.collective), query.bytes, query.ranks, query.ranks_per_core);
   if (plan.origin.file == "environment") why = "the environment overrides the rules: " + plan.origin.rule;
   if (plan.origin.file.empty()) why = "no rule holds this call, so the host MPI serves it";
   if (ordered)
-    why += "; an operator that does not commute goes up a rank-contiguous tree, whole vectors at a time";
+    why +=
+        is_scan(query.collective)
+            ? "; an operator that does not commute goes over doubling distances, whole vectors at a time"
+            : "; an operator that does not commute goes up a rank-contiguous tree, whole vectors at a time";
   plan::Query slow = query;
   slow.prompt_yields = false;
   if (const plan::Plan other = plan::Table::instance().find(slow); other.algorithm != plan.algorithm)

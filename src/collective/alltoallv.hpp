@@ -136,7 +136,7 @@ class Alltoallv {
   }
 
   void read(std::size_t i, const Chunk& chunk) {
-    if (i == 0)
+    if (i == 0 && in_.bytes_of(m_.rank()) > 0)
       copy_own(m_, at(receive_, in_.offset_of(m_.rank())), at(send_, out_.offset_of(m_.rank())),
                Part{0, in_.bytes_of(m_.rank())});
     for (int k = 1; k < m_.size(); ++k) {

@@ -19,6 +19,7 @@ class Cells {
         std::size_t head = 0) {
     const std::size_t ring = m.slot_bytes() * static_cast<std::size_t>(m.slots());
     grain_ = grain_of(count, total, element, ring);
+    packed_ = grain_ == element;
     const std::size_t least = room_for(count, grain_) + head;
     const std::size_t limit = std::max(std::min(area, ring), least) - head;
     // Rounding up adds less than two grains to a cell.
@@ -46,6 +47,7 @@ class Cells {
   std::size_t bytes() const { return whole_; }
 
   std::size_t cell(std::size_t block) const {
+    if (rounds_ == 1 && packed_) return block;  // short messages: no divisions
     const std::size_t grains = (block + grain_ - 1) / grain_;
     return (grains + rounds_ - 1) / rounds_ * grain_;
   }
@@ -64,6 +66,7 @@ class Cells {
   }
 
   std::size_t rounds_ = 1;
+  bool packed_;
   std::size_t grain_;
   std::size_t whole_;
   int span_;

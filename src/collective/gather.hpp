@@ -76,7 +76,8 @@ void receive_gatherv(M& m, const void* own, void* receive, const Blocks& blocks,
     m.finish(chunks.chunk(i, (i + 1) * chunks.chunk_bytes()).step());
   }
   m.finish(chunks.last());
-  copy_own(m, at(receive, blocks.offset_of(m.rank())), own, Part{0, blocks.bytes_of(m.rank())});
+  if (const std::size_t bytes = blocks.bytes_of(m.rank()); bytes > 0)
+    copy_own(m, at(receive, blocks.offset_of(m.rank())), own, Part{0, bytes});
 }
 
 }  // namespace espalier::collective

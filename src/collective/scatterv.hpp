@@ -72,7 +72,8 @@ void send_scatterv(M& m, const void* send, void* receive, const B& blocks, const
     m.lend(chunk.first, chunk.span, i == 0 ? m.everybody_else() : to);  // all look at what is in front
   }
   m.finish(chunks.last());
-  copy_own(m, at(receive, 0), at(send, blocks.offset_of(m.rank())), Part{0, blocks.bytes_of(m.rank())});
+  if (const std::size_t bytes = blocks.bytes_of(m.rank()); bytes > 0)
+    copy_own(m, at(receive, 0), at(send, blocks.offset_of(m.rank())), Part{0, bytes});
 }
 
 template <Machine M>

@@ -119,6 +119,17 @@ TEST(Describe, OrderedOperatorsGoUpATree) {
   });
 }
 
+TEST(Describe, OrderedOperatorsOfScansAndOfWhatReducesNothing) {
+  in_child({}, [] {
+    const std::string rest = R"(", "bytes": 8, "ranks": 4, "ranks_per_core": 1, "commutative": false})";
+    const json scan = ask(R"({"what": "plan", "collective": "scan)" + rest);
+    EXPECT_NE(scan["why"].get<std::string>().find("doubling distances"), std::string::npos) << scan["why"];
+    const json gather = ask(R"({"what": "plan", "collective": "gather)" + rest);
+    EXPECT_EQ(gather["algorithm"], "direct");
+    EXPECT_EQ(gather["why"].get<std::string>().find("commute"), std::string::npos) << gather["why"];
+  });
+}
+
 TEST(Describe, EnvironmentShowsInPlanAndConfig) {
   in_child({{"ESPALIER_BCAST", "host"}, {"ESPALIER_SLOTZ", "3"}, {"ESPALIER_TREE", "bush"}}, [] {
     const json plan =
