@@ -1,6 +1,7 @@
 #include "espalier/describe.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 #include <cstring>
@@ -62,7 +63,7 @@ plan::Query query_of(const json& request) {
   const auto collective = parse_collective(name);
   if (!collective)
     throw Error(
-        fmt::format("\"{}\" is no collective that Espalier takes: barrier, bcast, reduce, allreduce", name));
+        fmt::format("\"{}\" is no collective that Espalier takes: {}", name, fmt::join(collective_names, ", ")));
   query.collective = *collective;
   query.bytes = request.value("bytes", std::size_t{0});
   query.ranks = query.ranks_per_node = ranks_of(request);

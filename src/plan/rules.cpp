@@ -217,8 +217,9 @@ std::vector<Algorithm> algorithms_of(Collective collective) {
       return {Algorithm::host, Algorithm::tree};
     case Collective::allreduce:
       return {Algorithm::host, Algorithm::exchange, Algorithm::central, Algorithm::tree, Algorithm::sliced};
+    default:
+      return {Algorithm::host};
   }
-  return {};
 }
 
 }  // namespace espalier::plan

@@ -3,11 +3,23 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 
 #include "base/error.hpp"
 
 namespace espalier::plan {
+namespace {
+
+// ESPALIER_REDUCE_SCATTER for reduce_scatter
+std::string key_of(Collective collective) {
+  std::string key = "ESPALIER_";
+  for (const char c : to_string(collective))
+    key += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return key;
+}
+
+}  // namespace
 
 const Table& Table::instance() {
   static const Table table(Config::instance());
@@ -31,22 +43,21 @@ Table::Table(const Config& config)
 }
 
 void Table::override_with(const Config& config) {
-  static constexpr const char* keys[] = {"ESPALIER_BARRIER", "ESPALIER_BCAST", "ESPALIER_REDUCE",
-                                         "ESPALIER_ALLREDUCE"};
-  for (int i = 0; i < collective_count; ++i) {
-    const std::string& name = config.text(keys[i]);
+  for (const Collective collective : all_collectives) {
+    const std::string key = key_of(collective);
+    const std::string& name = config.text(key);
     if (name.empty()) continue;
     const auto algorithm = parse_algorithm(name);
-    const auto known = algorithms_of(static_cast<Collective>(i));
+    const auto known = algorithms_of(collective);
     if (algorithm && std::find(known.begin(), known.end(), *algorithm) != known.end()) {
-      algorithms_[static_cast<std::size_t>(i)] = algorithm;
+      algorithms_[static_cast<std::size_t>(collective)] = algorithm;
       continue;
     }
     std::string names;
     for (const Algorithm each : known)
       names += fmt::format("{}{}", names.empty() ? "" : ", ", to_string(each));
-    warnings_.push_back(fmt::format("{}={} is no algorithm of {}; it may be {}; the rules decide", keys[i],
-                                    name, collective_names[static_cast<std::size_t>(i)], names));
+    warnings_.push_back(fmt::format("{}={} is no algorithm of {}; it may be {}; the rules decide", key, name,
+                                    to_string(collective), names));
   }
   if (!config.text("ESPALIER_CHUNK").empty()) chunk_ = config.bytes("ESPALIER_CHUNK");
   override_tree(config, "ESPALIER_TREE", gather_tree_);

@@ -3,9 +3,11 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "base/collective.hpp"
+#include "collective/blocks.hpp"
 #include "reduce/operation.hpp"
 #include "runtime/bootstrap.hpp"
 
@@ -18,6 +20,8 @@ struct UserOperation {
   void* context = nullptr;
 };
 
+using collective::Blocks;
+
 /// The state that the ranks of one communicator share. A communicator is used by one thread at a time, as MPI
 /// demands.
 ///
@@ -25,6 +29,11 @@ struct UserOperation {
 /// communicator was refused, or a rule says `host`): then nothing has been read or written, and all ranks get
 /// the same answer, because it depends on (collective, bytes, communicator) only. Buffers may be null when
 /// nothing is to be moved. `send == in_place` stands for MPI_IN_PLACE.
+///
+/// The bytes by which rules choose are those that one rank contributes: the block of an allgather or gather
+/// (the mean block of an allgatherv), the block that a rank gets of a scatter, all blocks together of an
+/// alltoall, the whole vector of a reduction. Where ranks know only their own share (gatherv, scatterv,
+/// alltoallv) they are 0.
 class Communicator {
  public:
   /// Collective over the communicator. Never fails for want of a feature: see active().
@@ -50,6 +59,40 @@ class Communicator {
   /// The same for operators that only the caller can apply: `bytes` of packed data.
   bool reduce(const void* send, void* receive, std::size_t bytes, const UserOperation& operation, int root);
   bool allreduce(const void* send, void* receive, std::size_t bytes, const UserOperation& operation);
+
+  /// `bytes` of each rank, in rank order. In place: the own block is in its place in `receive`.
+  bool allgather(const void* send, void* receive, std::size_t bytes);
+  /// blocks.bytes[rank()] of this rank; `blocks` says how long all blocks are and where they go.
+  bool allgatherv(const void* send, void* receive, const Blocks& blocks);
+  /// The same at the root alone: `receive` and `blocks` mean nothing elsewhere.
+  bool gather(const void* send, void* receive, std::size_t bytes, int root);
+  bool gatherv(const void* send, std::size_t bytes, void* receive, const Blocks& blocks, int root);
+  /// The root's blocks, one to each rank; `send` and `blocks` mean nothing elsewhere. `receive == in_place`
+  /// at the root: its own block stays where it is.
+  bool scatter(const void* send, void* receive, std::size_t bytes, int root);
+  bool scatterv(const void* send, const Blocks& blocks, void* receive, std::size_t bytes, int root);
+  /// `bytes` from each rank to each. In place: what is to be sent lies in `receive`, and is replaced.
+  bool alltoall(const void* send, void* receive, std::size_t bytes);
+  /// In place: the same by the blocks `in`.
+  bool alltoallv(const void* send, const Blocks& out, void* receive, const Blocks& in);
+
+  /// Rank r gets block r of the reduced vector: `count` elements each, or counts[r]. In place: the whole
+  /// vector is in `receive`, the result goes to its start. All that follow fold in rank order, from left to
+  /// right.
+  bool reduce_scatter_block(const void* send, void* receive, std::size_t count,
+                            const reduce::Operation& operation);
+  bool reduce_scatter(const void* send, void* receive, std::span<const std::size_t> counts,
+                      const reduce::Operation& operation);
+  /// The reduction over the ranks up to this one, and (exscan) without it: rank 0's `receive` is left alone.
+  bool scan(const void* send, void* receive, std::size_t count, const reduce::Operation& operation);
+  bool exscan(const void* send, void* receive, std::size_t count, const reduce::Operation& operation);
+  /// The same for operators that only the caller can apply: bytes of packed data in place of elements.
+  bool reduce_scatter_block(const void* send, void* receive, std::size_t bytes,
+                            const UserOperation& operation);
+  bool reduce_scatter(const void* send, void* receive, std::span<const std::size_t> bytes,
+                      const UserOperation& operation);
+  bool scan(const void* send, void* receive, std::size_t bytes, const UserOperation& operation);
+  bool exscan(const void* send, void* receive, std::size_t bytes, const UserOperation& operation);
 
   static const void* const in_place;
 

@@ -128,12 +128,12 @@ json describe(const std::map<Key, Row>& table, const std::string& host, const st
 void print(const json& report) {
   fmt::print(stderr, "espalier: what ran ({} ranks, {}, {} build)\n", report["ranks"].get<int>(),
              report["host"].get<std::string>(), report["build"].get<std::string>());
-  fmt::print(stderr, "{:>6} {:<10} {:>19} {:>10} {:>12} {:<9} {:>10} {:>8} {:>8}  {}\n", "ranks",
+  fmt::print(stderr, "{:>6} {:<20} {:>19} {:>10} {:>12} {:<9} {:>10} {:>8} {:>8}  {}\n", "ranks",
              "collective", "bytes", "calls", "seconds", "algorithm", "poke", "yield", "sleep",
              "host because");
   for (const json& row : report["rows"]) {
     const json& communicator = report["communicators"][row["communicator"].get<std::size_t>()];
-    fmt::print(stderr, "{:>6} {:<10} {:>8} .. {:>7} {:>10} {:>12.6f} {:<9} {:>10} {:>8} {:>8}  {}\n",
+    fmt::print(stderr, "{:>6} {:<20} {:>8} .. {:>7} {:>10} {:>12.6f} {:<9} {:>10} {:>8} {:>8}  {}\n",
                communicator["size"].get<int>(), row["collective"].get<std::string>(),
                print_bytes(row["bytes_from"].get<std::size_t>()), row["bytes_to"].get<std::size_t>(),
                row["calls"].get<std::uint64_t>(), row["seconds"].get<double>(),

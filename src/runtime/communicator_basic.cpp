@@ -1,0 +1,29 @@
+// Barrier and bcast.
+#include "collective/barrier.hpp"
+#include "collective/bcast.hpp"
+#include "runtime/communicator_state.hpp"
+
+namespace espalier::runtime {
+
+using plan::Algorithm;
+using plan::Plan;
+
+bool Communicator::barrier() {
+  if (!state_) return active_;
+  machine::HostMachine& m = state_->machine;
+  return state_->serve(Collective::barrier, 0, [&](const Plan& plan) {
+    if (plan.algorithm == Algorithm::exchange) return collective::barrier_exchange(m);
+    if (plan.algorithm == Algorithm::central) return collective::barrier_central(m);
+    const Places::Pair& pair = state_->places.of(plan, 0);
+    collective::barrier_tree(m, pair.gather, pair.release, plan);
+  });
+}
+
+bool Communicator::bcast(void* buffer, std::size_t bytes, int root) {
+  if (!state_) return active_;
+  return state_->serve(Collective::bcast, bytes, [&](const Plan& plan) {
+    collective::bcast_tree(state_->machine, state_->places.of(plan, root).release, buffer, bytes, plan);
+  });
+}
+
+}  // namespace espalier::runtime

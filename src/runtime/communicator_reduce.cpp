@@ -1,0 +1,75 @@
+// Reduce and allreduce.
+#include "collective/allreduce.hpp"
+#include "collective/allreduce_central.hpp"
+#include "collective/allreduce_exchange.hpp"
+#include "collective/allreduce_sliced.hpp"
+#include "collective/bcast.hpp"
+#include "collective/reduce.hpp"
+#include "collective/reduce_whole.hpp"
+#include "runtime/communicator_state.hpp"
+
+namespace espalier::runtime {
+
+using plan::Algorithm;
+using plan::Plan;
+
+bool Communicator::reduce(const void* send, void* receive, std::size_t count,
+                          const reduce::Operation& operation, int root) {
+  const std::size_t bytes = count * operation.extent;
+  if (!state_) {
+    if (active_ && send != in_place && bytes > 0) operation.kernel(receive, &send, 1, count);
+    return active_;
+  }
+  return state_->serve(Collective::reduce, bytes, [&](const Plan& plan) {
+    const collective::Reduction reduction = {send == in_place ? receive : send, receive, bytes, operation};
+    collective::reduce_tree(state_->machine, state_->places.of(plan, root).gather, reduction, plan);
+  });
+}
+
+bool Communicator::allreduce(const void* send, void* receive, std::size_t count,
+                             const reduce::Operation& operation) {
+  const std::size_t bytes = count * operation.extent;
+  if (!state_) {
+    if (active_ && send != in_place && bytes > 0) operation.kernel(receive, &send, 1, count);
+    return active_;
+  }
+  machine::HostMachine& m = state_->machine;
+  return state_->serve(Collective::allreduce, bytes, [&](const Plan& plan) {
+    const collective::Reduction reduction = {send == in_place ? receive : send, receive, bytes, operation};
+    if (plan.algorithm == Algorithm::exchange) return collective::allreduce_exchange(m, reduction, plan);
+    if (plan.algorithm == Algorithm::central) return collective::allreduce_central(m, reduction, plan);
+    if (plan.algorithm == Algorithm::sliced) return collective::allreduce_sliced(m, reduction, plan);
+    const Places::Pair& pair = state_->places.of(plan, 0);
+    collective::allreduce_tree(m, pair.gather, pair.release, reduction, plan);
+  });
+}
+
+bool Communicator::reduce(const void* send, void* receive, std::size_t bytes, const UserOperation& operation,
+                          int root) {
+  if (!state_) {
+    if (active_) copy_alone(receive, send, bytes);
+    return active_;
+  }
+  return state_->serve_whole(Collective::reduce, bytes, [&](const Plan& plan) {
+    collective::reduce_whole(state_->machine, state_->places.contiguous(root),
+                             send == in_place ? receive : send, receive, bytes,
+                             {operation.combine, operation.context}, plan);
+  });
+}
+
+bool Communicator::allreduce(const void* send, void* receive, std::size_t bytes,
+                             const UserOperation& operation) {
+  if (!state_) {
+    if (active_) copy_alone(receive, send, bytes);
+    return active_;
+  }
+  return state_->serve_whole(Collective::allreduce, bytes, [&](const Plan& plan) {
+    constexpr int root = 0;
+    machine::HostMachine& m = state_->machine;
+    collective::reduce_whole(m, state_->places.contiguous(root), send == in_place ? receive : send, receive,
+                             bytes, {operation.combine, operation.context}, plan);
+    collective::bcast_tree(m, state_->places.of(plan, root).release, receive, bytes, plan);
+  });
+}
+
+}  // namespace espalier::runtime

@@ -1,0 +1,65 @@
+// What a communicator of several ranks has: its share of the arena, its plans, its machine. Seen by the files
+// that implement Communicator alone.
+#pragma once
+
+#include <cstring>
+
+#include "machine/host_machine.hpp"
+#include "plan/selector.hpp"
+#include "runtime/agreement.hpp"
+#include "runtime/communicator.hpp"
+#include "runtime/node.hpp"
+#include "runtime/places.hpp"
+#include "runtime/recorder.hpp"
+
+namespace espalier::runtime {
+
+/// Everything that exists only where memory is shared.
+struct Communicator::State {
+  State(const NodeState& node, const Agreement& agreement, int rank);
+  ~State();
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  /// Runs body(plan) and counts the call; false, with nothing done, when the plan leaves it to the host.
+  /// `algorithm`: what the statistics are to say, where that is not the plan's.
+  template <class Body>
+  bool serve(Collective collective, std::size_t bytes, Body body) {
+    const plan::Plan& plan = selector(collective, bytes);
+    return serve_as(plan.algorithm, plan, collective, bytes, body);
+  }
+  template <class Body>
+  bool serve_whole(Collective collective, std::size_t bytes, Body body) {
+    return serve_as(plan::Algorithm::tree, selector(collective, bytes), collective, bytes, body);
+  }
+
+  memory::Arena& arena;
+  memory::Share share;
+  machine::Layout layout;
+  plan::Selector selector;
+  Places places;
+  machine::HostMachine machine;
+
+ private:
+  template <class Body>
+  bool serve_as(plan::Algorithm algorithm, const plan::Plan& plan, Collective collective, std::size_t bytes,
+                Body& body) {
+    if (plan.algorithm == plan::Algorithm::host) return false;
+    const statistics::Recorder recorder({collective, bytes, layout.ranks, algorithm}, machine.waiter());
+    body(plan);
+    return true;
+  }
+};
+
+/// Where a rank alone copies its data; in place and with none there is nothing to do.
+inline void copy_alone(void* target, const void* source, std::size_t bytes) {
+  if (bytes > 0 && source != Communicator::in_place && target != Communicator::in_place && target != source)
+    std::memcpy(target, source, bytes);
+}
+
+inline std::byte* at_offset(void* base, std::size_t offset) { return static_cast<std::byte*>(base) + offset; }
+inline const std::byte* at_offset(const void* base, std::size_t offset) {
+  return static_cast<const std::byte*>(base) + offset;
+}
+
+}  // namespace espalier::runtime
