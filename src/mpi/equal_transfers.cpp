@@ -34,8 +34,8 @@ int serve_allgather(const Transfer& call, void* caller, std::size_t& bytes) {
     send.open(entry->comm);
     send.load();
   }
-  const void* from = in_place ? Communicator::in_place
-                              : unless_in(receive.block(communicator.rank()), send.data());
+  const void* from =
+      in_place ? Communicator::in_place : unless_in(receive.block(communicator.rank()), send.data());
   const bool done = communicator.allgather(from, receive.data(), bytes);
   if (done) receive.store();
   return served(done, *entry, Collective::allgather, bytes);

@@ -9,7 +9,8 @@
 
 namespace espalier::mpi {
 
-/// An array of int (plain forms) or of MPI_Count or MPI_Aint (_c forms). Not owned, not looked at until asked.
+/// An array of int (plain forms) or of MPI_Count or MPI_Aint (_c forms). Not owned, not looked at until
+/// asked.
 class Numbers {
  public:
   Numbers() = default;

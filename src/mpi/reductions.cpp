@@ -59,7 +59,8 @@ int reduce_other(Entry& entry, const Call& call, const Shape& shape, std::size_t
   if (type && !plain_buffers(call, shape.is_target)) return to_host;
   if (predefined) return refuse(entry, shape.collective, bytes, why_no_kernel(type, *predefined));
   UserReduction reduction(op, layout, entry.comm);
-  return served(by_user(reduction, shape.is_target ? source(call) : call.send), entry, shape.collective, bytes);
+  return served(by_user(reduction, shape.is_target ? source(call) : call.send), entry, shape.collective,
+                bytes);
 }
 
 /// The kernel of a call with plain arguments; nullptr sends it to reduce_other().
@@ -148,8 +149,7 @@ int serve_exscan(const Call& call, void* caller, std::size_t& bytes) {
 int serve_reduce_scatter_block(const Call& call, void* caller, std::size_t& bytes) {
   Entry* entry = entry_of(call.comm, caller);
   MPI_Count elements = 0;
-  if (!entry || call.count < 0 ||
-      __builtin_mul_overflow(call.count, entry->communicator->size(), &elements))
+  if (!entry || call.count < 0 || __builtin_mul_overflow(call.count, entry->communicator->size(), &elements))
     return to_host;
   Communicator& communicator = *entry->communicator;
   return serve_shape(

@@ -40,8 +40,8 @@ int serve_allgatherv(const Transfer& call, void* caller, std::size_t& bytes) {
     send.load();
   }
   const bool stays = in_place || same_place(send, receive, rank);
-  const bool done = communicator.allgatherv(stays ? Communicator::in_place : send.data(), receive.data(),
-                                            receive.blocks());
+  const bool done =
+      communicator.allgatherv(stays ? Communicator::in_place : send.data(), receive.data(), receive.blocks());
   if (done) receive.store();
   return served(done, *entry, Collective::allgatherv, bytes);
 }
@@ -71,9 +71,8 @@ int gatherv_here(Entry& entry, const Transfer& call) {
     send.load();
   }
   const bool stays = in_place || same_place(send, receive, rank);
-  const bool done =
-      communicator.gatherv(stays ? Communicator::in_place : send.data(), receive.block_bytes(rank),
-                           receive.data(), receive.blocks(), rank);
+  const bool done = communicator.gatherv(stays ? Communicator::in_place : send.data(),
+                                         receive.block_bytes(rank), receive.data(), receive.blocks(), rank);
   if (done) receive.store();
   return served(done, entry, Collective::gatherv, 0);
 }
@@ -89,8 +88,7 @@ int scatterv_from_others(Entry& entry, const Transfer& call) {
   EqualBlocks receive;
   if (!receive.look_at(call.receive, 1)) return to_host;
   open(receive, entry.comm);
-  const bool done =
-      entry.communicator->scatterv(nullptr, {}, receive.data(), receive.bytes(), call.root);
+  const bool done = entry.communicator->scatterv(nullptr, {}, receive.data(), receive.bytes(), call.root);
   if (done) receive.store();
   return served(done, entry, Collective::scatterv, 0);
 }
@@ -129,8 +127,8 @@ int serve_alltoallv(const Transfer& call, void* caller, std::size_t&) {
   const bool in_place = is_in_place(call.send.buffer);
   UnequalBlocks send, receive;
   if (!receive.look_at(call.receive, communicator.size())) return to_host;
-  if (!in_place && (!send.look_at(call.send, communicator.size()) ||
-                    send.block_bytes(rank) != receive.block_bytes(rank)))
+  if (!in_place &&
+      (!send.look_at(call.send, communicator.size()) || send.block_bytes(rank) != receive.block_bytes(rank)))
     return to_host;
   receive.open(entry->comm);
   if (in_place) {
@@ -139,9 +137,9 @@ int serve_alltoallv(const Transfer& call, void* caller, std::size_t&) {
     send.open(entry->comm);
     send.load();
   }
-  const bool done = communicator.alltoallv(in_place ? Communicator::in_place : send.data(),
-                                           in_place ? receive.blocks() : send.blocks(), receive.data(),
-                                           receive.blocks());
+  const bool done =
+      communicator.alltoallv(in_place ? Communicator::in_place : send.data(),
+                             in_place ? receive.blocks() : send.blocks(), receive.data(), receive.blocks());
   if (done) receive.store();
   return served(done, *entry, Collective::alltoallv, 0);
 }

@@ -14,7 +14,8 @@ UserReduction::UserReduction(MPI_Op op, const Layout& layout, MPI_Comm comm)
     : op_(op), layout_(layout), comm_(comm) {}
 
 runtime::UserOperation UserReduction::operation() {
-  int commutative = 0;  // not needed: rank order serves both kinds; asked to catch a handle that is no operator
+  int commutative =
+      0;  // not needed: rank order serves both kinds; asked to catch a handle that is no operator
   if (host.Op_commutative(op_, &commutative) != MPI_SUCCESS)
     throw Error("the host MPI does not know the operator of this reduction; has it been freed?");
   return {combine, this};
@@ -90,9 +91,8 @@ bool UserReduction::allreduce(Communicator& communicator, const void* send, void
 
 bool UserReduction::scan(Communicator& communicator, const void* send, void* receive) {
   const auto user = operation();
-  return run(send, receive, layout_.count, [&](const void* from, void* to) {
-    return communicator.scan(from, to, layout_.bytes(), user);
-  });
+  return run(send, receive, layout_.count,
+             [&](const void* from, void* to) { return communicator.scan(from, to, layout_.bytes(), user); });
 }
 
 bool UserReduction::exscan(Communicator& communicator, const void* send, void* receive) {
@@ -118,9 +118,8 @@ bool UserReduction::reduce_scatter(Communicator& communicator, const void* send,
   std::transform(counts.begin(), counts.end(), bytes.begin(),
                  [&](std::size_t count) { return count * layout_.size; });
   const std::size_t own = counts[static_cast<std::size_t>(communicator.rank())];
-  return run(send, receive, own, [&](const void* from, void* to) {
-    return communicator.reduce_scatter(from, to, bytes, user);
-  });
+  return run(send, receive, own,
+             [&](const void* from, void* to) { return communicator.reduce_scatter(from, to, bytes, user); });
 }
 
 }  // namespace espalier::mpi
