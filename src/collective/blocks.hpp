@@ -1,6 +1,7 @@
-// Blocks of different sizes in one buffer: what the v forms of MPI's collectives speak of.
+// Blocks of one buffer, of equal sizes or, as in the v forms of MPI's collectives, of different ones.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 
@@ -9,6 +10,57 @@ namespace espalier::collective {
 /// Where each rank's block lies in a buffer, in bytes; both as long as there are ranks.
 struct Blocks {
   std::span<const std::size_t> bytes, offsets;
+
+  std::size_t bytes_of(int rank) const { return bytes[static_cast<std::size_t>(rank)]; }
+  std::size_t offset_of(int rank) const { return offsets[static_cast<std::size_t>(rank)]; }
 };
+
+/// The same for blocks of one size, one after the other.
+struct EqualBlocks {
+  std::size_t block;
+
+  std::size_t bytes_of(int) const { return block; }
+  std::size_t offset_of(int rank) const { return static_cast<std::size_t>(rank) * block; }
+};
+
+/// Blocks of different sizes, one after the other: `edges` has where each begins, and where the last ends.
+struct PackedBlocks {
+  std::span<const std::size_t> edges;
+
+  std::size_t bytes_of(int rank) const { return offset_of(rank + 1) - offset_of(rank); }
+  std::size_t offset_of(int rank) const { return edges[static_cast<std::size_t>(rank)]; }
+};
+
+template <class B>
+std::size_t largest_of(const B& blocks, int ranks) {
+  std::size_t result = 0;
+  for (int rank = 0; rank < ranks; ++rank) result = std::max(result, blocks.bytes_of(rank));
+  return result;
+}
+template <class B>
+std::size_t smallest_of(const B& blocks, int ranks) {
+  std::size_t result = blocks.bytes_of(0);
+  for (int rank = 1; rank < ranks; ++rank) result = std::min(result, blocks.bytes_of(rank));
+  return result;
+}
+
+/// A part of a block, in bytes from the block's start.
+struct Part {
+  std::size_t offset, bytes;
+};
+
+/// What round `index` carries of a block when each carries `step` bytes; nothing when the block has ended
+/// before.
+inline Part part_of(std::size_t block, std::size_t index, std::size_t step) {
+  const std::size_t offset = std::min(index * step, block);
+  return {offset, std::min(step, block - offset)};
+}
+
+/// The part of a rank's block for itself, which goes through no slot; in place it is there already.
+template <class M>
+void copy_own(M& m, std::byte* target, const void* source, const Part& part) {
+  if (part.bytes > 0 && target != source)
+    m.copy(target + part.offset, static_cast<const std::byte*>(source) + part.offset, part.bytes);
+}
 
 }  // namespace espalier::collective

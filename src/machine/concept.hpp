@@ -15,11 +15,23 @@ using memory::Step;
 /// Which of a rank's flag lines: data and arrivals flow up on `gather`, down on `release`.
 enum class Channel : int { gather, release };
 
+/// Steps that a rank may use or leave unused.
+struct StepRange {
+  Step first, last;
+};
+
+/// How many numbers a range of open steps takes beyond its first step: a multiple of any number of slots,
+/// beyond what a call can need (128 GiB a rank in slots of 32 KiB), and so few that 64 bits of numbers
+/// outlast any program.
+inline constexpr Step open_steps = Step{1} << 22;
+
 /// The ranks of one communicator seen from one of them.
 ///
 /// Every rank owns, per slot, one flag line a channel and one slot of data. A *step* is one use of a slot;
 /// all ranks take the same steps in the same order. The contract of a step:
 ///  1. advance() gives its number (a chunk larger than a slot spans several slots that lie side by side);
+///     advance_open() gives a range of numbers, where ranks need different numbers of steps and do not know
+///     each other's;
 ///  2. reserve() waits until whoever read this slot's former content has finished, before anything is
 ///  written;
 ///  3. lend() says who will read what this rank wrote (nobody: no need to say so);
@@ -37,6 +49,7 @@ concept Machine = requires(M m, const M c, int peer, Step step, Channel channel,
   { m.source_array() } -> std::same_as<const void**>;  // room for size() pointers
 
   { m.advance(count) } -> std::same_as<Step>;
+  { m.advance_open(count) } -> std::same_as<StepRange>;
   m.reserve(step, count);
   m.lend(step, count, readers);
   m.finish(step);

@@ -44,6 +44,15 @@ class HostMachine {
     return first;
   }
 
+  /// For calls in which no rank knows how many steps the others need: a range of which each uses as many as
+  /// it wants, `span` slots a step, from `first` on. All ranks finish `last`. The slots go on from where one
+  /// step would have led, so short calls in a row do not meet in one slot.
+  StepRange advance_open(int span) {
+    const Step first = advance(span);
+    last_step_ += open_steps;
+    return {first, last_step_};
+  }
+
   void reserve(Step first, int span = 1) {
     for (Step step = first; step < first + static_cast<Step>(span); ++step) {
       Loan& loan = lent_[layout_.index(step)];
@@ -118,8 +127,8 @@ class HostMachine {
   }
 
   /// Asks the processor to move fresh lines out of this core's caches to where another core's read finds them
-  /// sooner. Short data only: measured to help up to 2 KiB (docs/performance.md), and to hurt above, where it fights
-  /// the pipeline.
+  /// sooner. Short data only: measured to help up to 2 KiB (docs/performance.md), and to hurt above, where it
+  /// fights the pipeline.
   void hand_over(const void* data, std::size_t bytes) {
 #if defined(__x86_64__)
     constexpr std::size_t line = 64, most = 2048;

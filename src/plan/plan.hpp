@@ -17,10 +17,11 @@ enum class Algorithm : unsigned char {
   central,   ///< one arrival counter; the last to arrive does the work for everybody
   tree,      ///< release and gather along trees (RG)
   sliced,    ///< every rank reduces its slice straight from all others' slots, then all copy
+  direct,    ///< whoever wants data reads them from the slots of whoever has them
 };
 
-inline constexpr std::array<std::string_view, 5> algorithm_names = {"host", "exchange", "central", "tree",
-                                                                    "sliced"};
+inline constexpr std::array<std::string_view, 6> algorithm_names = {"host", "exchange", "central",
+                                                                    "tree", "sliced",   "direct"};
 
 constexpr std::string_view to_string(Algorithm algorithm) {
   return algorithm_names[static_cast<std::size_t>(algorithm)];

@@ -217,9 +217,23 @@ std::vector<Algorithm> algorithms_of(Collective collective) {
       return {Algorithm::host, Algorithm::tree};
     case Collective::allreduce:
       return {Algorithm::host, Algorithm::exchange, Algorithm::central, Algorithm::tree, Algorithm::sliced};
-    default:
-      return {Algorithm::host};
+    case Collective::allgather:
+    case Collective::allgatherv:
+    case Collective::alltoall:
+    case Collective::alltoallv:
+    case Collective::reduce_scatter_block:
+    case Collective::reduce_scatter:
+      return {Algorithm::host, Algorithm::exchange, Algorithm::central};
+    case Collective::scan:
+    case Collective::exscan:
+      return {Algorithm::host, Algorithm::exchange, Algorithm::central, Algorithm::sliced};
+    case Collective::gather:
+    case Collective::gatherv:
+    case Collective::scatter:
+    case Collective::scatterv:
+      return {Algorithm::host, Algorithm::direct};
   }
+  return {};
 }
 
 }  // namespace espalier::plan

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <functional>
 
 #include "base/error.hpp"
 
@@ -133,10 +134,13 @@ Selector::Selector(const Table& table, Query shape) {
 }
 
 int Selector::index_of(const Plan& plan) const {
+  // Compared by std::less, never subtracted across rows: a difference of pointers into two arrays is divided
+  // as if it were exact, and what comes out may look like an index.
+  constexpr std::less<const Plan*> before;
   for (const Row& row : rows_) {
-    const auto offset = &plan - row.plans.data();
-    if (&plan >= row.plans.data() && offset < static_cast<std::ptrdiff_t>(row.plans.size()))
-      return row.first_index + static_cast<int>(offset);
+    const Plan* const first = row.plans.data();
+    if (!before(&plan, first) && before(&plan, first + row.plans.size()))
+      return row.first_index + static_cast<int>(&plan - first);
   }
   return -1;
 }

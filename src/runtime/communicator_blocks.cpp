@@ -1,24 +1,49 @@
 // Allgather(v) and alltoall(v): every rank has something for every other.
+#include <numeric>
+
+#include "collective/allgather.hpp"
+#include "collective/alltoall.hpp"
 #include "runtime/communicator_state.hpp"
 
 namespace espalier::runtime {
 
+using plan::Plan;
+
 bool Communicator::allgather(const void* send, void* receive, std::size_t bytes) {
-  if (state_) return false;
-  if (active_) copy_alone(receive, send, bytes);
-  return active_;
+  if (!state_) {
+    if (active_) copy_alone(receive, send, bytes);
+    return active_;
+  }
+  return state_->serve(Collective::allgather, bytes, [&](const Plan& plan) {
+    const collective::EqualBlocks blocks{bytes};
+    const void* own = send == in_place ? at_offset(receive, blocks.offset_of(rank_)) : send;
+    if (bytes > 0) collective::allgather(state_->machine, own, receive, blocks, plan);
+  });
 }
 
 bool Communicator::allgatherv(const void* send, void* receive, const Blocks& blocks) {
-  if (state_) return false;
-  if (active_) copy_alone(at_offset(receive, blocks.offsets[0]), send, blocks.bytes[0]);
-  return active_;
+  if (!state_) {
+    if (active_) copy_alone(at_offset(receive, blocks.offsets[0]), send, blocks.bytes[0]);
+    return active_;
+  }
+  const auto ranks = static_cast<std::size_t>(size_);
+  const std::size_t total = std::accumulate(blocks.bytes.begin(), blocks.bytes.end(), std::size_t{0});
+  return state_->serve(Collective::allgatherv, (total + ranks - 1) / ranks, [&](const Plan& plan) {
+    const void* own = send == in_place ? at_offset(receive, blocks.offset_of(rank_)) : send;
+    if (total > 0) collective::allgather(state_->machine, own, receive, blocks, plan);
+  });
 }
 
 bool Communicator::alltoall(const void* send, void* receive, std::size_t bytes) {
-  if (state_) return false;
-  if (active_) copy_alone(receive, send, bytes);
-  return active_;
+  if (!state_) {
+    if (active_) copy_alone(receive, send, bytes);
+    return active_;
+  }
+  machine::HostMachine& m = state_->machine;
+  if (!collective::Cells::fit(m, static_cast<std::size_t>(size_ - 1), 1)) return false;
+  return state_->serve(Collective::alltoall, bytes * static_cast<std::size_t>(size_), [&](const Plan& plan) {
+    if (bytes > 0) collective::alltoall(m, send == in_place ? receive : send, receive, bytes, plan);
+  });
 }
 
 bool Communicator::alltoallv(const void* send, const Blocks& out, void* receive, const Blocks& in) {

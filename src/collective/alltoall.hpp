@@ -1,0 +1,53 @@
+// Alltoall: every rank's slot holds a piece for each of the others, and each reads its own out of all of
+// them.
+#pragma once
+
+#include "collective/cells.hpp"
+#include "collective/meeting.hpp"
+
+namespace espalier::collective {
+
+/// `bytes` for each rank. `send` may be `receive`: a round's parts have left the buffer before others take
+/// their place.
+template <Machine M>
+void alltoall(M& m, const void* send, void* receive, std::size_t bytes, const Plan& plan) {
+  const auto others = static_cast<std::size_t>(m.size() - 1);
+  const EqualBlocks blocks{bytes};
+  const Cells cells(m, others, others * bytes, plan);
+  const OwnCell own_cell(m, blocks, cells);
+  const bool inlined = rides_inline(cells.bytes(), plan);
+  Meeting<M> meeting(m, plan);
+
+  const auto show = [&](const Round& round) {
+    std::byte* data =
+        inlined ? m.inline_buffer(Channel::gather, round.step()) : m.slot(m.rank(), round.first);
+    if (cells.rounds() == 1 &&
+        cells.cell(bytes) == bytes) {  // no gaps: what is below this rank and what is above
+      const std::size_t below = blocks.offset_of(m.rank());
+      m.copy(data, send, below);
+      m.copy(data + below, at(send, below + bytes), others * bytes - below);
+    } else {
+      write_cells(m, data, send, blocks, cells, round.index);
+    }
+    if (!inlined) m.hand_over(data, cells.bytes());
+    meeting.announce(round.step());
+  };
+
+  const auto read = [&](const Round& round) {
+    const Part part = cells.part(bytes, round.index);
+    const std::size_t own_place = blocks.offset_of(m.rank());
+    copy_own(m, at(receive, own_place), at(send, own_place), part);
+    for (int i = 1; i < m.size(); ++i) {
+      const int peer = (m.rank() + i) % m.size();
+      meeting.await(peer, round.step());
+      const std::byte* data =
+          inlined ? m.inline_data(Channel::gather, peer, round.step()) : m.slot(peer, round.first);
+      m.copy(at(receive, blocks.offset_of(peer) + part.offset), data + own_cell.in_slot_of(peer), part.bytes);
+    }
+    return true;
+  };
+
+  in_rounds(m, cells.rounds(), cells.span(), m.everybody_else(), !meeting.is_central(), show, read);
+}
+
+}  // namespace espalier::collective

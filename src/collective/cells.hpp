@@ -1,0 +1,101 @@
+// How the blocks that a rank has for the others share its slots: part i of every block travels in round i, so
+// that every rank has something to read in every round. Each block has a cell of its own, of the same size in
+// all rounds.
+#pragma once
+
+#include "collective/blocks.hpp"
+#include "collective/chunks.hpp"
+#include "collective/rounds.hpp"
+
+namespace espalier::collective {
+
+/// A function of sizes that all who use it know, so that the writer of a slot and its readers agree.
+class Cells {
+ public:
+  /// `count` blocks of `total` bytes, in whole elements, behind `head` bytes of the slot.
+  template <Machine M>
+  Cells(const M& m, std::size_t count, std::size_t total, const Plan& plan, std::size_t element = 1,
+        std::size_t head = 0) {
+    const std::size_t ring = m.slot_bytes() * static_cast<std::size_t>(m.slots());
+    grain_ = grain_of(count, total, element, ring);
+    const std::size_t least = room_for(count, grain_) + head;
+    const std::size_t limit = std::max(std::min(plan.chunk, ring), least) - head;
+    // Rounding up adds less than two grains to a cell.
+    whole_ = total + count * (grain_ - 1);
+    if (whole_ > limit) {
+      rounds_ = (total + limit - 2 * count * grain_ - 1) / (limit - 2 * count * grain_);
+      whole_ = limit;
+    }
+    span_ = static_cast<int>(std::bit_ceil((head + whole_ + m.slot_bytes() - 1) / m.slot_bytes()));
+  }
+
+  /// False where the slots are too small for cells at all: so many ranks, such small slots.
+  template <Machine M>
+  static bool fit(const M& m, std::size_t count, std::size_t element, std::size_t head = 0) {
+    return room_for(count, element) + head <= m.slot_bytes() * static_cast<std::size_t>(m.slots());
+  }
+
+  std::size_t rounds() const { return rounds_; }
+  int span() const { return span_; }
+  /// At least the bytes of all cells together.
+  std::size_t bytes() const { return whole_; }
+
+  std::size_t cell(std::size_t block) const {
+    const std::size_t grains = (block + grain_ - 1) / grain_;
+    return (grains + rounds_ - 1) / rounds_ * grain_;
+  }
+  Part part(std::size_t block, std::size_t round) const { return part_of(block, round, cell(block)); }
+
+ private:
+  static constexpr std::size_t line = 64;
+
+  // Room in which cells of at least a grain each fit, and then some, so that rounds make progress.
+  static std::size_t room_for(std::size_t count, std::size_t grain) { return 4 * count * grain; }
+
+  // Small blocks lie close together, for one line then serves several readers; larger ones begin on lines.
+  static std::size_t grain_of(std::size_t count, std::size_t total, std::size_t element, std::size_t ring) {
+    const std::size_t lines = element < line && line % element == 0 ? line : element;
+    return total <= line * count || room_for(count, lines) > ring / 2 ? element : lines;
+  }
+
+  std::size_t rounds_ = 1;
+  std::size_t grain_;
+  std::size_t whole_;
+  int span_;
+};
+
+/// Writes this round's parts of all blocks but the rank's own. Returns how far into the slot they reach.
+template <Machine M, class B>
+std::size_t write_cells(M& m, std::byte* slot, const void* send, const B& blocks, const Cells& cells,
+                        std::size_t round) {
+  std::size_t offset = 0;
+  for (int peer = 0; peer < m.size(); ++peer) {
+    if (peer == m.rank()) continue;
+    const std::size_t block = blocks.bytes_of(peer);
+    const Part part = cells.part(block, round);
+    if (part.bytes > 0) m.copy(slot + offset, at(send, blocks.offset_of(peer) + part.offset), part.bytes);
+    offset += cells.cell(block);
+  }
+  return offset;
+}
+
+/// Where this rank's cell lies in the slot of `peer`, for blocks of which all ranks know all.
+template <Machine M, class B>
+class OwnCell {
+ public:
+  OwnCell(const M& m, const B& blocks, const Cells& cells) : blocks_(blocks), cells_(cells), rank_(m.rank()) {
+    for (int below = 0; below < m.rank(); ++below) base_ += cells.cell(blocks.bytes_of(below));
+  }
+  std::size_t in_slot_of(int peer) const {
+    return peer < rank_ ? base_ - cells_.cell(blocks_.bytes_of(peer))
+                        : base_;  // a rank leaves its own cell out
+  }
+
+ private:
+  const B& blocks_;
+  const Cells& cells_;
+  int rank_;
+  std::size_t base_ = 0;
+};
+
+}  // namespace espalier::collective

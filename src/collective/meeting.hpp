@@ -1,0 +1,51 @@
+// How ranks learn that the others' data of a step lie ready: by a flag of each, or by one counter.
+#pragma once
+
+#include "collective/chunks.hpp"
+
+namespace espalier::collective {
+
+/// `exchange`: every rank sets its flag and looks at those of whom it reads. `central`: the last to arrive
+/// releases all, so a rank that waits is switched in once, which is what counts with more ranks than cores.
+template <Machine M>
+class Meeting {
+ public:
+  Meeting(M& m, const Plan& plan) : m_(m), central_(plan.algorithm == plan::Algorithm::central) {}
+
+  bool is_central() const { return central_; }
+
+  /// This rank's slot and line of `step` are written.
+  void announce(Step step) {
+    if (central_)
+      arrive(step);
+    else
+      m_.publish(Channel::gather, step);
+  }
+  /// The same with data that ride in the line.
+  void announce_inline(Step step, const void* data, std::size_t bytes) {
+    if (!central_) return m_.publish_inline(Channel::gather, step, data, bytes);
+    if (bytes > 0) m_.copy(m_.inline_buffer(Channel::gather, step), data, bytes);
+    arrive(step);
+  }
+  /// Nothing of this rank's is there at `step` for anybody; only a counter must hear of it.
+  void announce_nothing(Step step) {
+    if (central_) arrive(step);
+  }
+  /// Until what `peer` announced is visible.
+  void await(int peer, Step step) {
+    if (!central_) m_.await(Channel::gather, peer, step);
+  }
+
+ private:
+  void arrive(Step step) {
+    if (m_.arrive_last(step))
+      m_.release_all(step, nullptr, 0);
+    else
+      m_.await_release_all(step);
+  }
+
+  M& m_;
+  bool central_;
+};
+
+}  // namespace espalier::collective

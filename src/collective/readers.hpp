@@ -1,0 +1,18 @@
+// To whom a slot is lent: lists that last as long as the machine, because a loan refers to its list.
+#pragma once
+
+#include "machine/concept.hpp"
+
+namespace espalier::collective {
+
+/// The ranks from `first` to `last` without this one.
+template <machine::Machine M>
+std::span<const int> readers(const M& m, int first, int last) {
+  const std::span<const int> others = m.everybody_else();
+  const auto place = [&](int rank) { return static_cast<std::size_t>(rank > m.rank() ? rank - 1 : rank); };
+  const std::size_t begin = place(first);
+  const std::size_t end = last == m.rank() ? place(last) : place(last) + 1;
+  return others.subspan(begin, end - begin);
+}
+
+}  // namespace espalier::collective

@@ -1,0 +1,41 @@
+// The frame of the collectives in which all ranks show something and read what others show, round by round.
+#pragma once
+
+#include <array>
+
+#include "collective/chunks.hpp"
+
+namespace espalier::collective {
+
+/// One round: a chunk of every rank's.
+struct Round {
+  std::size_t index = 0;
+  Step first = 0;
+  int span = 1;
+  Step step() const { return first + static_cast<Step>(span) - 1; }
+};
+
+/// `show(round)` writes this rank's slot and announces it; `read(round)` awaits others and reads, and returns
+/// whether it has heard from everybody. With `overlap` a rank shows the next round before it reads this one,
+/// so that others need not wait for it; not for meetings by counter, where showing is waiting.
+template <Machine M, class Show, class Read>
+void in_rounds(M& m, std::size_t count, int span, std::span<const int> readers, bool overlap, Show show,
+               Read read) {
+  const std::size_t ahead = overlap && count > 1 && m.slots() / span >= 4 ? 1 : 0;
+  std::array<Round, 3> under_way;
+  for (std::size_t i = 0; i < count + ahead; ++i) {
+    if (i < count) {
+      const Round& round = under_way[i % 3] = {i, m.advance(span), span};
+      m.reserve(round.first, span);
+      show(round);
+      m.lend(round.first, span, readers);
+    }
+    if (i < ahead) continue;
+    const Round& round = under_way[(i - ahead) % 3];
+    // Whoever announced this round had finished all rounds but those that overlap with it.
+    if (read(round)) m.everybody_finished(under_way[(i - std::min(i, 2 * ahead)) % 3].first - 1);
+    m.finish(round.step());
+  }
+}
+
+}  // namespace espalier::collective

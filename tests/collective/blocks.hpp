@@ -1,0 +1,111 @@
+// Blocks of bytes that depend on everything, the places of unequal ones, and the plans and slots to move them
+// with.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <functional>
+#include <mutex>
+#include <vector>
+
+#include "collective/blocks.hpp"
+#include "machine/host_machine.hpp"
+#include "plan/plan.hpp"
+
+namespace espalier::testing {
+
+using Bytes = std::vector<std::byte>;
+
+constexpr std::byte untouched{0xee};
+
+/// What `from` has for `to`.
+inline Bytes block_of(int from, int to, std::size_t bytes, int round) {
+  Bytes block(bytes);
+  std::uint32_t state = static_cast<std::uint32_t>(from * 7919 + to * 104729 + round * 1299709 + 17);
+  for (std::byte& each : block) {
+    state = state * 1664525u + 1013904223u;
+    each = static_cast<std::byte>(state >> 24);
+  }
+  return block;
+}
+
+inline void append(Bytes& all, const Bytes& block) { all.insert(all.end(), block.begin(), block.end()); }
+
+/// One byte, inline or not for few and many ranks, one slot of 4 KiB and just not, several chunks, more than
+/// a ring; in small chunks not the largest, which would take long and show little.
+inline std::vector<std::size_t> sizes_of_blocks(const plan::Plan& plan) {
+  if (plan.chunk < 1000) return {1, 13, 64, 113, 1000, 4097};
+  return {1, 4, 8, 13, 16, 56, 64, 100, 112, 113, 1000, 4096, 4097, 9000, 40001};
+}
+
+/// Sizes of all magnitudes with zeros between, another pattern in every round; in one of them nobody has
+/// anything.
+inline std::size_t unequal(int rank, int round) {
+  if (round % 12 == 7) return 0;
+  static constexpr std::size_t pattern[] = {0, 3, 40000, 0, 112, 1, 5000, 64, 0, 200, 9001};
+  return pattern[static_cast<std::size_t>(rank * 5 + round * 3) % std::size(pattern)];
+}
+
+/// Unequal blocks in one buffer, in an order that changes, with holes.
+struct Spread {
+  std::vector<std::size_t> bytes, offsets;
+  std::size_t end = 0;
+
+  Spread(int ranks, int round, const std::function<std::size_t(int)>& bytes_of)
+      : bytes(static_cast<std::size_t>(ranks)), offsets(static_cast<std::size_t>(ranks)) {
+    for (int i = 0; i < ranks; ++i) {
+      const auto rank = static_cast<std::size_t>(round % 2 ? ranks - 1 - i : i);
+      bytes[rank] = bytes_of(static_cast<int>(rank));
+      offsets[rank] = end + 3;
+      end += 3 + bytes[rank] + static_cast<std::size_t>(i % 3);
+    }
+  }
+  collective::Blocks blocks() const { return {bytes, offsets}; }
+  void put(Bytes& buffer, int rank, const Bytes& block) const {
+    std::copy(block.begin(), block.end(),
+              buffer.begin() + static_cast<std::ptrdiff_t>(offsets[static_cast<std::size_t>(rank)]));
+  }
+};
+
+/// Slots to work through: as they are, few, and one.
+struct Shape {
+  int slots;
+  std::size_t slot_bytes;
+};
+inline const std::vector<Shape> shapes = {{8, 4096}, {2, 4096}, {1, 8192}};
+
+inline std::vector<plan::Plan> plans_of(plan::Algorithm algorithm) {
+  std::vector<plan::Plan> plans;
+  for (const std::size_t chunk :
+       {std::size_t{64}, std::size_t{4096}, std::size_t{16384}, std::size_t{1} << 30})
+    for (const bool inlined : {true, false}) {
+      if (chunk == 64 && !inlined) continue;  // slow, and little new
+      plan::Plan plan;
+      plan.algorithm = algorithm;
+      plan.chunk = chunk;
+      plan.inlined = inlined;
+      plans.push_back(plan);
+    }
+  return plans;
+}
+
+inline void expect_same(const Bytes& got, const Bytes& wanted, const char* what,
+                        const machine::HostMachine& m, std::size_t bytes) {
+  if (got == wanted) return;
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  std::size_t i = 0;
+  while (got[i] == wanted[i]) ++i;
+  ADD_FAILURE() << what << " on rank " << m.rank() << " of " << m.size() << ", " << bytes
+                << " bytes, differs from byte " << i << " of " << wanted.size();
+}
+
+/// "central_5": the algorithm and the number of ranks.
+template <class Suite>
+std::string name_of_case(const ::testing::TestParamInfo<typename Suite::ParamType>& param) {
+  return std::string(plan::to_string(std::get<1>(param.param))) + "_" +
+         std::to_string(std::get<0>(param.param));
+}
+
+}  // namespace espalier::testing

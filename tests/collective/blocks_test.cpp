@@ -1,0 +1,96 @@
+// The collectives that move blocks: from everybody to everybody, over sizes around the borders of lines,
+// slots and rings.
+#include <cstring>
+#include <mutex>
+
+#include "collective/allgather.hpp"
+#include "collective/alltoall.hpp"
+#include "tests/collective/blocks.hpp"
+#include "tests/collective/ranks.hpp"
+
+namespace espalier::collective {
+namespace {
+
+using machine::HostMachine;
+using plan::Algorithm;
+using namespace testing;
+
+class MovedBlocks : public ::testing::TestWithParam<std::tuple<int, Algorithm>> {
+ protected:
+  int n() const { return std::get<0>(GetParam()); }
+  std::vector<Plan> plans() const { return plans_of(std::get<1>(GetParam())); }
+};
+
+TEST_P(MovedBlocks, Allgather) {
+  for (const Shape& shape : shapes) {
+    Ranks ranks(n(), shape.slots, shape.slot_bytes);
+    for (const Plan& plan : plans())
+      ranks.run([&](HostMachine& m) {
+        for (int round = 0; round < 3; ++round)
+          for (const std::size_t bytes : sizes_of_blocks(plan)) {
+            const bool in_place = round == 1;
+            const EqualBlocks blocks{bytes};
+            Bytes wanted, got(bytes * static_cast<std::size_t>(n()), untouched);
+            for (int r = 0; r < n(); ++r) append(wanted, block_of(r, 0, bytes, round));
+            const Bytes own = block_of(m.rank(), 0, bytes, round);
+            std::byte* place = got.data() + blocks.offset_of(m.rank());
+            if (in_place) std::copy(own.begin(), own.end(), place);
+            allgather(m, in_place ? place : own.data(), got.data(), blocks, plan);
+            expect_same(got, wanted, "allgather", m, bytes);
+          }
+      });
+  }
+}
+
+// Blocks of unequal sizes, some empty, in any order and with gaps between them.
+TEST_P(MovedBlocks, Allgatherv) {
+  for (const Shape& shape : shapes) {
+    Ranks ranks(n(), shape.slots, shape.slot_bytes);
+    for (const Plan& plan : plans())
+      ranks.run([&](HostMachine& m) {
+        for (int round = 0; round < 12; ++round) {
+          const Spread spread(n(), round, [&](int rank) { return unequal(rank, round); });
+          Bytes wanted(spread.end, untouched), got = wanted;
+          for (int r = 0; r < n(); ++r)
+            spread.put(wanted, r, block_of(r, 0, spread.bytes[std::size_t(r)], round));
+          const Bytes own = block_of(m.rank(), 0, spread.bytes[std::size_t(m.rank())], round);
+          const bool in_place = round % 3 == 1;
+          if (in_place) spread.put(got, m.rank(), own);
+          const Blocks blocks = spread.blocks();
+          if (largest_of(blocks, n()) == 0) continue;
+          allgather(m, in_place ? got.data() + blocks.offset_of(m.rank()) : own.data(), got.data(), blocks,
+                    plan);
+          expect_same(got, wanted, "allgatherv", m, spread.end);
+        }
+      });
+  }
+}
+
+TEST_P(MovedBlocks, Alltoall) {
+  for (const Shape& shape : shapes) {
+    Ranks ranks(n(), shape.slots, shape.slot_bytes);
+    for (const Plan& plan : plans())
+      ranks.run([&](HostMachine& m) {
+        for (int round = 0; round < 3; ++round)
+          for (const std::size_t bytes : sizes_of_blocks(plan)) {
+            Bytes send, wanted;
+            for (int r = 0; r < n(); ++r) {
+              append(send, block_of(m.rank(), r, bytes, round));
+              append(wanted, block_of(r, m.rank(), bytes, round));
+            }
+            const bool in_place = round == 1;
+            Bytes got = in_place ? send : Bytes(send.size(), untouched);
+            alltoall(m, in_place ? got.data() : send.data(), got.data(), bytes, plan);
+            expect_same(got, wanted, "alltoall", m, bytes);
+          }
+      });
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Ranks, MovedBlocks,
+                         ::testing::Combine(::testing::Values(2, 3, 5, 8),
+                                            ::testing::Values(Algorithm::exchange, Algorithm::central)),
+                         name_of_case<MovedBlocks>);
+
+}  // namespace
+}  // namespace espalier::collective
