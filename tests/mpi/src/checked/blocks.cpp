@@ -4,6 +4,10 @@
 #include "harness.hpp"
 #include "moves.hpp"
 
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
 namespace checked {
 namespace {
 
@@ -15,6 +19,13 @@ Move plain_move(const Group& group, std::uint64_t seed, int root, bool in_place 
 }
 
 const Layout& layout(std::uint64_t number) { return layouts()[number % layouts().size()]; }
+
+// Open MPI and Intel MPI choose an algorithm by what a rank passed: with unlike counts of equal signature
+// they hang or are wrong. Only Espalier is held to it.
+bool layouts_may_differ() {
+  const char* asked = std::getenv("CHECKED_LAYOUTS");
+  return !asked || std::strcmp(asked, "alike") != 0;
+}
 
 // Each rank has its own pair of layouts.
 Move derived_move(const Group& group, std::uint64_t seed, int root, bool in_place) {
@@ -91,7 +102,7 @@ void check_derived_blocks(const Group& world) {
     for (int i = 0; i < 8; ++i) {
       int root = i % world.size;
       bool in_place = i % 3 == 2;
-      all_moves(derived_move(world, ++seed, root, in_place), items * ints_per_item);
+      if (layouts_may_differ()) all_moves(derived_move(world, ++seed, root, in_place), items * ints_per_item);
       if (items != 200) all_moves(equal_move(world, ++seed, root, in_place), items * ints_per_item);
     }
 }
