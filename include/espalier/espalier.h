@@ -46,14 +46,15 @@ typedef enum {
 typedef struct espalier_comm espalier_comm;
 
 /* Collective over the ranks: `all` receives `bytes` from each rank, in rank order. Returns 0, or not on failure. */
-typedef int (*espalier_allgather)(const void* mine, void* all, size_t bytes, void* context);
+typedef int (*espalier_exchange_fn)(const void* mine, void* all, size_t bytes, void* context);
 
-/* In the place of `send`: the data are in `receive`. */
+/* In the place of `send`: the data are in `receive`. Scatter and scatterv take it at the root in the place of `receive`, as
+ * (void*)ESPALIER_IN_PLACE: the root's own block stays where it is. */
 ESPALIER_API extern const void* const ESPALIER_IN_PLACE;
 
 /* Collective. A communicator of `size` ranks that exchange their first few bytes through `allgather`. The first one of a
  * process founds the shared memory; the ranks of later ones must be among its ranks. */
-ESPALIER_API int espalier_comm_create(int rank, int size, espalier_allgather allgather, void* context, espalier_comm** comm);
+ESPALIER_API int espalier_comm_create(int rank, int size, espalier_exchange_fn allgather, void* context, espalier_comm** comm);
 
 /* Collective. The same for processes of one machine and one user that share nothing but `name`: rank 0 waits under that
  * name until all others have come, at most `timeout_ms` milliseconds. */
@@ -75,6 +76,43 @@ ESPALIER_API int espalier_reduce(espalier_comm* comm, const void* send, void* re
 /* The same on all ranks, with identical bits. */
 ESPALIER_API int espalier_allreduce(espalier_comm* comm, const void* send, void* receive, size_t count, espalier_type type,
                                     espalier_op op);
+
+/* `bytes` of each rank to everybody, in rank order. In place: the own block is in its place in `receive`. */
+ESPALIER_API int espalier_allgather(espalier_comm* comm, const void* send, void* receive, size_t bytes);
+/* bytes[r] of rank r to offsets[r] of everybody's `receive`; both arrays have an entry for each rank and are the same on
+ * all. Blocks may be empty, lie in any order and leave gaps; they must not overlap. */
+ESPALIER_API int espalier_allgatherv(espalier_comm* comm, const void* send, void* receive, const size_t* bytes,
+                                     const size_t* offsets);
+/* The same at the root alone; `receive`, `bytes` and `offsets` mean nothing elsewhere and may be NULL. In place, at the root
+ * only: its own block is in its place. In gatherv a rank says in `send_bytes` how much it brings: bytes[r] at the root. */
+ESPALIER_API int espalier_gather(espalier_comm* comm, const void* send, void* receive, size_t bytes, int root);
+ESPALIER_API int espalier_gatherv(espalier_comm* comm, const void* send, size_t send_bytes, void* receive,
+                                  const size_t* bytes, const size_t* offsets, int root);
+/* Block r of the root's `send` to rank r; `send`, `bytes` and `offsets` mean nothing elsewhere and may be NULL. In scatterv
+ * a rank says in `receive_bytes` how much it gets: bytes[r] at the root. */
+ESPALIER_API int espalier_scatter(espalier_comm* comm, const void* send, void* receive, size_t bytes, int root);
+ESPALIER_API int espalier_scatterv(espalier_comm* comm, const void* send, const size_t* bytes, const size_t* offsets,
+                                   void* receive, size_t receive_bytes, int root);
+/* Block r of `send` to rank r, whose block of this rank it becomes: `bytes` each, or as the arrays say, where what one rank
+ * sends to another is as long as what that one receives. In place: what is to be sent lies in `receive` and is replaced;
+ * the arrays of `send` may then be NULL. */
+ESPALIER_API int espalier_alltoall(espalier_comm* comm, const void* send, void* receive, size_t bytes);
+ESPALIER_API int espalier_alltoallv(espalier_comm* comm, const void* send, const size_t* send_bytes,
+                                    const size_t* send_offsets, void* receive, const size_t* receive_bytes,
+                                    const size_t* receive_offsets);
+
+/* Rank r gets block r of the reduced vector: `count` elements, or counts[r] of the array that is the same on all ranks. In
+ * place: the whole vector is in `receive`, the result goes to its start. These and the next fold in rank order, from left
+ * to right, so the same data give the same bits in every call. */
+ESPALIER_API int espalier_reduce_scatter_block(espalier_comm* comm, const void* send, void* receive, size_t count,
+                                               espalier_type type, espalier_op op);
+ESPALIER_API int espalier_reduce_scatter(espalier_comm* comm, const void* send, void* receive, const size_t* counts,
+                                         espalier_type type, espalier_op op);
+/* The reduction over rank 0 to this one; exscan: to the one below, and rank 0's `receive` is left alone and may be NULL. */
+ESPALIER_API int espalier_scan(espalier_comm* comm, const void* send, void* receive, size_t count, espalier_type type,
+                               espalier_op op);
+ESPALIER_API int espalier_exscan(espalier_comm* comm, const void* send, void* receive, size_t count, espalier_type type,
+                                 espalier_op op);
 
 /* What the calling thread's last failed call says; "" when there was none. Valid until its next call. */
 ESPALIER_API const char* espalier_error_text(void);

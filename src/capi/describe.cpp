@@ -62,8 +62,8 @@ plan::Query query_of(const json& request) {
   const std::string name = request.value("collective", "");
   const auto collective = parse_collective(name);
   if (!collective)
-    throw Error(
-        fmt::format("\"{}\" is no collective that Espalier takes: {}", name, fmt::join(collective_names, ", ")));
+    throw Error(fmt::format("\"{}\" is no collective that Espalier takes: {}", name,
+                            fmt::join(collective_names, ", ")));
   query.collective = *collective;
   query.bytes = request.value("bytes", std::size_t{0});
   query.ranks = query.ranks_per_node = ranks_of(request);

@@ -4,20 +4,15 @@
 
 #include <memory>
 
-#include "capi/error.hpp"
+#include "capi/checks.hpp"
 #include "capi/meeting.hpp"
 #include "capi/types.hpp"
 #include "plan/selector.hpp"
-#include "runtime/communicator.hpp"
 
 using espalier::capi::CodedError;
 using espalier::capi::guarded;
 using espalier::runtime::Bootstrap;
 using espalier::runtime::Communicator;
-
-struct espalier_comm {
-  std::unique_ptr<Communicator> communicator;
-};
 
 namespace espalier::capi {
 
@@ -52,28 +47,6 @@ espalier_comm* create(const Bootstrap& bootstrap) {
   return comm.release();
 }
 
-Communicator& checked(espalier_comm* comm, int root = 0) {
-  if (!comm) throw CodedError(ESPALIER_ERR_ARGUMENT, "the communicator is NULL");
-  if (root < 0 || root >= comm->communicator->size())
-    throw CodedError(ESPALIER_ERR_ARGUMENT,
-                     fmt::format("root {}: the ranks are 0 to {}", root, comm->communicator->size() - 1));
-  return *comm->communicator;
-}
-
-void check_buffer(const void* buffer, std::size_t bytes, const char* name) {
-  if (!buffer && bytes > 0)
-    throw CodedError(ESPALIER_ERR_ARGUMENT, fmt::format("{} is NULL, yet it holds {} bytes", name, bytes));
-}
-
-// There is no host below the C API: a rule that says `host` cannot be followed.
-void check_done(bool done) {
-  if (!done)
-    throw CodedError(ESPALIER_ERR_REFUSED,
-                     "a rule leaves this call to a host MPI, and there is none; see ESPALIER_RULES");
-}
-
-const void* source_of(const void* send) { return send == ESPALIER_IN_PLACE ? Communicator::in_place : send; }
-
 }  // namespace
 }  // namespace espalier::capi
 
@@ -84,7 +57,7 @@ extern "C" {
 static const char in_place_mark = 0;
 const void* const ESPALIER_IN_PLACE = &in_place_mark;
 
-int espalier_comm_create(int rank, int size, espalier_allgather allgather, void* context,
+int espalier_comm_create(int rank, int size, espalier_exchange_fn allgather, void* context,
                          espalier_comm** comm) {
   return guarded([&] {
     check_place(rank, size, comm);

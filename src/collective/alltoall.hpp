@@ -13,7 +13,7 @@ template <Machine M>
 void alltoall(M& m, const void* send, void* receive, std::size_t bytes, const Plan& plan) {
   const auto others = static_cast<std::size_t>(m.size() - 1);
   const EqualBlocks blocks{bytes};
-  const Cells cells(m, others, others * bytes, plan);
+  const Cells cells(m, plan.chunk, others, others * bytes);
   const OwnCell own_cell(m, blocks, cells);
   const bool inlined = rides_inline(cells.bytes(), plan);
   Meeting<M> meeting(m, plan);

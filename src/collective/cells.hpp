@@ -12,14 +12,15 @@ namespace espalier::collective {
 /// A function of sizes that all who use it know, so that the writer of a slot and its readers agree.
 class Cells {
  public:
-  /// `count` blocks of `total` bytes, in whole elements, behind `head` bytes of the slot.
+  /// `count` blocks of `total` bytes, in whole elements, behind `head` bytes of the slot, in chunks of `area`
+  /// bytes, or more where that would be too little.
   template <Machine M>
-  Cells(const M& m, std::size_t count, std::size_t total, const Plan& plan, std::size_t element = 1,
+  Cells(const M& m, std::size_t area, std::size_t count, std::size_t total, std::size_t element = 1,
         std::size_t head = 0) {
     const std::size_t ring = m.slot_bytes() * static_cast<std::size_t>(m.slots());
     grain_ = grain_of(count, total, element, ring);
     const std::size_t least = room_for(count, grain_) + head;
-    const std::size_t limit = std::max(std::min(plan.chunk, ring), least) - head;
+    const std::size_t limit = std::max(std::min(area, ring), least) - head;
     // Rounding up adds less than two grains to a cell.
     whole_ = total + count * (grain_ - 1);
     if (whole_ > limit) {
@@ -34,6 +35,10 @@ class Cells {
   static bool fit(const M& m, std::size_t count, std::size_t element, std::size_t head = 0) {
     return room_for(count, element) + head <= m.slot_bytes() * static_cast<std::size_t>(m.slots());
   }
+
+  /// An area that is never too little, for those who must all take the same without knowing each other's
+  /// blocks.
+  static std::size_t enough_for(std::size_t count, std::size_t head) { return room_for(count, line) + head; }
 
   std::size_t rounds() const { return rounds_; }
   int span() const { return span_; }

@@ -1,6 +1,9 @@
 // How ranks learn that the others' data of a step lie ready: by a flag of each, or by one counter.
 #pragma once
 
+#include <cstdint>
+#include <cstring>
+
 #include "collective/chunks.hpp"
 
 namespace espalier::collective {
@@ -30,6 +33,18 @@ class Meeting {
   /// Nothing of this rank's is there at `step` for anybody; only a counter must hear of it.
   void announce_nothing(Step step) {
     if (central_) arrive(step);
+  }
+  /// By counter only: announces, and all get the number that the last to arrive makes of what all have shown.
+  template <class Number>
+  std::uint32_t agree(Step step, Number number) {
+    std::uint32_t result;
+    if (m_.arrive_last(step)) {
+      result = number();
+      m_.release_all(step, &result, sizeof result);
+    } else {
+      std::memcpy(&result, m_.await_release_all(step), sizeof result);
+    }
+    return result;
   }
   /// Until what `peer` announced is visible.
   void await(int peer, Step step) {

@@ -3,6 +3,7 @@
 
 #include "collective/allgather.hpp"
 #include "collective/alltoall.hpp"
+#include "collective/alltoallv.hpp"
 #include "runtime/communicator_state.hpp"
 
 namespace espalier::runtime {
@@ -47,10 +48,19 @@ bool Communicator::alltoall(const void* send, void* receive, std::size_t bytes) 
 }
 
 bool Communicator::alltoallv(const void* send, const Blocks& out, void* receive, const Blocks& in) {
-  if (state_) return false;
-  if (active_ && send != in_place)
-    copy_alone(at_offset(receive, in.offsets[0]), at_offset(send, out.offsets[0]), out.bytes[0]);
-  return active_;
+  if (!state_) {
+    if (active_ && send != in_place)
+      copy_alone(at_offset(receive, in.offsets[0]), at_offset(send, out.offsets[0]), out.bytes[0]);
+    return active_;
+  }
+  machine::HostMachine& m = state_->machine;
+  if (!collective::alltoallv_fits(m)) return false;
+  return state_->serve(Collective::alltoallv, 0, [&](const Plan& plan) {
+    if (send == in_place)
+      collective::alltoallv_in_place(m, receive, in, plan);
+    else
+      collective::alltoallv(m, send, out, receive, in, plan);
+  });
 }
 
 }  // namespace espalier::runtime

@@ -1,32 +1,69 @@
 // Gather(v) and scatter(v): one rank has something for, or wants something from, every other.
+#include "collective/gather.hpp"
+#include "collective/scatter.hpp"
+#include "collective/scatterv.hpp"
 #include "runtime/communicator_state.hpp"
 
 namespace espalier::runtime {
 
+using plan::Plan;
+
 bool Communicator::gather(const void* send, void* receive, std::size_t bytes, int root) {
-  if (state_) return false;
-  if (active_) copy_alone(receive, send, bytes);
-  return active_;
+  if (!state_) {
+    if (active_) copy_alone(receive, send, bytes);
+    return active_;
+  }
+  return state_->serve(Collective::gather, bytes, [&](const Plan& plan) {
+    const collective::EqualBlocks blocks{bytes};
+    const void* own = send == in_place ? at_offset(receive, blocks.offset_of(root)) : send;
+    if (bytes > 0) collective::gather(state_->machine, root, own, receive, bytes, plan);
+  });
 }
 
 bool Communicator::gatherv(const void* send, std::size_t bytes, void* receive, const Blocks& blocks,
                            int root) {
-  if (state_) return false;
-  if (active_) copy_alone(at_offset(receive, blocks.offsets[0]), send, bytes);
-  return active_;
+  if (!state_) {
+    if (active_) copy_alone(at_offset(receive, blocks.offsets[0]), send, bytes);
+    return active_;
+  }
+  return state_->serve(Collective::gatherv, 0, [&](const Plan& plan) {
+    if (rank_ != root) return collective::send_gatherv(state_->machine, root, send, bytes, plan);
+    const void* own = send == in_place ? at_offset(receive, blocks.offset_of(root)) : send;
+    collective::receive_gatherv(state_->machine, own, receive, blocks, plan);
+  });
 }
 
 bool Communicator::scatter(const void* send, void* receive, std::size_t bytes, int root) {
-  if (state_) return false;
-  if (active_) copy_alone(receive, send, bytes);
-  return active_;
+  if (!state_) {
+    if (active_) copy_alone(receive, send, bytes);
+    return active_;
+  }
+  return state_->serve(Collective::scatter, bytes, [&](const Plan& plan) {
+    if (bytes == 0) return;
+    if (receive == in_place) {
+      const collective::EqualBlocks blocks{bytes};
+      receive =
+          const_cast<std::byte*>(at_offset(send, blocks.offset_of(root)));  // not written: it lies there
+    }
+    collective::scatter(state_->machine, root, send, receive, bytes, plan);
+  });
 }
 
 bool Communicator::scatterv(const void* send, const Blocks& blocks, void* receive, std::size_t bytes,
                             int root) {
-  if (state_) return false;
-  if (active_ && receive != in_place) copy_alone(receive, at_offset(send, blocks.offsets[0]), bytes);
-  return active_;
+  if (!state_) {
+    if (active_ && receive != in_place) copy_alone(receive, at_offset(send, blocks.offsets[0]), bytes);
+    return active_;
+  }
+  machine::HostMachine& m = state_->machine;
+  if (!collective::scatterv_fits(m)) return false;
+  return state_->serve(Collective::scatterv, 0, [&](const Plan& plan) {
+    if (rank_ != root) return collective::receive_scatterv(m, root, receive, bytes, plan);
+    if (receive == in_place)
+      receive =
+          const_cast<std::byte*>(at_offset(send, blocks.offset_of(root)));  // not written: it lies there
+    collective::send_scatterv(m, send, receive, blocks, plan);
+  });
 }
 
 }  // namespace espalier::runtime

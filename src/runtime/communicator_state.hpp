@@ -33,6 +33,15 @@ struct Communicator::State {
     return serve_as(plan::Algorithm::tree, selector(collective, bytes), collective, bytes, body);
   }
 
+  /// Scan or exscan.
+  bool scan(Collective collective, const void* send, void* receive, std::size_t bytes,
+            const reduce::Operation& operation);
+  bool scan(Collective collective, const void* send, void* receive, std::size_t bytes,
+            const UserOperation& operation);
+  /// To rank 0 as a whole, since only whole vectors can be combined, and scattered from there.
+  bool reduce_scatter(Collective collective, const void* send, void* receive,
+                      std::span<const std::size_t> bytes, const UserOperation& operation);
+
   memory::Arena& arena;
   memory::Share share;
   machine::Layout layout;

@@ -82,6 +82,24 @@ TEST(Describe, PlanSaysWhichRuleAndWhy) {
   });
 }
 
+TEST(Describe, EveryCollectiveHasAPlan) {
+  in_child({}, [] {
+    for (const char* collective : {"barrier", "bcast", "reduce", "allreduce", "allgather", "allgatherv",
+                                   "gather", "gatherv", "scatter", "scatterv", "alltoall", "alltoallv",
+                                   "reduce_scatter_block", "reduce_scatter", "scan", "exscan"})
+      for (const double crowd : {1.0, 4.0}) {
+        const json answer = ask(json({{"what", "plan"},
+                                      {"collective", collective},
+                                      {"bytes", 4096},
+                                      {"ranks", 8},
+                                      {"ranks_per_core", crowd}})
+                                    .dump());
+        ASSERT_FALSE(answer.contains("error")) << answer;
+        EXPECT_NE(answer["algorithm"], "host") << collective;
+      }
+  });
+}
+
 TEST(Describe, PlanCountsTheRanksPerCoreItself) {
   in_child({}, [] {
     const json answer =
@@ -133,7 +151,7 @@ TEST(Describe, RequestsThatCannotBeServedSayWhy) {
         {"{}", "topology, plan or config"},
         {R"({"what": "weather"})", "weather"},
         {R"({"what": "plan"})", "barrier, bcast, reduce, allreduce"},
-        {R"({"what": "plan", "collective": "alltoall"})", "alltoall"},
+        {R"({"what": "plan", "collective": "alltoallw"})", "alltoallw"},
         {R"({"what": "plan", "collective": "bcast", "ranks": 0})", "0 ranks"},
         {R"({"what": "topology", "ranks": 4, "root": 4})", "root 4"},
         {R"({"what": "topology", "synthetic": "no machine"})", "no machine"},

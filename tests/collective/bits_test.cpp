@@ -10,6 +10,7 @@
 #include "collective/allreduce_central.hpp"
 #include "collective/allreduce_exchange.hpp"
 #include "collective/allreduce_sliced.hpp"
+#include "tests/collective/floats.hpp"
 #include "tests/collective/ranks.hpp"
 #include "tree/compose.hpp"
 
@@ -17,31 +18,10 @@ namespace espalier::collective {
 namespace {
 
 using machine::HostMachine;
+using testing::floats_of;
 using testing::Ranks;
-
-/// Large and small numbers of both signs: hardly any two orders of addition agree.
-float float_of(int rank, std::size_t i) {
-  const std::size_t mixed = (static_cast<std::size_t>(rank) * 2654435761u + i * 40503u) % 997;
-  const float sizes[] = {1e7f, 1.0f, 1e-3f, -1e7f, 3.3333333f};
-  return sizes[(static_cast<std::size_t>(rank) + i) % 5] * (1.0f + static_cast<float>(mixed) / 997.0f);
-}
-
-std::vector<float> floats_of(int rank, std::size_t count) {
-  std::vector<float> v(count);
-  for (std::size_t i = 0; i < count; ++i) v[i] = float_of(rank, i);
-  return v;
-}
-
-std::vector<float> sum_in_order(int ranks, std::size_t count, bool rising) {
-  std::vector<float> sum = floats_of(rising ? 0 : ranks - 1, count);
-  for (int k = 1; k < ranks; ++k)
-    for (std::size_t i = 0; i < count; ++i) sum[i] += float_of(rising ? k : ranks - 1 - k, i);
-  return sum;
-}
-
-bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
-}
+using testing::same_bits;
+using testing::sum_in_order;
 
 std::vector<Place> places_of(int ranks, const char* text) {
   std::vector<Place> places;
@@ -68,7 +48,7 @@ class Bits : public ::testing::TestWithParam<const char*> {
 
 TEST(BitsOfTheData, DependOnTheOrder) {
   for (const int ranks : {3, 8})
-    EXPECT_FALSE(same_bits(sum_in_order(ranks, 100, true), sum_in_order(ranks, 100, false)));
+    EXPECT_FALSE(same_bits(sum_in_order(0, ranks - 1, 100), sum_in_order(ranks - 1, 0, 100)));
 }
 
 // Rounds differ in who comes late; results must not.
@@ -81,7 +61,7 @@ TEST_P(Bits, SameOnAllRanksAndInEveryCall) {
     const auto down = places_of(n, "kary:2");
     Ranks ranks(n);
     for (const std::size_t count : {1, 7, 28, 29, 1000, 1024, 3001, 20000}) {
-      const std::vector<float> in_rank_order = sum_in_order(n, count, true);
+      const std::vector<float> in_rank_order = sum_in_order(0, n - 1, count);
       for (const std::size_t chunk : {std::size_t{1000}, std::size_t{4096}, std::size_t{16384}}) {
         Plan plan;
         plan.chunk = chunk;

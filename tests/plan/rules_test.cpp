@@ -65,8 +65,8 @@ TEST(Rules, WhatIsNotSaidIsOpen) {
   EXPECT_EQ(rule.plan.chunk, standard.chunk);
   EXPECT_TRUE(rule.plan.inlined && rule.plan.read_from_parent && rule.plan.skip_gather &&
               rule.plan.copy_avoidance);
-  for (const Collective collective :
-       {Collective::barrier, Collective::bcast, Collective::reduce, Collective::allreduce})
+  for (const Collective collective : {Collective::barrier, Collective::bcast, Collective::reduce,
+                                      Collective::allreduce})  // those that have it
     EXPECT_TRUE(rule.matches({collective, std::size_t{1} << 50, 4096, 9, 512, 100.0, false}));
 }
 
@@ -134,9 +134,11 @@ TEST(Rules, EveryMistakeNamesFileAndLine) {
       {"{}", 3, "\"algorithm\" is missing"},
       {"17", 2, "not an object"},
       {"{\"algorithm\": \"tree\"}, [1]", 2, "not an object"},
-      {"{\"algorithm\": \"best\"}", 3, "it may be host, exchange, central, tree, sliced"},
+      {"{\"algorithm\": \"best\"}", 3, "it may be host, exchange, central, tree, sliced, direct"},
       {"{\n\"algorithm\": 5}", 4, "\"algorithm\" is 5"},
-      {"{\"collective\": \"alltoall\",\n\"algorithm\": \"tree\"}", 3, "barrier, bcast, reduce, allreduce"},
+      {"{\"collective\": \"alltoallw\",\n\"algorithm\": \"tree\"}", 3,
+       "barrier, bcast, reduce, allreduce, allgather"},
+      {"{\"collective\": \"alltoall\",\n\"algorithm\": \"tree\"}", 4, "tree does not exist for alltoall"},
       {"{\"algorithm\": \"tree\",\n\"collective\": [\"bcast\", 3]}", 4, "\"collective\" is 3"},
       {"{\"collective\": \"bcast\",\n\"algorithm\": \"sliced\"}", 4, "sliced does not exist for bcast"},
       {"{\"algorithm\": \"tree\",\n\"bytes\": [1]}", 4, "two ends"},

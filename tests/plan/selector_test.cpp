@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cctype>
 #include <fstream>
 #include <initializer_list>
 #include <random>
@@ -9,9 +11,6 @@
 
 namespace espalier::plan {
 namespace {
-
-constexpr Collective all_collectives[] = {Collective::barrier, Collective::bcast, Collective::reduce,
-                                          Collective::allreduce};
 
 Table table_of(std::initializer_list<std::string> entries) {
   std::vector<const char*> list;
@@ -154,6 +153,21 @@ TEST(Table, OverridesOfTheEnvironment) {
                               "ESPALIER_SKIP_GATHER=0", "ESPALIER_COPY_AVOIDANCE=no"})
                         .find(query);
   EXPECT_FALSE(bare.inlined || bare.read_from_parent || bare.skip_gather || bare.copy_avoidance);
+}
+
+// Each collective has a key of its own name.
+TEST(Table, OverridesOfEveryCollective) {
+  for (const Collective collective : all_collectives)
+    for (const Algorithm algorithm : algorithms_of(collective)) {
+      std::string key = "ESPALIER_" + std::string(to_string(collective));
+      std::transform(key.begin(), key.end(), key.begin(), [](unsigned char c) { return std::toupper(c); });
+      const Table table = table_of({key + "=" + std::string(to_string(algorithm))});
+      EXPECT_TRUE(table.warnings().empty()) << table.warnings().front();
+      for (const Collective other : all_collectives)
+        EXPECT_EQ(table.find(query_of(other, 100, 4)).algorithm,
+                  other == collective ? algorithm : table_of({}).find(query_of(other, 100, 4)).algorithm)
+            << key << ", " << to_string(other);
+    }
 }
 
 TEST(Table, OverridesThatDoNotExistAreNamed) {

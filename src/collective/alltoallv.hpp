@@ -1,0 +1,209 @@
+// Alltoallv: alltoall's cells, of sizes that only their writer knows. So each slot says where its cells lie.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "collective/cells.hpp"
+#include "collective/meeting.hpp"
+#include "collective/open_chunks.hpp"
+
+namespace espalier::collective {
+
+namespace detail {
+
+/// In the flag line: how many rounds its owner needs, and whether its cells lie right behind this.
+struct AlltoallvMark {
+  std::uint32_t rounds, inlined;
+};
+
+/// In front of the cells: where each rank's begins, and where the last ends. A cell has the same size in all
+/// rounds.
+using CellEdge = std::uint32_t;
+constexpr std::size_t most_area = std::size_t{1}
+                                  << 30;  // edges must not overflow, whatever slots a user wants
+inline std::size_t alltoallv_head(int ranks) {
+  return (static_cast<std::size_t>(ranks) + 1) * sizeof(CellEdge);
+}
+
+inline std::size_t cell_edge(const std::byte* head, int rank) {
+  CellEdge edge;
+  std::memcpy(&edge, head + static_cast<std::size_t>(rank) * sizeof edge, sizeof edge);
+  return edge;
+}
+
+template <Machine M>
+void write_cell_edges(M& m, std::byte* head, const Blocks& out, const Cells& cells) {
+  auto edge = static_cast<CellEdge>(alltoallv_head(m.size()));
+  for (int rank = 0; rank <= m.size(); ++rank) {
+    std::memcpy(head + static_cast<std::size_t>(rank) * sizeof edge, &edge, sizeof edge);
+    if (rank < m.size() && rank != m.rank()) edge += static_cast<CellEdge>(cells.cell(out.bytes_of(rank)));
+  }
+}
+
+inline AlltoallvMark mark_of(const std::byte* line) {
+  AlltoallvMark mark;
+  std::memcpy(&mark, line, sizeof mark);
+  return mark;
+}
+
+}  // namespace detail
+
+/// False where the slots are too small: so many ranks, such small slots.
+template <Machine M>
+bool alltoallv_fits(const M& m) {
+  return Cells::fit(m, static_cast<std::size_t>(m.size() - 1), 1, detail::alltoallv_head(m.size()));
+}
+
+/// One rank's side of a call.
+template <Machine M>
+class Alltoallv {
+ public:
+  Alltoallv(M& m, const void* send, const Blocks& out, void* receive, const Blocks& in, const Plan& plan)
+      : m_(m),
+        send_(send),
+        out_(out),
+        receive_(receive),
+        in_(in),
+        meeting_(m, plan),
+        chunks_(m, plan, Cells::enough_for(others(), head())),
+        cells_(m, std::min(chunks_.chunk_bytes(), detail::most_area), others(), total_out(), 1, head()),
+        rounds_(total_out() > 0 ? cells_.rounds() : 0),
+        inlined_(rides_inline(sizeof(detail::AlltoallvMark) + head() + cells_.bytes(), plan)) {
+    chunks_.count(rounds_ * chunks_.chunk_bytes());  // throws when there are not so many steps
+  }
+
+  void run() {
+    std::size_t all_rounds = 1;
+    for (std::size_t i = 0; i < all_rounds || more_to_come_; ++i) {
+      const Chunk chunk = chunks_.chunk(i, (i + 1) * chunks_.chunk_bytes());
+      if (i < rounds_) show(i, chunk);
+      if (meeting_.is_central())
+        all_rounds = meet(i, chunk, all_rounds);
+      else
+        all_rounds = std::max<std::size_t>(rounds_, 1);
+      more_to_come_ = false;
+      read(i, chunk);
+      m_.finish(chunk.step());
+    }
+    m_.finish(chunks_.last());
+  }
+
+ private:
+  std::size_t others() const { return static_cast<std::size_t>(m_.size() - 1); }
+  std::size_t head() const { return detail::alltoallv_head(m_.size()); }
+  std::size_t total_out() const {
+    std::size_t total = 0;
+    for (const int peer : m_.everybody_else()) total += out_.bytes_of(peer);
+    return total;
+  }
+  std::byte* line(Step step) { return m_.inline_buffer(Channel::gather, step); }
+
+  void show(std::size_t i, const Chunk& chunk) {
+    m_.reserve(chunk.first, chunk.span);
+    const detail::AlltoallvMark mark{static_cast<std::uint32_t>(rounds_), inlined_};
+    std::memcpy(line(chunk.step()), &mark, sizeof mark);
+    std::byte* data = inlined_ ? line(chunk.step()) + sizeof mark : m_.slot(m_.rank(), chunk.first);
+    detail::write_cell_edges(m_, data, out_, cells_);
+    const std::size_t written = head() + write_cells(m_, data + head(), send_, out_, cells_, i);
+    if (!inlined_) m_.hand_over(data, written);
+    if (!meeting_.is_central()) meeting_.announce(chunk.step());
+    m_.lend(chunk.first, chunk.span, m_.everybody_else());
+  }
+
+  /// All take as many rounds as the longest needs: in the first, the last to arrive sees that and tells.
+  std::size_t meet(std::size_t i, const Chunk& chunk, std::size_t all_rounds) {
+    if (i > 0) {
+      meeting_.announce(chunk.step());
+    } else {
+      if (rounds_ == 0) {
+        m_.reserve(chunk.first, chunk.span);
+        const detail::AlltoallvMark nothing{0, 0};
+        std::memcpy(line(chunk.step()), &nothing, sizeof nothing);
+        m_.lend(chunk.first, chunk.span, m_.everybody_else());
+      }
+      all_rounds = meeting_.agree(chunk.step(), [&] {
+        std::uint32_t most = 1;
+        for (int rank = 0; rank < m_.size(); ++rank)
+          most = std::max(most, detail::mark_of(m_.inline_data(Channel::gather, rank, chunk.step())).rounds);
+        return most;
+      });
+    }
+    m_.everybody_finished(chunk.first - 1);
+    return all_rounds;
+  }
+
+  void read(std::size_t i, const Chunk& chunk) {
+    if (i == 0)
+      copy_own(m_, at(receive_, in_.offset_of(m_.rank())), at(send_, out_.offset_of(m_.rank())),
+               Part{0, in_.bytes_of(m_.rank())});
+    for (int k = 1; k < m_.size(); ++k) {
+      const int peer = (m_.rank() + k) % m_.size();
+      if (awaits(peer, i)) read_from(peer, i, chunk);
+    }
+  }
+
+  /// What a peer still has for this rank is known from its first slot.
+  bool awaits(int peer, std::size_t i) const {
+    if (i == 0) return in_.bytes_of(peer) > 0;
+    return !long_cells_.empty() && long_cells_[static_cast<std::size_t>(peer)] * i < in_.bytes_of(peer) &&
+           long_cells_[static_cast<std::size_t>(peer)] > 0;
+  }
+
+  void read_from(int peer, std::size_t i, const Chunk& chunk) {
+    meeting_.await(peer, chunk.step());
+    const std::byte* payload = m_.inline_data(Channel::gather, peer, chunk.step());
+    const detail::AlltoallvMark mark = detail::mark_of(payload);
+    const std::byte* data = mark.inlined ? payload + sizeof mark : m_.slot(peer, chunk.first);
+    const std::size_t begin = detail::cell_edge(data, m_.rank());
+    const std::size_t cell = detail::cell_edge(data, m_.rank() + 1) - begin;
+    const std::size_t block = in_.bytes_of(peer);
+    const Part part = part_of(block, i, cell);
+    m_.copy(at(receive_, in_.offset_of(peer) + part.offset), data + begin, part.bytes);
+    if (part.offset + part.bytes == block) return;
+    more_to_come_ = true;
+    if (long_cells_.empty()) long_cells_.resize(static_cast<std::size_t>(m_.size()));
+    long_cells_[static_cast<std::size_t>(peer)] = cell;
+  }
+
+  M& m_;
+  const void* send_;
+  const Blocks& out_;
+  void* receive_;
+  const Blocks& in_;
+  Meeting<M> meeting_;
+  OpenChunks chunks_;
+  Cells cells_;
+  std::size_t rounds_;
+  bool inlined_;
+  bool more_to_come_ = false;
+  std::vector<std::size_t> long_cells_;  // by peer, of those whose block takes several rounds
+};
+
+/// out.bytes of each rank are in.bytes of this one there.
+template <Machine M>
+void alltoallv(M& m, const void* send, const Blocks& out, void* receive, const Blocks& in, const Plan& plan) {
+  Alltoallv<M>(m, send, out, receive, in, plan).run();
+}
+
+/// What is sent lies where what is received goes. It is set aside, for the cells of two ranks that exchange
+/// blocks may differ in size, so that one block comes in faster than the other goes out.
+template <Machine M>
+void alltoallv_in_place(M& m, void* buffer, const Blocks& blocks, const Plan& plan) {
+  std::vector<std::size_t> offsets;
+  std::size_t end = 0;
+  for (const std::size_t bytes : blocks.bytes) {
+    offsets.push_back(end);
+    end += bytes;
+  }
+  const std::unique_ptr<std::byte[]> kept(new std::byte[end]);
+  for (int rank = 0; rank < m.size(); ++rank)
+    if (blocks.bytes_of(rank) > 0)
+      m.copy(kept.get() + offsets[static_cast<std::size_t>(rank)], at(buffer, blocks.offset_of(rank)),
+             blocks.bytes_of(rank));
+  alltoallv(m, kept.get(), {blocks.bytes, offsets}, buffer, blocks, plan);
+}
+
+}  // namespace espalier::collective

@@ -1,0 +1,82 @@
+// Gather and gatherv: every rank leaves its block in its slots and goes; the root copies them straight into
+// its buffer.
+#pragma once
+
+#include "collective/blocks.hpp"
+#include "collective/open_chunks.hpp"
+#include "collective/readers.hpp"
+
+namespace espalier::collective {
+
+namespace detail {
+
+template <Machine M>
+void leave_chunk(M& m, int root, const void* send, const Chunk& chunk, bool inlined) {
+  m.reserve(chunk.first, chunk.span);
+  if (inlined) {
+    m.publish_inline(Channel::gather, chunk.step(), at(send, chunk.offset), chunk.bytes);
+  } else {
+    std::byte* slot = m.slot(m.rank(), chunk.first);
+    m.copy(slot, at(send, chunk.offset), chunk.bytes);
+    m.hand_over(slot, chunk.bytes);
+    m.publish(Channel::gather, chunk.step());
+  }
+  m.lend(chunk.first, chunk.span, readers(m, root, root));
+}
+
+template <Machine M>
+void fetch_chunk(M& m, int peer, std::byte* target, const Chunk& chunk, bool inlined) {
+  m.await(Channel::gather, peer, chunk.step());
+  m.copy(target + chunk.offset,
+         inlined ? m.inline_data(Channel::gather, peer, chunk.step()) : m.slot(peer, chunk.first),
+         chunk.bytes);
+}
+
+}  // namespace detail
+
+/// `bytes` of each rank. The root's own block may be in its place in `receive` already.
+template <Machine M>
+void gather(M& m, int root, const void* send, void* receive, std::size_t bytes, const Plan& plan) {
+  const EqualBlocks blocks{bytes};
+  const bool inlined = rides_inline(bytes, plan);
+  const Chunks chunks(m, bytes, plan);
+  for (std::size_t i = 0; i < chunks.count(); ++i) {
+    const Chunk chunk = chunks.next(m, i);
+    if (m.rank() != root)
+      detail::leave_chunk(m, root, send, chunk, inlined);
+    else
+      for (const int peer : m.everybody_else())
+        detail::fetch_chunk(m, peer, at(receive, blocks.offset_of(peer)), chunk, inlined);
+    m.finish(chunk.step());
+  }
+  if (m.rank() == root) copy_own(m, at(receive, blocks.offset_of(root)), send, Part{0, bytes});
+}
+
+/// The block of a rank that is not the root: only the root and the rank know how long it is.
+template <Machine M>
+void send_gatherv(M& m, int root, const void* send, std::size_t bytes, const Plan& plan) {
+  const OpenChunks chunks(m, plan);
+  const std::size_t count = chunks.count(bytes);
+  for (std::size_t i = 0; i < count; ++i)
+    detail::leave_chunk(m, root, send, chunks.chunk(i, bytes), rides_inline(bytes, plan));
+  m.finish(chunks.last());
+}
+
+template <Machine M>
+void receive_gatherv(M& m, const void* own, void* receive, const Blocks& blocks, const Plan& plan) {
+  const OpenChunks chunks(m, plan);
+  const std::size_t count = chunks.count(largest_of(blocks, m.size()));
+  for (std::size_t i = 0; i < count; ++i) {
+    for (const int peer : m.everybody_else()) {
+      const std::size_t bytes = blocks.bytes_of(peer);
+      if (i * chunks.chunk_bytes() >= bytes) continue;
+      detail::fetch_chunk(m, peer, at(receive, blocks.offset_of(peer)), chunks.chunk(i, bytes),
+                          rides_inline(bytes, plan));
+    }
+    m.finish(chunks.chunk(i, (i + 1) * chunks.chunk_bytes()).step());
+  }
+  m.finish(chunks.last());
+  copy_own(m, at(receive, blocks.offset_of(m.rank())), own, Part{0, blocks.bytes_of(m.rank())});
+}
+
+}  // namespace espalier::collective

@@ -1,0 +1,97 @@
+// Scatter: the root's slots carry the blocks of all others one after the other, as one stream, and each rank
+// waits for the steps that carry its own. So ranks are switched in for their own data only, and short blocks
+// share one step.
+#pragma once
+
+#include "collective/blocks.hpp"
+#include "collective/chunks.hpp"
+#include "collective/readers.hpp"
+
+namespace espalier::collective {
+
+namespace detail {
+
+/// What of a block that begins at `begin` in the stream lies in the chunk.
+inline Part overlap(std::size_t begin, std::size_t bytes, const Chunk& chunk) {
+  const std::size_t first = std::max(begin, chunk.offset);
+  const std::size_t end = std::min(begin + bytes, chunk.offset + chunk.bytes);
+  return first < end ? Part{first - begin, end - first} : Part{0, 0};
+}
+
+/// The next block of the stream: whose, and where it begins.
+struct Cursor {
+  int rank = 0;
+  std::size_t begin = 0;
+};
+
+/// Writes the root's next chunk to `data`, in rank order; returns for whom.
+template <Machine M, class B>
+std::span<const int> write_stream(M& m, std::byte* data, const void* send, const B& blocks,
+                                  const Chunk& chunk, Cursor& cursor) {
+  int first = -1, last = -1;
+  for (; cursor.rank < m.size(); ++cursor.rank) {
+    if (cursor.rank == m.rank()) continue;
+    const std::size_t bytes = blocks.bytes_of(cursor.rank);
+    const Part part = overlap(cursor.begin, bytes, chunk);
+    if (part.bytes > 0) {
+      m.copy(data + (cursor.begin + part.offset - chunk.offset),
+             at(send, blocks.offset_of(cursor.rank) + part.offset), part.bytes);
+      if (first < 0) first = cursor.rank;
+      last = cursor.rank;
+    }
+    if (cursor.begin + bytes > chunk.offset + chunk.bytes) break;  // the block goes on in the next chunk
+    cursor.begin += bytes;
+  }
+  return last < 0 ? std::span<const int>() : readers(m, first, last);
+}
+
+// The root announces on its gather line, which no other rank ever writes; a release line may become a
+// child's, written by its parent, while a slow rank still reads what rides in it.
+template <Machine M>
+void scatter_at_root(M& m, const void* send, const EqualBlocks& blocks, const Chunks& chunks, bool inlined) {
+  Cursor cursor;
+  for (std::size_t i = 0; i < chunks.count(); ++i) {
+    const Chunk chunk = chunks.next(m, i);
+    m.reserve(chunk.first, chunk.span);
+    std::byte* data =
+        inlined ? m.inline_buffer(Channel::gather, chunk.step()) : m.slot(m.rank(), chunk.first);
+    const std::span<const int> to = write_stream(m, data, send, blocks, chunk, cursor);
+    if (!inlined) m.hand_over(data, chunk.bytes);
+    m.publish(Channel::gather, chunk.step());
+    m.lend(chunk.first, chunk.span, to);
+    m.finish(chunk.step());
+  }
+}
+
+template <Machine M>
+void receive_scattered(M& m, int root, void* receive, const EqualBlocks& blocks, const Chunks& chunks,
+                       bool inlined) {
+  const std::size_t begin = blocks.offset_of(m.rank() < root ? m.rank() : m.rank() - 1);
+  for (std::size_t i = 0; i < chunks.count(); ++i) {
+    const Chunk chunk = chunks.next(m, i);
+    const Part part = overlap(begin, blocks.block, chunk);
+    if (part.bytes > 0) {
+      m.await(Channel::gather, root, chunk.step());
+      const std::byte* data =
+          inlined ? m.inline_data(Channel::gather, root, chunk.step()) : m.slot(root, chunk.first);
+      m.copy(at(receive, part.offset), data + (begin + part.offset - chunk.offset), part.bytes);
+    }
+    m.finish(chunk.step());
+  }
+}
+
+}  // namespace detail
+
+/// `bytes` to each rank. The root's own block goes to `receive`, unless that is where it lies.
+template <Machine M>
+void scatter(M& m, int root, const void* send, void* receive, std::size_t bytes, const Plan& plan) {
+  const EqualBlocks blocks{bytes};
+  const std::size_t stream = blocks.offset_of(m.size() - 1);
+  const Chunks chunks(m, stream, plan);
+  const bool inlined = rides_inline(chunks.chunk_bytes(), plan);
+  if (m.rank() != root) return detail::receive_scattered(m, root, receive, blocks, chunks, inlined);
+  detail::scatter_at_root(m, send, blocks, chunks, inlined);
+  copy_own(m, at(receive, 0), at(send, blocks.offset_of(root)), Part{0, bytes});
+}
+
+}  // namespace espalier::collective
