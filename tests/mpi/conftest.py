@@ -35,11 +35,6 @@ def host(request):
     return hosts.HOSTS[request.param]
 
 
-FOUR = ("allreduce", "barrier", "bcast", "reduce")
-ALL = (*FOUR, "allgather", "allgatherv", "gather", "gatherv", "scatter", "scatterv", "alltoall", "alltoallv",
-       "reduce_scatter_block", "reduce_scatter", "scan", "exscan")
-
-
 class Statistics:
     """The file that rank 0 writes at MPI_Finalize (ESPALIER_STATS=file)."""
 
@@ -56,7 +51,7 @@ class Statistics:
         assert data["schema"] == 1
         return data
 
-    def check(self, host, ranks, collectives=FOUR):
+    def check(self, host, ranks, collectives=hosts.FOUR):
         """All these collectives ran through shared memory, on this build and number of ranks."""
         if hosts.BARE:
             return None
