@@ -31,6 +31,7 @@ bool layouts_may_differ() {
 Move derived_move(const Group& group, std::uint64_t seed, int root, bool in_place) {
   Move move = plain_move(group, seed, root, in_place);
   auto rank = static_cast<std::uint64_t>(group.rank);
+  move.unit = ints_per_item;
   move.send = &layout(rank + seed);
   move.receive = &layout(rank * 3 + seed + 1);
   return move;
@@ -39,6 +40,7 @@ Move derived_move(const Group& group, std::uint64_t seed, int root, bool in_plac
 // All ranks have the same pair.
 Move equal_move(const Group& group, std::uint64_t seed, int root, bool in_place) {
   Move move = plain_move(group, seed, root, in_place);
+  move.unit = ints_per_item;
   move.send = &layout(seed);
   move.receive = &layout(seed / 8 + seed);
   return move;

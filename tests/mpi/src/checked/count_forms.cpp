@@ -63,6 +63,7 @@ void check_count_forms(const Group& world) {
       Move move{.group = world, .seed = seed, .in_place = in_place, .large = true, .root = root};
       all_moves(move, count);
       if (count % ints_per_item) continue;
+      move.unit = ints_per_item;
       move.send = &layouts()[2];
       move.receive = &layouts()[6];
       all_moves(move, count);

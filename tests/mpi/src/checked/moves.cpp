@@ -151,13 +151,14 @@ void one_alltoall(const Move& move, long length) {
   settle(expected, receive);
 }
 
-void one_allgatherv(const Move& move, long longest, long unit) {
+void one_allgatherv(const Move& move, long longest) {
   const Group& group = move.group;
   announce("allgatherv", move, longest, false);
   std::vector<long> lengths;
-  for (int rank = 0; rank < group.size; ++rank) lengths.push_back(uneven(move.seed, rank, 0, longest, unit));
+  for (int rank = 0; rank < group.size; ++rank)
+    lengths.push_back(uneven(move.seed, rank, 0, longest, move.unit));
   Side send(*move.send, even(1, lengths[static_cast<std::size_t>(group.rank)]));
-  Side receive(*move.receive, scattered(lengths, unit, own_shape(move, 0))), expected = receive;
+  Side receive(*move.receive, scattered(lengths, move.unit, own_shape(move, 0))), expected = receive;
   send.put(0, move.seed, group.rank, 0);
   if (move.in_place) receive.put(group.rank, move.seed, group.rank, 0);
   for (int rank = 0; rank < group.size; ++rank) expected.put(rank, move.seed, rank, 0);
@@ -172,14 +173,15 @@ void one_allgatherv(const Move& move, long longest, long unit) {
   settle(expected, receive);
 }
 
-void one_gatherv(const Move& move, long longest, long unit) {
+void one_gatherv(const Move& move, long longest) {
   const Group& group = move.group;
   announce("gatherv", move, longest, true);
   bool here = group.rank == move.root;
   std::vector<long> lengths;
-  for (int rank = 0; rank < group.size; ++rank) lengths.push_back(uneven(move.seed, rank, 1, longest, unit));
+  for (int rank = 0; rank < group.size; ++rank)
+    lengths.push_back(uneven(move.seed, rank, 1, longest, move.unit));
   Side send(*move.send, even(1, lengths[static_cast<std::size_t>(group.rank)]));
-  Side receive(*move.receive, scattered(lengths, unit, own_shape(move, 0))), expected = receive;
+  Side receive(*move.receive, scattered(lengths, move.unit, own_shape(move, 0))), expected = receive;
   send.put(0, move.seed, group.rank, 0);
   if (here && move.in_place) receive.put(group.rank, move.seed, group.rank, 0);
   for (int rank = 0; here && rank < group.size; ++rank) expected.put(rank, move.seed, rank, 0);
@@ -196,13 +198,14 @@ void one_gatherv(const Move& move, long longest, long unit) {
   settle(expected, receive);
 }
 
-void one_scatterv(const Move& move, long longest, long unit) {
+void one_scatterv(const Move& move, long longest) {
   const Group& group = move.group;
   announce("scatterv", move, longest, true);
   bool here = group.rank == move.root, stays = here && move.in_place;
   std::vector<long> lengths;
-  for (int rank = 0; rank < group.size; ++rank) lengths.push_back(uneven(move.seed, rank, 2, longest, unit));
-  Side send(*move.send, scattered(lengths, unit, own_shape(move, 1)));
+  for (int rank = 0; rank < group.size; ++rank)
+    lengths.push_back(uneven(move.seed, rank, 2, longest, move.unit));
+  Side send(*move.send, scattered(lengths, move.unit, own_shape(move, 1)));
   Side receive(*move.receive, even(1, lengths[static_cast<std::size_t>(group.rank)])), expected = receive;
   for (int rank = 0; rank < group.size; ++rank) send.put(rank, move.seed, move.root, rank);
   if (!stays) expected.put(0, move.seed, move.root, group.rank);
@@ -219,21 +222,21 @@ void one_scatterv(const Move& move, long longest, long unit) {
   settle(expected, receive);
 }
 
-void one_alltoallv(const Move& move, long longest, long unit) {
+void one_alltoallv(const Move& move, long longest) {
   const Group& group = move.group;
   announce("alltoallv", move, longest, false);
   // In place, both directions of a pair have one length.
   auto length = [&](int source, int target) {
     if (move.in_place && source > target) std::swap(source, target);
-    return uneven(move.seed, source, 3 + target, longest, unit);
+    return uneven(move.seed, source, 3 + target, longest, move.unit);
   };
   std::vector<long> out, in;
   for (int rank = 0; rank < group.size; ++rank) {
     out.push_back(length(group.rank, rank));
     in.push_back(length(rank, group.rank));
   }
-  Side send(*move.send, scattered(out, unit, own_shape(move, 1)));
-  Side receive(*move.receive, scattered(in, unit, own_shape(move, 0))), expected = receive;
+  Side send(*move.send, scattered(out, move.unit, own_shape(move, 1)));
+  Side receive(*move.receive, scattered(in, move.unit, own_shape(move, 0))), expected = receive;
   for (int rank = 0; rank < group.size; ++rank) {
     send.put(rank, move.seed, group.rank, rank);
     expected.put(rank, move.seed, rank, group.rank);
@@ -253,8 +256,7 @@ void one_alltoallv(const Move& move, long longest, long unit) {
 }
 
 void one_move(int which, const Move& move, long length) {
-  long unit = move.send == &plain_layout() && move.receive == &plain_layout() ? 1 : ints_per_item;
-  long longest = length / unit + 1;
+  long longest = length / move.unit + 1;
   switch (which) {
     case 0:
       return one_allgather(move, length);
@@ -265,13 +267,13 @@ void one_move(int which, const Move& move, long length) {
     case 3:
       return one_alltoall(move, length);
     case 4:
-      return one_allgatherv(move, longest, unit);
+      return one_allgatherv(move, longest);
     case 5:
-      return one_gatherv(move, longest, unit);
+      return one_gatherv(move, longest);
     case 6:
-      return one_scatterv(move, longest, unit);
+      return one_scatterv(move, longest);
     default:
-      return one_alltoallv(move, longest, unit);
+      return one_alltoallv(move, longest);
   }
 }
 

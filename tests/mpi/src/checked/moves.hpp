@@ -14,21 +14,22 @@ struct Move {
   std::uint64_t seed;  // gives the values, and the shape of the v forms
   const Layout* send = &plain_layout();
   const Layout* receive = &plain_layout();
+  long unit = 1;  // lengths are multiples of so many ints: ints_per_item, if any rank has another layout
   bool in_place = false;
   bool large = false;  // the _c form
   int root = 0;
 };
 
-// `length` ints from one rank to another. With other layouts than the plain one: a multiple of 12.
+// `length` ints from one rank to another.
 void one_allgather(const Move& move, long length);
 void one_gather(const Move& move, long length);
 void one_scatter(const Move& move, long length);
 void one_alltoall(const Move& move, long length);
-// Up to `longest` units of `unit` ints, some blocks empty.
-void one_allgatherv(const Move& move, long longest, long unit);
-void one_gatherv(const Move& move, long longest, long unit);
-void one_scatterv(const Move& move, long longest, long unit);
-void one_alltoallv(const Move& move, long longest, long unit);
+// Up to `longest` units, some blocks empty.
+void one_allgatherv(const Move& move, long longest);
+void one_gatherv(const Move& move, long longest);
+void one_scatterv(const Move& move, long longest);
+void one_alltoallv(const Move& move, long longest);
 
 // All eight.
 void all_moves(const Move& move, long length);
