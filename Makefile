@@ -1,17 +1,19 @@
 # The front door. Everything sets itself up: `make demo` and `make test` work on a fresh Debian-like machine.
 .DEFAULT_GOAL := help
-.PHONY: help setup build test demo bench format clean
+.PHONY: help setup build test demo example bench bench-kernels format clean
 
 help:
 	@echo 'make build    set up what the build needs, then build all: build/lib, .venv, bin/espalier'
 	@echo 'make test     build and run every test; ends with one line of totals'
 	@echo 'make demo     build and compare Espalier with MPICH: a table, and an HTML page with plots'
+	@echo 'make example  build and run real programs (examples/, LAMMPS if installed) with and without Espalier'
 	@echo 'make bench    build and measure Espalier against MPICH, Open MPI and Intel MPI'
+	@echo 'make bench-kernels  build and measure copies, reductions and flags beside memcpy'
 	@echo 'make setup    only set up: system packages (as root), environments in .venv'
 	@echo 'make format   clang-format on every C and C++ file'
 	@echo 'make clean    remove build/ (the environments in .venv stay)'
 	@echo
-	@echo 'Settings: PYTHON=/path/to/python3   JOBS=n   SKIP_SYSTEM=1 (look at no system package)   ARGS="..." (make bench)'
+	@echo 'Settings: PYTHON=/path/to/python3   JOBS=n   SKIP_SYSTEM=1 (look at no system package)   ARGS="..." (make example, make bench, make bench-kernels)'
 
 export PYTHON JOBS SKIP_SYSTEM
 
@@ -30,8 +32,14 @@ test:
 demo: build
 	@bin/espalier demo
 
+example: build
+	@.venv/command/bin/python tools/real_programs.py $(ARGS)
+
 bench: build
 	@bin/espalier bench $(ARGS)
+
+bench-kernels: build
+	@build/bin/bench_kernels --benchmark_counters_tabular=true $(ARGS)
 
 format:
 	@tools/setup/setup format

@@ -6,39 +6,7 @@
 #include "clock.h"
 #include "flag_exchange.h"
 #include "output.h"
-
-struct plan {
-  struct point point[COLLECTIVES * MAX_POINTS];
-  int calls[COLLECTIVES * MAX_POINTS];
-  int points;
-};
-
-static void add(struct plan* plan, enum collective what, size_t bytes) {
-  plan->point[plan->points++] = (struct point){what, bytes, 0};
-}
-
-static void list_points(struct plan* plan, const struct options* o) {
-  if (o->wanted[BARRIER]) add(plan, BARRIER, 0);
-  for (int c = BCAST; c < COLLECTIVES; ++c)
-    for (int s = 0; o->wanted[c] && s < o->sizes; ++s) add(plan, c, o->bytes[s]);
-}
-
-static size_t largest(const struct options* o) {
-  size_t most = 4096;
-  for (int s = 0; s < o->sizes; ++s)
-    if (o->bytes[s] > most) most = o->bytes[s];
-  return most;
-}
-
-// As many calls as the quicker side deserves, but no more than twice what the slower one gets.
-static void count_calls(struct bench* b, struct plan* plan, const struct options* o) {
-  for (int i = 0; i < plan->points; ++i) {
-    const int host = measure_plan(b, &plan->point[i], HOST);
-    const int other = o->host_only ? host : measure_plan(b, &plan->point[i], ESPALIER);
-    const int few = host < other ? host : other, many = host < other ? other : host;
-    plan->calls[i] = many < 2 * few ? many : 2 * few;
-  }
-}
+#include "session.h"
 
 static void one_round(struct bench* b, const struct options* o, const struct plan* plan, int i, int round,
                       FILE* out) {
@@ -54,7 +22,26 @@ static void one_round(struct bench* b, const struct options* o, const struct pla
   if (out) output_round(out, &r, o->host_only);
 }
 
+// The two sides' blocks of single calls, the one first that was second in the round before.
+static void each_round(struct bench* b, const struct options* o, const struct plan* plan, int i, int round,
+                       FILE* out) {
+  const int calls = o->late_us > 0 ? MAX_CALLS / 4 : MAX_CALLS;
+  double us[MAX_CALLS];
+  for (int turn = 0; turn < (o->host_only ? 1 : SIDES); ++turn) {
+    const enum side side = o->host_only || (round + turn) % 2 == 0 ? HOST : ESPALIER;
+    const double flag_ns = flag_exchange_ns(&b->team);
+    measure_each(b, &plan->point[i], side, calls, out ? us : NULL);
+    if (out) output_each(out, &plan->point[i], round, side, calls, us, flag_ns);
+  }
+}
+
 static void limits_round(struct bench* b, const struct options* o, int round, FILE* out) {
+  if (b->team.crowded) {
+    const double flag_ns = flag_exchange_ns(&b->team);
+    const struct switches found = switches_measure(&b->team);
+    if (out) output_switches(out, round, &found, flag_ns);
+    return;
+  }
   for (int s = 0; s < o->sizes; ++s) {
     const double flag_ns = flag_exchange_ns(&b->team);
     const struct limits found = limits_measure(b, o->bytes[s]);
@@ -67,31 +54,53 @@ static int time_is_up(struct bench* b, const struct options* o, int64_t begin) {
   return o->seconds > 0 && team_agree(&b->team, seconds > o->seconds);
 }
 
-static void run(struct bench* b, const struct options* o, FILE* out) {
-  struct plan plan = {.points = 0};
+// Every later round begins further on, so that a time that is up does not always cost the same points theirs.
+static int rounds_of_points(struct bench* b, const struct options* o, const struct plan* plan, FILE* out) {
   const int64_t begin = clock_kernel_ns();
-  int round = 0;
-  list_points(&plan, o);
-  count_calls(b, &plan, o);
-  const double nothing = measure_nothing_us(b), offset = flag_clock_offset_ns(&b->team);
-  if (out) output_run(out, b, nothing, offset, o->host_only);
-  while (round < o->rounds && !(round && time_is_up(b, o, begin))) {
-    for (int i = 0; i < plan.points; ++i) one_round(b, o, &plan, i, round, out);
+  int round = 0, up = 0;
+  for (; round < o->rounds && !up; ++round) {
     if (o->limits) limits_round(b, o, round, out);
-    ++round;
+    for (int k = 0; k < plan->points && !up; ++k) {
+      const int i = (k + round * plan->points / 3) % plan->points;
+      (o->each ? each_round : one_round)(b, o, plan, i, round, out);
+      up = round > 0 && time_is_up(b, o, begin);
+    }
+    up = up || time_is_up(b, o, begin);
+  }
+  return round;
+}
+
+static void run(struct bench* b, const struct options* o, struct plan* plan, FILE* out) {
+  struct run_facts facts = {.shared_session = session_is_shared(b->team.rank),
+                            .own_sessions = session_is_own(b->team.rank),
+                            .autogroup = session_is_autogroup()};
+  int rounds = 0;
+  facts.nothing_us = measure_nothing_us(b);
+  facts.clock_offset_ns = flag_clock_offset_ns(&b->team);
+  if (out) output_run(out, b, o, plan, &facts);
+  if (o->calls_only) {
+    for (int i = 0; i < plan->points; ++i) measure_call_once(b, &plan->point[i]);
+  } else {
+    if (!o->each) plan_calls(plan, o, b);
+    rounds = rounds_of_points(b, o, plan, out);
   }
   long wrong = 0;
   PMPI_Reduce(&b->wrong, &wrong, 1, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
-  if (out) output_end(out, round, wrong);
+  if (out) output_end(out, rounds, wrong);
 }
 
-static int start(struct bench* b, const struct options* o) {
+static int start(struct bench* b, const struct options* o, struct plan* plan) {
+  size_t send, receive;
   PMPI_Comm_rank(MPI_COMM_WORLD, &b->team.rank);
   PMPI_Comm_size(MPI_COMM_WORLD, &b->team.size);
   b->reused = o->reused;
+  b->late_us = o->late_us;
   team_pin(&b->team, o);
   b->team.area = area_make(b->team.rank, b->team.size);
-  if (!b->team.area || work_make(&b->work, largest(o))) return -1;
+  if (!b->team.area) return -1;
+  plan_list(plan, o, b->team.size);
+  plan_buffers(plan, o, b->team.size, &send, &receive);
+  if (work_make(&b->work, send, receive)) return -1;
   if (!b->team.rank) b->team.area->nanoseconds_per_tick = clock_calibrate();
   PMPI_Barrier(MPI_COMM_WORLD);
   return 0;
@@ -107,14 +116,17 @@ static FILE* open_output(const struct bench* b, const struct options* o) {
 }
 
 int main(int argc, char** argv) {
+  static struct bench b;  // large, as the plan is
+  static struct plan plan;
   struct options o;
-  struct bench b = {.turn = 0};
   if (options_parse(&o, argc, argv)) return 2;
+  if (o.own_sessions && session_leave())
+    fprintf(stderr, "compare: this rank cannot leave its launcher's session (--sessions own)\n");
   team_pin(&b.team, &o);  // before MPI_Init: hosts and Espalier look at the affinity there
   MPI_Init(&argc, &argv);
-  if (start(&b, &o)) PMPI_Abort(MPI_COMM_WORLD, 1);
+  if (start(&b, &o, &plan)) PMPI_Abort(MPI_COMM_WORLD, 1);
   FILE* out = open_output(&b, &o);
-  run(&b, &o, out);
+  run(&b, &o, &plan, out);
   if (out) fclose(out);
   MPI_Finalize();
   return 0;

@@ -7,11 +7,11 @@
 
 enum { BLOCK_BYTES = 1024 };
 
-// Barrier and allreduce hold the ranks together by themselves, so short ones are timed as a block of calls
-// and the clock's share vanishes. In a bcast or reduce some ranks would run ahead: those are timed one by one
-// from a common start.
-static int in_block(const struct point* p) {
-  return p->what == BARRIER || (p->what == ALLREDUCE && p->bytes <= BLOCK_BYTES);
+// Calls that hold the ranks together by themselves are timed as a block if they are short, and the clock's
+// share vanishes. In a bcast or reduce some ranks would run ahead: those are timed one by one from a common
+// start, and so is everything when one rank comes late.
+static int in_block(const struct bench* b, const struct point* p) {
+  return !b->late_us && p->bytes <= BLOCK_BYTES && collective_holds_together(p->what);
 }
 
 static void prepare(struct bench* b, const struct point* p, int force) {
@@ -28,10 +28,19 @@ static void time_block(struct bench* b, const struct point* p, enum side side, i
   b->team.area->rank[b->team.rank].ticks[0] = clock_ticks() - start;
 }
 
+// One of the ranks, in turn, computes on before it comes. Its arrival is noted, from the common start on.
+static void come_late(struct bench* b, int64_t start, int call) {
+  if (b->lates++ % b->team.size != b->team.rank) return;
+  const int64_t end = start + (int64_t)(b->late_us * 1000 / b->team.area->nanoseconds_per_tick);
+  while (clock_ticks() < end) continue;
+  b->team.area->late[call] = clock_ticks() - start;
+}
+
 static void time_singles(struct bench* b, const struct point* p, enum side side, int calls) {
   for (int i = 0; i < calls; ++i) {
     prepare(b, p, 0);
     const int64_t start = team_start(&b->team);
+    if (b->late_us > 0) come_late(b, start, i);
     work_call(&b->work, p, side);
     b->team.area->rank[b->team.rank].ticks[i] = clock_ticks() - start;
   }
@@ -47,46 +56,84 @@ static double median(double* values, int n) {
   return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
-// `samples` timed stretches of `calls` calls each.
-static struct timing collect(const struct team* team, int root, int samples, int calls) {
+// The slowest rank's ticks of one sample.
+static int64_t slowest_ticks(const struct team* team, int sample) {
+  int64_t most = 0;
+  for (int r = 0; r < team->size; ++r)
+    if (team->area->rank[r].ticks[sample] > most) most = team->area->rank[r].ticks[sample];
+  return most;
+}
+
+// `samples` timed stretches of `calls` calls each. With a late rank the time begins at its arrival.
+static struct timing collect(const struct team* team, int root, int samples, int calls, int late) {
   double slowest[MAX_CALLS], mean[MAX_CALLS], at_root[MAX_CALLS];
   const double us = team->area->nanoseconds_per_tick / 1000 / calls;
   for (int i = 0; i < samples; ++i) {
-    int64_t most = 0, sum = 0;
-    for (int r = 0; r < team->size; ++r) {
-      const int64_t ticks = team->area->rank[r].ticks[i];
-      if (ticks > most) most = ticks;
-      sum += ticks;
-    }
-    slowest[i] = us * (double)most;
+    const int64_t from = late ? team->area->late[i] : 0;
+    int64_t sum = 0;
+    for (int r = 0; r < team->size; ++r) sum += team->area->rank[r].ticks[i] - from;
+    slowest[i] = us * (double)(slowest_ticks(team, i) - from);
     mean[i] = us * (double)sum / team->size;
-    at_root[i] = us * (double)team->area->rank[root].ticks[i];
+    at_root[i] = us * (double)(team->area->rank[root].ticks[i] - from);
   }
   return (struct timing){median(slowest, samples), median(mean, samples), median(at_root, samples)};
 }
 
 struct timing measure(struct bench* b, const struct point* p, enum side side, int calls) {
   struct timing t = {0, 0, 0};
+  const int block = in_block(b, p), late = b->late_us > 0;
+  work_begin(&b->work, &b->team, p);
   prepare(b, p, 1);
   work_call(&b->work, p, side);  // warm-up
-  in_block(p) ? time_block(b, p, side, calls) : time_singles(b, p, side, calls);
+  block ? time_block(b, p, side, calls) : time_singles(b, p, side, calls);
   const long turn = b->turn;
   team_start(&b->team);
   if (!b->team.rank)
-    t = in_block(p) ? collect(&b->team, p->root, 1, calls) : collect(&b->team, p->root, calls, 1);
+    t = block ? collect(&b->team, p->root, 1, calls, 0) : collect(&b->team, p->root, calls, 1, late);
   b->wrong += work_check(&b->work, &b->team, p, side, turn);
   team_start(&b->team);
   return t;
+}
+
+void measure_each(struct bench* b, const struct point* p, enum side side, int calls, double* us) {
+  work_begin(&b->work, &b->team, p);
+  prepare(b, p, 1);
+  work_call(&b->work, p, side);  // warm-up
+  time_singles(b, p, side, calls);
+  const long turn = b->turn;
+  team_start(&b->team);
+  for (int i = 0; us && i < calls; ++i) {
+    const int64_t from = b->late_us > 0 ? b->team.area->late[i] : 0;
+    us[i] = team_ns(&b->team, slowest_ticks(&b->team, i) - from) / 1000;
+  }
+  b->wrong += work_check(&b->work, &b->team, p, side, turn);
+  team_start(&b->team);
+}
+
+void measure_call_once(struct bench* b, const struct point* p) {
+  work_begin(&b->work, &b->team, p);
+  prepare(b, p, 1);
+  work_call(&b->work, p, ESPALIER);
+  b->wrong += work_check(&b->work, &b->team, p, ESPALIER, b->turn);
+  team_start(&b->team);
 }
 
 static int clamp(double value, int low, int high) {
   return value < low ? low : value > high ? high : (int)value;
 }
 
+// Very slow calls are not worth a second trial.
 int measure_plan(struct bench* b, const struct point* p, enum side side) {
-  measure(b, p, side, 2);
-  const double us = measure(b, p, side, 3).us + 0.01;
-  const int most = in_block(p) ? clamp(100 / us, us > 500 ? 3 : 20, 200) : clamp(1500 / us, 3, 11);
+  double us = measure(b, p, side, 2).us;
+  if (team_agree(&b->team, us < 2000)) us = measure(b, p, side, 3).us;
+  us += 0.01;
+  const int block = in_block(b, p), slow = us > 10000;
+  const int most = block ? clamp(100 / us,
+                                 slow       ? 1
+                                 : us > 500 ? 3
+                                            : 20,
+                                 200)
+                         : clamp(1500 / us, slow ? 1 : 3, 11);
   return (int)team_agree(&b->team, most);
 }
 
@@ -96,7 +143,7 @@ double measure_nothing_us(struct bench* b) {
     b->team.area->rank[b->team.rank].ticks[i] = clock_ticks() - start;
   }
   team_start(&b->team);
-  const double us = b->team.rank ? 0 : collect(&b->team, 0, MAX_CALLS, 1).us;
+  const double us = b->team.rank ? 0 : collect(&b->team, 0, MAX_CALLS, 1, 0).us;
   team_start(&b->team);
   return us;
 }

@@ -4,24 +4,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char* const names[COLLECTIVES] = {"barrier", "bcast", "reduce", "allreduce"};
-
-const char* collective_name(enum collective which) { return names[which]; }
-
 static int complain(const char* what, const char* value) {
   fprintf(stderr, "compare: bad %s '%s' (see bench/README.md for the options)\n", what, value);
   return -1;
 }
 
 static int parse_collectives(struct options* o, const char* list) {
-  char copy[256];
+  char copy[512];
   snprintf(copy, sizeof copy, "%s", list);
   memset(o->wanted, 0, sizeof o->wanted);
   for (char* word = strtok(copy, ","); word; word = strtok(NULL, ",")) {
-    int found = 0;
-    for (int c = 0; c < COLLECTIVES; ++c)
-      if (!strcmp(word, names[c])) found = o->wanted[c] = 1;
-    if (!found) return complain("collective", word);
+    const enum collective found = collective_parse(word);
+    if (found == COLLECTIVES) return complain("collective", word);
+    o->wanted[found] = 1;
   }
   return 0;
 }
@@ -62,11 +57,31 @@ static int parse_cpus(struct options* o, const char* list) {
   return 0;
 }
 
+static int parse_sessions(struct options* o, const char* value) {
+  o->own_sessions = !strcmp(value, "own");
+  return o->own_sessions || !strcmp(value, "launcher") ? 0 : complain("kind of sessions", value);
+}
+
+static int parse_late(struct options* o, const char* value) {
+  char* end;
+  o->late_us = strtod(value, &end);
+  return !*end && o->late_us > 0 && o->late_us <= 1e6 ? 0 : complain("time of a late arrival", value);
+}
+
+static int parse_memory(struct options* o, const char* value) {
+  char* end;
+  o->memory = strtoull(value, &end, 10);
+  return !*end && o->memory > 0 ? 0 : complain("bound of memory", value);
+}
+
 static int parse_value(struct options* o, const char* key, const char* value) {
   if (!strcmp(key, "--collectives")) return parse_collectives(o, value);
   if (!strcmp(key, "--sizes")) return parse_sizes(o, value);
   if (!strcmp(key, "--cpus")) return parse_cpus(o, value);
   if (!strcmp(key, "--pin")) return parse_pin(o, value);
+  if (!strcmp(key, "--sessions")) return parse_sessions(o, value);
+  if (!strcmp(key, "--late")) return parse_late(o, value);
+  if (!strcmp(key, "--memory")) return parse_memory(o, value);
   if (!strcmp(key, "--out")) return o->out = value, 0;
   if (!strcmp(key, "--seconds")) return o->seconds = atof(value), 0;
   if (!strcmp(key, "--rounds")) {
@@ -80,6 +95,8 @@ static int* find_switch(struct options* o, const char* key) {
   if (!strcmp(key, "--reused")) return &o->reused;
   if (!strcmp(key, "--host-only")) return &o->host_only;
   if (!strcmp(key, "--limits")) return &o->limits;
+  if (!strcmp(key, "--each")) return &o->each;
+  if (!strcmp(key, "--calls-only")) return &o->calls_only;
   if (!strcmp(key, "--rotate-roots")) return &o->rotate_roots;
   return NULL;
 }
@@ -87,7 +104,8 @@ static int* find_switch(struct options* o, const char* key) {
 int options_parse(struct options* o, int argc, char** argv) {
   memset(o, 0, sizeof *o);
   o->rounds = 10;
-  parse_collectives(o, "barrier,bcast,reduce,allreduce");
+  o->memory = (size_t)1 << 30;
+  for (int c = 0; c < COLLECTIVES; ++c) o->wanted[c] = 1;
   parse_sizes(o, "8,64,512,4096,32768,262144,1048576,4194304");
   for (int i = 1; i < argc; ++i) {
     int* on = find_switch(o, argv[i]);

@@ -4,9 +4,9 @@
 
 #include <stddef.h>
 
-enum { MAX_POINTS = 32, MAX_CPUS = 256 };
+#include "collective.h"
 
-enum collective { BARRIER, BCAST, REDUCE, ALLREDUCE, COLLECTIVES };
+enum { MAX_POINTS = 32, MAX_CPUS = 256 };
 
 enum pin { PIN_AUTO, PIN_YES, PIN_NO };
 
@@ -17,16 +17,20 @@ struct options {
   int rounds;
   int reused;        // 1: the send buffer is left as it is between the timed calls of a round
   int host_only;     // 1: measure only the host (PMPI names)
-  int limits;        // 1: also measure memcpy and copy-in-copy-out
+  int limits;        // 1: also measure what the machine can: memcpy, copy-in-copy-out, switches
+  int each;          // 1: the time of every single call, both sides in alternating blocks
+  int calls_only;    // 1: each point is called once by the MPI names and checked; nothing is timed
+  int own_sessions;  // 1: each rank leaves the launcher's session for one of its own
   int rotate_roots;  // 1: root = round % ranks, else 0
   enum pin pin;
   int cpu[MAX_CPUS];  // processors to pin to, rank modulo their number; none: those the launcher left
   int cpus;
-  double seconds;   // stop starting new rounds after this long; 0: never
+  double seconds;  // stop starting new points after this long, but not before the first round is complete; 0:
+                   // never
+  double late_us;  // one rank, in turn, comes this much later than the others; 0: nobody
+  size_t memory;   // bytes: points whose buffers need more, all ranks together, are left out
   const char* out;  // file for the JSON lines; NULL: standard output
 };
-
-const char* collective_name(enum collective which);
 
 // Fills `o` from the command line. On a bad argument prints one line to standard error and returns -1.
 int options_parse(struct options* o, int argc, char** argv);

@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <mpi.h>
+#include <sched.h>
 #include <string.h>
 
 static void print_string(FILE* f, const char* s) {
@@ -19,11 +20,14 @@ static void print_string(FILE* f, const char* s) {
   fputc('"', f);
 }
 
-static void print_library(FILE* f, const char* key, const char* symbol) {
+static const char* library_of(enum collective which, enum side side) {
   Dl_info info;
-  void* address = dlsym(RTLD_DEFAULT, symbol);
+  return dladdr(calls_address(which, side), &info) && info.dli_fname ? info.dli_fname : "";
+}
+
+static void print_library(FILE* f, const char* key, enum side side) {
   fprintf(f, ", \"%s\": ", key);
-  print_string(f, address && dladdr(address, &info) && info.dli_fname ? info.dli_fname : "");
+  print_string(f, library_of(ALLREDUCE, side));
 }
 
 static void print_version(FILE* f) {
@@ -35,15 +39,57 @@ static void print_version(FILE* f) {
   print_string(f, version);
 }
 
-void output_run(FILE* f, const struct bench* b, double nothing_us, double offset_ns, int host_only) {
+// The processors that rank 0 may use.
+static void print_affinity(FILE* f) {
+  cpu_set_t allowed;
+  int n = 0;
+  fputs(", \"affinity\": [", f);
+  if (!sched_getaffinity(0, sizeof allowed, &allowed))
+    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+      if (CPU_ISSET(cpu, &allowed)) fprintf(f, "%s%d", n++ ? ", " : "", cpu);
+  fputs("]", f);
+}
+
+static const char* truth(int value) { return value ? "true" : "false"; }
+
+static void print_point(FILE* f, const struct point* p) {
+  fprintf(f, "{\"collective\": \"%s\", \"bytes\": %zu}", collective_name(p->what), p->bytes);
+}
+
+static void print_left_out(FILE* f, const struct plan* plan) {
+  fputs(", \"left_out\": [", f);
+  for (int i = 0; i < plan->left; ++i) {
+    if (i) fputs(", ", f);
+    print_point(f, &plan->left_out[i]);
+  }
+  fputs("]", f);
+}
+
+// The measured collectives whose MPI name is not the host's function any more.
+static void print_taken(FILE* f, const struct options* o) {
+  int n = 0;
+  fputs(", \"taken\": [", f);
+  for (int c = 0; c < COLLECTIVES; ++c)
+    if (o->wanted[c] && strcmp(library_of(c, HOST), library_of(c, ESPALIER)))
+      fprintf(f, "%s\"%s\"", n++ ? ", " : "", collective_name(c));
+  fputs("]", f);
+}
+
+void output_run(FILE* f, const struct bench* b, const struct options* o, const struct plan* plan,
+                const struct run_facts* facts) {
   const struct team* team = &b->team;
   fprintf(f, "{\"kind\": \"run\", \"ranks\": %d, \"cores\": %d, \"pinned\": %s, \"buffers\": \"%s\"",
-          team->size, team->cores, team->pinned ? "true" : "false", b->reused ? "reused" : "written");
-  fprintf(f, ", \"host_only\": %s, \"nothing_us\": %.4f, \"clock_offset_ns\": %.1f",
-          host_only ? "true" : "false", nothing_us, offset_ns);
+          team->size, team->cores, truth(team->pinned), b->reused ? "reused" : "written");
+  fprintf(f, ", \"host_only\": %s, \"late_us\": %g, \"nothing_us\": %.4f, \"clock_offset_ns\": %.1f",
+          truth(o->host_only), o->late_us, facts->nothing_us, facts->clock_offset_ns);
+  fprintf(f, ", \"shared_session\": %s, \"own_sessions\": %s, \"autogroup\": %s",
+          truth(facts->shared_session), truth(facts->own_sessions), truth(facts->autogroup));
+  print_affinity(f);
   print_version(f);
-  print_library(f, "mpi_library", "MPI_Allreduce");
-  print_library(f, "host_library", "PMPI_Allreduce");
+  print_library(f, "mpi_library", ESPALIER);
+  print_library(f, "host_library", HOST);
+  print_taken(f, o);
+  print_left_out(f, plan);
   fputs("}\n", f);
 }
 
@@ -67,10 +113,26 @@ void output_round(FILE* f, const struct round_result* r, int host_only) {
           r->flag_ns[1], r->flag_ns[2]);
 }
 
+void output_each(FILE* f, const struct point* p, int round, enum side side, int calls, const double* us,
+                 double flag_ns) {
+  fprintf(f, "{\"kind\": \"each\", \"collective\": \"%s\", \"bytes\": %zu, \"round\": %d, \"side\": \"%s\"",
+          collective_name(p->what), p->bytes, round, side == HOST ? "host" : "espalier");
+  fprintf(f, ", \"f_ns\": %.1f, \"us\": [", flag_ns);
+  for (int i = 0; i < calls; ++i) fprintf(f, "%s%.3f", i ? ", " : "", us[i]);
+  fputs("]}\n", f);
+}
+
 void output_limits(FILE* f, size_t bytes, int round, const struct limits* l, double flag_ns) {
   fprintf(f, "{\"kind\": \"limits\", \"bytes\": %zu, \"round\": %d, \"memcpy_us\": %.4f, \"pipe_us\": %.4f",
           bytes, round, l->memcpy_us, l->pipe_us);
-  fprintf(f, ", \"f_ns\": %.1f}\n", flag_ns);
+  fprintf(f, ", \"pipe_chunk\": %zu, \"pipe_slots\": %d, \"f_ns\": %.1f}\n", l->pipe_chunk, l->pipe_slots,
+          flag_ns);
+}
+
+void output_switches(FILE* f, int round, const struct switches* s, double flag_ns) {
+  fprintf(f,
+          "{\"kind\": \"switches\", \"round\": %d, \"per_core\": %d, \"switch_us\": %.4f, \"f_ns\": %.1f}\n",
+          round, s->per_core, s->us, flag_ns);
 }
 
 void output_end(FILE* f, int rounds, long wrong) {

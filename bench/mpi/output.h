@@ -5,6 +5,8 @@
 #include <stdio.h>
 
 #include "limits.h"
+#include "plan.h"
+#include "switches.h"
 
 struct round_result {
   struct point point;
@@ -14,9 +16,19 @@ struct round_result {
   double flag_ns[3];  // before, between, after
 };
 
-void output_run(FILE* f, const struct bench* b, double nothing_us, double offset_ns, int host_only);
+// What is known once the ranks have met.
+struct run_facts {
+  double nothing_us, clock_offset_ns;
+  int shared_session, own_sessions, autogroup;
+};
+
+void output_run(FILE* f, const struct bench* b, const struct options* o, const struct plan* plan,
+                const struct run_facts* facts);
 void output_round(FILE* f, const struct round_result* r, int host_only);
+void output_each(FILE* f, const struct point* p, int round, enum side side, int calls, const double* us,
+                 double flag_ns);
 void output_limits(FILE* f, size_t bytes, int round, const struct limits* l, double flag_ns);
+void output_switches(FILE* f, int round, const struct switches* s, double flag_ns);
 void output_end(FILE* f, int rounds, long wrong);
 
 #endif

@@ -39,12 +39,24 @@ static void list_cpus(struct team* team, const struct options* o) {
     if (CPU_ISSET(cpu, &allowed)) team->cpu[team->cores++] = cpu;
 }
 
+// A rank that is not fixed to one processor keeps those that its launcher gave it, as far as they are named.
+static void stay_inside(const struct team* team) {
+  cpu_set_t allowed, named, inside;
+  CPU_ZERO(&named);
+  for (int i = 0; i < team->cores; ++i) CPU_SET(team->cpu[i], &named);
+  if (sched_getaffinity(0, sizeof allowed, &allowed)) return;
+  CPU_AND(&inside, &allowed, &named);
+  if (!CPU_EQUAL(&inside, &allowed))
+    sched_setaffinity(0, sizeof named, CPU_COUNT(&inside) ? &inside : &named);
+}
+
 void team_pin(struct team* team, const struct options* o) {
   const int rank = team->size ? team->rank : launcher_rank();
   const int size = team->size ? team->size : launcher_size();
   if (!team->cores) list_cpus(team, o);
   team->crowded = size > team->cores;
   const int wanted = o->pin == PIN_YES || (o->pin == PIN_AUTO && !team->crowded);
+  if (!wanted) stay_inside(team);
   if (wanted && rank >= 0 && size > 0) team->pinned = team_pin_to(team->cpu[rank % team->cores]) == 0;
 }
 

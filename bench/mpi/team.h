@@ -15,7 +15,8 @@ struct team {
   struct area* area;
 };
 
-// Pins the rank if asked to; called before MPI_Init (rank from the launcher's environment) and after it.
+// Pins the rank if asked to, else keeps it on the processors that were named; called before MPI_Init (rank
+// from the launcher's environment) and after it.
 void team_pin(struct team* team, const struct options* o);
 
 // Fixes the calling process to one processor; 0 if that worked.

@@ -1,7 +1,6 @@
 #define _GNU_SOURCE
 #include "work.h"
 
-#include <mpi.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -13,70 +12,64 @@ static double* room(size_t bytes) {
   return p;
 }
 
-int work_make(struct work* work, size_t bytes) {
-  work->send = room(bytes);
-  work->receive = room(bytes);
+int work_make(struct work* work, size_t send_bytes, size_t receive_bytes) {
+  work->send = room(send_bytes);
+  work->receive = room(receive_bytes);
   if (work->send && work->receive) return 0;
-  fprintf(stderr, "compare: no memory for two buffers of %zu bytes\n", bytes);
+  fprintf(stderr, "compare: no memory for buffers of %zu and %zu bytes\n", send_bytes, receive_bytes);
   return -1;
+}
+
+void work_begin(struct work* work, const struct team* team, const struct point* p) {
+  layout_make(&work->layout, p, team->rank, team->size);
 }
 
 // Small whole numbers: their sums are exact in every order, so that results compare bit by bit.
 static double base(long turn) { return (double)(turn % 997 + 1); }
 
+// Added to what is meant for one receiver, so that a block that went to the wrong one is seen.
+static double for_receiver(int rank) { return 1e6 * rank; }
+
 static void fill(double* out, size_t n, double first) {
   for (size_t i = 0; i < n; ++i) out[i] = first + (double)(i & 63);
 }
 
-static long differences(const double* got, size_t n, double first, double step) {
+// `at`: the place of got[0] in the whole vector that was filled.
+static long differences(const double* got, size_t n, double first, double step, size_t at) {
   long wrong = 0;
-  for (size_t i = 0; i < n; ++i) wrong += got[i] != first + step * (double)(i & 63);
+  for (size_t i = 0; i < n; ++i) wrong += got[i] != first + step * (double)((at + i) & 63);
   return wrong;
 }
 
+static void fill_blocks(const struct work* work, int size, double first) {
+  const struct blocks* to = &work->layout.send;
+  for (int r = 0; r < size; ++r) fill(work->send + to->at[r], to->count[r], first + for_receiver(r));
+}
+
 void work_write(const struct work* work, const struct team* team, const struct point* p, long turn) {
-  const size_t n = p->bytes / sizeof(double);
-  if (p->what == BARRIER || (p->what == BCAST && team->rank != p->root)) return;
-  fill(work->send, n, base(turn) * (p->what == BCAST ? 1 : team->rank + 1));
-}
-
-static void call_host(const struct work* w, const struct point* p, int n) {
+  const double mine = base(turn) * (team->rank + 1);
   switch (p->what) {
     case BARRIER:
-      PMPI_Barrier(MPI_COMM_WORLD);
       break;
     case BCAST:
-      PMPI_Bcast(w->send, n, MPI_DOUBLE, p->root, MPI_COMM_WORLD);
+      if (team->rank == p->root) fill(work->send, work->layout.send.total, base(turn));
       break;
-    case REDUCE:
-      PMPI_Reduce(w->send, w->receive, n, MPI_DOUBLE, MPI_SUM, p->root, MPI_COMM_WORLD);
+    case SCATTER:
+    case SCATTERV:
+      if (team->rank == p->root) fill_blocks(work, team->size, base(turn));
       break;
-    default:
-      PMPI_Allreduce(w->send, w->receive, n, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-      break;
-  }
-}
-
-static void call_espalier(const struct work* w, const struct point* p, int n) {
-  switch (p->what) {
-    case BARRIER:
-      MPI_Barrier(MPI_COMM_WORLD);
-      break;
-    case BCAST:
-      MPI_Bcast(w->send, n, MPI_DOUBLE, p->root, MPI_COMM_WORLD);
-      break;
-    case REDUCE:
-      MPI_Reduce(w->send, w->receive, n, MPI_DOUBLE, MPI_SUM, p->root, MPI_COMM_WORLD);
+    case ALLTOALL:
+    case ALLTOALLV:
+      fill_blocks(work, team->size, mine);
       break;
     default:
-      MPI_Allreduce(w->send, w->receive, n, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+      fill(work->send, work->layout.send.total, mine);
       break;
   }
 }
 
 void work_call(const struct work* work, const struct point* p, enum side side) {
-  const int n = (int)(p->bytes / sizeof(double));
-  side == HOST ? call_host(work, p, n) : call_espalier(work, p, n);
+  calls_make(p, &work->layout, side, work->send, work->receive);
 }
 
 // The rank that arrives last comes late on purpose: a barrier that lets anybody through early is seen.
@@ -97,18 +90,55 @@ static long barrier_leaks(const struct work* work, struct team* team, const stru
   return early;
 }
 
+// Blocks from every rank, one after the other.
+static long wrong_blocks(const struct work* work, const struct team* team, long turn, double added) {
+  const struct blocks* from = &work->layout.receive;
+  long wrong = 0;
+  for (int r = 0; r < team->size; ++r)
+    wrong += differences(work->receive + from->at[r], from->count[r], base(turn) * (r + 1) + added, 1, 0);
+  return wrong;
+}
+
+// The sum over the first `ranks` ranks.
+static long wrong_sum(const struct work* work, long turn, int ranks, size_t at) {
+  const double all = base(turn) * ranks * (ranks + 1) / 2;
+  return differences(work->receive, work->layout.receive.total, all, ranks, at);
+}
+
 long work_check(const struct work* work, struct team* team, const struct point* p, enum side side,
                 long turn) {
-  const size_t n = p->bytes / sizeof(double);
-  const double ranks = team->size, all = base(turn) * ranks * (ranks + 1) / 2;
+  const struct layout* l = &work->layout;
+  const int rank = team->rank, at_root = rank == p->root;
   switch (p->what) {
     case BARRIER:
       return barrier_leaks(work, team, p, side, turn);
     case BCAST:
-      return differences(work->send, n, base(turn), 1);
+      return differences(work->send, l->mine, base(turn), 1, 0);
     case REDUCE:
-      return team->rank == p->root ? differences(work->receive, n, all, ranks) : 0;
-    default:
-      return differences(work->receive, n, all, ranks);
+      return at_root ? wrong_sum(work, turn, team->size, 0) : 0;
+    case ALLREDUCE:
+      return wrong_sum(work, turn, team->size, 0);
+    case GATHER:
+    case GATHERV:
+      return at_root ? wrong_blocks(work, team, turn, 0) : 0;
+    case ALLGATHER:
+    case ALLGATHERV:
+      return wrong_blocks(work, team, turn, 0);
+    case SCATTER:
+    case SCATTERV:
+      return differences(work->receive, l->mine, base(turn) + for_receiver(rank), 1, 0);
+    case ALLTOALL:
+    case ALLTOALLV:
+      return wrong_blocks(work, team, turn, for_receiver(rank));
+    case REDUCE_SCATTER_BLOCK:
+    case REDUCE_SCATTER:
+      return wrong_sum(work, turn, team->size, l->send.at[rank]);
+    case SCAN:
+      return wrong_sum(work, turn, rank + 1, 0);
+    case EXSCAN:
+      return rank ? wrong_sum(work, turn, rank, 0) : 0;
+    case COLLECTIVES:
+      break;
   }
+  return 0;
 }

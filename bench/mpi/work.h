@@ -1,30 +1,26 @@
-// The buffers of a rank, what is written into them, what must come out, and the calls themselves.
+// The buffers of a rank, what is written into them and what must come out.
 #ifndef ESPALIER_BENCH_WORK_H
 #define ESPALIER_BENCH_WORK_H
 
+#include "calls.h"
 #include "team.h"
-
-enum side { HOST, ESPALIER, SIDES };
-
-struct point {
-  enum collective what;
-  size_t bytes;  // per rank; 0 for the barrier
-  int root;
-};
 
 struct work {
   double* send;
   double* receive;
+  struct layout layout;  // of the point under way
 };
 
-// Room for messages of up to `bytes`. Returns -1 after a message on standard error.
-int work_make(struct work* work, size_t bytes);
+// Room for points of up to these many bytes. Returns -1 after a message on standard error.
+int work_make(struct work* work, size_t send_bytes, size_t receive_bytes);
+
+// Must precede the others whenever the point changes.
+void work_begin(struct work* work, const struct team* team, const struct point* p);
 
 // What a program does before the call: new values, none of them zero, for call number `turn`. Only ranks
-// whose send buffer counts write (in a bcast the root).
+// whose send buffer counts write (in a bcast or scatter the root).
 void work_write(const struct work* work, const struct team* team, const struct point* p, long turn);
 
-// The call, by the host (PMPI names) or by whoever stands behind the MPI names.
 void work_call(const struct work* work, const struct point* p, enum side side);
 
 // Compares the result of call number `turn` with what the written values must give. For the barrier: makes

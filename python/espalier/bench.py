@@ -4,53 +4,15 @@ from __future__ import annotations
 
 import datetime
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Optional
 
 import typer
 
 from espalier import __version__
+from espalier.bench_collectives import NAMES
 from espalier.install import source_tree
 from espalier.problem import Problem
-from espalier.sizes import parse_bytes
-
-_COLLECTIVES = ("barrier", "bcast", "reduce", "allreduce")
-_SIZES = "8,64,512,2048,8192,32K,128K,256K,1M,4M"
-_QUICK_SIZES = "8,1024,32K,1M"
-
-
-def _numbers(text: str, what: str, low: int, high: int) -> tuple[int, ...]:
-    try:
-        found = tuple(int(part) for part in text.split(",") if part.strip())
-    except ValueError:
-        raise Problem(f"'{text}' is no list of {what}; write it as 2,4,8") from None
-    if not found or not all(low <= value <= high for value in found):
-        raise Problem(f"{what} must lie between {low} and {high}, not '{text}'")
-    return found
-
-
-def _sizes(text: str) -> tuple[int, ...]:
-    found = tuple(sorted({parse_bytes(part) for part in text.split(",") if part.strip()}))
-    if not found or any(value <= 0 or value % 8 for value in found):
-        raise Problem(f"sizes are whole numbers of doubles: multiples of 8 bytes, not '{text}'")
-    if len(found) > 32:
-        raise Problem(f"{len(found)} sizes are too many; at most 32")
-    return found
-
-
-def _collectives(text: str) -> tuple[str, ...]:
-    found = tuple(part.strip() for part in text.split(",") if part.strip())
-    for name in found:
-        if name not in _COLLECTIVES:
-            raise Problem(f"'{name}' is no collective that is measured; choose from {', '.join(_COLLECTIVES)}")
-    return found
-
-
-def _buffers(text: str) -> tuple[str, ...]:
-    kinds = {"written": ("written",), "reused": ("reused",), "both": ("written", "reused")}
-    if text not in kinds:
-        raise Problem(f"--buffers {text}: choose written, reused or both")
-    return kinds[text]
-
 
 def _document(settings, machine: dict, jobs: list[dict], failures: list[dict]) -> dict:
     from espalier import bench_file, bench_stats
@@ -62,19 +24,28 @@ def _document(settings, machine: dict, jobs: list[dict], failures: list[dict]) -
         "espalier": __version__,
         "machine": machine,
         "near_below_ns": round(bench_stats.near_below(flags), 1),
-        "settings": {"rounds": settings.rounds, "passes": settings.passes, "seconds": settings.seconds, "pin": settings.pin},
-        "jobs": jobs,
+        "settings": {
+            "rounds": settings.rounds,
+            "passes": settings.passes,
+            "seconds": settings.seconds,
+            "pin": settings.pin,
+            "cpus": list(settings.usable),
+            "sessions": settings.sessions,
+            "memory": settings.memory,
+        },
+        "quota": settings.quota.described() if settings.quota else {"made": False, "why": "not asked for"},
         "failures": failures,
+        "jobs": jobs,
     }
 
 
 def _measure(settings, console) -> dict:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    from espalier import bench_jobs, bench_machine
+    from espalier import bench_jobs, bench_machine, bench_stats
 
     bench_jobs.check_ready(settings)
-    machine = bench_machine.describe()  # now: the load must not be our own
+    machine = bench_machine.describe() | {"cores": len(settings.usable)}  # now: the load must not be our own
     todo, done, failures = list(bench_jobs.plan(settings)), [], []
     columns = (BarColumn(24), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
     with Progress(*columns, console=console) as progress:
@@ -86,12 +57,13 @@ def _measure(settings, console) -> dict:
             entry, failure = bench_jobs.run(job, settings)
             (done if entry else failures).append(entry or failure)
             progress.advance(task)
-    return _document(settings, machine, done, failures)
+    document = _document(settings, machine, done, failures)
+    return document | {"points": bench_stats.points(document)}
 
 
-def show(document: dict, console) -> None:
-    """The tables of a document and its verdict."""
-    from espalier import bench_machine, bench_stats, bench_table, bench_verdict
+def show(document: dict, console, details: bool = False) -> None:
+    """The tables of a document and its verdict; `details`: each host's table of points too."""
+    from espalier import bench_machine, bench_special, bench_stats, bench_table, bench_verdict
 
     summaries = bench_stats.summarise(document)
     cores = document["machine"].get("cores", 0)
@@ -103,60 +75,70 @@ def show(document: dict, console) -> None:
             f"flag exchange F: median {spread.mid:.0f} ns, quartiles {spread.low:.0f}–{spread.high:.0f}; "
             f"near below {document['near_below_ns']:.0f} ns"
         )
-    bench_table.print_points(summaries, console)
+    if details:
+        bench_table.print_points(summaries, console)
     bench_table.print_best(summaries, cores, console)
-    bench_table.print_verdict(bench_verdict.verdict(summaries, cores), console)
+    bench_special.print_all(document, console)
+    bench_table.print_verdict(bench_verdict.verdict(document), console)
     if bench_machine.busy_note(document["machine"]):
         console.print(f"note: {bench_machine.busy_note(document['machine'])}", highlight=False)
     bench_table.print_failures(document.get("failures", []), console)
 
 
+def _measure_under(quota: bool, settings, console) -> dict:
+    """The control group lasts as long as the measuring."""
+    from dataclasses import replace
+
+    from espalier import bench_quota
+
+    if not quota:
+        return _measure(settings, console)
+    with bench_quota.quota(1) as made:
+        if not made.made:
+            console.print(f"no CPU quota can be set here ({made.why}); 4 ranks on one core instead", highlight=False)
+        return _measure(replace(settings, quota=made), console)
+
+
 def bench(
     hosts: str = typer.Option("mpich,openmpi,impi", help="Host MPIs, separated by commas."),
-    ranks: str = typer.Option("2,4,8", help="Numbers of ranks."),
+    ranks: Optional[str] = typer.Option(None, help="Numbers of ranks (default 2,4,8,16, quick 2,4)."),
     sizes: Optional[str] = typer.Option(None, help="Bytes per rank, such as 8,4K,1M."),
-    collectives: str = typer.Option(",".join(_COLLECTIVES), help="Which collectives."),
-    rounds: Optional[int] = typer.Option(None, help="Rounds in one job (default 12, quick 5)."),
+    crowded_sizes: Optional[str] = typer.Option(None, help="Bytes per rank where there are more ranks than cores."),
+    collectives: str = typer.Option(",".join(NAMES), help="Which collectives."),
+    rounds: Optional[int] = typer.Option(None, help="Rounds in one job (default 12, quick 4)."),
     passes: Optional[int] = typer.Option(None, help="Jobs of each kind, all hosts in turn (default 3, quick 1)."),
-    seconds: Optional[float] = typer.Option(None, help="A job starts no new round after this (default 8, quick 3)."),
+    seconds: Optional[float] = typer.Option(None, help="A job ends after this, at the earliest after a round (default 8, quick 3)."),
     buffers: str = typer.Option("written", help="Send buffers: written before every call, reused, or both."),
     pin: str = typer.Option("auto", help="Pin ranks: yes, no, or auto (when there are enough cores)."),
-    limits: bool = typer.Option(False, "--limits", help="Also measure memcpy and copy-in-copy-out."),
+    cpus: Optional[str] = typer.Option(None, help="Processors to use, such as 0 or 0,1 (default: all)."),
+    sessions: str = typer.Option("launcher", help="Sessions of the ranks: as the launcher makes them, or own: one for each."),
+    quota: Optional[bool] = typer.Option(None, "--quota/--no-quota", help="4 ranks under a CPU quota of one core (default, but not quick)."),
+    late: float = typer.Option(0, metavar="MICROSECONDS", help="Also measure with one rank, in turn, that comes so much later."),
+    neighbour: bool = typer.Option(False, "--neighbour", help="Also measure single calls beside a computing process."),
+    limits: bool = typer.Option(True, "--limits/--no-limits", help="Measure what the machine can: F, M, C and S."),
+    memory: str = typer.Option("256M", help="Leave out points whose buffers, all ranks together, need more."),
     host_only: bool = typer.Option(False, "--host-only", help="Measure the hosts without Espalier."),
+    details: bool = typer.Option(False, "--details", help="Print the table of every point too (the report has it)."),
     quick: bool = typer.Option(False, "--quick", help="Few sizes, few rounds: about a minute."),
     json: Optional[Path] = typer.Option(None, help="Where to write the result (default build/bench/bench.json)."),
-    compare: Optional[Path] = typer.Option(None, help="A kept result to compare with."),
+    against: Optional[Path] = typer.Option(None, "--against", "--compare", help="A kept result to compare with."),
 ) -> None:
     """Measure Espalier against the host MPIs, alternating in one process, and judge it by the goals."""
+    asked = dict(locals())
     from rich.console import Console
 
-    from espalier import bench_compare, bench_file, bench_hosts, bench_jobs, bench_process, bench_stats
+    from espalier import bench_compare, bench_file, bench_options, bench_process
 
-    if pin not in ("auto", "yes", "no"):
-        raise Problem(f"--pin {pin}: choose auto, yes or no")
-    settings = bench_jobs.Settings(
-        hosts=tuple(bench_hosts.find(hosts)),
-        ranks=_numbers(ranks, "numbers of ranks", 1, 256),
-        sizes=_sizes(sizes or (_QUICK_SIZES if quick else _SIZES)),
-        collectives=_collectives(collectives),
-        buffers=_buffers(buffers),
-        rounds=rounds or (5 if quick else 12),
-        passes=passes or (1 if quick else 3),
-        seconds=seconds or (3 if quick else 8),
-        pin=pin,
-        limits=limits,
-        host_only=host_only,
-    )
+    settings = bench_options.settings(SimpleNamespace(**asked))
     target = json or source_tree() / "build" / "bench" / "bench.json"
     bench_process.die_with_jobs()
-    kept = bench_file.load(compare) if compare else None  # a bad file is told before the long part, not after it
-    console = Console(width=None if Console().is_terminal else 130)
-    document = _measure(settings, console)
+    kept = bench_file.load(against) if against else None  # a bad file is told before the long part, not after it
+    console = Console(width=None if Console().is_terminal else 150)
+    document = _measure_under(not quick if quota is None else quota, settings, console)
     bench_file.save(document, target)
-    show(document, console)
+    show(document, console, details)
     if kept:
-        found = bench_compare.changes(bench_stats.summarise(kept), bench_stats.summarise(document))
-        bench_compare.print_changes(found, console)
+        bench_compare.print_all(kept, document, console)
     console.print(f"written: {target} (espalier report {target} makes a page of it)", highlight=False)
     if document["failures"]:
         raise Problem(f"{len(document['failures'])} jobs failed, see above", code=1)

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from rich.console import Console
 from rich.table import Table
 
-from espalier.bench_stats import Key, Spread, Summary
+from espalier import bench_each, bench_limits
+from espalier.bench_stats import Key, Spread, Summary, summarise
 from espalier.bench_table import micros, size
+from espalier.sizes import print_bytes
 
 NOISE = 1.1
 # Flag exchanges that differ by more than this are not the same machine, whatever both runs called the state.
@@ -57,7 +59,7 @@ def _row(change: Change) -> list[str]:
     word = "faster" if change.factor > 1 else "slower"
     factor = max(change.factor, 1 / change.factor)
     return [
-        *(key.host, str(key.ranks), key.buffers, key.collective, size(change.new), key.state, change.what),
+        *(key.host, str(key.ranks), key.place, key.buffers, key.collective, size(change.new), key.state, change.what),
         *(micros(change.before.mid), micros(change.after.mid), f"[{colour}]{factor:.2f} x {word}[/]"),
     ]
 
@@ -72,8 +74,51 @@ def print_changes(found: list[Change], console: Console) -> None:
     if not real:
         return
     table = Table(title="Changes since the kept run", title_justify="left")
-    for name in ("host", "ranks", "buffers", "collective", "bytes", "state", "time of", "before µs", "now µs", "change"):
+    for name in ("host", "ranks", "place", "buffers", "collective", "bytes", "state", "time of", "before µs", "now µs", "change"):
         table.add_column(name, justify="right" if name in ("ranks", "bytes", "before µs", "now µs") else "left")
     for change in sorted(real, key=lambda c: c.factor):
         table.add_row(*_row(change))
     console.print(table)
+
+
+def yardsticks(old: dict, new: dict) -> list[tuple[str, float, float]]:
+    """What the machine could do then and now, in microseconds: without it a change of times says little."""
+    found = []
+    before = {(y.bytes, y.state): y for y in bench_limits.yardsticks(old)}
+    for y in bench_limits.yardsticks(new):
+        was = before.get((y.bytes, y.state))
+        if was and was.pipe and y.pipe:
+            found.append((f"C({print_bytes(y.bytes)}) {y.state}", was.pipe.mid, y.pipe.mid))
+    switches = bench_limits.switch_rounds(old)
+    for (ranks, host), now in bench_limits.switch_rounds(new).items():
+        if (ranks, host) in switches:
+            found.append((f"S, {ranks} ranks under {host}", switches[ranks, host].mid, now.mid))
+    return found
+
+
+def neighbours(old: dict, new: dict) -> list[tuple[str, float, float]]:
+    """The p95 of single calls beside a computing process."""
+    before, now = bench_each.beside_neighbour(old), bench_each.beside_neighbour(new)
+    names = {"host": "host", "espalier": "Espalier"}
+    return [
+        (f"{words}: {host}, {names[side]}", before[words, host, side]["p95"], entry["p95"])
+        for (words, host, side), entry in now.items()
+        if (words, host, side) in before
+    ]
+
+
+def _print_pairs(title: str, found: list[tuple[str, float, float]], console: Console) -> None:
+    if not found:
+        return
+    table = Table(title=title, title_justify="left")
+    for name in ("", "before µs", "now µs", "now / before"):
+        table.add_column(name, justify="right" if name else "left")
+    for name, before, now in found:
+        table.add_row(name, micros(before), micros(now), f"{now / before:.2f}")
+    console.print(table)
+
+
+def print_all(old: dict, new: dict, console: Console) -> None:
+    print_changes(changes(summarise(old), summarise(new)), console)
+    _print_pairs("The machine then and now", yardsticks(old, new), console)
+    _print_pairs("p95 beside a computing process, then and now", neighbours(old, new), console)

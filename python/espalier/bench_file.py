@@ -45,8 +45,31 @@ def load(path: Path) -> dict:
     return document
 
 
+def _flat(value) -> bool:
+    return not isinstance(value, (dict, list)) or not any(isinstance(part, (dict, list)) for part in _parts(value))
+
+
+def _parts(value) -> list:
+    return list(value.values()) if isinstance(value, dict) else value
+
+
+def text_of(value, indent: str = "") -> str:
+    """JSON with one line for each innermost list or object, such as a round."""
+    if _flat(value):
+        return json.dumps(value)
+    more = indent + " "
+    if isinstance(value, dict):
+        lines = [f"{json.dumps(str(name))}: {text_of(part, more)}" for name, part in value.items()]
+        opening, closing = "{", "}"
+    else:
+        lines = [text_of(part, more) for part in value]
+        opening, closing = "[", "]"
+    inside = f",\n{more}".join(lines)
+    return f"{opening}\n{more}{inside}\n{indent}{closing}"
+
+
 def save(document: dict, path: Path) -> None:
-    write(json.dumps(document, indent=1) + "\n", path)
+    write(text_of(document) + "\n", path)
 
 
 def write(text: str, path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Optional
 
 from espalier.install import environments, library
 from espalier.problem import Problem
@@ -55,8 +56,9 @@ def cores() -> list[int]:
     return sorted(os.sched_getaffinity(0))
 
 
-def environment(host: Host, ranks: int, default: bool = False) -> dict[str, str]:
-    """What a job of this host needs in its environment. `default`: the host as it comes, also above the cores."""
+def environment(host: Host, ranks: int, default: bool = False, usable: Optional[int] = None) -> dict[str, str]:
+    """What a job of this host needs in its environment. `default`: the host as it comes, also above the cores;
+    `usable`: the cores it may use, if not all."""
     settings: dict[str, str] = {}
     if host.name == "openmpi":
         settings |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
@@ -69,17 +71,17 @@ def environment(host: Host, ranks: int, default: bool = False) -> dict[str, str]
             "FI_PROVIDER": "shm",
             "LD_LIBRARY_PATH": f"{lib}:{path}" if path else lib,
         }
-    if ranks > len(cores()) and not default:
+    if ranks > (usable or len(cores())) and not default:
         settings |= host.crowded
     return settings
 
 
-def launcher(host: Host, ranks: int) -> list[str]:
+def launcher(host: Host, ranks: int, usable: Optional[int] = None) -> list[str]:
     command = [str(host.folder / "bin" / "mpirun"), "-n", str(ranks)]
     if host.name == "openmpi":
         command += ["--bind-to", "none"]
         # It also turns on yielding, so only where it is needed.
-        command += ["--oversubscribe"] if ranks > len(cores()) else []
+        command += ["--oversubscribe"] if ranks > (usable or len(cores())) else []
     return command
 
 

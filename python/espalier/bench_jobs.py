@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import json
 import tempfile
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Iterator, Optional
 
-from espalier import bench_build, bench_process
+from espalier import bench_build, bench_each, bench_neighbour, bench_process, bench_served
 from espalier.bench_hosts import Host, cores, environment, launcher, preload
+from espalier.bench_quota import Quota
 from espalier.problem import Problem
+
+QUOTA_RANKS = 4
+NEIGHBOUR_LATE_US = 500  # beside a neighbour: so long that a rank that waits without sleeping uses up its share
+CROWDED_PASSES = 2  # calls take longer there, and a round has more of them
+NO_QUOTA = Quota(None, 0, "not asked for")
+AS_IT_COMES = ("barrier", "bcast", "reduce", "allreduce")
 
 
 @dataclass(frozen=True)
@@ -22,10 +30,21 @@ class Settings:
     buffers: tuple[str, ...]
     rounds: int  # in one job
     passes: int  # jobs of each kind
-    seconds: float  # a job starts no new round after this long
+    seconds: float  # a job starts no new point after this long, once every point has had its first round
     pin: str  # auto: when there are enough cores
     limits: bool
     host_only: bool
+    crowded_sizes: tuple[int, ...] = ()  # above the number of cores; (): sizes
+    cpus: tuple[int, ...] = ()  # (): all that this process may use
+    sessions: str = "launcher"  # or own: each rank in a session of its own
+    late_us: float = 0  # also measure with one rank that comes so much later
+    quota: Optional[Quota] = None  # also measure 4 ranks under a quota of one core, or on one core if it was not made
+    neighbour: bool = False  # also measure beside a computing process
+    memory: int = 256 << 20  # bytes of all buffers of a job
+
+    @property
+    def usable(self) -> tuple[int, ...]:
+        return self.cpus or tuple(cores())
 
 
 @dataclass(frozen=True)
@@ -35,55 +54,122 @@ class Job:
     ranks: int
     buffers: str
     number: int  # of the pass
+    kind: str = "points"  # or "served": who serves which call; "neighbour": single calls beside a computing process
+    place: str = ""  # "", "quota", "one core" or "late"
 
     @property
     def title(self) -> str:
         extra = " as it comes" if self.variant == "default" else ""
-        return f"{self.host.title}{extra}, {self.ranks} ranks, buffers {self.buffers}"
+        what = {"points": "", "served": ", who serves what", "neighbour": ", a computing neighbour"}[self.kind]
+        place = {"": "", "quota": ", quota of one core", "one core": ", all on one core", "late": ", one late"}[self.place]
+        return f"{self.host.title}{extra}, {self.ranks} ranks{place}{what}, buffers {self.buffers}"
+
+
+def _crowded(ranks: int, settings: Settings) -> bool:
+    return ranks > len(settings.usable)
+
+
+def _of_hosts(settings: Settings, *words, **more) -> Iterator[Job]:
+    for host in settings.hosts:
+        yield Job(host, *words, **more)
+
+
+def _points(settings: Settings, number: int) -> Iterator[Job]:
+    """Hosts in the innermost loop: jobs that will be compared run close together."""
+    for ranks in settings.ranks:
+        crowded = _crowded(ranks, settings)
+        if crowded and number >= CROWDED_PASSES:
+            continue
+        for buffers in settings.buffers:
+            yield from _of_hosts(settings, "best", ranks, buffers, number)
+        if settings.late_us:
+            yield from _of_hosts(settings, "best", ranks, "written", number, place="late")
+        if number == 0 and crowded and set(settings.collectives) & set(AS_IT_COMES):
+            yield from (job for job in _of_hosts(settings, "default", ranks, "written", number) if job.host.crowded)
+
+
+def _special(settings: Settings, number: int) -> Iterator[Job]:
+    if settings.quota and number < CROWDED_PASSES:
+        place = "quota" if settings.quota.made else "one core"
+        yield from _of_hosts(settings, "best", QUOTA_RANKS, "written", number, place=place)
+    if settings.neighbour:
+        yield from _of_hosts(settings, "best", 2, "written", number, kind="neighbour")
+        yield from _of_hosts(settings, "best", 2, "written", number, kind="neighbour", place="late")
 
 
 def plan(settings: Settings) -> Iterator[Job]:
-    """Hosts in the innermost loop: jobs that will be compared run close together."""
+    for ranks in settings.ranks if not settings.host_only else ():
+        yield from _of_hosts(settings, "best", ranks, "written", 0, kind="served")
     for number in range(settings.passes):
-        for ranks in settings.ranks:
-            for buffers in settings.buffers:
-                for host in settings.hosts:
-                    yield Job(host, "best", ranks, buffers, number)
-            if number == 0 and ranks > len(cores()):
-                for host in settings.hosts:
-                    if host.crowded:
-                        yield Job(host, "default", ranks, "written", number)
+        yield from _points(settings, number)
+        yield from _special(settings, number)
+
+
+def _usable(job: Job, settings: Settings) -> tuple[int, ...]:
+    return settings.usable[:1] if job.place == "one core" else settings.usable
+
+
+def _sizes(job: Job, settings: Settings) -> tuple[int, ...]:
+    sizes = settings.crowded_sizes if settings.crowded_sizes and _crowded(job.ranks, settings) else settings.sizes
+    return sizes[:1] if job.variant == "default" else sizes
+
+
+def _collectives(job: Job, settings: Settings) -> list[str]:
+    if job.variant != "default":
+        return list(settings.collectives)
+    return [name for name in settings.collectives if name in AS_IT_COMES]
+
+
+def _late_us(job: Job, settings: Settings) -> float:
+    return NEIGHBOUR_LATE_US if job.kind == "neighbour" else settings.late_us
+
+
+def _late(job: Job, settings: Settings) -> list[str]:
+    return ["--late", f"{_late_us(job, settings):g}"] if job.place == "late" else []
+
+
+def _what(job: Job, settings: Settings) -> list[str]:
+    if job.kind == "neighbour":
+        return ["--each", "--sizes", "8", "--collectives", "allreduce", "--rounds", "40", *_late(job, settings)]
+    words = ["--sizes", ",".join(map(str, _sizes(job, settings)))]
+    words += ["--collectives", ",".join(_collectives(job, settings))]
+    words += ["--rounds", "3" if job.variant == "default" else str(settings.rounds)]
+    words += ["--calls-only"] if job.kind == "served" else []
+    words += ["--reused"] if job.buffers == "reused" else []
+    words += _late(job, settings)
+    enough = job.ranks == 2 or _crowded(job.ranks, settings)
+    words += ["--limits"] if settings.limits and enough and job.variant == "best" and not job.place else []
+    return words
 
 
 def _arguments(job: Job, settings: Settings, out: str) -> list[str]:
-    default = job.variant == "default"
-    sizes = settings.sizes[:1] if default else settings.sizes
-    words = ["--out", out, "--cpus", ",".join(map(str, cores())), "--pin", settings.pin]
-    words += ["--sizes", ",".join(map(str, sizes)), "--collectives", ",".join(settings.collectives)]
-    words += ["--rounds", "3" if default else str(settings.rounds), "--seconds", str(settings.seconds)]
-    words += ["--host-only"] if default or settings.host_only else []
-    words += ["--reused"] if job.buffers == "reused" else []
-    words += ["--limits"] if settings.limits and job.ranks == 2 and not default else []
-    return words
+    words = ["--out", out, "--cpus", ",".join(map(str, _usable(job, settings)))]
+    words += ["--pin", "yes" if job.place == "one core" else settings.pin]
+    words += ["--seconds", str(settings.seconds), "--memory", str(settings.memory), "--sessions", settings.sessions]
+    words += ["--host-only"] if job.variant == "default" or settings.host_only else []
+    return words + _what(job, settings)
+
+
+_LISTS = {"round": "rounds", "limits": "limits", "switches": "switches", "each": "each"}
 
 
 def read_lines(text: str) -> dict:
     """What bench/mpi/compare writes, sorted by kind. A job that was cut short has no "end"."""
-    found: dict = {"run": None, "rounds": [], "limits": [], "end": None}
+    found: dict = {"run": None, "end": None, **{name: [] for name in _LISTS.values()}}
     for line in text.splitlines():
         try:
             entry = json.loads(line)
         except ValueError:
             continue
         kind = entry.pop("kind", "") if isinstance(entry, dict) else ""
-        if kind in ("round", "limits"):
-            found["rounds" if kind == "round" else "limits"].append(entry)
+        if kind in _LISTS:
+            found[_LISTS[kind]].append(entry)
         elif kind in ("run", "end"):
             found[kind] = entry
     return found
 
 
-def _trouble(found: dict, outcome: bench_process.Outcome, host_only: bool) -> Optional[str]:
+def _trouble(found: dict, outcome: bench_process.Outcome, host_only: bool, sessions: str = "launcher") -> Optional[str]:
     if not outcome.fine:
         return outcome.failure()["why"]
     if found["end"] is None or found["run"] is None:
@@ -92,37 +178,59 @@ def _trouble(found: dict, outcome: bench_process.Outcome, host_only: bool) -> Op
         return f"{found['end']['wrong']} wrong elements in the results"
     if not host_only and found["run"]["mpi_library"] == found["run"]["host_library"]:
         return "Espalier was preloaded, but the MPI names still lead to the host"
+    if sessions == "own" and not found["run"]["own_sessions"]:
+        return "not every rank could leave its launcher's session (--sessions own)"
     return None
+
+
+def _surroundings(job: Job, settings: Settings, statistics: Path) -> dict[str, str]:
+    usable = len(_usable(job, settings))
+    found = environment(job.host, job.ranks, default=job.variant == "default", usable=usable)
+    return found | ({"ESPALIER_STATS": str(statistics)} if job.kind == "served" else {})
+
+
+def _beside(job: Job, settings: Settings):
+    """The neighbour sits on the last rank's core."""
+    return bench_neighbour.neighbour(settings.usable[:2][-1]) if job.kind == "neighbour" else nullcontext()
 
 
 def run(job: Job, settings: Settings) -> tuple[Optional[dict], Optional[dict]]:
     """(job entry, None) or (None, failure entry) for the document."""
     host_only = settings.host_only or job.variant == "default"
-    surroundings = environment(job.host, job.ranks, default=job.variant == "default")
     with tempfile.TemporaryDirectory(prefix="espalier-bench-") as folder:
-        out = Path(folder) / "out.jsonl"
+        out, statistics = Path(folder) / "out.jsonl", Path(folder) / "statistics.json"
         program = [str(bench_build.compare(job.host)), *_arguments(job, settings, str(out))]
         program = bench_process.wrapped({}, None if host_only else preload(job.host), program)
-        outcome = bench_process.run(launcher(job.host, job.ranks) + program, surroundings, 60 + 6 * settings.seconds)
+        command = launcher(job.host, job.ranks, len(_usable(job, settings))) + program
+        command = settings.quota.wrapped(command) if job.place == "quota" else command
+        with _beside(job, settings):
+            outcome = bench_process.run(command, _surroundings(job, settings, statistics), 60 + 6 * settings.seconds)
         found = read_lines(out.read_text() if out.exists() else "")
-    trouble = _trouble(found, outcome, host_only)
+        if job.kind == "served":
+            found["served"] = bench_served.read(statistics, settings.collectives)
+    trouble = _trouble(found, outcome, host_only, settings.sessions)
     if trouble:
         return None, {**outcome.failure(), "why": trouble}
-    return _entry(job, found, outcome), None
+    return _entry(job, settings, found, outcome), None
 
 
-def _entry(job: Job, found: dict, outcome: bench_process.Outcome) -> dict:
+def _entry(job: Job, settings: Settings, found: dict, outcome: bench_process.Outcome) -> dict:
     return {
         "host": job.host.name,
         "variant": job.variant,
         "ranks": job.ranks,
         "buffers": job.buffers,
+        "kind": job.kind,
+        "place": f"late {_late_us(job, settings):g} µs" if job.place == "late" else job.place,
         "pass": job.number,
         "command": outcome.command,
         "seconds": round(outcome.seconds, 2),
         "run": found["run"],
         "rounds": found["rounds"],
         "limits": found["limits"],
+        "switches": found["switches"],
+        "each": bench_each.reduced(found["each"]),
+        "served": found.get("served", {}),
     }
 
 

@@ -7,10 +7,14 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import Iterable, Optional, Sequence
 
+from espalier import bench_served
+
 # One population of flag-exchange times is called near or far by this; two populations are split between them.
 FAR_FROM_NS = 160.0
 # Quantile 0.95 over quantile 0.05: above it the rounds lie in two states.
 TWO_STATES = 1.7
+# So far beside the quantiles of a single state the border must lie.
+BESIDE = 1.2
 
 
 def quantile(values: Sequence[float], share: float) -> float:
@@ -36,12 +40,16 @@ class Spread:
 
 def near_below(flag_ns: Iterable[float]) -> float:
     """The flag-exchange time that parts near rounds from far ones: between the two states if the rounds show
-    two (their geometric mean), else FAR_FROM_NS."""
+    two (their geometric mean), else FAR_FROM_NS, moved aside if it would cut through the one state there is."""
     times = [value for value in flag_ns if value > 0]
     if len(times) < 8:
         return FAR_FROM_NS
     low, high = quantile(times, 0.05), quantile(times, 0.95)
-    return math.sqrt(low * high) if high > TWO_STATES * low else FAR_FROM_NS
+    if high > TWO_STATES * low:
+        return math.sqrt(low * high)
+    if quantile(times, 0.5) < FAR_FROM_NS:
+        return max(FAR_FROM_NS, BESIDE * high)
+    return min(FAR_FROM_NS, low / BESIDE)
 
 
 def state(flag_ns: float, border: float) -> str:
@@ -59,6 +67,7 @@ class Key:
     collective: str
     bytes: int
     state: str
+    place: str = ""  # "", "quota", "one core", "late 100 µs"
 
 
 @dataclass(frozen=True)
@@ -70,9 +79,10 @@ class Summary:
     ratio: Optional[Spread]  # host / Espalier, round by round: above 1 Espalier is faster
     flags: Optional[Spread]  # Espalier's time in flag exchanges of the same round
     flag_ns: float
+    served: str = ""  # by "espalier", the "host", or "both"; "": not known
 
 
-def summarise_rounds(key: Key, rounds: Sequence[dict]) -> Summary:
+def summarise_rounds(key: Key, rounds: Sequence[dict], served: str = "") -> Summary:
     paired = [r for r in rounds if r.get("espalier_us")]
     flags = [r["espalier_us"] * 1000 / r["f_ns"] for r in paired if r["f_ns"] > 0]
     return Summary(
@@ -83,16 +93,40 @@ def summarise_rounds(key: Key, rounds: Sequence[dict]) -> Summary:
         ratio=Spread.of([r["host_us"] / r["espalier_us"] for r in paired]) if paired else None,
         flags=Spread.of(flags) if flags else None,
         flag_ns=quantile([r["f_ns"] for r in rounds], 0.5),
+        served=served,
     )
 
 
 def summarise(document: dict) -> list[Summary]:
     """Every point of a bench document, in the order of the jobs."""
     border = document["near_below_ns"]
+    served = bench_served.table(document)
     groups: dict[Key, list[dict]] = defaultdict(list)
     for job in document["jobs"]:
+        about = (job["host"], job["variant"], job["ranks"], job["buffers"])
         for r in job["rounds"]:
-            where = state(r["f_ns"], border)
-            key = Key(job["host"], job["variant"], job["ranks"], job["buffers"], r["collective"], r["bytes"], where)
+            key = Key(*about, r["collective"], r["bytes"], state(r["f_ns"], border), job.get("place", ""))
             groups[key].append(r)
-    return [summarise_rounds(key, rounds) for key, rounds in groups.items()]
+    who = lambda key: served.get((key.host, key.ranks, key.collective), "")
+    return [summarise_rounds(key, rounds, who(key)) for key, rounds in groups.items()]
+
+
+def geometric_mean(values: Sequence[float]) -> Optional[float]:
+    return math.exp(sum(map(math.log, values)) / len(values)) if values else None
+
+
+def _described(spread: Optional[Spread]) -> Optional[dict]:
+    if spread is None:
+        return None
+    return {name: round(value, 4) for name, value in zip(("low", "median", "high", "least"), (spread.low, spread.mid, spread.high, spread.least))}
+
+
+def points(document: dict) -> list[dict]:
+    """The summaries as they stand in the file."""
+    found = []
+    for s in summarise(document):
+        spreads = {"host_us": s.host, "espalier_us": s.espalier, "ratio": s.ratio}
+        found.append(
+            {**vars(s.key), "rounds": s.rounds, "served": s.served, **{name: _described(x) for name, x in spreads.items()}}
+        )
+    return found

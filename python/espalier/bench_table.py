@@ -7,11 +7,12 @@ from itertools import groupby
 from rich.console import Console
 from rich.table import Table
 
+from espalier.bench_collectives import place_of
+from espalier.bench_peers import best_hosts, point
 from espalier.bench_stats import Spread, Summary
-from espalier.bench_verdict import Goal, best_hosts
+from espalier.bench_verdict import Goal
 from espalier.sizes import print_bytes
 
-_ORDER = ("barrier", "bcast", "reduce", "allreduce")
 MISSES_SHOWN = 12
 
 
@@ -27,29 +28,49 @@ def ratio_words(ratio: Spread) -> str:
     return f"{ratio.mid:.2f} ({ratio.low:.2f}–{ratio.high:.2f})"
 
 
+def spread_words(spread: Spread) -> str:
+    return f"{micros(spread.mid)} ({micros(spread.low)}–{micros(spread.high)})"
+
+
+_COLUMNS = ("collective", "bytes", "state", "rounds", "host µs (quartiles)", "least", "Espalier µs (quartiles)", "least ")
+
+
 def _colour(ratio: float) -> str:
     return "green" if ratio > 1.0 else "yellow" if ratio >= 0.9 else "red"
 
 
 def sort_key(s: Summary):
-    place = _ORDER.index(s.key.collective) if s.key.collective in _ORDER else len(_ORDER)
-    return (s.key.ranks, s.key.buffers != "written", s.key.host, s.key.variant, place, s.key.bytes, s.key.state)
+    about = (s.key.ranks, s.key.place, s.key.buffers != "written", s.key.host, s.key.variant)
+    return (*about, place_of(s.key.collective), s.key.bytes, s.key.state)
 
 
 def _group(s: Summary):
-    return (s.key.ranks, s.key.buffers, s.key.host, s.key.variant)
+    return (s.key.ranks, s.key.place, s.key.buffers, s.key.host, s.key.variant)
+
+
+PLACES = {"": "", "quota": ", CPU quota of one core", "one core": ", all on one core"}
+
+
+def place_words(place: str) -> str:
+    """ "late 100 µs" to ", one rank late by 100 µs: time from its arrival"."""
+    return PLACES.get(place, f", one rank late by {place.removeprefix('late ')}: time from its arrival")
+
+
+def served_words(s: Summary) -> str:
+    return {"host": "host", "both": "partly host"}.get(s.served, "")
 
 
 def _table(group, points: list[Summary]) -> Table:
-    ranks, buffers, host, variant = group
+    ranks, place, buffers, host, variant = group
     extra = ", host as it comes" if variant == "default" else ""
-    table = Table(title=f"{host}, {ranks} ranks, buffers {buffers}{extra}", title_justify="left")
-    for name in ("collective", "bytes", "state", "rounds", "host µs", "Espalier µs", "ratio (quartiles)"):
-        table.add_column(name, justify="left" if name in ("collective", "state") else "right", no_wrap=True)
+    table = Table(title=f"{host}, {ranks} ranks{place_words(place)}, buffers {buffers}{extra}", title_justify="left")
+    for name in (*_COLUMNS, "ratio (quartiles)", "served by"):
+        table.add_column(name, justify="left" if name in ("collective", "state", "served by") else "right", no_wrap=True)
     for s in points:
-        row = [s.key.collective, size(s), s.key.state, str(s.rounds), micros(s.host.mid)]
+        row = [s.key.collective, size(s), s.key.state, str(s.rounds), spread_words(s.host), micros(s.host.least)]
         if s.ratio:
-            row += [micros(s.espalier.mid), f"[{_colour(s.ratio.mid)}]{ratio_words(s.ratio)}[/]"]
+            row += [spread_words(s.espalier), micros(s.espalier.least), f"[{_colour(s.ratio.mid)}]{ratio_words(s.ratio)}[/]"]
+            row += [served_words(s)]
         table.add_row(*row)
     return table
 
@@ -60,31 +81,39 @@ def print_points(summaries: list[Summary], console: Console) -> None:
 
 
 def print_best(summaries: list[Summary], cores: int, console: Console) -> None:
-    """Which host is the fastest where ranks share cores, and Espalier against that one."""
-    crowded = [s for s in summaries if s.key.ranks > cores]
-    best = best_hosts(crowded)
-    if len({s.key.host for s in crowded}) < 2:
+    """Which host is the fastest at each point, and Espalier under each host against that one."""
+    written = [s for s in summaries if s.key.buffers == "written" and not s.key.place.startswith("late")]
+    if len({s.key.host for s in written}) < 2:
         return
-    table = Table(title="More ranks than cores: Espalier against the best of the hosts (times it takes)", title_justify="left")
-    for name in ("ranks", "collective", "bytes", "state", "best host", "µs", "Espalier's time / best, under each host"):
+    best = best_hosts(written)
+    title = "The best of the hosts at each point, and its time over Espalier's under each host (above 1 Espalier is faster)"
+    table = Table(title=title, title_justify="left")
+    for name in ("ranks", "place", "collective", "bytes", "state", "best host", "µs", "best host / Espalier"):
         table.add_column(name, justify="right" if name in ("ranks", "bytes", "µs") else "left")
-    for s in sorted((b for b in best.values() if b.key.buffers == "written"), key=sort_key):
-        same = [o for o in crowded if o.espalier and o.key.variant == "best" and _point(o) == _point(s)]
-        shares = ", ".join(f"{o.key.host} {o.espalier.mid / s.host.mid:.2f}" for o in sorted(same, key=sort_key))
+    for s in sorted(best.values(), key=_by_point):
+        same = [o for o in written if o.espalier and o.key.variant == "best" and point(o) == point(s)]
+        shares = ", ".join(f"{o.key.host} {s.host.mid / o.espalier.mid:.2f}" for o in sorted(same, key=sort_key))
         host = s.key.host + (" (as it comes)" if s.key.variant == "default" else "")
-        table.add_row(str(s.key.ranks), s.key.collective, size(s), s.key.state, host, micros(s.host.mid), shares)
+        about = (str(s.key.ranks), s.key.place, s.key.collective, size(s), s.key.state)
+        table.add_row(*about, host, micros(s.host.mid), shares)
     console.print(table)
 
 
-def _point(s: Summary):
-    return (s.key.ranks, s.key.buffers, s.key.collective, s.key.bytes, s.key.state)
+def _by_point(s: Summary):
+    return (s.key.ranks, s.key.place, place_of(s.key.collective), s.key.bytes, s.key.state)
+
+
+def _found(goal: Goal) -> str:
+    if goal.note:
+        return f" (found {goal.note}, {goal.judged} points)"
+    return f" ({goal.judged - len(goal.misses)} of {goal.judged} points)"
 
 
 def print_verdict(goals: list[Goal], console: Console) -> None:
+    console.print("Against the goals")
     colours = {"met": "green", "missed": "red", "not measured": "yellow"}
     for goal in goals:
-        hits = goal.judged - len(goal.misses)
-        console.print(f"[{colours[goal.verdict]}]{goal.verdict:12}[/] {goal.name}: {goal.text} ({hits} of {goal.judged} points)")
+        console.print(f"[{colours[goal.verdict]}]{goal.verdict:12}[/] {goal.name}: {goal.text}{_found(goal)}")
         for miss in goal.misses[:MISSES_SHOWN]:
             console.print(f"             - {miss}", highlight=False)
         if len(goal.misses) > MISSES_SHOWN:

@@ -11,7 +11,24 @@ from espalier import core
 from espalier.problem import Problem
 from espalier.sizes import parse_bytes, print_bytes
 
-COLLECTIVES = ("barrier", "bcast", "reduce", "allreduce")
+COLLECTIVES = (
+    "barrier",
+    "bcast",
+    "reduce",
+    "allreduce",
+    "allgather",
+    "allgatherv",
+    "gather",
+    "gatherv",
+    "scatter",
+    "scatterv",
+    "alltoall",
+    "alltoallv",
+    "reduce_scatter_block",
+    "reduce_scatter",
+    "scan",
+    "exscan",
+)
 OPERATORS = (
     "sum",
     "prod",
@@ -44,7 +61,7 @@ BYTES = ("bytes", "chunk", "slot", "segment")
 
 
 def explain(
-    collective: Optional[str] = typer.Argument(None, metavar="[barrier|bcast|reduce|allreduce]"),
+    collective: Optional[str] = typer.Argument(None, metavar="[COLLECTIVE]", help="Such as allreduce or scan."),
     size: Optional[str] = typer.Argument(None, metavar="[SIZE]", help="Bytes per rank, such as 64KiB."),
     ranks: Optional[int] = typer.Option(
         None, "-n", "--ranks", min=1, metavar="RANKS", help="How many ranks."

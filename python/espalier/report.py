@@ -8,43 +8,60 @@ from typing import Optional
 import typer
 
 
-def _sections(summaries) -> list[dict]:
-    """One for each (ranks, buffers, host, setting, state)."""
-    from espalier import bench_hosts, report_plots, report_rows
+def _host_part(group: list, name: str) -> dict:
+    """What one host and Espalier under it did in a section."""
+    from espalier import bench_special, report_plots, report_rows
 
+    key = group[0].key
+    title = bench_special.title_of(key.host) + (" as it comes" if key.variant == "default" else "")
+    rows = report_rows.ordered([report_rows.of_summary(s) for s in group])
+    return {
+        "host": title,
+        "flag_ns": sum(s.flag_ns for s in group) / len(group),
+        "rows": rows,
+        "overall": report_rows.overall(rows),
+        "ratios": report_plots.ratios(rows, name, title),
+    }
+
+
+def _section(number: int, summaries: list) -> dict:
+    from espalier import bench_table, report_plots
+
+    key = summaries[0].key
+    hosts: dict[tuple, list] = {}
+    for s in summaries:
+        hosts.setdefault((s.key.variant, s.key.host), []).append(s)
+    parts = [_host_part(group, f"r{number}-{at}") for at, (_, group) in enumerate(sorted(hosts.items()))]
+    return {
+        "title": f"{key.ranks} ranks{bench_table.place_words(key.place)}, {key.state}",
+        "note": "send buffers written before every call" if key.buffers == "written" else "send buffers reused",
+        "times": report_plots.times_of_hosts({part["host"]: part["rows"] for part in parts}, f"t{number}"),
+        "parts": parts,
+    }
+
+
+def _sections(summaries) -> list[dict]:
+    """One for each (ranks, place, buffers, state)."""
     groups: dict[tuple, list] = {}
     for s in summaries:
-        groups.setdefault((s.key.ranks, s.key.buffers != "written", s.key.host, s.key.variant, s.key.state), []).append(s)
-    sections = []
-    for number, ((ranks, reused, host, variant, state), group) in enumerate(sorted(groups.items())):
-        known = bench_hosts.HOSTS.get(host)
-        title = known.title if known else host
-        rows = report_rows.ordered([report_rows.of_summary(s) for s in group])
-        sections.append(
-            {
-                "title": f"{title}{' as it comes' if variant == 'default' else ''}, {ranks} ranks, {state}",
-                "note": "send buffers reused" if reused else "send buffers written before every call",
-                "flag_ns": sum(s.flag_ns for s in group) / len(group),
-                "host": title,
-                "rows": rows,
-                "overall": report_rows.overall(rows),
-                "times": report_plots.times(rows, f"t{number}", title),
-                "ratios": report_plots.ratios(rows, f"r{number}", title),
-            }
-        )
-    return sections
+        groups.setdefault((s.key.ranks, s.key.place, s.key.buffers != "written", s.key.state), []).append(s)
+    return [_section(number, group) for number, (_, group) in enumerate(sorted(groups.items()))]
 
 
 def page(document: dict) -> str:
     """The page of a bench document."""
-    from espalier import bench_machine, bench_stats, bench_verdict, report_page
+    from espalier import bench_collectives, bench_machine, bench_special, bench_stats, bench_verdict, report_page
 
     summaries = bench_stats.summarise(document)
     return report_page.render(
         "bench.html.j2",
         document=document,
         machine=bench_machine.in_words(document["machine"]),
-        goals=bench_verdict.verdict(summaries, document["machine"].get("cores", 0)),
+        goals=bench_verdict.verdict(document),
+        means_of_bytes=bench_collectives.BYTES,
+        tables=bench_special.tables(document),
+        quota=bench_special.quota_words(document),
+        left_out=bench_special.left_out(document),
         sections=_sections(summaries),
         commands=sorted({job["command"] for job in document["jobs"] if job.get("pass", 0) == 0}),
         versions=sorted({job["run"]["host_version"] for job in document["jobs"] if job.get("run")}),

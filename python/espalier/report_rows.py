@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Optional, Sequence
 
-from espalier.bench_stats import Spread, Summary
-from espalier.bench_table import micros, ratio_words
+from espalier.bench_collectives import NAMES, place_of
+from espalier.bench_stats import Spread, Summary, geometric_mean
+from espalier.bench_table import micros, ratio_words, served_words, spread_words
 from espalier.sizes import print_bytes
 
-ORDER = ("barrier", "bcast", "reduce", "allreduce")
+ORDER = NAMES
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,7 @@ class Row:
     espalier: Optional[Spread]
     ratio: Optional[Spread]
     default: Optional[float] = None  # the host as it comes, where it was told to yield
+    served: str = ""  # "host" or "partly host", where Espalier left it to the host
 
     @property
     def size(self) -> str:
@@ -33,6 +35,18 @@ class Row:
     @property
     def espalier_words(self) -> str:
         return micros(self.espalier.mid) if self.espalier else ""
+
+    @property
+    def host_spread(self) -> str:
+        return spread_words(self.host)
+
+    @property
+    def espalier_spread(self) -> str:
+        return spread_words(self.espalier) if self.espalier else ""
+
+    @property
+    def least_words(self) -> str:
+        return micros(self.host.least) + (f" / {micros(self.espalier.least)}" if self.espalier else "")
 
     @property
     def ratio_words(self) -> str:
@@ -50,20 +64,13 @@ class Row:
 
 
 def of_summary(s: Summary) -> Row:
-    return Row(s.key.collective, s.key.ranks, s.key.bytes, s.host, s.espalier, s.ratio)
+    return Row(s.key.collective, s.key.ranks, s.key.bytes, s.host, s.espalier, s.ratio, served=served_words(s))
 
 
 def ordered(rows: Sequence[Row]) -> list[Row]:
-    place = lambda name: ORDER.index(name) if name in ORDER else len(ORDER)
-    return sorted(rows, key=lambda row: (row.ranks, place(row.collective), row.bytes))
+    return sorted(rows, key=lambda row: (row.ranks, place_of(row.collective), row.bytes))
 
 
 def overall(rows: Sequence[Row]) -> Optional[float]:
     """Geometric mean of the ratios."""
-    ratios = [row.ratio.mid for row in rows if row.ratio]
-    if not ratios:
-        return None
-    product = 1.0
-    for ratio in ratios:
-        product *= ratio ** (1 / len(ratios))
-    return product
+    return geometric_mean([row.ratio.mid for row in rows if row.ratio])

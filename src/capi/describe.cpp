@@ -68,6 +68,7 @@ plan::Query query_of(const json& request) {
   query.bytes = request.value("bytes", std::size_t{0});
   query.ranks = query.ranks_per_node = ranks_of(request);
   query.commutative = request.value("commutative", true);
+  query.prompt_yields = request.value("prompt_yields", true);
   const json& crowd = request.value("ranks_per_core", json());
   if (crowd.is_number()) {
     query.ranks_per_core = crowd;
@@ -127,6 +128,11 @@ json describe_plan(const json& request) {
   if (plan.origin.file.empty()) why = "no rule holds this call, so the host MPI serves it";
   if (ordered)
     why += "; an operator that does not commute goes up a rank-contiguous tree, whole vectors at a time";
+  plan::Query slow = query;
+  slow.prompt_yields = false;
+  if (const plan::Plan other = plan::Table::instance().find(slow); other.algorithm != plan.algorithm)
+    why += fmt::format("; {} where ranks have sessions of their own (docs/waiting.md)",
+                       to_string(other.algorithm));
   const machine::Layout layout = runtime::layout_for(query.ranks);
   return {{"algorithm", ordered ? "tree" : plan::to_string(plan.algorithm)},
           {"chunk", plan.chunk},

@@ -32,6 +32,7 @@ void allreduce_exchange_inline(M& m, const Reduction& r) {
   });
   m.everybody_finished(step - 1);
   m.finish(step);
+  m.own_next(Channel::gather, r.bytes, r.bytes);
 }
 
 /// Larger messages through the slots; the copy of the next chunk overtakes the folding of this one.
@@ -55,6 +56,7 @@ void allreduce_exchange(M& m, const Reduction& r, const Plan& plan) {
     m.everybody_finished(chunk.first - 1);
     m.finish(chunk.step());
   }
+  m.own_next(Channel::gather, r.bytes, chunks.chunk_bytes());
 }
 
 }  // namespace espalier::collective

@@ -13,6 +13,7 @@ void barrier_exchange(M& m) {
   for (const int peer : m.everybody_else()) m.await(Channel::gather, peer, step);
   m.everybody_finished(step - 1);
   m.finish(step);
+  m.own_next(Channel::gather, 0, 0);
 }
 
 /// One arrival counter: a rank that waits is switched in once, when the last has come. For more ranks than

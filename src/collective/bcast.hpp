@@ -17,6 +17,7 @@ void bcast_inline(M& m, const Place& place, void* buffer, std::size_t bytes, con
   else
     m.copy(buffer, release(m, place, step, bytes, plan), bytes);
   m.finish(step);
+  if (!place.is_leaf()) m.own_next(Channel::release, bytes, bytes);
 }
 
 // Slots in use are the pipeline: the root runs ahead of its readers until it has none left (RG III-C).
@@ -51,6 +52,7 @@ void bcast_tree(M& m, const Place& place, void* buffer, std::size_t bytes, const
       detail::bcast_chunk(m, place, buffer, chunk, plan);
       last = chunk.step();
     }
+    if (place.is_root()) m.own_next(Channel::release, bytes, chunks.chunk_bytes());
   }
   // RG's plain form: the root leaves only when its slots are free again. Skipped, reserve() asks when it
   // must.

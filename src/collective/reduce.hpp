@@ -81,6 +81,7 @@ void reduce_tree(M& m, const Place& place, const Reduction& r, const Plan& plan)
       detail::send_up(m, place, chunk, r, inlined);
     m.finish(chunk.step());
   }
+  if (!place.is_root()) m.own_next(Channel::gather, r.bytes, chunks.chunk_bytes());
 }
 
 }  // namespace espalier::collective

@@ -75,7 +75,16 @@ concept Machine = requires(M m, const M c, int peer, Step step, Channel channel,
   m.release_all(step, source, bytes);
   { m.await_release_all(step) } -> std::same_as<const std::byte*>;
 
+  /// Whether a buffer of this process can be read by others with pull().
+  { m.can_expose(source, bytes) } -> std::same_as<bool>;
+  /// Copies from `source` in the memory of `peer`, which keeps it unchanged until this rank finishes the
+  /// step. False when the kernel refuses; report_pull() then throws Error, once the rank has finished the
+  /// step.
+  { m.pull(peer, target, source, bytes) } -> std::same_as<bool>;
+  m.report_pull(peer, bytes);
   m.copy(target, source, bytes);
+  /// A hint: the next message of this rank will be like this one, published on that channel, cut alike.
+  m.own_next(channel, bytes, bytes);
   /// A hint: what lies there has been written for others to read.
   m.hand_over(target, bytes);
   m.reduce(operation, target, sources, count, bytes);

@@ -9,6 +9,7 @@
 #include "machine/concept.hpp"
 #include "machine/layout.hpp"
 #include "machine/wait.hpp"
+#include "memory/remote_read.hpp"
 
 namespace espalier::machine {
 
@@ -126,6 +127,21 @@ class HostMachine {
     return common.payload;
   }
 
+  /// A hint: the next message of this rank will be like this one, published on that channel, in chunks of
+  /// that size. Readers of the former use still hold its lines; taken back now, while nothing waits, the
+  /// round trip for that is not part of the next call. Short messages only: beyond, the copy itself runs into
+  /// the lines it needs.
+  void own_next(Channel channel, std::size_t bytes, std::size_t chunk) {
+    constexpr std::size_t most = 16 * 1024;
+    Step next = last_step_ + 1;
+    own_soon(&line(channel, rank_, next), sizeof(FlagLine));
+    if (bytes > most || bytes <= memory::inline_capacity) return;
+    for (std::size_t done = 0; done < bytes; done += chunk, ++next) {
+      own_soon(&line(channel, rank_, next), sizeof(FlagLine));
+      own_soon(slot(rank_, next), std::min(chunk, bytes - done));
+    }
+  }
+
   /// Asks the processor to move fresh lines out of this core's caches to where another core's read finds them
   /// sooner. Short data only: measured to help up to 2 KiB (docs/performance.md), and to hurt above, where it
   /// fights the pipeline.
@@ -138,6 +154,13 @@ class HostMachine {
       asm volatile("cldemote %0" ::"m"(static_cast<const char*>(data)[i]));
 #endif
   }
+
+  bool can_expose(const void* source, std::size_t bytes) { return memory::readable_remotely(source, bytes); }
+
+  bool pull(int peer, void* target, const void* source, std::size_t bytes) {
+    return memory::read_remotely(process_of(peer), target, source, bytes);
+  }
+  [[noreturn]] void report_pull(int peer, std::size_t bytes) const;
 
   void copy(void* target, const void* source, std::size_t bytes) { std::memcpy(target, source, bytes); }
 
@@ -161,6 +184,26 @@ class HostMachine {
       std::memcpy(target, source, 4);
     else if (bytes > 0)
       std::memcpy(target, source, bytes);
+  }
+
+  static void own_soon(const void* data, std::size_t bytes) {
+    constexpr std::size_t cache_line = 64;
+    for (std::size_t i = 0; i < bytes; i += cache_line) {
+      const char& line = static_cast<const char*>(data)[i];
+#if defined(__x86_64__)
+      // The builtin gives a plain prefetch unless the whole build is for processors that have this one; those
+      // that do not take it for a no-op.
+      asm volatile("prefetchw %0" ::"m"(line));
+#else
+      __builtin_prefetch(&line, 1, 3);
+#endif
+    }
+  }
+
+  pid_t process_of(int peer) const {
+    pid_t process = 0;
+    std::memcpy(&process, share_ + layout_.process_id(peer), sizeof process);
+    return process;
   }
 
   FlagLine& line_at(std::size_t offset) { return *reinterpret_cast<FlagLine*>(share_ + offset); }

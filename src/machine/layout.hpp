@@ -32,11 +32,11 @@ struct Layout {
     return round_up((2 + static_cast<std::size_t>(slots)) * sizeof(FlagLine), page);
   }
 
-  // station: the finish line, gather lines, release lines, and a note (this rank's affinity mask)
+  // station: the finish line, gather lines, release lines, this rank's affinity mask and its process id
   std::size_t station_lines() const { return 1 + 2 * static_cast<std::size_t>(slots); }
   static constexpr std::size_t note_bytes = 1024;
   std::size_t station_bytes() const {
-    return round_up(station_lines() * sizeof(FlagLine) + note_bytes, page);
+    return round_up(station_lines() * sizeof(FlagLine) + note_bytes + sizeof(FlagLine), page);
   }
   std::size_t station(int rank) const {
     return common_bytes() + static_cast<std::size_t>(rank) * station_bytes();
@@ -48,6 +48,7 @@ struct Layout {
                sizeof(FlagLine);
   }
   std::size_t note(int rank) const { return station(rank) + station_lines() * sizeof(FlagLine); }
+  std::size_t process_id(int rank) const { return note(rank) + note_bytes; }
 
   // slots
   std::size_t ring_bytes() const { return round_up(static_cast<std::size_t>(slots) * slot_bytes, page); }

@@ -36,8 +36,10 @@ void futex_wake_all(FlagLine& line) {
 
 // How often a pause of some tens of nanoseconds fits into the time for which spinning is cheaper than a
 // switch.
-constexpr int dedicated_spins = 600;
-constexpr int least_spins = 20;
+constexpr int dedicated_spins = 1200;
+
+// Waits that go without yields after yields took long.
+constexpr int longest_rest = 1024;
 
 }  // namespace
 
@@ -55,10 +57,11 @@ WaitPolicy wait_policy(WaitMode mode, double ranks_per_core) {
       policy.first_nap_us = 100;
       break;
     case WaitMode::yield:
-      // The awaited rank may be waiting for this core: a few looks, then make room. Each yield lets each
-      // other runnable rank of the core run once, so a few rounds suffice unless somebody is really late.
+      // The awaited rank may be waiting for this core: a few looks, then make room. Yields go on for long,
+      // because a wake-up costs tens of microseconds; but not when they take long themselves: then a stranger
+      // has the core.
       policy.fast_spins = 20;
-      policy.yields = 40;
+      policy.yields = 400;
       policy.poke_interval_ns = 50000;
       policy.first_nap_us = 200;
       break;
@@ -88,16 +91,32 @@ bool Waiter::spin(const FlagLine& line, Step step) {
     }
     pause_cpu();
   }
-  if (policy_.spins > 0) spin_budget_ = std::max(least_spins, spin_budget_ / 2);
+  if (policy_.spins > 0) spin_budget_ = std::max(policy_.spins / 4, spin_budget_ / 2);
   return false;
 }
 
+// Learns, too: where yielding takes long, the core goes to somebody who computes (a stranger, or a rank that
+// is busy), and who sleeps comes back sooner, because the kernel prefers the one that wakes.
 bool Waiter::yield(const FlagLine& line, Step step) {
-  for (int i = 0; i < policy_.yields; ++i) {
-    if (line.step.load(std::memory_order_acquire) >= step) return true;
-    poke_now_and_then();
+  if (waits_without_yields_ > 0) {
+    --waits_without_yields_;
+    return false;
+  }
+  const std::int64_t begin = monotonic_ns();
+  std::int64_t now = begin;
+  for (int i = 0; i < policy_.yields && now - begin < policy_.long_yield_ns; ++i) {
+    if (line.step.load(std::memory_order_acquire) >= step) {
+      rest_from_yields_ = least_rest;
+      return true;
+    }
+    poke_now_and_then(now);
     ++counts_.yield;
     sched_yield();
+    now = monotonic_ns();
+  }
+  if (now - begin >= policy_.long_yield_ns) {
+    waits_without_yields_ = rest_from_yields_;
+    rest_from_yields_ = std::min(rest_from_yields_ * 2, longest_rest);
   }
   return false;
 }
@@ -125,8 +144,7 @@ void Waiter::fall_asleep(FlagLine& line, Step seen, std::uint32_t microseconds) 
 
 void Waiter::wake(FlagLine& line) { futex_wake_all(line); }
 
-void Waiter::poke_now_and_then() {
-  const std::int64_t now = monotonic_ns();
+void Waiter::poke_now_and_then(std::int64_t now) {
   if (now - last_poke_ns_ < policy_.poke_interval_ns) return;
   last_poke_ns_ = now;
   poke();

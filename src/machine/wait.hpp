@@ -27,6 +27,7 @@ struct WaitPolicy {
   int fast_spins = 0;  ///< polls without pause: the answer is expected within a few cache-line transfers
   int spins = 0;       ///< polls with pause
   int yields = 0;      ///< sched_yield between polls, the host's progress driven now and then
+  std::int64_t long_yield_ns = 500'000;  ///< then sleep, even if yields are left, and yield less often
   /// At most so often while yielding: a host's progress engine may cost microseconds (system calls), which
   /// the other ranks of a crowded core pay for.
   std::uint32_t poke_interval_ns = 0;
@@ -89,7 +90,7 @@ class Waiter {
   void sleep(FlagLine& line, Step step);
   void fall_asleep(FlagLine& line, Step seen, std::uint32_t microseconds);
   static void wake(FlagLine& line);
-  void poke_now_and_then();
+  void poke_now_and_then(std::int64_t now);
   void poke();
 
   WaitPolicy policy_;
@@ -97,6 +98,9 @@ class Waiter {
   WaitCounts counts_;
   std::int64_t last_poke_ns_ = 0;
   int spin_budget_ = 0;
+  static constexpr int least_rest = 16;
+  int waits_without_yields_ = 0;
+  int rest_from_yields_ = least_rest;
   int waits_for_ = -1;  // the peer of the wait that is under way: where the roll call will look
 };
 

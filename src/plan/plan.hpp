@@ -12,16 +12,17 @@
 namespace espalier::plan {
 
 enum class Algorithm : unsigned char {
-  host,      ///< left to the host MPI
-  exchange,  ///< every rank publishes, every rank reads all others
-  central,   ///< one arrival counter; the last to arrive does the work for everybody
-  tree,      ///< release and gather along trees (RG)
-  sliced,    ///< every rank reduces its slice straight from all others' slots, then all copy
-  direct,    ///< whoever wants data reads them from the slots of whoever has them
+  host,         ///< left to the host MPI
+  exchange,     ///< every rank publishes, every rank reads all others
+  central,      ///< one arrival counter; the last to arrive does the work for everybody
+  tree,         ///< release and gather along trees (RG)
+  sliced,       ///< every rank reduces its slice straight from all others' slots, then all copy
+  direct,       ///< whoever wants data reads them from the slots of whoever has them
+  single_copy,  ///< readers read straight from the owner's buffer, through the kernel
 };
 
-inline constexpr std::array<std::string_view, 6> algorithm_names = {"host", "exchange", "central",
-                                                                    "tree", "sliced",   "direct"};
+inline constexpr std::array<std::string_view, 7> algorithm_names = {
+    "host", "exchange", "central", "tree", "sliced", "direct", "single-copy"};
 
 constexpr std::string_view to_string(Algorithm algorithm) {
   return algorithm_names[static_cast<std::size_t>(algorithm)];

@@ -48,6 +48,8 @@ class RuleReader {
       rule.ranks_per_node = range(key, value);
     else if (key == "ranks_per_core")
       rule.ranks_per_core = range(key, value);
+    else if (key == "prompt_yields")
+      rule.prompt_yields = boolean(key, value);
     else if (key == "algorithm")
       plan.algorithm = algorithm(value);
     else if (key == "chunk")
@@ -157,13 +159,17 @@ class RuleReader {
 }  // namespace
 
 bool Rule::matches(const Query& query) const {
-  const bool asked = collectives.empty() ||
-                     std::find(collectives.begin(), collectives.end(), query.collective) != collectives.end();
+  const bool holds = bytes.holds(static_cast<double>(query.bytes)) && ranks.holds(query.ranks) &&
+                     nodes.holds(query.nodes) && ranks_per_node.holds(query.ranks_per_node) &&
+                     ranks_per_core.holds(query.ranks_per_core) &&
+                     (!prompt_yields || *prompt_yields == query.prompt_yields) &&
+                     (plan.algorithm != Algorithm::single_copy || query.single_copy);
+  if (!holds) return false;
+  // A rule that names its collectives has been read with an algorithm that all of them have.
+  if (!collectives.empty())
+    return std::find(collectives.begin(), collectives.end(), query.collective) != collectives.end();
   const auto known = algorithms_of(query.collective);
-  return asked && std::find(known.begin(), known.end(), plan.algorithm) != known.end() &&
-         bytes.holds(static_cast<double>(query.bytes)) && ranks.holds(query.ranks) &&
-         nodes.holds(query.nodes) && ranks_per_node.holds(query.ranks_per_node) &&
-         ranks_per_core.holds(query.ranks_per_core);
+  return std::find(known.begin(), known.end(), plan.algorithm) != known.end();
 }
 
 std::vector<Rule> parse_rules(std::string_view text, const std::string& file,
@@ -213,6 +219,7 @@ std::vector<Algorithm> algorithms_of(Collective collective) {
     case Collective::barrier:
       return {Algorithm::host, Algorithm::exchange, Algorithm::central, Algorithm::tree};
     case Collective::bcast:
+      return {Algorithm::host, Algorithm::tree, Algorithm::single_copy};
     case Collective::reduce:
       return {Algorithm::host, Algorithm::tree};
     case Collective::allreduce:

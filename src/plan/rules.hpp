@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,8 @@ struct Query {
   int ranks_per_node = 1;
   double ranks_per_core = 1;  ///< runnable ranks of the node for each usable core
   bool commutative = true;
+  bool prompt_yields = true;  ///< a yield makes room for any other rank of the node at once
+  bool single_copy = true;    ///< ranks may read each other's memory; else `single-copy` is passed over
 };
 
 /// A closed range; without an upper end when `last` is infinite.
@@ -33,6 +36,7 @@ struct Range {
 struct Rule {
   std::vector<Collective> collectives;  ///< none: all
   Range bytes, ranks, nodes, ranks_per_node, ranks_per_core;
+  std::optional<bool> prompt_yields;  ///< none: either
   Plan plan;
 
   bool matches(const Query& query) const;
@@ -48,8 +52,9 @@ struct Rule {
 ///       "knomial:4"}]}
 ///
 /// Conditions: collective, bytes, ranks, nodes, ranks_per_node, ranks_per_core (a number, or [first, last]
-/// with null for no end; bytes always per rank). Results: algorithm, chunk, tree, gather_tree, release_tree,
-/// inline, read_from_parent, skip_gather, copy_avoidance. "comment" is ignored.
+/// with null for no end; bytes always per rank), prompt_yields (true or false). Results: algorithm, chunk,
+/// tree, gather_tree, release_tree, inline, read_from_parent, skip_gather, copy_avoidance. "comment" is
+/// ignored.
 std::vector<Rule> parse_rules(std::string_view text, const std::string& file,
                               std::vector<std::string>& warnings);
 std::vector<Rule> read_rules(const std::string& path, std::vector<std::string>& warnings);

@@ -77,11 +77,13 @@ void Table::override_tree(const Config& config, const char* key, std::optional<t
   }
 }
 
-void Table::apply_overrides(Collective collective, Plan& plan) const {
-  const auto& algorithm = algorithms_[static_cast<std::size_t>(collective)];
-  if (algorithm && plan.algorithm != *algorithm) {
+void Table::apply_overrides(const Query& query, Plan& plan) const {
+  const auto& algorithm = algorithms_[static_cast<std::size_t>(query.collective)];
+  const bool possible = algorithm != Algorithm::single_copy || query.single_copy;
+  if (algorithm && possible && plan.algorithm != *algorithm) {
     plan.algorithm = *algorithm;
-    plan.origin = {"environment", 0, fmt::format("{} = {}", to_string(collective), to_string(*algorithm))};
+    plan.origin = {"environment", 0,
+                   fmt::format("{} = {}", to_string(query.collective), to_string(*algorithm))};
   }
   if (chunk_) plan.chunk = *chunk_;
   if (gather_tree_) plan.gather_tree = *gather_tree_;
@@ -97,7 +99,7 @@ Plan Table::find(const Query& query) const {
       std::find_if(rules_.begin(), rules_.end(), [&](const Rule& r) { return r.matches(query); });
   Plan plan;
   if (rule != rules_.end()) plan = rule->plan;
-  apply_overrides(query.collective, plan);
+  apply_overrides(query, plan);
   return plan;
 }
 

@@ -28,7 +28,7 @@ class Table {
 
  private:
   void override_with(const Config& config);
-  void apply_overrides(Collective collective, Plan& plan) const;
+  void apply_overrides(const Query& query, Plan& plan) const;
   void override_tree(const Config& config, const char* key, std::optional<tree::Spec>& spec);
 
   std::vector<Rule> rules_;

@@ -10,8 +10,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "reduce/fold.hpp"
 #include "reduce/isa.hpp"
+#include "reduce/kernel.hpp"
 
 namespace espalier::reduce::ESPALIER_ISA {
 

@@ -13,9 +13,10 @@
 namespace espalier::reduce::ESPALIER_ISA {
 namespace {
 
-// How many elements were done: 0 for all rules but those below.
+// fold() says how many elements were done: 0 for all rules but those below, whose lengths of `lanes` are.
 template <class Rule>
 struct Halves {
+  static constexpr std::size_t lanes = 0;
   template <int N>
   static std::size_t fold(void*, const void* const*, std::size_t) noexcept {
     return 0;
@@ -65,13 +66,14 @@ struct HalfMin {
 
 template <class Lanes>
 struct HalvesBy {
+  static constexpr std::size_t lanes = 8;
   template <int N>
   static std::size_t fold(void* target, const void* const* sources, std::size_t elements) noexcept {
     const auto at = [sources](int k, std::size_t i) {
       return _mm_loadu_si128(reinterpret_cast<const __m128i*>(static_cast<const Float16*>(sources[k]) + i));
     };
     std::size_t i = 0;
-    for (; i + 8 <= elements; i += 8) {
+    for (; i + lanes <= elements; i += lanes) {
       __m128i result = at(0, i);
       for (int k = 1; k < N; ++k) result = Lanes::apply(result, at(k, i));
       _mm_storeu_si128(reinterpret_cast<__m128i*>(static_cast<Float16*>(target) + i), Lanes::finish(result));

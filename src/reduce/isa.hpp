@@ -15,10 +15,15 @@ struct Table {
   Operation operations[op_count][type_count];
 };
 
-// From how many bytes of sources and target together a call stores its target past the caches: the size of
-// the last-level cache, set when the library is loaded (before that nothing is streamed). Tests set it to
-// their needs.
-extern std::size_t stream_bytes;
+// When a call stores its target past the caches: both must be reached. Set when the library is loaded (before
+// that nothing is streamed); tests set them to their needs.
+struct StreamLimits {
+  // Bytes of the target. Far above the chunks of the collectives, whose targets are slots that other ranks
+  // read at once, and whose sources are many: these stay in the caches however small the caches are.
+  std::size_t target;
+  std::size_t together;  // bytes of sources and target: what of the last-level cache is ours
+};
+extern StreamLimits stream_limits;
 
 // nullptr where this CPU or this build lacks the set. A table of a wide set holds only what gains from it;
 // the rest (a null kernel there) is in the table of a narrower one.

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -71,7 +73,7 @@ std::string refusal_of(const std::vector<Standing>& all, std::size_t share_bytes
 }
 
 /// Backs this rank's part with memory from its own NUMA domain, clears its lines and leaves its affinity
-/// mask.
+/// mask and process id.
 bool prepare(const memory::Arena& arena, memory::Share share, const machine::Layout& layout, int rank) {
   const bool first = rank == 0;
   const bool backed = (!first || arena.reserve(share, 0, layout.common_bytes())) &&
@@ -82,6 +84,8 @@ bool prepare(const memory::Arena& arena, memory::Share share, const machine::Lay
   if (first) std::memset(base, 0, layout.common_bytes());
   std::memset(base + layout.station(rank), 0, layout.station_bytes());
   store_affinity(base + layout.note(rank), machine::Layout::note_bytes, topology::current_affinity());
+  const pid_t process = getpid();
+  std::memcpy(base + layout.process_id(rank), &process, sizeof process);
   return true;
 }
 
@@ -110,6 +114,8 @@ Agreement agree(const Bootstrap& bootstrap) {
   memory::Arena* arena = node ? node->arena() : nullptr;
   const memory::Share share = {all.front().share, bytes};
   result.ranks_per_core = all.front().ranks_per_core;
+  result.single_copy = node && node->single_copy();
+  result.prompt_yields = !node || node->prompt_yields();
   result.refusal = refusal_of(all, bytes);
   if (result.refusal.empty()) {
     const std::int32_t prepared = prepare(*arena, share, result.layout, bootstrap.rank);

@@ -15,6 +15,8 @@ struct Agreement {
   memory::Share share;  ///< none: refused
   machine::Layout layout;
   double ranks_per_core = 1;
+  bool single_copy = false;   ///< ranks may read each other's memory
+  bool prompt_yields = true;  ///< a yield makes room for any other rank at once
   std::string refusal;
 };
 

@@ -22,6 +22,8 @@ plan::Query shape_of(const Agreement& agreement) {
   plan::Query shape;
   shape.ranks = shape.ranks_per_node = agreement.layout.ranks;
   shape.ranks_per_core = agreement.ranks_per_core;
+  shape.single_copy = agreement.single_copy;
+  shape.prompt_yields = agreement.prompt_yields;
   return shape;
 }
 

@@ -1,6 +1,6 @@
 // Barrier and bcast.
 #include "collective/barrier.hpp"
-#include "collective/bcast.hpp"
+#include "collective/bcast_single_copy.hpp"
 #include "runtime/communicator_state.hpp"
 
 namespace espalier::runtime {
@@ -22,7 +22,11 @@ bool Communicator::barrier() {
 bool Communicator::bcast(void* buffer, std::size_t bytes, int root) {
   if (!state_) return active_;
   return state_->serve(Collective::bcast, bytes, [&](const Plan& plan) {
-    collective::bcast_tree(state_->machine, state_->places.of(plan, root).release, buffer, bytes, plan);
+    const collective::Place& place = state_->places.of(plan, root).release;
+    if (plan.algorithm == Algorithm::single_copy)
+      collective::bcast_single_copy(state_->machine, place, buffer, bytes, plan);
+    else
+      collective::bcast_tree(state_->machine, place, buffer, bytes, plan);
   });
 }
 

@@ -14,6 +14,8 @@
 #include "base/config.hpp"
 #include "base/error.hpp"
 #include "memory/handover.hpp"
+#include "runtime/single_copy.hpp"
+#include "topology/autogroup.hpp"
 #include "topology/cpu_budget.hpp"
 #include "topology/discover.hpp"
 
@@ -73,8 +75,18 @@ std::uint64_t random_number() {
 std::string token_text(std::uint64_t token) { return fmt::format("{:016x}", token); }
 std::string shm_name(std::uint64_t token) { return "/espalier-" + token_text(token); }
 
-std::size_t notes_bytes(int ranks) {
+// What a process leaves in the arena about itself.
+struct Presence {
+  MemoryProbe probe;
+  std::uint64_t autogroup;  // hash of its name
+};
+
+// Notes = [machine][affinity mask of process 0][1]...[presence of process 0][1]...
+std::size_t presences_offset(int ranks) {
   return machine_bytes + static_cast<std::size_t>(ranks) * affinity_bytes;
+}
+std::size_t notes_bytes(int ranks) {
+  return presences_offset(ranks) + static_cast<std::size_t>(ranks) * sizeof(Presence);
 }
 
 template <class T>
@@ -176,8 +188,8 @@ void NodeState::withdraw(std::uint64_t token, const Offer& offer) {
   if (offer.transfer == Transfer::named) memory::Segment::unlink(shm_name(token));
 }
 
-// Rounds: introductions; the leaders' offers; did everybody map it? All ranks take part in all rounds,
-// whatever happens.
+// Rounds: introductions; the leaders' offers; did everybody map it; can everybody read everybody? All ranks
+// take part in all rounds, whatever happens.
 std::unique_ptr<NodeState> NodeState::meet(const Bootstrap& world, bool willing) {
   std::unique_ptr<NodeState> node(new NodeState);
   const Company company = node->introduce(world, willing);
@@ -186,13 +198,19 @@ std::unique_ptr<NodeState> NodeState::meet(const Bootstrap& world, bool willing)
     node->lead(world, company.token, offer);
   else
     node->follow(world, company, offer);
-  if (node->arena_) node->tell_affinity();
-
+  if (node->arena_) {
+    node->tell_affinity();
+    node->tell_presence();
+  }
   const std::int32_t mapped = node->arena_ != nullptr;
   const auto status = exchange(world, mapped);
   if (company.leads) withdraw(company.token, offer);
   for (const int r : company.members)
     if (!status[static_cast<std::size_t>(r)]) node->arena_.reset();
+  const std::int32_t reads = node->arena_ && node->learn_presences();
+  const auto readers = exchange(world, reads);
+  node->single_copy_ = node->arena_ != nullptr;
+  for (const int r : company.members) node->single_copy_ &= readers[static_cast<std::size_t>(r)] != 0;
   node->id_ = company.token;
   if (node->arena_) {
     node->learn_machine();
@@ -228,6 +246,23 @@ void NodeState::learn_machine() {
 void NodeState::tell_affinity() {
   store_affinity(arena_->notes() + machine_bytes + static_cast<std::size_t>(rank_) * affinity_bytes,
                  affinity_bytes, topology::current_affinity());
+}
+
+void NodeState::tell_presence() {
+  const Presence mine = {own_probe(random_number()), hash(topology::autogroup())};
+  std::memcpy(arena_->notes() + presences_offset(size_) + static_cast<std::size_t>(rank_) * sizeof mine,
+              &mine, sizeof mine);
+}
+
+// True when this process may read the memory of all others.
+bool NodeState::learn_presences() {
+  bool reads = Config::instance().flag("ESPALIER_SINGLE_COPY");
+  const auto* all = reinterpret_cast<const Presence*>(arena_->notes() + presences_offset(size_));
+  for (int r = 0; r < size_; ++r) {
+    prompt_yields_ &= all[r].autogroup == all[0].autogroup;
+    reads = reads && reads_memory_of(all[r].probe);
+  }
+  return reads;
 }
 
 double NodeState::ranks_per_core() const {

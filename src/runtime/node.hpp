@@ -24,6 +24,13 @@ class NodeState {
   int size() const { return size_; }
   const std::string& refusal() const { return refusal_; }
 
+  /// Whether each process of the node may read every other's memory (tried with a real transfer, agreed).
+  bool single_copy() const { return single_copy_; }
+
+  /// Whether a yield makes room for any other process of the node at once: they share one scheduling group of
+  /// the kernel (topology/autogroup.hpp).
+  bool prompt_yields() const { return prompt_yields_; }
+
   /// The machine as the node's first process saw it.
   const topology::Topology& machine() const { return machine_; }
   /// Runnable ranks of this node for each usable core: by the affinity masks of all its processes and the CPU
@@ -41,11 +48,15 @@ class NodeState {
   void tell_machine();
   void learn_machine();
   void tell_affinity();
+  void tell_presence();
+  bool learn_presences();
 
   std::unique_ptr<memory::Arena> arena_;
   std::uint64_t id_ = 0;
   int rank_ = 0;
   int size_ = 1;
+  bool single_copy_ = false;
+  bool prompt_yields_ = true;
   std::string refusal_;
   topology::Topology machine_;
 };

@@ -140,4 +140,17 @@ CpuQuota cgroup_quota(const std::string& root) {
   return result;
 }
 
+bool in_cpu_cgroup(const std::string& root) {
+  for (const Mount& mount : read_mounts(root)) {
+    auto group = own_group(root, mount.v2);
+    if (!group) continue;
+    // v2: the controller may be off in this group; where it is on, and not in the root group, the file is
+    // there.
+    std::string folder = root + mount.point + below_mount(*group, mount.root);
+    if (mount.v2 ? std::ifstream(folder + "/cpu.max").good() : *group != "/" || mount.root != "/")
+      return true;
+  }
+  return false;
+}
+
 }  // namespace espalier::topology

@@ -19,4 +19,7 @@ struct CpuQuota {
 // want of a file.
 CpuQuota cgroup_quota(const std::string& root = "");
 
+// Whether the calling process is scheduled in a control group of the controller `cpu` other than the root's.
+bool in_cpu_cgroup(const std::string& root = "");
+
 }  // namespace espalier::topology

@@ -3,25 +3,121 @@
 #include <mpi.h>
 
 #ifdef LIE
-int MPI_Barrier(MPI_Comm comm) { return MPI_SUCCESS; }
-int MPI_Bcast(void* data, int n, MPI_Datatype type, int root, MPI_Comm comm) { return MPI_SUCCESS; }
-#define SPOIL (((double*)out)[n - 1] += 1)
+#define CALL(call) MPI_SUCCESS
+#define SPOIL(out, n) (((double*)(out))[(n)-1] += 1)
 #else
-int MPI_Barrier(MPI_Comm comm) { return PMPI_Barrier(comm); }
-int MPI_Bcast(void* data, int n, MPI_Datatype type, int root, MPI_Comm comm) {
-  return PMPI_Bcast(data, n, type, root, comm);
-}
-#define SPOIL ((void)0)
+#define CALL(call) call
+#define SPOIL(out, n) ((void)0)
 #endif
+
+static int rank_of(MPI_Comm comm) {
+  int rank;
+  PMPI_Comm_rank(comm, &rank);
+  return rank;
+}
+
+static int size_of(MPI_Comm comm) {
+  int size;
+  PMPI_Comm_size(comm, &size);
+  return size;
+}
+
+int MPI_Barrier(MPI_Comm comm) { return CALL(PMPI_Barrier(comm)); }
+
+int MPI_Bcast(void* data, int n, MPI_Datatype type, int root, MPI_Comm comm) {
+  return CALL(PMPI_Bcast(data, n, type, root, comm));
+}
 
 int MPI_Reduce(const void* in, void* out, int n, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm) {
   const int code = PMPI_Reduce(in, out, n, type, op, root, comm);
-  SPOIL;
+  SPOIL(out, n);
   return code;
 }
 
 int MPI_Allreduce(const void* in, void* out, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
   const int code = PMPI_Allreduce(in, out, n, type, op, comm);
-  SPOIL;
+  SPOIL(out, n);
+  return code;
+}
+
+int MPI_Scan(const void* in, void* out, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  const int code = PMPI_Scan(in, out, n, type, op, comm);
+  SPOIL(out, n);
+  return code;
+}
+
+int MPI_Exscan(const void* in, void* out, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  const int code = PMPI_Exscan(in, out, n, type, op, comm);
+  SPOIL(out, n);
+  return code;
+}
+
+int MPI_Allgather(const void* in, int n, MPI_Datatype t, void* out, int m, MPI_Datatype u, MPI_Comm comm) {
+  const int code = PMPI_Allgather(in, n, t, out, m, u, comm);
+  SPOIL(out, m * size_of(comm));
+  return code;
+}
+
+int MPI_Allgatherv(const void* in, int n, MPI_Datatype t, void* out, const int* m, const int* at,
+                   MPI_Datatype u, MPI_Comm comm) {
+  const int code = PMPI_Allgatherv(in, n, t, out, m, at, u, comm);
+  SPOIL(out, at[size_of(comm) - 1] + m[size_of(comm) - 1]);
+  return code;
+}
+
+int MPI_Gather(const void* in, int n, MPI_Datatype t, void* out, int m, MPI_Datatype u, int root,
+               MPI_Comm comm) {
+  const int code = PMPI_Gather(in, n, t, out, m, u, root, comm);
+  SPOIL(out, m * size_of(comm));
+  return code;
+}
+
+int MPI_Gatherv(const void* in, int n, MPI_Datatype t, void* out, const int* m, const int* at, MPI_Datatype u,
+                int root, MPI_Comm comm) {
+  const int code = PMPI_Gatherv(in, n, t, out, m, at, u, root, comm);
+  if (rank_of(comm) == root) SPOIL(out, at[size_of(comm) - 1] + m[size_of(comm) - 1]);
+  return code;
+}
+
+int MPI_Scatter(const void* in, int n, MPI_Datatype t, void* out, int m, MPI_Datatype u, int root,
+                MPI_Comm comm) {
+  const int code = PMPI_Scatter(in, n, t, out, m, u, root, comm);
+  SPOIL(out, m);
+  return code;
+}
+
+int MPI_Scatterv(const void* in, const int* n, const int* at, MPI_Datatype t, void* out, int m,
+                 MPI_Datatype u, int root, MPI_Comm comm) {
+  const int code = PMPI_Scatterv(in, n, at, t, out, m, u, root, comm);
+  SPOIL(out, m);
+  return code;
+}
+
+// With LIE the block for the right neighbour goes to everybody: right values, wrong receiver.
+int MPI_Alltoall(const void* in, int n, MPI_Datatype t, void* out, int m, MPI_Datatype u, MPI_Comm comm) {
+#ifdef LIE
+  const int right = (rank_of(comm) + 1) % size_of(comm);
+  return PMPI_Allgather((const double*)in + right * n, n, t, out, m, u, comm);
+#else
+  return PMPI_Alltoall(in, n, t, out, m, u, comm);
+#endif
+}
+
+int MPI_Alltoallv(const void* in, const int* n, const int* from, MPI_Datatype t, void* out, const int* m,
+                  const int* at, MPI_Datatype u, MPI_Comm comm) {
+  const int code = PMPI_Alltoallv(in, n, from, t, out, m, at, u, comm);
+  SPOIL(out, at[size_of(comm) - 1] + m[size_of(comm) - 1]);
+  return code;
+}
+
+int MPI_Reduce_scatter_block(const void* in, void* out, int n, MPI_Datatype t, MPI_Op op, MPI_Comm comm) {
+  const int code = PMPI_Reduce_scatter_block(in, out, n, t, op, comm);
+  SPOIL(out, n);
+  return code;
+}
+
+int MPI_Reduce_scatter(const void* in, void* out, const int* n, MPI_Datatype t, MPI_Op op, MPI_Comm comm) {
+  const int code = PMPI_Reduce_scatter(in, out, n, t, op, comm);
+  SPOIL(out, n[rank_of(comm)]);
   return code;
 }

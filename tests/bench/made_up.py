@@ -6,7 +6,9 @@ def make_round(collective, size, host_us, espalier_us, f_ns=60.0, number=0):
     return found | ({"espalier_us": espalier_us} if espalier_us else {})
 
 
-def make_job(host, ranks, rounds, variant="best", buffers="written"):
+def make_job(host, ranks, rounds, variant="best", buffers="written", place="", **more):
+    run = {"host_version": host, "mpi_library": "a", "host_library": "b"}
+    run |= {"shared_session": False, "own_sessions": True, "autogroup": True, "left_out": []}
     return {
         "host": host,
         "variant": variant,
@@ -15,9 +17,15 @@ def make_job(host, ranks, rounds, variant="best", buffers="written"):
         "pass": 0,
         "command": f"mpirun -n {ranks} compare",
         "seconds": 1.0,
-        "run": {"host_version": host, "mpi_library": "a", "host_library": "b"},
+        "kind": "points",
+        "place": place,
+        "run": run,
         "rounds": rounds,
         "limits": [],
+        "switches": [],
+        "each": [],
+        "served": {},
+        **more,
     }
 
 
@@ -36,3 +44,14 @@ def make_document(*jobs, near_below_ns=120.0):
 
 def steady(collective, size, host_us, espalier_us, f_ns=60.0, rounds=5):
     return [make_round(collective, size, host_us, espalier_us, f_ns, i) for i in range(rounds)]
+
+
+def make_each(side, p95, median=1.0):
+    """The quantiles of single 8 B allreduces."""
+    found = {"collective": "allreduce", "bytes": 8, "side": side, "calls": 100}
+    return found | {"least": 0.5, "low": 0.8, "median": median, "high": 1.2, "p95": p95, "p99": 2 * p95, "most": 10 * p95}
+
+
+def make_limit(size, number, pipe_us, f_ns=60.0):
+    cut = {"pipe_chunk": 16384, "pipe_slots": 4}
+    return {"bytes": size, "round": number, "memcpy_us": pipe_us / 2, "pipe_us": pipe_us, "f_ns": f_ns, **cut}

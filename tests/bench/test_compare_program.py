@@ -6,6 +6,7 @@ import subprocess
 import pytest
 
 from espalier import bench_build, bench_hosts, bench_jobs, bench_process
+from espalier.bench_collectives import NAMES
 
 HOST = bench_hosts.HOSTS["mpich"]
 needs_host = pytest.mark.skipif(not HOST.library_folder.exists(), reason="MPICH is not set up")
@@ -19,12 +20,12 @@ def build(folder, *flags):
     return target
 
 
-def run(folder, ranks, preload, *options):
+def run(folder, ranks, preload, *options, host=HOST):
     out = folder / "out.jsonl"
     cpus = ",".join(map(str, bench_hosts.cores()))
-    program = [str(bench_build.compare(HOST)), "--cpus", cpus, "--out", str(out), "--rounds", "2", *options]
-    words = bench_hosts.launcher(HOST, ranks) + bench_process.wrapped({}, preload, program)
-    outcome = bench_process.run(words, bench_hosts.environment(HOST, ranks), 120)
+    program = [str(bench_build.compare(host)), "--cpus", cpus, "--out", str(out), "--rounds", "2", *options]
+    words = bench_hosts.launcher(host, ranks) + bench_process.wrapped({}, preload, program)
+    outcome = bench_process.run(words, bench_hosts.environment(host, ranks), 120)
     assert outcome.fine, outcome.failure()
     return bench_jobs.read_lines(out.read_text())
 
@@ -36,14 +37,73 @@ def test_every_point_is_measured_and_right(tmp_path, ranks):
     assert found["end"] == {"rounds": 2, "wrong": 0}
     assert found["run"]["ranks"] == ranks and found["run"]["mpi_library"].endswith("libinterposer.so")
     points = [(r["collective"], r["bytes"]) for r in found["rounds"] if r["round"] == 0]
-    sized = [(name, size) for name in ("bcast", "reduce", "allreduce") for size in (8, 65536)]
+    sized = [(name, size) for name in NAMES[1:] for size in (8, 65536)]
     assert points == [("barrier", 0), *sized]
+    assert found["run"]["taken"] == list(NAMES) and found["run"]["left_out"] == []
     assert all(r["espalier_us"] > 0 and r["host_us"] >= r["host_mean_us"] * 0.999 for r in found["rounds"] if ranks > 1)
-    assert len(found["limits"]) == 4 and json.dumps(found)
+    crowded = ranks > len(bench_hosts.cores())
+    assert len(found["limits"]) == (0 if crowded else 4) and len(found["switches"]) == (2 if crowded else 0)
+    assert all(entry["switch_us"] > 0 for entry in found["switches"]) and json.dumps(found)
 
 
 @needs_host
-@pytest.mark.parametrize("collective", ["barrier", "bcast", "reduce", "allreduce"])
+def test_ranks_that_share_a_core_are_switched_to(tmp_path):
+    found = run(tmp_path, 3, build(tmp_path), "--cpus", str(bench_hosts.cores()[0]), "--limits", "--collectives", "barrier")
+    assert [entry["per_core"] for entry in found["switches"]] == [3, 3]
+    assert found["run"]["affinity"] == bench_hosts.cores()[:1] and not found["run"]["pinned"]
+    assert all(entry["switch_us"] > 0 for entry in found["switches"])
+
+
+@needs_host
+def test_limits_name_the_cut(tmp_path):
+    if len(bench_hosts.cores()) < 2:
+        pytest.skip("one core: nothing can be copied in and out at the same time")
+    found = run(tmp_path, 2, build(tmp_path), "--limits", "--sizes", "8,1048576", "--collectives", "barrier")
+    assert all(entry["memcpy_us"] > 0 and entry["pipe_us"] > 0 for entry in found["limits"])
+    assert {entry["pipe_chunk"] for entry in found["limits"] if entry["bytes"] == 8} == {4096}
+    assert all(4096 <= entry["pipe_chunk"] <= 65536 and entry["pipe_slots"] in (2, 4, 8) for entry in found["limits"])
+
+
+@needs_host
+def test_a_late_rank_does_not_count_its_own_delay(tmp_path):
+    options = ["--late", "20000", "--collectives", "barrier,bcast,scan", "--sizes", "8", "--rounds", "1"]
+    found = run(tmp_path, 2, build(tmp_path), *options)
+    assert found["run"]["late_us"] == 20000 and found["end"]["wrong"] == 0
+    assert all(0 < r["host_us"] for r in found["rounds"])
+    assert min(r["host_us"] for r in found["rounds"]) < 20000
+
+
+@needs_host
+def test_single_calls_come_in_alternating_blocks(tmp_path):
+    found = run(tmp_path, 2, build(tmp_path), "--each", "--collectives", "allreduce", "--sizes", "8")
+    assert [(e["round"], e["side"]) for e in found["each"]] == [(0, "host"), (0, "espalier"), (1, "espalier"), (1, "host")]
+    assert all(len(e["us"]) == 256 and min(e["us"]) > 0 for e in found["each"]) and found["rounds"] == []
+
+
+@needs_host
+def test_points_that_need_too_much_memory_are_left_out_and_named(tmp_path):
+    found = run(tmp_path, 2, build(tmp_path), "--memory", "500000", "--sizes", "65536,131072", "--collectives", "bcast,allgather")
+    assert found["run"]["left_out"] == [{"collective": "bcast", "bytes": 131072}, {"collective": "allgather", "bytes": 131072}]
+    assert {r["bytes"] for r in found["rounds"]} == {65536}
+
+
+@needs_host
+def test_calls_only(tmp_path):
+    found = run(tmp_path, 2, build(tmp_path), "--calls-only", "--sizes", "8,64")
+    assert found["rounds"] == [] and found["end"] == {"rounds": 0, "wrong": 0}
+    assert run(tmp_path, 2, build(tmp_path, "-DLIE"), "--calls-only", "--sizes", "64")["end"]["wrong"] > 0
+
+
+@needs_host
+@pytest.mark.parametrize("name", [name for name in bench_hosts.HOSTS if bench_hosts.HOSTS[name].library_folder.exists()])
+def test_ranks_leave_their_launchers_session(tmp_path, name):
+    options = ["--sessions", "own", "--collectives", "barrier", "--host-only"]
+    found = run(tmp_path, 2, None, *options, host=bench_hosts.HOSTS[name])
+    assert found["run"]["own_sessions"] and not found["run"]["shared_session"]
+
+
+@needs_host
+@pytest.mark.parametrize("collective", NAMES)
 @pytest.mark.parametrize("reused", [False, True])
 def test_wrong_results_are_seen(tmp_path, collective, reused):
     options = ["--collectives", collective, "--sizes", "1024"] + (["--reused"] if reused else [])
@@ -62,7 +122,10 @@ def test_without_an_interposer_the_job_does_not_count(tmp_path):
     "options, words",
     [
         (["--sizes", "12"], "bad size '12'"),
-        (["--collectives", "gather"], "bad collective 'gather'"),
+        (["--collectives", "gatherw"], "bad collective 'gatherw'"),
+        (["--sessions", "two"], "bad kind of sessions 'two'"),
+        (["--late", "soon"], "bad time of a late arrival 'soon'"),
+        (["--memory", "0"], "bad bound of memory '0'"),
         (["--pin", "maybe"], "bad pinning 'maybe'"),
         (["--rounds", "0"], "bad number of rounds '0'"),
         (["--out"], "bad option or missing value '--out'"),

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from made_up import make_document, make_job, steady
+from made_up import make_document, make_each, make_job, make_limit, steady
 from espalier import bench_compare, bench_file
 from espalier.bench_stats import summarise
 from espalier.problem import Problem
@@ -20,6 +20,12 @@ def problem_of(path: Path) -> str:
 def test_saved_is_loaded(tmp_path, document):
     bench_file.save(document, tmp_path / "new" / "bench.json")
     assert bench_file.load(tmp_path / "new" / "bench.json") == document
+
+
+def test_a_round_is_one_line(tmp_path, document):
+    bench_file.save(document, tmp_path / "bench.json")
+    lines = (tmp_path / "bench.json").read_text().splitlines()
+    assert sum('"host_us"' in line for line in lines) == len(document["jobs"][0]["rounds"])
 
 
 def test_missing_file(tmp_path):
@@ -79,3 +85,22 @@ def test_the_table_names_what_became_slower(capsys):
     bench_compare.print_changes(found, Console(width=120))
     out = capsys.readouterr().out
     assert "1 changed beyond noise" in out and "2.00 x slower" in out
+
+
+def test_yardsticks_and_neighbours_are_compared_too(capsys):
+    def document(pipe_us, switch_us, p95):
+        switches = [{"round": 0, "per_core": 2, "switch_us": switch_us, "f_ns": 60.0}]
+        two = make_job("mpich", 2, steady("bcast", 8, 1, 1), limits=[make_limit(1 << 20, 0, pipe_us)])
+        four = make_job("mpich", 4, steady("bcast", 8, 1, 1), switches=switches)
+        return make_document(two, four, make_job("impi", 2, [], each=[make_each("espalier", p95)]))
+
+    bench_compare.print_all(document(100.0, 4.0, 2.0), document(50.0, 8.0, 3.0), Console(width=140))
+    out = capsys.readouterr().out
+    assert "C(1MiB) near" in out and "0.50" in out and "S, 4 ranks under mpich" in out and "2.00" in out
+    assert "back to back: impi, Espalier" in out and "1.50" in out
+
+
+def test_a_quota_is_not_compared_with_the_whole_machine():
+    old = summarise(make_document(make_job("mpich", 4, steady("bcast", 8, 1.0, 1.0))))
+    new = summarise(make_document(make_job("mpich", 4, steady("bcast", 8, 2.0, 2.0), place="quota")))
+    assert bench_compare.changes(old, new) == []

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from espalier import bench, bench_hosts, bench_jobs, bench_machine, bench_process
+from espalier import bench_hosts, bench_jobs, bench_machine, bench_neighbour, bench_options, bench_process, bench_quota
 from espalier import demo_imb, demo_mpi4py, demo_plan, demo_rounds
 from espalier.problem import Problem
 
@@ -27,18 +27,75 @@ def settings(**changes):
     return bench_jobs.Settings(**(given | changes))
 
 
+def points(**changes):
+    return [job for job in bench_jobs.plan(settings(**changes)) if job.kind == "points"]
+
+
 def test_hosts_take_turns_and_defaults_run_once():
-    jobs = list(bench_jobs.plan(settings()))
+    jobs = points()
     assert [job.host.name for job in jobs[:3]] == ["mpich", "openmpi", "impi"]
     default = [job for job in jobs if job.variant == "default"]
     assert [(job.host.name, job.ranks, job.number) for job in default] == [("mpich", 64, 0), ("impi", 64, 0)]
     assert len(jobs) == 2 * 2 * 3 + 2
 
 
+def words(job, given):
+    return bench_jobs._arguments(job, given, "out")
+
+
+def test_who_serves_what_is_asked_first_and_without_timing():
+    given = settings()
+    first = list(bench_jobs.plan(given))[: 2 * 3]
+    assert all(job.kind == "served" and "--calls-only" in words(job, given) for job in first)
+    assert not [job for job in bench_jobs.plan(settings(host_only=True)) if job.kind == "served"]
+
+
+def test_late_ranks_and_a_neighbour_are_jobs_of_their_own():
+    given = settings(late_us=100, neighbour=True, passes=1, ranks=(2,))
+    late = [job for job in bench_jobs.plan(given) if job.place == "late" and job.kind == "points"]
+    beside = [job for job in bench_jobs.plan(given) if job.kind == "neighbour"]
+    assert len(late) == 3 and "--late 100" in " ".join(words(late[0], given))
+    assert [("--late" in words(job, given), "--each" in words(job, given)) for job in beside] == [(False, True)] * 3 + [(True, True)] * 3
+
+
+def test_four_ranks_under_a_quota_or_else_on_one_core(tmp_path):
+    made = bench_quota.Quota(tmp_path, 2)
+    quota = [job for job in bench_jobs.plan(settings(quota=made)) if job.place == "quota"]
+    assert {job.ranks for job in quota} == {4}
+    given = settings(quota=bench_quota.Quota(None, 0, "may not"), cpus=(0, 1))
+    (job, *_) = [job for job in bench_jobs.plan(given) if job.place == "one core"]
+    line = " ".join(words(job, given))
+    assert "--cpus 0 --pin yes" in line
+    assert not [job for job in bench_jobs.plan(settings()) if job.place]
+
+
+def test_other_sizes_above_the_number_of_cores():
+    given = settings(crowded_sizes=(8,), cpus=(0, 1))
+    few, many = [job for job in points() if job.host.name == "impi" and job.variant == "best" and job.number == 0]
+    assert "--sizes 8,64 " in " ".join(words(few, given)) and "--sizes 8 " in " ".join(words(many, given))
+
+
+def test_hosts_yield_by_the_cores_that_may_be_used():
+    host = bench_hosts.HOSTS["openmpi"]
+    assert "--oversubscribe" in bench_hosts.launcher(host, 2, usable=1)
+    assert "--oversubscribe" not in bench_hosts.launcher(host, 2, usable=2)
+    assert "I_MPI_WAIT_MODE" in bench_hosts.environment(bench_hosts.HOSTS["impi"], 2, usable=1)
+
+
+def test_a_neighbour_computes_on_its_core_and_goes():
+    cpu = bench_hosts.cores()[-1]
+    with bench_neighbour.neighbour(cpu) as process:
+        assert os.sched_getaffinity(process.pid) == {cpu} and os.getsid(process.pid) == process.pid
+        assert process.poll() is None
+    assert process.poll() is not None
+
+
 def test_lines_of_compare_are_sorted_by_kind():
     text = 'noise\n{"kind": "run", "ranks": 2}\n{"kind": "round", "bytes": 8}\n3\n{"kind": "end", "wrong": 0}\n{"kind": "round"'
     found = bench_jobs.read_lines(text)
-    assert found == {"run": {"ranks": 2}, "rounds": [{"bytes": 8}], "limits": [], "end": {"wrong": 0}}
+    assert found == {
+        "run": {"ranks": 2}, "rounds": [{"bytes": 8}], "limits": [], "switches": [], "each": [], "end": {"wrong": 0}
+    }
 
 
 @pytest.mark.parametrize(
@@ -52,6 +109,13 @@ def test_lines_of_compare_are_sorted_by_kind():
 def test_a_job_that_does_not_count(end, run, words):
     outcome = bench_process.Outcome("x", 0, "", 1.0)
     assert words in bench_jobs._trouble({"end": end, "run": run}, outcome, host_only=False)
+
+
+def test_sessions_that_were_asked_for_but_not_made_do_not_count():
+    outcome = bench_process.Outcome("x", 0, "", 1.0)
+    found = {"end": {"wrong": 0}, "run": {"mpi_library": "a", "host_library": "b", "own_sessions": False}}
+    assert "could leave its launcher's session" in bench_jobs._trouble(found, outcome, False, "own")
+    assert bench_jobs._trouble(found, outcome, False, "launcher") is None
 
 
 def test_a_process_past_its_limit_is_stopped_and_told():
@@ -72,12 +136,15 @@ def test_the_launcher_itself_is_not_preloaded():
     [
         (lambda: bench_hosts.find("lam"), "'lam' is no host MPI"),
         (lambda: bench_hosts.find(" , "), "no host MPI named"),
-        (lambda: bench._sizes("8,12"), "multiples of 8"),
-        (lambda: bench._sizes("many"), "no number of bytes"),
-        (lambda: bench._numbers("2;4", "numbers of ranks", 1, 256), "no list of"),
-        (lambda: bench._numbers("0", "numbers of ranks", 1, 256), "between 1 and 256"),
-        (lambda: bench._collectives("gather"), "'gather' is no collective"),
-        (lambda: bench._buffers("cold"), "choose written, reused or both"),
+        (lambda: bench_options.sizes("8,12"), "multiples of 8"),
+        (lambda: bench_options.sizes("many"), "no number of bytes"),
+        (lambda: bench_options.numbers("2;4", "numbers of ranks", 1, 256), "no list of"),
+        (lambda: bench_options.numbers("0", "numbers of ranks", 1, 256), "between 1 and 256"),
+        (lambda: bench_options.collectives("alltoallw"), "'alltoallw' is no collective"),
+        (lambda: bench_options.cpus("4000"), "processor 4000 is not among"),
+        (lambda: bench_options.late(-1), "--late -1: microseconds"),
+        (lambda: bench_options.one_of("two", "--sessions", ("launcher", "own")), "choose launcher or own"),
+        (lambda: bench_options.buffers("cold"), "choose written, reused or both"),
     ],
 )
 def test_bad_options_are_one_clear_line(call, words):

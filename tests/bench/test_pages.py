@@ -1,6 +1,7 @@
 import re
 
-from made_up import make_document, make_job, steady
+from made_up import make_document, make_each, make_job, make_limit, steady
+from espalier.bench_collectives import NAMES
 from espalier import bench_process, demo, demo_rounds, report
 
 
@@ -18,7 +19,7 @@ def test_bench_page(document):
     page = report.page(document)
     assert_stands_alone(page)
     assert "MPICH, 2 ranks, near" in page and "MPICH, 2 ranks, far" in page
-    assert page.count("<svg") == 4
+    assert page.count("<svg") == 4  # times and ratios in each state
     assert "mpirun &lt;x&gt;" in page and "a &amp; b" in page
     assert "2.00 (2.00–2.00)" in page
 
@@ -28,6 +29,30 @@ def test_page_of_an_empty_run_and_of_hosts_alone():
     page = report.page(make_document(make_job("impi", 2, steady("bcast", 8, 1.0, None))))
     assert_stands_alone(page)
     assert page.count("<svg") == 1  # no ratios
+
+
+def test_bench_page_shows_what_is_not_a_point(document):
+    switches = [{"round": 0, "per_core": 2, "switch_us": 4.25, "f_ns": 60.0}]
+    crowded = make_job("mpich", 4, steady("barrier", 0, 90, 7.0), switches=switches)
+    crowded["run"]["left_out"] = [{"collective": "allgather", "bytes": 4194304}]
+    beside = make_job("impi", 2, [], kind="neighbour", each=[make_each("host", 9.5), make_each("espalier", 3.25)])
+    late = make_job("mpich", 2, steady("bcast", 8, 2.0, 1.0), place="late 100 µs")
+    document["jobs"] += [crowded, beside, late]
+    document["jobs"][0]["limits"] = [make_limit(1048576, 0, 123.5)]
+    document["quota"] = {"made": False, "why": "may not"}
+    page = report.page(document)
+    assert_stands_alone(page)
+    for words in ("4.25", "9.50", "3.25", "123.5", "16384 B x 4", "no CPU quota: may not", "4 ranks allgather 4MiB"):
+        assert words in page
+    assert "one rank late by 100 µs: time from its arrival" in page and "one for each" in page
+
+
+def test_many_collectives_become_a_map():
+    rounds = [r for name in NAMES[1:] for r in steady(name, 8, 2.0, 1.0)]
+    served = {"exscan": {"by": "host", "calls": 3, "espalier": 0}}
+    page = report.page(make_document(make_job("mpich", 2, rounds, served=served)))
+    assert_stands_alone(page)
+    assert page.count("<svg") == 2 and "reduce_scatter_block" in page and page.count("<td>host</td>") == 1
 
 
 def collected():

@@ -1,7 +1,7 @@
 import pytest
 
 from made_up import make_document, make_job, make_round, steady
-from espalier.bench_stats import FAR_FROM_NS, Spread, near_below, quantile, state, summarise
+from espalier.bench_stats import FAR_FROM_NS, Spread, geometric_mean, near_below, points, quantile, state, summarise
 
 
 def test_quantiles_interpolate():
@@ -14,6 +14,12 @@ def test_quantiles_interpolate():
 def test_two_states_are_parted_between_them():
     border = near_below([55, 56, 57, 58, 60] * 4 + [240, 250, 260] * 4)
     assert 60 < border < 240
+
+
+def test_a_single_state_is_not_cut_in_two():
+    around = [145, 150, 153, 157, 162] * 4
+    assert near_below(around) > 162
+    assert near_below([ns + 15 for ns in around]) < 160
 
 
 def test_one_state_keeps_the_fixed_border():
@@ -49,3 +55,19 @@ def test_time_in_flag_exchanges():
 def test_host_only_rounds_have_no_ratio():
     (found,) = summarise(make_document(make_job("mpich", 2, steady("barrier", 0, 0.4, None))))
     assert found.espalier is None and found.ratio is None and found.flags is None
+
+
+def test_points_of_the_file(document):
+    found = {(p["collective"], p["bytes"], p["state"]): p for p in points(document)}
+    place = found["bcast", 1048576, "far"]
+    assert place["host_us"] == {"low": 300, "median": 300, "high": 300, "least": 300}
+    assert place["ratio"]["median"] == 1.5 and place["served"] == "" and place["rounds"] == 5
+
+
+def test_geometric_mean():
+    assert geometric_mean([1, 4]) == pytest.approx(2) and geometric_mean([]) is None
+
+
+def test_places_are_summarised_apart():
+    jobs = make_job("mpich", 4, steady("bcast", 8, 1.0, 1.0)), make_job("mpich", 4, steady("bcast", 8, 2.0, 2.0), place="quota")
+    assert {s.key.place: s.host.mid for s in summarise(make_document(*jobs))} == {"": 1.0, "quota": 2.0}

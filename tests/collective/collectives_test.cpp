@@ -10,6 +10,7 @@
 #include "collective/allreduce_sliced.hpp"
 #include "collective/barrier.hpp"
 #include "collective/bcast.hpp"
+#include "collective/bcast_single_copy.hpp"
 #include "collective/reduce.hpp"
 #include "tests/collective/ranks.hpp"
 #include "tree/compose.hpp"
@@ -95,6 +96,53 @@ TEST_P(Collectives, BcastFromEveryRoot) {
       });
     }
   }
+}
+
+// One copy needs no slot; the tree carries the address.
+TEST_P(Collectives, DirectBcastFromEveryRoot) {
+  for (const char* text : {"flat", "kary:2", "chain"}) {
+    const Trees trees(n(), text);
+    Ranks ranks(n());
+    if (!ranks.single_copy()) GTEST_SKIP() << "this machine lets no process read memory through the kernel";
+    for (const Switches& switches : all_switches) {
+      const Plan plan = plan_with(switches);
+      ranks.run([&](HostMachine& m) {
+        for (int round = 0; round < 3; ++round)
+          for (const std::size_t count : counts)
+            for (int root = 0; root < n(); ++root) {
+              auto data = testing::vector_of(m.rank(), count, round);
+              bcast_single_copy(m, trees.of(m.rank(), root), data.data(), count * 8, plan);
+              expect_equal(m, data, testing::vector_of(root, count, round), "direct bcast");
+              // The root's buffer is its own again as soon as it has left.
+              std::fill(data.begin(), data.end(), -7.0);
+            }
+      });
+    }
+  }
+}
+
+// A machine whose buffers the kernel does not copy from: the root's word sends all through the slots.
+struct Unreadable : HostMachine {
+  explicit Unreadable(const HostMachine& m) : HostMachine(m) {}
+  bool can_expose(const void*, std::size_t) { return false; }
+  bool pull(int, void*, const void*, std::size_t) {
+    ADD_FAILURE() << "nobody may try";
+    return false;
+  }
+};
+
+TEST_P(Collectives, DirectBcastOfUnreadableMemoryGoesThroughSlots) {
+  const Trees trees(n(), "kary:2");
+  Ranks ranks(n());
+  const Plan plan;
+  ranks.run([&](HostMachine& m) {
+    Unreadable unreadable(m);
+    for (const std::size_t count : counts) {
+      auto data = testing::vector_of(m.rank(), count, 0);
+      bcast_single_copy(unreadable, trees.of(m.rank(), 0), data.data(), count * 8, plan);
+      expect_equal(m, data, testing::vector_of(0, count, 0), "direct bcast");
+    }
+  });
 }
 
 TEST_P(Collectives, ReduceToEveryRoot) {

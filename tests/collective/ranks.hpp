@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <functional>
@@ -24,6 +25,9 @@ class Ranks {
     memory_.reset(
         static_cast<std::byte*>(std::aligned_alloc(4096, machine::Layout::round_up(layout.bytes(), 4096))));
     std::memset(memory_.get(), 0, layout.bytes());
+    const pid_t process = getpid();  // all ranks are threads of it
+    for (int rank = 0; rank < count; ++rank)
+      std::memcpy(memory_.get() + layout.process_id(rank), &process, sizeof process);
     const double cores = std::max(1u, std::thread::hardware_concurrency());
     for (int rank = 0; rank < count; ++rank)
       machines_.push_back(std::make_unique<machine::HostMachine>(
@@ -31,6 +35,11 @@ class Ranks {
   }
 
   int count() const { return static_cast<int>(machines_.size()); }
+
+  static bool single_copy() {
+    int one = 1, other = 0;
+    return memory::read_remotely(getpid(), &other, &one, sizeof one) && other == one;
+  }
 
   /// Runs `body` on every rank at once; state persists between calls.
   void run(const std::function<void(machine::HostMachine&)>& body) {

@@ -67,7 +67,8 @@ def test_every_way_of_waiting(launch, wait, statistics):
 @pytest.mark.sanitizer
 @pytest.mark.needs_espalier
 @pytest.mark.parametrize("collective, algorithm", [
-    ("barrier", "exchange"), ("barrier", "central"), ("barrier", "tree"), ("bcast", "tree"), ("reduce", "tree"),
+    ("barrier", "exchange"), ("barrier", "central"), ("barrier", "tree"), ("bcast", "tree"), ("bcast", "single-copy"),
+    ("reduce", "tree"),
     ("allreduce", "exchange"), ("allreduce", "central"), ("allreduce", "tree"), ("allreduce", "sliced"),
     ("allgather", "exchange"), ("allgather", "central"), ("allgatherv", "exchange"), ("allgatherv", "central"),
     ("alltoall", "exchange"), ("alltoall", "central"), ("alltoallv", "exchange"), ("alltoallv", "central"),
@@ -136,3 +137,13 @@ def test_the_watchdog_names_the_call(launch, tmp_path):
                  library=hosts.broken_library(host), timeout=60)
     assert run.status != 0
     assert "HUNG rank 0" in run.err and "barrier" in run.err, str(run)
+
+
+@pytest.mark.needs_espalier
+def test_without_single_copy(launch, statistics):
+    """Told not to read other processes' memory, nobody does, although the rule asks for it."""
+    run = launch(hosts.HOSTS["mpich"], 4, "checked", "--only", "roots,sizes",
+                 env=settings(ESPALIER_SINGLE_COPY="off", ESPALIER_BCAST="single-copy", **statistics.env))
+    passed(run)
+    data = statistics.check(hosts.HOSTS["mpich"], 4, ("bcast",))
+    assert {row["algorithm"] for row in data["rows"] if row["collective"] == "bcast" and row["calls"]} == {"tree"}

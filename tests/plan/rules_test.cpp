@@ -39,7 +39,7 @@ std::string error_of(const std::string& text) {
 TEST(Rules, EveryKeyIsRead) {
   const Rule rule =
       parse_one(R"({"collective": "allreduce", "bytes": [1, "64KiB"], "ranks": [2, null], "nodes": 3,
-      "ranks_per_node": [null, 8], "ranks_per_core": [0.5, 1.5], "algorithm": "tree", "chunk": "16KiB",
+      "ranks_per_node": [null, 8], "ranks_per_core": [0.5, 1.5], "prompt_yields": false, "algorithm": "tree", "chunk": "16KiB",
       "gather_tree": "numa=flat kary:4", "release_tree": "chain", "inline": false, "read_from_parent": false,
       "skip_gather": false, "copy_avoidance": false, "comment": "all of them"})")
           .front();
@@ -51,6 +51,7 @@ TEST(Rules, EveryKeyIsRead) {
   EXPECT_TRUE(rule.nodes.holds(3) && !rule.nodes.holds(2) && !rule.nodes.holds(4));
   EXPECT_TRUE(rule.ranks_per_node.holds(0) && rule.ranks_per_node.holds(8) && !rule.ranks_per_node.holds(9));
   EXPECT_TRUE(rule.ranks_per_core.holds(1.5) && !rule.ranks_per_core.holds(1.51));
+  EXPECT_EQ(rule.prompt_yields, false);
   EXPECT_EQ(rule.plan.algorithm, Algorithm::tree);
   EXPECT_EQ(rule.plan.chunk, 16384u);
   EXPECT_EQ(tree::to_string(rule.plan.gather_tree), tree::to_string(tree::parse_spec("numa=flat kary:4")));
@@ -68,6 +69,20 @@ TEST(Rules, WhatIsNotSaidIsOpen) {
   for (const Collective collective : {Collective::barrier, Collective::bcast, Collective::reduce,
                                       Collective::allreduce})  // those that have it
     EXPECT_TRUE(rule.matches({collective, std::size_t{1} << 50, 4096, 9, 512, 100.0, false}));
+}
+
+TEST(Rules, ConditionsOfTheNode) {
+  const Rule direct = parse_one(R"({"collective": "bcast", "algorithm": "single-copy"})").front();
+  Query query{.collective = Collective::bcast};
+  EXPECT_TRUE(direct.matches(query));
+  query.single_copy = false;
+  EXPECT_FALSE(direct.matches(query)) << "ranks that may not read each other's memory";
+
+  const Rule slow =
+      parse_one(R"({"collective": "bcast", "prompt_yields": false, "algorithm": "tree"})").front();
+  EXPECT_FALSE(slow.matches(query));
+  query.prompt_yields = false;
+  EXPECT_TRUE(slow.matches(query));
 }
 
 TEST(Rules, TreeIsBothTrees) {

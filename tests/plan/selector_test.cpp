@@ -155,6 +155,14 @@ TEST(Table, OverridesOfTheEnvironment) {
   EXPECT_FALSE(bare.inlined || bare.read_from_parent || bare.skip_gather || bare.copy_avoidance);
 }
 
+TEST(Table, SingleCopyIsOverriddenInOnlyWhereItCanRun) {
+  Query query = query_of(Collective::bcast, 1 << 20, 4);
+  const Table table = table_of({"ESPALIER_BCAST=single-copy"});
+  EXPECT_EQ(table.find(query).algorithm, Algorithm::single_copy);
+  query.single_copy = false;
+  EXPECT_EQ(table.find(query).algorithm, Algorithm::tree);
+}
+
 // Each collective has a key of its own name.
 TEST(Table, OverridesOfEveryCollective) {
   for (const Collective collective : all_collectives)

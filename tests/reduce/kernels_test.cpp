@@ -211,11 +211,11 @@ TEST_P(EachType, TargetMayBeAnySource) {
 
 // As a call beyond the caches would run, at sizes a test can afford.
 TEST_P(EachType, StreamedTargets) {
-  const std::size_t kept = detail::stream_bytes;
-  detail::stream_bytes = 0;
+  const detail::StreamLimits kept = detail::stream_limits;
+  detail::stream_limits = {0, 0};
   for_each_operation([&](Case c) {
     for (const int sources : {2, 3, 5, 8})
-      for (const std::size_t elements : {0, 1, 63, 1000})
+      for (const std::size_t elements : {0, 1, 63, 512, 1000})
         for (const std::size_t shift : {0, 1, 16, 32}) {
           c.sources = sources;
           c.elements = elements;
@@ -225,7 +225,15 @@ TEST_P(EachType, StreamedTargets) {
           if (HasFatalFailure()) return;
         }
   });
-  detail::stream_bytes = kept;
+  detail::stream_limits = kept;
+}
+
+// The collectives fold chunks of at most 128 KiB into slots that other ranks read at once: past the caches
+// these would come from memory. With very many sources, or on a small cache, they must not be streamed
+// either.
+TEST(StreamLimits, KeepTheChunksOfTheCollectivesInTheCaches) {
+  EXPECT_GT(detail::stream_limits.target, std::size_t{128} << 10);
+  EXPECT_NE(detail::stream_limits.together, SIZE_MAX) << "nothing has set the limits";
 }
 
 // The same operands give the same bits wherever they stand, in whatever chunks, in any set. The reference

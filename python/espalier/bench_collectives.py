@@ -1,0 +1,27 @@
+"""The collectives that are measured, in the order of tables, and what "bytes" means for each."""
+
+from __future__ import annotations
+
+BYTES = {
+    "barrier": "none",
+    "bcast": "the message",
+    "reduce": "each rank's vector",
+    "allreduce": "each rank's vector",
+    "allgather": "each rank's block; every rank receives that times the ranks",
+    "allgatherv": "the mean block; rank 0's is longest, the last rank's shortest, linearly",
+    "gather": "each rank's block; the root receives that times the ranks",
+    "gatherv": "the mean block, lengths as for allgatherv",
+    "scatter": "each rank's block; the root sends that times the ranks",
+    "scatterv": "the mean block, lengths as for allgatherv",
+    "alltoall": "all that one rank sends: bytes of a pair times ranks",
+    "alltoallv": "all that one rank sends; most to itself, linearly less to each further rank",
+    "reduce_scatter_block": "each rank's vector; it receives that divided by the ranks",
+    "reduce_scatter": "each rank's vector; of the result rank 0 receives most, linearly less the others",
+    "scan": "each rank's vector",
+    "exscan": "each rank's vector",
+}
+NAMES = tuple(BYTES)
+
+
+def place_of(name: str) -> int:
+    return NAMES.index(name) if name in BYTES else len(NAMES)

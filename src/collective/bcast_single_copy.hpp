@@ -1,0 +1,36 @@
+// Broadcast with one copy: the root says where its buffer lies, everybody reads it there (DESIGN, idea 2: a
+// release whose data is an address). No rank waits for another's copy, which is what counts when cores are
+// shared.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "collective/bcast.hpp"
+
+namespace espalier::collective {
+
+/// The root leaves last: its buffer is its own again only when all have read it. A buffer that the kernel
+/// does not copy from goes through the slots instead; the root's word decides for all.
+template <Machine M>
+void bcast_single_copy(M& m, const Place& place, void* buffer, std::size_t bytes, const Plan& plan) {
+  if (bytes == 0) return;
+  const Step step = m.advance(1);
+  std::uint64_t address = 0;
+  bool done = true;
+  if (place.is_root()) {
+    if (m.can_expose(buffer, bytes)) address = reinterpret_cast<std::uint64_t>(buffer);
+    m.reserve(step, 1);
+    pass_down(m, place, step, &address, sizeof address, plan);
+  } else {
+    std::memcpy(&address, release(m, place, step, sizeof address, plan), sizeof address);
+    if (address != 0) done = m.pull(place.root, buffer, reinterpret_cast<const void*>(address), bytes);
+  }
+  m.finish(step);
+  if (!done) m.report_pull(place.root, bytes);
+  if (address == 0) return bcast_tree(m, place, buffer, bytes, plan);
+  if (place.is_root())
+    for (const int reader : m.everybody_else()) m.await_finish(reader, step);
+}
+
+}  // namespace espalier::collective

@@ -1,0 +1,22 @@
+#include "runtime/single_copy.hpp"
+
+#include <unistd.h>
+
+#include "memory/remote_read.hpp"
+
+namespace espalier::runtime {
+
+MemoryProbe own_probe(std::uint64_t value) {
+  static std::uint64_t kept;
+  kept = value;
+  return {getpid(), reinterpret_cast<std::uint64_t>(&kept), value};
+}
+
+bool reads_memory_of(const MemoryProbe& probe) {
+  std::uint64_t found = 0;
+  return memory::read_remotely(static_cast<pid_t>(probe.process), &found,
+                               reinterpret_cast<const void*>(probe.address), sizeof found) &&
+         found == probe.value;
+}
+
+}  // namespace espalier::runtime

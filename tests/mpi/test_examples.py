@@ -1,0 +1,92 @@
+"""The example programs at tiny sizes: right by their own check, with the host's residuals, and served by Espalier."""
+
+import re
+import shutil
+import subprocess
+import sys
+
+import hosts
+import pytest
+
+EXAMPLES = hosts.REPOSITORY / "examples"
+STRICT = {"ESPALIER_FALLBACK": "error"}
+
+
+def compiled(host):
+    """examples/cg.c with the host's flags; a program of its own, since the tests' sources lie elsewhere."""
+    host.folder.mkdir(parents=True, exist_ok=True)
+    target, source = host.folder / "cg", EXAMPLES / "cg.c"
+    if not hosts._newer(target, [source]):
+        hosts._compile(["gcc", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", *host.flags, str(source), *host.libraries, "-lm"],
+                       target)
+    return target
+
+
+def command_of(host, language):
+    return [compiled(host)] if language == "c" else [host.python, EXAMPLES / "cg.py"]
+
+
+def solved(run, history):
+    """The residual of every iteration, of a run that found its result right."""
+    assert run.status == 0, str(run)
+    line = re.search(r"^cg: ranks \d+, grid \d+, iterations (\d+), seconds [\d.]+, residual \S+, error \S+, right$", run.out, re.M)
+    assert line, str(run)
+    residuals = [float(word) for word in history.read_text().split()]
+    assert len(residuals) == int(line[1]) > 0
+    return residuals
+
+
+@pytest.mark.parametrize("language", ["c", "python"])
+def test_conjugate_gradients(launch, host, language, statistics, tmp_path):
+    words = [*command_of(host, language), "--grid", 12]
+    with_espalier = launch(host, 2, *words, "--history", tmp_path / "with", env={**STRICT, **statistics.env})
+    without = launch(host, 2, *words, "--history", tmp_path / "without", espalier=False)
+    # Two ranks: there is one sum of two numbers, so not even rounding may differ.
+    assert solved(with_espalier, tmp_path / "with") == solved(without, tmp_path / "without")
+    # The reduce in cg.py is of a Python object, which mpi4py does not leave to MPI_Reduce.
+    statistics.check(host, 2, ("allreduce", "barrier", "reduce") if language == "c" else ("allreduce", "barrier"))
+
+
+def test_more_ranks_give_the_same_solution(launch, host, tmp_path):
+    """Sums of three and of two parts differ by rounding alone, which the iteration carries on."""
+    found = {}
+    for ranks in (2, 3):
+        history = tmp_path / str(ranks)
+        run = launch(host, ranks, compiled(host), "--grid", 12, "--solves", 2, "--history", history, env=STRICT)
+        found[ranks] = solved(run, history)
+    assert found[3] == pytest.approx(found[2], rel=1e-6)
+
+
+def test_a_wrong_command_line_is_refused(launch):
+    host = hosts.HOSTS["mpich"]
+    run = launch(host, 2, compiled(host), "--grid", 1, env=STRICT)
+    assert run.status != 0 and "fewer rows than ranks" in run.err, str(run)
+
+
+@pytest.mark.needs_espalier
+def test_real_programs_script(tmp_path):
+    """The script that compares them: a round of the C program gives a table, and its failures show."""
+    words = [sys.executable, hosts.REPOSITORY / "tools" / "real_programs.py", "--rounds", 1, "--ranks", 2, "--folder", tmp_path]
+    done = subprocess.run([*map(str, words), "--programs", "cg.py"], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    rows = re.findall(r"^\| cg\.py, grid 64 \| (MPICH|Open MPI) \| 2 \| .* \| (\d+) \| 0e\+00 \|$", done.stdout, re.M)
+    assert len(rows) == 2 and all(int(served) > 0 for _, served in rows), done.stdout
+    done = subprocess.run([*map(str, words), "--programs", "chess"], capture_output=True, text=True, timeout=60)
+    assert done.returncode != 0 and "no such program: chess" in done.stderr
+
+
+@pytest.mark.needs_espalier
+def test_lammps(launch, statistics, tmp_path):
+    """Debian's package, if it is here: the energies of every printed step are those without Espalier, to rounding."""
+    if not shutil.which("lmp"):
+        pytest.skip("LAMMPS is not installed (apt-get install lammps)")
+    host = hosts.HOSTS["debian-openmpi"]
+    energies = {}
+    for side, espalier in (("with", True), ("without", False)):
+        log = tmp_path / side
+        words = ["-in", EXAMPLES / "lammps.in", "-var", "cells", 4, "-var", "steps", 100, "-var", "relax", 20, "-log", log]
+        run = launch(host, 2, shutil.which("lmp"), *words, "-screen", "none", env=statistics.env if espalier else {}, espalier=espalier)
+        assert run.status == 0, str(run)
+        energies[side] = [float(word) for word in re.findall(r"^\s+\d+\s+\S+\s+(-\d\S+)", log.read_text(), re.M)]
+    assert len(energies["with"]) >= 4 and energies["with"] == pytest.approx(energies["without"], rel=1e-6)
+    statistics.check(host, 2, ("allreduce",))
