@@ -2,6 +2,7 @@
 #pragma once
 
 #include "mpi/abi.hpp"
+#include "mpi/numbers.hpp"
 
 namespace espalier::mpi {
 
@@ -15,6 +16,7 @@ struct Call {
   int root = 0;
   Handle comm = 0;
   bool large = false;  ///< the _c form
+  Numbers counts{};    ///< reduce_scatter: one for each rank, instead of `count`
 };
 
 /// Each serves the call or hands it to the host, and returns what the program gets. `caller` as in resolve().
@@ -23,5 +25,51 @@ int barrier(const Call& call, void* caller) noexcept;
 int bcast(const Call& call, void* caller) noexcept;
 int reduce(const Call& call, void* caller) noexcept;
 int allreduce(const Call& call, void* caller) noexcept;
+int reduce_scatter_block(const Call& call, void* caller) noexcept;
+int reduce_scatter(const Call& call, void* caller) noexcept;
+int scan(const Call& call, void* caller) noexcept;
+int exscan(const Call& call, void* caller) noexcept;
+
+/// One side of a call that moves blocks of data.
+struct Part {
+  void* buffer = nullptr;  ///< only read on the side that sends
+  MPI_Count count = 0;     ///< of one block, where all have the same
+  Handle type = 0;
+  Numbers counts{}, displacements{};  ///< the v forms: of the block of each rank, in elements
+};
+
+inline Part equal_blocks(const void* buffer, MPI_Count count, Handle type) {
+  Part part;
+  part.buffer = const_cast<void*>(buffer);
+  part.count = count;
+  part.type = type;
+  return part;
+}
+
+inline Part unequal_blocks(const void* buffer, Numbers counts, Numbers displacements, Handle type) {
+  Part part;
+  part.buffer = const_cast<void*>(buffer);
+  part.type = type;
+  part.counts = counts;
+  part.displacements = displacements;
+  return part;
+}
+
+/// A call that moves blocks, as it was made. What MPI calls not significant at this rank may hold anything.
+struct Transfer {
+  Part send{}, receive{};
+  int root = 0;
+  Handle comm = 0;
+  bool large = false;  ///< the _c form
+};
+
+int allgather(const Transfer& call, void* caller) noexcept;
+int allgatherv(const Transfer& call, void* caller) noexcept;
+int gather(const Transfer& call, void* caller) noexcept;
+int gatherv(const Transfer& call, void* caller) noexcept;
+int scatter(const Transfer& call, void* caller) noexcept;
+int scatterv(const Transfer& call, void* caller) noexcept;
+int alltoall(const Transfer& call, void* caller) noexcept;
+int alltoallv(const Transfer& call, void* caller) noexcept;
 
 }  // namespace espalier::mpi

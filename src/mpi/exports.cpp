@@ -1,12 +1,10 @@
-// The C entry points. Each has the name of an MPI function to the linker and wide arguments to the compiler
-// (abi.hpp).
+// The C entry points of a process's and a communicator's life.
+#include "mpi/exports.hpp"
 #include "mpi/collectives.hpp"
 #include "mpi/communicators.hpp"
 #include "mpi/host.hpp"
 #include "mpi/initialise.hpp"
 #include "mpi/lifecycle.hpp"
-
-#define ESPALIER_EXPORT(symbol) __asm__(#symbol) __attribute__((visibility("default"), used))
 
 namespace espalier::mpi {
 
@@ -19,10 +17,6 @@ int export_session_init(Handle, Handle, void*) ESPALIER_EXPORT(MPI_Session_init)
 int export_session_finalize(void*) ESPALIER_EXPORT(MPI_Session_finalize);
 int export_comm_free(void*) ESPALIER_EXPORT(MPI_Comm_free);
 int export_comm_disconnect(void*) ESPALIER_EXPORT(MPI_Comm_disconnect);
-int export_barrier(Handle) ESPALIER_EXPORT(MPI_Barrier);
-int export_bcast(void*, int, Handle, int, Handle) ESPALIER_EXPORT(MPI_Bcast);
-int export_reduce(const void*, void*, int, Handle, Handle, int, Handle) ESPALIER_EXPORT(MPI_Reduce);
-int export_allreduce(const void*, void*, int, Handle, Handle, Handle) ESPALIER_EXPORT(MPI_Allreduce);
 
 int export_init(int* argc, char*** argv) {
   resolve(__builtin_return_address(0));
@@ -67,47 +61,6 @@ int export_comm_disconnect(void* comm) {
   return host.next.Comm_disconnect ? host.next.Comm_disconnect(comm)
                                    : no_such_function("MPI_Comm_disconnect");
 }
-
-int export_barrier(Handle comm) { return barrier({.comm = comm}, __builtin_return_address(0)); }
-
-int export_bcast(void* buffer, int count, Handle type, int root, Handle comm) {
-  return bcast({.receive = buffer, .count = count, .type = type, .root = root, .comm = comm},
-               __builtin_return_address(0));
-}
-
-int export_reduce(const void* send, void* receive, int count, Handle type, Handle op, int root, Handle comm) {
-  return reduce({send, receive, count, type, op, root, comm}, __builtin_return_address(0));
-}
-
-int export_allreduce(const void* send, void* receive, int count, Handle type, Handle op, Handle comm) {
-  return allreduce({send, receive, count, type, op, 0, comm}, __builtin_return_address(0));
-}
-
-// Open MPI 5 has no _c functions: mpi4py refers to them weakly and does without. If this build had them,
-// mpi4py would call them and Espalier would have to do over the plain calls what mpi4py does itself.
-#ifndef ESPALIER_ABI_OMPI
-
-int export_bcast_c(void*, MPI_Count, Handle, int, Handle) ESPALIER_EXPORT(MPI_Bcast_c);
-int export_reduce_c(const void*, void*, MPI_Count, Handle, Handle, int, Handle) ESPALIER_EXPORT(MPI_Reduce_c);
-int export_allreduce_c(const void*, void*, MPI_Count, Handle, Handle, Handle)
-    ESPALIER_EXPORT(MPI_Allreduce_c);
-
-int export_bcast_c(void* buffer, MPI_Count count, Handle type, int root, Handle comm) {
-  return bcast({.receive = buffer, .count = count, .type = type, .root = root, .comm = comm, .large = true},
-               __builtin_return_address(0));
-}
-
-int export_reduce_c(const void* send, void* receive, MPI_Count count, Handle type, Handle op, int root,
-                    Handle comm) {
-  return reduce({send, receive, count, type, op, root, comm, true}, __builtin_return_address(0));
-}
-
-int export_allreduce_c(const void* send, void* receive, MPI_Count count, Handle type, Handle op,
-                       Handle comm) {
-  return allreduce({send, receive, count, type, op, 0, comm, true}, __builtin_return_address(0));
-}
-
-#endif
 
 }  // extern "C"
 

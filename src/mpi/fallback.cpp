@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cctype>
 #include <cstdio>
 #include <mutex>
 #include <set>
@@ -46,17 +47,11 @@ int raise(MPI_Comm comm) {
 
 }  // namespace
 
-const char* call_name(Collective collective) {
-  switch (collective) {
-    case Collective::barrier:
-      return "MPI_Barrier";
-    case Collective::bcast:
-      return "MPI_Bcast";
-    case Collective::reduce:
-      return "MPI_Reduce";
-    default:
-      return "MPI_Allreduce";
-  }
+// MPI's names are Espalier's with a capital.
+std::string call_name(Collective collective) {
+  std::string name(to_string(collective));
+  name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
+  return "MPI_" + name;
 }
 
 int allow_fallback(const Entry& entry, Collective collective, std::size_t bytes, const std::string& why) {

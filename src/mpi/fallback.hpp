@@ -18,6 +18,6 @@ int allow_fallback(const Entry& entry, Collective collective, std::size_t bytes,
 int raise_error(MPI_Comm comm, Collective collective, std::size_t bytes, const std::string& what);
 
 /// "MPI_Allreduce".
-const char* call_name(Collective collective);
+std::string call_name(Collective collective);
 
 }  // namespace espalier::mpi

@@ -1,21 +1,19 @@
 #include "mpi/forward.hpp"
 
-#include <climits>
-#include <cstdio>
-
 #include "mpi/host.hpp"
+#include "mpi/narrow.hpp"
 
 namespace espalier::mpi {
 namespace {
 
-/// A host without the _c form is called in the plain one, if the count fits.
-bool fits(const Call& call) { return call.count >= INT_MIN && call.count <= INT_MAX; }
-
-int too_large() {
-  std::fprintf(
-      stderr,
-      "espalier: a call with more than 2147483647 elements, but this host MPI has no MPI_..._c functions\n");
-  return MPI_ERR_COUNT;
+/// Scan, exscan, allreduce, reduce_scatter_block; reduce has its root in `rest`.
+template <class Large, class Plain, class... Rest>
+int hand_on(const Call& call, Large large, Plain plain, const char* name, Rest... rest) {
+  if (call.large && large)
+    return large(call.send, call.receive, call.count, call.type, call.op, rest..., call.comm);
+  if (!plain) return no_such_function(name);
+  if (!fits_int(call.count)) return too_large();
+  return plain(call.send, call.receive, static_cast<int>(call.count), call.type, call.op, rest..., call.comm);
 }
 
 }  // namespace
@@ -29,27 +27,37 @@ int forward_bcast(const Call& call) {
   if (call.large && next.Bcast_c)
     return next.Bcast_c(call.receive, call.count, call.type, call.root, call.comm);
   if (!next.Bcast) return no_such_function("MPI_Bcast");
-  if (!fits(call)) return too_large();
+  if (!fits_int(call.count)) return too_large();
   return next.Bcast(call.receive, static_cast<int>(call.count), call.type, call.root, call.comm);
 }
 
 int forward_reduce(const Call& call) {
-  const Next& next = host.next;
-  if (call.large && next.Reduce_c)
-    return next.Reduce_c(call.send, call.receive, call.count, call.type, call.op, call.root, call.comm);
-  if (!next.Reduce) return no_such_function("MPI_Reduce");
-  if (!fits(call)) return too_large();
-  return next.Reduce(call.send, call.receive, static_cast<int>(call.count), call.type, call.op, call.root,
-                     call.comm);
+  return hand_on(call, host.next.Reduce_c, host.next.Reduce, "MPI_Reduce", call.root);
 }
 
 int forward_allreduce(const Call& call) {
+  return hand_on(call, host.next.Allreduce_c, host.next.Allreduce, "MPI_Allreduce");
+}
+
+int forward_scan(const Call& call) { return hand_on(call, host.next.Scan_c, host.next.Scan, "MPI_Scan"); }
+
+int forward_exscan(const Call& call) {
+  return hand_on(call, host.next.Exscan_c, host.next.Exscan, "MPI_Exscan");
+}
+
+int forward_reduce_scatter_block(const Call& call) {
+  return hand_on(call, host.next.Reduce_scatter_block_c, host.next.Reduce_scatter_block,
+                 "MPI_Reduce_scatter_block");
+}
+
+int forward_reduce_scatter(const Call& call) {
   const Next& next = host.next;
-  if (call.large && next.Allreduce_c)
-    return next.Allreduce_c(call.send, call.receive, call.count, call.type, call.op, call.comm);
-  if (!next.Allreduce) return no_such_function("MPI_Allreduce");
-  if (!fits(call)) return too_large();
-  return next.Allreduce(call.send, call.receive, static_cast<int>(call.count), call.type, call.op, call.comm);
+  if (call.large && next.Reduce_scatter_c)
+    return next.Reduce_scatter_c(call.send, call.receive, call.counts.data(), call.type, call.op, call.comm);
+  if (!next.Reduce_scatter) return no_such_function("MPI_Reduce_scatter");
+  const Narrow counts(call.counts, call.large ? local_ranks(call.comm) : 0);
+  if (!counts.fits()) return too_large();
+  return next.Reduce_scatter(call.send, call.receive, counts.data(), call.type, call.op, call.comm);
 }
 
 }  // namespace espalier::mpi

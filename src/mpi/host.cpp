@@ -74,21 +74,9 @@ void find_next(Function*& function, const char* name) {
 }
 
 void find_next_functions() {
-  Next& next = host.next;
-  find_next(next.Init, "MPI_Init");
-  find_next(next.Init_thread, "MPI_Init_thread");
-  find_next(next.Finalize, "MPI_Finalize");
-  find_next(next.Session_init, "MPI_Session_init");
-  find_next(next.Session_finalize, "MPI_Session_finalize");
-  find_next(next.Comm_free, "MPI_Comm_free");
-  find_next(next.Comm_disconnect, "MPI_Comm_disconnect");
-  find_next(next.Barrier, "MPI_Barrier");
-  find_next(next.Bcast, "MPI_Bcast");
-  find_next(next.Reduce, "MPI_Reduce");
-  find_next(next.Allreduce, "MPI_Allreduce");
-  find_next(next.Bcast_c, "MPI_Bcast_c");
-  find_next(next.Reduce_c, "MPI_Reduce_c");
-  find_next(next.Allreduce_c, "MPI_Allreduce_c");
+#define ESPALIER_FIND(name) find_next(host.next.name, "MPI_" #name);
+  ESPALIER_NEXT_CALLS(ESPALIER_FIND)
+#undef ESPALIER_FIND
 }
 
 /// The name of the first function that this host lacks, or nullptr.

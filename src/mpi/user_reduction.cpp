@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <vector>
 
 #include "mpi/host.hpp"
 
@@ -13,7 +14,8 @@ UserReduction::UserReduction(MPI_Op op, const Layout& layout, MPI_Comm comm)
     : op_(op), layout_(layout), comm_(comm) {}
 
 runtime::UserOperation UserReduction::operation() {
-  int commutative = 0;  // not needed: rank order serves both kinds; asked to catch a handle that is no operator
+  int commutative =
+      0;  // not needed: rank order serves both kinds; asked to catch a handle that is no operator
   if (host.Op_commutative(op_, &commutative) != MPI_SUCCESS)
     throw Error("the host MPI does not know the operator of this reduction; has it been freed?");
   return {combine, this};
@@ -52,33 +54,72 @@ void UserReduction::combine(void* self, const void* left, void* right) {
                   static_cast<std::byte*>(right) - layout.true_lower);
 }
 
-/// Brings the data into packed form and back; `run(send, receive)` is the collective on it.
+/// Brings the data into packed form and back; `run(send, receive)` is the collective on it. The first
+/// `results` elements come to `receive`, which may be null where none do.
 template <class Run>
-bool UserReduction::run(const void* send, void* receive, bool is_target, Run run) {
+bool UserReduction::run(const void* send, void* receive, std::size_t results, Run run) {
   const bool in_place = send == Communicator::in_place;
   if (layout_.packed) {
     const void* from = in_place ? send : static_cast<const std::byte*>(send) + layout_.true_lower;
-    return run(from, is_target ? static_cast<std::byte*>(receive) + layout_.true_lower : nullptr);
+    return run(from, receive ? static_cast<std::byte*>(receive) + layout_.true_lower : nullptr);
   }
   const Buffer packed = allocate(layout_.bytes());
   pack(layout_, in_place ? receive : send, packed.get(), comm_);
+  const bool is_target = in_place || results > 0;
   const bool done = is_target ? run(Communicator::in_place, packed.get()) : run(packed.get(), nullptr);
-  if (done && is_target) unpack(layout_, packed.get(), receive, comm_);
+  if (!done || results == 0) return done;
+  Layout result = layout_;
+  result.count = results;
+  unpack(result, packed.get(), receive, comm_);
   return done;
 }
 
 bool UserReduction::reduce(Communicator& communicator, const void* send, void* receive, int root) {
   const auto user = operation();
-  return run(send, receive, communicator.rank() == root, [&](const void* from, void* to) {
+  const bool is_root = communicator.rank() == root;
+  return run(send, is_root ? receive : nullptr, is_root ? layout_.count : 0, [&](const void* from, void* to) {
     return communicator.reduce(from, to, layout_.bytes(), user, root);
   });
 }
 
 bool UserReduction::allreduce(Communicator& communicator, const void* send, void* receive) {
   const auto user = operation();
-  return run(send, receive, true, [&](const void* from, void* to) {
+  return run(send, receive, layout_.count, [&](const void* from, void* to) {
     return communicator.allreduce(from, to, layout_.bytes(), user);
   });
+}
+
+bool UserReduction::scan(Communicator& communicator, const void* send, void* receive) {
+  const auto user = operation();
+  return run(send, receive, layout_.count,
+             [&](const void* from, void* to) { return communicator.scan(from, to, layout_.bytes(), user); });
+}
+
+bool UserReduction::exscan(Communicator& communicator, const void* send, void* receive) {
+  const auto user = operation();
+  const std::size_t results = communicator.rank() == 0 ? 0 : layout_.count;
+  return run(send, receive, results, [&](const void* from, void* to) {
+    return communicator.exscan(from, to, layout_.bytes(), user);
+  });
+}
+
+bool UserReduction::reduce_scatter_block(Communicator& communicator, const void* send, void* receive) {
+  const auto user = operation();
+  const std::size_t own = layout_.count / static_cast<std::size_t>(communicator.size());
+  return run(send, receive, own, [&](const void* from, void* to) {
+    return communicator.reduce_scatter_block(from, to, own * layout_.size, user);
+  });
+}
+
+bool UserReduction::reduce_scatter(Communicator& communicator, const void* send, void* receive,
+                                   std::span<const std::size_t> counts) {
+  const auto user = operation();
+  std::vector<std::size_t> bytes(counts.size());
+  std::transform(counts.begin(), counts.end(), bytes.begin(),
+                 [&](std::size_t count) { return count * layout_.size; });
+  const std::size_t own = counts[static_cast<std::size_t>(communicator.rank())];
+  return run(send, receive, own,
+             [&](const void* from, void* to) { return communicator.reduce_scatter(from, to, bytes, user); });
 }
 
 }  // namespace espalier::mpi

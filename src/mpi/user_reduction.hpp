@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 
 #include "mpi/datatype.hpp"
 #include "runtime/communicator.hpp"
@@ -17,10 +18,17 @@ class UserReduction {
   /// As Communicator's: buffers are the user's, of the layout given; `send` may be Communicator::in_place.
   bool reduce(runtime::Communicator& communicator, const void* send, void* receive, int root);
   bool allreduce(runtime::Communicator& communicator, const void* send, void* receive);
+  bool scan(runtime::Communicator& communicator, const void* send, void* receive);
+  /// `receive == nullptr` on a rank that gets nothing, here and in reduce_scatter.
+  bool exscan(runtime::Communicator& communicator, const void* send, void* receive);
+  /// The layout is that of the whole vector; `counts` are elements of each rank.
+  bool reduce_scatter_block(runtime::Communicator& communicator, const void* send, void* receive);
+  bool reduce_scatter(runtime::Communicator& communicator, const void* send, void* receive,
+                      std::span<const std::size_t> counts);
 
  private:
   template <class Run>
-  bool run(const void* send, void* receive, bool is_target, Run run);
+  bool run(const void* send, void* receive, std::size_t results, Run run);
   static void combine(void* self, const void* left, void* right);
   void combine_unpacked(const void* left, void* right);
   void apply(const void* left, void* right);

@@ -70,6 +70,10 @@ HOSTS = {
 }
 THREE = ["mpich", "openmpi", "impi"]
 
+FOUR = ["allreduce", "barrier", "bcast", "reduce"]
+COLLECTIVES = [*FOUR, "allgather", "allgatherv", "gather", "gatherv", "scatter", "scatterv", "alltoall", "alltoallv",
+               "reduce_scatter_block", "reduce_scatter", "scan", "exscan"]
+
 
 # --- building -------------------------------------------------------------------------------------------------------
 

@@ -20,7 +20,7 @@ def test_fortran(launch, name, program, ranks, statistics):
         pytest.fail(reason)
     run = launch(host, ranks, program, env={"ESPALIER_FALLBACK": "error", **statistics.env})
     succeeded(run, f"{program}.f90")
-    statistics.check(host, ranks)
+    statistics.check(host, ranks, hosts.COLLECTIVES)
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 5])
@@ -29,7 +29,7 @@ def test_mpi4py(launch, host, ranks, statistics):
                  env={"ESPALIER_FALLBACK": "error", **statistics.env})
     succeeded(run, "collectives.py")
     if ranks > 1:
-        statistics.check(host, ranks)
+        statistics.check(host, ranks, hosts.COLLECTIVES)
 
 
 @pytest.mark.needs_espalier

@@ -14,4 +14,4 @@ def test_mpi4py_own_suite(name, ranks, statistics):
     count, well = mpi4py_suite.summary(outcome)
     assert well and count > 100, str(outcome)
     if ranks > 1:
-        statistics.check(host, ranks)
+        statistics.check(host, ranks, hosts.COLLECTIVES)

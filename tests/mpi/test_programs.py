@@ -71,6 +71,12 @@ def test_intercommunicators(launch, host, ranks):
     succeeded(launch(host, ranks, "intercomm", env=STRICT), "intercomm")
 
 
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_persistent_collectives(launch, host, ranks):
+    """The host has them; a rank that starts one and then waits in Espalier must let it go on."""
+    succeeded(launch(host, ranks, "persistent", env=STRICT), "persistent")
+
+
 def test_spawned_children(launch):
     run = launch(hosts.HOSTS["mpich"], 2, "spawn", timeout=60)
     succeeded(run, "spawn, parents")

@@ -91,3 +91,108 @@ int MPI_Reduce(const void* send, void* receive, int count, MPI_Datatype type, MP
   }
   return PMPI_Reduce(send, receive, count, type, op, root, comm);
 }
+
+int MPI_Allgather(const void* send, int count, MPI_Datatype type, void* receive, int receive_count,
+                  MPI_Datatype receive_type, MPI_Comm comm) {
+  int status = PMPI_Allgather(send, count, type, receive, receive_count, receive_type, comm);
+  if (broken("allgather swaps two blocks") && many(comm) && receive_type == MPI_UINT32_T) {
+    unsigned* blocks = receive;
+    for (int i = 0; i < receive_count; ++i) {
+      unsigned spare = blocks[i];
+      blocks[i] = blocks[receive_count + i];
+      blocks[receive_count + i] = spare;
+    }
+  }
+  return status;
+}
+
+int MPI_Allgatherv(const void* send, int count, MPI_Datatype type, void* receive, const int counts[],
+                   const int places[], MPI_Datatype receive_type, MPI_Comm comm) {
+  int size;
+  PMPI_Comm_size(comm, &size);
+  if (!broken("allgatherv ignores displacements") || send == MPI_IN_PLACE)
+    return PMPI_Allgatherv(send, count, type, receive, counts, places, receive_type, comm);
+  int* sums = malloc((size_t)size * sizeof *sums);
+  for (int i = 0, sum = 0; i < size; sum += counts[i++]) sums[i] = sum;
+  int status = PMPI_Allgatherv(send, count, type, receive, counts, sums, receive_type, comm);
+  free(sums);
+  return status;
+}
+
+int MPI_Gather(const void* send, int count, MPI_Datatype type, void* receive, int receive_count,
+               MPI_Datatype receive_type, int root, MPI_Comm comm) {
+  int size, rank;
+  PMPI_Comm_size(comm, &size);
+  PMPI_Comm_rank(comm, &rank);
+  int status = PMPI_Gather(send, count, type, receive, receive_count, receive_type, root, comm);
+  if (broken("gather forgets the last rank") && rank == root && size > 1 && receive_type == MPI_UINT32_T)
+    memset((unsigned*)receive + (size - 1) * receive_count, 0, (size_t)receive_count * sizeof(unsigned));
+  return status;
+}
+
+int MPI_Scatterv(const void* send, const int counts[], const int places[], MPI_Datatype type, void* receive,
+                 int count, MPI_Datatype receive_type, int root, MPI_Comm comm) {
+  int status = PMPI_Scatterv(send, counts, places, type, receive, count, receive_type, root, comm);
+  if (broken("scatterv fills the holes") && receive != MPI_IN_PLACE && count > 0) {
+    MPI_Aint lower, extent;
+    int size;
+    PMPI_Type_get_extent(receive_type, &lower, &extent);
+    PMPI_Type_size(receive_type, &size);
+    if (extent > size) memset((char*)receive + size, 0, (size_t)(extent - size));
+  }
+  return status;
+}
+
+int MPI_Alltoall(const void* send, int count, MPI_Datatype type, void* receive, int receive_count,
+                 MPI_Datatype receive_type, MPI_Comm comm) {
+  if (broken("alltoall in place does nothing") && send == MPI_IN_PLACE) return MPI_SUCCESS;
+  return PMPI_Alltoall(send, count, type, receive, receive_count, receive_type, comm);
+}
+
+int MPI_Alltoallv(const void* send, const int counts[], const int places[], MPI_Datatype type, void* receive,
+                  const int receive_counts[], const int receive_places[], MPI_Datatype receive_type,
+                  MPI_Comm comm) {
+  if (!broken("alltoallv sends to oneself only") || send == MPI_IN_PLACE)
+    return PMPI_Alltoallv(send, counts, places, type, receive, receive_counts, receive_places, receive_type,
+                          comm);
+  int size, rank;
+  PMPI_Comm_size(comm, &size);
+  PMPI_Comm_rank(comm, &rank);
+  int *out = calloc((size_t)size, sizeof *out), *in = calloc((size_t)size, sizeof *in);
+  out[rank] = counts[rank];
+  in[rank] = receive_counts[rank];
+  int status = PMPI_Alltoallv(send, out, places, type, receive, in, receive_places, receive_type, comm);
+  free(out);
+  free(in);
+  return status;
+}
+
+int MPI_Scan(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  int commutative = 1;
+  PMPI_Op_commutative(op, &commutative);
+  if (broken("scan leaves out the own vector")) return PMPI_Exscan(send, receive, count, type, op, comm);
+  if (broken("scan ignores rank order") && !commutative && many(comm))
+    return backwards(send, receive, count, type, op, comm);
+  return PMPI_Scan(send, receive, count, type, op, comm);
+}
+
+int MPI_Exscan(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  if (broken("exscan takes the own vector in")) return PMPI_Scan(send, receive, count, type, op, comm);
+  return PMPI_Exscan(send, receive, count, type, op, comm);
+}
+
+int MPI_Reduce_scatter(const void* send, void* receive, const int counts[], MPI_Datatype type, MPI_Op op,
+                       MPI_Comm comm) {
+  int rank, size, total = 0;
+  PMPI_Comm_rank(comm, &rank);
+  PMPI_Comm_size(comm, &size);
+  for (int i = 0; i < size; ++i) total += counts[i];
+  if (!broken("reduce_scatter gives everybody the first block") || send == MPI_IN_PLACE ||
+      type != MPI_UINT32_T)
+    return PMPI_Reduce_scatter(send, receive, counts, type, op, comm);
+  unsigned* whole = malloc((size_t)total * sizeof *whole + 1);
+  int status = PMPI_Allreduce(send, whole, total, type, op, comm);
+  memcpy(receive, whole, (size_t)counts[rank] * sizeof *whole);
+  free(whole);
+  return status;
+}

@@ -1,4 +1,4 @@
-! All four collectives through "use mpi". Array arguments, MPI_IN_PLACE and Fortran's own types.
+! All collectives through "use mpi". Array arguments, MPI_IN_PLACE and Fortran's own types.
 program collectives
   use mpi
   implicit none
@@ -56,11 +56,143 @@ program collectives
   call MPI_Allreduce(pair, best, 1, MPI_2INTEGER, MPI_MAXLOC, MPI_COMM_WORLD, error)
   call expect(all(best == [ranks - 1, mod(ranks - 2 + ranks, ranks)]), "allreduce of pairs")
 
+  call check_blocks()
+  call check_unequal_blocks()
+  call check_prefixes()
+
   call MPI_Reduce(failed, all_failed, 1, MPI_INTEGER, MPI_SUM, 0, MPI_COMM_WORLD, error)
   if (rank == 0) print '(a, i0, a)', "collectives.f90: ", all_failed, " failed"
   call MPI_Finalize(error)
   if (failed > 0) stop 1
 contains
+  ! What rank `source` sends to rank `target`.
+  elemental integer function told(source, target, i)
+    integer, intent(in) :: source, target, i
+    told = 1000000 * source + 1000 * target + i
+  end function
+
+  subroutine check_blocks()
+    integer, parameter :: n = 7
+    integer :: out(n * ranks), in(n * ranks), r, target
+
+    out = [((told(rank, target, i), i = 1, n), target = 0, ranks - 1)]
+    in = -1
+    call MPI_Alltoall(out, n, MPI_INTEGER, in, n, MPI_INTEGER, MPI_COMM_WORLD, error)
+    call expect(all(in == [((told(r, rank, i), i = 1, n), r = 0, ranks - 1)]), "alltoall")
+    in = out
+    call MPI_Alltoall(MPI_IN_PLACE, n, MPI_INTEGER, in, n, MPI_INTEGER, MPI_COMM_WORLD, error)
+    call expect(all(in == [((told(r, rank, i), i = 1, n), r = 0, ranks - 1)]), "alltoall in place")
+
+    out(1:n) = [(told(rank, 0, i), i = 1, n)]
+    in = -1
+    call MPI_Allgather(out, n, MPI_INTEGER, in, n, MPI_INTEGER, MPI_COMM_WORLD, error)
+    call expect(all(in == [((told(r, 0, i), i = 1, n), r = 0, ranks - 1)]), "allgather")
+    in = -1
+    in(rank * n + 1:rank * n + n) = out(1:n)
+    call MPI_Allgather(MPI_IN_PLACE, n, MPI_INTEGER, in, n, MPI_INTEGER, MPI_COMM_WORLD, error)
+    call expect(all(in == [((told(r, 0, i), i = 1, n), r = 0, ranks - 1)]), "allgather in place")
+
+    do root = 0, ranks - 1
+      out(1:n) = [(told(rank, 0, i), i = 1, n)]
+      in = -1
+      call MPI_Gather(out, n, MPI_INTEGER, in, n, MPI_INTEGER, root, MPI_COMM_WORLD, error)
+      if (rank == root) call expect(all(in == [((told(r, 0, i), i = 1, n), r = 0, ranks - 1)]), "gather")
+      in = -1
+      in(rank * n + 1:rank * n + n) = out(1:n)
+      if (rank == root) then
+        call MPI_Gather(MPI_IN_PLACE, n, MPI_INTEGER, in, n, MPI_INTEGER, root, MPI_COMM_WORLD, error)
+        call expect(all(in == [((told(r, 0, i), i = 1, n), r = 0, ranks - 1)]), "gather in place")
+      else
+        call MPI_Gather(out, n, MPI_INTEGER, in, n, MPI_INTEGER, root, MPI_COMM_WORLD, error)
+      end if
+      out = [((told(root, target, i), i = 1, n), target = 0, ranks - 1)]
+      in = -1
+      call MPI_Scatter(out, n, MPI_INTEGER, in, n, MPI_INTEGER, root, MPI_COMM_WORLD, error)
+      call expect(all(in(1:n) == [(told(root, rank, i), i = 1, n)]), "scatter")
+      in = -1
+      if (rank == root) then
+        call MPI_Scatter(out, n, MPI_INTEGER, MPI_IN_PLACE, n, MPI_INTEGER, root, MPI_COMM_WORLD, error)
+        call expect(all(out(rank * n + 1:rank * n + n) == [(told(root, rank, i), i = 1, n)]), "scatter in place")
+      else
+        call MPI_Scatter(out, n, MPI_INTEGER, in, n, MPI_INTEGER, root, MPI_COMM_WORLD, error)
+        call expect(all(in(1:n) == [(told(root, rank, i), i = 1, n)]), "scatter, in place elsewhere")
+      end if
+    end do
+  end subroutine
+
+  ! Block r has r elements (the first is empty); blocks lie in reverse, with one integer between.
+  subroutine check_unequal_blocks()
+    integer :: counts(ranks), places(ranks), own(ranks), far(ranks), r
+    integer :: out(ranks * (ranks + 1)), in(ranks * (ranks + 1)), right(ranks * (ranks + 1))
+
+    counts = [(r, r = 0, ranks - 1)]
+    places = [(sum(counts(r + 2:)) + ranks - 1 - r, r = 0, ranks - 1)]
+    out(1:ranks) = [(told(rank, 0, i), i = 1, ranks)]
+    right = -1
+    do r = 0, ranks - 1
+      right(places(r + 1) + 1:places(r + 1) + r) = [(told(r, 0, i), i = 1, r)]
+    end do
+    in = -1
+    call MPI_Allgatherv(out, rank, MPI_INTEGER, in, counts, places, MPI_INTEGER, MPI_COMM_WORLD, error)
+    call expect(all(in == right), "allgatherv")
+    in = -1
+    in(places(rank + 1) + 1:places(rank + 1) + rank) = out(1:rank)
+    call MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_INTEGER, in, counts, places, MPI_INTEGER, MPI_COMM_WORLD, error)
+    call expect(all(in == right), "allgatherv in place")
+    do root = 0, ranks - 1
+      in = -1
+      call MPI_Gatherv(out, rank, MPI_INTEGER, in, counts, places, MPI_INTEGER, root, MPI_COMM_WORLD, error)
+      if (rank == root) call expect(all(in == right), "gatherv")
+      in = -1
+      call MPI_Scatterv(right, counts, places, MPI_INTEGER, in, rank, MPI_INTEGER, root, MPI_COMM_WORLD, error)
+      call expect(all(in(1:rank) == out(1:rank)) .and. all(in(rank + 1:) == -1), "scatterv")
+    end do
+
+    ! Everybody sends r integers to rank r.
+    own = rank
+    far = [(r * (rank + 1), r = 0, ranks - 1)]
+    out = -1
+    right = -1
+    do r = 0, ranks - 1
+      out(places(r + 1) + 1:places(r + 1) + r) = [(told(rank, r, i), i = 1, r)]
+      right(far(r + 1) + 1:far(r + 1) + rank) = [(told(r, rank, i), i = 1, rank)]
+    end do
+    in = -1
+    call MPI_Alltoallv(out, counts, places, MPI_INTEGER, in, own, far, MPI_INTEGER, MPI_COMM_WORLD, error)
+    call expect(all(in == right), "alltoallv")
+  end subroutine
+
+  subroutine check_prefixes()
+    integer :: own(ranks), got(ranks), counts(ranks), r
+
+    own = [(rank + i, i = 1, ranks)]
+    got = -1
+    call MPI_Scan(own, got, ranks, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, error)
+    call expect(all(got == [((rank + 1) * i + rank * (rank + 1) / 2, i = 1, ranks)]), "scan")
+    got = own
+    call MPI_Scan(MPI_IN_PLACE, got, ranks, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, error)
+    call expect(all(got == [((rank + 1) * i + rank * (rank + 1) / 2, i = 1, ranks)]), "scan in place")
+    got = -1
+    call MPI_Exscan(own, got, ranks, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, error)
+    if (rank > 0) call expect(all(got == [(rank * i + rank * (rank - 1) / 2, i = 1, ranks)]), "exscan")
+
+    got = -1
+    call MPI_Reduce_scatter_block(own, got, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, error)
+    call expect(got(1) == ranks * (rank + 1) + ranks * (ranks - 1) / 2, "reduce_scatter_block")
+    got = own
+    call MPI_Reduce_scatter_block(MPI_IN_PLACE, got, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, error)
+    call expect(got(1) == ranks * (rank + 1) + ranks * (ranks - 1) / 2, "reduce_scatter_block in place")
+    counts = 0
+    counts(ranks) = ranks
+    got = -1
+    call MPI_Reduce_scatter(own, got, counts, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, error)
+    if (rank == ranks - 1) then
+      call expect(all(got == [(ranks * i + ranks * (ranks - 1) / 2, i = 1, ranks)]), "reduce_scatter")
+    else
+      call expect(all(got == -1), "reduce_scatter of nothing")
+    end if
+  end subroutine
+
   subroutine expect(right, what)
     logical, intent(in) :: right
     character(*), intent(in) :: what

@@ -1,4 +1,4 @@
-"""All four collectives through mpi4py: numpy buffers, in place, objects, and a user's operator."""
+"""All collectives through mpi4py: numpy buffers, in place, objects, and a user's operator."""
 
 import sys
 
@@ -34,6 +34,58 @@ for count in (1, 5, 1000, 50000):
         world.Bcast(message, root)
         expect((message == np.arange(count) * 2).all(), f"Bcast of {count} from {root}")
     world.Barrier()
+
+for count in (1, 5, 3000):
+    block = np.arange(count, dtype="l") + 1000000 * rank
+    table = np.empty((size, count), dtype="l")
+    right = np.arange(count)[None, :] + 1000000 * np.arange(size)[:, None]
+    world.Allgather(block, table)
+    expect((table == right).all(), f"Allgather of {count}")
+    back = np.empty_like(table)
+    world.Alltoall(table + rank, back)
+    expect((back == block[None, :] + np.arange(size)[:, None]).all(), f"Alltoall of {count}")
+    world.Alltoall(MPI.IN_PLACE, back)
+    expect((back == table + rank).all(), f"Alltoall in place of {count}")
+    for root in range(size):
+        table[:] = -1
+        world.Gather(block, table if rank == root else None, root)
+        expect(rank != root or (table == right).all(), f"Gather of {count} to {root}")
+        part = np.empty(count, dtype="l")
+        world.Scatter(right + root if rank == root else None, part, root)
+        expect((part == block + root).all(), f"Scatter of {count} from {root}")
+    lengths = [count * (r % 3) for r in range(size)]
+    starts = [sum(lengths[r + 1:]) for r in range(size)]  # the last rank's block first
+    mine = np.full(lengths[rank], rank, dtype="l")
+    everything = np.full(sum(lengths), -1, dtype="l")
+    reverse = np.concatenate([np.full(lengths[r], r, dtype="l") for r in reversed(range(size))])
+    world.Allgatherv(mine, [everything, lengths, starts, MPI.LONG])
+    expect((everything == reverse).all(), f"Allgatherv of {count}")
+    for root in range(size):
+        everything[:] = -1
+        world.Gatherv(mine, [everything, lengths, starts, MPI.LONG] if rank == root else None, root)
+        expect(rank != root or (everything == reverse).all(), f"Gatherv of {count} to {root}")
+        mine[:] = -1
+        world.Scatterv([reverse, lengths, starts, MPI.LONG] if rank == root else None, mine, root)
+        expect((mine == rank).all(), f"Scatterv of {count} from {root}")
+    into = np.empty(lengths[rank] * size, dtype="l")
+    world.Alltoallv([np.repeat(np.arange(size), lengths), lengths], [into, [lengths[rank]] * size])
+    expect((into == rank).all(), f"Alltoallv of {count}")
+    sums = np.empty(count, dtype="l")
+    world.Reduce_scatter_block(np.tile(block, size), sums)
+    total = size * np.arange(count) + 1000000 * size * (size - 1) // 2
+    expect((sums == total).all(), f"Reduce_scatter_block of {count}")
+    world.Scan(block, sums)
+    expect((sums == (rank + 1) * np.arange(count) + 1000000 * rank * (rank + 1) // 2).all(), f"Scan of {count}")
+    world.Exscan(block, sums)
+    expect(rank == 0 or (sums == rank * np.arange(count) + 1000000 * rank * (rank - 1) // 2).all(), f"Exscan of {count}")
+    parts = np.empty(lengths[rank], dtype="l")
+    world.Reduce_scatter(np.ones(sum(lengths), dtype="l"), parts, lengths)
+    expect((parts == size).all(), f"Reduce_scatter of {count}")
+
+expect(world.allgather({rank}) == [{i} for i in range(size)], "allgather of objects")
+expect(world.alltoall([f"{rank}>{i}" for i in range(size)]) == [f"{i}>{rank}" for i in range(size)], "alltoall of objects")
+expect(world.scatter(list("abcdefghijklmnop")[:size] if rank == 0 else None) == "abcdefghijklmnop"[rank], "scatter of objects")
+expect(world.scan([rank], op=MPI.SUM) == list(range(rank + 1)), "scan of lists, in rank order")
 
 strided = np.zeros((10, 10), dtype="i")
 column = MPI.INT.Create_vector(10, 1, 10).Commit()

@@ -24,6 +24,22 @@ int main(int argc, char** argv) {
     MPI_Comm_rank(inter, &local);
     MPI_Bcast(&told, 1, MPI_LONG, odd ? 0 : (local == 0 ? MPI_ROOT : MPI_PROC_NULL), inter);
     failed |= told != round;
+    /* Blocks of the other half; the arrays are as long as it. */
+    long heard[64], counts_sum = 0;
+    int counts[64], places[64], none[64] = {0};
+    MPI_Allgather(&mine, 1, MPI_LONG, heard, 1, MPI_LONG, inter);
+    for (int i = 0; i < others; ++i) failed |= heard[i] != (odd ? 1 : 1000);
+    for (int i = 0; i < others; ++i) counts[i] = 1, places[i] = others - 1 - i, heard[i] = -1;
+    MPI_Allgatherv(&mine, 1, MPI_LONG, heard, counts, places, MPI_LONG, inter);
+    for (int i = 0; i < others; ++i) counts_sum += heard[i];
+    failed |= counts_sum != sum;
+    MPI_Alltoallv(NULL, none, none, MPI_LONG, heard, none, none, MPI_LONG, inter);
+    MPI_Gather(&mine, 1, MPI_LONG, heard, 1, MPI_LONG, odd ? 0 : (local == 0 ? MPI_ROOT : MPI_PROC_NULL),
+               inter);
+    if (!odd && local == 0)
+      for (int i = 0; i < others; ++i) failed |= heard[i] != 1000;
+    MPI_Scan(&mine, &inner, 1, MPI_LONG, MPI_SUM, half);
+    failed |= inner != (rank / 2 + 1) * mine;
     MPI_Barrier(half);
   }
   MPI_Comm_free(&inter);

@@ -1,6 +1,6 @@
-/* Messages beyond 2^31 bytes, checked in full: bcast of bytes, of a large contiguous type, and allreduce of
-   doubles. large [gibibytes-of-a-buffer, may be a fraction; default 2.25] Two buffers per rank at most: 2
-   ranks at 2.25 take 9 GiB, and what the MPI adds. */
+/* Messages beyond 2^31 bytes, checked in full: bcast of bytes, of a large contiguous type, allgather and
+   gatherv, and allreduce of doubles. large [gibibytes-of-a-buffer, may be a fraction; default 2.25] Two
+   buffers per rank at most: 2 ranks at 2.25 take 9 GiB, and what the MPI adds. */
 #include <mpi.h>
 
 #include <inttypes.h>
@@ -83,6 +83,41 @@ static void allreduce(double* send, double* receive, size_t count, const char* w
   }
 }
 
+/* Blocks of half the message, sent as words and received as mebibytes. */
+static void allgather(const uint64_t* send, uint64_t* words, size_t block) {
+  MPI_Datatype mebibyte;
+  MPI_Type_contiguous(1 << 17, MPI_UINT64_T, &mebibyte);
+  MPI_Type_commit(&mebibyte);
+  MPI_Allgather(send, (int)block, MPI_UINT64_T, words, (int)(block >> 17), mebibyte, MPI_COMM_WORLD);
+  MPI_Type_free(&mebibyte);
+}
+
+/* The same blocks in reverse, from mebibytes whose displacements in bytes do not fit in an int. */
+static void gatherv(const uint64_t* send, uint64_t* words, size_t block, int root) {
+  MPI_Datatype mebibyte;
+  MPI_Type_contiguous(1 << 17, MPI_UINT64_T, &mebibyte);
+  MPI_Type_commit(&mebibyte);
+  int counts[64], places[64];
+  for (int i = 0; i < size; ++i) {
+    counts[i] = (int)(block >> 17);
+    places[i] = (size - 1 - i) * counts[i];
+  }
+  MPI_Gatherv(send, (int)block, MPI_UINT64_T, words, counts, places, mebibyte, root, MPI_COMM_WORLD);
+  MPI_Type_free(&mebibyte);
+}
+
+static void blocks(uint64_t* send, uint64_t* words, size_t count) {
+  size_t block = (count / (size_t)size) >> 17 << 17;
+  if (block == 0) return;
+  fill(send, block, (uint64_t)(41 + rank));
+  allgather(send, words, block);
+  for (int i = 0; i < size; ++i)
+    check(words + (size_t)i * block, block, (uint64_t)(41 + i), "allgather");
+  gatherv(send, words, block, size - 1);
+  for (int i = 0; rank == size - 1 && i < size; ++i)
+    check(words + (size_t)(size - 1 - i) * block, block, (uint64_t)(41 + i), "gatherv");
+}
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -98,6 +133,7 @@ int main(int argc, char** argv) {
   bcast_of_one_item(words, count, size - 1);
   bcast_of_unlike_counts(words, count, 0);
   bcast_of_bytes(words, count, size - 1);
+  blocks((uint64_t*)more, words, count);
   allreduce((double*)words, more, count, "allreduce");
   allreduce((double*)words, (double*)words, count, "allreduce in place");
   long all = 0;

@@ -1,6 +1,7 @@
 // One checked call of each collective: the bricks of the other subjects.
 #include "checks.hpp"
 #include "harness.hpp"
+#include "moves.hpp"
 #include "values.hpp"
 
 #include <vector>
@@ -119,7 +120,7 @@ void one_allreduce_double(const Group& group, long count, std::uint64_t seed) {
   allreduce<double>(group, count, seed, MPI_DOUBLE, "MPI_DOUBLE");
 }
 
-void check_all_four(const Group& group, std::uint64_t seed) {
+void check_all(const Group& group, std::uint64_t seed) {
   for (int root = 0; root < group.size; ++root) {
     one_bcast(group, root, 1 + root, ++seed);
     one_reduce(group, root, 1 + root, ++seed);
@@ -132,6 +133,16 @@ void check_all_four(const Group& group, std::uint64_t seed) {
     one_allreduce(group, count, ++seed);
     one_allreduce_double(group, count, ++seed);
     one_ordered_allreduce(group, count / 10, ++seed);
+  }
+  for (int root = 0; root < group.size; ++root)
+    for (int which : {1, 2, 5, 6}) one_move(which, {.group = group, .seed = ++seed, .root = root}, 1 + root);
+  for (long count : {1L, 100L, 3000L}) {
+    for (bool in_place : {false, true})
+      all_moves({.group = group, .seed = ++seed, .in_place = in_place, .root = group.size - 1}, count);
+    for (int which = 0; which < kinds_of_prefixes; ++which) {
+      one_prefix(group, which, count, ++seed);
+      one_ordered_prefix(group, which, count / 20 + 1, ++seed);
+    }
   }
   one_barrier(group, 1e-4);
 }

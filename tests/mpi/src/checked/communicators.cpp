@@ -1,6 +1,7 @@
-// The four collectives on communicators of all kinds, and interleaved on several at once.
+// The collectives on communicators of all kinds, and interleaved on several at once.
 #include "checks.hpp"
 #include "harness.hpp"
+#include "moves.hpp"
 #include "values.hpp"
 
 #include <deque>
@@ -76,30 +77,30 @@ std::deque<Group> of_all_kinds(const Group& world) {
 
 void check_communicators(const Group& world) {
   Group self(MPI_COMM_SELF, "MPI_COMM_SELF");
-  check_all_four(self, 8000);
+  check_all(self, 8000);
   std::deque<Group> all = of_all_kinds(world);
   std::uint64_t seed = 8100;
   for (const Group& group : all) {
     seed += 1000;
-    if (group.member()) check_all_four(group, seed);
+    if (group.member()) check_all(group, seed);
   }
   // A duplicate of a duplicate, used after its parent is gone.
   Group child(duplicate(all[2]), "a duplicate of the world in reverse");
   for (Group& group : all) group.free();
-  check_all_four(child, seed + 1000);
+  check_all(child, seed + 1000);
   MPI_Comm_disconnect(&child.comm);
-  check_all_four(world, seed + 2000);
+  check_all(world, seed + 2000);
 }
 
 void check_interleaved(const Group& world) {
   std::deque<Group> all = of_all_kinds(world);
   std::uint64_t seed = 9000;
-  for (int step = 0; step < 120; ++step) {
+  for (int step = 0; step < 168; ++step) {
     const Group& group = all[static_cast<std::size_t>(step * 7) % all.size()];
     ++seed;
     if (!group.member()) continue;
     int root = step % group.size;
-    switch (step % 5) {
+    switch (step % 7) {
       case 0:
         one_bcast(group, root, step * 11, seed);
         break;
@@ -113,6 +114,12 @@ void check_interleaved(const Group& world) {
         one_ordered_reduce(group, root, 1 + step % 5, seed);
         break;
       case 4:
+        one_move(step / 7 % kinds_of_moves, {.group = group, .seed = seed, .root = root}, step * 3);
+        break;
+      case 5:
+        one_prefix(group, step / 7 % kinds_of_prefixes, 1 + step * 5, seed);
+        break;
+      case 6:
         one_barrier(group, 0);
         break;
     }
@@ -124,10 +131,11 @@ void check_random(const Group& world, std::uint64_t seed) {
   std::deque<Group> all = of_all_kinds(world);
   all.push_back(world);
   Dice dice(seed);
-  for (int step = 0; step < 300; ++step) {
+  for (int step = 0; step < 400; ++step) {
     // Everything is rolled on every rank, member or not, so that the dice agree.
     const Group& group = all[static_cast<std::size_t>(dice.roll(static_cast<int>(all.size())))];
-    int what = dice.roll(8), side = dice.roll(720720), size_class = dice.roll(20), size = dice.roll(4096);
+    int what = dice.roll(11), kind = dice.roll(24), side = dice.roll(720720), size_class = dice.roll(20),
+        size = dice.roll(4096);
     int who_is_late = dice.roll(world.size), how_late = dice.roll(400);
     long count = size_class == 0 ? 20000 + size : size_class < 5 ? size : size % 40;
     if (!group.member()) continue;
@@ -159,6 +167,15 @@ void check_random(const Group& world, std::uint64_t seed) {
         break;
       case 7:
         one_barrier(group, late);
+        break;
+      case 8:
+      case 9:
+        one_move(kind % kinds_of_moves, {.group = group, .seed = at, .in_place = kind >= 16, .root = root},
+                 count / (1 + kind % 3));
+        break;
+      case 10:
+        kind < 12 ? one_prefix(group, kind % kinds_of_prefixes, count / 2, at)
+                  : one_ordered_prefix(group, kind % kinds_of_prefixes, count / 20, at);
         break;
     }
   }

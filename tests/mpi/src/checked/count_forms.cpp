@@ -1,6 +1,7 @@
 // The large-count forms of MPI 4, with counts of any size but the large (those have their own program).
 #include "checks.hpp"
 #include "harness.hpp"
+#include "moves.hpp"
 #include "values.hpp"
 
 #include <vector>
@@ -56,6 +57,19 @@ void check_count_forms(const Group& world) {
     compare(own(root, count, seed), receive);
   }
   MPI_Op_free(&large_op);
+  for (long count : {0L, 1L, 12L, 1200L}) {
+    for (bool in_place : {false, true}) {
+      int root = static_cast<int>(++seed % static_cast<unsigned>(world.size));
+      Move move{.group = world, .seed = seed, .in_place = in_place, .large = true, .root = root};
+      all_moves(move, count);
+      if (count % ints_per_item) continue;
+      move.unit = ints_per_item;
+      move.send = &layouts()[2];
+      move.receive = &layouts()[6];
+      all_moves(move, count);
+    }
+    for (int which = 0; which < kinds_of_prefixes; ++which) one_prefix(world, which, count, ++seed, true);
+  }
 }
 
 #else

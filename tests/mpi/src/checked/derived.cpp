@@ -1,7 +1,8 @@
-// Broadcasts of derived types. Each layout places 12 ints per item, in its own order and with its own holes;
-// ranks use different layouts at once (equal signatures), and what lies in the holes must stay.
+// Broadcasts of derived types: ranks use different layouts at once (equal signatures), and what lies in the
+// holes must stay.
 #include "checks.hpp"
 #include "harness.hpp"
+#include "layouts.hpp"
 #include "values.hpp"
 
 #include <cstring>
@@ -11,89 +12,14 @@
 namespace checked {
 namespace {
 
-constexpr int ints_per_item = 12;
-constexpr std::uint32_t hole = 0x5a5a5a5a;
-
-struct Layout {
-  const char* name;
-  MPI_Datatype type;
-  int items;               // of this type for 12 ints
-  std::vector<int> cells;  // where the ints of one type lie, in units of ints from the buffer's address
-  int extent;              // in ints
-};
-
-Layout plain() { return {"MPI_UINT32_T", MPI_UINT32_T, 12, {0}, 1}; }
-
-Layout contiguous() {
-  MPI_Datatype type;
-  MPI_Type_contiguous(3, MPI_UINT32_T, &type);
-  return {"contiguous(3)", type, 4, {0, 1, 2}, 3};
-}
-
-Layout vector() {
-  MPI_Datatype type;
-  MPI_Type_vector(3, 2, 5, MPI_UINT32_T, &type);
-  return {"vector(3,2,5)", type, 2, {0, 1, 5, 6, 10, 11}, 12};
-}
-
-Layout indexed_out_of_order() {
-  int lengths[4] = {2, 1, 2, 1}, places[4] = {9, 3, 0, 6};
-  MPI_Datatype type;
-  MPI_Type_indexed(4, lengths, places, MPI_UINT32_T, &type);
-  return {"indexed out of order", type, 2, {9, 10, 3, 0, 1, 6}, 11};
-}
-
-Layout structure() {
-  int lengths[3] = {1, 2, 1};
-  MPI_Aint places[3] = {4, 16, 28};
-  MPI_Datatype members[3] = {MPI_UINT32_T, MPI_UINT32_T, MPI_UINT32_T}, inner, type;
-  MPI_Type_create_struct(3, lengths, places, members, &inner);
-  MPI_Type_create_resized(inner, 0, 40, &type);
-  MPI_Type_free(&inner);
-  return {"struct with holes", type, 3, {1, 4, 5, 7}, 10};
-}
-
-// The items overlap each other's extents like the teeth of two combs: the extent is smaller than the true
-// extent.
-Layout comb() {
-  MPI_Datatype inner, type;
-  MPI_Type_vector(2, 1, 4, MPI_UINT32_T, &inner);
-  MPI_Type_create_resized(inner, 0, 8, &type);
-  MPI_Type_free(&inner);
-  return {"resized to less", type, 6, {0, 4}, 2};
-}
-
-Layout subarray() {
-  int sizes[2] = {4, 5}, sub[2] = {2, 3}, starts[2] = {1, 2};
-  MPI_Datatype type;
-  MPI_Type_create_subarray(2, sizes, sub, starts, MPI_ORDER_C, MPI_UINT32_T, &type);
-  return {"subarray", type, 2, {7, 8, 9, 12, 13, 14}, 20};
-}
-
-std::vector<Layout> layouts() {
-  std::vector<Layout> all = {plain(),     contiguous(), vector(), indexed_out_of_order(),
-                             structure(), subarray()};
-  for (Layout& layout : all)
-    if (layout.type != MPI_UINT32_T) MPI_Type_commit(&layout.type);
-  return all;
-}
-
-// Position of the k-th int of the message in the buffer. The comb's second tooth meets later items' first:
-// the order of the message is item by item, so overlapping layouts are excluded from receiving (erroneous in
-// MPI).
-std::size_t position(const Layout& layout, long k) {
-  auto cells = static_cast<long>(layout.cells.size());
-  return static_cast<std::size_t>(k / cells * layout.extent +
-                                  layout.cells[static_cast<std::size_t>(k % cells)]);
-}
-
 void cast(const Group& world, const Layout& layout, int root, long items, std::uint64_t seed) {
   long ints = items * ints_per_item;
   long count = items * layout.items;
   begin({"bcast", &world, root, count, layout.name});
   std::vector<std::uint32_t> buffer(static_cast<std::size_t>(count * layout.extent + 16), hole),
       expected = buffer;
-  for (long k = 0; k < ints; ++k) expected[position(layout, k)] = word(seed, root, k);
+  for (long k = 0; k < ints; ++k)
+    expected[static_cast<std::size_t>(position(layout, k))] = word(seed, root, k);
   if (world.rank == root) buffer = expected;
   MPI_Bcast(buffer.data(), static_cast<int>(count), layout.type, root, world.comm);
   compare(expected, buffer);
@@ -153,13 +79,12 @@ void cast_one_item_against_many(const Group& world, int root, long ints, std::ui
 
 // Sending from overlapping items is allowed; only the root may use this one.
 void cast_from_comb(const Group& world, int root, long items) {
-  Layout teeth = comb();
-  MPI_Type_commit(&teeth.type);
+  const Layout& teeth = comb_layout();
   long ints = items * ints_per_item;
   std::vector<std::uint32_t> source(static_cast<std::size_t>(items * teeth.items * teeth.extent + 16)),
       expected, got;
   std::iota(source.begin(), source.end(), 1000u);
-  for (long k = 0; k < ints; ++k) expected.push_back(source[position(teeth, k)]);
+  for (long k = 0; k < ints; ++k) expected.push_back(source[static_cast<std::size_t>(position(teeth, k))]);
   got.assign(expected.size(), hole);
   begin({"bcast from overlapping items", &world, root, items, teeth.name});
   if (world.rank == root) {
@@ -169,14 +94,13 @@ void cast_from_comb(const Group& world, int root, long items) {
     MPI_Bcast(got.data(), static_cast<int>(ints), MPI_UINT32_T, root, world.comm);
     compare(expected, got);
   }
-  MPI_Type_free(&teeth.type);
 }
 
 }  // namespace
 
 void check_derived(const Group& world) {
   std::uint64_t seed = 7000;
-  std::vector<Layout> all = layouts();
+  const std::vector<Layout>& all = layouts();
   auto kinds = static_cast<int>(all.size());
   for (long items : {1L, 3L, 90L, 700L, 6000L}) {
     for (int kind = 0; kind < kinds; ++kind) {
@@ -193,8 +117,6 @@ void check_derived(const Group& world) {
   }
   for (int root = 0; root < world.size; ++root)
     cast(world, all[static_cast<std::size_t>((world.rank * 2 + root) % kinds)], root, 20, ++seed);
-  for (Layout& layout : all)
-    if (layout.type != MPI_UINT32_T) MPI_Type_free(&layout.type);
 }
 
 }  // namespace checked

@@ -3,8 +3,12 @@
 // integers).
 #include "checks.hpp"
 #include "harness.hpp"
+#include "prefixes.hpp"
 #include "values.hpp"
 
+#include <algorithm>
+#include <iterator>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -262,6 +266,15 @@ struct Case {
                   op.op, world.comm);
     compare(expected(count), receive);
   }
+  // Truth is kept as 1 when two are combined, as `expected` does.
+  auto prefixes() const {
+    auto own = [this](int rank, long count) { return of(rank, count); };
+    auto both = [this](std::vector<T> left, const std::vector<T>& right) {
+      for (std::size_t i = 0; i < left.size(); ++i) left[i] = combine(op.what, left[i], right[i]);
+      return left;
+    };
+    return Prefixes<T, decltype(own), decltype(both)>{world, type.type, op.op, type.name, op.name, own, both};
+  }
   void reduce(long count, int root) const {
     begin({"reduce", &world, root, count, type.name, op.name});
     std::vector<T> send = of(world.rank, count), receive(send.size());
@@ -270,6 +283,22 @@ struct Case {
   }
 };
 
+// All operators, on some types of every kind and size: the kernels are those of allreduce.
+bool checks_prefixes(const Type& type) {
+  constexpr std::string_view some[] = {"MPI_INT8_T",
+                                       "MPI_UNSIGNED_SHORT",
+                                       "MPI_INT",
+                                       "MPI_LONG",
+                                       "MPI_FLOAT",
+                                       "MPI_DOUBLE",
+                                       "MPI_C_BOOL",
+                                       "MPI_LONG_DOUBLE",
+                                       "MPI_C_DOUBLE_COMPLEX",
+                                       "MPI_LOGICAL",
+                                       "MPI_BYTE"};
+  return std::find(std::begin(some), std::end(some), type.name) != std::end(some);
+}
+
 template <class T>
 void check(const Group& world, const Type& type, const Operator& op, std::uint64_t seed) {
   Case<T> one{world, type, op, seed};
@@ -277,6 +306,10 @@ void check(const Group& world, const Type& type, const Operator& op, std::uint64
   one.allreduce(7, seed % 2 == 0);
   one.allreduce(1037, false);
   one.reduce(37, static_cast<int>(seed % static_cast<unsigned>(world.size)));
+  if (!checks_prefixes(type)) return;
+  auto prefixes = one.prefixes();
+  prefixes.in_place = seed % 2;
+  prefixes.all(11);
 }
 
 // True if there was a C type for it.

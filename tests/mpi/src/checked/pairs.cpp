@@ -1,6 +1,7 @@
 // MINLOC and MAXLOC: pair types, whose size is not their extent; equal values go to the lowest index.
 #include "checks.hpp"
 #include "harness.hpp"
+#include "prefixes.hpp"
 #include "values.hpp"
 
 #include <vector>
@@ -55,6 +56,20 @@ void check_one(const Group& world, MPI_Datatype type, const char* name, bool lar
   std::fill(receive.begin(), receive.end(), P{});
   MPI_Reduce(send.data(), receive.data(), static_cast<int>(count), type, op, root, world.comm);
   if (world.rank == root) compare(expected, receive);
+  if (count <= 50) {
+    auto of = [seed](int rank, long elements) {
+      std::vector<P> pairs(static_cast<std::size_t>(elements));
+      for (long i = 0; i < elements; ++i) pairs[static_cast<std::size_t>(i)] = pair_of<P>(seed, rank, i);
+      return pairs;
+    };
+    auto best = [largest](std::vector<P> left, const std::vector<P>& right) {
+      for (std::size_t i = 0; i < left.size(); ++i) left[i] = better(largest, left[i], right[i]);
+      return left;
+    };
+    Prefixes<P, decltype(of), decltype(best)> prefixes{world, type, op, name, op_name, of, best};
+    prefixes.in_place = count == 2;
+    prefixes.all(count);
+  }
   // Broadcast of a pair type: the layout has a gap for some of them.
   begin({"bcast", &world, root, count, name});
   std::vector<P> cast(send.size());

@@ -2,6 +2,7 @@
 // result.
 #include "checks.hpp"
 #include "harness.hpp"
+#include "prefixes.hpp"
 #include "values.hpp"
 
 #include <cstddef>
@@ -138,6 +139,41 @@ void affine_allreduce(const Group& group, long count, std::uint64_t seed, bool i
   compare(folded<Affine>(group, count, seed, affine_of, composed), receive);
 }
 
+// T's operator on whole vectors, for Prefixes.
+template <class T, class Combine>
+auto vectors(Combine combine) {
+  return [combine](std::vector<T> left, const std::vector<T>& right) {
+    for (std::size_t i = 0; i < left.size(); ++i) left[i] = combine(left[i], right[i]);
+    return left;
+  };
+}
+
+template <class T, class Of>
+auto vectors_of(Of of, std::uint64_t seed) {
+  return [of, seed](int rank, long count) {
+    std::vector<T> values(static_cast<std::size_t>(count));
+    for (long i = 0; i < count; ++i) values[static_cast<std::size_t>(i)] = of(seed, rank, i);
+    return values;
+  };
+}
+
+template <class T, class Of, class Combine>
+auto ordered(const Group& group, MPI_Datatype type, MPI_Op op, const char* type_name, const char* op_name,
+             Of of, Combine combine) {
+  return Prefixes<T, Of, Combine>{group, type, op, type_name, op_name, of, combine};
+}
+
+auto affine_prefixes(const Group& group, std::uint64_t seed) {
+  return ordered<Affine>(group, affine_type, affine_op, "struct with holes", "affine (not commutative)",
+                         vectors_of<Affine>(affine_of, seed), vectors<Affine>(composed));
+}
+
+auto matrix_prefixes(const Group& group, std::uint64_t seed) {
+  return ordered<Matrix>(group, matrix_type, matrix_op, "contiguous(4 uint64)",
+                         "2x2 product (not commutative)", vectors_of<Matrix>(matrix_of, seed),
+                         vectors<Matrix>(product));
+}
+
 void xor_allreduce(const Group& group, long count, std::uint64_t seed) {
   begin({"allreduce", &group, -1, count, "MPI_UINT32_T", "xor (commutative, user's)"});
   auto send = filled<std::uint32_t>(group, count, seed, word);
@@ -168,6 +204,22 @@ void one_ordered_allreduce(const Group& group, long count, std::uint64_t seed) {
   compare(folded<Matrix>(group, count, seed, matrix_of, product), receive);
 }
 
+void one_ordered_prefix(const Group& group, int which, long count, std::uint64_t seed) {
+  make_types_once();
+  auto products = matrix_prefixes(group, seed);
+  products.in_place = seed % 2;
+  switch (which) {
+    case 0:
+      return products.scan(count);
+    case 1:
+      return products.exscan(count);
+    case 2:
+      return products.reduce_scatter_block(count);
+    default:
+      return products.reduce_scatter(count);
+  }
+}
+
 void check_user_operators(const Group& world) {
   make_types_once();
   std::uint64_t seed = 6000;
@@ -182,6 +234,13 @@ void check_user_operators(const Group& world) {
     affine_allreduce(world, count, ++seed, true);
     xor_allreduce(world, count, ++seed);
   }
+  for (long count : {0L, 1L, 2L, 9L, 130L, 1000L})
+    for (bool in_place : {false, true}) {
+      for (int which = 0; which < kinds_of_prefixes; ++which) one_ordered_prefix(world, which, count, ++seed);
+      auto compositions = affine_prefixes(world, ++seed);
+      compositions.in_place = in_place;
+      compositions.all(count);
+    }
   begin({"user operators", &world, -1, 0, "the type of the call", "the type that the operator was given"});
   wrong_handle ? fail(0, "the very datatype of the call", "another handle") : pass();
 }

@@ -1,0 +1,224 @@
+// The collectives with an operator.
+#include <numeric>
+#include <optional>
+#include <vector>
+
+#include "mpi/collectives.hpp"
+#include "mpi/datatype.hpp"
+#include "mpi/forward.hpp"
+#include "mpi/handles.hpp"
+#include "mpi/serve.hpp"
+#include "mpi/user_reduction.hpp"
+
+namespace espalier::mpi {
+namespace {
+
+using runtime::Communicator;
+
+/// What a kind of reduction makes of a call.
+struct Shape {
+  Collective collective;
+  MPI_Count elements;  ///< of each rank's vector
+  bool is_target;      ///< a result comes to this rank; without one `receive` may hold anything
+};
+
+/// For predefined datatypes: the host reports missing buffers. Aliased ones (send == receive) are forbidden
+/// too, but hosts that do not check let them pass, and programs live by it: they count as MPI_IN_PLACE.
+bool usable(const void* send, const void* receive) { return send && receive && !is_in_place(receive); }
+
+const void* source(const Call& call) {
+  return is_in_place(call.send) || call.send == call.receive ? Communicator::in_place : call.send;
+}
+
+bool plain_buffers(const Call& call, bool is_target) {
+  return is_target ? usable(call.send, call.receive) : call.send && !is_in_place(call.send);
+}
+
+std::string why_no_kernel(const PredefinedType* type, const PredefinedOp& op) {
+  if (op.op == reduce::Op::none) return "MPI_REPLACE and MPI_NO_OP are no operators of a reduction";
+  return type ? "no kernel for this operator on this datatype" : "predefined operator on a derived datatype";
+}
+
+/// Reductions other than a kernel on valid arguments.
+template <class ByUser>
+int reduce_other(Entry& entry, const Call& call, const Shape& shape, std::size_t& bytes, ByUser by_user) {
+  const auto op = typed<MPI_Op>(call.op);
+  const auto datatype = typed<MPI_Datatype>(call.type);
+  Layout layout;
+  if (shape.elements < 0 || datatype == host.constants.datatype_null || op == host.constants.op_null ||
+      (is_in_place(call.send) && !shape.is_target) || (shape.is_target && is_in_place(call.receive)) ||
+      !lay_out(datatype, shape.elements, layout))
+    return to_host;
+  bytes = layout.bytes();
+  const PredefinedType* type = predefined_type(layout.type);
+  const PredefinedOp* predefined = predefined_op(op);
+  if (predefined && predefined->op == reduce::Op::none)
+    return refuse(entry, shape.collective, bytes, why_no_kernel(type, *predefined));
+  if (bytes == 0) return MPI_SUCCESS;
+  // Derived datatypes may hold absolute addresses: only for predefined ones a null buffer is an error.
+  if (type && !plain_buffers(call, shape.is_target)) return to_host;
+  if (predefined) return refuse(entry, shape.collective, bytes, why_no_kernel(type, *predefined));
+  UserReduction reduction(op, layout, entry.comm);
+  return served(by_user(reduction, shape.is_target ? source(call) : call.send), entry, shape.collective,
+                bytes);
+}
+
+/// The kernel of a call with plain arguments; nullptr sends it to reduce_other().
+const reduce::Operation* kernel(const Call& call, MPI_Count elements, std::size_t& bytes) {
+  const PredefinedType* type = predefined_type(typed<MPI_Datatype>(call.type));
+  const PredefinedOp* op = predefined_op(typed<MPI_Op>(call.op));
+  if (!type || !op || elements <= 0) return nullptr;
+  const reduce::Operation* found = operation(*type, *op);
+  if (!found || __builtin_mul_overflow(static_cast<std::size_t>(elements), found->extent, &bytes))
+    return nullptr;
+  return found;
+}
+
+/// `by_kernel(send, operation)` and `by_user(reduction, send)` call the runtime.
+template <class ByKernel, class ByUser>
+int serve_shape(Entry& entry, const Call& call, const Shape& shape, std::size_t& bytes, ByKernel by_kernel,
+                ByUser by_user) {
+  const reduce::Operation* found = kernel(call, shape.elements, bytes);
+  if (!found || !plain_buffers(call, shape.is_target)) [[unlikely]]
+    return reduce_other(entry, call, shape, bytes, by_user);
+  const bool done = by_kernel(shape.is_target ? source(call) : call.send, *found);
+  return served(done, entry, shape.collective, bytes);
+}
+
+int serve_reduce(const Call& call, void* caller, std::size_t& bytes) {
+  Entry* entry = entry_of(call.comm, caller);
+  if (!entry || !is_rank(call.root, *entry->communicator)) return to_host;
+  Communicator& communicator = *entry->communicator;
+  const Shape shape = {Collective::reduce, call.count, communicator.rank() == call.root};
+  return serve_shape(
+      *entry, call, shape, bytes,
+      [&](const void* send, const reduce::Operation& operation) {
+        return communicator.reduce(send, call.receive, static_cast<std::size_t>(call.count), operation,
+                                   call.root);
+      },
+      [&](UserReduction& reduction, const void* send) {
+        return reduction.reduce(communicator, send, call.receive, call.root);
+      });
+}
+
+int serve_allreduce(const Call& call, void* caller, std::size_t& bytes) {
+  Entry* entry = entry_of(call.comm, caller);
+  if (!entry) return to_host;
+  Communicator& communicator = *entry->communicator;
+  return serve_shape(
+      *entry, call, {Collective::allreduce, call.count, true}, bytes,
+      [&](const void* send, const reduce::Operation& operation) {
+        return communicator.allreduce(send, call.receive, static_cast<std::size_t>(call.count), operation);
+      },
+      [&](UserReduction& reduction, const void* send) {
+        return reduction.allreduce(communicator, send, call.receive);
+      });
+}
+
+int serve_scan(const Call& call, void* caller, std::size_t& bytes) {
+  Entry* entry = entry_of(call.comm, caller);
+  if (!entry) return to_host;
+  Communicator& communicator = *entry->communicator;
+  return serve_shape(
+      *entry, call, {Collective::scan, call.count, true}, bytes,
+      [&](const void* send, const reduce::Operation& operation) {
+        return communicator.scan(send, call.receive, static_cast<std::size_t>(call.count), operation);
+      },
+      [&](UserReduction& reduction, const void* send) {
+        return reduction.scan(communicator, send, call.receive);
+      });
+}
+
+int serve_exscan(const Call& call, void* caller, std::size_t& bytes) {
+  Entry* entry = entry_of(call.comm, caller);
+  if (!entry) return to_host;
+  Communicator& communicator = *entry->communicator;
+  // Rank 0 gets nothing; in place its buffer still holds what it gives.
+  const bool is_target = communicator.rank() != 0 || is_in_place(call.send);
+  return serve_shape(
+      *entry, call, {Collective::exscan, call.count, is_target}, bytes,
+      [&](const void* send, const reduce::Operation& operation) {
+        return communicator.exscan(send, is_target ? call.receive : nullptr,
+                                   static_cast<std::size_t>(call.count), operation);
+      },
+      [&](UserReduction& reduction, const void* send) {
+        return reduction.exscan(communicator, send, is_target ? call.receive : nullptr);
+      });
+}
+
+int serve_reduce_scatter_block(const Call& call, void* caller, std::size_t& bytes) {
+  Entry* entry = entry_of(call.comm, caller);
+  MPI_Count elements = 0;
+  if (!entry || call.count < 0 || __builtin_mul_overflow(call.count, entry->communicator->size(), &elements))
+    return to_host;
+  Communicator& communicator = *entry->communicator;
+  return serve_shape(
+      *entry, call, {Collective::reduce_scatter_block, elements, true}, bytes,
+      [&](const void* send, const reduce::Operation& operation) {
+        return communicator.reduce_scatter_block(send, call.receive, static_cast<std::size_t>(call.count),
+                                                 operation);
+      },
+      [&](UserReduction& reduction, const void* send) {
+        return reduction.reduce_scatter_block(communicator, send, call.receive);
+      });
+}
+
+/// The counts of all ranks, equal on all of them; nothing if they are not valid.
+std::optional<std::vector<std::size_t>> counts_of(const Numbers& counts, int ranks, MPI_Count& sum) {
+  std::vector<std::size_t> all(static_cast<std::size_t>(ranks));
+  for (int rank = 0; rank < ranks; ++rank) {
+    const MPI_Count count = counts[rank];
+    if (count < 0 || __builtin_add_overflow(sum, count, &sum)) return std::nullopt;
+    all[static_cast<std::size_t>(rank)] = static_cast<std::size_t>(count);
+  }
+  return all;
+}
+
+int serve_reduce_scatter(const Call& call, void* caller, std::size_t& bytes) {
+  Entry* entry = entry_of(call.comm, caller);
+  if (!entry || !call.counts.data()) return to_host;
+  Communicator& communicator = *entry->communicator;
+  MPI_Count elements = 0;
+  const auto counts = counts_of(call.counts, communicator.size(), elements);
+  if (!counts) return to_host;
+  // A rank without a block may pass any receive buffer.
+  const bool is_target =
+      (*counts)[static_cast<std::size_t>(communicator.rank())] > 0 || is_in_place(call.send);
+  return serve_shape(
+      *entry, call, {Collective::reduce_scatter, elements, is_target}, bytes,
+      [&](const void* send, const reduce::Operation& operation) {
+        return communicator.reduce_scatter(send, is_target ? call.receive : nullptr, *counts, operation);
+      },
+      [&](UserReduction& reduction, const void* send) {
+        return reduction.reduce_scatter(communicator, send, is_target ? call.receive : nullptr, *counts);
+      });
+}
+
+}  // namespace
+
+int reduce(const Call& call, void* caller) noexcept {
+  return perform<serve_reduce, forward_reduce>(call, caller, Collective::reduce);
+}
+
+int allreduce(const Call& call, void* caller) noexcept {
+  return perform<serve_allreduce, forward_allreduce>(call, caller, Collective::allreduce);
+}
+
+int reduce_scatter_block(const Call& call, void* caller) noexcept {
+  return perform<serve_reduce_scatter_block, forward_reduce_scatter_block>(call, caller,
+                                                                           Collective::reduce_scatter_block);
+}
+
+int reduce_scatter(const Call& call, void* caller) noexcept {
+  return perform<serve_reduce_scatter, forward_reduce_scatter>(call, caller, Collective::reduce_scatter);
+}
+
+int scan(const Call& call, void* caller) noexcept {
+  return perform<serve_scan, forward_scan>(call, caller, Collective::scan);
+}
+
+int exscan(const Call& call, void* caller) noexcept {
+  return perform<serve_exscan, forward_exscan>(call, caller, Collective::exscan);
+}
+
+}  // namespace espalier::mpi
