@@ -2,6 +2,8 @@
 // private memory. A rank decides for itself; the others see bytes only.
 #pragma once
 
+#include <array>
+#include <memory_resource>
 #include <vector>
 
 #include "mpi/collectives.hpp"
@@ -61,8 +63,11 @@ class UnequalBlocks {
   Layout layout_;  // of the longest block
   void* buffer_ = nullptr;
   MPI_Comm comm_{};
-  std::vector<MPI_Count> places_;  // of each block in the program's buffer, in bytes
-  std::vector<std::size_t> bytes_, offsets_;
+  // Room for 32 blocks: a call among fewer ranks asks for no memory.
+  alignas(std::size_t) std::array<std::byte, 3 * 32 * sizeof(std::size_t)> room_;
+  std::pmr::monotonic_buffer_resource more_{room_.data(), room_.size()};
+  std::pmr::vector<MPI_Count> places_{&more_};  // of each block in the program's buffer, in bytes
+  std::pmr::vector<std::size_t> bytes_{&more_}, offsets_{&more_};
   std::size_t total_ = 0;
   Buffer memory_;
   std::byte* data_ = nullptr;
