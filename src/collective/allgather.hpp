@@ -50,6 +50,7 @@ void allgather(M& m, const void* own, void* receive, const B& blocks, const Plan
   };
 
   in_rounds(m, chunks.count(), chunks.span(), m.everybody_else(), !meeting.is_central(), show, read);
+  if (!meeting.is_central()) m.own_next(Channel::gather, longest, chunks.chunk_bytes());
 }
 
 }  // namespace espalier::collective

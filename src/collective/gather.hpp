@@ -49,7 +49,10 @@ void gather(M& m, int root, const void* send, void* receive, std::size_t bytes, 
         detail::fetch_chunk(m, peer, at(receive, blocks.offset_of(peer)), chunk, inlined);
     m.finish(chunk.step());
   }
-  if (m.rank() == root) copy_own(m, at(receive, blocks.offset_of(root)), send, Part{0, bytes});
+  if (m.rank() == root)
+    copy_own(m, at(receive, blocks.offset_of(root)), send, Part{0, bytes});
+  else
+    m.own_next(Channel::gather, bytes, chunks.chunk_bytes());
 }
 
 /// The block of a rank that is not the root: only the root and the rank know how long it is.

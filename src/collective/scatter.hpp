@@ -92,6 +92,7 @@ void scatter(M& m, int root, const void* send, void* receive, std::size_t bytes,
   if (m.rank() != root) return detail::receive_scattered(m, root, receive, blocks, chunks, inlined);
   detail::scatter_at_root(m, send, blocks, chunks, inlined);
   copy_own(m, at(receive, 0), at(send, blocks.offset_of(root)), Part{0, bytes});
+  m.own_next(Channel::gather, stream, chunks.chunk_bytes());
 }
 
 }  // namespace espalier::collective

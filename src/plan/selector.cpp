@@ -40,6 +40,10 @@ Table::Table(const Config& config)
     }
   }
   rules_.insert(rules_.end(), default_rules().begin(), default_rules().end());
+  // A line is written by its owner or by the owner's parents: with both kinds in one communicator a parent
+  // could overwrite what the owner's readers have not read yet.
+  const auto parent_writes = [](const Rule& rule) { return !rule.plan.read_from_parent; };
+  if (std::any_of(rules_.begin(), rules_.end(), parent_writes)) read_from_parent_ = false;
   override_with(config);
 }
 

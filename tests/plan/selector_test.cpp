@@ -178,6 +178,17 @@ TEST(Table, OverridesOfEveryCollective) {
     }
 }
 
+// Lines that parents write and lines that their owners write must not meet in one communicator.
+TEST(Table, OneRuleThatDoesNotReadFromParentHoldsForAll) {
+  const std::string path = ::testing::TempDir() + "espalier_parent_rules.json";
+  std::ofstream(path) << R"({"schema": 1, "rules": [
+      {"collective": "barrier", "algorithm": "tree", "read_from_parent": false}]})";
+  const Table table = table_of({"ESPALIER_RULES=" + path});
+  std::remove(path.c_str());
+  EXPECT_FALSE(table.find(query_of(Collective::bcast, 8, 4)).read_from_parent);
+  EXPECT_TRUE(table_of({}).find(query_of(Collective::bcast, 8, 4)).read_from_parent);
+}
+
 TEST(Table, OverridesThatDoNotExistAreNamed) {
   const Table table = table_of({"ESPALIER_BCAST=sliced", "ESPALIER_BARRIER=best", "ESPALIER_TREE=bush",
                                 "ESPALIER_GATHER_TREE=kary:x"});
