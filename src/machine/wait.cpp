@@ -95,8 +95,9 @@ bool Waiter::spin(const FlagLine& line, Step step) {
   return false;
 }
 
-// Learns, too: where yielding takes long, the core goes to somebody who computes (a stranger, or a rank that
-// is busy), and who sleeps comes back sooner, because the kernel prefers the one that wakes.
+// Learns, too: where a single yield takes long, the core went to somebody who computes (a stranger, or a rank
+// that is busy), and who sleeps comes back sooner, because the kernel prefers the one that wakes. Many short
+// yields in vain only say that the awaited rank is late: then it sleeps this once.
 bool Waiter::yield(const FlagLine& line, Step step) {
   if (waits_without_yields_ > 0) {
     --waits_without_yields_;
@@ -111,12 +112,13 @@ bool Waiter::yield(const FlagLine& line, Step step) {
     }
     poke_now_and_then(now);
     ++counts_.yield;
+    const std::int64_t before = now;
     sched_yield();
     now = monotonic_ns();
-  }
-  if (now - begin >= policy_.long_yield_ns) {
-    waits_without_yields_ = rest_from_yields_;
-    rest_from_yields_ = std::min(rest_from_yields_ * 2, longest_rest);
+    if (now - before >= policy_.long_yield_ns) {
+      waits_without_yields_ = rest_from_yields_;
+      rest_from_yields_ = std::min(rest_from_yields_ * 2, longest_rest);
+    }
   }
   return false;
 }

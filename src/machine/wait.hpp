@@ -98,7 +98,7 @@ class Waiter {
   WaitCounts counts_;
   std::int64_t last_poke_ns_ = 0;
   int spin_budget_ = 0;
-  static constexpr int least_rest = 16;
+  static constexpr int least_rest = 4;
   int waits_without_yields_ = 0;
   int rest_from_yields_ = least_rest;
   int waits_for_ = -1;  // the peer of the wait that is under way: where the roll call will look
