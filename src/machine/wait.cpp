@@ -38,9 +38,6 @@ void futex_wake_all(FlagLine& line) {
 // switch.
 constexpr int dedicated_spins = 1200;
 
-// Waits that go without yields after yields took long.
-constexpr int longest_rest = 1024;
-
 }  // namespace
 
 WaitPolicy wait_policy(WaitMode mode, double ranks_per_core) {
@@ -53,13 +50,14 @@ WaitPolicy wait_policy(WaitMode mode, double ranks_per_core) {
       policy.fast_spins = 400;
       policy.spins = dedicated_spins;
       policy.yields = 2000;
+      policy.longest_rest = 1024;
       policy.poke_interval_ns = 2000;
       policy.first_nap_us = 100;
       break;
     case WaitMode::yield:
       // The awaited rank may be waiting for this core: a few looks, then make room. Yields go on for long,
-      // because a wake-up costs tens of microseconds; but not when they take long themselves: then a stranger
-      // has the core.
+      // because a wake-up costs tens of microseconds (and ranks that have slept keep each other asleep: no
+      // rest); but not when they take long themselves: then a stranger has the core.
       policy.fast_spins = 20;
       policy.yields = 400;
       policy.poke_interval_ns = 50000;
@@ -116,8 +114,8 @@ bool Waiter::yield(const FlagLine& line, Step step) {
     sched_yield();
     now = monotonic_ns();
     if (now - before >= policy_.long_yield_ns) {
-      waits_without_yields_ = rest_from_yields_;
-      rest_from_yields_ = std::min(rest_from_yields_ * 2, longest_rest);
+      waits_without_yields_ = std::min(rest_from_yields_, policy_.longest_rest);
+      rest_from_yields_ = std::min(rest_from_yields_ * 2, policy_.longest_rest);
     }
   }
   return false;

@@ -27,7 +27,10 @@ struct WaitPolicy {
   int fast_spins = 0;  ///< polls without pause: the answer is expected within a few cache-line transfers
   int spins = 0;       ///< polls with pause
   int yields = 0;      ///< sched_yield between polls, the host's progress driven now and then
-  std::int64_t long_yield_ns = 500'000;  ///< then sleep, even if yields are left, and yield less often
+  std::int64_t long_yield_ns = 500'000;  ///< then sleep, even if yields are left
+  /// After a single yield as long as that so many waits, at most, go without yields: somebody else computes
+  /// on this core.
+  int longest_rest = 0;
   /// At most so often while yielding: a host's progress engine may cost microseconds (system calls), which
   /// the other ranks of a crowded core pay for.
   std::uint32_t poke_interval_ns = 0;
