@@ -14,8 +14,7 @@ def arguments_for(host):
 
 
 def settings(**more):
-    # A bare host promises neither equal bits in later calls nor, if it is not MPICH, counts that differ between ranks.
-    bare = {"CHECKED_REPEATS": "0", "CHECKED_LAYOUTS": "alike"} if hosts.BARE else {}
+    bare = {"CHECKED_BARE": "1"} if hosts.BARE else {}
     return {"ESPALIER_FALLBACK": "error", **bare, **more}
 
 

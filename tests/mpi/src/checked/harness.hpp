@@ -37,6 +37,9 @@ int finish();
 // Digest of float results, printed at the end: two runs with equal ranks must print the same.
 void digest(const void* bytes, std::size_t size);
 
+// CHECKED_BARE=1: no Espalier here, so what hosts are known to get wrong is left out.
+bool on_bare_host();
+
 double now();
 void sleep_for(double seconds);
 

@@ -239,7 +239,11 @@ void check_user_operators(const Group& world) {
       for (int which = 0; which < kinds_of_prefixes; ++which) one_ordered_prefix(world, which, count, ++seed);
       auto compositions = affine_prefixes(world, ++seed);
       compositions.in_place = in_place;
-      compositions.all(count);
+      compositions.scan(count);
+      compositions.exscan(count);
+      if (on_bare_host()) continue;  // MPICH 5 with two ranks is wrong where data begin behind the address
+      compositions.reduce_scatter_block(count);
+      compositions.reduce_scatter(count);
     }
   begin({"user operators", &world, -1, 0, "the type of the call", "the type that the operator was given"});
   wrong_handle ? fail(0, "the very datatype of the call", "another handle") : pass();
