@@ -136,6 +136,11 @@ void Config::check_values() {
   const auto is_one_of = [](std::string_view text, std::initializer_list<std::string_view> words) {
     return std::find(words.begin(), words.end(), text) != words.end();
   };
+  const auto is_number_from_one = [](std::string_view text) {
+    int number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    return error == std::errc() && end == text.data() + text.size() && number >= 1;
+  };
   for (ConfigValue& value : values_) {
     const std::string_view name = value.key->name;
     if (value.text == value.key->fallback) continue;
@@ -146,14 +151,21 @@ void Config::check_values() {
       reject(value, "error, warn or silent");
     } else if (name == "ESPALIER_WAIT" && !is_one_of(value.text, {"auto", "spin", "yield", "sleep"})) {
       reject(value, "auto, spin, yield or sleep");
-    } else if (is_one_of(name, {"ESPALIER_SHM", "ESPALIER_SLOT", "ESPALIER_CHUNK", "ESPALIER_SLOTS"})) {
+    } else if (name == "ESPALIER_NODE_STAGE" && !is_one_of(value.text, {"shared", "p2p"})) {
+      reject(value, "shared or p2p");
+    } else if (name == "ESPALIER_LEADERS" && !value.text.empty() && value.text != "all" &&
+               !is_number_from_one(value.text)) {
+      reject(value, "a number from 1 on, or all");
+    } else if (is_one_of(name, {"ESPALIER_SHM", "ESPALIER_SLOT", "ESPALIER_CHUNK", "ESPALIER_SLOTS",
+                                "ESPALIER_SEGMENT"})) {
       try {
         const std::size_t number = parse_bytes(value.text);
         if (name == "ESPALIER_SLOTS" && (number < 1 || number > 64)) reject(value, "a number from 1 to 64");
         // An end, so that ranks x slots x bytes cannot overflow.
         if (name == "ESPALIER_SLOT" && (number < 1024 || number > (std::size_t{1} << 30)))
           reject(value, "from 1KiB to 1GiB");
-        if (name == "ESPALIER_CHUNK" && number < 64) reject(value, "at least 64 bytes");
+        if (is_one_of(name, {"ESPALIER_CHUNK", "ESPALIER_SEGMENT"}) && number < 64)
+          reject(value, "at least 64 bytes");
       } catch (const Error&) {
         reject(value, "a number of bytes such as 4096, 64KiB or 2M");
       }

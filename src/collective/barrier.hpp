@@ -29,12 +29,14 @@ void barrier_central(M& m) {
   m.finish(step);
 }
 
-/// Gather up, release down (RG II-B; OSMP V-E with the tree as its levels).
-template <Machine M>
-void barrier_tree(M& m, const Place& up, const Place& down, const Plan& plan) {
+/// Gather up, release down (RG II-B; OSMP V-E with the tree as its levels). In between the root calls
+/// at_top().
+template <Machine M, class AtTop>
+void barrier_tree(M& m, const Place& up, const Place& down, const Plan& plan, AtTop at_top) {
   const Step step = m.advance(1);
   gather(m, up, step);
   if (up.is_root()) {
+    at_top();
     pass_down(m, down, step, nullptr, 0, plan);
   } else {
     m.publish(Channel::gather, step);
@@ -42,6 +44,11 @@ void barrier_tree(M& m, const Place& up, const Place& down, const Plan& plan) {
   }
   m.everybody_finished(step - 1);
   m.finish(step);
+}
+
+template <Machine M>
+void barrier_tree(M& m, const Place& up, const Place& down, const Plan& plan) {
+  barrier_tree(m, up, down, plan, [] {});
 }
 
 }  // namespace espalier::collective

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "collective/moves.hpp"
+#include "tree/contiguous.hpp"
 
 namespace espalier::collective {
 
@@ -21,6 +22,14 @@ struct ContiguousPlace {
   std::vector<int> after;
   bool is_root() const { return parent < 0; }
 };
+
+inline ContiguousPlace contiguous_place(int ranks, int rank, int root) {
+  constexpr int fan_out = 4;  // a rank keeps that many whole vectors at a time
+  const tree::ContiguousTree all = tree::contiguous(ranks, root, fan_out);
+  const std::vector<int>& children = all.tree.children_of(rank);
+  const auto middle = children.begin() + all.left[static_cast<std::size_t>(rank)];
+  return {root, all.tree.parent_of(rank), {children.begin(), middle}, {middle, children.end()}};
+}
 
 /// right = left op right, on `bytes` of packed data.
 struct WholeOperation {

@@ -2,6 +2,7 @@
 // rank order, from left to right.
 #pragma once
 
+#include "collective/blocks.hpp"
 #include "collective/meeting.hpp"
 #include "collective/readers.hpp"
 #include "collective/reduce.hpp"

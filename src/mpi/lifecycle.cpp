@@ -11,6 +11,7 @@
 #include "mpi/datatype.hpp"
 #include "mpi/host.hpp"
 #include "mpi/progress.hpp"
+#include "mpi/transport.hpp"
 #include "plan/selector.hpp"
 #include "runtime/process.hpp"
 #include "runtime/statistics.hpp"
@@ -108,7 +109,9 @@ void begin_world() {
   in_world = true;
   decline_if_spawned();
   const runtime::Bootstrap world = communicators::bootstrap(host.constants.world);
-  runtime::Process::instance().join(world);
+  runtime::Process& process = runtime::Process::instance();
+  process.join(world);
+  if (process.spans_nodes()) process.set_transport(open_transport());
   if (world.rank == 0) print_warnings();
 }
 

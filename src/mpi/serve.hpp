@@ -33,9 +33,7 @@ inline int refuse(const Entry& entry, Collective collective, std::size_t bytes, 
 inline int served(bool done, const Entry& entry, Collective collective, std::size_t bytes) {
   if (done) [[likely]]
     return MPI_SUCCESS;
-  const runtime::Communicator& communicator = *entry.communicator;
-  return refuse(entry, collective, bytes,
-                communicator.active() ? "its rule says host" : communicator.refusal());
+  return refuse(entry, collective, bytes, entry.communicator->why_host(collective));
 }
 
 /// Serves a call, or hands it on as it came. An exception must not pass through the program's frames; `serve`

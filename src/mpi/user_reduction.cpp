@@ -14,11 +14,10 @@ UserReduction::UserReduction(MPI_Op op, const Layout& layout, MPI_Comm comm)
     : op_(op), layout_(layout), comm_(comm) {}
 
 runtime::UserOperation UserReduction::operation() {
-  int commutative =
-      0;  // not needed: rank order serves both kinds; asked to catch a handle that is no operator
+  int commutative = 0;  // asked, too, to catch a handle that is no operator
   if (host.Op_commutative(op_, &commutative) != MPI_SUCCESS)
     throw Error("the host MPI does not know the operator of this reduction; has it been freed?");
-  return {combine, this};
+  return {combine, this, commutative != 0};
 }
 
 /// right = left op right, on the user's datatype, in pieces that fit an int.

@@ -19,10 +19,32 @@ enum class Algorithm : unsigned char {
   sliced,       ///< every rank reduces its slice straight from all others' slots, then all copy
   direct,       ///< whoever wants data reads them from the slots of whoever has them
   single_copy,  ///< readers read straight from the owner's buffer, through the kernel
+  // between nodes, beside `host` and `tree`:
+  dissemination,       ///< every leader hears from all others in ceil(log2 nodes) rounds
+  recursive_doubling,  ///< leaders exchange all they have with partners at doubling distances
+  rabenseifner,        ///< reduce-scatter by halving, then allgather (reduce: gather) by doubling
+  ring,                ///< reduce-scatter and allgather from neighbour to neighbour
+  gather_all,          ///< all vectors to all leaders, each folds them in rank order
+  scatter_allgather,   ///< the root scatters, a ring collects
+  chain,               ///< from node to node in order
+  transpose,           ///< every node does one slice of the elements for all ranks
 };
 
-inline constexpr std::array<std::string_view, 7> algorithm_names = {
-    "host", "exchange", "central", "tree", "sliced", "direct", "single-copy"};
+inline constexpr std::array<std::string_view, 15> algorithm_names = {"host",
+                                                                     "exchange",
+                                                                     "central",
+                                                                     "tree",
+                                                                     "sliced",
+                                                                     "direct",
+                                                                     "single-copy",
+                                                                     "dissemination",
+                                                                     "recursive-doubling",
+                                                                     "rabenseifner",
+                                                                     "ring",
+                                                                     "gather-all",
+                                                                     "scatter-allgather",
+                                                                     "chain",
+                                                                     "transpose"};
 
 constexpr std::string_view to_string(Algorithm algorithm) {
   return algorithm_names[static_cast<std::size_t>(algorithm)];
@@ -50,6 +72,15 @@ struct Plan {
   bool copy_avoidance = true;  ///< the root reduces straight into the receive buffer (RG III-E)
   tree::Spec gather_tree;
   tree::Spec release_tree;
+  Origin origin;
+};
+
+/// The network stage of a communicator that spans nodes; its node stages have a Plan each.
+struct NetworkPlan {
+  Algorithm algorithm = Algorithm::host;
+  std::size_t segment = 128 * 1024;  ///< bytes that travel while the node works on others
+  int leaders = 1;                   ///< ranks of each node that carry a share of an allreduce; 0: all
+  tree::Spec tree;                   ///< between the nodes, where the algorithm is `tree`
   Origin origin;
 };
 

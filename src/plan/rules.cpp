@@ -26,16 +26,19 @@ class RuleReader {
 
   Rule read() {
     Rule rule;
-    rule.plan.origin = {file_, position_.line, position_.text};
-    for (const auto& [key, value] : object_.items()) read_key(rule, key, value);
-    if (!object_.contains("algorithm")) fail("algorithm", "is missing");
+    rule.between_nodes = object_.contains("network");
+    rule.plan.origin = rule.network.origin = {file_, position_.line, position_.text};
+    if (!object_.contains("algorithm") && !rule.between_nodes) fail("algorithm", "is missing");
+    for (const auto& [key, value] : object_.items())
+      if (!read_condition(rule, key, value) && key != "comment" &&
+          !(rule.between_nodes ? read_network(rule.network, key, value) : read_plan(rule.plan, key, value)))
+        warnings_.push_back(fmt::format("{}: unknown key \"{}\" is ignored", where(key), key));
     check_algorithm(rule);
     return rule;
   }
 
  private:
-  void read_key(Rule& rule, const std::string& key, const json& value) {
-    Plan& plan = rule.plan;
+  bool read_condition(Rule& rule, const std::string& key, const json& value) const {
     if (key == "collective")
       rule.collectives = collectives(value);
     else if (key == "bytes")
@@ -50,10 +53,16 @@ class RuleReader {
       rule.ranks_per_core = range(key, value);
     else if (key == "prompt_yields")
       rule.prompt_yields = boolean(key, value);
-    else if (key == "algorithm")
-      plan.algorithm = algorithm(value);
+    else
+      return false;
+    return true;
+  }
+
+  bool read_plan(Plan& plan, const std::string& key, const json& value) const {
+    if (key == "algorithm")
+      plan.algorithm = algorithm(key, value);
     else if (key == "chunk")
-      plan.chunk = chunk(value);
+      plan.chunk = piece(key, value);
     else if (key == "tree")
       plan.gather_tree = plan.release_tree = tree(key, value);
     else if (key == "gather_tree")
@@ -68,8 +77,23 @@ class RuleReader {
       plan.skip_gather = boolean(key, value);
     else if (key == "copy_avoidance")
       plan.copy_avoidance = boolean(key, value);
-    else if (key != "comment")
-      warnings_.push_back(fmt::format("{}: unknown key \"{}\" is ignored", where(key), key));
+    else
+      return false;
+    return true;
+  }
+
+  bool read_network(NetworkPlan& plan, const std::string& key, const json& value) const {
+    if (key == "network")
+      plan.algorithm = algorithm(key, value);
+    else if (key == "segment")
+      plan.segment = piece(key, value);
+    else if (key == "leaders")
+      plan.leaders = leaders(value);
+    else if (key == "tree")
+      plan.tree = tree(key, value);
+    else
+      return false;
+    return true;
   }
 
   std::string where(const std::string& key) const {
@@ -95,7 +119,7 @@ class RuleReader {
   double number(const std::string& key, const json& value) const {
     if (value.is_number() && value.get<double>() >= 0) return value.get<double>();
     try {
-      if ((key == "bytes" || key == "chunk") && value.is_string())
+      if ((key == "bytes" || key == "chunk" || key == "segment") && value.is_string())
         return static_cast<double>(parse_bytes(value.get<std::string>()));
     } catch (const Error& error) {
       fail(key, error.what());
@@ -113,18 +137,25 @@ class RuleReader {
     return result;
   }
 
-  Algorithm algorithm(const json& value) const {
+  Algorithm algorithm(const std::string& key, const json& value) const {
     const auto result = value.is_string() ? parse_algorithm(value.get<std::string>()) : std::nullopt;
     if (!result)
-      fail("algorithm", fmt::format("is {}; it may be {}", value.dump(), fmt::join(algorithm_names, ", ")));
+      fail(key, fmt::format("is {}; it may be {}", value.dump(), fmt::join(algorithm_names, ", ")));
     return *result;
   }
 
-  std::size_t chunk(const json& value) const {
-    const double bytes = number("chunk", value);
-    if (bytes < 64) fail("chunk", "must be at least 64 bytes");
-    if (bytes > 9e18) fail("chunk", "is more than any message");
+  std::size_t piece(const std::string& key, const json& value) const {
+    const double bytes = number(key, value);
+    if (bytes < 64) fail(key, "must be at least 64 bytes");
+    if (bytes > 9e18) fail(key, "is more than any message");
     return static_cast<std::size_t>(bytes);
+  }
+
+  int leaders(const json& value) const {
+    if (value == "all") return 0;
+    if (value.is_number_integer() && value.get<long>() >= 1 && value.get<long>() <= 1 << 20)
+      return value.get<int>();
+    fail("leaders", fmt::format("is {}; it may be a number from 1 on, or \"all\"", value.dump()));
   }
 
   tree::Spec tree(const std::string& key, const json& value) const {
@@ -143,10 +174,12 @@ class RuleReader {
 
   void check_algorithm(const Rule& rule) const {
     for (const Collective collective : rule.collectives) {
-      const auto known = algorithms_of(collective);
-      if (std::find(known.begin(), known.end(), rule.plan.algorithm) == known.end())
-        fail("algorithm",
-             fmt::format("{} does not exist for {}", to_string(rule.plan.algorithm), to_string(collective)));
+      const auto known = rule.between_nodes ? network_algorithms_of(collective) : algorithms_of(collective);
+      const Algorithm wanted = rule.between_nodes ? rule.network.algorithm : rule.plan.algorithm;
+      if (std::find(known.begin(), known.end(), wanted) == known.end())
+        fail(rule.between_nodes ? "network" : "algorithm",
+             fmt::format("{} does not exist for {}{}", to_string(wanted), to_string(collective),
+                         rule.between_nodes ? " between nodes" : ""));
     }
   }
 
@@ -162,14 +195,20 @@ bool Rule::matches(const Query& query) const {
   const bool holds = bytes.holds(static_cast<double>(query.bytes)) && ranks.holds(query.ranks) &&
                      nodes.holds(query.nodes) && ranks_per_node.holds(query.ranks_per_node) &&
                      ranks_per_core.holds(query.ranks_per_core) &&
-                     (!prompt_yields || *prompt_yields == query.prompt_yields) &&
-                     (plan.algorithm != Algorithm::single_copy || query.single_copy);
+                     (!prompt_yields || *prompt_yields == query.prompt_yields) && is_possible(query);
   if (!holds) return false;
   // A rule that names its collectives has been read with an algorithm that all of them have.
   if (!collectives.empty())
     return std::find(collectives.begin(), collectives.end(), query.collective) != collectives.end();
-  const auto known = algorithms_of(query.collective);
-  return std::find(known.begin(), known.end(), plan.algorithm) != known.end();
+  const auto known =
+      between_nodes ? network_algorithms_of(query.collective) : algorithms_of(query.collective);
+  const Algorithm wanted = between_nodes ? network.algorithm : plan.algorithm;
+  return std::find(known.begin(), known.end(), wanted) != known.end();
+}
+
+bool Rule::is_possible(const Query& query) const {
+  if (!between_nodes) return plan.algorithm != Algorithm::single_copy || query.single_copy;
+  return query.consecutive || !needs_consecutive_ranks(query.collective, network.algorithm);
 }
 
 std::vector<Rule> parse_rules(std::string_view text, const std::string& file,
@@ -241,6 +280,31 @@ std::vector<Algorithm> algorithms_of(Collective collective) {
       return {Algorithm::host, Algorithm::direct};
   }
   return {};
+}
+
+std::vector<Algorithm> network_algorithms_of(Collective collective) {
+  switch (collective) {
+    case Collective::barrier:
+      return {Algorithm::host, Algorithm::dissemination};
+    case Collective::bcast:
+      return {Algorithm::host, Algorithm::tree, Algorithm::scatter_allgather};
+    case Collective::reduce:
+      return {Algorithm::host, Algorithm::tree, Algorithm::rabenseifner};
+    case Collective::allreduce:
+      return {Algorithm::host,         Algorithm::tree, Algorithm::recursive_doubling,
+              Algorithm::rabenseifner, Algorithm::ring, Algorithm::gather_all};
+    case Collective::scan:
+    case Collective::exscan:
+      return {Algorithm::host, Algorithm::recursive_doubling, Algorithm::chain, Algorithm::gather_all,
+              Algorithm::transpose};
+    default:
+      return {Algorithm::host};
+  }
+}
+
+bool needs_consecutive_ranks(Collective collective, Algorithm algorithm) {
+  const bool is_scan = collective == Collective::scan || collective == Collective::exscan;
+  return is_scan && (algorithm == Algorithm::recursive_doubling || algorithm == Algorithm::chain);
 }
 
 }  // namespace espalier::plan

@@ -24,6 +24,8 @@ struct Query {
   bool commutative = true;
   bool prompt_yields = true;  ///< a yield makes room for any other rank of the node at once
   bool single_copy = true;    ///< ranks may read each other's memory; else `single-copy` is passed over
+  bool consecutive = true;    ///< each node's ranks follow on each other; else scans' `recursive-doubling`
+                              ///< and `chain` are passed over
 };
 
 /// A closed range; without an upper end when `last` is infinite.
@@ -37,9 +39,14 @@ struct Rule {
   std::vector<Collective> collectives;  ///< none: all
   Range bytes, ranks, nodes, ranks_per_node, ranks_per_core;
   std::optional<bool> prompt_yields;  ///< none: either
+  bool between_nodes = false;         ///< says `network`, not `plan`
   Plan plan;
+  NetworkPlan network;
 
   bool matches(const Query& query) const;
+
+ private:
+  bool is_possible(const Query& query) const;
 };
 
 /// Reads a table. Throws Error with file and line for text that is no JSON or has values out of place; keys
@@ -54,7 +61,8 @@ struct Rule {
 /// Conditions: collective, bytes, ranks, nodes, ranks_per_node, ranks_per_core (a number, or [first, last]
 /// with null for no end; bytes always per rank), prompt_yields (true or false). Results: algorithm, chunk,
 /// tree, gather_tree, release_tree, inline, read_from_parent, skip_gather, copy_avoidance. "comment" is
-/// ignored.
+/// ignored. A rule with "network" instead of "algorithm" is about what happens between nodes; its other
+/// results are segment, leaders (a number or "all") and tree.
 std::vector<Rule> parse_rules(std::string_view text, const std::string& file,
                               std::vector<std::string>& warnings);
 std::vector<Rule> read_rules(const std::string& path, std::vector<std::string>& warnings);
@@ -62,7 +70,11 @@ std::vector<Rule> read_rules(const std::string& path, std::vector<std::string>& 
 /// The table that comes with Espalier (src/plan/default_rules.json).
 const std::vector<Rule>& default_rules();
 
-/// The algorithms that exist for a collective.
+/// The algorithms that exist for a collective on a node, and between nodes.
 std::vector<Algorithm> algorithms_of(Collective collective);
+std::vector<Algorithm> network_algorithms_of(Collective collective);
+
+/// HIER 3.5: these take a node's ranks for one rank of the scan between nodes.
+bool needs_consecutive_ranks(Collective collective, Algorithm algorithm);
 
 }  // namespace espalier::plan

@@ -13,8 +13,7 @@ namespace espalier::plan {
 namespace {
 
 // ESPALIER_REDUCE_SCATTER for reduce_scatter
-std::string key_of(Collective collective) {
-  std::string key = "ESPALIER_";
+std::string key_of(Collective collective, std::string key = "ESPALIER_") {
   for (const char c : to_string(collective))
     key += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
   return key;
@@ -49,26 +48,39 @@ Table::Table(const Config& config)
 
 void Table::override_with(const Config& config) {
   for (const Collective collective : all_collectives) {
-    const std::string key = key_of(collective);
-    const std::string& name = config.text(key);
-    if (name.empty()) continue;
-    const auto algorithm = parse_algorithm(name);
-    const auto known = algorithms_of(collective);
-    if (algorithm && std::find(known.begin(), known.end(), *algorithm) != known.end()) {
-      algorithms_[static_cast<std::size_t>(collective)] = algorithm;
-      continue;
-    }
-    std::string names;
-    for (const Algorithm each : known)
-      names += fmt::format("{}{}", names.empty() ? "" : ", ", to_string(each));
-    warnings_.push_back(fmt::format("{}={} is no algorithm of {}; it may be {}; the rules decide", key, name,
-                                    to_string(collective), names));
+    const auto row = static_cast<std::size_t>(collective);
+    algorithms_[row] = forced(config, key_of(collective), collective, algorithms_of(collective));
+    const auto between_nodes = network_algorithms_of(collective);
+    if (between_nodes.size() > 1)
+      network_algorithms_[row] =
+          forced(config, key_of(collective, "ESPALIER_NETWORK_"), collective, between_nodes);
   }
-  if (!config.text("ESPALIER_CHUNK").empty()) chunk_ = config.bytes("ESPALIER_CHUNK");
+  override_pieces(config);
   override_tree(config, "ESPALIER_TREE", gather_tree_);
   release_tree_ = gather_tree_;
   override_tree(config, "ESPALIER_GATHER_TREE", gather_tree_);
   override_tree(config, "ESPALIER_RELEASE_TREE", release_tree_);
+  override_tree(config, "ESPALIER_NETWORK_TREE", network_tree_);
+}
+
+std::optional<Algorithm> Table::forced(const Config& config, const std::string& key, Collective collective,
+                                       const std::vector<Algorithm>& known) {
+  const std::string& name = config.text(key);
+  if (name.empty()) return std::nullopt;
+  const auto algorithm = parse_algorithm(name);
+  if (algorithm && std::find(known.begin(), known.end(), *algorithm) != known.end()) return algorithm;
+  std::string names;
+  for (const Algorithm each : known) names += fmt::format("{}{}", names.empty() ? "" : ", ", to_string(each));
+  warnings_.push_back(fmt::format("{}={} is no algorithm of {}; it may be {}; the rules decide", key, name,
+                                  to_string(collective), names));
+  return std::nullopt;
+}
+
+void Table::override_pieces(const Config& config) {
+  if (!config.text("ESPALIER_CHUNK").empty()) chunk_ = config.bytes("ESPALIER_CHUNK");
+  if (!config.text("ESPALIER_SEGMENT").empty()) segment_ = config.bytes("ESPALIER_SEGMENT");
+  const std::string& leaders = config.text("ESPALIER_LEADERS");
+  if (!leaders.empty()) leaders_ = leaders == "all" ? 0 : std::stoi(leaders);  // checked by Config
 }
 
 void Table::override_tree(const Config& config, const char* key, std::optional<tree::Spec>& spec) {
@@ -98,9 +110,32 @@ void Table::apply_overrides(const Query& query, Plan& plan) const {
   plan.copy_avoidance &= copy_avoidance_;
 }
 
+void Table::apply_overrides(const Query& query, NetworkPlan& plan) const {
+  const auto& algorithm = network_algorithms_[static_cast<std::size_t>(query.collective)];
+  const bool possible =
+      algorithm && (query.consecutive || !needs_consecutive_ranks(query.collective, *algorithm));
+  if (possible && plan.algorithm != *algorithm) {
+    plan.algorithm = *algorithm;
+    plan.origin = {"environment", 0,
+                   fmt::format("network of {} = {}", to_string(query.collective), to_string(*algorithm))};
+  }
+  if (segment_) plan.segment = *segment_;
+  if (leaders_) plan.leaders = *leaders_;
+  if (network_tree_) plan.tree = *network_tree_;
+}
+
+NetworkPlan Table::find_network(const Query& query) const {
+  const auto rule = std::find_if(rules_.begin(), rules_.end(),
+                                 [&](const Rule& r) { return r.between_nodes && r.matches(query); });
+  NetworkPlan plan;
+  if (rule != rules_.end()) plan = rule->network;
+  apply_overrides(query, plan);
+  return plan;
+}
+
 Plan Table::find(const Query& query) const {
-  const auto rule =
-      std::find_if(rules_.begin(), rules_.end(), [&](const Rule& r) { return r.matches(query); });
+  const auto rule = std::find_if(rules_.begin(), rules_.end(),
+                                 [&](const Rule& r) { return !r.between_nodes && r.matches(query); });
   Plan plan;
   if (rule != rules_.end()) plan = rule->plan;
   apply_overrides(query, plan);
@@ -123,19 +158,37 @@ std::vector<std::size_t> Table::borders(Collective collective) const {
   return result;
 }
 
+namespace {
+
+// find(query) -> plan, for every size at which the answer may change
+template <class Plans, class Find>
+void fill(PlanRow<Plans>& row, const Table& table, Query& shape, Find find) {
+  const std::vector<std::size_t> borders = table.borders(shape.collective);
+  for (std::size_t i = 0; i < borders.size(); ++i) {
+    shape.bytes = borders[i];
+    row.plans.push_back(find(shape));
+    row.last_bytes.push_back(i + 1 < borders.size() ? borders[i + 1] - 1
+                                                    : std::numeric_limits<std::size_t>::max());
+  }
+}
+
+}  // namespace
+
 Selector::Selector(const Table& table, Query shape) {
-  for (int c = 0; c < collective_count; ++c) {
-    Row& row = rows_[static_cast<std::size_t>(c)];
-    shape.collective = static_cast<Collective>(c);
-    const std::vector<std::size_t> borders = table.borders(shape.collective);
-    row.first_index = count_;
-    for (std::size_t i = 0; i < borders.size(); ++i) {
-      shape.bytes = borders[i];
-      row.plans.push_back(table.find(shape));
-      row.last_bytes.push_back(i + 1 < borders.size() ? borders[i + 1] - 1
-                                                      : std::numeric_limits<std::size_t>::max());
-    }
-    count_ += static_cast<int>(row.plans.size());
+  for (const Collective collective : all_collectives) {
+    const auto c = static_cast<std::size_t>(collective);
+    shape.collective = collective;
+    fill(rows_[c], table, shape, [&](const Query& query) { return table.find(query); });
+    first_indices_[c] = count_;
+    count_ += static_cast<int>(rows_[c].plans.size());
+  }
+}
+
+NetworkSelector::NetworkSelector(const Table& table, Query shape) {
+  for (const Collective collective : all_collectives) {
+    shape.collective = collective;
+    fill(rows_[static_cast<std::size_t>(collective)], table, shape,
+         [&](const Query& query) { return table.find_network(query); });
   }
 }
 
@@ -143,10 +196,10 @@ int Selector::index_of(const Plan& plan) const {
   // Compared by std::less, never subtracted across rows: a difference of pointers into two arrays is divided
   // as if it were exact, and what comes out may look like an index.
   constexpr std::less<const Plan*> before;
-  for (const Row& row : rows_) {
-    const Plan* const first = row.plans.data();
-    if (!before(&plan, first) && before(&plan, first + row.plans.size()))
-      return row.first_index + static_cast<int>(&plan - first);
+  for (std::size_t c = 0; c < rows_.size(); ++c) {
+    const Plan* const first = rows_[c].plans.data();
+    if (!before(&plan, first) && before(&plan, first + rows_[c].plans.size()))
+      return first_indices_[c] + static_cast<int>(&plan - first);
   }
   return -1;
 }

@@ -18,8 +18,9 @@ class Table {
   explicit Table(const Config& config);
   static const Table& instance();
 
-  /// The plan of a call; `host` when no rule matches.
+  /// The plan of a call on a node and between nodes; `host` when no rule matches.
   Plan find(const Query& query) const;
+  NetworkPlan find_network(const Query& query) const;
   const std::vector<std::string>& warnings() const { return warnings_; }
 
   /// The message sizes at which the answer may change for a collective, rising, without the last infinite
@@ -28,15 +29,33 @@ class Table {
 
  private:
   void override_with(const Config& config);
+  std::optional<Algorithm> forced(const Config& config, const std::string& key, Collective collective,
+                                  const std::vector<Algorithm>& known);
+  void override_pieces(const Config& config);
   void apply_overrides(const Query& query, Plan& plan) const;
+  void apply_overrides(const Query& query, NetworkPlan& plan) const;
   void override_tree(const Config& config, const char* key, std::optional<tree::Spec>& spec);
 
   std::vector<Rule> rules_;
   std::vector<std::string> warnings_;
-  std::array<std::optional<Algorithm>, collective_count> algorithms_;
-  std::optional<std::size_t> chunk_;
-  std::optional<tree::Spec> gather_tree_, release_tree_;
+  std::array<std::optional<Algorithm>, collective_count> algorithms_, network_algorithms_;
+  std::optional<std::size_t> chunk_, segment_;
+  std::optional<int> leaders_;
+  std::optional<tree::Spec> gather_tree_, release_tree_, network_tree_;
   bool inlined_, read_from_parent_, skip_gather_, copy_avoidance_;
+};
+
+/// The plans of one collective by bytes.
+template <class P>
+struct PlanRow {
+  std::vector<std::size_t> last_bytes;  // the last one is the largest size there is
+  std::vector<P> plans;
+
+  const P& operator()(std::size_t bytes) const {
+    std::size_t i = 0;
+    while (bytes > last_bytes[i]) ++i;
+    return plans[i];
+  }
 };
 
 /// All plans of a communicator of the given shape. Immutable, hence thread-safe; lookups neither allocate nor
@@ -47,10 +66,7 @@ class Selector {
   Selector(const Table& table, Query shape);
 
   const Plan& operator()(Collective collective, std::size_t bytes) const {
-    const Row& row = rows_[static_cast<std::size_t>(collective)];
-    std::size_t i = 0;
-    while (bytes > row.last_bytes[i]) ++i;
-    return row.plans[i];
+    return rows_[static_cast<std::size_t>(collective)](bytes);
   }
 
   /// A number for each plan that this selector can give, 0 <= index < count(): caches of trees are kept by
@@ -59,13 +75,22 @@ class Selector {
   int count() const { return count_; }
 
  private:
-  struct Row {
-    std::vector<std::size_t> last_bytes;  // the last one is the largest size there is
-    std::vector<Plan> plans;
-    int first_index = 0;
-  };
-  std::array<Row, collective_count> rows_;
+  std::array<PlanRow<Plan>, collective_count> rows_;
+  std::array<int, collective_count> first_indices_;
   int count_ = 0;
+};
+
+/// The same for what happens between its nodes.
+class NetworkSelector {
+ public:
+  NetworkSelector(const Table& table, Query shape);
+
+  const NetworkPlan& operator()(Collective collective, std::size_t bytes) const {
+    return rows_[static_cast<std::size_t>(collective)](bytes);
+  }
+
+ private:
+  std::array<PlanRow<NetworkPlan>, collective_count> rows_;
 };
 
 }  // namespace espalier::plan

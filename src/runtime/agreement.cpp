@@ -2,53 +2,17 @@
 
 #include <fmt/format.h>
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <bit>
-#include <cstring>
-#include <vector>
 
 #include "base/config.hpp"
 #include "runtime/node.hpp"
+#include "runtime/nodes_agreement.hpp"
 #include "runtime/process.hpp"
-#include "topology/cpu_set.hpp"
+#include "runtime/standing.hpp"
 
 namespace espalier::runtime {
 namespace {
-
-// Plain bytes: it crosses the bootstrap.
-struct Standing {
-  std::uint64_t arena;      // 0: none
-  std::uint64_t agreement;  // hash of the configuration that must be equal
-  std::uint64_t share;      // rank 0's offer, 0: the budget is spent
-  double ranks_per_core;    // rank 0's reading, valid for all
-  std::int32_t declined;
-  std::int32_t joined;
-};
-
-Standing own_standing(const Bootstrap& bootstrap, const machine::Layout& layout) {
-  Process& process = Process::instance();
-  NodeState* node = process.node();
-  Standing standing{};
-  standing.agreement = Config::instance().agreement();
-  standing.declined = !process.declined().empty();
-  standing.joined = node != nullptr;
-  if (!node || !node->arena()) return standing;
-  standing.arena = node->id();
-  if (bootstrap.rank == 0) {
-    standing.share = node->arena()->allocate(layout.bytes()).offset;
-    standing.ranks_per_core = node->ranks_per_core();
-  }
-  return standing;
-}
-
-std::vector<Standing> exchange_standing(const Bootstrap& bootstrap, const machine::Layout& layout) {
-  const Standing mine = own_standing(bootstrap, layout);
-  std::vector<Standing> all(static_cast<std::size_t>(bootstrap.size));
-  bootstrap.allgather(&mine, all.data(), sizeof mine);
-  return all;
-}
 
 // The judgement is the same on all ranks; only where the arena is missing does a rank know more.
 std::string local_reason() {
@@ -56,37 +20,33 @@ std::string local_reason() {
   return node && !node->refusal().empty() ? ": " + node->refusal() : "";
 }
 
-// Judges by the gathered values only, so that all ranks come to the same end.
-std::string refusal_of(const std::vector<Standing>& all, std::size_t share_bytes) {
-  const auto any = [&](auto predicate) { return std::any_of(all.begin(), all.end(), predicate); };
-  const Standing& first = all.front();
-  if (any([](const Standing& s) { return s.declined; })) return "a rank declines (spawned or switched off)";
-  if (any([&](const Standing& s) { return s.agreement != first.agreement; }))
-    return "the ranks' ESPALIER_ settings differ; give all ranks the same environment";
-  if (any([](const Standing& s) { return s.arena == 0; }))
-    return "a node has no shared memory for Espalier" + local_reason();
-  if (any([&](const Standing& s) { return s.arena != first.arena; })) return "spans nodes or jobs";
-  if (first.share == 0)
-    return fmt::format("the shared-memory budget is spent ({} more wanted; see ESPALIER_SHM)",
-                       print_bytes(share_bytes));
-  return "";
+Agreement agree_on_node(const Bootstrap& bootstrap, const std::vector<Standing>& all,
+                        const machine::Layout& layout) {
+  const std::size_t bytes = layout.bytes();
+  const memory::Share share = {all.front().share, bytes};
+  Agreement result;
+  result.node = facts_of_node(all.front().ranks_per_core, layout);
+  if (all.front().share == 0) {
+    result.refusal = fmt::format("the shared-memory budget is spent ({} more wanted; see ESPALIER_SHM)",
+                                 print_bytes(bytes));
+    return result;
+  }
+  memory::Arena& arena = *Process::instance().node()->arena();
+  const auto prepared =
+      exchange(bootstrap, static_cast<std::int32_t>(prepare(arena, share, layout, bootstrap.rank)));
+  if (std::count(prepared.begin(), prepared.end(), 0) == 0) {
+    result.node.share = share;
+    return result;
+  }
+  result.refusal = fmt::format("the machine has no {} of shared memory left", print_bytes(bytes));
+  if (bootstrap.rank == 0) arena.free(share);
+  return result;
 }
 
-/// Backs this rank's part with memory from its own NUMA domain, clears its lines and leaves its affinity
-/// mask and process id.
-bool prepare(const memory::Arena& arena, memory::Share share, const machine::Layout& layout, int rank) {
-  const bool first = rank == 0;
-  const bool backed = (!first || arena.reserve(share, 0, layout.common_bytes())) &&
-                      arena.reserve(share, layout.station(rank), layout.station_bytes()) &&
-                      arena.reserve(share, layout.ring(rank), layout.ring_bytes());
-  if (!backed) return false;
-  std::byte* base = arena.at(share.offset);
-  if (first) std::memset(base, 0, layout.common_bytes());
-  std::memset(base + layout.station(rank), 0, layout.station_bytes());
-  store_affinity(base + layout.note(rank), machine::Layout::note_bytes, topology::current_affinity());
-  const pid_t process = getpid();
-  std::memcpy(base + layout.process_id(rank), &process, sizeof process);
-  return true;
+void take_offer_back(const Bootstrap& bootstrap, const std::vector<Standing>& all,
+                     const machine::Layout& layout) {
+  const std::uint64_t share = all.front().share;
+  if (bootstrap.rank == 0 && share != 0) Process::instance().node()->arena()->free({share, layout.bytes()});
 }
 
 }  // namespace
@@ -100,34 +60,29 @@ machine::Layout layout_for(int ranks) {
   return layout;
 }
 
+bool by_messages() { return Config::instance().text("ESPALIER_NODE_STAGE") == "p2p"; }
+
 Agreement agree(const Bootstrap& bootstrap) {
-  Agreement result;
-  result.layout = layout_for(bootstrap.size);
-  const std::size_t bytes = result.layout.bytes();
-  auto all = exchange_standing(bootstrap, result.layout);
+  const machine::Layout layout = layout_for(bootstrap.size);
+  auto all = exchange_standing(bootstrap, layout);
   // MPI sessions have no world to meet in: the first communicator's ranks found the arena.
   if (std::none_of(all.begin(), all.end(), [](const Standing& s) { return s.joined || s.declined; })) {
     Process::instance().join(bootstrap);
-    all = exchange_standing(bootstrap, result.layout);
+    all = exchange_standing(bootstrap, layout);
   }
-  const NodeState* node = Process::instance().node();
-  memory::Arena* arena = node ? node->arena() : nullptr;
-  const memory::Share share = {all.front().share, bytes};
-  result.ranks_per_core = all.front().ranks_per_core;
-  result.single_copy = node && node->single_copy();
-  result.prompt_yields = !node || node->prompt_yields();
-  result.refusal = refusal_of(all, bytes);
+  Agreement result;
+  result.refusal = refusal_of(all);
+  const bool one_node = on_one_node(all);
   if (result.refusal.empty()) {
-    const std::int32_t prepared = prepare(*arena, share, result.layout, bootstrap.rank);
-    std::vector<std::int32_t> everybody(static_cast<std::size_t>(bootstrap.size));
-    bootstrap.allgather(&prepared, everybody.data(), sizeof prepared);
-    if (std::count(everybody.begin(), everybody.end(), 0) == 0) {
-      result.share = share;
-      return result;
-    }
-    result.refusal = fmt::format("the machine has no {} of shared memory left", print_bytes(bytes));
+    if (one_node && share_memory(all)) return agree_on_node(bootstrap, all, layout);
+    take_offer_back(bootstrap, all, layout);
+    if (one_node && !by_messages())
+      result.refusal = "a node has no shared memory for Espalier" + local_reason();
+    else
+      return agree_over_nodes(bootstrap, all);
+  } else {
+    take_offer_back(bootstrap, all, layout);
   }
-  if (bootstrap.rank == 0 && arena) arena->free(share);
   return result;
 }
 

@@ -3,28 +3,49 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
+#include "collective/nodes/placement.hpp"
 #include "machine/layout.hpp"
 #include "memory/arena.hpp"
 #include "runtime/bootstrap.hpp"
 
 namespace espalier::runtime {
 
-/// The outcome, equal on all ranks.
-struct Agreement {
-  memory::Share share;  ///< none: refused
+/// What the ranks of one node share of a communicator; equal on all of them.
+struct NodeShare {
+  memory::Share share;  ///< none: they share no memory
   machine::Layout layout;
   double ranks_per_core = 1;
   bool single_copy = false;   ///< ranks may read each other's memory
   bool prompt_yields = true;  ///< a yield makes room for any other rank at once
+};
+
+/// Of a communicator that spans nodes, or whose nodes use messages; equal on all ranks.
+struct NodesShare {
+  collective::nodes::Placement placement;  ///< empty: one node that shares memory
+  std::vector<int> processes;              ///< by rank, as the transport numbers them
+  int tags = 0;                            ///< the communicator's block
+  double ranks_per_core = 1;               ///< of the most crowded node
+  bool all_share_memory = false;
+};
+
+/// The outcome. All ranks have the same refusal.
+struct Agreement {
+  NodeShare node;
+  NodesShare nodes;
   std::string refusal;
 };
 
 /// How a communicator of that many ranks lies in its share, by the configuration.
 machine::Layout layout_for(int ranks);
 
-/// Collective over the communicator. Two rounds: everybody says where it stands and rank 0 offers a share;
-/// then everybody says whether its part of the share is backed by memory. Zeroes the flag lines in between.
+/// Whether the configuration wants messages instead of shared memory within nodes.
+bool by_messages();
+
+/// Collective over the communicator. On one node two rounds: everybody says where it stands and rank 0 offers
+/// a share; then everybody says whether its part of the share is backed by memory. Over several nodes the
+/// lowest rank of each offers a share, and rank 0 tags. Zeroes the flag lines in between.
 Agreement agree(const Bootstrap& bootstrap);
 
 }  // namespace espalier::runtime

@@ -5,6 +5,7 @@
 #include "runtime/communicator_state.hpp"
 #include "runtime/node.hpp"
 #include "runtime/process.hpp"
+#include "runtime/spanning.hpp"
 
 namespace espalier::runtime {
 namespace {
@@ -18,7 +19,7 @@ machine::WaitMode wait_mode() {
   return text == "sleep" ? machine::WaitMode::sleep : machine::WaitMode::automatic;
 }
 
-plan::Query shape_of(const Agreement& agreement) {
+plan::Query shape_of(const NodeShare& agreement) {
   plan::Query shape;
   shape.ranks = shape.ranks_per_node = agreement.layout.ranks;
   shape.ranks_per_core = agreement.ranks_per_core;
@@ -39,15 +40,14 @@ topology::Group groups_of(const NodeState& node, const std::byte* share, const m
 
 const void* const Communicator::in_place = &in_place_mark;
 
-Communicator::State::State(const NodeState& node, const Agreement& agreement, int rank)
+Communicator::State::State(const NodeState& node, const NodeShare& agreement, int rank, machine::Poke poke)
     : arena(*node.arena()),
       share(agreement.share),
       layout(agreement.layout),
       selector(plan::Table::instance(), shape_of(agreement)),
       places(rank, layout.ranks, groups_of(node, arena.at(share.offset), layout), selector),
       machine(arena.at(share.offset), layout, rank,
-              machine::wait_policy(wait_mode(), agreement.ranks_per_core),
-              {Process::instance().host_progress().poke, Process::instance().host_progress().context}) {}
+              machine::wait_policy(wait_mode(), agreement.ranks_per_core), poke) {}
 
 // The share goes back when the last rank has left. acq_rel: all ranks' last accesses come before its reuse.
 Communicator::State::~State() {
@@ -69,11 +69,22 @@ std::unique_ptr<Communicator> Communicator::create(const Bootstrap& bootstrap) {
   }
   const Agreement agreement = agree(bootstrap);
   communicator->refusal_ = agreement.refusal;
-  if (agreement.share) {
-    communicator->state_ = std::make_unique<State>(*Process::instance().node(), agreement, bootstrap.rank);
-    communicator->active_ = true;
-  }
+  communicator->active_ = agreement.refusal.empty();
+  if (!communicator->active_) return communicator;
+  const HostProgress& host = Process::instance().host_progress();
+  if (agreement.nodes.placement.nodes() > 0)
+    communicator->spanning_ = std::make_unique<Spanning>(agreement, bootstrap.rank);
+  else
+    communicator->state_ = std::make_unique<State>(*Process::instance().node(), agreement.node,
+                                                   bootstrap.rank, machine::Poke{host.poke, host.context});
   return communicator;
+}
+
+std::string Communicator::why_host(Collective collective) const {
+  if (!active_) return refusal_;
+  if (spanning_ && plan::network_algorithms_of(collective).size() == 1)
+    return "across nodes this collective is the host's";
+  return "its rule says host";
 }
 
 }  // namespace espalier::runtime

@@ -18,9 +18,12 @@ namespace espalier::runtime {
 struct UserOperation {
   void (*combine)(void* context, const void* left, void* right) = nullptr;
   void* context = nullptr;
+  bool commutative = false;  ///< equal on all ranks; then nodes may be folded in any order
 };
 
 using collective::Blocks;
+
+class Spanning;
 
 /// The state that the ranks of one communicator share. A communicator is used by one thread at a time, as MPI
 /// demands.
@@ -48,6 +51,8 @@ class Communicator {
   /// False: every collective of this communicator is the host's; refusal() says why (the same on all ranks).
   bool active() const { return active_; }
   const std::string& refusal() const { return refusal_; }
+  /// Why a call of this collective was left to the host.
+  std::string why_host(Collective collective) const;
 
   bool barrier();
   /// `bytes` of packed data from the root's buffer to everybody's.
@@ -97,6 +102,7 @@ class Communicator {
   static const void* const in_place;
 
  private:
+  friend class Spanning;  // whose nodes have a State each
   struct State;
   Communicator();
   int rank_ = 0;
@@ -104,6 +110,7 @@ class Communicator {
   bool active_ = false;
   std::string refusal_;
   std::unique_ptr<State> state_;
+  std::unique_ptr<Spanning> spanning_;
 };
 
 }  // namespace espalier::runtime

@@ -2,6 +2,7 @@
 #include "collective/barrier.hpp"
 #include "collective/bcast_single_copy.hpp"
 #include "runtime/communicator_state.hpp"
+#include "runtime/spanning.hpp"
 
 namespace espalier::runtime {
 
@@ -9,7 +10,7 @@ using plan::Algorithm;
 using plan::Plan;
 
 bool Communicator::barrier() {
-  if (!state_) return active_;
+  if (!state_) return spanning_ ? spanning_->barrier() : active_;
   machine::HostMachine& m = state_->machine;
   return state_->serve(Collective::barrier, 0, [&](const Plan& plan) {
     if (plan.algorithm == Algorithm::exchange) return collective::barrier_exchange(m);
@@ -20,7 +21,7 @@ bool Communicator::barrier() {
 }
 
 bool Communicator::bcast(void* buffer, std::size_t bytes, int root) {
-  if (!state_) return active_;
+  if (!state_) return spanning_ ? spanning_->bcast(buffer, bytes, root) : active_;
   return state_->serve(Collective::bcast, bytes, [&](const Plan& plan) {
     const collective::Place& place = state_->places.of(plan, root).release;
     if (plan.algorithm == Algorithm::single_copy)

@@ -5,6 +5,7 @@
 #include "collective/alltoall.hpp"
 #include "collective/alltoallv.hpp"
 #include "runtime/communicator_state.hpp"
+#include "runtime/spanning.hpp"
 
 namespace espalier::runtime {
 
@@ -12,6 +13,7 @@ using plan::Plan;
 
 bool Communicator::allgather(const void* send, void* receive, std::size_t bytes) {
   if (!state_) {
+    if (spanning_) return false;
     if (active_) copy_alone(receive, send, bytes);
     return active_;
   }
@@ -24,6 +26,7 @@ bool Communicator::allgather(const void* send, void* receive, std::size_t bytes)
 
 bool Communicator::allgatherv(const void* send, void* receive, const Blocks& blocks) {
   if (!state_) {
+    if (spanning_) return false;
     if (active_) copy_alone(at_offset(receive, blocks.offsets[0]), send, blocks.bytes[0]);
     return active_;
   }
@@ -37,6 +40,7 @@ bool Communicator::allgatherv(const void* send, void* receive, const Blocks& blo
 
 bool Communicator::alltoall(const void* send, void* receive, std::size_t bytes) {
   if (!state_) {
+    if (spanning_) return false;
     if (active_) copy_alone(receive, send, bytes);
     return active_;
   }
@@ -49,6 +53,7 @@ bool Communicator::alltoall(const void* send, void* receive, std::size_t bytes) 
 
 bool Communicator::alltoallv(const void* send, const Blocks& out, void* receive, const Blocks& in) {
   if (!state_) {
+    if (spanning_) return false;
     if (active_ && send != in_place)
       copy_alone(at_offset(receive, in.offsets[0]), at_offset(send, out.offsets[0]), out.bytes[0]);
     return active_;

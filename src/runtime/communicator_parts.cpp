@@ -9,6 +9,7 @@
 #include "collective/scan_whole.hpp"
 #include "collective/scatterv.hpp"
 #include "runtime/communicator_state.hpp"
+#include "runtime/spanning.hpp"
 
 namespace espalier::runtime {
 
@@ -37,6 +38,7 @@ std::vector<std::size_t> edges_of(std::span<const std::size_t> counts, std::size
 bool Communicator::reduce_scatter_block(const void* send, void* receive, std::size_t count,
                                         const reduce::Operation& operation) {
   if (!state_) {
+    if (spanning_) return false;
     if (active_) reduce_alone(send, receive, count, operation);
     return active_;
   }
@@ -53,6 +55,7 @@ bool Communicator::reduce_scatter_block(const void* send, void* receive, std::si
 bool Communicator::reduce_scatter(const void* send, void* receive, std::span<const std::size_t> counts,
                                   const reduce::Operation& operation) {
   if (!state_) {
+    if (spanning_) return false;
     if (active_) reduce_alone(send, receive, counts[0], operation);
     return active_;
   }
@@ -114,6 +117,7 @@ bool Communicator::State::reduce_scatter(Collective collective, const void* send
 bool Communicator::scan(const void* send, void* receive, std::size_t count,
                         const reduce::Operation& operation) {
   if (state_) return state_->scan(Collective::scan, send, receive, count * operation.extent, operation);
+  if (spanning_) return spanning_->scan(Collective::scan, send, receive, count, operation);
   if (active_) reduce_alone(send, receive, count, operation);
   return active_;
 }
@@ -121,11 +125,12 @@ bool Communicator::scan(const void* send, void* receive, std::size_t count,
 bool Communicator::exscan(const void* send, void* receive, std::size_t count,
                           const reduce::Operation& operation) {
   if (state_) return state_->scan(Collective::exscan, send, receive, count * operation.extent, operation);
-  return active_;
+  return spanning_ ? spanning_->scan(Collective::exscan, send, receive, count, operation) : active_;
 }
 
 bool Communicator::scan(const void* send, void* receive, std::size_t bytes, const UserOperation& operation) {
   if (state_) return state_->scan(Collective::scan, send, receive, bytes, operation);
+  if (spanning_) return spanning_->scan(Collective::scan, send, receive, bytes, operation);
   if (active_) copy_alone(receive, send, bytes);
   return active_;
 }
@@ -133,7 +138,7 @@ bool Communicator::scan(const void* send, void* receive, std::size_t bytes, cons
 bool Communicator::exscan(const void* send, void* receive, std::size_t bytes,
                           const UserOperation& operation) {
   if (state_) return state_->scan(Collective::exscan, send, receive, bytes, operation);
-  return active_;
+  return spanning_ ? spanning_->scan(Collective::exscan, send, receive, bytes, operation) : active_;
 }
 
 bool Communicator::reduce_scatter_block(const void* send, void* receive, std::size_t bytes,
@@ -142,6 +147,7 @@ bool Communicator::reduce_scatter_block(const void* send, void* receive, std::si
     return state_->reduce_scatter(Collective::reduce_scatter_block, send, receive,
                                   std::vector<std::size_t>(static_cast<std::size_t>(size_), bytes),
                                   operation);
+  if (spanning_) return false;
   if (active_) copy_alone(receive, send, bytes);
   return active_;
 }
@@ -149,6 +155,7 @@ bool Communicator::reduce_scatter_block(const void* send, void* receive, std::si
 bool Communicator::reduce_scatter(const void* send, void* receive, std::span<const std::size_t> bytes,
                                   const UserOperation& operation) {
   if (state_) return state_->reduce_scatter(Collective::reduce_scatter, send, receive, bytes, operation);
+  if (spanning_) return false;
   if (active_) copy_alone(receive, send, bytes[0]);
   return active_;
 }

@@ -7,6 +7,7 @@
 #include "collective/reduce.hpp"
 #include "collective/reduce_whole.hpp"
 #include "runtime/communicator_state.hpp"
+#include "runtime/spanning.hpp"
 
 namespace espalier::runtime {
 
@@ -17,6 +18,7 @@ bool Communicator::reduce(const void* send, void* receive, std::size_t count,
                           const reduce::Operation& operation, int root) {
   const std::size_t bytes = count * operation.extent;
   if (!state_) {
+    if (spanning_) return spanning_->reduce(send, receive, count, operation, root);
     if (active_ && send != in_place && bytes > 0) operation.kernel(receive, &send, 1, count);
     return active_;
   }
@@ -30,6 +32,7 @@ bool Communicator::allreduce(const void* send, void* receive, std::size_t count,
                              const reduce::Operation& operation) {
   const std::size_t bytes = count * operation.extent;
   if (!state_) {
+    if (spanning_) return spanning_->allreduce(send, receive, count, operation);
     if (active_ && send != in_place && bytes > 0) operation.kernel(receive, &send, 1, count);
     return active_;
   }
@@ -47,6 +50,7 @@ bool Communicator::allreduce(const void* send, void* receive, std::size_t count,
 bool Communicator::reduce(const void* send, void* receive, std::size_t bytes, const UserOperation& operation,
                           int root) {
   if (!state_) {
+    if (spanning_) return spanning_->reduce(send, receive, bytes, operation, root);
     if (active_) copy_alone(receive, send, bytes);
     return active_;
   }
@@ -60,6 +64,7 @@ bool Communicator::reduce(const void* send, void* receive, std::size_t bytes, co
 bool Communicator::allreduce(const void* send, void* receive, std::size_t bytes,
                              const UserOperation& operation) {
   if (!state_) {
+    if (spanning_) return spanning_->allreduce(send, receive, bytes, operation);
     if (active_) copy_alone(receive, send, bytes);
     return active_;
   }

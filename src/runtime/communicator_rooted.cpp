@@ -3,6 +3,7 @@
 #include "collective/scatter.hpp"
 #include "collective/scatterv.hpp"
 #include "runtime/communicator_state.hpp"
+#include "runtime/spanning.hpp"
 
 namespace espalier::runtime {
 
@@ -10,6 +11,7 @@ using plan::Plan;
 
 bool Communicator::gather(const void* send, void* receive, std::size_t bytes, int root) {
   if (!state_) {
+    if (spanning_) return false;
     if (active_) copy_alone(receive, send, bytes);
     return active_;
   }
@@ -23,6 +25,7 @@ bool Communicator::gather(const void* send, void* receive, std::size_t bytes, in
 bool Communicator::gatherv(const void* send, std::size_t bytes, void* receive, const Blocks& blocks,
                            int root) {
   if (!state_) {
+    if (spanning_) return false;
     if (active_) copy_alone(at_offset(receive, blocks.offsets[0]), send, bytes);
     return active_;
   }
@@ -35,6 +38,7 @@ bool Communicator::gatherv(const void* send, std::size_t bytes, void* receive, c
 
 bool Communicator::scatter(const void* send, void* receive, std::size_t bytes, int root) {
   if (!state_) {
+    if (spanning_) return false;
     if (active_) copy_alone(receive, send, bytes);
     return active_;
   }
@@ -52,6 +56,7 @@ bool Communicator::scatter(const void* send, void* receive, std::size_t bytes, i
 bool Communicator::scatterv(const void* send, const Blocks& blocks, void* receive, std::size_t bytes,
                             int root) {
   if (!state_) {
+    if (spanning_) return false;
     if (active_ && receive != in_place) copy_alone(receive, at_offset(send, blocks.offsets[0]), bytes);
     return active_;
   }

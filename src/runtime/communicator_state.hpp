@@ -16,7 +16,8 @@ namespace espalier::runtime {
 
 /// Everything that exists only where memory is shared.
 struct Communicator::State {
-  State(const NodeState& node, const Agreement& agreement, int rank);
+  /// `rank`: among those that share memory. `poke` drives the host, and what else must go on while they wait.
+  State(const NodeState& node, const NodeShare& agreement, int rank, machine::Poke poke);
   ~State();
   State(const State&) = delete;
   State& operator=(const State&) = delete;

@@ -14,6 +14,7 @@
 #include "base/config.hpp"
 #include "base/error.hpp"
 #include "memory/handover.hpp"
+#include "runtime/pretended_nodes.hpp"
 #include "runtime/single_copy.hpp"
 #include "topology/autogroup.hpp"
 #include "topology/cpu_budget.hpp"
@@ -55,14 +56,21 @@ std::string first_line(const char* path) {
   return line;
 }
 
-// Same kernel, same network name space (abstract sockets are seen only there), same user.
-std::uint64_t host_identity() {
+// Same kernel, same network name space (abstract sockets are seen only there), same user; and the same node,
+// where nodes are pretended.
+std::uint64_t host_identity(const Bootstrap& world) {
   char name[HOST_NAME_MAX + 1] = {};
   gethostname(name, HOST_NAME_MAX);
   struct stat network {};
   stat("/proc/self/ns/net", &network);
-  return hash(fmt::format("{} {} {} {}", name, first_line("/proc/sys/kernel/random/boot_id"), network.st_ino,
-                          geteuid()));
+  int pretended = 0;
+  try {
+    pretended = pretended_node(Config::instance().text("ESPALIER_NODES"), world.rank, world.size);
+  } catch (const Error& error) {
+    if (world.rank == 0) fmt::print(stderr, "espalier: {}; the nodes are the real ones\n", error.what());
+  }
+  return hash(fmt::format("{} {} {} {} {}", name, first_line("/proc/sys/kernel/random/boot_id"),
+                          network.st_ino, geteuid(), pretended));
 }
 
 std::uint64_t random_number() {
@@ -122,9 +130,10 @@ struct NodeState::Company {
 };
 
 NodeState::Company NodeState::introduce(const Bootstrap& world, bool willing) {
-  const Introduction me = {host_identity(), random_number(), willing};
+  const Introduction me = {host_identity(world), random_number(), willing};
   const auto all = exchange(world, me);
   Company company;
+  for (const Introduction& other : all) holds_all_ &= other.host == all.front().host;
   for (int r = 0; willing && r < world.size; ++r) {
     const Introduction& other = all[static_cast<std::size_t>(r)];
     if (other.host == me.host && other.willing) company.members.push_back(r);

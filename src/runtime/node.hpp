@@ -18,10 +18,12 @@ class NodeState {
   static std::unique_ptr<NodeState> meet(const Bootstrap& world, bool willing);
 
   memory::Arena* arena() const { return arena_.get(); }
-  /// Equal for the processes that share the arena, unlike any other job's; 0 without an arena.
-  std::uint64_t id() const { return arena_ ? id_ : 0; }
+  /// Equal for the processes of the node, unlike any other node's or job's; 0 for one that takes no part.
+  std::uint64_t id() const { return id_; }
   int rank() const { return rank_; }
   int size() const { return size_; }
+  /// Whether all processes of the job are on this node.
+  bool holds_all() const { return holds_all_; }
   const std::string& refusal() const { return refusal_; }
 
   /// Whether each process of the node may read every other's memory (tried with a real transfer, agreed).
@@ -55,6 +57,7 @@ class NodeState {
   std::uint64_t id_ = 0;
   int rank_ = 0;
   int size_ = 1;
+  bool holds_all_ = true;
   bool single_copy_ = false;
   bool prompt_yields_ = true;
   std::string refusal_;

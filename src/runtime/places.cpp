@@ -1,7 +1,6 @@
 #include "runtime/places.hpp"
 
 #include "tree/compose.hpp"
-#include "tree/contiguous.hpp"
 
 namespace espalier::runtime {
 
@@ -20,15 +19,9 @@ std::unique_ptr<Places::Pair> Places::build(const plan::Plan& plan, int root) co
 }
 
 const collective::ContiguousPlace& Places::contiguous(int root) {
-  constexpr int fan_out = 4;  // a rank keeps that many whole vectors at a time
   auto& known = contiguous_[static_cast<std::size_t>(root)];
-  if (!known) {
-    const tree::ContiguousTree all = tree::contiguous(size_, root, fan_out);
-    const std::vector<int>& children = all.tree.children_of(rank_);
-    const auto middle = children.begin() + all.left[static_cast<std::size_t>(rank_)];
-    known = std::make_unique<collective::ContiguousPlace>(collective::ContiguousPlace{
-        root, all.tree.parent_of(rank_), {children.begin(), middle}, {middle, children.end()}});
-  }
+  if (!known)
+    known = std::make_unique<collective::ContiguousPlace>(collective::contiguous_place(size_, rank_, root));
   return *known;
 }
 

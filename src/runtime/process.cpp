@@ -1,6 +1,9 @@
 #include "runtime/process.hpp"
 
+#include "network/endpoint.hpp"
+#include "runtime/agreement.hpp"
 #include "runtime/node.hpp"
+#include "runtime/tags.hpp"
 
 namespace espalier::runtime {
 
@@ -18,9 +21,22 @@ void Process::set_host_progress(HostProgress progress) { progress_ = progress; }
 void Process::decline(std::string why) { declined_ = std::move(why); }
 
 void Process::join(const Bootstrap& world) {
-  if (!node_) node_ = NodeState::meet(world, declined_.empty());
+  if (node_) return;
+  node_ = NodeState::meet(world, declined_.empty());
+  number_ = world.rank;
 }
 
-void Process::leave() { node_.reset(); }
+bool Process::spans_nodes() const { return node_ && (!node_->holds_all() || by_messages()); }
+
+void Process::set_transport(std::unique_ptr<network::Transport> transport) {
+  transport_ = std::move(transport);
+  tags_ = std::make_unique<Tags>(transport_ ? transport_->tags() / network::lanes : 0);
+}
+
+void Process::leave() {
+  node_.reset();
+  tags_.reset();
+  transport_.reset();
+}
 
 }  // namespace espalier::runtime

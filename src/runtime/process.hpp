@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "network/transport.hpp"
 #include "runtime/bootstrap.hpp"
 
 namespace espalier::runtime {
@@ -17,6 +18,7 @@ struct HostProgress {
 };
 
 class NodeState;
+class Tags;
 
 /// One per process. Thread-safe: communicators may be created and used by several threads.
 class Process {
@@ -25,6 +27,9 @@ class Process {
 
   /// Who drives the host while ranks wait. Call before `join`.
   void set_host_progress(HostProgress progress);
+  /// What carries messages between nodes, for as long as ranks are joined; null: communicators that span
+  /// nodes are the host's. The same on all processes of the job. Call when `spans_nodes` has said true.
+  void set_transport(std::unique_ptr<network::Transport> transport);
   /// From now on this process takes part in agreements but never takes a call over (a spawned child, say);
   /// `why` is what `explain` and the statistics print.
   void decline(std::string why);
@@ -37,6 +42,12 @@ class Process {
   void leave();
 
   NodeState* node() { return node_.get(); }
+  /// Whether the job needs a transport. After join(), the same on all processes.
+  bool spans_nodes() const;
+  network::Transport* transport() { return transport_.get(); }
+  Tags* tags() { return tags_.get(); }
+  /// This process in the numbering of the transport.
+  int number() const { return number_; }
   const std::string& declined() const { return declined_; }
   const HostProgress& host_progress() const { return progress_; }
 
@@ -44,6 +55,9 @@ class Process {
   Process();
   ~Process();
   std::unique_ptr<NodeState> node_;
+  std::unique_ptr<network::Transport> transport_;
+  std::unique_ptr<Tags> tags_;
+  int number_ = 0;
   HostProgress progress_;
   std::string declined_;
 };

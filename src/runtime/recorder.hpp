@@ -10,12 +10,16 @@
 
 namespace espalier::runtime::statistics {
 
+/// What carried a call's data.
+enum class Carrier : unsigned char { shared_memory, messages };
+
 /// What of a call goes into the statistics.
 struct Call {
   Collective collective;
   std::size_t bytes;
   int communicator_size;
   plan::Algorithm algorithm;
+  Carrier carrier = Carrier::shared_memory;
 };
 
 /// Lives as long as the call; costs a test of a constant when statistics are off.

@@ -26,6 +26,7 @@ struct Key {
   int collective;
   int size_class;  // bit width of the bytes
   std::string algorithm;
+  std::string transport;
   std::string fallback;  // empty: Espalier did it
   auto operator<=>(const Key&) const = default;
 };
@@ -50,20 +51,21 @@ Rows& rows() {
 json pack(const std::map<Key, Row>& table) {
   json list = json::array();
   for (const auto& [key, row] : table)
-    list.push_back({key.communicator_size, key.collective, key.size_class, key.algorithm, key.fallback,
-                    row.calls, row.seconds, row.wait.spin, row.wait.poke, row.wait.yield, row.wait.sleep});
+    list.push_back({key.communicator_size, key.collective, key.size_class, key.algorithm, key.transport,
+                    key.fallback, row.calls, row.seconds, row.wait.spin, row.wait.poke, row.wait.yield,
+                    row.wait.sleep});
   return list;
 }
 
 void add(std::map<Key, Row>& table, const json& list) {
   for (const json& item : list) {
-    Row& row = table[{item[0], item[1], item[2], item[3], item[4]}];
-    row.calls += item[5].get<double>();
-    row.seconds += item[6].get<double>();
-    row.wait.spin += item[7].get<std::uint64_t>();
-    row.wait.poke += item[8].get<std::uint64_t>();
-    row.wait.yield += item[9].get<std::uint64_t>();
-    row.wait.sleep += item[10].get<std::uint64_t>();
+    Row& row = table[{item[0], item[1], item[2], item[3], item[4], item[5]}];
+    row.calls += item[6].get<double>();
+    row.seconds += item[7].get<double>();
+    row.wait.spin += item[8].get<std::uint64_t>();
+    row.wait.poke += item[9].get<std::uint64_t>();
+    row.wait.yield += item[10].get<std::uint64_t>();
+    row.wait.sleep += item[11].get<std::uint64_t>();
   }
 }
 
@@ -96,7 +98,7 @@ json describe(const Key& key, const Row& row) {
           {"calls", static_cast<std::uint64_t>(row.calls / ranks + 0.5)},
           {"seconds", row.seconds / ranks},
           {"algorithm", key.algorithm},
-          {"transport", key.fallback.empty() ? "shared memory" : "host"},
+          {"transport", key.transport},
           {"wait",
            {{"spin", row.wait.spin},
             {"poke", row.wait.poke},
@@ -115,7 +117,7 @@ json describe(const std::map<Key, Row>& table, const std::string& host, const st
           {{"id", id->second},
            {"size", key.communicator_size},
            {"name", fmt::format("{} rank{}", key.communicator_size, key.communicator_size == 1 ? "" : "s")},
-           {"transport", "shared memory"}});
+           {"transport", key.transport}});
     json item = describe(key, row);
     item["communicator"] = id->second;
     if (!key.fallback.empty()) communicators[static_cast<std::size_t>(id->second)]["transport"] = "host";
@@ -158,7 +160,7 @@ void record_host(Collective collective, std::size_t bytes, int communicator_size
   const std::lock_guard lock(rows().mutex);
   rows()
       .rows[{communicator_size, static_cast<int>(collective), static_cast<int>(std::bit_width(bytes)), "host",
-             why}]
+             "host", why}]
       .calls += 1;
 }
 
@@ -173,9 +175,11 @@ Recorder::~Recorder() {
   const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start_;
   const machine::WaitCounts& now = waiter_.counts();
   const std::lock_guard lock(rows().mutex);
-  Row& row = rows().rows[{call_.communicator_size, static_cast<int>(call_.collective),
-                          static_cast<int>(std::bit_width(call_.bytes)),
-                          std::string(plan::to_string(call_.algorithm)), ""}];
+  Row& row =
+      rows()
+          .rows[{call_.communicator_size, static_cast<int>(call_.collective),
+                 static_cast<int>(std::bit_width(call_.bytes)), std::string(plan::to_string(call_.algorithm)),
+                 call_.carrier == Carrier::messages ? "shared memory and messages" : "shared memory", ""}];
   row.calls += 1;
   row.seconds += time.count();
   row.wait.spin += now.spin - before_.spin;

@@ -127,10 +127,17 @@ void digest(const void* bytes, std::size_t size) {
   for (std::size_t i = 0; i < size; ++i) digest_state = (digest_state ^ byte[i]) * 0x100000001b3u;
 }
 
-bool on_bare_host() {
-  const char* asked = std::getenv("CHECKED_BARE");
+namespace {
+
+bool is_set(const char* name) {
+  const char* asked = std::getenv(name);
   return asked && std::strcmp(asked, "1") == 0;
 }
+
+}  // namespace
+
+bool on_bare_host() { return is_set("CHECKED_BARE"); }
+bool host_moves_blocks() { return on_bare_host() || is_set("CHECKED_NODES"); }
 
 double now() {
   timespec time;

@@ -1,0 +1,43 @@
+#include "network/endpoint.hpp"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace espalier::network {
+
+bool Endpoint::drive() {
+  bool any = false;
+  // By number: a task that goes on may await its next message, which comes to the end of the list.
+  for (std::size_t i = 0; i < waiting_.size();) {
+    const Waiting each = waiting_[i];
+    bool done = true;
+    try {
+      done = transport_.test(each.ticket);
+    } catch (...) {
+      failure_ = std::current_exception();  // thrown in the task that awaits the message
+    }
+    if (!done) {
+      ++i;
+      continue;
+    }
+    waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(i));
+    each.task.resume();
+    any = true;
+  }
+  if (waiting_.empty()) transport_.poke();
+  return any;
+}
+
+void Endpoint::be_patient(Wait& wait) const {
+  constexpr int first_nap_us = 20, last_nap_us = 200;
+  const int beyond = wait.looks++ - patience_.spins;
+  if (beyond < 0) return;
+  if (beyond < patience_.yields)
+    sched_yield();
+  else
+    usleep(static_cast<useconds_t>(std::min(first_nap_us + beyond - patience_.yields, last_nap_us)));
+}
+
+}  // namespace espalier::network

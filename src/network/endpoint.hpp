@@ -1,0 +1,126 @@
+// One communicator's end of the transport: its messages under way and the tasks that await them.
+#pragma once
+
+#include <coroutine>
+#include <cstddef>
+#include <exception>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "network/concept.hpp"
+#include "network/transport.hpp"
+
+namespace espalier::network {
+
+/// So many messages between two ranks may be under way without being told apart by their order: each has a
+/// lane, which is a tag of its own.
+inline constexpr int lanes = 16;
+
+/// How a rank that has nothing to do waits for the network.
+struct Patience {
+  int spins = 0;   ///< looks before it makes room for others
+  int yields = 0;  ///< then so many looks with a yield between them, then naps
+};
+
+/// A communicator's messages. Used by one thread at a time.
+class Endpoint {
+ public:
+  /// `processes`: those of the communicator's ranks. Uses the tags from `first_tag` to first_tag + lanes - 1.
+  Endpoint(Transport& transport, std::vector<int> processes, int rank, int first_tag, Patience patience)
+      : transport_(transport),
+        processes_(std::move(processes)),
+        rank_(rank),
+        first_tag_(first_tag),
+        patience_(patience) {}
+
+  /// A message under way, which a task awaits exactly once.
+  class Message {
+   public:
+    Message(Endpoint& endpoint, Ticket ticket) : endpoint_(&endpoint), ticket_(ticket) {}
+    bool await_ready() const { return endpoint_->transport_.test(ticket_); }
+    void await_suspend(std::coroutine_handle<> task) const { endpoint_->waiting_.push_back({ticket_, task}); }
+    void await_resume() const {
+      if (endpoint_->failure_) std::rethrow_exception(std::exchange(endpoint_->failure_, nullptr));
+    }
+
+   private:
+    Endpoint* endpoint_;
+    Ticket ticket_;
+  };
+
+  int rank() const { return rank_; }
+  int size() const { return static_cast<int>(processes_.size()); }
+
+  Message send(int rank, int lane, const void* data, std::size_t bytes) {
+    return {*this, transport_.send(process_of(rank), first_tag_ + lane, data, bytes)};
+  }
+  Message receive(int rank, int lane, void* data, std::size_t bytes) {
+    return {*this, transport_.receive(process_of(rank), first_tag_ + lane, data, bytes)};
+  }
+
+  /// Looks at all messages that tasks await and resumes those whose message is done; true if there was one.
+  /// Never blocks. Called in a rank's waits, too, so that its network goes on meanwhile.
+  bool drive();
+
+  /// Drives until done() says true; spins, yields, and naps as Patience says.
+  template <class Done>
+  void drive_until(Done done) {
+    Wait wait;
+    while (!done())
+      if (drive())
+        wait = {};
+      else
+        be_patient(wait);
+  }
+
+  /// After an error: forgets the tasks, which may then be destroyed. What was under way stays so; this
+  /// endpoint is of no more use.
+  void abandon() { waiting_.clear(); }
+
+ private:
+  struct Waiting {
+    Ticket ticket;
+    std::coroutine_handle<> task;
+  };
+  struct Wait {
+    int looks = 0;
+  };
+  int process_of(int rank) const { return processes_[static_cast<std::size_t>(rank)]; }
+  void be_patient(Wait& wait) const;
+
+  Transport& transport_;
+  std::vector<int> processes_;
+  int rank_;
+  int first_tag_;
+  Patience patience_;
+  std::vector<Waiting> waiting_;
+  std::exception_ptr failure_;  // of the message whose task is being resumed
+};
+
+/// Some ranks of an endpoint that run an algorithm among themselves, on one lane; they are numbered from 0.
+/// A small value; `ranks` must outlive it.
+struct Peers {
+  Endpoint* endpoint = nullptr;
+  std::span<const int> ranks;  ///< of the communicator
+  int me = 0;                  ///< this rank's number among them
+  int lane = 0;
+
+  int rank() const { return me; }
+  int size() const { return static_cast<int>(ranks.size()); }
+  auto send(int peer, const void* data, std::size_t bytes) const {
+    return endpoint->send(ranks[static_cast<std::size_t>(peer)], lane, data, bytes);
+  }
+  auto receive(int peer, void* data, std::size_t bytes) const {
+    return endpoint->receive(ranks[static_cast<std::size_t>(peer)], lane, data, bytes);
+  }
+  template <class Done>
+  void drive_until(Done done) const {
+    endpoint->drive_until(done);
+  }
+  Peers on(int other_lane) const { return {endpoint, ranks, me, other_lane}; }
+};
+
+static_assert(Network<Peers>);
+
+}  // namespace espalier::network

@@ -1,0 +1,108 @@
+// The life of a communicator over several nodes, and what its collectives need; they are in spanning_*.cpp.
+#include "runtime/spanning.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/config.hpp"
+#include "runtime/process.hpp"
+#include "runtime/spanning_serve.hpp"
+#include "runtime/tags.hpp"
+#include "tree/compose.hpp"
+
+namespace espalier::runtime {
+namespace {
+
+plan::Query shape_of(const NodesShare& nodes) {
+  plan::Query shape;
+  shape.ranks = nodes.placement.ranks();
+  shape.nodes = nodes.placement.nodes();
+  shape.ranks_per_node = static_cast<int>(nodes.placement.largest());
+  shape.ranks_per_core = nodes.ranks_per_core;
+  shape.consecutive = nodes.placement.is_consecutive();
+  return shape;
+}
+
+// A network takes microseconds at least, so there is no hurry to look; with more ranks than cores somebody
+// else may have to send first.
+network::Patience patience_of(const NodesShare& nodes) {
+  const std::string& mode = Config::instance().text("ESPALIER_WAIT");
+  const bool crowded = mode == "auto" ? nodes.ranks_per_core > 1 : mode != "spin";
+  if (mode == "sleep") return {1, 0};
+  return crowded ? network::Patience{2, 2000} : network::Patience{2000, 2000};
+}
+
+}  // namespace
+
+Spanning::Spanning(const Agreement& agreement, int rank)
+    : rank_(rank),
+      nodes_(agreement.nodes),
+      selector_(plan::Table::instance(), shape_of(agreement.nodes)),
+      endpoint_(*Process::instance().transport(), agreement.nodes.processes, rank,
+                agreement.nodes.tags * network::lanes, patience_of(agreement.nodes)),
+      everybody_(static_cast<std::size_t>(agreement.nodes.placement.ranks())),
+      counterparts_(agreement.nodes.placement.smallest()) {
+  std::iota(everybody_.begin(), everybody_.end(), 0);
+  for (const std::vector<int>& ranks : nodes_.placement.ranks_of) {
+    for (std::size_t i = 0; i < counterparts_.size(); ++i) counterparts_[i].push_back(ranks[i]);
+    last_ranks_.push_back(ranks.back());
+  }
+  // While a rank waits for others of its node, its own messages go on.
+  const machine::Poke drive = {[](void* endpoint) { static_cast<network::Endpoint*>(endpoint)->drive(); },
+                               &endpoint_};
+  if (agreement.node.share)
+    state_ = std::make_unique<Communicator::State>(*Process::instance().node(), agreement.node, local_rank(),
+                                                   drive);
+}
+
+Spanning::~Spanning() {
+  // At finalize the process may have left already.
+  if (Tags* tags = Process::instance().tags()) tags->give_back(nodes_.tags);
+}
+
+int Spanning::my_node() const { return nodes_.placement.node_of[static_cast<std::size_t>(rank_)]; }
+int Spanning::local_rank() const { return nodes_.placement.local_rank_of[static_cast<std::size_t>(rank_)]; }
+
+Spanning::Peers Spanning::one_a_node(const std::vector<int>& ranks) {
+  return {&endpoint_, ranks, my_node(), 0};
+}
+Spanning::Peers Spanning::everybody() {
+  return {&endpoint_, everybody_, rank_, collective::nodes::node_lane};
+}
+
+// HIER 3: the lowest rank of a node leads it; but the root its own, which saves a hop.
+const Spanning::Roles& Spanning::roles(const plan::NetworkPlan& plan, int root) {
+  const auto [known, fresh] = roles_.try_emplace({&plan, root});
+  Roles& roles = known->second;
+  if (!fresh) return roles;
+  const collective::nodes::Placement& placement = nodes_.placement;
+  const int root_node = placement.node_of[static_cast<std::size_t>(root)];
+  for (const std::vector<int>& ranks : placement.ranks_of) roles.leaders.push_back(ranks.front());
+  roles.leaders[static_cast<std::size_t>(root_node)] = root;
+  roles.leaders_from_root = roles.leaders;
+  std::rotate(roles.leaders_from_root.begin(), roles.leaders_from_root.begin() + root_node,
+              roles.leaders_from_root.end());
+  roles.leader = my_node() == root_node ? placement.local_rank_of[static_cast<std::size_t>(root)] : 0;
+  roles.place = collective::place_of(
+      tree::compose(topology::flat_group(placement.nodes()), plan.tree, root_node), my_node());
+  return roles;
+}
+
+collective::nodes::Rooted<Spanning::Peers> Spanning::rooted(const Roles& roles) {
+  const int n = nodes_.placement.nodes();
+  const int from_root = collective::nodes::around(my_node() - roles.place.root, n);
+  return {roles.leader,
+          one_a_node(roles.leaders),
+          {&endpoint_, roles.leaders_from_root, from_root, 0},
+          roles.place};
+}
+
+std::byte* Spanning::Room::of(std::size_t bytes) {
+  if (bytes > bytes_) {
+    memory_.reset(new std::byte[bytes]);
+    bytes_ = bytes;
+  }
+  return memory_.get();
+}
+
+}  // namespace espalier::runtime

@@ -1,0 +1,94 @@
+// The collectives of a communicator whose ranks are on several nodes.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "collective/nodes/allreduce.hpp"
+#include "collective/nodes/bcast.hpp"
+#include "collective/scan.hpp"
+#include "network/endpoint.hpp"
+#include "plan/selector.hpp"
+#include "runtime/agreement.hpp"
+#include "runtime/communicator.hpp"
+
+namespace espalier::runtime {
+
+/// Node stages through shared memory where a node has it, else by messages; between the nodes the process's
+/// transport. Arguments and answers as in Communicator, whose part it is; false without anything done where
+/// the network rules say `host`.
+class Spanning {
+ public:
+  Spanning(const Agreement& agreement, int rank);
+  ~Spanning();
+  Spanning(const Spanning&) = delete;
+  Spanning& operator=(const Spanning&) = delete;
+
+  bool barrier();
+  bool bcast(void* buffer, std::size_t bytes, int root);
+  bool reduce(const void* send, void* receive, std::size_t count, const reduce::Operation& operation,
+              int root);
+  bool allreduce(const void* send, void* receive, std::size_t count, const reduce::Operation& operation);
+  bool scan(Collective collective, const void* send, void* receive, std::size_t count,
+            const reduce::Operation& operation);
+
+  bool reduce(const void* send, void* receive, std::size_t bytes, const UserOperation& operation, int root);
+  bool allreduce(const void* send, void* receive, std::size_t bytes, const UserOperation& operation);
+  bool scan(Collective collective, const void* send, void* receive, std::size_t bytes,
+            const UserOperation& operation);
+
+ private:
+  using Peers = network::Peers;
+
+  /// Who leads when `root` is the root, and this node's place among the leaders by one plan's tree.
+  struct Roles {
+    int leader;
+    std::vector<int> leaders, leaders_from_root;
+    collective::Place place;
+  };
+
+  /// Buffers that are kept from call to call, because fresh pages cost more than what is done with them.
+  class Room {
+   public:
+    std::byte* of(std::size_t bytes);
+
+   private:
+    std::unique_ptr<std::byte[]> memory_;
+    std::size_t bytes_ = 0;
+  };
+
+  template <class Body>
+  bool serve(Collective collective, std::size_t bytes, Body body);
+  template <class Body>
+  void on_stage(Body body);
+  const Roles& roles(const plan::NetworkPlan& plan, int root);
+  collective::nodes::Rooted<Peers> rooted(const Roles& roles);
+  int my_node() const;
+  int local_rank() const;
+  /// Some ranks, one a node, as peers of this one.
+  Peers one_a_node(const std::vector<int>& ranks);
+  Peers everybody();
+  int leaders_of(const plan::NetworkPlan& plan) const;
+  void reduce_by_messages(const void* send, void* receive, std::size_t bytes, const UserOperation& operation,
+                          int root);
+  void scan_by_messages(collective::Prefix prefix, const void* send, void* receive, std::size_t bytes,
+                        const UserOperation& operation);
+  void scan_by_nodes(collective::Prefix prefix, const void* send, void* receive, std::size_t bytes,
+                     const UserOperation& operation, const plan::NetworkPlan& plan);
+
+  int rank_;
+  NodesShare nodes_;
+  plan::NetworkSelector selector_;
+  network::Endpoint endpoint_;
+  std::unique_ptr<Communicator::State> state_;  // null: this node's ranks have messages only
+  std::vector<int> everybody_;
+  std::vector<std::vector<int>> counterparts_;  // by rank on its node: that rank of each node
+  std::vector<int> last_ranks_;                 // of each node
+  std::map<std::pair<const plan::NetworkPlan*, int>, Roles> roles_;
+  Room vectors_, scratch_;
+};
+
+}  // namespace espalier::runtime

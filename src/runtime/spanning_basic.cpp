@@ -1,0 +1,82 @@
+// Barrier, bcast, reduce and allreduce over nodes.
+#include "collective/nodes/barrier.hpp"
+#include "collective/nodes/reduce.hpp"
+#include "runtime/spanning_serve.hpp"
+
+namespace espalier::runtime {
+
+using collective::nodes::Segments;
+using collective::nodes::window;
+using plan::NetworkPlan;
+
+namespace {
+
+const void* source(const void* send, const void* receive) {
+  return send == Communicator::in_place ? receive : send;
+}
+
+}  // namespace
+
+bool Spanning::barrier() {
+  return serve(Collective::barrier, 0, [&](const NetworkPlan&) {
+    on_stage([&](auto& stage) { collective::nodes::barrier(stage, one_a_node(counterparts_.front())); });
+  });
+}
+
+bool Spanning::bcast(void* buffer, std::size_t bytes, int root) {
+  return serve(Collective::bcast, bytes, [&](const NetworkPlan& plan) {
+    on_stage([&](auto& stage) {
+      collective::nodes::bcast(stage, rooted(roles(plan, root)), buffer, bytes, plan);
+    });
+  });
+}
+
+bool Spanning::reduce(const void* send, void* receive, std::size_t count, const reduce::Operation& operation,
+                      int root) {
+  const std::size_t bytes = count * operation.extent;
+  return serve(Collective::reduce, bytes, [&](const NetworkPlan& plan) {
+    const Roles& mine = roles(plan, root);
+    const std::size_t lane = Segments(bytes, plan.segment, operation.extent).longest();
+    collective::nodes::ReduceRoom room{};
+    if (local_rank() == mine.leader)
+      room = {vectors_.of(window * lane),
+              scratch_.of(window * lane * std::max<std::size_t>(1, mine.place.children.size()))};
+    const collective::Reduction reduction = {source(send, receive), receive, bytes, operation};
+    on_stage([&](auto& stage) { collective::nodes::reduce(stage, rooted(mine), reduction, room, plan); });
+  });
+}
+
+int Spanning::leaders_of(const NetworkPlan& plan) const {
+  const auto most = static_cast<int>(counterparts_.size());
+  if (!nodes_.all_share_memory) return 1;
+  return plan.leaders == 0 ? most : std::min(plan.leaders, most);
+}
+
+bool Spanning::allreduce(const void* send, void* receive, std::size_t count,
+                         const reduce::Operation& operation) {
+  const std::size_t bytes = count * operation.extent;
+  return serve(Collective::allreduce, bytes, [&](const NetworkPlan& plan) {
+    const Roles& tree = roles(plan, nodes_.placement.ranks_of.front().front());
+    const collective::nodes::TreePlaces places = {tree.place, tree.place};
+    const int leaders = leaders_of(plan);
+    const std::size_t lane = Segments(bytes, plan.segment, operation.extent).longest() + operation.extent;
+    std::byte* scratch = nullptr;
+    if (local_rank() < leaders)
+      scratch =
+          scratch_.of(window * lane *
+                      collective::nodes::scratch_vectors(plan.algorithm, nodes_.placement.nodes(), places));
+    const collective::Reduction reduction = {source(send, receive), receive, bytes, operation};
+    on_stage([&]<class Stage>(Stage& stage) {
+      if constexpr (collective::nodes::SplittingStage<Stage>)
+        if (leaders > 1) {
+          const auto number = static_cast<std::size_t>(std::min(local_rank(), leaders - 1));
+          return collective::nodes::allreduce_split(stage, one_a_node(counterparts_[number]), leaders, places,
+                                                    reduction, scratch, plan);
+        }
+      collective::nodes::allreduce(stage, one_a_node(counterparts_.front()), places, reduction, scratch,
+                                   plan);
+    });
+  });
+}
+
+}  // namespace espalier::runtime

@@ -1,0 +1,42 @@
+// Scan and exscan over nodes.
+#include "collective/nodes/scan.hpp"
+#include "collective/nodes/scan_any_order.hpp"
+#include "runtime/spanning_serve.hpp"
+
+namespace espalier::runtime {
+
+using collective::Prefix;
+using collective::nodes::Segments;
+using collective::nodes::window;
+using plan::NetworkPlan;
+
+bool Spanning::scan(Collective collective, const void* send, void* receive, std::size_t count,
+                    const reduce::Operation& operation) {
+  const std::size_t bytes = count * operation.extent;
+  const Prefix prefix = collective == Collective::scan ? Prefix::inclusive : Prefix::exclusive;
+  return serve(collective, bytes, [&](const NetworkPlan& plan) {
+    const collective::Reduction reduction = {send == Communicator::in_place ? receive : send, receive, bytes,
+                                             operation};
+    const std::size_t lane = Segments(bytes, plan.segment, operation.extent).longest();
+    if (plan::needs_consecutive_ranks(collective, plan.algorithm)) {
+      std::byte* room = vectors_.of(3 * window * lane);
+      const collective::nodes::ScanRoom rooms = {room, room + window * lane, room + 2 * window * lane};
+      return on_stage([&](auto& stage) {
+        collective::nodes::scan(stage, one_a_node(last_ranks_), my_node() == 0, reduction, prefix, rooms,
+                                plan);
+      });
+    }
+    std::byte* room = nullptr;
+    if (local_rank() == 0) {
+      const auto sizes =
+          collective::nodes::any_order_room(nodes_.placement, lane, operation.extent, plan.algorithm);
+      room = vectors_.of(window * (sizes.vectors + sizes.scratch));
+    }
+    on_stage([&](auto& stage) {
+      collective::nodes::scan_any_order(stage, one_a_node(counterparts_.front()), rank_, nodes_.placement,
+                                        reduction, prefix, room, plan);
+    });
+  });
+}
+
+}  // namespace espalier::runtime

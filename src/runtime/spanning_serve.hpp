@@ -1,0 +1,64 @@
+// What serving a call over nodes has in common for all collectives. Seen by the files that implement Spanning
+// alone.
+#pragma once
+
+#include "collective/nodes/message_stage.hpp"
+#include "collective/nodes/shared_stage.hpp"
+#include "runtime/communicator_state.hpp"
+#include "runtime/spanning.hpp"
+
+namespace espalier::runtime {
+
+/// The plans and places of a node's ranks, as SharedStage asks for them.
+template <class State>
+struct NodePlans {
+  State* state;
+
+  // A node has to do what the rules between nodes have decided, even if its own would leave it to the host.
+  const plan::Plan& plan(Collective collective, std::size_t bytes) const {
+    return state->selector(collective, bytes);
+  }
+  const collective::Place& gather_place(const plan::Plan& plan, int root) const {
+    return state->places.of(plan, root).gather;
+  }
+  const collective::Place& release_place(const plan::Plan& plan, int root) const {
+    return state->places.of(plan, root).release;
+  }
+  const collective::ContiguousPlace& contiguous_place(int root) const {
+    return state->places.contiguous(root);
+  }
+};
+
+/// Runs body(stage) with this node's stage.
+template <class Body>
+void Spanning::on_stage(Body body) {
+  if (state_) {
+    collective::nodes::SharedStage stage(state_->machine, NodePlans<Communicator::State>{state_.get()});
+    body(stage);
+  } else {
+    const auto& ranks = nodes_.placement.ranks_of[static_cast<std::size_t>(my_node())];
+    collective::nodes::MessageStage stage(
+        Peers{&endpoint_, ranks, local_rank(), collective::nodes::node_lane});
+    body(stage);
+  }
+}
+
+/// Runs body(plan) and counts the call; false, with nothing done, when the plan leaves it to the host.
+template <class Body>
+bool Spanning::serve(Collective collective, std::size_t bytes, Body body) {
+  static const machine::Waiter nobody_waits;
+  const plan::NetworkPlan& plan = selector_(collective, bytes);
+  if (plan.algorithm == plan::Algorithm::host) return false;
+  const statistics::Recorder recorder(
+      {collective, bytes, nodes_.placement.ranks(), plan.algorithm, statistics::Carrier::messages},
+      state_ ? state_->machine.waiter() : nobody_waits);
+  try {
+    body(plan);
+  } catch (...) {
+    endpoint_.abandon();
+    throw;
+  }
+  return true;
+}
+
+}  // namespace espalier::runtime

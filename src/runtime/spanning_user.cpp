@@ -1,0 +1,133 @@
+// Reductions over nodes with operators that only the caller can apply: whole vectors, in packed form.
+#include <cstring>
+
+#include "collective/nodes/prefix.hpp"
+#include "collective/nodes/whole.hpp"
+#include "runtime/spanning_serve.hpp"
+
+namespace espalier::runtime {
+
+using collective::ContiguousPlace;
+using collective::Prefix;
+using collective::WholeOperation;
+using network::Task;
+using network::Transport;
+using plan::NetworkPlan;
+
+namespace {
+
+using Vector = std::unique_ptr<std::byte[]>;
+
+Vector copy_of(const void* vector, std::size_t bytes) {
+  Vector copy(new std::byte[bytes]);
+  std::memcpy(copy.get(), vector, bytes);
+  return copy;
+}
+
+void run(const network::Peers& peers, const Task& task) {
+  peers.drive_until([&] { return task.done(); });
+}
+
+auto fold_right(const WholeOperation& operation) {
+  return [operation](const std::byte* left, std::byte* right, std::size_t) {
+    operation.combine(operation.context, left, right);
+  };
+}
+
+}  // namespace
+
+/// Ranks of the nodes are mixed, and the operator minds: a tree of neighbouring ranks, whatever their nodes.
+void Spanning::reduce_by_messages(const void* send, void* receive, std::size_t bytes,
+                                  const UserOperation& operation, int root) {
+  const ContiguousPlace place = collective::contiguous_place(nodes_.placement.ranks(), rank_, root);
+  Vector own = copy_of(send, bytes);
+  run(everybody(), collective::nodes::reduce_whole_up(everybody(), place, own, bytes,
+                                                      {operation.combine, operation.context}));
+  if (rank_ == root) std::memcpy(receive, own.get(), bytes);
+}
+
+bool Spanning::reduce(const void* send, void* receive, std::size_t bytes, const UserOperation& operation,
+                      int root) {
+  if (bytes > Transport::longest) return false;
+  return serve(Collective::reduce, bytes, [&](const NetworkPlan& plan) {
+    if (bytes == 0) return;
+    if (send == Communicator::in_place) send = receive;
+    if (!operation.commutative && !nodes_.placement.is_consecutive())
+      return reduce_by_messages(send, receive, bytes, operation, root);
+    const WholeOperation whole = {operation.combine, operation.context};
+    const Roles& mine = roles(plan, root);
+    const bool leads = local_rank() == mine.leader;
+    Vector partial(new std::byte[leads ? bytes : 0]);
+    on_stage([&](auto& stage) { stage.reduce_whole(mine.leader, send, partial.get(), bytes, whole); });
+    if (!leads) return;
+    const ContiguousPlace place =
+        collective::contiguous_place(nodes_.placement.nodes(), my_node(), mine.place.root);
+    const Peers leaders = one_a_node(mine.leaders);
+    run(leaders, collective::nodes::reduce_whole_up(leaders, place, partial, bytes, whole));
+    if (rank_ == root) std::memcpy(receive, partial.get(), bytes);
+  });
+}
+
+bool Spanning::allreduce(const void* send, void* receive, std::size_t bytes, const UserOperation& operation) {
+  constexpr int root = 0;
+  return reduce(send, receive, bytes, operation, root) && bcast(receive, bytes, root);
+}
+
+/// The scan of HIER 3.5 with whole vectors.
+void Spanning::scan_by_nodes(Prefix prefix, const void* send, void* receive, std::size_t bytes,
+                             const UserOperation& operation, const NetworkPlan& plan) {
+  const WholeOperation whole = {operation.combine, operation.context};
+  const int last = static_cast<int>(nodes_.placement.size_of(my_node())) - 1;
+  Vector total = copy_of(send, bytes), below(new std::byte[bytes]);
+  auto* result = static_cast<std::byte*>(receive);
+  on_stage([&](auto& stage) {
+    stage.scan_whole(send, receive, bytes, whole, prefix);
+    if (local_rank() == last) {
+      if (prefix == Prefix::inclusive)
+        std::memcpy(total.get(), receive, bytes);
+      else if (last > 0)
+        whole.combine(whole.context, receive, total.get());
+      const Vector scratch(new std::byte[bytes]);
+      const Peers peers = one_a_node(last_ranks_);
+      run(peers, collective::nodes::exscan_doubling(peers, {total.get(), below.get(), scratch.get(), bytes},
+                                                    fold_right(whole)));
+    }
+    if (my_node() == 0) return;
+    for (std::size_t done = 0; done < bytes; done += plan.segment)
+      stage.bcast(last, below.get() + done, std::min(plan.segment, bytes - done));
+    if (prefix == Prefix::exclusive && local_rank() == 0)
+      std::memcpy(result, below.get(), bytes);
+    else
+      whole.combine(whole.context, below.get(), result);
+  });
+}
+
+void Spanning::scan_by_messages(Prefix prefix, const void* send, void* receive, std::size_t bytes,
+                                const UserOperation& operation) {
+  const WholeOperation whole = {operation.combine, operation.context};
+  const Vector total = copy_of(send, bytes), below(new std::byte[bytes]), scratch(new std::byte[bytes]);
+  if (prefix == Prefix::inclusive && send != receive) std::memcpy(receive, send, bytes);
+  run(everybody(), collective::nodes::exscan_doubling(
+                       everybody(), {total.get(), below.get(), scratch.get(), bytes}, fold_right(whole)));
+  if (rank_ == 0) return;
+  if (prefix == Prefix::inclusive)
+    whole.combine(whole.context, below.get(), receive);
+  else
+    std::memcpy(receive, below.get(), bytes);
+}
+
+bool Spanning::scan(Collective collective, const void* send, void* receive, std::size_t bytes,
+                    const UserOperation& operation) {
+  if (bytes > Transport::longest) return false;
+  const Prefix prefix = collective == Collective::scan ? Prefix::inclusive : Prefix::exclusive;
+  return serve(collective, bytes, [&](const NetworkPlan& plan) {
+    if (bytes == 0) return;
+    if (send == Communicator::in_place) send = receive;
+    if (nodes_.placement.is_consecutive())
+      scan_by_nodes(prefix, send, receive, bytes, operation, plan);
+    else
+      scan_by_messages(prefix, send, receive, bytes, operation);
+  });
+}
+
+}  // namespace espalier::runtime

@@ -1,0 +1,90 @@
+#include "runtime/standing.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/config.hpp"
+#include "runtime/agreement.hpp"
+#include "runtime/node.hpp"
+#include "runtime/process.hpp"
+#include "topology/cpu_set.hpp"
+
+namespace espalier::runtime {
+namespace {
+
+Standing own_standing(const Bootstrap& bootstrap, const machine::Layout& layout) {
+  Process& process = Process::instance();
+  NodeState* node = process.node();
+  Standing standing{};
+  standing.agreement = Config::instance().agreement();
+  standing.process = process.number();
+  standing.has_transport = process.transport() != nullptr;
+  standing.declined = !process.declined().empty();
+  standing.joined = node != nullptr;
+  if (!node) return standing;
+  standing.node = node->id();
+  standing.shares_memory = node->arena() != nullptr && !by_messages();
+  if (standing.shares_memory && bootstrap.rank == 0) {
+    standing.share = node->arena()->allocate(layout.bytes()).offset;
+    standing.ranks_per_core = node->ranks_per_core();
+  }
+  return standing;
+}
+
+template <class Predicate>
+bool any(const std::vector<Standing>& all, Predicate predicate) {
+  return std::any_of(all.begin(), all.end(), predicate);
+}
+
+}  // namespace
+
+std::vector<Standing> exchange_standing(const Bootstrap& bootstrap, const machine::Layout& layout) {
+  return exchange(bootstrap, own_standing(bootstrap, layout));
+}
+
+// Judges by the gathered values only, so that all ranks come to the same end.
+std::string refusal_of(const std::vector<Standing>& all) {
+  const Standing& first = all.front();
+  if (any(all, [](const Standing& s) { return s.declined; }))
+    return "a rank declines (spawned or switched off)";
+  if (any(all, [&](const Standing& s) { return s.agreement != first.agreement; }))
+    return "the ranks' ESPALIER_ settings differ; give all ranks the same environment";
+  return "";
+}
+
+bool on_one_node(const std::vector<Standing>& all) {
+  return !any(all, [&](const Standing& s) { return s.node != all.front().node; });
+}
+
+bool share_memory(const std::vector<Standing>& all) {
+  return !any(all, [](const Standing& s) { return !s.shares_memory; });
+}
+
+bool prepare(const memory::Arena& arena, memory::Share share, const machine::Layout& layout, int rank) {
+  const bool first = rank == 0;
+  const bool backed = (!first || arena.reserve(share, 0, layout.common_bytes())) &&
+                      arena.reserve(share, layout.station(rank), layout.station_bytes()) &&
+                      arena.reserve(share, layout.ring(rank), layout.ring_bytes());
+  if (!backed) return false;
+  std::byte* base = arena.at(share.offset);
+  if (first) std::memset(base, 0, layout.common_bytes());
+  std::memset(base + layout.station(rank), 0, layout.station_bytes());
+  store_affinity(base + layout.note(rank), machine::Layout::note_bytes, topology::current_affinity());
+  const pid_t process = getpid();
+  std::memcpy(base + layout.process_id(rank), &process, sizeof process);
+  return true;
+}
+
+NodeShare facts_of_node(double ranks_per_core, const machine::Layout& layout) {
+  const NodeState* node = Process::instance().node();
+  NodeShare facts;
+  facts.layout = layout;
+  facts.ranks_per_core = ranks_per_core;
+  facts.single_copy = node && node->single_copy();
+  facts.prompt_yields = !node || node->prompt_yields();
+  return facts;
+}
+
+}  // namespace espalier::runtime
