@@ -1,10 +1,11 @@
 # The front door. Everything sets itself up: `make demo` and `make test` work on a fresh Debian-like machine.
 .DEFAULT_GOAL := help
-.PHONY: help setup build test demo example bench bench-kernels format clean
+.PHONY: help setup build test test-full demo example bench bench-kernels format clean
 
 help:
 	@echo 'make build    set up what the build needs, then build all: build/lib, .venv, bin/espalier'
 	@echo 'make test     build and run every test; ends with one line of totals'
+	@echo 'make test-full  the same with the tests that take long'
 	@echo 'make demo     build and compare Espalier with MPICH: a table, and an HTML page with plots'
 	@echo 'make example  build and run real programs (examples/, LAMMPS if installed) with and without Espalier'
 	@echo 'make bench    build and measure Espalier against MPICH, Open MPI and Intel MPI'
@@ -28,6 +29,9 @@ test:
 	@tools/setup/setup test
 	@tools/setup/build
 	@.venv/command/bin/python tools/test.py
+
+test-full: export ESPALIER_TEST_FULL = 1
+test-full: test
 
 demo: build
 	@bin/espalier demo

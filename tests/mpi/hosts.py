@@ -221,6 +221,26 @@ def stop(process):
             pass
 
 
+# Open MPI's launcher now and then gives up before it has started anything.
+LAUNCHER_FAILED = "The PMIx server's listener thread failed to start"
+
+
+def run(command, env, timeout, cwd) -> Outcome:
+    begun = time.monotonic()
+    process = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               stdin=subprocess.DEVNULL, text=True, errors="replace", start_new_session=True, cwd=cwd)
+    try:
+        out, err = process.communicate(timeout=timeout * SLOWER)
+    except subprocess.TimeoutExpired:
+        stop(process)
+        out, err = process.communicate()
+        late = Outcome(command, -1, out, err, time.monotonic() - begun)
+        raise AssertionError(f"TIMEOUT: still running after {timeout * SLOWER:.0f} s (a hang, or a machine far too busy)\n{late}")
+    finally:
+        stop(process)
+    return Outcome(command, process.returncode, out, err, time.monotonic() - begun)
+
+
 def launch(host: Host, ranks: int, name, *arguments, env=None, wrap=(), timeout=120, espalier=True, library=None,
            cwd=None) -> Outcome:
     """Runs a program (a name to build, or a path) under the host MPI, with Espalier preloaded unless told otherwise.
@@ -234,19 +254,11 @@ def launch(host: Host, ranks: int, name, *arguments, env=None, wrap=(), timeout=
             raise AssertionError(f"{library} does not exist: run `make build` first (or set ESPALIER_LIB)")
     settings = {key: value for key, value in (env or {}).items() if not (BARE and key.startswith("ESPALIER"))}
     command = [*wrap, *command_for(host, ranks, [path, *arguments], preload_of(host, library), settings)]
-    begun = time.monotonic()
-    process = subprocess.Popen(command, env=environment(host, ranks), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                               stdin=subprocess.DEVNULL, text=True, errors="replace", start_new_session=True, cwd=cwd)
-    try:
-        out, err = process.communicate(timeout=timeout * SLOWER)
-    except subprocess.TimeoutExpired:
-        stop(process)
-        out, err = process.communicate()
-        late = Outcome(command, -1, out, err, time.monotonic() - begun)
-        raise AssertionError(f"TIMEOUT: still running after {timeout * SLOWER:.0f} s (a hang, or a machine far too busy)\n{late}")
-    finally:
-        stop(process)
-    return Outcome(command, process.returncode, out, err, time.monotonic() - begun)
+    for _ in range(3):
+        outcome = run(command, environment(host, ranks), timeout, cwd)
+        if LAUNCHER_FAILED not in outcome.err:
+            break
+    return outcome
 
 
 def missing(host: Host) -> str | None:
