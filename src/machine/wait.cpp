@@ -38,6 +38,8 @@ void futex_wake_all(FlagLine& line) {
 // switch.
 constexpr int dedicated_spins = 1200;
 
+constexpr int pokes_between_naps = 16;
+
 }  // namespace
 
 WaitPolicy wait_policy(WaitMode mode, double ranks_per_core) {
@@ -126,7 +128,9 @@ void Waiter::sleep(FlagLine& line, Step step) {
   for (;;) {
     const Step seen = line.step.load(std::memory_order_acquire);
     if (seen >= step) return;
-    poke();  // also asleep the host's messages go on (invariant 2)
+    // Also asleep the host's messages go on (invariant 2). Several times, since a host may push a long message
+    // on by some tens of kilobytes a time, and the next time is a nap away.
+    for (int i = 0; i < pokes_between_naps; ++i) poke();
     ++counts_.sleep;
     fall_asleep(line, seen, nap);
     nap = std::min(nap * 2, policy_.last_nap_us);
