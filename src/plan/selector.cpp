@@ -130,6 +130,12 @@ NetworkPlan Table::find_network(const Query& query) const {
   NetworkPlan plan;
   if (rule != rules_.end()) plan = rule->network;
   apply_overrides(query, plan);
+  // Who leaves a collective to the host means all of it.
+  if (const Plan node = find(query);
+      node.algorithm == Algorithm::host && node.origin.line + node.origin.rule.size() > 0) {
+    plan.algorithm = Algorithm::host;
+    plan.origin = node.origin;
+  }
   return plan;
 }
 

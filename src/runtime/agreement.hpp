@@ -9,6 +9,7 @@
 #include "machine/layout.hpp"
 #include "memory/arena.hpp"
 #include "runtime/bootstrap.hpp"
+#include "topology/group.hpp"
 
 namespace espalier::runtime {
 
@@ -25,6 +26,7 @@ struct NodeShare {
 struct NodesShare {
   collective::nodes::Placement placement;  ///< empty: one node that shares memory
   std::vector<int> processes;              ///< by rank, as the transport numbers them
+  topology::Group groups;                  ///< of nodes, by the switches between them
   int tags = 0;                            ///< the communicator's block
   double ranks_per_core = 1;               ///< of the most crowded node
   bool all_share_memory = false;

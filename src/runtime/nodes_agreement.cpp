@@ -1,10 +1,16 @@
 #include "runtime/nodes_agreement.hpp"
 
-#include <algorithm>
+#include <fmt/format.h>
 
+#include <algorithm>
+#include <mutex>
+
+#include "base/config.hpp"
+#include "base/error.hpp"
 #include "runtime/node.hpp"
 #include "runtime/process.hpp"
 #include "runtime/tags.hpp"
+#include "topology/switches.hpp"
 
 namespace espalier::runtime {
 namespace {
@@ -15,6 +21,7 @@ using collective::nodes::Placement;
 struct Offer {
   std::uint64_t share;
   double ranks_per_core;
+  char switches[112];  // the path of those above the node
 };
 
 class Negotiation {
@@ -61,9 +68,22 @@ class Negotiation {
 
   Offer own_offer() const {
     const NodeState* node = Process::instance().node();
-    Offer offer = {0, node ? node->ranks_per_core() : 1};
+    Offer offer = {0, node ? node->ranks_per_core() : 1, {}};
+    tell_switches(offer);
     if (is_first() && can_share()) offer.share = node->arena()->allocate(layout().bytes()).offset;
     return offer;
+  }
+
+  static void tell_switches(Offer& offer) {
+    try {
+      const std::string path = topology::switches_above_here(Config::instance().text("ESPALIER_SWITCHES"));
+      // What does not fit is left out: nodes below the same outer switches still stand together.
+      path.copy(offer.switches, sizeof offer.switches - 1);
+    } catch (const Error& error) {
+      static std::once_flag once;
+      std::call_once(
+          once, [&] { fmt::print(stderr, "espalier: {}; all nodes count as equally near\n", error.what()); });
+    }
   }
 
   // A rank alone on its node needs nothing, and its node counts as one that shares.
@@ -79,6 +99,10 @@ class Negotiation {
     for (const Standing& standing : standings_) facts.processes.push_back(standing.process);
     for (const Offer& offer : offers)
       facts.ranks_per_core = std::max(facts.ranks_per_core, offer.ranks_per_core);
+    std::vector<std::string> paths;
+    for (const auto& ranks : placement_.ranks_of)
+      paths.emplace_back(offers[static_cast<std::size_t>(ranks.front())].switches);
+    facts.groups = topology::group_by_switches(paths);
     return facts;
   }
 

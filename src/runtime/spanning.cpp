@@ -83,8 +83,7 @@ const Spanning::Roles& Spanning::roles(const plan::NetworkPlan& plan, int root) 
   std::rotate(roles.leaders_from_root.begin(), roles.leaders_from_root.begin() + root_node,
               roles.leaders_from_root.end());
   roles.leader = my_node() == root_node ? placement.local_rank_of[static_cast<std::size_t>(root)] : 0;
-  roles.place = collective::place_of(
-      tree::compose(topology::flat_group(placement.nodes()), plan.tree, root_node), my_node());
+  roles.place = collective::place_of(tree::compose(nodes_.groups, plan.tree, root_node), my_node());
   return roles;
 }
 

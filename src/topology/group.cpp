@@ -100,7 +100,37 @@ Group keep_within(Group group, std::span<const Level> levels) {
   return tidy(std::move(group));
 }
 
+// `begin`: where the next word of each path begins.
+Group place_by_words(std::span<const std::string> paths, std::vector<int> nodes, std::size_t begin,
+                     Level level) {
+  Group group{level, {}, {}, {}};
+  const auto path_of = [&](int node) -> const std::string& { return paths[static_cast<std::size_t>(node)]; };
+  while (!nodes.empty()) {
+    const std::string& first = path_of(nodes.front());
+    const std::size_t end = first.find('.', begin);
+    const std::string word = begin < first.size() ? first.substr(begin, end - begin) : "";
+    const auto shares_word = [&](int node) {
+      const std::string& path = path_of(node);
+      return begin < path.size() ? path.substr(begin, path.find('.', begin) - begin) == word : word.empty();
+    };
+    const auto rest = std::stable_partition(nodes.begin(), nodes.end(), shares_word);
+    if (word.empty())
+      group.ranks.insert(group.ranks.end(), nodes.begin(), rest);
+    else
+      group.groups.push_back(
+          place_by_words(paths, {nodes.begin(), rest}, begin + word.size() + 1, Level::virtual_domain));
+    nodes.erase(nodes.begin(), rest);
+  }
+  return tidy(std::move(group));
+}
+
 }  // namespace
+
+Group group_by_switches(std::span<const std::string> paths) {
+  std::vector<int> nodes(paths.size());
+  std::iota(nodes.begin(), nodes.end(), 0);
+  return place_by_words(paths, std::move(nodes), 0, Level::machine);
+}
 
 Group group_ranks(const Topology& topology, std::span<const CpuSet> affinity) {
   std::vector<int> ranks(affinity.size());

@@ -32,6 +32,10 @@ Group group_ranks(const Topology& topology, std::span<const CpuSet> affinity);
 // n ranks that meet at the machine and nowhere else.
 Group flat_group(int n);
 
+// Nodes in place of ranks: those whose paths of switches ("core.leaf1", from the outermost in) begin alike
+// meet there. The groups count as virtual domains.
+Group group_by_switches(std::span<const std::string> paths);
+
 // OSMP VI: splits each lowest group (one without groups) that holds more than `degree` ranks into `degree`
 // virtual domains of consecutive ranks; their sizes differ by at most one, the larger come first. A degree of
 // 0 or 1 changes nothing; a negative one throws Error.

@@ -226,7 +226,8 @@ TEST(Rules, DefaultOriginsPointAtTheRules) {
   for (const Rule& rule : default_rules()) {
     EXPECT_EQ(rule.plan.origin.file, "src/plan/default_rules.json");
     EXPECT_GT(rule.plan.origin.line, 1);
-    EXPECT_TRUE(contains(rule.plan.origin.rule, std::string(to_string(rule.plan.algorithm))));
+    const Algorithm named = rule.between_nodes ? rule.network.algorithm : rule.plan.algorithm;
+    EXPECT_TRUE(contains(rule.plan.origin.rule, std::string(to_string(named))));
   }
 }
 

@@ -1,0 +1,73 @@
+#include "topology/switches.hpp"
+
+#include <fmt/format.h>
+#include <limits.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "base/error.hpp"
+
+namespace espalier::topology {
+namespace {
+
+/// By what hangs there: the switch.
+std::map<std::string, std::string> read(std::string_view description, const std::string& file) {
+  std::map<std::string, std::string> above;
+  std::istringstream lines{std::string(description)};
+  std::string line;
+  for (int number = 1; std::getline(lines, line); ++number) {
+    std::istringstream words(line.substr(0, line.find('#')));
+    std::string name, below;
+    if (!(words >> name)) continue;
+    if (name.size() < 2 || name.back() != ':')
+      throw Error(fmt::format("{}:{}: \"{}\" is not SWITCH: NODE NODE ...", file, number, line));
+    name.pop_back();
+    while (words >> below)
+      if (const auto [there, fresh] = above.try_emplace(below, name); !fresh)
+        throw Error(fmt::format("{}:{}: {} hangs on {} and on {}", file, number, below, there->second, name));
+  }
+  return above;
+}
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+}  // namespace
+
+std::string switches_above(std::string_view node, std::string_view description, const std::string& file) {
+  const auto above = read(description, file);
+  std::string path;
+  std::size_t steps = 0;
+  for (auto next = above.find(std::string(node)); next != above.end(); next = above.find(next->second)) {
+    if (++steps > above.size()) throw Error(fmt::format("{}: {} hangs on itself", file, next->second));
+    path = path.empty() ? next->second : next->second + "." + path;
+  }
+  return path;
+}
+
+std::string switches_of_slurm(std::string_view address, std::string_view pattern) {
+  const std::size_t last = address.rfind('.');
+  const bool is_tree = pattern.starts_with("switch") && pattern.ends_with("node");
+  return is_tree && last != std::string_view::npos ? std::string(address.substr(0, last)) : "";
+}
+
+std::string switches_above_here(const std::string& file) {
+  if (file.empty())
+    return switches_of_slurm(environment("SLURM_TOPOLOGY_ADDR"), environment("SLURM_TOPOLOGY_ADDR_PATTERN"));
+  std::ifstream stream(file);
+  if (!stream)
+    throw Error(fmt::format("cannot read {}, which is to say how the switches hang together", file));
+  std::stringstream text;
+  text << stream.rdbuf();
+  char name[HOST_NAME_MAX + 1] = {};
+  gethostname(name, HOST_NAME_MAX);
+  return switches_above(name, text.str(), file);
+}
+
+}  // namespace espalier::topology
