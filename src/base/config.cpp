@@ -164,8 +164,10 @@ void Config::check_values() {
         // An end, so that ranks x slots x bytes cannot overflow.
         if (name == "ESPALIER_SLOT" && (number < 1024 || number > (std::size_t{1} << 30)))
           reject(value, "from 1KiB to 1GiB");
-        if (is_one_of(name, {"ESPALIER_CHUNK", "ESPALIER_SEGMENT"}) && number < 64)
-          reject(value, "at least 64 bytes");
+        if (name == "ESPALIER_CHUNK" && number < 64) reject(value, "at least 64 bytes");
+        // No message between nodes is longer (network::Transport::longest).
+        if (name == "ESPALIER_SEGMENT" && (number < 64 || number > (std::size_t{1} << 30)))
+          reject(value, "from 64 bytes to 1GiB");
       } catch (const Error&) {
         reject(value, "a number of bytes such as 4096, 64KiB or 2M");
       }

@@ -1,11 +1,26 @@
 #include "network/endpoint.hpp"
 
+#include <fmt/format.h>
 #include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
 
+#include "base/error.hpp"
+
 namespace espalier::network {
+
+void Endpoint::check(std::size_t bytes) const {
+  if (abandoned_)
+    throw Error(
+        "an earlier collective of this communicator failed between nodes, so its messages are out of step; "
+        "make a new communicator, or set ESPALIER=off");
+  if (bytes > Transport::longest)
+    throw Error(fmt::format(
+        "a message of {} bytes between nodes is longer than the {} that the transport carries; give the rule "
+        "a smaller \"segment\" (ESPALIER_SEGMENT)",
+        bytes, Transport::longest));
+}
 
 bool Endpoint::drive() {
   bool any = false;

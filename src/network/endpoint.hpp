@@ -52,10 +52,13 @@ class Endpoint {
   int rank() const { return rank_; }
   int size() const { return static_cast<int>(processes_.size()); }
 
+  /// Both throw Error for a message longer than Transport::longest, and after abandon().
   Message send(int rank, int lane, const void* data, std::size_t bytes) {
+    check(bytes);
     return {*this, transport_.send(process_of(rank), first_tag_ + lane, data, bytes)};
   }
   Message receive(int rank, int lane, void* data, std::size_t bytes) {
+    check(bytes);
     return {*this, transport_.receive(process_of(rank), first_tag_ + lane, data, bytes)};
   }
 
@@ -75,8 +78,11 @@ class Endpoint {
   }
 
   /// After an error: forgets the tasks, which may then be destroyed. What was under way stays so; this
-  /// endpoint is of no more use.
-  void abandon() { waiting_.clear(); }
+  /// endpoint is of no more use, since a new message might meet an old one.
+  void abandon() {
+    waiting_.clear();
+    abandoned_ = true;
+  }
 
  private:
   struct Waiting {
@@ -86,6 +92,7 @@ class Endpoint {
   struct Wait {
     int looks = 0;
   };
+  void check(std::size_t bytes) const;
   int process_of(int rank) const { return processes_[static_cast<std::size_t>(rank)]; }
   void be_patient(Wait& wait) const;
 
@@ -95,6 +102,7 @@ class Endpoint {
   int first_tag_;
   Patience patience_;
   std::vector<Waiting> waiting_;
+  bool abandoned_ = false;
   std::exception_ptr failure_;  // of the message whose task is being resumed
 };
 

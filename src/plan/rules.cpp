@@ -10,6 +10,7 @@
 
 #include "base/config.hpp"
 #include "base/error.hpp"
+#include "network/transport.hpp"
 #include "plan/positions.hpp"
 
 namespace espalier::plan {
@@ -86,7 +87,7 @@ class RuleReader {
     if (key == "network")
       plan.algorithm = algorithm(key, value);
     else if (key == "segment")
-      plan.segment = piece(key, value);
+      plan.segment = segment(key, value);
     else if (key == "leaders")
       plan.leaders = leaders(value);
     else if (key == "tree")
@@ -149,6 +150,13 @@ class RuleReader {
     if (bytes < 64) fail(key, "must be at least 64 bytes");
     if (bytes > 9e18) fail(key, "is more than any message");
     return static_cast<std::size_t>(bytes);
+  }
+
+  std::size_t segment(const std::string& key, const json& value) const {
+    const std::size_t bytes = piece(key, value);
+    if (bytes > network::Transport::longest)
+      fail(key, "is longer than a message between nodes: 1GiB at most");
+    return bytes;
   }
 
   int leaders(const json& value) const {

@@ -97,6 +97,7 @@ class Negotiation {
     NodesShare facts;
     facts.placement = placement_;
     for (const Standing& standing : standings_) facts.processes.push_back(standing.process);
+    facts.ranks_per_core = offers.front().ranks_per_core;
     for (const Offer& offer : offers)
       facts.ranks_per_core = std::max(facts.ranks_per_core, offer.ranks_per_core);
     std::vector<std::string> paths;

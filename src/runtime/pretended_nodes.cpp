@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <numeric>
 #include <vector>
@@ -37,11 +38,11 @@ std::vector<int> numbers(std::string_view text) {
 
 // The place of a process among sizes that repeat.
 int node_by_sizes(const std::vector<int>& sizes, int process) {
-  const int round = std::accumulate(sizes.begin(), sizes.end(), 0);
-  int node = process / round * static_cast<int>(sizes.size());
-  process %= round;
-  for (std::size_t i = 0; process >= sizes[i]; process -= sizes[i++]) ++node;
-  return node;
+  const long round = std::accumulate(sizes.begin(), sizes.end(), 0L);  // sizes may fill an int each
+  long node = process / round * static_cast<long>(sizes.size());
+  long left = process % round;
+  for (std::size_t i = 0; left >= sizes[i]; left -= sizes[i++]) ++node;
+  return static_cast<int>(node);
 }
 
 }  // namespace

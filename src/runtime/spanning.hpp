@@ -63,6 +63,8 @@ class Spanning {
   template <class Body>
   bool serve(Collective collective, std::size_t bytes, Body body);
   template <class Body>
+  bool serve_as(plan::Algorithm ran, Collective collective, std::size_t bytes, Body body);
+  template <class Body>
   void on_stage(Body body);
   const Roles& roles(const plan::NetworkPlan& plan, int root);
   collective::nodes::Rooted<Peers> rooted(const Roles& roles);
@@ -72,6 +74,10 @@ class Spanning {
   Peers one_a_node(const std::vector<int>& ranks);
   Peers everybody();
   int leaders_of(const plan::NetworkPlan& plan) const;
+  void reduce_whole(const void* send, void* receive, std::size_t bytes, const UserOperation& operation,
+                    int root, const plan::NetworkPlan& plan);
+  void reduce_by_nodes(const void* send, void* receive, std::size_t bytes, const UserOperation& operation,
+                       int root, const plan::NetworkPlan& plan);
   void reduce_by_messages(const void* send, void* receive, std::size_t bytes, const UserOperation& operation,
                           int root);
   void scan_by_messages(collective::Prefix prefix, const void* send, void* receive, std::size_t bytes,

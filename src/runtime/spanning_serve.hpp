@@ -46,11 +46,17 @@ void Spanning::on_stage(Body body) {
 /// Runs body(plan) and counts the call; false, with nothing done, when the plan leaves it to the host.
 template <class Body>
 bool Spanning::serve(Collective collective, std::size_t bytes, Body body) {
+  return serve_as(selector_(collective, bytes).algorithm, collective, bytes, body);
+}
+
+/// The same where the body has an algorithm of its own, `ran`, and the plan says only who serves the call.
+template <class Body>
+bool Spanning::serve_as(plan::Algorithm ran, Collective collective, std::size_t bytes, Body body) {
   static const machine::Waiter nobody_waits;
   const plan::NetworkPlan& plan = selector_(collective, bytes);
   if (plan.algorithm == plan::Algorithm::host) return false;
   const statistics::Recorder recorder(
-      {collective, bytes, nodes_.placement.ranks(), plan.algorithm, statistics::Carrier::messages},
+      {collective, bytes, nodes_.placement.ranks(), ran, statistics::Carrier::messages},
       state_ ? state_->machine.waiter() : nobody_waits);
   try {
     body(plan);

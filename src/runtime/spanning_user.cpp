@@ -1,6 +1,7 @@
 // Reductions over nodes with operators that only the caller can apply: whole vectors, in packed form.
 #include <cstring>
 
+#include "collective/nodes/bcast.hpp"
 #include "collective/nodes/prefix.hpp"
 #include "collective/nodes/whole.hpp"
 #include "runtime/spanning_serve.hpp"
@@ -12,6 +13,7 @@ using collective::Prefix;
 using collective::WholeOperation;
 using network::Task;
 using network::Transport;
+using plan::Algorithm;
 using plan::NetworkPlan;
 
 namespace {
@@ -46,31 +48,50 @@ void Spanning::reduce_by_messages(const void* send, void* receive, std::size_t b
   if (rank_ == root) std::memcpy(receive, own.get(), bytes);
 }
 
+void Spanning::reduce_by_nodes(const void* send, void* receive, std::size_t bytes,
+                               const UserOperation& operation, int root, const NetworkPlan& plan) {
+  const WholeOperation whole = {operation.combine, operation.context};
+  const Roles& mine = roles(plan, root);
+  const bool leads = local_rank() == mine.leader;
+  Vector partial(new std::byte[leads ? bytes : 0]);
+  on_stage([&](auto& stage) { stage.reduce_whole(mine.leader, send, partial.get(), bytes, whole); });
+  if (!leads) return;
+  const ContiguousPlace place =
+      collective::contiguous_place(nodes_.placement.nodes(), my_node(), mine.place.root);
+  const Peers leaders = one_a_node(mine.leaders);
+  run(leaders, collective::nodes::reduce_whole_up(leaders, place, partial, bytes, whole));
+  if (rank_ == root) std::memcpy(receive, partial.get(), bytes);
+}
+
+void Spanning::reduce_whole(const void* send, void* receive, std::size_t bytes,
+                            const UserOperation& operation, int root, const NetworkPlan& plan) {
+  if (send == Communicator::in_place) send = receive;
+  if (!operation.commutative && !nodes_.placement.is_consecutive())
+    reduce_by_messages(send, receive, bytes, operation, root);
+  else
+    reduce_by_nodes(send, receive, bytes, operation, root, plan);
+}
+
 bool Spanning::reduce(const void* send, void* receive, std::size_t bytes, const UserOperation& operation,
                       int root) {
   if (bytes > Transport::longest) return false;
-  return serve(Collective::reduce, bytes, [&](const NetworkPlan& plan) {
-    if (bytes == 0) return;
-    if (send == Communicator::in_place) send = receive;
-    if (!operation.commutative && !nodes_.placement.is_consecutive())
-      return reduce_by_messages(send, receive, bytes, operation, root);
-    const WholeOperation whole = {operation.combine, operation.context};
-    const Roles& mine = roles(plan, root);
-    const bool leads = local_rank() == mine.leader;
-    Vector partial(new std::byte[leads ? bytes : 0]);
-    on_stage([&](auto& stage) { stage.reduce_whole(mine.leader, send, partial.get(), bytes, whole); });
-    if (!leads) return;
-    const ContiguousPlace place =
-        collective::contiguous_place(nodes_.placement.nodes(), my_node(), mine.place.root);
-    const Peers leaders = one_a_node(mine.leaders);
-    run(leaders, collective::nodes::reduce_whole_up(leaders, place, partial, bytes, whole));
-    if (rank_ == root) std::memcpy(receive, partial.get(), bytes);
+  return serve_as(Algorithm::tree, Collective::reduce, bytes, [&](const NetworkPlan& plan) {
+    if (bytes > 0) reduce_whole(send, receive, bytes, operation, root, plan);
   });
 }
 
+/// Its own rule alone decides who serves it: once reduced there is no way back, in place the vector is gone.
 bool Spanning::allreduce(const void* send, void* receive, std::size_t bytes, const UserOperation& operation) {
-  constexpr int root = 0;
-  return reduce(send, receive, bytes, operation, root) && bcast(receive, bytes, root);
+  if (bytes > Transport::longest) return false;
+  return serve_as(Algorithm::tree, Collective::allreduce, bytes, [&](const NetworkPlan& plan) {
+    constexpr int root = 0;
+    if (bytes == 0) return;
+    reduce_whole(send, receive, bytes, operation, root, plan);
+    const NetworkPlan& down = selector_(Collective::bcast, bytes);
+    on_stage([&](auto& stage) {
+      collective::nodes::bcast(stage, rooted(roles(down, root)), receive, bytes, down);
+    });
+  });
 }
 
 /// The scan of HIER 3.5 with whole vectors.
@@ -120,7 +141,7 @@ bool Spanning::scan(Collective collective, const void* send, void* receive, std:
                     const UserOperation& operation) {
   if (bytes > Transport::longest) return false;
   const Prefix prefix = collective == Collective::scan ? Prefix::inclusive : Prefix::exclusive;
-  return serve(collective, bytes, [&](const NetworkPlan& plan) {
+  return serve_as(Algorithm::recursive_doubling, collective, bytes, [&](const NetworkPlan& plan) {
     if (bytes == 0) return;
     if (send == Communicator::in_place) send = receive;
     if (nodes_.placement.is_consecutive())

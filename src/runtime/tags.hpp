@@ -11,17 +11,22 @@ namespace espalier::runtime {
 /// share a block, so a block is taken only if it is free at all ranks. Thread-safe.
 class Tags {
  public:
-  explicit Tags(int blocks) : taken_(static_cast<std::size_t>(blocks > 0 ? blocks : 0)) {}
+  explicit Tags(int blocks) : blocks_(blocks > 0 ? static_cast<std::size_t>(blocks) : 0) {}
 
   /// The lowest free block from `first` on, which is taken now.
   std::optional<int> take_from(int first);
   /// False if it is taken already.
   bool take(int block);
+  /// One that was taken.
   void give_back(int block);
 
  private:
+  bool is_taken(std::size_t block) const { return block < taken_.size() && taken_[block]; }
+  void mark(std::size_t block);
+
   std::mutex mutex_;
-  std::vector<bool> taken_;
+  std::size_t blocks_;
+  std::vector<bool> taken_;  // up to the highest that ever was: a host may have 2^31 tags
 };
 
 }  // namespace espalier::runtime

@@ -14,8 +14,8 @@
 namespace espalier::collective::nodes {
 
 /// A scan of some bytes of all ranks, as a leader does it. `vectors`: those of its node, one after the other,
-/// which become the results. Scratch: `gather_all` takes nodes * largest node * bytes and bytes,
-/// `transpose` (2 * ranks + 2 * largest node) * (a node's slice and an element).
+/// which become the results. Scratch: `gather_all` takes nodes * largest node * bytes and bytes, `transpose`
+/// (2 * ranks + 1) * (a node's slice of at most bytes / nodes and an element) and this node's ranks * bytes.
 struct LeaderScan {
   const Placement& placement;
   const reduce::Operation& operation;
