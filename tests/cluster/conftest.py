@@ -19,10 +19,16 @@ FULL = os.environ.get("ESPALIER_TEST_FULL") == "1"
 
 
 def pytest_configure(config):
+    config.addinivalue_line("markers", "needs_espalier: means nothing on the bare host")
     config.addinivalue_line("markers", "full: only in `make test-full` (ESPALIER_TEST_FULL=1)")
 
 
 def pytest_collection_modifyitems(config, items):
+    if hosts.BARE:
+        skip = pytest.mark.skip(reason="ESPALIER_TEST_BARE=1: this test is about Espalier itself")
+        for item in items:
+            if item.get_closest_marker("needs_espalier"):
+                item.add_marker(skip)
     if FULL:
         return
     left_out = [item for item in items if item.get_closest_marker("full")]

@@ -28,6 +28,12 @@ def crowded_settings(name: str) -> dict[str, str]:
     return dict(_CROWDED[name])
 
 
+def mpirun(name: str, folder: Path) -> str:
+    """The launcher in the host's folder. Intel's `mpirun` is a script that takes `mpiexec.hydra` from PATH: another MPI's,
+    if that is installed, which starts the ranks too, but does not place them as asked."""
+    return str(folder / "bin" / ("mpiexec.hydra" if name == "impi" else "mpirun"))
+
+
 def surroundings(host: Host) -> dict[str, str]:
     """The environment of launcher and ranks."""
     found = environment(host, 1) | _CROWDED[host.name]
@@ -39,7 +45,7 @@ def command(host: Host, cluster: Cluster, layout: Layout, program: list[str], se
     """`program` on the cluster's nodes, as words to be run here with `surroundings(host)`. `settings`: environment for the
     ranks alone; `espalier`: the library to preload into them."""
     settings = dict(settings or {})
-    words = [str(host.folder / "bin" / "mpirun"), *launchers.options(KIND[host.name], cluster, layout)]
+    words = [mpirun(host.name, host.folder), *launchers.options(KIND[host.name], cluster, layout)]
     words += ["-n", str(layout.ranks)]
     if host.name == "openmpi":
         for name in (*_CROWDED[host.name], "LD_LIBRARY_PATH"):
@@ -47,4 +53,4 @@ def command(host: Host, cluster: Cluster, layout: Layout, program: list[str], se
     return cluster.words() + words + bench_process.wrapped(settings, espalier, program)
 
 
-__all__ = ["HOSTS", "KIND", "command", "crowded_settings", "preload", "surroundings"]
+__all__ = ["HOSTS", "KIND", "command", "crowded_settings", "mpirun", "preload", "surroundings"]
