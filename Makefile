@@ -1,20 +1,21 @@
 # The front door. Everything sets itself up: `make demo` and `make test` work on a fresh Debian-like machine.
 .DEFAULT_GOAL := help
-.PHONY: help setup build test test-full demo example bench bench-kernels format clean
+.PHONY: help setup build test test-full demo example bench bench-kernels bench-cluster format clean
 
 help:
 	@echo 'make build    set up what the build needs, then build all: build/lib, .venv, bin/espalier'
 	@echo 'make test     build and run every test; ends with one line of totals'
-	@echo 'make test-full  the same with the tests that take long'
+	@echo 'make test-full  the same with the tests that take long: every layout of emulated nodes, every host'
 	@echo 'make demo     build and compare Espalier with MPICH: a table, and an HTML page with plots'
 	@echo 'make example  build and run real programs (examples/, LAMMPS if installed) with and without Espalier'
 	@echo 'make bench    build and measure Espalier against MPICH, Open MPI and Intel MPI'
 	@echo 'make bench-kernels  build and measure copies, reductions and flags beside memcpy'
+	@echo 'make bench-cluster  as root: build and measure across emulated nodes (docs/cluster.md)'
 	@echo 'make setup    only set up: system packages (as root), environments in .venv'
 	@echo 'make format   clang-format on every C and C++ file'
 	@echo 'make clean    remove build/ (the environments in .venv stay)'
 	@echo
-	@echo 'Settings: PYTHON=/path/to/python3   JOBS=n   SKIP_SYSTEM=1 (look at no system package)   ARGS="..." (make example, make bench, make bench-kernels)'
+	@echo 'Settings: PYTHON=/path/to/python3   JOBS=n   SKIP_SYSTEM=1 (look at no system package)   ARGS="..." (make example, make bench, make bench-kernels, make bench-cluster)'
 
 export PYTHON JOBS SKIP_SYSTEM
 
@@ -45,9 +46,12 @@ bench: build
 bench-kernels: build
 	@build/bin/bench_kernels --benchmark_counters_tabular=true $(ARGS)
 
+bench-cluster: build
+	@.venv/command/bin/python bench/cluster $(ARGS)
+
 format:
 	@tools/setup/setup format
-	@find src include tests bench examples \( -name '*.[ch]' -o -name '*.[ch]pp' \) -print0 | xargs -0 -r clang-format -i
+	@find src include tests bench examples tools \( -name '*.[ch]' -o -name '*.[ch]pp' \) -print0 | xargs -0 -r clang-format -i
 
 clean:
 	rm -rf build

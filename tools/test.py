@@ -134,6 +134,7 @@ PARTS = {
     "command": lambda: pytest("command", "tests/command"),
     "bench": lambda: pytest("bench", "tests/bench"),
     "mpi": lambda: pytest("mpi", "tests/mpi"),
+    "cluster": lambda: pytest("cluster", "tests/cluster"),
 }
 
 

@@ -37,7 +37,9 @@ struct area {
   _Alignas(4096) char pipe[PIPE_BYTES];
 };
 
-// Collective over all ranks (uses PMPI). Returns NULL after a message on standard error.
-struct area* area_make(int rank, int size);
+// Collective over all ranks (uses PMPI). `file`: where it is, for ranks that do not see each other's
+// processes but this file; it is removed as soon as all have it. NULL: it has no name. Returns NULL after a
+// message on standard error.
+struct area* area_make(int rank, int size, const char* file);
 
 #endif

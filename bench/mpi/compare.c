@@ -6,13 +6,20 @@
 #include "clock.h"
 #include "flag_exchange.h"
 #include "output.h"
+#include "progress.h"
 #include "session.h"
+
+// The sides take turns; with rotating roots so that each root meets both orders.
+static int espalier_first(const struct bench* b, const struct options* o, int round) {
+  if (o->host_only) return 0;
+  return o->rotate_roots ? (round % b->team.size + round / b->team.size) % 2 : round % 2;
+}
 
 static void one_round(struct bench* b, const struct options* o, const struct plan* plan, int i, int round,
                       FILE* out) {
   struct round_result r = {.point = plan->point[i], .round = round, .calls = plan->calls[i]};
   r.point.root = o->rotate_roots ? round % b->team.size : 0;
-  r.espalier_first = !o->host_only && round % 2;
+  r.espalier_first = espalier_first(b, o, round);
   const enum side first = r.espalier_first ? ESPALIER : HOST, second = r.espalier_first ? HOST : ESPALIER;
   r.flag_ns[0] = flag_exchange_ns(&b->team);
   r.side[first] = measure(b, &r.point, first, r.calls);
@@ -49,6 +56,19 @@ static void limits_round(struct bench* b, const struct options* o, int round, FI
   }
 }
 
+// Lengths that show the latency, the time a byte takes, and where the host changes its protocol.
+static void messages_run(struct bench* b, const struct nodes* nodes, FILE* out) {
+  static const size_t bytes[] = {8, 1024, 8192, 65536, 262144, LONGEST_MESSAGE};
+  for (int between = 0; between < 2; ++between) {
+    const int partner = nodes_partner(nodes, b->team.size, !between);
+    for (size_t i = 0; partner > 0 && i < sizeof bytes / sizeof *bytes; ++i) {
+      struct messages found;
+      messages_measure(b, partner, bytes[i], &found);
+      if (out) output_messages(out, between, bytes[i], &found);
+    }
+  }
+}
+
 static int time_is_up(struct bench* b, const struct options* o, int64_t begin) {
   const double seconds = (double)(clock_kernel_ns() - begin) / 1e9;
   return o->seconds > 0 && team_agree(&b->team, seconds > o->seconds);
@@ -75,9 +95,11 @@ static void run(struct bench* b, const struct options* o, struct plan* plan, FIL
                             .own_sessions = session_is_own(b->team.rank),
                             .autogroup = session_is_autogroup()};
   int rounds = 0;
+  nodes_find(&facts.nodes, b->team.rank, b->team.size);
   facts.nothing_us = measure_nothing_us(b);
   facts.clock_offset_ns = flag_clock_offset_ns(&b->team);
   if (out) output_run(out, b, o, plan, &facts);
+  if (o->messages) messages_run(b, &facts.nodes, out);
   if (o->calls_only) {
     for (int i = 0; i < plan->points; ++i) measure_call_once(b, &plan->point[i]);
   } else {
@@ -96,10 +118,12 @@ static int start(struct bench* b, const struct options* o, struct plan* plan) {
   b->reused = o->reused;
   b->late_us = o->late_us;
   team_pin(&b->team, o);
-  b->team.area = area_make(b->team.rank, b->team.size);
+  b->team.area = area_make(b->team.rank, b->team.size, o->area);
   if (!b->team.area) return -1;
   plan_list(plan, o, b->team.size);
   plan_buffers(plan, o, b->team.size, &send, &receive);
+  b->team.apart = o->area != NULL;
+  if (b->team.apart) progress_open();
   if (work_make(&b->work, send, receive)) return -1;
   if (!b->team.rank) b->team.area->nanoseconds_per_tick = clock_calibrate();
   PMPI_Barrier(MPI_COMM_WORLD);
@@ -128,6 +152,7 @@ int main(int argc, char** argv) {
   FILE* out = open_output(&b, &o);
   run(&b, &o, &plan, out);
   if (out) fclose(out);
+  progress_close();
   MPI_Finalize();
   return 0;
 }

@@ -83,6 +83,7 @@ static int parse_value(struct options* o, const char* key, const char* value) {
   if (!strcmp(key, "--late")) return parse_late(o, value);
   if (!strcmp(key, "--memory")) return parse_memory(o, value);
   if (!strcmp(key, "--out")) return o->out = value, 0;
+  if (!strcmp(key, "--area")) return o->area = value, 0;
   if (!strcmp(key, "--seconds")) return o->seconds = atof(value), 0;
   if (!strcmp(key, "--rounds")) {
     o->rounds = atoi(value);
@@ -95,6 +96,7 @@ static int* find_switch(struct options* o, const char* key) {
   if (!strcmp(key, "--reused")) return &o->reused;
   if (!strcmp(key, "--host-only")) return &o->host_only;
   if (!strcmp(key, "--limits")) return &o->limits;
+  if (!strcmp(key, "--messages")) return &o->messages;
   if (!strcmp(key, "--each")) return &o->each;
   if (!strcmp(key, "--calls-only")) return &o->calls_only;
   if (!strcmp(key, "--rotate-roots")) return &o->rotate_roots;

@@ -20,6 +20,7 @@ struct options {
   int limits;        // 1: also measure what the machine can: memcpy, copy-in-copy-out, switches
   int each;          // 1: the time of every single call, both sides in alternating blocks
   int calls_only;    // 1: each point is called once by the MPI names and checked; nothing is timed
+  int messages;      // 1: also measure messages within a node and between nodes
   int own_sessions;  // 1: each rank leaves the launcher's session for one of its own
   int rotate_roots;  // 1: root = round % ranks, else 0
   enum pin pin;
@@ -30,6 +31,9 @@ struct options {
   double late_us;  // one rank, in turn, comes this much later than the others; 0: nobody
   size_t memory;   // bytes: points whose buffers need more, all ranks together, are left out
   const char* out;  // file for the JSON lines; NULL: standard output
+  // A file that all ranks can map, for the memory that they share: they lie on several emulated nodes of one
+  // machine. NULL: the ranks are on one node.
+  const char* area;
 };
 
 // Fills `o` from the command line. On a bad argument prints one line to standard error and returns -1.

@@ -75,6 +75,12 @@ static void print_taken(FILE* f, const struct options* o) {
   fputs("]", f);
 }
 
+static void print_nodes(FILE* f, const struct nodes* nodes, int size) {
+  fputs(", \"nodes\": [", f);
+  for (int r = 0; r < size; ++r) fprintf(f, "%s%d", r ? ", " : "", nodes->of[r]);
+  fputs("]", f);
+}
+
 void output_run(FILE* f, const struct bench* b, const struct options* o, const struct plan* plan,
                 const struct run_facts* facts) {
   const struct team* team = &b->team;
@@ -90,6 +96,7 @@ void output_run(FILE* f, const struct bench* b, const struct options* o, const s
   print_library(f, "host_library", HOST);
   print_taken(f, o);
   print_left_out(f, plan);
+  print_nodes(f, &facts->nodes, team->size);
   fputs("}\n", f);
 }
 
@@ -133,6 +140,20 @@ void output_switches(FILE* f, int round, const struct switches* s, double flag_n
   fprintf(f,
           "{\"kind\": \"switches\", \"round\": %d, \"per_core\": %d, \"switch_us\": %.4f, \"f_ns\": %.1f}\n",
           round, s->per_core, s->us, flag_ns);
+}
+
+static void print_samples(FILE* f, const char* name, const double* us) {
+  fprintf(f, ", \"%s\": [", name);
+  for (int i = 0; i < MESSAGE_SAMPLES; ++i) fprintf(f, "%s%.3f", i ? ", " : "", us[i]);
+  fputs("]", f);
+}
+
+void output_messages(FILE* f, int between_nodes, size_t bytes, const struct messages* m) {
+  fprintf(f, "{\"kind\": \"messages\", \"where\": \"%s\", \"bytes\": %zu",
+          between_nodes ? "between nodes" : "within a node", bytes);
+  print_samples(f, "half_trip_us", m->half_trip_us);
+  print_samples(f, "gap_us", m->gap_us);
+  fputs("}\n", f);
 }
 
 void output_end(FILE* f, int rounds, long wrong) {

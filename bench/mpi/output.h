@@ -5,6 +5,8 @@
 #include <stdio.h>
 
 #include "limits.h"
+#include "messages.h"
+#include "nodes.h"
 #include "plan.h"
 #include "switches.h"
 
@@ -20,6 +22,7 @@ struct round_result {
 struct run_facts {
   double nothing_us, clock_offset_ns;
   int shared_session, own_sessions, autogroup;
+  struct nodes nodes;
 };
 
 void output_run(FILE* f, const struct bench* b, const struct options* o, const struct plan* plan,
@@ -29,6 +32,7 @@ void output_each(FILE* f, const struct point* p, int round, enum side side, int 
                  double flag_ns);
 void output_limits(FILE* f, size_t bytes, int round, const struct limits* l, double flag_ns);
 void output_switches(FILE* f, int round, const struct switches* s, double flag_ns);
+void output_messages(FILE* f, int between_nodes, size_t bytes, const struct messages* m);
 void output_end(FILE* f, int rounds, long wrong);
 
 #endif

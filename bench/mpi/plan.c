@@ -1,5 +1,7 @@
 #include "plan.h"
 
+#include "messages.h"
+
 static void add(struct plan* plan, const struct options* o, int size, struct point p) {
   if (layout_bytes(&p, size) <= o->memory / (size_t)size)
     plan->point[plan->points++] = p;
@@ -25,6 +27,10 @@ void plan_buffers(const struct plan* plan, const struct options* o, int size, si
       *send = larger(*send, (size_t)l.send.total * sizeof(double));
       *receive = larger(*receive, (size_t)l.receive.total * sizeof(double));
     }
+  if (o->messages) {
+    *send = larger(*send, LONGEST_MESSAGE);
+    *receive = larger(*receive, LONGEST_MESSAGE);
+  }
   for (int s = 0; o->limits && s < o->sizes; ++s) {
     *send = larger(*send, o->bytes[s]);
     *receive = larger(*receive, o->bytes[s]);

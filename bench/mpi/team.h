@@ -11,6 +11,7 @@ struct team {
   int cores;          // their number
   int crowded;        // more ranks than cores: every wait yields
   int pinned;         // this rank is fixed to one processor
+  int apart;          // the ranks lie on several emulated nodes
   long long sync;     // number of syncs so far
   struct area* area;
 };

@@ -150,7 +150,7 @@ def _arguments(job: Job, settings: Settings, out: str) -> list[str]:
     return words + _what(job, settings)
 
 
-_LISTS = {"round": "rounds", "limits": "limits", "switches": "switches", "each": "each"}
+_LISTS = {"round": "rounds", "limits": "limits", "switches": "switches", "each": "each", "messages": "messages"}
 
 
 def read_lines(text: str) -> dict:

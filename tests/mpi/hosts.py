@@ -103,25 +103,25 @@ def _abi_header(host: Host) -> list[str]:
     return [f"-I{folder}"]
 
 
-def program(host: Host, name: str) -> Path:
-    """Builds src/<name>.c, src/<name>/*.cpp or src/<name>.f90, unless it is built already."""
+def program(host: Host, name: str, sources: Path = SOURCES) -> Path:
+    """Builds <sources>/<name>.c, <sources>/<name>/*.cpp or <sources>/<name>.f90, unless it is built already."""
     host.folder.mkdir(parents=True, exist_ok=True)
     target = host.folder / name
     flags = [*_abi_header(host), *host.flags, "-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX"]
-    if (SOURCES / f"{name}.f90").exists():
-        source = SOURCES / f"{name}.f90"
+    if (sources / f"{name}.f90").exists():
+        source = sources / f"{name}.f90"
         if not _newer(target, [source]):
             modules = host.folder / f"modules-{name}"
             modules.mkdir(exist_ok=True)
             _compile([host.fortran, f"-J{modules}", "-O1", str(source)], target)
         return target
-    if (SOURCES / f"{name}.c").exists():
-        source = SOURCES / f"{name}.c"
+    if (sources / f"{name}.c").exists():
+        source = sources / f"{name}.c"
         if not _newer(target, [source]):
             _compile(["gcc", "-std=gnu11", "-O2", "-g1", "-Wall", "-Wextra", "-Wno-unused-parameter", *flags, str(source),
                       *host.libraries, "-pthread"], target)
         return target
-    headers = sorted((SOURCES / name).glob("*.hpp"))
+    headers = sorted((sources / name).glob("*.hpp"))
 
     def piece(source):
         made = host.folder / f"{name}-{source.stem}.o"
@@ -130,7 +130,7 @@ def program(host: Host, name: str) -> Path:
         return made
 
     with ThreadPoolExecutor(CORES) as pool:  # the checked program takes half a minute on one core
-        objects = list(pool.map(piece, sorted((SOURCES / name).glob("*.cpp"))))
+        objects = list(pool.map(piece, sorted((sources / name).glob("*.cpp"))))
     if not _newer(target, objects):
         _compile(["g++", *map(str, objects), *host.libraries], target)
     return target
@@ -191,14 +191,15 @@ def preload_of(host: Host, library: Path | None) -> str:
     return ":".join(part for part in (PRELOAD_FIRST, str(library) if library else "") if part)
 
 
-def command_for(host: Host, ranks: int, arguments, preload: str, settings: dict[str, str]) -> list[str]:
-    """mpirun with the settings for the ranks only: the launcher and its helpers stay as they are."""
+def command_for(host: Host, ranks: int, arguments, preload: str, settings: dict[str, str], placement=()) -> list[str]:
+    """mpirun with the settings for the ranks only: the launcher and its helpers stay as they are. `placement`: options that
+    say on which nodes the ranks go."""
     settings = dict(settings)
     if preload:
         settings["LD_PRELOAD"] = preload
-    command = [host.mpirun]
+    command = [host.mpirun, *placement]
     if host.kind == "openmpi":
-        if ranks > CORES:
+        if ranks > CORES and not placement:
             command.append("--oversubscribe")
         for key, value in settings.items():
             command += ["-x", f"{key}={value}"]
@@ -241,11 +242,12 @@ def run(command, env, timeout, cwd) -> Outcome:
     return Outcome(command, process.returncode, out, err, time.monotonic() - begun)
 
 
-def launch(host: Host, ranks: int, name, *arguments, env=None, wrap=(), timeout=120, espalier=True, library=None,
-           cwd=None) -> Outcome:
+def launch(host: Host, ranks: int, name, *arguments, env=None, wrap=(), placement=(), timeout=120, espalier=True,
+           library=None, cwd=None) -> Outcome:
     """Runs a program (a name to build, or a path) under the host MPI, with Espalier preloaded unless told otherwise.
 
-    `wrap` is put before mpirun; `env` holds settings for the ranks. A run that passes `timeout` fails with what it printed.
+    `wrap` is put before mpirun, `placement` behind it; `env` holds settings for the ranks. A run that passes `timeout`
+    fails with what it printed.
     """
     path = name if isinstance(name, Path) or os.sep in str(name) else program(host, str(name))
     if espalier and not BARE and library is None:
@@ -253,7 +255,7 @@ def launch(host: Host, ranks: int, name, *arguments, env=None, wrap=(), timeout=
         if not library.exists():
             raise AssertionError(f"{library} does not exist: run `make build` first (or set ESPALIER_LIB)")
     settings = {key: value for key, value in (env or {}).items() if not (BARE and key.startswith("ESPALIER"))}
-    command = [*wrap, *command_for(host, ranks, [path, *arguments], preload_of(host, library), settings)]
+    command = [*wrap, *command_for(host, ranks, [path, *arguments], preload_of(host, library), settings, placement)]
     for _ in range(3):
         outcome = run(command, environment(host, ranks), timeout, cwd)
         if LAUNCHER_FAILED not in outcome.err:

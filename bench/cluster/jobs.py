@@ -1,0 +1,113 @@
+"""The jobs of a run: for each layout one cluster, and on it each host in turn."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Iterator, Optional
+
+from emulated_cluster import Cluster, Layout, launchers
+from emulated_cluster import hosts as on_cluster
+from espalier import bench_build, bench_jobs, bench_process, bench_served
+from espalier.bench_hosts import Host, cores, preload
+
+from cluster.settings import Settings
+
+_STARTING = 60  # seconds for a job beyond what it was given to measure
+
+
+@dataclass(frozen=True)
+class Job:
+    host: Host
+    layout: Layout
+    served: bool = False  # who serves which call, instead of times
+
+    @property
+    def title(self) -> str:
+        return f"{self.host.title}, {self.layout}" + (", who serves what" if self.served else "")
+
+
+def plan(settings: Settings) -> dict[Layout, list[Job]]:
+    """Hosts one after the other on each layout, so that what is compared was measured close together."""
+    found = {}
+    for layout in dict.fromkeys((*settings.layouts, *settings.root_layouts)):
+        hosts = [host for host in settings.hosts if not launchers.refusal(on_cluster.KIND[host.name], layout)]
+        served = [] if settings.host_only else [Job(host, layout, served=True) for host in hosts]
+        found[layout] = served + [Job(host, layout) for host in hosts]
+    return found
+
+
+@contextmanager
+def shared_folder() -> Iterator[Path]:
+    """In memory, and seen by all nodes: the ranks' common clock and start, and what they write."""
+    with tempfile.TemporaryDirectory(prefix="espalier-cluster-", dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as folder:
+        yield Path(folder)
+
+
+def made_cluster(layout: Layout, settings: Settings, folder: Path) -> Cluster:
+    keep = [folder] if settings.host_only else [folder, *{preload(host).parent for host in settings.hosts}]
+    return Cluster(layout.nodes, settings.delay_us, settings.rate_mbit, keep)
+
+
+def _arguments(job: Job, settings: Settings, folder: Path) -> list[str]:
+    words = ["--out", str(folder / "out.jsonl"), "--area", str(folder / "area"), "--pin", "no"]
+    words += ["--cpus", ",".join(map(str, cores())), "--seconds", str(settings.seconds)]
+    words += ["--rotate-roots", "--rounds", str(settings.rounds * job.layout.ranks)]
+    words += ["--sizes", ",".join(map(str, settings.sizes)), "--collectives", ",".join(settings.collectives_of(job.layout))]
+    words += ["--host-only"] if settings.host_only else []
+    return words + (["--calls-only"] if job.served else ["--messages"])
+
+
+def _trouble(found: dict, outcome: bench_process.Outcome, job: Job, host_only: bool) -> Optional[str]:
+    """A job counts only if it ended well, its results were right, and its ranks lay where they should."""
+    if not outcome.fine:
+        return outcome.failure()["why"]
+    if found["end"] is None or found["run"] is None:
+        return "wrote no complete result"
+    if found["end"]["wrong"]:
+        return f"{found['end']['wrong']} wrong elements in the results"
+    if not host_only and found["run"]["mpi_library"] == found["run"]["host_library"]:
+        return "Espalier was preloaded, but the MPI names still lead to the host"
+    if found["run"]["nodes"] != job.layout.node_of_ranks():
+        return f"the ranks lie on nodes {found['run']['nodes']}, not as {job.layout}"
+    return None
+
+
+def run(job: Job, settings: Settings, cluster: Cluster, folder: Path) -> tuple[Optional[dict], Optional[dict]]:
+    """(job entry, None) or (None, failure entry) for the document."""
+    program = [str(bench_build.compare(job.host)), *_arguments(job, settings, folder)]
+    statistics = folder / "statistics.json"
+    more = {"ESPALIER_STATS": str(statistics)} if job.served else {}
+    library = None if settings.host_only else preload(job.host)
+    command = on_cluster.command(job.host, cluster, job.layout, program, more, library)
+    for old in folder.iterdir():
+        old.unlink()
+    outcome = bench_process.run(command, on_cluster.surroundings(job.host), _STARTING + 6 * settings.seconds)
+    cluster.clear()
+    out = folder / "out.jsonl"
+    found = bench_jobs.read_lines(out.read_text() if out.exists() else "")
+    trouble = _trouble(found, outcome, job, settings.host_only)
+    if trouble:
+        return None, {**outcome.failure(), "why": trouble, "host": job.host.name, "layout": str(job.layout)}
+    served = bench_served.read(statistics, settings.collectives_of(job.layout)) if job.served else {}
+    return _entry(job, found, outcome, served), None
+
+
+_KEPT = ("collective", "bytes", "root", "round", "calls", "espalier_first", "host_us", "espalier_us")
+
+
+def _entry(job: Job, found: dict, outcome: bench_process.Outcome, served: dict) -> dict:
+    return {
+        "host": job.host.name,
+        "layout": str(job.layout),
+        "ranks": job.layout.ranks,
+        "settings": on_cluster.crowded_settings(job.host.name),
+        "seconds": round(outcome.seconds, 2),
+        "run": found["run"],
+        "served": served,
+        "messages": found["messages"],
+        "rounds": [{name: r[name] for name in _KEPT if name in r} for r in found["rounds"]],
+    }

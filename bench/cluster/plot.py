@@ -1,0 +1,82 @@
+"""Plots over roots, as in HIER figures 2 to 4 and 8 to 10: medians, and whiskers to the least and the most of all roots."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Sequence
+
+from espalier.bench_hosts import HOSTS
+from espalier.sizes import print_bytes
+
+from cluster.settings import ROOTED
+from cluster.summary import Over, Point
+
+# From Okabe and Ito's palette, which colour-blind readers can tell apart; shapes tell the two sides apart as well.
+_SIDES = (("host_us", "host", "#0072B2", "o", -0.08), ("espalier_us", "Espalier", "#D55E00", "s", 0.08))
+
+
+def _pyplot():
+    import matplotlib
+
+    matplotlib.use("agg")
+    matplotlib.rcParams.update({"font.size": 10, "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True})
+    matplotlib.rcParams.update({"grid.color": "#dddddd", "legend.frameon": False, "svg.hashsalt": "espalier"})
+    import matplotlib.pyplot as plt
+
+    return plt
+
+
+def _side(axes, points: Sequence[Point], name: str, label: str, colour: str, marker: str, shift: float) -> None:
+    with_it = [(at, getattr(point, name)) for at, point in enumerate(points) if getattr(point, name)]
+    if not with_it:
+        return
+    overs: list[Over] = [over for _, over in with_it]
+    whiskers = [[over.median - over.least for over in overs], [over.most - over.median for over in overs]]
+    at = [place + shift for place, _ in with_it]
+    axes.errorbar(at, [over.median for over in overs], yerr=whiskers, color=colour, marker=marker, capsize=4, linestyle="none", label=label)
+
+
+def _panel(axes, points: Sequence[Point]) -> None:
+    points = sorted(points, key=lambda point: point.bytes)
+    for side in _SIDES:
+        _side(axes, points, *side)
+    axes.set_xticks(range(len(points)), [print_bytes(point.bytes) for point in points])
+    axes.set_yscale("log")
+
+
+def _figure(plt, collective: str, points: Sequence[Point], about: str):
+    layouts = list(dict.fromkeys(point.layout for point in points))
+    hosts = list(dict.fromkeys(point.host for point in points))
+    figure, grid = plt.subplots(len(layouts), len(hosts), figsize=(3.6 * len(hosts), 2.8 * len(layouts)), squeeze=False, sharey="row")
+    for row, layout in enumerate(layouts):
+        for column, host in enumerate(hosts):
+            axes = grid[row][column]
+            here = [point for point in points if (point.layout, point.host) == (layout, host)]
+            _panel(axes, here)
+            axes.set_title(f"{HOSTS[host].title}, {layout}" if here else f"{HOSTS[host].title}: not on {layout}")
+            if column == 0:
+                axes.set_ylabel("µs, all roots")
+    handles, labels = grid[0][0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="upper right", ncols=2)
+    figure.suptitle(f"{collective} over all roots: median, least and most; {about}", x=0.01, ha="left", fontsize=11)
+    figure.tight_layout(rect=(0, 0, 1, 0.97))
+    return figure
+
+
+def draw(document: dict, points: Sequence[Point], folder: Path) -> list[Path]:
+    """roots-<collective>.png and .svg for each rooted collective that was measured; returns the files."""
+    plt = _pyplot()
+    settings, written = document["settings"], []
+    rate = f"{settings['rate_mbit']:g} Mbit/s" if settings["rate_mbit"] else "no limit of rate"
+    folder.mkdir(parents=True, exist_ok=True)
+    for collective in ROOTED:
+        here = [point for point in points if point.collective == collective]
+        if not here:
+            continue
+        figure = _figure(plt, collective, here, f"{settings['delay_us']:g} µs delay, {rate}")
+        for ending, more in (("png", {"dpi": 130}), ("svg", {"metadata": {"Date": None}})):
+            path = folder / f"roots-{collective}.{ending}"
+            figure.savefig(path, bbox_inches="tight", **more)
+            written.append(path)
+        plt.close(figure)
+    return written

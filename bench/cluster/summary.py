@@ -1,0 +1,90 @@
+"""From rounds to what is reported: for rooted collectives least, median and most over all roots (HIER section 4)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Optional, Sequence
+
+from espalier.bench_stats import Spread, quantile
+
+from cluster.settings import ROOTED
+
+
+@dataclass(frozen=True)
+class Over:
+    """Three values of a set of times in microseconds; what set, `Point.over` says."""
+
+    least: float
+    median: float
+    most: float
+
+    @staticmethod
+    def of(values: Sequence[float]) -> "Over":
+        return Over(min(values), quantile(values, 0.5), max(values))
+
+
+@dataclass(frozen=True)
+class Point:
+    host: str
+    layout: str
+    collective: str
+    bytes: int
+    over: str  # "roots": the medians of all roots; "rounds": quartiles of all rounds
+    rounds: int
+    roots: tuple[int, ...]
+    host_us: Over
+    espalier_us: Optional[Over]
+    ratio: Optional[float]  # host / Espalier, median of the rounds: above 1 Espalier is faster
+    served: str  # "espalier", "host", "both"; "": not known
+
+
+def _over_roots(rounds: Sequence[dict], name: str) -> Over:
+    by_root = defaultdict(list)
+    for r in rounds:
+        by_root[r["root"]].append(r[name])
+    return Over.of([quantile(values, 0.5) for values in by_root.values()])
+
+
+def _over_rounds(rounds: Sequence[dict], name: str) -> Over:
+    spread = Spread.of([r[name] for r in rounds])
+    return Over(spread.low, spread.mid, spread.high)
+
+
+def _point(job: dict, collective: str, size: int, rounds: Sequence[dict], served: str) -> Point:
+    rooted = collective in ROOTED
+    over = _over_roots if rooted else _over_rounds
+    paired = all("espalier_us" in r for r in rounds)
+    return Point(
+        host=job["host"],
+        layout=job["layout"],
+        collective=collective,
+        bytes=size,
+        over="roots" if rooted else "rounds",
+        rounds=len(rounds),
+        roots=tuple(sorted({r["root"] for r in rounds})) if rooted else (),
+        host_us=over(rounds, "host_us"),
+        espalier_us=over(rounds, "espalier_us") if paired else None,
+        ratio=quantile([r["host_us"] / r["espalier_us"] for r in rounds], 0.5) if paired else None,
+        served=served,
+    )
+
+
+def points(document: dict) -> list[Point]:
+    """Every point of a document, in the order of its jobs."""
+    served = {(job["host"], job["layout"], name): entry["by"] for job in document["jobs"] for name, entry in job["served"].items()}
+    found = []
+    for job in document["jobs"]:
+        groups = defaultdict(list)
+        for r in job["rounds"]:
+            groups[r["collective"], r["bytes"]].append(r)
+        for (collective, size), rounds in groups.items():
+            found.append(_point(job, collective, size, rounds, served.get((job["host"], job["layout"], collective), "")))
+    return found
+
+
+def described(point: Point) -> dict:
+    """As it stands in the file."""
+    rounded = lambda over: {name: round(value, 2) for name, value in vars(over).items()} if over else None
+    plain = {**vars(point), "roots": len(point.roots), "ratio": round(point.ratio, 4) if point.ratio else None}
+    return {**plain, "host_us": rounded(point.host_us), "espalier_us": rounded(point.espalier_us)}

@@ -1,0 +1,84 @@
+"""The checked run of tests/mpi across emulated nodes: every result compared with a plain reference."""
+
+import re
+from dataclasses import dataclass
+
+import hosts
+import pytest
+from conftest import LAYOUTS
+
+# Subjects of the checked program that must run across nodes without the host MPI (ESPALIER_FALLBACK=error).
+WITHOUT_THE_HOST: tuple = ()
+
+
+@dataclass(frozen=True)
+class Part:
+    name: str
+    subjects: str  # "": all
+    policy: str    # of fall-backs; "": as Espalier comes
+
+    @property
+    def arguments(self):
+        return ["--only", self.subjects] if self.subjects else []
+
+    @property
+    def env(self):
+        return {"ESPALIER_FALLBACK": self.policy} if self.policy else {}
+
+
+ALL = Part("all", "", "")
+# What a library does differently across nodes, in a few seconds.
+CORE = Part("core", "barrier,roots,in_place,zero,user_operators,prefixes,communicators", "")
+SERVED = [Part("served", ",".join(WITHOUT_THE_HOST), "error")] if WITHOUT_THE_HOST else []
+
+
+def passed(run):
+    assert run.status == 0, str(run)
+    line = re.search(r"^(\d+) passed, 0 failed, (\d+) ranks$", run.out, re.M)
+    assert line and int(line[1]) > 50, f"no line that says what passed\n{run}"
+    return int(line[2])
+
+
+def without(host):
+    # Intel's own reduction of MPI_REAL16 crashes (2021.18.1), and so where it serves.
+    return ["--without", "MPI_REAL16,MPI_COMPLEX32"] if host.kind == "intel" else []
+
+
+def check(run_on, host, layout, part, ranks):
+    env = {"CHECKED_BARE": "1", **part.env}  # where the host serves it does as it does
+    run = run_on(host, layout, "checked", *part.arguments, *without(host), env=env, timeout=300)
+    assert passed(run) == ranks
+
+
+def ranks_of(layout):
+    from emulated_cluster import parse_layout
+
+    return parse_layout(layout).ranks
+
+
+@pytest.mark.parametrize("layout", ["4x2", "3+1+3"])
+@pytest.mark.parametrize("part", [CORE, *SERVED], ids=lambda part: part.name)
+def test_results_are_right(run_on, host, layout, part):
+    check(run_on, host, layout, part, ranks_of(layout))
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("part", [ALL, *SERVED], ids=lambda part: part.name)
+def test_every_result_is_right(run_on, host, layout, part):
+    check(run_on, host, layout, part, ranks_of(layout))
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("seed", [2, 3])
+def test_random_sequences(run_on, host, seed):
+    run = run_on(host, "4x2", "checked", "--only", "random,interleaved", "--seed", seed, env={"CHECKED_BARE": "1"}, timeout=300)
+    assert passed(run) == 8
+
+
+@pytest.mark.parametrize("kind, subject", [("reduce to another root", "roots"), ("scan leaves out the own vector", "prefixes")])
+def test_the_checked_run_notices_across_nodes(run_on, kind, subject):
+    """The test of the test: a library that breaks one thing must be found out here, too."""
+    host = hosts.HOSTS["mpich"]
+    run = run_on(host, "2x1", "checked", "--only", subject, env={"BROKEN": kind}, library=hosts.broken_library(host))
+    assert run.status != 0 and f"FAILED {subject}" in run.err, f"{kind}: not noticed\n{run}"
