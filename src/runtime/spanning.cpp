@@ -29,7 +29,7 @@ network::Patience patience_of(const NodesShare& nodes) {
   const std::string& mode = Config::instance().text("ESPALIER_WAIT");
   const bool crowded = mode == "auto" ? nodes.ranks_per_core > 1 : mode != "spin";
   if (mode == "sleep") return {1, 0};
-  return crowded ? network::Patience{2, 2000} : network::Patience{2000, 2000};
+  return crowded ? network::Patience{2, 100} : network::Patience{100, 2000};
 }
 
 }  // namespace

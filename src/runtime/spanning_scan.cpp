@@ -18,9 +18,12 @@ bool Spanning::scan(Collective collective, const void* send, void* receive, std:
     const collective::Reduction reduction = {send == Communicator::in_place ? receive : send, receive, bytes,
                                              operation};
     const std::size_t lane = Segments(bytes, plan.segment, operation.extent).longest();
-    if (plan::needs_consecutive_ranks(collective, plan.algorithm)) {
-      std::byte* room = vectors_.of(3 * window * lane);
-      const collective::nodes::ScanRoom rooms = {room, room + window * lane, room + 2 * window * lane};
+    if (nodes_.placement.is_consecutive() && plan.algorithm != plan::Algorithm::transpose) {
+      std::byte* room = vectors_.of(2 * window * lane);
+      const collective::nodes::ScanRoom rooms = {
+          room, room + window * lane,
+          scratch_.of(window * lane *
+                      collective::nodes::scan_scratch_vectors(plan.algorithm, nodes_.placement.nodes()))};
       return on_stage([&](auto& stage) {
         collective::nodes::scan(stage, one_a_node(last_ranks_), my_node() == 0, reduction, prefix, rooms,
                                 plan);

@@ -28,6 +28,10 @@ def crowded_settings(name: str) -> dict[str, str]:
     return dict(_CROWDED[name])
 
 
+# The same for Espalier.
+_CROWDED_ESPALIER = {"ESPALIER_WAIT": "yield"}
+
+
 def mpirun(name: str, folder: Path) -> str:
     """The launcher in the host's folder. Intel's `mpirun` is a script that takes `mpiexec.hydra` from PATH: another MPI's,
     if that is installed, which starts the ranks too, but does not place them as asked."""
@@ -44,7 +48,7 @@ def command(host: Host, cluster: Cluster, layout: Layout, program: list[str], se
             espalier: Optional[Path] = None) -> list[str]:
     """`program` on the cluster's nodes, as words to be run here with `surroundings(host)`. `settings`: environment for the
     ranks alone; `espalier`: the library to preload into them."""
-    settings = dict(settings or {})
+    settings = {**(_CROWDED_ESPALIER if espalier else {}), **(settings or {})}
     words = [mpirun(host.name, host.folder), *launchers.options(KIND[host.name], cluster, layout)]
     words += ["-n", str(layout.ranks)]
     if host.name == "openmpi":

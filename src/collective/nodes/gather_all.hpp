@@ -1,5 +1,5 @@
-// All blocks to all peers in ceil(log2 n) rounds, whatever n is (Bruck's allgather). With it short vectors
-// are reduced in rank order, everywhere alike.
+// All blocks to all peers in ceil(log_ways n) rounds, whatever n is (Bruck's allgather, with several partners
+// a round). With it short vectors are reduced in rank order, everywhere alike.
 #pragma once
 
 #include <vector>
@@ -17,13 +17,16 @@ inline std::size_t bruck_place(int other, int me, int n) {
 template <Network N>
 Task allgather_bruck(N peers, std::byte* blocks, std::size_t bytes) {
   const int n = peers.size(), me = peers.rank();
-  for (int distance = 1; distance < n; distance *= 2) {
-    const std::size_t some = static_cast<std::size_t>(std::min(distance, n - distance)) * bytes;
-    auto from_above =
-        peers.receive(around(me + distance, n), blocks + static_cast<std::size_t>(distance) * bytes, some);
-    auto to_below = peers.send(around(me - distance, n), blocks, some);
-    co_await from_above;
-    co_await to_below;
+  for (int distance = 1; distance < n; distance *= ways) {
+    std::vector<decltype(peers.receive(0, blocks, bytes))> under_way;
+    for (int way = 1; way < ways && way * distance < n; ++way) {
+      const int first = way * distance;
+      const std::size_t some = static_cast<std::size_t>(std::min(distance, n - first)) * bytes;
+      under_way.push_back(
+          peers.receive(around(me + first, n), blocks + static_cast<std::size_t>(first) * bytes, some));
+      under_way.push_back(peers.send(around(me - first, n), blocks, some));
+    }
+    for (auto& message : under_way) co_await message;
   }
 }
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "collective/nodes/vector.hpp"
+#include "collective/nodes/gather_all.hpp"
 
 namespace espalier::collective::nodes {
 
@@ -54,6 +54,19 @@ Task exscan_chain(N peers, PrefixBuffers b, Fold fold) {
     auto to_above = peers.send(me + 1, b.total, b.bytes);
     co_await to_above;
   }
+}
+
+/// Everybody gets all totals and folds those below: ceil(log_ways n) rounds, for short vectors. Scratch: n *
+/// bytes.
+template <Network N, class Fold>
+Task exscan_gather_all(N peers, PrefixBuffers b, Fold fold) {
+  const int n = peers.size(), me = peers.rank();
+  std::copy_n(b.total, b.bytes, b.scratch);
+  auto gathered = allgather_bruck(peers, b.scratch, b.bytes);
+  co_await gathered;
+  const auto total_of = [&](int peer) { return b.scratch + bruck_place(peer, me, n) * b.bytes; };
+  if (me > 0) std::copy_n(total_of(me - 1), b.bytes, b.prefix);
+  for (int peer = me - 2; peer >= 0; --peer) fold(total_of(peer), b.prefix, b.bytes);
 }
 
 }  // namespace espalier::collective::nodes

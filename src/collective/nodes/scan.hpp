@@ -10,10 +10,15 @@
 
 namespace espalier::collective::nodes {
 
-/// Every rank needs all three: window * the longest segment each.
+/// Every rank needs `total` and `prefix`, of window * the longest segment; scratch, of
+/// scan_scratch_vectors() times that, the last of each node.
 struct ScanRoom {
   std::byte *total, *prefix, *scratch;
 };
+
+inline std::size_t scan_scratch_vectors(plan::Algorithm algorithm, int nodes) {
+  return algorithm == plan::Algorithm::gather_all ? static_cast<std::size_t>(nodes) : 1;
+}
 
 namespace detail {
 
@@ -62,10 +67,13 @@ void scan(S& node, N last_ranks, bool is_first_node, const Reduction& r, Prefix 
   };
   const auto start = [&](std::size_t i, int lane, bool&) -> Task {
     if (node.rank() != last) return {};
-    const PrefixBuffers buffers = {in_lane(room.total, i), in_lane(room.prefix, i), in_lane(room.scratch, i),
-                                   segments.bytes(i)};
+    const std::size_t scratch = segments.longest() * scan_scratch_vectors(plan.algorithm, last_ranks.size());
+    const PrefixBuffers buffers = {in_lane(room.total, i), in_lane(room.prefix, i),
+                                   room.scratch + i % window * scratch, segments.bytes(i)};
     if (plan.algorithm == plan::Algorithm::chain)
       return exscan_chain(last_ranks.on(lane), buffers, fold_right);
+    if (plan.algorithm == plan::Algorithm::gather_all)
+      return exscan_gather_all(last_ranks.on(lane), buffers, fold_right);
     return exscan_doubling(last_ranks.on(lane), buffers, fold_right);
   };
   const auto release = [&](std::size_t i) {
