@@ -88,7 +88,7 @@ class Mailboxes {
   };
 
   struct End final : network::Transport {
-    End(Mailboxes& boxes, int process) : boxes(boxes), process(process) {}
+    End(Mailboxes& all, int number) : boxes(all), process(number) {}
     network::Ticket send(int to, int tag, const void* data, std::size_t bytes) override {
       return boxes.send({process, to, tag}, data, bytes);
     }
