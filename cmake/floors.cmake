@@ -17,9 +17,9 @@ function(espalier_floor name)
   endforeach()
 endfunction()
 
-# A unit-test program of a floor: tests/<name>/*.cpp, run by ctest as "<name>".
+# A unit-test program of a floor: tests/<name>/*.cpp and its folders', run by ctest as "<name>".
 function(espalier_floor_test name)
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp)
   if(sources)
     add_executable(test_${name} ${sources})
     target_include_directories(test_${name} PRIVATE ${CMAKE_SOURCE_DIR})

@@ -134,6 +134,7 @@ NodeState::Company NodeState::introduce(const Bootstrap& world, bool willing) {
   const auto all = exchange(world, me);
   Company company;
   for (const Introduction& other : all) holds_all_ &= other.host == all.front().host;
+  job_ = all.front().token;
   for (int r = 0; willing && r < world.size; ++r) {
     const Introduction& other = all[static_cast<std::size_t>(r)];
     if (other.host == me.host && other.willing) company.members.push_back(r);

@@ -20,6 +20,8 @@ class NodeState {
   memory::Arena* arena() const { return arena_.get(); }
   /// Equal for the processes of the node, unlike any other node's or job's; 0 for one that takes no part.
   std::uint64_t id() const { return id_; }
+  /// Equal for the processes that met, unlike any other job's.
+  std::uint64_t job() const { return job_; }
   int rank() const { return rank_; }
   int size() const { return size_; }
   /// Whether all processes of the job are on this node.
@@ -55,6 +57,7 @@ class NodeState {
 
   std::unique_ptr<memory::Arena> arena_;
   std::uint64_t id_ = 0;
+  std::uint64_t job_ = 0;
   int rank_ = 0;
   int size_ = 1;
   bool holds_all_ = true;

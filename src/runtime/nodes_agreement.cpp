@@ -136,10 +136,15 @@ Agreement agree_over_nodes(const Bootstrap& bootstrap, const std::vector<Standin
       std::all_of(standings.begin(), standings.end(), [](const Standing& s) { return s.has_transport != 0; });
   const bool take_part =
       std::all_of(standings.begin(), standings.end(), [](const Standing& s) { return s.node != 0; });
-  if (have_transport && take_part) return Negotiation(bootstrap, standings).agree();
+  // Jobs that the program has joined (MPI_Comm_connect) have a transport each, and number their processes
+  // alike.
+  const bool are_one_job = std::all_of(standings.begin(), standings.end(),
+                                       [&](const Standing& s) { return s.job == standings.front().job; });
+  if (have_transport && take_part && are_one_job) return Negotiation(bootstrap, standings).agree();
   Agreement refused;
-  refused.refusal = take_part ? "spans nodes, and nothing carries Espalier's messages between them"
-                              : "a rank takes no part in Espalier";
+  refused.refusal = !take_part     ? "a rank takes no part in Espalier"
+                    : !are_one_job ? "spans jobs, and nothing carries Espalier's messages between them"
+                                   : "spans nodes, and nothing carries Espalier's messages between them";
   return refused;
 }
 

@@ -73,7 +73,7 @@ class Spanning {
   /// Some ranks, one a node, as peers of this one.
   Peers one_a_node(const std::vector<int>& ranks);
   Peers everybody();
-  int leaders_of(const plan::NetworkPlan& plan) const;
+  int leaders_of(const plan::NetworkPlan& plan, std::size_t extent) const;
   void reduce_whole(const void* send, void* receive, std::size_t bytes, const UserOperation& operation,
                     int root, const plan::NetworkPlan& plan);
   void reduce_by_nodes(const void* send, void* receive, std::size_t bytes, const UserOperation& operation,

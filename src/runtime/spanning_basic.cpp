@@ -46,9 +46,11 @@ bool Spanning::reduce(const void* send, void* receive, std::size_t count, const 
   });
 }
 
-int Spanning::leaders_of(const NetworkPlan& plan) const {
+int Spanning::leaders_of(const NetworkPlan& plan, std::size_t extent) const {
   const auto most = static_cast<int>(counterparts_.size());
-  if (!nodes_.all_share_memory) return 1;
+  if (!nodes_.all_share_memory || most == 1) return 1;
+  // Where the largest node cannot reduce_scatter, none does: the slots are of one size everywhere.
+  if (!collective::Cells::fit(state_->machine, nodes_.placement.largest(), extent)) return 1;
   return plan.leaders == 0 ? most : std::min(plan.leaders, most);
 }
 
@@ -58,7 +60,7 @@ bool Spanning::allreduce(const void* send, void* receive, std::size_t count,
   return serve(Collective::allreduce, bytes, [&](const NetworkPlan& plan) {
     const Roles& tree = roles(plan, nodes_.placement.ranks_of.front().front());
     const collective::nodes::TreePlaces places = {tree.place, tree.place};
-    const int leaders = leaders_of(plan);
+    const int leaders = leaders_of(plan, operation.extent);
     const std::size_t lane = Segments(bytes, plan.segment, operation.extent).longest() + operation.extent;
     std::byte* scratch = nullptr;
     if (local_rank() < leaders)

@@ -25,6 +25,7 @@ Standing own_standing(const Bootstrap& bootstrap, const machine::Layout& layout)
   standing.joined = node != nullptr;
   if (!node) return standing;
   standing.node = node->id();
+  standing.job = node->job();
   standing.shares_memory = node->arena() != nullptr && !by_messages();
   if (standing.shares_memory && bootstrap.rank == 0) {
     standing.share = node->arena()->allocate(layout.bytes()).offset;

@@ -14,6 +14,7 @@ namespace espalier::runtime {
 /// Plain bytes: it crosses the bootstrap.
 struct Standing {
   std::uint64_t node;       // 0: takes no part
+  std::uint64_t job;        // whose transport and numbers these are
   std::uint64_t agreement;  // hash of the configuration that must be equal
   std::uint64_t share;      // rank 0's offer, 0: the budget is spent
   double ranks_per_core;    // rank 0's reading

@@ -89,11 +89,32 @@ TEST(Config, UnknownKeyNamesTheNearest) {
 }
 
 TEST(Config, UnreadableValueFallsBackWithAWarning) {
-  for (const std::string entry :
-       {"ESPALIER=perhaps", "ESPALIER_INLINE=2", "ESPALIER_FALLBACK=abort", "ESPALIER_WAIT=forever",
-        "ESPALIER_SHM=lots", "ESPALIER_SLOTS=0", "ESPALIER_SLOTS=65", "ESPALIER_SLOTS=-1",
-        "ESPALIER_SLOT=1000", "ESPALIER_SLOT=2GiB", "ESPALIER_SLOT=1e18", "ESPALIER_SLOT=64 apples",
-        "ESPALIER_CHUNK=63", "ESPALIER_CHUNK=many", "ESPALIER_SHM="}) {
+  for (const std::string entry : {"ESPALIER=perhaps",
+                                  "ESPALIER_INLINE=2",
+                                  "ESPALIER_FALLBACK=abort",
+                                  "ESPALIER_WAIT=forever",
+                                  "ESPALIER_SHM=lots",
+                                  "ESPALIER_SLOTS=0",
+                                  "ESPALIER_SLOTS=65",
+                                  "ESPALIER_SLOTS=-1",
+                                  "ESPALIER_SLOT=1000",
+                                  "ESPALIER_SLOT=2GiB",
+                                  "ESPALIER_SLOT=1e18",
+                                  "ESPALIER_SLOT=64 apples",
+                                  "ESPALIER_CHUNK=63",
+                                  "ESPALIER_CHUNK=many",
+                                  "ESPALIER_SHM=",
+                                  "ESPALIER_SEGMENT=63",
+                                  "ESPALIER_SEGMENT=0",
+                                  "ESPALIER_SEGMENT=1025MiB",
+                                  "ESPALIER_SEGMENT=long",
+                                  "ESPALIER_LEADERS=0",
+                                  "ESPALIER_LEADERS=-1",
+                                  "ESPALIER_LEADERS=2.5",
+                                  "ESPALIER_LEADERS=99999999999",
+                                  "ESPALIER_LEADERS=everybody",
+                                  "ESPALIER_NODE_STAGE=messages",
+                                  "ESPALIER_NODE_STAGE="}) {
     const Config config = config_of({entry});
     const std::string name = entry.substr(0, entry.find('='));
     ASSERT_EQ(config.warnings().size(), 1u) << entry;
@@ -101,6 +122,15 @@ TEST(Config, UnreadableValueFallsBackWithAWarning) {
     EXPECT_TRUE(contains(config.warnings()[0], "environment")) << config.warnings()[0];
     EXPECT_EQ(config.text(name), config.value(name).key->fallback) << entry;
     EXPECT_EQ(config.value(name).origin, "default") << entry;
+  }
+}
+
+TEST(Config, ValuesOfTheNetworkStage) {
+  for (const char* entry :
+       {"ESPALIER_SEGMENT=64", "ESPALIER_SEGMENT=1GiB", "ESPALIER_LEADERS=1", "ESPALIER_LEADERS=all",
+        "ESPALIER_NODE_STAGE=shared", "ESPALIER_NODE_STAGE=p2p"}) {
+    const Config config = config_of({entry});
+    EXPECT_TRUE(config.warnings().empty()) << config.warnings().front();
   }
 }
 
@@ -114,14 +144,17 @@ TEST(Config, FlagsHaveFourWordsEachInAnyCase) {
 TEST(Config, AgreementChangesWithAgreedKeysOnly) {
   const auto plain = config_of({}).agreement();
   for (const ConfigKey& key : config_keys) {
-    const std::string other = key.fallback == "on"              ? "off"
-                              : key.fallback == "8"             ? "16"
-                              : key.fallback == "32KiB"         ? "64KiB"
-                              : key.name == "ESPALIER_SHM"      ? "1GiB"
-                              : key.name == "ESPALIER_CHUNK"    ? "8KiB"
-                              : key.name == "ESPALIER_WAIT"     ? "sleep"
-                              : key.name == "ESPALIER_FALLBACK" ? "error"
-                                                                : "something";
+    const std::string other = key.fallback == "on"                ? "off"
+                              : key.fallback == "8"               ? "16"
+                              : key.fallback == "32KiB"           ? "64KiB"
+                              : key.name == "ESPALIER_SHM"        ? "1GiB"
+                              : key.name == "ESPALIER_CHUNK"      ? "8KiB"
+                              : key.name == "ESPALIER_WAIT"       ? "sleep"
+                              : key.name == "ESPALIER_SEGMENT"    ? "8KiB"
+                              : key.name == "ESPALIER_LEADERS"    ? "3"
+                              : key.name == "ESPALIER_NODE_STAGE" ? "p2p"
+                              : key.name == "ESPALIER_FALLBACK"   ? "error"
+                                                                  : "something";
     const Config config = config_of({std::string(key.name) + "=" + other});
     ASSERT_EQ(config.text(key.name), other);
     EXPECT_EQ(config.agreement() != plain, key.agreed) << key.name;

@@ -16,8 +16,13 @@ namespace espalier::testing {
 
 class Ranks {
  public:
-  explicit Ranks(int count, int slots = 8, std::size_t slot_bytes = 4096,
-                 machine::WaitMode mode = machine::WaitMode::automatic) {
+  /// Whom a rank pokes while it waits.
+  using PokeOf = std::function<machine::Poke(int rank)>;
+
+  explicit Ranks(
+      int count, int slots = 8, std::size_t slot_bytes = 4096,
+      machine::WaitMode mode = machine::WaitMode::automatic,
+      const PokeOf& poke_of = [](int) { return machine::Poke{}; }) {
     machine::Layout layout;
     layout.ranks = count;
     layout.slots = slots;
@@ -31,10 +36,11 @@ class Ranks {
     const double cores = std::max(1u, std::thread::hardware_concurrency());
     for (int rank = 0; rank < count; ++rank)
       machines_.push_back(std::make_unique<machine::HostMachine>(
-          memory_.get(), layout, rank, machine::wait_policy(mode, count / cores), machine::Poke{}));
+          memory_.get(), layout, rank, machine::wait_policy(mode, count / cores), poke_of(rank)));
   }
 
   int count() const { return static_cast<int>(machines_.size()); }
+  machine::HostMachine& machine(int rank) { return *machines_[static_cast<std::size_t>(rank)]; }
 
   static bool single_copy() {
     int one = 1, other = 0;

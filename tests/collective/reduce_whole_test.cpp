@@ -3,6 +3,7 @@
 #include <string>
 
 #include "collective/reduce_whole.hpp"
+#include "tests/collective/affine.hpp"
 #include "tests/collective/ranks.hpp"
 #include "tree/contiguous.hpp"
 
@@ -10,29 +11,7 @@ namespace espalier::collective {
 namespace {
 
 using machine::HostMachine;
-
-// Affine maps x -> a x + b modulo a prime, composed: associative, does not commute.
-struct Affine {
-  std::uint64_t a, b;
-  bool operator==(const Affine&) const = default;
-};
-constexpr std::uint64_t prime = 1000003;
-Affine after(const Affine& left, const Affine& right) {
-  return {left.a * right.a % prime, (left.b * right.a + right.b) % prime};
-}
-Affine map_of(int rank, std::size_t index) {
-  return {static_cast<std::uint64_t>(rank) * 17 + index + 2,
-          static_cast<std::uint64_t>(rank) * 1009 + index * 3 + 1};
-}
-
-struct Length {
-  std::size_t count;
-};
-void combine(void* context, const void* left, void* right) {
-  const auto* l = static_cast<const Affine*>(left);
-  auto* r = static_cast<Affine*>(right);
-  for (std::size_t i = 0; i < static_cast<Length*>(context)->count; ++i) r[i] = after(l[i], r[i]);
-}
+using testing::Affine;
 
 ContiguousPlace place_in(const tree::ContiguousTree& all, int rank) {
   const auto& children = all.tree.children_of(rank);
@@ -51,15 +30,13 @@ TEST(ReduceWhole, KeepsRankOrderForEveryRoot) {
     ranks.run([&](HostMachine& m) {
       for (const std::size_t count : {std::size_t{1}, std::size_t{7}, std::size_t{300}, std::size_t{5000}})
         for (int root = 0; root < n; ++root) {
-          std::vector<Affine> send(count), receive(count), wanted(count);
-          for (std::size_t i = 0; i < count; ++i) {
-            send[i] = map_of(m.rank(), i);
-            wanted[i] = map_of(0, i);
-            for (int r = 1; r < n; ++r) wanted[i] = after(wanted[i], map_of(r, i));
-          }
-          Length length{count};
+          const std::vector<Affine> send = testing::maps_of(m.rank(), count);
+          std::vector<Affine> receive(count);
+          const std::vector<Affine> wanted = testing::composed(0, n - 1, count);
+          testing::Length length{count};
           reduce_whole(m, places[static_cast<std::size_t>(root)][static_cast<std::size_t>(m.rank())],
-                       send.data(), receive.data(), count * sizeof(Affine), {combine, &length}, Plan{});
+                       send.data(), receive.data(), count * sizeof(Affine),
+                       {testing::combine_affine, &length}, Plan{});
           if (m.rank() != root || receive == wanted) continue;
           const std::lock_guard lock(mutex);
           ADD_FAILURE() << n << " ranks, root " << root << ", " << count << " elements";

@@ -224,10 +224,12 @@ TEST(Rules, DefaultsReadWithoutWarning) { EXPECT_FALSE(default_rules().empty());
 
 TEST(Rules, DefaultOriginsPointAtTheRules) {
   for (const Rule& rule : default_rules()) {
-    EXPECT_EQ(rule.plan.origin.file, "src/plan/default_rules.json");
-    EXPECT_GT(rule.plan.origin.line, 1);
-    const Algorithm named = rule.between_nodes ? rule.network.algorithm : rule.plan.algorithm;
-    EXPECT_TRUE(contains(rule.plan.origin.rule, std::string(to_string(named))));
+    const Origin& origin = rule.between_nodes ? rule.network.origin : rule.plan.origin;
+    const Algorithm algorithm = rule.between_nodes ? rule.network.algorithm : rule.plan.algorithm;
+    EXPECT_EQ(origin.file, "src/plan/default_rules.json");
+    EXPECT_GT(origin.line, 1);
+    EXPECT_TRUE(contains(origin.rule, std::string(to_string(algorithm)))) << origin.rule;
+    EXPECT_EQ(contains(origin.rule, "\"network\""), rule.between_nodes) << origin.rule;
   }
 }
 

@@ -7,6 +7,8 @@
 #include <fstream>
 #include <string>
 
+#include "base/error.hpp"
+#include "network/transport.hpp"
 #include "runtime/node.hpp"
 #include "runtime/process.hpp"
 #include "tests/runtime/bootstrap.hpp"
@@ -164,14 +166,24 @@ TEST(Communicator, SubCommunicatorsSideBySide) {
   });
 }
 
+/// One that nothing may be sent by.
+struct Untouched final : network::Transport {
+  network::Ticket send(int, int, const void*, std::size_t) override { throw Error("a message was sent"); }
+  network::Ticket receive(int, int, void*, std::size_t) override { throw Error("a message was wanted"); }
+  bool test(network::Ticket) override { throw Error("a message was tested"); }
+  void poke() override {}
+  int tags() const override { return 1 << 15; }
+};
+
 TEST(Communicator, StrangersAreRefusedOnAllRanks) {
-  // Two jobs, each with its own arena, and a communicator across both.
+  // Two jobs, each with its own arena and transport, and a communicator across both.
   Board left(2), right(2), both(4);
   run_ranks(4, [&](int rank) {
     Process::instance().join(bootstrap_of(rank < 2 ? left : right, rank % 2));
+    Process::instance().set_transport(std::make_unique<Untouched>());
     const auto across = Communicator::create(bootstrap_of(both, rank));
     EXPECT_FALSE(across->active());
-    EXPECT_EQ(across->refusal(), "spans nodes or jobs");
+    EXPECT_EQ(across->refusal(), "spans jobs, and nothing carries Espalier's messages between them");
     double value = 1;
     EXPECT_FALSE(across->allreduce(&value, &value, 1, sum_of_doubles()));
     EXPECT_FALSE(across->barrier());

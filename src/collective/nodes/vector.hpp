@@ -48,9 +48,9 @@ class Slices {
   std::size_t elements_, extent_, count_;
 };
 
-/// How many parts come together in a round of the algorithms for short messages: on most networks seven more
-/// messages cost about as much as waiting for one.
-inline constexpr int ways = 8;
+/// How many parts come together in a round of the algorithms for short messages: on most networks two more
+/// messages cost less than another round.
+inline constexpr int ways = 4;
 
 /// A number of a circle of n.
 inline int around(int number, int n) { return (number % n + n) % n; }
