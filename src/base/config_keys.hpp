@@ -37,6 +37,8 @@ inline constexpr std::array config_keys = {
     ConfigKey{"ESPALIER_NETWORK_ALLREDUCE", "", true, "algorithm of every allreduce between nodes"},
     ConfigKey{"ESPALIER_NETWORK_SCAN", "", true, "algorithm of every scan between nodes"},
     ConfigKey{"ESPALIER_NETWORK_EXSCAN", "", true, "algorithm of every exscan between nodes"},
+    ConfigKey{"ESPALIER_NETWORK_REDUCE_SCATTER_BLOCK", "", true, "algorithm of every reduce_scatter_block between nodes"},
+    ConfigKey{"ESPALIER_NETWORK_REDUCE_SCATTER", "", true, "algorithm of every reduce_scatter between nodes"},
     ConfigKey{"ESPALIER_NETWORK_TREE", "", true, "tree between nodes, such as \"knomial:2\""},
     ConfigKey{"ESPALIER_SEGMENT", "", true, "bytes of a segment of the network stage"},
     ConfigKey{"ESPALIER_LEADERS", "", true, "ranks of a node that share an allreduce's network stage: a number, or all"},

@@ -28,9 +28,10 @@ enum class Algorithm : unsigned char {
   scatter_allgather,   ///< the root scatters, a ring collects
   chain,               ///< from node to node in order
   transpose,           ///< every node does one slice of the elements for all ranks
+  allreduce,           ///< an allreduce, of which every rank keeps its block
 };
 
-inline constexpr std::array<std::string_view, 15> algorithm_names = {"host",
+inline constexpr std::array<std::string_view, 16> algorithm_names = {"host",
                                                                      "exchange",
                                                                      "central",
                                                                      "tree",
@@ -44,7 +45,8 @@ inline constexpr std::array<std::string_view, 15> algorithm_names = {"host",
                                                                      "gather-all",
                                                                      "scatter-allgather",
                                                                      "chain",
-                                                                     "transpose"};
+                                                                     "transpose",
+                                                                     "allreduce"};
 
 constexpr std::string_view to_string(Algorithm algorithm) {
   return algorithm_names[static_cast<std::size_t>(algorithm)];

@@ -305,6 +305,9 @@ std::vector<Algorithm> network_algorithms_of(Collective collective) {
     case Collective::exscan:
       return {Algorithm::host, Algorithm::recursive_doubling, Algorithm::chain, Algorithm::gather_all,
               Algorithm::transpose};
+    case Collective::reduce_scatter_block:
+    case Collective::reduce_scatter:
+      return {Algorithm::host, Algorithm::allreduce};
     default:
       return {Algorithm::host};
   }

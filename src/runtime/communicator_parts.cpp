@@ -33,12 +33,18 @@ std::vector<std::size_t> edges_of(std::span<const std::size_t> counts, std::size
   return edges;
 }
 
+std::vector<std::size_t> equal_edges(int ranks, std::size_t block) {
+  return edges_of(std::vector<std::size_t>(static_cast<std::size_t>(ranks), block), 1);
+}
+
 }  // namespace
 
 bool Communicator::reduce_scatter_block(const void* send, void* receive, std::size_t count,
                                         const reduce::Operation& operation) {
   if (!state_) {
-    if (spanning_) return false;
+    if (spanning_)
+      return spanning_->reduce_scatter(Collective::reduce_scatter_block, send, receive,
+                                       equal_edges(size_, count * operation.extent), operation);
     if (active_) reduce_alone(send, receive, count, operation);
     return active_;
   }
@@ -55,7 +61,9 @@ bool Communicator::reduce_scatter_block(const void* send, void* receive, std::si
 bool Communicator::reduce_scatter(const void* send, void* receive, std::span<const std::size_t> counts,
                                   const reduce::Operation& operation) {
   if (!state_) {
-    if (spanning_) return false;
+    if (spanning_)
+      return spanning_->reduce_scatter(Collective::reduce_scatter, send, receive,
+                                       edges_of(counts, operation.extent), operation);
     if (active_) reduce_alone(send, receive, counts[0], operation);
     return active_;
   }
@@ -147,7 +155,9 @@ bool Communicator::reduce_scatter_block(const void* send, void* receive, std::si
     return state_->reduce_scatter(Collective::reduce_scatter_block, send, receive,
                                   std::vector<std::size_t>(static_cast<std::size_t>(size_), bytes),
                                   operation);
-  if (spanning_) return false;
+  if (spanning_)
+    return spanning_->reduce_scatter(Collective::reduce_scatter_block, send, receive,
+                                     equal_edges(size_, bytes), operation);
   if (active_) copy_alone(receive, send, bytes);
   return active_;
 }
@@ -155,7 +165,9 @@ bool Communicator::reduce_scatter_block(const void* send, void* receive, std::si
 bool Communicator::reduce_scatter(const void* send, void* receive, std::span<const std::size_t> bytes,
                                   const UserOperation& operation) {
   if (state_) return state_->reduce_scatter(Collective::reduce_scatter, send, receive, bytes, operation);
-  if (spanning_) return false;
+  if (spanning_)
+    return spanning_->reduce_scatter(Collective::reduce_scatter, send, receive, edges_of(bytes, 1),
+                                     operation);
   if (active_) copy_alone(receive, send, bytes[0]);
   return active_;
 }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -34,11 +35,16 @@ class Spanning {
   bool allreduce(const void* send, void* receive, std::size_t count, const reduce::Operation& operation);
   bool scan(Collective collective, const void* send, void* receive, std::size_t count,
             const reduce::Operation& operation);
+  /// Of both kinds. `edges`: where each rank's block begins, in bytes, and where the last ends.
+  bool reduce_scatter(Collective collective, const void* send, void* receive,
+                      std::span<const std::size_t> edges, const reduce::Operation& operation);
 
   bool reduce(const void* send, void* receive, std::size_t bytes, const UserOperation& operation, int root);
   bool allreduce(const void* send, void* receive, std::size_t bytes, const UserOperation& operation);
   bool scan(Collective collective, const void* send, void* receive, std::size_t bytes,
             const UserOperation& operation);
+  bool reduce_scatter(Collective collective, const void* send, void* receive,
+                      std::span<const std::size_t> edges, const UserOperation& operation);
 
  private:
   using Peers = network::Peers;
@@ -74,6 +80,9 @@ class Spanning {
   Peers one_a_node(const std::vector<int>& ranks);
   Peers everybody();
   int leaders_of(const plan::NetworkPlan& plan, std::size_t extent) const;
+  void reduce_everywhere(const collective::Reduction& reduction, const plan::NetworkPlan& plan);
+  void reduce_whole_everywhere(const void* send, void* receive, std::size_t bytes,
+                               const UserOperation& operation, const plan::NetworkPlan& plan);
   void reduce_whole(const void* send, void* receive, std::size_t bytes, const UserOperation& operation,
                     int root, const plan::NetworkPlan& plan);
   void reduce_by_nodes(const void* send, void* receive, std::size_t bytes, const UserOperation& operation,
@@ -94,7 +103,7 @@ class Spanning {
   std::vector<std::vector<int>> counterparts_;  // by rank on its node: that rank of each node
   std::vector<int> last_ranks_;                 // of each node
   std::map<std::pair<const plan::NetworkPlan*, int>, Roles> roles_;
-  Room vectors_, scratch_;
+  Room vectors_, scratch_, whole_;
 };
 
 }  // namespace espalier::runtime

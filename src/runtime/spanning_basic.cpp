@@ -58,26 +58,43 @@ bool Spanning::allreduce(const void* send, void* receive, std::size_t count,
                          const reduce::Operation& operation) {
   const std::size_t bytes = count * operation.extent;
   return serve(Collective::allreduce, bytes, [&](const NetworkPlan& plan) {
-    const Roles& tree = roles(plan, nodes_.placement.ranks_of.front().front());
-    const collective::nodes::TreePlaces places = {tree.place, tree.place};
-    const int leaders = leaders_of(plan, operation.extent);
-    const std::size_t lane = Segments(bytes, plan.segment, operation.extent).longest() + operation.extent;
-    std::byte* scratch = nullptr;
-    if (local_rank() < leaders)
-      scratch =
-          scratch_.of(window * lane *
-                      collective::nodes::scratch_vectors(plan.algorithm, nodes_.placement.nodes(), places));
-    const collective::Reduction reduction = {source(send, receive), receive, bytes, operation};
-    on_stage([&]<class Stage>(Stage& stage) {
-      if constexpr (collective::nodes::SplittingStage<Stage>)
-        if (leaders > 1) {
-          const auto number = static_cast<std::size_t>(std::min(local_rank(), leaders - 1));
-          return collective::nodes::allreduce_split(stage, one_a_node(counterparts_[number]), leaders, places,
-                                                    reduction, scratch, plan);
-        }
-      collective::nodes::allreduce(stage, one_a_node(counterparts_.front()), places, reduction, scratch,
-                                   plan);
-    });
+    reduce_everywhere({source(send, receive), receive, bytes, operation}, plan);
+  });
+}
+
+bool Spanning::reduce_scatter(Collective collective, const void* send, void* receive,
+                              std::span<const std::size_t> edges, const reduce::Operation& operation) {
+  const std::size_t bytes = edges.back(), own = edges[static_cast<std::size_t>(rank_)];
+  return serve(collective, bytes, [&](const NetworkPlan&) {
+    if (bytes == 0) return;
+    std::byte* whole = whole_.of(bytes);
+    reduce_everywhere({source(send, receive), whole, bytes, operation},
+                      selector_(Collective::allreduce, bytes));
+    // The kernel leaves the padding of pairs alone.
+    const void* mine = whole + own;
+    const std::size_t count = (edges[static_cast<std::size_t>(rank_) + 1] - own) / operation.extent;
+    if (count > 0) operation.kernel(receive, &mine, 1, count);
+  });
+}
+
+void Spanning::reduce_everywhere(const collective::Reduction& reduction, const NetworkPlan& plan) {
+  const std::size_t extent = reduction.operation.extent;
+  const Roles& tree = roles(plan, nodes_.placement.ranks_of.front().front());
+  const collective::nodes::TreePlaces places = {tree.place, tree.place};
+  const int leaders = leaders_of(plan, extent);
+  const std::size_t lane = Segments(reduction.bytes, plan.segment, extent).longest() + extent;
+  std::byte* scratch = nullptr;
+  if (local_rank() < leaders)
+    scratch = scratch_.of(
+        window * lane * collective::nodes::scratch_vectors(plan.algorithm, nodes_.placement.nodes(), places));
+  on_stage([&]<class Stage>(Stage& stage) {
+    if constexpr (collective::nodes::SplittingStage<Stage>)
+      if (leaders > 1) {
+        const auto number = static_cast<std::size_t>(std::min(local_rank(), leaders - 1));
+        return collective::nodes::allreduce_split(stage, one_a_node(counterparts_[number]), leaders, places,
+                                                  reduction, scratch, plan);
+      }
+    collective::nodes::allreduce(stage, one_a_node(counterparts_.front()), places, reduction, scratch, plan);
   });
 }
 

@@ -84,13 +84,32 @@ bool Spanning::reduce(const void* send, void* receive, std::size_t bytes, const 
 bool Spanning::allreduce(const void* send, void* receive, std::size_t bytes, const UserOperation& operation) {
   if (bytes > Transport::longest) return false;
   return serve_as(Algorithm::tree, Collective::allreduce, bytes, [&](const NetworkPlan& plan) {
-    constexpr int root = 0;
+    if (bytes > 0)
+      reduce_whole_everywhere(send == Communicator::in_place ? receive : send, receive, bytes, operation,
+                              plan);
+  });
+}
+
+void Spanning::reduce_whole_everywhere(const void* send, void* receive, std::size_t bytes,
+                                       const UserOperation& operation, const NetworkPlan& plan) {
+  constexpr int root = 0;
+  reduce_whole(send, receive, bytes, operation, root, plan);
+  const NetworkPlan& down = selector_(Collective::bcast, bytes);
+  on_stage(
+      [&](auto& stage) { collective::nodes::bcast(stage, rooted(roles(down, root)), receive, bytes, down); });
+}
+
+bool Spanning::reduce_scatter(Collective collective, const void* send, void* receive,
+                              std::span<const std::size_t> edges, const UserOperation& operation) {
+  const std::size_t bytes = edges.back(), own = edges[static_cast<std::size_t>(rank_)];
+  if (bytes > Transport::longest) return false;
+  return serve_as(Algorithm::allreduce, collective, bytes, [&](const NetworkPlan&) {
     if (bytes == 0) return;
-    reduce_whole(send, receive, bytes, operation, root, plan);
-    const NetworkPlan& down = selector_(Collective::bcast, bytes);
-    on_stage([&](auto& stage) {
-      collective::nodes::bcast(stage, rooted(roles(down, root)), receive, bytes, down);
-    });
+    std::byte* whole = whole_.of(bytes);
+    reduce_whole_everywhere(send == Communicator::in_place ? receive : send, whole, bytes, operation,
+                            selector_(Collective::allreduce, bytes));
+    const std::size_t own_bytes = edges[static_cast<std::size_t>(rank_) + 1] - own;
+    if (own_bytes > 0) std::memcpy(receive, whole + own, own_bytes);
   });
 }
 
