@@ -83,7 +83,7 @@ class Communicator {
 
   /// Rank r gets block r of the reduced vector: `count` elements each, or counts[r]. In place: the whole
   /// vector is in `receive`, the result goes to its start. On one node all that follow fold in rank order,
-  /// from left to right; so do scans over nodes.
+  /// from left to right.
   bool reduce_scatter_block(const void* send, void* receive, std::size_t count,
                             const reduce::Operation& operation);
   bool reduce_scatter(const void* send, void* receive, std::span<const std::size_t> counts,
