@@ -1,6 +1,7 @@
 #include "progress.h"
 
 #include <mpi.h>
+#include <stddef.h>
 
 // A test of a request that stays incomplete reaches every host's engine; a probe does not
 // (src/mpi/progress.hpp).
