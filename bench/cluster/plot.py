@@ -36,12 +36,22 @@ def _side(axes, points: Sequence[Point], name: str, label: str, colour: str, mar
     axes.errorbar(at, [over.median for over in overs], yerr=whiskers, color=colour, marker=marker, capsize=4, linestyle="none", label=label)
 
 
+def _readable_logarithm(axes) -> None:
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    axes.set_yscale("log")
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+    axes.yaxis.set_minor_formatter(NullFormatter())
+
+
 def _panel(axes, points: Sequence[Point]) -> None:
     points = sorted(points, key=lambda point: point.bytes)
     for side in _SIDES:
         _side(axes, points, *side)
     axes.set_xticks(range(len(points)), [print_bytes(point.bytes) for point in points])
-    axes.set_yscale("log")
+    axes.set_xlim(-0.5, len(points) - 0.5)
+    _readable_logarithm(axes)
 
 
 def _figure(plt, collective: str, points: Sequence[Point], about: str):
@@ -56,8 +66,7 @@ def _figure(plt, collective: str, points: Sequence[Point], about: str):
             axes.set_title(f"{HOSTS[host].title}, {layout}" if here else f"{HOSTS[host].title}: not on {layout}")
             if column == 0:
                 axes.set_ylabel("µs, all roots")
-    handles, labels = grid[0][0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="upper right", ncols=2)
+    grid[0][0].legend(loc="upper left")
     figure.suptitle(f"{collective} over all roots: median, least and most; {about}", x=0.01, ha="left", fontsize=11)
     figure.tight_layout(rect=(0, 0, 1, 0.97))
     return figure

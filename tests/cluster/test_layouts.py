@@ -8,6 +8,7 @@ from conftest import LAYOUTS
 from emulated_cluster import parse_layout
 from jobs import Job
 
+USUAL = ["8x2", "3+1+3", "4x2-cyclic"]  # the others are of the same kinds
 LINE = re.compile(r"^rank (\d+): host (\S+), (\d+) of (\d+), sum (\d+)$", re.M)
 
 
@@ -27,7 +28,7 @@ def seen(run):
     return [(int(a), host, int(b), int(c), int(d)) for a, host, b, c, d in LINE.findall(run.out)]
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("layout", [pytest.param(name, marks=[] if name in USUAL else pytest.mark.full) for name in LAYOUTS])
 def test_node_sizes(cluster, host, layout):
     wanted = parse_layout(layout)
     run = Job(cluster, host, wanted).run("nodes")
@@ -35,7 +36,7 @@ def test_node_sizes(cluster, host, layout):
 
 
 @pytest.mark.needs_espalier
-@pytest.mark.parametrize("layout", ["4x2", "3+1+3"])
+@pytest.mark.parametrize("layout", ["3+1+3", pytest.param("4x2", marks=pytest.mark.full)])
 def test_the_ranks_of_a_node_meet_in_shared_memory(cluster, host, layout, tmp_path):
     """Espalier serves the communicator of a node as if the other nodes were not there."""
     statistics = tmp_path / "statistics.json"
