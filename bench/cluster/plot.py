@@ -1,4 +1,4 @@
-"""Plots over roots, as in HIER figures 2 to 4 and 8 to 10: medians, and whiskers to the least and the most of all roots."""
+"""Plots over roots, as in HIER figures 2 to 4 and 8 to 10: medians, with whiskers to the least and most of all roots."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ def _pyplot():
     import matplotlib
 
     matplotlib.use("agg")
-    matplotlib.rcParams.update({"font.size": 10, "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True})
+    matplotlib.rcParams.update(
+        {"font.size": 10, "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True}
+    )
     matplotlib.rcParams.update({"grid.color": "#dddddd", "legend.frameon": False, "svg.hashsalt": "espalier"})
     import matplotlib.pyplot as plt
 
@@ -33,7 +35,16 @@ def _side(axes, points: Sequence[Point], name: str, label: str, colour: str, mar
     overs: list[Over] = [over for _, over in with_it]
     whiskers = [[over.median - over.least for over in overs], [over.most - over.median for over in overs]]
     at = [place + shift for place, _ in with_it]
-    axes.errorbar(at, [over.median for over in overs], yerr=whiskers, color=colour, marker=marker, capsize=4, linestyle="none", label=label)
+    axes.errorbar(
+        at,
+        [over.median for over in overs],
+        yerr=whiskers,
+        color=colour,
+        marker=marker,
+        capsize=4,
+        linestyle="none",
+        label=label,
+    )
 
 
 def _readable_logarithm(axes) -> None:
@@ -57,7 +68,9 @@ def _panel(axes, points: Sequence[Point]) -> None:
 def _figure(plt, collective: str, points: Sequence[Point], about: str):
     layouts = list(dict.fromkeys(point.layout for point in points))
     hosts = list(dict.fromkeys(point.host for point in points))
-    figure, grid = plt.subplots(len(layouts), len(hosts), figsize=(3.6 * len(hosts), 2.8 * len(layouts)), squeeze=False, sharey="row")
+    figure, grid = plt.subplots(
+        len(layouts), len(hosts), figsize=(3.6 * len(hosts), 2.8 * len(layouts)), squeeze=False, sharey="row"
+    )
     for row, layout in enumerate(layouts):
         for column, host in enumerate(hosts):
             axes = grid[row][column]

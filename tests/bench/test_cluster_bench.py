@@ -1,4 +1,4 @@
-"""bench/cluster: what is made of rounds over roots and of messages, on made-up numbers; and one real job on emulated nodes."""
+"""bench/cluster: what is made of rounds over roots and of messages, on made-up numbers; and a real job."""
 
 import json
 import subprocess
@@ -20,7 +20,15 @@ from emulated_cluster import obstacle, parse_layout  # noqa: E402
 
 
 def a_round(collective, root, host_us, espalier_us, size=8):
-    return {"collective": collective, "bytes": size, "root": root, "round": root, "calls": 1, "host_us": host_us, "espalier_us": espalier_us}
+    return {
+        "collective": collective,
+        "bytes": size,
+        "root": root,
+        "round": root,
+        "calls": 1,
+        "host_us": host_us,
+        "espalier_us": espalier_us,
+    }
 
 
 def a_job(*rounds, served="espalier"):
@@ -36,7 +44,10 @@ def a_job(*rounds, served="espalier"):
 
 def test_rooted_collectives_are_summed_up_over_roots():
     """The median of each root first: one slow round of a root with three does not count."""
-    rounds = [a_round("bcast", 0, us, us / 2) for us in (10, 10, 1000)] + [a_round("bcast", 1, 30, 10), a_round("bcast", 2, 50, 25)]
+    rounds = [a_round("bcast", 0, us, us / 2) for us in (10, 10, 1000)] + [
+        a_round("bcast", 1, 30, 10),
+        a_round("bcast", 2, 50, 25),
+    ]
     (point,) = summary.points({"jobs": [a_job(*rounds)]})
     assert (point.over, point.roots, point.rounds) == ("roots", (0, 1, 2), 5)
     assert vars(point.host_us) == {"least": 10, "median": 30, "most": 50}
@@ -51,7 +62,10 @@ def test_collectives_without_root_are_summed_up_over_rounds():
 
 
 def test_the_host_alone():
-    rounds = [{name: value for name, value in a_round("bcast", root, 7, 0).items() if name != "espalier_us"} for root in (0, 1)]
+    rounds = [
+        {name: value for name, value in a_round("bcast", root, 7, 0).items() if name != "espalier_us"}
+        for root in (0, 1)
+    ]
     (point,) = summary.points({"jobs": [a_job(*rounds, served="host")]})
     assert point.espalier_us is None and point.ratio is None
     assert summary.described(point)["host_us"] == {"least": 7, "median": 7, "most": 7}
@@ -61,7 +75,12 @@ def test_the_model_finds_latency_and_rate():
     """Made up: 600 µs and 8 ns a byte; a row goes at 8 ns a byte and never faster than 5 µs a message."""
     sizes = (8, 1024, 65536, 262144, 1048576)
     messages = [
-        {"where": "between nodes", "bytes": size, "half_trip_us": [600 + 0.008 * size] * 3, "gap_us": [max(5, 0.008 * size)] * 3}
+        {
+            "where": "between nodes",
+            "bytes": size,
+            "half_trip_us": [600 + 0.008 * size] * 3,
+            "gap_us": [max(5, 0.008 * size)] * 3,
+        }
         for size in sizes
     ]
     (found,) = model.of_jobs([{**a_job(), "messages": messages}])
@@ -118,9 +137,22 @@ def test_a_run_on_emulated_nodes(tmp_path):
     if why:
         pytest.skip(why)
     target = tmp_path / "result.json"
-    words = ["--hosts", "openmpi", "--layouts", "2x2", "--root-layouts", "", "--collectives", "barrier,reduce,scan", "--sizes", "8,4K"]
+    words = [
+        "--hosts",
+        "openmpi",
+        "--layouts",
+        "2x2",
+        "--root-layouts",
+        "",
+        "--collectives",
+        "barrier,reduce,scan",
+        "--sizes",
+        "8,4K",
+    ]
     words += ["--delay", "0", "--rate", "0", "--rounds", "1", "--json", str(target)]
-    done = subprocess.run([sys.executable, str(ROOT / "bench" / "cluster"), *words], capture_output=True, text=True, timeout=200)
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "bench" / "cluster"), *words], capture_output=True, text=True, timeout=200
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     found = file.load(target)
     measured = {(p["collective"], p["bytes"]): p for p in found["points"]}

@@ -15,7 +15,7 @@ WITHOUT_THE_HOST: tuple = ()
 class Part:
     name: str
     subjects: str  # "": all
-    policy: str    # of fall-backs; "": as Espalier comes
+    policy: str  # of fall-backs; "": as Espalier comes
 
     @property
     def arguments(self):
@@ -72,11 +72,15 @@ def test_every_result_is_right(run_on, host, layout, part):
 @pytest.mark.full
 @pytest.mark.parametrize("seed", [2, 3])
 def test_random_sequences(run_on, host, seed):
-    run = run_on(host, "4x2", "checked", "--only", "random,interleaved", "--seed", seed, env={"CHECKED_BARE": "1"}, timeout=300)
+    run = run_on(
+        host, "4x2", "checked", "--only", "random,interleaved", "--seed", seed, env={"CHECKED_BARE": "1"}, timeout=300
+    )
     assert passed(run) == 8
 
 
-@pytest.mark.parametrize("kind, subject", [("reduce to another root", "roots"), ("scan leaves out the own vector", "prefixes")])
+@pytest.mark.parametrize(
+    "kind, subject", [("reduce to another root", "roots"), ("scan leaves out the own vector", "prefixes")]
+)
 def test_the_checked_run_notices_across_nodes(run_on, kind, subject):
     """The test of the test: a library that breaks one thing must be found out here, too."""
     host = hosts.HOSTS["mpich"]

@@ -192,8 +192,8 @@ def preload_of(host: Host, library: Path | None) -> str:
 
 
 def command_for(host: Host, ranks: int, arguments, preload: str, settings: dict[str, str], placement=()) -> list[str]:
-    """mpirun with the settings for the ranks only: the launcher and its helpers stay as they are. `placement`: options that
-    say on which nodes the ranks go."""
+    """mpirun with the settings for the ranks only: the launcher and its helpers stay as they are. `placement`: options
+    that say on which nodes the ranks go."""
     settings = dict(settings)
     if preload:
         settings["LD_PRELOAD"] = preload
@@ -226,7 +226,8 @@ def launch(host: Host, ranks: int, name, *arguments, env=None, wrap=(), placemen
            library=None, cwd=None) -> Outcome:
     """Runs a program (a name to build, or a path) under the host MPI, with Espalier preloaded unless told otherwise.
 
-    `wrap` is put before mpirun, `placement` behind it; `env` holds settings for the ranks. A run that passes `timeout` fails with what it printed.
+    `wrap` is put before mpirun, `placement` behind it; `env` holds settings for the ranks. A run that passes `timeout`
+    fails with what it printed.
     """
     path = name if isinstance(name, Path) or os.sep in str(name) else program(host, str(name))
     if espalier and not BARE and library is None:
