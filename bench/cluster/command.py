@@ -40,7 +40,10 @@ def _show(document: dict, plots: Path, console: Console) -> None:
     if bench_machine.busy_note(document["machine"]):
         console.print(f"note: {bench_machine.busy_note(document['machine'])}", highlight=False)
     if document["no_control_group"]:
-        console.print(f"note: no CPU control group, so yields are weak between nodes: {document['no_control_group']}", highlight=False)
+        console.print(
+            f"note: no CPU control group, so yields are weak between nodes: {document['no_control_group']}",
+            highlight=False,
+        )
     for path in plot.draw(document, points, plots):
         console.print(f"drawn: {path}", highlight=False)
     table.print_failures(document["failures"], console)

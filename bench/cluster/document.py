@@ -44,4 +44,5 @@ def save(document: dict, path: Path) -> None:
 def heading(document: dict) -> str:
     settings = document["settings"]
     rate = f"{settings['rate_mbit']:g} Mbit/s a wire" if settings["rate_mbit"] else "no limit of rate"
-    return f"{bench_machine.in_words(document['machine'])}; {document['date']}; {settings['delay_us']:g} µs delay one way, {rate}"
+    machine = bench_machine.in_words(document["machine"])
+    return f"{machine}; {document['date']}; {settings['delay_us']:g} µs delay one way, {rate}"

@@ -43,7 +43,9 @@ def plan(settings: Settings) -> dict[Layout, list[Job]]:
 @contextmanager
 def shared_folder() -> Iterator[Path]:
     """In memory, and seen by all nodes: the ranks' common clock and start, and what they write."""
-    with tempfile.TemporaryDirectory(prefix="espalier-cluster-", dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as folder:
+    with tempfile.TemporaryDirectory(
+        prefix="espalier-cluster-", dir="/dev/shm" if os.path.isdir("/dev/shm") else None
+    ) as folder:
         yield Path(folder)
 
 
@@ -56,7 +58,12 @@ def _arguments(job: Job, settings: Settings, folder: Path) -> list[str]:
     words = ["--out", str(folder / "out.jsonl"), "--area", str(folder / "area"), "--pin", "no"]
     words += ["--cpus", ",".join(map(str, cores())), "--seconds", str(settings.seconds)]
     words += ["--rotate-roots", "--rounds", str(settings.rounds * job.layout.ranks)]
-    words += ["--sizes", ",".join(map(str, settings.sizes)), "--collectives", ",".join(settings.collectives_of(job.layout))]
+    words += [
+        "--sizes",
+        ",".join(map(str, settings.sizes)),
+        "--collectives",
+        ",".join(settings.collectives_of(job.layout)),
+    ]
     words += ["--host-only"] if settings.host_only else []
     return words + (["--calls-only"] if job.served else ["--messages"])
 

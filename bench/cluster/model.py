@@ -1,4 +1,4 @@
-"""Latency, time per byte and gap of the hosts' messages within a node and between nodes: what a cost model is fed with."""
+"""Latency, time per byte and gap of the hosts' messages within a node and between nodes, to feed a cost model."""
 
 from __future__ import annotations
 
@@ -50,5 +50,8 @@ def of_jobs(jobs: Sequence[dict]) -> list[dict]:
         places = defaultdict(list)
         for measured in job["messages"]:
             places[measured["where"]].append(measured)
-        found += [{"host": job["host"], "layout": job["layout"], "where": place, **_of_place(measured)} for place, measured in places.items()]
+        found += [
+            {"host": job["host"], "layout": job["layout"], "where": place, **_of_place(measured)}
+            for place, measured in places.items()
+        ]
     return found

@@ -1,4 +1,4 @@
-"""Plots over roots, as in HIER figures 2 to 4 and 8 to 10: medians, and whiskers to the least and the most of all roots."""
+"""Plots over roots, as in HIER figures 2 to 4 and 8 to 10: medians, with whiskers to the least and most of all roots."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ def _pyplot():
     import matplotlib
 
     matplotlib.use("agg")
-    matplotlib.rcParams.update({"font.size": 10, "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True})
+    matplotlib.rcParams.update(
+        {"font.size": 10, "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True}
+    )
     matplotlib.rcParams.update({"grid.color": "#dddddd", "legend.frameon": False, "svg.hashsalt": "espalier"})
     import matplotlib.pyplot as plt
 
@@ -33,7 +35,25 @@ def _side(axes, points: Sequence[Point], name: str, label: str, colour: str, mar
     overs: list[Over] = [over for _, over in with_it]
     whiskers = [[over.median - over.least for over in overs], [over.most - over.median for over in overs]]
     at = [place + shift for place, _ in with_it]
-    axes.errorbar(at, [over.median for over in overs], yerr=whiskers, color=colour, marker=marker, capsize=4, linestyle="none", label=label)
+    axes.errorbar(
+        at,
+        [over.median for over in overs],
+        yerr=whiskers,
+        color=colour,
+        marker=marker,
+        capsize=4,
+        linestyle="none",
+        label=label,
+    )
+
+
+def _readable_logarithm(axes) -> None:
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    axes.set_yscale("log")
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+    axes.yaxis.set_minor_formatter(NullFormatter())
 
 
 def _panel(axes, points: Sequence[Point]) -> None:
@@ -41,13 +61,16 @@ def _panel(axes, points: Sequence[Point]) -> None:
     for side in _SIDES:
         _side(axes, points, *side)
     axes.set_xticks(range(len(points)), [print_bytes(point.bytes) for point in points])
-    axes.set_yscale("log")
+    axes.set_xlim(-0.5, len(points) - 0.5)
+    _readable_logarithm(axes)
 
 
 def _figure(plt, collective: str, points: Sequence[Point], about: str):
     layouts = list(dict.fromkeys(point.layout for point in points))
     hosts = list(dict.fromkeys(point.host for point in points))
-    figure, grid = plt.subplots(len(layouts), len(hosts), figsize=(3.6 * len(hosts), 2.8 * len(layouts)), squeeze=False, sharey="row")
+    figure, grid = plt.subplots(
+        len(layouts), len(hosts), figsize=(3.6 * len(hosts), 2.8 * len(layouts)), squeeze=False, sharey="row"
+    )
     for row, layout in enumerate(layouts):
         for column, host in enumerate(hosts):
             axes = grid[row][column]
@@ -56,8 +79,7 @@ def _figure(plt, collective: str, points: Sequence[Point], about: str):
             axes.set_title(f"{HOSTS[host].title}, {layout}" if here else f"{HOSTS[host].title}: not on {layout}")
             if column == 0:
                 axes.set_ylabel("µs, all roots")
-    handles, labels = grid[0][0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="upper right", ncols=2)
+    grid[0][0].legend(loc="upper left")
     figure.suptitle(f"{collective} over all roots: median, least and most; {about}", x=0.01, ha="left", fontsize=11)
     figure.tight_layout(rect=(0, 0, 1, 0.97))
     return figure

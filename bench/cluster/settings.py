@@ -49,17 +49,40 @@ class Settings:
 
 
 def parser() -> argparse.ArgumentParser:
-    made = argparse.ArgumentParser(prog="bench-cluster", description="Host MPIs and Espalier across emulated nodes, in turns in one process.")
+    made = argparse.ArgumentParser(
+        prog="bench-cluster", description="Host MPIs and Espalier across emulated nodes, in turns in one process."
+    )
     add = made.add_argument
     add("--hosts", default="mpich,openmpi,impi", help="host MPIs (default all three)")
     add("--layouts", default=LAYOUTS, help=f"nodes and ranks, all collectives (default {LAYOUTS}; none: '')")
-    add("--root-layouts", default=ROOT_LAYOUTS, help=f"rooted collectives only, to compare roots (default {ROOT_LAYOUTS})")
+    add(
+        "--root-layouts",
+        default=ROOT_LAYOUTS,
+        help=f"rooted collectives only, to compare roots (default {ROOT_LAYOUTS})",
+    )
     add("--collectives", default=",".join(COLLECTIVES), help=f"which collectives (default {','.join(COLLECTIVES)})")
     add("--sizes", default=SIZES, help=f"bytes per rank (default {SIZES})")
-    add("--delay", type=float, default=500, metavar="MICROSECONDS", help="of each frame, one way (default 500; 0 and no rate: the kernel's bridge)")
-    add("--rate", type=float, default=1000, metavar="MBIT", help="million bits a second of each node's wire (default 1000; 0: no limit)")
+    add(
+        "--delay",
+        type=float,
+        default=500,
+        metavar="MICROSECONDS",
+        help="of each frame, one way (default 500; 0 and no rate: the kernel's bridge)",
+    )
+    add(
+        "--rate",
+        type=float,
+        default=1000,
+        metavar="MBIT",
+        help="million bits a second of each node's wire (default 1000; 0: no limit)",
+    )
     add("--rounds", type=int, default=2, help="rounds with each root (default 2)")
-    add("--seconds", type=float, default=60, help="a job ends after this long, but not before every point had a round (default 60)")
+    add(
+        "--seconds",
+        type=float,
+        default=60,
+        help="a job ends after this long, but not before every point had a round (default 60)",
+    )
     add("--host-only", action="store_true", help="the hosts alone, without Espalier")
     add("--json", type=Path, help="where to write the result (default build/bench/cluster.json)")
     add("--plots", type=Path, help="folder for the plots over roots (default beside the result)")

@@ -72,14 +72,20 @@ def _point(job: dict, collective: str, size: int, rounds: Sequence[dict], served
 
 def points(document: dict) -> list[Point]:
     """Every point of a document, in the order of its jobs."""
-    served = {(job["host"], job["layout"], name): entry["by"] for job in document["jobs"] for name, entry in job["served"].items()}
+    served = {
+        (job["host"], job["layout"], name): entry["by"]
+        for job in document["jobs"]
+        for name, entry in job["served"].items()
+    }
     found = []
     for job in document["jobs"]:
         groups = defaultdict(list)
         for r in job["rounds"]:
             groups[r["collective"], r["bytes"]].append(r)
         for (collective, size), rounds in groups.items():
-            found.append(_point(job, collective, size, rounds, served.get((job["host"], job["layout"], collective), "")))
+            found.append(
+                _point(job, collective, size, rounds, served.get((job["host"], job["layout"], collective), ""))
+            )
     return found
 
 

@@ -45,7 +45,9 @@ def print_model(model: Sequence[dict], console: Console) -> None:
         table.add_column(name, justify="left" if name in ("host", "layout", "where") else "right", no_wrap=True)
     for entry in model:
         numbers = (entry["latency_us"], entry["ns_per_byte"], entry["gap_us"], entry["gap_ns_per_byte"])
-        table.add_row(HOSTS[entry["host"]].title, entry["layout"], entry["where"], *(f"{value:.2f}" for value in numbers))
+        table.add_row(
+            HOSTS[entry["host"]].title, entry["layout"], entry["where"], *(f"{value:.2f}" for value in numbers)
+        )
     console.print(table)
 
 

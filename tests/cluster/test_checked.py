@@ -16,7 +16,7 @@ WITHOUT_THE_HOST = ("barrier", "roots", "sizes", "zero", "in_place", "operators"
 class Part:
     name: str
     subjects: str  # "": all
-    policy: str    # of fall-backs; "": as Espalier comes
+    policy: str  # of fall-backs; "": as Espalier comes
 
     @property
     def arguments(self):
@@ -73,13 +73,17 @@ def test_every_result_is_right(run_on, host, layout, part):
 @pytest.mark.full
 @pytest.mark.parametrize("seed", [2, 3])
 def test_random_sequences(run_on, host, seed):
-    run = run_on(host, "4x2", "checked", "--only", "random,interleaved", "--seed", seed, env={"CHECKED_NODES": "1"}, timeout=300)
+    run = run_on(
+        host, "4x2", "checked", "--only", "random,interleaved", "--seed", seed, env={"CHECKED_NODES": "1"}, timeout=300
+    )
     assert passed(run) == 8
 
 
-@pytest.mark.parametrize("kind, subject", [("reduce to another root", "roots"), ("scan leaves out the own vector", "prefixes")])
+@pytest.mark.parametrize(
+    "kind, subject", [("reduce to another root", "roots"), ("scan leaves out the own vector", "prefixes")]
+)
 def test_the_checked_run_notices_across_nodes(run_on, kind, subject):
     """The test of the test: a library that breaks one thing must be found out here, too."""
     host = hosts.HOSTS["mpich"]
-    run = run_on(host, "2x1", "checked", "--only", subject, env={"BROKEN": kind}, library=hosts.broken_library(host))
+    run = run_on(host, "2x2", "checked", "--only", subject, env={"BROKEN": kind}, library=hosts.broken_library(host))
     assert run.status != 0 and f"FAILED {subject}" in run.err, f"{kind}: not noticed\n{run}"

@@ -35,7 +35,9 @@ def test_node_sizes(layout):
     assert sums == [sum(r + 1 for r, its in enumerate(where) if its == node) for node in where], str(run)
 
 
-@pytest.mark.parametrize("layout", ["4x2", pytest.param("2x2", marks=pytest.mark.full), pytest.param("4x2-cyclic", marks=pytest.mark.full)])
+@pytest.mark.parametrize(
+    "layout", ["4x2", pytest.param("2x2", marks=pytest.mark.full), pytest.param("4x2-cyclic", marks=pytest.mark.full)]
+)
 @pytest.mark.parametrize("part", [CORE, *SERVED], ids=lambda part: part.name)
 def test_results_are_right(layout, part):
     run = launch(layout, "checked", *part.arguments, env={"CHECKED_BARE": "1", **part.env}, timeout=200)

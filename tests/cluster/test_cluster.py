@@ -13,8 +13,10 @@ from emulated_cluster import Cluster, ClusterError, cluster as library, obstacle
 from emulated_cluster.cluster import REPOSITORY
 
 TOOLS = REPOSITORY / "tools"
-needs_switch = pytest.mark.skipif(not library.SWITCH.exists() and "ESPALIER_SWITCH" not in os.environ,
-                                  reason=f"the delaying switch is not built ({library.SWITCH})")
+needs_switch = pytest.mark.skipif(
+    not library.SWITCH.exists() and "ESPALIER_SWITCH" not in os.environ,
+    reason=f"the delaying switch is not built ({library.SWITCH})",
+)
 
 
 def output(cluster, node, *words, **more):
@@ -23,7 +25,8 @@ def output(cluster, node, *words, **more):
     return done.stdout
 
 
-# --- nodes are apart -------------------------------------------------------------------------------------------------------
+# --- nodes are apart ------------------------------------------------------------------------------------------------
+
 
 def test_nodes_have_names_and_identities_of_their_own(cluster):
     assert [output(cluster, node, "hostname").strip() for node in ("head", "n0", "n1")] == ["head", "n0", "n1"]
@@ -54,9 +57,14 @@ def test_nodes_see_only_their_own_processes(cluster):
 
 
 def test_nodes_reach_each_other_by_name(cluster):
-    listen = "import socket; s = socket.create_server(('', 7000)); print('up', flush=True); c, _ = s.accept(); c.sendall(c.recv(9))"
+    listen = (
+        "import socket; s = socket.create_server(('', 7000)); print('up', flush=True); "
+        "c, _ = s.accept(); c.sendall(c.recv(9))"
+    )
     call = "import socket; s = socket.create_connection(('n1', 7000)); s.sendall(b'hello'); print(s.recv(9).decode())"
-    with subprocess.Popen([*cluster.words("n1"), sys.executable, "-c", listen], stdout=subprocess.PIPE, text=True) as server:
+    with subprocess.Popen(
+        [*cluster.words("n1"), sys.executable, "-c", listen], stdout=subprocess.PIPE, text=True
+    ) as server:
         assert server.stdout.readline() == "up\n"
         assert output(cluster, "n0", sys.executable, "-c", call) == "hello\n"
 
@@ -89,7 +97,7 @@ def test_a_stopped_node_stands_still(cluster, tmp_path):
     assert cluster.processes("n2") == []
 
 
-# --- the switch ------------------------------------------------------------------------------------------------------------
+# --- the switch -----------------------------------------------------------------------------------------------------
 
 SEND = """
 import hashlib, socket, time
@@ -119,7 +127,9 @@ c.sendall(seen.hexdigest().encode())
 def test_the_switch_delays_and_carries_everything(namespaces, delay_us, rate_mbit):
     """No round trip can be shorter than twice the delay; 4 MiB arrive as they were."""
     with Cluster(2, delay_us, rate_mbit) as cluster:
-        with subprocess.Popen([*cluster.words("n1"), sys.executable, "-c", ANSWER], stdout=subprocess.PIPE, text=True) as server:
+        with subprocess.Popen(
+            [*cluster.words("n1"), sys.executable, "-c", ANSWER], stdout=subprocess.PIPE, text=True
+        ) as server:
             assert server.stdout.readline() == "up\n"
             trip, same = output(cluster, "n0", sys.executable, "-c", SEND).split()
             server.wait(20)
@@ -129,7 +139,9 @@ def test_the_switch_delays_and_carries_everything(namespaces, delay_us, rate_mbi
 @needs_switch
 def test_the_cluster_ends_with_its_switch(namespaces):
     with Cluster(2, 500) as cluster:
-        switch = next(pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if is_switch_of(pid, cluster.pids["head"]))
+        switch = next(
+            pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if is_switch_of(pid, cluster.pids["head"])
+        )
         os.kill(switch, signal.SIGKILL)
         wait_for_end(list(cluster.pids.values()))
 
@@ -142,7 +154,7 @@ def is_switch_of(pid, head):
     return "Name:\tdelaying_switch" in status and f"PPid:\t{head}\n" in status
 
 
-# --- nothing is left -------------------------------------------------------------------------------------------------------
+# --- nothing is left ------------------------------------------------------------------------------------------------
 
 MAKER = """
 import sys, time
@@ -180,8 +192,9 @@ def test_nothing_is_left(namespaces, end):
     before = machine()
     script = MAKER.format(tools=str(TOOLS), crash=end == "crash")
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-                          env=environment) as maker:
+    with subprocess.Popen(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment
+    ) as maker:
         *pids, group = maker.stdout.readline().split()
         if end != "crash":
             maker.send_signal(end)
@@ -205,7 +218,8 @@ def test_a_killed_keeper_takes_the_cluster_along(namespaces):
         assert not cluster.group or not os.path.exists(cluster.group)
 
 
-# --- what goes wrong is said -------------------------------------------------------------------------------------------------
+# --- what goes wrong is said ----------------------------------------------------------------------------------------
+
 
 def test_a_cluster_of_nothing_is_refused():
     with pytest.raises(ClusterError, match="1 to 60"):
@@ -217,7 +231,10 @@ def test_without_the_right_the_reason_is_named():
     if os.geteuid() != 0:
         assert "root" in obstacle()
         return
-    words = f"import os, sys; sys.path[:0] = {[str(TOOLS), *sys.path]!r}; from emulated_cluster import obstacle; os.setuid(65534); print(obstacle())"
+    words = (
+        f"import os, sys; sys.path[:0] = {[str(TOOLS), *sys.path]!r}; from emulated_cluster import obstacle; "
+        "os.setuid(65534); print(obstacle())"
+    )
     done = subprocess.run([sys.executable, "-c", words], capture_output=True, text=True)
     assert "need root" in done.stdout, done.stderr
 

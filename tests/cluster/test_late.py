@@ -15,8 +15,16 @@ def succeeded(run):
     assert re.search(r"^late_root: 0 failed$", run.out, re.M), f"no line that says so\n{run}"
 
 
-@pytest.mark.parametrize("layout", ["2x2", "3+1+3", pytest.param("4x2", marks=pytest.mark.full),
-                                    pytest.param("4x2-cyclic", marks=pytest.mark.full), pytest.param("8x2", marks=pytest.mark.full)])
+@pytest.mark.parametrize(
+    "layout",
+    [
+        "2x2",
+        "3+1+3",
+        pytest.param("4x2", marks=pytest.mark.full),
+        pytest.param("4x2-cyclic", marks=pytest.mark.full),
+        pytest.param("8x2", marks=pytest.mark.full),
+    ],
+)
 def test_a_root_that_comes_last(run_on, host, layout):
     """With a 4 MiB MPI_Isend between two other ranks outstanding throughout."""
     succeeded(run_on(host, layout, "late_root", LATE_MS, timeout=200))
@@ -43,11 +51,15 @@ def now_and_then(cluster, node, stop_s=0.15, go_s=0.25):
         thread.join()
 
 
-@pytest.mark.parametrize("node", ["n1", pytest.param("n0", marks=pytest.mark.full), pytest.param("n2", marks=pytest.mark.full)])
+@pytest.mark.parametrize(
+    "node", ["n1", pytest.param("n0", marks=pytest.mark.full), pytest.param("n2", marks=pytest.mark.full)]
+)
 def test_a_node_that_stops_now_and_then(cluster, run_on, host, node):
     subjects = "barrier,roots,prefixes,communicators,interleaved"
     with now_and_then(cluster, node) as times:
-        run = run_on(host, "3+1+3", "checked", "--only", subjects, *without(host), env={"CHECKED_BARE": "1"}, timeout=200)
+        run = run_on(
+            host, "3+1+3", "checked", "--only", subjects, *without(host), env={"CHECKED_BARE": "1"}, timeout=200
+        )
     assert passed(run) == 7
     assert times, "the node was never stopped while the job ran"
 

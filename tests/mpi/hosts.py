@@ -192,8 +192,8 @@ def preload_of(host: Host, library: Path | None) -> str:
 
 
 def command_for(host: Host, ranks: int, arguments, preload: str, settings: dict[str, str], placement=()) -> list[str]:
-    """mpirun with the settings for the ranks only: the launcher and its helpers stay as they are. `placement`: options that
-    say on which nodes the ranks go."""
+    """mpirun with the settings for the ranks only: the launcher and its helpers stay as they are. `placement`: options
+    that say on which nodes the ranks go."""
     settings = dict(settings)
     if preload:
         settings["LD_PRELOAD"] = preload

@@ -26,12 +26,13 @@ class ClusterError(Exception):
 
 
 class Cluster:
-    """`nodes` emulated nodes n0, n1, … and a head, on which launchers run. Not to be shared between threads.
+    """`nodes` emulated nodes n0, n1, … and a head, on which launchers run. One thread uses it; `stopped` may be used by
+    another at the same time.
 
     delay_us, rate_mbit: 0 and 0 join the nodes by the kernel's bridge; else by the switch that delays every frame by
     `delay_us` microseconds and carries `rate_mbit` million bits a second (0: no limit) into and out of each node.
-    keep: folders below /tmp or /dev/shm that all nodes must see (each node has its own /tmp and /dev/shm); the repository,
-    its environments and the working directory are among them anyway.
+    keep: folders below /tmp or /dev/shm that all nodes must see (each node has its own /tmp and /dev/shm); the
+    repository, its environments and the working directory are among them anyway.
 
     Ends with `close`, with the `with` block, or with this process, whatever ends it. Raises ClusterError.
     """
@@ -98,10 +99,10 @@ class Cluster:
     def __exit__(self, *_) -> None:
         self.close()
 
-    # --- commands in it --------------------------------------------------------------------------------------------------
+    # --- commands in it ---------------------------------------------------------------------------------------------
 
     def words(self, node: str = network.HEAD) -> list[str]:
-        """To be put before a command so that it runs on `node`, in the present working directory if that is seen there."""
+        """To be put before a command so that it runs on `node`, in the working directory if that is seen there."""
         # The shell forks, not nsenter: that stops itself when its child is stopped, and nobody would wake it.
         inside = ["nsenter", "-t", str(self.pids[node]), "-n", "-u", "-i", "-m", "-p", "--no-fork", "--"]
         inside += ["sh", "-c", '(cd "$0" 2>/dev/null || cd /; exec "$@"); exit $?', os.getcwd()]

@@ -1,9 +1,9 @@
 """Runs one command on an emulated cluster that lasts as long as the command.
 
-    sudo .venv/command/bin/python tools/emulated_cluster --layout 4x2 --delay 500 --mpi mpich -- ./app ARGUMENTS
-    sudo .venv/command/bin/python tools/emulated_cluster --layout 4x2 --mpi openmpi --espalier -- ./app
-    sudo .venv/command/bin/python tools/emulated_cluster --layout 2x1 --node n0 -- ip addr
-    sudo .venv/command/bin/python tools/emulated_cluster --layout 2x1 --node head -- bash
+sudo .venv/command/bin/python tools/emulated_cluster --layout 4x2 --delay 500 --mpi mpich -- ./app ARGUMENTS
+sudo .venv/command/bin/python tools/emulated_cluster --layout 4x2 --mpi openmpi --espalier -- ./app
+sudo .venv/command/bin/python tools/emulated_cluster --layout 2x1 --node n0 -- ip addr
+sudo .venv/command/bin/python tools/emulated_cluster --layout 2x1 --node head -- bash
 """
 
 from __future__ import annotations
@@ -29,12 +29,30 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="emulated_cluster", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--layout", default="4x2", help="nodes x ranks, or ranks of each node: 4x2, 3+1+3, 4x2-cyclic (default 4x2)")
-    parser.add_argument("--delay", type=float, default=0, metavar="MICROSECONDS", help="of every frame, one way (default: a bridge without delay)")
-    parser.add_argument("--rate", type=float, default=0, metavar="MBIT", help="million bits a second of each node's wire (default: no limit)")
-    parser.add_argument("--keep", action="append", default=[], metavar="FOLDER", help="a folder below /tmp that the nodes must see")
+    parser.add_argument(
+        "--layout", default="4x2", help="nodes x ranks, or ranks of each node: 4x2, 3+1+3, 4x2-cyclic (default 4x2)"
+    )
+    parser.add_argument(
+        "--delay",
+        type=float,
+        default=0,
+        metavar="MICROSECONDS",
+        help="of every frame, one way (default: a bridge without delay)",
+    )
+    parser.add_argument(
+        "--rate",
+        type=float,
+        default=0,
+        metavar="MBIT",
+        help="million bits a second of each node's wire (default: no limit)",
+    )
+    parser.add_argument(
+        "--keep", action="append", default=[], metavar="FOLDER", help="a folder below /tmp that the nodes must see"
+    )
     where = parser.add_mutually_exclusive_group()
-    where.add_argument("--mpi", choices=hosts.HOSTS, help="run the command as ranks of this MPI, placed as the layout says")
+    where.add_argument(
+        "--mpi", choices=hosts.HOSTS, help="run the command as ranks of this MPI, placed as the layout says"
+    )
     where.add_argument("--node", default="head", help="run the command once, on this node (default head)")
     parser.add_argument("--espalier", action="store_true", help="with --mpi: preload Espalier into the ranks")
     parser.add_argument("command", nargs="+", help="after --: what to run")

@@ -34,7 +34,9 @@ def _try(version: int, parent: Path) -> Path:
 def make() -> tuple[Optional[Path], str]:
     """(the group's folder, "") or (None, why there is none). Named after the calling process."""
     reasons = []
-    for version, parent in bench_quota.places(Path("/proc/self/mountinfo").read_text(), Path("/proc/self/cgroup").read_text()):
+    for version, parent in bench_quota.places(
+        Path("/proc/self/mountinfo").read_text(), Path("/proc/self/cgroup").read_text()
+    ):
         try:
             _remove_stale(parent)
             return _try(version, parent), ""

@@ -1,5 +1,5 @@
-"""The three host MPIs of `make build` on the emulated cluster: their environment, and the settings at which they run best when
-the ranks of all nodes share a few cores (docs/cluster.md says how these were found)."""
+"""The three host MPIs of `make build` on the emulated cluster: their environment, and the settings at which they run
+best when the ranks of all nodes share a few cores (docs/cluster.md says how these were found)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ KIND = {"mpich": "hydra", "openmpi": "openmpi", "impi": "intel"}
 
 # No host sees that the nodes share cores, so each is told to yield in the way that suits it best.
 _CROWDED = {
-    "mpich": {"MPIR_CVAR_DEFAULT_THREAD_LEVEL": "MPI_THREAD_MULTIPLE"},
+    "mpich": {"MPIR_CVAR_DEFAULT_THREAD_LEVEL": "MPI_THREAD_MULTIPLE", "MPIR_CVAR_ENABLE_HEAVY_YIELD": "1"},
     "openmpi": {"OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_osc": "^ucx"},
     "impi": {"I_MPI_WAIT_MODE": "1", "FI_PROVIDER": "tcp"},
 }
@@ -33,8 +33,8 @@ _CROWDED_ESPALIER = {"ESPALIER_WAIT": "yield"}
 
 
 def mpirun(name: str, folder: Path) -> str:
-    """The launcher in the host's folder. Intel's `mpirun` is a script that takes `mpiexec.hydra` from PATH: another MPI's,
-    if that is installed, which starts the ranks too, but does not place them as asked."""
+    """The launcher in the host's folder. Intel's `mpirun` is a script that takes `mpiexec.hydra` from PATH: another
+    MPI's, if that is installed, which starts the ranks too, but does not place them as asked."""
     return str(folder / "bin" / ("mpiexec.hydra" if name == "impi" else "mpirun"))
 
 
@@ -44,10 +44,16 @@ def surroundings(host: Host) -> dict[str, str]:
     return found | {"LD_LIBRARY_PATH": str(host.library_folder)}
 
 
-def command(host: Host, cluster: Cluster, layout: Layout, program: list[str], settings: Optional[dict] = None,
-            espalier: Optional[Path] = None) -> list[str]:
-    """`program` on the cluster's nodes, as words to be run here with `surroundings(host)`. `settings`: environment for the
-    ranks alone; `espalier`: the library to preload into them."""
+def command(
+    host: Host,
+    cluster: Cluster,
+    layout: Layout,
+    program: list[str],
+    settings: Optional[dict] = None,
+    espalier: Optional[Path] = None,
+) -> list[str]:
+    """`program` on the cluster's nodes, as words to be run here with `surroundings(host)`. `settings`: environment for
+    the ranks alone; `espalier`: the library to preload into them."""
     settings = {**(_CROWDED_ESPALIER if espalier else {}), **(settings or {})}
     words = [mpirun(host.name, host.folder), *launchers.options(KIND[host.name], cluster, layout)]
     words += ["-n", str(layout.ranks)]

@@ -1,14 +1,14 @@
 """The process that owns a cluster. Whatever ends it or its maker, the kernel clears everything up.
 
     maker (a test run, a benchmark)          holds a pipe to the keeper; its end, however it comes, closes the pipe
-      keeper                                 in a session of its own, so that Ctrl-C is the maker's affair; owns the control group
+      keeper                                 in a session of its own: Ctrl-C is the maker's affair. Owns the control group
         head (first process of a name space for process ids; killed with the keeper)
           nodes (each the first process of a name space inside the head's; killed with the head)
           switch
 
-No name space, mount or interface has a name outside: they last as long as processes are in them. Standard input: one line
-of JSON, what is wanted; its end ends the cluster. Standard output: one line of JSON, `head` and `nodes` (process ids),
-`group`, or `error`.
+No name space, mount or interface has a name outside: they last as long as processes are in them. Standard input: one
+line of JSON, what is wanted; its end ends the cluster. Standard output: one line of JSON, `head` and `nodes` (process
+ids), `group`, or `error`.
 """
 
 from __future__ import annotations

@@ -33,7 +33,9 @@ def unshare(flags: int) -> None:
 
 def mount(source: Optional[str], target: str, kind: Optional[str], flags: int = 0, options: str = "") -> None:
     words = [word.encode() if word is not None else None for word in (source, target, kind)]
-    _checked(_libc.mount(*words, ctypes.c_ulong(flags), options.encode() or None), f"mount {kind or source} on {target}")
+    _checked(
+        _libc.mount(*words, ctypes.c_ulong(flags), options.encode() or None), f"mount {kind or source} on {target}"
+    )
 
 
 def die_with_parent() -> None:

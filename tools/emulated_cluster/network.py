@@ -1,7 +1,7 @@
-"""Addresses, interfaces and the bridge. Everything lies in the head's and the nodes' network name spaces and ends with them.
+"""Addresses, interfaces and the bridge. All lies in the head's and the nodes' network name spaces and ends with them.
 
-Every node has `eth0`, and the head too; the other end of each lies in the head's name space and is called a port. A bridge
-joins the ports, or the delaying switch does.
+Every node has `eth0`, and the head too; the other end of each lies in the head's name space and is called a port. A
+bridge joins the ports, or the delaying switch does.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ class Birth:
 
 
 def reap(watched: Optional[int] = None) -> NoReturn:
-    """What a first process has to do: collect the orphans of its node. Ends, and the node with it, if `watched` ends."""
+    """What a first process has to do: collect the orphans of its node. If `watched` ends, so does the node."""
     while True:
         signal.sigwait({signal.SIGCHLD})
         while True:
@@ -82,7 +82,8 @@ def _live(name: str, hosts: str, keep: Sequence[str], go: int, ready: int) -> No
 
 def bear(name: str, hosts: str, keep: Sequence[str]) -> Birth:
     """Starts a node's first process, which waits for `go_on`. A process may make only one name space for process ids,
-    so each node has a go-between, which ends at once and leaves the node to the caller, the first process of the head."""
+    so each node has a go-between, which ends at once and leaves the node to the caller, the first process of the head.
+    """
     go, to_node = os.pipe()
     from_node, ready = os.pipe()
 
