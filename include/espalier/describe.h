@@ -17,6 +17,14 @@ extern "C" {
  * {"what": "plan", "collective": "allreduce", "bytes": 65536, "ranks": 8, "ranks_per_core": 4.0 | null,
  *  "commutative": true}
  *    -> {"algorithm", "chunk", "slots", "gather_tree", "release_tree", ..., "rule": {"file", "line", "text"}, "why"}
+ * {"what": "network", "collective": "allreduce", "bytes": 65536, "nodes": 16, "ranks_per_node": 4,
+ *  "ranks_per_core": 1.0 | null, "consecutive": true, "commutative": true, "node_stage": "shared" | "messages",
+ *  "network": {"network": "ring", "segment": "1MiB", ...} (a rule's results, instead of the rules) | null,
+ *  "model": "/path/to/model.json" | null}
+ *    -> {"network": {"algorithm", "segment", "leaders", "tree", "rule"}, "node": [{"collective", "bytes", "when",
+ *        "algorithm", "chunk", "rule"}], "why", "warnings", "model": {"file", "name"},
+ *        "prediction": {"total_ns", "network_ns", "node_ns" (what of the node stage shows), "node_alone_ns",
+ *        "ideal_speed_up", "rounds", "segments"} | null, "no_prediction": "why there is none"}
  * {"what": "config"} -> {"values": [{"key", "value", "default", "origin", "help"}], "warnings": [...]} */
 ESPALIER_API char* espalier_describe(const char* request);
 ESPALIER_API void espalier_free(char* text);

@@ -7,7 +7,7 @@ from typing import Any, Optional
 
 import typer
 
-from espalier import core
+from espalier import core, explain_nodes
 from espalier.problem import Problem
 from espalier.sizes import parse_bytes, print_bytes
 
@@ -78,6 +78,24 @@ def explain(
     synthetic: Optional[str] = typer.Option(
         None, metavar="TEXT", help="A made-up machine in hwloc's notation."
     ),
+    nodes: Optional[int] = typer.Option(
+        None, min=1, metavar="NODES", help="A communicator over so many nodes, with a predicted time."
+    ),
+    ranks_per_node: Optional[int] = typer.Option(
+        None, min=1, metavar="RANKS", help="With --nodes, instead of -n; --cores then are those of each node."
+    ),
+    node_stage: str = typer.Option(
+        "shared", metavar="HOW", help="With --nodes: within the nodes by `shared` memory or by `messages`."
+    ),
+    cyclic: bool = typer.Option(
+        False, "--cyclic", help="With --nodes: the ranks of a node do not follow on each other."
+    ),
+    model: str = typer.Option(
+        "opteron", metavar="NAME|FILE", help="With --nodes: what messages and copies cost."
+    ),
+    published: bool = typer.Option(
+        False, "--published", help="The model beside what was measured on its machine, such as HIER's Table 1."
+    ),
     config: bool = typer.Option(
         False, "--config", help="Every setting, its value, and where the value came from."
     ),
@@ -89,11 +107,24 @@ def explain(
         for warning in answer.get("warnings", []):
             print(f"espalier: {warning}", file=sys.stderr)
         return
-    if collective is None or ranks is None:
+    if published:
+        explain_nodes.print_published(model)
+        return
+    if collective is None or (ranks is None and nodes is None):
         raise Problem(
             "say what to explain: espalier explain allreduce 64KiB -n 8, or espalier explain --config"
         )
-    request = _request(collective, size, ranks, cores, datatype, operator, synthetic)
+    if node_stage not in ("shared", "messages"):
+        raise Problem(f"--node-stage {node_stage}: it is shared or messages")
+    where = explain_nodes.Nodes(1, ranks or 1)
+    if nodes is not None:
+        where = explain_nodes.Nodes(
+            *explain_nodes.shape(nodes, ranks_per_node, ranks), node_stage, not cyclic
+        )
+    request = _request(collective, size, where.ranks_per_node, cores, datatype, operator, synthetic)
+    if where.nodes > 1:
+        explain_nodes.explain(request, where, cores, model)
+        return
     _print_plan(request, core.describe(request))
 
 

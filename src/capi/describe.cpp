@@ -9,6 +9,7 @@
 
 #include "base/config.hpp"
 #include "base/error.hpp"
+#include "capi/describe_network.hpp"
 #include "plan/selector.hpp"
 #include "runtime/agreement.hpp"
 #include "runtime/node.hpp"
@@ -162,7 +163,7 @@ json describe_plan(const json& request) {
           {"skip_gather", plan.skip_gather},
           {"copy_avoidance", plan.copy_avoidance},
           {"ranks_per_core", query.ranks_per_core},
-          {"rule", {{"file", plan.origin.file}, {"line", plan.origin.line}, {"text", plan.origin.rule}}},
+          {"rule", describe_rule(plan.origin)},
           {"why", why},
           {"warnings", plan::Table::instance().warnings()}};
 }
@@ -185,8 +186,9 @@ json answer(const std::string& text) {
   const std::string what = request.value("what", "");
   if (what == "topology") return describe_topology(request);
   if (what == "plan") return describe_plan(request);
+  if (what == "network") return describe_network(request);
   if (what == "config") return describe_config();
-  throw Error(fmt::format("\"what\" is \"{}\"; it may be topology, plan or config", what));
+  throw Error(fmt::format("\"what\" is \"{}\"; it may be topology, plan, network or config", what));
 }
 
 }  // namespace

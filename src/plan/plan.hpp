@@ -77,6 +77,9 @@ struct Plan {
   Origin origin;
 };
 
+/// So many segments may be on the network at once, each on a lane of its own (collective/nodes/join.hpp).
+inline constexpr std::size_t segments_under_way = 8;
+
 /// The network stage of a communicator that spans nodes; its node stages have a Plan each.
 struct NetworkPlan {
   Algorithm algorithm = Algorithm::host;

@@ -159,7 +159,7 @@ TEST(Describe, RequestsThatCannotBeServedSayWhy) {
     const std::pair<const char*, const char*> requests[] = {
         {"", "parse"},
         {"{\"what\"", "parse"},
-        {"{}", "topology, plan or config"},
+        {"{}", "topology, plan, network or config"},
         {R"({"what": "weather"})", "weather"},
         {R"({"what": "plan"})", "barrier, bcast, reduce, allreduce"},
         {R"({"what": "plan", "collective": "alltoallw"})", "alltoallw"},

@@ -46,7 +46,12 @@ char *espalier_describe(const char *request) {
   FILE *log = fopen(FOLDER "/request.json", "w");
   fputs(request, log);
   fclose(log);
-  const char *what = strstr(request, "\"topology\"") ? "topology" : strstr(request, "\"plan\"") ? "plan" : "config";
+  const char *const names[] = {"topology", "network", "plan", "config"}, *what = "config";
+  for (int i = 3; i >= 0; --i) {
+    char quoted[32];
+    snprintf(quoted, sizeof quoted, "\"what\": \"%s\"", names[i]);
+    if (strstr(request, quoted)) what = names[i];
+  }
   snprintf(path, sizeof path, "%s/%s.json", FOLDER, what);
   FILE *file = fopen(path, "r");
   char *answer = calloc(1, 1 << 20);

@@ -10,8 +10,7 @@
 
 namespace espalier::collective::nodes {
 
-/// So many segments may be on the network at once, each on a lane of its own.
-inline constexpr std::size_t window = 8;
+inline constexpr std::size_t window = plan::segments_under_way;
 /// The lane of messages within a node.
 inline constexpr int node_lane = static_cast<int>(window);
 

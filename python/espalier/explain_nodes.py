@@ -1,0 +1,169 @@
+"""What `espalier explain` says of a call over nodes: its rules, and its time by the cost model."""
+
+from __future__ import annotations
+
+from typing import Any, Iterator, NamedTuple, Optional
+
+from espalier import core, cost_models
+from espalier.problem import Problem
+from espalier.sizes import print_bytes
+
+Json = dict[str, Any]
+Fact = tuple[str, Optional[str]]
+
+
+class Nodes(NamedTuple):
+    """Where the ranks are."""
+
+    nodes: int
+    ranks_per_node: int
+    node_stage: str = "shared"
+    consecutive: bool = True
+
+
+def shape(nodes: int, ranks_per_node: Optional[int], ranks: Optional[int]) -> tuple[int, int]:
+    """Nodes and ranks on each, out of two of the three."""
+    if ranks_per_node is None and ranks is None:
+        raise Problem(f"how many ranks? espalier explain ... --nodes {nodes} --ranks-per-node 4")
+    if ranks is None:
+        return nodes, int(ranks_per_node or 1)
+    if ranks % nodes or ranks_per_node not in (None, ranks // nodes):
+        each = "equally many" if ranks_per_node is None else ranks_per_node
+        raise Problem(f"{ranks} ranks are not {nodes} nodes with {each} each")
+    return nodes, ranks // nodes
+
+
+def explain(call: Json, where: Nodes, cores: Optional[int], model: str) -> None:
+    """`call`: the request for a plan on one node; `cores`: usable ones of each node."""
+    request = {
+        "what": "network",
+        "collective": call["collective"],
+        "bytes": call["bytes"],
+        "commutative": call["commutative"],
+        "ranks_per_core": where.ranks_per_node / cores if cores else None,
+        **where._asdict(),
+        "model": str(cost_models.path_of(model)),
+    }
+    _print(request, core.describe(request))
+
+
+def _print(request: Json, answer: Json) -> None:
+    from espalier.render import text
+
+    call = request["collective"]
+    if call != "barrier":
+        call += f", {print_bytes(request['bytes'])} per rank"
+    print(f"{call}, {request['nodes']} nodes of {request['ranks_per_node']} ranks")
+    for line in text.facts([*_network(answer), *_nodes(answer), *_prediction(answer)]):
+        print(f"  {line}")
+
+
+def _rule(rule: Optional[Json]) -> Iterator[Fact]:
+    if rule and rule.get("file"):
+        yield "rule", f"{rule['file']}:{rule['line']}" if rule.get("line") else rule["file"]
+        yield "", rule.get("text") or None
+
+
+def _network(answer: Json) -> Iterator[Fact]:
+    network = answer["network"]
+    yield "network", network["algorithm"]
+    if network["algorithm"] not in ("host", "dissemination"):
+        yield "segment", print_bytes(network["segment"])
+        yield "leaders", str(network["leaders"])
+        yield "tree", network.get("tree")
+    yield from _rule(network.get("rule"))
+    yield "why", answer.get("why")
+    for warning in answer.get("warnings", []):
+        yield "warning", warning
+
+
+def _nodes(answer: Json) -> Iterator[Fact]:
+    for step in answer["node"]:
+        size = "" if step["collective"] == "barrier" else f" of {print_bytes(step['bytes'])}"
+        chunk = f", chunk {print_bytes(step['chunk'])}" if step.get("chunk") and size else ""
+        yield "node", f"{step['collective']}{size}, {step['when']}: {step['algorithm']}{chunk}"
+        yield from _rule(step.get("rule"))
+
+
+def _prediction(answer: Json) -> Iterator[Fact]:
+    found = answer.get("prediction")
+    if not found:
+        yield "predicted", f"nothing: {answer.get('no_prediction')}"
+        return
+    yield "predicted", (
+        f"{_us(found['total_ns'])} µs, of which node stage {_us(found['node_ns'])} µs; "
+        f"ideal speed-up if the node stage cost nothing: {found['ideal_speed_up']:.2f}"
+    )
+    messages = _count(found["rounds"], "message")
+    yield "", f"{_count(found['segments'], 'segment')}, each {messages} one after the other between nodes"
+    hidden = found["node_alone_ns"] - found["node_ns"]
+    if hidden > 0.01 * found["node_alone_ns"]:
+        alone = _us(found["node_alone_ns"])
+        yield "", f"node stage alone {alone} µs, of which {_us(hidden)} µs pass while messages travel"
+    yield "model", answer["model"]["name"]
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def _us(nanoseconds: float) -> str:
+    """Three digits, as far as there are so many before the point."""
+    value = nanoseconds / 1000
+    for limit, digits in ((10, 2), (100, 1)):
+        if abs(value) < limit:
+            return f"{value:.{digits}f}"
+    return f"{value:.0f}"
+
+
+def print_published(model: str) -> None:
+    """The model beside what was measured: HIER's Table 1, for the model `opteron`."""
+    from rich.table import Table
+
+    from espalier.render import text
+
+    path = cost_models.path_of(model)
+    found = cost_models.published(path)
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for heading in ("collective", "size"):
+        table.add_column(heading)
+    for whose in ("published", "model", "Espalier"):
+        for heading in ("total", "node", "ideal"):
+            table.add_column(f"{whose}\n{heading}", justify="right")
+    table.add_column("by")
+    name = ""
+    for row in found["rows"]:
+        cells, name = _published_row(row, found, str(path))
+        table.add_row(*cells)
+    print(f"{found['source']}: {found['nodes']} nodes of {found['ranks_per_node']} ranks; times in µs")
+    text.console().print(table)
+    print(f"model: {name}")
+    print("  model: the plan that the model's file names for the row, node stages by", found["node_stage"])
+    print("  Espalier: its own rules, node stages through shared memory, on the same machine by the model")
+    print("  ideal: speed-up if the node stage cost nothing")
+
+
+def _published_row(row: Json, found: Json, path: str) -> tuple[list[str], str]:
+    request = {
+        "what": "network",
+        "collective": row["collective"],
+        "bytes": row["bytes"],
+        "nodes": found["nodes"],
+        "ranks_per_node": found["ranks_per_node"],
+        "model": path,
+    }
+    theirs = core.describe({**request, "node_stage": found["node_stage"], "network": row["plan"]})
+    ours = core.describe(request)
+    size = "–" if row["collective"] == "barrier" else print_bytes(row["bytes"])
+    measured = (row["total_ns"], row["node_ns"], row["total_ns"] / (row["total_ns"] - row["node_ns"]))
+    cells = [row["collective"], size]
+    for total, node, ideal in (measured, _numbers(theirs), _numbers(ours)):
+        cells += [_us(total), _us(node), f"{ideal:.3f}"]
+    return [*cells, ours["network"]["algorithm"]], theirs["model"]["name"]
+
+
+def _numbers(answer: Json) -> tuple[float, float, float]:
+    found = answer["prediction"]
+    if not found:
+        raise Problem(f"no prediction: {answer.get('no_prediction')}")
+    return found["total_ns"], found["node_ns"], found["ideal_speed_up"]

@@ -1,0 +1,62 @@
+#include "plan/cost_network.hpp"
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "plan/cost_rounds.hpp"
+#include "plan/cost_tree.hpp"
+#include "tree/compose.hpp"
+
+namespace espalier::plan {
+namespace {
+
+Cost tree_cost(Collective collective, const tree::Spec& spec, const Wire& wire, int nodes, double bytes) {
+  const tree::Tree tree = tree::compose(topology::flat_group(nodes), spec, 0);
+  if (collective == Collective::bcast) return tree_down(tree, wire, bytes);
+  if (collective == Collective::reduce) return tree_up(tree, wire, bytes);
+  return tree_up(tree, wire, bytes) + tree_down(tree, wire, bytes);
+}
+
+}  // namespace
+
+int leaders_of(Collective collective, const NetworkPlan& plan, int ranks_per_node, bool node_has_memory) {
+  if (collective != Collective::allreduce || !node_has_memory) return 1;
+  return plan.leaders == 0 ? ranks_per_node : std::min(plan.leaders, ranks_per_node);
+}
+
+Wire shared_by(const CostParameters& parameters, int leaders) {
+  Wire wire = parameters.network;
+  wire.per_byte = std::max(wire.per_byte, leaders * parameters.link_per_byte);
+  return wire;
+}
+
+Cost network_cost(Collective collective, const NetworkPlan& plan, const Wire& wire, int nodes,
+                  int ranks_per_node, double bytes) {
+  const bool is_scan = collective == Collective::scan || collective == Collective::exscan;
+  switch (plan.algorithm) {
+    case Algorithm::dissemination:
+      return dissemination(wire, nodes);
+    case Algorithm::tree:
+      return tree_cost(collective, plan.tree, wire, nodes, bytes);
+    case Algorithm::scatter_allgather:
+      return scatter_allgather(wire, nodes, bytes);
+    case Algorithm::rabenseifner:
+      return collective == Collective::reduce ? reduce_rabenseifner(wire, nodes, bytes)
+                                              : allreduce_rabenseifner(wire, nodes, bytes);
+    case Algorithm::ring:
+      return ring(wire, nodes, bytes);
+    case Algorithm::recursive_doubling:
+      return is_scan ? scan_doubling(wire, nodes, bytes) : recursive_doubling(wire, nodes, bytes);
+    case Algorithm::gather_all:
+      return is_scan ? scan_gather_all(wire, nodes, ranks_per_node, bytes) : gather_all(wire, nodes, bytes);
+    case Algorithm::chain:
+      return chain(wire, nodes, bytes);
+    case Algorithm::transpose:
+      return scan_transpose(wire, nodes, ranks_per_node, bytes);
+    default:
+      throw Error(fmt::format("the cost model knows nothing of {} by \"{}\" between nodes",
+                              to_string(collective), to_string(plan.algorithm)));
+  }
+}
+
+}  // namespace espalier::plan

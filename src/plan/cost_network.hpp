@@ -1,0 +1,22 @@
+// What the network stage of one segment costs.
+#pragma once
+
+#include "base/collective.hpp"
+#include "plan/cost.hpp"
+#include "plan/plan.hpp"
+
+namespace espalier::plan {
+
+/// How many leaders of a node carry a share (collective/nodes/allreduce.hpp): one, but for an allreduce whose
+/// rule says more.
+int leaders_of(Collective collective, const NetworkPlan& plan, int ranks_per_node, bool node_has_memory);
+
+/// Messages of a leader when `leaders` of them use the node's link together.
+Wire shared_by(const CostParameters& parameters, int leaders);
+
+/// A segment of `bytes` (of a rank's vector) between `nodes` nodes. Throws Error for an algorithm that the
+/// collective does not have between nodes, and for `host`, about which nothing is known.
+Cost network_cost(Collective collective, const NetworkPlan& plan, const Wire& wire, int nodes,
+                  int ranks_per_node, double bytes);
+
+}  // namespace espalier::plan

@@ -1,0 +1,89 @@
+#include "plan/cost_parameters.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "base/error.hpp"
+
+namespace espalier::plan {
+namespace {
+
+const std::string node =
+    R"("node": {"flag_ns": 1, "copy_ns_per_byte": 2, "reduce_ns_per_byte": 3, "message_ns": 4, "message_ns_per_byte": 5})";
+const std::string network =
+    R"("network": {"latency_ns": 6, "overhead_ns": 7, "gap_ns": 8, "ns_per_byte": 9})";
+
+std::string document(const std::string& rest) { return R"({"schema": 1, "name": "n", )" + rest + "}"; }
+
+std::string error_of(const std::string& text) {
+  try {
+    parse_cost_parameters(text, "m.json");
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(CostParameters, EveryKeyIsRead) {
+  const CostParameters read = parse_cost_parameters(
+      document(node + R"(, "comment": "c", "origin": {}, "published": {}, "network": {"latency_ns": 6,
+        "overhead_ns": 7, "gap_ns": 8, "ns_per_byte": 9, "link_ns_per_byte": 10, "reduce_ns_per_byte": 11})"),
+      "m.json");
+  EXPECT_EQ(read.name, "n");
+  EXPECT_EQ(read.file, "m.json");
+  EXPECT_EQ(read.node.flag, 1);
+  EXPECT_EQ(read.node.copy_per_byte, 2);
+  EXPECT_EQ(read.node.fold_per_byte, 3);
+  EXPECT_EQ(read.node.messages.latency, 4);
+  EXPECT_EQ(read.node.messages.per_byte, 5);
+  EXPECT_EQ(read.node.messages.fold_per_byte, 3);
+  EXPECT_EQ(read.node.messages.copy_per_byte, 2);
+  EXPECT_EQ(read.network.latency, 6);
+  EXPECT_EQ(read.network.overhead, 7);
+  EXPECT_EQ(read.network.gap, 8);
+  EXPECT_EQ(read.network.per_byte, 9);
+  EXPECT_EQ(read.link_per_byte, 10);
+  EXPECT_EQ(read.network.fold_per_byte, 11);
+  EXPECT_EQ(read.network.copy_per_byte, 2);
+}
+
+TEST(CostParameters, OptionalKeys) {
+  const CostParameters read = parse_cost_parameters(document(node + ", " + network), "m.json");
+  EXPECT_EQ(read.link_per_byte, 9) << "one rank fills the link";
+  EXPECT_EQ(read.network.fold_per_byte, 3) << "as the node's";
+}
+
+TEST(CostParameters, ErrorsNameFileAndKey) {
+  const std::pair<std::string, const char*> cases[] = {
+      {"{", "m.json: not JSON"},
+      {"[]", "not an object"},
+      {R"({"name": "n"})", "\"schema\" is missing"},
+      {R"({"schema": 2, "name": "n"})", "\"schema\" must be 1"},
+      {R"({"schema": 1, "name": 5})", "\"name\" must be text"},
+      {document(network), "\"node\" is missing"},
+      {document(node), "\"network\" is missing"},
+      {document(node + R"(, "network": 5)"), "\"network\" is 5"},
+      {document(node + R"(, "network": {"latency_ns": 6})"), "\"network.overhead_ns\" is missing"},
+      {document(node + R"(, "network": {"latency_us": 6})"), "\"network.latency_us\" is unknown"},
+      {document(node + R"(, "network": {"latency_ns": -1})"), "\"network.latency_ns\" is -1"},
+      {document(node + R"(, "network": {"latency_ns": "6"})"), "must be a number"},
+      {document(node + ", " + network + R"(, "nodes": 4)"), "\"nodes\" is unknown"},
+  };
+  for (const auto& [text, part] : cases)
+    EXPECT_NE(error_of(text).find(part), std::string::npos) << text << " -> " << error_of(text);
+  EXPECT_THROW(read_cost_parameters("/no/such/model.json"), Error);
+}
+
+TEST(CostParameters, TheModelsThatComeWithEspalierCanBeRead) {
+  const auto folder = std::filesystem::path(__FILE__).parent_path() / "../../python/espalier/models";
+  int count = 0;
+  for (const auto& file : std::filesystem::directory_iterator(folder)) {
+    EXPECT_NO_THROW(read_cost_parameters(file.path())) << file.path();
+    ++count;
+  }
+  EXPECT_GE(count, 1);
+}
+
+}  // namespace
+}  // namespace espalier::plan
