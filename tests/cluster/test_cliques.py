@@ -40,7 +40,7 @@ def test_node_sizes(layout):
 )
 @pytest.mark.parametrize("part", [CORE, *SERVED], ids=lambda part: part.name)
 def test_results_are_right(layout, part):
-    run = launch(layout, "checked", *part.arguments, env={"CHECKED_BARE": "1", **part.env}, timeout=200)
+    run = launch(layout, "checked", *part.arguments, env={"CHECKED_NODES": "1", **part.env}, timeout=200)
     assert passed(run) == parse_layout(layout).ranks
 
 
