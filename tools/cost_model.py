@@ -86,11 +86,11 @@ def model(document: Json, options: argparse.Namespace) -> Json:
     nodes, ranks = shape(layout)
     within = messages(document, host, layout, "within a node")
     between = messages(document, host, layout, "between nodes")
-    settings = document["settings"]
+    settings, date = document["settings"], document["date"][:10]
     wires = f"{settings['delay_us']:g} µs delay, {settings['rate_mbit']:g} Mbit/s"
     return {
         "schema": 1,
-        "name": f"emulated cluster, {nodes} nodes of {ranks} ranks, {wires}, {host}'s messages, measured {document['date'][:10]}",
+        "name": f"emulated cluster, {nodes} nodes of {ranks} ranks, {wires}, {host}'s messages, measured {date}",
         "comment": f"Made by tools/cost_model.py of {options.result.name}. Nanoseconds and bytes.",
         "network": network(between, options.overhead_ns),
         "node": {
@@ -100,7 +100,7 @@ def model(document: Json, options: argparse.Namespace) -> Json:
             "message_ns": round(1000 * within["latency_us"], 1),
             "message_ns_per_byte": within["ns_per_byte"],
         },
-        "published": published(document, host, layout, f"bench-cluster, {document['date'][:10]}, medians"),
+        "published": published(document, host, layout, f"bench-cluster, {date}, medians"),
     }
 
 
