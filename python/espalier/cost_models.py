@@ -48,3 +48,5 @@ def _check(found: dict[str, Any]) -> None:
     for row in found["rows"]:
         for key in ("collective", "bytes", "total_ns", "node_ns", "plan"):
             row[key]
+        if row["node_ns"] is not None and not 0 <= row["node_ns"] < row["total_ns"]:
+            raise TypeError(f"a node stage that is less than the whole: {row}")

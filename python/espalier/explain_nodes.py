@@ -124,26 +124,49 @@ def print_published(model: str) -> None:
 
     path = cost_models.path_of(model)
     found = cost_models.published(path)
+    rows = [_published_row(row, found, str(path)) for row in found["rows"]]
+    foreign = any(row["plan"] for row in found["rows"])
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for heading in ("collective", "size"):
         table.add_column(heading)
-    for whose in ("published", "model", "Espalier"):
+    for whose in ("measured", "model", "Espalier") if foreign else ("measured", "model"):
         for heading in ("total", "node", "ideal"):
             table.add_column(f"{whose}\n{heading}", justify="right")
     table.add_column("by")
-    name = ""
-    for row in found["rows"]:
-        cells, name = _published_row(row, found, str(path))
-        table.add_row(*cells)
+    for row in rows:
+        table.add_row(*row.cells(foreign))
     print(f"{found['source']}: {found['nodes']} nodes of {found['ranks_per_node']} ranks; times in µs")
     text.console().print(table)
-    print(f"model: {name}")
-    print("  model: the plan that the model's file names for the row, node stages by", found["node_stage"])
-    print("  Espalier: its own rules, node stages through shared memory, on the same machine by the model")
-    print("  ideal: speed-up if the node stage cost nothing")
+    for line in _legend(rows, found, foreign):
+        print(line)
 
 
-def _published_row(row: Json, found: Json, path: str) -> tuple[list[str], str]:
+class _Numbers(NamedTuple):
+    """Nanoseconds; what of them the node stage is, where that was measured."""
+
+    total: float
+    node: Optional[float]
+
+    def cells(self) -> list[str]:
+        if self.node is None:
+            return [_us(self.total), "–", "–"]
+        return [_us(self.total), _us(self.node), f"{self.total / (self.total - self.node):.3f}"]
+
+
+class _Row(NamedTuple):
+    call: list[str]
+    measured: _Numbers
+    theirs: _Numbers  # by the plan that was measured
+    ours: _Numbers  # by Espalier's rules
+    algorithm: str
+    model: str
+
+    def cells(self, foreign: bool) -> list[str]:
+        numbers = (self.measured, self.theirs, self.ours) if foreign else (self.measured, self.ours)
+        return [*self.call, *(cell for each in numbers for cell in each.cells()), self.algorithm]
+
+
+def _published_row(row: Json, found: Json, path: str) -> _Row:
     request = {
         "what": "network",
         "collective": row["collective"],
@@ -155,15 +178,21 @@ def _published_row(row: Json, found: Json, path: str) -> tuple[list[str], str]:
     theirs = core.describe({**request, "node_stage": found["node_stage"], "network": row["plan"]})
     ours = core.describe(request)
     size = "–" if row["collective"] == "barrier" else print_bytes(row["bytes"])
-    measured = (row["total_ns"], row["node_ns"], row["total_ns"] / (row["total_ns"] - row["node_ns"]))
-    cells = [row["collective"], size]
-    for total, node, ideal in (measured, _numbers(theirs), _numbers(ours)):
-        cells += [_us(total), _us(node), f"{ideal:.3f}"]
-    return [*cells, ours["network"]["algorithm"]], theirs["model"]["name"]
+    measured = _Numbers(row["total_ns"], row["node_ns"])
+    names = ours["network"]["algorithm"], ours["model"]["name"]
+    return _Row([row["collective"], size], measured, _predicted(theirs), _predicted(ours), *names)
 
 
-def _numbers(answer: Json) -> tuple[float, float, float]:
+def _predicted(answer: Json) -> _Numbers:
     found = answer["prediction"]
     if not found:
         raise Problem(f"no prediction: {answer.get('no_prediction')}")
-    return found["total_ns"], found["node_ns"], found["ideal_speed_up"]
+    return _Numbers(found["total_ns"], found["node_ns"])
+
+
+def _legend(rows: list[_Row], found: Json, foreign: bool) -> Iterator[str]:
+    yield f"model: {rows[0].model if rows else 'no rows'}"
+    if foreign:
+        yield f"  model: the plan that the model's file names for the row, node stages by {found['node_stage']}"
+        yield "  Espalier: its own rules, node stages through shared memory, on the same machine by the model"
+    yield "  node: the part of the node stage that shows; ideal: speed-up if it cost nothing"

@@ -35,7 +35,7 @@ Cost network_cost(Collective collective, const NetworkPlan& plan, const Wire& wi
   const bool is_scan = collective == Collective::scan || collective == Collective::exscan;
   switch (plan.algorithm) {
     case Algorithm::dissemination:
-      return dissemination(wire, nodes);
+      return dissemination(wire, nodes, ways);
     case Algorithm::tree:
       return tree_cost(collective, plan.tree, wire, nodes, bytes);
     case Algorithm::scatter_allgather:
@@ -48,7 +48,8 @@ Cost network_cost(Collective collective, const NetworkPlan& plan, const Wire& wi
     case Algorithm::recursive_doubling:
       return is_scan ? scan_doubling(wire, nodes, bytes) : recursive_doubling(wire, nodes, bytes);
     case Algorithm::gather_all:
-      return is_scan ? scan_gather_all(wire, nodes, ranks_per_node, bytes) : gather_all(wire, nodes, bytes);
+      return is_scan ? scan_gather_all(wire, nodes, ranks_per_node, bytes, ways)
+                     : gather_all(wire, nodes, bytes, ways);
     case Algorithm::chain:
       return chain(wire, nodes, bytes);
     case Algorithm::transpose:

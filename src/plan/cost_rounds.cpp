@@ -1,6 +1,9 @@
 #include "plan/cost_rounds.hpp"
 
 #include <bit>
+#include <cstdint>
+#include <initializer_list>
+#include <utility>
 
 namespace espalier::plan {
 namespace {
@@ -32,21 +35,35 @@ Cost reduce_scatter(const Wire& wire, int core, double bytes) {
   return halving(wire, core, bytes) + fold(wire, bytes - bytes / core);
 }
 
-// Bruck: blocks of `bytes`, twice as many in each round, the last round the rest.
-Cost bruck(const Wire& wire, int n, double bytes) {
+// Messages of these sizes to some leaders, and from as many others, all begun at once: they leave, and
+// arrive, one after the other.
+Cost exchanges(const Wire& wire, std::initializer_list<std::pair<int, double>> counted_sizes) {
   Cost cost;
-  for (int distance = 1; distance < n; distance *= 2)
-    cost += exchange(wire, std::min(distance, n - distance) * bytes);
+  double longest = 0;
+  for (const auto& [count, bytes] : counted_sizes) {
+    if (count == 0) continue;
+    cost.time += count * std::max(interval(wire, bytes), 2 * wire.overhead);
+    cost.cpu += count * 2 * wire.overhead;
+    cost.port += count * on_port(wire, bytes);
+    longest = std::max(longest, bytes);
+    cost.rounds = 1;
+  }
+  if (cost.rounds == 0) return cost;
+  cost.time += hop(wire, longest) - std::max(interval(wire, longest), 2 * wire.overhead);
   return cost;
 }
 
-// All messages are begun at once, and leave and arrive one after the other.
-Cost all_to_all(const Wire& wire, int n, double bytes) {
-  if (n == 1) return {};
-  const int others = n - 1;
-  const double cpu = 2 * others * wire.overhead;
-  const double one_by_one = std::max(interval(wire, bytes), 2 * wire.overhead);
-  return {hop(wire, bytes) + (others - 1) * one_by_one, cpu, others * on_port(wire, bytes), 1};
+// Rounds in which each has `distance` parts, its own and those of others, and gets up to ways - 1 times as
+// many from leaders at that distance, twice that, and so on. The last part may be smaller.
+Cost bruck(const Wire& wire, int n, double bytes, int ways) {
+  Cost cost;
+  for (std::int64_t distance = 1; distance < n; distance *= ways) {
+    const auto partners = static_cast<int>(std::min<std::int64_t>(ways - 1, (n - 1) / distance));
+    const std::int64_t rest = std::min(distance, n - partners * distance);
+    cost += exchanges(wire, {{partners - 1, static_cast<double>(distance) * bytes},
+                             {1, static_cast<double>(rest) * bytes}});
+  }
+  return cost;
 }
 
 // How long a leader that has so many slices takes until each is where it belongs: it sends away all that are
@@ -61,7 +78,7 @@ double scatter_time(const Wire& wire, int slices, double bytes) {
 
 }  // namespace
 
-Cost dissemination(const Wire& wire, int n) { return times(ceil_log2(n), exchange(wire, 0)); }
+Cost dissemination(const Wire& wire, int n, int ways) { return bruck(wire, n, 0, ways); }
 
 Cost recursive_doubling(const Wire& wire, int n, double bytes) {
   return into_core(wire, n, bytes) + times(ceil_log2(core_of(n)), exchange(wire, bytes) + fold(wire, bytes)) +
@@ -84,8 +101,8 @@ Cost ring(const Wire& wire, int n, double bytes) {
   return times(n - 1, exchange(wire, slice) + fold(wire, slice)) + times(n - 1, exchange(wire, slice));
 }
 
-Cost gather_all(const Wire& wire, int n, double bytes) {
-  return copy(wire, bytes) + bruck(wire, n, bytes) + fold(wire, (n - 1) * bytes);
+Cost gather_all(const Wire& wire, int n, double bytes, int ways) {
+  return copy(wire, bytes) + bruck(wire, n, bytes, ways) + fold(wire, (n - 1) * bytes);
 }
 
 Cost scatter_allgather(const Wire& wire, int n, double bytes) {
@@ -111,15 +128,16 @@ Cost chain(const Wire& wire, int n, double bytes) {
   return {time, cpu, on_port(wire, bytes), n - 1};
 }
 
-Cost scan_gather_all(const Wire& wire, int n, int ranks, double bytes) {
+Cost scan_gather_all(const Wire& wire, int n, int ranks, double bytes, int ways) {
   const double own = ranks * bytes;
-  return copy(wire, own) + bruck(wire, n, own) + fold(wire, (n * ranks - 1.0) * bytes) + copy(wire, own);
+  return copy(wire, own) + bruck(wire, n, own, ways) + fold(wire, (n * ranks - 1.0) * bytes) +
+         copy(wire, own);
 }
 
 Cost scan_transpose(const Wire& wire, int n, int ranks, double bytes) {
   const double own = ranks * bytes, slice = bytes / n;
-  return copy(wire, own) + all_to_all(wire, n, ranks * slice) + fold(wire, (n * ranks - 1.0) * slice) +
-         copy(wire, n * ranks * slice) + all_to_all(wire, n, ranks * slice) + copy(wire, own);
+  return copy(wire, own) + exchanges(wire, {{n - 1, ranks * slice}}) + fold(wire, (n * ranks - 1.0) * slice) +
+         copy(wire, n * ranks * slice) + exchanges(wire, {{n - 1, ranks * slice}}) + copy(wire, own);
 }
 
 }  // namespace espalier::plan

@@ -7,8 +7,9 @@
 namespace espalier::plan {
 
 /// ceil(log2 n) a (D. Hensgen, R. Finkel, U. Manber, "Two Algorithms for Barrier Synchronization", 1988;
-/// HIER 3.4 between the nodes).
-Cost dissemination(const Wire& wire, int n);
+/// HIER 3.4 between the nodes). With more `ways` than two fewer rounds, of ways - 1 messages, each an
+/// interval after the one before.
+Cost dissemination(const Wire& wire, int n, int ways = 2);
 
 /// log2(n) (a + bG + bR); another exchange before and after for the leaders beyond the largest power of two
 /// (R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of Collective Communication Operations in MPICH",
@@ -28,7 +29,7 @@ Cost ring(const Wire& wire, int n, double bytes);
 /// ceil(log2 n) a + (n-1) bG, then n - 1 folds (J. Bruck, C. Ho, S. Kipnis, E. Upfal, D. Weathersby,
 /// "Efficient Algorithms for All-to-All Communications in Multiport Message-Passing Systems", 1997, the
 /// concatenation).
-Cost gather_all(const Wire& wire, int n, double bytes);
+Cost gather_all(const Wire& wire, int n, double bytes, int ways = 2);
 
 /// A bcast: ceil(log2 n) a + (n-1)/n bG to scatter, (n-1) (a + b/n G) to collect (Thakur et al., section 4.2;
 /// the longest way down the binomial tree is the one to the half that is sent first).
@@ -43,7 +44,7 @@ Cost chain(const Wire& wire, int n, double bytes);
 
 /// Scans of nodes whose ranks do not follow on each other; `ranks` on each node, all of whose vectors travel.
 /// Every leader gets all vectors (as gather_all), and folds all of them in rank order.
-Cost scan_gather_all(const Wire& wire, int n, int ranks, double bytes);
+Cost scan_gather_all(const Wire& wire, int n, int ranks, double bytes, int ways = 2);
 /// Two all-to-alls of 1/n of the vectors; in between a leader folds its slice of all ranks' vectors.
 Cost scan_transpose(const Wire& wire, int n, int ranks, double bytes);
 

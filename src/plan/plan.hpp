@@ -80,6 +80,10 @@ struct Plan {
 /// So many segments may be on the network at once, each on a lane of its own (collective/nodes/join.hpp).
 inline constexpr std::size_t segments_under_way = 8;
 
+/// How many parts come together in a round of the algorithms between nodes for short messages (dissemination
+/// and Bruck's allgather): two, a leader's own and another one's.
+inline constexpr int ways = 2;
+
 /// The network stage of a communicator that spans nodes; its node stages have a Plan each.
 struct NetworkPlan {
   Algorithm algorithm = Algorithm::host;

@@ -57,8 +57,8 @@ def test_asks_for_the_network_and_names_every_rule(espalier, describer):
 
 
 def test_says_what_of_the_node_stage_is_hidden(espalier, describer):
-    prediction = {**json.loads((RECORDED / "network.json").read_text())["prediction"], "node_alone_ns": 1e6, "segments": 4}
-    replace(describer, prediction=prediction)
+    recorded = json.loads((RECORDED / "network.json").read_text())["prediction"]
+    replace(describer, prediction={**recorded, "node_alone_ns": 1e6, "segments": 4})
     result = espalier("explain", "allreduce", "1MiB", "--nodes", 16, "-n", 64, lib=describer)
     assert "node stage alone 1000 µs, of which 870 µs pass while messages travel" in result.stdout
     assert "4 segments, each 8 messages" in result.stdout
@@ -78,12 +78,13 @@ def test_options_of_the_nodes(espalier, describer, tmp_path):
 
 
 def test_without_a_prediction_it_says_why(espalier, describer):
+    nowhere = {"file": "", "line": 0, "text": ""}
     replace(
         describer,
         prediction=None,
         no_prediction="the host MPI serves this call",
         node=[],
-        network={"algorithm": "host", "segment": 1, "leaders": 1, "tree": None, "rule": {"file": "", "line": 0, "text": ""}},
+        network={"algorithm": "host", "segment": 1, "leaders": 1, "tree": None, "rule": nowhere},
         warnings=["a rule is odd"],
     )
     lines = lines_of(espalier("explain", "allgather", "8", "--nodes", 2, "-n", 4, lib=describer))
@@ -107,7 +108,7 @@ def test_one_node_is_as_ever(espalier, describer):
         (["--nodes", 4, "-n", 6], "6 ranks are not 4 nodes with equally many each"),
         (["--nodes", 4, "-n", 8, "--ranks-per-node", 3], "8 ranks are not 4 nodes with 3 each"),
         (["--nodes", 4, "-n", 8, "--node-stage", "pigeons"], "pigeons"),
-        (["--nodes", 4, "-n", 8, "--model", "/no/such"], "/no/such: there is no such file, and Espalier's own are opteron"),
+        (["--nodes", 4, "-n", 8, "--model", "/no/such"], "there is no such file, and Espalier's own are opteron"),
     ],
 )
 def test_bad_input_is_one_line(espalier, describer, words, said):
@@ -126,9 +127,25 @@ def test_published_rows_stand_beside_the_model(espalier, describer):
     assert asked(describer)["collective"] == "barrier" and "network" not in asked(describer)
 
 
+def test_measured_calls_without_a_plan_or_a_node_stage(espalier, describer, tmp_path):
+    model = tmp_path / "m.json"
+    row = {"collective": "bcast", "bytes": 8, "total_ns": 9000, "node_ns": None, "plan": None}
+    found = {"source": "bench", "nodes": 4, "ranks_per_node": 2, "node_stage": "shared", "rows": [row]}
+    model.write_text(json.dumps({"published": found}))
+    lines = lines_of(espalier("explain", "--published", "--model", model, lib=describer))
+    assert lines[0] == "bench: 4 nodes of 2 ranks; times in µs"
+    cells = re.split(r"\s{2,}", lines[3].strip())
+    assert cells == ["bcast", "8B", "9.00", "–", "–", "1858", "130", "1.075", "rabenseifner"]
+    assert not any("Espalier" in line for line in lines)
+    row["node_ns"] = 9000
+    model.write_text(json.dumps({"published": found}))
+    assert "less than the whole" in espalier("explain", "--published", "--model", model, lib=describer).stderr
+
+
 def test_a_model_without_measured_calls(espalier, describer, tmp_path):
     model = tmp_path / "m.json"
-    for text, said in (("{}", "no measured calls"), ("{", "cannot be read"), ('{"published": {"source": "s"}}', "'nodes'")):
+    lacking = '{"published": {"source": "s"}}'
+    for text, said in (("{}", "no measured calls"), ("{", "cannot be read"), (lacking, "'nodes'")):
         model.write_text(text)
         result = espalier("explain", "--published", "--model", model, lib=describer)
         assert result.returncode == 2 and said in result.stderr and result.stderr.count("\n") == 1

@@ -26,6 +26,10 @@ TEST(Cost, Dissemination) {
   EXPECT_EQ(dissemination(wire, 2), (Cost{120, 20, 40, 1}));
   EXPECT_EQ(dissemination(wire, 5), (Cost{360, 60, 120, 3}));
   EXPECT_EQ(dissemination(wire, 16).rounds, 4);
+  // Three messages a round, each a gap after the one before.
+  EXPECT_EQ(dissemination(wire, 4, 4), (Cost{120 + 2 * 40, 60, 120, 1}));
+  EXPECT_EQ(dissemination(wire, 16, 4), (Cost{400, 120, 240, 2}));
+  EXPECT_EQ(dissemination(wire, 6, 4), (Cost{200 + 120, 80, 160, 2})) << "one partner is left for the second";
 }
 
 TEST(Cost, RecursiveDoubling) {
@@ -51,6 +55,8 @@ TEST(Cost, GatherAll) {
   // Blocks: 1, 2, and the fifth.
   EXPECT_EQ(gather_all(wire, 5, 10).time, 5 + 140 + 160 + 140 + 4 * 10);
   EXPECT_EQ(gather_all(wire, 5, 10).rounds, 3);
+  // Three blocks of 10, then four for one partner and two for the last.
+  EXPECT_EQ(gather_all(wire, 10, 10, 4).time, 5 + (140 + 80) + (200 + 40) + 90);
 }
 
 TEST(Cost, ScatterAllgather) {
