@@ -124,7 +124,16 @@ void add_prediction(json& answer, const json& request, const plan::NodesCall& ca
     return plan::Table::instance().find(on_node(query, collective, bytes));
   };
   answer["model"] = {{"file", parameters.file}, {"name", parameters.name}};
-  answer["prediction"] = numbers(plan::predict(call, plan, node_plan, parameters));
+  if (plan.algorithm != plan::Algorithm::allreduce) {
+    answer["prediction"] = numbers(plan::predict(call, plan, node_plan, parameters));
+    return;
+  }
+  plan::Query parts = query;
+  parts.collective = Collective::allreduce;
+  plan::NodesCall whole = call;
+  whole.collective = Collective::allreduce;
+  answer["prediction"] =
+      numbers(plan::predict(whole, plan::Table::instance().find_network(parts), node_plan, parameters));
 }
 
 }  // namespace
