@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
-#include <span>
+#include <memory>
 #include <vector>
 
 namespace espalier::testing {
@@ -14,26 +14,29 @@ namespace espalier::testing {
 /// `bytes` of rubbish between two guards, which are looked at in the end.
 class Guarded {
  public:
-  explicit Guarded(std::size_t bytes) : all_(bytes + 2 * guard, mark) {}
+  explicit Guarded(std::size_t bytes) : bytes_(bytes), all_(new std::byte[bytes + 2 * guard]) {
+    std::fill_n(all_.get(), bytes_ + 2 * guard, mark);
+  }
   Guarded(const Guarded&) = delete;
   Guarded& operator=(const Guarded&) = delete;
   ~Guarded() {
-    const auto is_mark = [](std::byte b) { return b == mark; };
-    EXPECT_TRUE(std::all_of(all_.begin(), all_.begin() + guard, is_mark)) << "written in front of a buffer";
-    EXPECT_TRUE(std::all_of(all_.end() - guard, all_.end(), is_mark))
-        << "written behind a buffer of " << all_.size() - 2 * guard << " bytes";
+    EXPECT_TRUE(is_marked(0, guard)) << "written in front of a buffer";
+    EXPECT_TRUE(is_marked(guard + bytes_, guard)) << "written behind a buffer of " << bytes_ << " bytes";
   }
 
-  std::byte* data() { return all_.data() + guard; }
-  std::size_t size() const { return all_.size() - 2 * guard; }
-  bool is_untouched() const {
-    return std::all_of(all_.begin(), all_.end(), [](std::byte b) { return b == mark; });
-  }
+  std::byte* data() { return all_.get() + guard; }
+  std::size_t size() const { return bytes_; }
+  bool is_untouched() const { return is_marked(0, bytes_ + 2 * guard); }
 
  private:
-  static constexpr std::ptrdiff_t guard = 64;
+  bool is_marked(std::size_t first, std::size_t count) const {
+    return std::all_of(all_.get() + first, all_.get() + first + count, [](std::byte b) { return b == mark; });
+  }
+
+  static constexpr std::size_t guard = 64;
   static constexpr std::byte mark{0xa5};
-  std::vector<std::byte> all_;
+  std::size_t bytes_;
+  std::unique_ptr<std::byte[]> all_;
 };
 
 /// A vector of elements in guarded memory.
@@ -44,7 +47,7 @@ class GuardedVector {
   explicit GuardedVector(const std::vector<T>& values) : GuardedVector(values.size()) { assign(values); }
 
   void assign(const std::vector<T>& values) {
-    if (!values.empty()) std::memcpy(memory_.data(), values.data(), memory_.size());
+    if (!values.empty()) std::memcpy(memory_.data(), values.data(), values.size() * sizeof(T));
   }
   std::byte* bytes() { return memory_.data(); }
   std::size_t size_bytes() const { return memory_.size(); }
