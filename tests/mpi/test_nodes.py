@@ -1,0 +1,90 @@
+"""Collectives across nodes that are only pretended (ESPALIER_NODES), so that they need no rights. Real ones: tests/cluster."""
+
+import hosts
+import pytest
+from test_checked import passed
+
+# What Espalier serves across nodes, so the host is forbidden.
+SERVED = "barrier,roots,sizes,zero,in_place,operators,pairs,user_operators,derived,prefixes,identity"
+SHORT = "barrier,roots,in_place,pairs,user_operators,prefixes,identity"
+LAYOUTS = [(4, "2"), (7, "3+1+3"), (8, "4:cyclic")]
+ACROSS = ["barrier", "bcast", "reduce", "allreduce", "reduce_scatter", "reduce_scatter_block", "scan", "exscan"]
+
+pytestmark = pytest.mark.needs_espalier
+
+
+def check(launch, host, layout, subjects=SERVED, **settings):
+    ranks, nodes = layout
+    without = ["--without", "MPI_REAL16,MPI_COMPLEX32"] if host.kind == "intel" else []
+    env = {"ESPALIER_NODES": nodes, "CHECKED_NODES": "1", "ESPALIER_FALLBACK": "error", **settings}
+    return passed(launch(host, ranks, "checked", "--only", subjects, *without, env=env, timeout=150))
+
+
+def ran(statistics, collective):
+    """The algorithms that served a collective between nodes."""
+    rows = statistics.read()["rows"]
+    return {row["algorithm"] for row in rows
+            if row["collective"] == collective and row["calls"] and row["transport"] == "shared memory and messages"}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout[1])
+def test_every_result_is_right(launch, host, layout, statistics):
+    check(launch, host, layout, **statistics.env)
+    assert all(ran(statistics, collective) for collective in ACROSS)
+
+
+@pytest.mark.parametrize("layout", [(16, "8"), (5, "5"), (16, "4:cyclic")], ids=lambda layout: layout[1])
+def test_more_nodes(launch, layout):
+    check(launch, hosts.HOSTS["mpich"], layout, SHORT)
+
+
+@pytest.mark.parametrize("collective, algorithm", [
+    ("bcast", "tree"), ("bcast", "scatter-allgather"), ("reduce", "tree"), ("reduce", "rabenseifner"),
+    ("allreduce", "tree"), ("allreduce", "recursive-doubling"), ("allreduce", "rabenseifner"), ("allreduce", "ring"),
+    ("allreduce", "gather-all"), ("scan", "recursive-doubling"), ("scan", "chain"), ("scan", "gather-all"),
+    ("scan", "transpose"), ("exscan", "recursive-doubling"), ("exscan", "chain"), ("exscan", "gather-all"),
+    ("exscan", "transpose")])
+def test_every_algorithm_between_nodes(launch, collective, algorithm, statistics):
+    # Small segments, so that many are under way; scans are another matter where the nodes' ranks are mixed.
+    is_scan = collective in ("scan", "exscan")
+    layouts = [(5, "2+1+2")] + [(6, "3:cyclic")] * (is_scan and algorithm not in ("chain", "recursive-doubling"))
+    for layout in layouts:
+        check(launch, hosts.HOSTS["mpich"], layout, "in_place,prefixes" if is_scan else "roots,in_place,identity",
+              **{f"ESPALIER_NETWORK_{collective.upper()}": algorithm}, ESPALIER_SEGMENT="4000", **statistics.env)
+        assert ran(statistics, collective) == {algorithm}
+
+
+@pytest.mark.parametrize("settings", [{"ESPALIER_NODE_STAGE": "p2p"}, {"ESPALIER_LEADERS": "all"}, {"ESPALIER_LEADERS": "2"},
+                                      {"ESPALIER_NETWORK_TREE": "chain"}, {"ESPALIER_WAIT": "sleep"}], ids=str)
+@pytest.mark.parametrize("layout", [(7, "3+1+3"), (8, "4:cyclic")], ids=lambda layout: layout[1])
+def test_settings(launch, layout, settings):
+    check(launch, hosts.HOSTS["mpich"], layout, SHORT, **settings)
+
+
+def test_messages_only_on_one_node(launch, statistics):
+    """HIER's own setting also where all ranks share a node."""
+    check(launch, hosts.HOSTS["mpich"], (4, "1"), SHORT, ESPALIER_NODE_STAGE="p2p", **statistics.env)
+    assert all(ran(statistics, collective) for collective in ACROSS)
+
+
+@pytest.mark.parametrize("name", hosts.THREE)
+def test_equal_bits_in_every_run(launch, name):
+    host = hosts.HOSTS[name]
+    digests = {check(launch, host, (7, "3+1+3"), "identity,roots") for _ in range(3)}
+    assert len(digests) == 1, f"digests {digests}"
+
+
+def test_what_is_the_hosts_across_nodes_says_so(launch, statistics):
+    ranks, env = 4, {"ESPALIER_NODES": "2", "CHECKED_NODES": "1", **statistics.env}
+    passed_run = launch(hosts.HOSTS["mpich"], ranks, "checked", "--only", "blocks", env=env)
+    assert passed_run.status == 0, str(passed_run)
+    why = {row["fallback"] for row in statistics.read()["rows"] if row["collective"] == "allgather"}
+    assert "across nodes this collective is the host's" in why
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("nodes", ["2", "3+1+3", "4:cyclic", "16"])
+def test_the_whole_checked_run(launch, host, nodes):
+    env = {"ESPALIER_NODES": nodes, "CHECKED_NODES": "1"}
+    without = ["--without", "MPI_REAL16,MPI_COMPLEX32"] if host.kind == "intel" else []
+    passed(launch(host, 16, "checked", *without, env=env, timeout=200))
