@@ -80,8 +80,8 @@ def parser() -> argparse.ArgumentParser:
     add(
         "--seconds",
         type=float,
-        default=60,
-        help="a job ends after this long, but not before every point had a round (default 60)",
+        default=120,
+        help="a job ends after this many seconds, but not before every point had a round (default 120)",
     )
     add("--host-only", action="store_true", help="the hosts alone, without Espalier")
     add("--json", type=Path, help="where to write the result (default build/bench/cluster.json)")
