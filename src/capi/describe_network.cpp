@@ -32,6 +32,7 @@ plan::NodesCall call_of(const json& request) {
   if (stage != "shared" && stage != "messages")
     throw Error(fmt::format("\"node_stage\" is \"{}\"; it may be shared or messages", stage));
   call.node_has_memory = stage == "shared";
+  call.consecutive = request.value("consecutive", true);
   return call;
 }
 

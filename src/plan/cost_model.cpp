@@ -45,12 +45,12 @@ class Segmented {
   SegmentCost of(std::size_t bytes) const {
     const auto b = static_cast<double>(bytes);
     SegmentCost cost;
-    cost.network =
-        network_cost(call_.collective, network_, wire_, call_.nodes, call_.ranks_per_node, b / leaders_);
+    const int vectors = scans_totals(network_.algorithm, call_.consecutive) ? 1 : call_.ranks_per_node;
+    cost.network = network_cost(call_.collective, network_, wire_, call_.nodes, vectors, b / leaders_);
     for (std::size_t i = 0; i < steps_.size(); ++i)
       (steps_[i].releases ? cost.release : cost.gather) += step_cost(i, b);
     // HIER 3.5, step 4: each rank puts the fold of the nodes below in front of its own result.
-    if (is_scan(call_.collective) && needs_consecutive_ranks(call_.collective, network_.algorithm))
+    if (is_scan(call_.collective) && scans_totals(network_.algorithm, call_.consecutive))
       cost.release += b * parameters_.node.fold_per_byte;
     return cost;
   }
@@ -97,7 +97,7 @@ std::vector<NodeStep> node_steps(const NodesCall& call, const NetworkPlan& netwo
       break;
   }
   if (!is_scan(call.collective)) return {};
-  if (needs_consecutive_ranks(call.collective, network.algorithm))
+  if (scans_totals(network.algorithm, call.consecutive))
     return {step(call.collective, false), step(Collective::bcast, true)};
   return {step(Collective::gather, false), step(Collective::scatter, true)};
 }

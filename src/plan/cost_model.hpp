@@ -19,6 +19,7 @@ struct NodesCall {
   int nodes = 2;
   int ranks_per_node = 1;
   bool node_has_memory = true;  ///< else node stages go by messages
+  bool consecutive = true;      ///< each node's ranks follow on each other
 };
 
 /// Times in nanoseconds.

@@ -30,8 +30,8 @@ Wire shared_by(const CostParameters& parameters, int leaders) {
   return wire;
 }
 
-Cost network_cost(Collective collective, const NetworkPlan& plan, const Wire& wire, int nodes,
-                  int ranks_per_node, double bytes) {
+Cost network_cost(Collective collective, const NetworkPlan& plan, const Wire& wire, int nodes, int vectors,
+                  double bytes) {
   const bool is_scan = collective == Collective::scan || collective == Collective::exscan;
   switch (plan.algorithm) {
     case Algorithm::dissemination:
@@ -48,12 +48,12 @@ Cost network_cost(Collective collective, const NetworkPlan& plan, const Wire& wi
     case Algorithm::recursive_doubling:
       return is_scan ? scan_doubling(wire, nodes, bytes) : recursive_doubling(wire, nodes, bytes);
     case Algorithm::gather_all:
-      return is_scan ? scan_gather_all(wire, nodes, ranks_per_node, bytes, ways)
+      return is_scan ? scan_gather_all(wire, nodes, vectors, bytes, ways)
                      : gather_all(wire, nodes, bytes, ways);
     case Algorithm::chain:
       return chain(wire, nodes, bytes);
     case Algorithm::transpose:
-      return scan_transpose(wire, nodes, ranks_per_node, bytes);
+      return scan_transpose(wire, nodes, vectors, bytes);
     default:
       throw Error(fmt::format("the cost model knows nothing of {} by \"{}\" between nodes",
                               to_string(collective), to_string(plan.algorithm)));

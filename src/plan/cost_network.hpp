@@ -15,8 +15,9 @@ int leaders_of(Collective collective, const NetworkPlan& plan, int ranks_per_nod
 Wire shared_by(const CostParameters& parameters, int leaders);
 
 /// A segment of `bytes` (of a rank's vector) between `nodes` nodes. Throws Error for an algorithm that the
-/// collective does not have between nodes, and for `host`, about which nothing is known.
-Cost network_cost(Collective collective, const NetworkPlan& plan, const Wire& wire, int nodes,
-                  int ranks_per_node, double bytes);
+/// collective does not have between nodes, and for `host`, about which nothing is known. `vectors`: how many
+/// of them each node brings into a scan.
+Cost network_cost(Collective collective, const NetworkPlan& plan, const Wire& wire, int nodes, int vectors,
+                  double bytes);
 
 }  // namespace espalier::plan

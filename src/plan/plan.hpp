@@ -81,8 +81,9 @@ struct Plan {
 inline constexpr std::size_t segments_under_way = 8;
 
 /// How many parts come together in a round of the algorithms between nodes for short messages (dissemination
-/// and Bruck's allgather): two, a leader's own and another one's.
-inline constexpr int ways = 2;
+/// and Bruck's allgather): a leader's own and three others'. On most networks two more messages cost less
+/// than another round.
+inline constexpr int ways = 4;
 
 /// The network stage of a communicator that spans nodes; its node stages have a Plan each.
 struct NetworkPlan {

@@ -318,4 +318,8 @@ bool needs_consecutive_ranks(Collective collective, Algorithm algorithm) {
   return is_scan && (algorithm == Algorithm::recursive_doubling || algorithm == Algorithm::chain);
 }
 
+bool scans_totals(Algorithm algorithm, bool consecutive) {
+  return consecutive && algorithm != Algorithm::transpose;
+}
+
 }  // namespace espalier::plan

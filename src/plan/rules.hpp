@@ -76,5 +76,7 @@ std::vector<Algorithm> network_algorithms_of(Collective collective);
 
 /// HIER 3.5: these take a node's ranks for one rank of the scan between nodes.
 bool needs_consecutive_ranks(Collective collective, Algorithm algorithm);
+/// Whether a scan over nodes is one of the nodes' totals, put in front of the nodes' own scans.
+bool scans_totals(Algorithm algorithm, bool consecutive);
 
 }  // namespace espalier::plan

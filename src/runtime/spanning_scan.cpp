@@ -18,7 +18,7 @@ bool Spanning::scan(Collective collective, const void* send, void* receive, std:
     const collective::Reduction reduction = {send == Communicator::in_place ? receive : send, receive, bytes,
                                              operation};
     const std::size_t lane = Segments(bytes, plan.segment, operation.extent).longest();
-    if (nodes_.placement.is_consecutive() && plan.algorithm != plan::Algorithm::transpose) {
+    if (plan::scans_totals(plan.algorithm, nodes_.placement.is_consecutive())) {
       std::byte* room = vectors_.of(2 * window * lane);
       const collective::nodes::ScanRoom rooms = {
           room, room + window * lane,

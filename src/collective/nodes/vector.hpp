@@ -6,12 +6,14 @@
 
 #include "network/concept.hpp"
 #include "network/task.hpp"
+#include "plan/plan.hpp"
 #include "reduce/operation.hpp"
 
 namespace espalier::collective::nodes {
 
 using network::Network;
 using network::Task;
+using plan::ways;
 
 /// `bytes` of elements that an algorithm works on in place, and room for what arrives: the algorithm says how
 /// much it needs.
@@ -47,10 +49,6 @@ class Slices {
  private:
   std::size_t elements_, extent_, count_;
 };
-
-/// How many parts come together in a round of the algorithms for short messages: on most networks two more
-/// messages cost less than another round.
-inline constexpr int ways = 4;
 
 /// A number of a circle of n.
 inline int around(int number, int n) { return (number % n + n) % n; }
