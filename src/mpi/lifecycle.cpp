@@ -111,7 +111,7 @@ void begin_world() {
   const runtime::Bootstrap world = communicators::bootstrap(host.constants.world);
   runtime::Process& process = runtime::Process::instance();
   process.join(world);
-  if (process.spans_nodes()) process.set_transport(open_transport());
+  if (process.needs_transport()) process.set_transport(open_transport());
   if (world.rank == 0) print_warnings();
 }
 

@@ -14,6 +14,7 @@
 #include "base/config.hpp"
 #include "base/error.hpp"
 #include "memory/handover.hpp"
+#include "runtime/agreement.hpp"
 #include "runtime/pretended_nodes.hpp"
 #include "runtime/single_copy.hpp"
 #include "topology/autogroup.hpp"
@@ -42,6 +43,7 @@ struct Introduction {
   std::uint64_t host;  // equal for processes that can share memory
   std::uint64_t token;
   std::int32_t willing;
+  std::int32_t by_messages;
 };
 
 std::uint64_t hash(std::string_view text, std::uint64_t seed = 14695981039346656037ull) {
@@ -130,10 +132,11 @@ struct NodeState::Company {
 };
 
 NodeState::Company NodeState::introduce(const Bootstrap& world, bool willing) {
-  const Introduction me = {host_identity(world), random_number(), willing};
+  const Introduction me = {host_identity(world), random_number(), willing, by_messages()};
   const auto all = exchange(world, me);
   Company company;
-  for (const Introduction& other : all) holds_all_ &= other.host == all.front().host;
+  for (const Introduction& other : all)
+    needs_transport_ |= other.host != all.front().host || other.by_messages != 0;
   job_ = all.front().token;
   for (int r = 0; willing && r < world.size; ++r) {
     const Introduction& other = all[static_cast<std::size_t>(r)];

@@ -24,8 +24,9 @@ class NodeState {
   std::uint64_t job() const { return job_; }
   int rank() const { return rank_; }
   int size() const { return size_; }
-  /// Whether all processes of the job are on this node.
-  bool holds_all() const { return holds_all_; }
+  /// Whether the job has several nodes, or any of its processes wants messages in any case. The same on all
+  /// processes, whatever their settings.
+  bool needs_transport() const { return needs_transport_; }
   const std::string& refusal() const { return refusal_; }
 
   /// Whether each process of the node may read every other's memory (tried with a real transfer, agreed).
@@ -60,7 +61,7 @@ class NodeState {
   std::uint64_t job_ = 0;
   int rank_ = 0;
   int size_ = 1;
-  bool holds_all_ = true;
+  bool needs_transport_ = false;
   bool single_copy_ = false;
   bool prompt_yields_ = true;
   std::string refusal_;

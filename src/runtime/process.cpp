@@ -26,7 +26,7 @@ void Process::join(const Bootstrap& world) {
   number_ = world.rank;
 }
 
-bool Process::spans_nodes() const { return node_ && (!node_->holds_all() || by_messages()); }
+bool Process::needs_transport() const { return node_ && node_->needs_transport(); }
 
 void Process::set_transport(std::unique_ptr<network::Transport> transport) {
   transport_ = std::move(transport);

@@ -28,7 +28,7 @@ class Process {
   /// Who drives the host while ranks wait. Call before `join`.
   void set_host_progress(HostProgress progress);
   /// What carries messages between nodes, for as long as ranks are joined; null: communicators that span
-  /// nodes are the host's. The same on all processes of the job. Call when `spans_nodes` has said true.
+  /// nodes are the host's. The same on all processes of the job. Call when `needs_transport` has said true.
   void set_transport(std::unique_ptr<network::Transport> transport);
   /// From now on this process takes part in agreements but never takes a call over (a spawned child, say);
   /// `why` is what `explain` and the statistics print.
@@ -43,7 +43,7 @@ class Process {
 
   NodeState* node() { return node_.get(); }
   /// Whether the job needs a transport. After join(), the same on all processes.
-  bool spans_nodes() const;
+  bool needs_transport() const;
   network::Transport* transport() { return transport_.get(); }
   Tags* tags() { return tags_.get(); }
   /// This process in the numbering of the transport.

@@ -1,5 +1,7 @@
 """Collectives across nodes that are only pretended (ESPALIER_NODES), so that they need no rights. Real ones: tests/cluster."""
 
+from pathlib import Path
+
 import hosts
 import pytest
 from test_checked import passed
@@ -72,6 +74,15 @@ def test_equal_bits_in_every_run(launch, name):
     host = hosts.HOSTS[name]
     digests = {check(launch, host, (7, "3+1+3"), "identity,roots") for _ in range(3)}
     assert len(digests) == 1, f"digests {digests}"
+
+
+def test_one_rank_alone_wants_messages(launch):
+    """Opening what carries them takes all ranks; settings that differ send every call to the host, and hang nobody."""
+    host = hosts.HOSTS["mpich"]
+    script = f'[ "$PMI_RANK" = 0 ] && export ESPALIER_NODE_STAGE=p2p; exec "{hosts.program(host, "checked")}" --only roots'
+    run = launch(host, 3, Path("/bin/sh"), "-c", script, env={"ESPALIER_FALLBACK": "warn"}, timeout=60)
+    passed(run)
+    assert "settings differ" in run.err, str(run)
 
 
 def test_what_is_the_hosts_across_nodes_says_so(launch, statistics):
