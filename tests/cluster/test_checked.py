@@ -28,8 +28,8 @@ class Part:
 
 
 ALL = Part("all", "", "")
-# What a library does differently across nodes, in a few seconds.
-CORE = Part("core", "barrier,roots,in_place,zero,user_operators,prefixes,communicators", "")
+# Communicators that cut across nodes; some of their collectives are the host's.
+CORE = Part("communicators", "communicators", "")
 SERVED = [Part("served", ",".join(WITHOUT_THE_HOST), "error")] if WITHOUT_THE_HOST else []
 
 
