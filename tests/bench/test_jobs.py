@@ -94,7 +94,8 @@ def test_lines_of_compare_are_sorted_by_kind():
     text = 'noise\n{"kind": "run", "ranks": 2}\n{"kind": "round", "bytes": 8}\n3\n{"kind": "end", "wrong": 0}\n{"kind": "round"'
     found = bench_jobs.read_lines(text)
     assert found == {
-        "run": {"ranks": 2}, "rounds": [{"bytes": 8}], "limits": [], "switches": [], "each": [], "end": {"wrong": 0}
+        "run": {"ranks": 2}, "rounds": [{"bytes": 8}], "limits": [], "switches": [], "each": [], "messages": [],
+        "end": {"wrong": 0},
     }
 
 

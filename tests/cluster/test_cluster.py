@@ -157,7 +157,8 @@ def is_switch_of(pid, head):
 # --- nothing is left ------------------------------------------------------------------------------------------------
 
 MAKER = """
-import sys, time
+import signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where the tests run in the background
 sys.path.insert(0, {tools!r})
 from emulated_cluster import Cluster
 with Cluster(2) as cluster:
@@ -198,7 +199,10 @@ def test_nothing_is_left(namespaces, end):
         *pids, group = maker.stdout.readline().split()
         if end != "crash":
             maker.send_signal(end)
-        maker.wait(30)
+        try:
+            maker.wait(30)
+        finally:
+            maker.kill()
     wait_for_end([int(pid) for pid in pids])
     until = time.monotonic() + 10
     while group != "-" and os.path.exists(group):

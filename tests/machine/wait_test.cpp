@@ -131,7 +131,7 @@ TEST(Waiter, HostIsDrivenAlsoAsleep) {
     waiter.await(line, 1, 0);
     counts = waiter.counts();
   });
-  while (pokes.count < 60) std::this_thread::sleep_for(1ms);
+  while (pokes.count < 600) std::this_thread::sleep_for(1ms);
   Waiter(wait_policy(WaitMode::automatic, 4), {}).signal(line, 1);
   waiting.join();
   EXPECT_GT(counts.yield, 0u);
