@@ -45,11 +45,11 @@ constexpr Algorithm everywhere[] = {{"recursive doubling", whole, allreduce_doub
                                     {"gather all", all_vectors, allreduce_gather_all<Peers>}};
 
 template <class T>
-std::vector<T> run(const Peers& peers, const Algorithm& algorithm, const std::vector<T>& values) {
+std::vector<T> run(const Peers& peers, const Algorithm& algorithm, const std::vector<T>& values,
+                   const reduce::Operation& operation = sum_of<T>()) {
   GuardedVector<T> data(values);
   Guarded scratch(algorithm.scratch(data.size_bytes(), sizeof(T), peers.size()));
-  testing::drive(peers,
-                 algorithm.start(peers, {data.bytes(), data.size_bytes(), scratch.data(), sum_of<T>()}));
+  testing::drive(peers, algorithm.start(peers, {data.bytes(), data.size_bytes(), scratch.data(), operation}));
   return data.values();
 }
 
@@ -79,6 +79,31 @@ TEST_P(PeerAllreduce, GivesTheSameBitsEverywhereUnderEverySeed) {
               << "peer " << peers.rank() << " of " << n << ", " << count << " elements, seed " << seed;
         }
       });
+  }
+}
+
+/// Zeros of both signs and NaNs of several payloads: of two that compare alike `max` takes the later.
+std::vector<float> alike(int rank, std::size_t count) {
+  std::vector<float> values(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint32_t bits[] = {0x00000000, 0x80000000, 0x7fc00001, 0xffc00002,
+                                  0x7fc00003 + static_cast<std::uint32_t>(rank)};
+    std::memcpy(&values[i], &bits[(static_cast<std::size_t>(rank) * 3 + i * 7 + i / 5) % 5], sizeof(float));
+  }
+  return values;
+}
+
+TEST_P(PeerAllreduce, GivesTheSameBitsWhereTheOrderOfTwoDecides) {
+  const reduce::Operation& largest = *reduce::find(reduce::Op::max, reduce::Type::float32);
+  for (int n = 2; n <= testing::most_peers; ++n) {
+    std::vector<float> first;
+    std::mutex mutex;
+    testing::on_peers(n, 1, [&](const Peers& peers) {
+      const auto got = run(peers, GetParam(), alike(peers.rank(), 101), largest);
+      const std::lock_guard lock(mutex);
+      if (first.empty()) first = got;
+      EXPECT_TRUE(testing::same_bits(got, first)) << "peer " << peers.rank() << " of " << n;
+    });
   }
 }
 
