@@ -65,16 +65,21 @@ def _rule(rule: Optional[Json]) -> Iterator[Fact]:
 
 
 def _network(answer: Json) -> Iterator[Fact]:
-    network = answer["network"]
-    yield "network", network["algorithm"]
-    if network["algorithm"] not in ("host", "dissemination"):
+    yield from _between("network", answer["network"])
+    if "allreduce" in answer:
+        yield from _between("allreduce", answer["allreduce"])
+    yield "why", answer.get("why")
+    for warning in answer.get("warnings", []):
+        yield "warning", warning
+
+
+def _between(name: str, network: Json) -> Iterator[Fact]:
+    yield name, network["algorithm"]
+    if network["algorithm"] not in ("host", "dissemination", "allreduce"):
         yield "segment", print_bytes(network["segment"])
         yield "leaders", str(network["leaders"])
         yield "tree", network.get("tree")
     yield from _rule(network.get("rule"))
-    yield "why", answer.get("why")
-    for warning in answer.get("warnings", []):
-        yield "warning", warning
 
 
 def _nodes(answer: Json) -> Iterator[Fact]:

@@ -74,6 +74,14 @@ plan::NetworkPlan plan_of(const json& request, const plan::Query& query) {
   return rules.front().network;
 }
 
+json describe_between(const plan::NetworkPlan& plan) {
+  return {{"algorithm", to_string(plan.algorithm)},
+          {"segment", plan.segment},
+          {"leaders", plan.leaders == 0 ? json("all") : json(plan.leaders)},
+          {"tree", plan.algorithm == plan::Algorithm::tree ? json(tree::to_string(plan.tree)) : json()},
+          {"rule", describe_rule(plan.origin)}};
+}
+
 json describe_node(const plan::NodeStep& step, const plan::NodesCall& call, const plan::Query& query) {
   json result = {{"collective", to_string(step.piece.collective)},
                  {"bytes", step.bytes},
@@ -125,16 +133,7 @@ void add_prediction(json& answer, const json& request, const plan::NodesCall& ca
     return plan::Table::instance().find(on_node(query, collective, bytes));
   };
   answer["model"] = {{"file", parameters.file}, {"name", parameters.name}};
-  if (plan.algorithm != plan::Algorithm::allreduce) {
-    answer["prediction"] = numbers(plan::predict(call, plan, node_plan, parameters));
-    return;
-  }
-  plan::Query parts = query;
-  parts.collective = Collective::allreduce;
-  plan::NodesCall whole = call;
-  whole.collective = Collective::allreduce;
-  answer["prediction"] =
-      numbers(plan::predict(whole, plan::Table::instance().find_network(parts), node_plan, parameters));
+  answer["prediction"] = numbers(plan::predict(call, plan, node_plan, parameters));
 }
 
 }  // namespace
@@ -144,20 +143,20 @@ json describe_rule(const plan::Origin& origin) {
 }
 
 json describe_network(const json& request) {
-  const plan::NodesCall call = call_of(request);
-  const plan::Query query = query_of(request, call);
-  const plan::NetworkPlan plan = plan_of(request, query);
-  json answer = {
-      {"network",
-       {{"algorithm", to_string(plan.algorithm)},
-        {"segment", plan.segment},
-        {"leaders", plan.leaders == 0 ? json("all") : json(plan.leaders)},
-        {"tree", plan.algorithm == plan::Algorithm::tree ? json(tree::to_string(plan.tree)) : json()},
-        {"rule", describe_rule(plan.origin)}}},
-      {"node", json::array()},
-      {"prediction", json()},
-      {"why", why(call, plan)},
-      {"warnings", plan::Table::instance().warnings()}};
+  plan::NodesCall call = call_of(request);
+  plan::Query query = query_of(request, call);
+  plan::NetworkPlan plan = plan_of(request, query);
+  json answer = {{"network", describe_between(plan)},
+                 {"node", json::array()},
+                 {"prediction", json()},
+                 {"why", why(call, plan)},
+                 {"warnings", plan::Table::instance().warnings()}};
+  if (plan.algorithm == plan::Algorithm::allreduce) {
+    // From here on it is an allreduce; that each rank then copies its block is left out.
+    call.collective = query.collective = Collective::allreduce;
+    plan = plan::Table::instance().find_network(query);
+    answer["allreduce"] = describe_between(plan);
+  }
   if (plan.algorithm != plan::Algorithm::host)
     for (const plan::NodeStep& step : plan::node_steps(call, plan))
       answer["node"].push_back(describe_node(step, call, query));

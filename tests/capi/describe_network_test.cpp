@@ -71,6 +71,16 @@ TEST(DescribeNetwork, RulesAndPrediction) {
   });
 }
 
+TEST(DescribeNetwork, ReduceScatterIsAnAllreduce) {
+  in_child({}, [] {
+    const json parts = ask(request("reduce_scatter", 65536)), whole = ask(request("allreduce", 65536));
+    EXPECT_EQ(parts["network"]["algorithm"], "allreduce");
+    EXPECT_EQ(parts["allreduce"], whole["network"]);
+    EXPECT_EQ(parts["node"], whole["node"]);
+    EXPECT_EQ(parts["prediction"], whole["prediction"]);
+  });
+}
+
 TEST(DescribeNetwork, ThePlanMayBeNamed) {
   in_child({}, [] {
     const json plan = {{"network", "ring"}, {"segment", "4KiB"}, {"leaders", "all"}};

@@ -93,6 +93,15 @@ def test_without_a_prediction_it_says_why(espalier, describer):
     assert not any(line.split()[0] in ("rule", "segment", "leaders") for line in lines)
 
 
+def test_an_allreduce_inside_has_rules_of_its_own(espalier, describer):
+    recorded = json.loads((RECORDED / "network.json").read_text())["network"]
+    rule = {"file": "r.json", "line": 7, "text": "text of r"}
+    replace(describer, network={**recorded, "algorithm": "allreduce", "rule": rule}, allreduce=recorded)
+    lines = lines_of(espalier("explain", "reduce_scatter", "64KiB", "--nodes", 16, "-n", 64, lib=describer))
+    assert lines[1:4] == ["  network    allreduce", "  rule       r.json:7", "             text of r"]
+    assert lines[4] == "  allreduce  rabenseifner" and "  segment    256KiB" in lines
+
+
 def test_one_node_is_as_ever(espalier, describer):
     plain = espalier("explain", "allreduce", "64KiB", "-n", 8, lib=describer)
     assert asked(describer)["what"] == "plan"
