@@ -11,6 +11,8 @@
 
 namespace espalier::runtime {
 
+struct NodeShare;
+
 /// Plain bytes: it crosses the bootstrap.
 struct Standing {
   std::uint64_t node;       // 0: takes no part
@@ -38,7 +40,6 @@ bool share_memory(const std::vector<Standing>& all);
 bool prepare(const memory::Arena& arena, memory::Share share, const machine::Layout& layout, int rank);
 
 /// What of this process's node is of interest to a communicator, without the share.
-struct NodeShare;
 NodeShare facts_of_node(double ranks_per_core, const machine::Layout& layout);
 
 /// One round of the bootstrap.

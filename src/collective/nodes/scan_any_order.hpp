@@ -146,7 +146,7 @@ void scan_any_order(S& node, N leaders, int my_rank, const Placement& placement,
   const Segments segments(r.bytes, plan.segment, r.operation.extent);
   const AnyOrderRoom sizes =
       any_order_room(placement, segments.longest(), r.operation.extent, plan.algorithm);
-  const std::vector<std::byte> unwanted(prefix == Prefix::exclusive && my_rank == 0 ? segments.longest() : 0);
+  std::vector<std::byte> unwanted(prefix == Prefix::exclusive && my_rank == 0 ? segments.longest() : 0);
   const auto vectors = [&](std::size_t i) { return room + i % window * (sizes.vectors + sizes.scratch); };
   const auto gather = [&](std::size_t i) {
     node.gather(leader, at(r.send, segments.offset(i)), vectors(i), segments.bytes(i));
@@ -160,8 +160,7 @@ void scan_any_order(S& node, N leaders, int my_rank, const Placement& placement,
   };
   // Exscan leaves rank 0's buffer alone.
   const auto release = [&](std::size_t i) {
-    void* result =
-        unwanted.empty() ? at(r.receive, segments.offset(i)) : const_cast<std::byte*>(unwanted.data());
+    void* result = unwanted.empty() ? at(r.receive, segments.offset(i)) : unwanted.data();
     node.scatter(leader, vectors(i), result, segments.bytes(i));
   };
   join(leaders, segments.count(), gather, start, release);
