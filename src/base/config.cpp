@@ -1,6 +1,5 @@
 #include "base/config.hpp"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 
 #include "base/config_keys.hpp"
 #include "base/error.hpp"
+#include "base/format.hpp"
 
 namespace espalier {
 namespace {
@@ -96,7 +96,7 @@ void Config::set(std::string_view name, std::string text, std::string origin) {
   if (is_foreign(name)) return;
   const ConfigKey* key = find_key(name);
   if (!key) {
-    warnings_.push_back(fmt::format(
+    warnings_.push_back(formatted(
         "unknown key {} ({}) is ignored; did you mean {}? `espalier explain --config` lists all keys", name,
         origin, nearest_key(name)));
     return;
@@ -110,17 +110,17 @@ void Config::read_file(const std::string& path) {
   if (path.empty()) return;
   std::ifstream file(path);
   if (!file) {
-    warnings_.push_back(fmt::format("ESPALIER_CONFIG: cannot read {}; its settings are ignored", path));
+    warnings_.push_back(formatted("ESPALIER_CONFIG: cannot read {}; its settings are ignored", path));
     return;
   }
   std::string line;
   for (int number = 1; std::getline(file, line); ++number) {
     const std::string text = trim(line);
     if (text.empty() || text[0] == '#') continue;
-    const std::string origin = fmt::format("{}:{}", path, number);
+    const std::string origin = formatted("{}:{}", path, number);
     const auto equals = text.find('=');
     if (equals == std::string::npos)
-      warnings_.push_back(fmt::format("{}: \"{}\" is not KEY=VALUE; the line is ignored", origin, text));
+      warnings_.push_back(formatted("{}: \"{}\" is not KEY=VALUE; the line is ignored", origin, text));
     else
       set(trim(text.substr(0, equals)), text.substr(equals + 1), origin);
   }
@@ -128,8 +128,8 @@ void Config::read_file(const std::string& path) {
 
 void Config::check_values() {
   const auto reject = [this](ConfigValue& value, const std::string& allowed) {
-    warnings_.push_back(fmt::format("{}={} ({}) is not {}; the default \"{}\" is used", value.key->name,
-                                    value.text, value.origin, allowed, value.key->fallback));
+    warnings_.push_back(formatted("{}={} ({}) is not {}; the default \"{}\" is used", value.key->name,
+                                  value.text, value.origin, allowed, value.key->fallback));
     value.text = value.key->fallback;
     value.origin = "default";
   };
@@ -177,7 +177,7 @@ void Config::check_values() {
 
 const ConfigValue& Config::value(std::string_view name) const {
   const ConfigKey* key = find_key(name);
-  if (!key) throw Error(fmt::format("configuration key {} does not exist", name));
+  if (!key) throw Error(formatted("configuration key {} does not exist", name));
   return values_[static_cast<std::size_t>(key - config_keys.data())];
 }
 
@@ -210,7 +210,7 @@ std::size_t parse_bytes(std::string_view text) {
       factor = std::pow(1024.0, static_cast<double>(power) + 1);
   }
   if (status != std::errc() || factor == 0 || !(number >= 0) || number * factor > 9e18)
-    throw Error(fmt::format("\"{}\" is not a number of bytes; write it as 4096, 64KiB or 2M", text));
+    throw Error(formatted("\"{}\" is not a number of bytes; write it as 4096, 64KiB or 2M", text));
   return static_cast<std::size_t>(number * factor);
 }
 
@@ -219,7 +219,7 @@ std::string print_bytes(std::size_t bytes) {
   int power = 0;
   std::size_t value = bytes;
   for (; power < 4 && value >= 1024 && value % 1024 == 0; ++power) value /= 1024;
-  return power == 0 ? fmt::format("{}", bytes) : fmt::format("{}{}", value, units[power]);
+  return power == 0 ? formatted("{}", bytes) : formatted("{}{}", value, units[power]);
 }
 
 }  // namespace espalier

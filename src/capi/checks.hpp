@@ -1,10 +1,9 @@
 // What every call of the C API looks at before it does anything.
 #pragma once
 
-#include <fmt/format.h>
-
 #include <memory>
 
+#include "base/format.hpp"
 #include "capi/error.hpp"
 #include "capi/types.hpp"
 #include "espalier/espalier.h"
@@ -22,13 +21,13 @@ inline Communicator& checked(espalier_comm* comm, int root = 0) {
   if (!comm) throw CodedError(ESPALIER_ERR_ARGUMENT, "the communicator is NULL");
   if (root < 0 || root >= comm->communicator->size())
     throw CodedError(ESPALIER_ERR_ARGUMENT,
-                     fmt::format("root {}: the ranks are 0 to {}", root, comm->communicator->size() - 1));
+                     formatted("root {}: the ranks are 0 to {}", root, comm->communicator->size() - 1));
   return *comm->communicator;
 }
 
 inline void check_buffer(const void* buffer, std::size_t bytes, const char* name) {
   if (!buffer && bytes > 0)
-    throw CodedError(ESPALIER_ERR_ARGUMENT, fmt::format("{} is NULL, yet it holds {} bytes", name, bytes));
+    throw CodedError(ESPALIER_ERR_ARGUMENT, formatted("{} is NULL, yet it holds {} bytes", name, bytes));
 }
 
 // There is no host below the C API: a rule that says `host` cannot be followed.
@@ -50,7 +49,7 @@ inline runtime::Blocks blocks_of(const Communicator& comm, const void* buffer, c
                                  const std::size_t* offsets, const char* name) {
   if (!bytes || !offsets)
     throw CodedError(ESPALIER_ERR_ARGUMENT,
-                     fmt::format("{}: the arrays of bytes and offsets must not be NULL", name));
+                     formatted("{}: the arrays of bytes and offsets must not be NULL", name));
   const auto ranks = static_cast<std::size_t>(comm.size());
   const runtime::Blocks blocks{{bytes, ranks}, {offsets, ranks}};
   for (const std::size_t each : blocks.bytes) check_buffer(buffer, each, name);

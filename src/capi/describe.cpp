@@ -1,14 +1,12 @@
 #include "espalier/describe.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <cmath>
 #include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "base/config.hpp"
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "capi/describe_network.hpp"
 #include "plan/selector.hpp"
 #include "runtime/agreement.hpp"
@@ -44,7 +42,7 @@ std::vector<topology::CpuSet> affinity_of(const json& request, const topology::T
   if (const json& given = request.value("affinity", json()); given.is_array()) {
     for (const json& mask : given) masks.push_back(topology::CpuSet::parse(mask.get<std::string>()));
     if (static_cast<int>(masks.size()) != ranks)
-      throw Error(fmt::format("{} masks for {} ranks", masks.size(), ranks));
+      throw Error(formatted("{} masks for {} ranks", masks.size(), ranks));
     return masks;
   }
   const auto cores = cores_of(machine.machine);
@@ -54,7 +52,7 @@ std::vector<topology::CpuSet> affinity_of(const json& request, const topology::T
 
 int ranks_of(const json& request) {
   const int ranks = request.value("ranks", 1);
-  if (ranks < 1) throw Error(fmt::format("{} ranks: need at least 1", ranks));
+  if (ranks < 1) throw Error(formatted("{} ranks: need at least 1", ranks));
   return ranks;
 }
 
@@ -63,8 +61,8 @@ plan::Query query_of(const json& request) {
   const std::string name = request.value("collective", "");
   const auto collective = parse_collective(name);
   if (!collective)
-    throw Error(fmt::format("\"{}\" is no collective that Espalier takes: {}", name,
-                            fmt::join(collective_names, ", ")));
+    throw Error(
+        formatted("\"{}\" is no collective that Espalier takes: {}", name, joined(collective_names, ", ")));
   query.collective = *collective;
   query.bytes = request.value("bytes", std::size_t{0});
   query.ranks = query.ranks_per_node = ranks_of(request);
@@ -91,7 +89,7 @@ json describe_topology(const json& request) {
   const topology::Topology machine = machine_of(request);
   const int ranks = ranks_of(request);
   const int root = request.value("root", 0);
-  if (root < 0 || root >= ranks) throw Error(fmt::format("root {}: the ranks are 0 to {}", root, ranks - 1));
+  if (root < 0 || root >= ranks) throw Error(formatted("root {}: the ranks are 0 to {}", root, ranks - 1));
   const auto masks = affinity_of(request, machine, ranks);
   const topology::Group groups = topology::group_ranks(machine, masks);
   const topology::CpuBudget budget = topology::cpu_budget(machine, masks);
@@ -134,8 +132,8 @@ json describe_plan(const json& request) {
   const bool ordered =
       !query.commutative && reduces(query.collective) && plan.algorithm != plan::Algorithm::host;
   std::string why =
-      fmt::format("the first rule that holds {} of {} bytes on {} ranks with {:.3g} ranks per usable core",
-                  to_string(query.collective), query.bytes, query.ranks, query.ranks_per_core);
+      formatted("the first rule that holds {} of {} bytes on {} ranks with {:.3g} ranks per usable core",
+                to_string(query.collective), query.bytes, query.ranks, query.ranks_per_core);
   if (plan.origin.file == "environment") why = "the environment overrides the rules: " + plan.origin.rule;
   if (plan.origin.file.empty()) why = "no rule holds this call, so the host MPI serves it";
   if (ordered)
@@ -146,16 +144,16 @@ json describe_plan(const json& request) {
   plan::Query slow = query;
   slow.prompt_yields = false;
   if (const plan::Plan other = plan::Table::instance().find(slow); other.algorithm != plan.algorithm)
-    why += fmt::format("; {} where ranks have sessions of their own (docs/waiting.md)",
-                       to_string(other.algorithm));
+    why += formatted("; {} where ranks have sessions of their own (docs/waiting.md)",
+                     to_string(other.algorithm));
   const machine::Layout layout = runtime::layout_for(query.ranks);
   return {{"algorithm", ordered ? "tree" : plan::to_string(plan.algorithm)},
           {"chunk", plan.chunk},
           {"slots", layout.slots},
           {"slot", layout.slot_bytes},
           {"shared_memory",
-           fmt::format("{} for this communicator, out of the node's budget of {} (ESPALIER_SHM)",
-                       print_bytes(layout.bytes()), print_bytes(runtime::arena_bytes(query.ranks_per_node)))},
+           formatted("{} for this communicator, out of the node's budget of {} (ESPALIER_SHM)",
+                     print_bytes(layout.bytes()), print_bytes(runtime::arena_bytes(query.ranks_per_node)))},
           {"gather_tree", tree::to_string(plan.gather_tree)},
           {"release_tree", tree::to_string(plan.release_tree)},
           {"inline", plan.inlined},
@@ -188,7 +186,7 @@ json answer(const std::string& text) {
   if (what == "plan") return describe_plan(request);
   if (what == "network") return describe_network(request);
   if (what == "config") return describe_config();
-  throw Error(fmt::format("\"what\" is \"{}\"; it may be topology, plan, network or config", what));
+  throw Error(formatted("\"what\" is \"{}\"; it may be topology, plan, network or config", what));
 }
 
 }  // namespace

@@ -1,11 +1,9 @@
 #include "capi/describe_network.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "plan/cost_model.hpp"
 #include "plan/selector.hpp"
 
@@ -19,18 +17,18 @@ plan::NodesCall call_of(const json& request) {
   const std::string name = request.value("collective", "");
   const auto collective = parse_collective(name);
   if (!collective)
-    throw Error(fmt::format("\"{}\" is no collective that Espalier takes: {}", name,
-                            fmt::join(collective_names, ", ")));
+    throw Error(
+        formatted("\"{}\" is no collective that Espalier takes: {}", name, joined(collective_names, ", ")));
   call.collective = *collective;
   call.bytes = call.collective == Collective::barrier ? 0 : request.value("bytes", std::size_t{0});
   call.nodes = request.value("nodes", 2);
   call.ranks_per_node = request.value("ranks_per_node", 1);
   if (call.nodes < 1 || call.ranks_per_node < 1 || call.nodes > (1 << 30) / call.ranks_per_node)
-    throw Error(fmt::format("{} nodes of {} ranks: need at least 1 of each, and fewer than {} ranks in all",
-                            call.nodes, call.ranks_per_node, 1 << 30));
+    throw Error(formatted("{} nodes of {} ranks: need at least 1 of each, and fewer than {} ranks in all",
+                          call.nodes, call.ranks_per_node, 1 << 30));
   const std::string stage = request.value("node_stage", "shared");
   if (stage != "shared" && stage != "messages")
-    throw Error(fmt::format("\"node_stage\" is \"{}\"; it may be shared or messages", stage));
+    throw Error(formatted("\"node_stage\" is \"{}\"; it may be shared or messages", stage));
   call.node_has_memory = stage == "shared";
   call.consecutive = request.value("consecutive", true);
   return call;
@@ -63,7 +61,7 @@ plan::Query on_node(plan::Query query, Collective collective, std::size_t bytes)
 plan::NetworkPlan plan_of(const json& request, const plan::Query& query) {
   json rule = request.value("network", json());
   if (rule.is_null()) return plan::Table::instance().find_network(query);
-  if (!rule.is_object()) throw Error(fmt::format("\"network\" is {}, not an object", rule.dump()));
+  if (!rule.is_object()) throw Error(formatted("\"network\" is {}, not an object", rule.dump()));
   rule["collective"] = to_string(query.collective);
   std::vector<std::string> warnings;
   const auto rules =
@@ -122,8 +120,8 @@ std::string unpredictable(const json& request, const plan::NodesCall& call, cons
 std::string why(const plan::NodesCall& call, const plan::NetworkPlan& plan) {
   if (plan.origin.file.empty()) return "no rule between nodes holds this call, so the host MPI serves it";
   if (plan.origin.file == "environment") return "the environment overrides the rules: " + plan.origin.rule;
-  return fmt::format("the first rule between nodes that holds {} of {} bytes on {} nodes of {} ranks",
-                     to_string(call.collective), call.bytes, call.nodes, call.ranks_per_node);
+  return formatted("the first rule between nodes that holds {} of {} bytes on {} nodes of {} ranks",
+                   to_string(call.collective), call.bytes, call.nodes, call.ranks_per_node);
 }
 
 void add_prediction(json& answer, const json& request, const plan::NodesCall& call,

@@ -1,6 +1,5 @@
 #include "espalier/espalier.h"
-
-#include <fmt/format.h>
+#include "base/format.hpp"
 
 #include <memory>
 
@@ -26,7 +25,7 @@ namespace {
 void warn_once() {
   static const bool done = [] {
     for (const auto* warnings : {&Config::instance().warnings(), &plan::Table::instance().warnings()})
-      for (const std::string& warning : *warnings) fmt::print(stderr, "espalier: {}\n", warning);
+      for (const std::string& warning : *warnings) print_to(stderr, "espalier: {}\n", warning);
     return true;
   }();
   (void)done;
@@ -36,7 +35,7 @@ void check_place(int rank, int size, const void* comm) {
   if (size < 1 || rank < 0 || rank >= size || !comm)
     throw CodedError(
         ESPALIER_ERR_ARGUMENT,
-        fmt::format("rank {} of {}: need 0 <= rank < size and a place for the communicator", rank, size));
+        formatted("rank {} of {}: need 0 <= rank < size and a place for the communicator", rank, size));
 }
 
 espalier_comm* create(const Bootstrap& bootstrap) {

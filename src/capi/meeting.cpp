@@ -1,6 +1,5 @@
 #include "capi/meeting.hpp"
 
-#include <fmt/format.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -12,6 +11,7 @@
 #include <thread>
 
 #include "base/abstract_socket.hpp"
+#include "base/format.hpp"
 #include "capi/error.hpp"
 #include "espalier/espalier.h"
 
@@ -27,20 +27,20 @@ struct Greeting {
 };
 
 AbstractAddress address_of(const std::string& name) {
-  const std::string whole = fmt::format("espalier-meet-{}-{}", geteuid(), name);
+  const std::string whole = formatted("espalier-meet-{}-{}", geteuid(), name);
   if (name.empty() || whole.size() > AbstractAddress::longest)
     throw CodedError(ESPALIER_ERR_ARGUMENT,
-                     fmt::format("the name \"{}\" is empty or too long; use 1 to 80 characters", name));
+                     formatted("the name \"{}\" is empty or too long; use 1 to 80 characters", name));
   return AbstractAddress(whole);
 }
 
 [[noreturn]] void fail_transfer(const char* what, ssize_t result) {
   // Who closes with data unread resets the connection.
   if (result == 0 || errno == ECONNRESET || errno == EPIPE)
-    throw CodedError(ESPALIER_ERR_SYSTEM, fmt::format("while {}: a rank is gone", what));
+    throw CodedError(ESPALIER_ERR_SYSTEM, formatted("while {}: a rank is gone", what));
   if (errno == EAGAIN || errno == EWOULDBLOCK)
-    throw CodedError(ESPALIER_ERR_TIMEOUT, fmt::format("while {}: a rank did not answer in time", what));
-  throw CodedError(ESPALIER_ERR_SYSTEM, fmt::format("while {}: {}", what, std::strerror(errno)));
+    throw CodedError(ESPALIER_ERR_TIMEOUT, formatted("while {}: a rank did not answer in time", what));
+  throw CodedError(ESPALIER_ERR_SYSTEM, formatted("while {}: {}", what, std::strerror(errno)));
 }
 
 void send_all(int socket, const void* data, std::size_t bytes) {
@@ -89,17 +89,16 @@ void Meeting::wait_for_all() {
   if (bind(listener.descriptor, address.get(), address.length()) != 0 ||
       listen(listener.descriptor, size_) != 0)
     throw CodedError(ESPALIER_ERR_SYSTEM,
-                     fmt::format("cannot meet under the name \"{}\": {}; is another job using it?", name_,
-                                 std::strerror(errno)));
+                     formatted("cannot meet under the name \"{}\": {}; is another job using it?", name_,
+                               std::strerror(errno)));
   connections_.assign(static_cast<std::size_t>(size_), -1);
   for (int missing = size_ - 1; missing > 0; --missing) {
     pollfd waiting{listener.descriptor, POLLIN, 0};
     if (poll(&waiting, 1, left_ms(deadline)) <= 0)
-      throw CodedError(ESPALIER_ERR_TIMEOUT, fmt::format("{} of {} ranks did not come to \"{}\" within {} ms",
-                                                         missing, size_, name_, timeout_ms_));
+      throw CodedError(ESPALIER_ERR_TIMEOUT, formatted("{} of {} ranks did not come to \"{}\" within {} ms",
+                                                       missing, size_, name_, timeout_ms_));
     const int connection = accept4(listener.descriptor, nullptr, nullptr, SOCK_CLOEXEC);
-    if (connection < 0)
-      throw CodedError(ESPALIER_ERR_SYSTEM, fmt::format("accept: {}", std::strerror(errno)));
+    if (connection < 0) throw CodedError(ESPALIER_ERR_SYSTEM, formatted("accept: {}", std::strerror(errno)));
     limit_time(connection, timeout_ms_);
     Greeting greeting{};
     receive_all(connection, &greeting, sizeof greeting);
@@ -108,8 +107,8 @@ void Meeting::wait_for_all() {
       close(connection);
       throw CodedError(
           ESPALIER_ERR_ARGUMENT,
-          fmt::format("rank {} of {} came to \"{}\", where {} ranks meet, {}", greeting.rank, greeting.size,
-                      name_, size_, valid ? "a second time" : "which does not fit"));
+          formatted("rank {} of {} came to \"{}\", where {} ranks meet, {}", greeting.rank, greeting.size,
+                    name_, size_, valid ? "a second time" : "which does not fit"));
     }
     connections_[static_cast<std::size_t>(greeting.rank)] = connection;
   }
@@ -124,7 +123,7 @@ void Meeting::go_to_first() {
   while (connect(connection, address.get(), address.length()) != 0) {
     if (left_ms(deadline) == 0)
       throw CodedError(ESPALIER_ERR_TIMEOUT,
-                       fmt::format("rank 0 did not come to \"{}\" within {} ms", name_, timeout_ms_));
+                       formatted("rank 0 did not come to \"{}\" within {} ms", name_, timeout_ms_));
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
   limit_time(connection, timeout_ms_);

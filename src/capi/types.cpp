@@ -1,9 +1,8 @@
 #include "capi/types.hpp"
 
-#include <fmt/format.h>
-
 #include <array>
 
+#include "base/format.hpp"
 #include "capi/error.hpp"
 #include "reduce/names.hpp"
 
@@ -27,13 +26,13 @@ static_assert(ops.size() == ESPALIER_MINLOC + 1);
 
 const reduce::Operation& operation_of(espalier_type type, espalier_op op) {
   const auto t = static_cast<std::size_t>(type), o = static_cast<std::size_t>(op);
-  if (t >= types.size()) throw CodedError(ESPALIER_ERR_ARGUMENT, fmt::format("{} is no espalier_type", t));
-  if (o >= ops.size()) throw CodedError(ESPALIER_ERR_ARGUMENT, fmt::format("{} is no espalier_op", o));
+  if (t >= types.size()) throw CodedError(ESPALIER_ERR_ARGUMENT, formatted("{} is no espalier_type", t));
+  if (o >= ops.size()) throw CodedError(ESPALIER_ERR_ARGUMENT, formatted("{} is no espalier_op", o));
   const reduce::Operation* operation = reduce::find(ops[o], types[t]);
   if (!operation)
     throw CodedError(ESPALIER_ERR_ARGUMENT,
-                     fmt::format("the operator {} is not defined on {}", reduce::to_string(ops[o]),
-                                 reduce::to_string(types[t])));
+                     formatted("the operator {} is not defined on {}", reduce::to_string(ops[o]),
+                               reduce::to_string(types[t])));
   return *operation;
 }
 

@@ -1,10 +1,9 @@
 // Chunks of calls in which no rank knows how long the others' messages are.
 #pragma once
 
-#include <fmt/format.h>
-
 #include "base/config.hpp"
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "collective/chunks.hpp"
 
 namespace espalier::collective {
@@ -32,8 +31,8 @@ class OpenChunks {
     const std::size_t chunks = (message + bytes_ - 1) / bytes_;
     if (chunks > machine::open_steps / static_cast<Step>(span_))
       throw Error(
-          fmt::format("a message of {} is more than {} chunks of {}; raise ESPALIER_SLOT and ESPALIER_CHUNK",
-                      print_bytes(message), machine::open_steps, print_bytes(bytes_)));
+          formatted("a message of {} is more than {} chunks of {}; raise ESPALIER_SLOT and ESPALIER_CHUNK",
+                    print_bytes(message), machine::open_steps, print_bytes(bytes_)));
     return chunks;
   }
   Chunk chunk(std::size_t index, std::size_t message) const {

@@ -1,12 +1,13 @@
 #include "memory/arena.hpp"
 
-#include <fmt/format.h>
 #include <pthread.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <new>
+
+#include "base/format.hpp"
 
 namespace espalier::memory {
 
@@ -65,12 +66,11 @@ std::unique_ptr<Arena> Arena::found(Segment segment, std::size_t notes_bytes, st
   const std::size_t units = segment.size() / unit;
   const std::size_t first_unit = round_up(sizeof(Header) + units + notes_bytes, unit);
   if (segment.size() < first_unit + unit) {
-    why =
-        fmt::format("{} bytes are too few for an arena; the least is {}", segment.size(), first_unit + unit);
+    why = formatted("{} bytes are too few for an arena; the least is {}", segment.size(), first_unit + unit);
     return nullptr;
   }
   if (!segment.reserve(0, first_unit)) {
-    why = fmt::format("no space for the arena's first {} bytes", first_unit);
+    why = formatted("no space for the arena's first {} bytes", first_unit);
     return nullptr;
   }
   auto arena = std::unique_ptr<Arena>(new Arena(std::move(segment)));

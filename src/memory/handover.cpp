@@ -1,6 +1,5 @@
 #include "memory/handover.hpp"
 
-#include <fmt/format.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -9,6 +8,7 @@
 #include <cstring>
 
 #include "base/abstract_socket.hpp"
+#include "base/format.hpp"
 
 namespace espalier::memory {
 namespace {
@@ -73,7 +73,7 @@ bool Handover::listen(const std::string& token, std::string& why) {
   if (listener_ >= 0 && bind(listener_, address.get(), address.length()) == 0 &&
       ::listen(listener_, 1024) == 0)
     return true;
-  why = fmt::format("Unix socket: {}", std::strerror(errno));
+  why = formatted("Unix socket: {}", std::strerror(errno));
   return false;
 }
 
@@ -81,8 +81,8 @@ bool Handover::give(int descriptor, int receivers, int timeout_ms, std::string& 
   for (int given = 0; given < receivers;) {
     pollfd waiting{listener_, POLLIN, 0};
     if (poll(&waiting, 1, timeout_ms) <= 0) {
-      why = fmt::format("{} of {} processes did not come for the arena within {} ms", receivers - given,
-                        receivers, timeout_ms);
+      why = formatted("{} of {} processes did not come for the arena within {} ms", receivers - given,
+                      receivers, timeout_ms);
       return false;
     }
     const int connection = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
@@ -105,7 +105,7 @@ int Handover::take(const std::string& token, int timeout_ms, std::string& why) {
       descriptor = receive_descriptor(connection);
   }
   if (descriptor < 0)
-    why = fmt::format("the node's leader did not hand the arena over: {}", std::strerror(errno));
+    why = formatted("the node's leader did not hand the arena over: {}", std::strerror(errno));
   if (connection >= 0) close(connection);
   return descriptor;
 }

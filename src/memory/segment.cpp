@@ -1,7 +1,6 @@
 #include "memory/segment.hpp"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,6 +8,8 @@
 #include <cerrno>
 #include <cstring>
 #include <utility>
+
+#include "base/format.hpp"
 
 namespace espalier::memory {
 
@@ -28,7 +29,7 @@ Segment Segment::map(int descriptor, std::size_t bytes, std::string& why) {
   segment.descriptor_ = descriptor;
   void* address = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
   if (address == MAP_FAILED) {
-    why = fmt::format("cannot map {} bytes of shared memory: {}", bytes, std::strerror(errno));
+    why = formatted("cannot map {} bytes of shared memory: {}", bytes, std::strerror(errno));
     return {};
   }
   segment.base_ = static_cast<std::byte*>(address);
@@ -44,11 +45,11 @@ Segment Segment::map(int descriptor, std::size_t bytes, std::string& why) {
 Segment Segment::create_memfd(std::size_t bytes, std::string& why) {
   const int descriptor = memfd_create("espalier", MFD_CLOEXEC);
   if (descriptor < 0) {
-    why = fmt::format("memfd_create: {}", std::strerror(errno));
+    why = formatted("memfd_create: {}", std::strerror(errno));
     return {};
   }
   if (ftruncate(descriptor, static_cast<off_t>(bytes)) != 0) {
-    why = fmt::format("ftruncate of a memfd to {} bytes: {}", bytes, std::strerror(errno));
+    why = formatted("ftruncate of a memfd to {} bytes: {}", bytes, std::strerror(errno));
     close(descriptor);
     return {};
   }
@@ -58,11 +59,11 @@ Segment Segment::create_memfd(std::size_t bytes, std::string& why) {
 Segment Segment::create_named(const std::string& name, std::size_t bytes, std::string& why) {
   const int descriptor = shm_open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (descriptor < 0) {
-    why = fmt::format("shm_open {}: {}", name, std::strerror(errno));
+    why = formatted("shm_open {}: {}", name, std::strerror(errno));
     return {};
   }
   if (ftruncate(descriptor, static_cast<off_t>(bytes)) != 0) {
-    why = fmt::format("ftruncate of {} to {} bytes: {}", name, bytes, std::strerror(errno));
+    why = formatted("ftruncate of {} to {} bytes: {}", name, bytes, std::strerror(errno));
     close(descriptor);
     unlink(name);
     return {};
@@ -75,7 +76,7 @@ Segment Segment::create_named(const std::string& name, std::size_t bytes, std::s
 Segment Segment::open_named(const std::string& name, std::size_t bytes, std::string& why) {
   const int descriptor = shm_open(name.c_str(), O_RDWR | O_CLOEXEC, 0600);
   if (descriptor < 0) {
-    why = fmt::format("shm_open {}: {}", name, std::strerror(errno));
+    why = formatted("shm_open {}: {}", name, std::strerror(errno));
     return {};
   }
   return adopt(descriptor, bytes, why);

@@ -1,13 +1,12 @@
 #include "mpi/fallback.hpp"
 
-#include <fmt/format.h>
-
 #include <cctype>
 #include <cstdio>
 #include <mutex>
 #include <set>
 
 #include "base/config.hpp"
+#include "base/format.hpp"
 #include "mpi/host.hpp"
 #include "runtime/process.hpp"
 #include "runtime/statistics.hpp"
@@ -34,7 +33,7 @@ bool first_time(const std::string& why) {
 
 /// "rank 1 of 4: MPI_Allreduce of 64 bytes".
 std::string describe(int rank, int size, Collective collective, std::size_t bytes) {
-  return fmt::format("rank {} of {}: {} of {} bytes", rank, size, call_name(collective), bytes);
+  return formatted("rank {} of {}: {} of {} bytes", rank, size, call_name(collective), bytes);
 }
 
 void print(const std::string& line) { std::fprintf(stderr, "espalier: %s\n", line.c_str()); }

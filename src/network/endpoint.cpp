@@ -1,12 +1,12 @@
 #include "network/endpoint.hpp"
 
-#include <fmt/format.h>
 #include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 
 namespace espalier::network {
 
@@ -16,7 +16,7 @@ void Endpoint::check(std::size_t bytes) const {
         "an earlier collective of this communicator failed between nodes, so its messages are out of step; "
         "make a new communicator, or set ESPALIER=off");
   if (bytes > Transport::longest)
-    throw Error(fmt::format(
+    throw Error(formatted(
         "a message of {} bytes between nodes is longer than the {} that the transport carries; give the rule "
         "a smaller \"segment\" (ESPALIER_SEGMENT)",
         bytes, Transport::longest));

@@ -1,8 +1,7 @@
 #include "plan/cost_model.hpp"
 
-#include <fmt/format.h>
-
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "plan/cost_join.hpp"
 #include "plan/cost_network.hpp"
 #include "plan/rules.hpp"
@@ -19,13 +18,13 @@ bool is_scan(Collective collective) {
 
 void check(const NodesCall& call, const NetworkPlan& network) {
   if (call.nodes < 2)
-    throw Error(fmt::format("{} node: the cost model is about two nodes or more", call.nodes));
+    throw Error(formatted("{} node: the cost model is about two nodes or more", call.nodes));
   if (call.ranks_per_node < 1 || call.nodes > most_ranks / call.ranks_per_node)
-    throw Error(fmt::format("{} nodes of {} ranks: the cost model takes 1 to {} ranks in all", call.nodes,
-                            call.ranks_per_node, most_ranks));
+    throw Error(formatted("{} nodes of {} ranks: the cost model takes 1 to {} ranks in all", call.nodes,
+                          call.ranks_per_node, most_ranks));
   if (call.bytes / network.segment >= most_segments)
-    throw Error(fmt::format("{} bytes in segments of {}: the cost model follows up to {} segments",
-                            call.bytes, network.segment, most_segments));
+    throw Error(formatted("{} bytes in segments of {}: the cost model follows up to {} segments", call.bytes,
+                          network.segment, most_segments));
 }
 
 /// A call with its plans: the costs of a segment.

@@ -1,8 +1,7 @@
 #include "plan/cost_network.hpp"
 
-#include <fmt/format.h>
-
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "plan/cost_rounds.hpp"
 #include "plan/cost_tree.hpp"
 #include "tree/compose.hpp"
@@ -55,8 +54,8 @@ Cost network_cost(Collective collective, const NetworkPlan& plan, const Wire& wi
     case Algorithm::transpose:
       return scan_transpose(wire, nodes, vectors, bytes);
     default:
-      throw Error(fmt::format("the cost model knows nothing of {} by \"{}\" between nodes",
-                              to_string(collective), to_string(plan.algorithm)));
+      throw Error(formatted("the cost model knows nothing of {} by \"{}\" between nodes",
+                            to_string(collective), to_string(plan.algorithm)));
   }
 }
 

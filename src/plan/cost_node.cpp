@@ -1,8 +1,7 @@
 #include "plan/cost_node.hpp"
 
-#include <fmt/format.h>
-
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "plan/cost_rounds.hpp"
 #include "plan/cost_tree.hpp"
 #include "tree/compose.hpp"
@@ -123,7 +122,7 @@ double shared_cost(const NodePiece& piece, const Plan& plan, const NodeCosts& co
     case Collective::allgatherv:
       return alone ? 0 : allgather(s);
     default:
-      throw Error(fmt::format("{} is no node stage", to_string(piece.collective)));
+      throw Error(formatted("{} is no node stage", to_string(piece.collective)));
   }
 }
 
@@ -146,7 +145,7 @@ double message_cost(const NodePiece& piece, const NodeCosts& costs, double bytes
     case Collective::scatter:
       return alone ? copy(wire, bytes).time : to_or_from_leader(wire, piece.ranks - 1, bytes);
     default:
-      throw Error(fmt::format("{} is no node stage by messages", to_string(piece.collective)));
+      throw Error(formatted("{} is no node stage by messages", to_string(piece.collective)));
   }
 }
 

@@ -1,8 +1,5 @@
 #include "plan/cost_parameters.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <fstream>
 #include <initializer_list>
@@ -12,6 +9,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "plan/positions.hpp"
 
 namespace espalier::plan {
@@ -25,13 +23,13 @@ class Reader {
  public:
   Reader(const json& object, std::string name, const std::string& file)
       : object_(object), name_(std::move(name)), file_(file) {
-    if (!object_.is_object()) fail(name_, fmt::format("is {}, not an object {{...}}", object_.dump()));
+    if (!object_.is_object()) fail(name_, formatted("is {}, not an object {{...}}", object_.dump()));
   }
 
   void only(std::initializer_list<std::string_view> known) const {
     for (const auto& [key, value] : object_.items())
       if (std::find(known.begin(), known.end(), key) == known.end())
-        fail(path(key), fmt::format("is unknown; there are {}", fmt::join(known, ", ")));
+        fail(path(key), formatted("is unknown; there are {}", joined(known, ", ")));
   }
 
   const json& at(const std::string& key) const {
@@ -43,7 +41,7 @@ class Reader {
     if (!object_.contains(key)) return std::nullopt;
     const json& value = object_[key];
     if (!value.is_number() || value.get<double>() < 0)
-      fail(path(key), fmt::format("is {}; it must be a number from 0 on", value.dump()));
+      fail(path(key), formatted("is {}; it must be a number from 0 on", value.dump()));
     return value.get<double>();
   }
 
@@ -53,11 +51,11 @@ class Reader {
   }
 
   std::string path(const std::string& key) const {
-    return name_.empty() ? key : fmt::format("{}.{}", name_, key);
+    return name_.empty() ? key : formatted("{}.{}", name_, key);
   }
 
   [[noreturn]] void fail(const std::string& key, const std::string& problem) const {
-    throw Error(fmt::format("cost model {}: \"{}\" {}", file_, key, problem));
+    throw Error(formatted("cost model {}: \"{}\" {}", file_, key, problem));
   }
 
  private:
@@ -96,7 +94,7 @@ json parse(std::string_view text, const std::string& file) {
   try {
     return json::parse(text);
   } catch (const json::exception& error) {
-    throw Error(fmt::format("cost model {}: not JSON: {}", file, plain_parse_error(error.what())));
+    throw Error(formatted("cost model {}: not JSON: {}", file, plain_parse_error(error.what())));
   }
 }
 
@@ -120,7 +118,7 @@ CostParameters parse_cost_parameters(std::string_view text, const std::string& f
 
 CostParameters read_cost_parameters(const std::string& path) {
   std::ifstream file(path);
-  if (!file) throw Error(fmt::format("cannot read the cost model {}", path));
+  if (!file) throw Error(formatted("cannot read the cost model {}", path));
   std::stringstream text;
   text << file.rdbuf();
   return parse_cost_parameters(text.str(), path);

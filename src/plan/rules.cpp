@@ -1,8 +1,5 @@
 #include "plan/rules.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -10,6 +7,7 @@
 
 #include "base/config.hpp"
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "network/transport.hpp"
 #include "plan/positions.hpp"
 
@@ -33,7 +31,7 @@ class RuleReader {
     for (const auto& [key, value] : object_.items())
       if (!read_condition(rule, key, value) && key != "comment" &&
           !(rule.between_nodes ? read_network(rule.network, key, value) : read_plan(rule.plan, key, value)))
-        warnings_.push_back(fmt::format("{}: unknown key \"{}\" is ignored", where(key), key));
+        warnings_.push_back(formatted("{}: unknown key \"{}\" is ignored", where(key), key));
     check_algorithm(rule);
     return rule;
   }
@@ -98,11 +96,11 @@ class RuleReader {
   }
 
   std::string where(const std::string& key) const {
-    return fmt::format("{}:{}", file_, position_.line_of(key));
+    return formatted("{}:{}", file_, position_.line_of(key));
   }
 
   [[noreturn]] void fail(const std::string& key, const std::string& problem) const {
-    throw Error(fmt::format("{}: \"{}\" {}", where(key), key, problem));
+    throw Error(formatted("{}: \"{}\" {}", where(key), key, problem));
   }
 
   std::vector<Collective> collectives(const json& value) const {
@@ -110,8 +108,7 @@ class RuleReader {
     for (const json& name : value.is_array() ? value : json::array({value})) {
       const auto collective = name.is_string() ? parse_collective(name.get<std::string>()) : std::nullopt;
       if (!collective)
-        fail("collective",
-             fmt::format("is {}; it may be {}", name.dump(), fmt::join(collective_names, ", ")));
+        fail("collective", formatted("is {}; it may be {}", name.dump(), joined(collective_names, ", ")));
       result.push_back(*collective);
     }
     return result;
@@ -125,7 +122,7 @@ class RuleReader {
     } catch (const Error& error) {
       fail(key, error.what());
     }
-    fail(key, fmt::format("holds {}; it takes a number or [first, last], null for no end", value.dump()));
+    fail(key, formatted("holds {}; it takes a number or [first, last], null for no end", value.dump()));
   }
 
   Range range(const std::string& key, const json& value) const {
@@ -134,14 +131,13 @@ class RuleReader {
     Range result;
     if (!value[0].is_null()) result.first = number(key, value[0]);
     if (!value[1].is_null()) result.last = number(key, value[1]);
-    if (result.first > result.last) fail(key, fmt::format("is an empty range: {}", value.dump()));
+    if (result.first > result.last) fail(key, formatted("is an empty range: {}", value.dump()));
     return result;
   }
 
   Algorithm algorithm(const std::string& key, const json& value) const {
     const auto result = value.is_string() ? parse_algorithm(value.get<std::string>()) : std::nullopt;
-    if (!result)
-      fail(key, fmt::format("is {}; it may be {}", value.dump(), fmt::join(algorithm_names, ", ")));
+    if (!result) fail(key, formatted("is {}; it may be {}", value.dump(), joined(algorithm_names, ", ")));
     return *result;
   }
 
@@ -163,7 +159,7 @@ class RuleReader {
     if (value == "all") return 0;
     if (value.is_number_integer() && value.get<long>() >= 1 && value.get<long>() <= 1 << 20)
       return value.get<int>();
-    fail("leaders", fmt::format("is {}; it may be a number from 1 on, or \"all\"", value.dump()));
+    fail("leaders", formatted("is {}; it may be a number from 1 on, or \"all\"", value.dump()));
   }
 
   tree::Spec tree(const std::string& key, const json& value) const {
@@ -186,8 +182,8 @@ class RuleReader {
       const Algorithm wanted = rule.between_nodes ? rule.network.algorithm : rule.plan.algorithm;
       if (std::find(known.begin(), known.end(), wanted) == known.end())
         fail(rule.between_nodes ? "network" : "algorithm",
-             fmt::format("{} does not exist for {}{}", to_string(wanted), to_string(collective),
-                         rule.between_nodes ? " between nodes" : ""));
+             formatted("{} does not exist for {}{}", to_string(wanted), to_string(collective),
+                       rule.between_nodes ? " between nodes" : ""));
     }
   }
 
@@ -228,24 +224,24 @@ std::vector<Rule> parse_rules(std::string_view text, const std::string& file,
     // `byte` counts from 1 and stands at the offending one.
     const std::size_t offset = error.byte > 0 ? error.byte - 1 : 0;
     throw Error(
-        fmt::format("{}:{}: not JSON: {}", file, line_at(text, offset), plain_parse_error(error.what())));
+        formatted("{}:{}: not JSON: {}", file, line_at(text, offset), plain_parse_error(error.what())));
   } catch (const json::out_of_range& error) {
     throw Error(
-        fmt::format("{}:{}: {}", file, line_of_quoted(text, error.what()), plain_parse_error(error.what())));
+        formatted("{}:{}: {}", file, line_of_quoted(text, error.what()), plain_parse_error(error.what())));
   }
   if (!table.is_object() || !table.contains("rules") || !table["rules"].is_array())
-    throw Error(fmt::format("{}:1: a rules table is {{\"schema\": 1, \"rules\": [...]}}", file));
+    throw Error(formatted("{}:1: a rules table is {{\"schema\": 1, \"rules\": [...]}}", file));
   if (table.value("schema", json()) != 1)
-    throw Error(fmt::format("{}:{}: \"schema\" must be 1, the only schema that this Espalier knows", file,
-                            line_of_key(text, "schema")));
+    throw Error(formatted("{}:{}: \"schema\" must be 1, the only schema that this Espalier knows", file,
+                          line_of_key(text, "schema")));
   for (const auto& [key, value] : table.items())
     if (key != "schema" && key != "rules" && key != "comment")
       warnings.push_back(
-          fmt::format("{}:{}: unknown key \"{}\" is ignored", file, line_of_key(text, key), key));
+          formatted("{}:{}: unknown key \"{}\" is ignored", file, line_of_key(text, key), key));
   for (const json& rule : table["rules"])
     if (!rule.is_object())
-      throw Error(fmt::format("{}:{}: \"rules\" holds {}, which is not an object {{...}}", file,
-                              line_of_key(text, "rules"), rule.dump()));
+      throw Error(formatted("{}:{}: \"rules\" holds {}, which is not an object {{...}}", file,
+                            line_of_key(text, "rules"), rule.dump()));
   const std::vector<RulePosition> positions = rule_positions(text);
   std::vector<Rule> rules;
   for (std::size_t i = 0; i < table["rules"].size(); ++i)
@@ -255,7 +251,7 @@ std::vector<Rule> parse_rules(std::string_view text, const std::string& file,
 
 std::vector<Rule> read_rules(const std::string& path, std::vector<std::string>& warnings) {
   std::ifstream file(path);
-  if (!file) throw Error(fmt::format("cannot read the rules file {}", path));
+  if (!file) throw Error(formatted("cannot read the rules file {}", path));
   std::stringstream text;
   text << file.rdbuf();
   return parse_rules(text.str(), path, warnings);

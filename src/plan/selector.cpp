@@ -1,13 +1,12 @@
 #include "plan/selector.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cctype>
 #include <cmath>
 #include <functional>
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 
 namespace espalier::plan {
 namespace {
@@ -35,7 +34,7 @@ Table::Table(const Config& config)
     try {
       rules_ = read_rules(path, warnings_);
     } catch (const Error& error) {
-      warnings_.push_back(fmt::format("ESPALIER_RULES: {}; the built-in rules serve", error.what()));
+      warnings_.push_back(formatted("ESPALIER_RULES: {}; the built-in rules serve", error.what()));
     }
   }
   rules_.insert(rules_.end(), default_rules().begin(), default_rules().end());
@@ -70,9 +69,9 @@ std::optional<Algorithm> Table::forced(const Config& config, const std::string& 
   const auto algorithm = parse_algorithm(name);
   if (algorithm && std::find(known.begin(), known.end(), *algorithm) != known.end()) return algorithm;
   std::string names;
-  for (const Algorithm each : known) names += fmt::format("{}{}", names.empty() ? "" : ", ", to_string(each));
-  warnings_.push_back(fmt::format("{}={} is no algorithm of {}; it may be {}; the rules decide", key, name,
-                                  to_string(collective), names));
+  for (const Algorithm each : known) names += formatted("{}{}", names.empty() ? "" : ", ", to_string(each));
+  warnings_.push_back(formatted("{}={} is no algorithm of {}; it may be {}; the rules decide", key, name,
+                                to_string(collective), names));
   return std::nullopt;
 }
 
@@ -89,7 +88,7 @@ void Table::override_tree(const Config& config, const char* key, std::optional<t
   try {
     spec = tree::parse_spec(text);
   } catch (const Error& error) {
-    warnings_.push_back(fmt::format("{}: {}; the rules decide", key, error.what()));
+    warnings_.push_back(formatted("{}: {}; the rules decide", key, error.what()));
   }
 }
 
@@ -99,7 +98,7 @@ void Table::apply_overrides(const Query& query, Plan& plan) const {
   if (algorithm && possible && plan.algorithm != *algorithm) {
     plan.algorithm = *algorithm;
     plan.origin = {"environment", 0,
-                   fmt::format("{} = {}", to_string(query.collective), to_string(*algorithm))};
+                   formatted("{} = {}", to_string(query.collective), to_string(*algorithm))};
   }
   if (chunk_) plan.chunk = *chunk_;
   if (gather_tree_) plan.gather_tree = *gather_tree_;
@@ -117,7 +116,7 @@ void Table::apply_overrides(const Query& query, NetworkPlan& plan) const {
   if (possible && plan.algorithm != *algorithm) {
     plan.algorithm = *algorithm;
     plan.origin = {"environment", 0,
-                   fmt::format("network of {} = {}", to_string(query.collective), to_string(*algorithm))};
+                   formatted("network of {} = {}", to_string(query.collective), to_string(*algorithm))};
   }
   if (segment_) plan.segment = *segment_;
   if (leaders_) plan.leaders = *leaders_;

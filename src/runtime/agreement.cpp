@@ -1,11 +1,10 @@
 #include "runtime/agreement.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bit>
 
 #include "base/config.hpp"
+#include "base/format.hpp"
 #include "runtime/node.hpp"
 #include "runtime/nodes_agreement.hpp"
 #include "runtime/process.hpp"
@@ -27,8 +26,8 @@ Agreement agree_on_node(const Bootstrap& bootstrap, const std::vector<Standing>&
   Agreement result;
   result.node = facts_of_node(all.front().ranks_per_core, layout);
   if (all.front().share == 0) {
-    result.refusal = fmt::format("the shared-memory budget is spent ({} more wanted; see ESPALIER_SHM)",
-                                 print_bytes(bytes));
+    result.refusal =
+        formatted("the shared-memory budget is spent ({} more wanted; see ESPALIER_SHM)", print_bytes(bytes));
     return result;
   }
   memory::Arena& arena = *Process::instance().node()->arena();
@@ -38,7 +37,7 @@ Agreement agree_on_node(const Bootstrap& bootstrap, const std::vector<Standing>&
     result.node.share = share;
     return result;
   }
-  result.refusal = fmt::format("the machine has no {} of shared memory left", print_bytes(bytes));
+  result.refusal = formatted("the machine has no {} of shared memory left", print_bytes(bytes));
   if (bootstrap.rank == 0) arena.free(share);
   return result;
 }

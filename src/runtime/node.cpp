@@ -1,6 +1,5 @@
 #include "runtime/node.hpp"
 
-#include <fmt/format.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,6 +12,7 @@
 
 #include "base/config.hpp"
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "memory/handover.hpp"
 #include "runtime/agreement.hpp"
 #include "runtime/pretended_nodes.hpp"
@@ -69,10 +69,10 @@ std::uint64_t host_identity(const Bootstrap& world) {
   try {
     pretended = pretended_node(Config::instance().text("ESPALIER_NODES"), world.rank, world.size);
   } catch (const Error& error) {
-    if (world.rank == 0) fmt::print(stderr, "espalier: {}; the nodes are the real ones\n", error.what());
+    if (world.rank == 0) print_to(stderr, "espalier: {}; the nodes are the real ones\n", error.what());
   }
-  return hash(fmt::format("{} {} {} {} {}", name, first_line("/proc/sys/kernel/random/boot_id"),
-                          network.st_ino, geteuid(), pretended));
+  return hash(formatted("{} {} {} {} {}", name, first_line("/proc/sys/kernel/random/boot_id"), network.st_ino,
+                        geteuid(), pretended));
 }
 
 std::uint64_t random_number() {
@@ -82,7 +82,7 @@ std::uint64_t random_number() {
   return number | 1;  // never 0, which stands for no arena
 }
 
-std::string token_text(std::uint64_t token) { return fmt::format("{:016x}", token); }
+std::string token_text(std::uint64_t token) { return formatted("{:016x}", token); }
 std::string shm_name(std::uint64_t token) { return "/espalier-" + token_text(token); }
 
 // What a process leaves in the arena about itself.
@@ -173,7 +173,7 @@ void NodeState::lead(const Bootstrap& world, std::uint64_t token, Offer& offer) 
     withdraw(token, offer);
     offer.transfer = Transfer::none;
   }
-  fmt::format_to_n(offer.why, sizeof offer.why - 1, "{}", refusal_);
+  refusal_.copy(offer.why, sizeof offer.why - 1);
   exchange(world, offer);
   if (offer.transfer == Transfer::memfd &&
       !handover.give(descriptor, size_ - 1, handover_timeout_ms, refusal_))
@@ -239,7 +239,7 @@ void NodeState::tell_machine() {
   try {
     if (size_ > 2) text = topology::print(discover_machine());
   } catch (const Error& error) {
-    fmt::print(stderr, "espalier: {}; the machine counts as one domain\n", error.what());
+    print_to(stderr, "espalier: {}; the machine counts as one domain\n", error.what());
   }
   if (text.size() < machine_bytes) std::memcpy(arena_->notes(), text.c_str(), text.size() + 1);
 }

@@ -1,12 +1,11 @@
 #include "runtime/nodes_agreement.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <mutex>
 
 #include "base/config.hpp"
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "runtime/node.hpp"
 #include "runtime/process.hpp"
 #include "runtime/tags.hpp"
@@ -82,7 +81,7 @@ class Negotiation {
     } catch (const Error& error) {
       static std::once_flag once;
       std::call_once(
-          once, [&] { fmt::print(stderr, "espalier: {}; all nodes count as equally near\n", error.what()); });
+          once, [&] { print_to(stderr, "espalier: {}; all nodes count as equally near\n", error.what()); });
     }
   }
 

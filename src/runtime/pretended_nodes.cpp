@@ -1,22 +1,21 @@
 #include "runtime/pretended_nodes.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <charconv>
 #include <numeric>
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 
 namespace espalier::runtime {
 namespace {
 
 [[noreturn]] void fail(std::string_view text) {
   throw Error(
-      fmt::format("ESPALIER_NODES={} is not a number of nodes such as 4 or 4:cyclic, nor the sizes of "
-                  "nodes such as 3+1+3",
-                  text));
+      formatted("ESPALIER_NODES={} is not a number of nodes such as 4 or 4:cyclic, nor the sizes of "
+                "nodes such as 3+1+3",
+                text));
 }
 
 int number(std::string_view word, std::string_view text) {

@@ -1,7 +1,5 @@
 #include "runtime/statistics.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bit>
 #include <cstdio>
@@ -13,6 +11,7 @@
 #include <vector>
 
 #include "base/config.hpp"
+#include "base/format.hpp"
 #include "runtime/recorder.hpp"
 
 namespace espalier::runtime::statistics {
@@ -116,7 +115,7 @@ json describe(const std::map<Key, Row>& table, const std::string& host, const st
       communicators.push_back(
           {{"id", id->second},
            {"size", key.communicator_size},
-           {"name", fmt::format("{} rank{}", key.communicator_size, key.communicator_size == 1 ? "" : "s")},
+           {"name", formatted("{} rank{}", key.communicator_size, key.communicator_size == 1 ? "" : "s")},
            {"transport", key.transport}});
     json item = describe(key, row);
     item["communicator"] = id->second;
@@ -128,20 +127,19 @@ json describe(const std::map<Key, Row>& table, const std::string& host, const st
 }
 
 void print(const json& report) {
-  fmt::print(stderr, "espalier: what ran ({} ranks, {}, {} build)\n", report["ranks"].get<int>(),
-             report["host"].get<std::string>(), report["build"].get<std::string>());
-  fmt::print(stderr, "{:>6} {:<20} {:>19} {:>10} {:>12} {:<9} {:>10} {:>8} {:>8}  {}\n", "ranks",
-             "collective", "bytes", "calls", "seconds", "algorithm", "poke", "yield", "sleep",
-             "host because");
+  print_to(stderr, "espalier: what ran ({} ranks, {}, {} build)\n", report["ranks"].get<int>(),
+           report["host"].get<std::string>(), report["build"].get<std::string>());
+  print_to(stderr, "{:>6} {:<20} {:>19} {:>10} {:>12} {:<9} {:>10} {:>8} {:>8}  {}\n", "ranks", "collective",
+           "bytes", "calls", "seconds", "algorithm", "poke", "yield", "sleep", "host because");
   for (const json& row : report["rows"]) {
     const json& communicator = report["communicators"][row["communicator"].get<std::size_t>()];
-    fmt::print(stderr, "{:>6} {:<20} {:>8} .. {:>7} {:>10} {:>12.6f} {:<9} {:>10} {:>8} {:>8}  {}\n",
-               communicator["size"].get<int>(), row["collective"].get<std::string>(),
-               print_bytes(row["bytes_from"].get<std::size_t>()), row["bytes_to"].get<std::size_t>(),
-               row["calls"].get<std::uint64_t>(), row["seconds"].get<double>(),
-               row["algorithm"].get<std::string>(), row["wait"]["poke"].get<std::uint64_t>(),
-               row["wait"]["yield"].get<std::uint64_t>(), row["wait"]["sleep"].get<std::uint64_t>(),
-               row["fallback"].is_null() ? "" : row["fallback"].get<std::string>());
+    print_to(stderr, "{:>6} {:<20} {:>8} .. {:>7} {:>10} {:>12.6f} {:<9} {:>10} {:>8} {:>8}  {}\n",
+             communicator["size"].get<int>(), row["collective"].get<std::string>(),
+             print_bytes(row["bytes_from"].get<std::size_t>()), row["bytes_to"].get<std::size_t>(),
+             row["calls"].get<std::uint64_t>(), row["seconds"].get<double>(),
+             row["algorithm"].get<std::string>(), row["wait"]["poke"].get<std::uint64_t>(),
+             row["wait"]["yield"].get<std::uint64_t>(), row["wait"]["sleep"].get<std::uint64_t>(),
+             row["fallback"].is_null() ? "" : row["fallback"].get<std::string>());
   }
 }
 
@@ -200,7 +198,7 @@ void report(const Bootstrap& world, const std::string& host, const std::string& 
   if (target.empty() || is_on(target) || is_off(target)) return print(result);
   std::ofstream file(target);
   if (file << result.dump(1) << '\n') return;
-  fmt::print(stderr, "espalier: cannot write the statistics to {} (ESPALIER_STATS); here they are\n", target);
+  print_to(stderr, "espalier: cannot write the statistics to {} (ESPALIER_STATS); here they are\n", target);
   print(result);
 }
 

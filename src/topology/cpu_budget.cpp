@@ -1,9 +1,8 @@
 #include "topology/cpu_budget.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
+#include "base/format.hpp"
 #include "topology/cgroup.hpp"
 
 namespace espalier::topology {
@@ -31,14 +30,14 @@ CpuBudget cpu_budget(const Topology& topology, std::span<const CpuSet> affinity,
   CpuBudget budget;
   budget.cores = take_cores(topology.machine, cpus, outside);
   budget.cores = std::max(1, budget.cores + outside.count());
-  budget.explanation = fmt::format("{} rank{} may run on {} core{} (CPUs {})", affinity.size(),
-                                   affinity.size() == 1 ? "" : "s", budget.cores,
-                                   budget.cores == 1 ? "" : "s", cpus.empty() ? "unknown" : cpus.to_string());
+  budget.explanation =
+      formatted("{} rank{} may run on {} core{} (CPUs {})", affinity.size(), affinity.size() == 1 ? "" : "s",
+                budget.cores, budget.cores == 1 ? "" : "s", cpus.empty() ? "unknown" : cpus.to_string());
   CpuQuota quota = cgroup_quota(root);
   budget.quota = quota.cpus;
   if (quota.limited()) {
-    budget.explanation += fmt::format(" and {} allows {:.4g} CPUs' worth of time{}", quota.file, quota.cpus,
-                                      quota.cpus < budget.cores ? ", which is less" : "");
+    budget.explanation += formatted(" and {} allows {:.4g} CPUs' worth of time{}", quota.file, quota.cpus,
+                                    quota.cpus < budget.cores ? ", which is less" : "");
   }
   return budget;
 }

@@ -8,8 +8,8 @@
 #include <charconv>
 #include <cstring>
 
-#include <fmt/format.h>
 #include "base/error.hpp"
+#include "base/format.hpp"
 
 namespace espalier::topology {
 
@@ -48,7 +48,7 @@ class ListReader {
   }
 
   [[noreturn]] void fail() const {
-    throw Error(fmt::format(
+    throw Error(formatted(
         "CPU list \"{}\": cannot read column {}; write numbers up to {} and ranges, as in \"0-3,8\"", text_,
         at_ + 1, CpuSet::max_cpu));
   }
@@ -91,15 +91,14 @@ std::string CpuSet::to_string() const {
     int last = first;
     while (test(last + 1)) ++last;
     if (!text.empty()) text += ',';
-    text += first == last ? fmt::format("{}", first) : fmt::format("{}-{}", first, last);
+    text += first == last ? formatted("{}", first) : formatted("{}-{}", first, last);
     first = next(last);
   }
   return text;
 }
 
 void CpuSet::set(int cpu) {
-  if (cpu < 0 || cpu > max_cpu)
-    throw Error(fmt::format("CPU number {} is not between 0 and {}", cpu, max_cpu));
+  if (cpu < 0 || cpu > max_cpu) throw Error(formatted("CPU number {} is not between 0 and {}", cpu, max_cpu));
   auto word = static_cast<std::size_t>(cpu / bits);
   if (word >= words_.size()) words_.resize(word + 1);
   words_[word] |= bit_of(cpu);
@@ -181,8 +180,8 @@ CpuSet current_affinity(std::size_t first_guess_bytes) {
     }
     if (errno != EINVAL) break;
   }
-  throw Error(fmt::format("the kernel does not tell this process' CPU affinity (sched_getaffinity: {})",
-                          std::strerror(errno)));
+  throw Error(formatted("the kernel does not tell this process' CPU affinity (sched_getaffinity: {})",
+                        std::strerror(errno)));
 }
 
 }  // namespace espalier::topology

@@ -1,13 +1,12 @@
 #include "topology/discover.hpp"
 
-#include <fmt/format.h>
-
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "topology/hwloc_library.hpp"
 
 namespace espalier::topology {
@@ -25,17 +24,16 @@ struct Origin {
 Origin origin_of(const Source& source) {
   if (source.kind == Source::Kind::xml) return {Origin::Kind::xml_text, source.text, "an XML text"};
   if (source.kind == Source::Kind::synthetic) {
-    return {Origin::Kind::synthetic, source.text,
-            fmt::format("the synthetic description \"{}\"", source.text)};
+    return {Origin::Kind::synthetic, source.text, formatted("the synthetic description \"{}\"", source.text)};
   }
   // hwloc would look at both by itself, but says nothing when the file is missing and describes the real
   // machine.
   if (const char* path = std::getenv("HWLOC_XMLFILE"); path && *path) {
-    return {Origin::Kind::xml_file, path, fmt::format("the file {} (HWLOC_XMLFILE)", path)};
+    return {Origin::Kind::xml_file, path, formatted("the file {} (HWLOC_XMLFILE)", path)};
   }
   if (const char* text = std::getenv("HWLOC_SYNTHETIC"); text && *text) {
     return {Origin::Kind::synthetic, text,
-            fmt::format("the synthetic description \"{}\" (HWLOC_SYNTHETIC)", text)};
+            formatted("the synthetic description \"{}\" (HWLOC_SYNTHETIC)", text)};
   }
   return {Origin::Kind::machine, {}, "this machine"};
 }
@@ -43,30 +41,30 @@ Origin origin_of(const Source& source) {
 [[noreturn]] void refuse(const Origin& origin) {
   switch (origin.kind) {
     case Origin::Kind::xml_file:
-      throw Error(fmt::format(
+      throw Error(formatted(
           "{} is not a topology in hwloc's XML; make one with \"lstopo file.xml\" or unset HWLOC_XMLFILE",
           origin.words));
     case Origin::Kind::xml_text:
       throw Error(
           "the XML text is not a topology that hwloc can read; hand over what export_xml wrote, as it is");
     case Origin::Kind::synthetic:
-      throw Error(fmt::format(
+      throw Error(formatted(
           "hwloc cannot read {}; write levels from the outside in, each with how many there are in one "
           "of the level before, as in \"package:2 numa:4 l3:4 core:4 pu:1\"",
           origin.words));
     case Origin::Kind::machine:
       break;
   }
-  throw Error(fmt::format("hwloc cannot describe this machine ({}); describe it with HWLOC_XMLFILE=file.xml",
-                          std::strerror(errno)));
+  throw Error(formatted("hwloc cannot describe this machine ({}); describe it with HWLOC_XMLFILE=file.xml",
+                        std::strerror(errno)));
 }
 
 void check_readable(const std::string& path) {
   std::ifstream file(path);
   if (file && file.peek() != std::ifstream::traits_type::eof()) return;
-  throw Error(fmt::format(
-      "HWLOC_XMLFILE names {}, which {}; give it a topology in hwloc's XML or unset HWLOC_XMLFILE", path,
-      file.is_open() ? "is empty or no file" : "cannot be opened"));
+  throw Error(
+      formatted("HWLOC_XMLFILE names {}, which {}; give it a topology in hwloc's XML or unset HWLOC_XMLFILE",
+                path, file.is_open() ? "is empty or no file" : "cannot be opened"));
 }
 
 // A loaded hwloc topology.
@@ -99,7 +97,7 @@ class Loaded {
     char* buffer = nullptr;
     int length = 0;
     if (hwloc_.topology_export_xmlbuffer(topology_, &buffer, &length, 0) != 0) {
-      throw Error(fmt::format("hwloc cannot write the topology as XML ({})", std::strerror(errno)));
+      throw Error(formatted("hwloc cannot write the topology as XML ({})", std::strerror(errno)));
     }
     std::string text(buffer);  // the length counts the closing zero
     hwloc_.free_xmlbuffer(topology_, buffer);
@@ -162,13 +160,13 @@ class Loaded {
 
 std::string version_of(const HwlocLibrary& hwloc) {
   unsigned version = hwloc.get_api_version();
-  return fmt::format("hwloc API {}.{}.{}", version >> 16, (version >> 8) & 0xff, version & 0xff);
+  return formatted("hwloc API {}.{}.{}", version >> 16, (version >> 8) & 0xff, version & 0xff);
 }
 
 [[noreturn]] void miss_library(const Origin& origin, const std::string& reason) {
   throw Error(
-      fmt::format("hwloc is needed to read {}, and cannot be loaded: {}; install it (Debian: libhwloc15)",
-                  origin.words, reason));
+      formatted("hwloc is needed to read {}, and cannot be loaded: {}; install it (Debian: libhwloc15)",
+                origin.words, reason));
 }
 
 }  // namespace
@@ -181,9 +179,9 @@ Topology discover(const Source& source, const char* library) {
   if (!hwloc && origin.kind != Origin::Kind::machine) miss_library(origin, reason);
   if (!hwloc) {
     return {{Level::machine, current_affinity(), {}},
-            fmt::format("the affinity mask alone, without domains, as hwloc cannot be loaded: {}", reason)};
+            formatted("the affinity mask alone, without domains, as hwloc cannot be loaded: {}", reason)};
   }
-  return {Loaded(*hwloc, origin).domains(), fmt::format("{}, by {}", origin.words, version_of(*hwloc))};
+  return {Loaded(*hwloc, origin).domains(), formatted("{}, by {}", origin.words, version_of(*hwloc))};
 }
 
 std::string export_xml(const Source& source, const char* library) {

@@ -1,12 +1,11 @@
 #include "topology/group.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <numeric>
 #include <unordered_map>
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 
 namespace espalier::topology {
 
@@ -140,7 +139,7 @@ Group group_ranks(const Topology& topology, std::span<const CpuSet> affinity) {
 }
 
 Group flat_group(int n) {
-  if (n < 0) throw Error(fmt::format("a group of {} ranks cannot be made", n));
+  if (n < 0) throw Error(formatted("a group of {} ranks cannot be made", n));
   Group group;
   group.ranks.resize(static_cast<std::size_t>(n));
   std::iota(group.ranks.begin(), group.ranks.end(), 0);
@@ -149,7 +148,7 @@ Group flat_group(int n) {
 
 Group split_virtual(const Group& group, int degree) {
   if (degree < 0)
-    throw Error(fmt::format("virtual={}: a domain can be split into 2 or more, or 0 for not at all", degree));
+    throw Error(formatted("virtual={}: a domain can be split into 2 or more, or 0 for not at all", degree));
   auto parts = static_cast<std::size_t>(degree);
   Group result{group.level, {}, {}, group.outer};
   for (const Group& inner : group.groups) result.groups.push_back(split_virtual(inner, degree));
@@ -173,14 +172,14 @@ Group restrict(const Group& group, std::span<const int> members_of_it) {
   std::unordered_map<int, int> new_rank;
   for (std::size_t i = 0; i < members_of_it.size(); ++i) {
     if (!new_rank.emplace(members_of_it[i], static_cast<int>(i)).second) {
-      throw Error(fmt::format("rank {} comes twice among the members of a communicator", members_of_it[i]));
+      throw Error(formatted("rank {} comes twice among the members of a communicator", members_of_it[i]));
     }
   }
   std::vector<int> there = members(group);
   for (int rank : members_of_it) {
     if (!std::binary_search(there.begin(), there.end(), rank)) {
       throw Error(
-          fmt::format("rank {} of a communicator is not among the {} ranks of its node", rank, there.size()));
+          formatted("rank {} of a communicator is not among the {} ranks of its node", rank, there.size()));
     }
   }
   return renumber(group, new_rank);

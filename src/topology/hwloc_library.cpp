@@ -1,7 +1,8 @@
 #include "topology/hwloc_library.hpp"
 
 #include <dlfcn.h>
-#include <fmt/format.h>
+
+#include "base/format.hpp"
 
 namespace espalier::topology {
 
@@ -20,13 +21,13 @@ std::unique_ptr<HwlocLibrary> HwlocLibrary::load(const char* name, std::string& 
   library->handle_ = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
   if (!library->handle_ || !library->resolve()) {
     const char* message = dlerror();
-    reason = message ? message : fmt::format("{} cannot be loaded", name);
+    reason = message ? message : formatted("{} cannot be loaded", name);
     return nullptr;
   }
   unsigned version = library->get_api_version();
   if (version >> 16 != HWLOC_API_VERSION >> 16) {  // within a major version the structures keep their layout
-    reason = fmt::format("{} is of hwloc {}, this build needs hwloc {}", name, version >> 16,
-                         HWLOC_API_VERSION >> 16);
+    reason = formatted("{} is of hwloc {}, this build needs hwloc {}", name, version >> 16,
+                       HWLOC_API_VERSION >> 16);
     return nullptr;
   }
   return library;

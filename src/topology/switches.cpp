@@ -1,6 +1,5 @@
 #include "topology/switches.hpp"
 
-#include <fmt/format.h>
 #include <limits.h>
 #include <unistd.h>
 
@@ -10,6 +9,7 @@
 #include <sstream>
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 
 namespace espalier::topology {
 namespace {
@@ -24,11 +24,11 @@ std::map<std::string, std::string> read(std::string_view description, const std:
     std::string name, below;
     if (!(words >> name)) continue;
     if (name.size() < 2 || name.back() != ':')
-      throw Error(fmt::format("{}:{}: \"{}\" is not SWITCH: NODE NODE ...", file, number, line));
+      throw Error(formatted("{}:{}: \"{}\" is not SWITCH: NODE NODE ...", file, number, line));
     name.pop_back();
     while (words >> below)
       if (const auto [there, fresh] = above.try_emplace(below, name); !fresh)
-        throw Error(fmt::format("{}:{}: {} hangs on {} and on {}", file, number, below, there->second, name));
+        throw Error(formatted("{}:{}: {} hangs on {} and on {}", file, number, below, there->second, name));
   }
   return above;
 }
@@ -45,7 +45,7 @@ std::string switches_above(std::string_view node, std::string_view description, 
   std::string path;
   std::size_t steps = 0;
   for (auto next = above.find(std::string(node)); next != above.end(); next = above.find(next->second)) {
-    if (++steps > above.size()) throw Error(fmt::format("{}: {} hangs on itself", file, next->second));
+    if (++steps > above.size()) throw Error(formatted("{}: {} hangs on itself", file, next->second));
     path = path.empty() ? next->second : next->second + "." + path;
   }
   return path;
@@ -61,8 +61,7 @@ std::string switches_above_here(const std::string& file) {
   if (file.empty())
     return switches_of_slurm(environment("SLURM_TOPOLOGY_ADDR"), environment("SLURM_TOPOLOGY_ADDR_PATTERN"));
   std::ifstream stream(file);
-  if (!stream)
-    throw Error(fmt::format("cannot read {}, which is to say how the switches hang together", file));
+  if (!stream) throw Error(formatted("cannot read {}, which is to say how the switches hang together", file));
   std::stringstream text;
   text << stream.rdbuf();
   char name[HOST_NAME_MAX + 1] = {};

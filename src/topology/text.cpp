@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <utility>
 
-#include <fmt/format.h>
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "topology/topology.hpp"
 
 namespace espalier::topology {
@@ -10,7 +10,7 @@ namespace espalier::topology {
 namespace {
 
 void append(std::string& text, const Domain& domain) {
-  text += fmt::format("({} {}", to_string(domain.level), domain.cpus.to_string());
+  text += formatted("({} {}", to_string(domain.level), domain.cpus.to_string());
   for (const Domain& child : domain.children) {
     text += ' ';
     append(text, child);
@@ -61,7 +61,7 @@ class Reader {
   }
 
   [[noreturn]] void fail(const char* wanted) const {
-    throw Error(fmt::format(
+    throw Error(formatted(
         "topology text: column {} should have {}; hand over the text of one espalier build as it is", at_ + 1,
         wanted));
   }

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
 #include "base/error.hpp"
+#include "base/format.hpp"
 
 namespace espalier::topology {
 
@@ -50,7 +50,7 @@ Level parse_level(std::string_view name) {
   std::string known;
   for (std::string_view other : names) known.append(known.empty() ? "" : ", ").append(other);
   throw Error(
-      fmt::format("\"{}\" is not a level; the levels are {} (and socket, which is package)", name, known));
+      formatted("\"{}\" is not a level; the levels are {} (and socket, which is package)", name, known));
 }
 
 Domain nest(CpuSet machine, std::vector<Domain> pieces) {

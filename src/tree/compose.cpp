@@ -1,10 +1,9 @@
 #include "tree/compose.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 
 namespace espalier::tree {
 
@@ -62,11 +61,11 @@ void check(const std::vector<int>& ranks, int root) {
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     if (ranks[i] == static_cast<int>(i)) continue;
     throw Error(
-        fmt::format("a tree needs groups of the ranks 0 to {}, each once; rank {} is missing or out of place",
-                    ranks.size() - 1, i));
+        formatted("a tree needs groups of the ranks 0 to {}, each once; rank {} is missing or out of place",
+                  ranks.size() - 1, i));
   }
   if (root < 0 || root >= static_cast<int>(ranks.size())) {
-    throw Error(fmt::format("a tree over {} ranks cannot have the root {}", ranks.size(), root));
+    throw Error(formatted("a tree over {} ranks cannot have the root {}", ranks.size(), root));
   }
 }
 

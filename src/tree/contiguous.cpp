@@ -1,10 +1,9 @@
 #include "tree/contiguous.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 
 namespace espalier::tree {
 
@@ -77,9 +76,9 @@ class Builder {
 
 ContiguousTree contiguous(int n, int root, int fan_out) {
   if (n < 1 || root < 0 || root >= n)
-    throw Error(fmt::format("a tree over {} ranks cannot have the root {}", n, root));
+    throw Error(formatted("a tree over {} ranks cannot have the root {}", n, root));
   if (fan_out < 2)
-    throw Error(fmt::format("a tree in rank order needs a fan-out of at least 2, not {}", fan_out));
+    throw Error(formatted("a tree in rank order needs a fan-out of at least 2, not {}", fan_out));
   return Builder(n, root, fan_out).build();
 }
 

@@ -1,11 +1,10 @@
 #include "tree/shape.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <charconv>
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 
 namespace espalier::tree {
 
@@ -75,7 +74,7 @@ std::vector<int> children_of(Shape shape, int position, int n) {
 
 std::string to_string(Shape shape) {
   if (!has_degree(shape.kind)) return std::string(name_of(shape.kind));
-  return fmt::format("{}:{}", name_of(shape.kind), shape.degree);
+  return formatted("{}:{}", name_of(shape.kind), shape.degree);
 }
 
 Shape parse_shape(std::string_view text) {
@@ -89,12 +88,12 @@ Shape parse_shape(std::string_view text) {
     auto read = std::from_chars(text.data() + name.size() + 1, end, shape.degree);
     if (read.ec == std::errc() && read.ptr == end && fits(shape)) return shape;
   }
-  throw Error(fmt::format("\"{}\" is not a shape; shapes are {}", text, shape_forms));
+  throw Error(formatted("\"{}\" is not a shape; shapes are {}", text, shape_forms));
 }
 
 std::vector<std::vector<int>> children_by_position(Shape shape, Skew skew, int n) {
   if (!fits(shape))
-    throw Error(fmt::format("a tree cannot have the shape {}; shapes are {}", to_string(shape), shape_forms));
+    throw Error(formatted("a tree cannot have the shape {}; shapes are {}", to_string(shape), shape_forms));
   std::vector<std::vector<int>> children(static_cast<std::size_t>(std::max(n, 0)));
   for (int position = 0; position < n; ++position) {
     auto& own = children[static_cast<std::size_t>(position)];

@@ -1,12 +1,11 @@
 #include "tree/spec.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <charconv>
 #include <set>
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 
 namespace espalier::tree {
 
@@ -43,7 +42,7 @@ class SpecReader {
     std::size_t equals = word_.find('=');
     if (equals == word_.npos) {
       once("");
-      spec_.shape = shape(word_, fmt::format("a shape ({}) or key=value", shape_forms));
+      spec_.shape = shape(word_, formatted("a shape ({}) or key=value", shape_forms));
       return;
     }
     std::string_view key = word_.substr(0, equals), value = word_.substr(equals + 1);
@@ -63,9 +62,8 @@ class SpecReader {
       spec_.virtual_degree = *degree;
     } else if (auto level = topology::find_level(key)) {
       once(topology::to_string(*level));
-      spec_.at(*level) =
-          shape(value, fmt::format("{}= and a shape ({}{})", key, shape_forms,
-                                   key == "virtual" ? "), or a number of domains (from 2" : ""));
+      spec_.at(*level) = shape(value, formatted("{}= and a shape ({}{})", key, shape_forms,
+                                                key == "virtual" ? "), or a number of domains (from 2" : ""));
     } else {
       refuse(
           "a level (core, l2, l3, numa, package or socket, machine, virtual), levels, leaders or skew before "
@@ -100,7 +98,7 @@ class SpecReader {
   }
 
   bool either(std::string_view value, std::string_view yes, std::string_view no) {
-    if (value != yes && value != no) refuse(fmt::format("{} or {} after the =", yes, no));
+    if (value != yes && value != no) refuse(formatted("{} or {} after the =", yes, no));
     return value == yes;
   }
 
@@ -109,8 +107,8 @@ class SpecReader {
   }
 
   [[noreturn]] void refuse(std::string_view allowed) const {
-    throw Error(fmt::format("tree \"{}\": cannot read \"{}\" at column {}; allowed there: {}", text_, word_,
-                            start_ + 1, allowed));
+    throw Error(formatted("tree \"{}\": cannot read \"{}\" at column {}; allowed there: {}", text_, word_,
+                          start_ + 1, allowed));
   }
 
   std::string_view text_;
@@ -134,9 +132,9 @@ std::string to_string(const Spec& spec) {
   if (spec.shape != Shape{}) words.push_back(to_string(spec.shape));
   for (Level level : topology::all_levels) {
     if (spec.at(level))
-      words.push_back(fmt::format("{}={}", topology::to_string(level), to_string(*spec.at(level))));
+      words.push_back(formatted("{}={}", topology::to_string(level), to_string(*spec.at(level))));
   }
-  if (spec.virtual_degree != 0) words.push_back(fmt::format("virtual={}", spec.virtual_degree));
+  if (spec.virtual_degree != 0) words.push_back(formatted("virtual={}", spec.virtual_degree));
   if (spec.levels) {
     std::string names;
     for (Level level : *spec.levels)

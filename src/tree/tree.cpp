@@ -1,9 +1,9 @@
 #include "tree/tree.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
+
+#include "base/format.hpp"
 
 namespace espalier::tree {
 
@@ -67,23 +67,22 @@ std::vector<int> subtree(const Tree& tree, int rank) {
 std::optional<std::string> flaw(const Tree& tree) {
   if (tree.children.size() != tree.parent.size()) return "parents and children are of different number";
   if (tree.parent.empty()) return std::nullopt;
-  if (!is_rank(tree, tree.root)) return fmt::format("the root {} is no rank", tree.root);
-  if (tree.parent_of(tree.root) != -1) return fmt::format("the root {} has a parent", tree.root);
+  if (!is_rank(tree, tree.root)) return formatted("the root {} is no rank", tree.root);
+  if (tree.parent_of(tree.root) != -1) return formatted("the root {} has a parent", tree.root);
   std::vector<int> served(tree.parent.size(), 0);
   for (int rank = 0; rank < tree.size(); ++rank) {
     if (rank != tree.root && !is_rank(tree, tree.parent_of(rank)))
-      return fmt::format("rank {} has no parent", rank);
+      return formatted("rank {} has no parent", rank);
     for (int child : tree.children_of(rank)) {
-      if (!is_rank(tree, child))
-        return fmt::format("rank {} has the child {}, which is no rank", rank, child);
+      if (!is_rank(tree, child)) return formatted("rank {} has the child {}, which is no rank", rank, child);
       if (tree.parent_of(child) != rank)
-        return fmt::format("rank {} is not the parent of its child {}", rank, child);
-      if (++served[static_cast<std::size_t>(child)] > 1) return fmt::format("rank {} is served twice", child);
+        return formatted("rank {} is not the parent of its child {}", rank, child);
+      if (++served[static_cast<std::size_t>(child)] > 1) return formatted("rank {} is served twice", child);
     }
   }
   for (int rank = 0; rank < tree.size(); ++rank) {
     if (rank != tree.root && !served[static_cast<std::size_t>(rank)])
-      return fmt::format("rank {} is not served", rank);
+      return formatted("rank {} is not served", rank);
   }
   // Each rank but the root is now served once, so that those not reached from the root go round in circles.
   if (from_the_root(tree).size() != tree.parent.size())
