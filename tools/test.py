@@ -86,6 +86,8 @@ def unit_tests() -> Totals:
         str(BUILD),
         "--output-on-failure",
         "--no-tests=error",
+        "--parallel",
+        "2",
         "--output-junit",
         str(report),
     ]
