@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from launcher import LAUNCHER_FAILED
+
 ROOT = Path(__file__).resolve().parents[2]
 VENVS = ROOT / ".venv"
 RECORDED = Path(__file__).resolve().parent / "recorded"
@@ -121,15 +123,19 @@ def espalier(libraries):
     """Runs the command as a user would; returns the finished process."""
 
     def run(*words, lib=libraries, timeout=120, cwd=None, stdin="", **environment):
-        return subprocess.run(
-            [sys.executable, "-m", "espalier", *map(str, words)],
-            env=clean_environment(**{"ESPALIER_LIB": str(lib), **environment}),
-            input=stdin,
-            capture_output=True,
-            text=True,
-            timeout=timeout,
-            cwd=cwd,
-        )
+        for _ in range(3):
+            process = subprocess.run(
+                [sys.executable, "-m", "espalier", *map(str, words)],
+                env=clean_environment(**{"ESPALIER_LIB": str(lib), **environment}),
+                input=stdin,
+                capture_output=True,
+                text=True,
+                timeout=timeout,
+                cwd=cwd,
+            )
+            if LAUNCHER_FAILED not in process.stderr:
+                break
+        return process
 
     return run
 

@@ -4,12 +4,16 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+sys.path.append(str(HERE.parent))
+from launcher import LAUNCHER_FAILED  # noqa: E402
+
 REPOSITORY = HERE.parent.parent
 SOURCES = HERE / "src"
 VENVS = Path(os.environ.get("ESPALIER_VENVS", REPOSITORY / ".venv"))
@@ -220,10 +224,6 @@ def stop(process):
             process.wait(3)
         except subprocess.TimeoutExpired:
             pass
-
-
-# Open MPI's launcher now and then gives up before it has started anything.
-LAUNCHER_FAILED = "The PMIx server's listener thread failed to start"
 
 
 def run(command, env, timeout, cwd) -> Outcome:
