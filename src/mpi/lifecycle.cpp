@@ -110,8 +110,7 @@ void begin_world() {
   decline_if_spawned();
   const runtime::Bootstrap world = communicators::bootstrap(host.constants.world);
   runtime::Process& process = runtime::Process::instance();
-  process.join(world);
-  if (process.needs_transport()) process.set_transport(open_transport());
+  if (process.join(world) && process.needs_transport()) process.set_transport(open_transport());
   if (world.rank == 0) print_warnings();
 }
 

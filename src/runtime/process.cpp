@@ -1,8 +1,10 @@
 #include "runtime/process.hpp"
 
+#include <algorithm>
+
 #include "network/endpoint.hpp"
-#include "runtime/agreement.hpp"
 #include "runtime/node.hpp"
+#include "runtime/standing.hpp"
 #include "runtime/tags.hpp"
 
 namespace espalier::runtime {
@@ -20,10 +22,12 @@ void Process::set_host_progress(HostProgress progress) { progress_ = progress; }
 
 void Process::decline(std::string why) { declined_ = std::move(why); }
 
-void Process::join(const Bootstrap& world) {
-  if (node_) return;
+bool Process::join(const Bootstrap& world) {
+  const auto joined = exchange(world, static_cast<std::uint8_t>(node_ != nullptr));
+  if (std::count(joined.begin(), joined.end(), 0) != world.size) return false;
   node_ = NodeState::meet(world, declined_.empty());
   number_ = world.rank;
+  return true;
 }
 
 bool Process::needs_transport() const { return node_ && node_->needs_transport(); }

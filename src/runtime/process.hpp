@@ -36,13 +36,14 @@ class Process {
 
   /// Collective over all ranks of the job (MPI_COMM_WORLD): the ranks of each node meet in one arena. Never
   /// fails for want of a feature: a node without an arena leaves its communicators to the host. Without it
-  /// (MPI sessions) the first communicator's ranks meet when that communicator is created.
-  void join(const Bootstrap& world);
+  /// (MPI sessions) the first communicator's ranks meet when that communicator is created; ranks that have met
+  /// keep what they have, and the others cannot come in any more: false, on all of them.
+  bool join(const Bootstrap& world);
   /// Gives the arena back (MPI_Finalize). Communicators must be gone.
   void leave();
 
   NodeState* node() { return node_.get(); }
-  /// Whether the job needs a transport. After join(), the same on all processes.
+  /// Whether the job needs a transport: the same on all processes that met in join().
   bool needs_transport() const;
   network::Transport* transport() { return transport_.get(); }
   Tags* tags() { return tags_.get(); }

@@ -65,6 +65,11 @@ def test_sessions(launch, host):
     succeeded(launch(host, 3, "session", 3 if host.name == "mpich" else 1), "session")
 
 
+def test_a_session_of_some_ranks_before_the_world(launch):
+    """Two ranks have met before the others come: what spans both is the host's, and nobody waits for ever."""
+    succeeded(launch(hosts.HOSTS["mpich"], 4, "session_first", env={"ESPALIER_FALLBACK": "silent"}), "session_first")
+
+
 @pytest.mark.parametrize("ranks", [2, 5])
 def test_intercommunicators(launch, host, ranks):
     """They belong to the host also where the policy is error: nothing there that Espalier should take."""
