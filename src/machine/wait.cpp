@@ -38,8 +38,6 @@ void futex_wake_all(FlagLine& line) {
 // switch.
 constexpr int dedicated_spins = 1200;
 
-constexpr int pokes_between_naps = 16;
-
 }  // namespace
 
 WaitPolicy wait_policy(WaitMode mode, double ranks_per_core) {
@@ -128,9 +126,7 @@ void Waiter::sleep(FlagLine& line, Step step) {
   for (;;) {
     const Step seen = line.step.load(std::memory_order_acquire);
     if (seen >= step) return;
-    // Also asleep the host's messages go on (invariant 2). Several times, since a host may push a long message
-    // on by some tens of kilobytes a time, and the next time is a nap away.
-    for (int i = 0; i < pokes_between_naps; ++i) poke();
+    poke_while_it_works();
     ++counts_.sleep;
     fall_asleep(line, seen, nap);
     nap = std::min(nap * 2, policy_.last_nap_us);
@@ -152,6 +148,20 @@ void Waiter::poke_now_and_then(std::int64_t now) {
   if (now - last_poke_ns_ < policy_.poke_interval_ns) return;
   last_poke_ns_ = now;
   poke();
+}
+
+// Also asleep the host's messages go on (invariant 2). A host may push a long message on by some tens of
+// kilobytes a time, and the next time is a nap away: so again as long as a poke takes longer than one that
+// finds nothing to do. No more of those: on a crowded core the awaited rank would pay for them.
+void Waiter::poke_while_it_works() {
+  constexpr int most = 16;
+  for (int i = 0; i < most; ++i) {
+    const std::int64_t begin = monotonic_ns();
+    poke();
+    const std::int64_t took = monotonic_ns() - begin;
+    least_poke_ns_ = std::min(least_poke_ns_, took);
+    if (took <= 2 * least_poke_ns_) return;
+  }
 }
 
 void Waiter::poke() {

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <limits>
 
 #include "memory/flag_line.hpp"
 
@@ -94,12 +95,14 @@ class Waiter {
   void fall_asleep(FlagLine& line, Step seen, std::uint32_t microseconds);
   static void wake(FlagLine& line);
   void poke_now_and_then(std::int64_t now);
+  void poke_while_it_works();
   void poke();
 
   WaitPolicy policy_;
   Poke poke_;
   WaitCounts counts_;
   std::int64_t last_poke_ns_ = 0;
+  std::int64_t least_poke_ns_ = std::numeric_limits<std::int64_t>::max() / 2;  // what one in vain takes
   int spin_budget_ = 0;
   static constexpr int least_rest = 4;
   int waits_without_yields_ = 0;
