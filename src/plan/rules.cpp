@@ -289,7 +289,7 @@ std::vector<Algorithm> algorithms_of(Collective collective) {
 std::vector<Algorithm> network_algorithms_of(Collective collective) {
   switch (collective) {
     case Collective::barrier:
-      return {Algorithm::host, Algorithm::dissemination};
+      return {Algorithm::host, Algorithm::dissemination, Algorithm::tree};
     case Collective::bcast:
       return {Algorithm::host, Algorithm::tree, Algorithm::scatter_allgather};
     case Collective::reduce:

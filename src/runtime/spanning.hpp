@@ -73,6 +73,7 @@ class Spanning {
   template <class Body>
   void on_stage(Body body);
   const Roles& roles(const plan::NetworkPlan& plan, int root);
+  const collective::Place& place_without_root(const plan::NetworkPlan& plan);
   collective::nodes::Rooted<Peers> rooted(const Roles& roles);
   int my_node() const;
   int local_rank() const;

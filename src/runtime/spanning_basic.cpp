@@ -17,9 +17,17 @@ const void* source(const void* send, const void* receive) {
 
 }  // namespace
 
+// The root of the tree is any node, here the first.
+const collective::Place& Spanning::place_without_root(const NetworkPlan& plan) {
+  return roles(plan, nodes_.placement.ranks_of.front().front()).place;
+}
+
 bool Spanning::barrier() {
-  return serve(Collective::barrier, 0, [&](const NetworkPlan&) {
-    on_stage([&](auto& stage) { collective::nodes::barrier(stage, one_a_node(counterparts_.front())); });
+  return serve(Collective::barrier, 0, [&](const NetworkPlan& plan) {
+    const collective::Place& place = place_without_root(plan);
+    on_stage([&](auto& stage) {
+      collective::nodes::barrier(stage, one_a_node(counterparts_.front()), place, plan.algorithm);
+    });
   });
 }
 
@@ -79,22 +87,21 @@ bool Spanning::reduce_scatter(Collective collective, const void* send, void* rec
 
 void Spanning::reduce_everywhere(const collective::Reduction& reduction, const NetworkPlan& plan) {
   const std::size_t extent = reduction.operation.extent;
-  const Roles& tree = roles(plan, nodes_.placement.ranks_of.front().front());
-  const collective::nodes::TreePlaces places = {tree.place, tree.place};
+  const collective::Place& place = place_without_root(plan);
   const int leaders = leaders_of(plan, extent);
   const std::size_t lane = Segments(reduction.bytes, plan.segment, extent).longest() + extent;
   std::byte* scratch = nullptr;
   if (local_rank() < leaders)
     scratch = scratch_.of(
-        window * lane * collective::nodes::scratch_vectors(plan.algorithm, nodes_.placement.nodes(), places));
+        window * lane * collective::nodes::scratch_vectors(plan.algorithm, nodes_.placement.nodes(), place));
   on_stage([&]<class Stage>(Stage& stage) {
     if constexpr (collective::nodes::SplittingStage<Stage>)
       if (leaders > 1) {
         const auto number = static_cast<std::size_t>(std::min(local_rank(), leaders - 1));
-        return collective::nodes::allreduce_split(stage, one_a_node(counterparts_[number]), leaders, places,
+        return collective::nodes::allreduce_split(stage, one_a_node(counterparts_[number]), leaders, place,
                                                   reduction, scratch, plan);
       }
-    collective::nodes::allreduce(stage, one_a_node(counterparts_.front()), places, reduction, scratch, plan);
+    collective::nodes::allreduce(stage, one_a_node(counterparts_.front()), place, reduction, scratch, plan);
   });
 }
 

@@ -13,23 +13,18 @@
 
 namespace espalier::collective::nodes {
 
-/// The node's place in the trees of nodes, up and down; both have the same root.
-struct TreePlaces {
-  const Place &up, &down;
-};
-
 /// How many times its bytes a vector needs as scratch between `nodes` nodes.
-inline std::size_t scratch_vectors(plan::Algorithm algorithm, int nodes, const TreePlaces& places) {
+inline std::size_t scratch_vectors(plan::Algorithm algorithm, int nodes, const Place& place) {
   if (algorithm == plan::Algorithm::gather_all) return static_cast<std::size_t>(nodes);
-  if (algorithm == plan::Algorithm::tree) return std::max<std::size_t>(1, places.up.children.size());
+  if (algorithm == plan::Algorithm::tree) return std::max<std::size_t>(1, place.children.size());
   return 1;
 }
 
 template <Network N>
-Task allreduce_between(N leaders, Vector v, const TreePlaces& places, plan::Algorithm algorithm) {
+Task allreduce_between(N leaders, Vector v, const Place& place, plan::Algorithm algorithm) {
   switch (algorithm) {
     case plan::Algorithm::tree:
-      return reduce_and_bcast(leaders, places.up, places.down, v);
+      return reduce_and_bcast(leaders, place, v);
     case plan::Algorithm::rabenseifner:
       return allreduce_rabenseifner(leaders, v);
     case plan::Algorithm::ring:
@@ -41,14 +36,14 @@ Task allreduce_between(N leaders, Vector v, const TreePlaces& places, plan::Algo
   }
 }
 
-/// `leaders`: the node's rank 0 among those of all nodes; means something there only. `scratch`: window *
-/// the longest segment * scratch_vectors().
+/// `leaders`: the node's rank 0 among those of all nodes; means something there only. `place`: the node's in
+/// the tree of nodes. `scratch`: window * the longest segment * scratch_vectors().
 template <NodeStage S, Network N>
-void allreduce(S& node, N leaders, const TreePlaces& places, const Reduction& r, std::byte* scratch,
+void allreduce(S& node, N leaders, const Place& place, const Reduction& r, std::byte* scratch,
                const plan::NetworkPlan& plan) {
   constexpr int leader = 0;
   const Segments segments(r.bytes, plan.segment, r.operation.extent);
-  const std::size_t room = segments.longest() * scratch_vectors(plan.algorithm, leaders.size(), places);
+  const std::size_t room = segments.longest() * scratch_vectors(plan.algorithm, leaders.size(), place);
   const auto result = [&](std::size_t i) { return at(r.receive, segments.offset(i)); };
   const auto gather = [&](std::size_t i) {
     node.reduce(leader, at(r.send, segments.offset(i)), result(i), segments.bytes(i), r.operation);
@@ -57,7 +52,7 @@ void allreduce(S& node, N leaders, const TreePlaces& places, const Reduction& r,
     if (node.rank() != leader) return {};
     const Vector v = {result(i), segments.bytes(i), scratch + static_cast<std::size_t>(lane) * room,
                       r.operation};
-    return allreduce_between(leaders.on(lane), v, places, plan.algorithm);
+    return allreduce_between(leaders.on(lane), v, place, plan.algorithm);
   };
   join(leaders, segments.count(), gather, start,
        [&](std::size_t i) { node.bcast(leader, result(i), segments.bytes(i)); });
@@ -66,13 +61,13 @@ void allreduce(S& node, N leaders, const TreePlaces& places, const Reduction& r,
 /// `counterparts`: the ranks of all nodes with this rank's number; they mean something at the first
 /// `leaders` ranks of each node, which every node has. Scratch as above, for a slice of a segment.
 template <SplittingStage S, Network N>
-void allreduce_split(S& node, N counterparts, int leaders, const TreePlaces& places, const Reduction& r,
+void allreduce_split(S& node, N counterparts, int leaders, const Place& place, const Reduction& r,
                      std::byte* scratch, const plan::NetworkPlan& plan) {
   const Segments segments(r.bytes, plan.segment, r.operation.extent);
   const std::size_t extent = r.operation.extent;
   const auto slices = [&](std::size_t i) { return Slices(segments.bytes(i), extent, leaders); };
   const std::size_t longest = segments.longest() / static_cast<std::size_t>(leaders) + extent;
-  const std::size_t room = longest * scratch_vectors(plan.algorithm, counterparts.size(), places);
+  const std::size_t room = longest * scratch_vectors(plan.algorithm, counterparts.size(), place);
   const auto gather = [&](std::size_t i) {
     node.reduce_scatter(at(r.send, segments.offset(i)), at(r.receive, segments.offset(i)), slices(i),
                         r.operation);
@@ -82,7 +77,7 @@ void allreduce_split(S& node, N counterparts, int leaders, const TreePlaces& pla
     const Slices cut = slices(i);
     const Vector v = {at(r.receive, segments.offset(i) + cut.begin(node.rank())), cut.bytes(node.rank()),
                       scratch + static_cast<std::size_t>(lane) * room, r.operation};
-    return allreduce_between(counterparts.on(lane), v, places, plan.algorithm);
+    return allreduce_between(counterparts.on(lane), v, place, plan.algorithm);
   };
   join(counterparts, segments.count(), gather, start,
        [&](std::size_t i) { node.allgather(at(r.receive, segments.offset(i)), slices(i)); });

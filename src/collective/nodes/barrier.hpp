@@ -1,18 +1,40 @@
-// Barrier over nodes (HIER 3.4, without its full barriers within the nodes): gather up, dissemination between
-// the leaders, release down.
+// Barrier over nodes (HIER 3.4, without its full barriers within the nodes): gather up, the leaders meet,
+// release down.
 #pragma once
+
+#include <vector>
 
 #include "collective/nodes/dissemination.hpp"
 #include "collective/nodes/stage.hpp"
+#include "collective/place.hpp"
+#include "plan/plan.hpp"
 
 namespace espalier::collective::nodes {
 
-/// `leaders`: the node's rank 0 among those of all nodes; means something there only.
+/// Up and down the tree: more rounds than dissemination, and far fewer messages.
+template <Network N>
+Task meet_along_tree(N peers, const Place& place) {
+  std::vector<decltype(peers.receive(0, nullptr, 0))> from_children, to_children;
+  for (const int child : place.children) from_children.push_back(peers.receive(child, nullptr, 0));
+  for (auto& message : from_children) co_await message;
+  if (!place.is_root()) {
+    auto to_parent = peers.send(place.parent, nullptr, 0);
+    co_await to_parent;
+    auto from_parent = peers.receive(place.parent, nullptr, 0);
+    co_await from_parent;
+  }
+  for (const int child : place.children) to_children.push_back(peers.send(child, nullptr, 0));
+  for (auto& message : to_children) co_await message;
+}
+
+/// `leaders`: the node's rank 0 among those of all nodes; means something there only, as does `place`, the
+/// node's in the tree of nodes.
 template <NodeStage S, Network N>
-void barrier(S& node, N leaders) {
+void barrier(S& node, N leaders, const Place& place, plan::Algorithm algorithm) {
   constexpr int leader = 0;
   node.meet(leader, [&] {
-    const Task task = disseminate(leaders);
+    const Task task =
+        algorithm == plan::Algorithm::tree ? meet_along_tree(leaders, place) : disseminate(leaders);
     leaders.drive_until([&] { return task.done(); });
   });
 }

@@ -44,11 +44,11 @@ Task reduce_up(N peers, const Place& place, Vector v) {
 
 /// Allreduce as both, the second after the first.
 template <Network N>
-Task reduce_and_bcast(N peers, const Place& up, const Place& down, Vector v) {
-  auto reduced = reduce_up(peers, up, v);
+Task reduce_and_bcast(N peers, const Place& place, Vector v) {
+  auto reduced = reduce_up(peers, place, v);
   co_await reduced;
   bool arrived = false;
-  auto released = bcast_down(peers, down, v.data, v.bytes, arrived);
+  auto released = bcast_down(peers, place, v.data, v.bytes, arrived);
   co_await released;
 }
 

@@ -24,11 +24,10 @@ std::vector<T> run(Member& me, const std::vector<T>& values, reduce::Type type, 
   GuardedVector<T> send(values), result(values.size());
   if (in_place) result.assign(values);
   const Member::Roles roles = me.roles("kary:2", 0);
-  const TreePlaces places = {roles.place, roles.place};
   const std::size_t longest = Segments(send.size_bytes(), plan.segment, sizeof(T)).longest();
   const std::size_t lane = leaders == 0 ? longest : longest / static_cast<std::size_t>(leaders) + sizeof(T);
   const bool leads = me.local_rank() < std::max(1, leaders);
-  Guarded scratch(leads ? window * lane * scratch_vectors(plan.algorithm, me.placement().nodes(), places)
+  Guarded scratch(leads ? window * lane * scratch_vectors(plan.algorithm, me.placement().nodes(), roles.place)
                         : 0);
   const Reduction reduction = {in_place ? result.bytes() : send.bytes(), result.bytes(), send.size_bytes(),
                                sum};
@@ -36,8 +35,8 @@ std::vector<T> run(Member& me, const std::vector<T>& values, reduce::Type type, 
     if constexpr (SplittingStage<Stage>)
       if (leaders > 0)
         return allreduce_split(stage, me.counterparts(std::min(me.local_rank(), leaders - 1)), leaders,
-                               places, reduction, scratch.data(), plan);
-    allreduce(stage, me.counterparts(0), places, reduction, scratch.data(), plan);
+                               roles.place, reduction, scratch.data(), plan);
+    allreduce(stage, me.counterparts(0), roles.place, reduction, scratch.data(), plan);
   });
   EXPECT_EQ(send.values(), values) << "rank " << me.rank() << " lost what it sent";
   return result.values();

@@ -180,19 +180,16 @@ TEST(PeerReduce, ByRabenseifnerToPeerZero) {
   }
 }
 
-TEST(PeerAllreduceByTrees, IsRightEverywhere) {
+TEST(PeerAllreduceByTree, IsRightEverywhere) {
   for (int n = 1; n <= testing::most_peers; ++n)
-    for (const char* up : {"knomial:2", "kary:2"})
+    for (const char* tree : {"knomial:2", "kary:2", "chain"})
       testing::on_peers(n, 7, [&](const Peers& peers) {
-        const auto me = static_cast<std::size_t>(peers.rank());
-        const int root = n / 2;
-        const Place gather = testing::places_in(up, n, root)[me],
-                    release = testing::places_in("chain", n, root)[me];
+        const Place place = testing::places_in(tree, n, n / 2)[static_cast<std::size_t>(peers.rank())];
         for (const std::size_t count : testing::counts_for(n)) {
           GuardedVector<double> data(testing::vector_of(peers.rank(), count, 1));
-          Guarded scratch(data.size_bytes() * std::max<std::size_t>(1, gather.children.size()));
+          Guarded scratch(data.size_bytes() * std::max<std::size_t>(1, place.children.size()));
           const Vector v = {data.bytes(), data.size_bytes(), scratch.data(), sum_of<double>()};
-          testing::drive(peers, reduce_and_bcast(peers, gather, release, v));
+          testing::drive(peers, reduce_and_bcast(peers, place, v));
           EXPECT_EQ(data.values(), testing::sum_of(n, count, 1)) << "peer " << peers.rank() << " of " << n;
         }
       });
