@@ -1,8 +1,9 @@
 // Gather and gatherv: every rank leaves its block in its slots and goes; the root copies them straight into
-// its buffer.
+// its buffer. Or the root reads long blocks where they lie.
 #pragma once
 
 #include "collective/blocks.hpp"
+#include "collective/lent_blocks.hpp"
 #include "collective/open_chunks.hpp"
 #include "collective/readers.hpp"
 
@@ -55,32 +56,44 @@ void gather(M& m, int root, const void* send, void* receive, std::size_t bytes, 
     m.own_next(Channel::gather, bytes, chunks.chunk_bytes());
 }
 
-/// The block of a rank that is not the root: only the root and the rank know how long it is.
+/// The block of a rank that is not the root: only the root and the rank know how long it is. A lent one (see
+/// lent_blocks.hpp) is the rank's own again when the root has read it, so then the rank waits for that.
 template <Machine M>
 void send_gatherv(M& m, int root, const void* send, std::size_t bytes, const Plan& plan) {
   const OpenChunks chunks(m, plan);
   const std::size_t count = chunks.count(bytes);
+  if (is_lent(bytes, plan) && lend_block(m, root, send, bytes, chunks.chunk(0, bytes))) {
+    m.finish(chunks.last());
+    return m.await_finish(root, chunks.chunk(0, bytes).step());
+  }
   for (std::size_t i = 0; i < count; ++i)
     detail::leave_chunk(m, root, send, chunks.chunk(i, bytes), rides_inline(bytes, plan));
   m.finish(chunks.last());
 }
 
-template <Machine M>
-void receive_gatherv(M& m, const void* own, void* receive, const Blocks& blocks, const Plan& plan) {
+/// `B`: Blocks or EqualBlocks.
+template <Machine M, class B>
+void receive_gatherv(M& m, const void* own, void* receive, const B& blocks, const Plan& plan) {
   const OpenChunks chunks(m, plan);
   const std::size_t count = chunks.count(largest_of(blocks, m.size()));
+  LentBlocks lent;
   for (std::size_t i = 0; i < count; ++i) {
     for (const int peer : m.everybody_else()) {
       const std::size_t bytes = blocks.bytes_of(peer);
       if (i * chunks.chunk_bytes() >= bytes) continue;
-      detail::fetch_chunk(m, peer, at(receive, blocks.offset_of(peer)), chunks.chunk(i, bytes),
-                          rides_inline(bytes, plan));
+      const Chunk chunk = chunks.chunk(i, bytes);
+      std::byte* target = at(receive, blocks.offset_of(peer));
+      if (is_lent(bytes, plan) &&
+          (i == 0 ? lent.fetch(m, peer, target, bytes, chunk) : !lent.comes_through_slots(peer)))
+        continue;
+      detail::fetch_chunk(m, peer, target, chunk, rides_inline(bytes, plan));
     }
     m.finish(chunks.chunk(i, (i + 1) * chunks.chunk_bytes()).step());
   }
   m.finish(chunks.last());
   if (const std::size_t bytes = blocks.bytes_of(m.rank()); bytes > 0)
     copy_own(m, at(receive, blocks.offset_of(m.rank())), own, Part{0, bytes});
+  lent.report(m);
 }
 
 }  // namespace espalier::collective

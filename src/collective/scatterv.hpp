@@ -1,10 +1,11 @@
 // Scatterv: scatter's stream of blocks, in front of which the root says where in it each rank's block begins;
-// how long it is, the rank knows.
+// how long it is, the rank knows. Or, with long blocks, where in the root's memory each is to be read.
 #pragma once
 
 #include <cstdint>
 #include <cstring>
 
+#include "collective/lent_blocks.hpp"
 #include "collective/open_chunks.hpp"
 #include "collective/scatter.hpp"
 
@@ -14,7 +15,10 @@ namespace detail {
 
 using Place64 = std::uint64_t;
 
-/// What lies in front of the stream: whether all of it rides in the flag line, and where each block begins.
+/// Where the blocks are.
+enum class Stream : Place64 { in_slots, in_line, in_memory };
+
+/// What lies in front: a Stream, in the flag line, and where each block begins.
 inline std::size_t scatterv_head(int ranks) {
   return (static_cast<std::size_t>(ranks) + 1) * sizeof(Place64);
 }
@@ -39,6 +43,59 @@ std::size_t write_head(M& m, std::byte* head, const B& blocks) {
   return end;
 }
 
+/// Where all blocks for others lie, as one range; false where the kernel does not copy from there.
+template <Machine M, class B>
+bool can_expose_blocks(M& m, const void* send, const B& blocks) {
+  std::size_t begin = SIZE_MAX, end = 0;
+  for (const int peer : m.everybody_else()) {
+    if (blocks.bytes_of(peer) == 0) continue;
+    begin = std::min(begin, blocks.offset_of(peer));
+    end = std::max(end, blocks.offset_of(peer) + blocks.bytes_of(peer));
+  }
+  return m.can_expose(at(send, begin), end - begin);
+}
+
+/// The root's blocks, or one that is long, are read where they lie; it leaves when all have been.
+template <Machine M, class B>
+void lend_blocks(M& m, const void* send, const B& blocks, const OpenChunks& chunks) {
+  const Chunk front = chunks.chunk(0, scatterv_head(m.size()));
+  m.reserve(front.first, front.span);
+  put(m.inline_buffer(Channel::gather, front.step()), 0, static_cast<Place64>(Stream::in_memory));
+  for (const int peer : m.everybody_else())
+    put(m.slot(m.rank(), front.first), 1 + peer, reinterpret_cast<Place64>(at(send, blocks.offset_of(peer))));
+  m.publish(Channel::gather, front.step());
+  m.lend(front.first, front.span, m.everybody_else());
+  m.finish(chunks.last());
+  for (const int peer : m.everybody_else())
+    if (blocks.bytes_of(peer) > 0) m.await_finish(peer, chunks.last());
+}
+
+/// The root's blocks by the slots or, if they are few bytes, by the flag line.
+template <Machine M, class B>
+void send_stream(M& m, const void* send, const B& blocks, const OpenChunks& chunks, const Plan& plan) {
+  const std::size_t head = scatterv_head(m.size());
+  std::size_t end = head;
+  for (const int peer : m.everybody_else()) end += blocks.bytes_of(peer);
+  const std::size_t count = end > head ? chunks.count(end) : 0;
+  const bool inlined = rides_inline(end, plan);
+  Cursor cursor{0, head};
+  for (std::size_t i = 0; i < count; ++i) {
+    const Chunk chunk = chunks.chunk(i, end);
+    m.reserve(chunk.first, chunk.span);
+    std::byte* line = m.inline_buffer(Channel::gather, chunk.step());
+    std::byte* data = inlined ? line : m.slot(m.rank(), chunk.first);
+    if (i == 0) {
+      write_head(m, data, blocks);
+      put(line, 0, static_cast<Place64>(inlined ? Stream::in_line : Stream::in_slots));
+    }
+    const std::span<const int> to = write_stream(m, data, send, blocks, chunk, cursor);
+    if (!inlined) m.hand_over(data, chunk.bytes);
+    m.publish(Channel::gather, chunk.step());
+    m.lend(chunk.first, chunk.span, i == 0 ? m.everybody_else() : to);  // all look at what is in front
+  }
+  m.finish(chunks.last());
+}
+
 }  // namespace detail
 
 /// False where the slots have no room for what goes in front: so many ranks, such small slots.
@@ -47,51 +104,44 @@ bool scatterv_fits(const M& m) {
   return detail::scatterv_head(m.size()) <= m.slot_bytes() * static_cast<std::size_t>(m.slots());
 }
 
-/// At the root, whose own block goes to `receive`, unless that is where it lies.
+/// At the root, whose own block goes to `receive`, unless that is where it lies. `B`: Blocks or EqualBlocks.
 template <Machine M, class B>
 void send_scatterv(M& m, const void* send, void* receive, const B& blocks, const Plan& plan) {
-  const std::size_t head = detail::scatterv_head(m.size());
-  const OpenChunks chunks(m, plan, head);
-  std::size_t end = head;
-  for (const int peer : m.everybody_else()) end += blocks.bytes_of(peer);
-  const std::size_t count = end > head ? chunks.count(end) : 0;
-  const bool inlined = rides_inline(end, plan);
-  detail::Cursor cursor{0, head};
-  for (std::size_t i = 0; i < count; ++i) {
-    const Chunk chunk = chunks.chunk(i, end);
-    m.reserve(chunk.first, chunk.span);
-    std::byte* line = m.inline_buffer(Channel::gather, chunk.step());
-    std::byte* data = inlined ? line : m.slot(m.rank(), chunk.first);
-    if (i == 0) {
-      detail::write_head(m, data, blocks);
-      detail::put(line, 0, inlined);
-    }
-    const std::span<const int> to = detail::write_stream(m, data, send, blocks, chunk, cursor);
-    if (!inlined) m.hand_over(data, chunk.bytes);
-    m.publish(Channel::gather, chunk.step());
-    m.lend(chunk.first, chunk.span, i == 0 ? m.everybody_else() : to);  // all look at what is in front
-  }
-  m.finish(chunks.last());
+  const OpenChunks chunks(m, plan, detail::scatterv_head(m.size()));
+  std::size_t longest = 0;
+  for (const int peer : m.everybody_else()) longest = std::max(longest, blocks.bytes_of(peer));
+  if (is_lent(longest, plan) && detail::can_expose_blocks(m, send, blocks))
+    detail::lend_blocks(m, send, blocks, chunks);
+  else
+    detail::send_stream(m, send, blocks, chunks, plan);
   if (const std::size_t bytes = blocks.bytes_of(m.rank()); bytes > 0)
     copy_own(m, at(receive, 0), at(send, blocks.offset_of(m.rank())), Part{0, bytes});
 }
 
 template <Machine M>
 void receive_scatterv(M& m, int root, void* receive, std::size_t bytes, const Plan& plan) {
+  using detail::Stream;
   const OpenChunks chunks(m, plan, detail::scatterv_head(m.size()));
   if (bytes == 0) return m.finish(chunks.last());
   const Chunk front = chunks.chunk(0, chunks.chunk_bytes());
   m.await(Channel::gather, root, front.step());
   const std::byte* line = m.inline_data(Channel::gather, root, front.step());
-  const bool inlined = detail::get(line, 0) != 0;
-  const std::size_t begin = detail::get(inlined ? line : m.slot(root, front.first), 1 + m.rank());
+  const auto stream = static_cast<Stream>(detail::get(line, 0));
+  const std::byte* head = stream == Stream::in_line ? line : m.slot(root, front.first);
+  const std::size_t begin = detail::get(head, 1 + m.rank());
+  if (stream == Stream::in_memory) {
+    LentBlocks lent;
+    lent.pull(m, root, receive, begin, bytes);
+    m.finish(chunks.last());
+    return lent.report(m);
+  }
   // The root may need the first slot again before it comes to this rank's block.
   if (begin >= chunks.chunk_bytes()) m.finish(front.step());
   for (std::size_t done = 0; done < bytes;) {
     const Chunk chunk = chunks.chunk((begin + done) / chunks.chunk_bytes(), begin + bytes);
     const Part part = detail::overlap(begin, bytes, chunk);
     m.await(Channel::gather, root, chunk.step());
-    const std::byte* data = inlined ? line : m.slot(root, chunk.first);
+    const std::byte* data = stream == Stream::in_line ? line : m.slot(root, chunk.first);
     m.copy(at(receive, part.offset), data + (begin + part.offset - chunk.offset), part.bytes);
     m.finish(chunk.step());
     done += part.bytes;

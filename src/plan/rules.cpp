@@ -281,7 +281,7 @@ std::vector<Algorithm> algorithms_of(Collective collective) {
     case Collective::gatherv:
     case Collective::scatter:
     case Collective::scatterv:
-      return {Algorithm::host, Algorithm::direct};
+      return {Algorithm::host, Algorithm::direct, Algorithm::single_copy};
   }
   return {};
 }

@@ -7,6 +7,7 @@
 
 namespace espalier::runtime {
 
+using plan::Algorithm;
 using plan::Plan;
 
 bool Communicator::gather(const void* send, void* receive, std::size_t bytes, int root) {
@@ -18,7 +19,14 @@ bool Communicator::gather(const void* send, void* receive, std::size_t bytes, in
   return state_->serve(Collective::gather, bytes, [&](const Plan& plan) {
     const collective::EqualBlocks blocks{bytes};
     const void* own = send == in_place ? at_offset(receive, blocks.offset_of(root)) : send;
-    if (bytes > 0) collective::gather(state_->machine, root, own, receive, bytes, plan);
+    machine::HostMachine& m = state_->machine;
+    if (bytes == 0) return;
+    if (plan.algorithm != Algorithm::single_copy)
+      collective::gather(m, root, own, receive, bytes, plan);
+    else if (rank_ == root)
+      collective::receive_gatherv(m, own, receive, blocks, plan);
+    else
+      collective::send_gatherv(m, root, send, bytes, plan);
   });
 }
 
@@ -42,14 +50,20 @@ bool Communicator::scatter(const void* send, void* receive, std::size_t bytes, i
     if (active_) copy_alone(receive, send, bytes);
     return active_;
   }
+  machine::HostMachine& m = state_->machine;
+  const bool fits = collective::scatterv_fits(m);
   return state_->serve(Collective::scatter, bytes, [&](const Plan& plan) {
     if (bytes == 0) return;
-    if (receive == in_place) {
-      const collective::EqualBlocks blocks{bytes};
+    const collective::EqualBlocks blocks{bytes};
+    if (receive == in_place)
       receive =
           const_cast<std::byte*>(at_offset(send, blocks.offset_of(root)));  // not written: it lies there
-    }
-    collective::scatter(state_->machine, root, send, receive, bytes, plan);
+    if (plan.algorithm != Algorithm::single_copy || !fits)
+      collective::scatter(m, root, send, receive, bytes, plan);
+    else if (rank_ == root)
+      collective::send_scatterv(m, send, receive, blocks, plan);
+    else
+      collective::receive_scatterv(m, root, receive, bytes, plan);
   });
 }
 

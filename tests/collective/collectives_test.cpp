@@ -121,22 +121,12 @@ TEST_P(Collectives, DirectBcastFromEveryRoot) {
   }
 }
 
-// A machine whose buffers the kernel does not copy from: the root's word sends all through the slots.
-struct Unreadable : HostMachine {
-  explicit Unreadable(const HostMachine& m) : HostMachine(m) {}
-  bool can_expose(const void*, std::size_t) { return false; }
-  bool pull(int, void*, const void*, std::size_t) {
-    ADD_FAILURE() << "nobody may try";
-    return false;
-  }
-};
-
 TEST_P(Collectives, DirectBcastOfUnreadableMemoryGoesThroughSlots) {
   const Trees trees(n(), "kary:2");
   Ranks ranks(n());
   const Plan plan;
   ranks.run([&](HostMachine& m) {
-    Unreadable unreadable(m);
+    testing::Unreadable unreadable(m);
     for (const std::size_t count : counts) {
       auto data = testing::vector_of(m.rank(), count, 0);
       bcast_single_copy(unreadable, trees.of(m.rank(), 0), data.data(), count * 8, plan);

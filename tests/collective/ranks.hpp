@@ -62,6 +62,16 @@ class Ranks {
   std::vector<std::unique_ptr<machine::HostMachine>> machines_;
 };
 
+// A machine whose buffers the kernel does not copy from: all goes through the slots.
+struct Unreadable : machine::HostMachine {
+  explicit Unreadable(const machine::HostMachine& m) : machine::HostMachine(m) {}
+  bool can_expose(const void*, std::size_t) { return false; }
+  bool pull(int, void*, const void*, std::size_t) {
+    ADD_FAILURE() << "nobody may try";
+    return false;
+  }
+};
+
 /// A value that depends on everything, small enough that sums of doubles are exact.
 inline double value_of(int rank, std::size_t index, int round) {
   return static_cast<double>(

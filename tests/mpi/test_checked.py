@@ -87,10 +87,13 @@ ALL_TO_ALL = ["allgather", "allgatherv", "alltoall", "alltoallv", "reduce_scatte
 @pytest.mark.needs_espalier
 @pytest.mark.parametrize("algorithm, collectives", [
     ("exchange", ALL_TO_ALL), ("central", ALL_TO_ALL), ("sliced", ["scan", "exscan"]),
-    ("direct", ["gather", "gatherv", "scatter", "scatterv"])], ids=lambda value: value if isinstance(value, str) else "")
+    ("direct", ["gather", "gatherv", "scatter", "scatterv"]),
+    ("single-copy", ["gather", "gatherv", "scatter", "scatterv"])], ids=lambda value: value if isinstance(value, str) else "")
 def test_every_algorithm_of_blocks_and_prefixes(launch, algorithm, collectives, statistics):
     """The same for those that came later, all that have the algorithm at once."""
     forced = {f"ESPALIER_{collective.upper()}": algorithm for collective in collectives}
+    if algorithm == "single-copy":
+        forced["ESPALIER_CHUNK"] = "256"  # longer blocks are read where they lie
     for ranks in (2, 5):
         run = launch(hosts.HOSTS["mpich"], ranks, "checked", "--only",
                      "blocks,derived_blocks,prefixes,user_operators,communicators,interleaved",

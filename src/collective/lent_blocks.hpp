@@ -1,0 +1,75 @@
+// Long blocks of gather(v) and scatter(v) that are read where they lie, once, as bcast_single_copy.hpp does
+// with whole buffers: no rank is switched in for another's next chunk.
+#pragma once
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "collective/chunks.hpp"
+#include "collective/readers.hpp"
+
+namespace espalier::collective {
+
+/// Both sides know it, from the plan and the block alone.
+inline bool is_lent(std::size_t block, const Plan& plan) {
+  return plan.algorithm == plan::Algorithm::single_copy && block > plan.chunk && !rides_inline(block, plan);
+}
+
+/// False where the kernel does not copy from there; then the block goes through the slots, from this chunk
+/// on, whose line says so. Else the block belongs to the reader until it finishes the chunk's step.
+template <Machine M>
+bool lend_block(M& m, int reader, const void* block, std::size_t bytes, const Chunk& first) {
+  m.reserve(first.first, first.span);
+  const std::uint64_t address = m.can_expose(block, bytes) ? reinterpret_cast<std::uint64_t>(block) : 0;
+  std::memcpy(m.inline_buffer(Channel::gather, first.step()), &address, sizeof address);
+  if (address == 0) return false;
+  m.publish(Channel::gather, first.step());
+  m.lend(first.first, first.span, readers(m, reader, reader));
+  return true;
+}
+
+/// What became of the blocks that this rank reads where they lie.
+class LentBlocks {
+ public:
+  /// The first chunk of a lent block: false when it comes through the slots.
+  template <Machine M>
+  bool fetch(M& m, int peer, void* target, std::size_t bytes, const Chunk& first) {
+    m.await(Channel::gather, peer, first.step());
+    std::uint64_t address;
+    std::memcpy(&address, m.inline_data(Channel::gather, peer, first.step()), sizeof address);
+    if (address == 0)
+      in_slots_.push_back(peer);
+    else
+      pull(m, peer, target, address, bytes);
+    return address != 0;
+  }
+  template <Machine M>
+  void pull(M& m, int peer, void* target, std::uint64_t address, std::size_t bytes) {
+    if (m.pull(peer, target, reinterpret_cast<const void*>(address), bytes)) return;
+    failed_ = peer;
+    failed_bytes_ = bytes;
+    error_ = errno;
+  }
+  /// After fetch().
+  bool comes_through_slots(int peer) const {
+    return std::find(in_slots_.begin(), in_slots_.end(), peer) != in_slots_.end();
+  }
+  /// Throws Error if a read failed: when nobody waits for this rank any more.
+  template <Machine M>
+  void report(M& m) const {
+    if (failed_ < 0) return;
+    errno = error_;
+    m.report_pull(failed_, failed_bytes_);
+  }
+
+ private:
+  std::vector<int> in_slots_;
+  int failed_ = -1;
+  std::size_t failed_bytes_ = 0;
+  int error_ = 0;
+};
+
+}  // namespace espalier::collective
