@@ -33,6 +33,7 @@ def test_every_result_is_right(launch, host, ranks, statistics):
     statistics.check(host, ranks, hosts.COLLECTIVES)
 
 
+@pytest.mark.full
 @pytest.mark.sanitizer
 @pytest.mark.parametrize("ranks", [3, 4])
 def test_every_result_is_right_on_one_host(launch, ranks):
@@ -41,7 +42,7 @@ def test_every_result_is_right_on_one_host(launch, ranks):
 
 
 @pytest.mark.parametrize("name", ["mpich-abi", "impi-abi"])
-@pytest.mark.parametrize("ranks", [2, 5])
+@pytest.mark.parametrize("ranks", [pytest.param(2, marks=pytest.mark.full), 5])
 def test_standard_abi(launch, name, ranks, statistics):
     host = hosts.HOSTS[name]
     run = launch(host, ranks, "checked", *arguments_for(host), env=settings(**statistics.env))

@@ -41,7 +41,8 @@ def test_results_are_right_under_every_host(launch, name, statistics):
     assert all(ran(statistics, collective) for collective in ACROSS)
 
 
-@pytest.mark.parametrize("layout", [(16, "8"), (5, "5"), (16, "4:cyclic")], ids=lambda layout: layout[1])
+@pytest.mark.parametrize("layout", [(16, "8"), (5, "5"), pytest.param((16, "4:cyclic"), marks=pytest.mark.full)],
+                         ids=lambda layout: layout[1])
 def test_more_nodes(launch, layout):
     check(launch, hosts.HOSTS["mpich"], layout, SHORT)
 

@@ -15,9 +15,9 @@ def succeeded(run, name):
 
 
 @pytest.mark.sanitizer
-@pytest.mark.parametrize("wait", ["auto", "spin", "sleep"])
+@pytest.mark.parametrize("ranks, wait", [(2, "auto"), (2, "spin"), (2, "sleep"), (4, "auto"),
+                                         *(pytest.param(4, wait, marks=pytest.mark.full) for wait in ("spin", "sleep"))])
 @pytest.mark.parametrize("late", [0, 60], ids=["at once", "after the other fell asleep"])
-@pytest.mark.parametrize("ranks", [2, 4])
 def test_send_in_flight(launch, host, ranks, wait, late):
     """A rank with a 4 MiB MPI_Isend outstanding waits in a collective until its partner has received: no deadlock."""
     if hosts.BARE and wait != "auto":
@@ -47,6 +47,7 @@ def test_communicators_come_and_go(launch, host):
     assert re.search(rf"^churn, rank 0, {cycles} cycles: ", run.out, re.M), str(run)
 
 
+@pytest.mark.full
 @pytest.mark.sanitizer
 def test_communicators_come_and_go_a_little(launch):
     run = launch(hosts.HOSTS["mpich"], 4, "churn", 500, env=STRICT, timeout=120)

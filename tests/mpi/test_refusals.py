@@ -33,7 +33,7 @@ READ_ONLY = "mount -t tmpfs -o ro,size=4k tmpfs /dev/shm"
 GONE = "umount -l /dev/shm && mount -t tmpfs -o ro,size=4k tmpfs /dev/shm"
 
 
-@pytest.mark.parametrize("ranks", [2, 8])
+@pytest.mark.parametrize("ranks", [pytest.param(2, marks=pytest.mark.full), 8])
 def test_dev_shm_of_64_mebibytes(launch, host, ranks, statistics):
     wrap = in_a_mount_namespace(SMALL)
     passed(launch(host, ranks, "checked", "--only", SUBJECTS, wrap=wrap, env=statistics.env))
@@ -41,8 +41,10 @@ def test_dev_shm_of_64_mebibytes(launch, host, ranks, statistics):
 
 
 # MPICH 5 cannot even start without /dev/shm (MPI_Init: out of memory); the other two can.
-@pytest.mark.parametrize("name", ["openmpi", "impi"])
-@pytest.mark.parametrize("script", [READ_ONLY, GONE], ids=["read-only", "unmounted"])
+@pytest.mark.parametrize("name, script", [
+    pytest.param("openmpi", READ_ONLY, id="openmpi-read-only"), pytest.param("impi", GONE, id="impi-unmounted"),
+    pytest.param("openmpi", GONE, id="openmpi-unmounted", marks=pytest.mark.full),
+    pytest.param("impi", READ_ONLY, id="impi-read-only", marks=pytest.mark.full)])
 def test_no_dev_shm(launch, name, script, statistics):
     """Espalier goes by memfd and must not notice."""
     wrap = in_a_mount_namespace(script)
@@ -51,8 +53,8 @@ def test_no_dev_shm(launch, name, script, statistics):
     statistics.check(host, 3)
 
 
-@pytest.mark.parametrize("refusal", ["EPERM", "ENOSYS"])
-@pytest.mark.parametrize("ranks", [2, 4])
+@pytest.mark.parametrize("refusal, ranks", [("EPERM", 4), pytest.param("ENOSYS", 4, marks=pytest.mark.full),
+                                            ("ENOSYS", 2), pytest.param("EPERM", 2, marks=pytest.mark.full)])
 def test_memfd_refused(launch, host, refusal, ranks, statistics):
     """Then it is shm_open, unlinked at once: it still runs through shared memory."""
     wrap = [hosts.plain_program("no_memfd"), refusal]
