@@ -2,7 +2,7 @@
 # which floors it may include is held by tests/floors_test.py.
 function(espalier_floor name)
   cmake_parse_arguments(ARG "" "" "USES" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp)
   if(NOT sources)
     add_library(espalier_${name} INTERFACE)
     set(scope INTERFACE)

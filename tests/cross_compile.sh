@@ -8,7 +8,7 @@ if ! command -v "$compiler" >/dev/null; then
   exit 77
 fi
 # collective/ is all headers: its templates are compiled with runtime/communicator.cpp.
-files=$(ls "$build/src/default_rules.cpp" && for floor in base topology memory reduce tree machine plan collective runtime capi; do
+files=$(ls "$build/src/default_rules.cpp" && for floor in base topology memory reduce tree network machine plan collective runtime capi; do
   find "$source/src/$floor" -name '*.cpp'
 done) || exit 1
 count=$(echo "$files" | wc -l)

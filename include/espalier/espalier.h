@@ -60,6 +60,10 @@ ESPALIER_API int espalier_comm_create(int rank, int size, espalier_exchange_fn a
  * name until all others have come, at most `timeout_ms` milliseconds. */
 ESPALIER_API int espalier_comm_meet(const char* name, int rank, int size, int timeout_ms, espalier_comm** comm);
 
+/* Collective over MPI_COMM_WORLD, in a program that Espalier is preloaded into (`espalier run`), between MPI_Init and
+ * MPI_Finalize: the ranks of MPI_COMM_WORLD, on however many nodes. Elsewhere it is ESPALIER_ERR_REFUSED. */
+ESPALIER_API int espalier_comm_world(espalier_comm** comm);
+
 /* Local; the memory goes back when the last rank has left. NULL is allowed. */
 ESPALIER_API void espalier_comm_free(espalier_comm* comm);
 

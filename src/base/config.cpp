@@ -153,6 +153,9 @@ void Config::check_values() {
       reject(value, "auto, spin, yield or sleep");
     } else if (name == "ESPALIER_NODE_STAGE" && !is_one_of(value.text, {"shared", "p2p"})) {
       reject(value, "shared or p2p");
+    } else if (name == "ESPALIER_WINDOW_TRANSPORT" &&
+               !is_one_of(value.text, {"auto", "message", "rma", "notify"})) {
+      reject(value, "auto, message, rma or notify");
     } else if (name == "ESPALIER_LEADERS" && !value.text.empty() && value.text != "all" &&
                !is_number_from_one(value.text)) {
       reject(value, "a number from 1 on, or all");

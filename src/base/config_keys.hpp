@@ -44,6 +44,7 @@ inline constexpr std::array config_keys = {
     ConfigKey{"ESPALIER_LEADERS", "", true, "ranks of a node that share an allreduce's network stage: a number, or all"},
     ConfigKey{"ESPALIER_NODES", "", true, "pretended nodes, for tests: 4, 4:cyclic or 3+1+3"},
     ConfigKey{"ESPALIER_NODE_STAGE", "shared", true, "p2p: messages instead of shared memory within a node (HIER)"},
+    ConfigKey{"ESPALIER_WINDOW_TRANSPORT", "auto", true, "what carries windows between nodes: auto | message | rma | notify"},
     ConfigKey{"ESPALIER_SWITCHES", "", true, "file that says which nodes hang on which switch"},
     ConfigKey{"ESPALIER_CHUNK", "", true, "bytes of a chunk of the node stage"},
     ConfigKey{"ESPALIER_TREE", "", true, "gather and release tree, such as \"numa=flat socket=kary:2\""},

@@ -7,11 +7,13 @@
 #include "capi/meeting.hpp"
 #include "capi/types.hpp"
 #include "plan/selector.hpp"
+#include "runtime/process.hpp"
 
 using espalier::capi::CodedError;
 using espalier::capi::guarded;
 using espalier::runtime::Bootstrap;
 using espalier::runtime::Communicator;
+using espalier::runtime::Process;
 
 namespace espalier::capi {
 
@@ -76,6 +78,19 @@ int espalier_comm_meet(const char* name, int rank, int size, int timeout_ms, esp
     *comm = create({rank, size, [&](const void* mine, void* all, std::size_t bytes) {
                       meeting.allgather(mine, all, bytes);
                     }});
+  });
+}
+
+int espalier_comm_world(espalier_comm** comm) {
+  return guarded([&] {
+    check_place(0, 1, comm);
+    const Bootstrap* world = Process::instance().world();
+    if (!world)
+      throw CodedError(
+          ESPALIER_ERR_REFUSED,
+          "there is no MPI world here: call it between MPI_Init and MPI_Finalize of a program that "
+          "`espalier run` started, or use espalier_comm_meet or espalier_comm_create");
+    *comm = create(*world);
   });
 }
 

@@ -90,7 +90,13 @@ const char* find_own_functions() {
 #define ESPALIER_FIND(name) find(host.name, "PMPI_" #name);
   ESPALIER_HOST_OPTIONAL_CALLS(ESPALIER_FIND)
   ESPALIER_HOST_LARGE_CALLS(ESPALIER_FIND)
+  ESPALIER_HOST_WINDOW_CALLS(ESPALIER_FIND)
 #undef ESPALIER_FIND
+  find(host.Win_create_notify, "PMPIX_Win_create_notify");
+  find(host.Win_free_notify, "PMPIX_Win_free_notify");
+  find(host.Win_get_notify, "PMPIX_Win_get_notify");
+  find(host.Win_set_notify, "PMPIX_Win_set_notify");
+  find(host.Put_notify, "PMPIX_Put_notify");
   find(host.Type_size, "PMPI_Type_size_c", "PMPI_Type_size_x");
   find(host.Type_get_extent, "PMPI_Type_get_extent_c", "PMPI_Type_get_extent_x");
   find(host.Type_get_true_extent, "PMPI_Type_get_true_extent_c", "PMPI_Type_get_true_extent_x");
@@ -99,8 +105,9 @@ const char* find_own_functions() {
 }
 
 void find_constants() {
-  host.constants = {MPI_COMM_WORLD, MPI_COMM_SELF, MPI_COMM_NULL, MPI_DATATYPE_NULL,
-                    MPI_BYTE,       MPI_INT,       MPI_OP_NULL,   MPI_ERRORS_RETURN};
+  host.constants = {MPI_COMM_WORLD,    MPI_COMM_SELF, MPI_COMM_NULL, MPI_DATATYPE_NULL,
+                    MPI_BYTE,          MPI_INT,       MPI_OP_NULL,   MPI_REPLACE,
+                    MPI_ERRORS_RETURN, MPI_UINT32_T,  MPI_INFO_NULL};
 }
 
 /// Works before MPI_Init: a library of the standard ABI says version 1 or later, MPICH and Intel's classic

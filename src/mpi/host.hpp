@@ -15,18 +15,27 @@ enum class Mode : int {
 
 // Espalier's own calls go to PMPI_X, so that no other tool sees them. Older hosts lack the second list
 // (nullptr).
-#define ESPALIER_HOST_CALLS(X)                                                                             \
-  X(Initialized)                                                                                           \
-  X(Finalized)                                                                                             \
-  X(Get_library_version)                                                                                   \
-  X(Comm_rank)                                                                                             \
-  X(Comm_size)                                                                                             \
-  X(Comm_dup) X(Comm_free) X(Comm_group) X(Comm_test_inter) X(Comm_get_parent) X(Comm_create_keyval)       \
-      X(Comm_free_keyval) X(Comm_get_attr) X(Comm_set_attr) X(Comm_call_errhandler) X(Comm_set_errhandler) \
-          X(Group_free) X(Group_size) X(Group_translate_ranks) X(Allgather) X(Isend) X(Irecv) X(Test)      \
-              X(Wait) X(Grequest_start) X(Grequest_complete) X(Status_set_cancelled) X(Op_commutative)     \
-                  X(Reduce_local) X(Pack) X(Unpack) X(Type_vector) X(Type_commit) X(Type_free)             \
+#define ESPALIER_HOST_CALLS(X)                                                                           \
+  X(Initialized)                                                                                         \
+  X(Finalized)                                                                                           \
+  X(Get_library_version)                                                                                 \
+  X(Comm_rank)                                                                                           \
+  X(Comm_size)                                                                                           \
+  X(Comm_dup)                                                                                            \
+  X(Comm_free)                                                                                           \
+  X(Comm_group)                                                                                          \
+  X(Comm_test_inter) X(Comm_get_parent) X(Comm_create_keyval) X(Comm_free_keyval) X(Comm_get_attr)       \
+      X(Comm_set_attr) X(Comm_call_errhandler) X(Comm_set_errhandler) X(Group_free) X(Group_size)        \
+          X(Group_translate_ranks) X(Allgather) X(Isend) X(Irecv) X(Test) X(Iprobe) X(Get_count) X(Wait) \
+              X(Grequest_start) X(Grequest_complete) X(Status_set_cancelled) X(Op_commutative)           \
+                  X(Reduce_local) X(Pack) X(Unpack) X(Type_vector) X(Type_commit) X(Type_free)           \
                       X(Type_get_envelope) X(Type_get_contents)
+// What windows over one-sided calls need (nullptr: no such windows).
+#define ESPALIER_HOST_WINDOW_CALLS(X)                                                                  \
+  X(Ibarrier)                                                                                          \
+  X(Comm_create_group) X(Group_incl) X(Win_create) X(Win_free) X(Win_set_errhandler) X(Win_lock_all)   \
+      X(Win_unlock_all) X(Win_flush) X(Win_flush_local) X(Win_flush_local_all) X(Win_flush_all) X(Put) \
+          X(Get) X(Accumulate)
 #if defined(ESPALIER_ABI_OMPI)
 #define ESPALIER_HOST_OPTIONAL_CALLS(X) X(Comm_f2c) X(Type_f2c) X(Op_f2c)
 #elif defined(ESPALIER_ABI_STANDARD)
@@ -40,16 +49,18 @@ enum class Mode : int {
 #define ESPALIER_HOST_LARGE_CALLS(X) X(Pack_c) X(Unpack_c) X(Type_get_envelope_c) X(Type_get_contents_c)
 #endif
 
-#define ESPALIER_NEXT_CALLS(X)                                                                               \
-  X(Init)                                                                                                    \
-  X(Init_thread)                                                                                             \
-  X(Finalize) X(Session_init) X(Session_finalize) X(Comm_free) X(Comm_disconnect) X(Barrier) X(Bcast)        \
-      X(Reduce) X(Allreduce) X(Reduce_scatter_block) X(Reduce_scatter) X(Scan) X(Exscan) X(Allgather)        \
-          X(Allgatherv) X(Gather) X(Gatherv) X(Scatter) X(Scatterv) X(Alltoall) X(Alltoallv) X(Bcast_c)      \
-              X(Reduce_c) X(Allreduce_c) X(Reduce_scatter_block_c) X(Reduce_scatter_c) X(Scan_c) X(Exscan_c) \
-                  X(Allgather_c) X(Allgatherv_c) X(Gather_c) X(Gatherv_c) X(Scatter_c) X(Scatterv_c)         \
-                      X(Alltoall_c) X(Alltoallv_c) X(Comm_rank) X(Comm_size) X(Comm_test_inter)              \
-                          X(Comm_remote_size)
+#define ESPALIER_NEXT_CALLS(X)                                                                       \
+  X(Init)                                                                                            \
+  X(Init_thread)                                                                                     \
+  X(Finalize)                                                                                        \
+  X(Session_init)                                                                                    \
+  X(Session_finalize)                                                                                \
+  X(Comm_free) X(Comm_disconnect) X(Barrier) X(Bcast) X(Reduce) X(Allreduce) X(Reduce_scatter_block) \
+      X(Reduce_scatter) X(Scan) X(Exscan) X(Allgather) X(Allgatherv) X(Gather) X(Gatherv) X(Scatter) \
+          X(Scatterv) X(Alltoall) X(Alltoallv) X(Bcast_c) X(Reduce_c) X(Allreduce_c)                 \
+              X(Reduce_scatter_block_c) X(Reduce_scatter_c) X(Scan_c) X(Exscan_c) X(Allgather_c)     \
+                  X(Allgatherv_c) X(Gather_c) X(Gatherv_c) X(Scatter_c) X(Scatterv_c) X(Alltoall_c)  \
+                      X(Alltoallv_c) X(Comm_rank) X(Comm_size) X(Comm_test_inter) X(Comm_remote_size)
 
 /// What the program called, as the next in line provides it: another preloaded tool's MPI_X or the host's.
 struct Next {
@@ -105,8 +116,10 @@ struct Next {
 struct Constants {
   MPI_Comm world, self, comm_null;
   MPI_Datatype datatype_null, byte, integer;
-  MPI_Op op_null;
+  MPI_Op op_null, replace;
   MPI_Errhandler errors_return;
+  MPI_Datatype notification;  // 32 bits, unsigned
+  MPI_Info info_null;
 };
 
 struct Host {
@@ -114,7 +127,14 @@ struct Host {
   ESPALIER_HOST_CALLS(ESPALIER_DECLARE)
   ESPALIER_HOST_OPTIONAL_CALLS(ESPALIER_DECLARE)
   ESPALIER_HOST_LARGE_CALLS(ESPALIER_DECLARE)
+  ESPALIER_HOST_WINDOW_CALLS(ESPALIER_DECLARE)
 #undef ESPALIER_DECLARE
+  // Intel MPI's notified puts, by the header of 2021.18; nullptr elsewhere.
+  int (*Win_create_notify)(MPI_Win, int);
+  int (*Win_free_notify)(MPI_Win);
+  int (*Win_get_notify)(MPI_Win, int, MPI_Count*);
+  int (*Win_set_notify)(MPI_Win, int, MPI_Count);
+  int (*Put_notify)(const void*, int, MPI_Datatype, int, MPI_Aint, int, MPI_Datatype, int, MPI_Win);
   // The _c form where the host has it, else the _x form: both have MPI_Count results.
   int (*Type_size)(MPI_Datatype, MPI_Count*);
   int (*Type_get_extent)(MPI_Datatype, MPI_Count*, MPI_Count*);

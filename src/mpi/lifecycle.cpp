@@ -10,6 +10,7 @@
 #include "mpi/communicators.hpp"
 #include "mpi/datatype.hpp"
 #include "mpi/host.hpp"
+#include "mpi/one_sided.hpp"
 #include "mpi/progress.hpp"
 #include "mpi/transport.hpp"
 #include "plan/selector.hpp"
@@ -110,7 +111,11 @@ void begin_world() {
   decline_if_spawned();
   const runtime::Bootstrap world = communicators::bootstrap(host.constants.world);
   runtime::Process& process = runtime::Process::instance();
-  if (process.join(world) && process.needs_transport()) process.set_transport(open_transport());
+  process.set_world(world);
+  if (process.join(world) && process.needs_transport()) {
+    process.set_transport(open_transport());
+    process.set_one_sided(open_one_sided());
+  }
   if (world.rank == 0) print_warnings();
 }
 

@@ -61,10 +61,17 @@ class HostTransport final : public network::Transport {
     return done != 0;
   }
 
-  void poke() override {
-    const runtime::HostProgress& progress = runtime::Process::instance().host_progress();
-    if (progress.poke) progress.poke(progress.context);
+  std::optional<network::Arrival> probe(int tag) override {
+    MPI_Status status;
+    int there = 0, bytes = 0;
+    check(host.Iprobe(MPI_ANY_SOURCE, tag, comm_, &there, &status), "MPI_Iprobe", -1);
+    if (!there) return std::nullopt;
+    check(host.Get_count(&status, host.constants.byte, &bytes), "MPI_Get_count", status.MPI_SOURCE);
+    return network::Arrival{status.MPI_SOURCE, static_cast<std::size_t>(bytes)};
   }
+
+  void poke() override { runtime::Process::instance().poke(); }
+  void drive_others() override { runtime::Process::instance().drive_windows(); }
 
   int tags() const override { return tags_; }
 

@@ -1,9 +1,5 @@
 #include "network/endpoint.hpp"
 
-#include <sched.h>
-#include <unistd.h>
-
-#include <algorithm>
 
 #include "base/error.hpp"
 #include "base/format.hpp"
@@ -41,18 +37,11 @@ bool Endpoint::drive() {
     each.task.resume();
     any = true;
   }
-  if (waiting_.empty()) transport_.poke();
+  if (waiting_.empty())
+    transport_.poke();
+  else if (!any)
+    transport_.drive_others();
   return any;
-}
-
-void Endpoint::be_patient(Wait& wait) const {
-  constexpr int first_nap_us = 20, last_nap_us = 200;
-  const int beyond = wait.looks++ - patience_.spins;
-  if (beyond < 0) return;
-  if (beyond < patience_.yields)
-    sched_yield();
-  else
-    usleep(static_cast<useconds_t>(std::min(first_nap_us + beyond - patience_.yields, last_nap_us)));
 }
 
 }  // namespace espalier::network

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "network/concept.hpp"
+#include "network/patience.hpp"
 #include "network/transport.hpp"
 
 namespace espalier::network {
@@ -16,12 +17,6 @@ namespace espalier::network {
 /// So many messages between two ranks may be under way without being told apart by their order: each has a
 /// lane, which is a tag of its own.
 inline constexpr int lanes = 16;
-
-/// How a rank that has nothing to do waits for the network.
-struct Patience {
-  int spins = 0;   ///< looks before it makes room for others
-  int yields = 0;  ///< then so many looks with a yield between them, then naps
-};
 
 /// A communicator's messages. Used by one thread at a time.
 class Endpoint {
@@ -69,12 +64,12 @@ class Endpoint {
   /// Drives until done() says true; spins, yields, and naps as Patience says.
   template <class Done>
   void drive_until(Done done) {
-    Wait wait;
+    Wait wait(patience_);
     while (!done())
       if (drive())
-        wait = {};
+        wait.begin_anew();
       else
-        be_patient(wait);
+        wait.pass();
   }
 
   /// After an error: forgets the tasks, which may then be destroyed. What was under way stays so; this
@@ -89,12 +84,8 @@ class Endpoint {
     Ticket ticket;
     std::coroutine_handle<> task;
   };
-  struct Wait {
-    int looks = 0;
-  };
   void check(std::size_t bytes) const;
   int process_of(int rank) const { return processes_[static_cast<std::size_t>(rank)]; }
-  void be_patient(Wait& wait) const;
 
   Transport& transport_;
   std::vector<int> processes_;

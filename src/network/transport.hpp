@@ -3,11 +3,18 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 namespace espalier::network {
 
 /// Names a message under way.
 using Ticket = std::uint64_t;
+
+/// A message that has come and that nobody has asked for yet.
+struct Arrival {
+  int process;
+  std::size_t bytes;
+};
 
 /// Non-blocking messages between the processes of a job, numbered as in MPI_COMM_WORLD.
 ///
@@ -24,8 +31,13 @@ class Transport {
   virtual Ticket receive(int process, int tag, void* data, std::size_t bytes) = 0;
   /// Whether the message is done; drives progress. After true the ticket means nothing any more.
   virtual bool test(Ticket ticket) = 0;
+  /// Whoever has sent a message with this tag whose receive has not been called: the next receive() from that
+  /// process gets that message. Drives progress. A tag that is probed belongs to one thread at a time.
+  virtual std::optional<Arrival> probe(int tag) = 0;
   /// Drives progress when there is nothing to test.
   virtual void poke() = 0;
+  /// Lets what else this process has under way go on, while it tests in vain.
+  virtual void drive_others() {}
 
   /// Tags go from 0 to tags() - 1.
   virtual int tags() const = 0;

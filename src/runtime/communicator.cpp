@@ -71,12 +71,13 @@ std::unique_ptr<Communicator> Communicator::create(const Bootstrap& bootstrap) {
   communicator->refusal_ = agreement.refusal;
   communicator->active_ = agreement.refusal.empty();
   if (!communicator->active_) return communicator;
-  const HostProgress& host = Process::instance().host_progress();
+  const machine::Poke poke{[](void* process) { static_cast<Process*>(process)->poke(); },
+                           &Process::instance()};
   if (agreement.nodes.placement.nodes() > 0)
     communicator->spanning_ = std::make_unique<Spanning>(agreement, bootstrap.rank);
   else
-    communicator->state_ = std::make_unique<State>(*Process::instance().node(), agreement.node,
-                                                   bootstrap.rank, machine::Poke{host.poke, host.context});
+    communicator->state_ =
+        std::make_unique<State>(*Process::instance().node(), agreement.node, bootstrap.rank, poke);
   return communicator;
 }
 

@@ -8,7 +8,7 @@
 #include "base/format.hpp"
 #include "runtime/node.hpp"
 #include "runtime/process.hpp"
-#include "runtime/tags.hpp"
+#include "runtime/tags_agreement.hpp"
 #include "topology/switches.hpp"
 
 namespace espalier::runtime {
@@ -46,7 +46,9 @@ class Negotiation {
       Process::instance().node()->arena()->free(share);
     result.nodes = facts(offers);
     result.nodes.all_share_memory = std::count(backed.begin(), backed.end(), 0) == 0;
-    if (!agree_on_tags(result.nodes)) {
+    if (const auto tags = agree_on_tags(bootstrap_, *Process::instance().tags())) {
+      result.nodes.tags = *tags;
+    } else {
       result.refusal = "too many communicators span nodes at once: there are no message tags left";
       if (result.node.share && is_first()) Process::instance().node()->arena()->free(result.node.share);
       result.node.share = {};
@@ -104,22 +106,6 @@ class Negotiation {
       paths.emplace_back(offers[static_cast<std::size_t>(ranks.front())].switches);
     facts.groups = topology::group_by_switches(paths);
     return facts;
-  }
-
-  // Rank 0 proposes a block that is free at its process, until all say that it is at theirs, too.
-  bool agree_on_tags(NodesShare& nodes) const {
-    Tags& tags = *Process::instance().tags();
-    for (std::int32_t next = 0;;) {
-      const std::int32_t mine = bootstrap_.rank == 0 ? tags.take_from(next).value_or(-1) : -1;
-      const std::int32_t block = exchange(bootstrap_, mine).front();
-      if (block < 0) return false;
-      const bool taken = bootstrap_.rank == 0 || tags.take(block);
-      const auto all = exchange(bootstrap_, static_cast<std::int32_t>(taken));
-      nodes.tags = block;
-      if (std::count(all.begin(), all.end(), 0) == 0) return true;
-      if (taken) tags.give_back(block);
-      next = block + 1;
-    }
   }
 
   const Bootstrap& bootstrap_;

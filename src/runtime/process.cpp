@@ -3,13 +3,14 @@
 #include <algorithm>
 
 #include "network/endpoint.hpp"
+#include "runtime/driven_windows.hpp"
 #include "runtime/node.hpp"
 #include "runtime/standing.hpp"
 #include "runtime/tags.hpp"
 
 namespace espalier::runtime {
 
-Process::Process() = default;
+Process::Process() : windows_(std::make_unique<DrivenWindows>()) {}
 Process::~Process() = default;
 
 Process& Process::instance() {
@@ -37,9 +38,25 @@ void Process::set_transport(std::unique_ptr<network::Transport> transport) {
   tags_ = std::make_unique<Tags>(transport_ ? transport_->tags() / network::lanes : 0);
 }
 
+void Process::set_world(Bootstrap world) { world_ = std::make_unique<Bootstrap>(std::move(world)); }
+
+void Process::set_one_sided(std::unique_ptr<network::OneSidedHost> one_sided) {
+  one_sided_ = std::move(one_sided);
+}
+
+void Process::poke() {
+  poke_host();
+  drive_windows();
+}
+
+void Process::drive_windows() { windows_->drive(); }
+
 void Process::leave() {
+  windows_->forget();  // those that the program has not freed: what carries them goes
+  world_.reset();
   node_.reset();
   tags_.reset();
+  one_sided_.reset();
   transport_.reset();
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "network/transport.hpp"
+#include "network/window/one_sided.hpp"
 #include "runtime/bootstrap.hpp"
 
 namespace espalier::runtime {
@@ -17,6 +18,7 @@ struct HostProgress {
   void* context = nullptr;
 };
 
+class DrivenWindows;
 class NodeState;
 class Tags;
 
@@ -30,6 +32,12 @@ class Process {
   /// What carries messages between nodes, for as long as ranks are joined; null: communicators that span
   /// nodes are the host's. The same on all processes of the job. Call when `needs_transport` has said true.
   void set_transport(std::unique_ptr<network::Transport> transport);
+  /// All ranks of the job, as the host knows them; until leave().
+  void set_world(Bootstrap world);
+  /// Null where there is no host.
+  const Bootstrap* world() const { return world_.get(); }
+  /// The host's one-sided calls, for windows that span nodes; null: it has none.
+  void set_one_sided(std::unique_ptr<network::OneSidedHost> one_sided);
   /// From now on this process takes part in agreements but never takes a call over (a spawned child, say);
   /// `why` is what `explain` and the statistics print.
   void decline(std::string why);
@@ -50,7 +58,15 @@ class Process {
   /// This process in the numbering of the transport.
   int number() const { return number_; }
   const std::string& declined() const { return declined_; }
-  const HostProgress& host_progress() const { return progress_; }
+  network::OneSidedHost* one_sided() { return one_sided_.get(); }
+
+  /// What a wait of this process does now and then, whatever it waits for: drives the host, and the windows.
+  void poke();
+  void poke_host() {
+    if (progress_.poke) progress_.poke(progress_.context);
+  }
+  void drive_windows();
+  DrivenWindows& windows() { return *windows_; }
 
  private:
   Process();
@@ -58,6 +74,9 @@ class Process {
   std::unique_ptr<NodeState> node_;
   std::unique_ptr<network::Transport> transport_;
   std::unique_ptr<Tags> tags_;
+  std::unique_ptr<network::OneSidedHost> one_sided_;
+  std::unique_ptr<DrivenWindows> windows_;
+  std::unique_ptr<Bootstrap> world_;
   int number_ = 0;
   HostProgress progress_;
   std::string declined_;

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -23,6 +24,7 @@ namespace espalier::testing {
 ///  - test() says false for a while, for some messages for long; messages of different pairs overtake each
 ///    other;
 ///  - a send is done at once, or only when its receiver has it;
+///  - probe() sees a message late;
 ///  - a receive's memory is filled with rubbish until it is done, a send's is read when it is sent.
 /// Thread-safe.
 class Mailboxes {
@@ -96,6 +98,7 @@ class Mailboxes {
       return boxes.receive({from, process, tag}, data, bytes);
     }
     bool test(network::Ticket ticket) override { return boxes.test(ticket); }
+    std::optional<network::Arrival> probe(int tag) override { return boxes.probe(process, tag); }
     void poke() override { ++pokes; }
     int tags() const override { return 1 << 10; }
     Mailboxes& boxes;
@@ -175,6 +178,16 @@ class Mailboxes {
     return ticket;
   }
 
+  std::optional<network::Arrival> probe(int process, int tag) {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [key, lane] : lanes_)
+      if (key.to == process && key.tag == tag && !lane.sent.empty() && chance(++probes_, process) % 3 != 0) {
+        last_moved_ = std::chrono::steady_clock::now();
+        return network::Arrival{key.from, lane.sent.front()->data.size()};
+      }
+    return std::nullopt;
+  }
+
   network::Ticket add(Request request) {
     requests_.emplace(++last_ticket_, std::move(request));
     return last_ticket_;
@@ -243,6 +256,7 @@ class Mailboxes {
   network::Ticket last_ticket_ = 0;
   std::vector<std::string> complaints_;
   std::size_t messages_ = 0;
+  std::uint64_t probes_ = 0;
   int broken_tag_ = -1;
   std::chrono::steady_clock::time_point last_moved_ = std::chrono::steady_clock::now();
 };

@@ -1,0 +1,43 @@
+// A node's part of a window, as one of its ranks maps it.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "network/window/notifications.hpp"
+
+namespace espalier::network {
+
+/// A view. Offsets are checked before; those of atomic operations are multiples of 8.
+struct WindowMemory {
+  std::byte* base = nullptr;
+  std::size_t bytes = 0;
+  Notifications notifications;
+
+  void write(std::size_t offset, const void* source, std::size_t count) const {
+    if (count > 0) std::memcpy(base + offset, source, count);
+  }
+  void read(std::size_t offset, void* target, std::size_t count) const {
+    if (count > 0) std::memcpy(target, base + offset, count);
+  }
+
+  // The processor's own atomic operations, whoever asked for them: so those of the node's ranks and those
+  // that come from elsewhere are atomic with each other. Acquire and release, so that they may guard data.
+  std::uint64_t fetch_add(std::size_t offset, std::uint64_t value) const {
+    return word(offset).fetch_add(value, std::memory_order_acq_rel);
+  }
+  std::uint64_t compare_swap(std::size_t offset, std::uint64_t expected, std::uint64_t desired) const {
+    word(offset).compare_exchange_strong(expected, desired, std::memory_order_acq_rel,
+                                         std::memory_order_acquire);
+    return expected;
+  }
+
+ private:
+  using Word = std::atomic_ref<std::uint64_t>;
+  static_assert(Word::is_always_lock_free, "the words are shared between processes");
+  Word word(std::size_t offset) const { return Word(*reinterpret_cast<std::uint64_t*>(base + offset)); }
+};
+
+}  // namespace espalier::network

@@ -1,0 +1,188 @@
+#include "network/window/window.hpp"
+
+#include "base/format.hpp"
+
+namespace espalier::network {
+
+NodeWindow::NodeWindow(WindowTeam team, const WindowMemory& memory, Waiting waiting)
+    : team_(std::move(team)), memory_(memory), waiting_(std::move(waiting)) {}
+
+void NodeWindow::check_range(int node, std::size_t offset, std::size_t bytes) const {
+  if (node < 0 || node >= nodes())
+    throw WindowArgument(formatted("a window's node {}: its nodes are 0 to {}", node, nodes() - 1));
+  if (offset > memory_.bytes || bytes > memory_.bytes - offset)
+    throw WindowArgument(formatted("{} bytes at offset {} of a window leave its segments of {} bytes", bytes,
+                                   offset, memory_.bytes));
+}
+
+void NodeWindow::check_word(int node, std::size_t offset) const {
+  check_range(node, offset, sizeof(std::uint64_t));
+  if (offset % sizeof(std::uint64_t) != 0)
+    throw WindowArgument(
+        formatted("an atomic operation at offset {} of a window: it needs a multiple of 8", offset));
+}
+
+void NodeWindow::check_ids(int first, int count) const {
+  if (first < 0 || count < 1 || first > ids() - count)
+    throw WindowArgument(formatted("notifications {} to {} of a window: its ids are 0 to {}", first,
+                                   std::int64_t{first} + count - 1, ids() - 1));
+}
+
+void NodeWindow::check_failure() {
+  // relaxed: the mutex orders the exception itself.
+  if (!failed_.load(std::memory_order_relaxed)) return;
+  const std::lock_guard lock(mutex_);
+  std::rethrow_exception(failure_);
+}
+
+void NodeWindow::put(int node, std::size_t offset, const void* source, std::size_t bytes) {
+  check_range(node, offset, bytes);
+  start_put(node, offset, source, bytes, 0, 0);
+}
+
+void NodeWindow::put_notify(int node, std::size_t offset, const void* source, std::size_t bytes, int id,
+                            std::uint32_t value) {
+  check_range(node, offset, bytes);
+  check_ids(id, 1);
+  if (value == 0)
+    throw WindowArgument(
+        formatted("notification {} with the value 0, which stands for \"nothing has come\"", id));
+  start_put(node, offset, source, bytes, id, value);
+}
+
+void NodeWindow::start_put(int node, std::size_t offset, const void* source, std::size_t bytes, int id,
+                           std::uint32_t value) {
+  if (is_here(node)) {
+    memory_.write(offset, source, bytes);
+    if (value != 0) memory_.notifications.set(id, value);
+    return;
+  }
+  check_failure();
+  const std::lock_guard lock(mutex_);
+  carrier_->put(node, offset, source, bytes, id, value);
+}
+
+void NodeWindow::get(int node, std::size_t offset, void* target, std::size_t bytes) {
+  check_range(node, offset, bytes);
+  if (is_here(node)) return memory_.read(offset, target, bytes);
+  if (bytes == 0) return;
+  check_failure();
+  const std::lock_guard lock(mutex_);
+  carrier_->get(node, offset, target, bytes);
+}
+
+std::uint64_t NodeWindow::fetch_add(int node, std::size_t offset, std::uint64_t value) {
+  check_word(node, offset);
+  if (is_here(node)) return memory_.fetch_add(offset, value);
+  return ask_for_word([&](std::uint64_t* old) { carrier_->fetch_add(node, offset, value, old); });
+}
+
+std::uint64_t NodeWindow::compare_swap(int node, std::size_t offset, std::uint64_t expected,
+                                       std::uint64_t desired) {
+  check_word(node, offset);
+  if (is_here(node)) return memory_.compare_swap(offset, expected, desired);
+  return ask_for_word(
+      [&](std::uint64_t* old) { carrier_->compare_swap(node, offset, expected, desired, old); });
+}
+
+template <class Start>
+std::uint64_t NodeWindow::ask_for_word(Start start) {
+  check_failure();
+  std::uint64_t old = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    start(&old);
+  }
+  flush();
+  return old;
+}
+
+void NodeWindow::flush() {
+  if (!carrier_) return;
+  drive_until([this] {
+    const std::lock_guard lock(mutex_);
+    return carrier_->settled();
+  });
+}
+
+std::uint32_t NodeWindow::test(int id) {
+  check_ids(id, 1);
+  const std::uint32_t value = memory_.notifications.test(id);
+  if (value != 0 || !drive()) return value;
+  return memory_.notifications.test(id);
+}
+
+std::uint32_t NodeWindow::reset(int id) {
+  check_ids(id, 1);
+  const std::uint32_t value = memory_.notifications.reset(id);
+  if (value != 0 || !drive()) return value;  // drives, since a program may poll with it
+  return memory_.notifications.reset(id);
+}
+
+int NodeWindow::wait_some(int first, int count) {
+  check_ids(first, count);
+  int found = -1;
+  drive_until([&] { return (found = memory_.notifications.find(first, count)) >= 0; });
+  return found;
+}
+
+int NodeWindow::wait_some_for(int first, int count, std::chrono::milliseconds limit) {
+  check_ids(first, count);
+  using Clock = std::chrono::steady_clock;
+  const auto begin = Clock::now();
+  int found = -1;
+  drive_until([&] {
+    found = memory_.notifications.find(first, count);
+    return found >= 0 || Clock::now() - begin >= limit;
+  });
+  return found;
+}
+
+bool NodeWindow::drive() {
+  check_failure();
+  if (!carrier_) return false;
+  const std::lock_guard lock(mutex_);
+  return carrier_->drive();
+}
+
+// What else the process has under way goes on when this wait begins to yield, and not at every look.
+template <class Done>
+void NodeWindow::drive_until(Done done) {
+  constexpr int looks_between_pokes = 16;
+  Wait wait(waiting_.patience);
+  for (int vain = 0; !done();) {
+    if (drive()) {
+      wait.begin_anew();
+      continue;
+    }
+    wait.pass();
+    if (waiting_.poke && (wait.naps() || ++vain % looks_between_pokes == 0)) waiting_.poke();
+  }
+}
+
+void NodeWindow::drive_aside() noexcept {
+  if (!carrier_ || failed_.load(std::memory_order_relaxed)) return;
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock) return;
+  try {
+    carrier_->drive();
+  } catch (...) {
+    failure_ = std::current_exception();
+    failed_.store(true, std::memory_order_relaxed);
+  }
+}
+
+void NodeWindow::close() {
+  if (!carrier_) return;
+  {
+    const std::lock_guard lock(mutex_);
+    carrier_->say_goodbye();
+  }
+  drive_until([this] {
+    const std::lock_guard lock(mutex_);
+    return carrier_->at_rest();
+  });
+  carrier_.reset();
+}
+
+}  // namespace espalier::network

@@ -1,0 +1,102 @@
+// A window as one rank sees it.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+
+#include "base/error.hpp"
+#include "network/patience.hpp"
+#include "network/window/carrier.hpp"
+#include "network/window/concept.hpp"
+#include "network/window/memory.hpp"
+#include "network/window/team.hpp"
+
+namespace espalier::network {
+
+/// A node, an offset, an id or a value that a window does not have; nothing has been done.
+class WindowArgument : public Error {
+ public:
+  using Error::Error;
+};
+
+/// Within the node plain loads and stores, to other nodes whatever the carrier does; docs/windows.md has the
+/// contract and why it holds. One thread at a time uses it, but for drive_aside(). All calls throw
+/// WindowArgument, and Error when the network fails.
+class NodeWindow {
+ public:
+  /// How this rank passes the time in a wait.
+  struct Waiting {
+    Patience patience;
+    std::function<void()> poke;  ///< lets what else the process has under way go on; may be empty
+  };
+
+  NodeWindow(WindowTeam team, const WindowMemory& memory, Waiting waiting);
+  NodeWindow(const NodeWindow&) = delete;
+  NodeWindow& operator=(const NodeWindow&) = delete;
+
+  /// Needed where there are other nodes, before the first call; it may refer to team().
+  void set_carrier(std::unique_ptr<Carrier> carrier) { carrier_ = std::move(carrier); }
+
+  const WindowTeam& team() const { return team_; }
+  int nodes() const { return team_.nodes(); }
+  int node() const { return team_.node; }
+  std::size_t bytes() const { return memory_.bytes; }
+  int ids() const { return memory_.notifications.ids(); }
+  std::byte* local() const { return memory_.base; }
+
+  /// put_notify without a notification.
+  void put(int node, std::size_t offset, const void* source, std::size_t bytes);
+  void put_notify(int node, std::size_t offset, const void* source, std::size_t bytes, int id,
+                  std::uint32_t value);
+  void notify(int node, int id, std::uint32_t value) { put_notify(node, 0, nullptr, 0, id, value); }
+  /// Starts to read; the target holds the data after flush().
+  void get(int node, std::size_t offset, void* target, std::size_t bytes);
+  /// On the 8 bytes at `offset`, a multiple of 8; what was there before. All atomic operations on a word of a
+  /// window are atomic with each other, wherever they come from. Waits for the target.
+  std::uint64_t fetch_add(int node, std::size_t offset, std::uint64_t value);
+  std::uint64_t compare_swap(int node, std::size_t offset, std::uint64_t expected, std::uint64_t desired);
+  /// Until all sources and targets of this rank's puts and gets are its own again.
+  void flush();
+
+  std::uint32_t test(int id);
+  std::uint32_t reset(int id);
+  int wait_some(int first, int count);
+  /// The same for so long at most: -1 when none has come.
+  int wait_some_for(int first, int count, std::chrono::milliseconds limit);
+
+  /// From any thread of the process that waits for something else; does nothing while the window is in use.
+  void drive_aside() noexcept;
+
+  /// Collective: until nothing is under way to or from this rank any more. The last call.
+  void close();
+
+ private:
+  void check_range(int node, std::size_t offset, std::size_t bytes) const;
+  void check_word(int node, std::size_t offset) const;
+  void check_ids(int first, int count) const;
+  void check_failure();
+  bool is_here(int node) const { return node == team_.node; }
+  void start_put(int node, std::size_t offset, const void* source, std::size_t bytes, int id,
+                 std::uint32_t value);
+  bool drive();
+  template <class Done>
+  void drive_until(Done done);
+  template <class Start>
+  std::uint64_t ask_for_word(Start start);
+
+  WindowTeam team_;
+  WindowMemory memory_;
+  Waiting waiting_;
+  std::unique_ptr<Carrier> carrier_;
+  std::mutex mutex_;  // of the carrier
+  std::atomic<bool> failed_{false};
+  std::exception_ptr failure_;  // of drive_aside(), which has nobody to tell
+};
+
+static_assert(Window<NodeWindow>);
+
+}  // namespace espalier::network
