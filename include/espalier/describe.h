@@ -25,6 +25,8 @@ extern "C" {
  *        "algorithm", "chunk", "rule"}], "why", "warnings", "model": {"file", "name"},
  *        "prediction": {"total_ns", "network_ns", "node_ns" (what of the node stage shows), "node_alone_ns",
  *        "ideal_speed_up", "rounds", "segments"} | null, "no_prediction": "why there is none"}
+ * {"what": "window", "nodes": 4, "rma": true, "notify": true (what the hosts have)}
+ *    -> {"transport": "memory" | "message" | "rma" | "notify", "why", "setting", "origin", "nodes"}
  * {"what": "config"} -> {"values": [{"key", "value", "default", "origin", "help"}], "warnings": [...]} */
 ESPALIER_API char* espalier_describe(const char* request);
 ESPALIER_API void espalier_free(char* text);

@@ -61,7 +61,7 @@ BYTES = ("bytes", "chunk", "slot", "segment")
 
 
 def explain(
-    collective: Optional[str] = typer.Argument(None, metavar="[COLLECTIVE]", help="Such as allreduce or scan."),
+    collective: Optional[str] = typer.Argument(None, metavar="[COLLECTIVE]", help="Such as allreduce or scan, or `window`."),
     size: Optional[str] = typer.Argument(None, metavar="[SIZE]", help="Bytes per rank, such as 64KiB."),
     ranks: Optional[int] = typer.Option(
         None, "-n", "--ranks", min=1, metavar="RANKS", help="How many ranks."
@@ -109,6 +109,9 @@ def explain(
         return
     if published:
         explain_nodes.print_published(model)
+        return
+    if collective == "window":
+        _print_window(core.describe({"what": "window", "nodes": nodes or 1}))
         return
     if collective is None or (ranks is None and nodes is None):
         raise Problem(
@@ -188,6 +191,16 @@ def _print_plan(request: dict[str, Any], plan: dict[str, Any]) -> None:
     rule = plan.get("rule") or {}
     place = f"{rule['file']}:{rule['line']}" if rule.get("line") else rule.get("file")
     for line in text.facts([*known, ("rule", place), ("", rule.get("text")), ("why", plan.get("why"))]):
+        print(f"  {line}")
+
+
+def _print_window(answer: dict[str, Any]) -> None:
+    from espalier.render import text
+
+    nodes = answer["nodes"]
+    print(f"window, {nodes} node{'s' if nodes > 1 else ''}")
+    setting = f"ESPALIER_WINDOW_TRANSPORT={answer['setting']} ({answer['origin']})"
+    for line in text.facts([("transport", answer["transport"]), ("setting", setting), ("why", answer["why"])]):
         print(f"  {line}")
 
 

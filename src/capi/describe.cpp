@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "base/format.hpp"
 #include "capi/describe_network.hpp"
+#include "capi/describe_window.hpp"
 #include "plan/selector.hpp"
 #include "runtime/agreement.hpp"
 #include "runtime/node.hpp"
@@ -185,8 +186,9 @@ json answer(const std::string& text) {
   if (what == "topology") return describe_topology(request);
   if (what == "plan") return describe_plan(request);
   if (what == "network") return describe_network(request);
+  if (what == "window") return describe_window(request);
   if (what == "config") return describe_config();
-  throw Error(formatted("\"what\" is \"{}\"; it may be topology, plan, network or config", what));
+  throw Error(formatted("\"what\" is \"{}\"; it may be topology, plan, network, window or config", what));
 }
 
 }  // namespace

@@ -41,16 +41,20 @@ bool HostGroup::all_have_come() {
 
 HostGroup::~HostGroup() { host.Comm_free(&comm_); }
 
-HostWindow::HostWindow(const HostGroup& group, void* base, std::size_t bytes, int unit) {
+HostWindow::HostWindow(const HostGroup& group, void* base, std::size_t bytes, int unit, int counters)
+    : counts_(counters > 0) {
   check_one_sided(host.Win_create(base, static_cast<MPI_Aint>(bytes), unit, host.constants.info_null,
                                   group.comm(), &window_),
                   "MPI_Win_create");
   host.Win_set_errhandler(window_, host.constants.errors_return);
+  // Counters cannot be made or freed while the window is open to others.
+  if (counts_) check_one_sided(host.Win_create_notify(window_, counters), "MPIX_Win_create_notify");
   check_one_sided(host.Win_lock_all(MPI_MODE_NOCHECK, window_), "MPI_Win_lock_all");
 }
 
 void HostWindow::close() {
   check_one_sided(host.Win_unlock_all(window_), "MPI_Win_unlock_all");
+  if (counts_) check_one_sided(host.Win_free_notify(window_), "MPIX_Win_free_notify");
   check_one_sided(host.Win_free(&window_), "MPI_Win_free");
 }
 

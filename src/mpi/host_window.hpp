@@ -37,7 +37,8 @@ class HostGroup {
 /// collective.
 class HostWindow {
  public:
-  HostWindow(const HostGroup& group, void* base, std::size_t bytes, int unit);
+  /// `counters`: of Intel MPI's notified puts, at each rank.
+  HostWindow(const HostGroup& group, void* base, std::size_t bytes, int unit, int counters = 0);
   HostWindow(const HostWindow&) = delete;
   HostWindow& operator=(const HostWindow&) = delete;
   MPI_Win get() const { return window_; }
@@ -55,6 +56,7 @@ class HostWindow {
 
  private:
   MPI_Win window_;
+  bool counts_;
 };
 
 }  // namespace espalier::mpi

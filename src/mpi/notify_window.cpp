@@ -31,13 +31,10 @@ NotifyWindow::NotifyWindow(const network::OneSidedHost::Spec& spec)
       size_(static_cast<int>(spec.processes.size())),
       memory_(*spec.memory),
       group_(spec.processes, spec.tag),
-      data_(group_, memory_.base, memory_.bytes, 1),
+      data_(group_, memory_.base, memory_.bytes, 1, counters()),
       notes_(static_cast<std::size_t>(size_) * places),
-      notes_window_(group_, notes_.data(), notes_.size() * sizeof(Note), 1),
-      pairs_(static_cast<std::size_t>(size_)) {
-  for (const HostWindow* window : {&data_, &notes_window_})
-    check_one_sided(host.Win_create_notify(window->get(), size_ * (places + 1)), "MPIX_Win_create_notify");
-}
+      notes_window_(group_, notes_.data(), notes_.size() * sizeof(Note), 1, counters()),
+      pairs_(static_cast<std::size_t>(size_)) {}
 
 void NotifyWindow::put(int rank, std::size_t offset, const void* source, std::size_t bytes, int id,
                        std::uint32_t value) {
@@ -108,10 +105,8 @@ bool NotifyWindow::arrived() {
 
 bool NotifyWindow::close() {
   if (!group_.all_have_come()) return false;
-  for (HostWindow* window : {&data_, &notes_window_}) {
-    check_one_sided(host.Win_free_notify(window->get()), "MPIX_Win_free_notify");
-    window->close();
-  }
+  data_.close();
+  notes_window_.close();
   return true;
 }
 

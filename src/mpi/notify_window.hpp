@@ -45,6 +45,7 @@ class NotifyWindow final : public network::OneSided {
   // Counters: of notes (and, in the data's window, of data) from a rank's place; of places freed by a rank.
   int arrived(int rank, unsigned number) const { return rank * places + static_cast<int>(number % places); }
   int freed(int rank) const { return size_ * places + rank; }
+  int counters() const { return size_ * (places + 1); }
   std::size_t place_of(int rank, unsigned number) const {
     return static_cast<std::size_t>(arrived(rank, number)) * sizeof(Note);
   }

@@ -1,6 +1,5 @@
 #include "network/endpoint.hpp"
 
-
 #include "base/error.hpp"
 #include "base/format.hpp"
 

@@ -154,12 +154,31 @@ TEST(Describe, EnvironmentShowsInPlanAndConfig) {
   });
 }
 
+TEST(Describe, AWindowsTransport) {
+  in_child({{"ESPALIER_WINDOW_TRANSPORT", "rma"}}, [] {
+    EXPECT_EQ(ask(R"({"what": "window"})")["transport"], "memory");
+    const json rma = ask(R"({"what": "window", "nodes": 3})");
+    EXPECT_EQ(rma["transport"], "rma");
+    EXPECT_EQ(rma["why"], "ESPALIER_WINDOW_TRANSPORT=rma");
+    EXPECT_EQ(rma["origin"], "environment");
+    EXPECT_EQ(ask(R"({"what": "window", "nodes": 3, "rma": false})")["transport"], "message");
+    EXPECT_TRUE(ask(R"({"what": "window", "nodes": 0})").contains("error"));
+  });
+  in_child({{"ESPALIER_WINDOW_TRANSPORT", "pigeon"}}, [] {
+    const json window = ask(R"({"what": "window", "nodes": 2})");
+    EXPECT_EQ(window["transport"], "message");
+    EXPECT_EQ(window["origin"], "default");
+    EXPECT_NE(ask(R"({"what": "config"})")["warnings"][0].get<std::string>().find("auto, message, rma or notify"),
+              std::string::npos);
+  });
+}
+
 TEST(Describe, RequestsThatCannotBeServedSayWhy) {
   in_child({}, [] {
     const std::pair<const char*, const char*> requests[] = {
         {"", "parse"},
         {"{\"what\"", "parse"},
-        {"{}", "topology, plan, network or config"},
+        {"{}", "topology, plan, network, window or config"},
         {R"({"what": "weather"})", "weather"},
         {R"({"what": "plan"})", "barrier, bcast, reduce, allreduce"},
         {R"({"what": "plan", "collective": "alltoallw"})", "alltoallw"},

@@ -17,7 +17,9 @@ FAULTS = {"impi": {"I_MPI_ADJUST_REDUCE": "1"}}
 
 
 def build(host, name):
-    """A program of this folder, or one of tests/mpi."""
+    """A program of this folder, or one of tests/mpi; a path is one that is built already."""
+    if isinstance(name, Path):
+        return name
     own = any((SOURCES / f"{name}{ending}").exists() for ending in ("", ".c"))
     return hosts.program(host, name, SOURCES if own else hosts.SOURCES)
 

@@ -7,6 +7,7 @@ import sys
 
 import hosts
 import pytest
+import windows
 
 EXAMPLES = hosts.REPOSITORY / "examples"
 STRICT = {"ESPALIER_FALLBACK": "error"}
@@ -61,6 +62,17 @@ def test_a_wrong_command_line_is_refused(launch):
     host = hosts.HOSTS["mpich"]
     run = launch(host, 2, compiled(host), "--grid", 1, env=STRICT)
     assert run.status != 0 and "fewer rows than ranks" in run.err, str(run)
+
+
+@pytest.mark.needs_espalier
+@pytest.mark.parametrize("nodes, carried", [("1", "memory"), ("2+1", "message")])
+def test_halo_exchange(launch, host, nodes, carried):
+    """Windows and MPI_Sendrecv give the same bits, on one node and on two."""
+    program = windows.with_library(host, "halo_exchange", EXAMPLES)
+    run = launch(host, 3, program, "--columns", 100, "--steps", 200, env={"ESPALIER_NODES": nodes})
+    line = re.search(r"^halo_exchange: ranks 3, nodes (\d) \((\w+)\), steps 200, window \S+ us a step, .*, right$", run.out, re.M)
+    assert run.status == 0 and line, str(run)
+    assert (line[1], line[2]) == ("1" if nodes == "1" else "2", carried)
 
 
 @pytest.mark.needs_espalier

@@ -7,11 +7,15 @@ from dataclasses import dataclass, replace
 import hosts
 
 
-def program(host):
-    """It calls libespalier.so, as its users' programs do; the interposer, which is loaded first, has the same calls."""
+def with_library(host, name, sources=hosts.SOURCES):
+    """Built with libespalier.so, as its users' programs are; the interposer, which is loaded first, has the same calls."""
     flags = [*host.flags, f"-I{hosts.REPOSITORY / 'include'}"]
     libraries = [*host.libraries, f"-L{hosts.LIBRARIES}", "-lespalier", f"-Wl,-rpath,{hosts.LIBRARIES}"]
-    return hosts.program(replace(host, flags=flags, libraries=libraries), "windows")
+    return hosts.program(replace(host, flags=flags, libraries=libraries), name, sources)
+
+
+def program(host):
+    return with_library(host, "windows")
 
 
 @dataclass

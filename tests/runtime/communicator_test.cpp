@@ -171,6 +171,7 @@ struct Untouched final : network::Transport {
   network::Ticket send(int, int, const void*, std::size_t) override { throw Error("a message was sent"); }
   network::Ticket receive(int, int, void*, std::size_t) override { throw Error("a message was wanted"); }
   bool test(network::Ticket) override { throw Error("a message was tested"); }
+  std::optional<network::Arrival> probe(int) override { return std::nullopt; }
   void poke() override {}
   int tags() const override { return 1 << 15; }
 };
