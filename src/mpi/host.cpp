@@ -172,6 +172,16 @@ Mode resolve(void* caller) {
   return now;
 }
 
+std::string words_of(int code) {
+  char text[8192] = {};  // more than any host's MPI_MAX_ERROR_STRING
+  int length = 0;
+  if (host.Error_string(code, text, &length) != MPI_SUCCESS) return "code " + std::to_string(code);
+  std::string words(text, static_cast<std::size_t>(length));
+  for (char& c : words)
+    if (c == '\n') c = ' ';
+  return words;
+}
+
 int no_such_function(const char* name) {
   std::fprintf(stderr,
                "espalier: %s was called, but no MPI library in this process provides it; "

@@ -11,8 +11,8 @@ namespace espalier::mpi {
 
 inline void check_one_sided(int code, const char* what) {
   if (code != MPI_SUCCESS)
-    throw Error(std::string("the host's ") + what + " failed with code " + std::to_string(code) +
-                "; ESPALIER_WINDOW_TRANSPORT=message does without it");
+    throw Error(std::string("the host's ") + what + " failed (" + words_of(code) +
+                "); ESPALIER_WINDOW_TRANSPORT=message does without it");
 }
 
 /// The ranks of a window as a communicator. Freed with it.

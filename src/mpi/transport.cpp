@@ -30,8 +30,8 @@ MPI_Request request_of(Ticket ticket) {
 void check(int code, const char* what, int process) {
   if (code == MPI_SUCCESS) return;
   std::string peer = process < 0 ? "" : " with process " + std::to_string(process) + " of MPI_COMM_WORLD";
-  throw Error(std::string("the host's ") + what + peer + " failed with code " + std::to_string(code) +
-              "; do all ranks call the same collective with equal sizes?");
+  throw Error(std::string("the host's ") + what + peer + " failed (" + words_of(code) +
+              "); do all ranks call the same collective with equal sizes?");
 }
 
 class HostTransport final : public network::Transport {

@@ -53,6 +53,7 @@ void test_stream(espalier_comm* comm, long notifications, int ids, std::size_t b
         DO(espalier_window_notify(window, previous, credits + id, static_cast<std::uint32_t>(received + 1)));
       }
     }
+    DO(espalier_window_flush(window));  // the sources go
   }
   DO(espalier_barrier(comm));
 }
