@@ -37,7 +37,11 @@ int main(int argc, char** argv) {
   const int arguments = subject == "stream" ? 3 : 0;
   if (argc < 2 + arguments) MPI_Abort(MPI_COMM_WORLD, 2);
   if (argc > 2 + arguments) seed = static_cast<unsigned>(std::atoi(argv[2 + arguments]));
-  DO(espalier_comm_world(&comm));
+  if (espalier_comm_world(&comm) != ESPALIER_OK) {  // and no abort, after which a launcher may lose the words
+    std::fprintf(stderr, "windows: %s\n", espalier_error_text());
+    MPI_Finalize();
+    return 5;
+  }
   CHECK(espalier_comm_rank(comm) == my_rank() && espalier_comm_size(comm) == ranks());
   {
     const Window window(comm, 64, 1);
