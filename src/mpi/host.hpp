@@ -121,7 +121,7 @@ struct Constants {
   MPI_Datatype datatype_null, byte, integer;
   MPI_Op op_null, replace;
   MPI_Errhandler errors_return;
-  MPI_Datatype notification;  // 32 bits, unsigned
+  MPI_Datatype notification;  // 64 bits, unsigned
   MPI_Info info_null;
 };
 

@@ -1,6 +1,8 @@
 // One-sided access by MPI_Put, and MPI_Accumulate for the notification.
 #pragma once
 
+#include <unordered_map>
+
 #include "mpi/host_window.hpp"
 #include "network/window/one_sided.hpp"
 
@@ -26,6 +28,11 @@ class RmaWindow final : public network::OneSided {
   bool close() override;
 
  private:
+  std::uint64_t note_for(int rank, int id, std::uint32_t value);
+
+  int rank_, size_, ids_;
+  std::uint32_t puts_ = 0;
+  std::unordered_map<std::uint64_t, std::uint32_t> last_;  // numbers, by rank and id
   HostGroup group_;
   HostWindow data_, notifications_;
 };

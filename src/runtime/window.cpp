@@ -113,14 +113,15 @@ class Window::Negotiation {
   std::unique_ptr<Window> agree() {
     std::unique_ptr<Window> window(new Window);
     window->rank_ = bootstrap_.rank;
+    window->choice_ = choose_window_transport(Config::instance().text("ESPALIER_WINDOW_TRANSPORT"),
+                                              placement_.nodes(), means());
     window->segment_ = std::make_unique<WindowSegment>(
         bootstrap_, placement_.ranks_of[static_cast<std::size_t>(node())],
-        WindowSegment::Size{request_.bytes, request_.ids, static_cast<std::byte*>(request_.bound)});
+        WindowSegment::Size{request_.bytes, request_.ids, window->choice_.transport == WindowTransport::rma,
+                            static_cast<std::byte*>(request_.bound)});
     window->view_ = std::make_unique<network::NodeWindow>(
         team(), window->segment_->memory(),
         network::NodeWindow::Waiting{patience(), [] { Process::instance().poke(); }});
-    window->choice_ = choose_window_transport(Config::instance().text("ESPALIER_WINDOW_TRANSPORT"),
-                                              placement_.nodes(), means());
     if (window->choice_.transport != WindowTransport::memory) connect(*window);
     Process::instance().windows().add(*window->view_);
     // Nobody puts before all can take.

@@ -41,14 +41,19 @@ std::uint64_t random_number() {
 std::string token_text(std::uint64_t token) { return formatted("window-{:016x}", token); }
 std::string name_of(std::uint64_t token) { return "/espalier-" + token_text(token); }
 
-std::size_t data_offset(int ids) {
+std::size_t landings_bytes(const WindowSegment::Size& size) {
+  return size.landings ? network::Landings::words(size.ids) * sizeof(network::Landings::Word) : 0;
+}
+
+std::size_t data_offset(const WindowSegment::Size& size) {
   const std::size_t page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  const std::size_t bytes = static_cast<std::size_t>(ids) * sizeof(network::Notifications::Value);
+  const std::size_t bytes =
+      landings_bytes(size) + static_cast<std::size_t>(size.ids) * sizeof(network::Notifications::Value);
   return (bytes + page - 1) / page * page;
 }
 
 std::size_t total(const WindowSegment::Size& size) {
-  return data_offset(size.ids) + (size.bound ? 0 : size.bytes);
+  return data_offset(size) + (size.bound ? 0 : size.bytes);
 }
 
 // All ranks throw what the first that failed says.
@@ -135,9 +140,13 @@ void WindowSegment::check_bound(const Bootstrap& bootstrap) const {
 }
 
 network::WindowMemory WindowSegment::memory() const {
-  auto* values = reinterpret_cast<network::Notifications::Value*>(segment_.base());
-  std::byte* data = size_.bound ? size_.bound : segment_.base() + data_offset(size_.ids);
-  return {data, size_.bytes, network::Notifications(values, size_.ids)};
+  auto* values = reinterpret_cast<network::Notifications::Value*>(segment_.base() + landings_bytes(size_));
+  std::byte* data = size_.bound ? size_.bound : segment_.base() + data_offset(size_);
+  const network::Landings landings =
+      size_.landings
+          ? network::Landings(reinterpret_cast<network::Landings::Word*>(segment_.base()), size_.ids)
+          : network::Landings();
+  return {data, size_.bytes, network::Notifications(values, size_.ids, landings)};
 }
 
 }  // namespace espalier::runtime

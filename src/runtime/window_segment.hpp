@@ -12,12 +12,13 @@
 namespace espalier::runtime {
 
 /// One anonymous piece of memory, gone when the last rank has unmapped it, a dead one included:
-/// [notifications][the data, unless the user binds memory of his own]. Its pages are taken at once.
+/// [landings][notifications][the data, unless the user binds memory of his own]. Its pages are taken at once.
 class WindowSegment {
  public:
   struct Size {
     std::size_t bytes = 0;  ///< of data
     int ids = 0;
+    bool landings = false;       ///< for one-sided calls
     std::byte* bound = nullptr;  ///< the user's memory for the data, shared by the ranks of the node; or null
   };
 

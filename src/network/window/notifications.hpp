@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "network/window/landings.hpp"
+
 namespace espalier::network {
 
 /// A view of an array of values, one for each id, zero where nothing has come. Thread-safe, and shared
@@ -14,19 +16,27 @@ class Notifications {
   using Value = std::atomic<std::uint32_t>;
   static_assert(Value::is_always_lock_free, "notifications are shared between processes");
 
-  Notifications(Value* values, int ids) : values_(values), ids_(ids) {}
+  /// `landings`: what one-sided calls leave; none where there are no such calls.
+  Notifications(Value* values, int ids, Landings landings = {})
+      : values_(values), ids_(ids), landings_(landings) {}
 
   int ids() const { return ids_; }
-  Value* values() const { return values_; }
+  const Landings& landings() const { return landings_; }
 
   /// Release: pairs with the acquires below. What the setter wrote before, or has seen written, is visible to
   /// whoever sees the value.
   void set(int id, std::uint32_t value) const { values_[id].store(value, std::memory_order_release); }
 
-  std::uint32_t test(int id) const { return values_[id].load(std::memory_order_acquire); }
+  std::uint32_t test(int id) const {
+    const std::uint32_t value = values_[id].load(std::memory_order_acquire);
+    return value == 0 && landings_ ? landings_.test(id) : value;
+  }
 
   /// Acquire, as test(); release, so that whoever sees the zero sees what this rank did before.
-  std::uint32_t reset(int id) const { return values_[id].exchange(0, std::memory_order_acq_rel); }
+  std::uint32_t reset(int id) const {
+    const std::uint32_t value = values_[id].exchange(0, std::memory_order_acq_rel);
+    return value == 0 && landings_ ? landings_.reset(id) : value;
+  }
 
   /// The lowest of these ids whose value is not zero, -1 if there is none.
   int find(int first, int count) const {
@@ -35,6 +45,8 @@ class Notifications {
       if (values_[id].load(std::memory_order_relaxed) != 0) {
         std::atomic_thread_fence(std::memory_order_acquire);
         return id;
+      } else if (landings_ && landings_.test(id) != 0) {
+        return id;
       }
     return -1;
   }
@@ -42,6 +54,7 @@ class Notifications {
  private:
   Value* values_;
   int ids_;
+  Landings landings_;
 };
 
 }  // namespace espalier::network

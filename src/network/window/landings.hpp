@@ -1,0 +1,53 @@
+// Where a host's one-sided calls leave notifications.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace espalier::network {
+
+/// A view of two words for each id: one that the host alone writes, and one that the ranks of the node alone
+/// write. A host may store the same word twice (a memcpy of 4 to 7 bytes is two stores), so a rank must not
+/// take a notification back in the word itself: the second store would bring it again. What has arrived is
+/// what differs from what was taken. Thread-safe, and shared between processes.
+class Landings {
+ public:
+  using Word = std::atomic<std::uint64_t>;
+  static_assert(Word::is_always_lock_free, "landings are shared between processes");
+
+  /// None.
+  Landings() = default;
+  Landings(Word* words, int ids) : arrived_(words), taken_(words + ids) {}
+  static std::size_t words(int ids) { return 2 * static_cast<std::size_t>(ids); }
+
+  explicit operator bool() const { return arrived_ != nullptr; }
+  Word* arrived() const { return arrived_; }
+
+  /// What a host writes: never what it wrote before, or the notification is not seen.
+  static std::uint64_t word(std::uint32_t number, std::uint32_t value) {
+    return std::uint64_t{number} << 32 | value;
+  }
+
+  std::uint32_t test(int id) const {
+    const std::uint64_t now = arrived_[id].load(std::memory_order_acquire);
+    return now == taken_[id].load(std::memory_order_relaxed) ? 0 : static_cast<std::uint32_t>(now);
+  }
+
+  /// Of several ranks one gets the value: the one that moves `taken`.
+  std::uint32_t reset(int id) const {
+    std::uint64_t taken = taken_[id].load(std::memory_order_relaxed);
+    for (;;) {
+      const std::uint64_t now = arrived_[id].load(std::memory_order_acquire);
+      if (now == taken) return 0;
+      if (taken_[id].compare_exchange_weak(taken, now, std::memory_order_acq_rel, std::memory_order_acquire))
+        return static_cast<std::uint32_t>(now);
+    }
+  }
+
+ private:
+  Word* arrived_ = nullptr;
+  Word* taken_ = nullptr;
+};
+
+}  // namespace espalier::network
