@@ -22,11 +22,13 @@ def test_the_contract(run_on, name, kind):
     assert check(run_on, name, "2x2", kind, "contract").nodes == 2
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name, kind", CARRIED)
 def test_ids_wrap_around(run_on, name, kind):
     check(run_on, name, "2x1", kind, "stream", 500, 7, 1000)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", hosts.THREE)
 def test_nodes_of_unequal_size(run_on, name):
     assert check(run_on, name, "3+1+3", "message", "contract").nodes == 3
