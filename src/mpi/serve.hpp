@@ -33,7 +33,7 @@ inline int refuse(const Entry& entry, Collective collective, std::size_t bytes, 
 inline int served(bool done, const Entry& entry, Collective collective, std::size_t bytes) {
   if (done) [[likely]]
     return MPI_SUCCESS;
-  return refuse(entry, collective, bytes, entry.communicator->why_host(collective));
+  return refuse(entry, collective, bytes, entry.communicator->why_host());
 }
 
 /// Serves a call, or hands it on as it came. An exception must not pass through the program's frames; `serve`

@@ -22,7 +22,7 @@ void check(const NodesCall& call, const NetworkPlan& network) {
   if (call.ranks_per_node < 1 || call.nodes > most_ranks / call.ranks_per_node)
     throw Error(formatted("{} nodes of {} ranks: the cost model takes 1 to {} ranks in all", call.nodes,
                           call.ranks_per_node, most_ranks));
-  if (call.bytes / network.segment >= most_segments)
+  if (!moves_blocks(call.collective) && call.bytes / network.segment >= most_segments)
     throw Error(formatted("{} bytes in segments of {}: the cost model follows up to {} segments", call.bytes,
                           network.segment, most_segments));
 }
@@ -44,8 +44,7 @@ class Segmented {
   SegmentCost of(std::size_t bytes) const {
     const auto b = static_cast<double>(bytes);
     SegmentCost cost;
-    const int vectors = scans_totals(network_.algorithm, call_.consecutive) ? 1 : call_.ranks_per_node;
-    cost.network = network_cost(call_.collective, network_, wire_, call_.nodes, vectors, b / leaders_);
+    cost.network = network_cost(call_.collective, network_, wire_, call_.nodes, vectors(), b / leaders_);
     for (std::size_t i = 0; i < steps_.size(); ++i)
       (steps_[i].releases ? cost.release : cost.gather) += step_cost(i, b);
     // HIER 3.5, step 4: each rank puts the fold of the nodes below in front of its own result.
@@ -55,7 +54,12 @@ class Segmented {
   }
 
  private:
+  int vectors() const {
+    const bool of_nodes = is_scan(call_.collective) && scans_totals(network_.algorithm, call_.consecutive);
+    return of_nodes ? 1 : call_.ranks_per_node;
+  }
   double step_cost(std::size_t i, double bytes) const {
+    bytes *= steps_[i].share;
     return call_.node_has_memory ? shared_cost(steps_[i].piece, plans_[i], parameters_.node, bytes)
                                  : message_cost(steps_[i].piece, parameters_.node, bytes);
   }
@@ -72,6 +76,29 @@ class Segmented {
 SegmentCost without_node(SegmentCost cost) {
   cost.gather = cost.release = 0;
   return cost;
+}
+
+// The blocks come together on a node, or go apart. Of an allgather the whole is copied out; of an alltoall a
+// rank reads a part of what each other has.
+std::vector<NodeStep> block_steps(const NodesCall& call) {
+  const auto step = [&](Collective collective, bool releases, double share) {
+    const double bytes = static_cast<double>(call.bytes) * share;
+    return NodeStep{{collective, call.ranks_per_node, 1}, static_cast<std::size_t>(bytes), releases, share};
+  };
+  switch (call.collective) {
+    case Collective::allgather:
+    case Collective::allgatherv:
+      return {step(Collective::gather, false, 1),
+              step(Collective::bcast, true, static_cast<double>(call.nodes) * call.ranks_per_node)};
+    case Collective::scatter:
+    case Collective::scatterv:
+      return {step(Collective::scatter, true, 1)};
+    case Collective::alltoall:
+    case Collective::alltoallv:
+      return {step(Collective::gather, false, 1.0 / call.ranks_per_node)};
+    default:
+      return {step(Collective::gather, false, 1)};
+  }
 }
 
 }  // namespace
@@ -95,6 +122,7 @@ std::vector<NodeStep> node_steps(const NodesCall& call, const NetworkPlan& netwo
     default:
       break;
   }
+  if (moves_blocks(call.collective)) return block_steps(call);
   if (!is_scan(call.collective)) return {};
   if (scans_totals(network.algorithm, call.consecutive))
     return {step(call.collective, false), step(Collective::bcast, true)};
@@ -108,7 +136,9 @@ Prediction predict(const NodesCall& call, const NetworkPlan& network, const Node
   const bool is_barrier = call.collective == Collective::barrier;
   Prediction result;
   if (call.bytes == 0 && !is_barrier) return result;
-  const std::size_t length = std::min(network.segment, std::max<std::size_t>(call.bytes, 1));
+  // Blocks are not joined segment by segment.
+  const std::size_t whole = std::max<std::size_t>(call.bytes, 1);
+  const std::size_t length = moves_blocks(call.collective) ? whole : std::min(network.segment, whole);
   result.segments = is_barrier ? 1 : (call.bytes + length - 1) / length;
   const std::size_t full = result.segments - 1;
   const SegmentCost segment = segmented.of(is_barrier ? 0 : length);

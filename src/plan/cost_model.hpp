@@ -38,6 +38,7 @@ struct NodeStep {
   NodePiece piece;
   std::size_t bytes = 0;  ///< of a full segment: what the node's rules are asked with
   bool releases = false;  ///< after the network stage, not before
+  double share = 1;       ///< of the segment's bytes that it moves
 };
 
 /// What each node does, in order.

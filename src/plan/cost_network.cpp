@@ -16,10 +16,39 @@ Cost tree_cost(Collective collective, const tree::Spec& spec, const Wire& wire, 
   return tree_up(tree, wire, bytes) + tree_down(tree, wire, bytes);
 }
 
+// `ranks` blocks of each node, or of an alltoall as many for each other rank.
+Cost blocks_cost(Collective collective, const NetworkPlan& plan, const Wire& wire, int nodes, int ranks,
+                 double bytes) {
+  if (plan.algorithm == Algorithm::ring) return allgather_ring(wire, nodes, ranks * bytes);
+  if (plan.algorithm == Algorithm::dissemination) return allgather_bruck(wire, nodes, ranks * bytes, ways);
+  const bool to_all = collective == Collective::alltoall || collective == Collective::alltoallv;
+  const double block = to_all ? bytes / nodes / ranks : bytes;
+  if (block < static_cast<double>(plan.segment)) return messages(wire, nodes - 1, ranks * block);
+  return messages(wire, (nodes - 1) * ranks, block);
+}
+
 }  // namespace
 
+bool moves_blocks(Collective collective) {
+  switch (collective) {
+    case Collective::allgather:
+    case Collective::allgatherv:
+    case Collective::gather:
+    case Collective::gatherv:
+    case Collective::scatter:
+    case Collective::scatterv:
+    case Collective::alltoall:
+    case Collective::alltoallv:
+      return true;
+    default:
+      return false;
+  }
+}
+
 int leaders_of(Collective collective, const NetworkPlan& plan, int ranks_per_node, bool node_has_memory) {
-  if (collective != Collective::allreduce || !node_has_memory) return 1;
+  const bool is_split =
+      collective == Collective::allreduce || (plan.algorithm == Algorithm::ring && moves_blocks(collective));
+  if (!is_split || !node_has_memory) return 1;
   return plan.leaders == 0 ? ranks_per_node : std::min(plan.leaders, ranks_per_node);
 }
 
@@ -31,10 +60,13 @@ Wire shared_by(const CostParameters& parameters, int leaders) {
 
 Cost network_cost(Collective collective, const NetworkPlan& plan, const Wire& wire, int nodes, int vectors,
                   double bytes) {
+  if (moves_blocks(collective) && plan.algorithm != Algorithm::host)
+    return blocks_cost(collective, plan, wire, nodes, vectors, bytes);
   const bool is_scan = collective == Collective::scan || collective == Collective::exscan;
   switch (plan.algorithm) {
     case Algorithm::dissemination:
-      return dissemination(wire, nodes, ways);
+      return collective == Collective::barrier ? dissemination(wire, nodes, ways)
+                                               : partial_reductions(wire, nodes, bytes);
     case Algorithm::tree:
       return tree_cost(collective, plan.tree, wire, nodes, bytes);
     case Algorithm::scatter_allgather:

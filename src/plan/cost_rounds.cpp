@@ -80,6 +80,13 @@ double scatter_time(const Wire& wire, int slices, double bytes) {
 
 Cost dissemination(const Wire& wire, int n, int ways) { return bruck(wire, n, 0, ways); }
 
+Cost partial_reductions(const Wire& wire, int n, double bytes) {
+  const int more = std::popcount(static_cast<unsigned>(n)) - 1;
+  const Cost early = {interval(wire, bytes), 2 * wire.overhead, on_port(wire, bytes), 0};
+  return times(std::bit_width(static_cast<unsigned>(n)) - 1, exchange(wire, bytes) + fold(wire, bytes)) +
+         times(more, early + fold(wire, bytes));
+}
+
 Cost recursive_doubling(const Wire& wire, int n, double bytes) {
   return into_core(wire, n, bytes) + times(ceil_log2(core_of(n)), exchange(wire, bytes) + fold(wire, bytes)) +
          out_of_core(wire, n, bytes);
@@ -104,6 +111,12 @@ Cost ring(const Wire& wire, int n, double bytes) {
 Cost gather_all(const Wire& wire, int n, double bytes, int ways) {
   return copy(wire, bytes) + bruck(wire, n, bytes, ways) + fold(wire, (n - 1) * bytes);
 }
+
+Cost allgather_bruck(const Wire& wire, int n, double bytes, int ways) { return bruck(wire, n, bytes, ways); }
+
+Cost allgather_ring(const Wire& wire, int n, double bytes) { return times(n - 1, exchange(wire, bytes)); }
+
+Cost messages(const Wire& wire, int count, double bytes) { return exchanges(wire, {{count, bytes}}); }
 
 Cost scatter_allgather(const Wire& wire, int n, double bytes) {
   if (n == 1) return {};

@@ -11,6 +11,11 @@ namespace espalier::plan {
 /// interval after the one before.
 Cost dissemination(const Wire& wire, int n, int ways = 2);
 
+/// An allreduce: floor(log2 n) (a + bG + bR), and a message that comes meanwhile and a fold for each further
+/// power of two in n (NOTIFY III). With one vector a message; where the order of folds shows, up to 2 k of
+/// 2^k peers travel.
+Cost partial_reductions(const Wire& wire, int n, double bytes);
+
 /// log2(n) (a + bG + bR); another exchange before and after for the leaders beyond the largest power of two
 /// (R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of Collective Communication Operations in MPICH",
 /// 2005, section 4.5; HIER's [15]).
@@ -30,6 +35,13 @@ Cost ring(const Wire& wire, int n, double bytes);
 /// "Efficient Algorithms for All-to-All Communications in Multiport Message-Passing Systems", 1997, the
 /// concatenation).
 Cost gather_all(const Wire& wire, int n, double bytes, int ways = 2);
+
+/// The same without folds, for parts of `bytes` each.
+Cost allgather_bruck(const Wire& wire, int n, double bytes, int ways = 2);
+/// (n-1) (a + bG): one link carries all but its own part.
+Cost allgather_ring(const Wire& wire, int n, double bytes);
+/// `count` messages to one leader, or from it, or as many each way: one behind the other.
+Cost messages(const Wire& wire, int count, double bytes);
 
 /// A bcast: ceil(log2 n) a + (n-1)/n bG to scatter, (n-1) (a + b/n G) to collect (Thakur et al., section 4.2;
 /// the longest way down the binomial tree is the one to the half that is sent first).

@@ -12,12 +12,13 @@
 namespace espalier::plan {
 
 enum class Algorithm : unsigned char {
-  host,         ///< left to the host MPI
-  exchange,     ///< every rank publishes, every rank reads all others
-  central,      ///< one arrival counter; the last to arrive does the work for everybody
-  tree,         ///< release and gather along trees (RG)
-  sliced,       ///< every rank reduces its slice straight from all others' slots, then all copy
-  direct,       ///< whoever wants data reads them from the slots of whoever has them
+  host,      ///< left to the host MPI
+  exchange,  ///< every rank publishes, every rank reads all others
+  central,   ///< one arrival counter; the last to arrive does the work for everybody
+  tree,      ///< release and gather along trees (RG)
+  sliced,    ///< every rank reduces its slice straight from all others' slots, then all copy
+  direct,    ///< whoever wants data reads them from the slots of whoever has them; between nodes: gets them
+             ///< in one message a node, or a rank where they are long
   single_copy,  ///< readers read straight from the owner's buffer, through the kernel
   // between nodes, beside `host` and `tree`:
   dissemination,       ///< every leader hears from all others in ceil(log2 nodes) rounds
@@ -88,9 +89,11 @@ inline constexpr int ways = 4;
 /// The network stage of a communicator that spans nodes; its node stages have a Plan each.
 struct NetworkPlan {
   Algorithm algorithm = Algorithm::host;
-  std::size_t segment = 128 * 1024;  ///< bytes that travel while the node works on others
-  int leaders = 1;                   ///< ranks of each node that carry a share of an allreduce; 0: all
-  tree::Spec tree;                   ///< between the nodes, where the algorithm is `tree`
+  /// Bytes that travel while the node works on others. Allgather by `ring`: of a block. Gather, scatter and
+  /// alltoall: so long a rank's block travels by itself, not with those of its node.
+  std::size_t segment = 128 * 1024;
+  int leaders = 1;  ///< ranks of each node that carry a share of an allreduce or allgather; 0: all
+  tree::Spec tree;  ///< between the nodes, where the algorithm is `tree`
   Origin origin;
 };
 

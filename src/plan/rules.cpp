@@ -295,8 +295,8 @@ std::vector<Algorithm> network_algorithms_of(Collective collective) {
     case Collective::reduce:
       return {Algorithm::host, Algorithm::tree, Algorithm::rabenseifner};
     case Collective::allreduce:
-      return {Algorithm::host,         Algorithm::tree, Algorithm::recursive_doubling,
-              Algorithm::rabenseifner, Algorithm::ring, Algorithm::gather_all};
+      return {Algorithm::host, Algorithm::tree,       Algorithm::recursive_doubling, Algorithm::rabenseifner,
+              Algorithm::ring, Algorithm::gather_all, Algorithm::dissemination};
     case Collective::scan:
     case Collective::exscan:
       return {Algorithm::host, Algorithm::recursive_doubling, Algorithm::chain, Algorithm::gather_all,
@@ -304,9 +304,18 @@ std::vector<Algorithm> network_algorithms_of(Collective collective) {
     case Collective::reduce_scatter_block:
     case Collective::reduce_scatter:
       return {Algorithm::host, Algorithm::allreduce};
-    default:
-      return {Algorithm::host};
+    case Collective::allgather:
+    case Collective::allgatherv:
+      return {Algorithm::host, Algorithm::dissemination, Algorithm::ring};
+    case Collective::gather:
+    case Collective::gatherv:
+    case Collective::scatter:
+    case Collective::scatterv:
+    case Collective::alltoall:
+    case Collective::alltoallv:
+      return {Algorithm::host, Algorithm::direct};
   }
+  return {};
 }
 
 bool needs_consecutive_ranks(Collective collective, Algorithm algorithm) {

@@ -44,4 +44,12 @@ struct Operation {
 // constructors.
 const Operation* find(Op op, Type type) noexcept;
 
+// Whether elements give the same bits in whatever order they are folded: integers and truth values do, but
+// for maxloc and minloc, whose pairs are left out.
+constexpr bool folds_in_any_order(const Operation& operation) {
+  const bool is_integer = operation.type <= Type::uint64;
+  const bool is_truth = operation.type >= Type::boolean && operation.type <= Type::byte;
+  return (is_integer || is_truth) && operation.op < Op::maxloc;
+}
+
 }  // namespace espalier::reduce

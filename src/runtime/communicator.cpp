@@ -49,11 +49,13 @@ Communicator::State::State(const NodeState& node, const NodeShare& agreement, in
       machine(arena.at(share.offset), layout, rank,
               machine::wait_policy(wait_mode(), agreement.ranks_per_core), poke) {}
 
-// The share goes back when the last rank has left. acq_rel: all ranks' last accesses come before its reuse.
+// The shares go back when the last rank has left. acq_rel: all ranks' last accesses come before its reuse.
 Communicator::State::~State() {
   auto* life = reinterpret_cast<memory::FlagLine*>(arena.at(share.offset) + layout.life());
-  if (life->step.fetch_add(1, std::memory_order_acq_rel) + 1 == static_cast<memory::Step>(layout.ranks))
-    arena.free(share);
+  if (life->step.fetch_add(1, std::memory_order_acq_rel) + 1 != static_cast<memory::Step>(layout.ranks))
+    return;
+  if (area_share) arena.free(area_share);
+  arena.free(share);
 }
 
 Communicator::Communicator() = default;
@@ -81,10 +83,8 @@ std::unique_ptr<Communicator> Communicator::create(const Bootstrap& bootstrap) {
   return communicator;
 }
 
-std::string Communicator::why_host(Collective collective) const {
+std::string Communicator::why_host() const {
   if (!active_) return refusal_;
-  if (spanning_ && plan::network_algorithms_of(collective).size() == 1)
-    return "across nodes this collective is the host's";
   return "its rule says host";
 }
 

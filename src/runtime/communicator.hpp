@@ -51,8 +51,8 @@ class Communicator {
   /// False: every collective of this communicator is the host's; refusal() says why (the same on all ranks).
   bool active() const { return active_; }
   const std::string& refusal() const { return refusal_; }
-  /// Why a call of this collective was left to the host.
-  std::string why_host(Collective collective) const;
+  /// Why a call was left to the host.
+  std::string why_host() const;
 
   bool barrier();
   /// `bytes` of packed data from the root's buffer to everybody's.

@@ -13,7 +13,7 @@ using plan::Plan;
 
 bool Communicator::allgather(const void* send, void* receive, std::size_t bytes) {
   if (!state_) {
-    if (spanning_) return false;
+    if (spanning_) return spanning_->allgather(send, receive, bytes);
     if (active_) copy_alone(receive, send, bytes);
     return active_;
   }
@@ -26,7 +26,7 @@ bool Communicator::allgather(const void* send, void* receive, std::size_t bytes)
 
 bool Communicator::allgatherv(const void* send, void* receive, const Blocks& blocks) {
   if (!state_) {
-    if (spanning_) return false;
+    if (spanning_) return spanning_->allgatherv(send, receive, blocks);
     if (active_) copy_alone(at_offset(receive, blocks.offsets[0]), send, blocks.bytes[0]);
     return active_;
   }
@@ -40,7 +40,7 @@ bool Communicator::allgatherv(const void* send, void* receive, const Blocks& blo
 
 bool Communicator::alltoall(const void* send, void* receive, std::size_t bytes) {
   if (!state_) {
-    if (spanning_) return false;
+    if (spanning_) return spanning_->alltoall(send, receive, bytes);
     if (active_) copy_alone(receive, send, bytes);
     return active_;
   }
@@ -53,7 +53,7 @@ bool Communicator::alltoall(const void* send, void* receive, std::size_t bytes) 
 
 bool Communicator::alltoallv(const void* send, const Blocks& out, void* receive, const Blocks& in) {
   if (!state_) {
-    if (spanning_) return false;
+    if (spanning_) return spanning_->alltoallv(send, out, receive, in);
     if (active_ && send != in_place)
       copy_alone(at_offset(receive, in.offsets[0]), at_offset(send, out.offsets[0]), out.bytes[0]);
     return active_;

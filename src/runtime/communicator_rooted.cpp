@@ -12,7 +12,7 @@ using plan::Plan;
 
 bool Communicator::gather(const void* send, void* receive, std::size_t bytes, int root) {
   if (!state_) {
-    if (spanning_) return false;
+    if (spanning_) return spanning_->gather(send, receive, bytes, root);
     if (active_) copy_alone(receive, send, bytes);
     return active_;
   }
@@ -33,7 +33,7 @@ bool Communicator::gather(const void* send, void* receive, std::size_t bytes, in
 bool Communicator::gatherv(const void* send, std::size_t bytes, void* receive, const Blocks& blocks,
                            int root) {
   if (!state_) {
-    if (spanning_) return false;
+    if (spanning_) return spanning_->gatherv(send, bytes, receive, blocks, root);
     if (active_) copy_alone(at_offset(receive, blocks.offsets[0]), send, bytes);
     return active_;
   }
@@ -46,7 +46,7 @@ bool Communicator::gatherv(const void* send, std::size_t bytes, void* receive, c
 
 bool Communicator::scatter(const void* send, void* receive, std::size_t bytes, int root) {
   if (!state_) {
-    if (spanning_) return false;
+    if (spanning_) return spanning_->scatter(send, receive, bytes, root);
     if (active_) copy_alone(receive, send, bytes);
     return active_;
   }
@@ -70,7 +70,7 @@ bool Communicator::scatter(const void* send, void* receive, std::size_t bytes, i
 bool Communicator::scatterv(const void* send, const Blocks& blocks, void* receive, std::size_t bytes,
                             int root) {
   if (!state_) {
-    if (spanning_) return false;
+    if (spanning_) return spanning_->scatterv(send, blocks, receive, bytes, root);
     if (active_ && receive != in_place) copy_alone(receive, at_offset(send, blocks.offsets[0]), bytes);
     return active_;
   }

@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "collective/nodes/allgather_shared.hpp"
 #include "machine/host_machine.hpp"
 #include "plan/selector.hpp"
 #include "runtime/agreement.hpp"
@@ -49,6 +50,8 @@ struct Communicator::State {
   plan::Selector selector;
   Places places;
   machine::HostMachine machine;
+  memory::Share area_share;  ///< none: no area yet; of a communicator that spans nodes (spanning_area.cpp)
+  collective::nodes::SharedArea area;
 
  private:
   template <class Body>

@@ -1,13 +1,16 @@
 // The collectives of a communicator whose ranks are on several nodes.
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <limits>
 #include <map>
 #include <memory>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "collective/nodes/allgather.hpp"
 #include "collective/nodes/allreduce.hpp"
 #include "collective/nodes/bcast.hpp"
 #include "collective/scan.hpp"
@@ -38,6 +41,15 @@ class Spanning {
   /// Of both kinds. `edges`: where each rank's block begins, in bytes, and where the last ends.
   bool reduce_scatter(Collective collective, const void* send, void* receive,
                       std::span<const std::size_t> edges, const reduce::Operation& operation);
+
+  bool allgather(const void* send, void* receive, std::size_t bytes);
+  bool allgatherv(const void* send, void* receive, const Blocks& blocks);
+  bool gather(const void* send, void* receive, std::size_t bytes, int root);
+  bool gatherv(const void* send, std::size_t bytes, void* receive, const Blocks& blocks, int root);
+  bool scatter(const void* send, void* receive, std::size_t bytes, int root);
+  bool scatterv(const void* send, const Blocks& blocks, void* receive, std::size_t bytes, int root);
+  bool alltoall(const void* send, void* receive, std::size_t bytes);
+  bool alltoallv(const void* send, const Blocks& out, void* receive, const Blocks& in);
 
   bool reduce(const void* send, void* receive, std::size_t bytes, const UserOperation& operation, int root);
   bool allreduce(const void* send, void* receive, std::size_t bytes, const UserOperation& operation);
@@ -81,6 +93,27 @@ class Spanning {
   Peers one_a_node(const std::vector<int>& ranks);
   Peers everybody();
   int leaders_of(const plan::NetworkPlan& plan, std::size_t extent) const;
+  /// Whether each node's ranks have an area of so many bytes in common; agreed by all ranks, which is a
+  /// collective where the area has to grow.
+  bool have_area(std::size_t bytes);
+  bool grow_area(std::size_t bytes);
+  template <class B>
+  bool allgather_blocks(Collective collective, const void* send, void* receive, const B& blocks);
+  template <class B>
+  void allgather_everywhere(const collective::nodes::Allgather<B>& call, Collective collective,
+                            const plan::NetworkPlan& plan);
+  template <class B>
+  bool gather_blocks(Collective collective, const void* send, std::size_t bytes, void* receive,
+                     const B& blocks, int root);
+  template <class B>
+  bool scatter_blocks(Collective collective, const void* send, const B& blocks, void* receive,
+                      std::size_t bytes, int root);
+  template <class B>
+  bool alltoall_blocks(Collective collective, std::size_t bytes, const void* send, const B& out,
+                       void* receive, const B& in);
+  /// False where the slots of the largest node are too small for what its ranks tell each other in front of
+  /// the data.
+  bool slots_hold(std::size_t head_for_each_rank) const;
   void reduce_everywhere(const collective::Reduction& reduction, const plan::NetworkPlan& plan);
   void reduce_whole_everywhere(const void* send, void* receive, std::size_t bytes,
                                const UserOperation& operation, const plan::NetworkPlan& plan);
@@ -105,6 +138,9 @@ class Spanning {
   std::vector<int> last_ranks_;                 // of each node
   std::map<std::pair<const plan::NetworkPlan*, int>, Roles> roles_;
   Room vectors_, scratch_, whole_;
+  std::array<Room, 4> exchanged_;                                     // what an alltoall sets aside
+  std::size_t area_bytes_ = 0;                                        // that all nodes have
+  std::size_t no_area_of_ = std::numeric_limits<std::size_t>::max();  // so much a node could not give
 };
 
 }  // namespace espalier::runtime

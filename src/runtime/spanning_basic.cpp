@@ -92,8 +92,10 @@ void Spanning::reduce_everywhere(const collective::Reduction& reduction, const N
   const std::size_t lane = Segments(reduction.bytes, plan.segment, extent).longest() + extent;
   std::byte* scratch = nullptr;
   if (local_rank() < leaders)
-    scratch = scratch_.of(
-        window * lane * collective::nodes::scratch_vectors(plan.algorithm, nodes_.placement.nodes(), place));
+    scratch =
+        scratch_.of(window * lane *
+                    collective::nodes::scratch_vectors(plan.algorithm, my_node(), nodes_.placement.nodes(),
+                                                       place, reduction.operation));
   on_stage([&]<class Stage>(Stage& stage) {
     if constexpr (collective::nodes::SplittingStage<Stage>)
       if (leaders > 1) {

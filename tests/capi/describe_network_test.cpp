@@ -124,7 +124,7 @@ TEST(DescribeNetwork, MoreRanksThanCoresAsksOtherRulesOfTheNode) {
 TEST(DescribeNetwork, WhereNothingIsPredictedItSaysWhy) {
   in_child({}, [] {
     const std::pair<json, const char*> cases[] = {
-        {request("allgather", 8), "host MPI"},
+        {with(request("allgather", 8), {{"network", {{"network", "host"}}}}), "host MPI"},
         {with(request("reduce", 8), {{"commutative", false}}), "predefined operators"},
         {with(request("reduce", 8), {{"model", nullptr}}), "no cost model"},
     };
@@ -134,7 +134,7 @@ TEST(DescribeNetwork, WhereNothingIsPredictedItSaysWhy) {
       EXPECT_TRUE(answer["prediction"].is_null());
       EXPECT_NE(answer["no_prediction"].get<std::string>().find(part), std::string::npos) << answer;
     }
-    EXPECT_TRUE(ask(request("allgather", 8))["node"].empty());
+    EXPECT_TRUE(ask(cases[0].first)["node"].empty());
     EXPECT_FALSE(ask(with(request("bcast", 8), {{"commutative", false}}))["prediction"].is_null());
   });
 }

@@ -8,8 +8,8 @@ import pytest
 from conftest import LAYOUTS
 
 # Subjects of the checked program that must run across nodes without the host MPI (ESPALIER_FALLBACK=error).
-WITHOUT_THE_HOST = ("barrier", "roots", "sizes", "zero", "in_place", "operators", "pairs", "user_operators", "derived", "prefixes",
-                    "identity")
+WITHOUT_THE_HOST = ("barrier", "roots", "sizes", "zero", "in_place", "operators", "pairs", "user_operators", "derived", "blocks",
+                    "derived_blocks", "prefixes", "communicators", "interleaved", "random", "identity")
 
 
 @dataclass(frozen=True)
@@ -28,9 +28,7 @@ class Part:
 
 
 ALL = Part("all", "", "")
-# Communicators that cut across nodes; some of their collectives are the host's.
-CORE = Part("communicators", "communicators", "")
-SERVED = [Part("served", ",".join(WITHOUT_THE_HOST), "error")] if WITHOUT_THE_HOST else []
+SERVED = Part("served", ",".join(WITHOUT_THE_HOST), "error")
 
 
 def passed(run):
@@ -46,8 +44,7 @@ def without(host):
 
 
 def check(run_on, host, layout, part, ranks):
-    env = {"CHECKED_NODES": "1", **part.env}
-    run = run_on(host, layout, "checked", *part.arguments, *without(host), env=env, timeout=300)
+    run = run_on(host, layout, "checked", *part.arguments, *without(host), env=part.env, timeout=300)
     assert passed(run) == ranks
 
 
@@ -58,14 +55,13 @@ def ranks_of(layout):
 
 
 @pytest.mark.parametrize("layout", ["4x2", "3+1+3"])
-@pytest.mark.parametrize("part", [CORE, *SERVED], ids=lambda part: part.name)
-def test_results_are_right(run_on, host, layout, part):
-    check(run_on, host, layout, part, ranks_of(layout))
+def test_results_are_right(run_on, host, layout):
+    check(run_on, host, layout, SERVED, ranks_of(layout))
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("part", [ALL, *SERVED], ids=lambda part: part.name)
+@pytest.mark.parametrize("part", [ALL, SERVED], ids=lambda part: part.name)
 def test_every_result_is_right(run_on, host, layout, part):
     check(run_on, host, layout, part, ranks_of(layout))
 
@@ -74,7 +70,7 @@ def test_every_result_is_right(run_on, host, layout, part):
 @pytest.mark.parametrize("seed", [2, 3])
 def test_random_sequences(run_on, host, seed):
     run = run_on(
-        host, "4x2", "checked", "--only", "random,interleaved", "--seed", seed, env={"CHECKED_NODES": "1"}, timeout=300
+        host, "4x2", "checked", "--only", "random,interleaved", "--seed", seed, timeout=300
     )
     assert passed(run) == 8
 

@@ -58,7 +58,7 @@ def test_a_node_that_stops_now_and_then(cluster, run_on, host, node):
     subjects = "barrier,roots,prefixes,communicators,interleaved"
     with now_and_then(cluster, node) as times:
         run = run_on(
-            host, "3+1+3", "checked", "--only", subjects, *without(host), env={"CHECKED_NODES": "1"}, timeout=200
+            host, "3+1+3", "checked", "--only", subjects, *without(host), timeout=200
         )
     assert passed(run) == 7
     assert times, "the node was never stopped while the job ran"

@@ -7,10 +7,10 @@ import pytest
 from test_checked import passed
 
 # What Espalier serves across nodes, so the host is forbidden.
-SERVED = "barrier,roots,sizes,zero,in_place,operators,pairs,user_operators,derived,prefixes,identity"
-SHORT = "barrier,roots,in_place,pairs,user_operators,prefixes,identity"
+SERVED = "barrier,roots,sizes,zero,in_place,operators,pairs,user_operators,derived,blocks,derived_blocks,prefixes,communicators,interleaved,random,identity"
+SHORT = "barrier,roots,in_place,pairs,user_operators,blocks,prefixes,identity"
 LAYOUTS = [(4, "2"), (7, "3+1+3"), (8, "4:cyclic")]
-ACROSS = ["barrier", "bcast", "reduce", "allreduce", "reduce_scatter", "reduce_scatter_block", "scan", "exscan"]
+ACROSS = hosts.COLLECTIVES
 
 pytestmark = pytest.mark.needs_espalier
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.needs_espalier
 def check(launch, host, layout, subjects=SERVED, **settings):
     ranks, nodes = layout
     without = ["--without", "MPI_REAL16,MPI_COMPLEX32"] if host.kind == "intel" else []
-    env = {"ESPALIER_NODES": nodes, "CHECKED_NODES": "1", "ESPALIER_FALLBACK": "error", **settings}
+    env = {"ESPALIER_NODES": nodes, "ESPALIER_FALLBACK": "error", **settings}
     return passed(launch(host, ranks, "checked", "--only", subjects, *without, env=env, timeout=150))
 
 
@@ -92,17 +92,9 @@ def test_one_rank_alone_wants_messages(launch):
     assert "settings differ" in run.err, str(run)
 
 
-def test_what_is_the_hosts_across_nodes_says_so(launch, statistics):
-    ranks, env = 4, {"ESPALIER_NODES": "2", "CHECKED_NODES": "1", **statistics.env}
-    passed_run = launch(hosts.HOSTS["mpich"], ranks, "checked", "--only", "blocks", env=env)
-    assert passed_run.status == 0, str(passed_run)
-    why = {row["fallback"] for row in statistics.read()["rows"] if row["collective"] == "allgather"}
-    assert "across nodes this collective is the host's" in why
-
-
 @pytest.mark.full
 @pytest.mark.parametrize("nodes", ["2", "3+1+3", "4:cyclic", "16"])
 def test_the_whole_checked_run(launch, host, nodes):
-    env = {"ESPALIER_NODES": nodes, "CHECKED_NODES": "1"}
+    env = {"ESPALIER_NODES": nodes}
     without = ["--without", "MPI_REAL16,MPI_COMPLEX32"] if host.kind == "intel" else []
     passed(launch(host, 16, "checked", *without, env=env, timeout=200))

@@ -5,6 +5,7 @@
 
 #include "collective/nodes/gather_all.hpp"
 #include "collective/nodes/join.hpp"
+#include "collective/nodes/ordered_parts.hpp"
 #include "collective/nodes/rabenseifner.hpp"
 #include "collective/nodes/recursive_doubling.hpp"
 #include "collective/nodes/ring.hpp"
@@ -13,8 +14,11 @@
 
 namespace espalier::collective::nodes {
 
-/// How many times its bytes a vector needs as scratch between `nodes` nodes.
-inline std::size_t scratch_vectors(plan::Algorithm algorithm, int nodes, const Place& place) {
+/// How many times its bytes a vector needs as scratch at node `me` of `nodes`.
+inline std::size_t scratch_vectors(plan::Algorithm algorithm, int me, int nodes, const Place& place,
+                                   const reduce::Operation& operation) {
+  if (algorithm == plan::Algorithm::dissemination)
+    return reduce::folds_in_any_order(operation) ? any_order_scratch(nodes) : ordered_scratch(me, nodes);
   if (algorithm == plan::Algorithm::gather_all) return static_cast<std::size_t>(nodes);
   if (algorithm == plan::Algorithm::tree) return std::max<std::size_t>(1, place.children.size());
   return 1;
@@ -31,6 +35,9 @@ Task allreduce_between(N leaders, Vector v, const Place& place, plan::Algorithm 
       return allreduce_ring(leaders, v);
     case plan::Algorithm::gather_all:
       return allreduce_gather_all(leaders, v);
+    case plan::Algorithm::dissemination:
+      return reduce::folds_in_any_order(v.operation) ? allreduce_any_order(leaders, v)
+                                                     : allreduce_ordered(leaders, v);
     default:
       return allreduce_doubling(leaders, v);
   }
@@ -43,7 +50,8 @@ void allreduce(S& node, N leaders, const Place& place, const Reduction& r, std::
                const plan::NetworkPlan& plan) {
   constexpr int leader = 0;
   const Segments segments(r.bytes, plan.segment, r.operation.extent);
-  const std::size_t room = segments.longest() * scratch_vectors(plan.algorithm, leaders.size(), place);
+  const std::size_t room = segments.longest() * scratch_vectors(plan.algorithm, leaders.rank(),
+                                                                leaders.size(), place, r.operation);
   const auto result = [&](std::size_t i) { return at(r.receive, segments.offset(i)); };
   const auto gather = [&](std::size_t i) {
     node.reduce(leader, at(r.send, segments.offset(i)), result(i), segments.bytes(i), r.operation);
@@ -67,7 +75,8 @@ void allreduce_split(S& node, N counterparts, int leaders, const Place& place, c
   const std::size_t extent = r.operation.extent;
   const auto slices = [&](std::size_t i) { return Slices(segments.bytes(i), extent, leaders); };
   const std::size_t longest = segments.longest() / static_cast<std::size_t>(leaders) + extent;
-  const std::size_t room = longest * scratch_vectors(plan.algorithm, counterparts.size(), place);
+  const std::size_t room =
+      longest * scratch_vectors(plan.algorithm, counterparts.rank(), counterparts.size(), place, r.operation);
   const auto gather = [&](std::size_t i) {
     node.reduce_scatter(at(r.send, segments.offset(i)), at(r.receive, segments.offset(i)), slices(i),
                         r.operation);

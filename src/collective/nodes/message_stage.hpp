@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "collective/nodes/long_message.hpp"
 #include "collective/nodes/prefix.hpp"
 #include "collective/nodes/stage.hpp"
 #include "collective/nodes/tree.hpp"
@@ -73,12 +74,27 @@ class MessageStage {
   }
 
   void gather(int leader, const void* send, void* blocks, std::size_t bytes) {
-    if (rank() == leader) copy(block(blocks, leader, bytes), send, bytes);
-    run(to_leader(leader, send, blocks, bytes));
+    run(to_leader(leader, send, bytes, blocks, EqualBlocks{bytes}));
   }
   void scatter(int leader, const void* blocks, void* receive, std::size_t bytes) {
-    if (rank() == leader) copy(receive, block(const_cast<void*>(blocks), leader, bytes), bytes);
-    run(from_leader(leader, blocks, receive, bytes));
+    run(from_leader(leader, blocks, EqualBlocks{bytes}, receive, bytes));
+  }
+  void gatherv(int leader, const void* send, std::size_t bytes, void* target, const Blocks& blocks) {
+    run(to_leader(leader, send, bytes, target, blocks));
+  }
+  void scatterv(int leader, const void* source, const Blocks& blocks, void* receive, std::size_t bytes) {
+    run(from_leader(leader, source, blocks, receive, bytes));
+  }
+
+  void alltoallv(const void* send, const Blocks& out, void* receive, const Blocks& in) {
+    copy(at(receive, in.offset_of(rank())), at(send, out.offset_of(rank())), in.bytes_of(rank()));
+    for (int distance = 1; distance < size(); ++distance) {
+      const int below = around(rank() - distance, size()), above = around(rank() + distance, size());
+      const Task coming = receive_long(peers_, below, at(receive, in.offset_of(below)), in.bytes_of(below));
+      const Task leaving = send_long(peers_, above, at(send, out.offset_of(above)), out.bytes_of(above));
+      run(coming);
+      run(leaving);
+    }
   }
 
  private:
@@ -93,9 +109,6 @@ class MessageStage {
 
   static void copy(void* target, const void* source, std::size_t bytes) {
     if (bytes > 0 && target != source) std::memcpy(target, source, bytes);
-  }
-  static std::byte* block(void* blocks, int rank, std::size_t bytes) {
-    return at(blocks, static_cast<std::size_t>(rank) * bytes);
   }
 
   void run(const Task& task) const {
@@ -132,26 +145,36 @@ class MessageStage {
     }
   }
 
-  Task to_leader(int leader, const void* send, void* blocks, std::size_t bytes) const {
-    for (int peer = 0; peer < size() && rank() == leader; ++peer) {
-      if (peer == leader) continue;
-      auto from_peer = peers_.receive(peer, block(blocks, peer, bytes), bytes);
-      co_await from_peer;
+  // Blocks mean something at the leader only.
+  template <class B>
+  Task to_leader(int leader, const void* send, std::size_t bytes, void* target, B blocks) const {
+    if (rank() != leader) {
+      auto to_it = send_long(peers_, leader, at(send, 0), bytes);
+      co_await to_it;
+      co_return;
     }
-    if (rank() == leader) co_return;
-    auto to_it = peers_.send(leader, send, bytes);
-    co_await to_it;
+    copy(at(target, blocks.offset_of(leader)), send, bytes);
+    std::vector<Task> coming;
+    for (int peer = 0; peer < size(); ++peer)
+      if (peer != leader)
+        coming.push_back(
+            receive_long(peers_, peer, at(target, blocks.offset_of(peer)), blocks.bytes_of(peer)));
+    for (const Task& each : coming) co_await each;
   }
 
-  Task from_leader(int leader, const void* blocks, void* receive, std::size_t bytes) const {
-    for (int peer = 0; peer < size() && rank() == leader; ++peer) {
-      if (peer == leader) continue;
-      auto to_peer = peers_.send(peer, block(const_cast<void*>(blocks), peer, bytes), bytes);
-      co_await to_peer;
+  template <class B>
+  Task from_leader(int leader, const void* source, B blocks, void* receive, std::size_t bytes) const {
+    if (rank() != leader) {
+      auto from_it = receive_long(peers_, leader, at(receive, 0), bytes);
+      co_await from_it;
+      co_return;
     }
-    if (rank() == leader) co_return;
-    auto from_it = peers_.receive(leader, receive, bytes);
-    co_await from_it;
+    copy(receive, at(source, blocks.offset_of(leader)), bytes);
+    std::vector<Task> leaving;
+    for (int peer = 0; peer < size(); ++peer)
+      if (peer != leader)
+        leaving.push_back(send_long(peers_, peer, at(source, blocks.offset_of(peer)), blocks.bytes_of(peer)));
+    for (const Task& each : leaving) co_await each;
   }
 
   N peers_;

@@ -5,6 +5,7 @@
 
 #include "base/collective.hpp"
 #include "collective/allgather.hpp"
+#include "collective/alltoallv.hpp"
 #include "collective/barrier.hpp"
 #include "collective/bcast_single_copy.hpp"
 #include "collective/gather.hpp"
@@ -13,6 +14,7 @@
 #include "collective/scan_sliced.hpp"
 #include "collective/scan_whole.hpp"
 #include "collective/scatter.hpp"
+#include "collective/scatterv.hpp"
 
 namespace espalier::collective::nodes {
 
@@ -74,6 +76,24 @@ class SharedStage {
   }
   void scatter(int leader, const void* blocks, void* receive, std::size_t bytes) {
     collective::scatter(m_, leader, blocks, receive, bytes, plans_.plan(Collective::scatter, bytes));
+  }
+
+  void gatherv(int leader, const void* send, std::size_t bytes, void* target, const Blocks& blocks) {
+    const Plan& plan = plans_.plan(Collective::gatherv, 0);
+    if (rank() == leader)
+      receive_gatherv(m_, send, target, blocks, plan);
+    else
+      send_gatherv(m_, leader, send, bytes, plan);
+  }
+  void scatterv(int leader, const void* source, const Blocks& blocks, void* receive, std::size_t bytes) {
+    const Plan& plan = plans_.plan(Collective::scatterv, 0);
+    if (rank() == leader)
+      send_scatterv(m_, source, receive, blocks, plan);
+    else
+      receive_scatterv(m_, leader, receive, bytes, plan);
+  }
+  void alltoallv(const void* send, const Blocks& out, void* receive, const Blocks& in) {
+    collective::alltoallv(m_, send, out, receive, in, plans_.plan(Collective::alltoallv, 0));
   }
 
   void reduce_scatter(const void* send, void* vector, const Slices& slices,

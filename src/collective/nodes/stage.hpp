@@ -4,6 +4,7 @@
 #include <concepts>
 #include <cstddef>
 
+#include "collective/blocks.hpp"
 #include "collective/nodes/vector.hpp"
 #include "collective/reduce_whole.hpp"
 #include "collective/scan.hpp"
@@ -16,7 +17,7 @@ namespace espalier::collective::nodes {
 template <class S>
 concept NodeStage = requires(S s, int leader, const void* source, void* target, std::size_t bytes,
                              const reduce::Operation& operation, const WholeOperation& whole, Prefix prefix,
-                             const Slices& slices) {
+                             const Slices& slices, const Blocks& blocks) {
   { s.rank() } -> std::same_as<int>;
   { s.size() } -> std::same_as<int>;
   /// Calls the function at the leader when all have come; nobody leaves before it has returned.
@@ -29,6 +30,12 @@ concept NodeStage = requires(S s, int leader, const void* source, void* target, 
   /// Blocks of equal size, in the order of the node's ranks.
   s.gather(leader, source, target, bytes);
   s.scatter(leader, source, target, bytes);
+  /// Blocks of any size, each known to its rank and to the leader, where they lie at the leader. A block may
+  /// be in its place already.
+  s.gatherv(leader, source, bytes, target, blocks);
+  s.scatterv(leader, source, blocks, target, bytes);
+  /// What each has for each, itself too; both ends know how long it is.
+  s.alltoallv(source, blocks, target, blocks);
 };
 
 /// One whose ranks can do a slice each.

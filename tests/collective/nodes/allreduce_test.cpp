@@ -13,7 +13,7 @@ using testing::GuardedVector;
 using testing::Member;
 
 constexpr Algorithm algorithms[] = {Algorithm::tree, Algorithm::recursive_doubling, Algorithm::rabenseifner,
-                                    Algorithm::ring, Algorithm::gather_all};
+                                    Algorithm::ring, Algorithm::gather_all,         Algorithm::dissemination};
 
 /// By one leader a node where `leaders` is 0, else split among so many. The scratch is what the drivers say
 /// they need.
@@ -27,8 +27,10 @@ std::vector<T> run(Member& me, const std::vector<T>& values, reduce::Type type, 
   const std::size_t longest = Segments(send.size_bytes(), plan.segment, sizeof(T)).longest();
   const std::size_t lane = leaders == 0 ? longest : longest / static_cast<std::size_t>(leaders) + sizeof(T);
   const bool leads = me.local_rank() < std::max(1, leaders);
-  Guarded scratch(leads ? window * lane * scratch_vectors(plan.algorithm, me.placement().nodes(), roles.place)
-                        : 0);
+  Guarded scratch(
+      leads ? window * lane *
+                  scratch_vectors(plan.algorithm, me.node(), me.placement().nodes(), roles.place, sum)
+            : 0);
   const Reduction reduction = {in_place ? result.bytes() : send.bytes(), result.bytes(), send.size_bytes(),
                                sum};
   me.on_stage([&]<class Stage>(Stage& stage) {

@@ -5,9 +5,11 @@
 #include <cstdio>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <utility>
 #include <vector>
 
+#include "collective/nodes/allgather_shared.hpp"
 #include "collective/nodes/bcast.hpp"
 #include "collective/nodes/message_stage.hpp"
 #include "collective/nodes/placement.hpp"
@@ -105,13 +107,16 @@ class Member {
   using Peers = network::Peers;
 
   Member(const collective::nodes::Placement& placement, int rank, network::Endpoint& end,
-         machine::HostMachine* machine, double ranks_per_core)
+         machine::HostMachine* machine, std::byte* area, double ranks_per_core)
       : placement_(placement),
         rank_(rank),
         end_(end),
         machine_(machine),
         plans_(local_rank(), node_size(), ranks_per_core),
-        last_ranks_() {
+        last_ranks_(),
+        everybody_(static_cast<std::size_t>(placement.ranks())) {
+    if (area) area_ = {area, area_bytes, 0};
+    std::iota(everybody_.begin(), everybody_.end(), 0);
     for (const auto& ranks : placement.ranks_of) last_ranks_.push_back(ranks.back());
     counterparts_.resize(placement.smallest());
     for (std::size_t i = 0; i < counterparts_.size(); ++i)
@@ -129,6 +134,15 @@ class Member {
   Peers counterparts(int number) {
     return {&end_, counterparts_[static_cast<std::size_t>(number)], node(), 0};
   }
+  Peers everybody() { return {&end_, everybody_, rank_, 0}; }
+  /// Null where the node's ranks have messages only.
+  machine::HostMachine* machine() { return machine_; }
+  collective::nodes::SharedArea& area() { return area_; }
+  const plan::Plan& node_plan(Collective collective, std::size_t bytes) {
+    return plans_.plan(collective, bytes);
+  }
+  static constexpr std::size_t area_bytes = std::size_t{1} << 20;
+
   Peers last_ranks() { return {&end_, last_ranks_, node(), 0}; }
 
   /// Runs body(stage).
@@ -177,7 +191,8 @@ class Member {
   machine::HostMachine* machine_;
   NodePlans plans_;
   std::vector<std::vector<int>> counterparts_;
-  std::vector<int> last_ranks_;
+  std::vector<int> last_ranks_, everybody_;
+  collective::nodes::SharedArea area_;
 };
 
 class World {
@@ -192,7 +207,10 @@ class World {
     for (int rank = 0; rank < n; ++rank)
       ends_.emplace_back(new network::Endpoint(boxes_.of(processes[static_cast<std::size_t>(rank)]),
                                                processes, rank, 16, crowded_patience));
-    for (const auto& ranks : placement_.ranks_of) nodes_.push_back(memory_of(ranks));
+    for (const auto& ranks : placement_.ranks_of) {
+      nodes_.push_back(memory_of(ranks));
+      areas_.emplace_back(nodes_.back() ? Member::area_bytes : 0);
+    }
   }
 
   /// Runs body(member) on every rank at once, and expects that nothing is left over on the network. A rank
@@ -222,7 +240,8 @@ class World {
     const auto node = static_cast<std::size_t>(placement_.node_of[static_cast<std::size_t>(rank)]);
     const int local = placement_.local_rank_of[static_cast<std::size_t>(rank)];
     Member member(placement_, rank, *ends_[static_cast<std::size_t>(rank)],
-                  nodes_[node] ? &nodes_[node]->machine(local) : nullptr, setting_.ranks_per_core);
+                  nodes_[node] ? &nodes_[node]->machine(local) : nullptr,
+                  nodes_[node] ? areas_[node].data() : nullptr, setting_.ranks_per_core);
     try {
       body(member);
     } catch (const std::exception& error) {
@@ -236,6 +255,7 @@ class World {
   Mailboxes boxes_;
   std::vector<std::unique_ptr<network::Endpoint>> ends_;
   std::vector<std::unique_ptr<Ranks>> nodes_;
+  std::vector<std::vector<std::byte>> areas_;  // by node
 };
 
 /// Placements of all sorts, with shared memory and with messages within the nodes.

@@ -18,7 +18,7 @@ Move plain_move(const Group& group, std::uint64_t seed, int root, bool in_place 
 
 // Intel MPI's allgather in place loses data of the last one, the interlaced.
 const Layout& layout(std::uint64_t number) {
-  return layouts()[number % (layouts().size() - (host_moves_blocks() ? 1 : 0))];
+  return layouts()[number % (layouts().size() - (on_bare_host() ? 1 : 0))];
 }
 
 // Each rank has its own pair of layouts. (Open MPI and Intel MPI choose an algorithm by what a rank passed,
@@ -37,7 +37,7 @@ Move equal_move(const Group& group, std::uint64_t seed, int root, bool in_place)
   Move move = plain_move(group, seed, root, in_place);
   move.unit = ints_per_item;
   move.send = &layout(seed);
-  move.receive = host_moves_blocks() ? move.send : &layout(seed / 8 + seed);
+  move.receive = on_bare_host() ? move.send : &layout(seed / 8 + seed);
   return move;
 }
 
@@ -99,7 +99,7 @@ void check_derived_blocks(const Group& world) {
     for (int i = 0; i < 8; ++i) {
       int root = i % world.size;
       bool in_place = i % 3 == 2;
-      if (!host_moves_blocks()) all_moves(derived_move(world, ++seed, root, in_place), items * ints_per_item);
+      if (!on_bare_host()) all_moves(derived_move(world, ++seed, root, in_place), items * ints_per_item);
       if (items != 200) all_moves(equal_move(world, ++seed, root, in_place), items * ints_per_item);
     }
 }

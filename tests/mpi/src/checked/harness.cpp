@@ -137,7 +137,6 @@ bool is_set(const char* name) {
 }  // namespace
 
 bool on_bare_host() { return is_set("CHECKED_BARE"); }
-bool host_moves_blocks() { return on_bare_host() || is_set("CHECKED_NODES"); }
 
 double now() {
   timespec time;

@@ -39,8 +39,6 @@ void digest(const void* bytes, std::size_t size);
 
 // CHECKED_BARE=1: no Espalier here, so what hosts are known to get wrong is left out.
 bool on_bare_host();
-// CHECKED_NODES=1: the ranks are on several nodes, where blocks (allgather, reduce_scatter …) are the host's.
-bool host_moves_blocks();
 
 double now();
 void sleep_for(double seconds);
