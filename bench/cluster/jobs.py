@@ -24,10 +24,12 @@ class Job:
     host: Host
     layout: Layout
     served: bool = False  # who serves which call, instead of times
+    shape: str = ""  # of an allgatherv
 
     @property
     def title(self) -> str:
-        return f"{self.host.title}, {self.layout}" + (", who serves what" if self.served else "")
+        shape = f", allgatherv {self.shape}" if self.shape else ""
+        return f"{self.host.title}, {self.layout}{shape}" + (", who serves what" if self.served else "")
 
 
 def plan(settings: Settings) -> dict[Layout, list[Job]]:
@@ -36,7 +38,8 @@ def plan(settings: Settings) -> dict[Layout, list[Job]]:
     for layout in dict.fromkeys((*settings.layouts, *settings.root_layouts)):
         hosts = [host for host in settings.hosts if not launchers.refusal(on_cluster.KIND[host.name], layout)]
         served = [] if settings.host_only else [Job(host, layout, served=True) for host in hosts]
-        found[layout] = served + [Job(host, layout) for host in hosts]
+        shapes = settings.shapes or ("",)
+        found[layout] = served + [Job(host, layout, shape=shape) for shape in shapes for host in hosts]
     return found
 
 
@@ -54,13 +57,21 @@ def made_cluster(layout: Layout, settings: Settings, folder: Path) -> Cluster:
     return Cluster(layout.nodes, settings.delay_us, settings.rate_mbit, keep)
 
 
+def _sizes(job: Job, settings: Settings) -> list[int]:
+    """Bytes per rank, in whole doubles."""
+    if not settings.shapes:
+        return list(settings.sizes)
+    return [max(8, total // job.layout.ranks // 8 * 8) for total in settings.totals]
+
+
 def _arguments(job: Job, settings: Settings, folder: Path) -> list[str]:
     words = ["--out", str(folder / "out.jsonl"), "--area", str(folder / "area"), "--pin", "no"]
     words += ["--cpus", ",".join(map(str, cores())), "--seconds", str(settings.seconds)]
     words += ["--rotate-roots", "--rounds", str(settings.rounds * job.layout.ranks)]
+    words += ["--shape", job.shape] if job.shape else []
     words += [
         "--sizes",
-        ",".join(map(str, settings.sizes)),
+        ",".join(map(str, _sizes(job, settings))),
         "--collectives",
         ",".join(settings.collectives_of(job.layout)),
     ]
@@ -110,6 +121,7 @@ def _entry(job: Job, found: dict, outcome: bench_process.Outcome, served: dict) 
     return {
         "host": job.host.name,
         "layout": str(job.layout),
+        "shape": job.shape,
         "ranks": job.layout.ranks,
         "settings": on_cluster.crowded_settings(job.host.name),
         "seconds": round(outcome.seconds, 2),

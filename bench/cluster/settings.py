@@ -19,6 +19,8 @@ COLLECTIVES = ("barrier", "bcast", "reduce", "allreduce", "scan")
 SIZES = "8,64K,256K,1M"
 LAYOUTS = "4x2,8x2"
 ROOT_LAYOUTS = "3+1+3,4x2-cyclic"
+# NOTIFY II-B: how the data of an allgatherv are distributed, and how much they are together.
+SHAPES = ("regular", "decreasing", "one")
 
 
 @dataclass(frozen=True)
@@ -33,8 +35,12 @@ class Settings:
     rounds: int  # with each root
     seconds: float  # a job starts no new point after this long, but each is measured once
     host_only: bool
+    shapes: tuple[str, ...] = ()  # of an allgatherv, on all layouts; instead of `collectives` and `sizes`
+    totals: tuple[int, ...] = ()  # bytes of all ranks together
 
     def collectives_of(self, layout: Layout) -> tuple[str, ...]:
+        if self.shapes:
+            return ("allgatherv",)
         return self.collectives if layout in self.layouts else tuple(c for c in self.collectives if c in ROOTED)
 
     def described(self) -> dict:
@@ -45,6 +51,8 @@ class Settings:
             "seconds": self.seconds,
             "sizes": list(self.sizes),
             "host_only": self.host_only,
+            "shapes": list(self.shapes),
+            "totals": list(self.totals),
         }
 
 
@@ -83,6 +91,12 @@ def parser() -> argparse.ArgumentParser:
         default=120,
         help="a job ends after this many seconds, but not before every point had a round (default 120)",
     )
+    add(
+        "--shapes",
+        default="",
+        help=f"allgatherv with its data distributed in these ways ({','.join(SHAPES)}), instead of all else",
+    )
+    add("--totals", default="64K,1M", help="with --shapes: bytes of all ranks together (default 64K,1M)")
     add("--host-only", action="store_true", help="the hosts alone, without Espalier")
     add("--json", type=Path, help="where to write the result (default build/bench/cluster.json)")
     add("--plots", type=Path, help="folder for the plots over roots (default beside the result)")
@@ -102,6 +116,10 @@ def of_arguments(options: argparse.Namespace) -> Settings:
     unknown = [name for name in collectives if name not in NAMES]
     if unknown:
         raise Problem(f"'{unknown[0]}' is no collective that can be measured; choose from {', '.join(NAMES)}")
+    shapes = tuple(word for word in options.shapes.split(",") if word)
+    unknown = [name for name in shapes if name not in SHAPES]
+    if unknown:
+        raise Problem(f"'{unknown[0]}' is no distribution; choose from {', '.join(SHAPES)}")
     return Settings(
         hosts=tuple(find(options.hosts)),
         layouts=_layouts(options.layouts),
@@ -113,6 +131,8 @@ def of_arguments(options: argparse.Namespace) -> Settings:
         rounds=options.rounds,
         seconds=options.seconds,
         host_only=options.host_only,
+        shapes=shapes,
+        totals=tuple(parse_bytes(word) for word in options.totals.split(",")) if shapes else (),
     )
 
 

@@ -37,6 +37,7 @@ class Point:
     espalier_us: Optional[Over]
     ratio: Optional[float]  # host / Espalier, median of the rounds: above 1 Espalier is faster
     served: str  # "espalier", "host", "both"; "": not known
+    shape: str = ""  # of an allgatherv's data; then `bytes` are the mean
 
 
 def _over_roots(rounds: Sequence[dict], name: str) -> Over:
@@ -67,6 +68,7 @@ def _point(job: dict, collective: str, size: int, rounds: Sequence[dict], served
         espalier_us=over(rounds, "espalier_us") if paired else None,
         ratio=quantile([r["host_us"] / r["espalier_us"] for r in rounds], 0.5) if paired else None,
         served=served,
+        shape=job.get("shape", ""),
     )
 
 

@@ -25,7 +25,8 @@ def _row(point: Point) -> tuple[str, ...]:
     size = "–" if point.collective == "barrier" else print_bytes(point.bytes)
     how = f"{len(point.roots)} roots" if point.over == "roots" else f"{point.rounds} rounds"
     ratio = f"{point.ratio:.2f}" if point.ratio else "–"
-    return point.collective, size, how, _three(point.host_us), _three(point.espalier_us), ratio, point.served or "?"
+    name = f"{point.collective} {point.shape}".strip()
+    return name, size, how, _three(point.host_us), _three(point.espalier_us), ratio, point.served or "?"
 
 
 def print_points(points: Sequence[Point], console: Console) -> None:

@@ -25,8 +25,10 @@ static void even(struct blocks* b, int each, int size) {
   place(b, size);
 }
 
-static void by_rank(struct blocks* b, int mean, int size) {
-  for (int r = 0; r < size; ++r) b->count[r] = decreasing(mean, r, size);
+static void by_rank(struct blocks* b, int mean, enum shape shape, int size) {
+  if (shape == REGULAR) return even(b, mean, size);
+  for (int r = 0; r < size; ++r)
+    b->count[r] = shape == DECREASING ? decreasing(mean, r, size) : r == 0 ? mean * size : 0;
   place(b, size);
 }
 
@@ -51,14 +53,14 @@ void layout_make(struct layout* l, const struct point* p, int rank, int size) {
       break;
     case ALLGATHERV:
     case GATHERV:
-      by_rank(&l->receive, n, size);
+      by_rank(&l->receive, n, p->shape, size);
       l->mine = l->send.total = l->receive.count[rank];
       break;
     case SCATTER:
       even(&l->send, n, size);
       break;
     case SCATTERV:
-      by_rank(&l->send, n, size);
+      by_rank(&l->send, n, p->shape, size);
       l->mine = l->receive.total = l->send.count[rank];
       break;
     case ALLTOALL:
@@ -74,7 +76,7 @@ void layout_make(struct layout* l, const struct point* p, int rank, int size) {
       l->mine = l->receive.total = share;
       break;
     case REDUCE_SCATTER:
-      by_rank(&l->send, share, size);
+      by_rank(&l->send, share, p->shape, size);
       l->mine = l->receive.total = l->send.count[rank];
       break;
     default:

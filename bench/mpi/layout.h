@@ -7,10 +7,18 @@
 #include "area.h"
 #include "collective.h"
 
+// How long the blocks of an allgatherv, gatherv, scatterv or reduce_scatter are.
+enum shape {
+  DECREASING,  // linearly
+  REGULAR,     // all alike
+  ONE,         // all data at rank 0
+};
+
 struct point {
   enum collective what;
   size_t bytes;  // what one rank contributes; 0 for the barrier (bench/README.md says it for each)
   int root;
+  enum shape shape;
 };
 
 // One block for each rank, one after the other.

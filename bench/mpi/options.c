@@ -57,6 +57,13 @@ static int parse_cpus(struct options* o, const char* list) {
   return 0;
 }
 
+static int parse_shape(struct options* o, const char* value) {
+  if (!strcmp(value, "decreasing")) return o->shape = DECREASING, 0;
+  if (!strcmp(value, "regular")) return o->shape = REGULAR, 0;
+  if (!strcmp(value, "one")) return o->shape = ONE, 0;
+  return complain("shape of blocks", value);
+}
+
 static int parse_sessions(struct options* o, const char* value) {
   o->own_sessions = !strcmp(value, "own");
   return o->own_sessions || !strcmp(value, "launcher") ? 0 : complain("kind of sessions", value);
@@ -80,6 +87,7 @@ static int parse_value(struct options* o, const char* key, const char* value) {
   if (!strcmp(key, "--cpus")) return parse_cpus(o, value);
   if (!strcmp(key, "--pin")) return parse_pin(o, value);
   if (!strcmp(key, "--sessions")) return parse_sessions(o, value);
+  if (!strcmp(key, "--shape")) return parse_shape(o, value);
   if (!strcmp(key, "--late")) return parse_late(o, value);
   if (!strcmp(key, "--memory")) return parse_memory(o, value);
   if (!strcmp(key, "--out")) return o->out = value, 0;

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "collective.h"
+#include "layout.h"
 
 enum { MAX_POINTS = 32, MAX_CPUS = 256 };
 
@@ -14,6 +14,7 @@ struct options {
   int wanted[COLLECTIVES];  // which collectives
   size_t bytes[MAX_POINTS];
   int sizes;
+  enum shape shape;  // of blocks that may differ
   int rounds;
   int reused;        // 1: the send buffer is left as it is between the timed calls of a round
   int host_only;     // 1: measure only the host (PMPI names)

@@ -11,9 +11,10 @@ static void add(struct plan* plan, const struct options* o, int size, struct poi
 
 void plan_list(struct plan* plan, const struct options* o, int size) {
   plan->points = plan->left = 0;
-  if (o->wanted[BARRIER]) add(plan, o, size, (struct point){BARRIER, 0, 0});
+  if (o->wanted[BARRIER]) add(plan, o, size, (struct point){BARRIER, 0, 0, o->shape});
   for (int c = BCAST; c < COLLECTIVES; ++c)
-    for (int s = 0; o->wanted[c] && s < o->sizes; ++s) add(plan, o, size, (struct point){c, o->bytes[s], 0});
+    for (int s = 0; o->wanted[c] && s < o->sizes; ++s)
+      add(plan, o, size, (struct point){c, o->bytes[s], 0, o->shape});
 }
 
 static size_t larger(size_t a, size_t b) { return a > b ? a : b; }

@@ -123,6 +123,11 @@ std::vector<NodeStep> node_steps(const NodesCall& call, const NetworkPlan& netwo
       break;
   }
   if (moves_blocks(call.collective)) return block_steps(call);
+  if (network.algorithm == Algorithm::transpose && !is_scan(call.collective)) {
+    // Messages alone cannot split it; the fold at a leader and back stands for what they do.
+    if (!call.node_has_memory) return {step(Collective::reduce, false), step(Collective::scatter, true)};
+    return {{{Collective::reduce_scatter, call.ranks_per_node, call.ranks_per_node}, bytes, false, 1}};
+  }
   if (!is_scan(call.collective)) return {};
   if (scans_totals(network.algorithm, call.consecutive))
     return {step(call.collective, false), step(Collective::bcast, true)};

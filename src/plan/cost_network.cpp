@@ -84,6 +84,7 @@ Cost network_cost(Collective collective, const NetworkPlan& plan, const Wire& wi
     case Algorithm::chain:
       return chain(wire, nodes, bytes);
     case Algorithm::transpose:
+      if (!is_scan) return reduce_scatter_direct(wire, nodes, bytes);
       return scan_transpose(wire, nodes, vectors, bytes);
     default:
       throw Error(formatted("the cost model knows nothing of {} by \"{}\" between nodes",

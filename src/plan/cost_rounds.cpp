@@ -118,6 +118,10 @@ Cost allgather_ring(const Wire& wire, int n, double bytes) { return times(n - 1,
 
 Cost messages(const Wire& wire, int count, double bytes) { return exchanges(wire, {{count, bytes}}); }
 
+Cost reduce_scatter_direct(const Wire& wire, int n, double bytes) {
+  return messages(wire, n - 1, bytes / n) + fold(wire, (n - 1) * bytes / n);
+}
+
 Cost scatter_allgather(const Wire& wire, int n, double bytes) {
   if (n == 1) return {};
   const double slice = bytes / n;

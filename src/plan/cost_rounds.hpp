@@ -43,6 +43,9 @@ Cost allgather_ring(const Wire& wire, int n, double bytes);
 /// `count` messages to one leader, or from it, or as many each way: one behind the other.
 Cost messages(const Wire& wire, int count, double bytes);
 
+/// Of a vector of `bytes` every leader's part to it, which it folds: (n-1)/n (bG + bR) and a latency.
+Cost reduce_scatter_direct(const Wire& wire, int n, double bytes);
+
 /// A bcast: ceil(log2 n) a + (n-1)/n bG to scatter, (n-1) (a + b/n G) to collect (Thakur et al., section 4.2;
 /// the longest way down the binomial tree is the one to the half that is sent first).
 Cost scatter_allgather(const Wire& wire, int n, double bytes);

@@ -303,7 +303,7 @@ std::vector<Algorithm> network_algorithms_of(Collective collective) {
               Algorithm::transpose};
     case Collective::reduce_scatter_block:
     case Collective::reduce_scatter:
-      return {Algorithm::host, Algorithm::allreduce};
+      return {Algorithm::host, Algorithm::allreduce, Algorithm::transpose};
     case Collective::allgather:
     case Collective::allgatherv:
       return {Algorithm::host, Algorithm::dissemination, Algorithm::ring};

@@ -111,6 +111,9 @@ class Spanning {
   template <class B>
   bool alltoall_blocks(Collective collective, std::size_t bytes, const void* send, const B& out,
                        void* receive, const B& in);
+  bool reduces_blocks(const plan::NetworkPlan& plan, std::size_t extent) const;
+  void reduce_blocks(const void* send, void* receive, std::span<const std::size_t> edges,
+                     const reduce::Operation& operation);
   /// False where the slots of the largest node are too small for what its ranks tell each other in front of
   /// the data.
   bool slots_hold(std::size_t head_for_each_rank) const;

@@ -70,21 +70,6 @@ bool Spanning::allreduce(const void* send, void* receive, std::size_t count,
   });
 }
 
-bool Spanning::reduce_scatter(Collective collective, const void* send, void* receive,
-                              std::span<const std::size_t> edges, const reduce::Operation& operation) {
-  const std::size_t bytes = edges.back(), own = edges[static_cast<std::size_t>(rank_)];
-  return serve(collective, bytes, [&](const NetworkPlan&) {
-    if (bytes == 0) return;
-    std::byte* whole = whole_.of(bytes);
-    reduce_everywhere({source(send, receive), whole, bytes, operation},
-                      selector_(Collective::allreduce, bytes));
-    // The kernel leaves the padding of pairs alone.
-    const void* mine = whole + own;
-    const std::size_t count = (edges[static_cast<std::size_t>(rank_) + 1] - own) / operation.extent;
-    if (count > 0) operation.kernel(receive, &mine, 1, count);
-  });
-}
-
 void Spanning::reduce_everywhere(const collective::Reduction& reduction, const NetworkPlan& plan) {
   const std::size_t extent = reduction.operation.extent;
   const collective::Place& place = place_without_root(plan);

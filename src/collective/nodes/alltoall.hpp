@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "collective/nodes/counterparts.hpp"
 #include "collective/nodes/long_message.hpp"
 #include "collective/nodes/node_order.hpp"
 #include "collective/nodes/rooted_blocks.hpp"
@@ -30,7 +31,8 @@ class Alltoall {
     const In& in;
   };
 
-  Alltoall(S& node, N all, const Call& call, Room room) : node_(node), all_(all), c_(call), room_(room) {}
+  Alltoall(S& node, N all, const Call& call, Room room)
+      : node_(node), all_(all), c_(call), who_(call.placement, call.rank), room_(room) {}
 
   void run() {
     std::vector<Task> tasks;
@@ -50,31 +52,10 @@ class Alltoall {
  private:
   static constexpr int at_once = 8;  // distances at which long blocks are under way
 
-  int ranks() const { return c_.placement.ranks(); }
-  int node() const { return node_of(c_.rank); }
-  int node_of(int rank) const { return c_.placement.node_of[static_cast<std::size_t>(rank)]; }
-  int local_of(int rank) const { return c_.placement.local_rank_of[static_cast<std::size_t>(rank)]; }
-  const std::vector<int>& ranks_of(int node) const {
-    return c_.placement.ranks_of[static_cast<std::size_t>(node)];
-  }
-  const std::vector<int>& neighbours() const { return ranks_of(node()); }
   bool is_short(std::size_t bytes) const { return bytes < c_.long_block; }
   std::size_t short_bytes(std::size_t bytes) const { return is_short(bytes) ? bytes : 0; }
 
-  /// Who of a node sends what that node has for a rank of another.
-  int speaker(int of_node, int to) const {
-    const std::vector<int>& its = ranks_of(of_node);
-    return its[static_cast<std::size_t>(local_of(to)) % its.size()];
-  }
-  /// For whom a rank of this node speaks.
-  std::vector<int> audience(int of) const {
-    std::vector<int> result;
-    for (int to = 0; to < ranks(); ++to)
-      if (node_of(to) != node() && speaker(node(), to) == of) result.push_back(to);
-    return result;
-  }
-
-  Task exchange_long() const { return exchange_long(all_.on(long_block_lane), c_, node()); }
+  Task exchange_long() const { return exchange_long(all_.on(long_block_lane), c_, who_.node()); }
 
   // Of no object: it goes on while others of this one run.
   static Task exchange_long(N all, Call c, int node) {
@@ -98,7 +79,7 @@ class Alltoall {
   /// Only what the ranks of this node have for each other.
   void exchange_beside() {
     BlocksOfSome out, in;
-    for (const int rank : neighbours()) {
+    for (const int rank : who_.neighbours()) {
       out.add(c_.out.bytes_of(rank), c_.out.offset_of(rank));
       in.add(c_.in.bytes_of(rank), c_.in.offset_of(rank));
     }
@@ -107,26 +88,26 @@ class Alltoall {
 
   std::size_t coming_from(int other) const {
     std::size_t sum = 0;
-    for (const int rank : ranks_of(other)) sum += short_bytes(c_.in.bytes_of(rank));
+    for (const int rank : who_.ranks_of(other)) sum += short_bytes(c_.in.bytes_of(rank));
     return sum;
   }
 
   void expect(std::vector<Task>& tasks) {
     std::size_t total = 0;
     for (int other = 0; other < c_.placement.nodes(); ++other)
-      if (other != node()) total += coming_from(other);
+      if (other != who_.node()) total += coming_from(other);
     std::byte* target = coming_ = room_(0, total);
     for (int other = 0; other < c_.placement.nodes(); ++other) {
-      if (other == node()) continue;
+      if (other == who_.node()) continue;
       const std::size_t bytes = coming_from(other);
-      tasks.push_back(receive_long(all_, speaker(other, c_.rank), target, bytes));
+      tasks.push_back(receive_long(all_, who_.speaker(other, c_.rank), target, bytes));
       target += bytes;
     }
   }
 
   /// How long the short blocks are that each neighbour has for those for whom this rank speaks.
   std::vector<std::vector<std::uint64_t>> ask_neighbours(const std::vector<int>& mine) {
-    const std::size_t n = neighbours().size();
+    const std::size_t n = who_.neighbours().size();
     std::vector<std::vector<std::uint64_t>> sizes(n);
     if (c_.equal) {
       sizes.assign(n, std::vector<std::uint64_t>(mine.size(), c_.out.bytes_of(c_.rank)));
@@ -136,7 +117,8 @@ class Alltoall {
     BlocksOfSome from, to;
     for (std::size_t i = 0; i < n; ++i) {
       const std::size_t begin = out.size();
-      for (const int rank : audience(neighbours()[i])) out.push_back(short_bytes(c_.out.bytes_of(rank)));
+      for (const int rank : who_.audience(who_.neighbours()[i]))
+        out.push_back(short_bytes(c_.out.bytes_of(rank)));
       from.add((out.size() - begin) * sizeof(std::uint64_t), begin * sizeof(std::uint64_t));
       to.add(mine.size() * sizeof(std::uint64_t), i * mine.size() * sizeof(std::uint64_t));
     }
@@ -154,15 +136,15 @@ class Alltoall {
     std::size_t total = 0;
     const auto for_each_block = [&](int neighbour, auto body) {
       body(neighbour, c_.out.bytes_of(neighbour));
-      for (const int to : audience(neighbour)) body(to, short_bytes(c_.out.bytes_of(to)));
+      for (const int to : who_.audience(neighbour)) body(to, short_bytes(c_.out.bytes_of(to)));
     };
-    for (const int neighbour : neighbours()) {
+    for (const int neighbour : who_.neighbours()) {
       const std::size_t begin = total;
       for_each_block(neighbour, [&](int, std::size_t bytes) { total += bytes; });
       blocks.add(total - begin, begin);
     }
     std::byte* end = packed_ = room_(1, total);
-    for (const int neighbour : neighbours())
+    for (const int neighbour : who_.neighbours())
       for_each_block(neighbour, [&](int to, std::size_t bytes) {
         if (bytes > 0) std::memcpy(end, at(c_.send, c_.out.offset_of(to)), bytes);
         end += bytes;
@@ -171,14 +153,14 @@ class Alltoall {
   }
 
   void exchange_on_node() {
-    audience_ = audience(c_.rank);
+    audience_ = who_.audience(c_.rank);
     sizes_ = ask_neighbours(audience_);
     const BlocksOfSome out = pack();
     BlocksOfSome in;
     std::size_t total = 0;
     for (std::size_t i = 0; i < sizes_.size(); ++i) {
-      begins_.push_back(total + c_.in.bytes_of(neighbours()[i]));
-      std::size_t bytes = c_.in.bytes_of(neighbours()[i]);
+      begins_.push_back(total + c_.in.bytes_of(who_.neighbours()[i]));
+      std::size_t bytes = c_.in.bytes_of(who_.neighbours()[i]);
       for (const std::uint64_t each : sizes_[i]) bytes += each;
       in.add(bytes, total);
       total += bytes;
@@ -186,8 +168,9 @@ class Alltoall {
     gathered_ = room_(2, total);
     node_.alltoallv(packed_, out.view(), gathered_, in.view());
     for (std::size_t i = 0; i < sizes_.size(); ++i)
-      if (const std::size_t bytes = c_.in.bytes_of(neighbours()[i]); bytes > 0)
-        std::memcpy(at(c_.receive, c_.in.offset_of(neighbours()[i])), gathered_ + begins_[i] - bytes, bytes);
+      if (const std::size_t bytes = c_.in.bytes_of(who_.neighbours()[i]); bytes > 0)
+        std::memcpy(at(c_.receive, c_.in.offset_of(who_.neighbours()[i])), gathered_ + begins_[i] - bytes,
+                    bytes);
   }
 
   void send_on(std::vector<Task>& tasks) {
@@ -210,8 +193,8 @@ class Alltoall {
   void place_others() {
     const std::byte* source = coming_;
     for (int other = 0; other < c_.placement.nodes(); ++other) {
-      if (other == node()) continue;
-      for (const int rank : ranks_of(other))
+      if (other == who_.node()) continue;
+      for (const int rank : who_.ranks_of(other))
         if (const std::size_t bytes = short_bytes(c_.in.bytes_of(rank)); bytes > 0) {
           std::memcpy(at(c_.receive, c_.in.offset_of(rank)), source, bytes);
           source += bytes;
@@ -222,6 +205,7 @@ class Alltoall {
   S& node_;
   N all_;
   Call c_;
+  Counterparts who_;
   Room room_;
   std::vector<int> audience_;                      // for whom this rank speaks
   std::vector<std::vector<std::uint64_t>> sizes_;  // by neighbour and listener

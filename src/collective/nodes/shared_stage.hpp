@@ -96,6 +96,11 @@ class SharedStage {
     collective::alltoallv(m_, send, out, receive, in, plans_.plan(Collective::alltoallv, 0));
   }
 
+  void reduce_scatter(const void* send, void* block, const Blocks& blocks, std::size_t bytes,
+                      const reduce::Operation& operation) {
+    collective::reduce_scatter(m_, {send, block, bytes, operation}, blocks,
+                               plans_.plan(Collective::reduce_scatter, bytes));
+  }
   void reduce_scatter(const void* send, void* vector, const Slices& slices,
                       const reduce::Operation& operation) {
     const SliceBlocks blocks(slices, size());

@@ -1,0 +1,81 @@
+#include "collective/nodes/allgather_window.hpp"
+
+#include "tests/collective/nodes/guarded.hpp"
+#include "tests/collective/nodes/uneven.hpp"
+#include "tests/collective/nodes/world.hpp"
+#include "tests/network/pretended_window.hpp"
+
+namespace espalier::collective::nodes {
+namespace {
+
+using testing::Member;
+using testing::PretendedWindows;
+
+void expect_allgather(Member& me, PretendedWindows::Window& window, WindowUse& use,
+                      const std::vector<std::size_t>& counts, std::size_t block, int round) {
+  const testing::Places places(counts);
+  const Blocks blocks = places.view();
+  std::vector<double> wanted(places.elements(), testing::untouched);
+  for (int rank = 0; rank < me.size(); ++rank) {
+    const auto theirs = testing::vector_of(rank, places.count(rank), round);
+    std::copy(theirs.begin(), theirs.end(), wanted.begin() + static_cast<std::ptrdiff_t>(places.first(rank)));
+  }
+  testing::GuardedVector<double> own(testing::vector_of(me.rank(), places.count(me.rank()), round)),
+      receive(std::vector<double>(places.elements(), testing::untouched));
+  const NodeOrder order = in_node_order(me.placement(), blocks);
+  const Allgather<Blocks> call{me.rank(), own.bytes(), receive.bytes(), blocks, me.placement(), order};
+  AllgatherWindow(*me.machine(), window, use, call, me.node_plan(Collective::allgatherv, 1000), block).run();
+  EXPECT_EQ(receive.values(), wanted) << "rank " << me.rank() << " of " << me.size() << ", round " << round;
+}
+
+/// Placements whose nodes all have memory in common.
+std::vector<testing::Setting> together() {
+  return {{"block", {0, 0, 0, 1, 1, 1}, testing::Within::shared_memory, 21},
+          {"cyclic", {0, 1, 2, 0, 1, 2, 0, 1, 2}, testing::Within::shared_memory, 22, 4},
+          {"unequal", {0, 0, 0, 1, 1, 2, 2, 2, 2}, testing::Within::shared_memory, 23},
+          {"all on one node", {0, 0, 0, 0}, testing::Within::shared_memory, 24}};
+}
+
+void in_every_setting(int ids,
+                      const std::function<void(Member&, PretendedWindows::Window&, WindowUse&)>& body) {
+  for (const testing::Setting& setting : together()) {
+    testing::World world(setting);
+    PretendedWindows windows(world.placement().nodes(), std::size_t{1} << 20, ids, setting.seed);
+    world.run([&](Member& me) {
+      PretendedWindows::Window window(windows, me.node());
+      WindowUse use;
+      body(me, window, use);
+    });
+    EXPECT_TRUE(windows.is_quiet());
+  }
+}
+
+TEST(NodesAllgatherWindow, EveryDistributionEveryPlacement) {
+  in_every_setting(65536, [](Member& me, auto& window, WindowUse& use) {
+    int round = 0;
+    for (const std::size_t mean : {1, 9, 700})
+      for (const auto& distribution : testing::distributions(me.size(), mean))
+        expect_allgather(me, window, use, distribution.counts, 512, ++round);
+  });
+}
+
+TEST(NodesAllgatherWindow, ManyCallsInARowTakeTheHalvesInTurns) {
+  in_every_setting(256, [](Member& me, auto& window, WindowUse& use) {
+    use.calls = 0xffffffff - 60;  // the number of calls wraps around
+    for (int round = 0; round < 120; ++round) {
+      const auto all = testing::distributions(me.size(), static_cast<std::size_t>(1 + round % 30));
+      expect_allgather(me, window, use, all[static_cast<std::size_t>(round) % all.size()].counts, 64, round);
+    }
+  });
+}
+
+TEST(NodesAllgatherWindow, BlocksGrowWhereThereAreFewNumbers) {
+  in_every_setting(16, [](Member& me, auto& window, WindowUse& use) {
+    for (int round = 0; round < 4; ++round)
+      for (const auto& distribution : testing::distributions(me.size(), 2000))
+        expect_allgather(me, window, use, distribution.counts, 8, round);
+  });
+}
+
+}  // namespace
+}  // namespace espalier::collective::nodes
