@@ -50,15 +50,18 @@ def test_more_nodes(launch, layout):
 @pytest.mark.parametrize("collective, algorithm", [
     ("bcast", "tree"), ("bcast", "scatter-allgather"), ("reduce", "tree"), ("reduce", "rabenseifner"),
     ("allreduce", "tree"), ("allreduce", "recursive-doubling"), ("allreduce", "rabenseifner"), ("allreduce", "ring"),
-    ("allreduce", "gather-all"), ("scan", "recursive-doubling"), ("scan", "chain"), ("scan", "gather-all"),
+    ("allreduce", "gather-all"), ("allreduce", "dissemination"), ("allgather", "dissemination"), ("allgather", "ring"),
+    ("allgatherv", "ring"), ("reduce_scatter", "allreduce"), ("reduce_scatter", "transpose"), ("scan", "recursive-doubling"), ("scan", "chain"), ("scan", "gather-all"),
     ("scan", "transpose"), ("exscan", "recursive-doubling"), ("exscan", "chain"), ("exscan", "gather-all"),
     ("exscan", "transpose")])
 def test_every_algorithm_between_nodes(launch, collective, algorithm, statistics):
     # Small segments, so that many are under way; scans are another matter where the nodes' ranks are mixed.
     is_scan = collective in ("scan", "exscan")
     layouts = [(5, "2+1+2")] + [(6, "3:cyclic")] * (is_scan and algorithm not in ("chain", "recursive-doubling"))
+    moves = "blocks" if collective.startswith("allgather") else "roots,in_place,identity"
+    subjects = "in_place,prefixes" if is_scan else "prefixes" if collective == "reduce_scatter" else moves
     for layout in layouts:
-        check(launch, hosts.HOSTS["mpich"], layout, "in_place,prefixes" if is_scan else "roots,in_place,identity",
+        check(launch, hosts.HOSTS["mpich"], layout, subjects,
               **{f"ESPALIER_NETWORK_{collective.upper()}": algorithm}, ESPALIER_SEGMENT="4000", **statistics.env)
         assert ran(statistics, collective) == {algorithm}
 
