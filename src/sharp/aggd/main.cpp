@@ -1,0 +1,30 @@
+// espalier-aggd TREE.json NAME: one aggregation node of a tree, in the foreground, until it is told to end.
+#include <csignal>
+#include <cstdio>
+
+#include "base/error.hpp"
+#include "sharp/daemon.hpp"
+
+int main(int argc, char** argv) {
+  using namespace espalier::sharp;
+  if (argc != 3) {
+    std::fprintf(stderr, "usage: espalier-aggd TREE.json NAME (see docs/sharp.md)\n");
+    return 2;
+  }
+  try {
+    const TreeFile tree = read_tree_file(argv[1]);
+    const int node = tree.find(argv[2]);
+    if (node < 0) throw espalier::Error(std::string(argv[1]) + " has no aggregation node " + argv[2]);
+    asio::io_context context(1);
+    const Daemon daemon(context, tree, node);
+    asio::signal_set signals(context, SIGINT, SIGTERM);
+    signals.async_wait([&](const asio::error_code&, int) { context.stop(); });
+    std::printf("%s: ready\n", argv[2]);
+    std::fflush(stdout);
+    context.run();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "espalier-aggd: %s\n", error.what());
+    return 1;
+  }
+  return 0;
+}

@@ -1,0 +1,351 @@
+#include "sharp/aggregation_node.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include <sharp/api/sharp_coll.h>
+
+#include "base/format.hpp"
+
+namespace espalier::sharp {
+namespace {
+
+constexpr Seconds hello_patience = 5;
+// So long a failed group is remembered, for members that come late; and so many of them.
+constexpr std::size_t most_remembered = 1024;
+
+/// Takes the same time wherever they differ.
+bool is_equal(std::string_view a, std::string_view b) {
+  unsigned char differs = a.size() != b.size();
+  for (std::size_t i = 0; i < a.size(); ++i)
+    differs |= static_cast<unsigned char>(a[i] ^ (b.empty() ? 0 : b[i % b.size()]));
+  return differs == 0;
+}
+
+Group::Id id_of(const Frame& frame) { return {frame.job, frame.group}; }
+
+}  // namespace
+
+Position position_of(const TreeFile& tree, int node) {
+  const auto at = [&](int index) -> const TreeNode& { return tree.nodes[static_cast<std::size_t>(index)]; };
+  const auto number = [](int leaf) { return static_cast<std::uint32_t>(leaf); };
+  const TreeNode& own = at(node);
+  Position position{own.name,
+                    own.parent < 0 ? "" : at(own.parent).name,
+                    number(static_cast<int>(tree.leaves.size())),
+                    number(own.first_leaf),
+                    number(own.last_leaf),
+                    {}};
+  for (const int child : own.children)
+    position.below.push_back({at(child).name, number(at(child).first_leaf), number(at(child).last_leaf)});
+  return position;
+}
+
+AggregationNode::AggregationNode(Position position, Limits limits, std::string token)
+    : position_(std::move(position)), limits_(limits), token_(std::move(token)) {}
+
+std::vector<AggregationNode::Output> AggregationNode::take_output() { return std::exchange(output_, {}); }
+
+std::size_t AggregationNode::groups() const {
+  return static_cast<std::size_t>(std::count_if(
+      groups_.begin(), groups_.end(), [](const auto& each) { return !each.second.group->is_over(); }));
+}
+
+void AggregationNode::accepted(Connection number, Seconds now) {
+  peers_[number].since = now;
+  if (peers_.size() > limits_.connections)
+    drop(number, SHARP_COLL_ENO_RESOURCE,
+         formatted("this node takes no more than {} connections", limits_.connections));
+}
+
+void AggregationNode::reached_parent(Connection number, Seconds now) {
+  parent_ = number;
+  parent_is_known_ = false;
+  parent_heard_ = parent_asked_ = now;
+  Frame frame;
+  frame.kind = Kind::hello;
+  frame.role = Role::node;
+  frame.set_text(token_ + position_.name);
+  frame.size = static_cast<std::uint32_t>(token_.size());
+  send(number, frame);
+}
+
+void AggregationNode::drop(Connection connection, std::int32_t code, const std::string& why) {
+  Frame frame;
+  frame.kind = Kind::refused;
+  frame.code = code;
+  frame.set_text(why);
+  output_.push_back({connection, frame});
+  output_.push_back({connection, {}, true});
+}
+
+/// The payload is the token, and behind it the name of an aggregation node.
+void AggregationNode::hello(Connection from, const Frame& frame) {
+  const std::string text = frame.text();
+  const std::size_t length = std::min<std::size_t>(frame.size, text.size());
+  if (!is_equal(text.substr(0, length), token_))
+    return drop(from, SHARP_COLL_EJOB_CREATE, "the token is wrong");
+  Peer& peer = peers_[from];
+  peer.role = frame.role;
+  peer.job = frame.job;
+  peer.name = text.substr(length);
+  if (peer.role == Role::node && !welcome_child(from, peer)) return;
+  peer.is_known = true;
+  Frame answer;
+  answer.kind = Kind::welcome;
+  answer.payload = pack(limits_);
+  send(from, answer);
+}
+
+/// One that comes again was restarted: of its former life nothing is left.
+bool AggregationNode::welcome_child(Connection from, const Peer& peer) {
+  if (std::none_of(position_.below.begin(), position_.below.end(),
+                   [&](const Position::Below& below) { return below.name == peer.name; })) {
+    drop(from, SHARP_COLL_ETREE_INFO, formatted("this node has no child called {}", peer.name));
+    return false;
+  }
+  for (const auto& [number, other] : peers_)
+    if (number != from && other.is_known && other.role == Role::node && other.name == peer.name)
+      output_.push_back({number, {}, true});
+  return true;
+}
+
+void AggregationNode::received(Connection from, Frame frame, Seconds now) {
+  if (from == parent_ && from != nobody) {
+    parent_heard_ = now;
+    return from_parent(frame);
+  }
+  const auto found = peers_.find(from);
+  if (found == peers_.end()) return;
+  if (!found->second.is_known) {
+    if (frame.kind != Kind::hello) return drop(from, SHARP_COLL_EINVAL, "the first frame must be a hello");
+    return hello(from, frame);
+  }
+  if (frame.kind == Kind::ping) {
+    frame.kind = Kind::pong;
+    frame.payload.clear();
+    return send(from, frame);
+  }
+  if (found->second.role == Role::process && frame.job != found->second.job)
+    return drop(from, SHARP_COLL_EINVAL, "a frame for another job than the hello's");
+  from_below(from, found->second, frame, now);
+}
+
+void AggregationNode::from_below(Connection from, const Peer& peer, Frame& frame, Seconds now) {
+  if (frame.kind == Kind::join) return join(from, peer, frame, now);
+  const bool is_about_group =
+      frame.kind == Kind::contribute || frame.kind == Kind::leave || frame.kind == Kind::failed;
+  if (!is_about_group) return drop(from, SHARP_COLL_EINVAL, "a frame that does not come from below");
+  const auto known = groups_.find(id_of(frame));
+  Group* group = known == groups_.end() ? nullptr : known->second.group.get();
+  const Failure none = {
+      SHARP_COLL_EGROUP_ID, no_rank,
+      formatted("aggregation node {} knows no such group; was it restarted?", position_.name)};
+  if (frame.kind == Kind::failed) {
+    // The child has refused a group that this node need not know yet: it is remembered for the members to
+    // come.
+    if (peer.role != Role::node)
+      return drop(from, SHARP_COLL_EINVAL, "only aggregation nodes declare a group over");
+    if (!group) group = this->found(frame, now).group.get();
+    return end(*group, {frame.code, frame.rank, frame.text()});
+  }
+  if (!group) {
+    if (frame.kind == Kind::contribute) refuse(from, frame, none);
+    return;
+  }
+  if (group->is_over()) return;  // it has been told
+  if (!group->includes(from))
+    return drop(from, SHARP_COLL_EINVAL, "a frame for a group that it is no member of");
+  if (const auto wrong =
+          frame.kind == Kind::leave ? group->leave(from) : group->contribute(from, frame, parent_))
+    return end(*group, *wrong);
+  if (!group->everybody_left()) return;
+  if (group->has_parent()) {
+    Frame up = frame;
+    up.kind = Kind::leave;
+    up.payload.clear();
+    send(parent_, up);
+  }
+  groups_.erase(known);
+}
+
+void AggregationNode::from_parent(const Frame& frame) {
+  if (frame.kind == Kind::welcome) {
+    parent_is_known_ = true;
+    return;
+  }
+  if (frame.kind == Kind::refused) {
+    output_.push_back({parent_, {}, true});
+    return;
+  }
+  const auto known = groups_.find(id_of(frame));
+  if (known == groups_.end() || known->second.group->is_over()) return;
+  Group& group = *known->second.group;
+  if (!group.has_parent()) return;
+  if (frame.kind == Kind::failed) return end(group, {frame.code, frame.rank, frame.text()}, true);
+  if (frame.kind == Kind::joined && group.is_complete() && !group.stands()) return group.start();
+  if (frame.kind != Kind::result) return;
+  if (const auto wrong = group.result(frame)) end(group, *wrong);
+}
+
+std::optional<Failure> AggregationNode::no_room(const Frame& frame) const {
+  const auto failure = [&](std::int32_t code, const std::string& what) {
+    return Failure{code, no_rank, formatted("aggregation node {} has {}", position_.name, what)};
+  };
+  const std::size_t others = groups() - 1;  // the new one counts already
+  if (frame.size == 0 || frame.size > limits_.members)
+    return failure(SHARP_COLL_EINVAL,
+                   formatted("room for {} members of a group, not {}", limits_.members, frame.size));
+  if (others >= limits_.groups)
+    return failure(SHARP_COLL_EQUOTA, formatted("all of its {} groups in use", limits_.groups));
+  if ((others + 1) * limits_.slots_per_group > limits_.slots)
+    return failure(SHARP_COLL_ENO_RESOURCE, formatted("no slots left: {} for each group, {} in all",
+                                                      limits_.slots_per_group, limits_.slots));
+  return std::nullopt;
+}
+
+std::optional<Failure> AggregationNode::no_lock(const Frame& frame, const Group::Id& id) const {
+  if ((frame.flags & wants_lock) == 0) return std::nullopt;
+  if (limits_.locked_payload == 0)
+    return Failure{SHARP_COLL_ENOTREE, no_rank, "this aggregation tree has no lock (\"locked_payload\")"};
+  for (const auto& [other, known] : groups_)
+    if (other != id && known.group->holds_lock() && !known.group->is_over())
+      return Failure{SHARP_COLL_ELOCK_FAILED, no_rank,
+                     formatted("another group holds the lock of aggregation node {}", position_.name)};
+  return std::nullopt;
+}
+
+std::vector<Child> AggregationNode::children_of(std::uint32_t members) const {
+  const auto first_of = [&](std::uint32_t leaf) { return first_member(leaf, members, position_.leaves); };
+  std::vector<Child> children;
+  if (position_.below.empty())
+    for (std::uint32_t rank = first_of(position_.first_leaf); rank < first_of(position_.last_leaf); ++rank)
+      children.push_back({rank, rank + 1, "", nobody, 0, false});
+  for (const Position::Below& below : position_.below)
+    if (first_of(below.first_leaf) < first_of(below.last_leaf))
+      children.push_back(
+          {first_of(below.first_leaf), first_of(below.last_leaf), below.name, nobody, 0, false});
+  return children;
+}
+
+/// The group of a frame, which is founded if it is the first.
+AggregationNode::Known& AggregationNode::found(const Frame& frame, Seconds now) {
+  if (groups_.size() > limits_.groups + 2 * most_remembered) forget(now);
+  const auto [place, is_new] = groups_.try_emplace(id_of(frame));
+  if (!is_new) return place->second;
+  const bool is_possible = frame.kind == Kind::join && frame.size > 0 && frame.size <= limits_.members;
+  std::vector<Child> children = children_of(is_possible ? frame.size : 0);
+  const bool has_all = !children.empty() && children.front().first == 0 && children.back().last == frame.size;
+  const bool has_parent = !position_.parent.empty() && !has_all;
+  place->second = {std::make_unique<Group>(id_of(frame), frame.size, std::move(children), has_parent, limits_,
+                                           [this](Connection to, const Frame& f) { send(to, f); }),
+                   now};
+  return place->second;
+}
+
+void AggregationNode::join(Connection from, const Peer& peer, const Frame& frame, Seconds now) {
+  const Group::Id id = id_of(frame);
+  const bool is_first = !groups_.contains(id);
+  Group& group = *found(frame, now).group;
+  if (group.is_over()) return refuse(from, frame, *group.failure());
+  std::optional<Failure> wrong;
+  if (is_first) wrong = no_room(frame);
+  if (!wrong && is_first) wrong = no_lock(frame, id);
+  if (!wrong && is_first && (frame.flags & wants_lock) != 0) group.set_lock();
+  if (!wrong && group.holds_lock() != ((frame.flags & wants_lock) != 0))
+    wrong = Failure{SHARP_COLL_EINVAL, frame.rank,
+                    "some members of the group want the tree's lock, others do not"};
+  if (!wrong) wrong = group.join(from, peer.name, frame);
+  if (wrong) {
+    if (!group.includes(from)) refuse(from, frame, *wrong);
+    return end(group, *wrong);
+  }
+  if (group.is_complete()) go_on(group);
+}
+
+/// All members below this node have come.
+void AggregationNode::go_on(Group& group) {
+  if (!group.has_parent()) return group.start();
+  if (parent_ == nobody || !parent_is_known_)
+    return end(group, {SHARP_COLL_ECONN_TREE, no_rank,
+                       formatted("aggregation node {} does not reach {} above it", position_.name,
+                                 position_.parent)});
+  group.ask_parent(parent_);
+}
+
+void AggregationNode::end(Group& group, const Failure& failure, bool parent_knows) {
+  group.fail(failure, parent_knows || !parent_is_known_ ? nobody : parent_);
+}
+
+void AggregationNode::refuse(Connection to, const Frame& frame, const Failure& failure) {
+  Frame answer;
+  answer.kind = Kind::failed;
+  answer.job = frame.job;
+  answer.group = frame.group;
+  answer.code = failure.code;
+  answer.rank = failure.culprit;
+  answer.set_text(failure.text);
+  send(to, answer);
+}
+
+void AggregationNode::closed(Connection number, Seconds now) {
+  const bool was_parent = number == parent_ && number != nobody;
+  if (was_parent) {
+    parent_ = nobody;
+    parent_is_known_ = false;
+  } else {
+    peers_.erase(number);
+  }
+  for (auto& [id, known] : groups_) {
+    Group& group = *known.group;
+    if (group.is_over()) continue;
+    if (was_parent ? group.has_parent() : group.includes(number)) end(group, group.lost(number), was_parent);
+  }
+  forget(now);
+}
+
+void AggregationNode::tick(Seconds now) {
+  for (const auto& [number, peer] : peers_)
+    if (!peer.is_known && now - peer.since > hello_patience) output_.push_back({number, {}, true});
+  for (auto& [id, known] : groups_)
+    if (!known.group->is_over() && !known.group->stands() && now - known.since > limits_.join_seconds)
+      end(*known.group, known.group->late());
+  if (parent_ != nobody && now - parent_heard_ > limits_.silence_seconds)
+    output_.push_back({parent_, {}, true});
+  if (parent_ != nobody && now - parent_asked_ > limits_.silence_seconds / 4.0) {
+    parent_asked_ = now;
+    if (parent_is_known_) send(parent_, Frame{});
+  }
+  forget(now);
+}
+
+/// Groups that are over are remembered as long as members may come; of too many the oldest go first.
+void AggregationNode::forget(Seconds now) {
+  std::erase_if(groups_, [&](const auto& each) {
+    return each.second.group->is_over() && now - each.second.since > 2.0 * limits_.join_seconds;
+  });
+  while (groups_.size() - groups() > most_remembered) {
+    auto oldest = groups_.end();
+    for (auto each = groups_.begin(); each != groups_.end(); ++each)
+      if (each->second.group->is_over() &&
+          (oldest == groups_.end() || each->second.since < oldest->second.since))
+        oldest = each;
+    groups_.erase(oldest);
+  }
+}
+
+std::vector<std::byte> pack(const Limits& limits) {
+  std::vector<std::byte> payload(sizeof limits);
+  std::memcpy(payload.data(), &limits, sizeof limits);
+  return payload;
+}
+
+Limits unpack_limits(const std::vector<std::byte>& payload) {
+  Limits limits;
+  if (payload.size() != sizeof limits) throw ProtocolError("a welcome without the tree's limits");
+  std::memcpy(&limits, payload.data(), sizeof limits);
+  return limits;
+}
+
+}  // namespace espalier::sharp

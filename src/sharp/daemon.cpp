@@ -1,0 +1,139 @@
+#include "sharp/daemon.hpp"
+
+#include <chrono>
+
+#include "base/format.hpp"
+
+namespace espalier::sharp {
+namespace {
+
+using namespace std::chrono_literals;
+
+Seconds now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+asio::ip::tcp::acceptor listen_on(asio::io_context& context, const TreeNode& node) {
+  try {
+    asio::ip::tcp::resolver resolver(context);
+    const auto found = resolver.resolve(node.host, node.port, asio::ip::tcp::resolver::passive);
+    return {context, found.begin()->endpoint(), true};
+  } catch (const std::system_error& error) {
+    throw Error(formatted("aggregation node {} cannot listen on {}:{} ({})", node.name, node.host, node.port,
+                          error.code().message()));
+  }
+}
+
+}  // namespace
+
+Daemon::Daemon(asio::io_context& context, const TreeFile& tree, int node)
+    : context_(context),
+      tree_(tree),
+      own_(tree.nodes[static_cast<std::size_t>(node)]),
+      node_(position_of(tree, node), tree.limits, tree.token),
+      acceptor_(listen_on(context, own_)),
+      resolver_(context),
+      to_parent_(context),
+      timer_(context),
+      parent_timer_(context) {
+  accept();
+  if (own_.parent >= 0) reach_parent();
+  tick();
+}
+
+void Daemon::accept() {
+  acceptor_.async_accept([this](const asio::error_code& error, Tcp::socket socket) {
+    if (!error) {
+      enter(std::move(socket));
+      return accept();
+    }
+    // Out of descriptors, say: others end their connections some time.
+    auto pause = std::make_shared<asio::steady_timer>(context_, 100ms);
+    pause->async_wait([this, pause](const asio::error_code&) { accept(); });
+  });
+}
+
+void Daemon::enter(Tcp::socket socket) {
+  const Connection number = ++last_;
+  const auto session = open(std::move(socket), number);
+  node_.accepted(number, now());
+  session->start();
+  deliver();
+}
+
+// What a peer does not read: all operations of all groups at once, and their ends.
+std::size_t Daemon::most_queued() const {
+  const Limits& limits = tree_.limits;
+  const std::size_t operation = limits.longest_payload() + head_bytes;
+  return (1 << 20) + std::size_t{limits.groups} * (limits.slots_per_group + 1) * operation;
+}
+
+std::shared_ptr<Session> Daemon::open(Tcp::socket socket, Connection number) {
+  tune(socket, static_cast<int>(tree_.limits.silence_seconds));
+  const Session::Owner owner = {[this, number](Frame frame) {
+                                  node_.received(number, std::move(frame), now());
+                                  deliver();
+                                },
+                                [this, number] {
+                                  sessions_.erase(number);
+                                  node_.closed(number, now());
+                                  if (number == parent_) {
+                                    parent_ = nobody;
+                                    parent_timer_.expires_after(500ms);
+                                    parent_timer_.async_wait([this](const asio::error_code& e) {
+                                      if (!e) reach_parent();
+                                    });
+                                  }
+                                  deliver();
+                                }};
+  return sessions_[number] = std::make_shared<Session>(std::move(socket), tree_.limits.longest_payload(),
+                                                       most_queued(), owner);
+}
+
+void Daemon::reach_parent() {
+  const TreeNode& parent = tree_.nodes[static_cast<std::size_t>(own_.parent)];
+  const auto again = [this] {
+    parent_timer_.expires_after(200ms);
+    parent_timer_.async_wait([this](const asio::error_code& e) {
+      if (!e) reach_parent();
+    });
+  };
+  resolver_.async_resolve(parent.host, parent.port, [this, again](const asio::error_code& error, auto found) {
+    if (error) return again();
+    to_parent_ = Tcp::socket(context_);
+    asio::async_connect(to_parent_, found,
+                        [this, again](const asio::error_code& failure, const Tcp::endpoint&) {
+                          if (failure) return again();
+                          parent_ = ++last_;
+                          const auto session = open(std::move(to_parent_), parent_);
+                          node_.reached_parent(parent_, now());
+                          session->start();
+                          deliver();
+                        });
+  });
+}
+
+void Daemon::tick() {
+  node_.tick(now());
+  deliver();
+  timer_.expires_after(200ms);
+  timer_.async_wait([this](const asio::error_code& error) {
+    if (!error) tick();
+  });
+}
+
+/// Sending may end a session, which makes new output: one call at a time empties the list.
+void Daemon::deliver() {
+  if (is_delivering_) return;
+  is_delivering_ = true;
+  for (auto output = node_.take_output(); !output.empty(); output = node_.take_output())
+    for (const AggregationNode::Output& each : output) {
+      const auto found = sessions_.find(each.to);
+      if (found == sessions_.end()) continue;
+      const auto session = found->second;
+      each.close ? session->close() : session->send(each.frame);
+    }
+  is_delivering_ = false;
+}
+
+}  // namespace espalier::sharp

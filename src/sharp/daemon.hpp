@@ -1,0 +1,43 @@
+// An aggregation node with sockets and a clock.
+#pragma once
+
+#include <asio.hpp>
+#include <map>
+#include <memory>
+
+#include "sharp/aggregation_node.hpp"
+#include "sharp/session.hpp"
+
+namespace espalier::sharp {
+
+/// Listens on the address that the tree file gives its node, nowhere else, and keeps up the connection to its parent.
+/// Runs as long as the context does; one thread.
+class Daemon {
+ public:
+  /// Throws Error when the address cannot be listened on.
+  Daemon(asio::io_context& context, const TreeFile& tree, int node);
+
+ private:
+  using Tcp = asio::ip::tcp;
+  void accept();
+  void enter(Tcp::socket socket);
+  void reach_parent();
+  std::shared_ptr<Session> open(Tcp::socket socket, Connection number);
+  void tick();
+  void deliver();
+  std::size_t most_queued() const;
+
+  asio::io_context& context_;
+  const TreeFile& tree_;
+  const TreeNode& own_;
+  AggregationNode node_;
+  Tcp::acceptor acceptor_;
+  Tcp::resolver resolver_;
+  Tcp::socket to_parent_;
+  asio::steady_timer timer_, parent_timer_;
+  std::map<Connection, std::shared_ptr<Session>> sessions_;
+  Connection last_ = nobody, parent_ = nobody;
+  bool is_delivering_ = false;
+};
+
+}  // namespace espalier::sharp

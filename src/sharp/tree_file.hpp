@@ -1,0 +1,40 @@
+// The file that says which aggregation nodes there are and how they hang together.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sharp/limits.hpp"
+
+namespace espalier::sharp {
+
+struct TreeNode {
+  std::string name, host, port;
+  int parent = -1;            ///< index; -1: the root
+  std::vector<int> children;  ///< in the order of the file
+  int first_leaf = 0, last_leaf = 0;  ///< it covers the leaves from first up to, without, last
+};
+
+/// Immutable. Leaves, the nodes that processes connect to, are numbered from left to right.
+struct TreeFile {
+  std::string token;
+  Limits limits;
+  std::vector<TreeNode> nodes;
+  std::vector<int> leaves;  ///< their indices
+
+  int root() const;
+  int find(std::string_view name) const;  ///< -1: there is none
+};
+
+/// The members of a group go to the leaves in blocks, so that a left-to-right fold is one in rank order.
+std::uint32_t first_member(std::uint32_t leaf, std::uint32_t members, std::uint32_t leaves);
+std::uint32_t leaf_of(std::uint32_t member, std::uint32_t members, std::uint32_t leaves);
+
+/// {"schema": 1, "token": "...", "limits": {"groups": 32, ...}, "nodes": [{"name", "address": "host:port", "parent"}]}
+/// Throws Error that names `file` for everything else: no token, two roots, circles, limits out of range.
+TreeFile parse_tree_file(std::string_view text, const std::string& file);
+/// Also refuses a file that others may read or write: it holds the token.
+TreeFile read_tree_file(const std::string& path);
+
+}  // namespace espalier::sharp
