@@ -1,16 +1,18 @@
 # The front door. Everything sets itself up: `make demo` and `make test` work on a fresh Debian-like machine.
 .DEFAULT_GOAL := help
-.PHONY: help setup build test test-full demo example bench bench-kernels bench-cluster format clean
+.PHONY: help setup build test test-full fuzz demo example bench bench-kernels bench-cluster bench-aggregation format clean
 
 help:
 	@echo 'make build    set up what the build needs, then build all: build/lib, .venv, bin/espalier'
 	@echo 'make test     build and run every test; ends with one line of totals'
 	@echo 'make test-full  the same with the tests that take long: every layout of emulated nodes, every host'
+	@echo 'make fuzz     feed the aggregation nodes with garbage for ten minutes (FUZZ_SECONDS=n)'
 	@echo 'make demo     build and compare Espalier with MPICH: a table, and an HTML page with plots'
 	@echo 'make example  build and run real programs (examples/, LAMMPS if installed) with and without Espalier'
 	@echo 'make bench    build and measure Espalier against MPICH, Open MPI and Intel MPI'
 	@echo 'make bench-kernels  build and measure copies, reductions and flags beside memcpy'
 	@echo 'make bench-cluster  as root: build and measure across emulated nodes (docs/cluster.md)'
+	@echo 'make bench-aggregation  as root: build and measure aggregation nodes beside messages (docs/sharp.md)'
 	@echo 'make setup    only set up: system packages (as root), environments in .venv'
 	@echo 'make format   clang-format on every C and C++ file'
 	@echo 'make clean    remove build/ (the environments in .venv stay)'
@@ -34,6 +36,10 @@ test:
 test-full: export ESPALIER_TEST_FULL = 1
 test-full: test
 
+fuzz: build
+	@cmake --build build --target fuzz_aggregation
+	@tests/fuzz/run
+
 demo: build
 	@bin/espalier demo
 
@@ -45,6 +51,9 @@ bench: build
 
 bench-kernels: build
 	@build/bin/bench_kernels --benchmark_counters_tabular=true $(ARGS)
+
+bench-aggregation: build
+	@.venv/command/bin/python bench/aggregation $(ARGS)
 
 bench-cluster: build
 	@.venv/command/bin/python bench/cluster $(ARGS)

@@ -94,11 +94,14 @@ def _trouble(found: dict, outcome: bench_process.Outcome, job: Job, host_only: b
     return None
 
 
-def run(job: Job, settings: Settings, cluster: Cluster, folder: Path) -> tuple[Optional[dict], Optional[dict]]:
-    """(job entry, None) or (None, failure entry) for the document."""
+def run(
+    job: Job, settings: Settings, cluster: Cluster, folder: Path, environment: Optional[dict] = None
+) -> tuple[Optional[dict], Optional[dict]]:
+    """(job entry, None) or (None, failure entry) for the document. `environment`: more of it, for the ranks."""
     program = [str(bench_build.compare(job.host)), *_arguments(job, settings, folder)]
     statistics = folder / "statistics.json"
-    more = {"ESPALIER_STATS": str(statistics)} if job.served else {}
+    more = dict(environment or {})
+    more.update({"ESPALIER_STATS": str(statistics)} if job.served else {})
     library = None if settings.host_only else preload(job.host)
     command = on_cluster.command(job.host, cluster, job.layout, program, more, library)
     for old in folder.iterdir():

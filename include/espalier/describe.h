@@ -19,6 +19,7 @@ extern "C" {
  *    -> {"algorithm", "chunk", "slots", "gather_tree", "release_tree", ..., "rule": {"file", "line", "text"}, "why"}
  * {"what": "network", "collective": "allreduce", "bytes": 65536, "nodes": 16, "ranks_per_node": 4,
  *  "ranks_per_core": 1.0 | null, "consecutive": true, "commutative": true, "node_stage": "shared" | "messages",
+ *  "sharp": false (the job has aggregation nodes),
  *  "network": {"network": "ring", "segment": "1MiB", ...} (a rule's results, instead of the rules) | null,
  *  "model": "/path/to/model.json" | null}
  *    -> {"network": {"algorithm", "segment", "leaders", "tree", "rule"}, "node": [{"collective", "bytes", "when",

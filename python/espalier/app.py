@@ -19,6 +19,7 @@ COMMANDS = {
     "doctor": "espalier.doctor:doctor",
     "bench": "espalier.bench:bench",
     "report": "espalier.report:report",
+    "aggregate": "espalier.aggregate:aggregate",
     "demo": "espalier.demo:demo",
 }
 

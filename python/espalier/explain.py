@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Any, Optional
 
 import typer
 
-from espalier import core, explain_nodes
+from espalier import core, explain_nodes, explain_sharp
 from espalier.problem import Problem
 from espalier.sizes import parse_bytes, print_bytes
 
@@ -96,6 +97,14 @@ def explain(
     published: bool = typer.Option(
         False, "--published", help="The model beside what was measured on its machine, such as HIER's Table 1."
     ),
+    sharp: bool = typer.Option(
+        False, "--sharp", help="With --nodes: of a job that has aggregation nodes (ESPALIER_SHARP=on)."
+    ),
+    run: Optional[Path] = typer.Option(
+        None,
+        metavar="FILE",
+        help="With --nodes: statistics of a run (--stats=FILE); says why aggregation nodes were passed over in it.",
+    ),
     config: bool = typer.Option(
         False, "--config", help="Every setting, its value, and where the value came from."
     ),
@@ -126,7 +135,9 @@ def explain(
         )
     request = _request(collective, size, where.ranks_per_node, cores, datatype, operator, synthetic)
     if where.nodes > 1:
-        explain_nodes.explain(request, where, cores, model)
+        explain_nodes.explain(request, where, cores, model, sharp or run is not None)
+        if run is not None:
+            explain_sharp.print_passed_over(run, collective)
         return
     _print_plan(request, core.describe(request))
 

@@ -33,8 +33,8 @@ def shape(nodes: int, ranks_per_node: Optional[int], ranks: Optional[int]) -> tu
     return nodes, ranks // nodes
 
 
-def explain(call: Json, where: Nodes, cores: Optional[int], model: str) -> None:
-    """`call`: the request for a plan on one node; `cores`: usable ones of each node."""
+def explain(call: Json, where: Nodes, cores: Optional[int], model: str, sharp: bool = False) -> None:
+    """`call`: the request for a plan on one node; `cores`: usable ones of each node; `sharp`: with aggregation nodes."""
     request = {
         "what": "network",
         "collective": call["collective"],
@@ -43,6 +43,7 @@ def explain(call: Json, where: Nodes, cores: Optional[int], model: str) -> None:
         "ranks_per_core": where.ranks_per_node / cores if cores else None,
         **where._asdict(),
         "model": str(cost_models.path_of(model)),
+        **({"sharp": True} if sharp else {}),
     }
     _print(request, core.describe(request))
 

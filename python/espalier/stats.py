@@ -101,7 +101,7 @@ def _table(title: str, rows: list[dict[str, Any]]):
         ("waits", "left"),
     ):
         table.add_column(heading, justify=side, no_wrap=True)
-    table.add_column("why the host")
+    table.add_column("why the host, or not sharp")
     for row in rows:
         calls = row["calls"]
         cells = [row["collective"], _sizes(row), str(calls), _time(row["seconds"])]
@@ -110,5 +110,5 @@ def _table(title: str, rows: list[dict[str, Any]]):
             row["transport"],
             row.get("algorithm") or "",
         ]
-        table.add_row(*(escape(cell) for cell in [*cells, _waits(row), row.get("fallback") or ""]))
+        table.add_row(*(escape(cell) for cell in [*cells, _waits(row), row.get("fallback") or row.get("passed_over") or ""]))
     return table

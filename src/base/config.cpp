@@ -156,6 +156,11 @@ void Config::check_values() {
     } else if (name == "ESPALIER_WINDOW_TRANSPORT" &&
                !is_one_of(value.text, {"auto", "message", "rma", "notify"})) {
       reject(value, "auto, message, rma or notify");
+    } else if (name == "ESPALIER_SHARP_LEADERS" && !is_one_of(value.text, {"node", "socket"})) {
+      reject(value, "node or socket");
+    } else if (is_one_of(name, {"ESPALIER_SHARP_CALLS", "ESPALIER_SHARP_TIMEOUT"}) && value.text != "0" &&
+               !is_number_from_one(value.text)) {
+      reject(value, "a number from 0 on");
     } else if (name == "ESPALIER_LEADERS" && !value.text.empty() && value.text != "all" &&
                !is_number_from_one(value.text)) {
       reject(value, "a number from 1 on, or all");

@@ -43,6 +43,7 @@ plan::Query query_of(const json& request, const plan::NodesCall& call) {
   query.ranks = call.nodes * call.ranks_per_node;
   query.commutative = request.value("commutative", true);
   query.consecutive = request.value("consecutive", true);
+  query.sharp = request.value("sharp", false);
   // Nothing is known of the cores of other machines: a core for each rank, unless the request says more.
   if (const json& crowd = request.value("ranks_per_core", json()); crowd.is_number())
     query.ranks_per_core = crowd;
@@ -110,6 +111,8 @@ json numbers(const plan::Prediction& prediction) {
 std::string unpredictable(const json& request, const plan::NodesCall& call, const plan::NetworkPlan& plan) {
   if (plan.algorithm == plan::Algorithm::host)
     return "the host MPI serves this call, and the cost model does not know how";
+  if (plan.algorithm == plan::Algorithm::sharp)
+    return "the cost model is about messages between leaders, not about aggregation nodes";
   if (!request.value("commutative", true) && call.collective != Collective::barrier &&
       call.collective != Collective::bcast)
     return "the cost model is about predefined operators; others move whole vectors";

@@ -11,10 +11,12 @@
 #include "mpi/datatype.hpp"
 #include "mpi/host.hpp"
 #include "mpi/one_sided.hpp"
+#include "mpi/out_of_band.hpp"
 #include "mpi/progress.hpp"
 #include "mpi/transport.hpp"
 #include "plan/selector.hpp"
 #include "runtime/process.hpp"
+#include "runtime/sharp_start.hpp"
 #include "runtime/statistics.hpp"
 
 namespace espalier::mpi::lifecycle {
@@ -115,6 +117,7 @@ void begin_world() {
   if (process.join(world) && process.needs_transport()) {
     process.set_transport(open_transport());
     process.set_one_sided(open_one_sided());
+    runtime::start_sharp(world, open_out_of_band());
   }
   if (world.rank == 0) print_warnings();
 }

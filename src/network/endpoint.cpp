@@ -18,13 +18,14 @@ void Endpoint::check(std::size_t bytes) const {
 }
 
 bool Endpoint::drive() {
-  bool any = false;
+  bool any = false, host_driven = false;
   // By number: a task that goes on may await its next message, which comes to the end of the list.
   for (std::size_t i = 0; i < waiting_.size();) {
     const Waiting each = waiting_[i];
     bool done = true;
     try {
-      done = transport_.test(each.ticket);
+      done = each.event ? each.event->test() : transport_.test(each.ticket);
+      host_driven = host_driven || !each.event;
     } catch (...) {
       failure_ = std::current_exception();  // thrown in the task that awaits the message
     }
@@ -36,11 +37,15 @@ bool Endpoint::drive() {
     each.task.resume();
     any = true;
   }
-  if (waiting_.empty())
+  if (!host_driven)
     transport_.poke();
   else if (!any)
     transport_.drive_others();
   return any;
+}
+
+void Endpoint::forget_events() {
+  std::erase_if(waiting_, [](const Waiting& each) { return each.event != nullptr; });
 }
 
 }  // namespace espalier::network

@@ -18,6 +18,14 @@ namespace espalier::network {
 /// lane, which is a tag of its own.
 inline constexpr int lanes = 16;
 
+/// Something other than a message that tasks await, such as an operation inside the network.
+class Event {
+ public:
+  virtual ~Event() = default;
+  /// Whether it has come; drives what it depends on. Never asked again after it has said true or thrown.
+  virtual bool test() = 0;
+};
+
 /// A communicator's messages. Used by one thread at a time.
 class Endpoint {
  public:
@@ -34,15 +42,33 @@ class Endpoint {
    public:
     Message(Endpoint& endpoint, Ticket ticket) : endpoint_(&endpoint), ticket_(ticket) {}
     bool await_ready() const { return endpoint_->transport_.test(ticket_); }
-    void await_suspend(std::coroutine_handle<> task) const { endpoint_->waiting_.push_back({ticket_, task}); }
-    void await_resume() const {
-      if (endpoint_->failure_) std::rethrow_exception(std::exchange(endpoint_->failure_, nullptr));
+    void await_suspend(std::coroutine_handle<> task) const {
+      endpoint_->waiting_.push_back({ticket_, task, nullptr});
     }
+    void await_resume() const { endpoint_->rethrow(); }
 
    private:
     Endpoint* endpoint_;
     Ticket ticket_;
   };
+
+  /// An event that a task awaits; it must outlive that.
+  class Awaited {
+   public:
+    Awaited(Endpoint& endpoint, Event& event) : endpoint_(&endpoint), event_(&event) {}
+    bool await_ready() const { return event_->test(); }
+    void await_suspend(std::coroutine_handle<> task) const {
+      endpoint_->waiting_.push_back({0, task, event_});
+    }
+    void await_resume() const { endpoint_->rethrow(); }
+
+   private:
+    Endpoint* endpoint_;
+    Event* event_;
+  };
+  Awaited until(Event& event) { return {*this, event}; }
+  /// Tasks that await events are not resumed any more and may be destroyed; messages are not touched.
+  void forget_events();
 
   int rank() const { return rank_; }
   int size() const { return static_cast<int>(processes_.size()); }
@@ -83,7 +109,11 @@ class Endpoint {
   struct Waiting {
     Ticket ticket;
     std::coroutine_handle<> task;
+    Event* event;  // instead of a ticket
   };
+  void rethrow() {
+    if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+  }
   void check(std::size_t bytes) const;
   int process_of(int rank) const { return processes_[static_cast<std::size_t>(rank)]; }
 

@@ -30,9 +30,10 @@ enum class Algorithm : unsigned char {
   chain,               ///< from node to node in order
   transpose,           ///< every node does one slice of the elements for all ranks
   allreduce,           ///< an allreduce, of which every rank keeps its block
+  sharp,               ///< on aggregation nodes inside the network (SHARP)
 };
 
-inline constexpr std::array<std::string_view, 16> algorithm_names = {"host",
+inline constexpr std::array<std::string_view, 17> algorithm_names = {"host",
                                                                      "exchange",
                                                                      "central",
                                                                      "tree",
@@ -47,7 +48,8 @@ inline constexpr std::array<std::string_view, 16> algorithm_names = {"host",
                                                                      "scatter-allgather",
                                                                      "chain",
                                                                      "transpose",
-                                                                     "allreduce"};
+                                                                     "allreduce",
+                                                                     "sharp"};
 
 constexpr std::string_view to_string(Algorithm algorithm) {
   return algorithm_names[static_cast<std::size_t>(algorithm)];

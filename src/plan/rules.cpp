@@ -212,6 +212,7 @@ bool Rule::matches(const Query& query) const {
 
 bool Rule::is_possible(const Query& query) const {
   if (!between_nodes) return plan.algorithm != Algorithm::single_copy || query.single_copy;
+  if (network.algorithm == Algorithm::sharp && !query.sharp) return false;
   return query.consecutive || !needs_consecutive_ranks(query.collective, network.algorithm);
 }
 
@@ -289,14 +290,14 @@ std::vector<Algorithm> algorithms_of(Collective collective) {
 std::vector<Algorithm> network_algorithms_of(Collective collective) {
   switch (collective) {
     case Collective::barrier:
-      return {Algorithm::host, Algorithm::dissemination, Algorithm::tree};
+      return {Algorithm::host, Algorithm::dissemination, Algorithm::tree, Algorithm::sharp};
     case Collective::bcast:
       return {Algorithm::host, Algorithm::tree, Algorithm::scatter_allgather};
     case Collective::reduce:
-      return {Algorithm::host, Algorithm::tree, Algorithm::rabenseifner};
+      return {Algorithm::host, Algorithm::tree, Algorithm::rabenseifner, Algorithm::sharp};
     case Collective::allreduce:
       return {Algorithm::host, Algorithm::tree,       Algorithm::recursive_doubling, Algorithm::rabenseifner,
-              Algorithm::ring, Algorithm::gather_all, Algorithm::dissemination};
+              Algorithm::ring, Algorithm::gather_all, Algorithm::dissemination,      Algorithm::sharp};
     case Collective::scan:
     case Collective::exscan:
       return {Algorithm::host, Algorithm::recursive_doubling, Algorithm::chain, Algorithm::gather_all,

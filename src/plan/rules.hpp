@@ -24,6 +24,7 @@ struct Query {
   bool commutative = true;
   bool prompt_yields = true;  ///< a yield makes room for any other rank of the node at once
   bool single_copy = true;    ///< ranks may read each other's memory; else `single-copy` is passed over
+  bool sharp = false;         ///< the job has aggregation nodes; else `sharp` is passed over
   bool consecutive = true;    ///< each node's ranks follow on each other; else scans' `recursive-doubling`
                               ///< and `chain` are passed over
 };

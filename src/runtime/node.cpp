@@ -17,6 +17,7 @@
 #include "runtime/agreement.hpp"
 #include "runtime/pretended_nodes.hpp"
 #include "runtime/single_copy.hpp"
+#include "runtime/socket.hpp"
 #include "topology/autogroup.hpp"
 #include "topology/cpu_budget.hpp"
 #include "topology/discover.hpp"
@@ -59,7 +60,7 @@ std::string first_line(const char* path) {
 }
 
 // Same kernel, same network name space (abstract sockets are seen only there), same user; and the same node,
-// where nodes are pretended.
+// where nodes are pretended, or sockets stand for nodes.
 std::uint64_t host_identity(const Bootstrap& world) {
   char name[HOST_NAME_MAX + 1] = {};
   gethostname(name, HOST_NAME_MAX);
@@ -71,8 +72,8 @@ std::uint64_t host_identity(const Bootstrap& world) {
   } catch (const Error& error) {
     if (world.rank == 0) print_to(stderr, "espalier: {}; the nodes are the real ones\n", error.what());
   }
-  return hash(formatted("{} {} {} {} {}", name, first_line("/proc/sys/kernel/random/boot_id"), network.st_ino,
-                        geteuid(), pretended));
+  return hash(formatted("{} {} {} {} {} {}", name, first_line("/proc/sys/kernel/random/boot_id"),
+                        network.st_ino, geteuid(), pretended, leading_socket()));
 }
 
 std::uint64_t random_number() {

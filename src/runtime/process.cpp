@@ -51,9 +51,17 @@ void Process::poke() {
 
 void Process::drive_windows() { windows_->drive(); }
 
+void Process::set_sharp(std::unique_ptr<network::SharpJob> job,
+                        std::unique_ptr<network::OutOfBand> processes) {
+  sharp_ = std::move(job);
+  out_of_band_ = std::move(processes);
+}
+
 void Process::leave() {
   windows_->forget();  // those that the program has not freed: what carries them goes
   world_.reset();
+  sharp_.reset();
+  out_of_band_.reset();
   node_.reset();
   tags_.reset();
   one_sided_.reset();

@@ -5,6 +5,8 @@
 #include <memory>
 #include <string>
 
+#include "network/out_of_band.hpp"
+#include "network/sharp_client.hpp"
 #include "network/transport.hpp"
 #include "network/window/one_sided.hpp"
 #include "runtime/bootstrap.hpp"
@@ -44,9 +46,13 @@ class Process {
 
   /// Collective over all ranks of the job (MPI_COMM_WORLD): the ranks of each node meet in one arena. Never
   /// fails for want of a feature: a node without an arena leaves its communicators to the host. Without it
-  /// (MPI sessions) the first communicator's ranks meet when that communicator is created; ranks that have met
-  /// keep what they have, and the others cannot come in any more: false, on all of them.
+  /// (MPI sessions) the first communicator's ranks meet when that communicator is created; ranks that have
+  /// met keep what they have, and the others cannot come in any more: false, on all of them.
   bool join(const Bootstrap& world);
+  /// The aggregation nodes of the job, with what they were reached by; or why it has none. The same on all
+  /// processes.
+  void set_sharp(std::unique_ptr<network::SharpJob> job, std::unique_ptr<network::OutOfBand> processes);
+  void set_no_sharp(std::string why) { no_sharp_ = std::move(why); }
   /// Gives the arena back (MPI_Finalize). Communicators must be gone.
   void leave();
 
@@ -54,6 +60,9 @@ class Process {
   /// Whether the job needs a transport: the same on all processes that met in join().
   bool needs_transport() const;
   network::Transport* transport() { return transport_.get(); }
+  network::SharpJob* sharp() { return sharp_.get(); }
+  /// Empty: nobody has asked for them.
+  const std::string& no_sharp() const { return no_sharp_; }
   Tags* tags() { return tags_.get(); }
   /// This process in the numbering of the transport.
   int number() const { return number_; }
@@ -77,6 +86,9 @@ class Process {
   std::unique_ptr<network::OneSidedHost> one_sided_;
   std::unique_ptr<DrivenWindows> windows_;
   std::unique_ptr<Bootstrap> world_;
+  std::unique_ptr<network::OutOfBand> out_of_band_;  // as long as the job
+  std::unique_ptr<network::SharpJob> sharp_;
+  std::string no_sharp_;
   int number_ = 0;
   HostProgress progress_;
   std::string declined_;

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <string>
 
 #include "base/collective.hpp"
 #include "machine/wait.hpp"
@@ -11,7 +12,7 @@
 namespace espalier::runtime::statistics {
 
 /// What carried a call's data.
-enum class Carrier : unsigned char { shared_memory, messages };
+enum class Carrier : unsigned char { shared_memory, messages, aggregation_nodes };
 
 /// What of a call goes into the statistics.
 struct Call {
@@ -20,6 +21,7 @@ struct Call {
   int communicator_size;
   plan::Algorithm algorithm;
   Carrier carrier = Carrier::shared_memory;
+  const std::string* passed_over = nullptr;  ///< why the aggregation nodes did not serve it, if they might have
 };
 
 /// Lives as long as the call; costs a test of a constant when statistics are off.

@@ -53,11 +53,28 @@ Spanning::Spanning(const Agreement& agreement, int rank)
   if (agreement.node.share)
     state_ = std::make_unique<Communicator::State>(*Process::instance().node(), agreement.node, local_rank(),
                                                    drive);
+  meet_aggregation_nodes();
 }
 
 Spanning::~Spanning() {
   // At finalize the process may have left already.
   if (Tags* tags = Process::instance().tags()) tags->give_back(nodes_.tags);
+}
+
+/// The nodes' lowest ranks speak to them.
+void Spanning::meet_aggregation_nodes() {
+  Process& process = Process::instance();
+  passed_over_ = process.no_sharp();
+  if (!process.sharp() || nodes_.placement.nodes() < 2) return;
+  plan::Query shape = shape_of(nodes_);
+  shape.sharp = true;
+  with_sharp_.emplace(plan::Table::instance(), shape);
+  std::vector<std::uint32_t> processes;
+  for (const int leader : counterparts_.front())
+    processes.push_back(static_cast<std::uint32_t>(nodes_.processes[static_cast<std::size_t>(leader)]));
+  constexpr int lane = collective::nodes::node_lane + 1;
+  offload_ = std::make_unique<Offload>(*process.sharp(), one_a_node(counterparts_.front()).on(lane),
+                                       local_rank() == 0, std::move(processes));
 }
 
 int Spanning::my_node() const { return nodes_.placement.node_of[static_cast<std::size_t>(rank_)]; }

@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "plan/selector.hpp"
 #include "runtime/agreement.hpp"
 #include "runtime/communicator.hpp"
+#include "runtime/offload.hpp"
 
 namespace espalier::runtime {
 
@@ -84,6 +86,15 @@ class Spanning {
   bool serve_as(plan::Algorithm ran, Collective collective, std::size_t bytes, Body body);
   template <class Body>
   void on_stage(Body body);
+  /// Whether the aggregation nodes do this call; null: a barrier. If not, passed_over_ says why.
+  bool offloads(Collective collective, std::size_t bytes, const reduce::Operation* operation);
+  std::string why_not_offloaded(Collective collective);
+  template <class Body>
+  void offload(Collective collective, std::size_t bytes, Body body);
+  void barrier_offloaded();
+  void allreduce_offloaded(const collective::Reduction& reduction);
+  void reduce_offloaded(const collective::Reduction& reduction, int root);
+  void meet_aggregation_nodes();
   const Roles& roles(const plan::NetworkPlan& plan, int root);
   const collective::Place& place_without_root(const plan::NetworkPlan& plan);
   collective::nodes::Rooted<Peers> rooted(const Roles& roles);
@@ -140,6 +151,9 @@ class Spanning {
   std::vector<std::vector<int>> counterparts_;  // by rank on its node: that rank of each node
   std::vector<int> last_ranks_;                 // of each node
   std::map<std::pair<const plan::NetworkPlan*, int>, Roles> roles_;
+  std::optional<plan::NetworkSelector> with_sharp_;  // where the job has aggregation nodes
+  std::unique_ptr<Offload> offload_;
+  std::string passed_over_;  // why they did not do the call that is under way
   Room vectors_, scratch_, whole_;
   std::array<Room, 4> exchanged_;                                     // what an alltoall sets aside
   std::size_t area_bytes_ = 0;                                        // that all nodes have

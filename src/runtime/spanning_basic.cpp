@@ -23,6 +23,7 @@ const collective::Place& Spanning::place_without_root(const NetworkPlan& plan) {
 }
 
 bool Spanning::barrier() {
+  if (offloads(Collective::barrier, 0, nullptr)) return barrier_offloaded(), true;
   return serve(Collective::barrier, 0, [&](const NetworkPlan& plan) {
     const collective::Place& place = place_without_root(plan);
     on_stage([&](auto& stage) {
@@ -42,6 +43,8 @@ bool Spanning::bcast(void* buffer, std::size_t bytes, int root) {
 bool Spanning::reduce(const void* send, void* receive, std::size_t count, const reduce::Operation& operation,
                       int root) {
   const std::size_t bytes = count * operation.extent;
+  if (offloads(Collective::reduce, bytes, &operation))
+    return reduce_offloaded({source(send, receive), receive, bytes, operation}, root), true;
   return serve(Collective::reduce, bytes, [&](const NetworkPlan& plan) {
     const Roles& mine = roles(plan, root);
     const std::size_t lane = Segments(bytes, plan.segment, operation.extent).longest();
@@ -65,6 +68,8 @@ int Spanning::leaders_of(const NetworkPlan& plan, std::size_t extent) const {
 bool Spanning::allreduce(const void* send, void* receive, std::size_t count,
                          const reduce::Operation& operation) {
   const std::size_t bytes = count * operation.extent;
+  if (offloads(Collective::allreduce, bytes, &operation))
+    return allreduce_offloaded({source(send, receive), receive, bytes, operation}), true;
   return serve(Collective::allreduce, bytes, [&](const NetworkPlan& plan) {
     reduce_everywhere({source(send, receive), receive, bytes, operation}, plan);
   });

@@ -43,6 +43,22 @@ void Spanning::on_stage(Body body) {
   }
 }
 
+/// Runs body(plan) for a call that the aggregation nodes do, and counts it.
+template <class Body>
+void Spanning::offload(Collective collective, std::size_t bytes, Body body) {
+  static const machine::Waiter nobody_waits;
+  const std::string none;
+  const statistics::Recorder recorder({collective, bytes, nodes_.placement.ranks(), plan::Algorithm::sharp,
+                                       statistics::Carrier::aggregation_nodes, &none},
+                                      state_ ? state_->machine.waiter() : nobody_waits);
+  try {
+    body((*with_sharp_)(collective, bytes));
+  } catch (...) {
+    endpoint_.abandon();
+    throw;
+  }
+}
+
 /// Runs body(plan) and counts the call; false, with nothing done, when the plan leaves it to the host.
 template <class Body>
 bool Spanning::serve(Collective collective, std::size_t bytes, Body body) {
@@ -55,8 +71,9 @@ bool Spanning::serve_as(plan::Algorithm ran, Collective collective, std::size_t 
   static const machine::Waiter nobody_waits;
   const plan::NetworkPlan& plan = selector_(collective, bytes);
   if (plan.algorithm == plan::Algorithm::host) return false;
+  const std::string passed_over = why_not_offloaded(collective);
   const statistics::Recorder recorder(
-      {collective, bytes, nodes_.placement.ranks(), ran, statistics::Carrier::messages},
+      {collective, bytes, nodes_.placement.ranks(), ran, statistics::Carrier::messages, &passed_over},
       state_ ? state_->machine.waiter() : nobody_waits);
   try {
     body(plan);

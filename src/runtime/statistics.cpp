@@ -26,7 +26,8 @@ struct Key {
   int size_class;  // bit width of the bytes
   std::string algorithm;
   std::string transport;
-  std::string fallback;  // empty: Espalier did it
+  std::string fallback;     // empty: Espalier did it
+  std::string passed_over;  // why aggregation nodes did not; empty: nothing to say
   auto operator<=>(const Key&) const = default;
 };
 
@@ -42,6 +43,11 @@ struct Rows {
   std::map<Key, Row> rows;
 };
 
+const char* carrier_name(Carrier carrier) {
+  if (carrier == Carrier::aggregation_nodes) return "shared memory and aggregation nodes";
+  return carrier == Carrier::messages ? "shared memory and messages" : "shared memory";
+}
+
 Rows& rows() {
   static Rows* all = new Rows;  // never destroyed: threads may still be in a collective at exit
   return *all;
@@ -51,20 +57,20 @@ json pack(const std::map<Key, Row>& table) {
   json list = json::array();
   for (const auto& [key, row] : table)
     list.push_back({key.communicator_size, key.collective, key.size_class, key.algorithm, key.transport,
-                    key.fallback, row.calls, row.seconds, row.wait.spin, row.wait.poke, row.wait.yield,
-                    row.wait.sleep});
+                    key.fallback, key.passed_over, row.calls, row.seconds, row.wait.spin, row.wait.poke,
+                    row.wait.yield, row.wait.sleep});
   return list;
 }
 
 void add(std::map<Key, Row>& table, const json& list) {
   for (const json& item : list) {
-    Row& row = table[{item[0], item[1], item[2], item[3], item[4], item[5]}];
-    row.calls += item[6].get<double>();
-    row.seconds += item[7].get<double>();
-    row.wait.spin += item[8].get<std::uint64_t>();
-    row.wait.poke += item[9].get<std::uint64_t>();
-    row.wait.yield += item[10].get<std::uint64_t>();
-    row.wait.sleep += item[11].get<std::uint64_t>();
+    Row& row = table[{item[0], item[1], item[2], item[3], item[4], item[5], item[6]}];
+    row.calls += item[7].get<double>();
+    row.seconds += item[8].get<double>();
+    row.wait.spin += item[9].get<std::uint64_t>();
+    row.wait.poke += item[10].get<std::uint64_t>();
+    row.wait.yield += item[11].get<std::uint64_t>();
+    row.wait.sleep += item[12].get<std::uint64_t>();
   }
 }
 
@@ -103,7 +109,8 @@ json describe(const Key& key, const Row& row) {
             {"poke", row.wait.poke},
             {"yield", row.wait.yield},
             {"sleep", row.wait.sleep}}},
-          {"fallback", key.fallback.empty() ? json() : json(key.fallback)}};
+          {"fallback", key.fallback.empty() ? json() : json(key.fallback)},
+          {"passed_over", key.passed_over.empty() ? json() : json(key.passed_over)}};
 }
 
 json describe(const std::map<Key, Row>& table, const std::string& host, const std::string& build, int ranks) {
@@ -126,11 +133,17 @@ json describe(const std::map<Key, Row>& table, const std::string& host, const st
           {"rows", list}};
 }
 
+std::string why_of(const json& row) {
+  if (!row["fallback"].is_null()) return row["fallback"];
+  return row["passed_over"].is_null() ? "" : row["passed_over"].get<std::string>();
+}
+
 void print(const json& report) {
   print_to(stderr, "espalier: what ran ({} ranks, {}, {} build)\n", report["ranks"].get<int>(),
            report["host"].get<std::string>(), report["build"].get<std::string>());
   print_to(stderr, "{:>6} {:<20} {:>19} {:>10} {:>12} {:<9} {:>10} {:>8} {:>8}  {}\n", "ranks", "collective",
-           "bytes", "calls", "seconds", "algorithm", "poke", "yield", "sleep", "host because");
+           "bytes", "calls", "seconds", "algorithm", "poke", "yield", "sleep",
+           "host because, or why not sharp");
   for (const json& row : report["rows"]) {
     const json& communicator = report["communicators"][row["communicator"].get<std::size_t>()];
     print_to(stderr, "{:>6} {:<20} {:>8} .. {:>7} {:>10} {:>12.6f} {:<9} {:>10} {:>8} {:>8}  {}\n",
@@ -139,7 +152,7 @@ void print(const json& report) {
              row["calls"].get<std::uint64_t>(), row["seconds"].get<double>(),
              row["algorithm"].get<std::string>(), row["wait"]["poke"].get<std::uint64_t>(),
              row["wait"]["yield"].get<std::uint64_t>(), row["wait"]["sleep"].get<std::uint64_t>(),
-             row["fallback"].is_null() ? "" : row["fallback"].get<std::string>());
+             why_of(row));
   }
 }
 
@@ -158,7 +171,7 @@ void record_host(Collective collective, std::size_t bytes, int communicator_size
   const std::lock_guard lock(rows().mutex);
   rows()
       .rows[{communicator_size, static_cast<int>(collective), static_cast<int>(std::bit_width(bytes)), "host",
-             "host", why}]
+             "host", why, ""}]
       .calls += 1;
 }
 
@@ -177,7 +190,7 @@ Recorder::~Recorder() {
       rows()
           .rows[{call_.communicator_size, static_cast<int>(call_.collective),
                  static_cast<int>(std::bit_width(call_.bytes)), std::string(plan::to_string(call_.algorithm)),
-                 call_.carrier == Carrier::messages ? "shared memory and messages" : "shared memory", ""}];
+                 carrier_name(call_.carrier), "", call_.passed_over ? *call_.passed_over : ""}];
   row.calls += 1;
   row.seconds += time.count();
   row.wait.spin += now.spin - before_.spin;

@@ -1,0 +1,1 @@
+"""Aggregation nodes beside messages, over emulated nodes."""

@@ -1,0 +1,41 @@
+"""What `espalier explain --run` says: why a run's calls were not done by aggregation nodes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Iterator
+
+from espalier import stats
+from espalier.problem import Problem
+
+
+def passed_over(report: dict[str, Any], collective: str) -> Iterator[tuple[str, int, str]]:
+    """Algorithm and calls of what aggregation nodes did of a collective ("": they did), and of what they did not, with the
+    reason."""
+    calls: dict[tuple[str, str], int] = {}
+    for row in report["rows"]:
+        if row["collective"] != collective:
+            continue
+        why = "" if row["algorithm"] == "sharp" else row.get("passed_over")
+        if why is not None:
+            calls[row["algorithm"], why] = calls.get((row["algorithm"], why), 0) + row["calls"]
+    for (algorithm, why), number in calls.items():
+        yield algorithm, number, why
+
+
+def print_passed_over(file: Path, collective: str) -> None:
+    from espalier.render import text
+
+    try:
+        found = list(passed_over(stats.load(file), collective))
+    except (KeyError, TypeError) as error:
+        raise Problem(f"{file}: a part of the statistics is missing or of the wrong kind ({error})") from error
+    print(f"in {file}")
+    facts = []
+    for algorithm, calls, why in found:
+        done = f"{calls} calls by {algorithm}"
+        facts.append((collective, f"{done}: aggregation nodes were passed over: {why}" if why else done))
+    if not found:
+        facts.append((collective, "nothing that aggregation nodes might have done"))
+    for line in text.facts(facts):
+        print(f"  {line}")

@@ -1,0 +1,165 @@
+"""Reductions and barriers on aggregation nodes, across nodes that are only pretended. Real ones: tests/cluster/test_sharp.py."""
+
+import json
+import re
+
+import hosts
+import pytest
+import sharp_trees
+from test_checked import passed
+
+pytestmark = [
+    pytest.mark.needs_espalier,
+    pytest.mark.skipif(bool(sharp_trees.missing()), reason=str(sharp_trees.missing())),
+]
+MPICH = hosts.HOSTS["mpich"]
+OFFLOADED = ("barrier", "reduce", "allreduce")
+SUBJECTS = "barrier,roots,in_place,operators,sizes,zero,pairs,communicators,identity"
+
+
+def run(launch, host, ranks, nodes, settings, statistics, subjects=SUBJECTS, **more):
+    env = {"ESPALIER_NODES": nodes, "CHECKED_NODES": "1", **settings, **statistics.env, **more}
+    without = ["--without", "MPI_REAL16,MPI_COMPLEX32"] if host.kind == "intel" else []
+    return launch(host, ranks, "checked", "--only", subjects, *without, env=env, timeout=150)
+
+
+def rows(statistics, algorithm):
+    return {row["collective"] for row in statistics.read()["rows"] if row["algorithm"] == algorithm and row["calls"]}
+
+
+def reasons(statistics):
+    return {row["passed_over"] for row in statistics.read()["rows"] if row["passed_over"]}
+
+
+@pytest.mark.parametrize("name", ["mpich", "openmpi"])
+@pytest.mark.parametrize("radix", [8, 2], ids=["one level", "two levels"])
+def test_every_result_is_right(launch, name, radix, statistics, tmp_path):
+    with sharp_trees.running(tmp_path, 4, radix) as (tree, daemons):
+        outcome = run(launch, hosts.HOSTS[name], 8, "4", sharp_trees.settings(tree), statistics)
+        assert passed(outcome) == 8
+        assert daemons.ended() == []
+    assert rows(statistics, "sharp") == set(OFFLOADED)
+    # Pairs and products are not for aggregation nodes, and that is said.
+    assert any("operator prod" in why for why in reasons(statistics)), reasons(statistics)
+
+
+@pytest.mark.parametrize("ranks, nodes", [(7, "3+1+3"), (8, "4:cyclic")])
+def test_other_placements_by_shared_memory_and_by_messages(launch, ranks, nodes, statistics, tmp_path):
+    with sharp_trees.running(tmp_path, 4, 2) as (tree, _):
+        for stage in ("shared", "p2p"):
+            outcome = run(launch, MPICH, ranks, nodes, sharp_trees.settings(tree), statistics,
+                          "barrier,roots,in_place,communicators", ESPALIER_NODE_STAGE=stage)
+            assert passed(outcome) == ranks
+            assert rows(statistics, "sharp") == set(OFFLOADED)
+
+
+def test_messages_longer_than_an_operation_are_pipelined(launch, statistics, tmp_path):
+    forced = {f"ESPALIER_NETWORK_{name}": "sharp" for name in ("REDUCE", "ALLREDUCE")}
+    with sharp_trees.running(tmp_path, 4, 8, payload=1000) as (tree, _):
+        outcome = run(launch, MPICH, 8, "4", sharp_trees.settings(tree, **forced), statistics, "roots,sizes,in_place")
+    assert passed(outcome) == 8
+    long = [row for row in statistics.read()["rows"] if row["algorithm"] == "sharp" and row["bytes_from"] >= 65536]
+    assert {row["collective"] for row in long} >= {"allreduce"}
+
+
+def test_socket_leaders(launch, statistics, tmp_path):
+    """Two packages of a made-up machine: each process is bound to all CPUs of the real one, so its node leads as a whole;
+    the setting must not change a result."""
+    with sharp_trees.running(tmp_path, 4, 8) as (tree, _):
+        outcome = run(launch, MPICH, 8, "4", sharp_trees.settings(tree, ESPALIER_SHARP_LEADERS="socket"), statistics,
+                      "barrier,roots,in_place")
+    assert passed(outcome) == 8
+    assert rows(statistics, "sharp") == set(OFFLOADED)
+
+
+def test_the_group_is_made_after_so_many_calls(launch, statistics, tmp_path):
+    with sharp_trees.running(tmp_path, 2, 8) as (tree, _):
+        outcome = run(launch, MPICH, 4, "2", sharp_trees.settings(tree, calls=5), statistics, "barrier,roots,in_place")
+    assert passed(outcome) == 4
+    assert rows(statistics, "sharp")
+    assert any("made after 5 calls" in why for why in reasons(statistics))
+
+
+# --- what may go wrong ----------------------------------------------------------------------------------------------
+
+CODES = list(range(-20, 0))
+POINTS = ["init", "group.1", "group.1@1", "operation.1", "operation.4", "operation.4@1", "operation.4=late"]
+QUICK = [("init", -7), ("init", -13), ("group.1", -18), ("group.1@1", -20), ("operation.1", -2), ("operation.4@1", -7),
+         ("operation.4=late", -1)]
+ALL = [pytest.param(point, code, marks=[] if (point, code) in QUICK else pytest.mark.full) for point in POINTS for code in CODES]
+
+
+def fault(point, code):
+    return f"operation.4=late:{code}" if point.endswith("late") else f"{point}={code}"
+
+
+@pytest.mark.parametrize("point, code", ALL)
+def test_every_fault_ends_in_right_results_by_other_algorithms(launch, point, code, statistics, tmp_path):
+    with sharp_trees.running(tmp_path, 4, 2) as (tree, _):
+        settings = sharp_trees.settings(tree, ESPALIER_SHARP_FAULTS=fault(point, code))
+        outcome = run(launch, MPICH, 8, "4", settings, statistics, "barrier,roots,in_place")
+    assert passed(outcome) == 8
+    # A group whose members fail unlike each other is agreed to have failed by the worst code.
+    named = {code} if "@" not in point else {code, -6, -1}
+    assert any(f"{each} SHARP_COLL_E" in why for each in named for why in reasons(statistics)), reasons(statistics)
+
+
+@pytest.mark.parametrize("fault", ["operation.3@1=drop", "operation.3=drop", "operation.2@0=delay:300000"])
+def test_connections_that_end_and_delays(launch, fault, statistics, tmp_path):
+    with sharp_trees.running(tmp_path, 4, 2) as (tree, _):
+        settings = sharp_trees.settings(tree, ESPALIER_SHARP_FAULTS=fault)
+        outcome = run(launch, MPICH, 8, "4", settings, statistics, "barrier,in_place")
+    assert passed(outcome) == 8
+
+
+def test_no_tree_and_no_library(launch, statistics, tmp_path):
+    for settings in ({"ESPALIER_AGGREGATION": str(tmp_path / "none.json")}, {"ESPALIER_SHARP_LIB": str(tmp_path / "none.so")}):
+        env = {**sharp_trees.settings(tmp_path / "none.json"), **settings}
+        outcome = run(launch, MPICH, 4, "2", env, statistics, "barrier,in_place")
+        assert passed(outcome) == 4
+        assert rows(statistics, "sharp") == set()
+        assert any("process 0" in why for why in reasons(statistics)), reasons(statistics)
+
+
+def test_quota_of_the_tree(launch, statistics, tmp_path):
+    """Communicators beyond the tree's groups take other algorithms."""
+    with sharp_trees.running(tmp_path, 4, 2, groups=1) as (tree, _):
+        outcome = run(launch, MPICH, 8, "4", sharp_trees.settings(tree), statistics, "barrier,communicators")
+    assert passed(outcome) == 8
+    assert any("SHARP_COLL_EQUOTA" in why for why in reasons(statistics)), reasons(statistics)
+    assert rows(statistics, "sharp")
+
+
+# --- an independent library that checks what it is given ------------------------------------------------------------
+
+@pytest.mark.parametrize("name", ["mpich", "openmpi"])
+def test_the_client_keeps_to_the_interface(launch, name, statistics):
+    env = {"ESPALIER_SHARP": "on", "ESPALIER_SHARP_LIB": str(sharp_trees.mock()), "ESPALIER_SHARP_CALLS": "0",
+           "MOCK_NODES": "4", "ESPALIER_NETWORK_ALLREDUCE": "sharp"}
+    outcome = run(launch, hosts.HOSTS[name], 8, "4", env, statistics, "barrier,roots,sizes,in_place,operators,communicators")
+    assert passed(outcome) == 8
+    assert "MOCK:" not in outcome.err, str(outcome)
+    done = re.search(r"MOCK-DONE: (\d+) operations", outcome.err)
+    assert done and int(done[1]) > 100, str(outcome)
+    assert rows(statistics, "sharp") == set(OFFLOADED)
+
+
+def test_the_mock_notices(launch, statistics):
+    """The test of the test: with nodes of another size than Espalier believes two members are on one."""
+    env = {"ESPALIER_SHARP": "on", "ESPALIER_SHARP_LIB": str(sharp_trees.mock()), "ESPALIER_SHARP_CALLS": "0",
+           "MOCK_NODES": "2"}
+    outcome = run(launch, MPICH, 4, "4", env, statistics, "barrier")
+    assert outcome.status != 0 and "are on one node" in outcome.err
+
+
+# --- what the user sees ---------------------------------------------------------------------------------------------
+
+def test_the_reason_is_in_what_explain_says(launch, statistics, tmp_path):
+    from test_sharp_explain import explained
+
+    with sharp_trees.running(tmp_path, 4, 8) as (tree, _):
+        settings = sharp_trees.settings(tree, ESPALIER_SHARP_FAULTS="group.1=-7")
+        assert passed(run(launch, MPICH, 8, "4", settings, statistics, "barrier,in_place")) == 8
+    text = explained("allreduce", "64", "--nodes", "4", "--ranks-per-node", "2", "--run", str(statistics.path))
+    assert "-7 SHARP_COLL_EQUOTA" in text, text
+    assert json.loads(statistics.path.read_text())["schema"] == 1
