@@ -48,6 +48,8 @@ class Daemons:
 
     def _start(self, name: str, host: str) -> None:
         command = [*words(self.agent, host), str(program()), str(self.file), name]
+        # Where it is our child it ends with us, even if we are killed.
+        command += [] if self.agent else ["--with-parent"]
         try:
             # The standard output stays open: a remote agent ends with it.
             self.processes[name] = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)

@@ -1,16 +1,22 @@
-// espalier-aggd TREE.json NAME: one aggregation node of a tree, in the foreground, until it is told to end.
+// espalier-aggd TREE.json NAME [--with-parent]: one aggregation node of a tree, in the foreground, until it is told to end;
+// with --with-parent until the process that started it ends, however it does.
+#include <sys/prctl.h>
+
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 
 #include "base/error.hpp"
 #include "sharp/daemon.hpp"
 
 int main(int argc, char** argv) {
   using namespace espalier::sharp;
-  if (argc != 3) {
-    std::fprintf(stderr, "usage: espalier-aggd TREE.json NAME (see docs/sharp.md)\n");
+  const bool with_parent = argc == 4 && std::strcmp(argv[3], "--with-parent") == 0;
+  if (argc != 3 && !with_parent) {
+    std::fprintf(stderr, "usage: espalier-aggd TREE.json NAME [--with-parent] (see docs/sharp.md)\n");
     return 2;
   }
+  if (with_parent) prctl(PR_SET_PDEATHSIG, SIGTERM);
   try {
     const TreeFile tree = read_tree_file(argv[1]);
     const int node = tree.find(argv[2]);
