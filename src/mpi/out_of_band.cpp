@@ -10,7 +10,8 @@ namespace {
 
 void check(int code, const char* what) {
   if (code != MPI_SUCCESS)
-    throw Error(std::string("the host's ") + what + " over MPI_COMM_WORLD failed with code " + std::to_string(code));
+    throw Error(std::string("the host's ") + what + " over MPI_COMM_WORLD failed with code " +
+                std::to_string(code));
 }
 
 class HostOutOfBand final : public network::OutOfBand {
@@ -28,7 +29,8 @@ class HostOutOfBand final : public network::OutOfBand {
   void barrier() override { check(host.Barrier(world()), "MPI_Barrier"); }
   void gather(int root, const void* mine, void* all, std::size_t bytes) override {
     const int count = static_cast<int>(bytes);
-    check(host.Gather(mine, count, host.constants.byte, all, count, host.constants.byte, root, world()), "MPI_Gather");
+    check(host.Gather(mine, count, host.constants.byte, all, count, host.constants.byte, root, world()),
+          "MPI_Gather");
   }
 
  private:

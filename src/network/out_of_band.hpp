@@ -1,5 +1,5 @@
-// How a few bytes are exchanged before there is a faster way: among the processes of a job, or the leaders of a
-// communicator.
+// How a few bytes are exchanged before there is a faster way: among the processes of a job, or the leaders of
+// a communicator.
 #pragma once
 
 #include <cstddef>

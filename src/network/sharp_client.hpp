@@ -1,5 +1,5 @@
-// The SHARP client: in-network aggregation through the interface of libsharp_coll, hardware's or software's (paper SHARP;
-// what is known of the interface is in include/sharp_interface).
+// The SHARP client: in-network aggregation through the interface of libsharp_coll, hardware's or software's
+// (paper SHARP; what is known of the interface is in include/sharp_interface).
 #pragma once
 
 #include <cstddef>
@@ -33,14 +33,14 @@ struct SharpCaps {
 class SharpJob {
  public:
   struct Description {
-    std::uint64_t job;         ///< the same on all processes, unlike any other job's
-    int local_rank;            ///< on its node
-    std::string library;       ///< ESPALIER_SHARP_LIB
+    std::uint64_t job;    ///< the same on all processes, unlike any other job's
+    int local_rank;       ///< on its node
+    std::string library;  ///< ESPALIER_SHARP_LIB
     int timeout_ms;
     int (*progress)() = nullptr;  ///< lets the host MPI work
   };
-  /// Collective over the job's processes, all of which have loaded the library (see can_load). Throws SharpError, not
-  /// necessarily everywhere: ask the others.
+  /// Collective over the job's processes, all of which have loaded the library (see can_load). Throws
+  /// SharpError, not necessarily everywhere: ask the others.
   SharpJob(OutOfBand& processes, const Description& description);
   ~SharpJob();
   SharpJob(const SharpJob&) = delete;
@@ -63,8 +63,8 @@ class SharpJob {
 /// A process's part of a group: one process of each node, the leaders of a communicator.
 class SharpGroup {
  public:
-  /// Collective over the leaders. `memory`: where operations find their data; registered for as long as the group lives.
-  /// Throws SharpError, not necessarily everywhere.
+  /// Collective over the leaders. `memory`: where operations find their data; registered for as long as the
+  /// group lives. Throws SharpError, not necessarily everywhere.
   SharpGroup(SharpJob& job, OutOfBand& leaders, const std::vector<std::uint32_t>& processes,
              std::span<std::byte> memory);
   ~SharpGroup();
@@ -75,7 +75,8 @@ class SharpGroup {
   class Operation final : public Event {
    public:
     Operation(SharpGroup& group, void* request) : group_(&group), request_(request) {}
-    Operation(Operation&& other) noexcept : group_(other.group_), request_(std::exchange(other.request_, nullptr)) {}
+    Operation(Operation&& other) noexcept
+        : group_(other.group_), request_(std::exchange(other.request_, nullptr)) {}
     Operation& operator=(Operation&&) = delete;
     ~Operation() override;
     bool test() override;
@@ -87,7 +88,8 @@ class SharpGroup {
   /// All members in the same order. Throw SharpError where the library does not take them.
   Operation barrier();
   /// target = the fold of all members' sources; both in the group's memory, caps().payload bytes at most.
-  Operation allreduce(std::byte* source, std::byte* target, std::size_t bytes, const reduce::Operation& operation);
+  Operation allreduce(std::byte* source, std::byte* target, std::size_t bytes,
+                      const reduce::Operation& operation);
 
  private:
   struct Handle;

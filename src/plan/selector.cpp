@@ -111,9 +111,9 @@ void Table::apply_overrides(const Query& query, Plan& plan) const {
 
 void Table::apply_overrides(const Query& query, NetworkPlan& plan) const {
   const auto& algorithm = network_algorithms_[static_cast<std::size_t>(query.collective)];
-  const bool possible =
-      algorithm && (query.consecutive || !needs_consecutive_ranks(query.collective, *algorithm)) &&
-      (query.sharp || *algorithm != Algorithm::sharp);
+  const bool possible = algorithm &&
+                        (query.consecutive || !needs_consecutive_ranks(query.collective, *algorithm)) &&
+                        (query.sharp || *algorithm != Algorithm::sharp);
   if (possible && plan.algorithm != *algorithm) {
     plan.algorithm = *algorithm;
     plan.origin = {"environment", 0,

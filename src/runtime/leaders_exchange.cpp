@@ -31,7 +31,8 @@ Task receive_from(Peers peers, int peer, void* data, std::size_t bytes) {
 Task receive_from_all(Peers peers, std::byte* all, std::size_t bytes) {
   std::vector<decltype(peers.receive(0, all, bytes))> messages;
   for (int peer = 0; peer < peers.size(); ++peer)
-    if (peer != peers.rank()) messages.push_back(peers.receive(peer, all + static_cast<std::size_t>(peer) * bytes, bytes));
+    if (peer != peers.rank())
+      messages.push_back(peers.receive(peer, all + static_cast<std::size_t>(peer) * bytes, bytes));
   for (auto& message : messages) co_await message;
 }
 
@@ -42,7 +43,8 @@ void finish(const Peers& peers, const Task& task) {
 }  // namespace
 
 void LeadersExchange::bcast(void* data, std::size_t bytes, int root) {
-  finish(leaders_, root == rank() ? send_to_all(leaders_, data, bytes) : receive_from(leaders_, root, data, bytes));
+  finish(leaders_,
+         root == rank() ? send_to_all(leaders_, data, bytes) : receive_from(leaders_, root, data, bytes));
 }
 
 void LeadersExchange::barrier() { finish(leaders_, collective::nodes::disseminate(leaders_)); }

@@ -6,7 +6,8 @@
 
 namespace espalier::runtime {
 
-/// On the lane of `leaders`. As slow as the root's messages one by one: it serves once in a communicator's life.
+/// On the lane of `leaders`. As slow as the root's messages one by one: it serves once in a communicator's
+/// life.
 class LeadersExchange final : public network::OutOfBand {
  public:
   explicit LeadersExchange(const network::Peers& leaders) : leaders_(leaders) {}

@@ -1,4 +1,5 @@
-// A communicator's use of the aggregation nodes in the network: when its group is made, what becomes of failures.
+// A communicator's use of the aggregation nodes in the network: when its group is made, what becomes of
+// failures.
 #pragma once
 
 #include <cstdint>
@@ -13,20 +14,21 @@
 
 namespace espalier::runtime {
 
-/// The network stage through a SHARP group of the nodes' leaders, made after ESPALIER_SHARP_CALLS calls that want it. All
-/// ranks of the communicator keep one and give it the same calls; only leaders have a group. Every outcome is agreed by
-/// all ranks: where one leader fails, all take the algorithms in software.
+/// The network stage through a SHARP group of the nodes' leaders, made after ESPALIER_SHARP_CALLS calls that
+/// want it. All ranks of the communicator keep one and give it the same calls; only leaders have a group.
+/// Every outcome is agreed by all ranks: where one leader fails, all take the algorithms in software.
 class Offload {
  public:
-  /// `leaders`: of all nodes, on a lane of their own; it means something where `leads`. `processes`: theirs in the job.
+  /// `leaders`: of all nodes, on a lane of their own; it means something where `leads`. `processes`: theirs
+  /// in the job.
   Offload(network::SharpJob& job, network::Peers leaders, bool leads, std::vector<std::uint32_t> processes);
   ~Offload();
 
   /// Hands bytes of this node's leader to its other ranks.
   using Share = std::function<void(void* data, std::size_t bytes)>;
-  /// Whether a call that the plan wants here is done here; the same on all ranks. Counts it, and from time to time makes
-  /// the group or tells the others what the leader knows: then all ranks must be in this call, as they are.
-  /// `operation`: null for a barrier.
+  /// Whether a call that the plan wants here is done here; the same on all ranks. Counts it, and from time to
+  /// time makes the group or tells the others what the leader knows: then all ranks must be in this call, as
+  /// they are. `operation`: null for a barrier.
   bool admits(const reduce::Operation* operation, const Share& share);
   /// Why the last call was not admitted.
   const std::string& objection() const { return objection_; }

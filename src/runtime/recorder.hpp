@@ -21,7 +21,8 @@ struct Call {
   int communicator_size;
   plan::Algorithm algorithm;
   Carrier carrier = Carrier::shared_memory;
-  const std::string* passed_over = nullptr;  ///< why the aggregation nodes did not serve it, if they might have
+  const std::string* passed_over =
+      nullptr;  ///< why the aggregation nodes did not serve it, if they might have
 };
 
 /// Lives as long as the call; costs a test of a constant when statistics are off.

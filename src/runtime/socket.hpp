@@ -3,8 +3,8 @@
 
 namespace espalier::runtime {
 
-/// The number of the package that holds all of this process's affinity mask, from 1; 0 where none does, or where
-/// ESPALIER_SHARP_LEADERS does not ask for it.
+/// The number of the package that holds all of this process's affinity mask, from 1; 0 where none does, or
+/// where ESPALIER_SHARP_LEADERS does not ask for it.
 int leading_socket();
 
 }  // namespace espalier::runtime

@@ -40,7 +40,8 @@ void Spanning::barrier_offloaded() {
 void Spanning::allreduce_offloaded(const collective::Reduction& reduction) {
   offload(Collective::allreduce, reduction.bytes, [&](const NetworkPlan& plan) {
     on_stage([&](auto& stage) {
-      collective::nodes::allreduce_aggregated(stage, one_a_node(counterparts_.front()), *offload_, reduction, plan);
+      collective::nodes::allreduce_aggregated(stage, one_a_node(counterparts_.front()), *offload_, reduction,
+                                              plan);
     });
   });
 }
@@ -48,7 +49,7 @@ void Spanning::allreduce_offloaded(const collective::Reduction& reduction) {
 void Spanning::reduce_offloaded(const collective::Reduction& reduction, int root) {
   const int root_node = nodes_.placement.node_of[static_cast<std::size_t>(root)];
   const int leader = counterparts_.front()[static_cast<std::size_t>(root_node)];
-  const RootIs where = rank_ == root             ? RootIs::me
+  const RootIs where = rank_ == root            ? RootIs::me
                        : root_node == my_node() ? RootIs::another_of_node
                                                 : RootIs::elsewhere;
   const std::vector<int> other = {rank_ == leader ? root : leader};
@@ -56,8 +57,8 @@ void Spanning::reduce_offloaded(const collective::Reduction& reduction, int root
   offload(Collective::reduce, reduction.bytes, [&](const NetworkPlan& plan) {
     on_stage([&](auto& stage) {
       const Peers to_other = {&endpoint_, other, 0, 0};
-      collective::nodes::reduce_aggregated(stage, one_a_node(counterparts_.front()), to_other, where, *offload_,
-                                           reduction, ignored, plan);
+      collective::nodes::reduce_aggregated(stage, one_a_node(counterparts_.front()), to_other, where,
+                                           *offload_, reduction, ignored, plan);
     });
   });
 }

@@ -1,5 +1,5 @@
-// An aggregation node as a state machine: frames and events go in, frames come out. The daemon gives it sockets and a
-// clock, the tests neither.
+// An aggregation node as a state machine: frames and events go in, frames come out. The daemon gives it
+// sockets and a clock, the tests neither.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ namespace espalier::sharp {
 
 /// Where a node stands in its tree.
 struct Position {
-  std::string name, parent;         ///< no parent: the root
-  std::uint32_t leaves = 1;         ///< of the whole tree
+  std::string name, parent;  ///< no parent: the root
+  std::uint32_t leaves = 1;  ///< of the whole tree
   std::uint32_t first_leaf = 0, last_leaf = 1;
   struct Below {
     std::string name;

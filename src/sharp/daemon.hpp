@@ -10,8 +10,8 @@
 
 namespace espalier::sharp {
 
-/// Listens on the address that the tree file gives its node, nowhere else, and keeps up the connection to its parent.
-/// Runs as long as the context does; one thread.
+/// Listens on the address that the tree file gives its node, nowhere else, and keeps up the connection to its
+/// parent. Runs as long as the context does; one thread.
 class Daemon {
  public:
   /// Throws Error when the address cannot be listened on.

@@ -42,13 +42,13 @@ struct Frame {
   std::uint8_t type = 0;  ///< enum sharp_datatype
   Role role = Role::process;
   std::uint16_t flags = 0;
-  std::int32_t code = 0;        ///< enum sharp_error_no
-  std::uint32_t rank = 0;       ///< of a group; in a hello the process's in the job; in failed the culprit
-  std::uint32_t size = 0;       ///< join: the group's members; contribute: bytes of the result
-  std::uint32_t root = 0;       ///< of a reduce or bcast
-  std::uint64_t job = 0;        ///< made at random by the job
-  std::uint64_t group = 0;      ///< made at random by the group's first member
-  std::uint64_t sequence = 0;   ///< of the group's operations, from 0
+  std::int32_t code = 0;       ///< enum sharp_error_no
+  std::uint32_t rank = 0;      ///< of a group; in a hello the process's in the job; in failed the culprit
+  std::uint32_t size = 0;      ///< join: the group's members; contribute: bytes of the result
+  std::uint32_t root = 0;      ///< of a reduce or bcast
+  std::uint64_t job = 0;       ///< made at random by the job
+  std::uint64_t group = 0;     ///< made at random by the group's first member
+  std::uint64_t sequence = 0;  ///< of the group's operations, from 0
   std::vector<std::byte> payload;
 
   std::string text() const;
@@ -69,7 +69,8 @@ class ProtocolError : public Error {
   using Error::Error;
 };
 
-/// Cuts a stream of bytes into frames, wherever it is torn. Holds no more than one frame and what one feed() brought.
+/// Cuts a stream of bytes into frames, wherever it is torn. Holds no more than one frame and what one feed()
+/// brought.
 class Reader {
  public:
   /// `longest`: the longest payload that is taken; more is a ProtocolError before it is kept.

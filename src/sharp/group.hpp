@@ -44,9 +44,10 @@ class Group {
   };
   using Send = std::function<void(Connection, const Frame&)>;
 
-  /// `children` in the order of their members, which is the order in which contributions are folded. `has_parent`: the
-  /// group has members that are not below this node.
-  Group(Id id, std::uint32_t members, std::vector<Child> children, bool has_parent, const Limits& limits, Send send);
+  /// `children` in the order of their members, which is the order in which contributions are folded.
+  /// `has_parent`: the group has members that are not below this node.
+  Group(Id id, std::uint32_t members, std::vector<Child> children, bool has_parent, const Limits& limits,
+        Send send);
 
   const Id& id() const { return id_; }
   std::uint32_t members() const { return members_; }
@@ -76,11 +77,12 @@ class Group {
 
  private:
   struct Slot {
-    Frame first;                                ///< who came first says what it is
-    std::uint32_t came = 0;                     ///< children
-    std::size_t folded = 0;                     ///< children, in their order
-    std::vector<std::optional<std::vector<std::byte>>> waiting;  ///< by child, until those before it have come
-    std::vector<std::byte> vector;              ///< the fold of the first `folded`
+    Frame first;             ///< who came first says what it is
+    std::uint32_t came = 0;  ///< children
+    std::size_t folded = 0;  ///< children, in their order
+    std::vector<std::optional<std::vector<std::byte>>>
+        waiting;                    ///< by child, until those before it have come
+    std::vector<std::byte> vector;  ///< the fold of the first `folded`
   };
   Child* child_of(Connection connection);
   Frame frame_of(Kind kind) const;
@@ -99,9 +101,9 @@ class Group {
   const Limits& limits_;
   Send send_;
   bool stands_ = false, locked_ = false;
-  std::map<std::uint64_t, Slot> slots_;  ///< contributions have not all come
-  std::map<std::uint64_t, Frame> above_; ///< sent up, no result yet (without payload)
-  std::uint64_t finished_ = 0;           ///< operations that are over
+  std::map<std::uint64_t, Slot> slots_;   ///< contributions have not all come
+  std::map<std::uint64_t, Frame> above_;  ///< sent up, no result yet (without payload)
+  std::uint64_t finished_ = 0;            ///< operations that are over
   std::optional<Failure> failure_;
 };
 

@@ -1,8 +1,8 @@
 // One TCP connection of the daemon: frames in, frames out.
 #pragma once
 
-#include <asio.hpp>
 #include <array>
+#include <asio.hpp>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -18,7 +18,8 @@ class Session : public std::enable_shared_from_this<Session> {
     std::function<void(Frame)> received;
     std::function<void()> ended;
   };
-  /// `longest`: payload taken; before the first frame, a hello, much less. `most_queued`: bytes that wait for a peer that does not read, before it is given up.
+  /// `longest`: payload taken; before the first frame, a hello, much less. `most_queued`: bytes that wait for
+  /// a peer that does not read, before it is given up.
   Session(asio::ip::tcp::socket socket, std::size_t longest, std::size_t most_queued, Owner owner);
 
   void start() { read(); }

@@ -11,8 +11,8 @@ namespace espalier::sharp {
 
 struct TreeNode {
   std::string name, host, port;
-  int parent = -1;            ///< index; -1: the root
-  std::vector<int> children;  ///< in the order of the file
+  int parent = -1;                    ///< index; -1: the root
+  std::vector<int> children;          ///< in the order of the file
   int first_leaf = 0, last_leaf = 0;  ///< it covers the leaves from first up to, without, last
 };
 
@@ -31,8 +31,9 @@ struct TreeFile {
 std::uint32_t first_member(std::uint32_t leaf, std::uint32_t members, std::uint32_t leaves);
 std::uint32_t leaf_of(std::uint32_t member, std::uint32_t members, std::uint32_t leaves);
 
-/// {"schema": 1, "token": "...", "limits": {"groups": 32, ...}, "nodes": [{"name", "address": "host:port", "parent"}]}
-/// Throws Error that names `file` for everything else: no token, two roots, circles, limits out of range.
+/// {"schema": 1, "token": "...", "limits": {"groups": 32, ...}, "nodes": [{"name", "address": "host:port",
+/// "parent"}]} Throws Error that names `file` for everything else: no token, two roots, circles, limits out
+/// of range.
 TreeFile parse_tree_file(std::string_view text, const std::string& file);
 /// Also refuses a file that others may read or write: it holds the token.
 TreeFile read_tree_file(const std::string& path);

@@ -1,5 +1,5 @@
-// Feeds bytes to the parser and what comes out of it to an aggregation node: nothing may crash, hang or grow without end.
-// With clang a libFuzzer target; elsewhere random_main.cpp makes up the bytes.
+// Feeds bytes to the parser and what comes out of it to an aggregation node: nothing may crash, hang or grow
+// without end. With clang a libFuzzer target; elsewhere random_main.cpp makes up the bytes.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -10,7 +10,8 @@ using namespace espalier::sharp;
 
 namespace {
 
-constexpr const char* tree_text = R"({"schema": 1, "token": "sixteen letters!", "limits": {"groups": 3, "slots": 16,
+constexpr const char* tree_text =
+    R"({"schema": 1, "token": "sixteen letters!", "limits": {"groups": 3, "slots": 16,
   "payload": 64, "locked_payload": 128, "members": 16, "connections": 8},
   "nodes": [{"name": "a0", "address": "h:1"}, {"name": "a1", "address": "h:2", "parent": "a0"},
             {"name": "a2", "address": "h:3", "parent": "a0"}]})";
@@ -19,7 +20,9 @@ constexpr const char* tree_text = R"({"schema": 1, "token": "sixteen letters!", 
 class Target {
  public:
   explicit Target(int which)
-      : which_(which), tree_(parse_tree_file(tree_text, "fuzz")), node_(position_of(tree_, which), tree_.limits, tree_.token) {
+      : which_(which),
+        tree_(parse_tree_file(tree_text, "fuzz")),
+        node_(position_of(tree_, which), tree_.limits, tree_.token) {
     for (Connection number = 1; number <= connections; ++number) {
       node_.accepted(number, now_);
       readers_.emplace_back(tree_.limits.longest_payload());

@@ -10,8 +10,8 @@
 namespace espalier::sharp {
 namespace {
 
-Frame contribution(std::uint64_t group, std::uint64_t sequence, Operation operation, std::vector<float> values,
-                   std::uint32_t root = 0) {
+Frame contribution(std::uint64_t group, std::uint64_t sequence, Operation operation,
+                   std::vector<float> values, std::uint32_t root = 0) {
   Frame frame;
   frame.kind = Kind::contribute;
   frame.operation = operation;
@@ -40,7 +40,9 @@ class Trees : public ::testing::TestWithParam<int> {
 INSTANTIATE_TEST_SUITE_P(Leaves, Trees, ::testing::Values(1, 2, 5));
 
 // Floats whose sum depends on the order.
-float awkward(std::uint32_t rank) { return rank % 2 ? 1e8f + static_cast<float>(rank) : -1e8f / static_cast<float>(rank + 1); }
+float awkward(std::uint32_t rank) {
+  return rank % 2 ? 1e8f + static_cast<float>(rank) : -1e8f / static_cast<float>(rank + 1);
+}
 
 TEST_P(Trees, an_allreduce_folds_in_the_order_of_ranks_whoever_comes_first) {
   for (const std::uint32_t n : {1u, 3u, 8u, 13u}) {
@@ -105,7 +107,8 @@ TEST_P(Trees, a_reduce_goes_to_its_root_and_a_bcast_comes_from_it) {
 TEST_P(Trees, a_barrier_waits_for_the_last) {
   Forest forest(tree, 5);
   const auto members = forest.join(7, 5);
-  for (std::size_t rank = 0; rank < 6; ++rank) forest.say(members[rank], contribution(5, 0, Operation::barrier, {}));
+  for (std::size_t rank = 0; rank < 6; ++rank)
+    forest.say(members[rank], contribution(5, 0, Operation::barrier, {}));
   forest.settle();
   EXPECT_FALSE(forest.heard(members[0], Kind::result));
   forest.say(members[6], contribution(5, 0, Operation::barrier, {}));
@@ -113,8 +116,8 @@ TEST_P(Trees, a_barrier_waits_for_the_last) {
   for (const std::size_t member : members) EXPECT_TRUE(forest.heard(member, Kind::result));
 }
 
-void expect_failed(Forest& forest, const std::vector<std::size_t>& members, std::int32_t code, std::uint32_t culprit,
-                   const std::string& text) {
+void expect_failed(Forest& forest, const std::vector<std::size_t>& members, std::int32_t code,
+                   std::uint32_t culprit, const std::string& text) {
   for (const std::size_t member : members) {
     if (forest.process(member).is_cut) continue;
     const auto failed = forest.heard(member, Kind::failed);
@@ -200,7 +203,8 @@ TEST_P(Trees, who_leaves_while_others_wait_for_it_is_named) {
   forest.say(members[0], contribution(5, 0, Operation::allreduce, {1}));
   forest.settle();
   const auto failed = forest.heard(members[0], Kind::failed);
-  if (GetParam() == 1 || leaf_of(0, 4, static_cast<std::uint32_t>(GetParam())) == leaf_of(1, 4, static_cast<std::uint32_t>(GetParam()))) {
+  if (GetParam() == 1 || leaf_of(0, 4, static_cast<std::uint32_t>(GetParam())) ==
+                             leaf_of(1, 4, static_cast<std::uint32_t>(GetParam()))) {
     ASSERT_TRUE(failed);
     EXPECT_EQ(failed->rank, 1u);
   }
@@ -250,7 +254,8 @@ TEST(AggregationNode, has_one_lock) {
 TEST(AggregationNode, lets_nobody_in_without_the_token) {
   const TreeFile tree = parse_tree_file(tree_text(1), "t");
   Forest forest(tree);
-  for (const std::string token : {"", "a token", "a token that only these tests knew", "a token that only these tests know!"}) {
+  for (const std::string token :
+       {"", "a token", "a token that only these tests knew", "a token that only these tests know!"}) {
     const std::size_t stranger = forest.add_process(0, token);
     forest.settle();
     EXPECT_TRUE(forest.process(stranger).is_cut) << token;

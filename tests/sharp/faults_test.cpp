@@ -21,8 +21,8 @@ TEST(Faults, happen_where_and_when_they_are_asked_for) {
 }
 
 TEST(Faults, of_another_form_are_refused) {
-  for (const char* text : {"init", "init=", "init=x", "end=-1", "group.x=-1", "operation@=drop", "operation=delay",
-                           "operation=drop:3", "operation=wait:3"})
+  for (const char* text : {"init", "init=", "init=x", "end=-1", "group.x=-1", "operation@=drop",
+                           "operation=delay", "operation=drop:3", "operation=wait:3"})
     EXPECT_THROW(Faults{text}, Error) << text;
 }
 

@@ -1,4 +1,5 @@
-// A whole aggregation tree in one process without sockets: frames travel along links in any order that keeps each link's.
+// A whole aggregation tree in one process without sockets: frames travel along links in any order that keeps
+// each link's.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -22,7 +23,8 @@ class Forest {
 
   explicit Forest(const TreeFile& tree, unsigned seed = 0) : tree_(tree), random_(seed) {
     for (std::size_t i = 0; i < tree.nodes.size(); ++i)
-      nodes_.push_back(std::make_unique<AggregationNode>(position_of(tree, static_cast<int>(i)), tree.limits, tree.token));
+      nodes_.push_back(
+          std::make_unique<AggregationNode>(position_of(tree, static_cast<int>(i)), tree.limits, tree.token));
     for (std::size_t i = 0; i < tree.nodes.size(); ++i)
       if (tree.nodes[i].parent >= 0) connect_up(i);
     settle();
@@ -57,7 +59,9 @@ class Forest {
     return index;
   }
   Process& process(std::size_t index) { return processes_[index]; }
-  void say(std::size_t process, const Frame& frame) { links_.at(processes_[process].number).up.push_back(frame); }
+  void say(std::size_t process, const Frame& frame) {
+    links_.at(processes_[process].number).up.push_back(frame);
+  }
 
   /// Members 0 to n - 1 of a new group, at the leaves where they belong. Returns their processes.
   std::vector<std::size_t> join(std::uint32_t n, std::uint64_t group, std::uint16_t flags = 0) {
@@ -140,7 +144,8 @@ class Forest {
           continue;
         }
         const auto found = links_.find(each.to);
-        if (found != links_.end()) (found->second.above == i ? found->second.down : found->second.up).push_back(each.frame);
+        if (found != links_.end())
+          (found->second.above == i ? found->second.down : found->second.up).push_back(each.frame);
       }
   }
   // What was sent before a connection is closed arrives, at processes.

@@ -70,7 +70,8 @@ TEST(Frame, noise_never_gives_a_frame_or_keeps_anything) {
   for (int round = 0; round < 2000; ++round) {
     std::vector<std::byte> stream;
     append(stream, some_frame(16));
-    for (int flips = 0; flips < 3; ++flips) stream[random() % stream.size()] ^= static_cast<std::byte>(1u << random() % 8);
+    for (int flips = 0; flips < 3; ++flips)
+      stream[random() % stream.size()] ^= static_cast<std::byte>(1u << random() % 8);
     Reader reader(64);
     reader.feed(stream);
     try {

@@ -1,11 +1,12 @@
-// The clean-room header beside the sizes and offsets of version 3.6 on x86-64 (computed with a layout probe from its
-// list of fields).
+// The clean-room header beside the sizes and offsets of version 3.6 on x86-64 (computed with a layout probe
+// from its list of fields).
 #include <gtest/gtest.h>
 #include <sharp/api/sharp_coll.h>
 
 namespace {
 
-#define ESPALIER_AT(type, field, offset) static_assert(offsetof(struct type, field) == offset, #type "." #field)
+#define ESPALIER_AT(type, field, offset) \
+  static_assert(offsetof(struct type, field) == offset, #type "." #field)
 
 static_assert(sizeof(struct sharp_coll_config) == 32);
 ESPALIER_AT(sharp_coll_config, user_progress_num_polls, 8);

@@ -36,7 +36,8 @@ int allreduce_of(Member& member, std::size_t elements, bool& right) {
   const int code = sharp_coll_do_allreduce(member.comm, &spec);
   const int n = member.size;
   right = true;
-  for (std::size_t i = 0; i < elements; ++i) right = right && receive[i] == n * (n - 1) / 2 + n * static_cast<int>(i);
+  for (std::size_t i = 0; i < elements; ++i)
+    right = right && receive[i] == n * (n - 1) / 2 + n * static_cast<int>(i);
   return code;
 }
 
@@ -58,7 +59,8 @@ TEST_P(Leaves, allreduces_of_every_operator_and_type_of_the_caps) {
         for (int rank = 0; rank < 5; ++rank)
           for (std::size_t i = 0; i < elements * 8; ++i)
             // Small floats of any width, by zeros; integers of any kind.
-            values[rank].push_back(static_cast<std::byte>(i % 2 == 1 ? 0 : (rank * 5 + static_cast<int>(i)) % 7));
+            values[rank].push_back(
+                static_cast<std::byte>(i % 2 == 1 ? 0 : (rank * 5 + static_cast<int>(i)) % 7));
         send = values[member.rank];
         sharp_coll_reduce_spec spec{};
         spec.sbuf_desc = describe(send.data(), send.size());
@@ -66,14 +68,17 @@ TEST_P(Leaves, allreduces_of_every_operator_and_type_of_the_caps) {
         spec.dtype = static_cast<sharp_datatype>(type);
         spec.op = static_cast<sharp_reduce_op>(op);
         spec.length = elements;
-        const bool is_offered = (caps.support_mask.reduce_ops >> op & 1) && (caps.support_mask.dtypes >> type & 1) && operation;
+        const bool is_offered =
+            (caps.support_mask.reduce_ops >> op & 1) && (caps.support_mask.dtypes >> type & 1) && operation;
         const int code = sharp_coll_do_allreduce(member.comm, &spec);
         ASSERT_EQ(code, is_offered ? 0 : SHARP_COLL_ENOT_SUPP) << int{op} << " " << int{type};
         if (!is_offered) continue;
         expected.resize(elements * operation->extent);
-        const void* sources[] = {values[0].data(), values[1].data(), values[2].data(), values[3].data(), values[4].data()};
+        const void* sources[] = {values[0].data(), values[1].data(), values[2].data(), values[3].data(),
+                                 values[4].data()};
         operation->kernel(expected.data(), sources, 5, elements);
-        ASSERT_EQ(std::memcmp(receive.data(), expected.data(), expected.size()), 0) << int{op} << " " << int{type};
+        ASSERT_EQ(std::memcmp(receive.data(), expected.data(), expected.size()), 0)
+            << int{op} << " " << int{type};
         ++checked;
       }
   });
@@ -179,9 +184,14 @@ TEST(Library, gives_every_code_at_every_point) {
   for (int code = SHARP_COLL_ENO_RESOURCE; code < 0; ++code) {
     EXPECT_STRNE(sharp_coll_strerror(code), "unknown error");
     const std::string value = std::to_string(code);
-    run_job(2, [&](Member& member) { EXPECT_EQ(member.init_code, code); }, ("init=" + value).c_str());
-    run_job(2, [&](Member& member) { EXPECT_EQ(member.group_code, member.rank == 1 ? code : SHARP_COLL_EGROUP_JOIN); },
-            ("group@1=" + value).c_str());
+    run_job(
+        2, [&](Member& member) { EXPECT_EQ(member.init_code, code); }, ("init=" + value).c_str());
+    run_job(
+        2,
+        [&](Member& member) {
+          EXPECT_EQ(member.group_code, member.rank == 1 ? code : SHARP_COLL_EGROUP_JOIN);
+        },
+        ("group@1=" + value).c_str());
     run_job(
         2,
         [&](Member& member) {
@@ -190,10 +200,13 @@ TEST(Library, gives_every_code_at_every_point) {
           EXPECT_EQ(allreduce_of(member, 1, right), code);
         },
         ("operation.2=" + value).c_str());
-    run_job(2, [&](Member& member) {
-      bool right = false;
-      EXPECT_EQ(allreduce_of(member, 1, right), code);
-    }, ("operation.1=late:" + value).c_str());
+    run_job(
+        2,
+        [&](Member& member) {
+          bool right = false;
+          EXPECT_EQ(allreduce_of(member, 1, right), code);
+        },
+        ("operation.1=late:" + value).c_str());
   }
 }
 

@@ -53,7 +53,8 @@ class LocalTree {
     asio::io_context context{1};
     Daemon daemon;
     std::thread thread;
-    Running(const TreeFile& tree, int node) : daemon(context, tree, node), thread([this] { context.run(); }) {}
+    Running(const TreeFile& tree, int node)
+        : daemon(context, tree, node), thread([this] { context.run(); }) {}
     ~Running() {
       context.stop();
       thread.join();
@@ -73,7 +74,9 @@ class Company {
     int rank;
   };
   static sharp_coll_out_of_band_colls callbacks() {
-    return {[](void* c, void* data, int bytes, int root) { return seat(c).company->bcast(seat(c).rank, data, bytes, root); },
+    return {[](void* c, void* data, int bytes, int root) {
+              return seat(c).company->bcast(seat(c).rank, data, bytes, root);
+            },
             [](void* c) { return seat(c).company->wait(); },
             [](void* c, int root, void* mine, void* all, int bytes) {
               return seat(c).company->gather(seat(c).rank, root, mine, all, bytes);
@@ -98,7 +101,8 @@ class Company {
     wait();
     const auto block = static_cast<std::size_t>(bytes);
     if (rank == root)
-      for (std::size_t i = 0; i < all_.size(); ++i) std::memcpy(static_cast<std::byte*>(all) + i * block, all_[i], block);
+      for (std::size_t i = 0; i < all_.size(); ++i)
+        std::memcpy(static_cast<std::byte*>(all) + i * block, all_[i], block);
     return wait();
   }
   int size_;

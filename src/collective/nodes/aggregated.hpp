@@ -1,5 +1,5 @@
-// Barrier, reduce and allreduce whose network stage runs inside the network, on aggregation nodes (paper SHARP, IV): one
-// process of each node contributes what its node has gathered, all of these get the result.
+// Barrier, reduce and allreduce whose network stage runs inside the network, on aggregation nodes (paper
+// SHARP, IV): one process of each node contributes what its node has gathered, all of these get the result.
 #pragma once
 
 #include <array>
@@ -11,7 +11,8 @@
 
 namespace espalier::collective::nodes {
 
-/// The network stage at the nodes' leaders (each node's rank 0). Means something there only, but for payload().
+/// The network stage at the nodes' leaders (each node's rank 0). Means something there only, but for
+/// payload().
 template <class A>
 concept Aggregation = requires(A a, int lane, std::size_t bytes, const reduce::Operation& operation,
                                std::byte* result, const network::SharpError& error) {
@@ -23,14 +24,16 @@ concept Aggregation = requires(A a, int lane, std::size_t bytes, const reduce::O
   { a.barrier() } -> std::same_as<Task>;
   /// To be called before tasks that have not ended are destroyed.
   a.forget();
-  /// After a failure: returns when all leaders are to do it again, from the same sources and without aggregation nodes;
-  /// throws what the call has come to where that is not possible, because `released` segments have left a leader.
+  /// After a failure: returns when all leaders are to do it again, from the same sources and without
+  /// aggregation nodes; throws what the call has come to where that is not possible, because `released`
+  /// segments have left a leader.
   a.recover(error, std::size_t{1});
 };
 
 /// As join(), for stages that may fail before anything has been released, and then are done again.
 template <Network N, Aggregation A, class Gather, class Start, class Release>
-void join_aggregated(const N& net, A& aggregation, std::size_t count, Gather gather, Start start, Release release) {
+void join_aggregated(const N& net, A& aggregation, std::size_t count, Gather gather, Start start,
+                     Release release) {
   std::array<Task, window> stages;
   const std::size_t ahead = std::min(window - 1, count);
   const auto settle = [&](std::size_t i, std::size_t begun) {
@@ -68,9 +71,11 @@ void barrier_aggregated(S& node, N leaders, A& aggregation) {
   });
 }
 
-/// The five phases of SHARP IV-C: the node stage's tree has the sockets' leaders where it is composed by package.
+/// The five phases of SHARP IV-C: the node stage's tree has the sockets' leaders where it is composed by
+/// package.
 template <NodeStage S, Network N, Aggregation A>
-void allreduce_aggregated(S& node, N leaders, A& aggregation, const Reduction& r, const plan::NetworkPlan& plan) {
+void allreduce_aggregated(S& node, N leaders, A& aggregation, const Reduction& r,
+                          const plan::NetworkPlan& plan) {
   constexpr int leader = 0;
   const bool leads = node.rank() == leader;
   const Segments segments(r.bytes, std::min(plan.segment, aggregation.payload()), r.operation.extent);
@@ -106,8 +111,8 @@ Task receive_from(N leader, std::byte* result, std::size_t bytes) {
 /// Who is concerned with a reduce's result on this node.
 enum class RootIs { elsewhere, me, another_of_node };
 
-/// Algorithm 1 of SHARP: an allreduce whose result only the root keeps. `other`: on the root's node, the leader for the root,
-/// and the root for the leader. `ignored`: at leaders, room for window * the payload.
+/// Algorithm 1 of SHARP: an allreduce whose result only the root keeps. `other`: on the root's node, the
+/// leader for the root, and the root for the leader. `ignored`: at leaders, room for window * the payload.
 template <NodeStage S, Network N, Aggregation A>
 void reduce_aggregated(S& node, N leaders, N other, RootIs root, A& aggregation, const Reduction& r,
                        std::byte* ignored, const plan::NetworkPlan& plan) {

@@ -1,5 +1,5 @@
-// espalier-aggd TREE.json NAME [--with-parent]: one aggregation node of a tree, in the foreground, until it is told to end;
-// with --with-parent until the process that started it ends, however it does.
+// espalier-aggd TREE.json NAME [--with-parent]: one aggregation node of a tree, in the foreground, until it
+// is told to end; with --with-parent until the process that started it ends, however it does.
 #include <sys/prctl.h>
 
 #include <csignal>

@@ -12,15 +12,16 @@
 
 namespace espalier::sharp {
 
-/// One operation of the interface, in as many pieces as its bytes need. Owned by the program until it is freed.
+/// One operation of the interface, in as many pieces as its bytes need. Owned by the program until it is
+/// freed.
 struct Request {
   sharp_coll_comm* comm;
   Frame like;                         ///< of every piece, without sequence and payload
   const std::byte* source = nullptr;  ///< null: this member contributes nothing
   std::byte* target = nullptr;        ///< null: this member gets nothing
   std::size_t bytes = 0;
-  std::size_t begun = 0;              ///< bytes of pieces that are under way or done
-  std::size_t open = 0;               ///< pieces under way
+  std::size_t begun = 0;  ///< bytes of pieces that are under way or done
+  std::size_t open = 0;   ///< pieces under way
   bool is_all_begun = false, is_done = false;
   std::int32_t code = 0;
   std::optional<std::chrono::steady_clock::time_point> not_before;  ///< a delay on demand

@@ -17,8 +17,8 @@
 struct sharp_coll_context {
   using Link = espalier::sharp::Link;
 
-  /// Collective over the job. Takes part in every exchange of the job even if it fails itself: throws Problem only at the
-  /// end.
+  /// Collective over the job. Takes part in every exchange of the job even if it fails itself: throws Problem
+  /// only at the end.
   explicit sharp_coll_context(const sharp_coll_init_spec& given);
 
   /// The connection to a leaf of the tree, made when first needed.

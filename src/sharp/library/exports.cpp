@@ -7,6 +7,7 @@
 #include "sharp/operations.hpp"
 
 using namespace espalier::sharp;
+using espalier::print_to;
 
 #define ESPALIER_EXPORT extern "C" __attribute__((visibility("default")))
 

@@ -27,8 +27,8 @@ struct Fault {
 class Faults {
  public:
   Faults() = default;
-  /// "init=-7", "group.2=-18", "operation.5@1=drop", "operation=delay:500", "operation.3=late:-1", with commas between.
-  /// Throws Error for what is none of these.
+  /// "init=-7", "group.2=-18", "operation.5@1=drop", "operation=delay:500", "operation.3=late:-1", with
+  /// commas between. Throws Error for what is none of these.
   explicit Faults(std::string_view text);
   std::optional<Fault> at(Point point, std::uint64_t number, std::uint32_t rank) const;
 

@@ -24,8 +24,8 @@ class Link {
 
   const Limits& limits() const { return limits_; }
   void send(const Frame& frame);
-  /// Hands every frame that has come to `take`. `waits`: an answer is owed, so that silence means something. Throws
-  /// Problem when the connection has ended, now and ever after.
+  /// Hands every frame that has come to `take`. `waits`: an answer is owed, so that silence means something.
+  /// Throws Problem when the connection has ended, now and ever after.
   void poll(bool waits, const std::function<void(const Frame&)>& take);
   void cut();
   bool is_broken() const { return !broken_.empty(); }

@@ -22,7 +22,8 @@ using testing::Setting;
 /// What all leaders of a world share: a network that folds, until it fails.
 class FakeTree {
  public:
-  FakeTree(int leaders, std::size_t fails_at) : leaders_(static_cast<std::size_t>(leaders)), fails_at_(fails_at) {}
+  FakeTree(int leaders, std::size_t fails_at)
+      : leaders_(static_cast<std::size_t>(leaders)), fails_at_(fails_at) {}
 
   void give(std::size_t number, int leader, const std::byte* data, std::size_t bytes) {
     const std::lock_guard lock(mutex_);
@@ -118,9 +119,11 @@ std::vector<double> allreduced(Member& me, FakeAggregation& aggregation, std::si
   const std::vector<double> values = testing::vector_of(me.rank(), count, 0);
   GuardedVector<double> send(values), result(count);
   if (in_place) result.assign(values);
-  const Reduction reduction = {in_place ? result.bytes() : send.bytes(), result.bytes(), send.size_bytes(), sum};
+  const Reduction reduction = {in_place ? result.bytes() : send.bytes(), result.bytes(), send.size_bytes(),
+                               sum};
   plan::NetworkPlan plan;
-  me.on_stage([&](auto& stage) { allreduce_aggregated(stage, me.counterparts(0), aggregation, reduction, plan); });
+  me.on_stage(
+      [&](auto& stage) { allreduce_aggregated(stage, me.counterparts(0), aggregation, reduction, plan); });
   return result.values();
 }
 
@@ -131,7 +134,9 @@ std::vector<double> reduced(Member& me, FakeAggregation& aggregation, std::size_
   const Reduction reduction = {send.bytes(), is_root ? result.bytes() : nullptr, send.size_bytes(), sum};
   const int root_node = me.placement().node_of[static_cast<std::size_t>(root)];
   const int leader = me.placement().ranks_of[static_cast<std::size_t>(root_node)].front();
-  const RootIs where = is_root ? RootIs::me : root_node == me.node() ? RootIs::another_of_node : RootIs::elsewhere;
+  const RootIs where = is_root                  ? RootIs::me
+                       : root_node == me.node() ? RootIs::another_of_node
+                                                : RootIs::elsewhere;
   std::vector<int> other = {me.rank() == leader ? root : leader};
   network::Peers to_other = me.counterparts(0);
   to_other.ranks = other;
@@ -139,12 +144,14 @@ std::vector<double> reduced(Member& me, FakeAggregation& aggregation, std::size_
   Guarded ignored(me.local_rank() == 0 ? window * payload : 0);
   plan::NetworkPlan plan;
   me.on_stage([&](auto& stage) {
-    reduce_aggregated(stage, me.counterparts(0), to_other, where, aggregation, reduction, ignored.data(), plan);
+    reduce_aggregated(stage, me.counterparts(0), to_other, where, aggregation, reduction, ignored.data(),
+                      plan);
   });
   return result.values();
 }
 
-void on_all(const Setting& setting, std::size_t fails_at, const std::function<void(Member&, FakeAggregation&)>& body) {
+void on_all(const Setting& setting, std::size_t fails_at,
+            const std::function<void(Member&, FakeAggregation&)>& body) {
   testing::World world(setting);
   FakeTree tree(world.placement().nodes(), fails_at);
   world.run([&](Member& me) {
@@ -169,7 +176,8 @@ TEST(NodesAggregated, ReducesEverywhereAndAtEveryRoot) {
     });
 }
 
-/// Each call in turn is the one in which the network fails, with its first segment: the work is done again, by messages.
+/// Each call in turn is the one in which the network fails, with its first segment: the work is done again,
+/// by messages.
 TEST(NodesAggregated, DoesACallAgainWhereTheNetworkFails) {
   for (const Setting& setting : testing::settings())
     for (std::size_t fails_at = 0; fails_at < 3; ++fails_at)
