@@ -83,8 +83,8 @@ FULL = "barrier,roots,in_place,operators,sizes,zero,communicators,identity"
 @pytest.mark.parametrize(
     "layout, radix, subjects",
     [
-        ("4x2", 8, "barrier,roots,in_place,operators,communicators"),
-        ("4x2", 2, "barrier,roots,in_place"),
+        ("4x2", 2, "barrier,in_place"),
+        pytest.param("4x2", 8, FULL, marks=pytest.mark.full),
         pytest.param("8x2", 8, FULL, marks=pytest.mark.full),
         pytest.param("8x2", 4, FULL, marks=pytest.mark.full),
         pytest.param("4x2", 2, FULL, marks=pytest.mark.full),
