@@ -75,10 +75,10 @@ def _run(command: list[str], path: Path) -> int:
 
 
 def _wait(daemons: Daemons, path: Path) -> int:
-    for name, value in settings(path).items():
-        print(f"export {name}={value}")
-    print(f"# {len(daemons.processes)} aggregation nodes; Ctrl-C ends them", flush=True)
     try:
+        for name, value in settings(path).items():
+            print(f"export {name}={value}")
+        print(f"# {len(daemons.processes)} aggregation nodes; Ctrl-C ends them", flush=True)
         while not (gone := daemons.ended()):
             time.sleep(0.5)
     except KeyboardInterrupt:
