@@ -1,22 +1,29 @@
-// The machine that programs run on: real shared memory, all inlined.
+// The machine that programs run on: real shared memory, all inlined. Its text is a template over what it stands
+// on, for simulate/ (host_platform.hpp).
 #pragma once
 
 #include <cstring>
-#include <numeric>
 #include <span>
 #include <vector>
 
 #include "machine/concept.hpp"
+#include "machine/host_platform.hpp"
 #include "machine/layout.hpp"
 #include "machine/wait.hpp"
-#include "memory/remote_read.hpp"
 
 namespace espalier::machine {
 
+/// What a read through the kernel that failed says. errno must still be that of the read.
+[[noreturn]] void report_failed_read(pid_t process, int peer, std::size_t bytes);
+
 /// Models Machine over one arena share. One per communicator and rank; used by one thread at a time.
-class HostMachine {
+template <class Platform>
+class BasicMachine {
  public:
-  HostMachine(std::byte* share, const Layout& layout, int rank, WaitPolicy policy, Poke poke)
+  using Line = typename Platform::Line;
+  using Waiter = typename Platform::Waiter;
+
+  BasicMachine(std::byte* share, const Layout& layout, int rank, WaitPolicy policy, Poke poke)
       : share_(share),
         layout_(layout),
         rank_(rank),
@@ -74,7 +81,7 @@ class HostMachine {
   void await_finish(int peer, Step step) {
     Step& known = known_finished_[static_cast<std::size_t>(peer)];
     if (known >= step) return;
-    FlagLine& line = line_at(layout_.finish_line(peer));
+    Line& line = line_at(layout_.finish_line(peer));
     waiter_.await(line, step, peer);
     // The peer is usually far ahead: what it says now saves looks at its line, each of them a cache miss.
     // Acquire: its reads of all steps up to this one come before our next writes.
@@ -88,14 +95,14 @@ class HostMachine {
   void publish(Channel channel, Step step) { waiter_.signal(line(channel, rank_, step), step); }
 
   void publish_inline(Channel channel, Step step, const void* source, std::size_t bytes) {
-    FlagLine& own = line(channel, rank_, step);
-    copy_small(own.payload, source, bytes);
+    Line& own = line(channel, rank_, step);
+    Platform::copy_small(own.payload, source, bytes);
     waiter_.signal(own, step);
   }
 
   void publish_for(int peer, Channel channel, Step step, const void* source, std::size_t bytes) {
-    FlagLine& theirs = line(channel, peer, step);
-    copy_small(theirs.payload, source, bytes);
+    Line& theirs = line(channel, peer, step);
+    Platform::copy_small(theirs.payload, source, bytes);
     waiter_.signal(theirs, step);
   }
 
@@ -116,13 +123,13 @@ class HostMachine {
   }
 
   void release_all(Step step, const void* source, std::size_t bytes) {
-    FlagLine& common = line_at(layout_.common_release(step));
-    copy_small(common.payload, source, bytes);
+    Line& common = line_at(layout_.common_release(step));
+    Platform::copy_small(common.payload, source, bytes);
     waiter_.signal(common, step);
   }
 
   const std::byte* await_release_all(Step step) {
-    FlagLine& common = line_at(layout_.common_release(step));
+    Line& common = line_at(layout_.common_release(step));
     waiter_.await(common, step, nobody_in_particular);
     return common.payload;
   }
@@ -134,10 +141,10 @@ class HostMachine {
   void own_next(Channel channel, std::size_t bytes, std::size_t chunk) {
     constexpr std::size_t most = 16 * 1024;
     Step next = last_step_ + 1;
-    own_soon(&line(channel, rank_, next), sizeof(FlagLine));
+    own_soon(&line(channel, rank_, next), sizeof(Line));
     if (bytes > most || bytes <= memory::inline_capacity) return;
     for (std::size_t done = 0; done < bytes; done += chunk, ++next) {
-      own_soon(&line(channel, rank_, next), sizeof(FlagLine));
+      own_soon(&line(channel, rank_, next), sizeof(Line));
       own_soon(slot(rank_, next), std::min(chunk, bytes - done));
     }
   }
@@ -155,18 +162,20 @@ class HostMachine {
 #endif
   }
 
-  bool can_expose(const void* source, std::size_t bytes) { return memory::readable_remotely(source, bytes); }
+  bool can_expose(const void* source, std::size_t bytes) { return Platform::readable_remotely(source, bytes); }
 
   bool pull(int peer, void* target, const void* source, std::size_t bytes) {
-    return memory::read_remotely(process_of(peer), target, source, bytes);
+    return Platform::read_remotely(process_of(peer), target, source, bytes);
   }
-  [[noreturn]] void report_pull(int peer, std::size_t bytes) const;
+  [[noreturn]] void report_pull(int peer, std::size_t bytes) const {
+    report_failed_read(process_of(peer), peer, bytes);
+  }
 
-  void copy(void* target, const void* source, std::size_t bytes) { std::memcpy(target, source, bytes); }
+  void copy(void* target, const void* source, std::size_t bytes) { Platform::copy(target, source, bytes); }
 
   void reduce(const reduce::Operation& operation, void* target, const void* const* sources, int count,
               std::size_t bytes) {
-    operation.kernel(target, sources, count, bytes / operation.extent);
+    Platform::fold(operation, target, sources, count, bytes);
   }
 
  private:
@@ -175,16 +184,6 @@ class HostMachine {
     Step step = 0;
     std::span<const int> readers;
   };
-
-  // Whole words for the sizes that decide latency; memcpy with an unknown length is a call.
-  static void copy_small(void* target, const void* source, std::size_t bytes) {
-    if (bytes == 8)
-      std::memcpy(target, source, 8);
-    else if (bytes == 4)
-      std::memcpy(target, source, 4);
-    else if (bytes > 0)
-      std::memcpy(target, source, bytes);
-  }
 
   static void own_soon(const void* data, std::size_t bytes) {
     constexpr std::size_t cache_line = 64;
@@ -206,8 +205,8 @@ class HostMachine {
     return process;
   }
 
-  FlagLine& line_at(std::size_t offset) { return *reinterpret_cast<FlagLine*>(share_ + offset); }
-  FlagLine& line(Channel channel, int peer, Step step) {
+  Line& line_at(std::size_t offset) { return *reinterpret_cast<Line*>(share_ + offset); }
+  Line& line(Channel channel, int peer, Step step) {
     return line_at(layout_.line(peer, static_cast<int>(channel), step));
   }
 
@@ -223,6 +222,9 @@ class HostMachine {
   std::vector<int> everybody_else_;
   std::vector<const void*> sources_;
 };
+
+/// On real memory.
+using HostMachine = BasicMachine<HostPlatform>;
 
 static_assert(Machine<HostMachine>);
 

@@ -1,27 +1,12 @@
 // How a rank waits: spin, drive the host's progress, yield, sleep (DESIGN, idea 6).
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <limits>
 
-#include "memory/flag_line.hpp"
+#include "machine/host_platform.hpp"
 
 namespace espalier::machine {
-
-using memory::FlagLine;
-using memory::Step;
-
-/// Tells the processor that this is a spin loop.
-inline void pause_cpu() {
-#if defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("isb" ::: "memory");  // yield is a no-op on most cores; isb waits for a few dozen cycles
-#else
-  std::atomic_signal_fence(std::memory_order_seq_cst);
-#endif
-}
 
 /// The rungs of the ladder for one communicator, private to a rank.
 struct WaitPolicy {
@@ -60,26 +45,30 @@ enum class WaitMode { automatic, spin, yield, sleep };
 /// The ladder for `ranks_per_core` runnable ranks on each usable core.
 WaitPolicy wait_policy(WaitMode mode, double ranks_per_core);
 
-/// Waits on flag lines. One per communicator and rank; used by one thread at a time.
-class Waiter {
+/// Waits on flag lines. One per communicator and rank; used by one thread at a time. The text of the ladder is
+/// in wait_ladder.hpp.
+template <class Platform>
+class BasicWaiter {
  public:
-  Waiter() = default;
-  Waiter(WaitPolicy policy, Poke poke) : policy_(policy), poke_(poke), spin_budget_(policy.spins) {}
+  using Line = typename Platform::Line;
+
+  BasicWaiter() = default;
+  BasicWaiter(WaitPolicy policy, Poke poke) : policy_(policy), poke_(poke), spin_budget_(policy.spins) {}
 
   /// Until line.step >= step. Acquire: pairs with the release in signal() (or publish), whatever the
   /// publisher wrote before is visible. `peer` is whom this rank waits for; it is what a roll call will name.
-  void await(FlagLine& line, Step step, int peer) {
+  void await(Line& line, Step step, int peer) {
     for (int i = 0; i < policy_.fast_spins; ++i)
       if (line.step.load(std::memory_order_acquire) >= step) return;
     climb(line, step, peer);
   }
 
   /// Announces `step` on a line that this rank alone writes at this step, and wakes whoever sleeps on it.
-  void signal(FlagLine& line, Step step) const {
+  void signal(Line& line, Step step) const {
     line.step.store(step, std::memory_order_release);  // pairs with the acquire load in await()
     // Orders the store above before the load below (Dekker with fall_asleep(): either the sleeper sees the
     // step, or we see its mark).
-    if (policy_.fenced) std::atomic_thread_fence(std::memory_order_seq_cst);
+    if (policy_.fenced) Platform::fence(std::memory_order_seq_cst);
     if (line.sleepers.load(std::memory_order_relaxed) != 0) [[unlikely]]
       wake(line);
   }
@@ -88,12 +77,12 @@ class Waiter {
   const WaitPolicy& policy() const { return policy_; }
 
  private:
-  void climb(FlagLine& line, Step step, int peer);
-  bool spin(const FlagLine& line, Step step);
-  bool yield(const FlagLine& line, Step step);
-  void sleep(FlagLine& line, Step step);
-  void fall_asleep(FlagLine& line, Step seen, std::uint32_t microseconds);
-  static void wake(FlagLine& line);
+  void climb(Line& line, Step step, int peer);
+  bool spin(const Line& line, Step step);
+  bool yield(const Line& line, Step step);
+  void sleep(Line& line, Step step);
+  void fall_asleep(Line& line, Step seen, std::uint32_t microseconds);
+  static void wake(Line& line);
   void poke_now_and_then(std::int64_t now);
   void poke_while_it_works();
   void poke();
@@ -109,5 +98,9 @@ class Waiter {
   int rest_from_yields_ = least_rest;
   int waits_for_ = -1;  // the peer of the wait that is under way: where the roll call will look
 };
+
+/// Waits of programs, on real memory; instantiated in wait.cpp.
+using Waiter = BasicWaiter<HostPlatform>;
+extern template class BasicWaiter<HostPlatform>;
 
 }  // namespace espalier::machine

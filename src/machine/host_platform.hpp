@@ -1,0 +1,74 @@
+// What the protocol of ranks stands on: flags and fences, the kernel's help with waiting, copies. The protocol's
+// own text (wait.hpp, host_machine.hpp) is written against a platform, so that simulate/ runs and checks that
+// very text on platforms of its own. On this one all is inlined, and costs nothing.
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+
+#include "memory/flag_line.hpp"
+#include "memory/remote_read.hpp"
+#include "reduce/operation.hpp"
+
+namespace espalier::machine {
+
+using memory::FlagLine;
+using memory::Step;
+
+template <class Platform>
+class BasicWaiter;
+
+/// Tells the processor that this is a spin loop.
+inline void pause_cpu() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("isb" ::: "memory");  // yield is a no-op on most cores; isb waits for a few dozen cycles
+#else
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+#endif
+}
+
+/// Real shared memory and the kernel. All functions are thread-safe.
+struct HostPlatform {
+  using Line = FlagLine;
+  using Waiter = BasicWaiter<HostPlatform>;
+
+  static void fence(std::memory_order order) { std::atomic_thread_fence(order); }
+
+  /// Sleeps while the futex half of line.step is `seen`, `microseconds` at most.
+  static void futex_wait(Line& line, std::uint32_t seen, std::uint32_t microseconds);
+  static void futex_wake_all(Line& line);
+  static void pause() { pause_cpu(); }
+  static void yield();
+  static std::int64_t now_ns();  ///< of a clock that never goes back
+
+  static void copy(void* target, const void* source, std::size_t bytes) {
+    std::memcpy(target, source, bytes);
+  }
+  // Whole words for the sizes that decide latency; memcpy with an unknown length is a call.
+  static void copy_small(void* target, const void* source, std::size_t bytes) {
+    if (bytes == 8)
+      std::memcpy(target, source, 8);
+    else if (bytes == 4)
+      std::memcpy(target, source, 4);
+    else if (bytes > 0)
+      std::memcpy(target, source, bytes);
+  }
+  static void fold(const reduce::Operation& operation, void* target, const void* const* sources, int count,
+                   std::size_t bytes) {
+    operation.kernel(target, sources, count, bytes / operation.extent);
+  }
+
+  static bool readable_remotely(const void* source, std::size_t bytes) {
+    return memory::readable_remotely(source, bytes);
+  }
+  static bool read_remotely(pid_t process, void* target, const void* source, std::size_t bytes) {
+    return memory::read_remotely(process, target, source, bytes);
+  }
+};
+
+}  // namespace espalier::machine

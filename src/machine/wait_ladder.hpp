@@ -1,0 +1,119 @@
+// The ladder, rung by rung: the members of BasicWaiter that are worth a call. Included by those who instantiate
+// it for a platform.
+#pragma once
+
+#include <algorithm>
+
+#include "machine/wait.hpp"
+
+namespace espalier::machine {
+
+template <class Platform>
+void BasicWaiter<Platform>::climb(Line& line, Step step, int peer) {
+  waits_for_ = peer;
+  if (!spin(line, step) && !yield(line, step)) sleep(line, step);
+  waits_for_ = -1;
+}
+
+// Learns from what waits cost: when spinning did not help, the next spin is shorter (a stranger has the core
+// that the awaited rank needs); when it did, longer again.
+template <class Platform>
+bool BasicWaiter<Platform>::spin(const Line& line, Step step) {
+  ++counts_.spin;
+  for (int i = 0; i < spin_budget_; ++i) {
+    if (line.step.load(std::memory_order_acquire) >= step) {
+      spin_budget_ = std::min(policy_.spins, spin_budget_ * 2);
+      return true;
+    }
+    Platform::pause();
+  }
+  if (policy_.spins > 0) spin_budget_ = std::max(policy_.spins / 4, spin_budget_ / 2);
+  return false;
+}
+
+// Learns, too: where a single yield takes long, the core went to somebody who computes (a stranger, or a rank
+// that is busy), and who sleeps comes back sooner, because the kernel prefers the one that wakes. Many short
+// yields in vain only say that the awaited rank is late: then it sleeps this once.
+template <class Platform>
+bool BasicWaiter<Platform>::yield(const Line& line, Step step) {
+  if (waits_without_yields_ > 0) {
+    --waits_without_yields_;
+    return false;
+  }
+  const std::int64_t begin = Platform::now_ns();
+  std::int64_t now = begin;
+  for (int i = 0; i < policy_.yields && now - begin < policy_.long_yield_ns; ++i) {
+    if (line.step.load(std::memory_order_acquire) >= step) {
+      rest_from_yields_ = least_rest;
+      return true;
+    }
+    poke_now_and_then(now);
+    ++counts_.yield;
+    const std::int64_t before = now;
+    Platform::yield();
+    now = Platform::now_ns();
+    if (now - before >= policy_.long_yield_ns) {
+      waits_without_yields_ = std::min(rest_from_yields_, policy_.longest_rest);
+      rest_from_yields_ = std::min(rest_from_yields_ * 2, policy_.longest_rest);
+    }
+  }
+  return false;
+}
+
+template <class Platform>
+void BasicWaiter<Platform>::sleep(Line& line, Step step) {
+  std::uint32_t nap = policy_.first_nap_us;
+  for (;;) {
+    const Step seen = line.step.load(std::memory_order_acquire);
+    if (seen >= step) return;
+    poke_while_it_works();
+    ++counts_.sleep;
+    fall_asleep(line, seen, nap);
+    nap = std::min(nap * 2, policy_.last_nap_us);
+  }
+}
+
+template <class Platform>
+void BasicWaiter<Platform>::fall_asleep(Line& line, Step seen, std::uint32_t microseconds) {
+  line.sleepers.fetch_add(1, std::memory_order_relaxed);
+  // Orders the mark before the look at the step; pairs with the fence in signal().
+  Platform::fence(std::memory_order_seq_cst);
+  if (line.step.load(std::memory_order_relaxed) == seen)
+    Platform::futex_wait(line, static_cast<std::uint32_t>(seen), microseconds);
+  line.sleepers.fetch_sub(1, std::memory_order_relaxed);
+}
+
+template <class Platform>
+void BasicWaiter<Platform>::wake(Line& line) {
+  Platform::futex_wake_all(line);
+}
+
+template <class Platform>
+void BasicWaiter<Platform>::poke_now_and_then(std::int64_t now) {
+  if (now - last_poke_ns_ < policy_.poke_interval_ns) return;
+  last_poke_ns_ = now;
+  poke();
+}
+
+// Also asleep the host's messages go on (invariant 2). A host may push a long message on by some tens of
+// kilobytes a time, and the next time is a nap away: so again as long as a poke takes longer than one that
+// finds nothing to do. No more of those: on a crowded core the awaited rank would pay for them.
+template <class Platform>
+void BasicWaiter<Platform>::poke_while_it_works() {
+  constexpr int most = 16;
+  for (int i = 0; i < most; ++i) {
+    const std::int64_t begin = Platform::now_ns();
+    poke();
+    const std::int64_t took = Platform::now_ns() - begin;
+    least_poke_ns_ = std::min(least_poke_ns_, took);
+    if (took <= 2 * least_poke_ns_) return;
+  }
+}
+
+template <class Platform>
+void BasicWaiter<Platform>::poke() {
+  ++counts_.poke;
+  if (poke_.function) poke_.function(poke_.context);
+}
+
+}  // namespace espalier::machine
