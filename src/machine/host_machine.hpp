@@ -1,5 +1,5 @@
-// The machine that programs run on: real shared memory, all inlined. Its text is a template over what it stands
-// on, for simulate/ (host_platform.hpp).
+// The machine that programs run on: real shared memory, all inlined. Its text is a template over what it
+// stands on, for simulate/ (host_platform.hpp).
 #pragma once
 
 #include <cstring>
@@ -162,7 +162,9 @@ class BasicMachine {
 #endif
   }
 
-  bool can_expose(const void* source, std::size_t bytes) { return Platform::readable_remotely(source, bytes); }
+  bool can_expose(const void* source, std::size_t bytes) {
+    return Platform::readable_remotely(source, bytes);
+  }
 
   bool pull(int peer, void* target, const void* source, std::size_t bytes) {
     return Platform::read_remotely(process_of(peer), target, source, bytes);

@@ -45,8 +45,8 @@ enum class WaitMode { automatic, spin, yield, sleep };
 /// The ladder for `ranks_per_core` runnable ranks on each usable core.
 WaitPolicy wait_policy(WaitMode mode, double ranks_per_core);
 
-/// Waits on flag lines. One per communicator and rank; used by one thread at a time. The text of the ladder is
-/// in wait_ladder.hpp.
+/// Waits on flag lines. One per communicator and rank; used by one thread at a time. The text of the ladder
+/// is in wait_ladder.hpp.
 template <class Platform>
 class BasicWaiter {
  public:

@@ -1,5 +1,5 @@
-// The ladder, rung by rung: the members of BasicWaiter that are worth a call. Included by those who instantiate
-// it for a platform.
+// The ladder, rung by rung: the members of BasicWaiter that are worth a call. Included by those who
+// instantiate it for a platform.
 #pragma once
 
 #include <algorithm>

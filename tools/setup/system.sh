@@ -1,6 +1,6 @@
 # Sourced: the system packages. Asks dpkg first, so that a machine which has them all spends no time here.
 packages_build=(g++ cmake ninja-build libhwloc-dev nlohmann-json3-dev libfmt-dev libasio-dev libgtest-dev libbenchmark-dev
-  python3-venv)
+  libboost-context-dev python3-venv)
 packages_test=(gfortran libopenmpi-dev openmpi-bin libmpich-dev mpich g++-aarch64-linux-gnu iproute2)
 packages_format=(clang-format)
 

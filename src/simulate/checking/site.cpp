@@ -1,0 +1,117 @@
+#include "simulate/checking/site.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "base/format.hpp"
+
+namespace espalier::simulate::checking {
+namespace {
+
+// "void espalier::Some<T>::name(int) const [with T = ...]" -> "name"; a lambda is named like the function
+// that it is in.
+std::string short_name(std::string_view function) {
+  if (const auto with = function.find(" [with "); with != function.npos) function = function.substr(0, with);
+  if (const auto lambda = function.find("::<lambda"); lambda != function.npos)
+    function = function.substr(0, lambda);
+  if (const auto lambda = function.find("::(anonymous class)"); lambda != function.npos)
+    function = function.substr(0, lambda);
+  const auto arguments = function.find('(');
+  function = function.substr(0, arguments);
+  if (const auto angle = function.find('<');
+      angle != function.npos && function.find("::", angle) == function.npos)
+    function = function.substr(0, angle);
+  const auto begin = function.find_last_of(": ");
+  return std::string(begin == function.npos ? function : function.substr(begin + 1));
+}
+
+std::vector<Change> changes_of(const Site& site) {
+  switch (site.operation) {
+    case Operation::load:
+    case Operation::store:
+      if (site.order == std::memory_order_relaxed) return {};
+      return {Change::relaxed};
+    case Operation::add:
+      if (site.order == std::memory_order_relaxed) return {Change::removed};
+      return {Change::relaxed, Change::acquire_only, Change::release_only, Change::removed};
+    case Operation::fence:
+      return {Change::acquire_only, Change::release_only, Change::removed};
+    case Operation::everybody_finished:
+      return {Change::one_more};
+    default:
+      return {Change::removed};
+  }
+}
+
+// Of those of the same file, function, operation and flag, in the order of the text: the how-manieth, and of
+// how many.
+struct Place {
+  int number = 0, of = 0;
+};
+Place place_in(const Site& site, const Sites& sites) {
+  Place place;
+  for (const Site& other : sites) {
+    if (other.file != site.file || other.function != site.function || other.operation != site.operation ||
+        other.of != site.of)
+      continue;
+    ++place.of;
+    if (std::pair(other.line, other.column) <= std::pair(site.line, site.column)) ++place.number;
+  }
+  return place;
+}
+
+}  // namespace
+
+const char* to_string(Operation operation) {
+  static constexpr std::array names = {"load",
+                                       "store",
+                                       "add",
+                                       "fence",
+                                       "futex_wait",
+                                       "futex_wake",
+                                       "wait",
+                                       "await",
+                                       "await_finish",
+                                       "await_release_all",
+                                       "reserve",
+                                       "lend",
+                                       "everybody_finished"};
+  return names[static_cast<std::size_t>(operation)];
+}
+
+const char* to_string(Change change) {
+  static constexpr std::array names = {"unchanged",    "relaxed", "acquire only",
+                                       "release only", "removed", "one step more"};
+  return names[static_cast<std::size_t>(change)];
+}
+
+std::vector<Mutant> mutants_of(const Sites& sites) {
+  std::vector<Mutant> mutants;
+  for (const Site& site : sites)
+    for (const Change change : changes_of(site)) mutants.push_back({site, change});
+  return mutants;
+}
+
+std::string name_of(const Mutant& mutant, const Sites& sites) {
+  const Site& site = mutant.site;
+  const Place place = place_in(site, sites);
+  return formatted("{} {} {}{}{}: {}", site.file, site.function, to_string(site.operation),
+                   site.of.empty() ? "" : " " + site.of, place.of > 1 ? formatted("#{}", place.number) : "",
+                   to_string(mutant.change));
+}
+
+Site site_of(const std::source_location& where, Operation operation, const char* of,
+             std::memory_order order) {
+  std::string_view file = where.file_name();
+  file = file.substr(file.rfind('/') + 1);
+  return {std::string(file),
+          short_name(where.function_name()),
+          where.line(),
+          where.column(),
+          operation,
+          of,
+          order};
+}
+
+}  // namespace espalier::simulate::checking

@@ -1,0 +1,93 @@
+#include "base/format.hpp"
+#include "collective/allgather.hpp"
+#include "collective/alltoall.hpp"
+#include "collective/alltoallv.hpp"
+#include "tests/simulate/checking/blocks.hpp"
+#include "tests/simulate/checking/scenarios.hpp"
+
+namespace espalier::testing {
+namespace {
+
+using namespace collective;
+
+Body allgathers(const Plan& plan) {
+  return [=](CheckingMachine& m) {
+    for (const std::size_t bytes : {std::size_t{5}, std::size_t{64}, std::size_t{200}}) {
+      const int round = static_cast<int>(bytes);
+      const EqualBlocks blocks{bytes};
+      Bytes wanted, got(bytes * static_cast<std::size_t>(m.size()), untouched);
+      for (int r = 0; r < m.size(); ++r) append(wanted, block_of(r, 0, bytes, round));
+      const Bytes own = block_of(m.rank(), 0, bytes, round);
+      allgather(m, own.data(), got.data(), blocks, plan);
+      expect(got, wanted, "allgather");
+    }
+  };
+}
+
+Body allgathervs(const Plan& plan) {
+  return [=](CheckingMachine& m) {
+    for (int round = 0; round < 5; ++round) {
+      const Spread spread(m.size(), round, [&](int rank) { return few_bytes(rank, round); });
+      Bytes wanted(spread.end, untouched), got = wanted;
+      for (int r = 0; r < m.size(); ++r) spread.put(wanted, r, block_of(r, 0, few_bytes(r, round), round));
+      const Bytes own = block_of(m.rank(), 0, few_bytes(m.rank(), round), round);
+      if (largest_of(spread.blocks(), m.size()) == 0) continue;
+      allgather(m, own.data(), got.data(), spread.blocks(), plan);
+      expect(got, wanted, "allgatherv");
+    }
+  };
+}
+
+Body alltoalls(const Plan& plan) {
+  return [=](CheckingMachine& m) {
+    for (const std::size_t bytes : {std::size_t{3}, std::size_t{40}, std::size_t{500}}) {
+      Bytes send, wanted;
+      for (int r = 0; r < m.size(); ++r) {
+        append(send, block_of(m.rank(), r, bytes, 1));
+        append(wanted, block_of(r, m.rank(), bytes, 1));
+      }
+      Bytes got(send.size(), untouched);
+      alltoall(m, send.data(), got.data(), bytes, plan);
+      expect(got, wanted, "alltoall");
+    }
+  };
+}
+
+Body alltoallvs(const Plan& plan, std::size_t (*bytes_of)(int, int)) {
+  return [=](CheckingMachine& m) {
+    const int n = m.size();
+    for (int round = 0; round < 4; ++round) {
+      const Spread out(n, round, [&](int to) { return bytes_of(m.rank() * n + to, round); });
+      const Spread in(n, round, [&](int from) { return bytes_of(from * n + m.rank(), round); });
+      Bytes send(out.end, untouched), wanted(in.end, untouched), got = wanted;
+      for (int r = 0; r < n; ++r) {
+        out.put(send, r, block_of(m.rank(), r, out.bytes[static_cast<std::size_t>(r)], round));
+        in.put(wanted, r, block_of(r, m.rank(), in.bytes[static_cast<std::size_t>(r)], round));
+      }
+      alltoallv(m, send.data(), out.blocks(), got.data(), in.blocks(), plan);
+      expect(got, wanted, "alltoallv");
+    }
+  };
+}
+
+}  // namespace
+
+std::vector<Scenario> exchanges(int ranks, bool fenced) {
+  std::vector<Scenario> all;
+  for (const Algorithm algorithm : {Algorithm::exchange, Algorithm::central}) {
+    const auto add = [&](const char* name, const Ring& ring, Body body) {
+      all.push_back(
+          make(formatted("{} {}", name, plan::to_string(algorithm)), ranks, fenced, ring, std::move(body)));
+    };
+    add("allgather", two, allgathers(plan_for(algorithm)));
+    add("allgather, 4 slots,", narrow, allgathers(plan_for(algorithm)));
+    add("allgatherv", two, allgathervs(plan_for(algorithm)));
+    add("allgatherv, 4 slots,", narrow, allgathervs(plan_for(algorithm)));
+    add("alltoall", {4, 1024}, alltoalls(plan_for(algorithm, 1024)));
+    add("alltoallv", {4, 1024}, alltoallvs(plan_for(algorithm), few_bytes));
+    add("alltoallv, long,", wide, alltoallvs(plan_for(algorithm), many_bytes));
+  }
+  return all;
+}
+
+}  // namespace espalier::testing

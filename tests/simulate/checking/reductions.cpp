@@ -1,0 +1,135 @@
+#include "base/format.hpp"
+#include "collective/allreduce.hpp"
+#include "collective/allreduce_central.hpp"
+#include "collective/allreduce_exchange.hpp"
+#include "collective/allreduce_sliced.hpp"
+#include "collective/reduce_scatter.hpp"
+#include "collective/reduce_whole.hpp"
+#include "tests/collective/affine.hpp"
+#include "tests/simulate/checking/making.hpp"
+#include "tests/simulate/checking/scenarios.hpp"
+
+namespace espalier::testing {
+namespace {
+
+using namespace collective;
+
+template <class Reduce>
+Body to_every_root(Reduce reduce) {
+  return [=](CheckingMachine& m) {
+    for (int round = 0; round < m.size() + 3; ++round) {
+      const std::size_t count = counts[static_cast<std::size_t>(round) % counts.size()];
+      const int root = round % m.size();
+      const Words send = words(m.rank(), count, round);
+      Words receive(count, 0);
+      reduce(m, root, Reduction{send.data(), receive.data(), count * 8, sum_of_words()});
+      if (m.rank() == root) expect(receive, sum(0, m.size() - 1, count, round), "reduce");
+    }
+  };
+}
+
+template <class Allreduce>
+Body to_all(Allreduce allreduce) {
+  return [=](CheckingMachine& m) {
+    for (int round = 0; round < 5; ++round) {
+      const std::size_t count = counts[static_cast<std::size_t>(round) % counts.size()];
+      Words data = words(m.rank(), count, round);
+      allreduce(m, Reduction{data.data(), data.data(), count * 8, sum_of_words()});
+      expect(data, sum(0, m.size() - 1, count, round), "allreduce");
+    }
+  };
+}
+
+ContiguousPlace place_in(int ranks, int rank, int root) { return contiguous_place(ranks, rank, root); }
+
+Scenario whole(int ranks, bool fenced) {
+  auto places = std::make_shared<std::vector<ContiguousPlace>>();
+  for (int root = 0; root < ranks; ++root)
+    for (int rank = 0; rank < ranks; ++rank) places->push_back(place_in(ranks, rank, root));
+  return make("reduce whole", ranks, fenced, two, [=](CheckingMachine& m) {
+    for (int root = 0; root < ranks; ++root) {
+      constexpr std::size_t count = 11;
+      const std::vector<Affine> send = maps_of(m.rank(), count);
+      std::vector<Affine> receive(count);
+      Length length{count};
+      reduce_whole(m, (*places)[static_cast<std::size_t>(root * ranks + m.rank())], send.data(),
+                   receive.data(), count * sizeof(Affine), {combine_affine, &length},
+                   plan_for(Algorithm::tree));
+      Execution::current().expect(m.rank() != root || receive == composed(0, ranks - 1, count),
+                                  "reduce whole");
+    }
+  });
+}
+
+Scenario scattered(int ranks, bool fenced, Algorithm algorithm) {
+  return make(
+      formatted("reduce_scatter {}", plan::to_string(algorithm)), ranks, fenced, {4, 1024},
+      [=](CheckingMachine& m) {
+        for (int round = 0; round < 4; ++round) {
+          std::vector<std::size_t> edges = {0};  // of one rank's block nothing, of others several rounds'
+          for (int rank = 0; rank < ranks; ++rank)
+            edges.push_back(edges.back() +
+                            8 * static_cast<std::size_t>((rank + round) % 3) * (round == 2 ? 90 : 3));
+          const PackedBlocks blocks{edges};
+          const std::size_t count = edges.back() / 8, own = blocks.bytes_of(m.rank()) / 8;
+          const Words send = words(m.rank(), count, round);
+          Words receive(own, 0);
+          reduce_scatter(m, {send.data(), receive.data(), edges.back(), sum_of_words()}, blocks,
+                         plan_for(algorithm, 1024));
+          const Words all = sum(0, ranks - 1, count, round);
+          const auto begin = all.begin() + static_cast<std::ptrdiff_t>(blocks.offset_of(m.rank()) / 8);
+          expect(receive, Words(begin, begin + static_cast<std::ptrdiff_t>(own)), "reduce_scatter");
+        }
+      });
+}
+
+}  // namespace
+
+std::vector<Scenario> reductions(int ranks, bool fenced) {
+  std::vector<Scenario> all;
+  const auto add = [&](const std::string& name, const Ring& ring, Body body) {
+    all.push_back(make(name, ranks, fenced, ring, std::move(body)));
+  };
+  for (const char* shape : {"flat", "chain", "kary:2"})
+    for (const bool avoid : {true, false}) {
+      Plan plan = plan_for(Algorithm::tree);
+      plan.copy_avoidance = avoid;
+      plan.inlined = avoid;
+      const auto places = trees(ranks, shape);
+      add(formatted("reduce {}{}", shape, avoid ? "" : ", by way of slots"), two,
+          to_every_root([=](CheckingMachine& m, int root, const Reduction& r) {
+            reduce_tree(m, places->of(m.rank(), root), r, plan);
+          }));
+    }
+  for (const bool from_parent : {true, false}) {
+    Plan plan = plan_for(Algorithm::tree);
+    plan.read_from_parent = from_parent;
+    plan.copy_avoidance = from_parent;
+    const auto up = trees(ranks, "kary:2"), down = trees(ranks, "chain");
+    for (const Ring& ring : {two, narrow})
+      add(formatted("allreduce tree{}, {} slots", from_parent ? "" : ", parents write", ring.slots), ring,
+          to_all([=](CheckingMachine& m, const Reduction& r) {
+            allreduce_tree(m, up->of(m.rank(), 0), down->of(m.rank(), 0), r, plan);
+          }));
+  }
+  for (const Ring& ring : {two, narrow}) {
+    const auto name = [&](const char* algorithm) {
+      return formatted("allreduce {}, {} slots", algorithm, ring.slots);
+    };
+    add(name("exchange"), ring, to_all([](CheckingMachine& m, const Reduction& r) {
+          allreduce_exchange(m, r, plan_for(Algorithm::exchange));
+        }));
+    add(name("central"), ring, to_all([](CheckingMachine& m, const Reduction& r) {
+          allreduce_central(m, r, plan_for(Algorithm::central));
+        }));
+    add(name("sliced"), ring, to_all([](CheckingMachine& m, const Reduction& r) {
+          allreduce_sliced(m, r, plan_for(Algorithm::sliced));
+        }));
+  }
+  all.push_back(whole(ranks, fenced));
+  for (const Algorithm algorithm : {Algorithm::exchange, Algorithm::central})
+    all.push_back(scattered(ranks, fenced, algorithm));
+  return all;
+}
+
+}  // namespace espalier::testing

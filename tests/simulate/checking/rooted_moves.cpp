@@ -1,0 +1,96 @@
+#include "collective/gather.hpp"
+#include "collective/scatter.hpp"
+#include "collective/scatterv.hpp"
+#include "tests/simulate/checking/blocks.hpp"
+#include "tests/simulate/checking/scenarios.hpp"
+
+namespace espalier::testing {
+namespace {
+
+using namespace collective;
+
+Body gathers() {
+  return [](CheckingMachine& m) {
+    for (int round = 0; round < 5; ++round) {
+      const std::size_t bytes = std::vector<std::size_t>{5, 150, 64}[static_cast<std::size_t>(round) % 3];
+      const int root = round % m.size();
+      const Bytes own = block_of(m.rank(), root, bytes, round);
+      Bytes wanted, got(bytes * static_cast<std::size_t>(m.size()), untouched);
+      for (int r = 0; r < m.size(); ++r) append(wanted, block_of(r, root, bytes, round));
+      gather(m, root, own.data(), got.data(), bytes, plan_for(Algorithm::direct));
+      if (m.rank() == root) expect(got, wanted, "gather");
+    }
+  };
+}
+
+Body gathervs(std::size_t (*bytes_of)(int, int)) {
+  return [=](CheckingMachine& m) {
+    const Plan plan = plan_for(Algorithm::direct);
+    for (int round = 0; round < 4; ++round) {
+      const int root = round % m.size();
+      const Bytes own = block_of(m.rank(), root, bytes_of(m.rank(), round), round);
+      if (m.rank() != root) {
+        send_gatherv(m, root, own.data(), own.size(), plan);
+        continue;
+      }
+      const Spread spread(m.size(), round, [&](int rank) { return bytes_of(rank, round); });
+      Bytes wanted(spread.end, untouched), got = wanted;
+      for (int r = 0; r < m.size(); ++r) spread.put(wanted, r, block_of(r, root, bytes_of(r, round), round));
+      receive_gatherv(m, own.data(), got.data(), spread.blocks(), plan);
+      expect(got, wanted, "gatherv");
+    }
+  };
+}
+
+Body scatters() {
+  return [](CheckingMachine& m) {
+    for (int round = 0; round < 5; ++round) {
+      const std::size_t bytes = std::vector<std::size_t>{5, 100, 30}[static_cast<std::size_t>(round) % 3];
+      const int root = round % m.size();
+      Bytes send, got(bytes, untouched);
+      for (int r = 0; r < m.size(); ++r) append(send, block_of(root, r, bytes, round));
+      scatter(m, root, m.rank() == root ? send.data() : nullptr, got.data(), bytes,
+              plan_for(Algorithm::direct));
+      expect(got, block_of(root, m.rank(), bytes, round), "scatter");
+    }
+  };
+}
+
+Body scattervs(std::size_t (*bytes_of)(int, int)) {
+  return [=](CheckingMachine& m) {
+    const Plan plan = plan_for(Algorithm::direct);
+    for (int round = 0; round < 4; ++round) {
+      const int root = round % m.size();
+      Bytes got(bytes_of(m.rank(), round), untouched);
+      if (m.rank() == root) {
+        const Spread spread(m.size(), round, [&](int rank) { return bytes_of(rank, round); });
+        Bytes send(spread.end, untouched);
+        for (int r = 0; r < m.size(); ++r) spread.put(send, r, block_of(root, r, bytes_of(r, round), round));
+        send_scatterv(m, send.data(), got.data(), spread.blocks(), plan);
+      } else {
+        receive_scatterv(m, root, got.data(), got.size(), plan);
+      }
+      expect(got, block_of(root, m.rank(), bytes_of(m.rank(), round), round), "scatterv");
+    }
+  };
+}
+
+}  // namespace
+
+std::vector<Scenario> rooted_moves(int ranks, bool fenced) {
+  std::vector<Scenario> all;
+  const auto add = [&](const char* name, const Ring& ring, Body body) {
+    all.push_back(make(name, ranks, fenced, ring, std::move(body)));
+  };
+  add("gather", two, gathers());
+  add("gather, 4 slots", narrow, gathers());
+  add("scatter", two, scatters());
+  add("scatter, 4 slots", narrow, scatters());
+  add("gatherv", narrow, gathervs(few_bytes));
+  add("gatherv, long", wide, gathervs(many_bytes));
+  add("scatterv", narrow, scattervs(few_bytes));
+  add("scatterv, long", wide, scattervs(many_bytes));
+  return all;
+}
+
+}  // namespace espalier::testing
