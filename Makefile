@@ -1,12 +1,13 @@
 # The front door. Everything sets itself up: `make demo` and `make test` work on a fresh Debian-like machine.
 .DEFAULT_GOAL := help
-.PHONY: help setup build test test-full fuzz demo example bench bench-kernels bench-cluster bench-aggregation format clean
+.PHONY: help setup build test test-full test-arch fuzz demo example bench bench-kernels bench-cluster bench-aggregation format clean
 
 help:
 	@echo 'make build    set up what the build needs, then build all: build/lib, .venv, bin/espalier'
 	@echo 'make test     build and run every test; ends with one line of totals'
 	@echo 'make test-full  the same with the tests that take long: every layout of emulated nodes, every host'
 	@echo 'make fuzz     feed the aggregation nodes with garbage for ten minutes (FUZZ_SECONDS=n)'
+	@echo 'make test-arch  build the core for aarch64 and ppc64le, and run its unit tests under qemu-user'
 	@echo 'make demo     build and compare Espalier with MPICH: a table, and an HTML page with plots'
 	@echo 'make example  build and run real programs (examples/, LAMMPS if installed) with and without Espalier'
 	@echo 'make bench    build and measure Espalier against MPICH, Open MPI and Intel MPI'
@@ -39,6 +40,10 @@ test-full: test
 fuzz: build
 	@cmake --build build --target fuzz_aggregation
 	@tests/fuzz/run
+
+test-arch:
+	@tools/setup/setup arch
+	@tools/test_arch.sh $(ARGS)
 
 demo: build
 	@bin/espalier demo

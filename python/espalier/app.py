@@ -20,6 +20,7 @@ COMMANDS = {
     "bench": "espalier.bench:bench",
     "report": "espalier.report:report",
     "aggregate": "espalier.aggregate:aggregate",
+    "simulate": "espalier.simulate:simulate",
     "demo": "espalier.demo:demo",
 }
 

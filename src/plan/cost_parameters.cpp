@@ -103,7 +103,7 @@ json parse(std::string_view text, const std::string& file) {
 CostParameters parse_cost_parameters(std::string_view text, const std::string& file) {
   const json document = parse(text, file);
   const Reader top(document, "", file);
-  top.only({"schema", "name", "comment", "origin", "published", "network", "node"});
+  top.only({"schema", "name", "comment", "origin", "published", "network", "node", "simulate"});
   if (top.at("schema") != 1) top.fail("schema", "must be 1, the only one that this Espalier knows");
   if (!top.at("name").is_string()) top.fail("name", "must be text: what machine this is");
   CostParameters parameters;

@@ -117,7 +117,7 @@ def test_one_node_is_as_ever(espalier, describer):
         (["--nodes", 4, "-n", 6], "6 ranks are not 4 nodes with equally many each"),
         (["--nodes", 4, "-n", 8, "--ranks-per-node", 3], "8 ranks are not 4 nodes with 3 each"),
         (["--nodes", 4, "-n", 8, "--node-stage", "pigeons"], "pigeons"),
-        (["--nodes", 4, "-n", 8, "--model", "/no/such"], "there is no such file, and Espalier's own are opteron"),
+        (["--nodes", 4, "-n", 8, "--model", "/no/such"], "there is no such file, and Espalier's own are a64fx"),
     ],
 )
 def test_bad_input_is_one_line(espalier, describer, words, said):

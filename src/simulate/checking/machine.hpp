@@ -40,6 +40,12 @@ class CheckingMachine : public machine::BasicMachine<Platform> {
     if (!is_kept(where, Operation::await_release_all)) Execution::current().skip_next_wait();
     return Base::await_release_all(step);
   }
+  /// Whose slot it is may be junk that an algorithm has read.
+  std::byte* slot(int peer, Step step) {
+    if (peer < 0 || peer >= size())
+      Execution::current().fail(Wrong::error, "a slot of a rank that does not exist");
+    return Base::slot(peer, step);
+  }
 
  private:
   static bool is_kept(const Where& where, Operation operation) {

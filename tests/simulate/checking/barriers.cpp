@@ -32,7 +32,7 @@ Body notes_around(std::function<void(CheckingMachine&)> barrier) {
 std::vector<Scenario> barriers(int ranks, bool fenced) {
   std::vector<Scenario> all;
   const auto add = [&](const std::string& name, Body body) {
-    all.push_back(make(name, ranks, fenced, two, notes_around(std::move(body))));
+    all.push_back(make(name, ranks, fenced, one, notes_around(std::move(body))));
   };
   add("barrier exchange", [](CheckingMachine& m) { barrier_exchange(m); });
   add("barrier central", [](CheckingMachine& m) { barrier_central(m); });

@@ -26,6 +26,28 @@ Body from_every_root(const std::vector<std::size_t>& sizes, Bcast bcast) {
   };
 }
 
+// Broadcasts of all kinds by turns, the root always the same, so that nothing holds it back.
+Scenario by_turns(int ranks, bool fenced, const Ring& ring, bool mixed) {
+  const auto places = trees(ranks, "chain");
+  return make(formatted("bcasts by turns{}, {} slots", mixed ? ", now parents write, now they are read" : "",
+                        ring.slots),
+              ranks, fenced, ring, [=](CheckingMachine& m) {
+                for (int round = 0; round < 6; ++round) {
+                  Plan plan = plan_for(Algorithm::tree);
+                  plan.read_from_parent = !mixed || round % 2 == 0;
+                  const std::size_t count = round % 3 == 2 ? 20 : 2;
+                  Words data = words(m.rank(), count, round);
+                  const Place& place = places->of(m.rank(), 0);
+                  if (round % 3 == 1)
+                    bcast_single_copy(m, place, data.data(), count * 8, plan);
+                  else
+                    bcast_tree(m, place, data.data(), count * 8, plan);
+                  expect(data, words(0, count, round), "bcast");
+                  Execution::current().use_again(data.data(), count * 8);
+                }
+              });
+}
+
 }  // namespace
 
 std::vector<Scenario> broadcasts(int ranks, bool fenced) {
@@ -43,9 +65,11 @@ std::vector<Scenario> broadcasts(int ranks, bool fenced) {
         };
         const std::string name = formatted("bcast {}{}{}", shape, from_parent ? "" : ", parents write",
                                            skip ? "" : ", root waits");
-        all.push_back(make(name, ranks, fenced, two, from_every_root({1, 20, 2}, body)));
+        all.push_back(make(name, ranks, fenced, one, from_every_root({1, 20, 2}, body)));
         all.push_back(make(name + ", long", ranks, fenced, narrow, from_every_root({40, 14}, body)));
       }
+  for (const Ring& ring : {one, two})
+    for (const bool mixed : {false, true}) all.push_back(by_turns(ranks, fenced, ring, mixed));
   for (const bool from_parent : {true, false}) {
     const auto places = trees(ranks, "kary:2");
     Plan plan = plan_for(Algorithm::single_copy);

@@ -53,7 +53,7 @@ TEST(Systematically, EveryScenarioOfTwoRanks) {
   for (const Scenario& scenario : testing::scenarios(2, true)) {
     Execution execution(scenario);
     Budget budget;
-    budget.executions = full() ? 200'000 : 600;
+    budget.executions = full() ? 200'000 : 200;
     const Exploration exploration = explore_systematically(execution, full() ? 2 : 1, budget);
     complete += exploration.complete;
     EXPECT_FALSE(exploration.finding) << print(*exploration.finding);

@@ -79,12 +79,12 @@ std::vector<Scenario> exchanges(int ranks, bool fenced) {
       all.push_back(
           make(formatted("{} {}", name, plan::to_string(algorithm)), ranks, fenced, ring, std::move(body)));
     };
-    add("allgather", two, allgathers(plan_for(algorithm)));
+    add("allgather", one, allgathers(plan_for(algorithm)));
     add("allgather, 4 slots,", narrow, allgathers(plan_for(algorithm)));
-    add("allgatherv", two, allgathervs(plan_for(algorithm)));
+    add("allgatherv", one, allgathervs(plan_for(algorithm)));
     add("allgatherv, 4 slots,", narrow, allgathervs(plan_for(algorithm)));
-    add("alltoall", {4, 1024}, alltoalls(plan_for(algorithm, 1024)));
-    add("alltoallv", {4, 1024}, alltoallvs(plan_for(algorithm), few_bytes));
+    add("alltoall", {ranks == 3 ? 4 : 1, 1024}, alltoalls(plan_for(algorithm, 1024)));
+    add("alltoallv", {ranks == 3 ? 4 : 1, 1024}, alltoallvs(plan_for(algorithm), few_bytes));
     add("alltoallv, long,", wide, alltoallvs(plan_for(algorithm), many_bytes));
   }
   return all;

@@ -27,7 +27,7 @@ struct Ring {
   int slots;
   std::size_t slot_bytes;
 };
-constexpr Ring narrow{4, 64}, two{2, 64};
+constexpr Ring narrow{4, 64}, two{2, 64}, one{1, 64};
 /// For calls that cut by no less than 4 KiB: two chunks.
 constexpr Ring wide{4, 2048};
 

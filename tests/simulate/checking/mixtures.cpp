@@ -1,12 +1,17 @@
+#include <array>
+
 #include "base/format.hpp"
 #include "collective/allgather.hpp"
 #include "collective/allreduce.hpp"
 #include "collective/allreduce_central.hpp"
 #include "collective/allreduce_sliced.hpp"
+#include "collective/alltoall.hpp"
 #include "collective/barrier.hpp"
 #include "collective/bcast.hpp"
+#include "collective/bcast_single_copy.hpp"
 #include "collective/gather.hpp"
 #include "collective/scan.hpp"
+#include "collective/scan_sliced.hpp"
 #include "collective/scatter.hpp"
 #include "tests/simulate/checking/blocks.hpp"
 #include "tests/simulate/checking/scenarios.hpp"
@@ -16,69 +21,184 @@ namespace {
 
 using namespace collective;
 
-/// One of the collectives, the same on all ranks.
-void call(CheckingMachine& m, unsigned which, int round, const Trees& places) {
-  const auto n = static_cast<unsigned>(m.size());
-  const int root = static_cast<int>(which / 16 % n);
-  const std::size_t count = counts[which / 128 % counts.size()];
-  const Place& place = places.of(m.rank(), root);
-  const Plan plan = plan_for(Algorithm::exchange, which / 512 % 2 ? 128 : 64);
-  Words data = words(m.rank(), count, round), all = sum(0, m.size() - 1, count, round);
-  const Reduction r{data.data(), data.data(), count * 8, sum_of_words()};
-  switch (which % 10) {
-    case 0:
-      return barrier_exchange(m);
-    case 1:
-      return barrier_central(m);
-    case 2:
-      bcast_tree(m, place, data.data(), count * 8, plan);
-      return expect(data, words(root, count, round), "bcast");
-    case 3:
-      reduce_tree(m, place, r, plan);
-      return m.rank() == root ? expect(data, all, "reduce") : void();
-    case 4:
-      allreduce_exchange(m, r, plan);
-      return expect(data, all, "allreduce exchange");
-    case 5:
-      allreduce_central(m, r, plan);
-      return expect(data, all, "allreduce central");
-    case 6:
-      allreduce_sliced(m, r, plan);
-      return expect(data, all, "allreduce sliced");
-    case 7:
-      allreduce_tree(m, place, place, r, plan);
-      return expect(data, all, "allreduce tree");
-    case 8:
-      scan(m, r, Prefix::inclusive, plan);
-      return expect(data, sum(0, m.rank(), count, round), "scan");
-    default: {
-      Words got(count * n, 0);
-      gather(m, root, data.data(), got.data(), count * 8, plan);
-      Words wanted;
-      for (int rank = 0; rank < m.size(); ++rank) {
-        const Words theirs = words(rank, count, round);
-        wanted.insert(wanted.end(), theirs.begin(), theirs.end());
-      }
-      return m.rank() == root ? expect(got, wanted, "gather") : void();
-    }
+/// One call of a mixture: the same on all ranks.
+struct Turn {
+  int root, round;
+  std::size_t count;
+  Plan plan;
+  const Trees& trees;
+
+  std::size_t bytes() const { return count * 8; }
+  const Place& place(int rank) const { return trees.of(rank, root); }
+};
+
+Words own(const CheckingMachine& m, const Turn& t) { return words(m.rank(), t.count, t.round); }
+Words total(const CheckingMachine& m, const Turn& t) { return sum(0, m.size() - 1, t.count, t.round); }
+
+template <class Allreduce>
+void check_allreduce(CheckingMachine& m, const Turn& t, Allreduce allreduce) {
+  Words data = own(m, t);
+  allreduce(Reduction{data.data(), data.data(), t.bytes(), sum_of_words()});
+  expect(data, total(m, t), "allreduce");
+}
+
+template <class Bcast>
+void check_bcast(CheckingMachine& m, const Turn& t, Bcast bcast) {
+  Words data = own(m, t);
+  bcast(data.data());
+  expect(data, words(t.root, t.count, t.round), "bcast");
+  Execution::current().use_again(data.data(), t.bytes());
+}
+
+template <class Scan>
+void check_scan(CheckingMachine& m, const Turn& t, Scan scan) {
+  Words data = own(m, t);
+  scan(Reduction{data.data(), data.data(), t.bytes(), sum_of_words()});
+  expect(data, sum(0, m.rank(), t.count, t.round), "scan");
+}
+
+void check_reduce(CheckingMachine& m, const Turn& t) {
+  Words data = own(m, t);
+  reduce_tree(m, t.place(m.rank()), {data.data(), data.data(), t.bytes(), sum_of_words()}, t.plan);
+  if (m.rank() == t.root) expect(data, total(m, t), "reduce");
+}
+
+/// Everybody's words, in rank order.
+Words of_all(const CheckingMachine& m, const Turn& t) {
+  Words all;
+  for (int rank = 0; rank < m.size(); ++rank) {
+    const Words theirs = words(rank, t.count, t.round);
+    all.insert(all.end(), theirs.begin(), theirs.end());
   }
+  return all;
+}
+
+void check_gather(CheckingMachine& m, const Turn& t) {
+  const Words data = own(m, t);
+  Words got(t.count * static_cast<std::size_t>(m.size()), 0);
+  gather(m, t.root, data.data(), got.data(), t.bytes(), t.plan);
+  if (m.rank() == t.root) expect(got, of_all(m, t), "gather");
+}
+
+void check_scatter(CheckingMachine& m, const Turn& t) {
+  const Words all = of_all(m, t);
+  Words got(t.count, 0);
+  scatter(m, t.root, all.data(), got.data(), t.bytes(), t.plan);
+  expect(got, own(m, t), "scatter");
+}
+
+void check_allgather(CheckingMachine& m, const Turn& t) {
+  const Words data = own(m, t);
+  Words got(t.count * static_cast<std::size_t>(m.size()), 0);
+  allgather(m, data.data(), got.data(), EqualBlocks{t.bytes()}, t.plan);
+  expect(got, of_all(m, t), "allgather");
+}
+
+using Move = void (*)(CheckingMachine&, const Turn&);
+constexpr std::array<Move, 15> moves = {
+    [](CheckingMachine& m, const Turn&) { barrier_exchange(m); },
+    [](CheckingMachine& m, const Turn&) { barrier_central(m); },
+    [](CheckingMachine& m, const Turn& t) { barrier_tree(m, t.place(m.rank()), t.place(m.rank()), t.plan); },
+    [](CheckingMachine& m, const Turn& t) {
+      check_bcast(m, t, [&](void* data) { bcast_tree(m, t.place(m.rank()), data, t.bytes(), t.plan); });
+    },
+    [](CheckingMachine& m, const Turn& t) {
+      check_bcast(m, t,
+                  [&](void* data) { bcast_single_copy(m, t.place(m.rank()), data, t.bytes(), t.plan); });
+    },
+    check_reduce,
+    [](CheckingMachine& m, const Turn& t) {
+      check_allreduce(m, t, [&](const Reduction& r) { allreduce_exchange(m, r, t.plan); });
+    },
+    [](CheckingMachine& m, const Turn& t) {
+      check_allreduce(m, t, [&](const Reduction& r) { allreduce_central(m, r, t.plan); });
+    },
+    [](CheckingMachine& m, const Turn& t) {
+      check_allreduce(m, t, [&](const Reduction& r) { allreduce_sliced(m, r, t.plan); });
+    },
+    [](CheckingMachine& m, const Turn& t) {
+      check_allreduce(m, t, [&](const Reduction& r) {
+        allreduce_tree(m, t.place(m.rank()), t.place(m.rank()), r, t.plan);
+      });
+    },
+    [](CheckingMachine& m, const Turn& t) {
+      check_scan(m, t, [&](const Reduction& r) { scan(m, r, Prefix::inclusive, t.plan); });
+    },
+    [](CheckingMachine& m, const Turn& t) {
+      check_scan(m, t, [&](const Reduction& r) { scan_sliced(m, r, Prefix::inclusive, t.plan); });
+    },
+    check_gather,
+    check_scatter,
+    check_allgather,
+};
+
+/// The bits of a linear congruence are better in the middle.
+class Dice {
+ public:
+  explicit Dice(unsigned seed) : state_(seed * 2654435761u + 12345u) {}
+  template <class N>
+  N below(N count) {
+    state_ = state_ * 1664525u + 1013904223u;
+    return static_cast<N>((state_ >> 12) % static_cast<unsigned>(count));
+  }
+
+ private:
+  unsigned state_;
+};
+
+Body mixture(unsigned seed, std::shared_ptr<const Trees> places) {
+  return [=](CheckingMachine& m) {
+    Dice dice(seed);
+    for (int round = 0; round < 8; ++round) {
+      Plan plan =
+          plan_for(dice.below(2) ? Algorithm::exchange : Algorithm::central, dice.below(2) ? 128 : 64);
+      plan.read_from_parent = dice.below(2) == 0;
+      plan.copy_avoidance = dice.below(2) == 0;
+      const std::size_t count = counts[dice.below(counts.size())];
+      const int root = dice.below(m.size());
+      moves[dice.below(moves.size())](m, {root, round, count, plan, *places});
+    }
+  };
+}
+
+/// Moves after which a rank may be far ahead of another: the reader of a gather, those behind the root of a
+/// bcast.
+constexpr std::array leaders_away = {Move{check_gather}, Move{check_scatter}, moves[3], moves[4]};
+
+/// One of these, then another move, again and again, from changing roots.
+Body followed(std::size_t away, std::size_t next, bool from_parent, std::shared_ptr<const Trees> places) {
+  return [=](CheckingMachine& m) {
+    for (int round = 0; round < 6; ++round) {
+      Plan plan = plan_for(round % 4 < 2 ? Algorithm::exchange : Algorithm::central);
+      plan.read_from_parent = from_parent;
+      const std::size_t count = counts[static_cast<std::size_t>(round / 2) % counts.size()];
+      const Move& move = round % 2 ? moves[next] : leaders_away[away];
+      move(m, {(round * 2) % 3 % m.size(), round, count, plan, *places});
+    }
+  };
+}
+
+std::vector<Scenario> sequels(int ranks, bool fenced) {
+  std::vector<Scenario> all;
+  const auto places = trees(ranks, "chain");
+  for (std::size_t away = 0; away < leaders_away.size(); ++away)
+    for (std::size_t next = 0; next < moves.size(); ++next)
+      all.push_back(make(formatted("sequel {} {}", away, next), ranks, fenced, {1, 64},
+                         followed(away, next, (away + next) % 3 > 0, places)));
+  return all;
 }
 
 }  // namespace
 
-// All algorithms share slots and steps: whatever follows whatever must find its slot free.
+// All algorithms share slots and steps: whatever follows whatever must find its slot free, and the fewer
+// there are, the sooner it shows.
 std::vector<Scenario> mixtures(int ranks, bool fenced) {
   std::vector<Scenario> all;
-  const auto places = trees(ranks, "kary:2");
-  for (unsigned start = 1; start <= 6; ++start)
-    all.push_back(make(formatted("mixture {}", start), ranks, fenced, start % 2 ? two : narrow,
-                       [=](CheckingMachine& m) {
-                         unsigned random = start;
-                         for (int round = 0; round < 8; ++round) {
-                           random = random * 1664525u + 1013904223u;
-                           call(m, random >> 8, round, *places);
-                         }
-                       }));
+  const Ring rings[] = {{1, 64}, two, narrow};
+  for (unsigned seed = 0; seed < 12; ++seed)
+    all.push_back(make(formatted("mixture {}", seed), ranks, fenced, rings[seed % 3],
+                       mixture(seed, trees(ranks, seed % 2 ? "kary:2" : "chain"))));
+  for (Scenario& scenario : sequels(ranks, fenced)) all.push_back(std::move(scenario));
   return all;
 }
 

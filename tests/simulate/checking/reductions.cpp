@@ -106,13 +106,13 @@ std::vector<Scenario> reductions(int ranks, bool fenced) {
     plan.read_from_parent = from_parent;
     plan.copy_avoidance = from_parent;
     const auto up = trees(ranks, "kary:2"), down = trees(ranks, "chain");
-    for (const Ring& ring : {two, narrow})
+    for (const Ring& ring : {one, narrow})
       add(formatted("allreduce tree{}, {} slots", from_parent ? "" : ", parents write", ring.slots), ring,
           to_all([=](CheckingMachine& m, const Reduction& r) {
             allreduce_tree(m, up->of(m.rank(), 0), down->of(m.rank(), 0), r, plan);
           }));
   }
-  for (const Ring& ring : {two, narrow}) {
+  for (const Ring& ring : {one, narrow}) {
     const auto name = [&](const char* algorithm) {
       return formatted("allreduce {}, {} slots", algorithm, ring.slots);
     };

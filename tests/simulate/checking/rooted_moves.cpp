@@ -82,9 +82,9 @@ std::vector<Scenario> rooted_moves(int ranks, bool fenced) {
   const auto add = [&](const char* name, const Ring& ring, Body body) {
     all.push_back(make(name, ranks, fenced, ring, std::move(body)));
   };
-  add("gather", two, gathers());
+  add("gather", one, gathers());
   add("gather, 4 slots", narrow, gathers());
-  add("scatter", two, scatters());
+  add("scatter", one, scatters());
   add("scatter, 4 slots", narrow, scatters());
   add("gatherv", narrow, gathervs(few_bytes));
   add("gatherv, long", wide, gathervs(many_bytes));

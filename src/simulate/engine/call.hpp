@@ -1,0 +1,49 @@
+// One collective call of one simulated rank: the algorithms' own text.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "base/collective.hpp"
+#include "collective/nodes/core.hpp"
+#include "plan/plan.hpp"
+#include "simulate/engine/engine.hpp"
+#include "simulate/engine/platform.hpp"
+
+namespace espalier::simulate {
+
+/// What all ranks call. Vectors are of unsigned 64-bit integers, reductions sum them.
+struct Call {
+  Collective collective = Collective::barrier;
+  std::size_t bytes = 8;      ///< of each rank; a multiple of 8
+  plan::Plan node;            ///< with its trees, over the model's domains
+  plan::NetworkPlan network;  ///< where there are several nodes
+  bool aggregated = false;    ///< aggregation nodes in place of the network's algorithm
+};
+
+/// Where a rank's data lie. All as long as the call needs; for a recorder they may be memory that nobody
+/// touches.
+struct Buffers {
+  std::byte *send, *receive, *scratch;
+};
+/// Bytes of each buffer.
+struct BufferSizes {
+  std::size_t send, receive, scratch;
+};
+BufferSizes buffer_sizes(const Call& call, const Shape& shape);
+
+/// Whether control flow depends neither on data nor on time, so that the call can be recorded.
+bool can_be_recorded(const Call& call);
+
+/// The places of a node's ranks in the plan's trees, made once: loans refer to them.
+class Places;
+std::shared_ptr<const Places> places_for(const Call& call, const Shape& shape, const NodeModel& node);
+
+/// Runs the call on the current sink. Throws Error for what simulation does not have.
+void run_call(SimulatedMachine& machine, const Call& call, const Shape& shape, const Places& places,
+              const Buffers& buffers);
+
+machine::Layout layout_for(const Shape& shape, std::size_t slot_bytes = 32 * 1024);
+
+}  // namespace espalier::simulate

@@ -1,0 +1,104 @@
+"""`espalier simulate`: what it asks for, and what it makes of the answer."""
+
+import json
+
+import pytest
+from conftest import ROOT
+
+from espalier import simulate_run, simulate_show
+from espalier.problem import Problem
+from espalier.simulate import noise_of, numbers
+from espalier.simulate_plans import variants_of
+
+LIB = ROOT / "build" / "lib"
+needs_program = pytest.mark.skipif(
+    not simulate_run.program().exists(), reason="built without Boost.Context: no espalier-simulate"
+)
+
+
+@pytest.mark.parametrize(
+    "text,found",
+    [("4", [4]), ("1,2,16", [1, 2, 16]), ("4..7861", [4, *(1 << i for i in range(3, 13)), 7861]), ("8..8", [8])],
+)
+def test_numbers(text, found):
+    assert numbers(text) == found
+
+
+@pytest.mark.parametrize("text", ["", "x", "0", "8..4", "4..y"])
+def test_numbers_that_are_none(text):
+    with pytest.raises(Problem):
+        numbers(text)
+
+
+def test_noise():
+    assert noise_of("100x4us") == {"rate_hz": 100.0, "duration_ns": 4000.0, "skew_ns": 0.0}
+    for text in ("100", "x4us", "100x4"):
+        with pytest.raises(Problem):
+            noise_of(text)
+
+
+def test_plans_are_written_as_rules():
+    assert variants_of("reduce", "", ["flat:algorithm=tree tree=flat"]) == [
+        {"name": "flat", "node": {"algorithm": "tree", "tree": "flat"}}
+    ]
+    assert variants_of("allreduce", "", ["d:network=tree tree='kary:3' node.tree=flat node.algorithm=tree"]) == [
+        {"name": "d", "network": {"network": "tree", "tree": "kary:3"}, "node": {"tree": "flat", "algorithm": "tree"}}
+    ]
+
+
+@pytest.mark.parametrize("versus,plans", [("", []), ("mars", []), ("", ["flat"]), ("", ["a:segment=4KiB"]), ("", ["a:b"])])
+def test_plans_that_are_none(versus, plans):
+    with pytest.raises(Problem):
+        variants_of("allreduce", versus, plans)
+
+
+ROWS = {
+    "model": "made up",
+    "timeline": [],
+    "rows": [
+        {"variant": v, "bytes": 16, "nodes": n, "ranks_per_node": 1, "ns": ns, "lowest_ns": ns, "highest_ns": ns}
+        for v, n, ns in (("host", 4, 3000.0), ("host", 8, 4500.0), ("sharp", 4, 1500.0), ("sharp", 8, 1500.0))
+    ],
+}
+
+
+def test_table_and_plots(tmp_path):
+    text = simulate_show.table({"collective": "reduce"}, ROWS)
+    assert text.splitlines()[-1].split() == ["16B", "8", "1", "4.50", "1.50", "3.00"]
+    simulate_show.plot({"collective": "reduce"}, ROWS, tmp_path / "a")
+    assert (tmp_path / "a.png").read_bytes()[:4] == b"\x89PNG"
+    assert "<svg" in (tmp_path / "a.svg").read_text()
+
+
+@needs_program
+def test_command(espalier, tmp_path):
+    done = espalier(
+        "simulate", "allreduce", "16", "--nodes", "4..64", "--versus", "host,sharp", "--out", tmp_path / "a", lib=LIB
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Frontera" in done.stdout
+    found = json.loads((tmp_path / "a.json").read_text())
+    times = {(row["variant"], row["nodes"]): row["ns"] for row in found["rows"]}
+    assert times["host", 64] > times["host", 4] > times["sharp", 4]
+
+
+@needs_program
+def test_timeline(espalier, tmp_path):
+    done = espalier("simulate", "allreduce", "64", "--ppn", "8", "--timeline", "--out", tmp_path / "t", lib=LIB)
+    assert done.returncode == 0, done.stderr
+    assert json.loads((tmp_path / "t.json").read_text())["timeline"]
+
+
+@needs_program
+@pytest.mark.parametrize(
+    "arguments,said",
+    [
+        (["alldance"], "is no collective"),
+        (["allreduce", "--machine", "/no/such"], "there is no such file"),
+        (["allreduce", "--timeline"], "--out"),
+    ],
+)
+def test_mistakes(espalier, arguments, said):
+    done = espalier("simulate", *arguments, lib=LIB)
+    assert done.returncode != 0
+    assert said in done.stderr

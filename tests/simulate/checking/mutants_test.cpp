@@ -1,0 +1,168 @@
+// The checking machine is worth as much as the bugs it finds: each memory order, fence and wait in machine/
+// and collective/ is weakened or removed, one at a time, and must be missed. The mutants are found by
+// running, so none is forgotten; those that may survive are named here, with the reason.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <regex>
+
+#include "simulate/checking/explore.hpp"
+#include "tests/simulate/checking/scenarios.hpp"
+#include "tests/simulate/checking/survivors.hpp"
+
+namespace espalier::simulate::checking {
+namespace {
+
+using Time = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+bool full() {
+  const char* text = std::getenv("ESPALIER_TEST_FULL");
+  return text && std::string(text) == "1";
+}
+
+/// All scenarios that mutants are looked for in, and which sites each comes by.
+class Scenes {
+ public:
+  Scenes() {
+    for (const bool fenced : {true, false})
+      for (const int ranks : {2, 3, 4})
+        for (Scenario& scenario : testing::scenarios(ranks, fenced)) {
+          Execution& execution = *executions_.emplace_back(std::make_unique<Execution>(std::move(scenario)));
+          for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+            RandomChooser chooser(seed, 300);
+            EXPECT_FALSE(execution.run(chooser).violation);
+          }
+          sites_.insert(execution.sites().begin(), execution.sites().end());
+        }
+  }
+  const Sites& sites() const { return sites_; }
+
+  /// The first thing that goes wrong in a scenario that comes by the mutant's site.
+  std::optional<Finding> look_for(const Mutant& mutant, milliseconds time) {
+    const auto end = Time::now() + time;
+    for (std::uint64_t first = 1, some = 40; Time::now() < end; first += some, some *= 2)
+      for (const auto& execution : executions_) {
+        if (!execution->sites().contains(mutant.site) || Time::now() > end) continue;
+        Budget budget;
+        budget.first_seed = first;
+        budget.executions = some;
+        budget.time = std::chrono::duration_cast<milliseconds>(end - Time::now());
+        if (auto found = explore_randomly(*execution, budget, &mutant).finding) return found;
+      }
+    return {};
+  }
+
+ private:
+  std::vector<std::unique_ptr<Execution>> executions_;
+  Sites sites_;
+};
+
+Scenes& scenes() {
+  static Scenes all;
+  return all;
+}
+
+bool survives(const std::string& name) {
+  return std::any_of(testing::survivors.begin(), testing::survivors.end(),
+                     [&](const testing::Survivor& survivor) { return name == survivor.mutant; });
+}
+
+TEST(Mutants, EachIsCaught) {
+  int caught = 0, survived = 0;
+  for (const Mutant& mutant : mutants_of(scenes().sites())) {
+    const std::string name = name_of(mutant, scenes().sites());
+    const bool expected = survives(name);
+    if (full()) std::cout << name << std::endl;
+    if (expected && !full()) {
+      ++survived;
+      continue;  // to look in vain takes long
+    }
+    const auto finding = scenes().look_for(mutant, milliseconds(full() && !expected ? 60'000 : 5'000));
+    finding ? ++caught : ++survived;
+    if (!expected) {
+      EXPECT_TRUE(finding) << name << " survives";
+    } else {
+      EXPECT_FALSE(finding) << name << " is said to survive, but: " << print(*finding);
+    }
+    if (finding && full())
+      std::cout << "    " << to_string(finding->violation.wrong) << ": " << finding->violation.text << "\n";
+  }
+  RecordProperty("caught", caught);
+  RecordProperty("survived", survived);
+  std::cout << caught << " mutants caught, " << survived << " survive\n";
+}
+
+// A survivor that is no mutant any more is a line to delete.
+TEST(Mutants, SurvivorsAreMutants) {
+  std::set<std::string> names;
+  for (const Mutant& mutant : mutants_of(scenes().sites())) names.insert(name_of(mutant, scenes().sites()));
+  for (const testing::Survivor& survivor : testing::survivors)
+    EXPECT_TRUE(names.contains(survivor.mutant)) << survivor.mutant;
+}
+
+/// How often a text says something, comments left out.
+int occurrences(const std::string& file, const std::regex& what) {
+  std::ifstream in(std::string(ESPALIER_SOURCE) + "/src/" + file);
+  EXPECT_TRUE(in) << file;
+  int count = 0;
+  for (std::string line; std::getline(in, line);) {
+    line = line.substr(0, line.find("//"));
+    count += static_cast<int>(std::distance(std::sregex_iterator(line.begin(), line.end(), what), {}));
+  }
+  return count;
+}
+
+int sites_in(const std::string& file, Operation first, Operation last) {
+  return static_cast<int>(
+      std::count_if(scenes().sites().begin(), scenes().sites().end(), [&](const Site& site) {
+        return site.file == file && site.operation >= first && site.operation <= last;
+      }));
+}
+
+// No memory order of the protocol and no wait of an algorithm is out of the scenarios' reach.
+TEST(Mutants, EveryMemoryOrderOfTheProtocolIsASite) {
+  const std::regex order("std::memory_order_");
+  for (const char* file : {"wait.hpp", "wait_ladder.hpp", "host_machine.hpp"})
+    EXPECT_EQ(sites_in(file, Operation::load, Operation::fence),
+              occurrences(std::string("machine/") + file, order))
+        << file;
+}
+
+TEST(Mutants, EveryWaitOfTheAlgorithmsIsASite) {
+  const std::regex wait(
+      R"(\b(m|m_)\.(await|await_finish|await_release_all|reserve|lend|everybody_finished)\()");
+  for (const char* file : {"allgather.hpp",
+                           "allreduce.hpp",
+                           "allreduce_central.hpp",
+                           "allreduce_exchange.hpp",
+                           "allreduce_sliced.hpp",
+                           "alltoall.hpp",
+                           "alltoallv.hpp",
+                           "barrier.hpp",
+                           "bcast.hpp",
+                           "bcast_single_copy.hpp",
+                           "gather.hpp",
+                           "meeting.hpp",
+                           "moves.hpp",
+                           "reduce.hpp",
+                           "reduce_scatter.hpp",
+                           "reduce_whole.hpp",
+                           "rounds.hpp",
+                           "scan.hpp",
+                           "scan_sliced.hpp",
+                           "scan_whole.hpp",
+                           "scatter.hpp",
+                           "scatterv.hpp"})
+    EXPECT_EQ(sites_in(file, Operation::await, Operation::everybody_finished),
+              occurrences(std::string("collective/") + file, wait))
+        << file;
+}
+
+}  // namespace
+}  // namespace espalier::simulate::checking

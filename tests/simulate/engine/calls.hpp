@@ -1,0 +1,113 @@
+// Calls of which the result is known, and their names.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include "base/format.hpp"
+#include "simulate/engine/live.hpp"
+
+namespace espalier::testing {
+
+using simulate::Call;
+using simulate::Shape;
+using Words = std::vector<std::uint64_t>;
+
+inline Call call_of(Collective collective, plan::Algorithm algorithm, std::size_t bytes,
+                    const char* tree = "kary:2") {
+  Call call;
+  call.collective = collective;
+  call.bytes = bytes;
+  call.node.algorithm = algorithm;
+  call.node.chunk = 8192;
+  call.node.gather_tree = call.node.release_tree = tree::parse_spec(tree);
+  call.network.tree = tree::parse_spec("knomial:2");
+  call.network.segment = 1 << 20;
+  return call;
+}
+
+inline std::string name_of(const Call& call, const Shape& shape) {
+  return formatted("{} {} {} of {} bytes on {} x {}", to_string(call.collective),
+                   plan::to_string(call.node.algorithm), plan::to_string(call.network.algorithm), call.bytes,
+                   shape.nodes, shape.ranks_per_node);
+}
+
+inline std::uint64_t word(int rank, std::size_t index) {
+  return static_cast<std::uint64_t>(rank + 1) * 1000003 + index;
+}
+
+/// The vector of a rank, and the sum of some ranks'.
+inline Words vector_of(int rank, std::size_t count) {
+  Words all(count);
+  for (std::size_t i = 0; i < count; ++i) all[i] = word(rank, i);
+  return all;
+}
+inline Words sum_of(int first, int last, std::size_t count) {
+  Words all(count, 0);
+  for (int rank = first; rank <= last; ++rank)
+    for (std::size_t i = 0; i < count; ++i) all[i] += word(rank, i);
+  return all;
+}
+
+/// What must be in a rank's receive buffer afterwards; empty: whatever.
+inline Words wanted(const Call& call, int ranks, int rank) {
+  const std::size_t count = call.bytes / 8;
+  Words all;
+  switch (call.collective) {
+    case Collective::bcast:
+      return vector_of(0, count);
+    case Collective::reduce:
+      return rank == 0 ? sum_of(0, ranks - 1, count) : all;
+    case Collective::allreduce:
+      return sum_of(0, ranks - 1, count);
+    case Collective::scan:
+      return sum_of(0, rank, count);
+    case Collective::exscan:
+      return rank > 0 ? sum_of(0, rank - 1, count) : all;
+    case Collective::gather:
+      if (rank != 0) return all;
+      [[fallthrough]];
+    case Collective::allgather:
+      for (int peer = 0; peer < ranks; ++peer) {
+        const Words theirs = vector_of(peer, count);
+        all.insert(all.end(), theirs.begin(), theirs.end());
+      }
+      return all;
+    case Collective::scatter: {
+      const Words root = vector_of(0, count * static_cast<std::size_t>(ranks));
+      const auto begin = root.begin() + static_cast<std::ptrdiff_t>(count) * rank;
+      return Words(begin, begin + static_cast<std::ptrdiff_t>(count));
+    }
+    case Collective::alltoall:
+      for (int peer = 0; peer < ranks; ++peer) {
+        const Words theirs = vector_of(peer, count * static_cast<std::size_t>(ranks));
+        const auto begin = theirs.begin() + static_cast<std::ptrdiff_t>(count) * rank;
+        all.insert(all.end(), begin, begin + static_cast<std::ptrdiff_t>(count));
+      }
+      return all;
+    default:
+      return all;
+  }
+}
+
+/// Runs a call with data, twice in a row, and checks what every rank gets. The times are those of the
+/// second's end.
+inline simulate::Times run_checked(const simulate::Model& model, const Call& call, const Shape& shape,
+                                   std::uint64_t seed = 1, int calls = 2) {
+  const auto places = simulate::places_for(call, shape, model.node);
+  const simulate::BufferSizes sizes = simulate::buffer_sizes(call, shape);
+  return simulate::run_live(
+      model, shape, simulate::layout_for(shape), seed, [&](simulate::SimulatedMachine& m, int rank) {
+        for (int i = 0; i < calls; ++i) {
+          Words send = vector_of(rank, sizes.send / 8 + 1), receive(sizes.receive / 8 + 1),
+                scratch(sizes.scratch / 8 + 1);
+          if (call.collective == Collective::bcast && rank == 0) receive = send;
+          const auto bytes = [](Words& words) { return reinterpret_cast<std::byte*>(words.data()); };
+          simulate::run_call(m, call, shape, *places, {bytes(send), bytes(receive), bytes(scratch)});
+          const Words right = wanted(call, shape.ranks(), rank);
+          receive.resize(right.size());
+          EXPECT_EQ(receive, right) << name_of(call, shape) << ", rank " << rank;
+        }
+      });
+}
+
+}  // namespace espalier::testing
