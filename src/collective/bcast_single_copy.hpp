@@ -18,9 +18,11 @@ void bcast_single_copy(M& m, const Place& place, void* buffer, std::size_t bytes
   const Step step = m.advance(1);
   std::uint64_t address = 0;
   bool done = true;
+  // Inner ranks, too, pass the address on in a line that their children may still be reading for an earlier
+  // call.
+  if (!place.is_leaf()) m.reserve(step, 1);
   if (place.is_root()) {
     if (m.can_expose(buffer, bytes)) address = reinterpret_cast<std::uint64_t>(buffer);
-    m.reserve(step, 1);
     pass_down(m, place, step, &address, sizeof address, plan);
   } else {
     std::memcpy(&address, release(m, place, step, sizeof address, plan), sizeof address);

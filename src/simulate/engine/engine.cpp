@@ -19,9 +19,10 @@ Engine::Engine(const Model& model, const Shape& shape, std::size_t flags, std::u
   if (shape.ranks_per_node > node.cores()) cores_free_.resize(index(shape.nodes * node.cores()));
   const int controllers = (node.cores() + node.controller_cores - 1) / node.controller_cores;
   if (node.controller_ns_per_byte > 0) controllers_free_.resize(index(shape.nodes * controllers));
+  const std::uint64_t first = SmallRandom(seed).next();
   for (int rank = 0; rank < shape.ranks(); ++rank) {
     Rank& it = ranks_[index(rank)];
-    it.random = SmallRandom(seed * 0x100000001b3 + static_cast<std::uint64_t>(rank) * 0x9e3779b97f4a7c15);
+    it.random = SmallRandom(SmallRandom(first + static_cast<std::uint64_t>(rank)).next());
     it.clock = model_.noise.skew_ns > 0 ? it.random.fraction() * model_.noise.skew_ns : 0;
     it.noise.start(model_.noise, it.random);
     schedule(it.clock, rank);
@@ -154,6 +155,18 @@ bool Engine::await(int rank, int number, std::uint64_t value) {
   while (*link != none) link = &ranks_[index(*link)].next_waiter;
   *link = rank;
   return false;
+}
+
+std::optional<std::uint64_t> Engine::add(int rank, int number, std::uint64_t value) {
+  if (!wait_for_turn(rank)) return {};
+  Flag& flag = flags_[flag_index(shape_.node_of(rank), index(number))];
+  const std::uint64_t before = flag.value;
+  double& clock_of = ranks_[index(rank)].clock;
+  clock_of = std::max(clock_of, flag.busy);
+  if (flag.writer != none && flag.writer != rank)
+    clock_of += between(shape_.local(flag.writer), shape_.local(rank)).line_ns;
+  publish(rank, number, before + value);
+  return before;
 }
 
 // --- between nodes ---

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <queue>
 #include <vector>
 
@@ -49,6 +50,9 @@ class Engine {
   /// Does the rank's next operation. False: not yet; the rank gets its turn when it can go on, and does the
   /// same operation again.
   bool perform(int rank, const Operation& operation);
+  /// The same for an addition to a flag: what it was before, once it is the rank's turn. The line goes from
+  /// rank to rank, one after the other.
+  std::optional<std::uint64_t> add(int rank, int flag, std::uint64_t value);
   /// Gives ranks their turns, go_on(rank), until nobody has anything to do. All ranks have one at the begin.
   template <class GoOn>
   void run(GoOn go_on) {
@@ -68,8 +72,6 @@ class Engine {
   /// From now on, what each rank does when. For small runs.
   void keep_timeline() { keeps_timeline_ = true; }
   const std::vector<Span>& timeline() const { return timeline_; }
-  /// Whether a rank has something else to do before this moment: its turn must wait.
-  bool is_turn_of(int rank) const { return events_.empty() || events_.top().time >= clock(rank); }
 
  private:
   struct Event {
@@ -117,6 +119,7 @@ class Engine {
   }
 
   void schedule(double time, std::int32_t who) { events_.push({time, sequence_++, who}); }
+  bool is_turn_of(int rank) const { return events_.empty() || events_.top().time >= clock(rank); }
   bool wait_for_turn(int rank);
   void spend(int rank, double duration);
   void note(int rank, double begin, Act act);

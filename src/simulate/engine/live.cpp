@@ -51,10 +51,10 @@ class LiveRank : public Sink {
   // the same time.
   std::uint64_t value(int flag) override { return awaited_[flag]; }
   std::uint64_t add(int flag, std::uint64_t more) override {
-    while (!engine_.is_turn_of(rank())) act({Act::await, 0, flag, 0});  // takes its turn
-    const std::uint64_t before = engine_.flag(node(), static_cast<std::size_t>(flag));
-    act({Act::publish, 0, flag, before + more});
-    return before;
+    for (;;) {
+      if (const auto before = engine_.add(rank(), flag, more)) return *before;
+      pause();
+    }
   }
   bool moves_data() const override { return true; }
 

@@ -118,6 +118,16 @@ TEST(Flags, ThatAreThereCostTheTransfer) {
   EXPECT_DOUBLE_EQ(ended[1], 520);
 }
 
+TEST(Flags, AreAddedToByOneAfterTheOther) {
+  Engine engine(round_model(), {1, 4}, 1, 1);
+  std::vector<std::uint64_t> before;
+  engine.run([&](int rank) {
+    if (const auto was = engine.add(rank, 0, 1)) before.push_back(*was);
+  });
+  EXPECT_EQ(before, (std::vector<std::uint64_t>{0, 1, 2, 3}));
+  EXPECT_DOUBLE_EQ(engine.clock(3), 10 + 40 + 10);
+}
+
 TEST(Flags, AreAwaitedUntilTheirStep) {
   const auto ended = times(round_model(), {1, 2}, {{publish(0, 1), work(700), publish(0, 3)}, {await(0, 2)}});
   EXPECT_DOUBLE_EQ(ended[1], 710);
