@@ -17,14 +17,13 @@ void pass_down(M& m, const Place& place, Step step, const void* data, std::size_
     if (bytes > 0) m.lend(step, 1, place.children);
     return;
   }
+  // A child's line has several writers over time: its parents in different trees, and itself in calls in
+  // which its own children read from it, whom the parent does not know. So all ranks must be done with the
+  // line's former step: it is neither overwritten before it is read nor overtaken by a later step.
   const auto slots = static_cast<Step>(m.slots());
-  for (const int child : place.children) {
-    // The child's line has several writers over time, its parents in different trees: each waits until the
-    // child is done with the line's former step, so that it neither overwrites what is not read yet nor is
-    // overtaken by a later step.
-    if (step > slots) m.await_finish(child, step - slots);
-    m.publish_for(child, Channel::release, step, data, bytes);
-  }
+  if (step > slots)
+    for (const int peer : m.everybody_else()) m.await_finish(peer, step - slots);
+  for (const int child : place.children) m.publish_for(child, Channel::release, step, data, bytes);
 }
 
 /// Waits for the parent's release and hands it on at once, before this rank does anything with it: flags
