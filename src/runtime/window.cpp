@@ -90,10 +90,12 @@ std::string refusal_of(const std::vector<Card>& all) {
   return "";
 }
 
-network::Patience patience_of(double ranks_per_core) {
+// A look at memory costs nothing, one at the network a system call or two, and the answer takes microseconds.
+network::Patience patience_of(double ranks_per_core, bool over_nodes) {
   const std::string& mode = Config::instance().text("ESPALIER_WAIT");
   const bool crowded = mode == "auto" ? ranks_per_core > 1 : mode != "spin";
   if (mode == "sleep") return {1, 0};
+  if (over_nodes) return crowded ? network::Patience{2, 100} : network::Patience{100, 2000};
   return crowded ? network::Patience{4, 400} : network::Patience{1000, 2000};
 }
 
@@ -148,7 +150,7 @@ class Window::Negotiation {
   network::Patience patience() const {
     double most = 0;
     for (const Card& card : cards_) most = std::max(most, card.ranks_per_core);
-    return patience_of(most);
+    return patience_of(most, placement_.nodes() > 1);
   }
 
   network::WindowMeans means() const {

@@ -37,7 +37,7 @@ void test_everybody_to_every_node(espalier_comm* comm) {
     for (int rank = 0; rank < ranks(); ++rank) CHECK(espalier_window_node_of(window, rank) >= 0);
     CHECK(espalier_window_node_of(window, my_rank()) == window.node());
     CHECK(window.local_rank() < window.local_size());
-    for (std::uint32_t round = 1; round <= 5; ++round) {
+    for (std::uint32_t round = 1; round <= 3; ++round) {
       round_of_puts(window, bytes, round);
       clear(window, comm);
     }
@@ -72,7 +72,7 @@ void test_long_puts_and_gets(espalier_comm* comm) {
 
 void test_atomic_operations(espalier_comm* comm) {
   const Window window(comm, 64, 1);
-  const int times = 200;
+  const int times = 50;
   std::uint64_t old = 0;
   std::uint64_t last = 0;
   for (int i = 0; i < times; ++i)
@@ -100,7 +100,7 @@ void test_atomic_operations(espalier_comm* comm) {
 
 void test_reset_has_one_winner(espalier_comm* comm) {
   const Window window(comm, 8, 4);
-  const int times = 100;
+  const int times = 60;
   std::uint64_t mine = 0;
   for (std::uint32_t round = 1; round <= times; ++round) {
     DO(espalier_barrier(comm));
@@ -126,7 +126,7 @@ void test_reset_has_one_winner(espalier_comm* comm) {
 }
 
 void test_many_windows(espalier_comm* comm) {
-  for (int i = 0; i < 20; ++i) {
+  for (int i = 0; i < 10; ++i) {
     const Window a(comm, 100, 3), b(comm, 200, 2);
     const int next = (a.node() + 1) % a.nodes();
     unsigned char mine[100];
