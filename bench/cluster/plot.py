@@ -56,20 +56,24 @@ def _readable_logarithm(axes) -> None:
     axes.yaxis.set_minor_formatter(NullFormatter())
 
 
+def _label(point: Point) -> str:
+    return f"{point.shape}\n{print_bytes(point.bytes)}" if point.shape else print_bytes(point.bytes)
+
+
 def _panel(axes, points: Sequence[Point]) -> None:
     points = sorted(points, key=lambda point: point.bytes)
     for side in _SIDES:
         _side(axes, points, *side)
-    axes.set_xticks(range(len(points)), [print_bytes(point.bytes) for point in points])
+    axes.set_xticks(range(len(points)), [_label(point) for point in points])
     axes.set_xlim(-0.5, len(points) - 0.5)
     _readable_logarithm(axes)
 
 
-def _figure(plt, collective: str, points: Sequence[Point], about: str):
+def _figure(plt, title: str, points: Sequence[Point], over: str):
     layouts = list(dict.fromkeys(point.layout for point in points))
     hosts = list(dict.fromkeys(point.host for point in points))
     figure, grid = plt.subplots(
-        len(layouts), len(hosts), figsize=(3.6 * len(hosts), 2.8 * len(layouts)), squeeze=False, sharey="row"
+        len(layouts), len(hosts), figsize=((5.4 if points[0].shape else 3.6) * len(hosts), 2.8 * len(layouts)), squeeze=False, sharey="row"
     )
     for row, layout in enumerate(layouts):
         for column, host in enumerate(hosts):
@@ -78,27 +82,38 @@ def _figure(plt, collective: str, points: Sequence[Point], about: str):
             _panel(axes, here)
             axes.set_title(f"{HOSTS[host].title}, {layout}" if here else f"{HOSTS[host].title}: not on {layout}")
             if column == 0:
-                axes.set_ylabel("µs, all roots")
+                axes.set_ylabel(f"µs, {over}")
     grid[0][0].legend(loc="upper left")
-    figure.suptitle(f"{collective} over all roots: median, least and most; {about}", x=0.01, ha="left", fontsize=11)
+    figure.suptitle(title, x=0.01, ha="left", fontsize=11)
     figure.tight_layout(rect=(0, 0, 1, 0.97))
     return figure
 
 
+def _save(plt, figure, folder: Path, name: str) -> list[Path]:
+    written = []
+    for ending, more in (("png", {"dpi": 130}), ("svg", {"metadata": {"Date": None}})):
+        path = folder / f"{name}.{ending}"
+        figure.savefig(path, bbox_inches="tight", **more)
+        written.append(path)
+    plt.close(figure)
+    return written
+
+
 def draw(document: dict, points: Sequence[Point], folder: Path) -> list[Path]:
-    """roots-<collective>.png and .svg for each rooted collective that was measured; returns the files."""
+    """roots-<collective>.png and .svg for each rooted collective that was measured, distributions.png and .svg for an
+    allgatherv with its data distributed in several ways (NOTIFY figure 3); returns the files."""
     plt = _pyplot()
     settings, written = document["settings"], []
     rate = f"{settings['rate_mbit']:g} Mbit/s" if settings["rate_mbit"] else "no limit of rate"
+    about = f"{settings['delay_us']:g} µs delay, {rate}"
     folder.mkdir(parents=True, exist_ok=True)
     for collective in ROOTED:
         here = [point for point in points if point.collective == collective]
-        if not here:
-            continue
-        figure = _figure(plt, collective, here, f"{settings['delay_us']:g} µs delay, {rate}")
-        for ending, more in (("png", {"dpi": 130}), ("svg", {"metadata": {"Date": None}})):
-            path = folder / f"roots-{collective}.{ending}"
-            figure.savefig(path, bbox_inches="tight", **more)
-            written.append(path)
-        plt.close(figure)
+        if here:
+            title = f"{collective} over all roots: median, least and most; {about}"
+            written += _save(plt, _figure(plt, title, here, "all roots"), folder, f"roots-{collective}")
+    shaped = [point for point in points if point.shape]
+    if shaped:
+        title = f"allgatherv, mean bytes per rank: median and quartiles of the rounds; {about}"
+        written += _save(plt, _figure(plt, title, shaped, "all rounds"), folder, "distributions")
     return written
