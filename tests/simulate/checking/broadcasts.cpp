@@ -65,7 +65,9 @@ std::vector<Scenario> broadcasts(int ranks, bool fenced) {
         };
         const std::string name = formatted("bcast {}{}{}", shape, from_parent ? "" : ", parents write",
                                            skip ? "" : ", root waits");
-        all.push_back(make(name, ranks, fenced, one, from_every_root({1, 20, 2}, body)));
+        for (const Ring& ring : {one, two})
+          all.push_back(make(formatted("{}, {} slots", name, ring.slots), ranks, fenced, ring,
+                             from_every_root({1, 20, 2}, body)));
         all.push_back(make(name + ", long", ranks, fenced, narrow, from_every_root({40, 14}, body)));
       }
   for (const Ring& ring : {one, two})

@@ -2,6 +2,7 @@
 #include "collective/allgather.hpp"
 #include "collective/alltoall.hpp"
 #include "collective/alltoallv.hpp"
+#include "collective/gather.hpp"
 #include "tests/simulate/checking/blocks.hpp"
 #include "tests/simulate/checking/scenarios.hpp"
 
@@ -70,6 +71,21 @@ Body alltoallvs(const Plan& plan, std::size_t (*bytes_of)(int, int)) {
   };
 }
 
+/// A rank with nothing for anybody says so in a line that the root of a gather may still be reading.
+Body nothing_after_a_gather(const Plan& plan) {
+  return [=](CheckingMachine& m) {
+    const std::vector<std::size_t> none(static_cast<std::size_t>(m.size()), 0);
+    for (int round = 0; round < 4; ++round) {
+      const Bytes own = block_of(m.rank(), 0, 24, round);
+      Bytes got(own.size() * static_cast<std::size_t>(m.size()), untouched), wanted;
+      for (int r = 0; r < m.size(); ++r) append(wanted, block_of(r, 0, 24, round));
+      gather(m, 0, own.data(), got.data(), own.size(), plan);
+      if (m.rank() == 0) expect(got, wanted, "gather");
+      alltoallv(m, own.data(), {none, none}, got.data(), {none, none}, plan);
+    }
+  };
+}
+
 }  // namespace
 
 std::vector<Scenario> exchanges(int ranks, bool fenced) {
@@ -85,6 +101,7 @@ std::vector<Scenario> exchanges(int ranks, bool fenced) {
     add("allgatherv, 4 slots,", narrow, allgathervs(plan_for(algorithm)));
     add("alltoall", {ranks == 3 ? 4 : 1, 1024}, alltoalls(plan_for(algorithm, 1024)));
     add("alltoallv", {ranks == 3 ? 4 : 1, 1024}, alltoallvs(plan_for(algorithm), few_bytes));
+    add("alltoallv of nothing", {1, 1024}, nothing_after_a_gather(plan_for(algorithm)));
     add("alltoallv, long,", wide, alltoallvs(plan_for(algorithm), many_bytes));
   }
   return all;
