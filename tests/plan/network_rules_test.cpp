@@ -210,12 +210,28 @@ TEST(NetworkTable, EveryAlgorithmMayBeForced) {
       const Table table = table_of({key + "=" + std::string(to_string(algorithm))});
       EXPECT_TRUE(table.warnings().empty()) << table.warnings().front();
       for (const Collective other : spanning) {
-        const Query query = query_of(other, 100);
+        Query query = query_of(other, 100);
+        query.sharp = algorithm == Algorithm::sharp;
         const Algorithm wanted = other == collective ? algorithm : table_of({}).find_network(query).algorithm;
         EXPECT_EQ(table.find_network(query).algorithm, wanted) << key << ", " << to_string(other);
         EXPECT_EQ(table.find(query).algorithm, table_of({}).find(query).algorithm) << key << " on the node";
       }
     }
+}
+
+TEST(NetworkTable, AggregationNodesServeJobsThatHaveThem) {
+  for (const char* forced : {"ESPALIER_NETWORK_TREE=flat", "ESPALIER_NETWORK_ALLREDUCE=sharp"}) {
+    const Table table = table_of({forced});
+    for (const Collective collective : {Collective::barrier, Collective::reduce, Collective::allreduce}) {
+      Query query = query_of(collective, 100);
+      EXPECT_NE(table.find_network(query).algorithm, Algorithm::sharp) << to_string(collective);
+      query.sharp = true;
+      EXPECT_EQ(table.find_network(query).algorithm, Algorithm::sharp) << to_string(collective);
+    }
+    Query query = query_of(Collective::bcast, 100);
+    query.sharp = true;
+    EXPECT_NE(table.find_network(query).algorithm, Algorithm::sharp);
+  }
 }
 
 TEST(NetworkTable, OverridesThatDoNotExistAreNamed) {
