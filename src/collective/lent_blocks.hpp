@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "collective/chunks.hpp"
-#include "collective/readers.hpp"
 
 namespace espalier::collective {
 
@@ -19,15 +18,14 @@ inline bool is_lent(std::size_t block, const Plan& plan) {
 }
 
 /// False where the kernel does not copy from there; then the block goes through the slots, from this chunk
-/// on, whose line says so. Else the block belongs to the reader until it finishes the chunk's step.
+/// on, whose line says so. Else the owner has to wait until the reader has finished the chunk's step.
 template <Machine M>
-bool lend_block(M& m, int reader, const void* block, std::size_t bytes, const Chunk& first) {
+bool lend_block(M& m, const void* block, std::size_t bytes, const Chunk& first) {
   m.reserve(first.first, first.span);
   const std::uint64_t address = m.can_expose(block, bytes) ? reinterpret_cast<std::uint64_t>(block) : 0;
   std::memcpy(m.inline_buffer(Channel::gather, first.step()), &address, sizeof address);
   if (address == 0) return false;
   m.publish(Channel::gather, first.step());
-  m.lend(first.first, first.span, readers(m, reader, reader));
   return true;
 }
 

@@ -64,7 +64,6 @@ void lend_blocks(M& m, const void* send, const B& blocks, const OpenChunks& chun
   for (const int peer : m.everybody_else())
     put(m.slot(m.rank(), front.first), 1 + peer, reinterpret_cast<Place64>(at(send, blocks.offset_of(peer))));
   m.publish(Channel::gather, front.step());
-  m.lend(front.first, front.span, m.everybody_else());
   m.finish(chunks.last());
   for (const int peer : m.everybody_else())
     if (blocks.bytes_of(peer) > 0) m.await_finish(peer, chunks.last());

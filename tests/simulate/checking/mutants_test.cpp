@@ -148,6 +148,7 @@ TEST(Mutants, EveryWaitOfTheAlgorithmsIsASite) {
                            "bcast.hpp",
                            "bcast_single_copy.hpp",
                            "gather.hpp",
+                           "lent_blocks.hpp",
                            "meeting.hpp",
                            "moves.hpp",
                            "reduce.hpp",

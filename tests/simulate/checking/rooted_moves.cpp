@@ -23,14 +23,16 @@ Body gathers() {
   };
 }
 
-Body gathervs(std::size_t (*bytes_of)(int, int)) {
+// Buffers are filled with junk as soon as they are the program's again.
+Body gathervs(std::size_t (*bytes_of)(int, int), Algorithm algorithm = Algorithm::direct) {
   return [=](CheckingMachine& m) {
-    const Plan plan = plan_for(Algorithm::direct);
+    const Plan plan = plan_for(algorithm);
     for (int round = 0; round < 4; ++round) {
       const int root = round % m.size();
-      const Bytes own = block_of(m.rank(), root, bytes_of(m.rank(), round), round);
+      Bytes own = block_of(m.rank(), root, bytes_of(m.rank(), round), round);
       if (m.rank() != root) {
         send_gatherv(m, root, own.data(), own.size(), plan);
+        std::fill(own.begin(), own.end(), untouched);
         continue;
       }
       const Spread spread(m.size(), round, [&](int rank) { return bytes_of(rank, round); });
@@ -38,6 +40,38 @@ Body gathervs(std::size_t (*bytes_of)(int, int)) {
       for (int r = 0; r < m.size(); ++r) spread.put(wanted, r, block_of(r, root, bytes_of(r, round), round));
       receive_gatherv(m, own.data(), got.data(), spread.blocks(), plan);
       expect(got, wanted, "gatherv");
+    }
+  };
+}
+
+// A short block, which waits in the line for the root, then a long one, whose address comes into the same
+// line.
+Body lent_after_short() {
+  return [](CheckingMachine& m) {
+    const Plan plan = plan_for(Algorithm::single_copy);
+    for (const std::size_t bytes : {40, 150, 40, 150}) {
+      const Spread spread(m.size(), 0, [&](int) { return bytes; });
+      Bytes own = block_of(m.rank(), 0, bytes, 0), all(spread.end, untouched), wanted = all;
+      for (int r = 0; r < m.size(); ++r) spread.put(wanted, r, block_of(r, 0, bytes, 0));
+      if (m.rank() == 0) {
+        receive_gatherv(m, own.data(), all.data(), spread.blocks(), plan);
+        expect(all, wanted, "gatherv");
+      } else {
+        send_gatherv(m, 0, own.data(), bytes, plan);
+        std::fill(own.begin(), own.end(), untouched);
+      }
+    }
+    for (const std::size_t bytes : {40, 150, 40, 150}) {
+      const Spread spread(m.size(), 0, [&](int) { return bytes; });
+      Bytes got(bytes, untouched), all(spread.end, untouched);
+      for (int r = 0; r < m.size(); ++r) spread.put(all, r, block_of(0, r, bytes, 0));
+      if (m.rank() == 0) {
+        send_scatterv(m, all.data(), got.data(), spread.blocks(), plan);
+        std::fill(all.begin(), all.end(), untouched);
+      } else {
+        receive_scatterv(m, 0, got.data(), bytes, plan);
+      }
+      expect(got, block_of(0, m.rank(), bytes, 0), "scatterv");
     }
   };
 }
@@ -56,9 +90,9 @@ Body scatters() {
   };
 }
 
-Body scattervs(std::size_t (*bytes_of)(int, int)) {
+Body scattervs(std::size_t (*bytes_of)(int, int), Algorithm algorithm = Algorithm::direct) {
   return [=](CheckingMachine& m) {
-    const Plan plan = plan_for(Algorithm::direct);
+    const Plan plan = plan_for(algorithm);
     for (int round = 0; round < 4; ++round) {
       const int root = round % m.size();
       Bytes got(bytes_of(m.rank(), round), untouched);
@@ -67,6 +101,7 @@ Body scattervs(std::size_t (*bytes_of)(int, int)) {
         Bytes send(spread.end, untouched);
         for (int r = 0; r < m.size(); ++r) spread.put(send, r, block_of(root, r, bytes_of(r, round), round));
         send_scatterv(m, send.data(), got.data(), spread.blocks(), plan);
+        std::fill(send.begin(), send.end(), untouched);
       } else {
         receive_scatterv(m, root, got.data(), got.size(), plan);
       }
@@ -90,6 +125,11 @@ std::vector<Scenario> rooted_moves(int ranks, bool fenced) {
   add("gatherv, long", wide, gathervs(many_bytes));
   add("scatterv", narrow, scattervs(few_bytes));
   add("scatterv, long", wide, scattervs(many_bytes));
+  add("short blocks and lent ones", one, lent_after_short());
+  for (const Ring& ring : {wide, one}) {
+    add("gatherv, blocks lent", ring, gathervs(few_bytes, Algorithm::single_copy));
+    add("scatterv, blocks lent", ring, scattervs(few_bytes, Algorithm::single_copy));
+  }
   return all;
 }
 
