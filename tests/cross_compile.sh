@@ -15,7 +15,7 @@ count=$(echo "$files" | wc -l)
 # Headers of hwloc, fmt and nlohmann-json are this machine's, found after all of the compiler's own.
 here=/usr/include/$(cc -dumpmachine)
 if echo "$files" | xargs -P 2 -n 4 "$compiler" -std=gnu++20 -fsyntax-only -Wall -Wextra -Wshadow -Werror -Wno-unused-parameter \
-    -Wno-stringop-overflow -I "$source/src" -I "$source/include" -idirafter /usr/include -idirafter "$here"
+    -Wno-stringop-overflow -I "$source/src" -I "$source/include" -I "$source/include/sharp_interface" -idirafter /usr/include -idirafter "$here"
 then
   echo "$count files compile with $compiler"
   [ "$count" -gt 30 ]

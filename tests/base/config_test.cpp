@@ -4,6 +4,7 @@
 
 #include <fstream>
 #include <initializer_list>
+#include <map>
 #include <string>
 
 #include "base/config_keys.hpp"
@@ -141,20 +142,28 @@ TEST(Config, FlagsHaveFourWordsEachInAnyCase) {
     EXPECT_FALSE(config_of({std::string("ESPALIER_MEMFD=") + word}).flag("ESPALIER_MEMFD")) << word;
 }
 
+// Another value than the default, and one that the key may have.
+std::string another_value(const ConfigKey& key) {
+  static const std::map<std::string_view, const char*> of_key = {{"ESPALIER_SHM", "1GiB"},
+                                                                 {"ESPALIER_CHUNK", "8KiB"},
+                                                                 {"ESPALIER_WAIT", "sleep"},
+                                                                 {"ESPALIER_SEGMENT", "8KiB"},
+                                                                 {"ESPALIER_LEADERS", "3"},
+                                                                 {"ESPALIER_NODE_STAGE", "p2p"},
+                                                                 {"ESPALIER_FALLBACK", "error"},
+                                                                 {"ESPALIER_WINDOW_TRANSPORT", "message"},
+                                                                 {"ESPALIER_SHARP_LEADERS", "socket"}};
+  static const std::map<std::string_view, const char*> of_default = {
+      {"on", "off"}, {"off", "on"}, {"8", "16"}, {"32KiB", "64KiB"}, {"60000", "100"}};
+  if (const auto found = of_key.find(key.name); found != of_key.end()) return found->second;
+  if (const auto found = of_default.find(key.fallback); found != of_default.end()) return found->second;
+  return "something";
+}
+
 TEST(Config, AgreementChangesWithAgreedKeysOnly) {
   const auto plain = config_of({}).agreement();
   for (const ConfigKey& key : config_keys) {
-    const std::string other = key.fallback == "on"                ? "off"
-                              : key.fallback == "8"               ? "16"
-                              : key.fallback == "32KiB"           ? "64KiB"
-                              : key.name == "ESPALIER_SHM"        ? "1GiB"
-                              : key.name == "ESPALIER_CHUNK"      ? "8KiB"
-                              : key.name == "ESPALIER_WAIT"       ? "sleep"
-                              : key.name == "ESPALIER_SEGMENT"    ? "8KiB"
-                              : key.name == "ESPALIER_LEADERS"    ? "3"
-                              : key.name == "ESPALIER_NODE_STAGE" ? "p2p"
-                              : key.name == "ESPALIER_FALLBACK"   ? "error"
-                                                                  : "something";
+    const std::string other = another_value(key);
     const Config config = config_of({std::string(key.name) + "=" + other});
     ASSERT_EQ(config.text(key.name), other);
     EXPECT_EQ(config.agreement() != plain, key.agreed) << key.name;
