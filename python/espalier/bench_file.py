@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from espalier import install
 from espalier.problem import Problem
 
 SCHEMA = "espalier-bench/1"
@@ -69,7 +70,8 @@ def text_of(value, indent: str = "") -> str:
 
 
 def save(document: dict, path: Path) -> None:
-    write(text_of(document) + "\n", path)
+    """Paths within this tree are written relative to it: a kept result says nothing of a machine's folders."""
+    write(text_of(document).replace(json.dumps(f"{install.source_tree()}/")[1:-1], "") + "\n", path)
 
 
 def write(text: str, path: Path) -> None:

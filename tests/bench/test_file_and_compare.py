@@ -5,7 +5,7 @@ import pytest
 from rich.console import Console
 
 from made_up import make_document, make_each, make_job, make_limit, steady
-from espalier import bench_compare, bench_file
+from espalier import bench_compare, bench_file, install
 from espalier.bench_stats import summarise
 from espalier.problem import Problem
 
@@ -15,6 +15,12 @@ def problem_of(path: Path) -> str:
         bench_file.load(path)
     assert "\n" not in str(caught.value)
     return str(caught.value)
+
+
+def test_paths_within_the_tree_are_kept_relative(tmp_path, document):
+    document["jobs"][0]["command"] = f"{install.source_tree()}/.venv/mpich/bin/mpirun -n 2 {install.source_tree()}/build/bench/compare"
+    bench_file.save(document, tmp_path / "bench.json")
+    assert bench_file.load(tmp_path / "bench.json")["jobs"][0]["command"] == ".venv/mpich/bin/mpirun -n 2 build/bench/compare"
 
 
 def test_saved_is_loaded(tmp_path, document):
