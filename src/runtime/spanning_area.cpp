@@ -29,15 +29,14 @@ bool Spanning::have_area(std::size_t bytes) {
   std::int32_t all = 0;
   reduce_everywhere({&mine, &all, sizeof mine, *reduce::find(reduce::Op::min, reduce::Type::int32)},
                     agreement_plan());
-  if (all != 0)
-    area_bytes_ = size;
-  else
-    no_area_of_ = bytes;
+  area_bytes_ = all != 0 ? size : 0;  // a node that could not grow has lost the area that it had
+  if (all == 0) no_area_of_ = bytes;
   return all != 0;
 }
 
 // The node's leader asks the arena and tells the others. The former area is free once all have finished with
-// it. A node that got its area keeps it, though another did not: area_bytes_ says what all have.
+// it. A node that got its area keeps it until the next try, though another did not: area_bytes_ says what all
+// have.
 bool Spanning::grow_area(std::size_t bytes) {
   if (!state_) return true;  // a rank alone on its node needs none
   constexpr int leader = 0;

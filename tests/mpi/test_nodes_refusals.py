@@ -50,6 +50,13 @@ def test_a_node_without_shared_memory(launch, budget, statistics):
     assert {collective for collective, _ in ran(statistics, 6)} >= {"barrier", "bcast", "reduce", "allreduce"}
 
 
+def test_an_allgather_that_the_budget_does_not_hold(launch):
+    """The nodes cannot put it together in shared memory, and have lost what they had for shorter ones in the attempt."""
+    run = launch(hosts.HOSTS["mpich"], 4, "allgather_sizes", 16384, 4194304, 16384, 1000, 4194304, 16384,
+                 env=settings("2", ESPALIER_SHM="2MiB", ESPALIER_FALLBACK="error"))
+    assert run.status == 0 and "allgather_sizes: 0 failed" in run.out, str(run)
+
+
 @pytest.mark.parametrize("rule", ["ESPALIER_NETWORK_BCAST", "ESPALIER_NETWORK_REDUCE", "ESPALIER_NETWORK_ALLREDUCE"])
 def test_a_collective_may_be_left_to_the_host(launch, rule, statistics):
     """The others go on, whatever they are made of; in place nothing may be half done when the host begins."""
