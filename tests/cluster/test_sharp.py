@@ -68,7 +68,7 @@ def kill(cluster, name):
 
 def check(cluster, host, layout, settings, stats, subjects):
     job = Job(cluster, host, parse_layout(layout))
-    env = {"CHECKED_NODES": "1", **settings, "ESPALIER_STATS": str(stats)}
+    env = {**settings, "ESPALIER_STATS": str(stats)}
     return passed(job.run("checked", "--only", subjects, env=env, timeout=300))
 
 
@@ -110,7 +110,7 @@ def test_an_aggregation_node_that_is_killed(cluster, tmp_path):
         killer = threading.Timer(2.0, kill, (cluster, "a2"))
         killer.start()
         job = Job(cluster, hosts.HOSTS["mpich"], parse_layout("4x2"))
-        env = {"CHECKED_NODES": "1", **sharp_trees.settings(tree, ESPALIER_SHARP_TIMEOUT="5000")}
+        env = {**sharp_trees.settings(tree, ESPALIER_SHARP_TIMEOUT="5000")}
         run = job.run("checked", "--only", "barrier,roots,in_place", env=env, timeout=200)
         killer.cancel()
     if "the aggregation tree failed while its result" not in run.err and "came to do its work" not in run.err:

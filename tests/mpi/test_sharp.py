@@ -18,7 +18,7 @@ SUBJECTS = "barrier,roots,in_place,operators"
 
 
 def run(launch, host, ranks, nodes, settings, statistics, subjects=SUBJECTS, **more):
-    env = {"ESPALIER_NODES": nodes, "CHECKED_NODES": "1", **settings, **statistics.env, **more}
+    env = {"ESPALIER_NODES": nodes, **settings, **statistics.env, **more}
     without = ["--without", "MPI_REAL16,MPI_COMPLEX32"] if host.kind == "intel" else []
     return launch(host, ranks, "checked", "--only", subjects, *without, env=env, timeout=150)
 
@@ -47,7 +47,7 @@ def test_every_result_is_right(launch, name, radix, statistics, tmp_path):
 
 
 @pytest.mark.parametrize("ranks, nodes, stage, subjects", [
-    (7, "3+1+3", "p2p", "in_place,barrier"), (8, "4:cyclic", "shared", "in_place,barrier"),
+    (7, "3+1+3", "p2p", "barrier,roots"), (8, "4:cyclic", "shared", "barrier,roots"),
     pytest.param(7, "3+1+3", "shared", "roots,communicators", marks=full),
     pytest.param(8, "4:cyclic", "p2p", "roots,communicators", marks=full)])
 def test_other_placements_by_shared_memory_and_by_messages(launch, ranks, nodes, stage, subjects, statistics, tmp_path):
@@ -122,7 +122,7 @@ def test_connections_that_end_and_delays(launch, fault, statistics, tmp_path):
 def test_no_tree_and_no_library(launch, statistics, tmp_path):
     for settings in ({"ESPALIER_AGGREGATION": str(tmp_path / "none.json")}, {"ESPALIER_SHARP_LIB": str(tmp_path / "none.so")}):
         env = {**sharp_trees.settings(tmp_path / "none.json"), **settings}
-        outcome = run(launch, MPICH, 4, "2", env, statistics, "barrier,in_place")
+        outcome = run(launch, MPICH, 4, "2", env, statistics, "barrier,roots")
         passed(outcome)
         assert rows(statistics, "sharp") == set()
         assert any("process 0" in why for why in reasons(statistics)), reasons(statistics)
@@ -143,7 +143,7 @@ def test_quota_of_the_tree(launch, statistics, tmp_path):
 def test_the_client_keeps_to_the_interface(launch, name, statistics):
     env = {"ESPALIER_SHARP": "on", "ESPALIER_SHARP_LIB": str(sharp_trees.mock()), "ESPALIER_SHARP_CALLS": "0",
            "MOCK_NODES": "4", "ESPALIER_NETWORK_ALLREDUCE": "sharp"}
-    outcome = run(launch, hosts.HOSTS[name], 8, "4", env, statistics, "barrier,roots,in_place,communicators" if name == "openmpi" else "barrier,in_place")
+    outcome = run(launch, hosts.HOSTS[name], 8, "4", env, statistics)
     passed(outcome)
     assert "MOCK:" not in outcome.err, str(outcome)
     done = re.search(r"MOCK-DONE: (\d+) operations", outcome.err)
