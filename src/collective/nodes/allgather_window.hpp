@@ -1,6 +1,7 @@
 // Allgather(v) around a ring of windows (NOTIFY II-A, algorithm 1): no rank waits for a certain receiver. A
 // block is written into the window of the node above and notified there; all its ranks see that, and whoever
-// sees it first passes it on.
+// sees it first passes it on. Tested; communicators go around their ring by messages (allgather_between.hpp)
+// until they keep windows.
 #pragma once
 
 #include <sched.h>
