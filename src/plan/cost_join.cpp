@@ -33,7 +33,7 @@ class Leader {
 
 }  // namespace
 
-double joined(const SegmentCost& segment, std::size_t full, const SegmentCost& last) {
+double joined_time(const SegmentCost& segment, std::size_t full, const SegmentCost& last) {
   const std::size_t count = full + 1;
   const std::size_t ahead = std::min(segments_under_way - 1, count);
   const auto cost_of = [&](std::size_t index) -> const SegmentCost& { return index < full ? segment : last; };

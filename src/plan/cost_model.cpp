@@ -148,8 +148,8 @@ Prediction predict(const NodesCall& call, const NetworkPlan& network, const Node
   const std::size_t full = result.segments - 1;
   const SegmentCost segment = segmented.of(is_barrier ? 0 : length);
   const SegmentCost last = segmented.of(is_barrier ? 0 : call.bytes - full * length);
-  result.total = joined(segment, full, last);
-  result.network = joined(without_node(segment), full, without_node(last));
+  result.total = joined_time(segment, full, last);
+  result.network = joined_time(without_node(segment), full, without_node(last));
   result.node = result.total - result.network;
   result.node_alone =
       static_cast<double>(full) * (segment.gather + segment.release) + last.gather + last.release;

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <vector>
 
 namespace espalier::runtime {
 
@@ -15,5 +16,13 @@ struct Bootstrap {
   /// espalier::Error.
   std::function<void(const void* mine, void* all, std::size_t bytes)> allgather;
 };
+
+/// One round of the bootstrap.
+template <class T>
+std::vector<T> exchange(const Bootstrap& bootstrap, const T& mine) {
+  std::vector<T> all(static_cast<std::size_t>(bootstrap.size));
+  bootstrap.allgather(&mine, all.data(), sizeof(T));
+  return all;
+}
 
 }  // namespace espalier::runtime

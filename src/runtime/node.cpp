@@ -1,6 +1,5 @@
 #include "runtime/node.hpp"
 
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,6 +17,7 @@
 #include "runtime/pretended_nodes.hpp"
 #include "runtime/single_copy.hpp"
 #include "runtime/socket.hpp"
+#include "runtime/token.hpp"
 #include "topology/autogroup.hpp"
 #include "topology/cpu_budget.hpp"
 #include "topology/discover.hpp"
@@ -37,7 +37,6 @@ namespace {
 
 constexpr std::size_t affinity_bytes = 1024;
 constexpr std::size_t machine_bytes = 512 * 1024;
-constexpr int handover_timeout_ms = 60 * 1000;
 
 // What each rank says of itself in the first round. Plain bytes: it crosses the bootstrap.
 struct Introduction {
@@ -76,13 +75,6 @@ std::uint64_t host_identity(const Bootstrap& world) {
                         network.st_ino, geteuid(), pretended, leading_socket()));
 }
 
-std::uint64_t random_number() {
-  std::uint64_t number = 0;
-  if (getrandom(&number, sizeof number, 0) != sizeof number)
-    number = static_cast<std::uint64_t>(getpid()) << 32 ^ static_cast<std::uint64_t>(time(nullptr));
-  return number | 1;  // never 0, which stands for no arena
-}
-
 std::string token_text(std::uint64_t token) { return formatted("{:016x}", token); }
 std::string shm_name(std::uint64_t token) { return "/espalier-" + token_text(token); }
 
@@ -98,13 +90,6 @@ std::size_t presences_offset(int ranks) {
 }
 std::size_t notes_bytes(int ranks) {
   return presences_offset(ranks) + static_cast<std::size_t>(ranks) * sizeof(Presence);
-}
-
-template <class T>
-std::vector<T> exchange(const Bootstrap& world, const T& mine) {
-  std::vector<T> all(static_cast<std::size_t>(world.size));
-  world.allgather(&mine, all.data(), sizeof(T));
-  return all;
 }
 
 }  // namespace
@@ -133,7 +118,7 @@ struct NodeState::Company {
 };
 
 NodeState::Company NodeState::introduce(const Bootstrap& world, bool willing) {
-  const Introduction me = {host_identity(world), random_number(), willing, by_messages()};
+  const Introduction me = {host_identity(world), random_token(), willing, by_messages()};
   const auto all = exchange(world, me);
   Company company;
   for (const Introduction& other : all)
@@ -263,7 +248,7 @@ void NodeState::tell_affinity() {
 }
 
 void NodeState::tell_presence() {
-  const Presence mine = {own_probe(random_number()), hash(topology::autogroup())};
+  const Presence mine = {own_probe(random_token()), hash(topology::autogroup())};
   std::memcpy(arena_->notes() + presences_offset(size_) + static_cast<std::size_t>(rank_) * sizeof mine,
               &mine, sizeof mine);
 }

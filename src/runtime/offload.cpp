@@ -14,7 +14,7 @@
 
 namespace espalier::runtime {
 
-using collective::nodes::window;
+using collective::nodes::segments_under_way;
 using network::SharpError;
 using network::Task;
 
@@ -35,7 +35,7 @@ Offload::Offload(network::SharpJob& job, network::Peers leaders, bool leads,
       leads_(leads),
       processes_(std::move(processes)),
       payload_(job.caps().payload),
-      memory_(leads ? new std::byte[2 * window * payload_] : nullptr) {}
+      memory_(leads ? new std::byte[2 * segments_under_way * payload_] : nullptr) {}
 
 Offload::~Offload() = default;
 
@@ -83,8 +83,8 @@ Offload::Verdict Offload::try_to_open() {
   Verdict mine = {0, leaders_.rank()};
   try {
     LeadersExchange out_of_band(leaders_);
-    group_ = std::make_unique<network::SharpGroup>(job_, out_of_band, processes_,
-                                                   std::span(memory_.get(), 2 * window * payload_));
+    group_ = std::make_unique<network::SharpGroup>(
+        job_, out_of_band, processes_, std::span(memory_.get(), 2 * segments_under_way * payload_));
   } catch (const SharpError& error) {
     mine.code = error.code();
   }
@@ -162,13 +162,13 @@ void Offload::forget() { leaders_.endpoint->forget_events(); }
 
 /// Leaders that stand in the same call, and have let nothing of it go, have all they need to do it again.
 void Offload::recover(const SharpError& error, std::size_t released) {
-  struct Standing {
+  struct Reached {
     std::uint64_t call, released;
     Verdict verdict;
   };
   group_.reset();  // which tells the tree, and so the leaders that still wait for this one
-  const Standing mine = {calls_, released, {error.code(), leaders_.rank()}};
-  const std::vector<Standing> all = exchange(mine, false);
+  const Reached mine = {calls_, released, {error.code(), leaders_.rank()}};
+  const std::vector<Reached> all = exchange(mine, false);
   for (std::size_t other = 0; other < all.size(); ++other)
     if (all[other].call != calls_ || all[other].released + released > 0)
       throw Error(
@@ -184,7 +184,7 @@ void Offload::recover(const SharpError& error, std::size_t released) {
                     error.what()));
   has_failed_ = true;
   failure_ = all.front().verdict;
-  for (const Standing& each : all)
+  for (const Reached& each : all)
     if (each.verdict.code < failure_.code) failure_ = each.verdict;
 }
 

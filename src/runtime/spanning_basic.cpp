@@ -6,7 +6,7 @@
 namespace espalier::runtime {
 
 using collective::nodes::Segments;
-using collective::nodes::window;
+using collective::nodes::segments_under_way;
 using plan::NetworkPlan;
 
 namespace {
@@ -50,8 +50,8 @@ bool Spanning::reduce(const void* send, void* receive, std::size_t count, const 
     const std::size_t lane = Segments(bytes, plan.segment, operation.extent).longest();
     collective::nodes::ReduceRoom room{};
     if (local_rank() == mine.leader)
-      room = {vectors_.of(window * lane),
-              scratch_.of(window * lane * std::max<std::size_t>(1, mine.place.children.size()))};
+      room = {vectors_.of(segments_under_way * lane),
+              scratch_.of(segments_under_way * lane * std::max<std::size_t>(1, mine.place.children.size()))};
     const collective::Reduction reduction = {source(send, receive), receive, bytes, operation};
     on_stage([&](auto& stage) { collective::nodes::reduce(stage, rooted(mine), reduction, room, plan); });
   });
@@ -83,7 +83,7 @@ void Spanning::reduce_everywhere(const collective::Reduction& reduction, const N
   std::byte* scratch = nullptr;
   if (local_rank() < leaders)
     scratch =
-        scratch_.of(window * lane *
+        scratch_.of(segments_under_way * lane *
                     collective::nodes::scratch_vectors(plan.algorithm, my_node(), nodes_.placement.nodes(),
                                                        place, reduction.operation));
   on_stage([&]<class Stage>(Stage& stage) {

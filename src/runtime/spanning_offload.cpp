@@ -6,7 +6,7 @@
 namespace espalier::runtime {
 
 using collective::nodes::RootIs;
-using collective::nodes::window;
+using collective::nodes::segments_under_way;
 using plan::NetworkPlan;
 
 /// By values that are equal on all ranks, and by what they have agreed before.
@@ -53,7 +53,7 @@ void Spanning::reduce_offloaded(const collective::Reduction& reduction, int root
                        : root_node == my_node() ? RootIs::another_of_node
                                                 : RootIs::elsewhere;
   const std::vector<int> other = {rank_ == leader ? root : leader};
-  std::byte* ignored = local_rank() == 0 ? whole_.of(window * offload_->payload()) : nullptr;
+  std::byte* ignored = local_rank() == 0 ? whole_.of(segments_under_way * offload_->payload()) : nullptr;
   offload(Collective::reduce, reduction.bytes, [&](const NetworkPlan& plan) {
     on_stage([&](auto& stage) {
       const Peers to_other = {&endpoint_, other, 0, 0};

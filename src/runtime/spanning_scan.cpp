@@ -7,7 +7,7 @@ namespace espalier::runtime {
 
 using collective::Prefix;
 using collective::nodes::Segments;
-using collective::nodes::window;
+using collective::nodes::segments_under_way;
 using plan::NetworkPlan;
 
 bool Spanning::scan(Collective collective, const void* send, void* receive, std::size_t count,
@@ -19,10 +19,10 @@ bool Spanning::scan(Collective collective, const void* send, void* receive, std:
                                              operation};
     const std::size_t lane = Segments(bytes, plan.segment, operation.extent).longest();
     if (plan::scans_totals(plan.algorithm, nodes_.placement.is_consecutive())) {
-      std::byte* room = vectors_.of(2 * window * lane);
+      std::byte* room = vectors_.of(2 * segments_under_way * lane);
       const collective::nodes::ScanRoom rooms = {
-          room, room + window * lane,
-          scratch_.of(window * lane *
+          room, room + segments_under_way * lane,
+          scratch_.of(segments_under_way * lane *
                       collective::nodes::scan_scratch_vectors(plan.algorithm, nodes_.placement.nodes()))};
       return on_stage([&](auto& stage) {
         collective::nodes::scan(stage, one_a_node(last_ranks_), my_node() == 0, reduction, prefix, rooms,
@@ -33,7 +33,7 @@ bool Spanning::scan(Collective collective, const void* send, void* receive, std:
     if (local_rank() == 0) {
       const auto sizes =
           collective::nodes::any_order_room(nodes_.placement, lane, operation.extent, plan.algorithm);
-      room = vectors_.of(window * (sizes.vectors + sizes.scratch));
+      room = vectors_.of(segments_under_way * (sizes.vectors + sizes.scratch));
     }
     on_stage([&](auto& stage) {
       collective::nodes::scan_any_order(stage, one_a_node(counterparts_.front()), rank_, nodes_.placement,

@@ -42,12 +42,4 @@ bool prepare(const memory::Arena& arena, memory::Share share, const machine::Lay
 /// What of this process's node is of interest to a communicator, without the share.
 NodeShare facts_of_node(double ranks_per_core, const machine::Layout& layout);
 
-/// One round of the bootstrap.
-template <class T>
-std::vector<T> exchange(const Bootstrap& bootstrap, const T& mine) {
-  std::vector<T> all(static_cast<std::size_t>(bootstrap.size));
-  bootstrap.allgather(&mine, all.data(), sizeof(T));
-  return all;
-}
-
 }  // namespace espalier::runtime

@@ -1,6 +1,5 @@
 #include "runtime/window_segment.hpp"
 
-#include <sys/random.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include "base/format.hpp"
 #include "memory/handover.hpp"
 #include "runtime/standing.hpp"
+#include "runtime/token.hpp"
 
 namespace espalier::runtime {
 
@@ -23,23 +23,14 @@ struct WindowSegment::Offer {
 
 namespace {
 
-constexpr int handover_timeout_ms = 60 * 1000;
-
 // What ranks tell each other about a failure.
 struct Outcome {
   std::int32_t failed;
   char why[124];
 };
 
-std::uint64_t random_number() {
-  std::uint64_t number = 0;
-  if (getrandom(&number, sizeof number, 0) != sizeof number)
-    number = static_cast<std::uint64_t>(getpid()) << 32 ^ static_cast<std::uint64_t>(time(nullptr));
-  return number | 1;
-}
-
-std::string token_text(std::uint64_t token) { return formatted("window-{:016x}", token); }
-std::string name_of(std::uint64_t token) { return "/espalier-" + token_text(token); }
+std::string window_token(std::uint64_t token) { return formatted("window-{:016x}", token); }
+std::string name_of(std::uint64_t token) { return "/espalier-" + window_token(token); }
 
 std::size_t landings_bytes(const WindowSegment::Size& size) {
   return size.landings ? network::Landings::words(size.ids) * sizeof(network::Landings::Word) : 0;
@@ -96,9 +87,9 @@ void WindowSegment::create(Offer& offer) {
 
 void WindowSegment::lead(const Bootstrap& bootstrap, std::size_t receivers) {
   memory::Handover handover;
-  Offer offer{random_number(), 0, {}};
+  Offer offer{random_token(), 0, {}};
   create(offer);
-  if (segment_ && !offer.by_name && !handover.listen(token_text(offer.token), why_)) segment_ = {};
+  if (segment_ && !offer.by_name && !handover.listen(window_token(offer.token), why_)) segment_ = {};
   if (!segment_) {
     offer.token = 0;
     why_.copy(offer.why, sizeof offer.why - 1);
@@ -116,7 +107,7 @@ void WindowSegment::follow(const Bootstrap& bootstrap) {
   if (offer.token != 0 && offer.by_name) {
     segment_ = memory::Segment::open_named(name_of(offer.token), total(size_), why_);
   } else if (offer.token != 0) {
-    const int descriptor = memory::Handover::take(token_text(offer.token), handover_timeout_ms, why_);
+    const int descriptor = memory::Handover::take(window_token(offer.token), handover_timeout_ms, why_);
     if (descriptor >= 0) segment_ = memory::Segment::adopt(descriptor, total(size_), why_);
   }
   if (segment_) why_.clear();
@@ -128,7 +119,7 @@ void WindowSegment::check_bound(const Bootstrap& bootstrap) const {
   if (size_.bytes < sizeof(std::uint64_t)) return;
   std::uint64_t kept = 0;
   std::memcpy(&kept, size_.bound, sizeof kept);
-  const std::uint64_t mark = random_number();
+  const std::uint64_t mark = random_token();
   if (leads()) std::memcpy(size_.bound, &mark, sizeof mark);
   const auto marks = exchange(bootstrap, mark);
   const bool same = std::memcmp(size_.bound, &marks[static_cast<std::size_t>(leader_)], sizeof mark) == 0;

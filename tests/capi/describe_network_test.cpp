@@ -7,23 +7,16 @@
 #include <nlohmann/json.hpp>
 
 #include "espalier/describe.h"
-#include "tests/memory/children.hpp"
+#include "tests/capi/asking.hpp"
 
 namespace {
 
-using espalier::testing::end_of;
-using espalier::testing::fork_child;
+using espalier::testing::ask;
+using espalier::testing::in_child;
 using nlohmann::json;
 
 const std::filesystem::path opteron =
     std::filesystem::path(__FILE__).parent_path() / "../../python/espalier/models/opteron.json";
-
-json ask(const json& request) {
-  char* text = espalier_describe(request.dump().c_str());
-  json answer = json::parse(text);
-  espalier_free(text);
-  return answer;
-}
 
 json request(const char* collective, std::size_t bytes) {
   return {{"what", "network"}, {"collective", collective}, {"bytes", bytes},
@@ -33,17 +26,6 @@ json request(const char* collective, std::size_t bytes) {
 json with(json request, const json& changes) {
   request.update(changes);
   return request;
-}
-
-/// In a process of its own: the configuration is read once.
-template <class Body>
-void in_child(std::initializer_list<std::pair<const char*, std::string>> environment, Body body) {
-  const pid_t child = fork_child([&] {
-    for (const auto& [key, value] : environment) setenv(key, value.c_str(), 1);
-    body();
-    return 0;
-  });
-  EXPECT_EQ(end_of(child), 0);
 }
 
 TEST(DescribeNetwork, RulesAndPrediction) {

@@ -6,31 +6,13 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "tests/memory/children.hpp"
+#include "tests/capi/asking.hpp"
 
 namespace {
 
-using espalier::testing::end_of;
-using espalier::testing::fork_child;
+using espalier::testing::ask;
+using espalier::testing::in_child;
 using nlohmann::json;
-
-json ask(const std::string& request) {
-  char* text = espalier_describe(request.c_str());
-  json answer = json::parse(text);
-  espalier_free(text);
-  return answer;
-}
-
-/// In a process of its own: the configuration is read once.
-template <class Body>
-void in_child(std::initializer_list<std::pair<const char*, std::string>> environment, Body body) {
-  const pid_t child = fork_child([&] {
-    for (const auto& [key, value] : environment) setenv(key, value.c_str(), 1);
-    body();
-    return 0;
-  });
-  EXPECT_EQ(end_of(child), 0);
-}
 
 TEST(Describe, TopologyOfAMadeUpMachine) {
   in_child({}, [] {
@@ -168,8 +150,9 @@ TEST(Describe, AWindowsTransport) {
     const json window = ask(R"({"what": "window", "nodes": 2})");
     EXPECT_EQ(window["transport"], "message");
     EXPECT_EQ(window["origin"], "default");
-    EXPECT_NE(ask(R"({"what": "config"})")["warnings"][0].get<std::string>().find("auto, message, rma or notify"),
-              std::string::npos);
+    EXPECT_NE(
+        ask(R"({"what": "config"})")["warnings"][0].get<std::string>().find("auto, message, rma or notify"),
+        std::string::npos);
   });
 }
 

@@ -14,7 +14,7 @@ namespace {
 using testing::end_of;
 using testing::fork_child;
 
-constexpr std::size_t mebi = 1 << 20;
+constexpr std::size_t mebibyte = 1 << 20;
 
 // Nobody else's: several test runs may share the machine.
 std::string own_name() { return "/espalier-test-" + std::to_string(getpid()); }
@@ -23,18 +23,18 @@ bool in_dev_shm(const std::string& name) { return std::filesystem::exists("/dev/
 
 TEST(Segment, TwoMappingsShowTheSameBytes) {
   std::string why;
-  const Segment first = Segment::create_memfd(mebi, why);
+  const Segment first = Segment::create_memfd(mebibyte, why);
   ASSERT_TRUE(first) << why;
-  const Segment second = Segment::adopt(dup(first.descriptor()), mebi, why);
+  const Segment second = Segment::adopt(dup(first.descriptor()), mebibyte, why);
   ASSERT_TRUE(second) << why;
   ASSERT_NE(first.base(), second.base());
-  std::memset(first.base(), 42, mebi);
-  EXPECT_EQ(std::memcmp(first.base(), second.base(), mebi), 0);
+  std::memset(first.base(), 42, mebibyte);
+  EXPECT_EQ(std::memcmp(first.base(), second.base(), mebibyte), 0);
 }
 
 TEST(Segment, MovesWithoutAMark) {
   std::string why;
-  Segment first = Segment::create_memfd(mebi, why);
+  Segment first = Segment::create_memfd(mebibyte, why);
   std::byte* const base = first.base();
   Segment second = std::move(first);
   EXPECT_EQ(second.base(), base);
@@ -45,7 +45,7 @@ TEST(Segment, MovesWithoutAMark) {
 
 TEST(Segment, ForkedChildHasNoMapping) {
   std::string why;
-  const Segment segment = Segment::create_memfd(mebi, why);
+  const Segment segment = Segment::create_memfd(mebibyte, why);
   const pid_t child = fork_child([&] {
     const rlimit none{0, 0};
     setrlimit(RLIMIT_CORE, &none);
@@ -58,41 +58,41 @@ TEST(Segment, ForkedChildHasNoMapping) {
 
 TEST(Segment, AdoptRefusesLessThanAgreed) {
   std::string why;
-  const Segment segment = Segment::create_memfd(mebi, why);
-  EXPECT_FALSE(Segment::adopt(dup(segment.descriptor()), 2 * mebi, why));
+  const Segment segment = Segment::create_memfd(mebibyte, why);
+  EXPECT_FALSE(Segment::adopt(dup(segment.descriptor()), 2 * mebibyte, why));
   EXPECT_NE(why.find("smaller than agreed"), std::string::npos) << why;
-  EXPECT_FALSE(Segment::adopt(-1, mebi, why));
+  EXPECT_FALSE(Segment::adopt(-1, mebibyte, why));
 }
 
 TEST(Segment, NamedIsGoneOnceUnlinkedAndStillWorks) {
   std::string why;
-  const Segment first = Segment::create_named(own_name(), mebi, why);
+  const Segment first = Segment::create_named(own_name(), mebibyte, why);
   ASSERT_TRUE(first) << why;
   EXPECT_TRUE(in_dev_shm(own_name()));
-  const Segment second = Segment::open_named(own_name(), mebi, why);
+  const Segment second = Segment::open_named(own_name(), mebibyte, why);
   ASSERT_TRUE(second) << why;
   Segment::unlink(own_name());
   EXPECT_FALSE(in_dev_shm(own_name()));
-  first.base()[mebi - 1] = std::byte{7};
-  EXPECT_EQ(second.base()[mebi - 1], std::byte{7});
+  first.base()[mebibyte - 1] = std::byte{7};
+  EXPECT_EQ(second.base()[mebibyte - 1], std::byte{7});
 }
 
 TEST(Segment, NameIsTakenOnce) {
   std::string why;
-  const Segment first = Segment::create_named(own_name(), mebi, why);
-  EXPECT_FALSE(Segment::create_named(own_name(), mebi, why));
+  const Segment first = Segment::create_named(own_name(), mebibyte, why);
+  EXPECT_FALSE(Segment::create_named(own_name(), mebibyte, why));
   EXPECT_NE(why.find(own_name()), std::string::npos) << why;
-  EXPECT_FALSE(Segment::open_named(own_name() + "-nobody", mebi, why));
+  EXPECT_FALSE(Segment::open_named(own_name() + "-nobody", mebibyte, why));
   Segment::unlink(own_name());
 }
 
 TEST(Segment, NamedThatCannotBeMappedLeavesNothing) {
   const std::string name = own_name();
   const pid_t child = fork_child([&] {
-    const rlimit little{256 * mebi, 256 * mebi};
+    const rlimit little{256 * mebibyte, 256 * mebibyte};
     setrlimit(RLIMIT_AS, &little);
     std::string why;
-    EXPECT_FALSE(Segment::create_named(name, 1024 * mebi, why));
+    EXPECT_FALSE(Segment::create_named(name, 1024 * mebibyte, why));
     EXPECT_NE(why.find("cannot map"), std::string::npos) << why;
     return 0;
   });
@@ -110,13 +110,13 @@ TEST(Segment, ReserveFailsCleanlyWithoutSpace) {
         mount("tmpfs", "/dev/shm", "tmpfs", 0, "size=1m") != 0)
       return not_allowed;
     std::string why;
-    const Segment segment = Segment::create_named("/espalier-small", 64 * mebi, why);
+    const Segment segment = Segment::create_named("/espalier-small", 64 * mebibyte, why);
     EXPECT_TRUE(segment) << why;
-    EXPECT_TRUE(segment.reserve(0, mebi / 2));
-    std::memset(segment.base(), 1, mebi / 2);
-    EXPECT_FALSE(segment.reserve(0, 32 * mebi));
-    EXPECT_FALSE(segment.reserve(16 * mebi, 2 * mebi));
-    EXPECT_EQ(segment.base()[mebi / 2 - 1], std::byte{1});
+    EXPECT_TRUE(segment.reserve(0, mebibyte / 2));
+    std::memset(segment.base(), 1, mebibyte / 2);
+    EXPECT_FALSE(segment.reserve(0, 32 * mebibyte));
+    EXPECT_FALSE(segment.reserve(16 * mebibyte, 2 * mebibyte));
+    EXPECT_EQ(segment.base()[mebibyte / 2 - 1], std::byte{1});
     return 0;
   });
   const int end = end_of(child);

@@ -9,14 +9,14 @@
 namespace espalier::plan {
 namespace {
 
-const std::string node =
+const std::string node_part =
     R"("node": {"flag_ns": 1, "copy_ns_per_byte": 2, "reduce_ns_per_byte": 3, "message_ns": 4, "message_ns_per_byte": 5})";
-const std::string network =
+const std::string network_part =
     R"("network": {"latency_ns": 6, "overhead_ns": 7, "gap_ns": 8, "ns_per_byte": 9})";
 
 std::string document(const std::string& rest) { return R"({"schema": 1, "name": "n", )" + rest + "}"; }
 
-std::string error_of(const std::string& text) {
+std::string complaint_about(const std::string& text) {
   try {
     parse_cost_parameters(text, "m.json");
   } catch (const Error& error) {
@@ -27,7 +27,7 @@ std::string error_of(const std::string& text) {
 
 TEST(CostParameters, EveryKeyIsRead) {
   const CostParameters read = parse_cost_parameters(
-      document(node + R"(, "comment": "c", "origin": {}, "published": {}, "network": {"latency_ns": 6,
+      document(node_part + R"(, "comment": "c", "origin": {}, "published": {}, "network": {"latency_ns": 6,
         "overhead_ns": 7, "gap_ns": 8, "ns_per_byte": 9, "link_ns_per_byte": 10, "reduce_ns_per_byte": 11})"),
       "m.json");
   EXPECT_EQ(read.name, "n");
@@ -49,7 +49,7 @@ TEST(CostParameters, EveryKeyIsRead) {
 }
 
 TEST(CostParameters, OptionalKeys) {
-  const CostParameters read = parse_cost_parameters(document(node + ", " + network), "m.json");
+  const CostParameters read = parse_cost_parameters(document(node_part + ", " + network_part), "m.json");
   EXPECT_EQ(read.link_per_byte, 9) << "one rank fills the link";
   EXPECT_EQ(read.network.fold_per_byte, 3) << "as the node's";
 }
@@ -61,17 +61,17 @@ TEST(CostParameters, ErrorsNameFileAndKey) {
       {R"({"name": "n"})", "\"schema\" is missing"},
       {R"({"schema": 2, "name": "n"})", "\"schema\" must be 1"},
       {R"({"schema": 1, "name": 5})", "\"name\" must be text"},
-      {document(network), "\"node\" is missing"},
-      {document(node), "\"network\" is missing"},
-      {document(node + R"(, "network": 5)"), "\"network\" is 5"},
-      {document(node + R"(, "network": {"latency_ns": 6})"), "\"network.overhead_ns\" is missing"},
-      {document(node + R"(, "network": {"latency_us": 6})"), "\"network.latency_us\" is unknown"},
-      {document(node + R"(, "network": {"latency_ns": -1})"), "\"network.latency_ns\" is -1"},
-      {document(node + R"(, "network": {"latency_ns": "6"})"), "must be a number"},
-      {document(node + ", " + network + R"(, "nodes": 4)"), "\"nodes\" is unknown"},
+      {document(network_part), "\"node\" is missing"},
+      {document(node_part), "\"network\" is missing"},
+      {document(node_part + R"(, "network": 5)"), "\"network\" is 5"},
+      {document(node_part + R"(, "network": {"latency_ns": 6})"), "\"network.overhead_ns\" is missing"},
+      {document(node_part + R"(, "network": {"latency_us": 6})"), "\"network.latency_us\" is unknown"},
+      {document(node_part + R"(, "network": {"latency_ns": -1})"), "\"network.latency_ns\" is -1"},
+      {document(node_part + R"(, "network": {"latency_ns": "6"})"), "must be a number"},
+      {document(node_part + ", " + network_part + R"(, "nodes": 4)"), "\"nodes\" is unknown"},
   };
   for (const auto& [text, part] : cases)
-    EXPECT_NE(error_of(text).find(part), std::string::npos) << text << " -> " << error_of(text);
+    EXPECT_NE(complaint_about(text).find(part), std::string::npos) << text << " -> " << complaint_about(text);
   EXPECT_THROW(read_cost_parameters("/no/such/model.json"), Error);
 }
 

@@ -3,11 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/plan/making.hpp"
+
 namespace espalier::plan {
 namespace {
 
-// A message of b bytes takes 120 + 2b; folding a byte 1, copying it 0.5.
-constexpr Wire wire = {100, 10, 40, 2, 1, 0.5};
+using testing::wire;
 
 TEST(Cost, AMessageIsLogGPs) {
   EXPECT_EQ(hop(wire, 0), 120);

@@ -4,13 +4,13 @@
 
 #include <cmath>
 
+#include "tests/plan/making.hpp"
 #include "tree/compose.hpp"
 
 namespace espalier::plan {
 namespace {
 
-// A message of 10 bytes takes 140, the next may follow after 40.
-constexpr Wire wire = {100, 10, 40, 2, 1, 0.5};
+using testing::wire;
 
 tree::Tree over(int n, const char* spec) {
   return tree::compose(topology::flat_group(n), tree::parse_spec(spec), 0);

@@ -6,38 +6,28 @@
 
 #include "base/error.hpp"
 #include "plan/selector.hpp"
+#include "tests/plan/making.hpp"
 
 namespace espalier::plan {
 namespace {
 
+using testing::contains;
+using testing::table_of;
+
 constexpr auto spanning = all_collectives;
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 /// On lines 2, 3 ... of t.json.
-std::vector<Rule> parse(const std::string& rules) {
-  std::vector<std::string> warnings;
-  auto result = parse_rules("{\"schema\": 1, \"rules\": [\n" + rules + "]}", "t.json", warnings);
-  EXPECT_TRUE(warnings.empty()) << warnings.front();
-  return result;
+std::vector<Rule> parse_lines(const std::string& rules) {
+  return testing::parse_file("{\"schema\": 1, \"rules\": [\n" + rules + "]}");
 }
 
-std::string error_of(const std::string& rules) {
+std::string error_of_lines(const std::string& rules) {
   try {
-    parse(rules);
+    parse_lines(rules);
   } catch (const Error& error) {
     return error.what();
   }
   return "no error";
-}
-
-Table table_of(std::initializer_list<std::string> entries) {
-  std::vector<const char*> list;
-  for (const std::string& entry : entries) list.push_back(entry.c_str());
-  list.push_back(nullptr);
-  return Table(Config(list.data()));
 }
 
 /// A table with rules of a user before the built-in ones.
@@ -50,7 +40,7 @@ Table table_with(const std::string& rules) {
   return table;
 }
 
-Query query_of(Collective collective, std::size_t bytes, int nodes = 4, int ranks_per_node = 2) {
+Query query_over_nodes(Collective collective, std::size_t bytes, int nodes = 4, int ranks_per_node = 2) {
   Query query;
   query.collective = collective;
   query.bytes = bytes;
@@ -62,7 +52,7 @@ Query query_of(Collective collective, std::size_t bytes, int nodes = 4, int rank
 
 TEST(NetworkRules, EveryKeyIsRead) {
   const Rule rule =
-      parse(R"({"collective": "allreduce", "nodes": [2, 8], "network": "ring", "segment": "64KiB",
+      parse_lines(R"({"collective": "allreduce", "nodes": [2, 8], "network": "ring", "segment": "64KiB",
       "leaders": 3, "tree": "kary:2", "comment": "all of them"})")
           .front();
   EXPECT_TRUE(rule.between_nodes);
@@ -72,15 +62,15 @@ TEST(NetworkRules, EveryKeyIsRead) {
   EXPECT_EQ(tree::to_string(rule.network.tree), tree::to_string(tree::parse_spec("kary:2")));
   EXPECT_EQ(rule.network.origin.file, "t.json");
   EXPECT_EQ(rule.network.origin.line, 2);
-  EXPECT_TRUE(rule.matches(query_of(Collective::allreduce, 0, 8)));
-  EXPECT_FALSE(rule.matches(query_of(Collective::allreduce, 0, 9)));
-  EXPECT_EQ(parse(R"({"network": "ring", "leaders": "all"})").front().network.leaders, 0);
+  EXPECT_TRUE(rule.matches(query_over_nodes(Collective::allreduce, 0, 8)));
+  EXPECT_FALSE(rule.matches(query_over_nodes(Collective::allreduce, 0, 9)));
+  EXPECT_EQ(parse_lines(R"({"network": "ring", "leaders": "all"})").front().network.leaders, 0);
 }
 
 TEST(NetworkRules, WithoutCollectiveServeWhereTheirAlgorithmExists) {
-  const Rule rule = parse(R"({"network": "rabenseifner"})").front();
+  const Rule rule = parse_lines(R"({"network": "rabenseifner"})").front();
   for (const Collective collective : all_collectives)
-    EXPECT_EQ(rule.matches(query_of(collective, 8)),
+    EXPECT_EQ(rule.matches(query_over_nodes(collective, 8)),
               collective == Collective::reduce || collective == Collective::allreduce)
         << to_string(collective);
 }
@@ -111,7 +101,7 @@ TEST(NetworkRules, EveryMistakeNamesFileAndLine) {
       {R"({"collective": "allreduce", "algorithm": "ring"})", "ring does not exist for allreduce"},
   };
   for (const auto& mistake : mistakes) {
-    const std::string error = error_of(std::string("{\"network\": \"host\"},\n") + mistake.rule);
+    const std::string error = error_of_lines(std::string("{\"network\": \"host\"},\n") + mistake.rule);
     EXPECT_TRUE(error.starts_with("t.json:3: ")) << mistake.rule << ": " << error;
     EXPECT_TRUE(contains(error, mistake.says)) << mistake.rule << ": " << error;
   }
@@ -131,12 +121,12 @@ TEST(NetworkRules, KeysOfNodeRulesAreNamedAndIgnored) {
 TEST(NetworkRules, AreNeverTakenForRulesOfTheNode) {
   const Table mixed = table_with(R"({"collective": "bcast", "network": "scatter-allgather", "segment": 777},
       {"collective": "bcast", "algorithm": "tree", "chunk": 4321})");
-  EXPECT_EQ(mixed.find(query_of(Collective::bcast, 8)).chunk, 4321u);
-  EXPECT_EQ(mixed.find_network(query_of(Collective::bcast, 8)).segment, 777u);
+  EXPECT_EQ(mixed.find(query_over_nodes(Collective::bcast, 8)).chunk, 4321u);
+  EXPECT_EQ(mixed.find_network(query_over_nodes(Collective::bcast, 8)).segment, 777u);
   // All that a rule of the one kind says leaves the other kind alone.
   const Table hosts = table_with(R"({"network": "host"})");
   for (const Collective collective : spanning) {
-    const Query query = query_of(collective, 100);
+    const Query query = query_over_nodes(collective, 100);
     EXPECT_EQ(hosts.find_network(query).algorithm, Algorithm::host);
     EXPECT_NE(hosts.find(query).algorithm, Algorithm::host) << to_string(collective);
   }
@@ -144,16 +134,16 @@ TEST(NetworkRules, AreNeverTakenForRulesOfTheNode) {
 
 TEST(NetworkRules, WhoLeavesACollectiveToTheHostMeansAllOfIt) {
   const Table table = table_with(R"({"collective": "bcast", "algorithm": "host"})");
-  const NetworkPlan plan = table.find_network(query_of(Collective::bcast, 100));
+  const NetworkPlan plan = table.find_network(query_over_nodes(Collective::bcast, 100));
   EXPECT_EQ(plan.algorithm, Algorithm::host);
-  EXPECT_EQ(plan.origin.line, table.find(query_of(Collective::bcast, 100)).origin.line);
-  EXPECT_NE(table.find_network(query_of(Collective::reduce, 100)).algorithm, Algorithm::host);
+  EXPECT_EQ(plan.origin.line, table.find(query_over_nodes(Collective::bcast, 100)).origin.line);
+  EXPECT_NE(table.find_network(query_over_nodes(Collective::reduce, 100)).algorithm, Algorithm::host);
 }
 
 TEST(NetworkRules, ThoseThatNeedConsecutiveRanksArePassedOver) {
   const Table table = table_with(R"({"collective": ["scan", "exscan"], "network": "chain"})");
   for (const Collective collective : {Collective::scan, Collective::exscan}) {
-    Query query = query_of(collective, 1 << 20);
+    Query query = query_over_nodes(collective, 1 << 20);
     EXPECT_EQ(table.find_network(query).algorithm, Algorithm::chain);
     query.consecutive = false;
     EXPECT_EQ(table.find_network(query).algorithm, Algorithm::transpose);
@@ -169,7 +159,7 @@ TEST(NetworkTable, BuiltInRulesServeThemEverywhere) {
       for (int nodes = 1; nodes < 1000; nodes = nodes * 3 / 2 + 1)
         for (const int ranks_per_node : {1, 2, 64})
           for (std::size_t bytes = 0; bytes < (std::size_t{1} << 40); bytes = bytes * 3 + 1) {
-            Query query = query_of(collective, bytes, nodes, ranks_per_node);
+            Query query = query_over_nodes(collective, bytes, nodes, ranks_per_node);
             query.consecutive = consecutive;
             const NetworkPlan plan = table.find_network(query);
             const bool possible = consecutive || !needs_consecutive_ranks(collective, plan.algorithm);
@@ -184,7 +174,7 @@ TEST(NetworkSelector, AgreesWithTheTable) {
       {"collective": "bcast", "bytes": [15, 99], "nodes": 5, "network": "tree", "segment": 100})");
   for (const int nodes : {1, 2, 5, 16})
     for (const bool consecutive : {true, false}) {
-      Query shape = query_of(Collective::barrier, 0, nodes);
+      Query shape = query_over_nodes(Collective::barrier, 0, nodes);
       shape.consecutive = consecutive;
       const NetworkSelector selector(table, shape);
       for (const Collective collective : all_collectives)
@@ -210,7 +200,7 @@ TEST(NetworkTable, EveryAlgorithmMayBeForced) {
       const Table table = table_of({key + "=" + std::string(to_string(algorithm))});
       EXPECT_TRUE(table.warnings().empty()) << table.warnings().front();
       for (const Collective other : spanning) {
-        Query query = query_of(other, 100);
+        Query query = query_over_nodes(other, 100);
         query.sharp = algorithm == Algorithm::sharp;
         const Algorithm wanted = other == collective ? algorithm : table_of({}).find_network(query).algorithm;
         EXPECT_EQ(table.find_network(query).algorithm, wanted) << key << ", " << to_string(other);
@@ -223,12 +213,12 @@ TEST(NetworkTable, AggregationNodesServeJobsThatHaveThem) {
   for (const char* forced : {"ESPALIER_NETWORK_TREE=flat", "ESPALIER_NETWORK_ALLREDUCE=sharp"}) {
     const Table table = table_of({forced});
     for (const Collective collective : {Collective::barrier, Collective::reduce, Collective::allreduce}) {
-      Query query = query_of(collective, 100);
+      Query query = query_over_nodes(collective, 100);
       EXPECT_NE(table.find_network(query).algorithm, Algorithm::sharp) << to_string(collective);
       query.sharp = true;
       EXPECT_EQ(table.find_network(query).algorithm, Algorithm::sharp) << to_string(collective);
     }
-    Query query = query_of(Collective::bcast, 100);
+    Query query = query_over_nodes(Collective::bcast, 100);
     query.sharp = true;
     EXPECT_NE(table.find_network(query).algorithm, Algorithm::sharp);
   }
@@ -242,12 +232,12 @@ TEST(NetworkTable, OverridesThatDoNotExistAreNamed) {
   EXPECT_TRUE(contains(table.warnings()[0], "may be host, tree, scatter-allgather")) << table.warnings()[0];
   EXPECT_TRUE(contains(table.warnings()[1], "ESPALIER_NETWORK_SCAN=best")) << table.warnings()[1];
   EXPECT_TRUE(contains(table.warnings()[2], "ESPALIER_NETWORK_TREE")) << table.warnings()[2];
-  EXPECT_EQ(table.find_network(query_of(Collective::bcast, 8)).algorithm, Algorithm::tree);
+  EXPECT_EQ(table.find_network(query_over_nodes(Collective::bcast, 8)).algorithm, Algorithm::tree);
 }
 
 TEST(NetworkTable, ForcedScansAreLeftOutWhereTheyCannotRun) {
   const Table table = table_of({"ESPALIER_NETWORK_SCAN=chain"});
-  Query query = query_of(Collective::scan, 8);
+  Query query = query_over_nodes(Collective::scan, 8);
   EXPECT_EQ(table.find_network(query).algorithm, Algorithm::chain);
   EXPECT_EQ(table.find_network(query).origin.file, "environment");
   query.consecutive = false;
@@ -255,7 +245,7 @@ TEST(NetworkTable, ForcedScansAreLeftOutWhereTheyCannotRun) {
 }
 
 TEST(NetworkTable, OtherOverridesOfTheEnvironment) {
-  const Query query = query_of(Collective::allreduce, 1 << 20);
+  const Query query = query_over_nodes(Collective::allreduce, 1 << 20);
   const NetworkPlan plain = table_of({}).find_network(query);
   EXPECT_EQ(plain.leaders, 1);
   EXPECT_EQ(table_of({"ESPALIER_SEGMENT=2KiB"}).find_network(query).segment, 2048u);

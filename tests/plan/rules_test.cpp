@@ -5,23 +5,16 @@
 #include <fstream>
 
 #include "base/error.hpp"
+#include "tests/plan/making.hpp"
 
 namespace espalier::plan {
 namespace {
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
-std::vector<Rule> parse(const std::string& text) {
-  std::vector<std::string> warnings;
-  auto rules = parse_rules(text, "t.json", warnings);
-  EXPECT_TRUE(warnings.empty()) << warnings.front();
-  return rules;
-}
+using testing::contains;
+using testing::parse_file;
 
 std::vector<Rule> parse_one(const std::string& rule) {
-  return parse("{\"schema\": 1, \"rules\": [" + rule + "]}");
+  return parse_file("{\"schema\": 1, \"rules\": [" + rule + "]}");
 }
 
 std::string error_of(const std::string& text) {
@@ -114,7 +107,7 @@ TEST(Rules, RangesAreClosed) {
 
 // Lines as an editor shows them, whatever the layout and whatever stands in the strings.
 TEST(Rules, OriginIsFileLineAndText) {
-  const auto rules = parse(
+  const auto rules = parse_file(
       "{\"schema\": 1,\n"                                                           // 1
       " \"comment\": \"\\\"rules\\\": [{]} \\\\\",\n"                               // 2
       " \"rules\": [ {\"algorithm\": \"tree\"}, {\"algorithm\": \"host\"},\n"       // 3

@@ -9,15 +9,13 @@
 #include <random>
 #include <set>
 
+#include "tests/plan/making.hpp"
+
 namespace espalier::plan {
 namespace {
 
-Table table_of(std::initializer_list<std::string> entries) {
-  std::vector<const char*> list;
-  for (const std::string& entry : entries) list.push_back(entry.c_str());
-  list.push_back(nullptr);
-  return Table(Config(list.data()));
-}
+using testing::contains;
+using testing::table_of;
 
 class File {
  public:
@@ -39,10 +37,6 @@ Query query_of(Collective collective, std::size_t bytes, int ranks, double crowd
   query.ranks = query.ranks_per_node = ranks;
   query.ranks_per_core = crowd;
   return query;
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 TEST(Table, BuiltInRulesServeEveryCall) {

@@ -34,24 +34,24 @@ concept Aggregation = requires(A a, int lane, std::size_t bytes, const reduce::O
 template <Network N, Aggregation A, class Gather, class Start, class Release>
 void join_aggregated(const N& net, A& aggregation, std::size_t count, Gather gather, Start start,
                      Release release) {
-  std::array<Task, window> stages;
-  const std::size_t ahead = std::min(window - 1, count);
+  std::array<Task, segments_under_way> stages;
+  const std::size_t ahead = std::min(segments_under_way - 1, count);
   const auto settle = [&](std::size_t i, std::size_t begun) {
     try {
-      return net.drive_until([&] { return stages[i % window].done(); });
+      return net.drive_until([&] { return stages[i % segments_under_way].done(); });
     } catch (const network::SharpError& error) {
       aggregation.forget();
       for (Task& stage : stages) stage = Task();
       aggregation.recover(error, i);
     }
     for (std::size_t again = i; again < begun; ++again)
-      stages[again % window] = start(again, static_cast<int>(again % window));
-    net.drive_until([&] { return stages[i % window].done(); });
+      stages[again % segments_under_way] = start(again, static_cast<int>(again % segments_under_way));
+    net.drive_until([&] { return stages[i % segments_under_way].done(); });
   };
   for (std::size_t i = 0; i < count + ahead; ++i) {
     if (i < count) {
       gather(i);
-      stages[i % window] = start(i, static_cast<int>(i % window));
+      stages[i % segments_under_way] = start(i, static_cast<int>(i % segments_under_way));
     }
     if (i >= ahead) {
       settle(i - ahead, std::min(i + 1, count));
@@ -81,7 +81,7 @@ void allreduce_aggregated(S& node, N leaders, A& aggregation, const Reduction& r
   const Segments segments(r.bytes, std::min(plan.segment, aggregation.payload()), r.operation.extent);
   const auto result = [&](std::size_t i) { return at(r.receive, segments.offset(i)); };
   const auto gather = [&](std::size_t i) {
-    std::byte* part = leads ? aggregation.source(static_cast<int>(i % window)) : nullptr;
+    std::byte* part = leads ? aggregation.source(static_cast<int>(i % segments_under_way)) : nullptr;
     node.reduce(leader, at(r.send, segments.offset(i)), part, segments.bytes(i), r.operation);
   };
   const auto start = [&](std::size_t i, int lane) -> Task {
@@ -112,7 +112,8 @@ Task receive_from(N leader, std::byte* result, std::size_t bytes) {
 enum class RootIs { elsewhere, me, another_of_node };
 
 /// Algorithm 1 of SHARP: an allreduce whose result only the root keeps. `other`: on the root's node, the
-/// leader for the root, and the root for the leader. `ignored`: at leaders, room for window * the payload.
+/// leader for the root, and the root for the leader. `ignored`: at leaders, room for segments_under_way * the
+/// payload.
 template <NodeStage S, Network N, Aggregation A>
 void reduce_aggregated(S& node, N leaders, N other, RootIs root, A& aggregation, const Reduction& r,
                        std::byte* ignored, const plan::NetworkPlan& plan) {
@@ -121,10 +122,10 @@ void reduce_aggregated(S& node, N leaders, N other, RootIs root, A& aggregation,
   const Segments segments(r.bytes, std::min(plan.segment, aggregation.payload()), r.operation.extent);
   const auto result = [&](std::size_t i) -> std::byte* {
     if (root == RootIs::me) return at(r.receive, segments.offset(i));
-    return ignored + i % window * aggregation.payload();
+    return ignored + i % segments_under_way * aggregation.payload();
   };
   const auto gather = [&](std::size_t i) {
-    std::byte* part = leads ? aggregation.source(static_cast<int>(i % window)) : nullptr;
+    std::byte* part = leads ? aggregation.source(static_cast<int>(i % segments_under_way)) : nullptr;
     node.reduce(leader, at(r.send, segments.offset(i)), part, segments.bytes(i), r.operation);
   };
   const auto start = [&](std::size_t i, int lane) -> Task {

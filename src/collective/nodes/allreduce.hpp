@@ -44,7 +44,7 @@ Task allreduce_between(N leaders, Vector v, const Place& place, plan::Algorithm 
 }
 
 /// `leaders`: the node's rank 0 among those of all nodes; means something there only. `place`: the node's in
-/// the tree of nodes. `scratch`: window * the longest segment * scratch_vectors().
+/// the tree of nodes. `scratch`: segments_under_way * the longest segment * scratch_vectors().
 template <NodeStage S, Network N>
 void allreduce(S& node, N leaders, const Place& place, const Reduction& r, std::byte* scratch,
                const plan::NetworkPlan& plan) {

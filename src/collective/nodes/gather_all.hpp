@@ -17,9 +17,9 @@ inline std::size_t bruck_place(int other, int me, int n) {
 template <Network N>
 Task allgather_bruck(N peers, std::byte* blocks, std::size_t bytes) {
   const int n = peers.size(), me = peers.rank();
-  for (int distance = 1; distance < n; distance *= ways) {
+  for (int distance = 1; distance < n; distance *= parts_a_round) {
     std::vector<decltype(peers.receive(0, blocks, bytes))> under_way;
-    for (int way = 1; way < ways && way * distance < n; ++way) {
+    for (int way = 1; way < parts_a_round && way * distance < n; ++way) {
       const int first = way * distance;
       const std::size_t some = static_cast<std::size_t>(std::min(distance, n - first)) * bytes;
       under_way.push_back(

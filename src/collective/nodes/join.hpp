@@ -10,9 +10,9 @@
 
 namespace espalier::collective::nodes {
 
-inline constexpr std::size_t window = plan::segments_under_way;
+using plan::segments_under_way;
 /// The lane of messages within a node.
-inline constexpr int node_lane = static_cast<int>(window);
+inline constexpr int node_lane = static_cast<int>(segments_under_way);
 
 /// A message cut into segments of whole elements; all ranks cut alike.
 class Segments {
@@ -38,18 +38,18 @@ void join(const N& net, std::size_t count, Gather gather, Start start, Release r
     Task task;
     bool arrived = false;
   };
-  std::array<Stage, window> stages;
-  const std::size_t ahead = std::min(window - 1, count);
+  std::array<Stage, segments_under_way> stages;
+  const std::size_t ahead = std::min(segments_under_way - 1, count);
   for (std::size_t i = 0; i < count + ahead; ++i) {
     if (i < count) {
-      Stage& stage = stages[i % window];
+      Stage& stage = stages[i % segments_under_way];
       net.drive_until([&] { return stage.task.done(); });  // the lane's former segment
       stage.arrived = false;
       gather(i);
-      stage.task = start(i, static_cast<int>(i % window), stage.arrived);
+      stage.task = start(i, static_cast<int>(i % segments_under_way), stage.arrived);
     }
     if (i >= ahead) {
-      const Stage& stage = stages[(i - ahead) % window];
+      const Stage& stage = stages[(i - ahead) % segments_under_way];
       net.drive_until([&] { return stage.arrived || stage.task.done(); });
       release(i - ahead);
     }

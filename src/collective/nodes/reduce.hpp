@@ -9,7 +9,8 @@ namespace espalier::collective::nodes {
 
 /// What the leader of a node needs to reduce: for each lane a segment, and scratch for what arrives.
 struct ReduceRoom {
-  std::byte *partial, *scratch;  ///< window * longest segment; the same * max(1, children of the place)
+  std::byte *partial,
+      *scratch;  ///< segments_under_way * longest segment; the same * max(1, children of the place)
 };
 
 template <NodeStage S, Network N>
@@ -21,7 +22,7 @@ void reduce(S& node, const Rooted<N>& nodes, const Reduction& r, const ReduceRoo
   const std::size_t scratch = segments.longest() * std::max<std::size_t>(1, nodes.place.children.size());
   const auto result = [&](std::size_t i) -> std::byte* {
     if (is_root) return at(r.receive, segments.offset(i));
-    return leads ? room.partial + i % window * segments.longest() : nullptr;
+    return leads ? room.partial + i % segments_under_way * segments.longest() : nullptr;
   };
   const auto gather = [&](std::size_t i) {
     node.reduce(nodes.leader, at(r.send, segments.offset(i)), result(i), segments.bytes(i), r.operation);

@@ -10,7 +10,7 @@
 
 namespace espalier::collective::nodes {
 
-/// Every rank needs `total` and `prefix`, of window * the longest segment; scratch, of
+/// Every rank needs `total` and `prefix`, of segments_under_way * the longest segment; scratch, of
 /// scan_scratch_vectors() times that, the last of each node.
 struct ScanRoom {
   std::byte *total, *prefix, *scratch;
@@ -56,7 +56,7 @@ void scan(S& node, N last_ranks, bool is_first_node, const Reduction& r, Prefix 
   const Segments segments(r.bytes, plan.segment, r.operation.extent);
   const int last = node.size() - 1;
   const auto in_lane = [&](std::byte* buffer, std::size_t i) {
-    return buffer + i % window * segments.longest();
+    return buffer + i % segments_under_way * segments.longest();
   };
   const auto fold_right = [&r](const std::byte* left, std::byte* right, std::size_t bytes) {
     fold(r.operation, right, left, right, bytes);
@@ -69,7 +69,7 @@ void scan(S& node, N last_ranks, bool is_first_node, const Reduction& r, Prefix 
     if (node.rank() != last) return {};
     const std::size_t scratch = segments.longest() * scan_scratch_vectors(plan.algorithm, last_ranks.size());
     const PrefixBuffers buffers = {in_lane(room.total, i), in_lane(room.prefix, i),
-                                   room.scratch + i % window * scratch, segments.bytes(i)};
+                                   room.scratch + i % segments_under_way * scratch, segments.bytes(i)};
     if (plan.algorithm == plan::Algorithm::chain)
       return exscan_chain(last_ranks.on(lane), buffers, fold_right);
     if (plan.algorithm == plan::Algorithm::gather_all)

@@ -138,7 +138,7 @@ inline AnyOrderRoom any_order_room(const Placement& p, std::size_t segment, std:
 }
 
 /// `leaders`: the node's rank 0 among those of all nodes; means something there only, and so does `room`:
-/// window * any_order_room().
+/// segments_under_way * any_order_room().
 template <NodeStage S, Network N>
 void scan_any_order(S& node, N leaders, int my_rank, const Placement& placement, const Reduction& r,
                     Prefix prefix, std::byte* room, const plan::NetworkPlan& plan) {
@@ -147,7 +147,9 @@ void scan_any_order(S& node, N leaders, int my_rank, const Placement& placement,
   const AnyOrderRoom sizes =
       any_order_room(placement, segments.longest(), r.operation.extent, plan.algorithm);
   std::vector<std::byte> unwanted(prefix == Prefix::exclusive && my_rank == 0 ? segments.longest() : 0);
-  const auto vectors = [&](std::size_t i) { return room + i % window * (sizes.vectors + sizes.scratch); };
+  const auto vectors = [&](std::size_t i) {
+    return room + i % segments_under_way * (sizes.vectors + sizes.scratch);
+  };
   const auto gather = [&](std::size_t i) {
     node.gather(leader, at(r.send, segments.offset(i)), vectors(i), segments.bytes(i));
   };

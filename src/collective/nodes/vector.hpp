@@ -13,7 +13,7 @@ namespace espalier::collective::nodes {
 
 using network::Network;
 using network::Task;
-using plan::ways;
+using plan::parts_a_round;
 
 /// `bytes` of elements that an algorithm works on in place, and room for what arrives: the algorithm says how
 /// much it needs.

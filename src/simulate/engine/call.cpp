@@ -108,7 +108,7 @@ std::size_t scratch_of(const Call& call, int nodes) {
   if (call.network.algorithm == Algorithm::tree || call.collective == Collective::reduce)
     for (const Place& place : places_in(topology::flat_group(nodes), nodes, call.network.tree))
       vectors = std::max(vectors, place.children.size());
-  return vectors * (std::min(call.bytes, call.network.segment) + 8) * window;
+  return vectors * (std::min(call.bytes, call.network.segment) + 8) * segments_under_way;
 }
 
 void on_one_node(SimulatedMachine& m, const Call& call, const Places& places, const Buffers& b) {
@@ -199,7 +199,7 @@ BufferSizes buffer_sizes(const Call& call, const Shape& shape) {
                        call.collective == Collective::gather || call.collective == Collective::scatter);
   std::size_t own = call.bytes + 8, all = blocks ? own * ranks : own;
   if (shape.nodes > 1 && call.collective == Collective::reduce)
-    all = (call.bytes + 8) * (collective::nodes::window + 1);  // partial results of each lane
+    all = (call.bytes + 8) * (collective::nodes::segments_under_way + 1);  // partial results of each lane
   return {blocks ? all : own, all, shape.nodes > 1 ? scratch_of(call, shape.nodes) : 8};
 }
 

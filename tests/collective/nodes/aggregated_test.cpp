@@ -52,7 +52,7 @@ class FakeTree {
 class FakeAggregation {
  public:
   FakeAggregation(FakeTree& tree, network::Peers leaders, std::size_t payload)
-      : tree_(tree), leaders_(leaders), payload_(payload), memory_(2 * window * payload) {}
+      : tree_(tree), leaders_(leaders), payload_(payload), memory_(2 * segments_under_way * payload) {}
 
   std::size_t payload() const { return payload_; }
   std::byte* source(int lane) { return memory_.data() + 2 * static_cast<std::size_t>(lane) * payload_; }
@@ -141,7 +141,7 @@ std::vector<double> reduced(Member& me, FakeAggregation& aggregation, std::size_
   network::Peers to_other = me.counterparts(0);
   to_other.ranks = other;
   to_other.me = 0;
-  Guarded ignored(me.local_rank() == 0 ? window * payload : 0);
+  Guarded ignored(me.local_rank() == 0 ? segments_under_way * payload : 0);
   plan::NetworkPlan plan;
   me.on_stage([&](auto& stage) {
     reduce_aggregated(stage, me.counterparts(0), to_other, where, aggregation, reduction, ignored.data(),

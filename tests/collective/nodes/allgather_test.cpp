@@ -18,13 +18,13 @@ struct Case {
 void expect_allgather(Member& me, const std::vector<std::size_t>& counts, const Case& c, int round) {
   const testing::Places places(counts);
   const Blocks blocks = places.view();
-  std::vector<double> wanted(places.elements(), testing::untouched);
+  std::vector<double> wanted(places.elements(), testing::untouched_value);
   for (int rank = 0; rank < me.size(); ++rank) {
     const auto theirs = testing::vector_of(rank, places.count(rank), round);
     std::copy(theirs.begin(), theirs.end(), wanted.begin() + static_cast<std::ptrdiff_t>(places.first(rank)));
   }
   testing::GuardedVector<double> own(testing::vector_of(me.rank(), places.count(me.rank()), round)),
-      receive(std::vector<double>(places.elements(), testing::untouched));
+      receive(std::vector<double>(places.elements(), testing::untouched_value));
   std::byte* place = receive.bytes() + blocks.offset_of(me.rank());
   if (c.in_place) std::memcpy(place, own.bytes(), own.size_bytes());
   const NodeOrder order = in_node_order(me.placement(), blocks);

@@ -15,13 +15,13 @@ void expect_allgather(Member& me, PretendedWindows::Window& window, WindowUse& u
                       const std::vector<std::size_t>& counts, std::size_t block, int round) {
   const testing::Places places(counts);
   const Blocks blocks = places.view();
-  std::vector<double> wanted(places.elements(), testing::untouched);
+  std::vector<double> wanted(places.elements(), testing::untouched_value);
   for (int rank = 0; rank < me.size(); ++rank) {
     const auto theirs = testing::vector_of(rank, places.count(rank), round);
     std::copy(theirs.begin(), theirs.end(), wanted.begin() + static_cast<std::ptrdiff_t>(places.first(rank)));
   }
   testing::GuardedVector<double> own(testing::vector_of(me.rank(), places.count(me.rank()), round)),
-      receive(std::vector<double>(places.elements(), testing::untouched));
+      receive(std::vector<double>(places.elements(), testing::untouched_value));
   const NodeOrder order = in_node_order(me.placement(), blocks);
   const Allgather<Blocks> call{me.rank(), own.bytes(), receive.bytes(), blocks, me.placement(), order};
   AllgatherWindow(*me.machine(), window, use, call, me.node_plan(Collective::allgatherv, 1000), block).run();

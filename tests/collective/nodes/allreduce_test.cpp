@@ -28,7 +28,7 @@ std::vector<T> run(Member& me, const std::vector<T>& values, reduce::Type type, 
   const std::size_t lane = leaders == 0 ? longest : longest / static_cast<std::size_t>(leaders) + sizeof(T);
   const bool leads = me.local_rank() < std::max(1, leaders);
   Guarded scratch(
-      leads ? window * lane *
+      leads ? segments_under_way * lane *
                   scratch_vectors(plan.algorithm, me.node(), me.placement().nodes(), roles.place, sum)
             : 0);
   const Reduction reduction = {in_place ? result.bytes() : send.bytes(), result.bytes(), send.size_bytes(),

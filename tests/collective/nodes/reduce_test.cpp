@@ -21,7 +21,8 @@ std::vector<T> run(Member& me, const char* tree, int root, const std::vector<T>&
   if (in_place && is_root) result.assign(values);
   const Member::Roles roles = me.roles(tree, root);
   const bool leads = me.local_rank() == roles.leader;
-  const std::size_t room = window * Segments(send.size_bytes(), plan.segment, sizeof(T)).longest();
+  const std::size_t room =
+      segments_under_way * Segments(send.size_bytes(), plan.segment, sizeof(T)).longest();
   Guarded partial(leads ? room : 0),
       scratch(leads ? room * std::max<std::size_t>(1, roles.place.children.size()) : 0);
   const Reduction reduction = {in_place && is_root ? result.bytes() : send.bytes(),
@@ -35,7 +36,7 @@ std::vector<T> run(Member& me, const char* tree, int root, const std::vector<T>&
 }
 
 template <class Check>
-void on_all(const testing::Setting& setting, Check check) {
+void on_all_reduces(const testing::Setting& setting, Check check) {
   testing::World world(setting);
   world.run([&](Member& me) {
     plan::NetworkPlan plan;
@@ -50,7 +51,7 @@ void on_all(const testing::Setting& setting, Check check) {
 
 TEST(NodesReduce, ToEveryRoot) {
   for (const testing::Setting& setting : testing::settings())
-    on_all(setting, [&](Member& me, int root, std::size_t count, const plan::NetworkPlan& plan) {
+    on_all_reduces(setting, [&](Member& me, int root, std::size_t count, const plan::NetworkPlan& plan) {
       const bool in_place = (count + static_cast<std::size_t>(root)) % 2 == 0;
       const auto got = run(me, root % 2 ? "kary:2" : "knomial:2", root,
                            testing::vector_of(me.rank(), count, root), reduce::Type::float64, in_place, plan);
@@ -66,7 +67,7 @@ TEST(NodesReduce, GivesTheSameBitsUnderEverySeed) {
     testing::SameBits bits;
     for (const std::uint64_t seed : {3, 4}) {
       setting.seed = seed;
-      on_all(setting, [&](Member& me, int root, std::size_t count, const plan::NetworkPlan& plan) {
+      on_all_reduces(setting, [&](Member& me, int root, std::size_t count, const plan::NetworkPlan& plan) {
         if (root % 2 == 1) return;
         const auto got =
             run(me, "flat", root, testing::floats_of(me.rank(), count), reduce::Type::float32, false, plan);

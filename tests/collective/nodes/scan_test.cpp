@@ -23,12 +23,13 @@ struct Call {
 void call(Member& me, const Reduction& r, Prefix prefix, const plan::NetworkPlan& plan) {
   const std::size_t longest = Segments(r.bytes, plan.segment, r.operation.extent).longest();
   if (plan::needs_consecutive_ranks(Collective::scan, plan.algorithm)) {
-    Guarded total(window * longest), below(window * longest), scratch(window * longest);
+    Guarded total(segments_under_way * longest), below(segments_under_way * longest),
+        scratch(segments_under_way * longest);
     const ScanRoom room = {total.data(), below.data(), scratch.data()};
     me.on_stage([&](auto& stage) { scan(stage, me.last_ranks(), me.node() == 0, r, prefix, room, plan); });
   } else {
     const AnyOrderRoom sizes = any_order_room(me.placement(), longest, r.operation.extent, plan.algorithm);
-    Guarded room(me.local_rank() == 0 ? window * (sizes.vectors + sizes.scratch) : 0);
+    Guarded room(me.local_rank() == 0 ? segments_under_way * (sizes.vectors + sizes.scratch) : 0);
     me.on_stage([&](auto& stage) {
       scan_any_order(stage, me.counterparts(0), me.rank(), me.placement(), r, prefix, room.data(), plan);
     });
@@ -55,7 +56,7 @@ std::vector<T> run(Member& me, const std::vector<T>& values, const Call& how, co
 }
 
 template <class Check>
-void on_all(const testing::Setting& setting, Check check) {
+void on_all_scans(const testing::Setting& setting, Check check) {
   testing::World world(setting);
   world.run([&](Member& me) {
     plan::NetworkPlan plan;
@@ -80,7 +81,7 @@ std::string describe(const testing::Setting& setting, Member& me, std::size_t co
 
 TEST(NodesScan, IsRight) {
   for (const testing::Setting& setting : testing::settings())
-    on_all(setting, [&](Member& me, std::size_t count, Prefix prefix, const plan::NetworkPlan& plan) {
+    on_all_scans(setting, [&](Member& me, std::size_t count, Prefix prefix, const plan::NetworkPlan& plan) {
       const int vectors = me.rank() + (prefix == Prefix::inclusive ? 1 : 0);
       for (const bool in_place : {false, true}) {
         const auto got =
@@ -97,7 +98,7 @@ TEST(NodesScan, GivesTheSameBitsUnderEverySeed) {
     testing::SameBits bits;
     for (const std::uint64_t seed : {21, 22}) {
       setting.seed = seed;
-      on_all(setting, [&](Member& me, std::size_t count, Prefix prefix, const plan::NetworkPlan& plan) {
+      on_all_scans(setting, [&](Member& me, std::size_t count, Prefix prefix, const plan::NetworkPlan& plan) {
         const auto got =
             run(me, testing::floats_of(me.rank(), count), {reduce::Type::float32, prefix, false}, plan);
         bits.expect(describe(setting, me, count, prefix, plan), got);

@@ -15,7 +15,7 @@ using testing::Within;
 
 const reduce::Operation& sum() { return *reduce::find(reduce::Op::sum, reduce::Type::float64); }
 
-constexpr std::size_t counts[] = {1, 14, 37, 600, 9000};
+constexpr std::size_t stage_counts[] = {1, 14, 37, 600, 9000};
 
 /// Five ranks of one node; body(member, stage, leader) for every leader.
 template <class Body>
@@ -52,7 +52,7 @@ TEST_P(Stages, MeetCallsTheLeaderBeforeAnybodyLeaves) {
 
 TEST_P(Stages, Bcast) {
   at_every_leader([&](Member& me, auto& stage, int leader) {
-    for (const std::size_t count : counts) {
+    for (const std::size_t count : stage_counts) {
       const auto wanted = testing::vector_of(leader, count, 1);
       GuardedVector<double> data(count);
       if (me.rank() == leader) data.assign(wanted);
@@ -64,7 +64,7 @@ TEST_P(Stages, Bcast) {
 
 TEST_P(Stages, Reduce) {
   at_every_leader([&](Member& me, auto& stage, int leader) {
-    for (const std::size_t count : counts)
+    for (const std::size_t count : stage_counts)
       for (const bool in_place : {false, true}) {
         const bool leads = me.rank() == leader;
         GuardedVector<double> send(testing::vector_of(me.rank(), count, 2)), result(leads ? count : 0);
@@ -81,7 +81,7 @@ TEST_P(Stages, Reduce) {
 
 TEST_P(Stages, ReduceWholeKeepsRankOrder) {
   at_every_leader([&](Member& me, auto& stage, int leader) {
-    for (const std::size_t count : counts) {
+    for (const std::size_t count : stage_counts) {
       GuardedVector<Affine> send(testing::maps_of(me.rank(), count)), result(me.rank() == leader ? count : 0);
       testing::Length length{count};
       stage.reduce_whole(leader, send.bytes(), me.rank() == leader ? result.bytes() : nullptr,
@@ -95,7 +95,7 @@ TEST_P(Stages, ReduceWholeKeepsRankOrder) {
 
 TEST_P(Stages, Scan) {
   at_every_leader([&](Member& me, auto& stage, int) {
-    for (const std::size_t count : counts)
+    for (const std::size_t count : stage_counts)
       for (const Prefix prefix : {Prefix::inclusive, Prefix::exclusive})
         for (const bool in_place : {false, true}) {
           const auto values = testing::vector_of(me.rank(), count, 3);
@@ -115,7 +115,7 @@ TEST_P(Stages, Scan) {
 
 TEST_P(Stages, ScanWholeKeepsRankOrder) {
   at_every_leader([&](Member& me, auto& stage, int) {
-    for (const std::size_t count : counts)
+    for (const std::size_t count : stage_counts)
       for (const Prefix prefix : {Prefix::inclusive, Prefix::exclusive}) {
         GuardedVector<Affine> send(testing::maps_of(me.rank(), count)), result(count);
         testing::Length length{count};
@@ -133,7 +133,7 @@ TEST_P(Stages, ScanWholeKeepsRankOrder) {
 
 TEST_P(Stages, GatherAndScatter) {
   at_every_leader([&](Member& me, auto& stage, int leader) {
-    for (const std::size_t count : counts) {
+    for (const std::size_t count : stage_counts) {
       const bool leads = me.rank() == leader;
       const auto n = static_cast<std::size_t>(me.size());
       GuardedVector<double> send(testing::vector_of(me.rank(), count, 4)), blocks(leads ? n * count : 0),
@@ -156,7 +156,7 @@ TEST(SharedStage, SlicesThereAndBack) {
   on_a_node(Within::shared_memory, []<class Stage>(Member& me, Stage& stage, int leader) {
     const int leaders = leader + 1;
     if constexpr (SplittingStage<Stage>) {
-      for (const std::size_t count : counts)
+      for (const std::size_t count : stage_counts)
         for (const bool in_place : {false, true}) {
           const auto values = testing::vector_of(me.rank(), count, 5);
           const Slices slices(count * sizeof(double), sizeof(double), leaders);

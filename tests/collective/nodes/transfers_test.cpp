@@ -29,7 +29,7 @@ class Kept {
 constexpr std::size_t long_blocks[] = {1, 400, 1 << 20};
 
 std::vector<double> placed(const Places& places, int ranks, int round) {
-  std::vector<double> all(places.elements(), testing::untouched);
+  std::vector<double> all(places.elements(), testing::untouched_value);
   for (int rank = 0; rank < ranks; ++rank) {
     const auto theirs = testing::vector_of(rank, places.count(rank), round);
     std::copy(theirs.begin(), theirs.end(), all.begin() + static_cast<std::ptrdiff_t>(places.first(rank)));
@@ -50,7 +50,7 @@ void expect_gather(Member& me, int root, const std::vector<std::size_t>& counts,
     });
     return;
   }
-  GuardedVector<double> receive(std::vector<double>(places.elements(), testing::untouched));
+  GuardedVector<double> receive(std::vector<double>(places.elements(), testing::untouched_value));
   std::byte* place = receive.bytes() + places.view().offset_of(root);
   if (in_place) std::memcpy(place, own.bytes(), own.size_bytes());
   me.on_stage([&](auto& stage) {
@@ -142,7 +142,8 @@ void expect_alltoall(Member& me, const CountOf& count_of, std::size_t long_block
     in_counts.push_back(count_of(other, me.rank()));
   }
   const Places out(out_counts), in(in_counts);
-  std::vector<double> sent(out.elements(), testing::untouched), wanted(in.elements(), testing::untouched);
+  std::vector<double> sent(out.elements(), testing::untouched_value),
+      wanted(in.elements(), testing::untouched_value);
   const auto fill = [&](std::vector<double>& all, const Places& places, int other, int from, int to) {
     const auto block = testing::vector_of(from, places.count(other), to);
     std::copy(block.begin(), block.end(), all.begin() + static_cast<std::ptrdiff_t>(places.first(other)));
@@ -151,7 +152,7 @@ void expect_alltoall(Member& me, const CountOf& count_of, std::size_t long_block
     fill(sent, out, other, me.rank(), other);
     fill(wanted, in, other, other, me.rank());
   }
-  GuardedVector<double> send(sent), receive(std::vector<double>(in.elements(), testing::untouched));
+  GuardedVector<double> send(sent), receive(std::vector<double>(in.elements(), testing::untouched_value));
   Kept kept[4];
   const auto room = [&](std::size_t which, std::size_t bytes) { return kept[which].of(bytes); };
   const Blocks out_blocks = out.view(), in_blocks = in.view();

@@ -48,6 +48,6 @@ class Places {
 };
 
 /// What lies in a gap.
-inline constexpr double untouched = -12345.5;
+inline constexpr double untouched_value = -12345.5;
 
 }  // namespace espalier::testing

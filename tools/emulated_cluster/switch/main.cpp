@@ -24,7 +24,7 @@
 #include "options.hpp"
 #include "switch.hpp"
 
-static std::atomic<bool> stop = false;  // lock-free, so a signal handler may set it
+static std::atomic<bool> stopped = false;  // lock-free, so a signal handler may set it
 
 static void be_punctual() {
   prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
@@ -41,7 +41,7 @@ static void end_with_parent(pid_t parent) {
 
 static void end_on_signals() {
   struct sigaction action = {};
-  action.sa_handler = [](int) { stop.store(true, std::memory_order_relaxed); };
+  action.sa_handler = [](int) { stopped.store(true, std::memory_order_relaxed); };
   sigset_t blocked;
   sigemptyset(&blocked);
   for (const int number : {SIGTERM, SIGINT}) {
@@ -59,7 +59,7 @@ int main(int argc, char** argv) try {
   be_punctual();
   std::puts("ready");
   std::fflush(stdout);
-  joined.run(stop);
+  joined.run(stopped);
   joined.print_counts();
   return 0;
 } catch (const std::exception& error) {
