@@ -13,6 +13,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 BUILD = ROOT / "build"
 RESULTS = BUILD / "log" / "tests"
+AT_ONCE = min(os.cpu_count() or 1, 4)
 
 
 @dataclass
@@ -122,6 +123,9 @@ def pytest(name: str, *paths: str) -> Totals:
         "no:cacheprovider",
         "-ra",
         f"--junitxml={report}",
+        # Most tests wait for launchers most of the time.
+        f"--numprocesses={AT_ONCE}",
+        "--dist=worksteal",
         *paths,
     ]
     if not sys.stdout.isatty():

@@ -38,8 +38,11 @@ def compare(host: Host) -> Path:
     if target.exists() and target.stat().st_mtime > newest:
         return target
     target.parent.mkdir(parents=True, exist_ok=True)
-    done = subprocess.run(_command(host, target), capture_output=True, text=True)
+    # Under a name of its own until it is whole: another process may be building it too.
+    unfinished = target.with_name(f"compare.{os.getpid()}")
+    done = subprocess.run(_command(host, unfinished), capture_output=True, text=True)
     if done.returncode:
         lines = done.stderr.strip().splitlines()
         raise Problem(f"cannot build {target} for {host.title}: {lines[0] if lines else 'the compiler says nothing'}")
+    os.replace(unfinished, target)
     return target

@@ -104,7 +104,7 @@ def test_ranks_leave_their_launchers_session(tmp_path, name):
 
 @needs_host
 @pytest.mark.parametrize("collective", NAMES)
-@pytest.mark.parametrize("reused", [False, True])
+@pytest.mark.parametrize("reused", [False, pytest.param(True, marks=pytest.mark.full)])
 def test_wrong_results_are_seen(tmp_path, collective, reused):
     options = ["--collectives", collective, "--sizes", "1024"] + (["--reused"] if reused else [])
     assert run(tmp_path, 2, build(tmp_path, "-DLIE"), *options)["end"]["wrong"] > 0

@@ -41,8 +41,9 @@ def test_every_result_is_right_on_one_host(launch, ranks):
     passed(launch(hosts.HOSTS["mpich"], ranks, "checked", env=settings(), timeout=300))
 
 
-@pytest.mark.parametrize("name", ["mpich-abi", "impi-abi"])
-@pytest.mark.parametrize("ranks", [pytest.param(2, marks=pytest.mark.full), 5])
+@pytest.mark.parametrize("name, ranks", [("mpich-abi", 5), ("impi-abi", 2),
+                                         *(pytest.param(*case, marks=pytest.mark.full)
+                                           for case in (("mpich-abi", 2), ("impi-abi", 5)))])
 def test_standard_abi(launch, name, ranks, statistics):
     host = hosts.HOSTS[name]
     run = launch(host, ranks, "checked", *arguments_for(host), env=settings(**statistics.env))

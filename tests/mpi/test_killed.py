@@ -92,6 +92,7 @@ def check_nothing_left(before, mark, moment):
     assert not alive(processes_with(mark)), f"processes outlived a job killed after {moment}"
 
 
+@pytest.mark.alone
 @pytest.mark.slow
 def test_kill_the_job(host):
     random.seed(host.name)
@@ -115,6 +116,7 @@ def test_kill_the_job(host):
         check_nothing_left(before, mark, f"{moment:.3f} s ({'running' if number % 2 else 'starting'})")
 
 
+@pytest.mark.alone
 @pytest.mark.needs_espalier
 def test_kill_one_rank(host):
     """One rank dies by itself; the launcher ends the others, and the last of them leaves nothing."""

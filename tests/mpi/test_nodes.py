@@ -66,9 +66,13 @@ def test_every_algorithm_between_nodes(launch, collective, algorithm, statistics
         assert ran(statistics, collective) == {algorithm}
 
 
-@pytest.mark.parametrize("settings", [{"ESPALIER_NODE_STAGE": "p2p"}, {"ESPALIER_LEADERS": "all"}, {"ESPALIER_LEADERS": "2"},
-                                      {"ESPALIER_NETWORK_TREE": "chain"}, {"ESPALIER_WAIT": "sleep"}], ids=str)
-@pytest.mark.parametrize("layout", [(7, "3+1+3"), (8, "4:cyclic")], ids=lambda layout: layout[1])
+SETTINGS = [{"ESPALIER_NODE_STAGE": "p2p"}, {"ESPALIER_LEADERS": "all"}, {"ESPALIER_LEADERS": "2"},
+            {"ESPALIER_NETWORK_TREE": "chain"}, {"ESPALIER_WAIT": "sleep"}]
+
+
+@pytest.mark.parametrize("settings", SETTINGS, ids=str)
+@pytest.mark.parametrize("layout", [(7, "3+1+3"), pytest.param((8, "4:cyclic"), marks=pytest.mark.full)],
+                         ids=lambda layout: layout[1])
 def test_settings(launch, layout, settings):
     check(launch, hosts.HOSTS["mpich"], layout, SHORT, **settings)
 
