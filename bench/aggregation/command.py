@@ -14,7 +14,7 @@ from aggregation import trees
 from cluster import jobs, summary
 from cluster.settings import Settings
 from emulated_cluster import Cluster, ClusterError, obstacle, parse_layout
-from espalier import aggregation_tree, bench_build, bench_machine, bench_process
+from espalier import aggregation_tree, bench_build, bench_file, bench_machine, bench_process
 from espalier.bench_hosts import find, preload
 from espalier.install import library
 from espalier.problem import Problem
@@ -141,8 +141,7 @@ def _main(options: argparse.Namespace) -> int:
         "jobs": entries,
     }
     target = options.json or Path(__file__).resolve().parents[2] / "build" / "bench" / "aggregation.json"
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(json.dumps(document, indent=1) + "\n")
+    bench_file.save(document, target)
     _print(points)
     print(f"written: {target}")
     return 0
