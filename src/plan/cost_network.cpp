@@ -21,7 +21,7 @@ Cost blocks_cost(Collective collective, const NetworkPlan& plan, const Wire& wir
                  double bytes) {
   if (plan.algorithm == Algorithm::ring) return allgather_ring(wire, nodes, ranks * bytes);
   if (plan.algorithm == Algorithm::dissemination)
-    return allgather_bruck(wire, nodes, ranks * bytes, parts_a_round);
+    return allgather_bruck(wire, nodes, ranks * bytes, parts_a_round(nodes));
   const bool to_all = collective == Collective::alltoall || collective == Collective::alltoallv;
   const double block = to_all ? bytes / nodes / ranks : bytes;
   if (block < static_cast<double>(plan.segment)) return messages(wire, nodes - 1, ranks * block);
@@ -66,7 +66,7 @@ Cost network_cost(Collective collective, const NetworkPlan& plan, const Wire& wi
   const bool is_scan = collective == Collective::scan || collective == Collective::exscan;
   switch (plan.algorithm) {
     case Algorithm::dissemination:
-      return collective == Collective::barrier ? dissemination(wire, nodes, parts_a_round)
+      return collective == Collective::barrier ? dissemination(wire, nodes, parts_a_round(nodes))
                                                : partial_reductions(wire, nodes, bytes);
     case Algorithm::tree:
       return tree_cost(collective, plan.tree, wire, nodes, bytes);
@@ -80,8 +80,8 @@ Cost network_cost(Collective collective, const NetworkPlan& plan, const Wire& wi
     case Algorithm::recursive_doubling:
       return is_scan ? scan_doubling(wire, nodes, bytes) : recursive_doubling(wire, nodes, bytes);
     case Algorithm::gather_all:
-      return is_scan ? scan_gather_all(wire, nodes, vectors, bytes, parts_a_round)
-                     : gather_all(wire, nodes, bytes, parts_a_round);
+      return is_scan ? scan_gather_all(wire, nodes, vectors, bytes, parts_a_round(nodes))
+                     : gather_all(wire, nodes, bytes, parts_a_round(nodes));
     case Algorithm::chain:
       return chain(wire, nodes, bytes);
     case Algorithm::transpose:

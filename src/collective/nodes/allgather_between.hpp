@@ -81,9 +81,9 @@ inline std::vector<Stretch> stretches(std::span<const std::size_t> edges, int fi
 template <Network N>
 Task allgather_disseminated(N peers, std::byte* whole, std::vector<std::size_t> edges) {
   const int n = peers.size(), me = peers.rank();
-  for (int distance = 1; distance < n; distance *= parts_a_round) {
+  for (int distance = 1; distance < n; distance *= parts_a_round(n)) {
     std::vector<decltype(peers.receive(0, whole, 0))> under_way;
-    for (int way = 1; way < parts_a_round && way * distance < n; ++way) {
+    for (int way = 1; way < parts_a_round(n) && way * distance < n; ++way) {
       const int first = way * distance, some = std::min(distance, n - first);
       const int above = around(me + first, n), below = around(me - first, n);
       for (const Stretch& s : detail::stretches(edges, above, some))

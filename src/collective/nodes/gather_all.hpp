@@ -1,4 +1,4 @@
-// All blocks to all peers in ceil(log_ways n) rounds, whatever n is (Bruck's allgather, with several partners
+// All blocks to all peers in ceil(log_p n) rounds of p parts, whatever n is (Bruck's allgather, with several partners
 // a round). With it short vectors are reduced in rank order, everywhere alike.
 #pragma once
 
@@ -17,9 +17,9 @@ inline std::size_t bruck_place(int other, int me, int n) {
 template <Network N>
 Task allgather_bruck(N peers, std::byte* blocks, std::size_t bytes) {
   const int n = peers.size(), me = peers.rank();
-  for (int distance = 1; distance < n; distance *= parts_a_round) {
+  for (int distance = 1; distance < n; distance *= parts_a_round(n)) {
     std::vector<decltype(peers.receive(0, blocks, bytes))> under_way;
-    for (int way = 1; way < parts_a_round && way * distance < n; ++way) {
+    for (int way = 1; way < parts_a_round(n) && way * distance < n; ++way) {
       const int first = way * distance;
       const std::size_t some = static_cast<std::size_t>(std::min(distance, n - first)) * bytes;
       under_way.push_back(
