@@ -87,7 +87,15 @@ ESPALIER_API int espalier_allgather(espalier_comm* comm, const void* send, void*
  * all. Blocks may be empty, lie in any order and leave gaps; they must not overlap. */
 ESPALIER_API int espalier_allgatherv(espalier_comm* comm, const void* send, void* receive, const size_t* bytes,
                                      const size_t* offsets);
-/* The same at the root alone; `receive`, `bytes` and `offsets` mean nothing elsewhere and may be NULL. In place, at the root
+/* The same without a copy for each rank: the blocks are put together once on each node, in memory that its ranks share, and
+ * lent to them. *whole: where they begin; block r lies at offsets[r] from there, without gaps, in the order of the nodes and
+ * of the ranks on them (rank order on one node); `offsets` has room for an entry for each rank. `send`, which is not in
+ * place, is this rank's own again on return. What is lent is to be read, never written, and only until this rank's next
+ * collective on `comm`, or until it frees it; nobody else can change it before. Where a node's shared memory is spent, each
+ * of its ranks gets a copy to itself. With no data at all *whole is NULL. */
+ESPALIER_API int espalier_allgatherv_lent(espalier_comm* comm, const void* send, const size_t* bytes, const void** whole,
+                                          size_t* offsets);
+/* The same as allgatherv at the root alone; `receive`, `bytes` and `offsets` mean nothing elsewhere and may be NULL. In place, at the root
  * only: its own block is in its place. In gatherv a rank says in `send_bytes` how much it brings: bytes[r] at the root. */
 ESPALIER_API int espalier_gather(espalier_comm* comm, const void* send, void* receive, size_t bytes, int root);
 ESPALIER_API int espalier_gatherv(espalier_comm* comm, const void* send, size_t send_bytes, void* receive,

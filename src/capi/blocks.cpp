@@ -1,4 +1,6 @@
 // The collectives that move blocks.
+#include <algorithm>
+
 #include "capi/checks.hpp"
 
 using namespace espalier::capi;
@@ -22,6 +24,23 @@ int espalier_allgatherv(espalier_comm* comm, const void* send, void* receive, co
     const Blocks blocks = blocks_of(communicator, receive, bytes, offsets, "receive");
     check_buffer(send, blocks.bytes_of(communicator.rank()), "send");
     check_done(communicator.allgatherv(source_of(send), receive, blocks));
+  });
+}
+
+int espalier_allgatherv_lent(espalier_comm* comm, const void* send, const size_t* bytes, const void** whole,
+                             size_t* offsets) {
+  return guarded([&] {
+    Communicator& communicator = checked(comm);
+    if (!bytes || !whole || !offsets)
+      throw CodedError(ESPALIER_ERR_ARGUMENT, "bytes, whole and offsets must not be NULL");
+    if (send == ESPALIER_IN_PLACE)
+      throw CodedError(ESPALIER_ERR_ARGUMENT, "send is ESPALIER_IN_PLACE, and there is no receive buffer");
+    const std::span<const std::size_t> all(bytes, static_cast<std::size_t>(communicator.size()));
+    check_buffer(send, all[static_cast<std::size_t>(communicator.rank())], "send");
+    espalier::runtime::Lent lent;
+    check_done(communicator.allgatherv_lent(send, all, lent));
+    *whole = lent.whole;
+    std::copy(lent.offsets.begin(), lent.offsets.end(), offsets);
   });
 }
 

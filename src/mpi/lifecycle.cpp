@@ -15,6 +15,7 @@
 #include "mpi/progress.hpp"
 #include "mpi/transport.hpp"
 #include "plan/selector.hpp"
+#include "runtime/kept_windows.hpp"
 #include "runtime/process.hpp"
 #include "runtime/sharp_start.hpp"
 #include "runtime/statistics.hpp"
@@ -85,7 +86,17 @@ runtime::Bootstrap alone() {
           }};
 }
 
+/// Where one fails, the ranks are past helping; the job ends anyway.
+void leave_windows() {
+  try {
+    runtime::Process::instance().kept_windows().leave_all();
+  } catch (const Error& error) {
+    std::fprintf(stderr, "espalier: at the end of the job: %s\n", error.what());
+  }
+}
+
 void tear_down() {
+  leave_windows();
   communicators::retire_all();
   communicators::close();
   progress::close();

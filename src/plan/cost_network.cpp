@@ -16,10 +16,15 @@ Cost tree_cost(Collective collective, const tree::Spec& spec, const Wire& wire, 
   return tree_up(tree, wire, bytes) + tree_down(tree, wire, bytes);
 }
 
+// A notification takes as long as the message that carries it.
+bool is_ring(Algorithm algorithm) {
+  return algorithm == Algorithm::ring || algorithm == Algorithm::notified_ring;
+}
+
 // `ranks` blocks of each node, or of an alltoall as many for each other rank.
 Cost blocks_cost(Collective collective, const NetworkPlan& plan, const Wire& wire, int nodes, int ranks,
                  double bytes) {
-  if (plan.algorithm == Algorithm::ring) return allgather_ring(wire, nodes, ranks * bytes);
+  if (is_ring(plan.algorithm)) return allgather_ring(wire, nodes, ranks * bytes);
   if (plan.algorithm == Algorithm::dissemination)
     return allgather_bruck(wire, nodes, ranks * bytes, parts_a_round(nodes));
   const bool to_all = collective == Collective::alltoall || collective == Collective::alltoallv;
@@ -48,7 +53,7 @@ bool moves_blocks(Collective collective) {
 
 int leaders_of(Collective collective, const NetworkPlan& plan, int ranks_per_node, bool node_has_memory) {
   const bool is_split =
-      collective == Collective::allreduce || (plan.algorithm == Algorithm::ring && moves_blocks(collective));
+      collective == Collective::allreduce || (is_ring(plan.algorithm) && moves_blocks(collective));
   if (!is_split || !node_has_memory) return 1;
   return plan.leaders == 0 ? ranks_per_node : std::min(plan.leaders, ranks_per_node);
 }

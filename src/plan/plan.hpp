@@ -31,9 +31,10 @@ enum class Algorithm : unsigned char {
   transpose,           ///< every node does one slice of the elements for all ranks
   allreduce,           ///< an allreduce, of which every rank keeps its block
   sharp,               ///< on aggregation nodes inside the network (SHARP)
+  notified_ring,       ///< a ring through a window, whose notifications all ranks of a node see (NOTIFY II)
 };
 
-inline constexpr std::array<std::string_view, 17> algorithm_names = {"host",
+inline constexpr std::array<std::string_view, 18> algorithm_names = {"host",
                                                                      "exchange",
                                                                      "central",
                                                                      "tree",
@@ -49,7 +50,8 @@ inline constexpr std::array<std::string_view, 17> algorithm_names = {"host",
                                                                      "chain",
                                                                      "transpose",
                                                                      "allreduce",
-                                                                     "sharp"};
+                                                                     "sharp",
+                                                                     "notified-ring"};
 
 constexpr std::string_view to_string(Algorithm algorithm) {
   return algorithm_names[static_cast<std::size_t>(algorithm)];
@@ -91,7 +93,7 @@ constexpr int parts_a_round(int leaders) { return leaders <= 6 ? leaders : 4; }
 /// The network stage of a communicator that spans nodes; its node stages have a Plan each.
 struct NetworkPlan {
   Algorithm algorithm = Algorithm::host;
-  /// Bytes that travel while the node works on others. Allgather by `ring`: of a block. Gather, scatter and
+  /// Bytes that travel while the node works on others. Allgather by a ring: of a block. Gather, scatter and
   /// alltoall: so long a rank's block travels by itself, not with those of its node.
   std::size_t segment = 128 * 1024;
   int leaders = 1;  ///< ranks of each node that carry a share of an allreduce or allgather; 0: all

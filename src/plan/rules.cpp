@@ -307,7 +307,7 @@ std::vector<Algorithm> network_algorithms_of(Collective collective) {
       return {Algorithm::host, Algorithm::allreduce, Algorithm::transpose};
     case Collective::allgather:
     case Collective::allgatherv:
-      return {Algorithm::host, Algorithm::dissemination, Algorithm::ring};
+      return {Algorithm::host, Algorithm::dissemination, Algorithm::ring, Algorithm::notified_ring};
     case Collective::gather:
     case Collective::gatherv:
     case Collective::scatter:

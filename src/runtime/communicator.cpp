@@ -54,7 +54,8 @@ Communicator::State::~State() {
   auto* life = reinterpret_cast<memory::FlagLine*>(arena.at(share.offset) + layout.life());
   if (life->step.fetch_add(1, std::memory_order_acq_rel) + 1 != static_cast<memory::Step>(layout.ranks))
     return;
-  if (area_share) arena.free(area_share);
+  for (const NodeArea* each : {&area, &ring})
+    if (each->share) arena.free(each->share);
   arena.free(share);
 }
 

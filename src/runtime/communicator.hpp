@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/collective.hpp"
 #include "collective/blocks.hpp"
@@ -22,6 +23,12 @@ struct UserOperation {
 };
 
 using collective::Blocks;
+
+/// What the ranks of a node read in common. Nobody writes there.
+struct Lent {
+  const std::byte* whole = nullptr;
+  std::vector<std::size_t> offsets;  ///< of each rank's block from there
+};
 
 class Spanning;
 
@@ -69,6 +76,10 @@ class Communicator {
   bool allgather(const void* send, void* receive, std::size_t bytes);
   /// blocks.bytes[rank()] of this rank; `blocks` says how long all blocks are and where they go.
   bool allgatherv(const void* send, void* receive, const Blocks& blocks);
+  /// The same without a copy for each rank: the blocks, which have bytes[rank] bytes, are put together once
+  /// on each node, and `lent` says where, until this rank's next collective on the communicator. Where a node
+  /// has no memory for that, each rank has the whole to itself.
+  bool allgatherv_lent(const void* send, std::span<const std::size_t> bytes, Lent& lent);
   /// The same at the root alone: `receive` and `blocks` mean nothing elsewhere.
   bool gather(const void* send, void* receive, std::size_t bytes, int root);
   bool gatherv(const void* send, std::size_t bytes, void* receive, const Blocks& blocks, int root);
@@ -111,6 +122,7 @@ class Communicator {
   std::string refusal_;
   std::unique_ptr<State> state_;
   std::unique_ptr<Spanning> spanning_;
+  std::vector<std::byte> alone_;  // what has been lent, where there is no memory in common
 };
 
 }  // namespace espalier::runtime

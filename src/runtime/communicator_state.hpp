@@ -3,13 +3,14 @@
 #pragma once
 
 #include <cstring>
+#include <limits>
 
-#include "collective/nodes/allgather_shared.hpp"
 #include "machine/host_machine.hpp"
 #include "plan/selector.hpp"
 #include "runtime/agreement.hpp"
 #include "runtime/communicator.hpp"
 #include "runtime/node.hpp"
+#include "runtime/node_area.hpp"
 #include "runtime/places.hpp"
 #include "runtime/recorder.hpp"
 
@@ -50,8 +51,10 @@ struct Communicator::State {
   plan::Selector selector;
   Places places;
   machine::HostMachine machine;
-  memory::Share area_share;  ///< none: no area yet; of a communicator that spans nodes (spanning_area.cpp)
-  collective::nodes::SharedArea area;
+  NodeArea area;         ///< where an allgather is put together
+  bool is_lent = false;  ///< what lies there, to the ranks of a communicator on one node
+  std::size_t no_area_of = std::numeric_limits<std::size_t>::max();  ///< so much the arena did not have then
+  NodeArea ring;  ///< the same through a window (spanning_ring.cpp)
 
  private:
   template <class Body>

@@ -4,13 +4,15 @@
 
 #include "network/endpoint.hpp"
 #include "runtime/driven_windows.hpp"
+#include "runtime/kept_windows.hpp"
 #include "runtime/node.hpp"
 #include "runtime/standing.hpp"
 #include "runtime/tags.hpp"
 
 namespace espalier::runtime {
 
-Process::Process() : windows_(std::make_unique<DrivenWindows>()) {}
+Process::Process()
+    : windows_(std::make_unique<DrivenWindows>()), kept_windows_(std::make_unique<KeptWindows>()) {}
 Process::~Process() = default;
 
 Process& Process::instance() {

@@ -21,6 +21,7 @@ struct HostProgress {
 };
 
 class DrivenWindows;
+class KeptWindows;
 class NodeState;
 class Tags;
 
@@ -76,6 +77,7 @@ class Process {
   }
   void drive_windows();
   DrivenWindows& windows() { return *windows_; }
+  KeptWindows& kept_windows() { return *kept_windows_; }
 
  private:
   Process();
@@ -85,6 +87,7 @@ class Process {
   std::unique_ptr<Tags> tags_;
   std::unique_ptr<network::OneSidedHost> one_sided_;
   std::unique_ptr<DrivenWindows> windows_;
+  std::unique_ptr<KeptWindows> kept_windows_;  // after those, which they leave when they go
   std::unique_ptr<Bootstrap> world_;
   std::unique_ptr<network::OutOfBand> out_of_band_;  // as long as the job
   std::unique_ptr<network::SharpJob> sharp_;

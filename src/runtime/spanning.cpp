@@ -2,9 +2,11 @@
 #include "runtime/spanning.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <numeric>
 
 #include "base/config.hpp"
+#include "base/error.hpp"
 #include "runtime/process.hpp"
 #include "runtime/spanning_serve.hpp"
 #include "runtime/tags.hpp"
@@ -57,6 +59,12 @@ Spanning::Spanning(const Agreement& agreement, int rank)
 }
 
 Spanning::~Spanning() {
+  try {
+    leave_ring();
+  } catch (const Error& error) {
+    std::fprintf(stderr, "espalier: rank %d, freeing a communicator of %d ranks: %s\n", rank_,
+                 nodes_.placement.ranks(), error.what());
+  }
   // At finalize the process may have left already.
   if (Tags* tags = Process::instance().tags()) tags->give_back(nodes_.tags);
 }

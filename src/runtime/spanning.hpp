@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "collective/nodes/allgather.hpp"
+#include "collective/nodes/allgather_window.hpp"
 #include "collective/nodes/allreduce.hpp"
 #include "collective/nodes/bcast.hpp"
 #include "collective/scan.hpp"
@@ -19,7 +20,9 @@
 #include "plan/selector.hpp"
 #include "runtime/agreement.hpp"
 #include "runtime/communicator.hpp"
+#include "runtime/node_area.hpp"
 #include "runtime/offload.hpp"
+#include "runtime/window.hpp"
 
 namespace espalier::runtime {
 
@@ -46,6 +49,7 @@ class Spanning {
 
   bool allgather(const void* send, void* receive, std::size_t bytes);
   bool allgatherv(const void* send, void* receive, const Blocks& blocks);
+  bool allgatherv_lent(const void* send, std::span<const std::size_t> bytes, Lent& lent);
   bool gather(const void* send, void* receive, std::size_t bytes, int root);
   bool gatherv(const void* send, std::size_t bytes, void* receive, const Blocks& blocks, int root);
   bool scatter(const void* send, void* receive, std::size_t bytes, int root);
@@ -88,7 +92,7 @@ class Spanning {
   void on_stage(Body body);
   /// Whether the aggregation nodes do this call; null: a barrier. If not, passed_over_ says why.
   bool offloads(Collective collective, std::size_t bytes, const reduce::Operation* operation);
-  std::string why_not_offloaded(Collective collective);
+  std::string why_passed_over(Collective collective, const plan::NetworkPlan& plan);
   template <class Body>
   void offload(Collective collective, std::size_t bytes, Body body);
   void barrier_offloaded();
@@ -107,12 +111,27 @@ class Spanning {
   /// Whether each node's ranks have an area of so many bytes in common; agreed by all ranks, which is a
   /// collective where the area has to grow.
   bool have_area(std::size_t bytes);
-  bool grow_area(std::size_t bytes);
+  /// True on all ranks if it is on all.
+  bool agreed(bool mine);
+  /// Whether there is a window for a notified ring that moves so much at once; agreed likewise. If not,
+  /// no_ring_ says why.
+  bool have_ring(std::size_t total);
+  bool grow_ring(std::size_t bytes, int ids);
+  std::byte* ring_memory(std::size_t bytes);
+  void leave_ring();
+  Bootstrap own_bootstrap();
   template <class B>
   bool allgather_blocks(Collective collective, const void* send, void* receive, const B& blocks);
+  /// Where the whole lies, in memory of the node's or of this rank's, until the next such call.
   template <class B>
-  void allgather_everywhere(const collective::nodes::Allgather<B>& call, Collective collective,
-                            const plan::NetworkPlan& plan);
+  const std::byte* allgather_everywhere(const collective::nodes::Allgather<B>& call, Collective collective,
+                                        const plan::NetworkPlan& plan);
+  void take_back();
+  plan::Algorithm allgather_algorithm(Collective collective, std::size_t mean, std::size_t at_once);
+  /// The same through the window.
+  template <class B>
+  const std::byte* allgather_notified(const collective::nodes::Allgather<B>& call, Collective collective,
+                                      const plan::NetworkPlan& plan);
   template <class B>
   bool gather_blocks(Collective collective, const void* send, std::size_t bytes, void* receive,
                      const B& blocks, int root);
@@ -155,6 +174,12 @@ class Spanning {
   std::unique_ptr<Offload> offload_;
   std::string passed_over_;  // why they did not do the call that is under way
   Room vectors_, scratch_, whole_;
+  bool is_lent_ = false;    // the last allgather's whole, to this node's ranks
+  Room alone_;              // a window's memory where this rank is alone on its node
+  Window* ring_ = nullptr;  // kept by the process (KeptWindows)
+  collective::nodes::WindowUse ring_use_;
+  std::string no_ring_;  // why the last notified ring was not to be had
+  std::size_t no_ring_of_ = std::numeric_limits<std::size_t>::max();  // so long a window failed
   std::array<Room, 4> exchanged_;                                     // what an alltoall sets aside
   std::size_t area_bytes_ = 0;                                        // that all nodes have
   std::size_t no_area_of_ = std::numeric_limits<std::size_t>::max();  // so much a node could not give

@@ -22,7 +22,8 @@ bool Spanning::offloads(Collective collective, std::size_t bytes, const reduce::
 }
 
 /// For the statistics. What offloads() has found out holds for one call.
-std::string Spanning::why_not_offloaded(Collective collective) {
+std::string Spanning::why_passed_over(Collective collective, const plan::NetworkPlan& plan) {
+  if (plan.algorithm == plan::Algorithm::notified_ring) return no_ring_;
   const bool might = collective == Collective::barrier || collective == Collective::reduce ||
                      collective == Collective::allreduce;
   if (offload_) return std::exchange(passed_over_, "");

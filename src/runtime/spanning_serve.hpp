@@ -71,7 +71,7 @@ bool Spanning::serve_as(plan::Algorithm ran, Collective collective, std::size_t 
   static const machine::Waiter nobody_waits;
   const plan::NetworkPlan& plan = selector_(collective, bytes);
   if (plan.algorithm == plan::Algorithm::host) return false;
-  const std::string passed_over = why_not_offloaded(collective);
+  const std::string passed_over = why_passed_over(collective, plan);
   const statistics::Recorder recorder(
       {collective, bytes, nodes_.placement.ranks(), ran, statistics::Carrier::messages, &passed_over},
       state_ ? state_->machine.waiter() : nobody_waits);

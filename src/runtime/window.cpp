@@ -214,6 +214,16 @@ Window::~Window() {
 
 void Window::close() {
   view_->close();
+  give_tags_back();
+}
+
+void Window::leave() {
+  if (choice_.transport != WindowTransport::message) return close();
+  view_->drain();
+  give_tags_back();
+}
+
+void Window::give_tags_back() {
   // At finalize the process may have left already.
   if (Tags* tags = Process::instance().tags(); tags && tags_ >= 0) tags->give_back(tags_);
   tags_ = -1;

@@ -41,10 +41,14 @@ class Window {
 
   /// Collective: returns when nothing is under way to or from this rank any more.
   void close();
+  /// The same for a caller who knows that nothing is aimed at this rank any more, and nothing will be. Local
+  /// where messages carry the window; collective where the host's own windows do. Throws Error.
+  void leave();
 
  private:
   class Negotiation;
   Window() = default;
+  void give_tags_back();
 
   int rank_ = 0;
   std::unique_ptr<WindowSegment> segment_;

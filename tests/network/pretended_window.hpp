@@ -50,6 +50,14 @@ class PretendedWindows {
       all_->deliver_some();
       return at(id).load(std::memory_order_acquire);
     }
+    std::uint32_t peek(int id) { return at(id).load(std::memory_order_acquire); }
+    template <class Done>
+    void drive_until(Done done) {
+      while (!done()) {
+        all_->deliver_some();
+        std::this_thread::yield();
+      }
+    }
     std::uint32_t reset(int id) { return at(id).exchange(0, std::memory_order_acq_rel); }
     int wait_some(int first, int count) {
       for (;;) {

@@ -17,7 +17,7 @@ template <class B>
 struct Allgather {
   int rank;
   const void* own;  ///< may be in its place in `receive`
-  void* receive;
+  void* receive;    ///< null: nobody wants the data but where they have been put together
   const B& blocks;  ///< of all ranks, in `receive`
   const Placement& placement;
   const NodeOrder& order;
@@ -28,12 +28,14 @@ struct Allgather {
   /// From the whole in node order to their places here, but for this rank's own.
   template <class Copy>
   void unpack(const std::byte* whole, int from_node, Copy copy) const {
+    if (!receive) return;
     for (const int source : placement.ranks_of[static_cast<std::size_t>(from_node)])
       if (const std::size_t bytes = blocks.bytes_of(source); bytes > 0 && source != rank)
         copy(at(receive, blocks.offset_of(source)), whole + order.begin_of(source), bytes);
   }
   template <class Copy>
   void place_own(Copy copy) const {
+    if (!receive) return;
     std::byte* target = at(receive, blocks.offset_of(rank));
     if (const std::size_t bytes = blocks.bytes_of(rank); bytes > 0 && own != target) copy(target, own, bytes);
   }
@@ -44,9 +46,11 @@ inline std::size_t ring_block(const plan::NetworkPlan& plan) {
   return std::min(plan.segment, network::Transport::longest);
 }
 
-/// Whether the data go around a ring; what is longer than a message does in any case.
+/// Whether the data go around a ring of messages; what is longer than a message does in any case, and so does
+/// what cannot go around one of windows (allgather_window.hpp).
 inline bool goes_around(const plan::NetworkPlan& plan, const NodeOrder& order) {
-  return plan.algorithm == plan::Algorithm::ring || order.total() > network::Transport::longest;
+  return plan.algorithm == plan::Algorithm::ring || plan.algorithm == plan::Algorithm::notified_ring ||
+         order.total() > network::Transport::longest;
 }
 
 template <Network N, class Arrived>

@@ -1,12 +1,10 @@
 // Allgather(v) around a ring of windows (NOTIFY II-A, algorithm 1): no rank waits for a certain receiver. A
 // block is written into the window of the node above and notified there; all its ranks see that, and whoever
-// sees it first passes it on. Tested; communicators go around their ring by messages (allgather_between.hpp)
-// until they keep windows.
+// sees it first passes it on.
 #pragma once
 
-#include <sched.h>
-
 #include <atomic>
+#include <cstring>
 #include <vector>
 
 #include "collective/meeting.hpp"
@@ -30,7 +28,7 @@ class WindowHalf {
 
   WindowHalf(std::size_t segment_bytes, int ids, std::uint32_t call)
       : blocks_(static_cast<std::size_t>(ids) / 2),
-        bytes_(segment_bytes / 2 / alignof(Mark) * alignof(Mark)),
+        bytes_(segment_bytes / 2 / alignment * alignment),
         index_(call % 2) {}
 
   /// How many blocks a call may have, and how many bytes.
@@ -40,45 +38,103 @@ class WindowHalf {
   std::size_t mark(std::size_t block) const { return index_ * bytes_ + block * sizeof(Mark); }
   int id(std::size_t block) const { return static_cast<int>(index_ * blocks_ + block); }
 
- private:
-  std::size_t marks() const { return blocks_ * sizeof(Mark); }
-  std::size_t blocks_, bytes_, index_;
-};
-
-/// One rank's part. All ranks of each node take part, in even shares (RingBlocks). The window has more than 4
-/// ids for each node, and room() for the whole in each half.
-template <Machine M, network::Window W, class B>
-class AllgatherWindow {
- public:
-  AllgatherWindow(M& m, W& w, WindowUse& use, const Allgather<B>& call, const Plan& node_plan,
-                  std::size_t block)
-      : m_(m),
-        window_(w),
-        call_(call),
-        meeting_(m, node_plan),
-        value_(next(use)),
-        half_(w.bytes(), w.ids(), value_),
-        blocks_(call.order.edges, std::max(block, least_block()), 1),
-        shares_(call.order.edges, blocks_.block_bytes(), m.size()) {}
-
-  void run() {
-    show_own();
-    const RingBlocks::Share own = shares_.share(window_.node(), m_.rank());
-    for (std::size_t i = 0; i < own.count; ++i) send(window_.node(), own.first + i);
-    if (blocks_.count(window_.node()) == 0 && m_.rank() == 0) send(window_.node(), 0);
-    call_.unpack(whole(), window_.node(), copy_);
-    for (int distance = 1; distance < window_.nodes(); ++distance)
-      expect(around(window_.node() - distance, window_.nodes()));
-    watch();
-    for (int distance = 1; distance < window_.nodes(); ++distance)
-      call_.unpack(whole(), around(window_.node() - distance, window_.nodes()), copy_);
-    window_.flush();
+  /// A segment in which each half has room for so much.
+  static std::size_t segment_bytes(std::size_t room, int ids) {
+    const std::size_t half = marks(static_cast<std::size_t>(ids) / 2) + room + alignment - 1;
+    return 2 * (half / alignment * alignment);
+  }
+  /// So many ids do for any call between so many nodes.
+  static int least_ids(int nodes) { return 8 * nodes; }
+  /// To be called by one rank of each node before the first call: fresh marks.
+  static void prepare(std::byte* segment, std::size_t segment_bytes, int ids) {
+    for (const std::uint32_t call : {0U, 1U}) {
+      const WindowHalf half(segment_bytes, ids, call);
+      std::memset(segment + half.mark(0), 0, half.marks());
+    }
   }
 
  private:
-  struct Expected {
+  static constexpr std::size_t alignment = 64;
+  static std::size_t marks(std::size_t blocks) {
+    return (blocks * sizeof(Mark) + alignment - 1) / alignment * alignment;
+  }
+  std::size_t marks() const { return marks(blocks_); }
+  std::size_t blocks_, bytes_, index_;
+};
+
+/// The ranks of a node that share memory.
+template <Machine M>
+class NodeRanks {
+ public:
+  NodeRanks(M& m, const Plan& plan) : m_(m), meeting_(m, plan) {}
+  int rank() const { return m_.rank(); }
+  int size() const { return m_.size(); }
+  void copy(void* target, const void* source, std::size_t bytes) { m_.copy(target, source, bytes); }
+  /// Until all have come; what each has written before is visible then.
+  void meet() {
+    const Step step = m_.advance(1);
+    meeting_.announce(step);
+    for (const int peer : m_.everybody_else()) meeting_.await(peer, step);
+    m_.finish(step);
+  }
+  /// A step to be finished when this rank reads nothing more.
+  Step begin_reading() { return m_.advance(1); }
+  void end_reading(Step step) { m_.finish(step); }
+
+ private:
+  M& m_;
+  Meeting<M> meeting_;
+};
+
+/// A rank that is alone on its node.
+class NodeOfOne {
+ public:
+  int rank() const { return 0; }
+  int size() const { return 1; }
+  void copy(void* target, const void* source, std::size_t bytes) { std::memcpy(target, source, bytes); }
+  void meet() {}
+  Step begin_reading() { return 0; }
+  void end_reading(Step) {}
+};
+
+/// One rank's part; `node` is one of the two above. Of the ranks of each node the first `carriers` start the
+/// node's own blocks, in even shares (RingBlocks); all of them pass on what comes. The window has more than
+/// WindowHalf::least_ids() ids, and room() for the whole in each half.
+template <network::Window W, class Node, class B>
+class AllgatherWindow {
+ public:
+  AllgatherWindow(W& w, WindowUse& use, const Allgather<B>& call, Node node, int carriers, std::size_t block)
+      : window_(w),
+        call_(call),
+        node_(node),
+        value_(next(use)),
+        half_(w.bytes(), w.ids(), value_),
+        blocks_(call.order.edges, std::max(block, least_block()), 1),
+        shares_(call.order.edges, blocks_.block_bytes(), std::min(carriers, node_.size())),
+        starts_(node_.rank() < carriers) {}
+
+  /// Where the whole lies, in node order: until this rank's next call.
+  std::byte* whole() const { return window_.local() + half_.data(); }
+
+  /// The step that each rank of the node has finished once it reads nothing more in the segment.
+  Step run() {
+    show_own();
+    const Step reading = node_.begin_reading();
+    start_own();
+    for (int distance = 1; distance < window_.nodes(); ++distance)
+      expect(around(window_.node() - distance, window_.nodes()));
+    unpack(window_.node());
+    watch();
+    window_.flush();
+    node_.end_reading(reading);
+    return reading;
+  }
+
+ private:
+  /// What has not come from a node yet.
+  struct Coming {
     int node;
-    std::size_t index;
+    std::vector<std::size_t> missing;
   };
 
   /// So that the numbers suffice: each node may have one block more than its bytes ask for, and one that is
@@ -89,7 +145,6 @@ class AllgatherWindow {
   }
 
   static std::uint32_t next(WindowUse& use) { return use.calls = use.calls + 1 == 0 ? 2 : use.calls + 1; }
-  std::byte* whole() const { return window_.local() + half_.data(); }
   int above() const { return around(window_.node() + 1, window_.nodes()); }
 
   /// Blocks are numbered node by node; each node has a number more than it has blocks, for the empty one.
@@ -101,38 +156,55 @@ class AllgatherWindow {
   }
 
   void send(int node, std::size_t index) {
-    if (window_.nodes() == 1) return;
     const Stretch s = stretch(node, index);
     window_.put_notify(above(), half_.data() + s.offset, whole() + s.offset, s.bytes,
                        half_.id(number(node, index)), value_);
   }
 
-  void expect(int node) {
-    const std::size_t count = std::max<std::size_t>(blocks_.count(node), 1);
-    for (std::size_t i = 0; i < count; ++i) expected_.push_back({node, i});
-  }
-
   /// Until all ranks' blocks are in the segment.
   void show_own() {
     if (const std::size_t bytes = call_.blocks.bytes_of(call_.rank); bytes > 0)
-      m_.copy(whole() + call_.order.begin_of(call_.rank), call_.own, bytes);
-    call_.place_own(copy_);
-    const Step step = m_.advance(1);
-    meeting_.announce(step);
-    for (const int peer : m_.everybody_else()) meeting_.await(peer, step);
-    m_.finish(step);
+      node_.copy(whole() + call_.order.begin_of(call_.rank), call_.own, bytes);
+    call_.place_own(copy());
+    node_.meet();
   }
 
-  /// Until everything has come; looking drives the window. Its own wait is of no use, for the ids still have
-  /// the values of two calls ago.
+  void start_own() {
+    if (window_.nodes() == 1 || !starts_) return;
+    const RingBlocks::Share own = shares_.share(window_.node(), node_.rank());
+    for (std::size_t i = 0; i < own.count; ++i) send(window_.node(), own.first + i);
+    if (blocks_.count(window_.node()) == 0 && node_.rank() == 0) send(window_.node(), 0);
+  }
+
+  void expect(int node) {
+    const std::size_t count = std::max<std::size_t>(blocks_.count(node), 1);
+    Coming& coming = coming_.emplace_back(Coming{node, {}});
+    for (std::size_t i = 0; i < count; ++i) coming.missing.push_back(i);
+  }
+
+  /// Until everything has come and been copied out. The window's wait for ids that are not 0 is of no use,
+  /// for these still have the values of two calls ago.
   void watch() {
-    while (!expected_.empty())
-      if (std::erase_if(expected_, [this](const Expected& e) { return has_come(e); }) == 0) sched_yield();
+    std::size_t open = coming_.size();
+    window_.drive_until([&] {
+      for (Coming& each : coming_)
+        if (!each.missing.empty() && look(each)) --open;
+      return open == 0;
+    });
   }
 
-  bool has_come(const Expected& e) {
-    if (window_.test(half_.id(number(e.node, e.index))) != value_) return false;
-    if (e.node != above() && claim(number(e.node, e.index))) send(e.node, e.index);
+  /// Passes on what has come; true if that was the last of this node's.
+  bool look(Coming& from) {
+    std::erase_if(from.missing, [&](std::size_t index) { return has_come(from.node, index); });
+    if (!from.missing.empty()) return false;
+    unpack(from.node);
+    return true;
+  }
+
+  bool has_come(int node, std::size_t index) {
+    const std::size_t block = number(node, index);
+    if (window_.peek(half_.id(block)) != value_) return false;
+    if (node != above() && claim(block)) send(node, index);
     return true;
   }
 
@@ -142,22 +214,20 @@ class AllgatherWindow {
     return std::atomic_ref(mark).exchange(value_, std::memory_order_relaxed) != value_;
   }
 
-  M& m_;
+  auto copy() {
+    return [this](void* target, const void* source, std::size_t bytes) { node_.copy(target, source, bytes); };
+  }
+  void unpack(int node) { call_.unpack(whole(), node, copy()); }
+
   W& window_;
   const Allgather<B>& call_;
-  Meeting<M> meeting_;
+  Node node_;
   std::uint32_t value_;
   WindowHalf half_;
   RingBlocks blocks_;  // the same on all nodes, however many ranks they have
   RingBlocks shares_;  // the same blocks, among the ranks of this node
-  std::vector<Expected> expected_;
-  struct Copy {
-    M& m;
-    void operator()(void* target, const void* source, std::size_t bytes) const {
-      m.copy(target, source, bytes);
-    }
-  };
-  Copy copy_{m_};
+  bool starts_;
+  std::vector<Coming> coming_;
 };
 
 }  // namespace espalier::collective::nodes

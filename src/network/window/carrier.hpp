@@ -30,6 +30,8 @@ class Carrier {
   /// Lets this rank's own operations, and those that are aimed at it, go on; true if any did. Never blocks.
   virtual bool drive() = 0;
 
+  /// Whether all that this rank has started has left it, requests included; drives.
+  virtual bool has_left() = 0;
   /// The last thing: says that this rank starts nothing more.
   virtual void say_goodbye() = 0;
   /// Whether nothing of this rank is under way, and nothing will come to it any more; drives.

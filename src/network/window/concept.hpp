@@ -39,11 +39,16 @@ concept Window = requires(W w, const W c, int node, std::size_t offset, const vo
 
   /// The value of a notification of this node, 0 when it has not come (acquire); drives progress.
   { w.test(id) } -> std::same_as<std::uint32_t>;
+  /// The same without driving.
+  { w.peek(id) } -> std::same_as<std::uint32_t>;
   /// Sets a notification to 0 and returns what it was, atomically: of several ranks that reset it, one gets
   /// the value (acquire and release).
   { w.reset(id) } -> std::same_as<std::uint32_t>;
   /// Until one of the notifications first to first + count - 1 is not 0: its id (acquire); drives progress.
   { w.wait_some(id, count) } -> std::same_as<int>;
+  /// Until done() is true: the wait of whoever looks at several notifications, or at values that replace
+  /// others; drives progress, and makes room for others as every wait for the network does.
+  w.drive_until([] { return true; });
 };
 
 }  // namespace espalier::network

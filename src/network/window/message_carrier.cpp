@@ -62,6 +62,11 @@ bool MessageCarrier::settled() {
   return sources_.empty() && targets_.empty();
 }
 
+bool MessageCarrier::has_left() {
+  drive();
+  return outbox_.empty() && sources_.empty() && targets_.empty() && landings_.empty() && answers_.empty();
+}
+
 bool MessageCarrier::drive() {
   constexpr int most_requests = 64;  // so that a stream of them does not keep this rank from its own affairs
   bool any = outbox_.drive();
@@ -129,10 +134,6 @@ void MessageCarrier::say_goodbye() {
     if (node != team_.node) ask(node, {Kind::goodbye, 0, 0, 0, 0, 0, 0, 0});
 }
 
-bool MessageCarrier::at_rest() {
-  drive();
-  return goodbyes_ == team_.senders() && outbox_.empty() && sources_.empty() && targets_.empty() &&
-         landings_.empty() && answers_.empty();
-}
+bool MessageCarrier::at_rest() { return has_left() && goodbyes_ == team_.senders(); }
 
 }  // namespace espalier::network

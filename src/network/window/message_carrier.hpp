@@ -28,6 +28,7 @@ class MessageCarrier final : public Carrier {
   void compare_swap(int node, std::size_t offset, std::uint64_t expected, std::uint64_t desired,
                     std::uint64_t* old) override;
   bool settled() override;
+  bool has_left() override;
   bool drive() override;
   void say_goodbye() override;
   bool at_rest() override;

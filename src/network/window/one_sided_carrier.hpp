@@ -40,6 +40,10 @@ class OneSidedCarrier final : public Carrier {
     const bool any = one_sided_->drive();
     return messages_->drive() || any;
   }
+  bool has_left() override {
+    drive();
+    return one_sided_->arrived() && messages_->has_left();
+  }
   /// Said in at_rest(): a message could overtake what is still under way.
   void say_goodbye() override {}
   bool at_rest() override {

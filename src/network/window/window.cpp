@@ -145,21 +145,6 @@ bool NodeWindow::drive() {
   return carrier_->drive();
 }
 
-// What else the process has under way goes on when this wait begins to yield, and not at every look.
-template <class Done>
-void NodeWindow::drive_until(Done done) {
-  constexpr int looks_between_pokes = 16;
-  Wait wait(waiting_.patience);
-  for (int vain = 0; !done();) {
-    if (drive()) {
-      wait.begin_anew();
-      continue;
-    }
-    wait.pass();
-    if (waiting_.poke && (wait.naps() || ++vain % looks_between_pokes == 0)) waiting_.poke();
-  }
-}
-
 void NodeWindow::drive_aside() noexcept {
   if (!carrier_ || failed_.load(std::memory_order_relaxed)) return;
   const std::unique_lock lock(mutex_, std::try_to_lock);
@@ -170,6 +155,15 @@ void NodeWindow::drive_aside() noexcept {
     failure_ = std::current_exception();
     failed_.store(true, std::memory_order_relaxed);
   }
+}
+
+void NodeWindow::drain() {
+  if (!carrier_) return;
+  drive_until([this] {
+    const std::lock_guard lock(mutex_);
+    return carrier_->has_left();
+  });
+  carrier_.reset();
 }
 
 void NodeWindow::close() {

@@ -63,14 +63,26 @@ class NodeWindow {
   void flush();
 
   std::uint32_t test(int id);
+  /// Without driving.
+  std::uint32_t peek(int id) const {
+    check_ids(id, 1);
+    return memory_.notifications.test(id);
+  }
   std::uint32_t reset(int id);
   int wait_some(int first, int count);
   /// The same for so long at most: -1 when none has come.
   int wait_some_for(int first, int count, std::chrono::milliseconds limit);
 
+  /// Until done() is true: drives, spins, yields and naps as Waiting says.
+  template <class Done>
+  void drive_until(Done done);
+
   /// From any thread of the process that waits for something else; does nothing while the window is in use.
   void drive_aside() noexcept;
 
+  /// Until all that this rank has started has left it. For a caller who knows that nothing is aimed at this
+  /// rank any more, and nothing will be: then it is as good as close(), and nobody need come along.
+  void drain();
   /// Collective: until nothing is under way to or from this rank any more. The last call.
   void close();
 
@@ -83,8 +95,6 @@ class NodeWindow {
   void start_put(int node, std::size_t offset, const void* source, std::size_t bytes, int id,
                  std::uint32_t value);
   bool drive();
-  template <class Done>
-  void drive_until(Done done);
   template <class Start>
   std::uint64_t ask_for_word(Start start);
 
@@ -96,6 +106,21 @@ class NodeWindow {
   std::atomic<bool> failed_{false};
   std::exception_ptr failure_;  // of drive_aside(), which has nobody to tell
 };
+
+// What else the process has under way goes on when this wait begins to yield, and not at every look.
+template <class Done>
+void NodeWindow::drive_until(Done done) {
+  constexpr int looks_between_pokes = 16;
+  Wait wait(waiting_.patience);
+  for (int vain = 0; !done();) {
+    if (drive()) {
+      wait.begin_anew();
+      continue;
+    }
+    wait.pass();
+    if (waiting_.poke && (wait.naps() || ++vain % looks_between_pokes == 0)) waiting_.poke();
+  }
+}
 
 static_assert(Window<NodeWindow>);
 

@@ -11,8 +11,22 @@ namespace {
 using testing::Member;
 using testing::PretendedWindows;
 
+/// How a call goes about it.
+struct How {
+  std::size_t block;
+  int carriers = 100;
+  bool lent = false;  ///< nobody copies out
+};
+
+/// run(allgather) with the ranks of this node.
+template <class Run>
+void with_node(Member& me, Run run) {
+  if (!me.machine()) return run(NodeOfOne());
+  run(NodeRanks(*me.machine(), me.node_plan(Collective::allgatherv, 1000)));
+}
+
 void expect_allgather(Member& me, PretendedWindows::Window& window, WindowUse& use,
-                      const std::vector<std::size_t>& counts, std::size_t block, int round) {
+                      const std::vector<std::size_t>& counts, const How& how, int round) {
   const testing::Places places(counts);
   const Blocks blocks = places.view();
   std::vector<double> wanted(places.elements(), testing::untouched_value);
@@ -23,8 +37,17 @@ void expect_allgather(Member& me, PretendedWindows::Window& window, WindowUse& u
   testing::GuardedVector<double> own(testing::vector_of(me.rank(), places.count(me.rank()), round)),
       receive(std::vector<double>(places.elements(), testing::untouched_value));
   const NodeOrder order = in_node_order(me.placement(), blocks);
-  const Allgather<Blocks> call{me.rank(), own.bytes(), receive.bytes(), blocks, me.placement(), order};
-  AllgatherWindow(*me.machine(), window, use, call, me.node_plan(Collective::allgatherv, 1000), block).run();
+  const Allgather<Blocks> call{me.rank(), own.bytes(),    how.lent ? nullptr : receive.bytes(),
+                               blocks,    me.placement(), order};
+  with_node(me, [&](auto node) {
+    AllgatherWindow ring(window, use, call, node, how.carriers, how.block);
+    ring.run();
+    if (!how.lent) return;
+    for (int rank = 0; rank < me.size(); ++rank)
+      if (places.count(rank) > 0)
+        std::memcpy(receive.bytes() + blocks.offset_of(rank), ring.whole() + order.begin_of(rank),
+                    blocks.bytes_of(rank));
+  });
   EXPECT_EQ(receive.values(), wanted) << "rank " << me.rank() << " of " << me.size() << ", round " << round;
 }
 
@@ -33,6 +56,8 @@ std::vector<testing::Setting> together() {
   return {{"block", {0, 0, 0, 1, 1, 1}, testing::Within::shared_memory, 21},
           {"cyclic", {0, 1, 2, 0, 1, 2, 0, 1, 2}, testing::Within::shared_memory, 22, 4},
           {"unequal", {0, 0, 0, 1, 1, 2, 2, 2, 2}, testing::Within::shared_memory, 23},
+          {"3+1+3", {0, 0, 0, 1, 2, 2, 2}, testing::Within::shared_memory, 25},
+          {"one rank a node", {0, 1, 2, 3, 4}, testing::Within::shared_memory, 26},
           {"all on one node", {0, 0, 0, 0}, testing::Within::shared_memory, 24}};
 }
 
@@ -43,6 +68,8 @@ void in_every_setting(int ids,
     PretendedWindows windows(world.placement().nodes(), std::size_t{1} << 20, ids, setting.seed);
     world.run([&](Member& me) {
       PretendedWindows::Window window(windows, me.node());
+      if (me.local_rank() == 0) WindowHalf::prepare(window.local(), window.bytes(), ids);
+      if (me.machine()) with_node(me, [](auto node) { node.meet(); });
       WindowUse use;
       body(me, window, use);
     });
@@ -55,7 +82,7 @@ TEST(NodesAllgatherWindow, EveryDistributionEveryPlacement) {
     int round = 0;
     for (const std::size_t mean : {1, 9, 700})
       for (const auto& distribution : testing::distributions(me.size(), mean))
-        expect_allgather(me, window, use, distribution.counts, 512, ++round);
+        expect_allgather(me, window, use, distribution.counts, {512}, ++round);
   });
 }
 
@@ -64,17 +91,50 @@ TEST(NodesAllgatherWindow, ManyCallsInARowTakeTheHalvesInTurns) {
     use.calls = 0xffffffff - 60;  // the number of calls wraps around
     for (int round = 0; round < 120; ++round) {
       const auto all = testing::distributions(me.size(), static_cast<std::size_t>(1 + round % 30));
-      expect_allgather(me, window, use, all[static_cast<std::size_t>(round) % all.size()].counts, 64, round);
+      expect_allgather(me, window, use, all[static_cast<std::size_t>(round) % all.size()].counts, {64},
+                       round);
     }
   });
 }
 
 TEST(NodesAllgatherWindow, BlocksGrowWhereThereAreFewNumbers) {
-  in_every_setting(16, [](Member& me, auto& window, WindowUse& use) {
+  in_every_setting(32, [](Member& me, auto& window, WindowUse& use) {
     for (int round = 0; round < 4; ++round)
       for (const auto& distribution : testing::distributions(me.size(), 2000))
-        expect_allgather(me, window, use, distribution.counts, 8, round);
+        expect_allgather(me, window, use, distribution.counts, {8}, round);
   });
+}
+
+TEST(NodesAllgatherWindow, ANodesBlocksByOneOrByMoreOfItsRanks) {
+  in_every_setting(4096, [](Member& me, auto& window, WindowUse& use) {
+    int round = 0;
+    for (const int carriers : {1, 2, 3})
+      for (const auto& distribution : testing::distributions(me.size(), 300))
+        expect_allgather(me, window, use, distribution.counts, {256, carriers}, ++round);
+  });
+}
+
+// What one call has put together stays until the rank's next, however far others of its node have gone on.
+TEST(NodesAllgatherWindow, TheWholeCanBeReadWhereItLies) {
+  in_every_setting(4096, [](Member& me, auto& window, WindowUse& use) {
+    for (int round = 0; round < 40; ++round) {
+      const auto all = testing::distributions(me.size(), static_cast<std::size_t>(1 + round * 7));
+      expect_allgather(me, window, use, all[static_cast<std::size_t>(round) % all.size()].counts,
+                       {64, 2, true}, round);
+    }
+  });
+}
+
+TEST(NodesAllgatherWindow, AHalfHasTheRoomItWasMadeFor) {
+  for (const std::size_t room : {1UL, 63UL, 64UL, 4097UL, 1000000UL})
+    for (const int ids : {16, 17, 256, 8192}) {
+      const std::size_t bytes = WindowHalf::segment_bytes(room, ids);
+      const WindowHalf first(bytes, ids, 2), second(bytes, ids, 3);
+      EXPECT_GE(first.room(), room);
+      EXPECT_LE(first.data() + first.room(), second.mark(0));
+      EXPECT_LE(second.data() + second.room(), bytes);
+      EXPECT_LT(second.id(second.most_blocks() - 1), ids);
+    }
 }
 
 }  // namespace

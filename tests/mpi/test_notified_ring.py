@@ -1,0 +1,56 @@
+"""The notified ring (NOTIFY II) of allgather and allgatherv, over nodes that are pretended. Real ones: tests/cluster."""
+
+import hosts
+import pytest
+from test_checked import passed
+
+pytestmark = pytest.mark.needs_espalier
+
+RING = {"ESPALIER_NETWORK_ALLGATHER": "notified-ring", "ESPALIER_NETWORK_ALLGATHERV": "notified-ring"}
+CARRIED = [("mpich", "message"), ("openmpi", "message"), ("impi", "notify")] + [
+    pytest.param(*rest, marks=pytest.mark.full) for rest in (("mpich", "rma"), ("openmpi", "rma"), ("impi", "message"), ("impi", "rma"))]
+
+
+def check(launch, statistics, name="mpich", ranks=7, nodes="3+1+3", subjects="blocks", **settings):
+    """The rows of the statistics that are about these two, between nodes."""
+    env = {"ESPALIER_NODES": nodes, "ESPALIER_FALLBACK": "error", "ESPALIER_SEGMENT": "1000", **RING, **statistics.env, **settings}
+    passed(launch(hosts.HOSTS[name], ranks, "checked", "--only", subjects, env=env, timeout=150))
+    return [row for row in statistics.read()["rows"] if row["collective"] in ("allgather", "allgatherv") and row["calls"]
+            and row["transport"] == "shared memory and messages"]
+
+
+def algorithms(rows):
+    assert {row["collective"] for row in rows} == {"allgather", "allgatherv"}
+    return {row["algorithm"] for row in rows}
+
+
+@pytest.mark.parametrize("name, kind", CARRIED)
+def test_every_transport_under_every_host(launch, statistics, name, kind):
+    rows = check(launch, statistics, name, ESPALIER_WINDOW_TRANSPORT=kind)
+    assert algorithms(rows) == {"notified-ring"} and not any(row["passed_over"] for row in rows)
+
+
+@pytest.mark.parametrize("ranks, nodes, settings", [
+    (6, "3:cyclic", {"ESPALIER_LEADERS": "all"}),
+    pytest.param(8, "8", {}, marks=pytest.mark.full),
+    pytest.param(7, "3+1+3", {"ESPALIER_WAIT": "sleep"}, marks=pytest.mark.full),
+    pytest.param(7, "3+1+3", {"ESPALIER_LEADERS": "2", "ESPALIER_SEGMENT": "100000"}, marks=pytest.mark.full)])
+def test_other_nodes_and_settings(launch, statistics, ranks, nodes, settings):
+    assert algorithms(check(launch, statistics, "mpich", ranks, nodes, **settings)) == {"notified-ring"}
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name, kind", [("mpich", "message"), ("openmpi", "message"), ("impi", "notify"), ("openmpi", "rma")])
+def test_communicators_come_and_go(launch, statistics, name, kind):
+    """Each has a window of its own, which goes with it."""
+    rows = check(launch, statistics, name, subjects="communicators,interleaved,blocks", ESPALIER_WINDOW_TRANSPORT=kind)
+    assert algorithms(rows) == {"notified-ring"}
+
+
+@pytest.mark.parametrize("settings, why", [({"ESPALIER_NODE_STAGE": "p2p"}, "share no memory"),
+                                           ({"ESPALIER_SHM": "2MiB"}, "shared-memory budget")], ids=["p2p", "budget"])
+def test_without_a_window_it_is_a_ring_of_messages(launch, statistics, settings, why):
+    """And the statistics say why."""
+    rows = check(launch, statistics, ranks=4, nodes="2", **settings)
+    assert "ring" in algorithms(rows)
+    assert all(why in row["passed_over"] for row in rows if row["algorithm"] == "ring")
