@@ -25,11 +25,19 @@ class Job:
     layout: Layout
     served: bool = False  # who serves which call, instead of times
     shape: str = ""  # of an allgatherv
+    network: str = ""  # what it is told to take: algorithm[:leaders]
 
     @property
     def title(self) -> str:
-        shape = f", allgatherv {self.shape}" if self.shape else ""
+        shape = f", allgatherv {self.shape} {self.network}".rstrip() if self.shape else ""
         return f"{self.host.title}, {self.layout}{shape}" + (", who serves what" if self.served else "")
+
+
+    @property
+    def environment(self) -> dict[str, str]:
+        algorithm, _, leaders = self.network.partition(":")
+        found = {"ESPALIER_NETWORK_ALLGATHERV": algorithm} if algorithm else {}
+        return found | ({"ESPALIER_LEADERS": leaders} if leaders else {})
 
 
 def plan(settings: Settings) -> dict[Layout, list[Job]]:
@@ -39,7 +47,8 @@ def plan(settings: Settings) -> dict[Layout, list[Job]]:
         hosts = [host for host in settings.hosts if not launchers.refusal(on_cluster.KIND[host.name], layout)]
         served = [] if settings.host_only else [Job(host, layout, served=True) for host in hosts]
         shapes = settings.shapes or ("",)
-        found[layout] = served + [Job(host, layout, shape=shape) for shape in shapes for host in hosts]
+        told = [(shape, host, network) for shape in shapes for host in hosts for network in settings.networks or ("",)]
+        found[layout] = served + [Job(host, layout, shape=shape, network=network) for shape, host, network in told]
     return found
 
 
@@ -100,7 +109,7 @@ def run(
     """(job entry, None) or (None, failure entry) for the document. `environment`: more of it, for the ranks."""
     program = [str(bench_build.compare(job.host)), *_arguments(job, settings, folder)]
     statistics = folder / "statistics.json"
-    more = dict(environment or {})
+    more = job.environment | dict(environment or {})
     more.update({"ESPALIER_STATS": str(statistics)} if job.served else {})
     library = None if settings.host_only else preload(job.host)
     command = on_cluster.command(job.host, cluster, job.layout, program, more, library)
@@ -125,6 +134,7 @@ def _entry(job: Job, found: dict, outcome: bench_process.Outcome, served: dict) 
         "host": job.host.name,
         "layout": str(job.layout),
         "shape": job.shape,
+        "network": job.network,
         "ranks": job.layout.ranks,
         "settings": on_cluster.crowded_settings(job.host.name),
         "seconds": round(outcome.seconds, 2),

@@ -112,7 +112,7 @@ def draw(document: dict, points: Sequence[Point], folder: Path) -> list[Path]:
         if here:
             title = f"{collective} over all roots: median, least and most; {about}"
             written += _save(plt, _figure(plt, title, here, "all roots"), folder, f"roots-{collective}")
-    shaped = [point for point in points if point.shape]
+    shaped = [point for point in points if point.shape and not point.network]
     if shaped:
         title = f"allgatherv, mean bytes per rank: median and quartiles of the rounds; {about}"
         written += _save(plt, _figure(plt, title, shaped, "all rounds"), folder, "distributions")

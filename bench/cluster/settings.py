@@ -37,6 +37,7 @@ class Settings:
     host_only: bool
     shapes: tuple[str, ...] = ()  # of an allgatherv, on all layouts; instead of `collectives` and `sizes`
     totals: tuple[int, ...] = ()  # bytes of all ranks together
+    networks: tuple[str, ...] = ()  # algorithms between nodes that an allgatherv is told to take, one after the other
 
     def collectives_of(self, layout: Layout) -> tuple[str, ...]:
         if self.shapes:
@@ -53,6 +54,7 @@ class Settings:
             "host_only": self.host_only,
             "shapes": list(self.shapes),
             "totals": list(self.totals),
+            "networks": list(self.networks),
         }
 
 
@@ -97,6 +99,12 @@ def parser() -> argparse.ArgumentParser:
         help=f"allgatherv with its data distributed in these ways ({','.join(SHAPES)}), instead of all else",
     )
     add("--totals", default="64K,1M", help="with --shapes: bytes of all ranks together (default 64K,1M)")
+    add(
+        "--networks",
+        default="",
+        metavar="NAME[:LEADERS],...",
+        help="with --shapes: algorithms between nodes, one after the other (ring,notified-ring,notified-ring:all) instead of the rules'",
+    )
     add("--host-only", action="store_true", help="the hosts alone, without Espalier")
     add("--json", type=Path, help="where to write the result (default build/bench/cluster.json)")
     add("--plots", type=Path, help="folder for the plots over roots (default beside the result)")
@@ -132,6 +140,7 @@ def of_arguments(options: argparse.Namespace) -> Settings:
         seconds=options.seconds,
         host_only=options.host_only,
         shapes=shapes,
+        networks=tuple(word for word in options.networks.split(",") if word) if shapes else (),
         totals=tuple(parse_bytes(word) for word in options.totals.split(",")) if shapes else (),
     )
 

@@ -38,6 +38,7 @@ class Point:
     ratio: Optional[float]  # host / Espalier, median of the rounds: above 1 Espalier is faster
     served: str  # "espalier", "host", "both"; "": not known
     shape: str = ""  # of an allgatherv's data; then `bytes` are the mean
+    network: str = ""  # what it was told to take between nodes
 
 
 def _over_roots(rounds: Sequence[dict], name: str) -> Over:
@@ -69,6 +70,7 @@ def _point(job: dict, collective: str, size: int, rounds: Sequence[dict], served
         ratio=quantile([r["host_us"] / r["espalier_us"] for r in rounds], 0.5) if paired else None,
         served=served,
         shape=job.get("shape", ""),
+        network=job.get("network", ""),
     )
 
 

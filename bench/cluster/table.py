@@ -25,7 +25,7 @@ def _row(point: Point) -> tuple[str, ...]:
     size = "–" if point.collective == "barrier" else print_bytes(point.bytes)
     how = f"{len(point.roots)} roots" if point.over == "roots" else f"{point.rounds} rounds"
     ratio = f"{point.ratio:.2f}" if point.ratio else "–"
-    name = f"{point.collective} {point.shape}".strip()
+    name = " ".join(word for word in (point.collective, point.shape, point.network) if word)
     return name, size, how, _three(point.host_us), _three(point.espalier_us), ratio, point.served or "?"
 
 

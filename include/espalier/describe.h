@@ -23,7 +23,7 @@ extern "C" {
  *  "network": {"network": "ring", "segment": "1MiB", ...} (a rule's results, instead of the rules) | null,
  *  "model": "/path/to/model.json" | null}
  *    -> {"network": {"algorithm", "segment", "leaders", "tree", "rule"}, "node": [{"collective", "bytes", "when",
- *        "algorithm", "chunk", "rule"}], "why", "warnings", "model": {"file", "name"},
+ *        "algorithm", "chunk", "rule"}], "window": as below, and "otherwise" (of a notified ring), "why", "warnings", "model": {"file", "name"},
  *        "prediction": {"total_ns", "network_ns", "node_ns" (what of the node stage shows), "node_alone_ns",
  *        "ideal_speed_up", "rounds", "segments"} | null, "no_prediction": "why there is none"}
  * {"what": "window", "nodes": 4, "rma": true, "notify": true (what the hosts have)}

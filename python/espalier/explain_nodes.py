@@ -69,6 +69,9 @@ def _network(answer: Json) -> Iterator[Fact]:
     yield from _between("network", answer["network"])
     if "allreduce" in answer:
         yield from _between("allreduce", answer["allreduce"])
+    if "window" in answer:
+        yield "window", f"{answer['window']['transport']}: {answer['window']['why']}"
+        yield "", answer["window"]["otherwise"]
     yield "why", answer.get("why")
     for warning in answer.get("warnings", []):
         yield "warning", warning

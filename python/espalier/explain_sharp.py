@@ -1,4 +1,4 @@
-"""What `espalier explain --run` says: why a run's calls were not done by aggregation nodes."""
+"""What `espalier explain --run` says: why a run's calls were not done by aggregation nodes, or around a notified ring."""
 
 from __future__ import annotations
 
@@ -8,15 +8,19 @@ from typing import Any, Iterator
 from espalier import stats
 from espalier.problem import Problem
 
+# What a rule may want that a job may not have, by who did it.
+WANTED = {"sharp": "aggregation nodes", "notified-ring": "a notified ring"}
+_AROUND = ("allgather", "allgatherv")
+
 
 def passed_over(report: dict[str, Any], collective: str) -> Iterator[tuple[str, int, str]]:
-    """Algorithm and calls of what aggregation nodes did of a collective ("": they did), and of what they did not, with the
-    reason."""
+    """Algorithm and calls of what aggregation nodes, or a notified ring, did of a collective ("": they did), and of what they
+    did not, with the reason."""
     calls: dict[tuple[str, str], int] = {}
     for row in report["rows"]:
         if row["collective"] != collective:
             continue
-        why = "" if row["algorithm"] == "sharp" else row.get("passed_over")
+        why = "" if row["algorithm"] in WANTED else row.get("passed_over")
         if why is not None:
             calls[row["algorithm"], why] = calls.get((row["algorithm"], why), 0) + row["calls"]
     for (algorithm, why), number in calls.items():
@@ -32,10 +36,11 @@ def print_passed_over(file: Path, collective: str) -> None:
         raise Problem(f"{file}: a part of the statistics is missing or of the wrong kind ({error})") from error
     print(f"in {file}")
     facts = []
+    wanted = WANTED["notified-ring" if collective in _AROUND else "sharp"]
     for algorithm, calls, why in found:
         done = f"{calls} calls by {algorithm}"
-        facts.append((collective, f"{done}: aggregation nodes were passed over: {why}" if why else done))
+        facts.append((collective, f"{done}: no use of {wanted}: {why}" if why else done))
     if not found:
-        facts.append((collective, "nothing that aggregation nodes might have done"))
+        facts.append((collective, f"nothing that {wanted} might have done"))
     for line in text.facts(facts):
         print(f"  {line}")

@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "base/format.hpp"
+#include "capi/describe_window.hpp"
 #include "plan/cost_model.hpp"
 #include "plan/selector.hpp"
 
@@ -127,6 +128,16 @@ std::string why(const plan::NodesCall& call, const plan::NetworkPlan& plan) {
                    to_string(call.collective), call.bytes, call.nodes, call.ranks_per_node);
 }
 
+// What carries a notified ring, and what becomes of the call where that is not to be had.
+json describe_ring(const plan::NodesCall& call) {
+  json window = describe_window({{"nodes", call.nodes}});
+  window["otherwise"] = call.node_has_memory
+                            ? "a ring of messages where a node's shared-memory budget has no room for a "
+                              "window; the statistics say so"
+                            : "not here, for the ranks of a node share no memory: a ring of messages";
+  return window;
+}
+
 void add_prediction(json& answer, const json& request, const plan::NodesCall& call,
                     const plan::NetworkPlan& plan, const plan::Query& query) {
   const plan::CostParameters parameters = plan::read_cost_parameters(request["model"]);
@@ -152,6 +163,7 @@ json describe_network(const json& request) {
                  {"prediction", json()},
                  {"why", why(call, plan)},
                  {"warnings", plan::Table::instance().warnings()}};
+  if (plan.algorithm == plan::Algorithm::notified_ring) answer["window"] = describe_ring(call);
   if (plan.algorithm == plan::Algorithm::allreduce) {
     // From here on it is an allreduce; that each rank then copies its block is left out.
     call.collective = query.collective = Collective::allreduce;

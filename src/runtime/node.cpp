@@ -265,6 +265,7 @@ bool NodeState::learn_presences() {
 }
 
 double NodeState::ranks_per_core() const {
+  if (!arena_) return 1;  // the ranks could not tell each other where they may run
   std::vector<topology::CpuSet> masks;
   for (int r = 0; r < size_; ++r)
     masks.push_back(load_affinity(

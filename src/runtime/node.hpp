@@ -39,7 +39,7 @@ class NodeState {
   /// The machine as the node's first process saw it.
   const topology::Topology& machine() const { return machine_; }
   /// Runnable ranks of this node for each usable core: by the affinity masks of all its processes and the CPU
-  /// quota.
+  /// quota. 1 where the node has no arena: then they do not know each other.
   double ranks_per_core() const;
 
  private:

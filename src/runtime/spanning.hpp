@@ -178,7 +178,8 @@ class Spanning {
   Room alone_;              // a window's memory where this rank is alone on its node
   Window* ring_ = nullptr;  // kept by the process (KeptWindows)
   collective::nodes::WindowUse ring_use_;
-  std::string no_ring_;  // why the last notified ring was not to be had
+  std::string no_ring_;       // why the last call that wanted a notified ring got none
+  std::string ring_refusal_;  // of the last window that failed
   std::size_t no_ring_of_ = std::numeric_limits<std::size_t>::max();  // so long a window failed
   std::array<Room, 4> exchanged_;                                     // what an alltoall sets aside
   std::size_t area_bytes_ = 0;                                        // that all nodes have

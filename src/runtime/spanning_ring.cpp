@@ -24,6 +24,7 @@ int ids_for(int nodes) {
 
 // By values that are equal on all ranks, and by what they have agreed before.
 bool Spanning::have_ring(std::size_t total) {
+  no_ring_.clear();
   if (!nodes_.all_share_memory) {
     no_ring_ = "the ranks of a node share no memory";
     return false;
@@ -31,12 +32,13 @@ bool Spanning::have_ring(std::size_t total) {
   const int ids = ids_for(nodes_.placement.nodes());
   const std::size_t needed = WindowHalf::segment_bytes(total, ids);
   if (ring_ && (*ring_)->bytes() >= needed) return true;
-  if (needed >= no_ring_of_) return false;
-  take_back();
-  leave_ring();
-  no_ring_.clear();
-  if (grow_ring(std::bit_ceil(needed), ids)) return true;
-  no_ring_of_ = needed;
+  if (needed < no_ring_of_) {
+    take_back();
+    leave_ring();
+    if (grow_ring(std::bit_ceil(needed), ids)) return true;
+    no_ring_of_ = needed;
+  }
+  no_ring_ = ring_refusal_;
   return false;
 }
 
@@ -51,7 +53,7 @@ bool Spanning::grow_ring(std::size_t bytes, int ids) {
   try {
     ring_ = &Process::instance().kept_windows().add(Window::create(own_bootstrap(), {bytes, ids, memory}));
   } catch (const Error& error) {  // the same on all ranks
-    no_ring_ = error.what();
+    ring_refusal_ = error.what();
   }
   return ring_ != nullptr;
 }

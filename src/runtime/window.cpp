@@ -48,7 +48,7 @@ Card own_card(const WindowRequest& request) {
   if (!node) return card;
   card.node = node->id();
   card.job = node->job();
-  card.ranks_per_core = node->arena() ? node->ranks_per_core() : 1;
+  card.ranks_per_core = node->ranks_per_core();
   return card;
 }
 

@@ -15,7 +15,7 @@ for folder in ("bench", "tools"):
     sys.path.insert(0, str(ROOT / folder))
 
 from cluster import document as file  # noqa: E402
-from cluster import model, plot, settings, summary, table  # noqa: E402
+from cluster import jobs, model, plot, settings, summary, table  # noqa: E402
 from emulated_cluster import obstacle, parse_layout  # noqa: E402
 
 
@@ -102,6 +102,18 @@ def test_settings():
     for words, why in ((["--layouts", "4by2"], "no layout"), (["--collectives", "bcats"], "no collective")):
         with pytest.raises(Problem, match=why):
             parsed("--hosts", "mpich", *words)
+
+
+@pytest.mark.skipif(not bench_hosts.HOSTS["mpich"].library_folder.exists(), reason="MPICH is not set up")
+def test_algorithms_in_turns():
+    found = parsed("--hosts", "mpich", "--layouts", "4x2", "--root-layouts", "", "--shapes", "one,regular", "--networks", "ring,notified-ring:all")
+    here = [job for job in jobs.plan(found)[parse_layout("4x2")] if not job.served]
+    assert [(job.shape, job.network) for job in here] == [
+        (shape, network) for shape in ("one", "regular") for network in ("ring", "notified-ring:all")
+    ]
+    assert here[0].environment == {"ESPALIER_NETWORK_ALLGATHERV": "ring"}
+    assert here[1].environment == {"ESPALIER_NETWORK_ALLGATHERV": "notified-ring", "ESPALIER_LEADERS": "all"}
+    assert "allgatherv one notified-ring:all" in here[1].title
 
 
 def a_document():

@@ -15,3 +15,18 @@ def test_mpi4py_own_suite(name, ranks, statistics):
     assert well and count > 100, str(outcome)
     if ranks > 1:
         statistics.check(host, ranks, hosts.COLLECTIVES)
+
+
+@pytest.mark.slow
+@pytest.mark.full
+@pytest.mark.needs_espalier
+@pytest.mark.parametrize("name", ["mpich", "openmpi"])
+@pytest.mark.parametrize("ranks, nodes", [(3, "2+1"), (4, "2:cyclic")])
+def test_mpi4py_own_suite_across_nodes(name, ranks, nodes, statistics):
+    env = {"ESPALIER_FALLBACK": "error", "ESPALIER_NODES": nodes, **statistics.env}
+    outcome = mpi4py_suite.run(hosts.HOSTS[name], ranks, env=env)
+    count, well = mpi4py_suite.summary(outcome)
+    assert well and count > 100, str(outcome)
+    rows = statistics.read()["rows"]
+    across = {row["collective"] for row in rows if row["calls"] and row["transport"] == "shared memory and messages"}
+    assert set(hosts.COLLECTIVES) <= across, f"across nodes: {sorted(across)}"

@@ -50,6 +50,12 @@ def test_a_node_without_shared_memory(launch, budget, statistics):
     assert {collective for collective, _ in ran(statistics, 6)} >= {"barrier", "bcast", "reduce", "allreduce"}
 
 
+def test_nodes_of_one_size_without_shared_memory(launch):
+    """A budget in which an arena does not even begin: the ranks of each node know nothing of each other's cores."""
+    passed(launch(hosts.HOSTS["mpich"], 4, "checked", "--only", "barrier,blocks",
+                  env=settings("2", ESPALIER_SHM="600KiB", ESPALIER_FALLBACK="error")))
+
+
 def test_an_allgather_that_the_budget_does_not_hold(launch):
     """The nodes cannot put it together in shared memory, and have lost what they had for shorter ones in the attempt."""
     run = launch(hosts.HOSTS["mpich"], 4, "allgather_sizes", 16384, 4194304, 16384, 1000, 4194304, 16384,

@@ -93,3 +93,5 @@ void test_stream(espalier_comm* comm, long notifications, int ids, std::size_t b
 void test_busy_target(espalier_comm* comm);
 void test_waits_of_others_drive(espalier_comm* comm);
 void test_many_windows(espalier_comm* comm);
+/// `shared`: the ranks of a node have memory in common.
+void test_lent(espalier_comm* comm, bool shared);

@@ -1,5 +1,5 @@
 // Windows under an MPI that Espalier is preloaded into: the contract of docs/windows.md, subject by subject.
-//   windows contract | stream NOTIFICATIONS IDS BYTES | busy   [SEED]
+//   windows contract | stream NOTIFICATIONS IDS BYTES | busy | lent | copied   [SEED]
 #include <string>
 
 #include "checks.hpp"
@@ -21,6 +21,8 @@ void run(const std::string& subject, espalier_comm* comm, char** words) {
                 static_cast<std::size_t>(std::atol(words[2])));
   } else if (subject == "busy") {
     test_busy_target(comm);
+  } else if (subject == "lent" || subject == "copied") {
+    test_lent(comm, subject == "lent");
   } else {
     std::fprintf(stderr, "no such subject: %s\n", subject.c_str());
     MPI_Abort(MPI_COMM_WORLD, 2);

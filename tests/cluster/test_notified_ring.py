@@ -1,0 +1,25 @@
+"""The notified ring of allgather and allgatherv across emulated nodes: every result checked, by every transport."""
+
+import json
+
+import hosts
+import pytest
+from test_checked import passed, ranks_of
+
+pytestmark = pytest.mark.needs_espalier
+
+RING = {"ESPALIER_NETWORK_ALLGATHER": "notified-ring", "ESPALIER_NETWORK_ALLGATHERV": "notified-ring", "ESPALIER_FALLBACK": "error"}
+OTHERS = [(name, kind, layout) for layout in ("3+1+3", "4x2", "8x2", "4x2-cyclic")
+          for name, kind in [(name, kind) for name in hosts.THREE for kind in ("message", "rma")] + [("impi", "notify")]]
+
+
+@pytest.mark.parametrize("name, kind, layout", [("mpich", "message", "3+1+3"), ("openmpi", "message", "4x2")] + [
+    pytest.param(*row, marks=pytest.mark.full) for row in OTHERS])
+def test_results_are_right(run_on, name, kind, layout, tmp_path):
+    file = tmp_path / "statistics.json"
+    env = {**RING, "ESPALIER_WINDOW_TRANSPORT": kind, "ESPALIER_SEGMENT": "4000", "ESPALIER_STATS": str(file)}
+    run = run_on(hosts.HOSTS[name], layout, "checked", "--only", "blocks", env=env, timeout=200)
+    assert passed(run) == ranks_of(layout)
+    rows = [row for row in json.loads(file.read_text())["rows"] if row["collective"] in ("allgather", "allgatherv")
+            and row["calls"] and row["transport"] == "shared memory and messages"]
+    assert rows and {row["algorithm"] for row in rows} == {"notified-ring"}
