@@ -1,6 +1,7 @@
 // Allgather and allgatherv over nodes. The window of the notified ring is in spanning_ring.cpp.
 #include <numeric>
 
+#include "base/format.hpp"
 #include "collective/nodes/allgather_shared.hpp"
 #include "runtime/kept_windows.hpp"
 #include "runtime/process.hpp"
@@ -93,7 +94,10 @@ Bootstrap Spanning::own_bootstrap() {
 // A ring of messages goes where a window was wanted and cannot be had.
 plan::Algorithm Spanning::allgather_algorithm(Collective collective, std::size_t mean, std::size_t at_once) {
   const plan::Algorithm wanted = selector_(collective, mean).algorithm;
-  if (wanted != plan::Algorithm::notified_ring || at_once == 0 || have_ring(at_once)) return wanted;
+  if (wanted != plan::Algorithm::notified_ring || at_once == 0) return wanted;
+  if (at_once <= most_through_a_window && have_ring(at_once)) return wanted;
+  if (at_once > most_through_a_window)
+    no_ring_ = formatted("{} at once are more than goes through a window", print_bytes(at_once));
   return plan::Algorithm::ring;
 }
 
@@ -131,15 +135,14 @@ bool Spanning::allgather_blocks(Collective collective, const void* send, void* r
 bool Spanning::allgatherv_lent(const void* send, std::span<const std::size_t> bytes, Lent& lent) {
   const std::size_t total = std::accumulate(bytes.begin(), bytes.end(), std::size_t{0});
   const std::size_t mean = (total + bytes.size() - 1) / bytes.size();
-  const bool fits = total <= most_through_a_window;
-  const plan::Algorithm algorithm = allgather_algorithm(Collective::allgatherv, mean, fits ? total : 0);
+  const plan::Algorithm algorithm = allgather_algorithm(Collective::allgatherv, mean, total);
   return serve_as(algorithm, Collective::allgatherv, mean, [&](const NetworkPlan& plan) {
     const Blocks blocks{bytes, bytes};  // there are no offsets: nobody receives
     const collective::nodes::NodeOrder order = collective::nodes::in_node_order(nodes_.placement, blocks);
     lent = {nullptr, order.begin};
     if (total == 0) return;
     const collective::nodes::Allgather<Blocks> call{rank_, send, nullptr, blocks, nodes_.placement, order};
-    lent.whole = algorithm == plan::Algorithm::notified_ring && fits
+    lent.whole = algorithm == plan::Algorithm::notified_ring
                      ? allgather_notified(call, Collective::allgatherv, plan)
                      : allgather_everywhere(call, Collective::allgatherv, plan);
     is_lent_ = true;

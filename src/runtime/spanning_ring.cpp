@@ -45,7 +45,7 @@ bool Spanning::have_ring(std::size_t total) {
 bool Spanning::grow_ring(std::size_t bytes, int ids) {
   std::byte* memory = ring_memory(bytes);
   if (!agreed(memory != nullptr)) {
-    no_ring_ =
+    ring_refusal_ =
         formatted("a node's shared-memory budget has no {} for a window (ESPALIER_SHM)", print_bytes(bytes));
     return false;
   }

@@ -146,9 +146,9 @@ bool NodeWindow::drive() {
 }
 
 void NodeWindow::drive_aside() noexcept {
-  if (!carrier_ || failed_.load(std::memory_order_relaxed)) return;
+  if (failed_.load(std::memory_order_relaxed)) return;
   const std::unique_lock lock(mutex_, std::try_to_lock);
-  if (!lock) return;
+  if (!lock || !carrier_) return;
   try {
     carrier_->drive();
   } catch (...) {
@@ -163,6 +163,7 @@ void NodeWindow::drain() {
     const std::lock_guard lock(mutex_);
     return carrier_->has_left();
   });
+  const std::lock_guard lock(mutex_);  // other threads may be driving
   carrier_.reset();
 }
 
@@ -176,6 +177,7 @@ void NodeWindow::close() {
     const std::lock_guard lock(mutex_);
     return carrier_->at_rest();
   });
+  const std::lock_guard lock(mutex_);  // other threads may be driving
   carrier_.reset();
 }
 
