@@ -10,7 +10,7 @@
 #include "espalier/espalier.h"
 #include "tests/runtime/processes.hpp"
 
-namespace {
+namespace lent {
 
 using espalier::testing::Board;
 using espalier::testing::run_ranks;
@@ -165,4 +165,4 @@ TEST(Lent, BadArgumentsAreNamed) {
   });
 }
 
-}  // namespace
+}  // namespace lent
