@@ -13,8 +13,8 @@ OTHERS = [(name, kind, layout) for layout in ("3+1+3", "4x2", "8x2", "4x2-cyclic
           for name, kind in [(name, kind) for name in hosts.THREE for kind in ("message", "rma")] + [("impi", "notify")]]
 
 
-@pytest.mark.parametrize("name, kind, layout", [("mpich", "message", "3+1+3"), ("openmpi", "message", "4x2")] + [
-    pytest.param(*row, marks=pytest.mark.full) for row in OTHERS])
+@pytest.mark.parametrize("name, kind, layout", [("openmpi", "message", "4x2")] + [
+    pytest.param(*row, marks=pytest.mark.full) for row in OTHERS if row != ("openmpi", "message", "4x2")])
 def test_results_are_right(run_on, name, kind, layout, tmp_path):
     file = tmp_path / "statistics.json"
     env = {**RING, "ESPALIER_WINDOW_TRANSPORT": kind, "ESPALIER_SEGMENT": "4000", "ESPALIER_STATS": str(file)}
