@@ -1,10 +1,11 @@
 """The notified ring of allgather and allgatherv across emulated nodes: every result checked, by every transport."""
 
 import json
+import re
 
 import hosts
 import pytest
-from test_checked import passed, ranks_of
+from emulated_cluster import parse_layout
 
 pytestmark = pytest.mark.needs_espalier
 
@@ -19,7 +20,8 @@ def test_results_are_right(run_on, name, kind, layout, tmp_path):
     file = tmp_path / "statistics.json"
     env = {**RING, "ESPALIER_WINDOW_TRANSPORT": kind, "ESPALIER_SEGMENT": "4000", "ESPALIER_STATS": str(file)}
     run = run_on(hosts.HOSTS[name], layout, "checked", "--only", "blocks", env=env, timeout=200)
-    assert passed(run) == ranks_of(layout)
+    line = re.search(r"^(\d+) passed, 0 failed, (\d+) ranks$", run.out, re.M)
+    assert run.status == 0 and line and int(line[1]) > 50 and int(line[2]) == parse_layout(layout).ranks, str(run)
     rows = [row for row in json.loads(file.read_text())["rows"] if row["collective"] in ("allgather", "allgatherv")
             and row["calls"] and row["transport"] == "shared memory and messages"]
     assert rows and {row["algorithm"] for row in rows} == {"notified-ring"}

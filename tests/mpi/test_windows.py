@@ -45,6 +45,12 @@ def test_many_notifications(launch, each):
     run(launch, hosts.HOSTS["mpich"], 2, "2", "stream", each, 1000, 8)
 
 
+@pytest.mark.full
+@pytest.mark.parametrize("name, kind", [row for row in CARRIED if row != ("mpich", "message")])
+def test_many_notifications_by_every_transport(launch, name, kind):
+    run(launch, hosts.HOSTS[name], 2, "2", "stream", 500000, 1000, 8, ESPALIER_WINDOW_TRANSPORT=kind)
+
+
 def test_long_payloads_in_a_stream(launch, host):
     run(launch, host, 4, "2", "stream", 200, 5, 100000)
 
