@@ -108,6 +108,13 @@ def test_no_circles():
     assert circle(includes(SOURCE)) == []
 
 
+def test_asio_is_included_in_one_place():
+    """What it is made of depends on what a file includes before it: sharp/asio.hpp sees to that."""
+    pattern = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<asio", re.MULTILINE)
+    found = [path.relative_to(SOURCE).as_posix() for path in SOURCE.rglob("*.?pp") if pattern.search(path.read_text(encoding="utf-8"))]
+    assert found == ["sharp/asio.hpp"]
+
+
 def test_the_source_was_found():
     assert len(includes(SOURCE)) > 20
 

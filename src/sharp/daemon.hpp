@@ -1,11 +1,11 @@
 // An aggregation node with sockets and a clock.
 #pragma once
 
-#include <asio.hpp>
 #include <map>
 #include <memory>
 
 #include "sharp/aggregation_node.hpp"
+#include "sharp/asio.hpp"
 #include "sharp/session.hpp"
 
 namespace espalier::sharp {

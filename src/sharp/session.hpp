@@ -2,11 +2,11 @@
 #pragma once
 
 #include <array>
-#include <asio.hpp>
 #include <functional>
 #include <memory>
 #include <vector>
 
+#include "sharp/asio.hpp"
 #include "sharp/frame.hpp"
 
 namespace espalier::sharp {

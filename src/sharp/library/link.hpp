@@ -1,12 +1,12 @@
 // A process's connection to an aggregation node. No threads: it moves when it is polled.
 #pragma once
 
-#include <asio.hpp>
 #include <chrono>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "sharp/asio.hpp"
 #include "sharp/frame.hpp"
 #include "sharp/tree_file.hpp"
 
