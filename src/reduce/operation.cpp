@@ -1,6 +1,9 @@
 #include "reduce/operation.hpp"
 
 #include <unistd.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 
 #include <algorithm>
 #include <atomic>
@@ -23,12 +26,20 @@ extern const detail::Table table;
 
 namespace {
 
+#if defined(__x86_64__)
+// Not all compilers' __builtin_cpu_supports know it (clang before 18).
+bool has_half_precision() noexcept {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
+}
+#endif
+
 bool cpu_has(Isa isa) noexcept {
   if (isa == Isa::baseline) return true;
 #if defined(__x86_64__)
   // Needed when the first call comes from a constructor that runs before the compiler's own.
   __builtin_cpu_init();
-  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("f16c");
+  const bool avx2 = __builtin_cpu_supports("avx2") && has_half_precision();
   if (isa == Isa::avx2) return avx2;
   if (isa == Isa::avx512)
     return avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&

@@ -1,5 +1,6 @@
 // The interface of sharp_coll.h over a software aggregation tree. No exception leaves it.
 
+#include <atomic>
 #include <cstring>
 
 #include "base/format.hpp"
@@ -21,11 +22,13 @@ struct Registered {
   std::size_t bytes;
 };
 
-bool hides_errors = false;
+// As the last context was told; relaxed, since nothing else hangs on it.
+std::atomic<bool> hides_errors = false;
 
 std::int32_t report(std::int32_t code, const char* why) {
   last_problem = why;
-  if (!hides_errors) print_to(stderr, "espalier-sharp: {} ({}): {}\n", sharp_coll_strerror(code), code, why);
+  if (!hides_errors.load(std::memory_order_relaxed))
+    print_to(stderr, "espalier-sharp: {} ({}): {}\n", sharp_coll_strerror(code), code, why);
   return code;
 }
 
@@ -146,7 +149,7 @@ ESPALIER_EXPORT int sharp_coll_init(struct sharp_coll_init_spec* spec, struct sh
       invalid("sharp_coll_init needs a description of the job with its callbacks");
     if (spec->world_size < 1 || spec->world_rank < 0 || spec->world_rank >= spec->world_size)
       invalid("the process's number is not below that of processes");
-    hides_errors = (spec->config.flags & SHARP_COLL_HIDE_ERRORS) != 0;
+    hides_errors.store((spec->config.flags & SHARP_COLL_HIDE_ERRORS) != 0, std::memory_order_relaxed);
     *context = new sharp_coll_context(*spec);
   });
 }
