@@ -24,12 +24,14 @@ struct Layout {
     return (value + multiple - 1) / multiple * multiple;
   }
 
-  // common: the arrival counter, a line for what concerns the share's life, and one release line a slot
+  // common: the arrival counter, a line for what concerns the share's life, one for what has failed (both are
+  // runtime/'s), and one release line a slot
   std::size_t arrivals() const { return 0; }
   std::size_t life() const { return sizeof(FlagLine); }
-  std::size_t common_release(Step step) const { return (2 + index(step)) * sizeof(FlagLine); }
+  std::size_t failure() const { return 2 * sizeof(FlagLine); }
+  std::size_t common_release(Step step) const { return (3 + index(step)) * sizeof(FlagLine); }
   std::size_t common_bytes() const {
-    return round_up((2 + static_cast<std::size_t>(slots)) * sizeof(FlagLine), page);
+    return round_up((3 + static_cast<std::size_t>(slots)) * sizeof(FlagLine), page);
   }
 
   // station: the finish line, gather lines, release lines, this rank's affinity mask and its process id

@@ -4,6 +4,7 @@
 #include <coroutine>
 #include <cstddef>
 #include <exception>
+#include <functional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -87,15 +88,20 @@ class Endpoint {
   /// Never blocks. Called in a rank's waits, too, so that its network goes on meanwhile.
   bool drive();
 
+  /// What drive_until() calls after each look in vain; it may throw, which ends the wait.
+  void watch(std::function<void()> look) { watch_ = std::move(look); }
+
   /// Drives until done() says true; spins, yields, and naps as Patience says.
   template <class Done>
   void drive_until(Done done) {
     Wait wait(patience_);
     while (!done())
-      if (drive())
+      if (drive()) {
         wait.begin_anew();
-      else
+      } else {
+        if (watch_) watch_();
         wait.pass();
+      }
   }
 
   /// After an error: forgets the tasks, which may then be destroyed. What was under way stays so; this
@@ -124,6 +130,7 @@ class Endpoint {
   Patience patience_;
   std::vector<Waiting> waiting_;
   bool abandoned_ = false;
+  std::function<void()> watch_;
   std::exception_ptr failure_;  // of the message whose task is being resumed
 };
 

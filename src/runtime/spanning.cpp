@@ -49,12 +49,21 @@ Spanning::Spanning(const Agreement& agreement, int rank)
     for (std::size_t i = 0; i < counterparts_.size(); ++i) counterparts_[i].push_back(ranks[i]);
     last_ranks_.push_back(ranks.back());
   }
-  // While a rank waits for others of its node, its own messages go on.
-  const machine::Poke drive = {[](void* endpoint) { static_cast<network::Endpoint*>(endpoint)->drive(); },
-                               &endpoint_};
-  if (agreement.node.share)
+  // While a rank waits for others of its node its own messages go on; and what they have failed in it need
+  // not wait for.
+  const machine::Poke drive = {[](void* self) {
+                                 auto* spanning = static_cast<Spanning*>(self);
+                                 spanning->endpoint_.drive();
+                                 spanning->failure_.check();
+                               },
+                               this};
+  endpoint_.watch([this] { failure_.check(); });
+  if (agreement.node.share) {
     state_ = std::make_unique<Communicator::State>(*Process::instance().node(), agreement.node, local_rank(),
                                                    drive);
+    std::byte* share = state_->arena.at(state_->share.offset);
+    failure_ = NodeFailure(*reinterpret_cast<memory::FlagLine*>(share + state_->layout.failure()));
+  }
   meet_aggregation_nodes();
 }
 

@@ -21,6 +21,7 @@
 #include "runtime/agreement.hpp"
 #include "runtime/communicator.hpp"
 #include "runtime/node_area.hpp"
+#include "runtime/node_failure.hpp"
 #include "runtime/offload.hpp"
 #include "runtime/window.hpp"
 
@@ -90,6 +91,10 @@ class Spanning {
   bool serve_as(plan::Algorithm ran, Collective collective, std::size_t bytes, Body body);
   template <class Body>
   void on_stage(Body body);
+  /// Runs body(), which may throw and then leaves this communicator of no more use: the node's other ranks
+  /// hear of it in their waits, and so all throw.
+  template <class Body>
+  auto guarded(Body body);
   /// Whether the aggregation nodes do this call; null: a barrier. If not, passed_over_ says why.
   bool offloads(Collective collective, std::size_t bytes, const reduce::Operation* operation);
   std::string why_passed_over(Collective collective, const plan::NetworkPlan& plan);
@@ -166,6 +171,7 @@ class Spanning {
   plan::NetworkSelector selector_;
   network::Endpoint endpoint_;
   std::unique_ptr<Communicator::State> state_;  // null: this node's ranks have messages only
+  NodeFailure failure_;
   std::vector<int> everybody_;
   std::vector<std::vector<int>> counterparts_;  // by rank on its node: that rank of each node
   std::vector<int> last_ranks_;                 // of each node

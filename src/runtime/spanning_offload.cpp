@@ -14,9 +14,10 @@ bool Spanning::offloads(Collective collective, std::size_t bytes, const reduce::
   if (!offload_) return false;
   passed_over_.clear();
   if ((*with_sharp_)(collective, bytes).algorithm != plan::Algorithm::sharp) return false;
-  const bool admitted = offload_->admits(operation, [this](void* data, std::size_t some) {
+  const auto share = [this](void* data, std::size_t some) {
     on_stage([&](auto& stage) { stage.bcast(0, data, some); });
-  });
+  };
+  const bool admitted = guarded([&] { return offload_->admits(operation, share); });
   if (!admitted) passed_over_ = offload_->objection();
   return admitted;
 }

@@ -43,6 +43,18 @@ void Spanning::on_stage(Body body) {
   }
 }
 
+template <class Body>
+auto Spanning::guarded(Body body) {
+  failure_.check();
+  try {
+    return body();
+  } catch (const std::exception& error) {
+    failure_.tell(rank_, error.what());
+    endpoint_.abandon();
+    throw;
+  }
+}
+
 /// Runs body(plan) for a call that the aggregation nodes do, and counts it.
 template <class Body>
 void Spanning::offload(Collective collective, std::size_t bytes, Body body) {
@@ -51,12 +63,7 @@ void Spanning::offload(Collective collective, std::size_t bytes, Body body) {
   const statistics::Recorder recorder({collective, bytes, nodes_.placement.ranks(), plan::Algorithm::sharp,
                                        statistics::Carrier::aggregation_nodes, &none},
                                       state_ ? state_->machine.waiter() : nobody_waits);
-  try {
-    body((*with_sharp_)(collective, bytes));
-  } catch (...) {
-    endpoint_.abandon();
-    throw;
-  }
+  guarded([&] { body((*with_sharp_)(collective, bytes)); });
 }
 
 /// Runs body(plan) and counts the call; false, with nothing done, when the plan leaves it to the host.
@@ -75,12 +82,7 @@ bool Spanning::serve_as(plan::Algorithm ran, Collective collective, std::size_t 
   const statistics::Recorder recorder(
       {collective, bytes, nodes_.placement.ranks(), ran, statistics::Carrier::messages, &passed_over},
       state_ ? state_->machine.waiter() : nobody_waits);
-  try {
-    body(plan);
-  } catch (...) {
-    endpoint_.abandon();
-    throw;
-  }
+  guarded([&] { body(plan); });
   return true;
 }
 

@@ -16,7 +16,8 @@ struct Piece {
 
 std::vector<Piece> pieces_of(const Layout& layout) {
   std::vector<Piece> pieces = {{layout.arrivals(), sizeof(FlagLine), "arrivals"},
-                               {layout.life(), sizeof(FlagLine), "life"}};
+                               {layout.life(), sizeof(FlagLine), "life"},
+                               {layout.failure(), sizeof(FlagLine), "failure"}};
   for (int s = 0; s < layout.slots; ++s) {
     const auto step = static_cast<Step>(s);
     pieces.push_back({layout.common_release(step), sizeof(FlagLine), "common release"});
