@@ -306,6 +306,9 @@ void AggregationNode::closed(Connection number, Seconds now) {
 }
 
 void AggregationNode::tick(Seconds now) {
+  // Who was stopped itself for so long (by a debugger, or its machine was) has heard nobody meanwhile.
+  if (now - ticked_ > limits_.silence_seconds / 4.0) parent_heard_ = now;
+  ticked_ = now;
   for (const auto& [number, peer] : peers_)
     if (!peer.is_known && now - peer.since > hello_patience) output_.push_back({number, {}, true});
   for (auto& [id, known] : groups_)

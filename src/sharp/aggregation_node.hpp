@@ -93,7 +93,7 @@ class AggregationNode {
   std::map<Connection, Peer> peers_;
   Connection parent_ = nobody;
   bool parent_is_known_ = false;
-  Seconds parent_heard_ = 0, parent_asked_ = 0;
+  Seconds parent_heard_ = 0, parent_asked_ = 0, ticked_ = 0;
   Groups groups_;
   std::vector<Output> output_;
 };

@@ -27,6 +27,11 @@ void Session::read() {
 }
 
 void Session::take(std::size_t bytes) {
+  // Who has been told to go may still talk; read, so that its connection can end, but not kept.
+  if (is_closing_) {
+    if (!has_ended_) read();
+    return;
+  }
   try {
     reader_.feed({chunk_.data(), bytes});
     while (!has_ended_ && !is_closing_) {

@@ -350,6 +350,37 @@ TEST(AggregationNode, answers_whether_it_is_there) {
   EXPECT_NE(forest.link_above(1), nobody);
 }
 
+/// A leaf that is connected to its parent at the 100th second, and how often it ends that connection.
+struct Below {
+  Below() { node.reached_parent(parent, 100); }
+  int ends() {
+    int found = 0;
+    for (const auto& each : node.take_output()) found += each.close && each.to == parent;
+    return found;
+  }
+  static constexpr Connection parent = 1;
+  TreeFile tree = parse_tree_file(tree_text(2, R"({"silence_seconds": 20})"), "t");
+  AggregationNode node{position_of(tree, 1), tree.limits, tree.token};
+};
+
+TEST(AggregationNode, gives_a_silent_parent_up) {
+  Below leaf;
+  for (int second = 100; second <= 120; ++second) leaf.node.tick(second);
+  EXPECT_EQ(leaf.ends(), 0);
+  leaf.node.tick(121);
+  EXPECT_EQ(leaf.ends(), 1);
+}
+
+TEST(AggregationNode, does_not_blame_its_parent_for_having_been_stopped_itself) {
+  Below leaf;
+  leaf.node.tick(100);
+  leaf.node.tick(1000);
+  for (int second = 1000; second <= 1020; ++second) leaf.node.tick(second);
+  EXPECT_EQ(leaf.ends(), 0);
+  leaf.node.tick(1021);
+  EXPECT_EQ(leaf.ends(), 1);
+}
+
 TEST(AggregationNode, holds_a_bounded_memory_of_failed_groups) {
   const TreeFile tree = parse_tree_file(tree_text(1, R"({"groups": 0})"), "t");
   Forest forest(tree);

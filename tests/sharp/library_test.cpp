@@ -242,6 +242,14 @@ TEST(Library, checks_its_arguments) {
     spec.aggr_mode = SHARP_AGGREGATION_NONE;
     spec.root = 1;
     EXPECT_EQ(sharp_coll_do_reduce(member.comm, &spec), SHARP_COLL_EINVAL);
+    spec = sum_of(send, receive, SHARP_DTYPE_INT);
+    spec.length = ~std::size_t{0} / 2;
+    EXPECT_EQ(sharp_coll_do_allreduce(member.comm, &spec), SHARP_COLL_EINVAL)
+        << "its bytes do not fit a number";
+    spec = sum_of(send, receive, SHARP_DTYPE_INT);
+    const unsigned none = 256 + SHARP_OP_SUM;
+    std::memcpy(&spec.op, &none, sizeof none);
+    EXPECT_EQ(sharp_coll_do_allreduce(member.comm, &spec), SHARP_COLL_ENOT_SUPP);
   });
 }
 

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstring>
+#include <limits>
 
 #include "base/format.hpp"
 #include "sharp/library/comm.hpp"
@@ -75,16 +76,28 @@ void check_root(const sharp_coll_comm& comm, int root) {
   if (root < 0 || root >= comm.size()) invalid("the root is no member of the group");
 }
 
+/// What a C program has put into an enumeration, be it one of its values or not.
+template <class Enumeration>
+unsigned number_in(const Enumeration& value) {
+  unsigned number = 0;
+  static_assert(sizeof value == sizeof number);
+  std::memcpy(&number, &value, sizeof number);
+  return number;
+}
+
 std::unique_ptr<Request> reduction(sharp_coll_comm& comm, const sharp_coll_reduce_spec& spec,
                                    Operation operation) {
   const Limits& limits = comm.context().tree.limits;
-  const auto op = static_cast<std::uint8_t>(spec.op), type = static_cast<std::uint8_t>(spec.dtype);
-  if (op >= SHARP_OP_NULL || type >= SHARP_DTYPE_NULL || (limits.ops >> op & 1) == 0 ||
-      (limits.types >> type & 1) == 0 || !kernel_of(op, type))
+  const unsigned wide_op = number_in(spec.op), wide_type = number_in(spec.dtype);
+  const bool exists = wide_op < SHARP_OP_NULL && wide_type < SHARP_DTYPE_NULL;
+  const auto op = static_cast<std::uint8_t>(wide_op), type = static_cast<std::uint8_t>(wide_type);
+  if (!exists || (limits.ops >> op & 1) == 0 || (limits.types >> type & 1) == 0 || !kernel_of(op, type))
     unsupported("no such operator on this type (see sharp_coll_caps_query)");
   if (spec.aggr_mode == SHARP_AGGREGATION_STREAMING && !comm.context().wants_lock)
     unsupported("streaming aggregation needs the tree's lock (SHARP_COLL_LOCK_ON_COMM_INIT)");
   auto request = request_of(comm, operation);
+  if (spec.length > std::numeric_limits<std::size_t>::max() / extent_of(type))
+    invalid("more elements than memory can hold");
   request->bytes = spec.length * extent_of(type);
   const bool gets = operation == Operation::allreduce || comm.rank() == spec.root;
   check(spec.sbuf_desc, request->bytes);

@@ -117,8 +117,10 @@ void Link::poll(bool waits, const std::function<void(const Frame&)>& take) {
 void Link::watch(bool waits) {
   const auto now = Clock::now();
   const auto silence = std::chrono::seconds(limits_.silence_seconds);
-  if (!waits || !waited_) heard_ = asked_ = now;  // nothing was owed before
+  // Nothing was owed before; or this process itself has not looked for long, being stopped.
+  if (!waits || !waited_ || now - watched_ > silence / 4) heard_ = asked_ = now;
   waited_ = waits;
+  watched_ = now;
   if (!waits) return;
   if (now - heard_ > silence) break_off(formatted("no sign of life for {} s", limits_.silence_seconds));
   if (now - heard_ < silence / 4 || now - asked_ < silence / 4) return;

@@ -46,7 +46,7 @@ class Link {
   Reader reader_{1024};
   std::vector<std::byte> out_, chunk_;
   std::string broken_;  // why; empty: it is not
-  Clock::time_point heard_, asked_;
+  Clock::time_point heard_, asked_, watched_;
   bool waited_ = false;
 };
 
