@@ -182,7 +182,6 @@ void Offload::recover(const SharpError& error, std::size_t released) {
                                    ? static_cast<std::size_t>(leaders_.rank())
                                    : other],
                     error.what()));
-  has_failed_ = true;
   failure_ = all.front().verdict;
   for (const Reached& each : all)
     if (each.verdict.code < failure_.code) failure_ = each.verdict;

@@ -32,8 +32,6 @@ class Offload {
   bool admits(const reduce::Operation* operation, const Share& share);
   /// Why the last call was not admitted.
   const std::string& objection() const { return objection_; }
-  /// Leaders: the tree has failed and stands in software's stead until the others have been told.
-  bool has_failed() const { return has_failed_; }
 
   // collective::nodes::Aggregation
   std::size_t payload() const { return payload_; }
@@ -66,7 +64,6 @@ class Offload {
   std::unique_ptr<network::SharpGroup> group_;
   State state_ = State::waiting;
   std::uint64_t calls_ = 0;
-  bool has_failed_ = false;
   Verdict failure_{};
   std::string objection_, closed_;  // closed_: why, once it is
 };

@@ -1,14 +1,13 @@
 #include "runtime/sharp_start.hpp"
 
 #include <algorithm>
-#include <random>
 
 #include "base/config.hpp"
 #include "base/format.hpp"
 #include "network/sharp_client.hpp"
 #include "runtime/node.hpp"
 #include "runtime/process.hpp"
-#include "runtime/standing.hpp"
+#include "runtime/token.hpp"
 
 namespace espalier::runtime {
 namespace {
@@ -38,10 +37,7 @@ std::string agreed(const Bootstrap& world, const char* what, Body body) {
   return formatted("{} failed on process {}: {}", what, worst - all.begin(), network::decode_sharp(*worst));
 }
 
-std::uint64_t job_number(const Bootstrap& world) {
-  std::random_device source;
-  return exchange(world, std::uint64_t{source()} << 32 | source()).front();
-}
+std::uint64_t job_number(const Bootstrap& world) { return exchange(world, random_token()).front(); }
 
 network::SharpCaps common_caps(const Bootstrap& world, const network::SharpCaps& mine) {
   network::SharpCaps common = mine;

@@ -169,7 +169,7 @@ TreeFile parse_tree_file(std::string_view text, const std::string& file) {
   return TreeReader(document, file).read();
 }
 
-TreeFile read_tree_file(const std::string& path) {
+std::string read_tree_text(const std::string& path) {
   struct stat about;
   std::ifstream stream(path);
   if (!stream || stat(path.c_str(), &about) != 0)
@@ -179,7 +179,9 @@ TreeFile read_tree_file(const std::string& path) {
         formatted("{} holds a token, and others than its owner may use it: chmod 600 {}", path, path));
   std::stringstream text;
   text << stream.rdbuf();
-  return parse_tree_file(text.str(), path);
+  return text.str();
 }
+
+TreeFile read_tree_file(const std::string& path) { return parse_tree_file(read_tree_text(path), path); }
 
 }  // namespace espalier::sharp

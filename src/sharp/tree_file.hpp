@@ -35,7 +35,9 @@ std::uint32_t leaf_of(std::uint32_t member, std::uint32_t members, std::uint32_t
 /// "parent"}]} Throws Error that names `file` for everything else: no token, two roots, circles, limits out
 /// of range.
 TreeFile parse_tree_file(std::string_view text, const std::string& file);
-/// Also refuses a file that others may read or write: it holds the token.
+/// The text of such a file. Throws Error for one that others may read or write: it holds the token.
+std::string read_tree_text(const std::string& path);
+/// Both.
 TreeFile read_tree_file(const std::string& path);
 
 }  // namespace espalier::sharp

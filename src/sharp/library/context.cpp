@@ -34,18 +34,6 @@ sharp_coll_context::sharp_coll_context(const sharp_coll_init_spec& given)
     throw Problem(static_cast<std::int32_t>(fault->value), "a fault on demand (ESPALIER_SHARP_FAULTS)");
 }
 
-std::string sharp_coll_context::read_file() const {
-  const std::string path = setting("ESPALIER_AGGREGATION");
-  if (path.empty()) throw espalier::Error("ESPALIER_AGGREGATION does not name an aggregation tree");
-  read_tree_file(path);  // and its permissions
-  std::FILE* file = std::fopen(path.c_str(), "r");
-  if (!file) throw espalier::Error(formatted("cannot read {}", path));
-  std::string text;
-  for (int c = std::fgetc(file); c != EOF; c = std::fgetc(file)) text += static_cast<char>(c);
-  std::fclose(file);
-  return text;
-}
-
 /// The first process reads the file and tries the tree; the others hear of it, so that nobody else needs the
 /// file.
 void sharp_coll_context::learn_tree() {
@@ -53,7 +41,9 @@ void sharp_coll_context::learn_tree() {
   std::int32_t header[2] = {0, 0};  // code, bytes of the text or of the reason
   if (spec.world_rank == 0) {
     try {
-      text = read_file();
+      const std::string path = setting("ESPALIER_AGGREGATION");
+      if (path.empty()) throw espalier::Error("ESPALIER_AGGREGATION does not name an aggregation tree");
+      text = read_tree_text(path);
       tree = parse_tree_file(text, "the aggregation tree");
       tree.limits = link(0).limits();
     } catch (const Problem& problem) {

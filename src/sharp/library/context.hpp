@@ -48,7 +48,6 @@ struct sharp_coll_context {
 
  private:
   void learn_tree();
-  std::string read_file() const;
   void take(const espalier::sharp::Frame& frame);
   void poll(int leaf, Link& link);
 
