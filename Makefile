@@ -37,8 +37,8 @@ test:
 test-full: export ESPALIER_TEST_FULL = 1
 test-full: test
 
-fuzz: build
-	@cmake --build build --target fuzz_aggregation
+fuzz:
+	@tools/setup/setup fuzz
 	@tests/fuzz/run
 
 test-arch:

@@ -46,6 +46,13 @@ def test_without_root_it_prints_the_line_and_stops(tree):
     assert "libhwloc-dev" in line and "g++" in line and "mpich" not in line
 
 
+def test_libfuzzer_is_that_of_clangs_version(tree):
+    program(tree, "apt-cache", 'case "$*" in "depends clang") echo "  Depends: clang-14" ;; "show libclang-rt-14-dev") ;; *) exit 1 ;; esac')
+    assert script(tree, "package_of_libfuzzer").stdout.split() == ["libclang-rt-14-dev"]
+    program(tree, "apt-cache", 'case "$*" in "depends clang") echo "  Depends: clang-11" ;; *) exit 1 ;; esac')
+    assert script(tree, "package_of_libfuzzer").stdout == ""
+
+
 def test_only_missing_packages_are_installed(tree):
     program(tree, "dpkg-query", 'case "$*" in *libfmt-dev*) exit 1 ;; *) printf installed ;; esac')
     program(tree, "id", "echo 0")

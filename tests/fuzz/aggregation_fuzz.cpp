@@ -16,19 +16,21 @@ constexpr const char* tree_text =
   "nodes": [{"name": "a0", "address": "h:1"}, {"name": "a1", "address": "h:2", "parent": "a0"},
             {"name": "a2", "address": "h:3", "parent": "a0"}]})";
 
-/// A node of the middle, with connections that say what the bytes say.
+const TreeFile& tree() {
+  static const TreeFile file = parse_tree_file(tree_text, "fuzz");
+  return file;
+}
+
+/// A node of the tree, with connections that say what the bytes say.
 class Target {
  public:
-  explicit Target(int which)
-      : which_(which),
-        tree_(parse_tree_file(tree_text, "fuzz")),
-        node_(position_of(tree_, which), tree_.limits, tree_.token) {
+  explicit Target(int which) : which_(which), node_(position_of(tree(), which), tree().limits, tree().token) {
     for (Connection number = 1; number <= connections; ++number) {
       node_.accepted(number, now_);
-      readers_.emplace_back(tree_.limits.longest_payload());
+      readers_.emplace_back(tree().limits.longest_payload());
     }
     if (which != 0) node_.reached_parent(parent, now_);
-    readers_.emplace_back(tree_.limits.longest_payload());
+    readers_.emplace_back(tree().limits.longest_payload());
   }
 
   void feed(Connection from, std::span<const std::byte> bytes) {
@@ -40,7 +42,7 @@ class Target {
         settle();
       }
     } catch (const ProtocolError&) {
-      reader = Reader(tree_.limits.longest_payload());
+      reader = Reader(tree().limits.longest_payload());
       come_again(from);
     }
     settle();
@@ -65,11 +67,10 @@ class Target {
   void settle() {
     for (const auto& each : node_.take_output())
       if (each.close) come_again(each.to);
-    if (node_.groups() > tree_.limits.groups || node_.connections() > connections) std::abort();
+    if (node_.groups() > tree().limits.groups || node_.connections() > connections) std::abort();
   }
 
   int which_;
-  TreeFile tree_;
   AggregationNode node_;
   std::vector<Reader> readers_;
   double now_ = 0;

@@ -6,6 +6,16 @@ packages_arch=(g++ cmake ninja-build libhwloc-dev nlohmann-json3-dev libfmt-dev 
   g++-powerpc64le-linux-gnu qemu-user-static)
 packages_format=(clang-format)
 
+# The libFuzzer of the clang that there is: newer Debians keep it in a package apart.
+package_of_libfuzzer() {
+  local version
+  command -v apt-cache >/dev/null || return 0
+  version=$(apt-cache depends clang 2>/dev/null | sed -n 's/^ *Depends: clang-\([0-9]*\)$/\1/p' | head -1)
+  if [ -n "$version" ] && apt-cache show "libclang-rt-$version-dev" >/dev/null 2>&1; then
+    echo "libclang-rt-$version-dev"
+  fi
+}
+
 missing_packages() {
   local package
   for package in "$@"; do
