@@ -1,6 +1,7 @@
 """Reductions and barriers on aggregation nodes, across nodes that are only pretended. Real ones: tests/cluster/test_sharp.py."""
 
 import json
+import os
 import re
 
 import hosts
@@ -31,6 +32,16 @@ def reasons(statistics):
     return {row["passed_over"] for row in statistics.read()["rows"] if row["passed_over"]}
 
 
+# What the daemons offer by default (src/sharp/limits.hpp), in the words of src/reduce/names.cpp.
+OFFERED = {"max", "min", "sum", "land", "band", "lor", "bor", "lxor", "bxor", "int8", "int16", "int32", "int64", "uint8", "uint16",
+           "uint32", "uint64", "float16", "float32", "float64"}
+
+
+def check_that_only_what_they_lack_was_passed_over(statistics):
+    lacking = [re.fullmatch(r"the aggregation nodes do not have the (?:operator|type) (\w+)", why) for why in reasons(statistics)]
+    assert all(lacking) and not OFFERED & {each[1] for each in lacking}, reasons(statistics)
+
+
 full = pytest.mark.full
 
 
@@ -42,6 +53,7 @@ def test_every_result_is_right(launch, name, radix, statistics, tmp_path):
         passed(outcome)
         assert daemons.ended() == []
     assert rows(statistics, "sharp") == set(OFFLOADED)
+    check_that_only_what_they_lack_was_passed_over(statistics)
     # Pairs and products are not for aggregation nodes, and that is said.
     assert any("operator prod" in why for why in reasons(statistics)), reasons(statistics)
 
@@ -65,17 +77,6 @@ def test_messages_longer_than_an_operation_are_pipelined(launch, statistics, tmp
     passed(outcome)
     long = [row for row in statistics.read()["rows"] if row["algorithm"] == "sharp" and row["bytes_from"] >= 65536]
     assert {row["collective"] for row in long} >= {"allreduce"}
-
-
-@full
-def test_socket_leaders(launch, statistics, tmp_path):
-    """Two packages of a made-up machine: each process is bound to all CPUs of the real one, so its node leads as a whole;
-    the setting must not change a result."""
-    with sharp_trees.running(tmp_path, 4, 8) as (tree, _):
-        outcome = run(launch, MPICH, 8, "4", sharp_trees.settings(tree, ESPALIER_SHARP_LEADERS="socket"), statistics,
-                      "barrier,roots,in_place")
-    passed(outcome)
-    assert rows(statistics, "sharp") == set(OFFLOADED)
 
 
 def test_the_group_is_made_after_so_many_calls(launch, statistics, tmp_path):
@@ -119,6 +120,18 @@ def test_connections_that_end_and_delays(launch, fault, statistics, tmp_path):
     passed(outcome)
 
 
+@pytest.mark.parametrize("name", ["mpich", pytest.param("openmpi", marks=full)])
+def test_what_cannot_be_done_again_is_an_error_on_all_ranks(launch, name, tmp_path):
+    """One leader's operation fails when the others' have ended: its call cannot be done again, and theirs neither."""
+    with sharp_trees.running(tmp_path, 4, 2) as (tree, _):
+        settings = sharp_trees.settings(tree, ESPALIER_SHARP_FAULTS="operation.4@1=late:-7", ESPALIER_SHARP_TIMEOUT="20000")
+        outcome = launch(hosts.HOSTS[name], 8, "errors_returned", env={"ESPALIER_NODES": "4", **settings}, timeout=60)
+    assert outcome.status == 0, str(outcome)
+    expected = {f"rank {rank}: error, then error, new communicator works" for rank in range(8)}
+    assert set(outcome.out.splitlines()) == expected, str(outcome)
+    assert "failed while its result was on its way" in outcome.err, str(outcome)
+
+
 def test_no_tree_and_no_library(launch, statistics, tmp_path):
     for settings in ({"ESPALIER_AGGREGATION": str(tmp_path / "none.json")}, {"ESPALIER_SHARP_LIB": str(tmp_path / "none.so")}):
         env = {**sharp_trees.settings(tmp_path / "none.json"), **settings}
@@ -151,12 +164,62 @@ def test_the_client_keeps_to_the_interface(launch, name, statistics):
     assert rows(statistics, "sharp") == set(OFFLOADED)
 
 
+def test_in_place(launch, statistics):
+    """Alone: the subject's sums of unsigned integers go by the mock, too."""
+    env = {"ESPALIER_SHARP": "on", "ESPALIER_SHARP_LIB": str(sharp_trees.mock()), "ESPALIER_SHARP_CALLS": "0", "MOCK_NODES": "4"}
+    passed(run(launch, MPICH, 8, "4", env, statistics, "in_place"))
+    assert rows(statistics, "sharp") == {"reduce", "allreduce"}
+
+
 def test_the_mock_notices(launch, statistics):
     """The test of the test: with nodes of another size than Espalier believes two members are on one."""
     env = {"ESPALIER_SHARP": "on", "ESPALIER_SHARP_LIB": str(sharp_trees.mock()), "ESPALIER_SHARP_CALLS": "0",
            "MOCK_NODES": "2"}
     outcome = run(launch, MPICH, 4, "4", env, statistics, "barrier")
     assert outcome.status != 0 and "are on one node" in outcome.err
+
+
+# --- a leader for each socket ----------------------------------------------------------------------------------------
+
+def on_sockets(folder, host, launch, statistics, settings, subjects):
+    """8 ranks on 2 nodes, two on each of their sockets: packages of a made-up machine, to whose CPUs the ranks are bound."""
+    first, second, *_ = sorted(os.sched_getaffinity(0))
+    bound = folder / "bound"
+    bound.write_text(f"#!/bin/sh\nrank=${{PMI_RANK:-$OMPI_COMM_WORLD_RANK}}\n"
+                     f'[ $((rank / 2 % 2)) = 0 ] && cpu={first} || cpu={second}\nexec taskset -c $cpu "$@"\n')
+    bound.chmod(0o755)
+    env = {"ESPALIER_NODES": "2", "ESPALIER_TOPOLOGY": f"package:{second + 1} core:1 pu:1", "ESPALIER_SHARP_LEADERS": "socket",
+           **settings, **statistics.env}
+    return launch(host, 8, bound, hosts.program(host, "checked"), "--only", subjects, env=env, timeout=150)
+
+
+two_cpus = pytest.mark.skipif(hosts.CORES < 2, reason="ranks cannot be bound to two sockets: there is one CPU")
+
+
+@two_cpus
+@pytest.mark.parametrize("name", ["mpich", pytest.param("openmpi", marks=full)])
+def test_each_socket_has_a_leader(launch, name, statistics, tmp_path):
+    mock = {"ESPALIER_SHARP": "on", "ESPALIER_SHARP_LIB": str(sharp_trees.mock()), "ESPALIER_SHARP_CALLS": "0", "MOCK_NODES": "4"}
+    outcome = on_sockets(tmp_path, hosts.HOSTS[name], launch, statistics, mock, "barrier,roots,in_place")
+    passed(outcome)
+    assert "groups of 4\n" in outcome.err, str(outcome)
+    assert rows(statistics, "sharp") == set(OFFLOADED)
+
+
+@full
+@two_cpus
+def test_sockets_and_a_tree(launch, statistics, tmp_path):
+    with sharp_trees.running(tmp_path, 4, 2) as (tree, _):
+        passed(on_sockets(tmp_path, MPICH, launch, statistics, sharp_trees.settings(tree), SUBJECTS + ",communicators"))
+    assert rows(statistics, "sharp") == set(OFFLOADED)
+
+
+def test_processes_that_are_not_bound_lead_by_node(launch, statistics):
+    env = {"ESPALIER_SHARP": "on", "ESPALIER_SHARP_LIB": str(sharp_trees.mock()), "ESPALIER_SHARP_CALLS": "0", "MOCK_NODES": "2",
+           "ESPALIER_SHARP_LEADERS": "socket", "ESPALIER_TOPOLOGY": "package:64 core:1 pu:1"}
+    outcome = run(launch, MPICH, 4, "2", env, statistics, "barrier,roots")
+    passed(outcome)
+    assert "groups of 2\n" in outcome.err, str(outcome)
 
 
 # --- what the user sees ---------------------------------------------------------------------------------------------

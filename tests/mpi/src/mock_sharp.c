@@ -84,8 +84,8 @@ EXPORT const struct sharp_coll_config sharp_coll_default_config = {0, 77, -1, 0,
 
 static int payload(void) { return getenv("MOCK_PAYLOAD") ? atoi(getenv("MOCK_PAYLOAD")) : 256; }
 
-/* sharp_coll_finalize says how much was done, for the test to see that the client came here at all. */
-static int total;
+/* sharp_coll_finalize says how much was done, and among how many, for the test to see that the client came here at all. */
+static int total, largest;
 
 EXPORT int sharp_coll_init(struct sharp_coll_init_spec* spec, struct sharp_coll_context** context) {
   CHECK(spec && context && spec->job_id != 0);
@@ -118,7 +118,7 @@ EXPORT int sharp_coll_init(struct sharp_coll_init_spec* spec, struct sharp_coll_
 
 EXPORT int sharp_coll_finalize(struct sharp_coll_context* context) {
   CHECK(context && context->groups == 0 && context->registrations == 0);
-  if (context->spec.world_rank == 0) fprintf(stderr, "MOCK-DONE: %d operations\n", total);
+  if (context->spec.world_rank == 0) fprintf(stderr, "MOCK-DONE: %d operations, groups of %d\n", total, largest);
   munmap(context->shared, sizeof(struct shared));
   free(context);
   return SHARP_COLL_SUCCESS;
@@ -127,7 +127,7 @@ EXPORT int sharp_coll_finalize(struct sharp_coll_context* context) {
 EXPORT int sharp_coll_caps_query(struct sharp_coll_context* context, struct sharp_coll_caps* caps) {
   CHECK(context && caps);
   memset(caps, 0, sizeof *caps);
-  caps->support_mask.dtypes = 1u << SHARP_DTYPE_INT | 1u << SHARP_DTYPE_DOUBLE;
+  caps->support_mask.dtypes = 1u << SHARP_DTYPE_UNSIGNED | 1u << SHARP_DTYPE_INT | 1u << SHARP_DTYPE_DOUBLE;
   caps->support_mask.reduce_ops = 1u << SHARP_OP_SUM | 1u << SHARP_OP_MAX;
   caps->resources.user_data_per_ost = payload();
   caps->resources.max_osts = 64;
@@ -174,6 +174,7 @@ EXPORT int sharp_coll_comm_init(struct sharp_coll_context* context, struct sharp
   struct sharp_coll_comm* result = calloc(1, sizeof *result);
   *result = (struct sharp_coll_comm){context, spec->rank, spec->size, number, 0, 0};
   ++context->groups;
+  if (spec->size > largest) largest = spec->size;
   *comm = result;
   return SHARP_COLL_SUCCESS;
 }
@@ -229,9 +230,10 @@ EXPORT int sharp_coll_do_barrier_nb(struct sharp_coll_comm* comm, void** handle)
 
 EXPORT int sharp_coll_do_allreduce_nb(struct sharp_coll_comm* comm, struct sharp_coll_reduce_spec* spec, void** handle) {
   CHECK(comm && spec && handle);
-  CHECK(spec->dtype == SHARP_DTYPE_INT || spec->dtype == SHARP_DTYPE_DOUBLE); /* what the caps say */
+  /* what the caps say */
+  CHECK(spec->dtype == SHARP_DTYPE_UNSIGNED || spec->dtype == SHARP_DTYPE_INT || spec->dtype == SHARP_DTYPE_DOUBLE);
   CHECK(spec->op == SHARP_OP_SUM || spec->op == SHARP_OP_MAX);
-  const size_t extent = spec->dtype == SHARP_DTYPE_INT ? 4 : 8, bytes = spec->length * extent; /* in elements */
+  const size_t extent = spec->dtype == SHARP_DTYPE_DOUBLE ? 8 : 4, bytes = spec->length * extent; /* in elements */
   CHECK(bytes > 0 && bytes <= (size_t)payload());
   check_buffer(&spec->sbuf_desc, bytes);
   check_buffer(&spec->rbuf_desc, bytes);
@@ -257,7 +259,9 @@ static void fold(const struct request* request) {
 #define FOLD(type) \
   type *to = (type*)request->target + i, from = ((const type*)slot->data[member])[i]; \
   *to = request->op == SHARP_OP_SUM ? *to + from : *to > from ? *to : from
-      if (request->dtype == SHARP_DTYPE_INT) {
+      if (request->dtype == SHARP_DTYPE_UNSIGNED) {
+        FOLD(unsigned);
+      } else if (request->dtype == SHARP_DTYPE_INT) {
         FOLD(int);
       } else {
         FOLD(double);
