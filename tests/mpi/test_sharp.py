@@ -167,7 +167,8 @@ def test_the_client_keeps_to_the_interface(launch, name, statistics):
 def test_in_place(launch, statistics):
     """Alone: the subject's sums of unsigned integers go by the mock, too."""
     env = {"ESPALIER_SHARP": "on", "ESPALIER_SHARP_LIB": str(sharp_trees.mock()), "ESPALIER_SHARP_CALLS": "0", "MOCK_NODES": "4"}
-    passed(run(launch, MPICH, 8, "4", env, statistics, "in_place"))
+    outcome = run(launch, MPICH, 8, "4", env, statistics, "in_place")
+    assert outcome.status == 0 and " 0 failed" in outcome.out, str(outcome)
     assert rows(statistics, "sharp") == {"reduce", "allreduce"}
 
 
