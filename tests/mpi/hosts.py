@@ -1,12 +1,12 @@
 """The host MPIs that the tests run under: where they are, how their programs are built and launched."""
 
+import fcntl
 import os
 import shutil
 import signal
 import subprocess
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -110,6 +110,12 @@ def _abi_header(host: Host) -> list[str]:
 def program(host: Host, name: str, sources: Path = SOURCES) -> Path:
     """Builds <sources>/<name>.c, <sources>/<name>/*.cpp or <sources>/<name>.f90, unless it is built already."""
     host.folder.mkdir(parents=True, exist_ok=True)
+    with open(host.folder / "building.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # of several test workers one builds, and the others have it
+        return _program(host, name, sources)
+
+
+def _program(host: Host, name: str, sources: Path) -> Path:
     target = host.folder / name
     flags = [*_abi_header(host), *host.flags, "-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX"]
     if (sources / f"{name}.f90").exists():
@@ -125,18 +131,12 @@ def program(host: Host, name: str, sources: Path = SOURCES) -> Path:
             _compile(["gcc", "-std=gnu11", "-O2", "-g1", "-Wall", "-Wextra", "-Wno-unused-parameter", *flags, str(source),
                       *host.libraries, "-pthread"], target)
         return target
-    headers = sorted((sources / name).glob("*.hpp"))
-
-    def piece(source):
-        made = host.folder / f"{name}-{source.stem}.o"
-        if not _newer(made, [source, *headers]):
-            _compile(["g++", "-std=gnu++20", "-O1", "-g1", "-Wall", "-Wextra", *flags, "-c", str(source)], made)
-        return made
-
-    with ThreadPoolExecutor(CORES) as pool:  # the checked program takes half a minute on one core
-        objects = list(pool.map(piece, sorted((sources / name).glob("*.cpp"))))
-    if not _newer(target, objects):
-        _compile(["g++", *map(str, objects), *host.libraries], target)
+    pieces = sorted((sources / name).glob("*.cpp"))
+    if not _newer(target, [*pieces, *(sources / name).glob("*.hpp")]):
+        # All at once: most of the time goes into the headers that each includes.
+        together = host.folder / f"{name}-together.cpp"
+        together.write_text("".join(f'#include "{piece}"\n' for piece in pieces))
+        _compile(["g++", "-std=gnu++20", "-O1", "-g1", "-Wall", "-Wextra", *flags, str(together), *host.libraries], target)
     return target
 
 

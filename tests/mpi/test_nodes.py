@@ -83,7 +83,7 @@ def test_messages_only_on_one_node(launch, statistics):
     assert all(ran(statistics, collective) for collective in ACROSS)
 
 
-@pytest.mark.parametrize("name", hosts.THREE)
+@pytest.mark.parametrize("name", ["mpich", *(pytest.param(name, marks=pytest.mark.full) for name in ("openmpi", "impi"))])
 def test_equal_bits_in_every_run(launch, name):
     host = hosts.HOSTS[name]
     digests = {check(launch, host, (7, "3+1+3"), "identity,roots") for _ in range(3)}

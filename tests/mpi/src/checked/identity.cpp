@@ -10,7 +10,7 @@
 namespace checked {
 namespace {
 
-constexpr int tag = 4713;
+constexpr int identity_tag = 4713;
 
 bool repeats_promised() { return !on_bare_host(); }  // hosts promise no equal bits in later calls
 
@@ -42,11 +42,11 @@ void same_on_all_ranks(const Group& world, const std::vector<T>& sum) {
   auto bytes = static_cast<int>(sum.size() * sizeof(T));
   if (world.rank == 0) {
     for (int rank = 1; rank < world.size; ++rank)
-      MPI_Send(sum.data(), bytes, MPI_BYTE, rank, tag, world.comm);
+      MPI_Send(sum.data(), bytes, MPI_BYTE, rank, identity_tag, world.comm);
     return;
   }
   std::vector<T> first(sum.size());
-  MPI_Recv(first.data(), bytes, MPI_BYTE, 0, tag, world.comm, MPI_STATUS_IGNORE);
+  MPI_Recv(first.data(), bytes, MPI_BYTE, 0, identity_tag, world.comm, MPI_STATUS_IGNORE);
   same_bits(first, sum);
 }
 
