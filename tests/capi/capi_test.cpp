@@ -10,13 +10,16 @@
 #include <numeric>
 #include <string>
 
+#include "tests/capi/seat.hpp"
 #include "tests/runtime/processes.hpp"
 
 namespace {
 
 using espalier::testing::Board;
+using espalier::testing::gather_on_board;
 using espalier::testing::Job;
 using espalier::testing::run_ranks;
+using espalier::testing::Seat;
 
 std::string own_name(const char* test) {
   return std::string("capi-test-") + test + "-" + std::to_string(getppid());
@@ -308,16 +311,6 @@ TEST(Meet, BadArgumentsAreNamed) {
     EXPECT_EQ(comm, nullptr);
     espalier_comm_free(nullptr);
   });
-}
-
-struct Seat {
-  Board* board;
-  int rank;
-};
-int gather_on_board(const void* mine, void* all, std::size_t bytes, void* context) {
-  auto* seat = static_cast<Seat*>(context);
-  seat->board->allgather(seat->rank, mine, all, bytes);
-  return 0;
 }
 
 TEST(Create, FromABootstrapOfTheCallers) {

@@ -8,23 +8,16 @@
 #include <vector>
 
 #include "espalier/espalier.h"
+#include "tests/capi/seat.hpp"
 #include "tests/runtime/processes.hpp"
 
 namespace lent {
 
 using espalier::testing::Board;
+using espalier::testing::gather_on_board;
 using espalier::testing::run_ranks;
+using espalier::testing::Seat;
 using Bytes = std::vector<unsigned char>;
-
-struct Seat {
-  Board* board;
-  int rank;
-};
-int gather_on_board(const void* mine, void* all, std::size_t bytes, void* context) {
-  auto* seat = static_cast<Seat*>(context);
-  seat->board->allgather(seat->rank, mine, all, bytes);
-  return 0;
-}
 
 struct Member {
   Seat seat;
