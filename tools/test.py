@@ -13,7 +13,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 BUILD = ROOT / "build"
 RESULTS = BUILD / "log" / "tests"
-AT_ONCE = min(os.cpu_count() or 1, 4)
+# Most tests wait for launchers most of the time.
+AT_ONCE = min((os.cpu_count() or 1) + 1, 4)
 
 
 @dataclass
@@ -123,7 +124,6 @@ def pytest(name: str, *paths: str) -> Totals:
         "no:cacheprovider",
         "-ra",
         f"--junitxml={report}",
-        # Most tests wait for launchers most of the time.
         f"--numprocesses={AT_ONCE}",
         "--dist=worksteal",
         *paths,
@@ -136,9 +136,7 @@ def pytest(name: str, *paths: str) -> Totals:
 
 PARTS = {
     "unit": unit_tests,
-    "floors": lambda: pytest("floors", "tests/floors_test.py"),
-    "command": lambda: pytest("command", "tests/command"),
-    "bench": lambda: pytest("bench", "tests/bench"),
+    "scripts": lambda: pytest("scripts", "tests/floors_test.py", "tests/command", "tests/bench"),
     "mpi": lambda: pytest("mpi", "tests/mpi"),
     "cluster": lambda: pytest("cluster", "tests/cluster"),
 }

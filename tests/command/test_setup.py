@@ -79,15 +79,28 @@ def test_failing_step_shows_the_end_of_its_log_and_what_to_do(tree):
     assert (tree / "build/log/broken.txt").read_text() == "first\nlast words\n"
 
 
+def made(*requirements):
+    words = f"thing 'the thing' {' '.join(requirements)}"
+    return f"begin_environment {words}\nfinish_environment {words}\n"
+
+
 def test_environment_is_made_once_and_again_when_its_list_changes(tree):
     (tree / "python").mkdir()
     (tree / "python/pyproject.toml").write_text("[project]")
     make = "fill_environment() { echo call >>calls; mkdir -p $1/bin; ln -sf $(command -v python3) $1/bin/python; }\n"
     for names, calls in (("one==1", 1), ("one==1", 1), ("one==2", 2)):
-        result = script(tree, make + f"environment thing 'the thing' {names}")
+        result = script(tree, make + made(names))
         assert result.returncode == 0, result.stderr
         assert len((tree / "calls").read_text().splitlines()) == calls
-    assert "already there" in script(tree, make + "environment thing 'the thing' one==2").stdout
+    assert "already there" in script(tree, make + made("one==2")).stdout
+
+
+def test_environment_that_could_not_be_made_is_made_next_time(tree):
+    make = "fill_environment() { echo no such package; return 4; }\n"
+    for _ in range(2):
+        result = script(tree, make + made("one==1"))
+        assert result.returncode == 4
+        assert "no such package" in result.stderr and "remove .venv/thing" in result.stderr
 
 
 def test_interpreter_that_is_too_old_is_passed_over(tree):
@@ -97,8 +110,7 @@ def test_interpreter_that_is_too_old_is_passed_over(tree):
 
 
 def test_no_interpreter_at_all(tree):
-    text = "find_python() { return 1; }\nenvironment thing 'the thing' one==1"
-    result = script(tree, text)
+    result = script(tree, "find_python() { return 1; }\n" + made("one==1"))
     assert result.returncode == 1 and "PYTHON=" in result.stderr
 
 

