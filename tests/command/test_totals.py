@@ -50,14 +50,16 @@ def test_bad(): assert False
 def broken(): raise RuntimeError
 def test_error(broken): pass
 def test_skipped(): pytest.skip("why")
+@pytest.mark.alone
+def test_alone(): pass
 """
 
 
 def test_python_tests(runner, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(runner, "RESULTS", tmp_path)
     (tmp_path / "test_some.py").write_text(TESTS)
-    assert counts(runner.pytest("some", str(tmp_path / "test_some.py"))) == (1, 2, 1)
-    assert counts(runner.pytest("none", str(tmp_path / "missing.py"))) == (0, 1, 0)
+    assert counts(runner.pytest("some", str(tmp_path / "test_some.py"))) == (2, 2, 1)
+    assert counts(runner.pytest("none", str(tmp_path / "missing.py"))) == (0, 2, 0)
 
 
 def test_the_last_line_and_the_exit_code(runner, tmp_path, monkeypatch, capsys):
