@@ -35,7 +35,7 @@ def test_every_result_is_right(launch, layout, statistics):
     assert all(ran(statistics, collective) for collective in ACROSS)
 
 
-@pytest.mark.parametrize("name", ["openmpi", "impi"])
+@pytest.mark.parametrize("name", [pytest.param("openmpi", marks=pytest.mark.full), "impi"])
 def test_results_are_right_under_every_host(launch, name, statistics):
     check(launch, hosts.HOSTS[name], (7, "3+1+3"), **statistics.env)
     assert all(ran(statistics, collective) for collective in ACROSS)

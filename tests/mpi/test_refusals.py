@@ -78,11 +78,14 @@ def test_memfd_refused_and_no_dev_shm(launch, statistics):
 
 
 @pytest.mark.needs_espalier
-@pytest.mark.parametrize("budget", ["0", "64KiB", "1MiB"])
-def test_a_small_budget(launch, host, budget, statistics):
+@pytest.mark.parametrize("name, budget", [
+    ("mpich", "0"), ("mpich", "64KiB"), ("mpich", "1MiB"), ("openmpi", "64KiB"), ("impi", "64KiB"),
+    *(pytest.param(*case, marks=pytest.mark.full)
+      for case in (("openmpi", "0"), ("openmpi", "1MiB"), ("impi", "0"), ("impi", "1MiB")))])
+def test_a_small_budget(launch, name, budget, statistics):
     """When the budget is spent a communicator falls back, all ranks together, and says so."""
-    run = launch(host, 4, "checked", "--only", SUBJECTS, env={**statistics.env, "ESPALIER_SHM": budget,
-                                                              "ESPALIER_FALLBACK": "warn"})
+    run = launch(hosts.HOSTS[name], 4, "checked", "--only", SUBJECTS,
+                 env={**statistics.env, "ESPALIER_SHM": budget, "ESPALIER_FALLBACK": "warn"})
     passed(run)
     fallen = [row for row in statistics.read()["rows"] if row["fallback"]]
     if budget == "0":
