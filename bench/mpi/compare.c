@@ -127,6 +127,8 @@ static int start(struct bench* b, const struct options* o, struct plan* plan) {
   if (work_make(&b->work, send, receive)) return -1;
   if (!b->team.rank) b->team.area->nanoseconds_per_tick = clock_calibrate();
   PMPI_Barrier(MPI_COMM_WORLD);
+  b->team.weak_yields = (int)team_agree(
+      &b->team, b->team.crowded && session_is_autogroup() && !session_is_shared(b->team.rank));
   return 0;
 }
 

@@ -39,6 +39,7 @@ static void come_late(struct bench* b, int64_t start, int call) {
 static void time_singles(struct bench* b, const struct point* p, enum side side, int calls) {
   for (int i = 0; i < calls; ++i) {
     prepare(b, p, 0);
+    team_gather(&b->team);
     const int64_t start = team_start(&b->team);
     if (b->late_us > 0) come_late(b, start, i);
     work_call(&b->work, p, side);

@@ -88,8 +88,9 @@ void output_run(FILE* f, const struct bench* b, const struct options* o, const s
           team->size, team->cores, truth(team->pinned), b->reused ? "reused" : "written");
   fprintf(f, ", \"host_only\": %s, \"late_us\": %g, \"nothing_us\": %.4f, \"clock_offset_ns\": %.1f",
           truth(o->host_only), o->late_us, facts->nothing_us, facts->clock_offset_ns);
-  fprintf(f, ", \"shared_session\": %s, \"own_sessions\": %s, \"autogroup\": %s",
-          truth(facts->shared_session), truth(facts->own_sessions), truth(facts->autogroup));
+  fprintf(f, ", \"shared_session\": %s, \"own_sessions\": %s, \"autogroup\": %s, \"weak_yields\": %s",
+          truth(facts->shared_session), truth(facts->own_sessions), truth(facts->autogroup),
+          truth(b->team.weak_yields));
   print_affinity(f);
   print_version(f);
   print_library(f, "mpi_library", ESPALIER);

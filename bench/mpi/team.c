@@ -1,9 +1,13 @@
 #define _GNU_SOURCE
 #include "team.h"
 
+#include <limits.h>
+#include <linux/futex.h>
 #include <mpi.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "clock.h"
@@ -100,6 +104,22 @@ static int released(const struct team* team) {
   return atomic_load_explicit(&team->area->released, memory_order_acquire) >= team->sync;
 }
 
+// The half of `released` that every sync changes.
+static int* released_word(const struct team* team) {
+  const int low = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 0 : 1;
+  return (int*)&team->area->released + low;
+}
+
+static void sleep_until_released(const struct team* team) {
+  const struct timespec nap = {.tv_nsec = team->apart ? 50 * 1000 : 200 * 1000};
+  const int before = (int)(team->sync - 1);
+  syscall(SYS_futex, released_word(team), FUTEX_WAIT, before, &nap, NULL, 0);
+}
+
+static void wake_all(const struct team* team) {
+  syscall(SYS_futex, released_word(team), FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
 int64_t team_start(struct team* team) {
   int steps = 0;
   if (!arrive(team))
@@ -110,13 +130,15 @@ int64_t team_start(struct team* team) {
 }
 
 void team_wait_asleep(struct team* team) {
-  int steps = 0;
-  if (arrive(team)) return;
+  if (arrive(team)) return wake_all(team);
   while (!released(team)) {
-    usleep(50);
-    if (team->apart) progress_poke();
-    if (++steps % 20 == 0) team_wait_step(team, &(int){1999});
+    sleep_until_released(team);
+    team_wait_step(team, &(int){1999});  // the host may move after every nap
   }
+}
+
+void team_gather(struct team* team) {
+  if (team->weak_yields) team_wait_asleep(team);
 }
 
 int64_t team_agree(struct team* team, int64_t value) {

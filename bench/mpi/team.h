@@ -12,6 +12,7 @@ struct team {
   int crowded;        // more ranks than cores: every wait yields
   int pinned;         // this rank is fixed to one processor
   int apart;          // the ranks lie on several emulated nodes
+  int weak_yields;    // crowded, and the ranks lie in several autogroups: who yields goes on (session.h)
   long long sync;     // number of syncs so far
   struct area* area;
 };
@@ -27,6 +28,10 @@ int team_pin_to(int cpu);
 // near future for which all ranks then wait, so that they start together; with more ranks than cores the
 // moment at which the last rank arrived.
 int64_t team_start(struct team* team);
+
+// Waits for all ranks before a start that follows on work of their own. Where yields are weak a rank that was
+// early sleeps: by yielding it would take as much time as the ranks that are still in the call before.
+void team_gather(struct team* team);
 
 // Waits for all ranks, asleep: leaves the processors to whoever works in between.
 void team_wait_asleep(struct team* team);

@@ -103,6 +103,14 @@ def test_ranks_leave_their_launchers_session(tmp_path, name):
 
 
 @needs_host
+def test_ranks_whose_yields_are_weak(tmp_path):
+    """Two ranks on one core in two sessions: early ones sleep before the start, and all come to it."""
+    options = ["--sessions", "own", "--cpus", "0", "--collectives", "barrier,bcast,scatter", "--sizes", "8,65536"]
+    found = run(tmp_path, 2, build(tmp_path), *options)
+    assert found["run"]["weak_yields"] == found["run"]["autogroup"] and found["end"]["wrong"] == 0
+
+
+@needs_host
 @pytest.mark.parametrize("collective", NAMES)
 @pytest.mark.parametrize("reused", [False, pytest.param(True, marks=pytest.mark.full)])
 def test_wrong_results_are_seen(tmp_path, collective, reused):
