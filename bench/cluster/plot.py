@@ -8,6 +8,7 @@ from typing import Sequence
 from espalier.bench_hosts import HOSTS
 from espalier.sizes import print_bytes
 
+from cluster.growth_plot import growing, growth_figure
 from cluster.settings import ROOTED
 from cluster.summary import Over, Point
 
@@ -101,7 +102,8 @@ def _save(plt, figure, folder: Path, name: str) -> list[Path]:
 
 def draw(document: dict, points: Sequence[Point], folder: Path) -> list[Path]:
     """roots-<collective>.png and .svg for each rooted collective that was measured, distributions.png and .svg for an
-    allgatherv with its data distributed in several ways (NOTIFY figure 3); returns the files."""
+    allgatherv with its data distributed in several ways, and allgatherv-growth over three numbers of nodes or more (NOTIFY
+    figure 3); returns the files."""
     plt = _pyplot()
     settings, written = document["settings"], []
     rate = f"{settings['rate_mbit']:g} Mbit/s" if settings["rate_mbit"] else "no limit of rate"
@@ -116,4 +118,6 @@ def draw(document: dict, points: Sequence[Point], folder: Path) -> list[Path]:
     if shaped:
         title = f"allgatherv, mean bytes per rank: median and quartiles of the rounds; {about}"
         written += _save(plt, _figure(plt, title, shaped, "all rounds"), folder, "distributions")
+    if growing(points):
+        written += _save(plt, growth_figure(plt, growing(points), about), folder, "allgatherv-growth")
     return written

@@ -5,7 +5,9 @@
 
 #include "clock.h"
 
-enum { BLOCK_BYTES = 1024 };
+// From LONG_BYTES of all ranks together on, a rank that is done sleeps where yields are weak: it would burn
+// more than the 15 µs or so by which woken ranks come to the start one after the other.
+enum { BLOCK_BYTES = 1024, LONG_BYTES = 256 * 1024 };
 
 // Calls that hold the ranks together by themselves are timed as a block if they are short, and the clock's
 // share vanishes. In a bcast or reduce some ranks would run ahead: those are timed one by one from a common
@@ -39,7 +41,7 @@ static void come_late(struct bench* b, int64_t start, int call) {
 static void time_singles(struct bench* b, const struct point* p, enum side side, int calls) {
   for (int i = 0; i < calls; ++i) {
     prepare(b, p, 0);
-    team_gather(&b->team);
+    if (p->bytes * (size_t)b->team.size >= LONG_BYTES) team_gather(&b->team);
     const int64_t start = team_start(&b->team);
     if (b->late_us > 0) come_late(b, start, i);
     work_call(&b->work, p, side);

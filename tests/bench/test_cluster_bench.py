@@ -15,7 +15,7 @@ for folder in ("bench", "tools"):
     sys.path.insert(0, str(ROOT / folder))
 
 from cluster import document as file  # noqa: E402
-from cluster import jobs, model, plot, settings, summary, table  # noqa: E402
+from cluster import growth_plot, jobs, model, plot, settings, summary, table  # noqa: E402
 from emulated_cluster import obstacle, parse_layout  # noqa: E402
 
 
@@ -126,6 +126,19 @@ def test_plots(tmp_path):
     written = plot.draw(*a_document(), tmp_path)
     assert [path.name for path in written] == ["roots-bcast.png", "roots-bcast.svg"]
     assert written[0].read_bytes().startswith(b"\x89PNG") and "<svg" in written[1].read_text()
+
+
+def test_plot_of_growth(tmp_path):
+    """Drawn for even data on three numbers of nodes or more; unequal nodes and other data stay out."""
+    layouts = {"2x1": 2, "4x1": 4, "2x2": 4, "4x2": 8, "8x1": 8, "3+1+3": 7}
+    jobs = [{**a_job(a_round("allgatherv", 0, 10 + ranks, 5, 65536 // ranks)), "layout": layout, "shape": shape}
+            for layout, ranks in layouts.items() for shape in ("regular", "one")]
+    document = {"schema": file.SCHEMA, "settings": {"delay_us": 500, "rate_mbit": 1000}, "jobs": jobs}
+    points = summary.points(document)
+    assert {point.layout for point in growth_plot.growing(points)} == set(layouts) - {"3+1+3"}
+    assert growth_plot.growing([point for point in points if not point.layout.startswith("8")]) == []
+    names = [path.name for path in plot.draw(document, points, tmp_path)]
+    assert "allgatherv-growth.png" in names and "distributions.svg" in names
 
 
 def test_table(capsys):

@@ -1,0 +1,63 @@
+"""How an allgatherv grows with the nodes and with the ranks on each (NOTIFY figure 3): a line for each number of ranks."""
+
+from __future__ import annotations
+
+import re
+from typing import Optional, Sequence
+
+from espalier.bench_hosts import HOSTS
+from espalier.sizes import print_bytes
+
+from cluster.summary import Point
+
+# From Okabe and Ito's palette; the host's lines are dashed.
+_COLOURS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7")
+_MARKERS = "os^D"
+_SIDES = (("espalier_us", "Espalier", "-"), ("host_us", "host", "--"))
+
+
+def shape_of(layout: str) -> Optional[tuple[int, int]]:
+    """Nodes and ranks on each; None where nodes are unequal."""
+    found = re.fullmatch(r"(\d+)x(\d+)", layout)
+    return (int(found[1]), int(found[2])) if found else None
+
+
+def _total(point: Point) -> int:
+    nodes, each = shape_of(point.layout)
+    return point.bytes * nodes * each
+
+
+def growing(points: Sequence[Point]) -> list[Point]:
+    """Those of evenly distributed data, if they were measured on three numbers of nodes or more."""
+    even = [point for point in points if point.shape == "regular" and not point.network and shape_of(point.layout)]
+    return even if len({shape_of(point.layout)[0] for point in even}) >= 3 else []
+
+
+def _lines(axes, points: Sequence[Point]) -> None:
+    for which, each in enumerate(sorted({shape_of(point.layout)[1] for point in points})):
+        mine = sorted((p for p in points if shape_of(p.layout)[1] == each), key=lambda p: shape_of(p.layout)[0])
+        for side, name, style in _SIDES:
+            there = [point for point in mine if getattr(point, side)]
+            label = f"{name}, {each} rank{'s' if each > 1 else ''} a node"
+            nodes = [shape_of(point.layout)[0] for point in there]
+            times = [getattr(point, side).median for point in there]
+            axes.plot(nodes, times, style, color=_COLOURS[which % 4], marker=_MARKERS[which % 4], label=label)
+    axes.set_xticks(sorted({shape_of(point.layout)[0] for point in points}))
+    axes.set_xlabel("nodes")
+    axes.set_ylim(bottom=0)
+
+
+def growth_figure(plt, points: Sequence[Point], about: str):
+    totals, hosts = sorted({_total(point) for point in points}), list(dict.fromkeys(point.host for point in points))
+    figure, grid = plt.subplots(
+        len(hosts), len(totals), figsize=(4.4 * len(totals), 3.2 * len(hosts)), squeeze=False
+    )
+    for row, host in enumerate(hosts):
+        for column, total in enumerate(totals):
+            _lines(grid[row][column], [point for point in points if (point.host, _total(point)) == (host, total)])
+            grid[row][column].set_title(f"{HOSTS[host].title}, {print_bytes(total)} in all")
+        grid[row][0].set_ylabel("µs, median")
+    grid[0][0].legend(loc="upper left", fontsize=8)
+    figure.suptitle(f"allgatherv, the same total from more nodes and ranks; {about}", x=0.01, ha="left", fontsize=11)
+    figure.tight_layout(rect=(0, 0, 1, 0.96))
+    return figure
