@@ -57,7 +57,7 @@ def growth_figure(plt, points: Sequence[Point], about: str):
             _lines(grid[row][column], [point for point in points if (point.host, _total(point)) == (host, total)])
             grid[row][column].set_title(f"{HOSTS[host].title}, {print_bytes(total)} in all")
         grid[row][0].set_ylabel("µs, median")
-    grid[0][0].legend(loc="upper left", fontsize=8)
+    grid[0][-1].legend(loc="center left", bbox_to_anchor=(1.02, 0.5), fontsize=8)
     figure.suptitle(f"allgatherv, the same total from more nodes and ranks; {about}", x=0.01, ha="left", fontsize=11)
     figure.tight_layout(rect=(0, 0, 1, 0.96))
     return figure

@@ -8,6 +8,11 @@ struct Patience {
   int yields = 0;  ///< then so many looks with a yield between them, then naps
 };
 
+/// For messages between nodes. A network takes microseconds at least, so there is no hurry to look; where ranks are
+/// `crowded` (more than cores) somebody else may have to send first. A nap ends some 100 µs late, so none is taken
+/// while a message of an ordinary network may be on its way.
+inline Patience between_nodes(bool crowded) { return crowded ? Patience{2, 1000} : Patience{100, 2000}; }
+
 /// One wait, from its first look in vain.
 class Wait {
  public:

@@ -25,13 +25,11 @@ plan::Query shape_of(const NodesShare& nodes) {
   return shape;
 }
 
-// A network takes microseconds at least, so there is no hurry to look; with more ranks than cores somebody
-// else may have to send first.
 network::Patience patience_of(const NodesShare& nodes) {
   const std::string& mode = Config::instance().text("ESPALIER_WAIT");
   const bool crowded = mode == "auto" ? nodes.ranks_per_core > 1 : mode != "spin";
   if (mode == "sleep") return {1, 0};
-  return crowded ? network::Patience{2, 100} : network::Patience{100, 2000};
+  return network::between_nodes(crowded);
 }
 
 }  // namespace

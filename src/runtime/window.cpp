@@ -95,7 +95,7 @@ network::Patience patience_of(double ranks_per_core, bool over_nodes) {
   const std::string& mode = Config::instance().text("ESPALIER_WAIT");
   const bool crowded = mode == "auto" ? ranks_per_core > 1 : mode != "spin";
   if (mode == "sleep") return {1, 0};
-  if (over_nodes) return crowded ? network::Patience{2, 100} : network::Patience{100, 2000};
+  if (over_nodes) return network::between_nodes(crowded);
   return crowded ? network::Patience{4, 400} : network::Patience{1000, 2000};
 }
 
