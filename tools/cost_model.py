@@ -16,6 +16,7 @@ import json
 import re
 import sys
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from espalier.problem import Problem
@@ -62,7 +63,20 @@ def network(between: Json, overhead_ns: float) -> Json:
         "overhead_ns": overhead_ns,
         "gap_ns": round(1000 * between["gap_us"], 1),
         "ns_per_byte": between["ns_per_byte"],
+        **handshake(between),
     }
+
+
+def handshake(between: Json) -> Json:
+    """Of hosts that ask before they send a long message: what such ones take beyond latency and bytes, at least another
+    latency, and the longest message that takes no more."""
+    at = lambda size: between["latency_us"] + size["bytes"] * between["ns_per_byte"] / 1000
+    beyond = {size["bytes"]: size["half_trip_us"]["median"] - at(size) for size in between["sizes"]}
+    asked = [size for size, more in beyond.items() if more >= between["latency_us"]]
+    if not asked:
+        return {}
+    eager = max((size for size in beyond if size < min(asked)), default=0)
+    return {"eager_bytes": eager, "handshake_ns": round(1000 * median(beyond[size] for size in asked), 1)}
 
 
 def published(document: Json, host: str, layout: str, source: str) -> Json:

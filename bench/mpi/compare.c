@@ -58,7 +58,7 @@ static void limits_round(struct bench* b, const struct options* o, int round, FI
 
 // Lengths that show the latency, the time a byte takes, and where the host changes its protocol.
 static void messages_run(struct bench* b, const struct nodes* nodes, FILE* out) {
-  static const size_t bytes[] = {8, 1024, 8192, 65536, 262144, LONGEST_MESSAGE};
+  static const size_t bytes[] = {8, 1024, 8192, 32768, 65536, 262144, LONGEST_MESSAGE};
   for (int between = 0; between < 2; ++between) {
     const int partner = nodes_partner(nodes, b->team.size, !between);
     for (size_t i = 0; partner > 0 && i < sizeof bytes / sizeof *bytes; ++i) {

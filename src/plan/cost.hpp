@@ -22,9 +22,14 @@ struct Cost {
   friend bool operator==(const Cost&, const Cost&) = default;
 };
 
-/// From a sender's begin until the receiver has it: LogGP's o + L + bG + o.
+/// How long a message waits for its receiver's answer before it goes.
+inline double handshake(const Wire& wire, double bytes) {
+  return bytes > wire.eager_bytes ? wire.handshake : 0;
+}
+
+/// From a sender's begin until the receiver has it: LogGP's o + L + bG + o, and the handshake of a long one.
 inline double hop(const Wire& wire, double bytes) {
-  return 2 * wire.overhead + wire.latency + bytes * wire.per_byte;
+  return 2 * wire.overhead + wire.latency + handshake(wire, bytes) + bytes * wire.per_byte;
 }
 
 /// What a message takes of a way that others wait for.

@@ -78,13 +78,17 @@ NodeCosts read_node(const Reader& node) {
 }
 
 Wire read_network(const Reader& network, const NodeCosts& node) {
-  network.only(
-      {"latency_ns", "overhead_ns", "gap_ns", "ns_per_byte", "link_ns_per_byte", "reduce_ns_per_byte"});
+  network.only({"latency_ns", "overhead_ns", "gap_ns", "ns_per_byte", "link_ns_per_byte", "eager_bytes",
+                "handshake_ns", "reduce_ns_per_byte"});
   Wire wire;
   wire.latency = network.number("latency_ns");
   wire.overhead = network.number("overhead_ns");
   wire.gap = network.number("gap_ns");
   wire.per_byte = network.number("ns_per_byte");
+  if (network.maybe("eager_bytes") || network.maybe("handshake_ns")) {
+    wire.eager_bytes = network.number("eager_bytes");
+    wire.handshake = network.number("handshake_ns");
+  }
   wire.fold_per_byte = network.maybe("reduce_ns_per_byte").value_or(node.fold_per_byte);
   wire.copy_per_byte = node.copy_per_byte;
   return wire;

@@ -18,6 +18,8 @@ struct Wire {
   double per_byte = 0;       ///< of a message
   double fold_per_byte = 0;  ///< to fold a byte that arrived into one that was there
   double copy_per_byte = 0;  ///< to copy a byte that arrived
+  double eager_bytes = 0;    ///< a longer message is sent only when its receiver has answered ...
+  double handshake = 0;      ///< ... which takes so much longer (rendezvous)
 };
 
 /// The ranks of one node among themselves. Nanoseconds.
@@ -41,6 +43,7 @@ struct CostParameters {
 ///     {"schema": 1, "name": "in words",
 ///      "network": {"latency_ns", "overhead_ns", "gap_ns", "ns_per_byte",
 ///                  "link_ns_per_byte" (optional: as ns_per_byte),
+///                  "eager_bytes", "handshake_ns" (optional, together: no message has a handshake),
 ///                  "reduce_ns_per_byte" (optional: as the node's)},
 ///      "node": {"flag_ns", "copy_ns_per_byte", "reduce_ns_per_byte", "message_ns", "message_ns_per_byte"}}
 ///

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "base/error.hpp"
+#include "plan/cost.hpp"
 
 namespace espalier::plan {
 namespace {
@@ -28,7 +29,8 @@ std::string complaint_about(const std::string& text) {
 TEST(CostParameters, EveryKeyIsRead) {
   const CostParameters read = parse_cost_parameters(
       document(node_part + R"(, "comment": "c", "origin": {}, "published": {}, "network": {"latency_ns": 6,
-        "overhead_ns": 7, "gap_ns": 8, "ns_per_byte": 9, "link_ns_per_byte": 10, "reduce_ns_per_byte": 11})"),
+        "overhead_ns": 7, "gap_ns": 8, "ns_per_byte": 9, "link_ns_per_byte": 10, "reduce_ns_per_byte": 11,
+        "eager_bytes": 12, "handshake_ns": 13})"),
       "m.json");
   EXPECT_EQ(read.name, "n");
   EXPECT_EQ(read.file, "m.json");
@@ -45,6 +47,8 @@ TEST(CostParameters, EveryKeyIsRead) {
   EXPECT_EQ(read.network.per_byte, 9);
   EXPECT_EQ(read.link_per_byte, 10);
   EXPECT_EQ(read.network.fold_per_byte, 11);
+  EXPECT_EQ(read.network.eager_bytes, 12);
+  EXPECT_EQ(read.network.handshake, 13);
   EXPECT_EQ(read.network.copy_per_byte, 2);
 }
 
@@ -52,6 +56,13 @@ TEST(CostParameters, OptionalKeys) {
   const CostParameters read = parse_cost_parameters(document(node_part + ", " + network_part), "m.json");
   EXPECT_EQ(read.link_per_byte, 9) << "one rank fills the link";
   EXPECT_EQ(read.network.fold_per_byte, 3) << "as the node's";
+  EXPECT_EQ(handshake(read.network, 1e9), 0) << "no message asks first";
+}
+
+TEST(CostParameters, LongMessagesAskFirst) {
+  const Wire wire = {.latency = 600, .per_byte = 1, .eager_bytes = 100, .handshake = 1200};
+  EXPECT_EQ(hop(wire, 100), 700);
+  EXPECT_EQ(hop(wire, 101), 1901);
 }
 
 TEST(CostParameters, ErrorsNameFileAndKey) {
@@ -69,6 +80,9 @@ TEST(CostParameters, ErrorsNameFileAndKey) {
       {document(node_part + R"(, "network": {"latency_ns": -1})"), "\"network.latency_ns\" is -1"},
       {document(node_part + R"(, "network": {"latency_ns": "6"})"), "must be a number"},
       {document(node_part + ", " + network_part + R"(, "nodes": 4)"), "\"nodes\" is unknown"},
+      {document(node_part + R"(, "network": {"latency_ns": 6, "overhead_ns": 7, "gap_ns": 8, "ns_per_byte": 9,
+        "eager_bytes": 10})"),
+       "\"network.handshake_ns\" is missing"},
   };
   for (const auto& [text, part] : cases)
     EXPECT_NE(complaint_about(text).find(part), std::string::npos) << text << " -> " << complaint_about(text);

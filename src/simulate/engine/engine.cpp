@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "base/format.hpp"
+#include "plan/cost.hpp"
 
 namespace espalier::simulate {
 
@@ -227,8 +228,9 @@ void Engine::send(int rank, const Operation& operation) {
   const std::int32_t flying = fresh_message();
   messages_[index(flying)] = {unknown, operation.amount, rank, operation.peer, none,
                               0,       operation.lane,   false};
-  schedule(leaves + latency(shape_.node_of(rank), shape_.node_of(operation.peer)) + bytes * wire.per_byte,
-           -1 - flying);
+  const double way =
+      latency(shape_.node_of(rank), shape_.node_of(operation.peer)) + plan::handshake(wire, bytes);
+  schedule(leaves + way + bytes * wire.per_byte, -1 - flying);
 }
 
 // The last byte is at the receiver's card.
