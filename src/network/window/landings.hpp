@@ -29,14 +29,18 @@ class Landings {
     return std::uint64_t{number} << 32 | value;
   }
 
+  // What was taken is read first, acquire, which pairs with the exchange in reset(): then what is seen to
+  // have arrived is as new at least as what was taken. The other way round one that was taken long ago would
+  // be there again, as the one before the last.
   std::uint32_t test(int id) const {
+    const std::uint64_t taken = taken_[id].load(std::memory_order_acquire);
     const std::uint64_t now = arrived_[id].load(std::memory_order_acquire);
-    return now == taken_[id].load(std::memory_order_relaxed) ? 0 : static_cast<std::uint32_t>(now);
+    return now == taken ? 0 : static_cast<std::uint32_t>(now);
   }
 
   /// Of several ranks one gets the value: the one that moves `taken`.
   std::uint32_t reset(int id) const {
-    std::uint64_t taken = taken_[id].load(std::memory_order_relaxed);
+    std::uint64_t taken = taken_[id].load(std::memory_order_acquire);
     for (;;) {
       const std::uint64_t now = arrived_[id].load(std::memory_order_acquire);
       if (now == taken) return 0;
