@@ -70,9 +70,11 @@ def network(between: Json, overhead_ns: float) -> Json:
 def handshake(between: Json) -> Json:
     """Of hosts that ask before they send a long message: what such ones take beyond latency and bytes, at least another
     latency, and the longest message that takes no more."""
-    at = lambda size: between["latency_us"] + size["bytes"] * between["ns_per_byte"] / 1000
-    beyond = {size["bytes"]: size["half_trip_us"]["median"] - at(size) for size in between["sizes"]}
-    asked = [size for size, more in beyond.items() if more >= between["latency_us"]]
+    latency, per_byte = between["latency_us"], between["ns_per_byte"] / 1000
+    beyond = {
+        size["bytes"]: size["half_trip_us"]["median"] - latency - size["bytes"] * per_byte for size in between["sizes"]
+    }
+    asked = [size for size, more in beyond.items() if more >= latency]
     if not asked:
         return {}
     eager = max((size for size in beyond if size < min(asked)), default=0)

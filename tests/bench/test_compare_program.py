@@ -105,7 +105,7 @@ def test_ranks_leave_their_launchers_session(tmp_path, name):
 @needs_host
 def test_ranks_whose_yields_are_weak(tmp_path):
     """Two ranks on one core in two sessions: early ones sleep before the start, and all come to it."""
-    options = ["--sessions", "own", "--cpus", "0", "--collectives", "barrier,bcast,scatter", "--sizes", "8,65536"]
+    options = ["--sessions", "own", "--cpus", "0", "--collectives", "barrier,bcast,scatter", "--sizes", "8,262144"]
     found = run(tmp_path, 2, build(tmp_path), *options)
     assert found["run"]["weak_yields"] == found["run"]["autogroup"] and found["end"]["wrong"] == 0
 
