@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
-from typing import Optional, Sequence
+from typing import Sequence
 
+from emulated_cluster import Layout, parse_layout
 from espalier.bench_hosts import HOSTS
 from espalier.sizes import print_bytes
 
@@ -16,33 +16,39 @@ _MARKERS = "os^D"
 _SIDES = (("espalier_us", "Espalier", "-"), ("host_us", "host", "--"))
 
 
-def shape_of(layout: str) -> Optional[tuple[int, int]]:
-    """Nodes and ranks on each; None where nodes are unequal."""
-    found = re.fullmatch(r"(\d+)x(\d+)", layout)
-    return (int(found[1]), int(found[2])) if found else None
+def _even(layout: Layout) -> bool:
+    return len(set(layout.per_node)) == 1 and not layout.cyclic
+
+
+def _nodes(point: Point) -> int:
+    return parse_layout(point.layout).nodes
+
+
+def _each(point: Point) -> int:
+    return parse_layout(point.layout).per_node[0]
 
 
 def _total(point: Point) -> int:
-    nodes, each = shape_of(point.layout)
-    return point.bytes * nodes * each
+    return point.bytes * parse_layout(point.layout).ranks
 
 
 def growing(points: Sequence[Point]) -> list[Point]:
     """Those of evenly distributed data, if they were measured on three numbers of nodes or more."""
-    even = [point for point in points if point.shape == "regular" and not point.network and shape_of(point.layout)]
-    return even if len({shape_of(point.layout)[0] for point in even}) >= 3 else []
+    shaped = [point for point in points if point.shape == "regular" and not point.network]
+    even = [point for point in shaped if _even(parse_layout(point.layout))]
+    return even if len({_nodes(point) for point in even}) >= 3 else []
 
 
 def _lines(axes, points: Sequence[Point]) -> None:
-    for which, each in enumerate(sorted({shape_of(point.layout)[1] for point in points})):
-        mine = sorted((p for p in points if shape_of(p.layout)[1] == each), key=lambda p: shape_of(p.layout)[0])
+    for which, each in enumerate(sorted({_each(point) for point in points})):
+        mine = sorted((point for point in points if _each(point) == each), key=_nodes)
         for side, name, style in _SIDES:
             there = [point for point in mine if getattr(point, side)]
             label = f"{name}, {each} rank{'s' if each > 1 else ''} a node"
-            nodes = [shape_of(point.layout)[0] for point in there]
+            nodes = [_nodes(point) for point in there]
             times = [getattr(point, side).median for point in there]
             axes.plot(nodes, times, style, color=_COLOURS[which % 4], marker=_MARKERS[which % 4], label=label)
-    axes.set_xticks(sorted({shape_of(point.layout)[0] for point in points}))
+    axes.set_xticks(sorted({_nodes(point) for point in points}))
     axes.set_xlabel("nodes")
     axes.set_ylim(bottom=0)
 
