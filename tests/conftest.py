@@ -1,5 +1,5 @@
 """What all Python tests share: `full` marks those that take long and show little that others do not; `alone` those that
-look at the whole machine, and so run beside no other (tools/test.py)."""
+run beside no other (tools/test.py): they look at the whole machine, or their many ranks take several times as long there."""
 
 import os
 import tempfile
@@ -11,7 +11,7 @@ FULL = os.environ.get("ESPALIER_TEST_FULL") == "1"
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "full: only in `make test-full` (ESPALIER_TEST_FULL=1)")
-    config.addinivalue_line("markers", "alone: what other tests do meanwhile would disturb it")
+    config.addinivalue_line("markers", "alone: what other tests do meanwhile would disturb it, or slow it several times")
 
 
 def pytest_collection_modifyitems(config, items):

@@ -12,6 +12,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path.append(str(HERE.parent))
+import stacks  # noqa: E402
 from launcher import LAUNCHER_FAILED  # noqa: E402
 
 REPOSITORY = HERE.parent.parent
@@ -213,6 +214,10 @@ def command_for(host: Host, ranks: int, arguments, preload: str, settings: dict[
     return [*command, "-n", str(ranks), *map(str, arguments)]
 
 
+class TimedOut(AssertionError):
+    """A run that did not end in its time, with what each of its processes was doing."""
+
+
 def stop(process):
     """The launcher and its whole session: ranks that hang do not answer a polite signal."""
     for how in (signal.SIGTERM, signal.SIGKILL):
@@ -233,10 +238,12 @@ def run(command, env, timeout, cwd) -> Outcome:
     try:
         out, err = process.communicate(timeout=timeout * SLOWER)
     except subprocess.TimeoutExpired:
+        doing = stacks.below(process.pid)
         stop(process)
         out, err = process.communicate()
         late = Outcome(command, -1, out, err, time.monotonic() - begun)
-        raise AssertionError(f"TIMEOUT: still running after {timeout * SLOWER:.0f} s (a hang, or a machine far too busy)\n{late}")
+        raise TimedOut(f"TIMEOUT: still running after {timeout * SLOWER:.0f} s (a hang, or a machine far too busy)\n"
+                             f"{late}\n{doing}")
     finally:
         stop(process)
     return Outcome(command, process.returncode, out, err, time.monotonic() - begun)

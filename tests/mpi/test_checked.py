@@ -5,7 +5,7 @@ import re
 import hosts
 import pytest
 
-RANKS = [2, 3, 4, 5, 8, 16]
+RANKS = [2, 3, 4, 5, *(pytest.param(ranks, marks=pytest.mark.alone) for ranks in (8, 16))]
 
 
 def arguments_for(host):

@@ -5,6 +5,7 @@ import mpi4py_suite
 import pytest
 
 
+@pytest.mark.alone
 @pytest.mark.slow
 @pytest.mark.parametrize("ranks", [2, pytest.param(3, marks=pytest.mark.full)])
 @pytest.mark.parametrize("name", ["mpich", "openmpi"])

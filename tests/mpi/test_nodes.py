@@ -29,18 +29,21 @@ def ran(statistics, collective):
             if row["collective"] == collective and row["calls"] and row["transport"] == "shared memory and messages"}
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout[1])
 def test_every_result_is_right(launch, layout, statistics):
     check(launch, hosts.HOSTS["mpich"], layout, **statistics.env)
     assert all(ran(statistics, collective) for collective in ACROSS)
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("name", [pytest.param("openmpi", marks=pytest.mark.full), "impi"])
 def test_results_are_right_under_every_host(launch, name, statistics):
     check(launch, hosts.HOSTS[name], (7, "3+1+3"), **statistics.env)
     assert all(ran(statistics, collective) for collective in ACROSS)
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("layout", [(16, "8"), (5, "5"), pytest.param((16, "4:cyclic"), marks=pytest.mark.full)],
                          ids=lambda layout: layout[1])
 def test_more_nodes(launch, layout):

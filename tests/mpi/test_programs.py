@@ -43,6 +43,7 @@ def test_send_in_flight_without_single_copy(launch, host, wait):
 CHURN = {"mpich": 10000, "openmpi": 1000, "impi": 1000}  # `make test-full`: ten thousand under each
 
 
+@pytest.mark.alone
 @pytest.mark.slow
 def test_communicators_come_and_go(launch, host):
     """Many create/collective/free cycles change neither memory nor descriptors nor maps."""
@@ -67,8 +68,20 @@ def test_threads(launch, host, ranks):
 
 
 def test_sessions(launch, host):
-    """A program without MPI_Init. Only MPICH lets a session begin after the last one ended."""
-    succeeded(launch(host, 3, "session", 3 if host.name == "mpich" else 1), "session")
+    """A program without MPI_Init."""
+    succeeded(launch(host, 3, "session", 1), "session")
+
+
+@pytest.mark.full
+def test_a_session_after_the_last_one_ended(launch):
+    """Only MPICH can do that, and hangs in its own MPI_Comm_create_from_group one time in about thirty, with and without
+    Espalier: so a run that hangs is no failure, three of them are."""
+    for _ in range(3):
+        try:
+            return succeeded(launch(hosts.HOSTS["mpich"], 3, "session", 3, timeout=20), "session")
+        except hosts.TimedOut as hung:
+            last = hung
+    raise last
 
 
 def test_a_session_of_some_ranks_before_the_world(launch):
@@ -103,6 +116,7 @@ def memory_available():
         return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable"))
 
 
+@pytest.mark.alone
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["mpich", *(pytest.param(name, marks=pytest.mark.full) for name in ("openmpi", "impi"))])
 def test_messages_beyond_two_gibibytes(launch, name):

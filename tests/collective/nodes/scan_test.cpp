@@ -9,7 +9,6 @@
 namespace espalier::collective::nodes {
 namespace {
 
-using plan::Algorithm;
 using testing::Guarded;
 using testing::GuardedVector;
 using testing::Member;
@@ -61,8 +60,8 @@ void on_all_scans(const testing::Setting& setting, Check check) {
   world.run([&](Member& me) {
     plan::NetworkPlan plan;
     plan.segment = testing::segment_bytes;
-    for (const Algorithm algorithm :
-         {Algorithm::recursive_doubling, Algorithm::chain, Algorithm::gather_all, Algorithm::transpose}) {
+    for (const auto algorithm : {plan::Algorithm::recursive_doubling, plan::Algorithm::chain,
+                                 plan::Algorithm::gather_all, plan::Algorithm::transpose}) {
       plan.algorithm = algorithm;
       if (plan::needs_consecutive_ranks(Collective::scan, algorithm) && !me.placement().is_consecutive())
         continue;
