@@ -1,7 +1,6 @@
 // NOTIFY III: dissemination for every number of nodes.
 #include "collective/nodes/partial_reductions.hpp"
 
-#include <cstdlib>
 #include <map>
 #include <mutex>
 #include <set>
@@ -12,6 +11,7 @@
 #include "tests/collective/nodes/guarded.hpp"
 #include "tests/collective/nodes/peers.hpp"
 #include "tests/collective/ranks.hpp"
+#include "tests/full.hpp"
 
 namespace espalier::collective::nodes {
 namespace {
@@ -24,7 +24,7 @@ constexpr int most_nodes = 33;  // past a power of two
 
 /// A hundred in `make test-full`: as many threads as nodes take their time.
 int runs() {
-  static const bool full = std::getenv("ESPALIER_TEST_FULL") != nullptr;
+  static const bool full = espalier::testing::full();
   return full ? 100 : 10;
 }
 

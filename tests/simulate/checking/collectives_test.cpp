@@ -1,9 +1,9 @@
 // Every collective under hostile schedules, clean. `make test-full` explores for ten minutes.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 
 #include "simulate/checking/explore.hpp"
+#include "tests/full.hpp"
 #include "tests/simulate/checking/scenarios.hpp"
 
 namespace espalier::simulate::checking {
@@ -11,15 +11,11 @@ namespace {
 
 using std::chrono::milliseconds;
 
-bool full() {
-  const char* text = std::getenv("ESPALIER_TEST_FULL");
-  return text && std::string(text) == "1";
-}
-
 /// Time that all explorations of this file take together, and how it is shared.
 milliseconds share_of(std::size_t scenarios) {
   constexpr int suites = 8;  // 2 to 5 ranks, with and without fences
-  return (full() ? milliseconds(600'000) : milliseconds(16'000)) / (suites * static_cast<int>(scenarios));
+  return (espalier::testing::full() ? milliseconds(600'000) : milliseconds(16'000)) /
+         (suites * static_cast<int>(scenarios));
 }
 
 class Explored : public ::testing::TestWithParam<std::tuple<int, bool>> {};
@@ -53,8 +49,9 @@ TEST(Systematically, EveryScenarioOfTwoRanks) {
   for (const Scenario& scenario : testing::scenarios(2, true)) {
     Execution execution(scenario);
     Budget budget;
-    budget.executions = full() ? 200'000 : 200;
-    const Exploration exploration = explore_systematically(execution, full() ? 2 : 1, budget);
+    budget.executions = espalier::testing::full() ? 200'000 : 200;
+    const Exploration exploration =
+        explore_systematically(execution, espalier::testing::full() ? 2 : 1, budget);
     complete += exploration.complete;
     EXPECT_FALSE(exploration.finding) << print(*exploration.finding);
   }

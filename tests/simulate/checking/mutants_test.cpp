@@ -5,13 +5,13 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <fstream>
 #include <iostream>
 #include <map>
 #include <regex>
 
 #include "simulate/checking/explore.hpp"
+#include "tests/full.hpp"
 #include "tests/simulate/checking/scenarios.hpp"
 #include "tests/simulate/checking/survivors.hpp"
 
@@ -20,11 +20,6 @@ namespace {
 
 using Time = std::chrono::steady_clock;
 using std::chrono::milliseconds;
-
-bool full() {
-  const char* text = std::getenv("ESPALIER_TEST_FULL");
-  return text && std::string(text) == "1";
-}
 
 /// All scenarios that mutants are looked for in, and which sites each comes by.
 class Scenes {
@@ -78,19 +73,20 @@ TEST(Mutants, EachIsCaught) {
   for (const Mutant& mutant : mutants_of(scenes().sites())) {
     const std::string name = name_of(mutant, scenes().sites());
     const bool expected = survives(name);
-    if (full()) std::cout << name << std::endl;
-    if (expected && !full()) {
+    if (espalier::testing::full()) std::cout << name << std::endl;
+    if (expected && !espalier::testing::full()) {
       ++survived;
       continue;  // to look in vain takes long
     }
-    const auto finding = scenes().look_for(mutant, milliseconds(full() && !expected ? 60'000 : 5'000));
+    const auto finding =
+        scenes().look_for(mutant, milliseconds(espalier::testing::full() && !expected ? 60'000 : 5'000));
     finding ? ++caught : ++survived;
     if (!expected) {
       EXPECT_TRUE(finding) << name << " survives";
     } else {
       EXPECT_FALSE(finding) << name << " is said to survive, but: " << print(*finding);
     }
-    if (finding && full())
+    if (finding && espalier::testing::full())
       std::cout << "    " << to_string(finding->violation.wrong) << ": " << finding->violation.text << "\n";
   }
   RecordProperty("caught", caught);
