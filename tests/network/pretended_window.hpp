@@ -46,6 +46,9 @@ class PretendedWindows {
     void flush() {
       while (mine_.load(std::memory_order_acquire) > 0) all_->deliver_some();
     }
+    bool claim(std::size_t offset, std::uint32_t value) {
+      return std::atomic_ref(*reinterpret_cast<std::uint32_t*>(local() + offset)).exchange(value) != value;
+    }
     std::uint32_t test(int id) {
       all_->deliver_some();
       return at(id).load(std::memory_order_acquire);

@@ -3,7 +3,6 @@
 // sees it first passes it on.
 #pragma once
 
-#include <atomic>
 #include <cstring>
 #include <vector>
 
@@ -209,9 +208,7 @@ class AllgatherWindow {
   }
 
   bool claim(std::size_t block) {
-    auto& mark = *reinterpret_cast<WindowHalf::Mark*>(window_.local() + half_.mark(block));
-    // Relaxed: who gets it is all that matters; the data were made visible by the notification.
-    return std::atomic_ref(mark).exchange(value_, std::memory_order_relaxed) != value_;
+    return window_.claim(half_.mark(block), value_);  // the notification has made the data visible
   }
 
   auto copy() {

@@ -1,9 +1,10 @@
 // Where a host's one-sided calls leave notifications.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
+
+#include "network/window/platform.hpp"
 
 namespace espalier::network {
 
@@ -11,14 +12,15 @@ namespace espalier::network {
 /// write. A host may store the same word twice (a memcpy of 4 to 7 bytes is two stores), so a rank must not
 /// take a notification back in the word itself: the second store would bring it again. What has arrived is
 /// what differs from what was taken. Thread-safe, and shared between processes.
-class Landings {
+template <class Platform>
+class BasicLandings {
  public:
-  using Word = std::atomic<std::uint64_t>;
+  using Word = typename Platform::template Atomic<std::uint64_t>;
   static_assert(Word::is_always_lock_free, "landings are shared between processes");
 
   /// None.
-  Landings() = default;
-  Landings(Word* words, int ids) : arrived_(words), taken_(words + ids) {}
+  BasicLandings() = default;
+  BasicLandings(Word* words, int ids) : arrived_(words), taken_(words + ids) {}
   static std::size_t words(int ids) { return 2 * static_cast<std::size_t>(ids); }
 
   explicit operator bool() const { return arrived_ != nullptr; }
@@ -53,5 +55,7 @@ class Landings {
   Word* arrived_ = nullptr;
   Word* taken_ = nullptr;
 };
+
+using Landings = BasicLandings<HostPlatform>;
 
 }  // namespace espalier::network

@@ -1,26 +1,25 @@
 // A node's part of a window, as one of its ranks maps it.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
 #include "network/window/notifications.hpp"
 
 namespace espalier::network {
 
 /// A view. Offsets are checked before; those of atomic operations are multiples of 8.
-struct WindowMemory {
+template <class Platform>
+struct BasicWindowMemory {
   std::byte* base = nullptr;
   std::size_t bytes = 0;
-  Notifications notifications;
+  BasicNotifications<Platform> notifications;
 
   void write(std::size_t offset, const void* source, std::size_t count) const {
-    if (count > 0) std::memcpy(base + offset, source, count);
+    if (count > 0) Platform::copy(base + offset, source, count);
   }
   void read(std::size_t offset, void* target, std::size_t count) const {
-    if (count > 0) std::memcpy(target, base + offset, count);
+    if (count > 0) Platform::copy(target, base + offset, count);
   }
 
   // The processor's own atomic operations, whoever asked for them: so those of the node's ranks and those
@@ -34,10 +33,20 @@ struct WindowMemory {
     return expected;
   }
 
+  /// Relaxed: who comes first is all that matters.
+  bool claim(std::size_t offset, std::uint32_t value) const {
+    using Mark = typename Platform::template AtomicRef<std::uint32_t>;
+    static_assert(Mark::is_always_lock_free, "marks are shared between processes");
+    return Mark(*reinterpret_cast<std::uint32_t*>(base + offset))
+               .exchange(value, std::memory_order_relaxed) != value;
+  }
+
  private:
-  using Word = std::atomic_ref<std::uint64_t>;
+  using Word = typename Platform::template AtomicRef<std::uint64_t>;
   static_assert(Word::is_always_lock_free, "the words are shared between processes");
   Word word(std::size_t offset) const { return Word(*reinterpret_cast<std::uint64_t*>(base + offset)); }
 };
+
+using WindowMemory = BasicWindowMemory<HostPlatform>;
 
 }  // namespace espalier::network

@@ -13,13 +13,16 @@
 
 namespace espalier::network {
 
-/// Works on any transport. Nothing lands at a node until the rank that it is aimed at drives: that one, and
-/// no other of its node, can take its messages.
-class MessageCarrier final : public Carrier {
+/// Works on any transport; the text is in message_carrier_text.hpp. Nothing lands at a node until the rank
+/// that it is aimed at drives: that one, and no other of its node, can take its messages.
+template <class Platform>
+class BasicMessageCarrier final : public Carrier {
  public:
+  using Memory = BasicWindowMemory<Platform>;
+
   /// Uses the tags from `first_tag` to first_tag + reply_lane.
-  MessageCarrier(Transport& transport, int first_tag, const WindowTeam& team, const WindowMemory& memory,
-                 Patience patience);
+  BasicMessageCarrier(Transport& transport, int first_tag, const WindowTeam& team, const Memory& memory,
+                      Patience patience);
 
   void put(int node, std::size_t offset, const void* source, std::size_t bytes, int id,
            std::uint32_t value) override;
@@ -58,14 +61,18 @@ class MessageCarrier final : public Carrier {
   Transport& transport_;
   int request_tag_, data_tag_, reply_tag_;
   const WindowTeam& team_;
-  WindowMemory memory_;
+  Memory memory_;
   Patience patience_;
-  Outbox outbox_;
+  BasicOutbox<Platform> outbox_;
   Transfers<Nothing> sources_, targets_;  // of this rank's long puts, of its gets and atomic operations
   Transfers<Notice> landings_;            // of others' long puts
   Transfers<Word> answers_;               // to others
   Incoming incoming_;
   int goodbyes_ = 0;
 };
+
+/// Carries the windows of programs; instantiated in message_carrier.cpp.
+using MessageCarrier = BasicMessageCarrier<HostPlatform>;
+extern template class BasicMessageCarrier<HostPlatform>;
 
 }  // namespace espalier::network

@@ -1,8 +1,6 @@
 // The notifications of a node: numbers in memory that all its ranks share.
 #pragma once
 
-#include <atomic>
-#include <cstddef>
 #include <cstdint>
 
 #include "network/window/landings.hpp"
@@ -11,13 +9,15 @@ namespace espalier::network {
 
 /// A view of an array of values, one for each id, zero where nothing has come. Thread-safe, and shared
 /// between processes.
-class Notifications {
+template <class Platform>
+class BasicNotifications {
  public:
-  using Value = std::atomic<std::uint32_t>;
+  using Value = typename Platform::template Atomic<std::uint32_t>;
+  using Landings = BasicLandings<Platform>;
   static_assert(Value::is_always_lock_free, "notifications are shared between processes");
 
   /// `landings`: what one-sided calls leave; none where there are no such calls.
-  Notifications(Value* values, int ids, Landings landings = {})
+  BasicNotifications(Value* values, int ids, Landings landings = {})
       : values_(values), ids_(ids), landings_(landings) {}
 
   int ids() const { return ids_; }
@@ -43,7 +43,7 @@ class Notifications {
     for (int id = first; id < first + count; ++id)
       // A relaxed look at each, since nearly all are in vain; the acquire follows where there is something.
       if (values_[id].load(std::memory_order_relaxed) != 0) {
-        std::atomic_thread_fence(std::memory_order_acquire);
+        Platform::fence(std::memory_order_acquire);
         return id;
       } else if (landings_ && landings_.test(id) != 0) {
         return id;
@@ -56,5 +56,7 @@ class Notifications {
   int ids_;
   Landings landings_;
 };
+
+using Notifications = BasicNotifications<HostPlatform>;
 
 }  // namespace espalier::network

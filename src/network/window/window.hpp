@@ -23,20 +23,23 @@ class WindowArgument : public Error {
   using Error::Error;
 };
 
-/// Within the node plain loads and stores, to other nodes whatever the carrier does; docs/windows.md has the
-/// contract and why it holds. One thread at a time uses it, but for drive_aside(). All calls throw
-/// WindowArgument, and Error when the network fails.
-class NodeWindow {
+/// The text is in window_text.hpp. Within the node plain loads and stores, to other nodes whatever the
+/// carrier does; docs/windows.md has the contract and why it holds. One thread at a time uses it, but for
+/// drive_aside(). All calls throw WindowArgument, and Error when the network fails.
+template <class Platform>
+class BasicNodeWindow {
  public:
+  using Memory = BasicWindowMemory<Platform>;
+
   /// How this rank passes the time in a wait.
   struct Waiting {
     Patience patience;
     std::function<void()> poke;  ///< lets what else the process has under way go on; may be empty
   };
 
-  NodeWindow(WindowTeam team, const WindowMemory& memory, Waiting waiting);
-  NodeWindow(const NodeWindow&) = delete;
-  NodeWindow& operator=(const NodeWindow&) = delete;
+  BasicNodeWindow(WindowTeam team, const Memory& memory, Waiting waiting);
+  BasicNodeWindow(const BasicNodeWindow&) = delete;
+  BasicNodeWindow& operator=(const BasicNodeWindow&) = delete;
 
   /// Needed where there are other nodes, before the first call; it may refer to team().
   void set_carrier(std::unique_ptr<Carrier> carrier) { carrier_ = std::move(carrier); }
@@ -61,6 +64,10 @@ class NodeWindow {
   std::uint64_t compare_swap(int node, std::size_t offset, std::uint64_t expected, std::uint64_t desired);
   /// Until all sources and targets of this rank's puts and gets are its own again.
   void flush();
+
+  /// Of the ranks of this node one is the first to set the mark of 4 bytes at `offset`, a multiple of 4, to
+  /// `value`; only claims write there. Orders nothing.
+  bool claim(std::size_t offset, std::uint32_t value) { return memory_.claim(offset, value); }
 
   std::uint32_t test(int id);
   /// Without driving.
@@ -99,7 +106,7 @@ class NodeWindow {
   std::uint64_t ask_for_word(Start start);
 
   WindowTeam team_;
-  WindowMemory memory_;
+  Memory memory_;
   Waiting waiting_;
   std::unique_ptr<Carrier> carrier_;
   std::mutex mutex_;  // of the carrier
@@ -108,10 +115,11 @@ class NodeWindow {
 };
 
 // What else the process has under way goes on when this wait begins to yield, and not at every look.
+template <class Platform>
 template <class Done>
-void NodeWindow::drive_until(Done done) {
+void BasicNodeWindow<Platform>::drive_until(Done done) {
   constexpr int looks_between_pokes = 16;
-  Wait wait(waiting_.patience);
+  typename Platform::Wait wait(waiting_.patience);
   for (int vain = 0; !done();) {
     if (drive()) {
       wait.begin_anew();
@@ -121,6 +129,10 @@ void NodeWindow::drive_until(Done done) {
     if (waiting_.poke && (wait.naps() || ++vain % looks_between_pokes == 0)) waiting_.poke();
   }
 }
+
+/// Windows of programs; instantiated in window.cpp.
+using NodeWindow = BasicNodeWindow<HostPlatform>;
+extern template class BasicNodeWindow<HostPlatform>;
 
 static_assert(Window<NodeWindow>);
 
