@@ -43,6 +43,8 @@ RandomChooser::RandomChooser(std::uint64_t seed, std::size_t length) : random_(s
   constexpr unsigned stale[] = {0, 32, 192};
   stale_ = stale[seed / 3 % 3];
   roused_ = seed / 9 % 2 ? 4 : 0;
+  constexpr unsigned late[] = {64, 0, 224};
+  late_ = late[seed / 4 % 3];
   for (int rank = 0; rank < most_ranks; ++rank) priorities_.push_back(rank);
   std::shuffle(priorities_.begin(), priorities_.end(), random_);
   constexpr int moments = 3;
@@ -71,6 +73,11 @@ std::size_t RandomChooser::decide(Question question, std::span<const int> option
       return chance(stale_) ? 1 + pick(options.size() - 1) : 0;
     case Question::rouse:
       return chance(roused_) ? 1 + pick(options.size() - 1) : 0;
+    case Question::leave:
+    case Question::from:
+      return pick(options.size());
+    case Question::arrive:
+      return chance(late_) ? 1 : 0;
   }
   return 0;
 }

@@ -11,10 +11,13 @@
 namespace espalier::simulate::checking {
 
 enum class Question : std::uint8_t {
-  go_on,  ///< options are ranks; the first is the one that runs: all others are preemptions
-  next,   ///< options are ranks; the one that ran waits or has ended
-  value,  ///< options are values of a flag, the newest first; all others are stale
-  rouse,  ///< options: let everybody sleep (first), or wake this sleeper for no reason, as a futex may
+  go_on,   ///< options are ranks; the first is the one that runs: all others are preemptions
+  next,    ///< options are ranks; the one that ran waits or has ended
+  value,   ///< options are values of a flag, the newest first; all others are stale
+  rouse,   ///< options: let everybody sleep (first), or wake this sleeper for no reason, as a futex may
+  leave,   ///< options: a message leaves as it is sent, or only when it is received
+  arrive,  ///< options: a message is done when it is looked at, or not yet
+  from,    ///< options: of which sender a message is seen first
 };
 
 /// What was chosen, in order: enough to run the same execution again. As text: one letter a choice, `a` the
@@ -49,7 +52,8 @@ class Chooser {
 /// By chance, from a seed. Seeds take turns between three temperaments: often another rank; seldom another
 /// rank; and ranks by priorities that change at a few moments (S. Burckhardt et al., "A Randomized Scheduler
 /// with Probabilistic Guarantees of Finding Bugs", 2010, section 2), which finds what a slow rank reveals.
-/// Each is combined with loads that are never, seldom or mostly stale.
+/// Each is combined with loads that are never, seldom or mostly stale, and with messages that are never,
+/// seldom or mostly late.
 class RandomChooser : public Chooser {
  public:
   /// `length`: about how many choices an execution has, among which the moments of change are drawn.
@@ -65,7 +69,7 @@ class RandomChooser : public Chooser {
 
   std::mt19937_64 random_;
   bool by_priority_;
-  unsigned switches_, stale_, roused_;
+  unsigned switches_, stale_, roused_, late_;
   std::vector<int> priorities_;
   std::vector<std::size_t> changes_;
   std::size_t choices_ = 0;

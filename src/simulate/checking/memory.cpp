@@ -29,13 +29,14 @@ Memory::Memory(int ranks, std::size_t bytes)
       shadows_(bytes_ * static_cast<std::size_t>(ranks)),
       latest_(bytes_),
       written_(bytes_),
-      read_(bytes_ * most_ranks),
+      read_(static_cast<std::uint32_t*>(std::calloc(bytes_ * most_ranks, sizeof(std::uint32_t)))),
       freed_(bytes_),
       touched_(bytes_ / block),
       flag_index_(bytes_ / 4, -1),
       states_(static_cast<std::size_t>(ranks)) {
   if (ranks > most_ranks)
     throw Error(formatted("the checking machine has {} ranks at most, not {}", most_ranks, ranks));
+  if (!read_) throw Error(formatted("no memory to watch {} bytes of {} ranks", bytes_, ranks));
   const std::size_t space = apart * static_cast<std::size_t>(ranks);
   void* memory = mmap(nullptr, space, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED)
@@ -76,7 +77,7 @@ void Memory::clear_block(std::size_t number) {
   }
   std::memset(latest_.data() + begin, 0, block);
   std::fill_n(written_.begin() + static_cast<std::ptrdiff_t>(begin), block, Moment());
-  std::fill_n(read_.begin() + static_cast<std::ptrdiff_t>(begin * most_ranks), block * most_ranks, 0u);
+  std::fill_n(read_.get() + begin * most_ranks, block * most_ranks, 0u);
   touched_[number] = false;
 }
 
@@ -240,9 +241,9 @@ void Memory::store(int rank, std::size_t flag, std::uint64_t value, std::memory_
   }
 }
 
-std::uint64_t Memory::add(int rank, std::size_t flag, std::uint64_t value, std::memory_order order) {
+std::uint64_t Memory::exchange(int rank, std::size_t flag, std::uint64_t value, std::memory_order order) {
   const std::uint64_t before = load(rank, flag, 0, order);
-  store(rank, flag, before + value, order);
+  store(rank, flag, value, order);
   // It goes on with the release sequence of the value that it replaces.
   std::vector<Value>& values = flag_at(flag).values;
   const Value& replaced = values[values.size() - 2];
@@ -274,6 +275,18 @@ void Memory::meet_in_kernel(int rank, std::size_t flag) {
 void Memory::settle(int rank, std::size_t flag) {
   const Flag& it = flag_at(flag);
   state(rank).seen.of[it.number] = static_cast<std::uint16_t>(it.values.size() - 1);
+}
+
+void Memory::settle(int rank) {
+  for (std::size_t i = 0; i < flag_count_; ++i)
+    state(rank).seen.of[i] = static_cast<std::uint16_t>(flags_[i].values.size() - 1);
+}
+
+Memory::Knowledge Memory::tell(int rank) {
+  RankState& own = state(rank);
+  Knowledge knowledge{own.clock, own.seen};
+  ++own.clock[rank];
+  return knowledge;
 }
 
 }  // namespace espalier::simulate::checking

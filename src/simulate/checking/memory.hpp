@@ -16,6 +16,8 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -75,15 +77,29 @@ class Memory {
   /// `age` 0 reads the newest value.
   std::uint64_t load(int rank, std::size_t flag, std::size_t age, std::memory_order order);
   void store(int rank, std::size_t flag, std::uint64_t value, std::memory_order order);
-  /// Returns the value before, which is always the newest.
-  std::uint64_t add(int rank, std::size_t flag, std::uint64_t value, std::memory_order order);
+  /// In one step with the load of the value before, which is always the newest, and is returned.
+  std::uint64_t exchange(int rank, std::size_t flag, std::uint64_t value, std::memory_order order);
   void fence(int rank, std::memory_order order);
-  std::uint64_t newest(std::size_t flag) { return flag_at(flag).values.back().value; }
+  std::uint64_t newest(std::size_t flag) { return value(flag, 0); }
+  std::uint64_t value(std::size_t flag, std::size_t age) {
+    const std::vector<Value>& values = flag_at(flag).values;
+    return values[values.size() - 1 - age].value;
+  }
   /// The kernel's operations on one futex have one order among themselves, and what a rank knew of flags
   /// before one is known to all after it. More futex(2) does not promise.
   void meet_in_kernel(int rank, std::size_t flag);
   /// Nothing is under way to this rank any more: so long a nap was.
   void settle(int rank, std::size_t flag);
+  void settle(int rank);  ///< of all flags
+
+  // Messages carry what their sender knew.
+  struct Knowledge {
+    Clock clock;
+    Seen seen;
+  };
+  Knowledge tell(int rank);
+  void hear(int rank, const Knowledge& knowledge) { acquire(rank, knowledge.clock, knowledge.seen); }
+  static constexpr std::byte junk{0xa5};  ///< what is in bytes that a rank may not read
 
  private:
   struct Value {
@@ -111,7 +127,6 @@ class Memory {
   // Views lie so far apart that a wrong 32-bit offset leads into no other one.
   static constexpr std::size_t apart = std::size_t{5} << 30;
   static constexpr std::size_t block = 64;
-  static constexpr std::byte junk{0xa5};
 
   RankState& state(int rank) { return states_[static_cast<std::size_t>(rank)]; }
   const RankState& state(int rank) const { return states_[static_cast<std::size_t>(rank)]; }
@@ -126,11 +141,16 @@ class Memory {
 
   int ranks_;
   std::size_t bytes_;
-  std::byte* reserve_;               // the views, each in a region of its own
-  std::vector<std::byte> shadows_;   // the views as they were when last looked at
-  std::vector<std::byte> latest_;    // what was last written, by whomever
-  std::vector<Moment> written_;      // by byte
-  std::vector<std::uint32_t> read_;  // by byte, then rank: when it last read it
+  std::byte* reserve_;              // the views, each in a region of its own
+  std::vector<std::byte> shadows_;  // the views as they were when last looked at
+  std::vector<std::byte> latest_;   // what was last written, by whomever
+  std::vector<Moment> written_;     // by byte
+  struct Free {
+    void operator()(void* memory) const { std::free(memory); }
+  };
+  // By byte, then rank: when it last read it. Large, and mostly never touched: so not a vector, which would
+  // be.
+  std::unique_ptr<std::uint32_t[], Free> read_;
   std::vector<bool> freed_;
   bool any_freed_ = false;
   std::vector<bool> touched_;             // by block

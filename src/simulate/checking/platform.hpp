@@ -1,24 +1,30 @@
-// The platform on which the text of BasicMachine and BasicWaiter is checked: flags, fences and futexes of an
-// Execution's memory.
+// The platform on which the text of BasicMachine and BasicWaiter, and that of windows, is checked: flags,
+// fences and futexes of an Execution's memory.
 #pragma once
 
 #include <sys/types.h>
 
 #include <atomic>
 #include <cstdint>
+#include <cstring>
 #include <source_location>
 
 #include "machine/host_platform.hpp"
 #include "machine/wait.hpp"
+#include "network/patience.hpp"
 #include "simulate/checking/execution.hpp"
 
 namespace espalier::simulate::checking {
 
+/// What a flag is called in reports and in the names of mutants.
+enum class Flag : std::uint8_t { value, step, sleepers };
+
 /// Stands where std::atomic does, and is as large; its value is the execution's.
-template <class T>
+template <class T, Flag of = Flag::value>
 class Atomic {
  public:
   using Where = std::source_location;
+  static constexpr bool is_always_lock_free = true;
 
   T load(std::memory_order order, Where where = Where::current()) const {
     return static_cast<T>(Execution::current().load(this, name, order, where));
@@ -32,16 +38,60 @@ class Atomic {
   T fetch_sub(T value, std::memory_order order, Where where = Where::current()) {
     return static_cast<T>(Execution::current().add(this, name, std::uint64_t{0} - value, order, where));
   }
+  T exchange(T value, std::memory_order order, Where where = Where::current()) {
+    return static_cast<T>(Execution::current().exchange(this, name, value, order, where));
+  }
+  bool compare_exchange_weak(T& expected, T desired, std::memory_order success, std::memory_order failure,
+                             Where where = Where::current()) {
+    return change(expected, desired, true, success, failure, where);
+  }
+  bool compare_exchange_strong(T& expected, T desired, std::memory_order success, std::memory_order failure,
+                               Where where = Where::current()) {
+    return change(expected, desired, false, success, failure, where);
+  }
 
  private:
-  static constexpr const char* name = sizeof(T) == sizeof(memory::Step) ? "step" : "sleepers";
+  static constexpr const char* name = of == Flag::step ? "step" : of == Flag::sleepers ? "sleepers" : "";
+
+  bool change(T& expected, T desired, bool weak, std::memory_order success, std::memory_order failure,
+              const Where& where) {
+    std::uint64_t was = expected;
+    const bool changed =
+        Execution::current().compare_exchange(this, name, was, desired, weak, success, failure, where);
+    expected = static_cast<T>(was);
+    return changed;
+  }
+
   T unused_;
+};
+
+/// Stands where std::atomic_ref does.
+template <class T>
+class AtomicRef {
+ public:
+  using Where = std::source_location;
+  static constexpr bool is_always_lock_free = true;
+  explicit AtomicRef(T& word) : word_(reinterpret_cast<Atomic<T>&>(word)) {}
+
+  T fetch_add(T value, std::memory_order order, Where where = Where::current()) {
+    return word_.fetch_add(value, order, where);
+  }
+  bool compare_exchange_strong(T& expected, T desired, std::memory_order success, std::memory_order failure,
+                               Where where = Where::current()) {
+    return word_.compare_exchange_strong(expected, desired, success, failure, where);
+  }
+  T exchange(T value, std::memory_order order, Where where = Where::current()) {
+    return word_.exchange(value, order, where);
+  }
+
+ private:
+  Atomic<T>& word_;
 };
 
 /// A FlagLine whose flags are the execution's.
 struct alignas(128) Line {
-  Atomic<memory::Step> step;
-  Atomic<std::uint32_t> sleepers;
+  Atomic<memory::Step, Flag::step> step;
+  Atomic<std::uint32_t, Flag::sleepers> sleepers;
   std::uint32_t fingerprint;
   std::byte payload[memory::inline_capacity];
 };
@@ -49,10 +99,24 @@ static_assert(sizeof(Line) == sizeof(memory::FlagLine));
 
 class Waiter;
 
+/// A window's wait: it goes on when there is something to look at.
+class IdleWait {
+ public:
+  explicit IdleWait(const network::Patience&) {}
+  void pass() { Execution::current().idle(true); }
+  void begin_anew() {}
+  bool naps() const { return true; }
+};
+
 struct Platform {
   using Line = checking::Line;
   using Waiter = checking::Waiter;
   using Where = std::source_location;
+  template <class T>
+  using Atomic = checking::Atomic<T>;
+  template <class T>
+  using AtomicRef = checking::AtomicRef<T>;
+  using Wait = IdleWait;
 
   static void fence(std::memory_order order, Where where = Where::current()) {
     Execution::current().fence(order, where);

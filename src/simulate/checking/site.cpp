@@ -26,6 +26,13 @@ std::string short_name(std::string_view function) {
   return std::string(begin == function.npos ? function : function.substr(begin + 1));
 }
 
+// Names come twice: collective/ has an allreduce.hpp, and so has collective/nodes/.
+std::string_view short_file(std::string_view file) {
+  for (const std::string_view part : {"/nodes/", "/window/"})
+    if (const auto at = file.rfind(part); at != file.npos) return file.substr(at + 1);
+  return file.substr(file.rfind('/') + 1);
+}
+
 std::vector<Change> changes_of(const Site& site) {
   switch (site.operation) {
     case Operation::load:
@@ -33,10 +40,21 @@ std::vector<Change> changes_of(const Site& site) {
       if (site.order == std::memory_order_relaxed) return {};
       return {Change::relaxed};
     case Operation::add:
-      if (site.order == std::memory_order_relaxed) return {Change::removed};
-      return {Change::relaxed, Change::acquire_only, Change::release_only, Change::removed};
+      if (site.order == std::memory_order_relaxed) return {Change::removed, Change::in_two_steps};
+      return {Change::relaxed, Change::acquire_only, Change::release_only, Change::removed,
+              Change::in_two_steps};
+    case Operation::exchange:
+      if (site.order == std::memory_order_relaxed) return {Change::removed, Change::in_two_steps};
+      return {Change::relaxed, Change::acquire_only, Change::release_only, Change::in_two_steps};
+    case Operation::compare_exchange:
+      return {Change::relaxed, Change::acquire_only, Change::release_only, Change::failure_relaxed,
+              Change::in_two_steps};
     case Operation::fence:
       return {Change::acquire_only, Change::release_only, Change::removed};
+    case Operation::futex_wait:
+      return {Change::removed, Change::uncompared};
+    case Operation::futex_wake:
+      return {Change::removed, Change::one_only};
     case Operation::everybody_finished:
       return {Change::one_more};
     default:
@@ -67,6 +85,8 @@ const char* to_string(Operation operation) {
   static constexpr std::array names = {"load",
                                        "store",
                                        "add",
+                                       "exchange",
+                                       "compare_exchange",
                                        "fence",
                                        "futex_wait",
                                        "futex_wake",
@@ -76,13 +96,17 @@ const char* to_string(Operation operation) {
                                        "await_release_all",
                                        "reserve",
                                        "lend",
-                                       "everybody_finished"};
+                                       "everybody_finished",
+                                       "send",
+                                       "receive",
+                                       "drive"};
   return names[static_cast<std::size_t>(operation)];
 }
 
 const char* to_string(Change change) {
-  static constexpr std::array names = {"unchanged",    "relaxed", "acquire only",
-                                       "release only", "removed", "one step more"};
+  static constexpr std::array names = {"unchanged",       "relaxed",      "acquire only", "release only",
+                                       "failure relaxed", "removed",      "in two steps", "uncompared",
+                                       "one only",        "one step more"};
   return names[static_cast<std::size_t>(change)];
 }
 
@@ -103,9 +127,7 @@ std::string name_of(const Mutant& mutant, const Sites& sites) {
 
 Site site_of(const std::source_location& where, Operation operation, const char* of,
              std::memory_order order) {
-  std::string_view file = where.file_name();
-  file = file.substr(file.rfind('/') + 1);
-  return {std::string(file),
+  return {std::string(short_file(where.file_name())),
           short_name(where.function_name()),
           where.line(),
           where.column(),

@@ -16,6 +16,8 @@ enum class Operation : std::uint8_t {
   load,
   store,
   add,
+  exchange,
+  compare_exchange,
   fence,
   futex_wait,
   futex_wake,
@@ -26,13 +28,16 @@ enum class Operation : std::uint8_t {
   reserve,
   lend,
   everybody_finished,
+  send,  ///< from here on of a task between nodes: a message, until it is awaited
+  receive,
+  drive,  ///< until a task is done
 };
 const char* to_string(Operation operation);
 
 /// An operation in the text: what std::source_location says of it, and its memory order (relaxed for
 /// operations that have none).
 struct Site {
-  std::string file;      ///< its last part
+  std::string file;      ///< its last part, behind a part of a floor such as nodes/
   std::string function;  ///< without class and template arguments
   unsigned line = 0, column = 0;
   Operation operation = Operation::load;
@@ -49,8 +54,12 @@ enum class Change : std::uint8_t {
   relaxed,  ///< the weakest order
   acquire_only,
   release_only,
+  failure_relaxed,  ///< of a compare_exchange that changes nothing
   removed,
-  one_more,  ///< says that everybody has finished one step more than the text says
+  in_two_steps,  ///< a load, then a store: others come in between
+  uncompared,    ///< sleeps without comparing
+  one_only,      ///< wakes one of those who sleep
+  one_more,      ///< says that everybody has finished one step more than the text says
 };
 const char* to_string(Change change);
 

@@ -17,7 +17,7 @@ constexpr auto relaxed = std::memory_order_relaxed, acquire = std::memory_order_
 using Results = std::set<std::vector<std::uint64_t>>;
 
 /// Flag x of the program: the step of a line in rank 0's note.
-Atomic<memory::Step>& flag(int number) {
+decltype(Line::step)& flag(int number) {
   return reinterpret_cast<Line*>(Execution::current().note(0))[number].step;
 }
 std::byte* plain() { return Execution::current().note(1); }

@@ -9,7 +9,7 @@
 namespace espalier::testing {
 
 using simulate::Call;
-using simulate::Shape;
+
 using Words = std::vector<std::uint64_t>;
 
 inline Call call_of(Collective collective, plan::Algorithm algorithm, std::size_t bytes,
@@ -25,7 +25,7 @@ inline Call call_of(Collective collective, plan::Algorithm algorithm, std::size_
   return call;
 }
 
-inline std::string name_of(const Call& call, const Shape& shape) {
+inline std::string name_of(const Call& call, const simulate::Shape& shape) {
   return formatted("{} {} {} of {} bytes on {} x {}", to_string(call.collective),
                    plan::to_string(call.node.algorithm), plan::to_string(call.network.algorithm), call.bytes,
                    shape.nodes, shape.ranks_per_node);
@@ -91,8 +91,8 @@ inline Words wanted(const Call& call, int ranks, int rank) {
 
 /// Runs a call with data, twice in a row, and checks what every rank gets. The times are those of the
 /// second's end.
-inline simulate::Times run_checked(const simulate::Model& model, const Call& call, const Shape& shape,
-                                   std::uint64_t seed = 1, int calls = 2) {
+inline simulate::Times run_checked(const simulate::Model& model, const Call& call,
+                                   const simulate::Shape& shape, std::uint64_t seed = 1, int calls = 2) {
   const auto places = simulate::places_for(call, shape, model.node);
   const simulate::BufferSizes sizes = simulate::buffer_sizes(call, shape);
   return simulate::run_live(
