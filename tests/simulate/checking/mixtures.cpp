@@ -204,7 +204,8 @@ std::vector<Scenario> mixtures(int ranks, bool fenced) {
 
 std::vector<Scenario> scenarios(int ranks, bool fenced) {
   std::vector<Scenario> all;
-  for (const auto part : {barriers, broadcasts, reductions, prefixes, exchanges, rooted_moves, mixtures})
+  for (const auto part : {wake_ups, barriers, broadcasts, reductions, prefixes, exchanges, rooted_moves,
+                          mixtures, windows, over_nodes, allgathers_over_nodes})
     for (Scenario& scenario : part(ranks, fenced)) all.push_back(std::move(scenario));
   return all;
 }

@@ -124,10 +124,32 @@ int sites_in(const std::string& file, Operation first, Operation last) {
 // No memory order of the protocol and no wait of an algorithm is out of the scenarios' reach.
 TEST(Mutants, EveryMemoryOrderOfTheProtocolIsASite) {
   const std::regex order("std::memory_order_");
-  for (const char* file : {"wait.hpp", "wait_ladder.hpp", "host_machine.hpp"})
-    EXPECT_EQ(sites_in(file, Operation::load, Operation::fence),
-              occurrences(std::string("machine/") + file, order))
+  for (const std::string file :
+       {"machine/wait.hpp", "machine/wait_ladder.hpp", "machine/host_machine.hpp",
+        "network/window/notifications.hpp", "network/window/landings.hpp", "network/window/memory.hpp"}) {
+    const std::string site = file.substr(file.find('/') + 1);
+    EXPECT_EQ(sites_in(site, Operation::load, Operation::fence) +
+                  sites_in(site, Operation::compare_exchange, Operation::compare_exchange),  // has two orders
+              occurrences(file, order))
         << file;
+  }
+}
+
+// The same for messages and what waits for them.
+TEST(Mutants, EveryMessageBetweenNodesIsASite) {
+  const std::string message =
+      R"(\b(peers|leaders|net|carriers_|window_)\.(send|receive|drive_until|flush)\()";
+  const std::regex all(message), types(R"(decltype\()" + message);
+  for (const char* file :
+       {"allgather.hpp", "allgather_between.hpp", "allgather_shared.hpp", "allgather_window.hpp",
+        "barrier.hpp", "core.hpp", "dissemination.hpp", "gather_all.hpp", "join.hpp", "ordered_parts.hpp",
+        "partial_reductions.hpp", "prefix.hpp", "rabenseifner.hpp", "recursive_doubling.hpp", "ring.hpp",
+        "scan_any_order.hpp", "scatter_allgather.hpp", "tree.hpp"}) {
+    const std::string path = std::string("collective/nodes/") + file;
+    EXPECT_EQ(sites_in(std::string("nodes/") + file, Operation::send, Operation::drive),
+              occurrences(path, all) - occurrences(path, types))
+        << file;
+  }
 }
 
 TEST(Mutants, EveryWaitOfTheAlgorithmsIsASite) {
@@ -155,7 +177,9 @@ TEST(Mutants, EveryWaitOfTheAlgorithmsIsASite) {
                            "scan_sliced.hpp",
                            "scan_whole.hpp",
                            "scatter.hpp",
-                           "scatterv.hpp"})
+                           "scatterv.hpp",
+                           "nodes/allgather_shared.hpp",
+                           "nodes/allgather_window.hpp"})
     EXPECT_EQ(sites_in(file, Operation::await, Operation::everybody_finished),
               occurrences(std::string("collective/") + file, wait))
         << file;

@@ -1,0 +1,129 @@
+// Allgatherv over nodes: put together in memory that the ranks of a node share, which messages write to.
+#include "collective/nodes/allgather_shared.hpp"
+#include "collective/nodes/allgather_window.hpp"
+#include "simulate/checking/machine.hpp"
+#include "simulate/checking/window.hpp"
+#include "tests/simulate/checking/member.hpp"
+#include "tests/simulate/checking/scenarios.hpp"
+
+namespace espalier::testing {
+namespace {
+
+using namespace collective;
+
+constexpr std::size_t area_bytes = 2048;
+
+/// The lengths of all blocks in a round: nothing, a word, several.
+struct Lengths {
+  std::vector<std::size_t> bytes, offsets;
+
+  Lengths(int ranks, int round) {
+    static constexpr std::size_t words[] = {0, 1, 5, 2};
+    std::size_t end = 0;
+    for (int rank = 0; rank < ranks; ++rank) {
+      bytes.push_back(8 * words[static_cast<std::size_t>(rank + round) % std::size(words)]);
+      offsets.push_back(end);
+      end += bytes.back();
+    }
+  }
+  std::size_t count(int rank) const { return bytes[static_cast<std::size_t>(rank)] / 8; }
+  std::size_t total() const { return offsets.back() + bytes.back(); }
+};
+
+void check_allgatherv(Member& me, int round, const Buffer& own, const Buffer& receive,
+                      const std::function<void(const nodes::Allgather<Blocks>&)>& allgather) {
+  const int ranks = Execution::current().ranks();
+  const Lengths lengths(ranks, round);
+  const Blocks blocks{lengths.bytes, lengths.offsets};
+  const nodes::NodeOrder order = nodes::in_node_order(me.nodes().placement(), blocks);
+  own.fill(words(me.rank(), lengths.count(me.rank()), round));
+  receive.spoil();
+  allgather({me.rank(), own.words(), receive.words(), blocks, me.nodes().placement(), order});
+  Words wanted;
+  for (int rank = 0; rank < ranks; ++rank) {
+    const Words theirs = words(rank, lengths.count(rank), round);
+    wanted.insert(wanted.end(), theirs.begin(), theirs.end());
+  }
+  expect(receive.values(lengths.total() / 8), wanted, "allgatherv");
+  own.spoil();
+}
+
+Body shared(SharedNodes nodes, NetworkPlan plan) {
+  return [=](CheckingMachine& m) {
+    Member me(m, *nodes);
+    const Buffer own(8), receive(64);
+    nodes::SharedArea area{Execution::current().area(), area_bytes, 0};
+    for (int round = 0; round < 4; ++round)
+      check_allgatherv(me, round, own, receive, [&](const nodes::Allgather<Blocks>& call) {
+        const int carriers = nodes::goes_around(plan, call.order) ? plan.leaders : 1;
+        nodes::allgather_shared(m, area, me.counterparts(std::min(me.local(), carriers - 1)), carriers, call,
+                                nodes->plan(Collective::allgatherv), plan);
+      });
+  };
+}
+
+Body by_leaders(SharedNodes nodes, NetworkPlan plan) {
+  return [=](CheckingMachine& m) {
+    Member me(m, *nodes);
+    const Buffer own(8), receive(64), whole(64);
+    for (int round = 0; round < 4; ++round)
+      check_allgatherv(me, round, own, receive, [&](const nodes::Allgather<Blocks>& call) {
+        nodes::allgather_by_leaders(me.stage(), me.counterparts(0), call, whole.bytes(), plan);
+        whole.spoil();
+      });
+  };
+}
+
+/// Of the windows of notified rings; the notifications' value wraps around in the second call.
+constexpr int ring_ids = 32;
+inline std::size_t ring_bytes() { return nodes::WindowHalf::segment_bytes(256, ring_ids); }
+
+// The window goes as in runtime/: nobody says goodbye, and its memory is used for something else as soon as
+// all ranks of the node are out of their last call.
+Body notified(SharedNodes nodes, NetworkPlan plan) {
+  return [=](CheckingMachine& m) {
+    Member me(m, *nodes);
+    const Buffer own(8), receive(64);
+    simulate::checking::Window window(team_of(*nodes), ring_bytes(), ring_ids);
+    const nodes::NodeRanks node(m, nodes->plan(Collective::allgatherv));
+    nodes::WindowUse use{0xfffffffe};
+    Step last = 0;
+    if (m.rank() == 0) nodes::WindowHalf::prepare(window.local(), window.bytes(), window.ids());
+    nodes::NodeRanks(node).meet();
+    for (int round = 0; round < 5; ++round)
+      check_allgatherv(me, round, own, receive, [&](const nodes::Allgather<Blocks>& call) {
+        nodes::AllgatherWindow ring(window, use, call, node, plan.leaders, plan.segment);
+        last = ring.run();
+      });
+    window.drain();
+    for (const int peer : m.everybody_else()) m.await_finish(peer, last);
+    if (m.rank() == 0) Execution::current().give_back(window.local(), window.bytes());
+  };
+}
+
+}  // namespace
+
+std::vector<Scenario> allgathers_over_nodes(int ranks, bool fenced) {
+  std::vector<Scenario> all;
+  for (const Algorithm meeting : {Algorithm::exchange, Algorithm::central})
+    for (const auto& placement : {in_blocks(ranks), in_turns(ranks), apart(ranks)}) {
+      const auto nodes = std::make_shared<const Nodes>(placement, "chain", meeting);
+      const auto add = [&](const std::string& name, Body body) {
+        all.push_back(
+            make_over_nodes(formatted("{}{}", name, meeting == Algorithm::central ? ", central" : ""), nodes,
+                            fenced, {4, 512}, std::move(body), area_bytes));
+      };
+      for (const Algorithm each : {Algorithm::dissemination, Algorithm::ring}) {
+        const auto name = plan::to_string(each);
+        add(formatted("allgatherv, {}", name), shared(nodes, between(each, 16)));
+        if (nodes->most_leaders() > 1 && each == Algorithm::ring)
+          add("allgatherv, ring, two carriers", shared(nodes, between(each, 8, 2)));
+        if (each == Algorithm::ring) add("allgatherv, notified ring", notified(nodes, between(each, 8, 2)));
+        if (meeting == Algorithm::exchange)
+          add(formatted("allgatherv by leaders, {}", name), by_leaders(nodes, between(each, 16)));
+      }
+    }
+  return all;
+}
+
+}  // namespace espalier::testing
