@@ -28,7 +28,7 @@ std::string short_name(std::string_view function) {
 
 // Names come twice: collective/ has an allreduce.hpp, and so has collective/nodes/.
 std::string_view short_file(std::string_view file) {
-  for (const std::string_view part : {"/nodes/", "/window/"})
+  for (const std::string_view part : {"/tests/", "/nodes/", "/window/"})
     if (const auto at = file.rfind(part); at != file.npos) return file.substr(at + 1);
   return file.substr(file.rfind('/') + 1);
 }
@@ -50,6 +50,8 @@ std::vector<Change> changes_of(const Site& site) {
       return {Change::relaxed, Change::acquire_only, Change::release_only, Change::failure_relaxed,
               Change::in_two_steps};
     case Operation::fence:
+      if (site.order == std::memory_order_acquire) return {Change::release_only, Change::removed};
+      if (site.order == std::memory_order_release) return {Change::acquire_only, Change::removed};
       return {Change::acquire_only, Change::release_only, Change::removed};
     case Operation::futex_wait:
       return {Change::removed, Change::uncompared};

@@ -118,7 +118,10 @@ std::vector<Scenario> allgathers_over_nodes(int ranks, bool fenced) {
         add(formatted("allgatherv, {}", name), shared(nodes, between(each, 16)));
         if (nodes->most_leaders() > 1 && each == Algorithm::ring)
           add("allgatherv, ring, two carriers", shared(nodes, between(each, 8, 2)));
-        if (each == Algorithm::ring) add("allgatherv, notified ring", notified(nodes, between(each, 8, 2)));
+        if (each == Algorithm::ring)
+          for (const int carriers : {1, 2})
+            add(formatted("allgatherv, notified ring, {} carriers", carriers),
+                notified(nodes, between(each, 8, carriers)));
         if (meeting == Algorithm::exchange)
           add(formatted("allgatherv by leaders, {}", name), by_leaders(nodes, between(each, 16)));
       }

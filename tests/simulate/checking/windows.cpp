@@ -145,15 +145,19 @@ Body zero_says_taken(SharedNodes nodes) {
   };
 }
 
+void expect_notes_of_node_0() {
+  Execution& run = Execution::current();
+  for (int rank = 0; rank < run.ranks(); ++rank)
+    if (run.node_of_rank(rank) == 0)
+      run.expect(read_words(run.note(rank), 1)[0] == word(rank, 1, 0), "a count came before its data");
+}
+
 // The last to count sees what all have written before they counted.
 void count_in(CheckingMachine& m, Window& window, std::size_t at) {
   Execution& run = Execution::current();
   const std::uint64_t mine = word(run.rank(), 1, 0);
   Platform::copy(run.note(run.rank()), &mine, sizeof mine);
-  if (window.fetch_add(0, at, 1) + 1 < static_cast<std::uint64_t>(m.size())) return;
-  for (int rank = 0; rank < run.ranks(); ++rank)
-    if (run.node_of_rank(rank) == 0)
-      run.expect(read_words(run.note(rank), 1)[0] == word(rank, 1, 0), "a count came before its data");
+  if (window.fetch_add(0, at, 1) + 1 == static_cast<std::uint64_t>(m.size())) expect_notes_of_node_0();
 }
 
 // A word that all nodes add to; and one with which the ranks of node 0 guard plain memory.
@@ -175,7 +179,13 @@ Body words_that_all_change(SharedNodes nodes) {
       window.compare_swap(0, lock_at, 1, 0);
     }
     window.flush();
-    if (window.node() == 0) count_in(m, window, counted_at);
+    if (window.node() == 0) {
+      count_in(m, window, counted_at);
+      // A comparison that fails is a look at the word.
+      const auto size = static_cast<std::uint64_t>(m.size());
+      window.drive_until([&] { return window.compare_swap(0, counted_at, 99, 99) == size; });
+      expect_notes_of_node_0();
+    }
     for (int node = 0; node < window.nodes(); ++node) window.notify(node, run.rank(), 1);
     for (int rank = 0; rank < ranks; ++rank) window.wait_some(rank, 1);
     const auto all = static_cast<std::uint64_t>(ranks);
@@ -249,6 +259,31 @@ Body a_host_that_stores_twice(SharedNodes nodes) {
   };
 }
 
+// The same without anybody who takes: whoever sees a notification sees its data.
+Body a_host_whose_data_all_see(SharedNodes nodes) {
+  return [=](CheckingMachine& m) {
+    Execution& run = Execution::current();
+    constexpr std::uint32_t puts = 3;
+    Window window(team_of(*nodes), puts * block, most_ids, true);
+    const auto& landings = window.memory().notifications.landings();
+    for (std::uint32_t id = 0; id < puts; ++id) {
+      const Words data = words(0, 2, static_cast<int>(id));
+      if (m.rank() == 0) {
+        Platform::copy(window.local() + id * block, data.data(), block);
+        landings.arrived()[id].store(simulate::checking::Landings::word(1, id + 1),
+                                     std::memory_order_release);
+      } else if (m.rank() == 1) {
+        run.expect(window.wait_some(static_cast<int>(id), 1) == static_cast<int>(id), "another id");
+        run.expect(read_words(window.local() + id * block, 2) == data, "old data, found");
+      } else {
+        window.drive_until([&] { return window.test(static_cast<int>(id)) == id + 1; });
+        run.expect(read_words(window.local() + id * block, 2) == data, "old data, tested");
+      }
+    }
+    window.close();
+  };
+}
+
 }  // namespace
 
 std::vector<Scenario> windows(int ranks, bool fenced) {
@@ -273,6 +308,7 @@ std::vector<Scenario> windows(int ranks, bool fenced) {
         everybody_sees_the_data, long_block);
   add("zero says taken", together, block, zero_says_taken);
   add("a host that stores twice", together, block, a_host_that_stores_twice);
+  add("a host whose data all see", together, 3 * block, a_host_whose_data_all_see);
   return all;
 }
 
