@@ -33,18 +33,18 @@ struct Lengths {
 void check_allgatherv(Member& me, int round, const Buffer& own, const Buffer& receive,
                       const std::function<void(const nodes::Allgather<Blocks>&)>& allgather) {
   const int ranks = Execution::current().ranks();
-  const Lengths lengths(ranks, round);
-  const Blocks blocks{lengths.bytes, lengths.offsets};
+  const Lengths all(ranks, round);
+  const Blocks blocks{all.bytes, all.offsets};
   const nodes::NodeOrder order = nodes::in_node_order(me.nodes().placement(), blocks);
-  own.fill(words(me.rank(), lengths.count(me.rank()), round));
+  own.fill(words(me.rank(), all.count(me.rank()), round));
   receive.spoil();
   allgather({me.rank(), own.words(), receive.words(), blocks, me.nodes().placement(), order});
   Words wanted;
   for (int rank = 0; rank < ranks; ++rank) {
-    const Words theirs = words(rank, lengths.count(rank), round);
+    const Words theirs = words(rank, all.count(rank), round);
     wanted.insert(wanted.end(), theirs.begin(), theirs.end());
   }
-  expect(receive.values(lengths.total() / 8), wanted, "allgatherv");
+  expect(receive.values(all.total() / 8), wanted, "allgatherv");
   own.spoil();
 }
 
