@@ -16,12 +16,18 @@ namespace reference {
 using espalier::reduce::Op;
 using espalier::reduce::Type;
 
+// What GCC 12 knows of these types where: half precision not on POWER, whose long double is a pair of doubles.
 #if defined(__x86_64__)
+#define REFERENCE_HAS_HALF 1
 using Half = _Float16;
 using Quad = __float128;
-#else
+#elif defined(__aarch64__)
+#define REFERENCE_HAS_HALF 1
 using Half = __fp16;
 using Quad = long double;
+#else
+#define REFERENCE_HAS_HALF 0
+using Quad = __float128;
 #endif
 
 template <class T>
@@ -167,7 +173,11 @@ void with_type(Type type, Visit visit) {
     case Type::uint64:
       return visit(std::uint64_t{});
     case Type::float16:
+#if REFERENCE_HAS_HALF
       return visit(Half{});
+#else
+      return;
+#endif
     case Type::float32:
       return visit(float{});
     case Type::float64:

@@ -11,7 +11,6 @@ namespace samples {
 using Random = std::mt19937_64;
 using reference::Byte;
 using reference::Cplx;
-using reference::Half;
 using reference::Located;
 using reference::Logical;
 
