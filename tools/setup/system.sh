@@ -2,9 +2,21 @@
 packages_build=(g++ cmake ninja-build libhwloc-dev nlohmann-json3-dev libfmt-dev libasio-dev libgtest-dev libbenchmark-dev
   libboost-context-dev python3-venv)
 packages_test=(gfortran libopenmpi-dev openmpi-bin libmpich-dev mpich g++-aarch64-linux-gnu iproute2)
-packages_arch=(g++ cmake ninja-build libhwloc-dev nlohmann-json3-dev libfmt-dev googletest g++-aarch64-linux-gnu
-  g++-powerpc64le-linux-gnu qemu-user-static)
+packages_arch=(g++ cmake ninja-build libhwloc-dev nlohmann-json3-dev libfmt-dev libasio-dev googletest g++-aarch64-linux-gnu
+  g++-powerpc64le-linux-gnu)
 packages_format=(clang-format)
+
+# The first of these that this Debian has; nothing where it has none of them.
+first_package_of() {
+  local package
+  command -v apt-cache >/dev/null || return 0
+  for package in "$@"; do
+    if apt-cache show "$package" >/dev/null 2>&1; then
+      echo "$package"
+      return
+    fi
+  done
+}
 
 # The libFuzzer of the clang that there is: newer Debians keep it in a package apart.
 package_of_libfuzzer() {
