@@ -2,15 +2,12 @@
 
 #include "base/error.hpp"
 #include "base/format.hpp"
-#include "collective/allreduce.hpp"
-#include "collective/allreduce_central.hpp"
-#include "collective/allreduce_sliced.hpp"
-#include "collective/alltoall.hpp"
 #include "collective/nodes/allreduce.hpp"
 #include "collective/nodes/barrier.hpp"
 #include "collective/nodes/bcast.hpp"
 #include "collective/nodes/reduce.hpp"
 #include "collective/nodes/shared_stage.hpp"
+#include "simulate/engine/node_call.hpp"
 #include "simulate/engine/peers.hpp"
 #include "topology/group.hpp"
 #include "tree/compose.hpp"
@@ -75,6 +72,10 @@ std::shared_ptr<const Places> places_for(const Call& call, const Shape& shape, c
   return std::make_shared<const Places>(call, shape, node);
 }
 
+NodePlaces node_places(const Places& places, int local) {
+  return {places.gather(local), places.release(local)};
+}
+
 machine::Layout layout_for(const Shape& shape, std::size_t slot_bytes) {
   machine::Layout layout;
   layout.ranks = shape.ranks_per_node;
@@ -98,8 +99,7 @@ struct OnePlan {
 using Stage = collective::nodes::SharedStage<SimulatedMachine, OnePlan>;
 
 [[noreturn]] void refuse(const Call& call, const char* where) {
-  throw Error(formatted("simulation has no {} {} by {}", to_string(call.collective), where,
-                        plan::to_string(call.node.algorithm)));
+  throw Error(formatted("simulation has no {} {}", to_string(call.collective), where));
 }
 
 std::size_t scratch_of(const Call& call, int nodes) {
@@ -109,44 +109,6 @@ std::size_t scratch_of(const Call& call, int nodes) {
     for (const Place& place : places_in(topology::flat_group(nodes), nodes, call.network.tree))
       vectors = std::max(vectors, place.children.size());
   return vectors * (std::min(call.bytes, call.network.segment) + 8) * segments_under_way;
-}
-
-void on_one_node(SimulatedMachine& m, const Call& call, const Places& places, const Buffers& b) {
-  const plan::Plan& plan = call.node;
-  const Place &up = places.gather(m.rank()), &down = places.release(m.rank());
-  const Reduction r{b.send, b.receive, call.bytes, simulated_sum()};
-  switch (call.collective) {
-    case Collective::barrier:
-      if (plan.algorithm == Algorithm::exchange) return collective::barrier_exchange(m);
-      if (plan.algorithm == Algorithm::central) return collective::barrier_central(m);
-      return collective::barrier_tree(m, up, down, plan);
-    case Collective::bcast:
-      return collective::bcast_tree(m, down, b.receive, call.bytes, plan);
-    case Collective::reduce:
-      return collective::reduce_tree(m, up, r, plan);
-    case Collective::allreduce:
-      if (plan.algorithm == Algorithm::exchange) return collective::allreduce_exchange(m, r, plan);
-      if (plan.algorithm == Algorithm::central) return collective::allreduce_central(m, r, plan);
-      if (plan.algorithm == Algorithm::sliced) return collective::allreduce_sliced(m, r, plan);
-      return collective::allreduce_tree(m, up, down, r, plan);
-    case Collective::allgather:
-      return collective::allgather(m, b.send, b.receive, collective::EqualBlocks{call.bytes}, plan);
-    case Collective::alltoall:
-      return collective::alltoall(m, b.send, b.receive, call.bytes, plan);
-    case Collective::gather:
-      return collective::gather(m, leader, b.send, b.receive, call.bytes, plan);
-    case Collective::scatter:
-      return collective::scatter(m, leader, b.send, b.receive, call.bytes, plan);
-    case Collective::scan:
-    case Collective::exscan: {
-      const auto prefix =
-          call.collective == Collective::scan ? collective::Prefix::inclusive : collective::Prefix::exclusive;
-      if (plan.algorithm == Algorithm::sliced) return collective::scan_sliced(m, r, prefix, plan);
-      return collective::scan(m, r, prefix, plan);
-    }
-    default:
-      refuse(call, "on one node");
-  }
 }
 
 void aggregate(SimulatedMachine& m, Stage& stage, const Call& call, const Buffers& b) {
@@ -208,7 +170,7 @@ bool can_be_recorded(const Call& call) { return call.node.algorithm != Algorithm
 void run_call(SimulatedMachine& machine, const Call& call, const Shape& shape, const Places& places,
               const Buffers& buffers) {
   if (shape.nodes == 1)
-    on_one_node(machine, call, places, buffers);
+    call_on_one_node(machine, call, node_places(places, machine.rank()), buffers, simulated_sum());
   else
     over_nodes(machine, call, shape, places, buffers);
 }

@@ -17,7 +17,7 @@ Engine::Engine(const Model& model, const Shape& shape, std::size_t flags, std::u
       cards_out_(index(shape.nodes * model.network.cards)),
       cards_in_(cards_out_.size()) {
   const NodeModel& node = model_.node;
-  if (shape.ranks_per_node > node.cores()) cores_free_.resize(index(shape.nodes * node.cores()));
+  if (shape.ranks_per_node > node.cores()) cores_.resize(index(shape.nodes * node.cores()));
   const int controllers = (node.cores() + node.controller_cores - 1) / node.controller_cores;
   if (node.controller_ns_per_byte > 0) controllers_free_.resize(index(shape.nodes * controllers));
   const std::uint64_t first = SmallRandom(seed).next();
@@ -31,6 +31,7 @@ Engine::Engine(const Model& model, const Shape& shape, std::size_t flags, std::u
 }
 
 bool Engine::perform(int rank, const Operation& operation) {
+  if (!has_core(rank)) return false;
   const double begin = clock(rank);
   const auto amount = static_cast<double>(operation.amount);
   switch (operation.act) {
@@ -48,7 +49,8 @@ bool Engine::perform(int rank, const Operation& operation) {
       publish(rank, operation.peer, operation.amount);
       break;
     case Act::await:
-      if (!wait_for_turn(rank) || !await(rank, operation.peer, operation.amount)) return false;
+      if (!wait_for_turn(rank)) return false;
+      if (!await(rank, operation.peer, operation.amount)) return leave_core(rank), false;
       break;
     case Act::send:
       if (!wait_for_turn(rank)) return false;
@@ -59,10 +61,11 @@ bool Engine::perform(int rank, const Operation& operation) {
       receive(rank, operation);
       break;
     case Act::complete:
-      if (!complete(rank, static_cast<std::uint32_t>(operation.peer))) return false;
+      if (!complete(rank, static_cast<std::uint32_t>(operation.peer))) return leave_core(rank), false;
       break;
     case Act::aggregate:
-      if (!wait_for_turn(rank) || !aggregate(rank, amount)) return false;
+      if (!wait_for_turn(rank)) return false;
+      if (!aggregate(rank, amount)) return leave_core(rank), false;
       break;
   }
   if (keeps_timeline_) note(rank, begin, operation.act);
@@ -76,14 +79,45 @@ bool Engine::wait_for_turn(int rank) {
   return false;
 }
 
+Engine::Core& Engine::core_under(int rank) {
+  const int cores = model_.node.cores();
+  return cores_[index(shape_.node_of(rank) * cores + shape_.local(rank) % cores)];
+}
+
+// True at once where every rank has a core. Else the rank takes its own if nobody has it, or gets its turn
+// when it is left. Who comes back to a core that nobody else has had in between was polling there: no switch.
+bool Engine::has_core(int rank) {
+  if (cores_.empty()) return true;
+  Core& core = core_under(rank);
+  if (core.running == rank) return true;
+  Rank& it = ranks_[index(rank)];
+  if (core.running != none) {
+    it.next_waiter = none;  // it waits for nothing else
+    std::int32_t* link = &core.first_ready;
+    while (*link != none) link = &ranks_[index(*link)].next_waiter;
+    *link = rank;
+    return false;
+  }
+  const bool switches = core.last != none && core.last != rank;
+  it.clock = std::max(it.clock, core.free) + (switches ? model_.node.wake_ns : 0);
+  core.running = core.last = rank;
+  return true;
+}
+
+void Engine::leave_core(int rank) {
+  if (cores_.empty()) return;
+  Core& core = core_under(rank);
+  if (core.running != rank) return;
+  core.running = none;
+  core.free = clock(rank);
+  if (core.first_ready == none) return;
+  const std::int32_t next = core.first_ready;
+  core.first_ready = ranks_[index(next)].next_waiter;
+  schedule(std::max(clock(next), core.free), next);
+}
+
 void Engine::spend(int rank, double duration) {
   Rank& it = ranks_[index(rank)];
-  if (!cores_free_.empty()) {
-    const int cores = model_.node.cores();
-    double& free = cores_free_[index(shape_.node_of(rank) * cores + shape_.local(rank) % cores)];
-    it.clock = std::max(it.clock, free);
-    free = it.clock + duration;
-  }
   it.clock = it.noise.end_of(it.clock, duration, model_.noise, it.random);
 }
 
@@ -132,8 +166,7 @@ void Engine::publish(int rank, int number, std::uint64_t value) {
     }
     *link = it.next_waiter;
     it.woken = true;
-    it.clock = std::max(it.clock, flag.busy + between(shape_.local(rank), shape_.local(waiter)).line_ns +
-                                      (cores_free_.empty() ? 0 : model_.node.wake_ns));
+    it.clock = std::max(it.clock, flag.busy + between(shape_.local(rank), shape_.local(waiter)).line_ns);
     flag.busy += model_.node.reader_gap_ns;
     schedule(it.clock, waiter);
   }
@@ -159,7 +192,7 @@ bool Engine::await(int rank, int number, std::uint64_t value) {
 }
 
 std::optional<std::uint64_t> Engine::add(int rank, int number, std::uint64_t value) {
-  if (!wait_for_turn(rank)) return {};
+  if (!has_core(rank) || !wait_for_turn(rank)) return {};
   Flag& flag = flags_[flag_index(shape_.node_of(rank), index(number))];
   const std::uint64_t before = flag.value;
   double& clock_of = ranks_[index(rank)].clock;

@@ -67,6 +67,9 @@ class Engine {
     }
   }
 
+  /// The rank has nothing more to do: where ranks exceed cores, the next one has its core.
+  void finish(int rank) { leave_core(rank); }
+
   double clock(int rank) const { return ranks_[index(rank)].clock; }
   std::uint64_t flag(int node, std::size_t number) const { return flags_[flag_index(node, number)].value; }
   /// From now on, what each rank does when. For small runs.
@@ -107,6 +110,12 @@ class Engine {
     bool woken = false;
   };
   static constexpr std::uint32_t no_message = ~0u;
+  /// Where ranks exceed cores. A rank has its core until it waits; then it goes to the one that has been
+  /// ready longest, which takes a switch.
+  struct Core {
+    double free = 0;
+    std::int32_t running = none, last = none, first_ready = none;
+  };
   struct Flag {
     std::uint64_t value = 0;
     double busy = 0;  // until when its line is on its way to readers
@@ -121,6 +130,9 @@ class Engine {
   void schedule(double time, std::int32_t who) { events_.push({time, sequence_++, who}); }
   bool is_turn_of(int rank) const { return events_.empty() || events_.top().time >= clock(rank); }
   bool wait_for_turn(int rank);
+  bool has_core(int rank);
+  void leave_core(int rank);
+  Core& core_under(int rank);
   void spend(int rank, double duration);
   void note(int rank, double begin, Act act);
 
@@ -145,7 +157,7 @@ class Engine {
   std::size_t flags_per_node_;
   std::vector<Rank> ranks_;
   std::vector<Flag> flags_;
-  std::vector<double> cores_free_;  // where ranks exceed cores
+  std::vector<Core> cores_;  // where ranks exceed cores
   std::vector<double> controllers_free_, cards_out_, cards_in_;
   std::vector<Message> messages_;
   std::vector<std::int32_t> free_messages_;

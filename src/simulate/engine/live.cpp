@@ -162,6 +162,7 @@ class World {
     Sink* const before = Sink::make_current(&rank);
     rank.fiber.resume();
     Sink::make_current(before);
+    if (rank.fiber.is_done() && !abandoning_) engine_.finish(rank.rank());
   }
   void abandon() {
     abandoning_ = true;

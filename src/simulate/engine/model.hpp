@@ -25,7 +25,7 @@ struct NodeModel {
   double reduce_ns_per_byte = 0;      ///< to fold a byte of one source
   double controller_ns_per_byte = 0;  ///< of all cores that share a memory controller, together
   int controller_cores = 1;           ///< how many those are
-  double wake_ns = 0;                 ///< to wake a rank that sleeps, where ranks exceed cores
+  double wake_ns = 0;                 ///< where ranks exceed cores: to switch a core to another rank
 
   int cores() const { return levels.back().cores; }
 };

@@ -185,6 +185,7 @@ Times replay(const Model& model, const Recording& recording, std::uint64_t seed,
     }
     ++at;
     ++through;
+    engine.finish(rank);
   });
   if (through < ranks)
     throw Error(formatted("{} of {} simulated ranks wait for each other for ever", ranks - through, ranks));

@@ -2,76 +2,17 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
 #include "base/format.hpp"
-#include "plan/rules.hpp"
-#include "plan/selector.hpp"
+#include "simulate/engine/asked.hpp"
 #include "simulate/engine/replay.hpp"
 
 namespace espalier::simulate {
 namespace {
 
 using nlohmann::json;
-
-struct Point {
-  std::string variant;
-  json rules;
-  std::size_t bytes;
-  Shape shape;
-};
-
-plan::Query query_of(const Call& call, const Shape& shape, const NodeModel& node) {
-  plan::Query query;
-  query.collective = call.collective;
-  query.bytes = call.bytes;
-  query.nodes = shape.nodes;
-  query.ranks_per_node = shape.ranks_per_node;
-  query.ranks = shape.ranks();
-  query.ranks_per_core = static_cast<double>(shape.ranks_per_node) / node.cores();
-  query.single_copy = false;
-  return query;
-}
-
-plan::Rule rule_of(json rule, Collective collective, const char* what) {
-  if (!rule.is_object()) throw Error(formatted("\"{}\" is {}, not a rule", what, rule.dump()));
-  rule["collective"] = to_string(collective);
-  std::vector<std::string> warnings;
-  const auto rules =
-      plan::parse_rules(json{{"schema", 1}, {"rules", {rule}}}.dump(), "the request", warnings);
-  if (!warnings.empty()) throw Error(warnings.front());
-  return rules.front();
-}
-
-/// The node stage of a call over nodes is on trees; only of its plan's trees and chunk there is use.
-plan::Plan node_plan(const Call& call, const Shape& shape, const NodeModel& node, const json& rules) {
-  if (rules.contains("node")) return rule_of(rules["node"], call.collective, "node").plan;
-  plan::Query query = query_of(call, shape, node);
-  query.nodes = 1;
-  query.ranks = query.ranks_per_node;
-  return plan::Table::instance().find(query);
-}
-
-plan::NetworkPlan network_plan(const Call& call, const Shape& shape, const NodeModel& node,
-                               const json& rules) {
-  if (rules.contains("network")) return rule_of(rules["network"], call.collective, "network").network;
-  return plan::Table::instance().find_network(query_of(call, shape, node));
-}
-
-Call call_of(const json& request, const Point& point, const NodeModel& node) {
-  Call call;
-  const std::string name = request.value("collective", "");
-  const auto collective = parse_collective(name);
-  if (!collective) throw Error(formatted("\"{}\" is no collective", name));
-  call.collective = *collective;
-  call.bytes = *collective == Collective::barrier ? 0 : (point.bytes + 7) / 8 * 8;
-  call.node = node_plan(call, point.shape, node, point.rules);
-  call.network = network_plan(call, point.shape, node, point.rules);
-  call.aggregated = point.rules.value("aggregated", false);
-  return call;
-}
 
 double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
@@ -146,22 +87,6 @@ void add(Answer& answer, const json& request, const Model& model, const Point& p
                                      : call.aggregated      ? "aggregation"
                                                             : plan::to_string(call.network.algorithm)},
                          {"seconds", took.count()}});
-}
-
-std::vector<Point> points_of(const json& request) {
-  std::vector<Point> points;
-  const json variants = request.value("variants", json::array({json{{"name", "rules"}}}));
-  for (const json& variant : variants)
-    for (const std::size_t bytes : request.value("bytes", std::vector<std::size_t>{8}))
-      for (const int ranks : request.value("ranks_per_node", std::vector<int>{1}))
-        for (const int nodes : request.value("nodes", std::vector<int>{1})) {
-          if (nodes < 1 || ranks < 1 || nodes > (1 << 24) / ranks)
-            throw Error(formatted("{} nodes of {} ranks: at least 1 of each, and {} ranks at most", nodes,
-                                  ranks, 1 << 24));
-          points.push_back({variant.value("name", "rules"), variant, bytes,
-                            Shape{nodes, ranks, request.value("spread", false)}});
-        }
-  return points;
 }
 
 }  // namespace

@@ -23,6 +23,7 @@ std::vector<double> times(const Model& model, const Shape& shape, const Programs
         ++next[i];
       else
         return;
+    engine.finish(rank);
   });
   std::vector<double> ended;
   for (std::size_t i = 0; i < programs.size(); ++i) {
@@ -148,6 +149,32 @@ TEST(Cores, AreSharedWhereRanksAreMore) {
   model.node.levels = {{"machine", 2, 100, 0.1}};
   const auto ended = times(model, {1, 4}, {{work(100)}, {work(100)}, {work(100)}, {work(100)}});
   EXPECT_EQ(ended, (std::vector<double>{100, 100, 200, 200}));
+}
+
+TEST(Cores, TakeTimeToSwitch) {
+  Model model = round_model();
+  model.node.levels = {{"machine", 2, 100, 0.1}};
+  model.node.wake_ns = 10;
+  const auto ended = times(model, {1, 4}, {{work(100)}, {work(100)}, {work(100)}, {work(100)}});
+  EXPECT_EQ(ended, (std::vector<double>{100, 100, 210, 210}));
+}
+
+TEST(Cores, GoToWhoIsReadyFirstWhenTheirRankWaits) {
+  Model model = round_model();
+  model.node.levels = {{"machine", 1, 5, 0.1}};
+  model.node.wake_ns = 10;
+  // Rank 0 waits at once; rank 1 works and wakes it; rank 2 has been ready for longer.
+  const auto ended = times(model, {1, 3}, {{await(0)}, {work(100), publish(0)}, {work(50)}});
+  EXPECT_EQ(ended, (std::vector<double>{180, 110, 170}));
+}
+
+TEST(Cores, WhoWaitsAloneOnItsCoreIsNotSwitched) {
+  Model model = round_model();
+  model.node.levels = {{"machine", 2, 5, 0.1}};
+  model.node.wake_ns = 10;
+  // Ranks 0 and 2 have a core together, rank 1 one for itself.
+  const auto ended = times(model, {1, 3}, {{work(100), publish(0)}, {await(0)}, {}});
+  EXPECT_DOUBLE_EQ(ended[1], 105);
 }
 
 TEST(Noise, StretchesWorkTheSameForTheSameSeed) {

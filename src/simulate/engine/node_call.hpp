@@ -1,0 +1,73 @@
+// One collective call on one node, for any Machine: what is simulated, and what is measured beside it
+// (tools/simulate/measure), are one text.
+#pragma once
+
+#include "base/error.hpp"
+#include "base/format.hpp"
+#include "collective/allgather.hpp"
+#include "collective/allreduce.hpp"
+#include "collective/allreduce_central.hpp"
+#include "collective/allreduce_exchange.hpp"
+#include "collective/allreduce_sliced.hpp"
+#include "collective/alltoall.hpp"
+#include "collective/barrier.hpp"
+#include "collective/bcast.hpp"
+#include "collective/gather.hpp"
+#include "collective/reduce.hpp"
+#include "collective/scan.hpp"
+#include "collective/scan_sliced.hpp"
+#include "collective/scatter.hpp"
+#include "simulate/engine/call.hpp"
+
+namespace espalier::simulate {
+
+/// A rank's places in the trees of a plan.
+struct NodePlaces {
+  const collective::Place &up, &down;
+};
+NodePlaces node_places(const Places& places, int local);
+
+/// Rank 0 is the root. `sum` is of unsigned 64-bit integers. Throws Error for a collective that simulation
+/// does not have on one node.
+template <class M>
+void call_on_one_node(M& m, const Call& call, const NodePlaces& places, const Buffers& b,
+                      const reduce::Operation& sum) {
+  using plan::Algorithm;
+  constexpr int root = 0;
+  const plan::Plan& plan = call.node;
+  const collective::Reduction r{b.send, b.receive, call.bytes, sum};
+  switch (call.collective) {
+    case Collective::barrier:
+      if (plan.algorithm == Algorithm::exchange) return collective::barrier_exchange(m);
+      if (plan.algorithm == Algorithm::central) return collective::barrier_central(m);
+      return collective::barrier_tree(m, places.up, places.down, plan);
+    case Collective::bcast:
+      return collective::bcast_tree(m, places.down, b.receive, call.bytes, plan);
+    case Collective::reduce:
+      return collective::reduce_tree(m, places.up, r, plan);
+    case Collective::allreduce:
+      if (plan.algorithm == Algorithm::exchange) return collective::allreduce_exchange(m, r, plan);
+      if (plan.algorithm == Algorithm::central) return collective::allreduce_central(m, r, plan);
+      if (plan.algorithm == Algorithm::sliced) return collective::allreduce_sliced(m, r, plan);
+      return collective::allreduce_tree(m, places.up, places.down, r, plan);
+    case Collective::allgather:
+      return collective::allgather(m, b.send, b.receive, collective::EqualBlocks{call.bytes}, plan);
+    case Collective::alltoall:
+      return collective::alltoall(m, b.send, b.receive, call.bytes, plan);
+    case Collective::gather:
+      return collective::gather(m, root, b.send, b.receive, call.bytes, plan);
+    case Collective::scatter:
+      return collective::scatter(m, root, b.send, b.receive, call.bytes, plan);
+    case Collective::scan:
+    case Collective::exscan: {
+      const auto prefix =
+          call.collective == Collective::scan ? collective::Prefix::inclusive : collective::Prefix::exclusive;
+      if (plan.algorithm == Algorithm::sliced) return collective::scan_sliced(m, r, prefix, plan);
+      return collective::scan(m, r, prefix, plan);
+    }
+    default:
+      throw Error(formatted("simulation has no {} on one node", to_string(call.collective)));
+  }
+}
+
+}  // namespace espalier::simulate
