@@ -8,7 +8,7 @@ from typing import Any, Optional
 
 import typer
 
-from espalier import cost_models
+from espalier import cost_models, simulate_calibrate
 from espalier.problem import Problem, note
 from espalier.simulate_plans import variants_of
 from espalier.simulate_run import ask
@@ -45,7 +45,7 @@ def noise_of(text: str) -> Json:
 
 
 def simulate(
-    collective: str = typer.Argument(..., metavar="COLLECTIVE", help="barrier, bcast, reduce, allreduce, ..."),
+    collective: Optional[str] = typer.Argument(None, metavar="COLLECTIVE", help="barrier, bcast, reduce, allreduce, ..."),
     sizes: str = typer.Argument("8", metavar="BYTES", help="of each rank: 16, or 16,2KiB"),
     machine: str = typer.Option("frontera", "--machine", metavar="NAME|FILE", help="The parameters."),
     nodes: str = typer.Option("1", metavar="N,N..N", help="How many nodes; a range takes powers of two."),
@@ -61,11 +61,19 @@ def simulate(
     spread: bool = typer.Option(False, "--spread", help="Fewer ranks than cores: evenly over all cores."),
     timeline: bool = typer.Option(False, "--timeline", help="Draw what each rank does when; for small runs."),
     out: Optional[Path] = typer.Option(None, metavar="NAME", help="Write NAME.json, NAME.png and NAME.svg."),
+    calibrate: Optional[Path] = typer.Option(
+        None, metavar="FILE", help="Measure this machine instead, into a model file; its network is --machine's."
+    ),
 ) -> None:
     """Run a collective's own text on a simulated machine: how long would it take there?
 
     docs/simulation.md says what is simulated, and what not.
     """
+    if calibrate:
+        print(simulate_calibrate.calibrate(calibrate, machine))
+        return
+    if collective is None:
+        raise Problem("simulate what? A collective such as allreduce; or --calibrate FILE to measure this machine")
     request: Json = {
         "model": str(cost_models.path_of(machine)),
         "collective": collective,

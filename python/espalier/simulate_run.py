@@ -1,22 +1,24 @@
-"""Asks the program that simulates."""
+"""Asks the programs that simulate and that measure."""
 
 from __future__ import annotations
 
 import json
 import subprocess
-from pathlib import Path
 from typing import Any
 
 from espalier import install
 from espalier.problem import Problem
 
+SIMULATE = "espalier-simulate"
+MEASURE = "espalier-measure"
 
-def program() -> Path:
-    return install.library_folder().parent / "bin" / "espalier-simulate"
+
+def program(name: str = SIMULATE):
+    return install.library_folder().parent / "bin" / name
 
 
-def ask(request: dict[str, Any]) -> dict[str, Any]:
-    path = program()
+def ask(request: dict[str, Any], name: str = SIMULATE) -> dict[str, Any]:
+    path = program(name)
     if not path.exists():
         raise Problem(f"{path} is not there: `make build` makes it where Boost.Context (libboost-context-dev) is installed")
     done = subprocess.run([str(path)], input=json.dumps(request), capture_output=True, text=True)
@@ -24,5 +26,5 @@ def ask(request: dict[str, Any]) -> dict[str, Any]:
         raise Problem(f"{path} ended with {done.returncode}: {done.stderr.strip() or 'it said nothing'}")
     answer = json.loads(done.stdout)
     if "error" in answer:
-        raise Problem(answer["error"])
+        raise Problem("\n".join(filter(None, [answer["error"], done.stderr.strip()])))
     return answer

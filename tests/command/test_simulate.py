@@ -1,11 +1,12 @@
 """`espalier simulate`: what it asks for, and what it makes of the answer."""
 
 import json
+import os
 
 import pytest
 from conftest import ROOT
 
-from espalier import simulate_run, simulate_show
+from espalier import cost_models, simulate_calibrate, simulate_run, simulate_show
 from espalier.problem import Problem
 from espalier.simulate import noise_of, numbers
 from espalier.simulate_plans import variants_of
@@ -96,9 +97,38 @@ def test_timeline(espalier, tmp_path):
         (["alldance"], "is no collective"),
         (["allreduce", "--machine", "/no/such"], "there is no such file"),
         (["allreduce", "--timeline"], "--out"),
+        ([], "simulate what?"),
     ],
 )
 def test_mistakes(espalier, arguments, said):
     done = espalier("simulate", *arguments, lib=LIB)
     assert done.returncode != 0
     assert said in done.stderr
+
+
+@needs_program
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="one core: nothing passes between cores")
+def test_a_measured_model_can_be_simulated(espalier, tmp_path):
+    file = tmp_path / "here.json"
+    done = espalier("simulate", "--calibrate", file, lib=LIB)
+    assert done.returncode == 0, done.stderr
+    made = json.loads(file.read_text())
+    frontera = json.loads(cost_models.path_of("frontera").read_text())
+    assert made["network"] == frontera["network"] and "frontera" in made["origin"]["network"]
+    assert all(level["line_ns"] > 0 and level["copy_ns_per_byte"] > 0 for level in made["simulate"]["levels"])
+    assert made["simulate"]["own_copy_ns_per_byte"] > 0 and made["simulate"]["wake_ns"] > 0
+    cores = made["simulate"]["levels"][-1]["cores"]
+    done = espalier("simulate", "allreduce", "8", "--machine", file, "--ppn", f"{cores},{2 * cores}", lib=LIB)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_machine_with_one_core_says_so(monkeypatch, tmp_path):
+    """What the program that measures says is what the command says."""
+    (tmp_path / "bin").mkdir()
+    program = tmp_path / "bin" / simulate_run.MEASURE
+    program.write_text("#!/bin/sh\necho '{\"error\": \"one usable core\"}'\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("ESPALIER_LIB", str(tmp_path / "lib"))
+    with pytest.raises(Problem, match="one usable core"):
+        simulate_calibrate.calibrate(tmp_path / "here.json", "frontera")
+    assert not (tmp_path / "here.json").exists()
