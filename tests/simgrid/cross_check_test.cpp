@@ -2,10 +2,13 @@
 // simulators that have nothing in common.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "base/format.hpp"
 #include "simgrid/player.hpp"
+#include "simulate/engine/noise.hpp"
+#include "tests/full.hpp"
 #include "tests/simulate/engine/calls.hpp"
 
 namespace espalier::simulate {
@@ -52,6 +55,20 @@ Call call_of(const Schedule& schedule) {
   return call;
 }
 
+/// Every rank works for a moment of its own before it begins: of two messages that come to a card at the very
+/// same time each simulator would let another one in first, and what follows differ by a whole message.
+Recording begun_apart(const Recording& recording) {
+  constexpr std::uint64_t most = 100 * 16;  // of sixteenths of a nanosecond
+  Recording apart(recording.shape());
+  for (int rank = 0; rank < recording.shape().ranks(); ++rank) {
+    Program program{{Act::work, 0, 0, SmallRandom(static_cast<std::uint64_t>(rank)).next() % most}};
+    program.insert(program.end(), recording.of(rank).begin(), recording.of(rank).end());
+    apart.put(rank, std::move(program));
+  }
+  apart.number_flags();
+  return apart;
+}
+
 double mean(const std::vector<double>& times) {
   return std::accumulate(times.begin(), times.end(), 0.0) / static_cast<double>(times.size());
 }
@@ -60,14 +77,15 @@ TEST(SimGrid, AgreesWithTheEngineWithinOnePercent) {
   const Model model = frontera();
   std::vector<std::string> names;
   std::vector<Recording> recordings;
+  const int most = espalier::testing::full() ? 7861 : 1024;  // SimGrid takes a minute and a half for all
   for (const int nodes : {64, 100, 1024, 4096, 7861})
     for (const Schedule& schedule : schedules) {
-      if (nodes > schedule.most_nodes) continue;
+      if (nodes > std::min(most, schedule.most_nodes)) continue;
       const Call call = call_of(schedule);
       names.push_back(testing::name_of(call, {nodes, 1}));
-      recordings.push_back(record(call, {nodes, 1}, model.node));
+      recordings.push_back(begun_apart(record(call, {nodes, 1}, model.node)));
     }
-  Cluster cluster(model, 7861, {});
+  Cluster cluster(model, most, {});
   const auto played = play_in_simgrid(cluster, recordings);
   ASSERT_EQ(played.size(), recordings.size());
   for (std::size_t i = 0; i < recordings.size(); ++i) {

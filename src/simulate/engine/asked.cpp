@@ -7,7 +7,7 @@
 
 namespace espalier::simulate {
 
-using nlohmann::json;
+using Json = nlohmann::json;
 
 namespace {
 
@@ -23,18 +23,18 @@ plan::Query query_of(const Call& call, const Shape& shape, const NodeModel& node
   return query;
 }
 
-plan::Rule rule_of(json rule, Collective collective, const char* what) {
+plan::Rule rule_of(Json rule, Collective collective, const char* what) {
   if (!rule.is_object()) throw Error(formatted("\"{}\" is {}, not a rule", what, rule.dump()));
   rule["collective"] = to_string(collective);
   std::vector<std::string> warnings;
   const auto rules =
-      plan::parse_rules(json{{"schema", 1}, {"rules", {rule}}}.dump(), "the request", warnings);
+      plan::parse_rules(Json{{"schema", 1}, {"rules", {rule}}}.dump(), "the request", warnings);
   if (!warnings.empty()) throw Error(warnings.front());
   return rules.front();
 }
 
 /// The node stage of a call over nodes is on trees; only of its plan's trees and chunk there is use.
-plan::Plan node_plan(const Call& call, const Shape& shape, const NodeModel& node, const json& rules) {
+plan::Plan node_plan(const Call& call, const Shape& shape, const NodeModel& node, const Json& rules) {
   if (rules.contains("node")) return rule_of(rules["node"], call.collective, "node").plan;
   plan::Query query = query_of(call, shape, node);
   query.nodes = 1;
@@ -43,14 +43,14 @@ plan::Plan node_plan(const Call& call, const Shape& shape, const NodeModel& node
 }
 
 plan::NetworkPlan network_plan(const Call& call, const Shape& shape, const NodeModel& node,
-                               const json& rules) {
+                               const Json& rules) {
   if (rules.contains("network")) return rule_of(rules["network"], call.collective, "network").network;
   return plan::Table::instance().find_network(query_of(call, shape, node));
 }
 
 }  // namespace
 
-Call call_of(const json& request, const Point& point, const NodeModel& node) {
+Call call_of(const Json& request, const Point& point, const NodeModel& node) {
   Call call;
   const std::string name = request.value("collective", "");
   const auto collective = parse_collective(name);
@@ -63,10 +63,10 @@ Call call_of(const json& request, const Point& point, const NodeModel& node) {
   return call;
 }
 
-std::vector<Point> points_of(const json& request) {
+std::vector<Point> points_of(const Json& request) {
   std::vector<Point> points;
-  const json variants = request.value("variants", json::array({json{{"name", "rules"}}}));
-  for (const json& variant : variants)
+  const Json variants = request.value("variants", Json::array({Json{{"name", "rules"}}}));
+  for (const Json& variant : variants)
     for (const std::size_t bytes : request.value("bytes", std::vector<std::size_t>{8}))
       for (const int ranks : request.value("ranks_per_node", std::vector<int>{1}))
         for (const int nodes : request.value("nodes", std::vector<int>{1})) {

@@ -263,19 +263,20 @@ void Engine::send(int rank, const Operation& operation) {
                               0,       operation.lane,   false};
   const double way =
       latency(shape_.node_of(rank), shape_.node_of(operation.peer)) + plan::handshake(wire, bytes);
-  schedule(leaves + way + bytes * wire.per_byte, -1 - flying);
+  schedule(leaves + way, -1 - flying);
 }
 
-// The last byte is at the receiver's card.
+// The first byte is at the receiver's card, which takes one message after the other, as its rank does.
 void Engine::arrive(std::size_t number) {
   Message message = messages_[number];
   const plan::Wire& wire = model_.network.wire;
   const auto bytes = static_cast<double>(message.bytes);
   Rank& it = ranks_[index(message.to)];
   double& card = cards_in_[card_of(message.to)];
-  const double ready = std::max({now_, card + bytes * model_.network.link_ns_per_byte, it.next_receive});
-  card = ready;
-  it.next_receive = ready + std::max(wire.gap, bytes * wire.per_byte);
+  const double begins = std::max({now_, card, it.next_receive});
+  const double ready = begins + bytes * wire.per_byte;
+  card = begins + bytes * model_.network.link_ns_per_byte;
+  it.next_receive = std::max(begins + wire.gap, ready);
   for (std::int32_t* link = &it.first_message; *link != none; link = &messages_[index(*link)].next) {
     Message& posted = messages_[index(*link)];
     if (!posted.posted || posted.ready != unknown || posted.from != message.from ||

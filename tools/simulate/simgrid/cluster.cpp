@@ -44,8 +44,8 @@ Cluster::Cluster(const Model& model, int nodes, const Wiring& wiring)
   if (wiring.strewn != 0) std::shuffle(hosts_.begin(), hosts_.end(), std::mt19937_64(wiring.strewn));
 }
 
-// A card takes one message after the other in LogGP. What leaves is paced by the player; what arrives while another is
-// coming in waits for it, where SimGrid would let both come in at half the speed.
+// A card takes one message after the other in LogGP. What leaves is paced by the player; what arrives while
+// another is coming in waits for it, where SimGrid would let both come in at half the speed.
 void Cluster::make_star() {
   sg::NetZone* zone = sg::create_star_zone("star");
   for (std::size_t i = 0; i < hosts_.size(); ++i) {
