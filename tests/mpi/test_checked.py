@@ -5,7 +5,7 @@ import re
 import hosts
 import pytest
 
-RANKS = [2, 3, *(pytest.param(ranks, marks=pytest.mark.alone) for ranks in (4, 5, 8, 16))]
+RANKS = [2, 3, 4, 5, *(pytest.param(ranks, marks=pytest.mark.alone) for ranks in (8, 16))]
 
 
 def arguments_for(host):
@@ -41,7 +41,6 @@ def test_every_result_is_right_on_one_host(launch, ranks):
     passed(launch(hosts.HOSTS["mpich"], ranks, "checked", env=settings(), timeout=300))
 
 
-@pytest.mark.alone
 @pytest.mark.parametrize("name, ranks", [("mpich-abi", 5), ("impi-abi", 2),
                                          *(pytest.param(*case, marks=pytest.mark.full)
                                            for case in (("mpich-abi", 2), ("impi-abi", 5)))])

@@ -73,7 +73,6 @@ def test_a_collective_may_be_left_to_the_host(launch, rule, statistics):
     assert left not in taken and {"bcast", "reduce", "allreduce"} - {left} <= taken
 
 
-@pytest.mark.alone
 def test_all_hosts_give_the_same_bits(launch):
     digests = {passed(launch(hosts.HOSTS[name], 5, "checked", "--only", "identity", env=settings("2+1"))) for name in hosts.THREE}
     assert len(digests) == 1, f"digests {digests}"

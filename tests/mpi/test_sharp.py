@@ -45,7 +45,6 @@ def check_that_only_what_they_lack_was_passed_over(statistics):
 full = pytest.mark.full
 
 
-@pytest.mark.alone
 @pytest.mark.parametrize("name, radix", [("mpich", 2), ("openmpi", 8), pytest.param("mpich", 8, marks=full),
                                          pytest.param("openmpi", 2, marks=full)])
 def test_every_result_is_right(launch, name, radix, statistics, tmp_path):
