@@ -53,6 +53,8 @@ class AggregationNode {
   /// What is to be sent, in this order; empties the list.
   std::vector<Output> take_output();
 
+  /// The parent has let it in; the root has none.
+  bool reaches_all_above() const { return position_.parent.empty() || parent_is_known_; }
   std::size_t groups() const;  ///< that are not over
   std::size_t connections() const { return peers_.size(); }
   const Limits& limits() const { return limits_; }

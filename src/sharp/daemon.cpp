@@ -1,5 +1,7 @@
 #include "sharp/daemon.hpp"
 
+#include <utility>
+
 #include <chrono>
 
 #include "base/format.hpp"
@@ -26,7 +28,7 @@ asio::ip::tcp::acceptor listen_on(asio::io_context& context, const TreeNode& nod
 
 }  // namespace
 
-Daemon::Daemon(asio::io_context& context, const TreeFile& tree, int node)
+Daemon::Daemon(asio::io_context& context, const TreeFile& tree, int node, std::function<void()> when_ready)
     : context_(context),
       tree_(tree),
       own_(tree.nodes[static_cast<std::size_t>(node)]),
@@ -35,7 +37,8 @@ Daemon::Daemon(asio::io_context& context, const TreeFile& tree, int node)
       resolver_(context),
       to_parent_(context),
       timer_(context),
-      parent_timer_(context) {
+      parent_timer_(context),
+      when_ready_(std::move(when_ready)) {
   accept();
   if (own_.parent >= 0) reach_parent();
   tick();
@@ -134,6 +137,7 @@ void Daemon::deliver() {
       each.close ? session->close() : session->send(each.frame);
     }
   is_delivering_ = false;
+  if (when_ready_ && node_.reaches_all_above()) std::exchange(when_ready_, {})();
 }
 
 }  // namespace espalier::sharp

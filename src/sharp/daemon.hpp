@@ -1,6 +1,7 @@
 // An aggregation node with sockets and a clock.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 
@@ -14,8 +15,9 @@ namespace espalier::sharp {
 /// parent. Runs as long as the context does; one thread.
 class Daemon {
  public:
-  /// Throws Error when the address cannot be listened on.
-  Daemon(asio::io_context& context, const TreeFile& tree, int node);
+  /// Throws Error when the address cannot be listened on. `when_ready` is called once: when its parent, if it
+  /// has one, has let it in, so that groups can be made.
+  Daemon(asio::io_context& context, const TreeFile& tree, int node, std::function<void()> when_ready = {});
 
  private:
   using Tcp = asio::ip::tcp;
@@ -38,6 +40,7 @@ class Daemon {
   std::map<Connection, std::shared_ptr<Session>> sessions_;
   Connection last_ = nobody, parent_ = nobody;
   bool is_delivering_ = false;
+  std::function<void()> when_ready_;  // empty when it has been called
 };
 
 }  // namespace espalier::sharp

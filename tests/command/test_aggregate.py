@@ -2,6 +2,7 @@
 
 import json
 import os
+import select
 import signal
 import socket
 import stat
@@ -135,3 +136,27 @@ def test_explain_says_why_aggregation_nodes_were_passed_over():
     found = list(explain_sharp.passed_over({"rows": rows}, "allreduce"))
     assert found == [("sharp", 5, ""), ("ring", 5, "-7 SHARP_COLL_EQUOTA")]
     assert list(explain_sharp.passed_over({"rows": rows}, "bcast")) == []
+
+
+@needs_daemon
+def test_a_node_is_ready_when_it_has_reached_the_one_above(tmp_path):
+    """A job that began before then found groups that could not be made, after half a minute."""
+    above = aggregation_tree.parents(4, 2)
+    tree = aggregation_tree.document(above, aggregation_tree.places(len(above), ["127.0.0.1"], None), {})
+    path = tmp_path / "tree.json"
+    aggregation_tree.write(tree, path)
+
+    def start(name):
+        return subprocess.Popen([str(program()), str(path), name, "--with-parent"], stdout=subprocess.PIPE, text=True)
+
+    with start("a1") as leaf:
+        try:
+            assert not select.select([leaf.stdout], [], [], 0.5)[0], "ready, without the node above it"
+            with start("a0") as root:
+                try:
+                    assert root.stdout.readline() == "a0: ready\n"
+                    assert leaf.stdout.readline() == "a1: ready\n"
+                finally:
+                    root.terminate()
+        finally:
+            leaf.terminate()

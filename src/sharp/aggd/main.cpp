@@ -1,5 +1,6 @@
 // espalier-aggd TREE.json NAME [--with-parent]: one aggregation node of a tree, in the foreground, until it
-// is told to end; with --with-parent until the process that started it ends, however it does.
+// is told to end. It says when it is ready: it listens, and is connected to the node above it. With
+// --with-parent it ends with the process that started it, however that ends.
 #include <sys/prctl.h>
 
 #include <csignal>
@@ -22,11 +23,12 @@ int main(int argc, char** argv) {
     const int node = tree.find(argv[2]);
     if (node < 0) throw espalier::Error(std::string(argv[1]) + " has no aggregation node " + argv[2]);
     asio::io_context context(1);
-    const Daemon daemon(context, tree, node);
+    const Daemon daemon(context, tree, node, [&] {
+      std::printf("%s: ready\n", argv[2]);
+      std::fflush(stdout);
+    });
     asio::signal_set signals(context, SIGINT, SIGTERM);
     signals.async_wait([&](const asio::error_code&, int) { context.stop(); });
-    std::printf("%s: ready\n", argv[2]);
-    std::fflush(stdout);
     context.run();
   } catch (const std::exception& error) {
     std::fprintf(stderr, "espalier-aggd: %s\n", error.what());
