@@ -14,12 +14,11 @@ from __future__ import annotations
 import argparse
 import json
 import re
-import sys
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-from espalier.problem import Problem
+from espalier.problem import Problem, run_tool
 
 SCHEMA = "espalier-cluster-bench/1"
 LAYOUT = re.compile(r"(\d+)x(\d+)")
@@ -145,8 +144,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except Problem as problem:
-        print(f"cost_model: {problem}", file=sys.stderr)
-        sys.exit(problem.code)
+    run_tool("cost_model", main)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import Callable
 
 
 class Problem(Exception):
@@ -15,3 +16,12 @@ class Problem(Exception):
 
 def note(text: str) -> None:
     print(f"espalier: {text}", file=sys.stderr, flush=True)
+
+
+def run_tool(name: str, main: Callable[[], None]) -> None:
+    """The main program of a tool (tools/): a Problem ends it with one line and its code."""
+    try:
+        main()
+    except Problem as problem:
+        print(f"{name}: {problem}", file=sys.stderr)
+        sys.exit(problem.code)

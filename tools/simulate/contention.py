@@ -11,12 +11,11 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
-import sys
 from pathlib import Path
 from typing import Any
 
 from espalier import cost_models, simulate_run
-from espalier.problem import Problem
+from espalier.problem import run_tool
 
 Json = dict[str, Any]
 SIMGRID = "espalier-simgrid"
@@ -82,8 +81,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except Problem as problem:
-        print(f"contention: {problem}", file=sys.stderr)
-        sys.exit(problem.code)
+    run_tool("contention", main)

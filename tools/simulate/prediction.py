@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from espalier import bench_machine, simulate_calibrate, simulate_run
-from espalier.problem import Problem
+from espalier.problem import run_tool
 from espalier.simulate_plans import variants_of
 from espalier.sizes import print_bytes
 
@@ -186,8 +186,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except Problem as problem:
-        print(f"prediction: {problem}", file=sys.stderr)
-        sys.exit(problem.code)
+    run_tool("prediction", main)

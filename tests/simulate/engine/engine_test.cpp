@@ -75,6 +75,20 @@ TEST(Messages, OfANodeShareItsCards) {
   EXPECT_DOUBLE_EQ(times(model, {2, 2}, both)[3], 100 + 1000 + 1000 + 100);
 }
 
+TEST(Messages, EnterACardInTheOrderOfTheirFirstBytes) {
+  const Programs late_and_short = {{send(2, 5000), complete(0)},
+                                   {work(50), send(2, 10), complete(0)},
+                                   {receive(0, 5000), receive(1, 10), complete(0), work(100), complete(1)}};
+  EXPECT_DOUBLE_EQ(times(round_model(), {3, 1}, late_and_short)[2], 100 + 1000 + 5000 + 100 + 100 + 100);
+}
+
+TEST(Messages, AfterALongOneItsReceiverIsFree) {
+  const Programs one_after_the_other = {{send(2, 5000), complete(0)},
+                                        {work(5500), send(2, 10), complete(0)},
+                                        {receive(0, 5000), receive(1, 10), complete(0), complete(1)}};
+  EXPECT_DOUBLE_EQ(times(round_model(), {3, 1}, one_after_the_other)[2], 5500 + 100 + 1000 + 10 + 100);
+}
+
 TEST(Messages, OfOneSenderKeepTheirOrderOnEachLane) {
   const Programs crossed = {
       {{Act::send, 1, 1, 5000}, {Act::send, 0, 1, 0}, complete(0), complete(1)},

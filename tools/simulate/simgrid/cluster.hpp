@@ -26,8 +26,9 @@ constexpr double ns_of_second = 1000;
 /// One a process, since SimGrid has one. Not thread-safe.
 ///
 /// What SimGrid does to model TCP is switched off (its windows, the correction of latencies and bandwidths,
-/// the traffic of acknowledgements): a message of b bytes that is alone takes L + bG, as in LogGP. Messages
-/// that meet on a cable share it, in equal parts at every moment.
+/// the traffic of acknowledgements): a message of b bytes that is alone takes L + bG, as in LogGP. On one
+/// switch a card lets in one message after the other; in a fat tree messages that meet on a cable share it,
+/// in equal parts at every moment.
 class Cluster {
  public:
   /// In a fat tree the first switch costs the model's latency, the way by a spine that of its first
