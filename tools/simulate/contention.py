@@ -4,6 +4,9 @@
 
 Long messages on fat trees of two levels, with as many spines as a leaf has nodes, half and a quarter of them; ranks that
 follow on each other, and ranks strewn over the whole tree. Needs SimGrid (libsimgrid-dev): build/bin/espalier-simgrid.
+
+A draft: with cables that are "never full" SimGrid takes longer than the engine and than with shared ones (1 MiB in order, as many
+spines as a leaf has nodes), so what is divided by that is not to be trusted. Takes minutes.
 """
 
 from __future__ import annotations
