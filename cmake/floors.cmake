@@ -22,8 +22,6 @@ function(espalier_floor_test name)
   if(sources)
     add_executable(test_${name} ${sources})
     target_include_directories(test_${name} PRIVATE ${CMAKE_SOURCE_DIR})
-    # What tests cost is their compilation.
-    target_compile_options(test_${name} PRIVATE $<$<CONFIG:Release>:-O1>)
     target_link_libraries(test_${name} PRIVATE espalier_${name} ${ARGN} GTest::gtest_main Threads::Threads)
     add_test(NAME ${name} COMMAND test_${name} WORKING_DIRECTORY ${CMAKE_BINARY_DIR})
     set_tests_properties(${name} PROPERTIES TIMEOUT 300)
