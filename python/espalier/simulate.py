@@ -54,6 +54,7 @@ def simulate(
     plan: list[str] = typer.Option(
         [], metavar="NAME:KEY=VALUE ...", help="One more to compare, written as a rule: 'flat:algorithm=tree tree=flat'."
     ),
+    root: int = typer.Option(0, min=0, help="Of a rooted collective."),
     runs: int = typer.Option(1, min=1, help="With noise: so many seeds; the median counts."),
     calls: int = typer.Option(1, min=1, help="So many calls in a row; the time of one counts."),
     seed: int = typer.Option(1, help="Where chance begins."),
@@ -80,6 +81,7 @@ def simulate(
         "bytes": [parse_bytes(size) for size in sizes.split(",")],
         "nodes": numbers(nodes),
         "ranks_per_node": numbers(ppn),
+        "root": root,
         "runs": runs,
         "calls": calls,
         "seed": seed,

@@ -41,7 +41,7 @@ def _named(collective: str, name: str) -> Json:
 
 
 def _written(text: str) -> Json:
-    """`NAME:key=value ...`; with `network=` the keys are the network's, but for those that begin with `node.`."""
+    """`NAME:key=value ...`; with `network=` the keys are the network's, but for those that begin with `node.`, and `stage`."""
     name, colon, rest = text.partition(":")
     if not colon or not rest:
         raise Problem(f"--plan {text!r} should look like 'flat:algorithm=tree tree=flat'")
@@ -53,6 +53,8 @@ def _written(text: str) -> Json:
         keys[key] = value
     between = "network" in keys
     variant: Json = {"name": name}
+    if "stage" in keys:
+        variant["stage"] = keys.pop("stage")
     for key, value in keys.items():
         inner = key.startswith("node.") or not between
         part = variant.setdefault("node" if inner else "network", {})

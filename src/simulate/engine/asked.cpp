@@ -14,7 +14,8 @@ namespace {
 plan::Query query_of(const Call& call, const Shape& shape, const NodeModel& node) {
   plan::Query query;
   query.collective = call.collective;
-  query.bytes = call.bytes;
+  const bool to_each = call.collective == Collective::alltoall;
+  query.bytes = to_each ? call.bytes * static_cast<std::size_t>(shape.ranks()) : call.bytes;
   query.nodes = shape.nodes;
   query.ranks_per_node = shape.ranks_per_node;
   query.ranks = shape.ranks();
@@ -33,7 +34,21 @@ plan::Rule rule_of(Json rule, Collective collective, const char* what) {
   return rules.front();
 }
 
-/// The node stage of a call over nodes is on trees; only of its plan's trees and chunk there is use.
+NodeStageKind stage_of(const Json& rules) {
+  const std::string name = rules.value("stage", "shared");
+  if (name == "shared") return NodeStageKind::shared;
+  if (name == "messages") return NodeStageKind::messages;
+  if (name == "none") return NodeStageKind::none;
+  throw Error(formatted("a stage is shared, messages or none, not \"{}\"", name));
+}
+
+int root_of(const Json& request, const Shape& shape) {
+  const int root = request.value("root", 0);
+  if (root < 0 || root >= shape.ranks())
+    throw Error(formatted("root {}: there are ranks 0 to {}", root, shape.ranks() - 1));
+  return root;
+}
+
 plan::Plan node_plan(const Call& call, const Shape& shape, const NodeModel& node, const Json& rules) {
   if (rules.contains("node")) return rule_of(rules["node"], call.collective, "node").plan;
   plan::Query query = query_of(call, shape, node);
@@ -57,6 +72,8 @@ Call call_of(const Json& request, const Point& point, const NodeModel& node) {
   if (!collective) throw Error(formatted("\"{}\" is no collective", name));
   call.collective = *collective;
   call.bytes = *collective == Collective::barrier ? 0 : (point.bytes + 7) / 8 * 8;
+  call.root = root_of(request, point.shape);
+  call.stage = stage_of(point.rules);
   call.node = node_plan(call, point.shape, node, point.rules);
   call.network = network_plan(call, point.shape, node, point.rules);
   call.aggregated = point.rules.value("aggregated", false);

@@ -2,13 +2,10 @@
 
 #include "base/error.hpp"
 #include "base/format.hpp"
-#include "collective/nodes/allreduce.hpp"
-#include "collective/nodes/barrier.hpp"
-#include "collective/nodes/bcast.hpp"
-#include "collective/nodes/reduce.hpp"
+#include "collective/nodes/message_stage.hpp"
 #include "collective/nodes/shared_stage.hpp"
 #include "simulate/engine/node_call.hpp"
-#include "simulate/engine/peers.hpp"
+#include "simulate/engine/nodes_call.hpp"
 #include "topology/group.hpp"
 #include "tree/compose.hpp"
 
@@ -16,18 +13,37 @@ namespace espalier::simulate {
 
 using collective::ContiguousPlace;
 using collective::Place;
-using collective::Reduction;
 using plan::Algorithm;
 
 namespace {
 
-constexpr int leader = 0;  // of every node; rank 0 is the root
-
-std::vector<Place> places_in(const topology::Group& group, int ranks, const tree::Spec& spec) {
-  const tree::Tree tree = tree::compose(group, spec, leader);
+std::vector<Place> places_in(const topology::Group& group, int ranks, const tree::Spec& spec, int root) {
+  const tree::Tree tree = tree::compose(group, spec, root);
   std::vector<Place> places;
   for (int rank = 0; rank < ranks; ++rank) places.push_back(collective::place_of(tree, rank));
   return places;
+}
+
+/// The shape as the call sees it.
+Shape seen_by(const Call& call, const Shape& shape) {
+  return shape.nodes > 1 && call.stage == NodeStageKind::none ? Shape{shape.ranks(), 1} : shape;
+}
+
+collective::nodes::Placement placement_of(const Shape& shape) {
+  collective::nodes::Placement placement;
+  placement.ranks_of.resize(static_cast<std::size_t>(shape.nodes));
+  for (int rank = 0; rank < shape.ranks(); ++rank) {
+    placement.ranks_of[static_cast<std::size_t>(shape.node_of(rank))].push_back(rank);
+    placement.node_of.push_back(shape.node_of(rank));
+    placement.local_rank_of.push_back(shape.local(rank));
+  }
+  return placement;
+}
+
+/// From whom a node's ranks have what comes from other nodes.
+int leader_of(const Call& call, const Shape& seen) {
+  const bool is_scan = call.collective == Collective::scan || call.collective == Collective::exscan;
+  return seen.nodes > 1 && is_scan ? seen.ranks_per_node - 1 : seen.local(call.root);
 }
 
 /// The groups of a node's ranks on the model's cores, as on a real node. Where ranks exceed cores they meet
@@ -53,13 +69,18 @@ topology::Group groups_of(const NodeModel& node, const Shape& shape) {
 
 class Places {
  public:
-  Places(const Call& call, const Shape& shape, const NodeModel& node) {
-    const topology::Group group = groups_of(node, shape);
-    gather_ = places_in(group, shape.ranks_per_node, call.node.gather_tree);
-    release_ = places_in(group, shape.ranks_per_node, call.node.release_tree);
-    nodes_ = places_in(topology::flat_group(shape.nodes), shape.nodes, call.network.tree);
+  Places(const Call& call, const Shape& shape, const NodeModel& node)
+      : placement(shape.nodes > 1 ? placement_of(seen_by(call, shape)) : collective::nodes::Placement()) {
+    const Shape seen = seen_by(call, shape);
+    const topology::Group group = groups_of(node, seen);
+    const int leader = leader_of(call, seen);
+    gather_ = places_in(group, seen.ranks_per_node, call.node.gather_tree, leader);
+    release_ = places_in(group, seen.ranks_per_node, call.node.release_tree, leader);
+    nodes_ =
+        places_in(topology::flat_group(seen.nodes), seen.nodes, call.network.tree, seen.node_of(call.root));
   }
 
+  const collective::nodes::Placement placement;  ///< of a call over nodes
   const Place& gather(int local) const { return gather_[static_cast<std::size_t>(local)]; }
   const Place& release(int local) const { return release_[static_cast<std::size_t>(local)]; }
   const Place& node(int number) const { return nodes_[static_cast<std::size_t>(number)]; }
@@ -98,20 +119,25 @@ struct OnePlan {
 };
 using Stage = collective::nodes::SharedStage<SimulatedMachine, OnePlan>;
 
-[[noreturn]] void refuse(const Call& call, const char* where) {
-  throw Error(formatted("simulation has no {} {}", to_string(call.collective), where));
-}
-
-std::size_t scratch_of(const Call& call, int nodes) {
+std::size_t scratch_of(const Call& call, const Shape& seen) {
   using namespace collective::nodes;
-  std::size_t vectors = call.network.algorithm == Algorithm::gather_all ? static_cast<std::size_t>(nodes) : 1;
-  if (call.network.algorithm == Algorithm::tree || call.collective == Collective::reduce)
-    for (const Place& place : places_in(topology::flat_group(nodes), nodes, call.network.tree))
-      vectors = std::max(vectors, place.children.size());
+  std::size_t vectors = 1;
+  const auto places =
+      places_in(topology::flat_group(seen.nodes), seen.nodes, call.network.tree, seen.node_of(call.root));
+  for (int node = 0; node < seen.nodes; ++node) {
+    const Place& place = places[static_cast<std::size_t>(node)];
+    const std::size_t some =
+        call.collective == Collective::reduce
+            ? place.children.size()
+            : scratch_vectors(call.network.algorithm, node, seen.nodes, place, simulated_sum());
+    vectors = std::max(vectors, some);
+  }
   return vectors * (std::min(call.bytes, call.network.segment) + 8) * segments_under_way;
 }
 
-void aggregate(SimulatedMachine& m, Stage& stage, const Call& call, const Buffers& b) {
+void aggregate(SimulatedMachine& m, const Call& call, const Places& places, const Buffers& b) {
+  constexpr int leader = 0;
+  Stage stage(m, OnePlan{call.node, places, m.rank()});
   const auto in_network = [&] {
     if (m.rank() == leader) Sink::current().act({Act::aggregate, 0, 0, call.bytes});
   };
@@ -125,47 +151,83 @@ void aggregate(SimulatedMachine& m, Stage& stage, const Call& call, const Buffer
       if (call.collective == Collective::allreduce) stage.bcast(leader, b.receive, call.bytes);
       return;
     default:
-      refuse(call, "by aggregation nodes");
+      throw Error(formatted("simulation has no {} by aggregation nodes", to_string(call.collective)));
   }
 }
 
 void over_nodes(SimulatedMachine& m, const Call& call, const Shape& shape, const Places& places,
                 const Buffers& b) {
-  namespace nodes = collective::nodes;
-  Stage stage(m, OnePlan{call.node, places, m.rank()});
-  if (call.aggregated) return aggregate(m, stage, call, b);
-  const int node = shape.node_of(Sink::current().rank());
-  const SimulatedPeers leaders{node, shape.nodes, 0, shape.ranks_per_node};
-  const nodes::Rooted<SimulatedPeers> rooted{leader, leaders, leaders, places.node(node)};
-  const Reduction r{b.send, b.receive, call.bytes, simulated_sum()};
-  switch (call.collective) {
-    case Collective::barrier:
-      return nodes::barrier(stage, leaders, places.node(node), call.network.algorithm);
-    case Collective::bcast:
-      return nodes::bcast(stage, rooted, b.receive, call.bytes, call.network);
-    case Collective::reduce:
-      return nodes::reduce(stage, rooted, r, {b.receive, b.scratch}, call.network);
-    case Collective::allreduce:
-      return nodes::allreduce(stage, leaders, places.node(node), r, b.scratch, call.network);
-    default:
-      refuse(call, "over nodes");
-  }
+  if (call.aggregated) return aggregate(m, call, places, b);
+  const Shape seen = seen_by(call, shape);
+  const int rank = Sink::current().rank(), node = seen.node_of(rank);
+  const auto run_on = [&](auto stage) {
+    NodesCall(stage, call, seen, rank, places.placement, places.node(node), b, simulated_sum()).run();
+  };
+  if (call.stage == NodeStageKind::shared) return run_on(Stage(m, OnePlan{call.node, places, m.rank()}));
+  SimulatedPeers neighbours{seen.local(rank), seen.ranks_per_node, node * seen.ranks_per_node, 1,
+                            collective::nodes::node_lane};
+  neighbours.of_node = true;
+  run_on(collective::nodes::MessageStage(neighbours));
 }
 
 }  // namespace
 
-BufferSizes buffer_sizes(const Call& call, const Shape& shape) {
-  const auto ranks = static_cast<std::size_t>(shape.ranks_per_node);
-  const bool blocks = shape.nodes == 1 &&
-                      (call.collective == Collective::allgather || call.collective == Collective::alltoall ||
-                       call.collective == Collective::gather || call.collective == Collective::scatter);
-  std::size_t own = call.bytes + 8, all = blocks ? own * ranks : own;
-  if (shape.nodes > 1 && call.collective == Collective::reduce)
-    all = (call.bytes + 8) * (collective::nodes::segments_under_way + 1);  // partial results of each lane
-  return {blocks ? all : own, all, shape.nodes > 1 ? scratch_of(call, shape.nodes) : 8};
+std::vector<std::size_t> block_edges(std::size_t bytes, int ranks) {
+  std::vector<std::size_t> edges;
+  for (int rank = 0; rank <= ranks; ++rank)
+    edges.push_back(bytes / 8 * static_cast<std::size_t>(rank) / static_cast<std::size_t>(ranks) * 8);
+  return edges;
 }
 
-bool can_be_recorded(const Call& call) { return call.node.algorithm != Algorithm::central; }
+BufferSizes buffer_sizes(const Call& call, const Shape& shape) {
+  const bool blocks = call.collective == Collective::allgather || call.collective == Collective::alltoall ||
+                      call.collective == Collective::gather || call.collective == Collective::scatter;
+  const std::size_t own = call.bytes + 8, all = blocks ? own * static_cast<std::size_t>(shape.ranks()) : own;
+  if (shape.nodes == 1) return {all, all, 8};
+  // Of a reduce over nodes, the partial results of each lane.
+  const std::size_t results =
+      call.collective == Collective::reduce ? own * (collective::nodes::segments_under_way + 1) : all;
+  return {all, results, scratch_of(call, seen_by(call, shape))};
+}
+
+std::optional<int> only_leader(const Call& call, const Shape& shape) {
+  if (call.aggregated) return 0;
+  if (call.stage == NodeStageKind::none) return {};
+  switch (call.collective) {
+    case Collective::allreduce:
+      if (call.network.leaders != 1) return {};
+      [[fallthrough]];
+    case Collective::barrier:
+    case Collective::bcast:
+    case Collective::reduce:
+    case Collective::scan:
+    case Collective::exscan:
+      return leader_of(call, shape);
+    default:
+      return {};
+  }
+}
+
+// At a central counter the last to come does what others wait for. How long the blocks of gatherv and its kin
+// are stands in slots, which nobody writes when they are recorded.
+bool can_be_recorded(const Call& call, const Shape& shape) {
+  const bool is_central = call.node.algorithm == Algorithm::central;
+  if (shape.nodes == 1) return !is_central;
+  switch (call.collective) {
+    case Collective::barrier:
+    case Collective::bcast:
+    case Collective::reduce:  // along trees
+      return true;
+    case Collective::allreduce:
+      return !is_central || call.network.leaders == 1;
+    case Collective::scan:
+    case Collective::exscan:
+    case Collective::reduce_scatter:
+      return !is_central || call.stage != NodeStageKind::shared;
+    default:
+      return call.stage != NodeStageKind::shared;
+  }
+}
 
 void run_call(SimulatedMachine& machine, const Call& call, const Shape& shape, const Places& places,
               const Buffers& buffers) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "base/collective.hpp"
@@ -13,13 +14,22 @@
 
 namespace espalier::simulate {
 
+/// What goes on within the nodes of a call over several.
+enum class NodeStageKind {
+  shared,    ///< slots in shared memory
+  messages,  ///< messages between the node's ranks
+  none       ///< nothing: every rank is a node of its own, as for who does not know of nodes
+};
+
 /// What all ranks call. Vectors are of unsigned 64-bit integers, reductions sum them.
 struct Call {
   Collective collective = Collective::barrier;
-  std::size_t bytes = 8;      ///< of each rank; a multiple of 8
+  std::size_t bytes = 8;  ///< of each rank, its block, or (reduce_scatter) all blocks; a multiple of 8
+  int root = 0;
   plan::Plan node;            ///< with its trees, over the model's domains
   plan::NetworkPlan network;  ///< where there are several nodes
-  bool aggregated = false;    ///< aggregation nodes in place of the network's algorithm
+  NodeStageKind stage = NodeStageKind::shared;
+  bool aggregated = false;  ///< aggregation nodes in place of the network's algorithm
 };
 
 /// Where a rank's data lie. All as long as the call needs; for a recorder they may be memory that nobody
@@ -34,7 +44,13 @@ struct BufferSizes {
 BufferSizes buffer_sizes(const Call& call, const Shape& shape);
 
 /// Whether control flow depends neither on data nor on time, so that the call can be recorded.
-bool can_be_recorded(const Call& call);
+bool can_be_recorded(const Call& call, const Shape& shape);
+
+/// The local number of the one rank of each node that speaks to other nodes; nothing where several do.
+std::optional<int> only_leader(const Call& call, const Shape& shape);
+
+/// Where the blocks of ranks begin in a reduce_scatter of so many bytes, and where the last ends.
+std::vector<std::size_t> block_edges(std::size_t bytes, int ranks);
 
 /// The places of a node's ranks in the plan's trees, made once: loans refer to them.
 class Places;

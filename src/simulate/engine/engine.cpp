@@ -236,8 +236,21 @@ void Engine::append(int rank, std::int32_t message) {
   *link = message;
 }
 
+std::int32_t Engine::post_send(int rank, const Operation& operation, double ready) {
+  const std::int32_t own = fresh_message();
+  messages_[index(own)] = {
+      ready, operation.amount, rank, operation.peer, none, ranks_[index(rank)].next_id++, operation.lane,
+      true};
+  append(rank, own);
+  const std::int32_t flying = fresh_message();
+  messages_[index(flying)] = {unknown, operation.amount, rank, operation.peer, none,
+                              0,       operation.lane,   false};
+  return flying;
+}
+
 // LogGP: o at the sender, then the bytes leave; L and bG later the last is there.
 void Engine::send(int rank, const Operation& operation) {
+  if (are_neighbours(rank, operation.peer)) return send_to_neighbour(rank, operation);
   const plan::Wire& wire = model_.network.wire;
   const auto bytes = static_cast<double>(operation.amount);
   Rank& it = ranks_[index(rank)];
@@ -248,35 +261,42 @@ void Engine::send(int rank, const Operation& operation) {
   card = leaves + bytes * model_.network.link_ns_per_byte;
   it.next_send = leaves - wire.overhead + std::max(wire.gap, bytes * wire.per_byte);
 
-  const std::int32_t own = fresh_message();
-  messages_[index(own)] = {leaves + bytes * wire.per_byte,
-                           operation.amount,
-                           rank,
-                           operation.peer,
-                           none,
-                           it.next_id++,
-                           operation.lane,
-                           true};
-  append(rank, own);
-  const std::int32_t flying = fresh_message();
-  messages_[index(flying)] = {unknown, operation.amount, rank, operation.peer, none,
-                              0,       operation.lane,   false};
+  const std::int32_t flying = post_send(rank, operation, leaves + bytes * wire.per_byte);
   const double way =
       latency(shape_.node_of(rank), shape_.node_of(operation.peer)) + plan::handshake(wire, bytes);
   schedule(leaves + way, -1 - flying);
 }
 
-// The first byte is at the receiver's card, which takes one message after the other, as its rank does.
-void Engine::arrive(std::size_t number) {
-  Message message = messages_[number];
-  const plan::Wire& wire = model_.network.wire;
+// Within a node both ranks copy: the sender into cells that they share, the receiver out of them while the
+// sender goes on. Half of what is left of the time of a message is the sender's.
+void Engine::send_to_neighbour(int rank, const Operation& operation) {
+  const plan::Wire& wire = model_.node.messages;
+  spend(rank, wire.latency / 2 + static_cast<double>(operation.amount) * wire.per_byte);
+  schedule(clock(rank), -1 - post_send(rank, operation, clock(rank)));
+}
+
+// The first byte is at the receiver's card, which takes one message after the other, as its rank does. Of a
+// neighbour's message the last byte is in its cell.
+double Engine::take_in(const Message& message) {
   const auto bytes = static_cast<double>(message.bytes);
   Rank& it = ranks_[index(message.to)];
+  if (are_neighbours(message.from, message.to)) {
+    const double copying = bytes * model_.node.messages.per_byte;
+    return it.next_receive = std::max(now_ - copying, it.next_receive) + copying;
+  }
+  const plan::Wire& wire = model_.network.wire;
   double& card = cards_in_[card_of(message.to)];
   const double begins = std::max({now_, card, it.next_receive});
   const double ready = begins + bytes * wire.per_byte;
   card = begins + bytes * model_.network.link_ns_per_byte;
   it.next_receive = std::max(begins + wire.gap, ready);
+  return ready;
+}
+
+void Engine::arrive(std::size_t number) {
+  const Message message = messages_[number];
+  const double ready = take_in(message);
+  Rank& it = ranks_[index(message.to)];
   for (std::int32_t* link = &it.first_message; *link != none; link = &messages_[index(*link)].next) {
     Message& posted = messages_[index(*link)];
     if (!posted.posted || posted.ready != unknown || posted.from != message.from ||
@@ -319,7 +339,8 @@ bool Engine::complete(int rank, std::uint32_t id) {
     free_messages_.push_back(number);
     if (message.from == rank) return true;  // the card has it; nobody waits for that
     it.clock = std::max(it.clock, message.ready);
-    spend(rank, model_.network.wire.overhead);
+    spend(rank, are_neighbours(message.from, rank) ? model_.node.messages.latency / 2
+                                                   : model_.network.wire.overhead);
     return true;
   }
   throw Error(formatted("rank {} completes its message {}, which is not under way", rank, id));

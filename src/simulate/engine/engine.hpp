@@ -38,9 +38,9 @@ struct Span {
 /// Time goes in nanoseconds from 0. The same model, shape, programs and seed give the same times, bit for
 /// bit.
 ///
-/// Messages cost LogGP's o, L, g and G (plan/cost_parameters.hpp), and wait for network cards, of which a
-/// node's ranks share each in both directions. A flag costs the transfer of its line to each reader, and
-/// readers come one after the other. Not thread-safe.
+/// Messages between nodes cost LogGP's o, L, g and G (plan/cost_parameters.hpp), and wait for network cards,
+/// of which a node's ranks share each in both directions; those within a node keep both ranks busy. A flag
+/// costs the transfer of its line to each reader, and readers come one after the other. Not thread-safe.
 class Engine {
  public:
   /// `flags`: of each node.
@@ -143,6 +143,10 @@ class Engine {
   int core_of(int local) const { return shape_.core(local, model_.node.cores()); }
 
   void send(int rank, const Operation& operation);
+  void send_to_neighbour(int rank, const Operation& operation);
+  std::int32_t post_send(int rank, const Operation& operation, double ready);
+  double take_in(const Message& message);
+  bool are_neighbours(int one, int other) const { return shape_.node_of(one) == shape_.node_of(other); }
   void receive(int rank, const Operation& operation);
   bool complete(int rank, std::uint32_t id);
   void arrive(std::size_t message);

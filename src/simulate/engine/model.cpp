@@ -122,6 +122,7 @@ Model parse_model(std::string_view text, const std::string& file) {
   model.network.wire = costs.network;
   model.network.link_ns_per_byte = costs.link_per_byte;
   model.node.reduce_ns_per_byte = costs.node.fold_per_byte;
+  model.node.messages = costs.node.messages;
   Part part(json.at("simulate"), "simulate", file);
   read_node(part, model);
   read_rest(part, model);

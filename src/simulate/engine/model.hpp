@@ -25,6 +25,7 @@ struct NodeModel {
   double reduce_ns_per_byte = 0;      ///< to fold a byte of one source
   double controller_ns_per_byte = 0;  ///< of all cores that share a memory controller, together
   int controller_cores = 1;           ///< how many those are
+  plan::Wire messages;                ///< between ranks of the node: latency and per_byte
   double wake_ns = 0;                 ///< where ranks exceed cores: to switch a core to another rank
 
   int cores() const { return levels.back().cores; }
@@ -78,8 +79,8 @@ struct Model {
 ///                                  "ns_per_byte"},
 ///                  "noise": {"rate_hz", "duration_ns", "skew_ns"}}
 ///
-/// of which "levels" is needed and all else is 0, or none, when it is not there. Network and the cost of
-/// folding come from the cost model's part. Throws Error with file and key.
+/// of which "levels" is needed and all else is 0, or none, when it is not there. Network, messages within
+/// a node and the cost of folding come from the cost model's part. Throws Error with file and key.
 Model parse_model(std::string_view text, const std::string& file);
 Model read_model(const std::string& path);
 

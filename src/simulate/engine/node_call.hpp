@@ -14,6 +14,7 @@
 #include "collective/bcast.hpp"
 #include "collective/gather.hpp"
 #include "collective/reduce.hpp"
+#include "collective/reduce_scatter.hpp"
 #include "collective/scan.hpp"
 #include "collective/scan_sliced.hpp"
 #include "collective/scatter.hpp"
@@ -27,13 +28,13 @@ struct NodePlaces {
 };
 NodePlaces node_places(const Places& places, int local);
 
-/// Rank 0 is the root. `sum` is of unsigned 64-bit integers. Throws Error for a collective that simulation
+/// `sum` is of unsigned 64-bit integers. Throws Error for a collective that simulation
 /// does not have on one node.
 template <class M>
 void call_on_one_node(M& m, const Call& call, const NodePlaces& places, const Buffers& b,
                       const reduce::Operation& sum) {
   using plan::Algorithm;
-  constexpr int root = 0;
+  const int root = call.root;
   const plan::Plan& plan = call.node;
   const collective::Reduction r{b.send, b.receive, call.bytes, sum};
   switch (call.collective) {
@@ -64,6 +65,10 @@ void call_on_one_node(M& m, const Call& call, const NodePlaces& places, const Bu
           call.collective == Collective::scan ? collective::Prefix::inclusive : collective::Prefix::exclusive;
       if (plan.algorithm == Algorithm::sliced) return collective::scan_sliced(m, r, prefix, plan);
       return collective::scan(m, r, prefix, plan);
+    }
+    case Collective::reduce_scatter: {
+      const auto edges = block_edges(call.bytes, m.size());
+      return collective::reduce_scatter(m, r, collective::PackedBlocks{edges}, plan);
     }
     default:
       throw Error(formatted("simulation has no {} on one node", to_string(call.collective)));

@@ -150,16 +150,17 @@ void Recording::number_flags() {
   flags_ = numbers.size();
 }
 
-// What the first rank of a node does depends on which node it is; the others, who lead nothing, do the same
-// everywhere.
+// What the leader of a node does depends on which node it is; the others, where they speak to nobody outside,
+// do the same on all nodes but the first, to which nothing comes in a scan.
 Recording record(const Call& call, const Shape& shape, const NodeModel& node, int calls) {
-  if (!can_be_recorded(call))
+  if (!can_be_recorded(call, shape))
     throw Error("a call in which the last to arrive does the work cannot be recorded: simulate fewer ranks");
   Recording recording(shape);
   Recorders recorders(call, shape, node, calls);
+  const std::optional<int> leader = only_leader(call, shape);
   for (int rank = 0; rank < shape.ranks(); ++rank)
-    if (shape.node_of(rank) > 0 && shape.local(rank) > 0)
-      recording.put_same(rank, shape.local(rank));
+    if (leader && shape.node_of(rank) > 1 && shape.local(rank) != *leader)
+      recording.put_same(rank, shape.ranks_per_node + shape.local(rank));
     else
       recording.put(rank, recorders.program_of(rank));
   recording.number_flags();

@@ -53,7 +53,7 @@ void add(Answer& answer, const json& request, const Model& model, const Point& p
   if (point.shape.nodes > 1 && call.network.algorithm == plan::Algorithm::host && !call.aggregated)
     throw Error(formatted("no rule between nodes holds {} of {} bytes on {} nodes: name one with --plan",
                           to_string(call.collective), call.bytes, point.shape.nodes));
-  const bool recordable = can_be_recorded(call) || point.shape.nodes > 1;
+  const bool recordable = can_be_recorded(call, point.shape);
   const Recording recording =
       recordable ? record(call, point.shape, model.node, calls) : Recording(point.shape);
   std::vector<double> lasts, means;

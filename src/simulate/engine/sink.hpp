@@ -2,8 +2,10 @@
 // later.
 #pragma once
 
+#include <coroutine>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <utility>
 
 #include "machine/layout.hpp"
@@ -36,6 +38,8 @@ class Sink {
   virtual std::uint32_t send(int peer, int lane, const void* data, std::size_t bytes) = 0;
   virtual std::uint32_t receive(int peer, int lane, void* data, std::size_t bytes) = 0;
   virtual void complete(std::uint32_t message) = 0;
+  /// Messages, and the rank's tasks that await them.
+  std::deque<std::pair<std::uint32_t, std::coroutine_handle<>>> awaiting, awaiting_neighbours;
 
   int flag_at(const void* line) const {
     return static_cast<int>((static_cast<const std::byte*>(line) - share_) /

@@ -26,9 +26,11 @@ inline Call call_of(Collective collective, plan::Algorithm algorithm, std::size_
 }
 
 inline std::string name_of(const Call& call, const simulate::Shape& shape) {
-  return formatted("{} {} {} of {} bytes on {} x {}", to_string(call.collective),
-                   plan::to_string(call.node.algorithm), plan::to_string(call.network.algorithm), call.bytes,
-                   shape.nodes, shape.ranks_per_node);
+  constexpr const char* stages[] = {"shared", "messages", "none"};
+  return formatted("{} {} {} ({}) of {} bytes from {} on {} x {}", to_string(call.collective),
+                   plan::to_string(call.node.algorithm), plan::to_string(call.network.algorithm),
+                   stages[static_cast<int>(call.stage)], call.bytes, call.root, shape.nodes,
+                   shape.ranks_per_node);
 }
 
 inline std::uint64_t word(int rank, std::size_t index) {
@@ -54,9 +56,9 @@ inline Words wanted(const Call& call, int ranks, int rank) {
   Words all;
   switch (call.collective) {
     case Collective::bcast:
-      return vector_of(0, count);
+      return vector_of(call.root, count);
     case Collective::reduce:
-      return rank == 0 ? sum_of(0, ranks - 1, count) : all;
+      return rank == call.root ? sum_of(0, ranks - 1, count) : all;
     case Collective::allreduce:
       return sum_of(0, ranks - 1, count);
     case Collective::scan:
@@ -64,7 +66,7 @@ inline Words wanted(const Call& call, int ranks, int rank) {
     case Collective::exscan:
       return rank > 0 ? sum_of(0, rank - 1, count) : all;
     case Collective::gather:
-      if (rank != 0) return all;
+      if (rank != call.root) return all;
       [[fallthrough]];
     case Collective::allgather:
       for (int peer = 0; peer < ranks; ++peer) {
@@ -73,7 +75,7 @@ inline Words wanted(const Call& call, int ranks, int rank) {
       }
       return all;
     case Collective::scatter: {
-      const Words root = vector_of(0, count * static_cast<std::size_t>(ranks));
+      const Words root = vector_of(call.root, count * static_cast<std::size_t>(ranks));
       const auto begin = root.begin() + static_cast<std::ptrdiff_t>(count) * rank;
       return Words(begin, begin + static_cast<std::ptrdiff_t>(count));
     }
@@ -84,6 +86,14 @@ inline Words wanted(const Call& call, int ranks, int rank) {
         all.insert(all.end(), begin, begin + static_cast<std::ptrdiff_t>(count));
       }
       return all;
+    case Collective::reduce_scatter: {
+      const auto edges = simulate::block_edges(call.bytes, ranks);
+      const auto at = [&](int i) {
+        return static_cast<std::ptrdiff_t>(edges[static_cast<std::size_t>(i)] / 8);
+      };
+      const Words sum = sum_of(0, ranks - 1, count);
+      return Words(sum.begin() + at(rank), sum.begin() + at(rank + 1));
+    }
     default:
       return all;
   }
@@ -100,7 +110,7 @@ inline simulate::Times run_checked(const simulate::Model& model, const Call& cal
         for (int i = 0; i < calls; ++i) {
           Words send = vector_of(rank, sizes.send / 8 + 1), receive(sizes.receive / 8 + 1),
                 scratch(sizes.scratch / 8 + 1);
-          if (call.collective == Collective::bcast && rank == 0) receive = send;
+          if (call.collective == Collective::bcast && rank == call.root) receive = send;
           const auto bytes = [](Words& words) { return reinterpret_cast<std::byte*>(words.data()); };
           simulate::run_call(m, call, shape, *places, {bytes(send), bytes(receive), bytes(scratch)});
           const Words right = wanted(call, shape.ranks(), rank);

@@ -96,6 +96,19 @@ TEST(Messages, OfOneSenderKeepTheirOrderOnEachLane) {
   EXPECT_GT(times(round_model(), {2, 1}, crossed)[1], 6000);
 }
 
+TEST(Messages, OfNeighboursKeepBothBusy) {
+  Model model = round_model();
+  model.node.messages.latency = 60;
+  model.node.messages.per_byte = 2;
+  const auto ended = times(model, {1, 3},
+                           {{send(2, 100), complete(0)},
+                            {send(2, 100), complete(0)},
+                            {receive(0, 100), receive(1, 100), complete(0), complete(1)}});
+  EXPECT_DOUBLE_EQ(ended[0], 30 + 200);
+  EXPECT_DOUBLE_EQ(ended[1], 30 + 200);
+  EXPECT_DOUBLE_EQ(ended[2], 30 + 200 + 200 + 30);  // it copies out one after the other
+}
+
 TEST(Messages, PassSwitches) {
   Model model = round_model();
   model.network.switches = {{2, 30}, {4, 500}};

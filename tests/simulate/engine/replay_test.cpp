@@ -15,9 +15,12 @@ using testing::call_of;
 using testing::round_model;
 using testing::run_checked;
 
-Call allreduce_over_nodes(Algorithm algorithm, std::size_t bytes) {
-  Call call = call_of(Collective::allreduce, Algorithm::tree, bytes);
+Call call_over_nodes(Collective collective, Algorithm algorithm, std::size_t bytes,
+                     NodeStageKind stage = NodeStageKind::shared) {
+  Call call = call_of(collective, Algorithm::tree, bytes);
   call.network.algorithm = algorithm;
+  call.network.segment = 16384;
+  call.stage = stage;
   return call;
 }
 
@@ -40,7 +43,15 @@ TEST(Replay, TakesAsLongAsTheRanksThemselves) {
     }
     for (const Algorithm algorithm : {Algorithm::recursive_doubling, Algorithm::gather_all,
                                       Algorithm::rabenseifner, Algorithm::ring, Algorithm::tree})
-      check(allreduce_over_nodes(algorithm, bytes), {6, 3});
+      check(call_over_nodes(Collective::allreduce, algorithm, bytes), {6, 3});
+    check(call_over_nodes(Collective::scan, Algorithm::chain, bytes), {6, 3});
+    check(call_over_nodes(Collective::reduce_scatter, Algorithm::transpose, bytes), {6, 3});
+    for (const NodeStageKind stage : {NodeStageKind::messages, NodeStageKind::none}) {
+      check(call_over_nodes(Collective::allreduce, Algorithm::recursive_doubling, bytes, stage), {6, 3});
+      check(call_over_nodes(Collective::scan, Algorithm::recursive_doubling, bytes, stage), {6, 3});
+      check(call_over_nodes(Collective::alltoall, Algorithm::direct, bytes, stage), {6, 3});
+      check(call_over_nodes(Collective::allgather, Algorithm::ring, bytes, stage), {6, 3});
+    }
   }
   check(call_of(Collective::barrier, Algorithm::tree, 0), {9, 2});
 }
@@ -66,16 +77,16 @@ TEST(Replay, AgreesWithTheCostModel) {
     return replay(model, record(call, {nodes, 1}, model.node), 1).last();
   };
   for (const int nodes : {2, 4, 16, 64, 256}) {
-    EXPECT_NEAR(last(allreduce_over_nodes(Algorithm::recursive_doubling, 8), nodes),
+    EXPECT_NEAR(last(call_over_nodes(Collective::allreduce, Algorithm::recursive_doubling, 8), nodes),
                 plan::recursive_doubling(wire, nodes, 8).time, 0.02 * nodes + 20)
         << nodes;
-    const Call ring = allreduce_over_nodes(Algorithm::ring, 4096);
+    const Call ring = call_over_nodes(Collective::allreduce, Algorithm::ring, 4096);
     EXPECT_NEAR(last(ring, nodes) / plan::ring(wire, nodes, 4096).time, 1, 0.35) << nodes;
   }
 }
 
 TEST(Replay, AHundredThousandRanks) {
-  Call call = allreduce_over_nodes(Algorithm::gather_all, 8);
+  Call call = call_over_nodes(Collective::allreduce, Algorithm::gather_all, 8);
   const Recording recording = record(call, {2000, 50}, round_model().node);
   const Times times = replay(round_model(), recording, 1);
   EXPECT_EQ(times.ended.size(), 100'000u);

@@ -30,7 +30,8 @@ TEST(Request, ARowForEachVariantSizeAndShape) {
 }
 
 TEST(Request, TheRulesServeWhereNoVariantIsNamed) {
-  const json found = ask({{"collective", "allreduce"}, {"bytes", {8}}, {"nodes", {1}}, {"ranks_per_node", {8}}});
+  const json found =
+      ask({{"collective", "allreduce"}, {"bytes", {8}}, {"nodes", {1}}, {"ranks_per_node", {8}}});
   ASSERT_TRUE(found.contains("rows")) << found;
   EXPECT_EQ(found["rows"][0]["node"], "exchange");
 }
@@ -46,7 +47,10 @@ TEST(Request, AnAlgorithmThatCannotBeRecordedRunsWithData) {
 }
 
 TEST(Request, NoiseCostsTime) {
-  json request = {{"collective", "allreduce"}, {"bytes", {16}}, {"nodes", {512}}, {"runs", 3},
+  json request = {{"collective", "allreduce"},
+                  {"bytes", {16}},
+                  {"nodes", {512}},
+                  {"runs", 3},
                   {"variants", {{{"name", "doubling"}, {"network", {{"network", "recursive-doubling"}}}}}}};
   const double quiet = ask(request)["rows"][0]["ns"];
   request["noise"] = {{"rate_hz", 10000}, {"duration_ns", 10000}};
@@ -58,7 +62,10 @@ TEST(Request, NoiseCostsTime) {
 TEST(Request, MistakesAreAnswered) {
   EXPECT_TRUE(ask({{"collective", "alldance"}}).contains("error"));
   EXPECT_TRUE(ask({{"collective", "allreduce"}, {"nodes", {0}}}).contains("error"));
-  EXPECT_TRUE(ask({{"collective", "gather"}, {"nodes", {4}}}).contains("error"));
+  EXPECT_TRUE(ask({{"collective", "gatherv"}, {"nodes", {4}}}).contains("error"));
+  EXPECT_TRUE(ask({{"collective", "bcast"}, {"nodes", {4}}, {"root", 4}}).contains("error"));
+  EXPECT_TRUE(ask({{"collective", "bcast"}, {"nodes", {4}}, {"variants", {{{"stage", "letters"}}}}})
+                  .contains("error"));
   EXPECT_TRUE(json::parse(answer("{")).contains("error"));
   EXPECT_TRUE(json::parse(answer("{}")).contains("error"));
 }

@@ -1,0 +1,204 @@
+// One collective call over nodes, for any node stage.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/format.hpp"
+#include "collective/nodes/allgather.hpp"
+#include "collective/nodes/allreduce.hpp"
+#include "collective/nodes/alltoall.hpp"
+#include "collective/nodes/barrier.hpp"
+#include "collective/nodes/gather.hpp"
+#include "collective/nodes/reduce.hpp"
+#include "collective/nodes/reduce_scatter.hpp"
+#include "collective/nodes/scan.hpp"
+#include "collective/nodes/scan_any_order.hpp"
+#include "collective/nodes/scatter.hpp"
+#include "simulate/engine/call.hpp"
+#include "simulate/engine/peers.hpp"
+
+namespace espalier::simulate {
+
+/// Memory of one rank for one call.
+class Room {
+ public:
+  std::byte* of(std::size_t bytes) { return pieces_.emplace_back(new std::byte[bytes]()).get(); }
+
+ private:
+  std::vector<std::unique_ptr<std::byte[]>> pieces_;
+};
+
+/// A call as one rank sees it, and as runtime/spanning_*.cpp serves it in programs. The root leads its node,
+/// and those with its local number theirs.
+template <collective::nodes::NodeStage Stage>
+class NodesCall {
+ public:
+  NodesCall(Stage& stage, const Call& call, const Shape& shape, int rank,
+            const collective::nodes::Placement& placement, const collective::Place& place, const Buffers& b,
+            const reduce::Operation& sum)
+      : stage_(stage),
+        call_(call),
+        shape_(shape),
+        rank_(rank),
+        placement_(placement),
+        place_(place),
+        b_(b),
+        r_{b.send, b.receive, call.bytes, sum} {}
+
+  void run() {
+    namespace nodes = collective::nodes;
+    const plan::NetworkPlan& plan = call_.network;
+    switch (call_.collective) {
+      case Collective::barrier:
+        return nodes::barrier(stage_, counterparts(0), place_, plan.algorithm);
+      case Collective::bcast:
+        return nodes::bcast(stage_, rooted(), b_.receive, call_.bytes, plan);
+      case Collective::reduce:
+        return nodes::reduce(stage_, rooted(), r_, {b_.receive, b_.scratch}, plan);
+      case Collective::allreduce:
+        return allreduce(r_);
+      case Collective::scan:
+        return scan(collective::Prefix::inclusive);
+      case Collective::exscan:
+        return scan(collective::Prefix::exclusive);
+      case Collective::allgather:
+        return allgather();
+      case Collective::gather:
+        return gather();
+      case Collective::scatter:
+        return scatter();
+      case Collective::alltoall:
+        return alltoall();
+      case Collective::reduce_scatter:
+        return reduce_scatter();
+      default:
+        throw Error(formatted("simulation has no {} over nodes", to_string(call_.collective)));
+    }
+  }
+
+ private:
+  using EqualBlocks = collective::EqualBlocks;
+  static constexpr std::size_t lanes = collective::nodes::segments_under_way;
+
+  int node() const { return shape_.node_of(rank_); }
+  /// The ranks with this local number; of which a node's others know only how many they are.
+  SimulatedPeers counterparts(int local) const {
+    return {node(), shape_.nodes, local, shape_.ranks_per_node};
+  }
+  SimulatedPeers everybody() const { return {rank_, shape_.ranks(), 0, 1}; }
+  std::size_t longest_segment() const {
+    return collective::nodes::Segments(call_.bytes, call_.network.segment, 8).longest();
+  }
+
+  collective::nodes::Rooted<SimulatedPeers> rooted() const {
+    const int leader = shape_.local(call_.root), first = shape_.node_of(call_.root);
+    SimulatedPeers from_root = counterparts(leader);
+    from_root.me = (node() - first + shape_.nodes) % shape_.nodes;
+    from_root.turned = first;
+    return {leader, counterparts(leader), from_root, place_};
+  }
+
+  void allreduce(const collective::Reduction& r) {
+    if constexpr (collective::nodes::SplittingStage<Stage>) {
+      const int most = shape_.ranks_per_node;
+      const int leaders = call_.network.leaders == 0 ? most : std::min(call_.network.leaders, most);
+      if (leaders > 1)
+        return collective::nodes::allreduce_split(stage_, counterparts(std::min(stage_.rank(), leaders - 1)),
+                                                  leaders, place_, r, b_.scratch, call_.network);
+    }
+    collective::nodes::allreduce(stage_, counterparts(0), place_, r, b_.scratch, call_.network);
+  }
+
+  void scan(collective::Prefix prefix) {
+    const std::size_t lane = lanes * longest_segment();
+    if (plan::scans_totals(call_.network.algorithm, placement_.is_consecutive())) {
+      const collective::nodes::ScanRoom room = {
+          room_.of(lane), room_.of(lane),
+          room_.of(lane * collective::nodes::scan_scratch_vectors(call_.network.algorithm, shape_.nodes))};
+      return collective::nodes::scan(stage_, counterparts(shape_.ranks_per_node - 1), node() == 0, r_, prefix,
+                                     room, call_.network);
+    }
+    const auto sizes =
+        collective::nodes::any_order_room(placement_, longest_segment(), 8, call_.network.algorithm);
+    collective::nodes::scan_any_order(stage_, counterparts(0), rank_, placement_, r_, prefix,
+                                      room_.of(lanes * (sizes.vectors + sizes.scratch)), call_.network);
+  }
+
+  void allgather() {
+    const EqualBlocks blocks{call_.bytes};
+    const auto order = collective::nodes::in_node_order(placement_, blocks);
+    const collective::nodes::Allgather<EqualBlocks> call{rank_,  b_.send,    b_.receive,
+                                                         blocks, placement_, order};
+    collective::nodes::allgather_by_leaders(stage_, counterparts(0), call, room_.of(order.total()),
+                                            call_.network);
+  }
+
+  collective::nodes::RootedBlocks rooted_blocks() const {
+    return {rank_, call_.root, placement_, call_.network.segment, true};
+  }
+  void gather() {
+    const EqualBlocks blocks{call_.bytes};
+    const auto call = rooted_blocks();
+    if (rank_ != call_.root)
+      return collective::nodes::gather_from_here(stage_, everybody(), call, b_.send, call_.bytes,
+                                                 [this](std::size_t bytes) { return room_.of(bytes); });
+    collective::nodes::gather_at_root(stage_, everybody(), call, b_.send, b_.receive, blocks,
+                                      room_.of(collective::nodes::all_short_blocks(call, blocks)));
+  }
+  void scatter() {
+    const EqualBlocks blocks{call_.bytes};
+    const auto call = rooted_blocks();
+    if (rank_ != call_.root)
+      return collective::nodes::scatter_to_here(stage_, everybody(), call, b_.receive, call_.bytes,
+                                                [this](std::size_t bytes) { return room_.of(bytes); });
+    collective::nodes::scatter_at_root(stage_, everybody(), call, b_.send, b_.receive, blocks,
+                                       room_.of(collective::nodes::all_short_blocks(call, blocks)));
+  }
+
+  void alltoall() {
+    const EqualBlocks blocks{call_.bytes};
+    const auto room = [this](std::size_t, std::size_t bytes) { return room_.of(bytes); };
+    using Exchange =
+        collective::nodes::Alltoall<Stage, SimulatedPeers, EqualBlocks, EqualBlocks, decltype(room)>;
+    Exchange(stage_, everybody(),
+             {rank_, placement_, call_.network.segment, true, b_.send, blocks, b_.receive, blocks}, room)
+        .run();
+  }
+
+  void reduce_scatter() {
+    const std::vector<std::size_t> edges = block_edges(call_.bytes, shape_.ranks());
+    if constexpr (collective::nodes::SplittingStage<Stage>)
+      if (call_.network.algorithm == plan::Algorithm::transpose) return transpose(edges);
+    std::byte* whole = room_.of(call_.bytes);
+    allreduce({b_.send, whole, call_.bytes, r_.operation});
+    const std::size_t own = edges[static_cast<std::size_t>(rank_)];
+    std::memcpy(b_.receive, whole + own, edges[static_cast<std::size_t>(rank_) + 1] - own);
+  }
+  void transpose(const std::vector<std::size_t>& edges) {
+    namespace nodes = collective::nodes;
+    const nodes::ReduceScatter call = {
+        rank_, placement_, b_.send, b_.receive, collective::PackedBlocks{edges}, r_.operation};
+    const std::size_t share = nodes::share_bytes(call, nodes::Counterparts(placement_, rank_), rank_);
+    const nodes::ReduceScatterRoom room = {
+        room_.of(call_.bytes), room_.of(share),
+        room_.of(call.blocks.bytes_of(rank_) * static_cast<std::size_t>(shape_.nodes))};
+    nodes::reduce_scatter(everybody(), call, room,
+                          [&](std::byte* packed, const nodes::BlocksOfSome& shares, std::byte* mine) {
+                            stage_.reduce_scatter(packed, mine, shares.view(), call_.bytes, r_.operation);
+                          });
+  }
+
+  Stage& stage_;
+  const Call& call_;
+  Shape shape_;
+  int rank_;
+  const collective::nodes::Placement& placement_;
+  const collective::Place& place_;
+  Buffers b_;
+  collective::Reduction r_;
+  Room room_;
+};
+
+}  // namespace espalier::simulate
