@@ -26,7 +26,7 @@ std::vector<Place> places_in(const topology::Group& group, int ranks, const tree
 
 /// The shape as the call sees it.
 Shape seen_by(const Call& call, const Shape& shape) {
-  return shape.nodes > 1 && call.stage == NodeStageKind::none ? Shape{shape.ranks(), 1} : shape;
+  return call.stage == NodeStageKind::none ? Shape{shape.ranks(), 1} : shape;
 }
 
 collective::nodes::Placement placement_of(const Shape& shape) {
@@ -43,7 +43,7 @@ collective::nodes::Placement placement_of(const Shape& shape) {
 /// From whom a node's ranks have what comes from other nodes.
 int leader_of(const Call& call, const Shape& seen) {
   const bool is_scan = call.collective == Collective::scan || call.collective == Collective::exscan;
-  return seen.nodes > 1 && is_scan ? seen.ranks_per_node - 1 : seen.local(call.root);
+  return is_scan && call.spans(seen) ? seen.ranks_per_node - 1 : seen.local(call.root);
 }
 
 /// The groups of a node's ranks on the model's cores, as on a real node. Where ranks exceed cores they meet
@@ -70,7 +70,7 @@ topology::Group groups_of(const NodeModel& node, const Shape& shape) {
 class Places {
  public:
   Places(const Call& call, const Shape& shape, const NodeModel& node)
-      : placement(shape.nodes > 1 ? placement_of(seen_by(call, shape)) : collective::nodes::Placement()) {
+      : placement(call.spans(shape) ? placement_of(seen_by(call, shape)) : collective::nodes::Placement()) {
     const Shape seen = seen_by(call, shape);
     const topology::Group group = groups_of(node, seen);
     const int leader = leader_of(call, seen);
@@ -183,7 +183,7 @@ BufferSizes buffer_sizes(const Call& call, const Shape& shape) {
   const bool blocks = call.collective == Collective::allgather || call.collective == Collective::alltoall ||
                       call.collective == Collective::gather || call.collective == Collective::scatter;
   const std::size_t own = call.bytes + 8, all = blocks ? own * static_cast<std::size_t>(shape.ranks()) : own;
-  if (shape.nodes == 1) return {all, all, 8};
+  if (!call.spans(shape)) return {all, all, 8};
   // Of a reduce over nodes, the partial results of each lane.
   const std::size_t results =
       call.collective == Collective::reduce ? own * (collective::nodes::segments_under_way + 1) : all;
@@ -212,7 +212,7 @@ std::optional<int> only_leader(const Call& call, const Shape& shape) {
 // are stands in slots, which nobody writes when they are recorded.
 bool can_be_recorded(const Call& call, const Shape& shape) {
   const bool is_central = call.node.algorithm == Algorithm::central;
-  if (shape.nodes == 1) return !is_central;
+  if (!call.spans(shape)) return !is_central;
   switch (call.collective) {
     case Collective::barrier:
     case Collective::bcast:
@@ -231,10 +231,10 @@ bool can_be_recorded(const Call& call, const Shape& shape) {
 
 void run_call(SimulatedMachine& machine, const Call& call, const Shape& shape, const Places& places,
               const Buffers& buffers) {
-  if (shape.nodes == 1)
-    call_on_one_node(machine, call, node_places(places, machine.rank()), buffers, simulated_sum());
-  else
+  if (call.spans(shape))
     over_nodes(machine, call, shape, places, buffers);
+  else
+    call_on_one_node(machine, call, node_places(places, machine.rank()), buffers, simulated_sum());
 }
 
 }  // namespace espalier::simulate

@@ -27,9 +27,12 @@ struct Call {
   std::size_t bytes = 8;  ///< of each rank, its block, or (reduce_scatter) all blocks; a multiple of 8
   int root = 0;
   plan::Plan node;            ///< with its trees, over the model's domains
-  plan::NetworkPlan network;  ///< where there are several nodes
+  plan::NetworkPlan network;  ///< of a call over nodes
   NodeStageKind stage = NodeStageKind::shared;
   bool aggregated = false;  ///< aggregation nodes in place of the network's algorithm
+
+  /// Whether it is a call over nodes: also one on a single node that does not use what its ranks share.
+  bool spans(const Shape& shape) const { return shape.nodes > 1 || stage != NodeStageKind::shared; }
 };
 
 /// Where a rank's data lie. All as long as the call needs; for a recorder they may be memory that nobody

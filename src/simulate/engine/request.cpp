@@ -50,7 +50,7 @@ void add(Answer& answer, const json& request, const Model& model, const Point& p
   const bool with_timeline = request.value("timeline", false);
   const auto seed = request.value("seed", std::uint64_t{1});
   const Call call = call_of(request, point, model.node);
-  if (point.shape.nodes > 1 && call.network.algorithm == plan::Algorithm::host && !call.aggregated)
+  if (call.spans(point.shape) && call.network.algorithm == plan::Algorithm::host && !call.aggregated)
     throw Error(formatted("no rule between nodes holds {} of {} bytes on {} nodes: name one with --plan",
                           to_string(call.collective), call.bytes, point.shape.nodes));
   const bool recordable = can_be_recorded(call, point.shape);
@@ -83,9 +83,9 @@ void add(Answer& answer, const json& request, const Model& model, const Point& p
                          {"highest_ns", *std::max_element(lasts.begin(), lasts.end())},
                          {"programs", recording.distinct()},
                          {"node", plan::to_string(call.node.algorithm)},
-                         {"network", point.shape.nodes == 1 ? ""
-                                     : call.aggregated      ? "aggregation"
-                                                            : plan::to_string(call.network.algorithm)},
+                         {"network", !call.spans(point.shape) ? ""
+                                     : call.aggregated        ? "aggregation"
+                                                              : plan::to_string(call.network.algorithm)},
                          {"seconds", took.count()}});
 }
 
