@@ -21,12 +21,13 @@ inline std::vector<float> floats_of(int rank, std::size_t count) {
   return v;
 }
 
-/// From rank `first` to rank `last`, rising or falling.
-inline std::vector<float> sum_in_order(int first, int last, std::size_t count) {
-  std::vector<float> sum = floats_of(first, count);
+/// From rank `first` to rank `last`, rising or falling; `count` elements from number `begin` on.
+inline std::vector<float> sum_in_order(int first, int last, std::size_t count, std::size_t begin = 0) {
+  std::vector<float> sum(count);
+  for (std::size_t i = 0; i < count; ++i) sum[i] = float_of(first, begin + i);
   for (int rank = first; rank != last;) {
     rank += last > rank ? 1 : -1;
-    for (std::size_t i = 0; i < count; ++i) sum[i] += float_of(rank, i);
+    for (std::size_t i = 0; i < count; ++i) sum[i] += float_of(rank, begin + i);
   }
   return sum;
 }

@@ -44,7 +44,8 @@ class Host:
 
     @property
     def folder(self) -> Path:
-        return BUILT / self.name
+        """Of its programs. What the standard ABI is for: those built for it run under every host that has it."""
+        return BUILT / ("abi" if self.build == "abi" else self.name)
 
     @property
     def python(self) -> str:

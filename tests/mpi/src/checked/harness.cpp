@@ -138,6 +138,26 @@ bool is_set(const char* name) {
 
 bool on_bare_host() { return is_set("CHECKED_BARE"); }
 
+static int errors = 0;
+static void count_error(MPI_Comm*, int*, ...) { ++errors; }
+
+ErrorsCounted::ErrorsCounted() {
+  errors = 0;
+  MPI_Comm_get_errhandler(MPI_COMM_WORLD, &world_);
+  MPI_Comm_get_errhandler(MPI_COMM_SELF, &self_);
+  MPI_Comm_create_errhandler(count_error, &counting_);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, counting_);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, counting_);
+}
+
+ErrorsCounted::~ErrorsCounted() {
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, world_);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, self_);
+  for (MPI_Errhandler* handler : {&world_, &self_, &counting_}) MPI_Errhandler_free(handler);
+}
+
+bool ErrorsCounted::none() const { return errors == 0; }
+
 double now() {
   timespec time;
   clock_gettime(CLOCK_MONOTONIC, &time);

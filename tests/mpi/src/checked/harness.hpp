@@ -40,6 +40,21 @@ void digest(const void* bytes, std::size_t size);
 // CHECKED_BARE=1: no Espalier here, so what hosts are known to get wrong is left out.
 bool on_bare_host();
 
+// As long as it lives, errors that belong to no communicator, which go to the world's handler or self's, end
+// nothing. By a handler of our own: Intel MPI 2021.18 has MPI_ERRORS_RETURN and MPI_ERRORS_ABORT of the
+// standard ABI swapped. It counts them, for MPICH 5.0.2 returns success where such a handler has been called.
+class ErrorsCounted {
+ public:
+  ErrorsCounted();
+  ~ErrorsCounted();
+  ErrorsCounted(const ErrorsCounted&) = delete;
+  ErrorsCounted& operator=(const ErrorsCounted&) = delete;
+  bool none() const;
+
+ private:
+  MPI_Errhandler world_, self_, counting_;
+};
+
 double now();
 void sleep_for(double seconds);
 

@@ -360,21 +360,22 @@ bool check_by_size(const Group& world, const Type& type, int size, const Operato
 
 // The host's own word on whether it knows the pair.
 bool host_defines(const Type& type, const Operator& op) {
+  const ErrorsCounted errors;
   alignas(64) char in[64] = {}, inout[64] = {};
-  return MPI_Reduce_local(in, inout, 1, type.type, op.op) == MPI_SUCCESS;
+  return MPI_Reduce_local(in, inout, 1, type.type, op.op) == MPI_SUCCESS && errors.none();
 }
 
 int size_if_defined(const Type& type) {
   if (type.type == MPI_DATATYPE_NULL) return 0;
+  const ErrorsCounted errors;
   int size = 0;
-  if (MPI_Type_size(type.type, &size) != MPI_SUCCESS || size == MPI_UNDEFINED) return 0;
+  if (MPI_Type_size(type.type, &size) != MPI_SUCCESS || !errors.none() || size == MPI_UNDEFINED) return 0;
   return size;
 }
 
 }  // namespace
 
 void check_operators(const Group& world, const std::string& without) {
-  MPI_Errhandler usual, returning = MPI_ERRORS_RETURN;
   std::uint64_t seed = 4000;
   int done = 0;
   std::string missing;
@@ -383,15 +384,8 @@ void check_operators(const Group& world, const std::string& without) {
     int defined = 0;
     for (const Operator& op : operators()) {
       if (!meaningful(type.kind, op.what)) continue;
-      // Errors of Reduce_local and Type_size go to the world's or to self's handler.
-      MPI_Comm_get_errhandler(MPI_COMM_WORLD, &usual);
-      MPI_Comm_set_errhandler(MPI_COMM_WORLD, returning);
-      MPI_Comm_set_errhandler(MPI_COMM_SELF, returning);
-      int size = size_if_defined(type);
-      bool defines = size > 0 && size <= 64 && host_defines(type, op);
-      MPI_Comm_set_errhandler(MPI_COMM_WORLD, usual);
-      MPI_Comm_set_errhandler(MPI_COMM_SELF, usual);
-      MPI_Errhandler_free(&usual);
+      const int size = size_if_defined(type);
+      const bool defines = size > 0 && size <= 64 && host_defines(type, op);
       if (defines && check_by_size(world, type, size, op, ++seed)) ++defined;
     }
     done += defined;

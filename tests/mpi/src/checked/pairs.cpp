@@ -84,19 +84,11 @@ void check_one(const Group& world, MPI_Datatype type, const char* name, bool lar
 // Fortran's pairs exist only where the host was built for Fortran.
 bool defined(MPI_Datatype type, std::size_t size) {
   if (type == MPI_DATATYPE_NULL) return false;
-  MPI_Errhandler usual;
-  MPI_Comm_get_errhandler(MPI_COMM_WORLD, &usual);
-  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  const ErrorsCounted errors;
   alignas(64) char in[64] = {}, inout[64] = {};
   MPI_Aint lower = 0, extent = 0;
-  bool yes = MPI_Type_get_extent(type, &lower, &extent) == MPI_SUCCESS &&
-             extent == static_cast<MPI_Aint>(size) &&
-             MPI_Reduce_local(in, inout, 1, type, MPI_MAXLOC) == MPI_SUCCESS;
-  MPI_Comm_set_errhandler(MPI_COMM_WORLD, usual);
-  MPI_Comm_set_errhandler(MPI_COMM_SELF, usual);
-  MPI_Errhandler_free(&usual);
-  return yes;
+  return MPI_Type_get_extent(type, &lower, &extent) == MPI_SUCCESS && extent == static_cast<MPI_Aint>(size) &&
+         MPI_Reduce_local(in, inout, 1, type, MPI_MAXLOC) == MPI_SUCCESS && errors.none();
 }
 
 template <class P>
