@@ -5,8 +5,8 @@
 #include <cstdio>
 #include <numeric>
 
-#include "base/config.hpp"
 #include "base/error.hpp"
+#include "runtime/patience.hpp"
 #include "runtime/process.hpp"
 #include "runtime/spanning_serve.hpp"
 #include "runtime/tags.hpp"
@@ -25,13 +25,6 @@ plan::Query shape_of(const NodesShare& nodes) {
   return shape;
 }
 
-network::Patience patience_of(const NodesShare& nodes) {
-  const std::string& mode = Config::instance().text("ESPALIER_WAIT");
-  const bool crowded = mode == "auto" ? nodes.ranks_per_core > 1 : mode != "spin";
-  if (mode == "sleep") return {1, 0};
-  return network::between_nodes(crowded);
-}
-
 }  // namespace
 
 Spanning::Spanning(const Agreement& agreement, int rank)
@@ -39,7 +32,7 @@ Spanning::Spanning(const Agreement& agreement, int rank)
       nodes_(agreement.nodes),
       selector_(plan::Table::instance(), shape_of(agreement.nodes)),
       endpoint_(*Process::instance().transport(), agreement.nodes.processes, rank,
-                agreement.nodes.tags * network::lanes, patience_of(agreement.nodes)),
+                agreement.nodes.tags * network::lanes, patience_for(agreement.nodes.ranks_per_core, true)),
       everybody_(static_cast<std::size_t>(agreement.nodes.placement.ranks())),
       counterparts_(agreement.nodes.placement.smallest()) {
   std::iota(everybody_.begin(), everybody_.end(), 0);

@@ -12,6 +12,7 @@
 #include "network/window/one_sided_carrier.hpp"
 #include "runtime/driven_windows.hpp"
 #include "runtime/node.hpp"
+#include "runtime/patience.hpp"
 #include "runtime/process.hpp"
 #include "runtime/standing.hpp"
 #include "runtime/tags_agreement.hpp"
@@ -90,15 +91,6 @@ std::string refusal_of(const std::vector<Card>& all) {
   return "";
 }
 
-// A look at memory costs nothing, one at the network a system call or two, and the answer takes microseconds.
-network::Patience patience_of(double ranks_per_core, bool over_nodes) {
-  const std::string& mode = Config::instance().text("ESPALIER_WAIT");
-  const bool crowded = mode == "auto" ? ranks_per_core > 1 : mode != "spin";
-  if (mode == "sleep") return {1, 0};
-  if (over_nodes) return network::between_nodes(crowded);
-  return crowded ? network::Patience{4, 400} : network::Patience{1000, 2000};
-}
-
 }  // namespace
 
 class Window::Negotiation {
@@ -150,7 +142,7 @@ class Window::Negotiation {
   network::Patience patience() const {
     double most = 0;
     for (const Card& card : cards_) most = std::max(most, card.ranks_per_core);
-    return patience_of(most, placement_.nodes() > 1);
+    return patience_for(most, placement_.nodes() > 1);
   }
 
   network::WindowMeans means() const {
