@@ -1,0 +1,76 @@
+// How an execution says what happened, and where.
+#include "simulate/checking/execution.hpp"
+
+#include <algorithm>
+
+#include "base/format.hpp"
+
+namespace espalier::simulate::checking {
+
+void Execution::check(const std::optional<Trespass>& trespass, const char* does, std::size_t bytes) {
+  if (!trespass || abandoning_) return;
+  const std::string what =
+      formatted("rank {} {} {} bytes, of which {}", running_, does, bytes, describe(trespass->offset));
+  if (trespass->other.is_never()) fail(Wrong::unwritten, what + " was never written");
+  if (memory_.is_freed(trespass->offset))
+    fail(Wrong::freed, formatted("{} was given back by rank {}", what, trespass->other.rank()));
+  fail(Wrong::unordered, formatted("{} was {} by rank {} with nothing that orders the two", what,
+                                   trespass->other_wrote ? "written" : "read", trespass->other.rank()));
+}
+
+void Execution::record(const std::string& line) {
+  outcome_.log.push_back(formatted("rank {} {}", running_, line));
+}
+
+int Execution::local_rank(int rank) const {
+  if (scenario_.node_of.empty()) return rank;
+  const auto begin = scenario_.node_of.begin();
+  return static_cast<int>(std::count(begin, begin + rank, node_of_rank(rank)));
+}
+
+std::string Execution::describe(std::size_t offset) const {
+  std::size_t number = nodes_.size() - 1;
+  while (nodes_[number].begin > offset) --number;
+  const std::string text = describe_in(nodes_[number].layout, offset - nodes_[number].begin);
+  return nodes_.size() == 1 ? text : formatted("{} on node {}", text, number);
+}
+
+std::string Execution::describe_in(const machine::Layout& layout, std::size_t offset) {
+  constexpr std::size_t line = sizeof(memory::FlagLine);
+  if (offset >= layout.bytes()) return formatted("byte {} of the area", offset - layout.bytes());
+  if (offset < layout.common_bytes()) {
+    if (offset / line == 0) return "the arrival counter";
+    return offset / line == 1 ? "the share's life"
+                              : formatted("the common release line {}", offset / line - 2);
+  }
+  if (offset < layout.ring(0)) {
+    const std::size_t within = offset - layout.station(0);
+    const std::size_t rank = within / layout.station_bytes(), number = within % layout.station_bytes() / line;
+    const auto slots = static_cast<std::size_t>(layout.slots);
+    if (number == 0) return formatted("the finish line of rank {}", rank);
+    if (number > 2 * slots) return formatted("the notes of rank {}", rank);
+    return formatted("the {} line {} of rank {}", number <= slots ? "gather" : "release",
+                     (number - 1) % slots, rank);
+  }
+  const std::size_t within = offset - layout.ring(0);
+  return formatted("byte {} of slot {} of rank {}", within % layout.ring_bytes() % layout.slot_bytes,
+                   within % layout.ring_bytes() / layout.slot_bytes, within / layout.ring_bytes());
+}
+
+std::string Execution::who_waits() const {
+  std::string text;
+  for (int rank = 0; rank < scenario_.ranks; ++rank) {
+    const Rank& it = of(rank);
+    if (!text.empty()) text += "; ";
+    if (it.state == State::idles)
+      text += formatted("rank {} waits for {}", rank,
+                        it.looks_at_flags ? "messages and notifications" : "messages");
+    else if (it.state == State::sleeps)
+      text += formatted("rank {} sleeps on {} for step {}", rank, describe(it.awaited_flag), it.awaited_step);
+    else
+      text += formatted("rank {} {}", rank, it.state == State::ended ? "is through" : "runs");
+  }
+  return text;
+}
+
+}  // namespace espalier::simulate::checking
