@@ -77,9 +77,9 @@ void Cluster::make_fat_tree(const Wiring& wiring) {
     return std::make_pair(hosts_[id]->get_netpoint(),
                           static_cast<simgrid::kernel::routing::NetPoint*>(nullptr));
   };
-  const auto policy = wiring.shared ? sg::Link::SharingPolicy::SPLITDUPLEX : sg::Link::SharingPolicy::FATPIPE;
   sg::create_fatTree_zone("fat tree", nullptr, {2, {leaf, leaves}, {1, spines}, {1, 1}},
-                          sg::ClusterCallbacks(make_host), bandwidth(), latency / ns_of_second / 2, policy)
+                          sg::ClusterCallbacks(make_host), bandwidth(), latency / ns_of_second / 2,
+                          sg::Link::SharingPolicy::SPLITDUPLEX)
       ->seal();
 }
 

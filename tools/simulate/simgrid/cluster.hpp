@@ -12,10 +12,8 @@ namespace espalier::simulate {
 
 /// What connects the nodes.
 struct Wiring {
-  int leaf = 0;  ///< nodes of a leaf switch; 0: all nodes on one switch that never is the bottleneck
-  int spines =
-      0;  ///< switches above, each with one cable to each leaf: leaf / spines is the oversubscription
-  bool shared = true;        ///< cables are shared by the messages that meet on them
+  int leaf = 0;    ///< nodes of a leaf switch; 0: all nodes on one switch that never is the bottleneck
+  int spines = 0;  ///< switches above, each with a cable to each leaf: leaf / spines is the oversubscription
   std::uint64_t strewn = 0;  ///< not 0: the job's nodes lie anywhere in the tree, by chance from this seed
 };
 

@@ -1,6 +1,6 @@
 // What contention.py asks: a request on standard input, the answer on standard output.
 //
-//     {"model": "file.json", "nodes": 64, "leaf": 8, "spines": 4, "shared": true, "strewn": 0,
+//     {"model": "file.json", "nodes": 64, "leaf": 8, "spines": 4, "strewn": 0,
 //      "calls": [{"collective": "allreduce", "algorithm": "ring", "bytes": 1048576}]}
 //
 // The model's network is taken without gap, with one card and with the leaves as its switches, which add its
@@ -52,8 +52,7 @@ json answer(const json& request) {
   std::vector<Recording> recordings;
   for (const json& asked : request.at("calls"))
     recordings.push_back(record(call_of(asked), shape, model.node));
-  const Wiring wiring{request.at("leaf"), request.at("spines"), request.value("shared", true),
-                      request.value("strewn", std::uint64_t{0})};
+  const Wiring wiring{request.at("leaf"), request.at("spines"), request.value("strewn", std::uint64_t{0})};
   Cluster cluster(model, shape.nodes, wiring);
   const auto played = play_in_simgrid(cluster, recordings);
   json calls = request.at("calls");
