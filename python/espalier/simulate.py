@@ -96,7 +96,9 @@ def simulate(
 
     print(simulate_show.table(request, answer))
     if out:
-        Path(f"{out}.json").write_text(json.dumps({"request": request, **answer}, indent=2) + "\n", encoding="utf-8")
+        # Files that are kept and shown to others name the machine, not where its file lies on this one.
+        kept = {"request": {**request, "model": machine}, **answer, "file": machine}
+        Path(f"{out}.json").write_text(json.dumps(kept, indent=2) + "\n", encoding="utf-8")
         simulate_show.plot(request, answer, out)
         note(f"wrote {out}.json, {out}.png and {out}.svg")
     elif timeline:

@@ -81,6 +81,25 @@ def test_command(espalier, tmp_path):
     found = json.loads((tmp_path / "a.json").read_text())
     times = {(row["variant"], row["nodes"]): row["ns"] for row in found["rows"]}
     assert times["host", 64] > times["host", 4] > times["sharp", 4]
+    assert found["file"] == found["request"]["model"] == "frontera"  # not where it lies on this machine
+
+
+@needs_program
+def test_who_knows_of_nodes_is_as_fast_from_every_root(espalier):
+    """HIER's Fig. 1: a tree over ranks crosses between nodes once more when the root is not the first rank."""
+    flat, by_nodes = set(), set()
+    for root in (0, 1):
+        done = espalier(
+            *("simulate", "bcast", "4", "--machine", "opteron", "--nodes", "4", "--ppn", "4", "--root", root, "--versus", ""),
+            *("--plan", "flat:stage=none network=tree tree=knomial:2"),
+            *("--plan", "hier:stage=messages network=tree tree=knomial:2"),
+            lib=LIB,
+        )
+        assert done.returncode == 0, done.stderr
+        columns = done.stdout.splitlines()[-1].split()
+        flat.add(columns[3])
+        by_nodes.add(columns[4])
+    assert len(flat) == 2 and len(by_nodes) == 1
 
 
 @needs_program
