@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -115,6 +116,12 @@ def program(host: Host, name: str, sources: Path = SOURCES) -> Path:
     with open(host.folder / "building.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # of several test workers one builds, and the others have it
         return _program(host, name, sources)
+
+
+def build_for_all(name: str) -> None:
+    """For all hosts of PyPI side by side: what most tests run. Tests that build it as they need it wait for each other."""
+    with ThreadPoolExecutor(CORES) as pool:
+        list(pool.map(lambda host: program(HOSTS[host], name), [*THREE, "mpich-abi"]))
 
 
 def _program(host: Host, name: str, sources: Path) -> Path:
@@ -276,3 +283,7 @@ def missing(host: Host) -> str | None:
     if host.fortran and not shutil.which(host.fortran):
         return f"{host.fortran} is not installed (apt-get install libopenmpi-dev libmpich-dev gfortran)"
     return None
+
+
+if __name__ == "__main__":
+    build_for_all("checked")

@@ -304,7 +304,7 @@ void check(const Group& world, const Type& type, const Operator& op, std::uint64
   Case<T> one{world, type, op, seed};
   one.allreduce(1, seed % 2);
   one.allreduce(7, seed % 2 == 0);
-  one.allreduce(1037, false);
+  one.allreduce(world.size > 8 ? 301 : 1037, false);  // many ranks work out many vectors
   one.reduce(37, static_cast<int>(seed % static_cast<unsigned>(world.size)));
   if (!checks_prefixes(type)) return;
   auto prefixes = one.prefixes();
