@@ -7,7 +7,7 @@ help:
 	@echo 'make test     build and run every test; ends with one line of totals'
 	@echo 'make test-full  the same with the tests that take long: every layout of emulated nodes, every host'
 	@echo 'make fuzz     feed the aggregation nodes with garbage for ten minutes (FUZZ_SECONDS=n)'
-	@echo 'make test-arch  build the core for aarch64 and ppc64le, and run its unit tests under qemu-user (a draft: not run to the end yet)'
+	@echo 'make test-arch  build the core for aarch64 and ppc64le, and run its unit tests under qemu-user'
 	@echo 'make demo     build and compare Espalier with MPICH: a table, and an HTML page with plots'
 	@echo 'make example  build and run real programs (examples/, LAMMPS if installed) with and without Espalier'
 	@echo 'make bench    build and measure Espalier against MPICH, Open MPI and Intel MPI'

@@ -100,11 +100,12 @@ def fault(point, code):
     return f"operation.4=late:{code}" if point.endswith("late") else f"{point}={code}"
 
 
+@pytest.mark.parametrize("name", ["mpich", pytest.param("openmpi", marks=full)])
 @pytest.mark.parametrize("point, code", ALL)
-def test_every_fault_ends_in_right_results_by_other_algorithms(launch, point, code, statistics, tmp_path):
+def test_every_fault_ends_in_right_results_by_other_algorithms(launch, name, point, code, statistics, tmp_path):
     with sharp_trees.running(tmp_path, 4, 2) as (tree, _):
         settings = sharp_trees.settings(tree, ESPALIER_SHARP_FAULTS=fault(point, code))
-        outcome = run(launch, MPICH, 8, "4", settings, statistics, "barrier,roots,in_place")
+        outcome = run(launch, hosts.HOSTS[name], 8, "4", settings, statistics, "barrier,roots,in_place")
     passed(outcome)
     # A group whose members fail unlike each other is agreed to have failed by the worst code.
     named = {code} if "@" not in point else {code, -6, -1}
