@@ -4,6 +4,7 @@
 #include "base/format.hpp"
 #include "collective/nodes/message_stage.hpp"
 #include "collective/nodes/shared_stage.hpp"
+#include "plan/rules.hpp"
 #include "simulate/engine/node_call.hpp"
 #include "simulate/engine/nodes_call.hpp"
 #include "topology/group.hpp"
@@ -40,10 +41,12 @@ collective::nodes::Placement placement_of(const Shape& shape) {
   return placement;
 }
 
-/// From whom a node's ranks have what comes from other nodes.
+/// From whom a node's ranks have what comes from other nodes: in a scan of totals, from their last.
 int leader_of(const Call& call, const Shape& seen) {
   const bool is_scan = call.collective == Collective::scan || call.collective == Collective::exscan;
-  return is_scan && call.spans(seen) ? seen.ranks_per_node - 1 : seen.local(call.root);
+  if (is_scan && call.spans(seen) && plan::scans_totals(call.network.algorithm, true))
+    return seen.ranks_per_node - 1;
+  return seen.local(call.root);
 }
 
 /// The groups of a node's ranks on the model's cores, as on a real node. Where ranks exceed cores they meet

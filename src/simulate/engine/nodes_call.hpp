@@ -16,6 +16,7 @@
 #include "collective/nodes/scan.hpp"
 #include "collective/nodes/scan_any_order.hpp"
 #include "collective/nodes/scatter.hpp"
+#include "plan/rules.hpp"
 #include "simulate/engine/call.hpp"
 #include "simulate/engine/peers.hpp"
 

@@ -44,7 +44,8 @@ TEST(Replay, TakesAsLongAsTheRanksThemselves) {
     for (const Algorithm algorithm : {Algorithm::recursive_doubling, Algorithm::gather_all,
                                       Algorithm::rabenseifner, Algorithm::ring, Algorithm::tree})
       check(call_over_nodes(Collective::allreduce, algorithm, bytes), {6, 3});
-    check(call_over_nodes(Collective::scan, Algorithm::chain, bytes), {6, 3});
+    for (const Algorithm algorithm : {Algorithm::chain, Algorithm::gather_all, Algorithm::transpose})
+      check(call_over_nodes(Collective::scan, algorithm, bytes), {6, 3});
     check(call_over_nodes(Collective::reduce_scatter, Algorithm::transpose, bytes), {6, 3});
     for (const NodeStageKind stage : {NodeStageKind::messages, NodeStageKind::none}) {
       check(call_over_nodes(Collective::allreduce, Algorithm::recursive_doubling, bytes, stage), {6, 3});
