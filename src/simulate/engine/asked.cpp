@@ -11,11 +11,24 @@ using Json = nlohmann::json;
 
 namespace {
 
+/// `bytes` as rules mean it (docs/rules.md).
+std::size_t bytes_of_rules(const Call& call, const Shape& shape) {
+  switch (call.collective) {
+    case Collective::alltoall:
+      return call.bytes * static_cast<std::size_t>(shape.ranks());
+    case Collective::alltoallv:
+    case Collective::gatherv:
+    case Collective::scatterv:
+      return 0;
+    default:
+      return call.bytes;
+  }
+}
+
 plan::Query query_of(const Call& call, const Shape& shape, const NodeModel& node) {
   plan::Query query;
   query.collective = call.collective;
-  const bool to_each = call.collective == Collective::alltoall;
-  query.bytes = to_each ? call.bytes * static_cast<std::size_t>(shape.ranks()) : call.bytes;
+  query.bytes = bytes_of_rules(call, shape);
   query.nodes = shape.nodes;
   query.ranks_per_node = shape.ranks_per_node;
   query.ranks = shape.ranks();

@@ -175,6 +175,12 @@ void over_nodes(SimulatedMachine& m, const Call& call, const Shape& shape, const
 
 }  // namespace
 
+collective::nodes::BlocksOfSome listed_blocks(std::size_t bytes, int ranks) {
+  collective::nodes::BlocksOfSome blocks;
+  for (int rank = 0; rank < ranks; ++rank) blocks.add(bytes, bytes * static_cast<std::size_t>(rank));
+  return blocks;
+}
+
 std::vector<std::size_t> block_edges(std::size_t bytes, int ranks) {
   std::vector<std::size_t> edges;
   for (int rank = 0; rank <= ranks; ++rank)
@@ -182,10 +188,36 @@ std::vector<std::size_t> block_edges(std::size_t bytes, int ranks) {
   return edges;
 }
 
+namespace {
+
+/// Whether `bytes` are those of one rank's block.
+bool moves_blocks(Collective collective) {
+  switch (collective) {
+    case Collective::allgather:
+    case Collective::allgatherv:
+    case Collective::alltoall:
+    case Collective::alltoallv:
+    case Collective::gather:
+    case Collective::gatherv:
+    case Collective::scatter:
+    case Collective::scatterv:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// Whether ranks read in slots how long the others' blocks are.
+bool asks_for_lengths(Collective collective) {
+  return collective == Collective::alltoallv || collective == Collective::gatherv ||
+         collective == Collective::scatterv;
+}
+
+}  // namespace
+
 BufferSizes buffer_sizes(const Call& call, const Shape& shape) {
-  const bool blocks = call.collective == Collective::allgather || call.collective == Collective::alltoall ||
-                      call.collective == Collective::gather || call.collective == Collective::scatter;
-  const std::size_t own = call.bytes + 8, all = blocks ? own * static_cast<std::size_t>(shape.ranks()) : own;
+  const std::size_t own = call.bytes + 8;
+  const std::size_t all = moves_blocks(call.collective) ? own * static_cast<std::size_t>(shape.ranks()) : own;
   if (!call.spans(shape)) return {all, all, 8};
   // Of a reduce over nodes, the partial results of each lane.
   const std::size_t results =
@@ -212,9 +244,10 @@ std::optional<int> only_leader(const Call& call, const Shape& shape) {
 }
 
 // At a central counter the last to come does what others wait for. How long the blocks of gatherv and its kin
-// are stands in slots, which nobody writes when they are recorded.
+// are stands in slots, which nobody writes when they are recorded; node stages of shared memory use them.
 bool can_be_recorded(const Call& call, const Shape& shape) {
   const bool is_central = call.node.algorithm == Algorithm::central;
+  if (asks_for_lengths(call.collective)) return false;
   if (!call.spans(shape)) return !is_central;
   switch (call.collective) {
     case Collective::barrier:
@@ -226,6 +259,7 @@ bool can_be_recorded(const Call& call, const Shape& shape) {
     case Collective::scan:
     case Collective::exscan:
     case Collective::reduce_scatter:
+    case Collective::reduce_scatter_block:
       return !is_central || call.stage != NodeStageKind::shared;
     default:
       return call.stage != NodeStageKind::shared;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/collective.hpp"
-#include "collective/nodes/core.hpp"
+#include "collective/nodes/node_order.hpp"
 #include "plan/plan.hpp"
 #include "simulate/engine/engine.hpp"
 #include "simulate/engine/platform.hpp"
@@ -51,6 +51,9 @@ bool can_be_recorded(const Call& call, const Shape& shape);
 
 /// The local number of the one rank of each node that speaks to other nodes; nothing where several do.
 std::optional<int> only_leader(const Call& call, const Shape& shape);
+
+/// One block for each rank, as those collectives take them whose blocks may be of any length.
+collective::nodes::BlocksOfSome listed_blocks(std::size_t bytes, int ranks);
 
 /// Where the blocks of ranks begin in a reduce_scatter of so many bytes, and where the last ends.
 std::vector<std::size_t> block_edges(std::size_t bytes, int ranks);

@@ -10,6 +10,7 @@
 #include "collective/allreduce_exchange.hpp"
 #include "collective/allreduce_sliced.hpp"
 #include "collective/alltoall.hpp"
+#include "collective/alltoallv.hpp"
 #include "collective/barrier.hpp"
 #include "collective/bcast.hpp"
 #include "collective/gather.hpp"
@@ -18,6 +19,7 @@
 #include "collective/scan.hpp"
 #include "collective/scan_sliced.hpp"
 #include "collective/scatter.hpp"
+#include "collective/scatterv.hpp"
 #include "simulate/engine/call.hpp"
 
 namespace espalier::simulate {
@@ -52,13 +54,26 @@ void call_on_one_node(M& m, const Call& call, const NodePlaces& places, const Bu
       if (plan.algorithm == Algorithm::sliced) return collective::allreduce_sliced(m, r, plan);
       return collective::allreduce_tree(m, places.up, places.down, r, plan);
     case Collective::allgather:
+    case Collective::allgatherv:
       return collective::allgather(m, b.send, b.receive, collective::EqualBlocks{call.bytes}, plan);
     case Collective::alltoall:
       return collective::alltoall(m, b.send, b.receive, call.bytes, plan);
+    case Collective::alltoallv: {
+      const auto blocks = listed_blocks(call.bytes, m.size());
+      return collective::alltoallv(m, b.send, blocks.view(), b.receive, blocks.view(), plan);
+    }
     case Collective::gather:
       return collective::gather(m, root, b.send, b.receive, call.bytes, plan);
+    case Collective::gatherv:
+      if (m.rank() != root) return collective::send_gatherv(m, root, b.send, call.bytes, plan);
+      return collective::receive_gatherv(m, b.send, b.receive, listed_blocks(call.bytes, m.size()).view(),
+                                         plan);
     case Collective::scatter:
       return collective::scatter(m, root, b.send, b.receive, call.bytes, plan);
+    case Collective::scatterv:
+      if (m.rank() != root) return collective::receive_scatterv(m, root, b.receive, call.bytes, plan);
+      return collective::send_scatterv(m, b.send, b.receive, listed_blocks(call.bytes, m.size()).view(),
+                                       plan);
     case Collective::scan:
     case Collective::exscan: {
       const auto prefix =
@@ -66,7 +81,8 @@ void call_on_one_node(M& m, const Call& call, const NodePlaces& places, const Bu
       if (plan.algorithm == Algorithm::sliced) return collective::scan_sliced(m, r, prefix, plan);
       return collective::scan(m, r, prefix, plan);
     }
-    case Collective::reduce_scatter: {
+    case Collective::reduce_scatter:
+    case Collective::reduce_scatter_block: {
       const auto edges = block_edges(call.bytes, m.size());
       return collective::reduce_scatter(m, r, collective::PackedBlocks{edges}, plan);
     }

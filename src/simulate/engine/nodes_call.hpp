@@ -65,14 +65,22 @@ class NodesCall {
       case Collective::exscan:
         return scan(collective::Prefix::exclusive);
       case Collective::allgather:
+      case Collective::allgatherv:
         return allgather();
       case Collective::gather:
-        return gather();
+        return gather(EqualBlocks{call_.bytes}, true);
+      case Collective::gatherv:
+        return gather(listed_blocks(call_.bytes, shape_.ranks()).view(), false);
       case Collective::scatter:
-        return scatter();
+        return scatter(EqualBlocks{call_.bytes}, true);
+      case Collective::scatterv:
+        return scatter(listed_blocks(call_.bytes, shape_.ranks()).view(), false);
       case Collective::alltoall:
-        return alltoall();
+        return alltoall(EqualBlocks{call_.bytes}, true);
+      case Collective::alltoallv:
+        return alltoall(listed_blocks(call_.bytes, shape_.ranks()).view(), false);
       case Collective::reduce_scatter:
+      case Collective::reduce_scatter_block:
         return reduce_scatter();
       default:
         throw Error(formatted("simulation has no {} over nodes", to_string(call_.collective)));
@@ -136,21 +144,22 @@ class NodesCall {
                                             call_.network);
   }
 
-  collective::nodes::RootedBlocks rooted_blocks() const {
-    return {rank_, call_.root, placement_, call_.network.segment, true};
+  /// `equal`: all ranks know that blocks have one length; else they are asked.
+  collective::nodes::RootedBlocks rooted_blocks(bool equal) const {
+    return {rank_, call_.root, placement_, call_.network.segment, equal};
   }
-  void gather() {
-    const EqualBlocks blocks{call_.bytes};
-    const auto call = rooted_blocks();
+  template <class B>
+  void gather(const B& blocks, bool equal) {
+    const auto call = rooted_blocks(equal);
     if (rank_ != call_.root)
       return collective::nodes::gather_from_here(stage_, everybody(), call, b_.send, call_.bytes,
                                                  [this](std::size_t bytes) { return room_.of(bytes); });
     collective::nodes::gather_at_root(stage_, everybody(), call, b_.send, b_.receive, blocks,
                                       room_.of(collective::nodes::all_short_blocks(call, blocks)));
   }
-  void scatter() {
-    const EqualBlocks blocks{call_.bytes};
-    const auto call = rooted_blocks();
+  template <class B>
+  void scatter(const B& blocks, bool equal) {
+    const auto call = rooted_blocks(equal);
     if (rank_ != call_.root)
       return collective::nodes::scatter_to_here(stage_, everybody(), call, b_.receive, call_.bytes,
                                                 [this](std::size_t bytes) { return room_.of(bytes); });
@@ -158,13 +167,12 @@ class NodesCall {
                                        room_.of(collective::nodes::all_short_blocks(call, blocks)));
   }
 
-  void alltoall() {
-    const EqualBlocks blocks{call_.bytes};
+  template <class B>
+  void alltoall(const B& blocks, bool equal) {
     const auto room = [this](std::size_t, std::size_t bytes) { return room_.of(bytes); };
-    using Exchange =
-        collective::nodes::Alltoall<Stage, SimulatedPeers, EqualBlocks, EqualBlocks, decltype(room)>;
+    using Exchange = collective::nodes::Alltoall<Stage, SimulatedPeers, B, B, decltype(room)>;
     Exchange(stage_, everybody(),
-             {rank_, placement_, call_.network.segment, true, b_.send, blocks, b_.receive, blocks}, room)
+             {rank_, placement_, call_.network.segment, equal, b_.send, blocks, b_.receive, blocks}, room)
         .run();
   }
 

@@ -66,27 +66,32 @@ inline Words wanted(const Call& call, int ranks, int rank) {
     case Collective::exscan:
       return rank > 0 ? sum_of(0, rank - 1, count) : all;
     case Collective::gather:
+    case Collective::gatherv:
       if (rank != call.root) return all;
       [[fallthrough]];
     case Collective::allgather:
+    case Collective::allgatherv:
       for (int peer = 0; peer < ranks; ++peer) {
         const Words theirs = vector_of(peer, count);
         all.insert(all.end(), theirs.begin(), theirs.end());
       }
       return all;
-    case Collective::scatter: {
+    case Collective::scatter:
+    case Collective::scatterv: {
       const Words root = vector_of(call.root, count * static_cast<std::size_t>(ranks));
       const auto begin = root.begin() + static_cast<std::ptrdiff_t>(count) * rank;
       return Words(begin, begin + static_cast<std::ptrdiff_t>(count));
     }
     case Collective::alltoall:
+    case Collective::alltoallv:
       for (int peer = 0; peer < ranks; ++peer) {
         const Words theirs = vector_of(peer, count * static_cast<std::size_t>(ranks));
         const auto begin = theirs.begin() + static_cast<std::ptrdiff_t>(count) * rank;
         all.insert(all.end(), begin, begin + static_cast<std::ptrdiff_t>(count));
       }
       return all;
-    case Collective::reduce_scatter: {
+    case Collective::reduce_scatter:
+    case Collective::reduce_scatter_block: {
       const auto edges = simulate::block_edges(call.bytes, ranks);
       const auto at = [&](int i) {
         return static_cast<std::ptrdiff_t>(edges[static_cast<std::size_t>(i)] / 8);

@@ -40,6 +40,12 @@ const std::vector<Case> on_a_node = {
     {Collective::exscan, Algorithm::exchange},
     {Collective::reduce_scatter, Algorithm::exchange},
     {Collective::reduce_scatter, Algorithm::central},
+    {Collective::reduce_scatter_block, Algorithm::exchange},
+    {Collective::allgatherv, Algorithm::exchange},
+    {Collective::alltoallv, Algorithm::exchange},
+    {Collective::alltoallv, Algorithm::central},
+    {Collective::gatherv, Algorithm::direct},
+    {Collective::scatterv, Algorithm::direct},
 };
 
 // Every rank works out what every rank should have: with many of them short vectors must do.
@@ -87,11 +93,17 @@ const std::vector<Case> over_nodes = {
     {Collective::alltoall, Algorithm::direct},
     {Collective::reduce_scatter, Algorithm::allreduce},
     {Collective::reduce_scatter, Algorithm::transpose},
+    {Collective::reduce_scatter_block, Algorithm::transpose},
+    {Collective::allgatherv, Algorithm::ring},
+    {Collective::gatherv, Algorithm::direct},
+    {Collective::scatterv, Algorithm::direct},
+    {Collective::alltoallv, Algorithm::direct},
 };
 
 bool is_rooted(Collective collective) {
   return collective == Collective::bcast || collective == Collective::reduce ||
-         collective == Collective::gather || collective == Collective::scatter;
+         collective == Collective::gather || collective == Collective::gatherv ||
+         collective == Collective::scatter || collective == Collective::scatterv;
 }
 
 class OverNodes : public ::testing::TestWithParam<std::pair<int, int>> {};

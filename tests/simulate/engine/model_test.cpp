@@ -22,11 +22,11 @@ const std::string levels =
                   {"name": "machine", "cores": 16, "line_ns": 120, "copy_ns_per_byte": 0.2}])";
 
 TEST(Model, TakesMessagesFromTheCostModelAndTheRestFromItsPart) {
-  const Model model = parse_model(
-      file_with("{" + levels +
-                R"(, "cards": 2, "switches": [{"nodes": 20, "latency_ns": 300}], "wake_ns": 7,
+  const Model model =
+      parse_model(file_with("{" + levels +
+                            R"(, "cards": 2, "switches": [{"nodes": 20, "latency_ns": 300}], "wake_ns": 7,
                    "aggregation": {"radix": 16, "hop_ns": 400}, "noise": {"rate_hz": 10, "duration_ns": 20}})"),
-      "file.json");
+                  "file.json");
   EXPECT_EQ(model.network.wire.latency, 1000);
   EXPECT_EQ(model.network.link_ns_per_byte, 0.5);
   EXPECT_EQ(model.node.reduce_ns_per_byte, 0.2);
@@ -56,7 +56,8 @@ TEST(Model, ErrorsSayWhere) {
   expect_error("{" + levels + R"(, "wake_ns": -1})", "from 0 on");
   expect_error("{" + levels + R"(, "cards": 1.5})", "whole number");
   expect_error("{" + levels + R"(, "aggregation": {"radix": 4, "hops": 1}})", "simulate.aggregation");
-  expect_error(R"({"levels": [{"name": "l3", "cores": 4}, {"name": "machine", "cores": 2}]})", "from the innermost");
+  expect_error(R"({"levels": [{"name": "l3", "cores": 4}, {"name": "machine", "cores": 2}]})",
+               "from the innermost");
 }
 
 TEST(Model, ThoseThatComeWithEspalierCanBeRead) {

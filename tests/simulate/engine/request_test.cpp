@@ -62,7 +62,6 @@ TEST(Request, NoiseCostsTime) {
 TEST(Request, MistakesAreAnswered) {
   EXPECT_TRUE(ask({{"collective", "alldance"}}).contains("error"));
   EXPECT_TRUE(ask({{"collective", "allreduce"}, {"nodes", {0}}}).contains("error"));
-  EXPECT_TRUE(ask({{"collective", "gatherv"}, {"nodes", {4}}}).contains("error"));
   EXPECT_TRUE(ask({{"collective", "bcast"}, {"nodes", {4}}, {"root", 4}}).contains("error"));
   EXPECT_TRUE(ask({{"collective", "bcast"}, {"nodes", {4}}, {"variants", {{{"stage", "letters"}}}}})
                   .contains("error"));
