@@ -17,7 +17,9 @@ guest_libraries() {
   touch "$folder/status"
   options=(-qq -o "APT::Architecture=$name" -o "APT::Architectures=$name" -o "Dir::State=$folder/state"
     -o "Dir::State::status=$folder/status" -o "Dir::Cache=$folder/cache" -o APT::Sandbox::User=root)
-  (cd "$folder/packages" && apt-get "${options[@]}" update && apt-get "${options[@]}" download libhwloc15 libudev1) ||
+  # A list that cannot be fetched need not be the one that these are in.
+  apt-get "${options[@]}" update || true
+  (cd "$folder/packages" && apt-get "${options[@]}" download libhwloc15 libudev1) ||
     { echo "cannot fetch libhwloc15 for $name: check the network and apt's sources" >&2; return 1; }
   for package in "$folder"/packages/*.deb; do dpkg -x "$package" "$folder/root"; done
   touch "$folder/complete"
