@@ -82,7 +82,7 @@ TEST_P(Leaves, allreduces_of_every_operator_and_type_of_the_caps) {
         ++checked;
       }
   });
-  EXPECT_GE(checked, 5 * 80);
+  EXPECT_GE(checked, 5 * 78);  // more where the compiler has half floats
 }
 
 TEST_P(Leaves, messages_longer_than_an_operation_and_in_place) {
