@@ -154,7 +154,10 @@ void Recording::number_flags() {
 // do the same on all nodes but the first, to which nothing comes in a scan.
 Recording record(const Call& call, const Shape& shape, const NodeModel& node, int calls) {
   if (!can_be_recorded(call, shape))
-    throw Error("a call in which the last to arrive does the work cannot be recorded: simulate fewer ranks");
+    throw Error(
+        "a call in which the last to arrive does the work, or ranks tell each other how long their blocks "
+        "are, "
+        "cannot be recorded: run it with data (simulate/engine/live.hpp)");
   Recording recording(shape);
   Recorders recorders(call, shape, node, calls);
   const std::optional<int> leader = only_leader(call, shape);
