@@ -76,8 +76,15 @@ def environment(host: Host, ranks: int, default: bool = False, usable: Optional[
     return settings
 
 
+def mpirun(name: str, folder: Path) -> str:
+    """The launcher in the folder of "mpich", "openmpi" or "impi". Intel's `mpirun` is a script that takes `mpiexec.hydra`
+    from PATH: another MPI's, if that is installed, which does not place the ranks as asked, and on some machines tells them
+    a placement that Intel's library cannot start with."""
+    return str(folder / "bin" / ("mpiexec.hydra" if name == "impi" else "mpirun"))
+
+
 def launcher(host: Host, ranks: int, usable: Optional[int] = None) -> list[str]:
-    command = [str(host.folder / "bin" / "mpirun"), "-n", str(ranks)]
+    command = [mpirun(host.name, host.folder), "-n", str(ranks)]
     if host.name == "openmpi":
         command += ["--bind-to", "none"]
         # It also turns on yielding, so only where it is needed.

@@ -31,6 +31,13 @@ def points(**changes):
     return [job for job in bench_jobs.plan(settings(**changes)) if job.kind == "points"]
 
 
+def test_every_host_starts_by_its_own_launcher():
+    """Intel's `mpirun` would start another MPI's that is on PATH before its own."""
+    started = [bench_hosts.launcher(host, 2)[0] for host in bench_hosts.HOSTS.values()]
+    assert [path.removeprefix(str(bench_hosts.HOSTS["mpich"].folder.parent)) for path in started] == [
+        "/mpich/bin/mpirun", "/openmpi/bin/mpirun", "/impi/bin/mpiexec.hydra"]
+
+
 def test_hosts_take_turns_and_defaults_run_once():
     jobs = points()
     assert [job.host.name for job in jobs[:3]] == ["mpich", "openmpi", "impi"]

@@ -1,11 +1,11 @@
 """One MPI job on the emulated cluster."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import hosts
 from emulated_cluster import Cluster, Layout
-from emulated_cluster.hosts import KIND, crowded_settings, mpirun
+from emulated_cluster.hosts import KIND, crowded_settings
 from emulated_cluster.launchers import options
 
 SOURCES = Path(__file__).resolve().parent / "src"
@@ -34,15 +34,14 @@ class Job:
         """hosts.launch, its ranks placed as the layout says. The ranks yield: all nodes share the cores."""
         settings = {} if self.layout.ranks <= hosts.CORES else crowded_settings(self.host.name)
         settings.update(FAULTS.get(self.host.name, {}) if len(set(self.layout.per_node)) > 1 else {})
-        host = replace(self.host, mpirun=mpirun(self.host.name, self.host.venv))
         return hosts.launch(
-            host,
+            self.host,
             self.layout.ranks,
-            build(host, name),
+            build(self.host, name),
             *arguments,
             env={**settings, **(env or {})},
             wrap=self.cluster.words(),
-            placement=options(KIND[host.name], self.cluster, self.layout),
+            placement=options(KIND[self.host.name], self.cluster, self.layout),
             timeout=timeout,
             **more,
         )

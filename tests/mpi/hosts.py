@@ -15,6 +15,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.append(str(HERE.parent))
 import stacks  # noqa: E402
 from launcher import LAUNCHER_FAILED  # noqa: E402
+from espalier.bench_hosts import mpirun  # noqa: E402
 
 REPOSITORY = HERE.parent.parent
 SOURCES = HERE / "src"
@@ -56,7 +57,7 @@ class Host:
 def _of_venv(name, build, kind, library="mpi"):
     venv = VENVS / name.removesuffix("-abi")
     return Host(name, build, venv, [f"-I{venv}/include"], [f"-L{venv}/lib", f"-l{library}"],
-                mpirun=str(venv / "bin" / "mpirun"), kind=kind)
+                mpirun=mpirun(venv.name, venv), kind=kind)
 
 
 def _of_debian(name, build, kind):

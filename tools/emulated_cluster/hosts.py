@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Optional
 
 from espalier import bench_process
-from espalier.bench_hosts import HOSTS, Host, environment, preload
+from espalier.bench_hosts import HOSTS, Host, environment, mpirun, preload
 
 from emulated_cluster import launchers
 from emulated_cluster.cluster import Cluster
@@ -30,12 +30,6 @@ def crowded_settings(name: str) -> dict[str, str]:
 
 # The same for Espalier.
 _CROWDED_ESPALIER = {"ESPALIER_WAIT": "yield"}
-
-
-def mpirun(name: str, folder: Path) -> str:
-    """The launcher in the host's folder. Intel's `mpirun` is a script that takes `mpiexec.hydra` from PATH: another
-    MPI's, if that is installed, which starts the ranks too, but does not place them as asked."""
-    return str(folder / "bin" / ("mpiexec.hydra" if name == "impi" else "mpirun"))
 
 
 def surroundings(host: Host) -> dict[str, str]:
@@ -63,4 +57,4 @@ def command(
     return cluster.words() + words + bench_process.wrapped(settings, espalier, program)
 
 
-__all__ = ["HOSTS", "KIND", "command", "crowded_settings", "mpirun", "preload", "surroundings"]
+__all__ = ["HOSTS", "KIND", "command", "crowded_settings", "preload", "surroundings"]
