@@ -27,12 +27,12 @@ void RmaWindow::put(int rank, std::size_t offset, const void* source, std::size_
   notifications_.flush_local(rank);
 }
 
-// Numbers that no other rank gives, and that this one does not give twice in a row on one id.
+// Numbers above 0 that no other rank gives, and that this one does not give twice in a row on one id.
 std::uint64_t RmaWindow::note_for(int rank, int id, std::uint32_t value) {
   const std::uint32_t numbers = UINT32_MAX / static_cast<std::uint32_t>(size_);
   const auto next = [&] {
     puts_ = puts_ % numbers + 1;
-    return (puts_ - 1) * static_cast<std::uint32_t>(size_) + static_cast<std::uint32_t>(rank_);
+    return (puts_ - 1) * static_cast<std::uint32_t>(size_) + static_cast<std::uint32_t>(rank_) + 1;
   };
   const std::uint64_t key =
       static_cast<std::uint64_t>(rank) * static_cast<std::uint64_t>(ids_) + static_cast<std::uint64_t>(id);

@@ -16,7 +16,8 @@ class BasicNotifications {
   using Landings = BasicLandings<Platform>;
   static_assert(Value::is_always_lock_free, "notifications are shared between processes");
 
-  /// `landings`: what one-sided calls leave; none where there are no such calls.
+  /// `landings`: where a host's one-sided calls leave notifications; then all are there, and none in
+  /// `values`.
   BasicNotifications(Value* values, int ids, Landings landings = {})
       : values_(values), ids_(ids), landings_(landings) {}
 
@@ -25,27 +26,30 @@ class BasicNotifications {
 
   /// Release: pairs with the acquires below. What the setter wrote before, or has seen written, is visible to
   /// whoever sees the value.
-  void set(int id, std::uint32_t value) const { values_[id].store(value, std::memory_order_release); }
+  void set(int id, std::uint32_t value) const {
+    if (landings_)
+      landings_.set(id, value);
+    else
+      values_[id].store(value, std::memory_order_release);
+  }
 
   std::uint32_t test(int id) const {
-    const std::uint32_t value = values_[id].load(std::memory_order_acquire);
-    return value == 0 && landings_ ? landings_.test(id) : value;
+    return landings_ ? landings_.test(id) : values_[id].load(std::memory_order_acquire);
   }
 
   /// Acquire, as test(); release, so that whoever sees the zero sees what this rank did before.
   std::uint32_t reset(int id) const {
-    const std::uint32_t value = values_[id].exchange(0, std::memory_order_acq_rel);
-    return value == 0 && landings_ ? landings_.reset(id) : value;
+    return landings_ ? landings_.reset(id) : values_[id].exchange(0, std::memory_order_acq_rel);
   }
 
   /// The lowest of these ids whose value is not zero, -1 if there is none.
   int find(int first, int count) const {
     for (int id = first; id < first + count; ++id)
-      // A relaxed look at each, since nearly all are in vain; the acquire follows where there is something.
-      if (values_[id].load(std::memory_order_relaxed) != 0) {
+      if (landings_) {
+        if (landings_.test(id) != 0) return id;
+      } else if (values_[id].load(std::memory_order_relaxed) != 0) {
+        // A relaxed look at each, since nearly all are in vain; the acquire follows where there is something.
         Platform::fence(std::memory_order_acquire);
-        return id;
-      } else if (landings_ && landings_.test(id) != 0) {
         return id;
       }
     return -1;

@@ -34,10 +34,10 @@ inline const std::vector<Survivor> survivors = {
      "RG's plain form, in which the root leaves last, is kept to be measured: where it does not wait, "
      "reserve() "
      "does, at the slot's next use."},
-    {"window/landings.hpp reset compare_exchange: release only",
-     "What was put comes with the acquire load of what has arrived, just before; what others took before is "
-     "of no "
-     "use to who takes this."},
+    {"window/landings.hpp replace compare_exchange: release only",
+     "What stands was read by the acquire loads just before, and the exchange succeeds only where that has "
+     "not "
+     "changed."},
     {"nodes/allgather_window.hpp run drive: removed",
      "The blocks of the scenarios ride in their requests, which are copies; the flush is for longer ones, "
      "which are "
