@@ -24,19 +24,19 @@ class Job:
     host: Host
     layout: Layout
     served: bool = False  # who serves which call, instead of times
+    collectives: tuple[str, ...] = ()
     shape: str = ""  # of an allgatherv
-    network: str = ""  # what it is told to take: algorithm[:leaders]
+    network: str = ""  # what they are told to take: algorithm[:leaders]
 
     @property
     def title(self) -> str:
-        shape = f", allgatherv {self.shape} {self.network}".rstrip() if self.shape else ""
-        return f"{self.host.title}, {self.layout}{shape}" + (", who serves what" if self.served else "")
-
+        special = [f"allgatherv {self.shape}" if self.shape else "", self.network, "who serves what" if self.served else ""]
+        return ", ".join([self.host.title, str(self.layout), *filter(None, special)])
 
     @property
     def environment(self) -> dict[str, str]:
         algorithm, _, leaders = self.network.partition(":")
-        found = {"ESPALIER_NETWORK_ALLGATHERV": algorithm} if algorithm else {}
+        found = {f"ESPALIER_NETWORK_{name.upper()}": algorithm for name in self.collectives} if algorithm else {}
         return found | ({"ESPALIER_LEADERS": leaders} if leaders else {})
 
 
@@ -45,10 +45,11 @@ def plan(settings: Settings) -> dict[Layout, list[Job]]:
     found = {}
     for layout in dict.fromkeys((*settings.layouts, *settings.root_layouts)):
         hosts = [host for host in settings.hosts if not launchers.refusal(on_cluster.KIND[host.name], layout)]
-        served = [] if settings.host_only else [Job(host, layout, served=True) for host in hosts]
+        collectives = settings.collectives_of(layout)
+        served = [] if settings.host_only else [Job(host, layout, True, collectives) for host in hosts]
         shapes = settings.shapes or ("",)
         told = [(shape, host, network) for shape in shapes for host in hosts for network in settings.networks or ("",)]
-        found[layout] = served + [Job(host, layout, shape=shape, network=network) for shape, host, network in told]
+        found[layout] = served + [Job(host, layout, False, collectives, shape, network) for shape, host, network in told]
     return found
 
 
@@ -82,7 +83,7 @@ def _arguments(job: Job, settings: Settings, folder: Path) -> list[str]:
         "--sizes",
         ",".join(map(str, _sizes(job, settings))),
         "--collectives",
-        ",".join(settings.collectives_of(job.layout)),
+        ",".join(job.collectives),
     ]
     words += ["--host-only"] if settings.host_only else []
     return words + (["--calls-only"] if job.served else ["--messages"])
@@ -122,7 +123,7 @@ def run(
     trouble = _trouble(found, outcome, job, settings.host_only)
     if trouble:
         return None, {**outcome.failure(), "why": trouble, "host": job.host.name, "layout": str(job.layout)}
-    served = bench_served.read(statistics, settings.collectives_of(job.layout)) if job.served else {}
+    served = bench_served.read(statistics, job.collectives) if job.served else {}
     return _entry(job, found, outcome, served), None
 
 

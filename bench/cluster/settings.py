@@ -37,7 +37,7 @@ class Settings:
     host_only: bool
     shapes: tuple[str, ...] = ()  # of an allgatherv, on all layouts; instead of `collectives` and `sizes`
     totals: tuple[int, ...] = ()  # bytes of all ranks together
-    networks: tuple[str, ...] = ()  # algorithms between nodes that an allgatherv is told to take, one after the other
+    networks: tuple[str, ...] = ()  # algorithms between nodes that all are told to take, one after the other
 
     def collectives_of(self, layout: Layout) -> tuple[str, ...]:
         if self.shapes:
@@ -103,7 +103,7 @@ def parser() -> argparse.ArgumentParser:
         "--networks",
         default="",
         metavar="NAME[:LEADERS],...",
-        help="with --shapes: algorithms between nodes, one after the other (ring,notified-ring,notified-ring:all) instead of the rules'",
+        help="algorithms between nodes, one after the other (ring,notified-ring,notified-ring:all) instead of the rules'",
     )
     add("--host-only", action="store_true", help="the hosts alone, without Espalier")
     add("--json", type=Path, help="where to write the result (default build/bench/cluster.json)")
@@ -140,7 +140,7 @@ def of_arguments(options: argparse.Namespace) -> Settings:
         seconds=options.seconds,
         host_only=options.host_only,
         shapes=shapes,
-        networks=tuple(word for word in options.networks.split(",") if word) if shapes else (),
+        networks=tuple(word for word in options.networks.split(",") if word),
         totals=tuple(parse_bytes(word) for word in options.totals.split(",")) if shapes else (),
     )
 

@@ -113,7 +113,10 @@ def test_algorithms_in_turns():
     ]
     assert here[0].environment == {"ESPALIER_NETWORK_ALLGATHERV": "ring"}
     assert here[1].environment == {"ESPALIER_NETWORK_ALLGATHERV": "notified-ring", "ESPALIER_LEADERS": "all"}
-    assert "allgatherv one notified-ring:all" in here[1].title
+    assert "allgatherv one, notified-ring:all" in here[1].title
+    found = parsed("--hosts", "mpich", "--layouts", "4x2", "--root-layouts", "", "--collectives", "allreduce", "--networks", "ring,tree:2")
+    assert [job.environment for job in jobs.plan(found)[parse_layout("4x2")] if not job.served] == [
+        {"ESPALIER_NETWORK_ALLREDUCE": "ring"}, {"ESPALIER_NETWORK_ALLREDUCE": "tree", "ESPALIER_LEADERS": "2"}]
 
 
 def a_document():
