@@ -10,7 +10,7 @@ from espalier.problem import Problem
 
 # What a rule may want that a job may not have, by who did it.
 WANTED = {"sharp": "aggregation nodes", "notified-ring": "a notified ring"}
-_AROUND = ("allgather", "allgatherv")
+_BY_COLLECTIVE = {"allgather": ["notified-ring"], "allgatherv": ["notified-ring"], "allreduce": ["sharp", "notified-ring"]}
 
 
 def passed_over(report: dict[str, Any], collective: str) -> Iterator[tuple[str, int, str]]:
@@ -36,7 +36,7 @@ def print_passed_over(file: Path, collective: str) -> None:
         raise Problem(f"{file}: a part of the statistics is missing or of the wrong kind ({error})") from error
     print(f"in {file}")
     facts = []
-    wanted = WANTED["notified-ring" if collective in _AROUND else "sharp"]
+    wanted = " or ".join(WANTED[algorithm] for algorithm in _BY_COLLECTIVE.get(collective, ["sharp"]))
     for algorithm, calls, why in found:
         done = f"{calls} calls by {algorithm}"
         facts.append((collective, f"{done}: no use of {wanted}: {why}" if why else done))

@@ -81,6 +81,7 @@ Cost network_cost(Collective collective, const NetworkPlan& plan, const Wire& wi
       return collective == Collective::reduce ? reduce_rabenseifner(wire, nodes, bytes)
                                               : allreduce_rabenseifner(wire, nodes, bytes);
     case Algorithm::ring:
+    case Algorithm::notified_ring:
       return ring(wire, nodes, bytes);
     case Algorithm::recursive_doubling:
       return is_scan ? scan_doubling(wire, nodes, bytes) : recursive_doubling(wire, nodes, bytes);

@@ -296,8 +296,9 @@ std::vector<Algorithm> network_algorithms_of(Collective collective) {
     case Collective::reduce:
       return {Algorithm::host, Algorithm::tree, Algorithm::rabenseifner, Algorithm::sharp};
     case Collective::allreduce:
-      return {Algorithm::host, Algorithm::tree,       Algorithm::recursive_doubling, Algorithm::rabenseifner,
-              Algorithm::ring, Algorithm::gather_all, Algorithm::dissemination,      Algorithm::sharp};
+      return {Algorithm::host,          Algorithm::tree,       Algorithm::recursive_doubling,
+              Algorithm::rabenseifner,  Algorithm::ring,       Algorithm::notified_ring,
+              Algorithm::dissemination, Algorithm::gather_all, Algorithm::sharp};
     case Collective::scan:
     case Collective::exscan:
       return {Algorithm::host, Algorithm::recursive_doubling, Algorithm::chain, Algorithm::gather_all,

@@ -121,6 +121,11 @@ class Spanning {
   /// Whether there is a window for a notified ring that moves so much at once; agreed likewise. If not,
   /// no_ring_ says why.
   bool have_ring(std::size_t total);
+  /// Who serves where the plan wants `wanted`, in a call that puts so much at once into a window if it goes
+  /// through one.
+  plan::Algorithm or_ring_of_messages(plan::Algorithm wanted, std::size_t at_once);
+  template <class Body>
+  auto through_ring(Body body);
   bool grow_ring(std::size_t bytes, int ids);
   std::byte* ring_memory(std::size_t bytes);
   void leave_ring();
@@ -132,7 +137,6 @@ class Spanning {
   const std::byte* allgather_everywhere(const collective::nodes::Allgather<B>& call, Collective collective,
                                         const plan::NetworkPlan& plan);
   void take_back();
-  plan::Algorithm allgather_algorithm(Collective collective, std::size_t mean, std::size_t at_once);
   /// The same through the window.
   template <class B>
   const std::byte* allgather_notified(const collective::nodes::Allgather<B>& call, Collective collective,
@@ -152,7 +156,12 @@ class Spanning {
   /// False where the slots of the largest node are too small for what its ranks tell each other in front of
   /// the data.
   bool slots_hold(std::size_t head_for_each_rank) const;
+  plan::Algorithm allreduce_algorithm(std::size_t bytes);
+  /// An allreduce by the algorithm that allreduce_algorithm() says.
+  void reduce_by(plan::Algorithm algorithm, const collective::Reduction& reduction,
+                 const plan::NetworkPlan& plan);
   void reduce_everywhere(const collective::Reduction& reduction, const plan::NetworkPlan& plan);
+  void reduce_notified(const collective::Reduction& reduction, const plan::NetworkPlan& plan);
   void reduce_whole_everywhere(const void* send, void* receive, std::size_t bytes,
                                const UserOperation& operation, const plan::NetworkPlan& plan);
   void reduce_whole(const void* send, void* receive, std::size_t bytes, const UserOperation& operation,
@@ -165,6 +174,9 @@ class Spanning {
                         const UserOperation& operation);
   void scan_by_nodes(collective::Prefix prefix, const void* send, void* receive, std::size_t bytes,
                      const UserOperation& operation, const plan::NetworkPlan& plan);
+
+  /// One half of a window may hold so much; what is longer goes in several passes.
+  static constexpr std::size_t most_through_a_window = std::size_t{8} << 20;
 
   int rank_;
   NodesShare nodes_;
@@ -182,7 +194,7 @@ class Spanning {
   Room vectors_, scratch_, whole_;
   bool is_lent_ = false;    // the last allgather's whole, to this node's ranks
   Room alone_;              // a window's memory where this rank is alone on its node
-  Window* ring_ = nullptr;  // kept by the process (KeptWindows)
+  Window* ring_ = nullptr;  // of notified rings; kept by the process (KeptWindows)
   collective::nodes::WindowUse ring_use_;
   std::string no_ring_;       // why the last call that wanted a notified ring got none
   std::string ring_refusal_;  // of the last window that failed

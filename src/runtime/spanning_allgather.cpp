@@ -1,10 +1,7 @@
 // Allgather and allgatherv over nodes. The window of the notified ring is in spanning_ring.cpp.
 #include <numeric>
 
-#include "base/format.hpp"
 #include "collective/nodes/allgather_shared.hpp"
-#include "runtime/kept_windows.hpp"
-#include "runtime/process.hpp"
 #include "runtime/spanning_serve.hpp"
 
 namespace espalier::runtime {
@@ -15,8 +12,6 @@ namespace {
 
 // What is longer goes in several passes, so that it needs no more memory besides.
 constexpr std::size_t most_at_once = std::size_t{32} << 20;
-// A window has room for two calls.
-constexpr std::size_t most_through_a_window = std::size_t{8} << 20;
 
 // For a few bytes of each rank, whatever the rules say.
 const NetworkPlan& exchange_plan() {
@@ -68,16 +63,13 @@ const std::byte* Spanning::allgather_notified(const collective::nodes::Allgather
     last = ring.run();
     return ring.whole();
   };
-  try {
+  return through_ring([&] {
     memory::Step alone = 0;
     if (!state_) return go(collective::nodes::NodeOfOne(), alone);
     const auto mean = call.order.total() / static_cast<std::size_t>(nodes_.placement.ranks());
     return go(collective::nodes::NodeRanks(state_->machine, state_->selector(collective, mean)),
               state_->ring.area.last);
-  } catch (...) {
-    Process::instance().kept_windows().abandon(*std::exchange(ring_, nullptr));
-    throw;
-  }
+  });
 }
 
 Bootstrap Spanning::own_bootstrap() {
@@ -91,16 +83,6 @@ Bootstrap Spanning::own_bootstrap() {
           }};
 }
 
-// A ring of messages goes where a window was wanted and cannot be had.
-plan::Algorithm Spanning::allgather_algorithm(Collective collective, std::size_t mean, std::size_t at_once) {
-  const plan::Algorithm wanted = selector_(collective, mean).algorithm;
-  if (wanted != plan::Algorithm::notified_ring || at_once == 0) return wanted;
-  if (at_once <= most_through_a_window && have_ring(at_once)) return wanted;
-  if (at_once > most_through_a_window)
-    no_ring_ = formatted("{} at once are more than goes through a window", print_bytes(at_once));
-  return plan::Algorithm::ring;
-}
-
 template <class B>
 bool Spanning::allgather_blocks(Collective collective, const void* send, void* receive, const B& blocks) {
   const int ranks = nodes_.placement.ranks();
@@ -108,7 +90,7 @@ bool Spanning::allgather_blocks(Collective collective, const void* send, void* r
   for (int rank = 0; rank < ranks; ++rank) total += blocks.bytes_of(rank);
   const std::size_t mean = (total + static_cast<std::size_t>(ranks) - 1) / static_cast<std::size_t>(ranks);
   const plan::Algorithm algorithm =
-      allgather_algorithm(collective, mean, std::min(total, most_through_a_window));
+      or_ring_of_messages(selector_(collective, mean).algorithm, std::min(total, most_through_a_window));
   const bool notified = algorithm == plan::Algorithm::notified_ring;
   return serve_as(algorithm, collective, mean, [&](const NetworkPlan& plan) {
     const void* own = send == Communicator::in_place ? at_offset(receive, blocks.offset_of(rank_)) : send;
@@ -135,7 +117,8 @@ bool Spanning::allgather_blocks(Collective collective, const void* send, void* r
 bool Spanning::allgatherv_lent(const void* send, std::span<const std::size_t> bytes, Lent& lent) {
   const std::size_t total = std::accumulate(bytes.begin(), bytes.end(), std::size_t{0});
   const std::size_t mean = (total + bytes.size() - 1) / bytes.size();
-  const plan::Algorithm algorithm = allgather_algorithm(Collective::allgatherv, mean, total);
+  const plan::Algorithm algorithm =
+      or_ring_of_messages(selector_(Collective::allgatherv, mean).algorithm, total);
   return serve_as(algorithm, Collective::allgatherv, mean, [&](const NetworkPlan& plan) {
     const Blocks blocks{bytes, bytes};  // there are no offsets: nobody receives
     const collective::nodes::NodeOrder order = collective::nodes::in_node_order(nodes_.placement, blocks);

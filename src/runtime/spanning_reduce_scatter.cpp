@@ -46,7 +46,8 @@ bool Spanning::reduce_scatter(Collective collective, const void* send, void* rec
         if (bytes == 0) return;
         if (by_blocks) return reduce_blocks(source, receive, edges, operation);
         std::byte* whole = whole_.of(bytes);
-        reduce_everywhere({source, whole, bytes, operation}, selector_(Collective::allreduce, bytes));
+        reduce_by(allreduce_algorithm(bytes), {source, whole, bytes, operation},
+                  selector_(Collective::allreduce, bytes));
         // The kernel leaves the padding of pairs alone.
         const void* mine = whole + own;
         const std::size_t count = (edges[static_cast<std::size_t>(rank_) + 1] - own) / operation.extent;

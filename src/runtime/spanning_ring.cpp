@@ -1,4 +1,4 @@
-// The window of a communicator's notified ring: made when a call first wants it, over memory of the node's
+// The window of a communicator's notified rings: made when a call first wants it, over memory of the node's
 // arena, and made anew when a call needs more.
 #include <bit>
 
@@ -21,6 +21,15 @@ int ids_for(int nodes) {
 }
 
 }  // namespace
+
+// A ring of messages goes where a window was wanted and cannot be had.
+plan::Algorithm Spanning::or_ring_of_messages(plan::Algorithm wanted, std::size_t at_once) {
+  if (wanted != plan::Algorithm::notified_ring || at_once == 0) return wanted;
+  if (at_once <= most_through_a_window && have_ring(at_once)) return wanted;
+  if (at_once > most_through_a_window)
+    no_ring_ = formatted("{} at once are more than goes through a window", print_bytes(at_once));
+  return plan::Algorithm::ring;
+}
 
 // By values that are equal on all ranks, and by what they have agreed before.
 bool Spanning::have_ring(std::size_t total) {

@@ -5,6 +5,8 @@
 #include "collective/nodes/message_stage.hpp"
 #include "collective/nodes/shared_stage.hpp"
 #include "runtime/communicator_state.hpp"
+#include "runtime/kept_windows.hpp"
+#include "runtime/process.hpp"
 #include "runtime/spanning.hpp"
 
 namespace espalier::runtime {
@@ -51,6 +53,17 @@ auto Spanning::guarded(Body body) {
   } catch (const std::exception& error) {
     failure_.tell(rank_, error.what());
     endpoint_.abandon();
+    throw;
+  }
+}
+
+/// Runs body(), which uses the window; if it throws the window is of no more use.
+template <class Body>
+auto Spanning::through_ring(Body body) {
+  try {
+    return body();
+  } catch (...) {
+    Process::instance().kept_windows().abandon(*std::exchange(ring_, nullptr));
     throw;
   }
 }

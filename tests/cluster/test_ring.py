@@ -1,4 +1,4 @@
-"""The notified ring of allgather and allgatherv across emulated nodes: every result checked, by every transport."""
+"""The notified ring of allgather, allgatherv and allreduce across emulated nodes: every result checked, by every transport."""
 
 import json
 import re
@@ -9,7 +9,8 @@ from emulated_cluster import parse_layout
 
 pytestmark = pytest.mark.needs_espalier
 
-RING = {"ESPALIER_NETWORK_ALLGATHER": "notified-ring", "ESPALIER_NETWORK_ALLGATHERV": "notified-ring", "ESPALIER_FALLBACK": "error"}
+SERVED = ("allgather", "allgatherv", "allreduce")
+RING = {f"ESPALIER_NETWORK_{name.upper()}": "notified-ring" for name in SERVED} | {"ESPALIER_FALLBACK": "error"}
 OTHERS = [(name, kind, layout) for layout in ("3+1+3", "4x2", "8x2", "4x2-cyclic")
           for name, kind in [(name, kind) for name in hosts.THREE for kind in ("message", "rma")] + [("impi", "notify")]]
 
@@ -19,9 +20,9 @@ OTHERS = [(name, kind, layout) for layout in ("3+1+3", "4x2", "8x2", "4x2-cyclic
 def test_results_are_right(run_on, name, kind, layout, tmp_path):
     file = tmp_path / "statistics.json"
     env = {**RING, "ESPALIER_WINDOW_TRANSPORT": kind, "ESPALIER_SEGMENT": "4000", "ESPALIER_STATS": str(file)}
-    run = run_on(hosts.HOSTS[name], layout, "checked", "--only", "blocks", env=env, timeout=200)
+    run = run_on(hosts.HOSTS[name], layout, "checked", "--only", "blocks,sizes", env=env, timeout=200)
     line = re.search(r"^(\d+) passed, 0 failed, (\d+) ranks$", run.out, re.M)
     assert run.status == 0 and line and int(line[1]) > 50 and int(line[2]) == parse_layout(layout).ranks, str(run)
-    rows = [row for row in json.loads(file.read_text())["rows"] if row["collective"] in ("allgather", "allgatherv")
+    rows = [row for row in json.loads(file.read_text())["rows"] if row["collective"] in SERVED
             and row["calls"] and row["transport"] == "shared memory and messages"]
-    assert rows and {row["algorithm"] for row in rows} == {"notified-ring"}
+    assert {row["collective"] for row in rows} == set(SERVED) and {row["algorithm"] for row in rows} == {"notified-ring"}

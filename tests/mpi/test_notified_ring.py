@@ -1,4 +1,4 @@
-"""The notified ring (NOTIFY II) of allgather and allgatherv, over nodes that are pretended. Real ones: tests/cluster."""
+"""The notified ring (NOTIFY II and III) of allgather, allgatherv and allreduce, over nodes that are pretended. Real ones: tests/cluster."""
 
 import hosts
 import pytest
@@ -6,21 +6,22 @@ from test_checked import passed
 
 pytestmark = pytest.mark.needs_espalier
 
-RING = {"ESPALIER_NETWORK_ALLGATHER": "notified-ring", "ESPALIER_NETWORK_ALLGATHERV": "notified-ring"}
+SERVED = ("allgather", "allgatherv", "allreduce")
+RING = {f"ESPALIER_NETWORK_{name.upper()}": "notified-ring" for name in SERVED}
 CARRIED = [("mpich", "message"), ("impi", "notify")] + [
     pytest.param(*rest, marks=pytest.mark.full) for rest in (("openmpi", "message"), ("mpich", "rma"), ("openmpi", "rma"), ("impi", "message"), ("impi", "rma"))]
 
 
-def check(launch, statistics, name="mpich", ranks=7, nodes="3+1+3", subjects="blocks", **settings):
-    """The rows of the statistics that are about these two, between nodes."""
+def check(launch, statistics, name="mpich", ranks=7, nodes="3+1+3", subjects="blocks,sizes", **settings):
+    """The rows of the statistics that are about these three, between nodes."""
     env = {"ESPALIER_NODES": nodes, "ESPALIER_FALLBACK": "error", "ESPALIER_SEGMENT": "1000", **RING, **statistics.env, **settings}
     passed(launch(hosts.HOSTS[name], ranks, "checked", "--only", subjects, env=env, timeout=150))
-    return [row for row in statistics.read()["rows"] if row["collective"] in ("allgather", "allgatherv") and row["calls"]
+    return [row for row in statistics.read()["rows"] if row["collective"] in SERVED and row["calls"]
             and row["transport"] == "shared memory and messages"]
 
 
 def algorithms(rows):
-    assert {row["collective"] for row in rows} == {"allgather", "allgatherv"}
+    assert {row["collective"] for row in rows} == set(SERVED)
     return {row["algorithm"] for row in rows}
 
 
@@ -43,8 +44,8 @@ def test_other_nodes_and_settings(launch, statistics, ranks, nodes, settings):
 @pytest.mark.parametrize("name, kind", [("mpich", "message"), ("openmpi", "message"), ("impi", "notify"), ("openmpi", "rma")])
 def test_communicators_come_and_go(launch, statistics, name, kind):
     """Each has a window of its own, which goes with it."""
-    rows = check(launch, statistics, name, subjects="communicators,interleaved,blocks", ESPALIER_WINDOW_TRANSPORT=kind)
-    assert algorithms(rows) == {"notified-ring"}
+    rows = check(launch, statistics, name, subjects="communicators,interleaved,blocks,operators,pairs,in_place", ESPALIER_WINDOW_TRANSPORT=kind)
+    assert algorithms(rows) <= {"notified-ring", "tree"}  # which user-defined operators go up
 
 
 @pytest.mark.parametrize("settings, why", [

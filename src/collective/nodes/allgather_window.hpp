@@ -3,102 +3,18 @@
 // sees it first passes it on.
 #pragma once
 
-#include <cstring>
 #include <vector>
 
-#include "collective/meeting.hpp"
 #include "collective/nodes/allgather.hpp"
+#include "collective/nodes/node_ranks.hpp"
+#include "collective/nodes/window_half.hpp"
 #include "network/window/concept.hpp"
 
 namespace espalier::collective::nodes {
 
-/// What the ranks of a communicator keep from call to call about their window. Calls take its halves in
-/// turns: a node writes into one of them again only after it has heard of this node in the call between, in
-/// which all ranks here had left the call before. For that every node sends at least one block, be it empty.
-struct WindowUse {
-  std::uint32_t calls = 0;  ///< the notifications' value; it wraps around, and 0 is left out
-};
-
-/// Where things lie in a node's segment: two halves, each with room for the whole and a mark for each block,
-/// which says who passes it on. The ids are halved likewise.
-class WindowHalf {
- public:
-  using Mark = std::uint32_t;
-
-  WindowHalf(std::size_t segment_bytes, int ids, std::uint32_t call)
-      : blocks_(static_cast<std::size_t>(ids) / 2),
-        bytes_(segment_bytes / 2 / alignment * alignment),
-        index_(call % 2) {}
-
-  /// How many blocks a call may have, and how many bytes.
-  std::size_t most_blocks() const { return blocks_; }
-  std::size_t room() const { return bytes_ > marks() ? bytes_ - marks() : 0; }
-  std::size_t data() const { return index_ * bytes_ + marks(); }
-  std::size_t mark(std::size_t block) const { return index_ * bytes_ + block * sizeof(Mark); }
-  int id(std::size_t block) const { return static_cast<int>(index_ * blocks_ + block); }
-
-  /// A segment in which each half has room for so much.
-  static std::size_t segment_bytes(std::size_t room, int ids) {
-    const std::size_t half = marks(static_cast<std::size_t>(ids) / 2) + room + alignment - 1;
-    return 2 * (half / alignment * alignment);
-  }
-  /// So many ids do for any call between so many nodes.
-  static int least_ids(int nodes) { return 8 * nodes; }
-  /// To be called by one rank of each node before the first call: fresh marks.
-  static void prepare(std::byte* segment, std::size_t segment_bytes, int ids) {
-    for (const std::uint32_t call : {0U, 1U}) {
-      const WindowHalf half(segment_bytes, ids, call);
-      std::memset(segment + half.mark(0), 0, half.marks());
-    }
-  }
-
- private:
-  static constexpr std::size_t alignment = 64;
-  static std::size_t marks(std::size_t blocks) {
-    return (blocks * sizeof(Mark) + alignment - 1) / alignment * alignment;
-  }
-  std::size_t marks() const { return marks(blocks_); }
-  std::size_t blocks_, bytes_, index_;
-};
-
-/// The ranks of a node that share memory.
-template <Machine M>
-class NodeRanks {
- public:
-  NodeRanks(M& m, const Plan& plan) : m_(m), meeting_(m, plan) {}
-  int rank() const { return m_.rank(); }
-  int size() const { return m_.size(); }
-  void copy(void* target, const void* source, std::size_t bytes) { m_.copy(target, source, bytes); }
-  /// Until all have come; what each has written before is visible then.
-  void meet() {
-    const Step step = m_.advance(1);
-    meeting_.announce(step);
-    for (const int peer : m_.everybody_else()) meeting_.await(peer, step);
-    m_.finish(step);
-  }
-  /// A step to be finished when this rank reads nothing more.
-  Step begin_reading() { return m_.advance(1); }
-  void end_reading(Step step) { m_.finish(step); }
-
- private:
-  M& m_;
-  Meeting<M> meeting_;
-};
-
-/// A rank that is alone on its node.
-class NodeOfOne {
- public:
-  int rank() const { return 0; }
-  int size() const { return 1; }
-  void copy(void* target, const void* source, std::size_t bytes) { std::memcpy(target, source, bytes); }
-  void meet() {}
-  Step begin_reading() { return 0; }
-  void end_reading(Step) {}
-};
-
-/// One rank's part; `node` is one of the two above. Of the ranks of each node the first `carriers` start the
-/// node's own blocks, in even shares (RingBlocks); all of them pass on what comes. The window has more than
-/// WindowHalf::least_ids() ids, and room() for the whole in each half.
+/// One rank's part; `node` is NodeRanks or NodeOfOne. Of the ranks of each node the first `carriers` start
+/// the node's own blocks, in even shares (RingBlocks); all of them pass on what comes. The window has more
+/// than WindowHalf::least_ids() ids, and room() for the whole in each half.
 template <network::Window W, class Node, class B>
 class AllgatherWindow {
  public:
@@ -106,7 +22,7 @@ class AllgatherWindow {
       : window_(w),
         call_(call),
         node_(node),
-        value_(next(use)),
+        value_(use.next()),
         half_(w.bytes(), w.ids(), value_),
         blocks_(call.order.edges, std::max(block, least_block()), 1),
         shares_(call.order.edges, blocks_.block_bytes(), std::min(carriers, node_.size())),
@@ -143,7 +59,6 @@ class AllgatherWindow {
     return (call_.order.total() + numbers - 1) / numbers;
   }
 
-  static std::uint32_t next(WindowUse& use) { return use.calls = use.calls + 1 == 0 ? 2 : use.calls + 1; }
   int above() const { return around(window_.node() + 1, window_.nodes()); }
 
   /// Blocks are numbered node by node; each node has a number more than it has blocks, for the empty one.

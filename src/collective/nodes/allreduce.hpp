@@ -32,6 +32,7 @@ Task allreduce_between(N leaders, Vector v, const Place& place, plan::Algorithm 
     case plan::Algorithm::rabenseifner:
       return allreduce_rabenseifner(leaders, v);
     case plan::Algorithm::ring:
+    case plan::Algorithm::notified_ring:  // where there is no window for it (allreduce_window.hpp)
       return allreduce_ring(leaders, v);
     case plan::Algorithm::gather_all:
       return allreduce_gather_all(leaders, v);

@@ -2,12 +2,12 @@
 
 #include "tests/collective/nodes/guarded.hpp"
 #include "tests/collective/nodes/uneven.hpp"
-#include "tests/collective/nodes/world.hpp"
-#include "tests/network/pretended_window.hpp"
+#include "tests/collective/nodes/window_world.hpp"
 
 namespace espalier::collective::nodes {
 namespace {
 
+using testing::in_every_setting;
 using testing::Member;
 using testing::PretendedWindows;
 
@@ -17,13 +17,6 @@ struct How {
   int carriers = 100;
   bool lent = false;  ///< nobody copies out
 };
-
-/// run(allgather) with the ranks of this node.
-template <class Run>
-void with_node(Member& me, Run run) {
-  if (!me.machine()) return run(NodeOfOne());
-  run(NodeRanks(*me.machine(), me.node_plan(Collective::allgatherv, 1000)));
-}
 
 void expect_allgather(Member& me, PretendedWindows::Window& window, WindowUse& use,
                       const std::vector<std::size_t>& counts, const How& how, int round) {
@@ -39,7 +32,7 @@ void expect_allgather(Member& me, PretendedWindows::Window& window, WindowUse& u
   const NodeOrder order = in_node_order(me.placement(), blocks);
   const Allgather<Blocks> call{me.rank(), own.bytes(),    how.lent ? nullptr : receive.bytes(),
                                blocks,    me.placement(), order};
-  with_node(me, [&](auto node) {
+  testing::with_node(me, [&](auto node) {
     AllgatherWindow ring(window, use, call, node, how.carriers, how.block);
     ring.run();
     if (!how.lent) return;
@@ -51,34 +44,8 @@ void expect_allgather(Member& me, PretendedWindows::Window& window, WindowUse& u
   EXPECT_EQ(receive.values(), wanted) << "rank " << me.rank() << " of " << me.size() << ", round " << round;
 }
 
-/// Placements whose nodes all have memory in common.
-std::vector<testing::Setting> together() {
-  return {{"block", {0, 0, 0, 1, 1, 1}, testing::Within::shared_memory, 21},
-          {"cyclic", {0, 1, 2, 0, 1, 2, 0, 1, 2}, testing::Within::shared_memory, 22, 4},
-          {"unequal", {0, 0, 0, 1, 1, 2, 2, 2, 2}, testing::Within::shared_memory, 23},
-          {"3+1+3", {0, 0, 0, 1, 2, 2, 2}, testing::Within::shared_memory, 25},
-          {"one rank a node", {0, 1, 2, 3, 4}, testing::Within::shared_memory, 26},
-          {"all on one node", {0, 0, 0, 0}, testing::Within::shared_memory, 24}};
-}
-
-void in_every_setting(int ids,
-                      const std::function<void(Member&, PretendedWindows::Window&, WindowUse&)>& body) {
-  for (const testing::Setting& setting : together()) {
-    testing::World world(setting);
-    PretendedWindows windows(world.placement().nodes(), std::size_t{1} << 20, ids, setting.seed);
-    world.run([&](Member& me) {
-      PretendedWindows::Window window(windows, me.node());
-      if (me.local_rank() == 0) WindowHalf::prepare(window.local(), window.bytes(), ids);
-      if (me.machine()) with_node(me, [](auto node) { node.meet(); });
-      WindowUse use;
-      body(me, window, use);
-    });
-    EXPECT_TRUE(windows.is_quiet());
-  }
-}
-
 TEST(NodesAllgatherWindow, EveryDistributionEveryPlacement) {
-  in_every_setting(65536, [](Member& me, auto& window, WindowUse& use) {
+  in_every_setting(1, 65536, [](Member& me, auto& window, WindowUse& use) {
     int round = 0;
     for (const std::size_t mean : {1, 9, 700})
       for (const auto& distribution : testing::distributions(me.size(), mean))
@@ -87,7 +54,7 @@ TEST(NodesAllgatherWindow, EveryDistributionEveryPlacement) {
 }
 
 TEST(NodesAllgatherWindow, ManyCallsInARowTakeTheHalvesInTurns) {
-  in_every_setting(256, [](Member& me, auto& window, WindowUse& use) {
+  in_every_setting(1, 256, [](Member& me, auto& window, WindowUse& use) {
     use.calls = 0xffffffff - 60;  // the number of calls wraps around
     for (int round = 0; round < 120; ++round) {
       const auto all = testing::distributions(me.size(), static_cast<std::size_t>(1 + round % 30));
@@ -98,7 +65,7 @@ TEST(NodesAllgatherWindow, ManyCallsInARowTakeTheHalvesInTurns) {
 }
 
 TEST(NodesAllgatherWindow, BlocksGrowWhereThereAreFewNumbers) {
-  in_every_setting(32, [](Member& me, auto& window, WindowUse& use) {
+  in_every_setting(1, 32, [](Member& me, auto& window, WindowUse& use) {
     for (int round = 0; round < 4; ++round)
       for (const auto& distribution : testing::distributions(me.size(), 2000))
         expect_allgather(me, window, use, distribution.counts, {8}, round);
@@ -106,7 +73,7 @@ TEST(NodesAllgatherWindow, BlocksGrowWhereThereAreFewNumbers) {
 }
 
 TEST(NodesAllgatherWindow, ANodesBlocksByOneOrByMoreOfItsRanks) {
-  in_every_setting(4096, [](Member& me, auto& window, WindowUse& use) {
+  in_every_setting(1, 4096, [](Member& me, auto& window, WindowUse& use) {
     int round = 0;
     for (const int carriers : {1, 2, 3})
       for (const auto& distribution : testing::distributions(me.size(), 300))
@@ -116,7 +83,7 @@ TEST(NodesAllgatherWindow, ANodesBlocksByOneOrByMoreOfItsRanks) {
 
 // What one call has put together stays until the rank's next, however far others of its node have gone on.
 TEST(NodesAllgatherWindow, TheWholeCanBeReadWhereItLies) {
-  in_every_setting(4096, [](Member& me, auto& window, WindowUse& use) {
+  in_every_setting(1, 4096, [](Member& me, auto& window, WindowUse& use) {
     for (int round = 0; round < 40; ++round) {
       const auto all = testing::distributions(me.size(), static_cast<std::size_t>(1 + round * 7));
       expect_allgather(me, window, use, all[static_cast<std::size_t>(round) % all.size()].counts,

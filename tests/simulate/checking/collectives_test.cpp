@@ -1,7 +1,6 @@
 // Every collective under hostile schedules, clean. `make test-full` explores for ten minutes.
 #include <gtest/gtest.h>
 
-
 #include "simulate/checking/explore.hpp"
 #include "tests/full.hpp"
 #include "tests/simulate/checking/scenarios.hpp"

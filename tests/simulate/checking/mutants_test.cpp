@@ -146,9 +146,9 @@ TEST(Mutants, EveryMessageBetweenNodesIsASite) {
   const std::regex all(message), types(R"(decltype\()" + message);
   for (const char* file :
        {"allgather.hpp", "allgather_between.hpp", "allgather_shared.hpp", "allgather_window.hpp",
-        "barrier.hpp", "core.hpp", "dissemination.hpp", "gather_all.hpp", "join.hpp", "ordered_parts.hpp",
-        "partial_reductions.hpp", "prefix.hpp", "rabenseifner.hpp", "recursive_doubling.hpp", "ring.hpp",
-        "scan_any_order.hpp", "scatter_allgather.hpp", "tree.hpp"}) {
+        "allreduce_window.hpp", "barrier.hpp", "core.hpp", "dissemination.hpp", "gather_all.hpp", "join.hpp",
+        "ordered_parts.hpp", "partial_reductions.hpp", "prefix.hpp", "rabenseifner.hpp",
+        "recursive_doubling.hpp", "ring.hpp", "scan_any_order.hpp", "scatter_allgather.hpp", "tree.hpp"}) {
     const std::string path = std::string("collective/nodes/") + file;
     EXPECT_EQ(sites_in(std::string("nodes/") + file, Operation::send, Operation::drive),
               occurrences(path, all) - occurrences(path, types))
@@ -183,7 +183,9 @@ TEST(Mutants, EveryWaitOfTheAlgorithmsIsASite) {
                            "scatter.hpp",
                            "scatterv.hpp",
                            "nodes/allgather_shared.hpp",
-                           "nodes/allgather_window.hpp"})
+                           "nodes/allgather_window.hpp",
+                           "nodes/allreduce_window.hpp",
+                           "nodes/node_ranks.hpp"})
     EXPECT_EQ(sites_in(file, Operation::await, Operation::everybody_finished),
               occurrences(std::string("collective/") + file, wait))
         << file;

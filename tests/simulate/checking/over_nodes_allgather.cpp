@@ -2,8 +2,8 @@
 #include "collective/nodes/allgather_shared.hpp"
 #include "collective/nodes/allgather_window.hpp"
 #include "simulate/checking/machine.hpp"
-#include "simulate/checking/window.hpp"
 #include "tests/simulate/checking/member.hpp"
+#include "tests/simulate/checking/ring_window.hpp"
 #include "tests/simulate/checking/scenarios.hpp"
 
 namespace espalier::testing {
@@ -74,30 +74,17 @@ Body by_leaders(SharedNodes nodes, NetworkPlan plan) {
   };
 }
 
-/// Of the windows of notified rings; the notifications' value wraps around in the second call.
-constexpr int ring_ids = 32;
-inline std::size_t ring_bytes() { return nodes::WindowHalf::segment_bytes(256, ring_ids); }
-
-// The window goes as in runtime/: nobody says goodbye, and its memory is used for something else as soon as
-// all ranks of the node are out of their last call.
 Body notified(SharedNodes nodes, NetworkPlan plan) {
   return [=](CheckingMachine& m) {
     Member me(m, *nodes);
     const Buffer own(8), receive(64);
-    simulate::checking::Window window(team_of(*nodes), ring_bytes(), ring_ids);
-    const nodes::NodeRanks node(m, nodes->plan(Collective::allgatherv));
-    nodes::WindowUse use{0xfffffffe};
-    Step last = 0;
-    if (m.rank() == 0) nodes::WindowHalf::prepare(window.local(), window.bytes(), window.ids());
-    nodes::NodeRanks(node).meet();
+    RingWindow ring(m, *nodes);
     for (int round = 0; round < 5; ++round)
       check_allgatherv(me, round, own, receive, [&](const nodes::Allgather<Blocks>& call) {
-        nodes::AllgatherWindow ring(window, use, call, node, plan.leaders, plan.segment);
-        last = ring.run();
+        nodes::AllgatherWindow around(ring.window, ring.use, call, ring.node, plan.leaders, plan.segment);
+        ring.last = around.run();
       });
-    window.drain();
-    for (const int peer : m.everybody_else()) m.await_finish(peer, last);
-    if (m.rank() == 0) Execution::current().give_back(window.local(), window.bytes());
+    ring.give_back();
   };
 }
 

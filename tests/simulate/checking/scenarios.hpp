@@ -22,5 +22,6 @@ std::vector<simulate::checking::Scenario> mixtures(int ranks, bool fenced);
 std::vector<simulate::checking::Scenario> windows(int ranks, bool fenced);
 std::vector<simulate::checking::Scenario> over_nodes(int ranks, bool fenced);
 std::vector<simulate::checking::Scenario> allgathers_over_nodes(int ranks, bool fenced);
+std::vector<simulate::checking::Scenario> allreduces_through_windows(int ranks, bool fenced);
 
 }  // namespace espalier::testing

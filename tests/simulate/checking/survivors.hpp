@@ -42,6 +42,9 @@ inline const std::vector<Survivor> survivors = {
      "The blocks of the scenarios ride in their requests, which are copies; the flush is for longer ones, "
      "which are "
      "read from the segment until then."},
+    {"nodes/allreduce_window.hpp run drive#2: removed", "The same."},
+    {"nodes/allreduce_window.hpp gather_by_slices drive: removed",
+     "A look in between, so that blocks go on while the node still folds: without it they go on at the end."},
     {"wait_ladder.hpp fall_asleep add sleepers#2: removed",
      "The mark stays when nobody sleeps any more: publishers wake in vain, which costs time only."},
 };

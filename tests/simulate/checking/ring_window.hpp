@@ -1,0 +1,40 @@
+// The window of notified rings on the checking machine.
+#pragma once
+
+#include "collective/nodes/node_ranks.hpp"
+#include "collective/nodes/window_half.hpp"
+#include "simulate/checking/machine.hpp"
+#include "simulate/checking/window.hpp"
+#include "tests/simulate/checking/member.hpp"
+
+namespace espalier::testing {
+
+/// It goes as in runtime/: nobody says goodbye, and its memory is used for something else as soon as all
+/// ranks of the node are out of their last call.
+struct RingWindow {
+  static constexpr int ids = 32;
+  static constexpr std::size_t room = 256;
+  static std::size_t segment() { return collective::nodes::WindowHalf::segment_bytes(room, ids); }
+  /// So long an area its scenarios need.
+  static std::size_t area() { return simulate::checking::Window::area_bytes(segment(), ids, false); }
+
+  CheckingMachine& m;
+  simulate::checking::Window window;
+  collective::nodes::NodeRanks<CheckingMachine> node;
+  collective::nodes::WindowUse use{0xfffffffe};  ///< the value wraps around in the second call
+  collective::Step last = 0;                     ///< as the last call has returned it
+
+  RingWindow(CheckingMachine& machine, const Nodes& nodes)
+      : m(machine), window(team_of(nodes), segment(), ids), node(m, nodes.plan(Collective::allgatherv)) {
+    if (m.rank() == 0) collective::nodes::WindowHalf::prepare(window.local(), window.bytes(), window.ids());
+    collective::nodes::NodeRanks(node).meet();
+  }
+
+  void give_back() {
+    window.drain();
+    for (const int peer : m.everybody_else()) m.await_finish(peer, last);
+    if (m.rank() == 0) simulate::checking::Execution::current().give_back(window.local(), window.bytes());
+  }
+};
+
+}  // namespace espalier::testing
