@@ -26,11 +26,11 @@ setup:
 	@tools/setup/setup test
 
 build:
-	@tools/setup/setup build
+	@tools/setup/setup build tools/setup/build floors
 	@tools/setup/build
 
 test:
-	@tools/setup/setup test
+	@tools/setup/setup test tools/setup/build floors
 	@tools/setup/build
 	@.venv/command/bin/python tools/test.py
 

@@ -95,6 +95,23 @@ def test_environment_is_made_once_and_again_when_its_list_changes(tree):
     assert "already there" in script(tree, make + made("one==2")).stdout
 
 
+def test_there_is_time_for_a_command_where_an_environment_is_filled(tree):
+    (tree / "python").mkdir()
+    (tree / "python/pyproject.toml").write_text("[project]")
+    make = """fill_environment() {
+      until [ -e meanwhile ]; do sleep 0.01; done
+      mkdir -p $1/bin
+      ln -sf $(command -v python3) $1/bin/python
+    }
+    environments touch meanwhile
+    """
+    for done in (True, False):
+        result = script(tree, make)
+        assert result.returncode == 0, result.stderr
+        assert (tree / "meanwhile").exists() == done
+        (tree / "meanwhile").unlink(missing_ok=True)
+
+
 def test_environment_that_could_not_be_made_is_made_next_time(tree):
     make = "fill_environment() { echo no such package; return 4; }\n"
     for _ in range(2):
@@ -140,6 +157,13 @@ def test_build(project, ci, setting):
     assert result.returncode == 0, result.stderr
     assert "[2/2] build: done" in result.stdout and (project / "build/tiny").exists()
     assert f"warnings are errors: {setting}" in (project / "build/log/configure.txt").read_text()
+
+
+@pytest.mark.parametrize("part, faces", [((), "ON"), (("all",), "ON"), (("floors",), "OFF")])
+def test_build_of_a_part(project, part, faces):
+    result = setup(project, "tools/setup/build", *part)
+    assert result.returncode == 0 and "done" in result.stdout, result.stderr
+    assert f"ESPALIER_FACES:UNINITIALIZED={faces}" in (project / "build/CMakeCache.txt").read_text()
 
 
 def test_build_that_fails_shows_the_error(project):

@@ -1,18 +1,21 @@
 """The notified ring (NOTIFY II and III) of allgather, allgatherv and allreduce, over nodes that are pretended. Real ones: tests/cluster."""
 
+import os
+
 import hosts
 import pytest
 from test_checked import passed
 
 pytestmark = pytest.mark.needs_espalier
 
+SUBJECTS = "blocks,sizes" if os.environ.get("ESPALIER_TEST_FULL") == "1" else "blocks,in_place"
 SERVED = ("allgather", "allgatherv", "allreduce")
 RING = {f"ESPALIER_NETWORK_{name.upper()}": "notified-ring" for name in SERVED}
 CARRIED = [("mpich", "message"), ("impi", "notify")] + [
     pytest.param(*rest, marks=pytest.mark.full) for rest in (("openmpi", "message"), ("mpich", "rma"), ("openmpi", "rma"), ("impi", "message"), ("impi", "rma"))]
 
 
-def check(launch, statistics, name="mpich", ranks=7, nodes="3+1+3", subjects="blocks,sizes", **settings):
+def check(launch, statistics, name="mpich", ranks=7, nodes="3+1+3", subjects=SUBJECTS, **settings):
     """The rows of the statistics that are about these three, between nodes."""
     env = {"ESPALIER_NODES": nodes, "ESPALIER_FALLBACK": "error", "ESPALIER_SEGMENT": "1000", **RING, **statistics.env, **settings}
     passed(launch(hosts.HOSTS[name], ranks, "checked", "--only", subjects, env=env, timeout=150))

