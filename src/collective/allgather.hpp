@@ -1,8 +1,8 @@
 // Allgather and allgatherv: every rank shows its block in its slot, chunk by chunk, and copies all others'
-// out.
+// out. Or each reads long blocks where they lie.
 #pragma once
 
-#include "collective/blocks.hpp"
+#include "collective/exchange_single_copy.hpp"
 #include "collective/meeting.hpp"
 #include "collective/rounds.hpp"
 
@@ -13,6 +13,7 @@ namespace espalier::collective {
 template <Machine M, class B>
 void allgather(M& m, const void* own, void* receive, const B& blocks, const Plan& plan) {
   const std::size_t longest = largest_of(blocks, m.size());
+  if (is_lent(longest, plan) && allgather_single_copy(m, own, receive, blocks)) return;
   const bool inlined = rides_inline(longest, plan);
   const Chunks chunks(m, longest, plan);
   Meeting<M> meeting(m, plan);

@@ -1,8 +1,9 @@
 // Alltoall: every rank's slot holds a piece for each of the others, and each reads its own out of all of
-// them.
+// them. Or each reads long blocks where they lie.
 #pragma once
 
 #include "collective/cells.hpp"
+#include "collective/exchange_single_copy.hpp"
 #include "collective/meeting.hpp"
 
 namespace espalier::collective {
@@ -11,6 +12,7 @@ namespace espalier::collective {
 /// their place.
 template <Machine M>
 void alltoall(M& m, const void* send, void* receive, std::size_t bytes, const Plan& plan) {
+  if (is_lent(bytes, plan) && alltoall_single_copy(m, send, receive, bytes)) return;
   const auto others = static_cast<std::size_t>(m.size() - 1);
   const EqualBlocks blocks{bytes};
   const Cells cells(m, plan.chunk, others, others * bytes);

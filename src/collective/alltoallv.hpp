@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "collective/cells.hpp"
+#include "collective/lent_blocks.hpp"
 #include "collective/meeting.hpp"
 #include "collective/open_chunks.hpp"
 
@@ -19,13 +20,15 @@ struct AlltoallvMark {
   std::uint32_t rounds, inlined;
 };
 
-/// In front of the cells: where each rank's begins, and where the last ends. A cell has the same size in all
-/// rounds.
+/// In front of the cells: where each rank's begins, and where the last ends, and behind that, where long
+/// blocks are lent, each one's address, or 0. A cell has the same size in all rounds; a lent block has none.
 using CellEdge = std::uint32_t;
 constexpr std::size_t most_area = std::size_t{1}
                                   << 30;  // edges must not overflow, whatever slots a user wants
-inline std::size_t alltoallv_head(int ranks) {
-  return (static_cast<std::size_t>(ranks) + 1) * sizeof(CellEdge);
+using Address = std::uint64_t;
+inline std::size_t edges_bytes(int ranks) { return (static_cast<std::size_t>(ranks) + 1) * sizeof(CellEdge); }
+inline std::size_t alltoallv_head(int ranks, bool lends) {
+  return edges_bytes(ranks) + (lends ? static_cast<std::size_t>(ranks) * sizeof(Address) : 0);
 }
 
 inline std::size_t cell_edge(const std::byte* head, int rank) {
@@ -34,13 +37,32 @@ inline std::size_t cell_edge(const std::byte* head, int rank) {
   return edge;
 }
 
+/// The blocks that go through cells: lent ones are empty.
+struct CellBlocks {
+  const Blocks& all;
+  const std::vector<Address>& lent;  ///< by rank; empty where nothing is lent
+
+  bool is_lent(int rank) const { return !lent.empty() && lent[static_cast<std::size_t>(rank)] != 0; }
+  std::size_t bytes_of(int rank) const { return is_lent(rank) ? 0 : all.bytes_of(rank); }
+  std::size_t offset_of(int rank) const { return all.offset_of(rank); }
+};
+
 template <Machine M>
-void write_cell_edges(M& m, std::byte* head, const Blocks& out, const Cells& cells) {
-  auto edge = static_cast<CellEdge>(alltoallv_head(m.size()));
+void write_head(M& m, std::byte* head, const CellBlocks& out, const Cells& cells) {
+  auto edge = static_cast<CellEdge>(alltoallv_head(m.size(), !out.lent.empty()));
   for (int rank = 0; rank <= m.size(); ++rank) {
     std::memcpy(head + static_cast<std::size_t>(rank) * sizeof edge, &edge, sizeof edge);
     if (rank < m.size() && rank != m.rank()) edge += static_cast<CellEdge>(cells.cell(out.bytes_of(rank)));
   }
+  if (!out.lent.empty())
+    std::memcpy(head + edges_bytes(m.size()), out.lent.data(), out.lent.size() * sizeof(Address));
+}
+
+inline Address lent_address(const std::byte* head, int ranks, int rank) {
+  Address address;
+  std::memcpy(&address, head + edges_bytes(ranks) + static_cast<std::size_t>(rank) * sizeof address,
+              sizeof address);
+  return address;
 }
 
 inline AlltoallvMark mark_of(const std::byte* line) {
@@ -54,7 +76,7 @@ inline AlltoallvMark mark_of(const std::byte* line) {
 /// False where the slots are too small: so many ranks, such small slots.
 template <Machine M>
 bool alltoallv_fits(const M& m) {
-  return Cells::fit(m, static_cast<std::size_t>(m.size() - 1), 1, detail::alltoallv_head(m.size()));
+  return Cells::fit(m, static_cast<std::size_t>(m.size() - 1), 1, detail::alltoallv_head(m.size(), true));
 }
 
 /// One rank's side of a call.
@@ -64,13 +86,16 @@ class Alltoallv {
   Alltoallv(M& m, const void* send, const Blocks& out, void* receive, const Blocks& in, const Plan& plan)
       : m_(m),
         send_(send),
-        out_(out),
+        lent_(lend(m, send, out, plan)),
+        out_{out, lent_},
         receive_(receive),
         in_(in),
         meeting_(m, plan),
         chunks_(m, plan, Cells::enough_for(others(), head())),
         cells_(m, std::min(chunks_.chunk_bytes(), detail::most_area), others(), total_out(), 1, head()),
-        rounds_(total_out() > 0 ? cells_.rounds() : 0),
+        rounds_(total_out() > 0 ? cells_.rounds()
+                : lends_any()   ? 1
+                                : 0),
         inlined_(rides_inline(sizeof(detail::AlltoallvMark) + head() + cells_.bytes(), plan)) {
     chunks_.count(rounds_ * chunks_.chunk_bytes());  // throws when there are not so many steps
   }
@@ -89,11 +114,30 @@ class Alltoallv {
       m_.finish(chunk.step());
     }
     m_.finish(chunks_.last());
+    // A lent block is this rank's own again when it has been read.
+    for (const int peer : m_.everybody_else())
+      if (out_.is_lent(peer)) m_.await_finish(peer, chunks_.chunk(0, chunks_.chunk_bytes()).step());
+    read_.report(m_);
   }
 
  private:
+  /// Where the long blocks lie that others may read there; nothing where the plan does not want that.
+  static std::vector<detail::Address> lend(M& m, const void* send, const Blocks& out, const Plan& plan) {
+    std::vector<detail::Address> lent;
+    if (plan.algorithm != plan::Algorithm::single_copy) return lent;
+    lent.resize(static_cast<std::size_t>(m.size()));
+    for (const int peer : m.everybody_else()) {
+      const std::byte* block = at(send, out.offset_of(peer));
+      if (is_lent(out.bytes_of(peer), plan) && m.can_expose(block, out.bytes_of(peer)))
+        lent[static_cast<std::size_t>(peer)] = reinterpret_cast<detail::Address>(block);
+    }
+    return lent;
+  }
+  bool lends_any() const {
+    return std::any_of(lent_.begin(), lent_.end(), [](detail::Address address) { return address != 0; });
+  }
   std::size_t others() const { return static_cast<std::size_t>(m_.size() - 1); }
-  std::size_t head() const { return detail::alltoallv_head(m_.size()); }
+  std::size_t head() const { return detail::alltoallv_head(m_.size(), !lent_.empty()); }
   std::size_t total_out() const {
     std::size_t total = 0;
     for (const int peer : m_.everybody_else()) total += out_.bytes_of(peer);
@@ -106,7 +150,7 @@ class Alltoallv {
     const detail::AlltoallvMark mark{static_cast<std::uint32_t>(rounds_), inlined_};
     std::memcpy(line(chunk.step()), &mark, sizeof mark);
     std::byte* data = inlined_ ? line(chunk.step()) + sizeof mark : m_.slot(m_.rank(), chunk.first);
-    detail::write_cell_edges(m_, data, out_, cells_);
+    detail::write_head(m_, data, out_, cells_);
     const std::size_t written = head() + write_cells(m_, data + head(), send_, out_, cells_, i);
     if (!inlined_) m_.hand_over(data, written);
     if (!meeting_.is_central()) meeting_.announce(chunk.step());
@@ -157,6 +201,9 @@ class Alltoallv {
     const std::byte* payload = m_.inline_data(Channel::gather, peer, chunk.step());
     const detail::AlltoallvMark mark = detail::mark_of(payload);
     const std::byte* data = mark.inlined ? payload + sizeof mark : m_.slot(peer, chunk.first);
+    if (i == 0 && !lent_.empty())
+      if (const detail::Address address = detail::lent_address(data, m_.size(), m_.rank()); address != 0)
+        return read_.pull(m_, peer, at(receive_, in_.offset_of(peer)), address, in_.bytes_of(peer));
     const std::size_t begin = detail::cell_edge(data, m_.rank());
     const std::size_t cell = detail::cell_edge(data, m_.rank() + 1) - begin;
     const std::size_t block = in_.bytes_of(peer);
@@ -170,7 +217,8 @@ class Alltoallv {
 
   M& m_;
   const void* send_;
-  const Blocks& out_;
+  std::vector<detail::Address> lent_;
+  detail::CellBlocks out_;
   void* receive_;
   const Blocks& in_;
   Meeting<M> meeting_;
@@ -179,6 +227,7 @@ class Alltoallv {
   std::size_t rounds_;
   bool inlined_;
   bool more_to_come_ = false;
+  LentBlocks read_;
   std::vector<std::size_t> long_cells_;  // by peer, of those whose block takes several rounds
 };
 

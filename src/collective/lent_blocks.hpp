@@ -1,5 +1,5 @@
-// Long blocks of gather(v) and scatter(v) that are read where they lie, once, as bcast_single_copy.hpp does
-// with whole buffers: no rank is switched in for another's next chunk.
+// Long blocks of gather(v), scatter(v), alltoall(v) and allgather(v) that are read where they lie, once, as
+// bcast_single_copy.hpp does with whole buffers: no rank is switched in for another's next chunk.
 #pragma once
 
 #include <algorithm>

@@ -84,6 +84,8 @@ double reduce_scatter(const Shared& s) {
 
 double allgather(const Shared& s) {
   const double slice = s.bytes / s.piece.leaders;
+  if (s.plan.algorithm == Algorithm::single_copy)
+    return 2 * s.meeting() + s.copied(s.bytes - slice);  // nobody leaves before all have read
   return s.copied(slice) + s.chunks_of(slice) * s.meeting() + s.copied(s.bytes - slice);
 }
 

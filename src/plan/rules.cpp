@@ -272,6 +272,7 @@ std::vector<Algorithm> algorithms_of(Collective collective) {
     case Collective::allgatherv:
     case Collective::alltoall:
     case Collective::alltoallv:
+      return {Algorithm::host, Algorithm::exchange, Algorithm::central, Algorithm::single_copy};
     case Collective::reduce_scatter_block:
     case Collective::reduce_scatter:
       return {Algorithm::host, Algorithm::exchange, Algorithm::central};

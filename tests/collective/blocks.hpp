@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <mutex>
@@ -12,6 +13,7 @@
 #include "collective/blocks.hpp"
 #include "machine/host_machine.hpp"
 #include "plan/plan.hpp"
+#include "tests/collective/ranks.hpp"
 
 namespace espalier::testing {
 
@@ -90,6 +92,29 @@ inline std::vector<plan::Plan> plans_of(plan::Algorithm algorithm) {
   return plans;
 }
 
+/// body(machine, plan) on `ranks` ranks, on slots and plans of all kinds.
+template <class Body>
+void everywhere(int ranks, plan::Algorithm algorithm, Body body) {
+  for (const Shape& shape : shapes) {
+    Ranks all(ranks, shape.slots, shape.slot_bytes);
+    for (const plan::Plan& plan : plans_of(algorithm))
+      all.run([&](machine::HostMachine& m) { body(m, plan); });
+  }
+}
+
+/// The same where long blocks are read where they lie, also with a kernel that reads no block.
+template <class Body>
+void everywhere_by_single_copy(int ranks, Body body) {
+  for (const Shape& shape : shapes)
+    for (const plan::Plan& plan : plans_of(plan::Algorithm::single_copy))
+      Ranks(ranks, shape.slots, shape.slot_bytes).run([&](machine::HostMachine& m) {
+        Unreadable unreadable(m);
+        body(unreadable, plan);
+      });
+  if (!Ranks::single_copy()) GTEST_SKIP() << "this machine lets no process read memory through the kernel";
+  everywhere(ranks, plan::Algorithm::single_copy, body);
+}
+
 inline void expect_same(const Bytes& got, const Bytes& wanted, const char* what,
                         const machine::HostMachine& m, std::size_t bytes) {
   if (got == wanted) return;
@@ -104,8 +129,9 @@ inline void expect_same(const Bytes& got, const Bytes& wanted, const char* what,
 /// "central_5": the algorithm and the number of ranks.
 template <class Suite>
 std::string name_of_case(const ::testing::TestParamInfo<typename Suite::ParamType>& param) {
-  return std::string(plan::to_string(std::get<1>(param.param))) + "_" +
-         std::to_string(std::get<0>(param.param));
+  std::string algorithm(plan::to_string(std::get<1>(param.param)));
+  std::replace(algorithm.begin(), algorithm.end(), '-', '_');
+  return algorithm + "_" + std::to_string(std::get<0>(param.param));
 }
 
 }  // namespace espalier::testing

@@ -43,8 +43,8 @@ class Ranks {
   machine::HostMachine& machine(int rank) { return *machines_[static_cast<std::size_t>(rank)]; }
 
   static bool single_copy() {
-    int one = 1, other = 0;
-    return memory::read_remotely(getpid(), &other, &one, sizeof one) && other == one;
+    int source = 1, target = 0;
+    return memory::read_remotely(getpid(), &target, &source, sizeof source) && target == source;
   }
 
   /// Runs `body` on every rank at once; state persists between calls.

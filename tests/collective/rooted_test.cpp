@@ -19,30 +19,14 @@ class Rooted : public ::testing::TestWithParam<int> {
   int n() const { return GetParam(); }
   std::size_t ranks() const { return static_cast<std::size_t>(n()); }
 
-  // body(machine, plan) on slots and plans of all kinds.
-  template <class Body>
-  void everywhere(Algorithm algorithm, Body body) {
-    for (const Shape& shape : shapes) {
-      Ranks ranks(n(), shape.slots, shape.slot_bytes);
-      for (const Plan& plan : plans_of(algorithm)) ranks.run([&](HostMachine& m) { body(m, plan); });
-    }
-  }
   template <class Body>
   void everywhere(Body body) {
-    everywhere(Algorithm::direct, body);
+    testing::everywhere(n(), Algorithm::direct, body);
   }
-  // Also where long blocks are read where they lie, and where the kernel reads no block.
   template <class Body>
   void everywhere_with_lent_blocks(Body body) {
     everywhere(body);
-    for (const Shape& shape : shapes)
-      for (const Plan& plan : plans_of(Algorithm::single_copy))
-        Ranks(n(), shape.slots, shape.slot_bytes).run([&](HostMachine& m) {
-          Unreadable unreadable(m);
-          body(unreadable, plan);
-        });
-    if (!Ranks::single_copy()) GTEST_SKIP() << "this machine lets no process read memory through the kernel";
-    everywhere(Algorithm::single_copy, body);
+    testing::everywhere_by_single_copy(n(), body);
   }
 };
 

@@ -71,6 +71,7 @@ TEST(CostNode, SeveralLeaders) {
   EXPECT_EQ(shared(Collective::reduce_scatter, exchange, 400, 4, 4), 400 + 300 + 3 * 2 * 100);
   EXPECT_EQ(shared(Collective::reduce_scatter, exchange, 400, 4, 2), 400 + 300 + 3 * 2 * 200);
   EXPECT_EQ(shared(Collective::allgatherv, exchange, 400, 4, 4), 100 + 300 + 300);
+  EXPECT_EQ(shared(Collective::allgatherv, plan(Algorithm::single_copy, 10), 400, 4, 4), 300 + 300 + 300);
 }
 
 TEST(CostNode, ByMessages) {

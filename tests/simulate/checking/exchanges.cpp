@@ -104,6 +104,15 @@ std::vector<Scenario> exchanges(int ranks, bool fenced) {
     add("alltoallv of nothing", {1, 1024}, nothing_after_a_gather(plan_for(algorithm)));
     add("alltoallv, long,", wide, alltoallvs(plan_for(algorithm), many_bytes));
   }
+  const auto add = [&](const char* name, const Ring& ring, Body body) {
+    all.push_back(make(formatted("{}, blocks lent", name), ranks, fenced, ring, std::move(body)));
+  };
+  // Some blocks are short and go through the slots.
+  const Plan lending = plan_for(Algorithm::single_copy);
+  add("allgather", one, allgathers(lending));
+  add("allgatherv", one, allgathervs(lending));
+  add("alltoall", {ranks == 3 ? 4 : 1, 1024}, alltoalls(lending));
+  add("alltoallv", wide, alltoallvs(lending, many_bytes));
   return all;
 }
 

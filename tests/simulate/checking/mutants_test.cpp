@@ -169,6 +169,7 @@ TEST(Mutants, EveryWaitOfTheAlgorithmsIsASite) {
                            "barrier.hpp",
                            "bcast.hpp",
                            "bcast_single_copy.hpp",
+                           "exchange_single_copy.hpp",
                            "gather.hpp",
                            "lent_blocks.hpp",
                            "meeting.hpp",
