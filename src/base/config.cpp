@@ -151,6 +151,9 @@ void Config::check_values() {
       reject(value, "error, warn or silent");
     } else if (name == "ESPALIER_WAIT" && !is_one_of(value.text, {"auto", "spin", "yield", "sleep"})) {
       reject(value, "auto, spin, yield or sleep");
+    } else if (name == "ESPALIER_STREAMING" && value.text != "auto" && !is_on(value.text) &&
+               !is_off(value.text)) {
+      reject(value, "auto, on or off");
     } else if (name == "ESPALIER_NODE_STAGE" && !is_one_of(value.text, {"shared", "p2p"})) {
       reject(value, "shared or p2p");
     } else if (name == "ESPALIER_WINDOW_TRANSPORT" &&

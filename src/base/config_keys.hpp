@@ -69,11 +69,12 @@ inline constexpr std::array config_keys = {
     ConfigKey{"ESPALIER_READ_FROM_PARENT", "on", true, "children poll their parent's flag (RG III-B)"},
     ConfigKey{"ESPALIER_SKIP_GATHER", "on", true, "bcast waits for its readers only when slots run out (RG III-C)"},
     ConfigKey{"ESPALIER_COPY_AVOIDANCE", "on", true, "the root reduces straight into the user's buffer (RG III-E)"},
-    ConfigKey{"ESPALIER_SLOTS", "8", true, "slots of a rank: 1 to 64 (RG III-C)"},
+    ConfigKey{"ESPALIER_SLOTS", "auto", true, "slots of a rank: auto | 1 to 64 (RG III-C)"},
     ConfigKey{"ESPALIER_SLOT", "32KiB", true, "bytes of a slot"},
     ConfigKey{"ESPALIER_SHM", "auto", true, "shared memory that the ranks of a node may use in all"},
     ConfigKey{"ESPALIER_MEMFD", "on", true, "off: use shm_open where memfd_create would do"},
     ConfigKey{"ESPALIER_SINGLE_COPY", "on", true, "off: never read another process's memory directly (CMA)"},
+    ConfigKey{"ESPALIER_STREAMING", "auto", true, "copies into slots past the caches: auto (where the processor gains by it) | on | off"},
     ConfigKey{"ESPALIER_WAIT", "auto", true, "wait ladder: auto | spin | yield | sleep"},
     ConfigKey{"ESPALIER_TOPOLOGY", "", true, "synthetic machine in hwloc's notation, instead of the real one"},
 };

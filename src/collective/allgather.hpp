@@ -26,7 +26,7 @@ void allgather(M& m, const void* own, void* receive, const B& blocks, const Plan
     if (mine.bytes == 0) return meeting.announce_nothing(round.step());
     if (inlined) return meeting.announce_inline(round.step(), at(own, mine.offset), mine.bytes);
     std::byte* slot = m.slot(m.rank(), round.first);
-    m.copy(slot, at(own, mine.offset), mine.bytes);
+    m.show(slot, at(own, mine.offset), mine.bytes);
     m.hand_over(slot, mine.bytes);
     meeting.announce(round.step());
   };

@@ -44,7 +44,7 @@ void allreduce_exchange(M& m, const Reduction& r, const Plan& plan) {
     const Chunk chunk = chunks.next(m, i);
     const void* own = at(r.send, chunk.offset);
     m.reserve(chunk.first, chunk.span);
-    m.copy(m.slot(m.rank(), chunk.first), own, chunk.bytes);
+    m.show(m.slot(m.rank(), chunk.first), own, chunk.bytes);
     m.hand_over(m.slot(m.rank(), chunk.first), chunk.bytes);
     m.lend(chunk.first, chunk.span, m.everybody_else());
     m.publish(Channel::gather, chunk.step());

@@ -42,8 +42,9 @@ void sliced_copy_in(M& m, const Reduction& r, const Chunk& chunk) {
   const std::byte* send = at(r.send, chunk.offset);
   const std::size_t end = own.begin + own.bytes;
   m.reserve(chunk.first, chunk.span);
-  m.copy(slot, send, own.begin);
-  m.copy(slot + end, send + end, chunk.bytes - end);
+  m.show(slot, send, own.begin);
+  m.show(slot + end, send + end, chunk.bytes - end);
+  m.hand_over(slot, chunk.bytes);
   m.lend(chunk.first, chunk.span, m.everybody_else());
   m.publish(Channel::gather, chunk.step());
 }

@@ -26,8 +26,8 @@ void alltoall(M& m, const void* send, void* receive, std::size_t bytes, const Pl
     if (cells.rounds() == 1 &&
         cells.cell(bytes) == bytes) {  // no gaps: what is below this rank and what is above
       const std::size_t below = blocks.offset_of(m.rank());
-      m.copy(data, send, below);
-      m.copy(data + below, at(send, below + bytes), others * bytes - below);
+      m.show(data, send, below);
+      m.show(data + below, at(send, below + bytes), others * bytes - below);
     } else {
       write_cells(m, data, send, blocks, cells, round.index);
     }

@@ -25,7 +25,7 @@ template <Machine M>
 void bcast_chunk(M& m, const Place& place, void* buffer, const Chunk& chunk, const Plan& plan) {
   if (place.is_root()) {
     m.reserve(chunk.first, chunk.span);
-    m.copy(m.slot(m.rank(), chunk.first), at(buffer, chunk.offset), chunk.bytes);
+    m.show(m.slot(m.rank(), chunk.first), at(buffer, chunk.offset), chunk.bytes);
     m.hand_over(m.slot(m.rank(), chunk.first), chunk.bytes);
     m.lend(chunk.first, chunk.span, m.everybody_else());
     pass_down(m, place, chunk.step(), nullptr, 0, plan);

@@ -81,7 +81,7 @@ std::size_t write_cells(M& m, std::byte* slot, const void* send, const B& blocks
     if (peer == m.rank()) continue;
     const std::size_t block = blocks.bytes_of(peer);
     const Part part = cells.part(block, round);
-    if (part.bytes > 0) m.copy(slot + offset, at(send, blocks.offset_of(peer) + part.offset), part.bytes);
+    if (part.bytes > 0) m.show(slot + offset, at(send, blocks.offset_of(peer) + part.offset), part.bytes);
     offset += cells.cell(block);
   }
   return offset;

@@ -18,7 +18,7 @@ void leave_chunk(M& m, int root, const void* send, const Chunk& chunk, bool inli
     m.publish_inline(Channel::gather, chunk.step(), at(send, chunk.offset), chunk.bytes);
   } else {
     std::byte* slot = m.slot(m.rank(), chunk.first);
-    m.copy(slot, at(send, chunk.offset), chunk.bytes);
+    m.show(slot, at(send, chunk.offset), chunk.bytes);
     m.hand_over(slot, chunk.bytes);
     m.publish(Channel::gather, chunk.step());
   }

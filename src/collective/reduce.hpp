@@ -37,7 +37,7 @@ void send_up(M& m, const Place& place, const Chunk& chunk, const Reduction& r, b
   m.reserve(chunk.first, chunk.span);
   void* target = inlined ? m.inline_buffer(Channel::gather, chunk.step()) : m.slot(m.rank(), chunk.first);
   if (place.is_leaf()) {
-    m.copy(target, own, chunk.bytes);
+    m.show(target, own, chunk.bytes);
   } else {
     const int count = collect_sources(m, place, chunk, own, inlined);
     m.reduce(r.operation, target, m.source_array(), count, chunk.bytes);

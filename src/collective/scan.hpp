@@ -25,7 +25,7 @@ void scan(M& m, const Reduction& r, Prefix prefix, const Plan& plan) {
     if (is_last) return meeting.announce_nothing(round.step());  // nobody reads it
     if (inlined) return meeting.announce_inline(round.step(), at(r.send, mine.offset), mine.bytes);
     std::byte* slot = m.slot(m.rank(), round.first);
-    m.copy(slot, at(r.send, mine.offset), mine.bytes);
+    m.show(slot, at(r.send, mine.offset), mine.bytes);
     m.hand_over(slot, mine.bytes);
     meeting.announce(round.step());
   };

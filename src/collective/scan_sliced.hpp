@@ -16,7 +16,8 @@ template <Machine M>
 void scan_copy_in(M& m, const Reduction& r, const Chunk& chunk) {
   std::byte* slot = m.slot(m.rank(), chunk.first);
   m.reserve(chunk.first, chunk.span);
-  m.copy(slot, at(r.send, chunk.offset), chunk.bytes);
+  m.show(slot, at(r.send, chunk.offset), chunk.bytes);
+  m.hand_over(slot, chunk.bytes);
   m.lend(chunk.first, chunk.span, m.everybody_else());
   m.publish(Channel::gather, chunk.step());
 }

@@ -34,7 +34,7 @@ std::span<const int> write_stream(M& m, std::byte* data, const void* send, const
     const std::size_t bytes = blocks.bytes_of(cursor.rank);
     const Part part = overlap(cursor.begin, bytes, chunk);
     if (part.bytes > 0) {
-      m.copy(data + (cursor.begin + part.offset - chunk.offset),
+      m.show(data + (cursor.begin + part.offset - chunk.offset),
              at(send, blocks.offset_of(cursor.rank) + part.offset), part.bytes);
       if (first < 0) first = cursor.rank;
       last = cursor.rank;

@@ -85,7 +85,9 @@ concept Machine = requires(M m, const M c, int peer, Step step, Channel channel,
   m.copy(target, source, bytes);
   /// A hint: the next message of this rank will be like this one, published on that channel, cut alike.
   m.own_next(channel, bytes, bytes);
-  /// A hint: what lies there has been written for others to read.
+  /// copy() into this rank's own slot, for others to read; hand_over() comes before it is published.
+  m.show(target, source, bytes);
+  /// What lies there, shown or written otherwise, is complete.
   m.hand_over(target, bytes);
   m.reduce(operation, target, sources, count, bytes);
 };

@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "machine/concept.hpp"
@@ -149,10 +150,17 @@ class BasicMachine {
     }
   }
 
-  /// Asks the processor to move fresh lines out of this core's caches to where another core's read finds them
-  /// sooner. Short data only: measured to help up to 2 KiB (docs/performance.md), and to hurt above, where it
-  /// fights the pipeline.
+  /// Where it helps past this core's caches, which would have to take the slot's lines back from their
+  /// readers.
+  void show(void* target, const void* source, std::size_t bytes) {
+    unsettled_ |= slot_writer_.copy(target, source, bytes);
+  }
+
+  /// What was streamed is ordered before what follows. Else asks the processor to move fresh lines out of
+  /// this core's caches to where another core's read finds them sooner. Short data only: measured to help up
+  /// to 2 KiB (docs/performance.md), and to hurt above, where it fights the pipeline.
   void hand_over(const void* data, std::size_t bytes) {
+    if (std::exchange(unsettled_, false)) return Platform::settle_streams();
 #if defined(__x86_64__)
     constexpr std::size_t line = 64, most = 2048;
     if (bytes > most) return;
@@ -223,6 +231,8 @@ class BasicMachine {
   std::vector<Loan> lent_;
   std::vector<int> everybody_else_;
   std::vector<const void*> sources_;
+  typename Platform::SlotWriter slot_writer_;
+  bool unsettled_ = false;  // what was shown is not ordered before a flag yet
 };
 
 /// On real memory.

@@ -11,6 +11,7 @@
 
 #include "memory/flag_line.hpp"
 #include "memory/remote_read.hpp"
+#include "memory/slot_writer.hpp"
 #include "reduce/operation.hpp"
 
 namespace espalier::machine {
@@ -49,6 +50,8 @@ struct HostPlatform {
   static void copy(void* target, const void* source, std::size_t bytes) {
     std::memcpy(target, source, bytes);
   }
+  using SlotWriter = memory::SlotWriter;
+  static void settle_streams() { memory::settle_streams(); }
   // Whole words for the sizes that decide latency; memcpy with an unknown length is a call.
   static void copy_small(void* target, const void* source, std::size_t bytes) {
     if (bytes == 8)

@@ -50,19 +50,45 @@ void take_offer_back(const Bootstrap& bootstrap, const std::vector<Standing>& al
 
 }  // namespace
 
+namespace {
+
+// A slot that comes round again should have left its readers' own caches: taking lines back from there costs
+// more than all else (docs/performance.md). So few ranks have long rings, of up to 2 MiB, which is more than
+// most cores' caches. Not where the budget is small, and not for parts of a node, of which a program may have
+// many.
+int slots_of_whole_node(int ranks, std::size_t slot_bytes, int slots) {
+  constexpr std::size_t most_slots = 64, most_bytes = std::size_t{4} << 20;
+  const std::size_t rings = std::min(most_bytes, arena_bytes(ranks) / 16);
+  const std::size_t fit = rings / (static_cast<std::size_t>(ranks) * slot_bytes);
+  return std::max(slots, static_cast<int>(std::bit_floor(std::min(fit, most_slots))));
+}
+
+}  // namespace
+
 machine::Layout layout_for(int ranks) {
   const Config& config = Config::instance();
+  constexpr int slots = 8;
   machine::Layout layout;
   layout.ranks = ranks;
-  layout.slots = static_cast<int>(std::bit_floor(config.bytes("ESPALIER_SLOTS")));
   layout.slot_bytes = machine::Layout::round_up(config.bytes("ESPALIER_SLOT"), machine::Layout::page);
+  layout.slots = config.text("ESPALIER_SLOTS") == "auto"
+                     ? slots
+                     : static_cast<int>(std::bit_floor(config.bytes("ESPALIER_SLOTS")));
+  return layout;
+}
+
+machine::Layout layout_on_one_node(int ranks, int ranks_of_node) {
+  machine::Layout layout = layout_for(ranks);
+  if (ranks == ranks_of_node && Config::instance().text("ESPALIER_SLOTS") == "auto")
+    layout.slots = slots_of_whole_node(ranks, layout.slot_bytes, layout.slots);
   return layout;
 }
 
 bool by_messages() { return Config::instance().text("ESPALIER_NODE_STAGE") == "p2p"; }
 
 Agreement agree(const Bootstrap& bootstrap) {
-  const machine::Layout layout = layout_for(bootstrap.size);
+  const NodeState* node = Process::instance().node();
+  const machine::Layout layout = layout_on_one_node(bootstrap.size, node ? node->size() : 0);
   auto all = exchange_standing(bootstrap, layout);
   // MPI sessions have no world to meet in: the first communicator's ranks found the arena.
   if (std::none_of(all.begin(), all.end(), [](const Standing& s) { return s.joined || s.declined; })) {

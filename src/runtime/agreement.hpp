@@ -39,8 +39,11 @@ struct Agreement {
   std::string refusal;
 };
 
-/// How a communicator of that many ranks lies in its share, by the configuration.
+/// How so many ranks of a communicator lie in their node's share, by the configuration: slots of one number and
+/// size everywhere, whatever the number of ranks, so that all nodes decide alike.
 machine::Layout layout_for(int ranks);
+/// The same for a communicator on one node of so many ranks.
+machine::Layout layout_on_one_node(int ranks, int ranks_of_node);
 
 /// Whether the configuration wants messages instead of shared memory within nodes.
 bool by_messages();

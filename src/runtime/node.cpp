@@ -13,6 +13,7 @@
 #include "base/error.hpp"
 #include "base/format.hpp"
 #include "memory/handover.hpp"
+#include "memory/streaming_copy.hpp"
 #include "runtime/agreement.hpp"
 #include "runtime/pretended_nodes.hpp"
 #include "runtime/single_copy.hpp"
@@ -92,6 +93,13 @@ std::size_t notes_bytes(int ranks) {
   return presences_offset(ranks) + static_cast<std::size_t>(ranks) * sizeof(Presence);
 }
 
+// Before the node's first copy into a slot.
+void choose_streaming() {
+  const Config& config = Config::instance();
+  if (config.text("ESPALIER_STREAMING") != "auto")
+    memory::choose_streaming(config.flag("ESPALIER_STREAMING"));
+}
+
 }  // namespace
 
 std::size_t arena_bytes(int ranks) {
@@ -100,7 +108,7 @@ std::size_t arena_bytes(int ranks) {
   const std::size_t memory =
       static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   return std::min<std::size_t>(
-      (std::size_t{64} << 20) + static_cast<std::size_t>(ranks) * (std::size_t{8} << 20), memory / 8);
+      (std::size_t{256} << 20) + static_cast<std::size_t>(ranks) * (std::size_t{8} << 20), memory / 8);
 }
 
 topology::Topology discover_machine() {
@@ -190,6 +198,7 @@ void NodeState::withdraw(std::uint64_t token, const Offer& offer) {
 // Rounds: introductions; the leaders' offers; did everybody map it; can everybody read everybody? All ranks
 // take part in all rounds, whatever happens.
 std::unique_ptr<NodeState> NodeState::meet(const Bootstrap& world, bool willing) {
+  choose_streaming();
   std::unique_ptr<NodeState> node(new NodeState);
   const Company company = node->introduce(world, willing);
   Offer offer{};

@@ -146,6 +146,8 @@ TEST(Config, FlagsHaveFourWordsEachInAnyCase) {
 std::string another_value(const ConfigKey& key) {
   static const std::map<std::string_view, const char*> of_key = {{"ESPALIER_SHM", "1GiB"},
                                                                  {"ESPALIER_CHUNK", "8KiB"},
+                                                                 {"ESPALIER_SLOTS", "4"},
+                                                                 {"ESPALIER_STREAMING", "on"},
                                                                  {"ESPALIER_WAIT", "sleep"},
                                                                  {"ESPALIER_SEGMENT", "8KiB"},
                                                                  {"ESPALIER_LEADERS", "3"},

@@ -51,7 +51,7 @@ TEST(Describe, PlanSaysWhichRuleAndWhy) {
     ASSERT_FALSE(answer.contains("error")) << answer;
     EXPECT_NE(answer["algorithm"], "host");
     EXPECT_GT(answer["chunk"].get<int>(), 0);
-    EXPECT_EQ(answer["slots"], 8);
+    EXPECT_EQ(answer["slots"], 16);
     EXPECT_EQ(answer["ranks_per_core"], 4.0);
     EXPECT_EQ(answer["rule"]["file"], "src/plan/default_rules.json");
     EXPECT_GT(answer["rule"]["line"].get<int>(), 0);

@@ -127,6 +127,7 @@ void Execution::start_ranks() {
     Rank& it = of(rank);
     it.state = State::runs;
     it.results.clear();
+    it.streamed.clear();
     it.poke = nullptr;
     it.news = it.heard = {};
     it.roused_at = 0;

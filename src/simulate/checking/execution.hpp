@@ -136,6 +136,9 @@ class Execution {
   std::int64_t now() { return now_ += 1000; }
   void reads(const void* source, std::size_t bytes);
   void writes(const void* target, std::size_t bytes);
+  /// Streaming stores into a slot: nobody sees them, the rank neither, before it settles them.
+  void stream(void* target, const void* source, std::size_t bytes);
+  void settle_streams();
   bool expose(const void* source, std::size_t bytes);
   void pull(int owner, const void* source, std::size_t bytes);
   /// Takes note of a site; what a mutant changes there.
@@ -176,6 +179,10 @@ class Execution {
  private:
   struct Abandoned {};
   enum class State : unsigned char { runs, sleeps, idles, ended };
+  struct Streamed {
+    std::byte* target;
+    std::vector<std::byte> data;
+  };
   struct Rank {
     Fiber fiber;
     State state = State::ended;
@@ -184,6 +191,7 @@ class Execution {
     std::size_t awaited_flag = 0;
     std::uint64_t awaited_step = 0;
     std::vector<std::byte> results;
+    std::vector<Streamed> streamed;
     std::function<void()> poke;
     struct News {
       std::uint64_t messages = 0, stores = 0;  // of its node's other ranks

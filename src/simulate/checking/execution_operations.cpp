@@ -199,6 +199,24 @@ void Execution::writes(const void* target, std::size_t bytes) {
   check(memory_.wrote(running_, memory_.offset_of(running_, target), bytes), "writes", bytes);
 }
 
+void Execution::stream(void* target, const void* source, std::size_t bytes) {
+  const Node& node = node_of(running_);
+  const auto* data = static_cast<const std::byte*>(source);
+  if (bytes == 0) return;
+  if (memory_.offset_of(running_, target) < node.begin + node.layout.ring(0)) {  // rides in a line
+    std::memcpy(target, source, bytes);
+    return writes(target, bytes);
+  }
+  of(running_).streamed.push_back({static_cast<std::byte*>(target), {data, data + bytes}});
+}
+
+void Execution::settle_streams() {
+  for (const Streamed& each : std::exchange(of(running_).streamed, {})) {
+    std::memcpy(each.target, each.data.data(), each.data.size());
+    writes(each.target, each.data.size());
+  }
+}
+
 void Execution::may_write(const void* target, std::size_t bytes) {
   if (!memory_.is_near_view(running_, target)) return;
   const std::size_t offset = memory_.offset_of(running_, target);

@@ -10,7 +10,8 @@
 
 namespace espalier::simulate::checking {
 
-/// BasicMachine, whose waits in the text of an algorithm a mutant may leave out.
+/// BasicMachine, whose waits, and what else orders its memory, in the text of an algorithm a mutant may leave
+/// out.
 class CheckingMachine : public machine::BasicMachine<Platform> {
   using Base = machine::BasicMachine<Platform>;
   using Where = std::source_location;
@@ -35,6 +36,9 @@ class CheckingMachine : public machine::BasicMachine<Platform> {
   void everybody_finished(Step step, Where where = Where::current()) {
     const bool more = Execution::current().at(where, Operation::everybody_finished) == Change::one_more;
     Base::everybody_finished(more ? step + 1 : step);
+  }
+  void hand_over(const void* data, std::size_t bytes, Where where = Where::current()) {
+    if (is_kept(where, Operation::hand_over)) Base::hand_over(data, bytes);
   }
   const std::byte* await_release_all(Step step, Where where = Where::current()) {
     if (!is_kept(where, Operation::await_release_all)) Execution::current().skip_next_wait();

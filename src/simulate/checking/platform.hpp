@@ -136,6 +136,15 @@ struct Platform {
     std::memcpy(target, source, bytes);
     Execution::current().writes(target, bytes);
   }
+  // Streams whatever goes into a slot, so that none of it escapes the checks.
+  struct SlotWriter {
+    bool copy(void* target, const void* source, std::size_t bytes) const {
+      Execution::current().reads(source, bytes);
+      Execution::current().stream(target, source, bytes);
+      return true;
+    }
+  };
+  static void settle_streams() { Execution::current().settle_streams(); }
   static void copy_small(void* target, const void* source, std::size_t bytes) {
     if (bytes > 0) copy(target, source, bytes);
   }

@@ -99,6 +99,7 @@ const char* to_string(Operation operation) {
                                        "reserve",
                                        "lend",
                                        "everybody_finished",
+                                       "hand_over",
                                        "send",
                                        "receive",
                                        "drive"};

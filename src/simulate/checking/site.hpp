@@ -28,6 +28,7 @@ enum class Operation : std::uint8_t {
   reserve,
   lend,
   everybody_finished,
+  hand_over,
   send,  ///< from here on of a task between nodes: a message, until it is awaited
   receive,
   drive,  ///< until a task is done

@@ -53,6 +53,14 @@ struct SimulatedPlatform {
     if (Sink::current().moves_data()) std::memcpy(target, source, bytes);
     Sink::current().copied(source, bytes);
   }
+  // Streaming is not modelled: a copy is a copy.
+  struct SlotWriter {
+    bool copy(void* target, const void* source, std::size_t bytes) const {
+      SimulatedPlatform::copy(target, source, bytes);
+      return false;
+    }
+  };
+  static void settle_streams() {}
   // What rides in a line costs no more than the line.
   static void copy_small(void* target, const void* source, std::size_t bytes) {
     if (bytes > 0 && Sink::current().moves_data()) std::memcpy(target, source, bytes);

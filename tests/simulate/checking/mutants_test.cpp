@@ -158,7 +158,7 @@ TEST(Mutants, EveryMessageBetweenNodesIsASite) {
 
 TEST(Mutants, EveryWaitOfTheAlgorithmsIsASite) {
   const std::regex wait(
-      R"(\b(m|m_)\.(await|await_finish|await_release_all|reserve|lend|everybody_finished)\()");
+      R"(\b(m|m_)\.(await|await_finish|await_release_all|reserve|lend|everybody_finished|hand_over)\()");
   for (const char* file : {"allgather.hpp",
                            "allreduce.hpp",
                            "allreduce_central.hpp",
@@ -187,7 +187,7 @@ TEST(Mutants, EveryWaitOfTheAlgorithmsIsASite) {
                            "nodes/allgather_window.hpp",
                            "nodes/allreduce_window.hpp",
                            "nodes/node_ranks.hpp"})
-    EXPECT_EQ(sites_in(file, Operation::await, Operation::everybody_finished),
+    EXPECT_EQ(sites_in(file, Operation::await, Operation::hand_over),
               occurrences(std::string("collective/") + file, wait))
         << file;
 }

@@ -1,0 +1,44 @@
+// How a rank writes what others read next: past its caches, where it has to wait for lines that others hold.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+
+#include "memory/streaming_copy.hpp"
+
+namespace espalier::memory {
+
+/// Copies into one rank's slots. Times a copy now and then: where lines come back slowly, the next ones are
+/// streamed, which the reader pays for by going to memory; then it tries again, for cores are near to each
+/// other at one time and far at another where a hypervisor moves them. Used by one thread at a time.
+class SlotWriter {
+ public:
+  /// True if it streamed: settle_streams() must come before the flag.
+  bool copy(void* target, const void* source, std::size_t bytes) {
+    if (!streams(bytes)) return std::memcpy(target, source, bytes), false;
+    if (to_stream_ == 0 && !streams_always) return copy_and_look(target, source, bytes), false;
+    if (to_stream_ > 0) --to_stream_;
+    stream_copy(target, source, bytes);
+    return true;
+  }
+
+ private:
+  // The clock takes as long as a few lines, so not every copy is timed.
+  static constexpr int look_at_one_of = 8, stream_at_once = 128;
+
+  void copy_and_look(void* target, const void* source, std::size_t bytes) {
+    if (until_look_-- > 0) {
+      std::memcpy(target, source, bytes);
+      return;
+    }
+    const bool slow = copies_slowly(target, source, bytes);
+    until_look_ = slow ? 0 : look_at_one_of - 1;
+    to_stream_ = slow ? stream_at_once : 0;
+  }
+  /// Copies, and says whether that took longer than streaming and a reader's way to memory.
+  static bool copies_slowly(void* target, const void* source, std::size_t bytes);
+
+  int to_stream_ = 0, until_look_ = 0;
+};
+
+}  // namespace espalier::memory
