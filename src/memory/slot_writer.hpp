@@ -38,7 +38,8 @@ class SlotWriter {
   /// Copies, and says whether that took longer than streaming and a reader's way to memory.
   static bool copies_slowly(void* target, const void* source, std::size_t bytes);
 
-  int to_stream_ = 0, until_look_ = 0;
+  int to_stream_ = 0;
+  int until_look_ = 64;  // the first way around a ring meets fresh pages
 };
 
 }  // namespace espalier::memory
