@@ -1,6 +1,7 @@
 #include "memory/arena.hpp"
 
 #include <pthread.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <atomic>
@@ -121,6 +122,13 @@ void Arena::free(Share share) {
 
 bool Arena::reserve(Share share, std::size_t begin, std::size_t bytes) const {
   return segment_.reserve(share.offset + begin, bytes);
+}
+
+void Arena::map_now(Share share, std::size_t begin, std::size_t bytes) const {
+#if defined(__linux__)
+  constexpr int populate_write = 23;  // MADV_POPULATE_WRITE, since Linux 5.14; older headers lack the name
+  madvise(at(share.offset + begin), bytes, populate_write);
+#endif
 }
 
 std::size_t Arena::budget() const { return header().units * unit; }
