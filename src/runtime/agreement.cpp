@@ -51,10 +51,6 @@ void take_offer_back(const Bootstrap& bootstrap, const std::vector<Standing>& al
   if (bootstrap.rank == 0 && share != 0) Process::instance().node()->arena()->free({share, layout.bytes()});
 }
 
-}  // namespace
-
-namespace {
-
 // A slot that comes round again should have left its readers' own caches: taking lines back from there costs
 // more than all else (docs/performance.md). So few ranks have long rings, of up to 2 MiB, which is more than
 // most cores' caches. Not where the budget is small, and not for parts of a node, of which a program may have
