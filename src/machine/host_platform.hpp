@@ -50,7 +50,7 @@ struct HostPlatform {
   static void copy(void* target, const void* source, std::size_t bytes) {
     std::memcpy(target, source, bytes);
   }
-  using SlotWriter = memory::SlotWriter;
+  using SlotWriter = memory::SlotWriter<>;
   static void settle_streams() { memory::settle_streams(); }
   // Whole words for the sizes that decide latency; memcpy with an unknown length is a call.
   static void copy_small(void* target, const void* source, std::size_t bytes) {
