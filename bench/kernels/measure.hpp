@@ -31,5 +31,6 @@ void add(const std::string& name, std::size_t bytes, std::size_t moved, std::fun
 void add_copies();
 void add_reductions();
 void add_flags();
+void add_slots();
 
 }  // namespace espalier::bench
