@@ -1,7 +1,9 @@
 // Allreduce for few ranks: everybody publishes, everybody reads all others and folds in rank order.
 #pragma once
 
+#include "collective/blocks.hpp"
 #include "collective/reduce.hpp"
+#include "collective/rounds.hpp"
 
 namespace espalier::collective {
 
@@ -40,22 +42,25 @@ template <Machine M>
 void allreduce_exchange(M& m, const Reduction& r, const Plan& plan) {
   if (rides_inline(r.bytes, plan)) return allreduce_exchange_inline(m, r);
   const Chunks chunks(m, r.bytes, plan, r.operation.extent);
-  for (std::size_t i = 0; i < chunks.count(); ++i) {
-    const Chunk chunk = chunks.next(m, i);
-    const void* own = at(r.send, chunk.offset);
-    m.reserve(chunk.first, chunk.span);
-    m.show(m.slot(m.rank(), chunk.first), own, chunk.bytes);
-    m.hand_over(m.slot(m.rank(), chunk.first), chunk.bytes);
-    m.lend(chunk.first, chunk.span, m.everybody_else());
-    m.publish(Channel::gather, chunk.step());
-    detail::fold_in_rank_order(m, at(r.receive, chunk.offset), own, chunk.bytes, r,
+  const auto part = [&](const Round& round) { return part_of(r.bytes, round.index, chunks.chunk_bytes()); };
+  const auto show = [&](const Round& round) {
+    const Part own = part(round);
+    std::byte* slot = m.slot(m.rank(), round.first);
+    m.show(slot, at(r.send, own.offset), own.bytes);
+    m.hand_over(slot, own.bytes);
+    m.publish(Channel::gather, round.step());
+  };
+  const auto fold = [&](const Round& round) {
+    const Part own = part(round);
+    detail::fold_in_rank_order(m, at(r.receive, own.offset), at(r.send, own.offset), own.bytes, r,
                                [&](int peer) -> const void* {
-                                 m.await(Channel::gather, peer, chunk.step());
-                                 return m.slot(peer, chunk.first);
+                                 m.await(Channel::gather, peer, round.step());
+                                 return m.slot(peer, round.first);
                                });
-    m.everybody_finished(chunk.first - 1);
-    m.finish(chunk.step());
-  }
+    return true;
+  };
+  constexpr bool overlap = true;
+  in_rounds(m, chunks.count(), chunks.span(), m.everybody_else(), overlap, show, fold);
   m.own_next(Channel::gather, r.bytes, chunks.chunk_bytes());
 }
 

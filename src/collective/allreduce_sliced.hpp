@@ -49,19 +49,21 @@ void sliced_copy_in(M& m, const Reduction& r, const Chunk& chunk) {
   m.publish(Channel::gather, chunk.step());
 }
 
-/// Step 2: the own slice is folded from the own buffer and all others' slots, in rank order, into the own
-/// slot.
+/// Step 2: the own slice is folded from the own buffer and all others' slots, in rank order, where it
+/// belongs, and shown from there: a kernel's stores into a slot would wait for lines that others hold, while
+/// a copy may go past the caches (memory/streaming_copy.hpp).
 template <Machine M>
 void sliced_fold(M& m, const Reduction& r, const Chunk& chunk) {
   const Slice own = slice_of(m, chunk, m.rank(), r);
-  std::byte* result = m.slot(m.rank(), chunk.first) + own.begin;
-  fold_in_rank_order(m, result, at(r.send, chunk.offset + own.begin), own.bytes, r,
-                     [&](int peer) -> const void* {
-                       m.await(Channel::gather, peer, chunk.step());
-                       return m.slot(peer, chunk.first) + own.begin;
-                     });
+  const std::size_t place = chunk.offset + own.begin;
+  fold_in_rank_order(m, at(r.receive, place), at(r.send, place), own.bytes, r, [&](int peer) -> const void* {
+    m.await(Channel::gather, peer, chunk.step());
+    return m.slot(peer, chunk.first) + own.begin;
+  });
+  std::byte* shown = m.slot(m.rank(), chunk.first) + own.begin;
+  m.show(shown, at(r.receive, place), own.bytes);
+  m.hand_over(shown, own.bytes);
   m.publish(Channel::release, chunk.step());
-  m.copy(at(r.receive, chunk.offset + own.begin), result, own.bytes);
 }
 
 /// Step 3: the others' slices, as they become ready; each rank starts behind itself so that not all read the
