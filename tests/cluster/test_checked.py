@@ -81,5 +81,5 @@ def test_random_sequences(run_on, host, seed):
 def test_the_checked_run_notices_across_nodes(run_on, kind, subject):
     """The test of the test: a library that breaks one thing must be found out here, too."""
     host = hosts.HOSTS["mpich"]
-    run = run_on(host, "2x2", "checked", "--only", subject, env={"BROKEN": kind}, library=hosts.broken_library(host))
+    run = run_on(host, "2x2", "checked", "--only", subject, env={"BROKEN": kind}, library=hosts.preloadable(host, "broken"))
     assert run.status != 0 and f"FAILED {subject}" in run.err, f"{kind}: not noticed\n{run}"

@@ -159,11 +159,12 @@ def plain_program(name: str) -> Path:
     return target
 
 
-def broken_library(host: Host) -> Path:
-    target = host.folder / "libbroken.so"
+def preloadable(host: Host, name: str) -> Path:
+    """A library that a test preloads, from src/NAME.c."""
+    source, target = SOURCES / f"{name}.c", host.folder / f"lib{name}.so"
     host.folder.mkdir(parents=True, exist_ok=True)
-    if not _newer(target, [SOURCES / "broken.c"]):
-        _compile(["gcc", "-std=gnu11", "-O1", "-shared", "-fPIC", *host.flags, str(SOURCES / "broken.c")], target)
+    if not _newer(target, [source]):
+        _compile(["gcc", "-std=gnu11", "-O1", "-shared", "-fPIC", *host.flags, str(source)], target)
     return target
 
 

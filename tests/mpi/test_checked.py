@@ -142,7 +142,7 @@ def test_equal_bits_in_every_run(launch, host):
 def test_the_checked_run_notices(launch, kind, subject):
     """The test of the test: a library that breaks one thing must be found out."""
     host = hosts.HOSTS["mpich"]
-    run = launch(host, 3, "checked", "--only", subject, env={"BROKEN": kind}, library=hosts.broken_library(host))
+    run = launch(host, 3, "checked", "--only", subject, env={"BROKEN": kind}, library=hosts.preloadable(host, "broken"))
     assert run.status != 0, f"{kind}: not noticed\n{run}"
     assert f"FAILED {subject}" in run.err, f"{kind}: failed for another reason\n{run}"
     assert re.search(r"passed, [1-9]\d* failed", run.out), str(run)
@@ -152,7 +152,7 @@ def test_the_watchdog_names_the_call(launch, tmp_path):
     """A rank that never comes: the others say where they wait."""
     host = hosts.HOSTS["mpich"]
     run = launch(host, 3, "checked", "--only", "barrier", "--patience", 2, env={"BROKEN": "rank 1 stays away from barriers"},
-                 library=hosts.broken_library(host), timeout=60)
+                 library=hosts.preloadable(host, "broken"), timeout=60)
     assert run.status != 0
     assert "HUNG rank 0" in run.err and "barrier" in run.err, str(run)
 

@@ -59,3 +59,15 @@ def test_without_a_window_it_is_a_ring_of_messages(launch, statistics, settings,
     rows = check(launch, statistics, ranks=4, nodes="2", **settings)
     assert "ring" in algorithms(rows)
     assert all(why in row["passed_over"] for row in rows if row["algorithm"] == "ring")
+
+
+@pytest.mark.parametrize("name", ["mpich", pytest.param("openmpi", marks=pytest.mark.full), pytest.param("impi", marks=pytest.mark.full)])
+def test_a_ring_that_fails(launch, name):
+    """The network breaks down in the fifth call: every rank hears of it, the communicator's window is never used again and keeps nobody from
+    going, and a new communicator has a ring of its own."""
+    host = hosts.HOSTS[name]
+    env = {"ESPALIER_NODES": "2", "ESPALIER_FALLBACK": "error", "ESPALIER_WINDOW_TRANSPORT": "message", **RING}
+    outcome = launch(host, 2, "errors_returned", 5, env=env, timeout=60, library=f"{host.library}:{hosts.preloadable(host, 'failing_sends')}")
+    assert outcome.status == 0, str(outcome)
+    assert set(outcome.out.splitlines()) == {f"rank {rank}: error, then error, new communicator works" for rank in range(2)}, str(outcome)
+    assert "the host's MPI_Isend with process" in outcome.err and "make a new communicator" in outcome.err, str(outcome)

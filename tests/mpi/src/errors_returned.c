@@ -1,8 +1,10 @@
 /* A program that lives with errors: allreduces until one returns an error. Then each rank says so, the next call on the
- * communicator has to be an error as well, and a new communicator has to work. */
+ * communicator has to be an error as well, and a new communicator has to work.
+ *
+ * errors_returned [CALL]: from this call on, and until one has failed, sends fail (failing_sends.c). */
 #include <mpi.h>
 #include <stdio.h>
-#include <string.h>
+#include <stdlib.h>
 
 static int allreduce_is_right(MPI_Comm comm, int ranks, int call, int* code) {
   int mine[4] = {call, 1, 2, 3}, sum[4] = {0};
@@ -12,17 +14,21 @@ static int allreduce_is_right(MPI_Comm comm, int ranks, int call, int* code) {
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
+  const int broken_from = argc > 1 ? atoi(argv[1]) : 0;
   int rank, ranks, code = MPI_SUCCESS, call = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   MPI_Comm fresh;
   MPI_Comm_dup(MPI_COMM_WORLD, &fresh); /* not used before something has failed */
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  while (code == MPI_SUCCESS && call < 40)
-    if (!allreduce_is_right(MPI_COMM_WORLD, ranks, ++call, &code) && code == MPI_SUCCESS) {
+  while (code == MPI_SUCCESS && call < 40) {
+    if (++call == broken_from) setenv("FAIL_SENDS", "1", 1);
+    if (!allreduce_is_right(MPI_COMM_WORLD, ranks, call, &code) && code == MPI_SUCCESS) {
       printf("rank %d: call %d is wrong\n", rank, call);
       return 1;
     }
+  }
+  unsetenv("FAIL_SENDS");
   int again = MPI_SUCCESS, later = MPI_SUCCESS;
   if (code != MPI_SUCCESS) allreduce_is_right(MPI_COMM_WORLD, ranks, call, &again);
   const int works = allreduce_is_right(fresh, ranks, 7, &later);
