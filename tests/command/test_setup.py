@@ -112,6 +112,24 @@ def test_there_is_time_for_a_command_where_an_environment_is_filled(tree):
         (tree / "meanwhile").unlink(missing_ok=True)
 
 
+def test_a_command_that_fails_meanwhile_is_told_when_the_environments_stand(tree):
+    (tree / "python").mkdir()
+    (tree / "python/pyproject.toml").write_text("[project]")
+    make = """fill_environment() {
+      until [ -e meanwhile ]; do sleep 0.01; done
+      mkdir -p $1/bin
+      ln -sf $(command -v python3) $1/bin/python
+    }
+    fails() { touch meanwhile; return 3; }
+    environments fails
+    """
+    result = script(tree, make)
+    assert result.returncode == 1
+    assert result.stderr.endswith("`fails` failed (exit 3): see above. Mend it, and run the same make command again.\n")
+    assert result.stdout.count("done in") == 4  # nothing is left to run on
+    assert "already there" in script(tree, make).stdout
+
+
 def test_environment_that_could_not_be_made_is_made_next_time(tree):
     make = "fill_environment() { echo no such package; return 4; }\n"
     for _ in range(2):

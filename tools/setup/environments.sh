@@ -89,11 +89,14 @@ each_environment() {
 }
 
 # environments [COMMAND...]: all at the same time, for each waits for the network and the disk by turns; so there is time for
-# COMMAND, where one of them has to be filled.
+# COMMAND, where one of them has to be filled. If it fails the environments are still finished: what fills them could not be
+# stopped without leaving half of it.
 environments() {
+  local code=0
   each_environment begin_environment
   if [ $# -gt 0 ] && [ -n "$(jobs -r)" ]; then
-    "$@"
+    "$@" || code=$?
   fi
   each_environment finish_environment
+  [ "$code" -eq 0 ] || die "\`$*\` failed (exit $code): see above. Mend it, and run the same make command again."
 }

@@ -48,7 +48,7 @@ TEST(Systematically, EveryScenarioOfTwoRanks) {
   for (const Scenario& scenario : testing::scenarios(2, true)) {
     Execution execution(scenario);
     Budget budget;
-    budget.executions = espalier::testing::full() ? 200'000 : 200;
+    budget.executions = espalier::testing::full() ? 50'000 : 200;
     const Exploration exploration =
         explore_systematically(execution, espalier::testing::full() ? 2 : 1, budget);
     complete += exploration.complete;
