@@ -56,7 +56,7 @@ void take_offer_back(const Bootstrap& bootstrap, const std::vector<Standing>& al
 // most cores' caches. Not where the budget is small, and not for parts of a node, of which a program may have
 // many.
 int slots_of_whole_node(int ranks, std::size_t slot_bytes, int slots) {
-  constexpr std::size_t most_slots = 64, most_bytes = std::size_t{4} << 20;
+  constexpr std::size_t most_slots = 64, most_bytes = std::size_t{2} << 20;
   const std::size_t rings = std::min(most_bytes, arena_bytes(ranks) / 16);
   const std::size_t fit = rings / (static_cast<std::size_t>(ranks) * slot_bytes);
   return std::max(slots, static_cast<int>(std::bit_floor(std::min(fit, most_slots))));
