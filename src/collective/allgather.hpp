@@ -50,7 +50,8 @@ void allgather(M& m, const void* own, void* receive, const B& blocks, const Plan
     return all;
   };
 
-  in_rounds(m, chunks.count(), chunks.span(), m.everybody_else(), !meeting.is_central(), show, read);
+  in_rounds(m, chunks.count(), chunks.span(), chunks.chunk_bytes(), m.everybody_else(), !meeting.is_central(),
+            show, read);
   if (!meeting.is_central()) m.own_next(Channel::gather, longest, chunks.chunk_bytes());
 }
 

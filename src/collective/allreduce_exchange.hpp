@@ -60,7 +60,7 @@ void allreduce_exchange(M& m, const Reduction& r, const Plan& plan) {
     return true;
   };
   constexpr bool overlap = true;
-  in_rounds(m, chunks.count(), chunks.span(), m.everybody_else(), overlap, show, fold);
+  in_rounds(m, chunks.count(), chunks.span(), chunks.chunk_bytes(), m.everybody_else(), overlap, show, fold);
   m.own_next(Channel::gather, r.bytes, chunks.chunk_bytes());
 }
 

@@ -49,7 +49,8 @@ void alltoall(M& m, const void* send, void* receive, std::size_t bytes, const Pl
     return true;
   };
 
-  in_rounds(m, cells.rounds(), cells.span(), m.everybody_else(), !meeting.is_central(), show, read);
+  in_rounds(m, cells.rounds(), cells.span(), cells.bytes(), m.everybody_else(), !meeting.is_central(), show,
+            read);
   if (!meeting.is_central() && cells.rounds() == 1) m.own_next(Channel::gather, cells.bytes(), cells.bytes());
 }
 

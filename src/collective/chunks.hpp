@@ -53,7 +53,7 @@ class Chunks {
   template <Machine M>
   Chunk next(M& m, std::size_t index) const {
     const std::size_t offset = index * chunk_;
-    return {offset, std::min(chunk_, bytes_ - offset), m.advance(span_), span_};
+    return {offset, std::min(chunk_, bytes_ - offset), m.advance(span_, chunk_), span_};
   }
 
  private:

@@ -45,7 +45,8 @@ void reduce_scatter(M& m, const Reduction& r, const B& blocks, const Plan& plan)
     return true;
   };
 
-  in_rounds(m, cells.rounds(), cells.span(), m.everybody_else(), !meeting.is_central(), show, read);
+  in_rounds(m, cells.rounds(), cells.span(), cells.bytes(), m.everybody_else(), !meeting.is_central(), show,
+            read);
   if (!meeting.is_central() && cells.rounds() == 1) m.own_next(Channel::gather, cells.bytes(), cells.bytes());
 }
 

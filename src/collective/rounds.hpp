@@ -15,17 +15,18 @@ struct Round {
   Step step() const { return first + static_cast<Step>(span) - 1; }
 };
 
-/// `show(round)` writes this rank's slot and announces it; `read(round)` awaits others and reads, and returns
-/// whether it has heard from everybody. With `overlap` a rank shows the next round before it reads this one,
-/// so that others need not wait for it; not for meetings by counter, where showing is waiting.
+/// Of `bytes` a round and rank at most. `show(round)` writes this rank's slot and announces it; `read(round)`
+/// awaits others and reads, and returns whether it has heard from everybody. With `overlap` a rank shows the
+/// next round before it reads this one, so that others need not wait for it; not for meetings by counter,
+/// where showing is waiting.
 template <Machine M, class Show, class Read>
-void in_rounds(M& m, std::size_t count, int span, std::span<const int> readers, bool overlap, Show show,
-               Read read) {
+void in_rounds(M& m, std::size_t count, int span, std::size_t bytes, std::span<const int> readers,
+               bool overlap, Show show, Read read) {
   const std::size_t ahead = overlap && count > 1 && m.slots() / span >= 4 ? 1 : 0;
   std::array<Round, 3> under_way;
   for (std::size_t i = 0; i < count + ahead; ++i) {
     if (i < count) {
-      const Round& round = under_way[i % 3] = {i, m.advance(span), span};
+      const Round& round = under_way[i % 3] = {i, m.advance(span, bytes), span};
       m.reserve(round.first, span);
       show(round);
       m.lend(round.first, span, readers);

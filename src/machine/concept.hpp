@@ -29,7 +29,8 @@ inline constexpr Step open_steps = Step{1} << 22;
 ///
 /// Every rank owns, per slot, one flag line a channel and one slot of data. A *step* is one use of a slot;
 /// all ranks take the same steps in the same order. The contract of a step:
-///  1. advance() gives its number (a chunk larger than a slot spans several slots that lie side by side);
+///  1. advance() gives its number (a chunk larger than a slot spans several slots that lie side by side, one
+///     that is known to be shorter takes a part of it, on all ranks the same);
 ///     advance_open() gives a range of numbers, where ranks need different numbers of steps and do not know
 ///     each other's;
 ///  2. reserve() waits until whoever read this slot's former content has finished, before anything is
@@ -49,6 +50,7 @@ concept Machine = requires(M m, const M c, int peer, Step step, Channel channel,
   { m.source_array() } -> std::same_as<const void**>;  // room for size() pointers
 
   { m.advance(count) } -> std::same_as<Step>;
+  { m.advance(count, bytes) } -> std::same_as<Step>;
   { m.advance_open(count) } -> std::same_as<StepRange>;
   m.reserve(step, count);
   m.lend(step, count, readers);

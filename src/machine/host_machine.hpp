@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstring>
+#include <limits>
 #include <span>
 #include <utility>
 #include <vector>
@@ -45,8 +46,10 @@ class BasicMachine {
   const Waiter& waiter() const { return waiter_; }
 
   /// The next step; with `span` > 1 (a power of two, at most slots()) the first of `span` steps whose slots
-  /// are contiguous. The step that is published and finished is always the last one: step + span - 1.
-  Step advance(int span = 1) {
+  /// are contiguous. The step that is published and finished is always the last one: step + span - 1. `bytes`
+  /// is the most that lies in a slot from there on, on all ranks alike, where all of them know it.
+  Step advance(int span = 1, std::size_t bytes = std::numeric_limits<std::size_t>::max()) {
+    split_ = layout_.split_for(bytes);
     const auto width = static_cast<Step>(span);
     const Step first = (last_step_ + width) / width * width;
     last_step_ = first + width - 1;
@@ -113,7 +116,7 @@ class BasicMachine {
     return line(channel, peer, step).payload;
   }
   std::byte* inline_buffer(Channel channel, Step step) { return line(channel, rank_, step).payload; }
-  std::byte* slot(int peer, Step step) { return share_ + layout_.slot(peer, step); }
+  std::byte* slot(int peer, Step step) { return share_ + layout_.slot(peer, step, split_); }
 
   bool arrive_last(Step step) {
     // The counter never goes back: after the n-th use it stands at n * size. Release: what this rank wrote is
@@ -232,6 +235,7 @@ class BasicMachine {
   std::vector<int> everybody_else_;
   std::vector<const void*> sources_;
   typename Platform::SlotWriter slot_writer_;
+  int split_ = 0;           // of the slots of the call under way
   bool unsettled_ = false;  // what was shown is not ordered before a flag yet
 };
 

@@ -1,6 +1,8 @@
 // Where everything of a communicator lies in its arena share.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstddef>
 
 #include "memory/flag_line.hpp"
@@ -14,7 +16,7 @@ using memory::Step;
 /// A station is what others poll (flag lines) and is apart from the bulk data, each part on pages of its own,
 /// so that each can be touched first by the rank that writes it.
 struct Layout {
-  static constexpr std::size_t page = 4096;
+  static constexpr std::size_t page = 4096, line_bytes = 64;
 
   int ranks = 1;
   int slots = 8;  // a power of two
@@ -55,10 +57,24 @@ struct Layout {
   // slots
   std::size_t ring_bytes() const { return round_up(static_cast<std::size_t>(slots) * slot_bytes, page); }
   std::size_t ring(int rank) const { return station(ranks) + static_cast<std::size_t>(rank) * ring_bytes(); }
-  std::size_t slot(int rank, Step step) const { return ring(rank) + index(step) * slot_bytes; }
+  /// Chunks that are short for a slot take its 2^`split` parts in turns, another each way around the ring: so
+  /// theirs too come back only when they have left the readers' caches (docs/performance.md).
+  std::size_t slot(int rank, Step step, int split = 0) const {
+    const std::size_t part = turn(step) & ((std::size_t{1} << split) - 1);
+    return ring(rank) + index(step) * slot_bytes + part * (slot_bytes >> split & ~(line_bytes - 1));
+  }
+  /// For chunks of at most so many bytes. The shortest fill parts that are longer than they.
+  int split_for(std::size_t bytes) const {
+    constexpr std::size_t least = 1024;
+    return std::max(0, static_cast<int>(std::bit_width(slot_bytes)) - 1 -
+                           static_cast<int>(std::bit_width(std::max(bytes, least) - 1)));
+  }
 
   std::size_t index(Step step) const {
     return static_cast<std::size_t>(step) & (static_cast<std::size_t>(slots) - 1);
+  }
+  std::size_t turn(Step step) const {
+    return static_cast<std::size_t>(step) >> std::countr_zero(static_cast<std::size_t>(slots));
   }
   std::size_t bytes() const { return ring(ranks); }
 };

@@ -67,6 +67,20 @@ TEST_F(HostMachines, StepsRiseAndSpansLieSideBySide) {
   }
 }
 
+TEST_F(HostMachines, ShortChunksComeBackToTheSamePlaceLater) {
+  const std::size_t bytes = slot_bytes / 4;
+  const Step first = at(0).advance(1, bytes);
+  std::set<const std::byte*> places = {at(0).slot(2, first)};
+  for (int i = 1; i < 4 * slots; ++i) places.insert(at(0).slot(2, at(0).advance(1, bytes)));
+  EXPECT_EQ(places.size(), static_cast<std::size_t>(4 * slots));
+  const Step again = at(0).advance(1, bytes);
+  EXPECT_TRUE(places.contains(at(0).slot(2, again)));
+  at(1).advance(1, bytes);
+  for (int i = 0; i < 4 * slots; ++i) at(1).advance(1, bytes);
+  EXPECT_EQ(at(1).slot(2, again) - at(1).slot(2, again & ~Step{slots - 1}),
+            at(0).slot(2, again) - at(0).slot(2, again & ~Step{slots - 1}));  // all ranks alike
+}
+
 TEST_F(HostMachines, SameCallsGiveTheSameStepsOnAllRanks) {
   for (const int span : {1, 4, 1, 1, 2, 4, 2, 1}) {
     const Step step = at(0).advance(span);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -76,6 +77,40 @@ TEST(Layout, SlotsOfASpanLieSideBySide) {
         for (int i = 0; i < span; ++i)
           ASSERT_EQ(layout.slot(1, first + static_cast<Step>(i)),
                     layout.slot(1, first) + static_cast<std::size_t>(i) * layout.slot_bytes);
+}
+
+// A part is never shorter than the chunks it is for, and lies within the slot, on whole lines.
+TEST(Layout, ShortChunksTakePartsOfASlotInTurns) {
+  for (const Layout& layout : layouts())
+    for (const std::size_t bytes :
+         {std::size_t{1}, std::size_t{1024}, std::size_t{1025}, layout.slot_bytes / 2,
+          layout.slot_bytes / 2 + 1, layout.slot_bytes, 2 * layout.slot_bytes}) {
+      const int split = layout.split_for(bytes);
+      ASSERT_TRUE(bytes <= layout.slot_bytes >> split || split == 0) << bytes;
+      std::set<std::size_t> places;
+      for (Step turn = 0; turn < (Step{2} << split); ++turn) {
+        const std::size_t place =
+            layout.slot(1, 5 + turn * static_cast<Step>(layout.slots), split) - layout.slot(1, 5);
+        ASSERT_EQ(place % 64, 0u);
+        for (const std::size_t other : places)
+          ASSERT_TRUE(place == other || place >= other + bytes || other >= place + bytes)
+              << place << ' ' << other;
+        if (split > 0) {
+          ASSERT_LE(place + bytes, layout.slot_bytes);
+        }
+        places.insert(place);
+      }
+      ASSERT_EQ(places.size(), std::size_t{1} << split);
+    }
+}
+
+TEST(Layout, OnlyChunksOfHalfASlotLeaveRoomForOthers) {
+  const Layout layout{2, 8, 32 * 1024};
+  EXPECT_EQ(layout.split_for(std::size_t{-1UL}), 0);
+  EXPECT_EQ(layout.split_for(16 * 1024 + 1), 0);
+  EXPECT_EQ(layout.split_for(16 * 1024), 1);
+  EXPECT_EQ(layout.split_for(4096), 3);
+  EXPECT_EQ(layout.split_for(1), layout.split_for(1024));
 }
 
 TEST(Layout, SlotsComeRoundAgain) {
