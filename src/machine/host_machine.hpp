@@ -2,6 +2,8 @@
 // stands on, for simulate/ (host_platform.hpp).
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstring>
 #include <limits>
 #include <span>
@@ -140,16 +142,21 @@ class BasicMachine {
 
   /// A hint: the next message of this rank will be like this one, published on that channel, in chunks of
   /// that size. Readers of the former use still hold its lines; taken back now, while nothing waits, the
-  /// round trip for that is not part of the next call. Short messages only: beyond, the copy itself runs into
-  /// the lines it needs.
+  /// round trip for that is not part of the next call. Short messages only: of longer ones the copy itself
+  /// runs into the lines it needs, but not into their translations.
   void own_next(Channel channel, std::size_t bytes, std::size_t chunk) {
-    constexpr std::size_t most = 16 * 1024;
-    Step next = last_step_ + 1;
-    own_soon(&line(channel, rank_, next), sizeof(Line));
-    if (bytes > most || bytes <= memory::inline_capacity) return;
-    for (std::size_t done = 0; done < bytes; done += chunk, ++next) {
+    constexpr std::size_t most = 16 * 1024, farthest = 64 * 1024;
+    own_soon(&line(channel, rank_, last_step_ + 1), sizeof(Line));
+    if (bytes <= memory::inline_capacity) return;
+    const Step span = std::bit_ceil((chunk + slot_bytes() - 1) / slot_bytes());
+    Step next = (last_step_ + span) / span * span;
+    const std::size_t end = std::min(bytes, farthest);
+    for (std::size_t done = 0; done < end; done += chunk, next += span) {
+      const std::size_t part = std::min(chunk, end - done);
+      translate_soon(next, part);
+      if (bytes > most) continue;
       own_soon(&line(channel, rank_, next), sizeof(Line));
-      own_soon(slot(rank_, next), std::min(chunk, bytes - done));
+      own_soon(slot(rank_, next), part);
     }
   }
 
@@ -209,6 +216,15 @@ class BasicMachine {
 #else
       __builtin_prefetch(&line, 1, 3);
 #endif
+    }
+  }
+
+  /// A touch for each page of what this rank writes and, of two, the other writes in a step: a ring has more
+  /// pages than a program leaves in the translation cache (docs/performance.md).
+  void translate_soon(Step step, std::size_t bytes) {
+    for (std::size_t at = 0; at < bytes; at += Layout::page) {
+      own_soon(slot(rank_, step) + at, 1);
+      if (size() == 2) __builtin_prefetch(slot(1 - rank_, step) + at);
     }
   }
 

@@ -57,17 +57,19 @@ struct Layout {
   // slots
   std::size_t ring_bytes() const { return round_up(static_cast<std::size_t>(slots) * slot_bytes, page); }
   std::size_t ring(int rank) const { return station(ranks) + static_cast<std::size_t>(rank) * ring_bytes(); }
-  /// Chunks that are short for a slot take its 2^`split` parts in turns, another each way around the ring: so
+  /// Chunks of half a slot or less take its 2^`split` parts in turns, another each way around the ring: so
   /// theirs too come back only when they have left the readers' caches (docs/performance.md).
   std::size_t slot(int rank, Step step, int split = 0) const {
     const std::size_t part = turn(step) & ((std::size_t{1} << split) - 1);
     return ring(rank) + index(step) * slot_bytes + part * (slot_bytes >> split & ~(line_bytes - 1));
   }
-  /// For chunks of at most so many bytes. The shortest fill parts that are longer than they.
+  /// For chunks of at most so many bytes. Up to 4 KiB the lines are taken back ahead of the next call
+  /// (own_next()), and are best where they are.
   int split_for(std::size_t bytes) const {
-    constexpr std::size_t least = 1024;
-    return std::max(0, static_cast<int>(std::bit_width(slot_bytes)) - 1 -
-                           static_cast<int>(std::bit_width(std::max(bytes, least) - 1)));
+    constexpr std::size_t least = 4096;
+    if (bytes <= least) return 0;
+    return std::max(
+        0, static_cast<int>(std::bit_width(slot_bytes)) - 1 - static_cast<int>(std::bit_width(bytes - 1)));
   }
 
   std::size_t index(Step step) const {

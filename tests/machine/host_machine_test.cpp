@@ -17,7 +17,7 @@ class HostMachines : public ::testing::Test {
  protected:
   static constexpr int ranks = 3;
   static constexpr int slots = 4;
-  static constexpr std::size_t slot_bytes = 4096;
+  static constexpr std::size_t slot_bytes = 32 * 1024;
 
   void SetUp() override {
     const Layout layout{ranks, slots, slot_bytes};

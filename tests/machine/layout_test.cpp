@@ -83,7 +83,7 @@ TEST(Layout, SlotsOfASpanLieSideBySide) {
 TEST(Layout, ShortChunksTakePartsOfASlotInTurns) {
   for (const Layout& layout : layouts())
     for (const std::size_t bytes :
-         {std::size_t{1}, std::size_t{1024}, std::size_t{1025}, layout.slot_bytes / 2,
+         {std::size_t{1}, std::size_t{4096}, std::size_t{4097}, layout.slot_bytes / 2,
           layout.slot_bytes / 2 + 1, layout.slot_bytes, 2 * layout.slot_bytes}) {
       const int split = layout.split_for(bytes);
       ASSERT_TRUE(bytes <= layout.slot_bytes >> split || split == 0) << bytes;
@@ -109,8 +109,9 @@ TEST(Layout, OnlyChunksOfHalfASlotLeaveRoomForOthers) {
   EXPECT_EQ(layout.split_for(std::size_t{-1UL}), 0);
   EXPECT_EQ(layout.split_for(16 * 1024 + 1), 0);
   EXPECT_EQ(layout.split_for(16 * 1024), 1);
-  EXPECT_EQ(layout.split_for(4096), 3);
-  EXPECT_EQ(layout.split_for(1), layout.split_for(1024));
+  EXPECT_EQ(layout.split_for(8 * 1024), 2);
+  EXPECT_EQ(layout.split_for(4097), 2);
+  EXPECT_EQ(layout.split_for(4096), 0);
 }
 
 TEST(Layout, SlotsComeRoundAgain) {
