@@ -22,7 +22,7 @@ OTHERS = [(name, kind, layout) for layout in ("3+1+3", "4x2", "8x2", "4x2-cyclic
 def test_results_are_right(run_on, name, kind, layout, tmp_path):
     file = tmp_path / "statistics.json"
     env = {**RING, "ESPALIER_WINDOW_TRANSPORT": kind, "ESPALIER_SEGMENT": "4000", "ESPALIER_STATS": str(file)}
-    run = run_on(hosts.HOSTS[name], layout, "checked", "--only", SUBJECTS, env=env, timeout=200)
+    run = run_on(hosts.HOSTS[name], layout, "checked", "--only", SUBJECTS, env=env, timeout=400)
     line = re.search(r"^(\d+) passed, 0 failed, (\d+) ranks$", run.out, re.M)
     assert run.status == 0 and line and int(line[1]) > 50 and int(line[2]) == parse_layout(layout).ranks, str(run)
     rows = [row for row in json.loads(file.read_text())["rows"] if row["collective"] in SERVED
