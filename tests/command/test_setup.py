@@ -95,16 +95,20 @@ def test_environment_is_made_once_and_again_when_its_list_changes(tree):
     assert "already there" in script(tree, make + made("one==2")).stdout
 
 
-def test_there_is_time_for_a_command_where_an_environment_is_filled(tree):
+def waiting_for_meanwhile(tree):
+    """Environments that are filled once there is a file `meanwhile`."""
     (tree / "python").mkdir()
     (tree / "python/pyproject.toml").write_text("[project]")
-    make = """fill_environment() {
+    return """fill_environment() {
       until [ -e meanwhile ]; do sleep 0.01; done
       mkdir -p $1/bin
       ln -sf $(command -v python3) $1/bin/python
     }
-    environments touch meanwhile
     """
+
+
+def test_there_is_time_for_a_command_where_an_environment_is_filled(tree):
+    make = waiting_for_meanwhile(tree) + "environments touch meanwhile\n"
     for done in (True, False):
         result = script(tree, make)
         assert result.returncode == 0, result.stderr
@@ -113,16 +117,7 @@ def test_there_is_time_for_a_command_where_an_environment_is_filled(tree):
 
 
 def test_a_command_that_fails_meanwhile_is_told_when_the_environments_stand(tree):
-    (tree / "python").mkdir()
-    (tree / "python/pyproject.toml").write_text("[project]")
-    make = """fill_environment() {
-      until [ -e meanwhile ]; do sleep 0.01; done
-      mkdir -p $1/bin
-      ln -sf $(command -v python3) $1/bin/python
-    }
-    fails() { touch meanwhile; return 3; }
-    environments fails
-    """
+    make = waiting_for_meanwhile(tree) + "fails() { touch meanwhile; return 3; }\nenvironments fails\n"
     result = script(tree, make)
     assert result.returncode == 1
     assert result.stderr.endswith("`fails` failed (exit 3): see above. Mend it, and run the same make command again.\n")
