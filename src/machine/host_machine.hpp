@@ -148,8 +148,9 @@ class BasicMachine {
     constexpr std::size_t most = 16 * 1024, farthest = 64 * 1024;
     own_soon(&line(channel, rank_, last_step_ + 1), sizeof(Line));
     if (bytes <= memory::inline_capacity) return;
-    const Step span = std::bit_ceil((chunk + slot_bytes() - 1) / slot_bytes());
-    Step next = (last_step_ + span) / span * span;
+    // No division: this is part of every short call.
+    const Step span = chunk <= slot_bytes() ? 1 : std::bit_ceil((chunk + slot_bytes() - 1) / slot_bytes());
+    Step next = (last_step_ + span) & ~(span - 1);
     const std::size_t end = std::min(bytes, farthest);
     for (std::size_t done = 0; done < end; done += chunk, next += span) {
       const std::size_t part = std::min(chunk, end - done);
