@@ -1,17 +1,24 @@
 // How a rank that has nothing to do waits for the network.
 #pragma once
 
+#include <chrono>
+
 namespace espalier::network {
 
 struct Patience {
-  int spins = 0;   ///< looks before it makes room for others
-  int yields = 0;  ///< then so many looks with a yield between them, then naps
+  int spins = 0;                      ///< looks before it makes room for others
+  int yields = 0;                     ///< then at least so many looks with a yield between them,
+  std::chrono::microseconds least{};  ///< for at least so long; then naps
 };
 
-/// For messages between nodes. A network takes microseconds at least, so there is no hurry to look; where ranks are
-/// `crowded` (more than cores) somebody else may have to send first. A nap ends some 100 µs late, so none is taken
-/// while a message of an ordinary network may be on its way.
-inline Patience between_nodes(bool crowded) { return crowded ? Patience{2, 1000} : Patience{100, 2000}; }
+/// For messages between nodes. A network takes microseconds at least, so there is no hurry to look; where
+/// ranks are `crowded` (more than cores) somebody else may have to send first. A nap ends some 100 µs late,
+/// so none is taken while a message of an ordinary network may be on its way: for several times a round trip,
+/// however quick a look is.
+inline Patience between_nodes(bool crowded) {
+  constexpr std::chrono::milliseconds round_trips{4};
+  return crowded ? Patience{2, 1000, round_trips} : Patience{100, 2000, round_trips};
+}
 
 /// One wait, from its first look in vain.
 class Wait {
@@ -20,13 +27,17 @@ class Wait {
   /// After a look in vain: nothing, a yield or a nap.
   void pass();
   /// Something was there: the next look in vain is the first again.
-  void begin_anew() { looks_ = 0; }
+  void begin_anew() { looks_ = naps_ = 0; }
   /// The rank has so little to hope for that it naps.
-  bool naps() const { return looks_ > patience_.spins + patience_.yields; }
+  bool naps() const { return naps_ > 0; }
 
  private:
+  using Clock = std::chrono::steady_clock;
+  bool is_patient();
+
   Patience patience_;
-  int looks_ = 0;
+  int looks_ = 0, naps_ = 0;
+  Clock::time_point first_yield_;
 };
 
 }  // namespace espalier::network

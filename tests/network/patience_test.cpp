@@ -1,0 +1,45 @@
+#include "network/patience.hpp"
+
+#include <gtest/gtest.h>
+
+namespace espalier::network {
+namespace {
+
+TEST(Patience, NapsAfterItsSpinsAndYields) {
+  Wait wait({3, 5});
+  for (int look = 0; look < 3 + 5; ++look) wait.pass();
+  EXPECT_FALSE(wait.naps());
+  wait.pass();
+  EXPECT_TRUE(wait.naps());
+}
+
+TEST(Patience, NapsAtOnceWhereItNeitherSpinsNorYields) {
+  Wait wait({0, 0});
+  wait.pass();
+  EXPECT_TRUE(wait.naps());
+}
+
+// Looks are quick under some hosts: a thousand of them took less than a message of a slow network.
+TEST(Patience, DoesNotNapBeforeItsTimeHoweverManyLooks) {
+  Wait wait({1, 2, std::chrono::hours(1)});
+  for (int look = 0; look < 100000; ++look) wait.pass();
+  EXPECT_FALSE(wait.naps());
+}
+
+TEST(Patience, KeepsItsTimeWhereItNeedNotYield) {
+  Wait wait({0, 0, std::chrono::milliseconds(1)});
+  while (!wait.naps()) wait.pass();
+}
+
+TEST(Patience, BeginsAnewWhenSomethingWasThere) {
+  Wait wait({0, 1});
+  wait.pass();
+  wait.pass();
+  EXPECT_TRUE(wait.naps());
+  wait.begin_anew();
+  wait.pass();
+  EXPECT_FALSE(wait.naps());
+}
+
+}  // namespace
+}  // namespace espalier::network
