@@ -25,6 +25,7 @@ class MessageStage {
 
   template <class AtTop>
   void meet(int leader, AtTop at_top) {
+    if (is_alone()) return at_top();
     const Place place = place_under(leader);
     bool arrived = false;
     run(arrive_up(place));
@@ -33,6 +34,7 @@ class MessageStage {
   }
 
   void bcast(int leader, void* data, std::size_t bytes) {
+    if (is_alone()) return;
     const Place place = place_under(leader);
     bool arrived = false;
     run(bcast_down(peers_, place, static_cast<std::byte*>(data), bytes, arrived));
@@ -40,6 +42,7 @@ class MessageStage {
 
   void reduce(int leader, const void* send, void* result, std::size_t bytes,
               const reduce::Operation& operation) {
+    if (is_alone()) return copy(result, send, bytes);
     const Place place = place_under(leader);
     const bool is_leader = rank() == leader;
     const Buffer own(is_leader ? 0 : bytes), scratch(place.children.size() * bytes);
@@ -110,6 +113,10 @@ class MessageStage {
   static void copy(void* target, const void* source, std::size_t bytes) {
     if (bytes > 0 && target != source) std::memcpy(target, source, bytes);
   }
+
+  /// The rule where every rank has a node of its own: no tree is made there, for that would cost as much as
+  /// all else that a short call does here.
+  bool is_alone() const { return size() == 1; }
 
   void run(const Task& task) const {
     peers_.drive_until([&task] { return task.done(); });
