@@ -88,7 +88,7 @@ inline constexpr std::size_t segments_under_way = 8;
 /// How many parts come together in a round of the algorithms between nodes for short messages (dissemination
 /// and Bruck's allgather): a leader's own and those of so many others. On most networks a few more messages
 /// cost less than another round, so that few leaders need but one; of more leaders three others' come.
-constexpr int parts_a_round(int leaders) { return leaders <= 6 ? leaders : 4; }
+constexpr int parts_a_round(int leaders) { return leaders <= 7 ? leaders : 4; }
 
 /// The network stage of a communicator that spans nodes; its node stages have a Plan each.
 struct NetworkPlan {
