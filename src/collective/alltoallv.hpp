@@ -49,7 +49,7 @@ struct CellBlocks {
 
 template <Machine M>
 void write_head(M& m, std::byte* head, const CellBlocks& out, const Cells& cells) {
-  auto edge = static_cast<CellEdge>(alltoallv_head(m.size(), !out.lent.empty()));
+  auto edge = static_cast<CellEdge>(cells.head());
   for (int rank = 0; rank <= m.size(); ++rank) {
     std::memcpy(head + static_cast<std::size_t>(rank) * sizeof edge, &edge, sizeof edge);
     if (rank < m.size() && rank != m.rank()) edge += static_cast<CellEdge>(cells.cell(out.bytes_of(rank)));
@@ -96,7 +96,7 @@ class Alltoallv {
         rounds_(total_out() > 0 ? cells_.rounds()
                 : lends_any()   ? 1
                                 : 0),
-        inlined_(rides_inline(sizeof(detail::AlltoallvMark) + head() + cells_.bytes(), plan)) {
+        inlined_(rides_inline(sizeof(detail::AlltoallvMark) + cells_.head() + cells_.bytes(), plan)) {
     chunks_.count(rounds_ * chunks_.chunk_bytes());  // throws when there are not so many steps
   }
 
@@ -151,7 +151,7 @@ class Alltoallv {
     std::memcpy(line(chunk.step()), &mark, sizeof mark);
     std::byte* data = inlined_ ? line(chunk.step()) + sizeof mark : m_.slot(m_.rank(), chunk.first);
     detail::write_head(m_, data, out_, cells_);
-    const std::size_t written = head() + write_cells(m_, data + head(), send_, out_, cells_, i);
+    const std::size_t written = cells_.head() + write_cells(m_, data + cells_.head(), send_, out_, cells_, i);
     if (!inlined_) m_.hand_over(data, written);
     if (!meeting_.is_central()) meeting_.announce(chunk.step());
     m_.lend(chunk.first, chunk.span, m_.everybody_else());

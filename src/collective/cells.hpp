@@ -12,23 +12,24 @@ namespace espalier::collective {
 /// A function of sizes that all who use it know, so that the writer of a slot and its readers agree.
 class Cells {
  public:
-  /// `count` blocks of `total` bytes, in whole elements, behind `head` bytes of the slot, in chunks of `area`
-  /// bytes, or more where that would be too little.
+  /// `count` blocks of `total` bytes, in whole elements, behind at least `head` bytes of the slot, in chunks
+  /// of `area` bytes, or more where that would be too little.
   template <Machine M>
   Cells(const M& m, std::size_t area, std::size_t count, std::size_t total, std::size_t element = 1,
         std::size_t head = 0) {
     const std::size_t ring = m.slot_bytes() * static_cast<std::size_t>(m.slots());
     grain_ = grain_of(count, total, element, ring);
     packed_ = grain_ == element;
-    const std::size_t least = room_for(count, grain_) + head;
-    const std::size_t limit = std::max(std::min(area, ring), least) - head;
+    head_ = packed_ ? head : whole_lines(head);
+    const std::size_t least = room_for(count, grain_) + head_;
+    const std::size_t limit = std::max(std::min(area, ring), least) - head_;
     // Rounding up adds less than two grains to a cell.
     whole_ = total + count * (grain_ - 1);
     if (whole_ > limit) {
       rounds_ = (total + limit - 2 * count * grain_ - 1) / (limit - 2 * count * grain_);
       whole_ = limit;
     }
-    span_ = static_cast<int>(std::bit_ceil((head + whole_ + m.slot_bytes() - 1) / m.slot_bytes()));
+    span_ = static_cast<int>(std::bit_ceil((head_ + whole_ + m.slot_bytes() - 1) / m.slot_bytes()));
   }
 
   /// False where the slots are too small for cells at all: so many ranks, such small slots.
@@ -39,10 +40,14 @@ class Cells {
 
   /// An area that is never too little, for those who must all take the same without knowing each other's
   /// blocks.
-  static std::size_t enough_for(std::size_t count, std::size_t head) { return room_for(count, line) + head; }
+  static std::size_t enough_for(std::size_t count, std::size_t head) {
+    return room_for(count, line) + whole_lines(head);
+  }
 
   std::size_t rounds() const { return rounds_; }
   int span() const { return span_; }
+  /// Where the first cell begins, from the slot's start.
+  std::size_t head() const { return head_; }
   /// At least the bytes of all cells together.
   std::size_t bytes() const { return whole_; }
 
@@ -55,6 +60,7 @@ class Cells {
 
  private:
   static constexpr std::size_t line = 64;
+  static std::size_t whole_lines(std::size_t bytes) { return (bytes + line - 1) / line * line; }
 
   // Room in which cells of at least a grain each fit, and then some, so that rounds make progress.
   static std::size_t room_for(std::size_t count, std::size_t grain) { return 4 * count * grain; }
@@ -67,6 +73,7 @@ class Cells {
 
   std::size_t rounds_ = 1;
   bool packed_;
+  std::size_t head_;
   std::size_t grain_;
   std::size_t whole_;
   int span_;
