@@ -19,7 +19,7 @@ class OpenChunks {
     const std::size_t ring = m.slot_bytes() * static_cast<std::size_t>(m.slots());
     bytes_ = std::min(std::max({plan.chunk, smallest, least}), ring);
     span_ = static_cast<int>(std::bit_ceil((bytes_ + m.slot_bytes() - 1) / m.slot_bytes()));
-    range_ = m.advance_open(span_);
+    range_ = m.advance_open(span_, bytes_);
   }
 
   std::size_t chunk_bytes() const { return bytes_; }

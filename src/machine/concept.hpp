@@ -51,7 +51,7 @@ concept Machine = requires(M m, const M c, int peer, Step step, Channel channel,
 
   { m.advance(count) } -> std::same_as<Step>;
   { m.advance(count, bytes) } -> std::same_as<Step>;
-  { m.advance_open(count) } -> std::same_as<StepRange>;
+  { m.advance_open(count, bytes) } -> std::same_as<StepRange>;
   m.reserve(step, count);
   m.lend(step, count, readers);
   m.finish(step);

@@ -59,11 +59,12 @@ class BasicMachine {
   }
 
   /// For calls in which no rank knows how many steps the others need: a range of which each uses as many as
-  /// it wants, `span` slots a step, from `first` on. All ranks finish `last`. The slots go on from where one
-  /// step would have led, so short calls in a row do not meet in one slot.
-  StepRange advance_open(int span) {
-    const Step first = advance(span);
-    last_step_ += open_steps;
+  /// it wants, `span` slots a step, from `first` on. All ranks finish `last`. `bytes` as for advance(). The
+  /// slots go on from half the ring beyond where one step would have led: so calls of many steps in a row do
+  /// not meet in slots that are still in the readers' caches, and short ones come by all slots in turn.
+  StepRange advance_open(int span, std::size_t bytes) {
+    const Step first = advance(span, bytes);
+    last_step_ += open_steps + static_cast<Step>(slots() / span >= 4 ? slots() / 2 : 0);
     return {first, last_step_};
   }
 

@@ -81,6 +81,15 @@ TEST_F(HostMachines, ShortChunksComeBackToTheSamePlaceLater) {
             at(0).slot(2, again) - at(0).slot(2, again & ~Step{slots - 1}));  // all ranks alike
 }
 
+// So a rank can be as many calls ahead of its readers as there are slots, whatever these calls' spans.
+TEST_F(HostMachines, ShortOpenCallsComeByAllSlotsInTurn) {
+  for (int span = 1; span <= slots; span *= 2) {
+    std::set<const std::byte*> places;
+    for (int i = 0; i < slots / span; ++i) places.insert(at(0).slot(2, at(0).advance_open(span, 1).first));
+    EXPECT_EQ(places.size(), static_cast<std::size_t>(slots / span)) << "span " << span;
+  }
+}
+
 TEST_F(HostMachines, SameCallsGiveTheSameStepsOnAllRanks) {
   for (const int span : {1, 4, 1, 1, 2, 4, 2, 1}) {
     const Step step = at(0).advance(span);
