@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <span>
 
+#include "machine/layout.hpp"
+
 namespace espalier::collective {
 
 /// Where each rank's block lies in a buffer, in bytes; both as long as there are ranks.
@@ -55,6 +57,10 @@ inline Part part_of(std::size_t block, std::size_t index, std::size_t step) {
   const std::size_t offset = std::min(index * step, block);
   return {offset, std::min(step, block - offset)};
 }
+
+/// Long data begin on lines where they lie in slots: copies from and to other addresses take longer.
+inline constexpr std::size_t line_bytes = machine::Layout::line_bytes;
+constexpr std::size_t whole_lines(std::size_t bytes) { return machine::Layout::round_up(bytes, line_bytes); }
 
 /// The part of a rank's block for itself, which goes through no slot; in place it is there already.
 template <class M>

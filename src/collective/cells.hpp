@@ -41,7 +41,7 @@ class Cells {
   /// An area that is never too little, for those who must all take the same without knowing each other's
   /// blocks.
   static std::size_t enough_for(std::size_t count, std::size_t head) {
-    return room_for(count, line) + whole_lines(head);
+    return room_for(count, line_bytes) + whole_lines(head);
   }
 
   std::size_t rounds() const { return rounds_; }
@@ -59,16 +59,13 @@ class Cells {
   Part part(std::size_t block, std::size_t round) const { return part_of(block, round, cell(block)); }
 
  private:
-  static constexpr std::size_t line = 64;
-  static std::size_t whole_lines(std::size_t bytes) { return (bytes + line - 1) / line * line; }
-
   // Room in which cells of at least a grain each fit, and then some, so that rounds make progress.
   static std::size_t room_for(std::size_t count, std::size_t grain) { return 4 * count * grain; }
 
   // Small blocks lie close together, for one line then serves several readers; larger ones begin on lines.
   static std::size_t grain_of(std::size_t count, std::size_t total, std::size_t element, std::size_t ring) {
-    const std::size_t lines = element < line && line % element == 0 ? line : element;
-    return total <= line * count || room_for(count, lines) > ring / 2 ? element : lines;
+    const std::size_t lines = element < line_bytes && line_bytes % element == 0 ? line_bytes : element;
+    return total <= line_bytes * count || room_for(count, lines) > ring / 2 ? element : lines;
   }
 
   std::size_t rounds_ = 1;

@@ -32,15 +32,13 @@ inline Place64 get(const std::byte* head, int index) {
   return value;
 }
 
-/// Returns where the stream ends.
+/// The blocks follow from `begin` on.
 template <Machine M, class B>
-std::size_t write_head(M& m, std::byte* head, const B& blocks) {
-  std::size_t end = scatterv_head(m.size());
+void write_head(M& m, std::byte* head, const B& blocks, std::size_t begin) {
   for (int rank = 0; rank < m.size(); ++rank) {
-    put(head, 1 + rank, end);
-    if (rank != m.rank()) end += blocks.bytes_of(rank);
+    put(head, 1 + rank, begin);
+    if (rank != m.rank()) begin += blocks.bytes_of(rank);
   }
-  return end;
 }
 
 /// Where all blocks for others lie, as one range; false where the kernel does not copy from there.
@@ -72,19 +70,20 @@ void lend_blocks(M& m, const void* send, const B& blocks, const OpenChunks& chun
 /// The root's blocks by the slots or, if they are few bytes, by the flag line.
 template <Machine M, class B>
 void send_stream(M& m, const void* send, const B& blocks, const OpenChunks& chunks, const Plan& plan) {
+  std::size_t total = 0;
+  for (const int peer : m.everybody_else()) total += blocks.bytes_of(peer);
   const std::size_t head = scatterv_head(m.size());
-  std::size_t end = head;
-  for (const int peer : m.everybody_else()) end += blocks.bytes_of(peer);
-  const std::size_t count = end > head ? chunks.count(end) : 0;
-  const bool inlined = rides_inline(end, plan);
-  Cursor cursor{0, head};
+  const bool inlined = rides_inline(head + total, plan);
+  const std::size_t begin = inlined ? head : whole_lines(head), end = begin + total;
+  const std::size_t count = total > 0 ? chunks.count(end) : 0;
+  Cursor cursor{0, begin};
   for (std::size_t i = 0; i < count; ++i) {
     const Chunk chunk = chunks.chunk(i, end);
     m.reserve(chunk.first, chunk.span);
     std::byte* line = m.inline_buffer(Channel::gather, chunk.step());
     std::byte* data = inlined ? line : m.slot(m.rank(), chunk.first);
     if (i == 0) {
-      write_head(m, data, blocks);
+      write_head(m, data, blocks, begin);
       put(line, 0, static_cast<Place64>(inlined ? Stream::in_line : Stream::in_slots));
     }
     const std::span<const int> to = write_stream(m, data, send, blocks, chunk, cursor);
@@ -106,7 +105,7 @@ bool scatterv_fits(const M& m) {
 /// At the root, whose own block goes to `receive`, unless that is where it lies. `B`: Blocks or EqualBlocks.
 template <Machine M, class B>
 void send_scatterv(M& m, const void* send, void* receive, const B& blocks, const Plan& plan) {
-  const OpenChunks chunks(m, plan, detail::scatterv_head(m.size()));
+  const OpenChunks chunks(m, plan, whole_lines(detail::scatterv_head(m.size())));
   std::size_t longest = 0;
   for (const int peer : m.everybody_else()) longest = std::max(longest, blocks.bytes_of(peer));
   if (is_lent(longest, plan) && detail::can_expose_blocks(m, send, blocks))
@@ -120,7 +119,7 @@ void send_scatterv(M& m, const void* send, void* receive, const B& blocks, const
 template <Machine M>
 void receive_scatterv(M& m, int root, void* receive, std::size_t bytes, const Plan& plan) {
   using detail::Stream;
-  const OpenChunks chunks(m, plan, detail::scatterv_head(m.size()));
+  const OpenChunks chunks(m, plan, whole_lines(detail::scatterv_head(m.size())));
   if (bytes == 0) return m.finish(chunks.last());
   const Chunk front = chunks.chunk(0, chunks.chunk_bytes());
   m.await(Channel::gather, root, front.step());
