@@ -101,22 +101,23 @@ class Alltoallv {
   }
 
   void run() {
-    std::size_t all_rounds = 1;
+    // A rank shows a round before it reads the one before, as in in_rounds().
+    const std::size_t ahead = !meeting_.is_central() && m_.slots() / chunks_.span() >= 4 ? 1 : 0;
+    std::size_t all_rounds = 1, shown = 0;
     for (std::size_t i = 0; i < all_rounds || more_to_come_; ++i) {
-      const Chunk chunk = chunks_.chunk(i, (i + 1) * chunks_.chunk_bytes());
-      if (i < rounds_) show(i, chunk);
+      for (; shown < std::min(i + 1 + ahead, rounds_); ++shown) show(shown, chunk(shown));
       if (meeting_.is_central())
-        all_rounds = meet(i, chunk, all_rounds);
+        all_rounds = meet(i, chunk(i), all_rounds);
       else
         all_rounds = std::max<std::size_t>(rounds_, 1);
       more_to_come_ = false;
-      read(i, chunk);
-      m_.finish(chunk.step());
+      read(i, chunk(i));
+      m_.finish(chunk(i).step());
     }
     m_.finish(chunks_.last());
     // A lent block is this rank's own again when it has been read.
     for (const int peer : m_.everybody_else())
-      if (out_.is_lent(peer)) m_.await_finish(peer, chunks_.chunk(0, chunks_.chunk_bytes()).step());
+      if (out_.is_lent(peer)) m_.await_finish(peer, chunk(0).step());
     read_.report(m_);
   }
 
@@ -143,6 +144,7 @@ class Alltoallv {
     for (const int peer : m_.everybody_else()) total += out_.bytes_of(peer);
     return total;
   }
+  Chunk chunk(std::size_t round) const { return chunks_.chunk(round, (round + 1) * chunks_.chunk_bytes()); }
   std::byte* line(Step step) { return m_.inline_buffer(Channel::gather, step); }
 
   void show(std::size_t i, const Chunk& chunk) {
