@@ -118,6 +118,8 @@ class Alltoallv {
     // A lent block is this rank's own again when it has been read.
     for (const int peer : m_.everybody_else())
       if (out_.is_lent(peer)) m_.await_finish(peer, chunk(0).step());
+    if (!meeting_.is_central() && rounds_ == 1)
+      m_.own_next(Channel::gather, inlined_ ? 0 : cells_.head() + cells_.bytes(), chunks_.chunk_bytes());
     read_.report(m_);
   }
 

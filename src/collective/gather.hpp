@@ -69,6 +69,7 @@ void send_gatherv(M& m, int root, const void* send, std::size_t bytes, const Pla
   for (std::size_t i = 0; i < count; ++i)
     detail::leave_chunk(m, root, send, chunks.chunk(i, bytes), rides_inline(bytes, plan));
   m.finish(chunks.last());
+  m.own_next(Channel::gather, bytes, chunks.chunk_bytes());
 }
 
 /// `B`: Blocks or EqualBlocks.

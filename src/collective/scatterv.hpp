@@ -92,6 +92,7 @@ void send_stream(M& m, const void* send, const B& blocks, const OpenChunks& chun
     m.lend(chunk.first, chunk.span, i == 0 ? m.everybody_else() : to);  // all look at what is in front
   }
   m.finish(chunks.last());
+  m.own_next(Channel::gather, end, chunks.chunk_bytes());
 }
 
 }  // namespace detail
