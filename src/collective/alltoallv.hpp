@@ -10,6 +10,7 @@
 #include "collective/lent_blocks.hpp"
 #include "collective/meeting.hpp"
 #include "collective/open_chunks.hpp"
+#include "collective/rounds.hpp"
 
 namespace espalier::collective {
 
@@ -102,7 +103,7 @@ class Alltoallv {
 
   void run() {
     // A rank shows a round before it reads the one before, as in in_rounds().
-    const std::size_t ahead = !meeting_.is_central() && m_.slots() / chunks_.span() >= 4 ? 1 : 0;
+    const std::size_t ahead = meeting_.is_central() ? 0 : rounds_ahead(m_, chunks_.span());
     std::size_t all_rounds = 1, shown = 0;
     for (std::size_t i = 0; i < all_rounds || more_to_come_; ++i) {
       for (; shown < std::min(i + 1 + ahead, rounds_); ++shown) show(shown, chunk(shown));

@@ -15,6 +15,12 @@ struct Round {
   Step step() const { return first + static_cast<Step>(span) - 1; }
 };
 
+/// How many rounds of `span` slots a rank shows ahead of the one that it reads, where it may.
+template <Machine M>
+std::size_t rounds_ahead(const M& m, int span) {
+  return m.slots() / span >= 4 ? 1 : 0;
+}
+
 /// Of `bytes` a round and rank at most. `show(round)` writes this rank's slot and announces it; `read(round)`
 /// awaits others and reads, and returns whether it has heard from everybody. With `overlap` a rank shows the
 /// next round before it reads this one, so that others need not wait for it; not for meetings by counter,
@@ -22,7 +28,7 @@ struct Round {
 template <Machine M, class Show, class Read>
 void in_rounds(M& m, std::size_t count, int span, std::size_t bytes, std::span<const int> readers,
                bool overlap, Show show, Read read) {
-  const std::size_t ahead = overlap && count > 1 && m.slots() / span >= 4 ? 1 : 0;
+  const std::size_t ahead = overlap && count > 1 ? rounds_ahead(m, span) : 0;
   std::array<Round, 3> under_way;
   for (std::size_t i = 0; i < count + ahead; ++i) {
     if (i < count) {
