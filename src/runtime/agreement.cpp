@@ -52,11 +52,11 @@ void take_offer_back(const Bootstrap& bootstrap, const std::vector<Standing>& al
 }
 
 // A slot that comes round again should have left its readers' own caches: taking lines back from there costs
-// more than all else (docs/performance.md). So few ranks have long rings, of up to 2 MiB, which is more than
-// most cores' caches. Not where the budget is small, and not for parts of a node, of which a program may have
-// many.
+// more than all else, and a root that waits for its readers' copies costs a crowded core a switch
+// (docs/performance.md). So few ranks have long rings, of up to 4 MiB together, which is more than most cores'
+// caches. Not where the budget is small, and not for parts of a node, of which a program may have many.
 int slots_of_whole_node(int ranks, std::size_t slot_bytes, int slots) {
-  constexpr std::size_t most_slots = 64, most_bytes = std::size_t{2} << 20;
+  constexpr std::size_t most_slots = 32, most_bytes = std::size_t{4} << 20;
   const std::size_t rings = std::min(most_bytes, arena_bytes(ranks) / 16);
   const std::size_t fit = rings / (static_cast<std::size_t>(ranks) * slot_bytes);
   return std::max(slots, static_cast<int>(std::bit_floor(std::min(fit, most_slots))));
