@@ -19,7 +19,7 @@ KIND = {"mpich": "hydra", "openmpi": "openmpi", "impi": "intel"}
 _CROWDED = {
     "mpich": {"MPIR_CVAR_DEFAULT_THREAD_LEVEL": "MPI_THREAD_MULTIPLE", "MPIR_CVAR_ENABLE_HEAVY_YIELD": "1"},
     "openmpi": {"OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_osc": "^ucx"},
-    "impi": {"I_MPI_WAIT_MODE": "1", "FI_PROVIDER": "tcp"},
+    "impi": {"I_MPI_WAIT_MODE": "1", "I_MPI_PIN": "off", "FI_PROVIDER": "tcp"},
 }
 
 
