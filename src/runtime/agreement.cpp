@@ -86,14 +86,13 @@ machine::Layout layout_on_one_node(int ranks, int ranks_of_node) {
 bool by_messages() { return Config::instance().text("ESPALIER_NODE_STAGE") == "p2p"; }
 
 Agreement agree(const Bootstrap& bootstrap) {
-  const NodeState* node = Process::instance().node();
-  const machine::Layout layout = layout_on_one_node(bootstrap.size, node ? node->size() : 0);
-  auto all = exchange_standing(bootstrap, layout);
+  auto all = exchange_standing(bootstrap);
   // MPI sessions have no world to meet in: the first communicator's ranks found the arena.
   if (std::none_of(all.begin(), all.end(), [](const Standing& s) { return s.joined || s.declined; })) {
     Process::instance().join(bootstrap);
-    all = exchange_standing(bootstrap, layout);
+    all = exchange_standing(bootstrap);
   }
+  const machine::Layout layout = offered_layout(all);
   Agreement result;
   result.refusal = refusal_of(all);
   const bool one_node = on_one_node(all);

@@ -14,7 +14,15 @@
 namespace espalier::runtime {
 namespace {
 
-Standing own_standing(const Bootstrap& bootstrap, const machine::Layout& layout) {
+// A program may have many communicators of all ranks of a node: once half the budget is gone, new ones have
+// short rings.
+machine::Layout layout_to_offer(int ranks, NodeState& node) {
+  const memory::Arena& arena = *node.arena();
+  const bool scarce = arena.used() > arena.budget() / 2;
+  return scarce ? layout_for(ranks) : layout_on_one_node(ranks, node.size());
+}
+
+Standing own_standing(const Bootstrap& bootstrap) {
   Process& process = Process::instance();
   NodeState* node = process.node();
   Standing standing{};
@@ -28,7 +36,9 @@ Standing own_standing(const Bootstrap& bootstrap, const machine::Layout& layout)
   standing.job = node->job();
   standing.shares_memory = node->arena() != nullptr && !by_messages();
   if (standing.shares_memory && bootstrap.rank == 0) {
+    const machine::Layout layout = layout_to_offer(bootstrap.size, *node);
     standing.share = node->arena()->allocate(layout.bytes()).offset;
+    standing.slots = layout.slots;
     standing.ranks_per_core = node->ranks_per_core();
   }
   return standing;
@@ -41,8 +51,14 @@ bool any(const std::vector<Standing>& all, Predicate predicate) {
 
 }  // namespace
 
-std::vector<Standing> exchange_standing(const Bootstrap& bootstrap, const machine::Layout& layout) {
-  return exchange(bootstrap, own_standing(bootstrap, layout));
+std::vector<Standing> exchange_standing(const Bootstrap& bootstrap) {
+  return exchange(bootstrap, own_standing(bootstrap));
+}
+
+machine::Layout offered_layout(const std::vector<Standing>& all) {
+  machine::Layout layout = layout_for(static_cast<int>(all.size()));
+  if (all.front().slots > 0) layout.slots = all.front().slots;
+  return layout;
 }
 
 // Judges by the gathered values only, so that all ranks come to the same end.

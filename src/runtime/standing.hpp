@@ -20,6 +20,7 @@ struct Standing {
   std::uint64_t agreement;  // hash of the configuration that must be equal
   std::uint64_t share;      // rank 0's offer, 0: the budget is spent
   double ranks_per_core;    // rank 0's reading
+  std::int32_t slots;       // of each rank's ring there
   std::int32_t process;     // number in the job
   std::int32_t shares_memory;
   std::int32_t has_transport;
@@ -28,7 +29,9 @@ struct Standing {
 };
 
 /// Rank 0 offers a share of its node's arena for all, which is right if they are all there.
-std::vector<Standing> exchange_standing(const Bootstrap& bootstrap, const machine::Layout& layout);
+std::vector<Standing> exchange_standing(const Bootstrap& bootstrap);
+/// How all ranks lie in that share.
+machine::Layout offered_layout(const std::vector<Standing>& all);
 
 /// Why this communicator is the host's, wherever its ranks are; empty when it is not.
 std::string refusal_of(const std::vector<Standing>& all);

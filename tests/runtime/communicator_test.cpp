@@ -256,6 +256,29 @@ TEST(Communicator, SpentBudgetIsRefusedTogetherAndComesBack) {
   });
 }
 
+TEST(Communicator, RingsAreLongUntilHalfTheBudgetIsGone) {
+  constexpr int ranks = 3;
+  Board board(ranks);
+  run_ranks(ranks, [&](int rank) {
+    setenv("ESPALIER_SHM", "32MiB", 1);
+    Process::instance().join(bootstrap_of(board, rank));
+    const memory::Arena& arena = *Process::instance().node()->arena();
+    std::vector<std::unique_ptr<Communicator>> comms;
+    std::vector<std::size_t> taken;  // by rank 0, which alone allocates
+    do {
+      const std::size_t before = arena.used();
+      comms.push_back(Communicator::create(bootstrap_of(board, rank)));
+      if (rank == 0) taken.push_back(arena.used() - before);
+    } while (comms.back()->active());
+    comms.pop_back();
+    for (std::size_t i = 0; i < comms.size(); ++i) check_predefined(*comms[i], 20'000, static_cast<int>(i));
+    if (rank != 0) return;
+    EXPECT_GE(taken.front(), std::size_t{3} * 16 * 32 * 1024);
+    EXPECT_LT(taken[comms.size() - 1], taken.front() * 2 / 3);
+    EXPECT_GT(comms.size(), arena.budget() / taken.front());
+  });
+}
+
 TEST(Communicator, ThousandsOfLivesChangeNothing) {
   constexpr int ranks = 2;
   Board board(ranks);
