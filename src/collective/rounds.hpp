@@ -34,6 +34,9 @@ void in_rounds(M& m, std::size_t count, int span, std::size_t bytes, std::span<c
     if (i < count) {
       const Round& round = under_way[i % 3] = {i, m.advance(span, bytes), span};
       m.reserve(round.first, span);
+      // Of two, what this rank reads after that has most likely been shown, or is just being shown.
+      if (i >= 1 && ahead == 1 && m.size() == 2)
+        m.fetch_meanwhile(m.slot(1 - m.rank(), under_way[(i - 1) % 3].first));
       show(round);
       m.lend(round.first, span, readers);
     }

@@ -89,6 +89,9 @@ concept Machine = requires(M m, const M c, int peer, Step step, Channel channel,
   m.own_next(channel, bytes, bytes);
   /// copy() into this rank's own slot, for others to read; hand_over() comes before it is published.
   m.show(target, source, bytes);
+  /// A hint for the next show(): this rank will then read as much there, whether it has been written yet or
+  /// not.
+  m.fetch_meanwhile(source);
   /// What lies there, shown or written otherwise, is complete.
   m.hand_over(target, bytes);
   m.reduce(operation, target, sources, count, bytes);

@@ -165,8 +165,11 @@ class BasicMachine {
   /// Where it helps past this core's caches, which would have to take the slot's lines back from their
   /// readers.
   void show(void* target, const void* source, std::size_t bytes) {
-    unsettled_ |= slot_writer_.copy(target, source, bytes);
+    if (bytes == 0) return;
+    unsettled_ |= slot_writer_.copy(target, source, bytes, std::exchange(fetched_meanwhile_, nullptr));
   }
+
+  void fetch_meanwhile(const void* data) { fetched_meanwhile_ = data; }
 
   /// What was streamed is ordered before what follows. Else asks the processor to move fresh lines out of
   /// this core's caches to where another core's read finds them sooner. Short data only: measured to help up
@@ -253,6 +256,7 @@ class BasicMachine {
   std::vector<int> everybody_else_;
   std::vector<const void*> sources_;
   typename Platform::SlotWriter slot_writer_;
+  const void* fetched_meanwhile_ = nullptr;
   int split_ = 0;           // of the slots of the call under way
   bool unsettled_ = false;  // what was shown is not ordered before a flag yet
 };

@@ -15,12 +15,12 @@ namespace espalier::memory {
 template <class Clock = std::chrono::steady_clock>
 class SlotWriter {
  public:
-  /// True if it streamed: settle_streams() must come before the flag.
-  bool copy(void* target, const void* source, std::size_t bytes) {
+  /// True if it streamed: settle_streams() must come before the flag. `fetched`: see stream_copy().
+  bool copy(void* target, const void* source, std::size_t bytes, const void* fetched = nullptr) {
     if (!streams(bytes)) return std::memcpy(target, source, bytes), false;
     if (to_stream_ == 0 && !streams_always) return copy_and_look(target, source, bytes), false;
     if (to_stream_ > 0) --to_stream_;
-    stream_copy(target, source, bytes);
+    stream_copy(target, source, bytes, fetched);
     return true;
   }
 

@@ -36,9 +36,10 @@ void choose_streaming(bool wanted) {
   streams_always = wanted;
 }
 
-void stream_copy(void* target, const void* source, std::size_t bytes) {
+void stream_copy(void* target, const void* source, std::size_t bytes, const void* fetched) {
 #if defined(__x86_64__)
   constexpr std::size_t line = 64;
+  auto* next = static_cast<const char*>(fetched);
   auto* to = static_cast<char*>(target);
   auto* from = static_cast<const char*>(source);
   const std::size_t head = std::min(bytes, (line - reinterpret_cast<std::uintptr_t>(to) % line) % line);
@@ -46,6 +47,7 @@ void stream_copy(void* target, const void* source, std::size_t bytes) {
   to += head, from += head, bytes -= head;
   for (; bytes >= line;
        to += line, from += line, bytes -= line) {  // whole lines: no partial writes to memory
+    if (next) __builtin_prefetch(next), next += line;
     const auto* parts = reinterpret_cast<const __m128i*>(from);
     auto* places = reinterpret_cast<__m128i*>(to);
     const __m128i a = _mm_loadu_si128(parts), b = _mm_loadu_si128(parts + 1), c = _mm_loadu_si128(parts + 2),
@@ -57,6 +59,7 @@ void stream_copy(void* target, const void* source, std::size_t bytes) {
   }
   std::memcpy(to, from, bytes);
 #else
+  static_cast<void>(fetched);
   std::memcpy(target, source, bytes);
 #endif
 }

@@ -20,8 +20,9 @@ void choose_streaming(bool wanted);
 inline bool streams(std::size_t bytes) { return bytes >= streaming_from; }
 
 /// memcpy by streaming stores. They are not ordered with any other store, release or not, until
-/// settle_streams().
-void stream_copy(void* target, const void* source, std::size_t bytes);
+/// settle_streams(). Such stores leave the ways into the caches free: as many bytes of `fetched`, if there is
+/// one, come in meanwhile; nothing is read of it.
+void stream_copy(void* target, const void* source, std::size_t bytes, const void* fetched = nullptr);
 
 inline void settle_streams() {
 #if defined(__x86_64__)

@@ -26,6 +26,14 @@ TEST(StreamingCopy, CopiesWhatItIsToldWhereverItLies) {
       }
 }
 
+TEST(StreamingCopy, OnlyTouchesWhatItFetchesMeanwhile) {
+  std::vector<char> source(4096, 's'), target(source.size()), fetched(100, 'f');
+  stream_copy(target.data(), source.data(), source.size(), fetched.data());  // more than there is of it
+  settle_streams();
+  EXPECT_EQ(source, target);
+  EXPECT_EQ(fetched, std::vector<char>(100, 'f'));
+}
+
 // What was streamed and settled is seen by whoever sees a flag that was set afterwards.
 TEST(StreamingCopy, SettledBeforeAFlag) {
   constexpr std::size_t slot_bytes = 16384;

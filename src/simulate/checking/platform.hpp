@@ -138,7 +138,7 @@ struct Platform {
   }
   // Streams whatever goes into a slot, so that none of it escapes the checks.
   struct SlotWriter {
-    bool copy(void* target, const void* source, std::size_t bytes) const {
+    bool copy(void* target, const void* source, std::size_t bytes, const void* /*fetched*/) const {
       Execution::current().reads(source, bytes);
       Execution::current().stream(target, source, bytes);
       return true;

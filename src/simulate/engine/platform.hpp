@@ -55,7 +55,7 @@ struct SimulatedPlatform {
   }
   // Streaming is not modelled: a copy is a copy.
   struct SlotWriter {
-    bool copy(void* target, const void* source, std::size_t bytes) const {
+    bool copy(void* target, const void* source, std::size_t bytes, const void* /*fetched*/) const {
       SimulatedPlatform::copy(target, source, bytes);
       return false;
     }
