@@ -36,7 +36,7 @@ void allgather(M& m, const void* own, void* receive, const B& blocks, const Plan
     bool all = true;
     copy_own(m, at(receive, blocks.offset_of(m.rank())), own, part(m.rank(), round));
     for (int i = 1; i < m.size(); ++i) {
-      const int peer = (m.rank() + i) % m.size();
+      const int peer = rank_behind(m, i);
       const Part theirs = part(peer, round);
       if (theirs.bytes == 0) {
         all = meeting.is_central();
@@ -50,8 +50,12 @@ void allgather(M& m, const void* own, void* receive, const B& blocks, const Plan
     return all;
   };
 
-  in_rounds(m, chunks.count(), chunks.span(), chunks.chunk_bytes(), m.everybody_else(), !meeting.is_central(),
-            show, read);
+  const Rounds rounds = {.count = chunks.count(),
+                         .span = chunks.span(),
+                         .bytes = chunks.chunk_bytes(),
+                         .overlap = !meeting.is_central(),
+                         .readers = m.everybody_else()};
+  in_rounds(m, rounds, show, read);
   if (!meeting.is_central()) m.own_next(Channel::gather, longest, chunks.chunk_bytes());
 }
 

@@ -59,8 +59,12 @@ void allreduce_exchange(M& m, const Reduction& r, const Plan& plan) {
                                });
     return true;
   };
-  constexpr bool overlap = true;
-  in_rounds(m, chunks.count(), chunks.span(), chunks.chunk_bytes(), m.everybody_else(), overlap, show, fold);
+  const Rounds rounds = {.count = chunks.count(),
+                         .span = chunks.span(),
+                         .bytes = chunks.chunk_bytes(),
+                         .overlap = true,
+                         .readers = m.everybody_else()};
+  in_rounds(m, rounds, show, fold);
   m.own_next(Channel::gather, r.bytes, chunks.chunk_bytes());
 }
 

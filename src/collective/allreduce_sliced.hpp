@@ -71,7 +71,7 @@ void sliced_fold(M& m, const Reduction& r, const Chunk& chunk) {
 template <Machine M>
 void sliced_copy_out(M& m, const Reduction& r, const Chunk& chunk) {
   for (int i = 1; i < m.size(); ++i) {
-    const int peer = (m.rank() + i) % m.size();
+    const int peer = rank_behind(m, i);
     const Slice theirs = slice_of(m, chunk, peer, r);
     m.await(Channel::release, peer, chunk.step());
     m.copy(at(r.receive, chunk.offset + theirs.begin), m.slot(peer, chunk.first) + theirs.begin,

@@ -40,7 +40,7 @@ void alltoall(M& m, const void* send, void* receive, std::size_t bytes, const Pl
     const std::size_t own_place = blocks.offset_of(m.rank());
     copy_own(m, at(receive, own_place), at(send, own_place), part);
     for (int i = 1; i < m.size(); ++i) {
-      const int peer = (m.rank() + i) % m.size();
+      const int peer = rank_behind(m, i);
       meeting.await(peer, round.step());
       const std::byte* data =
           inlined ? m.inline_data(Channel::gather, peer, round.step()) : m.slot(peer, round.first);
@@ -49,8 +49,12 @@ void alltoall(M& m, const void* send, void* receive, std::size_t bytes, const Pl
     return true;
   };
 
-  in_rounds(m, cells.rounds(), cells.span(), cells.bytes(), m.everybody_else(), !meeting.is_central(), show,
-            read);
+  const Rounds rounds = {.count = cells.rounds(),
+                         .span = cells.span(),
+                         .bytes = cells.bytes(),
+                         .overlap = !meeting.is_central(),
+                         .readers = m.everybody_else()};
+  in_rounds(m, rounds, show, read);
   if (!meeting.is_central() && cells.rounds() == 1) m.own_next(Channel::gather, cells.bytes(), cells.bytes());
 }
 

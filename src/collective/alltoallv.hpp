@@ -189,7 +189,7 @@ class Alltoallv {
       copy_own(m_, at(receive_, in_.offset_of(m_.rank())), at(send_, out_.offset_of(m_.rank())),
                Part{0, in_.bytes_of(m_.rank())});
     for (int k = 1; k < m_.size(); ++k) {
-      const int peer = (m_.rank() + k) % m_.size();
+      const int peer = rank_behind(m_, k);
       if (awaits(peer, i)) read_from(peer, i, chunk);
     }
   }

@@ -29,7 +29,7 @@ class Cells {
       rounds_ = (total + limit - 2 * count * grain_ - 1) / (limit - 2 * count * grain_);
       whole_ = limit;
     }
-    span_ = static_cast<int>(std::bit_ceil((head_ + whole_ + m.slot_bytes() - 1) / m.slot_bytes()));
+    span_ = span_of(m, head_ + whole_);
   }
 
   /// False where the slots are too small for cells at all: so many ranks, such small slots.
@@ -64,7 +64,7 @@ class Cells {
 
   // Small blocks lie close together, for one line then serves several readers; larger ones begin on lines.
   static std::size_t grain_of(std::size_t count, std::size_t total, std::size_t element, std::size_t ring) {
-    const std::size_t lines = element < line_bytes && line_bytes % element == 0 ? line_bytes : element;
+    const std::size_t lines = element < line_bytes && std::has_single_bit(element) ? line_bytes : element;
     return total <= line_bytes * count || room_for(count, lines) > ring / 2 ? element : lines;
   }
 

@@ -21,6 +21,13 @@ inline const std::byte* at(const void* base, std::size_t offset) {
 }
 inline std::byte* at(void* base, std::size_t offset) { return static_cast<std::byte*>(base) + offset; }
 
+/// The i-th rank behind this one, around. Where each begins behind itself, not all look at the same one.
+template <Machine M>
+int rank_behind(const M& m, int i) {
+  const int rank = m.rank() + i;
+  return rank < m.size() ? rank : rank - m.size();
+}
+
 /// One chunk: its bytes of the message, the first of the slots it lies in, and the step that is published for
 /// it.
 struct Chunk {
@@ -31,21 +38,34 @@ struct Chunk {
   Step step() const { return first + static_cast<Step>(span) - 1; }
 };
 
+/// The slots that a chunk lies in: a power of two, so that they lie side by side. Short calls divide nothing,
+/// here and below: it would take as long as a copy.
+template <Machine M>
+int span_of(const M& m, std::size_t chunk) {
+  if (chunk <= m.slot_bytes()) return 1;
+  return static_cast<int>(std::bit_ceil((chunk + m.slot_bytes() - 1) / m.slot_bytes()));
+}
+
 /// Cuts a message of `bytes` into chunks of at most `plan.chunk`, a multiple of `grain` (an element must not
 /// be cut). All ranks cut alike, since all of it comes from the plan and the size.
 class Chunks {
  public:
   template <Machine M>
-  Chunks(const M& m, std::size_t bytes, const Plan& plan, std::size_t grain = 1) : bytes_(bytes) {
+  Chunks(const M& m, std::size_t bytes, const Plan& plan, std::size_t grain = 1)
+      : bytes_(bytes), count_(bytes > 0) {
+    if (bytes <= std::min(plan.chunk, m.slot_bytes())) {
+      chunk_ = std::max(bytes, grain);
+      return;
+    }
     const std::size_t ring = m.slot_bytes() * static_cast<std::size_t>(m.slots());
-    chunk_ = std::min({plan.chunk, ring, std::max<std::size_t>(bytes, 1)});
+    chunk_ = std::min({plan.chunk, ring, bytes});
     chunk_ = std::max(chunk_ / grain * grain, grain);
-    const std::size_t slots = (chunk_ + m.slot_bytes() - 1) / m.slot_bytes();
-    span_ = static_cast<int>(std::bit_ceil(slots));
+    span_ = span_of(m, chunk_);
+    count_ = (bytes + chunk_ - 1) / chunk_;
   }
 
   /// No chunk at all for an empty message.
-  std::size_t count() const { return (bytes_ + chunk_ - 1) / chunk_; }
+  std::size_t count() const { return count_; }
   std::size_t chunk_bytes() const { return chunk_; }
   int span() const { return span_; }
 
@@ -58,8 +78,9 @@ class Chunks {
 
  private:
   std::size_t bytes_;
+  std::size_t count_;
   std::size_t chunk_;
-  int span_;
+  int span_ = 1;
 };
 
 /// True when the message rides in the flag line.

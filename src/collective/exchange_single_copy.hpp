@@ -30,7 +30,7 @@ bool exchange_addresses(M& m, std::uint64_t mine, Pull pull) {
   bool all = mine != 0;
   // Each starts behind itself, so that not all read the same memory.
   for (int i = 1; i < m.size(); ++i) {
-    const int peer = (m.rank() + i) % m.size();
+    const int peer = rank_behind(m, i);
     m.await(Channel::gather, peer, step);
     std::uint64_t theirs;
     std::memcpy(&theirs, m.inline_data(Channel::gather, peer, step), sizeof theirs);

@@ -18,7 +18,7 @@ class OpenChunks {
     constexpr std::size_t smallest = 4096;
     const std::size_t ring = m.slot_bytes() * static_cast<std::size_t>(m.slots());
     bytes_ = std::min(std::max({plan.chunk, smallest, least}), ring);
-    span_ = static_cast<int>(std::bit_ceil((bytes_ + m.slot_bytes() - 1) / m.slot_bytes()));
+    span_ = span_of(m, bytes_);
     range_ = m.advance_open(span_, bytes_);
   }
 
@@ -28,6 +28,7 @@ class OpenChunks {
 
   /// Chunks of a message. Throws when there are more than steps for them.
   std::size_t count(std::size_t message) const {
+    if (message <= bytes_) return message > 0;
     const std::size_t chunks = (message + bytes_ - 1) / bytes_;
     if (chunks > machine::open_steps / static_cast<Step>(span_))
       throw Error(
@@ -35,6 +36,8 @@ class OpenChunks {
                     print_bytes(message), machine::open_steps, print_bytes(bytes_)));
     return chunks;
   }
+  /// The chunk in which a byte of a message lies.
+  std::size_t index_of(std::size_t offset) const { return offset < bytes_ ? 0 : offset / bytes_; }
   Chunk chunk(std::size_t index, std::size_t message) const {
     const std::size_t offset = index * bytes_;
     return {offset, std::min(bytes_, message - offset), range_.first + index * static_cast<Step>(span_),

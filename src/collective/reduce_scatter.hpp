@@ -45,8 +45,12 @@ void reduce_scatter(M& m, const Reduction& r, const B& blocks, const Plan& plan)
     return true;
   };
 
-  in_rounds(m, cells.rounds(), cells.span(), cells.bytes(), m.everybody_else(), !meeting.is_central(), show,
-            read);
+  const Rounds rounds = {.count = cells.rounds(),
+                         .span = cells.span(),
+                         .bytes = cells.bytes(),
+                         .overlap = !meeting.is_central(),
+                         .readers = m.everybody_else()};
+  in_rounds(m, rounds, show, read);
   if (!meeting.is_central() && cells.rounds() == 1) m.own_next(Channel::gather, cells.bytes(), cells.bytes());
 }
 

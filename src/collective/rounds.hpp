@@ -18,24 +18,48 @@ struct Round {
 /// How many rounds of `span` slots a rank shows ahead of the one that it reads, where it may.
 template <Machine M>
 std::size_t rounds_ahead(const M& m, int span) {
-  return m.slots() / span >= 4 ? 1 : 0;
+  return m.slots() >= 4 * span ? 1 : 0;
 }
 
-/// Of `bytes` a round and rank at most. `show(round)` writes this rank's slot and announces it; `read(round)`
-/// awaits others and reads, and returns whether it has heard from everybody. With `overlap` a rank shows the
-/// next round before it reads this one, so that others need not wait for it; not for meetings by counter,
-/// where showing is waiting.
+/// The rounds of one call: `count` of them, of `bytes` a rank at most, in `span` slots each.
+struct Rounds {
+  std::size_t count;
+  int span;
+  std::size_t bytes;
+  /// A rank shows the next round before it reads this one, so that others need not wait for it. Not for
+  /// meetings by counter, where showing is waiting.
+  bool overlap;
+  /// Those who read what this rank shows.
+  std::span<const int> readers;
+  /// Whoever shows reads, too.
+  bool mutual = true;
+};
+
+/// The only round of a short call, with all that it calls in one piece: it is most of what such a call takes.
 template <Machine M, class Show, class Read>
-void in_rounds(M& m, std::size_t count, int span, std::size_t bytes, std::span<const int> readers,
-               bool overlap, Show show, Read read) {
-  const std::size_t ahead = overlap && count > 1 ? rounds_ahead(m, span) : 0;
+[[gnu::flatten]] void in_one_round(M& m, const Rounds& rounds, const Show& show, const Read& read) {
+  const Round round = {0, m.advance(rounds.span, rounds.bytes), rounds.span};
+  m.reserve(round.first, round.span);
+  show(round);
+  m.lend(round.first, round.span, rounds.readers);
+  if (read(round)) m.everybody_finished(round.first - 1);
+  m.finish(round.step());
+}
+
+/// `show(round)` writes this rank's slot and announces it; `read(round)` awaits others and reads, and returns
+/// whether it has heard from everybody.
+template <Machine M, class Show, class Read>
+void in_rounds(M& m, const Rounds& rounds, const Show& show, const Read& read) {
+  if (rounds.count == 1) return in_one_round(m, rounds, show, read);
+  const auto& [count, span, bytes, overlap, readers, mutual] = rounds;
+  const std::size_t ahead = overlap ? rounds_ahead(m, span) : 0;
   std::array<Round, 3> under_way;
   for (std::size_t i = 0; i < count + ahead; ++i) {
     if (i < count) {
       const Round& round = under_way[i % 3] = {i, m.advance(span, bytes), span};
       m.reserve(round.first, span);
       // Of two, what this rank reads after that has most likely been shown, or is just being shown.
-      if (i >= 1 && ahead == 1 && m.size() == 2)
+      if (i >= 1 && ahead == 1 && mutual && m.size() == 2)
         m.fetch_meanwhile(m.slot(1 - m.rank(), under_way[(i - 1) % 3].first));
       show(round);
       m.lend(round.first, span, readers);

@@ -45,7 +45,13 @@ void scan(M& m, const Reduction& r, Prefix prefix, const Plan& plan) {
   };
 
   const auto above = is_last ? std::span<const int>() : readers(m, m.rank() + 1, m.size() - 1);
-  in_rounds(m, chunks.count(), chunks.span(), chunks.chunk_bytes(), above, !meeting.is_central(), show, read);
+  const Rounds rounds = {.count = chunks.count(),
+                         .span = chunks.span(),
+                         .bytes = chunks.chunk_bytes(),
+                         .overlap = !meeting.is_central(),
+                         .readers = above,
+                         .mutual = false};
+  in_rounds(m, rounds, show, read);
   if (!meeting.is_central() && !is_last) m.own_next(Channel::gather, r.bytes, chunks.chunk_bytes());
 }
 

@@ -44,7 +44,7 @@ template <Machine M>
 void scan_copy_out(M& m, const Reduction& r, Prefix prefix, const Chunk& chunk) {
   const int rank = prefix == Prefix::inclusive ? m.rank() : m.rank() - 1;
   for (int i = 0; i < m.size() && rank >= 0; ++i) {
-    const int owner = (m.rank() + i) % m.size();
+    const int owner = rank_behind(m, i);
     const Slice slice = slice_of(m, chunk, owner, r);
     if (slice.bytes == 0) continue;
     if (owner != m.rank()) m.await(Channel::release, owner, chunk.step());

@@ -137,7 +137,7 @@ void receive_scatterv(M& m, int root, void* receive, std::size_t bytes, const Pl
   // The root may need the first slot again before it comes to this rank's block.
   if (begin >= chunks.chunk_bytes()) m.finish(front.step());
   for (std::size_t done = 0; done < bytes;) {
-    const Chunk chunk = chunks.chunk((begin + done) / chunks.chunk_bytes(), begin + bytes);
+    const Chunk chunk = chunks.chunk(chunks.index_of(begin + done), begin + bytes);
     const Part part = detail::overlap(begin, bytes, chunk);
     m.await(Channel::gather, root, chunk.step());
     const std::byte* data = stream == Stream::in_line ? line : m.slot(root, chunk.first);

@@ -64,7 +64,7 @@ class BasicMachine {
   /// not meet in slots that are still in the readers' caches, and short ones come by all slots in turn.
   StepRange advance_open(int span, std::size_t bytes) {
     const Step first = advance(span, bytes);
-    last_step_ += open_steps + static_cast<Step>(slots() / span >= 4 ? slots() / 2 : 0);
+    last_step_ += open_steps + static_cast<Step>(slots() >= 4 * span ? slots() / 2 : 0);
     return {first, last_step_};
   }
 

@@ -4,7 +4,6 @@
 #include <climits>
 #include <cstring>
 
-#include "mpi/handles.hpp"
 #include "mpi/host.hpp"
 #include "mpi/type_map.hpp"
 
@@ -58,19 +57,11 @@ std::byte* element(const Layout& layout, const void* data, std::size_t index) {
 
 }  // namespace
 
-bool lay_out(MPI_Datatype type, MPI_Count count, Layout& layout) {
-  layout.type = type;
-  layout.count = static_cast<std::size_t>(count);
-  if (const PredefinedType* predefined = predefined_type(type); predefined && predefined->dense) {
-    layout.size = predefined->size;
-    layout.extent = layout.true_extent = static_cast<MPI_Count>(predefined->size);
-    layout.packed = true;
-  } else if (!find_extents(layout)) {
-    return false;
-  }
+bool lay_out_derived(Layout& layout) {
+  if (!find_extents(layout)) return false;
   std::size_t bytes = 0;
   if (__builtin_mul_overflow(layout.count, layout.size, &bytes)) return false;
-  if (bytes > 0 && !layout.packed) layout.packed = is_packed(layout);
+  if (bytes > 0) layout.packed = is_packed(layout);
   return true;
 }
 

@@ -1,8 +1,5 @@
 // The collectives with an operator.
-#include <numeric>
-#include <optional>
-#include <vector>
-
+#include "base/by_rank.hpp"
 #include "mpi/collectives.hpp"
 #include "mpi/datatype.hpp"
 #include "mpi/forward.hpp"
@@ -163,15 +160,14 @@ int serve_reduce_scatter_block(const Call& call, void* caller, std::size_t& byte
       });
 }
 
-/// The counts of all ranks, equal on all of them; nothing if they are not valid.
-std::optional<std::vector<std::size_t>> counts_of(const Numbers& counts, int ranks, MPI_Count& sum) {
-  std::vector<std::size_t> all(static_cast<std::size_t>(ranks));
-  for (int rank = 0; rank < ranks; ++rank) {
-    const MPI_Count count = counts[rank];
-    if (count < 0 || __builtin_add_overflow(sum, count, &sum)) return std::nullopt;
-    all[static_cast<std::size_t>(rank)] = static_cast<std::size_t>(count);
+/// The counts of all ranks, equal on all of them; false if they are not valid.
+bool read_counts(const Numbers& counts, ByRank<std::size_t>& all, MPI_Count& sum) {
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    const MPI_Count count = counts[static_cast<int>(rank)];
+    if (count < 0 || __builtin_add_overflow(sum, count, &sum)) return false;
+    all[rank] = static_cast<std::size_t>(count);
   }
-  return all;
+  return true;
 }
 
 int serve_reduce_scatter(const Call& call, void* caller, std::size_t& bytes) {
@@ -179,18 +175,17 @@ int serve_reduce_scatter(const Call& call, void* caller, std::size_t& bytes) {
   if (!entry || !call.counts.data()) return to_host;
   Communicator& communicator = *entry->communicator;
   MPI_Count elements = 0;
-  const auto counts = counts_of(call.counts, communicator.size(), elements);
-  if (!counts) return to_host;
+  ByRank<std::size_t> counts(static_cast<std::size_t>(communicator.size()));
+  if (!read_counts(call.counts, counts, elements)) return to_host;
   // A rank without a block may pass any receive buffer.
-  const bool is_target =
-      (*counts)[static_cast<std::size_t>(communicator.rank())] > 0 || is_in_place(call.send);
+  const bool is_target = counts[static_cast<std::size_t>(communicator.rank())] > 0 || is_in_place(call.send);
   return serve_shape(
       *entry, call, {Collective::reduce_scatter, elements, is_target}, bytes,
       [&](const void* send, const reduce::Operation& operation) {
-        return communicator.reduce_scatter(send, is_target ? call.receive : nullptr, *counts, operation);
+        return communicator.reduce_scatter(send, is_target ? call.receive : nullptr, counts, operation);
       },
       [&](UserReduction& reduction, const void* send) {
-        return reduction.reduce_scatter(communicator, send, is_target ? call.receive : nullptr, *counts);
+        return reduction.reduce_scatter(communicator, send, is_target ? call.receive : nullptr, counts);
       });
 }
 

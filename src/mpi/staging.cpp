@@ -1,53 +1,26 @@
 #include "mpi/staging.hpp"
 
 #include <algorithm>
-
-#include "mpi/handles.hpp"
-#include "mpi/host.hpp"
+#include <limits>
 
 namespace espalier::mpi {
 namespace {
-
-/// Derived datatypes may hold absolute addresses: only for predefined ones a null buffer is an error.
-bool buffer_fits(const void* buffer, const Layout& layout, std::size_t bytes) {
-  return buffer != MPI_IN_PLACE && (bytes == 0 || buffer || !predefined_type(layout.type));
-}
 
 std::byte* at(void* buffer, MPI_Count offset) { return static_cast<std::byte*>(buffer) + offset; }
 
 }  // namespace
 
-bool EqualBlocks::look_at(const Part& part, int blocks) {
-  const auto type = typed<MPI_Datatype>(part.type);
-  MPI_Count elements = 0;
-  if (part.count < 0 || type == host.constants.datatype_null ||
-      __builtin_mul_overflow(part.count, blocks, &elements) || !lay_out(type, elements, layout_))
-    return false;
-  blocks_ = static_cast<std::size_t>(blocks);
-  buffer_ = part.buffer;
-  return buffer_fits(buffer_, layout_, layout_.bytes());
-}
-
-void EqualBlocks::open(MPI_Comm comm) {
+void EqualBlocks::open_memory(MPI_Comm comm) {
   comm_ = comm;
-  if (!layout_.packed) memory_ = allocate(layout_.bytes());
-  data_ = memory_ ? memory_.get() : at(buffer_, layout_.true_lower);
+  memory_ = allocate(layout_.bytes());
+  data_ = memory_.get();
 }
 
-void EqualBlocks::load() {
-  if (memory_) pack(layout_, buffer_, data_, comm_);
-}
-
-void EqualBlocks::load(int index) {
-  if (!memory_) return;
+void EqualBlocks::pack_block(int index) {
   Layout one = layout_;
-  one.count = layout_.count / blocks_;
+  one.count = block_bytes_ / layout_.size;
   const auto first = static_cast<MPI_Count>(one.count) * index;
   pack(one, at(buffer_, first * layout_.extent), block(index), comm_);
-}
-
-void EqualBlocks::store() {
-  if (memory_) unpack(layout_, data_, buffer_, comm_);
 }
 
 /// One block: its elements, where they lie, and where they are packed.
@@ -75,61 +48,50 @@ bool UnequalBlocks::look_at(const Part& part, int blocks) {
   if (!lay_out(type, longest, layout_)) return false;
   buffer_ = part.buffer;
   const auto entries = static_cast<std::size_t>(blocks);
-  places_.resize(entries);
-  bytes_.resize(entries);
-  offsets_.resize(entries);
+  places_.make(entries);
+  bytes_.make(entries);
+  offsets_.make(entries);
   return find_places(part) && buffer_fits(buffer_, layout_, total_);
 }
 
 bool UnequalBlocks::find_places(const Part& part) {
+  lowest_ = std::numeric_limits<MPI_Count>::max();
   for (std::size_t i = 0; i < bytes_.size(); ++i) {
     const auto rank = static_cast<int>(i);
     bytes_[i] = static_cast<std::size_t>(part.counts[rank]) * layout_.size;
+    places_[i] = 0;
+    offsets_[i] = total_;
     if (bytes_[i] == 0) continue;  // its displacement means nothing
     if (!part.displacements.data() ||
-        __builtin_mul_overflow(MPI_Count{part.displacements[rank]}, layout_.extent, &places_[i]))
+        __builtin_mul_overflow(MPI_Count{part.displacements[rank]}, layout_.extent, &places_[i]) ||
+        __builtin_add_overflow(total_, bytes_[i], &total_))
       return false;
-    offsets_[i] = total_;
-    if (__builtin_add_overflow(total_, bytes_[i], &total_)) return false;
+    lowest_ = std::min(lowest_, places_[i]);
   }
   return true;
 }
 
+/// Data without gaps stay where they are; displacements may be negative, offsets are not.
 void UnequalBlocks::open(MPI_Comm comm) {
-  comm_ = comm;
   if (total_ == 0) return;
-  if (layout_.packed) return measure_from_lowest();
-  memory_ = allocate(total_);
-  data_ = memory_.get();
-}
-
-/// Displacements may be negative; offsets are not.
-void UnequalBlocks::measure_from_lowest() {
-  MPI_Count lowest = 0;
-  bool first = true;
-  for (std::size_t i = 0; i < bytes_.size(); ++i) {
-    if (bytes_[i] == 0) continue;
-    lowest = first ? places_[i] : std::min(lowest, places_[i]);
-    first = false;
+  if (!layout_.packed) {
+    comm_ = comm;
+    memory_ = allocate(total_);
+    data_ = memory_.get();
+    return;
   }
   for (std::size_t i = 0; i < bytes_.size(); ++i)
-    offsets_[i] = bytes_[i] == 0 ? 0 : static_cast<std::size_t>(places_[i] - lowest);
-  data_ = at(buffer_, lowest + layout_.true_lower);
+    offsets_[i] = bytes_[i] == 0 ? 0 : static_cast<std::size_t>(places_[i] - lowest_);
+  data_ = at(buffer_, lowest_ + layout_.true_lower);
 }
 
-void UnequalBlocks::load(int block) {
-  const auto index = static_cast<std::size_t>(block);
-  if (!memory_ || bytes_[index] == 0) return;
+void UnequalBlocks::pack_block(std::size_t index) {
+  if (bytes_[index] == 0) return;
   const Piece one = piece(index);
   pack(one.layout, one.place, one.packed, comm_);
 }
 
-void UnequalBlocks::load() {
-  for (std::size_t i = 0; i < bytes_.size(); ++i) load(static_cast<int>(i));
-}
-
-void UnequalBlocks::store() {
-  if (!memory_) return;
+void UnequalBlocks::unpack_blocks() {
   for (std::size_t i = 0; i < bytes_.size(); ++i) {
     if (bytes_[i] == 0) continue;
     const Piece one = piece(i);

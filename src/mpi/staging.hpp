@@ -2,36 +2,65 @@
 // private memory. A rank decides for itself; the others see bytes only.
 #pragma once
 
-#include <array>
-#include <memory_resource>
-#include <vector>
-
+#include "base/by_rank.hpp"
 #include "mpi/collectives.hpp"
 #include "mpi/datatype.hpp"
+#include "mpi/host.hpp"
 #include "runtime/communicator.hpp"
 
 namespace espalier::mpi {
 
-/// Blocks of one length, one behind the other by the datatype's extent.
+/// Derived datatypes may hold absolute addresses: only for predefined ones a null buffer is an error.
+inline bool buffer_fits(const void* buffer, const Layout& layout, std::size_t bytes) {
+  return buffer != MPI_IN_PLACE && (buffer || bytes == 0 || !predefined_type(layout.type));
+}
+
+/// Blocks of one length, one behind the other by the datatype's extent. Short calls pass here: what data
+/// without gaps need is inlined.
 class EqualBlocks {
  public:
   /// Looks at what the program passed for this side. False: the call is the host's, to report what is wrong.
-  bool look_at(const Part& part, int blocks);
+  bool look_at(const Part& part, int blocks) {
+    const auto type = typed<MPI_Datatype>(part.type);
+    MPI_Count elements = 0;
+    if (part.count < 0 || type == host.constants.datatype_null ||
+        __builtin_mul_overflow(part.count, blocks, &elements) || !lay_out(type, elements, layout_))
+      return false;
+    block_bytes_ = static_cast<std::size_t>(part.count) * layout_.size;
+    buffer_ = part.buffer;
+    return buffer_fits(buffer_, layout_, layout_.bytes());
+  }
   std::size_t bytes() const { return layout_.bytes(); }
-  std::size_t block_bytes() const { return blocks_ == 0 ? 0 : layout_.bytes() / blocks_; }
+  std::size_t block_bytes() const { return block_bytes_; }
 
   /// From here on data() is valid. Private memory is not filled: load() what is to be sent.
-  void open(MPI_Comm comm);
+  void open(MPI_Comm comm) {
+    data_ = static_cast<std::byte*>(buffer_) + layout_.true_lower;
+    if (!layout_.packed) [[unlikely]]
+      open_memory(comm);
+  }
   /// Brings data of the program into packed form, and back into the program's buffer.
-  void load();
-  void load(int block);
-  void store();
+  void load() {
+    if (memory_) [[unlikely]]
+      pack(layout_, buffer_, data_, comm_);
+  }
+  void load(int block) {
+    if (memory_) [[unlikely]]
+      pack_block(block);
+  }
+  void store() {
+    if (memory_) [[unlikely]]
+      unpack(layout_, data_, buffer_, comm_);
+  }
   std::byte* data() const { return data_; }
-  std::byte* block(int index) const { return data_ + static_cast<std::size_t>(index) * block_bytes(); }
+  std::byte* block(int index) const { return data_ + static_cast<std::size_t>(index) * block_bytes_; }
 
  private:
+  void open_memory(MPI_Comm comm);
+  void pack_block(int index);
+
   Layout layout_;  // of all blocks together
-  std::size_t blocks_ = 0;
+  std::size_t block_bytes_ = 0;
   void* buffer_ = nullptr;
   MPI_Comm comm_{};
   Buffer memory_;
@@ -46,9 +75,18 @@ class UnequalBlocks {
   std::size_t block_bytes(int index) const { return bytes_[static_cast<std::size_t>(index)]; }
 
   void open(MPI_Comm comm);
-  void load();
-  void load(int block);
-  void store();
+  void load() {
+    if (memory_) [[unlikely]]
+      for (std::size_t i = 0; i < bytes_.size(); ++i) pack_block(i);
+  }
+  void load(int block) {
+    if (memory_) [[unlikely]]
+      pack_block(static_cast<std::size_t>(block));
+  }
+  void store() {
+    if (memory_) [[unlikely]]
+      unpack_blocks();
+  }
   std::byte* data() const { return data_; }
   std::byte* block(int index) const { return data_ + offsets_[static_cast<std::size_t>(index)]; }
   /// Offsets count from data().
@@ -57,18 +95,17 @@ class UnequalBlocks {
  private:
   struct Piece;
   bool find_places(const Part& part);
-  void measure_from_lowest();
   Piece piece(std::size_t index) const;
+  void pack_block(std::size_t index);
+  void unpack_blocks();
 
   Layout layout_;  // of the longest block
   void* buffer_ = nullptr;
   MPI_Comm comm_{};
-  // Room for 32 blocks: a call among fewer ranks asks for no memory.
-  alignas(std::size_t) std::array<std::byte, 3 * 32 * sizeof(std::size_t)> room_;
-  std::pmr::monotonic_buffer_resource more_{room_.data(), room_.size()};
-  std::pmr::vector<MPI_Count> places_{&more_};  // of each block in the program's buffer, in bytes
-  std::pmr::vector<std::size_t> bytes_{&more_}, offsets_{&more_};
+  ByRank<MPI_Count> places_;  // of each block in the program's buffer, in bytes
+  ByRank<std::size_t> bytes_, offsets_;
   std::size_t total_ = 0;
+  MPI_Count lowest_ = 0;  // of all places with data
   Buffer memory_;
   std::byte* data_ = nullptr;
 };

@@ -2,6 +2,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/by_rank.hpp"
 #include "collective/reduce_scatter.hpp"
 #include "collective/reduce_whole.hpp"
 #include "collective/scan.hpp"
@@ -27,15 +28,17 @@ void reduce_alone(const void* send, void* receive, std::size_t count, const redu
 }
 
 /// Where blocks of so many units begin when they lie one after the other, and where the last ends.
-std::vector<std::size_t> edges_of(std::span<const std::size_t> counts, std::size_t unit) {
-  std::vector<std::size_t> edges = {0};
-  for (const std::size_t count : counts) edges.push_back(edges.back() + count * unit);
-  return edges;
-}
-
-std::vector<std::size_t> equal_edges(int ranks, std::size_t block) {
-  return edges_of(std::vector<std::size_t>(static_cast<std::size_t>(ranks), block), 1);
-}
+struct Edges : ByRank<std::size_t> {
+  Edges(std::span<const std::size_t> counts, std::size_t unit) : ByRank(counts.size() + 1) {
+    (*this)[0] = 0;
+    for (std::size_t i = 0; i < counts.size(); ++i) (*this)[i + 1] = (*this)[i] + counts[i] * unit;
+  }
+  /// Blocks of one size.
+  Edges(int ranks, std::size_t block) : ByRank(static_cast<std::size_t>(ranks) + 1) {
+    for (std::size_t i = 0; i < size(); ++i) (*this)[i] = i * block;
+  }
+  std::size_t total() const { return (*this)[size() - 1]; }
+};
 
 }  // namespace
 
@@ -44,7 +47,7 @@ bool Communicator::reduce_scatter_block(const void* send, void* receive, std::si
   if (!state_) {
     if (spanning_)
       return spanning_->reduce_scatter(Collective::reduce_scatter_block, send, receive,
-                                       equal_edges(size_, count * operation.extent), operation);
+                                       Edges(size_, count * operation.extent), operation);
     if (active_) reduce_alone(send, receive, count, operation);
     return active_;
   }
@@ -63,23 +66,23 @@ bool Communicator::reduce_scatter(const void* send, void* receive, std::span<con
   if (!state_) {
     if (spanning_)
       return spanning_->reduce_scatter(Collective::reduce_scatter, send, receive,
-                                       edges_of(counts, operation.extent), operation);
+                                       Edges(counts, operation.extent), operation);
     if (active_) reduce_alone(send, receive, counts[0], operation);
     return active_;
   }
   machine::HostMachine& m = state_->machine;
   if (!collective::Cells::fit(m, static_cast<std::size_t>(size_), operation.extent)) return false;
-  const std::vector<std::size_t> edges = edges_of(counts, operation.extent);
-  return state_->serve(Collective::reduce_scatter, edges.back(), [&](const Plan& plan) {
-    if (edges.back() == 0) return;
+  const Edges edges(counts, operation.extent);
+  return state_->serve(Collective::reduce_scatter, edges.total(), [&](const Plan& plan) {
+    if (edges.total() == 0) return;
     const PackedBlocks blocks{edges};
     if (send != in_place)
-      return collective::reduce_scatter(m, {send, receive, edges.back(), operation}, blocks, plan);
+      return collective::reduce_scatter(m, {send, receive, edges.total(), operation}, blocks, plan);
     // The result of blocks of different sizes would run over parts of the vector that are still to go.
     const std::size_t own_bytes = blocks.bytes_of(rank_);
     const std::unique_ptr<std::byte[]> result(new std::byte[own_bytes]);
     if (own_bytes > 0) std::memcpy(result.get(), receive, own_bytes);  // padding of pairs is left alone
-    collective::reduce_scatter(m, {receive, result.get(), edges.back(), operation}, blocks, plan);
+    collective::reduce_scatter(m, {receive, result.get(), edges.total(), operation}, blocks, plan);
     copy_alone(receive, result.get(), own_bytes);
   });
 }
@@ -107,8 +110,8 @@ bool Communicator::State::scan(Collective collective, const void* send, void* re
 bool Communicator::State::reduce_scatter(Collective collective, const void* send, void* receive,
                                          std::span<const std::size_t> bytes, const UserOperation& operation) {
   constexpr int root = 0;
-  const std::vector<std::size_t> edges = edges_of(bytes, 1);
-  const std::size_t total = edges.back();
+  const Edges edges(bytes, 1);
+  const std::size_t total = edges.total();
   return serve_whole(collective, total, [&](const Plan& plan) {
     if (total == 0) return;
     const std::unique_ptr<std::byte[]> whole(new std::byte[machine.rank() == root ? total : 0]);
@@ -156,8 +159,8 @@ bool Communicator::reduce_scatter_block(const void* send, void* receive, std::si
                                   std::vector<std::size_t>(static_cast<std::size_t>(size_), bytes),
                                   operation);
   if (spanning_)
-    return spanning_->reduce_scatter(Collective::reduce_scatter_block, send, receive,
-                                     equal_edges(size_, bytes), operation);
+    return spanning_->reduce_scatter(Collective::reduce_scatter_block, send, receive, Edges(size_, bytes),
+                                     operation);
   if (active_) copy_alone(receive, send, bytes);
   return active_;
 }
@@ -166,8 +169,7 @@ bool Communicator::reduce_scatter(const void* send, void* receive, std::span<con
                                   const UserOperation& operation) {
   if (state_) return state_->reduce_scatter(Collective::reduce_scatter, send, receive, bytes, operation);
   if (spanning_)
-    return spanning_->reduce_scatter(Collective::reduce_scatter, send, receive, edges_of(bytes, 1),
-                                     operation);
+    return spanning_->reduce_scatter(Collective::reduce_scatter, send, receive, Edges(bytes, 1), operation);
   if (active_) copy_alone(receive, send, bytes[0]);
   return active_;
 }

@@ -3,11 +3,13 @@
 
 #include <chrono>
 #include <cstddef>
+#include <optional>
 #include <string>
 
 #include "base/collective.hpp"
 #include "machine/wait.hpp"
 #include "plan/plan.hpp"
+#include "runtime/statistics.hpp"
 
 namespace espalier::runtime::statistics {
 
@@ -25,19 +27,31 @@ struct Call {
       nullptr;  ///< why the aggregation nodes did not serve it, if they might have
 };
 
-/// Lives as long as the call; costs a test of a constant when statistics are off.
+/// Lives as long as the call; costs a test of a constant, inlined, when statistics are off.
 class Recorder {
  public:
-  Recorder(const Call& call, const machine::Waiter& waiter);
-  ~Recorder();
+  Recorder(const Call& call, const machine::Waiter& waiter) {
+    if (enabled()) [[unlikely]]
+      start(call, waiter);
+  }
+  ~Recorder() {
+    if (running_) [[unlikely]]
+      stop();
+  }
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
 
  private:
-  Call call_;
-  const machine::Waiter& waiter_;
-  machine::WaitCounts before_;
-  std::chrono::steady_clock::time_point start_;
+  struct Running {
+    Call call;
+    const machine::Waiter& waiter;
+    machine::WaitCounts before;
+    std::chrono::steady_clock::time_point start;
+  };
+  void start(const Call& call, const machine::Waiter& waiter);
+  void stop();
+
+  std::optional<Running> running_;
 };
 
 }  // namespace espalier::runtime::statistics

@@ -158,12 +158,9 @@ void print(const json& report) {
 
 }  // namespace
 
-bool enabled() noexcept {
-  static const bool on = [] {
-    const std::string& text = Config::instance().text("ESPALIER_STATS");
-    return !text.empty() && !is_off(text);
-  }();
-  return on;
+bool asked_for() noexcept {
+  const std::string& text = Config::instance().text("ESPALIER_STATS");
+  return !text.empty() && !is_off(text);
 }
 
 void record_host(Collective collective, std::size_t bytes, int communicator_size, const std::string& why) {
@@ -175,28 +172,25 @@ void record_host(Collective collective, std::size_t bytes, int communicator_size
       .calls += 1;
 }
 
-Recorder::Recorder(const Call& call, const machine::Waiter& waiter) : call_(call), waiter_(waiter) {
-  if (!enabled()) return;
-  before_ = waiter.counts();
-  start_ = std::chrono::steady_clock::now();
+void Recorder::start(const Call& call, const machine::Waiter& waiter) {
+  running_.emplace(Running{call, waiter, waiter.counts(), std::chrono::steady_clock::now()});
 }
 
-Recorder::~Recorder() {
-  if (!enabled()) return;
-  const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start_;
-  const machine::WaitCounts& now = waiter_.counts();
+void Recorder::stop() {
+  const Call& call = running_->call;
+  const std::chrono::duration<double> time = std::chrono::steady_clock::now() - running_->start;
+  const machine::WaitCounts &before = running_->before, &now = running_->waiter.counts();
   const std::lock_guard lock(rows().mutex);
   Row& row =
-      rows()
-          .rows[{call_.communicator_size, static_cast<int>(call_.collective),
-                 static_cast<int>(std::bit_width(call_.bytes)), std::string(plan::to_string(call_.algorithm)),
-                 carrier_name(call_.carrier), "", call_.passed_over ? *call_.passed_over : ""}];
+      rows().rows[{call.communicator_size, static_cast<int>(call.collective),
+                   static_cast<int>(std::bit_width(call.bytes)), std::string(plan::to_string(call.algorithm)),
+                   carrier_name(call.carrier), "", call.passed_over ? *call.passed_over : ""}];
   row.calls += 1;
   row.seconds += time.count();
-  row.wait.spin += now.spin - before_.spin;
-  row.wait.poke += now.poke - before_.poke;
-  row.wait.yield += now.yield - before_.yield;
-  row.wait.sleep += now.sleep - before_.sleep;
+  row.wait.spin += now.spin - before.spin;
+  row.wait.poke += now.poke - before.poke;
+  row.wait.yield += now.yield - before.yield;
+  row.wait.sleep += now.sleep - before.sleep;
 }
 
 void report(const Bootstrap& world, const std::string& host, const std::string& build) {

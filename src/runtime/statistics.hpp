@@ -9,8 +9,14 @@
 
 namespace espalier::runtime::statistics {
 
-/// True when ESPALIER_STATS asks for statistics; constant after the first call.
-bool enabled() noexcept;
+/// True when ESPALIER_STATS asks for statistics.
+bool asked_for() noexcept;
+
+/// The same, asked once: a part of every call.
+inline bool enabled() noexcept {
+  static const bool on = asked_for();
+  return on;
+}
 
 /// A call of a communicator of that many ranks that went to the host, and why ("spans nodes or jobs").
 /// Thread-safe; does nothing when statistics are off.
