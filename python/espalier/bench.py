@@ -63,7 +63,7 @@ def _measure(settings, console) -> dict:
 
 def show(document: dict, console, details: bool = False) -> None:
     """The tables of a document and its verdict; `details`: each host's table of points too."""
-    from espalier import bench_machine, bench_special, bench_stats, bench_table, bench_verdict
+    from espalier import bench_machine, bench_means, bench_special, bench_stats, bench_table, bench_verdict
 
     summaries = bench_stats.summarise(document)
     cores = document["machine"].get("cores", 0)
@@ -78,6 +78,7 @@ def show(document: dict, console, details: bool = False) -> None:
     if details:
         bench_table.print_points(summaries, console)
     bench_table.print_best(summaries, cores, console)
+    bench_means.print_means(bench_verdict.usable(summaries), summaries, cores, console)
     bench_special.print_all(document, console)
     bench_table.print_verdict(bench_verdict.verdict(document), console)
     if bench_machine.busy_note(document["machine"]):

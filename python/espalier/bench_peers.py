@@ -28,6 +28,7 @@ def best_hosts(summaries: Iterable[Summary]) -> dict[tuple, Summary]:
 class Pair:
     espalier: Summary  # under its host
     peer: Summary  # the fastest host there
+    hosts: int  # seen at this point in this state
 
     @property
     def ratio(self) -> float:
@@ -47,8 +48,24 @@ FEW_ROUNDS = 3
 def pairs(points: Iterable[Summary], summaries: Iterable[Summary]) -> list[Pair]:
     """A peer seen in a round or two of a state only counts where there is no other."""
     summaries = list(summaries)
-    best = best_hosts(summaries) | best_hosts(s for s in summaries if s.rounds >= FEW_ROUNDS)
-    return [Pair(s, best[point(s)]) for s in points]
+    often = [s for s in summaries if s.rounds >= FEW_ROUNDS]
+    best = best_hosts(summaries) | best_hosts(often)
+    seen = _hosts(summaries) | _hosts(often)
+    return [Pair(s, best[point(s)], len(seen[point(s)])) for s in points]
+
+
+def _hosts(summaries: Iterable[Summary]) -> dict[tuple, set[str]]:
+    seen: dict[tuple, set[str]] = defaultdict(set)
+    for s in summaries:
+        seen[point(s)].add(s.key.host)
+    return seen
+
+
+def complete(found: Iterable[Pair]) -> list[Pair]:
+    """Those at which as many hosts were seen as anywhere: elsewhere the best of them may be missing."""
+    found = list(found)
+    most = max((pair.hosts for pair in found), default=0)
+    return [pair for pair in found if pair.hosts == most]
 
 
 def mean(found: Iterable[Pair]) -> Optional[float]:

@@ -55,7 +55,9 @@ void alltoall(M& m, const void* send, void* receive, std::size_t bytes, const Pl
                          .overlap = !meeting.is_central(),
                          .readers = m.everybody_else()};
   in_rounds(m, rounds, show, read);
-  if (!meeting.is_central() && cells.rounds() == 1) m.own_next(Channel::gather, cells.bytes(), cells.bytes());
+  if (meeting.is_central() || cells.rounds() > 1) return;
+  m.own_next(Channel::gather, cells.bytes(), cells.bytes());
+  m.read_next(cells.bytes(), cells.bytes());
 }
 
 }  // namespace espalier::collective

@@ -52,7 +52,10 @@ void bcast_tree(M& m, const Place& place, void* buffer, std::size_t bytes, const
       detail::bcast_chunk(m, place, buffer, chunk, plan);
       last = chunk.step();
     }
-    if (place.is_root()) m.own_next(Channel::release, bytes, chunks.chunk_bytes());
+    if (place.is_root())
+      m.own_next(Channel::release, bytes, chunks.chunk_bytes());
+    else
+      m.read_next(bytes, chunks.chunk_bytes());
   }
   // RG's plain form: the root leaves only when its slots are free again. Skipped, reserve() asks when it
   // must.

@@ -50,10 +50,9 @@ void gather(M& m, int root, const void* send, void* receive, std::size_t bytes, 
         detail::fetch_chunk(m, peer, at(receive, blocks.offset_of(peer)), chunk, inlined);
     m.finish(chunk.step());
   }
-  if (m.rank() == root)
-    copy_own(m, at(receive, blocks.offset_of(root)), send, Part{0, bytes});
-  else
-    m.own_next(Channel::gather, bytes, chunks.chunk_bytes());
+  if (m.rank() != root) return m.own_next(Channel::gather, bytes, chunks.chunk_bytes());
+  copy_own(m, at(receive, blocks.offset_of(root)), send, Part{0, bytes});
+  m.read_next(bytes, chunks.chunk_bytes());
 }
 
 /// The block of a rank that is not the root: only the root and the rank know how long it is. A lent one (see
@@ -94,6 +93,7 @@ void receive_gatherv(M& m, const void* own, void* receive, const B& blocks, cons
   m.finish(chunks.last());
   if (const std::size_t bytes = blocks.bytes_of(m.rank()); bytes > 0)
     copy_own(m, at(receive, blocks.offset_of(m.rank())), own, Part{0, bytes});
+  m.read_next(largest_of(blocks, m.size()), chunks.chunk_bytes());
   lent.report(m);
 }
 

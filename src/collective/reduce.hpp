@@ -81,7 +81,10 @@ void reduce_tree(M& m, const Place& place, const Reduction& r, const Plan& plan)
       detail::send_up(m, place, chunk, r, inlined);
     m.finish(chunk.step());
   }
-  if (!place.is_root()) m.own_next(Channel::gather, r.bytes, chunks.chunk_bytes());
+  if (place.is_root())
+    m.read_next(r.bytes, chunks.chunk_bytes());
+  else
+    m.own_next(Channel::gather, r.bytes, chunks.chunk_bytes());
 }
 
 }  // namespace espalier::collective

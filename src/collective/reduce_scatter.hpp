@@ -51,7 +51,9 @@ void reduce_scatter(M& m, const Reduction& r, const B& blocks, const Plan& plan)
                          .overlap = !meeting.is_central(),
                          .readers = m.everybody_else()};
   in_rounds(m, rounds, show, read);
-  if (!meeting.is_central() && cells.rounds() == 1) m.own_next(Channel::gather, cells.bytes(), cells.bytes());
+  if (meeting.is_central() || cells.rounds() > 1) return;
+  m.own_next(Channel::gather, cells.bytes(), cells.bytes());
+  m.read_next(cells.bytes(), cells.bytes());
 }
 
 }  // namespace espalier::collective

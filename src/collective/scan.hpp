@@ -52,7 +52,11 @@ void scan(M& m, const Reduction& r, Prefix prefix, const Plan& plan) {
                          .readers = above,
                          .mutual = false};
   in_rounds(m, rounds, show, read);
-  if (!meeting.is_central() && !is_last) m.own_next(Channel::gather, r.bytes, chunks.chunk_bytes());
+  if (meeting.is_central()) return;
+  if (is_last)
+    m.read_next(r.bytes, chunks.chunk_bytes());
+  else
+    m.own_next(Channel::gather, r.bytes, chunks.chunk_bytes());
 }
 
 }  // namespace espalier::collective

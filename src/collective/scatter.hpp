@@ -78,6 +78,7 @@ void receive_scattered(M& m, int root, void* receive, const EqualBlocks& blocks,
     }
     m.finish(chunk.step());
   }
+  m.read_next(blocks.block, chunks.chunk_bytes());
 }
 
 }  // namespace detail

@@ -146,6 +146,7 @@ void receive_scatterv(M& m, int root, void* receive, std::size_t bytes, const Pl
     done += part.bytes;
   }
   m.finish(chunks.last());
+  m.read_next(begin + bytes, chunks.chunk_bytes());
 }
 
 }  // namespace espalier::collective

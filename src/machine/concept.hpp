@@ -87,6 +87,8 @@ concept Machine = requires(M m, const M c, int peer, Step step, Channel channel,
   m.copy(target, source, bytes);
   /// A hint: the next message of this rank will be like this one, published on that channel, cut alike.
   m.own_next(channel, bytes, bytes);
+  /// A hint: of two ranks, the other's next message will be like this one, cut alike.
+  m.read_next(bytes, bytes);
   /// copy() into this rank's own slot, for others to read; hand_over() comes before it is published.
   m.show(target, source, bytes);
   /// A hint for the next show(): this rank will then read as much there, whether it has been written yet or

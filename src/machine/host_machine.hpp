@@ -146,20 +146,27 @@ class BasicMachine {
   /// round trip for that is not part of the next call. Short messages only: of longer ones the copy itself
   /// runs into the lines it needs, but not into their translations.
   void own_next(Channel channel, std::size_t bytes, std::size_t chunk) {
-    constexpr std::size_t most = 16 * 1024, farthest = 64 * 1024;
+    constexpr std::size_t most = 16 * 1024;
     own_soon(&line(channel, rank_, last_step_ + 1), sizeof(Line));
     if (bytes <= memory::inline_capacity) return;
-    // No division: this is part of every short call.
-    const Step span = chunk <= slot_bytes() ? 1 : std::bit_ceil((chunk + slot_bytes() - 1) / slot_bytes());
-    Step next = (last_step_ + span) & ~(span - 1);
-    const std::size_t end = std::min(bytes, farthest);
-    for (std::size_t done = 0; done < end; done += chunk, next += span) {
-      const std::size_t part = std::min(chunk, end - done);
-      translate_soon(next, part);
-      if (bytes > most) continue;
-      own_soon(&line(channel, rank_, next), sizeof(Line));
-      own_soon(slot(rank_, next), part);
-    }
+    for_next_chunks(bytes, chunk, [&](Step step, std::size_t part) {
+      for (std::size_t at = 0; at < part; at += Layout::page) own_soon(slot(rank_, step) + at, 1);
+      if (bytes > most) return;
+      own_soon(&line(channel, rank_, step), sizeof(Line));
+      own_soon(slot(rank_, step), part);
+    });
+  }
+
+  /// A hint: of two, the other rank's next message will be like this one. A touch for each of its pages: a
+  /// ring has more than a program leaves in the translation cache (docs/performance.md). Of each the last
+  /// line, which short messages do not reach: the writer is to keep those that it has taken back.
+  void read_next(std::size_t bytes, std::size_t chunk) {
+    if (size() != 2 || bytes <= memory::inline_capacity) return;
+    for_next_chunks(bytes, chunk, [&](Step step, std::size_t part) {
+      const std::byte* data = slot(1 - rank_, step);
+      for (std::size_t at = 0; at < part; at += Layout::page)
+        __builtin_prefetch(data + at + Layout::page - Layout::line_bytes);
+    });
   }
 
   /// Where it helps past this core's caches, which would have to take the slot's lines back from their
@@ -224,13 +231,16 @@ class BasicMachine {
     }
   }
 
-  /// A touch for each page of what this rank writes and, of two, the other writes in a step: a ring has more
-  /// pages than a program leaves in the translation cache (docs/performance.md).
-  void translate_soon(Step step, std::size_t bytes) {
-    for (std::size_t at = 0; at < bytes; at += Layout::page) {
-      own_soon(slot(rank_, step) + at, 1);
-      if (size() == 2) __builtin_prefetch(slot(1 - rank_, step) + at);
-    }
+  /// Calls body(first step, bytes) for the chunks that the next message would have if it were like this one,
+  /// as far as it is worth it. Without a division: this is part of every short call.
+  template <class Body>
+  void for_next_chunks(std::size_t bytes, std::size_t chunk, Body body) {
+    constexpr std::size_t farthest = 64 * 1024;
+    const Step span = chunk <= slot_bytes() ? 1 : std::bit_ceil((chunk + slot_bytes() - 1) / slot_bytes());
+    Step next = (last_step_ + span) & ~(span - 1);
+    const std::size_t end = std::min(bytes, farthest);
+    for (std::size_t done = 0; done < end; done += chunk, next += span)
+      body(next, std::min(chunk, end - done));
   }
 
   pid_t process_of(int peer) const {

@@ -111,6 +111,13 @@ def test_the_geometric_mean_of_a_state(state, f_ns, espalier_us, verdict_):
         assert "bcast" in goal.misses[0] and "scan" in goal.misses[0]
 
 
+def test_a_mean_leaves_out_states_in_which_a_host_was_not_seen():
+    both, alone = steady("bcast", 8, 4.0, 2.0), steady("bcast", 8, 9.0, 1.0, f_ns=250)
+    jobs = (make_job("mpich", 4, both + alone), make_job("impi", 4, steady("bcast", 8, 3.0, 2.0)))
+    goal = goals(*jobs)["crowded-mean-4"]
+    assert goal.judged == 2 and goal.note == "1.50 x, 2.73 x with those where a host was not seen in the state"
+
+
 def test_the_mean_of_what_espalier_serves_stands_beside_it():
     rounds = steady("bcast", 8, 4.0, 1.0) + steady("scan", 8, 1.0, 1.0)
     served = {name: {"by": by, "calls": 1, "espalier": 1} for name, by in (("bcast", "espalier"), ("scan", "host"))}
