@@ -23,6 +23,8 @@ struct AlltoallvMark {
 
 /// In front of the cells: where each rank's begins, and where the last ends, and behind that, where long
 /// blocks are lent, each one's address, or 0. A cell has the same size in all rounds; a lent block has none.
+/// All of this is behind the mark where it fits, for a reader that has to look elsewhere first gets its cell
+/// a cache miss later; else in front of the cells in the slot.
 using CellEdge = std::uint32_t;
 constexpr std::size_t most_area = std::size_t{1}
                                   << 30;  // edges must not overflow, whatever slots a user wants
@@ -30,6 +32,10 @@ using Address = std::uint64_t;
 inline std::size_t edges_bytes(int ranks) { return (static_cast<std::size_t>(ranks) + 1) * sizeof(CellEdge); }
 inline std::size_t alltoallv_head(int ranks, bool lends) {
   return edges_bytes(ranks) + (lends ? static_cast<std::size_t>(ranks) * sizeof(Address) : 0);
+}
+
+inline bool head_rides_behind_mark(std::size_t head) {
+  return sizeof(AlltoallvMark) + head <= memory::inline_capacity;
 }
 
 inline std::size_t cell_edge(const std::byte* head, int rank) {
@@ -92,12 +98,15 @@ class Alltoallv {
         receive_(receive),
         in_(in),
         meeting_(m, plan),
-        chunks_(m, plan, Cells::enough_for(others(), head())),
-        cells_(m, std::min(chunks_.chunk_bytes(), detail::most_area), others(), total_out(), 1, head()),
+        head_(detail::alltoallv_head(m.size(), !lent_.empty())),
+        head_in_line_(detail::head_rides_behind_mark(head_)),
+        chunks_(m, plan, Cells::enough_for(others(), head_in_slot())),
+        cells_(m, std::min(chunks_.chunk_bytes(), detail::most_area), others(), total_out(), 1,
+               head_in_slot()),
         rounds_(total_out() > 0 ? cells_.rounds()
                 : lends_any()   ? 1
                                 : 0),
-        inlined_(rides_inline(sizeof(detail::AlltoallvMark) + cells_.head() + cells_.bytes(), plan)) {
+        inlined_(head_in_line_ && rides_inline(front_in_line() + cells_.bytes(), plan)) {
     chunks_.count(rounds_ * chunks_.chunk_bytes());  // throws when there are not so many steps
   }
 
@@ -140,7 +149,13 @@ class Alltoallv {
     return std::any_of(lent_.begin(), lent_.end(), [](detail::Address address) { return address != 0; });
   }
   std::size_t others() const { return static_cast<std::size_t>(m_.size() - 1); }
-  std::size_t head() const { return detail::alltoallv_head(m_.size(), !lent_.empty()); }
+  std::size_t head_in_slot() const { return head_in_line_ ? 0 : head_; }
+  std::size_t front_in_line() const { return sizeof(detail::AlltoallvMark) + head_; }
+  /// Where a rank says in what line or slot which cell begins.
+  template <class Byte>
+  Byte* head_of(Byte* line, Byte* slot) const {
+    return head_in_line_ ? line + sizeof(detail::AlltoallvMark) : slot;
+  }
   std::size_t total_out() const {
     std::size_t total = 0;
     for (const int peer : m_.everybody_else()) total += out_.bytes_of(peer);
@@ -157,9 +172,10 @@ class Alltoallv {
   void show(std::size_t i, const Chunk& chunk) {
     m_.reserve(chunk.first, chunk.span);
     const detail::AlltoallvMark mark{static_cast<std::uint32_t>(rounds_), inlined_};
-    std::memcpy(line(chunk.step()), &mark, sizeof mark);
-    std::byte* data = inlined_ ? line(chunk.step()) + sizeof mark : m_.slot(m_.rank(), chunk.first);
-    detail::write_head(m_, data, out_, cells_);
+    std::byte *own_line = line(chunk.step()), *slot = m_.slot(m_.rank(), chunk.first);
+    std::memcpy(own_line, &mark, sizeof mark);
+    detail::write_head(m_, head_of(own_line, slot), out_, cells_);
+    std::byte* data = inlined_ ? own_line + front_in_line() : slot;
     const std::size_t written = cells_.head() + write_cells(m_, data + cells_.head(), send_, out_, cells_, i);
     if (!inlined_) m_.hand_over(data, written);
     if (!meeting_.is_central()) meeting_.announce(chunk.step());
@@ -208,13 +224,14 @@ class Alltoallv {
   void read_from(int peer, std::size_t i, const Chunk& chunk) {
     meeting_.await(peer, chunk.step());
     const std::byte* payload = m_.inline_data(Channel::gather, peer, chunk.step());
-    const detail::AlltoallvMark mark = detail::mark_of(payload);
-    const std::byte* data = mark.inlined ? payload + sizeof mark : m_.slot(peer, chunk.first);
+    const std::byte* slot = m_.slot(peer, chunk.first);
+    const std::byte* head = head_of(payload, slot);
+    const std::byte* data = detail::mark_of(payload).inlined ? payload + front_in_line() : slot;
     if (i == 0 && !lent_.empty())
-      if (const detail::Address address = detail::lent_address(data, m_.size(), m_.rank()); address != 0)
+      if (const detail::Address address = detail::lent_address(head, m_.size(), m_.rank()); address != 0)
         return read_.pull(m_, peer, at(receive_, in_.offset_of(peer)), address, in_.bytes_of(peer));
-    const std::size_t begin = detail::cell_edge(data, m_.rank());
-    const std::size_t cell = detail::cell_edge(data, m_.rank() + 1) - begin;
+    const std::size_t begin = detail::cell_edge(head, m_.rank());
+    const std::size_t cell = detail::cell_edge(head, m_.rank() + 1) - begin;
     const std::size_t block = in_.bytes_of(peer);
     const Part part = part_of(block, i, cell);
     m_.copy(at(receive_, in_.offset_of(peer) + part.offset), data + begin, part.bytes);
@@ -231,6 +248,8 @@ class Alltoallv {
   void* receive_;
   const Blocks& in_;
   Meeting<M> meeting_;
+  std::size_t head_;
+  bool head_in_line_;
   OpenChunks chunks_;
   Cells cells_;
   std::size_t rounds_;

@@ -18,9 +18,15 @@ using Place64 = std::uint64_t;
 /// Where the blocks are.
 enum class Stream : Place64 { in_slots, in_line, in_memory };
 
-/// What lies in front: a Stream, in the flag line, and where each block begins.
+/// What lies in front: a Stream, in the flag line, and where each block begins: there too where it fits, for
+/// a reader that has to look elsewhere first gets its block a cache miss later.
 inline std::size_t scatterv_head(int ranks) {
   return (static_cast<std::size_t>(ranks) + 1) * sizeof(Place64);
+}
+inline bool head_rides_inline(int ranks) { return scatterv_head(ranks) <= memory::inline_capacity; }
+/// How much of it is in the first slot.
+inline std::size_t head_in_slot(int ranks) {
+  return head_rides_inline(ranks) ? 0 : whole_lines(scatterv_head(ranks));
 }
 
 inline void put(std::byte* head, int index, Place64 value) {
@@ -58,9 +64,11 @@ template <Machine M, class B>
 void lend_blocks(M& m, const void* send, const B& blocks, const OpenChunks& chunks) {
   const Chunk front = chunks.chunk(0, scatterv_head(m.size()));
   m.reserve(front.first, front.span);
-  put(m.inline_buffer(Channel::gather, front.step()), 0, static_cast<Place64>(Stream::in_memory));
+  std::byte* line = m.inline_buffer(Channel::gather, front.step());
+  std::byte* head = head_rides_inline(m.size()) ? line : m.slot(m.rank(), front.first);
+  put(line, 0, static_cast<Place64>(Stream::in_memory));
   for (const int peer : m.everybody_else())
-    put(m.slot(m.rank(), front.first), 1 + peer, reinterpret_cast<Place64>(at(send, blocks.offset_of(peer))));
+    put(head, 1 + peer, reinterpret_cast<Place64>(at(send, blocks.offset_of(peer))));
   m.publish(Channel::gather, front.step());
   m.finish(chunks.last());
   for (const int peer : m.everybody_else())
@@ -74,7 +82,7 @@ void send_stream(M& m, const void* send, const B& blocks, const OpenChunks& chun
   for (const int peer : m.everybody_else()) total += blocks.bytes_of(peer);
   const std::size_t head = scatterv_head(m.size());
   const bool inlined = rides_inline(head + total, plan);
-  const std::size_t begin = inlined ? head : whole_lines(head), end = begin + total;
+  const std::size_t begin = inlined ? head : head_in_slot(m.size()), end = begin + total;
   const std::size_t count = total > 0 ? chunks.count(end) : 0;
   Cursor cursor{0, begin};
   for (std::size_t i = 0; i < count; ++i) {
@@ -83,7 +91,7 @@ void send_stream(M& m, const void* send, const B& blocks, const OpenChunks& chun
     std::byte* line = m.inline_buffer(Channel::gather, chunk.step());
     std::byte* data = inlined ? line : m.slot(m.rank(), chunk.first);
     if (i == 0) {
-      write_head(m, data, blocks, begin);
+      write_head(m, head_rides_inline(m.size()) ? line : data, blocks, begin);
       put(line, 0, static_cast<Place64>(inlined ? Stream::in_line : Stream::in_slots));
     }
     const std::span<const int> to = write_stream(m, data, send, blocks, chunk, cursor);
@@ -100,13 +108,13 @@ void send_stream(M& m, const void* send, const B& blocks, const OpenChunks& chun
 /// False where the slots have no room for what goes in front: so many ranks, such small slots.
 template <Machine M>
 bool scatterv_fits(const M& m) {
-  return detail::scatterv_head(m.size()) <= m.slot_bytes() * static_cast<std::size_t>(m.slots());
+  return detail::head_in_slot(m.size()) <= m.slot_bytes() * static_cast<std::size_t>(m.slots());
 }
 
 /// At the root, whose own block goes to `receive`, unless that is where it lies. `B`: Blocks or EqualBlocks.
 template <Machine M, class B>
 void send_scatterv(M& m, const void* send, void* receive, const B& blocks, const Plan& plan) {
-  const OpenChunks chunks(m, plan, whole_lines(detail::scatterv_head(m.size())));
+  const OpenChunks chunks(m, plan, detail::head_in_slot(m.size()));
   std::size_t longest = 0;
   for (const int peer : m.everybody_else()) longest = std::max(longest, blocks.bytes_of(peer));
   if (is_lent(longest, plan) && detail::can_expose_blocks(m, send, blocks))
@@ -120,13 +128,13 @@ void send_scatterv(M& m, const void* send, void* receive, const B& blocks, const
 template <Machine M>
 void receive_scatterv(M& m, int root, void* receive, std::size_t bytes, const Plan& plan) {
   using detail::Stream;
-  const OpenChunks chunks(m, plan, whole_lines(detail::scatterv_head(m.size())));
+  const OpenChunks chunks(m, plan, detail::head_in_slot(m.size()));
   if (bytes == 0) return m.finish(chunks.last());
   const Chunk front = chunks.chunk(0, chunks.chunk_bytes());
   m.await(Channel::gather, root, front.step());
   const std::byte* line = m.inline_data(Channel::gather, root, front.step());
   const auto stream = static_cast<Stream>(detail::get(line, 0));
-  const std::byte* head = stream == Stream::in_line ? line : m.slot(root, front.first);
+  const std::byte* head = detail::head_rides_inline(m.size()) ? line : m.slot(root, front.first);
   const std::size_t begin = detail::get(head, 1 + m.rank());
   if (stream == Stream::in_memory) {
     LentBlocks lent;
