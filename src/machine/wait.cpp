@@ -64,6 +64,7 @@ WaitPolicy wait_policy(WaitMode mode, double ranks_per_core) {
       policy.fast_spins = 20;
       policy.yields = 400;
       policy.poke_interval_ns = 50000;
+      policy.yields_per_poke = 64;
       policy.first_nap_us = 200;
       break;
     case WaitMode::sleep:

@@ -20,6 +20,7 @@ struct WaitPolicy {
   /// At most so often while yielding: a host's progress engine may cost microseconds (system calls), which
   /// the other ranks of a crowded core pay for.
   std::uint32_t poke_interval_ns = 0;
+  int yields_per_poke = 0;  ///< nor before so many yields
   std::uint32_t first_nap_us =
       50;  ///< a nap ends by itself, so that the host's progress is driven also asleep
   std::uint32_t last_nap_us = 2000;
@@ -91,6 +92,7 @@ class BasicWaiter {
   Poke poke_;
   WaitCounts counts_;
   std::int64_t last_poke_ns_ = 0;
+  int yields_since_poke_ = 0;
   std::int64_t least_poke_ns_ = std::numeric_limits<std::int64_t>::max() / 2;  // what one in vain takes
   int spin_budget_ = 0;
   static constexpr int least_rest = 4;

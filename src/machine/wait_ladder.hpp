@@ -88,10 +88,14 @@ void BasicWaiter<Platform>::wake(Line& line) {
   Platform::futex_wake_all(line);
 }
 
+// By time, and by yields: with many ranks on a core each gets little of it in that time, of which a poke
+// would take a third (system calls, and hosts that yield themselves).
 template <class Platform>
 void BasicWaiter<Platform>::poke_now_and_then(std::int64_t now) {
-  if (now - last_poke_ns_ < policy_.poke_interval_ns) return;
+  if (++yields_since_poke_ < policy_.yields_per_poke || now - last_poke_ns_ < policy_.poke_interval_ns)
+    return;
   last_poke_ns_ = now;
+  yields_since_poke_ = 0;
   poke();
 }
 

@@ -122,6 +122,28 @@ TEST(Waiter, DrivesTheHostInEveryMode) {
     }
 }
 
+// A poke may cost more than a yield, and with many ranks on a core each gets little of it in any time.
+TEST(Waiter, PokesAreRareAmongYields) {
+  struct Host {
+    FlagLine line{};
+    int pokes = 0;
+    static void poke(void* self) {
+      auto* host = static_cast<Host*>(self);
+      if (++host->pokes == 10) host->line.step.store(1, std::memory_order_release);
+    }
+  } host;
+  WaitPolicy policy;
+  policy.yields = 1000;
+  policy.yields_per_poke = 64;
+  policy.long_yield_ns = 10'000'000'000;
+  Waiter waiter(policy, {Host::poke, &host});
+  waiter.await(host.line, 1, 0);
+  EXPECT_EQ(host.pokes, 10);
+  EXPECT_EQ(waiter.counts().yield, 10u * 64u);
+  EXPECT_EQ(waiter.counts().sleep, 0u);
+  EXPECT_GT(wait_policy(WaitMode::automatic, 8.0).yields_per_poke, 0);
+}
+
 TEST(Waiter, HostIsDrivenAlsoAsleep) {
   FlagLine line{};
   Pokes pokes;
