@@ -158,14 +158,14 @@ class BasicMachine {
   }
 
   /// A hint: of two, the other rank's next message will be like this one. A touch for each of its pages: a
-  /// ring has more than a program leaves in the translation cache (docs/performance.md). Of each the last
-  /// line, which short messages do not reach: the writer is to keep those that it has taken back.
+  /// ring has more than a program leaves in the translation cache (docs/performance.md). Of a page that the
+  /// message does not fill the last line, so that the writer keeps those that it has taken back.
   void read_next(std::size_t bytes, std::size_t chunk) {
     if (size() != 2 || bytes <= memory::inline_capacity) return;
     for_next_chunks(bytes, chunk, [&](Step step, std::size_t part) {
       const std::byte* data = slot(1 - rank_, step);
       for (std::size_t at = 0; at < part; at += Layout::page)
-        __builtin_prefetch(data + at + Layout::page - Layout::line_bytes);
+        __builtin_prefetch(data + at + (part - at < Layout::page ? Layout::page - Layout::line_bytes : 0));
     });
   }
 
