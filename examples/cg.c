@@ -30,16 +30,27 @@ typedef struct {
   int rank, ranks, above, below; /* MPI_PROC_NULL at the border */
 } Strip;
 
+/* What went wrong on this rank alone ends all of them. */
 static void stop(const char* what, const char* why) {
   fprintf(stderr, "cg: %s: %s\n", what, why);
   MPI_Abort(MPI_COMM_WORLD, 2);
   exit(2);
 }
 
+/* A wrong command line is wrong on every rank: one says so, and all leave in order, because a launcher may
+ * lose the words of a job that aborts. */
+static void refuse(const char* option, const char* why) {
+  int rank;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank == 0) fprintf(stderr, "cg: %s: %s\n", option, why);
+  MPI_Finalize();
+  exit(2);
+}
+
 static double number(const char* option, const char* text, double least) {
   char* end = NULL;
   const double value = strtod(text, &end);
-  if (end == text || *end || !(value >= least)) stop(option, "a number that is too small, or none");
+  if (end == text || *end || !(value >= least)) refuse(option, "a number that is too small, or none");
   return value;
 }
 
@@ -61,7 +72,7 @@ static Options read_options(int argc, char** argv) {
     else if (letter == 'h')
       options.history = optarg;
     else
-      stop("usage", "cg [--grid N] [--tolerance T] [--iterations N] [--solves N] [--history FILE]");
+      refuse("usage", "cg [--grid N] [--tolerance T] [--iterations N] [--solves N] [--history FILE]");
   }
   return options;
 }
@@ -70,7 +81,7 @@ static Strip strip_of(long grid) {
   Strip s = {.grid = grid};
   MPI_Comm_rank(MPI_COMM_WORLD, &s.rank);
   MPI_Comm_size(MPI_COMM_WORLD, &s.ranks);
-  if (s.ranks > grid) stop("--grid", "fewer rows than ranks");
+  if (s.ranks > grid) refuse("--grid", "fewer rows than ranks");
   s.first_row = grid * s.rank / s.ranks;
   s.rows = grid * (s.rank + 1) / s.ranks - s.first_row;
   s.above = s.rank > 0 ? s.rank - 1 : MPI_PROC_NULL;
