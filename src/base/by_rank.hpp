@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <memory>
-#include <span>
 
 namespace espalier {
 
@@ -32,7 +31,6 @@ class ByRank {
   const T* end() const { return data_ + size_; }
   T& operator[](std::size_t index) { return data_[index]; }
   const T& operator[](std::size_t index) const { return data_[index]; }
-  operator std::span<const T>() const { return {data_, size_}; }
 
  private:
   static constexpr std::size_t few = 33;

@@ -56,9 +56,7 @@ void allgather(M& m, const void* own, void* receive, const B& blocks, const Plan
                          .overlap = !meeting.is_central(),
                          .readers = m.everybody_else()};
   in_rounds(m, rounds, show, read);
-  if (meeting.is_central()) return;
-  m.own_next(Channel::gather, longest, chunks.chunk_bytes());
-  m.read_next(longest, chunks.chunk_bytes());
+  if (!meeting.is_central()) expect_another(m, longest, chunks.chunk_bytes());
 }
 
 }  // namespace espalier::collective

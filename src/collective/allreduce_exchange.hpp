@@ -65,8 +65,7 @@ void allreduce_exchange(M& m, const Reduction& r, const Plan& plan) {
                          .overlap = true,
                          .readers = m.everybody_else()};
   in_rounds(m, rounds, show, fold);
-  m.own_next(Channel::gather, r.bytes, chunks.chunk_bytes());
-  m.read_next(r.bytes, chunks.chunk_bytes());
+  expect_another(m, r.bytes, chunks.chunk_bytes());
 }
 
 }  // namespace espalier::collective

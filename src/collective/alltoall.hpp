@@ -49,15 +49,7 @@ void alltoall(M& m, const void* send, void* receive, std::size_t bytes, const Pl
     return true;
   };
 
-  const Rounds rounds = {.count = cells.rounds(),
-                         .span = cells.span(),
-                         .bytes = cells.bytes(),
-                         .overlap = !meeting.is_central(),
-                         .readers = m.everybody_else()};
-  in_rounds(m, rounds, show, read);
-  if (meeting.is_central() || cells.rounds() > 1) return;
-  m.own_next(Channel::gather, cells.bytes(), cells.bytes());
-  m.read_next(cells.bytes(), cells.bytes());
+  exchange_cells(m, cells, meeting, show, read);
 }
 
 }  // namespace espalier::collective

@@ -128,7 +128,8 @@ class Alltoallv {
     // A lent block is this rank's own again when it has been read.
     for (const int peer : m_.everybody_else())
       if (out_.is_lent(peer)) m_.await_finish(peer, chunk(0).step());
-    if (!meeting_.is_central() && rounds_ == 1) expect_another();
+    if (!meeting_.is_central() && rounds_ == 1)
+      expect_another(m_, inlined_ ? 0 : cells_.head() + cells_.bytes(), chunks_.chunk_bytes());
     read_.report(m_);
   }
 
@@ -160,11 +161,6 @@ class Alltoallv {
     std::size_t total = 0;
     for (const int peer : m_.everybody_else()) total += out_.bytes_of(peer);
     return total;
-  }
-  void expect_another() {
-    const std::size_t in_slot = inlined_ ? 0 : cells_.head() + cells_.bytes();
-    m_.own_next(Channel::gather, in_slot, chunks_.chunk_bytes());
-    m_.read_next(in_slot, chunks_.chunk_bytes());
   }
   Chunk chunk(std::size_t round) const { return chunks_.chunk(round, (round + 1) * chunks_.chunk_bytes()); }
   std::byte* line(Step step) { return m_.inline_buffer(Channel::gather, step); }

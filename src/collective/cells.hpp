@@ -5,6 +5,7 @@
 
 #include "collective/blocks.hpp"
 #include "collective/chunks.hpp"
+#include "collective/meeting.hpp"
 #include "collective/rounds.hpp"
 
 namespace espalier::collective {
@@ -89,6 +90,18 @@ std::size_t write_cells(M& m, std::byte* slot, const void* send, const B& blocks
     offset += cells.cell(block);
   }
   return offset;
+}
+
+/// The rounds of cells that everybody shows to everybody.
+template <Machine M, class Show, class Read>
+void exchange_cells(M& m, const Cells& cells, const Meeting<M>& meeting, const Show& show, const Read& read) {
+  const Rounds rounds = {.count = cells.rounds(),
+                         .span = cells.span(),
+                         .bytes = cells.bytes(),
+                         .overlap = !meeting.is_central(),
+                         .readers = m.everybody_else()};
+  in_rounds(m, rounds, show, read);
+  if (!meeting.is_central() && cells.rounds() == 1) expect_another(m, cells.bytes(), cells.bytes());
 }
 
 /// Where this rank's cell lies in the slot of `peer`, for blocks of which all ranks know all.

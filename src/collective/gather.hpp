@@ -75,7 +75,8 @@ void send_gatherv(M& m, int root, const void* send, std::size_t bytes, const Pla
 template <Machine M, class B>
 void receive_gatherv(M& m, const void* own, void* receive, const B& blocks, const Plan& plan) {
   const OpenChunks chunks(m, plan);
-  const std::size_t count = chunks.count(largest_of(blocks, m.size()));
+  const std::size_t longest = largest_of(blocks, m.size());
+  const std::size_t count = chunks.count(longest);
   LentBlocks lent;
   for (std::size_t i = 0; i < count; ++i) {
     for (const int peer : m.everybody_else()) {
@@ -93,7 +94,7 @@ void receive_gatherv(M& m, const void* own, void* receive, const B& blocks, cons
   m.finish(chunks.last());
   if (const std::size_t bytes = blocks.bytes_of(m.rank()); bytes > 0)
     copy_own(m, at(receive, blocks.offset_of(m.rank())), own, Part{0, bytes});
-  m.read_next(largest_of(blocks, m.size()), chunks.chunk_bytes());
+  m.read_next(longest, chunks.chunk_bytes());
   lent.report(m);
 }
 

@@ -45,15 +45,7 @@ void reduce_scatter(M& m, const Reduction& r, const B& blocks, const Plan& plan)
     return true;
   };
 
-  const Rounds rounds = {.count = cells.rounds(),
-                         .span = cells.span(),
-                         .bytes = cells.bytes(),
-                         .overlap = !meeting.is_central(),
-                         .readers = m.everybody_else()};
-  in_rounds(m, rounds, show, read);
-  if (meeting.is_central() || cells.rounds() > 1) return;
-  m.own_next(Channel::gather, cells.bytes(), cells.bytes());
-  m.read_next(cells.bytes(), cells.bytes());
+  exchange_cells(m, cells, meeting, show, read);
 }
 
 }  // namespace espalier::collective

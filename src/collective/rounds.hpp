@@ -35,6 +35,13 @@ struct Rounds {
   bool mutual = true;
 };
 
+/// Hints for the next exchange, if it is like this one: what this rank writes then, and what it reads.
+template <Machine M>
+void expect_another(M& m, std::size_t bytes, std::size_t chunk) {
+  m.own_next(Channel::gather, bytes, chunk);
+  m.read_next(bytes, chunk);
+}
+
 /// The only round of a short call, with all that it calls in one piece: it is most of what such a call takes.
 template <Machine M, class Show, class Read>
 [[gnu::flatten]] void in_one_round(M& m, const Rounds& rounds, const Show& show, const Read& read) {
