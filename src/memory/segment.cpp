@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,6 +10,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/config.hpp"
 #include "base/format.hpp"
 
 namespace espalier::memory {
@@ -42,7 +44,21 @@ Segment Segment::map(int descriptor, std::size_t bytes, std::string& why) {
   return segment;
 }
 
+namespace {
+
+// A file beyond that limit would end the process (SIGXFSZ), also one that has no name.
+bool exceeds_limit(std::size_t bytes, std::string& why) {
+  rlimit limit;
+  if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur >= bytes) return false;
+  why =
+      formatted("{} of shared memory are more than the size of files may be (ulimit -f)", print_bytes(bytes));
+  return true;
+}
+
+}  // namespace
+
 Segment Segment::create_memfd(std::size_t bytes, std::string& why) {
+  if (exceeds_limit(bytes, why)) return {};
   const int descriptor = memfd_create("espalier", MFD_CLOEXEC);
   if (descriptor < 0) {
     why = formatted("memfd_create: {}", std::strerror(errno));
@@ -57,6 +73,7 @@ Segment Segment::create_memfd(std::size_t bytes, std::string& why) {
 }
 
 Segment Segment::create_named(const std::string& name, std::size_t bytes, std::string& why) {
+  if (exceeds_limit(bytes, why)) return {};
   const int descriptor = shm_open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (descriptor < 0) {
     why = formatted("shm_open {}: {}", name, std::strerror(errno));

@@ -103,6 +103,25 @@ TEST(Segment, NamedThatCannotBeMappedLeavesNothing) {
 
 // A machine without space is a refusal, never a SIGBUS: shown on a tmpfs of 1 MiB in a mount name space of
 // its own.
+// Without a look at the limit the kernel would end the process.
+TEST(Segment, MoreThanFilesMayBeIsRefused) {
+  const pid_t child = testing::fork_child([] {
+    const rlimit limit = {1 << 20, 1 << 20};
+    EXPECT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    for (const auto& create : {+[](std::string& why) { return Segment::create_memfd((1 << 20) + 1, why); },
+                               +[](std::string& why) {
+                                 return Segment::create_named("/espalier-test-limit", (1 << 20) + 1, why);
+                               }}) {
+      std::string why;
+      EXPECT_FALSE(create(why));
+      EXPECT_NE(why.find("ulimit -f"), std::string::npos) << why;
+      EXPECT_TRUE(Segment::create_memfd(1 << 20, why)) << why;
+    }
+    return 0;
+  });
+  EXPECT_EQ(testing::end_of(child), 0);
+}
+
 TEST(Segment, ReserveFailsCleanlyWithoutSpace) {
   constexpr int not_allowed = 77;
   const pid_t child = fork_child([] {
