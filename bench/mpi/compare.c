@@ -116,6 +116,7 @@ static int start(struct bench* b, const struct options* o, struct plan* plan) {
   PMPI_Comm_rank(MPI_COMM_WORLD, &b->team.rank);
   PMPI_Comm_size(MPI_COMM_WORLD, &b->team.size);
   b->reused = o->reused;
+  b->allocated = o->allocated;
   b->late_us = o->late_us;
   team_pin(&b->team, o);
   b->team.area = area_make(b->team.rank, b->team.size, o->area);
@@ -124,7 +125,7 @@ static int start(struct bench* b, const struct options* o, struct plan* plan) {
   plan_buffers(plan, o, b->team.size, &send, &receive);
   b->team.apart = o->area != NULL;
   if (b->team.apart) progress_open();
-  if (work_make(&b->work, send, receive)) return -1;
+  if (work_make(&b->work, send, receive, o->allocated)) return -1;
   if (!b->team.rank) b->team.area->nanoseconds_per_tick = clock_calibrate();
   PMPI_Barrier(MPI_COMM_WORLD);
   b->team.weak_yields = (int)team_agree(

@@ -14,6 +14,7 @@ struct bench {
   struct team team;
   struct work work;
   int reused;
+  int allocated;   // buffers are from MPI_Alloc_mem
   double late_us;  // see options.h
   long lates;      // late arrivals so far: the late rank is this number modulo the ranks
   long turn;       // number of calls so far: makes the values new each time

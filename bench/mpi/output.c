@@ -85,7 +85,10 @@ void output_run(FILE* f, const struct bench* b, const struct options* o, const s
                 const struct run_facts* facts) {
   const struct team* team = &b->team;
   fprintf(f, "{\"kind\": \"run\", \"ranks\": %d, \"cores\": %d, \"pinned\": %s, \"buffers\": \"%s\"",
-          team->size, team->cores, truth(team->pinned), b->reused ? "reused" : "written");
+          team->size, team->cores, truth(team->pinned),
+          b->allocated ? "allocated"
+          : b->reused  ? "reused"
+                       : "written");
   fprintf(f, ", \"host_only\": %s, \"late_us\": %g, \"nothing_us\": %.4f, \"clock_offset_ns\": %.1f",
           truth(o->host_only), o->late_us, facts->nothing_us, facts->clock_offset_ns);
   fprintf(f, ", \"shared_session\": %s, \"own_sessions\": %s, \"autogroup\": %s, \"weak_yields\": %s",

@@ -1,20 +1,31 @@
 #define _GNU_SOURCE
 #include "work.h"
 
+#include <mpi.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 
-static double* room(size_t bytes) {
+static void* plain(size_t bytes) {
   void* p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (p == MAP_FAILED) return NULL;
+  return p == MAP_FAILED ? NULL : p;
+}
+
+static void* from_mpi(size_t bytes) {
+  void* p;
+  return MPI_Alloc_mem((MPI_Aint)bytes, MPI_INFO_NULL, &p) == MPI_SUCCESS ? p : NULL;
+}
+
+static double* room(size_t bytes, int allocated) {
+  void* p = allocated ? from_mpi(bytes) : plain(bytes);
+  if (!p) return NULL;
   memset(p, 1, bytes);  // pages must be there, and not the shared zero page, before anything is timed
   return p;
 }
 
-int work_make(struct work* work, size_t send_bytes, size_t receive_bytes) {
-  work->send = room(send_bytes);
-  work->receive = room(receive_bytes);
+int work_make(struct work* work, size_t send_bytes, size_t receive_bytes, int allocated) {
+  work->send = room(send_bytes, allocated);
+  work->receive = room(receive_bytes, allocated);
   if (work->send && work->receive) return 0;
   fprintf(stderr, "compare: no memory for buffers of %zu and %zu bytes\n", send_bytes, receive_bytes);
   return -1;

@@ -11,8 +11,9 @@ struct work {
   struct layout layout;  // of the point under way
 };
 
-// Room for points of up to these many bytes. Returns -1 after a message on standard error.
-int work_make(struct work* work, size_t send_bytes, size_t receive_bytes);
+// Room for points of up to these many bytes, `allocated` by MPI_Alloc_mem or plain. Returns -1 after a
+// message on standard error.
+int work_make(struct work* work, size_t send_bytes, size_t receive_bytes, int allocated);
 
 // Must precede the others whenever the point changes.
 void work_begin(struct work* work, const struct team* team, const struct point* p);

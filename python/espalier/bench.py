@@ -109,7 +109,7 @@ def bench(
     rounds: Optional[int] = typer.Option(None, help="Rounds in one job (default 12, quick 4)."),
     passes: Optional[int] = typer.Option(None, help="Jobs of each kind, all hosts in turn (default 3, quick 1)."),
     seconds: Optional[float] = typer.Option(None, help="A job ends after this, at the earliest after a round (default 8, quick 3)."),
-    buffers: str = typer.Option("written", help="Send buffers: written before every call, reused, or both."),
+    buffers: str = typer.Option("written", help="Send buffers: written before every call, reused, or both; or allocated: written, and all by MPI_Alloc_mem."),
     pin: str = typer.Option("auto", help="Pin ranks: yes, no, or auto (when there are enough cores)."),
     cpus: Optional[str] = typer.Option(None, help="Processors to use, such as 0 or 0,1 (default: all)."),
     sessions: str = typer.Option("launcher", help="Sessions of the ranks: as the launcher makes them, or own: one for each."),

@@ -135,7 +135,7 @@ def _what(job: Job, settings: Settings) -> list[str]:
     words += ["--collectives", ",".join(_collectives(job, settings))]
     words += ["--rounds", "3" if job.variant == "default" else str(settings.rounds)]
     words += ["--calls-only"] if job.kind == "served" else []
-    words += ["--reused"] if job.buffers == "reused" else []
+    words += [] if job.buffers == "written" else [f"--{job.buffers}"]
     words += _late(job, settings)
     enough = job.ranks == 2 or _crowded(job.ranks, settings)
     words += ["--limits"] if settings.limits and enough and job.variant == "best" and not job.place else []

@@ -67,9 +67,9 @@ def late(value: float) -> float:
 
 
 def buffers(text: str) -> tuple[str, ...]:
-    kinds = {"written": ("written",), "reused": ("reused",), "both": ("written", "reused")}
+    kinds = {"written": ("written",), "reused": ("reused",), "both": ("written", "reused"), "allocated": ("allocated",)}
     if text not in kinds:
-        raise Problem(f"--buffers {text}: choose written, reused or both")
+        raise Problem(f"--buffers {text}: choose written, reused, both or allocated")
     return kinds[text]
 
 

@@ -24,6 +24,13 @@ def _host_part(group: list, name: str) -> dict:
     }
 
 
+_BUFFERS = {
+    "written": "send buffers written before every call",
+    "reused": "send buffers reused",
+    "allocated": "all buffers from MPI_Alloc_mem, written before every call",
+}
+
+
 def _section(number: int, summaries: list) -> dict:
     from espalier import bench_table, report_plots
 
@@ -34,7 +41,7 @@ def _section(number: int, summaries: list) -> dict:
     parts = [_host_part(group, f"r{number}-{at}") for at, (_, group) in enumerate(sorted(hosts.items()))]
     return {
         "title": f"{key.ranks} ranks{bench_table.place_words(key.place)}, {key.state}",
-        "note": "send buffers written before every call" if key.buffers == "written" else "send buffers reused",
+        "note": _BUFFERS[key.buffers],
         "times": report_plots.times_of_hosts({part["host"]: part["rows"] for part in parts}, f"t{number}"),
         "parts": parts,
     }

@@ -152,7 +152,7 @@ def test_the_launcher_itself_is_not_preloaded():
         (lambda: bench_options.cpus("4000"), "processor 4000 is not among"),
         (lambda: bench_options.late(-1), "--late -1: microseconds"),
         (lambda: bench_options.one_of("two", "--sessions", ("launcher", "own")), "choose launcher or own"),
-        (lambda: bench_options.buffers("cold"), "choose written, reused or both"),
+        (lambda: bench_options.buffers("cold"), "choose written, reused, both or allocated"),
     ],
 )
 def test_bad_options_are_one_clear_line(call, words):
