@@ -150,6 +150,10 @@ json describe_plan(const json& request) {
   const machine::Layout layout = runtime::layout_on_one_node(query.ranks, query.ranks_per_node);
   return {{"algorithm", ordered ? "tree" : plan::to_string(plan.algorithm)},
           {"chunk", plan.chunk},
+          {"lend", plan.lend == plan::Plan::never
+                       ? "nothing"
+                       : formatted("buffers of MPI_Alloc_mem from {} on, where all ranks have them there",
+                                   print_bytes(plan.lend))},
           {"slots", layout.slots},
           {"slot", layout.slot_bytes},
           {"shared_memory",

@@ -13,7 +13,8 @@ namespace espalier::collective {
 template <Machine M, class B>
 void allgather(M& m, const void* own, void* receive, const B& blocks, const Plan& plan) {
   const std::size_t longest = largest_of(blocks, m.size());
-  if (is_lent(longest, plan) && allgather_single_copy(m, own, receive, blocks)) return;
+  if (by_kernel(plan) && is_lent(longest, plan) && allgather_single_copy(m, own, receive, blocks, plan))
+    return;
   const bool inlined = rides_inline(longest, plan);
   const Chunks chunks(m, longest, plan);
   Meeting<M> meeting(m, plan);

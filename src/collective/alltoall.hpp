@@ -12,7 +12,7 @@ namespace espalier::collective {
 /// their place.
 template <Machine M>
 void alltoall(M& m, const void* send, void* receive, std::size_t bytes, const Plan& plan) {
-  if (is_lent(bytes, plan) && alltoall_single_copy(m, send, receive, bytes)) return;
+  if (by_kernel(plan) && is_lent(bytes, plan) && alltoall_single_copy(m, send, receive, bytes, plan)) return;
   const auto others = static_cast<std::size_t>(m.size() - 1);
   const EqualBlocks blocks{bytes};
   const Cells cells(m, plan.chunk, others, others * bytes);

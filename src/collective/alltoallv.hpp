@@ -16,9 +16,11 @@ namespace espalier::collective {
 
 namespace detail {
 
-/// In the flag line: how many rounds its owner needs, and whether its cells lie right behind this.
+/// In the flag line: how many rounds its owner needs, whether its cells lie right behind this, and whether
+/// the head has addresses.
 struct AlltoallvMark {
-  std::uint32_t rounds, inlined;
+  std::uint32_t rounds;
+  std::uint16_t inlined, lends;
 };
 
 /// In front of the cells: where each rank's begins, and where the last ends, and behind that, where long
@@ -34,9 +36,26 @@ inline std::size_t alltoallv_head(int ranks, bool lends) {
   return edges_bytes(ranks) + (lends ? static_cast<std::size_t>(ranks) * sizeof(Address) : 0);
 }
 
-inline bool head_rides_behind_mark(std::size_t head) {
-  return sizeof(AlltoallvMark) + head <= memory::inline_capacity;
-}
+/// Where a rank says which cell begins where, by whether it lends blocks.
+class AlltoallvHead {
+ public:
+  AlltoallvHead(int ranks, bool lends)
+      : bytes_(alltoallv_head(ranks, lends)),
+        in_line_(sizeof(AlltoallvMark) + bytes_ <= memory::inline_capacity) {}
+
+  bool is_in_line() const { return in_line_; }
+  std::size_t bytes_in_slot() const { return in_line_ ? 0 : bytes_; }
+  /// With the mark.
+  std::size_t bytes_in_line() const { return sizeof(AlltoallvMark) + (in_line_ ? bytes_ : 0); }
+  template <class Byte>
+  Byte* in(Byte* line, Byte* slot) const {
+    return in_line_ ? line + sizeof(AlltoallvMark) : slot;
+  }
+
+ private:
+  std::size_t bytes_;
+  bool in_line_;
+};
 
 inline std::size_t cell_edge(const std::byte* head, int rank) {
   CellEdge edge;
@@ -98,15 +117,14 @@ class Alltoallv {
         receive_(receive),
         in_(in),
         meeting_(m, plan),
-        head_(detail::alltoallv_head(m.size(), !lent_.empty())),
-        head_in_line_(detail::head_rides_behind_mark(head_)),
-        chunks_(m, plan, Cells::enough_for(others(), head_in_slot())),
+        head_(m.size(), lends()),
+        chunks_(m, plan, least_chunk(m, plan)),
         cells_(m, std::min(chunks_.chunk_bytes(), detail::most_area), others(), total_out(), 1,
-               head_in_slot()),
+               head_.bytes_in_slot()),
         rounds_(total_out() > 0 ? cells_.rounds()
-                : lends_any()   ? 1
+                : lends()       ? 1
                                 : 0),
-        inlined_(head_in_line_ && rides_inline(front_in_line() + cells_.bytes(), plan)) {
+        inlined_(head_.is_in_line() && rides_inline(head_.bytes_in_line() + cells_.bytes(), plan)) {
     chunks_.count(rounds_ * chunks_.chunk_bytes());  // throws when there are not so many steps
   }
 
@@ -134,28 +152,25 @@ class Alltoallv {
   }
 
  private:
-  /// Where the long blocks lie that others may read there; nothing where the plan does not want that.
+  /// Where the long blocks lie that others may read there, by rank; nothing where there is none.
   static std::vector<detail::Address> lend(M& m, const void* send, const Blocks& out, const Plan& plan) {
     std::vector<detail::Address> lent;
-    if (plan.algorithm != plan::Algorithm::single_copy) return lent;
-    lent.resize(static_cast<std::size_t>(m.size()));
     for (const int peer : m.everybody_else()) {
       const std::byte* block = at(send, out.offset_of(peer));
-      if (is_lent(out.bytes_of(peer), plan) && m.can_expose(block, out.bytes_of(peer)))
-        lent[static_cast<std::size_t>(peer)] = reinterpret_cast<detail::Address>(block);
+      const std::size_t bytes = out.bytes_of(peer);
+      if (!is_lent(bytes, plan) || !m.can_expose(block, bytes, by_kernel(plan))) continue;
+      lent.resize(static_cast<std::size_t>(m.size()));
+      lent[static_cast<std::size_t>(peer)] = reinterpret_cast<detail::Address>(block);
     }
     return lent;
   }
-  bool lends_any() const {
-    return std::any_of(lent_.begin(), lent_.end(), [](detail::Address address) { return address != 0; });
-  }
+  bool lends() const { return !lent_.empty(); }
   std::size_t others() const { return static_cast<std::size_t>(m_.size() - 1); }
-  std::size_t head_in_slot() const { return head_in_line_ ? 0 : head_; }
-  std::size_t front_in_line() const { return sizeof(detail::AlltoallvMark) + head_; }
-  /// Where a rank says in what line or slot which cell begins.
-  template <class Byte>
-  Byte* head_of(Byte* line, Byte* slot) const {
-    return head_in_line_ ? line + sizeof(detail::AlltoallvMark) : slot;
+  /// The same for all ranks, whether they lend or not.
+  static std::size_t least_chunk(const M& m, const Plan& plan) {
+    const bool may_lend = by_kernel(plan) || plan.lend != Plan::never;
+    return Cells::enough_for(static_cast<std::size_t>(m.size() - 1),
+                             detail::AlltoallvHead(m.size(), may_lend).bytes_in_slot());
   }
   std::size_t total_out() const {
     std::size_t total = 0;
@@ -167,11 +182,11 @@ class Alltoallv {
 
   void show(std::size_t i, const Chunk& chunk) {
     m_.reserve(chunk.first, chunk.span);
-    const detail::AlltoallvMark mark{static_cast<std::uint32_t>(rounds_), inlined_};
+    const detail::AlltoallvMark mark{static_cast<std::uint32_t>(rounds_), inlined_, lends()};
     std::byte *own_line = line(chunk.step()), *slot = m_.slot(m_.rank(), chunk.first);
     std::memcpy(own_line, &mark, sizeof mark);
-    detail::write_head(m_, head_of(own_line, slot), out_, cells_);
-    std::byte* data = inlined_ ? own_line + front_in_line() : slot;
+    detail::write_head(m_, head_.in(own_line, slot), out_, cells_);
+    std::byte* data = inlined_ ? own_line + head_.bytes_in_line() : slot;
     const std::size_t written = cells_.head() + write_cells(m_, data + cells_.head(), send_, out_, cells_, i);
     if (!inlined_) m_.hand_over(data, written);
     if (!meeting_.is_central()) meeting_.announce(chunk.step());
@@ -185,7 +200,7 @@ class Alltoallv {
     } else {
       if (rounds_ == 0) {
         m_.reserve(chunk.first, chunk.span);
-        const detail::AlltoallvMark nothing{0, 0};
+        const detail::AlltoallvMark nothing{};
         std::memcpy(line(chunk.step()), &nothing, sizeof nothing);
         m_.lend(chunk.first, chunk.span, m_.everybody_else());
       }
@@ -221,9 +236,11 @@ class Alltoallv {
     meeting_.await(peer, chunk.step());
     const std::byte* payload = m_.inline_data(Channel::gather, peer, chunk.step());
     const std::byte* slot = m_.slot(peer, chunk.first);
-    const std::byte* head = head_of(payload, slot);
-    const std::byte* data = detail::mark_of(payload).inlined ? payload + front_in_line() : slot;
-    if (i == 0 && !lent_.empty())
+    const detail::AlltoallvMark mark = detail::mark_of(payload);
+    const detail::AlltoallvHead theirs(m_.size(), mark.lends);
+    const std::byte* head = theirs.in(payload, slot);
+    const std::byte* data = mark.inlined ? payload + theirs.bytes_in_line() : slot;
+    if (i == 0 && mark.lends)
       if (const detail::Address address = detail::lent_address(head, m_.size(), m_.rank()); address != 0)
         return read_.pull(m_, peer, at(receive_, in_.offset_of(peer)), address, in_.bytes_of(peer));
     const std::size_t begin = detail::cell_edge(head, m_.rank());
@@ -244,8 +261,7 @@ class Alltoallv {
   void* receive_;
   const Blocks& in_;
   Meeting<M> meeting_;
-  std::size_t head_;
-  bool head_in_line_;
+  detail::AlltoallvHead head_;
   OpenChunks chunks_;
   Cells cells_;
   std::size_t rounds_;

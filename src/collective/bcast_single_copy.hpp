@@ -1,20 +1,21 @@
 // Broadcast with one copy: the root says where its buffer lies, everybody reads it there (DESIGN, idea 2: a
 // release whose data is an address). No rank waits for another's copy, which is what counts when cores are
-// shared.
+// shared. See lent_blocks.hpp for how it is read.
 #pragma once
 
 #include <cstdint>
 #include <cstring>
 
 #include "collective/bcast.hpp"
+#include "collective/lent_blocks.hpp"
 
 namespace espalier::collective {
 
-/// The root leaves last: its buffer is its own again only when all have read it. A buffer that the kernel
-/// does not copy from goes through the slots instead; the root's word decides for all.
+/// The root leaves last: its buffer is its own again only when all have read it. False, with nothing done,
+/// where others do not read it: the root's word decides for all.
 template <Machine M>
-void bcast_single_copy(M& m, const Place& place, void* buffer, std::size_t bytes, const Plan& plan) {
-  if (bytes == 0) return;
+bool bcast_where_it_lies(M& m, const Place& place, void* buffer, std::size_t bytes, const Plan& plan) {
+  if (bytes == 0) return true;
   const Step step = m.advance(1);
   std::uint64_t address = 0;
   bool done = true;
@@ -22,7 +23,7 @@ void bcast_single_copy(M& m, const Place& place, void* buffer, std::size_t bytes
   // call.
   if (!place.is_leaf()) m.reserve(step, 1);
   if (place.is_root()) {
-    if (m.can_expose(buffer, bytes)) address = reinterpret_cast<std::uint64_t>(buffer);
+    if (m.can_expose(buffer, bytes, by_kernel(plan))) address = reinterpret_cast<std::uint64_t>(buffer);
     pass_down(m, place, step, &address, sizeof address, plan);
   } else {
     std::memcpy(&address, release(m, place, step, sizeof address, plan), sizeof address);
@@ -30,9 +31,15 @@ void bcast_single_copy(M& m, const Place& place, void* buffer, std::size_t bytes
   }
   m.finish(step);
   if (!done) m.report_pull(place.root, bytes);
-  if (address == 0) return bcast_tree(m, place, buffer, bytes, plan);
-  if (place.is_root())
+  if (address != 0 && place.is_root())
     for (const int reader : m.everybody_else()) m.await_finish(reader, step);
+  return address != 0;
+}
+
+/// Through the slots where others do not read the buffer.
+template <Machine M>
+void bcast_single_copy(M& m, const Place& place, void* buffer, std::size_t bytes, const Plan& plan) {
+  if (!bcast_where_it_lies(m, place, buffer, bytes, plan)) bcast_tree(m, place, buffer, bytes, plan);
 }
 
 }  // namespace espalier::collective

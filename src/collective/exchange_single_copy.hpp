@@ -14,16 +14,17 @@ namespace detail {
 
 /// Where others may read `bytes` of this rank's; 0: they may not.
 template <Machine M>
-std::uint64_t address_for_others(M& m, const void* source, std::size_t bytes) {
+std::uint64_t address_for_others(M& m, const void* source, std::size_t bytes, const Plan& plan) {
   if (bytes == 0) return 1;  // nobody reads there
-  return m.can_expose(source, bytes) ? reinterpret_cast<std::uint64_t>(source) : 0;
+  return m.can_expose(source, bytes, by_kernel(plan)) ? reinterpret_cast<std::uint64_t>(source) : 0;
 }
 
-/// Calls pull(peer, address) for each of the others. False if there is a rank whose buffer others may not
-/// read: all ranks know that then, and what has been pulled is to be done again. Nobody leaves before all
-/// have read.
-template <Machine M, class Pull>
-bool exchange_addresses(M& m, std::uint64_t mine, Pull pull) {
+/// Calls hear(peer, address) for each of the others, and when all have been heard act(step), in which this
+/// rank may use the step's other line. False, without act(), if there is a rank whose buffer others may not
+/// read: all ranks know that then, and what has been heard is for nothing. Nobody leaves before all have
+/// read.
+template <Machine M, class Hear, class Act>
+bool exchange_addresses(M& m, std::uint64_t mine, const Hear& hear, const Act& act) {
   const Step step = m.advance(1);
   m.reserve(step, 1);
   m.publish_inline(Channel::gather, step, &mine, sizeof mine);
@@ -35,23 +36,34 @@ bool exchange_addresses(M& m, std::uint64_t mine, Pull pull) {
     std::uint64_t theirs;
     std::memcpy(&theirs, m.inline_data(Channel::gather, peer, step), sizeof theirs);
     all &= theirs != 0;
-    if (all) pull(peer, theirs);
+    if (all) hear(peer, theirs);
   }
+  if (all) act(step);
   m.finish(step);
   for (const int reader : m.everybody_else()) m.await_finish(reader, step);
   return all;
 }
+template <Machine M, class Hear>
+bool exchange_addresses(M& m, std::uint64_t mine, const Hear& hear) {
+  return exchange_addresses(m, mine, hear, [](Step) {});
+}
 
 }  // namespace detail
+
+/// Whether all ranks say yes: all know it then.
+template <Machine M>
+bool all_lend(M& m, bool mine) {
+  return detail::exchange_addresses(m, mine, [](int, std::uint64_t) {});
+}
 
 /// As allgather(), in which it is a part; false, with the result undefined, where a rank's block is not to be
 /// read by others: the same on all ranks.
 template <Machine M, class B>
-bool allgather_single_copy(M& m, const void* own, void* receive, const B& blocks) {
+bool allgather_single_copy(M& m, const void* own, void* receive, const B& blocks, const Plan& plan) {
   const std::size_t mine = blocks.bytes_of(m.rank());
   LentBlocks lent;
   const bool done = detail::exchange_addresses(
-      m, detail::address_for_others(m, own, mine), [&](int peer, std::uint64_t address) {
+      m, detail::address_for_others(m, own, mine, plan), [&](int peer, std::uint64_t address) {
         if (const std::size_t bytes = blocks.bytes_of(peer); bytes > 0)
           lent.pull(m, peer, at(receive, blocks.offset_of(peer)), address, bytes);
       });
@@ -63,10 +75,10 @@ bool allgather_single_copy(M& m, const void* own, void* receive, const B& blocks
 /// Part of alltoall() likewise. A rank whose `send` is `receive` lets nobody read, for it would overwrite
 /// what others have not read yet.
 template <Machine M>
-bool alltoall_single_copy(M& m, const void* send, void* receive, std::size_t bytes) {
+bool alltoall_single_copy(M& m, const void* send, void* receive, std::size_t bytes, const Plan& plan) {
   const EqualBlocks blocks{bytes};
   const std::uint64_t mine =
-      send == receive ? 0 : detail::address_for_others(m, send, blocks.offset_of(m.size()));
+      send == receive ? 0 : detail::address_for_others(m, send, blocks.offset_of(m.size()), plan);
   LentBlocks lent;
   const bool done = detail::exchange_addresses(m, mine, [&](int peer, std::uint64_t address) {
     lent.pull(m, peer, at(receive, blocks.offset_of(peer)), address + blocks.offset_of(m.rank()), bytes);

@@ -61,7 +61,7 @@ template <Machine M>
 void send_gatherv(M& m, int root, const void* send, std::size_t bytes, const Plan& plan) {
   const OpenChunks chunks(m, plan);
   const std::size_t count = chunks.count(bytes);
-  if (is_lent(bytes, plan) && lend_block(m, send, bytes, chunks.chunk(0, bytes))) {
+  if (is_lent(bytes, plan) && lend_block(m, send, bytes, chunks.chunk(0, bytes), plan)) {
     m.finish(chunks.last());
     return m.await_finish(root, chunks.chunk(0, bytes).step());
   }

@@ -1,5 +1,6 @@
 // Long blocks of gather(v), scatter(v), alltoall(v) and allgather(v) that are read where they lie, once, as
-// bcast_single_copy.hpp does with whole buffers: no rank is switched in for another's next chunk.
+// bcast_single_copy.hpp does with whole buffers: no rank is switched in for another's next chunk. Through the
+// kernel where the plan says so; without it where they lie in memory that all ranks of the node can map.
 #pragma once
 
 #include <algorithm>
@@ -12,17 +13,21 @@
 
 namespace espalier::collective {
 
+/// Whether blocks may be read by the kernel, too.
+inline bool by_kernel(const Plan& plan) { return plan.algorithm == plan::Algorithm::single_copy; }
+
 /// Both sides know it, from the plan and the block alone.
 inline bool is_lent(std::size_t block, const Plan& plan) {
-  return plan.algorithm == plan::Algorithm::single_copy && block > plan.chunk && !rides_inline(block, plan);
+  return block >= plan.lend || (by_kernel(plan) && block > plan.chunk && !rides_inline(block, plan));
 }
 
-/// False where the kernel does not copy from there; then the block goes through the slots, from this chunk
-/// on, whose line says so. Else the owner has to wait until the reader has finished the chunk's step.
+/// False where others do not read there; then the block goes through the slots, from this chunk on, whose
+/// line says so. Else the owner has to wait until the reader has finished the chunk's step.
 template <Machine M>
-bool lend_block(M& m, const void* block, std::size_t bytes, const Chunk& first) {
+bool lend_block(M& m, const void* block, std::size_t bytes, const Chunk& first, const Plan& plan) {
   m.reserve(first.first, first.span);
-  const std::uint64_t address = m.can_expose(block, bytes) ? reinterpret_cast<std::uint64_t>(block) : 0;
+  const std::uint64_t address =
+      m.can_expose(block, bytes, by_kernel(plan)) ? reinterpret_cast<std::uint64_t>(block) : 0;
   std::memcpy(m.inline_buffer(Channel::gather, first.step()), &address, sizeof address);
   if (address == 0) return false;
   m.publish(Channel::gather, first.step());

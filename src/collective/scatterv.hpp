@@ -47,16 +47,16 @@ void write_head(M& m, std::byte* head, const B& blocks, std::size_t begin) {
   }
 }
 
-/// Where all blocks for others lie, as one range; false where the kernel does not copy from there.
+/// Whether others may read where all blocks for them lie, as one range.
 template <Machine M, class B>
-bool can_expose_blocks(M& m, const void* send, const B& blocks) {
+bool can_expose_blocks(M& m, const void* send, const B& blocks, const Plan& plan) {
   std::size_t begin = SIZE_MAX, end = 0;
   for (const int peer : m.everybody_else()) {
     if (blocks.bytes_of(peer) == 0) continue;
     begin = std::min(begin, blocks.offset_of(peer));
     end = std::max(end, blocks.offset_of(peer) + blocks.bytes_of(peer));
   }
-  return m.can_expose(at(send, begin), end - begin);
+  return m.can_expose(at(send, begin), end - begin, by_kernel(plan));
 }
 
 /// The root's blocks, or one that is long, are read where they lie; it leaves when all have been.
@@ -117,7 +117,7 @@ void send_scatterv(M& m, const void* send, void* receive, const B& blocks, const
   const OpenChunks chunks(m, plan, detail::head_in_slot(m.size()));
   std::size_t longest = 0;
   for (const int peer : m.everybody_else()) longest = std::max(longest, blocks.bytes_of(peer));
-  if (is_lent(longest, plan) && detail::can_expose_blocks(m, send, blocks))
+  if (is_lent(longest, plan) && detail::can_expose_blocks(m, send, blocks, plan))
     detail::lend_blocks(m, send, blocks, chunks);
   else
     detail::send_stream(m, send, blocks, chunks, plan);

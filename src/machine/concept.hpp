@@ -41,7 +41,8 @@ inline constexpr Step open_steps = Step{1} << 22;
 template <class M>
 concept Machine = requires(M m, const M c, int peer, Step step, Channel channel, const void* source,
                            void* target, std::size_t bytes, std::span<const int> readers,
-                           const reduce::Operation& operation, const void* const* sources, int count) {
+                           const reduce::Operation& operation, const void* const* sources, int count,
+                           bool by_kernel) {
   { c.rank() } -> std::same_as<int>;
   { c.size() } -> std::same_as<int>;
   { c.slot_bytes() } -> std::same_as<std::size_t>;
@@ -77,13 +78,17 @@ concept Machine = requires(M m, const M c, int peer, Step step, Channel channel,
   m.release_all(step, source, bytes);
   { m.await_release_all(step) } -> std::same_as<const std::byte*>;
 
-  /// Whether a buffer of this process can be read by others with pull().
-  { m.can_expose(source, bytes) } -> std::same_as<bool>;
+  /// Whether a buffer of this process can be read by others with pull(): always if it lies in the process's
+  /// shared heap, else where the kernel copies from there and that is wanted.
+  { m.can_expose(source, bytes, by_kernel) } -> std::same_as<bool>;
   /// Copies from `source` in the memory of `peer`, which keeps it unchanged until this rank finishes the
   /// step. False when the kernel refuses; report_pull() then throws Error, once the rank has finished the
   /// step.
   { m.pull(peer, target, source, bytes) } -> std::same_as<bool>;
   m.report_pull(peer, bytes);
+  /// Where this rank can read, until it finishes the step, what lies at `source` in the shared heap of
+  /// `peer`. nullptr: it cannot be mapped any more; see report_pull().
+  { m.view(peer, source, bytes) } -> std::same_as<const void*>;
   m.copy(target, source, bytes);
   /// A hint: the next message of this rank will be like this one, published on that channel, cut alike.
   m.own_next(channel, bytes, bytes);

@@ -192,12 +192,15 @@ class BasicMachine {
 #endif
   }
 
-  bool can_expose(const void* source, std::size_t bytes) {
-    return Platform::readable_remotely(source, bytes);
+  bool can_expose(const void* source, std::size_t bytes, bool by_kernel) {
+    return Platform::readable_remotely(source, bytes, by_kernel);
   }
 
   bool pull(int peer, void* target, const void* source, std::size_t bytes) {
     return Platform::read_remotely(process_of(peer), target, source, bytes);
+  }
+  const void* view(int peer, const void* source, std::size_t bytes) {
+    return Platform::view_of(process_of(peer), source, bytes);
   }
   [[noreturn]] void report_pull(int peer, std::size_t bytes) const {
     report_failed_read(process_of(peer), peer, bytes);

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "memory/flag_line.hpp"
+#include "memory/peer_heaps.hpp"
 #include "memory/remote_read.hpp"
 #include "memory/slot_writer.hpp"
 #include "reduce/operation.hpp"
@@ -66,11 +67,14 @@ struct HostPlatform {
     operation.kernel(target, sources, count, bytes / operation.extent);
   }
 
-  static bool readable_remotely(const void* source, std::size_t bytes) {
-    return memory::readable_remotely(source, bytes);
+  static bool readable_remotely(const void* source, std::size_t bytes, bool by_kernel) {
+    return memory::readable_remotely(source, bytes, by_kernel);
   }
   static bool read_remotely(pid_t process, void* target, const void* source, std::size_t bytes) {
     return memory::read_remotely(process, target, source, bytes);
+  }
+  static const void* view_of(pid_t process, const void* source, std::size_t bytes) {
+    return memory::peer_heaps::find(process, source, bytes);
   }
 };
 

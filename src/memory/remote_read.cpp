@@ -3,9 +3,21 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <cstring>
+
+#include "memory/peer_heaps.hpp"
+#include "memory/shared_heap.hpp"
+
 namespace espalier::memory {
 
 bool read_remotely(pid_t process, void* target, const void* source, std::size_t bytes) {
+  const std::byte* here = peer_heaps::find(process, source, bytes);
+  if (!here) return read_by_kernel(process, target, source, bytes);
+  std::memcpy(target, here, bytes);
+  return true;
+}
+
+bool read_by_kernel(pid_t process, void* target, const void* source, std::size_t bytes) {
   auto* to = static_cast<std::byte*>(target);
   const auto* from = static_cast<const std::byte*>(source);
   while (bytes > 0) {
@@ -20,10 +32,11 @@ bool read_remotely(pid_t process, void* target, const void* source, std::size_t 
   return true;
 }
 
-bool readable_remotely(const void* source, std::size_t bytes) {
+bool readable_remotely(const void* source, std::size_t bytes, bool by_kernel) {
+  if (bytes == 0 || SharedHeap::holds(source, bytes)) return true;
   std::byte end;
-  return bytes == 0 || (read_remotely(getpid(), &end, source, 1) &&
-                        read_remotely(getpid(), &end, static_cast<const std::byte*>(source) + bytes - 1, 1));
+  return by_kernel && read_by_kernel(getpid(), &end, source, 1) &&
+         read_by_kernel(getpid(), &end, static_cast<const std::byte*>(source) + bytes - 1, 1);
 }
 
 }  // namespace espalier::memory

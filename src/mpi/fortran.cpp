@@ -9,6 +9,7 @@
 
 #include "mpi/collectives.hpp"
 #include "mpi/communicators.hpp"
+#include "mpi/exports_memory.hpp"
 #include "mpi/initialise.hpp"
 #include "mpi/lifecycle.hpp"
 
@@ -45,6 +46,14 @@ void free_comm(const Names& names, Int* comm, Int* error, void* caller) {
   forward(names, error, comm);
 }
 
+#ifdef ESPALIER_ABI_OMPI
+// Open MPI's Fortran functions take memory past MPI_Alloc_mem; but what C has allocated may come here to go.
+void free_mem(const Names& names, void* base, Int* error, void* caller) {
+  if (!take(caller) || !is_of_shared_heap(base)) return forward(names, error, base);
+  set(error, free_shared(base));
+}
+#endif
+
 void fortran_barrier(const Names& names, Int* comm, Int* error, void* caller) {
   if (!take(caller)) return forward(names, error, comm);
   set(error, barrier({.comm = comm_handle(comm)}, caller));
@@ -59,6 +68,9 @@ ESPALIER_FORTRAN(mpi_init_thread, MPI_INIT_THREAD, (Int* required, Int* provided
 ESPALIER_FORTRAN(mpi_finalize, MPI_FINALIZE, (Int* error), finalize, error)
 ESPALIER_FORTRAN(mpi_comm_free, MPI_COMM_FREE, (Int* comm, Int* error), free_comm, comm, error)
 ESPALIER_FORTRAN(mpi_comm_disconnect, MPI_COMM_DISCONNECT, (Int* comm, Int* error), free_comm, comm, error)
+#ifdef ESPALIER_ABI_OMPI
+ESPALIER_FORTRAN(mpi_free_mem, MPI_FREE_MEM, (void* base, Int* error), free_mem, base, error)
+#endif
 ESPALIER_FORTRAN(mpi_barrier, MPI_BARRIER, (Int* comm, Int* error), fortran_barrier, comm, error)
 // clang-format on
 

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -71,12 +72,17 @@ struct Origin {
 };
 
 struct Plan {
+  static constexpr std::size_t never = std::numeric_limits<std::size_t>::max();
+
   Algorithm algorithm = Algorithm::host;
   std::size_t chunk = 32 * 1024;  ///< bytes; may span several slots
   bool inlined = true;            ///< small data rides in the flag line (RG III-D)
   bool read_from_parent = true;   ///< children poll their parent's flag (RG III-B)
   bool skip_gather = true;     ///< a bcast's root waits for readers only when it needs their slot (RG III-C)
   bool copy_avoidance = true;  ///< the root reduces straight into the receive buffer (RG III-E)
+  /// Blocks of so many bytes are read where they lie, if that is in memory that all ranks of the node can map
+  /// (MPI_Alloc_mem's).
+  std::size_t lend = never;
   tree::Spec gather_tree;
   tree::Spec release_tree;
   Origin origin;

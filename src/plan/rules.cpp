@@ -62,6 +62,8 @@ class RuleReader {
       plan.algorithm = algorithm(key, value);
     else if (key == "chunk")
       plan.chunk = piece(key, value);
+    else if (key == "lend")
+      plan.lend = piece(key, value);
     else if (key == "tree")
       plan.gather_tree = plan.release_tree = tree(key, value);
     else if (key == "gather_tree")
@@ -117,7 +119,7 @@ class RuleReader {
   double number(const std::string& key, const json& value) const {
     if (value.is_number() && value.get<double>() >= 0) return value.get<double>();
     try {
-      if ((key == "bytes" || key == "chunk" || key == "segment") && value.is_string())
+      if ((key == "bytes" || key == "chunk" || key == "segment" || key == "lend") && value.is_string())
         return static_cast<double>(parse_bytes(value.get<std::string>()));
     } catch (const Error& error) {
       fail(key, error.what());

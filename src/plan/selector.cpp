@@ -103,6 +103,8 @@ void Table::apply_overrides(const Query& query, Plan& plan) const {
   if (chunk_) plan.chunk = *chunk_;
   if (gather_tree_) plan.gather_tree = *gather_tree_;
   if (release_tree_) plan.release_tree = *release_tree_;
+  // Whoever asks for an algorithm wants its way of doing it.
+  if (!query.shared_heaps || algorithm) plan.lend = Plan::never;
   plan.inlined &= inlined_;
   plan.read_from_parent &= read_from_parent_;
   plan.skip_gather &= skip_gather_;

@@ -19,6 +19,7 @@ struct NodeShare {
   machine::Layout layout;
   double ranks_per_core = 1;
   bool single_copy = false;   ///< ranks may read each other's memory
+  bool shared_heaps = false;  ///< ranks can map each other's MPI_Alloc_mem memory
   bool prompt_yields = true;  ///< a yield makes room for any other rank at once
 };
 
@@ -39,8 +40,8 @@ struct Agreement {
   std::string refusal;
 };
 
-/// How so many ranks of a communicator lie in their node's share, by the configuration: slots of one number and
-/// size everywhere, whatever the number of ranks, so that all nodes decide alike.
+/// How so many ranks of a communicator lie in their node's share, by the configuration: slots of one number
+/// and size everywhere, whatever the number of ranks, so that all nodes decide alike.
 machine::Layout layout_for(int ranks);
 /// The same for a communicator on one node of so many ranks.
 machine::Layout layout_on_one_node(int ranks, int ranks_of_node);

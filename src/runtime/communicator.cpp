@@ -24,6 +24,7 @@ plan::Query shape_of(const NodeShare& agreement) {
   shape.ranks = shape.ranks_per_node = agreement.layout.ranks;
   shape.ranks_per_core = agreement.ranks_per_core;
   shape.single_copy = agreement.single_copy;
+  shape.shared_heaps = agreement.shared_heaps;
   shape.prompt_yields = agreement.prompt_yields;
   return shape;
 }

@@ -24,10 +24,11 @@ bool Communicator::bcast(void* buffer, std::size_t bytes, int root) {
   if (!state_) return spanning_ ? spanning_->bcast(buffer, bytes, root) : active_;
   return state_->serve(Collective::bcast, bytes, [&](const Plan& plan) {
     const collective::Place& place = state_->places.of(plan, root).release;
-    if (plan.algorithm == Algorithm::single_copy)
-      collective::bcast_single_copy(state_->machine, place, buffer, bytes, plan);
-    else
-      collective::bcast_tree(state_->machine, place, buffer, bytes, plan);
+    machine::HostMachine& m = state_->machine;
+    if (collective::by_kernel(plan)) return collective::bcast_single_copy(m, place, buffer, bytes, plan);
+    if (!state_->lends(Collective::bcast, bytes, plan,
+                       [&] { return collective::bcast_where_it_lies(m, place, buffer, bytes, plan); }))
+      collective::bcast_tree(m, place, buffer, bytes, plan);
   });
 }
 

@@ -20,7 +20,12 @@ bool Communicator::allgather(const void* send, void* receive, std::size_t bytes)
   return state_->serve(Collective::allgather, bytes, [&](const Plan& plan) {
     const collective::EqualBlocks blocks{bytes};
     const void* own = send == in_place ? at_offset(receive, blocks.offset_of(rank_)) : send;
-    if (bytes > 0) collective::allgather(state_->machine, own, receive, blocks, plan);
+    if (bytes == 0) return;
+    if (state_->lends(Collective::allgather, bytes, plan, [&] {
+          return collective::allgather_single_copy(state_->machine, own, receive, blocks, plan);
+        }))
+      return;
+    collective::allgather(state_->machine, own, receive, blocks, plan);
   });
 }
 
@@ -32,9 +37,15 @@ bool Communicator::allgatherv(const void* send, void* receive, const Blocks& blo
   }
   const auto ranks = static_cast<std::size_t>(size_);
   const std::size_t total = std::accumulate(blocks.bytes.begin(), blocks.bytes.end(), std::size_t{0});
-  return state_->serve(Collective::allgatherv, (total + ranks - 1) / ranks, [&](const Plan& plan) {
+  const std::size_t mean = (total + ranks - 1) / ranks;
+  return state_->serve(Collective::allgatherv, mean, [&](const Plan& plan) {
     const void* own = send == in_place ? at_offset(receive, blocks.offset_of(rank_)) : send;
-    if (total > 0) collective::allgather(state_->machine, own, receive, blocks, plan);
+    if (total == 0) return;
+    if (state_->lends(Collective::allgatherv, mean, plan, [&] {
+          return collective::allgather_single_copy(state_->machine, own, receive, blocks, plan);
+        }))
+      return;
+    collective::allgather(state_->machine, own, receive, blocks, plan);
   });
 }
 
@@ -47,7 +58,12 @@ bool Communicator::alltoall(const void* send, void* receive, std::size_t bytes) 
   machine::HostMachine& m = state_->machine;
   if (!collective::Cells::fit(m, static_cast<std::size_t>(size_ - 1), 1)) return false;
   return state_->serve(Collective::alltoall, bytes * static_cast<std::size_t>(size_), [&](const Plan& plan) {
-    if (bytes > 0) collective::alltoall(m, send == in_place ? receive : send, receive, bytes, plan);
+    const void* from = send == in_place ? receive : send;
+    if (bytes == 0) return;
+    if (state_->lends(Collective::alltoall, bytes, plan,
+                      [&] { return collective::alltoall_single_copy(m, from, receive, bytes, plan); }))
+      return;
+    collective::alltoall(m, from, receive, bytes, plan);
   });
 }
 

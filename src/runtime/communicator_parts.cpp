@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "base/by_rank.hpp"
+#include "collective/reduce_lent.hpp"
 #include "collective/reduce_scatter.hpp"
 #include "collective/reduce_whole.hpp"
 #include "collective/scan.hpp"
@@ -57,7 +58,11 @@ bool Communicator::reduce_scatter_block(const void* send, void* receive, std::si
   const std::size_t total = blocks.offset_of(size_);
   return state_->serve(Collective::reduce_scatter_block, total, [&](const Plan& plan) {
     const Reduction reduction = {send == in_place ? receive : send, receive, total, operation};
-    if (total > 0) collective::reduce_scatter(m, reduction, blocks, plan);
+    if (total == 0) return;
+    if (state_->lends(Collective::reduce_scatter_block, total, plan,
+                      [&] { return collective::reduce_scatter_lent(m, reduction, blocks); }))
+      return;
+    collective::reduce_scatter(m, reduction, blocks, plan);
   });
 }
 
@@ -76,8 +81,11 @@ bool Communicator::reduce_scatter(const void* send, void* receive, std::span<con
   return state_->serve(Collective::reduce_scatter, edges.total(), [&](const Plan& plan) {
     if (edges.total() == 0) return;
     const PackedBlocks blocks{edges};
-    if (send != in_place)
-      return collective::reduce_scatter(m, {send, receive, edges.total(), operation}, blocks, plan);
+    const Reduction reduction = {send == in_place ? receive : send, receive, edges.total(), operation};
+    if (state_->lends(Collective::reduce_scatter, edges.total(), plan,
+                      [&] { return collective::reduce_scatter_lent(m, reduction, blocks); }))
+      return;
+    if (send != in_place) return collective::reduce_scatter(m, reduction, blocks, plan);
     // The result of blocks of different sizes would run over parts of the vector that are still to go.
     const std::size_t own_bytes = blocks.bytes_of(rank_);
     const std::unique_ptr<std::byte[]> result(new std::byte[own_bytes]);

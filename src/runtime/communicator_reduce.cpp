@@ -5,6 +5,7 @@
 #include "collective/allreduce_sliced.hpp"
 #include "collective/bcast.hpp"
 #include "collective/reduce.hpp"
+#include "collective/reduce_lent.hpp"
 #include "collective/reduce_whole.hpp"
 #include "runtime/communicator_state.hpp"
 #include "runtime/spanning.hpp"
@@ -39,6 +40,9 @@ bool Communicator::allreduce(const void* send, void* receive, std::size_t count,
   machine::HostMachine& m = state_->machine;
   return state_->serve(Collective::allreduce, bytes, [&](const Plan& plan) {
     const collective::Reduction reduction = {send == in_place ? receive : send, receive, bytes, operation};
+    if (state_->lends(Collective::allreduce, bytes, plan,
+                      [&] { return collective::allreduce_lent(m, reduction); }))
+      return;
     if (plan.algorithm == Algorithm::exchange) return collective::allreduce_exchange(m, reduction, plan);
     if (plan.algorithm == Algorithm::central) return collective::allreduce_central(m, reduction, plan);
     if (plan.algorithm == Algorithm::sliced) return collective::allreduce_sliced(m, reduction, plan);

@@ -7,7 +7,6 @@
 
 namespace espalier::runtime {
 
-using plan::Algorithm;
 using plan::Plan;
 
 bool Communicator::gather(const void* send, void* receive, std::size_t bytes, int root) {
@@ -21,7 +20,10 @@ bool Communicator::gather(const void* send, void* receive, std::size_t bytes, in
     const void* own = send == in_place ? at_offset(receive, blocks.offset_of(root)) : send;
     machine::HostMachine& m = state_->machine;
     if (bytes == 0) return;
-    if (plan.algorithm != Algorithm::single_copy)
+    const bool lends = state_->lends(Collective::gather, bytes, plan, [&] {
+      return collective::all_lend(m, rank_ == root || m.can_expose(send, bytes, false));
+    });
+    if (!lends && !collective::by_kernel(plan))
       collective::gather(m, root, own, receive, bytes, plan);
     else if (rank_ == root)
       collective::receive_gatherv(m, own, receive, blocks, plan);
@@ -58,7 +60,10 @@ bool Communicator::scatter(const void* send, void* receive, std::size_t bytes, i
     if (receive == in_place)
       receive =
           const_cast<std::byte*>(at_offset(send, blocks.offset_of(root)));  // not written: it lies there
-    if (plan.algorithm != Algorithm::single_copy || !fits)
+    const bool lends = fits && state_->lends(Collective::scatter, bytes, plan, [&] {
+      return collective::all_lend(m, rank_ != root || m.can_expose(send, blocks.offset_of(size_), false));
+    });
+    if (!fits || (!lends && !collective::by_kernel(plan)))
       collective::scatter(m, root, send, receive, bytes, plan);
     else if (rank_ == root)
       collective::send_scatterv(m, send, receive, blocks, plan);

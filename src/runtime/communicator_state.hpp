@@ -2,6 +2,7 @@
 // that implement Communicator alone.
 #pragma once
 
+#include <array>
 #include <cstring>
 #include <limits>
 
@@ -9,6 +10,7 @@
 #include "plan/selector.hpp"
 #include "runtime/agreement.hpp"
 #include "runtime/communicator.hpp"
+#include "runtime/lending_habit.hpp"
 #include "runtime/node.hpp"
 #include "runtime/node_area.hpp"
 #include "runtime/places.hpp"
@@ -45,12 +47,22 @@ struct Communicator::State {
   bool reduce_scatter(Collective collective, const void* send, void* receive,
                       std::span<const std::size_t> bytes, const UserOperation& operation);
 
+  /// Has way() done it, reading long buffers where they lie? It says whether all ranks could; called on all
+  /// or none.
+  template <class Way>
+  bool lends(Collective collective, std::size_t bytes, const plan::Plan& plan, Way way) {
+    if (bytes < plan.lend) return false;
+    LendingHabit& habit = lending[static_cast<std::size_t>(collective)];
+    return habit.asks() && habit.learn(way());
+  }
+
   memory::Arena& arena;
   memory::Share share;
   machine::Layout layout;
   plan::Selector selector;
   Places places;
   machine::HostMachine machine;
+  std::array<LendingHabit, all_collectives.size()> lending;
   NodeArea area;         ///< where an allgather is put together
   bool is_lent = false;  ///< what lies there, to the ranks of a communicator on one node
   std::size_t no_area_of = std::numeric_limits<std::size_t>::max();  ///< so much the arena did not have then

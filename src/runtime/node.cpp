@@ -13,6 +13,8 @@
 #include "base/error.hpp"
 #include "base/format.hpp"
 #include "memory/handover.hpp"
+#include "memory/peer_heaps.hpp"
+#include "memory/shared_heap.hpp"
 #include "memory/streaming_copy.hpp"
 #include "runtime/agreement.hpp"
 #include "runtime/pretended_nodes.hpp"
@@ -26,6 +28,11 @@
 namespace espalier::runtime {
 
 enum class Transfer : std::int32_t { none, memfd, named };
+
+// Whether a process reads every other's memory, through the kernel, and maps every other's heap.
+struct NodeState::Sight {
+  std::int32_t reads = 0, maps = 0;
+};
 
 // What a node's leader offers in the second round.
 struct NodeState::Offer {
@@ -82,6 +89,7 @@ std::string shm_name(std::uint64_t token) { return "/espalier-" + token_text(tok
 // What a process leaves in the arena about itself.
 struct Presence {
   MemoryProbe probe;
+  memory::HeapNotice heap;
   std::uint64_t autogroup;  // hash of its name
 };
 
@@ -215,10 +223,12 @@ std::unique_ptr<NodeState> NodeState::meet(const Bootstrap& world, bool willing)
   if (company.leads) withdraw(company.token, offer);
   for (const int r : company.members)
     if (!status[static_cast<std::size_t>(r)]) node->arena_.reset();
-  const std::int32_t reads = node->arena_ && node->learn_presences();
-  const auto readers = exchange(world, reads);
-  node->single_copy_ = node->arena_ != nullptr;
-  for (const int r : company.members) node->single_copy_ &= readers[static_cast<std::size_t>(r)] != 0;
+  const auto sights = exchange(world, node->arena_ ? node->learn_presences() : Sight{});
+  node->single_copy_ = node->shared_heaps_ = node->arena_ != nullptr;
+  for (const int r : company.members) {
+    node->single_copy_ &= sights[static_cast<std::size_t>(r)].reads != 0;
+    node->shared_heaps_ &= sights[static_cast<std::size_t>(r)].maps != 0;
+  }
   node->id_ = company.token;
   if (node->arena_) {
     node->learn_machine();
@@ -228,6 +238,8 @@ std::unique_ptr<NodeState> NodeState::meet(const Bootstrap& world, bool willing)
   }
   return node;
 }
+
+NodeState::~NodeState() { memory::peer_heaps::forget(); }
 
 void NodeState::tell_machine() {
   std::string text;
@@ -257,20 +269,24 @@ void NodeState::tell_affinity() {
 }
 
 void NodeState::tell_presence() {
-  const Presence mine = {own_probe(random_token()), hash(topology::autogroup())};
+  const Presence mine = {own_probe(random_token()), memory::SharedHeap::notice(),
+                         hash(topology::autogroup())};
   std::memcpy(arena_->notes() + presences_offset(size_) + static_cast<std::size_t>(rank_) * sizeof mine,
               &mine, sizeof mine);
 }
 
-// True when this process may read the memory of all others.
-bool NodeState::learn_presences() {
-  bool reads = Config::instance().flag("ESPALIER_SINGLE_COPY");
+NodeState::Sight NodeState::learn_presences() {
+  Sight sight = {Config::instance().flag("ESPALIER_SINGLE_COPY"), true};
   const auto* all = reinterpret_cast<const Presence*>(arena_->notes() + presences_offset(size_));
   for (int r = 0; r < size_; ++r) {
     prompt_yields_ &= all[r].autogroup == all[0].autogroup;
-    reads = reads && reads_memory_of(all[r].probe);
+    sight.reads = sight.reads && reads_memory_of(all[r].probe);
+    if (r == rank_ || !all[r].heap.exists) continue;
+    const auto process = static_cast<pid_t>(all[r].probe.process);
+    memory::peer_heaps::meet(process, all[r].heap);
+    sight.maps = sight.maps && memory::peer_heaps::can_map(process, all[r].heap);
   }
-  return reads;
+  return sight;
 }
 
 double NodeState::ranks_per_core() const {

@@ -28,9 +28,13 @@ class NodeState {
   /// processes, whatever their settings.
   bool needs_transport() const { return needs_transport_; }
   const std::string& refusal() const { return refusal_; }
+  ~NodeState();
 
   /// Whether each process of the node may read every other's memory (tried with a real transfer, agreed).
   bool single_copy() const { return single_copy_; }
+
+  /// Whether each process of the node can map the shared heaps of all others (tried, agreed).
+  bool shared_heaps() const { return shared_heaps_; }
 
   /// Whether a yield makes room for any other process of the node at once: they share one scheduling group of
   /// the kernel (topology/autogroup.hpp).
@@ -54,7 +58,8 @@ class NodeState {
   void learn_machine();
   void tell_affinity();
   void tell_presence();
-  bool learn_presences();
+  struct Sight;
+  Sight learn_presences();
 
   std::unique_ptr<memory::Arena> arena_;
   std::uint64_t id_ = 0;
@@ -63,6 +68,7 @@ class NodeState {
   int size_ = 1;
   bool needs_transport_ = false;
   bool single_copy_ = false;
+  bool shared_heaps_ = false;
   bool prompt_yields_ = true;
   std::string refusal_;
   topology::Topology machine_;

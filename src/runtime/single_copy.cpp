@@ -14,8 +14,8 @@ MemoryProbe own_probe(std::uint64_t value) {
 
 bool reads_memory_of(const MemoryProbe& probe) {
   std::uint64_t found = 0;
-  return memory::read_remotely(static_cast<pid_t>(probe.process), &found,
-                               reinterpret_cast<const void*>(probe.address), sizeof found) &&
+  return memory::read_by_kernel(static_cast<pid_t>(probe.process), &found,
+                                reinterpret_cast<const void*>(probe.address), sizeof found) &&
          found == probe.value;
 }
 

@@ -100,6 +100,7 @@ NodeShare facts_of_node(double ranks_per_core, const machine::Layout& layout) {
   facts.layout = layout;
   facts.ranks_per_core = ranks_per_core;
   facts.single_copy = node && node->single_copy();
+  facts.shared_heaps = node && node->shared_heaps();
   facts.prompt_yields = !node || node->prompt_yields();
   return facts;
 }

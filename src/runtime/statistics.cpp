@@ -12,6 +12,8 @@
 
 #include "base/config.hpp"
 #include "base/format.hpp"
+#include "memory/peer_heaps.hpp"
+#include "memory/shared_heap.hpp"
 #include "runtime/recorder.hpp"
 
 namespace espalier::runtime::statistics {
@@ -74,11 +76,26 @@ void add(std::map<Key, Row>& table, const json& list) {
   }
 }
 
-std::map<Key, Row> gather_rows(const Bootstrap& world) {
+// Of memory that MPI_Alloc_mem has handed out in pages that the ranks of a node can map.
+struct Allocated {
+  std::uint64_t blocks = 0;
+  std::uint64_t reads = 0;  // of data where they lie
+};
+
+// What all ranks have counted.
+struct Counts {
+  std::map<Key, Row> rows;
+  Allocated allocated;
+};
+
+Counts gather_counts(const Bootstrap& world) {
   std::string mine;
   {
     const std::lock_guard lock(rows().mutex);
-    mine = pack(rows().rows).dump();
+    mine = json{{"rows", pack(rows().rows)},
+                {"blocks", memory::SharedHeap::blocks()},
+                {"reads", memory::peer_heaps::reads()}}
+               .dump();
   }
   const std::uint64_t length = mine.size();
   std::vector<std::uint64_t> lengths(static_cast<std::size_t>(world.size));
@@ -87,10 +104,14 @@ std::map<Key, Row> gather_rows(const Bootstrap& world) {
   mine.resize(widest);
   std::string all(widest * static_cast<std::size_t>(world.size), '\0');
   world.allgather(mine.data(), all.data(), widest);
-  std::map<Key, Row> table;
-  for (std::size_t r = 0; r < lengths.size(); ++r)
-    add(table, json::parse(all.substr(r * widest, lengths[r])));
-  return table;
+  Counts counts;
+  for (std::size_t r = 0; r < lengths.size(); ++r) {
+    const json item = json::parse(all.substr(r * widest, lengths[r]));
+    add(counts.rows, item["rows"]);
+    counts.allocated.blocks += item["blocks"].get<std::uint64_t>();
+    counts.allocated.reads += item["reads"].get<std::uint64_t>();
+  }
+  return counts;
 }
 
 json describe(const Key& key, const Row& row) {
@@ -113,10 +134,10 @@ json describe(const Key& key, const Row& row) {
           {"passed_over", key.passed_over.empty() ? json() : json(key.passed_over)}};
 }
 
-json describe(const std::map<Key, Row>& table, const std::string& host, const std::string& build, int ranks) {
+json describe(const Counts& counts, const std::string& host, const std::string& build, int ranks) {
   json communicators = json::array(), list = json::array();
   std::map<int, int> ids;
-  for (const auto& [key, row] : table) {
+  for (const auto& [key, row] : counts.rows) {
     const auto [id, fresh] = ids.try_emplace(key.communicator_size, static_cast<int>(ids.size()));
     if (fresh)
       communicators.push_back(
@@ -129,7 +150,12 @@ json describe(const std::map<Key, Row>& table, const std::string& host, const st
     if (!key.fallback.empty()) communicators[static_cast<std::size_t>(id->second)]["transport"] = "host";
     list.push_back(std::move(item));
   }
-  return {{"schema", 1}, {"ranks", ranks}, {"host", host}, {"build", build}, {"communicators", communicators},
+  return {{"schema", 1},
+          {"ranks", ranks},
+          {"host", host},
+          {"build", build},
+          {"communicators", communicators},
+          {"allocated", {{"blocks", counts.allocated.blocks}, {"reads", counts.allocated.reads}}},
           {"rows", list}};
 }
 
@@ -154,6 +180,11 @@ void print(const json& report) {
              row["wait"]["yield"].get<std::uint64_t>(), row["wait"]["sleep"].get<std::uint64_t>(),
              why_of(row));
   }
+  const json& allocated = report["allocated"];
+  if (allocated["blocks"].get<std::uint64_t>() > 0)
+    print_to(stderr,
+             "blocks of MPI_Alloc_mem that ranks can map: {}; reads of data where they lie there: {}\n",
+             allocated["blocks"].get<std::uint64_t>(), allocated["reads"].get<std::uint64_t>());
 }
 
 }  // namespace
@@ -199,7 +230,7 @@ void report(const Bootstrap& world, const std::string& host, const std::string& 
   std::vector<std::int32_t> all(static_cast<std::size_t>(world.size));
   world.allgather(&wanted, all.data(), sizeof wanted);
   if (std::count(all.begin(), all.end(), 0) == world.size) return;
-  const json result = describe(gather_rows(world), host, build, world.size);
+  const json result = describe(gather_counts(world), host, build, world.size);
   if (world.rank != 0) return;
   const std::string& target = Config::instance().text("ESPALIER_STATS");
   if (target.empty() || is_on(target) || is_off(target)) return print(result);

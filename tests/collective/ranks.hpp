@@ -65,7 +65,7 @@ class Ranks {
 // A machine whose buffers the kernel does not copy from: all goes through the slots.
 struct Unreadable : machine::HostMachine {
   explicit Unreadable(const machine::HostMachine& m) : machine::HostMachine(m) {}
-  bool can_expose(const void*, std::size_t) { return false; }
+  bool can_expose(const void*, std::size_t, bool) { return false; }
   bool pull(int, void*, const void*, std::size_t) {
     ADD_FAILURE() << "nobody may try";
     return false;

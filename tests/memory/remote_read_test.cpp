@@ -48,9 +48,9 @@ TEST(RemoteRead, MemoryThatIsNotThereIsRefused) {
   munmap(two + page, page);
   std::vector<char> target(2 * page);
   EXPECT_FALSE(read_remotely(getpid(), target.data(), two, 2 * page)) << "it stops at the hole";
-  EXPECT_FALSE(readable_remotely(two, 2 * page));
+  EXPECT_FALSE(readable_remotely(two, 2 * page, true));
   if (read_remotely(getpid(), target.data(), two, page)) {
-    EXPECT_TRUE(readable_remotely(two, page));
+    EXPECT_TRUE(readable_remotely(two, page, true));
   }
   munmap(two, page);
 }

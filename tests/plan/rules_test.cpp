@@ -64,6 +64,11 @@ TEST(Rules, WhatIsNotSaidIsOpen) {
     EXPECT_TRUE(rule.matches({collective, std::size_t{1} << 50, 4096, 9, 512, 100.0, false}));
 }
 
+TEST(Rules, Lend) {
+  EXPECT_EQ(parse_one(R"({"collective": "bcast", "algorithm": "tree"})").front().plan.lend, Plan::never);
+  EXPECT_EQ(parse_one(R"({"collective": "bcast", "algorithm": "tree", "lend": "64KiB"})").front().plan.lend, 65536u);
+}
+
 TEST(Rules, ConditionsOfTheNode) {
   const Rule direct = parse_one(R"({"collective": "bcast", "algorithm": "single-copy"})").front();
   Query query{.collective = Collective::bcast};

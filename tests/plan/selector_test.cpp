@@ -157,6 +157,14 @@ TEST(Table, SingleCopyIsOverriddenInOnlyWhereItCanRun) {
   EXPECT_EQ(table.find(query).algorithm, Algorithm::tree);
 }
 
+TEST(Table, LendsWhereHeapsCanBeMappedAndNoAlgorithmIsAskedFor) {
+  Query query = query_of(Collective::bcast, 1 << 20, 4);
+  EXPECT_LE(table_of({}).find(query).lend, query.bytes);
+  EXPECT_EQ(table_of({"ESPALIER_BCAST=tree"}).find(query).lend, Plan::never);
+  query.shared_heaps = false;
+  EXPECT_EQ(table_of({}).find(query).lend, Plan::never);
+}
+
 // Each collective has a key of its own name.
 TEST(Table, OverridesOfEveryCollective) {
   for (const Collective collective : all_collectives)

@@ -154,13 +154,17 @@ struct Platform {
     operation.kernel(target, sources, count, bytes / operation.extent);
     Execution::current().writes(target, bytes);
   }
-  static bool readable_remotely(const void* source, std::size_t bytes) {
+  static bool readable_remotely(const void* source, std::size_t bytes, bool) {
     return Execution::current().expose(source, bytes);
   }
   static bool read_remotely(pid_t owner, void* target, const void* source, std::size_t bytes) {
     Execution::current().pull(owner, source, bytes);
     std::memcpy(target, source, bytes);
     return true;
+  }
+  static const void* view_of(pid_t owner, const void* source, std::size_t bytes) {
+    Execution::current().pull(owner, source, bytes);
+    return source;
   }
 };
 

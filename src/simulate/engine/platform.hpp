@@ -70,8 +70,9 @@ struct SimulatedPlatform {
     operation.kernel(target, sources, count, bytes / operation.extent);
   }
   // Not modelled: algorithms go through the slots.
-  static bool readable_remotely(const void*, std::size_t) { return false; }
+  static bool readable_remotely(const void*, std::size_t, bool) { return false; }
   static bool read_remotely(pid_t, void*, const void*, std::size_t) { return false; }
+  static const void* view_of(pid_t, const void*, std::size_t) { return nullptr; }
 };
 
 /// DESIGN's second machine: what algorithms run on, in simulated time.

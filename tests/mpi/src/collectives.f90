@@ -1,6 +1,7 @@
 ! All collectives through "use mpi". Array arguments, MPI_IN_PLACE and Fortran's own types.
 program collectives
   use mpi
+  use, intrinsic :: iso_c_binding
   implicit none
   integer, parameter :: many = 5000
   integer, parameter :: few = 50 ! MPICH 4.0.2 crashes in longer reductions in place at other roots than 0
@@ -59,6 +60,7 @@ program collectives
   call check_blocks()
   call check_unequal_blocks()
   call check_prefixes()
+  call check_allocated()
 
   call MPI_Reduce(failed, all_failed, 1, MPI_INTEGER, MPI_SUM, 0, MPI_COMM_WORLD, error)
   if (rank == 0) print '(a, i0, a)', "collectives.f90: ", all_failed, " failed"
@@ -191,6 +193,27 @@ contains
     else
       call expect(all(got == -1), "reduce_scatter of nothing")
     end if
+  end subroutine
+
+  ! Memory of MPI, which must go back the way it came.
+  subroutine check_allocated()
+    integer, parameter :: long = 50000
+    integer(MPI_ADDRESS_KIND) :: bytes
+    type(c_ptr) :: place
+    double precision, pointer :: own(:), total(:)
+    integer :: turn
+    bytes = 8 * long
+    do turn = 1, 3
+      call MPI_Alloc_mem(bytes, MPI_INFO_NULL, place, error)
+      call c_f_pointer(place, own, [long])
+      call MPI_Alloc_mem(bytes, MPI_INFO_NULL, place, error)
+      call c_f_pointer(place, total, [long])
+      own = rank + turn
+      call MPI_Allreduce(own, total, long, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD, error)
+      call expect(all(total == ranks * turn + ranks * (ranks - 1) / 2), "allreduce of memory of MPI_Alloc_mem")
+      call MPI_Free_mem(own, error)
+      call MPI_Free_mem(total, error)
+    end do
   end subroutine
 
   subroutine expect(right, what)

@@ -175,6 +175,7 @@ TEST(Mutants, EveryWaitOfTheAlgorithmsIsASite) {
                            "meeting.hpp",
                            "moves.hpp",
                            "reduce.hpp",
+                           "reduce_lent.hpp",
                            "reduce_scatter.hpp",
                            "reduce_whole.hpp",
                            "rounds.hpp",

@@ -1,8 +1,12 @@
+#include <functional>
+#include <string_view>
+
 #include "base/format.hpp"
 #include "collective/allreduce.hpp"
 #include "collective/allreduce_central.hpp"
 #include "collective/allreduce_exchange.hpp"
 #include "collective/allreduce_sliced.hpp"
+#include "collective/reduce_lent.hpp"
 #include "collective/reduce_scatter.hpp"
 #include "collective/reduce_whole.hpp"
 #include "tests/collective/affine.hpp"
@@ -29,13 +33,18 @@ Body to_every_root(Reduce reduce) {
 }
 
 template <class Allreduce>
-Body to_all(Allreduce allreduce) {
+Body to_all(
+    Allreduce allreduce,
+    const std::function<bool(int rank, int round)>& in_place = [](int, int) { return true; }) {
   return [=](CheckingMachine& m) {
     for (int round = 0; round < 5; ++round) {
       const std::size_t count = counts[static_cast<std::size_t>(round) % counts.size()];
-      Words data = words(m.rank(), count, round);
-      allreduce(m, Reduction{data.data(), data.data(), count * 8, sum_of_words()});
-      expect(data, sum(0, m.size() - 1, count, round), "allreduce");
+      Words data = words(m.rank(), count, round), result(count, 0);
+      Words& receive = in_place(m.rank(), round) ? data : result;
+      allreduce(m, Reduction{data.data(), receive.data(), count * 8, sum_of_words()});
+      expect(receive, sum(0, m.size() - 1, count, round), "allreduce");
+      Execution::current().use_again(data.data(), count * 8);
+      Execution::current().use_again(result.data(), count * 8);
     }
   };
 }
@@ -61,26 +70,25 @@ Scenario whole(int ranks, bool fenced) {
   });
 }
 
-Scenario scattered(int ranks, bool fenced, Algorithm algorithm) {
-  return make(
-      formatted("reduce_scatter {}", plan::to_string(algorithm)), ranks, fenced, {4, 1024},
-      [=](CheckingMachine& m) {
-        for (int round = 0; round < 4; ++round) {
-          std::vector<std::size_t> edges = {0};  // of one rank's block nothing, of others several rounds'
-          for (int rank = 0; rank < ranks; ++rank)
-            edges.push_back(edges.back() +
-                            8 * static_cast<std::size_t>((rank + round) % 3) * (round == 2 ? 90 : 3));
-          const PackedBlocks blocks{edges};
-          const std::size_t count = edges.back() / 8, own = blocks.bytes_of(m.rank()) / 8;
-          const Words send = words(m.rank(), count, round);
-          Words receive(own, 0);
-          reduce_scatter(m, {send.data(), receive.data(), edges.back(), sum_of_words()}, blocks,
-                         plan_for(algorithm, 1024));
-          const Words all = sum(0, ranks - 1, count, round);
-          const auto begin = all.begin() + static_cast<std::ptrdiff_t>(blocks.offset_of(m.rank()) / 8);
-          expect(receive, Words(begin, begin + static_cast<std::ptrdiff_t>(own)), "reduce_scatter");
-        }
-      });
+template <class ReduceScatter>
+Scenario scattered(int ranks, bool fenced, std::string_view how, ReduceScatter reduce_scatter) {
+  return make(formatted("reduce_scatter {}", how), ranks, fenced, {4, 1024}, [=](CheckingMachine& m) {
+    for (int round = 0; round < 4; ++round) {
+      std::vector<std::size_t> edges = {0};  // of one rank's block nothing, of others several rounds'
+      for (int rank = 0; rank < ranks; ++rank)
+        edges.push_back(edges.back() +
+                        8 * static_cast<std::size_t>((rank + round) % 3) * (round == 2 ? 90 : 3));
+      const PackedBlocks blocks{edges};
+      const std::size_t count = edges.back() / 8, own = blocks.bytes_of(m.rank()) / 8;
+      const Words send = words(m.rank(), count, round);
+      Words receive(own, 0);
+      reduce_scatter(m, Reduction{send.data(), receive.data(), edges.back(), sum_of_words()}, blocks);
+      const Words all = sum(0, ranks - 1, count, round);
+      const auto begin = all.begin() + static_cast<std::ptrdiff_t>(blocks.offset_of(m.rank()) / 8);
+      expect(receive, Words(begin, begin + static_cast<std::ptrdiff_t>(own)), "reduce_scatter");
+      Execution::current().use_again(send.data(), edges.back());
+    }
+  });
 }
 
 }  // namespace
@@ -126,9 +134,22 @@ std::vector<Scenario> reductions(int ranks, bool fenced) {
           allreduce_sliced(m, r, plan_for(Algorithm::sliced));
         }));
   }
+  const auto lent = [](CheckingMachine& m, const Reduction& r) {
+    Execution::current().expect(allreduce_lent(m, r), "everybody lends");
+  };
+  add("allreduce, vectors lent", one, to_all(lent, [](int, int) { return false; }));
+  add("allreduce, some vectors lent in place", one,
+      to_all(lent, [](int rank, int round) { return (rank + round) % 3 == 0; }));
   all.push_back(whole(ranks, fenced));
   for (const Algorithm algorithm : {Algorithm::exchange, Algorithm::central})
-    all.push_back(scattered(ranks, fenced, algorithm));
+    all.push_back(scattered(ranks, fenced, plan::to_string(algorithm),
+                            [=](CheckingMachine& m, const Reduction& r, const PackedBlocks& blocks) {
+                              reduce_scatter(m, r, blocks, plan_for(algorithm, 1024));
+                            }));
+  all.push_back(scattered(ranks, fenced, "vectors lent",
+                          [](CheckingMachine& m, const Reduction& r, const PackedBlocks& blocks) {
+                            Execution::current().expect(reduce_scatter_lent(m, r, blocks), "everybody lends");
+                          }));
   return all;
 }
 

@@ -1,5 +1,7 @@
 // The checked run: every result of every collective compared with a plain reference.
-//   checked [--only subject[,subject...]] [--without type[,type...]] [--seed n] [--patience seconds]
+//   checked [--only subject[,subject...]] [--without type[,type...]] [--seed n] [--buffers allocated]
+//   [--patience seconds]
+#include "allocated.hpp"
 #include "checks.hpp"
 #include "harness.hpp"
 
@@ -17,6 +19,7 @@ struct Options {
   std::string only, without;
   std::uint64_t seed = 1;
   int patience = 60;
+  bool allocated = false;  // long buffers come from MPI_Alloc_mem
 };
 
 bool parse(int argc, char** argv, Options& options) {
@@ -27,6 +30,8 @@ bool parse(int argc, char** argv, Options& options) {
       options.without = std::string(",") + argv[i + 1] + ",";
     else if (!std::strcmp(argv[i], "--seed"))
       options.seed = std::strtoull(argv[i + 1], nullptr, 10);
+    else if (!std::strcmp(argv[i], "--buffers"))
+      options.allocated = !std::strcmp(argv[i + 1], "allocated");
     else if (!std::strcmp(argv[i], "--patience"))
       options.patience = std::atoi(argv[i + 1]);
     else
@@ -46,6 +51,7 @@ int main(int argc, char** argv) {
   }
   Group world(MPI_COMM_WORLD, "MPI_COMM_WORLD");
   start(options.patience);
+  if (options.allocated) allocate_by_mpi();
 
   struct Subject {
     const char* name;
@@ -78,6 +84,7 @@ int main(int argc, char** argv) {
     if (world.rank == 0) std::printf("%-15s %6.2f s\n", one.name, now() - begun);
   }
   int status = finish();
+  stop_allocating();
   MPI_Finalize();
   return status;
 }

@@ -1,0 +1,99 @@
+#include "memory/peer_heaps.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "base/format.hpp"
+
+namespace espalier::memory::peer_heaps {
+namespace {
+
+struct View {
+  void* base;
+  std::size_t bytes;
+};
+
+struct Heap {
+  HeapNotice notice;
+  std::vector<View> views;  // ever longer ones; another thread may still be reading in a shorter one
+};
+
+std::mutex mutex;  // of what follows
+std::map<pid_t, Heap> heaps;
+std::uint64_t found_so_far = 0;
+
+/// A descriptor of the file that the process has under that number, if it is the heap; else -1.
+int open_heap(pid_t process, const HeapNotice& notice) {
+  const int descriptor = open(formatted("/proc/{}/fd/{}", process, notice.descriptor).c_str(),
+                              O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor < 0) return -1;
+  std::uint64_t mark = 0;
+  if (pread(descriptor, &mark, sizeof mark, 0) == sizeof mark && mark == notice.mark) return descriptor;
+  close(descriptor);
+  return -1;
+}
+
+View map(pid_t process, const HeapNotice& notice, std::size_t bytes) {
+  const int descriptor = open_heap(process, notice);
+  if (descriptor < 0) return {nullptr, 0};
+  void* base = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, descriptor, 0);
+  close(descriptor);
+  if (base == MAP_FAILED) return {nullptr, 0};
+  madvise(base, bytes, MADV_DONTFORK);
+  madvise(base, bytes, MADV_DONTDUMP);
+  return {base, bytes};
+}
+
+}  // namespace
+
+bool can_map(pid_t process, const HeapNotice& notice) {
+  const View view = map(process, notice, sizeof(std::uint64_t));
+  if (view.base) munmap(view.base, view.bytes);
+  return view.base != nullptr;
+}
+
+void meet(pid_t process, const HeapNotice& notice) {
+  const std::lock_guard lock(mutex);
+  heaps[process].notice = notice;
+}
+
+const std::byte* find(pid_t process, const void* address, std::size_t bytes) {
+  if (process == getpid())
+    return SharedHeap::holds(address, bytes) ? static_cast<const std::byte*>(address) : nullptr;
+  const std::lock_guard lock(mutex);
+  const auto found = heaps.find(process);
+  if (found == heaps.end()) return nullptr;
+  auto& [notice, views] = found->second;
+  const std::size_t offset = reinterpret_cast<std::uintptr_t>(address) - notice.begin;
+  if (offset >= notice.bytes || bytes > notice.bytes - offset) return nullptr;
+  if (views.empty() || views.back().bytes < offset + bytes) {
+    constexpr std::size_t least = 64 * 1024 * 1024;
+    const View view = map(
+        process, notice, std::min<std::size_t>(notice.bytes, std::bit_ceil(std::max(offset + bytes, least))));
+    if (!view.base) return nullptr;
+    views.push_back(view);
+  }
+  ++found_so_far;
+  return static_cast<const std::byte*>(views.back().base) + offset;
+}
+
+std::uint64_t reads() {
+  const std::lock_guard lock(mutex);
+  return found_so_far;
+}
+
+void forget() {
+  const std::lock_guard lock(mutex);
+  for (const auto& [process, heap] : heaps)
+    for (const View& view : heap.views) munmap(view.base, view.bytes);
+  heaps.clear();
+}
+
+}  // namespace espalier::memory::peer_heaps

@@ -1,0 +1,76 @@
+// Memory of this process that the other ranks of its node can map: what MPI_Alloc_mem hands out. A block
+// there is read where it lies, without a copy into slots and without the kernel.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "memory/extents.hpp"
+#include "memory/segment.hpp"
+
+namespace espalier::memory {
+
+/// Where others find a process's heap. Plain bytes: lies in shared memory. All zero: it has none.
+struct HeapNotice {
+  std::uint64_t begin;  ///< its address in the process
+  std::uint64_t bytes;
+  std::uint64_t mark;  ///< what stands at its beginning, so that no other file is taken for it
+  std::int32_t descriptor;
+  std::int32_t exists;
+};
+
+/// One per process at most. Address space is reserved; pages come when the program touches them, and go when
+/// it frees the block. A child of fork() keeps what it sees as private copies, gets nothing more from here,
+/// and cannot change what its parent has.
+class SharedHeap {
+ public:
+  /// Blocks of fewer bytes are not worth pages of their own.
+  static constexpr std::size_t least = 16 * 1024;
+
+  /// The heap of this process, made when first asked for. nullptr: there is none, and `why_none()` says why.
+  /// Thread-safe, as all of this.
+  static SharedHeap* instance();
+  static const std::string& why_none();
+  ~SharedHeap() = default;
+
+  /// At least `bytes` that begin on a page. nullptr: too few to be worth it, or no room.
+  void* allocate(std::size_t bytes);
+  /// Whether an address is of this heap, in a child of fork() too.
+  bool owns(const void* address) const;
+  /// False: nothing that is in use begins there.
+  bool free(void* block);
+
+  /// Whether these bytes lie in the heap of this process. Takes no lock.
+  static bool holds(const void* data, std::size_t bytes) {
+    // acquire: pairs with the release of the one who made the heap, so that its size is seen.
+    const std::uintptr_t begin = begin_.load(std::memory_order_acquire);
+    const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(data) - begin;
+    return begin != 0 && offset < bytes_ && bytes <= bytes_ - offset;
+  }
+  /// How many blocks were handed out so far.
+  static std::uint64_t blocks() { return blocks_.load(std::memory_order_relaxed); }
+  /// What the others need to know; all zero where there is no heap.
+  static HeapNotice notice();
+
+ private:
+  SharedHeap(Segment segment, std::uint64_t mark);
+  static std::unique_ptr<SharedHeap> make();
+  static void leave_to_parent();  // in a child of fork()
+
+  inline static std::atomic<std::uintptr_t> begin_{0};
+  inline static std::size_t bytes_ = 0;
+  inline static std::atomic<std::uint64_t> blocks_{0};
+
+  Segment segment_;
+  std::uint64_t mark_;
+  std::mutex mutex_;  // of what follows
+  Extents free_;
+  std::map<void*, std::size_t> taken_;  // bytes, with what rounding added
+};
+
+}  // namespace espalier::memory
