@@ -68,6 +68,8 @@ struct HostPlatform {
   }
 
   static bool readable_remotely(const void* source, std::size_t bytes, bool by_kernel) {
+    // What the program has streamed there is ordered before the flag that says where it lies.
+    memory::settle_streams();
     return memory::readable_remotely(source, bytes, by_kernel);
   }
   static bool read_remotely(pid_t process, void* target, const void* source, std::size_t bytes) {

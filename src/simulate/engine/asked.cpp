@@ -33,7 +33,7 @@ plan::Query query_of(const Call& call, const Shape& shape, const NodeModel& node
   query.ranks_per_node = shape.ranks_per_node;
   query.ranks = shape.ranks();
   query.ranks_per_core = static_cast<double>(shape.ranks_per_node) / node.cores();
-  query.single_copy = false;
+  query.single_copy = query.shared_heaps = false;
   return query;
 }
 
