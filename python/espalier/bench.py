@@ -78,7 +78,8 @@ def show(document: dict, console, details: bool = False) -> None:
     if details:
         bench_table.print_points(summaries, console)
     bench_table.print_best(summaries, cores, console)
-    bench_means.print_means(bench_verdict.usable(summaries), summaries, cores, console)
+    for buffers in dict.fromkeys(s.key.buffers for s in summaries):
+        bench_means.print_means(bench_verdict.usable(summaries, buffers), summaries, cores, console)
     bench_special.print_all(document, console)
     bench_table.print_verdict(bench_verdict.verdict(document), console)
     if bench_machine.busy_note(document["machine"]):

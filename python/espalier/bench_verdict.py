@@ -40,9 +40,9 @@ def label(s: Summary) -> str:
     return f"{s.key.host} {s.key.ranks} ranks{place} {s.key.collective}{size} ({s.key.state})"
 
 
-def usable(points: Iterable[Summary]) -> list[Summary]:
+def usable(points: Iterable[Summary], buffers: str = "written") -> list[Summary]:
     """Without the states of which a point has only a few rounds, unless that is all there is of it."""
-    points = [s for s in points if s.espalier and s.key.variant == "best" and s.key.buffers == "written"]
+    points = [s for s in points if s.espalier and s.key.variant == "best" and s.key.buffers == buffers]
     points = [s for s in points if not s.key.place.startswith("late")]
     most: dict[tuple, int] = {}
     for s in points:

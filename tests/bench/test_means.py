@@ -31,3 +31,13 @@ def test_the_table_names_columns_and_collectives():
     print_means(usable(summaries), summaries, 2, console)
     text = console.export_text()
     assert "2 ranks, near" in text and "bcast" in text and text.count("2.00") == 2
+
+
+def test_buffers_of_mpi_have_a_table_of_their_own():
+    jobs = [make_job(host, 2, steady("bcast", 8, 4.0, us), buffers=buffers) for host in ("mpich", "impi") for buffers, us in (("written", 2.0), ("allocated", 1.0))]
+    summaries = summarise(make_document(*jobs))
+    for buffers, mean in (("written", 2.0), ("allocated", 4.0)):
+        assert means(usable(summaries, buffers), summaries, 2)[2, "", "near"]["bcast"] == pytest.approx(mean)
+    console = Console(record=True, width=200)
+    print_means(usable(summaries, "allocated"), summaries, 2, console)
+    assert "buffers of MPI_Alloc_mem" in console.export_text()
