@@ -29,9 +29,10 @@ bool is_of_shared_heap(const void* base) {
 
 int free_shared(void* base) {
   if (SharedHeap::instance()->free(base)) return MPI_SUCCESS;
-  std::fprintf(stderr,
-               "espalier: MPI_Free_mem: nothing that MPI_Alloc_mem returned begins at %p, or it was freed before\n",
-               base);
+  std::fprintf(
+      stderr,
+      "espalier: MPI_Free_mem: nothing that MPI_Alloc_mem returned begins at %p, or it was freed before\n",
+      base);
   // MPI-4.1 9.3: errors without a communicator are MPI_COMM_SELF's.
   host.Comm_call_errhandler(host.constants.self, MPI_ERR_BASE);
   return MPI_ERR_BASE;
@@ -52,7 +53,8 @@ int export_alloc_mem(MPI_Aint bytes, Handle info, void* base) {
 }
 
 int export_free_mem(void* base) {
-  if (resolve(__builtin_return_address(0)) == Mode::active && is_of_shared_heap(base)) return free_shared(base);
+  if (resolve(__builtin_return_address(0)) == Mode::active && is_of_shared_heap(base))
+    return free_shared(base);
   return host.next.Free_mem ? host.next.Free_mem(base) : no_such_function("MPI_Free_mem");
 }
 

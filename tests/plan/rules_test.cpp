@@ -66,7 +66,8 @@ TEST(Rules, WhatIsNotSaidIsOpen) {
 
 TEST(Rules, Lend) {
   EXPECT_EQ(parse_one(R"({"collective": "bcast", "algorithm": "tree"})").front().plan.lend, Plan::never);
-  EXPECT_EQ(parse_one(R"({"collective": "bcast", "algorithm": "tree", "lend": "64KiB"})").front().plan.lend, 65536u);
+  EXPECT_EQ(parse_one(R"({"collective": "bcast", "algorithm": "tree", "lend": "64KiB"})").front().plan.lend,
+            65536u);
 }
 
 TEST(Rules, ConditionsOfTheNode) {
