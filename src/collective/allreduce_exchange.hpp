@@ -55,6 +55,7 @@ void allreduce_exchange(M& m, const Reduction& r, const Plan& plan) {
     detail::fold_in_rank_order(m, at(r.receive, own.offset), at(r.send, own.offset), own.bytes, r,
                                [&](int peer) -> const void* {
                                  m.await(Channel::gather, peer, round.step());
+                                 m.open_pages(m.slot(peer, round.first), own.bytes);
                                  return m.slot(peer, round.first);
                                });
     return true;

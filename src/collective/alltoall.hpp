@@ -44,6 +44,7 @@ void alltoall(M& m, const void* send, void* receive, std::size_t bytes, const Pl
       meeting.await(peer, round.step());
       const std::byte* data =
           inlined ? m.inline_data(Channel::gather, peer, round.step()) : m.slot(peer, round.first);
+      m.open_pages(data + own_cell.in_slot_of(peer), part.bytes);
       m.copy(at(receive, blocks.offset_of(peer) + part.offset), data + own_cell.in_slot_of(peer), part.bytes);
     }
     return true;

@@ -31,6 +31,7 @@ void bcast_chunk(M& m, const Place& place, void* buffer, const Chunk& chunk, con
     pass_down(m, place, chunk.step(), nullptr, 0, plan);
   } else {
     release(m, place, chunk.step(), 0, plan);
+    m.open_pages(m.slot(place.root, chunk.first), chunk.bytes);
     m.copy(at(buffer, chunk.offset), m.slot(place.root, chunk.first), chunk.bytes);
   }
   m.finish(chunk.step());

@@ -28,6 +28,7 @@ void leave_chunk(M& m, int root, const void* send, const Chunk& chunk, bool inli
 template <Machine M>
 void fetch_chunk(M& m, int peer, std::byte* target, const Chunk& chunk, bool inlined) {
   m.await(Channel::gather, peer, chunk.step());
+  if (!inlined) m.open_pages(m.slot(peer, chunk.first), chunk.bytes);
   m.copy(target + chunk.offset,
          inlined ? m.inline_data(Channel::gather, peer, chunk.step()) : m.slot(peer, chunk.first),
          chunk.bytes);

@@ -94,6 +94,8 @@ concept Machine = requires(M m, const M c, int peer, Step step, Channel channel,
   m.own_next(channel, bytes, bytes);
   /// A hint: of two ranks, the other's next message will be like this one, cut alike.
   m.read_next(bytes, bytes);
+  /// A hint: this rank reads all of that now, which another has just written.
+  m.open_pages(source, bytes);
   /// copy() into this rank's own slot, for others to read; hand_over() comes before it is published.
   m.show(target, source, bytes);
   /// A hint for the next show(): this rank will then read as much there, whether it has been written yet or
