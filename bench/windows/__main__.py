@@ -44,9 +44,8 @@ def measured(host, transport, rounds, cluster):
         outcome = bench_process.run(command, on_cluster.surroundings(host), 120)
         cluster.clear()
     else:
-        settings["ESPALIER_NODES"] = "2"
-        command = [*bench_hosts.launcher(host, 2), *bench_process.wrapped(settings, bench_hosts.preload(host), words)]
-        outcome = bench_process.run(command, bench_hosts.environment(host, 2), 120)
+        settings |= {"ESPALIER_NODES": "2", **bench_hosts.preloaded(bench_hosts.preload(host))}
+        outcome = bench_process.run([*bench_hosts.launcher(host, 2), *words], bench_hosts.environment(host, 2) | settings, 120)
     if not outcome.fine:
         raise SystemExit(f"{host.title}, {transport}: {json.dumps(outcome.failure(), indent=1)}")
     rows = [json.loads(line) for line in outcome.output.splitlines() if line.startswith("{")]

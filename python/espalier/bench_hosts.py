@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Optional
 
 from espalier.install import environments, library
+from espalier.launch.preload import VARIABLE, joined
 from espalier.problem import Problem
 
 
@@ -97,3 +98,8 @@ def preload(host: Host) -> Path:
     if not path.exists():
         raise Problem(f"{path} is not there; run `make build`, or name its folder in ESPALIER_LIB")
     return path
+
+
+def preloaded(path: Path) -> dict[str, str]:
+    """For the environment of the launcher, which gets it too, as from `espalier run` (docs/waiting.md)."""
+    return {VARIABLE: joined(path, os.environ.get(VARIABLE, ""))}

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Iterator, Optional
 
 from espalier import bench_build, bench_each, bench_neighbour, bench_process, bench_served
-from espalier.bench_hosts import Host, cores, environment, launcher, preload
+from espalier.bench_hosts import Host, cores, environment, launcher, preload, preloaded
 from espalier.bench_quota import Quota
 from espalier.problem import Problem
 
@@ -186,7 +186,12 @@ def _trouble(found: dict, outcome: bench_process.Outcome, host_only: bool, sessi
 def _surroundings(job: Job, settings: Settings, statistics: Path) -> dict[str, str]:
     usable = len(_usable(job, settings))
     found = environment(job.host, job.ranks, default=job.variant == "default", usable=usable)
+    found |= {} if _is_host_only(job, settings) else preloaded(preload(job.host))
     return found | ({"ESPALIER_STATS": str(statistics)} if job.kind == "served" else {})
+
+
+def _is_host_only(job: Job, settings: Settings) -> bool:
+    return settings.host_only or job.variant == "default"
 
 
 def _beside(job: Job, settings: Settings):
@@ -196,11 +201,9 @@ def _beside(job: Job, settings: Settings):
 
 def run(job: Job, settings: Settings) -> tuple[Optional[dict], Optional[dict]]:
     """(job entry, None) or (None, failure entry) for the document."""
-    host_only = settings.host_only or job.variant == "default"
     with tempfile.TemporaryDirectory(prefix="espalier-bench-") as folder:
         out, statistics = Path(folder) / "out.jsonl", Path(folder) / "statistics.json"
         program = [str(bench_build.compare(job.host)), *_arguments(job, settings, str(out))]
-        program = bench_process.wrapped({}, None if host_only else preload(job.host), program)
         command = launcher(job.host, job.ranks, len(_usable(job, settings))) + program
         command = settings.quota.wrapped(command) if job.place == "quota" else command
         with _beside(job, settings):
@@ -208,7 +211,7 @@ def run(job: Job, settings: Settings) -> tuple[Optional[dict], Optional[dict]]:
         found = read_lines(out.read_text() if out.exists() else "")
         if job.kind == "served":
             found["served"] = bench_served.read(statistics, settings.collectives)
-    trouble = _trouble(found, outcome, host_only, settings.sessions)
+    trouble = _trouble(found, outcome, _is_host_only(job, settings), settings.sessions)
     if trouble:
         return None, {**outcome.failure(), "why": trouble}
     return _entry(job, settings, found, outcome), None

@@ -39,7 +39,7 @@ def die_with_jobs() -> None:
 
 
 def wrapped(settings: dict[str, str], preload: Optional[Path], program: list[str]) -> list[str]:
-    """The program behind `env`, so that the launcher itself is left alone."""
+    """The program behind `env`, for a launcher of other nodes, whose own environment does not go there."""
     words = [f"{key}={value}" for key, value in settings.items()]
     words += [f"LD_PRELOAD={preload}"] if preload else []
     return ["env", *words, *program] if words else program

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Optional
 
 from espalier import bench_process
-from espalier.bench_hosts import HOSTS, cores, environment, launcher, preload
+from espalier.bench_hosts import HOSTS, cores, environment, launcher, preload, preloaded
 from espalier.problem import Problem
 
 COLLECTIVES = ("Barrier", "Bcast", "Reduce", "Allreduce")
@@ -115,12 +115,9 @@ def command(kind: Kind) -> tuple[list[str], dict[str, str]]:
     start = launcher(host, kind.ranks)
     if kind.ranks <= len(cores()):
         start += ["-bind-to", "user:" + ",".join(map(str, cores()[: kind.ranks]))]
-    words = bench_process.wrapped(
-        {"LD_LIBRARY_PATH": str(host.library_folder)},
-        preload(host) if kind.espalier else None,
-        [str(program()), *_arguments(kind)],
-    )
-    return start + words, environment(host, kind.ranks, default=kind.default)
+    start += bench_process.wrapped({"LD_LIBRARY_PATH": str(host.library_folder)}, None, [str(program()), *_arguments(kind)])
+    settings = preloaded(preload(host)) if kind.espalier else {}
+    return start, environment(host, kind.ranks, default=kind.default) | settings
 
 
 def run(kind: Kind, limit: float) -> tuple[bench_process.Outcome, list[Line]]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from espalier import bench_process
-from espalier.bench_hosts import HOSTS, cores, environment, launcher, preload
+from espalier.bench_hosts import HOSTS, cores, environment, launcher, preload, preloaded
 
 SIZES = (8, 1024, 32768, 1048576)
 _MARK = "espalier-demo "
@@ -27,7 +27,8 @@ def command(kind: Kind) -> tuple[list[str], dict[str, str]]:
         start += ["-bind-to", "user:" + ",".join(map(str, cores()[: kind.ranks]))]
     script = Path(__file__).with_name("demo_collectives.py")
     words = [str(host.folder / "bin" / "python"), str(script), str(kind.repetitions), *map(str, SIZES)]
-    return start + bench_process.wrapped({}, preload(host) if kind.espalier else None, words), environment(host, kind.ranks)
+    settings = preloaded(preload(host)) if kind.espalier else {}
+    return start + words, environment(host, kind.ranks) | settings
 
 
 def parse(text: str) -> list[dict]:

@@ -24,8 +24,8 @@ def run(folder, ranks, preload, *options, host=HOST):
     out = folder / "out.jsonl"
     cpus = ",".join(map(str, bench_hosts.cores()))
     program = [str(bench_build.compare(host)), "--cpus", cpus, "--out", str(out), "--rounds", "2", *options]
-    words = bench_hosts.launcher(host, ranks) + bench_process.wrapped({}, preload, program)
-    outcome = bench_process.run(words, bench_hosts.environment(host, ranks), 120)
+    settings = bench_hosts.environment(host, ranks) | (bench_hosts.preloaded(preload) if preload else {})
+    outcome = bench_process.run(bench_hosts.launcher(host, ranks) + program, settings, 120)
     assert outcome.fine, outcome.failure()
     return bench_jobs.read_lines(out.read_text())
 

@@ -133,10 +133,15 @@ def test_a_process_past_its_limit_is_stopped_and_told():
     assert outcome.failure() | {"command": ""} == {"command": "", "why": "ran past its time limit", "last_lines": ["hello"]}
 
 
-def test_the_launcher_itself_is_not_preloaded():
+def test_a_program_behind_env():
     words = bench_process.wrapped({"A": "b"}, "/x.so", ["prog"])
     assert words == ["env", "A=b", "LD_PRELOAD=/x.so", "prog"]
     assert bench_process.wrapped({}, None, ["prog"]) == ["prog"]
+
+
+def test_what_is_preloaded_already_stays_behind_espalier(monkeypatch):
+    monkeypatch.setenv("LD_PRELOAD", "/other.so /old/libespalier-abi.so")
+    assert bench_hosts.preloaded("/x.so") == {"LD_PRELOAD": "/x.so:/other.so"}
 
 
 @pytest.mark.parametrize(
