@@ -16,7 +16,8 @@ void allgather(M& m, const void* own, void* receive, const B& blocks, const Plan
   if (by_kernel(plan) && is_lent(longest, plan) && allgather_single_copy(m, own, receive, blocks, plan))
     return;
   const bool inlined = rides_inline(longest, plan);
-  const Chunks chunks(m, longest, plan);
+  const bool even = is_even(smallest_of(blocks, m.size()), longest);
+  const Chunks chunks(m, longest, round_bytes(m, plan, even), 1);
   Meeting<M> meeting(m, plan);
   const auto part = [&](int rank, const Round& round) {
     return part_of(blocks.bytes_of(rank), round.index, chunks.chunk_bytes());
@@ -55,7 +56,8 @@ void allgather(M& m, const void* own, void* receive, const B& blocks, const Plan
                          .span = chunks.span(),
                          .bytes = chunks.chunk_bytes(),
                          .overlap = !meeting.is_central(),
-                         .readers = m.everybody_else()};
+                         .readers = m.everybody_else(),
+                         .even = even && !inlined};
   in_rounds(m, rounds, show, read);
   if (!meeting.is_central()) expect_another(m, longest, chunks.chunk_bytes());
 }

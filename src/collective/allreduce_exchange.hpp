@@ -41,7 +41,7 @@ void allreduce_exchange_inline(M& m, const Reduction& r) {
 template <Machine M>
 void allreduce_exchange(M& m, const Reduction& r, const Plan& plan) {
   if (rides_inline(r.bytes, plan)) return allreduce_exchange_inline(m, r);
-  const Chunks chunks(m, r.bytes, plan, r.operation.extent);
+  const Chunks chunks(m, r.bytes, round_bytes(m, plan, true), r.operation.extent);
   const auto part = [&](const Round& round) { return part_of(r.bytes, round.index, chunks.chunk_bytes()); };
   const auto show = [&](const Round& round) {
     const Part own = part(round);
@@ -64,7 +64,8 @@ void allreduce_exchange(M& m, const Reduction& r, const Plan& plan) {
                          .span = chunks.span(),
                          .bytes = chunks.chunk_bytes(),
                          .overlap = true,
-                         .readers = m.everybody_else()};
+                         .readers = m.everybody_else(),
+                         .even = true};
   in_rounds(m, rounds, show, fold);
   expect_another(m, r.bytes, chunks.chunk_bytes());
 }

@@ -15,7 +15,7 @@ void alltoall(M& m, const void* send, void* receive, std::size_t bytes, const Pl
   if (by_kernel(plan) && is_lent(bytes, plan) && alltoall_single_copy(m, send, receive, bytes, plan)) return;
   const auto others = static_cast<std::size_t>(m.size() - 1);
   const EqualBlocks blocks{bytes};
-  const Cells cells(m, plan.chunk, others, others * bytes);
+  const Cells cells(m, round_bytes(m, plan, true), others, others * bytes);
   const OwnCell own_cell(m, blocks, cells);
   const bool inlined = rides_inline(cells.bytes(), plan);
   Meeting<M> meeting(m, plan);
@@ -50,7 +50,7 @@ void alltoall(M& m, const void* send, void* receive, std::size_t bytes, const Pl
     return true;
   };
 
-  exchange_cells(m, cells, meeting, show, read);
+  exchange_cells(m, cells, meeting, !inlined, show, read);
 }
 
 }  // namespace espalier::collective

@@ -118,13 +118,14 @@ class Alltoallv {
         in_(in),
         meeting_(m, plan),
         head_(m.size(), lends()),
-        chunks_(m, plan, least_chunk(m, plan)),
+        chunks_(m, round_bytes(m, plan, is_even()), least_chunk(m, plan)),
         cells_(m, std::min(chunks_.chunk_bytes(), detail::most_area), others(), total_out(), 1,
                head_.bytes_in_slot()),
         rounds_(total_out() > 0 ? cells_.rounds()
                 : lends()       ? 1
                                 : 0),
-        inlined_(head_.is_in_line() && rides_inline(head_.bytes_in_line() + cells_.bytes(), plan)) {
+        inlined_(head_.is_in_line() && rides_inline(head_.bytes_in_line() + cells_.bytes(), plan)),
+        trades_(trade(plan)) {
     chunks_.count(rounds_ * chunks_.chunk_bytes());  // throws when there are not so many steps
   }
 
@@ -165,6 +166,20 @@ class Alltoallv {
     return lent;
   }
   bool lends() const { return !lent_.empty(); }
+  /// Of two ranks both know what goes either way.
+  bool is_even() const {
+    const int other = 1 - m_.rank();
+    return m_.size() == 2 && collective::is_even(out_.all.bytes_of(other), in_.bytes_of(other));
+  }
+  /// As in in_rounds().
+  bool trade(const Plan& plan) {
+    if (!is_even() || meeting_.is_central() || chunks_.chunk_bytes() > m_.traded_bytes()) return false;
+    const int other = 1 - m_.rank();
+    const std::size_t longer = std::max(out_.all.bytes_of(other), in_.bytes_of(other));
+    if (rides_inline(longer, plan)) return false;
+    m_.trade(chunks_.first(), chunks_.span(), longer / chunks_.chunk_bytes() + 1);
+    return true;
+  }
   std::size_t others() const { return static_cast<std::size_t>(m_.size() - 1); }
   /// The same for all ranks, whether they lend or not.
   static std::size_t least_chunk(const M& m, const Plan& plan) {
@@ -266,6 +281,7 @@ class Alltoallv {
   Cells cells_;
   std::size_t rounds_;
   bool inlined_;
+  bool trades_;
   bool more_to_come_ = false;
   LentBlocks read_;
   std::vector<std::size_t> long_cells_;  // by peer, of those whose block takes several rounds

@@ -46,19 +46,23 @@ int span_of(const M& m, std::size_t chunk) {
   return static_cast<int>(std::bit_ceil((chunk + m.slot_bytes() - 1) / m.slot_bytes()));
 }
 
-/// Cuts a message of `bytes` into chunks of at most `plan.chunk`, a multiple of `grain` (an element must not
-/// be cut). All ranks cut alike, since all of it comes from the plan and the size.
+/// Cuts a message of `bytes` into chunks of at most `most` bytes, the plan's if nothing else is said, and a
+/// multiple of `grain` (an element must not be cut). All ranks cut alike, since all of it comes from the plan
+/// and the size.
 class Chunks {
  public:
   template <Machine M>
   Chunks(const M& m, std::size_t bytes, const Plan& plan, std::size_t grain = 1)
+      : Chunks(m, bytes, plan.chunk, grain) {}
+  template <Machine M>
+  Chunks(const M& m, std::size_t bytes, std::size_t most, std::size_t grain)
       : bytes_(bytes), count_(bytes > 0) {
-    if (bytes <= std::min(plan.chunk, m.slot_bytes())) {
+    if (bytes <= std::min(most, m.slot_bytes())) {
       chunk_ = std::max(bytes, grain);
       return;
     }
     const std::size_t ring = m.slot_bytes() * static_cast<std::size_t>(m.slots());
-    chunk_ = std::min({plan.chunk, ring, bytes});
+    chunk_ = std::min({most, ring, bytes});
     chunk_ = std::max(chunk_ / grain * grain, grain);
     span_ = span_of(m, chunk_);
     count_ = (bytes + chunk_ - 1) / chunk_;

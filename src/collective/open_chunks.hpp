@@ -14,16 +14,19 @@ class OpenChunks {
  public:
   /// Chunks of at least `least` bytes, and of a size that the range suffices for.
   template <Machine M>
-  OpenChunks(M& m, const Plan& plan, std::size_t least = 0) {
+  OpenChunks(M& m, const Plan& plan, std::size_t least = 0) : OpenChunks(m, plan.chunk, least) {}
+  template <Machine M>
+  OpenChunks(M& m, std::size_t chunk, std::size_t least) {
     constexpr std::size_t smallest = 4096;
     const std::size_t ring = m.slot_bytes() * static_cast<std::size_t>(m.slots());
-    bytes_ = std::min(std::max({plan.chunk, smallest, least}), ring);
+    bytes_ = std::min(std::max({chunk, smallest, least}), ring);
     span_ = span_of(m, bytes_);
     range_ = m.advance_open(span_, bytes_);
   }
 
   std::size_t chunk_bytes() const { return bytes_; }
   int span() const { return span_; }
+  Step first() const { return range_.first; }
   Step last() const { return range_.last; }
 
   /// Chunks of a message. Throws when there are more than steps for them.

@@ -14,7 +14,9 @@ namespace espalier::collective {
 template <Machine M, class B>
 void reduce_scatter(M& m, const Reduction& r, const B& blocks, const Plan& plan) {
   const auto others = static_cast<std::size_t>(m.size() - 1);
-  const Cells cells(m, plan.chunk, others, r.bytes - smallest_of(blocks, m.size()), r.operation.extent);
+  const std::size_t smallest = smallest_of(blocks, m.size());
+  const bool even = is_even(smallest, largest_of(blocks, m.size()));
+  const Cells cells(m, round_bytes(m, plan, even), others, r.bytes - smallest, r.operation.extent);
   const OwnCell own_cell(m, blocks, cells);
   const bool inlined = rides_inline(cells.bytes(), plan);
   Meeting<M> meeting(m, plan);
@@ -40,12 +42,13 @@ void reduce_scatter(M& m, const Reduction& r, const B& blocks, const Plan& plan)
       const std::byte* data =
           inlined ? m.inline_data(Channel::gather, peer, round.step()) : m.slot(peer, round.first);
       sources[peer] = data + own_cell.in_slot_of(peer);
+      m.open_pages(sources[peer], part.bytes);
     }
     m.reduce(r.operation, at(r.receive, part.offset), sources, m.size(), part.bytes);
     return true;
   };
 
-  exchange_cells(m, cells, meeting, show, read);
+  exchange_cells(m, cells, meeting, even && !inlined, show, read);
 }
 
 }  // namespace espalier::collective

@@ -33,6 +33,8 @@ struct Rounds {
   std::span<const int> readers;
   /// Whoever shows reads, too.
   bool mutual = true;
+  /// All show about as much (is_even()), and in slots: two ranks may trade them.
+  bool even = false;
 };
 
 /// Hints for the next exchange, if it is like this one: what this rank writes then, and what it reads.
@@ -42,10 +44,39 @@ void expect_another(M& m, std::size_t bytes, std::size_t chunk) {
   m.read_next(bytes, chunk);
 }
 
+/// Whether two messages are about as long as each other.
+inline bool is_even(std::size_t one, std::size_t other) {
+  constexpr std::size_t little = machine::Layout::page;
+  const std::size_t longer = std::max(one, other);
+  return longer - std::min(one, other) <= std::max(longer / 8, little);
+}
+
+/// Two ranks that hear about as much from each other in every round trade slots (machine/concept.hpp): what
+/// one has more than the other would stay in its reader's cache. Not those who meet by counter, who may share
+/// a core and its caches.
+template <Machine M>
+bool trades(const M& m, const Rounds& rounds) {
+  return rounds.even && rounds.overlap && rounds.bytes <= m.traded_bytes();
+}
+
+/// What a round carries of a message at most: traded slots are few, so that they stay in the caches.
+template <Machine M>
+std::size_t round_bytes(const M& m, const Plan& plan, bool even) {
+  const bool trades = even && plan.algorithm == plan::Algorithm::exchange && m.traded_bytes() > 0;
+  return trades ? std::min(plan.chunk, m.traded_bytes()) : plan.chunk;
+}
+
+template <Machine M>
+Round next_round(M& m, const Rounds& rounds, std::size_t index) {
+  const Step first = m.advance(rounds.span, rounds.bytes);
+  if (trades(m, rounds)) m.trade(first, rounds.span);
+  return {index, first, rounds.span};
+}
+
 /// The only round of a short call, with all that it calls in one piece: it is most of what such a call takes.
 template <Machine M, class Show, class Read>
 [[gnu::flatten]] void in_one_round(M& m, const Rounds& rounds, const Show& show, const Read& read) {
-  const Round round = {0, m.advance(rounds.span, rounds.bytes), rounds.span};
+  const Round round = next_round(m, rounds, 0);
   m.reserve(round.first, round.span);
   show(round);
   m.lend(round.first, round.span, rounds.readers);
@@ -58,15 +89,16 @@ template <Machine M, class Show, class Read>
 template <Machine M, class Show, class Read>
 void in_rounds(M& m, const Rounds& rounds, const Show& show, const Read& read) {
   if (rounds.count == 1) return in_one_round(m, rounds, show, read);
-  const auto& [count, span, bytes, overlap, readers, mutual] = rounds;
+  const auto& [count, span, bytes, overlap, readers, mutual, even] = rounds;
+  const bool traded = trades(m, rounds);
   const std::size_t ahead = overlap ? rounds_ahead(m, span) : 0;
   std::array<Round, 3> under_way;
   for (std::size_t i = 0; i < count + ahead; ++i) {
     if (i < count) {
-      const Round& round = under_way[i % 3] = {i, m.advance(span, bytes), span};
+      const Round& round = under_way[i % 3] = next_round(m, rounds, i);
       m.reserve(round.first, span);
       // Of two, what this rank reads after that has most likely been shown, or is just being shown.
-      if (i >= 1 && ahead == 1 && mutual && m.size() == 2)
+      if (!traded && i >= 1 && ahead == 1 && mutual && m.size() == 2)
         m.fetch_meanwhile(m.slot(1 - m.rank(), under_way[(i - 1) % 3].first));
       show(round);
       m.lend(round.first, span, readers);

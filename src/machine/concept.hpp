@@ -38,6 +38,12 @@ inline constexpr Step open_steps = Step{1} << 22;
 ///  3. lend() says who will read what this rank wrote (nobody: no need to say so);
 ///  4. finish() says that this rank reads nothing more of this step. Every rank finishes every step, in
 ///  order.
+///
+/// Two ranks that both write and both read in every round may *trade* slots: each writes where it has read
+/// two rounds before. Those lines are in its own cache, where a slot of its own would have to be taken back
+/// from its reader. After trade() the steps that advance() or advance_open() has just given lie in the four
+/// traded slots, until the next advance. The contract is the same, and in addition a rank writes nothing
+/// before it has read what the other showed two rounds before.
 template <class M>
 concept Machine = requires(M m, const M c, int peer, Step step, Channel channel, const void* source,
                            void* target, std::size_t bytes, std::span<const int> readers,
@@ -53,6 +59,9 @@ concept Machine = requires(M m, const M c, int peer, Step step, Channel channel,
   { m.advance(count) } -> std::same_as<Step>;
   { m.advance(count, bytes) } -> std::same_as<Step>;
   { m.advance_open(count, bytes) } -> std::same_as<StepRange>;
+  { c.traded_bytes() } -> std::same_as<std::size_t>;  // of a traded slot; 0: nobody trades here
+  m.trade(step, count);
+  m.trade(step, count, bytes);
   m.reserve(step, count);
   m.lend(step, count, readers);
   m.finish(step);

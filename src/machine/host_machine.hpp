@@ -3,7 +3,9 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cstdint>
 #include <cstring>
 #include <limits>
 #include <span>
@@ -52,6 +54,7 @@ class BasicMachine {
   /// is the most that lies in a slot from there on, on all ranks alike, where all of them know it.
   Step advance(int span = 1, std::size_t bytes = std::numeric_limits<std::size_t>::max()) {
     split_ = layout_.split_for(bytes);
+    trades_now_ = false;
     const auto width = static_cast<Step>(span);
     const Step first = (last_step_ + width) / width * width;
     last_step_ = first + width - 1;
@@ -68,18 +71,26 @@ class BasicMachine {
     return {first, last_step_};
   }
 
+  std::size_t traded_bytes() const { return layout_.traded_bytes(); }
+  /// `first` and `span` as for the advance before it. `rounds`: how many of an open range both ranks expect.
+  void trade(Step first, int span, std::size_t rounds = 1) {
+    trades_now_ = true;
+    first_traded_ = first;
+    traded_shift_ = std::countr_zero(static_cast<unsigned>(span));
+    traded_before_ = trades_;
+    trades_ += rounds;
+  }
+
   void reserve(Step first, int span = 1) {
-    for (Step step = first; step < first + static_cast<Step>(span); ++step) {
-      Loan& loan = lent_[layout_.index(step)];
-      if (loan.step <= everybody_finished_) continue;
-      for (const int reader : loan.readers) await_finish(reader, loan.step);
-      loan.step = 0;
-    }
+    for (Step step = first; step < first + static_cast<Step>(span); ++step)
+      take_back(lent_[layout_.index(step)]);
+    if (trades_now_) take_back(traded_away_[traded_index(rank_, first)]);
   }
 
   void lend(Step first, int span, std::span<const int> readers) {
     const Step last = first + static_cast<Step>(span) - 1;
     for (Step step = first; step <= last; ++step) lent_[layout_.index(step)] = {last, readers};
+    if (trades_now_) traded_away_[traded_index(rank_, first)] = {last, readers};
   }
 
   void finish(Step step) { waiter_.signal(line_at(layout_.finish_line(rank_)), step); }
@@ -119,7 +130,10 @@ class BasicMachine {
     return line(channel, peer, step).payload;
   }
   std::byte* inline_buffer(Channel channel, Step step) { return line(channel, rank_, step).payload; }
-  std::byte* slot(int peer, Step step) { return share_ + layout_.slot(peer, step, split_); }
+  std::byte* slot(int peer, Step step) {
+    return share_ +
+           (trades_now_ ? layout_.traded(traded_index(peer, step)) : layout_.slot(peer, step, split_));
+  }
 
   bool arrive_last(Step step) {
     // The counter never goes back: after the n-th use it stands at n * size. Release: what this rank wrote is
@@ -148,7 +162,7 @@ class BasicMachine {
   void own_next(Channel channel, std::size_t bytes, std::size_t chunk) {
     constexpr std::size_t most = 16 * 1024;
     own_soon(&line(channel, rank_, last_step_ + 1), sizeof(Line));
-    if (bytes <= memory::inline_capacity) return;
+    if (bytes <= memory::inline_capacity || trades_now_) return;
     for_next_chunks(bytes, chunk, [&](Step step, std::size_t part) {
       for (std::size_t at = 0; at < part; at += Layout::page) own_soon(slot(rank_, step) + at, 1);
       if (bytes > most) return;
@@ -161,7 +175,7 @@ class BasicMachine {
   /// ring has more than a program leaves in the translation cache (docs/performance.md). Of a page that the
   /// message does not fill the last line, so that the writer keeps those that it has taken back.
   void read_next(std::size_t bytes, std::size_t chunk) {
-    if (size() != 2 || bytes <= memory::inline_capacity) return;
+    if (size() != 2 || bytes <= memory::inline_capacity || trades_now_) return;
     for_next_chunks(bytes, chunk, [&](Step step, std::size_t part) {
       const std::byte* data = slot(1 - rank_, step);
       for (std::size_t at = 0; at < part; at += Layout::page)
@@ -183,6 +197,7 @@ class BasicMachine {
   /// readers.
   void show(void* target, const void* source, std::size_t bytes) {
     if (bytes == 0) return;
+    if (trades_now_) return copy(target, source, bytes);
     unsettled_ |= slot_writer_.copy(target, source, bytes, std::exchange(fetched_meanwhile_, nullptr));
   }
 
@@ -229,6 +244,19 @@ class BasicMachine {
     Step step = 0;
     std::span<const int> readers;
   };
+
+  void take_back(Loan& loan) {
+    if (loan.step <= everybody_finished_) return;
+    for (const int reader : loan.readers) await_finish(reader, loan.step);
+    loan.step = 0;
+  }
+
+  /// Two rounds a rank lie there at a time; then the ranks change places.
+  std::size_t traded_index(int peer, Step step) const {
+    const auto later = static_cast<std::int64_t>(step - first_traded_) >> traded_shift_;
+    const Step round = traded_before_ + static_cast<Step>(later);
+    return ((((round >> 1) + static_cast<Step>(peer)) & 1) << 1) + (round & 1);
+  }
 
   static void own_soon(const void* data, std::size_t bytes) {
     constexpr std::size_t cache_line = 64;
@@ -280,7 +308,13 @@ class BasicMachine {
   std::vector<const void*> sources_;
   typename Platform::SlotWriter slot_writer_;
   const void* fetched_meanwhile_ = nullptr;
-  int split_ = 0;           // of the slots of the call under way
+  int split_ = 0;            // of the slots of the call under way
+  bool trades_now_ = false;  // the call under way
+  Step trades_ = 0;
+  Step traded_before_ = 0;
+  Step first_traded_ = 0;
+  int traded_shift_ = 0;
+  std::array<Loan, 4> traded_away_;
   bool unsettled_ = false;  // what was shown is not ordered before a flag yet
 };
 

@@ -12,15 +12,16 @@ namespace espalier::machine {
 using memory::FlagLine;
 using memory::Step;
 
-/// Share = [common][station of rank 0][station of rank 1]...[slots of rank 0][slots of rank 1]...
-/// A station is what others poll (flag lines) and is apart from the bulk data, each part on pages of its own,
-/// so that each can be touched first by the rank that writes it.
+/// Share = [common][station of rank 0][station of rank 1]...[slots of rank 0][slots of rank 1]...[traded
+/// slots] A station is what others poll (flag lines) and is apart from the bulk data, each part on pages of
+/// its own, so that each can be touched first by the rank that writes it.
 struct Layout {
   static constexpr std::size_t page = 4096, line_bytes = 64;
 
   int ranks = 1;
   int slots = 8;  // a power of two
   std::size_t slot_bytes = 32 * 1024;
+  bool trades = true;  // two ranks, slots
 
   static constexpr std::size_t round_up(std::size_t value, std::size_t multiple) {
     return (value + multiple - 1) / multiple * multiple;
@@ -72,13 +73,17 @@ struct Layout {
         0, static_cast<int>(std::bit_width(slot_bytes)) - 1 - static_cast<int>(std::bit_width(bytes - 1)));
   }
 
+  /// The four slots that two ranks trade (machine/concept.hpp).
+  std::size_t traded_bytes() const { return ranks == 2 && trades ? round_up(2 * slot_bytes, page) : 0; }
+  std::size_t traded(std::size_t which) const { return ring(ranks) + which * traded_bytes(); }
+
   std::size_t index(Step step) const {
     return static_cast<std::size_t>(step) & (static_cast<std::size_t>(slots) - 1);
   }
   std::size_t turn(Step step) const {
     return static_cast<std::size_t>(step) >> std::countr_zero(static_cast<std::size_t>(slots));
   }
-  std::size_t bytes() const { return ring(ranks); }
+  std::size_t bytes() const { return traded(4); }
 };
 
 }  // namespace espalier::machine

@@ -53,8 +53,9 @@ void take_offer_back(const Bootstrap& bootstrap, const std::vector<Standing>& al
 
 // A slot that comes round again should have left its readers' own caches: taking lines back from there costs
 // more than all else, and a root that waits for its readers' copies costs a crowded core a switch
-// (docs/performance.md). So few ranks have long rings, of up to 4 MiB together, which is more than most cores'
-// caches. Not where the budget is small, and not for parts of a node, of which a program may have many.
+// (docs/performance.md). So few ranks have long rings, of up to 4 MiB together, which is more than most
+// cores' caches. Not where the budget is small, and not for parts of a node, of which a program may have
+// many.
 int slots_of_whole_node(int ranks, std::size_t slot_bytes, int slots) {
   constexpr std::size_t most_slots = 32, most_bytes = std::size_t{4} << 20;
   const std::size_t rings = std::min(most_bytes, arena_bytes(ranks) / 16);
@@ -70,6 +71,7 @@ machine::Layout layout_for(int ranks) {
   machine::Layout layout;
   layout.ranks = ranks;
   layout.slot_bytes = machine::Layout::round_up(config.bytes("ESPALIER_SLOT"), machine::Layout::page);
+  layout.trades = config.flag("ESPALIER_TRADE");
   layout.slots = config.text("ESPALIER_SLOTS") == "auto"
                      ? slots
                      : static_cast<int>(std::bit_floor(config.bytes("ESPALIER_SLOTS")));

@@ -81,9 +81,12 @@ bool share_memory(const std::vector<Standing>& all) {
 
 bool prepare(const memory::Arena& arena, memory::Share share, const machine::Layout& layout, int rank) {
   const bool first = rank == 0;
-  const bool backed = (!first || arena.reserve(share, 0, layout.common_bytes())) &&
-                      arena.reserve(share, layout.station(rank), layout.station_bytes()) &&
-                      arena.reserve(share, layout.ring(rank), layout.ring_bytes());
+  const bool backed =
+      (!first || arena.reserve(share, 0, layout.common_bytes())) &&
+      arena.reserve(share, layout.station(rank), layout.station_bytes()) &&
+      arena.reserve(share, layout.ring(rank), layout.ring_bytes()) &&
+      (layout.traded_bytes() == 0 ||
+       arena.reserve(share, layout.traded(2 * static_cast<std::size_t>(rank)), 2 * layout.traded_bytes()));
   if (!backed) return false;
   std::byte* base = arena.at(share.offset);
   if (first) std::memset(base, 0, layout.common_bytes());

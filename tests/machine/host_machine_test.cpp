@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <memory>
@@ -19,11 +20,11 @@ class HostMachines : public ::testing::Test {
   static constexpr int slots = 4;
   static constexpr std::size_t slot_bytes = 32 * 1024;
 
-  void SetUp() override {
-    const Layout layout{ranks, slots, slot_bytes};
+  void SetUp() override { make({ranks, slots, slot_bytes}); }
+  void make(const Layout& layout) {
     memory_.reset(static_cast<std::byte*>(std::aligned_alloc(4096, layout.bytes())));
     std::memset(memory_.get(), 0, layout.bytes());
-    for (int r = 0; r < ranks; ++r)
+    for (int r = 0; r < layout.ranks; ++r)
       machines_.push_back(
           std::make_unique<HostMachine>(memory_.get(), layout, r, wait_policy(WaitMode::sleep, 1), Poke{}));
   }
@@ -181,6 +182,87 @@ TEST_F(HostMachines, ExactlyOneIsLastAtEveryStep) {
     });
   for (auto& thread : threads) thread.join();
   EXPECT_EQ(lasts, rounds);
+}
+
+/// Two ranks, for traded slots.
+class TradingMachines : public HostMachines {
+ protected:
+  void SetUp() override { make({2, many, slot_bytes}); }
+  static constexpr int many = 16;  // more than there are traded slots
+  /// One round of both; its first step.
+  Step trade_once(int span = 1) {
+    Step first = 0;
+    for (int rank = 0; rank < 2; ++rank) {
+      first = at(rank).advance(span);
+      at(rank).trade(first, span);
+    }
+    return first;
+  }
+};
+
+TEST_F(TradingMachines, ARankWritesWhereTheOtherDidTwoRoundsBefore) {
+  std::vector<std::array<std::byte*, 2>> places;
+  for (int round = 0; round < 9; ++round) {
+    const Step first = trade_once(1 << round % 2);
+    places.push_back({at(0).slot(0, first), at(0).slot(1, first)});
+    EXPECT_EQ(at(1).slot(0, first), places.back()[0]);  // both know where
+    EXPECT_EQ(at(1).slot(1, first), places.back()[1]);
+    if (round == 3) at(0).advance(1), at(1).advance(1);  // other calls in between change nothing
+  }
+  for (std::size_t i = 2; i < places.size(); ++i) {
+    EXPECT_EQ(places[i][0], places[i - 2][1]);
+    EXPECT_EQ(places[i][1], places[i - 2][0]);
+  }
+  for (std::size_t i = 1; i < places.size(); ++i)
+    for (const std::byte* place : places[i]) {
+      EXPECT_NE(place, places[i - 1][0]);
+      EXPECT_NE(place, places[i - 1][1]);
+    }
+}
+
+TEST_F(TradingMachines, TheRoundBeforeIsStillThereWhenTheNextIsShown) {
+  for (const int span : {1, 2, 4}) {
+    const Step before = trade_once(span);
+    const std::byte* place = at(0).slot(1, before);
+    trade_once(span);
+    EXPECT_EQ(at(0).slot(1, before), place) << "span " << span;
+  }
+}
+
+TEST_F(TradingMachines, OpenRoundsGoOnWhereBothExpectIt) {
+  const auto range = at(0).advance_open(2, 64 * 1024);
+  at(0).trade(range.first, 2, 3);
+  at(1).advance_open(2, 64 * 1024);
+  at(1).trade(range.first, 2, 3);
+  std::vector<std::byte*> mine, theirs;
+  for (Step round = 0; round < 3; ++round) {
+    mine.push_back(at(0).slot(0, range.first + 2 * round));
+    theirs.push_back(at(0).slot(1, range.first + 2 * round));
+  }
+  EXPECT_EQ(mine[2], theirs[0]);
+  EXPECT_EQ(at(0).slot(0, trade_once()), theirs[1]);
+}
+
+TEST_F(TradingMachines, AdvanceLeavesTheTradedSlots) {
+  const std::byte* traded = at(0).slot(0, trade_once());
+  const Step step = at(0).advance(1);
+  EXPECT_LT(at(0).slot(0, step), traded);  // the rings lie before
+}
+
+// The other need not write every time, and has then not told in between that it has read.
+TEST_F(TradingMachines, ReserveWaitsForTheReaderOfWhatThisRankWroteThere) {
+  HostMachine& m = at(0);
+  const auto show = [&] {
+    const Step step = trade_once();
+    m.reserve(step, 1);
+    m.lend(step, 1, m.everybody_else());
+    return step;
+  };
+  const Step first = show();
+  for (int i = 1; i < 4; ++i) show();  // other slots: nobody to wait for
+  const Step again = trade_once();
+  ASSERT_EQ(m.slot(0, again), m.slot(0, first));
+  EXPECT_TRUE(waits([&] { m.reserve(again, 1); }, [&] { at(1).finish(first); }));
 }
 
 }  // namespace

@@ -29,6 +29,9 @@ std::vector<Piece> pieces_of(const Layout& layout) {
       pieces.push_back({layout.slot(rank, step), layout.slot_bytes, "slot of rank " + std::to_string(rank)});
     }
   }
+  if (layout.ranks == 2)
+    for (std::size_t i = 0; i < 4; ++i)
+      pieces.push_back({layout.traded(i), layout.traded_bytes(), "traded slot " + std::to_string(i)});
   for (int rank = 0; rank < layout.ranks; ++rank) {
     pieces.push_back({layout.finish_line(rank), sizeof(FlagLine), "finish line"});
     pieces.push_back({layout.note(rank), Layout::note_bytes, "note"});
@@ -68,6 +71,12 @@ TEST(Layout, LinesAreAlignedAndPartsOfRanksLieOnTheirOwnPages) {
     ASSERT_EQ(layout.station(0) % Layout::page, 0u);
     ASSERT_EQ(layout.ring(0) % Layout::page, 0u);
   }
+}
+
+TEST(Layout, TwoRanksTradeSlotsUnlessTheyAreNotTo) {
+  EXPECT_EQ((Layout{2, 8, 32768}.traded_bytes()), 65536u);
+  EXPECT_EQ((Layout{2, 8, 32768, false}.traded_bytes()), 0u);
+  EXPECT_EQ((Layout{3, 8, 32768}.traded_bytes()), 0u);
 }
 
 TEST(Layout, SlotsOfASpanLieSideBySide) {

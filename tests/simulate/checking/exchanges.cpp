@@ -86,6 +86,20 @@ Body nothing_after_a_gather(const Plan& plan) {
   };
 }
 
+/// One rank has nothing, so it hears the others but tells them nothing of how far it is.
+Body listeners(const Plan& plan) {
+  return [=](CheckingMachine& m) {
+    for (int round = 0; round < 7; ++round) {
+      const Spread spread(m.size(), round, [](int rank) { return rank ? std::size_t{120} : 0; });  // in slots
+      Bytes wanted(spread.end, untouched), got = wanted;
+      for (int r = 1; r < m.size(); ++r) spread.put(wanted, r, block_of(r, 0, 120, round));
+      const Bytes own = block_of(m.rank(), 0, 120, round);
+      allgather(m, own.data(), got.data(), spread.blocks(), plan);
+      expect(got, wanted, "allgatherv");
+    }
+  };
+}
+
 }  // namespace
 
 std::vector<Scenario> exchanges(int ranks, bool fenced) {
@@ -99,6 +113,7 @@ std::vector<Scenario> exchanges(int ranks, bool fenced) {
     add("allgather, 4 slots,", narrow, allgathers(plan_for(algorithm)));
     add("allgatherv", one, allgathervs(plan_for(algorithm)));
     add("allgatherv, 4 slots,", narrow, allgathervs(plan_for(algorithm)));
+    add("allgatherv, one listens,", {8, 128}, listeners(plan_for(algorithm, 1024)));
     add("alltoall", {ranks == 3 ? 4 : 1, 1024}, alltoalls(plan_for(algorithm, 1024)));
     add("alltoallv", {ranks == 3 ? 4 : 1, 1024}, alltoallvs(plan_for(algorithm), few_bytes));
     add("alltoallv of nothing", {1, 1024}, nothing_after_a_gather(plan_for(algorithm)));
