@@ -44,15 +44,17 @@ void gather(M& m, int root, const void* send, void* receive, std::size_t bytes, 
   const Chunks chunks(m, bytes, plan);
   for (std::size_t i = 0; i < chunks.count(); ++i) {
     const Chunk chunk = chunks.next(m, i);
-    if (m.rank() != root)
+    if (m.rank() != root) {
       detail::leave_chunk(m, root, send, chunk, inlined);
-    else
+    } else {
+      // Its own first, while the others still copy theirs into their slots.
+      copy_own(m, at(receive, blocks.offset_of(root)), send, Part{chunk.offset, chunk.bytes});
       for (const int peer : m.everybody_else())
         detail::fetch_chunk(m, peer, at(receive, blocks.offset_of(peer)), chunk, inlined);
+    }
     m.finish(chunk.step());
   }
   if (m.rank() != root) return m.own_next(Channel::gather, bytes, chunks.chunk_bytes());
-  copy_own(m, at(receive, blocks.offset_of(root)), send, Part{0, bytes});
   m.read_next(bytes, chunks.chunk_bytes());
 }
 
@@ -80,6 +82,9 @@ void receive_gatherv(M& m, const void* own, void* receive, const B& blocks, cons
   const std::size_t count = chunks.count(longest);
   LentBlocks lent;
   for (std::size_t i = 0; i < count; ++i) {
+    // Its own first, while the others still copy theirs into their slots.
+    if (const Part part = part_of(blocks.bytes_of(m.rank()), i, chunks.chunk_bytes()); part.bytes > 0)
+      copy_own(m, at(receive, blocks.offset_of(m.rank())), own, part);
     for (const int peer : m.everybody_else()) {
       const std::size_t bytes = blocks.bytes_of(peer);
       if (i * chunks.chunk_bytes() >= bytes) continue;
@@ -93,8 +98,6 @@ void receive_gatherv(M& m, const void* own, void* receive, const B& blocks, cons
     m.finish(chunks.chunk(i, (i + 1) * chunks.chunk_bytes()).step());
   }
   m.finish(chunks.last());
-  if (const std::size_t bytes = blocks.bytes_of(m.rank()); bytes > 0)
-    copy_own(m, at(receive, blocks.offset_of(m.rank())), own, Part{0, bytes});
   m.read_next(longest, chunks.chunk_bytes());
   lent.report(m);
 }
