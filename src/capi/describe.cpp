@@ -147,7 +147,8 @@ json describe_plan(const json& request) {
   if (const plan::Plan other = plan::Table::instance().find(slow); other.algorithm != plan.algorithm)
     why += formatted("; {} where ranks have sessions of their own (docs/waiting.md)",
                      to_string(other.algorithm));
-  const machine::Layout layout = runtime::layout_on_one_node(query.ranks, query.ranks_per_node);
+  const machine::Layout layout =
+      runtime::layout_on_one_node(query.ranks, query.ranks_per_node, query.ranks_per_core);
   return {{"algorithm", ordered ? "tree" : plan::to_string(plan.algorithm)},
           {"chunk", plan.chunk},
           {"lend", plan.lend == plan::Plan::never

@@ -5,34 +5,11 @@
 
 #include <array>
 
-#include "collective/allreduce_exchange.hpp"
+#include "collective/allreduce_traded.hpp"
 
 namespace espalier::collective {
 
 namespace detail {
-
-/// A part of a chunk, in bytes from the chunk's start.
-struct Slice {
-  std::size_t begin;
-  std::size_t bytes;
-};
-
-/// Slices are whole numbers of `grain` bytes (a multiple of the element and, where it fits, of the cache
-/// line).
-inline Slice slice_of(const Chunk& chunk, int rank, int size, std::size_t extent) {
-  const std::size_t grain = extent * (extent < 64 && 64 % extent == 0 ? 64 / extent : 1);
-  const std::size_t grains = (chunk.bytes + grain - 1) / grain;
-  const auto edge = [&](int r) {
-    return std::min(grains * static_cast<std::size_t>(r) / static_cast<std::size_t>(size) * grain,
-                    chunk.bytes);
-  };
-  return {edge(rank), edge(rank + 1) - edge(rank)};
-}
-
-template <Machine M>
-Slice slice_of(const M& m, const Chunk& chunk, int rank, const Reduction& r) {
-  return slice_of(chunk, rank, m.size(), r.operation.extent);
-}
 
 /// Step 1: everything but the own slice goes into the own slot.
 template <Machine M>
@@ -87,6 +64,7 @@ void sliced_copy_out(M& m, const Reduction& r, const Chunk& chunk) {
 /// arrives.
 template <Machine M>
 void allreduce_sliced(M& m, const Reduction& r, const Plan& plan) {
+  if (const TradedSlices slices(m, r); slices.serve()) return allreduce_traded(m, r, slices);
   const Chunks chunks(m, r.bytes, plan, r.operation.extent);
   const std::size_t in_ring = static_cast<std::size_t>(m.slots() / chunks.span());
   const std::size_t ahead = in_ring >= 4 ? 1 : 0;

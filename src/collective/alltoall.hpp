@@ -5,8 +5,35 @@
 #include "collective/cells.hpp"
 #include "collective/exchange_single_copy.hpp"
 #include "collective/meeting.hpp"
+#include "collective/traded_cells.hpp"
 
 namespace espalier::collective {
+
+namespace detail {
+
+template <Machine M>
+void alltoall_by_traded_cells(M& m, const void* send, void* receive, const EqualBlocks& blocks,
+                              const TradedCells& cells, Meeting<M>& meeting) {
+  const auto show = [&](const Round& round) {
+    write_traded_cells(m, send, blocks, cells, round);
+    meeting.announce(round.step());
+  };
+  const auto read = [&](const Round& round) {
+    const Part part = cells.part(blocks.block, round.index);
+    const std::size_t own_place = blocks.offset_of(m.rank());
+    copy_own(m, at(receive, own_place), at(send, own_place), part);
+    for (int i = 1; i < m.size(); ++i) {
+      const int peer = rank_behind(m, i);
+      const std::byte* data = m.traded_cell(peer, m.rank(), round.first);
+      m.open_pages(data, part.bytes);
+      m.copy(at(receive, blocks.offset_of(peer) + part.offset), data, part.bytes);
+    }
+    return true;
+  };
+  in_rounds(m, rounds_in_traded_cells(m, cells.rounds()), show, read);
+}
+
+}  // namespace detail
 
 /// `bytes` for each rank. `send` may be `receive`: a round's parts have left the buffer before others take
 /// their place.
@@ -19,6 +46,8 @@ void alltoall(M& m, const void* send, void* receive, std::size_t bytes, const Pl
   const OwnCell own_cell(m, blocks, cells);
   const bool inlined = rides_inline(cells.bytes(), plan);
   Meeting<M> meeting(m, plan);
+  if (const TradedCells traded(m, meeting, bytes); !inlined && traded.serve(bytes, cells.rounds()))
+    return detail::alltoall_by_traded_cells(m, send, receive, blocks, traded, meeting);
 
   const auto show = [&](const Round& round) {
     std::byte* data =

@@ -11,6 +11,7 @@
 #include "collective/meeting.hpp"
 #include "collective/open_chunks.hpp"
 #include "collective/rounds.hpp"
+#include "collective/traded_cells.hpp"
 
 namespace espalier::collective {
 
@@ -20,7 +21,7 @@ namespace detail {
 /// the head has addresses.
 struct AlltoallvMark {
   std::uint32_t rounds;
-  std::uint16_t inlined, lends;
+  std::uint8_t inlined, in_traded_cells, lends, unused = 0;
 };
 
 /// In front of the cells: where each rank's begins, and where the last ends, and behind that, where long
@@ -28,6 +29,7 @@ struct AlltoallvMark {
 /// All of this is behind the mark where it fits, for a reader that has to look elsewhere first gets its cell
 /// a cache miss later; else in front of the cells in the slot.
 using CellEdge = std::uint32_t;
+constexpr std::size_t least_traded = 4096;  // docs/performance.md
 constexpr std::size_t most_area = std::size_t{1}
                                   << 30;  // edges must not overflow, whatever slots a user wants
 using Address = std::uint64_t;
@@ -121,11 +123,12 @@ class Alltoallv {
         chunks_(m, round_bytes(m, plan, is_even()), least_chunk(m, plan)),
         cells_(m, std::min(chunks_.chunk_bytes(), detail::most_area), others(), total_out(), 1,
                head_.bytes_in_slot()),
-        rounds_(total_out() > 0 ? cells_.rounds()
-                : lends()       ? 1
-                                : 0),
+        traded_cells_(m, meeting_, longest_out()),
         inlined_(head_.is_in_line() && rides_inline(head_.bytes_in_line() + cells_.bytes(), plan)),
-        trades_(trade(plan)) {
+        in_traded_cells_(!inlined_ && longest_out() >= detail::least_traded &&
+                         traded_cells_.serve(longest_out(), cells_.rounds())),
+        rounds_(rounds()),
+        trades_slots_(trade_slots(plan)) {
     chunks_.count(rounds_ * chunks_.chunk_bytes());  // throws when there are not so many steps
   }
 
@@ -134,6 +137,7 @@ class Alltoallv {
     const std::size_t ahead = meeting_.is_central() ? 0 : rounds_ahead(m_, chunks_.span());
     std::size_t all_rounds = 1, shown = 0;
     for (std::size_t i = 0; i < all_rounds || more_to_come_; ++i) {
+      if (meeting_.is_central() && m_.traded_bytes() > 0) m_.trade_cells(chunk(i).first, chunks_.span());
       for (; shown < std::min(i + 1 + ahead, rounds_); ++shown) show(shown, chunk(shown));
       if (meeting_.is_central())
         all_rounds = meet(i, chunk(i), all_rounds);
@@ -172,12 +176,12 @@ class Alltoallv {
     return m_.size() == 2 && collective::is_even(out_.all.bytes_of(other), in_.bytes_of(other));
   }
   /// As in in_rounds().
-  bool trade(const Plan& plan) {
+  bool trade_slots(const Plan& plan) {
     if (!is_even() || meeting_.is_central() || chunks_.chunk_bytes() > m_.traded_bytes()) return false;
     const int other = 1 - m_.rank();
     const std::size_t longer = std::max(out_.all.bytes_of(other), in_.bytes_of(other));
     if (rides_inline(longer, plan)) return false;
-    m_.trade(chunks_.first(), chunks_.span(), longer / chunks_.chunk_bytes() + 1);
+    m_.trade_slots(chunks_.first(), chunks_.span(), longer / chunks_.chunk_bytes() + 1);
     return true;
   }
   std::size_t others() const { return static_cast<std::size_t>(m_.size() - 1); }
@@ -192,20 +196,36 @@ class Alltoallv {
     for (const int peer : m_.everybody_else()) total += out_.bytes_of(peer);
     return total;
   }
+  std::size_t longest_out() const {
+    std::size_t longest = 0;
+    for (const int peer : m_.everybody_else()) longest = std::max(longest, out_.bytes_of(peer));
+    return longest;
+  }
+  std::size_t rounds() const {
+    if (total_out() == 0) return lends() ? 1 : 0;
+    return in_traded_cells_ ? traded_cells_.rounds() : cells_.rounds();
+  }
   Chunk chunk(std::size_t round) const { return chunks_.chunk(round, (round + 1) * chunks_.chunk_bytes()); }
   std::byte* line(Step step) { return m_.inline_buffer(Channel::gather, step); }
 
   void show(std::size_t i, const Chunk& chunk) {
     m_.reserve(chunk.first, chunk.span);
-    const detail::AlltoallvMark mark{static_cast<std::uint32_t>(rounds_), inlined_, lends()};
+    const detail::AlltoallvMark mark{static_cast<std::uint32_t>(rounds_), inlined_, in_traded_cells_,
+                                     lends()};
     std::byte *own_line = line(chunk.step()), *slot = m_.slot(m_.rank(), chunk.first);
     std::memcpy(own_line, &mark, sizeof mark);
     detail::write_head(m_, head_.in(own_line, slot), out_, cells_);
-    std::byte* data = inlined_ ? own_line + head_.bytes_in_line() : slot;
-    const std::size_t written = cells_.head() + write_cells(m_, data + cells_.head(), send_, out_, cells_, i);
-    if (!inlined_) m_.hand_over(data, written);
+    if (in_traded_cells_)
+      write_traded_cells(m_, send_, out_, traded_cells_, Round{i, chunk.first, chunk.span});
+    else
+      write_own_cells(i, inlined_ ? own_line + head_.bytes_in_line() : slot);
     if (!meeting_.is_central()) meeting_.announce(chunk.step());
     m_.lend(chunk.first, chunk.span, m_.everybody_else());
+  }
+
+  void write_own_cells(std::size_t i, std::byte* data) {
+    const std::size_t written = cells_.head() + write_cells(m_, data + cells_.head(), send_, out_, cells_, i);
+    if (!inlined_) m_.hand_over(data, written);
   }
 
   /// All take as many rounds as the longest needs: in the first, the last to arrive sees that and tells.
@@ -258,11 +278,17 @@ class Alltoallv {
     if (i == 0 && mark.lends)
       if (const detail::Address address = detail::lent_address(head, m_.size(), m_.rank()); address != 0)
         return read_.pull(m_, peer, at(receive_, in_.offset_of(peer)), address, in_.bytes_of(peer));
+    if (mark.in_traded_cells)
+      return take(peer, i, m_.traded_cell(peer, m_.rank(), chunk.first), traded_cells_.bytes());
     const std::size_t begin = detail::cell_edge(head, m_.rank());
-    const std::size_t cell = detail::cell_edge(head, m_.rank() + 1) - begin;
+    take(peer, i, data + begin, detail::cell_edge(head, m_.rank() + 1) - begin);
+  }
+
+  /// What lies in a cell of so many bytes in round i.
+  void take(int peer, std::size_t i, const std::byte* data, std::size_t cell) {
     const std::size_t block = in_.bytes_of(peer);
     const Part part = part_of(block, i, cell);
-    m_.copy(at(receive_, in_.offset_of(peer) + part.offset), data + begin, part.bytes);
+    m_.copy(at(receive_, in_.offset_of(peer) + part.offset), data, part.bytes);
     if (part.offset + part.bytes == block) return;
     more_to_come_ = true;
     if (long_cells_.empty()) long_cells_.resize(static_cast<std::size_t>(m_.size()));
@@ -279,9 +305,11 @@ class Alltoallv {
   detail::AlltoallvHead head_;
   OpenChunks chunks_;
   Cells cells_;
-  std::size_t rounds_;
+  TradedCells traded_cells_;
   bool inlined_;
-  bool trades_;
+  bool in_traded_cells_;
+  std::size_t rounds_;
+  bool trades_slots_;
   bool more_to_come_ = false;
   LentBlocks read_;
   std::vector<std::size_t> long_cells_;  // by peer, of those whose block takes several rounds

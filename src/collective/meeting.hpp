@@ -13,7 +13,8 @@ namespace espalier::collective {
 template <Machine M>
 class Meeting {
  public:
-  Meeting(M& m, const Plan& plan) : m_(m), central_(plan.algorithm == plan::Algorithm::central) {}
+  Meeting(M& m, const Plan& plan) : Meeting(m, plan.algorithm == plan::Algorithm::central) {}
+  static Meeting by_counter(M& m) { return Meeting(m, true); }
 
   bool is_central() const { return central_; }
 
@@ -52,6 +53,7 @@ class Meeting {
   }
 
  private:
+  Meeting(M& m, bool central) : m_(m), central_(central) {}
   void arrive(Step step) {
     if (m_.arrive_last(step))
       m_.release_all(step, nullptr, 0);

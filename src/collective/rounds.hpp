@@ -35,6 +35,8 @@ struct Rounds {
   bool mutual = true;
   /// All show about as much (is_even()), and in slots: two ranks may trade them.
   bool even = false;
+  /// All of it lies in traded cells.
+  bool in_cells = false;
 };
 
 /// Hints for the next exchange, if it is like this one: what this rank writes then, and what it reads.
@@ -52,24 +54,27 @@ inline bool is_even(std::size_t one, std::size_t other) {
 }
 
 /// Two ranks that hear about as much from each other in every round trade slots (machine/concept.hpp): what
-/// one has more than the other would stay in its reader's cache. Not those who meet by counter, who may share
-/// a core and its caches.
+/// one has more than the other would stay in its reader's cache.
 template <Machine M>
-bool trades(const M& m, const Rounds& rounds) {
-  return rounds.even && rounds.overlap && rounds.bytes <= m.traded_bytes();
+bool trades_slots(const M& m, const Rounds& rounds) {
+  return rounds.even && rounds.overlap && m.size() == 2 && rounds.bytes <= m.traded_bytes();
 }
 
 /// What a round carries of a message at most: traded slots are few, so that they stay in the caches.
 template <Machine M>
 std::size_t round_bytes(const M& m, const Plan& plan, bool even) {
-  const bool trades = even && plan.algorithm == plan::Algorithm::exchange && m.traded_bytes() > 0;
+  const bool trades =
+      even && plan.algorithm == plan::Algorithm::exchange && m.size() == 2 && m.traded_bytes() > 0;
   return trades ? std::min(plan.chunk, m.traded_bytes()) : plan.chunk;
 }
 
 template <Machine M>
 Round next_round(M& m, const Rounds& rounds, std::size_t index) {
   const Step first = m.advance(rounds.span, rounds.bytes);
-  if (trades(m, rounds)) m.trade(first, rounds.span);
+  if (rounds.in_cells)
+    m.trade_cells(first, rounds.span);
+  else if (trades_slots(m, rounds))
+    m.trade_slots(first, rounds.span);
   return {index, first, rounds.span};
 }
 
@@ -89,8 +94,8 @@ template <Machine M, class Show, class Read>
 template <Machine M, class Show, class Read>
 void in_rounds(M& m, const Rounds& rounds, const Show& show, const Read& read) {
   if (rounds.count == 1) return in_one_round(m, rounds, show, read);
-  const auto& [count, span, bytes, overlap, readers, mutual, even] = rounds;
-  const bool traded = trades(m, rounds);
+  const auto& [count, span, bytes, overlap, readers, mutual, even, in_cells] = rounds;
+  const bool traded = trades_slots(m, rounds);
   const std::size_t ahead = overlap ? rounds_ahead(m, span) : 0;
   std::array<Round, 3> under_way;
   for (std::size_t i = 0; i < count + ahead; ++i) {

@@ -39,11 +39,12 @@ inline constexpr Step open_steps = Step{1} << 22;
 ///  4. finish() says that this rank reads nothing more of this step. Every rank finishes every step, in
 ///  order.
 ///
-/// Two ranks that both write and both read in every round may *trade* slots: each writes where it has read
-/// two rounds before. Those lines are in its own cache, where a slot of its own would have to be taken back
-/// from its reader. After trade() the steps that advance() or advance_open() has just given lie in the four
-/// traded slots, until the next advance. The contract is the same, and in addition a rank writes nothing
-/// before it has read what the other showed two rounds before.
+/// Ranks that write something for each other in every round may *trade* cells in pairs: each writes where it
+/// has read before. Those lines are in its own cache, where a slot of its own would have to be taken back
+/// from its readers. After trade_cells() the steps that advance() or advance_open() has just given have such
+/// cells beside their slots, until the next advance: what `writer` writes for `reader` in traded_cell().
+/// After trade_slots(), of two ranks, they are what slot() gives. The contract is the same, and in addition a
+/// rank writes nothing for another before it has read what that showed traded_rounds() rounds before.
 template <class M>
 concept Machine = requires(M m, const M c, int peer, Step step, Channel channel, const void* source,
                            void* target, std::size_t bytes, std::span<const int> readers,
@@ -59,9 +60,11 @@ concept Machine = requires(M m, const M c, int peer, Step step, Channel channel,
   { m.advance(count) } -> std::same_as<Step>;
   { m.advance(count, bytes) } -> std::same_as<Step>;
   { m.advance_open(count, bytes) } -> std::same_as<StepRange>;
-  { c.traded_bytes() } -> std::same_as<std::size_t>;  // of a traded slot; 0: nobody trades here
-  m.trade(step, count);
-  m.trade(step, count, bytes);
+  { c.traded_bytes() } -> std::same_as<std::size_t>;  // of a traded cell; 0: nobody trades here
+  { c.traded_rounds() } -> std::same_as<int>;
+  m.trade_slots(step, count);
+  m.trade_slots(step, count, bytes);
+  m.trade_cells(step, count);
   m.reserve(step, count);
   m.lend(step, count, readers);
   m.finish(step);
@@ -80,6 +83,7 @@ concept Machine = requires(M m, const M c, int peer, Step step, Channel channel,
   { m.inline_data(channel, peer, step) } -> std::same_as<const std::byte*>;
   { m.inline_buffer(channel, step) } -> std::same_as<std::byte*>;
   { m.slot(peer, step) } -> std::same_as<std::byte*>;
+  { m.traded_cell(peer, peer, step) } -> std::same_as<std::byte*>;
 
   /// One arrival counter for all (acquire and release); true for the last of the step, which releases the
   /// others.

@@ -54,7 +54,7 @@ class BasicMachine {
   /// is the most that lies in a slot from there on, on all ranks alike, where all of them know it.
   Step advance(int span = 1, std::size_t bytes = std::numeric_limits<std::size_t>::max()) {
     split_ = layout_.split_for(bytes);
-    trades_now_ = false;
+    trades_ = Trades::nothing;
     const auto width = static_cast<Step>(span);
     const Step first = (last_step_ + width) / width * width;
     last_step_ = first + width - 1;
@@ -72,25 +72,23 @@ class BasicMachine {
   }
 
   std::size_t traded_bytes() const { return layout_.traded_bytes(); }
+  int traded_rounds() const { return layout_.traded_rounds(); }
   /// `first` and `span` as for the advance before it. `rounds`: how many of an open range both ranks expect.
-  void trade(Step first, int span, std::size_t rounds = 1) {
-    trades_now_ = true;
-    first_traded_ = first;
-    traded_shift_ = std::countr_zero(static_cast<unsigned>(span));
-    traded_before_ = trades_;
-    trades_ += rounds;
+  void trade_slots(Step first, int span, std::size_t rounds = 1) {
+    trade(Trades::slots, first, span, rounds);
   }
+  void trade_cells(Step first, int span) { trade(Trades::cells, first, span, 1); }
 
   void reserve(Step first, int span = 1) {
     for (Step step = first; step < first + static_cast<Step>(span); ++step)
       take_back(lent_[layout_.index(step)]);
-    if (trades_now_) take_back(traded_away_[traded_index(rank_, first)]);
+    if (trades_ != Trades::nothing) take_back(traded_away_[traded_round(first).number]);
   }
 
   void lend(Step first, int span, std::span<const int> readers) {
     const Step last = first + static_cast<Step>(span) - 1;
     for (Step step = first; step <= last; ++step) lent_[layout_.index(step)] = {last, readers};
-    if (trades_now_) traded_away_[traded_index(rank_, first)] = {last, readers};
+    if (trades_ != Trades::nothing) traded_away_[traded_round(first).number] = {last, readers};
   }
 
   void finish(Step step) { waiter_.signal(line_at(layout_.finish_line(rank_)), step); }
@@ -131,8 +129,13 @@ class BasicMachine {
   }
   std::byte* inline_buffer(Channel channel, Step step) { return line(channel, rank_, step).payload; }
   std::byte* slot(int peer, Step step) {
-    return share_ +
-           (trades_now_ ? layout_.traded(traded_index(peer, step)) : layout_.slot(peer, step, split_));
+    return trades_ == Trades::slots ? traded_cell(peer, 1 - peer, step)
+                                    : share_ + layout_.slot(peer, step, split_);
+  }
+  std::byte* traded_cell(int writer, int reader, Step step) {
+    const TradedRound round = traded_round(step);
+    return share_ + (round.by_reader ? layout_.traded_cell(reader, writer, round.which)
+                                     : layout_.traded_cell(writer, reader, round.which));
   }
 
   bool arrive_last(Step step) {
@@ -162,7 +165,7 @@ class BasicMachine {
   void own_next(Channel channel, std::size_t bytes, std::size_t chunk) {
     constexpr std::size_t most = 16 * 1024;
     own_soon(&line(channel, rank_, last_step_ + 1), sizeof(Line));
-    if (bytes <= memory::inline_capacity || trades_now_) return;
+    if (bytes <= memory::inline_capacity || trades_ == Trades::slots) return;
     for_next_chunks(bytes, chunk, [&](Step step, std::size_t part) {
       for (std::size_t at = 0; at < part; at += Layout::page) own_soon(slot(rank_, step) + at, 1);
       if (bytes > most) return;
@@ -175,7 +178,7 @@ class BasicMachine {
   /// ring has more than a program leaves in the translation cache (docs/performance.md). Of a page that the
   /// message does not fill the last line, so that the writer keeps those that it has taken back.
   void read_next(std::size_t bytes, std::size_t chunk) {
-    if (size() != 2 || bytes <= memory::inline_capacity || trades_now_) return;
+    if (size() != 2 || bytes <= memory::inline_capacity || trades_ == Trades::slots) return;
     for_next_chunks(bytes, chunk, [&](Step step, std::size_t part) {
       const std::byte* data = slot(1 - rank_, step);
       for (std::size_t at = 0; at < part; at += Layout::page)
@@ -197,7 +200,7 @@ class BasicMachine {
   /// readers.
   void show(void* target, const void* source, std::size_t bytes) {
     if (bytes == 0) return;
-    if (trades_now_) return copy(target, source, bytes);
+    if (trades_ == Trades::slots) return copy(target, source, bytes);
     unsettled_ |= slot_writer_.copy(target, source, bytes, std::exchange(fetched_meanwhile_, nullptr));
   }
 
@@ -245,17 +248,35 @@ class BasicMachine {
     std::span<const int> readers;
   };
 
+  enum class Trades { nothing, slots, cells };
+
+  void trade(Trades what, Step first, int span, std::size_t rounds) {
+    trades_ = what;
+    first_traded_ = first;
+    traded_shift_ = std::countr_zero(static_cast<unsigned>(span));
+    traded_before_ = traded_;
+    traded_ += rounds;
+  }
+
   void take_back(Loan& loan) {
     if (loan.step <= everybody_finished_) return;
     for (const int reader : loan.readers) await_finish(reader, loan.step);
     loan.step = 0;
   }
 
-  /// Two rounds a rank lie there at a time; then the ranks change places.
-  std::size_t traded_index(int peer, Step step) const {
+  /// Which cells a round lies in.
+  struct TradedRound {
+    std::size_t number;  ///< of those that lie there, either way
+    int which;
+    bool by_reader;  ///< in the reader's, else in the writer's
+  };
+  /// So many rounds lie there at a time; then the ranks change places.
+  TradedRound traded_round(Step step) const {
     const auto later = static_cast<std::int64_t>(step - first_traded_) >> traded_shift_;
     const Step round = traded_before_ + static_cast<Step>(later);
-    return ((((round >> 1) + static_cast<Step>(peer)) & 1) << 1) + (round & 1);
+    const int rounds = traded_rounds();  // 1 or 2
+    const auto number = static_cast<std::size_t>(round) & static_cast<std::size_t>(2 * rounds - 1);
+    return {number, static_cast<int>(number) & (rounds - 1), number >= static_cast<std::size_t>(rounds)};
   }
 
   static void own_soon(const void* data, std::size_t bytes) {
@@ -308,9 +329,9 @@ class BasicMachine {
   std::vector<const void*> sources_;
   typename Platform::SlotWriter slot_writer_;
   const void* fetched_meanwhile_ = nullptr;
-  int split_ = 0;            // of the slots of the call under way
-  bool trades_now_ = false;  // the call under way
-  Step trades_ = 0;
+  int split_ = 0;                    // of the slots of the call under way
+  Trades trades_ = Trades::nothing;  // the call under way
+  Step traded_ = 0;                  // rounds
   Step traded_before_ = 0;
   Step first_traded_ = 0;
   int traded_shift_ = 0;

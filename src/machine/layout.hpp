@@ -13,15 +13,16 @@ using memory::FlagLine;
 using memory::Step;
 
 /// Share = [common][station of rank 0][station of rank 1]...[slots of rank 0][slots of rank 1]...[traded
-/// slots] A station is what others poll (flag lines) and is apart from the bulk data, each part on pages of
-/// its own, so that each can be touched first by the rank that writes it.
+/// cells of rank 0]... A station is what others poll (flag lines) and is apart from the bulk data, each part
+/// on pages of its own, so that each can be touched first by the rank that writes it.
 struct Layout {
   static constexpr std::size_t page = 4096, line_bytes = 64;
 
   int ranks = 1;
   int slots = 8;  // a power of two
   std::size_t slot_bytes = 32 * 1024;
-  bool trades = true;  // two ranks, slots
+  bool trades = true;       // two ranks
+  bool many_trade = false;  // more than two, too
 
   static constexpr std::size_t round_up(std::size_t value, std::size_t multiple) {
     return (value + multiple - 1) / multiple * multiple;
@@ -73,9 +74,29 @@ struct Layout {
         0, static_cast<int>(std::bit_width(slot_bytes)) - 1 - static_cast<int>(std::bit_width(bytes - 1)));
   }
 
-  /// The four slots that two ranks trade (machine/concept.hpp).
-  std::size_t traded_bytes() const { return ranks == 2 && trades ? round_up(2 * slot_bytes, page) : 0; }
-  std::size_t traded(std::size_t which) const { return ring(ranks) + which * traded_bytes(); }
+  // traded cells (machine/concept.hpp): each rank has some for each other rank
+
+  /// How many rounds lie there at a time. More than two ranks meet between their rounds.
+  int traded_rounds() const { return !trades || ranks < 2 ? 0 : ranks == 2 ? 2 : many_trade ? 1 : 0; }
+  /// Of a cell; 0: nobody trades.
+  std::size_t traded_bytes() const {
+    if (traded_rounds() == 0) return 0;
+    if (ranks == 2) return round_up(2 * slot_bytes, page);
+    const std::size_t cell = ring_bytes() / 2 / static_cast<std::size_t>(ranks - 1);
+    return cell & ~((cell < page ? line_bytes : page) - 1);
+  }
+  std::size_t traded_area_bytes() const {
+    return round_up(
+        static_cast<std::size_t>(ranks - 1) * static_cast<std::size_t>(traded_rounds()) * traded_bytes(),
+        page);
+  }
+  std::size_t traded_area(int rank) const {
+    return ring(ranks) + static_cast<std::size_t>(rank) * traded_area_bytes();
+  }
+  std::size_t traded_cell(int rank, int other, int which) const {
+    const int index = (other < rank ? other : other - 1) * traded_rounds() + which;
+    return traded_area(rank) + static_cast<std::size_t>(index) * traded_bytes();
+  }
 
   std::size_t index(Step step) const {
     return static_cast<std::size_t>(step) & (static_cast<std::size_t>(slots) - 1);
@@ -83,7 +104,7 @@ struct Layout {
   std::size_t turn(Step step) const {
     return static_cast<std::size_t>(step) >> std::countr_zero(static_cast<std::size_t>(slots));
   }
-  std::size_t bytes() const { return traded(4); }
+  std::size_t bytes() const { return traded_area(ranks); }
 };
 
 }  // namespace espalier::machine

@@ -19,7 +19,9 @@ namespace {
 machine::Layout layout_to_offer(int ranks, NodeState& node) {
   const memory::Arena& arena = *node.arena();
   const bool scarce = arena.used() > arena.budget() / 2;
-  return scarce ? layout_for(ranks) : layout_on_one_node(ranks, node.size());
+  machine::Layout layout = layout_on_one_node(ranks, node.size(), node.ranks_per_core());
+  if (scarce) layout.slots = layout_for(ranks).slots;
+  return layout;
 }
 
 Standing own_standing(const Bootstrap& bootstrap) {
@@ -58,6 +60,7 @@ std::vector<Standing> exchange_standing(const Bootstrap& bootstrap) {
 machine::Layout offered_layout(const std::vector<Standing>& all) {
   machine::Layout layout = layout_for(static_cast<int>(all.size()));
   if (all.front().slots > 0) layout.slots = all.front().slots;
+  choose_traders(layout, all.front().ranks_per_core);
   return layout;
 }
 
@@ -81,12 +84,11 @@ bool share_memory(const std::vector<Standing>& all) {
 
 bool prepare(const memory::Arena& arena, memory::Share share, const machine::Layout& layout, int rank) {
   const bool first = rank == 0;
-  const bool backed =
-      (!first || arena.reserve(share, 0, layout.common_bytes())) &&
-      arena.reserve(share, layout.station(rank), layout.station_bytes()) &&
-      arena.reserve(share, layout.ring(rank), layout.ring_bytes()) &&
-      (layout.traded_bytes() == 0 ||
-       arena.reserve(share, layout.traded(2 * static_cast<std::size_t>(rank)), 2 * layout.traded_bytes()));
+  const bool backed = (!first || arena.reserve(share, 0, layout.common_bytes())) &&
+                      arena.reserve(share, layout.station(rank), layout.station_bytes()) &&
+                      arena.reserve(share, layout.ring(rank), layout.ring_bytes()) &&
+                      (layout.traded_bytes() == 0 ||
+                       arena.reserve(share, layout.traded_area(rank), layout.traded_area_bytes()));
   if (!backed) return false;
   std::byte* base = arena.at(share.offset);
   if (first) std::memset(base, 0, layout.common_bytes());

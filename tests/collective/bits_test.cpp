@@ -32,6 +32,9 @@ std::vector<Place> places_of(int ranks, const char* text) {
 
 class Bits : public ::testing::TestWithParam<const char*> {
  protected:
+  static Ranks ranks_for(const std::string& name, int n, int slots = 8) {
+    return name.ends_with("by traded cells") ? Ranks::trading(n, slots) : Ranks(n, slots);
+  }
   static void allreduce(const std::string& name, HostMachine& m, const std::vector<Place>& up,
                         const std::vector<Place>& down, const Reduction& r, const Plan& plan) {
     const auto rank = static_cast<std::size_t>(m.rank());
@@ -39,7 +42,7 @@ class Bits : public ::testing::TestWithParam<const char*> {
       allreduce_exchange(m, r, plan);
     else if (name == "central")
       allreduce_central(m, r, plan);
-    else if (name == "sliced")
+    else if (name.starts_with("sliced"))
       allreduce_sliced(m, r, plan);
     else
       allreduce_tree(m, up[rank], down[rank], r, plan);
@@ -59,7 +62,7 @@ TEST_P(Bits, SameOnAllRanksAndInEveryCall) {
   for (const int n : {2, 3, 5, 8}) {
     const auto up = places_of(n, on_trees ? name.substr(5).c_str() : "flat");
     const auto down = places_of(n, "kary:2");
-    Ranks ranks(n);
+    Ranks ranks = ranks_for(name, n);
     for (const std::size_t count : {1, 7, 28, 29, 1000, 1024, 3001, 20000}) {
       const std::vector<float> in_rank_order = sum_in_order(0, n - 1, count);
       for (const std::size_t chunk : {std::size_t{1000}, std::size_t{4096}, std::size_t{16384}}) {
@@ -106,7 +109,7 @@ TEST_P(Bits, DoNotDependOnChunksOrInlining) {
     for (const int slots : {1, 8})
       for (const std::size_t chunk : {64, 4096, 32768})
         for (const bool inlined : {true, false}) {
-          Ranks ranks(n, slots);
+          Ranks ranks = ranks_for(name, n, slots);
           Plan plan;
           plan.chunk = chunk;
           plan.inlined = inlined;
@@ -135,8 +138,9 @@ std::string name_of(const ::testing::TestParamInfo<const char*>& info) {
   return name;
 }
 INSTANTIATE_TEST_SUITE_P(Algorithms, Bits,
-                         ::testing::Values("exchange", "central", "sliced", "tree flat",
-                                           "tree kary:2 skew=right", "tree chain", "tree knomial:2"),
+                         ::testing::Values("exchange", "central", "sliced", "sliced by traded cells",
+                                           "tree flat", "tree kary:2 skew=right", "tree chain",
+                                           "tree knomial:2"),
                          name_of);
 
 }  // namespace

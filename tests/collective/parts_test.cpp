@@ -41,29 +41,36 @@ class Parts : public ::testing::TestWithParam<std::tuple<int, Algorithm>> {
 
 class ReduceScatter : public Parts {
  protected:
-  // count_of(rank, count, round) elements for each rank; in place only where all have as many.
-  void check(const std::function<std::size_t(int, std::size_t, int)>& count_of, bool also_in_place) {
+  using CountOf = std::function<std::size_t(int rank, std::size_t count, int round)>;
+
+  // Elements for each rank; in place only where all have as many.
+  void check(const CountOf& count_of, bool also_in_place) {
     for (const Shape& shape : shapes) {
       Ranks ranks(n(), shape.slots, shape.slot_bytes);
+      Ranks traders = Ranks::trading(n(), shape.slots, shape.slot_bytes);
       for (const Plan& plan : plans())
-        ranks.run([&](HostMachine& m) {
-          for (int round = 0; round < 3; ++round)
-            for (const std::size_t count : counts(plan)) {
-              std::vector<std::size_t> edges = {0};
-              for (int r = 0; r < n(); ++r)
-                edges.push_back(edges.back() + count_of(r, count, round) * sizeof(float));
-              const PackedBlocks blocks{edges};
-              auto send = floats_of(m.rank(), edges.back() / sizeof(float));
-              std::vector<float> receive(blocks.bytes_of(m.rank()) / sizeof(float), -1.0f);
-              const bool in_place = also_in_place && round == 1;
-              float* const result = in_place ? send.data() : receive.data();
-              reduce_scatter(m, {send.data(), result, edges.back(), sum_of_floats()}, blocks, plan);
-              const std::size_t own = blocks.offset_of(m.rank()) / sizeof(float);
-              expect_bits(m, {result, receive.size()}, sum_in_order(0, n() - 1, receive.size(), own),
-                          "reduce_scatter");
-            }
-        });
+        for (Ranks* each : {&ranks, &traders})
+          each->run([&](HostMachine& m) { check(m, plan, count_of, also_in_place); });
     }
+  }
+
+ private:
+  void check(HostMachine& m, const Plan& plan, const CountOf& count_of, bool also_in_place) {
+    for (int round = 0; round < 3; ++round)
+      for (const std::size_t count : counts(plan)) {
+        std::vector<std::size_t> edges = {0};
+        for (int r = 0; r < n(); ++r)
+          edges.push_back(edges.back() + count_of(r, count, round) * sizeof(float));
+        const PackedBlocks blocks{edges};
+        auto send = floats_of(m.rank(), edges.back() / sizeof(float));
+        std::vector<float> receive(blocks.bytes_of(m.rank()) / sizeof(float), -1.0f);
+        const bool in_place = also_in_place && round == 1;
+        float* const result = in_place ? send.data() : receive.data();
+        reduce_scatter(m, {send.data(), result, edges.back(), sum_of_floats()}, blocks, plan);
+        const std::size_t own = blocks.offset_of(m.rank()) / sizeof(float);
+        expect_bits(m, {result, receive.size()}, sum_in_order(0, n() - 1, receive.size(), own),
+                    "reduce_scatter");
+      }
   }
 };
 

@@ -22,8 +22,9 @@ class Ranks {
   explicit Ranks(
       int count, int slots = 8, std::size_t slot_bytes = 4096,
       machine::WaitMode mode = machine::WaitMode::automatic,
-      const PokeOf& poke_of = [](int) { return machine::Poke{}; }) {
+      const PokeOf& poke_of = [](int) { return machine::Poke{}; }, bool many_trade = false) {
     machine::Layout layout;
+    layout.many_trade = many_trade;
     layout.ranks = count;
     layout.slots = slots;
     layout.slot_bytes = slot_bytes;
@@ -37,6 +38,12 @@ class Ranks {
     for (int rank = 0; rank < count; ++rank)
       machines_.push_back(std::make_unique<machine::HostMachine>(
           memory_.get(), layout, rank, machine::wait_policy(mode, count / cores), poke_of(rank)));
+  }
+
+  /// As those are that share cores: more than two trade cells, too.
+  static Ranks trading(int count, int slots = 8, std::size_t slot_bytes = 4096) {
+    return Ranks(
+        count, slots, slot_bytes, machine::WaitMode::automatic, [](int) { return machine::Poke{}; }, true);
   }
 
   int count() const { return static_cast<int>(machines_.size()); }

@@ -29,17 +29,17 @@ TEST(Rounds, TwoRanksThatHearAsMuchFromEachOtherTrade) {
   Ranks two(2), three(3);
   const Rounds rounds{.count = 1, .span = 1, .bytes = 4096, .overlap = true, .readers = {}, .even = true};
   const auto& m = two.machine(0);
-  EXPECT_TRUE(trades(m, rounds));
-  EXPECT_FALSE(trades(three.machine(0), rounds));
+  EXPECT_TRUE(trades_slots(m, rounds));
+  EXPECT_FALSE(trades_slots(three.machine(0), rounds));
   Rounds other = rounds;
   other.even = false;
-  EXPECT_FALSE(trades(m, other));
+  EXPECT_FALSE(trades_slots(m, other));
   other = rounds;
   other.overlap = false;
-  EXPECT_FALSE(trades(m, other)) << "they meet by counter";
+  EXPECT_FALSE(trades_slots(m, other)) << "they meet by counter";
   other = rounds;
   other.bytes = m.traded_bytes() + 1;
-  EXPECT_FALSE(trades(m, other));
+  EXPECT_FALSE(trades_slots(m, other));
 }
 
 TEST(Rounds, CarryNoMoreThanATradedSlot) {

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <memory>
+#include <set>
 #include <thread>
 
 namespace espalier::machine {
@@ -194,7 +195,7 @@ class TradingMachines : public HostMachines {
     Step first = 0;
     for (int rank = 0; rank < 2; ++rank) {
       first = at(rank).advance(span);
-      at(rank).trade(first, span);
+      at(rank).trade_slots(first, span);
     }
     return first;
   }
@@ -231,9 +232,9 @@ TEST_F(TradingMachines, TheRoundBeforeIsStillThereWhenTheNextIsShown) {
 
 TEST_F(TradingMachines, OpenRoundsGoOnWhereBothExpectIt) {
   const auto range = at(0).advance_open(2, 64 * 1024);
-  at(0).trade(range.first, 2, 3);
+  at(0).trade_slots(range.first, 2, 3);
   at(1).advance_open(2, 64 * 1024);
-  at(1).trade(range.first, 2, 3);
+  at(1).trade_slots(range.first, 2, 3);
   std::vector<std::byte*> mine, theirs;
   for (Step round = 0; round < 3; ++round) {
     mine.push_back(at(0).slot(0, range.first + 2 * round));
@@ -247,6 +248,65 @@ TEST_F(TradingMachines, AdvanceLeavesTheTradedSlots) {
   const std::byte* traded = at(0).slot(0, trade_once());
   const Step step = at(0).advance(1);
   EXPECT_LT(at(0).slot(0, step), traded);  // the rings lie before
+}
+
+/// Three ranks that trade cells, one round at a time.
+class TradingCells : public HostMachines {
+ protected:
+  void SetUp() override {
+    Layout layout{3, 8, slot_bytes};
+    layout.many_trade = true;
+    make(layout);
+  }
+  Step trade_once() {
+    Step first = 0;
+    for (int rank = 0; rank < 3; ++rank) {
+      first = at(rank).advance(1);
+      at(rank).trade_cells(first, 1);
+    }
+    return first;
+  }
+};
+
+TEST_F(TradingCells, ARankWritesForAnotherWhereItHasReadBefore) {
+  const Step first = trade_once();
+  std::set<std::byte*> all;
+  std::array<std::array<std::byte*, 3>, 3> before{};
+  for (int writer = 0; writer < 3; ++writer)
+    for (int reader = 0; reader < 3; ++reader) {
+      if (writer == reader) continue;
+      std::byte* place = before[std::size_t(writer)][std::size_t(reader)] =
+          at(writer).traded_cell(writer, reader, first);
+      EXPECT_EQ(at(reader).traded_cell(writer, reader, first), place);  // both know where
+      EXPECT_TRUE(all.insert(place).second);
+    }
+  const Step next = trade_once();
+  for (int writer = 0; writer < 3; ++writer)
+    for (int reader = 0; reader < 3; ++reader) {
+      if (writer == reader) continue;
+      EXPECT_EQ(at(writer).traded_cell(writer, reader, next),
+                before[std::size_t(reader)][std::size_t(writer)]);
+    }
+}
+
+TEST_F(TradingCells, LieBesideTheSlots) {
+  const Step first = trade_once();
+  for (std::byte* cell : {at(0).traded_cell(0, 1, first), at(0).traded_cell(1, 0, first)})
+    EXPECT_GT(cell, at(0).slot(2, first) + slot_bytes);
+}
+
+TEST_F(TradingCells, ReserveWaitsForTheReadersOfWhatThisRankWroteThere) {
+  HostMachine& m = at(0);
+  const auto show = [&] {
+    const Step step = trade_once();
+    m.reserve(step, 1);
+    m.lend(step, 1, m.everybody_else());
+    return step;
+  };
+  const Step first = show();
+  show();  // the other cells
+  const Step again = trade_once();
+  EXPECT_TRUE(waits([&] { m.reserve(again, 1); }, [&] { at(1).finish(first), at(2).finish(first); }));
 }
 
 // The other need not write every time, and has then not told in between that it has read.

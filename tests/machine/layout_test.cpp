@@ -29,9 +29,11 @@ std::vector<Piece> pieces_of(const Layout& layout) {
       pieces.push_back({layout.slot(rank, step), layout.slot_bytes, "slot of rank " + std::to_string(rank)});
     }
   }
-  if (layout.ranks == 2)
-    for (std::size_t i = 0; i < 4; ++i)
-      pieces.push_back({layout.traded(i), layout.traded_bytes(), "traded slot " + std::to_string(i)});
+  for (int rank = 0; rank < layout.ranks; ++rank)
+    for (int other = 0; other < layout.ranks && layout.traded_bytes() > 0; ++other)
+      for (int which = 0; other != rank && which < layout.traded_rounds(); ++which)
+        pieces.push_back({layout.traded_cell(rank, other, which), layout.traded_bytes(),
+                          "traded cell of rank " + std::to_string(rank)});
   for (int rank = 0; rank < layout.ranks; ++rank) {
     pieces.push_back({layout.finish_line(rank), sizeof(FlagLine), "finish line"});
     pieces.push_back({layout.note(rank), Layout::note_bytes, "note"});
@@ -43,7 +45,10 @@ std::vector<Layout> layouts() {
   std::vector<Layout> all;
   for (const int ranks : {1, 2, 3, 7, 64, 200})
     for (const int slots : {1, 2, 8, 64})
-      for (const std::size_t slot_bytes : {4096, 32768, 1 << 20}) all.push_back({ranks, slots, slot_bytes});
+      for (const std::size_t slot_bytes : {4096, 32768, 1 << 20}) {
+        all.push_back({ranks, slots, slot_bytes});
+        if (ranks > 2) all.push_back({ranks, slots, slot_bytes, true, true});
+      }
   return all;
 }
 
@@ -63,7 +68,7 @@ TEST(Layout, LinesAreAlignedAndPartsOfRanksLieOnTheirOwnPages) {
   for (const Layout& layout : layouts()) {
     for (const Piece& piece : pieces_of(layout))
       if (piece.what != "note") {
-        ASSERT_EQ(piece.begin % 128, 0u) << piece.what;
+        ASSERT_EQ(piece.begin % (piece.what.starts_with("traded") ? 64 : 128), 0u) << piece.what;
       }
     ASSERT_EQ(layout.common_bytes() % Layout::page, 0u);
     ASSERT_EQ(layout.station_bytes() % Layout::page, 0u);
@@ -73,10 +78,24 @@ TEST(Layout, LinesAreAlignedAndPartsOfRanksLieOnTheirOwnPages) {
   }
 }
 
-TEST(Layout, TwoRanksTradeSlotsUnlessTheyAreNotTo) {
+TEST(Layout, TwoRanksTradeUnlessTheyAreNotTo) {
   EXPECT_EQ((Layout{2, 8, 32768}.traded_bytes()), 65536u);
+  EXPECT_EQ((Layout{2, 8, 32768}.traded_rounds()), 2);
   EXPECT_EQ((Layout{2, 8, 32768, false}.traded_bytes()), 0u);
+  EXPECT_EQ((Layout{1, 8, 32768}.traded_bytes()), 0u);
+}
+
+TEST(Layout, MoreRanksTradeWhereTheyAreToInHalfOfARingEach) {
   EXPECT_EQ((Layout{3, 8, 32768}.traded_bytes()), 0u);
+  EXPECT_EQ((Layout{3, 8, 32768}.traded_area_bytes()), 0u);
+  const Layout three{3, 8, 32768, true, true};
+  EXPECT_EQ(three.traded_bytes(), 65536u);
+  EXPECT_EQ(three.traded_area_bytes(), 131072u);
+  EXPECT_EQ(three.traded_rounds(), 1);
+  EXPECT_EQ((Layout{4, 32, 32768, true, true}.traded_bytes()), 172032u);  // whole pages
+  EXPECT_EQ((Layout{200, 8, 32768, true, true}.traded_bytes()), 640u);    // whole lines
+  EXPECT_EQ((Layout{200, 1, 4096, true, true}.traded_bytes()), 0u);       // not even one
+  EXPECT_EQ((Layout{3, 8, 32768, false, true}.traded_bytes()), 0u);
 }
 
 TEST(Layout, SlotsOfASpanLieSideBySide) {

@@ -47,6 +47,7 @@ machine::Layout layout_of(const Scenario& scenario, int node) {
                      : static_cast<int>(std::count(scenario.node_of.begin(), scenario.node_of.end(), node));
   layout.slots = scenario.slots;
   layout.slot_bytes = scenario.slot_bytes;
+  layout.many_trade = scenario.many_trade;
   return layout;
 }
 

@@ -37,6 +37,7 @@ struct Scenario {
   std::function<void(CheckingMachine&)> body;
   std::vector<int> node_of = {};  ///< by rank; empty: all on one node
   std::size_t area_bytes = 0;     ///< of each node besides: for windows and the like
+  bool many_trade = false;        ///< cells of more than two ranks
 };
 
 /// A ladder that is short, so that schedules are few: two looks, then sleep. With fences: who sleeps is

@@ -52,9 +52,9 @@ std::string Execution::describe_in(const machine::Layout& layout, std::size_t of
     return formatted("the {} line {} of rank {}", number <= slots ? "gather" : "release",
                      (number - 1) % slots, rank);
   }
-  if (offset >= layout.traded(0)) {
-    const std::size_t within = offset - layout.traded(0), bytes = layout.traded_bytes();
-    return formatted("byte {} of traded slot {}", within % bytes, within / bytes);
+  if (offset >= layout.traded_area(0)) {
+    const std::size_t within = offset - layout.traded_area(0), area = layout.traded_area_bytes();
+    return formatted("byte {} of the traded cells of rank {}", within % area, within / area);
   }
   const std::size_t within = offset - layout.ring(0);
   return formatted("byte {} of slot {} of rank {}", within % layout.ring_bytes() % layout.slot_bytes,

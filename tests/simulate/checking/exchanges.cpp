@@ -100,6 +100,23 @@ Body listeners(const Plan& plan) {
   };
 }
 
+/// Calls of one round and of several, in which each cell is written from both sides in turn.
+Body alltoalls_by_turns(const Plan& plan) {
+  return [=](CheckingMachine& m) {
+    for (int round = 0; round < 5; ++round) {
+      const std::size_t bytes = round == 2 ? 300 : 64 + static_cast<std::size_t>(round);
+      Bytes send, wanted;
+      for (int r = 0; r < m.size(); ++r) {
+        append(send, block_of(m.rank(), r, bytes, round));
+        append(wanted, block_of(r, m.rank(), bytes, round));
+      }
+      Bytes got(send.size(), untouched);
+      alltoall(m, send.data(), got.data(), bytes, plan);
+      expect(got, wanted, "alltoall");
+    }
+  };
+}
+
 }  // namespace
 
 std::vector<Scenario> exchanges(int ranks, bool fenced) {
@@ -119,6 +136,10 @@ std::vector<Scenario> exchanges(int ranks, bool fenced) {
     add("alltoallv of nothing", {1, 1024}, nothing_after_a_gather(plan_for(algorithm)));
     add("alltoallv, long,", wide, alltoallvs(plan_for(algorithm), many_bytes));
   }
+  const Plan central = plan_for(Algorithm::central, 256);
+  all.push_back(trading(make("alltoall central", ranks, fenced, {4, 128}, alltoalls_by_turns(central))));
+  all.push_back(
+      trading(make("alltoallv central, long", ranks, fenced, {4, 16384}, alltoallvs(central, many_bytes))));
   const auto add = [&](const char* name, const Ring& ring, Body body) {
     all.push_back(make(formatted("{}, blocks lent", name), ranks, fenced, ring, std::move(body)));
   };

@@ -40,6 +40,13 @@ inline Scenario make(const std::string& name, int ranks, bool fenced, const Ring
           std::move(body)};
 }
 
+/// The same where more than two ranks trade cells.
+inline Scenario trading(Scenario scenario) {
+  scenario.name += ", traded cells";
+  scenario.many_trade = true;
+  return scenario;
+}
+
 inline Plan plan_for(Algorithm algorithm, std::size_t chunk = 64) {
   Plan plan;
   plan.algorithm = algorithm;

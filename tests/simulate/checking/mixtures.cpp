@@ -195,9 +195,11 @@ std::vector<Scenario> sequels(int ranks, bool fenced) {
 std::vector<Scenario> mixtures(int ranks, bool fenced) {
   std::vector<Scenario> all;
   const Ring rings[] = {{1, 64}, two, narrow};
-  for (unsigned seed = 0; seed < 12; ++seed)
+  for (unsigned seed = 0; seed < 12; ++seed) {
     all.push_back(make(formatted("mixture {}", seed), ranks, fenced, rings[seed % 3],
                        mixture(seed, trees(ranks, seed % 2 ? "kary:2" : "chain"))));
+    if (seed % 6 == 5) all.back() = trading(all.back());
+  }
   for (Scenario& scenario : sequels(ranks, fenced)) all.push_back(std::move(scenario));
   return all;
 }

@@ -134,6 +134,10 @@ std::vector<Scenario> reductions(int ranks, bool fenced) {
           allreduce_sliced(m, r, plan_for(Algorithm::sliced));
         }));
   }
+  add("allreduce sliced", narrow, to_all([](CheckingMachine& m, const Reduction& r) {
+        allreduce_sliced(m, r, plan_for(Algorithm::sliced));
+      }));
+  all.back() = trading(all.back());
   const auto lent = [](CheckingMachine& m, const Reduction& r) {
     Execution::current().expect(allreduce_lent(m, r), "everybody lends");
   };
@@ -146,6 +150,10 @@ std::vector<Scenario> reductions(int ranks, bool fenced) {
                             [=](CheckingMachine& m, const Reduction& r, const PackedBlocks& blocks) {
                               reduce_scatter(m, r, blocks, plan_for(algorithm, 1024));
                             }));
+  all.push_back(trading(scattered(ranks, fenced, "central",
+                                  [](CheckingMachine& m, const Reduction& r, const PackedBlocks& blocks) {
+                                    reduce_scatter(m, r, blocks, plan_for(Algorithm::central, 256));
+                                  })));
   all.push_back(scattered(ranks, fenced, "vectors lent",
                           [](CheckingMachine& m, const Reduction& r, const PackedBlocks& blocks) {
                             Execution::current().expect(reduce_scatter_lent(m, r, blocks), "everybody lends");
