@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "memory/copy.hpp"
 #include "memory/flag_line.hpp"
 #include "memory/peer_heaps.hpp"
 #include "memory/remote_read.hpp"
@@ -49,7 +50,7 @@ struct HostPlatform {
   static std::int64_t now_ns();  ///< of a clock that never goes back
 
   static void copy(void* target, const void* source, std::size_t bytes) {
-    std::memcpy(target, source, bytes);
+    memory::copy(target, source, bytes);
   }
   using SlotWriter = memory::SlotWriter<>;
   static void settle_streams() { memory::settle_streams(); }

@@ -3,8 +3,8 @@
 
 #include <chrono>
 #include <cstddef>
-#include <cstring>
 
+#include "memory/copy.hpp"
 #include "memory/streaming_copy.hpp"
 
 namespace espalier::memory {
@@ -17,7 +17,7 @@ class SlotWriter {
  public:
   /// True if it streamed: settle_streams() must come before the flag. `fetched`: see stream_copy().
   bool copy(void* target, const void* source, std::size_t bytes, const void* fetched = nullptr) {
-    if (!streams(bytes)) return std::memcpy(target, source, bytes), false;
+    if (!streams(bytes)) return memory::copy(target, source, bytes), false;
     if (to_stream_ == 0 && !streams_always) return copy_and_look(target, source, bytes), false;
     if (to_stream_ > 0) --to_stream_;
     stream_copy(target, source, bytes, fetched);
@@ -32,7 +32,7 @@ class SlotWriter {
  private:
   void copy_and_look(void* target, const void* source, std::size_t bytes) {
     if (until_look_-- > 0) {
-      std::memcpy(target, source, bytes);
+      memory::copy(target, source, bytes);
       return;
     }
     const bool slow = copies_slowly(target, source, bytes);
@@ -44,7 +44,7 @@ class SlotWriter {
   static bool copies_slowly(void* target, const void* source, std::size_t bytes) {
     constexpr std::size_t line = 64;
     const auto begin = Clock::now();
-    std::memcpy(target, source, bytes);
+    memory::copy(target, source, bytes);
     const std::chrono::duration<double, std::nano> took = Clock::now() - begin;
     return took.count() > most_ns_a_line * static_cast<double>(bytes / line);
   }
