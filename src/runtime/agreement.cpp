@@ -78,13 +78,9 @@ machine::Layout layout_for(int ranks) {
   return layout;
 }
 
-void choose_traders(machine::Layout& layout, double ranks_per_core) {
-  layout.many_trade = ranks_per_core > 1;
-}
-
 machine::Layout layout_on_one_node(int ranks, int ranks_of_node, double ranks_per_core) {
   machine::Layout layout = layout_for(ranks);
-  choose_traders(layout, ranks_per_core);
+  layout.many_trade = ranks_per_core > 1;
   if (ranks == ranks_of_node && Config::instance().text("ESPALIER_SLOTS") == "auto")
     layout.slots = slots_of_whole_node(ranks, layout.slot_bytes, layout.slots);
   return layout;

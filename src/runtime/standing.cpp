@@ -15,13 +15,11 @@ namespace espalier::runtime {
 namespace {
 
 // A program may have many communicators of all ranks of a node: once half the budget is gone, new ones have
-// short rings.
+// short rings, and no cells.
 machine::Layout layout_to_offer(int ranks, NodeState& node) {
   const memory::Arena& arena = *node.arena();
   const bool scarce = arena.used() > arena.budget() / 2;
-  machine::Layout layout = layout_on_one_node(ranks, node.size(), node.ranks_per_core());
-  if (scarce) layout.slots = layout_for(ranks).slots;
-  return layout;
+  return scarce ? layout_for(ranks) : layout_on_one_node(ranks, node.size(), node.ranks_per_core());
 }
 
 Standing own_standing(const Bootstrap& bootstrap) {
@@ -41,6 +39,7 @@ Standing own_standing(const Bootstrap& bootstrap) {
     const machine::Layout layout = layout_to_offer(bootstrap.size, *node);
     standing.share = node->arena()->allocate(layout.bytes()).offset;
     standing.slots = layout.slots;
+    standing.many_trade = layout.many_trade;
     standing.ranks_per_core = node->ranks_per_core();
   }
   return standing;
@@ -60,7 +59,7 @@ std::vector<Standing> exchange_standing(const Bootstrap& bootstrap) {
 machine::Layout offered_layout(const std::vector<Standing>& all) {
   machine::Layout layout = layout_for(static_cast<int>(all.size()));
   if (all.front().slots > 0) layout.slots = all.front().slots;
-  choose_traders(layout, all.front().ranks_per_core);
+  layout.many_trade = all.front().many_trade != 0;
   return layout;
 }
 

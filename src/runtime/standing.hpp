@@ -21,6 +21,7 @@ struct Standing {
   std::uint64_t share;      // rank 0's offer, 0: the budget is spent
   double ranks_per_core;    // rank 0's reading
   std::int32_t slots;       // of each rank's ring there
+  std::int32_t many_trade;  // whether it has cells for more than two ranks
   std::int32_t process;     // number in the job
   std::int32_t shares_memory;
   std::int32_t has_transport;

@@ -2,6 +2,7 @@
 #include "runtime/communicator.hpp"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include <cstdlib>
 #include <fstream>
@@ -9,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "network/transport.hpp"
+#include "runtime/agreement.hpp"
 #include "runtime/node.hpp"
 #include "runtime/process.hpp"
 #include "tests/runtime/bootstrap.hpp"
@@ -277,6 +279,31 @@ TEST(Communicator, RingsAreLongUntilHalfTheBudgetIsGone) {
     EXPECT_LT(taken[comms.size() - 1], taken.front() * 2 / 3);
     EXPECT_GT(comms.size(), arena.budget() / taken.front());
   });
+}
+
+TEST(Communicator, RanksThatShareCoresHaveCellsToTrade) {
+  constexpr int ranks = 3;
+  for (const bool trade : {true, false}) {
+    Board board(ranks);
+    run_ranks(ranks, [&](int rank) {
+      setenv("ESPALIER_TRADE", trade ? "on" : "off", 1);
+      const int here = sched_getcpu();
+      std::vector<int> everybody(ranks);
+      board.allgather(rank, &here, everybody.data(), sizeof here);
+      cpu_set_t one;
+      CPU_ZERO(&one);
+      CPU_SET(everybody.front(), &one);
+      ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+      const auto comm = Communicator::create(bootstrap_of(board, rank));
+      ASSERT_TRUE(comm->active()) << comm->refusal();
+      for (const std::size_t count : {14, 4096, 30000}) check_predefined(*comm, count, 1);
+      const machine::Layout crowded = layout_on_one_node(ranks, ranks, ranks);
+      EXPECT_EQ(crowded.bytes() > layout_on_one_node(ranks, ranks, 1).bytes(), trade);
+      if (rank == 0) {
+        EXPECT_GE(Process::instance().node()->arena()->used(), crowded.bytes());
+      }
+    });
+  }
 }
 
 TEST(Communicator, ThousandsOfLivesChangeNothing) {
