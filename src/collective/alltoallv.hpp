@@ -127,8 +127,8 @@ class Alltoallv {
         inlined_(head_.is_in_line() && rides_inline(head_.bytes_in_line() + cells_.bytes(), plan)),
         in_traded_cells_(!inlined_ && longest_out() >= detail::least_traded &&
                          traded_cells_.serve(longest_out(), cells_.rounds())),
-        rounds_(rounds()),
-        trades_slots_(trade_slots(plan)) {
+        rounds_(rounds()) {
+    trade_slots(plan);
     chunks_.count(rounds_ * chunks_.chunk_bytes());  // throws when there are not so many steps
   }
 
@@ -176,13 +176,12 @@ class Alltoallv {
     return m_.size() == 2 && collective::is_even(out_.all.bytes_of(other), in_.bytes_of(other));
   }
   /// As in in_rounds().
-  bool trade_slots(const Plan& plan) {
-    if (!is_even() || meeting_.is_central() || chunks_.chunk_bytes() > m_.traded_bytes()) return false;
+  void trade_slots(const Plan& plan) {
+    if (!is_even() || meeting_.is_central() || chunks_.chunk_bytes() > m_.traded_bytes()) return;
     const int other = 1 - m_.rank();
     const std::size_t longer = std::max(out_.all.bytes_of(other), in_.bytes_of(other));
-    if (rides_inline(longer, plan)) return false;
-    m_.trade_slots(chunks_.first(), chunks_.span(), longer / chunks_.chunk_bytes() + 1);
-    return true;
+    if (!rides_inline(longer, plan))
+      m_.trade_slots(chunks_.first(), chunks_.span(), longer / chunks_.chunk_bytes() + 1);
   }
   std::size_t others() const { return static_cast<std::size_t>(m_.size() - 1); }
   /// The same for all ranks, whether they lend or not.
@@ -309,7 +308,6 @@ class Alltoallv {
   bool inlined_;
   bool in_traded_cells_;
   std::size_t rounds_;
-  bool trades_slots_;
   bool more_to_come_ = false;
   LentBlocks read_;
   std::vector<std::size_t> long_cells_;  // by peer, of those whose block takes several rounds
