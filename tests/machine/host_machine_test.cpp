@@ -31,6 +31,13 @@ class HostMachines : public ::testing::Test {
   }
   HostMachine& at(int rank) { return *machines_[static_cast<std::size_t>(rank)]; }
 
+  /// Rank 0 writes this step for all others.
+  Step show(Step step) {
+    at(0).reserve(step, 1);
+    at(0).lend(step, 1, at(0).everybody_else());
+    return step;
+  }
+
   /// True when `body` is still waiting after some milliseconds; then `unblock` must set it free.
   template <class Body, class Unblock>
   bool waits(Body body, Unblock unblock) {
@@ -297,14 +304,8 @@ TEST_F(TradingCells, LieBesideTheSlots) {
 
 TEST_F(TradingCells, ReserveWaitsForTheReadersOfWhatThisRankWroteThere) {
   HostMachine& m = at(0);
-  const auto show = [&] {
-    const Step step = trade_once();
-    m.reserve(step, 1);
-    m.lend(step, 1, m.everybody_else());
-    return step;
-  };
-  const Step first = show();
-  show();  // the other cells
+  const Step first = show(trade_once());
+  show(trade_once());  // the other cells
   const Step again = trade_once();
   EXPECT_TRUE(waits([&] { m.reserve(again, 1); }, [&] { at(1).finish(first), at(2).finish(first); }));
 }
@@ -312,14 +313,8 @@ TEST_F(TradingCells, ReserveWaitsForTheReadersOfWhatThisRankWroteThere) {
 // The other need not write every time, and has then not told in between that it has read.
 TEST_F(TradingMachines, ReserveWaitsForTheReaderOfWhatThisRankWroteThere) {
   HostMachine& m = at(0);
-  const auto show = [&] {
-    const Step step = trade_once();
-    m.reserve(step, 1);
-    m.lend(step, 1, m.everybody_else());
-    return step;
-  };
-  const Step first = show();
-  for (int i = 1; i < 4; ++i) show();  // other slots: nobody to wait for
+  const Step first = show(trade_once());
+  for (int i = 1; i < 4; ++i) show(trade_once());  // other slots: nobody to wait for
   const Step again = trade_once();
   ASSERT_EQ(m.slot(0, again), m.slot(0, first));
   EXPECT_TRUE(waits([&] { m.reserve(again, 1); }, [&] { at(1).finish(first); }));
