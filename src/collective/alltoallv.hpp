@@ -17,8 +17,8 @@ namespace espalier::collective {
 
 namespace detail {
 
-/// In the flag line: how many rounds its owner needs, whether its cells lie right behind this, and whether
-/// the head has addresses.
+/// In the flag line: how many rounds its owner needs, whether its cells lie right behind this or are traded
+/// ones (else they are in its slot), and whether the head has addresses.
 struct AlltoallvMark {
   std::uint32_t rounds;
   std::uint8_t inlined, in_traded_cells, lends, unused = 0;
@@ -137,6 +137,7 @@ class Alltoallv {
     const std::size_t ahead = meeting_.is_central() ? 0 : rounds_ahead(m_, chunks_.span());
     std::size_t all_rounds = 1, shown = 0;
     for (std::size_t i = 0; i < all_rounds || more_to_come_; ++i) {
+      // On all ranks, whoever uses them: both of a pair must count the same rounds.
       if (meeting_.is_central() && m_.traded_bytes() > 0) m_.trade_cells(chunk(i).first, chunks_.span());
       for (; shown < std::min(i + 1 + ahead, rounds_); ++shown) show(shown, chunk(shown));
       if (meeting_.is_central())
