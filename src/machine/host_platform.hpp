@@ -54,14 +54,8 @@ struct HostPlatform {
   }
   using SlotWriter = memory::SlotWriter<>;
   static void settle_streams() { memory::settle_streams(); }
-  // Whole words for the sizes that decide latency; memcpy with an unknown length is a call.
   static void copy_small(void* target, const void* source, std::size_t bytes) {
-    if (bytes == 8)
-      std::memcpy(target, source, 8);
-    else if (bytes == 4)
-      std::memcpy(target, source, 4);
-    else if (bytes > 0)
-      std::memcpy(target, source, bytes);
+    memory::copy(target, source, bytes);
   }
   static void fold(const reduce::Operation& operation, void* target, const void* const* sources, int count,
                    std::size_t bytes) {

@@ -22,8 +22,30 @@ inline bool close_behind(const void* target, const void* source) {
 /// In pieces that memcpy copies by other means.
 void copy_in_pieces(void* target, const void* source, std::size_t bytes);
 
+/// Up to 2 * sizeof(Word) bytes, from sizeof(Word) on, by two words that may overlap.
+template <class Word>
+void copy_two_words(void* target, const void* source, std::size_t bytes) {
+  Word first, last;
+  const std::size_t end = bytes - sizeof(Word);
+  std::memcpy(&first, source, sizeof first);
+  std::memcpy(&last, static_cast<const char*>(source) + end, sizeof last);
+  std::memcpy(target, &first, sizeof first);
+  std::memcpy(static_cast<char*>(target) + end, &last, sizeof last);
+}
+
+inline constexpr std::size_t most_short = 2 * sizeof(std::uint64_t);
+
+/// Up to most_short bytes. A memcpy of a length that the compiler does not know is a call, which takes longer
+/// than the data.
+inline void copy_short(void* target, const void* source, std::size_t bytes) {
+  if (bytes >= sizeof(std::uint64_t)) return copy_two_words<std::uint64_t>(target, source, bytes);
+  if (bytes >= sizeof(std::uint32_t)) return copy_two_words<std::uint32_t>(target, source, bytes);
+  for (std::size_t i = 0; i < bytes; ++i) static_cast<char*>(target)[i] = static_cast<const char*>(source)[i];
+}
+
 /// For data that do not overlap.
 inline void copy(void* target, const void* source, std::size_t bytes) {
+  if (bytes <= most_short) return copy_short(target, source, bytes);
 #if defined(__x86_64__)
   if (bytes > copy_piece && close_behind(target, source)) return copy_in_pieces(target, source, bytes);
 #endif

@@ -32,7 +32,8 @@ TEST(Copy, TakesAllBytesAndNoOthers) {
   const std::byte untouched{0};
   for (const std::size_t source : {0u, 1u, 60u, 4090u})
     for (const std::size_t behind : {0u, 1u, 8u, 15u, 16u, 64u, 4080u})
-      for (const std::size_t bytes : {0u, 1u, 2047u, 2048u, 2049u, 4096u, 6144u, 6145u, 8000u}) {
+      for (const std::size_t bytes :
+           {0u, 1u, 3u, 4u, 7u, 8u, 9u, 15u, 16u, 17u, 2047u, 2048u, 2049u, 4096u, 6144u, 6145u, 8000u}) {
         const std::size_t target = (source + behind) % page_bytes;
         std::fill(to.begin(), to.end(), untouched);
         memory::copy(to.data() + target, from.data() + source, bytes);
