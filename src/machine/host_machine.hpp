@@ -34,11 +34,16 @@ class BasicMachine {
         layout_(layout),
         rank_(rank),
         waiter_(policy, poke),
+        traded_bytes_(layout.traded_bytes()),
+        traded_rounds_(layout.traded_rounds()),
         known_finished_(static_cast<std::size_t>(layout.ranks)),
         lent_(static_cast<std::size_t>(layout.slots)),
         sources_(static_cast<std::size_t>(layout.ranks)) {
-    for (int peer = 0; peer < layout.ranks; ++peer)
+    for (int peer = 0; peer < layout.ranks; ++peer) {
       if (peer != rank) everybody_else_.push_back(peer);
+      homes_.push_back(
+          {share + layout.station(peer), share + layout.ring(peer), share + layout.traded_area(peer)});
+    }
   }
 
   int rank() const { return rank_; }
@@ -71,8 +76,8 @@ class BasicMachine {
     return {first, last_step_};
   }
 
-  std::size_t traded_bytes() const { return layout_.traded_bytes(); }
-  int traded_rounds() const { return layout_.traded_rounds(); }
+  std::size_t traded_bytes() const { return traded_bytes_; }
+  int traded_rounds() const { return traded_rounds_; }
   /// `first` and `span` as for the advance before it. `rounds`: how many of an open range both ranks expect.
   void trade_slots(Step first, int span, std::size_t rounds = 1) {
     trade(Trades::slots, first, span, rounds);
@@ -91,13 +96,13 @@ class BasicMachine {
     if (trades_ != Trades::nothing) traded_away_[traded_round(first).number] = {last, readers};
   }
 
-  void finish(Step step) { waiter_.signal(line_at(layout_.finish_line(rank_)), step); }
+  void finish(Step step) { waiter_.signal(finish_line(rank_), step); }
 
   /// Until `peer` has finished `step`: it reads nothing of it any more.
   void await_finish(int peer, Step step) {
     Step& known = known_finished_[static_cast<std::size_t>(peer)];
     if (known >= step) return;
-    Line& line = line_at(layout_.finish_line(peer));
+    Line& line = finish_line(peer);
     waiter_.await(line, step, peer);
     // The peer is usually far ahead: what it says now saves looks at its line, each of them a cache miss.
     // Acquire: its reads of all steps up to this one come before our next writes.
@@ -130,12 +135,13 @@ class BasicMachine {
   std::byte* inline_buffer(Channel channel, Step step) { return line(channel, rank_, step).payload; }
   std::byte* slot(int peer, Step step) {
     return trades_ == Trades::slots ? traded_cell(peer, 1 - peer, step)
-                                    : share_ + layout_.slot(peer, step, split_);
+                                    : home(peer).ring + layout_.slot_in_ring(step, split_);
   }
   std::byte* traded_cell(int writer, int reader, Step step) {
     const TradedRound round = traded_round(step);
-    return share_ + (round.by_reader ? layout_.traded_cell(reader, writer, round.which)
-                                     : layout_.traded_cell(writer, reader, round.which));
+    const int owner = round.by_reader ? reader : writer, other = round.by_reader ? writer : reader;
+    return home(owner).cells +
+           Layout::index_in_area(owner, other, traded_rounds_, round.which) * traded_bytes_;
   }
 
   bool arrive_last(Step step) {
@@ -248,6 +254,12 @@ class BasicMachine {
     std::span<const int> readers;
   };
 
+  /// Where a rank's parts of the share begin: worked out once, for a short call asks for them many times.
+  struct Home {
+    std::byte *station, *ring, *cells;
+  };
+  const Home& home(int rank) const { return homes_[static_cast<std::size_t>(rank)]; }
+
   enum class Trades { nothing, slots, cells };
 
   void trade(Trades what, Step first, int span, std::size_t rounds) {
@@ -274,7 +286,7 @@ class BasicMachine {
   TradedRound traded_round(Step step) const {
     const auto later = static_cast<std::int64_t>(step - first_traded_) >> traded_shift_;
     const Step round = traded_before_ + static_cast<Step>(later);
-    const int rounds = traded_rounds();  // 1 or 2
+    const int rounds = traded_rounds_;  // 1 or 2
     const auto number = static_cast<std::size_t>(round) & static_cast<std::size_t>(2 * rounds - 1);
     return {number, static_cast<int>(number) & (rounds - 1), number >= static_cast<std::size_t>(rounds)};
   }
@@ -311,15 +323,20 @@ class BasicMachine {
     return process;
   }
 
-  Line& line_at(std::size_t offset) { return *reinterpret_cast<Line*>(share_ + offset); }
+  Line& line_at(std::size_t offset) { return line_of(share_ + offset); }
+  static Line& line_of(std::byte* place) { return *reinterpret_cast<Line*>(place); }
   Line& line(Channel channel, int peer, Step step) {
-    return line_at(layout_.line(peer, static_cast<int>(channel), step));
+    return line_of(home(peer).station + layout_.line_in_station(static_cast<int>(channel), step));
   }
+  Line& finish_line(int peer) { return line_of(home(peer).station); }
 
   std::byte* share_;
   Layout layout_;
   int rank_;
   Waiter waiter_;
+  std::size_t traded_bytes_;
+  int traded_rounds_;
+  std::vector<Home> homes_;  // by rank
   Step last_step_ = 0;
   Step everybody_finished_ = 0;
   Step arrivals_ = 0;

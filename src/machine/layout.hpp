@@ -49,9 +49,11 @@ struct Layout {
   }
   std::size_t finish_line(int rank) const { return station(rank); }
   std::size_t line(int rank, int channel, Step step) const {
-    return station(rank) +
-           (1 + static_cast<std::size_t>(channel) * static_cast<std::size_t>(slots) + index(step)) *
-               sizeof(FlagLine);
+    return station(rank) + line_in_station(channel, step);
+  }
+  std::size_t line_in_station(int channel, Step step) const {
+    return (1 + static_cast<std::size_t>(channel) * static_cast<std::size_t>(slots) + index(step)) *
+           sizeof(FlagLine);
   }
   std::size_t note(int rank) const { return station(rank) + station_lines() * sizeof(FlagLine); }
   std::size_t process_id(int rank) const { return note(rank) + note_bytes; }
@@ -62,8 +64,11 @@ struct Layout {
   /// Chunks of half a slot or less take its 2^`split` parts in turns, another each way around the ring: so
   /// theirs too come back only when they have left the readers' caches (docs/performance.md).
   std::size_t slot(int rank, Step step, int split = 0) const {
+    return ring(rank) + slot_in_ring(step, split);
+  }
+  std::size_t slot_in_ring(Step step, int split) const {
     const std::size_t part = turn(step) & ((std::size_t{1} << split) - 1);
-    return ring(rank) + index(step) * slot_bytes + part * (slot_bytes >> split & ~(line_bytes - 1));
+    return index(step) * slot_bytes + part * (slot_bytes >> split & ~(line_bytes - 1));
   }
   /// For chunks of at most so many bytes. Up to 4 KiB the lines are taken back ahead of the next call
   /// (own_next()), and are best where they are.
@@ -94,8 +99,10 @@ struct Layout {
     return ring(ranks) + static_cast<std::size_t>(rank) * traded_area_bytes();
   }
   std::size_t traded_cell(int rank, int other, int which) const {
-    const int index = (other < rank ? other : other - 1) * traded_rounds() + which;
-    return traded_area(rank) + static_cast<std::size_t>(index) * traded_bytes();
+    return traded_area(rank) + index_in_area(rank, other, traded_rounds(), which) * traded_bytes();
+  }
+  static std::size_t index_in_area(int rank, int other, int rounds, int which) {
+    return static_cast<std::size_t>((other < rank ? other : other - 1) * rounds + which);
   }
 
   std::size_t index(Step step) const {
