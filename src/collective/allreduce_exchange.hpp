@@ -2,45 +2,28 @@
 #pragma once
 
 #include "collective/blocks.hpp"
-#include "collective/reduce.hpp"
+#include "collective/fold.hpp"
+#include "collective/inline_exchange.hpp"
 #include "collective/rounds.hpp"
 
 namespace espalier::collective {
 
-namespace detail {
-
-/// Folds all ranks' vectors in rank order, so that all ranks compute the same bits (invariant 3). `of(peer)`
-/// gives a peer's vector once it is there.
-template <Machine M, class Source>
-void fold_in_rank_order(M& m, void* result, const void* own, std::size_t bytes, const Reduction& r,
-                        Source of) {
-  const void** sources = m.source_array();
-  for (int rank = 0; rank < m.size(); ++rank) sources[rank] = rank == m.rank() ? own : of(rank);
-  m.reduce(r.operation, result, sources, m.size(), bytes);
-}
-
-}  // namespace detail
-
 /// A message that rides inline: one flag exchange with the data in the flag lines.
 template <Machine M>
-void allreduce_exchange_inline(M& m, const Reduction& r) {
-  const Step step = m.advance(1);
-  m.reserve(step, 1);
-  m.publish_inline(Channel::gather, step, r.send, r.bytes);
-  m.lend(step, 1, m.everybody_else());
-  detail::fold_in_rank_order(m, r.receive, r.send, r.bytes, r, [&](int peer) -> const void* {
-    m.await(Channel::gather, peer, step);
-    return m.inline_data(Channel::gather, peer, step);
-  });
-  m.everybody_finished(step - 1);
-  m.finish(step);
-  m.own_next(Channel::gather, r.bytes, r.bytes);
+void allreduce_exchange_inline(M& m, const Reduction& r, const Plan& plan) {
+  Meeting<M> meeting(m, plan);
+  exchange_inline(
+      m, meeting, m.everybody_else(), [&](std::byte* line) { m.copy(line, r.send, r.bytes); },
+      [&](auto of) {
+        detail::fold_in_rank_order(m, r.receive, r.send, r.bytes, r, of);
+        return true;
+      });
 }
 
 /// Larger messages through the slots; the copy of the next chunk overtakes the folding of this one.
 template <Machine M>
 void allreduce_exchange(M& m, const Reduction& r, const Plan& plan) {
-  if (rides_inline(r.bytes, plan)) return allreduce_exchange_inline(m, r);
+  if (rides_inline(r.bytes, plan)) return allreduce_exchange_inline(m, r, plan);
   const Chunks chunks(m, r.bytes, round_bytes(m, plan, true), r.operation.extent);
   const auto part = [&](const Round& round) { return part_of(r.bytes, round.index, chunks.chunk_bytes()); };
   const auto show = [&](const Round& round) {

@@ -2,14 +2,33 @@
 // them. Or each reads long blocks where they lie.
 #pragma once
 
+#include "collective/alltoall_of_two.hpp"
 #include "collective/cells.hpp"
 #include "collective/exchange_single_copy.hpp"
+#include "collective/inline_exchange.hpp"
 #include "collective/meeting.hpp"
 #include "collective/traded_cells.hpp"
 
 namespace espalier::collective {
 
 namespace detail {
+
+template <Machine M>
+void alltoall_inline(M& m, const void* send, void* receive, const EqualBlocks& blocks, const Plan& plan) {
+  const OwnBlock own(blocks, m.rank());
+  Meeting<M> meeting(m, plan);
+  exchange_inline(
+      m, meeting, m.everybody_else(), [&](std::byte* line) { write_others(m, line, send, blocks); },
+      [&](auto of) {
+        const std::size_t own_place = blocks.offset_of(m.rank());
+        copy_own(m, at(receive, own_place), at(send, own_place), Part{0, blocks.block});
+        for (int i = 1; i < m.size(); ++i) {
+          const int peer = rank_behind(m, i);
+          m.copy(at(receive, blocks.offset_of(peer)), of(peer) + own.in_line_of(peer), blocks.block);
+        }
+        return true;
+      });
+}
 
 template <Machine M>
 void alltoall_by_traded_cells(M& m, const void* send, void* receive, const EqualBlocks& blocks,
@@ -40,18 +59,18 @@ void alltoall_by_traded_cells(M& m, const void* send, void* receive, const Equal
 template <Machine M>
 void alltoall(M& m, const void* send, void* receive, std::size_t bytes, const Plan& plan) {
   if (by_kernel(plan) && is_lent(bytes, plan) && alltoall_single_copy(m, send, receive, bytes, plan)) return;
-  const auto others = static_cast<std::size_t>(m.size() - 1);
   const EqualBlocks blocks{bytes};
+  if (are_two(m, plan)) return alltoall_of_two(m, send, blocks, receive, blocks, plan);
+  const auto others = static_cast<std::size_t>(m.size() - 1);
+  if (rides_inline(others * bytes, plan)) return detail::alltoall_inline(m, send, receive, blocks, plan);
   const Cells cells(m, round_bytes(m, plan, true), others, others * bytes);
   const OwnCell own_cell(m, blocks, cells);
-  const bool inlined = rides_inline(cells.bytes(), plan);
   Meeting<M> meeting(m, plan);
-  if (const TradedCells traded(m, meeting, bytes); !inlined && traded.serve(bytes, cells.rounds()))
+  if (const TradedCells traded(m, meeting, bytes); traded.serve(bytes, cells.rounds()))
     return detail::alltoall_by_traded_cells(m, send, receive, blocks, traded, meeting);
 
   const auto show = [&](const Round& round) {
-    std::byte* data =
-        inlined ? m.inline_buffer(Channel::gather, round.step()) : m.slot(m.rank(), round.first);
+    std::byte* data = m.slot(m.rank(), round.first);
     if (cells.rounds() == 1 &&
         cells.cell(bytes) == bytes) {  // no gaps: what is below this rank and what is above
       const std::size_t below = blocks.offset_of(m.rank());
@@ -60,7 +79,7 @@ void alltoall(M& m, const void* send, void* receive, std::size_t bytes, const Pl
     } else {
       write_cells(m, data, send, blocks, cells, round.index);
     }
-    if (!inlined) m.hand_over(data, cells.bytes());
+    m.hand_over(data, cells.bytes());
     meeting.announce(round.step());
   };
 
@@ -71,15 +90,14 @@ void alltoall(M& m, const void* send, void* receive, std::size_t bytes, const Pl
     for (int i = 1; i < m.size(); ++i) {
       const int peer = rank_behind(m, i);
       meeting.await(peer, round.step());
-      const std::byte* data =
-          inlined ? m.inline_data(Channel::gather, peer, round.step()) : m.slot(peer, round.first);
-      m.open_pages(data + own_cell.in_slot_of(peer), part.bytes);
-      m.copy(at(receive, blocks.offset_of(peer) + part.offset), data + own_cell.in_slot_of(peer), part.bytes);
+      const std::byte* data = m.slot(peer, round.first) + own_cell.in_slot_of(peer);
+      m.open_pages(data, part.bytes);
+      m.copy(at(receive, blocks.offset_of(peer) + part.offset), data, part.bytes);
     }
     return true;
   };
 
-  exchange_cells(m, cells, meeting, !inlined, show, read);
+  exchange_cells(m, cells, meeting, true, show, read);
 }
 
 }  // namespace espalier::collective

@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "collective/alltoall_of_two.hpp"
 #include "collective/cells.hpp"
 #include "collective/lent_blocks.hpp"
 #include "collective/meeting.hpp"
@@ -317,6 +318,10 @@ class Alltoallv {
 /// out.bytes of each rank are in.bytes of this one there.
 template <Machine M>
 void alltoallv(M& m, const void* send, const Blocks& out, void* receive, const Blocks& in, const Plan& plan) {
+  if (are_two(m, plan)) {
+    const detail::BlocksOfTwo two = detail::blocks_of_two(m, out, in);
+    if (!is_lent(std::max(two.out, two.in), plan)) return alltoall_of_two(m, send, out, receive, in, plan);
+  }
   Alltoallv<M>(m, send, out, receive, in, plan).run();
 }
 

@@ -46,6 +46,18 @@ std::size_t smallest_of(const B& blocks, int ranks) {
   return result;
 }
 
+inline std::size_t largest_of(const EqualBlocks& blocks, int) { return blocks.block; }
+inline std::size_t smallest_of(const EqualBlocks& blocks, int) { return blocks.block; }
+
+/// Of all blocks of lower ranks.
+template <class B>
+std::size_t bytes_below(const B& blocks, int rank) {
+  std::size_t result = 0;
+  for (int below = 0; below < rank; ++below) result += blocks.bytes_of(below);
+  return result;
+}
+inline std::size_t bytes_below(const EqualBlocks& blocks, int rank) { return blocks.offset_of(rank); }
+
 /// A part of a block, in bytes from the block's start.
 struct Part {
   std::size_t offset, bytes;

@@ -1,10 +1,8 @@
-// Gather and gatherv: every rank leaves its block in its slots and goes; the root copies them straight into
-// its buffer. Or the root reads long blocks where they lie.
+// Gather: every rank leaves its block in its slots and goes; the root copies them straight into its buffer.
 #pragma once
 
 #include "collective/blocks.hpp"
-#include "collective/lent_blocks.hpp"
-#include "collective/open_chunks.hpp"
+#include "collective/chunks.hpp"
 #include "collective/readers.hpp"
 
 namespace espalier::collective {
@@ -34,72 +32,78 @@ void fetch_chunk(M& m, int peer, std::byte* target, const Chunk& chunk, bool inl
          chunk.bytes);
 }
 
+template <Machine M>
+void leave_inline(M& m, int root, const void* send, std::size_t bytes) {
+  const Step step = m.advance(1);
+  m.reserve(step, 1);
+  m.publish_inline(Channel::gather, step, send, bytes);
+  m.lend(step, 1, readers(m, root, root));
+  m.finish(step);
+  m.own_next(Channel::gather, 0, 0);
+}
+
+/// Own data first, here and below, while the others still copy theirs.
+template <Machine M, class B>
+void fetch_inline(M& m, const void* own, void* receive, const B& blocks) {
+  const Step step = m.advance(1);
+  copy_own(m, at(receive, blocks.offset_of(m.rank())), own, Part{0, blocks.bytes_of(m.rank())});
+  for (const int peer : m.everybody_else()) {
+    m.await(Channel::gather, peer, step);
+    m.copy(at(receive, blocks.offset_of(peer)), m.inline_data(Channel::gather, peer, step),
+           blocks.bytes_of(peer));
+  }
+  m.finish(step);
+}
+
+template <Machine M, class B>
+void fetch_in_chunks(M& m, const void* own, void* receive, const B& blocks, const Chunks& chunks) {
+  const std::size_t mine = blocks.bytes_of(m.rank()), step = chunks.chunk_bytes();
+  std::byte* place = at(receive, blocks.offset_of(m.rank()));
+  for (std::size_t i = 0; i < chunks.count(); ++i) {
+    const Chunk chunk = chunks.next(m, i);
+    copy_own(m, place, own, part_of(mine, i, step));
+    for (const int peer : m.everybody_else())
+      fetch_chunk(m, peer, at(receive, blocks.offset_of(peer)), chunk, false);
+    m.finish(chunk.step());
+  }
+  const std::size_t done = std::min(mine, chunks.count() * step);
+  copy_own(m, place, own, Part{done, mine - done});
+}
+
 }  // namespace detail
 
-/// `bytes` of each rank. The root's own block may be in its place in `receive` already.
+/// A rank that is not the root.
 template <Machine M>
-void gather(M& m, int root, const void* send, void* receive, std::size_t bytes, const Plan& plan) {
-  const EqualBlocks blocks{bytes};
-  const bool inlined = rides_inline(bytes, plan);
+void send_gather(M& m, int root, const void* send, std::size_t bytes, const Plan& plan) {
+  if (bytes == 0) return;
+  if (rides_inline(bytes, plan)) return detail::leave_inline(m, root, send, bytes);
   const Chunks chunks(m, bytes, plan);
   for (std::size_t i = 0; i < chunks.count(); ++i) {
     const Chunk chunk = chunks.next(m, i);
-    if (m.rank() != root) {
-      detail::leave_chunk(m, root, send, chunk, inlined);
-    } else {
-      // Its own first, while the others still copy theirs into their slots.
-      copy_own(m, at(receive, blocks.offset_of(root)), send, Part{chunk.offset, chunk.bytes});
-      for (const int peer : m.everybody_else())
-        detail::fetch_chunk(m, peer, at(receive, blocks.offset_of(peer)), chunk, inlined);
-    }
+    detail::leave_chunk(m, root, send, chunk, false);
     m.finish(chunk.step());
   }
-  if (m.rank() != root) return m.own_next(Channel::gather, bytes, chunks.chunk_bytes());
-  m.read_next(bytes, chunks.chunk_bytes());
-}
-
-/// The block of a rank that is not the root: only the root and the rank know how long it is. A lent one (see
-/// lent_blocks.hpp) is the rank's own again when the root has read it, so then the rank waits for that.
-template <Machine M>
-void send_gatherv(M& m, int root, const void* send, std::size_t bytes, const Plan& plan) {
-  const OpenChunks chunks(m, plan);
-  const std::size_t count = chunks.count(bytes);
-  if (is_lent(bytes, plan) && lend_block(m, send, bytes, chunks.chunk(0, bytes), plan)) {
-    m.finish(chunks.last());
-    return m.await_finish(root, chunks.chunk(0, bytes).step());
-  }
-  for (std::size_t i = 0; i < count; ++i)
-    detail::leave_chunk(m, root, send, chunks.chunk(i, bytes), rides_inline(bytes, plan));
-  m.finish(chunks.last());
   m.own_next(Channel::gather, bytes, chunks.chunk_bytes());
 }
 
-/// `B`: Blocks or EqualBlocks.
+/// The root, with blocks of `bytes` for all others; of its own it may have more or less. That may be in its
+/// place in `receive` already.
 template <Machine M, class B>
-void receive_gatherv(M& m, const void* own, void* receive, const B& blocks, const Plan& plan) {
-  const OpenChunks chunks(m, plan);
-  const std::size_t longest = largest_of(blocks, m.size());
-  const std::size_t count = chunks.count(longest);
-  LentBlocks lent;
-  for (std::size_t i = 0; i < count; ++i) {
-    // Its own first, while the others still copy theirs into their slots.
-    if (const Part part = part_of(blocks.bytes_of(m.rank()), i, chunks.chunk_bytes()); part.bytes > 0)
-      copy_own(m, at(receive, blocks.offset_of(m.rank())), own, part);
-    for (const int peer : m.everybody_else()) {
-      const std::size_t bytes = blocks.bytes_of(peer);
-      if (i * chunks.chunk_bytes() >= bytes) continue;
-      const Chunk chunk = chunks.chunk(i, bytes);
-      std::byte* target = at(receive, blocks.offset_of(peer));
-      if (is_lent(bytes, plan) &&
-          (i == 0 ? lent.fetch(m, peer, target, bytes, chunk) : !lent.comes_through_slots(peer)))
-        continue;
-      detail::fetch_chunk(m, peer, target, chunk, rides_inline(bytes, plan));
-    }
-    m.finish(chunks.chunk(i, (i + 1) * chunks.chunk_bytes()).step());
-  }
-  m.finish(chunks.last());
-  m.read_next(longest, chunks.chunk_bytes());
-  lent.report(m);
+void receive_gather(M& m, const void* own, void* receive, const B& blocks, std::size_t bytes,
+                    const Plan& plan) {
+  if (bytes > 0 && rides_inline(bytes, plan)) return detail::fetch_inline(m, own, receive, blocks);
+  const Chunks chunks(m, bytes, plan);
+  detail::fetch_in_chunks(m, own, receive, blocks, chunks);
+  m.read_next(bytes, chunks.chunk_bytes());
+}
+
+/// `bytes` of each rank.
+template <Machine M>
+void gather(M& m, int root, const void* send, void* receive, std::size_t bytes, const Plan& plan) {
+  if (m.rank() == root)
+    receive_gather(m, send, receive, EqualBlocks{bytes}, bytes, plan);
+  else
+    send_gather(m, root, send, bytes, plan);
 }
 
 }  // namespace espalier::collective

@@ -5,6 +5,7 @@
 
 #include "collective/blocks.hpp"
 #include "collective/chunks.hpp"
+#include "collective/inline_exchange.hpp"
 #include "collective/readers.hpp"
 
 namespace espalier::collective {
@@ -47,16 +48,36 @@ std::span<const int> write_stream(M& m, std::byte* data, const void* send, const
 
 // The root announces on its gather line, which no other rank ever writes; a release line may become a
 // child's, written by its parent, while a slow rank still reads what rides in it.
+
+/// All blocks in the root's line.
+template <Machine M, class B>
+void scatter_inline(M& m, const void* send, const B& blocks) {
+  const Step step = m.advance(1);
+  m.reserve(step, 1);
+  write_others(m, m.inline_buffer(Channel::gather, step), send, blocks);
+  m.publish(Channel::gather, step);
+  m.lend(step, 1, m.everybody_else());
+  m.finish(step);
+  m.own_next(Channel::gather, 0, 0);
+}
+
 template <Machine M>
-void scatter_at_root(M& m, const void* send, const EqualBlocks& blocks, const Chunks& chunks, bool inlined) {
+void receive_inline(M& m, int root, void* receive, std::size_t begin, std::size_t bytes) {
+  const Step step = m.advance(1);
+  m.await(Channel::gather, root, step);
+  m.copy(receive, m.inline_data(Channel::gather, root, step) + begin, bytes);
+  m.finish(step);
+}
+
+template <Machine M, class B>
+void scatter_in_chunks(M& m, const void* send, const B& blocks, const Chunks& chunks) {
   Cursor cursor;
   for (std::size_t i = 0; i < chunks.count(); ++i) {
     const Chunk chunk = chunks.next(m, i);
     m.reserve(chunk.first, chunk.span);
-    std::byte* data =
-        inlined ? m.inline_buffer(Channel::gather, chunk.step()) : m.slot(m.rank(), chunk.first);
+    std::byte* data = m.slot(m.rank(), chunk.first);
     const std::span<const int> to = write_stream(m, data, send, blocks, chunk, cursor);
-    if (!inlined) m.hand_over(data, chunk.bytes);
+    m.hand_over(data, chunk.bytes);
     m.publish(Channel::gather, chunk.step());
     m.lend(chunk.first, chunk.span, to);
     m.finish(chunk.step());
@@ -64,36 +85,55 @@ void scatter_at_root(M& m, const void* send, const EqualBlocks& blocks, const Ch
 }
 
 template <Machine M>
-void receive_scattered(M& m, int root, void* receive, const EqualBlocks& blocks, const Chunks& chunks,
-                       bool inlined) {
-  const std::size_t begin = blocks.offset_of(m.rank() < root ? m.rank() : m.rank() - 1);
+void receive_in_chunks(M& m, int root, void* receive, std::size_t begin, std::size_t bytes,
+                       const Chunks& chunks) {
   for (std::size_t i = 0; i < chunks.count(); ++i) {
     const Chunk chunk = chunks.next(m, i);
-    const Part part = overlap(begin, blocks.block, chunk);
+    const Part part = overlap(begin, bytes, chunk);
     if (part.bytes > 0) {
       m.await(Channel::gather, root, chunk.step());
-      const std::byte* data =
-          inlined ? m.inline_data(Channel::gather, root, chunk.step()) : m.slot(root, chunk.first);
+      const std::byte* data = m.slot(root, chunk.first);
       m.copy(at(receive, part.offset), data + (begin + part.offset - chunk.offset), part.bytes);
     }
     m.finish(chunk.step());
   }
-  m.read_next(blocks.block, chunks.chunk_bytes());
+  m.read_next(bytes, chunks.chunk_bytes());
 }
 
 }  // namespace detail
 
-/// `bytes` to each rank. The root's own block goes to `receive`, unless that is where it lies.
+/// At the root. `stream`: the bytes of all blocks for others. Its own goes to `receive`, unless that is where
+/// it lies.
+template <Machine M, class B>
+void send_scatter(M& m, const void* send, void* receive, const B& blocks, std::size_t stream,
+                  const Plan& plan) {
+  if (stream > 0 && rides_inline(stream, plan)) {
+    detail::scatter_inline(m, send, blocks);
+  } else {
+    const Chunks chunks(m, stream, plan);
+    detail::scatter_in_chunks(m, send, blocks, chunks);
+    m.own_next(Channel::gather, stream, chunks.chunk_bytes());
+  }
+  copy_own(m, at(receive, 0), at(send, blocks.offset_of(m.rank())), Part{0, blocks.bytes_of(m.rank())});
+}
+
+/// This rank's block is `bytes` from `begin` on in a stream of `stream` bytes.
+template <Machine M>
+void receive_scatter(M& m, int root, void* receive, std::size_t begin, std::size_t bytes, std::size_t stream,
+                     const Plan& plan) {
+  if (stream == 0) return;
+  if (rides_inline(stream, plan)) return detail::receive_inline(m, root, receive, begin, bytes);
+  detail::receive_in_chunks(m, root, receive, begin, bytes, Chunks(m, stream, plan));
+}
+
+/// `bytes` to each rank.
 template <Machine M>
 void scatter(M& m, int root, const void* send, void* receive, std::size_t bytes, const Plan& plan) {
   const EqualBlocks blocks{bytes};
   const std::size_t stream = blocks.offset_of(m.size() - 1);
-  const Chunks chunks(m, stream, plan);
-  const bool inlined = rides_inline(chunks.chunk_bytes(), plan);
-  if (m.rank() != root) return detail::receive_scattered(m, root, receive, blocks, chunks, inlined);
-  detail::scatter_at_root(m, send, blocks, chunks, inlined);
-  copy_own(m, at(receive, 0), at(send, blocks.offset_of(root)), Part{0, bytes});
-  m.own_next(Channel::gather, stream, chunks.chunk_bytes());
+  if (m.rank() == root) return send_scatter(m, send, receive, blocks, stream, plan);
+  const std::size_t begin = blocks.offset_of(m.rank() < root ? m.rank() : m.rank() - 1);
+  receive_scatter(m, root, receive, begin, bytes, stream, plan);
 }
 
 }  // namespace espalier::collective

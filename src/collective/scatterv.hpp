@@ -114,6 +114,9 @@ bool scatterv_fits(const M& m) {
 /// At the root, whose own block goes to `receive`, unless that is where it lies. `B`: Blocks or EqualBlocks.
 template <Machine M, class B>
 void send_scatterv(M& m, const void* send, void* receive, const B& blocks, const Plan& plan) {
+  if (m.size() == 2)  // both know how long the only block is that is not the root's
+    if (const std::size_t other = blocks.bytes_of(1 - m.rank()); !is_lent(other, plan))
+      return send_scatter(m, send, receive, blocks, other, plan);
   const OpenChunks chunks(m, plan, detail::head_in_slot(m.size()));
   std::size_t longest = 0;
   for (const int peer : m.everybody_else()) longest = std::max(longest, blocks.bytes_of(peer));
@@ -128,6 +131,7 @@ void send_scatterv(M& m, const void* send, void* receive, const B& blocks, const
 template <Machine M>
 void receive_scatterv(M& m, int root, void* receive, std::size_t bytes, const Plan& plan) {
   using detail::Stream;
+  if (m.size() == 2 && !is_lent(bytes, plan)) return receive_scatter(m, root, receive, 0, bytes, bytes, plan);
   const OpenChunks chunks(m, plan, detail::head_in_slot(m.size()));
   if (bytes == 0) return m.finish(chunks.last());
   const Chunk front = chunks.chunk(0, chunks.chunk_bytes());

@@ -1,5 +1,6 @@
 // Gather(v) and scatter(v): one rank has something for, or wants something from, every other.
 #include "collective/gather.hpp"
+#include "collective/gatherv.hpp"
 #include "collective/scatter.hpp"
 #include "collective/scatterv.hpp"
 #include "runtime/communicator_state.hpp"

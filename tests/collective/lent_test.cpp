@@ -8,6 +8,7 @@
 #include "collective/alltoallv.hpp"
 #include "collective/bcast_single_copy.hpp"
 #include "collective/gather.hpp"
+#include "collective/gatherv.hpp"
 #include "collective/reduce_lent.hpp"
 #include "collective/reduce_scatter.hpp"
 #include "collective/scatterv.hpp"

@@ -2,6 +2,7 @@
 #include <atomic>
 
 #include "collective/gather.hpp"
+#include "collective/gatherv.hpp"
 #include "collective/scatter.hpp"
 #include "collective/scatterv.hpp"
 #include "tests/collective/blocks.hpp"

@@ -9,6 +9,7 @@
 #include "collective/barrier.hpp"
 #include "collective/bcast_single_copy.hpp"
 #include "collective/gather.hpp"
+#include "collective/gatherv.hpp"
 #include "collective/nodes/stage.hpp"
 #include "collective/reduce_scatter.hpp"
 #include "collective/scan_sliced.hpp"

@@ -14,6 +14,7 @@
 #include "collective/barrier.hpp"
 #include "collective/bcast.hpp"
 #include "collective/gather.hpp"
+#include "collective/gatherv.hpp"
 #include "collective/reduce.hpp"
 #include "collective/reduce_scatter.hpp"
 #include "collective/scan.hpp"

@@ -1,4 +1,5 @@
 #include "collective/gather.hpp"
+#include "collective/gatherv.hpp"
 #include "collective/scatter.hpp"
 #include "collective/scatterv.hpp"
 #include "tests/simulate/checking/blocks.hpp"
