@@ -28,6 +28,27 @@ int collect_sources(M& m, const Place& place, const Chunk& chunk, const void* ow
   return count;
 }
 
+/// A message that rides inline, at the root straight into the receive buffer.
+template <Machine M>
+[[gnu::flatten]] void reduce_inline(M& m, const Place& place, const Reduction& r) {
+  const Chunk whole{.bytes = r.bytes, .first = m.advance(1)};
+  gather(m, place, whole.step());
+  if (!place.is_root()) m.reserve(whole.step(), 1);
+  void* target = place.is_root() ? r.receive : m.inline_buffer(Channel::gather, whole.step());
+  if (place.is_leaf()) {
+    m.copy(target, r.send, r.bytes);
+  } else {
+    const int count = collect_sources(m, place, whole, r.send, true);
+    m.reduce(r.operation, target, m.source_array(), count, r.bytes);
+  }
+  if (!place.is_root()) {
+    m.publish(Channel::gather, whole.step());
+    m.lend(whole.step(), 1, {&place.parent, 1});
+  }
+  m.finish(whole.step());
+  if (!place.is_root()) m.own_next(Channel::gather, 0, 0);
+}
+
 /// The upward half of a chunk for a rank that has a parent: leaves copy, inner ranks fold, into their own
 /// slot or line.
 template <Machine M>
@@ -72,6 +93,7 @@ void receive_at_root(M& m, const Place& place, const Chunk& chunk, const Reducti
 template <Machine M>
 void reduce_tree(M& m, const Place& place, const Reduction& r, const Plan& plan) {
   const bool inlined = rides_inline(r.bytes, plan);
+  if (inlined && plan.copy_avoidance) return detail::reduce_inline(m, place, r);
   const Chunks chunks(m, r.bytes, plan, r.operation.extent);
   for (std::size_t i = 0; i < chunks.count(); ++i) {
     const Chunk chunk = chunks.next(m, i);
