@@ -48,7 +48,7 @@ void allreduce_exchange(M& m, const Reduction& r, const Plan& plan) {
                          .bytes = chunks.chunk_bytes(),
                          .overlap = true,
                          .readers = m.everybody_else(),
-                         .even = true};
+                         .tradable = true};
   in_rounds(m, rounds, show, fold);
   expect_another(m, r.bytes, chunks.chunk_bytes());
 }

@@ -121,7 +121,7 @@ class Alltoallv {
         in_(in),
         meeting_(m, plan),
         head_(m.size(), lends()),
-        chunks_(m, round_bytes(m, plan, is_even()), least_chunk(m, plan)),
+        chunks_(m, round_bytes(m, plan, worth_trading()), least_chunk(m, plan)),
         cells_(m, std::min(chunks_.chunk_bytes(), detail::most_area), others(), total_out(), 1,
                head_.bytes_in_slot()),
         traded_cells_(m, meeting_, longest_out()),
@@ -173,13 +173,13 @@ class Alltoallv {
   }
   bool lends() const { return !lent_.empty(); }
   /// Of two ranks both know what goes either way.
-  bool is_even() const {
+  bool worth_trading() const {
     const int other = 1 - m_.rank();
-    return m_.size() == 2 && collective::is_even(out_.all.bytes_of(other), in_.bytes_of(other));
+    return m_.size() == 2 && collective::worth_trading(m_, out_.all.bytes_of(other), in_.bytes_of(other));
   }
   /// As in in_rounds().
   void trade_slots(const Plan& plan) {
-    if (!is_even() || meeting_.is_central() || chunks_.chunk_bytes() > m_.traded_bytes()) return;
+    if (!worth_trading() || meeting_.is_central() || chunks_.chunk_bytes() > m_.traded_bytes()) return;
     const int other = 1 - m_.rank();
     const std::size_t longer = std::max(out_.all.bytes_of(other), in_.bytes_of(other));
     if (!rides_inline(longer, plan))

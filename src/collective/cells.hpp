@@ -92,16 +92,16 @@ std::size_t write_cells(M& m, std::byte* slot, const void* send, const B& blocks
   return offset;
 }
 
-/// The rounds of cells that everybody shows to everybody. `even`: as in Rounds.
+/// The rounds of cells that everybody shows to everybody. `tradable`: as in Rounds.
 template <Machine M, class Show, class Read>
-void exchange_cells(M& m, const Cells& cells, const Meeting<M>& meeting, bool even, const Show& show,
+void exchange_cells(M& m, const Cells& cells, const Meeting<M>& meeting, bool tradable, const Show& show,
                     const Read& read) {
   const Rounds rounds = {.count = cells.rounds(),
                          .span = cells.span(),
                          .bytes = cells.bytes(),
                          .overlap = !meeting.is_central(),
                          .readers = m.everybody_else(),
-                         .even = even};
+                         .tradable = tradable};
   in_rounds(m, rounds, show, read);
   if (!meeting.is_central() && cells.rounds() == 1) expect_another(m, cells.bytes(), cells.bytes());
 }

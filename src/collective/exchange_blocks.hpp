@@ -40,8 +40,8 @@ template <Machine M, class B, class Keep>
                                       const Keep& keep) {
   const std::size_t longest = largest_of(blocks, m.size());
   if (rides_inline(longest, plan)) return detail::exchange_blocks_inline(m, own, receive, blocks, plan, keep);
-  const bool even = is_even(smallest_of(blocks, m.size()), longest);
-  const Chunks chunks(m, longest, round_bytes(m, plan, even), 1);
+  const bool tradable = worth_trading(m, smallest_of(blocks, m.size()), longest);
+  const Chunks chunks(m, longest, round_bytes(m, plan, tradable), 1);
   Meeting<M> meeting(m, plan);
   const auto part = [&](int rank, const Round& round) {
     return part_of(blocks.bytes_of(rank), round.index, chunks.chunk_bytes());
@@ -78,7 +78,7 @@ template <Machine M, class B, class Keep>
                          .bytes = chunks.chunk_bytes(),
                          .overlap = !meeting.is_central(),
                          .readers = m.everybody_else(),
-                         .even = even};
+                         .tradable = tradable};
   in_rounds(m, rounds, show, read);
   if (!meeting.is_central()) expect_another(m, longest, chunks.chunk_bytes());
 }

@@ -59,8 +59,8 @@ void reduce_scatter(M& m, const Reduction& r, const B& blocks, const Plan& plan)
   const std::size_t smallest = smallest_of(blocks, m.size());
   const std::size_t largest = largest_of(blocks, m.size());
   if (rides_inline(r.bytes - smallest, plan)) return detail::reduce_scatter_inline(m, r, blocks, plan);
-  const bool even = is_even(smallest, largest);
-  const Cells cells(m, round_bytes(m, plan, even), others, r.bytes - smallest, r.operation.extent);
+  const bool tradable = worth_trading(m, smallest, largest);
+  const Cells cells(m, round_bytes(m, plan, tradable), others, r.bytes - smallest, r.operation.extent);
   const OwnCell own_cell(m, blocks, cells);
   Meeting<M> meeting(m, plan);
   if (const TradedCells traded(m, meeting, largest, r.operation.extent);
@@ -87,7 +87,7 @@ void reduce_scatter(M& m, const Reduction& r, const B& blocks, const Plan& plan)
     return true;
   };
 
-  exchange_cells(m, cells, meeting, even, show, read);
+  exchange_cells(m, cells, meeting, tradable, show, read);
 }
 
 }  // namespace espalier::collective

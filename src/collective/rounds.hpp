@@ -33,8 +33,8 @@ struct Rounds {
   std::span<const int> readers;
   /// Whoever shows reads, too.
   bool mutual = true;
-  /// All show about as much (is_even()), and in slots: two ranks may trade them.
-  bool even = false;
+  /// In slots that two ranks may trade, for it is worth_trading().
+  bool tradable = false;
   /// All of it lies in traded cells.
   bool in_cells = false;
 };
@@ -46,25 +46,24 @@ void expect_another(M& m, std::size_t bytes, std::size_t chunk) {
   m.read_next(bytes, chunk);
 }
 
-/// Whether two messages are about as long as each other.
-inline bool is_even(std::size_t one, std::size_t other) {
-  constexpr std::size_t little = machine::Layout::page;
+/// Whether two ranks had better trade slots (machine/concept.hpp) that show so much: in one round, or about
+/// as much as each other; where one goes on alone, the few slots hold it up.
+template <Machine M>
+bool worth_trading(const M& m, std::size_t one, std::size_t other) {
   const std::size_t longer = std::max(one, other);
-  return longer - std::min(one, other) <= std::max(longer / 8, little);
+  return longer <= m.traded_bytes() || longer - std::min(one, other) <= longer / 8;
 }
 
-/// Two ranks that hear about as much from each other in every round trade slots (machine/concept.hpp): what
-/// one has more than the other would stay in its reader's cache.
 template <Machine M>
 bool trades_slots(const M& m, const Rounds& rounds) {
-  return rounds.even && rounds.overlap && m.size() == 2 && rounds.bytes <= m.traded_bytes();
+  return rounds.tradable && rounds.overlap && m.size() == 2 && rounds.bytes <= m.traded_bytes();
 }
 
 /// What a round carries of a message at most: traded slots are few, so that they stay in the caches.
 template <Machine M>
-std::size_t round_bytes(const M& m, const Plan& plan, bool even) {
+std::size_t round_bytes(const M& m, const Plan& plan, bool tradable) {
   const bool trades =
-      even && plan.algorithm == plan::Algorithm::exchange && m.size() == 2 && m.traded_bytes() > 0;
+      tradable && plan.algorithm == plan::Algorithm::exchange && m.size() == 2 && m.traded_bytes() > 0;
   return trades ? std::min(plan.chunk, m.traded_bytes()) : plan.chunk;
 }
 
@@ -94,7 +93,7 @@ template <Machine M, class Show, class Read>
 template <Machine M, class Show, class Read>
 void in_rounds(M& m, const Rounds& rounds, const Show& show, const Read& read) {
   if (rounds.count == 1) return in_one_round(m, rounds, show, read);
-  const auto& [count, span, bytes, overlap, readers, mutual, even, in_cells] = rounds;
+  const auto& [count, span, bytes, overlap, readers, mutual, tradable, in_cells] = rounds;
   const bool traded = trades_slots(m, rounds);
   const std::size_t ahead = overlap ? rounds_ahead(m, span) : 0;
   std::array<Round, 3> under_way;

@@ -17,22 +17,25 @@ namespace {
 using espalier::testing::Ranks;
 using plan::Algorithm;
 
-TEST(Rounds, MessagesAreEvenIfAPageOrAnEighthIsAllTheyDifferBy) {
-  EXPECT_TRUE(is_even(0, 0));
-  EXPECT_TRUE(is_even(0, 4096));
-  EXPECT_FALSE(is_even(4097, 0));
-  EXPECT_TRUE(is_even(70000, 80000));
-  EXPECT_FALSE(is_even(80000, 69999));
+TEST(Rounds, AreWorthTradingIfThereIsOneOrBothTakeAboutAsMany) {
+  Ranks two(2), three(3);
+  const auto& m = two.machine(0);
+  const std::size_t traded = m.traded_bytes();
+  EXPECT_TRUE(worth_trading(m, 0, traded));
+  EXPECT_FALSE(worth_trading(m, 0, traded + 1));
+  EXPECT_TRUE(worth_trading(m, 7 * traded, 8 * traded));
+  EXPECT_FALSE(worth_trading(m, 8 * traded, 7 * traded - 1));
+  EXPECT_FALSE(worth_trading(three.machine(0), 100, 200)) << "nobody trades there";
 }
 
 TEST(Rounds, TwoRanksThatHearAsMuchFromEachOtherTrade) {
   Ranks two(2), three(3);
-  const Rounds rounds{.count = 1, .span = 1, .bytes = 4096, .overlap = true, .readers = {}, .even = true};
+  const Rounds rounds{.count = 1, .span = 1, .bytes = 4096, .overlap = true, .readers = {}, .tradable = true};
   const auto& m = two.machine(0);
   EXPECT_TRUE(trades_slots(m, rounds));
   EXPECT_FALSE(trades_slots(three.machine(0), rounds));
   Rounds other = rounds;
-  other.even = false;
+  other.tradable = false;
   EXPECT_FALSE(trades_slots(m, other));
   other = rounds;
   other.overlap = false;
