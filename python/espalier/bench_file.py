@@ -10,6 +10,7 @@ from espalier.problem import Problem
 
 SCHEMA = "espalier-bench/1"
 _JOB = {"host": str, "variant": str, "ranks": int, "buffers": str, "command": str, "rounds": list}
+_POINT = {"host": str, "variant": str, "ranks": int, "collective": str, "bytes": int, "state": str, "host_us": dict}
 _ROUND = {"collective": str, "bytes": int, "host_us": (int, float), "f_ns": (int, float)}
 
 
@@ -24,8 +25,11 @@ def _check(document, path: Path) -> None:
         raise Problem(f"{path} is not a bench result (it names no schema); `espalier bench --json FILE` writes one")
     if document["schema"] != SCHEMA:
         raise Problem(f"{path} has schema '{document['schema']}', this command reads '{SCHEMA}'; run the bench again")
-    _demand(document, {"date": str, "machine": dict, "near_below_ns": (int, float), "jobs": list}, path, "the file")
-    for number, job in enumerate(document["jobs"]):
+    measured = "jobs" if "jobs" in document or "points" not in document else "points"
+    _demand(document, {"date": str, "machine": dict, "near_below_ns": (int, float), measured: list}, path, "the file")
+    for number, point in enumerate(document.get("points", []) if measured == "points" else []):
+        _demand(point, _POINT, path, f"point {number}")
+    for number, job in enumerate(document.get("jobs", [])):
         _demand(job, _JOB, path, f"job {number}")
         for at, r in enumerate(job["rounds"]):
             _demand(r, _ROUND, path, f"job {number} round {at}")
@@ -41,9 +45,18 @@ def read_json(path: Path):
 
 
 def load(path: Path) -> dict:
+    """Of a run, or of its points alone, as points_alone() keeps them: then there are no jobs."""
     document = read_json(path)
     _check(document, path)
+    document.setdefault("jobs", [])
     return document
+
+
+def points_alone(document: dict) -> dict:
+    """What is worth keeping of a long run: a tenth of the file, without the rounds and limits."""
+    from espalier import bench_stats
+
+    return {name: value for name, value in document.items() if name != "jobs"} | {"points": bench_stats.points(document)}
 
 
 def _flat(value) -> bool:

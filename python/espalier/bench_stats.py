@@ -97,8 +97,28 @@ def summarise_rounds(key: Key, rounds: Sequence[dict], served: str = "") -> Summ
     )
 
 
+def _spread(described: Optional[dict]) -> Optional[Spread]:
+    return Spread(described["low"], described["median"], described["high"], described["least"]) if described else None
+
+
+def _kept(point: dict) -> Summary:
+    """As points() has described it."""
+    return Summary(
+        key=Key(**{name: point[name] for name in Key.__dataclass_fields__ if name in point}),
+        rounds=point["rounds"],
+        host=_spread(point["host_us"]),
+        espalier=_spread(point["espalier_us"]),
+        ratio=_spread(point["ratio"]),
+        flags=None,
+        flag_ns=point.get("f_ns", 0),
+        served=point["served"],
+    )
+
+
 def summarise(document: dict) -> list[Summary]:
-    """Every point of a bench document, in the order of the jobs."""
+    """Every point of a bench document, in the order of the jobs; of a file without them, its points."""
+    if not document["jobs"]:
+        return [_kept(point) for point in document.get("points", [])]
     border = document["near_below_ns"]
     served = bench_served.table(document)
     groups: dict[Key, list[dict]] = defaultdict(list)
@@ -127,6 +147,6 @@ def points(document: dict) -> list[dict]:
     for s in summarise(document):
         spreads = {"host_us": s.host, "espalier_us": s.espalier, "ratio": s.ratio}
         found.append(
-            {**vars(s.key), "rounds": s.rounds, "served": s.served, **{name: _described(x) for name, x in spreads.items()}}
+            {**vars(s.key), "rounds": s.rounds, "served": s.served, "f_ns": round(s.flag_ns, 1), **{name: _described(x) for name, x in spreads.items()}}
         )
     return found

@@ -79,10 +79,17 @@ def page(document: dict) -> str:
 def report(
     file: Path = typer.Argument(..., help="What `espalier bench --json FILE` wrote."),
     output: Optional[Path] = typer.Option(None, "--output", "-o", help="The page (default: FILE with .html)."),
+    points: Optional[Path] = typer.Option(
+        None, "--points", help="Write no page, but the points alone: a file to keep, a tenth as long."
+    ),
 ) -> None:
     """Draw the plots of a bench result as one page that stands alone."""
     from espalier import bench_file
 
-    target = output or file.with_suffix(".html")
-    bench_file.write(page(bench_file.load(file)), target)
+    document = bench_file.load(file)
+    target = points or output or file.with_suffix(".html")
+    if points:
+        bench_file.save(bench_file.points_alone(document), target)
+    else:
+        bench_file.write(page(document), target)
     print(f"written: {target}")

@@ -5,7 +5,7 @@ import pytest
 from rich.console import Console
 
 from made_up import make_document, make_each, make_job, make_limit, steady
-from espalier import bench_compare, bench_file, install
+from espalier import bench_compare, bench_file, install, report
 from espalier.bench_stats import summarise
 from espalier.problem import Problem
 
@@ -55,6 +55,39 @@ def test_missing_field_is_named(tmp_path, document):
     del document["jobs"][0]["rounds"][3]["f_ns"]
     bench_file.save(document, tmp_path / "f.json")
     assert "job 0 round 3 has no proper 'f_ns'" in problem_of(tmp_path / "f.json")
+
+
+def kept(document, path: Path) -> dict:
+    bench_file.save(bench_file.points_alone(document), path)
+    return bench_file.load(path)
+
+
+def test_points_alone_say_what_the_rounds_said(tmp_path, document):
+    again = kept(document, tmp_path / "points.json")
+    assert again["jobs"] == []
+    for found, wanted in zip(summarise(again), summarise(document), strict=True):
+        assert (found.key, found.rounds, found.served) == (wanted.key, wanted.rounds, wanted.served)
+        assert found.flag_ns == pytest.approx(wanted.flag_ns, abs=0.1)
+        for one, other in ((found.host, wanted.host), (found.espalier, wanted.espalier), (found.ratio, wanted.ratio)):
+            assert (one is None) == (other is None)
+            assert one is None or vars(one) == pytest.approx(vars(other), abs=1e-4)
+
+
+def test_a_run_is_compared_with_points_alone(tmp_path, document):
+    console = Console(record=True, width=200)
+    bench_compare.print_all(kept(document, tmp_path / "points.json"), document, console)
+    assert f"{len(summarise(document))} points in both runs" in console.export_text()
+
+
+def test_points_alone_make_a_page(tmp_path, document):
+    assert "barrier" in report.page(kept(document, tmp_path / "points.json"))
+
+
+def test_missing_field_of_a_point_is_named(tmp_path, document):
+    bad = bench_file.points_alone(document)
+    del bad["points"][1]["host_us"]
+    bench_file.save(bad, tmp_path / "points.json")
+    assert "point 1 has no proper 'host_us'" in problem_of(tmp_path / "points.json")
 
 
 def test_cannot_write(tmp_path, document):
