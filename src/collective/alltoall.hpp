@@ -63,7 +63,7 @@ void alltoall(M& m, const void* send, void* receive, std::size_t bytes, const Pl
   if (are_two(m, plan)) return alltoall_of_two(m, send, blocks, receive, blocks, plan);
   const auto others = static_cast<std::size_t>(m.size() - 1);
   if (rides_inline(others * bytes, plan)) return detail::alltoall_inline(m, send, receive, blocks, plan);
-  const Cells cells(m, round_bytes(m, plan, true), others, others * bytes);
+  const Cells cells(m, plan.chunk, others, others * bytes);
   const OwnCell own_cell(m, blocks, cells);
   Meeting<M> meeting(m, plan);
   if (const TradedCells traded(m, meeting, bytes); traded.serve(bytes, cells.rounds()))
@@ -97,7 +97,7 @@ void alltoall(M& m, const void* send, void* receive, std::size_t bytes, const Pl
     return true;
   };
 
-  exchange_cells(m, cells, meeting, true, show, read);
+  exchange_cells(m, cells, meeting, false, show, read);
 }
 
 }  // namespace espalier::collective

@@ -25,12 +25,6 @@ class Meeting {
     else
       m_.publish(Channel::gather, step);
   }
-  /// The same with data that ride in the line.
-  void announce_inline(Step step, const void* data, std::size_t bytes) {
-    if (!central_) return m_.publish_inline(Channel::gather, step, data, bytes);
-    if (bytes > 0) m_.copy(m_.inline_buffer(Channel::gather, step), data, bytes);
-    arrive(step);
-  }
   /// Nothing of this rank's is there at `step` for anybody; only a counter must hear of it.
   void announce_nothing(Step step) {
     if (central_) arrive(step);
