@@ -42,9 +42,10 @@ class Scenes {
   const Sites& sites() const { return sites_; }
 
   /// The first thing that goes wrong in a scenario that comes by the mutant's site.
+  /// A few executions of each first: most are found by one scenario or other at once.
   std::optional<Finding> look_for(const Mutant& mutant, milliseconds time) {
     const auto end = Time::now() + time;
-    for (std::uint64_t first = 1, some = 40; Time::now() < end; first += some, some *= 2)
+    for (std::uint64_t first = 1, some = 5; Time::now() < end; first += some, some *= 2)
       for (const auto& execution : executions_) {
         if (!execution->sites().contains(mutant.site) || Time::now() > end) continue;
         Budget budget;
