@@ -10,13 +10,16 @@ from espalier.problem import Problem
 
 SCHEMA = "espalier-bench/1"
 _JOB = {"host": str, "variant": str, "ranks": int, "buffers": str, "command": str, "rounds": list}
-_POINT = {"host": str, "variant": str, "ranks": int, "collective": str, "bytes": int, "state": str, "host_us": dict}
+_SPREADS = {"host_us": dict, "espalier_us": (dict, type(None)), "ratio": (dict, type(None))}
+_POINT = {"host": str, "variant": str, "ranks": int, "buffers": str, "collective": str, "bytes": int, "state": str}
+_POINT |= {"rounds": int, "served": str} | _SPREADS
+_SPREAD = {name: (int, float) for name in ("low", "median", "high", "least")}
 _ROUND = {"collective": str, "bytes": int, "host_us": (int, float), "f_ns": (int, float)}
 
 
 def _demand(value, fields: dict, path: Path, where: str) -> None:
     for name, kind in fields.items():
-        if not isinstance(value, dict) or not isinstance(value.get(name), kind):
+        if not isinstance(value, dict) or name not in value or not isinstance(value[name], kind):
             raise Problem(f"{path}: {where} has no proper '{name}'; the file is not what `espalier bench --json` writes")
 
 
@@ -25,11 +28,22 @@ def _check(document, path: Path) -> None:
         raise Problem(f"{path} is not a bench result (it names no schema); `espalier bench --json FILE` writes one")
     if document["schema"] != SCHEMA:
         raise Problem(f"{path} has schema '{document['schema']}', this command reads '{SCHEMA}'; run the bench again")
-    measured = "jobs" if "jobs" in document or "points" not in document else "points"
-    _demand(document, {"date": str, "machine": dict, "near_below_ns": (int, float), measured: list}, path, "the file")
-    for number, point in enumerate(document.get("points", []) if measured == "points" else []):
+    alone = "points" in document and "jobs" not in document
+    parts = "points" if alone else "jobs"
+    _demand(document, {"date": str, "machine": dict, "near_below_ns": (int, float), parts: list}, path, "the file")
+    (_check_points if alone else _check_jobs)(document[parts], path)
+
+
+def _check_points(points: list, path: Path) -> None:
+    for number, point in enumerate(points):
         _demand(point, _POINT, path, f"point {number}")
-    for number, job in enumerate(document.get("jobs", [])):
+        for name in _SPREADS:
+            if point[name] is not None:
+                _demand(point[name], _SPREAD, path, f"{name} of point {number}")
+
+
+def _check_jobs(jobs: list, path: Path) -> None:
+    for number, job in enumerate(jobs):
         _demand(job, _JOB, path, f"job {number}")
         for at, r in enumerate(job["rounds"]):
             _demand(r, _ROUND, path, f"job {number} round {at}")

@@ -146,7 +146,6 @@ def points(document: dict) -> list[dict]:
     found = []
     for s in summarise(document):
         spreads = {"host_us": s.host, "espalier_us": s.espalier, "ratio": s.ratio}
-        found.append(
-            {**vars(s.key), "rounds": s.rounds, "served": s.served, "f_ns": round(s.flag_ns, 1), **{name: _described(x) for name, x in spreads.items()}}
-        )
+        about = {"rounds": s.rounds, "served": s.served, "f_ns": round(s.flag_ns, 1)}
+        found.append({**vars(s.key), **about, **{name: _described(x) for name, x in spreads.items()}})
     return found

@@ -7,6 +7,8 @@ from typing import Optional
 
 import typer
 
+from espalier.problem import Problem
+
 
 def _host_part(group: list, name: str) -> dict:
     """What one host and Espalier under it did in a section."""
@@ -86,6 +88,8 @@ def report(
     """Draw the plots of a bench result as one page that stands alone."""
     from espalier import bench_file
 
+    if points and output:
+        raise Problem("--output says where the page goes, and with --points there is none; give one of them")
     document = bench_file.load(file)
     target = points or output or file.with_suffix(".html")
     if points:

@@ -14,7 +14,8 @@ void allgather(M& m, const void* own, void* receive, const B& blocks, const Plan
       allgather_single_copy(m, own, receive, blocks, plan))
     return;
   std::byte* place = at(receive, blocks.offset_of(m.rank()));
-  exchange_blocks(m, own, receive, blocks, plan, [&](const Part& part) { copy_own(m, place, own, part); });
+  exchange_blocks(m, own, receive, blocks, plan,
+                  [&](std::size_t, const Part& part) { copy_own(m, place, own, part); });
 }
 
 }  // namespace espalier::collective

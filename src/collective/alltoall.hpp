@@ -15,7 +15,7 @@ namespace detail {
 
 template <Machine M>
 void alltoall_inline(M& m, const void* send, void* receive, const EqualBlocks& blocks, const Plan& plan) {
-  const OwnBlock own(blocks, m.rank());
+  const OwnPlace own(blocks, m.rank());
   Meeting<M> meeting(m, plan);
   exchange_inline(
       m, meeting, m.everybody_else(), [&](std::byte* line) { write_others(m, line, send, blocks); },
@@ -24,7 +24,7 @@ void alltoall_inline(M& m, const void* send, void* receive, const EqualBlocks& b
         copy_own(m, at(receive, own_place), at(send, own_place), Part{0, blocks.block});
         for (int i = 1; i < m.size(); ++i) {
           const int peer = rank_behind(m, i);
-          m.copy(at(receive, blocks.offset_of(peer)), of(peer) + own.in_line_of(peer), blocks.block);
+          m.copy(at(receive, blocks.offset_of(peer)), of(peer) + own.in_data_of(peer), blocks.block);
         }
         return true;
       });
@@ -64,7 +64,7 @@ void alltoall(M& m, const void* send, void* receive, std::size_t bytes, const Pl
   const auto others = static_cast<std::size_t>(m.size() - 1);
   if (rides_inline(others * bytes, plan)) return detail::alltoall_inline(m, send, receive, blocks, plan);
   const Cells cells(m, plan.chunk, others, others * bytes);
-  const OwnCell own_cell(m, blocks, cells);
+  const OwnPlace own_cell(CellSizes<EqualBlocks>{blocks, cells}, m.rank());
   Meeting<M> meeting(m, plan);
   if (const TradedCells traded(m, meeting, bytes); traded.serve(bytes, cells.rounds()))
     return detail::alltoall_by_traded_cells(m, send, receive, blocks, traded, meeting);
@@ -90,7 +90,7 @@ void alltoall(M& m, const void* send, void* receive, std::size_t bytes, const Pl
     for (int i = 1; i < m.size(); ++i) {
       const int peer = rank_behind(m, i);
       meeting.await(peer, round.step());
-      const std::byte* data = m.slot(peer, round.first) + own_cell.in_slot_of(peer);
+      const std::byte* data = m.slot(peer, round.first) + own_cell.in_data_of(peer);
       m.open_pages(data, part.bytes);
       m.copy(at(receive, blocks.offset_of(peer) + part.offset), data, part.bytes);
     }

@@ -2,8 +2,6 @@
 // other its block as it is.
 #pragma once
 
-#include <utility>
-
 #include "collective/exchange_blocks.hpp"
 
 namespace espalier::collective {
@@ -19,12 +17,6 @@ struct BlocksOfTwo {
   std::size_t offset_of(int) const { return place; }
 };
 
-template <Machine M, class B>
-BlocksOfTwo blocks_of_two(const M& m, const B& out, const B& in) {
-  const int other = 1 - m.rank();
-  return {m.rank(), out.bytes_of(other), in.bytes_of(other), in.offset_of(other)};
-}
-
 }  // namespace detail
 
 /// Whether the plan is for two ranks that need not meet by counter.
@@ -37,17 +29,17 @@ bool are_two(const M& m, const Plan& plan) {
 template <Machine M, class B>
 [[gnu::flatten]] void alltoall_of_two(M& m, const void* send, const B& out, void* receive, const B& in,
                                       const Plan& plan) {
-  const detail::BlocksOfTwo blocks = detail::blocks_of_two(m, out, in);
-  bool kept = false;
-  const auto keep_own = [&](const Part&) {
-    if (std::exchange(kept, true)) return;
+  const int other = 1 - m.rank();
+  const detail::BlocksOfTwo blocks{m.rank(), out.bytes_of(other), in.bytes_of(other), in.offset_of(other)};
+  const auto keep_own = [&](std::size_t round, const Part&) {
+    if (round > 0) return;
     copy_own(m, at(receive, in.offset_of(m.rank())), at(send, out.offset_of(m.rank())),
              Part{0, in.bytes_of(m.rank())});
   };
   if (blocks.out > 0 || blocks.in > 0)
-    exchange_blocks(m, at(send, out.offset_of(1 - m.rank())), receive, blocks, plan, keep_own);
+    exchange_blocks(m, at(send, out.offset_of(other)), receive, blocks, plan, keep_own);
   else
-    keep_own({});
+    keep_own(0, {});
 }
 
 }  // namespace espalier::collective

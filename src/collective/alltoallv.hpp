@@ -319,8 +319,9 @@ class Alltoallv {
 template <Machine M>
 void alltoallv(M& m, const void* send, const Blocks& out, void* receive, const Blocks& in, const Plan& plan) {
   if (are_two(m, plan)) {
-    const detail::BlocksOfTwo two = detail::blocks_of_two(m, out, in);
-    if (!is_lent(std::max(two.out, two.in), plan)) return alltoall_of_two(m, send, out, receive, in, plan);
+    const int other = 1 - m.rank();
+    if (!is_lent(std::max(out.bytes_of(other), in.bytes_of(other)), plan))
+      return alltoall_of_two(m, send, out, receive, in, plan);
   }
   Alltoallv<M>(m, send, out, receive, in, plan).run();
 }

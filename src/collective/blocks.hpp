@@ -58,6 +58,21 @@ std::size_t bytes_below(const B& blocks, int rank) {
 }
 inline std::size_t bytes_below(const EqualBlocks& blocks, int rank) { return blocks.offset_of(rank); }
 
+/// Where this rank's block lies among those that another rank has for the others: one after the other, in
+/// rank order, without that rank's own.
+template <class B>
+class OwnPlace {
+ public:
+  /// `blocks`: what bytes_of() each of them.
+  OwnPlace(const B& blocks, int rank) : blocks_(blocks), rank_(rank), below_(bytes_below(blocks, rank)) {}
+  std::size_t in_data_of(int peer) const { return peer < rank_ ? below_ - blocks_.bytes_of(peer) : below_; }
+
+ private:
+  B blocks_;
+  int rank_;
+  std::size_t below_;
+};
+
 /// A part of a block, in bytes from the block's start.
 struct Part {
   std::size_t offset, bytes;

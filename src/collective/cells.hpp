@@ -106,23 +106,12 @@ void exchange_cells(M& m, const Cells& cells, const Meeting<M>& meeting, bool tr
   if (!meeting.is_central() && cells.rounds() == 1) expect_another(m, cells.bytes(), cells.bytes());
 }
 
-/// Where this rank's cell lies in the slot of `peer`, for blocks of which all ranks know all.
-template <Machine M, class B>
-class OwnCell {
- public:
-  OwnCell(const M& m, const B& blocks, const Cells& cells) : blocks_(blocks), cells_(cells), rank_(m.rank()) {
-    for (int below = 0; below < m.rank(); ++below) base_ += cells.cell(blocks.bytes_of(below));
-  }
-  std::size_t in_slot_of(int peer) const {
-    return peer < rank_ ? base_ - cells_.cell(blocks_.bytes_of(peer))
-                        : base_;  // a rank leaves its own cell out
-  }
-
- private:
-  const B& blocks_;
-  const Cells& cells_;
-  int rank_;
-  std::size_t base_ = 0;
+/// Each rank's cell, for blocks of which all ranks know all: what OwnPlace asks for.
+template <class B>
+struct CellSizes {
+  const B& blocks;
+  const Cells& cells;
+  std::size_t bytes_of(int rank) const { return cells.cell(blocks.bytes_of(rank)); }
 };
 
 }  // namespace espalier::collective

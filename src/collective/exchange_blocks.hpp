@@ -18,7 +18,7 @@ void exchange_blocks_inline(M& m, const void* own, void* receive, const B& block
       m, meeting, m.everybody_else(), [&](std::byte* line) { m.copy(line, own, bytes); },
       [&](auto of) {
         bool all = true;
-        keep(Part{0, bytes});
+        keep(0, Part{0, bytes});
         for (int i = 1; i < m.size(); ++i) {
           const int peer = rank_behind(m, i);
           if (const std::size_t theirs = blocks.bytes_of(peer); theirs > 0)
@@ -33,8 +33,8 @@ void exchange_blocks_inline(M& m, const void* own, void* receive, const B& block
 }  // namespace detail
 
 /// `own`: what this rank shows. All ranks know how long all blocks are; the longest decides how many rounds
-/// there are. `keep(part)` does, once a round, what this rank does with a part of its own block, if anything:
-/// while others still copy theirs into their slots.
+/// there are. `keep(round, part)` does in each round what this rank does with a part of its own block, if
+/// anything: while others still copy theirs into their slots.
 template <Machine M, class B, class Keep>
 [[gnu::flatten]] void exchange_blocks(M& m, const void* own, void* receive, const B& blocks, const Plan& plan,
                                       const Keep& keep) {
@@ -59,7 +59,7 @@ template <Machine M, class B, class Keep>
   // Each starts behind itself, so that not all read the same slot.
   const auto read = [&](const Round& round) {
     bool all = true;
-    keep(part(m.rank(), round));
+    keep(round.index, part(m.rank(), round));
     for (int i = 1; i < m.size(); ++i) {
       const int peer = rank_behind(m, i);
       const Part theirs = part(peer, round);

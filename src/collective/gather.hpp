@@ -33,26 +33,21 @@ void fetch_chunk(M& m, int peer, std::byte* target, const Chunk& chunk, bool inl
 }
 
 template <Machine M>
-void leave_inline(M& m, int root, const void* send, std::size_t bytes) {
-  const Step step = m.advance(1);
-  m.reserve(step, 1);
-  m.publish_inline(Channel::gather, step, send, bytes);
-  m.lend(step, 1, readers(m, root, root));
-  m.finish(step);
+[[gnu::flatten]] void leave_inline(M& m, int root, const void* send, std::size_t bytes) {
+  const Chunk whole{.bytes = bytes, .first = m.advance(1)};
+  leave_chunk(m, root, send, whole, true);
+  m.finish(whole.step());
   m.own_next(Channel::gather, 0, 0);
 }
 
 /// Own data first, here and below, while the others still copy theirs.
 template <Machine M, class B>
-void fetch_inline(M& m, const void* own, void* receive, const B& blocks) {
-  const Step step = m.advance(1);
+[[gnu::flatten]] void fetch_inline(M& m, const void* own, void* receive, const B& blocks, std::size_t bytes) {
+  const Chunk whole{.bytes = bytes, .first = m.advance(1)};
   copy_own(m, at(receive, blocks.offset_of(m.rank())), own, Part{0, blocks.bytes_of(m.rank())});
-  for (const int peer : m.everybody_else()) {
-    m.await(Channel::gather, peer, step);
-    m.copy(at(receive, blocks.offset_of(peer)), m.inline_data(Channel::gather, peer, step),
-           blocks.bytes_of(peer));
-  }
-  m.finish(step);
+  for (const int peer : m.everybody_else())
+    fetch_chunk(m, peer, at(receive, blocks.offset_of(peer)), whole, true);
+  m.finish(whole.step());
 }
 
 template <Machine M, class B>
@@ -91,7 +86,7 @@ void send_gather(M& m, int root, const void* send, std::size_t bytes, const Plan
 template <Machine M, class B>
 void receive_gather(M& m, const void* own, void* receive, const B& blocks, std::size_t bytes,
                     const Plan& plan) {
-  if (bytes > 0 && rides_inline(bytes, plan)) return detail::fetch_inline(m, own, receive, blocks);
+  if (bytes > 0 && rides_inline(bytes, plan)) return detail::fetch_inline(m, own, receive, blocks, bytes);
   const Chunks chunks(m, bytes, plan);
   detail::fetch_in_chunks(m, own, receive, blocks, chunks);
   m.read_next(bytes, chunks.chunk_bytes());

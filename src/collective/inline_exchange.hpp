@@ -36,19 +36,4 @@ void write_others(M& m, std::byte* line, const void* send, const B& blocks) {
   }
 }
 
-/// Where this rank's block lies in the others' lines.
-template <class B>
-class OwnBlock {
- public:
-  OwnBlock(const B& blocks, int rank) : blocks_(blocks), rank_(rank), below_(bytes_below(blocks, rank)) {}
-  std::size_t in_line_of(int peer) const {
-    return peer < rank_ ? below_ - blocks_.bytes_of(peer) : below_;  // a rank leaves its own block out
-  }
-
- private:
-  const B& blocks_;
-  int rank_;
-  std::size_t below_;
-};
-
 }  // namespace espalier::collective

@@ -28,27 +28,6 @@ int collect_sources(M& m, const Place& place, const Chunk& chunk, const void* ow
   return count;
 }
 
-/// A message that rides inline, at the root straight into the receive buffer.
-template <Machine M>
-[[gnu::flatten]] void reduce_inline(M& m, const Place& place, const Reduction& r) {
-  const Chunk whole{.bytes = r.bytes, .first = m.advance(1)};
-  gather(m, place, whole.step());
-  if (!place.is_root()) m.reserve(whole.step(), 1);
-  void* target = place.is_root() ? r.receive : m.inline_buffer(Channel::gather, whole.step());
-  if (place.is_leaf()) {
-    m.copy(target, r.send, r.bytes);
-  } else {
-    const int count = collect_sources(m, place, whole, r.send, true);
-    m.reduce(r.operation, target, m.source_array(), count, r.bytes);
-  }
-  if (!place.is_root()) {
-    m.publish(Channel::gather, whole.step());
-    m.lend(whole.step(), 1, {&place.parent, 1});
-  }
-  m.finish(whole.step());
-  if (!place.is_root()) m.own_next(Channel::gather, 0, 0);
-}
-
 /// The upward half of a chunk for a rank that has a parent: leaves copy, inner ranks fold, into their own
 /// slot or line.
 template <Machine M>
@@ -87,20 +66,31 @@ void receive_at_root(M& m, const Place& place, const Chunk& chunk, const Reducti
   m.copy(result, own_slot, chunk.bytes);
 }
 
+/// A message that rides inline, in one piece: it is most of what such a call takes.
+template <Machine M>
+[[gnu::flatten]] void reduce_inline(M& m, const Place& place, const Reduction& r, const Plan& plan) {
+  const Chunk whole{.bytes = r.bytes, .first = m.advance(1)};
+  if (place.is_root())
+    receive_at_root(m, place, whole, r, plan, true);
+  else
+    send_up(m, place, whole, r, true);
+  m.finish(whole.step());
+  if (!place.is_root()) m.own_next(Channel::gather, 0, 0);
+}
+
 }  // namespace detail
 
 /// The result lands in the root's receive buffer; the others' is not touched.
 template <Machine M>
 void reduce_tree(M& m, const Place& place, const Reduction& r, const Plan& plan) {
-  const bool inlined = rides_inline(r.bytes, plan);
-  if (inlined && plan.copy_avoidance) return detail::reduce_inline(m, place, r);
+  if (rides_inline(r.bytes, plan)) return detail::reduce_inline(m, place, r, plan);
   const Chunks chunks(m, r.bytes, plan, r.operation.extent);
   for (std::size_t i = 0; i < chunks.count(); ++i) {
     const Chunk chunk = chunks.next(m, i);
     if (place.is_root())
-      detail::receive_at_root(m, place, chunk, r, plan, inlined);
+      detail::receive_at_root(m, place, chunk, r, plan, false);
     else
-      detail::send_up(m, place, chunk, r, inlined);
+      detail::send_up(m, place, chunk, r, false);
     m.finish(chunk.step());
   }
   if (place.is_root())

@@ -14,7 +14,7 @@ namespace detail {
 
 template <Machine M, class B>
 void reduce_scatter_inline(M& m, const Reduction& r, const B& blocks, const Plan& plan) {
-  const OwnBlock own(blocks, m.rank());
+  const OwnPlace own(blocks, m.rank());
   const std::size_t bytes = blocks.bytes_of(m.rank());
   Meeting<M> meeting(m, plan);
   exchange_inline(
@@ -22,7 +22,7 @@ void reduce_scatter_inline(M& m, const Reduction& r, const B& blocks, const Plan
       [&](auto of) {
         if (bytes == 0) return false;
         fold_in_rank_order(m, r.receive, at(r.send, blocks.offset_of(m.rank())), bytes, r,
-                           [&](int peer) { return of(peer) + own.in_line_of(peer); });
+                           [&](int peer) { return of(peer) + own.in_data_of(peer); });
         return true;
       });
 }
@@ -61,7 +61,7 @@ void reduce_scatter(M& m, const Reduction& r, const B& blocks, const Plan& plan)
   if (rides_inline(r.bytes - smallest, plan)) return detail::reduce_scatter_inline(m, r, blocks, plan);
   const bool tradable = worth_trading(m, smallest, largest);
   const Cells cells(m, round_bytes(m, plan, tradable), others, r.bytes - smallest, r.operation.extent);
-  const OwnCell own_cell(m, blocks, cells);
+  const OwnPlace own_cell(CellSizes<B>{blocks, cells}, m.rank());
   Meeting<M> meeting(m, plan);
   if (const TradedCells traded(m, meeting, largest, r.operation.extent);
       traded.serve(smallest, cells.rounds()))
@@ -80,7 +80,7 @@ void reduce_scatter(M& m, const Reduction& r, const B& blocks, const Plan& plan)
     const void* own = at(r.send, blocks.offset_of(m.rank()) + part.offset);
     detail::fold_in_rank_order(m, at(r.receive, part.offset), own, part.bytes, r, [&](int peer) {
       meeting.await(peer, round.step());
-      const std::byte* theirs = m.slot(peer, round.first) + own_cell.in_slot_of(peer);
+      const std::byte* theirs = m.slot(peer, round.first) + own_cell.in_data_of(peer);
       m.open_pages(theirs, part.bytes);
       return theirs;
     });

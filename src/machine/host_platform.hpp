@@ -54,6 +54,7 @@ struct HostPlatform {
   }
   using SlotWriter = memory::SlotWriter<>;
   static void settle_streams() { memory::settle_streams(); }
+  // Into a line, which simulated platforms count apart from copies.
   static void copy_small(void* target, const void* source, std::size_t bytes) {
     memory::copy(target, source, bytes);
   }

@@ -80,14 +80,25 @@ def test_a_run_is_compared_with_points_alone(tmp_path, document):
 
 
 def test_points_alone_make_a_page(tmp_path, document):
-    assert "barrier" in report.page(kept(document, tmp_path / "points.json"))
+    page = report.page(kept(document, tmp_path / "points.json"))
+    assert "MPICH, 2 ranks, near" in page and "MPICH, 2 ranks, far" in page
+    assert page.count("<svg") == report.page(document).count("<svg")
+    assert "2.00 (2.00–2.00)" in page
 
 
-def test_missing_field_of_a_point_is_named(tmp_path, document):
+@pytest.mark.parametrize("name", ["host", "buffers", "rounds", "served", "host_us", "espalier_us", "ratio"])
+def test_missing_field_of_a_point_is_named(tmp_path, document, name):
     bad = bench_file.points_alone(document)
-    del bad["points"][1]["host_us"]
+    del bad["points"][1][name]
     bench_file.save(bad, tmp_path / "points.json")
-    assert "point 1 has no proper 'host_us'" in problem_of(tmp_path / "points.json")
+    assert f"point 1 has no proper '{name}'" in problem_of(tmp_path / "points.json")
+
+
+def test_missing_field_of_a_spread_is_named(tmp_path, document):
+    bad = bench_file.points_alone(document)
+    del bad["points"][1]["ratio"]["median"]
+    bench_file.save(bad, tmp_path / "points.json")
+    assert "ratio of point 1 has no proper 'median'" in problem_of(tmp_path / "points.json")
 
 
 def test_cannot_write(tmp_path, document):
