@@ -33,10 +33,11 @@ struct [[gnu::may_alias]] Cell<Pair<V, I>> {
   }
 };
 
-// One pass over N sources. ivdep: the target is a source itself or overlaps none, so an element's store can
-// only meet the loads of the same element, and those come first.
+// One pass over N sources, where it is called. ivdep: the target is a source itself or overlaps none, so an
+// element's store can only meet the loads of the same element, and those come first.
 template <class Rule, int N>
-[[gnu::noinline]] void fold(void* target, const void* const* sources, std::size_t elements) noexcept {
+[[gnu::always_inline]] inline void fold_here(void* target, const void* const* sources,
+                                             std::size_t elements) noexcept {
   using C = Cell<typename Rule::Element>;
   static_assert(sizeof(C) == sizeof(typename Rule::Element));
   // A pointer of its own for each source: of an array of pointers the vectoriser gives up.
@@ -56,6 +57,11 @@ template <class Rule, int N>
     if constexpr (N > 7) result = Rule::apply(result, h[i].load());
     t[i].store(Rule::finish(result));
   }
+}
+
+template <class Rule, int N>
+[[gnu::noinline]] void fold(void* target, const void* const* sources, std::size_t elements) noexcept {
+  fold_here<Rule, N>(target, sources, elements);
 }
 
 template <class Element>

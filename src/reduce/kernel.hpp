@@ -17,9 +17,11 @@ void kernel(void* target, const void* const* sources, int source_count, std::siz
   static constexpr Passes passes = passes_of<Rule>();
   elements *= Parts;
   if (source_count == 1) return CopyOf<Element>::run(target, sources[0], elements);
-  if constexpr (can_stream)
+  if constexpr (can_stream) {
+    static constexpr StreamedPasses streamed = streamed_passes_of<Rule>();
     if (streams(target, sources, source_count, elements * sizeof(Element), sizeof(Element)))
-      return fold_streamed(passes, fold_two<Rule>, target, sources, source_count, elements);
+      return fold_streamed(passes, streamed, target, sources, source_count, elements);
+  }
   switch (source_count) {
     case 2:
       return fold<Rule, 2>(target, sources, elements);

@@ -11,39 +11,63 @@
 namespace espalier::reduce::ESPALIER_ISA {
 namespace {
 
-// Two sources into a target on a line boundary. The lines of a turn are streamed straight from registers:
+// N sources into a target on a line boundary. The lines of a turn are streamed straight from registers:
 // stores to a buffer in between would wait behind the streamed ones, and most of what is gained would be
 // lost. So the inner loop has a constant length, for which the compiler drops the array.
-template <class Rule>
-[[gnu::noinline]] void fold_two(const PastCaches& past_caches, unsigned char* target, const void* first,
-                                const void* second, std::size_t elements) noexcept {
-  using C = Cell<typename Rule::Element>;
-  constexpr std::size_t turn = turn_bytes / sizeof(C);
-  const auto* const a = static_cast<const C*>(first);
-  const auto* const b = static_cast<const C*>(second);
-  std::size_t i = 0;
-  for (; i + turn <= elements; i += turn) {
-    const void* const here[] = {a + i, b + i};
-    fetch_ahead(here[0], turn_bytes);
-    fetch_ahead(here[1], turn_bytes);
-    alignas(line_bytes) C result[turn];
+template <class Rule, int N>
+[[gnu::noinline]] void fold_turns(const PastCaches& past_caches, unsigned char* target,
+                                  const void* const* sources, std::size_t elements) noexcept {
+  constexpr std::size_t turn = turn_bytes / sizeof(typename Rule::Element);
+  const void* here[N];
+  for (int k = 0; k < N; ++k) here[k] = sources[k];
+  for (; elements >= turn; elements -= turn) {
+    alignas(line_bytes) unsigned char result[turn_bytes];
+    if constexpr (N == 2)  // of more sources the processor's own prefetchers fetch enough
+      for (const void* const source : here) fetch_ahead(source, turn_bytes);
     if constexpr (Halves<Rule>::lanes != 0) {
       static_assert(turn % Halves<Rule>::lanes == 0);
-      fold_halves<Rule, 2>(result, here, turn);
+      fold_halves<Rule, N>(result, here, turn);
     } else {
-      for (std::size_t j = 0; j < turn; ++j)
-        result[j].store(Rule::finish(Rule::apply(a[i + j].load(), b[i + j].load())));
+      fold_here<Rule, N>(result, here, turn);
     }
-    past_caches.store(target + i * sizeof(C), reinterpret_cast<const unsigned char*>(result), turn_bytes);
+    past_caches.store(target, result, turn_bytes);
+    target += turn_bytes;
+    for (const void*& source : here) source = static_cast<const unsigned char*>(source) + turn_bytes;
   }
-  const void* const rest[] = {a + i, b + i};
-  fold<Rule, 2>(target + i * sizeof(C), rest, elements - i);
+  fold<Rule, N>(target, here, elements);
 }
 
-using FoldTwo = void (*)(const PastCaches&, unsigned char*, const void*, const void*, std::size_t) noexcept;
+using Turns = void (*)(const PastCaches&, unsigned char*, const void* const*, std::size_t) noexcept;
 
-// More sources meet in scratch. Half of what is between passes elsewhere measures better: reading and writing
-// take turns more often.
+// The streamed passes of one rule; nullptr for numbers of sources that meet in scratch.
+struct StreamedPasses {
+  Turns two, three, four, eight;
+};
+
+template <class Rule>
+constexpr StreamedPasses streamed_passes_of() {
+  constexpr int widest = widest_pass<typename Rule::Element>;
+  return {fold_turns<Rule, 2>, fold_turns<Rule, 3>, fold_turns<Rule, 4>,
+          widest < 8 ? nullptr : fold_turns<Rule, widest>};
+}
+
+Turns pass_of(const StreamedPasses& streamed, int source_count) noexcept {
+  switch (source_count) {
+    case 2:
+      return streamed.two;
+    case 3:
+      return streamed.three;
+    case 4:
+      return streamed.four;
+    case 8:
+      return streamed.eight;
+    default:
+      return nullptr;
+  }
+}
+
+// Other numbers of sources meet in scratch. Half of what is between passes elsewhere measures better: reading
+// and writing take turns more often.
 constexpr std::size_t streamed_block_bytes = block_bytes / 2;
 
 // A folded block to its place. Meanwhile the next one is fetched, for else memory would only read, then only
@@ -74,19 +98,20 @@ void fold_many(const Passes& passes, unsigned char* target, const void* const* s
 }
 
 // The elements before the target's first full line as ever, the others past the caches.
-[[gnu::noinline, maybe_unused]] void fold_streamed(const Passes& passes, FoldTwo fold_two, void* target,
-                                                   const void* const* sources, int source_count,
+[[gnu::noinline, maybe_unused]] void fold_streamed(const Passes& passes, const StreamedPasses& streamed,
+                                                   void* target, const void* const* sources, int source_count,
                                                    std::size_t elements) noexcept {
   auto* const out = static_cast<unsigned char*>(target);
   std::size_t head = -reinterpret_cast<std::uintptr_t>(target) % line_bytes / passes.size;
   if (head > elements) head = elements;
   unsigned char scratch[line_bytes];
   if (head) fold_block(passes, target, scratch, sources, source_count, 0, head);
-  if (source_count > 2) return fold_many(passes, out, sources, source_count, head, elements);
+  const Turns turns = pass_of(streamed, source_count);
+  if (!turns) return fold_many(passes, out, sources, source_count, head, elements);
   const std::size_t offset = head * passes.size;
-  const PastCaches past_caches;
-  fold_two(past_caches, out + offset, static_cast<const unsigned char*>(sources[0]) + offset,
-           static_cast<const unsigned char*>(sources[1]) + offset, elements - head);
+  const void* rest[8];
+  for (int k = 0; k < source_count; ++k) rest[k] = static_cast<const unsigned char*>(sources[k]) + offset;
+  turns(PastCaches(), out + offset, rest, elements - head);
 }
 
 }  // namespace

@@ -214,7 +214,7 @@ TEST_P(EachType, StreamedTargets) {
   const detail::StreamLimits kept = detail::stream_limits;
   detail::stream_limits = {0, 0};
   for_each_operation([&](Case c) {
-    for (const int sources : {2, 3, 5, 8})
+    for (const int sources : {2, 3, 4, 5, 8})
       for (const std::size_t elements : {0, 1, 63, 512, 1000})
         for (const std::size_t shift : {0, 1, 16, 32}) {
           c.sources = sources;
