@@ -124,10 +124,11 @@ bool Arena::reserve(Share share, std::size_t begin, std::size_t bytes) const {
   return segment_.reserve(share.offset + begin, bytes);
 }
 
-void Arena::map_now(Share share, std::size_t begin, std::size_t bytes) const {
+void Arena::map_now(Share share, std::size_t begin, std::size_t bytes, Use use) const {
 #if defined(__linux__)
-  constexpr int populate_write = 23;  // MADV_POPULATE_WRITE, since Linux 5.14; older headers lack the name
-  madvise(at(share.offset + begin), bytes, populate_write);
+  // MADV_POPULATE_READ and _WRITE, since Linux 5.14; older headers lack the names.
+  constexpr int populate_read = 22, populate_write = 23;
+  madvise(at(share.offset + begin), bytes, use == Use::writing ? populate_write : populate_read);
 #endif
 }
 

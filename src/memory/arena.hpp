@@ -36,9 +36,10 @@ class Arena {
   void free(Share share);
   /// Local: backs part of a share with pages of the caller's NUMA domain. False: the machine has no space.
   bool reserve(Share share, std::size_t begin, std::size_t bytes) const;
-  /// Local: maps pages that are reserved all at once, where the system can; else each is mapped when first
-  /// touched.
-  void map_now(Share share, std::size_t begin, std::size_t bytes) const;
+  /// Local: maps whole pages that are reserved all at once, where the system can; else each is mapped when
+  /// first touched. For reading that is several times as fast; a write later costs a fault all the same.
+  enum class Use { reading, writing };
+  void map_now(Share share, std::size_t begin, std::size_t bytes, Use use) const;
 
   std::byte* at(std::size_t offset) const { return segment_.base() + offset; }
   std::size_t budget() const;

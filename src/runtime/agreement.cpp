@@ -34,9 +34,6 @@ Agreement agree_on_node(const Bootstrap& bootstrap, const std::vector<Standing>&
   const auto prepared =
       exchange(bootstrap, static_cast<std::int32_t>(prepare(arena, share, layout, bootstrap.rank)));
   if (std::count(prepared.begin(), prepared.end(), 0) == 0) {
-    // Else each call that comes to a fresh slot of a long ring would pay for its pages.
-    if (layout.slots > layout_for(layout.ranks).slots)
-      arena.map_now(share, layout.ring(0), layout.bytes() - layout.ring(0));
     result.node.share = share;
     return result;
   }

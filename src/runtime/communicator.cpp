@@ -50,6 +50,11 @@ Communicator::State::State(const NodeState& node, const NodeShare& agreement, in
       machine(arena.at(share.offset), layout, rank,
               machine::wait_policy(wait_mode(), agreement.ranks_per_core), poke) {}
 
+void Communicator::State::map_own_slots() {
+  map_slots(arena, share, layout, machine.rank());
+  slots_unmapped = false;
+}
+
 // The shares go back when the last rank has left. acq_rel: all ranks' last accesses come before its reuse.
 Communicator::State::~State() {
   auto* life = reinterpret_cast<memory::FlagLine*>(arena.at(share.offset) + layout.life());

@@ -15,6 +15,7 @@
 #include "runtime/node_area.hpp"
 #include "runtime/places.hpp"
 #include "runtime/recorder.hpp"
+#include "runtime/slot_pages.hpp"
 
 namespace espalier::runtime {
 
@@ -62,6 +63,7 @@ struct Communicator::State {
   plan::Selector selector;
   Places places;
   machine::HostMachine machine;
+  bool slots_unmapped = should_map_slots(layout);
   std::array<LendingHabit, all_collectives.size()> lending;
   NodeArea area;         ///< where an allgather is put together
   bool is_lent = false;  ///< what lies there, to the ranks of a communicator on one node
@@ -69,11 +71,15 @@ struct Communicator::State {
   NodeArea ring;  ///< the same through a window (spanning_ring.cpp)
 
  private:
+  void map_own_slots();
+
   template <class Body>
   bool serve_as(plan::Algorithm algorithm, const plan::Plan& plan, Collective collective, std::size_t bytes,
                 Body& body) {
     if (plan.algorithm == plan::Algorithm::host) return false;
     const statistics::Recorder recorder({collective, bytes, layout.ranks, algorithm}, machine.waiter());
+    if (may_need_slots(collective, bytes) && slots_unmapped) [[unlikely]]
+      map_own_slots();
     body(plan);
     return true;
   }

@@ -1,13 +1,12 @@
 #include "memory/arena.hpp"
 
 #include <signal.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
 
 #include <cstring>
 #include <random>
 
 #include "tests/memory/children.hpp"
+#include "tests/memory/faults.hpp"
 
 namespace espalier::memory {
 namespace {
@@ -54,31 +53,24 @@ TEST_F(Arenas, TwoProcessesSeeTheSame) {
   EXPECT_EQ(first->used(), 0u);
 }
 
-// Minor faults of this process while a function runs.
-template <class Body>
-long faults_of(Body body) {
-  rusage before{}, after{};
-  getrusage(RUSAGE_SELF, &before);
-  body();
-  getrusage(RUSAGE_SELF, &after);
-  return after.ru_minflt - before.ru_minflt;
-}
-
 TEST_F(Arenas, PagesMappedAtOnceAreNotFaultedInOneByOne) {
-  constexpr int populate_write = 23;
-  if (madvise(second->at(0), 4096, populate_write) != 0)
-    GTEST_SKIP() << "this kernel maps no pages on demand";
+  if (!testing::maps_pages_on_demand(second->at(0))) GTEST_SKIP() << "this kernel maps no pages on demand";
   const Share share = first->allocate(4 * mebi);
   ASSERT_TRUE(share && first->reserve(share, 0, share.bytes));
   std::memset(first->at(share.offset), 7, share.bytes);
-  second->map_now(share, mebi, 2 * mebi);
-  const std::byte* there = second->at(share.offset);
+  second->map_now(share, mebi, mebi, Arena::Use::reading);
+  second->map_now(share, 2 * mebi, mebi, Arena::Use::writing);
+  std::byte* there = second->at(share.offset);
   long wrong = 0;
-  const auto read = [&](std::size_t begin) {
-    for (std::size_t i = 0; i < 2 * mebi; i += 4096) wrong += there[begin + i] != std::byte{7};
+  const auto read = [&] {
+    for (std::size_t i = mebi; i < 3 * mebi; i += 4096) wrong += there[i] != std::byte{7};
   };
-  EXPECT_LT(faults_of([&] { read(mebi); }), 100);
+  const auto write = [&] {
+    for (std::size_t i = 2 * mebi; i < 3 * mebi; i += 4096) there[i] = std::byte{8};
+  };
+  EXPECT_LT(testing::faults_of(read), 100);
   EXPECT_EQ(wrong, 0);
+  EXPECT_LT(testing::faults_of(write), 100);
 }
 
 TEST_F(Arenas, NotesAreApartFromShares) {
