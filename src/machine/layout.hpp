@@ -87,7 +87,16 @@ struct Layout {
   std::size_t traded_bytes() const {
     if (traded_rounds() == 0) return 0;
     if (ranks == 2) return round_up(2 * slot_bytes, page);
-    const std::size_t cell = ring_bytes() / 2 / static_cast<std::size_t>(ranks - 1);
+    return cell_among_many();
+  }
+  /// Half a ring for all others together; where that makes short cells, they are as long as a slot, while
+  /// those of all ranks together stay within 8 MiB.
+  std::size_t cell_among_many() const {
+    constexpr std::size_t all_together = std::size_t{8} << 20;
+    const auto others = static_cast<std::size_t>(ranks - 1);
+    const std::size_t share = ring_bytes() / 2 / others;
+    const std::size_t most = all_together / static_cast<std::size_t>(ranks) / others;
+    const std::size_t cell = std::max(share, std::min(slot_bytes, most));
     return cell & ~((cell < page ? line_bytes : page) - 1);
   }
   std::size_t traded_area_bytes() const {

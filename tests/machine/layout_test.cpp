@@ -85,7 +85,7 @@ TEST(Layout, TwoRanksTradeUnlessTheyAreNotTo) {
   EXPECT_EQ((Layout{1, 8, 32768}.traded_bytes()), 0u);
 }
 
-TEST(Layout, MoreRanksTradeWhereTheyAreToInHalfOfARingEach) {
+TEST(Layout, MoreRanksTradeWhereTheyAreTo) {
   EXPECT_EQ((Layout{3, 8, 32768}.traded_bytes()), 0u);
   EXPECT_EQ((Layout{3, 8, 32768}.traded_area_bytes()), 0u);
   const Layout three{3, 8, 32768, true, true};
@@ -94,8 +94,15 @@ TEST(Layout, MoreRanksTradeWhereTheyAreToInHalfOfARingEach) {
   EXPECT_EQ(three.traded_rounds(), 1);
   EXPECT_EQ((Layout{4, 32, 32768, true, true}.traded_bytes()), 172032u);  // whole pages
   EXPECT_EQ((Layout{200, 8, 32768, true, true}.traded_bytes()), 640u);    // whole lines
-  EXPECT_EQ((Layout{200, 1, 4096, true, true}.traded_bytes()), 0u);       // not even one
+  EXPECT_EQ((Layout{600, 1, 4096, true, true}.traded_bytes()), 0u);       // not even one
   EXPECT_EQ((Layout{3, 8, 32768, false, true}.traded_bytes()), 0u);
+}
+
+TEST(Layout, CellsOfManyRanksAreAsLongAsASlotWithinABudgetOfAll) {
+  EXPECT_EQ((Layout{16, 8, 32768, true, true}.traded_bytes()), 32768u);  // half a ring would give 8 KiB
+  const Layout most{40, 8, 32768, true, true};
+  EXPECT_EQ(most.traded_bytes(), 4096u);  // 5.2 KiB fit in 8 MiB, in whole pages
+  EXPECT_LE(most.traded_area_bytes() * 40, std::size_t{8} << 20);
 }
 
 TEST(Layout, SlotsOfASpanLieSideBySide) {
