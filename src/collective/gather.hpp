@@ -50,19 +50,26 @@ template <Machine M, class B>
   m.finish(whole.step());
 }
 
+/// The root's own block goes along with the others', a few chunks ahead: so much it copies while their first
+/// ones are still on the way (docs/performance.md).
 template <Machine M, class B>
 void fetch_in_chunks(M& m, const void* own, void* receive, const B& blocks, const Chunks& chunks) {
-  const std::size_t mine = blocks.bytes_of(m.rank()), step = chunks.chunk_bytes();
+  constexpr std::size_t ahead = 3;
+  const std::size_t mine = blocks.bytes_of(m.rank());
   std::byte* place = at(receive, blocks.offset_of(m.rank()));
+  std::size_t done = 0;
+  const auto copy_own_until = [&](std::size_t end) {
+    copy_own(m, place, own, Part{done, std::min(end, mine) - done});
+    done = std::min(end, mine);
+  };
   for (std::size_t i = 0; i < chunks.count(); ++i) {
     const Chunk chunk = chunks.next(m, i);
-    copy_own(m, place, own, part_of(mine, i, step));
+    copy_own_until((i + 1 + ahead) * chunks.chunk_bytes());
     for (const int peer : m.everybody_else())
       fetch_chunk(m, peer, at(receive, blocks.offset_of(peer)), chunk, false);
     m.finish(chunk.step());
   }
-  const std::size_t done = std::min(mine, chunks.count() * step);
-  copy_own(m, place, own, Part{done, mine - done});
+  copy_own_until(mine);
 }
 
 }  // namespace detail
