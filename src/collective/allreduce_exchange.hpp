@@ -26,10 +26,17 @@ void allreduce_exchange(M& m, const Reduction& r, const Plan& plan) {
   if (rides_inline(r.bytes, plan)) return allreduce_exchange_inline(m, r, plan);
   const Chunks chunks(m, r.bytes, round_bytes(m, plan, true), r.operation.extent);
   const auto part = [&](const Round& round) { return part_of(r.bytes, round.index, chunks.chunk_bytes()); };
+  const Rounds rounds = {.count = chunks.count(),
+                         .span = chunks.span(),
+                         .bytes = chunks.chunk_bytes(),
+                         .overlap = true,
+                         .readers = m.everybody_else(),
+                         .tradable = true};
+  const bool traded = trades_slots(m, rounds);
   const auto show = [&](const Round& round) {
     const Part own = part(round);
     std::byte* slot = m.slot(m.rank(), round.first);
-    m.show(slot, at(r.send, own.offset), own.bytes);
+    show_traded(m, slot, at(r.send, own.offset), own.bytes, traded ? own.bytes : 0);
     m.hand_over(slot, own.bytes);
     m.publish(Channel::gather, round.step());
   };
@@ -43,12 +50,6 @@ void allreduce_exchange(M& m, const Reduction& r, const Plan& plan) {
                                });
     return true;
   };
-  const Rounds rounds = {.count = chunks.count(),
-                         .span = chunks.span(),
-                         .bytes = chunks.chunk_bytes(),
-                         .overlap = true,
-                         .readers = m.everybody_else(),
-                         .tradable = true};
   in_rounds(m, rounds, show, fold);
   expect_another(m, r.bytes, chunks.chunk_bytes());
 }

@@ -15,7 +15,9 @@ class TradedSlices {
   TradedSlices(const M& m, const Reduction& r) : bytes_(r.bytes), few_(m.size() <= 8) {
     if (m.traded_rounds() != 1) return;
     const std::size_t grain = detail::slice_grain(r.operation.extent);
-    chunk_ = m.traded_bytes() / grain * grain * static_cast<std::size_t>(m.size());
+    const std::size_t grains = grain * static_cast<std::size_t>(m.size());  // one for each rank
+    chunk_ = m.traded_bytes() / grain * grains;
+    if (chunk_ > 0 && bytes_ > 0) step_ = machine::Layout::round_up((bytes_ - 1) / chunks() + 1, grains);
   }
 
   /// For ranks that meet between their rounds; with a core each they had better overlap them. Each answers
@@ -23,8 +25,9 @@ class TradedSlices {
   bool serve() const { return chunk_ > 0 && (few_ || bytes_ <= chunk_); }
   /// Each takes two rounds: contributions, answers.
   std::size_t chunks() const { return (bytes_ + chunk_ - 1) / chunk_; }
+  /// Of about the same length, as TradedCells::part().
   Chunk chunk(std::size_t index) const {
-    const Part part = part_of(bytes_, index, chunk_);
+    const Part part = part_of(bytes_, index, step_);
     return {.offset = part.offset, .bytes = part.bytes};
   }
 
@@ -32,6 +35,7 @@ class TradedSlices {
   std::size_t bytes_;
   bool few_;
   std::size_t chunk_ = 0;
+  std::size_t step_ = 0;
 };
 
 namespace detail {

@@ -34,7 +34,7 @@ template <Machine M>
 void alltoall_by_traded_cells(M& m, const void* send, void* receive, const EqualBlocks& blocks,
                               const TradedCells& cells, Meeting<M>& meeting) {
   const auto show = [&](const Round& round) {
-    write_traded_cells(m, send, blocks, cells, round);
+    write_traded_cells(m, send, blocks, blocks, cells, round);
     meeting.announce(round.step());
   };
   const auto read = [&](const Round& round) {
@@ -97,7 +97,7 @@ void alltoall(M& m, const void* send, void* receive, std::size_t bytes, const Pl
     return true;
   };
 
-  exchange_cells(m, cells, meeting, false, show, read);
+  exchange_cells(m, cells, rounds_of(m, cells, meeting, false), show, read);
 }
 
 }  // namespace espalier::collective

@@ -217,7 +217,7 @@ class Alltoallv {
     std::memcpy(own_line, &mark, sizeof mark);
     detail::write_head(m_, head_.in(own_line, slot), out_, cells_);
     if (in_traded_cells_)
-      write_traded_cells(m_, send_, out_, traded_cells_, Round{i, chunk.first, chunk.span});
+      write_traded_cells(m_, send_, out_, in_, traded_cells_, Round{i, chunk.first, chunk.span});
     else
       write_own_cells(i, inlined_ ? own_line + head_.bytes_in_line() : slot);
     if (!meeting_.is_central()) meeting_.announce(chunk.step());
@@ -280,7 +280,8 @@ class Alltoallv {
       if (const detail::Address address = detail::lent_address(head, m_.size(), m_.rank()); address != 0)
         return read_.pull(m_, peer, at(receive_, in_.offset_of(peer)), address, in_.bytes_of(peer));
     if (mark.in_traded_cells)
-      return take(peer, i, m_.traded_cell(peer, m_.rank(), chunk.first), traded_cells_.bytes());
+      return take(peer, i, m_.traded_cell(peer, m_.rank(), chunk.first),
+                  traded_cells_.step(in_.bytes_of(peer)));
     const std::size_t begin = detail::cell_edge(head, m_.rank());
     take(peer, i, data + begin, detail::cell_edge(head, m_.rank() + 1) - begin);
   }

@@ -78,32 +78,37 @@ class Cells {
 };
 
 /// Writes this round's parts of all blocks but the rank's own. Returns how far into the slot they reach.
+/// `comes_back`: as in show_traded(), of two ranks that trade slots.
 template <Machine M, class B>
 std::size_t write_cells(M& m, std::byte* slot, const void* send, const B& blocks, const Cells& cells,
-                        std::size_t round) {
+                        std::size_t round, std::size_t comes_back = 0) {
   std::size_t offset = 0;
   for (int peer = 0; peer < m.size(); ++peer) {
     if (peer == m.rank()) continue;
     const std::size_t block = blocks.bytes_of(peer);
     const Part part = cells.part(block, round);
-    if (part.bytes > 0) m.show(slot + offset, at(send, blocks.offset_of(peer) + part.offset), part.bytes);
+    show_traded(m, slot + offset, at(send, blocks.offset_of(peer) + part.offset), part.bytes, comes_back);
     offset += cells.cell(block);
   }
   return offset;
 }
 
-/// The rounds of cells that everybody shows to everybody. `tradable`: as in Rounds.
+/// What everybody shows everybody, in cells. `tradable`: as in Rounds.
+template <Machine M>
+Rounds rounds_of(const M& m, const Cells& cells, const Meeting<M>& meeting, bool tradable) {
+  return {.count = cells.rounds(),
+          .span = cells.span(),
+          .bytes = cells.bytes(),
+          .overlap = !meeting.is_central(),
+          .readers = m.everybody_else(),
+          .tradable = tradable};
+}
+
+/// `rounds`: rounds_of() these cells.
 template <Machine M, class Show, class Read>
-void exchange_cells(M& m, const Cells& cells, const Meeting<M>& meeting, bool tradable, const Show& show,
-                    const Read& read) {
-  const Rounds rounds = {.count = cells.rounds(),
-                         .span = cells.span(),
-                         .bytes = cells.bytes(),
-                         .overlap = !meeting.is_central(),
-                         .readers = m.everybody_else(),
-                         .tradable = tradable};
+void exchange_cells(M& m, const Cells& cells, const Rounds& rounds, const Show& show, const Read& read) {
   in_rounds(m, rounds, show, read);
-  if (!meeting.is_central() && cells.rounds() == 1) expect_another(m, cells.bytes(), cells.bytes());
+  if (rounds.overlap && cells.rounds() == 1) expect_another(m, cells.bytes(), cells.bytes());
 }
 
 /// Each rank's cell, for blocks of which all ranks know all: what OwnPlace asks for.

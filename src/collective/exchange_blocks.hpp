@@ -47,11 +47,20 @@ template <Machine M, class B, class Keep>
     return part_of(blocks.bytes_of(rank), round.index, chunks.chunk_bytes());
   };
 
+  const Rounds rounds = {.count = chunks.count(),
+                         .span = chunks.span(),
+                         .bytes = chunks.chunk_bytes(),
+                         .overlap = !meeting.is_central(),
+                         .readers = m.everybody_else(),
+                         .tradable = tradable};
+  const bool traded = trades_slots(m, rounds);
+
   const auto show = [&](const Round& round) {
     const Part mine = part(m.rank(), round);
     if (mine.bytes == 0) return meeting.announce_nothing(round.step());
     std::byte* slot = m.slot(m.rank(), round.first);
-    m.show(slot, at(own, mine.offset), mine.bytes);
+    const std::size_t comes_back = traded ? part(1 - m.rank(), round).bytes : 0;
+    show_traded(m, slot, at(own, mine.offset), mine.bytes, comes_back);
     m.hand_over(slot, mine.bytes);
     meeting.announce(round.step());
   };
@@ -73,12 +82,6 @@ template <Machine M, class B, class Keep>
     return all;
   };
 
-  const Rounds rounds = {.count = chunks.count(),
-                         .span = chunks.span(),
-                         .bytes = chunks.chunk_bytes(),
-                         .overlap = !meeting.is_central(),
-                         .readers = m.everybody_else(),
-                         .tradable = tradable};
   in_rounds(m, rounds, show, read);
   if (!meeting.is_central()) expect_another(m, longest, chunks.chunk_bytes());
 }

@@ -31,7 +31,7 @@ template <Machine M, class B>
 void reduce_scatter_by_traded_cells(M& m, const Reduction& r, const B& blocks, const TradedCells& cells,
                                     Meeting<M>& meeting) {
   const auto show = [&](const Round& round) {
-    write_traded_cells(m, r.send, blocks, cells, round);
+    write_traded_cells(m, r.send, blocks, EqualBlocks{blocks.bytes_of(m.rank())}, cells, round);
     meeting.announce(round.step());
   };
   const auto read = [&](const Round& round) {
@@ -67,9 +67,12 @@ void reduce_scatter(M& m, const Reduction& r, const B& blocks, const Plan& plan)
       traded.serve(smallest, cells.rounds()))
     return detail::reduce_scatter_by_traded_cells(m, r, blocks, traded, meeting);
 
+  const Rounds rounds = rounds_of(m, cells, meeting, tradable);
+  const bool trades = trades_slots(m, rounds);
   const auto show = [&](const Round& round) {
     std::byte* data = m.slot(m.rank(), round.first);
-    const std::size_t written = write_cells(m, data, r.send, blocks, cells, round.index);
+    const std::size_t comes_back = trades ? cells.part(blocks.bytes_of(m.rank()), round.index).bytes : 0;
+    const std::size_t written = write_cells(m, data, r.send, blocks, cells, round.index, comes_back);
     m.hand_over(data, written);
     meeting.announce(round.step());
   };
@@ -87,7 +90,7 @@ void reduce_scatter(M& m, const Reduction& r, const B& blocks, const Plan& plan)
     return true;
   };
 
-  exchange_cells(m, cells, meeting, tradable, show, read);
+  exchange_cells(m, cells, rounds, show, read);
 }
 
 }  // namespace espalier::collective

@@ -59,6 +59,17 @@ bool trades_slots(const M& m, const Rounds& rounds) {
   return rounds.tradable && rounds.overlap && m.size() == 2 && rounds.bytes <= m.traded_bytes();
 }
 
+/// copy() of what lies where the reader has written before, for this rank has read it there since, and show()
+/// of the rest, which the reader has from the time before: `comes_back` bytes, of traded slots and cells as
+/// many as the reader has for this rank. Wherever nothing is traded it is 0. hand_over() follows, as on
+/// show().
+template <Machine M>
+void show_traded(M& m, std::byte* target, const void* source, std::size_t bytes, std::size_t comes_back) {
+  const std::size_t back = std::min(bytes, comes_back);
+  if (back > 0) m.copy(target, source, back);
+  if (back < bytes) m.show(target + back, at(source, back), bytes - back);
+}
+
 /// What a round carries of a message at most: traded slots are few, so that they stay in the caches.
 template <Machine M>
 std::size_t round_bytes(const M& m, const Plan& plan, bool tradable) {

@@ -206,7 +206,6 @@ class BasicMachine {
   /// readers.
   void show(void* target, const void* source, std::size_t bytes) {
     if (bytes == 0) return;
-    if (trades_ == Trades::slots) return copy(target, source, bytes);
     unsettled_ |= slot_writer_.copy(target, source, bytes, std::exchange(fetched_meanwhile_, nullptr));
   }
 

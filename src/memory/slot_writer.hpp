@@ -26,8 +26,8 @@ class SlotWriter {
 
   // The clock takes as long as a few lines, so not every copy is timed.
   static constexpr int look_at_one_of = 8, stream_at_once = 128;
-  static constexpr int first_look = 64;        // the first way around a ring meets fresh pages
-  static constexpr double most_ns_a_line = 9;  // streamed and read from memory: 7.5 (docs/performance.md)
+  static constexpr int first_look = 64;         // the first way around a ring meets fresh pages
+  static constexpr double most_ns_a_line = 12;  // streamed: 7.5; near, at most 9 (docs/performance.md)
 
  private:
   void copy_and_look(void* target, const void* source, std::size_t bytes) {

@@ -9,6 +9,7 @@
 #include "collective/alltoall.hpp"
 #include "collective/alltoallv.hpp"
 #include "collective/reduce_scatter.hpp"
+#include "memory/streaming_copy.hpp"
 #include "tests/collective/blocks.hpp"
 #include "tests/collective/ranks.hpp"
 
@@ -76,6 +77,86 @@ TEST(TradedCells, AreNotForCallsThatWouldTakeMoreRounds) {
   EXPECT_EQ(cells_of(Ranks::trading(n, 4), Algorithm::central, alltoall_of(5000)), 0);
 }
 
+// What goes one way in a round comes back in the next, so a short last round would leave lines with the
+// other.
+TEST(TradedCells, CarryAboutAsMuchOfABlockInEachRound) {
+  Ranks ranks = Ranks::trading(n);
+  Plan plan;
+  plan.algorithm = Algorithm::central;
+  const auto& m = ranks.machine(0);
+  for (const std::size_t element : {1u, 8u, 12u, 100u})
+    for (const std::size_t block : {8000u, 8400u, 16384u, 16800u, 50400u}) {
+      const Meeting<HostMachine> meeting(ranks.machine(0), plan);
+      const TradedCells cells(m, meeting, block, element);
+      std::size_t covered = 0;
+      for (std::size_t i = 0; i < cells.rounds(); ++i) {
+        const Part part = cells.part(block, i);
+        EXPECT_EQ(part.offset, covered);
+        EXPECT_LE(part.bytes, cell);
+        EXPECT_GT(part.bytes + std::max<std::size_t>(64, element) * cells.rounds(), block / cells.rounds());
+        covered += part.bytes;
+      }
+      EXPECT_EQ(covered, block) << element;
+    }
+}
+
+/// Writes down who was shown how much past a copy.
+struct Listening : HostMachine {
+  Listening(const HostMachine& m, std::atomic<std::size_t>& bytes) : HostMachine(m), shown(&bytes) {}
+  void show(void* target, const void* source, std::size_t bytes) {
+    *shown += bytes;
+    HostMachine::show(target, source, bytes);
+  }
+  std::atomic<std::size_t>* shown;
+};
+
+// Blocks of 4000, 2000 and 1000 bytes: ranks 0 and 1 have 2000 more for each other one way than the other,
+// and so on. All else comes back.
+TEST(TradedCells, ShowWhatDoesNotComeBack) {
+  std::atomic<std::size_t> shown = 0;
+  Ranks ranks = Ranks::trading(n);
+  Plan plan;
+  plan.algorithm = Algorithm::central;
+  plan.chunk = 16384;
+  const std::vector<std::size_t> edges = {0, 4000, 6000, 7000};
+  ranks.run([&](HostMachine& m) {
+    Listening listening(m, shown);
+    const std::vector<float> send(7000 / sizeof(float), 1.0F);
+    const std::size_t own =
+        edges[static_cast<std::size_t>(m.rank()) + 1] - edges[static_cast<std::size_t>(m.rank())];
+    std::vector<float> receive(own / sizeof(float));
+    const auto& sum = *reduce::find(reduce::Op::sum, reduce::Type::float32);
+    reduce_scatter(listening, {send.data(), receive.data(), 7000, sum}, PackedBlocks{edges}, plan);
+    EXPECT_EQ(receive, std::vector<float>(own / sizeof(float), 3.0F));
+  });
+  EXPECT_EQ(shown, 2000u + 3000u + 1000u);
+}
+
+// Whatever goes past the caches is there when it is announced.
+TEST(TradedCells, MayBeStreamed) {
+  struct Streaming {
+    Streaming() { memory::choose_streaming(true); }
+    ~Streaming() { memory::streaming_from = from, memory::streams_always = always; }
+    std::size_t from = memory::streaming_from;
+    bool always = memory::streams_always;
+  } streaming;
+  Ranks ranks = Ranks::trading(n, 16, 16384);
+  Plan plan;
+  plan.algorithm = Algorithm::central;
+  plan.chunk = 256 * 1024;
+  const std::vector<std::size_t> edges = {0, 200'000, 208'000, 308'000};
+  const auto& sum = *reduce::find(reduce::Op::sum, reduce::Type::float64);
+  ranks.run([&](HostMachine& m) {
+    const auto me = static_cast<std::size_t>(m.rank());
+    for (int call = 0; call < 200; ++call) {
+      const std::vector<double> send(edges.back() / sizeof(double), call);
+      std::vector<double> receive((edges[me + 1] - edges[me]) / sizeof(double));
+      reduce_scatter(m, {send.data(), receive.data(), edges.back(), sum}, PackedBlocks{edges}, plan);
+      EXPECT_EQ(receive, std::vector<double>(receive.size(), 3.0 * call));
+    }
+  });
+}
+
 TEST(TradedCells, CarryReduceScatter) {
   const auto call = [](auto& m, const Plan& plan) {
     const std::vector<double> send(3 * 100, 1.0);
@@ -135,6 +216,7 @@ TEST(TradedSlices, FitInTheirCells) {
         covered += slice.bytes;
       }
     EXPECT_EQ(covered, bytes);
+    EXPECT_LE(slices.chunk(0).bytes, bytes / slices.chunks() + n * 64) << "the last is not much shorter";
   }
 }
 
