@@ -70,6 +70,7 @@ concept Machine = requires(M m, const M c, int peer, Step step, Channel channel,
   m.finish(step);
   m.await_finish(peer, step);
   m.everybody_finished(step);
+  { m.finished(peer, step) } -> std::same_as<bool>;  // what await_finish() would find
 
   /// Announces all that this rank has written before (release).
   m.publish(channel, step);
@@ -80,6 +81,7 @@ concept Machine = requires(M m, const M c, int peer, Step step, Channel channel,
   m.publish_for(peer, channel, step, source, bytes);
   /// Until `peer` has published `step` (acquire): what it wrote before is visible afterwards.
   m.await(channel, peer, step);
+  { m.published(channel, peer, step) } -> std::same_as<bool>;  // what await() would find (acquire, too)
   { m.inline_data(channel, peer, step) } -> std::same_as<const std::byte*>;
   { m.inline_buffer(channel, step) } -> std::same_as<std::byte*>;
   { m.slot(peer, step) } -> std::same_as<std::byte*>;
@@ -90,6 +92,14 @@ concept Machine = requires(M m, const M c, int peer, Step step, Channel channel,
   { m.arrive_last(step) } -> std::same_as<bool>;
   m.release_all(step, source, bytes);
   { m.await_release_all(step) } -> std::same_as<const std::byte*>;
+  { m.released_all(step) } -> std::same_as<bool>;  // what await_release_all() would find (acquire, too)
+
+  /// Work of a step that is cut in `count` pieces, in every step as many, and done by whoever comes by: the
+  /// next piece that nobody has taken, or -1. Only after every rank has published the step.
+  { m.take_piece(step, count) } -> std::same_as<int>;
+  /// A piece that this rank has taken is done (acquire and release); true for the last of the step, which
+  /// releases the others.
+  { m.piece_done_last(step, count) } -> std::same_as<bool>;
 
   /// Whether a buffer of this process can be read by others with pull(): always if it lies in the process's
   /// shared heap, else where the kernel copies from there and that is wanted.

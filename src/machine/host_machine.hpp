@@ -109,6 +109,11 @@ class BasicMachine {
     known = line.step.load(std::memory_order_acquire);
   }
 
+  bool finished(int peer, Step step) {
+    // acquire: as in await_finish().
+    return known_finished_[static_cast<std::size_t>(peer)] >= step || reached(finish_line(peer), step);
+  }
+
   /// The caller knows that every rank has finished all steps up to this one (an algorithm in which everybody
   /// heard from everybody): reserve() then asks nobody.
   void everybody_finished(Step step) { everybody_finished_ = step; }
@@ -128,6 +133,8 @@ class BasicMachine {
   }
 
   void await(Channel channel, int peer, Step step) { waiter_.await(line(channel, peer, step), step, peer); }
+
+  bool published(Channel channel, int peer, Step step) { return reached(line(channel, peer, step), step); }
 
   const std::byte* inline_data(Channel channel, int peer, Step step) {
     return line(channel, peer, step).payload;
@@ -162,6 +169,27 @@ class BasicMachine {
     Line& common = line_at(layout_.common_release(step));
     waiter_.await(common, step, nobody_in_particular);
     return common.payload;
+  }
+
+  bool released_all(Step step) { return reached(line_at(layout_.common_release(step)), step); }
+
+  int take_piece(Step step, int count) {
+    // relaxed: whoever comes here has heard from all ranks (acquire), so it sees at least the counts of the
+    // steps before, and what it reads and writes for its piece is ordered by that, too.
+    auto& taken = line_at(layout_.pieces()).step;
+    const Step pieces = static_cast<Step>(count);
+    Step next = taken.load(std::memory_order_relaxed);
+    while (next < step * pieces)
+      if (taken.compare_exchange_weak(next, next + 1, std::memory_order_relaxed, std::memory_order_relaxed))
+        return static_cast<int>(next - (step - 1) * pieces);
+    return -1;
+  }
+
+  bool piece_done_last(Step step, int count) {
+    // The counter never goes back. Release: this piece is written before it counts; acquire: the last to
+    // count sees all of them, and says so for all.
+    const Step done = line_at(layout_.arrivals()).step.fetch_add(1, std::memory_order_acq_rel) + 1;
+    return done == step * static_cast<Step>(count);
   }
 
   /// A hint: the next message of this rank will be like this one, published on that channel, in chunks of
@@ -320,6 +348,11 @@ class BasicMachine {
     pid_t process = 0;
     std::memcpy(&process, share_ + layout_.process_id(peer), sizeof process);
     return process;
+  }
+
+  // acquire: pairs with the release in signal(), as await() does.
+  static bool reached(const Line& line, Step step) {
+    return line.step.load(std::memory_order_acquire) >= step;
   }
 
   Line& line_at(std::size_t offset) { return line_of(share_ + offset); }

@@ -29,13 +29,14 @@ struct Layout {
   }
 
   // common: the arrival counter, a line for what concerns the share's life, one for what has failed (both are
-  // runtime/'s), and one release line a slot
+  // runtime/'s), the counter of pieces that have been taken, and one release line a slot
   std::size_t arrivals() const { return 0; }
   std::size_t life() const { return sizeof(FlagLine); }
   std::size_t failure() const { return 2 * sizeof(FlagLine); }
-  std::size_t common_release(Step step) const { return (3 + index(step)) * sizeof(FlagLine); }
+  std::size_t pieces() const { return 3 * sizeof(FlagLine); }
+  std::size_t common_release(Step step) const { return (4 + index(step)) * sizeof(FlagLine); }
   std::size_t common_bytes() const {
-    return round_up((3 + static_cast<std::size_t>(slots)) * sizeof(FlagLine), page);
+    return round_up((4 + static_cast<std::size_t>(slots)) * sizeof(FlagLine), page);
   }
 
   // station: the finish line, gather lines, release lines, this rank's affinity mask and its process id

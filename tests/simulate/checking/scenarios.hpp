@@ -18,6 +18,7 @@ std::vector<simulate::checking::Scenario> reductions(int ranks, bool fenced);
 std::vector<simulate::checking::Scenario> prefixes(int ranks, bool fenced);
 std::vector<simulate::checking::Scenario> exchanges(int ranks, bool fenced);
 std::vector<simulate::checking::Scenario> rooted_moves(int ranks, bool fenced);
+std::vector<simulate::checking::Scenario> prepared(int ranks, bool fenced);
 std::vector<simulate::checking::Scenario> mixtures(int ranks, bool fenced);
 std::vector<simulate::checking::Scenario> windows(int ranks, bool fenced);
 std::vector<simulate::checking::Scenario> over_nodes(int ranks, bool fenced);

@@ -45,6 +45,11 @@ inline const std::vector<Survivor> survivors = {
     {"nodes/allreduce_window.hpp run drive#2: removed", "The same."},
     {"nodes/allreduce_window.hpp gather_by_slices drive: removed",
      "A look in between, so that blocks go on while the node still folds: without it they go on at the end."},
+    {"host_machine.hpp take_piece compare_exchange step: relaxed",
+     "It is relaxed as it stands: who comes there has heard from all ranks. So with the next three."},
+    {"host_machine.hpp take_piece compare_exchange step: acquire only", "The same."},
+    {"host_machine.hpp take_piece compare_exchange step: release only", "The same."},
+    {"host_machine.hpp take_piece compare_exchange step: failure relaxed", "The same."},
     {"wait_ladder.hpp fall_asleep add sleepers#2: removed",
      "The mark stays when nobody sleeps any more: publishers wake in vain, which costs time only."},
 };

@@ -1,0 +1,40 @@
+// One rank's part of a prepared collective, in memory that a test has.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "collective/plot.hpp"
+#include "collective/prepared.hpp"
+#include "collective/recipe.hpp"
+
+namespace espalier::testing {
+
+/// All ranks' recipes, as one rank knows them: of the others' only lengths matter.
+class Sketch {
+ public:
+  /// `recipe_of(rank)`.
+  template <class RecipeOf>
+  Sketch(int ranks, int log2_chunk, RecipeOf recipe_of) {
+    std::vector<collective::Contribution> all;
+    for (int rank = 0; rank < ranks; ++rank) {
+      recipes_.push_back(recipe_of(rank));
+      all.push_back({recipes_.back().given_bytes, recipes_.back().keeps_own()});
+    }
+    plot_ = std::make_unique<collective::Plot>(recipes_.front().collective, all, 0, log2_chunk);
+  }
+  const collective::Plot& plot() const { return *plot_; }
+  /// `base`: of plot().end() bytes.
+  collective::Prepared prepare(int rank, std::byte* base) const {
+    std::vector<collective::Recipe::Place> places;
+    for (const collective::Recipe& recipe : recipes_)
+      places.push_back(recipe.places[static_cast<std::size_t>(rank)]);
+    return plot_->prepare(recipes_[static_cast<std::size_t>(rank)], rank, base, places);
+  }
+
+ private:
+  std::vector<collective::Recipe> recipes_;
+  std::unique_ptr<collective::Plot> plot_;
+};
+
+}  // namespace espalier::testing
