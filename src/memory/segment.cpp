@@ -112,6 +112,7 @@ Segment Segment::adopt(int descriptor, std::size_t bytes, std::string& why) {
 void Segment::unlink(const std::string& name) { shm_unlink(name.c_str()); }
 
 bool Segment::reserve(std::size_t offset, std::size_t bytes) const {
+  if (bytes == 0) return true;
   int status;
   do {
     status = posix_fallocate(descriptor_, static_cast<off_t>(offset), static_cast<off_t>(bytes));

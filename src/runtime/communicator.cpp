@@ -5,6 +5,7 @@
 #include "runtime/communicator_state.hpp"
 #include "runtime/node.hpp"
 #include "runtime/process.hpp"
+#include "runtime/share_life.hpp"
 #include "runtime/spanning.hpp"
 
 namespace espalier::runtime {
@@ -55,11 +56,8 @@ void Communicator::State::map_own_slots() {
   slots_unmapped = false;
 }
 
-// The shares go back when the last rank has left. acq_rel: all ranks' last accesses come before its reuse.
 Communicator::State::~State() {
-  auto* life = reinterpret_cast<memory::FlagLine*>(arena.at(share.offset) + layout.life());
-  if (life->step.fetch_add(1, std::memory_order_acq_rel) + 1 != static_cast<memory::Step>(layout.ranks))
-    return;
+  if (!is_last_to_leave(arena, share, layout)) return;
   for (const NodeArea* each : {&area, &ring})
     if (each->share) arena.free(each->share);
   arena.free(share);
@@ -80,13 +78,11 @@ std::unique_ptr<Communicator> Communicator::create(const Bootstrap& bootstrap) {
   communicator->refusal_ = agreement.refusal;
   communicator->active_ = agreement.refusal.empty();
   if (!communicator->active_) return communicator;
-  const machine::Poke poke{[](void* process) { static_cast<Process*>(process)->poke(); },
-                           &Process::instance()};
   if (agreement.nodes.placement.nodes() > 0)
     communicator->spanning_ = std::make_unique<Spanning>(agreement, bootstrap.rank);
   else
-    communicator->state_ =
-        std::make_unique<State>(*Process::instance().node(), agreement.node, bootstrap.rank, poke);
+    communicator->state_ = std::make_unique<State>(*Process::instance().node(), agreement.node,
+                                                   bootstrap.rank, Process::instance().poke_in_waits());
   return communicator;
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/collective.hpp"
 #include "collective/blocks.hpp"
+#include "collective/recipe.hpp"
 #include "reduce/operation.hpp"
 #include "runtime/bootstrap.hpp"
 
@@ -30,6 +31,7 @@ struct Lent {
   std::vector<std::size_t> offsets;  ///< of each rank's block from there
 };
 
+class Persistent;
 class Spanning;
 
 /// The state that the ranks of one communicator share. A communicator is used by one thread at a time, as MPI
@@ -109,6 +111,13 @@ class Communicator {
                       const UserOperation& operation);
   bool scan(const void* send, void* receive, std::size_t bytes, const UserOperation& operation);
   bool exscan(const void* send, void* receive, std::size_t bytes, const UserOperation& operation);
+
+  /// Collective over the communicator, whose ranks `bootstrap` has: a collective to be started again and
+  /// again, which waits only when it is to be completed. `unable`: why this rank cannot, or empty. Null, on
+  /// all ranks: it is the host's, and `why` says why, the same on all of them. Throws Error on all ranks when
+  /// they have not asked for the same.
+  std::unique_ptr<Persistent> prepare(const Bootstrap& bootstrap, const collective::Recipe& recipe,
+                                      const std::string& unable, std::string& why);
 
   static const void* const in_place;
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "machine/wait.hpp"
 #include "network/out_of_band.hpp"
 #include "network/sharp_client.hpp"
 #include "network/transport.hpp"
@@ -72,6 +73,9 @@ class Process {
 
   /// What a wait of this process does now and then, whatever it waits for: drives the host, and the windows.
   void poke();
+  machine::Poke poke_in_waits() {
+    return {[](void* process) { static_cast<Process*>(process)->poke(); }, this};
+  }
   void poke_host() {
     if (progress_.poke) progress_.poke(progress_.context);
   }

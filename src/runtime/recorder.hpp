@@ -24,7 +24,8 @@ struct Call {
   plan::Algorithm algorithm;
   Carrier carrier = Carrier::shared_memory;
   const std::string* passed_over =
-      nullptr;  ///< why the aggregation nodes did not serve it, if they might have
+      nullptr;              ///< why the aggregation nodes did not serve it, if they might have
+  bool persistent = false;  ///< prepared once; then the algorithm says nothing
 };
 
 /// Lives as long as the call; costs a test of a constant, inlined, when statistics are off.

@@ -50,6 +50,10 @@ const char* carrier_name(Carrier carrier) {
   return carrier == Carrier::messages ? "shared memory and messages" : "shared memory";
 }
 
+std::string algorithm_name(const Call& call) {
+  return std::string(call.persistent ? "persistent" : plan::to_string(call.algorithm));
+}
+
 Rows& rows() {
   static Rows* all = new Rows;  // never destroyed: threads may still be in a collective at exit
   return *all;
@@ -212,10 +216,9 @@ void Recorder::stop() {
   const std::chrono::duration<double> time = std::chrono::steady_clock::now() - running_->start;
   const machine::WaitCounts &before = running_->before, &now = running_->waiter.counts();
   const std::lock_guard lock(rows().mutex);
-  Row& row =
-      rows().rows[{call.communicator_size, static_cast<int>(call.collective),
-                   static_cast<int>(std::bit_width(call.bytes)), std::string(plan::to_string(call.algorithm)),
-                   carrier_name(call.carrier), "", call.passed_over ? *call.passed_over : ""}];
+  Row& row = rows().rows[{call.communicator_size, static_cast<int>(call.collective),
+                          static_cast<int>(std::bit_width(call.bytes)), algorithm_name(call),
+                          carrier_name(call.carrier), "", call.passed_over ? *call.passed_over : ""}];
   row.calls += 1;
   row.seconds += time.count();
   row.wait.spin += now.spin - before.spin;

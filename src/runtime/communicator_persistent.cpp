@@ -1,0 +1,188 @@
+// How ranks prepare a persistent collective: they compare what each of them wants, and share memory for what
+// they give each other.
+#include <algorithm>
+#include <cstring>
+
+#include "base/config.hpp"
+#include "base/error.hpp"
+#include "base/format.hpp"
+#include "collective/plot.hpp"
+#include "runtime/communicator_state.hpp"
+#include "runtime/persistent.hpp"
+#include "runtime/standing.hpp"
+
+namespace espalier::runtime {
+namespace {
+
+using collective::Recipe;
+using machine::Layout;
+
+/// What a rank says of its part. Plain bytes: it crosses the bootstrap.
+struct Part {
+  std::uint64_t bytes, given_bytes;
+  std::int32_t collective, root;
+  std::int32_t keeps_own;
+  char unable[116];
+};
+
+Part part_of(const Recipe& recipe, const std::string& unable) {
+  Part part{};
+  part.bytes = recipe.bytes;
+  part.given_bytes = recipe.given_bytes;
+  part.collective = static_cast<std::int32_t>(recipe.collective);
+  part.root = recipe.root;
+  part.keeps_own = recipe.keeps_own();
+  std::strncpy(part.unable, unable.c_str(), sizeof part.unable - 1);
+  return part;
+}
+
+std::string print(const Part& part) {
+  return formatted("{} of {} bytes with root {}", to_string(static_cast<Collective>(part.collective)),
+                   part.bytes, part.root);
+}
+
+/// Empty: all ranks can.
+std::string why_not(const std::vector<Part>& all) {
+  for (std::size_t rank = 0; rank < all.size(); ++rank)
+    if (all[rank].unable[0] != '\0') return formatted("rank {}: {}", rank, all[rank].unable);
+  return "";
+}
+
+/// Throws on all ranks alike.
+void compare(const std::vector<Part>& all) {
+  const Part& first = all.front();
+  for (std::size_t rank = 1; rank < all.size(); ++rank) {
+    const Part& part = all[rank];
+    if (part.collective == first.collective && part.bytes == first.bytes && part.root == first.root) continue;
+    throw Error(
+        formatted("the ranks prepare different collectives: rank 0 {}, rank {} {}; all ranks of a "
+                  "communicator must call the same functions in the same order, with equal lengths "
+                  "and the same root",
+                  print(first), rank, print(part)));
+  }
+}
+
+/// How the ranks' machine and all else lie in the share.
+struct Ground {
+  explicit Ground(const std::vector<Part>& all)
+      : layout(layout_of(all)),
+        plot(static_cast<Collective>(all.front().collective), contributions_of(all), layout.bytes()) {}
+
+  Layout layout;
+  collective::Plot plot;
+
+ private:
+  static std::vector<collective::Contribution> contributions_of(const std::vector<Part>& all) {
+    std::vector<collective::Contribution> contributions;
+    for (const Part& part : all) contributions.push_back({part.given_bytes, part.keeps_own != 0});
+    return contributions;
+  }
+  static Layout layout_of(const std::vector<Part>& all) {
+    Layout layout;
+    layout.ranks = static_cast<int>(all.size());
+    layout.slots =
+        collective::Plot(static_cast<Collective>(all.front().collective), contributions_of(all), 0).slots();
+    layout.slot_bytes = 0;
+    layout.trades = false;
+    return layout;
+  }
+};
+
+/// Backs this rank's part with memory, and says there where others find what they read.
+bool open_region(const memory::Arena& arena, memory::Share share, const Ground& ground, int rank,
+                 const Recipe& recipe) {
+  const collective::Plot& plot = ground.plot;
+  if (!prepare(arena, share, ground.layout, rank) ||
+      !arena.reserve(share, plot.region(rank), plot.region_bytes(rank)) ||
+      (rank == 0 && !arena.reserve(share, plot.common(), plot.common_bytes())))
+    return false;
+  arena.map_now(share, plot.region(rank), plot.region_bytes(rank), memory::Arena::Use::writing);
+  std::memcpy(arena.at(share.offset) + plot.table(rank, 0), recipe.places.data(),
+              recipe.places.size() * sizeof(Recipe::Place));
+  return true;
+}
+
+/// Rank 0 offers memory, all say whether their part of it is there. No share, on all ranks alike: none was to
+/// be had.
+memory::Share meet(const Bootstrap& bootstrap, memory::Arena& arena, const Ground& ground,
+                   const Recipe& recipe) {
+  const std::size_t bytes = ground.plot.end();
+  std::uint64_t offset = bootstrap.rank == 0 ? arena.allocate(bytes).offset : 0;
+  offset = exchange(bootstrap, offset).front();
+  if (offset == 0) return {};
+  const memory::Share share = {static_cast<std::size_t>(offset), bytes};
+  const auto opened = exchange(
+      bootstrap, static_cast<std::int32_t>(open_region(arena, share, ground, bootstrap.rank, recipe)));
+  if (std::count(opened.begin(), opened.end(), 0) == 0) return share;
+  if (bootstrap.rank == 0) arena.free(share);
+  return {};
+}
+
+/// Where in what each rank gives this one finds what it reads.
+std::vector<Recipe::Place> places_for(int rank, int ranks, const std::byte* base,
+                                      const collective::Plot& plot) {
+  std::vector<Recipe::Place> places(static_cast<std::size_t>(ranks));
+  for (int giver = 0; giver < ranks; ++giver)
+    std::memcpy(&places[static_cast<std::size_t>(giver)], base + plot.table(giver, rank),
+                sizeof(Recipe::Place));
+  return places;
+}
+
+/// A block that a rank wants is not as long as the one that is sent.
+struct Misfit {
+  std::int32_t peer = -1;  ///< who sends it; -1: all fit
+  std::uint64_t wanted = 0, sent = 0;
+};
+
+Misfit find_misfit(const Recipe& recipe, const std::vector<Recipe::Place>& places) {
+  for (const Recipe::Want& want : recipe.wants) {
+    const std::size_t sent = places[static_cast<std::size_t>(want.peer)].bytes;
+    if (sent != want.bytes) return {want.peer, want.bytes, sent};
+  }
+  return {};
+}
+
+/// Empty, or what all ranks say alike.
+std::string print_first(const std::vector<Misfit>& all) {
+  for (std::size_t rank = 0; rank < all.size(); ++rank)
+    if (all[rank].peer >= 0)
+      return formatted("rank {} wants {} bytes of rank {}, which sends {}; both must name the same length",
+                       rank, all[rank].wanted, all[rank].peer, all[rank].sent);
+  return "";
+}
+
+}  // namespace
+
+std::unique_ptr<Persistent> Communicator::prepare(const Bootstrap& bootstrap, const Recipe& recipe,
+                                                  const std::string& unable, std::string& why) {
+  // Of one rank, or where nobody wants it, there is no reason to give.
+  if (size_ == 1 || !Config::instance().flag("ESPALIER_PERSISTENT")) return nullptr;
+  if (!state_) {
+    why = active_ ? "persistent collectives over nodes are the host's" : refusal_;
+    return nullptr;
+  }
+  const auto all = exchange(bootstrap, part_of(recipe, unable));
+  why = why_not(all);
+  if (!why.empty()) return nullptr;
+  compare(all);
+  const Ground ground(all);
+  const memory::Share share = meet(bootstrap, state_->arena, ground, recipe);
+  if (!share) {
+    why = "the shared-memory budget has no room left for a persistent collective (see ESPALIER_SHM)";
+    return nullptr;
+  }
+  std::byte* const base = state_->arena.at(share.offset);
+  const auto places = places_for(rank_, size_, base, ground.plot);
+  const std::string misfit = print_first(exchange(bootstrap, find_misfit(recipe, places)));
+  if (!misfit.empty()) {
+    if (rank_ == 0) state_->arena.free(share);
+    throw Error(misfit);
+  }
+  statistics::Call call{recipe.collective, recipe.bytes, size_, plan::Algorithm::exchange};
+  call.persistent = true;
+  return std::make_unique<Persistent>(state_->arena, share, ground.layout, rank_,
+                                      state_->machine.waiter().policy(),
+                                      ground.plot.prepare(recipe, rank_, base, places), call);
+}
+
+}  // namespace espalier::runtime
