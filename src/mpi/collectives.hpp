@@ -19,6 +19,14 @@ struct Call {
   Numbers counts{};    ///< reduce_scatter: one for each rank, instead of `count`
 };
 
+/// The call of a reduce_scatter.
+inline Call with_counts(const void* send, void* receive, Numbers counts, Handle type, Handle op,
+                        Handle comm) {
+  Call call = {send, receive, 0, type, op, 0, comm, counts.is_wide()};
+  call.counts = counts;
+  return call;
+}
+
 /// Each serves the call or hands it to the host, and returns what the program gets. `caller` as in resolve().
 /// They throw nothing.
 int barrier(const Call& call, void* caller) noexcept;

@@ -10,6 +10,7 @@
 #include "base/error.hpp"
 #include "mpi/host.hpp"
 #include "mpi/lifecycle.hpp"
+#include "mpi/persistent.hpp"
 
 namespace espalier::mpi::communicators {
 
@@ -141,6 +142,7 @@ void retire(Handle handle) {
   if (keyval == MPI_KEYVAL_INVALID) return;
   const auto comm = typed<MPI_Comm>(handle);
   if (comm == host.constants.comm_null) return;
+  persistent::outlive(comm);
   Entry* entry = find(handle);
   if (!entry) entry = linked_entry(comm);
   if (entry) empty(*entry);  // and destroys it, without a lock

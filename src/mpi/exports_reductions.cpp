@@ -3,16 +3,6 @@
 #include "mpi/exports.hpp"
 
 namespace espalier::mpi {
-namespace {
-
-Call with_counts(const void* send, void* receive, Numbers counts, Handle type, Handle op, Handle comm) {
-  Call call = {send, receive, 0, type, op, 0, comm, counts.is_wide()};
-  call.counts = counts;
-  return call;
-}
-
-}  // namespace
-
 ESPALIER_COLLECTIVE(MPI_Barrier, (Handle comm), barrier, {.comm = comm})
 
 ESPALIER_COLLECTIVE(MPI_Bcast, (void* buffer, int count, Handle type, int root, Handle comm), bcast,

@@ -35,7 +35,7 @@ void forward(const Names& names, Int* error, Pointers... pointers) {
 
 /// Handles can be converted, and integers are as long as this build takes them to be.
 inline bool convertible() {
-  if (!host.Comm_f2c || !host.Type_f2c || !host.Op_f2c) return false;
+  if (!host.Comm_f2c || !host.Type_f2c || !host.Op_f2c || !host.Request_f2c) return false;
   int initialised = 0;
   if (host.Initialized(&initialised) != MPI_SUCCESS || !initialised) return false;
   static const bool fits = [] {
@@ -46,17 +46,20 @@ inline bool convertible() {
 }
 
 inline MPI_Comm communicator(const Int* comm) { return host.Comm_f2c(*comm); }
+inline MPI_Request c_request(const Int* request) { return host.Request_f2c(*request); }
 
 #elif defined(ESPALIER_ABI_STANDARD)
 
-inline bool convertible() { return host.Comm_fromint != nullptr; }
+inline bool convertible() { return host.Comm_fromint && host.Request_fromint; }
 inline MPI_Comm communicator(const Int* comm) { return host.Comm_fromint(*comm); }
+inline MPI_Request c_request(const Int* request) { return host.Request_fromint(*request); }
 
 #else
 
 // In MPICH a handle is the same integer in both languages.
 inline bool convertible() { return true; }
 inline MPI_Comm communicator(const Int* comm) { return *comm; }
+inline MPI_Request c_request(const Int* request) { return *request; }
 
 #endif
 

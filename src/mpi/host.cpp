@@ -76,6 +76,13 @@ void find_next(Function*& function, const char* name) {
 void find_next_functions() {
 #define ESPALIER_FIND(name) find_next(host.next.name, "MPI_" #name);
   ESPALIER_NEXT_CALLS(ESPALIER_FIND)
+  ESPALIER_NEXT_REQUEST_CALLS(ESPALIER_FIND)
+#undef ESPALIER_FIND
+#define ESPALIER_FIND(name) find_next(host.next.name##_init, "MPI_" #name "_init");
+  ESPALIER_NEXT_INIT_CALLS(ESPALIER_FIND)
+#undef ESPALIER_FIND
+#define ESPALIER_FIND(name) find_next(host.next.name##_init_c, "MPI_" #name "_init_c");
+  ESPALIER_NEXT_LARGE_INIT_CALLS(ESPALIER_FIND)
 #undef ESPALIER_FIND
 }
 

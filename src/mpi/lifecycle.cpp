@@ -12,6 +12,7 @@
 #include "mpi/host.hpp"
 #include "mpi/one_sided.hpp"
 #include "mpi/out_of_band.hpp"
+#include "mpi/persistent.hpp"
 #include "mpi/progress.hpp"
 #include "mpi/transport.hpp"
 #include "plan/selector.hpp"
@@ -97,6 +98,7 @@ void leave_windows() {
 
 void tear_down() {
   leave_windows();
+  persistent::retire_all();
   communicators::retire_all();
   communicators::close();
   progress::close();

@@ -4,6 +4,7 @@
 #include "mpi/datatype.hpp"
 #include "mpi/forward.hpp"
 #include "mpi/handles.hpp"
+#include "mpi/reduction_arguments.hpp"
 #include "mpi/serve.hpp"
 #include "mpi/user_reduction.hpp"
 
@@ -18,23 +19,6 @@ struct Shape {
   MPI_Count elements;  ///< of each rank's vector
   bool is_target;      ///< a result comes to this rank; without one `receive` may hold anything
 };
-
-/// For predefined datatypes: the host reports missing buffers. Aliased ones (send == receive) are forbidden
-/// too, but hosts that do not check let them pass, and programs live by it: they count as MPI_IN_PLACE.
-bool usable(const void* send, const void* receive) { return send && receive && !is_in_place(receive); }
-
-const void* source(const Call& call) {
-  return is_in_place(call.send) || call.send == call.receive ? Communicator::in_place : call.send;
-}
-
-bool plain_buffers(const Call& call, bool is_target) {
-  return is_target ? usable(call.send, call.receive) : call.send && !is_in_place(call.send);
-}
-
-std::string why_no_kernel(const PredefinedType* type, const PredefinedOp& op) {
-  if (op.op == reduce::Op::none) return "MPI_REPLACE and MPI_NO_OP are no operators of a reduction";
-  return type ? "no kernel for this operator on this datatype" : "predefined operator on a derived datatype";
-}
 
 /// Reductions other than a kernel on valid arguments.
 template <class ByUser>
@@ -58,17 +42,6 @@ int reduce_other(Entry& entry, const Call& call, const Shape& shape, std::size_t
   UserReduction reduction(op, layout, entry.comm);
   return served(by_user(reduction, shape.is_target ? source(call) : call.send), entry, shape.collective,
                 bytes);
-}
-
-/// The kernel of a call with plain arguments; nullptr sends it to reduce_other().
-const reduce::Operation* kernel(const Call& call, MPI_Count elements, std::size_t& bytes) {
-  const PredefinedType* type = predefined_type(typed<MPI_Datatype>(call.type));
-  const PredefinedOp* op = predefined_op(typed<MPI_Op>(call.op));
-  if (!type || !op || elements <= 0) return nullptr;
-  const reduce::Operation* found = operation(*type, *op);
-  if (!found || __builtin_mul_overflow(static_cast<std::size_t>(elements), found->extent, &bytes))
-    return nullptr;
-  return found;
 }
 
 /// `by_kernel(send, operation)` and `by_user(reduction, send)` call the runtime.
@@ -158,16 +131,6 @@ int serve_reduce_scatter_block(const Call& call, void* caller, std::size_t& byte
       [&](UserReduction& reduction, const void* send) {
         return reduction.reduce_scatter_block(communicator, send, call.receive);
       });
-}
-
-/// The counts of all ranks, equal on all of them; false if they are not valid.
-bool read_counts(const Numbers& counts, ByRank<std::size_t>& all, MPI_Count& sum) {
-  for (std::size_t rank = 0; rank < all.size(); ++rank) {
-    const MPI_Count count = counts[static_cast<int>(rank)];
-    if (count < 0 || __builtin_add_overflow(sum, count, &sum)) return false;
-    all[rank] = static_cast<std::size_t>(count);
-  }
-  return true;
 }
 
 int serve_reduce_scatter(const Call& call, void* caller, std::size_t& bytes) {

@@ -32,6 +32,7 @@ class EqualBlocks {
   }
   std::size_t bytes() const { return layout_.bytes(); }
   std::size_t block_bytes() const { return block_bytes_; }
+  std::size_t block_bytes(int) const { return block_bytes_; }
 
   /// From here on data() is valid. Private memory is not filled: load() what is to be sent.
   void open(MPI_Comm comm) {
@@ -52,6 +53,8 @@ class EqualBlocks {
     if (memory_) [[unlikely]]
       unpack(layout_, data_, buffer_, comm_);
   }
+  /// Whether packed form is in private memory, and load() and store() do anything.
+  bool is_packed_apart() const { return memory_ != nullptr; }
   std::byte* data() const { return data_; }
   std::byte* block(int index) const { return data_ + static_cast<std::size_t>(index) * block_bytes_; }
 
@@ -87,6 +90,7 @@ class UnequalBlocks {
     if (memory_) [[unlikely]]
       unpack_blocks();
   }
+  bool is_packed_apart() const { return memory_ != nullptr; }
   std::byte* data() const { return data_; }
   std::byte* block(int index) const { return data_ + offsets_[static_cast<std::size_t>(index)]; }
   /// Offsets count from data().

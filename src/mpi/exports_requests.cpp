@@ -1,0 +1,197 @@
+// The C entry points that start, complete and free requests. In a program without persistent collectives of
+// Espalier's each is a look at a counter and a call of the host's.
+#include "mpi/completion.hpp"
+#include "mpi/exports.hpp"
+#include "mpi/persistent.hpp"
+
+// A name, its parameters and the same as arguments, and the function that is asked where some may be
+// Espalier's.
+#define ESPALIER_REQUESTS(symbol, parameters, arguments, serve)                                 \
+  extern "C" int export_##symbol parameters ESPALIER_EXPORT(MPI_##symbol);                      \
+  extern "C" int export_##symbol parameters {                                                   \
+    if (resolve(__builtin_return_address(0)) == Mode::active && persistent::any()) [[unlikely]] \
+      return serve arguments;                                                                   \
+    return host.next.symbol ? host.next.symbol arguments : no_such_function("MPI_" #symbol);    \
+  }
+
+namespace espalier::mpi {
+namespace {
+
+using persistent::Request;
+
+/// The array that the program passed, and Espalier's among it.
+struct Requests {
+  explicit Requests(const void* requests) : first(static_cast<const MPI_Request*>(requests)) {}
+  Request* any_state(int i) const { return persistent::find(wide(first[i])); }
+  Request* operator()(int i) const {
+    Request* request = any_state(i);
+    return request && request->active() ? request : nullptr;
+  }
+  MPI_Request* at(int i) const { return const_cast<MPI_Request*>(first + i); }
+  const MPI_Request* first;
+};
+
+/// The host's word for a request that is complete.
+int settle(MPI_Request* carrier, MPI_Status* status) {
+  return status == MPI_STATUS_IGNORE ? MPI_SUCCESS : host.next.Wait(carrier, status);
+}
+int settle_nth(MPI_Request* carrier, void* statuses, int n) {
+  auto* first = static_cast<MPI_Status*>(statuses);
+  return first == MPI_STATUSES_IGNORE ? MPI_SUCCESS : host.next.Wait(carrier, first + n);
+}
+
+int start(void* request) {
+  Request* ours = Requests(request).any_state(0);
+  return ours ? ours->start() : host.next.Start(request);
+}
+
+int startall(int count, void* requests) {
+  const Requests all(requests);
+  int code = MPI_SUCCESS;
+  for (int i = 0; i < count && code == MPI_SUCCESS; ++i) code = start(all.at(i));
+  return code;
+}
+
+int wait(void* request, void* status) {
+  const Requests all(request);
+  Request* ours = all(0);
+  if (!ours) return host.next.Wait(request, status);
+  const int code = ours->complete();
+  return code == MPI_SUCCESS ? settle(all.at(0), static_cast<MPI_Status*>(status)) : code;
+}
+
+int waitall(int count, void* requests, void* statuses) {
+  return completion::wait_all(count, Requests(requests),
+                              [&] { return host.next.Waitall(count, requests, statuses); });
+}
+
+int testany(int count, void* requests, int* index, int* flag, void* status) {
+  const Requests all(requests);
+  return completion::test_any(
+      count, all, index, flag,
+      [&](int* at, int* done) { return host.next.Testany(count, requests, at, done, status); },
+      [&](int i) { return settle(all.at(i), static_cast<MPI_Status*>(status)); });
+}
+
+int waitany(int count, void* requests, int* index, void* status) {
+  return completion::wait_any(
+      count, Requests(requests), [&] { return host.next.Waitany(count, requests, index, status); },
+      [&](int* flag) { return testany(count, requests, index, flag, status); });
+}
+
+int testsome(int count, void* requests, int* outcount, int* indices, void* statuses) {
+  const Requests all(requests);
+  return completion::test_some(
+      count, all, outcount,
+      [&](int* done) { return host.next.Testsome(count, requests, done, indices, statuses); },
+      [&](int i, int n) {
+        indices[n] = i;
+        return settle_nth(all.at(i), statuses, n);
+      });
+}
+
+int waitsome(int count, void* requests, int* outcount, int* indices, void* statuses) {
+  return completion::wait_any(
+      count, Requests(requests),
+      [&] { return host.next.Waitsome(count, requests, outcount, indices, statuses); },
+      [&](int* flag) {
+        const int code = testsome(count, requests, outcount, indices, statuses);
+        *flag = *outcount != 0;
+        return code;
+      });
+}
+
+int test(void* request, int* flag, void* status) {
+  return completion::test_all(1, Requests(request), flag,
+                              [&](int* done) { return host.next.Test(request, done, status); });
+}
+
+int testall(int count, void* requests, int* flag, void* statuses) {
+  return completion::test_all(count, Requests(requests), flag,
+                              [&](int* done) { return host.next.Testall(count, requests, done, statuses); });
+}
+
+int request_free(void* request) {
+  Request* ours = Requests(request).any_state(0);
+  if (ours) {
+    if (const int code = ours->leave(); code != MPI_SUCCESS) return code;
+  }
+  return host.next.Request_free(request);
+}
+
+int get_status(Handle request, int* flag, void* status) {
+  Request* ours = persistent::find(request);
+  if (ours && ours->active() && !ours->is_ready()) {
+    *flag = 0;
+    return MPI_SUCCESS;
+  }
+  return host.next.Request_get_status(request, flag, status);
+}
+
+int get_status_all(int count, const void* requests, int* flag, void* statuses) {
+  if (completion::all_ready(count, Requests(requests)))
+    return host.next.Request_get_status_all(count, requests, flag, statuses);
+  *flag = 0;
+  return MPI_SUCCESS;
+}
+
+int get_status_any(int count, const void* requests, int* index, int* flag, void* status) {
+  const Requests all(requests);
+  bool some = false;
+  const bool none_ready = completion::for_each(count, all, [&](Request& request, int i) {
+    some = true;
+    *index = i;
+    return !request.is_ready();
+  });
+  if (!none_ready) return host.next.Request_get_status(wide(all.first[*index]), flag, status);
+  const int code = host.next.Request_get_status_any(count, requests, index, flag, status);
+  if (some && code == MPI_SUCCESS && *index == MPI_UNDEFINED) *flag = 0;
+  return code;
+}
+
+int get_status_some(int count, const void* requests, int* outcount, int* indices, void* statuses) {
+  const Requests all(requests);
+  const bool some = completion::has_active(count, all);
+  int code = host.next.Request_get_status_some(count, requests, outcount, indices, statuses);
+  if (code != MPI_SUCCESS || !some) return code;
+  if (*outcount == MPI_UNDEFINED) *outcount = 0;
+  completion::for_each(count, all, [&](Request& request, int i) {
+    if (!request.is_ready()) return true;
+    const int n = (*outcount)++;
+    indices[n] = i;
+    code = settle_nth(all.at(i), statuses, n);
+    return code == MPI_SUCCESS;
+  });
+  return code;
+}
+
+}  // namespace
+
+ESPALIER_REQUESTS(Start, (void* request), (request), start)
+ESPALIER_REQUESTS(Startall, (int count, void* requests), (count, requests), startall)
+ESPALIER_REQUESTS(Wait, (void* request, void* status), (request, status), wait)
+ESPALIER_REQUESTS(Waitall, (int count, void* requests, void* statuses), (count, requests, statuses), waitall)
+ESPALIER_REQUESTS(Waitany, (int count, void* requests, int* index, void* status),
+                  (count, requests, index, status), waitany)
+ESPALIER_REQUESTS(Waitsome, (int count, void* requests, int* outcount, int* indices, void* statuses),
+                  (count, requests, outcount, indices, statuses), waitsome)
+ESPALIER_REQUESTS(Test, (void* request, int* flag, void* status), (request, flag, status), test)
+ESPALIER_REQUESTS(Testall, (int count, void* requests, int* flag, void* statuses),
+                  (count, requests, flag, statuses), testall)
+ESPALIER_REQUESTS(Testany, (int count, void* requests, int* index, int* flag, void* status),
+                  (count, requests, index, flag, status), testany)
+ESPALIER_REQUESTS(Testsome, (int count, void* requests, int* outcount, int* indices, void* statuses),
+                  (count, requests, outcount, indices, statuses), testsome)
+ESPALIER_REQUESTS(Request_free, (void* request), (request), request_free)
+ESPALIER_REQUESTS(Request_get_status, (Handle request, int* flag, void* status), (request, flag, status),
+                  get_status)
+ESPALIER_REQUESTS(Request_get_status_all, (int count, const void* requests, int* flag, void* statuses),
+                  (count, requests, flag, statuses), get_status_all)
+ESPALIER_REQUESTS(Request_get_status_any,
+                  (int count, const void* requests, int* index, int* flag, void* status),
+                  (count, requests, index, flag, status), get_status_any)
+ESPALIER_REQUESTS(Request_get_status_some,
+                  (int count, const void* requests, int* outcount, int* indices, void* statuses),
+                  (count, requests, outcount, indices, statuses), get_status_some)
+
+}  // namespace espalier::mpi

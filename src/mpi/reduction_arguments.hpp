@@ -1,0 +1,51 @@
+// What a reduction was called with.
+#pragma once
+
+#include <string>
+
+#include "base/by_rank.hpp"
+#include "mpi/collectives.hpp"
+#include "mpi/handles.hpp"
+#include "mpi/serve.hpp"
+
+namespace espalier::mpi {
+
+/// For predefined datatypes: the host reports missing buffers. Aliased ones (send == receive) are forbidden
+/// too, but hosts that do not check let them pass, and programs live by it: they count as MPI_IN_PLACE.
+inline bool usable(const void* send, const void* receive) { return send && receive && !is_in_place(receive); }
+
+inline const void* source(const Call& call) {
+  return is_in_place(call.send) || call.send == call.receive ? runtime::Communicator::in_place : call.send;
+}
+
+inline bool plain_buffers(const Call& call, bool is_target) {
+  return is_target ? usable(call.send, call.receive) : call.send && !is_in_place(call.send);
+}
+
+inline std::string why_no_kernel(const PredefinedType* type, const PredefinedOp& op) {
+  if (op.op == reduce::Op::none) return "MPI_REPLACE and MPI_NO_OP are no operators of a reduction";
+  return type ? "no kernel for this operator on this datatype" : "predefined operator on a derived datatype";
+}
+
+/// The kernel of a call with plain arguments; nullptr: there is none.
+inline const reduce::Operation* kernel(const Call& call, MPI_Count elements, std::size_t& bytes) {
+  const PredefinedType* type = predefined_type(typed<MPI_Datatype>(call.type));
+  const PredefinedOp* op = predefined_op(typed<MPI_Op>(call.op));
+  if (!type || !op || elements <= 0) return nullptr;
+  const reduce::Operation* found = operation(*type, *op);
+  if (!found || __builtin_mul_overflow(static_cast<std::size_t>(elements), found->extent, &bytes))
+    return nullptr;
+  return found;
+}
+
+/// The counts of all ranks, equal on all of them; false if they are not valid.
+inline bool read_counts(const Numbers& counts, ByRank<std::size_t>& all, MPI_Count& sum) {
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    const MPI_Count count = counts[static_cast<int>(rank)];
+    if (count < 0 || __builtin_add_overflow(sum, count, &sum)) return false;
+    all[rank] = static_cast<std::size_t>(count);
+  }
+  return true;
+}
+
+}  // namespace espalier::mpi
