@@ -1,36 +1,45 @@
 #include "calls.h"
 
-#include <mpi.h>
+// In the order of `enum collective`.
+#define EACH(X, P)                                 \
+  X(P, barrier, Barrier)                           \
+  X(P, bcast, Bcast)                               \
+  X(P, reduce, Reduce)                             \
+  X(P, allreduce, Allreduce)                       \
+  X(P, allgather, Allgather)                       \
+  X(P, allgatherv, Allgatherv)                     \
+  X(P, gather, Gather)                             \
+  X(P, gatherv, Gatherv)                           \
+  X(P, scatter, Scatter)                           \
+  X(P, scatterv, Scatterv)                         \
+  X(P, alltoall, Alltoall)                         \
+  X(P, alltoallv, Alltoallv)                       \
+  X(P, reduce_scatter_block, Reduce_scatter_block) \
+  X(P, reduce_scatter, Reduce_scatter)             \
+  X(P, scan, Scan)                                 \
+  X(P, exscan, Exscan)
+
+#define MEMBERS(P, name, Name) \
+  __typeof__(&P##Name) name;   \
+  __typeof__(&P##Name##_init) name##_init;
+#define VALUES(P, name, Name) .name = P##Name, .name##_init = P##Name##_init,
+#define FUNCTIONS(P) \
+  { EACH(VALUES, P).start = P##Start, .wait = P##Wait, .free = P##Request_free }
 
 struct functions {
-  __typeof__(&MPI_Barrier) barrier;
-  __typeof__(&MPI_Bcast) bcast;
-  __typeof__(&MPI_Reduce) reduce;
-  __typeof__(&MPI_Allreduce) allreduce;
-  __typeof__(&MPI_Allgather) allgather;
-  __typeof__(&MPI_Allgatherv) allgatherv;
-  __typeof__(&MPI_Gather) gather;
-  __typeof__(&MPI_Gatherv) gatherv;
-  __typeof__(&MPI_Scatter) scatter;
-  __typeof__(&MPI_Scatterv) scatterv;
-  __typeof__(&MPI_Alltoall) alltoall;
-  __typeof__(&MPI_Alltoallv) alltoallv;
-  __typeof__(&MPI_Reduce_scatter_block) reduce_scatter_block;
-  __typeof__(&MPI_Reduce_scatter) reduce_scatter;
-  __typeof__(&MPI_Scan) scan;
-  __typeof__(&MPI_Exscan) exscan;
+  EACH(MEMBERS, MPI_)
+  __typeof__(&MPI_Start) start;
+  __typeof__(&MPI_Wait) wait;
+  __typeof__(&MPI_Request_free) free;
 };
-
-#define FUNCTIONS(P)                                                                                    \
-  {                                                                                                     \
-    P##Barrier, P##Bcast, P##Reduce, P##Allreduce, P##Allgather, P##Allgatherv, P##Gather, P##Gatherv,  \
-        P##Scatter, P##Scatterv, P##Alltoall, P##Alltoallv, P##Reduce_scatter_block, P##Reduce_scatter, \
-        P##Scan, P##Exscan                                                                              \
-  }
 
 static const struct functions side_functions[SIDES] = {FUNCTIONS(PMPI_), FUNCTIONS(MPI_)};
 
-void calls_make(const struct point* p, const struct layout* l, enum side side, void* send, void* receive) {
+// One list of arguments for both: the call itself or, where there is a `request`, what makes it.
+#define CALL(name, ...) (request ? f->name##_init(__VA_ARGS__, MPI_INFO_NULL, request) : f->name(__VA_ARGS__))
+
+static void call(const struct point* p, const struct layout* l, enum side side, void* send, void* receive,
+                 MPI_Request* request) {
   const struct functions* f = &side_functions[side];
   const struct blocks *out = &l->send, *in = &l->receive;
   const MPI_Comm world = MPI_COMM_WORLD;
@@ -38,75 +47,79 @@ void calls_make(const struct point* p, const struct layout* l, enum side side, v
   const int n = l->mine;
   switch (p->what) {
     case BARRIER:
-      f->barrier(world);
+      CALL(barrier, world);
       break;
     case BCAST:
-      f->bcast(send, n, type, p->root, world);
+      CALL(bcast, send, n, type, p->root, world);
       break;
     case REDUCE:
-      f->reduce(send, receive, n, type, MPI_SUM, p->root, world);
+      CALL(reduce, send, receive, n, type, MPI_SUM, p->root, world);
       break;
     case ALLREDUCE:
-      f->allreduce(send, receive, n, type, MPI_SUM, world);
+      CALL(allreduce, send, receive, n, type, MPI_SUM, world);
       break;
     case ALLGATHER:
-      f->allgather(send, n, type, receive, n, type, world);
+      CALL(allgather, send, n, type, receive, n, type, world);
       break;
     case ALLGATHERV:
-      f->allgatherv(send, n, type, receive, in->count, in->at, type, world);
+      CALL(allgatherv, send, n, type, receive, in->count, in->at, type, world);
       break;
     case GATHER:
-      f->gather(send, n, type, receive, n, type, p->root, world);
+      CALL(gather, send, n, type, receive, n, type, p->root, world);
       break;
     case GATHERV:
-      f->gatherv(send, n, type, receive, in->count, in->at, type, p->root, world);
+      CALL(gatherv, send, n, type, receive, in->count, in->at, type, p->root, world);
       break;
     case SCATTER:
-      f->scatter(send, n, type, receive, n, type, p->root, world);
+      CALL(scatter, send, n, type, receive, n, type, p->root, world);
       break;
     case SCATTERV:
-      f->scatterv(send, out->count, out->at, type, receive, n, type, p->root, world);
+      CALL(scatterv, send, out->count, out->at, type, receive, n, type, p->root, world);
       break;
     case ALLTOALL:
-      f->alltoall(send, n, type, receive, n, type, world);
+      CALL(alltoall, send, n, type, receive, n, type, world);
       break;
     case ALLTOALLV:
-      f->alltoallv(send, out->count, out->at, type, receive, in->count, in->at, type, world);
+      CALL(alltoallv, send, out->count, out->at, type, receive, in->count, in->at, type, world);
       break;
     case REDUCE_SCATTER_BLOCK:
-      f->reduce_scatter_block(send, receive, n, type, MPI_SUM, world);
+      CALL(reduce_scatter_block, send, receive, n, type, MPI_SUM, world);
       break;
     case REDUCE_SCATTER:
-      f->reduce_scatter(send, receive, out->count, type, MPI_SUM, world);
+      CALL(reduce_scatter, send, receive, out->count, type, MPI_SUM, world);
       break;
     case SCAN:
-      f->scan(send, receive, n, type, MPI_SUM, world);
+      CALL(scan, send, receive, n, type, MPI_SUM, world);
       break;
     case EXSCAN:
-      f->exscan(send, receive, n, type, MPI_SUM, world);
+      CALL(exscan, send, receive, n, type, MPI_SUM, world);
       break;
     case COLLECTIVES:
       break;
   }
 }
 
-void* calls_address(enum collective which, enum side side) {
+void calls_make(const struct point* p, const struct layout* l, enum side side, void* send, void* receive) {
+  call(p, l, side, send, receive, NULL);
+}
+
+void calls_init(const struct point* p, const struct layout* l, enum side side, void* send, void* receive,
+                MPI_Request* request) {
+  call(p, l, side, send, receive, request);
+}
+
+void calls_start(enum side side, MPI_Request* request) {
   const struct functions* f = &side_functions[side];
-  void* const all[COLLECTIVES] = {(void*)f->barrier,
-                                  (void*)f->bcast,
-                                  (void*)f->reduce,
-                                  (void*)f->allreduce,
-                                  (void*)f->allgather,
-                                  (void*)f->allgatherv,
-                                  (void*)f->gather,
-                                  (void*)f->gatherv,
-                                  (void*)f->scatter,
-                                  (void*)f->scatterv,
-                                  (void*)f->alltoall,
-                                  (void*)f->alltoallv,
-                                  (void*)f->reduce_scatter_block,
-                                  (void*)f->reduce_scatter,
-                                  (void*)f->scan,
-                                  (void*)f->exscan};
+  f->start(request);
+  f->wait(request, MPI_STATUS_IGNORE);
+}
+
+void calls_free(enum side side, MPI_Request* request) { side_functions[side].free(request); }
+
+#define ADDRESS(f, name, Name) persistent ? (void*)f->name##_init : (void*)f->name,
+
+void* calls_address(enum collective which, enum side side, int persistent) {
+  const struct functions* f = &side_functions[side];
+  void* const all[COLLECTIVES] = {EACH(ADDRESS, f)};
   return all[which];
 }

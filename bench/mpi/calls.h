@@ -2,13 +2,25 @@
 #ifndef ESPALIER_BENCH_CALLS_H
 #define ESPALIER_BENCH_CALLS_H
 
+#include <mpi.h>
+
 #include "layout.h"
 
 enum side { HOST, ESPALIER, SIDES };
 
 void calls_make(const struct point* p, const struct layout* l, enum side side, void* send, void* receive);
 
-// The address that the call goes to, to see which library holds it.
-void* calls_address(enum collective which, enum side side);
+// The same call as a persistent request, on all ranks. Counts, places and buffers must stay where and as they
+// are until the request is freed: MPI may read them at every start.
+void calls_init(const struct point* p, const struct layout* l, enum side side, void* send, void* receive,
+                MPI_Request* request);
+
+// Starts the request and waits for its end.
+void calls_start(enum side side, MPI_Request* request);
+
+void calls_free(enum side side, MPI_Request* request);
+
+// The address that the call goes to (`persistent`: that makes its request), to see which library holds it.
+void* calls_address(enum collective which, enum side side, int persistent);
 
 #endif

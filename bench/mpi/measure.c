@@ -84,43 +84,47 @@ static struct timing collect(const struct team* team, int root, int samples, int
   return (struct timing){median(slowest, samples), median(mean, samples), median(at_root, samples)};
 }
 
+// Up to the first call of a point, which is never timed.
+static void begin(struct bench* b, const struct point* p, enum side side) {
+  work_begin(&b->work, &b->team, p);
+  work_open(&b->work, p, side);
+  prepare(b, p, 1);
+  work_call(&b->work, p, side);
+}
+
+// Checks the last call.
+static void end(struct bench* b, const struct point* p, enum side side) {
+  b->wrong += work_check(&b->work, &b->team, p, side, b->turn);
+  work_close(&b->work, side);
+  team_start(&b->team);
+}
+
 struct timing measure(struct bench* b, const struct point* p, enum side side, int calls) {
   struct timing t = {0, 0, 0};
   const int block = in_block(b, p), late = b->late_us > 0;
-  work_begin(&b->work, &b->team, p);
-  prepare(b, p, 1);
-  work_call(&b->work, p, side);  // warm-up
+  begin(b, p, side);
   block ? time_block(b, p, side, calls) : time_singles(b, p, side, calls);
-  const long turn = b->turn;
   team_start(&b->team);
   if (!b->team.rank)
     t = block ? collect(&b->team, p->root, 1, calls, 0) : collect(&b->team, p->root, calls, 1, late);
-  b->wrong += work_check(&b->work, &b->team, p, side, turn);
-  team_start(&b->team);
+  end(b, p, side);
   return t;
 }
 
 void measure_each(struct bench* b, const struct point* p, enum side side, int calls, double* us) {
-  work_begin(&b->work, &b->team, p);
-  prepare(b, p, 1);
-  work_call(&b->work, p, side);  // warm-up
+  begin(b, p, side);
   time_singles(b, p, side, calls);
-  const long turn = b->turn;
   team_start(&b->team);
   for (int i = 0; us && i < calls; ++i) {
     const int64_t from = b->late_us > 0 ? b->team.area->late[i] : 0;
     us[i] = team_ns(&b->team, slowest_ticks(&b->team, i) - from) / 1000;
   }
-  b->wrong += work_check(&b->work, &b->team, p, side, turn);
-  team_start(&b->team);
+  end(b, p, side);
 }
 
 void measure_call_once(struct bench* b, const struct point* p) {
-  work_begin(&b->work, &b->team, p);
-  prepare(b, p, 1);
-  work_call(&b->work, p, ESPALIER);
-  b->wrong += work_check(&b->work, &b->team, p, ESPALIER, b->turn);
-  team_start(&b->team);
+  begin(b, p, ESPALIER);
+  end(b, p, ESPALIER);
 }
 
 static int clamp(double value, int low, int high) {

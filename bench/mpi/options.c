@@ -103,6 +103,7 @@ static int parse_value(struct options* o, const char* key, const char* value) {
 static int* find_switch(struct options* o, const char* key) {
   if (!strcmp(key, "--reused")) return &o->reused;
   if (!strcmp(key, "--allocated")) return &o->allocated;
+  if (!strcmp(key, "--persistent")) return &o->persistent;
   if (!strcmp(key, "--host-only")) return &o->host_only;
   if (!strcmp(key, "--limits")) return &o->limits;
   if (!strcmp(key, "--messages")) return &o->messages;

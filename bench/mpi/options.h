@@ -18,6 +18,7 @@ struct options {
   int rounds;
   int reused;        // 1: the send buffer is left as it is between the timed calls of a round
   int allocated;     // 1: buffers come from MPI_Alloc_mem
+  int persistent;    // 1: calls are MPI_Start and MPI_Wait of requests that were made before
   int host_only;     // 1: measure only the host (PMPI names)
   int limits;        // 1: also measure what the machine can: memcpy, copy-in-copy-out, switches
   int each;          // 1: the time of every single call, both sides in alternating blocks

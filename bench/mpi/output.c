@@ -20,14 +20,14 @@ static void print_string(FILE* f, const char* s) {
   fputc('"', f);
 }
 
-static const char* library_of(enum collective which, enum side side) {
+static const char* library_of(enum collective which, enum side side, int persistent) {
   Dl_info info;
-  return dladdr(calls_address(which, side), &info) && info.dli_fname ? info.dli_fname : "";
+  return dladdr(calls_address(which, side, persistent), &info) && info.dli_fname ? info.dli_fname : "";
 }
 
 static void print_library(FILE* f, const char* key, enum side side) {
   fprintf(f, ", \"%s\": ", key);
-  print_string(f, library_of(ALLREDUCE, side));
+  print_string(f, library_of(ALLREDUCE, side, 0));
 }
 
 static void print_version(FILE* f) {
@@ -65,12 +65,12 @@ static void print_left_out(FILE* f, const struct plan* plan) {
   fputs("]", f);
 }
 
-// The measured collectives whose MPI name is not the host's function any more.
+// The measured collectives whose MPI name (persistent: MPI_..._init) is not the host's function any more.
 static void print_taken(FILE* f, const struct options* o) {
   int n = 0;
   fputs(", \"taken\": [", f);
   for (int c = 0; c < COLLECTIVES; ++c)
-    if (o->wanted[c] && strcmp(library_of(c, HOST), library_of(c, ESPALIER)))
+    if (o->wanted[c] && strcmp(library_of(c, HOST, o->persistent), library_of(c, ESPALIER, o->persistent)))
       fprintf(f, "%s\"%s\"", n++ ? ", " : "", collective_name(c));
   fputs("]", f);
 }
@@ -89,6 +89,7 @@ void output_run(FILE* f, const struct bench* b, const struct options* o, const s
           b->allocated ? "allocated"
           : b->reused  ? "reused"
                        : "written");
+  fprintf(f, ", \"mode\": \"%s\"", o->persistent ? "persistent" : "blocking");
   fprintf(f, ", \"host_only\": %s, \"late_us\": %g, \"nothing_us\": %.4f, \"clock_offset_ns\": %.1f",
           truth(o->host_only), o->late_us, facts->nothing_us, facts->clock_offset_ns);
   fprintf(f, ", \"shared_session\": %s, \"own_sessions\": %s, \"autogroup\": %s, \"weak_yields\": %s",

@@ -1,7 +1,6 @@
 #define _GNU_SOURCE
 #include "work.h"
 
-#include <mpi.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -79,12 +78,23 @@ void work_write(const struct work* work, const struct team* team, const struct p
   }
 }
 
-void work_call(const struct work* work, const struct point* p, enum side side) {
-  calls_make(p, &work->layout, side, work->send, work->receive);
+void work_open(struct work* work, const struct point* p, enum side side) {
+  if (work->persistent) calls_init(p, &work->layout, side, work->send, work->receive, &work->request);
+}
+
+void work_close(struct work* work, enum side side) {
+  if (work->persistent) calls_free(side, &work->request);
+}
+
+void work_call(struct work* work, const struct point* p, enum side side) {
+  if (work->persistent)
+    calls_start(side, &work->request);
+  else
+    calls_make(p, &work->layout, side, work->send, work->receive);
 }
 
 // The rank that arrives last comes late on purpose: a barrier that lets anybody through early is seen.
-static long barrier_leaks(const struct work* work, struct team* team, const struct point* p, enum side side,
+static long barrier_leaks(struct work* work, struct team* team, const struct point* p, enum side side,
                           long turn) {
   long early = 0;
   int steps = 0;
@@ -116,8 +126,7 @@ static long wrong_sum(const struct work* work, long turn, int ranks, size_t at) 
   return differences(work->receive, work->layout.receive.total, all, ranks, at);
 }
 
-long work_check(const struct work* work, struct team* team, const struct point* p, enum side side,
-                long turn) {
+long work_check(struct work* work, struct team* team, const struct point* p, enum side side, long turn) {
   const struct layout* l = &work->layout;
   const int rank = team->rank, at_root = rank == p->root;
   switch (p->what) {

@@ -31,6 +31,7 @@ def _document(settings, machine: dict, jobs: list[dict], failures: list[dict]) -
             "pin": settings.pin,
             "cpus": list(settings.usable),
             "sessions": settings.sessions,
+            "mode": settings.mode,
             "memory": settings.memory,
         },
         "quota": settings.quota.described() if settings.quota else {"made": False, "why": "not asked for"},
@@ -61,12 +62,24 @@ def _measure(settings, console) -> dict:
     return document | {"points": bench_stats.points(document)}
 
 
-def show(document: dict, console, details: bool = False) -> None:
-    """The tables of a document and its verdict; `details`: each host's table of points too."""
-    from espalier import bench_machine, bench_means, bench_special, bench_stats, bench_table, bench_verdict
+def _show_mode(document: dict, mode: str, console, details: bool) -> None:
+    from espalier import bench_means, bench_special, bench_stats, bench_table, bench_verdict
 
     summaries = bench_stats.summarise(document)
     cores = document["machine"].get("cores", 0)
+    if details:
+        bench_table.print_points(summaries, console)
+    bench_table.print_best(summaries, cores, console)
+    for buffers in dict.fromkeys(s.key.buffers for s in summaries):
+        bench_means.print_means(bench_verdict.usable(summaries, buffers), summaries, cores, console)
+    bench_special.print_all(document, console)
+    bench_table.print_verdict(bench_verdict.verdict(document), mode, console)
+
+
+def show(document: dict, console, details: bool = False) -> None:
+    """The tables of a document and its verdict; `details`: each host's table of points too."""
+    from espalier import bench_machine, bench_stats, bench_table
+
     console.print(f"{bench_machine.in_words(document['machine'])}; {document['date']}", highlight=False)
     flags = [r["f_ns"] for job in document["jobs"] for r in job["rounds"] if r["f_ns"] > 0]
     if flags:
@@ -75,13 +88,8 @@ def show(document: dict, console, details: bool = False) -> None:
             f"flag exchange F: median {spread.mid:.0f} ns, quartiles {spread.low:.0f}–{spread.high:.0f}; "
             f"near below {document['near_below_ns']:.0f} ns"
         )
-    if details:
-        bench_table.print_points(summaries, console)
-    bench_table.print_best(summaries, cores, console)
-    for buffers in dict.fromkeys(s.key.buffers for s in summaries):
-        bench_means.print_means(bench_verdict.usable(summaries, buffers), summaries, cores, console)
-    bench_special.print_all(document, console)
-    bench_table.print_verdict(bench_verdict.verdict(document), console)
+    for mode in bench_stats.modes(document):
+        _show_mode(bench_stats.of_mode(document, mode), mode, console, details)
     if bench_machine.busy_note(document["machine"]):
         console.print(f"note: {bench_machine.busy_note(document['machine'])}", highlight=False)
     bench_table.print_failures(document.get("failures", []), console)
@@ -111,6 +119,7 @@ def bench(
     passes: Optional[int] = typer.Option(None, help="Jobs of each kind, all hosts in turn (default 3, quick 1)."),
     seconds: Optional[float] = typer.Option(None, help="A job ends after this, at the earliest after a round (default 8, quick 3)."),
     buffers: str = typer.Option("written", help="Send buffers: written before every call, reused, or both; or allocated: written, and all by MPI_Alloc_mem."),
+    persistent: bool = typer.Option(False, "--persistent", help="Time MPI_Start and MPI_Wait of persistent requests, made before, instead of blocking calls."),
     pin: str = typer.Option("auto", help="Pin ranks: yes, no, or auto (when there are enough cores)."),
     cpus: Optional[str] = typer.Option(None, help="Processors to use, such as 0 or 0,1 (default: all)."),
     sessions: str = typer.Option("launcher", help="Sessions of the ranks: as the launcher makes them, or own: one for each."),

@@ -8,8 +8,8 @@ from rich.console import Console
 from rich.table import Table
 
 from espalier import bench_each, bench_limits
-from espalier.bench_stats import Key, Spread, Summary, summarise
-from espalier.bench_table import micros, size
+from espalier.bench_stats import Key, Spread, Summary, modes, of_mode, summarise
+from espalier.bench_table import micros, mode_words, size
 from espalier.sizes import print_bytes
 
 NOISE = 1.1
@@ -73,7 +73,7 @@ def print_changes(found: list[Change], console: Console) -> None:
         console.print(f"{strange} points left out: their flag exchanges differ too much for one machine.")
     if not real:
         return
-    table = Table(title="Changes since the kept run", title_justify="left")
+    table = Table(title="Changes since the kept run" + mode_words(real[0].new.key.mode), title_justify="left")
     for name in ("host", "ranks", "place", "buffers", "collective", "bytes", "state", "time of", "before µs", "now µs", "change"):
         table.add_column(name, justify="right" if name in ("ranks", "bytes", "before µs", "now µs") else "left")
     for change in sorted(real, key=lambda c: c.factor):
@@ -119,6 +119,11 @@ def _print_pairs(title: str, found: list[tuple[str, float, float]], console: Con
 
 
 def print_all(old: dict, new: dict, console: Console) -> None:
+    for mode in modes(new):
+        _print_mode(of_mode(old, mode), of_mode(new, mode), console)
+
+
+def _print_mode(old: dict, new: dict, console: Console) -> None:
     print_changes(changes(summarise(old), summarise(new)), console)
     _print_pairs("The machine then and now", yardsticks(old, new), console)
     _print_pairs("p95 beside a computing process, then and now", neighbours(old, new), console)

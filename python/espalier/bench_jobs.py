@@ -34,6 +34,7 @@ class Settings:
     pin: str  # auto: when there are enough cores
     limits: bool
     host_only: bool
+    mode: str = "blocking"  # or "persistent": MPI_Start and MPI_Wait of requests that were made before
     crowded_sizes: tuple[int, ...] = ()  # above the number of cores; (): sizes
     cpus: tuple[int, ...] = ()  # (): all that this process may use
     sessions: str = "launcher"  # or own: each rank in a session of its own
@@ -114,10 +115,20 @@ def _sizes(job: Job, settings: Settings) -> tuple[int, ...]:
     return sizes[:1] if job.variant == "default" else sizes
 
 
+def _host_wrong(job: Job, settings: Settings) -> list[str]:
+    """Collectives that the host gets wrong in this mode, at any of the sizes."""
+    if settings.mode == "blocking":
+        return []
+    most = max(_sizes(job, settings))
+    bounds = job.host.wrong_persistent.items()
+    wrong = {name for name, (ranks, size) in bounds if job.ranks >= ranks and most >= size}
+    return [name for name in settings.collectives if name in wrong]
+
+
 def _collectives(job: Job, settings: Settings) -> list[str]:
-    if job.variant != "default":
-        return list(settings.collectives)
-    return [name for name in settings.collectives if name in AS_IT_COMES]
+    names = settings.collectives if job.variant != "default" else AS_IT_COMES
+    left_out = _host_wrong(job, settings)
+    return [name for name in settings.collectives if name in names and name not in left_out]
 
 
 def _late_us(job: Job, settings: Settings) -> float:
@@ -146,6 +157,7 @@ def _arguments(job: Job, settings: Settings, out: str) -> list[str]:
     words = ["--out", out, "--cpus", ",".join(map(str, _usable(job, settings)))]
     words += ["--pin", "yes" if job.place == "one core" else settings.pin]
     words += ["--seconds", str(settings.seconds), "--memory", str(settings.memory), "--sessions", settings.sessions]
+    words += ["--persistent"] if settings.mode == "persistent" else []
     words += ["--host-only"] if job.variant == "default" or settings.host_only else []
     return words + _what(job, settings)
 
@@ -210,7 +222,7 @@ def run(job: Job, settings: Settings) -> tuple[Optional[dict], Optional[dict]]:
             outcome = bench_process.run(command, _surroundings(job, settings, statistics), 60 + 6 * settings.seconds)
         found = read_lines(out.read_text() if out.exists() else "")
         if job.kind == "served":
-            found["served"] = bench_served.read(statistics, settings.collectives)
+            found["served"] = bench_served.read(statistics, tuple(_collectives(job, settings)))
     trouble = _trouble(found, outcome, _is_host_only(job, settings), settings.sessions)
     if trouble:
         return None, {**outcome.failure(), "why": trouble}
@@ -223,6 +235,8 @@ def _entry(job: Job, settings: Settings, found: dict, outcome: bench_process.Out
         "variant": job.variant,
         "ranks": job.ranks,
         "buffers": job.buffers,
+        "mode": settings.mode,
+        "host_wrong": _host_wrong(job, settings),
         "kind": job.kind,
         "place": f"late {_late_us(job, settings):g} µs" if job.place == "late" else job.place,
         "pass": job.number,

@@ -11,6 +11,7 @@ from rich.table import Table
 from espalier import bench_peers
 from espalier.bench_collectives import place_of
 from espalier.bench_stats import Key, Summary
+from espalier.bench_table import mode_words
 
 ALL = "all"
 _BUFFERS = {"written": "", "reused": "; reused buffers", "allocated": "; buffers of MPI_Alloc_mem"}
@@ -39,12 +40,12 @@ def _cell(value: Optional[float]) -> str:
 
 
 def print_means(points: list[Summary], summaries: list[Summary], cores: int, console: Console) -> None:
-    """Of points with buffers of one kind."""
+    """Of points of one mode with buffers of one kind."""
     if len({s.key.host for s in points}) < 2:
         return
     columns = means(points, summaries, cores)
     title = "Time of the best host over Espalier's, geometric mean where all hosts were seen (above 1 Espalier is faster)"
-    title += _BUFFERS[points[0].key.buffers]
+    title += mode_words(points[0].key.mode) + _BUFFERS[points[0].key.buffers]
     table = Table("collective", title=title, title_justify="left")
     for column in columns:
         table.add_column(heading(column), justify="right")

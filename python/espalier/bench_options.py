@@ -87,6 +87,7 @@ def settings(given: SimpleNamespace):
         crowded_sizes=sizes(many),
         collectives=collectives(given.collectives),
         buffers=buffers(given.buffers),
+        mode="persistent" if given.persistent else "blocking",
         rounds=given.rounds or (4 if quick else 12),
         passes=given.passes or (1 if quick else 3),
         seconds=given.seconds or (3 if quick else 8),

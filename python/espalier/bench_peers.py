@@ -11,7 +11,7 @@ from espalier.bench_stats import Summary, geometric_mean
 
 def point(s: Summary) -> tuple:
     """What must be equal to compare two hosts."""
-    return (s.key.ranks, s.key.place, s.key.buffers, s.key.collective, s.key.bytes, s.key.state)
+    return (s.key.ranks, s.key.place, s.key.mode, s.key.buffers, s.key.collective, s.key.bytes, s.key.state)
 
 
 def best_hosts(summaries: Iterable[Summary]) -> dict[tuple, Summary]:

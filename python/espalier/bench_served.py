@@ -29,10 +29,10 @@ def read(path: Path, collectives: tuple[str, ...]) -> dict[str, dict]:
         return {}
 
 
-def table(document: dict) -> dict[tuple[str, int, str], str]:
-    """(host, ranks, collective) to "espalier", "host" or "both"."""
+def table(document: dict) -> dict[tuple[str, int, str, str], str]:
+    """(host, ranks, mode, collective) to "espalier", "host" or "both"."""
     found = {}
     for job in document["jobs"]:
         for name, entry in (job.get("served") or {}).items():
-            found[job["host"], job["ranks"], name] = entry["by"]
+            found[job["host"], job["ranks"], job.get("mode", "blocking"), name] = entry["by"]
     return found

@@ -7,9 +7,9 @@ from collections import Counter
 from rich.console import Console
 from rich.table import Table
 
-from espalier import bench_each, bench_limits
+from espalier import bench_each, bench_limits, bench_stats
 from espalier.bench_hosts import HOSTS
-from espalier.bench_table import micros, spread_words
+from espalier.bench_table import micros, mode_words, spread_words
 from espalier.sizes import print_bytes
 
 
@@ -69,6 +69,15 @@ def left_out(document: dict) -> list[str]:
     return [f"{ranks} ranks {collective} {print_bytes(size)}" for ranks, collective, size in sorted(found)]
 
 
+def wrong_hosts(document: dict) -> list[str]:
+    """Whose own persistent calls of what are not measured."""
+    found: dict[str, set[str]] = {}
+    for job in document["jobs"]:
+        if job.get("host_wrong"):
+            found.setdefault(f"{title_of(job['host'])}, {job['ranks']} ranks", set()).update(job["host_wrong"])
+    return [f"{where}: {' '.join(sorted(names))}" for where, names in found.items()]
+
+
 def quota_words(document: dict) -> str:
     about = document.get("quota") or {}
     if about.get("made"):
@@ -84,12 +93,13 @@ SESSIONS = ("host", "sessions of the ranks", "autogroups", "jobs")
 
 
 def tables(document: dict) -> list[tuple[str, tuple[str, ...], list[list[str]]]]:
-    """(title, columns, rows) of those that have rows."""
+    """(title, columns, rows) of those that have rows; the document is of one mode."""
+    calls = mode_words(bench_stats.modes(document)[0])
     found = [
         ("What the machine can", YARDSTICKS, yardstick_rows(document)),
         ("One round in which every rank of a core is switched to once", SWITCHES, switch_rows(document)),
-        ("Distance to the limits", DISTANCES, distance_rows(document)),
-        ("Beside a computing process on one of the two cores", NEIGHBOUR, neighbour_rows(document)),
+        (f"Distance to the limits{calls}", DISTANCES, distance_rows(document)),
+        (f"Beside a computing process on one of the two cores{calls}", NEIGHBOUR, neighbour_rows(document)),
         ("Sessions", SESSIONS, session_rows(document)),
     ]
     return [entry for entry in found if entry[2]]
@@ -107,3 +117,5 @@ def print_all(document: dict, console: Console) -> None:
     missing = left_out(document)
     if missing:
         console.print(f"left out, their buffers need more than --memory allows: {', '.join(missing)}", highlight=False)
+    if wrong_hosts(document):
+        console.print(f"left out, persistent calls that the host gets wrong: {'; '.join(wrong_hosts(document))}", highlight=False)

@@ -58,6 +58,10 @@ def state(flag_ns: float, border: float) -> str:
     return "near" if flag_ns < border else "far"
 
 
+# A call, or MPI_Start and MPI_Wait of a request that was made before.
+BLOCKING, PERSISTENT = "blocking", "persistent"
+
+
 @dataclass(frozen=True)
 class Key:
     host: str
@@ -68,6 +72,7 @@ class Key:
     bytes: int
     state: str
     place: str = ""  # "", "quota", "one core", "late 100 µs"
+    mode: str = BLOCKING  # or PERSISTENT
 
 
 @dataclass(frozen=True)
@@ -115,6 +120,23 @@ def _kept(point: dict) -> Summary:
     )
 
 
+def _mode(entry: dict) -> str:
+    """Of a job or point; files from before there were persistent calls name none."""
+    return entry.get("mode", BLOCKING)
+
+
+def modes(document: dict) -> list[str]:
+    """How the collectives of a document were called, in the order of its jobs."""
+    found = dict.fromkeys(map(_mode, document["jobs"] or document.get("points", [])))
+    return list(found) or [_mode(document.get("settings", {}))]
+
+
+def of_mode(document: dict, mode: str) -> dict:
+    """What a document says of one mode: no table and no goal puts blocking and persistent calls together."""
+    parts = {name: [entry for entry in document.get(name, []) if _mode(entry) == mode] for name in ("jobs", "points")}
+    return document | parts
+
+
 def summarise(document: dict) -> list[Summary]:
     """Every point of a bench document, in the order of the jobs; of a file without them, its points."""
     if not document["jobs"]:
@@ -125,9 +147,9 @@ def summarise(document: dict) -> list[Summary]:
     for job in document["jobs"]:
         about = (job["host"], job["variant"], job["ranks"], job["buffers"])
         for r in job["rounds"]:
-            key = Key(*about, r["collective"], r["bytes"], state(r["f_ns"], border), job.get("place", ""))
+            key = Key(*about, r["collective"], r["bytes"], state(r["f_ns"], border), job.get("place", ""), _mode(job))
             groups[key].append(r)
-    who = lambda key: served.get((key.host, key.ranks, key.collective), "")
+    who = lambda key: served.get((key.host, key.ranks, key.mode, key.collective), "")
     return [summarise_rounds(key, rounds, who(key)) for key, rounds in groups.items()]
 
 

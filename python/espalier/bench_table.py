@@ -9,7 +9,7 @@ from rich.table import Table
 
 from espalier.bench_collectives import place_of
 from espalier.bench_peers import best_hosts, point
-from espalier.bench_stats import Spread, Summary
+from espalier.bench_stats import BLOCKING, Spread, Summary
 from espalier.bench_verdict import Goal
 from espalier.sizes import print_bytes
 
@@ -40,12 +40,12 @@ def _colour(ratio: float) -> str:
 
 
 def sort_key(s: Summary):
-    about = (s.key.ranks, s.key.place, s.key.buffers != "written", s.key.host, s.key.variant)
+    about = (s.key.ranks, s.key.place, s.key.mode, s.key.buffers != "written", s.key.host, s.key.variant)
     return (*about, place_of(s.key.collective), s.key.bytes, s.key.state)
 
 
 def _group(s: Summary):
-    return (s.key.ranks, s.key.place, s.key.buffers, s.key.host, s.key.variant)
+    return (s.key.ranks, s.key.place, s.key.mode, s.key.buffers, s.key.host, s.key.variant)
 
 
 PLACES = {"": "", "quota": ", CPU quota of one core", "one core": ", all on one core"}
@@ -56,14 +56,18 @@ def place_words(place: str) -> str:
     return PLACES.get(place, f", one rank late by {place.removeprefix('late ')}: time from its arrival")
 
 
+def mode_words(mode: str) -> str:
+    return "" if mode == BLOCKING else f", {mode} calls"
+
+
 def served_words(s: Summary) -> str:
     return {"host": "host", "both": "partly host"}.get(s.served, "")
 
 
 def _table(group, points: list[Summary]) -> Table:
-    ranks, place, buffers, host, variant = group
+    ranks, place, mode, buffers, host, variant = group
     extra = ", host as it comes" if variant == "default" else ""
-    table = Table(title=f"{host}, {ranks} ranks{place_words(place)}, buffers {buffers}{extra}", title_justify="left")
+    table = Table(title=f"{host}, {ranks} ranks{place_words(place)}{mode_words(mode)}, buffers {buffers}{extra}", title_justify="left")
     for name in (*_COLUMNS, "ratio (quartiles)", "served by"):
         table.add_column(name, justify="left" if name in ("collective", "state", "served by") else "right", no_wrap=True)
     for s in points:
@@ -81,13 +85,13 @@ def print_points(summaries: list[Summary], console: Console) -> None:
 
 
 def print_best(summaries: list[Summary], cores: int, console: Console) -> None:
-    """Which host is the fastest at each point, and Espalier under each host against that one."""
+    """Of one mode: which host is the fastest at each point, and Espalier under each host against that one."""
     written = [s for s in summaries if s.key.buffers == "written" and not s.key.place.startswith("late")]
     if len({s.key.host for s in written}) < 2:
         return
     best = best_hosts(written)
     title = "The best of the hosts at each point, and its time over Espalier's under each host (above 1 Espalier is faster)"
-    table = Table(title=title, title_justify="left")
+    table = Table(title=title + mode_words(written[0].key.mode), title_justify="left")
     for name in ("ranks", "place", "collective", "bytes", "state", "best host", "µs", "best host / Espalier"):
         table.add_column(name, justify="right" if name in ("ranks", "bytes", "µs") else "left")
     for s in sorted(best.values(), key=_by_point):
@@ -109,8 +113,8 @@ def _found(goal: Goal) -> str:
     return f" ({goal.judged - len(goal.misses)} of {goal.judged} points)"
 
 
-def print_verdict(goals: list[Goal], console: Console) -> None:
-    console.print("Against the goals")
+def print_verdict(goals: list[Goal], mode: str, console: Console) -> None:
+    console.print(f"Against the goals{mode_words(mode)}")
     colours = {"met": "green", "missed": "red", "not measured": "yellow"}
     for goal in goals:
         console.print(f"[{colours[goal.verdict]}]{goal.verdict:12}[/] {goal.name}: {goal.text}{_found(goal)}")

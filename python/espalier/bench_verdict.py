@@ -208,6 +208,7 @@ def _neighbour(document: dict) -> list[Goal]:
 
 
 def verdict(document: dict) -> list[Goal]:
+    """Of a document of one mode (bench_stats.of_mode)."""
     summaries = summarise(document)
     cores = document["machine"].get("cores", 0)
     points = usable(summaries)

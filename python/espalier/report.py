@@ -42,7 +42,7 @@ def _section(number: int, summaries: list) -> dict:
         hosts.setdefault((s.key.variant, s.key.host), []).append(s)
     parts = [_host_part(group, f"r{number}-{at}") for at, (_, group) in enumerate(sorted(hosts.items()))]
     return {
-        "title": f"{key.ranks} ranks{bench_table.place_words(key.place)}, {key.state}",
+        "title": f"{key.ranks} ranks{bench_table.place_words(key.place)}{bench_table.mode_words(key.mode)}, {key.state}",
         "note": _BUFFERS[key.buffers],
         "times": report_plots.times_of_hosts({part["host"]: part["rows"] for part in parts}, f"t{number}"),
         "parts": parts,
@@ -50,27 +50,29 @@ def _section(number: int, summaries: list) -> dict:
 
 
 def _sections(summaries) -> list[dict]:
-    """One for each (ranks, place, buffers, state)."""
+    """One for each (ranks, place, mode, buffers, state)."""
     groups: dict[tuple, list] = {}
     for s in summaries:
-        groups.setdefault((s.key.ranks, s.key.place, s.key.buffers != "written", s.key.state), []).append(s)
+        groups.setdefault((s.key.ranks, s.key.place, s.key.mode, s.key.buffers != "written", s.key.state), []).append(s)
     return [_section(number, group) for number, (_, group) in enumerate(sorted(groups.items()))]
 
 
 def page(document: dict) -> str:
     """The page of a bench document."""
-    from espalier import bench_collectives, bench_machine, bench_special, bench_stats, bench_verdict, report_page
+    from espalier import bench_collectives, bench_machine, bench_special, bench_stats, bench_table, bench_verdict, report_page
 
     summaries = bench_stats.summarise(document)
+    parts = {mode: bench_stats.of_mode(document, mode) for mode in bench_stats.modes(document)}
     return report_page.render(
         "bench.html.j2",
         document=document,
         machine=bench_machine.in_words(document["machine"]),
-        goals=bench_verdict.verdict(document),
+        goals=[(bench_table.mode_words(mode), bench_verdict.verdict(part)) for mode, part in parts.items()],
         means_of_bytes=bench_collectives.BYTES,
-        tables=bench_special.tables(document),
+        tables=[table for part in parts.values() for table in bench_special.tables(part)],
         quota=bench_special.quota_words(document),
         left_out=bench_special.left_out(document),
+        wrong_hosts=bench_special.wrong_hosts(document),
         sections=_sections(summaries),
         commands=sorted({job["command"] for job in document["jobs"] if job.get("pass", 0) == 0}),
         versions=sorted({job["run"]["host_version"] for job in document["jobs"] if job.get("run")}),

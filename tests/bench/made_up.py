@@ -6,7 +6,7 @@ def make_round(collective, size, host_us, espalier_us, f_ns=60.0, number=0):
     return found | ({"espalier_us": espalier_us} if espalier_us else {})
 
 
-def make_job(host, ranks, rounds, variant="best", buffers="written", place="", **more):
+def make_job(host, ranks, rounds, variant="best", buffers="written", place="", mode="blocking", **more):
     run = {"host_version": host, "mpi_library": "a", "host_library": "b"}
     run |= {"shared_session": False, "own_sessions": True, "autogroup": True, "left_out": []}
     return {
@@ -14,6 +14,7 @@ def make_job(host, ranks, rounds, variant="best", buffers="written", place="", *
         "variant": variant,
         "ranks": ranks,
         "buffers": buffers,
+        "mode": mode,
         "pass": 0,
         "command": f"mpirun -n {ranks} compare",
         "seconds": 1.0,
@@ -55,3 +56,15 @@ def make_each(side, p95, median=1.0):
 def make_limit(size, number, pipe_us, f_ns=60.0):
     cut = {"pipe_chunk": 16384, "pipe_slots": 4}
     return {"bytes": size, "round": number, "memcpy_us": pipe_us / 2, "pipe_us": pipe_us, "f_ns": f_ns, **cut}
+
+
+def both_modes():
+    """Every host time twice: of the blocking call and, half as long, of the persistent one; by whom served."""
+    by = lambda who: {"bcast": {"by": who, "calls": 1, "espalier": 1}}
+    rounds = lambda us: steady("bcast", 8, us, us / 2)
+    jobs = [
+        make_job(host, 2, rounds(us), mode=mode, served=by(who))
+        for mode, us, who in (("blocking", 2.0, "espalier"), ("persistent", 1.0, "host"))
+        for host in ("mpich", "impi")
+    ]
+    return make_document(*jobs)

@@ -120,6 +120,39 @@ def test_wrong_results_are_seen(tmp_path, collective, reused):
 
 
 @needs_host
+@pytest.mark.parametrize("name", [name for name in bench_hosts.HOSTS if bench_hosts.HOSTS[name].library_folder.exists()])
+def test_persistent_calls_are_measured_and_right(tmp_path, name):
+    host = bench_hosts.HOSTS[name]
+    right = [collective for collective in NAMES if host.wrong_persistent.get(collective, (3, 0))[0] > 2]
+    options = ["--persistent", "--sizes", "8,65536", "--rotate-roots", "--collectives", ",".join(right)]
+    found = run(tmp_path, 2, None, *options, host=host)
+    assert found["run"]["mode"] == "persistent" and found["end"] == {"rounds": 2, "wrong": 0}
+    points = [(r["collective"], r["bytes"]) for r in found["rounds"] if r["round"] == 0]
+    assert points == [(collective, size) for collective in right for size in ((8, 65536) if collective != "barrier" else (0,))]
+    assert all(r["espalier_us"] > 0 and r["host_us"] > 0 for r in found["rounds"])
+
+
+@needs_host
+@pytest.mark.parametrize("collective", NAMES)
+def test_wrong_results_of_persistent_calls_are_seen(tmp_path, collective):
+    options = ["--persistent", "--calls-only", "--collectives", collective, "--sizes", "1024"]
+    assert run(tmp_path, 2, build(tmp_path, "-DLIE"), *options)["end"]["wrong"] > 0
+    assert run(tmp_path, 2, build(tmp_path), *options)["end"]["wrong"] == 0
+
+
+@needs_host
+def test_a_persistent_collective_is_taken_where_its_request_is_made(tmp_path):
+    found = run(tmp_path, 2, build(tmp_path), "--persistent", "--collectives", "bcast,reduce", "--sizes", "8")["run"]
+    assert found["taken"] == ["bcast"] and found["mpi_library"] != found["host_library"]
+
+
+@needs_host
+def test_single_persistent_calls_and_a_late_rank(tmp_path):
+    found = run(tmp_path, 2, build(tmp_path), "--persistent", "--each", "--late", "100", "--collectives", "allreduce", "--sizes", "8")
+    assert found["end"]["wrong"] == 0 and {e["side"] for e in found["each"]} == {"host", "espalier"}
+
+
+@needs_host
 def test_without_an_interposer_the_job_does_not_count(tmp_path):
     found = run(tmp_path, 2, None, "--sizes", "8", "--collectives", "barrier")
     assert found["run"]["mpi_library"] == found["run"]["host_library"]

@@ -150,6 +150,17 @@ def test_yardsticks_and_neighbours_are_compared_too(capsys):
     assert "back to back: impi, Espalier" in out and "1.50" in out
 
 
+def test_persistent_calls_are_compared_with_persistent_calls_only(capsys):
+    job = lambda us, mode: make_job("mpich", 4, steady("bcast", 8, us, us), mode=mode, each=[make_each("espalier", us)])
+    blocking, persistent = make_document(job(1.0, "blocking")), make_document(job(2.0, "persistent"))
+    bench_compare.print_all(blocking, persistent, Console(width=140))
+    out = capsys.readouterr().out
+    assert "0 points in both runs" in out and "back to back" not in out
+    bench_compare.print_all(persistent, make_document(job(8.0, "persistent")), Console(width=140))
+    out = capsys.readouterr().out
+    assert "Changes since the kept run, persistent calls" in out and "4.00 x slower" in out
+
+
 def test_a_quota_is_not_compared_with_the_whole_machine():
     old = summarise(make_document(make_job("mpich", 4, steady("bcast", 8, 1.0, 1.0))))
     new = summarise(make_document(make_job("mpich", 4, steady("bcast", 8, 2.0, 2.0), place="quota")))

@@ -65,6 +65,27 @@ def test_late_ranks_and_a_neighbour_are_jobs_of_their_own():
     assert [("--late" in words(job, given), "--each" in words(job, given)) for job in beside] == [(False, True)] * 3 + [(True, True)] * 3
 
 
+def test_all_jobs_of_a_run_are_persistent_or_none():
+    for mode in ("blocking", "persistent"):
+        given = settings(mode=mode, neighbour=True, late_us=100)
+        assert {"--persistent" in words(job, given) for job in bench_jobs.plan(given)} == {mode == "persistent"}
+
+
+def test_what_a_host_gets_wrong_is_left_out_and_named():
+    def left_out(name, **changes):
+        given = settings(collectives=("barrier", "bcast", "gather"), **changes)
+        job = next(job for job in bench_jobs.plan(given) if job.host.name == name)
+        asked = words(job, given)[words(job, given).index("--collectives") + 1].split(",")
+        wrong = bench_jobs._host_wrong(job, given)
+        assert asked == [collective for collective in given.collectives if collective not in wrong]
+        return wrong
+
+    assert left_out("impi") == left_out("mpich", mode="persistent") == []
+    assert left_out("impi", mode="persistent", sizes=(1 << 20,)) == ["gather"]
+    assert left_out("impi", mode="persistent", ranks=(8,)) == ["gather"]
+    assert left_out("impi", mode="persistent", ranks=(8,), sizes=(8, 1 << 20)) == ["bcast", "gather"]
+
+
 def test_four_ranks_under_a_quota_or_else_on_one_core(tmp_path):
     made = bench_quota.Quota(tmp_path, 2)
     quota = [job for job in bench_jobs.plan(settings(quota=made)) if job.place == "quota"]

@@ -1,8 +1,10 @@
 import re
 
-from made_up import make_document, make_each, make_job, make_limit, steady
+from rich.console import Console
+
+from made_up import both_modes, make_document, make_each, make_job, make_limit, steady
 from espalier.bench_collectives import NAMES
-from espalier import bench_process, demo, demo_rounds, report
+from espalier import bench, bench_process, demo, demo_rounds, report
 
 
 def assert_stands_alone(page):
@@ -45,6 +47,26 @@ def test_bench_page_shows_what_is_not_a_point(document):
     for words in ("4.25", "9.50", "3.25", "123.5", "16384 B x 4", "no CPU quota: may not", "4 ranks allgather 4MiB"):
         assert words in page
     assert "one rank late by 100 µs: time from its arrival" in page and "one for each" in page
+
+
+def test_persistent_calls_have_sections_and_goals_of_their_own(document):
+    blocking = report.page(document)
+    assert "persistent" not in blocking
+    document["jobs"].append(make_job("impi", 2, steady("bcast", 8, 3.0, 1.0), mode="persistent", host_wrong=["gather"]))
+    page = report.page(document)
+    assert_stands_alone(page)
+    assert "Intel MPI, 2 ranks, persistent calls, near" in page and "MPICH, 2 ranks, near" in page
+    assert page.count("<h2>Against the goals") == 2 and "Against the goals, persistent calls" in page
+    assert "persistent calls that the host gets wrong: Intel MPI, 2 ranks: gather" in page
+
+
+def test_the_terminal_shows_one_mode_after_the_other():
+    console = Console(record=True, width=200)
+    bench.show(both_modes(), console, details=True)
+    blocking, persistent = console.export_text().split("Against the goals\n")
+    assert "mpich, 2 ranks, buffers written" in blocking and "persistent" not in blocking
+    for words in ("mpich, 2 ranks, persistent calls, buffers written", "Espalier is faster), persistent calls", "Against the goals, persistent calls"):
+        assert words in persistent
 
 
 def test_many_collectives_become_a_map():

@@ -1,7 +1,7 @@
 import pytest
 
-from made_up import make_document, make_job, make_round, steady
-from espalier.bench_stats import FAR_FROM_NS, Spread, geometric_mean, near_below, points, quantile, state, summarise
+from made_up import both_modes, make_document, make_job, make_round, steady
+from espalier.bench_stats import FAR_FROM_NS, Spread, geometric_mean, modes, near_below, of_mode, points, quantile, state, summarise
 
 
 def test_quantiles_interpolate():
@@ -71,3 +71,29 @@ def test_geometric_mean():
 def test_places_are_summarised_apart():
     jobs = make_job("mpich", 4, steady("bcast", 8, 1.0, 1.0)), make_job("mpich", 4, steady("bcast", 8, 2.0, 2.0), place="quota")
     assert {s.key.place: s.host.mid for s in summarise(make_document(*jobs))} == {"": 1.0, "quota": 2.0}
+
+
+def test_modes_are_summarised_apart():
+    document = both_modes()
+    found = [(s.key.host, s.key.mode, s.host.mid, s.served) for s in summarise(document)]
+    assert found == [
+        ("mpich", "blocking", 2.0, "espalier"), ("impi", "blocking", 2.0, "espalier"),
+        ("mpich", "persistent", 1.0, "host"), ("impi", "persistent", 1.0, "host"),
+    ]
+    assert [p["mode"] for p in points(document)] == ["blocking", "blocking", "persistent", "persistent"]
+
+
+def test_a_document_is_parted_by_mode():
+    document = both_modes()
+    assert modes(document) == ["blocking", "persistent"]
+    for kept in (document, document | {"jobs": [], "points": points(document)}):
+        assert {s.host.mid for s in summarise(of_mode(kept, "persistent"))} == {1.0}
+    assert modes(make_document() | {"settings": {"mode": "persistent"}}) == ["persistent"]
+
+
+def test_a_job_that_names_no_mode_is_blocking():
+    job = make_job("mpich", 2, steady("bcast", 8, 1.0, 1.0))
+    del job["mode"]
+    document = make_document(job)
+    assert modes(document) == ["blocking"] and summarise(document)[0].key.mode == "blocking"
+    assert of_mode(document, "blocking")["jobs"] == [job] and of_mode(document, "persistent")["jobs"] == []

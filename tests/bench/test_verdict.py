@@ -54,6 +54,12 @@ def test_crowded_within_one_and_a_half_is_met():
     assert goals(*jobs)["crowded-every-point"].verdict == "met"
 
 
+def test_a_peer_of_another_mode_is_none():
+    quick = make_job("impi", 2, steady("bcast", 8, 0.1, 0.1), mode="persistent")
+    best = best_hosts(summarise(make_document(make_job("mpich", 2, steady("bcast", 8, 2.0, 1.0)), quick)))
+    assert {s.key.mode: s.key.host for s in best.values()} == {"blocking": "mpich", "persistent": "impi"}
+
+
 def test_states_are_not_mixed():
     near, far = steady("barrier", 0, 4.0, 4.0), steady("barrier", 0, 20.0, 20.0, f_ns=250)
     best = best_hosts(summarise(make_document(make_job("mpich", 4, near), make_job("impi", 4, far))))
