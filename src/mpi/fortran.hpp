@@ -50,9 +50,10 @@ inline MPI_Request c_request(const Int* request) { return host.Request_f2c(*requ
 
 #elif defined(ESPALIER_ABI_STANDARD)
 
-inline bool convertible() { return host.Comm_fromint && host.Request_fromint; }
+inline bool convertible() { return host.Comm_fromint && host.Request_fromint && host.Request_toint; }
 inline MPI_Comm communicator(const Int* comm) { return host.Comm_fromint(*comm); }
 inline MPI_Request c_request(const Int* request) { return host.Request_fromint(*request); }
+inline Int fortran_request(MPI_Request request) { return host.Request_toint(request); }
 
 #else
 
@@ -60,6 +61,7 @@ inline MPI_Request c_request(const Int* request) { return host.Request_fromint(*
 inline bool convertible() { return true; }
 inline MPI_Comm communicator(const Int* comm) { return *comm; }
 inline MPI_Request c_request(const Int* request) { return *request; }
+inline Int fortran_request(MPI_Request request) { return request; }
 
 #endif
 

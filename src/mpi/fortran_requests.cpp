@@ -4,8 +4,11 @@
 // The host's own functions do what concerns its requests, statuses included; the carriers of Espalier's look
 // complete to them. Where one of several requests is asked for and it is Espalier's, its status stays as it
 // is: MPI leaves source and tag of a collective's undefined.
+//
+// Of what makes persistent collectives only the barrier of `use mpi_f08` is caught here: it has no buffer.
 #include "mpi/completion.hpp"
 #include "mpi/fortran.hpp"
+#include "mpi/persistent_collectives.hpp"
 
 namespace espalier::mpi::fortran {
 namespace {
@@ -45,6 +48,22 @@ const auto no_status = [](int) { return MPI_SUCCESS; };
 void count_from_one(Int* index) {
   if (*index != MPI_UNDEFINED) ++*index;
 }
+
+#ifndef ESPALIER_ABI_OMPI
+void barrier_init(const Names& names, Int* comm, Int* info, Int* request, Int* error, void* caller) {
+  if (!take(caller)) return forward(names, error, comm, info, request);
+  MPI_Request made{};
+  bool is_ours = true;
+  const auto host_makes = [&] {
+    is_ours = false;
+    return ask(names, comm, info, request);
+  };
+  const int code = persistent::init(persistent::make_barrier, Collective::barrier,
+                                    Call{.comm = comm_handle(comm)}, &made, caller, host_makes);
+  if (is_ours && code == MPI_SUCCESS) *request = fortran_request(made);
+  set(error, code);
+}
+#endif
 
 void start(const Names& names, Int* request, Int* error, void* caller) {
   Request* ours = may_be_ours(caller) ? Requests{request}.any_state(0) : nullptr;
@@ -205,6 +224,9 @@ void get_status_some(const Names& names, Int* count, Int* requests, Int* outcoun
 }  // namespace
 
 // clang-format off
+#ifndef ESPALIER_ABI_OMPI
+ESPALIER_F08(mpi_barrier_init, (Int* comm, Int* info, Int* request, Int* error), barrier_init, comm, info, request, error)
+#endif
 ESPALIER_FORTRAN(mpi_start, MPI_START, (Int* request, Int* error), start, request, error)
 ESPALIER_FORTRAN(mpi_startall, MPI_STARTALL, (Int* count, Int* requests, Int* error), startall, count, requests, error)
 ESPALIER_FORTRAN(mpi_wait, MPI_WAIT, (Int* request, void* status, Int* error), wait, request, status, error)

@@ -100,7 +100,8 @@ def test_intercommunicators(launch, host, ranks):
 
 @pytest.mark.parametrize("ranks", [2, 4])
 def test_persistent_collectives(launch, host, ranks):
-    """The host has them; a rank that starts one and then waits in Espalier must let it go on."""
+    """Beside other collectives (test_persistent.py has the rest): a rank that starts one and then waits in another must let
+    it go on."""
     succeeded(launch(host, ranks, "persistent", env=STRICT), "persistent")
 
 

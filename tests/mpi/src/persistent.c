@@ -1,5 +1,5 @@
-/* Persistent collectives stay with the host, and Espalier's collectives run while they are active: a rank may
-   start one, then serve a partner that starts its own only afterwards, and wait in a collective meanwhile. */
+/* Other collectives run while persistent ones are active, whoever serves them: a rank may start one, then
+   serve a partner that starts its own only afterwards, and wait in a collective meanwhile. */
 #include <mpi.h>
 
 #include <stdio.h>

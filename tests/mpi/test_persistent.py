@@ -1,0 +1,206 @@
+"""Persistent collectives: what comes out of them, every way to complete them, what ranks may do between start and wait.
+
+The programs hold on the bare hosts as well (ESPALIER_TEST_BARE=1), but for what these have wrong."""
+
+import re
+
+import hosts
+import pytest
+
+STRICT = {"ESPALIER_FALLBACK": "error"}
+SILENT = {"ESPALIER_FALLBACK": "silent"}
+OFF = {"ESPALIER_PERSISTENT": "off", **STRICT}
+
+
+def full(*values):
+    return pytest.param(*values, marks=pytest.mark.full)
+
+
+# --- What hosts have wrong: arguments that leave it out where they serve --------------------------------------------
+
+HOST_WRONG = {
+    "persistent_collectives": {
+        # MPICH 5.0.2 copies overlapping memory with memcpy: a long reduce_scatter of unequal blocks in place.
+        "mpich": ["-reduce_scatter"],
+        # Open MPI 5.0.11 keeps neither the communicator nor the datatypes of a request.
+        "openmpi": ["-freed", "keep-types"],
+        # Intel MPI 2021.18 reads what is sent, or copies the own block, when these are prepared; allgatherv of 800 kB
+        # hangs from 3 ranks on; and ranks that start two requests in different orders get each other's data.
+        "impi": ["in-order", "-gather", "-scatter", "-allgather", "-allgatherv"]},
+    "persistent_completion": {
+        # MPI_Testall fails with MPI_ERR_IN_STATUS, MPI_Waitall hangs where a collective is not started.
+        **{name: ["idle-messages", "-testall", "-get_status_all"] for name in ("mpich", "impi")}},
+    "persistent_progress": {"impi": ["-gather"]},
+    "persistent_mpi4py.py": {"mpich": ["-testall"], "impi": ["-testall", "-allgather"]},
+    # MPICH 4.0.2 goes on waiting when all are complete.
+    **{name: {"debian-mpich": ["-testall", "-waitany", "-testany", "-waitsome", "-testsome"]}
+       for name in ("persistent_f90", "persistent_f08")},
+}
+
+
+def on_host(program, host):
+    return HOST_WRONG.get(program, {}).get(host.name.removesuffix("-abi"), [])
+
+
+# --- Running them ---------------------------------------------------------------------------------------------------
+
+def succeeded(run, name):
+    assert run.status == 0, str(run)
+    assert re.search(rf"^{re.escape(name)}: (\d+ checks, )?0 failed$", run.out, re.M), f"no line that says so\n{run}"
+
+
+def check(launch, host, ranks, program, *arguments, host_serves=False, env=STRICT):
+    """The program, without what the host has wrong if that serves."""
+    left_out = on_host(program, host) if hosts.BARE or host_serves else []
+    launched = [host.python, hosts.SOURCES / program] if program.endswith(".py") else [program]
+    ending = ".f90" if (hosts.SOURCES / f"{program}.f90").exists() else ""
+    succeeded(launch(host, ranks, *launched, *arguments, *left_out, env=env, timeout=60), program + ending)
+
+
+def served(statistics):
+    """The collectives that Espalier served as persistent ones."""
+    rows = [row for row in statistics.read()["rows"] if row["algorithm"] == "persistent" and row["calls"] > 0]
+    assert all(row["transport"] == "shared memory" and not row["fallback"] for row in rows), str(rows)
+    return {row["collective"] for row in rows}
+
+
+def check_served(statistics, host, ranks, collectives):
+    if statistics.check(host, ranks, collectives):
+        assert set(collectives) <= served(statistics), f"served as persistent: {sorted(served(statistics))}"
+
+
+def check_left_to_host(statistics):
+    assert hosts.BARE or served(statistics) == set()
+
+
+def all_parts_but_the_users(ranks):
+    # Halves of two ranks are communicators of one, which the host serves.
+    return ["-user"] if ranks > 2 else ["-user", "-split", "-freed"]
+
+
+# --- What comes out -------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("ranks", [2, 4, 5])
+def test_every_collective(launch, host, ranks, statistics):
+    check(launch, host, ranks, "persistent_collectives", *all_parts_but_the_users(ranks), env={**STRICT, **statistics.env})
+    check_served(statistics, host, ranks, hosts.COLLECTIVES)
+
+
+@pytest.mark.parametrize("name", ["mpich-abi", full("impi-abi")])
+def test_every_collective_through_the_standard_abi(launch, name, statistics):
+    host = hosts.HOSTS[name]
+    check(launch, host, 4, "persistent_collectives", *all_parts_but_the_users(4), env={**STRICT, **statistics.env})
+    check_served(statistics, host, 4, hosts.COLLECTIVES)
+
+
+def test_user_operators_are_the_hosts(launch, host, statistics):
+    check(launch, host, 4, "persistent_collectives", "user", host_serves=True, env={**SILENT, **statistics.env})
+    check_left_to_host(statistics)
+    if not hosts.BARE:
+        reasons = {row["fallback"] for row in statistics.read()["rows"] if row["fallback"]}
+        assert any("user-defined operator" in reason for reason in reasons), str(reasons)
+
+
+# --- How it is completed --------------------------------------------------------------------------------------------
+
+@pytest.mark.sanitizer
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_every_way_to_complete(launch, host, ranks, statistics):
+    check(launch, host, ranks, "persistent_completion", env={**STRICT, **statistics.env})
+    check_served(statistics, host, ranks, ["allreduce", "bcast"])
+
+
+@pytest.mark.parametrize("name", ["mpich-abi", full("impi-abi")])
+def test_every_way_to_complete_through_the_standard_abi(launch, name):
+    check(launch, hosts.HOSTS[name], 4, "persistent_completion")
+
+
+@pytest.mark.sanitizer
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_between_start_and_wait(launch, host, ranks):
+    check(launch, host, ranks, "persistent_progress")
+
+
+@pytest.mark.needs_espalier
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_who_has_started_owes_nothing(launch, host, ranks, tmp_path):
+    """The others complete while rank 0 calls no MPI at all; hosts, which move messages in calls only, do not manage that."""
+    check(launch, host, ranks, "persistent_progress", tmp_path)
+
+
+@pytest.mark.sanitizer
+@pytest.mark.parametrize("ranks", [2, full(4)])
+def test_threads(launch, host, ranks):
+    check(launch, host, ranks, "persistent_threads")
+
+
+# --- From other languages -------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("ranks", [2, 5])
+def test_mpi4py(launch, host, ranks, statistics):
+    check(launch, host, ranks, "persistent_mpi4py.py", env={**STRICT, **statistics.env})
+    check_served(statistics, host, ranks, ["allreduce", "bcast", "barrier", "scan", "alltoall", "reduce_scatter_block"])
+
+
+def check_fortran(launch, name, ranks, program, statistics, collectives):
+    host = hosts.HOSTS[name]
+    if reason := hosts.missing(host):
+        pytest.fail(reason)
+    check(launch, host, ranks, program, env={**STRICT, **statistics.env})
+    check_served(statistics, host, ranks, collectives)
+
+
+@pytest.mark.parametrize("program", ["persistent_f90", "persistent_f08"])
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_fortran(launch, program, ranks, statistics):
+    """Debian's Open MPI is too old to have them in Fortran."""
+    check_fortran(launch, "debian-mpich", ranks, program, statistics, ["allreduce", "bcast", "barrier"])
+
+
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_made_in_c_and_completed_in_fortran(launch, ranks, statistics):
+    check_fortran(launch, "debian-openmpi", ranks, "persistent_mixed", statistics, ["allreduce"])
+
+
+# --- Settings -------------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("program", ["persistent_collectives", full("persistent_completion"), full("persistent_progress")])
+def test_switched_off(launch, host, program, statistics):
+    """All is the host's, user-defined operators as well, and no policy minds."""
+    check(launch, host, 4, program, host_serves=True, env={**OFF, **statistics.env})
+    check_left_to_host(statistics)
+
+
+@pytest.mark.parametrize("program", ["persistent_progress", full("persistent_completion"), full("persistent_threads")])
+def test_ranks_that_fall_asleep(launch, host, program):
+    check(launch, host, 4, program, env={"ESPALIER_WAIT": "sleep", **STRICT})
+
+
+@pytest.mark.parametrize("name", ["mpich", full("openmpi"), full("impi")])
+def test_a_budget_that_is_too_small_for_long_ones(launch, name, statistics):
+    """They fall back, all ranks together, while short ones go on."""
+    host = hosts.HOSTS[name]
+    check(launch, host, 4, "persistent_collectives", "each", host_serves=True,
+          env={"ESPALIER_SHM": "6MiB", **SILENT, **statistics.env})
+    if not hosts.BARE:
+        reasons = {row["fallback"] for row in statistics.read()["rows"] if row["fallback"]}
+        assert "allreduce" in served(statistics) and any("budget" in reason for reason in reasons), str(reasons)
+
+
+def test_over_nodes_they_are_the_hosts(launch, host, statistics):
+    check(launch, host, 4, "persistent_collectives", "-freed", "-split", host_serves=True,
+          env={"ESPALIER_NODES": "2", **SILENT, **statistics.env})
+    check_left_to_host(statistics)
+
+
+# --- Mistakes -------------------------------------------------------------------------------------------------------
+
+@pytest.mark.needs_espalier
+@pytest.mark.parametrize("name, mistake", [
+    ("mpich", "lengths of allreduce"), ("mpich", "lengths of bcast"), ("mpich", "roots of bcast"),
+    ("mpich", "roots of reduce"), ("mpich", "collectives"), ("openmpi", "lengths of allreduce"),
+    ("impi", "lengths of allreduce"), full("openmpi", "roots of bcast"), full("impi", "roots of bcast")])
+def test_ranks_that_do_not_agree_are_named(launch, name, mistake):
+    run = launch(hosts.HOSTS[name], 2, "persistent_mistake", mistake, env=STRICT, timeout=30)
+    assert run.status != 0, str(run)
+    assert re.search(r"rank 0.*rank 1", run.err), str(run)
