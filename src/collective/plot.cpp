@@ -18,11 +18,18 @@ std::size_t longest_of(std::span<const Contribution> all) {
   return longest;
 }
 
-Prepared::Chunks chunks_of(Collective collective, std::size_t longest, int log2_bytes) {
+/// Whether some read while others still write. The root of a gather, and that of a scatter to one other rank,
+/// copies its own block meanwhile, which takes as long.
+bool goes_one_way(Collective collective, std::size_t ranks) {
   using enum Collective;
-  constexpr std::array one_way = {bcast, reduce, gather, gatherv, scatter, scatterv, scan, exscan};
-  if (longest <= std::size_t{1} << log2_bytes || std::count(one_way.begin(), one_way.end(), collective) == 0)
-    return {};
+  constexpr std::array always = {bcast, reduce, scan, exscan};
+  if (collective == scatter || collective == scatterv) return ranks > 2;
+  return std::count(always.begin(), always.end(), collective) > 0;
+}
+
+Prepared::Chunks chunks_of(Collective collective, std::span<const Contribution> all, int log2_bytes) {
+  const std::size_t longest = longest_of(all);
+  if (longest <= std::size_t{1} << log2_bytes || !goes_one_way(collective, all.size())) return {};
   return {log2_bytes, static_cast<int>(std::bit_width((longest - 1) >> log2_bytes))};
 }
 
@@ -36,7 +43,7 @@ std::size_t bytes_in_common(Collective collective, std::span<const Contribution>
 }  // namespace
 
 Plot::Plot(Collective collective, std::span<const Contribution> all, std::size_t begin, int log2_chunk)
-    : all_(all.begin(), all.end()), chunks_(chunks_of(collective, longest_of(all), log2_chunk)) {
+    : all_(all.begin(), all.end()), chunks_(chunks_of(collective, all, log2_chunk)) {
   // Both write only for each other, and so each hears from the other before it writes there again.
   trades_ = all.size() == 2 && all.front().keeps_own && all.back().keeps_own;
   end_ = begin;

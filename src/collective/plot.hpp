@@ -23,8 +23,8 @@ class Plot {
   /// From `begin` on, where a page begins. `log2_chunk`: no chunk ends within an element.
   Plot(Collective collective, std::span<const Contribution> all, std::size_t begin, int log2_chunk = 15);
 
-  /// What goes one way is read while it is written, in chunks; ranks that all write and then all read need
-  /// none.
+  /// What goes one way is read while it is written, in chunks; ranks that all write and then all read gain
+  /// nothing by it.
   const Prepared::Chunks& chunks() const { return chunks_; }
   /// Slots of the ranks' machine, whose flag lines alone are used: one line for all chunks, or two in turns,
   /// in which data may ride.

@@ -162,8 +162,10 @@ int begin(Entry& entry, Draft&& draft, MPI_Request* request) {
   std::string why;
   auto collective =
       entry.communicator->prepare(communicators::bootstrap(entry.comm), draft.recipe, draft.unable, why);
-  if (!collective)
-    return why.empty() ? to_host : refuse(entry, draft.recipe.collective, draft.recipe.bytes, why);
+  if (!collective) {
+    const bool host_reports = why.empty() || why.ends_with(bad_arguments);
+    return host_reports ? to_host : refuse(entry, draft.recipe.collective, draft.recipe.bytes, why);
+  }
   *request = make_carrier(entry);
   Request& made = take_request();
   made.draft = std::move(draft);

@@ -39,6 +39,9 @@ class KeptType {
   bool owned_ = false;
 };
 
+/// Why a rank is unable where the host is to say what is wrong.
+inline constexpr const char* bad_arguments = "its arguments are not valid, or not known to Espalier";
+
 /// What this rank makes of an init call.
 struct Draft {
   collective::Recipe recipe;

@@ -29,7 +29,4 @@ inline collective::Company company_of(const Entry& entry) {
   return {entry.communicator->rank(), entry.communicator->size()};
 }
 
-/// The host will say what is wrong with them.
-inline constexpr const char* bad_arguments = "its arguments are not valid, or not known to Espalier";
-
 }  // namespace espalier::mpi::persistent

@@ -62,29 +62,31 @@ void compare(const std::vector<Part>& all) {
   }
 }
 
-/// How the ranks' machine and all else lie in the share.
+/// How the ranks' machine and all else lie in the share. With one slot the machine needs no more than with
+/// two.
 struct Ground {
   explicit Ground(const std::vector<Part>& all)
-      : layout(layout_of(all)),
-        plot(static_cast<Collective>(all.front().collective), contributions_of(all), layout.bytes()) {}
+      : layout(layout_of(all.size(), 2)),
+        plot(static_cast<Collective>(all.front().collective), contributions_of(all), layout.bytes()) {
+    layout = layout_of(all.size(), plot.slots());
+  }
 
   Layout layout;
   collective::Plot plot;
 
  private:
+  static Layout layout_of(std::size_t ranks, int slots) {
+    Layout layout;
+    layout.ranks = static_cast<int>(ranks);
+    layout.slots = slots;
+    layout.slot_bytes = 0;
+    layout.trades = false;
+    return layout;
+  }
   static std::vector<collective::Contribution> contributions_of(const std::vector<Part>& all) {
     std::vector<collective::Contribution> contributions;
     for (const Part& part : all) contributions.push_back({part.given_bytes, part.keeps_own != 0});
     return contributions;
-  }
-  static Layout layout_of(const std::vector<Part>& all) {
-    Layout layout;
-    layout.ranks = static_cast<int>(all.size());
-    layout.slots =
-        collective::Plot(static_cast<Collective>(all.front().collective), contributions_of(all), 0).slots();
-    layout.slot_bytes = 0;
-    layout.trades = false;
-    return layout;
   }
 };
 

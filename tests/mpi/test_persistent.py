@@ -204,3 +204,10 @@ def test_ranks_that_do_not_agree_are_named(launch, name, mistake):
     run = launch(hosts.HOSTS[name], 2, "persistent_mistake", mistake, env=STRICT, timeout=30)
     assert run.status != 0, str(run)
     assert re.search(r"rank 0.*rank 1", run.err), str(run)
+
+
+@pytest.mark.needs_espalier
+def test_a_start_too_many_and_a_free_too_early_lose_nothing(launch, host):
+    run = launch(host, 2, "persistent_misuse", env=STRICT, timeout=30)
+    succeeded(run, "persistent_misuse")
+    assert "started, and not complete" in run.err and "freed while it is active" in run.err, str(run)

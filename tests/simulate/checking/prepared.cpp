@@ -140,7 +140,7 @@ std::vector<Scenario> prepared(int ranks, bool fenced) {
     add("scan inline" + how, two, reductions_of(Collective::scan, 3, by));
     add("bcast" + how, one,
         transfers(Collective::bcast, by, [](int from, int to) { return from == 0 && to != 0 ? 27u : 0u; }));
-    add("scatter" + how, one,
+    add("scatter" + how, ranks > 2 ? one : two,
         transfers(Collective::scatter, by, [](int from, int to) { return from == 1 ? 18u + to : 0u; }));
     add("alltoallv" + how, two, transfers(Collective::alltoallv, by, [](int from, int to) {
           return static_cast<std::size_t>((from * 3 + to * 2) % 4) * 11;

@@ -1,0 +1,38 @@
+/* A wrong program that goes on: a persistent collective is started twice, and freed while it is active. Each
+   is an error of that call, and the collective is complete and right all the same. */
+#include <mpi.h>
+
+#include <stdio.h>
+
+static int rank, failed;
+
+static void expect(int right, const char* what) {
+  if (right) return;
+  failed = 1;
+  fprintf(stderr, "FAILED %s on rank %d\n", what, rank);
+}
+
+int main(int argc, char** argv) {
+  int size, mine, sum = 0;
+  MPI_Request request;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Allreduce_init(&mine, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+  for (int round = 0; round < 3; ++round) {
+    mine = rank + round;
+    expect(MPI_Start(&request) == MPI_SUCCESS, "start");
+    expect(MPI_Start(&request) != MPI_SUCCESS, "the second start is an error");
+    expect(MPI_Request_free(&request) != MPI_SUCCESS, "freeing it while it is active is an error");
+    expect(request != MPI_REQUEST_NULL, "the request is still there");
+    expect(MPI_Wait(&request, MPI_STATUS_IGNORE) == MPI_SUCCESS, "wait");
+    expect(sum == size * round + size * (size - 1) / 2, "the sum");
+  }
+  expect(MPI_Request_free(&request) == MPI_SUCCESS && request == MPI_REQUEST_NULL, "free");
+  int all = 0;
+  MPI_Reduce(&failed, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+  if (rank == 0) printf("persistent_misuse: %d failed\n", all);
+  MPI_Finalize();
+  return failed;
+}
