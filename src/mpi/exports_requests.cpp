@@ -2,17 +2,20 @@
 // Espalier's each is a look at a counter and a call of the host's.
 #include "mpi/completion.hpp"
 #include "mpi/exports.hpp"
+#include "mpi/get_status.hpp"
 #include "mpi/persistent.hpp"
 
-// A name, its parameters and the same as arguments, and the function that is asked where some may be
-// Espalier's.
-#define ESPALIER_REQUESTS(symbol, parameters, arguments, serve)                                 \
+// A name, its parameters and the same as arguments, the function that is asked where some may be Espalier's,
+// and what does it where the host has no such function.
+#define ESPALIER_REQUESTS_OR(symbol, parameters, arguments, serve, otherwise)                   \
   extern "C" int export_##symbol parameters ESPALIER_EXPORT(MPI_##symbol);                      \
   extern "C" int export_##symbol parameters {                                                   \
     if (resolve(__builtin_return_address(0)) == Mode::active && persistent::any()) [[unlikely]] \
       return serve arguments;                                                                   \
-    return host.next.symbol ? host.next.symbol arguments : no_such_function("MPI_" #symbol);    \
+    return host.next.symbol ? host.next.symbol arguments : otherwise;                           \
   }
+#define ESPALIER_REQUESTS(symbol, parameters, arguments, serve) \
+  ESPALIER_REQUESTS_OR(symbol, parameters, arguments, serve, no_such_function("MPI_" #symbol))
 
 namespace espalier::mpi {
 namespace {
@@ -119,52 +122,6 @@ int request_free(void* request) {
   return host.next.Request_free(request);
 }
 
-int get_status(Handle request, int* flag, void* status) {
-  Request* ours = persistent::find(request);
-  if (ours && ours->active() && !ours->is_ready()) {
-    *flag = 0;
-    return MPI_SUCCESS;
-  }
-  return host.next.Request_get_status(request, flag, status);
-}
-
-int get_status_all(int count, const void* requests, int* flag, void* statuses) {
-  if (completion::all_ready(count, Requests(requests)))
-    return host.next.Request_get_status_all(count, requests, flag, statuses);
-  *flag = 0;
-  return MPI_SUCCESS;
-}
-
-int get_status_any(int count, const void* requests, int* index, int* flag, void* status) {
-  const Requests all(requests);
-  bool some = false;
-  const bool none_ready = completion::for_each(count, all, [&](Request& request, int i) {
-    some = true;
-    *index = i;
-    return !request.is_ready();
-  });
-  if (!none_ready) return host.next.Request_get_status(wide(all.first[*index]), flag, status);
-  const int code = host.next.Request_get_status_any(count, requests, index, flag, status);
-  if (some && code == MPI_SUCCESS && *index == MPI_UNDEFINED) *flag = 0;
-  return code;
-}
-
-int get_status_some(int count, const void* requests, int* outcount, int* indices, void* statuses) {
-  const Requests all(requests);
-  const bool some = completion::has_active(count, all);
-  int code = host.next.Request_get_status_some(count, requests, outcount, indices, statuses);
-  if (code != MPI_SUCCESS || !some) return code;
-  if (*outcount == MPI_UNDEFINED) *outcount = 0;
-  completion::for_each(count, all, [&](Request& request, int i) {
-    if (!request.is_ready()) return true;
-    const int n = (*outcount)++;
-    indices[n] = i;
-    code = settle_nth(all.at(i), statuses, n);
-    return code == MPI_SUCCESS;
-  });
-  return code;
-}
-
 }  // namespace
 
 ESPALIER_REQUESTS(Start, (void* request), (request), start)
@@ -184,14 +141,17 @@ ESPALIER_REQUESTS(Testsome, (int count, void* requests, int* outcount, int* indi
                   (count, requests, outcount, indices, statuses), testsome)
 ESPALIER_REQUESTS(Request_free, (void* request), (request), request_free)
 ESPALIER_REQUESTS(Request_get_status, (Handle request, int* flag, void* status), (request, flag, status),
-                  get_status)
-ESPALIER_REQUESTS(Request_get_status_all, (int count, const void* requests, int* flag, void* statuses),
-                  (count, requests, flag, statuses), get_status_all)
-ESPALIER_REQUESTS(Request_get_status_any,
-                  (int count, const void* requests, int* index, int* flag, void* status),
-                  (count, requests, index, flag, status), get_status_any)
-ESPALIER_REQUESTS(Request_get_status_some,
-                  (int count, const void* requests, int* outcount, int* indices, void* statuses),
-                  (count, requests, outcount, indices, statuses), get_status_some)
+                  get_status::of_one)
+ESPALIER_REQUESTS_OR(Request_get_status_all, (int count, const void* requests, int* flag, void* statuses),
+                     (count, requests, flag, statuses), get_status::of_all,
+                     get_status::of_all(count, requests, flag, statuses))
+ESPALIER_REQUESTS_OR(Request_get_status_any,
+                     (int count, const void* requests, int* index, int* flag, void* status),
+                     (count, requests, index, flag, status), get_status::of_any,
+                     get_status::of_any(count, requests, index, flag, status))
+ESPALIER_REQUESTS_OR(Request_get_status_some,
+                     (int count, const void* requests, int* outcount, int* indices, void* statuses),
+                     (count, requests, outcount, indices, statuses), get_status::of_some,
+                     get_status::of_some(count, requests, outcount, indices, statuses))
 
 }  // namespace espalier::mpi

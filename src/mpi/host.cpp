@@ -127,6 +127,12 @@ const char* abi_of_host() {
   return host_data("ompi_mpi_comm_world") ? "ompi" : "mpich";
 }
 
+}  // namespace
+
+bool host_has_this_abi() { return std::strcmp(abi_of_host(), this_abi) == 0; }
+
+namespace {
+
 /// Every process would print the same: only the first does, where the launcher says which that is.
 bool is_first_process() {
   for (const char* name : {"PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"})

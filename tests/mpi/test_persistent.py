@@ -134,6 +134,18 @@ def test_threads(launch, host, ranks):
     check(launch, host, ranks, "persistent_threads")
 
 
+# --- Names that mpi4py does without where hosts do not have them ----------------------------------------------------
+
+def test_questions_about_several_requests(launch, host):
+    arguments = [] if hosts.BARE else ["collective"]
+    succeeded(launch(host, 2, host.python, hosts.SOURCES / "get_status.py", *arguments, env=STRICT, timeout=60), "get_status.py")
+
+
+def test_questions_about_several_requests_of_the_host(launch, host):
+    succeeded(launch(host, 2, host.python, hosts.SOURCES / "get_status.py", env={"ESPALIER": "off"}, timeout=60),
+              "get_status.py")
+
+
 # --- From other languages -------------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("ranks", [2, 5])
