@@ -14,7 +14,7 @@ using machine::Layout;
 
 std::size_t longest_of(std::span<const Contribution> all) {
   std::size_t longest = 0;
-  for (const Contribution& each : all) longest = std::max(longest, each.bytes);
+  for (const Contribution& each : all) longest = std::max(longest, each.given_bytes);
   return longest;
 }
 
@@ -36,57 +36,67 @@ Prepared::Chunks chunks_of(Collective collective, std::span<const Contribution> 
 /// Two ranks, or short vectors: each folds for itself. Else they fold in common, once.
 std::size_t bytes_in_common(Collective collective, std::span<const Contribution> all) {
   constexpr std::size_t least = 4096;
-  const std::size_t bytes = all.front().bytes;
+  const std::size_t bytes = all.front().given_bytes;
   return collective == Collective::allreduce && all.size() > 2 && bytes >= least ? bytes : 0;
 }
 
 }  // namespace
 
+PlotCells::PlotCells(const Recipe& recipe, int rank) : of(recipe.places.size()) {
+  const std::size_t whole = whole_lines(recipe.given_bytes);
+  for (std::size_t reader = 0; reader < of.size(); ++reader) {
+    const Recipe::Place& given = recipe.places[reader];
+    of[reader] = {given.offset, given.bytes, 0, whole};
+    if (!recipe.apart || given.bytes == 0) continue;
+    // Both write only for each other, and so each hears from the other before it writes there again.
+    const bool trades =
+        reader != static_cast<std::size_t>(rank) && recipe.arrives_from(static_cast<int>(reader)) > 0;
+    const std::size_t arrives = trades ? recipe.arrives_from(static_cast<int>(reader)) : 0;
+    const std::size_t size = whole_lines(std::max(given.bytes, arrives));
+    of[reader].place = bytes;
+    of[reader].stride = trades ? 0 : size;
+    bytes += trades ? size : 2 * size;
+  }
+  if (!recipe.apart) bytes = 2 * whole;
+}
+
 Plot::Plot(Collective collective, std::span<const Contribution> all, std::size_t begin, int log2_chunk)
-    : all_(all.begin(), all.end()), chunks_(chunks_of(collective, all, log2_chunk)) {
-  // Both write only for each other, and so each hears from the other before it writes there again.
-  trades_ = all.size() == 2 && all.front().keeps_own && all.back().keeps_own;
-  end_ = begin;
+    : all_(all.begin(), all.end()), chunks_(chunks_of(collective, all, log2_chunk)), end_(begin) {
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     begins_.push_back(end_);
-    strides_.push_back(whole_lines(trades_ ? longest_of(all) : all[rank].bytes));
     end_ += region_bytes(static_cast<int>(rank));
   }
   common_ = end_;
   end_ += Layout::round_up(bytes_in_common(collective, all), Layout::page);
 }
 
-std::size_t Plot::table_bytes() const { return whole_lines(all_.size() * sizeof(Recipe::Place)); }
+std::size_t Plot::table_bytes() const { return whole_lines(all_.size() * sizeof(PlotCell)); }
 
 std::size_t Plot::table(int giver, int reader) const {
-  return region(giver) + static_cast<std::size_t>(reader) * sizeof(Recipe::Place);
+  return region(giver) + static_cast<std::size_t>(reader) * sizeof(PlotCell);
 }
 
 std::size_t Plot::region_bytes(int rank) const {
-  const std::size_t room = (trades_ ? 1 : 2) * strides_[static_cast<std::size_t>(rank)];
-  return Layout::round_up(table_bytes() + room, Layout::page);
+  return Layout::round_up(table_bytes() + all_[static_cast<std::size_t>(rank)].cells_bytes, Layout::page);
 }
 
-std::size_t Plot::place(std::size_t rank, std::size_t parity) const {
-  const std::size_t region = trades_ ? (rank + parity) % 2 : rank;
-  return begins_[region] + table_bytes() + (trades_ ? 0 : parity * strides_[rank]);
+std::byte* Plot::at(std::byte* base, int rank, const PlotCell& cell) const {
+  return base + region(rank) + table_bytes() + cell.place;
 }
 
 Prepared Plot::prepare(const Recipe& recipe, int rank, std::byte* base,
-                       std::span<const Recipe::Place> places) const {
+                       std::span<const PlotCell> cells) const {
   Prepared prepared;
   prepared.gives = recipe.gives;
   prepared.keep = recipe.keep;
   prepared.fold = recipe.fold;
   prepared.chunks = chunks_;
   prepared.sources = recipe.sources;
-  prepared.inlined = longest_of(all_) <= memory::inline_capacity;
-  if (trades_) prepared.comes_back = all_[static_cast<std::size_t>(1 - rank)].bytes;
-  for (std::size_t peer = 0; peer < all_.size(); ++peer)
-    prepared.places.push_back({base + place(peer, 0), base + place(peer, 1)});
+  prepared.inlined = longest_of(all_) <= memory::inline_capacity && !recipe.cut;
   for (const Recipe::Want& want : recipe.wants)
     prepared.takes.push_back(
-        {want.peer, places[static_cast<std::size_t>(want.peer)].offset, want.bytes, want.target});
+        {want.peer, cells[static_cast<std::size_t>(want.peer)].offset, want.bytes, want.target});
+  place(recipe, rank, base, cells, prepared);
   for (int peer = 0; peer < static_cast<int>(all_.size()); ++peer) {
     const bool reads = peer != rank && recipe.places[static_cast<std::size_t>(peer)].bytes > 0;
     if (reads && std::count(prepared.sources.begin(), prepared.sources.end(), peer) == 0)
@@ -94,6 +104,24 @@ Prepared Plot::prepare(const Recipe& recipe, int rank, std::byte* base,
   }
   if (common_bytes() > 0) share_fold(recipe, base, prepared);
   return prepared;
+}
+
+/// Addresses from which offsets in all that a rank gives count: a cell holds its block alone.
+void Plot::place(const Recipe& recipe, int rank, std::byte* base, std::span<const PlotCell> cells,
+                 Prepared& prepared) const {
+  const PlotCells own(recipe, rank);
+  for (int peer = 0; peer < static_cast<int>(all_.size()); ++peer) {
+    const PlotCell &mine = own.of[static_cast<std::size_t>(peer)],
+                   &theirs = cells[static_cast<std::size_t>(peer)];
+    std::byte *const here = at(base, rank, mine), *const there = at(base, peer, theirs);
+    const std::size_t skipped = recipe.apart ? mine.offset : 0;
+    const std::size_t read_from = recipe.fold.ranks > 0 ? recipe.fold.offset : theirs.offset;
+    const std::size_t skipped_there = recipe.apart ? read_from : 0;
+    prepared.out.push_back({here - skipped, (mine.stride > 0 ? here + mine.stride : there) - skipped});
+    prepared.in.push_back(
+        {there - skipped_there, (theirs.stride > 0 ? there + theirs.stride : here) - skipped_there});
+    prepared.comes_back.push_back(mine.stride > 0 ? 0 : theirs.bytes);
+  }
 }
 
 /// In pieces of whole elements.

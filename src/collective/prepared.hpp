@@ -23,6 +23,7 @@ struct Prepared {
   struct Give {
     const std::byte* source;
     std::size_t offset, bytes;
+    int reader;  ///< or one of them
   };
   /// Data in what `peer` gives, and where this rank wants them.
   struct Take {
@@ -64,11 +65,13 @@ struct Prepared {
   Fold fold;
   Shared shared;
   Chunks chunks;
-  /// Where what each rank gives lies in even turns and in odd ones, since others may still read that of the
-  /// turn before. Two ranks may trade their places, as Machine's slots: what one of them writes now, it has
-  /// read in the turn before. Of no use where all of it rides in the flag lines.
-  std::vector<std::array<std::byte*, 2>> places;
-  std::size_t comes_back = 0;  ///< bytes that this rank has read there, if places are traded
+  /// Where the beginning of what this rank gives to each other lies in even turns and in odd ones, since
+  /// others may still read that of the turn before; and of what each other gives to this one. Two ranks that
+  /// give each other something alone trade these places, as Machine's cells: what one of them writes now, it
+  /// has read in the turn before. Of no use where all of it rides in the flag lines.
+  using Places = std::array<std::byte*, 2>;
+  std::vector<Places> out, in;
+  std::vector<std::size_t> comes_back;  ///< by reader: bytes that this rank has read there, if it is traded
   bool inlined = false;
   std::vector<int> sources;  ///< whom this rank waits for
   std::vector<int> readers;  ///< those among who read what it gives that it does not wait for
@@ -93,9 +96,9 @@ Turn next_turn(M& m, const Prepared& p) {
 }
 
 template <Machine M>
-std::byte* given_by(M& m, const Prepared& p, int peer, const Turn& turn) {
-  if (p.inlined) return const_cast<std::byte*>(m.inline_data(Channel::gather, peer, turn.last));
-  return p.places[static_cast<std::size_t>(peer)][turn.number & 1];
+const std::byte* given_by(M& m, const Prepared& p, int peer, const Turn& turn) {
+  return p.inlined ? m.inline_data(Channel::gather, peer, turn.last)
+                   : p.in[static_cast<std::size_t>(peer)][turn.number & 1];
 }
 
 /// Calls body(begin, bytes, chunk) for the parts of a range that the chunks cut it into.
@@ -111,14 +114,17 @@ void by_chunks(const Prepared::Chunks& chunks, std::size_t begin, std::size_t by
 }
 
 template <Machine M>
-void give(M& m, const Prepared& p, std::byte* own, const Turn& turn) {
-  for (const Prepared::Give& each : p.gives)
+void give(M& m, const Prepared& p, const Turn& turn) {
+  for (const Prepared::Give& each : p.gives) {
+    const auto reader = static_cast<std::size_t>(each.reader);
+    std::byte* const place = p.out[reader][turn.number & 1];
     by_chunks(p.chunks, each.offset, each.bytes, [&](std::size_t begin, std::size_t bytes, Step chunk) {
-      show_traded(m, own + begin, each.source + (begin - each.offset), bytes, p.comes_back);
-      m.hand_over(own + begin, bytes);
+      show_traded(m, place + begin, each.source + (begin - each.offset), bytes, p.comes_back[reader]);
+      m.hand_over(place + begin, bytes);
       const bool is_whole = (begin + bytes) >> p.chunks.log2_bytes > chunk;
       if (is_whole && turn.first + chunk < turn.last) m.publish(Channel::gather, turn.first + chunk);
     });
+  }
 }
 
 template <Machine M>
@@ -187,11 +193,11 @@ void fold(M& m, const Prepared& p, const Turn& turn) {
 template <Machine M>
 Turn start(M& m, const Prepared& p) {
   const Turn turn = detail::next_turn(m, p);
-  std::byte* const own = detail::given_by(m, p, m.rank(), turn);
   if (p.inlined)
-    for (const Prepared::Give& each : p.gives) m.copy(own + each.offset, each.source, each.bytes);
+    for (const Prepared::Give& each : p.gives)
+      m.copy(m.inline_buffer(Channel::gather, turn.last) + each.offset, each.source, each.bytes);
   else
-    detail::give(m, p, own, turn);
+    detail::give(m, p, turn);
   m.publish(Channel::gather, turn.last);
   if (p.keep.bytes > 0) m.copy(p.keep.target, p.keep.source, p.keep.bytes);
   return turn;

@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "collective/blocks.hpp"
+#include "memory/flag_line.hpp"
 
 namespace espalier::collective {
 namespace {
@@ -20,10 +21,11 @@ void around(const Company& company, Body body) {
   }
 }
 
-/// Adds what goes to `peer`, unless the block is among what is given already.
+/// Adds what goes to `peer`. A block that is among what is given already has one more reader, unless blocks
+/// lie apart.
 void give(Recipe& recipe, int peer, const Block& block) {
   for (const auto& given : recipe.gives)
-    if (given.source == block.data && given.bytes == block.bytes) {
+    if (!recipe.apart && given.source == block.data && given.bytes == block.bytes) {
       recipe.places[static_cast<std::size_t>(peer)] = {given.offset, given.bytes};
       return;
     }
@@ -31,14 +33,18 @@ void give(Recipe& recipe, int peer, const Block& block) {
   const std::size_t end = recipe.given_bytes;
   const std::size_t offset = block.bytes < line_bytes ? end : whole_lines(end);
   recipe.places[static_cast<std::size_t>(peer)] = {offset, block.bytes};
-  recipe.gives.push_back({block.data, offset, block.bytes});
+  recipe.gives.push_back({block.data, offset, block.bytes, peer});
   recipe.given_bytes = offset + block.bytes;
 }
 
-void give_vector(Recipe& recipe, const std::byte* send, std::size_t bytes) {
-  recipe.gives.push_back({send, 0, bytes});
-  recipe.given_bytes = bytes;
+/// All of a vector, of which each rank reads its part.
+void give_whole(Recipe& recipe, const Company& company, const std::byte* send) {
+  recipe.gives.push_back({send, 0, recipe.bytes, company.rank});
+  recipe.given_bytes = recipe.bytes;
 }
+
+/// What is given is only read.
+std::byte* data_of(const std::byte* send) { return const_cast<std::byte*>(send); }
 
 /// Vectors that ranks give are folded here.
 void fold(Recipe& recipe, const Company& company, Prepared::Fold wanted) {
@@ -65,6 +71,13 @@ int folded_by(int rank, const Company& company, Collective collective, int root)
 
 }  // namespace
 
+std::size_t Recipe::arrives_from(int peer) const {
+  if (peer >= fold.first && peer < fold.first + fold.ranks) return fold.bytes;
+  for (const Want& want : wants)
+    if (want.peer == peer) return want.bytes;
+  return 0;
+}
+
 Recipe barrier_recipe(const Company& company) {
   Recipe recipe;
   recipe.collective = Collective::barrier;
@@ -80,6 +93,8 @@ Recipe transfer_recipe(const Company& company, Collective collective, int root, 
   recipe.root = root;
   recipe.bytes = bytes;
   recipe.places = no_places(company);
+  recipe.apart =
+      company.size == 2 || collective == Collective::alltoall || collective == Collective::alltoallv;
   around(company, [&](int peer) {
     const auto i = static_cast<std::size_t>(peer);
     if (i < out.size() && out[i].bytes > 0) give(recipe, peer, out[i]);
@@ -100,11 +115,10 @@ Recipe reduction_recipe(const Company& company, Collective collective, int root,
   recipe.root = root;
   recipe.bytes = bytes;
   recipe.places = no_places(company);
-  for (int rank = 0; rank < company.size; ++rank) {
-    if (rank == company.rank || company.rank >= folded_by(rank, company, collective, root)) continue;
-    if (recipe.gives.empty()) give_vector(recipe, send, bytes);
-    recipe.places[static_cast<std::size_t>(rank)] = {0, bytes};
-  }
+  recipe.apart = company.size == 2;
+  around(company, [&](int peer) {
+    if (company.rank < folded_by(peer, company, collective, root)) give(recipe, peer, {data_of(send), bytes});
+  });
   fold(recipe, company,
        {&operation, 0, folded_by(company.rank, company, collective, root), 0, bytes, receive, send});
   return recipe;
@@ -117,15 +131,22 @@ Recipe reduce_scatter_recipe(const Company& company, Collective collective, cons
   recipe.collective = collective;
   recipe.bytes = std::accumulate(shares.begin(), shares.end(), std::size_t{0});
   recipe.places = no_places(company);
-  give_vector(recipe, send, recipe.bytes);
+  // What rides in flag lines does so as a whole: then all find their part at the same place.
+  recipe.apart = recipe.cut = recipe.bytes > memory::inline_capacity;
   std::size_t begin = 0;
   for (std::size_t rank = 0; rank < shares.size(); begin += shares[rank++]) {
-    recipe.places[rank] = {begin, shares[rank]};
-    if (rank != static_cast<std::size_t>(company.rank)) continue;
+    const bool is_own = rank == static_cast<std::size_t>(company.rank);
     // In place, another part of the vector lies where the result goes: they must not overlap.
-    const std::byte* own = send == receive && begin > 0 ? nullptr : send + begin;
-    fold(recipe, company, {&operation, 0, company.size, begin, shares[rank], receive, own});
+    const bool is_read_as_given = is_own && send == receive && begin > 0;
+    const std::byte* own = is_read_as_given ? nullptr : send + begin;
+    if (is_own) fold(recipe, company, {&operation, 0, company.size, begin, shares[rank], receive, own});
+    if (shares[rank] == 0) continue;
+    if (!recipe.apart)
+      recipe.places[rank] = {begin, shares[rank]};
+    else if (!is_own || is_read_as_given)
+      give(recipe, static_cast<int>(rank), {data_of(send) + begin, shares[rank]});
   }
+  if (!recipe.apart && recipe.bytes > 0) give_whole(recipe, company, send);
   return recipe;
 }
 

@@ -10,7 +10,8 @@
 
 namespace espalier::collective {
 
-/// Made from this rank's arguments alone. What all ranks must have said alike is compared when they meet.
+/// Made from this rank's arguments alone. What all ranks must have said alike is compared when they meet;
+/// `apart` is alike where that is.
 struct Recipe {
   /// A part of what a rank gives.
   struct Place {
@@ -29,13 +30,15 @@ struct Recipe {
   std::vector<Prepared::Give> gives;
   std::size_t given_bytes = 0;
   std::vector<Place> places;  ///< by rank: what it reads of that; no bytes: nothing
+  bool apart = false;         ///< every block has one reader alone, and lies by itself
+  bool cut = false;           ///< the blocks are parts of a vector that is too long to ride in flag lines
   std::vector<Want> wants;
   Prepared::Keep keep;
   Prepared::Fold fold;
   std::vector<int> sources;  ///< whom this rank waits for
 
-  /// Whether this rank reads nothing of what it gives itself.
-  bool keeps_own() const { return fold.ranks == 0 || fold.own; }
+  /// What comes here from another rank, in bytes.
+  std::size_t arrives_from(int peer) const;
 };
 
 /// The ranks that meet, and this one.

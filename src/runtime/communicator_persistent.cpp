@@ -19,19 +19,18 @@ using machine::Layout;
 
 /// What a rank says of its part. Plain bytes: it crosses the bootstrap.
 struct Part {
-  std::uint64_t bytes, given_bytes;
+  std::uint64_t bytes, given_bytes, cells_bytes;
   std::int32_t collective, root;
-  std::int32_t keeps_own;
-  char unable[116];
+  char unable[112];
 };
 
-Part part_of(const Recipe& recipe, const std::string& unable) {
+Part part_of(const Recipe& recipe, int rank, const std::string& unable) {
   Part part{};
   part.bytes = recipe.bytes;
   part.given_bytes = recipe.given_bytes;
+  part.cells_bytes = collective::PlotCells(recipe, rank).bytes;
   part.collective = static_cast<std::int32_t>(recipe.collective);
   part.root = recipe.root;
-  part.keeps_own = recipe.keeps_own();
   std::strncpy(part.unable, unable.c_str(), sizeof part.unable - 1);
   return part;
 }
@@ -85,7 +84,7 @@ struct Ground {
   }
   static std::vector<collective::Contribution> contributions_of(const std::vector<Part>& all) {
     std::vector<collective::Contribution> contributions;
-    for (const Part& part : all) contributions.push_back({part.given_bytes, part.keeps_own != 0});
+    for (const Part& part : all) contributions.push_back({part.given_bytes, part.cells_bytes});
     return contributions;
   }
 };
@@ -99,8 +98,9 @@ bool open_region(const memory::Arena& arena, memory::Share share, const Ground& 
       (rank == 0 && !arena.reserve(share, plot.common(), plot.common_bytes())))
     return false;
   arena.map_now(share, plot.region(rank), plot.region_bytes(rank), memory::Arena::Use::writing);
-  std::memcpy(arena.at(share.offset) + plot.table(rank, 0), recipe.places.data(),
-              recipe.places.size() * sizeof(Recipe::Place));
+  const collective::PlotCells cells(recipe, rank);
+  std::memcpy(arena.at(share.offset) + plot.table(rank, 0), cells.of.data(),
+              cells.of.size() * sizeof(collective::PlotCell));
   return true;
 }
 
@@ -120,14 +120,14 @@ memory::Share meet(const Bootstrap& bootstrap, memory::Arena& arena, const Groun
   return {};
 }
 
-/// Where in what each rank gives this one finds what it reads.
-std::vector<Recipe::Place> places_for(int rank, int ranks, const std::byte* base,
-                                      const collective::Plot& plot) {
-  std::vector<Recipe::Place> places(static_cast<std::size_t>(ranks));
+/// Of each rank, the cell for this one.
+std::vector<collective::PlotCell> cells_for(int rank, int ranks, const std::byte* base,
+                                            const collective::Plot& plot) {
+  std::vector<collective::PlotCell> cells(static_cast<std::size_t>(ranks));
   for (int giver = 0; giver < ranks; ++giver)
-    std::memcpy(&places[static_cast<std::size_t>(giver)], base + plot.table(giver, rank),
-                sizeof(Recipe::Place));
-  return places;
+    std::memcpy(&cells[static_cast<std::size_t>(giver)], base + plot.table(giver, rank),
+                sizeof(collective::PlotCell));
+  return cells;
 }
 
 /// A block that a rank wants is not as long as the one that is sent.
@@ -136,10 +136,10 @@ struct Misfit {
   std::uint64_t wanted = 0, sent = 0;
 };
 
-Misfit find_misfit(const Recipe& recipe, const std::vector<Recipe::Place>& places) {
-  for (const Recipe::Want& want : recipe.wants) {
-    const std::size_t sent = places[static_cast<std::size_t>(want.peer)].bytes;
-    if (sent != want.bytes) return {want.peer, want.bytes, sent};
+Misfit find_misfit(const Recipe& recipe, int rank, const std::vector<collective::PlotCell>& cells) {
+  for (int peer = 0; peer < static_cast<int>(cells.size()); ++peer) {
+    const std::size_t wanted = recipe.arrives_from(peer), sent = cells[static_cast<std::size_t>(peer)].bytes;
+    if (peer != rank && sent != wanted) return {peer, wanted, sent};
   }
   return {};
 }
@@ -163,7 +163,7 @@ std::unique_ptr<Persistent> Communicator::prepare(const Bootstrap& bootstrap, co
     why = active_ ? "persistent collectives over nodes are the host's" : refusal_;
     return nullptr;
   }
-  const auto all = exchange(bootstrap, part_of(recipe, unable));
+  const auto all = exchange(bootstrap, part_of(recipe, bootstrap.rank, unable));
   why = why_not(all);
   if (!why.empty()) return nullptr;
   compare(all);
@@ -174,8 +174,8 @@ std::unique_ptr<Persistent> Communicator::prepare(const Bootstrap& bootstrap, co
     return nullptr;
   }
   std::byte* const base = state_->arena.at(share.offset);
-  const auto places = places_for(rank_, size_, base, ground.plot);
-  const std::string misfit = print_first(exchange(bootstrap, find_misfit(recipe, places)));
+  const auto cells = cells_for(rank_, size_, base, ground.plot);
+  const std::string misfit = print_first(exchange(bootstrap, find_misfit(recipe, rank_, cells)));
   if (!misfit.empty()) {
     if (rank_ == 0) state_->arena.free(share);
     throw Error(misfit);
@@ -184,7 +184,7 @@ std::unique_ptr<Persistent> Communicator::prepare(const Bootstrap& bootstrap, co
   call.persistent = true;
   return std::make_unique<Persistent>(state_->arena, share, ground.layout, rank_,
                                       state_->machine.waiter().policy(),
-                                      ground.plot.prepare(recipe, rank_, base, places), call);
+                                      ground.plot.prepare(recipe, rank_, base, cells), call);
 }
 
 }  // namespace espalier::runtime

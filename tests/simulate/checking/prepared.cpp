@@ -65,6 +65,36 @@ Body reductions_of(Collective collective, std::size_t count, By by) {
   };
 }
 
+/// Shares of one, two, three words and so on: longer than what rides in flag lines. In place, the result goes
+/// to the start of the vector.
+Body reduce_scatters(By by, bool in_place) {
+  return [=](CheckingMachine& m) {
+    const int rank = m.rank(), n = m.size();
+    std::vector<std::size_t> shares;
+    std::size_t count = 0, begin = 0;
+    for (int r = 0; r < n; count += 7u + static_cast<std::size_t>(r++)) {
+      if (r == rank) begin = count;
+      shares.push_back((7u + static_cast<std::size_t>(r)) * 8);
+    }
+    const std::size_t own = shares[static_cast<std::size_t>(rank)] / 8;
+    Words send(count), elsewhere(own);
+    std::byte* const receive = bytes_of(in_place ? send : elsewhere);
+    const auto recipe_of = [&](int which) {
+      return reduce_scatter_recipe({which, n}, Collective::reduce_scatter, bytes_of(send), receive, shares,
+                                   sum_of_words());
+    };
+    run_turns(
+        m, by, recipe_of, [&](int round) { put(send, words(rank, count, round)); },
+        [&](int round) {
+          const Words whole = sum(0, n - 1, count, round);
+          const Words wanted(whole.begin() + static_cast<std::ptrdiff_t>(begin),
+                             whole.begin() + static_cast<std::ptrdiff_t>(begin + own));
+          const auto* got = reinterpret_cast<const std::uint64_t*>(receive);
+          expect(Words(got, got + own), wanted, "a prepared reduce_scatter");
+        });
+  };
+}
+
 /// Every rank has `count_of(from, to)` words for each other.
 template <class CountOf>
 Body transfers(Collective collective, By by, CountOf count_of) {
@@ -142,6 +172,9 @@ std::vector<Scenario> prepared(int ranks, bool fenced) {
         transfers(Collective::bcast, by, [](int from, int to) { return from == 0 && to != 0 ? 27u : 0u; }));
     add("scatter" + how, ranks > 2 ? one : two,
         transfers(Collective::scatter, by, [](int from, int to) { return from == 1 ? 18u + to : 0u; }));
+    add("alltoall" + how, two, transfers(Collective::alltoall, by, [](int, int) { return 20u; }));
+    add("reduce_scatter" + how, two, reduce_scatters(by, false));
+    add("reduce_scatter in place" + how, two, reduce_scatters(by, true));
     add("alltoallv" + how, two, transfers(Collective::alltoallv, by, [](int from, int to) {
           return static_cast<std::size_t>((from * 3 + to * 2) % 4) * 11;
         }));
