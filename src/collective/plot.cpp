@@ -18,18 +18,12 @@ std::size_t longest_of(std::span<const Contribution> all) {
   return longest;
 }
 
-/// Whether some read while others still write. The root of a gather, and that of a scatter to one other rank,
-/// copies its own block meanwhile, which takes as long.
-bool goes_one_way(Collective collective, std::size_t ranks) {
-  using enum Collective;
-  constexpr std::array always = {bcast, reduce, scan, exscan};
-  if (collective == scatter || collective == scatterv) return ranks > 2;
-  return std::count(always.begin(), always.end(), collective) > 0;
-}
-
 Prepared::Chunks chunks_of(Collective collective, std::span<const Contribution> all, int log2_bytes) {
   const std::size_t longest = longest_of(all);
-  if (longest <= std::size_t{1} << log2_bytes || !goes_one_way(collective, all.size())) return {};
+  using enum Collective;
+  constexpr std::array one_way = {bcast, reduce, gather, gatherv, scatter, scatterv, scan, exscan};
+  if (longest <= std::size_t{1} << log2_bytes || std::count(one_way.begin(), one_way.end(), collective) == 0)
+    return {};
   return {log2_bytes, static_cast<int>(std::bit_width((longest - 1) >> log2_bytes))};
 }
 

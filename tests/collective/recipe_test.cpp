@@ -201,8 +201,7 @@ TEST(Plot, WhatGoesOneWayGoesInChunks) {
   EXPECT_EQ(one_way.chunks().log2_count, 2);
   EXPECT_EQ(one_way.slots(), 1);
   EXPECT_EQ(Plot(Collective::allreduce, all, 0).chunks().log2_count, 0);
-  EXPECT_EQ(Plot(Collective::scatter, all, 0).chunks().log2_count, 0) << "to one other rank";
-  EXPECT_EQ(Plot(Collective::scatter, std::vector<Contribution>(3, {100'000, 200'000}), 0).slots(), 1);
+  EXPECT_EQ(Plot(Collective::scatter, all, 0).slots(), 1);
 }
 
 TEST(Plot, MoreThanTwoFoldLongVectorsInCommonInWholeElements) {

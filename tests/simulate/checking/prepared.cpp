@@ -170,7 +170,7 @@ std::vector<Scenario> prepared(int ranks, bool fenced) {
     add("scan inline" + how, two, reductions_of(Collective::scan, 3, by));
     add("bcast" + how, one,
         transfers(Collective::bcast, by, [](int from, int to) { return from == 0 && to != 0 ? 27u : 0u; }));
-    add("scatter" + how, ranks > 2 ? one : two,
+    add("scatter" + how, one,
         transfers(Collective::scatter, by, [](int from, int to) { return from == 1 ? 18u + to : 0u; }));
     add("alltoall" + how, two, transfers(Collective::alltoall, by, [](int, int) { return 20u; }));
     add("reduce_scatter" + how, two, reduce_scatters(by, false));
