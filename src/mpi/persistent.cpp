@@ -185,8 +185,13 @@ void outlive(MPI_Comm comm) {
 void retire_all() {
   std::vector<Content> gone;
   const std::lock_guard lock(mutex);
-  for (Request& request : requests)
-    if (request.handle.load(std::memory_order_relaxed) != 0) gone.push_back(empty(request));
+  for (Request& request : requests) {
+    const Handle handle = request.handle.load(std::memory_order_relaxed);
+    if (handle == 0) continue;
+    gone.push_back(empty(request));
+    auto carrier = typed<MPI_Request>(handle);
+    host.next.Request_free(&carrier);  // hosts complain about those that are left
+  }
 }
 
 }  // namespace espalier::mpi::persistent

@@ -1,5 +1,5 @@
 /* A wrong program that goes on: a persistent collective is started twice, and freed while it is active. Each
-   is an error of that call, and the collective is complete and right all the same. */
+   is an error of that call, and the collective is complete and right all the same. Another is never freed. */
 #include <mpi.h>
 
 #include <stdio.h>
@@ -14,12 +14,13 @@ static void expect(int right, const char* what) {
 
 int main(int argc, char** argv) {
   int size, mine, sum = 0;
-  MPI_Request request;
+  MPI_Request request, left;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Allreduce_init(&mine, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+  MPI_Barrier_init(MPI_COMM_WORLD, MPI_INFO_NULL, &left);
   for (int round = 0; round < 3; ++round) {
     mine = rank + round;
     expect(MPI_Start(&request) == MPI_SUCCESS, "start");
