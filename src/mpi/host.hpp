@@ -16,37 +16,38 @@ enum class Mode : int {
 
 // Espalier's own calls go to PMPI_X, so that no other tool sees them. Older hosts lack the second list
 // (nullptr).
-#define ESPALIER_HOST_CALLS(X)                                                                            \
-  X(Initialized)                                                                                          \
-  X(Finalized)                                                                                            \
-  X(Get_library_version)                                                                                  \
-  X(Comm_rank)                                                                                            \
-  X(Comm_size)                                                                                            \
-  X(Comm_dup)                                                                                             \
-  X(Comm_free)                                                                                            \
-  X(Comm_group)                                                                                           \
-  X(Comm_test_inter)                                                                                      \
-  X(Comm_get_parent)                                                                                      \
-  X(Comm_create_keyval)                                                                                   \
-  X(Comm_free_keyval)                                                                                     \
-  X(Comm_get_attr)                                                                                        \
-  X(Comm_set_attr)                                                                                        \
-  X(Comm_call_errhandler) X(Comm_set_errhandler) X(Group_free) X(Group_size) X(Group_translate_ranks)     \
-      X(Allgather) X(Barrier) X(Bcast) X(Gather) X(Isend) X(Irecv) X(Test) X(Iprobe) X(Get_count)         \
-          X(Error_string) X(Wait) X(Grequest_start) X(Grequest_complete) X(Status_set_cancelled)          \
-              X(Op_commutative) X(Reduce_local) X(Pack) X(Unpack) X(Send_init) X(Type_dup) X(Type_vector) \
-                  X(Type_commit) X(Type_free) X(Type_get_envelope) X(Type_get_contents)
+#define ESPALIER_HOST_CALLS(X)                                                                             \
+  X(Initialized)                                                                                           \
+  X(Finalized)                                                                                             \
+  X(Get_library_version)                                                                                   \
+  X(Comm_rank)                                                                                             \
+  X(Comm_size)                                                                                             \
+  X(Comm_dup)                                                                                              \
+  X(Comm_free)                                                                                             \
+  X(Comm_group)                                                                                            \
+  X(Comm_test_inter)                                                                                       \
+  X(Comm_get_parent)                                                                                       \
+  X(Comm_create_keyval)                                                                                    \
+  X(Comm_free_keyval)                                                                                      \
+  X(Comm_get_attr)                                                                                         \
+  X(Comm_set_attr)                                                                                         \
+  X(Comm_call_errhandler)                                                                                  \
+  X(Comm_set_errhandler) X(Group_free) X(Group_size) X(Group_translate_ranks) X(Allgather) X(Barrier)      \
+      X(Bcast) X(Gather) X(Isend) X(Irecv) X(Test) X(Iprobe) X(Get_count) X(Error_string) X(Wait)          \
+          X(Grequest_start) X(Grequest_complete) X(Status_set_cancelled) X(Op_commutative) X(Reduce_local) \
+              X(Pack) X(Unpack) X(Send_init) X(Type_dup) X(Type_vector) X(Type_commit) X(Type_free)        \
+                  X(Type_get_envelope) X(Type_get_contents)
 // What windows over one-sided calls need (nullptr: no such windows).
-#define ESPALIER_HOST_WINDOW_CALLS(X)                                                                     \
-  X(Ibarrier)                                                                                             \
-  X(Comm_create_group)                                                                                    \
-  X(Group_incl)                                                                                           \
-  X(Win_create)                                                                                           \
-  X(Win_free)                                                                                             \
-  X(Win_set_errhandler)                                                                                   \
-  X(Win_lock_all)                                                                                         \
-  X(Win_unlock_all) X(Win_flush) X(Win_flush_local) X(Win_flush_local_all) X(Win_flush_all) X(Put) X(Get) \
-      X(Accumulate)
+#define ESPALIER_HOST_WINDOW_CALLS(X) \
+  X(Ibarrier)                         \
+  X(Comm_create_group)                \
+  X(Group_incl)                       \
+  X(Win_create)                       \
+  X(Win_free)                         \
+  X(Win_set_errhandler)               \
+  X(Win_lock_all)                     \
+  X(Win_unlock_all)                   \
+  X(Win_flush) X(Win_flush_local) X(Win_flush_local_all) X(Win_flush_all) X(Put) X(Get) X(Accumulate)
 #if defined(ESPALIER_ABI_OMPI)
 #define ESPALIER_HOST_OPTIONAL_CALLS(X) X(Comm_f2c) X(Type_f2c) X(Op_f2c) X(Request_f2c)
 #elif defined(ESPALIER_ABI_STANDARD)
@@ -74,36 +75,32 @@ enum class Mode : int {
   X(Bcast)                                                                                                   \
   X(Reduce)                                                                                                  \
   X(Allreduce)                                                                                               \
-  X(Reduce_scatter_block) X(Reduce_scatter) X(Scan) X(Exscan) X(Allgather) X(Allgatherv) X(Gather)           \
-      X(Gatherv) X(Scatter) X(Scatterv) X(Alltoall) X(Alltoallv) X(Bcast_c) X(Reduce_c) X(Allreduce_c)       \
-          X(Reduce_scatter_block_c) X(Reduce_scatter_c) X(Scan_c) X(Exscan_c) X(Allgather_c) X(Allgatherv_c) \
-              X(Gather_c) X(Gatherv_c) X(Scatter_c) X(Scatterv_c) X(Alltoall_c) X(Alltoallv_c) X(Comm_rank)  \
-                  X(Comm_size) X(Comm_test_inter) X(Comm_remote_size)
+  X(Reduce_scatter_block)                                                                                    \
+  X(Reduce_scatter) X(Scan) X(Exscan) X(Allgather) X(Allgatherv) X(Gather) X(Gatherv) X(Scatter) X(Scatterv) \
+      X(Alltoall) X(Alltoallv) X(Bcast_c) X(Reduce_c) X(Allreduce_c) X(Reduce_scatter_block_c)               \
+          X(Reduce_scatter_c) X(Scan_c) X(Exscan_c) X(Allgather_c) X(Allgatherv_c) X(Gather_c) X(Gatherv_c)  \
+              X(Scatter_c) X(Scatterv_c) X(Alltoall_c) X(Alltoallv_c) X(Comm_rank) X(Comm_size)              \
+                  X(Comm_test_inter) X(Comm_remote_size)
 
 // The same of the collectives that are prepared once, and of what starts and completes requests.
-#define ESPALIER_NEXT_INIT_CALLS(X)                                                                          \
-  X(Barrier)                                                                                                 \
-  X(Bcast)                                                                                                   \
-  X(Reduce)                                                                                                  \
-  X(Allreduce)                                                                                               \
-  X(Reduce_scatter_block)                                                                                    \
-  X(Reduce_scatter) X(Scan) X(Exscan) X(Allgather) X(Allgatherv) X(Gather) X(Gatherv) X(Scatter) X(Scatterv) \
-      X(Alltoall) X(Alltoallv)
-#define ESPALIER_NEXT_LARGE_INIT_CALLS(X)                                                                    \
-  X(Bcast)                                                                                                   \
-  X(Reduce)                                                                                                  \
-  X(Allreduce)                                                                                               \
-  X(Reduce_scatter_block)                                                                                    \
-  X(Reduce_scatter) X(Scan) X(Exscan) X(Allgather) X(Allgatherv) X(Gather) X(Gatherv) X(Scatter) X(Scatterv) \
-      X(Alltoall) X(Alltoallv)
-#define ESPALIER_NEXT_REQUEST_CALLS(X)                                                        \
-  X(Start)                                                                                    \
-  X(Startall)                                                                                 \
-  X(Wait)                                                                                     \
-  X(Waitall)                                                                                  \
-  X(Waitany)                                                                                  \
-  X(Waitsome) X(Test) X(Testall) X(Testany) X(Testsome) X(Request_free) X(Request_get_status) \
-      X(Request_get_status_all) X(Request_get_status_any) X(Request_get_status_some)
+#define ESPALIER_NEXT_LARGE_INIT_CALLS(X)                                                              \
+  X(Bcast)                                                                                             \
+  X(Reduce)                                                                                            \
+  X(Allreduce)                                                                                         \
+  X(Reduce_scatter_block)                                                                              \
+  X(Reduce_scatter)                                                                                    \
+  X(Scan) X(Exscan) X(Allgather) X(Allgatherv) X(Gather) X(Gatherv) X(Scatter) X(Scatterv) X(Alltoall) \
+      X(Alltoallv)
+#define ESPALIER_NEXT_INIT_CALLS(X) X(Barrier) ESPALIER_NEXT_LARGE_INIT_CALLS(X)
+#define ESPALIER_NEXT_REQUEST_CALLS(X)                                                                      \
+  X(Start)                                                                                                  \
+  X(Startall)                                                                                               \
+  X(Wait)                                                                                                   \
+  X(Waitall)                                                                                                \
+  X(Waitany)                                                                                                \
+  X(Waitsome)                                                                                               \
+  X(Test) X(Testall) X(Testany) X(Testsome) X(Request_free) X(Request_get_status) X(Request_get_status_all) \
+      X(Request_get_status_any) X(Request_get_status_some)
 
 /// The type of an init function: the collective's parameters, an info object and where the request goes.
 template <class Function>
