@@ -74,7 +74,7 @@ struct Prepared {
   std::vector<std::size_t> comes_back;  ///< by reader: bytes that this rank has read there, if it is traded
   bool inlined = false;
   std::vector<int> sources;  ///< whom this rank waits for
-  std::vector<int> readers;  ///< those among who read what it gives that it does not wait for
+  std::vector<int> readers;  ///< who reads what it gives, without being waited for
 };
 
 /// One start and what follows of it.

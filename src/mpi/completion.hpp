@@ -12,6 +12,18 @@ namespace espalier::mpi::completion {
 
 using persistent::Request;
 
+inline Request* if_active(Request* request) { return request && request->active() ? request : nullptr; }
+
+/// The array that a C program passed, as `at`.
+struct Requests {
+  explicit Requests(const void* requests) : first(static_cast<const MPI_Request*>(requests)) {}
+  Request* operator()(int i) const { return if_active(any_state(i)); }
+  /// Espalier's, active or not.
+  Request* any_state(int i) const { return persistent::find(wide(first[i])); }
+  MPI_Request* place(int i) const { return const_cast<MPI_Request*>(first + i); }
+  const MPI_Request* first;
+};
+
 /// Calls body(request, i) for the active ones of Espalier's, until it returns false; false then.
 template <class At, class Body>
 bool for_each(int count, At at, Body body) {

@@ -20,19 +20,8 @@
 namespace espalier::mpi {
 namespace {
 
+using completion::Requests;
 using persistent::Request;
-
-/// The array that the program passed, and Espalier's among it.
-struct Requests {
-  explicit Requests(const void* requests) : first(static_cast<const MPI_Request*>(requests)) {}
-  Request* any_state(int i) const { return persistent::find(wide(first[i])); }
-  Request* operator()(int i) const {
-    Request* request = any_state(i);
-    return request && request->active() ? request : nullptr;
-  }
-  MPI_Request* at(int i) const { return const_cast<MPI_Request*>(first + i); }
-  const MPI_Request* first;
-};
 
 /// The host's word for a request that is complete.
 int settle(MPI_Request* carrier, MPI_Status* status) {
@@ -51,7 +40,7 @@ int start(void* request) {
 int startall(int count, void* requests) {
   const Requests all(requests);
   int code = MPI_SUCCESS;
-  for (int i = 0; i < count && code == MPI_SUCCESS; ++i) code = start(all.at(i));
+  for (int i = 0; i < count && code == MPI_SUCCESS; ++i) code = start(all.place(i));
   return code;
 }
 
@@ -60,7 +49,7 @@ int wait(void* request, void* status) {
   Request* ours = all(0);
   if (!ours) return host.next.Wait(request, status);
   const int code = ours->complete();
-  return code == MPI_SUCCESS ? settle(all.at(0), static_cast<MPI_Status*>(status)) : code;
+  return code == MPI_SUCCESS ? settle(all.place(0), static_cast<MPI_Status*>(status)) : code;
 }
 
 int waitall(int count, void* requests, void* statuses) {
@@ -73,7 +62,7 @@ int testany(int count, void* requests, int* index, int* flag, void* status) {
   return completion::test_any(
       count, all, index, flag,
       [&](int* at, int* done) { return host.next.Testany(count, requests, at, done, status); },
-      [&](int i) { return settle(all.at(i), static_cast<MPI_Status*>(status)); });
+      [&](int i) { return settle(all.place(i), static_cast<MPI_Status*>(status)); });
 }
 
 int waitany(int count, void* requests, int* index, void* status) {
@@ -89,7 +78,7 @@ int testsome(int count, void* requests, int* outcount, int* indices, void* statu
       [&](int* done) { return host.next.Testsome(count, requests, done, indices, statuses); },
       [&](int i, int n) {
         indices[n] = i;
-        return settle_nth(all.at(i), statuses, n);
+        return settle_nth(all.place(i), statuses, n);
       });
 }
 

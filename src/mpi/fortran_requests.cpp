@@ -18,10 +18,7 @@ using persistent::Request;
 /// The array that the program passed, and Espalier's among it.
 struct Requests {
   Request* any_state(int i) const { return persistent::find(wide(c_request(first + i))); }
-  Request* operator()(int i) const {
-    Request* request = any_state(i);
-    return request && request->active() ? request : nullptr;
-  }
+  Request* operator()(int i) const { return completion::if_active(any_state(i)); }
   Int* first;
 };
 

@@ -7,19 +7,12 @@
 namespace espalier::mpi::get_status {
 namespace {
 
+using completion::Requests;
+
 MPI_Status* nth(void* statuses, int n) {
   auto* first = static_cast<MPI_Status*>(statuses);
   return first == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : first + n;
 }
-
-/// The array that the program passed.
-struct Requests {
-  persistent::Request* operator()(int i) const {  // Espalier's that are active
-    persistent::Request* ours = persistent::find(wide(first[i]));
-    return ours && ours->active() ? ours : nullptr;
-  }
-  const MPI_Request* first;
-};
 
 bool can_ask() { return host.next.Request_get_status && host_has_this_abi(); }
 
@@ -88,7 +81,7 @@ int of_one(Handle request, int* flag, void* status) {
 int of_all(int count, const void* requests, int* flag, void* statuses) {
   if (!can_ask()) return no_such_function("MPI_Request_get_status_all");
   const auto* all = static_cast<const MPI_Request*>(requests);
-  *flag = completion::all_ready(count, Requests{all});
+  *flag = completion::all_ready(count, Requests(all));
   if (!*flag) return MPI_SUCCESS;
   if (host.next.Request_get_status_all)
     return host.next.Request_get_status_all(count, requests, flag, statuses);
@@ -101,7 +94,7 @@ int of_all(int count, const void* requests, int* flag, void* statuses) {
 int of_any(int count, const void* requests, int* index, int* flag, void* status) {
   if (!can_ask()) return no_such_function("MPI_Request_get_status_any");
   const auto* all = static_cast<const MPI_Request*>(requests);
-  const Requests ours{all};
+  const Requests ours(all);
   const bool none_ready = completion::for_each(count, ours, [&](persistent::Request& request, int i) {
     *index = i;
     return !request.is_ready();
@@ -116,7 +109,7 @@ int of_any(int count, const void* requests, int* index, int* flag, void* status)
 int of_some(int count, const void* requests, int* outcount, int* indices, void* statuses) {
   if (!can_ask()) return no_such_function("MPI_Request_get_status_some");
   const auto* all = static_cast<const MPI_Request*>(requests);
-  const Requests ours{all};
+  const Requests ours(all);
   int code = hosts_some(count, requests, outcount, indices, statuses);
   if (code != MPI_SUCCESS || !completion::has_active(count, ours)) return code;
   if (*outcount == MPI_UNDEFINED) *outcount = 0;

@@ -106,17 +106,19 @@ void make_both(const Transfer& call, Entry& entry, Collective collective, int ou
   in_place ? keep_in_place(std::move(sides), draft) : keep(std::move(sides), draft);
 }
 
-/// Ranks of gather(v) that are not the root.
-void make_only_out(const Transfer& call, Entry& entry, Collective collective, Draft& draft, bool counts) {
+/// The root of a bcast, whose block all others read, and ranks of gather(v) that are not the root. `counts`:
+/// all ranks know how long it is.
+void make_only_out(const Part& part, int root, Entry& entry, Collective collective, Draft& draft,
+                   bool counts) {
   const Company company = company_of(entry);
   auto sides = std::make_shared<Sides<EqualBlocks, EqualBlocks>>();
   sides->has_out = true;
-  if (fails(is_in_place(call.send.buffer) || !open(sides->out, call.send, 1, comm_for_packing(entry), draft),
-            draft))
+  if (fails(is_in_place(part.buffer) || !open(sides->out, part, 1, comm_for_packing(entry), draft), draft))
     return;
-  const std::size_t bytes = sides->out.bytes();
-  const auto out = only(call.root, {bytes > 0 ? sides->out.data() : nullptr, bytes}, company);
-  draft.recipe = collective::transfer_recipe(company, collective, call.root, counts ? bytes : 0, out, {});
+  std::vector<Block> out = blocks_of(sides->out, 1, company);
+  if (collective != Collective::bcast) out = only(root, out.front(), company);
+  draft.recipe =
+      collective::transfer_recipe(company, collective, root, counts ? sides->out.bytes() : 0, out, {});
   keep(std::move(sides), draft);
 }
 
@@ -164,18 +166,10 @@ constexpr auto unknown_to_others = [](const auto&) { return std::size_t{0}; };
 }  // namespace
 
 void make_bcast(const Call& call, Entry& entry, Draft& draft) {
-  const Company company = company_of(entry);
   if (fails(!is_rank(call.root, *entry.communicator), draft)) return;
   const Part part = equal_blocks(call.receive, call.count, call.type);
-  if (company.rank != call.root) return make_only_in(part, call.root, entry, Collective::bcast, draft, true);
-  auto sides = std::make_shared<Sides<EqualBlocks, EqualBlocks>>();
-  sides->has_out = true;
-  if (fails(is_in_place(part.buffer) || !open(sides->out, part, 1, comm_for_packing(entry), draft), draft))
-    return;
-  const std::size_t bytes = sides->out.bytes();
-  draft.recipe = collective::transfer_recipe(company, Collective::bcast, call.root, bytes,
-                                             blocks_of(sides->out, 1, company), {});
-  keep(std::move(sides), draft);
+  const bool is_root = entry.communicator->rank() == call.root;
+  (is_root ? make_only_out : make_only_in)(part, call.root, entry, Collective::bcast, draft, true);
 }
 
 void make_allgather(const Transfer& call, Entry& entry, Draft& draft) {
@@ -191,14 +185,16 @@ void make_allgatherv(const Transfer& call, Entry& entry, Draft& draft) {
 
 void make_gather(const Transfer& call, Entry& entry, Draft& draft) {
   if (fails(!is_rank(call.root, *entry.communicator), draft)) return;
-  if (!is_root(call, entry)) return make_only_out(call, entry, Collective::gather, draft, true);
+  if (!is_root(call, entry))
+    return make_only_out(call.send, call.root, entry, Collective::gather, draft, true);
   make_both<EqualBlocks, EqualBlocks>(call, entry, Collective::gather, 1, company_of(entry).size, draft,
                                       [](const auto& sides) { return sides.in.block_bytes(0); });
 }
 
 void make_gatherv(const Transfer& call, Entry& entry, Draft& draft) {
   if (fails(!is_rank(call.root, *entry.communicator), draft)) return;
-  if (!is_root(call, entry)) return make_only_out(call, entry, Collective::gatherv, draft, false);
+  if (!is_root(call, entry))
+    return make_only_out(call.send, call.root, entry, Collective::gatherv, draft, false);
   make_both<EqualBlocks, UnequalBlocks>(call, entry, Collective::gatherv, 1, company_of(entry).size, draft,
                                         unknown_to_others);
 }
