@@ -25,7 +25,8 @@ enum {
   ESPALIER_ERR_ARGUMENT = 1, /* a value out of place; nothing has been done */
   ESPALIER_ERR_REFUSED = 2,  /* the ranks cannot share memory; the same on all of them */
   ESPALIER_ERR_TIMEOUT = 3,  /* somebody did not come */
-  ESPALIER_ERR_SYSTEM = 4    /* the system failed; the text has its words */
+  ESPALIER_ERR_SYSTEM = 4,   /* the system failed; the text has its words */
+  ESPALIER_ERR_PEERS = 5     /* a rank is gone, or calls something else; the communicator is of no more use */
 };
 
 typedef enum {

@@ -4,6 +4,8 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "espalier/espalier.h"
+#include "runtime/node_failure.hpp"
 
 namespace espalier::capi {
 
@@ -22,13 +24,16 @@ int guarded(Body body) noexcept {
   try {
     last_error().clear();
     body();
-    return 0;
+    return ESPALIER_OK;
   } catch (const CodedError& error) {
     last_error() = error.what();
     return error.code;
+  } catch (const runtime::OutOfStep& error) {
+    last_error() = error.what();
+    return ESPALIER_ERR_PEERS;
   } catch (const std::exception& error) {
     last_error() = error.what();
-    return 4;
+    return ESPALIER_ERR_SYSTEM;
   }
 }
 

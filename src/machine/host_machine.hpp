@@ -54,6 +54,11 @@ class BasicMachine {
   const void** source_array() { return sources_.data(); }
   const Waiter& waiter() const { return waiter_; }
 
+  /// What this rank's flag lines say from now on, and what its peers' are to say: all ranks alike, or
+  /// `mistake` hears of it. Without it nobody compares.
+  void begin_call(Fingerprint fingerprint) { waiter_.begin_call(fingerprint); }
+  void on_mistake(Mistake mistake) { waiter_.on_mistake(mistake); }
+
   /// The next step; with `span` > 1 (a power of two, at most slots()) the first of `span` steps whose slots
   /// are contiguous. The step that is published and finished is always the last one: step + span - 1. `bytes`
   /// is the most that lies in a slot from there on, on all ranks alike, where all of them know it.
@@ -152,11 +157,16 @@ class BasicMachine {
   }
 
   bool arrive_last(Step step) {
-    // The counter never goes back: after the n-th use it stands at n * size. Release: what this rank wrote is
-    // visible to the last to arrive; acquire: the last sees what all wrote.
-    const Step arrived = line_at(layout_.arrivals()).step.fetch_add(1, std::memory_order_acq_rel) + 1;
-    ++arrivals_;
-    return arrived == arrivals_ * static_cast<Step>(layout_.ranks);
+    // The counter never goes back: after the n-th use its lower half stands at n * size, and its upper half
+    // at the sum of all fingerprints, so that the last to arrive knows whether all came to the same call.
+    // Release: what this rank wrote is visible to the last to arrive; acquire: the last sees what all wrote.
+    const Step mine = 1 + (Step{waiter_.fingerprint()} << 32);
+    const Step arrived = line_at(layout_.arrivals()).step.fetch_add(mine, std::memory_order_acq_rel) + mine;
+    all_arrived_ += mine * static_cast<Step>(layout_.ranks);
+    if (static_cast<std::uint32_t>(arrived) != static_cast<std::uint32_t>(all_arrived_)) return false;
+    if (arrived != all_arrived_) [[unlikely]]
+      waiter_.report_mistake(nobody_in_particular);
+    return true;
   }
 
   void release_all(Step step, const void* source, std::size_t bytes) {
@@ -346,7 +356,7 @@ class BasicMachine {
 
   pid_t process_of(int peer) const {
     pid_t process = 0;
-    std::memcpy(&process, share_ + layout_.process_id(peer), sizeof process);
+    std::memcpy(&process, share_ + layout_.process(peer), sizeof process);
     return process;
   }
 
@@ -371,7 +381,7 @@ class BasicMachine {
   std::vector<Home> homes_;  // by rank
   Step last_step_ = 0;
   Step everybody_finished_ = 0;
-  Step arrivals_ = 0;
+  Step all_arrived_ = 0;              // where the counter of arrivals stands once all have come
   std::vector<Step> known_finished_;  // by peer
   std::vector<Loan> lent_;
   std::vector<int> everybody_else_;

@@ -39,11 +39,12 @@ struct Layout {
     return round_up((4 + static_cast<std::size_t>(slots)) * sizeof(FlagLine), page);
   }
 
-  // station: the finish line, gather lines, release lines, this rank's affinity mask and its process id
+  // station: the finish line, gather lines, release lines, this rank's affinity mask, its process and its
+  // last calls (the latter are runtime/'s)
   std::size_t station_lines() const { return 1 + 2 * static_cast<std::size_t>(slots); }
-  static constexpr std::size_t note_bytes = 1024;
+  static constexpr std::size_t note_bytes = 1024, process_bytes = 128, calls_bytes = 384;
   std::size_t station_bytes() const {
-    return round_up(station_lines() * sizeof(FlagLine) + note_bytes + sizeof(FlagLine), page);
+    return round_up(station_lines() * sizeof(FlagLine) + note_bytes + process_bytes + calls_bytes, page);
   }
   std::size_t station(int rank) const {
     return common_bytes() + static_cast<std::size_t>(rank) * station_bytes();
@@ -57,7 +58,8 @@ struct Layout {
            sizeof(FlagLine);
   }
   std::size_t note(int rank) const { return station(rank) + station_lines() * sizeof(FlagLine); }
-  std::size_t process_id(int rank) const { return note(rank) + note_bytes; }
+  std::size_t process(int rank) const { return note(rank) + note_bytes; }
+  std::size_t calls(int rank) const { return process(rank) + process_bytes; }
 
   // slots
   std::size_t ring_bytes() const { return round_up(static_cast<std::size_t>(slots) * slot_bytes, page); }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "machine/fingerprint.hpp"
 #include "machine/host_platform.hpp"
 
 namespace espalier::machine {
@@ -36,6 +37,13 @@ struct Poke {
   void* context = nullptr;
 };
 
+/// Who hears of a rank whose flag line says that it is in another call than this one; `peer`: which, or -1
+/// if several have written there. To throw is what it is for.
+struct Mistake {
+  void (*function)(void* context, int peer) = nullptr;
+  void* context = nullptr;
+};
+
 /// Rungs climbed, for the statistics.
 struct WaitCounts {
   std::uint64_t spin = 0, poke = 0, yield = 0, sleep = 0;
@@ -56,16 +64,28 @@ class BasicWaiter {
   BasicWaiter() = default;
   BasicWaiter(WaitPolicy policy, Poke poke) : policy_(policy), poke_(poke), spin_budget_(policy.spins) {}
 
+  /// What this rank's lines say from now on, and what those that it waits for are to say.
+  void begin_call(Fingerprint fingerprint) { fingerprint_ = fingerprint; }
+  Fingerprint fingerprint() const { return fingerprint_; }
+  /// What is done about lines that say something else; nothing if nobody is named here.
+  void on_mistake(Mistake mistake) { mistake_ = mistake; }
+  void report_mistake(int peer) const {
+    if (mistake_.function) mistake_.function(mistake_.context, peer);
+  }
+
   /// Until line.step >= step. Acquire: pairs with the release in signal() (or publish), whatever the
-  /// publisher wrote before is visible. `peer` is whom this rank waits for; it is what a roll call will name.
+  /// publisher wrote before is visible. `peer` is whom this rank waits for.
   void await(Line& line, Step step, int peer) {
     for (int i = 0; i < policy_.fast_spins; ++i)
-      if (line.step.load(std::memory_order_acquire) >= step) return;
-    climb(line, step, peer);
+      if (line.step.load(std::memory_order_acquire) >= step) return compare_calls(line, peer);
+    climb(line, step);
+    compare_calls(line, peer);
   }
 
   /// Announces `step` on a line that this rank alone writes at this step, and wakes whoever sleeps on it.
   void signal(Line& line, Step step) const {
+    // relaxed: the release below orders it for whoever sees this step.
+    line.fingerprint.store(fingerprint_, std::memory_order_relaxed);
     line.step.store(step, std::memory_order_release);  // pairs with the acquire load in await()
     // Orders the store above before the load below (Dekker with fall_asleep(): either the sleeper sees the
     // step, or we see its mark).
@@ -78,7 +98,13 @@ class BasicWaiter {
   const WaitPolicy& policy() const { return policy_; }
 
  private:
-  void climb(Line& line, Step step, int peer);
+  // relaxed: it was written before the step that await() has seen (acquire), or for a later one.
+  void compare_calls(const Line& line, int peer) const {
+    const Fingerprint theirs = line.fingerprint.load(std::memory_order_relaxed);
+    if (theirs != fingerprint_ && of_one_call(theirs, fingerprint_)) [[unlikely]]
+      report_mistake(peer);
+  }
+  void climb(Line& line, Step step);
   bool spin(const Line& line, Step step);
   bool yield(const Line& line, Step step);
   void sleep(Line& line, Step step);
@@ -98,7 +124,8 @@ class BasicWaiter {
   static constexpr int least_rest = 4;
   int waits_without_yields_ = 0;
   int rest_from_yields_ = least_rest;
-  int waits_for_ = -1;  // the peer of the wait that is under way: where the roll call will look
+  Fingerprint fingerprint_ = 0;
+  Mistake mistake_;
 };
 
 /// Waits of programs, on real memory; instantiated in wait.cpp.

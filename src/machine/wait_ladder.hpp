@@ -9,10 +9,8 @@
 namespace espalier::machine {
 
 template <class Platform>
-void BasicWaiter<Platform>::climb(Line& line, Step step, int peer) {
-  waits_for_ = peer;
+void BasicWaiter<Platform>::climb(Line& line, Step step) {
   if (!spin(line, step) && !yield(line, step)) sleep(line, step);
-  waits_for_ = -1;
 }
 
 // Learns from what waits cost: when spinning did not help, the next spin is shorter (a stranger has the core

@@ -20,8 +20,8 @@ struct alignas(128) FlagLine {
   std::atomic<Step> step;
   /// How many waiters sleep or are about to: a writer pays for waking only then, see machine/wait.hpp.
   std::atomic<std::uint32_t> sleepers;
-  /// Place of the call's fingerprint (invariant 6).
-  std::uint32_t fingerprint;
+  /// Of the call in which the owner wrote the step (machine/fingerprint.hpp), written before it.
+  std::atomic<std::uint32_t> fingerprint;
   std::byte payload[112];
 };
 

@@ -1,6 +1,9 @@
 // The life of a communicator; its collectives are in communicator_*.cpp.
 #include "runtime/communicator.hpp"
 
+#include <utility>
+#include <vector>
+
 #include "base/config.hpp"
 #include "runtime/communicator_state.hpp"
 #include "runtime/node.hpp"
@@ -42,14 +45,18 @@ topology::Group groups_of(const NodeState& node, const std::byte* share, const m
 
 const void* const Communicator::in_place = &in_place_mark;
 
-Communicator::State::State(const NodeState& node, const NodeShare& agreement, int rank, machine::Poke poke)
+Communicator::State::State(const NodeState& node, const NodeShare& agreement, int rank,
+                           std::vector<int> names, machine::Poke poke)
     : arena(*node.arena()),
       share(agreement.share),
       layout(agreement.layout),
       selector(plan::Table::instance(), shape_of(agreement)),
       places(rank, layout.ranks, groups_of(node, arena.at(share.offset), layout), selector),
+      roll_call(arena.at(share.offset), layout, rank, std::move(names), node.sees_processes(), poke),
       machine(arena.at(share.offset), layout, rank,
-              machine::wait_policy(wait_mode(), agreement.ranks_per_core), poke) {}
+              machine::wait_policy(wait_mode(), agreement.ranks_per_core), roll_call.poke()) {
+  machine.on_mistake(roll_call.mistake());
+}
 
 void Communicator::State::map_own_slots() {
   map_slots(arena, share, layout, machine.rank());
@@ -57,6 +64,7 @@ void Communicator::State::map_own_slots() {
 }
 
 Communicator::State::~State() {
+  roll_call.leave();
   if (!is_last_to_leave(arena, share, layout)) return;
   for (const NodeArea* each : {&area, &ring})
     if (each->share) arena.free(each->share);
@@ -81,8 +89,9 @@ std::unique_ptr<Communicator> Communicator::create(const Bootstrap& bootstrap) {
   if (agreement.nodes.placement.nodes() > 0)
     communicator->spanning_ = std::make_unique<Spanning>(agreement, bootstrap.rank);
   else
-    communicator->state_ = std::make_unique<State>(*Process::instance().node(), agreement.node,
-                                                   bootstrap.rank, Process::instance().poke_in_waits());
+    communicator->state_ =
+        std::make_unique<State>(*Process::instance().node(), agreement.node, bootstrap.rank,
+                                std::vector<int>(), Process::instance().poke_in_waits());
   return communicator;
 }
 

@@ -22,7 +22,7 @@ bool Communicator::barrier() {
 
 bool Communicator::bcast(void* buffer, std::size_t bytes, int root) {
   if (!state_) return spanning_ ? spanning_->bcast(buffer, bytes, root) : active_;
-  return state_->serve(Collective::bcast, bytes, [&](const Plan& plan) {
+  return state_->serve_rooted(Collective::bcast, bytes, root, [&](const Plan& plan) {
     const collective::Place& place = state_->places.of(plan, root).release;
     machine::HostMachine& m = state_->machine;
     if (collective::by_kernel(plan)) return collective::bcast_single_copy(m, place, buffer, bytes, plan);

@@ -108,7 +108,7 @@ bool Communicator::State::scan(Collective collective, const void* send, void* re
 bool Communicator::State::scan(Collective collective, const void* send, void* receive, std::size_t bytes,
                                const UserOperation& operation) {
   const Prefix prefix = collective == Collective::scan ? Prefix::inclusive : Prefix::exclusive;
-  return serve_whole(collective, bytes, [&](const Plan& plan) {
+  return serve_whole(collective, bytes, 0, [&](const Plan& plan) {
     if (bytes == 0) return;
     collective::scan_whole(machine, send == in_place ? receive : send, receive, bytes, prefix,
                            {operation.combine, operation.context}, plan);
@@ -120,7 +120,7 @@ bool Communicator::State::reduce_scatter(Collective collective, const void* send
   constexpr int root = 0;
   const Edges edges(bytes, 1);
   const std::size_t total = edges.total();
-  return serve_whole(collective, total, [&](const Plan& plan) {
+  return serve_whole(collective, total, root, [&](const Plan& plan) {
     if (total == 0) return;
     const std::unique_ptr<std::byte[]> whole(new std::byte[machine.rank() == root ? total : 0]);
     collective::reduce_whole(machine, places.contiguous(root), send == in_place ? receive : send, whole.get(),

@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "base/format.hpp"
 #include "collective/plot.hpp"
+#include "runtime/call_text.hpp"
 #include "runtime/communicator_state.hpp"
 #include "runtime/persistent.hpp"
 #include "runtime/standing.hpp"
@@ -35,9 +36,8 @@ Part part_of(const Recipe& recipe, int rank, const std::string& unable) {
   return part;
 }
 
-std::string print(const Part& part) {
-  return formatted("{} of {} bytes with root {}", to_string(static_cast<Collective>(part.collective)),
-                   part.bytes, part.root);
+machine::CallFacts facts_of(const Part& part) {
+  return {static_cast<Collective>(part.collective), part.root, part.bytes};
 }
 
 /// Empty: all ranks can.
@@ -49,15 +49,12 @@ std::string why_not(const std::vector<Part>& all) {
 
 /// Throws on all ranks alike.
 void compare(const std::vector<Part>& all) {
-  const Part& first = all.front();
+  const machine::CallFacts first = facts_of(all.front());
   for (std::size_t rank = 1; rank < all.size(); ++rank) {
-    const Part& part = all[rank];
-    if (part.collective == first.collective && part.bytes == first.bytes && part.root == first.root) continue;
-    throw Error(
-        formatted("the ranks prepare different collectives: rank 0 {}, rank {} {}; all ranks of a "
-                  "communicator must call the same functions in the same order, with equal lengths "
-                  "and the same root",
-                  print(first), rank, print(part)));
+    const machine::CallFacts theirs = facts_of(all[rank]);
+    if (theirs != first)
+      throw Error(formatted("the ranks prepare different collectives: rank 0 {}, rank {} {}; {}",
+                            print(first), rank, print(theirs), same_calls));
   }
 }
 
@@ -180,11 +177,9 @@ std::unique_ptr<Persistent> Communicator::prepare(const Bootstrap& bootstrap, co
     if (rank_ == 0) state_->arena.free(share);
     throw Error(misfit);
   }
-  statistics::Call call{recipe.collective, recipe.bytes, size_, plan::Algorithm::exchange};
-  call.persistent = true;
   return std::make_unique<Persistent>(state_->arena, share, ground.layout, rank_,
                                       state_->machine.waiter().policy(),
-                                      ground.plot.prepare(recipe, rank_, base, cells), call);
+                                      ground.plot.prepare(recipe, rank_, base, cells), facts_of(all.front()));
 }
 
 }  // namespace espalier::runtime

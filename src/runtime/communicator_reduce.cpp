@@ -23,7 +23,7 @@ bool Communicator::reduce(const void* send, void* receive, std::size_t count,
     if (active_ && send != in_place && bytes > 0) operation.kernel(receive, &send, 1, count);
     return active_;
   }
-  return state_->serve(Collective::reduce, bytes, [&](const Plan& plan) {
+  return state_->serve_rooted(Collective::reduce, bytes, root, [&](const Plan& plan) {
     const collective::Reduction reduction = {send == in_place ? receive : send, receive, bytes, operation};
     collective::reduce_tree(state_->machine, state_->places.of(plan, root).gather, reduction, plan);
   });
@@ -58,7 +58,7 @@ bool Communicator::reduce(const void* send, void* receive, std::size_t bytes, co
     if (active_) copy_alone(receive, send, bytes);
     return active_;
   }
-  return state_->serve_whole(Collective::reduce, bytes, [&](const Plan& plan) {
+  return state_->serve_whole(Collective::reduce, bytes, root, [&](const Plan& plan) {
     collective::reduce_whole(state_->machine, state_->places.contiguous(root),
                              send == in_place ? receive : send, receive, bytes,
                              {operation.combine, operation.context}, plan);
@@ -72,8 +72,8 @@ bool Communicator::allreduce(const void* send, void* receive, std::size_t bytes,
     if (active_) copy_alone(receive, send, bytes);
     return active_;
   }
-  return state_->serve_whole(Collective::allreduce, bytes, [&](const Plan& plan) {
-    constexpr int root = 0;
+  constexpr int root = 0;
+  return state_->serve_whole(Collective::allreduce, bytes, root, [&](const Plan& plan) {
     machine::HostMachine& m = state_->machine;
     collective::reduce_whole(m, state_->places.contiguous(root), send == in_place ? receive : send, receive,
                              bytes, {operation.combine, operation.context}, plan);

@@ -16,7 +16,7 @@ bool Communicator::gather(const void* send, void* receive, std::size_t bytes, in
     if (active_) copy_alone(receive, send, bytes);
     return active_;
   }
-  return state_->serve(Collective::gather, bytes, [&](const Plan& plan) {
+  return state_->serve_rooted(Collective::gather, bytes, root, [&](const Plan& plan) {
     const collective::EqualBlocks blocks{bytes};
     const void* own = send == in_place ? at_offset(receive, blocks.offset_of(root)) : send;
     machine::HostMachine& m = state_->machine;
@@ -40,7 +40,7 @@ bool Communicator::gatherv(const void* send, std::size_t bytes, void* receive, c
     if (active_) copy_alone(at_offset(receive, blocks.offsets[0]), send, bytes);
     return active_;
   }
-  return state_->serve(Collective::gatherv, 0, [&](const Plan& plan) {
+  return state_->serve_rooted(Collective::gatherv, 0, root, [&](const Plan& plan) {
     if (rank_ != root) return collective::send_gatherv(state_->machine, root, send, bytes, plan);
     const void* own = send == in_place ? at_offset(receive, blocks.offset_of(root)) : send;
     collective::receive_gatherv(state_->machine, own, receive, blocks, plan);
@@ -55,7 +55,7 @@ bool Communicator::scatter(const void* send, void* receive, std::size_t bytes, i
   }
   machine::HostMachine& m = state_->machine;
   const bool fits = collective::scatterv_fits(m);
-  return state_->serve(Collective::scatter, bytes, [&](const Plan& plan) {
+  return state_->serve_rooted(Collective::scatter, bytes, root, [&](const Plan& plan) {
     if (bytes == 0) return;
     const collective::EqualBlocks blocks{bytes};
     if (receive == in_place)
@@ -82,7 +82,7 @@ bool Communicator::scatterv(const void* send, const Blocks& blocks, void* receiv
   }
   machine::HostMachine& m = state_->machine;
   if (!collective::scatterv_fits(m)) return false;
-  return state_->serve(Collective::scatterv, 0, [&](const Plan& plan) {
+  return state_->serve_rooted(Collective::scatterv, 0, root, [&](const Plan& plan) {
     if (rank_ != root) return collective::receive_scatterv(m, root, receive, bytes, plan);
     if (receive == in_place)
       receive =

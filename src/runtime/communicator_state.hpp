@@ -15,28 +15,35 @@
 #include "runtime/node_area.hpp"
 #include "runtime/places.hpp"
 #include "runtime/recorder.hpp"
+#include "runtime/roll_call.hpp"
 #include "runtime/slot_pages.hpp"
 
 namespace espalier::runtime {
 
 /// Everything that exists only where memory is shared.
 struct Communicator::State {
-  /// `rank`: among those that share memory. `poke` drives the host, and what else must go on while they wait.
-  State(const NodeState& node, const NodeShare& agreement, int rank, machine::Poke poke);
+  /// `rank`: among those that share memory; `names`: as in RollCall. `poke` drives the host, and what else
+  /// must go on while they wait.
+  State(const NodeState& node, const NodeShare& agreement, int rank, std::vector<int> names,
+        machine::Poke poke);
   ~State();
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
   /// Runs body(plan) and counts the call; false, with nothing done, when the plan leaves it to the host.
-  /// `algorithm`: what the statistics are to say, where that is not the plan's.
   template <class Body>
   bool serve(Collective collective, std::size_t bytes, Body body) {
-    const plan::Plan& plan = selector(collective, bytes);
-    return serve_as(plan.algorithm, plan, collective, bytes, body);
+    return serve_rooted(collective, bytes, 0, body);
   }
   template <class Body>
-  bool serve_whole(Collective collective, std::size_t bytes, Body body) {
-    return serve_as(plan::Algorithm::tree, selector(collective, bytes), collective, bytes, body);
+  bool serve_rooted(Collective collective, std::size_t bytes, int root, Body body) {
+    const plan::Plan& plan = selector(collective, bytes);
+    return serve_as(plan.algorithm, plan, {collective, root, bytes}, body);
+  }
+  /// For operators that take whole vectors: the statistics say `tree`, whatever the plan.
+  template <class Body>
+  bool serve_whole(Collective collective, std::size_t bytes, int root, Body body) {
+    return serve_as(plan::Algorithm::tree, selector(collective, bytes), {collective, root, bytes}, body);
   }
 
   /// Scan or exscan.
@@ -62,6 +69,7 @@ struct Communicator::State {
   machine::Layout layout;
   plan::Selector selector;
   Places places;
+  RollCall roll_call;
   machine::HostMachine machine;
   bool slots_unmapped = should_map_slots(layout);
   std::array<LendingHabit, all_collectives.size()> lending;
@@ -74,12 +82,14 @@ struct Communicator::State {
   void map_own_slots();
 
   template <class Body>
-  bool serve_as(plan::Algorithm algorithm, const plan::Plan& plan, Collective collective, std::size_t bytes,
+  bool serve_as(plan::Algorithm algorithm, const plan::Plan& plan, const machine::CallFacts& call,
                 Body& body) {
     if (plan.algorithm == plan::Algorithm::host) return false;
-    const statistics::Recorder recorder({collective, bytes, layout.ranks, algorithm}, machine.waiter());
-    if (may_need_slots(collective, bytes) && slots_unmapped) [[unlikely]]
+    const statistics::Recorder recorder({call.collective, call.bytes, layout.ranks, algorithm},
+                                        machine.waiter());
+    if (may_need_slots(call.collective, call.bytes) && slots_unmapped) [[unlikely]]
       map_own_slots();
+    machine.begin_call(roll_call.begin(call));
     body(plan);
     return true;
   }

@@ -91,6 +91,7 @@ struct Presence {
   MemoryProbe probe;
   memory::HeapNotice heap;
   std::uint64_t autogroup;  // hash of its name
+  ProcessMark mark;
 };
 
 // Notes = [machine][affinity mask of process 0][1]...[presence of process 0][1]...
@@ -208,6 +209,7 @@ void NodeState::withdraw(std::uint64_t token, const Offer& offer) {
 std::unique_ptr<NodeState> NodeState::meet(const Bootstrap& world, bool willing) {
   choose_streaming();
   std::unique_ptr<NodeState> node(new NodeState);
+  node->mark_ = own_mark();
   const Company company = node->introduce(world, willing);
   Offer offer{};
   if (company.leads)
@@ -269,8 +271,8 @@ void NodeState::tell_affinity() {
 }
 
 void NodeState::tell_presence() {
-  const Presence mine = {own_probe(random_token()), memory::SharedHeap::notice(),
-                         hash(topology::autogroup())};
+  const Presence mine = {own_probe(random_token()), memory::SharedHeap::notice(), hash(topology::autogroup()),
+                         mark_};
   std::memcpy(arena_->notes() + presences_offset(size_) + static_cast<std::size_t>(rank_) * sizeof mine,
               &mine, sizeof mine);
 }
@@ -280,6 +282,7 @@ NodeState::Sight NodeState::learn_presences() {
   const auto* all = reinterpret_cast<const Presence*>(arena_->notes() + presences_offset(size_));
   for (int r = 0; r < size_; ++r) {
     prompt_yields_ &= all[r].autogroup == all[0].autogroup;
+    sees_processes_ = sees_processes_ && liveness_of(all[r].mark) == Liveness::runs;
     sight.reads = sight.reads && reads_memory_of(all[r].probe);
     if (r == rank_ || !all[r].heap.exists) continue;
     const auto process = static_cast<pid_t>(all[r].probe.process);

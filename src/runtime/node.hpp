@@ -7,6 +7,7 @@
 
 #include "memory/arena.hpp"
 #include "runtime/bootstrap.hpp"
+#include "runtime/liveness.hpp"
 #include "topology/topology.hpp"
 
 namespace espalier::runtime {
@@ -35,6 +36,12 @@ class NodeState {
 
   /// Whether each process of the node can map the shared heaps of all others (tried, agreed).
   bool shared_heaps() const { return shared_heaps_; }
+
+  /// This process, for others that ask whether it still runs.
+  const ProcessMark& mark() const { return mark_; }
+
+  /// Whether this process sees every other one of the node run, and so would see that one has ended.
+  bool sees_processes() const { return sees_processes_; }
 
   /// Whether a yield makes room for any other process of the node at once: they share one scheduling group of
   /// the kernel (topology/autogroup.hpp).
@@ -70,6 +77,8 @@ class NodeState {
   bool single_copy_ = false;
   bool shared_heaps_ = false;
   bool prompt_yields_ = true;
+  bool sees_processes_ = true;
+  ProcessMark mark_{};
   std::string refusal_;
   topology::Topology machine_;
 };

@@ -1,11 +1,22 @@
-// How the ranks of a node hear that one of them has failed between nodes: what they wait for will not come.
+// How the ranks of a node hear that one of them has failed in a collective: what they wait for will not come.
 #pragma once
 
+#include <string>
 #include <string_view>
 
+#include "base/error.hpp"
 #include "memory/flag_line.hpp"
 
 namespace espalier::runtime {
+
+/// The ranks of a communicator are out of step: one is gone, has failed, or calls something else.
+class OutOfStep : public Error {
+ public:
+  using Error::Error;
+};
+
+/// Of a call after that.
+[[noreturn]] void throw_out_of_step(std::string_view why);
 
 /// A communicator's word of failure, on a line that its ranks of a node share. The first word stays: their
 /// calls are out of step from then on. Thread-safe.
@@ -15,9 +26,11 @@ class NodeFailure {
   /// `line` was zero when the communicator was made, and belongs to this alone.
   explicit NodeFailure(memory::FlagLine& line) : line_(&line) {}
 
-  /// `rank`: whose failure it is. A long reason is cut.
-  void tell(int rank, std::string_view why);
-  /// Throws Error with what has been told; nothing otherwise. One load: to be called in every wait.
+  /// A long reason is cut.
+  void tell(std::string_view why);
+  /// What has been told; empty: nothing. One load: to be asked in every wait.
+  std::string told() const;
+  /// Throws OutOfStep with that.
   void check() const;
 
  private:

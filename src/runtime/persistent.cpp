@@ -3,40 +3,61 @@
 #include <utility>
 
 #include "machine/host_platform.hpp"
+#include "runtime/node.hpp"
 #include "runtime/process.hpp"
+#include "runtime/recorder.hpp"
 #include "runtime/share_life.hpp"
 
 namespace espalier::runtime {
+namespace {
+
+statistics::Call counted(const machine::CallFacts& call, int ranks) {
+  statistics::Call counted{call.collective, call.bytes, ranks, plan::Algorithm::exchange};
+  counted.persistent = true;
+  return counted;
+}
+
+}  // namespace
 
 Persistent::Persistent(memory::Arena& arena, memory::Share share, const machine::Layout& layout, int rank,
                        machine::WaitPolicy policy, collective::Prepared prepared,
-                       const statistics::Call& call)
+                       const machine::CallFacts& call)
     : arena_(arena),
       share_(share),
       layout_(layout),
-      machine_(arena.at(share.offset), layout, rank, policy, Process::instance().poke_in_waits()),
-      prepared_(std::move(prepared)),
-      call_(call) {}
+      call_(call),
+      roll_call_(arena.at(share.offset), layout, rank, {}, Process::instance().node()->sees_processes(),
+                 Process::instance().poke_in_waits()),
+      machine_(arena.at(share.offset), layout, rank, policy, roll_call_.poke()),
+      prepared_(std::move(prepared)) {}
 
 Persistent::~Persistent() {
+  roll_call_.leave();
   if (is_last_to_leave(arena_, share_, layout_)) arena_.free(share_);
 }
 
+// The ranks have compared their calls when they prepared them: flags need no fingerprints.
 void Persistent::start() {
+  roll_call_.begin(call_);
   turn_ = collective::start(machine_, prepared_);
   active_ = true;
 }
 
 bool Persistent::is_ready() {
   if (collective::is_ready(machine_, prepared_, turn_)) return true;
-  Process::instance().poke();
+  const machine::Poke poke = roll_call_.poke();
+  try {
+    poke.function(poke.context);
+  } catch (const OutOfStep&) {  // complete() meets it again
+    return true;
+  }
   // Whoever is waited for may need this core.
   if (machine_.waiter().policy().fenced) machine::HostPlatform::yield();
   return false;
 }
 
 void Persistent::complete() {
-  const statistics::Recorder recorder(call_, machine_.waiter());
+  const statistics::Recorder recorder(counted(call_, layout_.ranks), machine_.waiter());
   collective::complete(machine_, prepared_, turn_);
   active_ = false;
 }

@@ -50,8 +50,9 @@ Spanning::Spanning(const Agreement& agreement, int rank)
                                this};
   endpoint_.watch([this] { failure_.check(); });
   if (agreement.node.share) {
-    state_ = std::make_unique<Communicator::State>(*Process::instance().node(), agreement.node, local_rank(),
-                                                   drive);
+    state_ = std::make_unique<Communicator::State>(
+        *Process::instance().node(), agreement.node, local_rank(),
+        nodes_.placement.ranks_of[static_cast<std::size_t>(my_node())], drive);
     std::byte* share = state_->arena.at(state_->share.offset);
     failure_ = NodeFailure(*reinterpret_cast<memory::FlagLine*>(share + state_->layout.failure()));
   }

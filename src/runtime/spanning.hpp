@@ -85,10 +85,16 @@ class Spanning {
     std::size_t bytes_ = 0;
   };
 
+  /// As in Communicator::State: what the call is, for the ranks of this node.
   template <class Body>
   bool serve(Collective collective, std::size_t bytes, Body body);
   template <class Body>
+  bool serve_rooted(Collective collective, std::size_t bytes, int root, Body body);
+  template <class Body>
   bool serve_as(plan::Algorithm ran, Collective collective, std::size_t bytes, Body body);
+  template <class Body>
+  bool serve_call(plan::Algorithm ran, const machine::CallFacts& call, Body body);
+  void begin(const machine::CallFacts& call);
   template <class Body>
   void on_stage(Body body);
   /// Runs body(), which may throw and then leaves this communicator of no more use: the node's other ranks
@@ -99,7 +105,7 @@ class Spanning {
   bool offloads(Collective collective, std::size_t bytes, const reduce::Operation* operation);
   std::string why_passed_over(Collective collective, const plan::NetworkPlan& plan);
   template <class Body>
-  void offload(Collective collective, std::size_t bytes, Body body);
+  void offload(const machine::CallFacts& call, Body body);
   void barrier_offloaded();
   void allreduce_offloaded(const collective::Reduction& reduction);
   void reduce_offloaded(const collective::Reduction& reduction, int root);

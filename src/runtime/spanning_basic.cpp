@@ -33,7 +33,7 @@ bool Spanning::barrier() {
 }
 
 bool Spanning::bcast(void* buffer, std::size_t bytes, int root) {
-  return serve(Collective::bcast, bytes, [&](const NetworkPlan& plan) {
+  return serve_rooted(Collective::bcast, bytes, root, [&](const NetworkPlan& plan) {
     on_stage([&](auto& stage) {
       collective::nodes::bcast(stage, rooted(roles(plan, root)), buffer, bytes, plan);
     });
@@ -45,7 +45,7 @@ bool Spanning::reduce(const void* send, void* receive, std::size_t count, const 
   const std::size_t bytes = count * operation.extent;
   if (offloads(Collective::reduce, bytes, &operation))
     return reduce_offloaded({source(send, receive), receive, bytes, operation}, root), true;
-  return serve(Collective::reduce, bytes, [&](const NetworkPlan& plan) {
+  return serve_rooted(Collective::reduce, bytes, root, [&](const NetworkPlan& plan) {
     const Roles& mine = roles(plan, root);
     const std::size_t lane = Segments(bytes, plan.segment, operation.extent).longest();
     collective::nodes::ReduceRoom room{};

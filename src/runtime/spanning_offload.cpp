@@ -32,7 +32,7 @@ std::string Spanning::why_passed_over(Collective collective, const plan::Network
 }
 
 void Spanning::barrier_offloaded() {
-  offload(Collective::barrier, 0, [&](const NetworkPlan&) {
+  offload({Collective::barrier, 0, 0}, [&](const NetworkPlan&) {
     on_stage([&](auto& stage) {
       collective::nodes::barrier_aggregated(stage, one_a_node(counterparts_.front()), *offload_);
     });
@@ -40,7 +40,7 @@ void Spanning::barrier_offloaded() {
 }
 
 void Spanning::allreduce_offloaded(const collective::Reduction& reduction) {
-  offload(Collective::allreduce, reduction.bytes, [&](const NetworkPlan& plan) {
+  offload({Collective::allreduce, 0, reduction.bytes}, [&](const NetworkPlan& plan) {
     on_stage([&](auto& stage) {
       collective::nodes::allreduce_aggregated(stage, one_a_node(counterparts_.front()), *offload_, reduction,
                                               plan);
@@ -56,7 +56,7 @@ void Spanning::reduce_offloaded(const collective::Reduction& reduction, int root
                                                 : RootIs::elsewhere;
   const std::vector<int> other = {rank_ == leader ? root : leader};
   std::byte* ignored = local_rank() == 0 ? whole_.of(segments_under_way * offload_->payload()) : nullptr;
-  offload(Collective::reduce, reduction.bytes, [&](const NetworkPlan& plan) {
+  offload({Collective::reduce, root, reduction.bytes}, [&](const NetworkPlan& plan) {
     on_stage([&](auto& stage) {
       const Peers to_other = {&endpoint_, other, 0, 0};
       collective::nodes::reduce_aggregated(stage, one_a_node(counterparts_.front()), to_other, where,

@@ -2,6 +2,7 @@
 // alone.
 #pragma once
 
+#include "base/format.hpp"
 #include "collective/nodes/message_stage.hpp"
 #include "collective/nodes/shared_stage.hpp"
 #include "runtime/communicator_state.hpp"
@@ -51,7 +52,7 @@ auto Spanning::guarded(Body body) {
   try {
     return body();
   } catch (const std::exception& error) {
-    failure_.tell(rank_, error.what());
+    failure_.tell(formatted("rank {}: {}", rank_, error.what()));
     endpoint_.abandon();
     throw;
   }
@@ -68,34 +69,55 @@ auto Spanning::through_ring(Body body) {
   }
 }
 
+/// The ranks of this node that share memory hold each other to it.
+inline void Spanning::begin(const machine::CallFacts& call) {
+  if (state_) state_->machine.begin_call(state_->roll_call.begin(call));
+}
+
 /// Runs body(plan) for a call that the aggregation nodes do, and counts it.
 template <class Body>
-void Spanning::offload(Collective collective, std::size_t bytes, Body body) {
+void Spanning::offload(const machine::CallFacts& call, Body body) {
   static const machine::Waiter nobody_waits;
   const std::string none;
-  const statistics::Recorder recorder({collective, bytes, nodes_.placement.ranks(), plan::Algorithm::sharp,
-                                       statistics::Carrier::aggregation_nodes, &none},
+  const statistics::Recorder recorder({call.collective, call.bytes, nodes_.placement.ranks(),
+                                       plan::Algorithm::sharp, statistics::Carrier::aggregation_nodes, &none},
                                       state_ ? state_->machine.waiter() : nobody_waits);
-  guarded([&] { body((*with_sharp_)(collective, bytes)); });
+  guarded([&] {
+    begin(call);
+    body((*with_sharp_)(call.collective, call.bytes));
+  });
 }
 
 /// Runs body(plan) and counts the call; false, with nothing done, when the plan leaves it to the host.
 template <class Body>
 bool Spanning::serve(Collective collective, std::size_t bytes, Body body) {
-  return serve_as(selector_(collective, bytes).algorithm, collective, bytes, body);
+  return serve_rooted(collective, bytes, 0, body);
+}
+
+template <class Body>
+bool Spanning::serve_rooted(Collective collective, std::size_t bytes, int root, Body body) {
+  return serve_call(selector_(collective, bytes).algorithm, {collective, root, bytes}, body);
 }
 
 /// The same where the body has an algorithm of its own, `ran`, and the plan says only who serves the call.
 template <class Body>
 bool Spanning::serve_as(plan::Algorithm ran, Collective collective, std::size_t bytes, Body body) {
+  return serve_call(ran, {collective, 0, bytes}, body);
+}
+
+template <class Body>
+bool Spanning::serve_call(plan::Algorithm ran, const machine::CallFacts& call, Body body) {
   static const machine::Waiter nobody_waits;
-  const plan::NetworkPlan& plan = selector_(collective, bytes);
+  const plan::NetworkPlan& plan = selector_(call.collective, call.bytes);
   if (plan.algorithm == plan::Algorithm::host) return false;
-  const std::string passed_over = why_passed_over(collective, plan);
-  const statistics::Recorder recorder(
-      {collective, bytes, nodes_.placement.ranks(), ran, statistics::Carrier::messages, &passed_over},
-      state_ ? state_->machine.waiter() : nobody_waits);
-  guarded([&] { body(plan); });
+  const std::string passed_over = why_passed_over(call.collective, plan);
+  const statistics::Recorder recorder({call.collective, call.bytes, nodes_.placement.ranks(), ran,
+                                       statistics::Carrier::messages, &passed_over},
+                                      state_ ? state_->machine.waiter() : nobody_waits);
+  guarded([&] {
+    begin(call);
+    body(plan);
+  });
   return true;
 }
 

@@ -21,7 +21,7 @@ template <class B>
 bool Spanning::gather_blocks(Collective collective, const void* send, std::size_t bytes, void* receive,
                              const B& blocks, int root) {
   constexpr bool equal = std::is_same_v<B, EqualBlocks>;
-  return serve(collective, equal ? bytes : 0, [&](const NetworkPlan& plan) {
+  return serve_rooted(collective, equal ? bytes : 0, root, [&](const NetworkPlan& plan) {
     const RootedBlocks call = {rank_, root, nodes_.placement, plan.segment, equal};
     if (equal && bytes == 0) return;
     on_stage([&](auto& stage) {
@@ -39,7 +39,7 @@ template <class B>
 bool Spanning::scatter_blocks(Collective collective, const void* send, const B& blocks, void* receive,
                               std::size_t bytes, int root) {
   constexpr bool equal = std::is_same_v<B, EqualBlocks>;
-  return serve(collective, equal ? bytes : 0, [&](const NetworkPlan& plan) {
+  return serve_rooted(collective, equal ? bytes : 0, root, [&](const NetworkPlan& plan) {
     const RootedBlocks call = {rank_, root, nodes_.placement, plan.segment, equal};
     if (equal && bytes == 0) return;
     on_stage([&](auto& stage) {

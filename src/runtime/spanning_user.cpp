@@ -75,7 +75,7 @@ void Spanning::reduce_whole(const void* send, void* receive, std::size_t bytes,
 bool Spanning::reduce(const void* send, void* receive, std::size_t bytes, const UserOperation& operation,
                       int root) {
   if (bytes > Transport::longest) return false;
-  return serve_as(Algorithm::tree, Collective::reduce, bytes, [&](const NetworkPlan& plan) {
+  return serve_call(Algorithm::tree, {Collective::reduce, root, bytes}, [&](const NetworkPlan& plan) {
     if (bytes > 0) reduce_whole(send, receive, bytes, operation, root, plan);
   });
 }

@@ -1,12 +1,11 @@
 #include "runtime/standing.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstring>
 
 #include "base/config.hpp"
 #include "runtime/agreement.hpp"
+#include "runtime/liveness.hpp"
 #include "runtime/node.hpp"
 #include "runtime/process.hpp"
 #include "topology/cpu_set.hpp"
@@ -93,8 +92,9 @@ bool prepare(const memory::Arena& arena, memory::Share share, const machine::Lay
   if (first) std::memset(base, 0, layout.common_bytes());
   std::memset(base + layout.station(rank), 0, layout.station_bytes());
   store_affinity(base + layout.note(rank), machine::Layout::note_bytes, topology::current_affinity());
-  const pid_t process = getpid();
-  std::memcpy(base + layout.process_id(rank), &process, sizeof process);
+  static_assert(sizeof(ProcessMark) <= machine::Layout::process_bytes);
+  const ProcessMark mark = Process::instance().node()->mark();
+  std::memcpy(base + layout.process(rank), &mark, sizeof mark);
   return true;
 }
 

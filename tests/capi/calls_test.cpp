@@ -55,6 +55,21 @@ TEST(Calls, MistakesAreErrorsWithTextAndDoNothing) {
   });
 }
 
+TEST(Calls, RanksThatCallSomethingElseAreNamed) {
+  run_ranks(2, [&](int rank) {
+    const Met met(own_name("something-else"), rank, 2), other(own_name("right"), rank, 2);
+    double send[2] = {1, 1}, receive[2];
+    ASSERT_EQ(espalier_barrier(met.comm), ESPALIER_OK);
+    EXPECT_EQ(espalier_allreduce(met.comm, send, receive, rank ? 2 : 1, ESPALIER_DOUBLE, ESPALIER_SUM),
+              ESPALIER_ERR_PEERS);
+    EXPECT_TRUE(error_has("allreduce of 16 bytes") && error_has("allreduce of 8 bytes"))
+        << espalier_error_text();
+    EXPECT_EQ(espalier_barrier(met.comm), ESPALIER_ERR_PEERS);
+    EXPECT_TRUE(error_has("out of step")) << espalier_error_text();
+    EXPECT_EQ(espalier_barrier(other.comm), ESPALIER_OK);
+  });
+}
+
 TEST(Calls, MistakesWithBlocksAreErrorsToo) {
   run_ranks(2, [&](int rank) {
     const Met met(own_name("block-mistakes"), rank, 2);

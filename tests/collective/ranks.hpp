@@ -33,7 +33,7 @@ class Ranks {
     std::memset(memory_.get(), 0, layout.bytes());
     const pid_t process = getpid();  // all ranks are threads of it
     for (int rank = 0; rank < count; ++rank)
-      std::memcpy(memory_.get() + layout.process_id(rank), &process, sizeof process);
+      std::memcpy(memory_.get() + layout.process(rank), &process, sizeof process);
     const double cores = std::max(1u, std::thread::hardware_concurrency());
     for (int rank = 0; rank < count; ++rank)
       machines_.push_back(std::make_unique<machine::HostMachine>(

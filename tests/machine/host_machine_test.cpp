@@ -192,6 +192,33 @@ TEST_F(HostMachines, ExactlyOneIsLastAtEveryStep) {
   EXPECT_EQ(lasts, rounds);
 }
 
+// Invariant 6: whoever comes last sees by the sum that not all came to the same call; and a sum that is right
+// for a while is right however often the counter goes around.
+TEST_F(HostMachines, TheLastToArriveKnowsOfAnotherCall) {
+  int mistaken = 0;
+  const Mistake count{[](void* counted, int) { ++*static_cast<int*>(counted); }, &mistaken};
+  CallHistory right, wrong;
+  for (int r = 0; r < ranks; ++r) at(r).on_mistake(count);
+  const auto all_arrive = [&](Fingerprint of_the_second) {
+    int lasts = 0;
+    for (int r = 0; r < ranks; ++r) {
+      at(r).begin_call(r == 1 ? of_the_second : right.fingerprint());
+      lasts += at(r).arrive_last(at(r).advance(1));
+    }
+    return lasts;
+  };
+  for (std::uint64_t i = 0; i < 1000; ++i) {
+    right.add({Collective::allreduce, 0, i * 8});
+    EXPECT_EQ(all_arrive(right.fingerprint()), 1);
+  }
+  EXPECT_EQ(mistaken, 0);
+  wrong = right;
+  right.add({Collective::allreduce, 0, 8});
+  wrong.add({Collective::allreduce, 0, 16});
+  EXPECT_EQ(all_arrive(wrong.fingerprint()), 1);
+  EXPECT_EQ(mistaken, 1);
+}
+
 /// Two ranks, for traded slots.
 class TradingMachines : public HostMachines {
  protected:

@@ -184,5 +184,59 @@ TEST(Waiter, WritesBeforeTheSignalAreVisibleAfterTheWait) {
   writer.join();
 }
 
+/// Who was said to be mistaken.
+struct Mistakes {
+  std::vector<int> peers;
+  Mistake mistake() {
+    return {[](void* self, int peer) { static_cast<Mistakes*>(self)->peers.push_back(peer); }, this};
+  }
+};
+
+Fingerprint call_of(int number, std::uint64_t bytes) {
+  CallHistory history;
+  for (int i = 0; i < number; ++i) history.add({Collective::allreduce, 0, bytes});
+  return history.fingerprint();
+}
+
+// Invariant 6.
+TEST(Waiter, ALineOfAnotherCallIsReported) {
+  FlagLine line{};
+  Mistakes mistakes;
+  const WaitPolicy policy = wait_policy(WaitMode::automatic, 1);
+  Waiter mine(policy, {}), theirs(policy, {});
+  mine.on_mistake(mistakes.mistake());
+  mine.begin_call(call_of(3, 8));
+  theirs.begin_call(call_of(3, 8));
+  theirs.signal(line, 1);
+  mine.await(line, 1, 7);
+  EXPECT_TRUE(mistakes.peers.empty());
+  theirs.begin_call(call_of(3, 16));
+  theirs.signal(line, 2);
+  mine.await(line, 2, 7);
+  EXPECT_EQ(mistakes.peers, std::vector<int>{7});
+}
+
+TEST(Waiter, ALineThatIsAheadIsNoMistake) {
+  FlagLine line{};
+  Mistakes mistakes;
+  const WaitPolicy policy = wait_policy(WaitMode::automatic, 1);
+  Waiter mine(policy, {}), theirs(policy, {});
+  mine.on_mistake(mistakes.mistake());
+  mine.begin_call(call_of(3, 8));
+  theirs.begin_call(call_of(4, 16));
+  theirs.signal(line, 9);
+  mine.await(line, 5, 0);
+  EXPECT_TRUE(mistakes.peers.empty());
+}
+
+TEST(Waiter, WhereNobodySaysWhatIsCalledNobodyIsMistaken) {
+  FlagLine line{};
+  Waiter waiter(wait_policy(WaitMode::automatic, 1), {});
+  waiter.begin_call(call_of(3, 8));
+  line.fingerprint.store(call_of(3, 16));
+  line.step.store(1);
+  waiter.await(line, 1, 0);
+}
+
 }  // namespace
 }  // namespace espalier::machine

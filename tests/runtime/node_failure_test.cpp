@@ -24,7 +24,7 @@ TEST(NodeFailure, IsHeardByAllWhoShareTheLine) {
   memory::FlagLine line{};
   NodeFailure mine(line), theirs(line);
   EXPECT_EQ(said(theirs), "");
-  mine.tell(4, "no tree");
+  mine.tell("rank 4: no tree");
   EXPECT_NE(said(theirs).find("rank 4: no tree"), std::string::npos) << said(theirs);
   EXPECT_NE(said(mine).find("make a new communicator"), std::string::npos) << said(mine);
 }
@@ -32,8 +32,8 @@ TEST(NodeFailure, IsHeardByAllWhoShareTheLine) {
 TEST(NodeFailure, TheFirstWordStays) {
   memory::FlagLine line{};
   NodeFailure failure(line);
-  failure.tell(1, "first");
-  failure.tell(2, "second");
+  failure.tell("rank 1: first");
+  failure.tell("rank 2: second");
   EXPECT_NE(said(failure).find("rank 1: first"), std::string::npos) << said(failure);
   EXPECT_EQ(said(failure).find("second"), std::string::npos);
 }
@@ -41,8 +41,8 @@ TEST(NodeFailure, TheFirstWordStays) {
 TEST(NodeFailure, ALongReasonIsCut) {
   memory::FlagLine line{};
   NodeFailure failure(line);
-  failure.tell(0, std::string(1000, 'x'));
-  const std::string kept = "rank 0: " + std::string(memory::inline_capacity - 1 - 8, 'x') + ")";
+  failure.tell(std::string(1000, 'x'));
+  const std::string kept = "(" + std::string(memory::inline_capacity - 1, 'x') + ")";
   EXPECT_NE(said(failure).find(kept), std::string::npos) << said(failure);
 }
 
@@ -51,12 +51,11 @@ TEST(NodeFailure, RanksThatTellAtOnceLeaveOneWholeWord) {
   std::vector<std::thread> ranks;
   for (int rank = 0; rank < 4; ++rank)
     ranks.emplace_back(
-        [&line, rank] { NodeFailure(line).tell(rank, std::string(50, static_cast<char>('a' + rank))); });
+        [&line, rank] { NodeFailure(line).tell(std::string(50, static_cast<char>('a' + rank))); });
   for (std::thread& rank : ranks) rank.join();
   int found = 0;
   for (int rank = 0; rank < 4; ++rank) {
-    const std::string word =
-        "rank " + std::to_string(rank) + ": " + std::string(50, static_cast<char>('a' + rank)) + ")";
+    const std::string word = "(" + std::string(50, static_cast<char>('a' + rank)) + ")";
     found += said(NodeFailure(line)).find(word) != std::string::npos;
   }
   EXPECT_EQ(found, 1);
@@ -64,7 +63,7 @@ TEST(NodeFailure, RanksThatTellAtOnceLeaveOneWholeWord) {
 
 TEST(NodeFailure, WithoutSharedMemoryNobodyHears) {
   NodeFailure failure;
-  failure.tell(0, "alone");
+  failure.tell("alone");
   EXPECT_EQ(said(failure), "");
 }
 

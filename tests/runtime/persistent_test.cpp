@@ -18,6 +18,7 @@ namespace {
 using collective::Recipe;
 using testing::Board;
 using testing::bootstrap_of;
+using testing::Job;
 using testing::run_ranks;
 using Doubles = std::vector<double>;
 
@@ -175,6 +176,52 @@ TEST(Persistent, ABlockOfAnotherLengthThanWantedIsAnErrorOnAllRanks) {
     EXPECT_NE(text.find("rank 1 wants 72 bytes of rank 0, which sends 80"), std::string::npos) << text;
     board.meet();
     EXPECT_EQ(Process::instance().node()->arena()->used(), used) << "its memory has gone back";
+    board.meet();
+  });
+}
+
+// Started and completed, by waiting or by asking; what it throws.
+std::string error_of_turn(Persistent& persistent, bool asks) {
+  try {
+    persistent.start();
+    while (asks && !persistent.is_ready()) {
+    }
+    persistent.complete();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Persistent, AKilledRankIsNamed) {
+  Board board(3);
+  Job job(3, [&](int rank) {
+    Member member(board, rank);
+    Doubles send(10), receive(10);
+    const auto persistent = member.prepare(member.allreduce(send, receive));
+    EXPECT_EQ(error_of_turn(*persistent, rank == 0), "no error");
+    board.meet();
+    if (rank == 1)
+      for (;;) pause();
+    const std::string text = error_of_turn(*persistent, rank == 0);
+    EXPECT_NE(text.find("rank 1 has ended before the allreduce of 80 bytes"), std::string::npos) << text;
+  });
+  usleep(300'000);
+  EXPECT_EQ(job.end(1), -SIGKILL);
+  EXPECT_EQ(job.wait(0), 0);
+  EXPECT_EQ(job.wait(2), 0);
+}
+
+TEST(Persistent, ARankThatFreesItUnstartedIsNamed) {
+  Board board(2);
+  run_ranks(2, [&](int rank) {
+    Member member(board, rank);
+    Doubles send(10), receive(10);
+    auto persistent = member.prepare(member.allreduce(send, receive));
+    if (rank == 1)
+      persistent.reset();
+    else
+      EXPECT_NE(error_of_turn(*persistent, false).find("rank 1 has freed"), std::string::npos);
     board.meet();
   });
 }

@@ -120,7 +120,7 @@ void Execution::begin(Chooser& chooser, const Mutant* mutant, bool with_log) {
   memory_.reset();
   messages_.reset();
   for (pid_t rank = 0; rank < scenario_.ranks; ++rank)
-    memory_.put(node_of(rank).begin + node_of(rank).layout.process_id(local_rank(rank)), &rank, sizeof rank);
+    memory_.put(node_of(rank).begin + node_of(rank).layout.process(local_rank(rank)), &rank, sizeof rank);
 }
 
 void Execution::start_ranks() {

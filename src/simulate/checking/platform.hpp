@@ -17,7 +17,7 @@
 namespace espalier::simulate::checking {
 
 /// What a flag is called in reports and in the names of mutants.
-enum class Flag : std::uint8_t { value, step, sleepers };
+enum class Flag : std::uint8_t { value, step, sleepers, fingerprint };
 
 /// Stands where std::atomic does, and is as large; its value is the execution's.
 template <class T, Flag of = Flag::value>
@@ -51,7 +51,10 @@ class Atomic {
   }
 
  private:
-  static constexpr const char* name = of == Flag::step ? "step" : of == Flag::sleepers ? "sleepers" : "";
+  static constexpr const char* name = of == Flag::step          ? "step"
+                                      : of == Flag::sleepers    ? "sleepers"
+                                      : of == Flag::fingerprint ? "fingerprint"
+                                                                : "";
 
   bool change(T& expected, T desired, bool weak, std::memory_order success, std::memory_order failure,
               const Where& where) {
@@ -92,7 +95,7 @@ class AtomicRef {
 struct alignas(128) Line {
   Atomic<memory::Step, Flag::step> step;
   Atomic<std::uint32_t, Flag::sleepers> sleepers;
-  std::uint32_t fingerprint;
+  Atomic<std::uint32_t, Flag::fingerprint> fingerprint;
   std::byte payload[memory::inline_capacity];
 };
 static_assert(sizeof(Line) == sizeof(memory::FlagLine));

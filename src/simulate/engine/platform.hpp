@@ -26,7 +26,7 @@ class SimulatedFlag {
 
 struct alignas(128) SimulatedLine {
   SimulatedFlag<memory::Step> step;
-  std::uint32_t sleepers, fingerprint;
+  std::uint32_t unused[2];
   std::byte payload[memory::inline_capacity];
 };
 static_assert(sizeof(SimulatedLine) == sizeof(memory::FlagLine));
@@ -35,6 +35,11 @@ static_assert(sizeof(SimulatedLine) == sizeof(memory::FlagLine));
 class SimulatedWaiter {
  public:
   SimulatedWaiter(machine::WaitPolicy, machine::Poke) {}
+  // All ranks of a simulation make the same calls.
+  void begin_call(machine::Fingerprint) {}
+  machine::Fingerprint fingerprint() const { return 0; }
+  void on_mistake(machine::Mistake) {}
+  void report_mistake(int) const {}
   void await(SimulatedLine& line, memory::Step step, int) {
     Sink& sink = Sink::current();
     sink.act({Act::await, 0, sink.flag_at(&line), step});

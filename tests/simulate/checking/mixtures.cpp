@@ -20,6 +20,7 @@ namespace espalier::testing {
 namespace {
 
 using namespace collective;
+using simulate::checking::Wrong;
 
 /// One call of a mixture: the same on all ranks.
 struct Turn {
@@ -146,9 +147,30 @@ class Dice {
   unsigned state_;
 };
 
+/// Says what is called, as communicators do: ranks that all make the same calls never seem to be mistaken,
+/// however far ahead of each other they are (invariant 6).
+class Caller {
+ public:
+  explicit Caller(CheckingMachine& m) : m_(m) {
+    m.on_mistake(
+        {[](void*, int) { Execution::current().fail(Wrong::error, "a flag seems to be of another call"); },
+         nullptr});
+  }
+  void call(const Move& move, const Turn& t) {
+    history_.add({Collective::barrier, t.root, t.bytes()});
+    m_.begin_call(history_.fingerprint());
+    move(m_, t);
+  }
+
+ private:
+  CheckingMachine& m_;
+  machine::CallHistory history_;
+};
+
 Body mixture(unsigned seed, std::shared_ptr<const Trees> places) {
   return [=](CheckingMachine& m) {
     Dice dice(seed);
+    Caller caller(m);
     for (int round = 0; round < 8; ++round) {
       Plan plan =
           plan_for(dice.below(2) ? Algorithm::exchange : Algorithm::central, dice.below(2) ? 128 : 64);
@@ -156,7 +178,7 @@ Body mixture(unsigned seed, std::shared_ptr<const Trees> places) {
       plan.copy_avoidance = dice.below(2) == 0;
       const std::size_t count = counts[dice.below(counts.size())];
       const int root = dice.below(m.size());
-      moves[dice.below(moves.size())](m, {root, round, count, plan, *places});
+      caller.call(moves[dice.below(moves.size())], {root, round, count, plan, *places});
     }
   };
 }
@@ -168,12 +190,13 @@ constexpr std::array leaders_away = {Move{check_gather}, Move{check_scatter}, mo
 /// One of these, then another move, again and again, from changing roots.
 Body followed(std::size_t away, std::size_t next, bool from_parent, std::shared_ptr<const Trees> places) {
   return [=](CheckingMachine& m) {
+    Caller caller(m);
     for (int round = 0; round < 6; ++round) {
       Plan plan = plan_for(round % 4 < 2 ? Algorithm::exchange : Algorithm::central);
       plan.read_from_parent = from_parent;
       const std::size_t count = counts[static_cast<std::size_t>(round / 2) % counts.size()];
       const Move& move = round % 2 ? moves[next] : leaders_away[away];
-      move(m, {(round * 2) % 3 % m.size(), round, count, plan, *places});
+      caller.call(move, {(round * 2) % 3 % m.size(), round, count, plan, *places});
     }
   };
 }

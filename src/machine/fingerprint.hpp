@@ -1,0 +1,51 @@
+// What a rank's flag lines say of the call that it is in, so that ranks in different calls find out (DESIGN,
+// invariant 6).
+#pragma once
+
+#include <cstdint>
+
+#include "base/collective.hpp"
+
+namespace espalier::machine {
+
+/// Which call of the communicator a rank is in, modulo 4096, and 20 bits that depend on all its calls so far.
+/// 0: nobody has said.
+using Fingerprint = std::uint32_t;
+
+/// What all ranks of a call have to agree on.
+struct CallFacts {
+  Collective collective = Collective::barrier;
+  int root = 0;             ///< 0 where there is none
+  std::uint64_t bytes = 0;  ///< by which rules choose: equal on all ranks
+  bool operator==(const CallFacts&) const = default;
+};
+
+inline constexpr int call_hash_bits = 20;
+
+/// Whether both are of the communicator's n-th call, for the same n. Flags that are ahead belong to later
+/// calls; no flag is 4096 calls ahead, since each call takes a step of a ring that is much shorter.
+constexpr bool of_one_call(Fingerprint a, Fingerprint b) { return (a ^ b) >> call_hash_bits == 0; }
+
+/// A rank's calls on one communicator, one after the other. A difference once made stays: calls after which
+/// no rank has looked at another's flags (two ranks that both think they are the root) show in later ones.
+class CallHistory {
+ public:
+  /// The next call.
+  void add(const CallFacts& call) {
+    ++number_;
+    const std::uint64_t word = call.bytes ^
+                               static_cast<std::uint64_t>(static_cast<std::uint32_t>(call.root)) << 32 ^
+                               static_cast<std::uint64_t>(call.collective) << 56;
+    hash_ = (hash_ + word) * 0x9E3779B97F4A7C15u;  // odd: different before, different after
+  }
+  std::uint64_t number() const { return number_; }
+  Fingerprint fingerprint() const {
+    return static_cast<Fingerprint>(number_) << call_hash_bits |
+           static_cast<Fingerprint>(hash_ >> (64 - call_hash_bits));
+  }
+
+ private:
+  std::uint64_t number_ = 0, hash_ = 0;
+};
+
+}  // namespace espalier::machine

@@ -1,0 +1,18 @@
+// How a call is spoken of where ranks differ about it.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "machine/fingerprint.hpp"
+
+namespace espalier::runtime {
+
+/// "bcast of 64 bytes with root 0"; without what that collective does not have, or ranks need not agree on.
+std::string print(const machine::CallFacts& call);
+
+inline constexpr std::string_view same_calls =
+    "all ranks of a communicator must call the same functions in the same order, with equal lengths and the "
+    "same root";
+
+}  // namespace espalier::runtime

@@ -1,0 +1,112 @@
+#include "runtime/roll_call.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/format.hpp"
+#include "machine/host_platform.hpp"
+#include "runtime/call_text.hpp"
+#include "runtime/liveness.hpp"
+
+namespace espalier::runtime {
+
+RollCall::RollCall(std::byte* share, const machine::Layout& layout, int rank, std::vector<int> names,
+                   bool sees_processes, machine::Poke inner)
+    : share_(share),
+      layout_(layout),
+      rank_(rank),
+      names_(std::move(names)),
+      sees_processes_(sees_processes),
+      inner_(inner),
+      failure_(*reinterpret_cast<memory::FlagLine*>(share + layout.failure())),
+      own_(reinterpret_cast<CallRecords*>(share + layout.calls(rank))) {}
+
+const CallRecords& RollCall::records(int rank) const {
+  return *reinterpret_cast<const CallRecords*>(share_ + layout_.calls(rank));
+}
+
+void RollCall::look_around() {
+  if (inner_.function) inner_.function(inner_.context);
+  if (history_.number() == 0) return;  // nobody here says what is called
+  if (!failed_.empty()) fail_again();
+  if (const std::string told = failure_.told(); !told.empty()) {
+    failed_ = told;
+    fail_again();
+  }
+  const std::int64_t now = machine::HostPlatform::now_ns();
+  if (std::exchange(waits_in_, history_.number()) != history_.number()) next_look_ns_ = now + patience_ns;
+  if (now < next_look_ns_) return;
+  next_look_ns_ = now + patience_ns;
+  for (int rank = 0; rank < layout_.ranks; ++rank)
+    if (rank != rank_) look_at(rank);
+}
+
+// A rank that has come to this call and gone on, or left, has done its part. In this order: whether it has
+// ended, or left, and only then how far it came, so that what it did before counts.
+void RollCall::look_at(int rank) {
+  const std::uint64_t number = history_.number();
+  const CallRecords& theirs = records(rank);
+  if (const std::uint64_t first = first_difference(rank)) fail_by_difference(rank, first);
+  const bool ended = has_ended(rank), left = theirs.has_left();
+  if (theirs.has_come_to(number)) {
+    if (ended && !left && !theirs.has_come_to(number + 1)) fail_by_absence(rank, "ended in");
+  } else if (left) {
+    fail_by_absence(rank, "freed the communicator or the request, or finalized, before");
+  } else if (ended) {
+    fail_by_absence(rank, "ended before");
+  }
+}
+
+void RollCall::report_mistake(int peer) {
+  for (int rank = 0; rank < layout_.ranks; ++rank) {
+    if (rank == rank_ || (peer >= 0 && rank != peer)) continue;
+    if (const std::uint64_t first = first_difference(rank)) fail_by_difference(rank, first);
+  }
+  fail(formatted("rank {} and {} have made different calls on this communicator more than {} calls ago",
+                 name(rank_), peer < 0 ? "another" : formatted("rank {}", name(peer)), CallRecords::kept),
+       same_calls);
+}
+
+std::uint64_t RollCall::first_difference(int rank) const {
+  const std::uint64_t last = history_.number();
+  for (std::uint64_t number = last - std::min(last - 1, CallRecords::kept - 1); number <= last; ++number) {
+    const auto mine = own_->find(number), theirs = records(rank).find(number);
+    if (mine && theirs && *mine != *theirs) return number;
+  }
+  return 0;
+}
+
+bool RollCall::has_ended(int rank) const {
+  if (!sees_processes_) return false;
+  ProcessMark mark;
+  std::memcpy(&mark, share_ + layout_.process(rank), sizeof mark);
+  return liveness_of(mark) == Liveness::ended;
+}
+
+void RollCall::fail_by_difference(int rank, std::uint64_t number) {
+  const std::uint64_t ago = history_.number() - number;
+  const std::string when = ago == 0   ? "in this call"
+                           : ago == 1 ? "in the call before"
+                                      : formatted("{} calls ago", ago);
+  const std::string mine = print(own_->find(number).value()),
+                    theirs = print(records(rank).find(number).value());
+  fail(formatted("{} rank {} wanted {}, rank {} {}", when, name(rank_), mine, name(rank), theirs),
+       same_calls);
+}
+
+void RollCall::fail_by_absence(int rank, std::string_view what) {
+  const std::string call = print(own_->find(history_.number()).value());
+  fail(formatted("rank {} has {} the {} in which rank {} waits", name(rank), what, call, name(rank_)), "");
+}
+
+// The others hear the reason alone: their line has not room for more.
+void RollCall::fail(const std::string& why, std::string_view advice) {
+  failed_ = why;
+  failure_.tell(why);
+  throw OutOfStep(advice.empty() ? why : formatted("{}; {}", why, advice));
+}
+
+void RollCall::fail_again() const { throw_out_of_step(failed_); }
+
+}  // namespace espalier::runtime

@@ -1,0 +1,69 @@
+/* A wrong program: after some right calls rank 1 does something else than the others; the first argument says
+ * what. With "live" as the second argument errors are returned: then each rank says what came of it, the next
+ * call on the communicator has to be an error as well, and a new communicator has to work. */
+#include <mpi.h>
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MOST = 1 << 16 };
+static int given[16 * MOST], got[16 * MOST], counts[64], places[64];
+
+static int is(const char* mistake, const char* name) { return !strcmp(mistake, name); }
+
+static int right_calls(MPI_Comm comm) {
+  int sum = 0, one = 1, size, code = MPI_SUCCESS;
+  MPI_Comm_size(comm, &size);
+  for (int i = 0; i < 20 && code == MPI_SUCCESS; ++i) {
+    code = MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm);
+    if (code == MPI_SUCCESS && sum != size) fprintf(stderr, "mistakes: a right call gave %d\n", sum), exit(1);
+    if (code == MPI_SUCCESS) code = MPI_Bcast(got, 100, MPI_INT, i % size, comm);
+  }
+  return code;
+}
+
+/* `odd`: the rank that is mistaken. */
+static int wrong_call(const char* mistake, int odd, MPI_Comm comm) {
+  if (is(mistake, "other collective"))
+    return odd ? MPI_Bcast(got, 4, MPI_INT, 0, comm) : MPI_Allreduce(given, got, 4, MPI_INT, MPI_SUM, comm);
+  if (is(mistake, "other long collective"))
+    return odd ? MPI_Alltoall(given, 4, MPI_INT, got, 4, MPI_INT, comm)
+               : MPI_Allreduce(given, got, MOST, MPI_INT, MPI_SUM, comm);
+  if (is(mistake, "other length")) return MPI_Allreduce(given, got, 4 + odd, MPI_INT, MPI_SUM, comm);
+  if (is(mistake, "other long length")) return MPI_Bcast(got, odd ? 10 : MOST, MPI_INT, 0, comm);
+  if (is(mistake, "other root")) return MPI_Reduce(given, got, 4, MPI_INT, MPI_SUM, odd, comm);
+  if (is(mistake, "barrier"))
+    return odd ? MPI_Barrier(comm) : MPI_Gather(given, 4, MPI_INT, got, 4, MPI_INT, 0, comm);
+  if (is(mistake, "killed") && odd) return raise(SIGKILL);
+  if (is(mistake, "ends") && odd) _exit(0);
+  if (is(mistake, "finalizes") && odd) return MPI_Finalize(), exit(0), 0;
+  if (is(mistake, "two roots")) { /* nobody waits for anybody in it: the next call has to find out */
+    const int code = MPI_Bcast(got, 4, MPI_INT, odd, comm);
+    if (code != MPI_SUCCESS) return code;
+  }
+  return MPI_Barrier(comm);
+}
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  const char* mistake = argc > 1 ? argv[1] : "none";
+  int rank, size;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  MPI_Comm fresh;
+  MPI_Comm_dup(MPI_COMM_WORLD, &fresh);
+  if (argc > 2) MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  if (right_calls(MPI_COMM_WORLD) != MPI_SUCCESS) return 1;
+  const int code = wrong_call(mistake, rank == 1, MPI_COMM_WORLD);
+  const int again = MPI_Barrier(MPI_COMM_WORLD);
+  const int later = right_calls(fresh);
+  printf("rank %d: %s, then %s, new communicator %s\n", rank, code ? "error" : "no error",
+         again ? "error" : "no error", later ? "fails" : "works");
+  fflush(stdout);
+  MPI_Comm_free(&fresh);
+  MPI_Finalize();
+  return 0;
+}

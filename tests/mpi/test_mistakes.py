@@ -1,0 +1,85 @@
+"""Invariant 6: a rank that is gone, or that calls something else, is an error which names both sides, by the
+communicator's error handler. No hang, and nothing wrong that looks right."""
+
+import re
+
+import hosts
+import pytest
+
+pytestmark = pytest.mark.needs_espalier
+
+STRICT = {"ESPALIER_FALLBACK": "error"}
+# What rank 1 does, what the others do.
+MISTAKES = {
+    "other collective": ("bcast of 16 bytes with root 0", "allreduce of 16 bytes"),
+    "other long collective": ("alltoall of", "allreduce of 262144 bytes"),
+    "other length": ("allreduce of 20 bytes", "allreduce of 16 bytes"),
+    "other long length": ("bcast of 40 bytes with root 0", "bcast of 262144 bytes with root 0"),
+    "other root": ("reduce of 16 bytes with root 1", "reduce of 16 bytes with root 0"),
+    "barrier": ("barrier", "gather of 16 bytes with root 0"),
+    "two roots": ("bcast of 16 bytes with root 1", "bcast of 16 bytes with root 0"),
+}
+
+
+def said(run):
+    """Launchers may put what ranks print on one line."""
+    return [line for line in run.err.splitlines() if "espalier: rank" in line]
+
+
+def names_both(run, ranks, mistake):
+    theirs, others = MISTAKES[mistake]
+    for line in said(run):
+        first, second = line.find(theirs), line.find(others)
+        if first >= 0 and second >= 0 and len(set(re.findall(r"rank (\d)", line.split("failed:")[1]))) == 2:
+            return True
+    return False
+
+
+@pytest.mark.parametrize("ranks", [2, 4])
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_program_that_lives_with_errors_goes_on(launch, host, ranks, mistake):
+    """Each rank gets an error then or in the next call; a new communicator works."""
+    run = launch(host, ranks, "mistakes", mistake, "live", env=STRICT, timeout=40)
+    assert run.status == 0, str(run)
+    ends = re.findall(r"^rank \d: (?:no )?error, then error, new communicator works$", run.out, re.M)
+    assert len(ends) == ranks, str(run)
+    assert names_both(run, ranks, mistake), str(run)
+
+
+@pytest.mark.parametrize("mistake", ["other length", "two roots"])
+def test_by_default_the_job_ends(launch, host, mistake):
+    run = launch(host, 2, "mistakes", mistake, env=STRICT, timeout=40)
+    assert run.status != 0, str(run)
+    assert names_both(run, 2, mistake), str(run)
+
+
+def test_without_a_mistake_there_is_nothing_to_say(launch, host):
+    run = launch(host, 4, "mistakes", "none", env=STRICT, timeout=40)
+    assert run.status == 0, str(run)
+    assert said(run) == [], str(run)
+
+
+# Launchers end a job when one of its processes does, and so does Espalier's word with them, unless they are told not to.
+LET_IT_GO = {"hydra": "-disable-auto-cleanup", "intel": "-disable-auto-cleanup", "openmpi": "--continuous"}
+
+
+@pytest.mark.parametrize("name, how", [("mpich", "ends"), ("impi", "ends"), ("impi", "killed"), ("openmpi", "ends"),
+                                       ("openmpi", "killed")])
+def test_a_rank_that_is_gone_is_named(launch, name, how):
+    host = hosts.HOSTS[name]
+    run = launch(host, 2, "mistakes", how, env=STRICT, placement=[LET_IT_GO[host.kind]], timeout=40)
+    assert any("rank 1 has ended before the barrier in which rank 0 waits" in line for line in said(run)), str(run)
+
+
+def test_a_rank_that_finalizes_is_named(launch, host):
+    run = launch(host, 2, "mistakes", "finalizes", env=STRICT, timeout=40)
+    assert run.status != 0, str(run)
+    assert any(re.search(r"rank 1 has freed .* before the barrier in which rank 0 waits", line) for line in said(run)), str(run)
+
+
+@pytest.mark.parametrize("mistake", ["other collective", "other length", "other root"])
+def test_on_a_node_among_several(launch, mistake):
+    """The ranks of a node hold each other to their calls there too."""
+    run = launch(hosts.HOSTS["mpich"], 4, "mistakes", mistake, env={**STRICT, "ESPALIER_NODES": "2"}, timeout=40)
+    assert run.status != 0, str(run)
+    assert names_both(run, 4, mistake), str(run)

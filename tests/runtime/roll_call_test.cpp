@@ -1,0 +1,196 @@
+// Invariant 6: ranks that are gone, or call something else, are named, and nobody hangs.
+#include "runtime/roll_call.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "runtime/communicator.hpp"
+#include "runtime/process.hpp"
+#include "tests/runtime/bootstrap.hpp"
+
+namespace espalier::runtime {
+namespace {
+
+using testing::Board;
+using testing::bootstrap_of;
+using testing::Job;
+using testing::run_ranks;
+
+const reduce::Operation& sum_of_words() { return *reduce::find(reduce::Op::sum, reduce::Type::uint64); }
+
+/// A rank's communicator, and buffers for its calls.
+struct Rank {
+  Rank(Board& board, int rank) : bootstrap(bootstrap_of(board, rank)) {
+    Process::instance().join(bootstrap);
+    communicator = Communicator::create(bootstrap);
+  }
+  ~Rank() {
+    communicator.reset();
+    Process::instance().leave();
+  }
+
+  void right_calls() {
+    for (int i = 0; i < 30; ++i) {
+      communicator->barrier();
+      bcast(8, i % communicator->size());
+      allreduce(1 + static_cast<std::size_t>(i) * 100);
+    }
+  }
+  void bcast(std::size_t bytes, int root) { communicator->bcast(data.data(), bytes, root); }
+  void allreduce(std::size_t count) {
+    communicator->allreduce(data.data(), result.data(), count, sum_of_words());
+  }
+
+  Bootstrap bootstrap;
+  std::unique_ptr<Communicator> communicator;
+  std::vector<std::uint64_t> data = std::vector<std::uint64_t>(100000, 1), result = data;
+};
+
+/// What the call throws; empty: it returned.
+std::string said(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+/// After right calls each rank makes its own; all of them have to throw, at least one with both `sides`, by
+/// then or in the barrier behind; and the communicator stays out of use.
+void expect_named(int ranks, const std::function<void(Rank&)>& call, const std::vector<std::string>& sides) {
+  Board board(ranks);
+  Board heard(ranks);
+  run_ranks(ranks, [&](int r) {
+    Rank rank(board, r);
+    rank.right_calls();
+    std::string mine = said([&] { call(rank); });
+    if (mine.empty()) mine = said([&] { rank.communicator->barrier(); });
+    EXPECT_NE(mine, "") << "rank " << r << " saw nothing";
+    int both = 1;
+    for (const std::string& side : sides) both &= has(mine, side);
+    std::vector<int> all(static_cast<std::size_t>(ranks));
+    heard.allgather(r, &both, all.data(), sizeof both);
+    int named = 0;
+    for (const int one : all) named += one;
+    EXPECT_GT(named, 0) << mine;
+    EXPECT_TRUE(has(said([&] { rank.bcast(8, 0); }), "out of step"));
+  });
+}
+
+const std::vector<int> sizes = {2, 3, 5};
+
+TEST(RollCall, OtherCollective) {
+  for (const int ranks : sizes)
+    expect_named(ranks, [](Rank& rank) { rank.bootstrap.rank == 1 ? rank.bcast(24, 0) : rank.allreduce(2); },
+                 {"bcast of 24 bytes with root 0", "allreduce of 16 bytes"});
+}
+
+TEST(RollCall, OtherLength) {
+  for (const int ranks : sizes)
+    expect_named(ranks, [](Rank& rank) { rank.allreduce(rank.bootstrap.rank == 1 ? 3 : 2); },
+                 {"allreduce of 24 bytes", "allreduce of 16 bytes"});
+}
+
+TEST(RollCall, OtherLengthInSlots) {
+  for (const int ranks : sizes)
+    expect_named(ranks, [](Rank& rank) { rank.bcast(rank.bootstrap.rank == 1 ? 8 : 300000, 0); },
+                 {"bcast of 8 bytes with root 0", "bcast of 300000 bytes with root 0"});
+}
+
+// Nobody waits for anybody in it where both are roots.
+TEST(RollCall, OtherRoot) {
+  for (const int ranks : sizes)
+    expect_named(ranks, [](Rank& rank) { rank.bcast(8, rank.bootstrap.rank == 1); },
+                 {"bcast of 8 bytes with root 0", "bcast of 8 bytes with root 1"});
+}
+
+// All come to one counter; the last of them finds that their fingerprints do not add up.
+TEST(RollCall, OtherCallAtTheCounter) {
+  setenv("ESPALIER_BARRIER", "central", 1);
+  setenv("ESPALIER_ALLREDUCE", "central", 1);
+  for (const int ranks : sizes)
+    expect_named(
+        ranks,
+        [](Rank& rank) { rank.bootstrap.rank == 1 ? (void)rank.communicator->barrier() : rank.allreduce(2); },
+        {"barrier", "allreduce of 16 bytes"});
+  unsetenv("ESPALIER_BARRIER");
+  unsetenv("ESPALIER_ALLREDUCE");
+}
+
+TEST(RollCall, ARankThatLeavesIsNamed) {
+  Board board(3);
+  run_ranks(3, [&](int r) {
+    Rank rank(board, r);
+    rank.right_calls();
+    if (r == 1) return;
+    const std::string mine = said([&] { rank.allreduce(2); });
+    EXPECT_TRUE(has(
+        mine,
+        "rank 1 has freed the communicator or the request, or finalized, before the allreduce of 16 bytes"))
+        << mine;
+  });
+}
+
+// One that has done its part of a call may go while others wait in it for somebody else.
+TEST(RollCall, ARankThatLeavesAfterItsPartIsNotMissed) {
+  Board board(3);
+  run_ranks(3, [&](int r) {
+    Rank rank(board, r);
+    rank.right_calls();
+    if (r == 2) usleep(1'200'000);  // more than two looks around
+    EXPECT_EQ(
+        said([&] { rank.communicator->reduce(rank.data.data(), rank.result.data(), 1, sum_of_words(), 0); }),
+        "");
+  });
+}
+
+TEST(RollCall, ALateRankIsWaitedFor) {
+  Board board(2);
+  run_ranks(2, [&](int r) {
+    Rank rank(board, r);
+    rank.right_calls();
+    if (r == 1) usleep(1'200'000);
+    EXPECT_EQ(said([&] { rank.allreduce(2); }), "");
+    EXPECT_EQ(rank.result[0], 2u);
+  });
+}
+
+TEST(RollCall, AKilledRankIsNamed) {
+  Board board(3);
+  Job job(3, [&](int r) {
+    Rank rank(board, r);
+    rank.right_calls();
+    board.meet();
+    if (r == 1)
+      for (;;) pause();
+    const std::string mine = said([&] { rank.allreduce(2); });
+    EXPECT_TRUE(has(mine, "rank 1 has ended before the allreduce of 16 bytes")) << mine;
+    EXPECT_TRUE(has(said([&] { rank.communicator->barrier(); }), "out of step"));
+  });
+  usleep(300'000);
+  EXPECT_EQ(job.end(1), -SIGKILL);
+  EXPECT_EQ(job.wait(0), 0);
+  EXPECT_EQ(job.wait(2), 0);
+}
+
+TEST(RollCall, OtherCommunicatorsGoOn) {
+  Board board(2);
+  run_ranks(2, [&](int r) {
+    Rank rank(board, r);
+    const auto other = Communicator::create(rank.bootstrap);
+    rank.right_calls();
+    EXPECT_NE(said([&] { rank.allreduce(r == 1 ? 3 : 2); }), "");
+    for (int i = 0; i < 100; ++i) EXPECT_EQ(said([&] { other->barrier(); }), "");
+  });
+}
+
+}  // namespace
+}  // namespace espalier::runtime
