@@ -1,4 +1,5 @@
 // Gather(v) and scatter(v): one rank has something for, or wants something from, every other.
+#include "collective/exchange_single_copy.hpp"
 #include "collective/gather.hpp"
 #include "collective/gatherv.hpp"
 #include "collective/scatter.hpp"

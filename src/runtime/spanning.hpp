@@ -16,6 +16,7 @@
 #include "collective/nodes/allreduce.hpp"
 #include "collective/nodes/bcast.hpp"
 #include "collective/scan.hpp"
+#include "machine/fingerprint.hpp"
 #include "network/endpoint.hpp"
 #include "plan/selector.hpp"
 #include "runtime/agreement.hpp"

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "collective/plot.hpp"
+#include "machine/layout.hpp"
 
 namespace espalier::collective {
 namespace {

@@ -112,7 +112,8 @@ class Caller {
                                                        &Caller::reduce_scatter,
                                                        &Caller::scans,
                                                        &Caller::user_operators};
-    (this->*calls[kind])();
+    const auto chosen = calls[kind];  // GCC 12's bounds check takes another index if it stands in the next line
+    (this->*chosen)();
   }
 
  private:

@@ -38,6 +38,9 @@ TEST_P(SlotPagesOf, AreNotFaultedInOneByOne) {
   const auto arena = memory::Arena::join(memory::Segment::adopt(descriptor, std::size_t{16} << 20, why), why);
   ASSERT_TRUE(arena) << why;
   if (!testing::maps_pages_on_demand(arena->at(0))) GTEST_SKIP() << "this kernel maps no pages on demand";
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "the sanitizer's own memory is faulted in, too";
+#endif
   const memory::Share share = owner->allocate(layout.bytes());
   ASSERT_TRUE(share && owner->reserve(share, 0, layout.bytes()));
 
