@@ -22,8 +22,7 @@ struct CallFacts {
 
 inline constexpr int call_hash_bits = 20;
 
-/// Whether both are of the communicator's n-th call, for the same n. Flags that are ahead belong to later
-/// calls; no flag is 4096 calls ahead, since each call takes a step of a ring that is much shorter.
+/// Whether both are of the communicator's n-th call, modulo 4096. Flags that are ahead belong to later calls.
 constexpr bool of_one_call(Fingerprint a, Fingerprint b) { return (a ^ b) >> call_hash_bits == 0; }
 
 /// A rank's calls on one communicator, one after the other. A difference once made stays: calls after which

@@ -37,8 +37,9 @@ struct Poke {
   void* context = nullptr;
 };
 
-/// Who hears of a rank whose flag line says that it is in another call than this one; `peer`: which, or -1
-/// if several have written there. To throw is what it is for.
+/// Who hears of a rank whose flag line seems to be of another call than this one; `peer`: which, or -1 if
+/// several have written there. Throws if it is so; a line that is thousands of calls ahead may only seem to
+/// be.
 struct Mistake {
   void (*function)(void* context, int peer) = nullptr;
   void* context = nullptr;

@@ -20,26 +20,28 @@ class CallRecords {
   /// relaxed: a rank that looks here has seen a flag of that call (acquire), or looks again later.
   void write(std::uint64_t number, const machine::CallFacts& call) {
     Record& record = records_[number % kept];
-    record.what.store(number << 40 | static_cast<std::uint64_t>(call.collective) << 32 |
-                          static_cast<std::uint32_t>(call.root),
+    record.what.store(number << number_shift | static_cast<std::uint64_t>(call.collective) << root_bits |
+                          (static_cast<std::uint64_t>(call.root) & most_root),
                       std::memory_order_relaxed);
     record.bytes.store(number << byte_bits | (call.bytes & most_bytes), std::memory_order_relaxed);
   }
 
   /// Whether the rank has begun the call of that number.
   bool has_come_to(std::uint64_t number) const {
-    const std::uint64_t theirs = records_[number % kept].what.load(std::memory_order_relaxed) >> 40;
-    return static_cast<std::int32_t>((theirs - number) << 8) >= 0;  // in 24 bits, around which they go
+    const std::uint64_t what = records_[number % kept].what.load(std::memory_order_relaxed);
+    const auto theirs = static_cast<std::uint32_t>(what >> number_shift);
+    return static_cast<std::int32_t>(theirs - static_cast<std::uint32_t>(number)) >= 0;
   }
   /// The call of that number, if it is still kept.
   std::optional<machine::CallFacts> find(std::uint64_t number) const {
     const Record& record = records_[number % kept];
     const std::uint64_t what = record.what.load(std::memory_order_relaxed);
     const std::uint64_t bytes = record.bytes.load(std::memory_order_relaxed);
-    if ((what ^ number << 40) >> 40 != 0 || (bytes ^ number << byte_bits) >> byte_bits != 0)
+    if ((what ^ number << number_shift) >> number_shift != 0 ||
+        (bytes ^ number << byte_bits) >> byte_bits != 0)
       return std::nullopt;
-    return machine::CallFacts{static_cast<Collective>(what >> 32 & 0xff),
-                              static_cast<int>(static_cast<std::uint32_t>(what)), bytes & most_bytes};
+    return machine::CallFacts{static_cast<Collective>(what >> root_bits & 0xff),
+                              static_cast<int>(what & most_root), bytes & most_bytes};
   }
 
   /// The rank makes no more calls. Release and acquire: whoever sees it sees all its calls.
@@ -47,8 +49,10 @@ class CallRecords {
   bool has_left() const { return left_.load(std::memory_order_acquire) != 0; }
 
  private:
-  static constexpr int byte_bits = 48;
-  static constexpr std::uint64_t most_bytes = (std::uint64_t{1} << byte_bits) - 1;
+  // Numbers are kept in 32 bits beside collective and root, and in 16 beside the bytes.
+  static constexpr int number_shift = 32, root_bits = 24, byte_bits = 48;
+  static constexpr std::uint64_t most_root = (std::uint64_t{1} << root_bits) - 1,
+                                 most_bytes = (std::uint64_t{1} << byte_bits) - 1;
   struct Record {
     std::atomic<std::uint64_t> what, bytes;
   };

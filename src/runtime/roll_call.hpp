@@ -54,7 +54,7 @@ class RollCall {
  private:
   void look_around();
   void look_at(int rank);
-  [[noreturn]] void report_mistake(int peer);
+  void report_mistake(int peer);
   /// The first call of those that are kept of both in which that rank has done something else; 0: none.
   std::uint64_t first_difference(int rank) const;
   bool has_ended(int rank) const;

@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -83,6 +84,65 @@ void expect_named(int ranks, const std::function<void(Rank&)>& call, const std::
     EXPECT_GT(named, 0) << mine;
     EXPECT_TRUE(has(said([&] { rank.bcast(8, 0); }), "out of step"));
   });
+}
+
+/// The roll calls of two ranks over one piece of memory.
+struct Two {
+  Two() {
+    layout.ranks = 2;
+    layout.slots = 8;
+    memory.resize(layout.bytes() / 128);
+    for (int rank = 0; rank < 2; ++rank)
+      calls.push_back(std::make_unique<RollCall>(reinterpret_cast<std::byte*>(memory.data()), layout, rank,
+                                                 std::vector<int>(), false, machine::Poke{}));
+  }
+  void call(int rank, std::size_t bytes, int times = 1) {
+    for (int i = 0; i < times; ++i)
+      calls[static_cast<std::size_t>(rank)]->begin({Collective::bcast, 0, bytes});
+  }
+  /// What rank 0 says when a flag of rank 1 seems to be of another call.
+  std::string doubt() {
+    const machine::Mistake mistake = calls[0]->mistake();
+    return said([&] { mistake.function(mistake.context, 1); });
+  }
+
+  machine::Layout layout;
+  struct alignas(128) Line {
+    std::byte bytes[128];
+  };
+  std::vector<Line> memory;
+  std::vector<std::unique_ptr<RollCall>> calls;
+};
+
+// A rank that has nothing to give or take may be as far ahead: then its flags only seem to be of another
+// call.
+TEST(RollCall, ARankThatIsFarAheadIsNotMistaken) {
+  Two two;
+  two.call(0, 8, 10);
+  two.call(1, 8, 10 + 4096);
+  EXPECT_EQ(two.doubt(), "");
+}
+
+TEST(RollCall, TheRecordsNameWhatDiffers) {
+  Two two;
+  for (const int rank : {0, 1}) two.call(rank, 8, 10);
+  two.call(0, 16);
+  two.call(1, 24);
+  EXPECT_TRUE(
+      has(two.doubt(), "in this call rank 0 wanted bcast of 16 bytes with root 0, rank 1 bcast of 24 bytes"));
+}
+
+TEST(RollCall, WhatDiffersMayBeALongWayBack) {
+  Two two;
+  two.call(0, 16);
+  two.call(1, 24);
+  for (const int rank : {0, 1}) two.call(rank, 8, 5);
+  EXPECT_TRUE(has(two.doubt(), "5 calls ago rank 0 wanted bcast of 16 bytes"));
+  Two others;
+  others.call(0, 16);
+  others.call(1, 24);
+  for (const int rank : {0, 1}) others.call(rank, 8, 50);
+  EXPECT_TRUE(has(others.doubt(), "more than 16 calls ago")) << "what it was is not kept any more";
 }
 
 const std::vector<int> sizes = {2, 3, 5};
