@@ -7,7 +7,6 @@
 #include "base/format.hpp"
 #include "machine/host_platform.hpp"
 #include "runtime/call_text.hpp"
-#include "runtime/liveness.hpp"
 
 namespace espalier::runtime {
 
@@ -80,11 +79,16 @@ std::uint64_t RollCall::first_difference(int rank) const {
   return 0;
 }
 
+// After a restart from a checkpoint no process is what it was: then this one does not find itself either.
 bool RollCall::has_ended(int rank) const {
-  if (!sees_processes_) return false;
+  return sees_processes_ && liveness_of(mark_of(rank)) == Liveness::ended &&
+         liveness_of(mark_of(rank_)) == Liveness::runs;
+}
+
+ProcessMark RollCall::mark_of(int rank) const {
   ProcessMark mark;
   std::memcpy(&mark, share_ + layout_.process(rank), sizeof mark);
-  return liveness_of(mark) == Liveness::ended;
+  return mark;
 }
 
 void RollCall::fail_by_difference(int rank, std::uint64_t number) {

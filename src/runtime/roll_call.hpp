@@ -12,6 +12,7 @@
 #include "machine/layout.hpp"
 #include "machine/wait.hpp"
 #include "runtime/call_records.hpp"
+#include "runtime/liveness.hpp"
 #include "runtime/node_failure.hpp"
 
 namespace espalier::runtime {
@@ -58,6 +59,7 @@ class RollCall {
   /// The first call of those that are kept of both in which that rank has done something else; 0: none.
   std::uint64_t first_difference(int rank) const;
   bool has_ended(int rank) const;
+  ProcessMark mark_of(int rank) const;
   [[noreturn]] void fail_by_difference(int rank, std::uint64_t number);
   [[noreturn]] void fail_by_absence(int rank, std::string_view what);
   [[noreturn]] void fail(const std::string& why, std::string_view advice);

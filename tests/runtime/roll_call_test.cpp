@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <string>
@@ -143,6 +144,34 @@ TEST(RollCall, WhatDiffersMayBeALongWayBack) {
   others.call(1, 24);
   for (const int rank : {0, 1}) others.call(rank, 8, 50);
   EXPECT_TRUE(has(others.doubt(), "more than 16 calls ago")) << "what it was is not kept any more";
+}
+
+/// Rank 0 waits in a call to which rank 1, whose process is gone, has not come; `own`: what stands of its
+/// own.
+std::string said_of_a_dead_rank(const ProcessMark& own) {
+  machine::Layout layout;
+  layout.ranks = 2;
+  layout.slots = 8;
+  std::vector<Two::Line> memory(layout.bytes() / 128);
+  auto* share = reinterpret_cast<std::byte*>(memory.data());
+  const ProcessMark gone = {own_mark().process, own_mark().started + 1};
+  std::memcpy(share + layout.process(0), &own, sizeof own);
+  std::memcpy(share + layout.process(1), &gone, sizeof gone);
+  RollCall roll_call(share, layout, 0, {}, true, machine::Poke{});
+  roll_call.begin({Collective::barrier, 0, 0});
+  return said([&] {
+    const machine::Poke poke = roll_call.poke();
+    poke.function(poke.context);
+    usleep(RollCall::patience_ns / 1000 + 1000);
+    poke.function(poke.context);
+  });
+}
+
+// After a restart from a checkpoint all processes have other numbers, or other beginnings.
+TEST(RollCall, WhoIsNotWhatItWasSaysNobodyHasEnded) {
+  EXPECT_TRUE(
+      has(said_of_a_dead_rank(own_mark()), "rank 1 has ended before the barrier in which rank 0 waits"));
+  EXPECT_EQ(said_of_a_dead_rank({own_mark().process, own_mark().started + 2}), "");
 }
 
 const std::vector<int> sizes = {2, 3, 5};
