@@ -46,7 +46,7 @@ void RollCall::look_around() {
 void RollCall::look_at(int rank) {
   const std::uint64_t number = history_.number();
   const CallRecords& theirs = records(rank);
-  if (const std::uint64_t first = first_difference(rank)) fail_by_difference(rank, first);
+  if (const auto difference = first_difference(rank)) fail_by(*difference, rank);
   const bool ended = has_ended(rank), left = theirs.has_left();
   if (theirs.has_come_to(number)) {
     if (ended && !left && !theirs.has_come_to(number + 1)) fail_by_absence(rank, "ended in");
@@ -62,7 +62,7 @@ void RollCall::look_at(int rank) {
 void RollCall::report_mistake(int peer) {
   for (int rank = 0; rank < layout_.ranks; ++rank) {
     if (rank == rank_ || (peer >= 0 && rank != peer)) continue;
-    if (const std::uint64_t first = first_difference(rank)) fail_by_difference(rank, first);
+    if (const auto difference = first_difference(rank)) fail_by(*difference, rank);
   }
   if (peer >= 0 && !records(peer).find(history_.number())) return;  // it has gone on: its flag is ahead
   fail(formatted("rank {} and {} have made different calls on this communicator more than {} calls ago",
@@ -70,13 +70,13 @@ void RollCall::report_mistake(int peer) {
        same_calls);
 }
 
-std::uint64_t RollCall::first_difference(int rank) const {
+std::optional<RollCall::Difference> RollCall::first_difference(int rank) const {
   const std::uint64_t last = history_.number();
   for (std::uint64_t number = last - std::min(last - 1, CallRecords::kept - 1); number <= last; ++number) {
     const auto mine = own_->find(number), theirs = records(rank).find(number);
-    if (mine && theirs && *mine != *theirs) return number;
+    if (mine && theirs && *mine != *theirs) return Difference{last - number, *mine, *theirs};
   }
-  return 0;
+  return std::nullopt;
 }
 
 // After a restart from a checkpoint no process is what it was: then this one does not find itself either.
@@ -91,14 +91,12 @@ ProcessMark RollCall::mark_of(int rank) const {
   return mark;
 }
 
-void RollCall::fail_by_difference(int rank, std::uint64_t number) {
-  const std::uint64_t ago = history_.number() - number;
-  const std::string when = ago == 0   ? "in this call"
-                           : ago == 1 ? "in the call before"
-                                      : formatted("{} calls ago", ago);
-  const std::string mine = print(own_->find(number).value()),
-                    theirs = print(records(rank).find(number).value());
-  fail(formatted("{} rank {} wanted {}, rank {} {}", when, name(rank_), mine, name(rank), theirs),
+void RollCall::fail_by(const Difference& difference, int rank) {
+  const std::string when = difference.ago == 0   ? "in this call"
+                           : difference.ago == 1 ? "in the call before"
+                                                 : formatted("{} calls ago", difference.ago);
+  fail(formatted("{} rank {} wanted {}, rank {} {}", when, name(rank_), print(difference.mine), name(rank),
+                 print(difference.theirs)),
        same_calls);
 }
 

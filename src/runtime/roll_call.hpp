@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -56,11 +57,16 @@ class RollCall {
   void look_around();
   void look_at(int rank);
   void report_mistake(int peer);
-  /// The first call of those that are kept of both in which that rank has done something else; 0: none.
-  std::uint64_t first_difference(int rank) const;
+  /// A call in which another rank has done something else. Holds what was read, for the other may go on.
+  struct Difference {
+    std::uint64_t ago;
+    machine::CallFacts mine, theirs;
+  };
+  /// The first of those calls that are kept of both.
+  std::optional<Difference> first_difference(int rank) const;
   bool has_ended(int rank) const;
   ProcessMark mark_of(int rank) const;
-  [[noreturn]] void fail_by_difference(int rank, std::uint64_t number);
+  [[noreturn]] void fail_by(const Difference& difference, int rank);
   [[noreturn]] void fail_by_absence(int rank, std::string_view what);
   [[noreturn]] void fail(const std::string& why, std::string_view advice);
   [[noreturn]] void fail_again() const;

@@ -198,35 +198,38 @@ Fingerprint call_of(int number, std::uint64_t bytes) {
   return history.fingerprint();
 }
 
-// Invariant 6.
-TEST(Waiter, ALineOfAnotherCallIsReported) {
+/// A rank that waits for another's line, in the third call of 8 bytes.
+struct WaitingForAnother {
+  WaitingForAnother() {
+    mine.on_mistake(mistakes.mistake());
+    mine.begin_call(call_of(3, 8));
+  }
+  void theirs_says(Fingerprint call, Step step) {
+    theirs.begin_call(call);
+    theirs.signal(line, step);
+  }
+
   FlagLine line{};
   Mistakes mistakes;
-  const WaitPolicy policy = wait_policy(WaitMode::automatic, 1);
-  Waiter mine(policy, {}), theirs(policy, {});
-  mine.on_mistake(mistakes.mistake());
-  mine.begin_call(call_of(3, 8));
-  theirs.begin_call(call_of(3, 8));
-  theirs.signal(line, 1);
-  mine.await(line, 1, 7);
-  EXPECT_TRUE(mistakes.peers.empty());
-  theirs.begin_call(call_of(3, 16));
-  theirs.signal(line, 2);
-  mine.await(line, 2, 7);
-  EXPECT_EQ(mistakes.peers, std::vector<int>{7});
+  Waiter mine{wait_policy(WaitMode::automatic, 1), {}}, theirs{wait_policy(WaitMode::automatic, 1), {}};
+};
+
+// Invariant 6.
+TEST(Waiter, ALineOfAnotherCallIsReported) {
+  WaitingForAnother rank;
+  rank.theirs_says(call_of(3, 8), 1);
+  rank.mine.await(rank.line, 1, 7);
+  EXPECT_TRUE(rank.mistakes.peers.empty());
+  rank.theirs_says(call_of(3, 16), 2);
+  rank.mine.await(rank.line, 2, 7);
+  EXPECT_EQ(rank.mistakes.peers, std::vector<int>{7});
 }
 
 TEST(Waiter, ALineThatIsAheadIsNoMistake) {
-  FlagLine line{};
-  Mistakes mistakes;
-  const WaitPolicy policy = wait_policy(WaitMode::automatic, 1);
-  Waiter mine(policy, {}), theirs(policy, {});
-  mine.on_mistake(mistakes.mistake());
-  mine.begin_call(call_of(3, 8));
-  theirs.begin_call(call_of(4, 16));
-  theirs.signal(line, 9);
-  mine.await(line, 5, 0);
-  EXPECT_TRUE(mistakes.peers.empty());
+  WaitingForAnother rank;
+  rank.theirs_says(call_of(4, 16), 9);
+  rank.mine.await(rank.line, 5, 0);
+  EXPECT_TRUE(rank.mistakes.peers.empty());
 }
 
 TEST(Waiter, WhereNobodySaysWhatIsCalledNobodyIsMistaken) {
