@@ -49,7 +49,7 @@ void bcast_tree(M& m, const Place& place, void* buffer, std::size_t bytes, const
   } else {
     const Chunks chunks(m, bytes, plan);
     for (std::size_t i = 0; i < chunks.count(); ++i) {
-      const Chunk chunk = chunks.next(m, i);
+      const Chunk chunk = chunks.next_one_way(m, i);
       detail::bcast_chunk(m, place, buffer, chunk, plan);
       last = chunk.step();
     }

@@ -79,6 +79,13 @@ class Chunks {
     const std::size_t offset = index * chunk_;
     return {offset, std::min(chunk_, bytes_ - offset), m.advance(span_, chunk_), span_};
   }
+  /// The same where one rank alone writes and nothing rides inline.
+  template <Machine M>
+  Chunk next_one_way(M& m, std::size_t index) const {
+    const Chunk chunk = next(m, index);
+    m.offer_short_ring(span_, bytes_);
+    return chunk;
+  }
 
  private:
   std::size_t bytes_;

@@ -63,7 +63,7 @@ void fetch_in_chunks(M& m, const void* own, void* receive, const B& blocks, cons
     done = std::min(end, mine);
   };
   for (std::size_t i = 0; i < chunks.count(); ++i) {
-    const Chunk chunk = chunks.next(m, i);
+    const Chunk chunk = chunks.next_one_way(m, i);
     copy_own_until((i + 1 + ahead) * chunks.chunk_bytes());
     for (const int peer : m.everybody_else())
       fetch_chunk(m, peer, at(receive, blocks.offset_of(peer)), chunk, false);
@@ -81,7 +81,7 @@ void send_gather(M& m, int root, const void* send, std::size_t bytes, const Plan
   if (rides_inline(bytes, plan)) return detail::leave_inline(m, root, send, bytes);
   const Chunks chunks(m, bytes, plan);
   for (std::size_t i = 0; i < chunks.count(); ++i) {
-    const Chunk chunk = chunks.next(m, i);
+    const Chunk chunk = chunks.next_one_way(m, i);
     detail::leave_chunk(m, root, send, chunk, false);
     m.finish(chunk.step());
   }

@@ -86,7 +86,7 @@ void reduce_tree(M& m, const Place& place, const Reduction& r, const Plan& plan)
   if (rides_inline(r.bytes, plan)) return detail::reduce_inline(m, place, r, plan);
   const Chunks chunks(m, r.bytes, plan, r.operation.extent);
   for (std::size_t i = 0; i < chunks.count(); ++i) {
-    const Chunk chunk = chunks.next(m, i);
+    const Chunk chunk = chunks.next_one_way(m, i);
     if (place.is_root())
       detail::receive_at_root(m, place, chunk, r, plan, false);
     else

@@ -73,7 +73,7 @@ template <Machine M, class B>
 void scatter_in_chunks(M& m, const void* send, const B& blocks, const Chunks& chunks) {
   Cursor cursor;
   for (std::size_t i = 0; i < chunks.count(); ++i) {
-    const Chunk chunk = chunks.next(m, i);
+    const Chunk chunk = chunks.next_one_way(m, i);
     m.reserve(chunk.first, chunk.span);
     std::byte* data = m.slot(m.rank(), chunk.first);
     const std::span<const int> to = write_stream(m, data, send, blocks, chunk, cursor);
@@ -88,7 +88,7 @@ template <Machine M>
 void receive_in_chunks(M& m, int root, void* receive, std::size_t begin, std::size_t bytes,
                        const Chunks& chunks) {
   for (std::size_t i = 0; i < chunks.count(); ++i) {
-    const Chunk chunk = chunks.next(m, i);
+    const Chunk chunk = chunks.next_one_way(m, i);
     const Part part = overlap(begin, bytes, chunk);
     if (part.bytes > 0) {
       m.await(Channel::gather, root, chunk.step());

@@ -45,6 +45,10 @@ inline constexpr Step open_steps = Step{1} << 22;
 /// cells beside their slots, until the next advance: what `writer` writes for `reader` in traded_cell().
 /// After trade_slots(), of two ranks, they are what slot() gives. The contract is the same, and in addition a
 /// rank writes nothing for another before it has read what that showed traded_rounds() rounds before.
+///
+/// After offer_short_ring() whoever writes the step that advance() has just given, as a chunk of a `message`,
+/// may put it in another slot than its own, and says so in the step's flag line: so nothing rides in that
+/// line, one rank alone writes, and reserve() comes before slot() for it, await() for the other.
 template <class M>
 concept Machine = requires(M m, const M c, int peer, Step step, Channel channel, const void* source,
                            void* target, std::size_t bytes, std::span<const int> readers,
@@ -65,6 +69,7 @@ concept Machine = requires(M m, const M c, int peer, Step step, Channel channel,
   m.trade_slots(step, count);
   m.trade_slots(step, count, bytes);
   m.trade_cells(step, count);
+  m.offer_short_ring(count, bytes);
   m.reserve(step, count);
   m.lend(step, count, readers);
   m.finish(step);

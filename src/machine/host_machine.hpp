@@ -65,6 +65,7 @@ class BasicMachine {
   Step advance(int span = 1, std::size_t bytes = std::numeric_limits<std::size_t>::max()) {
     split_ = layout_.split_for(bytes);
     trades_ = Trades::nothing;
+    offers_short_ = false;
     const auto width = static_cast<Step>(span);
     const Step first = (last_step_ + width) / width * width;
     last_step_ = first + width - 1;
@@ -89,7 +90,18 @@ class BasicMachine {
   }
   void trade_cells(Step first, int span) { trade(Trades::cells, first, span, 1); }
 
+  /// To messages of more than half a slot, up to two: shorter and longer ones lose in a short ring
+  /// (docs/performance.md).
+  void offer_short_ring(int span, std::size_t message) {
+    offers_short_ =
+        span == 1 && layout_.short_slots() > 0 && 2 * message > slot_bytes() && message <= 2 * slot_bytes();
+  }
+
   void reserve(Step first, int span = 1) {
+    if (offers_short_) [[unlikely]] {
+      own_is_short_ = ring_choice_.next();
+      if (own_is_short_) take_back(lent_[layout_.index_among_first(first)]);
+    }
     for (Step step = first; step < first + static_cast<Step>(span); ++step)
       take_back(lent_[layout_.index(step)]);
     if (trades_ != Trades::nothing) take_back(traded_away_[traded_round(first).number]);
@@ -98,6 +110,9 @@ class BasicMachine {
   void lend(Step first, int span, std::span<const int> readers) {
     const Step last = first + static_cast<Step>(span) - 1;
     for (Step step = first; step <= last; ++step) lent_[layout_.index(step)] = {last, readers};
+    // Both: the line of the step is where it would have been.
+    if (offers_short_ && own_is_short_) [[unlikely]]
+      lent_[layout_.index_among_first(first)] = {last, readers};
     if (trades_ != Trades::nothing) traded_away_[traded_round(first).number] = {last, readers};
   }
 
@@ -123,21 +138,26 @@ class BasicMachine {
   /// heard from everybody): reserve() then asks nobody.
   void everybody_finished(Step step) { everybody_finished_ = step; }
 
-  void publish(Channel channel, Step step) { waiter_.signal(line(channel, rank_, step), step); }
+  void publish(Channel channel, Step step) { announce(line(channel, rank_, step), step); }
 
   void publish_inline(Channel channel, Step step, const void* source, std::size_t bytes) {
     Line& own = line(channel, rank_, step);
     Platform::copy_small(own.payload, source, bytes);
-    waiter_.signal(own, step);
+    announce(own, step);
   }
 
   void publish_for(int peer, Channel channel, Step step, const void* source, std::size_t bytes) {
     Line& theirs = line(channel, peer, step);
     Platform::copy_small(theirs.payload, source, bytes);
-    waiter_.signal(theirs, step);
+    announce(theirs, step);
   }
 
-  void await(Channel channel, int peer, Step step) { waiter_.await(line(channel, peer, step), step, peer); }
+  void await(Channel channel, int peer, Step step) {
+    Line& theirs = line(channel, peer, step);
+    waiter_.await(theirs, step, peer);
+    if (offers_short_) [[unlikely]]
+      Platform::copy_small(&theirs_is_short_, theirs.payload, sizeof theirs_is_short_);
+  }
 
   bool published(Channel channel, int peer, Step step) { return reached(line(channel, peer, step), step); }
 
@@ -146,8 +166,10 @@ class BasicMachine {
   }
   std::byte* inline_buffer(Channel channel, Step step) { return line(channel, rank_, step).payload; }
   std::byte* slot(int peer, Step step) {
-    return trades_ == Trades::slots ? traded_cell(peer, 1 - peer, step)
-                                    : home(peer).ring + layout_.slot_in_ring(step, split_);
+    if (trades_ == Trades::slots) return traded_cell(peer, 1 - peer, step);
+    const bool in_short_ring = offers_short_ && (peer == rank_ ? own_is_short_ : theirs_is_short_);
+    return home(peer).ring + (in_short_ring ? layout_.index_among_first(step) * layout_.slot_bytes
+                                            : layout_.slot_in_ring(step, split_));
   }
   std::byte* traded_cell(int writer, int reader, Step step) {
     const TradedRound round = traded_round(step);
@@ -244,7 +266,10 @@ class BasicMachine {
   /// readers.
   void show(void* target, const void* source, std::size_t bytes) {
     if (bytes == 0) return;
-    unsettled_ |= slot_writer_.copy(target, source, bytes, std::exchange(fetched_meanwhile_, nullptr));
+    const auto copy = [&] {
+      return slot_writer_.copy(target, source, bytes, std::exchange(fetched_meanwhile_, nullptr));
+    };
+    unsettled_ |= offers_short_ ? ring_choice_.timed(bytes, copy) : copy();
   }
 
   void fetch_meanwhile(const void* data) { fetched_meanwhile_ = data; }
@@ -296,6 +321,12 @@ class BasicMachine {
     std::byte *station, *ring, *cells;
   };
   const Home& home(int rank) const { return homes_[static_cast<std::size_t>(rank)]; }
+
+  void announce(Line& line, Step step) {
+    if (offers_short_) [[unlikely]]
+      Platform::copy_small(line.payload, &own_is_short_, sizeof own_is_short_);
+    waiter_.signal(line, step);
+  }
 
   enum class Trades { nothing, slots, cells };
 
@@ -387,6 +418,9 @@ class BasicMachine {
   std::vector<int> everybody_else_;
   std::vector<const void*> sources_;
   typename Platform::SlotWriter slot_writer_;
+  typename Platform::RingChoice ring_choice_;
+  bool offers_short_ = false;  // the step under way may lie in a short ring
+  bool own_is_short_ = false, theirs_is_short_ = false;
   const void* fetched_meanwhile_ = nullptr;
   int split_ = 0;                    // of the slots of the call under way
   Trades trades_ = Trades::nothing;  // the call under way

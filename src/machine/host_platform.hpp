@@ -13,6 +13,7 @@
 #include "memory/flag_line.hpp"
 #include "memory/peer_heaps.hpp"
 #include "memory/remote_read.hpp"
+#include "memory/ring_choice.hpp"
 #include "memory/slot_writer.hpp"
 #include "reduce/operation.hpp"
 
@@ -53,6 +54,7 @@ struct HostPlatform {
     memory::copy(target, source, bytes);
   }
   using SlotWriter = memory::SlotWriter<>;
+  using RingChoice = memory::RingChoice<>;
   static void settle_streams() { memory::settle_streams(); }
   // Into a line, which simulated platforms count apart from copies.
   static void copy_small(void* target, const void* source, std::size_t bytes) {

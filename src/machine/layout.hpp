@@ -23,6 +23,7 @@ struct Layout {
   std::size_t slot_bytes = 32 * 1024;
   bool trades = true;       // two ranks
   bool many_trade = false;  // more than two, too
+  bool short_rings = true;  // two ranks
 
   static constexpr std::size_t round_up(std::size_t value, std::size_t multiple) {
     return (value + multiple - 1) / multiple * multiple;
@@ -72,6 +73,12 @@ struct Layout {
   std::size_t slot_in_ring(Step step, int split) const {
     const std::size_t part = turn(step) & ((std::size_t{1} << split) - 1);
     return index(step) * slot_bytes + part * (slot_bytes >> split & ~(line_bytes - 1));
+  }
+  /// The first slots of a ring, among which a writer may stay (memory/ring_choice.hpp): how many; 0 where
+  /// none does, as with more readers than one, and with rings that are short themselves.
+  int short_slots() const { return short_rings && ranks == 2 && slots >= 16 ? slots / 8 : 0; }
+  std::size_t index_among_first(Step step) const {
+    return static_cast<std::size_t>(step) & (static_cast<std::size_t>(short_slots()) - 1);
   }
   /// For chunks of at most so many bytes. Up to 4 KiB the lines are taken back ahead of the next call
   /// (own_next()), and are best where they are.

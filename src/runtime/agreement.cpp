@@ -69,6 +69,7 @@ machine::Layout layout_for(int ranks) {
   layout.ranks = ranks;
   layout.slot_bytes = machine::Layout::round_up(config.bytes("ESPALIER_SLOT"), machine::Layout::page);
   layout.trades = config.flag("ESPALIER_TRADE");
+  layout.short_rings = config.flag("ESPALIER_SHORT_RINGS");
   layout.slots = config.text("ESPALIER_SLOTS") == "auto"
                      ? slots
                      : static_cast<int>(std::bit_floor(config.bytes("ESPALIER_SLOTS")));

@@ -2,12 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdlib>
 #include <memory>
 #include <set>
 #include <thread>
+#include <vector>
 
 namespace espalier::machine {
 namespace {
@@ -282,6 +284,69 @@ TEST_F(TradingMachines, AdvanceLeavesTheTradedSlots) {
   const std::byte* traded = at(0).slot(0, trade_once());
   const Step step = at(0).advance(1);
   EXPECT_LT(at(0).slot(0, step), traded);  // the rings lie before
+}
+
+/// Two ranks whose rings have a short one in them.
+class MachinesWithShortRings : public HostMachines {
+ protected:
+  static constexpr int long_ring = 32;
+  static constexpr std::size_t message = 20000;
+
+  void SetUp() override { make({2, long_ring, slot_bytes}); }
+  Step advance_both(std::size_t bytes = message) {
+    for (const int rank : {0, 1}) {
+      step_ = at(rank).advance(1, bytes);
+      at(rank).offer_short_ring(1, bytes);
+    }
+    return step_;
+  }
+  /// Rank 0 writes a message for rank 1, all of `value`; returns where.
+  std::byte* write(Step step, std::byte value) {
+    HostMachine& m = at(0);
+    m.reserve(step, 1);
+    std::byte* slot = m.slot(0, step);
+    m.show(slot, std::vector(message, value).data(), message);
+    m.hand_over(slot, message);
+    m.publish(Channel::gather, step);
+    m.lend(step, 1, m.everybody_else());
+    m.finish(step);
+    return slot;
+  }
+  std::byte* in_its_own_slot(Step step) {
+    at(0).advance(1);  // offers nothing
+    return at(0).slot(0, step);
+  }
+
+ private:
+  Step step_ = 0;
+};
+
+TEST_F(MachinesWithShortRings, TheReaderFindsWhatTheWriterPutsIntoEitherRing) {
+  int elsewhere = 0;
+  for (int i = 0; i < 300; ++i) {
+    const auto value = static_cast<std::byte>(i);
+    const Step step = advance_both();
+    const std::byte* written = write(step, value);
+    at(1).await(Channel::gather, 0, step);
+    const std::byte* found = at(1).slot(0, step);
+    ASSERT_EQ(found, written) << i;
+    ASSERT_TRUE(std::all_of(found, found + message, [&](std::byte b) { return b == value; })) << i;
+    at(1).finish(step);
+    elsewhere += written != in_its_own_slot(step);
+    at(1).advance(1);
+  }
+  EXPECT_GT(elsewhere, 0);  // the writer begins with the short one
+}
+
+TEST_F(MachinesWithShortRings, AreOfferedToMessagesOfHalfASlotToTwo) {
+  for (const std::size_t bytes : {slot_bytes / 2, 2 * slot_bytes + 1})
+    for (int i = 0; i < 300; ++i) {
+      const Step step = advance_both(bytes);
+      at(0).reserve(step, 1);
+      const std::byte* slot = at(0).slot(0, step);
+      EXPECT_EQ((slot - at(0).slot(0, 0)) / static_cast<std::ptrdiff_t>(slot_bytes),
+                static_cast<std::ptrdiff_t>(step % long_ring));
+    }
 }
 
 /// Three ranks that trade cells, one round at a time.

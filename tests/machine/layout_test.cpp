@@ -85,6 +85,19 @@ TEST(Layout, TwoRanksTradeUnlessTheyAreNotTo) {
   EXPECT_EQ((Layout{1, 8, 32768}.traded_bytes()), 0u);
 }
 
+TEST(Layout, LongRingsOfTwoRanksHaveAShortOneInThem) {
+  const Layout layout{2, 32, 32768};
+  EXPECT_EQ(layout.short_slots(), 4);
+  std::set<std::size_t> among_first;
+  for (Step step = 0; step < 100; ++step) among_first.insert(layout.index_among_first(step));
+  EXPECT_EQ(among_first, (std::set<std::size_t>{0, 1, 2, 3}));
+  EXPECT_EQ((Layout{3, 32, 32768}.short_slots()), 0);
+  EXPECT_EQ((Layout{2, 8, 32768}.short_slots()), 0);
+  Layout without = layout;
+  without.short_rings = false;
+  EXPECT_EQ(without.short_slots(), 0);
+}
+
 TEST(Layout, MoreRanksTradeWhereTheyAreTo) {
   EXPECT_EQ((Layout{3, 8, 32768}.traded_bytes()), 0u);
   EXPECT_EQ((Layout{3, 8, 32768}.traded_area_bytes()), 0u);

@@ -306,6 +306,21 @@ TEST(Communicator, RanksThatShareCoresHaveCellsToTrade) {
   }
 }
 
+TEST(Communicator, TwoRanksMoveMessagesThroughEitherRing) {
+  constexpr int ranks = 2, rounds = 100;
+  for (const bool short_rings : {true, false}) {
+    Board board(ranks);
+    run_ranks(ranks, [&](int rank) {
+      setenv("ESPALIER_SHORT_RINGS", short_rings ? "on" : "off", 1);
+      EXPECT_EQ(layout_on_one_node(ranks, ranks, 1).short_slots() > 0, short_rings);
+      const auto comm = Communicator::create(bootstrap_of(board, rank));
+      ASSERT_TRUE(comm->active()) << comm->refusal();
+      for (int round = 0; round < rounds; ++round)
+        for (const std::size_t count : {14, 2500, 4096, 8000}) check_predefined(*comm, count, round);
+    });
+  }
+}
+
 TEST(Communicator, ThousandsOfLivesChangeNothing) {
   constexpr int ranks = 2;
   Board board(ranks);

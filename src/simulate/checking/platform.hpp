@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <atomic>
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <source_location>
@@ -146,6 +147,18 @@ struct Platform {
       Execution::current().stream(target, source, bytes);
       return true;
     }
+  };
+  // Now this ring, now that: any number of times in a row.
+  class RingChoice {
+   public:
+    bool next() { return std::popcount(turn_++) % 2 == 0; }
+    template <class Copy>
+    bool timed(std::size_t /*bytes*/, const Copy& copy) const {
+      return copy();
+    }
+
+   private:
+    unsigned turn_ = 0;
   };
   static void settle_streams() { Execution::current().settle_streams(); }
   static void copy_small(void* target, const void* source, std::size_t bytes) {

@@ -201,6 +201,32 @@ Body followed(std::size_t away, std::size_t next, bool from_parent, std::shared_
   };
 }
 
+/// What goes one way between two ranks, in slots of the ring or of its short form, as the writer likes
+/// (memory/ring_choice.hpp), and a scan, which does not.
+Body one_way(unsigned seed, std::shared_ptr<const Trees> places) {
+  return [=](CheckingMachine& m) {
+    constexpr std::array kinds = {moves[3], moves[5], moves[10], Move{check_gather}, Move{check_scatter}};
+    constexpr std::array<std::size_t, 4> lengths = {8, 15, 32, 40};  // words; the second and third in either
+    Dice dice(seed);
+    Caller caller(m);
+    for (int round = 0; round < 12; ++round) {
+      Plan plan =
+          plan_for(dice.below(4) ? Algorithm::exchange : Algorithm::central, dice.below(2) ? 128 : 64);
+      plan.read_from_parent = dice.below(2) == 0;
+      const std::size_t count = lengths[dice.below(lengths.size())];
+      caller.call(kinds[dice.below(kinds.size())], {dice.below(2), round, count, plan, *places});
+    }
+  };
+}
+
+std::vector<Scenario> short_rings(int ranks, bool fenced) {
+  std::vector<Scenario> all;
+  for (unsigned seed = 0; seed < 12 && ranks == 2; ++seed)
+    all.push_back(
+        make(formatted("one way {}", seed), ranks, fenced, {16, 128}, one_way(seed, trees(ranks, "chain"))));
+  return all;
+}
+
 std::vector<Scenario> sequels(int ranks, bool fenced) {
   std::vector<Scenario> all;
   const auto places = trees(ranks, "chain");
@@ -223,7 +249,8 @@ std::vector<Scenario> mixtures(int ranks, bool fenced) {
                        mixture(seed, trees(ranks, seed % 2 ? "kary:2" : "chain"))));
     if (seed % 6 == 5) all.back() = trading(all.back());
   }
-  for (Scenario& scenario : sequels(ranks, fenced)) all.push_back(std::move(scenario));
+  for (const auto part : {short_rings, sequels})
+    for (Scenario& scenario : part(ranks, fenced)) all.push_back(std::move(scenario));
   return all;
 }
 
