@@ -155,6 +155,7 @@ json describe_plan(const json& request) {
                        ? "nothing"
                        : formatted("buffers of MPI_Alloc_mem from {} on, where all ranks have them there",
                                    print_bytes(plan.lend))},
+          {"or_slots", plan.or_slots},
           {"slots", layout.slots},
           {"slot", layout.slot_bytes},
           {"shared_memory",

@@ -103,6 +103,11 @@ void send_stream(M& m, const void* send, const B& blocks, const OpenChunks& chun
   m.own_next(Channel::gather, end, chunks.chunk_bytes());
 }
 
+template <Machine M>
+void await_all(M& m, Step last) {
+  for (const int peer : m.everybody_else()) m.await_finish(peer, last);
+}
+
 }  // namespace detail
 
 /// False where the slots have no room for what goes in front: so many ranks, such small slots.
@@ -111,19 +116,35 @@ bool scatterv_fits(const M& m) {
   return detail::head_in_slot(m.size()) <= m.slot_bytes() * static_cast<std::size_t>(m.slots());
 }
 
+/// Blocks that can be lent are.
+struct AlwaysLent {
+  template <class Lend, class Stream, class Over>
+  void run(std::size_t /*bytes*/, const Lend& lend, const Stream& /*stream*/, const Over& /*over*/) const {
+    lend();
+  }
+};
+
 /// At the root, whose own block goes to `receive`, unless that is where it lies. `B`: Blocks or EqualBlocks.
-template <Machine M, class B>
-void send_scatterv(M& m, const void* send, void* receive, const B& blocks, const Plan& plan) {
+/// `Ways`: whether blocks that can be lent are, or go through the slots after all, which the root alone
+/// decides (runtime/quicker_way.hpp).
+template <Machine M, class B, class Ways = AlwaysLent>
+void send_scatterv(M& m, const void* send, void* receive, const B& blocks, const Plan& plan,
+                   Ways&& ways = {}) {
   if (m.size() == 2)  // both know how long the only block is that is not the root's
     if (const std::size_t other = blocks.bytes_of(1 - m.rank()); !is_lent(other, plan))
       return send_scatter(m, send, receive, blocks, other, plan);
   const OpenChunks chunks(m, plan, detail::head_in_slot(m.size()));
   std::size_t longest = 0;
   for (const int peer : m.everybody_else()) longest = std::max(longest, blocks.bytes_of(peer));
-  if (is_lent(longest, plan) && detail::can_expose_blocks(m, send, blocks, plan))
-    detail::lend_blocks(m, send, blocks, chunks);
+  const auto lend = [&] { detail::lend_blocks(m, send, blocks, chunks); };
+  const auto stream = [&] { detail::send_stream(m, send, blocks, chunks, plan); };
+  const auto over = [&] { detail::await_all(m, chunks.last()); };
+  if (!is_lent(longest, plan) || !detail::can_expose_blocks(m, send, blocks, plan))
+    stream();
+  else if (plan.or_slots)
+    ways.run(longest, lend, stream, over);
   else
-    detail::send_stream(m, send, blocks, chunks, plan);
+    lend();
   if (const std::size_t bytes = blocks.bytes_of(m.rank()); bytes > 0)
     copy_own(m, at(receive, 0), at(send, blocks.offset_of(m.rank())), Part{0, bytes});
 }

@@ -83,6 +83,7 @@ struct Plan {
   /// Blocks of so many bytes are read where they lie, if that is in memory that all ranks of the node can map
   /// (MPI_Alloc_mem's).
   std::size_t lend = never;
+  bool or_slots = false;  ///< a scatter(v)'s root tries lent blocks and slots, and takes what is quicker
   tree::Spec gather_tree;
   tree::Spec release_tree;
   Origin origin;

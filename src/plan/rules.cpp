@@ -64,6 +64,8 @@ class RuleReader {
       plan.chunk = piece(key, value);
     else if (key == "lend")
       plan.lend = piece(key, value);
+    else if (key == "or_slots")
+      plan.or_slots = boolean(key, value);
     else if (key == "tree")
       plan.gather_tree = plan.release_tree = tree(key, value);
     else if (key == "gather_tree")

@@ -105,6 +105,7 @@ void Table::apply_overrides(const Query& query, Plan& plan) const {
   if (release_tree_) plan.release_tree = *release_tree_;
   // Whoever asks for an algorithm wants its way of doing it.
   if (!query.shared_heaps || algorithm) plan.lend = Plan::never;
+  if (algorithm) plan.or_slots = false;
   plan.inlined &= inlined_;
   plan.read_from_parent &= read_from_parent_;
   plan.skip_gather &= skip_gather_;

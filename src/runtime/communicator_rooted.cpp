@@ -68,7 +68,7 @@ bool Communicator::scatter(const void* send, void* receive, std::size_t bytes, i
     if (!fits || (!lends && !collective::by_kernel(plan)))
       collective::scatter(m, root, send, receive, bytes, plan);
     else if (rank_ == root)
-      collective::send_scatterv(m, send, receive, blocks, plan);
+      collective::send_scatterv(m, send, receive, blocks, plan, state_->scatter_ways);
     else
       collective::receive_scatterv(m, root, receive, bytes, plan);
   });
@@ -88,7 +88,7 @@ bool Communicator::scatterv(const void* send, const Blocks& blocks, void* receiv
     if (receive == in_place)
       receive =
           const_cast<std::byte*>(at_offset(send, blocks.offset_of(root)));  // not written: it lies there
-    collective::send_scatterv(m, send, receive, blocks, plan);
+    collective::send_scatterv(m, send, receive, blocks, plan, state_->scatter_ways);
   });
 }
 

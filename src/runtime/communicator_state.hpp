@@ -14,6 +14,7 @@
 #include "runtime/node.hpp"
 #include "runtime/node_area.hpp"
 #include "runtime/places.hpp"
+#include "runtime/quicker_way.hpp"
 #include "runtime/recorder.hpp"
 #include "runtime/roll_call.hpp"
 #include "runtime/slot_pages.hpp"
@@ -73,6 +74,7 @@ struct Communicator::State {
   machine::HostMachine machine;
   bool slots_unmapped = should_map_slots(layout);
   std::array<LendingHabit, all_collectives.size()> lending;
+  QuickerWays<> scatter_ways;  ///< of lent blocks and slots; this rank's, as a root
   NodeArea area;         ///< where an allgather is put together
   bool is_lent = false;  ///< what lies there, to the ranks of a communicator on one node
   std::size_t no_area_of = std::numeric_limits<std::size_t>::max();  ///< so much the arena did not have then

@@ -70,6 +70,13 @@ TEST(Rules, Lend) {
             65536u);
 }
 
+TEST(Rules, OrSlots) {
+  EXPECT_FALSE(parse_one(R"({"collective": "scatter", "algorithm": "single-copy"})").front().plan.or_slots);
+  EXPECT_TRUE(parse_one(R"({"collective": "scatter", "algorithm": "single-copy", "or_slots": true})")
+                  .front()
+                  .plan.or_slots);
+}
+
 TEST(Rules, ConditionsOfTheNode) {
   const Rule direct = parse_one(R"({"collective": "bcast", "algorithm": "single-copy"})").front();
   Query query{.collective = Collective::bcast};

@@ -165,6 +165,14 @@ TEST(Table, LendsWhereHeapsCanBeMappedAndNoAlgorithmIsAskedFor) {
   EXPECT_EQ(table_of({}).find(query).lend, Plan::never);
 }
 
+TEST(Table, CrowdedScattersMayTakeEitherWayUnlessOneIsAskedFor) {
+  Query query = query_of(Collective::scatter, 1 << 20, 8);
+  query.ranks_per_core = 4;
+  EXPECT_EQ(table_of({}).find(query).algorithm, Algorithm::single_copy);
+  EXPECT_TRUE(table_of({}).find(query).or_slots);
+  EXPECT_FALSE(table_of({"ESPALIER_SCATTER=single-copy"}).find(query).or_slots);
+}
+
 // Each collective has a key of its own name.
 TEST(Table, OverridesOfEveryCollective) {
   for (const Collective collective : all_collectives)

@@ -91,9 +91,27 @@ Body scatters() {
   };
 }
 
-Body scattervs(std::size_t (*bytes_of)(int, int), Algorithm algorithm = Algorithm::direct) {
+/// Now one way, until all is over, now the other.
+class ByTurns {
+ public:
+  template <class Lend, class Stream, class Over>
+  void run(std::size_t, const Lend& lend, const Stream& stream, const Over& over) {
+    streams_ = !streams_;
+    if (!streams_) return lend();
+    stream();
+    over();
+  }
+
+ private:
+  bool streams_ = false;
+};
+
+Body scattervs(std::size_t (*bytes_of)(int, int), Algorithm algorithm = Algorithm::direct,
+               bool or_slots = false) {
   return [=](CheckingMachine& m) {
-    const Plan plan = plan_for(algorithm);
+    Plan plan = plan_for(algorithm);
+    plan.or_slots = or_slots;
+    ByTurns ways;
     for (int round = 0; round < 4; ++round) {
       const int root = round % m.size();
       Bytes got(bytes_of(m.rank(), round), untouched);
@@ -101,7 +119,7 @@ Body scattervs(std::size_t (*bytes_of)(int, int), Algorithm algorithm = Algorith
         const Spread spread(m.size(), round, [&](int rank) { return bytes_of(rank, round); });
         Bytes send(spread.end, untouched);
         for (int r = 0; r < m.size(); ++r) spread.put(send, r, block_of(root, r, bytes_of(r, round), round));
-        send_scatterv(m, send.data(), got.data(), spread.blocks(), plan);
+        send_scatterv(m, send.data(), got.data(), spread.blocks(), plan, ways);
         std::fill(send.begin(), send.end(), untouched);
       } else {
         receive_scatterv(m, root, got.data(), got.size(), plan);
@@ -130,6 +148,7 @@ std::vector<Scenario> rooted_moves(int ranks, bool fenced) {
   for (const Ring& ring : {wide, one}) {
     add("gatherv, blocks lent", ring, gathervs(few_bytes, Algorithm::single_copy));
     add("scatterv, blocks lent", ring, scattervs(few_bytes, Algorithm::single_copy));
+    add("scatterv, blocks lent or not", ring, scattervs(few_bytes, Algorithm::single_copy, true));
   }
   return all;
 }

@@ -34,6 +34,8 @@ inline const std::vector<Survivor> survivors = {
      "RG's plain form, in which the root leaves last, is kept to be measured: where it does not wait, "
      "reserve() "
      "does, at the slot's next use."},
+    {"scatterv.hpp await_all await_finish: removed",
+     "A root that tries a way waits to know how long it takes; where it does not wait, reserve() does."},
     {"window/landings.hpp replace compare_exchange: release only",
      "What stands was read by the acquire loads just before, and the exchange succeeds only where that has "
      "not "
