@@ -67,7 +67,7 @@ template <class Rule, int N>
 template <class Element>
 struct CopyOf {
   static void run(void* target, const void* source, std::size_t elements) noexcept {
-    if (target != source) __builtin_memcpy(target, source, elements * sizeof(Element));
+    if (target != source && elements > 0) __builtin_memcpy(target, source, elements * sizeof(Element));
   }
 };
 
