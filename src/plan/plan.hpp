@@ -84,6 +84,7 @@ struct Plan {
   /// (MPI_Alloc_mem's).
   std::size_t lend = never;
   bool or_slots = false;  ///< a scatter(v)'s root tries lent blocks and slots, and takes what is quicker
+  int index = -1;         ///< among all of its selector's: caches of trees are kept by it
   tree::Spec gather_tree;
   tree::Spec release_tree;
   Origin origin;

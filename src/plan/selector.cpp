@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
-#include <functional>
 
 #include "base/error.hpp"
 #include "base/format.hpp"
@@ -188,8 +187,7 @@ Selector::Selector(const Table& table, Query shape) {
     const auto c = static_cast<std::size_t>(collective);
     shape.collective = collective;
     fill(rows_[c], table, shape, [&](const Query& query) { return table.find(query); });
-    first_indices_[c] = count_;
-    count_ += static_cast<int>(rows_[c].plans.size());
+    for (Plan& plan : rows_[c].plans) plan.index = count_++;
   }
 }
 
@@ -199,18 +197,6 @@ NetworkSelector::NetworkSelector(const Table& table, Query shape) {
     fill(rows_[static_cast<std::size_t>(collective)], table, shape,
          [&](const Query& query) { return table.find_network(query); });
   }
-}
-
-int Selector::index_of(const Plan& plan) const {
-  // Compared by std::less, never subtracted across rows: a difference of pointers into two arrays is divided
-  // as if it were exact, and what comes out may look like an index.
-  constexpr std::less<const Plan*> before;
-  for (std::size_t c = 0; c < rows_.size(); ++c) {
-    const Plan* const first = rows_[c].plans.data();
-    if (!before(&plan, first) && before(&plan, first + rows_[c].plans.size()))
-      return first_indices_[c] + static_cast<int>(&plan - first);
-  }
-  return -1;
 }
 
 }  // namespace espalier::plan

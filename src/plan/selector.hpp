@@ -69,14 +69,11 @@ class Selector {
     return rows_[static_cast<std::size_t>(collective)](bytes);
   }
 
-  /// A number for each plan that this selector can give, 0 <= index < count(): caches of trees are kept by
-  /// it.
-  int index_of(const Plan& plan) const;
+  /// Of all collectives together. Each has its `index`, 0 <= index < count().
   int count() const { return count_; }
 
  private:
   std::array<PlanRow<Plan>, collective_count> rows_;
-  std::array<int, collective_count> first_indices_;
   int count_ = 0;
 };
 

@@ -51,7 +51,7 @@ Communicator::State::State(const NodeState& node, const NodeShare& agreement, in
       share(agreement.share),
       layout(agreement.layout),
       selector(plan::Table::instance(), shape_of(agreement)),
-      places(rank, layout.ranks, groups_of(node, arena.at(share.offset), layout), selector),
+      places(rank, layout.ranks, groups_of(node, arena.at(share.offset), layout), selector.count()),
       roll_call(arena.at(share.offset), layout, rank, std::move(names), node.sees_processes(), poke),
       machine(arena.at(share.offset), layout, rank,
               machine::wait_policy(wait_mode(), agreement.ranks_per_core), roll_call.poke()) {

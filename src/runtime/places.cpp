@@ -4,12 +4,11 @@
 
 namespace espalier::runtime {
 
-Places::Places(int rank, int size, topology::Group groups, const plan::Selector& selector)
+Places::Places(int rank, int size, topology::Group groups, int plans)
     : rank_(rank),
       size_(size),
       groups_(std::move(groups)),
-      selector_(selector),
-      pairs_(static_cast<std::size_t>(selector.count() * size)),
+      pairs_(static_cast<std::size_t>(plans * size)),
       contiguous_(static_cast<std::size_t>(size)) {}
 
 std::unique_ptr<Places::Pair> Places::build(const plan::Plan& plan, int root) const {

@@ -6,7 +6,7 @@
 
 #include "collective/place.hpp"
 #include "collective/reduce_whole.hpp"
-#include "plan/selector.hpp"
+#include "plan/plan.hpp"
 #include "topology/group.hpp"
 
 namespace espalier::runtime {
@@ -15,13 +15,14 @@ namespace espalier::runtime {
 /// Used by one thread at a time; what is handed out stays valid as long as this lives.
 class Places {
  public:
-  Places(int rank, int size, topology::Group groups, const plan::Selector& selector);
+  /// `plans`: how many the communicator's selector has.
+  Places(int rank, int size, topology::Group groups, int plans);
 
   struct Pair {
     collective::Place gather, release;
   };
   const Pair& of(const plan::Plan& plan, int root) {
-    auto& known = pairs_[static_cast<std::size_t>(selector_.index_of(plan) * size_ + root)];
+    auto& known = pairs_[static_cast<std::size_t>(plan.index * size_ + root)];
     return known ? *known : *(known = build(plan, root));
   }
   const collective::ContiguousPlace& contiguous(int root);
@@ -30,7 +31,6 @@ class Places {
   std::unique_ptr<Pair> build(const plan::Plan& plan, int root) const;
   int rank_, size_;
   topology::Group groups_;
-  const plan::Selector& selector_;
   std::vector<std::unique_ptr<Pair>> pairs_;
   std::vector<std::unique_ptr<collective::ContiguousPlace>> contiguous_;
 };
