@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <span>
 
@@ -49,14 +50,28 @@ std::size_t smallest_of(const B& blocks, int ranks) {
 inline std::size_t largest_of(const EqualBlocks& blocks, int) { return blocks.block; }
 inline std::size_t smallest_of(const EqualBlocks& blocks, int) { return blocks.block; }
 
-/// Of all blocks of lower ranks.
+/// Of all blocks of lower ranks. One by one: added in pairs, lengths that have just been stored one by one
+/// would be loaded as one, which no processor can forward from two stores (10 ns, docs/performance.md).
 template <class B>
 std::size_t bytes_below(const B& blocks, int rank) {
   std::size_t result = 0;
-  for (int below = 0; below < rank; ++below) result += blocks.bytes_of(below);
+  for (int below = 0; below < rank; ++below) {
+    result += blocks.bytes_of(below);
+    asm("" : "+r"(result));  // keeps the compiler from pairs
+  }
   return result;
 }
 inline std::size_t bytes_below(const EqualBlocks& blocks, int rank) { return blocks.offset_of(rank); }
+inline std::size_t bytes_below(const PackedBlocks& blocks, int rank) {
+  return blocks.offset_of(rank) - blocks.offset_of(0);
+}
+
+/// Bytes of a rank's block, rounded up, where all of them have `total`. Divides where it must only: it is
+/// part of every short call.
+inline std::size_t mean_block(std::size_t total, std::size_t ranks) {
+  const std::size_t sum = total + ranks - 1;
+  return std::has_single_bit(ranks) ? sum >> std::countr_zero(ranks) : sum / ranks;
+}
 
 /// Where this rank's block lies among those that another rank has for the others: one after the other, in
 /// rank order, without that rank's own.

@@ -67,7 +67,7 @@ class BasicMachine {
     trades_ = Trades::nothing;
     offers_short_ = false;
     const auto width = static_cast<Step>(span);
-    const Step first = (last_step_ + width) / width * width;
+    const Step first = (last_step_ + width) & ~(width - 1);
     last_step_ = first + width - 1;
     return first;
   }

@@ -1,5 +1,6 @@
 // Allgatherv, gatherv, scatterv, alltoallv: blocks of any lengths at any displacements. But for allgatherv no
 // rank knows what the others move: a rank with nothing to do still takes part.
+#include "collective/blocks.hpp"
 #include "mpi/collectives.hpp"
 #include "mpi/forward.hpp"
 #include "mpi/serve.hpp"
@@ -31,7 +32,7 @@ int serve_allgatherv(const Transfer& call, void* caller, std::size_t& bytes) {
   if (!receive.look_at(call.receive, communicator.size())) return to_host;
   if (!in_place && (!send.look_at(call.send, 1) || send.bytes() != receive.block_bytes(rank))) return to_host;
   if (receive.bytes() == 0) return MPI_SUCCESS;  // all ranks have the same counts
-  bytes = receive.bytes() / static_cast<std::size_t>(communicator.size());
+  bytes = collective::mean_block(receive.bytes(), static_cast<std::size_t>(communicator.size()));
   receive.open(entry->comm);
   if (in_place) {
     receive.load(rank);

@@ -1,6 +1,4 @@
 // Allgather(v) and alltoall(v): every rank has something for every other.
-#include <numeric>
-
 #include "collective/allgather.hpp"
 #include "collective/alltoall.hpp"
 #include "collective/alltoallv.hpp"
@@ -35,9 +33,8 @@ bool Communicator::allgatherv(const void* send, void* receive, const Blocks& blo
     if (active_) copy_alone(at_offset(receive, blocks.offsets[0]), send, blocks.bytes[0]);
     return active_;
   }
-  const auto ranks = static_cast<std::size_t>(size_);
-  const std::size_t total = std::accumulate(blocks.bytes.begin(), blocks.bytes.end(), std::size_t{0});
-  const std::size_t mean = (total + ranks - 1) / ranks;
+  const std::size_t total = collective::bytes_below(blocks, size_);
+  const std::size_t mean = collective::mean_block(total, static_cast<std::size_t>(size_));
   return state_->serve(Collective::allgatherv, mean, [&](const Plan& plan) {
     const void* own = send == in_place ? at_offset(receive, blocks.offset_of(rank_)) : send;
     if (total == 0) return;

@@ -46,7 +46,7 @@ bool Communicator::allgatherv_lent(const void* send, std::span<const std::size_t
     copy_alone(alone_.data(), send, total);
     return true;
   }
-  const std::size_t mean = (total + bytes.size() - 1) / bytes.size();
+  const std::size_t mean = collective::mean_block(total, bytes.size());
   return state_->serve(Collective::allgatherv, mean, [&](const plan::Plan& plan) {
     if (std::exchange(state_->is_lent, false)) meet(*state_, plan);
     if (total == 0) return;

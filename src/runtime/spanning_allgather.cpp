@@ -88,7 +88,7 @@ bool Spanning::allgather_blocks(Collective collective, const void* send, void* r
   const int ranks = nodes_.placement.ranks();
   std::size_t total = 0;
   for (int rank = 0; rank < ranks; ++rank) total += blocks.bytes_of(rank);
-  const std::size_t mean = (total + static_cast<std::size_t>(ranks) - 1) / static_cast<std::size_t>(ranks);
+  const std::size_t mean = collective::mean_block(total, static_cast<std::size_t>(ranks));
   const plan::Algorithm algorithm =
       or_ring_of_messages(selector_(collective, mean).algorithm, std::min(total, most_through_a_window));
   const bool notified = algorithm == plan::Algorithm::notified_ring;
@@ -116,7 +116,7 @@ bool Spanning::allgather_blocks(Collective collective, const void* send, void* r
 // In one pass, whatever the length: what a former one has put together would be overwritten by the next.
 bool Spanning::allgatherv_lent(const void* send, std::span<const std::size_t> bytes, Lent& lent) {
   const std::size_t total = std::accumulate(bytes.begin(), bytes.end(), std::size_t{0});
-  const std::size_t mean = (total + bytes.size() - 1) / bytes.size();
+  const std::size_t mean = collective::mean_block(total, bytes.size());
   const plan::Algorithm algorithm =
       or_ring_of_messages(selector_(Collective::allgatherv, mean).algorithm, total);
   return serve_as(algorithm, Collective::allgatherv, mean, [&](const NetworkPlan& plan) {

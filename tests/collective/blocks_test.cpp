@@ -16,6 +16,24 @@ using machine::HostMachine;
 using plan::Algorithm;
 using namespace testing;
 
+TEST(Blocks, BelowARankAreCountedAlikeWhateverSaysWhereTheyLie) {
+  const std::size_t bytes[] = {3, 0, 8, 5}, offsets[] = {20, 7, 0, 8}, edges[] = {0, 3, 3, 11, 16};
+  for (int rank = 0; rank <= 4; ++rank) {
+    EXPECT_EQ(bytes_below(Blocks{bytes, offsets}, rank), edges[rank]);
+    EXPECT_EQ(bytes_below(PackedBlocks{edges}, rank), edges[rank]);
+    EXPECT_EQ(bytes_below(EqualBlocks{6}, rank), std::size_t(6 * rank));
+  }
+}
+
+TEST(Blocks, TheMeanIsRoundedUp) {
+  for (const std::size_t ranks : {1, 2, 3, 4, 7, 16})
+    for (std::size_t total = 0; total < 3 * ranks + 2; ++total) {
+      const std::size_t mean = mean_block(total, ranks);
+      EXPECT_GE(mean * ranks, total);
+      EXPECT_LT(mean * ranks, total + ranks);
+    }
+}
+
 class MovedBlocks : public ::testing::TestWithParam<std::tuple<int, Algorithm>> {
  protected:
   int n() const { return std::get<0>(GetParam()); }
