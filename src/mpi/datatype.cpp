@@ -57,7 +57,9 @@ std::byte* element(const Layout& layout, const void* data, std::size_t index) {
 
 }  // namespace
 
-bool lay_out_derived(Layout& layout) {
+bool lay_out(MPI_Datatype type, MPI_Count count, Layout& layout) {
+  layout.type = type;
+  layout.count = static_cast<std::size_t>(count);
   if (!find_extents(layout)) return false;
   std::size_t bytes = 0;
   if (__builtin_mul_overflow(layout.count, layout.size, &bytes)) return false;

@@ -24,22 +24,9 @@ struct Layout {
   std::size_t bytes() const { return count * size; }
 };
 
-/// Looks at a datatype, predefined or derived; the quick way, inlined, for those without gaps. Returns false
-/// when the host does not know the datatype or the bytes do not fit a size_t: then the call is the host's, to
-/// report.
-bool lay_out_derived(Layout& layout);
-inline bool lay_out(MPI_Datatype type, MPI_Count count, Layout& layout) {
-  layout.type = type;
-  layout.count = static_cast<std::size_t>(count);
-  const PredefinedType* predefined = predefined_type(type);
-  if (!predefined || !predefined->dense) [[unlikely]]
-    return lay_out_derived(layout);
-  layout.size = predefined->size;
-  layout.extent = layout.true_extent = static_cast<MPI_Count>(predefined->size);
-  layout.packed = true;
-  std::size_t bytes;
-  return !__builtin_mul_overflow(layout.count, layout.size, &bytes);
-}
+/// Looks at a datatype, predefined or derived. Returns false when the host does not know the datatype or the
+/// bytes do not fit a size_t: then the call is the host's, to report.
+bool lay_out(MPI_Datatype type, MPI_Count count, Layout& layout);
 
 /// Copies data to and from packed form through the host; throws Error when the host fails.
 void pack(const Layout& layout, const void* typed_data, void* packed_data, MPI_Comm comm);

@@ -24,16 +24,20 @@ inline bool is_rank(int root, const runtime::Communicator& communicator) {
 }
 
 /// A wanted call that Espalier leaves to the host, all ranks alike.
-inline int refuse(const Entry& entry, Collective collective, std::size_t bytes, const std::string& why) {
+[[gnu::cold, gnu::noinline]] inline int refuse(const Entry& entry, Collective collective, std::size_t bytes,
+                                               const std::string& why) {
   const int code = allow_fallback(entry, collective, bytes, why);
   return code == MPI_SUCCESS ? to_host : code;
 }
 
+[[gnu::cold, gnu::noinline]] inline int refuse_by_plan(const Entry& entry, Collective collective,
+                                                       std::size_t bytes) {
+  return refuse(entry, collective, bytes, entry.communicator->why_host());
+}
+
 /// `done`: the runtime's answer.
 inline int served(bool done, const Entry& entry, Collective collective, std::size_t bytes) {
-  if (done) [[likely]]
-    return MPI_SUCCESS;
-  return refuse(entry, collective, bytes, entry.communicator->why_host());
+  return done ? MPI_SUCCESS : refuse_by_plan(entry, collective, bytes);
 }
 
 /// Serves a call, or hands it on as it came. An exception must not pass through the program's frames; `serve`

@@ -1,6 +1,12 @@
 // The data of one side of a call in packed form: in the program's own buffer where that has no gaps, else in
 // private memory. A rank decides for itself; the others see bytes only.
+//
+// Nearly all calls pass predefined types without gaps: what these need is inlined, for it is a good part of
+// what a short call takes.
 #pragma once
+
+#include <cstdint>
+#include <optional>
 
 #include "base/by_rank.hpp"
 #include "mpi/collectives.hpp"
@@ -10,108 +16,131 @@
 
 namespace espalier::mpi {
 
-/// Derived datatypes may hold absolute addresses: only for predefined ones a null buffer is an error.
-inline bool buffer_fits(const void* buffer, const Layout& layout, std::size_t bytes) {
-  return buffer != MPI_IN_PLACE && (buffer || bytes == 0 || !predefined_type(layout.type));
+/// Bytes of an element, if it is of a predefined type without gaps and has some; else 0.
+inline std::size_t plain_size(Handle type) {
+  const PredefinedType* predefined = predefined_type(typed<MPI_Datatype>(type));
+  return predefined && predefined->dense ? predefined->size : 0;
 }
 
-/// Blocks of one length, one behind the other by the datatype's extent. Short calls pass here: what data
-/// without gaps need is inlined.
+/// Where the data of plain types begin for sure: elsewhere the call may be in place, or wrong.
+inline bool is_plain_buffer(const void* buffer) { return buffer && buffer != MPI_IN_PLACE; }
+
+/// Counts and displacements of plain types up to here have no sign and overflow nothing, whatever the type.
+inline bool is_plain_number(std::int64_t number) { return static_cast<std::uint64_t>(number) >> 32 == 0; }
+
+/// Blocks of one length, one behind the other by the datatype's extent.
 class EqualBlocks {
  public:
   /// Looks at what the program passed for this side. False: the call is the host's, to report what is wrong.
   bool look_at(const Part& part, int blocks) {
-    const auto type = typed<MPI_Datatype>(part.type);
-    MPI_Count elements = 0;
-    if (part.count < 0 || type == host.constants.datatype_null ||
-        __builtin_mul_overflow(part.count, blocks, &elements) || !lay_out(type, elements, layout_))
-      return false;
-    block_bytes_ = static_cast<std::size_t>(part.count) * layout_.size;
-    buffer_ = part.buffer;
-    return buffer_fits(buffer_, layout_, layout_.bytes());
+    const std::size_t size = plain_size(part.type);
+    if (size == 0 || part.count == 0 || !is_plain_number(part.count) || !is_plain_buffer(part.buffer))
+        [[unlikely]]
+      return look_closer(part, blocks);
+    data_ = static_cast<std::byte*>(part.buffer);
+    block_bytes_ = static_cast<std::size_t>(part.count) * size;
+    bytes_ = block_bytes_ * static_cast<std::size_t>(blocks);
+    return true;
   }
-  std::size_t bytes() const { return layout_.bytes(); }
+  std::size_t bytes() const { return bytes_; }
   std::size_t block_bytes() const { return block_bytes_; }
   std::size_t block_bytes(int) const { return block_bytes_; }
 
   /// From here on data() is valid. Private memory is not filled: load() what is to be sent.
   void open(MPI_Comm comm) {
-    data_ = static_cast<std::byte*>(buffer_) + layout_.true_lower;
-    if (!layout_.packed) [[unlikely]]
+    if (gaps_) [[unlikely]]
       open_memory(comm);
   }
   /// Brings data of the program into packed form, and back into the program's buffer.
   void load() {
-    if (memory_) [[unlikely]]
-      pack(layout_, buffer_, data_, comm_);
+    if (gaps_) [[unlikely]]
+      pack_blocks();
   }
   void load(int block) {
-    if (memory_) [[unlikely]]
+    if (gaps_) [[unlikely]]
       pack_block(block);
   }
   void store() {
-    if (memory_) [[unlikely]]
-      unpack(layout_, data_, buffer_, comm_);
+    if (gaps_) [[unlikely]]
+      unpack_blocks();
   }
   /// Whether packed form is in private memory, and load() and store() do anything.
-  bool is_packed_apart() const { return memory_ != nullptr; }
+  bool is_packed_apart() const { return gaps_.has_value(); }
   std::byte* data() const { return data_; }
   std::byte* block(int index) const { return data_ + static_cast<std::size_t>(index) * block_bytes_; }
 
  private:
+  /// Of data that do not lie in packed form. Without memory where there are none.
+  struct Gaps {
+    Layout layout;  // of all blocks together
+    void* buffer = nullptr;
+    MPI_Comm comm{};
+    Buffer memory;
+  };
+  bool look_closer(const Part& part, int blocks);
   void open_memory(MPI_Comm comm);
+  void pack_blocks();
   void pack_block(int index);
+  void unpack_blocks();
 
-  Layout layout_;  // of all blocks together
-  std::size_t block_bytes_ = 0;
-  void* buffer_ = nullptr;
-  MPI_Comm comm_{};
-  Buffer memory_;
   std::byte* data_ = nullptr;
+  std::size_t block_bytes_ = 0, bytes_ = 0;
+  std::optional<Gaps> gaps_;
 };
 
 /// Blocks of any lengths at any displacements (the v forms).
 class UnequalBlocks {
  public:
+  /// As of EqualBlocks.
   bool look_at(const Part& part, int blocks);
   std::size_t bytes() const { return total_; }
   std::size_t block_bytes(int index) const { return bytes_[static_cast<std::size_t>(index)]; }
 
-  void open(MPI_Comm comm);
+  void open(MPI_Comm comm) {
+    if (gaps_) [[unlikely]]
+      open_memory(comm);
+  }
   void load() {
-    if (memory_) [[unlikely]]
+    if (gaps_) [[unlikely]]
       for (std::size_t i = 0; i < bytes_.size(); ++i) pack_block(i);
   }
   void load(int block) {
-    if (memory_) [[unlikely]]
+    if (gaps_) [[unlikely]]
       pack_block(static_cast<std::size_t>(block));
   }
   void store() {
-    if (memory_) [[unlikely]]
+    if (gaps_) [[unlikely]]
       unpack_blocks();
   }
-  bool is_packed_apart() const { return memory_ != nullptr; }
+  bool is_packed_apart() const { return gaps_.has_value(); }
   std::byte* data() const { return data_; }
   std::byte* block(int index) const { return data_ + offsets_[static_cast<std::size_t>(index)]; }
   /// Offsets count from data().
   runtime::Blocks blocks() const { return {bytes_, offsets_}; }
 
  private:
+  using Places = ByRank<MPI_Count>;  // of each block in the program's buffer, in bytes
+  struct Gaps {
+    Layout layout;  // of the longest block
+    void* buffer = nullptr;
+    Places places;
+    MPI_Comm comm{};
+    Buffer memory;
+  };
   struct Piece;
-  bool find_places(const Part& part);
+  bool are_plain(const Part& part, std::size_t size);
+  bool look_closer(const Part& part);
+  bool find_places(const Part& part, const Layout& layout, Places& places);
+  void stay_at(std::byte* buffer, const Places& places);
+  void open_memory(MPI_Comm comm);
   Piece piece(std::size_t index) const;
   void pack_block(std::size_t index);
   void unpack_blocks();
 
-  Layout layout_;  // of the longest block
-  void* buffer_ = nullptr;
-  MPI_Comm comm_{};
-  ByRank<MPI_Count> places_;  // of each block in the program's buffer, in bytes
-  ByRank<std::size_t> bytes_, offsets_;
-  std::size_t total_ = 0;
-  MPI_Count lowest_ = 0;  // of all places with data
-  Buffer memory_;
   std::byte* data_ = nullptr;
+  std::size_t total_ = 0;
+  ByRank<std::size_t> bytes_, offsets_;
+  std::optional<Gaps> gaps_;
 };
 
 }  // namespace espalier::mpi
