@@ -66,8 +66,8 @@ inline std::size_t bytes_below(const PackedBlocks& blocks, int rank) {
   return blocks.offset_of(rank) - blocks.offset_of(0);
 }
 
-/// Bytes of a rank's block, rounded up, where all of them have `total`. Divides where it must only: it is
-/// part of every short call.
+/// Bytes of a rank's block, rounded up, where all of them have `total`. Divides only where it must: it is
+/// part of short calls.
 inline std::size_t mean_block(std::size_t total, std::size_t ranks) {
   const std::size_t sum = total + ranks - 1;
   return std::has_single_bit(ranks) ? sum >> std::countr_zero(ranks) : sum / ranks;

@@ -60,8 +60,15 @@ std::byte* element(const Layout& layout, const void* data, std::size_t index) {
 bool lay_out(MPI_Datatype type, MPI_Count count, Layout& layout) {
   layout.type = type;
   layout.count = static_cast<std::size_t>(count);
-  if (!find_extents(layout)) return false;
   std::size_t bytes = 0;
+  // Users' operators meet these in every call: the host need not be asked.
+  if (const PredefinedType* predefined = predefined_type(type); predefined && predefined->dense) {
+    layout.size = predefined->size;
+    layout.extent = layout.true_extent = static_cast<MPI_Count>(predefined->size);
+    layout.packed = true;
+    return !__builtin_mul_overflow(layout.count, layout.size, &bytes);
+  }
+  if (!find_extents(layout)) return false;
   if (__builtin_mul_overflow(layout.count, layout.size, &bytes)) return false;
   if (bytes > 0) layout.packed = is_packed(layout);
   return true;

@@ -30,6 +30,7 @@ inline bool is_rank(int root, const runtime::Communicator& communicator) {
   return code == MPI_SUCCESS ? to_host : code;
 }
 
+/// For the runtime's own reason.
 [[gnu::cold, gnu::noinline]] inline int refuse_by_plan(const Entry& entry, Collective collective,
                                                        std::size_t bytes) {
   return refuse(entry, collective, bytes, entry.communicator->why_host());

@@ -86,8 +86,7 @@ Bootstrap Spanning::own_bootstrap() {
 template <class B>
 bool Spanning::allgather_blocks(Collective collective, const void* send, void* receive, const B& blocks) {
   const int ranks = nodes_.placement.ranks();
-  std::size_t total = 0;
-  for (int rank = 0; rank < ranks; ++rank) total += blocks.bytes_of(rank);
+  const std::size_t total = collective::bytes_below(blocks, ranks);
   const std::size_t mean = collective::mean_block(total, static_cast<std::size_t>(ranks));
   const plan::Algorithm algorithm =
       or_ring_of_messages(selector_(collective, mean).algorithm, std::min(total, most_through_a_window));
