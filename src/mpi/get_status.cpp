@@ -50,8 +50,10 @@ int hosts_any(int count, const void* requests, int* index, int* flag, void* stat
     return false;
   });
   *flag = *index != MPI_UNDEFINED || asked == 0;
-  if (code != MPI_SUCCESS || *index == MPI_UNDEFINED) return code;
-  return status_of(all[*index], static_cast<MPI_Status*>(status));
+  if (code != MPI_SUCCESS || !*flag) return code;
+  // MPI-4.1 3.7.6: with no active request the status is empty, which is that of the null request.
+  const MPI_Request which = asked == 0 ? MPI_REQUEST_NULL : all[*index];
+  return status_of(which, static_cast<MPI_Status*>(status));
 }
 
 int hosts_some(int count, const void* requests, int* outcount, int* indices, void* statuses) {

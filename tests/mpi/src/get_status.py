@@ -41,7 +41,13 @@ while not MPI.Request.Get_status_all(requests):
     pass
 expect(sorted(MPI.Request.Get_status_some(requests)), list(range(1, len(requests))), "some at the end")
 MPI.Request.Waitall(requests)
-expect(MPI.Request.Get_status_any([MPI.REQUEST_NULL]), (MPI.UNDEFINED, True), "any of none")
+for idle in ([MPI.REQUEST_NULL], [], [collective] if asks_about_it else [MPI.REQUEST_NULL] * 3):
+    status = MPI.Status()
+    status.source, status.tag, status.error = 5, 6, MPI.SUCCESS
+    expect(MPI.Request.Get_status_any(idle, status), (MPI.UNDEFINED, True), f"any of {len(idle)} that are not active")
+    expect((status.source, status.tag, status.Get_count(MPI.BYTE)), (MPI.ANY_SOURCE, MPI.ANY_TAG, 0), "its status is empty")
+    expect(MPI.Request.Get_status_some(idle), None, f"some of {len(idle)} that are not active")
+    expect(MPI.Request.Get_status_all(idle), True, f"all of {len(idle)} that are not active")
 expect(int(word[0]), 7, "the message")
 if asks_about_it:
     expect(total[0], size * (size + 1) / 2, "the sum")
