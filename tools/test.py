@@ -151,7 +151,7 @@ def mpi_tests() -> Totals:
 
 PARTS = {
     "unit": unit_tests,
-    "floors": lambda: pytest("floors", "tests/floors_test.py"),
+    "floors": lambda: pytest("floors", "tests/floors_test.py", "tests/static_lifetime_test.py"),
     "command": lambda: pytest("command", "tests/command"),
     "bench": lambda: pytest("bench", "tests/bench"),
     "mpi": mpi_tests,

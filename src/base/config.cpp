@@ -71,7 +71,8 @@ bool is_off(std::string_view text) {
 }
 
 const Config& Config::instance() {
-  static const Config config(environ);
+  // Never destroyed: destructors of the program's static objects may still call MPI.
+  static const Config& config = *new Config(environ);
   return config;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "base/error.hpp"
 #include "espalier/espalier.h"
@@ -16,23 +17,25 @@ class CodedError : public Error {
   const int code;
 };
 
-std::string& last_error();
+/// Of this thread: what its last call threw, or "". A long text is cut.
+const char* last_error();
+void set_last_error(std::string_view text);
 
 /// Runs `body`; returns ESPALIER_OK or the code of what it threw.
 template <class Body>
 int guarded(Body body) noexcept {
   try {
-    last_error().clear();
+    set_last_error("");
     body();
     return ESPALIER_OK;
   } catch (const CodedError& error) {
-    last_error() = error.what();
+    set_last_error(error.what());
     return error.code;
   } catch (const runtime::OutOfStep& error) {
-    last_error() = error.what();
+    set_last_error(error.what());
     return ESPALIER_ERR_PEERS;
   } catch (const std::exception& error) {
-    last_error() = error.what();
+    set_last_error(error.what());
     return ESPALIER_ERR_SYSTEM;
   }
 }

@@ -17,10 +17,16 @@ using espalier::runtime::Process;
 
 namespace espalier::capi {
 
-std::string& last_error() {
-  thread_local std::string text;
-  return text;
-}
+namespace {
+
+// Has no destructor: those of the program's static objects may call us after those of this thread have run.
+thread_local char error_text[2048] = "";
+
+}  // namespace
+
+const char* last_error() { return error_text; }
+
+void set_last_error(std::string_view text) { error_text[text.copy(error_text, sizeof error_text - 1)] = 0; }
 
 namespace {
 
@@ -133,6 +139,6 @@ int espalier_allreduce(espalier_comm* comm, const void* send, void* receive, siz
   });
 }
 
-const char* espalier_error_text(void) { return last_error().c_str(); }
+const char* espalier_error_text(void) { return last_error(); }
 
 }  // extern "C"

@@ -26,7 +26,7 @@ struct Heap {
 };
 
 std::mutex mutex;  // of what follows
-std::map<pid_t, Heap> heaps;
+std::map<pid_t, Heap>& heaps = *new std::map<pid_t, Heap>;  // never destroyed, as Config
 std::uint64_t found_so_far = 0;
 
 /// A descriptor of the file that the process has under that number, if it is the heap; else -1.

@@ -19,7 +19,7 @@ constexpr std::size_t huge_page = 2 * 1024 * 1024;
 
 std::size_t rounded_up(std::size_t bytes, std::size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
-std::string why;  // there is no heap
+std::string& why = *new std::string;  // there is no heap; never destroyed, as Config
 
 /// Twice the machine's memory, for what is free may lie scattered.
 std::size_t capacity() {

@@ -26,7 +26,7 @@ Policy policy() {
 
 bool first_time(const std::string& why) {
   static std::mutex mutex;
-  static std::set<std::string> seen;
+  static std::set<std::string>& seen = *new std::set<std::string>;  // never destroyed, as Config
   const std::lock_guard lock(mutex);
   return seen.insert(why).second;
 }

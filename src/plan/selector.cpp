@@ -20,7 +20,7 @@ std::string key_of(Collective collective, std::string key = "ESPALIER_") {
 }  // namespace
 
 const Table& Table::instance() {
-  static const Table table(Config::instance());
+  static const Table& table = *new Table(Config::instance());  // never destroyed, as Config
   return table;
 }
 

@@ -15,9 +15,9 @@ constexpr std::size_t most_at_once = std::size_t{32} << 20;
 
 // For a few bytes of each rank, whatever the rules say.
 const NetworkPlan& exchange_plan() {
-  static const NetworkPlan plan = [] {
-    NetworkPlan short_ones;
-    short_ones.algorithm = plan::Algorithm::dissemination;
+  static const NetworkPlan& plan = *[] {  // never destroyed, as Config
+    auto* short_ones = new NetworkPlan;
+    short_ones->algorithm = plan::Algorithm::dissemination;
     return short_ones;
   }();
   return plan;

@@ -11,9 +11,9 @@ namespace {
 
 // For one number of each node, whatever the rules say.
 const plan::NetworkPlan& agreement_plan() {
-  static const plan::NetworkPlan plan = [] {
-    plan::NetworkPlan doubling;
-    doubling.algorithm = plan::Algorithm::recursive_doubling;
+  static const plan::NetworkPlan& plan = *[] {  // never destroyed, as Config
+    auto* doubling = new plan::NetworkPlan;
+    doubling->algorithm = plan::Algorithm::recursive_doubling;
     return doubling;
   }();
   return plan;

@@ -15,7 +15,8 @@ using espalier::print_to;
 
 namespace {
 
-thread_local std::string last_problem;
+// Without a destructor: it may be asked for when the thread ends.
+thread_local char last_problem[512];
 
 /// A piece of memory that operations may work on.
 struct Registered {
@@ -27,7 +28,7 @@ struct Registered {
 std::atomic<bool> hides_errors = false;
 
 std::int32_t report(std::int32_t code, const char* why) {
-  last_problem = why;
+  std::strncpy(last_problem, why, sizeof last_problem - 1);
   if (!hides_errors.load(std::memory_order_relaxed))
     print_to(stderr, "espalier-sharp: {} ({}): {}\n", sharp_coll_strerror(code), code, why);
   return code;
@@ -154,7 +155,7 @@ const struct sharp_coll_config sharp_coll_default_config = {nullptr, 1000, -1, 0
 
 /// The reason of this thread's last error, beyond its code. Not part of the interface of the hardware's
 /// library.
-ESPALIER_EXPORT const char* espalier_sharp_last_problem() { return last_problem.c_str(); }
+ESPALIER_EXPORT const char* espalier_sharp_last_problem() { return last_problem; }
 
 ESPALIER_EXPORT int sharp_coll_init(struct sharp_coll_init_spec* spec, struct sharp_coll_context** context) {
   return guarded([&] {
