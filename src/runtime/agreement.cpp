@@ -5,6 +5,7 @@
 
 #include "base/config.hpp"
 #include "base/format.hpp"
+#include "runtime/founding.hpp"
 #include "runtime/node.hpp"
 #include "runtime/nodes_agreement.hpp"
 #include "runtime/process.hpp"
@@ -87,12 +88,10 @@ machine::Layout layout_on_one_node(int ranks, int ranks_of_node, double ranks_pe
 bool by_messages() { return Config::instance().text("ESPALIER_NODE_STAGE") == "p2p"; }
 
 Agreement agree(const Bootstrap& bootstrap) {
-  auto all = exchange_standing(bootstrap);
   // MPI sessions have no world to meet in: the first communicator's ranks found the arena.
-  if (std::none_of(all.begin(), all.end(), [](const Standing& s) { return s.joined || s.declined; })) {
-    Process::instance().join(bootstrap);
-    all = exchange_standing(bootstrap);
-  }
+  const auto all = gather_when_joined(
+      bootstrap, [&] { return exchange_standing(bootstrap); },
+      [&](const std::vector<Standing>& unused) { take_offer_back(bootstrap, unused, offered_layout(unused)); });
   const machine::Layout layout = offered_layout(all);
   Agreement result;
   result.refusal = refusal_of(all);

@@ -25,15 +25,24 @@ void Process::set_host_progress(HostProgress progress) { progress_ = progress; }
 
 void Process::decline(std::string why) { declined_ = std::move(why); }
 
+// No rank waits for the lock: the ranks of two communicators, each with the lock of some of its processes, would
+// wait for each other. They are all here when they try to take it, so none holds it long in vain.
 bool Process::join(const Bootstrap& world) {
-  const auto joined = exchange(world, static_cast<std::uint8_t>(node_ != nullptr));
+  const auto joined = exchange(world, static_cast<std::uint8_t>(node() != nullptr));
   if (std::count(joined.begin(), joined.end(), 0) != world.size) return false;
+  const std::unique_lock lock(joining_, std::try_to_lock);
+  const bool can_join = lock && !node();
+  const auto can = exchange(world, static_cast<std::uint8_t>(can_join));
+  if (std::count(can.begin(), can.end(), 0) != 0) return false;
   node_ = NodeState::meet(world, declined_.empty());
-  number_ = world.rank;
+  number_.store(world.rank, std::memory_order_relaxed);
+  joined_.store(node_.get(), std::memory_order_release);  // pairs with node()
   return true;
 }
 
-bool Process::needs_transport() const { return node_ && node_->needs_transport(); }
+bool Process::is_joining() { return !std::unique_lock(joining_, std::try_to_lock).owns_lock(); }
+
+bool Process::needs_transport() { return node() && node()->needs_transport(); }
 
 void Process::set_transport(std::unique_ptr<network::Transport> transport) {
   transport_ = std::move(transport);
@@ -64,6 +73,7 @@ void Process::leave() {
   world_.reset();
   sharp_.reset();
   out_of_band_.reset();
+  joined_.store(nullptr, std::memory_order_relaxed);  // no other thread is in a call any more
   node_.reset();
   tags_.reset();
   one_sided_.reset();

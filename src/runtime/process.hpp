@@ -1,8 +1,10 @@
 // This process's part of a node: its arena, its place on the machine, what it does while it waits.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "machine/wait.hpp"
@@ -49,8 +51,11 @@ class Process {
   /// Collective over all ranks of the job (MPI_COMM_WORLD): the ranks of each node meet in one arena. Never
   /// fails for want of a feature: a node without an arena leaves its communicators to the host. Without it
   /// (MPI sessions) the first communicator's ranks meet when that communicator is created; ranks that have
-  /// met keep what they have, and the others cannot come in any more: false, on all of them.
+  /// met keep what they have, and the others cannot come in any more: false, on all of them. False, too, while
+  /// another thread joins with other ranks (founding.hpp).
   bool join(const Bootstrap& world);
+  /// Whether a thread of this process is in join(): what node() says may change.
+  bool is_joining();
   /// The aggregation nodes of the job, with what they were reached by; or why it has none. The same on all
   /// processes.
   void set_sharp(std::unique_ptr<network::SharpJob> job, std::unique_ptr<network::OutOfBand> processes);
@@ -58,16 +63,17 @@ class Process {
   /// Gives the arena back (MPI_Finalize). Communicators must be gone.
   void leave();
 
-  NodeState* node() { return node_.get(); }
+  /// Null: this process has not joined. Acquire: pairs with the release in join(), which another thread may be in.
+  NodeState* node() { return joined_.load(std::memory_order_acquire); }
   /// Whether the job needs a transport: the same on all processes that met in join().
-  bool needs_transport() const;
+  bool needs_transport();
   network::Transport* transport() { return transport_.get(); }
   network::SharpJob* sharp() { return sharp_.get(); }
   /// Empty: nobody has asked for them.
   const std::string& no_sharp() const { return no_sharp_; }
   Tags* tags() { return tags_.get(); }
   /// This process in the numbering of the transport.
-  int number() const { return number_; }
+  int number() const { return number_.load(std::memory_order_relaxed); }
   const std::string& declined() const { return declined_; }
   network::OneSidedHost* one_sided() { return one_sided_.get(); }
 
@@ -86,7 +92,9 @@ class Process {
  private:
   Process();
   ~Process();
+  std::mutex joining_;  // held by the thread that is in join()
   std::unique_ptr<NodeState> node_;
+  std::atomic<NodeState*> joined_{nullptr};  // node_, once it is whole
   std::unique_ptr<network::Transport> transport_;
   std::unique_ptr<Tags> tags_;
   std::unique_ptr<network::OneSidedHost> one_sided_;
@@ -96,7 +104,7 @@ class Process {
   std::unique_ptr<network::OutOfBand> out_of_band_;  // as long as the job
   std::unique_ptr<network::SharpJob> sharp_;
   std::string no_sharp_;
-  int number_ = 0;
+  std::atomic<int> number_{0};  // relaxed: of interest only once node() is there
   HostProgress progress_;
   std::string declined_;
 };

@@ -23,8 +23,9 @@ machine::Layout layout_to_offer(int ranks, NodeState& node) {
 
 Standing own_standing(const Bootstrap& bootstrap) {
   Process& process = Process::instance();
-  NodeState* node = process.node();
   Standing standing{};
+  standing.joining = process.is_joining();  // asked first: what it says afterwards is whole
+  NodeState* node = process.node();
   standing.agreement = Config::instance().agreement();
   standing.process = process.number();
   standing.has_transport = process.transport() != nullptr;

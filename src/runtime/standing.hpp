@@ -27,6 +27,7 @@ struct Standing {
   std::int32_t has_transport;
   std::int32_t declined;
   std::int32_t joined;
+  std::int32_t joining;  // another thread of the process is about to join
 };
 
 /// Rank 0 offers a share of its node's arena for all, which is right if they are all there.

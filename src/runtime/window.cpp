@@ -11,6 +11,7 @@
 #include "network/window/message_carrier.hpp"
 #include "network/window/one_sided_carrier.hpp"
 #include "runtime/driven_windows.hpp"
+#include "runtime/founding.hpp"
 #include "runtime/node.hpp"
 #include "runtime/patience.hpp"
 #include "runtime/process.hpp"
@@ -26,7 +27,7 @@ using network::WindowTransport;
 struct Card {
   std::uint64_t node, job, agreement, bytes;
   double ranks_per_core;
-  std::int32_t ids, binds, process, joined, declined, has_transport, has_rma, has_notify;
+  std::int32_t ids, binds, process, joined, declined, joining, has_transport, has_rma, has_notify;
 };
 
 Card own_card(const WindowRequest& request) {
@@ -44,6 +45,7 @@ Card own_card(const WindowRequest& request) {
     card.has_rma = means.rma;
     card.has_notify = means.notify;
   }
+  card.joining = process.is_joining();  // asked first: what it says afterwards is whole
   const NodeState* node = process.node();
   card.joined = node != nullptr;
   if (!node) return card;
@@ -54,13 +56,9 @@ Card own_card(const WindowRequest& request) {
 }
 
 std::vector<Card> exchange_cards(const Bootstrap& bootstrap, const WindowRequest& request) {
-  auto all = exchange(bootstrap, own_card(request));
   // Without MPI_Init's world the first ranks that want something together are the job.
-  if (std::none_of(all.begin(), all.end(), [](const Card& c) { return c.joined || c.declined; })) {
-    Process::instance().join(bootstrap);
-    all = exchange(bootstrap, own_card(request));
-  }
-  return all;
+  return gather_when_joined(
+      bootstrap, [&] { return exchange(bootstrap, own_card(request)); }, [](const std::vector<Card>&) {});
 }
 
 template <class Predicate>

@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <barrier>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tests/capi/met.hpp"
@@ -51,6 +53,41 @@ TEST(Meet, TwoNamesAtOnceDoNotDisturbEachOther) {
       EXPECT_EQ(sum, group ? 1 + 3 + 5 : 0 + 2 + 4);
     }
   });
+}
+
+// What thread `thread` of a process adds up on a communicator of its own, which stays until all threads are done.
+void add_up(const std::string& name, int rank, int ranks, int thread, std::barrier<>& done) {
+  const Met met(name, rank, ranks);
+  for (int i = 0; met.comm && i < 300; ++i) {
+    const std::int64_t value = rank + i * (thread + 1);
+    std::int64_t sum = 0;
+    EXPECT_EQ(espalier_allreduce(met.comm, &value, &sum, 1, ESPALIER_INT64, ESPALIER_SUM), ESPALIER_OK);
+    EXPECT_EQ(sum, ranks * (ranks - 1) / 2 + ranks * i * (thread + 1));
+  }
+  done.arrive_and_wait();
+}
+
+// The first communicator of a process makes it join the node: threads that want one at once must not do that twice.
+TEST(Meet, ThreadsMakeTheFirstCommunicatorsAtTheSameTime) {
+  constexpr int ranks = 3, threads = 3;
+  for (int round = 0; round < 5; ++round)
+    run_ranks(ranks, [&](int rank) {
+      std::barrier done(threads);
+      std::vector<std::thread> all;
+      for (int t = 0; t < threads; ++t)
+        all.emplace_back([&, t] { add_up(own_name("threads") + std::to_string(t), rank, ranks, t, done); });
+      for (std::thread& each : all) each.join();
+    });
+}
+
+TEST(Meet, ThreadsMakeTheFirstCommunicatorsWithTheRanksTurned) {
+  for (int round = 0; round < 5; ++round)
+    run_ranks(2, [&](int rank) {
+      std::barrier done(2);
+      std::thread other([&] { add_up(own_name("turned"), 1 - rank, 2, 1, done); });
+      add_up(own_name("straight"), rank, 2, 0, done);
+      other.join();
+    });
 }
 
 TEST(Meet, OneNameTwiceOneAfterTheOther) {
