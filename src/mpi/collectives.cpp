@@ -52,11 +52,11 @@ int serve_bcast(const Call& call, void* caller, std::size_t& bytes) {
 
 }  // namespace
 
-int barrier(const Call& call, void* caller) noexcept {
+int barrier(const Call& call, void* caller) {
   return perform<serve_barrier, forward_barrier>(call, caller, Collective::barrier);
 }
 
-int bcast(const Call& call, void* caller) noexcept {
+int bcast(const Call& call, void* caller) {
   return perform<serve_bcast, forward_bcast>(call, caller, Collective::bcast);
 }
 

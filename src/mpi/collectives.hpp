@@ -28,15 +28,15 @@ inline Call with_counts(const void* send, void* receive, Numbers counts, Handle 
 }
 
 /// Each serves the call or hands it to the host, and returns what the program gets. `caller` as in resolve().
-/// They throw nothing.
-int barrier(const Call& call, void* caller) noexcept;
-int bcast(const Call& call, void* caller) noexcept;
-int reduce(const Call& call, void* caller) noexcept;
-int allreduce(const Call& call, void* caller) noexcept;
-int reduce_scatter_block(const Call& call, void* caller) noexcept;
-int reduce_scatter(const Call& call, void* caller) noexcept;
-int scan(const Call& call, void* caller) noexcept;
-int exscan(const Call& call, void* caller) noexcept;
+/// What leaves them is what the program's own functions threw: its error handlers, its operators.
+int barrier(const Call& call, void* caller);
+int bcast(const Call& call, void* caller);
+int reduce(const Call& call, void* caller);
+int allreduce(const Call& call, void* caller);
+int reduce_scatter_block(const Call& call, void* caller);
+int reduce_scatter(const Call& call, void* caller);
+int scan(const Call& call, void* caller);
+int exscan(const Call& call, void* caller);
 
 /// One side of a call that moves blocks of data.
 struct Part {
@@ -71,13 +71,13 @@ struct Transfer {
   bool large = false;  ///< the _c form
 };
 
-int allgather(const Transfer& call, void* caller) noexcept;
-int allgatherv(const Transfer& call, void* caller) noexcept;
-int gather(const Transfer& call, void* caller) noexcept;
-int gatherv(const Transfer& call, void* caller) noexcept;
-int scatter(const Transfer& call, void* caller) noexcept;
-int scatterv(const Transfer& call, void* caller) noexcept;
-int alltoall(const Transfer& call, void* caller) noexcept;
-int alltoallv(const Transfer& call, void* caller) noexcept;
+int allgather(const Transfer& call, void* caller);
+int allgatherv(const Transfer& call, void* caller);
+int gather(const Transfer& call, void* caller);
+int gatherv(const Transfer& call, void* caller);
+int scatter(const Transfer& call, void* caller);
+int scatterv(const Transfer& call, void* caller);
+int alltoall(const Transfer& call, void* caller);
+int alltoallv(const Transfer& call, void* caller);
 
 }  // namespace espalier::mpi

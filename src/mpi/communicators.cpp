@@ -5,9 +5,11 @@
 #include <deque>
 #include <mutex>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "base/error.hpp"
+#include "mpi/callback.hpp"
 #include "mpi/host.hpp"
 #include "mpi/lifecycle.hpp"
 #include "mpi/persistent.hpp"
@@ -23,6 +25,7 @@ std::mutex mutex;  // of everything below
 std::deque<Entry>& entries = *new std::deque<Entry>;
 std::vector<Entry*>& unused = *new std::vector<Entry*>;
 int keyval = MPI_KEYVAL_INVALID;
+thread_local const Retirement* innermost = nullptr;
 
 /// Takes the communicator out of an entry, so that it can be destroyed without our lock.
 std::unique_ptr<runtime::Communicator> empty(Entry& entry) {
@@ -119,7 +122,8 @@ runtime::Bootstrap bootstrap(MPI_Comm comm) {
     if (bytes > INT_MAX) throw Error("ranks cannot exchange more than 2 GiB each while they meet");
     const int count = static_cast<int>(bytes);
     const MPI_Datatype byte = host.constants.byte;
-    const int code = host.Allgather(mine, count, byte, all, count, byte, comm);
+    const int code =
+        call_program([&] { return host.Allgather(mine, count, byte, all, count, byte, comm); });
     if (code != MPI_SUCCESS)
       throw Error("the host's MPI_Allgather failed with code " + std::to_string(code) +
                   " while the ranks met");
@@ -128,7 +132,7 @@ runtime::Bootstrap bootstrap(MPI_Comm comm) {
 }
 
 Entry* enter(Handle handle, void* caller) {
-  if (resolve(caller) != Mode::active) return nullptr;
+  if (resolve(caller) != Mode::active || Retirement::is_under_way(handle)) return nullptr;
   const auto comm = typed<MPI_Comm>(handle);
   if (comm == host.constants.comm_null || !lifecycle::ready(comm) || !is_intra(comm)) return nullptr;
   Entry* entry = linked_entry(comm);
@@ -138,14 +142,23 @@ Entry* enter(Handle handle, void* caller) {
   return entry;
 }
 
-void retire(Handle handle) {
-  if (keyval == MPI_KEYVAL_INVALID) return;
+Retirement::Retirement(Handle handle) : handle_(normal(handle)), outer_(std::exchange(innermost, this)) {
   const auto comm = typed<MPI_Comm>(handle);
-  if (comm == host.constants.comm_null) return;
+  const Constants& known = host.constants;
+  if (keyval == MPI_KEYVAL_INVALID || comm == known.comm_null || comm == known.world || comm == known.self)
+    return;
   persistent::outlive(comm);
   Entry* entry = find(handle);
   if (!entry) entry = linked_entry(comm);
   if (entry) empty(*entry);  // and destroys it, without a lock
+}
+
+Retirement::~Retirement() { innermost = outer_; }
+
+bool Retirement::is_under_way(Handle handle) {
+  for (const Retirement* each = innermost; each; each = each->outer_)
+    if (each->handle_ == normal(handle)) return true;
+  return false;
 }
 
 void retire_all() {

@@ -54,9 +54,25 @@ inline Entry* find(Handle handle) {
 /// Throws Error.
 Entry* enter(Handle handle, void* caller);
 
-/// The communicator is about to be freed. Called before the host's function, without the host's locks held:
-/// the arena takes locks of its own.
-void retire(Handle handle);
+/// Lives while the host frees a communicator. What Espalier has of it is gone before the host's function is
+/// called, without the host's locks held: the arena takes locks of its own. Until that function returns, this
+/// thread's calls on the communicator are the host's: they come from the program's delete callbacks, and what
+/// they would enter here would outlive the communicator, and be found by the next one of that handle.
+class Retirement {
+ public:
+  /// MPI_COMM_NULL and the predefined communicators, which the host refuses to free, are left alone.
+  explicit Retirement(Handle handle);
+  ~Retirement();
+  Retirement(const Retirement&) = delete;
+  Retirement& operator=(const Retirement&) = delete;
+
+  /// Whether this thread is within the freeing of that communicator.
+  static bool is_under_way(Handle handle);
+
+ private:
+  Handle handle_;
+  const Retirement* outer_;  ///< a delete callback may free another one
+};
 
 /// All of them, at finalize.
 void retire_all();

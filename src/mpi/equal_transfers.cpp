@@ -141,19 +141,19 @@ int serve_alltoall(const Transfer& call, void* caller, std::size_t& bytes) {
 
 }  // namespace
 
-int allgather(const Transfer& call, void* caller) noexcept {
+int allgather(const Transfer& call, void* caller) {
   return perform<serve_allgather, forward_allgather>(call, caller, Collective::allgather);
 }
 
-int gather(const Transfer& call, void* caller) noexcept {
+int gather(const Transfer& call, void* caller) {
   return perform<serve_gather, forward_gather>(call, caller, Collective::gather);
 }
 
-int scatter(const Transfer& call, void* caller) noexcept {
+int scatter(const Transfer& call, void* caller) {
   return perform<serve_scatter, forward_scatter>(call, caller, Collective::scatter);
 }
 
-int alltoall(const Transfer& call, void* caller) noexcept {
+int alltoall(const Transfer& call, void* caller) {
   return perform<serve_alltoall, forward_alltoall>(call, caller, Collective::alltoall);
 }
 

@@ -7,6 +7,18 @@
 #include "mpi/lifecycle.hpp"
 
 namespace espalier::mpi {
+namespace {
+
+int free_communicator(void* comm, void* caller, int (*Next::*function)(void*), const char* name) {
+  const bool serves = resolve(caller) == Mode::active && comm;
+  const auto host_frees = host.next.*function;
+  if (!host_frees) return no_such_function(name);
+  if (!serves) return host_frees(comm);
+  const communicators::Retirement retirement(wide(*static_cast<MPI_Comm*>(comm)));
+  return host_frees(comm);
+}
+
+}  // namespace
 
 extern "C" {
 
@@ -31,7 +43,7 @@ int export_init_thread(int* argc, char*** argv, int required, int* provided) {
 }
 
 int export_finalize() {
-  if (resolve(__builtin_return_address(0)) == Mode::active) lifecycle::end_world();
+  if (resolve(__builtin_return_address(0)) == Mode::active) lifecycle::finalize_begins();
   return host.next.Finalize ? host.next.Finalize() : no_such_function("MPI_Finalize");
 }
 
@@ -50,16 +62,11 @@ int export_session_finalize(void* session) {
 }
 
 int export_comm_free(void* comm) {
-  if (resolve(__builtin_return_address(0)) == Mode::active && comm)
-    communicators::retire(wide(*static_cast<MPI_Comm*>(comm)));
-  return host.next.Comm_free ? host.next.Comm_free(comm) : no_such_function("MPI_Comm_free");
+  return free_communicator(comm, __builtin_return_address(0), &Next::Comm_free, "MPI_Comm_free");
 }
 
 int export_comm_disconnect(void* comm) {
-  if (resolve(__builtin_return_address(0)) == Mode::active && comm)
-    communicators::retire(wide(*static_cast<MPI_Comm*>(comm)));
-  return host.next.Comm_disconnect ? host.next.Comm_disconnect(comm)
-                                   : no_such_function("MPI_Comm_disconnect");
+  return free_communicator(comm, __builtin_return_address(0), &Next::Comm_disconnect, "MPI_Comm_disconnect");
 }
 
 }  // extern "C"

@@ -37,12 +37,13 @@ void init_thread(const Names& names, Int* required, Int* provided, Int* error, v
 }
 
 void finalize(const Names& names, Int* error, void* caller) {
-  if (resolve(caller) == Mode::active) lifecycle::end_world();
+  if (resolve(caller) == Mode::active) lifecycle::finalize_begins();
   forward(names, error);
 }
 
 void free_comm(const Names& names, Int* comm, Int* error, void* caller) {
-  if (take(caller)) communicators::retire(comm_handle(comm));
+  if (!take(caller)) return forward(names, error, comm);
+  const communicators::Retirement retirement(comm_handle(comm));
   forward(names, error, comm);
 }
 

@@ -7,7 +7,7 @@
 namespace espalier::mpi::fortran {
 namespace {
 
-using Reduction = int (*)(const Call&, void*) noexcept;
+using Reduction = int (*)(const Call&, void*);
 
 void fortran_bcast(const Names& names, void* buffer, Int* count, Int* type, Int* root, Int* comm, Int* error,
                    void* caller) {

@@ -34,6 +34,7 @@ std::mutex mutex;  // of what follows
 Stage stage = Stage::outside;
 bool in_world = false;
 int open_sessions = 0;
+bool leaves_by_callback = false;  ///< MPI_COMM_SELF has our attribute
 bool prints_statistics = false;  ///< without a world: this process was rank 0 of the first communicator
 
 /// What does not need other ranks. `mine` is MPI_COMM_SELF or, with sessions, a communicator of this process.
@@ -105,6 +106,34 @@ void tear_down() {
   runtime::Process::instance().leave();
 }
 
+void end_world() {
+  const std::lock_guard lock(mutex);
+  if (in_world) report(communicators::bootstrap(host.constants.world));
+  if (stage == Stage::inside) tear_down();
+  in_world = false;
+  stage = Stage::over;
+}
+
+int on_finalize(MPI_Comm, int, void*, void*) {
+  end_world();
+  return MPI_SUCCESS;
+}
+
+int copy_nothing(MPI_Comm, int, void*, void*, void*, int* flag) {
+  *flag = 0;
+  return MPI_SUCCESS;
+}
+
+/// MPI-4.1 11.2.4: the attributes of MPI_COMM_SELF are deleted at the start of MPI_Finalize, the one that was set
+/// first as the last. A host that refuses is left before MPI_Finalize.
+void leave_by_callback() {
+  if (leaves_by_callback) return;
+  int key = MPI_KEYVAL_INVALID;
+  if (host.Comm_create_keyval(copy_nothing, on_finalize, &key, nullptr) != MPI_SUCCESS) return;
+  leaves_by_callback = host.Comm_set_attr(host.constants.self, key, nullptr) == MPI_SUCCESS;
+  host.Comm_free_keyval(&key);  // it lives on with the attribute
+}
+
 }  // namespace
 
 bool has_world() {
@@ -123,6 +152,7 @@ void begin_world() {
   }
   stage = Stage::inside;
   in_world = true;
+  leave_by_callback();
   decline_if_spawned();
   const runtime::Bootstrap world = communicators::bootstrap(host.constants.world);
   runtime::Process& process = runtime::Process::instance();
@@ -135,12 +165,8 @@ void begin_world() {
   if (world.rank == 0) print_warnings();
 }
 
-void end_world() {
-  const std::lock_guard lock(mutex);
-  if (in_world) report(communicators::bootstrap(host.constants.world));
-  if (stage == Stage::inside) tear_down();
-  in_world = false;
-  stage = Stage::over;
+void finalize_begins() {
+  if (!leaves_by_callback) end_world();
 }
 
 void begin_session() {
@@ -163,6 +189,7 @@ bool ready(MPI_Comm comm) {
   const bool world = has_world();
   if (!world && open_sessions == 0) return false;
   stage = set_up(world ? host.constants.self : comm) ? Stage::inside : Stage::over;
+  if (world && stage == Stage::inside) leave_by_callback();
   int rank = 0;
   host.Comm_rank(comm, &rank);
   prints_statistics = rank == 0;

@@ -93,9 +93,11 @@ MPI_Comm lasting(MPI_Comm predefined, const Entry& entry) {
 KeptType::KeptType(Handle type) : handle_(type) {
   const auto datatype = typed<MPI_Datatype>(type);
   if (datatype == host.constants.datatype_null || predefined_type(datatype)) return;
+  // No duplicate: it would call the program's copy and delete callbacks of the datatype's attributes.
   MPI_Datatype copy{};
-  const int code = host.Type_dup(datatype, &copy);
-  if (code != MPI_SUCCESS) throw Error("the host cannot duplicate a datatype: " + words_of(code));
+  int code = host.Type_contiguous(1, datatype, &copy);
+  if (code == MPI_SUCCESS) code = host.Type_commit(&copy);
+  if (code != MPI_SUCCESS) throw Error("the host cannot keep a datatype: " + words_of(code));
   handle_ = wide(copy);
   owned_ = true;
 }
@@ -114,23 +116,19 @@ int Request::start() {
     return raise_for(*this,
                      "its persistent request is started, and not complete; wait for it, or test it, "
                      "before it is started again");
-  try {
+  return guarded(wide(errors), draft.recipe.collective, draft.recipe.bytes, [&] {
     if (draft.load) draft.load();
     collective->start();
-  } catch (const std::exception& error) {
-    return raise_for(*this, error.what());
-  }
-  return MPI_SUCCESS;
+    return MPI_SUCCESS;
+  });
 }
 
 int Request::complete() {
-  try {
+  return guarded(wide(errors), draft.recipe.collective, draft.recipe.bytes, [&] {
     collective->complete();
     if (draft.store) draft.store();
-  } catch (const std::exception& error) {
-    return raise_for(*this, error.what());
-  }
-  return MPI_SUCCESS;
+    return MPI_SUCCESS;
+  });
 }
 
 // Before the host frees the carrier, whose handle may be another request's from then on.

@@ -93,19 +93,16 @@ void retire_all();
 /// recipe says at least which collective it is.
 template <class Call, class Forward>
 int init(void (*make)(const Call&, Entry&, Draft&), Collective collective, const Call& call, void* request,
-         void* caller, Forward forward) noexcept {
+         void* caller, Forward forward) {
   Draft draft;
-  int code;
-  try {
+  const int code = guarded(call.comm, collective, draft.recipe.bytes, [&] {
     Entry* entry = entry_of(call.comm, caller);
-    if (!entry) return forward();
+    if (!entry) return to_host;
     draft.recipe.collective = collective;
     draft.recipe.root = call.root;
     make(call, *entry, draft);
-    code = begin(*entry, std::move(draft), static_cast<MPI_Request*>(request));
-  } catch (const std::exception& error) {
-    return raise_error(typed<MPI_Comm>(call.comm), collective, draft.recipe.bytes, error.what());
-  }
+    return begin(*entry, std::move(draft), static_cast<MPI_Request*>(request));
+  });
   return code == to_host ? forward() : code;
 }
 

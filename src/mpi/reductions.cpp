@@ -154,28 +154,28 @@ int serve_reduce_scatter(const Call& call, void* caller, std::size_t& bytes) {
 
 }  // namespace
 
-int reduce(const Call& call, void* caller) noexcept {
+int reduce(const Call& call, void* caller) {
   return perform<serve_reduce, forward_reduce>(call, caller, Collective::reduce);
 }
 
-int allreduce(const Call& call, void* caller) noexcept {
+int allreduce(const Call& call, void* caller) {
   return perform<serve_allreduce, forward_allreduce>(call, caller, Collective::allreduce);
 }
 
-int reduce_scatter_block(const Call& call, void* caller) noexcept {
+int reduce_scatter_block(const Call& call, void* caller) {
   return perform<serve_reduce_scatter_block, forward_reduce_scatter_block>(call, caller,
                                                                            Collective::reduce_scatter_block);
 }
 
-int reduce_scatter(const Call& call, void* caller) noexcept {
+int reduce_scatter(const Call& call, void* caller) {
   return perform<serve_reduce_scatter, forward_reduce_scatter>(call, caller, Collective::reduce_scatter);
 }
 
-int scan(const Call& call, void* caller) noexcept {
+int scan(const Call& call, void* caller) {
   return perform<serve_scan, forward_scan>(call, caller, Collective::scan);
 }
 
-int exscan(const Call& call, void* caller) noexcept {
+int exscan(const Call& call, void* caller) {
   return perform<serve_exscan, forward_exscan>(call, caller, Collective::exscan);
 }
 

@@ -1,8 +1,13 @@
 // What serving a call has in common for all collectives.
 #pragma once
 
+#include <cstdlib>
+#include <cstring>
 #include <exception>
+#include <string>
 
+#include "base/error.hpp"
+#include "mpi/callback.hpp"
 #include "mpi/communicators.hpp"
 #include "mpi/fallback.hpp"
 #include "mpi/host.hpp"
@@ -41,17 +46,39 @@ inline int served(bool done, const Entry& entry, Collective collective, std::siz
   return done ? MPI_SUCCESS : refuse_by_plan(entry, collective, bytes);
 }
 
-/// Serves a call, or hands it on as it came. An exception must not pass through the program's frames; `serve`
-/// notes the bytes of the call as soon as it knows them, for the line that reports it.
+/// A text of malloc()'s, given back here.
+[[gnu::cold]] inline std::string taken(char* text) {
+  std::string result(text ? text : "out of memory");
+  std::free(text);
+  return result;
+}
+
+/// Runs body(), which answers with a code. What fails in Espalier is raised on the communicator, after all has
+/// been unwound, because the program's error handler may throw or jump out. What the program's own functions
+/// threw goes on to the program. `bytes`: of the call, as far as body() knows them, for the line that reports
+/// it. References: a call that succeeds does not keep these in registers.
+template <class Body>
+int guarded(const Handle& comm, Collective collective, const std::size_t& bytes, Body body) {
+  char* what;
+  try {
+    return body();
+  } catch (const Error& error) {
+    what = strdup(error.what());
+  } catch (const std::exception& error) {
+    if (take_program_threw()) throw;
+    what = strdup(error.what());
+  } catch (...) {
+    take_program_threw();
+    throw;
+  }
+  return raise_error(typed<MPI_Comm>(comm), collective, bytes, taken(what));
+}
+
+/// Serves a call, or hands it on as it came. `serve` notes the bytes of the call as soon as it knows them.
 template <auto serve, auto forward, class AnyCall>
 int perform(const AnyCall& call, void* caller, Collective collective) {
   std::size_t bytes = 0;
-  int code;
-  try {
-    code = serve(call, caller, bytes);
-  } catch (const std::exception& error) {
-    return raise_error(typed<MPI_Comm>(call.comm), collective, bytes, error.what());
-  }
+  const int code = guarded(call.comm, collective, bytes, [&] { return serve(call, caller, bytes); });
   return code == to_host ? forward(call) : code;
 }
 

@@ -147,19 +147,19 @@ int serve_alltoallv(const Transfer& call, void* caller, std::size_t&) {
 
 }  // namespace
 
-int allgatherv(const Transfer& call, void* caller) noexcept {
+int allgatherv(const Transfer& call, void* caller) {
   return perform<serve_allgatherv, forward_allgatherv>(call, caller, Collective::allgatherv);
 }
 
-int gatherv(const Transfer& call, void* caller) noexcept {
+int gatherv(const Transfer& call, void* caller) {
   return perform<serve_gatherv, forward_gatherv>(call, caller, Collective::gatherv);
 }
 
-int scatterv(const Transfer& call, void* caller) noexcept {
+int scatterv(const Transfer& call, void* caller) {
   return perform<serve_scatterv, forward_scatterv>(call, caller, Collective::scatterv);
 }
 
-int alltoallv(const Transfer& call, void* caller) noexcept {
+int alltoallv(const Transfer& call, void* caller) {
   return perform<serve_alltoallv, forward_alltoallv>(call, caller, Collective::alltoallv);
 }
 

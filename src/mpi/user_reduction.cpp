@@ -4,6 +4,7 @@
 #include <climits>
 #include <vector>
 
+#include "mpi/callback.hpp"
 #include "mpi/host.hpp"
 
 namespace espalier::mpi {
@@ -25,9 +26,11 @@ void UserReduction::apply(const void* left, void* right) {
   for (std::size_t done = 0; done < layout_.count;) {
     const std::size_t elements = std::min<std::size_t>(layout_.count - done, INT_MAX);
     const auto offset = static_cast<MPI_Count>(done) * layout_.extent;
-    const int code = host.Reduce_local(static_cast<const std::byte*>(left) + offset,
-                                       static_cast<std::byte*>(right) + offset, static_cast<int>(elements),
-                                       layout_.type, op_);
+    const int code = call_program([&] {
+      return host.Reduce_local(static_cast<const std::byte*>(left) + offset,
+                               static_cast<std::byte*>(right) + offset, static_cast<int>(elements),
+                               layout_.type, op_);
+    });
     if (code != MPI_SUCCESS)
       throw Error("the host's MPI_Reduce_local failed with code " + std::to_string(code) +
                   " on a user-defined operator");

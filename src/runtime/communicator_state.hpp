@@ -92,9 +92,16 @@ struct Communicator::State {
     if (may_need_slots(call.collective, call.bytes) && slots_unmapped) [[unlikely]]
       map_own_slots();
     machine.begin_call(roll_call.begin(call));
-    body(plan);
+    try {
+      body(plan);
+    } catch (...) {
+      abandon_call();
+      throw;
+    }
     return true;
   }
+  // Out of line: what leads here must cost a call that succeeds nothing.
+  [[gnu::cold, gnu::noinline]] void abandon_call() { roll_call.abandon(); }
 };
 
 /// Where a rank alone copies its data; in place and with none there is nothing to do.

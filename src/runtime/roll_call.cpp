@@ -105,6 +105,20 @@ void RollCall::fail_by_absence(int rank, std::string_view what) {
   fail(formatted("rank {} has {} the {} in which rank {} waits", name(rank), what, call, name(rank_)), "");
 }
 
+void RollCall::abandon() {
+  if (!failed_.empty()) return;
+  std::string why = "the program's operator threw it";
+  try {
+    throw;
+  } catch (const Error& error) {
+    why = error.what();
+  } catch (...) {  // not Espalier's
+  }
+  const auto call = own_->find(history_.number());
+  failed_ = formatted("rank {} left its {} by an exception: {}", name(rank_), call ? print(*call) : "call", why);
+  failure_.tell(failed_);
+}
+
 // The others hear the reason alone: their line has not room for more.
 void RollCall::fail(const std::string& why, std::string_view advice) {
   failed_ = why;

@@ -42,6 +42,10 @@ class RollCall {
     return history_.fingerprint();
   }
 
+  /// This rank leaves its call before it has done its part, because of the exception that is being handled: the
+  /// others, which may wait for it, and its own later calls fail with the reason, unless one is known already.
+  [[gnu::cold]] void abandon();
+
   /// This rank makes no more calls. While it still has its part of the share.
   void leave() { own_->leave(); }
 

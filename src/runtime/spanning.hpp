@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -102,6 +103,7 @@ class Spanning {
   /// hear of it in their waits, and so all throw.
   template <class Body>
   auto guarded(Body body);
+  void abandon(std::string_view why);
   /// Whether the aggregation nodes do this call; null: a barrier. If not, passed_over_ says why.
   bool offloads(Collective collective, std::size_t bytes, const reduce::Operation* operation);
   std::string why_passed_over(Collective collective, const plan::NetworkPlan& plan);

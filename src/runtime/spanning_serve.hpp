@@ -46,14 +46,21 @@ void Spanning::on_stage(Body body) {
   }
 }
 
+inline void Spanning::abandon(std::string_view why) {
+  failure_.tell(formatted("rank {}: {}", rank_, why));
+  endpoint_.abandon();
+}
+
 template <class Body>
 auto Spanning::guarded(Body body) {
   failure_.check();
   try {
     return body();
   } catch (const std::exception& error) {
-    failure_.tell(formatted("rank {}: {}", rank_, error.what()));
-    endpoint_.abandon();
+    abandon(error.what());
+    throw;
+  } catch (...) {  // the program's operator may throw anything
+    abandon("the program's operator threw an exception");
     throw;
   }
 }
