@@ -155,7 +155,6 @@ class Alltoallv {
       if (out_.is_lent(peer)) m_.await_finish(peer, chunk(0).step());
     if (!meeting_.is_central() && rounds_ == 1)
       expect_another(m_, inlined_ ? 0 : cells_.head() + cells_.bytes(), chunks_.chunk_bytes());
-    read_.report(m_);
   }
 
  private:
@@ -278,7 +277,7 @@ class Alltoallv {
     const std::byte* data = mark.inlined ? payload + theirs.bytes_in_line() : slot;
     if (i == 0 && mark.lends)
       if (const detail::Address address = detail::lent_address(head, m_.size(), m_.rank()); address != 0)
-        return read_.pull(m_, peer, at(receive_, in_.offset_of(peer)), address, in_.bytes_of(peer));
+        return pull_block(m_, peer, at(receive_, in_.offset_of(peer)), address, in_.bytes_of(peer));
     if (mark.in_traded_cells)
       return take(peer, i, m_.traded_cell(peer, m_.rank(), chunk.first),
                   traded_cells_.step(in_.bytes_of(peer)));
@@ -312,7 +311,6 @@ class Alltoallv {
   bool in_traded_cells_;
   std::size_t rounds_;
   bool more_to_come_ = false;
-  LentBlocks read_;
   std::vector<std::size_t> long_cells_;  // by peer, of those whose block takes several rounds
 };
 

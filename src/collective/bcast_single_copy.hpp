@@ -18,7 +18,6 @@ bool bcast_where_it_lies(M& m, const Place& place, void* buffer, std::size_t byt
   if (bytes == 0) return true;
   const Step step = m.advance(1);
   std::uint64_t address = 0;
-  bool done = true;
   // Inner ranks, too, pass the address on in a line that their children may still be reading for an earlier
   // call.
   if (!place.is_leaf()) m.reserve(step, 1);
@@ -27,10 +26,9 @@ bool bcast_where_it_lies(M& m, const Place& place, void* buffer, std::size_t byt
     pass_down(m, place, step, &address, sizeof address, plan);
   } else {
     std::memcpy(&address, release(m, place, step, sizeof address, plan), sizeof address);
-    if (address != 0) done = m.pull(place.root, buffer, reinterpret_cast<const void*>(address), bytes);
+    if (address != 0) m.pull(place.root, buffer, reinterpret_cast<const void*>(address), bytes);
   }
   m.finish(step);
-  if (!done) m.report_pull(place.root, bytes);
   if (address != 0 && place.is_root())
     for (const int reader : m.everybody_else()) m.await_finish(reader, step);
   return address != 0;

@@ -61,14 +61,12 @@ bool all_lend(M& m, bool mine) {
 template <Machine M, class B>
 bool allgather_single_copy(M& m, const void* own, void* receive, const B& blocks, const Plan& plan) {
   const std::size_t mine = blocks.bytes_of(m.rank());
-  LentBlocks lent;
   const bool done = detail::exchange_addresses(
       m, detail::address_for_others(m, own, mine, plan), [&](int peer, std::uint64_t address) {
         if (const std::size_t bytes = blocks.bytes_of(peer); bytes > 0)
-          lent.pull(m, peer, at(receive, blocks.offset_of(peer)), address, bytes);
+          pull_block(m, peer, at(receive, blocks.offset_of(peer)), address, bytes);
       });
   copy_own(m, at(receive, blocks.offset_of(m.rank())), own, Part{0, mine});
-  lent.report(m);
   return done;
 }
 
@@ -79,13 +77,11 @@ bool alltoall_single_copy(M& m, const void* send, void* receive, std::size_t byt
   const EqualBlocks blocks{bytes};
   const std::uint64_t mine =
       send == receive ? 0 : detail::address_for_others(m, send, blocks.offset_of(m.size()), plan);
-  LentBlocks lent;
   const bool done = detail::exchange_addresses(m, mine, [&](int peer, std::uint64_t address) {
-    lent.pull(m, peer, at(receive, blocks.offset_of(peer)), address + blocks.offset_of(m.rank()), bytes);
+    pull_block(m, peer, at(receive, blocks.offset_of(peer)), address + blocks.offset_of(m.rank()), bytes);
   });
   const std::size_t own = blocks.offset_of(m.rank());
   copy_own(m, at(receive, own), at(send, own), Part{0, bytes});
-  lent.report(m);
   return done;
 }
 

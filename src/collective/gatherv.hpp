@@ -53,7 +53,6 @@ void receive_gatherv(M& m, const void* own, void* receive, const B& blocks, cons
   }
   m.finish(chunks.last());
   m.read_next(longest, chunks.chunk_bytes());
-  lent.report(m);
 }
 
 }  // namespace espalier::collective

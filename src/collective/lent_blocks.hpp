@@ -4,7 +4,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdint>
 #include <cstring>
 #include <vector>
@@ -34,6 +33,11 @@ bool lend_block(M& m, const void* block, std::size_t bytes, const Chunk& first, 
   return true;
 }
 
+template <Machine M>
+void pull_block(M& m, int peer, void* target, std::uint64_t address, std::size_t bytes) {
+  m.pull(peer, target, reinterpret_cast<const void*>(address), bytes);
+}
+
 /// What became of the blocks that this rank reads where they lie.
 class LentBlocks {
  public:
@@ -46,33 +50,16 @@ class LentBlocks {
     if (address == 0)
       in_slots_.push_back(peer);
     else
-      pull(m, peer, target, address, bytes);
+      pull_block(m, peer, target, address, bytes);
     return address != 0;
-  }
-  template <Machine M>
-  void pull(M& m, int peer, void* target, std::uint64_t address, std::size_t bytes) {
-    if (m.pull(peer, target, reinterpret_cast<const void*>(address), bytes)) return;
-    failed_ = peer;
-    failed_bytes_ = bytes;
-    error_ = errno;
   }
   /// After fetch().
   bool comes_through_slots(int peer) const {
     return std::find(in_slots_.begin(), in_slots_.end(), peer) != in_slots_.end();
   }
-  /// Throws Error if a read failed: when nobody waits for this rank any more.
-  template <Machine M>
-  void report(M& m) const {
-    if (failed_ < 0) return;
-    errno = error_;
-    m.report_pull(failed_, failed_bytes_);
-  }
 
  private:
   std::vector<int> in_slots_;
-  int failed_ = -1;
-  std::size_t failed_bytes_ = 0;
-  int error_ = 0;
 };
 
 }  // namespace espalier::collective

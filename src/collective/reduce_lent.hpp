@@ -43,40 +43,41 @@ class LentVectors {
   /// Whether any rank's result is written over its vector; when all have been heard.
   bool any_in_place() const { return in_place_; }
 
-  /// That part of all of them, once. False if one cannot be mapped.
-  bool fold(const Part& part, void* result) {
-    if (part.bytes == 0) return true;
+  /// That part of all of them, once.
+  void fold(const Part& part, void* result) {
+    if (part.bytes == 0) return;
     const void** sources = m_.source_array();
     sources[m_.rank()] = at(sources[m_.rank()], part.offset);
-    for (const int peer : m_.everybody_else()) {
-      sources[peer] = m_.view(peer, at(sources[peer], part.offset), part.bytes);
-      if (!sources[peer]) lost_ = peer;
-    }
-    if (lost_ < 0) m_.reduce(r_.operation, result, sources, m_.size(), part.bytes);
-    return lost_ < 0;
-  }
-  /// Throws Error in that case: when nobody waits for this rank any more.
-  void report() const {
-    if (lost_ >= 0) m_.report_pull(lost_, r_.bytes);
+    for (const int peer : m_.everybody_else())
+      sources[peer] = part_of_peer(peer, at(sources[peer], part.offset), part.bytes);
+    m_.reduce(r_.operation, result, sources, m_.size(), part.bytes);
   }
 
  private:
+  /// A copy where the peer's heap cannot be mapped any more.
+  const void* part_of_peer(int peer, const void* there, std::size_t bytes) {
+    if (const void* here = m_.view(peer, there, bytes)) return here;
+    std::vector<std::byte>& copy = copies_.emplace_back(bytes);
+    m_.pull(peer, copy.data(), there, bytes);
+    return copy.data();
+  }
+
   M& m_;
   const Reduction& r_;
   bool in_place_;
-  int lost_ = -1;
+  std::vector<std::vector<std::byte>> copies_;
 };
 
 /// Each rank folds its slice where it belongs, and reads the others' there. In place is safe: others have
 /// folded a slice before its result arrives.
 template <Machine M, class SliceOf>
-void fold_and_spread(M& m, const Reduction& r, LentVectors<M>& vectors, LentBlocks& results,
-                     const SliceOf& slice_of, Step step) {
+void fold_and_spread(M& m, const Reduction& r, LentVectors<M>& vectors, const SliceOf& slice_of, Step step) {
   const Part own = slice_of(m.rank());
   void* result = at(r.receive, own.offset);
-  // Of a rank that could not do its part the others learn it: there is nothing to be read at 0.
-  const bool folded = vectors.fold(own, result) && m.can_expose(result, own.bytes, false);
-  const std::uint64_t mine = folded ? reinterpret_cast<std::uint64_t>(result) : 0;
+  vectors.fold(own, result);
+  // What others are refused to read since the call began they are given by pull().
+  m.can_expose(result, own.bytes, false);
+  const auto mine = reinterpret_cast<std::uint64_t>(result);
   m.publish_inline(Channel::release, step, &mine, sizeof mine);
   for (int i = 1; i < m.size(); ++i) {
     const int peer = rank_behind(m, i);
@@ -85,7 +86,7 @@ void fold_and_spread(M& m, const Reduction& r, LentVectors<M>& vectors, LentBloc
     m.await(Channel::release, peer, step);
     std::uint64_t there;
     std::memcpy(&there, m.inline_data(Channel::release, peer, step), sizeof there);
-    results.pull(m, peer, at(r.receive, theirs.offset), there, theirs.bytes);
+    pull_block(m, peer, at(r.receive, theirs.offset), there, theirs.bytes);
   }
 }
 
@@ -99,11 +100,9 @@ bool reduce_scatter_lent(M& m, const Reduction& r, const B& blocks) {
   const auto fold = [&](Step) {
     vectors.fold({blocks.offset_of(m.rank()), blocks.bytes_of(m.rank())}, r.receive);
   };
-  const bool done = detail::exchange_addresses(
+  return detail::exchange_addresses(
       m, r.send == r.receive ? 0 : detail::lend_vector(m, r),
       [&](int peer, detail::LentVector vector) { vectors.hear(peer, vector); }, fold);
-  if (done) vectors.report();
-  return done;
 }
 
 /// Allreduce likewise; false where a rank's vectors are not to be read by others.
@@ -118,22 +117,17 @@ bool allreduce_lent(M& m, const Reduction& r) {
     return Part{some.begin, some.bytes};
   };
   detail::LentVectors<M> vectors(m, r);
-  LentBlocks results;
   const auto act = [&](Step step) {
     if (m.size() == 2 && r.bytes <= longest_whole && !vectors.any_in_place())
       vectors.fold(whole, r.receive);
     else
-      detail::fold_and_spread(m, r, vectors, results, slice, step);
+      detail::fold_and_spread(m, r, vectors, slice, step);
   };
   detail::LentVector mine = 0;
   if (m.can_expose(r.receive, r.bytes, false))
     mine = r.send == r.receive ? detail::lend_slices(m, r, slice) : detail::lend_vector(m, r);
-  const bool done = detail::exchange_addresses(
+  return detail::exchange_addresses(
       m, mine, [&](int peer, detail::LentVector vector) { vectors.hear(peer, vector); }, act);
-  if (!done) return false;
-  vectors.report();
-  results.report(m);
-  return true;
 }
 
 }  // namespace espalier::collective

@@ -162,10 +162,8 @@ void receive_scatterv(M& m, int root, void* receive, std::size_t bytes, const Pl
   const std::byte* head = detail::head_rides_inline(m.size()) ? line : m.slot(root, front.first);
   const std::size_t begin = detail::get(head, 1 + m.rank());
   if (stream == Stream::in_memory) {
-    LentBlocks lent;
-    lent.pull(m, root, receive, begin, bytes);
-    m.finish(chunks.last());
-    return lent.report(m);
+    pull_block(m, root, receive, begin, bytes);
+    return m.finish(chunks.last());
   }
   // The root may need the first slot again before it comes to this rank's block.
   if (begin >= chunks.chunk_bytes()) m.finish(front.step());

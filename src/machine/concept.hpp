@@ -109,13 +109,11 @@ concept Machine = requires(M m, const M c, int peer, Step step, Channel channel,
   /// Whether a buffer of this process can be read by others with pull(): always if it lies in the process's
   /// shared heap, else where the kernel copies from there and that is wanted.
   { m.can_expose(source, bytes, by_kernel) } -> std::same_as<bool>;
-  /// Copies from `source` in the memory of `peer`, which keeps it unchanged until this rank finishes the
-  /// step. False when the kernel refuses; report_pull() then throws Error, once the rank has finished the
-  /// step.
-  { m.pull(peer, target, source, bytes) } -> std::same_as<bool>;
-  m.report_pull(peer, bytes);
+  /// Copies from `source` in the memory of `peer`, which has exposed it in this call and keeps it unchanged
+  /// until this rank finishes the step. What the system refuses the peer copies, in its waits.
+  m.pull(peer, target, source, bytes);
   /// Where this rank can read, until it finishes the step, what lies at `source` in the shared heap of
-  /// `peer`. nullptr: it cannot be mapped any more; see report_pull().
+  /// `peer`. nullptr: it cannot be mapped any more; pull() gets it.
   { m.view(peer, source, bytes) } -> std::same_as<const void*>;
   m.copy(target, source, bytes);
   /// A hint: the next message of this rank will be like this one, published on that channel, cut alike.

@@ -13,14 +13,12 @@
 #include <vector>
 
 #include "machine/concept.hpp"
+#include "machine/copy_requests.hpp"
 #include "machine/host_platform.hpp"
 #include "machine/layout.hpp"
 #include "machine/wait.hpp"
 
 namespace espalier::machine {
-
-/// What a read through the kernel that failed says. errno must still be that of the read.
-[[noreturn]] void report_failed_read(pid_t process, int peer, std::size_t bytes);
 
 /// Models Machine over one arena share. One per communicator and rank; used by one thread at a time.
 template <class Platform>
@@ -38,7 +36,8 @@ class BasicMachine {
         traded_rounds_(layout.traded_rounds()),
         known_finished_(static_cast<std::size_t>(layout.ranks)),
         lent_(static_cast<std::size_t>(layout.slots)),
-        sources_(static_cast<std::size_t>(layout.ranks)) {
+        sources_(static_cast<std::size_t>(layout.ranks)),
+        requests_(share, layout, rank) {
     for (int peer = 0; peer < layout.ranks; ++peer) {
       if (peer != rank) everybody_else_.push_back(peer);
       homes_.push_back(
@@ -289,17 +288,19 @@ class BasicMachine {
   }
 
   bool can_expose(const void* source, std::size_t bytes, bool by_kernel) {
-    return Platform::readable_remotely(source, bytes, by_kernel);
+    if (!Platform::readable_remotely(source, bytes, by_kernel)) return false;
+    requests_.allow(source, bytes, waiter_.fingerprint());
+    return true;
   }
 
-  bool pull(int peer, void* target, const void* source, std::size_t bytes) {
-    return Platform::read_remotely(process_of(peer), target, source, bytes);
+  void pull(int peer, void* target, const void* source, std::size_t bytes) {
+    if (!Platform::read_remotely(process_of(peer), target, source, bytes))
+      requests_.fetch(waiter_, peer, target, source, bytes);
   }
+  /// Copies for ranks whose pull() is refused; to be called in every wait.
+  void serve_pulls() { requests_.serve(waiter_); }
   const void* view(int peer, const void* source, std::size_t bytes) {
     return Platform::view_of(process_of(peer), source, bytes);
-  }
-  [[noreturn]] void report_pull(int peer, std::size_t bytes) const {
-    report_failed_read(process_of(peer), peer, bytes);
   }
 
   void copy(void* target, const void* source, std::size_t bytes) { Platform::copy(target, source, bytes); }
@@ -430,6 +431,7 @@ class BasicMachine {
   int traded_shift_ = 0;
   std::array<Loan, 4> traded_away_;
   bool unsettled_ = false;  // what was shown is not ordered before a flag yet
+  CopyRequests<Platform> requests_;
 };
 
 /// On real memory.

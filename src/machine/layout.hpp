@@ -12,9 +12,9 @@ namespace espalier::machine {
 using memory::FlagLine;
 using memory::Step;
 
-/// Share = [common][station of rank 0][station of rank 1]...[slots of rank 0][slots of rank 1]...[traded
-/// cells of rank 0]... A station is what others poll (flag lines) and is apart from the bulk data, each part
-/// on pages of its own, so that each can be touched first by the rank that writes it.
+/// Share = [common][station of rank 0][station of rank 1]...[slots of rank 0][page of rank 0][slots of rank
+/// 1]...[traded cells of rank 0]... A station is what others poll (flag lines) and is apart from the bulk
+/// data, each part on pages of its own, so that each can be touched first by the rank that writes it.
 struct Layout {
   static constexpr std::size_t page = 4096, line_bytes = 64;
 
@@ -30,19 +30,21 @@ struct Layout {
   }
 
   // common: the arrival counter, a line for what concerns the share's life, one for what has failed (both are
-  // runtime/'s), the counter of pieces that have been taken, and one release line a slot
+  // runtime/'s), the counter of pieces that have been taken, the count of ranks that ask for copies, and one
+  // release line a slot
   std::size_t arrivals() const { return 0; }
   std::size_t life() const { return sizeof(FlagLine); }
   std::size_t failure() const { return 2 * sizeof(FlagLine); }
   std::size_t pieces() const { return 3 * sizeof(FlagLine); }
-  std::size_t common_release(Step step) const { return (4 + index(step)) * sizeof(FlagLine); }
+  std::size_t open_requests() const { return 4 * sizeof(FlagLine); }
+  std::size_t common_release(Step step) const { return (5 + index(step)) * sizeof(FlagLine); }
   std::size_t common_bytes() const {
-    return round_up((4 + static_cast<std::size_t>(slots)) * sizeof(FlagLine), page);
+    return round_up((5 + static_cast<std::size_t>(slots)) * sizeof(FlagLine), page);
   }
 
-  // station: the finish line, gather lines, release lines, this rank's affinity mask, its process and its
-  // last calls (the latter are runtime/'s)
-  std::size_t station_lines() const { return 1 + 2 * static_cast<std::size_t>(slots); }
+  // station: the finish line, gather lines, release lines, what this rank asks others to copy and the line on
+  // which they answer, this rank's affinity mask, its process and its last calls (the latter are runtime/'s)
+  std::size_t station_lines() const { return 3 + 2 * static_cast<std::size_t>(slots); }
   static constexpr std::size_t note_bytes = 1024, process_bytes = 128, calls_bytes = 384;
   std::size_t station_bytes() const {
     return round_up(station_lines() * sizeof(FlagLine) + note_bytes + process_bytes + calls_bytes, page);
@@ -58,13 +60,21 @@ struct Layout {
     return (1 + static_cast<std::size_t>(channel) * static_cast<std::size_t>(slots) + index(step)) *
            sizeof(FlagLine);
   }
+  std::size_t request_line(int rank) const {
+    return station(rank) + (station_lines() - 2) * sizeof(FlagLine);
+  }
+  std::size_t answer_line(int rank) const { return request_line(rank) + sizeof(FlagLine); }
   std::size_t note(int rank) const { return station(rank) + station_lines() * sizeof(FlagLine); }
   std::size_t process(int rank) const { return note(rank) + note_bytes; }
   std::size_t calls(int rank) const { return process(rank) + process_bytes; }
 
-  // slots
+  // slots, and behind them a page into which others copy for this rank (copy_requests.hpp)
   std::size_t ring_bytes() const { return round_up(static_cast<std::size_t>(slots) * slot_bytes, page); }
-  std::size_t ring(int rank) const { return station(ranks) + static_cast<std::size_t>(rank) * ring_bytes(); }
+  std::size_t ring_and_page_bytes() const { return slot_bytes > 0 ? ring_bytes() + page : 0; }
+  std::size_t ring(int rank) const {
+    return station(ranks) + static_cast<std::size_t>(rank) * ring_and_page_bytes();
+  }
+  std::size_t copied(int rank) const { return ring(rank) + ring_bytes(); }
   /// Chunks of half a slot or less take its 2^`split` parts in turns, another each way around the ring: so
   /// theirs too come back only when they have left the readers' caches (docs/performance.md).
   std::size_t slot(int rank, Step step, int split = 0) const {

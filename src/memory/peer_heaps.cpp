@@ -6,11 +6,14 @@
 
 #include <algorithm>
 #include <bit>
+#include <cerrno>
 #include <map>
 #include <mutex>
 #include <vector>
 
 #include "base/format.hpp"
+#include "base/process_exists.hpp"
+#include "memory/read_refusals.hpp"
 
 namespace espalier::memory::peer_heaps {
 namespace {
@@ -37,6 +40,7 @@ int open_heap(pid_t process, const HeapNotice& notice) {
   std::uint64_t mark = 0;
   if (pread(descriptor, &mark, sizeof mark, 0) == sizeof mark && mark == notice.mark) return descriptor;
   close(descriptor);
+  errno = ENOENT;
   return -1;
 }
 
@@ -44,7 +48,9 @@ View map(pid_t process, const HeapNotice& notice, std::size_t bytes) {
   const int descriptor = open_heap(process, notice);
   if (descriptor < 0) return {nullptr, 0};
   void* base = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, descriptor, 0);
+  const int why = errno;
   close(descriptor);
+  errno = why;
   if (base == MAP_FAILED) return {nullptr, 0};
   madvise(base, bytes, MADV_DONTFORK);
   madvise(base, bytes, MADV_DONTDUMP);
@@ -74,10 +80,16 @@ const std::byte* find(pid_t process, const void* address, std::size_t bytes) {
   const std::size_t offset = reinterpret_cast<std::uintptr_t>(address) - notice.begin;
   if (offset >= notice.bytes || bytes > notice.bytes - offset) return nullptr;
   if (views.empty() || views.back().bytes < offset + bytes) {
+    if (read_refusals::known(read_refusals::Way::heaps)) return nullptr;
     constexpr std::size_t least = 64 * 1024 * 1024;
     const View view = map(
         process, notice, std::min<std::size_t>(notice.bytes, std::bit_ceil(std::max(offset + bytes, least))));
-    if (!view.base) return nullptr;
+    if (!view.base) {
+      const int why = errno;
+      // A process that has ended refuses nothing: the wait for it says what has happened.
+      if (process_exists(process)) read_refusals::note(read_refusals::Way::heaps, process, why);
+      return nullptr;
+    }
     views.push_back(view);
   }
   ++found_so_far;

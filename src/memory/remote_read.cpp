@@ -3,18 +3,27 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstring>
 
+#include "base/process_exists.hpp"
 #include "memory/peer_heaps.hpp"
+#include "memory/read_refusals.hpp"
 #include "memory/shared_heap.hpp"
 
 namespace espalier::memory {
 
 bool read_remotely(pid_t process, void* target, const void* source, std::size_t bytes) {
-  const std::byte* here = peer_heaps::find(process, source, bytes);
-  if (!here) return read_by_kernel(process, target, source, bytes);
-  std::memcpy(target, here, bytes);
-  return true;
+  if (const std::byte* here = peer_heaps::find(process, source, bytes)) {
+    std::memcpy(target, here, bytes);
+    return true;
+  }
+  if (read_refusals::known(read_refusals::Way::kernel)) return false;
+  if (read_by_kernel(process, target, source, bytes)) return true;
+  const int why = errno;
+  // A process that has ended refuses nothing: the wait for it says what has happened.
+  if (process_exists(process)) read_refusals::note(read_refusals::Way::kernel, process, why);
+  return false;
 }
 
 bool read_by_kernel(pid_t process, void* target, const void* source, std::size_t bytes) {
@@ -24,6 +33,8 @@ bool read_by_kernel(pid_t process, void* target, const void* source, std::size_t
     // The kernel moves at most 2 GiB at a time and may stop early at a page it cannot read.
     const iovec local = {to, bytes}, remote = {const_cast<std::byte*>(from), bytes};
     const ssize_t moved = process_vm_readv(process, &local, 1, &remote, 1, 0);
+    if (moved < 0 && errno == EINTR) continue;
+    if (moved == 0) errno = EFAULT;
     if (moved <= 0) return false;
     to += moved;
     from += moved;
@@ -33,9 +44,11 @@ bool read_by_kernel(pid_t process, void* target, const void* source, std::size_t
 }
 
 bool readable_remotely(const void* source, std::size_t bytes, bool by_kernel) {
-  if (bytes == 0 || SharedHeap::holds(source, bytes)) return true;
+  using read_refusals::Way;
+  if (bytes == 0) return true;
+  if (SharedHeap::holds(source, bytes) && !read_refusals::known(Way::heaps)) return true;
   std::byte end;
-  return by_kernel && read_by_kernel(getpid(), &end, source, 1) &&
+  return by_kernel && !read_refusals::known(Way::kernel) && read_by_kernel(getpid(), &end, source, 1) &&
          read_by_kernel(getpid(), &end, static_cast<const std::byte*>(source) + bytes - 1, 1);
 }
 

@@ -52,10 +52,21 @@ Communicator::State::State(const NodeState& node, const NodeShare& agreement, in
       layout(agreement.layout),
       selector(plan::Table::instance(), shape_of(agreement)),
       places(rank, layout.ranks, groups_of(node, arena.at(share.offset), layout), selector.count()),
-      roll_call(arena.at(share.offset), layout, rank, std::move(names), node.sees_processes(), poke),
+      drive(poke),
+      roll_call(arena.at(share.offset), layout, rank, std::move(names), node.sees_processes(),
+                work_in_waits()),
       machine(arena.at(share.offset), layout, rank,
               machine::wait_policy(wait_mode(), agreement.ranks_per_core), roll_call.poke()) {
   machine.on_mistake(roll_call.mistake());
+}
+
+machine::Poke Communicator::State::work_in_waits() {
+  return {[](void* self) {
+            State& state = *static_cast<State*>(self);
+            state.machine.serve_pulls();
+            if (state.drive.function) state.drive.function(state.drive.context);
+          },
+          this};
 }
 
 void Communicator::State::map_own_slots() {

@@ -70,6 +70,7 @@ struct Communicator::State {
   machine::Layout layout;
   plan::Selector selector;
   Places places;
+  machine::Poke drive;  ///< the host, and what else must go on
   RollCall roll_call;
   machine::HostMachine machine;
   bool slots_unmapped = should_map_slots(layout);
@@ -82,6 +83,8 @@ struct Communicator::State {
 
  private:
   void map_own_slots();
+  /// What this rank does in its waits, besides looking where the others are.
+  machine::Poke work_in_waits();
 
   template <class Body>
   bool serve_as(plan::Algorithm algorithm, const plan::Plan& plan, const machine::CallFacts& call,

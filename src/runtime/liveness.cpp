@@ -10,6 +10,7 @@
 #include <string>
 
 #include "base/format.hpp"
+#include "base/process_exists.hpp"
 
 namespace espalier::runtime {
 namespace {
@@ -55,7 +56,10 @@ ProcessMark own_mark() {
 Liveness liveness_of(const ProcessMark& mark) {
   errno = 0;
   const std::string text = read_stat(mark.process);
-  if (text.empty()) return errno == ENOENT || errno == ESRCH ? Liveness::ended : Liveness::unknown;
+  const bool missing = text.empty() && (errno == ENOENT || errno == ESRCH);
+  // A /proc that hides the processes of other users hides this one, too, once either changes its user.
+  if (missing && !process_exists(mark.process)) return Liveness::ended;
+  if (text.empty()) return Liveness::unknown;
   const auto stat = parse_stat(text);
   if (!stat) return Liveness::unknown;
   // Z, X: it has ended, and its parent has not asked for it yet.

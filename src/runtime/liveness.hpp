@@ -19,11 +19,11 @@ ProcessMark own_mark();
 enum class Liveness {
   runs,
   ended,   ///< nobody has that number any more, or another process
-  unknown  ///< it cannot be seen (no /proc, no descriptor left)
+  unknown  ///< it cannot be seen (no /proc, one that hides other users' processes, no descriptor left)
 };
 
-/// What this process sees of that one. One that is in another name space of processes, or behind a /proc that
-/// hides others, seems to have ended: ask first while it must be running. Thread-safe.
+/// What this process sees of that one. One that is in another name space of processes seems to have ended:
+/// ask first while it must be running. Thread-safe.
 Liveness liveness_of(const ProcessMark& mark);
 
 }  // namespace espalier::runtime

@@ -14,6 +14,7 @@
 #include "base/format.hpp"
 #include "memory/handover.hpp"
 #include "memory/peer_heaps.hpp"
+#include "memory/read_refusals.hpp"
 #include "memory/shared_heap.hpp"
 #include "memory/streaming_copy.hpp"
 #include "runtime/agreement.hpp"
@@ -94,13 +95,16 @@ struct Presence {
   ProcessMark mark;
 };
 
-// Notes = [machine][affinity mask of process 0][1]...[presence of process 0][1]...
+// Notes = [machine][affinity mask of process 0][1]...[presence of process 0][1]...[refusals of reads]
 std::size_t presences_offset(int ranks) {
   return machine_bytes + static_cast<std::size_t>(ranks) * affinity_bytes;
 }
-std::size_t notes_bytes(int ranks) {
-  return presences_offset(ranks) + static_cast<std::size_t>(ranks) * sizeof(Presence);
+// On a line of its own: all look there in calls with long buffers.
+std::size_t refusals_offset(int ranks) {
+  const std::size_t presences = static_cast<std::size_t>(ranks) * sizeof(Presence);
+  return machine::Layout::round_up(presences_offset(ranks) + presences, sizeof(memory::FlagLine));
 }
+std::size_t notes_bytes(int ranks) { return refusals_offset(ranks) + sizeof(memory::FlagLine); }
 
 // Before the node's first copy into a slot.
 void choose_streaming() {
@@ -233,6 +237,8 @@ std::unique_ptr<NodeState> NodeState::meet(const Bootstrap& world, bool willing)
   }
   node->id_ = company.token;
   if (node->arena_) {
+    memory::read_refusals::share(
+        reinterpret_cast<std::atomic<std::uint32_t>*>(node->arena_->notes() + refusals_offset(node->size_)));
     node->learn_machine();
     node->refusal_.clear();
   } else if (node->refusal_.empty()) {
@@ -241,7 +247,10 @@ std::unique_ptr<NodeState> NodeState::meet(const Bootstrap& world, bool willing)
   return node;
 }
 
-NodeState::~NodeState() { memory::peer_heaps::forget(); }
+NodeState::~NodeState() {
+  memory::read_refusals::share(nullptr);
+  memory::peer_heaps::forget();
+}
 
 void NodeState::tell_machine() {
   std::string text;

@@ -85,7 +85,7 @@ bool prepare(const memory::Arena& arena, memory::Share share, const machine::Lay
   const bool first = rank == 0;
   const bool backed = (!first || arena.reserve(share, 0, layout.common_bytes())) &&
                       arena.reserve(share, layout.station(rank), layout.station_bytes()) &&
-                      arena.reserve(share, layout.ring(rank), layout.ring_bytes()) &&
+                      arena.reserve(share, layout.ring(rank), layout.ring_and_page_bytes()) &&
                       (layout.traded_bytes() == 0 ||
                        arena.reserve(share, layout.traded_area(rank), layout.traded_area_bytes()));
   if (!backed) return false;

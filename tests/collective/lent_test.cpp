@@ -34,10 +34,10 @@ struct Watching : HostMachine {
     EXPECT_FALSE(by_kernel);
     return HostMachine::can_expose(source, bytes, by_kernel);
   }
-  bool pull(int peer, void* target, const void* source, std::size_t bytes) {
+  void pull(int peer, void* target, const void* source, std::size_t bytes) {
     EXPECT_TRUE(memory::SharedHeap::holds(source, bytes));
     ++pulled;
-    return HostMachine::pull(peer, target, source, bytes);
+    HostMachine::pull(peer, target, source, bytes);
   }
   const void* view(int peer, const void* source, std::size_t bytes) {
     ++viewed;

@@ -18,7 +18,8 @@ struct Piece {
 std::vector<Piece> pieces_of(const Layout& layout) {
   std::vector<Piece> pieces = {{layout.arrivals(), sizeof(FlagLine), "arrivals"},
                                {layout.life(), sizeof(FlagLine), "life"},
-                               {layout.failure(), sizeof(FlagLine), "failure"}};
+                               {layout.failure(), sizeof(FlagLine), "failure"},
+                               {layout.open_requests(), sizeof(FlagLine), "open requests"}};
   for (int s = 0; s < layout.slots; ++s) {
     const auto step = static_cast<Step>(s);
     pieces.push_back({layout.common_release(step), sizeof(FlagLine), "common release"});
@@ -36,6 +37,9 @@ std::vector<Piece> pieces_of(const Layout& layout) {
                           "traded cell of rank " + std::to_string(rank)});
   for (int rank = 0; rank < layout.ranks; ++rank) {
     pieces.push_back({layout.finish_line(rank), sizeof(FlagLine), "finish line"});
+    pieces.push_back({layout.request_line(rank), sizeof(FlagLine), "request line"});
+    pieces.push_back({layout.answer_line(rank), sizeof(FlagLine), "answer line"});
+    pieces.push_back({layout.copied(rank), Layout::page, "what is copied for a rank"});
     pieces.push_back({layout.note(rank), Layout::note_bytes, "note"});
   }
   return pieces;

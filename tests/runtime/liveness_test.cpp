@@ -1,8 +1,11 @@
 #include "runtime/liveness.hpp"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <signal.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <thread>
@@ -60,6 +63,23 @@ TEST(Liveness, AChildRunsUntilItIsKilled) {
   EXPECT_EQ(liveness_of(child.mark), Liveness::ended) << "its parent has not asked for it yet";
   EXPECT_EQ(end_of(child.process), -SIGKILL);
   EXPECT_EQ(liveness_of(child.mark), Liveness::ended);
+}
+
+// As after setuid() where /proc hides the processes of other users.
+TEST(Liveness, AProcessThatProcHidesHasNotEnded) {
+  const ProcessMark parent = own_mark();
+  constexpr int not_allowed = 77;
+  const pid_t child = fork_child([&] {
+    if (unshare(CLONE_NEWNS) != 0 || mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+        mount("proc", "/proc", "proc", 0, "hidepid=2") != 0 || setuid(65534) != 0)
+      return not_allowed;
+    ProcessMark nobody = parent;
+    nobody.process = 0x3fffff;  // no process has so high a number
+    return liveness_of(parent) == Liveness::unknown && liveness_of(nobody) == Liveness::ended ? 0 : 1;
+  });
+  const int end = end_of(child);
+  if (end == not_allowed) GTEST_SKIP() << "needs root, and may mount nothing here";
+  EXPECT_EQ(end, 0);
 }
 
 }  // namespace

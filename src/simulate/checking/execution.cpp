@@ -130,6 +130,7 @@ void Execution::start_ranks() {
     it.results.clear();
     it.streamed.clear();
     it.poke = nullptr;
+    it.machine = nullptr;
     it.news = it.heard = {};
     it.roused_at = 0;
     it.fiber.start(stacks_.at(static_cast<std::size_t>(rank)), [this, rank] { run_rank(rank); });
@@ -138,12 +139,15 @@ void Execution::start_ranks() {
 
 void Execution::run_rank(int rank) {
   const machine::Poke poke{[](void* which) {
-                             if (auto& it = *static_cast<Rank*>(which); it.poke) it.poke();
+                             auto& it = *static_cast<Rank*>(which);
+                             if (it.machine) it.machine->serve_pulls();
+                             if (it.poke) it.poke();
                            },
                            &of(rank)};
   try {
     CheckingMachine machine(memory_.view(rank) + node_of(rank).begin, node_of(rank).layout, local_rank(rank),
                             scenario_.policy, poke);
+    of(rank).machine = scenario_.refuses_reads ? &machine : nullptr;
     if (!abandoning_) scenario_.body(machine);
     note_writes();
   } catch (const Abandoned&) {
@@ -190,12 +194,13 @@ bool Execution::end_a_nap() {
 }
 
 // Stores become visible at last, messages come at last, and naps end: whoever idles, or sleeps although a
-// message is under way to it, looks once more at what there is by now.
+// message is under way to it, or another rank may ask it for a copy, looks once more at what there is by now.
 bool Execution::rouse_the_idle() {
   for (int rank = 0; rank < scenario_.ranks; ++rank) {
     Rank& it = of(rank);
+    const bool serves = it.state == State::sleeps && scenario_.refuses_reads;
     const bool naps = it.state == State::sleeps && messages_.concern(rank);
-    if ((it.state != State::idles && !naps) || it.roused_at == events_ + 1) continue;
+    if ((it.state != State::idles && !naps && !serves) || it.roused_at == events_ + 1) continue;
     if (!naps) memory_.settle(rank);
     it.roused_at = events_ + 1;
     it.state = State::runs;

@@ -38,6 +38,7 @@ struct Scenario {
   std::vector<int> node_of = {};  ///< by rank; empty: all on one node
   std::size_t area_bytes = 0;     ///< of each node besides: for windows and the like
   bool many_trade = false;        ///< cells of more than two ranks
+  bool refuses_reads = false;     ///< of other ranks' memory, now and then; then all naps end by themselves
 };
 
 /// A ladder that is short, so that schedules are few: two looks, then sleep. With fences: who sleeps is
@@ -142,6 +143,7 @@ class Execution {
   void settle_streams();
   bool expose(const void* source, std::size_t bytes);
   void pull(int owner, const void* source, std::size_t bytes);
+  bool refuses_read() { return scenario_.refuses_reads && ask(Question::value) == 1; }
   /// Takes note of a site; what a mutant changes there.
   Change at(const std::source_location& where, Operation operation, const char* of = "",
             std::memory_order order = std::memory_order_relaxed);
@@ -194,6 +196,7 @@ class Execution {
     std::vector<std::byte> results;
     std::vector<Streamed> streamed;
     std::function<void()> poke;
+    CheckingMachine* machine = nullptr;  // while it serves others in its waits
     struct News {
       std::uint64_t messages = 0, stores = 0;  // of its node's other ranks
       bool operator==(const News&) const = default;

@@ -39,16 +39,20 @@ std::string Execution::describe_in(const machine::Layout& layout, std::size_t of
   constexpr std::size_t line = sizeof(memory::FlagLine);
   if (offset >= layout.bytes()) return formatted("byte {} of the area", offset - layout.bytes());
   if (offset < layout.common_bytes()) {
-    if (offset / line == 0) return "the arrival counter";
-    return offset / line == 1 ? "the share's life"
-                              : formatted("the common release line {}", offset / line - 2);
+    static constexpr std::array names = {"the arrival counter", "the share's life", "the share's failure",
+                                         "the counter of pieces", "the count of ranks that ask for copies"};
+    const std::size_t number = offset / line;
+    return number < names.size() ? names[number]
+                                 : formatted("the common release line {}", number - names.size());
   }
   if (offset < layout.ring(0)) {
     const std::size_t within = offset - layout.station(0);
     const std::size_t rank = within / layout.station_bytes(), number = within % layout.station_bytes() / line;
     const auto slots = static_cast<std::size_t>(layout.slots);
     if (number == 0) return formatted("the finish line of rank {}", rank);
-    if (number > 2 * slots) return formatted("the notes of rank {}", rank);
+    if (number >= layout.station_lines()) return formatted("the notes of rank {}", rank);
+    if (number > 2 * slots)
+      return formatted("the {} line of rank {}", number == 2 * slots + 1 ? "request" : "answer", rank);
     return formatted("the {} line {} of rank {}", number <= slots ? "gather" : "release",
                      (number - 1) % slots, rank);
   }
@@ -56,9 +60,12 @@ std::string Execution::describe_in(const machine::Layout& layout, std::size_t of
     const std::size_t within = offset - layout.traded_area(0), area = layout.traded_area_bytes();
     return formatted("byte {} of the traded cells of rank {}", within % area, within / area);
   }
-  const std::size_t within = offset - layout.ring(0);
-  return formatted("byte {} of slot {} of rank {}", within % layout.ring_bytes() % layout.slot_bytes,
-                   within % layout.ring_bytes() / layout.slot_bytes, within / layout.ring_bytes());
+  const std::size_t rank = (offset - layout.ring(0)) / layout.ring_and_page_bytes();
+  const std::size_t within = (offset - layout.ring(0)) % layout.ring_and_page_bytes();
+  if (within >= layout.ring_bytes())
+    return formatted("byte {} of what was copied for rank {}", within - layout.ring_bytes(), rank);
+  return formatted("byte {} of slot {} of rank {}", within % layout.slot_bytes, within / layout.slot_bytes,
+                   rank);
 }
 
 std::string Execution::who_waits() const {

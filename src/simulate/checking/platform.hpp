@@ -174,11 +174,13 @@ struct Platform {
     return Execution::current().expose(source, bytes);
   }
   static bool read_remotely(pid_t owner, void* target, const void* source, std::size_t bytes) {
+    if (Execution::current().refuses_read()) return false;
     Execution::current().pull(owner, source, bytes);
     std::memcpy(target, source, bytes);
     return true;
   }
   static const void* view_of(pid_t owner, const void* source, std::size_t bytes) {
+    if (Execution::current().refuses_read()) return nullptr;
     Execution::current().pull(owner, source, bytes);
     return source;
   }

@@ -63,7 +63,7 @@ class Sink {
     const auto offset = static_cast<std::size_t>(at - share_);
     if (offset < layout_.ring(0))
       return static_cast<int>((offset - layout_.station(0)) / layout_.station_bytes());
-    return static_cast<int>((offset - layout_.ring(0)) / layout_.ring_bytes());
+    return static_cast<int>((offset - layout_.ring(0)) / layout_.ring_and_page_bytes());
   }
 
   inline static thread_local Sink* current_ = nullptr;

@@ -80,6 +80,7 @@ std::vector<Scenario> broadcasts(int ranks, bool fenced) {
                        two, from_every_root({5, 30}, [=](CheckingMachine& m, int root, Words& data) {
                          bcast_single_copy(m, places->of(m.rank(), root), data.data(), data.size() * 8, plan);
                        })));
+    if (from_parent) all.push_back(refusing(all.back()));
   }
   return all;
 }

@@ -149,6 +149,12 @@ std::vector<Scenario> exchanges(int ranks, bool fenced) {
   add("allgatherv", one, allgathervs(lending));
   add("alltoall", {ranks == 3 ? 4 : 1, 1024}, alltoalls(lending));
   add("alltoallv", wide, alltoallvs(lending, many_bytes));
+  const auto refuse = [&](const char* name, const Ring& ring, Body body) {
+    all.push_back(refusing(make(formatted("{}, blocks lent", name), ranks, fenced, ring, std::move(body))));
+  };
+  refuse("allgather", one, allgathers(lending));
+  refuse("alltoall", {ranks == 3 ? 4 : 1, 1024}, alltoalls(lending));
+  refuse("alltoallv", wide, alltoallvs(lending, many_bytes));
   return all;
 }
 

@@ -47,6 +47,13 @@ inline Scenario trading(Scenario scenario) {
   return scenario;
 }
 
+/// The same where reads of other ranks' memory are refused now and then.
+inline Scenario refusing(Scenario scenario) {
+  scenario.name += ", reads refused";
+  scenario.refuses_reads = true;
+  return scenario;
+}
+
 inline Plan plan_for(Algorithm algorithm, std::size_t chunk = 64) {
   Plan plan;
   plan.algorithm = algorithm;

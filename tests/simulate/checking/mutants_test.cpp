@@ -130,7 +130,7 @@ int sites_in(const std::string& file, Operation first, Operation last) {
 TEST(Mutants, EveryMemoryOrderOfTheProtocolIsASite) {
   const std::regex order("std::memory_order_");
   for (const std::string file :
-       {"machine/wait.hpp", "machine/wait_ladder.hpp", "machine/host_machine.hpp",
+       {"machine/wait.hpp", "machine/wait_ladder.hpp", "machine/host_machine.hpp", "machine/copy_requests.hpp",
         "network/window/notifications.hpp", "network/window/landings.hpp", "network/window/memory.hpp"}) {
     const std::string site = file.substr(file.find('/') + 1);
     EXPECT_EQ(sites_in(site, Operation::load, Operation::fence) +

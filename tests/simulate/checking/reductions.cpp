@@ -144,6 +144,7 @@ std::vector<Scenario> reductions(int ranks, bool fenced) {
   add("allreduce, vectors lent", one, to_all(lent, [](int, int) { return false; }));
   add("allreduce, some vectors lent in place", one,
       to_all(lent, [](int rank, int round) { return (rank + round) % 3 == 0; }));
+  all.push_back(refusing(all.back()));
   all.push_back(whole(ranks, fenced));
   for (const Algorithm algorithm : {Algorithm::exchange, Algorithm::central})
     all.push_back(scattered(ranks, fenced, plan::to_string(algorithm),

@@ -52,6 +52,10 @@ inline const std::vector<Survivor> survivors = {
     {"host_machine.hpp take_piece compare_exchange step: acquire only", "The same."},
     {"host_machine.hpp take_piece compare_exchange step: release only", "The same."},
     {"host_machine.hpp take_piece compare_exchange step: failure relaxed", "The same."},
+    {"copy_requests.hpp fetch add step#2: removed",
+     "The count of ranks that ask for copies stays too high: others look at the requests in vain, which costs "
+     "time "
+     "only."},
     {"wait_ladder.hpp fall_asleep add sleepers#2: removed",
      "The mark stays when nobody sleeps any more: publishers wake in vain, which costs time only."},
 };
