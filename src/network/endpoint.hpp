@@ -110,6 +110,7 @@ class Endpoint {
     waiting_.clear();
     abandoned_ = true;
   }
+  bool is_abandoned() const { return abandoned_; }
 
  private:
   struct Waiting {

@@ -13,13 +13,13 @@ constexpr memory::Step nothing = 0, being_written = 1, told_step = 2;
 
 }  // namespace
 
-void throw_out_of_step(std::string_view why) {
-  throw OutOfStep(formatted(
-      "a collective of this communicator failed, so its ranks are out of step; make a new communicator, or "
-      "set "
-      "ESPALIER=off ({})",
-      why));
-}
+AlreadyTold::AlreadyTold(std::string_view why)
+    : OutOfStep(formatted("a collective of this communicator failed, so its ranks are out of step; make a new "
+                          "communicator, or set ESPALIER=off ({})",
+                          why)),
+      why_(why) {}
+
+void throw_out_of_step(std::string_view why) { throw AlreadyTold(why); }
 
 void NodeFailure::tell(std::string_view why) {
   if (!line_) return;

@@ -15,7 +15,18 @@ class OutOfStep : public Error {
   using Error::Error;
 };
 
-/// Of a call after that.
+/// The same of a rank that has heard of it: the others need not hear it from this one.
+class AlreadyTold : public OutOfStep {
+ public:
+  explicit AlreadyTold(std::string_view why);
+  /// What was told.
+  const std::string& why() const { return why_; }
+
+ private:
+  std::string why_;
+};
+
+/// Of a call after that: throws AlreadyTold.
 [[noreturn]] void throw_out_of_step(std::string_view why);
 
 /// A communicator's word of failure, on a line that its ranks of a node share. The first word stays: their

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "runtime/patience.hpp"
 #include "runtime/process.hpp"
 #include "runtime/spanning_serve.hpp"
@@ -14,6 +15,10 @@
 
 namespace espalier::runtime {
 namespace {
+
+/// The last of the endpoint's, which no algorithm uses.
+constexpr int notices_lane = network::lanes - 1;
+static_assert(notices_lane > collective::nodes::node_lane + 1);
 
 plan::Query shape_of(const NodesShare& nodes) {
   plan::Query shape;
@@ -33,6 +38,8 @@ Spanning::Spanning(const Agreement& agreement, int rank)
       selector_(plan::Table::instance(), shape_of(agreement.nodes)),
       endpoint_(*Process::instance().transport(), agreement.nodes.processes, rank,
                 agreement.nodes.tags * network::lanes, patience_for(agreement.nodes.ranks_per_core, true)),
+      notices_(*Process::instance().transport(), agreement.nodes.processes, rank,
+               agreement.nodes.tags * network::lanes + notices_lane),
       everybody_(static_cast<std::size_t>(agreement.nodes.placement.ranks())),
       counterparts_(agreement.nodes.placement.smallest()) {
   std::iota(everybody_.begin(), everybody_.end(), 0);
@@ -45,10 +52,10 @@ Spanning::Spanning(const Agreement& agreement, int rank)
   const machine::Poke drive = {[](void* self) {
                                  auto* spanning = static_cast<Spanning*>(self);
                                  spanning->endpoint_.drive();
-                                 spanning->failure_.check();
+                                 spanning->look_for_failure();
                                },
                                this};
-  endpoint_.watch([this] { failure_.check(); });
+  endpoint_.watch([this] { look_for_failure(); });
   if (agreement.node.share) {
     state_ = std::make_unique<Communicator::State>(
         *Process::instance().node(), agreement.node, local_rank(),
@@ -66,8 +73,26 @@ Spanning::~Spanning() {
     std::fprintf(stderr, "espalier: rank %d, freeing a communicator of %d ranks: %s\n", rank_,
                  nodes_.placement.ranks(), error.what());
   }
-  // At finalize the process may have left already.
-  if (Tags* tags = Process::instance().tags()) tags->give_back(nodes_.tags);
+  // A communicator that failed keeps its tags: its last messages must not meet those of another. At finalize
+  // the process may have left already.
+  Tags* tags = Process::instance().tags();
+  if (tags && !endpoint_.is_abandoned()) tags->give_back(nodes_.tags);
+}
+
+void Spanning::look_for_failure() {
+  failure_.check();
+  notices_.look(failure_);
+}
+
+void Spanning::stop(std::string_view why) {
+  endpoint_.abandon();
+  failed_ = why;
+}
+
+void Spanning::give_up(std::string_view why) {
+  stop(formatted("rank {}: {}", rank_, why));
+  failure_.tell(failed_);
+  notices_.send(failed_);
 }
 
 /// The nodes' lowest ranks speak to them.

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -22,6 +23,7 @@
 #include "plan/selector.hpp"
 #include "runtime/agreement.hpp"
 #include "runtime/communicator.hpp"
+#include "runtime/failure_notices.hpp"
 #include "runtime/node_area.hpp"
 #include "runtime/node_failure.hpp"
 #include "runtime/offload.hpp"
@@ -99,11 +101,16 @@ class Spanning {
   void begin(const machine::CallFacts& call);
   template <class Body>
   void on_stage(Body body);
-  /// Runs body(), which may throw and then leaves this communicator of no more use: the node's other ranks
-  /// hear of it in their waits, and so all throw.
+  /// Runs body(), which may throw and then leaves this communicator of no more use: the other ranks hear of
+  /// it in their waits, and so all throw.
   template <class Body>
   auto guarded(Body body);
-  void abandon(std::string_view why);
+  /// Throws what another rank has told.
+  void look_for_failure();
+  /// Every later call fails with that.
+  void stop(std::string_view why);
+  /// The same, and the other ranks hear it.
+  void give_up(std::string_view why);
   /// Whether the aggregation nodes do this call; null: a barrier. If not, passed_over_ says why.
   bool offloads(Collective collective, std::size_t bytes, const reduce::Operation* operation);
   std::string why_passed_over(Collective collective, const plan::NetworkPlan& plan);
@@ -191,6 +198,8 @@ class Spanning {
   NodesShare nodes_;
   plan::NetworkSelector selector_;
   network::Endpoint endpoint_;
+  FailureNotices notices_;
+  std::string failed_;  ///< why no call can do anything any more; empty: they can
   std::unique_ptr<Communicator::State> state_;  // null: this node's ranks have messages only
   NodeFailure failure_;
   std::vector<int> everybody_;

@@ -46,21 +46,21 @@ void Spanning::on_stage(Body body) {
   }
 }
 
-inline void Spanning::abandon(std::string_view why) {
-  failure_.tell(formatted("rank {}: {}", rank_, why));
-  endpoint_.abandon();
-}
-
 template <class Body>
 auto Spanning::guarded(Body body) {
-  failure_.check();
+  if (!failed_.empty()) [[unlikely]]
+    throw_out_of_step(failed_);
   try {
+    failure_.check();
     return body();
+  } catch (const AlreadyTold& error) {
+    stop(error.why());
+    throw;
   } catch (const std::exception& error) {
-    abandon(error.what());
+    give_up(error.what());
     throw;
   } catch (...) {  // the program's operator may throw anything
-    abandon("the program's operator threw an exception");
+    give_up("the program's operator threw an exception");
     throw;
   }
 }
