@@ -185,6 +185,17 @@ Mode resolve(void* caller) {
   return now;
 }
 
+void learn_errors_return() {
+#if defined(ESPALIER_ABI_STANDARD)
+  // Of Intel MPI 2021.18 the numbers of MPI_ERRORS_RETURN and MPI_ERRORS_ABORT are the other way round.
+  // Files begin with the former (MPI 5.0, 14.7), so what it is can be asked, without an error.
+  MPI_Errhandler of_files;
+  if (host.File_get_errhandler && host.File_get_errhandler(MPI_FILE_NULL, &of_files) == MPI_SUCCESS &&
+      (of_files == MPI_ERRORS_RETURN || of_files == MPI_ERRORS_ABORT))
+    host.constants.errors_return = of_files;
+#endif
+}
+
 std::string words_of(int code) {
   char text[8192] = {};  // more than any host's MPI_MAX_ERROR_STRING
   int length = 0;

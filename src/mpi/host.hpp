@@ -51,7 +51,8 @@ enum class Mode : int {
 #if defined(ESPALIER_ABI_OMPI)
 #define ESPALIER_HOST_OPTIONAL_CALLS(X) X(Comm_f2c) X(Type_f2c) X(Op_f2c) X(Request_f2c)
 #elif defined(ESPALIER_ABI_STANDARD)
-#define ESPALIER_HOST_OPTIONAL_CALLS(X) X(Comm_fromint) X(Request_fromint) X(Request_toint)
+#define ESPALIER_HOST_OPTIONAL_CALLS(X) \
+  X(Comm_fromint) X(Request_fromint) X(Request_toint) X(File_get_errhandler)
 #else
 #define ESPALIER_HOST_OPTIONAL_CALLS(X)
 #endif
@@ -215,7 +216,7 @@ struct Host {
   Constants constants;
 };
 
-/// Everything is null until resolve() has run; constant afterwards.
+/// Everything is null until resolve() has run; constant afterwards, but for what learn_errors_return() finds.
 extern Host host;
 
 /// Finds the host MPI, once. `caller` is an address inside whoever called MPI: an MPI that was loaded with
@@ -224,6 +225,10 @@ Mode resolve(void* caller);
 
 /// A function of the host or of the next tool by name, nullptr if there is none. After resolve().
 void* next_function(const char* name);
+
+/// Which handle makes the host return errors, whatever its header says: for communicators of Espalier's own,
+/// before there are any. Once MPI is initialised.
+void learn_errors_return();
 
 /// Whether this build's types are the host's, also while all is handed on. After resolve().
 bool host_has_this_abi();

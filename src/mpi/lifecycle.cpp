@@ -39,6 +39,7 @@ bool prints_statistics = false;  ///< without a world: this process was rank 0 o
 
 /// What does not need other ranks. `mine` is MPI_COMM_SELF or, with sessions, a communicator of this process.
 bool set_up(MPI_Comm mine) {
+  learn_errors_return();
   if (!communicators::open() || !progress::open()) {
     std::fprintf(stderr,
                  "espalier: the host MPI refused an attribute key or a request; every call goes to it\n");

@@ -164,7 +164,7 @@ def preloadable(host: Host, name: str) -> Path:
     source, target = SOURCES / f"{name}.c", host.folder / f"lib{name}.so"
     host.folder.mkdir(parents=True, exist_ok=True)
     if not _newer(target, [source]):
-        _compile(["gcc", "-std=gnu11", "-O1", "-shared", "-fPIC", *host.flags, str(source)], target)
+        _compile(["gcc", "-std=gnu11", "-O1", "-shared", "-fPIC", *_abi_header(host), *host.flags, str(source)], target)
     return target
 
 

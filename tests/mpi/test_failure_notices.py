@@ -19,3 +19,9 @@ def check(launch, host, ranks, rank, how, **env):
                                                        pytest.param(5, "3", "p2p", 1, marks=full), pytest.param(2, "1", "p2p", 1, marks=full)])
 def test_all_hear_of_it(launch, host, ranks, nodes, stage, rank):
     check(launch, host, ranks, rank, "once", ESPALIER_NODES=nodes, **({"ESPALIER_NODE_STAGE": "p2p"} if stage == "p2p" else {}))
+
+
+@pytest.mark.parametrize("name", ["mpich", "openmpi", "impi", "mpich-abi", "impi-abi"])
+def test_an_error_that_the_host_finds(launch, name):
+    """The host calls the error handler of Espalier's own communicator, which must not end the job."""
+    check(launch, hosts.HOSTS[name], 2, 1, "host", ESPALIER_NODES="2")
