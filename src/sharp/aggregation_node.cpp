@@ -92,10 +92,38 @@ void AggregationNode::hello(Connection from, const Frame& frame) {
   peer.name = text.substr(length);
   if (peer.role == Role::node && !welcome_child(from, peer)) return;
   peer.is_known = true;
-  Frame answer;
-  answer.kind = Kind::welcome;
+  Frame answer = status(Kind::welcome);
   answer.payload = pack(limits_);
   send(from, answer);
+}
+
+Frame AggregationNode::status(Kind kind) const {
+  Frame frame;
+  frame.kind = kind;
+  frame.code = reaches_all_above() ? 0 : SHARP_COLL_ECONN_TREE;
+  return frame;
+}
+
+/// So every node knows at once whether all above it can be reached, and can say so before a group is made.
+void AggregationNode::tell_children_of_change() {
+  if (std::exchange(told_reaches_all_, reaches_all_above()) == reaches_all_above()) return;
+  for (const auto& [number, peer] : peers_)
+    if (peer.is_known && peer.role == Role::node) send(number, status(Kind::pong));
+}
+
+bool AggregationNode::has_child(const std::string& name) const {
+  return std::any_of(peers_.begin(), peers_.end(), [&](const auto& each) {
+    return each.second.is_known && each.second.role == Role::node && each.second.name == name;
+  });
+}
+
+/// A child that is not connected will not join: the others need not wait for it.
+std::optional<Failure> AggregationNode::cut_off(const Group& group) const {
+  for (const Child* child : group.missing_nodes())
+    if (!has_child(child->name))
+      return Failure{SHARP_COLL_ECONN_TREE, child->first,
+                     formatted("{} does not reach {} above it", child->who(), position_.name)};
+  return std::nullopt;
 }
 
 /// One that comes again was restarted: of its former life nothing is left.
@@ -123,9 +151,9 @@ void AggregationNode::received(Connection from, Frame frame, Seconds now) {
     return hello(from, frame);
   }
   if (frame.kind == Kind::ping) {
-    frame.kind = Kind::pong;
-    frame.payload.clear();
-    return send(from, frame);
+    Frame answer = status(Kind::pong);
+    answer.sequence = frame.sequence;
+    return send(from, answer);
   }
   if (found->second.role == Role::process && frame.job != found->second.job)
     return drop(from, SHARP_COLL_EINVAL, "a frame for another job than the hello's");
@@ -171,9 +199,10 @@ void AggregationNode::from_below(Connection from, const Peer& peer, Frame& frame
 }
 
 void AggregationNode::from_parent(const Frame& frame) {
-  if (frame.kind == Kind::welcome) {
+  if (frame.kind == Kind::welcome || (frame.kind == Kind::pong && parent_is_known_)) {
     parent_is_known_ = true;
-    return;
+    parent_reaches_all_ = frame.code == 0;
+    return tell_children_of_change();
   }
   if (frame.kind == Kind::refused) {
     output_.push_back({parent_, {}, true});
@@ -261,7 +290,8 @@ void AggregationNode::join(Connection from, const Peer& peer, const Frame& frame
     if (!group.includes(from)) refuse(from, frame, *wrong);
     return end(group, *wrong);
   }
-  if (group.is_complete()) go_on(group);
+  if (group.is_complete()) return go_on(group);
+  if (const auto missing = cut_off(group)) end(group, *missing);
 }
 
 /// All members below this node have come.
@@ -294,13 +324,17 @@ void AggregationNode::closed(Connection number, Seconds now) {
   if (was_parent) {
     parent_ = nobody;
     parent_is_known_ = false;
+    tell_children_of_change();
   } else {
     peers_.erase(number);
   }
   for (auto& [id, known] : groups_) {
     Group& group = *known.group;
     if (group.is_over()) continue;
-    if (was_parent ? group.has_parent() : group.includes(number)) end(group, group.lost(number), was_parent);
+    if (was_parent ? group.has_parent() : group.includes(number))
+      end(group, group.lost(number), was_parent);
+    else if (const auto missing = cut_off(group))
+      end(group, *missing);
   }
   forget(now);
 }

@@ -53,8 +53,10 @@ class AggregationNode {
   /// What is to be sent, in this order; empties the list.
   std::vector<Output> take_output();
 
-  /// The parent has let it in; the root has none.
-  bool reaches_all_above() const { return position_.parent.empty() || parent_is_known_; }
+  /// The parent has let it in, and reaches all above itself; the root has none.
+  bool reaches_all_above() const {
+    return position_.parent.empty() || (parent_is_known_ && parent_reaches_all_);
+  }
   std::size_t groups() const;  ///< that are not over
   std::size_t connections() const { return peers_.size(); }
   const Limits& limits() const { return limits_; }
@@ -88,13 +90,18 @@ class AggregationNode {
   void end(Group& group, const Failure& failure, bool parent_knows = false);
   void refuse(Connection to, const Frame& frame, const Failure& failure);
   void forget(Seconds now);
+  Frame status(Kind kind) const;
+  void tell_children_of_change();
+  bool has_child(const std::string& name) const;
+  std::optional<Failure> cut_off(const Group& group) const;
 
   Position position_;
   Limits limits_;
   std::string token_;
   std::map<Connection, Peer> peers_;
   Connection parent_ = nobody;
-  bool parent_is_known_ = false;
+  bool parent_is_known_ = false, parent_reaches_all_ = false;
+  bool told_reaches_all_ = false;  // to the children
   Seconds parent_heard_ = 0, parent_asked_ = 0, ticked_ = 0;
   Groups groups_;
   std::vector<Output> output_;

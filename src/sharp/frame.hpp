@@ -15,7 +15,7 @@ namespace espalier::sharp {
 
 enum class Kind : std::uint8_t {
   hello = 1,   ///< first of all, from below: who it is, and the token
-  welcome,     ///< the answer: the tree's limits
+  welcome,     ///< the answer: the tree's limits, and the code of a pong
   refused,     ///< the answer to a wrong hello, before the connection is closed: code and text
   join,        ///< from below: a member of a group, or all members below an aggregation node
   joined,      ///< from above: the group stands
@@ -24,7 +24,7 @@ enum class Kind : std::uint8_t {
   failed,      ///< both ways: the group is over, with code, culprit and text
   leave,       ///< from below: no more operations of this group
   ping,        ///< are you there?
-  pong,
+  pong,        ///< the answer, or news from above; its code says whether the node reaches the root
 };
 
 enum class Operation : std::uint8_t { barrier, allreduce, reduce, bcast };

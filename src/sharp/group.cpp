@@ -68,6 +68,13 @@ bool Group::is_complete() const {
                       [](const Child& child) { return child.connection == nobody; });
 }
 
+std::vector<const Child*> Group::missing_nodes() const {
+  std::vector<const Child*> missing;
+  for (const Child& child : children_)
+    if (!child.name.empty() && child.connection == nobody) missing.push_back(&child);
+  return missing;
+}
+
 void Group::ask_parent(Connection parent) const {
   Frame join = frame_of(Kind::join);
   join.size = members_;

@@ -64,6 +64,7 @@ class Group {
   /// `name`: of the aggregation node that speaks for its members; empty: a process.
   std::optional<Failure> join(Connection from, const std::string& name, const Frame& frame);
   bool is_complete() const;
+  std::vector<const Child*> missing_nodes() const;  ///< aggregation nodes that have not joined
   void ask_parent(Connection parent) const;  ///< complete, with members elsewhere
   void start();                              ///< the parent, or nobody, has a word against it
   std::optional<Failure> contribute(Connection from, Frame& frame, Connection parent);

@@ -296,10 +296,62 @@ TEST(AggregationNode, without_its_parent_fails_groups_that_need_it) {
   forest.settle();
   for (const std::size_t member : before) EXPECT_TRUE(forest.heard(member, Kind::failed)) << member;
   const auto during = forest.join(4, 2);
-  EXPECT_EQ(forest.heard(during[0], Kind::failed)->code, SHARP_COLL_ECONN_TREE);
+  for (const std::size_t member : during) {  // also those below leaves that reach the root, and at once
+    ASSERT_TRUE(forest.heard(member, Kind::failed)) << member;
+    EXPECT_EQ(forest.heard(member, Kind::failed)->code, SHARP_COLL_ECONN_TREE);
+  }
   forest.connect_up(1);
   forest.settle();
   EXPECT_TRUE(forest.heard(forest.join(4, 3)[0], Kind::joined));
+}
+
+TEST(AggregationNode, whose_child_is_lost_before_it_has_joined_does_not_wait_for_it) {
+  const TreeFile tree = parse_tree_file(tree_text(2), "t");
+  Forest forest(tree);
+  const std::size_t first = forest.add_process(0);
+  forest.say(first, Forest::join_frame(2, 0, 1));
+  forest.settle();
+  EXPECT_FALSE(forest.heard(first, Kind::failed)) << "the other member may come";
+  forest.cut(forest.link_above(2));
+  forest.settle();
+  ASSERT_TRUE(forest.heard(first, Kind::failed));
+  EXPECT_NE(forest.heard(first, Kind::failed)->text().find("a2"), std::string::npos);
+}
+
+/// A root, below it a1 and a2, below each of them one leaf: a3 and a4.
+TreeFile three_levels() {
+  return parse_tree_file(
+      formatted(R"({{"schema": 1, "token": "{}", "nodes": [{{"name": "a0", "address": "h:1"}},
+                    {{"name": "a1", "address": "h:2", "parent": "a0"}},
+                    {{"name": "a2", "address": "h:3", "parent": "a0"}},
+                    {{"name": "a3", "address": "h:4", "parent": "a1"}},
+                    {{"name": "a4", "address": "h:5", "parent": "a2"}}]}})",
+                test_token),
+      "t");
+}
+
+/// What a process at that leaf hears when it asks.
+std::int32_t way_up(Forest& forest, std::size_t leaf) {
+  const std::size_t process = forest.add_process(leaf);
+  Frame question;
+  question.sequence = 5;
+  forest.say(process, question);
+  forest.settle();
+  EXPECT_EQ(forest.heard(process, Kind::pong)->sequence, 5u);
+  return forest.heard(process, Kind::pong)->code;
+}
+
+TEST(AggregationNode, knows_whether_it_reaches_the_root) {
+  const TreeFile tree = three_levels();
+  Forest forest(tree);
+  for (const std::size_t leaf : {0u, 1u}) EXPECT_EQ(way_up(forest, leaf), 0);
+  forest.cut(forest.link_above(1));  // not the leaf's own connection
+  forest.settle();
+  EXPECT_EQ(way_up(forest, 0), SHARP_COLL_ECONN_TREE);
+  EXPECT_EQ(way_up(forest, 1), 0);
+  forest.connect_up(1);
+  forest.settle();
+  EXPECT_EQ(way_up(forest, 0), 0);
 }
 
 TEST(AggregationNode, that_was_restarted_knows_no_groups_and_says_so) {

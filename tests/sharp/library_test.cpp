@@ -167,6 +167,17 @@ TEST_P(Leaves, a_node_that_dies_ends_operations_and_comes_back_for_new_groups) {
   });
 }
 
+TEST(Library, members_hear_at_once_of_a_leaf_that_does_not_reach_its_parent) {
+  LocalTree tree(2, R"({"join_seconds": 3600})");
+  tree.stop(1);
+  tree.start_without_way_up(1);
+  run_job(4, [&](Member& member) {
+    EXPECT_EQ(member.init_code, 0);
+    EXPECT_EQ(member.group_code, member.rank < 2 ? SHARP_COLL_ECONN_TREE : SHARP_COLL_EGROUP_JOIN)
+        << member.rank;
+  });
+}
+
 TEST_P(Leaves, a_process_that_dies_ends_its_group) {
   LocalTree tree(GetParam());
   run_job(

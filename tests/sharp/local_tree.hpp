@@ -42,9 +42,12 @@ class LocalTree {
   ~LocalTree() { std::remove(path_.c_str()); }
 
   void stop(std::size_t node) { nodes_[node].reset(); }
-  void start(std::size_t node) {
-    if (nodes_.size() <= node) nodes_.resize(node + 1);
-    nodes_[node] = std::make_unique<Running>(tree_, static_cast<int>(node));
+  void start(std::size_t node) { start(node, tree_); }
+  /// As where a firewall is in between: nothing listens where the node looks for its parent.
+  void start_without_way_up(std::size_t node) {
+    misdirected_ = tree_;
+    misdirected_.nodes[static_cast<std::size_t>(tree_.nodes[node].parent)].port = "1";
+    start(node, misdirected_);
   }
   const TreeFile& tree() const { return tree_; }
 
@@ -60,8 +63,13 @@ class LocalTree {
       thread.join();
     }
   };
+  void start(std::size_t node, const TreeFile& tree) {
+    if (nodes_.size() <= node) nodes_.resize(node + 1);
+    nodes_[node] = std::make_unique<Running>(tree, static_cast<int>(node));
+  }
+
   std::string path_;
-  TreeFile tree_;
+  TreeFile tree_, misdirected_;
   std::vector<std::unique_ptr<Running>> nodes_;
 };
 

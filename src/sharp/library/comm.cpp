@@ -52,6 +52,8 @@ void sharp_coll_comm::join(void* oob) {
     if (fault && fault->action == Fault::Action::code)
       throw Problem(static_cast<std::int32_t>(fault->value), "a fault on demand (ESPALIER_SHARP_FAULTS)");
     context_.fresh_link(leaf_);
+    const bool has_several_leaves = leaf_of(0, size_, leaves) != leaf_of(size_ - 1, size_, leaves);
+    if (has_several_leaves) context_.await_way_up(leaf_);
   } catch (const Problem& problem) {
     mine = problem.code();
     why = problem.what();

@@ -88,6 +88,10 @@ Link& sharp_coll_context::fresh_link(int leaf) {
   return link(leaf);
 }
 
+void sharp_coll_context::await_way_up(int leaf) {
+  fresh_link(leaf).await_way_up([this](const Frame& frame) { take(frame); }, [this] { call_home(); });
+}
+
 void sharp_coll_context::bcast(void* oob, void* data, int bytes) const {
   if (spec.oob_colls.bcast(oob, data, bytes, 0) < 0)
     throw Problem(SHARP_COLL_EOOB, "the program's bcast failed");

@@ -25,6 +25,8 @@ struct sharp_coll_context {
   Link& link(int leaf);
   /// The same, made anew where it has ended: the groups that it had are dead.
   Link& fresh_link(int leaf);
+  /// Returns when that leaf has said that it reaches the root; throws Problem if it does not.
+  void await_way_up(int leaf);
   /// Moves all operations of the process on; blocks nobody.
   void progress();
   /// Lets the program's own library work, now and then.

@@ -63,6 +63,26 @@ void Link::greet(const Hello& hello, const std::function<void()>& meanwhile) {
   reader_.allow(std::max<std::size_t>(limits_.longest_payload(), 1024));
 }
 
+void Link::await_way_up(const std::function<void(const Frame&)>& take,
+                        const std::function<void()>& meanwhile) {
+  Frame question;
+  question.sequence = ++questions_;
+  send(question);
+  bool has_answered = false;
+  const auto until = Clock::now() + patience;
+  while (!has_answered) {
+    poll(false, [&](const Frame& frame) {
+      if (frame.kind != Kind::pong) return take(frame);
+      if (frame.sequence != questions_) return;
+      if (frame.code != 0)
+        throw Problem(SHARP_COLL_ECONN_TREE, formatted("{} does not reach the root of the tree", name_));
+      has_answered = true;
+    });
+    if (Clock::now() > until) throw Problem(SHARP_COLL_ECONN_TREE, formatted("{} does not answer", name_));
+    meanwhile();
+  }
+}
+
 void Link::break_off(const std::string& why) {
   if (broken_.empty()) broken_ = formatted("{}: {}", name_, why);
   asio::error_code ignored;

@@ -27,6 +27,8 @@ class Link {
   /// Hands every frame that has come to `take`. `waits`: an answer is owed, so that silence means something.
   /// Throws Problem when the connection has ended, now and ever after.
   void poll(bool waits, const std::function<void(const Frame&)>& take);
+  /// Returns when the node has said that it reaches the root; throws Problem if it does not.
+  void await_way_up(const std::function<void(const Frame&)>& take, const std::function<void()>& meanwhile);
   void cut();
   bool is_broken() const { return !broken_.empty(); }
 
@@ -48,6 +50,7 @@ class Link {
   std::string broken_;  // why; empty: it is not
   Clock::time_point heard_, asked_, watched_;
   bool waited_ = false;
+  std::uint64_t questions_ = 0;
 };
 
 }  // namespace espalier::sharp
