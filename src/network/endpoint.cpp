@@ -24,7 +24,7 @@ bool Endpoint::drive() {
     const Waiting each = waiting_[i];
     bool done = true;
     try {
-      done = each.event ? each.event->test() : transport_.test(each.ticket);
+      done = each.event ? each.event->test() : test(each.ticket);
       host_driven = host_driven || !each.event;
     } catch (...) {
       failure_ = std::current_exception();  // thrown in the task that awaits the message
@@ -42,6 +42,26 @@ bool Endpoint::drive() {
   else if (!any)
     transport_.drive_others();
   return any;
+}
+
+/// What fails is under way no more either.
+bool Endpoint::test(Ticket ticket) {
+  const auto end_receive = [&] { std::erase(receives_, ticket); };
+  try {
+    if (!transport_.test(ticket)) return false;
+  } catch (...) {
+    end_receive();
+    throw;
+  }
+  end_receive();
+  return true;
+}
+
+void Endpoint::abandon() {
+  waiting_.clear();
+  abandoned_ = true;
+  for (const Ticket receive : receives_) transport_.cancel(receive);
+  receives_.clear();
 }
 
 void Endpoint::forget_events() {

@@ -42,7 +42,7 @@ class Endpoint {
   class Message {
    public:
     Message(Endpoint& endpoint, Ticket ticket) : endpoint_(&endpoint), ticket_(ticket) {}
-    bool await_ready() const { return endpoint_->transport_.test(ticket_); }
+    bool await_ready() const { return endpoint_->test(ticket_); }
     void await_suspend(std::coroutine_handle<> task) const {
       endpoint_->waiting_.push_back({ticket_, task, nullptr});
     }
@@ -81,7 +81,8 @@ class Endpoint {
   }
   Message receive(int rank, int lane, void* data, std::size_t bytes) {
     check(bytes);
-    return {*this, transport_.receive(process_of(rank), first_tag_ + lane, data, bytes)};
+    receives_.push_back(transport_.receive(process_of(rank), first_tag_ + lane, data, bytes));
+    return {*this, receives_.back()};
   }
 
   /// Looks at all messages that tasks await and resumes those whose message is done; true if there was one.
@@ -104,12 +105,9 @@ class Endpoint {
       }
   }
 
-  /// After an error: forgets the tasks, which may then be destroyed. What was under way stays so; this
-  /// endpoint is of no more use, since a new message might meet an old one.
-  void abandon() {
-    waiting_.clear();
-    abandoned_ = true;
-  }
+  /// After an error: forgets the tasks, which may then be destroyed. Nothing comes into their buffers any more.
+  /// This endpoint is of no more use, since a new message might meet an old one.
+  void abandon();
   bool is_abandoned() const { return abandoned_; }
 
  private:
@@ -122,6 +120,7 @@ class Endpoint {
     if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
   }
   void check(std::size_t bytes) const;
+  bool test(Ticket ticket);
   int process_of(int rank) const { return processes_[static_cast<std::size_t>(rank)]; }
 
   Transport& transport_;
@@ -130,6 +129,7 @@ class Endpoint {
   int first_tag_;
   Patience patience_;
   std::vector<Waiting> waiting_;
+  std::vector<Ticket> receives_;  // under way
   bool abandoned_ = false;
   std::function<void()> watch_;
   std::exception_ptr failure_;  // of the message whose task is being resumed

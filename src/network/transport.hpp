@@ -39,6 +39,9 @@ class Transport {
   /// Lets what else this process has under way go on, while it tests in vain.
   virtual void drive_others() {}
 
+  /// Of receive(), not done yet: nothing comes into its buffer any more. Its message may stay without a receiver.
+  virtual void cancel(Ticket ticket) {}
+
   /// Tags go from 0 to tags() - 1.
   virtual int tags() const = 0;
   /// The longest message.

@@ -35,6 +35,14 @@ def test_an_operator_throws(launch, host, ranks, what):
     assert re.search(r"rank \d left its \w+ of \d+ bytes.* by an exception", run.err), str(run)
 
 
+@pytest.mark.needs_espalier
+@pytest.mark.parametrize("stage", ["shared", "p2p"])
+def test_an_operator_throws_on_one_of_several_nodes(launch, host, stage):
+    """Ranks of the other node hear of it, too."""
+    env = {**STRICT, "ESPALIER_NODES": "2", "ESPALIER_NODE_STAGE": stage}
+    succeeded(launch(host, 4, "throwing", "operator", "error", env=env), "throwing", 4)
+
+
 @pytest.mark.parametrize("used", [[], ["used"]])
 def test_static_objects_use_mpi_after_main(launch, host, used):
     succeeded(launch(host, 2, "static_objects", *used, env=STRICT), "static_objects", 2)
