@@ -115,6 +115,33 @@ def test_asio_is_included_in_one_place():
     assert found == ["sharp/asio.hpp"]
 
 
+# What opens a descriptor; `open`, `socket` and `accept` are also names of functions of ours.
+OPENS = re.compile(r"(own_descriptor\(\s*)?\b(std::[io]?fstream\b|(?:memfd_create|shm_open|accept4|socketpair|pipe2?|eventfd|epoll_create1?|timerfd_create|signalfd"
+                   r"|inotify_init1?|pidfd_open|perf_event_open|openat|creat|dup3?|fopen|fdopen|popen|opendir|mkstemp"
+                   r"|open(?=\([^;]*\bO_)|socket(?=\((?:AF_|PF_|\w+->)))\()")
+
+
+def opened_elsewhere(source):
+    """Whatever opens a descriptor past base/descriptor.hpp, which keeps them off the standard ones and closes them on exec."""
+    found = []
+    for path in sorted(path for path in source.rglob("*") if path.suffix in SUFFIXES):
+        name = path.relative_to(source).as_posix()
+        if name != "base/descriptor.cpp":
+            found += [f"{name}: {hit[2]}" for hit in OPENS.finditer(path.read_text(encoding="utf-8")) if not hit[1]]
+    return found
+
+
+def test_descriptors_are_opened_in_one_place():
+    assert opened_elsewhere(SOURCE) == []
+
+
+@pytest.mark.parametrize("line", ['int f = memfd_create("x", 0);', 'const int f = ::open(path, O_RDONLY | O_CLOEXEC);', "std::ifstream(path) >> x;", "std::ofstream file{path};", "std::ifstream file(path);",
+                                  "int s = socket(AF_UNIX, SOCK_STREAM, 0);", "accept4(listener, 0, 0, 0)"])
+def test_a_descriptor_of_another_place_is_caught(tmp_path, line):
+    tree(tmp_path, {"base/low.cpp": line + "\n", "base/own.cpp": 'own_descriptor(\n    memfd_create("x", 0));\nopen(send, comm);\n'})
+    assert len(opened_elsewhere(tmp_path)) == 1
+
+
 def test_the_source_was_found():
     assert len(includes(SOURCE)) > 20
 

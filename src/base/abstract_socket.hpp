@@ -10,6 +10,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "base/descriptor.hpp"
+
 namespace espalier {
 
 /// The address that is called `name`; names longer than `longest` are cut.
@@ -30,6 +32,14 @@ class AbstractAddress {
   sockaddr_un address_{};
   socklen_t length_;
 };
+
+/// None: errno says why.
+inline Descriptor stream_socket() { return own_descriptor(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)); }
+
+/// The next connection to a socket that listens; none: errno says why.
+inline Descriptor accepted_at(const Descriptor& listener) {
+  return own_descriptor(accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
+}
 
 /// No send or receive on this socket waits longer.
 inline void limit_time(int socket, int timeout_ms) {

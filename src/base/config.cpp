@@ -5,10 +5,11 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <fstream>
+#include <sstream>
 
 #include "base/config_keys.hpp"
 #include "base/error.hpp"
+#include "base/files.hpp"
 #include "base/format.hpp"
 
 namespace espalier {
@@ -109,13 +110,14 @@ void Config::set(std::string_view name, std::string text, std::string origin) {
 
 void Config::read_file(const std::string& path) {
   if (path.empty()) return;
-  std::ifstream file(path);
+  const auto file = espalier::read_file(path);
   if (!file) {
     warnings_.push_back(formatted("ESPALIER_CONFIG: cannot read {}; its settings are ignored", path));
     return;
   }
+  std::istringstream lines(*file);
   std::string line;
-  for (int number = 1; std::getline(file, line); ++number) {
+  for (int number = 1; std::getline(lines, line); ++number) {
     const std::string text = trim(line);
     if (text.empty() || text[0] == '#') continue;
     const std::string origin = formatted("{}:{}", path, number);

@@ -74,51 +74,43 @@ Meeting::Meeting(const std::string& name, int rank, int size, int timeout_ms)
     go_to_first();
 }
 
-Meeting::~Meeting() {
-  for (const int connection : connections_)
-    if (connection >= 0) close(connection);
-}
-
 void Meeting::wait_for_all() {
   const AbstractAddress address = address_of(name_);
   const auto deadline = Clock::now() + std::chrono::milliseconds(timeout_ms_);
-  struct Listener {
-    int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    ~Listener() { close(descriptor); }
-  } listener;
-  if (bind(listener.descriptor, address.get(), address.length()) != 0 ||
-      listen(listener.descriptor, size_) != 0)
+  const Descriptor listener = stream_socket();
+  if (!listener || bind(listener.get(), address.get(), address.length()) != 0 ||
+      listen(listener.get(), size_) != 0)
     throw CodedError(ESPALIER_ERR_SYSTEM,
                      formatted("cannot meet under the name \"{}\": {}; is another job using it?", name_,
                                std::strerror(errno)));
-  connections_.assign(static_cast<std::size_t>(size_), -1);
+  connections_.resize(static_cast<std::size_t>(size_));
   for (int missing = size_ - 1; missing > 0; --missing) {
-    pollfd waiting{listener.descriptor, POLLIN, 0};
+    pollfd waiting{listener.get(), POLLIN, 0};
     if (poll(&waiting, 1, left_ms(deadline)) <= 0)
       throw CodedError(ESPALIER_ERR_TIMEOUT, formatted("{} of {} ranks did not come to \"{}\" within {} ms",
                                                        missing, size_, name_, timeout_ms_));
-    const int connection = accept4(listener.descriptor, nullptr, nullptr, SOCK_CLOEXEC);
-    if (connection < 0) throw CodedError(ESPALIER_ERR_SYSTEM, formatted("accept: {}", std::strerror(errno)));
-    limit_time(connection, timeout_ms_);
+    Descriptor connection = accepted_at(listener);
+    if (!connection) throw CodedError(ESPALIER_ERR_SYSTEM, formatted("accept: {}", std::strerror(errno)));
+    limit_time(connection.get(), timeout_ms_);
     Greeting greeting{};
-    receive_all(connection, &greeting, sizeof greeting);
+    receive_all(connection.get(), &greeting, sizeof greeting);
     const bool valid = greeting.size == size_ && greeting.rank > 0 && greeting.rank < size_;
-    if (!valid || connections_[static_cast<std::size_t>(greeting.rank)] >= 0) {
-      close(connection);
+    if (!valid || connections_[static_cast<std::size_t>(greeting.rank)])
       throw CodedError(
           ESPALIER_ERR_ARGUMENT,
           formatted("rank {} of {} came to \"{}\", where {} ranks meet, {}", greeting.rank, greeting.size,
                     name_, size_, valid ? "a second time" : "which does not fit"));
-    }
-    connections_[static_cast<std::size_t>(greeting.rank)] = connection;
+    connections_[static_cast<std::size_t>(greeting.rank)] = std::move(connection);
   }
 }
 
 void Meeting::go_to_first() {
   const AbstractAddress address = address_of(name_);
   const auto deadline = Clock::now() + std::chrono::milliseconds(timeout_ms_);
-  const int connection = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  connections_.assign(1, connection);
+  connections_.push_back(stream_socket());
+  const int connection = connections_[0].get();
+  if (connection < 0)
+    throw CodedError(ESPALIER_ERR_SYSTEM, formatted("a Unix socket: {}", std::strerror(errno)));
   // Rank 0 may come later than we: its name appears when it listens.
   while (connect(connection, address.get(), address.length()) != 0) {
     if (left_ms(deadline) == 0)
@@ -134,16 +126,16 @@ void Meeting::go_to_first() {
 void Meeting::allgather(const void* mine, void* all, std::size_t bytes) {
   auto* table = static_cast<char*>(all);
   if (rank_ != 0) {
-    send_all(connections_[0], mine, bytes);
-    receive_all(connections_[0], all, bytes * static_cast<std::size_t>(size_));
+    send_all(connections_[0].get(), mine, bytes);
+    receive_all(connections_[0].get(), all, bytes * static_cast<std::size_t>(size_));
     return;
   }
   std::memcpy(table, mine, bytes);
   for (int r = 1; r < size_; ++r)
-    receive_all(connections_[static_cast<std::size_t>(r)], table + bytes * static_cast<std::size_t>(r),
+    receive_all(connections_[static_cast<std::size_t>(r)].get(), table + bytes * static_cast<std::size_t>(r),
                 bytes);
   for (int r = 1; r < size_; ++r)
-    send_all(connections_[static_cast<std::size_t>(r)], all, bytes * static_cast<std::size_t>(size_));
+    send_all(connections_[static_cast<std::size_t>(r)].get(), all, bytes * static_cast<std::size_t>(size_));
 }
 
 }  // namespace espalier::capi

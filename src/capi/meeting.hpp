@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "base/descriptor.hpp"
+
 namespace espalier::capi {
 
 /// A star of Unix sockets around rank 0, on an abstract address: nothing in any file system, and nothing left
@@ -13,9 +15,6 @@ class Meeting {
   /// Collective: returns when all ranks have come. Throws CodedError (timeout, a rank taken twice, another
   /// size).
   Meeting(const std::string& name, int rank, int size, int timeout_ms);
-  ~Meeting();
-  Meeting(const Meeting&) = delete;
-  Meeting& operator=(const Meeting&) = delete;
 
   /// Collective: `all` receives `bytes` from each rank, in rank order.
   void allgather(const void* mine, void* all, std::size_t bytes);
@@ -26,7 +25,7 @@ class Meeting {
   int rank_, size_;
   int timeout_ms_;
   std::string name_;
-  std::vector<int> connections_;  // at rank 0: of each rank; elsewhere: to rank 0, at index 0
+  std::vector<Descriptor> connections_;  // at rank 0: of each rank; elsewhere: to rank 0, at index 0
 };
 
 }  // namespace espalier::capi

@@ -46,32 +46,28 @@ bool send_descriptor(int socket, int descriptor) {
   return sendmsg(socket, &message.header, MSG_NOSIGNAL) == 1;
 }
 
-int receive_descriptor(int socket) {
+Descriptor receive_descriptor(int socket) {
   Message message;
   const ssize_t received = recvmsg(socket, &message.header, MSG_CMSG_CLOEXEC);
   if (received == 0) errno = ECONNRESET;  // the giver closed, which is no error to the system
-  if (received != 1) return -1;
+  if (received != 1) return {};
   const cmsghdr* control = CMSG_FIRSTHDR(&message.header);
   if (!control || control->cmsg_type != SCM_RIGHTS) {
     errno = EBADMSG;
-    return -1;
+    return {};
   }
   int descriptor = -1;
   std::memcpy(&descriptor, CMSG_DATA(control), sizeof descriptor);
-  return descriptor;
+  return own_descriptor(descriptor);
 }
 
 }  // namespace
 
-Handover::~Handover() {
-  if (listener_ >= 0) close(listener_);
-}
-
 bool Handover::listen(const std::string& token, std::string& why) {
   const AbstractAddress address = address_of(token);
-  listener_ = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (listener_ >= 0 && bind(listener_, address.get(), address.length()) == 0 &&
-      ::listen(listener_, 1024) == 0)
+  listener_ = stream_socket();
+  if (listener_ && bind(listener_.get(), address.get(), address.length()) == 0 &&
+      ::listen(listener_.get(), 1024) == 0)
     return true;
   why = formatted("Unix socket: {}", std::strerror(errno));
   return false;
@@ -79,34 +75,32 @@ bool Handover::listen(const std::string& token, std::string& why) {
 
 bool Handover::give(int descriptor, int receivers, int timeout_ms, std::string& why) {
   for (int given = 0; given < receivers;) {
-    pollfd waiting{listener_, POLLIN, 0};
+    pollfd waiting{listener_.get(), POLLIN, 0};
     if (poll(&waiting, 1, timeout_ms) <= 0) {
       why = formatted("{} of {} processes did not come for the arena within {} ms", receivers - given,
                       receivers, timeout_ms);
       return false;
     }
-    const int connection = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
-    if (connection < 0) continue;
-    limit_time(connection, timeout_ms);
+    const Descriptor connection = accepted_at(listener_);
+    if (!connection) continue;
+    limit_time(connection.get(), timeout_ms);
     // A stranger's connection is dropped and does not count.
-    if (same_user(connection) && send_descriptor(connection, descriptor)) ++given;
-    close(connection);
+    if (same_user(connection.get()) && send_descriptor(connection.get(), descriptor)) ++given;
   }
   return true;
 }
 
-int Handover::take(const std::string& token, int timeout_ms, std::string& why) {
+Descriptor Handover::take(const std::string& token, int timeout_ms, std::string& why) {
   const AbstractAddress address = address_of(token);
-  const int connection = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  int descriptor = -1;
-  if (connection >= 0) {
-    limit_time(connection, timeout_ms);
-    if (connect(connection, address.get(), address.length()) == 0 && same_user(connection))
-      descriptor = receive_descriptor(connection);
+  const Descriptor connection = stream_socket();
+  Descriptor descriptor;
+  if (connection) {
+    limit_time(connection.get(), timeout_ms);
+    if (connect(connection.get(), address.get(), address.length()) == 0 && same_user(connection.get()))
+      descriptor = receive_descriptor(connection.get());
   }
-  if (descriptor < 0)
+  if (!descriptor)
     why = formatted("the node's leader did not hand the arena over: {}", std::strerror(errno));
-  if (connection >= 0) close(connection);
   return descriptor;
 }
 

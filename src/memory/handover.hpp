@@ -3,28 +3,25 @@
 
 #include <string>
 
+#include "base/descriptor.hpp"
+
 namespace espalier::memory {
 
 /// The giving side: listens on an abstract socket (no file anywhere, gone with the process) named after
 /// `token`, a number that only the job knows. Hands the descriptor to processes of the same user only.
 class Handover {
  public:
-  Handover() = default;
-  ~Handover();
-  Handover(const Handover&) = delete;
-  Handover& operator=(const Handover&) = delete;
-
   /// False: no such sockets here; `why` says so.
   bool listen(const std::string& token, std::string& why);
   /// Gives `descriptor` to `receivers` processes; waits for each at most `timeout_ms`. False: somebody did
   /// not come.
   bool give(int descriptor, int receivers, int timeout_ms, std::string& why);
 
-  /// The taking side; the giver must be listening already. Returns the descriptor, or -1 with the reason.
-  static int take(const std::string& token, int timeout_ms, std::string& why);
+  /// The taking side; the giver must be listening already. None: `why` says the reason.
+  static Descriptor take(const std::string& token, int timeout_ms, std::string& why);
 
  private:
-  int listener_ = -1;
+  Descriptor listener_;
 };
 
 }  // namespace espalier::memory

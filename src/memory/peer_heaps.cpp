@@ -11,6 +11,7 @@
 #include <mutex>
 #include <vector>
 
+#include "base/descriptor.hpp"
 #include "base/format.hpp"
 #include "base/process_exists.hpp"
 #include "memory/read_refusals.hpp"
@@ -32,25 +33,22 @@ std::mutex mutex;  // of what follows
 std::map<pid_t, Heap>& heaps = *new std::map<pid_t, Heap>;  // never destroyed, as Config
 std::uint64_t found_so_far = 0;
 
-/// A descriptor of the file that the process has under that number, if it is the heap; else -1.
-int open_heap(pid_t process, const HeapNotice& notice) {
-  const int descriptor = open(formatted("/proc/{}/fd/{}", process, notice.descriptor).c_str(),
-                              O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (descriptor < 0) return -1;
+/// The file that the process has under that number, if it is the heap.
+Descriptor open_heap(pid_t process, const HeapNotice& notice) {
+  Descriptor descriptor =
+      open_file(formatted("/proc/{}/fd/{}", process, notice.descriptor).c_str(), O_RDONLY | O_NONBLOCK);
+  if (!descriptor) return {};
   std::uint64_t mark = 0;
-  if (pread(descriptor, &mark, sizeof mark, 0) == sizeof mark && mark == notice.mark) return descriptor;
-  close(descriptor);
+  if (pread(descriptor.get(), &mark, sizeof mark, 0) == sizeof mark && mark == notice.mark)
+    return descriptor;
   errno = ENOENT;
-  return -1;
+  return {};
 }
 
 View map(pid_t process, const HeapNotice& notice, std::size_t bytes) {
-  const int descriptor = open_heap(process, notice);
-  if (descriptor < 0) return {nullptr, 0};
-  void* base = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, descriptor, 0);
-  const int why = errno;
-  close(descriptor);
-  errno = why;
+  const Descriptor descriptor = open_heap(process, notice);
+  if (!descriptor) return {nullptr, 0};
+  void* base = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, descriptor.get(), 0);
   if (base == MAP_FAILED) return {nullptr, 0};
   madvise(base, bytes, MADV_DONTFORK);
   madvise(base, bytes, MADV_DONTDUMP);

@@ -23,19 +23,18 @@ void Segment::swap(Segment& other) noexcept {
 
 Segment::~Segment() {
   if (base_) munmap(base_, size_);
-  if (descriptor_ >= 0) close(descriptor_);
 }
 
-Segment Segment::map(int descriptor, std::size_t bytes, std::string& why) {
+Segment Segment::map(Descriptor descriptor, std::size_t bytes, std::string& why) {
   Segment segment;
-  segment.descriptor_ = descriptor;
-  void* address = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+  void* address = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor.get(), 0);
   if (address == MAP_FAILED) {
     why = formatted("cannot map {} bytes of shared memory: {}", bytes, std::strerror(errno));
     return {};
   }
   segment.base_ = static_cast<std::byte*>(address);
   segment.size_ = bytes;
+  segment.descriptor_ = KeptDescriptor(std::move(descriptor));
   // A fork()ed child must not keep the job's memory alive, nor write into it.
   madvise(address, bytes, MADV_DONTFORK);
 #ifdef MADV_HUGEPAGE
@@ -59,63 +58,62 @@ bool exceeds_limit(std::size_t bytes, std::string& why) {
 
 Segment Segment::create_memfd(std::size_t bytes, std::string& why) {
   if (exceeds_limit(bytes, why)) return {};
-  const int descriptor = memfd_create("espalier", MFD_CLOEXEC);
-  if (descriptor < 0) {
+  Descriptor descriptor = own_descriptor(memfd_create("espalier", MFD_CLOEXEC));
+  if (!descriptor) {
     why = formatted("memfd_create: {}", std::strerror(errno));
     return {};
   }
-  if (ftruncate(descriptor, static_cast<off_t>(bytes)) != 0) {
+  if (ftruncate(descriptor.get(), static_cast<off_t>(bytes)) != 0) {
     why = formatted("ftruncate of a memfd to {} bytes: {}", bytes, std::strerror(errno));
-    close(descriptor);
     return {};
   }
-  return map(descriptor, bytes, why);
+  return map(std::move(descriptor), bytes, why);
 }
 
 Segment Segment::create_named(const std::string& name, std::size_t bytes, std::string& why) {
   if (exceeds_limit(bytes, why)) return {};
-  const int descriptor = shm_open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (descriptor < 0) {
+  Descriptor descriptor = own_descriptor(shm_open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (!descriptor) {
     why = formatted("shm_open {}: {}", name, std::strerror(errno));
     return {};
   }
-  if (ftruncate(descriptor, static_cast<off_t>(bytes)) != 0) {
+  if (ftruncate(descriptor.get(), static_cast<off_t>(bytes)) != 0) {
     why = formatted("ftruncate of {} to {} bytes: {}", name, bytes, std::strerror(errno));
-    close(descriptor);
     unlink(name);
     return {};
   }
-  Segment segment = map(descriptor, bytes, why);
+  Segment segment = map(std::move(descriptor), bytes, why);
   if (!segment) unlink(name);
   return segment;
 }
 
 Segment Segment::open_named(const std::string& name, std::size_t bytes, std::string& why) {
-  const int descriptor = shm_open(name.c_str(), O_RDWR | O_CLOEXEC, 0600);
-  if (descriptor < 0) {
+  Descriptor descriptor = own_descriptor(shm_open(name.c_str(), O_RDWR | O_CLOEXEC, 0600));
+  if (!descriptor) {
     why = formatted("shm_open {}: {}", name, std::strerror(errno));
     return {};
   }
-  return adopt(descriptor, bytes, why);
+  return adopt(std::move(descriptor), bytes, why);
 }
 
-Segment Segment::adopt(int descriptor, std::size_t bytes, std::string& why) {
+Segment Segment::adopt(Descriptor descriptor, std::size_t bytes, std::string& why) {
   struct stat status;
-  if (fstat(descriptor, &status) != 0 || static_cast<std::size_t>(status.st_size) < bytes) {
+  if (fstat(descriptor.get(), &status) != 0 || static_cast<std::size_t>(status.st_size) < bytes) {
     why = "the shared memory that was handed over is smaller than agreed";
-    close(descriptor);
     return {};
   }
-  return map(descriptor, bytes, why);
+  return map(std::move(descriptor), bytes, why);
 }
 
 void Segment::unlink(const std::string& name) { shm_unlink(name.c_str()); }
 
 bool Segment::reserve(std::size_t offset, std::size_t bytes) const {
   if (bytes == 0) return true;
+  const int descriptor = descriptor_.get();
+  if (descriptor < 0) return false;
   int status;
   do {
-    status = posix_fallocate(descriptor_, static_cast<off_t>(offset), static_cast<off_t>(bytes));
+    status = posix_fallocate(descriptor, static_cast<off_t>(offset), static_cast<off_t>(bytes));
   } while (status == EINTR);
   return status == 0;
 }

@@ -5,6 +5,8 @@
 #include <optional>
 #include <string>
 
+#include "memory/kept_descriptor.hpp"
+
 namespace espalier::memory {
 
 /// A mapped piece of shared memory. Moves, does not copy; unmaps and closes when it goes. The address space
@@ -18,8 +20,7 @@ class Segment {
   /// A named object ("/espalier-..."); unlink() it as soon as every process has mapped it.
   static Segment create_named(const std::string& name, std::size_t bytes, std::string& why);
   static Segment open_named(const std::string& name, std::size_t bytes, std::string& why);
-  /// Takes the descriptor over.
-  static Segment adopt(int descriptor, std::size_t bytes, std::string& why);
+  static Segment adopt(Descriptor descriptor, std::size_t bytes, std::string& why);
   static void unlink(const std::string& name);
 
   Segment(Segment&& other) noexcept { swap(other); }
@@ -32,19 +33,22 @@ class Segment {
   explicit operator bool() const { return base_ != nullptr; }
   std::byte* base() const { return base_; }
   std::size_t size() const { return size_; }
-  int descriptor() const { return descriptor_; }
+  /// -1: it is closed, by close_descriptor() or by the program.
+  int descriptor() const { return descriptor_.get(); }
+  /// When it has been handed to all and its pages are reserved.
+  void close_descriptor() { descriptor_ = {}; }
 
   /// Backs [offset, offset + bytes) with pages now, so that a full machine is a refusal here and not a SIGBUS
   /// later. The pages come from the caller's NUMA domain: call it from the rank that will use them most.
-  /// False: no space.
+  /// False: no space, or no descriptor.
   bool reserve(std::size_t offset, std::size_t bytes) const;
 
  private:
   void swap(Segment& other) noexcept;
-  static Segment map(int descriptor, std::size_t bytes, std::string& why);
+  static Segment map(Descriptor descriptor, std::size_t bytes, std::string& why);
   std::byte* base_ = nullptr;
   std::size_t size_ = 0;
-  int descriptor_ = -1;
+  KeptDescriptor descriptor_;
 };
 
 }  // namespace espalier::memory

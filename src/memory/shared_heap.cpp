@@ -5,11 +5,12 @@
 #include <unistd.h>
 
 #include <cstring>
-#include <fstream>
-#include <random>
+#include <sstream>
 #include <utility>
 
 #include "base/config.hpp"
+#include "base/files.hpp"
+#include "base/token.hpp"
 
 namespace espalier::memory {
 namespace {
@@ -32,12 +33,7 @@ std::size_t capacity() {
 /// ends the process, while the host's MPI_Alloc_mem says no.
 bool strict_overcommit() {
   int mode = 0;
-  return std::ifstream("/proc/sys/vm/overcommit_memory") >> mode && mode == 2;
-}
-
-std::uint64_t random_number() {
-  std::random_device device;
-  return std::uint64_t{device()} << 32 | device();
+  return std::istringstream(text_of("/proc/sys/vm/overcommit_memory")) >> mode && mode == 2;
 }
 
 }  // namespace
@@ -57,7 +53,7 @@ std::unique_ptr<SharedHeap> SharedHeap::make() {
   if (!why.empty()) return nullptr;
   Segment segment = Segment::create_memfd(capacity(), why);
   if (!segment) return nullptr;
-  std::unique_ptr<SharedHeap> heap(new SharedHeap(std::move(segment), random_number()));
+  std::unique_ptr<SharedHeap> heap(new SharedHeap(std::move(segment), random_token()));
   bytes_ = heap->segment_.size();
   begin_.store(reinterpret_cast<std::uintptr_t>(heap->segment_.base()), std::memory_order_release);
   pthread_atfork(nullptr, nullptr, leave_to_parent);

@@ -1,14 +1,13 @@
 #include "plan/cost_parameters.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <sstream>
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/files.hpp"
 #include "base/format.hpp"
 #include "plan/positions.hpp"
 
@@ -121,11 +120,9 @@ CostParameters parse_cost_parameters(std::string_view text, const std::string& f
 }
 
 CostParameters read_cost_parameters(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) throw Error(formatted("cannot read the cost model {}", path));
-  std::stringstream text;
-  text << file.rdbuf();
-  return parse_cost_parameters(text.str(), path);
+  const auto text = read_file(path);
+  if (!text) throw Error(formatted("cannot read the cost model {}", path));
+  return parse_cost_parameters(*text, path);
 }
 
 }  // namespace espalier::plan

@@ -1,12 +1,11 @@
 #include "plan/rules.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "base/config.hpp"
 #include "base/error.hpp"
+#include "base/files.hpp"
 #include "base/format.hpp"
 #include "network/transport.hpp"
 #include "plan/positions.hpp"
@@ -255,11 +254,9 @@ std::vector<Rule> parse_rules(std::string_view text, const std::string& file,
 }
 
 std::vector<Rule> read_rules(const std::string& path, std::vector<std::string>& warnings) {
-  std::ifstream file(path);
-  if (!file) throw Error(formatted("cannot read the rules file {}", path));
-  std::stringstream text;
-  text << file.rdbuf();
-  return parse_rules(text.str(), path, warnings);
+  const auto text = espalier::read_file(path);
+  if (!text) throw Error(formatted("cannot read the rules file {}", path));
+  return parse_rules(*text, path, warnings);
 }
 
 std::vector<Algorithm> algorithms_of(Collective collective) {

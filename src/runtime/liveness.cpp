@@ -9,6 +9,7 @@
 #include <sstream>
 #include <string>
 
+#include "base/descriptor.hpp"
 #include "base/format.hpp"
 #include "base/process_exists.hpp"
 
@@ -22,13 +23,10 @@ struct Stat {
 
 // Empty, with errno: it could not be read. The kernel gives it in one piece, which fits.
 std::string read_stat(pid_t process) {
-  const int file = open(formatted("/proc/{}/stat", process).c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return "";
+  const Descriptor file = open_file(formatted("/proc/{}/stat", process).c_str(), O_RDONLY);
+  if (!file) return "";
   std::array<char, 2048> text;
-  const ssize_t bytes = read(file, text.data(), text.size());
-  const int why = errno;
-  close(file);
-  errno = why;
+  const ssize_t bytes = read(file.get(), text.data(), text.size());
   return {text.data(), static_cast<std::size_t>(bytes > 0 ? bytes : 0)};
 }
 

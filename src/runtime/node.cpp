@@ -6,12 +6,13 @@
 #include <algorithm>
 #include <climits>
 #include <cstring>
-#include <fstream>
 #include <vector>
 
 #include "base/config.hpp"
 #include "base/error.hpp"
+#include "base/files.hpp"
 #include "base/format.hpp"
+#include "base/token.hpp"
 #include "memory/handover.hpp"
 #include "memory/peer_heaps.hpp"
 #include "memory/read_refusals.hpp"
@@ -21,7 +22,6 @@
 #include "runtime/pretended_nodes.hpp"
 #include "runtime/single_copy.hpp"
 #include "runtime/socket.hpp"
-#include "runtime/token.hpp"
 #include "topology/autogroup.hpp"
 #include "topology/cpu_budget.hpp"
 #include "topology/discover.hpp"
@@ -61,10 +61,8 @@ std::uint64_t hash(std::string_view text, std::uint64_t seed = 14695981039346656
 }
 
 std::string first_line(const char* path) {
-  std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);
-  return line;
+  const std::string text = text_of(path);
+  return text.substr(0, text.find('\n'));
 }
 
 // Same kernel, same network name space (abstract sockets are seen only there), same user; and the same node,
@@ -195,8 +193,8 @@ void NodeState::follow(const Bootstrap& world, const Company& company, Offer& of
   refusal_ = offer.why;
   memory::Segment segment;
   if (offer.transfer == Transfer::memfd) {
-    const int descriptor = memory::Handover::take(token_text(company.token), handover_timeout_ms, refusal_);
-    if (descriptor >= 0) segment = memory::Segment::adopt(descriptor, offer.bytes, refusal_);
+    Descriptor descriptor = memory::Handover::take(token_text(company.token), handover_timeout_ms, refusal_);
+    if (descriptor) segment = memory::Segment::adopt(std::move(descriptor), offer.bytes, refusal_);
   } else if (offer.transfer == Transfer::named) {
     segment = memory::Segment::open_named(shm_name(company.token), offer.bytes, refusal_);
   }

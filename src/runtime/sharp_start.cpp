@@ -4,10 +4,10 @@
 
 #include "base/config.hpp"
 #include "base/format.hpp"
+#include "base/token.hpp"
 #include "network/sharp_client.hpp"
 #include "runtime/node.hpp"
 #include "runtime/process.hpp"
-#include "runtime/token.hpp"
 
 namespace espalier::runtime {
 namespace {

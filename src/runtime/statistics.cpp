@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstdio>
-#include <fstream>
 #include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "base/config.hpp"
+#include "base/files.hpp"
 #include "base/format.hpp"
 #include "memory/peer_heaps.hpp"
 #include "memory/shared_heap.hpp"
@@ -237,8 +237,7 @@ void report(const Bootstrap& world, const std::string& host, const std::string& 
   if (world.rank != 0) return;
   const std::string& target = Config::instance().text("ESPALIER_STATS");
   if (target.empty() || is_on(target) || is_off(target)) return print(result);
-  std::ofstream file(target);
-  if (file << result.dump(1) << '\n') return;
+  if (write_file(target, result.dump(1) + '\n')) return;
   print_to(stderr, "espalier: cannot write the statistics to {} (ESPALIER_STATS); here they are\n", target);
   print(result);
 }

@@ -8,9 +8,9 @@
 #include "base/config.hpp"
 #include "base/error.hpp"
 #include "base/format.hpp"
+#include "base/token.hpp"
 #include "memory/handover.hpp"
 #include "runtime/standing.hpp"
-#include "runtime/token.hpp"
 
 namespace espalier::runtime {
 
@@ -66,6 +66,7 @@ WindowSegment::WindowSegment(const Bootstrap& bootstrap, const std::vector<int>&
   else
     follow(bootstrap);
   agree_that_none_failed(bootstrap, why_);
+  segment_.close_descriptor();
   if (size.bound) check_bound(bootstrap);
 }
 
@@ -107,8 +108,8 @@ void WindowSegment::follow(const Bootstrap& bootstrap) {
   if (offer.token != 0 && offer.by_name) {
     segment_ = memory::Segment::open_named(name_of(offer.token), total(size_), why_);
   } else if (offer.token != 0) {
-    const int descriptor = memory::Handover::take(window_token(offer.token), handover_timeout_ms, why_);
-    if (descriptor >= 0) segment_ = memory::Segment::adopt(descriptor, total(size_), why_);
+    Descriptor descriptor = memory::Handover::take(window_token(offer.token), handover_timeout_ms, why_);
+    if (descriptor) segment_ = memory::Segment::adopt(std::move(descriptor), total(size_), why_);
   }
   if (segment_) why_.clear();
   exchange(bootstrap, std::int32_t{1});

@@ -2,12 +2,11 @@
 
 #include <sys/stat.h>
 
-#include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "base/error.hpp"
+#include "base/files.hpp"
 #include "base/format.hpp"
 
 namespace espalier::sharp {
@@ -171,15 +170,13 @@ TreeFile parse_tree_file(std::string_view text, const std::string& file) {
 
 std::string read_tree_text(const std::string& path) {
   struct stat about;
-  std::ifstream stream(path);
-  if (!stream || stat(path.c_str(), &about) != 0)
+  auto text = read_file(path);
+  if (!text || stat(path.c_str(), &about) != 0)
     throw Error(formatted("cannot read the aggregation tree {}; ESPALIER_AGGREGATION names it", path));
   if ((about.st_mode & (S_IRWXG | S_IRWXO)) != 0)
     throw Error(
         formatted("{} holds a token, and others than its owner may use it: chmod 600 {}", path, path));
-  std::stringstream text;
-  text << stream.rdbuf();
-  return text.str();
+  return *std::move(text);
 }
 
 TreeFile read_tree_file(const std::string& path) { return parse_tree_file(read_tree_text(path), path); }

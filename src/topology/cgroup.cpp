@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
 #include <optional>
 #include <sstream>
 #include <string_view>
 #include <vector>
+
+#include "base/files.hpp"
 
 namespace espalier::topology {
 
@@ -58,7 +59,7 @@ std::optional<Mount> read_mount(const std::string& line) {
 
 std::vector<Mount> read_mounts(const std::string& root) {
   std::vector<Mount> mounts;
-  std::ifstream file(root + "/proc/self/mountinfo");
+  std::istringstream file(text_of(root + "/proc/self/mountinfo"));
   for (std::string line; std::getline(file, line);) {
     if (auto mount = read_mount(line)) mounts.push_back(*mount);
   }
@@ -67,7 +68,7 @@ std::vector<Mount> read_mounts(const std::string& root) {
 
 // The control group of the process in v2, or in v1's hierarchy of the controller `cpu`.
 std::optional<std::string> own_group(const std::string& root, bool v2) {
-  std::ifstream file(root + "/proc/self/cgroup");
+  std::istringstream file(text_of(root + "/proc/self/cgroup"));
   for (std::string line; std::getline(file, line);) {
     auto first = line.find(':');
     auto second = line.find(':', first == std::string::npos ? first : first + 1);
@@ -91,7 +92,7 @@ std::string below_mount(const std::string& group, const std::string& mounted) {
 }
 
 std::optional<double> number_in(const std::string& path) {
-  std::ifstream file(path);
+  std::istringstream file(text_of(path));
   double value = 0;
   if (!(file >> value)) return std::nullopt;
   return value;
@@ -99,7 +100,7 @@ std::optional<double> number_in(const std::string& path) {
 
 CpuQuota quota_v2(const std::string& folder) {
   std::string path = folder + "/cpu.max";
-  std::ifstream file(path);
+  std::istringstream file(text_of(path));
   std::string quota;
   double period = 0;
   // "max 100000" when there is none
@@ -147,7 +148,7 @@ bool in_cpu_cgroup(const std::string& root) {
     // v2: the controller may be off in this group; where it is on, and not in the root group, the file is
     // there.
     std::string folder = root + mount.point + below_mount(*group, mount.root);
-    if (mount.v2 ? std::ifstream(folder + "/cpu.max").good() : *group != "/" || mount.root != "/")
+    if (mount.v2 ? read_file(folder + "/cpu.max").has_value() : *group != "/" || mount.root != "/")
       return true;
   }
   return false;

@@ -3,9 +3,9 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 
 #include "base/error.hpp"
+#include "base/files.hpp"
 #include "base/format.hpp"
 #include "topology/hwloc_library.hpp"
 
@@ -60,11 +60,11 @@ Origin origin_of(const Source& source) {
 }
 
 void check_readable(const std::string& path) {
-  std::ifstream file(path);
-  if (file && file.peek() != std::ifstream::traits_type::eof()) return;
+  const auto text = read_file(path);
+  if (text && !text->empty()) return;
   throw Error(
       formatted("HWLOC_XMLFILE names {}, which {}; give it a topology in hwloc's XML or unset HWLOC_XMLFILE",
-                path, file.is_open() ? "is empty or no file" : "cannot be opened"));
+                path, text || errno == EISDIR ? "is empty or no file" : "cannot be opened"));
 }
 
 // A loaded hwloc topology.

@@ -4,11 +4,11 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <fstream>
 #include <map>
 #include <sstream>
 
 #include "base/error.hpp"
+#include "base/files.hpp"
 #include "base/format.hpp"
 
 namespace espalier::topology {
@@ -60,13 +60,11 @@ std::string switches_of_slurm(std::string_view address, std::string_view pattern
 std::string switches_above_here(const std::string& file) {
   if (file.empty())
     return switches_of_slurm(environment("SLURM_TOPOLOGY_ADDR"), environment("SLURM_TOPOLOGY_ADDR_PATTERN"));
-  std::ifstream stream(file);
-  if (!stream) throw Error(formatted("cannot read {}, which is to say how the switches hang together", file));
-  std::stringstream text;
-  text << stream.rdbuf();
+  const auto text = read_file(file);
+  if (!text) throw Error(formatted("cannot read {}, which is to say how the switches hang together", file));
   char name[HOST_NAME_MAX + 1] = {};
   gethostname(name, HOST_NAME_MAX);
-  return switches_above(name, text.str(), file);
+  return switches_above(name, *text, file);
 }
 
 }  // namespace espalier::topology

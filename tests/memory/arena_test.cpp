@@ -26,7 +26,7 @@ class Arenas : public ::testing::Test {
     descriptor = dup(segment.descriptor());
     first = Arena::found(std::move(segment), notes, why);
     ASSERT_TRUE(first) << why;
-    second = Arena::join(Segment::adopt(dup(descriptor), bytes, why), why);
+    second = Arena::join(Segment::adopt(Descriptor(dup(descriptor)), bytes, why), why);
     ASSERT_TRUE(second) << why;
   }
   void TearDown() override { close(descriptor); }
@@ -140,7 +140,7 @@ TEST_F(Arenas, KilledProcessDoesNotBlockTheOthers) {
     ASSERT_EQ(pipe(ready), 0);
     const pid_t child = fork_child([&]() -> int {
       std::string why;
-      const auto arena = Arena::join(Segment::adopt(descriptor, bytes, why), why);
+      const auto arena = Arena::join(Segment::adopt(Descriptor(descriptor), bytes, why), why);
       if (write(ready[1], "r", 1) != 1) return 1;
       for (;;) arena->free(arena->allocate(Arena::unit));
     });

@@ -1,5 +1,7 @@
 #include "memory/handover.hpp"
 
+#include <fcntl.h>
+
 #include <cstring>
 
 #include "memory/segment.hpp"
@@ -25,9 +27,9 @@ TEST(Handover, EveryProcessGetsTheMemory) {
   for (int i = 0; i < receivers; ++i)
     children.push_back(fork_child([&, i] {
       std::string problem;
-      const int descriptor = Handover::take(token, 5000, problem);
-      EXPECT_GE(descriptor, 0) << problem;
-      const Segment mine = Segment::adopt(descriptor, bytes, problem);
+      Descriptor descriptor = Handover::take(token, 5000, problem);
+      EXPECT_TRUE(descriptor) << problem;
+      const Segment mine = Segment::adopt(std::move(descriptor), bytes, problem);
       EXPECT_TRUE(mine) << problem;
       mine.base()[i] = static_cast<std::byte>(100 + i);
       return 0;
@@ -35,6 +37,31 @@ TEST(Handover, EveryProcessGetsTheMemory) {
   EXPECT_TRUE(handover.give(segment.descriptor(), receivers, 5000, why)) << why;
   for (const pid_t child : children) EXPECT_EQ(end_of(child), 0);
   for (int i = 0; i < receivers; ++i) EXPECT_EQ(segment.base()[i], static_cast<std::byte>(100 + i));
+}
+
+// A daemon's: nothing that is opened may stand in for its output, and nothing goes to what it executes.
+TEST(Handover, NoDescriptorIsAStandardOneAndAllCloseOnExec) {
+  const std::string token = own_token("daemon");
+  const pid_t child = fork_child([&] {
+    const int spare = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+    for (const int standard : {0, 1, 2}) close(standard);
+    std::string why;
+    const Segment segment = Segment::create_memfd(bytes, why);
+    Handover handover;
+    const bool listens = handover.listen(token, why);
+    const pid_t taker = fork();
+    if (taker == 0) {
+      const Descriptor taken = Handover::take(token, 5000, why);
+      _exit(taken.get() > 2 && fcntl(taken.get(), F_GETFD) == FD_CLOEXEC ? 0 : 1);
+    }
+    const bool gave = handover.give(segment.descriptor(), 1, 5000, why);
+    const bool right = listens && gave && end_of(taker) == 0 && segment.descriptor() > 2 &&
+                       fcntl(segment.descriptor(), F_GETFD) == FD_CLOEXEC && fcntl(0, F_GETFD) == -1 &&
+                       fcntl(1, F_GETFD) == -1 && fcntl(2, F_GETFD) == -1;
+    dup2(spare, STDERR_FILENO);
+    return right ? 0 : 1;
+  });
+  EXPECT_EQ(end_of(child), 0);
 }
 
 TEST(Handover, SaysWhoDidNotCome) {
@@ -48,7 +75,7 @@ TEST(Handover, SaysWhoDidNotCome) {
 
 TEST(Handover, TakingFromNobodyIsRefused) {
   std::string why;
-  EXPECT_EQ(Handover::take(own_token("nobody"), 50, why), -1);
+  EXPECT_FALSE(Handover::take(own_token("nobody"), 50, why));
   EXPECT_NE(why.find("refused"), std::string::npos) << why;
 }
 
@@ -57,7 +84,7 @@ TEST(Handover, GiverThatNeverGivesIsATimeout) {
   Handover handover;
   const std::string token = own_token("idle");
   ASSERT_TRUE(handover.listen(token, why));
-  EXPECT_EQ(Handover::take(token, 50, why), -1);
+  EXPECT_FALSE(Handover::take(token, 50, why));
   EXPECT_FALSE(why.empty());
 }
 
@@ -80,14 +107,14 @@ TEST(Handover, AnotherUserGetsNothingAndDoesNotCount) {
   const pid_t stranger = fork_child([&] {
     if (setuid(65534) != 0) return 1;
     std::string problem;
-    EXPECT_EQ(Handover::take(token, 2000, problem), -1);
+    EXPECT_FALSE(Handover::take(token, 2000, problem));
     EXPECT_NE(problem.find("denied"), std::string::npos) << problem;
     return 0;
   });
   EXPECT_EQ(end_of(stranger), 0);
   const pid_t friendly = fork_child([&] {
     std::string problem;
-    return Handover::take(token, 5000, problem) >= 0 ? 0 : 1;
+    return Handover::take(token, 5000, problem) ? 0 : 1;
   });
   EXPECT_TRUE(handover.give(segment.descriptor(), 1, 5000, why)) << why;
   EXPECT_EQ(end_of(friendly), 0);

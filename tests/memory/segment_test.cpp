@@ -1,8 +1,11 @@
 #include "memory/segment.hpp"
 
+#include <fcntl.h>
 #include <sched.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <cstring>
 
@@ -25,7 +28,7 @@ TEST(Segment, TwoMappingsShowTheSameBytes) {
   std::string why;
   const Segment first = Segment::create_memfd(mebibyte, why);
   ASSERT_TRUE(first) << why;
-  const Segment second = Segment::adopt(dup(first.descriptor()), mebibyte, why);
+  const Segment second = Segment::adopt(Descriptor(dup(first.descriptor())), mebibyte, why);
   ASSERT_TRUE(second) << why;
   ASSERT_NE(first.base(), second.base());
   std::memset(first.base(), 42, mebibyte);
@@ -56,12 +59,40 @@ TEST(Segment, ForkedChildHasNoMapping) {
   EXPECT_NE(end_of(child), 0);
 }
 
+TEST(Segment, WhatTheProgramOpensUnderItsNumberIsLeftAlone) {
+  std::string why;
+  const Descriptor other = own_descriptor(memfd_create("other", MFD_CLOEXEC));
+  int number = -1;
+  {
+    const Segment segment = Segment::create_memfd(mebibyte, why);
+    number = segment.descriptor();
+    ASSERT_EQ(dup2(other.get(), number), number);
+    EXPECT_EQ(segment.descriptor(), -1);
+    EXPECT_FALSE(segment.reserve(0, mebibyte));
+  }
+  EXPECT_GE(fcntl(number, F_GETFD), 0);
+  struct stat status;
+  ASSERT_EQ(fstat(number, &status), 0);
+  EXPECT_EQ(status.st_size, 0);
+  close(number);
+}
+
+TEST(Segment, ItsDescriptorCanGoBeforeIt) {
+  std::string why;
+  Segment segment = Segment::create_memfd(mebibyte, why);
+  const int descriptor = segment.descriptor();
+  segment.close_descriptor();
+  EXPECT_EQ(fcntl(descriptor, F_GETFD), -1);
+  EXPECT_EQ(segment.descriptor(), -1);
+  segment.base()[mebibyte - 1] = std::byte{7};
+}
+
 TEST(Segment, AdoptRefusesLessThanAgreed) {
   std::string why;
   const Segment segment = Segment::create_memfd(mebibyte, why);
-  EXPECT_FALSE(Segment::adopt(dup(segment.descriptor()), 2 * mebibyte, why));
+  EXPECT_FALSE(Segment::adopt(Descriptor(dup(segment.descriptor())), 2 * mebibyte, why));
   EXPECT_NE(why.find("smaller than agreed"), std::string::npos) << why;
-  EXPECT_FALSE(Segment::adopt(-1, mebibyte, why));
+  EXPECT_FALSE(Segment::adopt(Descriptor(), mebibyte, why));
 }
 
 TEST(Segment, NamedIsGoneOnceUnlinkedAndStillWorks) {

@@ -1,11 +1,10 @@
 #include "simulate/engine/model.hpp"
 
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "base/error.hpp"
+#include "base/files.hpp"
 #include "base/format.hpp"
 
 namespace espalier::simulate {
@@ -131,9 +130,9 @@ Model parse_model(std::string_view text, const std::string& file) {
 }
 
 Model read_model(const std::string& path) {
-  std::ifstream in(path);
-  if (!in) throw Error(formatted("{}: cannot be opened", path));
-  return parse_model(std::string(std::istreambuf_iterator<char>(in), {}), path);
+  const auto text = read_file(path);
+  if (!text) throw Error(formatted("{}: cannot be opened", path));
+  return parse_model(*text, path);
 }
 
 }  // namespace espalier::simulate

@@ -1,11 +1,11 @@
-#include "runtime/token.hpp"
+#include "base/token.hpp"
 
 #include <sys/random.h>
 #include <unistd.h>
 
 #include <ctime>
 
-namespace espalier::runtime {
+namespace espalier {
 
 std::uint64_t random_token() {
   std::uint64_t number = 0;
@@ -14,4 +14,4 @@ std::uint64_t random_token() {
   return number | 1;
 }
 
-}  // namespace espalier::runtime
+}  // namespace espalier
