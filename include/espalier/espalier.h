@@ -93,7 +93,8 @@ ESPALIER_API int espalier_allgatherv(espalier_comm* comm, const void* send, void
  * of the ranks on them (rank order on one node); `offsets` has room for an entry for each rank. `send`, which is not in
  * place, is this rank's own again on return. What is lent is to be read, never written, and only until this rank's next
  * collective on `comm`, or until it frees it; nobody else can change it before. Where a node's shared memory is spent, each
- * of its ranks gets a copy to itself. With no data at all *whole is NULL. */
+ * of its ranks gets a copy to itself. With no data at all *whole is NULL. A child process sees there what the node's ranks
+ * write later. */
 ESPALIER_API int espalier_allgatherv_lent(espalier_comm* comm, const void* send, const size_t* bytes, const void** whole,
                                           size_t* offsets);
 /* The same as allgatherv at the root alone; `receive`, `bytes` and `offsets` mean nothing elsewhere and may be NULL. In place, at the root

@@ -49,7 +49,7 @@ ESPALIER_API int espalier_window_free(espalier_window* window);
 
 /* --- who and where ------------------------------------------------------------------------------------------------- */
 
-/* This node's segment. */
+/* This node's segment. Child processes share it, however they are made. */
 ESPALIER_API void* espalier_window_memory(espalier_window* window);
 ESPALIER_API size_t espalier_window_bytes(const espalier_window* window);
 ESPALIER_API int espalier_window_nodes(const espalier_window* window);

@@ -132,6 +132,10 @@ void Arena::map_now(Share share, std::size_t begin, std::size_t bytes, Use use) 
 #endif
 }
 
+void Arena::share_with_children(Share share) const {
+  segment_.share_with_children(share.offset, share.bytes);
+}
+
 std::size_t Arena::budget() const { return header().units * unit; }
 std::size_t Arena::used() const { return header().taken.load(std::memory_order_relaxed) * unit; }
 std::byte* Arena::notes() const { return segment_.base() + header().first_unit - notes_capacity(); }

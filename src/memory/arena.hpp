@@ -41,6 +41,9 @@ class Arena {
   enum class Use { reading, writing };
   void map_now(Share share, std::size_t begin, std::size_t bytes, Use use) const;
 
+  /// Local: child processes see the share too. The program has something there.
+  void share_with_children(Share share) const;
+
   std::byte* at(std::size_t offset) const { return segment_.base() + offset; }
   std::size_t budget() const;
   std::size_t used() const;

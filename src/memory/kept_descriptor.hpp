@@ -8,7 +8,8 @@
 namespace espalier::memory {
 
 /// Of a file that is memory. A program may close what it has not opened, and get the same number for a file
-/// of its own: so each use asks first whether the file is still ours. Moves, does not copy.
+/// of its own: so each use asks first whether the file is still ours. A child of fork() has it closed, else
+/// it would keep the memory of a job that has ended. Moves, does not copy.
 class KeptDescriptor {
  public:
   KeptDescriptor() = default;

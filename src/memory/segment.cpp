@@ -118,4 +118,8 @@ bool Segment::reserve(std::size_t offset, std::size_t bytes) const {
   return status == 0;
 }
 
+void Segment::share_with_children(std::size_t offset, std::size_t bytes) const {
+  madvise(base_ + offset, bytes, MADV_DOFORK);
+}
+
 }  // namespace espalier::memory

@@ -10,7 +10,8 @@
 namespace espalier::memory {
 
 /// A mapped piece of shared memory. Moves, does not copy; unmaps and closes when it goes. The address space
-/// is reserved, the pages are not: see reserve(). Not thread-safe beyond const members.
+/// is reserved, the pages are not: see reserve(). Not thread-safe beyond const members. A child process has
+/// neither mapping nor descriptor, but what share_with_children() names.
 class Segment {
  public:
   Segment() = default;
@@ -42,6 +43,9 @@ class Segment {
   /// later. The pages come from the caller's NUMA domain: call it from the rank that will use them most.
   /// False: no space, or no descriptor.
   bool reserve(std::size_t offset, std::size_t bytes) const;
+
+  /// Child processes see these whole pages too, as shared memory: the program has something there.
+  void share_with_children(std::size_t offset, std::size_t bytes) const;
 
  private:
   void swap(Segment& other) noexcept;

@@ -4,13 +4,16 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
+#include <new>
 #include <sstream>
 #include <utility>
 
 #include "base/config.hpp"
 #include "base/files.hpp"
 #include "base/token.hpp"
+#include "memory/fork_snapshot.hpp"
 
 namespace espalier::memory {
 namespace {
@@ -22,12 +25,12 @@ std::size_t rounded_up(std::size_t bytes, std::size_t unit) { return (bytes + un
 
 std::string& why = *new std::string;  // there is no heap; never destroyed, as Config
 
-/// Twice the machine's memory, for what is free may lie scattered.
-std::size_t capacity() {
-  const auto memory =
-      static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  return rounded_up(2 * memory, huge_page);
+std::size_t machine_memory() {
+  return static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 }
+
+/// Twice the machine's memory, for what is free may lie scattered.
+std::size_t capacity() { return rounded_up(2 * machine_memory(), huge_page); }
 
 /// Where the kernel promises memory only as far as it has some, a page that it cannot give when it is touched
 /// ends the process, while the host's MPI_Alloc_mem says no.
@@ -36,12 +39,32 @@ bool strict_overcommit() {
   return std::istringstream(text_of("/proc/sys/vm/overcommit_memory")) >> mode && mode == 2;
 }
 
+// Of the thread that is forking, between its handlers.
+thread_local ForkSnapshot snapshot;
+
+void make_private(void* begin, std::size_t bytes) {
+  mmap(begin, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+}
+
+void warn_of_shared_child() {
+  constexpr const char text[] =
+      "espalier: fork: the machine has no memory for a copy of what MPI_Alloc_mem has handed out, so the "
+      "child process sees there what its parent writes later; ESPALIER_ALLOC_MEM=off leaves such memory to "
+      "the host\n";
+  static std::atomic<bool> said{false};
+  if (said.exchange(true, std::memory_order_relaxed)) return;
+  // A system call, for fork() may be called from a signal's handler.
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text, sizeof text - 1);
+}
+
 }  // namespace
 
 SharedHeap::SharedHeap(Segment segment, std::uint64_t mark)
-    : segment_(std::move(segment)), mark_(mark), free_(segment_.size()) {
+    : segment_(std::move(segment)), mark_(mark), reached_(2 * page), free_(segment_.size()) {
   // Of what is free nothing goes into a core file: the kernel would make its pages to write them.
   madvise(segment_.base(), segment_.size(), MADV_DONTDUMP);
+  // A child that is not told (clone) would crash without.
+  segment_.share_with_children(0, segment_.size());
   std::memcpy(segment_.base() + *free_.take(page, page), &mark_, sizeof mark_);
 }
 
@@ -55,14 +78,19 @@ std::unique_ptr<SharedHeap> SharedHeap::make() {
   if (!segment) return nullptr;
   std::unique_ptr<SharedHeap> heap(new SharedHeap(std::move(segment), random_token()));
   bytes_ = heap->segment_.size();
-  begin_.store(reinterpret_cast<std::uintptr_t>(heap->segment_.base()), std::memory_order_release);
-  pthread_atfork(nullptr, nullptr, leave_to_parent);
+  Begin& begin = wiped_in_children();
+  begin.store(reinterpret_cast<std::uintptr_t>(heap->segment_.base()), std::memory_order_relaxed);
+  begin_.store(&begin, std::memory_order_release);
   return heap;
 }
 
 SharedHeap* SharedHeap::instance() {
   // Never destroyed: what was handed out may be used until the process ends.
-  static SharedHeap* const heap = make().release();
+  static SharedHeap* const heap = [] {
+    SharedHeap* made = make().release();
+    if (made) pthread_atfork(before_fork, in_parent, in_child);
+    return made;
+  }();
   return heap;
 }
 
@@ -73,27 +101,60 @@ const std::string& SharedHeap::why_none() {
 
 HeapNotice SharedHeap::notice() {
   const SharedHeap* heap = instance();
-  if (!heap || begin_.load(std::memory_order_relaxed) == 0) return {};
-  return {begin_.load(std::memory_order_relaxed), bytes_, heap->mark_, heap->segment_.descriptor(), 1};
+  const std::uintptr_t begin = own_begin();
+  if (!heap || begin == 0) return {};
+  return {begin, bytes_, heap->mark_, heap->segment_.descriptor(), 1};
 }
 
-// The segment is not inherited (see Segment). In its place the child gets a view of the same pages that it
-// may write for itself alone. Only one system call, for other threads of the parent may have held any lock.
-void SharedHeap::leave_to_parent() {
-  const std::uintptr_t begin = begin_.exchange(0, std::memory_order_relaxed);
-  if (begin == 0) return;  // a child of a child: what it has is its own already
-  mmap(reinterpret_cast<void*>(begin), bytes_, PROT_READ | PROT_WRITE,
-       MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, instance()->segment_.descriptor(), 0);
+// Also in a child that runs no handlers. Where the kernel does not wipe (before Linux 4.14) only fork()'s
+// handler does.
+SharedHeap::Begin& SharedHeap::wiped_in_children() {
+  static Begin kept{0};
+#ifdef MADV_WIPEONFORK
+  const auto size = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory != MAP_FAILED && madvise(memory, size, MADV_WIPEONFORK) == 0) return *new (memory) Begin{0};
+  if (memory != MAP_FAILED) munmap(memory, size);
+#endif
+  return kept;
+}
+
+// A lock that another thread holds would stay locked in the child, and one that this thread holds, in the
+// handler of a signal, is never given back: so neither the copy nor the child needs one. For that handler's
+// sake nothing is allocated here either.
+void SharedHeap::before_fork() {
+  SharedHeap* heap = instance();
+  if (own_begin() == 0) return;  // a child of a child: what it has is its own already
+  const std::size_t reached = heap->reached_.load(std::memory_order_relaxed);
+  const int descriptor = heap->segment_.descriptor();
+  if (descriptor < 0) return;
+  snapshot.take(descriptor, page, reached);
+  if (!snapshot.is_copy()) warn_of_shared_child();
+}
+
+void SharedHeap::in_parent() { snapshot.drop(); }
+
+void SharedHeap::in_child() {
+  begin_.load(std::memory_order_relaxed)->store(0, std::memory_order_relaxed);
+  if (snapshot.is_empty()) return;
+  const Segment& segment = instance()->segment_;
+  std::byte* const end = segment.base() + page + snapshot.size();
+  snapshot.move_to(segment.base() + page);
+  // The rest is the parent's alone; what another of its threads has allocated meanwhile is empty here.
+  make_private(segment.base(), page);
+  make_private(end, static_cast<std::size_t>(segment.base() + segment.size() - end));
 }
 
 void* SharedHeap::allocate(std::size_t bytes) {
-  if (bytes < least || bytes > segment_.size() || begin_.load(std::memory_order_relaxed) == 0) return nullptr;
+  if (bytes < least || bytes > bytes_ || own_begin() == 0) return nullptr;
   const std::size_t rounded = rounded_up(bytes, page);
   const std::lock_guard lock(mutex_);
   const auto offset = free_.take(rounded, rounded < huge_page ? page : huge_page);
   if (!offset) return nullptr;
   std::byte* block = segment_.base() + *offset;
   taken_[block] = rounded;
+  reached_.store(std::max(reached_.load(std::memory_order_relaxed), *offset + rounded),
+                 std::memory_order_relaxed);
   madvise(block, rounded, MADV_DODUMP);
   blocks_.fetch_add(1, std::memory_order_relaxed);
   return block;
@@ -105,8 +166,8 @@ bool SharedHeap::owns(const void* address) const {
 }
 
 bool SharedHeap::free(void* block) {
-  // A child of fork() has nothing to give back; and its parent's threads may have held the lock.
-  if (begin_.load(std::memory_order_relaxed) == 0) return true;
+  // A child process has nothing to give back; and its parent's threads may have held the lock.
+  if (own_begin() == 0) return true;
   const std::lock_guard lock(mutex_);
   const auto found = taken_.find(block);
   if (found == taken_.end()) return false;

@@ -25,8 +25,11 @@ struct HeapNotice {
 };
 
 /// One per process at most. Address space is reserved; pages come when the program touches them, and go when
-/// it frees the block. A child of fork() keeps what it sees as private copies, gets nothing more from here,
-/// and cannot change what its parent has.
+/// it frees the block.
+///
+/// A child of fork() has a copy of all blocks as they are then, and so have its own children. It gets nothing
+/// more from here, and cannot change what its parent has. A child made otherwise (clone() without the
+/// handlers of fork()) shares the parent's blocks.
 class SharedHeap {
  public:
   /// Blocks of fewer bytes are not worth pages of their own.
@@ -40,15 +43,14 @@ class SharedHeap {
 
   /// At least `bytes` that begin on a page. nullptr: too few to be worth it, or no room.
   void* allocate(std::size_t bytes);
-  /// Whether an address is of this heap, in a child of fork() too.
+  /// Whether an address is of this heap, in a child process too.
   bool owns(const void* address) const;
   /// False: nothing that is in use begins there.
   bool free(void* block);
 
   /// Whether these bytes lie in the heap of this process. Takes no lock.
   static bool holds(const void* data, std::size_t bytes) {
-    // acquire: pairs with the release of the one who made the heap, so that its size is seen.
-    const std::uintptr_t begin = begin_.load(std::memory_order_acquire);
+    const std::uintptr_t begin = own_begin();
     const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(data) - begin;
     return begin != 0 && offset < bytes_ && bytes <= bytes_ - offset;
   }
@@ -58,17 +60,29 @@ class SharedHeap {
   static HeapNotice notice();
 
  private:
+  using Begin = std::atomic<std::uintptr_t>;
+
   SharedHeap(Segment segment, std::uint64_t mark);
   static std::unique_ptr<SharedHeap> make();
-  static void leave_to_parent();  // in a child of fork()
+  static Begin& wiped_in_children();
+  static void before_fork();
+  static void in_parent();
+  static void in_child();
+  /// 0 where this process has no heap of its own, as in any child process.
+  static std::uintptr_t own_begin() {
+    // acquire: pairs with the release of the thread that made the heap, so that its size is seen.
+    return begin_.load(std::memory_order_acquire)->load(std::memory_order_relaxed);
+  }
 
-  inline static std::atomic<std::uintptr_t> begin_{0};
+  inline static Begin none_{0};
+  inline static std::atomic<Begin*> begin_{&none_};  // points to what the kernel wipes in a child
   inline static std::size_t bytes_ = 0;
   inline static std::atomic<std::uint64_t> blocks_{0};
 
   Segment segment_;
   std::uint64_t mark_;
-  std::mutex mutex_;  // of what follows
+  std::atomic<std::size_t> reached_;  // no block has ever ended behind
+  std::mutex mutex_;                  // of what follows
   Extents free_;
   std::map<void*, std::size_t> taken_;  // bytes, with what rounding added
 };

@@ -67,6 +67,7 @@ WindowSegment::WindowSegment(const Bootstrap& bootstrap, const std::vector<int>&
     follow(bootstrap);
   agree_that_none_failed(bootstrap, why_);
   segment_.close_descriptor();
+  segment_.share_with_children(0, segment_.size());
   if (size.bound) check_bound(bootstrap);
 }
 

@@ -97,6 +97,21 @@ TEST(Lent, TheRanksOfANodeReadTheSameMemory) {
   });
 }
 
+// It is the program's data, unlike what else lies in the ranks' memory.
+TEST(Lent, AChildProcessReadsIt) {
+  Board board(2);
+  run_ranks(2, [&](int rank) {
+    const Member me(board, rank);
+    const Lent lent = borrow(me, 100000, 1);
+    const pid_t child = espalier::testing::fork_child([&] {
+      expect_right(lent, 1);
+      return 0;
+    });
+    EXPECT_EQ(espalier::testing::end_of(child), 0);
+    expect_right(lent, 1);
+  });
+}
+
 // A rank that takes its time holds the others up in their next such call, and nowhere else; also one that
 // needs more memory.
 TEST(Lent, ItStaysUntilTheRanksOwnNextCall) {

@@ -59,6 +59,36 @@ TEST(Segment, ForkedChildHasNoMapping) {
   EXPECT_NE(end_of(child), 0);
 }
 
+TEST(Segment, AChildSharesWhatIsTheProgramsAndNothingElse) {
+  std::string why;
+  const Segment segment = Segment::create_memfd(mebibyte, why);
+  segment.share_with_children(mebibyte / 2, mebibyte / 4);
+  std::byte* const shared = segment.base() + mebibyte / 2;
+  const pid_t child = fork_child([&] {
+    shared[mebibyte / 4 - 1] = std::byte{1};
+    const rlimit none{0, 0};
+    setrlimit(RLIMIT_CORE, &none);
+    shared[mebibyte / 4] = std::byte{1};
+    return 0;
+  });
+  EXPECT_NE(end_of(child), 0);
+  EXPECT_EQ(shared[mebibyte / 4 - 1], std::byte{1});
+}
+
+TEST(Segment, AChildHasNoDescriptorOfIt) {
+  std::string why;
+  const Segment segment = Segment::create_memfd(mebibyte, why);
+  const int descriptor = segment.descriptor();
+  ASSERT_GE(descriptor, 0);
+  const pid_t child = fork_child([&] {
+    EXPECT_EQ(segment.descriptor(), -1);
+    EXPECT_EQ(fcntl(descriptor, F_GETFD), -1);
+    return 0;
+  });
+  EXPECT_EQ(end_of(child), 0);
+  EXPECT_EQ(segment.descriptor(), descriptor);
+}
+
 TEST(Segment, WhatTheProgramOpensUnderItsNumberIsLeftAlone) {
   std::string why;
   const Descriptor other = own_descriptor(memfd_create("other", MFD_CLOEXEC));
@@ -69,6 +99,8 @@ TEST(Segment, WhatTheProgramOpensUnderItsNumberIsLeftAlone) {
     ASSERT_EQ(dup2(other.get(), number), number);
     EXPECT_EQ(segment.descriptor(), -1);
     EXPECT_FALSE(segment.reserve(0, mebibyte));
+    const pid_t child = fork_child([&] { return fcntl(number, F_GETFD) >= 0 ? 0 : 1; });
+    EXPECT_EQ(end_of(child), 0);
   }
   EXPECT_GE(fcntl(number, F_GETFD), 0);
   struct stat status;

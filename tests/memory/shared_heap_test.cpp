@@ -1,11 +1,16 @@
 #include "memory/shared_heap.hpp"
 
 #include <gtest/gtest.h>
+#include <spawn.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstring>
 #include <fstream>
 #include <stdexcept>
+#include <thread>
+#include <vector>
 
 #include "memory/peer_heaps.hpp"
 #include "memory/remote_read.hpp"
@@ -66,6 +71,23 @@ TEST_F(SharedHeaps, WhatIsFreedIsGivenBackToTheMachine) {
   EXPECT_TRUE(heap().free(block));
   const auto page = static_cast<std::size_t>(getpagesize());
   EXPECT_LT(resident_pages() + much / page / 2, with);
+}
+
+TEST_F(SharedHeaps, ThreadsGetBlocksOfTheirOwn) {
+  std::atomic<int> wrong = 0;
+  const auto work = [&](std::size_t number) {
+    for (std::size_t round = 0; round < 500; ++round) {
+      const std::size_t size = SharedHeap::least << (round + number) % 4;
+      std::byte* block = allocate(size);
+      std::memset(block, static_cast<int>(number), size);
+      for (std::size_t i = 0; i < size; i += 4096) wrong += block[i] != static_cast<std::byte>(number);
+      wrong += !heap().free(block);
+    }
+  };
+  std::vector<std::thread> threads;
+  for (std::size_t number = 1; number <= 4; ++number) threads.emplace_back(work, number);
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
 }
 
 /// The child has looked; the parent has changed what it looks at.
@@ -153,6 +175,160 @@ TEST_F(SharedHeaps, AChildCannotChangeItsParentsMemory) {
   EXPECT_EQ(block[0], std::byte{1});
   EXPECT_EQ(block[some - 1], std::byte{1});
   EXPECT_TRUE(heap().free(block));
+}
+
+// What a child of fork() must see, whatever its parent does after the fork.
+class ForkedHeaps : public SharedHeaps {
+ protected:
+  void SetUp() override {
+    SharedHeaps::SetUp();
+    if (IsSkipped()) return;
+    block = allocate(some);
+    std::memset(block, 1, some);
+  }
+  void TearDown() override {
+    if (block) heap().free(block);
+  }
+  bool is_all(int value) const {
+    for (std::size_t i = 0; i < some; ++i)
+      if (block[i] != static_cast<std::byte>(value)) return false;
+    return true;
+  }
+  std::byte* block = nullptr;
+  Signal changed;
+};
+
+TEST_F(ForkedHeaps, AChildSeesNothingOfWhatItsParentWritesLater) {
+  const pid_t child = testing::fork_child([&] {
+    changed.take();
+    EXPECT_TRUE(is_all(1));
+    return 0;
+  });
+  std::memset(block, 2, some);
+  changed.give();
+  EXPECT_EQ(testing::end_of(child), 0);
+  EXPECT_TRUE(is_all(2));
+}
+
+TEST_F(ForkedHeaps, AChildKeepsWhatItsParentFrees) {
+  const pid_t child = testing::fork_child([&] {
+    changed.take();
+    EXPECT_TRUE(is_all(1));
+    return 0;
+  });
+  heap().free(block);
+  block = allocate(some);
+  std::memset(block, 3, some);
+  changed.give();
+  EXPECT_EQ(testing::end_of(child), 0);
+}
+
+TEST_F(ForkedHeaps, WhatWasNeverWrittenIsAlsoTheChildsOwn) {
+  constexpr std::size_t much = 8 << 20;
+  std::byte* sparse = allocate(much);
+  sparse[much - 1] = std::byte{5};
+  const pid_t child = testing::fork_child([&] {
+    changed.take();
+    EXPECT_EQ(sparse[much / 2], std::byte{0});
+    EXPECT_EQ(sparse[much - 1], std::byte{5});
+    sparse[much / 4] = std::byte{9};
+    return 0;
+  });
+  sparse[much / 2] = std::byte{6};
+  changed.give();
+  EXPECT_EQ(testing::end_of(child), 0);
+  EXPECT_EQ(sparse[much / 4], std::byte{0});
+  EXPECT_TRUE(heap().free(sparse));
+}
+
+TEST_F(ForkedHeaps, AGrandchildSeesWhatTheChildHadAtItsFork) {
+  const pid_t child = testing::fork_child([&] {
+    Signal child_changed;
+    block[9] = std::byte{3};
+    const pid_t grandchild = testing::fork_child([&] {
+      child_changed.take();
+      EXPECT_EQ(block[9], std::byte{3});
+      EXPECT_EQ(block[10], std::byte{1});
+      return 0;
+    });
+    changed.take();
+    block[9] = block[10] = std::byte{4};
+    child_changed.give();
+    return testing::end_of(grandchild);
+  });
+  std::memset(block, 2, some);
+  changed.give();
+  EXPECT_EQ(testing::end_of(child), 0);
+}
+
+// Later forks copy what is there then, also where blocks have come and gone.
+TEST_F(ForkedHeaps, EachChildSeesItsOwnMoment) {
+  std::vector<pid_t> children;
+  for (int moment = 1; moment <= 3; ++moment) {
+    std::memset(block, moment, some);
+    children.push_back(testing::fork_child([&] {
+      changed.take();
+      EXPECT_TRUE(is_all(moment));
+      return 0;
+    }));
+  }
+  std::memset(block, 9, some);
+  for (std::size_t i = 0; i < children.size(); ++i) changed.give();
+  for (const pid_t child : children) EXPECT_EQ(testing::end_of(child), 0);
+}
+
+TEST_F(ForkedHeaps, AChildHasNothingOfTheHeapsFile) {
+  const pid_t child = testing::fork_child([&] {
+    std::ifstream maps("/proc/self/maps");
+    for (std::string line; std::getline(maps, line);)
+      EXPECT_EQ(line.find("memfd:espalier"), std::string::npos) << line;
+    EXPECT_EQ(SharedHeap::notice().exists, 0);
+    return 0;
+  });
+  EXPECT_EQ(testing::end_of(child), 0);
+}
+
+// The kernel wipes what says that this heap is the process's own, in any child.
+TEST_F(ForkedHeaps, AChildByCloneReadsAndDisturbsNothing) {
+  const auto child = static_cast<pid_t>(syscall(SYS_clone, SIGCHLD, nullptr, nullptr, nullptr, nullptr));
+  if (child == 0) {
+    const bool sees = is_all(1);
+    const bool freed = heap().free(block);
+    _exit(sees && freed && !heap().allocate(some) && !SharedHeap::holds(block, some) ? 0 : 1);
+  }
+  EXPECT_EQ(testing::end_of(child), 0);
+  EXPECT_TRUE(is_all(1));
+  EXPECT_TRUE(SharedHeap::holds(block, some));
+}
+
+TEST_F(ForkedHeaps, AProgramCanBeSpawned) {
+  pid_t child = 0;
+  const char* const words[] = {"true", nullptr};
+  ASSERT_EQ(posix_spawnp(&child, "true", nullptr, nullptr, const_cast<char* const*>(words), environ), 0);
+  EXPECT_EQ(testing::end_of(child), 0);
+  EXPECT_TRUE(is_all(1));
+  EXPECT_TRUE(SharedHeap::holds(block, some));
+}
+
+TEST_F(ForkedHeaps, ThreadsAllocateWhileAnotherForks) {
+  std::atomic<bool> ends = false;
+  std::vector<std::thread> threads;
+  for (int number = 0; number < 3; ++number)
+    threads.emplace_back([&] {
+      while (!ends) {
+        std::byte* own = allocate(some);
+        own[some / 2] = std::byte{1};
+        heap().free(own);
+      }
+    });
+  for (int round = 0; round < 50; ++round) {
+    const pid_t child = fork();
+    if (child == 0) _exit(is_all(1) && heap().free(block) && !heap().allocate(some) ? 0 : 1);
+    EXPECT_EQ(testing::end_of(child), 0);
+  }
+  ends = true;
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_TRUE(is_all(1));
 }
 
 TEST_F(SharedHeaps, AGrandchildKeepsWhatTheChildHasWritten) {

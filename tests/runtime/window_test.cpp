@@ -4,7 +4,9 @@
 #include <sys/mman.h>
 
 #include <cstring>
+#include <filesystem>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "base/error.hpp"
@@ -50,6 +52,32 @@ TEST(Window, RanksOfANodeShareItsSegmentAndItsNotifications) {
     });
   }
   EXPECT_EQ(names.left_behind(), std::vector<std::string>());
+}
+
+TEST(Window, ChildProcessesShareItAndNoDescriptorStays) {
+  Board board(2);
+  run_ranks(2, [&](int rank) {
+    const Open window(bootstrap_of(board, rank), {100000, 16, nullptr});
+    int memory_files = 0;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+      std::error_code gone;
+      const auto target = std::filesystem::read_symlink(entry.path(), gone);
+      memory_files += target.string().find("memfd:espalier") != std::string::npos;
+    }
+    EXPECT_EQ(memory_files, 2) << "the arena and the heap";
+    if (rank == 0) window->local()[99999] = std::byte{1};
+    board.meet();
+    const pid_t child = testing::fork_child([&] {
+      EXPECT_EQ(window->local()[99999], std::byte{1});
+      window->local()[rank] = std::byte{7};
+      return 0;
+    });
+    EXPECT_EQ(testing::end_of(child), 0);
+    board.meet();
+    EXPECT_EQ(window->local()[0], std::byte{7});
+    EXPECT_EQ(window->local()[1], std::byte{7});
+    board.meet();
+  });
 }
 
 // Each rank gives to the next; ids wrap around, every payload is looked at.
