@@ -170,8 +170,8 @@ void Config::check_values() {
     } else if (name == "ESPALIER_LEADERS" && !value.text.empty() && value.text != "all" &&
                !is_number_from_one(value.text)) {
       reject(value, "a number from 1 on, or all");
-    } else if (is_one_of(name, {"ESPALIER_SHM", "ESPALIER_SLOT", "ESPALIER_CHUNK", "ESPALIER_SLOTS",
-                                "ESPALIER_SEGMENT"})) {
+    } else if (is_one_of(name, {"ESPALIER_SHM", "ESPALIER_ALLOC_KEEP", "ESPALIER_SLOT", "ESPALIER_CHUNK",
+                                "ESPALIER_SLOTS", "ESPALIER_SEGMENT"})) {
       try {
         const std::size_t number = parse_bytes(value.text);
         if (name == "ESPALIER_SLOTS" && (number < 1 || number > 64)) reject(value, "a number from 1 to 64");

@@ -77,6 +77,7 @@ inline constexpr std::array config_keys = {
     ConfigKey{"ESPALIER_MEMFD", "on", true, "off: use shm_open where memfd_create would do"},
     ConfigKey{"ESPALIER_SINGLE_COPY", "on", true, "off: never read another process's memory directly (CMA)"},
     ConfigKey{"ESPALIER_ALLOC_MEM", "on", true, "off: MPI_Alloc_mem is the host's, its memory no ranks' but the caller's"},
+    ConfigKey{"ESPALIER_ALLOC_KEEP", "auto", false, "bytes of blocks that MPI_Free_mem keeps for MPI_Alloc_mem, of each rank; 0: none"},
     ConfigKey{"ESPALIER_PERSISTENT", "on", true, "off: persistent collectives (MPI_Allreduce_init, ...) are the host's"},
     ConfigKey{"ESPALIER_STREAMING", "auto", true, "copies into slots past the caches: auto (where the processor gains by it) | on | off"},
     ConfigKey{"ESPALIER_ONE_SESSION", "on", false, "off: MPICH's launcher gives each rank a session of its own, also where ranks share cores"},

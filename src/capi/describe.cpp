@@ -9,6 +9,7 @@
 #include "base/format.hpp"
 #include "capi/describe_network.hpp"
 #include "capi/describe_window.hpp"
+#include "memory/shared_heap.hpp"
 #include "plan/selector.hpp"
 #include "runtime/agreement.hpp"
 #include "runtime/node.hpp"
@@ -161,6 +162,9 @@ json describe_plan(const json& request) {
           {"shared_memory",
            formatted("{} for this communicator, out of the node's budget of {} (ESPALIER_SHM)",
                      print_bytes(layout.bytes()), print_bytes(runtime::arena_bytes(query.ranks_per_node)))},
+          {"kept_memory",
+           formatted("up to {} of freed MPI_Alloc_mem blocks on each rank (ESPALIER_ALLOC_KEEP)",
+                     print_bytes(memory::SharedHeap::keeps()))},
           {"gather_tree", tree::to_string(plan.gather_tree)},
           {"release_tree", tree::to_string(plan.release_tree)},
           {"inline", plan.inlined},

@@ -60,7 +60,7 @@ void warn_of_shared_child() {
 }  // namespace
 
 SharedHeap::SharedHeap(Segment segment, std::uint64_t mark)
-    : segment_(std::move(segment)), mark_(mark), reached_(2 * page), free_(segment_.size()) {
+    : segment_(std::move(segment)), mark_(mark), reached_(2 * page), free_(segment_.size()), kept_(keeps()) {
   // Of what is free nothing goes into a core file: the kernel would make its pages to write them.
   madvise(segment_.base(), segment_.size(), MADV_DONTDUMP);
   // A child that is not told (clone) would crash without.
@@ -99,6 +99,12 @@ const std::string& SharedHeap::why_none() {
   return why;
 }
 
+std::size_t SharedHeap::keeps() {
+  const std::string& text = Config::instance().text("ESPALIER_ALLOC_KEEP");
+  if (text != "auto") return parse_bytes(text);
+  return std::min(std::size_t{128} << 20, machine_memory() / 64);
+}
+
 HeapNotice SharedHeap::notice() {
   const SharedHeap* heap = instance();
   const std::uintptr_t begin = own_begin();
@@ -120,11 +126,15 @@ SharedHeap::Begin& SharedHeap::wiped_in_children() {
 }
 
 // A lock that another thread holds would stay locked in the child, and one that this thread holds, in the
-// handler of a signal, is never given back: so neither the copy nor the child needs one. For that handler's
+// handler of a signal, is never given back: so neither the copy nor the child needs it. For that handler's
 // sake nothing is allocated here either.
 void SharedHeap::before_fork() {
   SharedHeap* heap = instance();
   if (own_begin() == 0) return;  // a child of a child: what it has is its own already
+  if (heap->mutex_.try_lock()) {
+    heap->kept_.for_each(give_pages_back);  // else they would be copied
+    heap->mutex_.unlock();
+  }
   const std::size_t reached = heap->reached_.load(std::memory_order_relaxed);
   const int descriptor = heap->segment_.descriptor();
   if (descriptor < 0) return;
@@ -149,14 +159,30 @@ void* SharedHeap::allocate(std::size_t bytes) {
   if (bytes < least || bytes > bytes_ || own_begin() == 0) return nullptr;
   const std::size_t rounded = rounded_up(bytes, page);
   const std::lock_guard lock(mutex_);
-  const auto offset = free_.take(rounded, rounded < huge_page ? page : huge_page);
+  void* block = nullptr;
+  if (const auto kept = kept_.take(rounded)) {
+    (*kept)->second.is_used = true;
+    block = (*kept)->first;
+  } else {
+    block = fresh(rounded);
+  }
+  if (block) blocks_.fetch_add(1, std::memory_order_relaxed);
+  return block;
+}
+
+void* SharedHeap::fresh(std::size_t bytes) {
+  const std::size_t alignment = bytes < huge_page ? page : huge_page;
+  auto offset = free_.take(bytes, alignment);
+  if (!offset) {
+    drop_all_kept();
+    offset = free_.take(bytes, alignment);
+  }
   if (!offset) return nullptr;
   std::byte* block = segment_.base() + *offset;
-  taken_[block] = rounded;
-  reached_.store(std::max(reached_.load(std::memory_order_relaxed), *offset + rounded),
+  blocks_here_[block] = {bytes, true};
+  reached_.store(std::max(reached_.load(std::memory_order_relaxed), *offset + bytes),
                  std::memory_order_relaxed);
-  madvise(block, rounded, MADV_DODUMP);
-  blocks_.fetch_add(1, std::memory_order_relaxed);
+  madvise(block, bytes, MADV_DODUMP);
   return block;
 }
 
@@ -169,13 +195,34 @@ bool SharedHeap::free(void* block) {
   // A child process has nothing to give back; and its parent's threads may have held the lock.
   if (own_begin() == 0) return true;
   const std::lock_guard lock(mutex_);
-  const auto found = taken_.find(block);
-  if (found == taken_.end()) return false;
-  madvise(block, found->second, MADV_DONTDUMP);
-  madvise(block, found->second, MADV_REMOVE);
-  free_.give_back(static_cast<std::size_t>(static_cast<std::byte*>(block) - segment_.base()), found->second);
-  taken_.erase(found);
+  const auto found = blocks_here_.find(block);
+  if (found == blocks_here_.end() || !found->second.is_used) return false;
+  found->second.is_used = false;
+  kept_.keep(found, found->second.bytes, [this](Blocks::iterator kept) { drop(kept); });
   return true;
+}
+
+void SharedHeap::drop_kept() {
+  if (own_begin() == 0) return;
+  SharedHeap* const heap = instance();
+  const std::lock_guard lock(heap->mutex_);
+  heap->drop_all_kept();
+}
+
+void SharedHeap::drop_all_kept() {
+  kept_.drop_all([this](Blocks::iterator kept) { drop(kept); });
+}
+
+void SharedHeap::give_pages_back(Blocks::iterator block) {
+  madvise(block->first, block->second.bytes, MADV_REMOVE);
+}
+
+void SharedHeap::drop(Blocks::iterator block) {
+  madvise(block->first, block->second.bytes, MADV_DONTDUMP);
+  give_pages_back(block);
+  free_.give_back(static_cast<std::size_t>(static_cast<std::byte*>(block->first) - segment_.base()),
+                  block->second.bytes);
+  blocks_here_.erase(block);
 }
 
 }  // namespace espalier::memory

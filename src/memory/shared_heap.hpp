@@ -11,6 +11,7 @@
 #include <string>
 
 #include "memory/extents.hpp"
+#include "memory/kept_blocks.hpp"
 #include "memory/segment.hpp"
 
 namespace espalier::memory {
@@ -24,8 +25,9 @@ struct HeapNotice {
   std::int32_t exists;
 };
 
-/// One per process at most. Address space is reserved; pages come when the program touches them, and go when
-/// it frees the block.
+/// One per process at most. Address space is reserved; pages come when the program touches them. A block
+/// that it frees is kept for the next of its size, as far as the budget allows (ESPALIER_ALLOC_KEEP), else its
+/// pages go.
 ///
 /// A child of fork() has a copy of all blocks as they are then, and so have its own children. It gets nothing
 /// more from here, and cannot change what its parent has. A child made otherwise (clone() without the
@@ -47,6 +49,8 @@ class SharedHeap {
   bool owns(const void* address) const;
   /// False: nothing that is in use begins there.
   bool free(void* block);
+  /// Gives the pages of what is kept back to the machine, if there is a heap.
+  static void drop_kept();
 
   /// Whether these bytes lie in the heap of this process. Takes no lock.
   static bool holds(const void* data, std::size_t bytes) {
@@ -58,9 +62,16 @@ class SharedHeap {
   static std::uint64_t blocks() { return blocks_.load(std::memory_order_relaxed); }
   /// What the others need to know; all zero where there is no heap.
   static HeapNotice notice();
+  /// Bytes of freed blocks that a process keeps at most.
+  static std::size_t keeps();
 
  private:
   using Begin = std::atomic<std::uintptr_t>;
+  struct Block {
+    std::size_t bytes;  // with what rounding added
+    bool is_used;       // else it is kept
+  };
+  using Blocks = std::map<void*, Block>;
 
   SharedHeap(Segment segment, std::uint64_t mark);
   static std::unique_ptr<SharedHeap> make();
@@ -73,6 +84,10 @@ class SharedHeap {
     // acquire: pairs with the release of the thread that made the heap, so that its size is seen.
     return begin_.load(std::memory_order_acquire)->load(std::memory_order_relaxed);
   }
+  void* fresh(std::size_t bytes);
+  static void give_pages_back(Blocks::iterator block);
+  void drop(Blocks::iterator block);
+  void drop_all_kept();
 
   inline static Begin none_{0};
   inline static std::atomic<Begin*> begin_{&none_};  // points to what the kernel wipes in a child
@@ -84,7 +99,8 @@ class SharedHeap {
   std::atomic<std::size_t> reached_;  // no block has ever ended behind
   std::mutex mutex_;                  // of what follows
   Extents free_;
-  std::map<void*, std::size_t> taken_;  // bytes, with what rounding added
+  Blocks blocks_here_;
+  KeptBlocks<Blocks::iterator> kept_;
 };
 
 }  // namespace espalier::memory

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "memory/shared_heap.hpp"
 #include "network/endpoint.hpp"
 #include "runtime/driven_windows.hpp"
 #include "runtime/kept_windows.hpp"
@@ -75,6 +76,7 @@ void Process::leave() {
   out_of_band_.reset();
   joined_.store(nullptr, std::memory_order_relaxed);  // no other thread is in a call any more
   node_.reset();
+  memory::SharedHeap::drop_kept();
   tags_.reset();
   one_sided_.reset();
   transport_.reset();

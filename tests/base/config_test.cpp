@@ -145,6 +145,7 @@ TEST(Config, FlagsHaveFourWordsEachInAnyCase) {
 // Another value than the default, and one that the key may have.
 std::string another_value(const ConfigKey& key) {
   static const std::map<std::string_view, const char*> of_key = {{"ESPALIER_SHM", "1GiB"},
+                                                                 {"ESPALIER_ALLOC_KEEP", "1MiB"},
                                                                  {"ESPALIER_CHUNK", "8KiB"},
                                                                  {"ESPALIER_SLOTS", "4"},
                                                                  {"ESPALIER_STREAMING", "on"},

@@ -15,6 +15,7 @@
 #include "memory/peer_heaps.hpp"
 #include "memory/remote_read.hpp"
 #include "tests/memory/children.hpp"
+#include "tests/memory/faults.hpp"
 
 namespace espalier::memory {
 namespace {
@@ -69,8 +70,38 @@ TEST_F(SharedHeaps, WhatIsFreedIsGivenBackToTheMachine) {
   std::memset(block, 1, much);
   const std::size_t with = resident_pages();
   EXPECT_TRUE(heap().free(block));
+  SharedHeap::drop_kept();
   const auto page = static_cast<std::size_t>(getpagesize());
   EXPECT_LT(resident_pages() + much / page / 2, with);
+}
+
+TEST_F(SharedHeaps, MoreThanIsKeptIsGivenBackAtOnce) {
+  const std::size_t much = SharedHeap::keeps() + 1;
+  std::byte* block = allocate(much);
+  std::memset(block, 1, much);
+  const std::size_t with = resident_pages();
+  EXPECT_TRUE(heap().free(block));
+  const auto page = static_cast<std::size_t>(getpagesize());
+  EXPECT_LT(resident_pages() + much / page / 2, with);
+}
+
+TEST_F(SharedHeaps, AFreedBlockIsTheNextOfItsSize) {
+  for (const std::size_t size : {SharedHeap::least, some, std::size_t{3} << 20}) {
+    std::byte* block = allocate(size);
+    block[size - 1] = std::byte{7};
+    EXPECT_TRUE(heap().free(block));
+    EXPECT_FALSE(heap().free(block)) << "what is kept is not in use";
+    long faults = -1;
+    std::byte* again = nullptr;
+    faults = testing::faults_of([&] {
+      again = allocate(size);
+      again[size - 1] = std::byte{8};
+    });
+    EXPECT_EQ(again, block);
+    EXPECT_EQ(faults, 0) << "its pages are still there";
+    EXPECT_TRUE(SharedHeap::holds(again, size));
+    EXPECT_TRUE(heap().free(again));
+  }
 }
 
 TEST_F(SharedHeaps, ThreadsGetBlocksOfTheirOwn) {
@@ -217,6 +248,7 @@ TEST_F(ForkedHeaps, AChildKeepsWhatItsParentFrees) {
     return 0;
   });
   heap().free(block);
+  SharedHeap::drop_kept();
   block = allocate(some);
   std::memset(block, 3, some);
   changed.give();

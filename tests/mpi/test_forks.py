@@ -32,5 +32,6 @@ def test_children_of_clone_neither_crash_nor_free(launch, name):
     launch_forks(launch, name, 2, "clone")
 
 
-def test_with_the_hosts_memory(launch):
-    launch_forks(launch, "mpich", 2, env={"ESPALIER_ALLOC_MEM": "off"})
+@pytest.mark.parametrize("setting", [{"ESPALIER_ALLOC_MEM": "off"}, {"ESPALIER_ALLOC_KEEP": "0"}], ids=str)
+def test_with_other_settings(launch, setting):
+    launch_forks(launch, "mpich", 2, env=setting)
