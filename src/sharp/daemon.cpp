@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "base/format.hpp"
+#include "sharp/tcp.hpp"
 
 namespace espalier::sharp {
 namespace {
@@ -72,7 +73,7 @@ std::size_t Daemon::most_queued() const {
 }
 
 std::shared_ptr<Session> Daemon::open(Tcp::socket socket, Connection number) {
-  tune(socket, static_cast<int>(tree_.limits.silence_seconds));
+  tune(socket.native_handle(), static_cast<int>(tree_.limits.silence_seconds));
   const Session::Owner owner = {[this, number](Frame frame) {
                                   node_.received(number, std::move(frame), now());
                                   deliver();

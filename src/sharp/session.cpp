@@ -1,7 +1,5 @@
 #include "sharp/session.hpp"
 
-#include <netinet/tcp.h>
-
 #include <algorithm>
 
 namespace espalier::sharp {
@@ -75,18 +73,6 @@ void Session::end() {
   socket_.shutdown(asio::ip::tcp::socket::shutdown_both, ignored);
   socket_.close(ignored);
   owner_.ended();
-}
-
-void tune(asio::ip::tcp::socket& socket, int seconds) {
-  asio::error_code ignored;  // a peer that is gone already is noticed by the first read
-  using Level = asio::detail::socket_option::integer<IPPROTO_TCP, TCP_USER_TIMEOUT>;
-  using Idle = asio::detail::socket_option::integer<IPPROTO_TCP, TCP_KEEPIDLE>;
-  using Interval = asio::detail::socket_option::integer<IPPROTO_TCP, TCP_KEEPINTVL>;
-  socket.set_option(asio::ip::tcp::no_delay(true), ignored);
-  socket.set_option(asio::socket_base::keep_alive(true), ignored);
-  socket.set_option(Level(seconds * 1000), ignored);
-  socket.set_option(Idle(seconds / 2 + 1), ignored);
-  socket.set_option(Interval(seconds / 4 + 1), ignored);
 }
 
 }  // namespace espalier::sharp

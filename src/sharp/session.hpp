@@ -43,7 +43,4 @@ class Session : public std::enable_shared_from_this<Session> {
   bool is_closing_ = false, has_ended_ = false;
 };
 
-/// Small frames at once; a dead host is noticed within `seconds` although nothing is sent.
-void tune(asio::ip::tcp::socket& socket, int seconds);
-
 }  // namespace espalier::sharp

@@ -1,17 +1,23 @@
 #include "sharp/library/link.hpp"
 
 #include <sharp/api/sharp_coll.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <cstring>
 
 #include "base/format.hpp"
 #include "sharp/aggregation_node.hpp"
 #include "sharp/library/problem.hpp"
-#include "sharp/session.hpp"
+#include "sharp/tcp.hpp"
 
 namespace espalier::sharp {
 namespace {
 
 using namespace std::chrono_literals;
 constexpr auto patience = 5s;  // to connect and be let in
+
+bool would_block() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
 
 }  // namespace
 
@@ -23,20 +29,11 @@ Link::Link(const TreeNode& node, const Hello& hello, std::function<void()> meanw
 }
 
 void Link::connect(const TreeNode& node) {
-  asio::error_code error = asio::error::timed_out;
-  asio::ip::tcp::resolver resolver(context_);
-  asio::error_code unknown;
-  const auto found = resolver.resolve(node.host, node.port, unknown);
-  if (unknown)
-    throw Problem(SHARP_COLL_ECONN_TREE, formatted("{}: no such host ({})", name_, unknown.message()));
-  asio::async_connect(socket_, found,
-                      [&](const asio::error_code& e, const asio::ip::tcp::endpoint&) { error = e; });
-  context_.run_for(patience);
-  if (error)
-    throw Problem(SHARP_COLL_ECONN_TREE, formatted("{} cannot be reached ({}); does espalier-aggd run there?",
-                                                   name_, error.message()));
-  socket_.non_blocking(true);
-  tune(socket_, 20);
+  std::string why;
+  socket_ = connected_to(node.host, node.port, patience, why);
+  if (!socket_)
+    throw Problem(SHARP_COLL_ECONN_TREE, formatted("{}: {}; does espalier-aggd run there?", name_, why));
+  tune(socket_.get(), 20);
 }
 
 void Link::greet(const Hello& hello, const std::function<void()>& meanwhile) {
@@ -85,15 +82,13 @@ void Link::await_way_up(const std::function<void(const Frame&)>& take,
 
 void Link::break_off(const std::string& why) {
   if (broken_.empty()) broken_ = formatted("{}: {}", name_, why);
-  asio::error_code ignored;
-  socket_.close(ignored);
+  socket_.close();
   throw Problem(SHARP_COLL_ECONN_TREE, broken_);
 }
 
 void Link::cut() {
   if (broken_.empty()) broken_ = name_ + ": the connection was cut on demand";
-  asio::error_code ignored;
-  socket_.close(ignored);
+  socket_.close();
 }
 
 void Link::send(const Frame& frame) {
@@ -104,21 +99,20 @@ void Link::send(const Frame& frame) {
 
 void Link::flush() {
   while (!out_.empty()) {
-    asio::error_code error;
-    const std::size_t sent = socket_.write_some(asio::buffer(out_), error);
-    out_.erase(out_.begin(), out_.begin() + static_cast<std::ptrdiff_t>(sent));
-    if (error == asio::error::would_block) return;
-    if (error) break_off(formatted("the connection ended ({})", error.message()));
+    const ssize_t sent = ::send(socket_.get(), out_.data(), out_.size(), MSG_NOSIGNAL);
+    if (sent < 0 && would_block()) return;
+    if (sent < 0) break_off(formatted("the connection ended ({})", std::strerror(errno)));
+    out_.erase(out_.begin(), out_.begin() + sent);
   }
 }
 
 bool Link::read() {
-  asio::error_code error;
-  const std::size_t bytes = socket_.read_some(asio::buffer(chunk_), error);
-  if (error == asio::error::would_block) return false;
-  if (error) break_off(formatted("the connection ended ({})", error.message()));
+  const ssize_t bytes = recv(socket_.get(), chunk_.data(), chunk_.size(), 0);
+  if (bytes < 0 && would_block()) return false;
+  if (bytes <= 0)
+    break_off(formatted("the connection ended ({})", bytes == 0 ? "closed there" : std::strerror(errno)));
   heard_ = Clock::now();
-  reader_.feed({chunk_.data(), bytes});
+  reader_.feed({chunk_.data(), static_cast<std::size_t>(bytes)});
   return true;
 }
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "sharp/asio.hpp"
+#include "base/descriptor.hpp"
 #include "sharp/frame.hpp"
 #include "sharp/tree_file.hpp"
 
@@ -42,8 +42,7 @@ class Link {
   [[noreturn]] void break_off(const std::string& why);
 
   std::string name_;
-  asio::io_context context_{1};
-  asio::ip::tcp::socket socket_{context_};
+  Descriptor socket_;
   Limits limits_;
   Reader reader_{1024};
   std::vector<std::byte> out_, chunk_;
