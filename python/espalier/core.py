@@ -7,6 +7,7 @@ import json
 from typing import Any
 
 from espalier.install import library
+from espalier.plain import plain_values
 from espalier.problem import Problem
 
 
@@ -46,4 +47,4 @@ def describe(request: dict[str, Any]) -> dict[str, Any]:
         ) from error
     if "error" in answer:
         raise Problem(answer["error"])
-    return answer
+    return plain_values(answer)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from typing import Callable
 
+from espalier.plain import plain_lines
+
 
 class Problem(Exception):
     """Ends the command with one line for the user and an exit code."""
@@ -15,7 +17,7 @@ class Problem(Exception):
 
 
 def note(text: str) -> None:
-    print(f"espalier: {text}", file=sys.stderr, flush=True)
+    print(f"espalier: {plain_lines(text)}", file=sys.stderr, flush=True)
 
 
 def run_tool(name: str, main: Callable[[], None]) -> None:
@@ -23,5 +25,5 @@ def run_tool(name: str, main: Callable[[], None]) -> None:
     try:
         main()
     except Problem as problem:
-        print(f"{name}: {problem}", file=sys.stderr)
+        print(f"{name}: {plain_lines(str(problem))}", file=sys.stderr)
         sys.exit(problem.code)

@@ -9,6 +9,7 @@ from typing import Any
 
 import typer
 
+from espalier.plain import plain, plain_values
 from espalier.problem import Problem
 from espalier.sizes import print_bytes
 
@@ -20,7 +21,7 @@ def stats(
     file: Path = typer.Argument(..., metavar="FILE", help="The JSON file; - reads it from stdin."),
 ) -> None:
     """Print what a run did: per communicator, collective and size."""
-    report = load(file)
+    report = plain_values(load(file))
     try:
         _print(report)
     except (KeyError, TypeError, AttributeError) as error:
@@ -34,7 +35,7 @@ def load(file: Path) -> dict[str, Any]:
         text = sys.stdin.read() if str(file) == "-" else file.read_text(encoding="utf-8")
         report = json.loads(text)
     except (OSError, UnicodeDecodeError) as error:
-        raise Problem(f"{file} cannot be read ({getattr(error, 'strerror', None) or error})") from error
+        raise Problem(f"{plain(file)} cannot be read ({getattr(error, 'strerror', None) or error})") from error
     except json.JSONDecodeError as error:
         raise Problem(
             f"{file}:{error.lineno}: not JSON ({error.msg}); did the run end before MPI_Finalize?"

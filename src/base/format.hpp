@@ -9,6 +9,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/printable.hpp"
+
 namespace espalier {
 
 std::string formatted_with(fmt::string_view format, fmt::format_args values);
@@ -20,10 +22,11 @@ std::string formatted(fmt::format_string<Values...> format, Values&&... values) 
   return formatted_with(format, fmt::make_format_args(values...));
 }
 
-/// Prints at once, so that lines of several processes do not mix.
+/// Prints at once, so that lines of several processes do not mix; as printable_lines() has it, since values
+/// may come from outside.
 template <class... Values>
 void print_to(std::FILE* file, fmt::format_string<Values...> format, Values&&... values) {
-  std::fputs(formatted_with(format, fmt::make_format_args(values...)).c_str(), file);
+  std::fputs(printable_lines(formatted_with(format, fmt::make_format_args(values...))).c_str(), file);
 }
 
 /// The elements with `separator` between them.

@@ -7,6 +7,7 @@
 #include "base/config.hpp"
 #include "base/error.hpp"
 #include "base/format.hpp"
+#include "base/printable.hpp"
 #include "capi/describe_network.hpp"
 #include "capi/describe_window.hpp"
 #include "memory/shared_heap.hpp"
@@ -181,12 +182,13 @@ json describe_config() {
   json values = json::array();
   for (const ConfigValue& value : Config::instance().values())
     values.push_back({{"key", value.key->name},
-                      {"value", value.text},
+                      {"value", printable(value.text)},
                       {"default", value.key->fallback},
-                      {"origin", value.origin},
+                      {"origin", printable(value.origin)},
                       {"help", value.key->help}});
-  json warnings = Config::instance().warnings();
-  for (const std::string& warning : plan::Table::instance().warnings()) warnings.push_back(warning);
+  json warnings = json::array();
+  for (const auto* all : {&Config::instance().warnings(), &plan::Table::instance().warnings()})
+    for (const std::string& warning : *all) warnings.push_back(printable(warning));
   return {{"values", values}, {"warnings", warnings}};
 }
 
@@ -201,15 +203,20 @@ json answer(const std::string& text) {
   throw Error(formatted("\"what\" is \"{}\"; it may be topology, plan, network, window or config", what));
 }
 
+/// Also where the environment or the system has brought in bytes that are no UTF-8.
+std::string in_text(const json& answer) {
+  return answer.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
 }  // namespace
 }  // namespace espalier::capi
 
 extern "C" char* espalier_describe(const char* request) {
   std::string text;
   try {
-    text = espalier::capi::answer(request ? request : "").dump();
+    text = espalier::capi::in_text(espalier::capi::answer(request ? request : ""));
   } catch (const std::exception& error) {
-    text = nlohmann::json({{"error", error.what()}}).dump();
+    text = espalier::capi::in_text({{"error", espalier::printable(error.what())}});
   }
   return strdup(text.c_str());
 }

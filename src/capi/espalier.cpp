@@ -1,5 +1,6 @@
 #include "espalier/espalier.h"
 #include "base/format.hpp"
+#include "base/printable.hpp"
 
 #include <memory>
 
@@ -26,7 +27,9 @@ thread_local char error_text[2048] = "";
 
 const char* last_error() { return error_text; }
 
-void set_last_error(std::string_view text) { error_text[text.copy(error_text, sizeof error_text - 1)] = 0; }
+void set_last_error(std::string_view text) {
+  error_text[printable_lines(text).copy(error_text, sizeof error_text - 1)] = 0;
+}
 
 namespace {
 

@@ -36,7 +36,7 @@ std::string describe(int rank, int size, Collective collective, std::size_t byte
   return formatted("rank {} of {}: {} of {} bytes", rank, size, call_name(collective), bytes);
 }
 
-void print(const std::string& line) { std::fprintf(stderr, "espalier: %s\n", line.c_str()); }
+void print(const std::string& line) { print_to(stderr, "espalier: {}\n", line); }
 
 int raise(MPI_Comm comm) {
   // The handler may return (MPI_ERRORS_RETURN) or not (MPI_ERRORS_ARE_FATAL).

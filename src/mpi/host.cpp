@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -10,6 +11,8 @@
 #include <string>
 
 #include "base/config.hpp"
+#include "base/format.hpp"
+#include "base/printable.hpp"
 #include "mpi/handles.hpp"
 
 namespace espalier::mpi {
@@ -141,7 +144,7 @@ bool is_first_process() {
 }
 
 void warn(const std::string& text) {
-  if (is_first_process()) std::fprintf(stderr, "espalier: %s\n", text.c_str());
+  if (is_first_process()) print_to(stderr, "espalier: {}\n", text);
 }
 
 Mode find_host() {
@@ -200,10 +203,7 @@ std::string words_of(int code) {
   char text[8192] = {};  // more than any host's MPI_MAX_ERROR_STRING
   int length = 0;
   if (host.Error_string(code, text, &length) != MPI_SUCCESS) return "code " + std::to_string(code);
-  std::string words(text, static_cast<std::size_t>(length));
-  for (char& c : words)
-    if (c == '\n') c = ' ';
-  return words;
+  return printable({text, std::min(sizeof text, static_cast<std::size_t>(length))});
 }
 
 int no_such_function(const char* name) {

@@ -4,9 +4,12 @@
 #include <cstdio>
 #include <mutex>
 #include <string>
+#include <string_view>
 
 #include "base/config.hpp"
 #include "base/error.hpp"
+#include "base/format.hpp"
+#include "base/printable.hpp"
 #include "mpi/communicators.hpp"
 #include "mpi/datatype.hpp"
 #include "mpi/host.hpp"
@@ -59,19 +62,15 @@ void decline_if_spawned() {
 
 void print_warnings() {
   for (const auto* warnings : {&Config::instance().warnings(), &plan::Table::instance().warnings()})
-    for (const std::string& warning : *warnings) std::fprintf(stderr, "espalier: %s\n", warning.c_str());
+    for (const std::string& warning : *warnings) print_to(stderr, "espalier: {}\n", warning);
 }
 
 std::string host_version() {
   static char text[16384];  // more than any host's MPI_MAX_LIBRARY_VERSION_STRING
   int length = 0;
   host.Get_library_version(text, &length);
-  std::string version(text, static_cast<std::size_t>(length));
-  version.resize(std::min(version.size(), version.find('\n')));
-  const auto both_blank = [](char a, char b) { return a == ' ' && b == ' '; };
-  std::replace(version.begin(), version.end(), '\t', ' ');
-  version.erase(std::unique(version.begin(), version.end(), both_blank), version.end());
-  return version;
+  const std::string_view all(text, std::min(sizeof text, static_cast<std::size_t>(length)));
+  return printable(all.substr(0, all.find('\n')), 256);
 }
 
 void report(const runtime::Bootstrap& ranks) {
@@ -79,7 +78,7 @@ void report(const runtime::Bootstrap& ranks) {
   try {
     runtime::statistics::report(ranks, host_version(), ESPALIER_BUILD);
   } catch (const Error& error) {
-    std::fprintf(stderr, "espalier: no statistics: %s\n", error.what());
+    print_to(stderr, "espalier: no statistics: {}\n", error.what());
   }
 }
 
@@ -94,7 +93,7 @@ void leave_windows() {
   try {
     runtime::Process::instance().kept_windows().leave_all();
   } catch (const Error& error) {
-    std::fprintf(stderr, "espalier: at the end of the job: %s\n", error.what());
+    print_to(stderr, "espalier: at the end of the job: {}\n", error.what());
   }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/format.hpp"
+#include "base/printable.hpp"
 #include "network/sharp_library.hpp"
 #include "reduce/names.hpp"
 
@@ -95,7 +96,7 @@ int oob_gather(void* context, int root, void* send, void* receive, int bytes) {
 
 void check(const SharpLibrary& library, int code, const char* what) {
   if (code >= 0) return;
-  const std::string more = library.last_problem ? formatted(" ({})", library.last_problem()) : "";
+  const std::string more = library.last_problem ? formatted(" ({})", printable(library.last_problem())) : "";
   throw SharpError(code, formatted("{}: {}{}", what, decode_sharp(code), more));
 }
 

@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "base/format.hpp"
+#include "base/printable.hpp"
 #include "network/sharp_error.hpp"
 
 namespace espalier::network {
@@ -18,7 +19,7 @@ namespace {
 void* open_first(const std::string& path) {
   if (!path.empty()) {
     void* found = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (!found) fail(formatted("{} cannot be loaded ({})", path, dlerror()));
+    if (!found) fail(formatted("{} cannot be loaded ({})", printable(path), printable(dlerror())));
     return found;
   }
   for (const char* name : {"libsharp_coll.so", "libsharp_coll.so.5"})

@@ -70,8 +70,8 @@ Spanning::~Spanning() {
   try {
     leave_ring();
   } catch (const Error& error) {
-    std::fprintf(stderr, "espalier: rank %d, freeing a communicator of %d ranks: %s\n", rank_,
-                 nodes_.placement.ranks(), error.what());
+    print_to(stderr, "espalier: rank {}, freeing a communicator of {} ranks: {}\n", rank_,
+             nodes_.placement.ranks(), error.what());
   }
   // A communicator that failed keeps its tags: its last messages must not meet those of another. At finalize
   // the process may have left already.

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include "base/format.hpp"
+#include "base/printable.hpp"
 
 namespace espalier::topology {
 
@@ -21,7 +22,7 @@ std::unique_ptr<HwlocLibrary> HwlocLibrary::load(const char* name, std::string& 
   library->handle_ = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
   if (!library->handle_ || !library->resolve()) {
     const char* message = dlerror();
-    reason = message ? message : formatted("{} cannot be loaded", name);
+    reason = message ? printable(message) : formatted("{} cannot be loaded", name);
     return nullptr;
   }
   unsigned version = library->get_api_version();

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "sharp/daemon.hpp"
 
 int main(int argc, char** argv) {
@@ -31,7 +32,7 @@ int main(int argc, char** argv) {
     signals.async_wait([&](const asio::error_code&, int) { context.stop(); });
     context.run();
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "espalier-aggd: %s\n", error.what());
+    espalier::print_to(stderr, "espalier-aggd: {}\n", error.what());
     return 1;
   }
   return 0;
