@@ -4,8 +4,11 @@
 #include "mpi/exports_memory.hpp"
 
 #include <cstdio>
+#include <string>
 
+#include "base/format.hpp"
 #include "memory/shared_heap.hpp"
+#include "mpi/error_codes.hpp"
 #include "mpi/exports.hpp"
 #include "mpi/host.hpp"
 
@@ -29,13 +32,13 @@ bool is_of_shared_heap(const void* base) {
 
 int free_shared(void* base) {
   if (SharedHeap::instance()->free(base)) return MPI_SUCCESS;
-  std::fprintf(
-      stderr,
-      "espalier: MPI_Free_mem: nothing that MPI_Alloc_mem returned begins at %p, or it was freed before\n",
-      base);
+  const std::string line = formatted(
+      "MPI_Free_mem: nothing that MPI_Alloc_mem returned begins at {}, or it was freed before", base);
+  print_to(stderr, "espalier: {}\n", line);
   // MPI-4.1 9.3: errors without a communicator are MPI_COMM_SELF's.
-  host.Comm_call_errhandler(host.constants.self, MPI_ERR_BASE);
-  return MPI_ERR_BASE;
+  const int code = error_codes::code_of(MPI_ERR_BASE, "Espalier: " + line);
+  host.Comm_call_errhandler(host.constants.self, code);
+  return code;
 }
 
 extern "C" {

@@ -7,6 +7,7 @@
 
 #include "base/config.hpp"
 #include "base/format.hpp"
+#include "mpi/error_codes.hpp"
 #include "mpi/host.hpp"
 #include "runtime/process.hpp"
 #include "runtime/statistics.hpp"
@@ -38,10 +39,13 @@ std::string describe(int rank, int size, Collective collective, std::size_t byte
 
 void print(const std::string& line) { print_to(stderr, "espalier: {}\n", line); }
 
-int raise(MPI_Comm comm) {
+/// Prints the line, and raises a code that says the same.
+int raise(MPI_Comm comm, const std::string& line) {
+  print(line);
+  const int code = error_codes::code_of(MPI_ERR_OTHER, "Espalier: " + line);
   // The handler may return (MPI_ERRORS_RETURN) or not (MPI_ERRORS_ARE_FATAL).
-  host.Comm_call_errhandler(comm, MPI_ERR_OTHER);
-  return MPI_ERR_OTHER;
+  host.Comm_call_errhandler(comm, code);
+  return code;
 }
 
 }  // namespace
@@ -61,9 +65,9 @@ int allow_fallback(const Entry& entry, Collective collective, std::size_t bytes,
   if (policy() == Policy::silent || !runtime::Process::instance().declined().empty()) return MPI_SUCCESS;
   const std::string call = describe(communicator.rank(), communicator.size(), collective, bytes);
   if (policy() == Policy::error) {
-    print(call + " is not served by Espalier: " + why +
-          " (ESPALIER_FALLBACK=error forbids the host MPI to do it; warn or silent allow it)");
-    return raise(entry.comm);
+    return raise(entry.comm,
+                 call + " is not served by Espalier: " + why +
+                     " (ESPALIER_FALLBACK=error forbids the host MPI to do it; warn or silent allow it)");
   }
   if (first_time(why))
     print(call + " goes to the host MPI: " + why + " (said once; ESPALIER_FALLBACK=silent says nothing)");
@@ -74,8 +78,7 @@ int raise_error(MPI_Comm comm, Collective collective, std::size_t bytes, const s
   int rank = 0, size = 0;
   host.Comm_rank(comm, &rank);
   host.Comm_size(comm, &size);
-  print(describe(rank, size, collective, bytes) + " failed: " + what);
-  return raise(comm);
+  return raise(comm, describe(rank, size, collective, bytes) + " failed: " + what);
 }
 
 }  // namespace espalier::mpi

@@ -14,7 +14,8 @@ namespace espalier::mpi {
 /// communicator's handler).
 int allow_fallback(const Entry& entry, Collective collective, std::size_t bytes, const std::string& why);
 
-/// Prints one line and raises MPI_ERR_OTHER through the communicator's error handler; returns the code.
+/// Prints one line and raises a code of class MPI_ERR_OTHER, of which MPI_Error_string says the same, through
+/// the communicator's error handler; returns the code.
 int raise_error(MPI_Comm comm, Collective collective, std::size_t bytes, const std::string& what);
 
 /// "MPI_Allreduce".

@@ -33,7 +33,8 @@ enum class Mode : int {
   X(Comm_set_attr)                                                                                         \
   X(Comm_call_errhandler)                                                                                  \
   X(Comm_set_errhandler) X(Group_free) X(Group_size) X(Group_translate_ranks) X(Allgather) X(Barrier)      \
-      X(Bcast) X(Gather) X(Isend) X(Irecv) X(Test) X(Cancel) X(Iprobe) X(Get_count) X(Error_string) X(Wait)          \
+      X(Bcast) X(Gather) X(Isend) X(Irecv) X(Test) X(Cancel) X(Iprobe) X(Get_count) X(Error_string) X(Error_class) \
+      X(Add_error_class) X(Add_error_code) X(Add_error_string) X(Wait)          \
           X(Grequest_start) X(Grequest_complete) X(Status_set_cancelled) X(Op_commutative) X(Reduce_local) \
               X(Pack) X(Unpack) X(Send_init) X(Type_contiguous) X(Type_vector) X(Type_commit) X(Type_free)        \
                   X(Type_get_envelope) X(Type_get_contents)
