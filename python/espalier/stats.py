@@ -1,4 +1,5 @@
-"""`espalier stats`: the file that ESPALIER_STATS=FILE wrote, as a table."""
+"""`espalier stats`: the file that ESPALIER_STATS=FILE wrote, as a table; of a run that did not end well, or still goes
+on, what its ranks have counted."""
 
 from __future__ import annotations
 
@@ -12,6 +13,7 @@ import typer
 from espalier.plain import plain, plain_values
 from espalier.problem import Problem
 from espalier.sizes import print_bytes
+from espalier.stats_parts import parts_of, report_of
 
 SCHEMA = 1
 _STEPS = ("spin", "poke", "yield", "sleep")
@@ -19,9 +21,13 @@ _STEPS = ("spin", "poke", "yield", "sleep")
 
 def stats(
     file: Path = typer.Argument(..., metavar="FILE", help="The JSON file; - reads it from stdin."),
+    as_json: bool = typer.Option(False, "--json", help="Print the file's JSON, also of a run that did not end well."),
 ) -> None:
-    """Print what a run did: per communicator, collective and size."""
-    report = plain_values(load(file))
+    """Print what a run did, or had done when it was ended: per communicator, collective and size."""
+    report = load(file)
+    if as_json:
+        return print(json.dumps(report, indent=1))
+    report = plain_values(report)
     try:
         _print(report)
     except (KeyError, TypeError, AttributeError) as error:
@@ -31,6 +37,9 @@ def stats(
 
 
 def load(file: Path) -> dict[str, Any]:
+    """What the ranks left goes before the file: it is of a later run."""
+    if str(file) != "-" and (parts := parts_of(file)):
+        return report_of(parts)
     try:
         text = sys.stdin.read() if str(file) == "-" else file.read_text(encoding="utf-8")
         report = json.loads(text)
@@ -38,7 +47,7 @@ def load(file: Path) -> dict[str, Any]:
         raise Problem(f"{plain(file)} cannot be read ({getattr(error, 'strerror', None) or error})") from error
     except json.JSONDecodeError as error:
         raise Problem(
-            f"{file}:{error.lineno}: not JSON ({error.msg}); did the run end before MPI_Finalize?"
+            f"{file}:{error.lineno}: not JSON ({error.msg})"
         ) from error
     if not isinstance(report, dict) or report.get("schema") != SCHEMA:
         raise Problem(
@@ -71,6 +80,10 @@ def _print(report: dict[str, Any]) -> None:
 
     out = console()
     out.print(escape(f"{report['ranks']} ranks, {report['host']}, {report['build']} build"))
+    if "counted" in report:
+        out.print(
+            f"the run did not reach MPI_Finalize, or still goes on: what {report['counted']} of its ranks have counted"
+        )
     by_number = {entry["id"]: entry for entry in report["communicators"]}
     for number in dict.fromkeys([*by_number, *(row["communicator"] for row in report["rows"])]):
         rows = [row for row in report["rows"] if row["communicator"] == number]

@@ -5,6 +5,7 @@
 #include "mpi/host.hpp"
 #include "mpi/initialise.hpp"
 #include "mpi/lifecycle.hpp"
+#include "runtime/statistics.hpp"
 
 namespace espalier::mpi {
 namespace {
@@ -27,6 +28,7 @@ int export_init_thread(int*, char***, int, int*) ESPALIER_EXPORT(MPI_Init_thread
 int export_finalize() ESPALIER_EXPORT(MPI_Finalize);
 int export_session_init(Handle, Handle, void*) ESPALIER_EXPORT(MPI_Session_init);
 int export_session_finalize(void*) ESPALIER_EXPORT(MPI_Session_finalize);
+int export_abort(Handle, int) ESPALIER_EXPORT(MPI_Abort);
 int export_comm_free(void*) ESPALIER_EXPORT(MPI_Comm_free);
 int export_comm_disconnect(void*) ESPALIER_EXPORT(MPI_Comm_disconnect);
 
@@ -59,6 +61,12 @@ int export_session_finalize(void* session) {
   if (resolve(__builtin_return_address(0)) == Mode::active) lifecycle::end_session();
   return host.next.Session_finalize ? host.next.Session_finalize(session)
                                     : no_such_function("MPI_Session_finalize");
+}
+
+int export_abort(Handle comm, int code) {
+  if (resolve(__builtin_return_address(0)) == Mode::active)
+    runtime::statistics::end_early("MPI_Abort was called");
+  return host.next.Abort ? host.next.Abort(comm, code) : no_such_function("MPI_Abort");
 }
 
 int export_comm_free(void* comm) {

@@ -10,7 +10,6 @@
 #include "mpi/error_codes.hpp"
 #include "mpi/host.hpp"
 #include "runtime/process.hpp"
-#include "runtime/statistics.hpp"
 
 namespace espalier::mpi {
 namespace {
@@ -58,9 +57,8 @@ std::string call_name(Collective collective) {
 }
 
 int allow_fallback(const Entry& entry, Collective collective, std::size_t bytes, const std::string& why) {
-  const runtime::Communicator& communicator = *entry.communicator;
-  if (runtime::statistics::enabled())
-    runtime::statistics::record_host(collective, bytes, communicator.size(), why);
+  runtime::Communicator& communicator = *entry.communicator;
+  communicator.count_host(collective, bytes, why);
   // A process that Espalier keeps out of (a spawned child) wants no help: nothing to report.
   if (policy() == Policy::silent || !runtime::Process::instance().declined().empty()) return MPI_SUCCESS;
   const std::string call = describe(communicator.rank(), communicator.size(), collective, bytes);

@@ -12,6 +12,7 @@
 #include "mpi/exports_memory.hpp"
 #include "mpi/initialise.hpp"
 #include "mpi/lifecycle.hpp"
+#include "runtime/statistics.hpp"
 
 namespace espalier::mpi::fortran {
 namespace {
@@ -41,6 +42,11 @@ void finalize(const Names& names, Int* error, void* caller) {
   forward(names, error);
 }
 
+void abort_job(const Names& names, Int* comm, Int* code, Int* error, void* caller) {
+  if (resolve(caller) == Mode::active) runtime::statistics::end_early("MPI_Abort was called");
+  forward(names, error, comm, code);
+}
+
 void free_comm(const Names& names, Int* comm, Int* error, void* caller) {
   if (!take(caller)) return forward(names, error, comm);
   const communicators::Retirement retirement(comm_handle(comm));
@@ -67,6 +73,7 @@ ESPALIER_FORTRAN(mpi_init, MPI_INIT, (Int* error), init, error)
 ESPALIER_FORTRAN(mpi_init_thread, MPI_INIT_THREAD, (Int* required, Int* provided, Int* error),
                  init_thread, required, provided, error)
 ESPALIER_FORTRAN(mpi_finalize, MPI_FINALIZE, (Int* error), finalize, error)
+ESPALIER_FORTRAN(mpi_abort, MPI_ABORT, (Int* comm, Int* code, Int* error), abort_job, comm, code, error)
 ESPALIER_FORTRAN(mpi_comm_free, MPI_COMM_FREE, (Int* comm, Int* error), free_comm, comm, error)
 ESPALIER_FORTRAN(mpi_comm_disconnect, MPI_COMM_DISCONNECT, (Int* comm, Int* error), free_comm, comm, error)
 #ifdef ESPALIER_ABI_OMPI

@@ -69,6 +69,7 @@ enum class Mode : int {
   X(Finalize)                                                                                                \
   X(Session_init)                                                                                            \
   X(Session_finalize)                                                                                        \
+  X(Abort)                                                                                                   \
   X(Comm_free)                                                                                               \
   X(Comm_disconnect)                                                                                         \
   X(Alloc_mem)                                                                                               \
@@ -119,6 +120,7 @@ struct Next {
   int (*Finalize)();
   int (*Session_init)(Handle, Handle, void*);
   int (*Session_finalize)(void*);
+  int (*Abort)(Handle, int);
   int (*Comm_free)(void*);
   int (*Comm_disconnect)(void*);
   int (*Alloc_mem)(MPI_Aint, Handle, void*);

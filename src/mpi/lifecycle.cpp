@@ -73,10 +73,18 @@ std::string host_version() {
   return printable(all.substr(0, all.find('\n')), 256);
 }
 
+runtime::statistics::Author author(const runtime::Bootstrap& ranks) {
+  return {ranks.rank, ranks.size, host_version(), ESPALIER_BUILD};
+}
+
+void begin_statistics(const runtime::Bootstrap& ranks) {
+  if (runtime::statistics::enabled()) runtime::statistics::begin(author(ranks));
+}
+
 void report(const runtime::Bootstrap& ranks) {
   if (!runtime::statistics::enabled()) return;
   try {
-    runtime::statistics::report(ranks, host_version(), ESPALIER_BUILD);
+    runtime::statistics::report(ranks, author(ranks));
   } catch (const Error& error) {
     print_to(stderr, "espalier: no statistics: {}\n", error.what());
   }
@@ -162,6 +170,8 @@ void begin_world() {
     process.set_one_sided(open_one_sided());
     runtime::start_sharp(world, open_out_of_band());
   }
+  // Files of spawned children would have the names of their parents'.
+  if (process.declined().empty()) begin_statistics(world);
   if (world.rank == 0) print_warnings();
 }
 
@@ -193,7 +203,10 @@ bool ready(MPI_Comm comm) {
   int rank = 0;
   host.Comm_rank(comm, &rank);
   prints_statistics = rank == 0;
-  if (prints_statistics) print_warnings();
+  if (prints_statistics) {
+    print_warnings();
+    begin_statistics(alone());
+  }
   return stage == Stage::inside;
 }
 

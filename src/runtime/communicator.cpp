@@ -10,6 +10,7 @@
 #include "runtime/process.hpp"
 #include "runtime/share_life.hpp"
 #include "runtime/spanning.hpp"
+#include "runtime/statistics.hpp"
 
 namespace espalier::runtime {
 namespace {
@@ -109,6 +110,14 @@ std::unique_ptr<Communicator> Communicator::create(const Bootstrap& bootstrap) {
 std::string Communicator::why_host() const {
   if (!active_) return refusal_;
   return "its rule says host";
+}
+
+void Communicator::count_host(Collective collective, std::size_t bytes, const std::string& why) {
+  if (!statistics::enabled()) return;
+  if (!host_calls_) host_calls_ = std::make_unique<statistics::Counters>(size_);
+  if (statistics::Row* row = host_calls_->row(
+          {collective, bytes, plan::Algorithm::host, statistics::Carrier::host, &why}))
+    row->calls.add(1);
 }
 
 }  // namespace espalier::runtime

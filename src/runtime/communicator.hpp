@@ -34,6 +34,10 @@ struct Lent {
 class Persistent;
 class Spanning;
 
+namespace statistics {
+class Counters;
+}
+
 /// The state that the ranks of one communicator share. A communicator is used by one thread at a time, as MPI
 /// demands.
 ///
@@ -62,6 +66,8 @@ class Communicator {
   const std::string& refusal() const { return refusal_; }
   /// Why a call was left to the host.
   std::string why_host() const;
+  /// For the statistics: the host does a call that was wanted. Nothing when they are off.
+  void count_host(Collective collective, std::size_t bytes, const std::string& why);
 
   bool barrier();
   /// `bytes` of packed data from the root's buffer to everybody's.
@@ -130,6 +136,7 @@ class Communicator {
   bool active_ = false;
   std::string refusal_;
   std::unique_ptr<State> state_;
+  std::unique_ptr<statistics::Counters> host_calls_;  ///< made when there is one to count
   std::unique_ptr<Spanning> spanning_;
   std::vector<std::byte> alone_;  // what has been lent, where there is no memory in common
 };

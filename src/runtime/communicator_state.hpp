@@ -80,6 +80,7 @@ struct Communicator::State {
   bool is_lent = false;  ///< what lies there, to the ranks of a communicator on one node
   std::size_t no_area_of = std::numeric_limits<std::size_t>::max();  ///< so much the arena did not have then
   NodeArea ring;  ///< the same through a window (spanning_ring.cpp)
+  statistics::Counters counters{layout.ranks};
 
  private:
   void map_own_slots();
@@ -90,7 +91,7 @@ struct Communicator::State {
   bool serve_as(plan::Algorithm algorithm, const plan::Plan& plan, const machine::CallFacts& call,
                 Body& body) {
     if (plan.algorithm == plan::Algorithm::host) return false;
-    const statistics::Recorder recorder({call.collective, call.bytes, layout.ranks, algorithm},
+    const statistics::Recorder recorder(counters.row({call.collective, call.bytes, algorithm}),
                                         machine.waiter());
     if (may_need_slots(call.collective, call.bytes) && slots_unmapped) [[unlikely]]
       map_own_slots();

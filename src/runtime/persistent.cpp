@@ -7,14 +7,16 @@
 #include "runtime/process.hpp"
 #include "runtime/recorder.hpp"
 #include "runtime/share_life.hpp"
+#include "runtime/statistics.hpp"
 
 namespace espalier::runtime {
 namespace {
 
-statistics::Call counted(const machine::CallFacts& call, int ranks) {
-  statistics::Call counted{call.collective, call.bytes, ranks, plan::Algorithm::exchange};
+statistics::Row* row_for(const machine::CallFacts& call, int ranks) {
+  if (!statistics::enabled()) return nullptr;
+  statistics::Call counted{call.collective, call.bytes, plan::Algorithm::exchange};
   counted.persistent = true;
-  return counted;
+  return statistics::take_row(counted, ranks);
 }
 
 }  // namespace
@@ -29,9 +31,11 @@ Persistent::Persistent(memory::Arena& arena, memory::Share share, const machine:
       roll_call_(arena.at(share.offset), layout, rank, {}, Process::instance().node()->sees_processes(),
                  Process::instance().poke_in_waits()),
       machine_(arena.at(share.offset), layout, rank, policy, roll_call_.poke()),
-      prepared_(std::move(prepared)) {}
+      prepared_(std::move(prepared)),
+      row_(row_for(call, layout.ranks)) {}
 
 Persistent::~Persistent() {
+  if (row_) statistics::retire_row(row_);
   roll_call_.leave();
   if (is_last_to_leave(arena_, share_, layout_)) arena_.free(share_);
 }
@@ -57,7 +61,7 @@ bool Persistent::is_ready() {
 }
 
 void Persistent::complete() {
-  const statistics::Recorder recorder(counted(call_, layout_.ranks), machine_.waiter());
+  const statistics::Recorder recorder(row_, machine_.waiter());
   collective::complete(machine_, prepared_, turn_);
   active_ = false;
 }

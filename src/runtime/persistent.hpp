@@ -12,6 +12,10 @@
 
 namespace espalier::runtime {
 
+namespace statistics {
+struct Row;
+}
+
 /// This rank's part. It has memory of the node's arena, flags among it, to itself, and needs its communicator
 /// no more. Used by one thread at a time. Made by Communicator::prepare().
 class Persistent {
@@ -45,6 +49,7 @@ class Persistent {
   collective::Prepared prepared_;
   collective::Turn turn_;
   bool active_ = false;
+  statistics::Row* row_;  ///< where its turns are counted; null when statistics are off
 };
 
 }  // namespace espalier::runtime

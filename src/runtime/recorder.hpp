@@ -1,58 +1,52 @@
-// Counts the calls of one communicator, when statistics are on.
+// Counts one call, when statistics are on.
 #pragma once
 
-#include <chrono>
-#include <cstddef>
-#include <optional>
-#include <string>
+#include <cstdint>
 
-#include "base/collective.hpp"
+#include "base/ticks.hpp"
 #include "machine/wait.hpp"
-#include "plan/plan.hpp"
-#include "runtime/statistics.hpp"
+#include "runtime/counters.hpp"
 
 namespace espalier::runtime::statistics {
 
-/// What carried a call's data.
-enum class Carrier : unsigned char { shared_memory, messages, aggregation_nodes };
-
-/// What of a call goes into the statistics.
-struct Call {
-  Collective collective;
-  std::size_t bytes;
-  int communicator_size;
-  plan::Algorithm algorithm;
-  Carrier carrier = Carrier::shared_memory;
-  const std::string* passed_over =
-      nullptr;              ///< why the aggregation nodes did not serve it, if they might have
-  bool persistent = false;  ///< prepared once; then the algorithm says nothing
-};
-
-/// Lives as long as the call; costs a test of a constant, inlined, when statistics are off.
+/// Lives as long as the call; without a row (statistics are off) it costs two tests of a register. With one
+/// it reads the clock twice and adds two numbers.
 class Recorder {
  public:
-  Recorder(const Call& call, const machine::Waiter& waiter) {
-    if (enabled()) [[unlikely]]
-      start(call, waiter);
+  Recorder(Row* row, const machine::Waiter& waiter) : row_(row) {
+    if (row_) [[unlikely]] {
+      const machine::WaitCounts& now = waiter.counts();
+      waiter_ = &waiter;
+      spin_ = now.spin, poke_ = now.poke, yield_ = now.yield, sleep_ = now.sleep;
+      start_ = ticks::now();
+    }
   }
   ~Recorder() {
-    if (running_) [[unlikely]]
+    if (row_) [[unlikely]]
       stop();
   }
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
 
  private:
-  struct Running {
-    Call call;
-    const machine::Waiter& waiter;
-    machine::WaitCounts before;
-    std::chrono::steady_clock::time_point start;
-  };
-  void start(const Call& call, const machine::Waiter& waiter);
-  void stop();
+  void stop() {
+    row_->ticks.add(ticks::now() - start_);
+    row_->calls.add(1);
+    if (waiter_->counts().spin != spin_) add_waits();  // each climb of the ladder begins with spinning
+  }
+  [[gnu::noinline]] void add_waits() {
+    const machine::WaitCounts& now = waiter_->counts();
+    row_->spin.add(now.spin - spin_);
+    row_->poke.add(now.poke - poke_);
+    row_->yield.add(now.yield - yield_);
+    row_->sleep.add(now.sleep - sleep_);
+  }
 
-  std::optional<Running> running_;
+  Row* row_;
+  // Not set without a row: that would be work in each call.
+  const machine::Waiter* waiter_;
+  std::uint64_t spin_, poke_, yield_, sleep_;  ///< of the waiter, when the call began
+  std::uint64_t start_;
 };
 
 }  // namespace espalier::runtime::statistics

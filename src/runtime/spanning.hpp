@@ -23,6 +23,7 @@
 #include "plan/selector.hpp"
 #include "runtime/agreement.hpp"
 #include "runtime/communicator.hpp"
+#include "runtime/counters.hpp"
 #include "runtime/failure_notices.hpp"
 #include "runtime/node_area.hpp"
 #include "runtime/node_failure.hpp"
@@ -202,6 +203,7 @@ class Spanning {
   std::string failed_;  ///< why no call can do anything any more; empty: they can
   std::unique_ptr<Communicator::State> state_;  // null: this node's ranks have messages only
   NodeFailure failure_;
+  statistics::Counters counters_{nodes_.placement.ranks()};
   std::vector<int> everybody_;
   std::vector<std::vector<int>> counterparts_;  // by rank on its node: that rank of each node
   std::vector<int> last_ranks_;                 // of each node

@@ -85,9 +85,8 @@ inline void Spanning::begin(const machine::CallFacts& call) {
 template <class Body>
 void Spanning::offload(const machine::CallFacts& call, Body body) {
   static const machine::Waiter nobody_waits;
-  const std::string none;
-  const statistics::Recorder recorder({call.collective, call.bytes, nodes_.placement.ranks(),
-                                       plan::Algorithm::sharp, statistics::Carrier::aggregation_nodes, &none},
+  const statistics::Recorder recorder(counters_.row({call.collective, call.bytes, plan::Algorithm::sharp,
+                                                     statistics::Carrier::aggregation_nodes}),
                                       state_ ? state_->machine.waiter() : nobody_waits);
   guarded([&] {
     begin(call);
@@ -118,8 +117,8 @@ bool Spanning::serve_call(plan::Algorithm ran, const machine::CallFacts& call, B
   const plan::NetworkPlan& plan = selector_(call.collective, call.bytes);
   if (plan.algorithm == plan::Algorithm::host) return false;
   const std::string passed_over = why_passed_over(call.collective, plan);
-  const statistics::Recorder recorder({call.collective, call.bytes, nodes_.placement.ranks(), ran,
-                                       statistics::Carrier::messages, &passed_over},
+  const statistics::Recorder recorder(
+      counters_.row({call.collective, call.bytes, ran, statistics::Carrier::messages, &passed_over}),
                                       state_ ? state_->machine.waiter() : nobody_waits);
   guarded([&] {
     begin(call);

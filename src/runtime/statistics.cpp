@@ -1,10 +1,8 @@
 #include "runtime/statistics.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cstdio>
 #include <map>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <tuple>
 #include <vector>
@@ -12,9 +10,13 @@
 #include "base/config.hpp"
 #include "base/files.hpp"
 #include "base/format.hpp"
+#include "base/printable.hpp"
+#include "base/ticks.hpp"
+#include "machine/wait.hpp"
 #include "memory/peer_heaps.hpp"
 #include "memory/shared_heap.hpp"
-#include "runtime/recorder.hpp"
+#include "runtime/counters.hpp"
+#include "runtime/early_end.hpp"
 
 namespace espalier::runtime::statistics {
 namespace {
@@ -33,33 +35,34 @@ struct Key {
   auto operator<=>(const Key&) const = default;
 };
 
-struct Row {
+struct Sum {
   double calls = 0;  // by ranks; a collective counts once for each of its ranks
   double seconds = 0;
   machine::WaitCounts wait;
 };
 
-// Shared by all communicators and threads of the process; only touched when statistics are on.
-struct Rows {
-  std::mutex mutex;
-  std::map<Key, Row> rows;
-};
-
-const char* carrier_name(Carrier carrier) {
-  if (carrier == Carrier::aggregation_nodes) return "shared memory and aggregation nodes";
-  return carrier == Carrier::messages ? "shared memory and messages" : "shared memory";
+Key key_of(const Row& row) {
+  const std::string why = row.why;
+  return {row.communicator_size, row.collective,         row.size_class,        row.algorithm,
+          row.transport,         row.by_host ? why : "", row.by_host ? "" : why};
 }
 
-std::string algorithm_name(const Call& call) {
-  return std::string(call.persistent ? "persistent" : plan::to_string(call.algorithm));
+std::map<Key, Sum> sums() {
+  std::map<Key, Sum> table;
+  for_each_row([&](const Row& row) {
+    if (row.calls.get() == 0) return;
+    Sum& sum = table[key_of(row)];
+    sum.calls += static_cast<double>(row.calls.get());
+    sum.seconds += static_cast<double>(row.ticks.get()) * ticks::seconds_per_tick();
+    sum.wait.spin += row.spin.get();
+    sum.wait.poke += row.poke.get();
+    sum.wait.yield += row.yield.get();
+    sum.wait.sleep += row.sleep.get();
+  });
+  return table;
 }
 
-Rows& rows() {
-  static Rows* all = new Rows;  // never destroyed: threads may still be in a collective at exit
-  return *all;
-}
-
-json pack(const std::map<Key, Row>& table) {
+json pack(const std::map<Key, Sum>& table) {
   json list = json::array();
   for (const auto& [key, row] : table)
     list.push_back({key.communicator_size, key.collective, key.size_class, key.algorithm, key.transport,
@@ -68,9 +71,9 @@ json pack(const std::map<Key, Row>& table) {
   return list;
 }
 
-void add(std::map<Key, Row>& table, const json& list) {
+void add(std::map<Key, Sum>& table, const json& list) {
   for (const json& item : list) {
-    Row& row = table[{item[0], item[1], item[2], item[3], item[4], item[5], item[6]}];
+    Sum& row = table[{item[0], item[1], item[2], item[3], item[4], item[5], item[6]}];
     row.calls += item[7].get<double>();
     row.seconds += item[8].get<double>();
     row.wait.spin += item[9].get<std::uint64_t>();
@@ -88,19 +91,15 @@ struct Allocated {
 
 // What all ranks have counted.
 struct Counts {
-  std::map<Key, Row> rows;
+  std::map<Key, Sum> rows;
   Allocated allocated;
 };
 
 Counts gather_counts(const Bootstrap& world) {
-  std::string mine;
-  {
-    const std::lock_guard lock(rows().mutex);
-    mine = json{{"rows", pack(rows().rows)},
-                {"blocks", memory::SharedHeap::blocks()},
-                {"reads", memory::peer_heaps::reads()}}
-               .dump();
-  }
+  std::string mine = json{{"rows", pack(sums())},
+                          {"blocks", memory::SharedHeap::blocks()},
+                          {"reads", memory::peer_heaps::reads()}}
+                         .dump();
   const std::uint64_t length = mine.size();
   std::vector<std::uint64_t> lengths(static_cast<std::size_t>(world.size));
   world.allgather(&length, lengths.data(), sizeof length);
@@ -118,7 +117,7 @@ Counts gather_counts(const Bootstrap& world) {
   return counts;
 }
 
-json describe(const Key& key, const Row& row) {
+json describe(const Key& key, const Sum& row) {
   const std::size_t first = key.size_class == 0 ? 0 : std::size_t{1} << (key.size_class - 1);
   const std::size_t last = key.size_class == 0 ? 0 : first * 2 - 1;
   const double ranks = key.communicator_size;
@@ -138,7 +137,7 @@ json describe(const Key& key, const Row& row) {
           {"passed_over", key.passed_over.empty() ? json() : json(key.passed_over)}};
 }
 
-json describe(const Counts& counts, const std::string& host, const std::string& build, int ranks) {
+json describe(const Counts& counts, const Author& author, int ranks) {
   json communicators = json::array(), list = json::array();
   std::map<int, int> ids;
   for (const auto& [key, row] : counts.rows) {
@@ -156,8 +155,8 @@ json describe(const Counts& counts, const std::string& host, const std::string& 
   }
   return {{"schema", 1},
           {"ranks", ranks},
-          {"host", host},
-          {"build", build},
+          {"host", printable(author.host)},
+          {"build", author.build},
           {"communicators", communicators},
           {"allocated", {{"blocks", counts.allocated.blocks}, {"reads", counts.allocated.reads}}},
           {"rows", list}};
@@ -191,6 +190,21 @@ void print(const json& report) {
              allocated["blocks"].get<std::uint64_t>(), allocated["reads"].get<std::uint64_t>());
 }
 
+/// Empty: they are printed.
+std::string target_file() {
+  const std::string& target = Config::instance().text("ESPALIER_STATS");
+  return is_on(target) || is_off(target) ? "" : target;
+}
+
+void write(const json& result) {
+  const std::string target = target_file();
+  if (target.empty()) return print(result);
+  if (write_file(target, result.dump(1) + '\n')) return;
+  print_to(stderr, "espalier: cannot write the statistics to {} (ESPALIER_STATS); here they are\n",
+           printable(target));
+  print(result);
+}
+
 }  // namespace
 
 bool asked_for() noexcept {
@@ -198,48 +212,24 @@ bool asked_for() noexcept {
   return !text.empty() && !is_off(text);
 }
 
-void record_host(Collective collective, std::size_t bytes, int communicator_size, const std::string& why) {
+void begin(const Author& author) {
   if (!enabled()) return;
-  const std::lock_guard lock(rows().mutex);
-  rows()
-      .rows[{communicator_size, static_cast<int>(collective), static_cast<int>(std::bit_width(bytes)), "host",
-             "host", why, ""}]
-      .calls += 1;
+  const std::string target = target_file();
+  if (!target.empty() && counters_file::open(target, author)) return early_end::hint_at(target, author);
+  early_end::print_counts(author);
 }
 
-void Recorder::start(const Call& call, const machine::Waiter& waiter) {
-  running_.emplace(Running{call, waiter, waiter.counts(), std::chrono::steady_clock::now()});
-}
+void end_early(const char* how) { early_end::tell(how); }
 
-void Recorder::stop() {
-  const Call& call = running_->call;
-  const std::chrono::duration<double> time = std::chrono::steady_clock::now() - running_->start;
-  const machine::WaitCounts &before = running_->before, &now = running_->waiter.counts();
-  const std::lock_guard lock(rows().mutex);
-  Row& row = rows().rows[{call.communicator_size, static_cast<int>(call.collective),
-                          static_cast<int>(std::bit_width(call.bytes)), algorithm_name(call),
-                          carrier_name(call.carrier), "", call.passed_over ? *call.passed_over : ""}];
-  row.calls += 1;
-  row.seconds += time.count();
-  row.wait.spin += now.spin - before.spin;
-  row.wait.poke += now.poke - before.poke;
-  row.wait.yield += now.yield - before.yield;
-  row.wait.sleep += now.sleep - before.sleep;
-}
-
-void report(const Bootstrap& world, const std::string& host, const std::string& build) {
+void report(const Bootstrap& world, const Author& author) {
   // The key is not agreed before, and a rank that gathered alone would hang.
-  const std::int32_t wanted = enabled();
-  std::vector<std::int32_t> all(static_cast<std::size_t>(world.size));
-  world.allgather(&wanted, all.data(), sizeof wanted);
-  if (std::count(all.begin(), all.end(), 0) == world.size) return;
-  const json result = describe(gather_counts(world), host, build, world.size);
-  if (world.rank != 0) return;
-  const std::string& target = Config::instance().text("ESPALIER_STATS");
-  if (target.empty() || is_on(target) || is_off(target)) return print(result);
-  if (write_file(target, result.dump(1) + '\n')) return;
-  print_to(stderr, "espalier: cannot write the statistics to {} (ESPALIER_STATS); here they are\n", target);
-  print(result);
+  const std::vector<std::int32_t> wanted = exchange(world, std::int32_t{enabled()});
+  if (std::count(wanted.begin(), wanted.end(), 0) == world.size) return;
+  const json result = describe(gather_counts(world), author, world.size);
+  if (world.rank == 0) write(result);
+  exchange(world, std::int32_t{0});  // until it is written the ranks' own files stay
+  early_end::dismiss();
+  counters_file::remove();
 }
 
 }  // namespace espalier::runtime::statistics

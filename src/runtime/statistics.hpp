@@ -1,11 +1,8 @@
 // What ran, how often, how long and why: the statistics of ESPALIER_STATS.
 #pragma once
 
-#include <cstddef>
-#include <string>
-
-#include "base/collective.hpp"
 #include "runtime/bootstrap.hpp"
+#include "runtime/counters_file.hpp"
 
 namespace espalier::runtime::statistics {
 
@@ -18,12 +15,16 @@ inline bool enabled() noexcept {
   return on;
 }
 
-/// A call of a communicator of that many ranks that went to the host, and why ("spans nodes or jobs").
-/// Thread-safe; does nothing when statistics are off.
-void record_host(Collective collective, std::size_t bytes, int communicator_size, const std::string& why);
+/// This process is rank author.rank of the job: from now on what it counts is kept for the case that the job
+/// does not reach report(): in a file beside the one that ESPALIER_STATS names (counters_file.hpp), or
+/// printed (early_end.hpp). Local; nothing when statistics are off.
+void begin(const Author& author);
 
 /// Collective over the job, at finalize: gathers the counters; rank 0 prints them or writes the JSON file.
-/// `host` is the host MPI's own version line, `build` is mpich, ompi or abi.
-void report(const Bootstrap& world, const std::string& host, const std::string& build);
+/// Nothing else is left of what begin() made.
+void report(const Bootstrap& world, const Author& author);
+
+/// The process is about to end without report(); `how`, as in "was called".
+void end_early(const char* how);
 
 }  // namespace espalier::runtime::statistics

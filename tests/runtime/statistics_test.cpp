@@ -29,7 +29,7 @@ void some_calls(Board& board, int rank) {
   for (int i = 0; i < 7; ++i) comm->allreduce(Communicator::in_place, data.data(), data.size(), sum);
   for (int i = 0; i < 5; ++i) comm->barrier();
   comm->allreduce(Communicator::in_place, data.data(), 1, sum);
-  statistics::record_host(Collective::bcast, 100, board.size(), "a type with gaps");
+  comm->count_host(Collective::bcast, 100, "a type with gaps");
 }
 
 const json* row_of(const json& report, const std::string& collective, std::size_t bytes) {
@@ -47,7 +47,7 @@ TEST(Statistics, CountCallsOfAllRanksOnce) {
     setenv("ESPALIER_STATS", path.c_str(), 1);
     EXPECT_TRUE(statistics::enabled());
     some_calls(board, rank);
-    statistics::report(bootstrap_of(board, rank), "a host 1.0", "capi");
+    statistics::report(bootstrap_of(board, rank), {rank, board.size(), "a host 1.0", "capi"});
   });
   std::ifstream file(path);
   ASSERT_TRUE(file) << path;
@@ -87,7 +87,7 @@ TEST(Statistics, OneRankThatAsksIsEnough) {
     setenv("ESPALIER_STATS", rank == 0 ? path.c_str() : "OFF", 1);
     EXPECT_EQ(statistics::enabled(), rank == 0);
     some_calls(board, rank);
-    statistics::report(bootstrap_of(board, rank), "a host", "capi");
+    statistics::report(bootstrap_of(board, rank), {rank, board.size(), "a host", "capi"});
   });
   std::ifstream file(path);
   ASSERT_TRUE(file);
@@ -102,7 +102,7 @@ TEST(Statistics, OffUnlessAskedFor) {
     setenv("ESPALIER_STATS", "off", 1);
     EXPECT_FALSE(statistics::enabled());
     some_calls(board, rank);
-    statistics::report(bootstrap_of(board, rank), "a host", "capi");
+    statistics::report(bootstrap_of(board, rank), {rank, board.size(), "a host", "capi"});
   });
   EXPECT_FALSE(std::ifstream(path));
 }
@@ -113,7 +113,7 @@ TEST(Statistics, PrintedWhenTheFileCannotBeWritten) {
     setenv("ESPALIER_STATS", "/nowhere/at/all.json", 1);
     some_calls(board, rank);
     if (rank == 0) ::testing::internal::CaptureStderr();
-    statistics::report(bootstrap_of(board, rank), "a host", "capi");
+    statistics::report(bootstrap_of(board, rank), {rank, board.size(), "a host", "capi"});
     if (rank != 0) return;
     const std::string text = ::testing::internal::GetCapturedStderr();
     EXPECT_NE(text.find("/nowhere/at/all.json"), std::string::npos) << text;
