@@ -10,6 +10,7 @@
 #include "base/error.hpp"
 #include "base/format.hpp"
 #include "base/printable.hpp"
+#include "mpi/announced_ranks.hpp"
 #include "mpi/communicators.hpp"
 #include "mpi/datatype.hpp"
 #include "mpi/host.hpp"
@@ -163,6 +164,7 @@ void begin_world() {
   leave_by_callback();
   decline_if_spawned();
   const runtime::Bootstrap world = communicators::bootstrap(host.constants.world);
+  if (world.size == 1) warn_if_launched_apart();
   runtime::Process& process = runtime::Process::instance();
   process.set_world(world);
   if (process.join(world) && process.needs_transport()) {
