@@ -12,7 +12,7 @@ from typer.core import TyperCommand
 
 from espalier import run_options
 from espalier.install import library
-from espalier.launch import command_line, intel, launchers, preload
+from espalier.launch import command_line, foreign, intel, launchers, preload
 from espalier.launch.command_line import CommandLine, Program
 from espalier.mpi import identify, kinds
 from espalier.problem import Problem, note
@@ -172,6 +172,8 @@ def _kind(
 ) -> Optional[kinds.Kind]:
     """The one MPI of all programs, or None after saying why there is none."""
     findings = [_finding(program, path, line, environment) for program, path in zip(line.programs, paths)]
+    for finding in findings:
+        _check_launcher(line, finding, environment, voice)
     if line.configured is not None or not findings:
         findings = [_only_launcher(line)]
     for finding in findings:
@@ -200,7 +202,18 @@ def _finding(
     if line.launcher is None:
         environment = {**environment, **intel.settings(path, environment)}
     launcher = line.family.kind if line.family else None
-    return identify.program(path, program.environment(environment), program.folder, launcher)
+    seen = program.environment(environment)
+    return identify.program(path, seen, program.folder, launcher)
+
+
+def _check_launcher(
+    line: CommandLine, finding: identify.Finding, environment: dict[str, str], voice: _Voice
+) -> None:
+    trouble = foreign.trouble(line, finding, environment)
+    if trouble and not finding.guess:
+        raise Problem(trouble)
+    if trouble:
+        voice.warning(trouble)
 
 
 def _only_launcher(line: CommandLine) -> identify.Finding:

@@ -56,6 +56,7 @@ class CommandLine:
     programs: list[Program] = field(default_factory=list)
     unknown: list[str] = field(default_factory=list)
     configured: Optional[str] = None
+    options: list[tuple[str, str]] = field(default_factory=list)
 
 
 def find(name: str, environment: Mapping[str, str], folder: Optional[str] = None) -> Optional[Path]:
@@ -164,6 +165,7 @@ def _note_option(line: CommandLine, program: Program, at: int, count: int) -> No
     assert family is not None
     name, _, attached = words[at].lstrip("-").partition("=")
     value = attached or (words[at + 1] if count else "")
+    line.options.append((name, value))
     if name in family.configuration:
         line.configured = value
     elif name in family.folder:
