@@ -12,7 +12,7 @@ from typer.core import TyperCommand
 
 from espalier import run_options
 from espalier.install import library
-from espalier.launch import command_line, foreign, intel, launchers, preload
+from espalier.launch import command_line, containers, foreign, intel, launchers, preload, started
 from espalier.launch.command_line import CommandLine, Program
 from espalier.mpi import identify, kinds
 from espalier.problem import Problem, note
@@ -101,6 +101,10 @@ def prepare(
         return words, environment
     line = _read(words, environment, voice)
     paths = [_path_of(program, line, environment) for program in line.programs]
+    container = containers.closed(line)
+    if container:
+        voice.warning(containers.closed_note(container, library((forced or kinds.MPICH).library)))
+        return words, environment
     kind = forced or _kind(line, paths, environment, voice)
     if kind is None:
         return words, environment
@@ -114,6 +118,10 @@ def prepare(
         )
     environment[preload.VARIABLE] = preload.joined(build, environment.get(preload.VARIABLE, ""))
     voice.detail(f"LD_PRELOAD={environment[preload.VARIABLE]}")
+    for program in line.programs:
+        if containers.is_open(program):
+            environment.update(containers.variables(build, environment))
+            voice.warning(containers.open_note(program, build))
     return preload.forwarded(line, build, environment), environment
 
 
@@ -122,7 +130,7 @@ def _read(words: list[str], environment: dict[str, str], voice: _Voice) -> Comma
         _add_intel(launcher, environment, voice)
         return launchers.family_of(launcher, environment)
 
-    line = command_line.read(words, environment, family_of)
+    line = command_line.read(words, environment, family_of, started.starts_others(environment))
     if line.launcher_word is not None and line.launcher is None:
         raise _missing(words[line.launcher_word], environment, None)
     if line.launcher is not None:
@@ -203,7 +211,10 @@ def _finding(
         environment = {**environment, **intel.settings(path, environment)}
     launcher = line.family.kind if line.family else None
     seen = program.environment(environment)
-    return identify.program(path, seen, program.folder, launcher)
+    found = identify.program(path, seen, program.folder, launcher)
+    if found.kind is not None and not found.guess:
+        return found
+    return started.finding(program, path, seen, lambda inner: launchers.family_of(inner, seen)) or found
 
 
 def _check_launcher(
@@ -226,7 +237,7 @@ def _only_launcher(line: CommandLine) -> identify.Finding:
 
 
 def _say_guess(finding: identify.Finding, voice: _Voice) -> None:
-    if finding.guess and "script" in finding.why:
+    if finding.guess and ("script" in finding.why or "seems to start" in finding.why):
         voice.warning(f"{finding.why}. If it starts programs of another MPI, name that one: --mpi")
 
 

@@ -72,22 +72,42 @@ def find(name: str, environment: Mapping[str, str], folder: Optional[str] = None
 FamilyOf = Callable[[Path], Optional[Family]]
 
 
-def read(words: list[str], environment: Mapping[str, str], family_of: FamilyOf) -> CommandLine:
+def read(
+    words: list[str],
+    environment: Mapping[str, str],
+    family_of: FamilyOf,
+    starts_others: Callable[[Path], bool] = lambda _: False,
+) -> CommandLine:
+    """`starts_others`: the program is no MPI program itself, so that a launcher among its words is what it starts."""
     line = CommandLine(words)
     first = Program(0, words)
     at = _unwrap_into(first, words, 0, len(words))
     if at is None:
         return line
     if not launchers.is_launcher(words[at]):
-        first.words = words[at:]
-        line.programs.append(first)
-        return line
+        hidden = _launcher_behind(words, at, first.environment(environment), starts_others)
+        if hidden is None:
+            first.words = words[at:]
+            line.programs.append(first)
+            return line
+        at = hidden
     line.launcher_word = at
     line.launcher = find(words[at], first.environment(environment))
     line.family = family_of(line.launcher) if line.launcher else None
     if line.family is not None:
         _read_contexts(line, at + 1, first, environment)
     return line
+
+
+def _launcher_behind(
+    words: list[str], at: int, environment: Mapping[str, str], starts_others: Callable[[Path], bool]
+) -> Optional[int]:
+    """Of a wrapper that is not known here: `some-wrapper --option mpirun ...`."""
+    behind = [place for place in range(at + 1, len(words)) if launchers.is_launcher(words[place])]
+    if not behind or find(words[behind[0]], environment) is None:
+        return None
+    path = find(words[at], environment)
+    return behind[0] if path is not None and starts_others(path) else None
 
 
 def _unwrap_into(program: Program, words: list[str], start: int, end: int) -> Optional[int]:

@@ -32,6 +32,14 @@ WRAPPERS = {
     "chrt": _of("-T --sched-runtime -P --sched-period -D --sched-deadline", words=1),
     "time": _of("-f --format -o --output"),
     "timeout": _of("-k --kill-after -s --signal", words=1),
+    "unshare": _of("-S --setuid -G --setgid -R --root -w --wd --propagation --setgroups"),
+    "setpriv": _of(
+        """--ambient-caps --inh-caps --bounding-set --ruid --euid --rgid --egid --reuid --regid --groups --securebits --pdeathsig
+        --selinux-label --apparmor-profile"""
+    ),
+    "prlimit": _of(),
+    "flock": _of("-w --wait --timeout -E --conflict-exit-code", words=1),
+    "hwloc-bind": _of("--mempolicy --pid"),
     "nohup": _of(),
     "setsid": _of(),
     "stdbuf": _of("-i --input -o --output -e --error"),

@@ -84,7 +84,7 @@ def _needed(path: Path, loaded: loader.Loaded) -> Finding:
     return Finding(kinds.of_name(loaded.name), why)
 
 
-def _interpreter(path: Path) -> list[str]:
+def interpreter(path: Path) -> list[str]:
     """The words of a "#!" line, with `env` stepped over."""
     with open(path, "rb") as script:
         first = script.readline(4096).decode(errors="replace").strip()
@@ -100,12 +100,12 @@ def _script(
     path: Path, environment: Mapping[str, str], folder: Optional[str], launcher: Optional[kinds.Kind]
 ) -> Finding:
     try:
-        words = _interpreter(path)
+        words = interpreter(path)
     except OSError as error:
         return Finding(None, f"{path} cannot be read ({error.strerror})")
-    interpreter = find(words[0], environment, folder) if words else None
-    if interpreter is not None and python_probe.is_interpreter(interpreter):
-        return _python(interpreter, environment, folder, launcher)
+    runs = find(words[0], environment, folder) if words else None
+    if runs is not None and python_probe.is_interpreter(runs):
+        return _python(runs, environment, folder, launcher)
     return _by_launcher(
         f"{path} is a script for {words[0] if words else 'the shell'}, which may start anything", launcher
     )
