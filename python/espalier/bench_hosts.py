@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Optional
 
 from espalier.install import environments, library
+from espalier.launch.loadable import loadable
 from espalier.launch.preload import VARIABLE, joined
 from espalier.problem import Problem
 
@@ -109,4 +110,4 @@ def preload(host: Host) -> Path:
 
 def preloaded(path: Path) -> dict[str, str]:
     """For the environment of the launcher, which gets it too, as from `espalier run` (docs/waiting.md)."""
-    return {VARIABLE: joined(path, os.environ.get(VARIABLE, ""))}
+    return {VARIABLE: joined(loadable(path, several_nodes=False), os.environ.get(VARIABLE, ""))}

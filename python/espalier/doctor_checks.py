@@ -7,11 +7,11 @@ import ctypes.util
 import os
 import platform
 import shutil
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Iterator, Optional
 
-from espalier import core
+from espalier import core, doctor_preload
+from espalier.doctor_check import Check
 from espalier.install import environments, library
 from espalier.launch import intel, launchers
 from espalier.mpi import kinds
@@ -19,18 +19,9 @@ from espalier.problem import Problem
 from espalier.sizes import print_bytes
 
 
-@dataclass(frozen=True)
-class Check:
-    """`good`: True is fine, None works with a loss, False does not work."""
-
-    name: str
-    good: Optional[bool]
-    found: str
-    todo: str = ""
-
-
 def all_checks() -> Iterator[Check]:
     yield from libraries()
+    yield from doctor_preload.checks()
     yield hwloc()
     yield memfd()
     yield shared_memory()

@@ -12,8 +12,9 @@ from typer.core import TyperCommand
 
 from espalier import run_options
 from espalier.install import library
-from espalier.launch import command_line, containers, foreign, intel, launchers, preload, started
+from espalier.launch import command_line, containers, foreign, intel, launchers, nodes, preload, started
 from espalier.launch.command_line import CommandLine, Program
+from espalier.launch.loadable import loadable
 from espalier.mpi import identify, kinds
 from espalier.problem import Problem, note
 
@@ -116,6 +117,7 @@ def prepare(
         voice.warning(
             "`env -i` takes Espalier from the program again; leave it out, or name the variables to remove (-u)"
         )
+    build = loadable(build, nodes.several(line, environment))
     environment[preload.VARIABLE] = preload.joined(build, environment.get(preload.VARIABLE, ""))
     voice.detail(f"LD_PRELOAD={environment[preload.VARIABLE]}")
     for program in line.programs:
