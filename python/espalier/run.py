@@ -15,7 +15,7 @@ from espalier.install import library
 from espalier.launch import command_line, containers, foreign, intel, launchers, nodes, preload, started
 from espalier.launch.command_line import CommandLine, Program
 from espalier.launch.loadable import loadable
-from espalier.mpi import identify, kinds
+from espalier.mpi import identify, kinds, sanitizers
 from espalier.problem import Problem, note
 
 NOT_FOUND = 127
@@ -94,9 +94,16 @@ class _Voice:
 
 
 def prepare(
-    words: list[str], environment: dict[str, str], forced: Optional[kinds.Kind], voice: _Voice
+    words: list[str],
+    environment: dict[str, str],
+    forced: Optional[kinds.Kind],
+    voice: _Voice,
+    own: Optional[dict[str, str]] = None,
 ) -> tuple[list[str], dict[str, str]]:
-    """What to start, and in which environment. Without a fitting build: the words and environment as they came."""
+    """What to start, and in which environment. Without a fitting build: the words and environment as they came.
+
+    own: variables for the programs alone, not for their launcher.
+    """
     if environment.get("ESPALIER", "").lower() in ("off", "0", "no", "false"):
         voice.detail("ESPALIER=off: nothing is preloaded")
         return words, environment
@@ -106,6 +113,9 @@ def prepare(
     if container:
         voice.warning(containers.closed_note(container, library((forced or kinds.MPICH).library)))
         return words, environment
+    for program, path in zip(line.programs, paths):
+        program.own = own or {}
+        program.first = sanitizers.needed(path, program.environment(environment)) if path else ()
     kind = forced or _kind(line, paths, environment, voice)
     if kind is None:
         return words, environment
@@ -124,6 +134,8 @@ def prepare(
         if containers.is_open(program):
             environment.update(containers.variables(build, environment))
             voice.warning(containers.open_note(program, build))
+        if program.first:
+            voice.detail(f"{' and '.join(program.first)} is loaded first in {program.name}: the runtime of a sanitizer")
     return preload.forwarded(line, build, environment), environment
 
 
@@ -182,7 +194,8 @@ def _kind(
 ) -> Optional[kinds.Kind]:
     """The one MPI of all programs, or None after saying why there is none."""
     findings = [_finding(program, path, line, environment) for program, path in zip(line.programs, paths)]
-    for finding in findings:
+    for program, finding in zip(line.programs, findings):
+        program.first = finding.first or program.first
         _check_launcher(line, finding, environment, voice)
     if line.configured is not None or not findings:
         findings = [_only_launcher(line)]

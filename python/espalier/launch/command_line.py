@@ -23,7 +23,9 @@ class Setting:
 
 @dataclass
 class Program:
-    """One program of the job. `context`: index of the first word behind the launcher or the ":" that divides programs."""
+    """One program of the job. `context`: index of the first word behind the launcher or the ":" that divides programs;
+    `start`: of the program's name; `first`: libraries that it needs to be loaded before all others; `own`: variables
+    for the program alone, not for its launcher."""
 
     context: int
     words: list[str]
@@ -31,6 +33,9 @@ class Program:
     removed: list[str] = field(default_factory=list)
     cleared: bool = False
     folder: Optional[str] = None
+    start: int = 0
+    first: tuple[str, ...] = ()
+    own: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -87,7 +92,7 @@ def read(
     if not launchers.is_launcher(words[at]):
         hidden = _launcher_behind(words, at, first.environment(environment), starts_others)
         if hidden is None:
-            first.words = words[at:]
+            first.words, first.start = words[at:], at
             line.programs.append(first)
             return line
         at = hidden
@@ -137,7 +142,7 @@ def _read_contexts(line: CommandLine, start: int, outer: Program, environment: M
             )
         begin = _unwrap_into(program, words, at, end) if at < end else None
         if begin is not None:
-            program.words = words[begin:end]
+            program.words, program.start = words[begin:end], begin
             line.programs.append(program)
         start = end + 1
 

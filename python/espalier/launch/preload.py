@@ -4,20 +4,30 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Mapping
+from typing import Iterable, Mapping
 
-from espalier.launch.command_line import CommandLine
+from espalier.launch.command_line import CommandLine, Program
 from espalier.launch.launchers import OPEN_MPI
+from espalier.mpi import sanitizers
 
 VARIABLE = "LD_PRELOAD"
 
 
-def joined(library: Path, existing: str) -> str:
-    """`library` before what is preloaded already; another build of Espalier among it gives way."""
-    others = [
-        part for part in re.split("[: ]", existing) if part and not Path(part).name.startswith("libespalier-")
-    ]
-    return ":".join([str(library), *others])
+def _is_ours(part: str) -> bool:
+    return Path(part).name.startswith("libespalier-")
+
+
+def joined(library: Path, existing: str, first: Iterable[str] = ()) -> str:
+    """Runtimes of sanitizers, which must come first; `library`; what is preloaded already, in its order. A build of Espalier
+    that is there already gives its place to `library`, so that a tool may be put before it."""
+    parts = [part for part in re.split("[: ]", existing) if part]
+    given = [part for part in parts if sanitizers.is_runtime(part)]
+    named = {Path(part).name for part in given}
+    runtimes = given + [part for part in dict.fromkeys(first) if Path(part).name not in named]
+    rest = [part for part in parts if part not in given]
+    place = next((at for at, part in enumerate(rest) if _is_ours(part)), 0)
+    before, behind = rest[:place], [part for part in rest[place:] if not _is_ours(part)]
+    return ":".join([*runtimes, *before, str(library), *behind])
 
 
 def _rewritten(line: CommandLine, library: Path) -> list[str]:
@@ -34,11 +44,30 @@ def _rewritten(line: CommandLine, library: Path) -> list[str]:
 def forwarded(line: CommandLine, library: Path, environment: Mapping[str, str]) -> list[str]:
     """The words to start. Open MPI carries to other nodes only the variables that -x names."""
     words = _rewritten(line, library)
-    if line.family is not OPEN_MPI:
-        return words
-    names = [VARIABLE] + sorted(name for name in environment if re.match(r"ESPALIER(_|$)", name))
-    for program in sorted(line.programs, key=lambda program: program.context, reverse=True):
-        given = {setting.name for setting in program.settings}
-        additions = [word for name in names if name not in given for word in ("-x", name)]
-        words[program.context : program.context] = additions
+    additions = [_before_program(program, library, environment) for program in line.programs]
+    if line.family is OPEN_MPI:
+        names = [VARIABLE] + sorted(name for name in environment if re.match(r"ESPALIER(_|$)", name))
+        additions += [_exported(program, names) for program in line.programs]
+    for place, added in sorted(additions, key=lambda addition: addition[0], reverse=True):
+        words[place:place] = added
     return words
+
+
+def _exported(program: Program, names: list[str]) -> tuple[int, list[str]]:
+    given = {setting.name for setting in program.settings}
+    return program.context, [word for name in names if name not in given for word in ("-x", name)]
+
+
+def _before_program(
+    program: Program, library: Path, environment: Mapping[str, str]
+) -> tuple[int, list[str]]:
+    """A sanitizer's runtime is for the program alone: in the launcher it would report the launcher's own leaks."""
+    words = [f"{name}={value}" for name, value in program.own.items()]
+    if program.first:
+        existing = program.environment(environment).get(VARIABLE, "")
+        words.append(f"{VARIABLE}={joined(library, existing, program.first)}")
+    if not words:
+        return program.start, []
+    # To env a program with "=" in its name would be one more variable.
+    direct = [] if "=" not in program.name else ["sh", "-c", 'exec "$0" "$@"']
+    return program.start, ["env", *words, *direct]

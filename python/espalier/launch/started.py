@@ -31,7 +31,7 @@ def finding(
     for words in _command_lines(program.words, path):
         found = _of_words(words, program, environment, family_of)
         if found is not None:
-            return Finding(found.kind, f"{path} seems to start this: {found.why}", found.library, True)
+            return Finding(found.kind, f"{path} seems to start this: {found.why}", found.library, True, found.first)
     return None
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Mapping, Optional
 
 from espalier.elf import file, loader
 from espalier.launch.command_line import find
-from espalier.mpi import kinds, python_probe
+from espalier.mpi import kinds, python_probe, sanitizers
 
 
 @dataclass(frozen=True)
@@ -17,12 +17,14 @@ class Finding:
     """`kind` is None when no build of Espalier is known to fit; `why` says what was seen in any case.
 
     guess: nothing about the program told, so its launcher's MPI is taken.
+    first: runtimes of sanitizers that the program needs to be loaded before all others.
     """
 
     kind: Optional[kinds.Kind]
     why: str
     library: Optional[Path] = None
     guess: bool = False
+    first: tuple[str, ...] = ()
 
 
 def program(
@@ -32,7 +34,7 @@ def program(
     if python_probe.is_interpreter(path):
         return _python(path, environment, folder, launcher)
     if file.is_elf(path):
-        return _elf(path, environment, launcher)
+        return replace(_elf(path, environment, launcher), first=sanitizers.needed(path, environment))
     return _script(path, environment, folder, launcher)
 
 
