@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Iterable, List
+
 import typer
 
 from espalier.doctor_checks import Check, all_checks
@@ -9,8 +11,23 @@ from espalier.doctor_checks import Check, all_checks
 _MARKS = {True: "[green]ok[/green]", None: "[yellow]less[/yellow]", False: "[red]no[/red]"}
 
 
-def doctor() -> None:
-    """Check libraries, memory, processors and MPIs; exit code 1 when something needed is missing."""
+def doctor(
+    command: List[str] = typer.Argument(
+        None, metavar="[[--] COMMAND...]", help="A job to run once: which of its calls Espalier gets, and which not."
+    ),
+) -> None:
+    """Check libraries, memory, processors and MPIs, or one job; exit code 1 when something needed is missing."""
+    if not command:
+        return _print(all_checks())
+    from espalier import doctor_job
+
+    _print(doctor_job.checks(list(command)))
+
+
+doctor.typer_settings = {"context_settings": {"allow_interspersed_args": False}}  # type: ignore[attr-defined]
+
+
+def _print(checks: Iterable[Check]) -> None:
     from rich.markup import escape
     from rich.table import Table
 
@@ -18,7 +35,7 @@ def doctor() -> None:
 
     table = Table.grid(padding=(0, 2, 0, 0))
     failed = False
-    for check in all_checks():
+    for check in checks:
         failed = failed or check.good is False
         table.add_row(_MARKS[check.good], check.name, _words(check, escape))
     console().print(table)
