@@ -16,7 +16,7 @@ namespace {
 constexpr int tag = 15;
 
 /// Ranks 0 to 2 of a communicator are processes 0, 2 and 3 of a job of four.
-struct Job {
+struct NetworkJob {
   FailureNotices notices_of(int rank) {
     return FailureNotices(boxes.of(processes[static_cast<std::size_t>(rank)]), processes, rank, tag);
   }
@@ -38,7 +38,7 @@ std::string heard(FailureNotices& notices, NodeFailure& node) {
 }
 
 TEST(FailureNotices, AllOthersHearWhyARankHasFailed) {
-  Job job;
+  NetworkJob job;
   job.notices_of(1).send("rank 1: no memory");
   for (const int rank : {0, 2}) {
     memory::FlagLine line{};
@@ -50,14 +50,14 @@ TEST(FailureNotices, AllOthersHearWhyARankHasFailed) {
 }
 
 TEST(FailureNotices, WithoutANoticeThereIsNothing) {
-  Job job;
+  NetworkJob job;
   NodeFailure node;
   FailureNotices notices = job.notices_of(0);
   EXPECT_EQ(heard(notices, node), "");
 }
 
 TEST(FailureNotices, OneOfAnEarlierCommunicatorIsIgnored) {
-  Job job;
+  NetworkJob job;
   const std::vector<int> earlier = {1, 0};
   FailureNotices(job.boxes.of(1), earlier, 0, tag).send("rank 0: long ago");
   NodeFailure node;
@@ -68,13 +68,13 @@ TEST(FailureNotices, OneOfAnEarlierCommunicatorIsIgnored) {
 }
 
 TEST(FailureNotices, ATransportThatHasFailedIsLeftAlone) {
-  Job job;
+  NetworkJob job;
   job.boxes.break_tag(tag);
   EXPECT_NO_THROW(job.notices_of(0).send("rank 0: the network broke"));
 }
 
 TEST(FailureNotices, ALongReasonIsCut) {
-  Job job;
+  NetworkJob job;
   job.notices_of(1).send(std::string(5000, 'x'));
   NodeFailure node;
   FailureNotices notices = job.notices_of(2);

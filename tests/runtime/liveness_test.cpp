@@ -1,5 +1,6 @@
 #include "runtime/liveness.hpp"
 
+#include <grp.h>
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <signal.h>
@@ -71,7 +72,9 @@ TEST(Liveness, AProcessThatProcHidesHasNotEnded) {
   constexpr int not_allowed = 77;
   const pid_t child = fork_child([&] {
     if (unshare(CLONE_NEWNS) != 0 || mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
-        mount("proc", "/proc", "proc", 0, "hidepid=2") != 0 || setuid(65534) != 0)
+        mount("proc", "/proc", "proc", 0, "hidepid=2") != 0 ||
+        // Nothing is hidden from root's group.
+        setgroups(0, nullptr) != 0 || setgid(65534) != 0 || setuid(65534) != 0)
       return not_allowed;
     ProcessMark nobody = parent;
     nobody.process = 0x3fffff;  // no process has so high a number
