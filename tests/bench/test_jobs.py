@@ -161,8 +161,13 @@ def test_a_program_behind_env():
 
 
 def test_what_is_preloaded_already_stays_behind_espalier(monkeypatch):
+    monkeypatch.setenv("LD_PRELOAD", "/other.so /another.so")
+    assert bench_hosts.preloaded("/x.so") == {"LD_PRELOAD": "/x.so:/other.so:/another.so"}
+
+
+def test_a_library_of_espalier_that_is_preloaded_already_is_replaced_in_its_place(monkeypatch):
     monkeypatch.setenv("LD_PRELOAD", "/other.so /old/libespalier-abi.so")
-    assert bench_hosts.preloaded("/x.so") == {"LD_PRELOAD": "/x.so:/other.so"}
+    assert bench_hosts.preloaded("/x.so") == {"LD_PRELOAD": "/other.so:/x.so"}
 
 
 @pytest.mark.parametrize(
