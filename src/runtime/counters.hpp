@@ -92,14 +92,8 @@ class Counters {
   Counters(const Counters&) = delete;
   Counters& operator=(const Counters&) = delete;
 
-  /// Where such a call is counted; null when statistics are off.
-  Row* row(const Call& call) {
-    if (!table_) [[likely]]
-      return nullptr;
-    Row* last = table_->last[static_cast<std::size_t>(call.collective)][call.size_class()];
-    const bool is_it = last && last->kind == call.kind() && (!call.has_reason() || *call.why == last->why);
-    return is_it ? last : find(call);
-  }
+  /// Where such a call is counted; null when statistics are off: then a call does not even say what it is.
+  [[gnu::always_inline]] Row* row(const Call& call) { return table_ ? known_row(call) : nullptr; }
 
  private:
   struct Table {
@@ -107,6 +101,12 @@ class Counters {
     std::array<std::array<Row*, 65>, collective_count> last{};  ///< that calls of this size class went to
     std::vector<Row*> all;
   };
+  // Out of line: it must cost nothing where statistics are off.
+  [[gnu::noinline]] Row* known_row(const Call& call) {
+    Row* last = table_->last[static_cast<std::size_t>(call.collective)][call.size_class()];
+    const bool is_it = last && last->kind == call.kind() && (!call.has_reason() || *call.why == last->why);
+    return is_it ? last : find(call);
+  }
   Row* find(const Call& call);
 
   std::unique_ptr<Table> table_;

@@ -14,12 +14,8 @@ namespace espalier::runtime::statistics {
 class Recorder {
  public:
   Recorder(Row* row, const machine::Waiter& waiter) : row_(row) {
-    if (row_) [[unlikely]] {
-      const machine::WaitCounts& now = waiter.counts();
-      waiter_ = &waiter;
-      spin_ = now.spin, poke_ = now.poke, yield_ = now.yield, sleep_ = now.sleep;
-      start_ = ticks::now();
-    }
+    if (row_) [[unlikely]]
+      start(waiter);
   }
   ~Recorder() {
     if (row_) [[unlikely]]
@@ -29,6 +25,12 @@ class Recorder {
   Recorder& operator=(const Recorder&) = delete;
 
  private:
+  void start(const machine::Waiter& waiter) {
+    const machine::WaitCounts& now = waiter.counts();
+    waiter_ = &waiter;
+    spin_ = now.spin, poke_ = now.poke, yield_ = now.yield, sleep_ = now.sleep;
+    start_ = ticks::now();
+  }
   void stop() {
     row_->ticks.add(ticks::now() - start_);
     row_->calls.add(1);
