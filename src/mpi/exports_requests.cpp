@@ -1,5 +1,6 @@
 // The C entry points that start, complete and free requests. In a program without persistent collectives of
 // Espalier's each is a look at a counter and a call of the host's.
+#include "mpi/ask.hpp"
 #include "mpi/completion.hpp"
 #include "mpi/exports.hpp"
 #include "mpi/get_status.hpp"
@@ -16,6 +17,21 @@
   }
 #define ESPALIER_REQUESTS(symbol, parameters, arguments, serve) \
   ESPALIER_REQUESTS_OR(symbol, parameters, arguments, serve, no_such_function("MPI_" #symbol))
+
+// The same for what returns at once, and `found`, whether that was with a result (ask.hpp).
+#define ESPALIER_TESTS_OR(symbol, parameters, arguments, serve, found, otherwise)                        \
+  extern "C" int export_##symbol parameters ESPALIER_EXPORT(MPI_##symbol);                               \
+  extern "C" int export_##symbol parameters {                                                            \
+    const auto from = [&](const Asks& asks) { return asks.symbol ? asks.symbol arguments : otherwise; }; \
+    if (resolve(__builtin_return_address(0)) != Mode::active || runtime::asking::is_plain()) [[likely]]  \
+      return from(host.next);                                                                            \
+    const auto is_found = [&] { return found; };                                                         \
+    const auto serves = [&] { return serve arguments; };                                                 \
+    if (persistent::any()) return ask_twice(serves, serves, is_found);                                   \
+    return ask_twice([&] { return from(host.next); }, [&] { return from(host.again); }, is_found);       \
+  }
+#define ESPALIER_TESTS(symbol, parameters, arguments, serve, found) \
+  ESPALIER_TESTS_OR(symbol, parameters, arguments, serve, found, no_such_function("MPI_" #symbol))
 
 namespace espalier::mpi {
 namespace {
@@ -121,26 +137,26 @@ ESPALIER_REQUESTS(Waitany, (int count, void* requests, int* index, void* status)
                   (count, requests, index, status), waitany)
 ESPALIER_REQUESTS(Waitsome, (int count, void* requests, int* outcount, int* indices, void* statuses),
                   (count, requests, outcount, indices, statuses), waitsome)
-ESPALIER_REQUESTS(Test, (void* request, int* flag, void* status), (request, flag, status), test)
-ESPALIER_REQUESTS(Testall, (int count, void* requests, int* flag, void* statuses),
-                  (count, requests, flag, statuses), testall)
-ESPALIER_REQUESTS(Testany, (int count, void* requests, int* index, int* flag, void* status),
-                  (count, requests, index, flag, status), testany)
-ESPALIER_REQUESTS(Testsome, (int count, void* requests, int* outcount, int* indices, void* statuses),
-                  (count, requests, outcount, indices, statuses), testsome)
+ESPALIER_TESTS(Test, (void* request, int* flag, void* status), (request, flag, status), test, *flag)
+ESPALIER_TESTS(Testall, (int count, void* requests, int* flag, void* statuses),
+                  (count, requests, flag, statuses), testall, *flag)
+ESPALIER_TESTS(Testany, (int count, void* requests, int* index, int* flag, void* status),
+                  (count, requests, index, flag, status), testany, *flag)
+ESPALIER_TESTS(Testsome, (int count, void* requests, int* outcount, int* indices, void* statuses),
+                  (count, requests, outcount, indices, statuses), testsome, *outcount != 0)
 ESPALIER_REQUESTS(Request_free, (void* request), (request), request_free)
-ESPALIER_REQUESTS(Request_get_status, (Handle request, int* flag, void* status), (request, flag, status),
-                  get_status::of_one)
-ESPALIER_REQUESTS_OR(Request_get_status_all, (int count, const void* requests, int* flag, void* statuses),
-                     (count, requests, flag, statuses), get_status::of_all,
-                     get_status::of_all(count, requests, flag, statuses))
-ESPALIER_REQUESTS_OR(Request_get_status_any,
-                     (int count, const void* requests, int* index, int* flag, void* status),
-                     (count, requests, index, flag, status), get_status::of_any,
-                     get_status::of_any(count, requests, index, flag, status))
-ESPALIER_REQUESTS_OR(Request_get_status_some,
-                     (int count, const void* requests, int* outcount, int* indices, void* statuses),
-                     (count, requests, outcount, indices, statuses), get_status::of_some,
-                     get_status::of_some(count, requests, outcount, indices, statuses))
+ESPALIER_TESTS(Request_get_status, (Handle request, int* flag, void* status), (request, flag, status),
+                  get_status::of_one, *flag)
+ESPALIER_TESTS_OR(Request_get_status_all, (int count, const void* requests, int* flag, void* statuses),
+                  (count, requests, flag, statuses), get_status::of_all, *flag,
+                  get_status::of_all(count, requests, flag, statuses))
+ESPALIER_TESTS_OR(Request_get_status_any,
+                  (int count, const void* requests, int* index, int* flag, void* status),
+                  (count, requests, index, flag, status), get_status::of_any, *flag,
+                  get_status::of_any(count, requests, index, flag, status))
+ESPALIER_TESTS_OR(Request_get_status_some,
+                  (int count, const void* requests, int* outcount, int* indices, void* statuses),
+                  (count, requests, outcount, indices, statuses), get_status::of_some, *outcount != 0,
+                  get_status::of_some(count, requests, outcount, indices, statuses))
 
 }  // namespace espalier::mpi

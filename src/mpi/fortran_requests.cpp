@@ -6,6 +6,7 @@
 // is: MPI leaves source and tag of a collective's undefined.
 //
 // Of what makes persistent collectives only the barrier of `use mpi_f08` is caught here: it has no buffer.
+#include "mpi/ask.hpp"
 #include "mpi/completion.hpp"
 #include "mpi/fortran.hpp"
 #include "mpi/persistent_collectives.hpp"
@@ -23,6 +24,15 @@ struct Requests {
 };
 
 bool may_be_ours(void* caller) { return take(caller) && persistent::any(); }
+
+/// Whether a test is the host's, and nothing else is to be done.
+bool is_hosts(void* caller) { return runtime::asking::is_plain() || !take(caller); }
+
+/// A test that may have to be done again (ask.hpp); `once()` returns an error code.
+template <class Once, class Found>
+void test_twice(Int* error, Once once, Found found) {
+  set(error, ask_twice(once, once, found));
+}
 
 /// Calls the host's function and returns its error code.
 template <class... Pointers>
@@ -90,16 +100,22 @@ void waitall(const Names& names, Int* count, Int* requests, void* statuses, Int*
 }
 
 void test(const Names& names, Int* request, Int* flag, void* status, Int* error, void* caller) {
-  if (!may_be_ours(caller)) return forward(names, error, request, flag, status);
-  set(error, completion::test_all(1, Requests{request}, flag,
-                                  [&](Int* done) { return ask(names, request, done, status); }));
+  if (is_hosts(caller)) return forward(names, error, request, flag, status);
+  const auto once = [&] {
+    return completion::test_all(1, Requests{request}, flag,
+                                [&](Int* done) { return ask(names, request, done, status); });
+  };
+  test_twice(error, once, [&] { return *flag != 0; });
 }
 
 void testall(const Names& names, Int* count, Int* requests, Int* flag, void* statuses, Int* error,
              void* caller) {
-  if (!may_be_ours(caller)) return forward(names, error, count, requests, flag, statuses);
-  set(error, completion::test_all(*count, Requests{requests}, flag,
-                                  [&](Int* done) { return ask(names, count, requests, done, statuses); }));
+  if (is_hosts(caller)) return forward(names, error, count, requests, flag, statuses);
+  const auto once = [&] {
+    return completion::test_all(*count, Requests{requests}, flag,
+                                [&](Int* done) { return ask(names, count, requests, done, statuses); });
+  };
+  test_twice(error, once, [&] { return *flag != 0; });
 }
 
 int test_any(const Names& names, Int* count, Int* requests, Int* index, Int* flag, void* status) {
@@ -115,8 +131,9 @@ int test_any(const Names& names, Int* count, Int* requests, Int* index, Int* fla
 
 void testany(const Names& names, Int* count, Int* requests, Int* index, Int* flag, void* status, Int* error,
              void* caller) {
-  if (!may_be_ours(caller)) return forward(names, error, count, requests, index, flag, status);
-  set(error, test_any(names, count, requests, index, flag, status));
+  if (is_hosts(caller)) return forward(names, error, count, requests, index, flag, status);
+  const auto once = [&] { return test_any(names, count, requests, index, flag, status); };
+  test_twice(error, once, [&] { return *flag != 0; });
 }
 
 void waitany(const Names& names, Int* count, Int* requests, Int* index, void* status, Int* error,
@@ -142,8 +159,9 @@ int test_some(const Names& names, Int* count, Int* requests, Int* outcount, Int*
 
 void testsome(const Names& names, Int* count, Int* requests, Int* outcount, Int* indices, void* statuses,
               Int* error, void* caller) {
-  if (!may_be_ours(caller)) return forward(names, error, count, requests, outcount, indices, statuses);
-  set(error, test_some(names, count, requests, outcount, indices, statuses));
+  if (is_hosts(caller)) return forward(names, error, count, requests, outcount, indices, statuses);
+  const auto once = [&] { return test_some(names, count, requests, outcount, indices, statuses); };
+  test_twice(error, once, [&] { return *outcount != 0; });
 }
 
 void waitsome(const Names& names, Int* count, Int* requests, Int* outcount, Int* indices, void* statuses,
@@ -168,54 +186,69 @@ void request_free(const Names& names, Int* request, Int* error, void* caller) {
 }
 
 void get_status(const Names& names, Int* request, Int* flag, void* status, Int* error, void* caller) {
-  if (!may_be_ours(caller) || completion::all_ready(1, Requests{request}))
-    return forward(names, error, request, flag, status);
-  *flag = 0;
-  set(error, MPI_SUCCESS);
+  if (is_hosts(caller)) return forward(names, error, request, flag, status);
+  const auto once = [&]() -> int {
+    if (completion::all_ready(1, Requests{request})) return ask(names, request, flag, status);
+    *flag = 0;
+    return MPI_SUCCESS;
+  };
+  test_twice(error, once, [&] { return *flag != 0; });
 }
 
 void get_status_all(const Names& names, Int* count, Int* requests, Int* flag, void* statuses, Int* error,
                     void* caller) {
-  if (!may_be_ours(caller) || completion::all_ready(*count, Requests{requests}))
-    return forward(names, error, count, requests, flag, statuses);
-  *flag = 0;
-  set(error, MPI_SUCCESS);
+  if (is_hosts(caller)) return forward(names, error, count, requests, flag, statuses);
+  const auto once = [&]() -> int {
+    if (completion::all_ready(*count, Requests{requests})) return ask(names, count, requests, flag, statuses);
+    *flag = 0;
+    return MPI_SUCCESS;
+  };
+  test_twice(error, once, [&] { return *flag != 0; });
 }
 
 // Those of MPI 4.1 that say of several which are complete, and complete none.
 
-void get_status_any(const Names& names, Int* count, Int* requests, Int* index, Int* flag, void* status,
-                    Int* error, void* caller) {
+int status_of_any(const Names& names, Int* count, Int* requests, Int* index, Int* flag, void* status) {
   int ready = -1;
   bool some = false;
-  if (may_be_ours(caller))
-    completion::for_each(*count, Requests{requests}, [&](Request& request, int i) {
-      some = true;
-      if (request.is_ready()) ready = i;
-      return ready < 0;
-    });
-  if (!some) return forward(names, error, count, requests, index, flag, status);
+  completion::for_each(*count, Requests{requests}, [&](Request& request, int i) {
+    some = true;
+    if (request.is_ready()) ready = i;
+    return ready < 0;
+  });
+  if (!some) return ask(names, count, requests, index, flag, status);
   *flag = 1;
   *index = ready + 1;
   int code = MPI_SUCCESS;
   if (ready < 0) code = ask(names, count, requests, index, flag, status);
   if (code == MPI_SUCCESS && *index == MPI_UNDEFINED) *flag = 0;
-  set(error, code);
+  return code;
 }
 
-void get_status_some(const Names& names, Int* count, Int* requests, Int* outcount, Int* indices,
-                     void* statuses, Int* error, void* caller) {
+void get_status_any(const Names& names, Int* count, Int* requests, Int* index, Int* flag, void* status,
+                    Int* error, void* caller) {
+  if (is_hosts(caller)) return forward(names, error, count, requests, index, flag, status);
+  const auto once = [&] { return status_of_any(names, count, requests, index, flag, status); };
+  test_twice(error, once, [&] { return *flag != 0; });
+}
+
+int status_of_some(const Names& names, Int* count, Int* requests, Int* outcount, Int* indices, void* statuses) {
   const Requests all{requests};
-  if (!may_be_ours(caller) || !completion::has_active(*count, all))
-    return forward(names, error, count, requests, outcount, indices, statuses);
   const int code = ask(names, count, requests, outcount, indices, statuses);
-  set(error, code);
-  if (code != MPI_SUCCESS) return;
+  if (code != MPI_SUCCESS || !completion::has_active(*count, all)) return code;
   if (*outcount == MPI_UNDEFINED) *outcount = 0;
   completion::for_each(*count, all, [&](Request& request, int i) {
     if (request.is_ready()) indices[(*outcount)++] = i + 1;
     return true;
   });
+  return code;
+}
+
+void get_status_some(const Names& names, Int* count, Int* requests, Int* outcount, Int* indices,
+                     void* statuses, Int* error, void* caller) {
+  if (is_hosts(caller)) return forward(names, error, count, requests, outcount, indices, statuses);
+  const auto once = [&] { return status_of_some(names, count, requests, outcount, indices, statuses); };
+  test_twice(error, once, [&] { return *outcount != 0; });
 }
 
 }  // namespace

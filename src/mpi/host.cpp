@@ -80,6 +80,7 @@ void find_next_functions() {
 #define ESPALIER_FIND(name) find_next(host.next.name, "MPI_" #name);
   ESPALIER_NEXT_CALLS(ESPALIER_FIND)
   ESPALIER_NEXT_REQUEST_CALLS(ESPALIER_FIND)
+  ESPALIER_ASK_CALLS(ESPALIER_FIND)
 #undef ESPALIER_FIND
 #define ESPALIER_FIND(name) find_next(host.next.name##_init, "MPI_" #name "_init");
   ESPALIER_NEXT_INIT_CALLS(ESPALIER_FIND)
@@ -101,6 +102,9 @@ const char* find_own_functions() {
   ESPALIER_HOST_OPTIONAL_CALLS(ESPALIER_FIND)
   ESPALIER_HOST_LARGE_CALLS(ESPALIER_FIND)
   ESPALIER_HOST_WINDOW_CALLS(ESPALIER_FIND)
+#undef ESPALIER_FIND
+#define ESPALIER_FIND(name) find(host.again.name, "PMPI_" #name);
+  ESPALIER_ASK_CALLS(ESPALIER_FIND)
 #undef ESPALIER_FIND
   find(host.Win_create_notify, "PMPIX_Win_create_notify");
   find(host.Win_free_notify, "PMPIX_Win_free_notify");

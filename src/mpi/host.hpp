@@ -102,8 +102,16 @@ enum class Mode : int {
   X(Waitall)                                                                                                \
   X(Waitany)                                                                                                \
   X(Waitsome)                                                                                               \
-  X(Test) X(Testall) X(Testany) X(Testsome) X(Request_free) X(Request_get_status) X(Request_get_status_all) \
-      X(Request_get_status_any) X(Request_get_status_some)
+  X(Request_free)
+// What asks whether something has come, and returns at once.
+#define ESPALIER_ASK_CALLS(X) \
+  X(Test)                     \
+  X(Testall)                  \
+  X(Testany)                  \
+  X(Testsome)                 \
+  X(Request_get_status)       \
+  X(Request_get_status_all)   \
+  X(Request_get_status_any) X(Request_get_status_some) X(Iprobe) X(Improbe) X(Win_test) X(Parrived)
 
 /// The type of an init function: the collective's parameters, an info object and where the request goes.
 template <class Function>
@@ -113,8 +121,24 @@ struct InitOf<int (*)(Parameters...)> {
   using type = int (*)(Parameters..., Handle, void*);
 };
 
+/// Requests and statuses, one or an array of them, are handed on untouched.
+struct Asks {
+  int (*Test)(void*, int*, void*);
+  int (*Testall)(int, void*, int*, void*);
+  int (*Testany)(int, void*, int*, int*, void*);
+  int (*Testsome)(int, void*, int*, int*, void*);
+  int (*Request_get_status)(Handle, int*, void*);
+  int (*Request_get_status_all)(int, const void*, int*, void*);
+  int (*Request_get_status_any)(int, const void*, int*, int*, void*);
+  int (*Request_get_status_some)(int, const void*, int*, int*, void*);
+  int (*Iprobe)(int, int, Handle, int*, void*);
+  int (*Improbe)(int, int, Handle, int*, void*, void*);
+  int (*Win_test)(Handle, int*);
+  int (*Parrived)(Handle, int, int*);
+};
+
 /// What the program called, as the next in line provides it: another preloaded tool's MPI_X or the host's.
-struct Next {
+struct Next : Asks {
   int (*Init)(int*, char***);
   int (*Init_thread)(int*, char***, int, int*);
   int (*Finalize)();
@@ -165,22 +189,13 @@ struct Next {
 #define ESPALIER_DECLARE(name) InitOf<decltype(name##_c)>::type name##_init_c;
   ESPALIER_NEXT_LARGE_INIT_CALLS(ESPALIER_DECLARE)
 #undef ESPALIER_DECLARE
-  // Requests and statuses, one or an array of them, are handed on untouched.
   int (*Start)(void*);
   int (*Startall)(int, void*);
   int (*Wait)(void*, void*);
   int (*Waitall)(int, void*, void*);
   int (*Waitany)(int, void*, int*, void*);
   int (*Waitsome)(int, void*, int*, int*, void*);
-  int (*Test)(void*, int*, void*);
-  int (*Testall)(int, void*, int*, void*);
-  int (*Testany)(int, void*, int*, int*, void*);
-  int (*Testsome)(int, void*, int*, int*, void*);
   int (*Request_free)(void*);
-  int (*Request_get_status)(Handle, int*, void*);
-  int (*Request_get_status_all)(int, const void*, int*, void*);
-  int (*Request_get_status_any)(int, const void*, int*, int*, void*);
-  int (*Request_get_status_some)(int, const void*, int*, int*, void*);
   // What handing on a _c call to a host without it takes.
   int (*Comm_rank)(Handle, int*);
   int (*Comm_size)(Handle, int*);
@@ -216,6 +231,7 @@ struct Host {
   int (*Type_get_extent)(MPI_Datatype, MPI_Count*, MPI_Count*);
   int (*Type_get_true_extent)(MPI_Datatype, MPI_Count*, MPI_Count*);
   Next next;
+  Asks again;  ///< the host's own, by their PMPI_ names
   Constants constants;
 };
 

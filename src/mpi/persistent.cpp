@@ -11,7 +11,6 @@
 
 namespace espalier::mpi::persistent {
 
-std::atomic<int> count{0};
 
 namespace {
 
@@ -40,7 +39,7 @@ void enter(Request& request, Handle handle) {
   bucket.members.fetch_add(1, std::memory_order_relaxed);
   // release: pairs with the acquire in find(); the request is whole before it can be found.
   bucket.one.store(&request, std::memory_order_release);
-  count.fetch_add(1, std::memory_order_relaxed);
+  runtime::asking::add_request();
 }
 
 /// What must be destroyed of a request.
@@ -56,7 +55,7 @@ Content empty(Request& request) {
     bucket.one.store(nullptr, std::memory_order_relaxed);
   bucket.members.fetch_sub(1, std::memory_order_relaxed);
   by_handle.erase(handle);
-  count.fetch_sub(1, std::memory_order_relaxed);
+  runtime::asking::remove_request();
   unused.push_back(&request);
   return {std::move(request.draft), std::move(request.collective)};
 }

@@ -17,6 +17,7 @@
 #include "mpi/fallback.hpp"
 #include "mpi/host.hpp"
 #include "mpi/serve.hpp"
+#include "runtime/asking.hpp"
 #include "runtime/persistent.hpp"
 
 namespace espalier::mpi::persistent {
@@ -71,12 +72,9 @@ struct Request {
   int leave();
 };
 
-/// How many there are. Programs without any pay for one look at this wherever they complete requests.
-extern std::atomic<int> count;
-inline bool any() {
-  // relaxed: who has a request got it from whoever made it, and so sees it counted.
-  return count.load(std::memory_order_relaxed) > 0;
-}
+/// Whether there are any. Programs without pay for one look at a word wherever they complete requests: a
+/// thread that has a request got it from the one that made it, and so sees it counted.
+inline bool any() { return runtime::asking::has_requests(); }
 
 /// nullptr: the host's. Thread-safe; a request that others use at the same time is not looked for.
 Request* find(Handle handle);

@@ -9,6 +9,7 @@
 #include "machine/host_machine.hpp"
 #include "plan/selector.hpp"
 #include "runtime/agreement.hpp"
+#include "runtime/asking.hpp"
 #include "runtime/communicator.hpp"
 #include "runtime/lending_habit.hpp"
 #include "runtime/node.hpp"
@@ -102,6 +103,7 @@ struct Communicator::State {
       abandon_call();
       throw;
     }
+    asking::note_collective();
     return true;
   }
   // Out of line: what leads here must cost a call that succeeds nothing.

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "machine/host_platform.hpp"
+#include "runtime/asking.hpp"
 #include "runtime/node.hpp"
 #include "runtime/process.hpp"
 #include "runtime/recorder.hpp"
@@ -64,6 +65,7 @@ void Persistent::complete() {
   const statistics::Recorder recorder(row_, machine_.waiter());
   collective::complete(machine_, prepared_, turn_);
   active_ = false;
+  asking::note_collective();
 }
 
 }  // namespace espalier::runtime

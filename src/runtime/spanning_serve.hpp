@@ -5,6 +5,7 @@
 #include "base/format.hpp"
 #include "collective/nodes/message_stage.hpp"
 #include "collective/nodes/shared_stage.hpp"
+#include "runtime/asking.hpp"
 #include "runtime/communicator_state.hpp"
 #include "runtime/kept_windows.hpp"
 #include "runtime/process.hpp"
@@ -92,6 +93,7 @@ void Spanning::offload(const machine::CallFacts& call, Body body) {
     begin(call);
     body((*with_sharp_)(call.collective, call.bytes));
   });
+  asking::note_collective();
 }
 
 /// Runs body(plan) and counts the call; false, with nothing done, when the plan leaves it to the host.
@@ -124,6 +126,7 @@ bool Spanning::serve_call(plan::Algorithm ran, const machine::CallFacts& call, B
     begin(call);
     body(plan);
   });
+  asking::note_collective();
   return true;
 }
 

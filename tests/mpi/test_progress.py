@@ -1,0 +1,43 @@
+"""What the host's progress owes to a program whose collectives Espalier serves: messages that were sent before one are seen
+behind it."""
+
+import re
+
+import hosts
+import pytest
+
+STRICT = {"ESPALIER_FALLBACK": "error"}
+STANDARD = ["mpich-abi", "impi-abi"]
+DEBIAN = ["debian-mpich", "debian-openmpi"]
+
+
+def usable(name):
+    host = hosts.HOSTS[name]
+    if reason := hosts.missing(host):
+        pytest.fail(reason)
+    return host
+
+
+def none_failed(run, name):
+    assert run.status == 0, str(run)
+    assert re.search(rf"^{re.escape(name)}.*\b0 failed$", run.out, re.M), f"no line that says so\n{run}"
+
+
+@pytest.mark.needs_espalier  # the shared-memory barriers of MPICH and Intel MPI hide messages, too
+@pytest.mark.parametrize("ranks, messages, level", [(2, 1, "single"), (2, 1, "multiple"), (2, 8, "multiple"),
+                                                    (4, 1, "multiple")])
+def test_the_first_ask_behind_a_collective_sees_what_was_sent_before(launch, host, ranks, messages, level):
+    none_failed(launch(host, ranks, "asked_after_collective", messages, level, env=STRICT), "asked_after_collective")
+
+
+@pytest.mark.needs_espalier
+@pytest.mark.parametrize("name", STANDARD)
+def test_the_first_ask_under_other_builds(launch, name):
+    none_failed(launch(hosts.HOSTS[name], 2, "asked_after_collective", 1, "single", env=STRICT), "asked_after_collective")
+
+
+@pytest.mark.needs_espalier
+@pytest.mark.parametrize("name", DEBIAN)
+@pytest.mark.parametrize("program", ["asked", "asked_f08"])
+def test_the_first_ask_from_fortran(launch, name, program):
+    none_failed(launch(usable(name), 2, program, env=STRICT), program)
