@@ -23,11 +23,10 @@ int bcast_derived(Entry& entry, const Call& call, std::size_t& bytes) {
   Communicator& communicator = *entry.communicator;
   Layout layout;
   if (call.count < 0 || typed<MPI_Datatype>(call.type) == host.constants.datatype_null ||
-      is_in_place(call.receive) || !lay_out(typed<MPI_Datatype>(call.type), call.count, layout))
+      !lay_out(typed<MPI_Datatype>(call.type), call.count, layout) || !may_begin_at(call.receive, layout))
     return to_host;
   bytes = layout.bytes();
   if (bytes == 0) return MPI_SUCCESS;
-  if (predefined_type(layout.type) && !call.receive) return to_host;
   if (layout.packed) {
     auto* data = static_cast<std::byte*>(call.receive) + layout.true_lower;
     return served(communicator.bcast(data, bytes, call.root), entry, Collective::bcast, bytes);

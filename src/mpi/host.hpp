@@ -33,6 +33,7 @@ enum class Mode : int {
   X(Comm_set_attr)                                                                                         \
   X(Comm_call_errhandler)                                                                                  \
   X(Comm_set_errhandler) X(Group_free) X(Group_size) X(Group_translate_ranks) X(Allgather) X(Barrier)      \
+      X(Type_create_hindexed)                                                                              \
       X(Bcast) X(Gather) X(Isend) X(Irecv) X(Test) X(Cancel) X(Iprobe) X(Get_count) X(Error_string) X(Error_class) \
       X(Add_error_class) X(Add_error_code) X(Add_error_string) X(Wait)          \
           X(Grequest_start) X(Grequest_complete) X(Status_set_cancelled) X(Op_commutative) X(Reduce_local) \

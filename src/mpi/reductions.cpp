@@ -20,6 +20,11 @@ struct Shape {
   bool is_target;      ///< a result comes to this rank; without one `receive` may hold anything
 };
 
+bool buffers_fit(const Call& call, bool is_target, const Layout& layout) {
+  const bool has_source = is_in_place(call.send) ? is_target : may_begin_at(call.send, layout);
+  return has_source && (!is_target || may_begin_at(call.receive, layout));
+}
+
 /// Reductions other than a kernel on valid arguments.
 template <class ByUser>
 int reduce_other(Entry& entry, const Call& call, const Shape& shape, std::size_t& bytes, ByUser by_user) {
@@ -27,8 +32,7 @@ int reduce_other(Entry& entry, const Call& call, const Shape& shape, std::size_t
   const auto datatype = typed<MPI_Datatype>(call.type);
   Layout layout;
   if (shape.elements < 0 || datatype == host.constants.datatype_null || op == host.constants.op_null ||
-      (is_in_place(call.send) && !shape.is_target) || (shape.is_target && is_in_place(call.receive)) ||
-      !lay_out(datatype, shape.elements, layout))
+      !lay_out(datatype, shape.elements, layout) || !buffers_fit(call, shape.is_target, layout))
     return to_host;
   bytes = layout.bytes();
   const PredefinedType* type = predefined_type(layout.type);
@@ -36,8 +40,6 @@ int reduce_other(Entry& entry, const Call& call, const Shape& shape, std::size_t
   if (predefined && predefined->op == reduce::Op::none)
     return refuse(entry, shape.collective, bytes, why_no_kernel(type, *predefined));
   if (bytes == 0) return MPI_SUCCESS;
-  // Derived datatypes may hold absolute addresses: only for predefined ones a null buffer is an error.
-  if (type && !plain_buffers(call, shape.is_target)) return to_host;
   if (predefined) return refuse(entry, shape.collective, bytes, why_no_kernel(type, *predefined));
   UserReduction reduction(op, layout, entry.comm);
   return served(by_user(reduction, shape.is_target ? source(call) : call.send), entry, shape.collective,

@@ -8,11 +8,6 @@ namespace {
 
 std::byte* at(void* buffer, MPI_Count offset) { return static_cast<std::byte*>(buffer) + offset; }
 
-/// Derived datatypes may hold absolute addresses: only for predefined ones a null buffer is an error.
-bool buffer_fits(const void* buffer, const Layout& layout, std::size_t bytes) {
-  return buffer != MPI_IN_PLACE && (buffer || bytes == 0 || !predefined_type(layout.type));
-}
-
 }  // namespace
 
 bool EqualBlocks::look_closer(const Part& part, int blocks) {
@@ -24,7 +19,7 @@ bool EqualBlocks::look_closer(const Part& part, int blocks) {
     return false;
   bytes_ = layout.bytes();
   block_bytes_ = static_cast<std::size_t>(part.count) * layout.size;
-  if (!buffer_fits(part.buffer, layout, bytes_)) return false;
+  if (!may_begin_at(part.buffer, layout)) return false;
   if (bytes_ == 0) return true;
   if (layout.packed) {
     data_ = at(part.buffer, layout.true_lower);
@@ -91,7 +86,7 @@ bool UnequalBlocks::look_closer(const Part& part) {
   Gaps& gaps = gaps_.emplace();
   gaps.buffer = part.buffer;
   if (!lay_out(type, longest, gaps.layout) || !find_places(part, gaps.layout, gaps.places) ||
-      !buffer_fits(part.buffer, gaps.layout, total_))
+      !may_begin_at(part.buffer, gaps.layout))
     return false;
   if (total_ > 0 && gaps.layout.packed) stay_at(at(part.buffer, gaps.layout.true_lower), gaps.places);
   if (total_ == 0 || gaps.layout.packed) gaps_.reset();

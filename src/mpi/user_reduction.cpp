@@ -49,25 +49,23 @@ void UserReduction::combine_unpacked(const void* left, void* right) {
 
 void UserReduction::combine(void* self, const void* left, void* right) {
   auto& reduction = *static_cast<UserReduction*>(self);
-  const Layout& layout = reduction.layout_;
-  if (!layout.packed) return reduction.combine_unpacked(left, right);
-  // MPI wants the address that the type map counts from.
-  reduction.apply(static_cast<const std::byte*>(left) - layout.true_lower,
-                  static_cast<std::byte*>(right) - layout.true_lower);
+  if (!reduction.layout_.is_bare()) return reduction.combine_unpacked(left, right);
+  reduction.apply(left, right);
 }
 
 /// Brings the data into packed form and back; `run(send, receive)` is the collective on it. The first
-/// `results` elements come to `receive`, which may be null where none do.
+/// `results` elements come to `receive`, which may be anything where none do. Data at absolute addresses are
+/// received at a null address (MPI_BOTTOM).
 template <class Run>
 bool UserReduction::run(const void* send, void* receive, std::size_t results, Run run) {
   const bool in_place = send == Communicator::in_place;
+  const bool is_target = in_place || results > 0;
   if (layout_.packed) {
     const void* from = in_place ? send : static_cast<const std::byte*>(send) + layout_.true_lower;
-    return run(from, receive ? static_cast<std::byte*>(receive) + layout_.true_lower : nullptr);
+    return run(from, is_target ? static_cast<std::byte*>(receive) + layout_.true_lower : nullptr);
   }
   const Buffer packed = allocate(layout_.bytes());
   pack(layout_, in_place ? receive : send, packed.get(), comm_);
-  const bool is_target = in_place || results > 0;
   const bool done = is_target ? run(Communicator::in_place, packed.get()) : run(packed.get(), nullptr);
   if (!done || results == 0) return done;
   Layout result = layout_;

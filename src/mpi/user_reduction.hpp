@@ -9,8 +9,9 @@
 
 namespace espalier::mpi {
 
-/// One call. The runtime moves packed data; the operator wants the user's datatype, so data whose type map is
-/// not one run is unpacked for it and packed again.
+/// One call. The runtime moves packed data; the operator wants the user's datatype, and may read and write all
+/// from an element's lower to its upper bound: so elements with gaps, in the data or around them, are unpacked
+/// for it and packed again.
 class UserReduction {
  public:
   UserReduction(MPI_Op op, const Layout& layout, MPI_Comm comm);

@@ -37,6 +37,8 @@ class Host:
     flags: list[str] = field(default_factory=list)
     libraries: list[str] = field(default_factory=list)
     fortran: str | None = None
+    c: str = "gcc"
+    cxx: str = "g++"
     mpirun: str = "mpirun"
     kind: str = "hydra"            # whose launcher: hydra, intel or openmpi
 
@@ -62,7 +64,7 @@ def _of_venv(name, build, kind, library="mpi"):
 
 def _of_debian(name, build, kind):
     flavour = name.removeprefix("debian-")
-    return Host(name, build, fortran=f"mpif90.{flavour}", mpirun=f"mpirun.{flavour}", kind=kind)
+    return Host(name, build, fortran=f"mpif90.{flavour}", c=f"mpicc.{flavour}", cxx=f"mpicxx.{flavour}", mpirun=f"mpirun.{flavour}", kind=kind)
 
 
 HOSTS = {
@@ -138,7 +140,7 @@ def _program(host: Host, name: str, sources: Path) -> Path:
     if (sources / f"{name}.c").exists():
         source = sources / f"{name}.c"
         if not _newer(target, [source]):
-            _compile(["gcc", "-std=gnu11", "-O2", "-g1", "-Wall", "-Wextra", "-Wno-unused-parameter", *flags, str(source),
+            _compile([host.c, "-std=gnu11", "-O2", "-g1", "-Wall", "-Wextra", "-Wno-unused-parameter", *flags, str(source),
                       *host.libraries, "-pthread"], target)
         return target
     pieces = sorted((sources / name).glob("*.cpp"))
@@ -146,7 +148,7 @@ def _program(host: Host, name: str, sources: Path) -> Path:
         # All at once: most of the time goes into the headers that each includes.
         together = host.folder / f"{name}-together.cpp"
         together.write_text("".join(f'#include "{piece}"\n' for piece in pieces))
-        _compile(["g++", "-std=gnu++20", "-O1", "-g1", "-Wall", "-Wextra", *flags, str(together), *host.libraries], target)
+        _compile([host.cxx, "-std=gnu++20", "-O1", "-g1", "-Wall", "-Wextra", *flags, str(together), *host.libraries], target)
     return target
 
 
