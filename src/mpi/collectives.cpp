@@ -4,6 +4,7 @@
 #include "mpi/datatype.hpp"
 #include "mpi/forward.hpp"
 #include "mpi/handles.hpp"
+#include "mpi/questions.hpp"
 #include "mpi/serve.hpp"
 
 namespace espalier::mpi {
@@ -27,6 +28,7 @@ int bcast_derived(Entry& entry, const Call& call, std::size_t& bytes) {
     return to_host;
   bytes = layout.bytes();
   if (bytes == 0) return MPI_SUCCESS;
+  if (!predefined_type(layout.type) && !is_committed_for_bcast(layout.type)) return to_host;
   if (layout.packed) {
     auto* data = static_cast<std::byte*>(call.receive) + layout.true_lower;
     return served(communicator.bcast(data, bytes, call.root), entry, Collective::bcast, bytes);

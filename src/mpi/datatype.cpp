@@ -55,8 +55,8 @@ std::byte* element(const Layout& layout, const void* data, std::size_t index) {
   return static_cast<std::byte*>(const_cast<void*>(data)) + static_cast<MPI_Count>(index) * layout.extent;
 }
 
-/// Calls `move(address, elements, type)` for elements at an address. MPICH 4 packs nothing from a null address,
-/// MPICH 5 unpacks nothing to it: data at MPI_BOTTOM are counted from where they begin.
+/// Calls `move(address, elements, type)` for elements at an address. MPICH 4 packs nothing from a null
+/// address, MPICH 5 unpacks nothing to it: data at MPI_BOTTOM are counted from where they begin.
 template <class Move>
 int move_from(const Layout& layout, void* data, int elements, Move move) {
   if (data) [[likely]]
@@ -77,8 +77,8 @@ struct Span {
   MPI_Count bytes() const { return end - begin; }
 };
 
-/// What a user's operator may touch of one element. Bounds far from data at absolute addresses are no memory of
-/// anything.
+/// What a user's operator may touch of one element. Bounds far from data at absolute addresses are no memory
+/// of anything.
 Span reach_of_element(const Layout& layout) {
   const Span data{layout.true_lower, layout.true_lower + layout.true_extent};
   const MPI_Count upper = layout.lower + layout.extent;  // below the lower bound where the extent is negative

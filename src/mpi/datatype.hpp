@@ -39,9 +39,9 @@ bool may_begin_at(const void* buffer, const Layout& layout);
 void pack(const Layout& layout, const void* typed_data, void* packed_data, MPI_Comm comm);
 void unpack(const Layout& layout, const void* packed_data, void* typed_data, MPI_Comm comm);
 
-/// Memory for all elements of a layout, from the lowest lower bound or data to the highest upper bound or data:
-/// a user's operator may assign elements as a whole. `address` is what to hand to MPI for it, aligned as memory
-/// is. Gaps are zero.
+/// Memory for all elements of a layout, from the lowest lower bound or data to the highest upper bound or
+/// data: a user's operator may assign elements as a whole. `address` is what to hand to MPI for it, aligned
+/// as memory is. Gaps are zero.
 struct TypedBuffer {
   explicit TypedBuffer(const Layout& layout);
   Buffer memory;

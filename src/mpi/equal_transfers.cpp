@@ -10,7 +10,7 @@ namespace {
 using runtime::Communicator;
 
 /// What the runtime gets for data that is sent, or kept, where it lies already. Programs that pass a block's
-/// own place instead of MPI_IN_PLACE break a rule that many hosts do not enforce.
+/// own place instead of MPI_IN_PLACE break a rule that many hosts do not enforce (is_alias_for_host).
 const void* unless_in(const std::byte* target, const std::byte* send) {
   return send == target ? Communicator::in_place : send;
 }
@@ -34,8 +34,10 @@ int serve_allgather(const Transfer& call, void* caller, std::size_t& bytes) {
     send.open(entry->comm);
     send.load();
   }
-  const void* from =
-      in_place ? Communicator::in_place : unless_in(receive.block(communicator.rank()), send.data());
+  const std::byte* own = receive.block(communicator.rank());
+  if (!in_place && is_alias_for_host(call, send.data(), own, Collective::allgather)) [[unlikely]]
+    return to_host;
+  const void* from = in_place ? Communicator::in_place : unless_in(own, send.data());
   const bool done = communicator.allgather(from, receive.data(), bytes);
   if (done) receive.store();
   return served(done, *entry, Collective::allgather, bytes);
@@ -67,7 +69,10 @@ int gather_here(Entry& entry, const Transfer& call, std::size_t& bytes) {
     send.open(entry.comm);
     send.load();
   }
-  const void* from = in_place ? Communicator::in_place : unless_in(receive.block(call.root), send.data());
+  const std::byte* own = receive.block(call.root);
+  if (!in_place && is_alias_for_host(call, send.data(), own, Collective::gather)) [[unlikely]]
+    return to_host;
+  const void* from = in_place ? Communicator::in_place : unless_in(own, send.data());
   const bool done = communicator.gather(from, receive.data(), bytes, call.root);
   if (done) receive.store();
   return served(done, entry, Collective::gather, bytes);
@@ -102,6 +107,9 @@ int scatter_from_here(Entry& entry, const Transfer& call, std::size_t& bytes) {
   send.open(entry.comm);
   send.load();
   if (!in_place) receive.open(entry.comm);
+  if (!in_place && is_alias_for_host(call, send.block(call.root), receive.data(), Collective::scatter))
+      [[unlikely]]
+    return to_host;
   const bool stays = in_place || receive.data() == send.block(call.root);
   const bool done =
       communicator.scatter(send.data(), stays ? in_place_target() : receive.data(), bytes, call.root);
@@ -133,6 +141,8 @@ int serve_alltoall(const Transfer& call, void* caller, std::size_t& bytes) {
     send.open(entry->comm);
     send.load();
   }
+  if (!in_place && is_alias_for_host(call, send.data(), receive.data(), Collective::alltoall)) [[unlikely]]
+    return to_host;
   const void* from = in_place ? Communicator::in_place : unless_in(receive.data(), send.data());
   const bool done = communicator.alltoall(from, receive.data(), receive.block_bytes());
   if (done) receive.store();

@@ -3,6 +3,7 @@
 #include <mutex>
 
 #include "mpi/host.hpp"
+#include "mpi/type_map.hpp"
 
 namespace espalier::mpi {
 
@@ -45,7 +46,6 @@ void add(MPI_Op op, Op meaning) {
 
 void add_c_types() {
   add(MPI_BYTE, Kind::exact, Type::byte);
-  // Text: MPI defines no operator on it.
   for (MPI_Datatype text : {MPI_CHAR, MPI_WCHAR, MPI_PACKED}) add(text, Kind::opaque);
   for (MPI_Datatype type : {MPI_SIGNED_CHAR, MPI_SHORT, MPI_INT, MPI_LONG, MPI_LONG_LONG_INT, MPI_INT8_T,
                             MPI_INT16_T, MPI_INT32_T, MPI_INT64_T, MPI_AINT, MPI_OFFSET, MPI_COUNT})
@@ -87,14 +87,14 @@ void add_pair_types() {
 void add_fortran_types() {
   add(MPI_CHARACTER, Kind::opaque);
   for (MPI_Datatype type : {MPI_INTEGER, MPI_INTEGER1, MPI_INTEGER2, MPI_INTEGER4, MPI_INTEGER8})
-    add(type, Kind::signed_integer);
+    add(type, Kind::fortran_integer);
   for (MPI_Datatype type : {MPI_REAL, MPI_DOUBLE_PRECISION, MPI_REAL4, MPI_REAL8, MPI_REAL16})
     add(type, Kind::floating);
   for (MPI_Datatype type : {MPI_COMPLEX, MPI_DOUBLE_COMPLEX, MPI_COMPLEX8, MPI_COMPLEX16, MPI_COMPLEX32})
     add(type, Kind::complex);
   add(MPI_LOGICAL, Kind::logical);
 #ifdef MPI_INTEGER16
-  add(MPI_INTEGER16, Kind::signed_integer);
+  add(MPI_INTEGER16, Kind::fortran_integer);
 #endif
 #ifdef MPI_REAL2
   add(MPI_REAL2, Kind::floating);
@@ -139,6 +139,7 @@ Type first_of_size(std::initializer_list<Type> types, std::size_t size) {
 Type type_of(Kind kind, Type exact, std::size_t size) {
   switch (kind) {
     case Kind::signed_integer:
+    case Kind::fortran_integer:
       return first_of_size({Type::int8, Type::int16, Type::int32, Type::int64, Type::int128}, size);
     case Kind::unsigned_integer:
       return first_of_size({Type::uint8, Type::uint16, Type::uint32, Type::uint64}, size);
@@ -152,6 +153,30 @@ Type type_of(Kind kind, Type exact, std::size_t size) {
       return exact;
     default:
       return Type::none;
+  }
+}
+
+bool is_logical(Op op) { return op == Op::land || op == Op::lor || op == Op::lxor; }
+
+/// The kernel for what MPI defines (4.1, section 6.9.2). A host whose element is not laid out like ours (long
+/// double is not the same everywhere) reduces it itself.
+const reduce::Operation* defined_operation(Op op, Kind kind, Type exact, std::size_t size,
+                                           std::size_t extent) {
+  const Type type = type_of(kind, exact, size);
+  if (reduce::packed_size(type) != size || reduce::extent(type) != extent) return nullptr;
+  return kind == Kind::fortran_integer && is_logical(op) ? nullptr : reduce::find(op, type);
+}
+
+Kind kind_of_unnamed(MPI_Datatype datatype) {
+  switch (combiner_of(datatype)) {
+    case MPI_COMBINER_F90_REAL:
+      return Kind::floating;
+    case MPI_COMBINER_F90_COMPLEX:
+      return Kind::complex;
+    case MPI_COMBINER_F90_INTEGER:
+      return Kind::fortran_integer;
+    default:
+      return Kind::opaque;
   }
 }
 
@@ -174,17 +199,25 @@ bool complete(PredefinedType& type) {
                      host.Type_get_extent(datatype, &lower, &extent) == MPI_SUCCESS;
   if (known) {
     type.size = static_cast<std::size_t>(size);
+    type.extent = static_cast<std::size_t>(extent);
     type.dense = size == extent;
-    const Type meaning = type_of(type.kind, type.exact, type.size);
-    // A host whose element is not laid out like ours (long double is not the same everywhere) reduces it
-    // itself.
-    if (reduce::packed_size(meaning) == type.size &&
-        reduce::extent(meaning) == static_cast<std::size_t>(extent))
-      for (std::size_t op = 0; op < reduce::op_count; ++op)
-        type.operations[op] = reduce::find(static_cast<Op>(op), meaning);
+    for (std::size_t op = 0; op < reduce::op_count; ++op)
+      type.operations[op].store(
+          defined_operation(static_cast<Op>(op), type.kind, type.exact, type.size, type.extent),
+          std::memory_order_relaxed);
   }
   type.state.store(known ? 1 : 2, std::memory_order_release);  // pairs with the acquire in predefined_type()
   return known;
+}
+
+const reduce::Operation* operation_on_unnamed(MPI_Datatype datatype, const PredefinedOp& op) {
+  const Kind kind = kind_of_unnamed(datatype);
+  MPI_Count size = 0, lower = 0, extent = 0;
+  if (kind == Kind::opaque || op.op == Op::none || host.Type_size(datatype, &size) != MPI_SUCCESS ||
+      host.Type_get_extent(datatype, &lower, &extent) != MPI_SUCCESS)
+    return nullptr;
+  return defined_operation(op.op, kind, Type::none, static_cast<std::size_t>(size),
+                           static_cast<std::size_t>(extent));
 }
 
 }  // namespace espalier::mpi

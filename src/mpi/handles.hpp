@@ -13,8 +13,9 @@ namespace espalier::mpi {
 /// What a predefined datatype is; a handle's size is asked of the host when the handle is first used, because
 /// a host may know the name of a (Fortran) type and not have it.
 enum class Kind : std::uint8_t {
-  opaque,  ///< moved, never reduced
+  opaque,  ///< MPI defines no operator on it
   signed_integer,
+  fortran_integer,  ///< MPI defines no logical operators on them
   unsigned_integer,
   floating,
   complex,
@@ -22,19 +23,30 @@ enum class Kind : std::uint8_t {
   exact  ///< `type` says it
 };
 
+/// How a predefined operator on a predefined type is served.
+enum class Service : std::uint8_t {
+  unknown,
+  by_kernel,
+  by_host_function,  ///< by the host's MPI_Reduce_local, as an operator of the user's
+  left_to_host       ///< which reports the pair, or computes nothing
+};
+
 struct PredefinedType {
   Handle handle = 0;
-  std::size_t size = 0;  ///< bytes of data, as MPI_Type_size
+  std::size_t size = 0;    ///< bytes of data, as MPI_Type_size
+  std::size_t extent = 0;  ///< bytes from one element to the next
   bool dense = false;    ///< no padding between elements
   Kind kind = Kind::opaque;
   reduce::Type exact = reduce::Type::none;
   /// 0: not asked yet, 1: known, 2: the host does not have it. Stored with release after the other fields.
   std::atomic<int> state{0};
-  /// By operator, Op::none included; nullptr where there is no kernel.
-  std::array<const reduce::Operation*, reduce::op_count + 1> operations{};
+  /// By operator, Op::none included. Filled by complete() with the kernels for what MPI defines; others are
+  /// found when a program asks for them (questions.hpp), and until then are nullptr and unknown.
+  mutable std::array<std::atomic<const reduce::Operation*>, reduce::op_count + 1> operations{};
+  mutable std::array<std::atomic<Service>, reduce::op_count + 1> services{};
 };
 
-/// A direct-mapped table, filled once by build_handle_tables() before any reader, then constant.
+/// A direct-mapped table, filled once by build_handle_tables() before any reader; its slots stay.
 template <class Value, int bits>
 class HandleTable {
  public:
@@ -73,9 +85,15 @@ struct PredefinedOp {
 extern HandleTable<PredefinedType, 9> predefined_types;
 extern HandleTable<PredefinedOp, 7> predefined_ops;
 
+/// nullptr: there is no kernel, or none is known yet.
 inline const reduce::Operation* operation(const PredefinedType& type, const PredefinedOp& op) {
-  return type.operations[static_cast<std::size_t>(op.op)];
+  // relaxed: what it points to is constant from the start.
+  return type.operations[static_cast<std::size_t>(op.op)].load(std::memory_order_relaxed);
 }
+
+/// Types of MPI_Type_create_f90_real and its like are predefined without a name, and their handles are made
+/// when a program asks. nullptr: the datatype is none of them, or MPI does not define the operator on it.
+const reduce::Operation* operation_on_unnamed(MPI_Datatype datatype, const PredefinedOp& op);
 
 /// Called once, by resolve().
 void build_handle_tables();

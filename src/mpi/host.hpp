@@ -33,6 +33,9 @@ enum class Mode : int {
   X(Comm_set_attr)                                                                                         \
   X(Comm_call_errhandler)                                                                                  \
   X(Comm_set_errhandler) X(Group_free) X(Group_size) X(Group_translate_ranks) X(Allgather) X(Barrier)      \
+      X(Comm_create_errhandler) X(Errhandler_free) X(Send) X(Allreduce) X(Reduce) X(Scan) X(Exscan)        \
+      X(Reduce_scatter) X(Reduce_scatter_block) X(Allgatherv) X(Gatherv) X(Scatter) X(Scatterv)            \
+      X(Alltoall) X(Alltoallv)                                                                             \
       X(Type_create_hindexed)                                                                              \
       X(Bcast) X(Gather) X(Isend) X(Irecv) X(Test) X(Cancel) X(Iprobe) X(Get_count) X(Error_string) X(Error_class) \
       X(Add_error_class) X(Add_error_code) X(Add_error_string) X(Wait)          \
@@ -208,7 +211,7 @@ struct Next : Asks {
 struct Constants {
   MPI_Comm world, self, comm_null;
   MPI_Datatype datatype_null, byte, integer;
-  MPI_Op op_null, replace;
+  MPI_Op op_null, replace, sum;
   MPI_Errhandler errors_return;
   MPI_Datatype notification;  // 64 bits, unsigned
   MPI_Info info_null;

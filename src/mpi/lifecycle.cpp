@@ -18,6 +18,7 @@
 #include "mpi/out_of_band.hpp"
 #include "mpi/persistent.hpp"
 #include "mpi/progress.hpp"
+#include "mpi/questions.hpp"
 #include "mpi/transport.hpp"
 #include "plan/selector.hpp"
 #include "runtime/kept_windows.hpp"
@@ -111,6 +112,7 @@ void tear_down() {
   persistent::retire_all();
   communicators::retire_all();
   communicators::close();
+  questions::close();
   progress::close();
   runtime::Process::instance().leave();
 }

@@ -17,14 +17,18 @@ void make_reduction(const Call& call, Entry& entry, MPI_Count elements, bool is_
   const PredefinedOp* op = predefined_op(typed<MPI_Op>(call.op));
   std::size_t bytes = 0;
   const reduce::Operation* operation = kernel(call, elements, bytes);
+  if (!operation) operation = kernel_by_host(call, elements, bytes);
   if (elements < 0 || datatype == host.constants.datatype_null ||
       typed<MPI_Op>(call.op) == host.constants.op_null) {
     draft.unable = bad_arguments;
   } else if (!op) {
     draft.unable = "a user-defined operator in a persistent collective";
   } else if (elements > 0 && !operation) {
-    draft.unable = why_no_kernel(type, *op);
-  } else if (elements > 0 && !plain_buffers(call, is_target)) {
+    const bool is_wrong = type && service_of(*type, *op) == Service::left_to_host;
+    draft.unable = is_wrong ? bad_arguments : why_no_kernel(type, *op);
+  } else if (elements > 0 &&
+             (!plain_buffers(call, is_target) ||
+              is_alias_for_host(call, draft.recipe.collective, elements, is_target))) {
     draft.unable = bad_arguments;
   } else if (elements > 0) {
     auto* receive = static_cast<std::byte*>(call.receive);

@@ -96,7 +96,9 @@ void make_both(const Transfer& call, Entry& entry, Collective collective, int ou
     if (fails(!open(sides->out, call.send, out_blocks, comm, draft), draft)) return;
     out = blocks_of(sides->out, out_blocks, company);
     const auto at = static_cast<std::size_t>(own);
-    if (fails(out[at].bytes != in[at].bytes, draft)) return;
+    if (fails(out[at].bytes != in[at].bytes || is_alias_for_host(call, out[at].data, in[at].data, collective),
+              draft))
+      return;
   } else if (out_blocks == 1) {
     std::fill(out.begin(), out.end(), in[static_cast<std::size_t>(own)]);
   }
@@ -153,6 +155,7 @@ void make_scattering_root(const Transfer& call, Entry& entry, Collective collect
     if (fails(!open(sides->in, call.receive, 1, comm, draft) || sides->in.bytes() != own.bytes, draft))
       return;
     target.data = own.bytes > 0 ? sides->in.data() : nullptr;
+    if (fails(is_alias_for_host(call, own.data, target.data, collective), draft)) return;
   }
   draft.recipe = collective::transfer_recipe(company, collective, call.root, bytes(*sides), out,
                                              only(call.root, target, company));

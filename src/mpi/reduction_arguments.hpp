@@ -6,14 +6,22 @@
 #include "base/by_rank.hpp"
 #include "mpi/collectives.hpp"
 #include "mpi/handles.hpp"
+#include "mpi/questions.hpp"
 #include "mpi/serve.hpp"
 
 namespace espalier::mpi {
 
-/// For predefined datatypes: the host reports missing buffers. Aliased ones (send == receive) are forbidden
-/// too, but hosts that do not check let them pass, and programs live by it: they count as MPI_IN_PLACE.
+/// For predefined datatypes: the host reports missing buffers.
 inline bool usable(const void* send, const void* receive) { return send && receive && !is_in_place(receive); }
 
+/// Buffers that are the same (send == receive) are forbidden, too. The host reports them or lets them pass
+/// (questions.hpp), of a reduce at the root alone.
+inline bool is_alias_for_host(const Call& call, Collective collective, MPI_Count elements, bool is_target) {
+  return call.send == call.receive && call.send && elements > 0 &&
+         (is_target || collective != Collective::reduce) && host_rejects_aliases(collective, elements > 1);
+}
+
+/// Where they pass they count as MPI_IN_PLACE.
 inline const void* source(const Call& call) {
   return is_in_place(call.send) || call.send == call.receive ? runtime::Communicator::in_place : call.send;
 }
@@ -27,12 +35,31 @@ inline std::string why_no_kernel(const PredefinedType* type, const PredefinedOp&
   return type ? "no kernel for this operator on this datatype" : "predefined operator on a derived datatype";
 }
 
-/// The kernel of a call with plain arguments; nullptr: there is none.
+/// The kernel of a call with plain arguments; nullptr: there is none, or it is not known yet.
 inline const reduce::Operation* kernel(const Call& call, MPI_Count elements, std::size_t& bytes) {
   const PredefinedType* type = predefined_type(typed<MPI_Datatype>(call.type));
   const PredefinedOp* op = predefined_op(typed<MPI_Op>(call.op));
   if (!type || !op || elements <= 0) return nullptr;
   const reduce::Operation* found = operation(*type, *op);
+  if (!found || __builtin_mul_overflow(static_cast<std::size_t>(elements), found->extent, &bytes))
+    return nullptr;
+  return found;
+}
+
+/// The same where kernel() has none: for pairs that MPI does not define and the host serves, and on types
+/// without a name. Both are the same on all ranks.
+[[gnu::cold, gnu::noinline]] inline const reduce::Operation* kernel_by_host(const Call& call,
+                                                                            MPI_Count elements,
+                                                                            std::size_t& bytes) {
+  const auto datatype = typed<MPI_Datatype>(call.type);
+  const PredefinedOp* op = predefined_op(typed<MPI_Op>(call.op));
+  if (!op || elements <= 0 || datatype == host.constants.datatype_null) return nullptr;
+  const PredefinedType* type = predefined_type(datatype);
+  const reduce::Operation* found = nullptr;
+  if (!type)
+    found = operation_on_unnamed(datatype, *op);
+  else if (service_of(*type, *op) == Service::by_kernel)
+    found = operation(*type, *op);
   if (!found || __builtin_mul_overflow(static_cast<std::size_t>(elements), found->extent, &bytes))
     return nullptr;
   return found;

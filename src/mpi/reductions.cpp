@@ -37,10 +37,13 @@ int reduce_other(Entry& entry, const Call& call, const Shape& shape, std::size_t
   bytes = layout.bytes();
   const PredefinedType* type = predefined_type(layout.type);
   const PredefinedOp* predefined = predefined_op(op);
-  if (predefined && predefined->op == reduce::Op::none)
+  const bool is_known = type || (predefined && operation_on_unnamed(datatype, *predefined));
+  if (predefined && (predefined->op == reduce::Op::none || !is_known))
     return refuse(entry, shape.collective, bytes, why_no_kernel(type, *predefined));
+  if (predefined && type && !operation(*type, *predefined) &&
+      service_of(*type, *predefined) == Service::left_to_host)
+    return to_host;
   if (bytes == 0) return MPI_SUCCESS;
-  if (predefined) return refuse(entry, shape.collective, bytes, why_no_kernel(type, *predefined));
   UserReduction reduction(op, layout, entry.comm);
   return served(by_user(reduction, shape.is_target ? source(call) : call.send), entry, shape.collective,
                 bytes);
@@ -50,7 +53,11 @@ int reduce_other(Entry& entry, const Call& call, const Shape& shape, std::size_t
 template <class ByKernel, class ByUser>
 int serve_shape(Entry& entry, const Call& call, const Shape& shape, std::size_t& bytes, ByKernel by_kernel,
                 ByUser by_user) {
+  if (is_alias_for_host(call, shape.collective, shape.elements, shape.is_target)) [[unlikely]]
+    return to_host;
   const reduce::Operation* found = kernel(call, shape.elements, bytes);
+  if (!found) [[unlikely]]
+    found = kernel_by_host(call, shape.elements, bytes);
   if (!found || !plain_buffers(call, shape.is_target)) [[unlikely]]
     return reduce_other(entry, call, shape, bytes, by_user);
   const bool done = by_kernel(shape.is_target ? source(call) : call.send, *found);

@@ -12,6 +12,7 @@
 #include "mpi/collectives.hpp"
 #include "mpi/datatype.hpp"
 #include "mpi/host.hpp"
+#include "mpi/questions.hpp"
 #include "runtime/communicator.hpp"
 
 namespace espalier::mpi {
@@ -27,6 +28,14 @@ inline bool is_plain_buffer(const void* buffer) { return buffer && buffer != MPI
 
 /// Counts and displacements of plain types up to here have no sign and overflow nothing, whatever the type.
 inline bool is_plain_number(std::int64_t number) { return static_cast<std::uint64_t>(number) >> 32 == 0; }
+
+/// Whether the host reports that the program sends a block from `from` to `to`, where both are the same
+/// place: it looks for that where both sides are of one type. Those of other types count as MPI_IN_PLACE.
+inline bool is_alias_for_host(const Transfer& call, const std::byte* from, const std::byte* to,
+                              Collective collective) {
+  return from == to && from && normal(call.send.type) == normal(call.receive.type) &&
+         plain_size(call.send.type) > 0 && host_rejects_aliases(collective, false);
+}
 
 /// Blocks of one length, one behind the other by the datatype's extent.
 class EqualBlocks {

@@ -185,4 +185,6 @@ std::optional<Run> single_run(MPI_Datatype type) {
   return inner ? with_inner(type, contents, *inner) : std::nullopt;
 }
 
+int combiner_of(MPI_Datatype type) { return Envelope(type).combiner; }
+
 }  // namespace espalier::mpi

@@ -18,4 +18,7 @@ struct Run {
 /// (then packing is right as well, only slower).
 std::optional<Run> single_run(MPI_Datatype type);
 
+/// Which constructor made the datatype, MPI_UNDEFINED if the host does not say.
+int combiner_of(MPI_Datatype type);
+
 }  // namespace espalier::mpi

@@ -16,6 +16,12 @@ bool same_place(const EqualBlocks& block, const UnequalBlocks& blocks, int rank)
   return block.bytes() > 0 && block.data() == blocks.block(rank);
 }
 
+bool is_alias_for_host(const Transfer& call, const EqualBlocks& block, const UnequalBlocks& blocks, int rank,
+                       Collective collective) {
+  return same_place(block, blocks, rank) &&
+         mpi::is_alias_for_host(call, block.data(), blocks.block(rank), collective);
+}
+
 /// Nothing is moved from or to an empty block, and its datatype may be laid out in no way.
 void open(EqualBlocks& block, MPI_Comm comm) {
   if (block.bytes() > 0) block.open(comm);
@@ -40,6 +46,8 @@ int serve_allgatherv(const Transfer& call, void* caller, std::size_t& bytes) {
     open(send, entry->comm);
     send.load();
   }
+  if (!in_place && is_alias_for_host(call, send, receive, rank, Collective::allgatherv)) [[unlikely]]
+    return to_host;
   const bool stays = in_place || same_place(send, receive, rank);
   const bool done =
       communicator.allgatherv(stays ? Communicator::in_place : send.data(), receive.data(), receive.blocks());
@@ -71,6 +79,8 @@ int gatherv_here(Entry& entry, const Transfer& call) {
     open(send, entry.comm);
     send.load();
   }
+  if (!in_place && is_alias_for_host(call, send, receive, rank, Collective::gatherv)) [[unlikely]]
+    return to_host;
   const bool stays = in_place || same_place(send, receive, rank);
   const bool done = communicator.gatherv(stays ? Communicator::in_place : send.data(),
                                          receive.block_bytes(rank), receive.data(), receive.blocks(), rank);
@@ -106,6 +116,8 @@ int scatterv_from_here(Entry& entry, const Transfer& call) {
   send.open(entry.comm);
   send.load();
   if (!in_place) open(receive, entry.comm);
+  if (!in_place && is_alias_for_host(call, receive, send, rank, Collective::scatterv)) [[unlikely]]
+    return to_host;
   const bool stays = in_place || same_place(receive, send, rank);
   void* to = stays ? const_cast<void*>(Communicator::in_place) : receive.data();
   const bool done = communicator.scatterv(send.data(), send.blocks(), to, send.block_bytes(rank), rank);
@@ -120,6 +132,13 @@ int serve_scatterv(const Transfer& call, void* caller, std::size_t&) {
                                                   : scatterv_from_others(*entry, call);
 }
 
+/// Hosts that look for it do so where the program passes the same counts, too.
+[[gnu::cold, gnu::noinline]] bool is_alias_for_host(const Transfer& call) {
+  const auto place = [](const Part& part) { return static_cast<const std::byte*>(part.buffer); };
+  return call.send.counts.data() == call.receive.counts.data() &&
+         mpi::is_alias_for_host(call, place(call.send), place(call.receive), Collective::alltoallv);
+}
+
 int serve_alltoallv(const Transfer& call, void* caller, std::size_t&) {
   Entry* entry = entry_of(call.comm, caller);
   if (!entry) return to_host;
@@ -130,6 +149,8 @@ int serve_alltoallv(const Transfer& call, void* caller, std::size_t&) {
   if (!receive.look_at(call.receive, communicator.size())) return to_host;
   if (!in_place &&
       (!send.look_at(call.send, communicator.size()) || send.block_bytes(rank) != receive.block_bytes(rank)))
+    return to_host;
+  if (call.send.buffer == call.receive.buffer && is_alias_for_host(call)) [[unlikely]]
     return to_host;
   receive.open(entry->comm);
   if (in_place) {

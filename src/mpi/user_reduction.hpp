@@ -1,4 +1,5 @@
-// Reductions with an operator that the user made, applied by the host through MPI_Reduce_local.
+// Reductions with an operator that the user made, or a predefined one without a kernel, applied by the host
+// through MPI_Reduce_local.
 #pragma once
 
 #include <optional>
@@ -9,9 +10,9 @@
 
 namespace espalier::mpi {
 
-/// One call. The runtime moves packed data; the operator wants the user's datatype, and may read and write all
-/// from an element's lower to its upper bound: so elements with gaps, in the data or around them, are unpacked
-/// for it and packed again.
+/// One call. The runtime moves packed data; the operator wants the user's datatype, and may read and write
+/// all from an element's lower to its upper bound: so elements with gaps, in the data or around them, are
+/// unpacked for it and packed again.
 class UserReduction {
  public:
   UserReduction(MPI_Op op, const Layout& layout, MPI_Comm comm);

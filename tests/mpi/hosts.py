@@ -64,7 +64,8 @@ def _of_venv(name, build, kind, library="mpi"):
 
 def _of_debian(name, build, kind):
     flavour = name.removeprefix("debian-")
-    return Host(name, build, fortran=f"mpif90.{flavour}", c=f"mpicc.{flavour}", cxx=f"mpicxx.{flavour}", mpirun=f"mpirun.{flavour}", kind=kind)
+    return Host(name, build, fortran=f"mpif90.{flavour}", c=f"mpicc.{flavour}", cxx=f"mpicxx.{flavour}",
+                mpirun=f"mpirun.{flavour}", kind=kind)
 
 
 HOSTS = {
