@@ -55,7 +55,9 @@ WaitPolicy wait_policy(WaitMode mode, double ranks_per_core) {
       policy.yields = 2000;
       policy.longest_rest = 1024;
       policy.poke_interval_ns = 2000;
-      policy.first_nap_us = 100;
+      // Short ones: nobody here needs the core, and a message that the program has under way may need this
+      // rank.
+      policy.first_nap_us = policy.last_nap_us = 100;
       break;
     case WaitMode::yield:
       // The awaited rank may be waiting for this core: a few looks, then make room. Yields go on for long,

@@ -1,6 +1,7 @@
 // How a rank waits: spin, drive the host's progress, yield, sleep (DESIGN, idea 6).
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <limits>
 
@@ -31,10 +32,20 @@ struct WaitPolicy {
   bool fenced = false;
 };
 
+/// What other ranks may need of this one at any time.
+struct Progress {
+  /// How many reasons there are for that (windows); while it is not 0 a wait drives all the time, as the
+  /// host's own waits do, and does not sleep. Null: never.
+  const std::atomic<int>* needs = nullptr;
+  void (*drive)(void*) = nullptr;  ///< the host alone: what a poke does besides takes as long again
+  void* context = nullptr;
+};
+
 /// Who drives the host MPI while this rank waits.
 struct Poke {
   void (*function)(void*) = nullptr;
   void* context = nullptr;
+  Progress progress{};
 };
 
 /// Who hears of a rank whose flag line seems to be of another call than this one; `peer`: which, or -1 if
@@ -106,13 +117,20 @@ class BasicWaiter {
       report_mistake(peer);
   }
   void climb(Line& line, Step step);
+  bool is_needed() const {
+    // relaxed: it is a hint, and nothing else is read because of it.
+    const std::atomic<int>* needs = poke_.progress.needs;
+    return needs && needs->load(std::memory_order_relaxed) > 0;
+  }
+  void serve_others(const Line& line, Step step);
+  void serve_others_once(bool also_the_rest);
   bool spin(const Line& line, Step step);
   bool yield(const Line& line, Step step);
   void sleep(Line& line, Step step);
   void fall_asleep(Line& line, Step seen, std::uint32_t microseconds);
   static void wake(Line& line);
   void poke_now_and_then(std::int64_t now);
-  void poke_while_it_works();
+  bool poke_while_it_works(const Line& line, Step step);
   void poke();
 
   WaitPolicy policy_;

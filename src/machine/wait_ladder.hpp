@@ -10,7 +10,37 @@ namespace espalier::machine {
 
 template <class Platform>
 void BasicWaiter<Platform>::climb(Line& line, Step step) {
-  if (!spin(line, step) && !yield(line, step)) sleep(line, step);
+  if (is_needed())
+    serve_others(line, step);
+  else if (!spin(line, step) && !yield(line, step))
+    sleep(line, step);
+}
+
+// In place of all rungs: what another rank asks the host for here takes as many calls of its progress as it
+// has messages, and any of them may be short, so neither their number nor their time says that it was the
+// last. A rank with a core to itself makes room now and then, in case somebody else computes there. Where
+// ranks share cores, each makes room when it has found nothing; a call that took long has worked, or made
+// room by itself.
+template <class Platform>
+void BasicWaiter<Platform>::serve_others(const Line& line, Step step) {
+  constexpr int rounds_between_pokes = 16;
+  constexpr std::int64_t long_ns = 1000;
+  const bool has_core = policy_.spins > 0;
+  for (int round = 1; line.step.load(std::memory_order_acquire) < step; ++round) {
+    const bool is_full = round % rounds_between_pokes == 0;
+    const std::int64_t begin = has_core ? 0 : Platform::now_ns();
+    serve_others_once(is_full);
+    if (has_core ? !is_full : Platform::now_ns() - begin > long_ns) continue;
+    ++counts_.yield;
+    Platform::yield();
+  }
+}
+
+template <class Platform>
+void BasicWaiter<Platform>::serve_others_once(bool also_the_rest) {
+  if (also_the_rest || !poke_.progress.drive) return poke();
+  ++counts_.poke;
+  poke_.progress.drive(poke_.progress.context);
 }
 
 // Learns from what waits cost: when spinning did not help, the next spin is shorter (a stranger has the core
@@ -64,7 +94,8 @@ void BasicWaiter<Platform>::sleep(Line& line, Step step) {
   for (;;) {
     const Step seen = line.step.load(std::memory_order_acquire);
     if (seen >= step) return;
-    poke_while_it_works();
+    if (is_needed()) return serve_others(line, step);  // another thread has made a window meanwhile
+    if (poke_while_it_works(line, step)) return;
     ++counts_.sleep;
     fall_asleep(line, seen, nap);
     nap = std::min(nap * 2, policy_.last_nap_us);
@@ -99,17 +130,22 @@ void BasicWaiter<Platform>::poke_now_and_then(std::int64_t now) {
 
 // Also asleep the host's messages go on (invariant 2). A host may push a long message on by some tens of
 // kilobytes a time, and the next time is a nap away: so again as long as a poke takes longer than one that
-// finds nothing to do. No more of those: on a crowded core the awaited rank would pay for them.
+// finds nothing to do. No more of those: on a crowded core the awaited rank would pay for them. True: the
+// step has come meanwhile. It is looked for after every poke, because a host that yields or sleeps when it
+// finds nothing (Open MPI, Intel MPI with more ranks than cores) seems to work each time: a rank that did not
+// look for sixteen of its turns kept all others waiting until they slept, too, in every call.
 template <class Platform>
-void BasicWaiter<Platform>::poke_while_it_works() {
+bool BasicWaiter<Platform>::poke_while_it_works(const Line& line, Step step) {
   constexpr int most = 16;
   for (int i = 0; i < most; ++i) {
     const std::int64_t begin = Platform::now_ns();
     poke();
     const std::int64_t took = Platform::now_ns() - begin;
     least_poke_ns_ = std::min(least_poke_ns_, took);
-    if (took <= 2 * least_poke_ns_) return;
+    if (line.step.load(std::memory_order_acquire) >= step) return true;
+    if (took <= 2 * least_poke_ns_) return false;
   }
+  return false;
 }
 
 template <class Platform>

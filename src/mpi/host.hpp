@@ -116,6 +116,12 @@ enum class Mode : int {
   X(Request_get_status)       \
   X(Request_get_status_all)   \
   X(Request_get_status_any) X(Request_get_status_some) X(Iprobe) X(Improbe) X(Win_test) X(Parrived)
+// Windows of the program.
+#define ESPALIER_NEXT_WINDOW_CALLS(X) \
+  X(Win_create)                       \
+  X(Win_allocate)                     \
+  X(Win_allocate_shared)              \
+  X(Win_create_dynamic) X(Win_create_c) X(Win_allocate_c) X(Win_allocate_shared_c) X(Win_free)
 
 /// The type of an init function: the collective's parameters, an info object and where the request goes.
 template <class Function>
@@ -200,6 +206,14 @@ struct Next : Asks {
   int (*Waitany)(int, void*, int*, void*);
   int (*Waitsome)(int, void*, int*, int*, void*);
   int (*Request_free)(void*);
+  int (*Win_create)(void*, MPI_Aint, int, Handle, Handle, void*);
+  int (*Win_create_c)(void*, MPI_Aint, MPI_Aint, Handle, Handle, void*);
+  int (*Win_allocate)(MPI_Aint, int, Handle, Handle, void*, void*);
+  int (*Win_allocate_c)(MPI_Aint, MPI_Aint, Handle, Handle, void*, void*);
+  int (*Win_allocate_shared)(MPI_Aint, int, Handle, Handle, void*, void*);
+  int (*Win_allocate_shared_c)(MPI_Aint, MPI_Aint, Handle, Handle, void*, void*);
+  int (*Win_create_dynamic)(Handle, Handle, void*);
+  int (*Win_free)(void*);
   // What handing on a _c call to a host without it takes.
   int (*Comm_rank)(Handle, int*);
   int (*Comm_size)(Handle, int*);

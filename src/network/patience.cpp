@@ -18,6 +18,8 @@ void Wait::pass() {
 }
 
 bool Wait::is_patient() {
+  // relaxed: it is a hint, and nothing else is read because of it.
+  if (patience_.needs && patience_.needs->load(std::memory_order_relaxed) > 0) return true;
   if (naps_ > 0) return false;
   const int yields = looks_ - patience_.spins;
   if (yields == 0) first_yield_ = Clock::now();

@@ -1,6 +1,7 @@
 // How a rank that has nothing to do waits for the network.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 
 namespace espalier::network {
@@ -9,6 +10,8 @@ struct Patience {
   int spins = 0;                      ///< looks before it makes room for others
   int yields = 0;                     ///< then at least so many looks with a yield between them,
   std::chrono::microseconds least{};  ///< for at least so long; then naps
+  /// While this is not 0 other ranks may need the host's progress here at any time, and there are no naps.
+  const std::atomic<int>* needs = nullptr;
 };
 
 /// For messages between nodes. A network takes microseconds at least, so there is no hurry to look; where

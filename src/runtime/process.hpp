@@ -13,6 +13,7 @@
 #include "network/transport.hpp"
 #include "network/window/one_sided.hpp"
 #include "runtime/bootstrap.hpp"
+#include "runtime/host_windows.hpp"
 
 namespace espalier::runtime {
 
@@ -80,7 +81,10 @@ class Process {
   /// What a wait of this process does now and then, whatever it waits for: drives the host, and the windows.
   void poke();
   machine::Poke poke_in_waits() {
-    return {[](void* process) { static_cast<Process*>(process)->poke(); }, this};
+    return {[](void* process) { static_cast<Process*>(process)->poke(); }, this, progress_in_waits()};
+  }
+  machine::Progress progress_in_waits() {
+    return {&host_windows, [](void* process) { static_cast<Process*>(process)->poke_host(); }, this};
   }
   void poke_host() {
     if (progress_.poke) progress_.poke(progress_.context);

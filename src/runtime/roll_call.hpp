@@ -51,7 +51,7 @@ class RollCall {
 
   /// For the waits of this rank's machine; throws OutOfStep where a rank is gone or in another call.
   machine::Poke poke() {
-    return {[](void* self) { static_cast<RollCall*>(self)->look_around(); }, this};
+    return {[](void* self) { static_cast<RollCall*>(self)->look_around(); }, this, inner_.progress};
   }
   /// For flag lines that are of another call.
   machine::Mistake mistake() {

@@ -54,7 +54,7 @@ Spanning::Spanning(const Agreement& agreement, int rank)
                                  spanning->endpoint_.drive();
                                  spanning->look_for_failure();
                                },
-                               this};
+                               this, Process::instance().progress_in_waits()};
   endpoint_.watch([this] { look_for_failure(); });
   if (agreement.node.share) {
     state_ = std::make_unique<Communicator::State>(

@@ -122,6 +122,48 @@ TEST(Waiter, DrivesTheHostInEveryMode) {
     }
 }
 
+// Windows: another rank's next message may come at any time, and needs as many pokes as it likes.
+TEST(Waiter, WhereTheHostIsNeededAWaitDrivesItAllTheTime) {
+  struct Host {
+    FlagLine line{};
+    std::atomic<int> needs{1};
+    std::uint64_t pokes = 0;
+    static void poke(void* self) {
+      auto* host = static_cast<Host*>(self);
+      if (++host->pokes == 5000) host->line.step.store(1, std::memory_order_release);
+    }
+  };
+  for (const WaitMode mode : {WaitMode::automatic, WaitMode::spin, WaitMode::yield, WaitMode::sleep})
+    for (const double crowd : {0.5, 4.0}) {
+      Host host;
+      Waiter waiter(wait_policy(mode, crowd), {Host::poke, &host, {&host.needs, Host::poke, &host}});
+      waiter.await(host.line, 1, 0);
+      EXPECT_EQ(waiter.counts().poke, 5000u);
+      EXPECT_EQ(waiter.counts().sleep, 0u);
+      EXPECT_LE(waiter.counts().yield, waiter.counts().poke);
+      EXPECT_GT(waiter.counts().yield, 0u) << "others may need the core";
+    }
+}
+
+TEST(Waiter, ASleeperThatIsNeededMeanwhileSleepsNoMore) {
+  FlagLine line{};
+  std::atomic<int> needs{0}, pokes{0};
+  WaitCounts counts;
+  std::thread waiting([&] {
+    const Poke poke{
+        [](void* count) { static_cast<std::atomic<int>*>(count)->fetch_add(1); }, &pokes, {&needs}};
+    Waiter waiter(wait_policy(WaitMode::sleep, 1), poke);
+    waiter.await(line, 1, 0);
+    counts = waiter.counts();
+  });
+  while (pokes < 3) std::this_thread::sleep_for(1ms);
+  needs = 1;
+  while (pokes < 100000) std::this_thread::sleep_for(1ms);
+  Waiter(wait_policy(WaitMode::sleep, 1), {}).signal(line, 1);
+  waiting.join();
+  EXPECT_LT(counts.sleep, 10000u);
+}
+
 // A poke may cost more than a yield, and with many ranks on a core each gets little of it in any time.
 TEST(Waiter, PokesAreRareAmongYields) {
   struct Host {
@@ -142,6 +184,23 @@ TEST(Waiter, PokesAreRareAmongYields) {
   EXPECT_EQ(waiter.counts().yield, 10u * 64u);
   EXPECT_EQ(waiter.counts().sleep, 0u);
   EXPECT_GT(wait_policy(WaitMode::automatic, 8.0).yields_per_poke, 0);
+}
+
+// Hosts that yield or sleep in vain pokes seem to work each time.
+TEST(Waiter, AStepThatComesDuringPokesIsSeenBeforeTheNext) {
+  struct Host {
+    FlagLine line{};
+    int pokes = 0;
+    static void poke(void* self) {
+      auto* host = static_cast<Host*>(self);
+      ++host->pokes;  // the first is quick
+      if (host->pokes > 1) std::this_thread::sleep_for(5ms);
+      if (host->pokes == 3) host->line.step.store(1, std::memory_order_release);
+    }
+  } host;
+  Waiter waiter(wait_policy(WaitMode::sleep, 1), {Host::poke, &host});
+  waiter.await(host.line, 1, 0);
+  EXPECT_EQ(host.pokes, 3);
 }
 
 TEST(Waiter, HostIsDrivenAlsoAsleep) {

@@ -1,5 +1,5 @@
 """What the host's progress owes to a program whose collectives Espalier serves: messages that were sent before one are seen
-behind it."""
+behind it, and ranks that wait in one do not sleep while others may need them."""
 
 import re
 
@@ -41,3 +41,22 @@ def test_the_first_ask_under_other_builds(launch, name):
 @pytest.mark.parametrize("program", ["asked", "asked_f08"])
 def test_the_first_ask_from_fortran(launch, name, program):
     none_failed(launch(usable(name), 2, program, env=STRICT), program)
+
+
+def sleeps(launch, host, ranks, kind, statistics):
+    none_failed(launch(host, ranks, "window_open", kind, env={**STRICT, **statistics.env}), "window_open")
+    rows = [row for row in statistics.read()["rows"] if row["collective"] == "barrier"]
+    assert sum(row["wait"]["poke"] for row in rows) > 0
+    return sum(row["wait"]["sleep"] for row in rows)
+
+
+@pytest.mark.needs_espalier
+@pytest.mark.parametrize("kind, ranks", [("create", 2), ("create", 4), ("allocate", 2), ("shared", 2), ("dynamic", 2)])
+def test_a_rank_with_a_window_does_not_sleep_in_a_collective(launch, host, ranks, kind, statistics):
+    assert sleeps(launch, host, ranks, kind, statistics) == 0
+
+
+@pytest.mark.needs_espalier
+@pytest.mark.parametrize("kind", ["none", "freed"])
+def test_a_rank_without_a_window_sleeps(launch, host, kind, statistics):
+    assert sleeps(launch, host, 4, kind, statistics) > 0

@@ -33,6 +33,16 @@ TEST(Patience, KeepsItsTimeWhereItNeedNotYield) {
   EXPECT_TRUE(wait.naps());
 }
 
+TEST(Patience, DoesNotNapWhileOtherRanksMayNeedThisOne) {
+  std::atomic<int> needs{1};
+  Wait wait({0, 0, {}, &needs});
+  for (int look = 0; look < 1000; ++look) wait.pass();
+  EXPECT_FALSE(wait.naps());
+  needs = 0;
+  wait.pass();
+  EXPECT_TRUE(wait.naps());
+}
+
 TEST(Patience, BeginsAnewWhenSomethingWasThere) {
   Wait wait({0, 1});
   wait.pass();
