@@ -7,6 +7,8 @@
 #include <thread>
 #include <vector>
 
+#include "machine/wait_ladder.hpp"
+
 namespace espalier::machine {
 namespace {
 
@@ -143,6 +145,39 @@ TEST(Waiter, WhereTheHostIsNeededAWaitDrivesItAllTheTime) {
       EXPECT_LE(waiter.counts().yield, waiter.counts().poke);
       EXPECT_GT(waiter.counts().yield, 0u) << "others may need the core";
     }
+}
+
+/// A clock that calls move on: a call of the host's progress takes 100 ns, and a yield, because another
+/// process computes on the core, 4 ms.
+struct BusyCore {
+  using Line = FlagLine;
+  static inline std::int64_t now = 0;
+  static void fence(std::memory_order) {}
+  static void pause() {}
+  static void yield() { now += 4'000'000; }
+  static std::int64_t now_ns() { return now; }
+  static void futex_wait(Line&, std::uint32_t, std::uint32_t) {}
+  static void futex_wake_all(Line&) {}
+};
+
+TEST(Waiter, WhereTheHostIsNeededABusyCoreIsNotGivenAway) {
+  struct Host {
+    FlagLine line{};
+    std::atomic<int> needs{1};
+    int calls = 0;
+    static void drive(void* self) {
+      auto* host = static_cast<Host*>(self);
+      BusyCore::now += 100;
+      if (++host->calls == 1'000'000) host->line.step.store(1, std::memory_order_release);
+    }
+  } host;
+  BusyCore::now = 0;
+  BasicWaiter<BusyCore> waiter(wait_policy(WaitMode::spin, 1),
+                               {Host::drive, &host, {&host.needs, Host::drive, &host}});
+  waiter.await(host.line, 1, 0);
+  EXPECT_EQ(host.calls, 1'000'000);
+  EXPECT_GE(waiter.counts().yield, 2u) << "the other process has its part";
+  EXPECT_LE(waiter.counts().yield, 8u) << "100 ms of work, and 4 ms for each yield";
 }
 
 TEST(Waiter, ASleeperThatIsNeededMeanwhileSleepsNoMore) {
