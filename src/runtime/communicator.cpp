@@ -67,7 +67,7 @@ machine::Poke Communicator::State::work_in_waits() {
             state.machine.serve_pulls();
             if (state.drive.function) state.drive.function(state.drive.context);
           },
-          this};
+          this, drive.progress};
 }
 
 void Communicator::State::map_own_slots() {

@@ -34,7 +34,8 @@ class Recorder {
   void stop() {
     row_->ticks.add(ticks::now() - start_);
     row_->calls.add(1);
-    if (waiter_->counts().spin != spin_) add_waits();  // each climb of the ladder begins with spinning
+    // Each wait begins with spinning, or, for others that may need this rank, with driving the host.
+    if (waiter_->counts().spin != spin_ || waiter_->counts().poke != poke_) add_waits();
   }
   [[gnu::noinline]] void add_waits() {
     const machine::WaitCounts& now = waiter_->counts();
