@@ -1,12 +1,12 @@
 // How a rank waits: spin, drive the host's progress, yield, sleep (DESIGN, idea 6).
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <limits>
 
 #include "machine/fingerprint.hpp"
 #include "machine/host_platform.hpp"
+#include "machine/progress.hpp"
 
 namespace espalier::machine {
 
@@ -30,15 +30,6 @@ struct WaitPolicy {
   /// sleepers are rare and a wake-up lost to the missing fence costs one nap, while the fence would cost
   /// every call.
   bool fenced = false;
-};
-
-/// What other ranks may need of this one at any time.
-struct Progress {
-  /// How many reasons there are for that (windows); while it is not 0 a wait drives all the time, as the
-  /// host's own waits do, and does not sleep. Null: never.
-  const std::atomic<int>* needs = nullptr;
-  void (*drive)(void*) = nullptr;  ///< the host alone: what a poke does besides takes as long again
-  void* context = nullptr;
 };
 
 /// Who drives the host MPI while this rank waits.
@@ -117,11 +108,6 @@ class BasicWaiter {
       report_mistake(peer);
   }
   void climb(Line& line, Step step);
-  bool is_needed() const {
-    // relaxed: it is a hint, and nothing else is read because of it.
-    const std::atomic<int>* needs = poke_.progress.needs;
-    return needs && needs->load(std::memory_order_relaxed) > 0;
-  }
   void serve_others(const Line& line, Step step);
   void serve_others_once(bool also_the_rest);
   bool spin(const Line& line, Step step);

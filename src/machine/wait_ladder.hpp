@@ -10,7 +10,7 @@ namespace espalier::machine {
 
 template <class Platform>
 void BasicWaiter<Platform>::climb(Line& line, Step step) {
-  if (is_needed())
+  if (poke_.progress.is_needed())
     serve_others(line, step);
   else if (!spin(line, step) && !yield(line, step))
     sleep(line, step);
@@ -102,7 +102,7 @@ void BasicWaiter<Platform>::sleep(Line& line, Step step) {
   for (;;) {
     const Step seen = line.step.load(std::memory_order_acquire);
     if (seen >= step) return;
-    if (is_needed()) return serve_others(line, step);  // another thread has made a window meanwhile
+    if (poke_.progress.is_needed()) return serve_others(line, step);  // another thread has made a window meanwhile
     if (poke_while_it_works(line, step)) return;
     ++counts_.sleep;
     fall_asleep(line, seen, nap);

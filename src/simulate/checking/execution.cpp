@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <exception>
 
 #include "base/error.hpp"
@@ -138,12 +139,17 @@ void Execution::start_ranks() {
 }
 
 void Execution::run_rank(int rank) {
+  // A wait that serves others without an end looks at its flag again when something has happened.
+  static const std::atomic<int> always{1};
+  machine::Progress progress;
+  if (scenario_.serves_others)
+    progress = {&always, [](void* execution) { static_cast<Execution*>(execution)->idle(true); }, this};
   const machine::Poke poke{[](void* which) {
                              auto& it = *static_cast<Rank*>(which);
                              if (it.machine) it.machine->serve_pulls();
                              if (it.poke) it.poke();
                            },
-                           &of(rank)};
+                           &of(rank), progress};
   try {
     CheckingMachine machine(memory_.view(rank) + node_of(rank).begin, node_of(rank).layout, local_rank(rank),
                             scenario_.policy, poke);

@@ -38,6 +38,7 @@ struct Scenario {
   std::vector<int> node_of = {};  ///< by rank; empty: all on one node
   std::size_t area_bytes = 0;     ///< of each node besides: for windows and the like
   bool many_trade = false;        ///< cells of more than two ranks
+  bool serves_others = false;     ///< waits drive the host all the time (machine/progress.hpp)
   bool refuses_reads = false;     ///< of other ranks' memory, now and then; then all naps end by themselves
 };
 

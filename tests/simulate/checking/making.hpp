@@ -47,6 +47,13 @@ inline Scenario trading(Scenario scenario) {
   return scenario;
 }
 
+/// The same where waits drive the host all the time.
+inline Scenario serving(Scenario scenario) {
+  scenario.name += ", waits serve others";
+  scenario.serves_others = true;
+  return scenario;
+}
+
 /// The same where reads of other ranks' memory are refused now and then.
 inline Scenario refusing(Scenario scenario) {
   scenario.name += ", reads refused";

@@ -75,6 +75,7 @@ void wake_all_at_once(CheckingMachine& m) {
 std::vector<Scenario> wake_ups(int ranks, bool fenced) {
   return {make("sleep through steps", ranks, fenced, one, sleep_through_steps),
           make("pass a token", ranks, fenced, two, pass_a_token),
+          serving(make("pass a token", ranks, fenced, two, pass_a_token)),
           make("wake all at once", ranks, fenced, one, wake_all_at_once)};
 }
 
