@@ -1,7 +1,6 @@
 #include "memory/fork_snapshot.hpp"
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,6 +12,7 @@
 #include <optional>
 
 #include "base/descriptor.hpp"
+#include "memory/kernel_mapping.hpp"
 
 namespace espalier::memory {
 namespace {
@@ -82,7 +82,7 @@ bool copy_data(int descriptor, std::byte* to, off_t begin, off_t end) {
 
 void* reserve(std::size_t bytes) {
   void* place =
-      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      kernel::map(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return place == MAP_FAILED ? nullptr : place;
 }
 
@@ -95,7 +95,7 @@ void ForkSnapshot::take(int descriptor, std::size_t begin, std::size_t end) {
   if (copy_ && copy_data(descriptor, static_cast<std::byte*>(copy_), static_cast<off_t>(begin),
                          static_cast<off_t>(end)))
     return;
-  if (copy_) munmap(copy_, size_);
+  if (copy_) kernel::unmap(copy_, size_);
   copy_ = nullptr;
   // A descriptor of its own: the child has closed the file's before it gets there.
   file_ = fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
@@ -103,16 +103,16 @@ void ForkSnapshot::take(int descriptor, std::size_t begin, std::size_t end) {
 
 void ForkSnapshot::move_to(void* address) {
   if (copy_)
-    mremap(copy_, size_, size_, MREMAP_MAYMOVE | MREMAP_FIXED, address);
+    kernel::move(copy_, size_, address);
   else if (file_ >= 0)
-    mmap(address, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, file_,
-         static_cast<off_t>(begin_));
+    kernel::map(address, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, file_,
+                static_cast<off_t>(begin_));
   copy_ = nullptr;
   drop();
 }
 
 void ForkSnapshot::drop() {
-  if (copy_) munmap(copy_, size_);
+  if (copy_) kernel::unmap(copy_, size_);
   if (file_ >= 0) close(file_);
   *this = {};
 }

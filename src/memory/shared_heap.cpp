@@ -14,6 +14,7 @@
 #include "base/files.hpp"
 #include "base/token.hpp"
 #include "memory/fork_snapshot.hpp"
+#include "memory/kernel_mapping.hpp"
 
 namespace espalier::memory {
 namespace {
@@ -43,7 +44,8 @@ bool strict_overcommit() {
 thread_local ForkSnapshot snapshot;
 
 void make_private(void* begin, std::size_t bytes) {
-  mmap(begin, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+  constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE;
+  kernel::map(begin, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
 }
 
 void warn_of_shared_child() {
