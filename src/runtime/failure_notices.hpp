@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -17,15 +19,15 @@ class FailureNotices {
   /// `processes`: of the communicator's ranks. `tag`: for this alone.
   FailureNotices(network::Transport& transport, std::vector<int> processes, int rank, int tag);
 
-  /// Tells all other ranks why this one has failed. A long reason is cut. The transport may have failed
-  /// itself: ranks that it does not reach are left out.
-  void send(std::string_view why) noexcept;
+  /// Tells all other ranks why this one has failed in `call`. A long reason is cut. The transport may have
+  /// failed itself: ranks that it does not reach are left out.
+  void send(std::uint64_t call, std::string_view why) noexcept;
 
-  /// To be called whenever a wait has looked in vain. Throws AlreadyTold once a notice has come, and tells
-  /// the ranks of the node.
-  void look(NodeFailure& node) {
+  /// To be called whenever a wait of `call` has looked in vain. A notice that has come is told to the ranks
+  /// of the node. Throws AlreadyTold if it is of this call or an earlier one.
+  void look(std::uint64_t call, NodeFailure& node) {
     if (++looks_ % looks_between == 0) [[unlikely]]
-      look_by_time(node);
+      look_by_time(call, node);
   }
 
  private:
@@ -33,14 +35,21 @@ class FailureNotices {
   /// may look only every few milliseconds, so the looks alone do not say when it is time.
   static constexpr unsigned looks_between = 16;
   static constexpr std::int64_t probes_apart_ns = 2'000'000;
-  void look_by_time(NodeFailure& node);
+  void look_by_time(std::uint64_t call, NodeFailure& node);
   void probe(NodeFailure& node);
+
+  /// What has come: which call failed, and why.
+  struct Notice {
+    std::uint64_t call;
+    std::string why;
+  };
 
   network::Transport& transport_;
   std::vector<int> processes_;
   int rank_, tag_;
   unsigned looks_ = 0;
   std::int64_t next_probe_ns_ = 0;
+  std::optional<Notice> heard_;
 };
 
 }  // namespace espalier::runtime

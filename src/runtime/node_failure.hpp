@@ -1,6 +1,7 @@
 // How the ranks of a node hear that one of them has failed in a collective: what they wait for will not come.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -30,19 +31,23 @@ class AlreadyTold : public OutOfStep {
 [[noreturn]] void throw_out_of_step(std::string_view why);
 
 /// A communicator's word of failure, on a line that its ranks of a node share. The first word stays: their
-/// calls are out of step from then on. Thread-safe.
+/// calls are out of step from the call that failed on. A rank that still waits in an earlier call goes on,
+/// because the rank that failed has done its part of that one. Calls have numbers, the same on all ranks.
+/// Thread-safe.
 class NodeFailure {
  public:
   NodeFailure() = default;  ///< ranks that share no memory hear nothing
   /// `line` was zero when the communicator was made, and belongs to this alone.
   explicit NodeFailure(memory::FlagLine& line) : line_(&line) {}
 
-  /// A long reason is cut.
-  void tell(std::string_view why);
-  /// What has been told; empty: nothing. One load: to be asked in every wait.
-  std::string told() const;
-  /// Throws OutOfStep with that.
-  void check() const;
+  /// `call` has failed. A long reason is cut to `longest` bytes.
+  void tell(std::uint64_t call, std::string_view why);
+  /// What has been told of `call` or an earlier one; empty: nothing. One load: to be asked in every wait.
+  std::string told(std::uint64_t call) const;
+  /// Throws AlreadyTold with that.
+  void check(std::uint64_t call) const;
+
+  static constexpr std::size_t longest = memory::inline_capacity - sizeof(std::uint64_t) - 1;
 
  private:
   memory::FlagLine* line_ = nullptr;

@@ -29,7 +29,7 @@ void RollCall::look_around() {
   if (inner_.function) inner_.function(inner_.context);
   if (history_.number() == 0) return;  // nobody here says what is called
   if (!failed_.empty()) fail_again();
-  if (const std::string told = failure_.told(); !told.empty()) {
+  if (const std::string told = failure_.told(history_.number()); !told.empty()) {
     failed_ = told;
     fail_again();
   }
@@ -65,7 +65,9 @@ void RollCall::report_mistake(int peer) {
     if (const auto difference = first_difference(rank)) fail_by(*difference, rank);
   }
   if (peer >= 0 && !records(peer).find(history_.number())) return;  // it has gone on: its flag is ahead
-  fail(formatted("rank {} and {} have made different calls on this communicator more than {} calls ago",
+  const std::uint64_t long_ago = history_.number() - std::min(history_.number() - 1, CallRecords::kept);
+  fail(long_ago,
+       formatted("rank {} and {} have made different calls on this communicator more than {} calls ago",
                  name(rank_), peer < 0 ? "another" : formatted("rank {}", name(peer)), CallRecords::kept),
        same_calls);
 }
@@ -95,14 +97,15 @@ void RollCall::fail_by(const Difference& difference, int rank) {
   const std::string when = difference.ago == 0   ? "in this call"
                            : difference.ago == 1 ? "in the call before"
                                                  : formatted("{} calls ago", difference.ago);
-  fail(formatted("{} rank {} wanted {}, rank {} {}", when, name(rank_), print(difference.mine), name(rank),
+  fail(history_.number() - difference.ago,
+       formatted("{} rank {} wanted {}, rank {} {}", when, name(rank_), print(difference.mine), name(rank),
                  print(difference.theirs)),
        same_calls);
 }
 
 void RollCall::fail_by_absence(int rank, std::string_view what) {
   const std::string call = print(own_->find(history_.number()).value());
-  fail(formatted("rank {} has {} the {} in which rank {} waits", name(rank), what, call, name(rank_)), "");
+  fail(history_.number(), formatted("rank {} has {} the {} in which rank {} waits", name(rank), what, call, name(rank_)), "");
 }
 
 void RollCall::abandon() {
@@ -116,13 +119,13 @@ void RollCall::abandon() {
   }
   const auto call = own_->find(history_.number());
   failed_ = formatted("rank {} left its {} by an exception: {}", name(rank_), call ? print(*call) : "call", why);
-  failure_.tell(failed_);
+  failure_.tell(history_.number(), failed_);
 }
 
 // The others hear the reason alone: their line has not room for more.
-void RollCall::fail(const std::string& why, std::string_view advice) {
+void RollCall::fail(std::uint64_t call, const std::string& why, std::string_view advice) {
   failed_ = why;
-  failure_.tell(why);
+  failure_.tell(call, why);
   throw OutOfStep(advice.empty() ? why : formatted("{}; {}", why, advice));
 }
 

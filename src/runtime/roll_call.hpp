@@ -19,7 +19,8 @@
 namespace espalier::runtime {
 
 /// One per communicator, or persistent collective, and rank; used by one thread at a time. Once it has thrown
-/// the ranks are out of step: the others throw in their next wait, and so does every later call.
+/// the ranks are out of step: the others throw in their next wait of that call or a later one, and so does
+/// every later call.
 class RollCall {
  public:
   /// After a wait of so long a rank looks where the others are, and again each time as much later.
@@ -73,7 +74,8 @@ class RollCall {
   ProcessMark mark_of(int rank) const;
   [[noreturn]] void fail_by(const Difference& difference, int rank);
   [[noreturn]] void fail_by_absence(int rank, std::string_view what);
-  [[noreturn]] void fail(const std::string& why, std::string_view advice);
+  /// `call`: the first that cannot be done.
+  [[noreturn]] void fail(std::uint64_t call, const std::string& why, std::string_view advice);
   [[noreturn]] void fail_again() const;
 
   const CallRecords& records(int rank) const;

@@ -80,8 +80,8 @@ Spanning::~Spanning() {
 }
 
 void Spanning::look_for_failure() {
-  failure_.check();
-  notices_.look(failure_);
+  failure_.check(call_);
+  notices_.look(call_, failure_);
 }
 
 void Spanning::stop(std::string_view why) {
@@ -91,8 +91,8 @@ void Spanning::stop(std::string_view why) {
 
 void Spanning::give_up(std::string_view why) {
   stop(formatted("rank {}: {}", rank_, why));
-  failure_.tell(failed_);
-  notices_.send(failed_);
+  failure_.tell(call_, failed_);
+  notices_.send(call_, failed_);
 }
 
 /// The nodes' lowest ranks speak to them.

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <map>
 #include <memory>
@@ -200,7 +201,9 @@ class Spanning {
   plan::NetworkSelector selector_;
   network::Endpoint endpoint_;
   FailureNotices notices_;
-  std::string failed_;  ///< why no call can do anything any more; empty: they can
+  std::uint64_t begun_ = 0;  // how many calls
+  std::uint64_t call_ = 0;   // the number of the one that is under way, which may not have begun
+  std::string failed_;  // why no call can do anything any more; empty: they can
   std::unique_ptr<Communicator::State> state_;  // null: this node's ranks have messages only
   NodeFailure failure_;
   statistics::Counters counters_{nodes_.placement.ranks()};

@@ -52,7 +52,8 @@ auto Spanning::guarded(Body body) {
   if (!failed_.empty()) [[unlikely]]
     throw_out_of_step(failed_);
   try {
-    failure_.check();
+    call_ = begun_ + 1;
+    failure_.check(call_);
     return body();
   } catch (const AlreadyTold& error) {
     stop(error.why());
@@ -77,8 +78,9 @@ auto Spanning::through_ring(Body body) {
   }
 }
 
-/// The ranks of this node that share memory hold each other to it.
+/// The ranks of this node that share memory hold each other to it. Their roll call counts the same calls.
 inline void Spanning::begin(const machine::CallFacts& call) {
+  ++begun_;
   if (state_) state_->machine.begin_call(state_->roll_call.begin(call));
 }
 

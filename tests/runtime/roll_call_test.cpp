@@ -8,6 +8,7 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -168,6 +169,34 @@ TEST(RollCall, TheOtherRankMayGoOnWhileItIsNamed) {
     EXPECT_TRUE(text.empty() || has(text, "rank 1 bcast of 24 bytes") || has(text, "more than 16 calls ago"))
         << text;
   }
+}
+
+/// What rank 0 hears in a wait, once rank 1 has left its own call by an exception.
+std::string heard_when_rank_1_leaves(Two& two) {
+  try {
+    throw std::runtime_error("the program's");
+  } catch (...) {
+    two.calls[1]->abandon();
+  }
+  const machine::Poke poke = two.calls[0]->poke();
+  return said([&] { poke.function(poke.context); });
+}
+
+TEST(RollCall, ARankThatLeavesACallByAnExceptionIsNamed) {
+  Two two;
+  for (const int rank : {0, 1}) two.call(rank, 8, 3);
+  EXPECT_TRUE(has(heard_when_rank_1_leaves(two), "rank 1 left its bcast of 8 bytes"));
+}
+
+// It has done its part of that call, so rank 0 gets what it waits for.
+TEST(RollCall, ARankThatIsStillInTheCallBeforeGoesOn) {
+  Two two;
+  for (const int rank : {0, 1}) two.call(rank, 8, 3);
+  two.call(1, 8);
+  EXPECT_EQ(heard_when_rank_1_leaves(two), "");
+  two.call(0, 8);
+  const machine::Poke poke = two.calls[0]->poke();
+  EXPECT_TRUE(has(said([&] { poke.function(poke.context); }), "rank 1 left its bcast of 8 bytes"));
 }
 
 /// Rank 0 waits in a call to which rank 1, whose process is gone, has not come; `own`: what stands of its
