@@ -18,23 +18,27 @@ void BasicWaiter<Platform>::climb(Line& line, Step step) {
 
 // In place of all rungs: what another rank asks the host for here takes as many calls of its progress as it
 // has messages, and any of them may be short, so neither their number nor their time says that it was the
-// last. Where ranks share cores, each makes room when it has found nothing; a call that took long has worked,
-// or made room by itself. A rank with a core to itself makes room now and then, in case another process
+// last. Where ranks share cores, each makes room when it has found nothing some times in a row, as one that
+// makes room each time misses most of what comes meanwhile; a call that took long has worked, or made room by
+// itself. A rank with a core to itself makes room now and then, in case another process
 // computes there, but for no more than a fifth of its time: others wait for it, and the kernel gives such a
 // process milliseconds.
 template <class Platform>
 void BasicWaiter<Platform>::serve_others(const Line& line, Step step) {
   constexpr unsigned rounds_between_pokes = 16;
   constexpr std::int64_t long_ns = 1000;
+  constexpr int most_in_vain = 16;
   const bool has_core = policy_.spins > 0;
   std::int64_t next_yield_ns = 0;
+  int in_vain = 0;
   for (unsigned round = 1; line.step.load(std::memory_order_acquire) < step; ++round) {
     const bool is_full = round % rounds_between_pokes == 0;
     const std::int64_t begin = has_core ? 0 : Platform::now_ns();
     serve_others_once(is_full);
     if (has_core && !is_full) continue;
     const std::int64_t now = Platform::now_ns();
-    if (has_core ? now < next_yield_ns : now - begin > long_ns) continue;
+    if (has_core ? now < next_yield_ns : now - begin > long_ns || ++in_vain < most_in_vain) continue;
+    in_vain = 0;
     ++counts_.yield;
     Platform::yield();
     if (has_core) {

@@ -4,7 +4,7 @@
 
 #include "mpi/exports.hpp"
 #include "mpi/host.hpp"
-#include "runtime/host_windows.hpp"
+#include "runtime/progress_needs.hpp"
 
 namespace espalier::mpi {
 namespace {

@@ -1,7 +1,7 @@
 // The Fortran entry points that make and free windows: see exports_windows.cpp, and fortran.cpp, which says
 // which languages come here.
 #include "mpi/fortran.hpp"
-#include "runtime/host_windows.hpp"
+#include "runtime/progress_needs.hpp"
 
 namespace espalier::mpi::fortran {
 namespace {

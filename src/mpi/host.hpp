@@ -122,6 +122,11 @@ enum class Mode : int {
   X(Win_allocate)                     \
   X(Win_allocate_shared)              \
   X(Win_create_dynamic) X(Win_create_c) X(Win_allocate_c) X(Win_allocate_shared_c) X(Win_free)
+// What begins to send or receive a message.
+#define ESPALIER_NEXT_MESSAGE_CALLS(X) \
+  X(Isend)                             \
+  X(Issend)                            \
+  X(Irsend) X(Irecv) X(Imrecv) X(Isend_c) X(Issend_c) X(Irsend_c) X(Irecv_c) X(Imrecv_c)
 
 /// The type of an init function: the collective's parameters, an info object and where the request goes.
 template <class Function>
@@ -206,6 +211,16 @@ struct Next : Asks {
   int (*Waitany)(int, void*, int*, void*);
   int (*Waitsome)(int, void*, int*, int*, void*);
   int (*Request_free)(void*);
+  int (*Isend)(const void*, int, Handle, int, int, Handle, void*);
+  int (*Issend)(const void*, int, Handle, int, int, Handle, void*);
+  int (*Irsend)(const void*, int, Handle, int, int, Handle, void*);
+  int (*Irecv)(void*, int, Handle, int, int, Handle, void*);
+  int (*Imrecv)(void*, int, Handle, void*, void*);
+  int (*Isend_c)(const void*, MPI_Count, Handle, int, int, Handle, void*);
+  int (*Issend_c)(const void*, MPI_Count, Handle, int, int, Handle, void*);
+  int (*Irsend_c)(const void*, MPI_Count, Handle, int, int, Handle, void*);
+  int (*Irecv_c)(void*, MPI_Count, Handle, int, int, Handle, void*);
+  int (*Imrecv_c)(void*, MPI_Count, Handle, void*, void*);
   int (*Win_create)(void*, MPI_Aint, int, Handle, Handle, void*);
   int (*Win_create_c)(void*, MPI_Aint, MPI_Aint, Handle, Handle, void*);
   int (*Win_allocate)(MPI_Aint, int, Handle, Handle, void*, void*);

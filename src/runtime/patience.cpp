@@ -1,7 +1,7 @@
 #include "runtime/patience.hpp"
 
 #include "base/config.hpp"
-#include "runtime/host_windows.hpp"
+#include "runtime/progress_needs.hpp"
 
 namespace espalier::runtime {
 
@@ -19,7 +19,7 @@ network::Patience by_mode(double ranks_per_core, bool over_nodes) {
 
 network::Patience patience_for(double ranks_per_core, bool over_nodes) {
   network::Patience patience = by_mode(ranks_per_core, over_nodes);
-  patience.needs = &host_windows;
+  patience.needs = &progress_needs;
   return patience;
 }
 

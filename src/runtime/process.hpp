@@ -13,7 +13,7 @@
 #include "network/transport.hpp"
 #include "network/window/one_sided.hpp"
 #include "runtime/bootstrap.hpp"
-#include "runtime/host_windows.hpp"
+#include "runtime/progress_needs.hpp"
 
 namespace espalier::runtime {
 
@@ -84,7 +84,7 @@ class Process {
     return {[](void* process) { static_cast<Process*>(process)->poke(); }, this, progress_in_waits()};
   }
   machine::Progress progress_in_waits() {
-    return {&host_windows, [](void* process) { static_cast<Process*>(process)->poke_host(); }, this};
+    return {&progress_needs, [](void* process) { static_cast<Process*>(process)->poke_host(); }, this};
   }
   void poke_host() {
     if (progress_.poke) progress_.poke(progress_.context);

@@ -43,8 +43,8 @@ def test_the_first_ask_from_fortran(launch, name, program):
     none_failed(launch(usable(name), 2, program, env=STRICT), program)
 
 
-def sleeps(launch, host, ranks, kind, statistics):
-    none_failed(launch(host, ranks, "window_open", kind, env={**STRICT, **statistics.env}), "window_open")
+def sleeps(launch, host, ranks, kind, statistics, program="window_open"):
+    none_failed(launch(host, ranks, program, kind, env={**STRICT, **statistics.env}), program)
     rows = [row for row in statistics.read()["rows"] if row["collective"] == "barrier"]
     assert sum(row["wait"]["poke"] for row in rows) > 0
     return sum(row["wait"]["sleep"] for row in rows)
@@ -60,3 +60,16 @@ def test_a_rank_with_a_window_does_not_sleep_in_a_collective(launch, host, ranks
 @pytest.mark.parametrize("kind", ["none", "freed"])
 def test_a_rank_without_a_window_sleeps(launch, host, kind, statistics):
     assert sleeps(launch, host, 4, kind, statistics) > 0
+
+
+@pytest.mark.needs_espalier
+@pytest.mark.parametrize("kind", ["send", "receive"])
+@pytest.mark.parametrize("name", ["mpich", "impi"])  # Open MPI needs no more than the usual progress
+def test_a_rank_with_a_long_message_on_its_way_does_not_sleep(launch, name, kind, statistics):
+    assert sleeps(launch, hosts.HOSTS[name], 4, kind, statistics, "message_pending") == 0
+
+
+@pytest.mark.needs_espalier
+@pytest.mark.parametrize("kind", ["short", "wait", "waitall", "waitany", "waitsome", "test", "testall", "testany", "testsome"])
+def test_a_rank_whose_messages_are_short_or_complete_sleeps(launch, host, kind, statistics):
+    assert sleeps(launch, host, 4, kind, statistics, "message_pending") > 0
