@@ -51,9 +51,12 @@ int hosts_any(int count, const void* requests, int* index, int* flag, void* stat
   });
   *flag = *index != MPI_UNDEFINED || asked == 0;
   if (code != MPI_SUCCESS || !*flag) return code;
-  // MPI-4.1 3.7.6: with no active request the status is empty, which is that of the null request.
-  const MPI_Request which = asked == 0 ? MPI_REQUEST_NULL : all[*index];
-  return status_of(which, static_cast<MPI_Status*>(status));
+  auto* const to = static_cast<MPI_Status*>(status);
+  if (asked > 0) return status_of(all[*index], to);
+  // MPI-4.1 3.7.6: with no active request the status is empty. So is that of the null request, but for the
+  // error, which functions of one status leave as it was.
+  if (to != MPI_STATUS_IGNORE) to->MPI_ERROR = MPI_SUCCESS;
+  return status_of(MPI_REQUEST_NULL, to);
 }
 
 int hosts_some(int count, const void* requests, int* outcount, int* indices, void* statuses) {
