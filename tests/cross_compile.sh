@@ -7,7 +7,7 @@ if ! command -v "$compiler" >/dev/null; then
   echo "skipped: $compiler is not installed (Debian: apt-get install g++-aarch64-linux-gnu)"
   exit 77
 fi
-# collective/ is all headers: its templates are compiled with runtime/communicator.cpp.
+# collective/ is all headers: its templates are compiled with runtime/communicator/communicator.cpp.
 floors='base topology memory reduce tree network machine plan collective runtime capi'
 together=$(mktemp -d) || exit 1
 trap 'rm -rf "$together"' EXIT

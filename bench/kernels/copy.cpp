@@ -6,7 +6,7 @@
 
 #include "base/format.hpp"
 #include "measure.hpp"
-#include "memory/copy.hpp"
+#include "memory/copy/copy.hpp"
 #include "reduce/operation.hpp"
 
 namespace espalier::bench {
@@ -21,7 +21,7 @@ void through_slot(char* target, const char* source, char* slot, std::size_t byte
   }
 }
 
-// To a place so many bytes behind the source's in its page: see memory/copy.hpp.
+// To a place so many bytes behind the source's in its page: see memory/copy/copy.hpp.
 void add_copies_close_behind(std::size_t bytes, std::size_t behind) {
   const auto target = [=] {
     constexpr std::uintptr_t page = 4096;

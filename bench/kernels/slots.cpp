@@ -4,7 +4,7 @@
 #include <cstring>
 #include <string>
 
-#include "memory/streaming_copy.hpp"
+#include "memory/copy/streaming_copy.hpp"
 #include "two_threads.hpp"
 
 namespace espalier::bench {

@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 // A test of a request that stays incomplete reaches every host's engine; a probe does not
-// (src/mpi/progress.hpp).
+// (src/mpi/host/progress.hpp).
 static MPI_Request pending;
 static int is_open;
 

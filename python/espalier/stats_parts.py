@@ -1,7 +1,7 @@
 """What the ranks of a run had counted that did not reach MPI_Finalize, or is still running.
 
 Each rank has its counters mapped from a file, FILE.rank-N beside the FILE of ESPALIER_STATS, so that they are there
-whatever ended it. The layout is that of `Header` and `Row` in src/runtime/counters_file.hpp and counters.hpp.
+whatever ended it. The layout is that of `Header` and `Row` in src/runtime/statistics/counters_file.hpp and counters.hpp.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@
 #include "capi/error.hpp"
 #include "capi/types.hpp"
 #include "espalier/espalier.h"
-#include "runtime/communicator.hpp"
+#include "runtime/communicator/communicator.hpp"
 
 struct espalier_comm {
   std::unique_ptr<espalier::runtime::Communicator> communicator;

@@ -5,7 +5,7 @@
 #include "base/error.hpp"
 #include "base/format.hpp"
 #include "capi/describe_window.hpp"
-#include "plan/cost_model.hpp"
+#include "plan/cost/model.hpp"
 #include "plan/selector.hpp"
 
 namespace espalier::capi {

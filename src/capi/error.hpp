@@ -6,7 +6,7 @@
 
 #include "base/error.hpp"
 #include "espalier/espalier.h"
-#include "runtime/node_failure.hpp"
+#include "runtime/failure/node_failure.hpp"
 
 namespace espalier::capi {
 

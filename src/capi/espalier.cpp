@@ -8,7 +8,7 @@
 #include "capi/meeting.hpp"
 #include "capi/types.hpp"
 #include "plan/selector.hpp"
-#include "runtime/process.hpp"
+#include "runtime/process/process.hpp"
 
 using espalier::capi::CodedError;
 using espalier::capi::guarded;

@@ -1,10 +1,10 @@
 // Windows: their life, and who is where. What they carry is in window_transfers.cpp.
-#include "runtime/window.hpp"
+#include "runtime/window/window.hpp"
 
 #include "base/format.hpp"
 #include "capi/checks.hpp"
 #include "capi/window.hpp"
-#include "runtime/communicator_bootstrap.hpp"
+#include "runtime/multinode/communicator_bootstrap.hpp"
 
 using namespace espalier::capi;
 using espalier::formatted;

@@ -5,7 +5,7 @@
 
 #include "capi/error.hpp"
 #include "espalier/espalier_window.h"
-#include "runtime/window.hpp"
+#include "runtime/window/window.hpp"
 
 struct espalier_window {
   std::unique_ptr<espalier::runtime::Window> window;

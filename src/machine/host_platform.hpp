@@ -9,12 +9,12 @@
 #include <cstdint>
 #include <cstring>
 
-#include "memory/copy.hpp"
+#include "memory/copy/copy.hpp"
 #include "memory/flag_line.hpp"
-#include "memory/peer_heaps.hpp"
-#include "memory/remote_read.hpp"
-#include "memory/ring_choice.hpp"
-#include "memory/slot_writer.hpp"
+#include "memory/heap/peer_heaps.hpp"
+#include "memory/copy/remote_read.hpp"
+#include "memory/copy/ring_choice.hpp"
+#include "memory/copy/slot_writer.hpp"
 #include "reduce/operation.hpp"
 
 namespace espalier::machine {

@@ -84,7 +84,7 @@ struct Layout {
     const std::size_t part = turn(step) & ((std::size_t{1} << split) - 1);
     return index(step) * slot_bytes + part * (slot_bytes >> split & ~(line_bytes - 1));
   }
-  /// The first slots of a ring, among which a writer may stay (memory/ring_choice.hpp): how many; 0 where
+  /// The first slots of a ring, among which a writer may stay (memory/copy/ring_choice.hpp): how many; 0 where
   /// none does, as with more readers than one, and with rings that are short themselves.
   int short_slots() const { return short_rings && ranks == 2 && slots >= 16 ? slots / 8 : 0; }
   std::size_t index_among_first(Step step) const {

@@ -90,7 +90,7 @@ struct Plan {
   Origin origin;
 };
 
-/// So many segments may be on the network at once, each on a lane of its own (collective/nodes/join.hpp).
+/// So many segments may be on the network at once, each on a lane of its own (collective/multinode/stage/join.hpp).
 inline constexpr std::size_t segments_under_way = 8;
 
 /// How many parts come together in a round of the algorithms between nodes for short messages (dissemination

@@ -10,7 +10,7 @@
 #include <mutex>
 #include <vector>
 
-#include "collective/blocks.hpp"
+#include "collective/core/blocks.hpp"
 #include "machine/host_machine.hpp"
 #include "plan/plan.hpp"
 #include "tests/collective/ranks.hpp"

@@ -4,14 +4,14 @@
 #include <mutex>
 #include <set>
 
-#include "collective/allreduce.hpp"
-#include "collective/allreduce_central.hpp"
-#include "collective/allreduce_exchange.hpp"
-#include "collective/allreduce_sliced.hpp"
-#include "collective/barrier.hpp"
-#include "collective/bcast.hpp"
-#include "collective/bcast_single_copy.hpp"
-#include "collective/reduce.hpp"
+#include "collective/node/allreduce.hpp"
+#include "collective/node/allreduce_central.hpp"
+#include "collective/node/allreduce_exchange.hpp"
+#include "collective/node/allreduce_sliced.hpp"
+#include "collective/node/barrier.hpp"
+#include "collective/node/bcast.hpp"
+#include "collective/node/bcast_single_copy.hpp"
+#include "collective/node/reduce.hpp"
 #include "tests/collective/ranks.hpp"
 #include "tree/compose.hpp"
 

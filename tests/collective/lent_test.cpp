@@ -3,15 +3,15 @@
 #include <set>
 #include <tuple>
 
-#include "collective/allgather.hpp"
-#include "collective/alltoall.hpp"
-#include "collective/alltoallv.hpp"
-#include "collective/bcast_single_copy.hpp"
-#include "collective/gather.hpp"
-#include "collective/gatherv.hpp"
-#include "collective/reduce_lent.hpp"
-#include "collective/reduce_scatter.hpp"
-#include "collective/scatterv.hpp"
+#include "collective/node/allgather.hpp"
+#include "collective/node/alltoall.hpp"
+#include "collective/node/alltoallv.hpp"
+#include "collective/node/bcast_single_copy.hpp"
+#include "collective/node/gather.hpp"
+#include "collective/node/gatherv.hpp"
+#include "collective/node/reduce_zero_copy.hpp"
+#include "collective/node/reduce_scatter.hpp"
+#include "collective/node/scatterv.hpp"
 #include "tests/collective/blocks.hpp"
 #include "tests/collective/shared_buffers.hpp"
 #include "tree/compose.hpp"
@@ -28,8 +28,8 @@ using testing::SharedVector;
 constexpr std::size_t lend = 1000;
 
 /// A rank that sees what is read where it lies.
-struct Watching : HostMachine {
-  explicit Watching(const HostMachine& m) : HostMachine(m) {}
+struct CountingReads : HostMachine {
+  explicit CountingReads(const HostMachine& m) : HostMachine(m) {}
   bool can_expose(const void* source, std::size_t bytes, bool by_kernel) {
     EXPECT_FALSE(by_kernel);
     return HostMachine::can_expose(source, bytes, by_kernel);
@@ -64,12 +64,12 @@ class Lent : public ::testing::TestWithParam<std::tuple<int, Algorithm>> {
   void run(Body body) {
     for (const bool all_lend : {true, false})
       Ranks(n()).run([&](HostMachine& m) {
-        Watching watching(m);
+        CountingReads watching(m);
         body(watching, plan(), all_lend || m.rank() != 1);
         check(watching, all_lend);
       });
   }
-  void check(const Watching& m, bool all_lend) {
+  void check(const CountingReads& m, bool all_lend) {
     const bool reads = all_lend && !quiet_.contains(m.rank());
     EXPECT_TRUE(!reads || m.pulled + m.viewed > 0)
         << "rank " << m.rank() << " has read nothing where it lies";
@@ -93,7 +93,7 @@ struct Buffer {
 const std::vector<std::size_t> sizes = {lend - 8, lend, 5000, 100000};
 
 TEST_P(Lent, Allgather) {
-  run([&](Watching& m, const Plan& plan, bool in_heap) {
+  run([&](CountingReads& m, const Plan& plan, bool in_heap) {
     for (const std::size_t bytes : sizes) {
       Buffer own(testing::block_of(m.rank(), 0, bytes, 1), in_heap);
       Bytes got(bytes * static_cast<std::size_t>(n()), testing::untouched), wanted;
@@ -107,7 +107,7 @@ TEST_P(Lent, Allgather) {
 }
 
 TEST_P(Lent, Alltoall) {
-  run([&](Watching& m, const Plan& plan, bool in_heap) {
+  run([&](CountingReads& m, const Plan& plan, bool in_heap) {
     for (const std::size_t bytes : sizes) {
       Bytes send, wanted;
       for (int r = 0; r < n(); ++r) {
@@ -127,7 +127,7 @@ TEST_P(Lent, Alltoall) {
 // Of some blocks long enough to be lent, of others not; each rank lends by itself.
 TEST_P(Lent, Alltoallv) {
   const auto bytes_of = [&](int from, int to, int round) { return testing::unequal(from * n() + to, round); };
-  run([&](Watching& m, const Plan& plan, bool in_heap) {
+  run([&](CountingReads& m, const Plan& plan, bool in_heap) {
     for (int round = 0; round < 12; ++round) {
       const testing::Spread out(n(), round, [&](int to) { return bytes_of(m.rank(), to, round); });
       const testing::Spread in(n(), round, [&](int from) { return bytes_of(from, m.rank(), round); });
@@ -148,7 +148,7 @@ TEST_P(Lent, Gatherv) {
   const int root = n() - 1;
   for (int r = 0; r < n(); ++r)
     if (r != root) quiet_.insert(r);
-  run([&](Watching& m, const Plan& plan, bool in_heap) {
+  run([&](CountingReads& m, const Plan& plan, bool in_heap) {
     for (int round = 0; round < 12; ++round) {
       const testing::Spread in(n(), round, [&](int from) { return testing::unequal(from, round); });
       Buffer own(testing::block_of(m.rank(), 0, in.bytes[static_cast<std::size_t>(m.rank())], round),
@@ -170,7 +170,7 @@ TEST_P(Lent, Gatherv) {
 TEST_P(Lent, Scatterv) {
   const int root = 1;
   quiet_.insert(root);
-  run([&](Watching& m, const Plan& plan, bool in_heap) {
+  run([&](CountingReads& m, const Plan& plan, bool in_heap) {
     for (const std::size_t bytes : sizes) {
       Bytes got(bytes, testing::untouched);
       if (m.rank() != root) {
@@ -193,7 +193,7 @@ TEST_P(Lent, Bcast) {
   const tree::Tree tree = tree::compose(topology::flat_group(n()), tree::parse_spec("kary:2"), root);
   std::vector<Place> places;
   for (int rank = 0; rank < n(); ++rank) places.push_back(place_of(tree, rank));
-  run([&](Watching& m, const Plan& plan, bool in_heap) {
+  run([&](CountingReads& m, const Plan& plan, bool in_heap) {
     for (const std::size_t bytes : sizes) {
       Buffer own(testing::block_of(m.rank(), 0, bytes, 4), in_heap);
       bcast_single_copy(m, places[static_cast<std::size_t>(m.rank())], own.data(), bytes, plan);
@@ -226,7 +226,7 @@ const reduce::Operation& doubles_summed() { return *reduce::find(reduce::Op::sum
 // over its vector, in others some ranks' and everybody's is.
 TEST_P(Lent, Allreduce) {
   Ranks(n()).run([&](HostMachine& host) {
-    Watching m(host);
+    CountingReads m(host);
     for (const std::size_t count : {std::size_t{200}, std::size_t{9001}, std::size_t{70000}}) {
       const std::vector<double> wanted = folded(n(), count);
       for (int round = 0; round < 3; ++round) {
@@ -258,7 +258,7 @@ TEST_P(Lent, AllreduceOfMemoryThatOneRankHasElsewhere) {
 }
 
 TEST_P(Lent, ReduceScatter) {
-  run([&](Watching& m, const Plan& plan, bool in_heap) {
+  run([&](CountingReads& m, const Plan& plan, bool in_heap) {
     for (const std::size_t elements : {std::size_t{20}, std::size_t{130}, std::size_t{9000}}) {
       const std::size_t count = elements * static_cast<std::size_t>(n());
       const SharedVector<double> heap = rough(m.rank(), count);

@@ -4,9 +4,9 @@
 #include <memory>
 #include <vector>
 
-#include "collective/plot.hpp"
-#include "collective/prepared.hpp"
-#include "collective/recipe.hpp"
+#include "collective/schedule/buffer_layout.hpp"
+#include "collective/schedule/schedule.hpp"
+#include "collective/schedule/persistent_spec.hpp"
 
 namespace espalier::testing {
 

@@ -8,7 +8,7 @@
 #include <new>
 #include <vector>
 
-#include "memory/shared_heap.hpp"
+#include "memory/heap/shared_heap.hpp"
 
 namespace espalier::testing {
 

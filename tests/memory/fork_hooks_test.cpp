@@ -6,7 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "memory/shared_heap.hpp"
+#include "memory/heap/shared_heap.hpp"
 #include "tests/memory/children.hpp"
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which have hooks of their own there

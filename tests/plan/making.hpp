@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "plan/cost_parameters.hpp"
+#include "plan/cost/parameters.hpp"
 #include "plan/rules.hpp"
 #include "plan/selector.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "runtime/bootstrap.hpp"
+#include "runtime/setup/bootstrap.hpp"
 #include "tests/runtime/processes.hpp"
 
 namespace espalier::testing {

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "runtime/communicator.hpp"
+#include "runtime/communicator/communicator.hpp"
 #include "tests/runtime/bootstrap.hpp"
 
 namespace espalier::runtime {

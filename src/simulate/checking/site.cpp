@@ -26,10 +26,12 @@ std::string short_name(std::string_view function) {
   return std::string(begin == function.npos ? function : function.substr(begin + 1));
 }
 
-// Names come twice: collective/ has an allreduce.hpp, and so has collective/nodes/.
+// Relative to src/: names come more than once, as collective/node/allreduce.hpp and
+// collective/multinode/allreduce.hpp.
 std::string_view short_file(std::string_view file) {
-  for (const std::string_view part : {"/tests/", "/nodes/", "/window/"})
-    if (const auto at = file.rfind(part); at != file.npos) return file.substr(at + 1);
+  constexpr std::string_view source = "/src/", tests = "/tests/";
+  if (const auto at = file.rfind(source); at != file.npos) return file.substr(at + source.size());
+  if (const auto at = file.rfind(tests); at != file.npos) return file.substr(at + 1);
   return file.substr(file.rfind('/') + 1);
 }
 

@@ -2,8 +2,8 @@
 
 #include "base/error.hpp"
 #include "base/format.hpp"
-#include "collective/nodes/message_stage.hpp"
-#include "collective/nodes/shared_stage.hpp"
+#include "collective/multinode/stage/message_stage.hpp"
+#include "collective/multinode/stage/shared_stage.hpp"
 #include "plan/rules.hpp"
 #include "simulate/engine/node_call.hpp"
 #include "simulate/engine/nodes_call.hpp"

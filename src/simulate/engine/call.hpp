@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/collective.hpp"
-#include "collective/nodes/node_order.hpp"
+#include "collective/multinode/stage/node_order.hpp"
 #include "plan/plan.hpp"
 #include "simulate/engine/engine.hpp"
 #include "simulate/engine/platform.hpp"

@@ -4,7 +4,7 @@
 
 #include "base/error.hpp"
 #include "base/format.hpp"
-#include "plan/cost.hpp"
+#include "plan/cost/call_cost.hpp"
 
 namespace espalier::simulate {
 

@@ -38,7 +38,7 @@ struct Span {
 /// Time goes in nanoseconds from 0. The same model, shape, programs and seed give the same times, bit for
 /// bit.
 ///
-/// Messages between nodes cost LogGP's o, L, g and G (plan/cost_parameters.hpp), and wait for network cards,
+/// Messages between nodes cost LogGP's o, L, g and G (plan/cost/parameters.hpp), and wait for network cards,
 /// of which a node's ranks share each in both directions; those within a node keep both ranks busy. A flag
 /// costs the transfer of its line to each reader, and readers come one after the other. Not thread-safe.
 class Engine {

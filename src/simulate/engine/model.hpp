@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "plan/cost_parameters.hpp"
+#include "plan/cost/parameters.hpp"
 
 namespace espalier::simulate {
 
@@ -38,7 +38,7 @@ struct SwitchLevel {
 };
 
 struct NetworkModel {
-  plan::Wire wire;                    ///< LogGP; see cost_parameters.hpp
+  plan::Wire wire;                    ///< LogGP; see parameters.hpp
   double link_ns_per_byte = 0;        ///< of one network card
   int cards = 1;                      ///< of a node; its ranks take turns between them
   std::vector<SwitchLevel> switches;  ///< from the innermost; a fat tree's or a dragonfly's levels
@@ -70,7 +70,7 @@ struct Model {
   NoiseModel noise;
 };
 
-/// Reads a parameter file of the cost model (plan/cost_parameters.hpp) and its part "simulate":
+/// Reads a parameter file of the cost model (plan/cost/parameters.hpp) and its part "simulate":
 ///
 ///     "simulate": {"levels": [{"name", "cores", "line_ns", "copy_ns_per_byte"}...],
 ///                  "reader_gap_ns", "own_copy_ns_per_byte", "controller_ns_per_byte", "controller_cores",

@@ -1,4 +1,4 @@
-#include "collective/barrier.hpp"
+#include "collective/node/barrier.hpp"
 
 #include "tests/simulate/checking/making.hpp"
 #include "tests/simulate/checking/scenarios.hpp"

@@ -1,7 +1,7 @@
 // Blocks of bytes that ranks exchange in scenarios.
 #pragma once
 
-#include "collective/blocks.hpp"
+#include "collective/core/blocks.hpp"
 #include "tests/collective/blocks.hpp"
 #include "tests/simulate/checking/making.hpp"
 

@@ -1,6 +1,6 @@
 #include "base/format.hpp"
-#include "collective/bcast.hpp"
-#include "collective/bcast_single_copy.hpp"
+#include "collective/node/bcast.hpp"
+#include "collective/node/bcast_single_copy.hpp"
 #include "tests/simulate/checking/making.hpp"
 #include "tests/simulate/checking/scenarios.hpp"
 

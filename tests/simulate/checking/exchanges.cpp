@@ -1,8 +1,8 @@
 #include "base/format.hpp"
-#include "collective/allgather.hpp"
-#include "collective/alltoall.hpp"
-#include "collective/alltoallv.hpp"
-#include "collective/gather.hpp"
+#include "collective/node/allgather.hpp"
+#include "collective/node/alltoall.hpp"
+#include "collective/node/alltoallv.hpp"
+#include "collective/node/gather.hpp"
 #include "tests/simulate/checking/blocks.hpp"
 #include "tests/simulate/checking/scenarios.hpp"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/format.hpp"
-#include "collective/reduce.hpp"
+#include "collective/node/reduce.hpp"
 #include "simulate/checking/machine.hpp"
 #include "tree/compose.hpp"
 

@@ -8,9 +8,9 @@
 #include <span>
 #include <vector>
 
-#include "collective/nodes/bcast.hpp"
-#include "collective/nodes/placement.hpp"
-#include "collective/nodes/shared_stage.hpp"
+#include "collective/multinode/bcast.hpp"
+#include "collective/multinode/stage/placement.hpp"
+#include "collective/multinode/stage/shared_stage.hpp"
 #include "network/window/team.hpp"
 #include "simulate/checking/peers.hpp"
 #include "tests/simulate/checking/making.hpp"

@@ -1,18 +1,18 @@
 #include <array>
 
 #include "base/format.hpp"
-#include "collective/allgather.hpp"
-#include "collective/allreduce.hpp"
-#include "collective/allreduce_central.hpp"
-#include "collective/allreduce_sliced.hpp"
-#include "collective/alltoall.hpp"
-#include "collective/barrier.hpp"
-#include "collective/bcast.hpp"
-#include "collective/bcast_single_copy.hpp"
-#include "collective/gather.hpp"
-#include "collective/scan.hpp"
-#include "collective/scan_sliced.hpp"
-#include "collective/scatter.hpp"
+#include "collective/node/allgather.hpp"
+#include "collective/node/allreduce.hpp"
+#include "collective/node/allreduce_central.hpp"
+#include "collective/node/allreduce_sliced.hpp"
+#include "collective/node/alltoall.hpp"
+#include "collective/node/barrier.hpp"
+#include "collective/node/bcast.hpp"
+#include "collective/node/bcast_single_copy.hpp"
+#include "collective/node/gather.hpp"
+#include "collective/node/scan.hpp"
+#include "collective/node/scan_sliced.hpp"
+#include "collective/node/scatter.hpp"
 #include "tests/simulate/checking/blocks.hpp"
 #include "tests/simulate/checking/scenarios.hpp"
 
@@ -202,7 +202,7 @@ Body followed(std::size_t away, std::size_t next, bool from_parent, std::shared_
 }
 
 /// What goes one way between two ranks, in slots of the ring or of its short form, as the writer likes
-/// (memory/ring_choice.hpp), and a scan, which does not.
+/// (memory/copy/ring_choice.hpp), and a scan, which does not.
 Body one_way(unsigned seed, std::shared_ptr<const Trees> places) {
   return [=](CheckingMachine& m) {
     constexpr std::array kinds = {moves[3], moves[5], moves[10], Move{check_gather}, Move{check_scatter}};

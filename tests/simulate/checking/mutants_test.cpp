@@ -132,9 +132,8 @@ TEST(Mutants, EveryMemoryOrderOfTheProtocolIsASite) {
   for (const std::string file :
        {"machine/wait.hpp", "machine/wait_ladder.hpp", "machine/host_machine.hpp", "machine/copy_requests.hpp",
         "network/window/notifications.hpp", "network/window/landings.hpp", "network/window/memory.hpp"}) {
-    const std::string site = file.substr(file.find('/') + 1);
-    EXPECT_EQ(sites_in(site, Operation::load, Operation::fence) +
-                  sites_in(site, Operation::compare_exchange, Operation::compare_exchange),  // has two orders
+    EXPECT_EQ(sites_in(file, Operation::load, Operation::fence) +
+                  sites_in(file, Operation::compare_exchange, Operation::compare_exchange),  // has two orders
               occurrences(file, order))
         << file;
   }
@@ -145,13 +144,28 @@ TEST(Mutants, EveryMessageBetweenNodesIsASite) {
   const std::string message =
       R"(\b(peers|leaders|net|carriers_|window_)\.(send|receive|drive_until|flush)\()";
   const std::regex all(message), types(R"(decltype\()" + message);
-  for (const char* file :
-       {"allgather.hpp", "allgather_between.hpp", "allgather_shared.hpp", "allgather_window.hpp",
-        "allreduce_window.hpp", "barrier.hpp", "core.hpp", "dissemination.hpp", "gather_all.hpp", "join.hpp",
-        "ordered_parts.hpp", "partial_reductions.hpp", "prefix.hpp", "rabenseifner.hpp",
-        "recursive_doubling.hpp", "ring.hpp", "scan_any_order.hpp", "scatter_allgather.hpp", "tree.hpp"}) {
-    const std::string path = std::string("collective/nodes/") + file;
-    EXPECT_EQ(sites_in(std::string("nodes/") + file, Operation::send, Operation::drive),
+  for (const std::string file :
+       {"multinode/allgather.hpp",
+        "multinode/network/allgather_between.hpp",
+        "multinode/allgather_shared.hpp",
+        "multinode/allgather_window.hpp",
+        "multinode/allreduce_window.hpp",
+        "multinode/barrier.hpp",
+        "multinode/network/power_of_two_core.hpp",
+        "multinode/network/dissemination.hpp",
+        "multinode/network/bruck_allgather.hpp",
+        "multinode/stage/join.hpp",
+        "multinode/network/ordered_parts.hpp",
+        "multinode/network/partial_reductions.hpp",
+        "multinode/network/prefix.hpp",
+        "multinode/network/rabenseifner.hpp",
+        "multinode/network/recursive_doubling.hpp",
+        "multinode/network/ring.hpp",
+        "multinode/scan_any_order.hpp",
+        "multinode/network/scatter_allgather.hpp",
+        "multinode/network/tree.hpp"}) {
+    const std::string path = "collective/" + file;
+    EXPECT_EQ(sites_in(path, Operation::send, Operation::drive),
               occurrences(path, all) - occurrences(path, types))
         << file;
   }
@@ -160,37 +174,38 @@ TEST(Mutants, EveryMessageBetweenNodesIsASite) {
 TEST(Mutants, EveryWaitOfTheAlgorithmsIsASite) {
   const std::regex wait(
       R"(\b(m|m_)\.(await|await_finish|await_release_all|reserve|lend|everybody_finished|hand_over)\()");
-  for (const char* file : {"allgather.hpp",
-                           "allreduce.hpp",
-                           "allreduce_central.hpp",
-                           "allreduce_exchange.hpp",
-                           "allreduce_sliced.hpp",
-                           "alltoall.hpp",
-                           "alltoallv.hpp",
-                           "barrier.hpp",
-                           "bcast.hpp",
-                           "bcast_single_copy.hpp",
-                           "exchange_single_copy.hpp",
-                           "gather.hpp",
-                           "lent_blocks.hpp",
-                           "meeting.hpp",
-                           "moves.hpp",
-                           "reduce.hpp",
-                           "reduce_lent.hpp",
-                           "reduce_scatter.hpp",
-                           "reduce_whole.hpp",
-                           "rounds.hpp",
-                           "scan.hpp",
-                           "scan_sliced.hpp",
-                           "scan_whole.hpp",
-                           "scatter.hpp",
-                           "scatterv.hpp",
-                           "nodes/allgather_shared.hpp",
-                           "nodes/allgather_window.hpp",
-                           "nodes/allreduce_window.hpp",
-                           "nodes/node_ranks.hpp"})
-    EXPECT_EQ(sites_in(file, Operation::await, Operation::hand_over),
-              occurrences(std::string("collective/") + file, wait))
+  for (const std::string file :
+       {"node/allgather.hpp",
+        "node/allreduce.hpp",
+        "node/allreduce_central.hpp",
+        "node/allreduce_exchange.hpp",
+        "node/allreduce_sliced.hpp",
+        "node/alltoall.hpp",
+        "node/alltoallv.hpp",
+        "node/barrier.hpp",
+        "node/bcast.hpp",
+        "node/bcast_single_copy.hpp",
+        "node/exchange_single_copy.hpp",
+        "node/gather.hpp",
+        "core/zero_copy_blocks.hpp",
+        "core/meeting.hpp",
+        "core/tree_primitives.hpp",
+        "node/reduce.hpp",
+        "node/reduce_zero_copy.hpp",
+        "node/reduce_scatter.hpp",
+        "node/reduce_whole.hpp",
+        "core/rounds.hpp",
+        "node/scan.hpp",
+        "node/scan_sliced.hpp",
+        "node/scan_whole.hpp",
+        "node/scatter.hpp",
+        "node/scatterv.hpp",
+        "multinode/allgather_shared.hpp",
+        "multinode/allgather_window.hpp",
+        "multinode/allreduce_window.hpp",
+        "multinode/stage/node_ranks.hpp"})
+    EXPECT_EQ(sites_in("collective/" + file, Operation::await, Operation::hand_over),
+              occurrences("collective/" + file, wait))
         << file;
 }
 

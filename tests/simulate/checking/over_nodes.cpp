@@ -2,11 +2,11 @@
 // used again, several leaders.
 #include <bit>
 
-#include "collective/nodes/allreduce.hpp"
-#include "collective/nodes/barrier.hpp"
-#include "collective/nodes/reduce.hpp"
-#include "collective/nodes/scan.hpp"
-#include "collective/nodes/scan_any_order.hpp"
+#include "collective/multinode/allreduce.hpp"
+#include "collective/multinode/barrier.hpp"
+#include "collective/multinode/reduce.hpp"
+#include "collective/multinode/scan.hpp"
+#include "collective/multinode/scan_any_order.hpp"
 #include "simulate/checking/machine.hpp"
 #include "tests/simulate/checking/member.hpp"
 #include "tests/simulate/checking/scenarios.hpp"

@@ -1,6 +1,6 @@
 // Allgatherv over nodes: put together in memory that the ranks of a node share, which messages write to.
-#include "collective/nodes/allgather_shared.hpp"
-#include "collective/nodes/allgather_window.hpp"
+#include "collective/multinode/allgather_shared.hpp"
+#include "collective/multinode/allgather_window.hpp"
 #include "simulate/checking/machine.hpp"
 #include "tests/simulate/checking/member.hpp"
 #include "tests/simulate/checking/ring_window.hpp"

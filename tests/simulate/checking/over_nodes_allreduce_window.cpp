@@ -1,5 +1,5 @@
 // Allreduce around a ring of windows: partial results and whole ones, and the node's own fold in between.
-#include "collective/nodes/allreduce_window.hpp"
+#include "collective/multinode/allreduce_window.hpp"
 #include "tests/simulate/checking/ring_window.hpp"
 #include "tests/simulate/checking/scenarios.hpp"
 

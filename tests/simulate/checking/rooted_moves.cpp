@@ -1,7 +1,7 @@
-#include "collective/gather.hpp"
-#include "collective/gatherv.hpp"
-#include "collective/scatter.hpp"
-#include "collective/scatterv.hpp"
+#include "collective/node/gather.hpp"
+#include "collective/node/gatherv.hpp"
+#include "collective/node/scatter.hpp"
+#include "collective/node/scatterv.hpp"
 #include "tests/simulate/checking/blocks.hpp"
 #include "tests/simulate/checking/scenarios.hpp"
 

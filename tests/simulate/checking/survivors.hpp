@@ -12,51 +12,51 @@ struct Survivor {
 };
 
 inline const std::vector<Survivor> survivors = {
-    {"allreduce.hpp turn_at_root reserve: removed",
+    {"collective/node/allreduce.hpp turn_at_root reserve: removed",
      "The root has just gathered this chunk from all. Who sends a chunk has finished all but the last half "
      "ring of "
      "steps before it, so every loan of a slot that comes round again is over."},
-    {"reduce.hpp receive_at_root reserve: removed",
+    {"collective/node/reduce.hpp receive_at_root reserve: removed",
      "The same: everybody below has sent this chunk, and finished the steps of a ring ago before."},
-    {"allreduce_central.hpp central_inline lend: removed",
+    {"collective/node/allreduce_central.hpp central_inline lend: removed",
      "The lines are read by the last to arrive alone, and before it releases the others: who goes on knows "
      "that."},
-    {"allreduce_central.hpp central_inline everybody_finished: one step more",
+    {"collective/node/allreduce_central.hpp central_inline everybody_finished: one step more",
      "The same: at the step itself nothing is read any more once somebody goes on."},
-    {"alltoallv.hpp meet lend: removed",
+    {"collective/node/alltoallv.hpp meet lend: removed",
      "The line of a rank that has nothing is read by the last to arrive alone, before it releases the "
      "others."},
-    {"barrier.hpp barrier_central everybody_finished: one step more",
+    {"collective/node/barrier.hpp barrier_central everybody_finished: one step more",
      "A barrier lends nothing at its own step. So with the next two."},
-    {"barrier.hpp barrier_exchange everybody_finished: one step more", "A barrier lends nothing."},
-    {"barrier.hpp barrier_tree everybody_finished: one step more", "A barrier lends nothing."},
-    {"bcast.hpp bcast_tree await_finish: removed",
+    {"collective/node/barrier.hpp barrier_exchange everybody_finished: one step more", "A barrier lends nothing."},
+    {"collective/node/barrier.hpp barrier_tree everybody_finished: one step more", "A barrier lends nothing."},
+    {"collective/node/bcast.hpp bcast_tree await_finish: removed",
      "RG's plain form, in which the root leaves last, is kept to be measured: where it does not wait, "
      "reserve() "
      "does, at the slot's next use."},
-    {"scatterv.hpp await_all await_finish: removed",
+    {"collective/node/scatterv.hpp await_all await_finish: removed",
      "A root that tries a way waits to know how long it takes; where it does not wait, reserve() does."},
-    {"window/landings.hpp replace compare_exchange: release only",
+    {"network/window/landings.hpp replace compare_exchange: release only",
      "What stands was read by the acquire loads just before, and the exchange succeeds only where that has "
      "not "
      "changed."},
-    {"nodes/allgather_window.hpp run drive: removed",
+    {"collective/multinode/allgather_window.hpp run drive: removed",
      "The blocks of the scenarios ride in their requests, which are copies; the flush is for longer ones, "
      "which are "
      "read from the segment until then."},
-    {"nodes/allreduce_window.hpp run drive#2: removed", "The same."},
-    {"nodes/allreduce_window.hpp gather_by_slices drive: removed",
+    {"collective/multinode/allreduce_window.hpp run drive#2: removed", "The same."},
+    {"collective/multinode/allreduce_window.hpp gather_by_slices drive: removed",
      "A look in between, so that blocks go on while the node still folds: without it they go on at the end."},
-    {"host_machine.hpp take_piece compare_exchange step: relaxed",
+    {"machine/host_machine.hpp take_piece compare_exchange step: relaxed",
      "It is relaxed as it stands: who comes there has heard from all ranks. So with the next three."},
-    {"host_machine.hpp take_piece compare_exchange step: acquire only", "The same."},
-    {"host_machine.hpp take_piece compare_exchange step: release only", "The same."},
-    {"host_machine.hpp take_piece compare_exchange step: failure relaxed", "The same."},
-    {"copy_requests.hpp fetch add step#2: removed",
+    {"machine/host_machine.hpp take_piece compare_exchange step: acquire only", "The same."},
+    {"machine/host_machine.hpp take_piece compare_exchange step: release only", "The same."},
+    {"machine/host_machine.hpp take_piece compare_exchange step: failure relaxed", "The same."},
+    {"machine/copy_requests.hpp fetch add step#2: removed",
      "The count of ranks that ask for copies stays too high: others look at the requests in vain, which costs "
      "time "
      "only."},
-    {"wait_ladder.hpp fall_asleep add sleepers#2: removed",
+    {"machine/wait_ladder.hpp fall_asleep add sleepers#2: removed",
      "The mark stays when nobody sleeps any more: publishers wake in vain, which costs time only."},
 };
 

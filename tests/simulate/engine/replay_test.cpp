@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
-#include "plan/cost_rounds.hpp"
+#include "plan/cost/rounds.hpp"
 #include "tests/simulate/engine/calls.hpp"
 #include "tests/simulate/engine/models.hpp"
 
@@ -69,7 +69,7 @@ TEST(Replay, CallsThatDependOnTimeAreRefused) {
                Error);
 }
 
-// What plan/cost_rounds.hpp says of an idle network is what comes out where nothing gets in the way.
+// What plan/cost/rounds.hpp says of an idle network is what comes out where nothing gets in the way.
 TEST(Replay, AgreesWithTheCostModel) {
   Model model = round_model();
   model.network.wire.gap = 0;

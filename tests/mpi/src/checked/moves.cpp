@@ -1,4 +1,4 @@
-#include "moves.hpp"
+#include "tree_primitives.hpp"
 
 #include "harness.hpp"
 #include "side.hpp"

@@ -1,0 +1,89 @@
+// Every rank shows a block to all others, in its slot, chunk by chunk, and copies theirs out.
+#pragma once
+
+#include "collective/core/inline_exchange.hpp"
+#include "collective/core/meeting.hpp"
+#include "collective/core/rounds.hpp"
+
+namespace espalier::collective {
+
+namespace detail {
+
+template <Machine M, class B, class Keep>
+void exchange_blocks_inline(M& m, const void* own, void* receive, const B& blocks, const Plan& plan,
+                            const Keep& keep) {
+  const std::size_t bytes = blocks.bytes_of(m.rank());
+  Meeting<M> meeting(m, plan);
+  exchange_inline(
+      m, meeting, m.everybody_else(), [&](std::byte* line) { m.copy(line, own, bytes); },
+      [&](auto of) {
+        bool all = true;
+        keep(0, Part{0, bytes});
+        for (int i = 1; i < m.size(); ++i) {
+          const int peer = rank_behind(m, i);
+          if (const std::size_t theirs = blocks.bytes_of(peer); theirs > 0)
+            m.copy(at(receive, blocks.offset_of(peer)), of(peer), theirs);
+          else
+            all = false;
+        }
+        return all;
+      });
+}
+
+}  // namespace detail
+
+/// `own`: what this rank shows. All ranks know how long all blocks are; the longest decides how many rounds
+/// there are. `keep(round, part)` does in each round what this rank does with a part of its own block, if
+/// anything: while others still copy theirs into their slots.
+template <Machine M, class B, class Keep>
+[[gnu::flatten]] void exchange_blocks(M& m, const void* own, void* receive, const B& blocks, const Plan& plan,
+                                      const Keep& keep) {
+  const std::size_t longest = largest_of(blocks, m.size());
+  if (rides_inline(longest, plan)) return detail::exchange_blocks_inline(m, own, receive, blocks, plan, keep);
+  const bool tradable = worth_trading(m, smallest_of(blocks, m.size()), longest);
+  const Chunks chunks(m, longest, round_bytes(m, plan, tradable), 1);
+  Meeting<M> meeting(m, plan);
+  const auto part = [&](int rank, const Round& round) {
+    return part_of(blocks.bytes_of(rank), round.index, chunks.chunk_bytes());
+  };
+
+  const Rounds rounds = {.count = chunks.count(),
+                         .span = chunks.span(),
+                         .bytes = chunks.chunk_bytes(),
+                         .overlap = !meeting.is_central(),
+                         .readers = m.everybody_else(),
+                         .tradable = tradable};
+  const bool traded = trades_slots(m, rounds);
+
+  const auto show = [&](const Round& round) {
+    const Part mine = part(m.rank(), round);
+    if (mine.bytes == 0) return meeting.announce_nothing(round.step());
+    std::byte* slot = m.slot(m.rank(), round.first);
+    const std::size_t comes_back = traded ? part(1 - m.rank(), round).bytes : 0;
+    show_traded(m, slot, at(own, mine.offset), mine.bytes, comes_back);
+    m.hand_over(slot, mine.bytes);
+    meeting.announce(round.step());
+  };
+
+  // Each starts behind itself, so that not all read the same slot.
+  const auto read = [&](const Round& round) {
+    bool all = true;
+    keep(round.index, part(m.rank(), round));
+    for (int i = 1; i < m.size(); ++i) {
+      const int peer = rank_behind(m, i);
+      const Part theirs = part(peer, round);
+      if (theirs.bytes == 0) {
+        all = meeting.is_central();
+        continue;
+      }
+      meeting.await(peer, round.step());
+      m.copy(at(receive, blocks.offset_of(peer) + theirs.offset), m.slot(peer, round.first), theirs.bytes);
+    }
+    return all;
+  };
+
+  in_rounds(m, rounds, show, read);
+  if (!meeting.is_central()) expect_another(m, longest, chunks.chunk_bytes());
+}
+
+}  // namespace espalier::collective

@@ -1,0 +1,129 @@
+// The frame of the collectives in which all ranks show something and read what others show, round by round.
+#pragma once
+
+#include <array>
+
+#include "collective/core/chunks.hpp"
+
+namespace espalier::collective {
+
+/// One round: a chunk of every rank's.
+struct Round {
+  std::size_t index = 0;
+  Step first = 0;
+  int span = 1;
+  Step step() const { return first + static_cast<Step>(span) - 1; }
+};
+
+/// How many rounds of `span` slots a rank shows ahead of the one that it reads, where it may.
+template <Machine M>
+std::size_t rounds_ahead(const M& m, int span) {
+  return m.slots() >= 4 * span ? 1 : 0;
+}
+
+/// The rounds of one call: `count` of them, of `bytes` a rank at most, in `span` slots each.
+struct Rounds {
+  std::size_t count;
+  int span;
+  std::size_t bytes;
+  /// A rank shows the next round before it reads this one, so that others need not wait for it. Not for
+  /// meetings by counter, where showing is waiting.
+  bool overlap;
+  /// Those who read what this rank shows.
+  std::span<const int> readers;
+  /// Whoever shows reads, too.
+  bool mutual = true;
+  /// In slots that two ranks may trade, for it is worth_trading().
+  bool tradable = false;
+  /// All of it lies in traded cells.
+  bool in_cells = false;
+};
+
+/// Hints for the next exchange, if it is like this one: what this rank writes then, and what it reads.
+template <Machine M>
+void expect_another(M& m, std::size_t bytes, std::size_t chunk) {
+  m.own_next(Channel::gather, bytes, chunk);
+  m.read_next(bytes, chunk);
+}
+
+/// Whether two ranks had better trade slots (machine/concept.hpp) that show so much: in one round, or about
+/// as much as each other; where one goes on alone, the few slots hold it up.
+template <Machine M>
+bool worth_trading(const M& m, std::size_t one, std::size_t other) {
+  const std::size_t longer = std::max(one, other);
+  return longer <= m.traded_bytes() || longer - std::min(one, other) <= longer / 8;
+}
+
+template <Machine M>
+bool trades_slots(const M& m, const Rounds& rounds) {
+  return rounds.tradable && rounds.overlap && m.size() == 2 && rounds.bytes <= m.traded_bytes();
+}
+
+/// copy() of what lies where the reader has written before, for this rank has read it there since, and show()
+/// of the rest, which the reader has from the time before: `comes_back` bytes, of traded slots and cells as
+/// many as the reader has for this rank. Wherever nothing is traded it is 0. hand_over() follows, as on
+/// show().
+template <Machine M>
+void show_traded(M& m, std::byte* target, const void* source, std::size_t bytes, std::size_t comes_back) {
+  const std::size_t back = std::min(bytes, comes_back);
+  if (back > 0) m.copy(target, source, back);
+  if (back < bytes) m.show(target + back, at(source, back), bytes - back);
+}
+
+/// What a round carries of a message at most: traded slots are few, so that they stay in the caches.
+template <Machine M>
+std::size_t round_bytes(const M& m, const Plan& plan, bool tradable) {
+  const bool trades =
+      tradable && plan.algorithm == plan::Algorithm::exchange && m.size() == 2 && m.traded_bytes() > 0;
+  return trades ? std::min(plan.chunk, m.traded_bytes()) : plan.chunk;
+}
+
+template <Machine M>
+Round next_round(M& m, const Rounds& rounds, std::size_t index) {
+  const Step first = m.advance(rounds.span, rounds.bytes);
+  if (rounds.in_cells)
+    m.trade_cells(first, rounds.span);
+  else if (trades_slots(m, rounds))
+    m.trade_slots(first, rounds.span);
+  return {index, first, rounds.span};
+}
+
+/// The only round of a short call, with all that it calls in one piece: it is most of what such a call takes.
+template <Machine M, class Show, class Read>
+[[gnu::flatten]] void in_one_round(M& m, const Rounds& rounds, const Show& show, const Read& read) {
+  const Round round = next_round(m, rounds, 0);
+  m.reserve(round.first, round.span);
+  show(round);
+  m.lend(round.first, round.span, rounds.readers);
+  if (read(round)) m.everybody_finished(round.first - 1);
+  m.finish(round.step());
+}
+
+/// `show(round)` writes this rank's slot and announces it; `read(round)` awaits others and reads, and returns
+/// whether it has heard from everybody.
+template <Machine M, class Show, class Read>
+void in_rounds(M& m, const Rounds& rounds, const Show& show, const Read& read) {
+  if (rounds.count == 1) return in_one_round(m, rounds, show, read);
+  const auto& [count, span, bytes, overlap, readers, mutual, tradable, in_cells] = rounds;
+  const bool traded = trades_slots(m, rounds);
+  const std::size_t ahead = overlap ? rounds_ahead(m, span) : 0;
+  std::array<Round, 3> under_way;
+  for (std::size_t i = 0; i < count + ahead; ++i) {
+    if (i < count) {
+      const Round& round = under_way[i % 3] = next_round(m, rounds, i);
+      m.reserve(round.first, span);
+      // Of two, what this rank reads after that has most likely been shown, or is just being shown.
+      if (!traded && i >= 1 && ahead == 1 && mutual && m.size() == 2)
+        m.fetch_meanwhile(m.slot(1 - m.rank(), under_way[(i - 1) % 3].first));
+      show(round);
+      m.lend(round.first, span, readers);
+    }
+    if (i < ahead) continue;
+    const Round& round = under_way[(i - ahead) % 3];
+    // Whoever announced this round had finished all rounds but those that overlap with it.
+    if (read(round)) m.everybody_finished(under_way[(i - std::min(i, 2 * ahead)) % 3].first - 1);
+    m.finish(round.step());
+  }
+}
+
+}  // namespace espalier::collective

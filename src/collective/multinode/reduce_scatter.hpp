@@ -1,0 +1,85 @@
+// Reduce_scatter(_block) over nodes: on each node the ranks fold the blocks of those to whom they speak
+// (counterparts.hpp), every rank gets what each node has for it and folds that. A link carries no more than
+// the blocks of the other nodes' ranks once: half of what an allreduce takes.
+#pragma once
+
+#include <cstring>
+
+#include "collective/multinode/stage/counterparts.hpp"
+#include "collective/multinode/network/long_message.hpp"
+#include "collective/multinode/stage/node_order.hpp"
+#include "collective/multinode/stage/stage.hpp"
+#include "collective/node/reduce.hpp"
+
+namespace espalier::collective::nodes {
+
+/// One rank's side of a call.
+struct ReduceScatter {
+  int rank;
+  const Placement& placement;
+  const void* send;     ///< the whole vector
+  std::byte* receive;   ///< this rank's block; may be anywhere in `send`
+  PackedBlocks blocks;  ///< of all ranks, in `send`
+  const reduce::Operation& operation;
+};
+
+/// What a rank of this node gets of its neighbours' fold: its own block, then those of its audience.
+inline std::size_t share_bytes(const ReduceScatter& call, const Counterparts& who, int neighbour) {
+  std::size_t bytes = call.blocks.bytes_of(neighbour);
+  for (const int to : who.audience(neighbour)) bytes += call.blocks.bytes_of(to);
+  return bytes;
+}
+
+/// Each neighbour's share behind the other in `packed`, which has room for the whole vector.
+inline BlocksOfSome pack_shares(const ReduceScatter& call, const Counterparts& who, std::byte* packed) {
+  BlocksOfSome shares;
+  std::size_t end = 0;
+  const auto add = [&](int rank) {
+    const std::size_t bytes = call.blocks.bytes_of(rank);
+    if (bytes > 0) std::memcpy(packed + end, at(call.send, call.blocks.offset_of(rank)), bytes);
+    end += bytes;
+  };
+  for (const int neighbour : who.neighbours()) {
+    const std::size_t begin = end;
+    add(neighbour);
+    for (const int to : who.audience(neighbour)) add(to);
+    shares.add(end - begin, begin);
+  }
+  return shares;
+}
+
+/// Room of each kind, in bytes: what all of this node have for others, this rank's share of it, and what
+/// comes.
+struct ReduceScatterRoom {
+  std::byte *packed, *share, *coming;
+};
+
+/// fold_on_node(packed, shares, share): shares folded over the node's ranks, this rank's to `share`. Folds
+/// nodes in their order: right for operations that commute. `all`: all ranks.
+template <Network N, class FoldOnNode>
+void reduce_scatter(N all, const ReduceScatter& call, const ReduceScatterRoom& room,
+                    FoldOnNode fold_on_node) {
+  const Counterparts who(call.placement, call.rank);
+  const std::size_t own = call.blocks.bytes_of(call.rank);
+  std::vector<Task> tasks;
+  std::vector<const void*> parts;
+  std::byte* coming = room.coming;
+  for (int node = 0; node < who.nodes(); ++node) {
+    parts.push_back(node == who.node() ? room.share : coming);
+    if (node == who.node()) continue;
+    tasks.push_back(receive_long(all, who.speaker(node, call.rank), coming, own));
+    coming += own;
+  }
+  fold_on_node(room.packed, pack_shares(call, who, room.packed), room.share);
+  const std::byte* leaving = room.share + own;
+  for (const int to : who.audience(call.rank)) {
+    tasks.push_back(send_long(all, to, leaving, call.blocks.bytes_of(to)));
+    leaving += call.blocks.bytes_of(to);
+  }
+  drive_all(all, tasks);
+  if (own > 0)
+    call.operation.kernel(call.receive, parts.data(), static_cast<int>(parts.size()),
+                          own / call.operation.extent);
+}
+
+}  // namespace espalier::collective::nodes

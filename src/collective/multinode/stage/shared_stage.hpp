@@ -1,0 +1,142 @@
+// Node stages through shared memory: the collectives of one node, by their own plans.
+#pragma once
+
+#include <vector>
+
+#include "base/collective.hpp"
+#include "collective/node/allgather.hpp"
+#include "collective/node/alltoallv.hpp"
+#include "collective/node/barrier.hpp"
+#include "collective/node/bcast_single_copy.hpp"
+#include "collective/node/gather.hpp"
+#include "collective/node/gatherv.hpp"
+#include "collective/multinode/stage/stage.hpp"
+#include "collective/node/reduce_scatter.hpp"
+#include "collective/node/scan_sliced.hpp"
+#include "collective/node/scan_whole.hpp"
+#include "collective/node/scatter.hpp"
+#include "collective/node/scatterv.hpp"
+
+namespace espalier::collective::nodes {
+
+/// `Plans` looks up the node's plans and places: plan(collective, bytes), gather_place(plan, root),
+/// release_place(plan, root), contiguous_place(root).
+template <Machine M, class Plans>
+class SharedStage {
+ public:
+  SharedStage(M& m, Plans plans) : m_(m), plans_(plans) {}
+
+  int rank() const { return m_.rank(); }
+  int size() const { return m_.size(); }
+
+  template <class AtTop>
+  void meet(int leader, AtTop at_top) {
+    const Plan& plan = plans_.plan(Collective::barrier, 0);
+    barrier_tree(m_, plans_.gather_place(plan, leader), plans_.release_place(plan, leader), plan, at_top);
+  }
+
+  void bcast(int leader, void* data, std::size_t bytes) {
+    const Plan& plan = plans_.plan(Collective::bcast, bytes);
+    const Place& place = plans_.release_place(plan, leader);
+    if (plan.algorithm == plan::Algorithm::single_copy)
+      bcast_single_copy(m_, place, data, bytes, plan);
+    else
+      bcast_tree(m_, place, data, bytes, plan);
+  }
+
+  void reduce(int leader, const void* send, void* result, std::size_t bytes,
+              const reduce::Operation& operation) {
+    const Plan& plan = plans_.plan(Collective::reduce, bytes);
+    reduce_tree(m_, plans_.gather_place(plan, leader), {send, result, bytes, operation}, plan);
+  }
+
+  void reduce_whole(int leader, const void* send, void* result, std::size_t bytes,
+                    const WholeOperation& operation) {
+    collective::reduce_whole(m_, plans_.contiguous_place(leader), send, result, bytes, operation,
+                             plans_.plan(Collective::reduce, bytes));
+  }
+
+  void scan(const void* send, void* result, std::size_t bytes, const reduce::Operation& operation,
+            Prefix prefix) {
+    const Plan& plan = plans_.plan(collective_of(prefix), bytes);
+    const Reduction reduction = {send, result, bytes, operation};
+    if (plan.algorithm == plan::Algorithm::sliced)
+      scan_sliced(m_, reduction, prefix, plan);
+    else
+      collective::scan(m_, reduction, prefix, plan);
+  }
+
+  void scan_whole(const void* send, void* result, std::size_t bytes, const WholeOperation& operation,
+                  Prefix prefix) {
+    collective::scan_whole(m_, send, result, bytes, prefix, operation,
+                           plans_.plan(collective_of(prefix), bytes));
+  }
+
+  void gather(int leader, const void* send, void* blocks, std::size_t bytes) {
+    collective::gather(m_, leader, send, blocks, bytes, plans_.plan(Collective::gather, bytes));
+  }
+  void scatter(int leader, const void* blocks, void* receive, std::size_t bytes) {
+    collective::scatter(m_, leader, blocks, receive, bytes, plans_.plan(Collective::scatter, bytes));
+  }
+
+  void gatherv(int leader, const void* send, std::size_t bytes, void* target, const Blocks& blocks) {
+    const Plan& plan = plans_.plan(Collective::gatherv, 0);
+    if (rank() == leader)
+      receive_gatherv(m_, send, target, blocks, plan);
+    else
+      send_gatherv(m_, leader, send, bytes, plan);
+  }
+  void scatterv(int leader, const void* source, const Blocks& blocks, void* receive, std::size_t bytes) {
+    const Plan& plan = plans_.plan(Collective::scatterv, 0);
+    if (rank() == leader)
+      send_scatterv(m_, source, receive, blocks, plan);
+    else
+      receive_scatterv(m_, leader, receive, bytes, plan);
+  }
+  void alltoallv(const void* send, const Blocks& out, void* receive, const Blocks& in) {
+    collective::alltoallv(m_, send, out, receive, in, plans_.plan(Collective::alltoallv, 0));
+  }
+
+  void reduce_scatter(const void* send, void* block, const Blocks& blocks, std::size_t bytes,
+                      const reduce::Operation& operation) {
+    collective::reduce_scatter(m_, {send, block, bytes, operation}, blocks,
+                               plans_.plan(Collective::reduce_scatter, bytes));
+  }
+  void reduce_scatter(const void* send, void* vector, const Slices& slices,
+                      const reduce::Operation& operation) {
+    const SliceBlocks blocks(slices, size());
+    void* result = at(vector, blocks.offsets[static_cast<std::size_t>(rank())]);
+    const std::size_t bytes = slices.begin(slices.count());
+    collective::reduce_scatter(m_, {send, result, bytes, operation}, blocks.view(),
+                               plans_.plan(Collective::reduce_scatter, bytes));
+  }
+
+  void allgather(void* vector, const Slices& slices) {
+    const SliceBlocks blocks(slices, size());
+    const std::size_t bytes = slices.begin(slices.count());
+    collective::allgather(m_, at(vector, blocks.offsets[static_cast<std::size_t>(rank())]), vector,
+                          blocks.view(), plans_.plan(Collective::allgatherv, bytes));
+  }
+
+ private:
+  struct SliceBlocks {
+    std::vector<std::size_t> bytes, offsets;
+    SliceBlocks(const Slices& slices, int ranks) {
+      for (int rank = 0; rank < ranks; ++rank) {
+        const int slice = std::min(rank, slices.count());
+        offsets.push_back(slices.begin(slice));
+        bytes.push_back(rank < slices.count() ? slices.bytes(slice) : 0);
+      }
+    }
+    Blocks view() const { return {bytes, offsets}; }
+  };
+
+  static Collective collective_of(Prefix prefix) {
+    return prefix == Prefix::inclusive ? Collective::scan : Collective::exscan;
+  }
+
+  M& m_;
+  Plans plans_;
+};
+
+}  // namespace espalier::collective::nodes

@@ -1,0 +1,21 @@
+// Allgather and allgatherv: every rank shows its block to all others. Or each reads long blocks where they
+// lie.
+#pragma once
+
+#include "collective/core/exchange_blocks.hpp"
+#include "collective/node/exchange_single_copy.hpp"
+
+namespace espalier::collective {
+
+/// `own`: this rank's block, which may be in its place in `receive` already.
+template <Machine M, class B>
+void allgather(M& m, const void* own, void* receive, const B& blocks, const Plan& plan) {
+  if (by_kernel(plan) && is_lent(largest_of(blocks, m.size()), plan) &&
+      allgather_single_copy(m, own, receive, blocks, plan))
+    return;
+  std::byte* place = at(receive, blocks.offset_of(m.rank()));
+  exchange_blocks(m, own, receive, blocks, plan,
+                  [&](std::size_t, const Part& part) { copy_own(m, place, own, part); });
+}
+
+}  // namespace espalier::collective

@@ -1,0 +1,63 @@
+// Allreduce for more ranks than cores: each rank leaves its vector and makes room; the last to arrive folds
+// them all, in rank order, for everybody. A rank that waits is switched in once.
+#pragma once
+
+#include <cstring>
+
+#include "collective/node/allreduce_exchange.hpp"
+
+namespace espalier::collective {
+
+namespace detail {
+
+template <Machine M>
+void central_inline(M& m, const Reduction& r) {
+  const Step step = m.advance(1);
+  m.reserve(step, 1);
+  m.copy(m.inline_buffer(Channel::gather, step), r.send, r.bytes);
+  m.lend(step, 1, m.everybody_else());
+  if (m.arrive_last(step)) {
+    fold_in_rank_order(m, r.receive, r.send, r.bytes, r,
+                       [&](int peer) -> const void* { return m.inline_data(Channel::gather, peer, step); });
+    m.release_all(step, r.receive, r.bytes);
+  } else {
+    m.copy(r.receive, m.await_release_all(step), r.bytes);
+  }
+  m.everybody_finished(step - 1);
+  m.finish(step);
+}
+
+// The result lies in the slot of whoever came last; the release line says who that was.
+template <Machine M>
+void central_chunk(M& m, const Reduction& r, const Chunk& chunk) {
+  const void* own = at(r.send, chunk.offset);
+  void* result = at(r.receive, chunk.offset);
+  std::byte* own_slot = m.slot(m.rank(), chunk.first);
+  m.reserve(chunk.first, chunk.span);
+  m.copy(own_slot, own, chunk.bytes);
+  m.lend(chunk.first, chunk.span, m.everybody_else());
+  if (m.arrive_last(chunk.step())) {
+    fold_in_rank_order(m, own_slot, own, chunk.bytes, r,
+                       [&](int peer) -> const void* { return m.slot(peer, chunk.first); });
+    const int last_rank = m.rank();
+    m.release_all(chunk.step(), &last_rank, sizeof last_rank);
+    m.copy(result, own_slot, chunk.bytes);
+  } else {
+    int last_rank = 0;
+    std::memcpy(&last_rank, m.await_release_all(chunk.step()), sizeof last_rank);
+    m.copy(result, m.slot(last_rank, chunk.first), chunk.bytes);
+  }
+  m.everybody_finished(chunk.first - 1);
+  m.finish(chunk.step());
+}
+
+}  // namespace detail
+
+template <Machine M>
+void allreduce_central(M& m, const Reduction& r, const Plan& plan) {
+  if (rides_inline(r.bytes, plan)) return detail::central_inline(m, r);
+  const Chunks chunks(m, r.bytes, plan, r.operation.extent);
+  for (std::size_t i = 0; i < chunks.count(); ++i) detail::central_chunk(m, r, chunks.next(m, i));
+}
+
+}  // namespace espalier::collective

@@ -1,0 +1,83 @@
+// Allreduce for long messages: every rank folds its slice of a chunk straight from all others' slots, then
+// all copy the slices together. Each rank moves about 2 (n-1)/n of the message in and out, whatever the
+// number of ranks.
+#pragma once
+
+#include <array>
+
+#include "collective/node/allreduce_pairwise.hpp"
+
+namespace espalier::collective {
+
+namespace detail {
+
+/// Step 1: everything but the own slice goes into the own slot.
+template <Machine M>
+void sliced_copy_in(M& m, const Reduction& r, const Chunk& chunk) {
+  const Slice own = slice_of(m, chunk, m.rank(), r);
+  std::byte* slot = m.slot(m.rank(), chunk.first);
+  const std::byte* send = at(r.send, chunk.offset);
+  const std::size_t end = own.begin + own.bytes;
+  m.reserve(chunk.first, chunk.span);
+  m.show(slot, send, own.begin);
+  m.show(slot + end, send + end, chunk.bytes - end);
+  m.hand_over(slot, chunk.bytes);
+  m.lend(chunk.first, chunk.span, m.everybody_else());
+  m.publish(Channel::gather, chunk.step());
+}
+
+/// Step 2: the own slice is folded from the own buffer and all others' slots, in rank order, where it
+/// belongs, and shown from there: a kernel's stores into a slot would wait for lines that others hold, while
+/// a copy may go past the caches (memory/copy/streaming_copy.hpp).
+template <Machine M>
+void sliced_fold(M& m, const Reduction& r, const Chunk& chunk) {
+  const Slice own = slice_of(m, chunk, m.rank(), r);
+  const std::size_t place = chunk.offset + own.begin;
+  fold_in_rank_order(m, at(r.receive, place), at(r.send, place), own.bytes, r, [&](int peer) -> const void* {
+    m.await(Channel::gather, peer, chunk.step());
+    return m.slot(peer, chunk.first) + own.begin;
+  });
+  std::byte* shown = m.slot(m.rank(), chunk.first) + own.begin;
+  m.show(shown, at(r.receive, place), own.bytes);
+  m.hand_over(shown, own.bytes);
+  m.publish(Channel::release, chunk.step());
+}
+
+/// Step 3: the others' slices, as they become ready; each rank starts behind itself so that not all read the
+/// same slot.
+template <Machine M>
+void sliced_copy_out(M& m, const Reduction& r, const Chunk& chunk) {
+  for (int i = 1; i < m.size(); ++i) {
+    const int peer = rank_behind(m, i);
+    const Slice theirs = slice_of(m, chunk, peer, r);
+    m.await(Channel::release, peer, chunk.step());
+    m.copy(at(r.receive, chunk.offset + theirs.begin), m.slot(peer, chunk.first) + theirs.begin,
+           theirs.bytes);
+  }
+  m.finish(chunk.step());
+}
+
+}  // namespace detail
+
+/// The three steps of neighbouring chunks overlap: while others still fold chunk i, this rank copies chunk
+/// i+1 in. In place is safe: a chunk's own data have left the buffer (or been folded) before its result
+/// arrives.
+template <Machine M>
+void allreduce_sliced(M& m, const Reduction& r, const Plan& plan) {
+  if (const TradedSlices slices(m, r); slices.serve()) return allreduce_traded(m, r, slices);
+  const Chunks chunks(m, r.bytes, plan, r.operation.extent);
+  const std::size_t in_ring = static_cast<std::size_t>(m.slots() / chunks.span());
+  const std::size_t ahead = in_ring >= 4 ? 1 : 0;
+  std::array<Chunk, 4> under_way;
+  for (std::size_t i = 0; i < chunks.count() + 2 * ahead; ++i) {
+    if (i < chunks.count()) {
+      under_way[i % 4] = chunks.next(m, i);
+      detail::sliced_copy_in(m, r, under_way[i % 4]);
+    }
+    if (i >= ahead && i - ahead < chunks.count()) detail::sliced_fold(m, r, under_way[(i - ahead) % 4]);
+    if (i >= 2 * ahead && i - 2 * ahead < chunks.count())
+      detail::sliced_copy_out(m, r, under_way[(i - 2 * ahead) % 4]);
+  }
+}
+
+}  // namespace espalier::collective

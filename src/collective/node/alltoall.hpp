@@ -1,0 +1,103 @@
+// Alltoall: every rank's slot holds a piece for each of the others, and each reads its own out of all of
+// them. Or each reads long blocks where they lie.
+#pragma once
+
+#include "collective/node/alltoall_of_two.hpp"
+#include "collective/core/cells.hpp"
+#include "collective/node/exchange_single_copy.hpp"
+#include "collective/core/inline_exchange.hpp"
+#include "collective/core/meeting.hpp"
+#include "collective/core/pairwise_cells.hpp"
+
+namespace espalier::collective {
+
+namespace detail {
+
+template <Machine M>
+void alltoall_inline(M& m, const void* send, void* receive, const EqualBlocks& blocks, const Plan& plan) {
+  const OwnPlace own(blocks, m.rank());
+  Meeting<M> meeting(m, plan);
+  exchange_inline(
+      m, meeting, m.everybody_else(), [&](std::byte* line) { write_others(m, line, send, blocks); },
+      [&](auto of) {
+        const std::size_t own_place = blocks.offset_of(m.rank());
+        copy_own(m, at(receive, own_place), at(send, own_place), Part{0, blocks.block});
+        for (int i = 1; i < m.size(); ++i) {
+          const int peer = rank_behind(m, i);
+          m.copy(at(receive, blocks.offset_of(peer)), of(peer) + own.in_data_of(peer), blocks.block);
+        }
+        return true;
+      });
+}
+
+template <Machine M>
+void alltoall_by_traded_cells(M& m, const void* send, void* receive, const EqualBlocks& blocks,
+                              const TradedCells& cells, Meeting<M>& meeting) {
+  const auto show = [&](const Round& round) {
+    write_traded_cells(m, send, blocks, blocks, cells, round);
+    meeting.announce(round.step());
+  };
+  const auto read = [&](const Round& round) {
+    const Part part = cells.part(blocks.block, round.index);
+    const std::size_t own_place = blocks.offset_of(m.rank());
+    copy_own(m, at(receive, own_place), at(send, own_place), part);
+    for (int i = 1; i < m.size(); ++i) {
+      const int peer = rank_behind(m, i);
+      const std::byte* data = m.traded_cell(peer, m.rank(), round.first);
+      m.open_pages(data, part.bytes);
+      m.copy(at(receive, blocks.offset_of(peer) + part.offset), data, part.bytes);
+    }
+    return true;
+  };
+  in_rounds(m, rounds_in_traded_cells(m, cells.rounds()), show, read);
+}
+
+}  // namespace detail
+
+/// `bytes` for each rank. `send` may be `receive`: a round's parts have left the buffer before others take
+/// their place.
+template <Machine M>
+void alltoall(M& m, const void* send, void* receive, std::size_t bytes, const Plan& plan) {
+  if (by_kernel(plan) && is_lent(bytes, plan) && alltoall_single_copy(m, send, receive, bytes, plan)) return;
+  const EqualBlocks blocks{bytes};
+  if (are_two(m, plan)) return alltoall_of_two(m, send, blocks, receive, blocks, plan);
+  const auto others = static_cast<std::size_t>(m.size() - 1);
+  if (rides_inline(others * bytes, plan)) return detail::alltoall_inline(m, send, receive, blocks, plan);
+  const Cells cells(m, plan.chunk, others, others * bytes);
+  const OwnPlace own_cell(CellSizes<EqualBlocks>{blocks, cells}, m.rank());
+  Meeting<M> meeting(m, plan);
+  if (const TradedCells traded(m, meeting, bytes); traded.serve(bytes, cells.rounds()))
+    return detail::alltoall_by_traded_cells(m, send, receive, blocks, traded, meeting);
+
+  const auto show = [&](const Round& round) {
+    std::byte* data = m.slot(m.rank(), round.first);
+    if (cells.rounds() == 1 &&
+        cells.cell(bytes) == bytes) {  // no gaps: what is below this rank and what is above
+      const std::size_t below = blocks.offset_of(m.rank());
+      m.show(data, send, below);
+      m.show(data + below, at(send, below + bytes), others * bytes - below);
+    } else {
+      write_cells(m, data, send, blocks, cells, round.index);
+    }
+    m.hand_over(data, cells.bytes());
+    meeting.announce(round.step());
+  };
+
+  const auto read = [&](const Round& round) {
+    const Part part = cells.part(bytes, round.index);
+    const std::size_t own_place = blocks.offset_of(m.rank());
+    copy_own(m, at(receive, own_place), at(send, own_place), part);
+    for (int i = 1; i < m.size(); ++i) {
+      const int peer = rank_behind(m, i);
+      meeting.await(peer, round.step());
+      const std::byte* data = m.slot(peer, round.first) + own_cell.in_data_of(peer);
+      m.open_pages(data, part.bytes);
+      m.copy(at(receive, blocks.offset_of(peer) + part.offset), data, part.bytes);
+    }
+    return true;
+  };
+
+  exchange_cells(m, cells, rounds_of(m, cells, meeting, false), show, read);
+}
+
+}  // namespace espalier::collective

@@ -1,0 +1,45 @@
+// Alltoall and alltoallv of two ranks with a core each: both know what goes either way, so each shows the
+// other its block as it is.
+#pragma once
+
+#include "collective/core/exchange_blocks.hpp"
+
+namespace espalier::collective {
+
+namespace detail {
+
+/// What each of two ranks has for the other, as one of them sees it.
+struct BlocksOfTwo {
+  int rank;
+  std::size_t out, in;
+  std::size_t place;  ///< of what comes in; what goes out has none
+  std::size_t bytes_of(int of) const { return of == rank ? out : in; }
+  std::size_t offset_of(int) const { return place; }
+};
+
+}  // namespace detail
+
+/// Whether the plan is for two ranks that need not meet by counter.
+template <Machine M>
+bool are_two(const M& m, const Plan& plan) {
+  return m.size() == 2 && plan.algorithm == plan::Algorithm::exchange;
+}
+
+/// As alltoall() or alltoallv(), of which it is a part. `send` may be `receive` if both have the same blocks.
+template <Machine M, class B>
+[[gnu::flatten]] void alltoall_of_two(M& m, const void* send, const B& out, void* receive, const B& in,
+                                      const Plan& plan) {
+  const int other = 1 - m.rank();
+  const detail::BlocksOfTwo blocks{m.rank(), out.bytes_of(other), in.bytes_of(other), in.offset_of(other)};
+  const auto keep_own = [&](std::size_t round, const Part&) {
+    if (round > 0) return;
+    copy_own(m, at(receive, in.offset_of(m.rank())), at(send, out.offset_of(m.rank())),
+             Part{0, in.bytes_of(m.rank())});
+  };
+  if (blocks.out > 0 || blocks.in > 0)
+    exchange_blocks(m, at(send, out.offset_of(other)), receive, blocks, plan, keep_own);
+  else
+    keep_own(0, {});
+}
+
+}  // namespace espalier::collective

@@ -1,0 +1,346 @@
+// Alltoallv: alltoall's cells, of sizes that only their writer knows. So each slot says where its cells lie.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "collective/node/alltoall_of_two.hpp"
+#include "collective/core/cells.hpp"
+#include "collective/core/zero_copy_blocks.hpp"
+#include "collective/core/meeting.hpp"
+#include "collective/core/open_chunks.hpp"
+#include "collective/core/rounds.hpp"
+#include "collective/core/pairwise_cells.hpp"
+
+namespace espalier::collective {
+
+namespace detail {
+
+/// In the flag line: how many rounds its owner needs, whether its cells lie right behind this or are traded
+/// ones (else they are in its slot), and whether the head has addresses.
+struct AlltoallvMark {
+  std::uint32_t rounds;
+  std::uint8_t inlined, in_traded_cells, lends, unused = 0;
+};
+
+/// In front of the cells: where each rank's begins, and where the last ends, and behind that, where long
+/// blocks are lent, each one's address, or 0. A cell has the same size in all rounds; a lent block has none.
+/// All of this is behind the mark where it fits, for a reader that has to look elsewhere first gets its cell
+/// a cache miss later; else in front of the cells in the slot.
+using CellEdge = std::uint32_t;
+constexpr std::size_t least_traded = 4096;  // docs/performance.md
+constexpr std::size_t most_area = std::size_t{1}
+                                  << 30;  // edges must not overflow, whatever slots a user wants
+using Address = std::uint64_t;
+inline std::size_t edges_bytes(int ranks) { return (static_cast<std::size_t>(ranks) + 1) * sizeof(CellEdge); }
+inline std::size_t alltoallv_head(int ranks, bool lends) {
+  return edges_bytes(ranks) + (lends ? static_cast<std::size_t>(ranks) * sizeof(Address) : 0);
+}
+
+/// Where a rank says which cell begins where, by whether it lends blocks.
+class AlltoallvHead {
+ public:
+  AlltoallvHead(int ranks, bool lends)
+      : bytes_(alltoallv_head(ranks, lends)),
+        in_line_(sizeof(AlltoallvMark) + bytes_ <= memory::inline_capacity) {}
+
+  bool is_in_line() const { return in_line_; }
+  std::size_t bytes_in_slot() const { return in_line_ ? 0 : bytes_; }
+  /// With the mark.
+  std::size_t bytes_in_line() const { return sizeof(AlltoallvMark) + (in_line_ ? bytes_ : 0); }
+  template <class Byte>
+  Byte* in(Byte* line, Byte* slot) const {
+    return in_line_ ? line + sizeof(AlltoallvMark) : slot;
+  }
+
+ private:
+  std::size_t bytes_;
+  bool in_line_;
+};
+
+inline std::size_t cell_edge(const std::byte* head, int rank) {
+  CellEdge edge;
+  std::memcpy(&edge, head + static_cast<std::size_t>(rank) * sizeof edge, sizeof edge);
+  return edge;
+}
+
+/// The blocks that go through cells: lent ones are empty.
+struct CellBlocks {
+  const Blocks& all;
+  const std::vector<Address>& lent;  ///< by rank; empty where nothing is lent
+
+  bool is_lent(int rank) const { return !lent.empty() && lent[static_cast<std::size_t>(rank)] != 0; }
+  std::size_t bytes_of(int rank) const { return is_lent(rank) ? 0 : all.bytes_of(rank); }
+  std::size_t offset_of(int rank) const { return all.offset_of(rank); }
+};
+
+template <Machine M>
+void write_head(M& m, std::byte* head, const CellBlocks& out, const Cells& cells) {
+  auto edge = static_cast<CellEdge>(cells.head());
+  for (int rank = 0; rank <= m.size(); ++rank) {
+    std::memcpy(head + static_cast<std::size_t>(rank) * sizeof edge, &edge, sizeof edge);
+    if (rank < m.size() && rank != m.rank()) edge += static_cast<CellEdge>(cells.cell(out.bytes_of(rank)));
+  }
+  if (!out.lent.empty())
+    std::memcpy(head + edges_bytes(m.size()), out.lent.data(), out.lent.size() * sizeof(Address));
+}
+
+inline Address lent_address(const std::byte* head, int ranks, int rank) {
+  Address address;
+  std::memcpy(&address, head + edges_bytes(ranks) + static_cast<std::size_t>(rank) * sizeof address,
+              sizeof address);
+  return address;
+}
+
+inline AlltoallvMark mark_of(const std::byte* line) {
+  AlltoallvMark mark;
+  std::memcpy(&mark, line, sizeof mark);
+  return mark;
+}
+
+}  // namespace detail
+
+/// False where the slots are too small: so many ranks, such small slots.
+template <Machine M>
+bool alltoallv_fits(const M& m) {
+  return Cells::fit(m, static_cast<std::size_t>(m.size() - 1), 1, detail::alltoallv_head(m.size(), true));
+}
+
+/// One rank's side of a call.
+template <Machine M>
+class Alltoallv {
+ public:
+  Alltoallv(M& m, const void* send, const Blocks& out, void* receive, const Blocks& in, const Plan& plan)
+      : m_(m),
+        send_(send),
+        lent_(lend(m, send, out, plan)),
+        out_{out, lent_},
+        receive_(receive),
+        in_(in),
+        meeting_(m, plan),
+        head_(m.size(), lends()),
+        chunks_(m, round_bytes(m, plan, worth_trading()), least_chunk(m, plan)),
+        cells_(m, std::min(chunks_.chunk_bytes(), detail::most_area), others(), total_out(), 1,
+               head_.bytes_in_slot()),
+        traded_cells_(m, meeting_, longest_out()),
+        inlined_(head_.is_in_line() && rides_inline(head_.bytes_in_line() + cells_.bytes(), plan)),
+        in_traded_cells_(!inlined_ && longest_out() >= detail::least_traded &&
+                         traded_cells_.serve(longest_out(), cells_.rounds())),
+        rounds_(rounds()) {
+    trade_slots(plan);
+    chunks_.count(rounds_ * chunks_.chunk_bytes());  // throws when there are not so many steps
+  }
+
+  void run() {
+    // A rank shows a round before it reads the one before, as in in_rounds().
+    const std::size_t ahead = meeting_.is_central() ? 0 : rounds_ahead(m_, chunks_.span());
+    std::size_t all_rounds = 1, shown = 0;
+    for (std::size_t i = 0; i < all_rounds || more_to_come_; ++i) {
+      // On all ranks, whoever uses them: both of a pair must count the same rounds.
+      if (meeting_.is_central() && m_.traded_bytes() > 0) m_.trade_cells(chunk(i).first, chunks_.span());
+      for (; shown < std::min(i + 1 + ahead, rounds_); ++shown) show(shown, chunk(shown));
+      if (meeting_.is_central())
+        all_rounds = meet(i, chunk(i), all_rounds);
+      else
+        all_rounds = std::max<std::size_t>(rounds_, 1);
+      more_to_come_ = false;
+      read(i, chunk(i));
+      m_.finish(chunk(i).step());
+    }
+    m_.finish(chunks_.last());
+    // A lent block is this rank's own again when it has been read.
+    for (const int peer : m_.everybody_else())
+      if (out_.is_lent(peer)) m_.await_finish(peer, chunk(0).step());
+    if (!meeting_.is_central() && rounds_ == 1)
+      expect_another(m_, inlined_ ? 0 : cells_.head() + cells_.bytes(), chunks_.chunk_bytes());
+  }
+
+ private:
+  /// Where the long blocks lie that others may read there, by rank; nothing where there is none.
+  static std::vector<detail::Address> lend(M& m, const void* send, const Blocks& out, const Plan& plan) {
+    std::vector<detail::Address> lent;
+    for (const int peer : m.everybody_else()) {
+      const std::byte* block = at(send, out.offset_of(peer));
+      const std::size_t bytes = out.bytes_of(peer);
+      if (!is_lent(bytes, plan) || !m.can_expose(block, bytes, by_kernel(plan))) continue;
+      lent.resize(static_cast<std::size_t>(m.size()));
+      lent[static_cast<std::size_t>(peer)] = reinterpret_cast<detail::Address>(block);
+    }
+    return lent;
+  }
+  bool lends() const { return !lent_.empty(); }
+  /// Of two ranks both know what goes either way.
+  bool worth_trading() const {
+    const int other = 1 - m_.rank();
+    return m_.size() == 2 && collective::worth_trading(m_, out_.all.bytes_of(other), in_.bytes_of(other));
+  }
+  /// As in in_rounds().
+  void trade_slots(const Plan& plan) {
+    if (!worth_trading() || meeting_.is_central() || chunks_.chunk_bytes() > m_.traded_bytes()) return;
+    const int other = 1 - m_.rank();
+    const std::size_t longer = std::max(out_.all.bytes_of(other), in_.bytes_of(other));
+    if (!rides_inline(longer, plan))
+      m_.trade_slots(chunks_.first(), chunks_.span(), longer / chunks_.chunk_bytes() + 1);
+  }
+  std::size_t others() const { return static_cast<std::size_t>(m_.size() - 1); }
+  /// The same for all ranks, whether they lend or not.
+  static std::size_t least_chunk(const M& m, const Plan& plan) {
+    const bool may_lend = by_kernel(plan) || plan.lend != Plan::never;
+    return Cells::enough_for(static_cast<std::size_t>(m.size() - 1),
+                             detail::AlltoallvHead(m.size(), may_lend).bytes_in_slot());
+  }
+  std::size_t total_out() const {
+    std::size_t total = 0;
+    for (const int peer : m_.everybody_else()) total += out_.bytes_of(peer);
+    return total;
+  }
+  std::size_t longest_out() const {
+    std::size_t longest = 0;
+    for (const int peer : m_.everybody_else()) longest = std::max(longest, out_.bytes_of(peer));
+    return longest;
+  }
+  std::size_t rounds() const {
+    if (total_out() == 0) return lends() ? 1 : 0;
+    return in_traded_cells_ ? traded_cells_.rounds() : cells_.rounds();
+  }
+  Chunk chunk(std::size_t round) const { return chunks_.chunk(round, (round + 1) * chunks_.chunk_bytes()); }
+  std::byte* line(Step step) { return m_.inline_buffer(Channel::gather, step); }
+
+  void show(std::size_t i, const Chunk& chunk) {
+    m_.reserve(chunk.first, chunk.span);
+    const detail::AlltoallvMark mark{static_cast<std::uint32_t>(rounds_), inlined_, in_traded_cells_,
+                                     lends()};
+    std::byte *own_line = line(chunk.step()), *slot = m_.slot(m_.rank(), chunk.first);
+    std::memcpy(own_line, &mark, sizeof mark);
+    detail::write_head(m_, head_.in(own_line, slot), out_, cells_);
+    if (in_traded_cells_)
+      write_traded_cells(m_, send_, out_, in_, traded_cells_, Round{i, chunk.first, chunk.span});
+    else
+      write_own_cells(i, inlined_ ? own_line + head_.bytes_in_line() : slot);
+    if (!meeting_.is_central()) meeting_.announce(chunk.step());
+    m_.lend(chunk.first, chunk.span, m_.everybody_else());
+  }
+
+  void write_own_cells(std::size_t i, std::byte* data) {
+    const std::size_t written = cells_.head() + write_cells(m_, data + cells_.head(), send_, out_, cells_, i);
+    if (!inlined_) m_.hand_over(data, written);
+  }
+
+  /// All take as many rounds as the longest needs: in the first, the last to arrive sees that and tells.
+  std::size_t meet(std::size_t i, const Chunk& chunk, std::size_t all_rounds) {
+    if (i > 0) {
+      meeting_.announce(chunk.step());
+    } else {
+      if (rounds_ == 0) {
+        m_.reserve(chunk.first, chunk.span);
+        const detail::AlltoallvMark nothing{};
+        std::memcpy(line(chunk.step()), &nothing, sizeof nothing);
+        m_.lend(chunk.first, chunk.span, m_.everybody_else());
+      }
+      all_rounds = meeting_.agree(chunk.step(), [&] {
+        std::uint32_t most = 1;
+        for (int rank = 0; rank < m_.size(); ++rank)
+          most = std::max(most, detail::mark_of(m_.inline_data(Channel::gather, rank, chunk.step())).rounds);
+        return most;
+      });
+    }
+    m_.everybody_finished(chunk.first - 1);
+    return all_rounds;
+  }
+
+  void read(std::size_t i, const Chunk& chunk) {
+    if (i == 0 && in_.bytes_of(m_.rank()) > 0)
+      copy_own(m_, at(receive_, in_.offset_of(m_.rank())), at(send_, out_.offset_of(m_.rank())),
+               Part{0, in_.bytes_of(m_.rank())});
+    for (int k = 1; k < m_.size(); ++k) {
+      const int peer = rank_behind(m_, k);
+      if (awaits(peer, i)) read_from(peer, i, chunk);
+    }
+  }
+
+  /// What a peer still has for this rank is known from its first slot.
+  bool awaits(int peer, std::size_t i) const {
+    if (i == 0) return in_.bytes_of(peer) > 0;
+    return !long_cells_.empty() && long_cells_[static_cast<std::size_t>(peer)] * i < in_.bytes_of(peer) &&
+           long_cells_[static_cast<std::size_t>(peer)] > 0;
+  }
+
+  void read_from(int peer, std::size_t i, const Chunk& chunk) {
+    meeting_.await(peer, chunk.step());
+    const std::byte* payload = m_.inline_data(Channel::gather, peer, chunk.step());
+    const std::byte* slot = m_.slot(peer, chunk.first);
+    const detail::AlltoallvMark mark = detail::mark_of(payload);
+    const detail::AlltoallvHead theirs(m_.size(), mark.lends);
+    const std::byte* head = theirs.in(payload, slot);
+    const std::byte* data = mark.inlined ? payload + theirs.bytes_in_line() : slot;
+    if (i == 0 && mark.lends)
+      if (const detail::Address address = detail::lent_address(head, m_.size(), m_.rank()); address != 0)
+        return pull_block(m_, peer, at(receive_, in_.offset_of(peer)), address, in_.bytes_of(peer));
+    if (mark.in_traded_cells)
+      return take(peer, i, m_.traded_cell(peer, m_.rank(), chunk.first),
+                  traded_cells_.step(in_.bytes_of(peer)));
+    const std::size_t begin = detail::cell_edge(head, m_.rank());
+    take(peer, i, data + begin, detail::cell_edge(head, m_.rank() + 1) - begin);
+  }
+
+  /// What lies in a cell of so many bytes in round i.
+  void take(int peer, std::size_t i, const std::byte* data, std::size_t cell) {
+    const std::size_t block = in_.bytes_of(peer);
+    const Part part = part_of(block, i, cell);
+    m_.copy(at(receive_, in_.offset_of(peer) + part.offset), data, part.bytes);
+    if (part.offset + part.bytes == block) return;
+    more_to_come_ = true;
+    if (long_cells_.empty()) long_cells_.resize(static_cast<std::size_t>(m_.size()));
+    long_cells_[static_cast<std::size_t>(peer)] = cell;
+  }
+
+  M& m_;
+  const void* send_;
+  std::vector<detail::Address> lent_;
+  detail::CellBlocks out_;
+  void* receive_;
+  const Blocks& in_;
+  Meeting<M> meeting_;
+  detail::AlltoallvHead head_;
+  OpenChunks chunks_;
+  Cells cells_;
+  TradedCells traded_cells_;
+  bool inlined_;
+  bool in_traded_cells_;
+  std::size_t rounds_;
+  bool more_to_come_ = false;
+  std::vector<std::size_t> long_cells_;  // by peer, of those whose block takes several rounds
+};
+
+/// out.bytes of each rank are in.bytes of this one there.
+template <Machine M>
+void alltoallv(M& m, const void* send, const Blocks& out, void* receive, const Blocks& in, const Plan& plan) {
+  if (are_two(m, plan)) {
+    const int other = 1 - m.rank();
+    if (!is_lent(std::max(out.bytes_of(other), in.bytes_of(other)), plan))
+      return alltoall_of_two(m, send, out, receive, in, plan);
+  }
+  Alltoallv<M>(m, send, out, receive, in, plan).run();
+}
+
+/// What is sent lies where what is received goes. It is set aside, for the cells of two ranks that exchange
+/// blocks may differ in size, so that one block comes in faster than the other goes out.
+template <Machine M>
+void alltoallv_in_place(M& m, void* buffer, const Blocks& blocks, const Plan& plan) {
+  std::vector<std::size_t> offsets;
+  std::size_t end = 0;
+  for (const std::size_t bytes : blocks.bytes) {
+    offsets.push_back(end);
+    end += bytes;
+  }
+  const std::unique_ptr<std::byte[]> kept(new std::byte[end]);
+  for (int rank = 0; rank < m.size(); ++rank)
+    if (blocks.bytes_of(rank) > 0)
+      m.copy(kept.get() + offsets[static_cast<std::size_t>(rank)], at(buffer, blocks.offset_of(rank)),
+             blocks.bytes_of(rank));
+  alltoallv(m, kept.get(), {blocks.bytes, offsets}, buffer, blocks, plan);
+}
+
+}  // namespace espalier::collective

@@ -1,0 +1,54 @@
+// Barrier: nobody leaves before all have come.
+#pragma once
+
+#include "collective/core/tree_primitives.hpp"
+
+namespace espalier::collective {
+
+/// Every rank sets its flag and looks at all others': one flag exchange, for few ranks.
+template <Machine M>
+void barrier_exchange(M& m) {
+  const Step step = m.advance(1);
+  m.publish(Channel::gather, step);
+  for (const int peer : m.everybody_else()) m.await(Channel::gather, peer, step);
+  m.everybody_finished(step - 1);
+  m.finish(step);
+  m.own_next(Channel::gather, 0, 0);
+}
+
+/// One arrival counter: a rank that waits is switched in once, when the last has come. For more ranks than
+/// cores.
+template <Machine M>
+void barrier_central(M& m) {
+  const Step step = m.advance(1);
+  if (m.arrive_last(step))
+    m.release_all(step, nullptr, 0);
+  else
+    m.await_release_all(step);
+  m.everybody_finished(step - 1);
+  m.finish(step);
+}
+
+/// Gather up, release down (RG II-B; OSMP V-E with the tree as its levels). In between the root calls
+/// at_top().
+template <Machine M, class AtTop>
+void barrier_tree(M& m, const Place& up, const Place& down, const Plan& plan, AtTop at_top) {
+  const Step step = m.advance(1);
+  gather(m, up, step);
+  if (up.is_root()) {
+    at_top();
+    pass_down(m, down, step, nullptr, 0, plan);
+  } else {
+    m.publish(Channel::gather, step);
+    release(m, down, step, 0, plan);
+  }
+  m.everybody_finished(step - 1);
+  m.finish(step);
+}
+
+template <Machine M>
+void barrier_tree(M& m, const Place& up, const Place& down, const Plan& plan) {
+  barrier_tree(m, up, down, plan, [] {});
+}
+
+}  // namespace espalier::collective

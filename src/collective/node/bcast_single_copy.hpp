@@ -1,0 +1,43 @@
+// Broadcast with one copy: the root says where its buffer lies, everybody reads it there (DESIGN, idea 2: a
+// release whose data is an address). No rank waits for another's copy, which is what counts when cores are
+// shared. See zero_copy_blocks.hpp for how it is read.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "collective/node/bcast.hpp"
+#include "collective/core/zero_copy_blocks.hpp"
+
+namespace espalier::collective {
+
+/// The root leaves last: its buffer is its own again only when all have read it. False, with nothing done,
+/// where others do not read it: the root's word decides for all.
+template <Machine M>
+bool bcast_where_it_lies(M& m, const Place& place, void* buffer, std::size_t bytes, const Plan& plan) {
+  if (bytes == 0) return true;
+  const Step step = m.advance(1);
+  std::uint64_t address = 0;
+  // Inner ranks, too, pass the address on in a line that their children may still be reading for an earlier
+  // call.
+  if (!place.is_leaf()) m.reserve(step, 1);
+  if (place.is_root()) {
+    if (m.can_expose(buffer, bytes, by_kernel(plan))) address = reinterpret_cast<std::uint64_t>(buffer);
+    pass_down(m, place, step, &address, sizeof address, plan);
+  } else {
+    std::memcpy(&address, release(m, place, step, sizeof address, plan), sizeof address);
+    if (address != 0) m.pull(place.root, buffer, reinterpret_cast<const void*>(address), bytes);
+  }
+  m.finish(step);
+  if (address != 0 && place.is_root())
+    for (const int reader : m.everybody_else()) m.await_finish(reader, step);
+  return address != 0;
+}
+
+/// Through the slots where others do not read the buffer.
+template <Machine M>
+void bcast_single_copy(M& m, const Place& place, void* buffer, std::size_t bytes, const Plan& plan) {
+  if (!bcast_where_it_lies(m, place, buffer, bytes, plan)) bcast_tree(m, place, buffer, bytes, plan);
+}
+
+}  // namespace espalier::collective

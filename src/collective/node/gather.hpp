@@ -1,0 +1,111 @@
+// Gather: every rank leaves its block in its slots and goes; the root copies them straight into its buffer.
+#pragma once
+
+#include "collective/core/blocks.hpp"
+#include "collective/core/chunks.hpp"
+#include "collective/core/readers.hpp"
+
+namespace espalier::collective {
+
+namespace detail {
+
+template <Machine M>
+void leave_chunk(M& m, int root, const void* send, const Chunk& chunk, bool inlined) {
+  m.reserve(chunk.first, chunk.span);
+  if (inlined) {
+    m.publish_inline(Channel::gather, chunk.step(), at(send, chunk.offset), chunk.bytes);
+  } else {
+    std::byte* slot = m.slot(m.rank(), chunk.first);
+    m.show(slot, at(send, chunk.offset), chunk.bytes);
+    m.hand_over(slot, chunk.bytes);
+    m.publish(Channel::gather, chunk.step());
+  }
+  m.lend(chunk.first, chunk.span, readers(m, root, root));
+}
+
+template <Machine M>
+void fetch_chunk(M& m, int peer, std::byte* target, const Chunk& chunk, bool inlined) {
+  m.await(Channel::gather, peer, chunk.step());
+  if (!inlined) m.open_pages(m.slot(peer, chunk.first), chunk.bytes);
+  m.copy(target + chunk.offset,
+         inlined ? m.inline_data(Channel::gather, peer, chunk.step()) : m.slot(peer, chunk.first),
+         chunk.bytes);
+}
+
+template <Machine M>
+[[gnu::flatten]] void leave_inline(M& m, int root, const void* send, std::size_t bytes) {
+  const Chunk whole{.bytes = bytes, .first = m.advance(1)};
+  leave_chunk(m, root, send, whole, true);
+  m.finish(whole.step());
+  m.own_next(Channel::gather, 0, 0);
+}
+
+/// Own data first, here and below, while the others still copy theirs.
+template <Machine M, class B>
+[[gnu::flatten]] void fetch_inline(M& m, const void* own, void* receive, const B& blocks, std::size_t bytes) {
+  const Chunk whole{.bytes = bytes, .first = m.advance(1)};
+  copy_own(m, at(receive, blocks.offset_of(m.rank())), own, Part{0, blocks.bytes_of(m.rank())});
+  for (const int peer : m.everybody_else())
+    fetch_chunk(m, peer, at(receive, blocks.offset_of(peer)), whole, true);
+  m.finish(whole.step());
+}
+
+/// The root's own block goes along with the others', a few chunks ahead: so much it copies while their first
+/// ones are still on the way (docs/performance.md).
+template <Machine M, class B>
+void fetch_in_chunks(M& m, const void* own, void* receive, const B& blocks, const Chunks& chunks) {
+  constexpr std::size_t ahead = 3;
+  const std::size_t mine = blocks.bytes_of(m.rank());
+  std::byte* place = at(receive, blocks.offset_of(m.rank()));
+  std::size_t done = 0;
+  const auto copy_own_until = [&](std::size_t end) {
+    copy_own(m, place, own, Part{done, std::min(end, mine) - done});
+    done = std::min(end, mine);
+  };
+  for (std::size_t i = 0; i < chunks.count(); ++i) {
+    const Chunk chunk = chunks.next_one_way(m, i);
+    copy_own_until((i + 1 + ahead) * chunks.chunk_bytes());
+    for (const int peer : m.everybody_else())
+      fetch_chunk(m, peer, at(receive, blocks.offset_of(peer)), chunk, false);
+    m.finish(chunk.step());
+  }
+  copy_own_until(mine);
+}
+
+}  // namespace detail
+
+/// A rank that is not the root.
+template <Machine M>
+void send_gather(M& m, int root, const void* send, std::size_t bytes, const Plan& plan) {
+  if (bytes == 0) return;
+  if (rides_inline(bytes, plan)) return detail::leave_inline(m, root, send, bytes);
+  const Chunks chunks(m, bytes, plan);
+  for (std::size_t i = 0; i < chunks.count(); ++i) {
+    const Chunk chunk = chunks.next_one_way(m, i);
+    detail::leave_chunk(m, root, send, chunk, false);
+    m.finish(chunk.step());
+  }
+  m.own_next(Channel::gather, bytes, chunks.chunk_bytes());
+}
+
+/// The root, with blocks of `bytes` for all others; of its own it may have more or less. That may be in its
+/// place in `receive` already.
+template <Machine M, class B>
+void receive_gather(M& m, const void* own, void* receive, const B& blocks, std::size_t bytes,
+                    const Plan& plan) {
+  if (bytes > 0 && rides_inline(bytes, plan)) return detail::fetch_inline(m, own, receive, blocks, bytes);
+  const Chunks chunks(m, bytes, plan);
+  detail::fetch_in_chunks(m, own, receive, blocks, chunks);
+  m.read_next(bytes, chunks.chunk_bytes());
+}
+
+/// `bytes` of each rank.
+template <Machine M>
+void gather(M& m, int root, const void* send, void* receive, std::size_t bytes, const Plan& plan) {
+  if (m.rank() == root)
+    receive_gather(m, send, receive, EqualBlocks{bytes}, bytes, plan);
+  else
+    send_gather(m, root, send, bytes, plan);
+}
+
+}  // namespace espalier::collective

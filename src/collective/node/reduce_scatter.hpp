@@ -1,0 +1,96 @@
+// Reduce_scatter: every rank's slot holds the parts of its vector that are the others', and each folds its
+// own block out of all slots, straight into its receive buffer, in rank order.
+#pragma once
+
+#include "collective/core/cells.hpp"
+#include "collective/core/fold.hpp"
+#include "collective/core/inline_exchange.hpp"
+#include "collective/core/meeting.hpp"
+#include "collective/core/pairwise_cells.hpp"
+
+namespace espalier::collective {
+
+namespace detail {
+
+template <Machine M, class B>
+void reduce_scatter_inline(M& m, const Reduction& r, const B& blocks, const Plan& plan) {
+  const OwnPlace own(blocks, m.rank());
+  const std::size_t bytes = blocks.bytes_of(m.rank());
+  Meeting<M> meeting(m, plan);
+  exchange_inline(
+      m, meeting, m.everybody_else(), [&](std::byte* line) { write_others(m, line, r.send, blocks); },
+      [&](auto of) {
+        if (bytes == 0) return false;
+        fold_in_rank_order(m, r.receive, at(r.send, blocks.offset_of(m.rank())), bytes, r,
+                           [&](int peer) { return of(peer) + own.in_data_of(peer); });
+        return true;
+      });
+}
+
+template <Machine M, class B>
+void reduce_scatter_by_traded_cells(M& m, const Reduction& r, const B& blocks, const TradedCells& cells,
+                                    Meeting<M>& meeting) {
+  const auto show = [&](const Round& round) {
+    write_traded_cells(m, r.send, blocks, EqualBlocks{blocks.bytes_of(m.rank())}, cells, round);
+    meeting.announce(round.step());
+  };
+  const auto read = [&](const Round& round) {
+    const Part part = cells.part(blocks.bytes_of(m.rank()), round.index);
+    if (part.bytes == 0) return true;
+    const void* own = at(r.send, blocks.offset_of(m.rank()) + part.offset);
+    fold_in_rank_order(m, at(r.receive, part.offset), own, part.bytes, r, [&](int peer) {
+      const std::byte* theirs = m.traded_cell(peer, m.rank(), round.first);
+      m.open_pages(theirs, part.bytes);
+      return theirs;
+    });
+    return true;
+  };
+  in_rounds(m, rounds_in_traded_cells(m, cells.rounds()), show, read);
+}
+
+}  // namespace detail
+
+/// `blocks` of the vector r.send, one for each rank. The result may lie on the start of
+/// the vector when all blocks are of one size: what is overwritten in a round has left in that round or
+/// before.
+template <Machine M, class B>
+void reduce_scatter(M& m, const Reduction& r, const B& blocks, const Plan& plan) {
+  const auto others = static_cast<std::size_t>(m.size() - 1);
+  const std::size_t smallest = smallest_of(blocks, m.size());
+  const std::size_t largest = largest_of(blocks, m.size());
+  if (rides_inline(r.bytes - smallest, plan)) return detail::reduce_scatter_inline(m, r, blocks, plan);
+  const bool tradable = worth_trading(m, smallest, largest);
+  const Cells cells(m, round_bytes(m, plan, tradable), others, r.bytes - smallest, r.operation.extent);
+  const OwnPlace own_cell(CellSizes<B>{blocks, cells}, m.rank());
+  Meeting<M> meeting(m, plan);
+  if (const TradedCells traded(m, meeting, largest, r.operation.extent);
+      traded.serve(smallest, cells.rounds()))
+    return detail::reduce_scatter_by_traded_cells(m, r, blocks, traded, meeting);
+
+  const Rounds rounds = rounds_of(m, cells, meeting, tradable);
+  const bool trades = trades_slots(m, rounds);
+  const auto show = [&](const Round& round) {
+    std::byte* data = m.slot(m.rank(), round.first);
+    const std::size_t comes_back = trades ? cells.part(blocks.bytes_of(m.rank()), round.index).bytes : 0;
+    const std::size_t written = write_cells(m, data, r.send, blocks, cells, round.index, comes_back);
+    m.hand_over(data, written);
+    meeting.announce(round.step());
+  };
+
+  const auto read = [&](const Round& round) {
+    const Part part = cells.part(blocks.bytes_of(m.rank()), round.index);
+    if (part.bytes == 0) return meeting.is_central();
+    const void* own = at(r.send, blocks.offset_of(m.rank()) + part.offset);
+    detail::fold_in_rank_order(m, at(r.receive, part.offset), own, part.bytes, r, [&](int peer) {
+      meeting.await(peer, round.step());
+      const std::byte* theirs = m.slot(peer, round.first) + own_cell.in_data_of(peer);
+      m.open_pages(theirs, part.bytes);
+      return theirs;
+    });
+    return true;
+  };
+
+  exchange_cells(m, cells, rounds, show, read);
+}
+
+}  // namespace espalier::collective

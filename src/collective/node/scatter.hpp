@@ -1,0 +1,139 @@
+// Scatter: the root's slots carry the blocks of all others one after the other, as one stream, and each rank
+// waits for the steps that carry its own. So ranks are switched in for their own data only, and short blocks
+// share one step.
+#pragma once
+
+#include "collective/core/blocks.hpp"
+#include "collective/core/chunks.hpp"
+#include "collective/core/inline_exchange.hpp"
+#include "collective/core/readers.hpp"
+
+namespace espalier::collective {
+
+namespace detail {
+
+/// What of a block that begins at `begin` in the stream lies in the chunk.
+inline Part overlap(std::size_t begin, std::size_t bytes, const Chunk& chunk) {
+  const std::size_t first = std::max(begin, chunk.offset);
+  const std::size_t end = std::min(begin + bytes, chunk.offset + chunk.bytes);
+  return first < end ? Part{first - begin, end - first} : Part{0, 0};
+}
+
+/// The next block of the stream: whose, and where it begins.
+struct Cursor {
+  int rank = 0;
+  std::size_t begin = 0;
+};
+
+/// Writes the root's next chunk to `data`, in rank order; returns for whom.
+template <Machine M, class B>
+std::span<const int> write_stream(M& m, std::byte* data, const void* send, const B& blocks,
+                                  const Chunk& chunk, Cursor& cursor) {
+  int first = -1, last = -1;
+  for (; cursor.rank < m.size(); ++cursor.rank) {
+    if (cursor.rank == m.rank()) continue;
+    const std::size_t bytes = blocks.bytes_of(cursor.rank);
+    const Part part = overlap(cursor.begin, bytes, chunk);
+    if (part.bytes > 0) {
+      m.show(data + (cursor.begin + part.offset - chunk.offset),
+             at(send, blocks.offset_of(cursor.rank) + part.offset), part.bytes);
+      if (first < 0) first = cursor.rank;
+      last = cursor.rank;
+    }
+    if (cursor.begin + bytes > chunk.offset + chunk.bytes) break;  // the block goes on in the next chunk
+    cursor.begin += bytes;
+  }
+  return last < 0 ? std::span<const int>() : readers(m, first, last);
+}
+
+// The root announces on its gather line, which no other rank ever writes; a release line may become a
+// child's, written by its parent, while a slow rank still reads what rides in it.
+
+/// All blocks in the root's line.
+template <Machine M, class B>
+void scatter_inline(M& m, const void* send, const B& blocks) {
+  const Step step = m.advance(1);
+  m.reserve(step, 1);
+  write_others(m, m.inline_buffer(Channel::gather, step), send, blocks);
+  m.publish(Channel::gather, step);
+  m.lend(step, 1, m.everybody_else());
+  m.finish(step);
+  m.own_next(Channel::gather, 0, 0);
+}
+
+template <Machine M>
+void receive_inline(M& m, int root, void* receive, std::size_t begin, std::size_t bytes) {
+  const Step step = m.advance(1);
+  m.await(Channel::gather, root, step);
+  m.copy(receive, m.inline_data(Channel::gather, root, step) + begin, bytes);
+  m.finish(step);
+}
+
+template <Machine M, class B>
+void scatter_in_chunks(M& m, const void* send, const B& blocks, const Chunks& chunks) {
+  Cursor cursor;
+  for (std::size_t i = 0; i < chunks.count(); ++i) {
+    const Chunk chunk = chunks.next_one_way(m, i);
+    m.reserve(chunk.first, chunk.span);
+    std::byte* data = m.slot(m.rank(), chunk.first);
+    const std::span<const int> to = write_stream(m, data, send, blocks, chunk, cursor);
+    m.hand_over(data, chunk.bytes);
+    m.publish(Channel::gather, chunk.step());
+    m.lend(chunk.first, chunk.span, to);
+    m.finish(chunk.step());
+  }
+}
+
+template <Machine M>
+void receive_in_chunks(M& m, int root, void* receive, std::size_t begin, std::size_t bytes,
+                       const Chunks& chunks) {
+  for (std::size_t i = 0; i < chunks.count(); ++i) {
+    const Chunk chunk = chunks.next_one_way(m, i);
+    const Part part = overlap(begin, bytes, chunk);
+    if (part.bytes > 0) {
+      m.await(Channel::gather, root, chunk.step());
+      const std::byte* data = m.slot(root, chunk.first);
+      m.copy(at(receive, part.offset), data + (begin + part.offset - chunk.offset), part.bytes);
+    }
+    m.finish(chunk.step());
+  }
+  m.read_next(bytes, chunks.chunk_bytes());
+}
+
+}  // namespace detail
+
+/// At the root. `stream`: the bytes of all blocks for others. Its own goes to `receive`, unless that is where
+/// it lies.
+template <Machine M, class B>
+void send_scatter(M& m, const void* send, void* receive, const B& blocks, std::size_t stream,
+                  const Plan& plan) {
+  if (stream > 0 && rides_inline(stream, plan)) {
+    detail::scatter_inline(m, send, blocks);
+  } else {
+    const Chunks chunks(m, stream, plan);
+    detail::scatter_in_chunks(m, send, blocks, chunks);
+    m.own_next(Channel::gather, stream, chunks.chunk_bytes());
+  }
+  copy_own(m, at(receive, 0), at(send, blocks.offset_of(m.rank())), Part{0, blocks.bytes_of(m.rank())});
+}
+
+/// This rank's block is `bytes` from `begin` on in a stream of `stream` bytes.
+template <Machine M>
+void receive_scatter(M& m, int root, void* receive, std::size_t begin, std::size_t bytes, std::size_t stream,
+                     const Plan& plan) {
+  if (stream == 0) return;
+  if (rides_inline(stream, plan)) return detail::receive_inline(m, root, receive, begin, bytes);
+  detail::receive_in_chunks(m, root, receive, begin, bytes, Chunks(m, stream, plan));
+}
+
+/// `bytes` to each rank.
+template <Machine M>
+void scatter(M& m, int root, const void* send, void* receive, std::size_t bytes, const Plan& plan) {
+  const EqualBlocks blocks{bytes};
+  const std::size_t stream = blocks.offset_of(m.size() - 1);
+  if (m.rank() == root) return send_scatter(m, send, receive, blocks, stream, plan);
+  const std::size_t begin = blocks.offset_of(m.rank() < root ? m.rank() : m.rank() - 1);
+  receive_scatter(m, root, receive, begin, bytes, stream, plan);
+}
+
+}  // namespace espalier::collective

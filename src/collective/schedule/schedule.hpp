@@ -1,0 +1,230 @@
+// Collectives that are prepared once and started again and again (MPI's persistent ones): all addresses and
+// lengths are known, and memory for all that ranks give each other is there.
+//
+// Between a start and its completion a rank may be anywhere: computing, or waiting in the host for somebody
+// who waits for this collective. So nobody waits in start(), and a rank that has started owes the others
+// nothing: all that it gives lies in shared memory, and work that is done for everybody is only ever taken by
+// who does it at once.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <vector>
+
+#include "collective/core/rounds.hpp"
+#include "reduce/operation.hpp"
+
+namespace espalier::collective {
+
+/// What one rank does each time.
+struct Prepared {
+  /// Data of this rank's, and where they go in what it gives; in order.
+  struct Give {
+    const std::byte* source;
+    std::size_t offset, bytes;
+    int reader;  ///< or one of them
+  };
+  /// Data in what `peer` gives, and where this rank wants them.
+  struct Take {
+    int peer;
+    std::size_t offset, bytes;
+    std::byte* target;
+  };
+  /// Data that do not leave this rank.
+  struct Keep {
+    const std::byte* source = nullptr;
+    std::byte* target = nullptr;
+    std::size_t bytes = 0;
+  };
+  /// The same part of what the ranks from `first` on give, folded in rank order.
+  struct Fold {
+    const reduce::Operation* operation = nullptr;
+    int first = 0, ranks = 0;
+    std::size_t offset = 0, bytes = 0;
+    std::byte* target = nullptr;
+    /// Where this rank's own is; nullptr: it must be read where it is given, for it would be overwritten.
+    const std::byte* own = nullptr;
+  };
+  /// A fold that all ranks want, cut in pieces that whoever comes by folds for everybody.
+  struct Shared {
+    std::byte* result = nullptr;
+    std::size_t piece_bytes = 0;
+    int pieces = 0;  ///< 0: each rank folds for itself
+  };
+  /// Ranks that read may begin when a chunk of what they read is there, where the giver has not to wait for
+  /// them. On all ranks the same.
+  struct Chunks {
+    int log2_bytes = 63;  ///< of a chunk; as it is, all is one
+    int log2_count = 0;   ///< of the chunks of the longest that a rank gives, rounded up
+  };
+
+  std::vector<Give> gives;
+  std::vector<Take> takes;
+  Keep keep;
+  Fold fold;
+  Shared shared;
+  Chunks chunks;
+  /// Where the beginning of what this rank gives to each other lies in even turns and in odd ones, since
+  /// others may still read that of the turn before; and of what each other gives to this one. Two ranks that
+  /// give each other something alone trade these places, as Machine's cells: what one of them writes now, it
+  /// has read in the turn before. Of no use where all of it rides in the flag lines.
+  using Places = std::array<std::byte*, 2>;
+  std::vector<Places> out, in;
+  std::vector<std::size_t> comes_back;  ///< by reader: bytes that this rank has read there, if it is traded
+  bool inlined = false;
+  std::vector<int> sources;  ///< whom this rank waits for
+  std::vector<int> readers;  ///< who reads what it gives, without being waited for
+};
+
+/// One start and what follows of it.
+struct Turn {
+  Step first = 0, last = 0;  ///< steps: one a chunk
+  Step number = 0;           ///< 1, 2, ...
+};
+
+namespace detail {
+
+template <Machine M>
+Turn next_turn(M& m, const Prepared& p) {
+  if (p.chunks.log2_count == 0) {
+    const Step step = m.advance(1);
+    return {step, step, step};
+  }
+  const Step first = m.advance(1 << p.chunks.log2_count);
+  return {first, first + (Step{1} << p.chunks.log2_count) - 1, first >> p.chunks.log2_count};
+}
+
+template <Machine M>
+const std::byte* given_by(M& m, const Prepared& p, int peer, const Turn& turn) {
+  return p.inlined ? m.inline_data(Channel::gather, peer, turn.last)
+                   : p.in[static_cast<std::size_t>(peer)][turn.number & 1];
+}
+
+/// Calls body(begin, bytes, chunk) for the parts of a range that the chunks cut it into.
+template <class Body>
+void by_chunks(const Prepared::Chunks& chunks, std::size_t begin, std::size_t bytes, Body body) {
+  const std::size_t end = begin + bytes;
+  while (begin < end) {
+    const std::size_t chunk = begin >> chunks.log2_bytes;
+    const std::size_t part = std::min(end, (chunk + 1) << chunks.log2_bytes) - begin;
+    body(begin, part, static_cast<Step>(chunk));
+    begin += part;
+  }
+}
+
+template <Machine M>
+void give(M& m, const Prepared& p, const Turn& turn) {
+  for (const Prepared::Give& each : p.gives) {
+    const auto reader = static_cast<std::size_t>(each.reader);
+    std::byte* const place = p.out[reader][turn.number & 1];
+    by_chunks(p.chunks, each.offset, each.bytes, [&](std::size_t begin, std::size_t bytes, Step chunk) {
+      show_traded(m, place + begin, each.source + (begin - each.offset), bytes, p.comes_back[reader]);
+      m.hand_over(place + begin, bytes);
+      const bool is_whole = (begin + bytes) >> p.chunks.log2_bytes > chunk;
+      if (is_whole && turn.first + chunk < turn.last) m.publish(Channel::gather, turn.first + chunk);
+    });
+  }
+}
+
+template <Machine M>
+void fold_part(M& m, const Prepared& p, const Turn& turn, std::size_t begin, std::size_t bytes,
+               std::byte* target) {
+  const Prepared::Fold& fold = p.fold;
+  const void** sources = m.source_array();
+  for (int i = 0; i < fold.ranks; ++i) {
+    const int peer = fold.first + i;
+    const bool own = peer == m.rank() && fold.own;
+    sources[i] = own ? fold.own + begin : given_by(m, p, peer, turn) + fold.offset + begin;
+    if (!own && !p.inlined) m.open_pages(sources[i], bytes);
+  }
+  m.reduce(*fold.operation, target, sources, fold.ranks, bytes);
+}
+
+/// Folds the pieces that nobody has taken yet.
+template <Machine M>
+void fold_pieces(M& m, const Prepared& p, const Turn& turn) {
+  const Prepared::Shared& shared = p.shared;
+  for (int piece; (piece = m.take_piece(turn.number, shared.pieces)) >= 0;) {
+    const std::size_t begin = static_cast<std::size_t>(piece) * shared.piece_bytes;
+    fold_part(m, p, turn, begin, std::min(shared.piece_bytes, p.fold.bytes - begin), shared.result + begin);
+    if (m.piece_done_last(turn.number, shared.pieces)) m.release_all(turn.last, nullptr, 0);
+  }
+}
+
+template <Machine M>
+void await_sources(M& m, const Prepared& p, Step step) {
+  for (const int source : p.sources) m.await(Channel::gather, source, step);
+}
+
+template <Machine M>
+void take(M& m, const Prepared& p, const Turn& turn) {
+  for (const Prepared::Take& wanted : p.takes) {
+    const std::byte* given = given_by(m, p, wanted.peer, turn);
+    by_chunks(p.chunks, wanted.offset, wanted.bytes, [&](std::size_t begin, std::size_t bytes, Step chunk) {
+      m.await(Channel::gather, wanted.peer, turn.first + chunk);
+      m.open_pages(given + begin, bytes);
+      m.copy(wanted.target + (begin - wanted.offset), given + begin, bytes);
+    });
+  }
+}
+
+template <Machine M>
+void fold(M& m, const Prepared& p, const Turn& turn) {
+  if (p.shared.pieces > 0) {
+    await_sources(m, p, turn.last);
+    fold_pieces(m, p, turn);
+    m.await_release_all(turn.last);
+    m.copy(p.fold.target, p.shared.result, p.fold.bytes);
+    return;
+  }
+  by_chunks(p.chunks, p.fold.offset, p.fold.bytes, [&](std::size_t begin, std::size_t bytes, Step chunk) {
+    await_sources(m, p, turn.first + chunk);
+    fold_part(m, p, turn, begin - p.fold.offset, bytes, p.fold.target + (begin - p.fold.offset));
+  });
+}
+
+}  // namespace detail
+
+/// Gives all that this rank has to give. The turn before must be complete here: then all who read its data
+/// have started that, at least, and so have read those of the turn before it, whose place is written now.
+/// (Where places are traded it is the other's place of the turn before, which this rank alone has read,
+/// then.)
+template <Machine M>
+Turn start(M& m, const Prepared& p) {
+  const Turn turn = detail::next_turn(m, p);
+  if (p.inlined)
+    for (const Prepared::Give& each : p.gives)
+      m.copy(m.inline_buffer(Channel::gather, turn.last) + each.offset, each.source, each.bytes);
+  else
+    detail::give(m, p, turn);
+  m.publish(Channel::gather, turn.last);
+  if (p.keep.bytes > 0) m.copy(p.keep.target, p.keep.source, p.keep.bytes);
+  return turn;
+}
+
+/// Whether complete() would wait for nobody. Does not wait; may fold for others.
+template <Machine M>
+bool is_ready(M& m, const Prepared& p, const Turn& turn) {
+  for (const int source : p.sources)
+    if (!m.published(Channel::gather, source, turn.last)) return false;
+  for (const int reader : p.readers)
+    if (!m.finished(reader, turn.number - 1)) return false;
+  if (p.shared.pieces == 0) return true;
+  detail::fold_pieces(m, p, turn);
+  return m.released_all(turn.last);
+}
+
+/// Waits for whom this rank needs, and takes what it wants.
+template <Machine M>
+void complete(M& m, const Prepared& p, const Turn& turn) {
+  if (p.takes.empty() && p.fold.ranks == 0) detail::await_sources(m, p, turn.last);  // a barrier
+  detail::take(m, p, turn);
+  if (p.fold.ranks > 0) detail::fold(m, p, turn);
+  m.finish(turn.number);
+  // Who reads from this rank without giving anything in return says only so that it has read.
+  for (const int reader : p.readers) m.await_finish(reader, turn.number - 1);
+  m.own_next(Channel::gather, 0, 0);
+}
+
+}  // namespace espalier::collective

@@ -1,0 +1,30 @@
+// The shared heaps of other processes, as this one sees them.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "memory/heap/shared_heap.hpp"
+
+namespace espalier::memory::peer_heaps {
+
+/// Whether this process can map that heap: tried, not assumed. Some microseconds.
+bool can_map(pid_t process, const HeapNotice& notice);
+
+/// From now on find() looks there. Thread-safe, as all of these.
+void meet(pid_t process, const HeapNotice& notice);
+
+/// Where in this process lies what lies at `address` in that one, which may be this one; nullptr: in no heap
+/// that this process has met, or it cannot be mapped any more. Maps as much of the heap as is needed, when it
+/// is first needed.
+const std::byte* find(pid_t process, const void* address, std::size_t bytes);
+
+/// How often find() has found something in another process's heap so far.
+std::uint64_t reads();
+
+/// Unmaps all of them; nobody may be reading there.
+void forget();
+
+}  // namespace espalier::memory::peer_heaps

@@ -1,0 +1,82 @@
+// The C entry points of a process's and a communicator's life.
+#include "mpi/bindings/c/export.hpp"
+#include "mpi/collectives/collectives.hpp"
+#include "mpi/lifetime/communicators.hpp"
+#include "mpi/host/host.hpp"
+#include "mpi/lifetime/initialise.hpp"
+#include "mpi/lifetime/lifecycle.hpp"
+#include "runtime/statistics/statistics.hpp"
+
+namespace espalier::mpi {
+namespace {
+
+int free_communicator(void* comm, void* caller, int (*Next::*function)(void*), const char* name) {
+  const bool serves = resolve(caller) == Mode::active && comm;
+  const auto host_frees = host.next.*function;
+  if (!host_frees) return no_such_function(name);
+  if (!serves) return host_frees(comm);
+  const communicators::Retirement retirement(wide(*static_cast<MPI_Comm*>(comm)));
+  return host_frees(comm);
+}
+
+}  // namespace
+
+extern "C" {
+
+int export_init(int*, char***) ESPALIER_EXPORT(MPI_Init);
+int export_init_thread(int*, char***, int, int*) ESPALIER_EXPORT(MPI_Init_thread);
+int export_finalize() ESPALIER_EXPORT(MPI_Finalize);
+int export_session_init(Handle, Handle, void*) ESPALIER_EXPORT(MPI_Session_init);
+int export_session_finalize(void*) ESPALIER_EXPORT(MPI_Session_finalize);
+int export_abort(Handle, int) ESPALIER_EXPORT(MPI_Abort);
+int export_comm_free(void*) ESPALIER_EXPORT(MPI_Comm_free);
+int export_comm_disconnect(void*) ESPALIER_EXPORT(MPI_Comm_disconnect);
+
+int export_init(int* argc, char*** argv) {
+  resolve(__builtin_return_address(0));
+  if (!host.next.Init) return no_such_function("MPI_Init");
+  return initialise([=] { return host.next.Init(argc, argv); });
+}
+
+int export_init_thread(int* argc, char*** argv, int required, int* provided) {
+  resolve(__builtin_return_address(0));
+  if (!host.next.Init_thread) return no_such_function("MPI_Init_thread");
+  return initialise([=] { return host.next.Init_thread(argc, argv, required, provided); });
+}
+
+int export_finalize() {
+  if (resolve(__builtin_return_address(0)) == Mode::active) lifecycle::finalize_begins();
+  return host.next.Finalize ? host.next.Finalize() : no_such_function("MPI_Finalize");
+}
+
+int export_session_init(Handle info, Handle handler, void* session) {
+  const Mode mode = resolve(__builtin_return_address(0));
+  if (!host.next.Session_init) return no_such_function("MPI_Session_init");
+  const int code = host.next.Session_init(info, handler, session);
+  if (code == MPI_SUCCESS && mode == Mode::active) lifecycle::begin_session();
+  return code;
+}
+
+int export_session_finalize(void* session) {
+  if (resolve(__builtin_return_address(0)) == Mode::active) lifecycle::end_session();
+  return host.next.Session_finalize ? host.next.Session_finalize(session)
+                                    : no_such_function("MPI_Session_finalize");
+}
+
+int export_abort(Handle comm, int code) {
+  if (resolve(__builtin_return_address(0)) == Mode::active)
+    runtime::statistics::end_early("MPI_Abort was called");
+  return host.next.Abort ? host.next.Abort(comm, code) : no_such_function("MPI_Abort");
+}
+
+int export_comm_free(void* comm) {
+  return free_communicator(comm, __builtin_return_address(0), &Next::Comm_free, "MPI_Comm_free");
+}
+
+int export_comm_disconnect(void* comm) {
+  return free_communicator(comm, __builtin_return_address(0), &Next::Comm_disconnect, "MPI_Comm_disconnect");
+}
+
+}  // extern "C"
+
+}  // namespace espalier::mpi

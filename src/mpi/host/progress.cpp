@@ -1,0 +1,68 @@
+#include "mpi/host/progress.hpp"
+
+#include <mutex>
+
+#include "machine/host_platform.hpp"
+#include "mpi/host/host.hpp"
+#include "runtime/process/missed_tests.hpp"
+#include "runtime/process/process.hpp"
+
+namespace espalier::mpi::progress {
+namespace {
+
+std::mutex mutex;
+MPI_Request pending;
+bool is_open = false;
+std::atomic<std::int64_t> caught_up_ns{0};
+
+#ifdef ESPALIER_ABI_OMPI
+// Its progress takes all there is at once, and the test or probe itself has called it. With more ranks than
+// cores it yields, too, when it finds nothing.
+constexpr int times = 0, times_after_a_while = 0;
+#else
+constexpr int times = 8, times_after_a_while = 64;  // in vain some 40 ns each
+#endif
+constexpr std::int64_t a_while_ns = 100'000;
+
+/// One thread at a time is enough, and whoever comes second must not wait.
+void poke(void*) {
+  const std::unique_lock lock(mutex, std::try_to_lock);
+  if (!lock || !is_open) return;
+  int done = 0;
+  MPI_Status status;
+  host.Test(&pending, &done, &status);
+}
+
+int query(void*, MPI_Status* status) {
+  host.Status_set_cancelled(status, 0);
+  return MPI_SUCCESS;
+}
+int release(void*) { return MPI_SUCCESS; }
+int cancel(void*, int) { return MPI_SUCCESS; }
+
+}  // namespace
+
+// What comes while this runs may make the next test due again: the mark goes first.
+void catch_up() {
+  runtime::asking::forget_collectives();
+  const std::int64_t now = machine::HostPlatform::now_ns();
+  const bool is_rare = now - caught_up_ns.exchange(now, std::memory_order_relaxed) >= a_while_ns;
+  for (int left = is_rare ? times_after_a_while : times; left > 0; --left) poke(nullptr);
+}
+
+bool open() {
+  const std::lock_guard lock(mutex);
+  if (!is_open) is_open = host.Grequest_start(query, release, cancel, nullptr, &pending) == MPI_SUCCESS;
+  if (is_open) runtime::Process::instance().set_host_progress({poke, nullptr});
+  return is_open;
+}
+
+void close() {
+  const std::lock_guard lock(mutex);
+  if (!is_open) return;
+  is_open = false;
+  MPI_Status status;
+  if (host.Grequest_complete(pending) == MPI_SUCCESS) host.Wait(&pending, &status);
+}
+
+}  // namespace espalier::mpi::progress

@@ -1,0 +1,180 @@
+#include "mpi/lifetime/communicators.hpp"
+
+#include <algorithm>
+#include <climits>
+#include <deque>
+#include <mutex>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "base/error.hpp"
+#include "mpi/host/callback.hpp"
+#include "mpi/host/host.hpp"
+#include "mpi/lifetime/lifecycle.hpp"
+#include "mpi/requests/persistent.hpp"
+
+namespace espalier::mpi::communicators {
+
+std::array<std::atomic<Entry*>, 1 << cache_bits> cache{};
+
+namespace {
+
+std::mutex mutex;  // of everything below
+// Never destroyed: a fork()ed child that exits runs our destructors, and it has neither the arena nor a say in its life.
+std::deque<Entry>& entries = *new std::deque<Entry>;
+std::vector<Entry*>& unused = *new std::vector<Entry*>;
+int keyval = MPI_KEYVAL_INVALID;
+thread_local const Retirement* innermost = nullptr;
+
+/// Takes the communicator out of an entry, so that it can be destroyed without our lock.
+std::unique_ptr<runtime::Communicator> empty(Entry& entry) {
+  // release: whoever reads 0 has nothing to do with this entry; what was done with it before stays before.
+  entry.handle.store(0, std::memory_order_release);
+  return std::move(entry.communicator);
+}
+
+/// The host frees the communicator, by whatever way.
+int on_delete(MPI_Comm, int, void* attribute, void*) {
+  auto& entry = *static_cast<Entry*>(attribute);
+  std::unique_ptr<runtime::Communicator> gone;
+  const std::lock_guard lock(mutex);
+  gone = empty(entry);
+  entry.linked = entry.foreign = false;
+  unused.push_back(&entry);
+  return MPI_SUCCESS;
+}
+
+/// A duplicate is another communicator, which meets at its own first collective.
+int on_copy(MPI_Comm, int, void*, void*, void*, int* flag) {
+  *flag = 0;
+  return MPI_SUCCESS;
+}
+
+Entry* take_entry() {
+  const std::lock_guard lock(mutex);
+  if (unused.empty()) return &entries.emplace_back();
+  Entry* entry = unused.back();
+  unused.pop_back();
+  return entry;
+}
+
+void publish(Entry& entry, Handle handle) {
+  // release, twice: pairs with the acquires in find(); everything about the entry is written before.
+  entry.handle.store(handle, std::memory_order_release);
+  slot(handle).store(&entry, std::memory_order_release);
+}
+
+Entry* linked_entry(MPI_Comm comm) {
+  void* attribute = nullptr;
+  int found = 0;
+  if (host.Comm_get_attr(comm, keyval, &attribute, &found) != MPI_SUCCESS || !found) return nullptr;
+  return static_cast<Entry*>(attribute);
+}
+
+void link(Entry& entry, MPI_Comm comm) {
+  if (entry.linked) return;
+  const int code = host.Comm_set_attr(comm, keyval, &entry);
+  if (code != MPI_SUCCESS)
+    throw Error("the host refused an attribute on a communicator (code " + std::to_string(code) + ")");
+  entry.linked = true;
+}
+
+bool is_intra(MPI_Comm comm) {
+  int inter = 0;
+  return host.Comm_test_inter(comm, &inter) == MPI_SUCCESS && !inter;
+}
+
+/// Spawned or connected processes may not have Espalier, so there is nobody to agree with. All ranks of such
+/// a communicator see that it leaves their job.
+bool leaves_job(MPI_Comm comm) {
+  MPI_Group job, group;
+  if (host.Comm_group(host.constants.world, &job) != MPI_SUCCESS) return false;
+  if (host.Comm_group(comm, &group) != MPI_SUCCESS) return false;
+  int size = 0;
+  host.Group_size(group, &size);
+  std::vector<int> ranks(static_cast<std::size_t>(size)), in_job(ranks.size());
+  std::iota(ranks.begin(), ranks.end(), 0);
+  const int code = host.Group_translate_ranks(group, size, ranks.data(), job, in_job.data());
+  host.Group_free(&group);
+  host.Group_free(&job);
+  return code == MPI_SUCCESS && std::count(in_job.begin(), in_job.end(), MPI_UNDEFINED) > 0;
+}
+
+Entry* create(MPI_Comm comm, Entry* entry) {
+  const bool foreign = lifecycle::has_world() && leaves_job(comm);
+  auto communicator = foreign ? nullptr : runtime::Communicator::create(bootstrap(comm));
+  if (!entry) entry = take_entry();
+  entry->comm = comm;
+  entry->communicator = std::move(communicator);
+  entry->foreign = foreign;
+  link(*entry, comm);
+  return entry;
+}
+
+}  // namespace
+
+runtime::Bootstrap bootstrap(MPI_Comm comm) {
+  runtime::Bootstrap ranks;
+  host.Comm_rank(comm, &ranks.rank);
+  host.Comm_size(comm, &ranks.size);
+  ranks.allgather = [comm](const void* mine, void* all, std::size_t bytes) {
+    if (bytes > INT_MAX) throw Error("ranks cannot exchange more than 2 GiB each while they meet");
+    const int count = static_cast<int>(bytes);
+    const MPI_Datatype byte = host.constants.byte;
+    const int code =
+        call_program([&] { return host.Allgather(mine, count, byte, all, count, byte, comm); });
+    if (code != MPI_SUCCESS)
+      throw Error("the host's MPI_Allgather failed with code " + std::to_string(code) +
+                  " while the ranks met");
+  };
+  return ranks;
+}
+
+Entry* enter(Handle handle, void* caller) {
+  if (resolve(caller) != Mode::active || Retirement::is_under_way(handle)) return nullptr;
+  const auto comm = typed<MPI_Comm>(handle);
+  if (comm == host.constants.comm_null || !lifecycle::ready(comm) || !is_intra(comm)) return nullptr;
+  Entry* entry = linked_entry(comm);
+  if (!entry || (!entry->communicator && !entry->foreign)) entry = create(comm, entry);
+  if (entry->foreign) return nullptr;
+  publish(*entry, wide(comm));
+  return entry;
+}
+
+Retirement::Retirement(Handle handle) : handle_(normal(handle)), outer_(std::exchange(innermost, this)) {
+  const auto comm = typed<MPI_Comm>(handle);
+  const Constants& known = host.constants;
+  if (keyval == MPI_KEYVAL_INVALID || comm == known.comm_null || comm == known.world || comm == known.self)
+    return;
+  persistent::outlive(comm);
+  Entry* entry = find(handle);
+  if (!entry) entry = linked_entry(comm);
+  if (entry) empty(*entry);  // and destroys it, without a lock
+}
+
+Retirement::~Retirement() { innermost = outer_; }
+
+bool Retirement::is_under_way(Handle handle) {
+  for (const Retirement* each = innermost; each; each = each->outer_)
+    if (each->handle_ == normal(handle)) return true;
+  return false;
+}
+
+void retire_all() {
+  std::vector<std::unique_ptr<runtime::Communicator>> gone;
+  const std::lock_guard lock(mutex);
+  for (Entry& entry : entries) gone.push_back(empty(entry));
+}
+
+bool open() {
+  if (keyval != MPI_KEYVAL_INVALID) return true;
+  return host.Comm_create_keyval(on_copy, on_delete, &keyval, nullptr) == MPI_SUCCESS;
+}
+
+void close() {
+  if (keyval != MPI_KEYVAL_INVALID) host.Comm_free_keyval(&keyval);
+  keyval = MPI_KEYVAL_INVALID;
+}
+
+}  // namespace espalier::mpi::communicators

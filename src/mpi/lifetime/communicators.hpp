@@ -1,0 +1,88 @@
+// From the user's communicator to Espalier's: one look-up without a lock.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <memory>
+
+#include "mpi/host/abi.hpp"
+#include "runtime/setup/bootstrap.hpp"
+#include "runtime/communicator/communicator.hpp"
+
+namespace espalier::mpi {
+
+/// One intra-communicator of the user. Entries are never given back to the system, only used again for
+/// another communicator, so that a reader with an old pointer reads an entry, whatever it says by now.
+struct Entry {
+  /// The normal() form of the handle, 0 while nobody may find this entry. Written last (release), read first
+  /// (acquire).
+  std::atomic<Handle> handle{0};
+  MPI_Comm comm{};
+  std::unique_ptr<runtime::Communicator> communicator;
+  bool foreign = false;  ///< with ranks outside this job: never served, never found in the cache
+  bool linked = false;   ///< the communicator's attribute points here
+};
+
+namespace communicators {
+
+/// A direct-mapped cache of entries. A slot that holds another communicator's entry is a miss.
+inline constexpr int cache_bits = 8;
+extern std::array<std::atomic<Entry*>, 1 << cache_bits> cache;
+
+inline std::atomic<Entry*>& slot(Handle handle) {
+  return cache[(handle * 0x9E3779B97F4A7C15u) >> (64 - cache_bits)];
+}
+
+/// The entry of a communicator that has been used before, or nullptr: then ask enter(). A communicator is
+/// created, used and freed by one thread at a time (MPI demands it), so its own entry does not change under
+/// this call; another communicator's entry in the same slot may, and then its handle does not match, whatever
+/// is read.
+inline Entry* find(Handle handle) {
+  const Handle wanted = normal(handle);
+  // acquire: pairs with the release in publish(), so that the entry's first use is seen.
+  Entry* entry = slot(wanted).load(std::memory_order_acquire);
+  // acquire: pairs with the release of `handle` in publish(), so that the other fields are this
+  // communicator's.
+  if (entry && entry->handle.load(std::memory_order_acquire) == wanted) [[likely]]
+    return entry;
+  return nullptr;
+}
+
+/// The slow way, at a communicator's first collective and after a cache conflict. The first collective is
+/// collective over the communicator here too: its ranks meet in shared memory. nullptr: the call is the
+/// host's alone (Espalier is off, MPI is not initialised, no intra-communicator). `caller` as in resolve().
+/// Throws Error.
+Entry* enter(Handle handle, void* caller);
+
+/// Lives while the host frees a communicator. What Espalier has of it is gone before the host's function is
+/// called, without the host's locks held: the arena takes locks of its own. Until that function returns, this
+/// thread's calls on the communicator are the host's: they come from the program's delete callbacks, and what
+/// they would enter here would outlive the communicator, and be found by the next one of that handle.
+class Retirement {
+ public:
+  /// MPI_COMM_NULL and the predefined communicators, which the host refuses to free, are left alone.
+  explicit Retirement(Handle handle);
+  ~Retirement();
+  Retirement(const Retirement&) = delete;
+  Retirement& operator=(const Retirement&) = delete;
+
+  /// Whether this thread is within the freeing of that communicator.
+  static bool is_under_way(Handle handle);
+
+ private:
+  Handle handle_;
+  const Retirement* outer_;  ///< a delete callback may free another one
+};
+
+/// All of them, at finalize.
+void retire_all();
+
+/// The keyval that ties entries to communicators.
+bool open();
+void close();
+
+/// The ranks of a communicator, exchanging data through the host.
+runtime::Bootstrap bootstrap(MPI_Comm comm);
+
+}  // namespace communicators
+}  // namespace espalier::mpi

@@ -1,0 +1,24 @@
+// What happens to a call that Espalier does not serve, and to one that fails.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "base/collective.hpp"
+#include "mpi/lifetime/communicators.hpp"
+
+namespace espalier::mpi {
+
+/// A wanted call that goes to the host: recorded, and reported as ESPALIER_FALLBACK says. Returns MPI_SUCCESS
+/// if the host shall do it, else the error code that the call returns (policy `error`, raised through the
+/// communicator's handler).
+int allow_fallback(const Entry& entry, Collective collective, std::size_t bytes, const std::string& why);
+
+/// Prints one line and raises a code of class MPI_ERR_OTHER, of which MPI_Error_string says the same, through
+/// the communicator's error handler; returns the code.
+int raise_error(MPI_Comm comm, Collective collective, std::size_t bytes, const std::string& what);
+
+/// "MPI_Allreduce".
+std::string call_name(Collective collective);
+
+}  // namespace espalier::mpi

@@ -1,0 +1,194 @@
+#include "mpi/requests/persistent.hpp"
+
+#include <deque>
+#include <mutex>
+#include <unordered_map>
+#include <utility>
+
+#include "base/error.hpp"
+#include "mpi/host/handles.hpp"
+#include "mpi/lifetime/lifecycle.hpp"
+
+namespace espalier::mpi::persistent {
+
+
+namespace {
+
+std::mutex mutex;  // of everything below but the readers' side of `buckets`
+// Never destroyed, as the communicators' entries are not.
+std::deque<Request>& requests = *new std::deque<Request>;
+std::vector<Request*>& unused = *new std::vector<Request*>;
+std::unordered_map<Handle, Request*>& by_handle = *new std::unordered_map<Handle, Request*>;
+
+/// Direct-mapped: how many requests belong to a bucket, and one of them.
+struct Bucket {
+  std::atomic<int> members{0};
+  std::atomic<Request*> one{nullptr};
+};
+constexpr int bucket_bits = 10;
+std::array<Bucket, 1 << bucket_bits> buckets;
+
+Bucket& bucket_of(Handle handle) { return buckets[(handle * 0x9E3779B97F4A7C15u) >> (64 - bucket_bits)]; }
+Handle normal_form(Handle handle) { return wide(typed<MPI_Request>(handle)); }
+
+void enter(Request& request, Handle handle) {
+  const std::lock_guard lock(mutex);
+  by_handle[handle] = &request;
+  request.handle.store(handle, std::memory_order_relaxed);
+  Bucket& bucket = bucket_of(handle);
+  bucket.members.fetch_add(1, std::memory_order_relaxed);
+  // release: pairs with the acquire in find(); the request is whole before it can be found.
+  bucket.one.store(&request, std::memory_order_release);
+  runtime::asking::add_request();
+}
+
+/// What must be destroyed of a request.
+struct Content {
+  Draft draft;
+  std::unique_ptr<runtime::Persistent> collective;
+};
+
+Content empty(Request& request) {
+  const Handle handle = request.handle.exchange(0, std::memory_order_relaxed);
+  Bucket& bucket = bucket_of(handle);
+  if (bucket.one.load(std::memory_order_relaxed) == &request)
+    bucket.one.store(nullptr, std::memory_order_relaxed);
+  bucket.members.fetch_sub(1, std::memory_order_relaxed);
+  by_handle.erase(handle);
+  runtime::asking::remove_request();
+  unused.push_back(&request);
+  return {std::move(request.draft), std::move(request.collective)};
+}
+
+Request& take_request() {
+  const std::lock_guard lock(mutex);
+  if (unused.empty()) return requests.emplace_back();
+  Request* request = unused.back();
+  unused.pop_back();
+  return *request;
+}
+
+/// An inactive request of the host's: a message to this rank itself.
+MPI_Request make_carrier(const Entry& entry) {
+  const MPI_Comm comm = lasting(host.constants.self, entry);
+  const int rank = comm == entry.comm ? entry.communicator->rank() : 0;
+  MPI_Request carrier{};
+  const int code = host.Send_init(nullptr, 0, host.constants.byte, rank, 0, comm, &carrier);
+  if (code != MPI_SUCCESS) throw Error("the host made no persistent request: " + words_of(code));
+  return carrier;
+}
+
+int raise_for(const Request& request, const std::string& what) {
+  const collective::Recipe& recipe = request.draft.recipe;
+  return raise_error(request.errors, recipe.collective, recipe.bytes, what);
+}
+
+}  // namespace
+
+MPI_Comm lasting(MPI_Comm predefined, const Entry& entry) {
+  return lifecycle::has_world() ? predefined : entry.comm;
+}
+
+KeptType::KeptType(Handle type) : handle_(type) {
+  const auto datatype = typed<MPI_Datatype>(type);
+  if (datatype == host.constants.datatype_null || predefined_type(datatype)) return;
+  // No duplicate: it would call the program's copy and delete callbacks of the datatype's attributes.
+  MPI_Datatype copy{};
+  int code = host.Type_contiguous(1, datatype, &copy);
+  if (code == MPI_SUCCESS) code = host.Type_commit(&copy);
+  if (code != MPI_SUCCESS) throw Error("the host cannot keep a datatype: " + words_of(code));
+  handle_ = wide(copy);
+  owned_ = true;
+}
+
+KeptType::KeptType(KeptType&& other) noexcept
+    : handle_(other.handle_), owned_(std::exchange(other.owned_, false)) {}
+
+KeptType::~KeptType() {
+  if (!owned_) return;
+  auto datatype = typed<MPI_Datatype>(handle_);
+  host.Type_free(&datatype);
+}
+
+int Request::start() {
+  if (active())
+    return raise_for(*this,
+                     "its persistent request is started, and not complete; wait for it, or test it, "
+                     "before it is started again");
+  return guarded(wide(errors), draft.recipe.collective, draft.recipe.bytes, [&] {
+    if (draft.load) draft.load();
+    collective->start();
+    return MPI_SUCCESS;
+  });
+}
+
+int Request::complete() {
+  return guarded(wide(errors), draft.recipe.collective, draft.recipe.bytes, [&] {
+    collective->complete();
+    if (draft.store) draft.store();
+    return MPI_SUCCESS;
+  });
+}
+
+// Before the host frees the carrier, whose handle may be another request's from then on.
+int Request::leave() {
+  if (active())
+    return raise_for(*this, "its persistent request is freed while it is active; complete it before");
+  const Content gone = [&] {
+    const std::lock_guard lock(mutex);
+    return empty(*this);
+  }();  // and is destroyed without the lock
+  return MPI_SUCCESS;
+}
+
+Request* find(Handle handle) {
+  const Handle wanted = normal_form(handle);
+  Bucket& bucket = bucket_of(wanted);
+  // relaxed: a request that is looked for was counted by whoever made it.
+  if (bucket.members.load(std::memory_order_relaxed) == 0) return nullptr;
+  // acquire: pairs with the release in enter().
+  Request* const one = bucket.one.load(std::memory_order_acquire);
+  if (one && one->handle.load(std::memory_order_relaxed) == wanted) return one;
+  // Others come and go meanwhile: nothing follows from what these two say together.
+  const std::lock_guard lock(mutex);
+  const auto found = by_handle.find(wanted);
+  return found == by_handle.end() ? nullptr : found->second;
+}
+
+int begin(Entry& entry, Draft&& draft, MPI_Request* request) {
+  std::string why;
+  auto collective =
+      entry.communicator->prepare(communicators::bootstrap(entry.comm), draft.recipe, draft.unable, why);
+  if (!collective) {
+    const bool host_reports = why.empty() || why.ends_with(bad_arguments);
+    return host_reports ? to_host : refuse(entry, draft.recipe.collective, draft.recipe.bytes, why);
+  }
+  *request = make_carrier(entry);
+  Request& made = take_request();
+  made.draft = std::move(draft);
+  made.collective = std::move(collective);
+  made.errors = entry.comm;
+  enter(made, wide(*request));
+  return MPI_SUCCESS;
+}
+
+void outlive(MPI_Comm comm) {
+  if (!any()) return;
+  const std::lock_guard lock(mutex);
+  for (Request& request : requests)
+    if (request.errors == comm && lifecycle::has_world()) request.errors = host.constants.world;
+}
+
+void retire_all() {
+  std::vector<Content> gone;
+  const std::lock_guard lock(mutex);
+  for (Request& request : requests) {
+    const Handle handle = request.handle.load(std::memory_order_relaxed);
+    if (handle == 0) continue;
+    gone.push_back(empty(request));
+    auto carrier = typed<MPI_Request>(handle);
+    host.next.Request_free(&carrier);  // hosts complain about those that are left
+  }
+}
+
+}  // namespace espalier::mpi::persistent

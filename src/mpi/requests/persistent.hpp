@@ -1,0 +1,107 @@
+// Persistent collectives that Espalier serves.
+//
+// The handle that the program gets is that of an inactive persistent message of the host's, which is never
+// started: so it may stand among other requests wherever requests are taken, and the host, when asked, finds
+// that it is complete. What completes or starts requests asks here first (requests.cpp).
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "mpi/host/abi.hpp"
+#include "mpi/lifetime/communicators.hpp"
+#include "mpi/lifetime/fallback.hpp"
+#include "mpi/host/host.hpp"
+#include "mpi/collectives/serve.hpp"
+#include "runtime/process/missed_tests.hpp"
+#include "runtime/communicator/persistent.hpp"
+
+namespace espalier::mpi::persistent {
+
+/// The program may free its communicator before the request: MPI_COMM_WORLD or MPI_COMM_SELF in its stead,
+/// where there are (sessions have none).
+MPI_Comm lasting(MPI_Comm predefined, const Entry& entry);
+
+/// A datatype that the program may free before the request.
+class KeptType {
+ public:
+  /// Predefined ones are kept as they are. Throws Error when the host fails.
+  explicit KeptType(Handle type);
+  KeptType(KeptType&& other) noexcept;
+  ~KeptType();
+  Handle handle() const { return handle_; }
+
+ private:
+  Handle handle_;
+  bool owned_ = false;
+};
+
+/// Why a rank is unable where the host is to say what is wrong.
+inline constexpr const char* bad_arguments = "its arguments are not valid, or not known to Espalier";
+
+/// What this rank makes of an init call.
+struct Draft {
+  collective::Recipe recipe;
+  std::string unable;  ///< why not
+  /// What brings data with gaps into packed form before a start, and back at completion; empty where the
+  /// program's buffers are used as they are.
+  std::function<void()> load, store;
+  std::shared_ptr<void> sides;  ///< what they and the recipe refer to
+  std::vector<KeptType> types;
+};
+
+/// One of the program's.
+struct Request {
+  /// 0 while it is nobody's. Requests are never given back to the system, only used again, so that who looks
+  /// for another one reads a request.
+  std::atomic<Handle> handle{0};
+  Draft draft;
+  std::unique_ptr<runtime::Persistent> collective;
+  MPI_Comm errors{};  ///< whose handler gets them
+
+  bool active() const { return collective->active(); }
+  /// Each returns an MPI error code, raised already.
+  int start();
+  int complete();
+  bool is_ready() { return collective->is_ready(); }
+  /// The program frees the request; the carrier is left to the host.
+  int leave();
+};
+
+/// Whether there are any. Programs without pay for one look at a word wherever they complete requests: a
+/// thread that has a request got it from the one that made it, and so sees it counted.
+inline bool any() { return runtime::asking::has_requests(); }
+
+/// nullptr: the host's. Thread-safe; a request that others use at the same time is not looked for.
+Request* find(Handle handle);
+
+/// Meets the other ranks. MPI_SUCCESS: `request` is made; to_host: all ranks leave it to the host.
+int begin(Entry& entry, Draft&& draft, MPI_Request* request);
+
+/// The communicator is about to be freed: errors of its requests go elsewhere from now on.
+void outlive(MPI_Comm comm);
+/// All of them, at finalize.
+void retire_all();
+
+/// Collective: serves an init call, or hands it on. `make(call, entry, draft)` fills in the draft, whose
+/// recipe says at least which collective it is.
+template <class Call, class Forward>
+int init(void (*make)(const Call&, Entry&, Draft&), Collective collective, const Call& call, void* request,
+         void* caller, Forward forward) {
+  Draft draft;
+  const int code = guarded(call.comm, collective, draft.recipe.bytes, [&] {
+    Entry* entry = entry_of(call.comm, caller);
+    if (!entry) return to_host;
+    draft.recipe.collective = collective;
+    draft.recipe.root = call.root;
+    make(call, *entry, draft);
+    return begin(*entry, std::move(draft), static_cast<MPI_Request*>(request));
+  });
+  return code == to_host ? forward() : code;
+}
+
+}  // namespace espalier::mpi::persistent

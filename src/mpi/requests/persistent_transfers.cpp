@@ -1,0 +1,232 @@
+// Persistent bcast and the collectives that move blocks.
+#include "mpi/requests/persistent_collectives.hpp"
+#include "mpi/datatype/staging.hpp"
+
+namespace espalier::mpi::persistent {
+namespace {
+
+using collective::Block;
+using collective::Company;
+
+/// Both sides of a call. A side that has no part in it stays empty.
+template <class Out, class In>
+struct Sides {
+  Out out;
+  In in;
+  bool has_out = false, has_in = false;
+};
+
+/// A datatype with gaps is needed as long as the request, whatever the program does with it.
+Part kept(const Part& part, Draft& draft) {
+  Part copy = part;
+  draft.types.emplace_back(part.type);
+  copy.type = draft.types.back().handle();
+  return copy;
+}
+
+template <class Side>
+bool open(Side& side, const Part& part, int blocks, MPI_Comm comm, Draft& draft) {
+  if (typed<MPI_Datatype>(part.type) == host.constants.datatype_null ||
+      !side.look_at(kept(part, draft), blocks))
+    return false;
+  if (side.bytes() > 0) side.open(comm);  // the datatype of an empty block may be laid out in no way
+  return true;
+}
+
+/// Where the block for, or from, each rank lies; the only one for all of them, where there is one.
+template <class Side>
+std::vector<Block> blocks_of(Side& side, int blocks, const Company& company) {
+  std::vector<Block> all;
+  for (int rank = 0; rank < company.size; ++rank) {
+    const int index = blocks == 1 ? 0 : rank;
+    const std::size_t bytes = side.block_bytes(index);
+    all.push_back({bytes > 0 ? side.block(index) : nullptr, bytes});
+  }
+  return all;
+}
+
+/// Of all ranks one alone has a block to send to, or to receive from.
+std::vector<Block> only(int rank, const Block& block, const Company& company) {
+  std::vector<Block> all(static_cast<std::size_t>(company.size));
+  all[static_cast<std::size_t>(rank)] = block;
+  return all;
+}
+
+MPI_Comm comm_for_packing(const Entry& entry) { return lasting(host.constants.self, entry); }
+
+template <class Out, class In>
+void keep(std::shared_ptr<Sides<Out, In>> sides, Draft& draft) {
+  Sides<Out, In>* both = sides.get();
+  if (both->has_out && both->out.is_packed_apart()) draft.load = [both] { both->out.load(); };
+  if (both->has_in && both->in.is_packed_apart()) draft.store = [both] { both->in.store(); };
+  draft.sides = std::move(sides);
+}
+
+/// What is sent lies in the receive buffer, as MPI_IN_PLACE says: it is packed before each start.
+template <class Out, class In>
+void keep_in_place(std::shared_ptr<Sides<Out, In>> sides, Draft& draft) {
+  In* in = &sides->in;
+  if (in->is_packed_apart()) {
+    draft.load = [in] { in->load(); };
+    draft.store = [in] { in->store(); };
+  }
+  draft.sides = std::move(sides);
+}
+
+bool fails(bool condition, Draft& draft) {
+  if (condition) draft.unable = bad_arguments;
+  return condition;
+}
+
+/// Allgather, allgatherv, alltoall, alltoallv, and the roots of gather(v) and scatter(v). `out_blocks`,
+/// `in_blocks`: of either side, one for each rank or one in all. `bytes(sides)`: by which rules choose.
+template <class Out, class In, class Bytes>
+void make_both(const Transfer& call, Entry& entry, Collective collective, int out_blocks, int in_blocks,
+               Draft& draft, Bytes bytes) {
+  const Company company = company_of(entry);
+  const MPI_Comm comm = comm_for_packing(entry);
+  auto sides = std::make_shared<Sides<Out, In>>();
+  const bool in_place = is_in_place(call.send.buffer);
+  const int own = company.rank;
+  sides->has_in = true;
+  if (fails(!open(sides->in, call.receive, in_blocks, comm, draft), draft)) return;
+  std::vector<Block> in = blocks_of(sides->in, in_blocks, company), out = in;
+  if (!in_place) {
+    sides->has_out = true;
+    if (fails(!open(sides->out, call.send, out_blocks, comm, draft), draft)) return;
+    out = blocks_of(sides->out, out_blocks, company);
+    const auto at = static_cast<std::size_t>(own);
+    if (fails(out[at].bytes != in[at].bytes || is_alias_for_host(call, out[at].data, in[at].data, collective),
+              draft))
+      return;
+  } else if (out_blocks == 1) {
+    std::fill(out.begin(), out.end(), in[static_cast<std::size_t>(own)]);
+  }
+  const bool gathers = collective == Collective::gather || collective == Collective::gatherv;
+  if (gathers) out = only(own, out[static_cast<std::size_t>(own)], company);
+  draft.recipe = collective::transfer_recipe(company, collective, call.root, bytes(*sides), out, in);
+  in_place ? keep_in_place(std::move(sides), draft) : keep(std::move(sides), draft);
+}
+
+/// The root of a bcast, whose block all others read, and ranks of gather(v) that are not the root. `counts`:
+/// all ranks know how long it is.
+void make_only_out(const Part& part, int root, Entry& entry, Collective collective, Draft& draft,
+                   bool counts) {
+  const Company company = company_of(entry);
+  auto sides = std::make_shared<Sides<EqualBlocks, EqualBlocks>>();
+  sides->has_out = true;
+  if (fails(is_in_place(part.buffer) || !open(sides->out, part, 1, comm_for_packing(entry), draft), draft))
+    return;
+  std::vector<Block> out = blocks_of(sides->out, 1, company);
+  if (collective != Collective::bcast) out = only(root, out.front(), company);
+  draft.recipe =
+      collective::transfer_recipe(company, collective, root, counts ? sides->out.bytes() : 0, out, {});
+  keep(std::move(sides), draft);
+}
+
+/// Ranks of scatter(v) and bcast that are not the root.
+void make_only_in(const Part& part, int root, Entry& entry, Collective collective, Draft& draft,
+                  bool counts) {
+  const Company company = company_of(entry);
+  auto sides = std::make_shared<Sides<EqualBlocks, EqualBlocks>>();
+  sides->has_in = true;
+  if (fails(is_in_place(part.buffer) || !open(sides->in, part, 1, comm_for_packing(entry), draft), draft))
+    return;
+  const std::size_t bytes = sides->in.bytes();
+  const auto in = only(root, {bytes > 0 ? sides->in.data() : nullptr, bytes}, company);
+  draft.recipe = collective::transfer_recipe(company, collective, root, counts ? bytes : 0, {}, in);
+  keep(std::move(sides), draft);
+}
+
+/// The root of scatter(v). In place: its own block stays where it is.
+template <class Out, class Bytes>
+void make_scattering_root(const Transfer& call, Entry& entry, Collective collective, Draft& draft,
+                          Bytes bytes) {
+  const Company company = company_of(entry);
+  const MPI_Comm comm = comm_for_packing(entry);
+  auto sides = std::make_shared<Sides<Out, EqualBlocks>>();
+  sides->has_out = true;
+  if (fails(!open(sides->out, call.send, company.size, comm, draft), draft)) return;
+  const std::vector<Block> out = blocks_of(sides->out, company.size, company);
+  const Block& own = out[static_cast<std::size_t>(call.root)];
+  Block target = own;
+  if (!is_in_place(call.receive.buffer)) {
+    sides->has_in = true;
+    if (fails(!open(sides->in, call.receive, 1, comm, draft) || sides->in.bytes() != own.bytes, draft))
+      return;
+    target.data = own.bytes > 0 ? sides->in.data() : nullptr;
+    if (fails(is_alias_for_host(call, own.data, target.data, collective), draft)) return;
+  }
+  draft.recipe = collective::transfer_recipe(company, collective, call.root, bytes(*sides), out,
+                                             only(call.root, target, company));
+  keep(std::move(sides), draft);
+}
+
+bool is_root(const Transfer& call, const Entry& entry) { return entry.communicator->rank() == call.root; }
+
+constexpr auto unknown_to_others = [](const auto&) { return std::size_t{0}; };
+
+}  // namespace
+
+void make_bcast(const Call& call, Entry& entry, Draft& draft) {
+  if (fails(!is_rank(call.root, *entry.communicator), draft)) return;
+  const Part part = equal_blocks(call.receive, call.count, call.type);
+  const bool is_root = entry.communicator->rank() == call.root;
+  (is_root ? make_only_out : make_only_in)(part, call.root, entry, Collective::bcast, draft, true);
+}
+
+void make_allgather(const Transfer& call, Entry& entry, Draft& draft) {
+  make_both<EqualBlocks, EqualBlocks>(call, entry, Collective::allgather, 1, company_of(entry).size, draft,
+                                      [](const auto& sides) { return sides.in.block_bytes(0); });
+}
+
+void make_allgatherv(const Transfer& call, Entry& entry, Draft& draft) {
+  const auto ranks = static_cast<std::size_t>(company_of(entry).size);
+  make_both<EqualBlocks, UnequalBlocks>(call, entry, Collective::allgatherv, 1, company_of(entry).size, draft,
+                                        [=](const auto& sides) { return sides.in.bytes() / ranks; });
+}
+
+void make_gather(const Transfer& call, Entry& entry, Draft& draft) {
+  if (fails(!is_rank(call.root, *entry.communicator), draft)) return;
+  if (!is_root(call, entry))
+    return make_only_out(call.send, call.root, entry, Collective::gather, draft, true);
+  make_both<EqualBlocks, EqualBlocks>(call, entry, Collective::gather, 1, company_of(entry).size, draft,
+                                      [](const auto& sides) { return sides.in.block_bytes(0); });
+}
+
+void make_gatherv(const Transfer& call, Entry& entry, Draft& draft) {
+  if (fails(!is_rank(call.root, *entry.communicator), draft)) return;
+  if (!is_root(call, entry))
+    return make_only_out(call.send, call.root, entry, Collective::gatherv, draft, false);
+  make_both<EqualBlocks, UnequalBlocks>(call, entry, Collective::gatherv, 1, company_of(entry).size, draft,
+                                        unknown_to_others);
+}
+
+void make_scatter(const Transfer& call, Entry& entry, Draft& draft) {
+  if (fails(!is_rank(call.root, *entry.communicator), draft)) return;
+  if (!is_root(call, entry))
+    return make_only_in(call.receive, call.root, entry, Collective::scatter, draft, true);
+  make_scattering_root<EqualBlocks>(call, entry, Collective::scatter, draft,
+                                    [](const auto& sides) { return sides.out.block_bytes(0); });
+}
+
+void make_scatterv(const Transfer& call, Entry& entry, Draft& draft) {
+  if (fails(!is_rank(call.root, *entry.communicator), draft)) return;
+  if (!is_root(call, entry))
+    return make_only_in(call.receive, call.root, entry, Collective::scatterv, draft, false);
+  make_scattering_root<UnequalBlocks>(call, entry, Collective::scatterv, draft, unknown_to_others);
+}
+
+void make_alltoall(const Transfer& call, Entry& entry, Draft& draft) {
+  const int ranks = company_of(entry).size;
+  make_both<EqualBlocks, EqualBlocks>(call, entry, Collective::alltoall, ranks, ranks, draft,
+                                      [](const auto& sides) { return sides.in.bytes(); });
+}
+
+void make_alltoallv(const Transfer& call, Entry& entry, Draft& draft) {
+  const int ranks = company_of(entry).size;
+  make_both<UnequalBlocks, UnequalBlocks>(call, entry, Collective::alltoallv, ranks, ranks, draft,
+                                          unknown_to_others);
+}
+
+}  // namespace espalier::mpi::persistent

@@ -1,0 +1,154 @@
+#include "plan/cost/node.hpp"
+
+#include "base/error.hpp"
+#include "base/format.hpp"
+#include "plan/cost/rounds.hpp"
+#include "plan/cost/tree.hpp"
+#include "tree/compose.hpp"
+
+namespace espalier::plan {
+namespace {
+
+tree::Tree tree_over(int ranks, const tree::Spec& spec) {
+  return tree::compose(topology::flat_group(ranks), spec, 0);
+}
+
+/// A piece in shared memory: what all the forms below need.
+struct Shared {
+  const NodePiece& piece;
+  const Plan& plan;
+  const NodeCosts& costs;
+  double bytes;
+
+  int others() const { return piece.ranks - 1; }
+  double chunk() const { return std::min(bytes, static_cast<double>(plan.chunk)); }
+  /// Chunks as a number with a fraction, so that a byte more never costs a whole chunk more.
+  double chunks_of(double some) const { return std::max(1.0, some / static_cast<double>(plan.chunk)); }
+  double copied(double some) const { return some * costs.copy_per_byte; }
+  double folded(double some) const { return some * costs.fold_per_byte; }
+
+  /// Flags as messages without bytes: a rank that waits for several fetches their lines one after the other.
+  Wire flags() const { return {costs.flag, 0, costs.flag, 0, costs.fold_per_byte, costs.copy_per_byte}; }
+  double flags_up(double some) const {
+    return tree_up(tree_over(piece.ranks, plan.gather_tree), flags(), some).time;
+  }
+  /// RG III-B: children that read their parent's line do so at the same time.
+  double flags_down() const {
+    Wire wire = flags();
+    if (plan.read_from_parent) wire.gap = 0;
+    return tree_down(tree_over(piece.ranks, plan.release_tree), wire, 0).time;
+  }
+  /// Everybody, or the last rank, has heard from all others: by their flags or by one counter.
+  double meeting() const {
+    return (plan.algorithm == Algorithm::central ? piece.ranks + 1 : others()) * costs.flag;
+  }
+};
+
+// The last chunk's way out comes after all of the way in.
+double bcast(const Shared& s) {
+  if (s.plan.algorithm == Algorithm::single_copy)
+    return s.flags_down() + s.copied(s.bytes) + s.costs.flag;  // the root waits for its readers
+  return s.copied(s.bytes) + s.flags_down() + s.copied(s.chunk());
+}
+
+// The first chunk goes up the whole tree, then the busiest rank sets the pace.
+double reduce(const Shared& s) {
+  Wire wire = s.flags();
+  wire.per_byte = 0;
+  const Cost chunk = tree_up(tree_over(s.piece.ranks, s.plan.gather_tree), wire, s.chunk());
+  const double pace = std::max(s.copied(s.chunk()), chunk.cpu + chunk.port);
+  return s.copied(s.chunk()) + chunk.time + (s.chunks_of(s.bytes) - 1) * pace;
+}
+
+// The last rank waits for everybody and folds all; then it sets its node's total aside.
+double scan(const Shared& s) {
+  const double aside = s.copied(s.bytes);
+  if (s.plan.algorithm == Algorithm::sliced)
+    return 2 * s.copied(s.bytes) + 2 * s.chunks_of(s.bytes) * s.meeting() +
+           s.folded(s.bytes * s.others() / s.piece.ranks) + aside;
+  return s.copied(s.chunk()) + s.chunks_of(s.bytes) * s.meeting() + s.folded(s.bytes * s.others()) + aside;
+}
+
+double gather(const Shared& s) {
+  return s.copied(s.chunk()) + s.chunks_of(s.bytes) * s.meeting() + s.copied(s.bytes * s.piece.ranks);
+}
+
+double scatter(const Shared& s) {
+  return s.copied(s.bytes * s.piece.ranks) + s.costs.flag + s.copied(s.chunk());
+}
+
+double reduce_scatter(const Shared& s) {
+  return s.copied(s.bytes) + s.chunks_of(s.bytes) * s.meeting() +
+         s.folded(s.bytes / s.piece.leaders * s.others());
+}
+
+double allgather(const Shared& s) {
+  const double slice = s.bytes / s.piece.leaders;
+  if (s.plan.algorithm == Algorithm::single_copy)
+    return 2 * s.meeting() + s.copied(s.bytes - slice);  // nobody leaves before all have read
+  return s.copied(slice) + s.chunks_of(slice) * s.meeting() + s.copied(s.bytes - slice);
+}
+
+tree::Tree binomial(int ranks) {
+  tree::Spec spec;
+  spec.shape = tree::Shape::knomial(2);
+  return tree_over(ranks, spec);
+}
+
+// One after the other.
+double to_or_from_leader(const Wire& wire, int others, double bytes) {
+  return copy(wire, bytes).time + hop(wire, bytes) + (others - 1) * interval(wire, bytes);
+}
+
+}  // namespace
+
+double shared_cost(const NodePiece& piece, const Plan& plan, const NodeCosts& costs, double bytes) {
+  const Shared s = {piece, plan, costs, bytes};
+  const bool alone = piece.ranks == 1;
+  switch (piece.collective) {
+    case Collective::barrier:
+      return s.flags_up(0) + s.flags_down();
+    case Collective::bcast:
+      return alone ? 0 : bcast(s);
+    case Collective::reduce:
+      return alone ? s.copied(bytes) : reduce(s);
+    case Collective::scan:
+    case Collective::exscan:
+      return alone ? 2 * s.copied(bytes) : scan(s);
+    case Collective::gather:
+      return alone ? s.copied(bytes) : gather(s);
+    case Collective::scatter:
+      return alone ? s.copied(bytes) : scatter(s);
+    case Collective::reduce_scatter:
+      return alone ? s.copied(bytes) : reduce_scatter(s);
+    case Collective::allgatherv:
+      return alone ? 0 : allgather(s);
+    default:
+      throw Error(formatted("{} is no node stage", to_string(piece.collective)));
+  }
+}
+
+double message_cost(const NodePiece& piece, const NodeCosts& costs, double bytes) {
+  const Wire& wire = costs.messages;
+  const bool alone = piece.ranks == 1;
+  const tree::Tree tree = binomial(piece.ranks);
+  switch (piece.collective) {
+    case Collective::barrier:
+      return tree_up(tree, wire, 0).time + tree_down(tree, wire, 0).time;
+    case Collective::bcast:
+      return tree_down(tree, wire, bytes).time;
+    case Collective::reduce:
+      return copy(wire, bytes).time + tree_up(tree, wire, bytes).time;
+    case Collective::scan:
+    case Collective::exscan:
+      return 3 * copy(wire, bytes).time + scan_doubling(wire, piece.ranks, bytes).time +
+             (alone ? 0 : fold(wire, bytes).time);
+    case Collective::gather:
+    case Collective::scatter:
+      return alone ? copy(wire, bytes).time : to_or_from_leader(wire, piece.ranks - 1, bytes);
+    default:
+      throw Error(formatted("{} is no node stage by messages", to_string(piece.collective)));
+  }
+}
+
+}  // namespace espalier::plan

@@ -1,0 +1,124 @@
+// What a communicator of several ranks has: its share of the arena, its plans, its machine. Seen by the files
+// that implement Communicator alone.
+#pragma once
+
+#include <array>
+#include <cstring>
+#include <limits>
+
+#include "machine/host_machine.hpp"
+#include "plan/selector.hpp"
+#include "runtime/setup/agreement.hpp"
+#include "runtime/process/missed_tests.hpp"
+#include "runtime/communicator/communicator.hpp"
+#include "runtime/communicator/zero_copy_backoff.hpp"
+#include "runtime/process/node.hpp"
+#include "runtime/communicator/node_area.hpp"
+#include "runtime/communicator/tree_positions.hpp"
+#include "runtime/communicator/adaptive_choice.hpp"
+#include "runtime/statistics/recorder.hpp"
+#include "runtime/failure/mismatch_detection.hpp"
+#include "runtime/communicator/slot_pages.hpp"
+
+namespace espalier::runtime {
+
+/// Everything that exists only where memory is shared.
+struct Communicator::State {
+  /// `rank`: among those that share memory; `names`: as in RollCall. `poke` drives the host, and what else
+  /// must go on while they wait.
+  State(const NodeState& node, const NodeShare& agreement, int rank, std::vector<int> names,
+        machine::Poke poke);
+  ~State();
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  /// Runs body(plan) and counts the call; false, with nothing done, when the plan leaves it to the host.
+  template <class Body>
+  bool serve(Collective collective, std::size_t bytes, Body body) {
+    return serve_rooted(collective, bytes, 0, body);
+  }
+  template <class Body>
+  bool serve_rooted(Collective collective, std::size_t bytes, int root, Body body) {
+    const plan::Plan& plan = selector(collective, bytes);
+    return serve_as(plan.algorithm, plan, {collective, root, bytes}, body);
+  }
+  /// For operators that take whole vectors: the statistics say `tree`, whatever the plan.
+  template <class Body>
+  bool serve_whole(Collective collective, std::size_t bytes, int root, Body body) {
+    return serve_as(plan::Algorithm::tree, selector(collective, bytes), {collective, root, bytes}, body);
+  }
+
+  /// Scan or exscan.
+  bool scan(Collective collective, const void* send, void* receive, std::size_t bytes,
+            const reduce::Operation& operation);
+  bool scan(Collective collective, const void* send, void* receive, std::size_t bytes,
+            const UserOperation& operation);
+  /// To rank 0 as a whole, since only whole vectors can be combined, and scattered from there.
+  bool reduce_scatter(Collective collective, const void* send, void* receive,
+                      std::span<const std::size_t> bytes, const UserOperation& operation);
+
+  /// Has way() done it, reading long buffers where they lie? It says whether all ranks could; called on all
+  /// or none.
+  template <class Way>
+  bool lends(Collective collective, std::size_t bytes, const plan::Plan& plan, Way way) {
+    if (bytes < plan.lend) return false;
+    LendingHabit& habit = lending[static_cast<std::size_t>(collective)];
+    return habit.asks() && habit.learn(way());
+  }
+
+  memory::Arena& arena;
+  memory::Share share;
+  machine::Layout layout;
+  plan::Selector selector;
+  Places places;
+  machine::Poke drive;  ///< the host, and what else must go on
+  RollCall roll_call;
+  machine::HostMachine machine;
+  bool slots_unmapped = should_map_slots(layout);
+  std::array<LendingHabit, all_collectives.size()> lending;
+  QuickerWays<> scatter_ways;  ///< of lent blocks and slots; this rank's, as a root
+  NodeArea area;         ///< where an allgather is put together
+  bool is_lent = false;  ///< what lies there, to the ranks of a communicator on one node
+  std::size_t no_area_of = std::numeric_limits<std::size_t>::max();  ///< so much the arena did not have then
+  NodeArea ring;  ///< the same through a window (ring_window.cpp)
+  statistics::Counters counters{layout.ranks};
+
+ private:
+  void map_own_slots();
+  /// What this rank does in its waits, besides looking where the others are.
+  machine::Poke work_in_waits();
+
+  template <class Body>
+  bool serve_as(plan::Algorithm algorithm, const plan::Plan& plan, const machine::CallFacts& call,
+                Body& body) {
+    if (plan.algorithm == plan::Algorithm::host) return false;
+    const statistics::Recorder recorder(counters.row({call.collective, call.bytes, algorithm}),
+                                        machine.waiter());
+    if (may_need_slots(call.collective, call.bytes) && slots_unmapped) [[unlikely]]
+      map_own_slots();
+    machine.begin_call(roll_call.begin(call));
+    try {
+      body(plan);
+    } catch (...) {
+      abandon_call();
+      throw;
+    }
+    asking::note_collective();
+    return true;
+  }
+  // Out of line: what leads here must cost a call that succeeds nothing.
+  [[gnu::cold, gnu::noinline]] void abandon_call() { roll_call.abandon(); }
+};
+
+/// Where a rank alone copies its data; in place and with none there is nothing to do.
+inline void copy_alone(void* target, const void* source, std::size_t bytes) {
+  if (bytes > 0 && source != Communicator::in_place && target != Communicator::in_place && target != source)
+    std::memcpy(target, source, bytes);
+}
+
+inline std::byte* at_offset(void* base, std::size_t offset) { return static_cast<std::byte*>(base) + offset; }
+inline const std::byte* at_offset(const void* base, std::size_t offset) {
+  return static_cast<const std::byte*>(base) + offset;
+}
+
+}  // namespace espalier::runtime

@@ -1,0 +1,98 @@
+// Who is gone, and who has called something else: ranks that share memory keep records of their calls,
+// compare them where flags differ, and look around when a wait takes long (DESIGN, invariant 6).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "machine/fingerprint.hpp"
+#include "machine/layout.hpp"
+#include "machine/wait.hpp"
+#include "runtime/failure/call_records.hpp"
+#include "runtime/failure/liveness.hpp"
+#include "runtime/failure/node_failure.hpp"
+
+namespace espalier::runtime {
+
+/// One per communicator, or persistent collective, and rank; used by one thread at a time. Once it has thrown
+/// the ranks are out of step: the others throw in their next wait of that call or a later one, and so does
+/// every later call.
+class RollCall {
+ public:
+  /// After a wait of so long a rank looks where the others are, and again each time as much later.
+  static constexpr std::int64_t patience_ns = 500'000'000;
+
+  /// `share`: what `layout` is of. `names`: what the ranks that share it are called, if not by their numbers.
+  /// `sees_processes`: whether it shows here that one has ended. `inner`: what waits do besides.
+  RollCall(std::byte* share, const machine::Layout& layout, int rank, std::vector<int> names,
+           bool sees_processes, machine::Poke inner);
+  RollCall(const RollCall&) = delete;
+  RollCall& operator=(const RollCall&) = delete;
+
+  /// What this rank's lines are to say in its next call. Throws OutOfStep if the ranks are so. Inlined into
+  /// every call, or the facts would go through memory.
+  [[gnu::always_inline]] machine::Fingerprint begin(const machine::CallFacts& call) {
+    if (!failed_.empty()) [[unlikely]]
+      fail_again();
+    history_.add(call);
+    own_->write(history_.number(), call);
+    return history_.fingerprint();
+  }
+
+  /// This rank leaves its call before it has done its part, because of the exception that is being handled: the
+  /// others, which may wait for it, and its own later calls fail with the reason, unless one is known already.
+  [[gnu::cold]] void abandon();
+
+  /// This rank makes no more calls. While it still has its part of the share.
+  void leave() { own_->leave(); }
+
+  /// For the waits of this rank's machine; throws OutOfStep where a rank is gone or in another call.
+  machine::Poke poke() {
+    return {[](void* self) { static_cast<RollCall*>(self)->look_around(); }, this, inner_.progress};
+  }
+  /// For flag lines that are of another call.
+  machine::Mistake mistake() {
+    return {[](void* self, int peer) { static_cast<RollCall*>(self)->report_mistake(peer); }, this};
+  }
+
+ private:
+  void look_around();
+  void look_at(int rank);
+  void report_mistake(int peer);
+  /// A call in which another rank has done something else. Holds what was read, for the other may go on.
+  struct Difference {
+    std::uint64_t ago;
+    machine::CallFacts mine, theirs;
+  };
+  /// The first of those calls that are kept of both.
+  std::optional<Difference> first_difference(int rank) const;
+  bool has_ended(int rank) const;
+  ProcessMark mark_of(int rank) const;
+  [[noreturn]] void fail_by(const Difference& difference, int rank);
+  [[noreturn]] void fail_by_absence(int rank, std::string_view what);
+  /// `call`: the first that cannot be done.
+  [[noreturn]] void fail(std::uint64_t call, const std::string& why, std::string_view advice);
+  [[noreturn]] void fail_again() const;
+
+  const CallRecords& records(int rank) const;
+  int name(int rank) const { return names_.empty() ? rank : names_[static_cast<std::size_t>(rank)]; }
+
+  std::byte* share_;
+  const machine::Layout layout_;
+  int rank_;
+  std::vector<int> names_;
+  bool sees_processes_;
+  machine::Poke inner_;
+  NodeFailure failure_;
+  CallRecords* own_;
+  machine::CallHistory history_;
+  std::string failed_;          // why no call can do anything any more; empty: they can
+  std::uint64_t waits_in_ = 0;  // the call in which this rank was last found waiting
+  std::int64_t next_look_ns_ = 0;
+};
+
+}  // namespace espalier::runtime

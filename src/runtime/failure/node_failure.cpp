@@ -1,0 +1,47 @@
+#include "runtime/failure/node_failure.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/format.hpp"
+
+namespace espalier::runtime {
+namespace {
+
+// What a line's step says.
+constexpr memory::Step nothing = 0, being_written = 1, told_step = 2;
+
+}  // namespace
+
+AlreadyTold::AlreadyTold(std::string_view why)
+    : OutOfStep(formatted("a collective of this communicator failed, so its ranks are out of step; make a new "
+                          "communicator, or set ESPALIER=off ({})",
+                          why)),
+      why_(why) {}
+
+void throw_out_of_step(std::string_view why) { throw AlreadyTold(why); }
+
+void NodeFailure::tell(std::uint64_t call, std::string_view why) {
+  if (!line_) return;
+  memory::Step before = nothing;
+  // Relaxed: it only finds out who is first; what the first one writes is announced below.
+  if (!line_->step.compare_exchange_strong(before, being_written, std::memory_order_relaxed)) return;
+  // The payload was zero, and one zero stays behind the text.
+  std::memcpy(line_->payload, &call, sizeof call);
+  std::memcpy(line_->payload + sizeof call, why.data(), std::min(why.size(), longest));
+  line_->step.store(told_step, std::memory_order_release);  // pairs with told()
+}
+
+std::string NodeFailure::told(std::uint64_t call) const {
+  if (!line_ || line_->step.load(std::memory_order_acquire) != told_step) return {};
+  std::uint64_t failed = 0;
+  std::memcpy(&failed, line_->payload, sizeof failed);
+  if (call < failed) return {};
+  return reinterpret_cast<const char*>(line_->payload + sizeof failed);
+}
+
+void NodeFailure::check(std::uint64_t call) const {
+  if (const std::string why = told(call); !why.empty()) throw_out_of_step(why);
+}
+
+}  // namespace espalier::runtime

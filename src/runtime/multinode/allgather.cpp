@@ -1,0 +1,142 @@
+// Allgather and allgatherv over nodes. The window of the notified ring is in ring_window.cpp.
+#include <numeric>
+
+#include "collective/multinode/allgather_shared.hpp"
+#include "runtime/multinode/serve.hpp"
+
+namespace espalier::runtime {
+
+using plan::NetworkPlan;
+
+namespace {
+
+// What is longer goes in several passes, so that it needs no more memory besides.
+constexpr std::size_t most_at_once = std::size_t{32} << 20;
+
+// For a few bytes of each rank, whatever the rules say.
+const NetworkPlan& exchange_plan() {
+  static const NetworkPlan& plan = *[] {  // never destroyed, as Config
+    auto* short_ones = new NetworkPlan;
+    short_ones->algorithm = plan::Algorithm::dissemination;
+    return short_ones;
+  }();
+  return plan;
+}
+
+}  // namespace
+
+template <class B>
+const std::byte* Spanning::allgather_everywhere(const collective::nodes::Allgather<B>& call,
+                                                Collective collective, const NetworkPlan& plan) {
+  const std::size_t total = call.order.total();
+  take_back();
+  const bool together = have_area(total);
+  const auto most = static_cast<int>(counterparts_.size());
+  const bool splits = together && collective::nodes::goes_around(plan, call.order);
+  const int carriers = !splits ? 1 : plan.leaders == 0 ? most : std::min(plan.leaders, most);
+  if (together && state_) {
+    const auto number = static_cast<std::size_t>(std::min(local_rank(), carriers - 1));
+    const auto mean = total / static_cast<std::size_t>(nodes_.placement.ranks());
+    collective::nodes::allgather_shared(state_->machine, state_->area.area, one_a_node(counterparts_[number]),
+                                        carriers, call, state_->selector(collective, mean), plan);
+    return state_->area.area.memory;
+  }
+  std::byte* whole = whole_.of(total);
+  on_stage([&](auto& stage) {
+    collective::nodes::allgather_by_leaders(stage, one_a_node(counterparts_.front()), call, whole, plan);
+  });
+  return whole;
+}
+
+// Ranks of the node may still read what the call before has lent them, until they are in this one.
+void Spanning::take_back() {
+  if (std::exchange(is_lent_, false) && state_) on_stage([](auto& stage) { stage.meet(0, [] {}); });
+}
+
+template <class B>
+const std::byte* Spanning::allgather_notified(const collective::nodes::Allgather<B>& call,
+                                              Collective collective, const NetworkPlan& plan) {
+  const auto go = [&](auto node, memory::Step& last) {
+    const int carriers = plan.leaders == 0 ? node.size() : plan.leaders;
+    collective::nodes::AllgatherWindow ring(**ring_, ring_use_, call, node, carriers,
+                                            collective::nodes::ring_block(plan));
+    last = ring.run();
+    return ring.whole();
+  };
+  return through_ring([&] {
+    memory::Step alone = 0;
+    if (!state_) return go(collective::nodes::NodeOfOne(), alone);
+    const auto mean = call.order.total() / static_cast<std::size_t>(nodes_.placement.ranks());
+    return go(collective::nodes::NodeRanks(state_->machine, state_->selector(collective, mean)),
+              state_->ring.area.last);
+  });
+}
+
+Bootstrap Spanning::own_bootstrap() {
+  return {rank_, nodes_.placement.ranks(), [this](const void* mine, void* all, std::size_t bytes) {
+            const collective::EqualBlocks blocks{bytes};
+            const auto order = collective::nodes::in_node_order(nodes_.placement, blocks);
+            allgather_everywhere(
+                collective::nodes::Allgather<collective::EqualBlocks>{rank_, mine, all, blocks,
+                                                                      nodes_.placement, order},
+                Collective::allgather, exchange_plan());
+          }};
+}
+
+template <class B>
+bool Spanning::allgather_blocks(Collective collective, const void* send, void* receive, const B& blocks) {
+  const int ranks = nodes_.placement.ranks();
+  const std::size_t total = collective::bytes_below(blocks, ranks);
+  const std::size_t mean = collective::mean_block(total, static_cast<std::size_t>(ranks));
+  const plan::Algorithm algorithm =
+      or_ring_of_messages(selector_(collective, mean).algorithm, std::min(total, most_through_a_window));
+  const bool notified = algorithm == plan::Algorithm::notified_ring;
+  return serve_as(algorithm, collective, mean, [&](const NetworkPlan& plan) {
+    const void* own = send == Communicator::in_place ? at_offset(receive, blocks.offset_of(rank_)) : send;
+    std::size_t from = 0;
+    for (std::size_t left = total; left > 0;) {
+      const std::size_t to = collective::nodes::end_of_pass(blocks, ranks, from,
+                                                            notified ? most_through_a_window : most_at_once);
+      using Parts = collective::nodes::PartsOfBlocks<B>;
+      const Parts parts{blocks, from, to};
+      const collective::nodes::NodeOrder order = collective::nodes::in_node_order(nodes_.placement, parts);
+      const void* rest = parts.bytes_of(rank_) > 0 ? at_offset(own, from) : own;
+      const collective::nodes::Allgather<Parts> call{rank_, rest, receive, parts, nodes_.placement, order};
+      if (notified)
+        allgather_notified(call, collective, plan);
+      else
+        allgather_everywhere(call, collective, plan);
+      left -= order.total();
+      from = to;
+    }
+  });
+}
+
+// In one pass, whatever the length: what a former one has put together would be overwritten by the next.
+bool Spanning::allgatherv_lent(const void* send, std::span<const std::size_t> bytes, Lent& lent) {
+  const std::size_t total = std::accumulate(bytes.begin(), bytes.end(), std::size_t{0});
+  const std::size_t mean = collective::mean_block(total, bytes.size());
+  const plan::Algorithm algorithm =
+      or_ring_of_messages(selector_(Collective::allgatherv, mean).algorithm, total);
+  return serve_as(algorithm, Collective::allgatherv, mean, [&](const NetworkPlan& plan) {
+    const Blocks blocks{bytes, bytes};  // there are no offsets: nobody receives
+    const collective::nodes::NodeOrder order = collective::nodes::in_node_order(nodes_.placement, blocks);
+    lent = {nullptr, order.begin};
+    if (total == 0) return;
+    const collective::nodes::Allgather<Blocks> call{rank_, send, nullptr, blocks, nodes_.placement, order};
+    lent.whole = algorithm == plan::Algorithm::notified_ring
+                     ? allgather_notified(call, Collective::allgatherv, plan)
+                     : allgather_everywhere(call, Collective::allgatherv, plan);
+    is_lent_ = true;
+  });
+}
+
+bool Spanning::allgather(const void* send, void* receive, std::size_t bytes) {
+  return allgather_blocks(Collective::allgather, send, receive, collective::EqualBlocks{bytes});
+}
+
+bool Spanning::allgatherv(const void* send, void* receive, const Blocks& blocks) {
+  return allgather_blocks(Collective::allgatherv, send, receive, blocks);
+}
+
+}  // namespace espalier::runtime

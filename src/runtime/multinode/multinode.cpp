@@ -1,0 +1,158 @@
+// The life of a communicator over several nodes, and what its collectives need; they are in spanning_*.cpp.
+#include "runtime/multinode/multinode.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <numeric>
+
+#include "base/error.hpp"
+#include "base/format.hpp"
+#include "runtime/process/spin_limits.hpp"
+#include "runtime/process/process.hpp"
+#include "runtime/multinode/serve.hpp"
+#include "runtime/process/tags.hpp"
+#include "tree/compose.hpp"
+
+namespace espalier::runtime {
+namespace {
+
+/// The last of the endpoint's, which no algorithm uses.
+constexpr int notices_lane = network::lanes - 1;
+static_assert(notices_lane > collective::nodes::node_lane + 1);
+
+plan::Query shape_of(const NodesShare& nodes) {
+  plan::Query shape;
+  shape.ranks = nodes.placement.ranks();
+  shape.nodes = nodes.placement.nodes();
+  shape.ranks_per_node = static_cast<int>(nodes.placement.largest());
+  shape.ranks_per_core = nodes.ranks_per_core;
+  shape.consecutive = nodes.placement.is_consecutive();
+  return shape;
+}
+
+}  // namespace
+
+Spanning::Spanning(const Agreement& agreement, int rank)
+    : rank_(rank),
+      nodes_(agreement.nodes),
+      selector_(plan::Table::instance(), shape_of(agreement.nodes)),
+      endpoint_(*Process::instance().transport(), agreement.nodes.processes, rank,
+                agreement.nodes.tags * network::lanes, patience_for(agreement.nodes.ranks_per_core, true)),
+      notices_(*Process::instance().transport(), agreement.nodes.processes, rank,
+               agreement.nodes.tags * network::lanes + notices_lane),
+      everybody_(static_cast<std::size_t>(agreement.nodes.placement.ranks())),
+      counterparts_(agreement.nodes.placement.smallest()) {
+  std::iota(everybody_.begin(), everybody_.end(), 0);
+  for (const std::vector<int>& ranks : nodes_.placement.ranks_of) {
+    for (std::size_t i = 0; i < counterparts_.size(); ++i) counterparts_[i].push_back(ranks[i]);
+    last_ranks_.push_back(ranks.back());
+  }
+  // While a rank waits for others of its node its own messages go on; and what they have failed in it need
+  // not wait for.
+  const machine::Poke drive = {[](void* self) {
+                                 auto* spanning = static_cast<Spanning*>(self);
+                                 spanning->endpoint_.drive();
+                                 spanning->look_for_failure();
+                               },
+                               this, Process::instance().progress_in_waits()};
+  endpoint_.watch([this] { look_for_failure(); });
+  if (agreement.node.share) {
+    state_ = std::make_unique<Communicator::State>(
+        *Process::instance().node(), agreement.node, local_rank(),
+        nodes_.placement.ranks_of[static_cast<std::size_t>(my_node())], drive);
+    std::byte* share = state_->arena.at(state_->share.offset);
+    failure_ = NodeFailure(*reinterpret_cast<memory::FlagLine*>(share + state_->layout.failure()));
+  }
+  meet_aggregation_nodes();
+}
+
+Spanning::~Spanning() {
+  try {
+    leave_ring();
+  } catch (const Error& error) {
+    print_to(stderr, "espalier: rank {}, freeing a communicator of {} ranks: {}\n", rank_,
+             nodes_.placement.ranks(), error.what());
+  }
+  // A communicator that failed keeps its tags: its last messages must not meet those of another. At finalize
+  // the process may have left already.
+  Tags* tags = Process::instance().tags();
+  if (tags && !endpoint_.is_abandoned()) tags->give_back(nodes_.tags);
+}
+
+void Spanning::look_for_failure() {
+  failure_.check(call_);
+  notices_.look(call_, failure_);
+}
+
+void Spanning::stop(std::string_view why) {
+  endpoint_.abandon();
+  failed_ = why;
+}
+
+void Spanning::give_up(std::string_view why) {
+  stop(formatted("rank {}: {}", rank_, why));
+  failure_.tell(call_, failed_);
+  notices_.send(call_, failed_);
+}
+
+/// The nodes' lowest ranks speak to them.
+void Spanning::meet_aggregation_nodes() {
+  Process& process = Process::instance();
+  passed_over_ = process.no_sharp();
+  if (!process.sharp() || nodes_.placement.nodes() < 2) return;
+  plan::Query shape = shape_of(nodes_);
+  shape.sharp = true;
+  with_sharp_.emplace(plan::Table::instance(), shape);
+  std::vector<std::uint32_t> processes;
+  for (const int leader : counterparts_.front())
+    processes.push_back(static_cast<std::uint32_t>(nodes_.processes[static_cast<std::size_t>(leader)]));
+  constexpr int lane = collective::nodes::node_lane + 1;
+  offload_ = std::make_unique<Offload>(*process.sharp(), one_a_node(counterparts_.front()).on(lane),
+                                       local_rank() == 0, std::move(processes));
+}
+
+int Spanning::my_node() const { return nodes_.placement.node_of[static_cast<std::size_t>(rank_)]; }
+int Spanning::local_rank() const { return nodes_.placement.local_rank_of[static_cast<std::size_t>(rank_)]; }
+
+Spanning::Peers Spanning::one_a_node(const std::vector<int>& ranks) {
+  return {&endpoint_, ranks, my_node(), 0};
+}
+Spanning::Peers Spanning::everybody() {
+  return {&endpoint_, everybody_, rank_, collective::nodes::node_lane};
+}
+
+// HIER 3: the lowest rank of a node leads it; but the root its own, which saves a hop.
+const Spanning::Roles& Spanning::roles(const plan::NetworkPlan& plan, int root) {
+  const auto [known, fresh] = roles_.try_emplace({&plan, root});
+  Roles& roles = known->second;
+  if (!fresh) return roles;
+  const collective::nodes::Placement& placement = nodes_.placement;
+  const int root_node = placement.node_of[static_cast<std::size_t>(root)];
+  for (const std::vector<int>& ranks : placement.ranks_of) roles.leaders.push_back(ranks.front());
+  roles.leaders[static_cast<std::size_t>(root_node)] = root;
+  roles.leaders_from_root = roles.leaders;
+  std::rotate(roles.leaders_from_root.begin(), roles.leaders_from_root.begin() + root_node,
+              roles.leaders_from_root.end());
+  roles.leader = my_node() == root_node ? placement.local_rank_of[static_cast<std::size_t>(root)] : 0;
+  roles.place = collective::place_of(tree::compose(nodes_.groups, plan.tree, root_node), my_node());
+  return roles;
+}
+
+collective::nodes::Rooted<Spanning::Peers> Spanning::rooted(const Roles& roles) {
+  const int n = nodes_.placement.nodes();
+  const int from_root = collective::nodes::around(my_node() - roles.place.root, n);
+  return {roles.leader,
+          one_a_node(roles.leaders),
+          {&endpoint_, roles.leaders_from_root, from_root, 0},
+          roles.place};
+}
+
+std::byte* Spanning::Room::of(std::size_t bytes) {
+  if (bytes > bytes_) {
+    memory_.reset(new std::byte[bytes]);
+    bytes_ = bytes;
+  }
+  return memory_.get();
+}
+
+}  // namespace espalier::runtime

@@ -1,0 +1,230 @@
+// The collectives of a communicator whose ranks are on several nodes.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "collective/multinode/allgather.hpp"
+#include "collective/multinode/allgather_window.hpp"
+#include "collective/multinode/allreduce.hpp"
+#include "collective/multinode/bcast.hpp"
+#include "collective/node/scan.hpp"
+#include "machine/fingerprint.hpp"
+#include "network/endpoint.hpp"
+#include "plan/selector.hpp"
+#include "runtime/setup/agreement.hpp"
+#include "runtime/communicator/communicator.hpp"
+#include "runtime/statistics/counters.hpp"
+#include "runtime/failure/failure_notices.hpp"
+#include "runtime/communicator/node_area.hpp"
+#include "runtime/failure/node_failure.hpp"
+#include "runtime/multinode/aggregation.hpp"
+#include "runtime/window/window.hpp"
+
+namespace espalier::runtime {
+
+/// Node stages through shared memory where a node has it, else by messages; between the nodes the process's
+/// transport. Arguments and answers as in Communicator, whose part it is; false without anything done where
+/// the network rules say `host`.
+class Spanning {
+ public:
+  Spanning(const Agreement& agreement, int rank);
+  ~Spanning();
+  Spanning(const Spanning&) = delete;
+  Spanning& operator=(const Spanning&) = delete;
+
+  bool barrier();
+  bool bcast(void* buffer, std::size_t bytes, int root);
+  bool reduce(const void* send, void* receive, std::size_t count, const reduce::Operation& operation,
+              int root);
+  bool allreduce(const void* send, void* receive, std::size_t count, const reduce::Operation& operation);
+  bool scan(Collective collective, const void* send, void* receive, std::size_t count,
+            const reduce::Operation& operation);
+  /// Of both kinds. `edges`: where each rank's block begins, in bytes, and where the last ends.
+  bool reduce_scatter(Collective collective, const void* send, void* receive,
+                      std::span<const std::size_t> edges, const reduce::Operation& operation);
+
+  bool allgather(const void* send, void* receive, std::size_t bytes);
+  bool allgatherv(const void* send, void* receive, const Blocks& blocks);
+  bool allgatherv_lent(const void* send, std::span<const std::size_t> bytes, Lent& lent);
+  bool gather(const void* send, void* receive, std::size_t bytes, int root);
+  bool gatherv(const void* send, std::size_t bytes, void* receive, const Blocks& blocks, int root);
+  bool scatter(const void* send, void* receive, std::size_t bytes, int root);
+  bool scatterv(const void* send, const Blocks& blocks, void* receive, std::size_t bytes, int root);
+  bool alltoall(const void* send, void* receive, std::size_t bytes);
+  bool alltoallv(const void* send, const Blocks& out, void* receive, const Blocks& in);
+
+  bool reduce(const void* send, void* receive, std::size_t bytes, const UserOperation& operation, int root);
+  bool allreduce(const void* send, void* receive, std::size_t bytes, const UserOperation& operation);
+  bool scan(Collective collective, const void* send, void* receive, std::size_t bytes,
+            const UserOperation& operation);
+  bool reduce_scatter(Collective collective, const void* send, void* receive,
+                      std::span<const std::size_t> edges, const UserOperation& operation);
+
+ private:
+  using Peers = network::Peers;
+
+  /// Who leads when `root` is the root, and this node's place among the leaders by one plan's tree.
+  struct Roles {
+    int leader;
+    std::vector<int> leaders, leaders_from_root;
+    collective::Place place;
+  };
+
+  /// Buffers that are kept from call to call, because fresh pages cost more than what is done with them.
+  class Room {
+   public:
+    std::byte* of(std::size_t bytes);
+
+   private:
+    std::unique_ptr<std::byte[]> memory_;
+    std::size_t bytes_ = 0;
+  };
+
+  /// As in Communicator::State: what the call is, for the ranks of this node.
+  template <class Body>
+  bool serve(Collective collective, std::size_t bytes, Body body);
+  template <class Body>
+  bool serve_rooted(Collective collective, std::size_t bytes, int root, Body body);
+  template <class Body>
+  bool serve_as(plan::Algorithm ran, Collective collective, std::size_t bytes, Body body);
+  template <class Body>
+  bool serve_call(plan::Algorithm ran, const machine::CallFacts& call, Body body);
+  void begin(const machine::CallFacts& call);
+  template <class Body>
+  void on_stage(Body body);
+  /// Runs body(), which may throw and then leaves this communicator of no more use: the other ranks hear of
+  /// it in their waits, and so all throw.
+  template <class Body>
+  auto guarded(Body body);
+  /// Throws what another rank has told.
+  void look_for_failure();
+  /// Every later call fails with that.
+  void stop(std::string_view why);
+  /// The same, and the other ranks hear it.
+  void give_up(std::string_view why);
+  /// Whether the aggregation nodes do this call; null: a barrier. If not, passed_over_ says why.
+  bool offloads(Collective collective, std::size_t bytes, const reduce::Operation* operation);
+  std::string why_passed_over(Collective collective, const plan::NetworkPlan& plan);
+  template <class Body>
+  void offload(const machine::CallFacts& call, Body body);
+  void barrier_offloaded();
+  void allreduce_offloaded(const collective::Reduction& reduction);
+  void reduce_offloaded(const collective::Reduction& reduction, int root);
+  void meet_aggregation_nodes();
+  const Roles& roles(const plan::NetworkPlan& plan, int root);
+  const collective::Place& place_without_root(const plan::NetworkPlan& plan);
+  collective::nodes::Rooted<Peers> rooted(const Roles& roles);
+  int my_node() const;
+  int local_rank() const;
+  /// Some ranks, one a node, as peers of this one.
+  Peers one_a_node(const std::vector<int>& ranks);
+  Peers everybody();
+  int leaders_of(const plan::NetworkPlan& plan, std::size_t extent) const;
+  /// Whether each node's ranks have an area of so many bytes in common; agreed by all ranks, which is a
+  /// collective where the area has to grow.
+  bool have_area(std::size_t bytes);
+  /// True on all ranks if it is on all.
+  bool agreed(bool mine);
+  /// Whether there is a window for a notified ring that moves so much at once; agreed likewise. If not,
+  /// no_ring_ says why.
+  bool have_ring(std::size_t total);
+  /// Who serves where the plan wants `wanted`, in a call that puts so much at once into a window if it goes
+  /// through one.
+  plan::Algorithm or_ring_of_messages(plan::Algorithm wanted, std::size_t at_once);
+  template <class Body>
+  auto through_ring(Body body);
+  bool grow_ring(std::size_t bytes, int ids);
+  std::byte* ring_memory(std::size_t bytes);
+  void leave_ring();
+  Bootstrap own_bootstrap();
+  template <class B>
+  bool allgather_blocks(Collective collective, const void* send, void* receive, const B& blocks);
+  /// Where the whole lies, in memory of the node's or of this rank's, until the next such call.
+  template <class B>
+  const std::byte* allgather_everywhere(const collective::nodes::Allgather<B>& call, Collective collective,
+                                        const plan::NetworkPlan& plan);
+  void take_back();
+  /// The same through the window.
+  template <class B>
+  const std::byte* allgather_notified(const collective::nodes::Allgather<B>& call, Collective collective,
+                                      const plan::NetworkPlan& plan);
+  template <class B>
+  bool gather_blocks(Collective collective, const void* send, std::size_t bytes, void* receive,
+                     const B& blocks, int root);
+  template <class B>
+  bool scatter_blocks(Collective collective, const void* send, const B& blocks, void* receive,
+                      std::size_t bytes, int root);
+  template <class B>
+  bool alltoall_blocks(Collective collective, std::size_t bytes, const void* send, const B& out,
+                       void* receive, const B& in);
+  bool reduces_blocks(const plan::NetworkPlan& plan, std::size_t extent) const;
+  void reduce_blocks(const void* send, void* receive, std::span<const std::size_t> edges,
+                     const reduce::Operation& operation);
+  /// False where the slots of the largest node are too small for what its ranks tell each other in front of
+  /// the data.
+  bool slots_hold(std::size_t head_for_each_rank) const;
+  plan::Algorithm allreduce_algorithm(std::size_t bytes);
+  /// An allreduce by the algorithm that allreduce_algorithm() says.
+  void reduce_by(plan::Algorithm algorithm, const collective::Reduction& reduction,
+                 const plan::NetworkPlan& plan);
+  void reduce_everywhere(const collective::Reduction& reduction, const plan::NetworkPlan& plan);
+  void reduce_notified(const collective::Reduction& reduction, const plan::NetworkPlan& plan);
+  void reduce_whole_everywhere(const void* send, void* receive, std::size_t bytes,
+                               const UserOperation& operation, const plan::NetworkPlan& plan);
+  void reduce_whole(const void* send, void* receive, std::size_t bytes, const UserOperation& operation,
+                    int root, const plan::NetworkPlan& plan);
+  void reduce_by_nodes(const void* send, void* receive, std::size_t bytes, const UserOperation& operation,
+                       int root, const plan::NetworkPlan& plan);
+  void reduce_by_messages(const void* send, void* receive, std::size_t bytes, const UserOperation& operation,
+                          int root);
+  void scan_by_messages(collective::Prefix prefix, const void* send, void* receive, std::size_t bytes,
+                        const UserOperation& operation);
+  void scan_by_nodes(collective::Prefix prefix, const void* send, void* receive, std::size_t bytes,
+                     const UserOperation& operation, const plan::NetworkPlan& plan);
+
+  /// One half of a window may hold so much; what is longer goes in several passes.
+  static constexpr std::size_t most_through_a_window = std::size_t{8} << 20;
+
+  int rank_;
+  NodesShare nodes_;
+  plan::NetworkSelector selector_;
+  network::Endpoint endpoint_;
+  FailureNotices notices_;
+  std::uint64_t begun_ = 0;  // how many calls
+  std::uint64_t call_ = 0;   // the number of the one that is under way, which may not have begun
+  std::string failed_;  // why no call can do anything any more; empty: they can
+  std::unique_ptr<Communicator::State> state_;  // null: this node's ranks have messages only
+  NodeFailure failure_;
+  statistics::Counters counters_{nodes_.placement.ranks()};
+  std::vector<int> everybody_;
+  std::vector<std::vector<int>> counterparts_;  // by rank on its node: that rank of each node
+  std::vector<int> last_ranks_;                 // of each node
+  std::map<std::pair<const plan::NetworkPlan*, int>, Roles> roles_;
+  std::optional<plan::NetworkSelector> with_sharp_;  // where the job has aggregation nodes
+  std::unique_ptr<Offload> offload_;
+  std::string passed_over_;  // why they did not do the call that is under way
+  Room vectors_, scratch_, whole_;
+  bool is_lent_ = false;    // the last allgather's whole, to this node's ranks
+  Room alone_;              // a window's memory where this rank is alone on its node
+  Window* ring_ = nullptr;  // of notified rings; kept by the process (KeptWindows)
+  collective::nodes::WindowUse ring_use_;
+  std::string no_ring_;       // why the last call that wanted a notified ring got none
+  std::string ring_refusal_;  // of the last window that failed
+  std::size_t no_ring_of_ = std::numeric_limits<std::size_t>::max();  // so long a window failed
+  std::array<Room, 4> exchanged_;                                     // what an alltoall sets aside
+  std::size_t area_bytes_ = 0;                                        // that all nodes have
+  std::size_t no_area_of_ = std::numeric_limits<std::size_t>::max();  // so much a node could not give
+};
+
+}  // namespace espalier::runtime

@@ -1,0 +1,86 @@
+// The window of a communicator's notified rings: made when a call first wants it, over memory of the node's
+// arena, and made anew when a call needs more.
+#include <bit>
+
+#include "base/error.hpp"
+#include "base/format.hpp"
+#include "runtime/window/window_cache.hpp"
+#include "runtime/process/process.hpp"
+#include "runtime/multinode/serve.hpp"
+
+namespace espalier::runtime {
+
+using collective::nodes::WindowHalf;
+
+namespace {
+
+// Enough for some thousand blocks a call; each costs 4 bytes of memory here and 4 for its mark.
+int ids_for(int nodes) {
+  return static_cast<int>(
+      std::bit_ceil(std::max(8192U, 2U * static_cast<unsigned>(WindowHalf::least_ids(nodes)))));
+}
+
+}  // namespace
+
+// A ring of messages goes where a window was wanted and cannot be had.
+plan::Algorithm Spanning::or_ring_of_messages(plan::Algorithm wanted, std::size_t at_once) {
+  if (wanted != plan::Algorithm::notified_ring || at_once == 0) return wanted;
+  if (at_once <= most_through_a_window && have_ring(at_once)) return wanted;
+  if (at_once > most_through_a_window)
+    no_ring_ = formatted("{} at once are more than goes through a window", print_bytes(at_once));
+  return plan::Algorithm::ring;
+}
+
+// By values that are equal on all ranks, and by what they have agreed before.
+bool Spanning::have_ring(std::size_t total) {
+  no_ring_.clear();
+  if (!nodes_.all_share_memory) {
+    no_ring_ = "the ranks of a node share no memory";
+    return false;
+  }
+  const int ids = ids_for(nodes_.placement.nodes());
+  const std::size_t needed = WindowHalf::segment_bytes(total, ids);
+  if (ring_ && (*ring_)->bytes() >= needed) return true;
+  if (needed < no_ring_of_) {
+    take_back();
+    leave_ring();
+    if (grow_ring(std::bit_ceil(needed), ids)) return true;
+    no_ring_of_ = needed;
+  }
+  no_ring_ = ring_refusal_;
+  return false;
+}
+
+bool Spanning::grow_ring(std::size_t bytes, int ids) {
+  std::byte* memory = ring_memory(bytes);
+  if (!agreed(memory != nullptr)) {
+    ring_refusal_ =
+        formatted("a node's shared-memory budget has no {} for a window (ESPALIER_SHM)", print_bytes(bytes));
+    return false;
+  }
+  if (local_rank() == 0) WindowHalf::prepare(memory, bytes, ids);
+  try {
+    ring_ = &Process::instance().kept_windows().add(Window::create(own_bootstrap(), {bytes, ids, memory}));
+  } catch (const Error& error) {  // the same on all ranks
+    ring_refusal_ = error.what();
+  }
+  return ring_ != nullptr;
+}
+
+// Null where the arena has no more.
+std::byte* Spanning::ring_memory(std::size_t bytes) {
+  if (!state_) return alone_.of(bytes);
+  on_stage([&](auto& stage) {
+    state_->ring.grow(state_->machine, state_->arena, bytes,
+                      [&](void* data, std::size_t some) { stage.bcast(0, data, some); });
+  });
+  return state_->ring.area.memory;
+}
+
+// Nothing is aimed at a rank that has left its last call: it has seen all blocks that its node gets.
+void Spanning::leave_ring() {
+  if (!ring_) return;
+  Process::instance().kept_windows().leave(*std::exchange(ring_, nullptr));
+}
+
+}  // namespace espalier::runtime

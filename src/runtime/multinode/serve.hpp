@@ -1,0 +1,135 @@
+// What serving a call over nodes has in common for all collectives. Seen by the files that implement Spanning
+// alone.
+#pragma once
+
+#include "base/format.hpp"
+#include "collective/multinode/stage/message_stage.hpp"
+#include "collective/multinode/stage/shared_stage.hpp"
+#include "runtime/process/missed_tests.hpp"
+#include "runtime/communicator/node_state.hpp"
+#include "runtime/window/window_cache.hpp"
+#include "runtime/process/process.hpp"
+#include "runtime/multinode/multinode.hpp"
+
+namespace espalier::runtime {
+
+/// The plans and places of a node's ranks, as SharedStage asks for them.
+template <class State>
+struct NodePlans {
+  State* state;
+
+  // A node has to do what the rules between nodes have decided, even if its own would leave it to the host.
+  const plan::Plan& plan(Collective collective, std::size_t bytes) const {
+    return state->selector(collective, bytes);
+  }
+  const collective::Place& gather_place(const plan::Plan& plan, int root) const {
+    return state->places.of(plan, root).gather;
+  }
+  const collective::Place& release_place(const plan::Plan& plan, int root) const {
+    return state->places.of(plan, root).release;
+  }
+  const collective::ContiguousPlace& contiguous_place(int root) const {
+    return state->places.contiguous(root);
+  }
+};
+
+/// Runs body(stage) with this node's stage.
+template <class Body>
+void Spanning::on_stage(Body body) {
+  if (state_) {
+    collective::nodes::SharedStage stage(state_->machine, NodePlans<Communicator::State>{state_.get()});
+    body(stage);
+  } else {
+    const auto& ranks = nodes_.placement.ranks_of[static_cast<std::size_t>(my_node())];
+    collective::nodes::MessageStage stage(
+        Peers{&endpoint_, ranks, local_rank(), collective::nodes::node_lane});
+    body(stage);
+  }
+}
+
+template <class Body>
+auto Spanning::guarded(Body body) {
+  if (!failed_.empty()) [[unlikely]]
+    throw_out_of_step(failed_);
+  try {
+    call_ = begun_ + 1;
+    failure_.check(call_);
+    return body();
+  } catch (const AlreadyTold& error) {
+    stop(error.why());
+    throw;
+  } catch (const std::exception& error) {
+    give_up(error.what());
+    throw;
+  } catch (...) {  // the program's operator may throw anything
+    give_up("the program's operator threw an exception");
+    throw;
+  }
+}
+
+/// Runs body(), which uses the window; if it throws the window is of no more use.
+template <class Body>
+auto Spanning::through_ring(Body body) {
+  try {
+    return body();
+  } catch (...) {
+    Process::instance().kept_windows().abandon(*std::exchange(ring_, nullptr));
+    throw;
+  }
+}
+
+/// The ranks of this node that share memory hold each other to it. Their roll call counts the same calls.
+inline void Spanning::begin(const machine::CallFacts& call) {
+  ++begun_;
+  if (state_) state_->machine.begin_call(state_->roll_call.begin(call));
+}
+
+/// Runs body(plan) for a call that the aggregation nodes do, and counts it.
+template <class Body>
+void Spanning::offload(const machine::CallFacts& call, Body body) {
+  static const machine::Waiter nobody_waits;
+  const statistics::Recorder recorder(counters_.row({call.collective, call.bytes, plan::Algorithm::sharp,
+                                                     statistics::Carrier::aggregation_nodes}),
+                                      state_ ? state_->machine.waiter() : nobody_waits);
+  guarded([&] {
+    begin(call);
+    body((*with_sharp_)(call.collective, call.bytes));
+  });
+  asking::note_collective();
+}
+
+/// Runs body(plan) and counts the call; false, with nothing done, when the plan leaves it to the host.
+template <class Body>
+bool Spanning::serve(Collective collective, std::size_t bytes, Body body) {
+  return serve_rooted(collective, bytes, 0, body);
+}
+
+template <class Body>
+bool Spanning::serve_rooted(Collective collective, std::size_t bytes, int root, Body body) {
+  return serve_call(selector_(collective, bytes).algorithm, {collective, root, bytes}, body);
+}
+
+/// The same where the body has an algorithm of its own, `ran`, and the plan says only who serves the call.
+template <class Body>
+bool Spanning::serve_as(plan::Algorithm ran, Collective collective, std::size_t bytes, Body body) {
+  return serve_call(ran, {collective, 0, bytes}, body);
+}
+
+template <class Body>
+bool Spanning::serve_call(plan::Algorithm ran, const machine::CallFacts& call, Body body) {
+  static const machine::Waiter nobody_waits;
+  const plan::NetworkPlan& plan = selector_(call.collective, call.bytes);
+  if (plan.algorithm == plan::Algorithm::host) return false;
+  const std::string passed_over = why_passed_over(call.collective, plan);
+  const statistics::Recorder recorder(
+      counters_.row({call.collective, call.bytes, ran, statistics::Carrier::messages, &passed_over}),
+                                      state_ ? state_->machine.waiter() : nobody_waits);
+  guarded([&] {
+    begin(call);
+    body(plan);
+  });
+  asking::note_collective();
+  return true;
+}
+
+}  // namespace espalier::runtime

@@ -1,0 +1,312 @@
+#include "runtime/process/node.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <climits>
+#include <cstring>
+#include <vector>
+
+#include "base/config.hpp"
+#include "base/error.hpp"
+#include "base/files.hpp"
+#include "base/format.hpp"
+#include "base/token.hpp"
+#include "memory/copy/handover.hpp"
+#include "memory/heap/peer_heaps.hpp"
+#include "memory/copy/read_refusals.hpp"
+#include "memory/heap/shared_heap.hpp"
+#include "memory/copy/streaming_copy.hpp"
+#include "runtime/setup/agreement.hpp"
+#include "runtime/setup/emulated_nodes.hpp"
+#include "runtime/setup/single_copy_probe.hpp"
+#include "runtime/setup/socket_nodes.hpp"
+#include "topology/autogroup.hpp"
+#include "topology/cpu_budget.hpp"
+#include "topology/discover.hpp"
+
+namespace espalier::runtime {
+
+enum class Transfer : std::int32_t { none, memfd, named };
+
+// Whether a process reads every other's memory, through the kernel, and maps every other's heap.
+struct NodeState::Sight {
+  std::int32_t reads = 0, maps = 0;
+};
+
+// What a node's leader offers in the second round.
+struct NodeState::Offer {
+  std::uint64_t bytes;
+  Transfer transfer;
+  char why[108];
+};
+
+namespace {
+
+constexpr std::size_t affinity_bytes = 1024;
+constexpr std::size_t machine_bytes = 512 * 1024;
+
+// What each rank says of itself in the first round. Plain bytes: it crosses the bootstrap.
+struct Introduction {
+  std::uint64_t host;  // equal for processes that can share memory
+  std::uint64_t token;
+  std::int32_t willing;
+  std::int32_t by_messages;
+};
+
+std::uint64_t hash(std::string_view text, std::uint64_t seed = 14695981039346656037ull) {
+  for (const char c : text) seed = (seed ^ static_cast<unsigned char>(c)) * 1099511628211ull;
+  return seed;
+}
+
+std::string first_line(const char* path) {
+  const std::string text = text_of(path);
+  return text.substr(0, text.find('\n'));
+}
+
+// Same kernel, same network name space (abstract sockets are seen only there), same user; and the same node,
+// where nodes are pretended, or sockets stand for nodes.
+std::uint64_t host_identity(const Bootstrap& world) {
+  char name[HOST_NAME_MAX + 1] = {};
+  gethostname(name, HOST_NAME_MAX);
+  struct stat network {};
+  stat("/proc/self/ns/net", &network);
+  int pretended = 0;
+  try {
+    pretended = pretended_node(Config::instance().text("ESPALIER_NODES"), world.rank, world.size);
+  } catch (const Error& error) {
+    if (world.rank == 0) print_to(stderr, "espalier: {}; the nodes are the real ones\n", error.what());
+  }
+  return hash(formatted("{} {} {} {} {} {}", name, first_line("/proc/sys/kernel/random/boot_id"),
+                        network.st_ino, geteuid(), pretended, leading_socket()));
+}
+
+std::string token_text(std::uint64_t token) { return formatted("{:016x}", token); }
+std::string shm_name(std::uint64_t token) { return "/espalier-" + token_text(token); }
+
+// What a process leaves in the arena about itself.
+struct Presence {
+  MemoryProbe probe;
+  memory::HeapNotice heap;
+  std::uint64_t autogroup;  // hash of its name
+  ProcessMark mark;
+};
+
+// Notes = [machine][affinity mask of process 0][1]...[presence of process 0][1]...[refusals of reads]
+std::size_t presences_offset(int ranks) {
+  return machine_bytes + static_cast<std::size_t>(ranks) * affinity_bytes;
+}
+// On a line of its own: all look there in calls with long buffers.
+std::size_t refusals_offset(int ranks) {
+  const std::size_t presences = static_cast<std::size_t>(ranks) * sizeof(Presence);
+  return machine::Layout::round_up(presences_offset(ranks) + presences, sizeof(memory::FlagLine));
+}
+std::size_t notes_bytes(int ranks) { return refusals_offset(ranks) + sizeof(memory::FlagLine); }
+
+// Before the node's first copy into a slot.
+void choose_streaming() {
+  const Config& config = Config::instance();
+  if (config.text("ESPALIER_STREAMING") != "auto")
+    memory::choose_streaming(config.flag("ESPALIER_STREAMING"));
+}
+
+}  // namespace
+
+std::size_t arena_bytes(int ranks) {
+  const std::string& text = Config::instance().text("ESPALIER_SHM");
+  if (text != "auto") return parse_bytes(text);
+  const std::size_t memory =
+      static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  return std::min<std::size_t>(
+      (std::size_t{256} << 20) + static_cast<std::size_t>(ranks) * (std::size_t{8} << 20), memory / 8);
+}
+
+topology::Topology discover_machine() {
+  const std::string& synthetic = Config::instance().text("ESPALIER_TOPOLOGY");
+  return topology::discover(synthetic.empty() ? topology::Source::this_machine()
+                                              : topology::Source::synthetic(synthetic));
+}
+
+// Round 1: who can share memory with whom.
+struct NodeState::Company {
+  std::vector<int>
+      members;              // ranks of the world that meet in this rank's arena; empty when this one declines
+  std::uint64_t token = 0;  // the leader's
+  bool leads = false;
+};
+
+NodeState::Company NodeState::introduce(const Bootstrap& world, bool willing) {
+  const Introduction me = {host_identity(world), random_token(), willing, by_messages()};
+  const auto all = exchange(world, me);
+  Company company;
+  for (const Introduction& other : all)
+    needs_transport_ |= other.host != all.front().host || other.by_messages != 0;
+  job_ = all.front().token;
+  for (int r = 0; willing && r < world.size; ++r) {
+    const Introduction& other = all[static_cast<std::size_t>(r)];
+    if (other.host == me.host && other.willing) company.members.push_back(r);
+  }
+  if (company.members.empty()) return company;
+  const auto here = std::find(company.members.begin(), company.members.end(), world.rank);
+  rank_ = static_cast<int>(here - company.members.begin());
+  size_ = static_cast<int>(company.members.size());
+  company.leads = rank_ == 0;
+  company.token = all[static_cast<std::size_t>(company.members.front())].token;
+  return company;
+}
+
+// Round 2 for a leader: founds the arena, offers it, hands it over.
+void NodeState::lead(const Bootstrap& world, std::uint64_t token, Offer& offer) {
+  memory::Handover handover;
+  memory::Segment segment;
+  const std::size_t bytes = arena_bytes(size_);
+  if (Config::instance().flag("ESPALIER_MEMFD")) segment = memory::Segment::create_memfd(bytes, refusal_);
+  if (segment && handover.listen(token_text(token), refusal_)) {
+    offer.transfer = Transfer::memfd;
+  } else {
+    segment = memory::Segment::create_named(shm_name(token), bytes, refusal_);
+    if (segment) offer.transfer = Transfer::named;
+  }
+  offer.bytes = segment.size();
+  const int descriptor = segment.descriptor();
+  // Laid out before anybody can map it.
+  if (segment) arena_ = memory::Arena::found(std::move(segment), notes_bytes(size_), refusal_);
+  if (arena_) {
+    tell_machine();
+  } else {
+    withdraw(token, offer);
+    offer.transfer = Transfer::none;
+  }
+  refusal_.copy(offer.why, sizeof offer.why - 1);
+  exchange(world, offer);
+  if (offer.transfer == Transfer::memfd &&
+      !handover.give(descriptor, size_ - 1, handover_timeout_ms, refusal_))
+    arena_.reset();
+}
+
+// Round 2 for the others, and for those that have no company.
+void NodeState::follow(const Bootstrap& world, const Company& company, Offer& offer) {
+  const auto offers = exchange(world, offer);
+  if (company.members.empty()) return;
+  offer = offers[static_cast<std::size_t>(company.members.front())];
+  refusal_ = offer.why;
+  memory::Segment segment;
+  if (offer.transfer == Transfer::memfd) {
+    Descriptor descriptor = memory::Handover::take(token_text(company.token), handover_timeout_ms, refusal_);
+    if (descriptor) segment = memory::Segment::adopt(std::move(descriptor), offer.bytes, refusal_);
+  } else if (offer.transfer == Transfer::named) {
+    segment = memory::Segment::open_named(shm_name(company.token), offer.bytes, refusal_);
+  }
+  if (segment) arena_ = memory::Arena::join(std::move(segment), refusal_);
+}
+
+// A name is needed only until everybody has mapped it.
+void NodeState::withdraw(std::uint64_t token, const Offer& offer) {
+  if (offer.transfer == Transfer::named) memory::Segment::unlink(shm_name(token));
+}
+
+// Rounds: introductions; the leaders' offers; did everybody map it; can everybody read everybody? All ranks
+// take part in all rounds, whatever happens.
+std::unique_ptr<NodeState> NodeState::meet(const Bootstrap& world, bool willing) {
+  choose_streaming();
+  std::unique_ptr<NodeState> node(new NodeState);
+  node->mark_ = own_mark();
+  const Company company = node->introduce(world, willing);
+  Offer offer{};
+  if (company.leads)
+    node->lead(world, company.token, offer);
+  else
+    node->follow(world, company, offer);
+  if (node->arena_) {
+    node->tell_affinity();
+    node->tell_presence();
+  }
+  const std::int32_t mapped = node->arena_ != nullptr;
+  const auto status = exchange(world, mapped);
+  if (company.leads) withdraw(company.token, offer);
+  for (const int r : company.members)
+    if (!status[static_cast<std::size_t>(r)]) node->arena_.reset();
+  const auto sights = exchange(world, node->arena_ ? node->learn_presences() : Sight{});
+  node->single_copy_ = node->shared_heaps_ = node->arena_ != nullptr;
+  for (const int r : company.members) {
+    node->single_copy_ &= sights[static_cast<std::size_t>(r)].reads != 0;
+    node->shared_heaps_ &= sights[static_cast<std::size_t>(r)].maps != 0;
+  }
+  node->id_ = company.token;
+  if (node->arena_) {
+    memory::read_refusals::share(
+        reinterpret_cast<std::atomic<std::uint32_t>*>(node->arena_->notes() + refusals_offset(node->size_)));
+    node->learn_machine();
+    node->refusal_.clear();
+  } else if (node->refusal_.empty()) {
+    node->refusal_ = "the ranks of the node could not all map the arena";
+  }
+  return node;
+}
+
+NodeState::~NodeState() {
+  memory::read_refusals::share(nullptr);
+  memory::peer_heaps::forget();
+}
+
+void NodeState::tell_machine() {
+  std::string text;
+  try {
+    if (size_ > 2) text = topology::print(discover_machine());
+  } catch (const Error& error) {
+    print_to(stderr, "espalier: {}; the machine counts as one domain\n", error.what());
+  }
+  if (text.size() < machine_bytes) std::memcpy(arena_->notes(), text.c_str(), text.size() + 1);
+}
+
+void NodeState::learn_machine() {
+  const std::string text = reinterpret_cast<const char*>(arena_->notes());
+  if (!text.empty()) {
+    machine_ = topology::parse_topology(text);
+    return;
+  }
+  for (int r = 0; r < size_; ++r)
+    machine_.machine.cpus |= load_affinity(
+        arena_->notes() + machine_bytes + static_cast<std::size_t>(r) * affinity_bytes, affinity_bytes);
+  machine_.source = "the ranks' affinity masks";
+}
+
+void NodeState::tell_affinity() {
+  store_affinity(arena_->notes() + machine_bytes + static_cast<std::size_t>(rank_) * affinity_bytes,
+                 affinity_bytes, topology::current_affinity());
+}
+
+void NodeState::tell_presence() {
+  const Presence mine = {own_probe(random_token()), memory::SharedHeap::notice(), hash(topology::autogroup()),
+                         mark_};
+  std::memcpy(arena_->notes() + presences_offset(size_) + static_cast<std::size_t>(rank_) * sizeof mine,
+              &mine, sizeof mine);
+}
+
+NodeState::Sight NodeState::learn_presences() {
+  Sight sight = {Config::instance().flag("ESPALIER_SINGLE_COPY"), true};
+  const auto* all = reinterpret_cast<const Presence*>(arena_->notes() + presences_offset(size_));
+  for (int r = 0; r < size_; ++r) {
+    prompt_yields_ &= all[r].autogroup == all[0].autogroup;
+    sees_processes_ = sees_processes_ && liveness_of(all[r].mark) == Liveness::runs;
+    sight.reads = sight.reads && reads_memory_of(all[r].probe);
+    if (r == rank_ || !all[r].heap.exists) continue;
+    const auto process = static_cast<pid_t>(all[r].probe.process);
+    memory::peer_heaps::meet(process, all[r].heap);
+    sight.maps = sight.maps && memory::peer_heaps::can_map(process, all[r].heap);
+  }
+  return sight;
+}
+
+double NodeState::ranks_per_core() const {
+  if (!arena_) return 1;  // the ranks could not tell each other where they may run
+  std::vector<topology::CpuSet> masks;
+  for (int r = 0; r < size_; ++r)
+    masks.push_back(load_affinity(
+        arena_->notes() + machine_bytes + static_cast<std::size_t>(r) * affinity_bytes, affinity_bytes));
+  const double usable = topology::cpu_budget(machine_, masks).usable();
+  return usable > 0 ? size_ / usable : size_;
+}
+
+}  // namespace espalier::runtime

@@ -1,0 +1,116 @@
+// This process's part of a node: its arena, its place on the machine, what it does while it waits.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "machine/wait.hpp"
+#include "network/out_of_band.hpp"
+#include "network/sharp_client.hpp"
+#include "network/transport.hpp"
+#include "network/window/one_sided.hpp"
+#include "runtime/setup/bootstrap.hpp"
+#include "runtime/process/progress_needs.hpp"
+
+namespace espalier::runtime {
+
+/// Drives the host MPI's progress once, without blocking. A rank that waits in Espalier calls it, so that the
+/// host's own messages go on (DESIGN, invariant 2). May be called from any thread that waits in a collective.
+struct HostProgress {
+  void (*poke)(void* context) = nullptr;
+  void* context = nullptr;
+};
+
+class DrivenWindows;
+class KeptWindows;
+class NodeState;
+class Tags;
+
+/// One per process. Thread-safe: communicators may be created and used by several threads.
+class Process {
+ public:
+  static Process& instance();
+
+  /// Who drives the host while ranks wait. Call before `join`.
+  void set_host_progress(HostProgress progress);
+  /// What carries messages between nodes, for as long as ranks are joined; null: communicators that span
+  /// nodes are the host's. The same on all processes of the job. Call when `needs_transport` has said true.
+  void set_transport(std::unique_ptr<network::Transport> transport);
+  /// All ranks of the job, as the host knows them; until leave().
+  void set_world(Bootstrap world);
+  /// Null where there is no host.
+  const Bootstrap* world() const { return world_.get(); }
+  /// The host's one-sided calls, for windows that span nodes; null: it has none.
+  void set_one_sided(std::unique_ptr<network::OneSidedHost> one_sided);
+  /// From now on this process takes part in agreements but never takes a call over (a spawned child, say);
+  /// `why` is what `explain` and the statistics print.
+  void decline(std::string why);
+
+  /// Collective over all ranks of the job (MPI_COMM_WORLD): the ranks of each node meet in one arena. Never
+  /// fails for want of a feature: a node without an arena leaves its communicators to the host. Without it
+  /// (MPI sessions) the first communicator's ranks meet when that communicator is created; ranks that have
+  /// met keep what they have, and the others cannot come in any more: false, on all of them. False, too, while
+  /// another thread joins with other ranks (gathering.hpp).
+  bool join(const Bootstrap& world);
+  /// Whether a thread of this process is in join(): what node() says may change.
+  bool is_joining();
+  /// The aggregation nodes of the job, with what they were reached by; or why it has none. The same on all
+  /// processes.
+  void set_sharp(std::unique_ptr<network::SharpJob> job, std::unique_ptr<network::OutOfBand> processes);
+  void set_no_sharp(std::string why) { no_sharp_ = std::move(why); }
+  /// Gives the arena back (MPI_Finalize). Communicators must be gone.
+  void leave();
+
+  /// Null: this process has not joined. Acquire: pairs with the release in join(), which another thread may be in.
+  NodeState* node() { return joined_.load(std::memory_order_acquire); }
+  /// Whether the job needs a transport: the same on all processes that met in join().
+  bool needs_transport();
+  network::Transport* transport() { return transport_.get(); }
+  network::SharpJob* sharp() { return sharp_.get(); }
+  /// Empty: nobody has asked for them.
+  const std::string& no_sharp() const { return no_sharp_; }
+  Tags* tags() { return tags_.get(); }
+  /// This process in the numbering of the transport.
+  int number() const { return number_.load(std::memory_order_relaxed); }
+  const std::string& declined() const { return declined_; }
+  network::OneSidedHost* one_sided() { return one_sided_.get(); }
+
+  /// What a wait of this process does now and then, whatever it waits for: drives the host, and the windows.
+  void poke();
+  machine::Poke poke_in_waits() {
+    return {[](void* process) { static_cast<Process*>(process)->poke(); }, this, progress_in_waits()};
+  }
+  machine::Progress progress_in_waits() {
+    return {&progress_needs, [](void* process) { static_cast<Process*>(process)->poke_host(); }, this};
+  }
+  void poke_host() {
+    if (progress_.poke) progress_.poke(progress_.context);
+  }
+  void drive_windows();
+  DrivenWindows& windows() { return *windows_; }
+  KeptWindows& kept_windows() { return *kept_windows_; }
+
+ private:
+  Process();
+  ~Process();
+  std::mutex joining_;  // held by the thread that is in join()
+  std::unique_ptr<NodeState> node_;
+  std::atomic<NodeState*> joined_{nullptr};  // node_, once it is whole
+  std::unique_ptr<network::Transport> transport_;
+  std::unique_ptr<Tags> tags_;
+  std::unique_ptr<network::OneSidedHost> one_sided_;
+  std::unique_ptr<DrivenWindows> windows_;
+  std::unique_ptr<KeptWindows> kept_windows_;  // after those, which they leave when they go
+  std::unique_ptr<Bootstrap> world_;
+  std::unique_ptr<network::OutOfBand> out_of_band_;  // as long as the job
+  std::unique_ptr<network::SharpJob> sharp_;
+  std::string no_sharp_;
+  std::atomic<int> number_{0};  // relaxed: of interest only once node() is there
+  HostProgress progress_;
+  std::string declined_;
+};
+
+}  // namespace espalier::runtime

@@ -1,0 +1,58 @@
+// How the ranks of a communicator agree to share memory, or not to (invariant 1).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "collective/multinode/stage/placement.hpp"
+#include "machine/layout.hpp"
+#include "memory/arena.hpp"
+#include "runtime/setup/bootstrap.hpp"
+#include "topology/group.hpp"
+
+namespace espalier::runtime {
+
+/// What the ranks of one node share of a communicator; equal on all of them.
+struct NodeShare {
+  memory::Share share;  ///< none: they share no memory
+  machine::Layout layout;
+  double ranks_per_core = 1;
+  bool single_copy = false;   ///< ranks may read each other's memory
+  bool shared_heaps = false;  ///< ranks can map each other's MPI_Alloc_mem memory
+  bool prompt_yields = true;  ///< a yield makes room for any other rank at once
+};
+
+/// Of a communicator that spans nodes, or whose nodes use messages; equal on all ranks.
+struct NodesShare {
+  collective::nodes::Placement placement;  ///< empty: one node that shares memory
+  std::vector<int> processes;              ///< by rank, as the transport numbers them
+  topology::Group groups;                  ///< of nodes, by the switches between them
+  int tags = 0;                            ///< the communicator's block
+  double ranks_per_core = 1;               ///< of the most crowded node
+  bool all_share_memory = false;
+};
+
+/// The outcome. All ranks have the same refusal.
+struct Agreement {
+  NodeShare node;
+  NodesShare nodes;
+  std::string refusal;
+};
+
+/// How so many ranks of a communicator lie in their node's share, by the configuration: slots of one number
+/// and size everywhere, whatever the number of ranks, so that all nodes decide alike.
+machine::Layout layout_for(int ranks);
+/// The same for a communicator on one node of so many ranks: long rings where they are all of it, and cells
+/// to trade where they share cores, and so meet by counter.
+machine::Layout layout_on_one_node(int ranks, int ranks_of_node, double ranks_per_core);
+
+/// Whether the configuration wants messages instead of shared memory within nodes.
+bool by_messages();
+
+/// Collective over the communicator. On one node two rounds: everybody says where it stands and rank 0 offers
+/// a share; then everybody says whether its part of the share is backed by memory. Over several nodes the
+/// lowest rank of each offers a share, and rank 0 tags. Zeroes the flag lines in between.
+Agreement agree(const Bootstrap& bootstrap);
+
+}  // namespace espalier::runtime

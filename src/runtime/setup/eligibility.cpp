@@ -1,0 +1,113 @@
+#include "runtime/setup/eligibility.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/config.hpp"
+#include "runtime/setup/agreement.hpp"
+#include "runtime/failure/liveness.hpp"
+#include "runtime/process/node.hpp"
+#include "runtime/process/process.hpp"
+#include "topology/cpu_set.hpp"
+
+namespace espalier::runtime {
+namespace {
+
+// A program may have many communicators of all ranks of a node: once half the budget is gone, new ones have
+// short rings, and no cells.
+machine::Layout layout_to_offer(int ranks, NodeState& node) {
+  const memory::Arena& arena = *node.arena();
+  const bool scarce = arena.used() > arena.budget() / 2;
+  return scarce ? layout_for(ranks) : layout_on_one_node(ranks, node.size(), node.ranks_per_core());
+}
+
+Standing own_standing(const Bootstrap& bootstrap) {
+  Process& process = Process::instance();
+  Standing standing{};
+  standing.joining = process.is_joining();  // asked first: what it says afterwards is whole
+  NodeState* node = process.node();
+  standing.agreement = Config::instance().agreement();
+  standing.process = process.number();
+  standing.has_transport = process.transport() != nullptr;
+  standing.declined = !process.declined().empty();
+  standing.joined = node != nullptr;
+  if (!node) return standing;
+  standing.node = node->id();
+  standing.job = node->job();
+  standing.shares_memory = node->arena() != nullptr && !by_messages();
+  if (standing.shares_memory && bootstrap.rank == 0) {
+    const machine::Layout layout = layout_to_offer(bootstrap.size, *node);
+    standing.share = node->arena()->allocate(layout.bytes()).offset;
+    standing.slots = layout.slots;
+    standing.many_trade = layout.many_trade;
+    standing.ranks_per_core = node->ranks_per_core();
+  }
+  return standing;
+}
+
+template <class Predicate>
+bool any(const std::vector<Standing>& all, Predicate predicate) {
+  return std::any_of(all.begin(), all.end(), predicate);
+}
+
+}  // namespace
+
+std::vector<Standing> exchange_standing(const Bootstrap& bootstrap) {
+  return exchange(bootstrap, own_standing(bootstrap));
+}
+
+machine::Layout offered_layout(const std::vector<Standing>& all) {
+  machine::Layout layout = layout_for(static_cast<int>(all.size()));
+  if (all.front().slots > 0) layout.slots = all.front().slots;
+  layout.many_trade = all.front().many_trade != 0;
+  return layout;
+}
+
+// Judges by the gathered values only, so that all ranks come to the same end.
+std::string refusal_of(const std::vector<Standing>& all) {
+  const Standing& first = all.front();
+  if (any(all, [](const Standing& s) { return s.declined; }))
+    return "a rank declines (spawned or switched off)";
+  if (any(all, [&](const Standing& s) { return s.agreement != first.agreement; }))
+    return "the ranks' ESPALIER_ settings differ; give all ranks the same environment";
+  return "";
+}
+
+bool on_one_node(const std::vector<Standing>& all) {
+  return !any(all, [&](const Standing& s) { return s.node != all.front().node; });
+}
+
+bool share_memory(const std::vector<Standing>& all) {
+  return !any(all, [](const Standing& s) { return !s.shares_memory; });
+}
+
+bool prepare(const memory::Arena& arena, memory::Share share, const machine::Layout& layout, int rank) {
+  const bool first = rank == 0;
+  const bool backed = (!first || arena.reserve(share, 0, layout.common_bytes())) &&
+                      arena.reserve(share, layout.station(rank), layout.station_bytes()) &&
+                      arena.reserve(share, layout.ring(rank), layout.ring_and_page_bytes()) &&
+                      (layout.traded_bytes() == 0 ||
+                       arena.reserve(share, layout.traded_area(rank), layout.traded_area_bytes()));
+  if (!backed) return false;
+  std::byte* base = arena.at(share.offset);
+  if (first) std::memset(base, 0, layout.common_bytes());
+  std::memset(base + layout.station(rank), 0, layout.station_bytes());
+  store_affinity(base + layout.note(rank), machine::Layout::note_bytes, topology::current_affinity());
+  static_assert(sizeof(ProcessMark) <= machine::Layout::process_bytes);
+  const ProcessMark mark = Process::instance().node()->mark();
+  std::memcpy(base + layout.process(rank), &mark, sizeof mark);
+  return true;
+}
+
+NodeShare facts_of_node(double ranks_per_core, const machine::Layout& layout) {
+  const NodeState* node = Process::instance().node();
+  NodeShare facts;
+  facts.layout = layout;
+  facts.ranks_per_core = ranks_per_core;
+  facts.single_copy = node && node->single_copy();
+  facts.shared_heaps = node && node->shared_heaps();
+  facts.prompt_yields = !node || node->prompt_yields();
+  return facts;
+}
+
+}  // namespace espalier::runtime

@@ -1,0 +1,235 @@
+#include "runtime/statistics/statistics.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <tuple>
+#include <vector>
+
+#include "base/config.hpp"
+#include "base/files.hpp"
+#include "base/format.hpp"
+#include "base/printable.hpp"
+#include "base/ticks.hpp"
+#include "machine/wait.hpp"
+#include "memory/heap/peer_heaps.hpp"
+#include "memory/heap/shared_heap.hpp"
+#include "runtime/statistics/counters.hpp"
+#include "runtime/statistics/abnormal_end.hpp"
+
+namespace espalier::runtime::statistics {
+namespace {
+
+using nlohmann::json;
+
+// One line of the table: a communicator shape, a collective, a size class, and what served it.
+struct Key {
+  int communicator_size;
+  int collective;
+  int size_class;  // bit width of the bytes
+  std::string algorithm;
+  std::string transport;
+  std::string fallback;     // empty: Espalier did it
+  std::string passed_over;  // why aggregation nodes did not; empty: nothing to say
+  auto operator<=>(const Key&) const = default;
+};
+
+struct Sum {
+  double calls = 0;  // by ranks; a collective counts once for each of its ranks
+  double seconds = 0;
+  machine::WaitCounts wait;
+};
+
+Key key_of(const Row& row) {
+  const std::string why = row.why;
+  return {row.communicator_size, row.collective,         row.size_class,        row.algorithm,
+          row.transport,         row.by_host ? why : "", row.by_host ? "" : why};
+}
+
+std::map<Key, Sum> sums() {
+  std::map<Key, Sum> table;
+  for_each_row([&](const Row& row) {
+    if (row.calls.get() == 0) return;
+    Sum& sum = table[key_of(row)];
+    sum.calls += static_cast<double>(row.calls.get());
+    sum.seconds += static_cast<double>(row.ticks.get()) * ticks::seconds_per_tick();
+    sum.wait.spin += row.spin.get();
+    sum.wait.poke += row.poke.get();
+    sum.wait.yield += row.yield.get();
+    sum.wait.sleep += row.sleep.get();
+  });
+  return table;
+}
+
+json pack(const std::map<Key, Sum>& table) {
+  json list = json::array();
+  for (const auto& [key, row] : table)
+    list.push_back({key.communicator_size, key.collective, key.size_class, key.algorithm, key.transport,
+                    key.fallback, key.passed_over, row.calls, row.seconds, row.wait.spin, row.wait.poke,
+                    row.wait.yield, row.wait.sleep});
+  return list;
+}
+
+void add(std::map<Key, Sum>& table, const json& list) {
+  for (const json& item : list) {
+    Sum& row = table[{item[0], item[1], item[2], item[3], item[4], item[5], item[6]}];
+    row.calls += item[7].get<double>();
+    row.seconds += item[8].get<double>();
+    row.wait.spin += item[9].get<std::uint64_t>();
+    row.wait.poke += item[10].get<std::uint64_t>();
+    row.wait.yield += item[11].get<std::uint64_t>();
+    row.wait.sleep += item[12].get<std::uint64_t>();
+  }
+}
+
+// Of memory that MPI_Alloc_mem has handed out in pages that the ranks of a node can map.
+struct Allocated {
+  std::uint64_t blocks = 0;
+  std::uint64_t reads = 0;  // of data where they lie
+};
+
+// What all ranks have counted.
+struct Counts {
+  std::map<Key, Sum> rows;
+  Allocated allocated;
+};
+
+Counts gather_counts(const Bootstrap& world) {
+  std::string mine = json{{"rows", pack(sums())},
+                          {"blocks", memory::SharedHeap::blocks()},
+                          {"reads", memory::peer_heaps::reads()}}
+                         .dump();
+  const std::uint64_t length = mine.size();
+  std::vector<std::uint64_t> lengths(static_cast<std::size_t>(world.size));
+  world.allgather(&length, lengths.data(), sizeof length);
+  const std::size_t widest = *std::max_element(lengths.begin(), lengths.end());
+  mine.resize(widest);
+  std::string all(widest * static_cast<std::size_t>(world.size), '\0');
+  world.allgather(mine.data(), all.data(), widest);
+  Counts counts;
+  for (std::size_t r = 0; r < lengths.size(); ++r) {
+    const json item = json::parse(all.substr(r * widest, lengths[r]));
+    add(counts.rows, item["rows"]);
+    counts.allocated.blocks += item["blocks"].get<std::uint64_t>();
+    counts.allocated.reads += item["reads"].get<std::uint64_t>();
+  }
+  return counts;
+}
+
+json describe(const Key& key, const Sum& row) {
+  const std::size_t first = key.size_class == 0 ? 0 : std::size_t{1} << (key.size_class - 1);
+  const std::size_t last = key.size_class == 0 ? 0 : first * 2 - 1;
+  const double ranks = key.communicator_size;
+  return {{"collective", collective_names[static_cast<std::size_t>(key.collective)]},
+          {"bytes_from", first},
+          {"bytes_to", last},
+          {"calls", static_cast<std::uint64_t>(row.calls / ranks + 0.5)},
+          {"seconds", row.seconds / ranks},
+          {"algorithm", key.algorithm},
+          {"transport", key.transport},
+          {"wait",
+           {{"spin", row.wait.spin},
+            {"poke", row.wait.poke},
+            {"yield", row.wait.yield},
+            {"sleep", row.wait.sleep}}},
+          {"fallback", key.fallback.empty() ? json() : json(key.fallback)},
+          {"passed_over", key.passed_over.empty() ? json() : json(key.passed_over)}};
+}
+
+json describe(const Counts& counts, const Author& author, int ranks) {
+  json communicators = json::array(), list = json::array();
+  std::map<int, int> ids;
+  for (const auto& [key, row] : counts.rows) {
+    const auto [id, fresh] = ids.try_emplace(key.communicator_size, static_cast<int>(ids.size()));
+    if (fresh)
+      communicators.push_back(
+          {{"id", id->second},
+           {"size", key.communicator_size},
+           {"name", formatted("{} rank{}", key.communicator_size, key.communicator_size == 1 ? "" : "s")},
+           {"transport", key.transport}});
+    json item = describe(key, row);
+    item["communicator"] = id->second;
+    if (!key.fallback.empty()) communicators[static_cast<std::size_t>(id->second)]["transport"] = "host";
+    list.push_back(std::move(item));
+  }
+  return {{"schema", 1},
+          {"ranks", ranks},
+          {"host", printable(author.host)},
+          {"build", author.build},
+          {"communicators", communicators},
+          {"allocated", {{"blocks", counts.allocated.blocks}, {"reads", counts.allocated.reads}}},
+          {"rows", list}};
+}
+
+std::string why_of(const json& row) {
+  if (!row["fallback"].is_null()) return row["fallback"];
+  return row["passed_over"].is_null() ? "" : row["passed_over"].get<std::string>();
+}
+
+void print(const json& report) {
+  print_to(stderr, "espalier: what ran ({} ranks, {}, {} build)\n", report["ranks"].get<int>(),
+           report["host"].get<std::string>(), report["build"].get<std::string>());
+  print_to(stderr, "{:>6} {:<20} {:>19} {:>10} {:>12} {:<9} {:>10} {:>8} {:>8}  {}\n", "ranks", "collective",
+           "bytes", "calls", "seconds", "algorithm", "poke", "yield", "sleep",
+           "host because, or why not sharp");
+  for (const json& row : report["rows"]) {
+    const json& communicator = report["communicators"][row["communicator"].get<std::size_t>()];
+    print_to(stderr, "{:>6} {:<20} {:>8} .. {:>7} {:>10} {:>12.6f} {:<9} {:>10} {:>8} {:>8}  {}\n",
+             communicator["size"].get<int>(), row["collective"].get<std::string>(),
+             print_bytes(row["bytes_from"].get<std::size_t>()), row["bytes_to"].get<std::size_t>(),
+             row["calls"].get<std::uint64_t>(), row["seconds"].get<double>(),
+             row["algorithm"].get<std::string>(), row["wait"]["poke"].get<std::uint64_t>(),
+             row["wait"]["yield"].get<std::uint64_t>(), row["wait"]["sleep"].get<std::uint64_t>(),
+             why_of(row));
+  }
+  const json& allocated = report["allocated"];
+  if (allocated["blocks"].get<std::uint64_t>() > 0)
+    print_to(stderr,
+             "blocks of MPI_Alloc_mem that ranks can map: {}; reads of data where they lie there: {}\n",
+             allocated["blocks"].get<std::uint64_t>(), allocated["reads"].get<std::uint64_t>());
+}
+
+/// Empty: they are printed.
+std::string target_file() {
+  const std::string& target = Config::instance().text("ESPALIER_STATS");
+  return is_on(target) || is_off(target) ? "" : target;
+}
+
+void write(const json& result) {
+  const std::string target = target_file();
+  if (target.empty()) return print(result);
+  if (write_file(target, result.dump(1) + '\n')) return;
+  print_to(stderr, "espalier: cannot write the statistics to {} (ESPALIER_STATS); here they are\n",
+           printable(target));
+  print(result);
+}
+
+}  // namespace
+
+bool asked_for() noexcept {
+  const std::string& text = Config::instance().text("ESPALIER_STATS");
+  return !text.empty() && !is_off(text);
+}
+
+void begin(const Author& author) {
+  if (!enabled()) return;
+  const std::string target = target_file();
+  if (!target.empty() && counters_file::open(target, author)) return early_end::hint_at(target, author);
+  early_end::print_counts(author);
+}
+
+void end_early(const char* how) { early_end::tell(how); }
+
+void report(const Bootstrap& world, const Author& author) {
+  // The key is not agreed before, and a rank that gathered alone would hang.
+  const std::vector<std::int32_t> wanted = exchange(world, std::int32_t{enabled()});
+  if (std::count(wanted.begin(), wanted.end(), 0) == world.size) return;
+  const json result = describe(gather_counts(world), author, world.size);
+  if (world.rank == 0) write(result);
+  exchange(world, std::int32_t{0});  // until it is written the ranks' own files stay
+  early_end::dismiss();
+  counters_file::remove();
+}
+
+}  // namespace espalier::runtime::statistics

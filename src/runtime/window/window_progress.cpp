@@ -1,0 +1,30 @@
+#include "runtime/window/window_progress.hpp"
+
+#include <mutex>
+
+namespace espalier::runtime {
+
+void DrivenWindows::add(network::NodeWindow& window) {
+  const std::unique_lock lock(mutex_);
+  windows_.push_back(&window);
+  count_.fetch_add(1, std::memory_order_relaxed);
+}
+
+void DrivenWindows::remove(network::NodeWindow& window) {
+  const std::unique_lock lock(mutex_);
+  count_.fetch_sub(static_cast<int>(std::erase(windows_, &window)), std::memory_order_relaxed);
+}
+
+void DrivenWindows::forget() {
+  const std::unique_lock lock(mutex_);
+  windows_.clear();
+  count_.store(0, std::memory_order_relaxed);
+}
+
+void DrivenWindows::drive_all() {
+  const std::shared_lock lock(mutex_, std::try_to_lock);
+  if (!lock) return;
+  for (network::NodeWindow* window : windows_) window->drive_aside();
+}
+
+}  // namespace espalier::runtime

@@ -1,0 +1,224 @@
+#include "collective/core/pairwise_cells.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <vector>
+
+#include "collective/node/allreduce_sliced.hpp"
+#include "collective/node/alltoall.hpp"
+#include "collective/node/alltoallv.hpp"
+#include "collective/node/reduce_scatter.hpp"
+#include "memory/copy/streaming_copy.hpp"
+#include "tests/collective/blocks.hpp"
+#include "tests/collective/ranks.hpp"
+
+namespace espalier::collective {
+namespace {
+
+using machine::HostMachine;
+using plan::Algorithm;
+using namespace testing;
+
+/// Counts the cells that are asked for, to see which way a call goes.
+struct Watching : HostMachine {
+  Watching(const HostMachine& m, std::atomic<int>& asked) : HostMachine(m), count(&asked) {}
+  std::byte* traded_cell(int writer, int reader, machine::Step step) {
+    ++*count;
+    return HostMachine::traded_cell(writer, reader, step);
+  }
+  std::atomic<int>* count;
+};
+
+constexpr int n = 3;
+constexpr std::size_t cell = 8192;  // of 8 slots of 4 KiB, half of the ring for two others
+
+/// How many cells `body(machine, plan)` asks for on three ranks.
+template <class Body>
+int cells_of(Ranks ranks, Algorithm algorithm, Body body) {
+  std::atomic<int> cells = 0;
+  Plan plan;
+  plan.algorithm = algorithm;
+  plan.chunk = 16384;
+  ranks.run([&](HostMachine& m) {
+    Watching watching(m, cells);
+    body(watching, plan);
+  });
+  return cells;
+}
+constexpr int one_round = n * (n - 1) * 2;  // each is written and read
+
+auto alltoall_of(std::size_t bytes) {
+  return [=](auto& m, const Plan& plan) {
+    const std::vector<std::byte> send(n * bytes);
+    std::vector<std::byte> receive(n * bytes);
+    alltoall(m, send.data(), receive.data(), bytes, plan);
+  };
+}
+
+TEST(TradedCells, CarryAlltoall) {
+  EXPECT_EQ(cells_of(Ranks::trading(n), Algorithm::central, alltoall_of(1000)), one_round);
+  EXPECT_EQ(cells_of(Ranks::trading(n), Algorithm::central, alltoall_of(cell)), one_round);
+  EXPECT_EQ(cells_of(Ranks::trading(n), Algorithm::central, alltoall_of(cell + 1)), 2 * one_round);
+}
+
+TEST(TradedCells, AreLeftAloneByRanksThatDoNotMeetOrDoNotTrade) {
+  EXPECT_EQ(cells_of(Ranks::trading(n), Algorithm::exchange, alltoall_of(1000)), 0);
+  EXPECT_EQ(cells_of(Ranks(n), Algorithm::central, alltoall_of(1000)), 0);
+}
+
+TEST(TradedCells, AreNotForBlocksShorterThanALine) {
+  EXPECT_EQ(cells_of(Ranks::trading(n), Algorithm::central, alltoall_of(63)), 0);
+}
+
+// Fewer slots, shorter cells: then the slots, which hold two blocks of more than a cell, take fewer rounds.
+TEST(TradedCells, AreNotForCallsThatWouldTakeMoreRounds) {
+  EXPECT_EQ(cells_of(Ranks::trading(n, 4), Algorithm::central, alltoall_of(4096)), one_round);
+  EXPECT_EQ(cells_of(Ranks::trading(n, 4), Algorithm::central, alltoall_of(5000)), 0);
+}
+
+// What goes one way in a round comes back in the next, so a short last round would leave lines with the
+// other.
+TEST(TradedCells, CarryAboutAsMuchOfABlockInEachRound) {
+  Ranks ranks = Ranks::trading(n);
+  Plan plan;
+  plan.algorithm = Algorithm::central;
+  const auto& m = ranks.machine(0);
+  for (const std::size_t element : {1u, 8u, 12u, 100u})
+    for (const std::size_t block : {8000u, 8400u, 16384u, 16800u, 50400u}) {
+      const Meeting<HostMachine> meeting(ranks.machine(0), plan);
+      const TradedCells cells(m, meeting, block, element);
+      std::size_t covered = 0;
+      for (std::size_t i = 0; i < cells.rounds(); ++i) {
+        const Part part = cells.part(block, i);
+        EXPECT_EQ(part.offset, covered);
+        EXPECT_LE(part.bytes, cell);
+        EXPECT_GT(part.bytes + std::max<std::size_t>(64, element) * cells.rounds(), block / cells.rounds());
+        covered += part.bytes;
+      }
+      EXPECT_EQ(covered, block) << element;
+    }
+}
+
+/// Writes down who was shown how much past a copy.
+struct Listening : HostMachine {
+  Listening(const HostMachine& m, std::atomic<std::size_t>& bytes) : HostMachine(m), shown(&bytes) {}
+  void show(void* target, const void* source, std::size_t bytes) {
+    *shown += bytes;
+    HostMachine::show(target, source, bytes);
+  }
+  std::atomic<std::size_t>* shown;
+};
+
+// Blocks of 4000, 2000 and 1000 bytes: ranks 0 and 1 have 2000 more for each other one way than the other,
+// and so on. All else comes back.
+TEST(TradedCells, ShowWhatDoesNotComeBack) {
+  std::atomic<std::size_t> shown = 0;
+  Ranks ranks = Ranks::trading(n);
+  Plan plan;
+  plan.algorithm = Algorithm::central;
+  plan.chunk = 16384;
+  const std::vector<std::size_t> edges = {0, 4000, 6000, 7000};
+  ranks.run([&](HostMachine& m) {
+    Listening listening(m, shown);
+    const std::vector<float> send(7000 / sizeof(float), 1.0F);
+    const std::size_t own =
+        edges[static_cast<std::size_t>(m.rank()) + 1] - edges[static_cast<std::size_t>(m.rank())];
+    std::vector<float> receive(own / sizeof(float));
+    const auto& sum = *reduce::find(reduce::Op::sum, reduce::Type::float32);
+    reduce_scatter(listening, {send.data(), receive.data(), 7000, sum}, PackedBlocks{edges}, plan);
+    EXPECT_EQ(receive, std::vector<float>(own / sizeof(float), 3.0F));
+  });
+  EXPECT_EQ(shown, 2000u + 3000u + 1000u);
+}
+
+// Whatever goes past the caches is there when it is announced.
+TEST(TradedCells, MayBeStreamed) {
+  struct Streaming {
+    Streaming() { memory::choose_streaming(true); }
+    ~Streaming() { memory::streaming_from = from, memory::streams_always = always; }
+    std::size_t from = memory::streaming_from;
+    bool always = memory::streams_always;
+  } streaming;
+  Ranks ranks = Ranks::trading(n, 16, 16384);
+  Plan plan;
+  plan.algorithm = Algorithm::central;
+  plan.chunk = 256 * 1024;
+  const std::vector<std::size_t> edges = {0, 200'000, 208'000, 308'000};
+  const auto& sum = *reduce::find(reduce::Op::sum, reduce::Type::float64);
+  ranks.run([&](HostMachine& m) {
+    const auto me = static_cast<std::size_t>(m.rank());
+    for (int call = 0; call < 200; ++call) {
+      const std::vector<double> send(edges.back() / sizeof(double), call);
+      std::vector<double> receive((edges[me + 1] - edges[me]) / sizeof(double));
+      reduce_scatter(m, {send.data(), receive.data(), edges.back(), sum}, PackedBlocks{edges}, plan);
+      EXPECT_EQ(receive, std::vector<double>(receive.size(), 3.0 * call));
+    }
+  });
+}
+
+TEST(TradedCells, CarryReduceScatter) {
+  const auto call = [](auto& m, const Plan& plan) {
+    const std::vector<double> send(3 * 100, 1.0);
+    std::vector<double> receive(100);
+    const auto& sum = *reduce::find(reduce::Op::sum, reduce::Type::float64);
+    reduce_scatter(m, {send.data(), receive.data(), 2400, sum}, EqualBlocks{800}, plan);
+    EXPECT_EQ(receive, std::vector<double>(100, 3.0));
+  };
+  EXPECT_EQ(cells_of(Ranks::trading(n), Algorithm::central, call), one_round);
+  EXPECT_EQ(cells_of(Ranks(n), Algorithm::central, call), 0);
+}
+
+TEST(TradedCells, CarryAllreduceAndItsAnswers) {
+  const auto call = [](auto& m, const Plan& plan) {
+    const std::vector<double> send(1000, 1.0);
+    std::vector<double> receive(1000);
+    const auto& sum = *reduce::find(reduce::Op::sum, reduce::Type::float64);
+    allreduce_sliced(m, {send.data(), receive.data(), 8000, sum}, plan);
+    EXPECT_EQ(receive, std::vector<double>(1000, 3.0));
+  };
+  EXPECT_EQ(cells_of(Ranks::trading(n), Algorithm::sliced, call), 2 * one_round);
+  EXPECT_EQ(cells_of(Ranks(n), Algorithm::sliced, call), 0);
+}
+
+// Each rank decides for what it sends: here one has long blocks, the others short ones.
+TEST(TradedCells, CarryTheLongBlocksOfAnAlltoallv) {
+  const auto call = [](auto& m, const Plan& plan) {
+    const auto bytes_of = [](int from) { return from == 1 ? std::size_t{6000} : std::size_t{100}; };
+    const Spread out(n, 0, [&](int) { return bytes_of(m.rank()); }), in(n, 0, bytes_of);
+    Bytes send(out.end, untouched), wanted(in.end, untouched), got = wanted;
+    for (int r = 0; r < n; ++r) {
+      out.put(send, r, block_of(m.rank(), r, bytes_of(m.rank()), 0));
+      in.put(wanted, r, block_of(r, m.rank(), bytes_of(r), 0));
+    }
+    for (int round = 0; round < 5; ++round) {
+      std::fill(got.begin(), got.end(), untouched);
+      alltoallv(m, send.data(), out.blocks(), got.data(), in.blocks(), plan);
+      expect_same(got, wanted, "alltoallv", m, in.end);
+    }
+  };
+  EXPECT_EQ(cells_of(Ranks::trading(n), Algorithm::central, call), 5 * 2 * (n - 1));
+}
+
+// The largest slice of every chunk fits.
+TEST(TradedSlices, FitInTheirCells) {
+  Ranks ranks = Ranks::trading(n);
+  const auto& sum = *reduce::find(reduce::Op::sum, reduce::Type::float64);
+  for (const std::size_t bytes : {8u, 800u, 24576u, 24584u, 100000u}) {
+    const Reduction r{nullptr, nullptr, bytes, sum};
+    const TradedSlices slices(ranks.machine(0), r);
+    ASSERT_TRUE(slices.serve());
+    std::size_t covered = 0;
+    for (std::size_t i = 0; i < slices.chunks(); ++i)
+      for (int rank = 0; rank < n; ++rank) {
+        const detail::Slice slice = detail::slice_of(ranks.machine(0), slices.chunk(i), rank, r);
+        EXPECT_LE(slice.bytes, cell);
+        covered += slice.bytes;
+      }
+    EXPECT_EQ(covered, bytes);
+    EXPECT_LE(slices.chunk(0).bytes, bytes / slices.chunks() + n * 64) << "the last is not much shorter";
+  }
+}
+
+}  // namespace
+}  // namespace espalier::collective

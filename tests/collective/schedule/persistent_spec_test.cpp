@@ -1,0 +1,220 @@
+// What ranks make of their arguments before they prepare a collective, and where it all lies.
+#include "collective/schedule/persistent_spec.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "collective/schedule/buffer_layout.hpp"
+#include "machine/layout.hpp"
+
+namespace espalier::collective {
+namespace {
+
+const reduce::Operation& sum() { return *reduce::find(reduce::Op::sum, reduce::Type::float64); }
+
+std::byte share[4096];
+std::byte* at(std::size_t offset) { return share + offset; }
+
+Recipe allreduce_of(int rank, int ranks, std::size_t bytes) {
+  return reduction_recipe({rank, ranks}, Collective::allreduce, 0, at(0), at(2048), bytes, sum());
+}
+
+TEST(Recipe, OneBlockForAllIsGivenOnce) {
+  const std::vector<Block> out(4, Block{at(0), 100});
+  const Recipe recipe = transfer_recipe({0, 4}, Collective::bcast, 0, 100, out, {});
+  EXPECT_EQ(recipe.gives.size(), 1u);
+  EXPECT_EQ(recipe.given_bytes, 100u);
+  EXPECT_EQ(recipe.places[0].bytes, 0u) << "nothing goes to the rank itself";
+  for (std::size_t rank : {1, 2, 3}) EXPECT_EQ(recipe.places[rank].bytes, 100u);
+}
+
+TEST(Recipe, LongBlocksBeginOnLinesAndShortOnesLeaveNoGaps) {
+  const std::vector<Block> out = {{at(0), 8}, {at(8), 8}, {at(16), 300}, {at(316), 70}};
+  const Recipe recipe = transfer_recipe({0, 4}, Collective::scatterv, 0, 0, out, {});
+  EXPECT_EQ(recipe.places[1].offset, 0u);
+  EXPECT_EQ(recipe.places[2].offset, 64u);
+  EXPECT_EQ(recipe.places[3].offset, 384u);
+  EXPECT_EQ(recipe.given_bytes, 384u + 70u);
+}
+
+TEST(Recipe, ABlockForTheRankItselfIsCopiedUnlessItIsThere) {
+  const std::vector<Block> out = {{at(0), 8}, {at(8), 8}}, in = {{at(100), 8}, {at(108), 8}};
+  const Recipe moved = transfer_recipe({1, 2}, Collective::alltoall, 0, 16, out, in);
+  EXPECT_EQ(moved.keep.source, at(8));
+  EXPECT_EQ(moved.keep.target, at(108));
+  EXPECT_EQ(moved.keep.bytes, 8u);
+  EXPECT_EQ(transfer_recipe({1, 2}, Collective::alltoall, 0, 16, out, out).keep.bytes, 0u);
+}
+
+TEST(Recipe, NobodyWaitsForEmptyBlocks) {
+  const std::vector<Block> in = {{nullptr, 0}, {at(0), 8}, {nullptr, 0}};
+  const Recipe recipe = transfer_recipe({0, 3}, Collective::alltoallv, 0, 0, {}, in);
+  EXPECT_EQ(recipe.sources, std::vector<int>{1});
+  EXPECT_TRUE(recipe.gives.empty());
+}
+
+TEST(Recipe, ReadersBeginBehindThemselves) {
+  const Recipe recipe = barrier_recipe({2, 4});
+  EXPECT_EQ(recipe.sources, (std::vector<int>{3, 0, 1}));
+}
+
+TEST(Recipe, WhatNobodyElseReadsIsNotGiven) {
+  const auto recipe = [](int rank, Collective collective) {
+    return reduction_recipe({rank, 3}, collective, 1, at(0), at(2048), 80, sum());
+  };
+  EXPECT_TRUE(recipe(1, Collective::reduce).gives.empty()) << "the root folds its own where it lies";
+  EXPECT_TRUE(recipe(2, Collective::scan).gives.empty());
+  EXPECT_TRUE(recipe(2, Collective::exscan).gives.empty());
+  EXPECT_EQ(recipe(0, Collective::reduce).given_bytes, 80u);
+  EXPECT_EQ(recipe(0, Collective::exscan).fold.ranks, 0);
+  EXPECT_EQ(recipe(1, Collective::scan).fold.ranks, 2);
+}
+
+TEST(Recipe, InPlaceAReduceScatterReadsItsOwnWhereItIsGiven) {
+  const std::vector<std::size_t> shares = {240, 80};
+  const auto recipe = [&](int rank, std::byte* receive) {
+    return reduce_scatter_recipe({rank, 2}, Collective::reduce_scatter, at(0), receive, shares, sum());
+  };
+  EXPECT_EQ(recipe(0, at(0)).fold.own, at(0)) << "source and target are the same";
+  EXPECT_EQ(recipe(1, at(0)).fold.own, nullptr) << "they overlap";
+  EXPECT_EQ(recipe(1, at(0)).places[1].bytes, 80u);
+  EXPECT_EQ(recipe(1, at(2048)).fold.own, at(240));
+  EXPECT_EQ(recipe(1, at(2048)).places[1].bytes, 0u);
+}
+
+TEST(Recipe, KnowsWhatArrives) {
+  const std::vector<std::size_t> shares = {240, 0, 80};
+  const auto recipe = [&](int rank) {
+    return reduce_scatter_recipe({rank, 3}, Collective::reduce_scatter, at(0), at(2048), shares, sum());
+  };
+  EXPECT_EQ(recipe(0).arrives_from(2), 240u);
+  EXPECT_EQ(recipe(1).arrives_from(2), 0u);
+  EXPECT_EQ(allreduce_of(0, 2, 80).arrives_from(1), 80u);
+  const std::vector<Block> in = {{nullptr, 0}, {at(0), 8}};
+  EXPECT_EQ(transfer_recipe({0, 2}, Collective::bcast, 1, 8, {}, in).arrives_from(1), 8u);
+}
+
+/// Ranks of which each has so many bytes for each other.
+class Moves {
+ public:
+  Moves(Collective collective, std::vector<std::vector<std::size_t>> bytes) : bytes_(std::move(bytes)) {
+    std::vector<Contribution> all;
+    for (int rank = 0; rank < ranks(); ++rank) {
+      std::vector<Block> out, in;
+      for (int peer = 0; peer < ranks(); ++peer) {
+        out.push_back({at(static_cast<std::size_t>(peer)), of(rank, peer)});
+        in.push_back({at(static_cast<std::size_t>(peer)), of(peer, rank)});
+      }
+      recipes_.push_back(transfer_recipe({rank, ranks()}, collective, 0, 0, out, in));
+      cells_.emplace_back(recipes_.back(), rank);
+      all.push_back({recipes_.back().given_bytes, cells_.back().bytes});
+    }
+    plot_ = std::make_unique<Plot>(collective, all, 8192);
+  }
+  int ranks() const { return static_cast<int>(bytes_.size()); }
+  std::size_t of(int from, int to) const {
+    return bytes_[static_cast<std::size_t>(from)][static_cast<std::size_t>(to)];
+  }
+  const Plot& plot() const { return *plot_; }
+  Prepared prepared(int rank) const {
+    std::vector<PlotCell> cells;
+    for (const PlotCells& each : cells_) cells.push_back(each.of[static_cast<std::size_t>(rank)]);
+    return plot_->prepare(recipes_[static_cast<std::size_t>(rank)], rank, nullptr, cells);
+  }
+  /// Where rank `from` writes what it has for rank `to`.
+  std::byte* written(int from, int to, std::size_t parity) const {
+    const Prepared p = prepared(from);
+    for (const Prepared::Give& each : p.gives)
+      if (each.reader == to) return p.out[static_cast<std::size_t>(to)][parity] + each.offset;
+    return nullptr;
+  }
+  /// Where rank `to` reads it.
+  std::byte* read(int from, int to, std::size_t parity) const {
+    const Prepared p = prepared(to);
+    for (const Prepared::Take& each : p.takes)
+      if (each.peer == from) return p.in[static_cast<std::size_t>(from)][parity] + each.offset;
+    return nullptr;
+  }
+
+ private:
+  std::vector<std::vector<std::size_t>> bytes_;
+  std::vector<Recipe> recipes_;
+  std::vector<PlotCells> cells_;
+  std::unique_ptr<Plot> plot_;
+};
+
+const std::vector<std::vector<std::size_t>> of_three = {{0, 1000, 30}, {700, 0, 0}, {300, 5000, 0}};
+
+TEST(Plot, WhatIsWrittenIsReadThere) {
+  const Moves moves(Collective::alltoallv, of_three);
+  for (int from = 0; from < 3; ++from)
+    for (int to = 0; to < 3; ++to)
+      for (std::size_t parity : {0, 1})
+        if (from != to) {
+          EXPECT_EQ(moves.written(from, to, parity), moves.read(from, to, parity));
+        }
+}
+
+TEST(Plot, CellsLieApartAndInTheirRegions) {
+  const Moves moves(Collective::alltoallv, of_three);
+  std::vector<std::pair<std::byte*, std::byte*>> places;
+  for (const std::size_t parity : {0, 1}) {
+    places.clear();
+    for (int from = 0; from < 3; ++from)
+      for (int to = 0; to < 3; ++to)
+        if (std::byte* place = from == to ? nullptr : moves.written(from, to, parity))
+          places.push_back({place, place + moves.of(from, to)});
+    std::sort(places.begin(), places.end());
+    EXPECT_EQ(places.size(), 5u);
+    EXPECT_GE(places.front().first, reinterpret_cast<std::byte*>(8192));
+    for (std::size_t i = 1; i < places.size(); ++i) EXPECT_LE(places[i - 1].second, places[i].first);
+    EXPECT_LE(places.back().second, reinterpret_cast<std::byte*>(moves.plot().end()));
+  }
+  EXPECT_EQ(moves.plot().region(1) % machine::Layout::page, 0u);
+}
+
+TEST(Plot, PairsThatGiveEachOtherSomethingTradeTheirCells) {
+  const Moves moves(Collective::alltoallv, of_three);
+  EXPECT_EQ(moves.written(0, 1, 0), moves.written(1, 0, 1));
+  EXPECT_EQ(moves.written(0, 1, 1), moves.written(1, 0, 0));
+  EXPECT_EQ(moves.prepared(0).comes_back[1], 700u);
+  // One way: two places, for nobody else.
+  EXPECT_NE(moves.written(2, 1, 0), moves.written(2, 1, 1));
+  EXPECT_EQ(moves.prepared(2).comes_back[1], 0u);
+}
+
+TEST(Plot, ABlockForAllIsThereTwice) {
+  const std::vector<Contribution> all(3, Contribution{1000, PlotCells(allreduce_of(0, 3, 1000), 0).bytes});
+  const Plot plot(Collective::allreduce, all, 0);
+  const Recipe recipe = allreduce_of(0, 3, 1000);
+  const PlotCells cells(recipe, 0);
+  const Prepared prepared = plot.prepare(recipe, 0, nullptr, cells.of);
+  EXPECT_EQ(prepared.out[1], prepared.out[2]);
+  EXPECT_NE(prepared.out[1][0], prepared.out[1][1]);
+}
+
+TEST(Plot, WhatGoesOneWayGoesInChunks) {
+  const std::vector<Contribution> all = {{100'000, 200'000}, {0, 0}};
+  const Plot one_way(Collective::bcast, all, 0);
+  EXPECT_EQ(one_way.chunks().log2_count, 2);
+  EXPECT_EQ(one_way.slots(), 1);
+  EXPECT_EQ(Plot(Collective::allreduce, all, 0).chunks().log2_count, 0);
+  EXPECT_EQ(Plot(Collective::scatter, all, 0).slots(), 1);
+}
+
+TEST(Plot, MoreThanTwoFoldLongVectorsInCommonInWholeElements) {
+  const std::vector<Contribution> three(3, Contribution{100'000, 200'000});
+  const Plot plot(Collective::allreduce, three, 0);
+  EXPECT_GE(plot.common_bytes(), 100'000u);
+  const std::vector<PlotCell> wherever(3);
+  const Prepared prepared = plot.prepare(allreduce_of(0, 3, 100'000), 0, nullptr, wherever);
+  EXPECT_EQ(prepared.shared.piece_bytes % sum().extent, 0u);
+  EXPECT_GE(prepared.shared.piece_bytes * static_cast<std::size_t>(prepared.shared.pieces), 100'000u);
+  EXPECT_EQ(Plot(Collective::allreduce, std::vector<Contribution>(3, {512, 1024}), 0).common_bytes(), 0u);
+}
+
+}  // namespace
+}  // namespace espalier::collective

@@ -1,0 +1,228 @@
+// Persistent collectives of real processes: agreement, memory, mistakes.
+#include "runtime/communicator/persistent.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <numeric>
+
+#include "base/error.hpp"
+#include "runtime/communicator/communicator.hpp"
+#include "runtime/process/node.hpp"
+#include "runtime/process/process.hpp"
+#include "tests/runtime/bootstrap.hpp"
+
+namespace espalier::runtime {
+namespace {
+
+using collective::Recipe;
+using testing::Board;
+using testing::bootstrap_of;
+using testing::Job;
+using testing::run_ranks;
+using Doubles = std::vector<double>;
+
+/// One rank of a job, and its communicator.
+struct Member {
+  Member(Board& board, int rank) : bootstrap(bootstrap_of(board, rank)), company{rank, board.size()} {
+    Process::instance().join(bootstrap);
+    communicator = Communicator::create(bootstrap);
+  }
+  ~Member() {
+    communicator.reset();
+    Process::instance().leave();
+  }
+  std::unique_ptr<Persistent> prepare(const Recipe& recipe, const std::string& unable = "") {
+    return communicator->prepare(bootstrap, recipe, unable, why);
+  }
+  Recipe allreduce(Doubles& send, Doubles& receive) const {
+    return reduction_recipe(company, Collective::allreduce, 0, reinterpret_cast<std::byte*>(send.data()),
+                            reinterpret_cast<std::byte*>(receive.data()), send.size() * sizeof(double),
+                            *reduce::find(reduce::Op::sum, reduce::Type::float64));
+  }
+
+  Bootstrap bootstrap;
+  collective::Company company;
+  std::unique_ptr<Communicator> communicator;
+  std::string why;
+};
+
+void check_allreduce(Member& member, std::size_t count, int turns) {
+  Doubles send(count), receive(count);
+  const auto persistent = member.prepare(member.allreduce(send, receive));
+  ASSERT_TRUE(persistent) << member.why;
+  const int n = member.company.size;
+  for (int turn = 0; turn < turns; ++turn) {
+    std::iota(send.begin(), send.end(), member.company.rank + turn);
+    persistent->start();
+    EXPECT_TRUE(persistent->active());
+    if (turn % 2)
+      while (!persistent->is_ready()) {
+      }
+    persistent->complete();
+    EXPECT_FALSE(persistent->active());
+    for (std::size_t i = 0; i < count; ++i)
+      ASSERT_EQ(receive[i], n * (static_cast<double>(i) + turn) + n * (n - 1) / 2.0);
+  }
+}
+
+TEST(Persistent, OneAfterTheOtherOfAnyLength) {
+  for (const int ranks : {2, 3}) {
+    Board board(ranks);
+    run_ranks(ranks, [&](int rank) {
+      Member member(board, rank);
+      for (const std::size_t count : {1, 14, 600, 40'000}) check_allreduce(member, count, 7);
+    });
+  }
+}
+
+TEST(Persistent, LivesLongerThanItsCommunicator) {
+  Board board(2);
+  run_ranks(2, [&](int rank) {
+    Member member(board, rank);
+    Doubles send(10, rank + 1.0), receive(10);
+    const auto persistent = member.prepare(member.allreduce(send, receive));
+    member.communicator.reset();
+    persistent->start();
+    persistent->complete();
+    EXPECT_EQ(receive, Doubles(10, 3.0));
+  });
+}
+
+// Invariant 4.
+TEST(Persistent, ItsMemoryGoesBack) {
+  Board board(2);
+  run_ranks(2, [&](int rank) {
+    Member member(board, rank);
+    const memory::Arena& arena = *Process::instance().node()->arena();
+    board.meet();
+    const std::size_t before = arena.used();
+    board.meet();
+    for (int i = 0; i < 300; ++i) check_allreduce(member, 30'000, 1);
+    board.meet();
+    EXPECT_EQ(arena.used(), before);
+    board.meet();
+  });
+}
+
+TEST(Persistent, OneRankThatCannotLeavesItToTheHostOnAll) {
+  Board board(2);
+  run_ranks(2, [&](int rank) {
+    Member member(board, rank);
+    EXPECT_FALSE(member.prepare(collective::barrier_recipe(member.company), rank == 1 ? "no kernel" : ""));
+    EXPECT_EQ(member.why, "rank 1: no kernel");
+  });
+}
+
+TEST(Persistent, WithoutMemoryItIsTheHosts) {
+  Board board(2);
+  run_ranks(2, [&](int rank) {
+    setenv("ESPALIER_SHM", "16MiB", 1);
+    Member member(board, rank);
+    Doubles send(std::size_t{4} << 20), receive(send.size());
+    EXPECT_FALSE(member.prepare(member.allreduce(send, receive)));
+    EXPECT_NE(member.why.find("ESPALIER_SHM"), std::string::npos) << member.why;
+    check_allreduce(member, 100, 2);
+  });
+}
+
+TEST(Persistent, SwitchedOffItIsTheHostsWithoutAReason) {
+  Board board(2);
+  run_ranks(2, [&](int rank) {
+    setenv("ESPALIER_PERSISTENT", "off", 1);
+    Member member(board, rank);
+    EXPECT_FALSE(member.prepare(collective::barrier_recipe(member.company)));
+    EXPECT_EQ(member.why, "");
+  });
+}
+
+// Invariant 6: both sides are named, on all ranks.
+std::string error_of(Member& member, const Recipe& recipe) {
+  try {
+    member.prepare(recipe);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Persistent, DifferentLengthsAreAnErrorOnAllRanks) {
+  Board board(2);
+  run_ranks(2, [&](int rank) {
+    Member member(board, rank);
+    Doubles send(rank == 0 ? 10 : 11), receive(11);
+    const std::string text = error_of(member, member.allreduce(send, receive));
+    EXPECT_NE(text.find("rank 0 allreduce of 80 bytes"), std::string::npos) << text;
+    EXPECT_NE(text.find("rank 1 allreduce of 88 bytes"), std::string::npos) << text;
+    check_allreduce(member, 100, 2);  // nothing is lost
+  });
+}
+
+TEST(Persistent, ABlockOfAnotherLengthThanWantedIsAnErrorOnAllRanks) {
+  Board board(2);
+  run_ranks(2, [&](int rank) {
+    Member member(board, rank);
+    const std::size_t used = Process::instance().node()->arena()->used();
+    Doubles send(10), receive(10);
+    const auto block = [&](Doubles& numbers, std::size_t count) {
+      return collective::Block{reinterpret_cast<std::byte*>(numbers.data()), count * sizeof(double)};
+    };
+    const std::vector<collective::Block> none(2);
+    std::vector<collective::Block> out = none, in = none;
+    if (rank == 0) out[1] = block(send, 10);
+    if (rank == 1) in[0] = block(receive, 9);
+    const std::string text =
+        error_of(member, transfer_recipe(member.company, Collective::scatterv, 0, 0, out, in));
+    EXPECT_NE(text.find("rank 1 wants 72 bytes of rank 0, which sends 80"), std::string::npos) << text;
+    board.meet();
+    EXPECT_EQ(Process::instance().node()->arena()->used(), used) << "its memory has gone back";
+    board.meet();
+  });
+}
+
+// Started and completed, by waiting or by asking; what it throws.
+std::string error_of_turn(Persistent& persistent, bool asks) {
+  try {
+    persistent.start();
+    while (asks && !persistent.is_ready()) {
+    }
+    persistent.complete();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Persistent, AKilledRankIsNamed) {
+  Board board(3);
+  Job job(3, [&](int rank) {
+    Member member(board, rank);
+    Doubles send(10), receive(10);
+    const auto persistent = member.prepare(member.allreduce(send, receive));
+    EXPECT_EQ(error_of_turn(*persistent, rank == 0), "no error");
+    board.meet();
+    if (rank == 1)
+      for (;;) pause();
+    const std::string text = error_of_turn(*persistent, rank == 0);
+    EXPECT_NE(text.find("rank 1 has ended before the allreduce of 80 bytes"), std::string::npos) << text;
+  });
+  usleep(300'000);  // the others wait by then
+  job.expect_success_without(1);
+}
+
+TEST(Persistent, ARankThatFreesItUnstartedIsNamed) {
+  Board board(2);
+  run_ranks(2, [&](int rank) {
+    Member member(board, rank);
+    Doubles send(10), receive(10);
+    auto persistent = member.prepare(member.allreduce(send, receive));
+    if (rank == 1)
+      persistent.reset();
+    else
+      EXPECT_NE(error_of_turn(*persistent, false).find("rank 1 has freed"), std::string::npos);
+    board.meet();
+  });
+}
+
+}  // namespace
+}  // namespace espalier::runtime

@@ -1,0 +1,66 @@
+#include "runtime/failure/call_records.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+namespace espalier::runtime {
+namespace {
+
+using machine::CallFacts;
+
+CallFacts call_of(std::uint64_t number) {
+  return {all_collectives[number % all_collectives.size()], static_cast<int>(number % 1000), number * 8};
+}
+
+TEST(CallRecords, AtFirstNothingHasBegun) {
+  const auto records = std::make_unique<CallRecords>();
+  EXPECT_FALSE(records->has_come_to(1));
+  EXPECT_FALSE(records->find(1).has_value());
+  EXPECT_FALSE(records->has_left());
+}
+
+TEST(CallRecords, TheLastCallsAreKept) {
+  const auto records = std::make_unique<CallRecords>();
+  for (std::uint64_t number = 1; number <= 100; ++number) records->write(number, call_of(number));
+  for (std::uint64_t number = 101 - CallRecords::kept; number <= 100; ++number) {
+    ASSERT_TRUE(records->has_come_to(number));
+    ASSERT_EQ(records->find(number), call_of(number)) << number;
+  }
+  EXPECT_TRUE(records->has_come_to(100 - CallRecords::kept)) << "it has gone on since";
+  EXPECT_FALSE(records->find(100 - CallRecords::kept).has_value());
+  EXPECT_FALSE(records->has_come_to(101));
+  EXPECT_FALSE(records->find(101).has_value());
+}
+
+// Numbers are kept in 32 bits, and those of lengths in 16.
+TEST(CallRecords, NumbersGoAround) {
+  for (const std::uint64_t around :
+       {std::uint64_t{1} << 16, std::uint64_t{1} << 32, std::uint64_t{1} << 40}) {
+    const auto records = std::make_unique<CallRecords>();
+    for (std::uint64_t number = around - 40; number < around - 20; ++number)
+      records->write(number, call_of(number));
+    for (std::uint64_t number = around - 20; number <= around + 20; ++number) {
+      ASSERT_FALSE(records->has_come_to(number)) << number;
+      records->write(number, call_of(number));
+      ASSERT_TRUE(records->has_come_to(number)) << number;
+      ASSERT_EQ(records->find(number)->root, call_of(number).root);
+    }
+  }
+}
+
+TEST(CallRecords, TheLargestRootAndLength) {
+  const auto records = std::make_unique<CallRecords>();
+  const CallFacts call = {Collective::exscan, (1 << 24) - 1, (std::uint64_t{1} << 48) - 1};
+  records->write(7, call);
+  EXPECT_EQ(records->find(7), call);
+}
+
+TEST(CallRecords, Leaving) {
+  const auto records = std::make_unique<CallRecords>();
+  records->leave();
+  EXPECT_TRUE(records->has_left());
+}
+
+}  // namespace
+}  // namespace espalier::runtime

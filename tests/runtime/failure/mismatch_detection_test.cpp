@@ -1,0 +1,336 @@
+// Invariant 6: ranks that are gone, or call something else, are named, and nobody hangs.
+#include "runtime/failure/mismatch_detection.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/error.hpp"
+#include "runtime/communicator/communicator.hpp"
+#include "runtime/process/process.hpp"
+#include "tests/runtime/bootstrap.hpp"
+
+namespace espalier::runtime {
+namespace {
+
+using testing::Board;
+using testing::bootstrap_of;
+using testing::Job;
+using testing::run_ranks;
+
+const reduce::Operation& sum_of_words() { return *reduce::find(reduce::Op::sum, reduce::Type::uint64); }
+
+/// A rank's communicator, and buffers for its calls.
+struct Rank {
+  Rank(Board& board, int rank) : bootstrap(bootstrap_of(board, rank)) {
+    Process::instance().join(bootstrap);
+    communicator = Communicator::create(bootstrap);
+  }
+  ~Rank() {
+    communicator.reset();
+    Process::instance().leave();
+  }
+
+  void right_calls() {
+    for (int i = 0; i < 30; ++i) {
+      communicator->barrier();
+      bcast(8, i % communicator->size());
+      allreduce(1 + static_cast<std::size_t>(i) * 100);
+    }
+  }
+  void bcast(std::size_t bytes, int root) { communicator->bcast(data.data(), bytes, root); }
+  void allreduce(std::size_t count) {
+    communicator->allreduce(data.data(), result.data(), count, sum_of_words());
+  }
+
+  Bootstrap bootstrap;
+  std::unique_ptr<Communicator> communicator;
+  std::vector<std::uint64_t> data = std::vector<std::uint64_t>(100000, 1), result = data;
+};
+
+/// What the call throws; empty: it returned.
+std::string said(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+/// After right calls each rank makes its own; all of them have to throw, at least one with both `sides`, by
+/// then or in the barrier behind; and the communicator stays out of use.
+void expect_named(int ranks, const std::function<void(Rank&)>& call, const std::vector<std::string>& sides) {
+  Board board(ranks);
+  Board heard(ranks);
+  run_ranks(ranks, [&](int r) {
+    Rank rank(board, r);
+    rank.right_calls();
+    std::string mine = said([&] { call(rank); });
+    if (mine.empty()) mine = said([&] { rank.communicator->barrier(); });
+    EXPECT_NE(mine, "") << "rank " << r << " saw nothing";
+    int both = 1;
+    for (const std::string& side : sides) both &= has(mine, side);
+    std::vector<int> all(static_cast<std::size_t>(ranks));
+    heard.allgather(r, &both, all.data(), sizeof both);
+    int named = 0;
+    for (const int one : all) named += one;
+    EXPECT_GT(named, 0) << mine;
+    EXPECT_TRUE(has(said([&] { rank.bcast(8, 0); }), "out of step"));
+  });
+}
+
+/// The roll calls of two ranks over one piece of memory.
+struct Two {
+  Two() {
+    layout.ranks = 2;
+    layout.slots = 8;
+    memory.resize(layout.bytes() / 128);
+    for (int rank = 0; rank < 2; ++rank)
+      calls.push_back(std::make_unique<RollCall>(reinterpret_cast<std::byte*>(memory.data()), layout, rank,
+                                                 std::vector<int>(), false, machine::Poke{}));
+  }
+  void call(int rank, std::size_t bytes, int times = 1) {
+    for (int i = 0; i < times; ++i)
+      calls[static_cast<std::size_t>(rank)]->begin({Collective::bcast, 0, bytes});
+  }
+  /// What rank 0 says when a flag of rank 1 seems to be of another call.
+  std::string doubt() {
+    const machine::Mistake mistake = calls[0]->mistake();
+    return said([&] { mistake.function(mistake.context, 1); });
+  }
+
+  machine::Layout layout;
+  struct alignas(128) Line {
+    std::byte bytes[128];
+  };
+  std::vector<Line> memory;
+  std::vector<std::unique_ptr<RollCall>> calls;
+};
+
+// A rank that has nothing to give or take may be as far ahead: then its flags only seem to be of another
+// call.
+TEST(RollCall, ARankThatIsFarAheadIsNotMistaken) {
+  Two two;
+  two.call(0, 8, 10);
+  two.call(1, 8, 10 + 4096);
+  EXPECT_EQ(two.doubt(), "");
+}
+
+TEST(RollCall, TheRecordsNameWhatDiffers) {
+  Two two;
+  for (const int rank : {0, 1}) two.call(rank, 8, 10);
+  two.call(0, 16);
+  two.call(1, 24);
+  EXPECT_TRUE(
+      has(two.doubt(), "in this call rank 0 wanted bcast of 16 bytes with root 0, rank 1 bcast of 24 bytes"));
+}
+
+TEST(RollCall, WhatDiffersMayBeALongWayBack) {
+  Two two;
+  two.call(0, 16);
+  two.call(1, 24);
+  for (const int rank : {0, 1}) two.call(rank, 8, 5);
+  EXPECT_TRUE(has(two.doubt(), "5 calls ago rank 0 wanted bcast of 16 bytes"));
+  Two others;
+  others.call(0, 16);
+  others.call(1, 24);
+  for (const int rank : {0, 1}) others.call(rank, 8, 50);
+  EXPECT_TRUE(has(others.doubt(), "more than 16 calls ago")) << "what it was is not kept any more";
+}
+
+// What is named was read once: the other rank may write over it meanwhile.
+TEST(RollCall, TheOtherRankMayGoOnWhileItIsNamed) {
+  for (int round = 0; round < 500; ++round) {
+    Two two;
+    two.call(0, 16);
+    two.call(1, 24);
+    two.call(0, 8, 14);
+    std::atomic<bool> ready{false}, go{false};
+    std::thread other([&] {
+      ready = true;
+      while (!go) continue;
+      two.call(1, 8, 60);
+    });
+    while (!ready) std::this_thread::yield();
+    go = true;
+    const std::string text = two.doubt();
+    other.join();
+    EXPECT_TRUE(text.empty() || has(text, "rank 1 bcast of 24 bytes") || has(text, "more than 16 calls ago"))
+        << text;
+  }
+}
+
+/// What rank 0 hears in a wait, once rank 1 has left its own call by an exception.
+std::string heard_when_rank_1_leaves(Two& two) {
+  try {
+    throw std::runtime_error("the program's");
+  } catch (...) {
+    two.calls[1]->abandon();
+  }
+  const machine::Poke poke = two.calls[0]->poke();
+  return said([&] { poke.function(poke.context); });
+}
+
+TEST(RollCall, ARankThatLeavesACallByAnExceptionIsNamed) {
+  Two two;
+  for (const int rank : {0, 1}) two.call(rank, 8, 3);
+  EXPECT_TRUE(has(heard_when_rank_1_leaves(two), "rank 1 left its bcast of 8 bytes"));
+}
+
+// It has done its part of that call, so rank 0 gets what it waits for.
+TEST(RollCall, ARankThatIsStillInTheCallBeforeGoesOn) {
+  Two two;
+  for (const int rank : {0, 1}) two.call(rank, 8, 3);
+  two.call(1, 8);
+  EXPECT_EQ(heard_when_rank_1_leaves(two), "");
+  two.call(0, 8);
+  const machine::Poke poke = two.calls[0]->poke();
+  EXPECT_TRUE(has(said([&] { poke.function(poke.context); }), "rank 1 left its bcast of 8 bytes"));
+}
+
+/// Rank 0 waits in a call to which rank 1, whose process is gone, has not come; `own`: what stands of its
+/// own.
+std::string said_of_a_dead_rank(const ProcessMark& own) {
+  machine::Layout layout;
+  layout.ranks = 2;
+  layout.slots = 8;
+  std::vector<Two::Line> memory(layout.bytes() / 128);
+  auto* share = reinterpret_cast<std::byte*>(memory.data());
+  const ProcessMark gone = {own_mark().process, own_mark().started + 1};
+  std::memcpy(share + layout.process(0), &own, sizeof own);
+  std::memcpy(share + layout.process(1), &gone, sizeof gone);
+  RollCall roll_call(share, layout, 0, {}, true, machine::Poke{});
+  roll_call.begin({Collective::barrier, 0, 0});
+  return said([&] {
+    const machine::Poke poke = roll_call.poke();
+    poke.function(poke.context);
+    usleep(RollCall::patience_ns / 1000 + 1000);
+    poke.function(poke.context);
+  });
+}
+
+// After a restart from a checkpoint all processes have other numbers, or other beginnings.
+TEST(RollCall, WhoIsNotWhatItWasSaysNobodyHasEnded) {
+  EXPECT_TRUE(
+      has(said_of_a_dead_rank(own_mark()), "rank 1 has ended before the barrier in which rank 0 waits"));
+  EXPECT_EQ(said_of_a_dead_rank({own_mark().process, own_mark().started + 2}), "");
+}
+
+const std::vector<int> sizes = {2, 3, 5};
+
+TEST(RollCall, OtherCollective) {
+  for (const int ranks : sizes)
+    expect_named(ranks, [](Rank& rank) { rank.bootstrap.rank == 1 ? rank.bcast(24, 0) : rank.allreduce(2); },
+                 {"bcast of 24 bytes with root 0", "allreduce of 16 bytes"});
+}
+
+TEST(RollCall, OtherLength) {
+  for (const int ranks : sizes)
+    expect_named(ranks, [](Rank& rank) { rank.allreduce(rank.bootstrap.rank == 1 ? 3 : 2); },
+                 {"allreduce of 24 bytes", "allreduce of 16 bytes"});
+}
+
+TEST(RollCall, OtherLengthInSlots) {
+  for (const int ranks : sizes)
+    expect_named(ranks, [](Rank& rank) { rank.bcast(rank.bootstrap.rank == 1 ? 8 : 300000, 0); },
+                 {"bcast of 8 bytes with root 0", "bcast of 300000 bytes with root 0"});
+}
+
+// Nobody waits for anybody in it where both are roots.
+TEST(RollCall, OtherRoot) {
+  for (const int ranks : sizes)
+    expect_named(ranks, [](Rank& rank) { rank.bcast(8, rank.bootstrap.rank == 1); },
+                 {"bcast of 8 bytes with root 0", "bcast of 8 bytes with root 1"});
+}
+
+// All come to one counter; the last of them finds that their fingerprints do not add up.
+TEST(RollCall, OtherCallAtTheCounter) {
+  setenv("ESPALIER_BARRIER", "central", 1);
+  setenv("ESPALIER_ALLREDUCE", "central", 1);
+  for (const int ranks : sizes)
+    expect_named(
+        ranks,
+        [](Rank& rank) { rank.bootstrap.rank == 1 ? (void)rank.communicator->barrier() : rank.allreduce(2); },
+        {"barrier", "allreduce of 16 bytes"});
+  unsetenv("ESPALIER_BARRIER");
+  unsetenv("ESPALIER_ALLREDUCE");
+}
+
+TEST(RollCall, ARankThatLeavesIsNamed) {
+  Board board(3);
+  run_ranks(3, [&](int r) {
+    Rank rank(board, r);
+    rank.right_calls();
+    if (r == 1) return;
+    const std::string mine = said([&] { rank.allreduce(2); });
+    EXPECT_TRUE(has(
+        mine,
+        "rank 1 has freed the communicator or the request, or finalized, before the allreduce of 16 bytes"))
+        << mine;
+  });
+}
+
+// One that has done its part of a call may go while others wait in it for somebody else.
+TEST(RollCall, ARankThatLeavesAfterItsPartIsNotMissed) {
+  Board board(3);
+  run_ranks(3, [&](int r) {
+    Rank rank(board, r);
+    rank.right_calls();
+    if (r == 2) usleep(1'200'000);  // more than two looks around
+    EXPECT_EQ(
+        said([&] { rank.communicator->reduce(rank.data.data(), rank.result.data(), 1, sum_of_words(), 0); }),
+        "");
+  });
+}
+
+TEST(RollCall, ALateRankIsWaitedFor) {
+  Board board(2);
+  run_ranks(2, [&](int r) {
+    Rank rank(board, r);
+    rank.right_calls();
+    if (r == 1) usleep(1'200'000);
+    EXPECT_EQ(said([&] { rank.allreduce(2); }), "");
+    EXPECT_EQ(rank.result[0], 2u);
+  });
+}
+
+TEST(RollCall, AKilledRankIsNamed) {
+  Board board(3);
+  Job job(3, [&](int r) {
+    Rank rank(board, r);
+    rank.right_calls();
+    board.meet();
+    if (r == 1)
+      for (;;) pause();
+    const std::string mine = said([&] { rank.allreduce(2); });
+    EXPECT_TRUE(has(mine, "rank 1 has ended before the allreduce of 16 bytes")) << mine;
+    EXPECT_TRUE(has(said([&] { rank.communicator->barrier(); }), "out of step"));
+  });
+  usleep(300'000);  // the others wait by then
+  job.expect_success_without(1);
+}
+
+TEST(RollCall, OtherCommunicatorsGoOn) {
+  Board board(2);
+  run_ranks(2, [&](int r) {
+    Rank rank(board, r);
+    const auto other = Communicator::create(rank.bootstrap);
+    rank.right_calls();
+    EXPECT_NE(said([&] { rank.allreduce(r == 1 ? 3 : 2); }), "");
+    for (int i = 0; i < 100; ++i) EXPECT_EQ(said([&] { other->barrier(); }), "");
+  });
+}
+
+}  // namespace
+}  // namespace espalier::runtime
