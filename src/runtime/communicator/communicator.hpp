@@ -1,4 +1,4 @@
-// A communicator and its collectives: what the faces (interposer, C API) call.
+// The interface of communicators: what the interposer and the C API call.
 #pragma once
 
 #include <cstddef>
@@ -32,14 +32,14 @@ struct Lent {
 };
 
 class Persistent;
-class Spanning;
 
 namespace statistics {
 class Counters;
 }
 
-/// The state that the ranks of one communicator share. A communicator is used by one thread at a time, as MPI
-/// demands.
+/// A communicator and its collectives, which one of its kinds implements: one rank alone (SelfCommunicator),
+/// ranks of one node (NodeCommunicator) or of several (MultiNodeCommunicator), or none (RefusedCommunicator). A
+/// communicator is used by one thread at a time, as MPI demands.
 ///
 /// The collectives return true when they have been done, and false when this call is the host's (the
 /// communicator was refused, or a rule says `host`): then nothing has been read or written, and all ranks get
@@ -55,90 +55,86 @@ class Communicator {
   /// Collective over the communicator. Never fails for want of a feature: see active().
   static std::unique_ptr<Communicator> create(const Bootstrap& bootstrap);
   /// Local: the arena share is given back when the last rank has left.
-  ~Communicator();
+  virtual ~Communicator();
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
 
   int rank() const { return rank_; }
   int size() const { return size_; }
   /// False: every collective of this communicator is the host's; refusal() says why (the same on all ranks).
-  bool active() const { return active_; }
+  bool active() const { return refusal_.empty(); }
   const std::string& refusal() const { return refusal_; }
   /// Why a call was left to the host.
   std::string why_host() const;
   /// For the statistics: the host does a call that was wanted. Nothing when they are off.
   void count_host(Collective collective, std::size_t bytes, const std::string& why);
 
-  bool barrier();
+  virtual bool barrier() = 0;
   /// `bytes` of packed data from the root's buffer to everybody's.
-  bool bcast(void* buffer, std::size_t bytes, int root);
+  virtual bool bcast(void* buffer, std::size_t bytes, int root) = 0;
   /// count elements of operation.extent bytes; `receive` is read and written at the root only.
-  bool reduce(const void* send, void* receive, std::size_t count, const reduce::Operation& operation,
-              int root);
-  bool allreduce(const void* send, void* receive, std::size_t count, const reduce::Operation& operation);
+  virtual bool reduce(const void* send, void* receive, std::size_t count, const reduce::Operation& operation,
+              int root) = 0;
+  virtual bool allreduce(const void* send, void* receive, std::size_t count, const reduce::Operation& operation) = 0;
   /// The same for operators that only the caller can apply: `bytes` of packed data.
-  bool reduce(const void* send, void* receive, std::size_t bytes, const UserOperation& operation, int root);
-  bool allreduce(const void* send, void* receive, std::size_t bytes, const UserOperation& operation);
+  virtual bool reduce(const void* send, void* receive, std::size_t bytes, const UserOperation& operation, int root) = 0;
+  virtual bool allreduce(const void* send, void* receive, std::size_t bytes, const UserOperation& operation) = 0;
 
   /// `bytes` of each rank, in rank order. In place: the own block is in its place in `receive`.
-  bool allgather(const void* send, void* receive, std::size_t bytes);
+  virtual bool allgather(const void* send, void* receive, std::size_t bytes) = 0;
   /// blocks.bytes[rank()] of this rank; `blocks` says how long all blocks are and where they go.
-  bool allgatherv(const void* send, void* receive, const Blocks& blocks);
+  virtual bool allgatherv(const void* send, void* receive, const Blocks& blocks) = 0;
   /// The same without a copy for each rank: the blocks, which have bytes[rank] bytes, are put together once
   /// on each node, and `lent` says where, until this rank's next collective on the communicator. Where a node
   /// has no memory for that, each rank has the whole to itself.
-  bool allgatherv_lent(const void* send, std::span<const std::size_t> bytes, Lent& lent);
+  virtual bool allgatherv_lent(const void* send, std::span<const std::size_t> bytes, Lent& lent) = 0;
   /// The same at the root alone: `receive` and `blocks` mean nothing elsewhere.
-  bool gather(const void* send, void* receive, std::size_t bytes, int root);
-  bool gatherv(const void* send, std::size_t bytes, void* receive, const Blocks& blocks, int root);
+  virtual bool gather(const void* send, void* receive, std::size_t bytes, int root) = 0;
+  virtual bool gatherv(const void* send, std::size_t bytes, void* receive, const Blocks& blocks, int root) = 0;
   /// The root's blocks, one to each rank; `send` and `blocks` mean nothing elsewhere. `receive == in_place`
   /// at the root: its own block stays where it is.
-  bool scatter(const void* send, void* receive, std::size_t bytes, int root);
-  bool scatterv(const void* send, const Blocks& blocks, void* receive, std::size_t bytes, int root);
+  virtual bool scatter(const void* send, void* receive, std::size_t bytes, int root) = 0;
+  virtual bool scatterv(const void* send, const Blocks& blocks, void* receive, std::size_t bytes, int root) = 0;
   /// `bytes` from each rank to each. In place: what is to be sent lies in `receive`, and is replaced.
-  bool alltoall(const void* send, void* receive, std::size_t bytes);
+  virtual bool alltoall(const void* send, void* receive, std::size_t bytes) = 0;
   /// In place: the same by the blocks `in`.
-  bool alltoallv(const void* send, const Blocks& out, void* receive, const Blocks& in);
+  virtual bool alltoallv(const void* send, const Blocks& out, void* receive, const Blocks& in) = 0;
 
   /// Rank r gets block r of the reduced vector: `count` elements each, or counts[r]. In place: the whole
   /// vector is in `receive`, the result goes to its start. On one node all that follow fold in rank order,
   /// from left to right.
-  bool reduce_scatter_block(const void* send, void* receive, std::size_t count,
-                            const reduce::Operation& operation);
-  bool reduce_scatter(const void* send, void* receive, std::span<const std::size_t> counts,
-                      const reduce::Operation& operation);
+  virtual bool reduce_scatter_block(const void* send, void* receive, std::size_t count,
+                            const reduce::Operation& operation) = 0;
+  virtual bool reduce_scatter(const void* send, void* receive, std::span<const std::size_t> counts,
+                      const reduce::Operation& operation) = 0;
   /// The reduction over the ranks up to this one, and (exscan) without it: rank 0's `receive` is left alone.
-  bool scan(const void* send, void* receive, std::size_t count, const reduce::Operation& operation);
-  bool exscan(const void* send, void* receive, std::size_t count, const reduce::Operation& operation);
+  virtual bool scan(const void* send, void* receive, std::size_t count, const reduce::Operation& operation) = 0;
+  virtual bool exscan(const void* send, void* receive, std::size_t count, const reduce::Operation& operation) = 0;
   /// The same for operators that only the caller can apply: bytes of packed data in place of elements.
-  bool reduce_scatter_block(const void* send, void* receive, std::size_t bytes,
-                            const UserOperation& operation);
-  bool reduce_scatter(const void* send, void* receive, std::span<const std::size_t> bytes,
-                      const UserOperation& operation);
-  bool scan(const void* send, void* receive, std::size_t bytes, const UserOperation& operation);
-  bool exscan(const void* send, void* receive, std::size_t bytes, const UserOperation& operation);
+  virtual bool reduce_scatter_block(const void* send, void* receive, std::size_t bytes,
+                            const UserOperation& operation) = 0;
+  virtual bool reduce_scatter(const void* send, void* receive, std::span<const std::size_t> bytes,
+                      const UserOperation& operation) = 0;
+  virtual bool scan(const void* send, void* receive, std::size_t bytes, const UserOperation& operation) = 0;
+  virtual bool exscan(const void* send, void* receive, std::size_t bytes, const UserOperation& operation) = 0;
 
   /// Collective over the communicator, whose ranks `bootstrap` has: a collective to be started again and
   /// again, which waits only when it is to be completed. `unable`: why this rank cannot, or empty. Null, on
   /// all ranks: it is the host's, and `why` says why, the same on all of them. Throws Error on all ranks when
   /// they have not asked for the same.
-  std::unique_ptr<Persistent> prepare(const Bootstrap& bootstrap, const collective::Recipe& recipe,
-                                      const std::string& unable, std::string& why);
+  virtual std::unique_ptr<Persistent> prepare(const Bootstrap& bootstrap, const collective::Recipe& recipe,
+                                      const std::string& unable, std::string& why) = 0;
 
   static const void* const in_place;
 
+ protected:
+  /// `refusal`: empty if the collectives are served.
+  Communicator(int rank, int size, std::string refusal = "");
+
  private:
-  friend class Spanning;  // whose nodes have a State each
-  struct State;
-  Communicator();
-  int rank_ = 0;
-  int size_ = 1;
-  bool active_ = false;
-  std::string refusal_;
-  std::unique_ptr<State> state_;
+  const int rank_, size_;
+  const std::string refusal_;
   std::unique_ptr<statistics::Counters> host_calls_;  ///< made when there is one to count
-  std::unique_ptr<Spanning> spanning_;
-  std::vector<std::byte> alone_;  // what has been lent, where there is no memory in common
 };
 
 }  // namespace espalier::runtime

@@ -8,7 +8,7 @@
 #include "base/format.hpp"
 #include "collective/schedule/buffer_layout.hpp"
 #include "runtime/failure/call_text.hpp"
-#include "runtime/communicator/node_state.hpp"
+#include "runtime/communicator/node_communicator.hpp"
 #include "runtime/communicator/persistent.hpp"
 #include "runtime/setup/eligibility.hpp"
 
@@ -152,34 +152,29 @@ std::string print_first(const std::vector<Misfit>& all) {
 
 }  // namespace
 
-std::unique_ptr<Persistent> Communicator::prepare(const Bootstrap& bootstrap, const Recipe& recipe,
-                                                  const std::string& unable, std::string& why) {
-  // Of one rank, or where nobody wants it, there is no reason to give.
-  if (size_ == 1 || !Config::instance().flag("ESPALIER_PERSISTENT")) return nullptr;
-  if (!state_) {
-    why = active_ ? "persistent collectives over nodes are the host's" : refusal_;
-    return nullptr;
-  }
+std::unique_ptr<Persistent> NodeCommunicator::prepare(const Bootstrap& bootstrap, const Recipe& recipe,
+                                                      const std::string& unable, std::string& why) {
+  if (!Config::instance().flag("ESPALIER_PERSISTENT")) return nullptr;  // switched off by the user
   const auto all = exchange(bootstrap, part_of(recipe, bootstrap.rank, unable));
   why = why_not(all);
   if (!why.empty()) return nullptr;
   compare(all);
   const Ground ground(all);
-  const memory::Share share = meet(bootstrap, state_->arena, ground, recipe);
+  const memory::Share share = meet(bootstrap, state_.arena, ground, recipe);
   if (!share) {
     why = "the shared-memory budget has no room left for a persistent collective (see ESPALIER_SHM)";
     return nullptr;
   }
-  std::byte* const base = state_->arena.at(share.offset);
-  const auto cells = cells_for(rank_, size_, base, ground.plot);
-  const std::string misfit = print_first(exchange(bootstrap, find_misfit(recipe, rank_, cells)));
+  std::byte* const base = state_.arena.at(share.offset);
+  const auto cells = cells_for(rank(), size(), base, ground.plot);
+  const std::string misfit = print_first(exchange(bootstrap, find_misfit(recipe, rank(), cells)));
   if (!misfit.empty()) {
-    if (rank_ == 0) state_->arena.free(share);
+    if (rank() == 0) state_.arena.free(share);
     throw Error(misfit);
   }
-  return std::make_unique<Persistent>(state_->arena, share, ground.layout, rank_,
-                                      state_->machine.waiter().policy(),
-                                      ground.plot.prepare(recipe, rank_, base, cells), facts_of(all.front()));
+  return std::make_unique<Persistent>(state_.arena, share, ground.layout, rank(),
+                                      state_.machine.waiter().policy(),
+                                      ground.plot.prepare(recipe, rank(), base, cells), facts_of(all.front()));
 }
 
 }  // namespace espalier::runtime

@@ -1,84 +1,140 @@
-// Reduce and allreduce.
+// Reduce, allreduce and reduce_scatter(_block) on one node.
+#include <memory>
+#include <vector>
+
 #include "collective/node/allreduce.hpp"
 #include "collective/node/allreduce_central.hpp"
 #include "collective/node/allreduce_exchange.hpp"
 #include "collective/node/allreduce_sliced.hpp"
 #include "collective/node/bcast.hpp"
 #include "collective/node/reduce.hpp"
+#include "collective/node/reduce_scatter.hpp"
 #include "collective/node/reduce_zero_copy.hpp"
 #include "collective/node/reduce_whole.hpp"
-#include "runtime/communicator/node_state.hpp"
-#include "runtime/multinode/multinode.hpp"
+#include "collective/node/scatterv.hpp"
+#include "runtime/communicator/block_edges.hpp"
+#include "runtime/communicator/local_copy.hpp"
+#include "runtime/communicator/node_communicator.hpp"
 
 namespace espalier::runtime {
 
+using collective::EqualBlocks;
+using collective::PackedBlocks;
+using collective::Reduction;
 using plan::Algorithm;
 using plan::Plan;
 
-bool Communicator::reduce(const void* send, void* receive, std::size_t count,
+bool NodeCommunicator::reduce(const void* send, void* receive, std::size_t count,
                           const reduce::Operation& operation, int root) {
   const std::size_t bytes = count * operation.extent;
-  if (!state_) {
-    if (spanning_) return spanning_->reduce(send, receive, count, operation, root);
-    if (active_ && send != in_place && bytes > 0) operation.kernel(receive, &send, 1, count);
-    return active_;
-  }
-  return state_->serve_rooted(Collective::reduce, bytes, root, [&](const Plan& plan) {
+  return state_.serve_rooted(Collective::reduce, bytes, root, [&](const Plan& plan) {
     const collective::Reduction reduction = {send == in_place ? receive : send, receive, bytes, operation};
-    collective::reduce_tree(state_->machine, state_->places.of(plan, root).gather, reduction, plan);
+    collective::reduce_tree(state_.machine, state_.places.of(plan, root).gather, reduction, plan);
   });
 }
 
-bool Communicator::allreduce(const void* send, void* receive, std::size_t count,
+bool NodeCommunicator::allreduce(const void* send, void* receive, std::size_t count,
                              const reduce::Operation& operation) {
   const std::size_t bytes = count * operation.extent;
-  if (!state_) {
-    if (spanning_) return spanning_->allreduce(send, receive, count, operation);
-    if (active_ && send != in_place && bytes > 0) operation.kernel(receive, &send, 1, count);
-    return active_;
-  }
-  machine::HostMachine& m = state_->machine;
-  return state_->serve(Collective::allreduce, bytes, [&](const Plan& plan) {
+  machine::HostMachine& m = state_.machine;
+  return state_.serve(Collective::allreduce, bytes, [&](const Plan& plan) {
     const collective::Reduction reduction = {send == in_place ? receive : send, receive, bytes, operation};
-    if (state_->lends(Collective::allreduce, bytes, plan,
+    if (state_.lends(Collective::allreduce, bytes, plan,
                       [&] { return collective::allreduce_lent(m, reduction); }))
       return;
     if (plan.algorithm == Algorithm::exchange) return collective::allreduce_exchange(m, reduction, plan);
     if (plan.algorithm == Algorithm::central) return collective::allreduce_central(m, reduction, plan);
     if (plan.algorithm == Algorithm::sliced) return collective::allreduce_sliced(m, reduction, plan);
-    const Places::Pair& pair = state_->places.of(plan, 0);
+    const Places::Pair& pair = state_.places.of(plan, 0);
     collective::allreduce_tree(m, pair.gather, pair.release, reduction, plan);
   });
 }
 
-bool Communicator::reduce(const void* send, void* receive, std::size_t bytes, const UserOperation& operation,
+bool NodeCommunicator::reduce(const void* send, void* receive, std::size_t bytes, const UserOperation& operation,
                           int root) {
-  if (!state_) {
-    if (spanning_) return spanning_->reduce(send, receive, bytes, operation, root);
-    if (active_) copy_alone(receive, send, bytes);
-    return active_;
-  }
-  return state_->serve_whole(Collective::reduce, bytes, root, [&](const Plan& plan) {
-    collective::reduce_whole(state_->machine, state_->places.contiguous(root),
+  return state_.serve_whole(Collective::reduce, bytes, root, [&](const Plan& plan) {
+    collective::reduce_whole(state_.machine, state_.places.contiguous(root),
                              send == in_place ? receive : send, receive, bytes,
                              {operation.combine, operation.context}, plan);
   });
 }
 
-bool Communicator::allreduce(const void* send, void* receive, std::size_t bytes,
+bool NodeCommunicator::allreduce(const void* send, void* receive, std::size_t bytes,
                              const UserOperation& operation) {
-  if (!state_) {
-    if (spanning_) return spanning_->allreduce(send, receive, bytes, operation);
-    if (active_) copy_alone(receive, send, bytes);
-    return active_;
-  }
   constexpr int root = 0;
-  return state_->serve_whole(Collective::allreduce, bytes, root, [&](const Plan& plan) {
-    machine::HostMachine& m = state_->machine;
-    collective::reduce_whole(m, state_->places.contiguous(root), send == in_place ? receive : send, receive,
+  return state_.serve_whole(Collective::allreduce, bytes, root, [&](const Plan& plan) {
+    machine::HostMachine& m = state_.machine;
+    collective::reduce_whole(m, state_.places.contiguous(root), send == in_place ? receive : send, receive,
                              bytes, {operation.combine, operation.context}, plan);
-    collective::bcast_tree(m, state_->places.of(plan, root).release, receive, bytes, plan);
+    collective::bcast_tree(m, state_.places.of(plan, root).release, receive, bytes, plan);
   });
+}
+
+bool NodeCommunicator::reduce_scatter_block(const void* send, void* receive, std::size_t count,
+                                        const reduce::Operation& operation) {
+  machine::HostMachine& m = state_.machine;
+  if (!collective::Cells::fit(m, static_cast<std::size_t>(size()), operation.extent)) return false;
+  const EqualBlocks blocks{count * operation.extent};
+  const std::size_t total = blocks.offset_of(size());
+  return state_.serve(Collective::reduce_scatter_block, total, [&](const Plan& plan) {
+    const Reduction reduction = {send == in_place ? receive : send, receive, total, operation};
+    if (total == 0) return;
+    if (state_.lends(Collective::reduce_scatter_block, total, plan,
+                      [&] { return collective::reduce_scatter_lent(m, reduction, blocks); }))
+      return;
+    collective::reduce_scatter(m, reduction, blocks, plan);
+  });
+}
+
+bool NodeCommunicator::reduce_scatter(const void* send, void* receive, std::span<const std::size_t> counts,
+                                  const reduce::Operation& operation) {
+  machine::HostMachine& m = state_.machine;
+  if (!collective::Cells::fit(m, static_cast<std::size_t>(size()), operation.extent)) return false;
+  const BlockEdges edges(counts, operation.extent);
+  return state_.serve(Collective::reduce_scatter, edges.total(), [&](const Plan& plan) {
+    if (edges.total() == 0) return;
+    const PackedBlocks blocks{edges};
+    const Reduction reduction = {send == in_place ? receive : send, receive, edges.total(), operation};
+    if (state_.lends(Collective::reduce_scatter, edges.total(), plan,
+                      [&] { return collective::reduce_scatter_lent(m, reduction, blocks); }))
+      return;
+    if (send != in_place) return collective::reduce_scatter(m, reduction, blocks, plan);
+    // The result of blocks of different sizes would run over parts of the vector that are still to go.
+    const std::size_t own_bytes = blocks.bytes_of(rank());
+    const std::unique_ptr<std::byte[]> result(new std::byte[own_bytes]);
+    if (own_bytes > 0) std::memcpy(result.get(), receive, own_bytes);  // padding of pairs is left alone
+    collective::reduce_scatter(m, {receive, result.get(), edges.total(), operation}, blocks, plan);
+    copy_alone(receive, result.get(), own_bytes);
+  });
+}
+
+bool NodeCommunicator::reduce_and_scatter(Collective collective, const void* send, void* receive,
+                                         std::span<const std::size_t> bytes, const UserOperation& operation) {
+  constexpr int root = 0;
+  const BlockEdges edges(bytes, 1);
+  const std::size_t total = edges.total();
+  return state_.serve_whole(collective, total, root, [&](const Plan& plan) {
+    if (total == 0) return;
+    const std::unique_ptr<std::byte[]> whole(new std::byte[state_.machine.rank() == root ? total : 0]);
+    collective::reduce_whole(state_.machine, state_.places.contiguous(root), send == in_place ? receive : send, whole.get(),
+                             total, {operation.combine, operation.context}, plan);
+    const PackedBlocks blocks{edges};
+    if (state_.machine.rank() == root)
+      collective::send_scatterv(state_.machine, whole.get(), receive, blocks, plan);
+    else
+      collective::receive_scatterv(state_.machine, root, receive, blocks.bytes_of(state_.machine.rank()), plan);
+  });
+}
+
+bool NodeCommunicator::reduce_scatter_block(const void* send, void* receive, std::size_t bytes,
+                                            const UserOperation& operation) {
+  return reduce_and_scatter(Collective::reduce_scatter_block, send, receive,
+                            std::vector<std::size_t>(static_cast<std::size_t>(size()), bytes), operation);
+}
+
+bool NodeCommunicator::reduce_scatter(const void* send, void* receive, std::span<const std::size_t> bytes,
+                                      const UserOperation& operation) {
+  return reduce_and_scatter(Collective::reduce_scatter, send, receive, bytes, operation);
 }
 
 }  // namespace espalier::runtime

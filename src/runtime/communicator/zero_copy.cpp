@@ -4,18 +4,17 @@
 
 #include "collective/node/allgather.hpp"
 #include "collective/multinode/stage/shared_stage.hpp"
-#include "runtime/communicator/node_state.hpp"
+#include "runtime/communicator/node_communicator.hpp"
 #include "runtime/multinode/serve.hpp"
 
 namespace espalier::runtime {
 namespace {
 
 // The same on all ranks: only the leader asks the arena, and all have grown the area alike before.
-template <class State>
-bool have_area(State& state, std::size_t bytes) {
+bool have_area(SharedState& state, std::size_t bytes) {
   if (bytes <= state.area.area.bytes) return true;
   if (bytes >= state.no_area_of) return false;
-  collective::nodes::SharedStage stage(state.machine, NodePlans<State>{&state});
+  collective::nodes::SharedStage stage(state.machine, NodePlans<SharedState>{&state});
   const std::size_t size = std::bit_ceil(std::max(bytes, memory::Arena::unit));
   const bool grown = state.area.grow(state.machine, state.arena, size,
                                      [&](void* data, std::size_t some) { stage.bcast(0, data, some); });
@@ -24,42 +23,34 @@ bool have_area(State& state, std::size_t bytes) {
 }
 
 // All have come: nobody reads any more what the call before has lent, or all blocks are there.
-template <class State>
-void meet(State& state, const plan::Plan& plan) {
+void meet(SharedState& state, const plan::Plan& plan) {
   collective::nodes::NodeRanks(state.machine, plan).meet();
 }
 
 }  // namespace
 
-bool Communicator::allgatherv_lent(const void* send, std::span<const std::size_t> bytes, Lent& lent) {
-  if (spanning_) return spanning_->allgatherv_lent(send, bytes, lent);
-  if (!active_) return false;
+bool NodeCommunicator::allgatherv_lent(const void* send, std::span<const std::size_t> bytes, Lent& lent) {
   lent.offsets.resize(bytes.size());
   std::exclusive_scan(bytes.begin(), bytes.end(), lent.offsets.begin(), std::size_t{0});
   const std::size_t total = lent.offsets.back() + bytes.back();
   const auto to_oneself = [&] {
-    alone_.resize(total);
-    lent.whole = alone_.data();
+    lent_.resize(total);
+    lent.whole = lent_.data();
   };
-  if (!state_) {
-    to_oneself();
-    copy_alone(alone_.data(), send, total);
-    return true;
-  }
   const std::size_t mean = collective::mean_block(total, bytes.size());
-  return state_->serve(Collective::allgatherv, mean, [&](const plan::Plan& plan) {
-    if (std::exchange(state_->is_lent, false)) meet(*state_, plan);
+  return state_.serve(Collective::allgatherv, mean, [&](const plan::Plan& plan) {
+    if (std::exchange(state_.is_lent, false)) meet(state_, plan);
     if (total == 0) return;
-    if (!have_area(*state_, total)) {
+    if (!have_area(state_, total)) {
       to_oneself();
-      return collective::allgather(state_->machine, send, alone_.data(), Blocks{bytes, lent.offsets}, plan);
+      return collective::allgather(state_.machine, send, lent_.data(), Blocks{bytes, lent.offsets}, plan);
     }
-    std::byte* whole = state_->area.area.memory;
-    const auto me = static_cast<std::size_t>(rank_);
-    if (bytes[me] > 0) state_->machine.copy(whole + lent.offsets[me], send, bytes[me]);
-    meet(*state_, plan);
+    std::byte* whole = state_.area.area.memory;
+    const auto me = static_cast<std::size_t>(rank());
+    if (bytes[me] > 0) state_.machine.copy(whole + lent.offsets[me], send, bytes[me]);
+    meet(state_, plan);
     lent.whole = whole;
-    state_->is_lent = true;
+    state_.is_lent = true;
   });
 }
 

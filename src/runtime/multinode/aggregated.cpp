@@ -10,7 +10,7 @@ using collective::nodes::segments_under_way;
 using plan::NetworkPlan;
 
 /// By values that are equal on all ranks, and by what they have agreed before.
-bool Spanning::offloads(Collective collective, std::size_t bytes, const reduce::Operation* operation) {
+bool MultiNodeCommunicator::offloads(Collective collective, std::size_t bytes, const reduce::Operation* operation) {
   if (!offload_) return false;
   passed_over_.clear();
   if ((*with_sharp_)(collective, bytes).algorithm != plan::Algorithm::sharp) return false;
@@ -23,7 +23,7 @@ bool Spanning::offloads(Collective collective, std::size_t bytes, const reduce::
 }
 
 /// For the statistics. What offloads() has found out holds for one call.
-std::string Spanning::why_passed_over(Collective collective, const plan::NetworkPlan& plan) {
+std::string MultiNodeCommunicator::why_passed_over(Collective collective, const plan::NetworkPlan& plan) {
   if (plan.algorithm == plan::Algorithm::notified_ring) return no_ring_;
   const bool might = collective == Collective::barrier || collective == Collective::reduce ||
                      collective == Collective::allreduce;
@@ -31,7 +31,7 @@ std::string Spanning::why_passed_over(Collective collective, const plan::Network
   return might ? passed_over_ : "";
 }
 
-void Spanning::barrier_offloaded() {
+void MultiNodeCommunicator::barrier_offloaded() {
   offload({Collective::barrier, 0, 0}, [&](const NetworkPlan&) {
     on_stage([&](auto& stage) {
       collective::nodes::barrier_aggregated(stage, one_a_node(counterparts_.front()), *offload_);
@@ -39,7 +39,7 @@ void Spanning::barrier_offloaded() {
   });
 }
 
-void Spanning::allreduce_offloaded(const collective::Reduction& reduction) {
+void MultiNodeCommunicator::allreduce_offloaded(const collective::Reduction& reduction) {
   offload({Collective::allreduce, 0, reduction.bytes}, [&](const NetworkPlan& plan) {
     on_stage([&](auto& stage) {
       collective::nodes::allreduce_aggregated(stage, one_a_node(counterparts_.front()), *offload_, reduction,
@@ -48,13 +48,13 @@ void Spanning::allreduce_offloaded(const collective::Reduction& reduction) {
   });
 }
 
-void Spanning::reduce_offloaded(const collective::Reduction& reduction, int root) {
+void MultiNodeCommunicator::reduce_offloaded(const collective::Reduction& reduction, int root) {
   const int root_node = nodes_.placement.node_of[static_cast<std::size_t>(root)];
   const int leader = counterparts_.front()[static_cast<std::size_t>(root_node)];
-  const RootIs where = rank_ == root            ? RootIs::me
+  const RootIs where = rank() == root            ? RootIs::me
                        : root_node == my_node() ? RootIs::another_of_node
                                                 : RootIs::elsewhere;
-  const std::vector<int> other = {rank_ == leader ? root : leader};
+  const std::vector<int> other = {rank() == leader ? root : leader};
   std::byte* ignored = local_rank() == 0 ? whole_.of(segments_under_way * offload_->payload()) : nullptr;
   offload({Collective::reduce, root, reduction.bytes}, [&](const NetworkPlan& plan) {
     on_stage([&](auto& stage) {

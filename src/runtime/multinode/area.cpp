@@ -21,7 +21,7 @@ const plan::NetworkPlan& agreement_plan() {
 
 }  // namespace
 
-bool Spanning::agreed(bool mine) {
+bool MultiNodeCommunicator::agreed(bool mine) {
   const std::int32_t one = mine ? 1 : 0;
   std::int32_t all = 0;
   reduce_everywhere({&one, &all, sizeof one, *reduce::find(reduce::Op::min, reduce::Type::int32)},
@@ -31,7 +31,7 @@ bool Spanning::agreed(bool mine) {
 
 // A node that got its area keeps it until the next try, though another did not: area_bytes_ says what all
 // have.
-bool Spanning::have_area(std::size_t bytes) {
+bool MultiNodeCommunicator::have_area(std::size_t bytes) {
   if (!nodes_.all_share_memory || bytes >= no_area_of_) return false;
   if (bytes <= area_bytes_) return true;
   const std::size_t size = std::bit_ceil(std::max(bytes, memory::Arena::unit));

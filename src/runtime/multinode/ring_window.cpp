@@ -23,7 +23,7 @@ int ids_for(int nodes) {
 }  // namespace
 
 // A ring of messages goes where a window was wanted and cannot be had.
-plan::Algorithm Spanning::or_ring_of_messages(plan::Algorithm wanted, std::size_t at_once) {
+plan::Algorithm MultiNodeCommunicator::or_ring_of_messages(plan::Algorithm wanted, std::size_t at_once) {
   if (wanted != plan::Algorithm::notified_ring || at_once == 0) return wanted;
   if (at_once <= most_through_a_window && have_ring(at_once)) return wanted;
   if (at_once > most_through_a_window)
@@ -32,7 +32,7 @@ plan::Algorithm Spanning::or_ring_of_messages(plan::Algorithm wanted, std::size_
 }
 
 // By values that are equal on all ranks, and by what they have agreed before.
-bool Spanning::have_ring(std::size_t total) {
+bool MultiNodeCommunicator::have_ring(std::size_t total) {
   no_ring_.clear();
   if (!nodes_.all_share_memory) {
     no_ring_ = "the ranks of a node share no memory";
@@ -51,7 +51,7 @@ bool Spanning::have_ring(std::size_t total) {
   return false;
 }
 
-bool Spanning::grow_ring(std::size_t bytes, int ids) {
+bool MultiNodeCommunicator::grow_ring(std::size_t bytes, int ids) {
   std::byte* memory = ring_memory(bytes);
   if (!agreed(memory != nullptr)) {
     ring_refusal_ =
@@ -68,7 +68,7 @@ bool Spanning::grow_ring(std::size_t bytes, int ids) {
 }
 
 // Null where the arena has no more.
-std::byte* Spanning::ring_memory(std::size_t bytes) {
+std::byte* MultiNodeCommunicator::ring_memory(std::size_t bytes) {
   if (!state_) return alone_.of(bytes);
   on_stage([&](auto& stage) {
     state_->ring.grow(state_->machine, state_->arena, bytes,
@@ -78,7 +78,7 @@ std::byte* Spanning::ring_memory(std::size_t bytes) {
 }
 
 // Nothing is aimed at a rank that has left its last call: it has seen all blocks that its node gets.
-void Spanning::leave_ring() {
+void MultiNodeCommunicator::leave_ring() {
   if (!ring_) return;
   Process::instance().kept_windows().leave(*std::exchange(ring_, nullptr));
 }

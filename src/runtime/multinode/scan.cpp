@@ -10,7 +10,7 @@ using collective::nodes::Segments;
 using collective::nodes::segments_under_way;
 using plan::NetworkPlan;
 
-bool Spanning::scan(Collective collective, const void* send, void* receive, std::size_t count,
+bool MultiNodeCommunicator::scan_of(Collective collective, const void* send, void* receive, std::size_t count,
                     const reduce::Operation& operation) {
   const std::size_t bytes = count * operation.extent;
   const Prefix prefix = collective == Collective::scan ? Prefix::inclusive : Prefix::exclusive;
@@ -36,10 +36,30 @@ bool Spanning::scan(Collective collective, const void* send, void* receive, std:
       room = vectors_.of(segments_under_way * (sizes.vectors + sizes.scratch));
     }
     on_stage([&](auto& stage) {
-      collective::nodes::scan_any_order(stage, one_a_node(counterparts_.front()), rank_, nodes_.placement,
+      collective::nodes::scan_any_order(stage, one_a_node(counterparts_.front()), rank(), nodes_.placement,
                                         reduction, prefix, room, plan);
     });
   });
+}
+
+bool MultiNodeCommunicator::scan(const void* send, void* receive, std::size_t count,
+                                 const reduce::Operation& operation) {
+  return scan_of(Collective::scan, send, receive, count, operation);
+}
+
+bool MultiNodeCommunicator::exscan(const void* send, void* receive, std::size_t count,
+                                   const reduce::Operation& operation) {
+  return scan_of(Collective::exscan, send, receive, count, operation);
+}
+
+bool MultiNodeCommunicator::scan(const void* send, void* receive, std::size_t bytes,
+                                 const UserOperation& operation) {
+  return scan_of(Collective::scan, send, receive, bytes, operation);
+}
+
+bool MultiNodeCommunicator::exscan(const void* send, void* receive, std::size_t bytes,
+                                   const UserOperation& operation) {
+  return scan_of(Collective::exscan, send, receive, bytes, operation);
 }
 
 }  // namespace espalier::runtime

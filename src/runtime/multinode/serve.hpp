@@ -1,4 +1,4 @@
-// What serving a call over nodes has in common for all collectives. Seen by the files that implement Spanning
+// What serving a call over nodes has in common for all collectives. Seen by the files that implement MultiNodeCommunicator
 // alone.
 #pragma once
 
@@ -6,10 +6,11 @@
 #include "collective/multinode/stage/message_stage.hpp"
 #include "collective/multinode/stage/shared_stage.hpp"
 #include "runtime/process/missed_tests.hpp"
-#include "runtime/communicator/node_state.hpp"
+#include "runtime/communicator/local_copy.hpp"
+#include "runtime/communicator/shared_state.hpp"
 #include "runtime/window/window_cache.hpp"
 #include "runtime/process/process.hpp"
-#include "runtime/multinode/multinode.hpp"
+#include "runtime/multinode/multinode_communicator.hpp"
 
 namespace espalier::runtime {
 
@@ -35,9 +36,9 @@ struct NodePlans {
 
 /// Runs body(stage) with this node's stage.
 template <class Body>
-void Spanning::on_stage(Body body) {
+void MultiNodeCommunicator::on_stage(Body body) {
   if (state_) {
-    collective::nodes::SharedStage stage(state_->machine, NodePlans<Communicator::State>{state_.get()});
+    collective::nodes::SharedStage stage(state_->machine, NodePlans<SharedState>{state_.get()});
     body(stage);
   } else {
     const auto& ranks = nodes_.placement.ranks_of[static_cast<std::size_t>(my_node())];
@@ -48,7 +49,7 @@ void Spanning::on_stage(Body body) {
 }
 
 template <class Body>
-auto Spanning::guarded(Body body) {
+auto MultiNodeCommunicator::guarded(Body body) {
   if (!failed_.empty()) [[unlikely]]
     throw_out_of_step(failed_);
   try {
@@ -69,7 +70,7 @@ auto Spanning::guarded(Body body) {
 
 /// Runs body(), which uses the window; if it throws the window is of no more use.
 template <class Body>
-auto Spanning::through_ring(Body body) {
+auto MultiNodeCommunicator::through_ring(Body body) {
   try {
     return body();
   } catch (...) {
@@ -79,14 +80,14 @@ auto Spanning::through_ring(Body body) {
 }
 
 /// The ranks of this node that share memory hold each other to it. Their roll call counts the same calls.
-inline void Spanning::begin(const machine::CallFacts& call) {
+inline void MultiNodeCommunicator::begin(const machine::CallFacts& call) {
   ++begun_;
   if (state_) state_->machine.begin_call(state_->roll_call.begin(call));
 }
 
 /// Runs body(plan) for a call that the aggregation nodes do, and counts it.
 template <class Body>
-void Spanning::offload(const machine::CallFacts& call, Body body) {
+void MultiNodeCommunicator::offload(const machine::CallFacts& call, Body body) {
   static const machine::Waiter nobody_waits;
   const statistics::Recorder recorder(counters_.row({call.collective, call.bytes, plan::Algorithm::sharp,
                                                      statistics::Carrier::aggregation_nodes}),
@@ -100,23 +101,23 @@ void Spanning::offload(const machine::CallFacts& call, Body body) {
 
 /// Runs body(plan) and counts the call; false, with nothing done, when the plan leaves it to the host.
 template <class Body>
-bool Spanning::serve(Collective collective, std::size_t bytes, Body body) {
+bool MultiNodeCommunicator::serve(Collective collective, std::size_t bytes, Body body) {
   return serve_rooted(collective, bytes, 0, body);
 }
 
 template <class Body>
-bool Spanning::serve_rooted(Collective collective, std::size_t bytes, int root, Body body) {
+bool MultiNodeCommunicator::serve_rooted(Collective collective, std::size_t bytes, int root, Body body) {
   return serve_call(selector_(collective, bytes).algorithm, {collective, root, bytes}, body);
 }
 
 /// The same where the body has an algorithm of its own, `ran`, and the plan says only who serves the call.
 template <class Body>
-bool Spanning::serve_as(plan::Algorithm ran, Collective collective, std::size_t bytes, Body body) {
+bool MultiNodeCommunicator::serve_as(plan::Algorithm ran, Collective collective, std::size_t bytes, Body body) {
   return serve_call(ran, {collective, 0, bytes}, body);
 }
 
 template <class Body>
-bool Spanning::serve_call(plan::Algorithm ran, const machine::CallFacts& call, Body body) {
+bool MultiNodeCommunicator::serve_call(plan::Algorithm ran, const machine::CallFacts& call, Body body) {
   static const machine::Waiter nobody_waits;
   const plan::NetworkPlan& plan = selector_(call.collective, call.bytes);
   if (plan.algorithm == plan::Algorithm::host) return false;

@@ -39,16 +39,16 @@ auto fold_right(const WholeOperation& operation) {
 }  // namespace
 
 /// Ranks of the nodes are mixed, and the operator minds: a tree of neighbouring ranks, whatever their nodes.
-void Spanning::reduce_by_messages(const void* send, void* receive, std::size_t bytes,
+void MultiNodeCommunicator::reduce_by_messages(const void* send, void* receive, std::size_t bytes,
                                   const UserOperation& operation, int root) {
-  const ContiguousPlace place = collective::contiguous_place(nodes_.placement.ranks(), rank_, root);
+  const ContiguousPlace place = collective::contiguous_place(nodes_.placement.ranks(), rank(), root);
   Vector own = copy_of(send, bytes);
   run(everybody(), collective::nodes::reduce_whole_up(everybody(), place, own, bytes,
                                                       {operation.combine, operation.context}));
-  if (rank_ == root) std::memcpy(receive, own.get(), bytes);
+  if (rank() == root) std::memcpy(receive, own.get(), bytes);
 }
 
-void Spanning::reduce_by_nodes(const void* send, void* receive, std::size_t bytes,
+void MultiNodeCommunicator::reduce_by_nodes(const void* send, void* receive, std::size_t bytes,
                                const UserOperation& operation, int root, const NetworkPlan& plan) {
   const WholeOperation whole = {operation.combine, operation.context};
   const Roles& mine = roles(plan, root);
@@ -60,10 +60,10 @@ void Spanning::reduce_by_nodes(const void* send, void* receive, std::size_t byte
       collective::contiguous_place(nodes_.placement.nodes(), my_node(), mine.place.root);
   const Peers leaders = one_a_node(mine.leaders);
   run(leaders, collective::nodes::reduce_whole_up(leaders, place, partial, bytes, whole));
-  if (rank_ == root) std::memcpy(receive, partial.get(), bytes);
+  if (rank() == root) std::memcpy(receive, partial.get(), bytes);
 }
 
-void Spanning::reduce_whole(const void* send, void* receive, std::size_t bytes,
+void MultiNodeCommunicator::reduce_whole(const void* send, void* receive, std::size_t bytes,
                             const UserOperation& operation, int root, const NetworkPlan& plan) {
   if (send == Communicator::in_place) send = receive;
   if (!operation.commutative && !nodes_.placement.is_consecutive())
@@ -72,7 +72,7 @@ void Spanning::reduce_whole(const void* send, void* receive, std::size_t bytes,
     reduce_by_nodes(send, receive, bytes, operation, root, plan);
 }
 
-bool Spanning::reduce(const void* send, void* receive, std::size_t bytes, const UserOperation& operation,
+bool MultiNodeCommunicator::reduce(const void* send, void* receive, std::size_t bytes, const UserOperation& operation,
                       int root) {
   if (bytes > Transport::longest) return false;
   return serve_call(Algorithm::tree, {Collective::reduce, root, bytes}, [&](const NetworkPlan& plan) {
@@ -81,7 +81,7 @@ bool Spanning::reduce(const void* send, void* receive, std::size_t bytes, const 
 }
 
 /// Its own rule alone decides who serves it: once reduced there is no way back, in place the vector is gone.
-bool Spanning::allreduce(const void* send, void* receive, std::size_t bytes, const UserOperation& operation) {
+bool MultiNodeCommunicator::allreduce(const void* send, void* receive, std::size_t bytes, const UserOperation& operation) {
   if (bytes > Transport::longest) return false;
   return serve_as(Algorithm::tree, Collective::allreduce, bytes, [&](const NetworkPlan& plan) {
     if (bytes > 0)
@@ -90,7 +90,7 @@ bool Spanning::allreduce(const void* send, void* receive, std::size_t bytes, con
   });
 }
 
-void Spanning::reduce_whole_everywhere(const void* send, void* receive, std::size_t bytes,
+void MultiNodeCommunicator::reduce_whole_everywhere(const void* send, void* receive, std::size_t bytes,
                                        const UserOperation& operation, const NetworkPlan& plan) {
   constexpr int root = 0;
   reduce_whole(send, receive, bytes, operation, root, plan);
@@ -99,22 +99,22 @@ void Spanning::reduce_whole_everywhere(const void* send, void* receive, std::siz
       [&](auto& stage) { collective::nodes::bcast(stage, rooted(roles(down, root)), receive, bytes, down); });
 }
 
-bool Spanning::reduce_scatter(Collective collective, const void* send, void* receive,
+bool MultiNodeCommunicator::reduce_scatter_of(Collective collective, const void* send, void* receive,
                               std::span<const std::size_t> edges, const UserOperation& operation) {
-  const std::size_t bytes = edges.back(), own = edges[static_cast<std::size_t>(rank_)];
+  const std::size_t bytes = edges.back(), own = edges[static_cast<std::size_t>(rank())];
   if (bytes > Transport::longest) return false;
   return serve_as(Algorithm::allreduce, collective, bytes, [&](const NetworkPlan&) {
     if (bytes == 0) return;
     std::byte* whole = whole_.of(bytes);
     reduce_whole_everywhere(send == Communicator::in_place ? receive : send, whole, bytes, operation,
                             selector_(Collective::allreduce, bytes));
-    const std::size_t own_bytes = edges[static_cast<std::size_t>(rank_) + 1] - own;
+    const std::size_t own_bytes = edges[static_cast<std::size_t>(rank()) + 1] - own;
     if (own_bytes > 0) std::memcpy(receive, whole + own, own_bytes);
   });
 }
 
 /// The scan of HIER 3.5 with whole vectors.
-void Spanning::scan_by_nodes(Prefix prefix, const void* send, void* receive, std::size_t bytes,
+void MultiNodeCommunicator::scan_by_nodes(Prefix prefix, const void* send, void* receive, std::size_t bytes,
                              const UserOperation& operation, const NetworkPlan& plan) {
   const WholeOperation whole = {operation.combine, operation.context};
   const int last = static_cast<int>(nodes_.placement.size_of(my_node())) - 1;
@@ -142,21 +142,21 @@ void Spanning::scan_by_nodes(Prefix prefix, const void* send, void* receive, std
   });
 }
 
-void Spanning::scan_by_messages(Prefix prefix, const void* send, void* receive, std::size_t bytes,
+void MultiNodeCommunicator::scan_by_messages(Prefix prefix, const void* send, void* receive, std::size_t bytes,
                                 const UserOperation& operation) {
   const WholeOperation whole = {operation.combine, operation.context};
   const Vector total = copy_of(send, bytes), below(new std::byte[bytes]), scratch(new std::byte[bytes]);
   if (prefix == Prefix::inclusive && send != receive) std::memcpy(receive, send, bytes);
   run(everybody(), collective::nodes::exscan_doubling(
                        everybody(), {total.get(), below.get(), scratch.get(), bytes}, fold_right(whole)));
-  if (rank_ == 0) return;
+  if (rank() == 0) return;
   if (prefix == Prefix::inclusive)
     whole.combine(whole.context, below.get(), receive);
   else
     std::memcpy(receive, below.get(), bytes);
 }
 
-bool Spanning::scan(Collective collective, const void* send, void* receive, std::size_t bytes,
+bool MultiNodeCommunicator::scan_of(Collective collective, const void* send, void* receive, std::size_t bytes,
                     const UserOperation& operation) {
   if (bytes > Transport::longest) return false;
   const Prefix prefix = collective == Collective::scan ? Prefix::inclusive : Prefix::exclusive;

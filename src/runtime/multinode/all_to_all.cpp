@@ -1,11 +1,13 @@
-// Allgather and allgatherv over nodes. The window of the notified ring is in ring_window.cpp.
+// Allgather(v) and alltoall(v) over nodes. The window of the notified ring is in ring_window.cpp.
 #include <numeric>
 
+#include "collective/multinode/alltoall.hpp"
 #include "collective/multinode/allgather_shared.hpp"
 #include "runtime/multinode/serve.hpp"
 
 namespace espalier::runtime {
 
+using collective::EqualBlocks;
 using plan::NetworkPlan;
 
 namespace {
@@ -26,7 +28,7 @@ const NetworkPlan& exchange_plan() {
 }  // namespace
 
 template <class B>
-const std::byte* Spanning::allgather_everywhere(const collective::nodes::Allgather<B>& call,
+const std::byte* MultiNodeCommunicator::allgather_everywhere(const collective::nodes::Allgather<B>& call,
                                                 Collective collective, const NetworkPlan& plan) {
   const std::size_t total = call.order.total();
   take_back();
@@ -49,12 +51,12 @@ const std::byte* Spanning::allgather_everywhere(const collective::nodes::Allgath
 }
 
 // Ranks of the node may still read what the call before has lent them, until they are in this one.
-void Spanning::take_back() {
+void MultiNodeCommunicator::take_back() {
   if (std::exchange(is_lent_, false) && state_) on_stage([](auto& stage) { stage.meet(0, [] {}); });
 }
 
 template <class B>
-const std::byte* Spanning::allgather_notified(const collective::nodes::Allgather<B>& call,
+const std::byte* MultiNodeCommunicator::allgather_notified(const collective::nodes::Allgather<B>& call,
                                               Collective collective, const NetworkPlan& plan) {
   const auto go = [&](auto node, memory::Step& last) {
     const int carriers = plan.leaders == 0 ? node.size() : plan.leaders;
@@ -72,19 +74,19 @@ const std::byte* Spanning::allgather_notified(const collective::nodes::Allgather
   });
 }
 
-Bootstrap Spanning::own_bootstrap() {
-  return {rank_, nodes_.placement.ranks(), [this](const void* mine, void* all, std::size_t bytes) {
+Bootstrap MultiNodeCommunicator::own_bootstrap() {
+  return {rank(), nodes_.placement.ranks(), [this](const void* mine, void* all, std::size_t bytes) {
             const collective::EqualBlocks blocks{bytes};
             const auto order = collective::nodes::in_node_order(nodes_.placement, blocks);
             allgather_everywhere(
-                collective::nodes::Allgather<collective::EqualBlocks>{rank_, mine, all, blocks,
+                collective::nodes::Allgather<collective::EqualBlocks>{rank(), mine, all, blocks,
                                                                       nodes_.placement, order},
                 Collective::allgather, exchange_plan());
           }};
 }
 
 template <class B>
-bool Spanning::allgather_blocks(Collective collective, const void* send, void* receive, const B& blocks) {
+bool MultiNodeCommunicator::allgather_blocks(Collective collective, const void* send, void* receive, const B& blocks) {
   const int ranks = nodes_.placement.ranks();
   const std::size_t total = collective::bytes_below(blocks, ranks);
   const std::size_t mean = collective::mean_block(total, static_cast<std::size_t>(ranks));
@@ -92,7 +94,7 @@ bool Spanning::allgather_blocks(Collective collective, const void* send, void* r
       or_ring_of_messages(selector_(collective, mean).algorithm, std::min(total, most_through_a_window));
   const bool notified = algorithm == plan::Algorithm::notified_ring;
   return serve_as(algorithm, collective, mean, [&](const NetworkPlan& plan) {
-    const void* own = send == Communicator::in_place ? at_offset(receive, blocks.offset_of(rank_)) : send;
+    const void* own = send == Communicator::in_place ? at_offset(receive, blocks.offset_of(rank())) : send;
     std::size_t from = 0;
     for (std::size_t left = total; left > 0;) {
       const std::size_t to = collective::nodes::end_of_pass(blocks, ranks, from,
@@ -100,8 +102,8 @@ bool Spanning::allgather_blocks(Collective collective, const void* send, void* r
       using Parts = collective::nodes::PartsOfBlocks<B>;
       const Parts parts{blocks, from, to};
       const collective::nodes::NodeOrder order = collective::nodes::in_node_order(nodes_.placement, parts);
-      const void* rest = parts.bytes_of(rank_) > 0 ? at_offset(own, from) : own;
-      const collective::nodes::Allgather<Parts> call{rank_, rest, receive, parts, nodes_.placement, order};
+      const void* rest = parts.bytes_of(rank()) > 0 ? at_offset(own, from) : own;
+      const collective::nodes::Allgather<Parts> call{rank(), rest, receive, parts, nodes_.placement, order};
       if (notified)
         allgather_notified(call, collective, plan);
       else
@@ -113,7 +115,7 @@ bool Spanning::allgather_blocks(Collective collective, const void* send, void* r
 }
 
 // In one pass, whatever the length: what a former one has put together would be overwritten by the next.
-bool Spanning::allgatherv_lent(const void* send, std::span<const std::size_t> bytes, Lent& lent) {
+bool MultiNodeCommunicator::allgatherv_lent(const void* send, std::span<const std::size_t> bytes, Lent& lent) {
   const std::size_t total = std::accumulate(bytes.begin(), bytes.end(), std::size_t{0});
   const std::size_t mean = collective::mean_block(total, bytes.size());
   const plan::Algorithm algorithm =
@@ -123,7 +125,7 @@ bool Spanning::allgatherv_lent(const void* send, std::span<const std::size_t> by
     const collective::nodes::NodeOrder order = collective::nodes::in_node_order(nodes_.placement, blocks);
     lent = {nullptr, order.begin};
     if (total == 0) return;
-    const collective::nodes::Allgather<Blocks> call{rank_, send, nullptr, blocks, nodes_.placement, order};
+    const collective::nodes::Allgather<Blocks> call{rank(), send, nullptr, blocks, nodes_.placement, order};
     lent.whole = algorithm == plan::Algorithm::notified_ring
                      ? allgather_notified(call, Collective::allgatherv, plan)
                      : allgather_everywhere(call, Collective::allgatherv, plan);
@@ -131,12 +133,59 @@ bool Spanning::allgatherv_lent(const void* send, std::span<const std::size_t> by
   });
 }
 
-bool Spanning::allgather(const void* send, void* receive, std::size_t bytes) {
+bool MultiNodeCommunicator::allgather(const void* send, void* receive, std::size_t bytes) {
   return allgather_blocks(Collective::allgather, send, receive, collective::EqualBlocks{bytes});
 }
 
-bool Spanning::allgatherv(const void* send, void* receive, const Blocks& blocks) {
+bool MultiNodeCommunicator::allgatherv(const void* send, void* receive, const Blocks& blocks) {
   return allgather_blocks(Collective::allgatherv, send, receive, blocks);
+}
+
+template <class B>
+bool MultiNodeCommunicator::alltoall_blocks(Collective collective, std::size_t bytes, const void* send, const B& out,
+                               void* receive, const B& in) {
+  constexpr bool equal = std::is_same_v<B, EqualBlocks>;
+  return serve(collective, bytes, [&](const NetworkPlan& plan) {
+    if (equal && bytes == 0) return;
+    const auto room = [this](std::size_t which, std::size_t some) { return exchanged_[which].of(some); };
+    on_stage([&]<class Stage>(Stage& stage) {
+      using Exchange = collective::nodes::Alltoall<Stage, Peers, B, B, decltype(room)>;
+      Exchange(stage, everybody().on(0),
+               {rank(), nodes_.placement, plan.segment, equal, send, out, receive, in}, room)
+          .run();
+    });
+  });
+}
+
+bool MultiNodeCommunicator::alltoall(const void* send, void* receive, std::size_t bytes) {
+  if (!slots_hold(2 * sizeof(std::uint64_t))) return false;
+  const EqualBlocks blocks{bytes};
+  const std::size_t total = blocks.offset_of(nodes_.placement.ranks());
+  if (send != Communicator::in_place)
+    return alltoall_blocks(Collective::alltoall, total, send, blocks, receive, blocks);
+  // What is sent lies where what is received goes.
+  if (selector_(Collective::alltoall, total).algorithm == plan::Algorithm::host) return false;
+  std::byte* kept = vectors_.of(total);
+  copy_alone(kept, receive, total);
+  return alltoall_blocks(Collective::alltoall, total, kept, blocks, receive, blocks);
+}
+
+bool MultiNodeCommunicator::alltoallv(const void* send, const Blocks& out, void* receive, const Blocks& in) {
+  if (!slots_hold(2 * sizeof(std::uint64_t))) return false;
+  if (send != Communicator::in_place)
+    return alltoall_blocks(Collective::alltoallv, 0, send, out, receive, in);
+  if (selector_(Collective::alltoallv, 0).algorithm == plan::Algorithm::host) return false;
+  collective::nodes::BlocksOfSome kept_blocks;
+  std::size_t total = 0;
+  for (const std::size_t bytes : in.bytes) {
+    kept_blocks.add(bytes, total);
+    total += bytes;
+  }
+  std::byte* kept = vectors_.of(total);
+  for (int rank = 0; rank < nodes_.placement.ranks(); ++rank)
+    copy_alone(kept + kept_blocks.view().offset_of(rank), at_offset(receive, in.offset_of(rank)),
+               in.bytes_of(rank));
+  return alltoall_blocks(Collective::alltoallv, 0, kept, kept_blocks.view(), receive, in);
 }
 
 }  // namespace espalier::runtime

@@ -1,10 +1,11 @@
 // The life of a communicator over several nodes, and what its collectives need; they are in spanning_*.cpp.
-#include "runtime/multinode/multinode.hpp"
+#include "runtime/multinode/multinode_communicator.hpp"
 
 #include <algorithm>
 #include <cstdio>
 #include <numeric>
 
+#include "base/config.hpp"
 #include "base/error.hpp"
 #include "base/format.hpp"
 #include "runtime/process/spin_limits.hpp"
@@ -32,8 +33,8 @@ plan::Query shape_of(const NodesShare& nodes) {
 
 }  // namespace
 
-Spanning::Spanning(const Agreement& agreement, int rank)
-    : rank_(rank),
+MultiNodeCommunicator::MultiNodeCommunicator(const Agreement& agreement, int rank)
+    : Communicator(rank, agreement.nodes.placement.ranks()),
       nodes_(agreement.nodes),
       selector_(plan::Table::instance(), shape_of(agreement.nodes)),
       endpoint_(*Process::instance().transport(), agreement.nodes.processes, rank,
@@ -50,14 +51,14 @@ Spanning::Spanning(const Agreement& agreement, int rank)
   // While a rank waits for others of its node its own messages go on; and what they have failed in it need
   // not wait for.
   const machine::Poke drive = {[](void* self) {
-                                 auto* spanning = static_cast<Spanning*>(self);
+                                 auto* spanning = static_cast<MultiNodeCommunicator*>(self);
                                  spanning->endpoint_.drive();
                                  spanning->look_for_failure();
                                },
                                this, Process::instance().progress_in_waits()};
   endpoint_.watch([this] { look_for_failure(); });
   if (agreement.node.share) {
-    state_ = std::make_unique<Communicator::State>(
+    state_ = std::make_unique<SharedState>(
         *Process::instance().node(), agreement.node, local_rank(),
         nodes_.placement.ranks_of[static_cast<std::size_t>(my_node())], drive);
     std::byte* share = state_->arena.at(state_->share.offset);
@@ -66,11 +67,11 @@ Spanning::Spanning(const Agreement& agreement, int rank)
   meet_aggregation_nodes();
 }
 
-Spanning::~Spanning() {
+MultiNodeCommunicator::~MultiNodeCommunicator() {
   try {
     leave_ring();
   } catch (const Error& error) {
-    print_to(stderr, "espalier: rank {}, freeing a communicator of {} ranks: {}\n", rank_,
+    print_to(stderr, "espalier: rank {}, freeing a communicator of {} ranks: {}\n", rank(),
              nodes_.placement.ranks(), error.what());
   }
   // A communicator that failed keeps its tags: its last messages must not meet those of another. At finalize
@@ -79,24 +80,30 @@ Spanning::~Spanning() {
   if (tags && !endpoint_.is_abandoned()) tags->give_back(nodes_.tags);
 }
 
-void Spanning::look_for_failure() {
+std::unique_ptr<Persistent> MultiNodeCommunicator::prepare(const Bootstrap&, const collective::Recipe&,
+                                                           const std::string&, std::string& why) {
+  if (Config::instance().flag("ESPALIER_PERSISTENT")) why = "persistent collectives over nodes are the host's";
+  return nullptr;
+}
+
+void MultiNodeCommunicator::look_for_failure() {
   failure_.check(call_);
   notices_.look(call_, failure_);
 }
 
-void Spanning::stop(std::string_view why) {
+void MultiNodeCommunicator::stop(std::string_view why) {
   endpoint_.abandon();
   failed_ = why;
 }
 
-void Spanning::give_up(std::string_view why) {
-  stop(formatted("rank {}: {}", rank_, why));
+void MultiNodeCommunicator::give_up(std::string_view why) {
+  stop(formatted("rank {}: {}", rank(), why));
   failure_.tell(call_, failed_);
   notices_.send(call_, failed_);
 }
 
 /// The nodes' lowest ranks speak to them.
-void Spanning::meet_aggregation_nodes() {
+void MultiNodeCommunicator::meet_aggregation_nodes() {
   Process& process = Process::instance();
   passed_over_ = process.no_sharp();
   if (!process.sharp() || nodes_.placement.nodes() < 2) return;
@@ -111,18 +118,18 @@ void Spanning::meet_aggregation_nodes() {
                                        local_rank() == 0, std::move(processes));
 }
 
-int Spanning::my_node() const { return nodes_.placement.node_of[static_cast<std::size_t>(rank_)]; }
-int Spanning::local_rank() const { return nodes_.placement.local_rank_of[static_cast<std::size_t>(rank_)]; }
+int MultiNodeCommunicator::my_node() const { return nodes_.placement.node_of[static_cast<std::size_t>(rank())]; }
+int MultiNodeCommunicator::local_rank() const { return nodes_.placement.local_rank_of[static_cast<std::size_t>(rank())]; }
 
-Spanning::Peers Spanning::one_a_node(const std::vector<int>& ranks) {
+MultiNodeCommunicator::Peers MultiNodeCommunicator::one_a_node(const std::vector<int>& ranks) {
   return {&endpoint_, ranks, my_node(), 0};
 }
-Spanning::Peers Spanning::everybody() {
-  return {&endpoint_, everybody_, rank_, collective::nodes::node_lane};
+MultiNodeCommunicator::Peers MultiNodeCommunicator::everybody() {
+  return {&endpoint_, everybody_, rank(), collective::nodes::node_lane};
 }
 
 // HIER 3: the lowest rank of a node leads it; but the root its own, which saves a hop.
-const Spanning::Roles& Spanning::roles(const plan::NetworkPlan& plan, int root) {
+const MultiNodeCommunicator::Roles& MultiNodeCommunicator::roles(const plan::NetworkPlan& plan, int root) {
   const auto [known, fresh] = roles_.try_emplace({&plan, root});
   Roles& roles = known->second;
   if (!fresh) return roles;
@@ -138,7 +145,7 @@ const Spanning::Roles& Spanning::roles(const plan::NetworkPlan& plan, int root) 
   return roles;
 }
 
-collective::nodes::Rooted<Spanning::Peers> Spanning::rooted(const Roles& roles) {
+collective::nodes::Rooted<MultiNodeCommunicator::Peers> MultiNodeCommunicator::rooted(const Roles& roles) {
   const int n = nodes_.placement.nodes();
   const int from_root = collective::nodes::around(my_node() - roles.place.root, n);
   return {roles.leader,
@@ -147,7 +154,7 @@ collective::nodes::Rooted<Spanning::Peers> Spanning::rooted(const Roles& roles) 
           roles.place};
 }
 
-std::byte* Spanning::Room::of(std::size_t bytes) {
+std::byte* MultiNodeCommunicator::Room::of(std::size_t bytes) {
   if (bytes > bytes_) {
     memory_.reset(new std::byte[bytes]);
     bytes_ = bytes;

@@ -1,4 +1,4 @@
-// The collectives of a communicator whose ranks are on several nodes.
+// A communicator whose ranks are on several nodes.
 #pragma once
 
 #include <array>
@@ -27,6 +27,8 @@
 #include "runtime/statistics/counters.hpp"
 #include "runtime/failure/failure_notices.hpp"
 #include "runtime/communicator/node_area.hpp"
+#include "runtime/communicator/persistent.hpp"
+#include "runtime/communicator/shared_state.hpp"
 #include "runtime/failure/node_failure.hpp"
 #include "runtime/multinode/aggregation.hpp"
 #include "runtime/window/window.hpp"
@@ -34,42 +36,45 @@
 namespace espalier::runtime {
 
 /// Node stages through shared memory where a node has it, else by messages; between the nodes the process's
-/// transport. Arguments and answers as in Communicator, whose part it is; false without anything done where
-/// the network rules say `host`.
-class Spanning {
+/// transport. False without anything done also where the network rules say `host`.
+class MultiNodeCommunicator final : public Communicator {
  public:
-  Spanning(const Agreement& agreement, int rank);
-  ~Spanning();
-  Spanning(const Spanning&) = delete;
-  Spanning& operator=(const Spanning&) = delete;
+  MultiNodeCommunicator(const Agreement& agreement, int rank);
+  ~MultiNodeCommunicator() override;
 
-  bool barrier();
-  bool bcast(void* buffer, std::size_t bytes, int root);
+  bool barrier() override;
+  bool bcast(void* buffer, std::size_t bytes, int root) override;
   bool reduce(const void* send, void* receive, std::size_t count, const reduce::Operation& operation,
-              int root);
-  bool allreduce(const void* send, void* receive, std::size_t count, const reduce::Operation& operation);
-  bool scan(Collective collective, const void* send, void* receive, std::size_t count,
-            const reduce::Operation& operation);
-  /// Of both kinds. `edges`: where each rank's block begins, in bytes, and where the last ends.
-  bool reduce_scatter(Collective collective, const void* send, void* receive,
-                      std::span<const std::size_t> edges, const reduce::Operation& operation);
-
-  bool allgather(const void* send, void* receive, std::size_t bytes);
-  bool allgatherv(const void* send, void* receive, const Blocks& blocks);
-  bool allgatherv_lent(const void* send, std::span<const std::size_t> bytes, Lent& lent);
-  bool gather(const void* send, void* receive, std::size_t bytes, int root);
-  bool gatherv(const void* send, std::size_t bytes, void* receive, const Blocks& blocks, int root);
-  bool scatter(const void* send, void* receive, std::size_t bytes, int root);
-  bool scatterv(const void* send, const Blocks& blocks, void* receive, std::size_t bytes, int root);
-  bool alltoall(const void* send, void* receive, std::size_t bytes);
-  bool alltoallv(const void* send, const Blocks& out, void* receive, const Blocks& in);
-
-  bool reduce(const void* send, void* receive, std::size_t bytes, const UserOperation& operation, int root);
-  bool allreduce(const void* send, void* receive, std::size_t bytes, const UserOperation& operation);
-  bool scan(Collective collective, const void* send, void* receive, std::size_t bytes,
-            const UserOperation& operation);
-  bool reduce_scatter(Collective collective, const void* send, void* receive,
-                      std::span<const std::size_t> edges, const UserOperation& operation);
+              int root) override;
+  bool allreduce(const void* send, void* receive, std::size_t count,
+                 const reduce::Operation& operation) override;
+  bool reduce(const void* send, void* receive, std::size_t bytes, const UserOperation& operation,
+              int root) override;
+  bool allreduce(const void* send, void* receive, std::size_t bytes, const UserOperation& operation) override;
+  bool allgather(const void* send, void* receive, std::size_t bytes) override;
+  bool allgatherv(const void* send, void* receive, const Blocks& blocks) override;
+  bool allgatherv_lent(const void* send, std::span<const std::size_t> bytes, Lent& lent) override;
+  bool gather(const void* send, void* receive, std::size_t bytes, int root) override;
+  bool gatherv(const void* send, std::size_t bytes, void* receive, const Blocks& blocks, int root) override;
+  bool scatter(const void* send, void* receive, std::size_t bytes, int root) override;
+  bool scatterv(const void* send, const Blocks& blocks, void* receive, std::size_t bytes, int root) override;
+  bool alltoall(const void* send, void* receive, std::size_t bytes) override;
+  bool alltoallv(const void* send, const Blocks& out, void* receive, const Blocks& in) override;
+  bool reduce_scatter_block(const void* send, void* receive, std::size_t count,
+                            const reduce::Operation& operation) override;
+  bool reduce_scatter(const void* send, void* receive, std::span<const std::size_t> counts,
+                      const reduce::Operation& operation) override;
+  bool scan(const void* send, void* receive, std::size_t count, const reduce::Operation& operation) override;
+  bool exscan(const void* send, void* receive, std::size_t count,
+              const reduce::Operation& operation) override;
+  bool reduce_scatter_block(const void* send, void* receive, std::size_t bytes,
+                            const UserOperation& operation) override;
+  bool reduce_scatter(const void* send, void* receive, std::span<const std::size_t> bytes,
+                      const UserOperation& operation) override;
+  bool scan(const void* send, void* receive, std::size_t bytes, const UserOperation& operation) override;
+  bool exscan(const void* send, void* receive, std::size_t bytes, const UserOperation& operation) override;
+  std::unique_ptr<Persistent> prepare(const Bootstrap& bootstrap, const collective::Recipe& recipe,
+                                      const std::string& unable, std::string& why) override;
 
  private:
   using Peers = network::Peers;
@@ -91,7 +96,7 @@ class Spanning {
     std::size_t bytes_ = 0;
   };
 
-  /// As in Communicator::State: what the call is, for the ranks of this node.
+  /// As in SharedState: what the call is, for the ranks of this node.
   template <class Body>
   bool serve(Collective collective, std::size_t bytes, Body body);
   template <class Body>
@@ -159,6 +164,16 @@ class Spanning {
   template <class B>
   const std::byte* allgather_notified(const collective::nodes::Allgather<B>& call, Collective collective,
                                       const plan::NetworkPlan& plan);
+  /// Scan or exscan.
+  bool scan_of(Collective collective, const void* send, void* receive, std::size_t count,
+               const reduce::Operation& operation);
+  bool scan_of(Collective collective, const void* send, void* receive, std::size_t bytes,
+               const UserOperation& operation);
+  /// Of both kinds. `edges`: where each rank's block begins, in bytes, and where the last ends.
+  bool reduce_scatter_of(Collective collective, const void* send, void* receive,
+                         std::span<const std::size_t> edges, const reduce::Operation& operation);
+  bool reduce_scatter_of(Collective collective, const void* send, void* receive,
+                         std::span<const std::size_t> edges, const UserOperation& operation);
   template <class B>
   bool gather_blocks(Collective collective, const void* send, std::size_t bytes, void* receive,
                      const B& blocks, int root);
@@ -196,7 +211,6 @@ class Spanning {
   /// One half of a window may hold so much; what is longer goes in several passes.
   static constexpr std::size_t most_through_a_window = std::size_t{8} << 20;
 
-  int rank_;
   NodesShare nodes_;
   plan::NetworkSelector selector_;
   network::Endpoint endpoint_;
@@ -204,7 +218,7 @@ class Spanning {
   std::uint64_t begun_ = 0;  // how many calls
   std::uint64_t call_ = 0;   // the number of the one that is under way, which may not have begun
   std::string failed_;  // why no call can do anything any more; empty: they can
-  std::unique_ptr<Communicator::State> state_;  // null: this node's ranks have messages only
+  std::unique_ptr<SharedState> state_;  // null: this node's ranks have messages only
   NodeFailure failure_;
   statistics::Counters counters_{nodes_.placement.ranks()};
   std::vector<int> everybody_;

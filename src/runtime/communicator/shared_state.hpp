@@ -1,9 +1,8 @@
-// What a communicator of several ranks has: its share of the arena, its plans, its machine. Seen by the files
-// that implement Communicator alone.
+// What the ranks of a communicator that share memory have: a share of the arena, plans, the machine. Seen by the
+// files that implement communicators alone.
 #pragma once
 
 #include <array>
-#include <cstring>
 #include <limits>
 
 #include "machine/host_machine.hpp"
@@ -23,14 +22,14 @@
 namespace espalier::runtime {
 
 /// Everything that exists only where memory is shared.
-struct Communicator::State {
+struct SharedState {
   /// `rank`: among those that share memory; `names`: as in RollCall. `poke` drives the host, and what else
   /// must go on while they wait.
-  State(const NodeState& node, const NodeShare& agreement, int rank, std::vector<int> names,
+  SharedState(const NodeState& node, const NodeShare& agreement, int rank, std::vector<int> names,
         machine::Poke poke);
-  ~State();
-  State(const State&) = delete;
-  State& operator=(const State&) = delete;
+  ~SharedState();
+  SharedState(const SharedState&) = delete;
+  SharedState& operator=(const SharedState&) = delete;
 
   /// Runs body(plan) and counts the call; false, with nothing done, when the plan leaves it to the host.
   template <class Body>
@@ -47,15 +46,6 @@ struct Communicator::State {
   bool serve_whole(Collective collective, std::size_t bytes, int root, Body body) {
     return serve_as(plan::Algorithm::tree, selector(collective, bytes), {collective, root, bytes}, body);
   }
-
-  /// Scan or exscan.
-  bool scan(Collective collective, const void* send, void* receive, std::size_t bytes,
-            const reduce::Operation& operation);
-  bool scan(Collective collective, const void* send, void* receive, std::size_t bytes,
-            const UserOperation& operation);
-  /// To rank 0 as a whole, since only whole vectors can be combined, and scattered from there.
-  bool reduce_scatter(Collective collective, const void* send, void* receive,
-                      std::span<const std::size_t> bytes, const UserOperation& operation);
 
   /// Has way() done it, reading long buffers where they lie? It says whether all ranks could; called on all
   /// or none.
@@ -109,16 +99,5 @@ struct Communicator::State {
   // Out of line: what leads here must cost a call that succeeds nothing.
   [[gnu::cold, gnu::noinline]] void abandon_call() { roll_call.abandon(); }
 };
-
-/// Where a rank alone copies its data; in place and with none there is nothing to do.
-inline void copy_alone(void* target, const void* source, std::size_t bytes) {
-  if (bytes > 0 && source != Communicator::in_place && target != Communicator::in_place && target != source)
-    std::memcpy(target, source, bytes);
-}
-
-inline std::byte* at_offset(void* base, std::size_t offset) { return static_cast<std::byte*>(base) + offset; }
-inline const std::byte* at_offset(const void* base, std::size_t offset) {
-  return static_cast<const std::byte*>(base) + offset;
-}
 
 }  // namespace espalier::runtime

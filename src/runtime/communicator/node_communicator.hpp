@@ -1,0 +1,69 @@
+// A communicator whose ranks share the memory of one node.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/communicator/communicator.hpp"
+#include "runtime/communicator/persistent.hpp"
+#include "runtime/communicator/shared_state.hpp"
+
+namespace espalier::runtime {
+
+/// The algorithms of collective/node/, chosen by plan::Selector.
+class NodeCommunicator final : public Communicator {
+ public:
+  NodeCommunicator(const NodeShare& agreement, int rank, int size);
+
+  bool barrier() override;
+  bool bcast(void* buffer, std::size_t bytes, int root) override;
+  bool reduce(const void* send, void* receive, std::size_t count, const reduce::Operation& operation,
+              int root) override;
+  bool allreduce(const void* send, void* receive, std::size_t count,
+                 const reduce::Operation& operation) override;
+  bool reduce(const void* send, void* receive, std::size_t bytes, const UserOperation& operation,
+              int root) override;
+  bool allreduce(const void* send, void* receive, std::size_t bytes, const UserOperation& operation) override;
+  bool allgather(const void* send, void* receive, std::size_t bytes) override;
+  bool allgatherv(const void* send, void* receive, const Blocks& blocks) override;
+  bool allgatherv_lent(const void* send, std::span<const std::size_t> bytes, Lent& lent) override;
+  bool gather(const void* send, void* receive, std::size_t bytes, int root) override;
+  bool gatherv(const void* send, std::size_t bytes, void* receive, const Blocks& blocks, int root) override;
+  bool scatter(const void* send, void* receive, std::size_t bytes, int root) override;
+  bool scatterv(const void* send, const Blocks& blocks, void* receive, std::size_t bytes, int root) override;
+  bool alltoall(const void* send, void* receive, std::size_t bytes) override;
+  bool alltoallv(const void* send, const Blocks& out, void* receive, const Blocks& in) override;
+  bool reduce_scatter_block(const void* send, void* receive, std::size_t count,
+                            const reduce::Operation& operation) override;
+  bool reduce_scatter(const void* send, void* receive, std::span<const std::size_t> counts,
+                      const reduce::Operation& operation) override;
+  bool scan(const void* send, void* receive, std::size_t count, const reduce::Operation& operation) override;
+  bool exscan(const void* send, void* receive, std::size_t count,
+              const reduce::Operation& operation) override;
+  bool reduce_scatter_block(const void* send, void* receive, std::size_t bytes,
+                            const UserOperation& operation) override;
+  bool reduce_scatter(const void* send, void* receive, std::span<const std::size_t> bytes,
+                      const UserOperation& operation) override;
+  bool scan(const void* send, void* receive, std::size_t bytes, const UserOperation& operation) override;
+  bool exscan(const void* send, void* receive, std::size_t bytes, const UserOperation& operation) override;
+  std::unique_ptr<Persistent> prepare(const Bootstrap& bootstrap, const collective::Recipe& recipe,
+                                      const std::string& unable, std::string& why) override;
+
+ private:
+  /// Scan or exscan.
+  bool scan_of(Collective collective, const void* send, void* receive, std::size_t bytes,
+               const reduce::Operation& operation);
+  bool scan_of(Collective collective, const void* send, void* receive, std::size_t bytes,
+               const UserOperation& operation);
+  /// To rank 0 as a whole, since only whole vectors can be combined, and scattered from there.
+  bool reduce_and_scatter(Collective collective, const void* send, void* receive,
+                          std::span<const std::size_t> bytes, const UserOperation& operation);
+
+  SharedState state_;
+  std::vector<std::byte> lent_;  ///< the last result of allgatherv_lent(), where the arena had no room for it
+};
+
+}  // namespace espalier::runtime

@@ -1,0 +1,13 @@
+#include "runtime/communicator/refused_communicator.hpp"
+
+#include "base/config.hpp"
+
+namespace espalier::runtime {
+
+std::unique_ptr<Persistent> RefusedCommunicator::prepare(const Bootstrap&, const collective::Recipe&,
+                                                         const std::string&, std::string& why) {
+  if (Config::instance().flag("ESPALIER_PERSISTENT")) why = refusal();
+  return nullptr;
+}
+
+}  // namespace espalier::runtime

@@ -1,0 +1,55 @@
+// Scan and exscan on one node.
+#include "collective/node/scan.hpp"
+
+#include "collective/node/scan_sliced.hpp"
+#include "collective/node/scan_whole.hpp"
+#include "runtime/communicator/node_communicator.hpp"
+
+namespace espalier::runtime {
+
+using collective::Prefix;
+using collective::Reduction;
+using plan::Algorithm;
+using plan::Plan;
+
+bool NodeCommunicator::scan_of(Collective collective, const void* send, void* receive, std::size_t bytes,
+                               const reduce::Operation& operation) {
+  const Prefix prefix = collective == Collective::scan ? Prefix::inclusive : Prefix::exclusive;
+  return state_.serve(collective, bytes, [&](const Plan& plan) {
+    const Reduction reduction = {send == in_place ? receive : send, receive, bytes, operation};
+    if (plan.algorithm == Algorithm::sliced) return collective::scan_sliced(state_.machine, reduction, prefix, plan);
+    collective::scan(state_.machine, reduction, prefix, plan);
+  });
+}
+
+bool NodeCommunicator::scan_of(Collective collective, const void* send, void* receive, std::size_t bytes,
+                               const UserOperation& operation) {
+  const Prefix prefix = collective == Collective::scan ? Prefix::inclusive : Prefix::exclusive;
+  return state_.serve_whole(collective, bytes, 0, [&](const Plan& plan) {
+    if (bytes == 0) return;
+    collective::scan_whole(state_.machine, send == in_place ? receive : send, receive, bytes, prefix,
+                           {operation.combine, operation.context}, plan);
+  });
+}
+
+bool NodeCommunicator::scan(const void* send, void* receive, std::size_t count,
+                            const reduce::Operation& operation) {
+  return scan_of(Collective::scan, send, receive, count * operation.extent, operation);
+}
+
+bool NodeCommunicator::exscan(const void* send, void* receive, std::size_t count,
+                              const reduce::Operation& operation) {
+  return scan_of(Collective::exscan, send, receive, count * operation.extent, operation);
+}
+
+bool NodeCommunicator::scan(const void* send, void* receive, std::size_t bytes,
+                            const UserOperation& operation) {
+  return scan_of(Collective::scan, send, receive, bytes, operation);
+}
+
+bool NodeCommunicator::exscan(const void* send, void* receive, std::size_t bytes,
+                              const UserOperation& operation) {
+  return scan_of(Collective::exscan, send, receive, bytes, operation);
+}
+
+}  // namespace espalier::runtime

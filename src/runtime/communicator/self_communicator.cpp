@@ -1,0 +1,136 @@
+#include "runtime/communicator/self_communicator.hpp"
+
+#include "runtime/communicator/local_copy.hpp"
+
+namespace espalier::runtime {
+namespace {
+
+void reduce_alone(const void* send, void* receive, std::size_t count, const reduce::Operation& operation) {
+  if (count > 0 && send != Communicator::in_place) operation.kernel(receive, &send, 1, count);
+}
+
+}  // namespace
+
+bool SelfCommunicator::barrier() { return true; }
+
+bool SelfCommunicator::bcast(void*, std::size_t, int) { return true; }
+
+bool SelfCommunicator::reduce(const void* send, void* receive, std::size_t count,
+                              const reduce::Operation& operation, int) {
+  reduce_alone(send, receive, count, operation);
+  return true;
+}
+
+bool SelfCommunicator::allreduce(const void* send, void* receive, std::size_t count,
+                                 const reduce::Operation& operation) {
+  reduce_alone(send, receive, count, operation);
+  return true;
+}
+
+bool SelfCommunicator::reduce(const void* send, void* receive, std::size_t bytes, const UserOperation&,
+                              int) {
+  copy_alone(receive, send, bytes);
+  return true;
+}
+
+bool SelfCommunicator::allreduce(const void* send, void* receive, std::size_t bytes, const UserOperation&) {
+  copy_alone(receive, send, bytes);
+  return true;
+}
+
+bool SelfCommunicator::allgather(const void* send, void* receive, std::size_t bytes) {
+  copy_alone(receive, send, bytes);
+  return true;
+}
+
+bool SelfCommunicator::allgatherv(const void* send, void* receive, const Blocks& blocks) {
+  copy_alone(at_offset(receive, blocks.offsets[0]), send, blocks.bytes[0]);
+  return true;
+}
+
+bool SelfCommunicator::allgatherv_lent(const void* send, std::span<const std::size_t> bytes, Lent& lent) {
+  lent_.resize(bytes[0]);
+  copy_alone(lent_.data(), send, bytes[0]);
+  lent = {lent_.data(), {0}};
+  return true;
+}
+
+bool SelfCommunicator::gather(const void* send, void* receive, std::size_t bytes, int) {
+  copy_alone(receive, send, bytes);
+  return true;
+}
+
+bool SelfCommunicator::gatherv(const void* send, std::size_t bytes, void* receive, const Blocks& blocks,
+                               int) {
+  copy_alone(at_offset(receive, blocks.offsets[0]), send, bytes);
+  return true;
+}
+
+bool SelfCommunicator::scatter(const void* send, void* receive, std::size_t bytes, int) {
+  copy_alone(receive, send, bytes);
+  return true;
+}
+
+bool SelfCommunicator::scatterv(const void* send, const Blocks& blocks, void* receive, std::size_t bytes,
+                                int) {
+  if (receive != in_place) copy_alone(receive, at_offset(send, blocks.offsets[0]), bytes);
+  return true;
+}
+
+bool SelfCommunicator::alltoall(const void* send, void* receive, std::size_t bytes) {
+  copy_alone(receive, send, bytes);
+  return true;
+}
+
+bool SelfCommunicator::alltoallv(const void* send, const Blocks& out, void* receive, const Blocks& in) {
+  if (send != in_place)
+    copy_alone(at_offset(receive, in.offsets[0]), at_offset(send, out.offsets[0]), out.bytes[0]);
+  return true;
+}
+
+bool SelfCommunicator::reduce_scatter_block(const void* send, void* receive, std::size_t count,
+                                            const reduce::Operation& operation) {
+  reduce_alone(send, receive, count, operation);
+  return true;
+}
+
+bool SelfCommunicator::reduce_scatter(const void* send, void* receive, std::span<const std::size_t> counts,
+                                      const reduce::Operation& operation) {
+  reduce_alone(send, receive, counts[0], operation);
+  return true;
+}
+
+bool SelfCommunicator::scan(const void* send, void* receive, std::size_t count,
+                            const reduce::Operation& operation) {
+  reduce_alone(send, receive, count, operation);
+  return true;
+}
+
+bool SelfCommunicator::exscan(const void*, void*, std::size_t, const reduce::Operation&) { return true; }
+
+bool SelfCommunicator::reduce_scatter_block(const void* send, void* receive, std::size_t bytes,
+                                            const UserOperation&) {
+  copy_alone(receive, send, bytes);
+  return true;
+}
+
+bool SelfCommunicator::reduce_scatter(const void* send, void* receive, std::span<const std::size_t> bytes,
+                                      const UserOperation&) {
+  copy_alone(receive, send, bytes[0]);
+  return true;
+}
+
+bool SelfCommunicator::scan(const void* send, void* receive, std::size_t bytes, const UserOperation&) {
+  copy_alone(receive, send, bytes);
+  return true;
+}
+
+bool SelfCommunicator::exscan(const void*, void*, std::size_t, const UserOperation&) { return true; }
+
+// There is no reason to give: a persistent collective of one rank waits for nothing.
+std::unique_ptr<Persistent> SelfCommunicator::prepare(const Bootstrap&, const collective::Recipe&,
+                                                      const std::string&, std::string&) {
+  return nullptr;
+}
+
+}  // namespace espalier::runtime

@@ -1,0 +1,58 @@
+// A communicator of one rank.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/communicator/communicator.hpp"
+#include "runtime/communicator/persistent.hpp"
+
+namespace espalier::runtime {
+
+/// Nothing to share, nothing to wait for: each collective copies this rank's data where they belong.
+class SelfCommunicator final : public Communicator {
+ public:
+  SelfCommunicator() : Communicator(0, 1) {}
+
+  bool barrier() override;
+  bool bcast(void* buffer, std::size_t bytes, int root) override;
+  bool reduce(const void* send, void* receive, std::size_t count, const reduce::Operation& operation,
+              int root) override;
+  bool allreduce(const void* send, void* receive, std::size_t count,
+                 const reduce::Operation& operation) override;
+  bool reduce(const void* send, void* receive, std::size_t bytes, const UserOperation& operation,
+              int root) override;
+  bool allreduce(const void* send, void* receive, std::size_t bytes, const UserOperation& operation) override;
+  bool allgather(const void* send, void* receive, std::size_t bytes) override;
+  bool allgatherv(const void* send, void* receive, const Blocks& blocks) override;
+  bool allgatherv_lent(const void* send, std::span<const std::size_t> bytes, Lent& lent) override;
+  bool gather(const void* send, void* receive, std::size_t bytes, int root) override;
+  bool gatherv(const void* send, std::size_t bytes, void* receive, const Blocks& blocks, int root) override;
+  bool scatter(const void* send, void* receive, std::size_t bytes, int root) override;
+  bool scatterv(const void* send, const Blocks& blocks, void* receive, std::size_t bytes, int root) override;
+  bool alltoall(const void* send, void* receive, std::size_t bytes) override;
+  bool alltoallv(const void* send, const Blocks& out, void* receive, const Blocks& in) override;
+  bool reduce_scatter_block(const void* send, void* receive, std::size_t count,
+                            const reduce::Operation& operation) override;
+  bool reduce_scatter(const void* send, void* receive, std::span<const std::size_t> counts,
+                      const reduce::Operation& operation) override;
+  bool scan(const void* send, void* receive, std::size_t count, const reduce::Operation& operation) override;
+  bool exscan(const void* send, void* receive, std::size_t count,
+              const reduce::Operation& operation) override;
+  bool reduce_scatter_block(const void* send, void* receive, std::size_t bytes,
+                            const UserOperation& operation) override;
+  bool reduce_scatter(const void* send, void* receive, std::span<const std::size_t> bytes,
+                      const UserOperation& operation) override;
+  bool scan(const void* send, void* receive, std::size_t bytes, const UserOperation& operation) override;
+  bool exscan(const void* send, void* receive, std::size_t bytes, const UserOperation& operation) override;
+  std::unique_ptr<Persistent> prepare(const Bootstrap& bootstrap, const collective::Recipe& recipe,
+                                      const std::string& unable, std::string& why) override;
+
+ private:
+  std::vector<std::byte> lent_;  ///< the last result of allgatherv_lent()
+};
+
+}  // namespace espalier::runtime

@@ -1,0 +1,76 @@
+#include "runtime/communicator/shared_state.hpp"
+
+#include <utility>
+#include <vector>
+
+#include "base/config.hpp"
+#include "runtime/communicator/share_release.hpp"
+
+namespace espalier::runtime {
+namespace {
+
+machine::WaitMode wait_mode() {
+  const std::string& text = Config::instance().text("ESPALIER_WAIT");
+  if (text == "spin") return machine::WaitMode::spin;
+  if (text == "yield") return machine::WaitMode::yield;
+  return text == "sleep" ? machine::WaitMode::sleep : machine::WaitMode::automatic;
+}
+
+plan::Query shape_of(const NodeShare& agreement) {
+  plan::Query shape;
+  shape.ranks = shape.ranks_per_node = agreement.layout.ranks;
+  shape.ranks_per_core = agreement.ranks_per_core;
+  shape.single_copy = agreement.single_copy;
+  shape.shared_heaps = agreement.shared_heaps;
+  shape.prompt_yields = agreement.prompt_yields;
+  return shape;
+}
+
+topology::Group groups_of(const NodeState& node, const std::byte* share, const machine::Layout& layout) {
+  if (layout.ranks <= 2) return topology::flat_group(layout.ranks);
+  std::vector<topology::CpuSet> masks;
+  for (int r = 0; r < layout.ranks; ++r)
+    masks.push_back(load_affinity(share + layout.note(r), machine::Layout::note_bytes));
+  return topology::group_ranks(node.machine(), masks);
+}
+
+}  // namespace
+
+SharedState::SharedState(const NodeState& node, const NodeShare& agreement, int rank,
+                           std::vector<int> names, machine::Poke poke)
+    : arena(*node.arena()),
+      share(agreement.share),
+      layout(agreement.layout),
+      selector(plan::Table::instance(), shape_of(agreement)),
+      places(rank, layout.ranks, groups_of(node, arena.at(share.offset), layout), selector.count()),
+      drive(poke),
+      roll_call(arena.at(share.offset), layout, rank, std::move(names), node.sees_processes(),
+                work_in_waits()),
+      machine(arena.at(share.offset), layout, rank,
+              machine::wait_policy(wait_mode(), agreement.ranks_per_core), roll_call.poke()) {
+  machine.on_mistake(roll_call.mistake());
+}
+
+machine::Poke SharedState::work_in_waits() {
+  return {[](void* self) {
+            SharedState& state = *static_cast<SharedState*>(self);
+            state.machine.serve_pulls();
+            if (state.drive.function) state.drive.function(state.drive.context);
+          },
+          this, drive.progress};
+}
+
+void SharedState::map_own_slots() {
+  map_slots(arena, share, layout, machine.rank());
+  slots_unmapped = false;
+}
+
+SharedState::~SharedState() {
+  roll_call.leave();
+  if (!is_last_to_leave(arena, share, layout)) return;
+  for (const NodeArea* each : {&area, &ring})
+    if (each->share) arena.free(each->share);
+  arena.free(share);
+}
+
+}  // namespace espalier::runtime
