@@ -12,8 +12,8 @@
 #include "capi/describe_window.hpp"
 #include "memory/heap/shared_heap.hpp"
 #include "plan/selector.hpp"
-#include "runtime/setup/agreement.hpp"
 #include "runtime/process/node.hpp"
+#include "runtime/setup/agreement.hpp"
 #include "topology/cpu_budget.hpp"
 #include "topology/describe.hpp"
 #include "topology/discover.hpp"
@@ -151,31 +151,31 @@ json describe_plan(const json& request) {
                      to_string(other.algorithm));
   const machine::Layout layout =
       runtime::layout_on_one_node(query.ranks, query.ranks_per_node, query.ranks_per_core);
-  return {{"algorithm", ordered ? "tree" : plan::to_string(plan.algorithm)},
-          {"chunk", plan.chunk},
-          {"lend", plan.lend == plan::Plan::never
-                       ? "nothing"
-                       : formatted("buffers of MPI_Alloc_mem from {} on, where all ranks have them there",
-                                   print_bytes(plan.lend))},
-          {"or_slots", plan.or_slots},
-          {"slots", layout.slots},
-          {"slot", layout.slot_bytes},
-          {"shared_memory",
-           formatted("{} for this communicator, out of the node's budget of {} (ESPALIER_SHM)",
-                     print_bytes(layout.bytes()), print_bytes(runtime::arena_bytes(query.ranks_per_node)))},
-          {"kept_memory",
-           formatted("up to {} of freed MPI_Alloc_mem blocks on each rank (ESPALIER_ALLOC_KEEP)",
-                     print_bytes(memory::SharedHeap::keeps()))},
-          {"gather_tree", tree::to_string(plan.gather_tree)},
-          {"release_tree", tree::to_string(plan.release_tree)},
-          {"inline", plan.inlined},
-          {"read_from_parent", plan.read_from_parent},
-          {"skip_gather", plan.skip_gather},
-          {"copy_avoidance", plan.copy_avoidance},
-          {"ranks_per_core", query.ranks_per_core},
-          {"rule", describe_rule(plan.origin)},
-          {"why", why},
-          {"warnings", plan::Table::instance().warnings()}};
+  return {
+      {"algorithm", ordered ? "tree" : plan::to_string(plan.algorithm)},
+      {"chunk", plan.chunk},
+      {"lend", plan.lend == plan::Plan::never
+                   ? "nothing"
+                   : formatted("buffers of MPI_Alloc_mem from {} on, where all ranks have them there",
+                               print_bytes(plan.lend))},
+      {"or_slots", plan.or_slots},
+      {"slots", layout.slots},
+      {"slot", layout.slot_bytes},
+      {"shared_memory",
+       formatted("{} for this communicator, out of the node's budget of {} (ESPALIER_SHM)",
+                 print_bytes(layout.bytes()), print_bytes(runtime::arena_bytes(query.ranks_per_node)))},
+      {"kept_memory", formatted("up to {} of freed MPI_Alloc_mem blocks on each rank (ESPALIER_ALLOC_KEEP)",
+                                print_bytes(memory::SharedHeap::keeps()))},
+      {"gather_tree", tree::to_string(plan.gather_tree)},
+      {"release_tree", tree::to_string(plan.release_tree)},
+      {"inline", plan.inlined},
+      {"read_from_parent", plan.read_from_parent},
+      {"skip_gather", plan.skip_gather},
+      {"copy_avoidance", plan.copy_avoidance},
+      {"ranks_per_core", query.ranks_per_core},
+      {"rule", describe_rule(plan.origin)},
+      {"why", why},
+      {"warnings", plan::Table::instance().warnings()}};
 }
 
 json describe_config() {

@@ -50,86 +50,86 @@ inline constexpr Step open_steps = Step{1} << 22;
 /// may put it in another slot than its own, and says so in the step's flag line: so nothing rides in that
 /// line, one rank alone writes, and reserve() comes before slot() for it, await() for the other.
 template <class M>
-concept Machine = requires(M m, const M c, int peer, Step step, Channel channel, const void* source,
-                           void* target, std::size_t bytes, std::span<const int> readers,
-                           const reduce::Operation& operation, const void* const* sources, int count,
-                           bool by_kernel) {
-  { c.rank() } -> std::same_as<int>;
-  { c.size() } -> std::same_as<int>;
-  { c.slot_bytes() } -> std::same_as<std::size_t>;
-  { c.slots() } -> std::same_as<int>;
-  { c.everybody_else() } -> std::convertible_to<std::span<const int>>;
-  { m.source_array() } -> std::same_as<const void**>;  // room for size() pointers
+concept Machine =
+    requires(M m, const M c, int peer, Step step, Channel channel, const void* source, void* target,
+             std::size_t bytes, std::span<const int> readers, const reduce::Operation& operation,
+             const void* const* sources, int count, bool by_kernel) {
+      { c.rank() } -> std::same_as<int>;
+      { c.size() } -> std::same_as<int>;
+      { c.slot_bytes() } -> std::same_as<std::size_t>;
+      { c.slots() } -> std::same_as<int>;
+      { c.everybody_else() } -> std::convertible_to<std::span<const int>>;
+      { m.source_array() } -> std::same_as<const void**>;  // room for size() pointers
 
-  { m.advance(count) } -> std::same_as<Step>;
-  { m.advance(count, bytes) } -> std::same_as<Step>;
-  { m.advance_open(count, bytes) } -> std::same_as<StepRange>;
-  { c.traded_bytes() } -> std::same_as<std::size_t>;  // of a traded cell; 0: nobody trades here
-  { c.traded_rounds() } -> std::same_as<int>;
-  m.trade_slots(step, count);
-  m.trade_slots(step, count, bytes);
-  m.trade_cells(step, count);
-  m.offer_short_ring(count, bytes);
-  m.reserve(step, count);
-  m.lend(step, count, readers);
-  m.finish(step);
-  m.await_finish(peer, step);
-  m.everybody_finished(step);
-  { m.finished(peer, step) } -> std::same_as<bool>;  // what await_finish() would find
+      { m.advance(count) } -> std::same_as<Step>;
+      { m.advance(count, bytes) } -> std::same_as<Step>;
+      { m.advance_open(count, bytes) } -> std::same_as<StepRange>;
+      { c.traded_bytes() } -> std::same_as<std::size_t>;  // of a traded cell; 0: nobody trades here
+      { c.traded_rounds() } -> std::same_as<int>;
+      m.trade_slots(step, count);
+      m.trade_slots(step, count, bytes);
+      m.trade_cells(step, count);
+      m.offer_short_ring(count, bytes);
+      m.reserve(step, count);
+      m.lend(step, count, readers);
+      m.finish(step);
+      m.await_finish(peer, step);
+      m.everybody_finished(step);
+      { m.finished(peer, step) } -> std::same_as<bool>;  // what await_finish() would find
 
-  /// Announces all that this rank has written before (release).
-  m.publish(channel, step);
-  /// The same with up to memory::inline_capacity bytes in the flag line itself.
-  m.publish_inline(channel, step, source, bytes);
-  /// Writes the line of a peer that never writes it itself (children's release lines, when they do not read
-  /// from parent).
-  m.publish_for(peer, channel, step, source, bytes);
-  /// Until `peer` has published `step` (acquire): what it wrote before is visible afterwards.
-  m.await(channel, peer, step);
-  { m.published(channel, peer, step) } -> std::same_as<bool>;  // what await() would find (acquire, too)
-  { m.inline_data(channel, peer, step) } -> std::same_as<const std::byte*>;
-  { m.inline_buffer(channel, step) } -> std::same_as<std::byte*>;
-  { m.slot(peer, step) } -> std::same_as<std::byte*>;
-  { m.traded_cell(peer, peer, step) } -> std::same_as<std::byte*>;
+      /// Announces all that this rank has written before (release).
+      m.publish(channel, step);
+      /// The same with up to memory::inline_capacity bytes in the flag line itself.
+      m.publish_inline(channel, step, source, bytes);
+      /// Writes the line of a peer that never writes it itself (children's release lines, when they do not read
+      /// from parent).
+      m.publish_for(peer, channel, step, source, bytes);
+      /// Until `peer` has published `step` (acquire): what it wrote before is visible afterwards.
+      m.await(channel, peer, step);
+      { m.published(channel, peer, step) } -> std::same_as<bool>;  // what await() would find (acquire, too)
+      { m.inline_data(channel, peer, step) } -> std::same_as<const std::byte*>;
+      { m.inline_buffer(channel, step) } -> std::same_as<std::byte*>;
+      { m.slot(peer, step) } -> std::same_as<std::byte*>;
+      { m.traded_cell(peer, peer, step) } -> std::same_as<std::byte*>;
 
-  /// One arrival counter for all (acquire and release); true for the last of the step, which releases the
-  /// others.
-  { m.arrive_last(step) } -> std::same_as<bool>;
-  m.release_all(step, source, bytes);
-  { m.await_release_all(step) } -> std::same_as<const std::byte*>;
-  { m.released_all(step) } -> std::same_as<bool>;  // what await_release_all() would find (acquire, too)
+      /// One arrival counter for all (acquire and release); true for the last of the step, which releases the
+      /// others.
+      { m.arrive_last(step) } -> std::same_as<bool>;
+      m.release_all(step, source, bytes);
+      { m.await_release_all(step) } -> std::same_as<const std::byte*>;
+      { m.released_all(step) } -> std::same_as<bool>;  // what await_release_all() would find (acquire, too)
 
-  /// Work of a step that is cut in `count` pieces, in every step as many, and done by whoever comes by: the
-  /// next piece that nobody has taken, or -1. Only after every rank has published the step.
-  { m.take_piece(step, count) } -> std::same_as<int>;
-  /// A piece that this rank has taken is done (acquire and release); true for the last of the step, which
-  /// releases the others.
-  { m.piece_done_last(step, count) } -> std::same_as<bool>;
+      /// Work of a step that is cut in `count` pieces, in every step as many, and done by whoever comes by: the
+      /// next piece that nobody has taken, or -1. Only after every rank has published the step.
+      { m.take_piece(step, count) } -> std::same_as<int>;
+      /// A piece that this rank has taken is done (acquire and release); true for the last of the step, which
+      /// releases the others.
+      { m.piece_done_last(step, count) } -> std::same_as<bool>;
 
-  /// Whether a buffer of this process can be read by others with pull(): always if it lies in the process's
-  /// shared heap, else where the kernel copies from there and that is wanted.
-  { m.can_expose(source, bytes, by_kernel) } -> std::same_as<bool>;
-  /// Copies from `source` in the memory of `peer`, which has exposed it in this call and keeps it unchanged
-  /// until this rank finishes the step. What the system refuses the peer copies, in its waits.
-  m.pull(peer, target, source, bytes);
-  /// Where this rank can read, until it finishes the step, what lies at `source` in the shared heap of
-  /// `peer`. nullptr: it cannot be mapped any more; pull() gets it.
-  { m.view(peer, source, bytes) } -> std::same_as<const void*>;
-  m.copy(target, source, bytes);
-  /// A hint: the next message of this rank will be like this one, published on that channel, cut alike.
-  m.own_next(channel, bytes, bytes);
-  /// A hint: of two ranks, the other's next message will be like this one, cut alike.
-  m.read_next(bytes, bytes);
-  /// A hint: this rank reads all of that now, which another has just written.
-  m.open_pages(source, bytes);
-  /// copy() into this rank's own slot, for others to read; hand_over() comes before it is published.
-  m.show(target, source, bytes);
-  /// A hint for the next show(): this rank will then read as much there, whether it has been written yet or
-  /// not.
-  m.fetch_meanwhile(source);
-  /// What lies there, shown or written otherwise, is complete.
-  m.hand_over(target, bytes);
-  m.reduce(operation, target, sources, count, bytes);
-};
+      /// Whether a buffer of this process can be read by others with pull(): always if it lies in the process's
+      /// shared heap, else where the kernel copies from there and that is wanted.
+      { m.can_expose(source, bytes, by_kernel) } -> std::same_as<bool>;
+      /// Copies from `source` in the memory of `peer`, which has exposed it in this call and keeps it unchanged
+      /// until this rank finishes the step. What the system refuses the peer copies, in its waits.
+      m.pull(peer, target, source, bytes);
+      /// Where this rank can read, until it finishes the step, what lies at `source` in the shared heap of
+      /// `peer`. nullptr: it cannot be mapped any more; pull() gets it.
+      { m.view(peer, source, bytes) } -> std::same_as<const void*>;
+      m.copy(target, source, bytes);
+      /// A hint: the next message of this rank will be like this one, published on that channel, cut alike.
+      m.own_next(channel, bytes, bytes);
+      /// A hint: of two ranks, the other's next message will be like this one, cut alike.
+      m.read_next(bytes, bytes);
+      /// A hint: this rank reads all of that now, which another has just written.
+      m.open_pages(source, bytes);
+      /// copy() into this rank's own slot, for others to read; hand_over() comes before it is published.
+      m.show(target, source, bytes);
+      /// A hint for the next show(): this rank will then read as much there, whether it has been written yet or
+      /// not.
+      m.fetch_meanwhile(source);
+      /// What lies there, shown or written otherwise, is complete.
+      m.hand_over(target, bytes);
+      m.reduce(operation, target, sources, count, bytes);
+    };
 
 }  // namespace espalier::machine

@@ -10,11 +10,11 @@
 #include <cstring>
 
 #include "memory/copy/copy.hpp"
-#include "memory/flag_line.hpp"
-#include "memory/heap/peer_heaps.hpp"
 #include "memory/copy/remote_read.hpp"
 #include "memory/copy/ring_choice.hpp"
 #include "memory/copy/slot_writer.hpp"
+#include "memory/flag_line.hpp"
+#include "memory/heap/peer_heaps.hpp"
 #include "reduce/operation.hpp"
 
 namespace espalier::machine {

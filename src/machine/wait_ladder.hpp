@@ -106,7 +106,8 @@ void BasicWaiter<Platform>::sleep(Line& line, Step step) {
   for (;;) {
     const Step seen = line.step.load(std::memory_order_acquire);
     if (seen >= step) return;
-    if (poke_.progress.is_needed()) return serve_others(line, step);  // another thread has made a window meanwhile
+    if (poke_.progress.is_needed())
+      return serve_others(line, step);  // another thread has made a window meanwhile
     if (poke_while_it_works(line, step)) return;
     ++counts_.sleep;
     fall_asleep(line, seen, nap);

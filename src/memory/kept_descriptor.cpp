@@ -74,9 +74,7 @@ KeptDescriptor::~KeptDescriptor() {
   if (get() >= 0) close(number_);
 }
 
-int KeptDescriptor::get() const {
-  return number_ >= 0 && is_file(number_, device_, file_) ? number_ : -1;
-}
+int KeptDescriptor::get() const { return number_ >= 0 && is_file(number_, device_, file_) ? number_ : -1; }
 
 void KeptDescriptor::swap(KeptDescriptor& other) noexcept {
   std::swap(number_, other.number_);

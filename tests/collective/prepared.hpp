@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "collective/schedule/buffer_layout.hpp"
-#include "collective/schedule/schedule.hpp"
 #include "collective/schedule/persistent_spec.hpp"
+#include "collective/schedule/schedule.hpp"
 
 namespace espalier::testing {
 

@@ -53,7 +53,7 @@ inline Byte sample(Random& random, Byte*) { return {static_cast<std::uint8_t>(ra
 
 template <class T>
 inline constexpr std::size_t value_bytes =
-    std::is_same_v<T, long double>&& std::numeric_limits<long double>::digits == 64 ? 10 : sizeof(T);
+    std::is_same_v<T, long double> && std::numeric_limits<long double>::digits == 64 ? 10 : sizeof(T);
 
 template <class T>
 bool same_bits(const T& a, const T& b) {

@@ -96,23 +96,24 @@ class Caller {
 
   static constexpr unsigned kinds = 16;
   void call(unsigned kind) {
-    static constexpr void (Caller::*calls[kinds])() = {&Caller::barrier,
-                                                       &Caller::bcast,
-                                                       &Caller::reduce,
-                                                       &Caller::allreduce,
-                                                       &Caller::allgather,
-                                                       &Caller::gather,
-                                                       &Caller::scatter,
-                                                       &Caller::alltoall,
-                                                       &Caller::gatherv,
-                                                       &Caller::scatterv,
-                                                       &Caller::allgatherv,
-                                                       &Caller::alltoallv,
-                                                       &Caller::reduce_scatter_block,
-                                                       &Caller::reduce_scatter,
-                                                       &Caller::scans,
-                                                       &Caller::user_operators};
-    const auto chosen = calls[kind];  // GCC 12's bounds check takes another index if it stands in the next line
+    static constexpr void (Caller::* calls[kinds])() = {&Caller::barrier,
+                                                        &Caller::bcast,
+                                                        &Caller::reduce,
+                                                        &Caller::allreduce,
+                                                        &Caller::allgather,
+                                                        &Caller::gather,
+                                                        &Caller::scatter,
+                                                        &Caller::alltoall,
+                                                        &Caller::gatherv,
+                                                        &Caller::scatterv,
+                                                        &Caller::allgatherv,
+                                                        &Caller::alltoallv,
+                                                        &Caller::reduce_scatter_block,
+                                                        &Caller::reduce_scatter,
+                                                        &Caller::scans,
+                                                        &Caller::user_operators};
+    const auto chosen =
+        calls[kind];  // GCC 12's bounds check takes another index if it stands in the next line
     (this->*chosen)();
   }
 

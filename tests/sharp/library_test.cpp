@@ -195,8 +195,7 @@ TEST(Library, gives_every_code_at_every_point) {
   for (int code = SHARP_COLL_ENO_RESOURCE; code < 0; ++code) {
     EXPECT_STRNE(sharp_coll_strerror(code), "unknown error");
     const std::string value = std::to_string(code);
-    run_job(
-        2, [&](Member& member) { EXPECT_EQ(member.init_code, code); }, ("init=" + value).c_str());
+    run_job(2, [&](Member& member) { EXPECT_EQ(member.init_code, code); }, ("init=" + value).c_str());
     run_job(
         2,
         [&](Member& member) {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "collective/multinode/allgather.hpp"
-#include "collective/multinode/stage/node_ranks.hpp"
 #include "collective/multinode/network/window_half.hpp"
+#include "collective/multinode/stage/node_ranks.hpp"
 #include "network/window/concept.hpp"
 
 namespace espalier::collective::nodes {

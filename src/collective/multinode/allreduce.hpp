@@ -4,13 +4,13 @@
 #pragma once
 
 #include "collective/multinode/network/bruck_allgather.hpp"
-#include "collective/multinode/stage/join.hpp"
 #include "collective/multinode/network/ordered_parts.hpp"
 #include "collective/multinode/network/rabenseifner.hpp"
 #include "collective/multinode/network/recursive_doubling.hpp"
 #include "collective/multinode/network/ring.hpp"
-#include "collective/multinode/stage/stage.hpp"
 #include "collective/multinode/network/tree.hpp"
+#include "collective/multinode/stage/join.hpp"
+#include "collective/multinode/stage/stage.hpp"
 
 namespace espalier::collective::nodes {
 

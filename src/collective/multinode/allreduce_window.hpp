@@ -6,9 +6,9 @@
 
 #include <vector>
 
-#include "collective/multinode/stage/node_ranks.hpp"
 #include "collective/multinode/network/ring_blocks.hpp"
 #include "collective/multinode/network/window_half.hpp"
+#include "collective/multinode/stage/node_ranks.hpp"
 #include "collective/node/reduce.hpp"
 #include "network/window/concept.hpp"
 

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "collective/multinode/stage/counterparts.hpp"
 #include "collective/multinode/network/long_message.hpp"
+#include "collective/multinode/stage/counterparts.hpp"
 #include "collective/multinode/stage/node_order.hpp"
 #include "collective/multinode/stage/rooted_blocks.hpp"
 #include "collective/multinode/stage/stage.hpp"

@@ -4,9 +4,9 @@
 
 #include <vector>
 
+#include "collective/core/tree_position.hpp"
 #include "collective/multinode/network/dissemination.hpp"
 #include "collective/multinode/stage/stage.hpp"
-#include "collective/core/tree_position.hpp"
 #include "plan/plan.hpp"
 
 namespace espalier::collective::nodes {

@@ -2,10 +2,10 @@
 // arrive.
 #pragma once
 
-#include "collective/multinode/stage/join.hpp"
 #include "collective/multinode/network/scatter_allgather.hpp"
-#include "collective/multinode/stage/stage.hpp"
 #include "collective/multinode/network/tree.hpp"
+#include "collective/multinode/stage/join.hpp"
+#include "collective/multinode/stage/stage.hpp"
 
 namespace espalier::collective::nodes {
 

@@ -5,8 +5,8 @@
 
 #include <cstring>
 
-#include "collective/multinode/stage/counterparts.hpp"
 #include "collective/multinode/network/long_message.hpp"
+#include "collective/multinode/stage/counterparts.hpp"
 #include "collective/multinode/stage/node_order.hpp"
 #include "collective/multinode/stage/stage.hpp"
 #include "collective/node/reduce.hpp"

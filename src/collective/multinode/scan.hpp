@@ -4,8 +4,8 @@
 
 #include <cstring>
 
-#include "collective/multinode/stage/join.hpp"
 #include "collective/multinode/network/prefix.hpp"
+#include "collective/multinode/stage/join.hpp"
 #include "collective/multinode/stage/stage.hpp"
 
 namespace espalier::collective::nodes {

@@ -2,9 +2,9 @@
 // answers in the cells that it has just read, with its slice of the result for each other rank.
 #pragma once
 
-#include "collective/node/allreduce_exchange.hpp"
-#include "collective/core/slices.hpp"
 #include "collective/core/pairwise_cells.hpp"
+#include "collective/core/slices.hpp"
+#include "collective/node/allreduce_exchange.hpp"
 
 namespace espalier::collective {
 

@@ -2,12 +2,12 @@
 // them. Or each reads long blocks where they lie.
 #pragma once
 
-#include "collective/node/alltoall_of_two.hpp"
 #include "collective/core/cells.hpp"
-#include "collective/node/exchange_single_copy.hpp"
 #include "collective/core/inline_exchange.hpp"
 #include "collective/core/meeting.hpp"
 #include "collective/core/pairwise_cells.hpp"
+#include "collective/node/alltoall_of_two.hpp"
+#include "collective/node/exchange_single_copy.hpp"
 
 namespace espalier::collective {
 

@@ -6,13 +6,13 @@
 #include <memory>
 #include <vector>
 
-#include "collective/node/alltoall_of_two.hpp"
 #include "collective/core/cells.hpp"
-#include "collective/core/zero_copy_blocks.hpp"
 #include "collective/core/meeting.hpp"
 #include "collective/core/open_chunks.hpp"
-#include "collective/core/rounds.hpp"
 #include "collective/core/pairwise_cells.hpp"
+#include "collective/core/rounds.hpp"
+#include "collective/core/zero_copy_blocks.hpp"
+#include "collective/node/alltoall_of_two.hpp"
 
 namespace espalier::collective {
 

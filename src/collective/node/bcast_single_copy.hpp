@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "collective/node/bcast.hpp"
 #include "collective/core/zero_copy_blocks.hpp"
+#include "collective/node/bcast.hpp"
 
 namespace espalier::collective {
 

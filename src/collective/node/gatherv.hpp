@@ -2,9 +2,9 @@
 // blocks where they lie.
 #pragma once
 
-#include "collective/node/gather.hpp"
-#include "collective/core/zero_copy_blocks.hpp"
 #include "collective/core/open_chunks.hpp"
+#include "collective/core/zero_copy_blocks.hpp"
+#include "collective/node/gather.hpp"
 
 namespace espalier::collective {
 

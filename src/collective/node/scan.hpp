@@ -6,8 +6,8 @@
 #include "collective/core/inline_exchange.hpp"
 #include "collective/core/meeting.hpp"
 #include "collective/core/readers.hpp"
-#include "collective/node/reduce.hpp"
 #include "collective/core/rounds.hpp"
+#include "collective/node/reduce.hpp"
 
 namespace espalier::collective {
 

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "collective/core/zero_copy_blocks.hpp"
 #include "collective/core/open_chunks.hpp"
+#include "collective/core/zero_copy_blocks.hpp"
 #include "collective/node/scatter.hpp"
 
 namespace espalier::collective {

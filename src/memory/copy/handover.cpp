@@ -99,8 +99,7 @@ Descriptor Handover::take(const std::string& token, int timeout_ms, std::string&
     if (connect(connection.get(), address.get(), address.length()) == 0 && same_user(connection.get()))
       descriptor = receive_descriptor(connection.get());
   }
-  if (!descriptor)
-    why = formatted("the node's leader did not hand the arena over: {}", std::strerror(errno));
+  if (!descriptor) why = formatted("the node's leader did not hand the arena over: {}", std::strerror(errno));
   return descriptor;
 }
 

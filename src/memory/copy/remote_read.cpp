@@ -7,8 +7,8 @@
 #include <cstring>
 
 #include "base/process_exists.hpp"
-#include "memory/heap/peer_heaps.hpp"
 #include "memory/copy/read_refusals.hpp"
+#include "memory/heap/peer_heaps.hpp"
 #include "memory/heap/shared_heap.hpp"
 
 namespace espalier::memory {

@@ -29,7 +29,7 @@ struct Heap {
   std::vector<View> views;  // ever longer ones; another thread may still be reading in a shorter one
 };
 
-std::mutex mutex;  // of what follows
+std::mutex mutex;                                           // of what follows
 std::map<pid_t, Heap>& heaps = *new std::map<pid_t, Heap>;  // never destroyed, as Config
 std::uint64_t found_so_far = 0;
 
@@ -39,8 +39,7 @@ Descriptor open_heap(pid_t process, const HeapNotice& notice) {
       open_file(formatted("/proc/{}/fd/{}", process, notice.descriptor).c_str(), O_RDONLY | O_NONBLOCK);
   if (!descriptor) return {};
   std::uint64_t mark = 0;
-  if (pread(descriptor.get(), &mark, sizeof mark, 0) == sizeof mark && mark == notice.mark)
-    return descriptor;
+  if (pread(descriptor.get(), &mark, sizeof mark, 0) == sizeof mark && mark == notice.mark) return descriptor;
   errno = ENOENT;
   return {};
 }

@@ -1,11 +1,11 @@
 // Barrier and bcast.
 #include "mpi/collectives/collectives.hpp"
 
-#include "mpi/datatype/datatype.hpp"
 #include "mpi/collectives/forward.hpp"
+#include "mpi/collectives/serve.hpp"
+#include "mpi/datatype/datatype.hpp"
 #include "mpi/host/handles.hpp"
 #include "mpi/host/host_behaviour.hpp"
-#include "mpi/collectives/serve.hpp"
 
 namespace espalier::mpi {
 namespace {

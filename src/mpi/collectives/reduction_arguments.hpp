@@ -5,9 +5,9 @@
 
 #include "base/by_rank.hpp"
 #include "mpi/collectives/collectives.hpp"
+#include "mpi/collectives/serve.hpp"
 #include "mpi/host/handles.hpp"
 #include "mpi/host/host_behaviour.hpp"
-#include "mpi/collectives/serve.hpp"
 
 namespace espalier::mpi {
 

@@ -1,12 +1,12 @@
 // The collectives with an operator.
 #include "base/by_rank.hpp"
 #include "mpi/collectives/collectives.hpp"
-#include "mpi/datatype/datatype.hpp"
 #include "mpi/collectives/forward.hpp"
-#include "mpi/host/handles.hpp"
 #include "mpi/collectives/reduction_arguments.hpp"
 #include "mpi/collectives/serve.hpp"
 #include "mpi/collectives/user_reduction.hpp"
+#include "mpi/datatype/datatype.hpp"
+#include "mpi/host/handles.hpp"
 
 namespace espalier::mpi {
 namespace {

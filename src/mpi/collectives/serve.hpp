@@ -8,9 +8,9 @@
 
 #include "base/error.hpp"
 #include "mpi/host/callback.hpp"
+#include "mpi/host/host.hpp"
 #include "mpi/lifetime/communicators.hpp"
 #include "mpi/lifetime/fallback.hpp"
-#include "mpi/host/host.hpp"
 
 namespace espalier::mpi {
 

@@ -4,8 +4,8 @@
 #include <climits>
 #include <cstring>
 
-#include "mpi/host/host.hpp"
 #include "mpi/datatype/type_map.hpp"
+#include "mpi/host/host.hpp"
 
 namespace espalier::mpi {
 namespace {

@@ -162,8 +162,7 @@ Result with_inner(MPI_Datatype type, const Contents& contents, const Element& in
           inner, first, [&](int) { return integers[1]; },
           [&](int i) { return integers[at(i + 2)] * inner.extent; });
     case MPI_COMBINER_HINDEXED_BLOCK:
-      return blocks(
-          inner, first, [&](int) { return integers[1]; }, [&](int i) { return addresses[at(i)]; });
+      return blocks(inner, first, [&](int) { return integers[1]; }, [&](int i) { return addresses[at(i)]; });
     case MPI_COMBINER_SUBARRAY:
       return subarray(type, inner);
     default:

@@ -2,8 +2,8 @@
 
 #include <mutex>
 
-#include "mpi/host/host.hpp"
 #include "mpi/datatype/type_map.hpp"
+#include "mpi/host/host.hpp"
 
 namespace espalier::mpi {
 
@@ -148,7 +148,8 @@ Type type_of(Kind kind, Type exact, std::size_t size) {
     case Kind::complex:
       return first_of_size({Type::complex64, Type::complex128, Type::complex256}, size);
     case Kind::logical:
-      return first_of_size({Type::logical8, Type::logical16, Type::logical32, Type::logical64, Type::logical128}, size);
+      return first_of_size(
+          {Type::logical8, Type::logical16, Type::logical32, Type::logical64, Type::logical128}, size);
     case Kind::exact:
       return exact;
     default:

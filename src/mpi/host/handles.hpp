@@ -35,7 +35,7 @@ struct PredefinedType {
   Handle handle = 0;
   std::size_t size = 0;    ///< bytes of data, as MPI_Type_size
   std::size_t extent = 0;  ///< bytes from one element to the next
-  bool dense = false;    ///< no padding between elements
+  bool dense = false;      ///< no padding between elements
   Kind kind = Kind::opaque;
   reduce::Type exact = reduce::Type::none;
   /// 0: not asked yet, 1: known, 2: the host does not have it. Stored with release after the other fields.

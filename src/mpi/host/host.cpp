@@ -121,9 +121,9 @@ const char* find_own_functions() {
 }
 
 void find_constants() {
-  host.constants = {MPI_COMM_WORLD, MPI_COMM_SELF, MPI_COMM_NULL, MPI_DATATYPE_NULL,
-                    MPI_BYTE,       MPI_INT,       MPI_OP_NULL,   MPI_REPLACE,
-                    MPI_SUM,        MPI_ERRORS_RETURN, MPI_UINT64_T, MPI_INFO_NULL};
+  host.constants = {MPI_COMM_WORLD, MPI_COMM_SELF,     MPI_COMM_NULL, MPI_DATATYPE_NULL,
+                    MPI_BYTE,       MPI_INT,           MPI_OP_NULL,   MPI_REPLACE,
+                    MPI_SUM,        MPI_ERRORS_RETURN, MPI_UINT64_T,  MPI_INFO_NULL};
 }
 
 /// Works before MPI_Init: a library of the standard ABI says version 1 or later, MPICH and Intel's classic

@@ -26,9 +26,9 @@ struct Launcher {
 
 // Slurm announces ranks by the step; SLURM_NTASKS without one is only what the job may use.
 constexpr Launcher launchers[] = {
-    {"PMI_SIZE", "PMI_RANK"},                // Hydra of MPICH and Intel MPI, Slurm's PMI, PALS, Flux
-    {"MPI_LOCALNRANKS", "PMI_ID"},           // Hydra with -pmi-port
-    {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK"},   // Open MPI, PRRTE
+    {"PMI_SIZE", "PMI_RANK"},               // Hydra of MPICH and Intel MPI, Slurm's PMI, PALS, Flux
+    {"MPI_LOCALNRANKS", "PMI_ID"},          // Hydra with -pmi-port
+    {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK"},  // Open MPI, PRRTE
     {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID"},
 };
 
@@ -122,11 +122,12 @@ void warn_if_launched_apart() {
   if (!launcher || std::strcmp(given[launcher->rank], "0") != 0) return;
   if (spawned() || started_by_a_rank()) return;
   const std::string mpi = library();
-  std::fprintf(stderr,
-               "espalier: the launcher has started %d ranks (%s), but MPI_COMM_WORLD has only one in each: "
-               "the launcher does not belong to the program's MPI (%s), or offers another process manager "
-               "than it needs (srun --mpi). Every rank computes alone. Use the mpirun of the program's MPI%s\n",
-               given.number(launcher->size), launcher->size, mpi.c_str(), launcher_beside(mpi).c_str());
+  std::fprintf(
+      stderr,
+      "espalier: the launcher has started %d ranks (%s), but MPI_COMM_WORLD has only one in each: "
+      "the launcher does not belong to the program's MPI (%s), or offers another process manager "
+      "than it needs (srun --mpi). Every rank computes alone. Use the mpirun of the program's MPI%s\n",
+      given.number(launcher->size), launcher->size, mpi.c_str(), launcher_beside(mpi).c_str());
 }
 
 }  // namespace espalier::mpi

@@ -122,8 +122,7 @@ runtime::Bootstrap bootstrap(MPI_Comm comm) {
     if (bytes > INT_MAX) throw Error("ranks cannot exchange more than 2 GiB each while they meet");
     const int count = static_cast<int>(bytes);
     const MPI_Datatype byte = host.constants.byte;
-    const int code =
-        call_program([&] { return host.Allgather(mine, count, byte, all, count, byte, comm); });
+    const int code = call_program([&] { return host.Allgather(mine, count, byte, all, count, byte, comm); });
     if (code != MPI_SUCCESS)
       throw Error("the host's MPI_Allgather failed with code " + std::to_string(code) +
                   " while the ranks met");

@@ -6,8 +6,8 @@
 #include <memory>
 
 #include "mpi/host/abi.hpp"
-#include "runtime/setup/bootstrap.hpp"
 #include "runtime/communicator/communicator.hpp"
+#include "runtime/setup/bootstrap.hpp"
 
 namespace espalier::mpi {
 

@@ -10,21 +10,21 @@
 #include "base/error.hpp"
 #include "base/format.hpp"
 #include "base/printable.hpp"
-#include "mpi/lifetime/announced_ranks.hpp"
-#include "mpi/lifetime/communicators.hpp"
 #include "mpi/datatype/datatype.hpp"
 #include "mpi/host/host.hpp"
-#include "mpi/transport/one_sided.hpp"
+#include "mpi/host/host_behaviour.hpp"
+#include "mpi/host/progress.hpp"
+#include "mpi/lifetime/announced_ranks.hpp"
+#include "mpi/lifetime/communicators.hpp"
 #include "mpi/lifetime/out_of_band.hpp"
 #include "mpi/requests/persistent.hpp"
-#include "mpi/host/progress.hpp"
-#include "mpi/host/host_behaviour.hpp"
+#include "mpi/transport/one_sided.hpp"
 #include "mpi/transport/transport.hpp"
 #include "plan/selector.hpp"
-#include "runtime/window/window_cache.hpp"
 #include "runtime/process/process.hpp"
 #include "runtime/setup/sharp_start.hpp"
 #include "runtime/statistics/statistics.hpp"
+#include "runtime/window/window_cache.hpp"
 
 namespace espalier::mpi::lifecycle {
 namespace {
@@ -40,7 +40,7 @@ Stage stage = Stage::outside;
 bool in_world = false;
 int open_sessions = 0;
 bool leaves_by_callback = false;  ///< MPI_COMM_SELF has our attribute
-bool prints_statistics = false;  ///< without a world: this process was rank 0 of the first communicator
+bool prints_statistics = false;   ///< without a world: this process was rank 0 of the first communicator
 
 /// What does not need other ranks. `mine` is MPI_COMM_SELF or, with sessions, a communicator of this process.
 bool set_up(MPI_Comm mine) {

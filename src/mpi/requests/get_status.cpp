@@ -1,7 +1,7 @@
 #include "mpi/requests/get_status.hpp"
 
-#include "mpi/requests/completion.hpp"
 #include "mpi/host/host.hpp"
+#include "mpi/requests/completion.hpp"
 #include "mpi/requests/persistent.hpp"
 
 namespace espalier::mpi::get_status {

@@ -11,9 +11,9 @@ namespace {
 std::array<std::atomic<Handle>, most> requests_begun;
 
 bool is_known(Handle request) {
-  return std::any_of(requests_begun.begin(), requests_begun.end(), [request](const std::atomic<Handle>& slot) {
-    return slot.load(std::memory_order_relaxed) == request;
-  });
+  return std::any_of(
+      requests_begun.begin(), requests_begun.end(),
+      [request](const std::atomic<Handle>& slot) { return slot.load(std::memory_order_relaxed) == request; });
 }
 
 /// Puts `to` where `from` stands.

@@ -11,7 +11,6 @@
 
 namespace espalier::mpi::persistent {
 
-
 namespace {
 
 std::mutex mutex;  // of everything below but the readers' side of `buckets`

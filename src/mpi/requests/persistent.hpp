@@ -12,13 +12,13 @@
 #include <string>
 #include <vector>
 
+#include "mpi/collectives/serve.hpp"
 #include "mpi/host/abi.hpp"
+#include "mpi/host/host.hpp"
 #include "mpi/lifetime/communicators.hpp"
 #include "mpi/lifetime/fallback.hpp"
-#include "mpi/host/host.hpp"
-#include "mpi/collectives/serve.hpp"
-#include "runtime/process/missed_tests.hpp"
 #include "runtime/communicator/persistent.hpp"
+#include "runtime/process/missed_tests.hpp"
 
 namespace espalier::mpi::persistent {
 

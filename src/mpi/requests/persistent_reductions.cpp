@@ -1,6 +1,6 @@
 // Persistent barrier and reductions.
-#include "mpi/requests/persistent_collectives.hpp"
 #include "mpi/collectives/reduction_arguments.hpp"
+#include "mpi/requests/persistent_collectives.hpp"
 
 namespace espalier::mpi::persistent {
 namespace {
@@ -26,9 +26,8 @@ void make_reduction(const Call& call, Entry& entry, MPI_Count elements, bool is_
   } else if (elements > 0 && !operation) {
     const bool is_wrong = type && service_of(*type, *op) == Service::left_to_host;
     draft.unable = is_wrong ? bad_arguments : why_no_kernel(type, *op);
-  } else if (elements > 0 &&
-             (!plain_buffers(call, is_target) ||
-              is_alias_for_host(call, draft.recipe.collective, elements, is_target))) {
+  } else if (elements > 0 && (!plain_buffers(call, is_target) ||
+                              is_alias_for_host(call, draft.recipe.collective, elements, is_target))) {
     draft.unable = bad_arguments;
   } else if (elements > 0) {
     auto* receive = static_cast<std::byte*>(call.receive);

@@ -1,6 +1,6 @@
 // Persistent bcast and the collectives that move blocks.
-#include "mpi/requests/persistent_collectives.hpp"
 #include "mpi/datatype/staging.hpp"
+#include "mpi/requests/persistent_collectives.hpp"
 
 namespace espalier::mpi::persistent {
 namespace {

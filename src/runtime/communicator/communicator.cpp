@@ -40,8 +40,8 @@ std::string Communicator::why_host() const { return active() ? "its rule says ho
 void Communicator::count_host(Collective collective, std::size_t bytes, const std::string& why) {
   if (!statistics::enabled()) return;
   if (!host_calls_) host_calls_ = std::make_unique<statistics::Counters>(size_);
-  if (statistics::Row* row = host_calls_->row(
-          {collective, bytes, plan::Algorithm::host, statistics::Carrier::host, &why}))
+  if (statistics::Row* row =
+          host_calls_->row({collective, bytes, plan::Algorithm::host, statistics::Carrier::host, &why}))
     row->calls.add(1);
 }
 

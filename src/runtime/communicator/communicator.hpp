@@ -74,11 +74,14 @@ class Communicator {
   virtual bool bcast(void* buffer, std::size_t bytes, int root) = 0;
   /// count elements of operation.extent bytes; `receive` is read and written at the root only.
   virtual bool reduce(const void* send, void* receive, std::size_t count, const reduce::Operation& operation,
-              int root) = 0;
-  virtual bool allreduce(const void* send, void* receive, std::size_t count, const reduce::Operation& operation) = 0;
+                      int root) = 0;
+  virtual bool allreduce(const void* send, void* receive, std::size_t count,
+                         const reduce::Operation& operation) = 0;
   /// The same for operators that only the caller can apply: `bytes` of packed data.
-  virtual bool reduce(const void* send, void* receive, std::size_t bytes, const UserOperation& operation, int root) = 0;
-  virtual bool allreduce(const void* send, void* receive, std::size_t bytes, const UserOperation& operation) = 0;
+  virtual bool reduce(const void* send, void* receive, std::size_t bytes, const UserOperation& operation,
+                      int root) = 0;
+  virtual bool allreduce(const void* send, void* receive, std::size_t bytes,
+                         const UserOperation& operation) = 0;
 
   /// `bytes` of each rank, in rank order. In place: the own block is in its place in `receive`.
   virtual bool allgather(const void* send, void* receive, std::size_t bytes) = 0;
@@ -90,11 +93,13 @@ class Communicator {
   virtual bool allgatherv_lent(const void* send, std::span<const std::size_t> bytes, Lent& lent) = 0;
   /// The same at the root alone: `receive` and `blocks` mean nothing elsewhere.
   virtual bool gather(const void* send, void* receive, std::size_t bytes, int root) = 0;
-  virtual bool gatherv(const void* send, std::size_t bytes, void* receive, const Blocks& blocks, int root) = 0;
+  virtual bool gatherv(const void* send, std::size_t bytes, void* receive, const Blocks& blocks,
+                       int root) = 0;
   /// The root's blocks, one to each rank; `send` and `blocks` mean nothing elsewhere. `receive == in_place`
   /// at the root: its own block stays where it is.
   virtual bool scatter(const void* send, void* receive, std::size_t bytes, int root) = 0;
-  virtual bool scatterv(const void* send, const Blocks& blocks, void* receive, std::size_t bytes, int root) = 0;
+  virtual bool scatterv(const void* send, const Blocks& blocks, void* receive, std::size_t bytes,
+                        int root) = 0;
   /// `bytes` from each rank to each. In place: what is to be sent lies in `receive`, and is replaced.
   virtual bool alltoall(const void* send, void* receive, std::size_t bytes) = 0;
   /// In place: the same by the blocks `in`.
@@ -104,17 +109,19 @@ class Communicator {
   /// vector is in `receive`, the result goes to its start. On one node all that follow fold in rank order,
   /// from left to right.
   virtual bool reduce_scatter_block(const void* send, void* receive, std::size_t count,
-                            const reduce::Operation& operation) = 0;
+                                    const reduce::Operation& operation) = 0;
   virtual bool reduce_scatter(const void* send, void* receive, std::span<const std::size_t> counts,
-                      const reduce::Operation& operation) = 0;
+                              const reduce::Operation& operation) = 0;
   /// The reduction over the ranks up to this one, and (exscan) without it: rank 0's `receive` is left alone.
-  virtual bool scan(const void* send, void* receive, std::size_t count, const reduce::Operation& operation) = 0;
-  virtual bool exscan(const void* send, void* receive, std::size_t count, const reduce::Operation& operation) = 0;
+  virtual bool scan(const void* send, void* receive, std::size_t count,
+                    const reduce::Operation& operation) = 0;
+  virtual bool exscan(const void* send, void* receive, std::size_t count,
+                      const reduce::Operation& operation) = 0;
   /// The same for operators that only the caller can apply: bytes of packed data in place of elements.
   virtual bool reduce_scatter_block(const void* send, void* receive, std::size_t bytes,
-                            const UserOperation& operation) = 0;
+                                    const UserOperation& operation) = 0;
   virtual bool reduce_scatter(const void* send, void* receive, std::span<const std::size_t> bytes,
-                      const UserOperation& operation) = 0;
+                              const UserOperation& operation) = 0;
   virtual bool scan(const void* send, void* receive, std::size_t bytes, const UserOperation& operation) = 0;
   virtual bool exscan(const void* send, void* receive, std::size_t bytes, const UserOperation& operation) = 0;
 
@@ -123,7 +130,7 @@ class Communicator {
   /// all ranks: it is the host's, and `why` says why, the same on all of them. Throws Error on all ranks when
   /// they have not asked for the same.
   virtual std::unique_ptr<Persistent> prepare(const Bootstrap& bootstrap, const collective::Recipe& recipe,
-                                      const std::string& unable, std::string& why) = 0;
+                                              const std::string& unable, std::string& why) = 0;
 
   static const void* const in_place;
 

@@ -7,9 +7,9 @@
 #include "base/error.hpp"
 #include "base/format.hpp"
 #include "collective/schedule/buffer_layout.hpp"
-#include "runtime/failure/call_text.hpp"
 #include "runtime/communicator/node_communicator.hpp"
 #include "runtime/communicator/persistent.hpp"
+#include "runtime/failure/call_text.hpp"
 #include "runtime/setup/eligibility.hpp"
 
 namespace espalier::runtime {
@@ -172,9 +172,9 @@ std::unique_ptr<Persistent> NodeCommunicator::prepare(const Bootstrap& bootstrap
     if (rank() == 0) state_.arena.free(share);
     throw Error(misfit);
   }
-  return std::make_unique<Persistent>(state_.arena, share, ground.layout, rank(),
-                                      state_.machine.waiter().policy(),
-                                      ground.plot.prepare(recipe, rank(), base, cells), facts_of(all.front()));
+  return std::make_unique<Persistent>(
+      state_.arena, share, ground.layout, rank(), state_.machine.waiter().policy(),
+      ground.plot.prepare(recipe, rank(), base, cells), facts_of(all.front()));
 }
 
 }  // namespace espalier::runtime

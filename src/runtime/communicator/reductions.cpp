@@ -9,8 +9,8 @@
 #include "collective/node/bcast.hpp"
 #include "collective/node/reduce.hpp"
 #include "collective/node/reduce_scatter.hpp"
-#include "collective/node/reduce_zero_copy.hpp"
 #include "collective/node/reduce_whole.hpp"
+#include "collective/node/reduce_zero_copy.hpp"
 #include "collective/node/scatterv.hpp"
 #include "runtime/communicator/block_edges.hpp"
 #include "runtime/communicator/local_copy.hpp"
@@ -25,7 +25,7 @@ using plan::Algorithm;
 using plan::Plan;
 
 bool NodeCommunicator::reduce(const void* send, void* receive, std::size_t count,
-                          const reduce::Operation& operation, int root) {
+                              const reduce::Operation& operation, int root) {
   const std::size_t bytes = count * operation.extent;
   return state_.serve_rooted(Collective::reduce, bytes, root, [&](const Plan& plan) {
     const collective::Reduction reduction = {send == in_place ? receive : send, receive, bytes, operation};
@@ -34,13 +34,13 @@ bool NodeCommunicator::reduce(const void* send, void* receive, std::size_t count
 }
 
 bool NodeCommunicator::allreduce(const void* send, void* receive, std::size_t count,
-                             const reduce::Operation& operation) {
+                                 const reduce::Operation& operation) {
   const std::size_t bytes = count * operation.extent;
   machine::HostMachine& m = state_.machine;
   return state_.serve(Collective::allreduce, bytes, [&](const Plan& plan) {
     const collective::Reduction reduction = {send == in_place ? receive : send, receive, bytes, operation};
     if (state_.lends(Collective::allreduce, bytes, plan,
-                      [&] { return collective::allreduce_lent(m, reduction); }))
+                     [&] { return collective::allreduce_lent(m, reduction); }))
       return;
     if (plan.algorithm == Algorithm::exchange) return collective::allreduce_exchange(m, reduction, plan);
     if (plan.algorithm == Algorithm::central) return collective::allreduce_central(m, reduction, plan);
@@ -50,8 +50,8 @@ bool NodeCommunicator::allreduce(const void* send, void* receive, std::size_t co
   });
 }
 
-bool NodeCommunicator::reduce(const void* send, void* receive, std::size_t bytes, const UserOperation& operation,
-                          int root) {
+bool NodeCommunicator::reduce(const void* send, void* receive, std::size_t bytes,
+                              const UserOperation& operation, int root) {
   return state_.serve_whole(Collective::reduce, bytes, root, [&](const Plan& plan) {
     collective::reduce_whole(state_.machine, state_.places.contiguous(root),
                              send == in_place ? receive : send, receive, bytes,
@@ -60,7 +60,7 @@ bool NodeCommunicator::reduce(const void* send, void* receive, std::size_t bytes
 }
 
 bool NodeCommunicator::allreduce(const void* send, void* receive, std::size_t bytes,
-                             const UserOperation& operation) {
+                                 const UserOperation& operation) {
   constexpr int root = 0;
   return state_.serve_whole(Collective::allreduce, bytes, root, [&](const Plan& plan) {
     machine::HostMachine& m = state_.machine;
@@ -71,7 +71,7 @@ bool NodeCommunicator::allreduce(const void* send, void* receive, std::size_t by
 }
 
 bool NodeCommunicator::reduce_scatter_block(const void* send, void* receive, std::size_t count,
-                                        const reduce::Operation& operation) {
+                                            const reduce::Operation& operation) {
   machine::HostMachine& m = state_.machine;
   if (!collective::Cells::fit(m, static_cast<std::size_t>(size()), operation.extent)) return false;
   const EqualBlocks blocks{count * operation.extent};
@@ -80,14 +80,14 @@ bool NodeCommunicator::reduce_scatter_block(const void* send, void* receive, std
     const Reduction reduction = {send == in_place ? receive : send, receive, total, operation};
     if (total == 0) return;
     if (state_.lends(Collective::reduce_scatter_block, total, plan,
-                      [&] { return collective::reduce_scatter_lent(m, reduction, blocks); }))
+                     [&] { return collective::reduce_scatter_lent(m, reduction, blocks); }))
       return;
     collective::reduce_scatter(m, reduction, blocks, plan);
   });
 }
 
 bool NodeCommunicator::reduce_scatter(const void* send, void* receive, std::span<const std::size_t> counts,
-                                  const reduce::Operation& operation) {
+                                      const reduce::Operation& operation) {
   machine::HostMachine& m = state_.machine;
   if (!collective::Cells::fit(m, static_cast<std::size_t>(size()), operation.extent)) return false;
   const BlockEdges edges(counts, operation.extent);
@@ -96,7 +96,7 @@ bool NodeCommunicator::reduce_scatter(const void* send, void* receive, std::span
     const PackedBlocks blocks{edges};
     const Reduction reduction = {send == in_place ? receive : send, receive, edges.total(), operation};
     if (state_.lends(Collective::reduce_scatter, edges.total(), plan,
-                      [&] { return collective::reduce_scatter_lent(m, reduction, blocks); }))
+                     [&] { return collective::reduce_scatter_lent(m, reduction, blocks); }))
       return;
     if (send != in_place) return collective::reduce_scatter(m, reduction, blocks, plan);
     // The result of blocks of different sizes would run over parts of the vector that are still to go.
@@ -109,20 +109,23 @@ bool NodeCommunicator::reduce_scatter(const void* send, void* receive, std::span
 }
 
 bool NodeCommunicator::reduce_and_scatter(Collective collective, const void* send, void* receive,
-                                         std::span<const std::size_t> bytes, const UserOperation& operation) {
+                                          std::span<const std::size_t> bytes,
+                                          const UserOperation& operation) {
   constexpr int root = 0;
   const BlockEdges edges(bytes, 1);
   const std::size_t total = edges.total();
   return state_.serve_whole(collective, total, root, [&](const Plan& plan) {
     if (total == 0) return;
     const std::unique_ptr<std::byte[]> whole(new std::byte[state_.machine.rank() == root ? total : 0]);
-    collective::reduce_whole(state_.machine, state_.places.contiguous(root), send == in_place ? receive : send, whole.get(),
-                             total, {operation.combine, operation.context}, plan);
+    collective::reduce_whole(state_.machine, state_.places.contiguous(root),
+                             send == in_place ? receive : send, whole.get(), total,
+                             {operation.combine, operation.context}, plan);
     const PackedBlocks blocks{edges};
     if (state_.machine.rank() == root)
       collective::send_scatterv(state_.machine, whole.get(), receive, blocks, plan);
     else
-      collective::receive_scatterv(state_.machine, root, receive, blocks.bytes_of(state_.machine.rank()), plan);
+      collective::receive_scatterv(state_.machine, root, receive, blocks.bytes_of(state_.machine.rank()),
+                                   plan);
   });
 }
 

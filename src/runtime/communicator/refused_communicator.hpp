@@ -31,15 +31,18 @@ class RefusedCommunicator final : public Communicator {
   bool scatterv(const void*, const Blocks&, void*, std::size_t, int) override { return false; }
   bool alltoall(const void*, void*, std::size_t) override { return false; }
   bool alltoallv(const void*, const Blocks&, void*, const Blocks&) override { return false; }
-  bool reduce_scatter_block(const void*, void*, std::size_t,
-                            const reduce::Operation&) override { return false; }
-  bool reduce_scatter(const void*, void*, std::span<const std::size_t>,
-                      const reduce::Operation&) override { return false; }
+  bool reduce_scatter_block(const void*, void*, std::size_t, const reduce::Operation&) override {
+    return false;
+  }
+  bool reduce_scatter(const void*, void*, std::span<const std::size_t>, const reduce::Operation&) override {
+    return false;
+  }
   bool scan(const void*, void*, std::size_t, const reduce::Operation&) override { return false; }
   bool exscan(const void*, void*, std::size_t, const reduce::Operation&) override { return false; }
   bool reduce_scatter_block(const void*, void*, std::size_t, const UserOperation&) override { return false; }
-  bool reduce_scatter(const void*, void*, std::span<const std::size_t>,
-                      const UserOperation&) override { return false; }
+  bool reduce_scatter(const void*, void*, std::span<const std::size_t>, const UserOperation&) override {
+    return false;
+  }
   bool scan(const void*, void*, std::size_t, const UserOperation&) override { return false; }
   bool exscan(const void*, void*, std::size_t, const UserOperation&) override { return false; }
   std::unique_ptr<Persistent> prepare(const Bootstrap&, const collective::Recipe&, const std::string&,

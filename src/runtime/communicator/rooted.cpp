@@ -18,7 +18,7 @@ bool NodeCommunicator::bcast(void* buffer, std::size_t bytes, int root) {
     machine::HostMachine& m = state_.machine;
     if (collective::by_kernel(plan)) return collective::bcast_single_copy(m, place, buffer, bytes, plan);
     if (!state_.lends(Collective::bcast, bytes, plan,
-                       [&] { return collective::bcast_where_it_lies(m, place, buffer, bytes, plan); }))
+                      [&] { return collective::bcast_where_it_lies(m, place, buffer, bytes, plan); }))
       collective::bcast_tree(m, place, buffer, bytes, plan);
   });
 }
@@ -42,7 +42,7 @@ bool NodeCommunicator::gather(const void* send, void* receive, std::size_t bytes
 }
 
 bool NodeCommunicator::gatherv(const void* send, std::size_t bytes, void* receive, const Blocks& blocks,
-                           int root) {
+                               int root) {
   return state_.serve_rooted(Collective::gatherv, 0, root, [&](const Plan& plan) {
     if (rank() != root) return collective::send_gatherv(state_.machine, root, send, bytes, plan);
     const void* own = send == in_place ? at_offset(receive, blocks.offset_of(root)) : send;
@@ -72,7 +72,7 @@ bool NodeCommunicator::scatter(const void* send, void* receive, std::size_t byte
 }
 
 bool NodeCommunicator::scatterv(const void* send, const Blocks& blocks, void* receive, std::size_t bytes,
-                            int root) {
+                                int root) {
   machine::HostMachine& m = state_.machine;
   if (!collective::scatterv_fits(m)) return false;
   return state_.serve_rooted(Collective::scatterv, 0, root, [&](const Plan& plan) {

@@ -17,7 +17,8 @@ bool NodeCommunicator::scan_of(Collective collective, const void* send, void* re
   const Prefix prefix = collective == Collective::scan ? Prefix::inclusive : Prefix::exclusive;
   return state_.serve(collective, bytes, [&](const Plan& plan) {
     const Reduction reduction = {send == in_place ? receive : send, receive, bytes, operation};
-    if (plan.algorithm == Algorithm::sliced) return collective::scan_sliced(state_.machine, reduction, prefix, plan);
+    if (plan.algorithm == Algorithm::sliced)
+      return collective::scan_sliced(state_.machine, reduction, prefix, plan);
     collective::scan(state_.machine, reduction, prefix, plan);
   });
 }

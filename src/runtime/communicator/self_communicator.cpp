@@ -27,8 +27,7 @@ bool SelfCommunicator::allreduce(const void* send, void* receive, std::size_t co
   return true;
 }
 
-bool SelfCommunicator::reduce(const void* send, void* receive, std::size_t bytes, const UserOperation&,
-                              int) {
+bool SelfCommunicator::reduce(const void* send, void* receive, std::size_t bytes, const UserOperation&, int) {
   copy_alone(receive, send, bytes);
   return true;
 }

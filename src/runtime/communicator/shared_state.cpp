@@ -36,8 +36,8 @@ topology::Group groups_of(const NodeState& node, const std::byte* share, const m
 
 }  // namespace
 
-SharedState::SharedState(const NodeState& node, const NodeShare& agreement, int rank,
-                           std::vector<int> names, machine::Poke poke)
+SharedState::SharedState(const NodeState& node, const NodeShare& agreement, int rank, std::vector<int> names,
+                         machine::Poke poke)
     : arena(*node.arena()),
       share(agreement.share),
       layout(agreement.layout),

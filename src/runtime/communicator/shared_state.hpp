@@ -7,17 +7,17 @@
 
 #include "machine/host_machine.hpp"
 #include "plan/selector.hpp"
-#include "runtime/setup/agreement.hpp"
-#include "runtime/process/missed_tests.hpp"
-#include "runtime/communicator/communicator.hpp"
-#include "runtime/communicator/zero_copy_backoff.hpp"
-#include "runtime/process/node.hpp"
-#include "runtime/communicator/node_area.hpp"
-#include "runtime/communicator/tree_positions.hpp"
 #include "runtime/communicator/adaptive_choice.hpp"
-#include "runtime/statistics/recorder.hpp"
-#include "runtime/failure/mismatch_detection.hpp"
+#include "runtime/communicator/communicator.hpp"
+#include "runtime/communicator/node_area.hpp"
 #include "runtime/communicator/slot_pages.hpp"
+#include "runtime/communicator/tree_positions.hpp"
+#include "runtime/communicator/zero_copy_backoff.hpp"
+#include "runtime/failure/mismatch_detection.hpp"
+#include "runtime/process/missed_tests.hpp"
+#include "runtime/process/node.hpp"
+#include "runtime/setup/agreement.hpp"
+#include "runtime/statistics/recorder.hpp"
 
 namespace espalier::runtime {
 
@@ -26,7 +26,7 @@ struct SharedState {
   /// `rank`: among those that share memory; `names`: as in RollCall. `poke` drives the host, and what else
   /// must go on while they wait.
   SharedState(const NodeState& node, const NodeShare& agreement, int rank, std::vector<int> names,
-        machine::Poke poke);
+              machine::Poke poke);
   ~SharedState();
   SharedState(const SharedState&) = delete;
   SharedState& operator=(const SharedState&) = delete;
@@ -67,8 +67,8 @@ struct SharedState {
   bool slots_unmapped = should_map_slots(layout);
   std::array<LendingHabit, all_collectives.size()> lending;
   QuickerWays<> scatter_ways;  ///< of lent blocks and slots; this rank's, as a root
-  NodeArea area;         ///< where an allgather is put together
-  bool is_lent = false;  ///< what lies there, to the ranks of a communicator on one node
+  NodeArea area;               ///< where an allgather is put together
+  bool is_lent = false;        ///< what lies there, to the ranks of a communicator on one node
   std::size_t no_area_of = std::numeric_limits<std::size_t>::max();  ///< so much the arena did not have then
   NodeArea ring;  ///< the same through a window (ring_window.cpp)
   statistics::Counters counters{layout.ranks};

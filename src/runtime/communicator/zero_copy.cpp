@@ -2,8 +2,8 @@
 #include <bit>
 #include <numeric>
 
-#include "collective/node/allgather.hpp"
 #include "collective/multinode/stage/shared_stage.hpp"
+#include "collective/node/allgather.hpp"
 #include "runtime/communicator/node_communicator.hpp"
 #include "runtime/multinode/serve.hpp"
 

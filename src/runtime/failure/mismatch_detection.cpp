@@ -105,7 +105,8 @@ void RollCall::fail_by(const Difference& difference, int rank) {
 
 void RollCall::fail_by_absence(int rank, std::string_view what) {
   const std::string call = print(own_->find(history_.number()).value());
-  fail(history_.number(), formatted("rank {} has {} the {} in which rank {} waits", name(rank), what, call, name(rank_)), "");
+  fail(history_.number(),
+       formatted("rank {} has {} the {} in which rank {} waits", name(rank), what, call, name(rank_)), "");
 }
 
 void RollCall::abandon() {
@@ -118,7 +119,8 @@ void RollCall::abandon() {
   } catch (...) {  // not Espalier's
   }
   const auto call = own_->find(history_.number());
-  failed_ = formatted("rank {} left its {} by an exception: {}", name(rank_), call ? print(*call) : "call", why);
+  failed_ =
+      formatted("rank {} left its {} by an exception: {}", name(rank_), call ? print(*call) : "call", why);
   failure_.tell(history_.number(), failed_);
 }
 

@@ -14,9 +14,10 @@ constexpr memory::Step nothing = 0, being_written = 1, told_step = 2;
 }  // namespace
 
 AlreadyTold::AlreadyTold(std::string_view why)
-    : OutOfStep(formatted("a collective of this communicator failed, so its ranks are out of step; make a new "
-                          "communicator, or set ESPALIER=off ({})",
-                          why)),
+    : OutOfStep(
+          formatted("a collective of this communicator failed, so its ranks are out of step; make a new "
+                    "communicator, or set ESPALIER=off ({})",
+                    why)),
       why_(why) {}
 
 void throw_out_of_step(std::string_view why) { throw AlreadyTold(why); }

@@ -1,7 +1,7 @@
 // Barrier, reduce and allreduce over nodes on aggregation nodes in the network.
 #include "collective/multinode/aggregated.hpp"
-#include "runtime/process/process.hpp"
 #include "runtime/multinode/serve.hpp"
+#include "runtime/process/process.hpp"
 
 namespace espalier::runtime {
 
@@ -10,7 +10,8 @@ using collective::nodes::segments_under_way;
 using plan::NetworkPlan;
 
 /// By values that are equal on all ranks, and by what they have agreed before.
-bool MultiNodeCommunicator::offloads(Collective collective, std::size_t bytes, const reduce::Operation* operation) {
+bool MultiNodeCommunicator::offloads(Collective collective, std::size_t bytes,
+                                     const reduce::Operation* operation) {
   if (!offload_) return false;
   passed_over_.clear();
   if ((*with_sharp_)(collective, bytes).algorithm != plan::Algorithm::sharp) return false;
@@ -51,7 +52,7 @@ void MultiNodeCommunicator::allreduce_offloaded(const collective::Reduction& red
 void MultiNodeCommunicator::reduce_offloaded(const collective::Reduction& reduction, int root) {
   const int root_node = nodes_.placement.node_of[static_cast<std::size_t>(root)];
   const int leader = counterparts_.front()[static_cast<std::size_t>(root_node)];
-  const RootIs where = rank() == root            ? RootIs::me
+  const RootIs where = rank() == root           ? RootIs::me
                        : root_node == my_node() ? RootIs::another_of_node
                                                 : RootIs::elsewhere;
   const std::vector<int> other = {rank() == leader ? root : leader};

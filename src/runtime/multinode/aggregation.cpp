@@ -7,8 +7,8 @@
 #include "base/config.hpp"
 #include "base/format.hpp"
 #include "collective/multinode/aggregated.hpp"
-#include "collective/multinode/network/dissemination.hpp"
 #include "collective/multinode/network/bruck_allgather.hpp"
+#include "collective/multinode/network/dissemination.hpp"
 #include "collective/multinode/network/recursive_doubling.hpp"
 #include "runtime/multinode/leaders_exchange.hpp"
 

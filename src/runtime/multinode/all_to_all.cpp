@@ -1,8 +1,8 @@
 // Allgather(v) and alltoall(v) over nodes. The window of the notified ring is in ring_window.cpp.
 #include <numeric>
 
-#include "collective/multinode/alltoall.hpp"
 #include "collective/multinode/allgather_shared.hpp"
+#include "collective/multinode/alltoall.hpp"
 #include "runtime/multinode/serve.hpp"
 
 namespace espalier::runtime {
@@ -29,7 +29,7 @@ const NetworkPlan& exchange_plan() {
 
 template <class B>
 const std::byte* MultiNodeCommunicator::allgather_everywhere(const collective::nodes::Allgather<B>& call,
-                                                Collective collective, const NetworkPlan& plan) {
+                                                             Collective collective, const NetworkPlan& plan) {
   const std::size_t total = call.order.total();
   take_back();
   const bool together = have_area(total);
@@ -57,7 +57,7 @@ void MultiNodeCommunicator::take_back() {
 
 template <class B>
 const std::byte* MultiNodeCommunicator::allgather_notified(const collective::nodes::Allgather<B>& call,
-                                              Collective collective, const NetworkPlan& plan) {
+                                                           Collective collective, const NetworkPlan& plan) {
   const auto go = [&](auto node, memory::Step& last) {
     const int carriers = plan.leaders == 0 ? node.size() : plan.leaders;
     collective::nodes::AllgatherWindow ring(**ring_, ring_use_, call, node, carriers,
@@ -86,7 +86,8 @@ Bootstrap MultiNodeCommunicator::own_bootstrap() {
 }
 
 template <class B>
-bool MultiNodeCommunicator::allgather_blocks(Collective collective, const void* send, void* receive, const B& blocks) {
+bool MultiNodeCommunicator::allgather_blocks(Collective collective, const void* send, void* receive,
+                                             const B& blocks) {
   const int ranks = nodes_.placement.ranks();
   const std::size_t total = collective::bytes_below(blocks, ranks);
   const std::size_t mean = collective::mean_block(total, static_cast<std::size_t>(ranks));
@@ -115,7 +116,8 @@ bool MultiNodeCommunicator::allgather_blocks(Collective collective, const void* 
 }
 
 // In one pass, whatever the length: what a former one has put together would be overwritten by the next.
-bool MultiNodeCommunicator::allgatherv_lent(const void* send, std::span<const std::size_t> bytes, Lent& lent) {
+bool MultiNodeCommunicator::allgatherv_lent(const void* send, std::span<const std::size_t> bytes,
+                                            Lent& lent) {
   const std::size_t total = std::accumulate(bytes.begin(), bytes.end(), std::size_t{0});
   const std::size_t mean = collective::mean_block(total, bytes.size());
   const plan::Algorithm algorithm =
@@ -142,8 +144,8 @@ bool MultiNodeCommunicator::allgatherv(const void* send, void* receive, const Bl
 }
 
 template <class B>
-bool MultiNodeCommunicator::alltoall_blocks(Collective collective, std::size_t bytes, const void* send, const B& out,
-                               void* receive, const B& in) {
+bool MultiNodeCommunicator::alltoall_blocks(Collective collective, std::size_t bytes, const void* send,
+                                            const B& out, void* receive, const B& in) {
   constexpr bool equal = std::is_same_v<B, EqualBlocks>;
   return serve(collective, bytes, [&](const NetworkPlan& plan) {
     if (equal && bytes == 0) return;

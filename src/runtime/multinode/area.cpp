@@ -2,9 +2,9 @@
 // put together. Comes from the arena when it is first needed, grows, and goes back with the communicator.
 #include <bit>
 
+#include "runtime/multinode/serve.hpp"
 #include "runtime/process/node.hpp"
 #include "runtime/process/process.hpp"
-#include "runtime/multinode/serve.hpp"
 
 namespace espalier::runtime {
 namespace {

@@ -1,8 +1,8 @@
 // A communicator as the bootstrap of something else.
 #pragma once
 
-#include "runtime/setup/bootstrap.hpp"
 #include "runtime/communicator/communicator.hpp"
+#include "runtime/setup/bootstrap.hpp"
 
 namespace espalier::runtime {
 

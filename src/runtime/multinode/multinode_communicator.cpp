@@ -8,9 +8,9 @@
 #include "base/config.hpp"
 #include "base/error.hpp"
 #include "base/format.hpp"
-#include "runtime/process/spin_limits.hpp"
-#include "runtime/process/process.hpp"
 #include "runtime/multinode/serve.hpp"
+#include "runtime/process/process.hpp"
+#include "runtime/process/spin_limits.hpp"
 #include "runtime/process/tags.hpp"
 #include "tree/compose.hpp"
 
@@ -58,9 +58,9 @@ MultiNodeCommunicator::MultiNodeCommunicator(const Agreement& agreement, int ran
                                this, Process::instance().progress_in_waits()};
   endpoint_.watch([this] { look_for_failure(); });
   if (agreement.node.share) {
-    state_ = std::make_unique<SharedState>(
-        *Process::instance().node(), agreement.node, local_rank(),
-        nodes_.placement.ranks_of[static_cast<std::size_t>(my_node())], drive);
+    state_ =
+        std::make_unique<SharedState>(*Process::instance().node(), agreement.node, local_rank(),
+                                      nodes_.placement.ranks_of[static_cast<std::size_t>(my_node())], drive);
     std::byte* share = state_->arena.at(state_->share.offset);
     failure_ = NodeFailure(*reinterpret_cast<memory::FlagLine*>(share + state_->layout.failure()));
   }
@@ -82,7 +82,8 @@ MultiNodeCommunicator::~MultiNodeCommunicator() {
 
 std::unique_ptr<Persistent> MultiNodeCommunicator::prepare(const Bootstrap&, const collective::Recipe&,
                                                            const std::string&, std::string& why) {
-  if (Config::instance().flag("ESPALIER_PERSISTENT")) why = "persistent collectives over nodes are the host's";
+  if (Config::instance().flag("ESPALIER_PERSISTENT"))
+    why = "persistent collectives over nodes are the host's";
   return nullptr;
 }
 
@@ -118,8 +119,12 @@ void MultiNodeCommunicator::meet_aggregation_nodes() {
                                        local_rank() == 0, std::move(processes));
 }
 
-int MultiNodeCommunicator::my_node() const { return nodes_.placement.node_of[static_cast<std::size_t>(rank())]; }
-int MultiNodeCommunicator::local_rank() const { return nodes_.placement.local_rank_of[static_cast<std::size_t>(rank())]; }
+int MultiNodeCommunicator::my_node() const {
+  return nodes_.placement.node_of[static_cast<std::size_t>(rank())];
+}
+int MultiNodeCommunicator::local_rank() const {
+  return nodes_.placement.local_rank_of[static_cast<std::size_t>(rank())];
+}
 
 MultiNodeCommunicator::Peers MultiNodeCommunicator::one_a_node(const std::vector<int>& ranks) {
   return {&endpoint_, ranks, my_node(), 0};

@@ -22,15 +22,15 @@
 #include "machine/fingerprint.hpp"
 #include "network/endpoint.hpp"
 #include "plan/selector.hpp"
-#include "runtime/setup/agreement.hpp"
 #include "runtime/communicator/communicator.hpp"
-#include "runtime/statistics/counters.hpp"
-#include "runtime/failure/failure_notices.hpp"
 #include "runtime/communicator/node_area.hpp"
 #include "runtime/communicator/persistent.hpp"
 #include "runtime/communicator/shared_state.hpp"
+#include "runtime/failure/failure_notices.hpp"
 #include "runtime/failure/node_failure.hpp"
 #include "runtime/multinode/aggregation.hpp"
+#include "runtime/setup/agreement.hpp"
+#include "runtime/statistics/counters.hpp"
 #include "runtime/window/window.hpp"
 
 namespace espalier::runtime {
@@ -215,9 +215,9 @@ class MultiNodeCommunicator final : public Communicator {
   plan::NetworkSelector selector_;
   network::Endpoint endpoint_;
   FailureNotices notices_;
-  std::uint64_t begun_ = 0;  // how many calls
-  std::uint64_t call_ = 0;   // the number of the one that is under way, which may not have begun
-  std::string failed_;  // why no call can do anything any more; empty: they can
+  std::uint64_t begun_ = 0;             // how many calls
+  std::uint64_t call_ = 0;              // the number of the one that is under way, which may not have begun
+  std::string failed_;                  // why no call can do anything any more; empty: they can
   std::unique_ptr<SharedState> state_;  // null: this node's ranks have messages only
   NodeFailure failure_;
   statistics::Counters counters_{nodes_.placement.ranks()};

@@ -56,7 +56,7 @@ int MultiNodeCommunicator::leaders_of(const NetworkPlan& plan, std::size_t exten
 }
 
 bool MultiNodeCommunicator::allreduce(const void* send, void* receive, std::size_t count,
-                         const reduce::Operation& operation) {
+                                      const reduce::Operation& operation) {
   const std::size_t bytes = count * operation.extent;
   const Reduction reduction = {send == Communicator::in_place ? receive : send, receive, bytes, operation};
   if (offloads(Collective::allreduce, bytes, &operation)) return allreduce_offloaded(reduction), true;
@@ -70,7 +70,8 @@ plan::Algorithm MultiNodeCommunicator::allreduce_algorithm(std::size_t bytes) {
                              std::min(collective::nodes::vector_room(bytes), most_through_a_window));
 }
 
-void MultiNodeCommunicator::reduce_by(plan::Algorithm algorithm, const Reduction& reduction, const NetworkPlan& plan) {
+void MultiNodeCommunicator::reduce_by(plan::Algorithm algorithm, const Reduction& reduction,
+                                      const NetworkPlan& plan) {
   if (algorithm != plan::Algorithm::notified_ring) return reduce_everywhere(reduction, plan);
   const std::size_t most =
       collective::nodes::longest_vector(most_through_a_window, reduction.operation.extent);
@@ -100,7 +101,8 @@ void MultiNodeCommunicator::reduce_notified(const Reduction& reduction, const Ne
   });
 }
 
-void MultiNodeCommunicator::reduce_everywhere(const collective::Reduction& reduction, const NetworkPlan& plan) {
+void MultiNodeCommunicator::reduce_everywhere(const collective::Reduction& reduction,
+                                              const NetworkPlan& plan) {
   const std::size_t extent = reduction.operation.extent;
   const collective::Place& place = place_without_root(plan);
   const int leaders = leaders_of(plan, extent);
@@ -122,8 +124,8 @@ void MultiNodeCommunicator::reduce_everywhere(const collective::Reduction& reduc
   });
 }
 
-bool MultiNodeCommunicator::reduce(const void* send, void* receive, std::size_t count, const reduce::Operation& operation,
-                      int root) {
+bool MultiNodeCommunicator::reduce(const void* send, void* receive, std::size_t count,
+                                   const reduce::Operation& operation, int root) {
   const std::size_t bytes = count * operation.extent;
   if (offloads(Collective::reduce, bytes, &operation))
     return reduce_offloaded({source(send, receive), receive, bytes, operation}, root), true;
@@ -145,7 +147,7 @@ bool MultiNodeCommunicator::reduces_blocks(const NetworkPlan& plan, std::size_t 
 }
 
 void MultiNodeCommunicator::reduce_blocks(const void* send, void* receive, std::span<const std::size_t> edges,
-                             const reduce::Operation& operation) {
+                                          const reduce::Operation& operation) {
   const collective::nodes::ReduceScatter call = {
       rank(), nodes_.placement, send, static_cast<std::byte*>(receive), PackedBlocks{edges}, operation};
   const std::size_t bytes = edges.back(), own = call.blocks.bytes_of(rank());
@@ -168,7 +170,8 @@ void MultiNodeCommunicator::reduce_blocks(const void* send, void* receive, std::
 }
 
 bool MultiNodeCommunicator::reduce_scatter_of(Collective collective, const void* send, void* receive,
-                              std::span<const std::size_t> edges, const reduce::Operation& operation) {
+                                              std::span<const std::size_t> edges,
+                                              const reduce::Operation& operation) {
   const std::size_t bytes = edges.back(), own = edges[static_cast<std::size_t>(rank())];
   const void* source = send == Communicator::in_place ? receive : send;
   const bool by_blocks = reduces_blocks(selector_(collective, bytes), operation.extent);
@@ -185,7 +188,6 @@ bool MultiNodeCommunicator::reduce_scatter_of(Collective collective, const void*
         if (count > 0) operation.kernel(receive, &mine, 1, count);
       });
 }
-
 
 bool MultiNodeCommunicator::reduce_scatter_block(const void* send, void* receive, std::size_t count,
                                                  const reduce::Operation& operation) {

@@ -4,9 +4,9 @@
 
 #include "base/error.hpp"
 #include "base/format.hpp"
-#include "runtime/window/window_cache.hpp"
-#include "runtime/process/process.hpp"
 #include "runtime/multinode/serve.hpp"
+#include "runtime/process/process.hpp"
+#include "runtime/window/window_cache.hpp"
 
 namespace espalier::runtime {
 

@@ -26,8 +26,8 @@ bool MultiNodeCommunicator::slots_hold(std::size_t head_for_each_rank) const {
 }
 
 template <class B>
-bool MultiNodeCommunicator::gather_blocks(Collective collective, const void* send, std::size_t bytes, void* receive,
-                             const B& blocks, int root) {
+bool MultiNodeCommunicator::gather_blocks(Collective collective, const void* send, std::size_t bytes,
+                                          void* receive, const B& blocks, int root) {
   constexpr bool equal = std::is_same_v<B, EqualBlocks>;
   return serve_rooted(collective, equal ? bytes : 0, root, [&](const NetworkPlan& plan) {
     const RootedBlocks call = {rank(), root, nodes_.placement, plan.segment, equal};
@@ -44,8 +44,8 @@ bool MultiNodeCommunicator::gather_blocks(Collective collective, const void* sen
 }
 
 template <class B>
-bool MultiNodeCommunicator::scatter_blocks(Collective collective, const void* send, const B& blocks, void* receive,
-                              std::size_t bytes, int root) {
+bool MultiNodeCommunicator::scatter_blocks(Collective collective, const void* send, const B& blocks,
+                                           void* receive, std::size_t bytes, int root) {
   constexpr bool equal = std::is_same_v<B, EqualBlocks>;
   return serve_rooted(collective, equal ? bytes : 0, root, [&](const NetworkPlan& plan) {
     const RootedBlocks call = {rank(), root, nodes_.placement, plan.segment, equal};
@@ -67,7 +67,8 @@ bool MultiNodeCommunicator::gather(const void* send, void* receive, std::size_t 
   return gather_blocks(Collective::gather, send, bytes, receive, EqualBlocks{bytes}, root);
 }
 
-bool MultiNodeCommunicator::gatherv(const void* send, std::size_t bytes, void* receive, const Blocks& blocks, int root) {
+bool MultiNodeCommunicator::gatherv(const void* send, std::size_t bytes, void* receive, const Blocks& blocks,
+                                    int root) {
   return gather_blocks(Collective::gatherv, send, bytes, receive, blocks, root);
 }
 
@@ -76,7 +77,8 @@ bool MultiNodeCommunicator::scatter(const void* send, void* receive, std::size_t
   return scatter_blocks(Collective::scatter, send, EqualBlocks{bytes}, receive, bytes, root);
 }
 
-bool MultiNodeCommunicator::scatterv(const void* send, const Blocks& blocks, void* receive, std::size_t bytes, int root) {
+bool MultiNodeCommunicator::scatterv(const void* send, const Blocks& blocks, void* receive, std::size_t bytes,
+                                     int root) {
   if (!slots_hold(sizeof(std::uint64_t))) return false;
   return scatter_blocks(Collective::scatterv, send, blocks, receive, bytes, root);
 }

@@ -11,7 +11,7 @@ using collective::nodes::segments_under_way;
 using plan::NetworkPlan;
 
 bool MultiNodeCommunicator::scan_of(Collective collective, const void* send, void* receive, std::size_t count,
-                    const reduce::Operation& operation) {
+                                    const reduce::Operation& operation) {
   const std::size_t bytes = count * operation.extent;
   const Prefix prefix = collective == Collective::scan ? Prefix::inclusive : Prefix::exclusive;
   return serve(collective, bytes, [&](const NetworkPlan& plan) {

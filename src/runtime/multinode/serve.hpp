@@ -5,12 +5,12 @@
 #include "base/format.hpp"
 #include "collective/multinode/stage/message_stage.hpp"
 #include "collective/multinode/stage/shared_stage.hpp"
-#include "runtime/process/missed_tests.hpp"
 #include "runtime/communicator/local_copy.hpp"
 #include "runtime/communicator/shared_state.hpp"
-#include "runtime/window/window_cache.hpp"
-#include "runtime/process/process.hpp"
 #include "runtime/multinode/multinode_communicator.hpp"
+#include "runtime/process/missed_tests.hpp"
+#include "runtime/process/process.hpp"
+#include "runtime/window/window_cache.hpp"
 
 namespace espalier::runtime {
 
@@ -112,7 +112,8 @@ bool MultiNodeCommunicator::serve_rooted(Collective collective, std::size_t byte
 
 /// The same where the body has an algorithm of its own, `ran`, and the plan says only who serves the call.
 template <class Body>
-bool MultiNodeCommunicator::serve_as(plan::Algorithm ran, Collective collective, std::size_t bytes, Body body) {
+bool MultiNodeCommunicator::serve_as(plan::Algorithm ran, Collective collective, std::size_t bytes,
+                                     Body body) {
   return serve_call(ran, {collective, 0, bytes}, body);
 }
 
@@ -124,7 +125,7 @@ bool MultiNodeCommunicator::serve_call(plan::Algorithm ran, const machine::CallF
   const std::string passed_over = why_passed_over(call.collective, plan);
   const statistics::Recorder recorder(
       counters_.row({call.collective, call.bytes, ran, statistics::Carrier::messages, &passed_over}),
-                                      state_ ? state_->machine.waiter() : nobody_waits);
+      state_ ? state_->machine.waiter() : nobody_waits);
   guarded([&] {
     begin(call);
     body(plan);

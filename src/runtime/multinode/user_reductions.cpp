@@ -40,7 +40,7 @@ auto fold_right(const WholeOperation& operation) {
 
 /// Ranks of the nodes are mixed, and the operator minds: a tree of neighbouring ranks, whatever their nodes.
 void MultiNodeCommunicator::reduce_by_messages(const void* send, void* receive, std::size_t bytes,
-                                  const UserOperation& operation, int root) {
+                                               const UserOperation& operation, int root) {
   const ContiguousPlace place = collective::contiguous_place(nodes_.placement.ranks(), rank(), root);
   Vector own = copy_of(send, bytes);
   run(everybody(), collective::nodes::reduce_whole_up(everybody(), place, own, bytes,
@@ -49,7 +49,8 @@ void MultiNodeCommunicator::reduce_by_messages(const void* send, void* receive, 
 }
 
 void MultiNodeCommunicator::reduce_by_nodes(const void* send, void* receive, std::size_t bytes,
-                               const UserOperation& operation, int root, const NetworkPlan& plan) {
+                                            const UserOperation& operation, int root,
+                                            const NetworkPlan& plan) {
   const WholeOperation whole = {operation.combine, operation.context};
   const Roles& mine = roles(plan, root);
   const bool leads = local_rank() == mine.leader;
@@ -64,7 +65,7 @@ void MultiNodeCommunicator::reduce_by_nodes(const void* send, void* receive, std
 }
 
 void MultiNodeCommunicator::reduce_whole(const void* send, void* receive, std::size_t bytes,
-                            const UserOperation& operation, int root, const NetworkPlan& plan) {
+                                         const UserOperation& operation, int root, const NetworkPlan& plan) {
   if (send == Communicator::in_place) send = receive;
   if (!operation.commutative && !nodes_.placement.is_consecutive())
     reduce_by_messages(send, receive, bytes, operation, root);
@@ -72,8 +73,8 @@ void MultiNodeCommunicator::reduce_whole(const void* send, void* receive, std::s
     reduce_by_nodes(send, receive, bytes, operation, root, plan);
 }
 
-bool MultiNodeCommunicator::reduce(const void* send, void* receive, std::size_t bytes, const UserOperation& operation,
-                      int root) {
+bool MultiNodeCommunicator::reduce(const void* send, void* receive, std::size_t bytes,
+                                   const UserOperation& operation, int root) {
   if (bytes > Transport::longest) return false;
   return serve_call(Algorithm::tree, {Collective::reduce, root, bytes}, [&](const NetworkPlan& plan) {
     if (bytes > 0) reduce_whole(send, receive, bytes, operation, root, plan);
@@ -81,7 +82,8 @@ bool MultiNodeCommunicator::reduce(const void* send, void* receive, std::size_t 
 }
 
 /// Its own rule alone decides who serves it: once reduced there is no way back, in place the vector is gone.
-bool MultiNodeCommunicator::allreduce(const void* send, void* receive, std::size_t bytes, const UserOperation& operation) {
+bool MultiNodeCommunicator::allreduce(const void* send, void* receive, std::size_t bytes,
+                                      const UserOperation& operation) {
   if (bytes > Transport::longest) return false;
   return serve_as(Algorithm::tree, Collective::allreduce, bytes, [&](const NetworkPlan& plan) {
     if (bytes > 0)
@@ -91,7 +93,7 @@ bool MultiNodeCommunicator::allreduce(const void* send, void* receive, std::size
 }
 
 void MultiNodeCommunicator::reduce_whole_everywhere(const void* send, void* receive, std::size_t bytes,
-                                       const UserOperation& operation, const NetworkPlan& plan) {
+                                                    const UserOperation& operation, const NetworkPlan& plan) {
   constexpr int root = 0;
   reduce_whole(send, receive, bytes, operation, root, plan);
   const NetworkPlan& down = selector_(Collective::bcast, bytes);
@@ -100,7 +102,8 @@ void MultiNodeCommunicator::reduce_whole_everywhere(const void* send, void* rece
 }
 
 bool MultiNodeCommunicator::reduce_scatter_of(Collective collective, const void* send, void* receive,
-                              std::span<const std::size_t> edges, const UserOperation& operation) {
+                                              std::span<const std::size_t> edges,
+                                              const UserOperation& operation) {
   const std::size_t bytes = edges.back(), own = edges[static_cast<std::size_t>(rank())];
   if (bytes > Transport::longest) return false;
   return serve_as(Algorithm::allreduce, collective, bytes, [&](const NetworkPlan&) {
@@ -115,7 +118,7 @@ bool MultiNodeCommunicator::reduce_scatter_of(Collective collective, const void*
 
 /// The scan of HIER 3.5 with whole vectors.
 void MultiNodeCommunicator::scan_by_nodes(Prefix prefix, const void* send, void* receive, std::size_t bytes,
-                             const UserOperation& operation, const NetworkPlan& plan) {
+                                          const UserOperation& operation, const NetworkPlan& plan) {
   const WholeOperation whole = {operation.combine, operation.context};
   const int last = static_cast<int>(nodes_.placement.size_of(my_node())) - 1;
   Vector total = copy_of(send, bytes), below(new std::byte[bytes]);
@@ -142,8 +145,8 @@ void MultiNodeCommunicator::scan_by_nodes(Prefix prefix, const void* send, void*
   });
 }
 
-void MultiNodeCommunicator::scan_by_messages(Prefix prefix, const void* send, void* receive, std::size_t bytes,
-                                const UserOperation& operation) {
+void MultiNodeCommunicator::scan_by_messages(Prefix prefix, const void* send, void* receive,
+                                             std::size_t bytes, const UserOperation& operation) {
   const WholeOperation whole = {operation.combine, operation.context};
   const Vector total = copy_of(send, bytes), below(new std::byte[bytes]), scratch(new std::byte[bytes]);
   if (prefix == Prefix::inclusive && send != receive) std::memcpy(receive, send, bytes);
@@ -157,7 +160,7 @@ void MultiNodeCommunicator::scan_by_messages(Prefix prefix, const void* send, vo
 }
 
 bool MultiNodeCommunicator::scan_of(Collective collective, const void* send, void* receive, std::size_t bytes,
-                    const UserOperation& operation) {
+                                    const UserOperation& operation) {
   if (bytes > Transport::longest) return false;
   const Prefix prefix = collective == Collective::scan ? Prefix::inclusive : Prefix::exclusive;
   return serve_as(Algorithm::recursive_doubling, collective, bytes, [&](const NetworkPlan& plan) {

@@ -14,10 +14,10 @@
 #include "base/format.hpp"
 #include "base/token.hpp"
 #include "memory/copy/handover.hpp"
-#include "memory/heap/peer_heaps.hpp"
 #include "memory/copy/read_refusals.hpp"
-#include "memory/heap/shared_heap.hpp"
 #include "memory/copy/streaming_copy.hpp"
+#include "memory/heap/peer_heaps.hpp"
+#include "memory/heap/shared_heap.hpp"
 #include "runtime/setup/agreement.hpp"
 #include "runtime/setup/emulated_nodes.hpp"
 #include "runtime/setup/single_copy_probe.hpp"
@@ -70,7 +70,7 @@ std::string first_line(const char* path) {
 std::uint64_t host_identity(const Bootstrap& world) {
   char name[HOST_NAME_MAX + 1] = {};
   gethostname(name, HOST_NAME_MAX);
-  struct stat network {};
+  struct stat network{};
   stat("/proc/self/ns/net", &network);
   int pretended = 0;
   try {

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "memory/arena.hpp"
-#include "runtime/setup/bootstrap.hpp"
 #include "runtime/failure/liveness.hpp"
+#include "runtime/setup/bootstrap.hpp"
 #include "topology/topology.hpp"
 
 namespace espalier::runtime {

@@ -4,11 +4,11 @@
 
 #include "memory/heap/shared_heap.hpp"
 #include "network/endpoint.hpp"
-#include "runtime/window/window_progress.hpp"
-#include "runtime/window/window_cache.hpp"
 #include "runtime/process/node.hpp"
-#include "runtime/setup/eligibility.hpp"
 #include "runtime/process/tags.hpp"
+#include "runtime/setup/eligibility.hpp"
+#include "runtime/window/window_cache.hpp"
+#include "runtime/window/window_progress.hpp"
 
 namespace espalier::runtime {
 

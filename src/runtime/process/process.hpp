@@ -12,8 +12,8 @@
 #include "network/sharp_client.hpp"
 #include "network/transport.hpp"
 #include "network/window/one_sided.hpp"
-#include "runtime/setup/bootstrap.hpp"
 #include "runtime/process/progress_needs.hpp"
+#include "runtime/setup/bootstrap.hpp"
 
 namespace espalier::runtime {
 

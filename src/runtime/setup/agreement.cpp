@@ -5,11 +5,11 @@
 
 #include "base/config.hpp"
 #include "base/format.hpp"
-#include "runtime/setup/gathering.hpp"
 #include "runtime/process/node.hpp"
-#include "runtime/setup/multinode_agreement.hpp"
 #include "runtime/process/process.hpp"
 #include "runtime/setup/eligibility.hpp"
+#include "runtime/setup/gathering.hpp"
+#include "runtime/setup/multinode_agreement.hpp"
 
 namespace espalier::runtime {
 namespace {
@@ -91,7 +91,9 @@ Agreement agree(const Bootstrap& bootstrap) {
   // MPI sessions have no world to meet in: the first communicator's ranks found the arena.
   const auto all = gather_when_joined(
       bootstrap, [&] { return exchange_standing(bootstrap); },
-      [&](const std::vector<Standing>& unused) { take_offer_back(bootstrap, unused, offered_layout(unused)); });
+      [&](const std::vector<Standing>& unused) {
+        take_offer_back(bootstrap, unused, offered_layout(unused));
+      });
   const machine::Layout layout = offered_layout(all);
   Agreement result;
   result.refusal = refusal_of(all);

@@ -4,10 +4,10 @@
 #include <cstring>
 
 #include "base/config.hpp"
-#include "runtime/setup/agreement.hpp"
 #include "runtime/failure/liveness.hpp"
 #include "runtime/process/node.hpp"
 #include "runtime/process/process.hpp"
+#include "runtime/setup/agreement.hpp"
 #include "topology/cpu_set.hpp"
 
 namespace espalier::runtime {

@@ -15,8 +15,8 @@
 #include "machine/wait.hpp"
 #include "memory/heap/peer_heaps.hpp"
 #include "memory/heap/shared_heap.hpp"
-#include "runtime/statistics/counters.hpp"
 #include "runtime/statistics/abnormal_end.hpp"
+#include "runtime/statistics/counters.hpp"
 
 namespace espalier::runtime::statistics {
 namespace {

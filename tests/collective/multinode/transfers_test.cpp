@@ -172,8 +172,7 @@ void expect_alltoall(Member& me, const CountOf& count_of, std::size_t long_block
 TEST(NodesAlltoall, BlocksOfOneLength) {
   in_every_setting([](Member& me) {
     for (const std::size_t count : {1, 7, 49, 50, 2000})
-      expect_alltoall(
-          me, [=](int, int) { return count; }, 400, true);
+      expect_alltoall(me, [=](int, int) { return count; }, 400, true);
   });
 }
 
@@ -189,8 +188,7 @@ TEST(NodesAlltoall, BlocksOfAnyLength) {
       expect_alltoall(
           me, [](int from, int to) { return static_cast<std::size_t>(to == 0 ? 1 + from * 60 : 0); },
           long_block, false);
-      expect_alltoall(
-          me, [](int, int) { return std::size_t{0}; }, long_block, false);
+      expect_alltoall(me, [](int, int) { return std::size_t{0}; }, long_block, false);
     }
   });
 }

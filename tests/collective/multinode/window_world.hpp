@@ -4,8 +4,8 @@
 #include <functional>
 #include <vector>
 
-#include "collective/multinode/stage/node_ranks.hpp"
 #include "collective/multinode/network/window_half.hpp"
+#include "collective/multinode/stage/node_ranks.hpp"
 #include "tests/collective/multinode/world.hpp"
 #include "tests/network/pretended_window.hpp"
 

@@ -12,8 +12,8 @@
 #include <thread>
 #include <vector>
 
-#include "memory/heap/peer_heaps.hpp"
 #include "memory/copy/remote_read.hpp"
+#include "memory/heap/peer_heaps.hpp"
 #include "tests/memory/children.hpp"
 #include "tests/memory/faults.hpp"
 

@@ -10,9 +10,9 @@
 
 #include "base/error.hpp"
 #include "network/transport.hpp"
-#include "runtime/setup/agreement.hpp"
 #include "runtime/process/node.hpp"
 #include "runtime/process/process.hpp"
+#include "runtime/setup/agreement.hpp"
 #include "tests/runtime/bootstrap.hpp"
 
 namespace espalier::runtime {

@@ -129,9 +129,9 @@ int sites_in(const std::string& file, Operation first, Operation last) {
 // No memory order of the protocol and no wait of an algorithm is out of the scenarios' reach.
 TEST(Mutants, EveryMemoryOrderOfTheProtocolIsASite) {
   const std::regex order("std::memory_order_");
-  for (const std::string file :
-       {"machine/wait.hpp", "machine/wait_ladder.hpp", "machine/host_machine.hpp", "machine/copy_requests.hpp",
-        "network/window/notifications.hpp", "network/window/landings.hpp", "network/window/memory.hpp"}) {
+  for (const std::string file : {"machine/wait.hpp", "machine/wait_ladder.hpp", "machine/host_machine.hpp",
+                                 "machine/copy_requests.hpp", "network/window/notifications.hpp",
+                                 "network/window/landings.hpp", "network/window/memory.hpp"}) {
     EXPECT_EQ(sites_in(file, Operation::load, Operation::fence) +
                   sites_in(file, Operation::compare_exchange, Operation::compare_exchange),  // has two orders
               occurrences(file, order))
@@ -145,25 +145,15 @@ TEST(Mutants, EveryMessageBetweenNodesIsASite) {
       R"(\b(peers|leaders|net|carriers_|window_)\.(send|receive|drive_until|flush)\()";
   const std::regex all(message), types(R"(decltype\()" + message);
   for (const std::string file :
-       {"multinode/allgather.hpp",
-        "multinode/network/allgather_between.hpp",
-        "multinode/allgather_shared.hpp",
-        "multinode/allgather_window.hpp",
-        "multinode/allreduce_window.hpp",
-        "multinode/barrier.hpp",
-        "multinode/network/power_of_two_core.hpp",
-        "multinode/network/dissemination.hpp",
-        "multinode/network/bruck_allgather.hpp",
-        "multinode/stage/join.hpp",
-        "multinode/network/ordered_parts.hpp",
-        "multinode/network/partial_reductions.hpp",
-        "multinode/network/prefix.hpp",
-        "multinode/network/rabenseifner.hpp",
-        "multinode/network/recursive_doubling.hpp",
-        "multinode/network/ring.hpp",
-        "multinode/scan_any_order.hpp",
-        "multinode/network/scatter_allgather.hpp",
-        "multinode/network/tree.hpp"}) {
+       {"multinode/allgather.hpp", "multinode/network/allgather_between.hpp",
+        "multinode/allgather_shared.hpp", "multinode/allgather_window.hpp", "multinode/allreduce_window.hpp",
+        "multinode/barrier.hpp", "multinode/network/power_of_two_core.hpp",
+        "multinode/network/dissemination.hpp", "multinode/network/bruck_allgather.hpp",
+        "multinode/stage/join.hpp", "multinode/network/ordered_parts.hpp",
+        "multinode/network/partial_reductions.hpp", "multinode/network/prefix.hpp",
+        "multinode/network/rabenseifner.hpp", "multinode/network/recursive_doubling.hpp",
+        "multinode/network/ring.hpp", "multinode/scan_any_order.hpp",
+        "multinode/network/scatter_allgather.hpp", "multinode/network/tree.hpp"}) {
     const std::string path = "collective/" + file;
     EXPECT_EQ(sites_in(path, Operation::send, Operation::drive),
               occurrences(path, all) - occurrences(path, types))
@@ -174,36 +164,35 @@ TEST(Mutants, EveryMessageBetweenNodesIsASite) {
 TEST(Mutants, EveryWaitOfTheAlgorithmsIsASite) {
   const std::regex wait(
       R"(\b(m|m_)\.(await|await_finish|await_release_all|reserve|lend|everybody_finished|hand_over)\()");
-  for (const std::string file :
-       {"node/allgather.hpp",
-        "node/allreduce.hpp",
-        "node/allreduce_central.hpp",
-        "node/allreduce_exchange.hpp",
-        "node/allreduce_sliced.hpp",
-        "node/alltoall.hpp",
-        "node/alltoallv.hpp",
-        "node/barrier.hpp",
-        "node/bcast.hpp",
-        "node/bcast_single_copy.hpp",
-        "node/exchange_single_copy.hpp",
-        "node/gather.hpp",
-        "core/zero_copy_blocks.hpp",
-        "core/meeting.hpp",
-        "core/tree_primitives.hpp",
-        "node/reduce.hpp",
-        "node/reduce_zero_copy.hpp",
-        "node/reduce_scatter.hpp",
-        "node/reduce_whole.hpp",
-        "core/rounds.hpp",
-        "node/scan.hpp",
-        "node/scan_sliced.hpp",
-        "node/scan_whole.hpp",
-        "node/scatter.hpp",
-        "node/scatterv.hpp",
-        "multinode/allgather_shared.hpp",
-        "multinode/allgather_window.hpp",
-        "multinode/allreduce_window.hpp",
-        "multinode/stage/node_ranks.hpp"})
+  for (const std::string file : {"node/allgather.hpp",
+                                 "node/allreduce.hpp",
+                                 "node/allreduce_central.hpp",
+                                 "node/allreduce_exchange.hpp",
+                                 "node/allreduce_sliced.hpp",
+                                 "node/alltoall.hpp",
+                                 "node/alltoallv.hpp",
+                                 "node/barrier.hpp",
+                                 "node/bcast.hpp",
+                                 "node/bcast_single_copy.hpp",
+                                 "node/exchange_single_copy.hpp",
+                                 "node/gather.hpp",
+                                 "core/zero_copy_blocks.hpp",
+                                 "core/meeting.hpp",
+                                 "core/tree_primitives.hpp",
+                                 "node/reduce.hpp",
+                                 "node/reduce_zero_copy.hpp",
+                                 "node/reduce_scatter.hpp",
+                                 "node/reduce_whole.hpp",
+                                 "core/rounds.hpp",
+                                 "node/scan.hpp",
+                                 "node/scan_sliced.hpp",
+                                 "node/scan_whole.hpp",
+                                 "node/scatter.hpp",
+                                 "node/scatterv.hpp",
+                                 "multinode/allgather_shared.hpp",
+                                 "multinode/allgather_window.hpp",
+                                 "multinode/allreduce_window.hpp",
+                                 "multinode/stage/node_ranks.hpp"})
     EXPECT_EQ(sites_in("collective/" + file, Operation::await, Operation::hand_over),
               occurrences("collective/" + file, wait))
         << file;

@@ -1,8 +1,8 @@
 // The window of notified rings on the checking machine.
 #pragma once
 
-#include "collective/multinode/stage/node_ranks.hpp"
 #include "collective/multinode/network/window_half.hpp"
+#include "collective/multinode/stage/node_ranks.hpp"
 #include "simulate/checking/machine.hpp"
 #include "simulate/checking/window.hpp"
 #include "tests/simulate/checking/member.hpp"

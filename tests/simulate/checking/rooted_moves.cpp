@@ -145,10 +145,10 @@ std::vector<Scenario> rooted_moves(int ranks, bool fenced) {
   add("scatterv", narrow, scattervs(few_bytes));
   add("scatterv, long", wide, scattervs(many_bytes));
   add("short blocks and lent ones", one, lent_after_short());
-  all.push_back(refusing(make("gatherv, blocks lent", ranks, fenced, one,
-                              gathervs(few_bytes, Algorithm::single_copy))));
-  all.push_back(refusing(make("scatterv, blocks lent", ranks, fenced, one,
-                              scattervs(few_bytes, Algorithm::single_copy))));
+  all.push_back(refusing(
+      make("gatherv, blocks lent", ranks, fenced, one, gathervs(few_bytes, Algorithm::single_copy))));
+  all.push_back(refusing(
+      make("scatterv, blocks lent", ranks, fenced, one, scattervs(few_bytes, Algorithm::single_copy))));
   for (const Ring& ring : {wide, one}) {
     add("gatherv, blocks lent", ring, gathervs(few_bytes, Algorithm::single_copy));
     add("scatterv, blocks lent", ring, scattervs(few_bytes, Algorithm::single_copy));

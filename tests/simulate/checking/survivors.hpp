@@ -28,8 +28,10 @@ inline const std::vector<Survivor> survivors = {
      "others."},
     {"collective/node/barrier.hpp barrier_central everybody_finished: one step more",
      "A barrier lends nothing at its own step. So with the next two."},
-    {"collective/node/barrier.hpp barrier_exchange everybody_finished: one step more", "A barrier lends nothing."},
-    {"collective/node/barrier.hpp barrier_tree everybody_finished: one step more", "A barrier lends nothing."},
+    {"collective/node/barrier.hpp barrier_exchange everybody_finished: one step more",
+     "A barrier lends nothing."},
+    {"collective/node/barrier.hpp barrier_tree everybody_finished: one step more",
+     "A barrier lends nothing."},
     {"collective/node/bcast.hpp bcast_tree await_finish: removed",
      "RG's plain form, in which the root leaves last, is kept to be measured: where it does not wait, "
      "reserve() "
@@ -53,7 +55,8 @@ inline const std::vector<Survivor> survivors = {
     {"machine/host_machine.hpp take_piece compare_exchange step: release only", "The same."},
     {"machine/host_machine.hpp take_piece compare_exchange step: failure relaxed", "The same."},
     {"machine/copy_requests.hpp fetch add step#2: removed",
-     "The count of ranks that ask for copies stays too high: others look at the requests in vain, which costs "
+     "The count of ranks that ask for copies stays too high: others look at the requests in vain, which "
+     "costs "
      "time "
      "only."},
     {"machine/wait_ladder.hpp fall_asleep add sleepers#2: removed",

@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "collective/multinode/network/vector.hpp"
 #include "collective/core/tree_position.hpp"
+#include "collective/multinode/network/vector.hpp"
 
 namespace espalier::collective::nodes {
 

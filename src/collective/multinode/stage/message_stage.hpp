@@ -7,8 +7,8 @@
 
 #include "collective/multinode/network/long_message.hpp"
 #include "collective/multinode/network/prefix.hpp"
-#include "collective/multinode/stage/stage.hpp"
 #include "collective/multinode/network/tree.hpp"
+#include "collective/multinode/stage/stage.hpp"
 #include "collective/multinode/stage/whole_vectors.hpp"
 #include "tree/compose.hpp"
 

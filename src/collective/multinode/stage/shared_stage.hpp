@@ -4,13 +4,13 @@
 #include <vector>
 
 #include "base/collective.hpp"
+#include "collective/multinode/stage/stage.hpp"
 #include "collective/node/allgather.hpp"
 #include "collective/node/alltoallv.hpp"
 #include "collective/node/barrier.hpp"
 #include "collective/node/bcast_single_copy.hpp"
 #include "collective/node/gather.hpp"
 #include "collective/node/gatherv.hpp"
-#include "collective/multinode/stage/stage.hpp"
 #include "collective/node/reduce_scatter.hpp"
 #include "collective/node/scan_sliced.hpp"
 #include "collective/node/scan_whole.hpp"

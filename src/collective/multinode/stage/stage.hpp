@@ -40,15 +40,15 @@ concept NodeStage = requires(S s, int leader, const void* source, void* target, 
 
 /// One whose ranks can do a slice each.
 template <class S>
-concept SplittingStage = NodeStage<S> &&
-    requires(S s, const void* source, void* target, std::size_t bytes, const Slices& slices,
-             const Blocks& blocks, const reduce::Operation& operation) {
-  /// Slice k of the folded vector to rank k, in its place in `target`; ranks beyond the slices get none.
-  s.reduce_scatter(source, target, slices, operation);
-  /// Block k of the folded vector to rank k.
-  s.reduce_scatter(source, target, blocks, bytes, operation);
-  /// The other way: everybody's slice is in its place and goes to all.
-  s.allgather(target, slices);
-};
+concept SplittingStage =
+    NodeStage<S> && requires(S s, const void* source, void* target, std::size_t bytes, const Slices& slices,
+                             const Blocks& blocks, const reduce::Operation& operation) {
+      /// Slice k of the folded vector to rank k, in its place in `target`; ranks beyond the slices get none.
+      s.reduce_scatter(source, target, slices, operation);
+      /// Block k of the folded vector to rank k.
+      s.reduce_scatter(source, target, blocks, bytes, operation);
+      /// The other way: everybody's slice is in its place and goes to all.
+      s.allgather(target, slices);
+    };
 
 }  // namespace espalier::collective::nodes

@@ -1,8 +1,8 @@
 // The C entry points of a process's and a communicator's life.
 #include "mpi/bindings/c/export.hpp"
 #include "mpi/collectives/collectives.hpp"
-#include "mpi/lifetime/communicators.hpp"
 #include "mpi/host/host.hpp"
+#include "mpi/lifetime/communicators.hpp"
 #include "mpi/lifetime/initialise.hpp"
 #include "mpi/lifetime/lifecycle.hpp"
 #include "runtime/statistics/statistics.hpp"

@@ -8,8 +8,8 @@
 
 #include "base/format.hpp"
 #include "memory/heap/shared_heap.hpp"
-#include "mpi/host/error_codes.hpp"
 #include "mpi/bindings/c/export.hpp"
+#include "mpi/host/error_codes.hpp"
 #include "mpi/host/host.hpp"
 
 namespace espalier::mpi {

@@ -1,16 +1,16 @@
 // The C entry points that ask whether something has come, beside those for requests: see repeat_test.hpp.
-#include "mpi/host/repeat_test.hpp"
 #include "mpi/bindings/c/export.hpp"
+#include "mpi/host/repeat_test.hpp"
 
 // A name, its parameters and the same as arguments.
-#define ESPALIER_PROBE(symbol, parameters, arguments)                                               \
-  extern "C" int export_##symbol parameters ESPALIER_EXPORT(MPI_##symbol);                          \
-  extern "C" int export_##symbol parameters {                                                       \
-    const Mode mode = resolve(__builtin_return_address(0));                                         \
-    if (!host.next.symbol) return no_such_function("MPI_" #symbol);                                 \
-    if (runtime::asking::is_plain() || mode != Mode::active) return host.next.symbol arguments;     \
-    return ask_twice([&] { return host.next.symbol arguments; },                                    \
-                     [&] { return host.again.symbol arguments; }, [&] { return *flag != 0; });      \
+#define ESPALIER_PROBE(symbol, parameters, arguments)                                           \
+  extern "C" int export_##symbol parameters ESPALIER_EXPORT(MPI_##symbol);                      \
+  extern "C" int export_##symbol parameters {                                                   \
+    const Mode mode = resolve(__builtin_return_address(0));                                     \
+    if (!host.next.symbol) return no_such_function("MPI_" #symbol);                             \
+    if (runtime::asking::is_plain() || mode != Mode::active) return host.next.symbol arguments; \
+    return ask_twice([&] { return host.next.symbol arguments; },                                \
+                     [&] { return host.again.symbol arguments; }, [&] { return *flag != 0; });  \
   }
 
 namespace espalier::mpi {

@@ -1,6 +1,6 @@
 // The C entry points of barrier, bcast, and the collectives with an operator.
-#include "mpi/collectives/collectives.hpp"
 #include "mpi/bindings/c/export.hpp"
+#include "mpi/collectives/collectives.hpp"
 
 namespace espalier::mpi {
 ESPALIER_COLLECTIVE(MPI_Barrier, (Handle comm), barrier, {.comm = comm})

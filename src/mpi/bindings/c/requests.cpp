@@ -1,22 +1,22 @@
 // The C entry points that start, complete and free requests. In a program without persistent collectives of
 // Espalier's each is a look at two counters and a call of the host's.
+#include "mpi/bindings/c/export.hpp"
 #include "mpi/host/repeat_test.hpp"
 #include "mpi/requests/completion.hpp"
-#include "mpi/bindings/c/export.hpp"
 #include "mpi/requests/get_status.hpp"
 #include "mpi/requests/long_messages.hpp"
 #include "mpi/requests/persistent.hpp"
 
 // A name, its parameters and the same as arguments, how many requests it may complete and where, the function
 // that is asked where some may be Espalier's, and what does it where the host has no such function.
-#define ESPALIER_REQUESTS(symbol, parameters, arguments, count, requests, serve)                    \
-  extern "C" int export_##symbol parameters ESPALIER_EXPORT(MPI_##symbol);                          \
-  extern "C" int export_##symbol parameters {                                                       \
-    const Mode mode = resolve(__builtin_return_address(0));                                         \
-    const long_messages::Completions completions(count, requests);                                  \
-    if (mode == Mode::active && persistent::any()) [[unlikely]]                                     \
-      return serve arguments;                                                                       \
-    return host.next.symbol ? host.next.symbol arguments : no_such_function("MPI_" #symbol);        \
+#define ESPALIER_REQUESTS(symbol, parameters, arguments, count, requests, serve)             \
+  extern "C" int export_##symbol parameters ESPALIER_EXPORT(MPI_##symbol);                   \
+  extern "C" int export_##symbol parameters {                                                \
+    const Mode mode = resolve(__builtin_return_address(0));                                  \
+    const long_messages::Completions completions(count, requests);                           \
+    if (mode == Mode::active && persistent::any()) [[unlikely]]                              \
+      return serve arguments;                                                                \
+    return host.next.symbol ? host.next.symbol arguments : no_such_function("MPI_" #symbol); \
   }
 
 // The same for what returns at once, and `found`, whether that was with a result (repeat_test.hpp).
@@ -136,8 +136,8 @@ int request_free(void* request) {
 ESPALIER_REQUESTS(Start, (void* request), (request), 0, nullptr, start)
 ESPALIER_REQUESTS(Startall, (int count, void* requests), (count, requests), 0, nullptr, startall)
 ESPALIER_REQUESTS(Wait, (void* request, void* status), (request, status), 1, request, wait)
-ESPALIER_REQUESTS(Waitall, (int count, void* requests, void* statuses), (count, requests, statuses), count, requests,
-                  waitall)
+ESPALIER_REQUESTS(Waitall, (int count, void* requests, void* statuses), (count, requests, statuses), count,
+                  requests, waitall)
 ESPALIER_REQUESTS(Waitany, (int count, void* requests, int* index, void* status),
                   (count, requests, index, status), count, requests, waitany)
 ESPALIER_REQUESTS(Waitsome, (int count, void* requests, int* outcount, int* indices, void* statuses),
@@ -145,14 +145,14 @@ ESPALIER_REQUESTS(Waitsome, (int count, void* requests, int* outcount, int* indi
 ESPALIER_TESTS(Test, (void* request, int* flag, void* status), (request, flag, status), 1, request, test,
                *flag)
 ESPALIER_TESTS(Testall, (int count, void* requests, int* flag, void* statuses),
-                  (count, requests, flag, statuses), count, requests, testall, *flag)
+               (count, requests, flag, statuses), count, requests, testall, *flag)
 ESPALIER_TESTS(Testany, (int count, void* requests, int* index, int* flag, void* status),
-                  (count, requests, index, flag, status), count, requests, testany, *flag)
+               (count, requests, index, flag, status), count, requests, testany, *flag)
 ESPALIER_TESTS(Testsome, (int count, void* requests, int* outcount, int* indices, void* statuses),
-                  (count, requests, outcount, indices, statuses), count, requests, testsome, *outcount != 0)
+               (count, requests, outcount, indices, statuses), count, requests, testsome, *outcount != 0)
 ESPALIER_REQUESTS(Request_free, (void* request), (request), 1, request, request_free)
-ESPALIER_TESTS(Request_get_status, (Handle request, int* flag, void* status), (request, flag, status),
-                  0, nullptr, get_status::of_one, *flag)
+ESPALIER_TESTS(Request_get_status, (Handle request, int* flag, void* status), (request, flag, status), 0,
+               nullptr, get_status::of_one, *flag)
 ESPALIER_TESTS_OR(Request_get_status_all, (int count, const void* requests, int* flag, void* statuses),
                   (count, requests, flag, statuses), 0, nullptr, get_status::of_all, *flag,
                   get_status::of_all(count, requests, flag, statuses))
@@ -162,7 +162,7 @@ ESPALIER_TESTS_OR(Request_get_status_any,
                   get_status::of_any(count, requests, index, flag, status))
 ESPALIER_TESTS_OR(Request_get_status_some,
                   (int count, const void* requests, int* outcount, int* indices, void* statuses),
-                  (count, requests, outcount, indices, statuses), 0, nullptr, get_status::of_some, *outcount != 0,
-                  get_status::of_some(count, requests, outcount, indices, statuses))
+                  (count, requests, outcount, indices, statuses), 0, nullptr, get_status::of_some,
+                  *outcount != 0, get_status::of_some(count, requests, outcount, indices, statuses))
 
 }  // namespace espalier::mpi

@@ -1,6 +1,6 @@
 // The C entry points of the collectives that move blocks.
-#include "mpi/collectives/collectives.hpp"
 #include "mpi/bindings/c/export.hpp"
+#include "mpi/collectives/collectives.hpp"
 
 namespace espalier::mpi {
 

@@ -33,21 +33,19 @@ bool fits(MPI_Aint unit) { return unit >= INT_MIN && unit <= INT_MAX; }
     return make("MPI_" #symbol, host.next.symbol, __VA_ARGS__);            \
   }
 // The _c form, whose unit is an MPI_Aint; a host that is too old for it gets the plain call if the unit fits.
-#define ESPALIER_LARGE_WINDOW(symbol, parameters, unit, large, ...)                \
-  extern "C" int export_##symbol##_c parameters ESPALIER_EXPORT(MPI_##symbol##_c); \
-  extern "C" int export_##symbol##_c parameters {                                  \
-    resolve(__builtin_return_address(0));                                          \
-    if (!host.next.symbol##_c && fits(unit))                                       \
-      return make("MPI_" #symbol, host.next.symbol, __VA_ARGS__);                  \
-    return make("MPI_" #symbol "_c", host.next.symbol##_c, ESPALIER_UNPACK large); \
+#define ESPALIER_LARGE_WINDOW(symbol, parameters, unit, large, ...)                                      \
+  extern "C" int export_##symbol##_c parameters ESPALIER_EXPORT(MPI_##symbol##_c);                       \
+  extern "C" int export_##symbol##_c parameters {                                                        \
+    resolve(__builtin_return_address(0));                                                                \
+    if (!host.next.symbol##_c && fits(unit)) return make("MPI_" #symbol, host.next.symbol, __VA_ARGS__); \
+    return make("MPI_" #symbol "_c", host.next.symbol##_c, ESPALIER_UNPACK large);                       \
   }
 #define ESPALIER_UNPACK(...) __VA_ARGS__
 
 namespace espalier::mpi {
 
-ESPALIER_WINDOW(Win_create,
-                (void* base, MPI_Aint bytes, int unit, Handle info, Handle comm, void* window), base, bytes,
-                unit, info, comm, window)
+ESPALIER_WINDOW(Win_create, (void* base, MPI_Aint bytes, int unit, Handle info, Handle comm, void* window),
+                base, bytes, unit, info, comm, window)
 ESPALIER_WINDOW(Win_allocate, (MPI_Aint bytes, int unit, Handle info, Handle comm, void* base, void* window),
                 bytes, unit, info, comm, base, window)
 ESPALIER_WINDOW(Win_allocate_shared,

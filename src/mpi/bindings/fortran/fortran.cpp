@@ -7,9 +7,9 @@
 // absent (null). So one body serves both.
 #include "mpi/bindings/fortran/fortran.hpp"
 
+#include "mpi/bindings/c/memory.hpp"
 #include "mpi/collectives/collectives.hpp"
 #include "mpi/lifetime/communicators.hpp"
-#include "mpi/bindings/c/memory.hpp"
 #include "mpi/lifetime/initialise.hpp"
 #include "mpi/lifetime/lifecycle.hpp"
 #include "runtime/statistics/statistics.hpp"

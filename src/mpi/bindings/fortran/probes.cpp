@@ -1,7 +1,7 @@
 // The Fortran entry points that ask whether something has come, beside those for requests: see repeat_test.hpp, and
 // fortran.cpp, which says which languages come here.
-#include "mpi/host/repeat_test.hpp"
 #include "mpi/bindings/fortran/fortran.hpp"
+#include "mpi/host/repeat_test.hpp"
 
 namespace espalier::mpi::fortran {
 namespace {

@@ -6,9 +6,9 @@
 // is: MPI leaves source and tag of a collective's undefined.
 //
 // Of what makes persistent collectives only the barrier of `use mpi_f08` is caught here: it has no buffer.
+#include "mpi/bindings/fortran/fortran.hpp"
 #include "mpi/host/repeat_test.hpp"
 #include "mpi/requests/completion.hpp"
-#include "mpi/bindings/fortran/fortran.hpp"
 #include "mpi/requests/persistent_collectives.hpp"
 
 namespace espalier::mpi::fortran {
@@ -232,7 +232,8 @@ void get_status_any(const Names& names, Int* count, Int* requests, Int* index, I
   test_twice(error, once, [&] { return *flag != 0; });
 }
 
-int status_of_some(const Names& names, Int* count, Int* requests, Int* outcount, Int* indices, void* statuses) {
+int status_of_some(const Names& names, Int* count, Int* requests, Int* outcount, Int* indices,
+                   void* statuses) {
   const Requests all{requests};
   const int code = ask(names, count, requests, outcount, indices, statuses);
   if (code != MPI_SUCCESS || !completion::has_active(*count, all)) return code;

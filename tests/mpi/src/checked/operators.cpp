@@ -68,8 +68,7 @@ std::vector<Operator> operators() {
           {"MPI_BOR", MPI_BOR, Op::BitOr},        {"MPI_BXOR", MPI_BXOR, Op::BitXor}};
 }
 
-#define TYPE(name, kind) \
-  { #name, name, Kind::kind }
+#define TYPE(name, kind) {#name, name, Kind::kind}
 std::vector<Type> types() {
   return {TYPE(MPI_SIGNED_CHAR, Signed),
           TYPE(MPI_UNSIGNED_CHAR, Unsigned),

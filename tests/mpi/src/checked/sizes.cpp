@@ -90,7 +90,7 @@ void check_in_place(const Group& world) {
     std::vector<std::uint32_t> buffer = own;
     MPI_Allreduce(MPI_IN_PLACE, buffer.data(), static_cast<int>(count), MPI_UINT32_T, MPI_SUM, world.comm);
     compare(sum, buffer);
-    for (int root = 0; root<world.size; root += count> 5000 ? 3 : 1) {
+    for (int root = 0; root < world.size; root += count > 5000 ? 3 : 1) {
       begin({"reduce in place", &world, root, count, "MPI_UINT32_T", "MPI_SUM"});
       buffer = own;
       bool here = world.rank == root;

@@ -23,53 +23,101 @@ struct Operator {
 
 #define NAMED(name) {#name, name}
 const std::vector<Operator> operators = {
-    NAMED(MPI_MAX), NAMED(MPI_MIN),  NAMED(MPI_SUM), NAMED(MPI_PROD), NAMED(MPI_LAND),   NAMED(MPI_LOR),
-    NAMED(MPI_LXOR), NAMED(MPI_BAND), NAMED(MPI_BOR), NAMED(MPI_BXOR), NAMED(MPI_MAXLOC), NAMED(MPI_MINLOC),
-    NAMED(MPI_REPLACE), NAMED(MPI_NO_OP)};
+    NAMED(MPI_MAX),    NAMED(MPI_MIN),    NAMED(MPI_SUM),     NAMED(MPI_PROD), NAMED(MPI_LAND),
+    NAMED(MPI_LOR),    NAMED(MPI_LXOR),   NAMED(MPI_BAND),    NAMED(MPI_BOR),  NAMED(MPI_BXOR),
+    NAMED(MPI_MAXLOC), NAMED(MPI_MINLOC), NAMED(MPI_REPLACE), NAMED(MPI_NO_OP)};
 
 std::vector<Type> types() {
-  std::vector<Type> all = {NAMED(MPI_CHAR), NAMED(MPI_SIGNED_CHAR), NAMED(MPI_UNSIGNED_CHAR), NAMED(MPI_BYTE),
-      NAMED(MPI_WCHAR), NAMED(MPI_PACKED), NAMED(MPI_SHORT), NAMED(MPI_UNSIGNED_SHORT), NAMED(MPI_INT),
-      NAMED(MPI_UNSIGNED), NAMED(MPI_LONG), NAMED(MPI_UNSIGNED_LONG), NAMED(MPI_LONG_LONG_INT),
-      NAMED(MPI_UNSIGNED_LONG_LONG), NAMED(MPI_INT8_T), NAMED(MPI_INT16_T), NAMED(MPI_INT32_T),
-      NAMED(MPI_INT64_T), NAMED(MPI_UINT8_T), NAMED(MPI_UINT16_T), NAMED(MPI_UINT32_T), NAMED(MPI_UINT64_T),
-      NAMED(MPI_AINT), NAMED(MPI_OFFSET), NAMED(MPI_COUNT), NAMED(MPI_FLOAT), NAMED(MPI_DOUBLE),
-      NAMED(MPI_LONG_DOUBLE), NAMED(MPI_C_BOOL), NAMED(MPI_C_FLOAT_COMPLEX), NAMED(MPI_C_DOUBLE_COMPLEX),
-      NAMED(MPI_C_LONG_DOUBLE_COMPLEX), NAMED(MPI_CXX_BOOL), NAMED(MPI_CXX_FLOAT_COMPLEX),
-      NAMED(MPI_CXX_DOUBLE_COMPLEX), NAMED(MPI_CXX_LONG_DOUBLE_COMPLEX), NAMED(MPI_FLOAT_INT),
-      NAMED(MPI_DOUBLE_INT), NAMED(MPI_LONG_INT), NAMED(MPI_2INT), NAMED(MPI_SHORT_INT),
-      NAMED(MPI_LONG_DOUBLE_INT), NAMED(MPI_2INTEGER), NAMED(MPI_2REAL), NAMED(MPI_2DOUBLE_PRECISION),
+  std::vector<Type> all = {NAMED(MPI_CHAR),
+                           NAMED(MPI_SIGNED_CHAR),
+                           NAMED(MPI_UNSIGNED_CHAR),
+                           NAMED(MPI_BYTE),
+                           NAMED(MPI_WCHAR),
+                           NAMED(MPI_PACKED),
+                           NAMED(MPI_SHORT),
+                           NAMED(MPI_UNSIGNED_SHORT),
+                           NAMED(MPI_INT),
+                           NAMED(MPI_UNSIGNED),
+                           NAMED(MPI_LONG),
+                           NAMED(MPI_UNSIGNED_LONG),
+                           NAMED(MPI_LONG_LONG_INT),
+                           NAMED(MPI_UNSIGNED_LONG_LONG),
+                           NAMED(MPI_INT8_T),
+                           NAMED(MPI_INT16_T),
+                           NAMED(MPI_INT32_T),
+                           NAMED(MPI_INT64_T),
+                           NAMED(MPI_UINT8_T),
+                           NAMED(MPI_UINT16_T),
+                           NAMED(MPI_UINT32_T),
+                           NAMED(MPI_UINT64_T),
+                           NAMED(MPI_AINT),
+                           NAMED(MPI_OFFSET),
+                           NAMED(MPI_COUNT),
+                           NAMED(MPI_FLOAT),
+                           NAMED(MPI_DOUBLE),
+                           NAMED(MPI_LONG_DOUBLE),
+                           NAMED(MPI_C_BOOL),
+                           NAMED(MPI_C_FLOAT_COMPLEX),
+                           NAMED(MPI_C_DOUBLE_COMPLEX),
+                           NAMED(MPI_C_LONG_DOUBLE_COMPLEX),
+                           NAMED(MPI_CXX_BOOL),
+                           NAMED(MPI_CXX_FLOAT_COMPLEX),
+                           NAMED(MPI_CXX_DOUBLE_COMPLEX),
+                           NAMED(MPI_CXX_LONG_DOUBLE_COMPLEX),
+                           NAMED(MPI_FLOAT_INT),
+                           NAMED(MPI_DOUBLE_INT),
+                           NAMED(MPI_LONG_INT),
+                           NAMED(MPI_2INT),
+                           NAMED(MPI_SHORT_INT),
+                           NAMED(MPI_LONG_DOUBLE_INT),
+                           NAMED(MPI_2INTEGER),
+                           NAMED(MPI_2REAL),
+                           NAMED(MPI_2DOUBLE_PRECISION),
 #ifdef MPI_2COMPLEX
-      NAMED(MPI_2COMPLEX),
+                           NAMED(MPI_2COMPLEX),
 #endif
 #ifdef MPI_2DOUBLE_COMPLEX
-      NAMED(MPI_2DOUBLE_COMPLEX),
+                           NAMED(MPI_2DOUBLE_COMPLEX),
 #endif
-      NAMED(MPI_CHARACTER), NAMED(MPI_INTEGER), NAMED(MPI_INTEGER1), NAMED(MPI_INTEGER2), NAMED(MPI_INTEGER4),
-      NAMED(MPI_INTEGER8), NAMED(MPI_REAL), NAMED(MPI_DOUBLE_PRECISION), NAMED(MPI_REAL4), NAMED(MPI_REAL8),
+                           NAMED(MPI_CHARACTER),
+                           NAMED(MPI_INTEGER),
+                           NAMED(MPI_INTEGER1),
+                           NAMED(MPI_INTEGER2),
+                           NAMED(MPI_INTEGER4),
+                           NAMED(MPI_INTEGER8),
+                           NAMED(MPI_REAL),
+                           NAMED(MPI_DOUBLE_PRECISION),
+                           NAMED(MPI_REAL4),
+                           NAMED(MPI_REAL8),
 #ifdef MPI_INTEGER16
-      NAMED(MPI_INTEGER16),
+                           NAMED(MPI_INTEGER16),
 #endif
 #ifdef MPI_REAL2
-      NAMED(MPI_REAL2),
+                           NAMED(MPI_REAL2),
 #endif
 #ifdef MPI_REAL16
-      NAMED(MPI_REAL16),
+                           NAMED(MPI_REAL16),
 #endif
-      NAMED(MPI_COMPLEX), NAMED(MPI_DOUBLE_COMPLEX), NAMED(MPI_COMPLEX8), NAMED(MPI_COMPLEX16),
+                           NAMED(MPI_COMPLEX),
+                           NAMED(MPI_DOUBLE_COMPLEX),
+                           NAMED(MPI_COMPLEX8),
+                           NAMED(MPI_COMPLEX16),
 #ifdef MPI_COMPLEX4
-      NAMED(MPI_COMPLEX4),
+                           NAMED(MPI_COMPLEX4),
 #endif
 #ifdef MPI_COMPLEX32
-      NAMED(MPI_COMPLEX32),
+                           NAMED(MPI_COMPLEX32),
 #endif
 #ifdef MPI_LOGICAL1
-      NAMED(MPI_LOGICAL1), NAMED(MPI_LOGICAL2), NAMED(MPI_LOGICAL4), NAMED(MPI_LOGICAL8),
+                           NAMED(MPI_LOGICAL1),
+                           NAMED(MPI_LOGICAL2),
+                           NAMED(MPI_LOGICAL4),
+                           NAMED(MPI_LOGICAL8),
 #endif
 #ifdef MPI_LOGICAL16
-      NAMED(MPI_LOGICAL16),
+                           NAMED(MPI_LOGICAL16),
 #endif
-      NAMED(MPI_LOGICAL)};
+                           NAMED(MPI_LOGICAL)};
   MPI_Datatype type;
   if (MPI_Type_create_f90_real(6, 30, &type) == MPI_SUCCESS) all.push_back({"f90_real", type});
   if (MPI_Type_create_f90_complex(12, 100, &type) == MPI_SUCCESS) all.push_back({"f90_complex", type});
@@ -98,7 +146,8 @@ std::vector<unsigned char> operand(const Type& type, const Operator& op, MPI_Ain
   const bool arithmetic = what == "MPI_SUM" || what == "MPI_PROD";
   const bool truth = has(name, "BOOL") || (has(name, "LOGICAL") && what[4] == 'L');
   const bool text = has(name, "CHAR") && !has(name, "UNSIGNED");
-  const bool negative = !arithmetic && (text || name == "MPI_INT" || name == "MPI_SHORT" || name == "MPI_INTEGER");
+  const bool negative =
+      !arithmetic && (text || name == "MPI_INT" || name == "MPI_SHORT" || name == "MPI_INTEGER");
   std::vector<unsigned char> data(static_cast<std::size_t>(elements * extent));
   for (int i = 0; i < elements; ++i) {
     long value = (who * 7 + i * 3) % (truth ? 2 : what == "MPI_PROD" ? 3 : 6);
@@ -123,12 +172,13 @@ std::vector<unsigned char> bare(const Type& type, const std::vector<unsigned cha
   return packed;
 }
 
-void compare(const Type& type, const Operator& op, const char* call, const std::vector<unsigned char>& expected,
-             const std::vector<unsigned char>& got, int count, int code) {
+void compare(const Type& type, const Operator& op, const char* call,
+             const std::vector<unsigned char>& expected, const std::vector<unsigned char>& got, int count,
+             int code) {
   if (code == MPI_SUCCESS && bare(type, expected, count) == bare(type, got, count)) return;
   ++failures;
-  std::fprintf(stderr, "FAILED rank %d: %s, %s on %s: code %d, or another result than the host's\n", rank, call,
-               op.name, type.name, code);
+  std::fprintf(stderr, "FAILED rank %d: %s, %s on %s: code %d, or another result than the host's\n", rank,
+               call, op.name, type.name, code);
 }
 
 struct Case {
@@ -166,7 +216,8 @@ void check_results(const Case& one) {
   if (rank > 0) compare(type, op, "MPI_Exscan", one.folded(rank - 1), got, elements, code);
   const int share = elements / ranks;
   code = MPI_Reduce_scatter_block(own.data(), got.data(), share, type.handle, op.handle, MPI_COMM_WORLD);
-  std::vector<unsigned char> part(all.begin() + rank * share * extent, all.begin() + (rank + 1) * share * extent);
+  std::vector<unsigned char> part(all.begin() + rank * share * extent,
+                                  all.begin() + (rank + 1) * share * extent);
   compare(type, op, "MPI_Reduce_scatter_block", part, got, share, code);
 }
 
@@ -182,7 +233,8 @@ void check_errors(const Case& one, int host) {
   std::vector<unsigned char> got(own.size());
   const MPI_Datatype type = one.type.handle;
   const MPI_Op op = one.op.handle;
-  expect_class(one, "MPI_Allreduce", host, MPI_Allreduce(own.data(), got.data(), 3, type, op, MPI_COMM_WORLD));
+  expect_class(one, "MPI_Allreduce", host,
+               MPI_Allreduce(own.data(), got.data(), 3, type, op, MPI_COMM_WORLD));
   expect_class(one, "MPI_Reduce", host, MPI_Reduce(own.data(), got.data(), 3, type, op, 0, MPI_COMM_WORLD));
   expect_class(one, "MPI_Scan", host, MPI_Scan(own.data(), got.data(), 3, type, op, MPI_COMM_WORLD));
   expect_class(one, "MPI_Exscan", host, MPI_Exscan(own.data(), got.data(), 3, type, op, MPI_COMM_WORLD));
@@ -205,7 +257,8 @@ const char* check(const Case& one) {
   for (int i = 0; i < elements; ++i) {
     left[static_cast<std::size_t>(i * one.extent)] = i % 2;
     right[static_cast<std::size_t>(i * one.extent)] = i / 2 % 2;
-    if (one.op.handle == MPI_PROD || has(one.op.name, "LOC")) right[static_cast<std::size_t>(i * one.extent)] *= 2;
+    if (one.op.handle == MPI_PROD || has(one.op.name, "LOC"))
+      right[static_cast<std::size_t>(i * one.extent)] *= 2;
   }
   const auto before = right;
   MPI_Reduce_local(left.data(), right.data(), elements, one.type.handle, one.op.handle);

@@ -85,7 +85,8 @@ const Collective collectives[] = {
       return MPI_Exscan(in.data(), out.data(), static_cast<int>(in.size()), MPI_INT, op, comm);
     },
     [](const std::vector<int>& in, std::vector<int>& out, MPI_Op op, MPI_Comm comm) {
-      return MPI_Reduce_scatter_block(in.data(), out.data(), static_cast<int>(in.size()) / size, MPI_INT, op, comm);
+      return MPI_Reduce_scatter_block(in.data(), out.data(), static_cast<int>(in.size()) / size, MPI_INT, op,
+                                      comm);
     },
 };
 
