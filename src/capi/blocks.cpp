@@ -37,10 +37,10 @@ int espalier_allgatherv_lent(espalier_comm* comm, const void* send, const size_t
       throw CodedError(ESPALIER_ERR_ARGUMENT, "send is ESPALIER_IN_PLACE, and there is no receive buffer");
     const std::span<const std::size_t> all(bytes, static_cast<std::size_t>(communicator.size()));
     check_buffer(send, all[static_cast<std::size_t>(communicator.rank())], "send");
-    espalier::runtime::Lent lent;
-    check_done(communicator.allgatherv_lent(send, all, lent));
-    *whole = lent.whole;
-    std::copy(lent.offsets.begin(), lent.offsets.end(), offsets);
+    espalier::runtime::SharedResult shared_result;
+    check_done(communicator.allgatherv_lent(send, all, shared_result));
+    *whole = shared_result.whole;
+    std::copy(shared_result.offsets.begin(), shared_result.offsets.end(), offsets);
   });
 }
 

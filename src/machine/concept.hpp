@@ -41,9 +41,9 @@ inline constexpr Step open_steps = Step{1} << 22;
 ///
 /// Ranks that write something for each other in every round may *trade* cells in pairs: each writes where it
 /// has read before. Those lines are in its own cache, where a slot of its own would have to be taken back
-/// from its readers. After trade_cells() the steps that advance() or advance_open() has just given have such
+/// from its readers. After use_pairwise_cells() the steps that advance() or advance_open() has just given have such
 /// cells beside their slots, until the next advance: what `writer` writes for `reader` in traded_cell().
-/// After trade_slots(), of two ranks, they are what slot() gives. The contract is the same, and in addition a
+/// After use_pairwise_slots(), of two ranks, they are what slot() gives. The contract is the same, and in addition a
 /// rank writes nothing for another before it has read what that showed traded_rounds() rounds before.
 ///
 /// After offer_short_ring() whoever writes the step that advance() has just given, as a chunk of a `message`,
@@ -64,14 +64,14 @@ concept Machine =
       { m.advance(count) } -> std::same_as<Step>;
       { m.advance(count, bytes) } -> std::same_as<Step>;
       { m.advance_open(count, bytes) } -> std::same_as<StepRange>;
-      { c.traded_bytes() } -> std::same_as<std::size_t>;  // of a traded cell; 0: nobody trades here
-      { c.traded_rounds() } -> std::same_as<int>;
-      m.trade_slots(step, count);
-      m.trade_slots(step, count, bytes);
-      m.trade_cells(step, count);
+      { c.pairwise_bytes() } -> std::same_as<std::size_t>;  // of a traded cell; 0: nobody trades here
+      { c.pairwise_rounds() } -> std::same_as<int>;
+      m.use_pairwise_slots(step, count);
+      m.use_pairwise_slots(step, count, bytes);
+      m.use_pairwise_cells(step, count);
       m.offer_short_ring(count, bytes);
       m.reserve(step, count);
-      m.lend(step, count, readers);
+      m.set_readers(step, count, readers);
       m.finish(step);
       m.await_finish(peer, step);
       m.everybody_finished(step);
@@ -90,7 +90,7 @@ concept Machine =
       { m.inline_data(channel, peer, step) } -> std::same_as<const std::byte*>;
       { m.inline_buffer(channel, step) } -> std::same_as<std::byte*>;
       { m.slot(peer, step) } -> std::same_as<std::byte*>;
-      { m.traded_cell(peer, peer, step) } -> std::same_as<std::byte*>;
+      { m.pairwise_cell(peer, peer, step) } -> std::same_as<std::byte*>;
 
       /// One arrival counter for all (acquire and release); true for the last of the step, which releases the
       /// others.
@@ -117,18 +117,18 @@ concept Machine =
       { m.view(peer, source, bytes) } -> std::same_as<const void*>;
       m.copy(target, source, bytes);
       /// A hint: the next message of this rank will be like this one, published on that channel, cut alike.
-      m.own_next(channel, bytes, bytes);
+      m.prefetch_own_next(channel, bytes, bytes);
       /// A hint: of two ranks, the other's next message will be like this one, cut alike.
-      m.read_next(bytes, bytes);
+      m.prefetch_read_next(bytes, bytes);
       /// A hint: this rank reads all of that now, which another has just written.
-      m.open_pages(source, bytes);
-      /// copy() into this rank's own slot, for others to read; hand_over() comes before it is published.
-      m.show(target, source, bytes);
+      m.prefault(source, bytes);
+      /// copy() into this rank's own slot, for others to read; flush_for_readers() comes before it is published.
+      m.write_slot(target, source, bytes);
       /// A hint for the next show(): this rank will then read as much there, whether it has been written yet or
       /// not.
-      m.fetch_meanwhile(source);
+      m.prefetch_while_writing(source);
       /// What lies there, shown or written otherwise, is complete.
-      m.hand_over(target, bytes);
+      m.flush_for_readers(target, bytes);
       m.reduce(operation, target, sources, count, bytes);
     };
 

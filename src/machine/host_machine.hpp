@@ -27,21 +27,21 @@ class BasicMachine {
   using Line = typename Platform::Line;
   using Waiter = typename Platform::Waiter;
 
-  BasicMachine(std::byte* share, const Layout& layout, int rank, WaitPolicy policy, Poke poke)
+  BasicMachine(std::byte* share, const Layout& layout, int rank, WaitPolicy policy, ProgressHook hook)
       : share_(share),
         layout_(layout),
         rank_(rank),
-        waiter_(policy, poke),
-        traded_bytes_(layout.traded_bytes()),
-        traded_rounds_(layout.traded_rounds()),
+        waiter_(policy, hook),
+        pairwise_bytes_(layout.pairwise_bytes()),
+        pairwise_rounds_(layout.pairwise_rounds()),
         known_finished_(static_cast<std::size_t>(layout.ranks)),
-        lent_(static_cast<std::size_t>(layout.slots)),
+        kept_result_(static_cast<std::size_t>(layout.slots)),
         sources_(static_cast<std::size_t>(layout.ranks)),
         requests_(share, layout, rank) {
     for (int peer = 0; peer < layout.ranks; ++peer) {
       if (peer != rank) everybody_else_.push_back(peer);
       homes_.push_back(
-          {share + layout.station(peer), share + layout.ring(peer), share + layout.traded_area(peer)});
+          {share + layout.control_block(peer), share + layout.ring(peer), share + layout.pairwise_area(peer)});
     }
   }
 
@@ -63,7 +63,7 @@ class BasicMachine {
   /// is the most that lies in a slot from there on, on all ranks alike, where all of them know it.
   Step advance(int span = 1, std::size_t bytes = std::numeric_limits<std::size_t>::max()) {
     split_ = layout_.split_for(bytes);
-    trades_ = Trades::nothing;
+    has_pairwise_ = Trades::nothing;
     offers_short_ = false;
     const auto width = static_cast<Step>(span);
     const Step first = (last_step_ + width) & ~(width - 1);
@@ -81,13 +81,13 @@ class BasicMachine {
     return {first, last_step_};
   }
 
-  std::size_t traded_bytes() const { return traded_bytes_; }
-  int traded_rounds() const { return traded_rounds_; }
+  std::size_t pairwise_bytes() const { return pairwise_bytes_; }
+  int pairwise_rounds() const { return pairwise_rounds_; }
   /// `first` and `span` as for the advance before it. `rounds`: how many of an open range both ranks expect.
-  void trade_slots(Step first, int span, std::size_t rounds = 1) {
+  void use_pairwise_slots(Step first, int span, std::size_t rounds = 1) {
     trade(Trades::slots, first, span, rounds);
   }
-  void trade_cells(Step first, int span) { trade(Trades::cells, first, span, 1); }
+  void use_pairwise_cells(Step first, int span) { trade(Trades::cells, first, span, 1); }
 
   /// To messages of more than half a slot, up to two: shorter and longer ones lose in a short ring
   /// (docs/performance.md).
@@ -99,20 +99,20 @@ class BasicMachine {
   void reserve(Step first, int span = 1) {
     if (offers_short_) [[unlikely]] {
       own_is_short_ = ring_choice_.next();
-      if (own_is_short_) take_back(lent_[layout_.index_among_first(first)]);
+      if (own_is_short_) reclaim(kept_result_[layout_.index_among_first(first)]);
     }
     for (Step step = first; step < first + static_cast<Step>(span); ++step)
-      take_back(lent_[layout_.index(step)]);
-    if (trades_ != Trades::nothing) take_back(traded_away_[traded_round(first).number]);
+      reclaim(kept_result_[layout_.index(step)]);
+    if (has_pairwise_ != Trades::nothing) reclaim(pairwise_away_[pairwise_round(first).number]);
   }
 
-  void lend(Step first, int span, std::span<const int> readers) {
+  void set_readers(Step first, int span, std::span<const int> readers) {
     const Step last = first + static_cast<Step>(span) - 1;
-    for (Step step = first; step <= last; ++step) lent_[layout_.index(step)] = {last, readers};
+    for (Step step = first; step <= last; ++step) kept_result_[layout_.index(step)] = {last, readers};
     // Both: the line of the step is where it would have been.
     if (offers_short_ && own_is_short_) [[unlikely]]
-      lent_[layout_.index_among_first(first)] = {last, readers};
-    if (trades_ != Trades::nothing) traded_away_[traded_round(first).number] = {last, readers};
+      kept_result_[layout_.index_among_first(first)] = {last, readers};
+    if (has_pairwise_ != Trades::nothing) pairwise_away_[pairwise_round(first).number] = {last, readers};
   }
 
   void finish(Step step) { waiter_.signal(finish_line(rank_), step); }
@@ -165,16 +165,16 @@ class BasicMachine {
   }
   std::byte* inline_buffer(Channel channel, Step step) { return line(channel, rank_, step).payload; }
   std::byte* slot(int peer, Step step) {
-    if (trades_ == Trades::slots) return traded_cell(peer, 1 - peer, step);
+    if (has_pairwise_ == Trades::slots) return pairwise_cell(peer, 1 - peer, step);
     const bool in_short_ring = offers_short_ && (peer == rank_ ? own_is_short_ : theirs_is_short_);
     return home(peer).ring + (in_short_ring ? layout_.index_among_first(step) * layout_.slot_bytes
                                             : layout_.slot_in_ring(step, split_));
   }
-  std::byte* traded_cell(int writer, int reader, Step step) {
-    const TradedRound round = traded_round(step);
+  std::byte* pairwise_cell(int writer, int reader, Step step) {
+    const TradedRound round = pairwise_round(step);
     const int owner = round.by_reader ? reader : writer, other = round.by_reader ? writer : reader;
     return home(owner).cells +
-           Layout::index_in_area(owner, other, traded_rounds_, round.which) * traded_bytes_;
+           Layout::index_in_area(owner, other, pairwise_rounds_, round.which) * pairwise_bytes_;
   }
 
   bool arrive_last(Step step) {
@@ -227,10 +227,10 @@ class BasicMachine {
   /// that size. Readers of the former use still hold its lines; taken back now, while nothing waits, the
   /// round trip for that is not part of the next call. Short messages only: of longer ones the copy itself
   /// runs into the lines it needs, but not into their translations.
-  void own_next(Channel channel, std::size_t bytes, std::size_t chunk) {
+  void prefetch_own_next(Channel channel, std::size_t bytes, std::size_t chunk) {
     constexpr std::size_t most = 16 * 1024;
     own_soon(&line(channel, rank_, last_step_ + 1), sizeof(Line));
-    if (bytes <= memory::inline_capacity || trades_ == Trades::slots) return;
+    if (bytes <= memory::inline_capacity || has_pairwise_ == Trades::slots) return;
     for_next_chunks(bytes, chunk, [&](Step step, std::size_t part) {
       for (std::size_t at = 0; at < part; at += Layout::page) own_soon(slot(rank_, step) + at, 1);
       if (bytes > most) return;
@@ -242,8 +242,8 @@ class BasicMachine {
   /// A hint: of two, the other rank's next message will be like this one. A touch for each of its pages: a
   /// ring has more than a program leaves in the translation cache (docs/performance.md). Of a page that the
   /// message does not fill the last line, so that the writer keeps those that it has taken back.
-  void read_next(std::size_t bytes, std::size_t chunk) {
-    if (size() != 2 || bytes <= memory::inline_capacity || trades_ == Trades::slots) return;
+  void prefetch_read_next(std::size_t bytes, std::size_t chunk) {
+    if (size() != 2 || bytes <= memory::inline_capacity || has_pairwise_ == Trades::slots) return;
     for_next_chunks(bytes, chunk, [&](Step step, std::size_t part) {
       const std::byte* data = slot(1 - rank_, step);
       for (std::size_t at = 0; at < part; at += Layout::page)
@@ -253,7 +253,7 @@ class BasicMachine {
 
   /// A hint: this rank reads all of that now. The first lines of each page, from which the processor's
   /// prefetchers, which stop at a page's end, go on by themselves (docs/performance.md).
-  void open_pages(const void* data, std::size_t bytes) {
+  void prefault(const void* data, std::size_t bytes) {
     constexpr std::size_t least = 8 * 1024, most = 64 * 1024, lines = 4;
     if (bytes < least || bytes > most) return;
     for (std::size_t at = 0; at < bytes; at += Layout::page)
@@ -263,7 +263,7 @@ class BasicMachine {
 
   /// Where it helps past this core's caches, which would have to take the slot's lines back from their
   /// readers.
-  void show(void* target, const void* source, std::size_t bytes) {
+  void write_slot(void* target, const void* source, std::size_t bytes) {
     if (bytes == 0) return;
     const auto copy = [&] {
       return slot_writer_.copy(target, source, bytes, std::exchange(fetched_meanwhile_, nullptr));
@@ -271,12 +271,12 @@ class BasicMachine {
     unsettled_ |= offers_short_ ? ring_choice_.timed(bytes, copy) : copy();
   }
 
-  void fetch_meanwhile(const void* data) { fetched_meanwhile_ = data; }
+  void prefetch_while_writing(const void* data) { fetched_meanwhile_ = data; }
 
   /// What was streamed is ordered before what follows. Else asks the processor to move fresh lines out of
   /// this core's caches to where another core's read finds them sooner. Short data only: measured to help up
   /// to 2 KiB (docs/performance.md), and to hurt above, where it fights the pipeline.
-  void hand_over(const void* data, std::size_t bytes) {
+  void flush_for_readers(const void* data, std::size_t bytes) {
     if (std::exchange(unsettled_, false)) return Platform::settle_streams();
 #if defined(__x86_64__)
     constexpr std::size_t line = 64, most = 2048;
@@ -319,7 +319,7 @@ class BasicMachine {
 
   /// Where a rank's parts of the share begin: worked out once, for a short call asks for them many times.
   struct Home {
-    std::byte *station, *ring, *cells;
+    std::byte *control_block, *ring, *cells;
   };
   const Home& home(int rank) const { return homes_[static_cast<std::size_t>(rank)]; }
 
@@ -332,14 +332,14 @@ class BasicMachine {
   enum class Trades { nothing, slots, cells };
 
   void trade(Trades what, Step first, int span, std::size_t rounds) {
-    trades_ = what;
-    first_traded_ = first;
-    traded_shift_ = std::countr_zero(static_cast<unsigned>(span));
-    traded_before_ = traded_;
-    traded_ += rounds;
+    has_pairwise_ = what;
+    first_pairwise_ = first;
+    pairwise_shift_ = std::countr_zero(static_cast<unsigned>(span));
+    pairwise_before_ = pairwise_;
+    pairwise_ += rounds;
   }
 
-  void take_back(Loan& loan) {
+  void reclaim(Loan& loan) {
     if (loan.step <= everybody_finished_) return;
     for (const int reader : loan.readers) await_finish(reader, loan.step);
     loan.step = 0;
@@ -352,10 +352,10 @@ class BasicMachine {
     bool by_reader;  ///< in the reader's, else in the writer's
   };
   /// So many rounds lie there at a time; then the ranks change places.
-  TradedRound traded_round(Step step) const {
-    const auto later = static_cast<std::int64_t>(step - first_traded_) >> traded_shift_;
-    const Step round = traded_before_ + static_cast<Step>(later);
-    const int rounds = traded_rounds_;  // 1 or 2
+  TradedRound pairwise_round(Step step) const {
+    const auto later = static_cast<std::int64_t>(step - first_pairwise_) >> pairwise_shift_;
+    const Step round = pairwise_before_ + static_cast<Step>(later);
+    const int rounds = pairwise_rounds_;  // 1 or 2
     const auto number = static_cast<std::size_t>(round) & static_cast<std::size_t>(2 * rounds - 1);
     return {number, static_cast<int>(number) & (rounds - 1), number >= static_cast<std::size_t>(rounds)};
   }
@@ -400,22 +400,22 @@ class BasicMachine {
   Line& line_at(std::size_t offset) { return line_of(share_ + offset); }
   static Line& line_of(std::byte* place) { return *reinterpret_cast<Line*>(place); }
   Line& line(Channel channel, int peer, Step step) {
-    return line_of(home(peer).station + layout_.line_in_station(static_cast<int>(channel), step));
+    return line_of(home(peer).control_block + layout_.line_in_control_block(static_cast<int>(channel), step));
   }
-  Line& finish_line(int peer) { return line_of(home(peer).station); }
+  Line& finish_line(int peer) { return line_of(home(peer).control_block); }
 
   std::byte* share_;
   Layout layout_;
   int rank_;
   Waiter waiter_;
-  std::size_t traded_bytes_;
-  int traded_rounds_;
+  std::size_t pairwise_bytes_;
+  int pairwise_rounds_;
   std::vector<Home> homes_;  // by rank
   Step last_step_ = 0;
   Step everybody_finished_ = 0;
   Step all_arrived_ = 0;              // where the counter of arrivals stands once all have come
   std::vector<Step> known_finished_;  // by peer
-  std::vector<Loan> lent_;
+  std::vector<Loan> kept_result_;
   std::vector<int> everybody_else_;
   std::vector<const void*> sources_;
   typename Platform::SlotWriter slot_writer_;
@@ -424,12 +424,12 @@ class BasicMachine {
   bool own_is_short_ = false, theirs_is_short_ = false;
   const void* fetched_meanwhile_ = nullptr;
   int split_ = 0;                    // of the slots of the call under way
-  Trades trades_ = Trades::nothing;  // the call under way
-  Step traded_ = 0;                  // rounds
-  Step traded_before_ = 0;
-  Step first_traded_ = 0;
-  int traded_shift_ = 0;
-  std::array<Loan, 4> traded_away_;
+  Trades has_pairwise_ = Trades::nothing;  // the call under way
+  Step pairwise_ = 0;                  // rounds
+  Step pairwise_before_ = 0;
+  Step first_pairwise_ = 0;
+  int pairwise_shift_ = 0;
+  std::array<Loan, 4> pairwise_away_;
   bool unsettled_ = false;  // what was shown is not ordered before a flag yet
   CopyRequests<Platform> requests_;
 };

@@ -21,8 +21,8 @@ struct Layout {
   int ranks = 1;
   int slots = 8;  // a power of two
   std::size_t slot_bytes = 32 * 1024;
-  bool trades = true;       // two ranks
-  bool many_trade = false;  // more than two, too
+  bool has_pairwise = true;       // two ranks
+  bool many_pairwise = false;  // more than two, too
   bool short_rings = true;  // two ranks
 
   static constexpr std::size_t round_up(std::size_t value, std::size_t multiple) {
@@ -44,35 +44,35 @@ struct Layout {
 
   // station: the finish line, gather lines, release lines, what this rank asks others to copy and the line on
   // which they answer, this rank's affinity mask, its process and its last calls (the latter are runtime/'s)
-  std::size_t station_lines() const { return 3 + 2 * static_cast<std::size_t>(slots); }
-  static constexpr std::size_t note_bytes = 1024, process_bytes = 128, calls_bytes = 384;
-  std::size_t station_bytes() const {
-    return round_up(station_lines() * sizeof(FlagLine) + note_bytes + process_bytes + calls_bytes, page);
+  std::size_t control_block_lines() const { return 3 + 2 * static_cast<std::size_t>(slots); }
+  static constexpr std::size_t affinity_record_bytes = 1024, process_bytes = 128, calls_bytes = 384;
+  std::size_t control_block_bytes() const {
+    return round_up(control_block_lines() * sizeof(FlagLine) + affinity_record_bytes + process_bytes + calls_bytes, page);
   }
-  std::size_t station(int rank) const {
-    return common_bytes() + static_cast<std::size_t>(rank) * station_bytes();
+  std::size_t control_block(int rank) const {
+    return common_bytes() + static_cast<std::size_t>(rank) * control_block_bytes();
   }
-  std::size_t finish_line(int rank) const { return station(rank); }
+  std::size_t finish_line(int rank) const { return control_block(rank); }
   std::size_t line(int rank, int channel, Step step) const {
-    return station(rank) + line_in_station(channel, step);
+    return control_block(rank) + line_in_control_block(channel, step);
   }
-  std::size_t line_in_station(int channel, Step step) const {
+  std::size_t line_in_control_block(int channel, Step step) const {
     return (1 + static_cast<std::size_t>(channel) * static_cast<std::size_t>(slots) + index(step)) *
            sizeof(FlagLine);
   }
   std::size_t request_line(int rank) const {
-    return station(rank) + (station_lines() - 2) * sizeof(FlagLine);
+    return control_block(rank) + (control_block_lines() - 2) * sizeof(FlagLine);
   }
   std::size_t answer_line(int rank) const { return request_line(rank) + sizeof(FlagLine); }
-  std::size_t note(int rank) const { return station(rank) + station_lines() * sizeof(FlagLine); }
-  std::size_t process(int rank) const { return note(rank) + note_bytes; }
+  std::size_t affinity_record(int rank) const { return control_block(rank) + control_block_lines() * sizeof(FlagLine); }
+  std::size_t process(int rank) const { return affinity_record(rank) + affinity_record_bytes; }
   std::size_t calls(int rank) const { return process(rank) + process_bytes; }
 
   // slots, and behind them a page into which others copy for this rank (copy_requests.hpp)
   std::size_t ring_bytes() const { return round_up(static_cast<std::size_t>(slots) * slot_bytes, page); }
   std::size_t ring_and_page_bytes() const { return slot_bytes > 0 ? ring_bytes() + page : 0; }
   std::size_t ring(int rank) const {
-    return station(ranks) + static_cast<std::size_t>(rank) * ring_and_page_bytes();
+    return control_block(ranks) + static_cast<std::size_t>(rank) * ring_and_page_bytes();
   }
   std::size_t copied(int rank) const { return ring(rank) + ring_bytes(); }
   /// Chunks of half a slot or less take its 2^`split` parts in turns, another each way around the ring: so
@@ -91,7 +91,7 @@ struct Layout {
     return static_cast<std::size_t>(step) & (static_cast<std::size_t>(short_slots()) - 1);
   }
   /// For chunks of at most so many bytes. Up to 4 KiB the lines are taken back ahead of the next call
-  /// (own_next()), and are best where they are.
+  /// (prefetch_own_next()), and are best where they are.
   int split_for(std::size_t bytes) const {
     constexpr std::size_t least = 4096;
     if (bytes <= least) return 0;
@@ -102,10 +102,10 @@ struct Layout {
   // traded cells (machine/concept.hpp): each rank has some for each other rank
 
   /// How many rounds lie there at a time. More than two ranks meet between their rounds.
-  int traded_rounds() const { return !trades || ranks < 2 ? 0 : ranks == 2 ? 2 : many_trade ? 1 : 0; }
+  int pairwise_rounds() const { return !has_pairwise || ranks < 2 ? 0 : ranks == 2 ? 2 : many_pairwise ? 1 : 0; }
   /// Of a cell; 0: nobody trades.
-  std::size_t traded_bytes() const {
-    if (traded_rounds() == 0) return 0;
+  std::size_t pairwise_bytes() const {
+    if (pairwise_rounds() == 0) return 0;
     if (ranks == 2) return round_up(2 * slot_bytes, page);
     return cell_among_many();
   }
@@ -119,16 +119,16 @@ struct Layout {
     const std::size_t cell = std::max(share, std::min(slot_bytes, most));
     return cell & ~((cell < page ? line_bytes : page) - 1);
   }
-  std::size_t traded_area_bytes() const {
+  std::size_t pairwise_area_bytes() const {
     return round_up(
-        static_cast<std::size_t>(ranks - 1) * static_cast<std::size_t>(traded_rounds()) * traded_bytes(),
+        static_cast<std::size_t>(ranks - 1) * static_cast<std::size_t>(pairwise_rounds()) * pairwise_bytes(),
         page);
   }
-  std::size_t traded_area(int rank) const {
-    return ring(ranks) + static_cast<std::size_t>(rank) * traded_area_bytes();
+  std::size_t pairwise_area(int rank) const {
+    return ring(ranks) + static_cast<std::size_t>(rank) * pairwise_area_bytes();
   }
-  std::size_t traded_cell(int rank, int other, int which) const {
-    return traded_area(rank) + index_in_area(rank, other, traded_rounds(), which) * traded_bytes();
+  std::size_t pairwise_cell(int rank, int other, int which) const {
+    return pairwise_area(rank) + index_in_area(rank, other, pairwise_rounds(), which) * pairwise_bytes();
   }
   static std::size_t index_in_area(int rank, int other, int rounds, int which) {
     return static_cast<std::size_t>((other < rank ? other : other - 1) * rounds + which);
@@ -140,7 +140,7 @@ struct Layout {
   std::size_t turn(Step step) const {
     return static_cast<std::size_t>(step) >> std::countr_zero(static_cast<std::size_t>(slots));
   }
-  std::size_t bytes() const { return traded_area(ranks); }
+  std::size_t bytes() const { return pairwise_area(ranks); }
 };
 
 }  // namespace espalier::machine

@@ -45,19 +45,19 @@ std::int64_t HostPlatform::now_ns() {
 
 WaitPolicy wait_policy(WaitMode mode, double ranks_per_core) {
   WaitPolicy policy;
-  const bool crowded = ranks_per_core > 1.0;
-  if (mode == WaitMode::automatic) mode = crowded ? WaitMode::yield : WaitMode::spin;
-  policy.fenced = crowded || mode == WaitMode::sleep;
+  const bool oversubscribed = ranks_per_core > 1.0;
+  if (mode == WaitMode::automatic) mode = oversubscribed ? WaitMode::yield : WaitMode::spin;
+  policy.fenced = oversubscribed || mode == WaitMode::sleep;
   switch (mode) {
     case WaitMode::spin:
       policy.fast_spins = 400;
       policy.spins = dedicated_spins;
       policy.yields = 2000;
       policy.longest_rest = 1024;
-      policy.poke_interval_ns = 2000;
+      policy.drive_interval_ns = 2000;
       // Short ones: nobody here needs the core, and a message that the program has under way may need this
       // rank.
-      policy.first_nap_us = policy.last_nap_us = 100;
+      policy.first_sleep_us = policy.last_sleep_us = 100;
       break;
     case WaitMode::yield:
       // The awaited rank may be waiting for this core: a few looks, then make room. Yields go on for long,
@@ -65,14 +65,14 @@ WaitPolicy wait_policy(WaitMode mode, double ranks_per_core) {
       // rest); but not when they take long themselves: then a stranger has the core.
       policy.fast_spins = 20;
       policy.yields = 400;
-      policy.poke_interval_ns = 50000;
-      policy.yields_per_poke = 64;
-      policy.first_nap_us = 200;
+      policy.drive_interval_ns = 50000;
+      policy.yields_per_drive = 64;
+      policy.first_sleep_us = 200;
       break;
     case WaitMode::sleep:
     case WaitMode::automatic:
       policy.fast_spins = 20;
-      policy.first_nap_us = 200;
+      policy.first_sleep_us = 200;
       break;
   }
   return policy;

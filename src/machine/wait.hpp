@@ -20,12 +20,12 @@ struct WaitPolicy {
   /// on this core.
   int longest_rest = 0;
   /// At most so often while yielding: a host's progress engine may cost microseconds (system calls), which
-  /// the other ranks of a crowded core pay for.
-  std::uint32_t poke_interval_ns = 0;
-  int yields_per_poke = 0;  ///< nor before so many yields
-  std::uint32_t first_nap_us =
+  /// the other ranks of a oversubscribed core pay for.
+  std::uint32_t drive_interval_ns = 0;
+  int yields_per_drive = 0;  ///< nor before so many yields
+  std::uint32_t first_sleep_us =
       50;  ///< a nap ends by itself, so that the host's progress is driven also asleep
-  std::uint32_t last_nap_us = 2000;
+  std::uint32_t last_sleep_us = 2000;
   /// A publisher orders its flag before its look at the sleepers' mark. Off when every rank has a core: then
   /// sleepers are rare and a wake-up lost to the missing fence costs one nap, while the fence would cost
   /// every call.
@@ -33,7 +33,7 @@ struct WaitPolicy {
 };
 
 /// Who drives the host MPI while this rank waits.
-struct Poke {
+struct ProgressHook {
   void (*function)(void*) = nullptr;
   void* context = nullptr;
   Progress progress{};
@@ -49,7 +49,7 @@ struct Mistake {
 
 /// Rungs climbed, for the statistics.
 struct WaitCounts {
-  std::uint64_t spin = 0, poke = 0, yield = 0, sleep = 0;
+  std::uint64_t spin = 0, hook = 0, yield = 0, sleep = 0;
 };
 
 enum class WaitMode { automatic, spin, yield, sleep };
@@ -65,7 +65,7 @@ class BasicWaiter {
   using Line = typename Platform::Line;
 
   BasicWaiter() = default;
-  BasicWaiter(WaitPolicy policy, Poke poke) : policy_(policy), poke_(poke), spin_budget_(policy.spins) {}
+  BasicWaiter(WaitPolicy policy, ProgressHook hook) : policy_(policy), hook_(hook), spin_budget_(policy.spins) {}
 
   /// What this rank's lines say from now on, and what those that it waits for are to say.
   void begin_call(Fingerprint fingerprint) { fingerprint_ = fingerprint; }
@@ -115,16 +115,16 @@ class BasicWaiter {
   void sleep(Line& line, Step step);
   void fall_asleep(Line& line, Step seen, std::uint32_t microseconds);
   static void wake(Line& line);
-  void poke_now_and_then(std::int64_t now);
-  bool poke_while_it_works(const Line& line, Step step);
-  void poke();
+  void drive_now_and_then(std::int64_t now);
+  bool drive_while_it_works(const Line& line, Step step);
+  void make_progress();
 
   WaitPolicy policy_;
-  Poke poke_;
+  ProgressHook hook_;
   WaitCounts counts_;
-  std::int64_t last_poke_ns_ = 0;
-  int yields_since_poke_ = 0;
-  std::int64_t least_poke_ns_ = std::numeric_limits<std::int64_t>::max() / 2;  // what one in vain takes
+  std::int64_t last_drive_ns_ = 0;
+  int yields_since_drive_ = 0;
+  std::int64_t least_drive_ns_ = std::numeric_limits<std::int64_t>::max() / 2;  // what one in vain takes
   int spin_budget_ = 0;
   static constexpr int least_rest = 4;
   int waits_without_yields_ = 0;

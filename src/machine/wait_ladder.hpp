@@ -10,7 +10,7 @@ namespace espalier::machine {
 
 template <class Platform>
 void BasicWaiter<Platform>::climb(Line& line, Step step) {
-  if (poke_.progress.is_needed())
+  if (hook_.progress.is_needed())
     serve_others(line, step);
   else if (!spin(line, step) && !yield(line, step))
     sleep(line, step);
@@ -25,14 +25,14 @@ void BasicWaiter<Platform>::climb(Line& line, Step step) {
 // process milliseconds.
 template <class Platform>
 void BasicWaiter<Platform>::serve_others(const Line& line, Step step) {
-  constexpr unsigned rounds_between_pokes = 16;
+  constexpr unsigned rounds_between_drives = 16;
   constexpr std::int64_t long_ns = 1000;
   constexpr int most_in_vain = 16;
   const bool has_core = policy_.spins > 0;
   std::int64_t next_yield_ns = 0;
   int in_vain = 0;
   for (unsigned round = 1; line.step.load(std::memory_order_acquire) < step; ++round) {
-    const bool is_full = round % rounds_between_pokes == 0;
+    const bool is_full = round % rounds_between_drives == 0;
     const std::int64_t begin = has_core ? 0 : Platform::now_ns();
     serve_others_once(is_full);
     if (has_core && !is_full) continue;
@@ -50,9 +50,9 @@ void BasicWaiter<Platform>::serve_others(const Line& line, Step step) {
 
 template <class Platform>
 void BasicWaiter<Platform>::serve_others_once(bool also_the_rest) {
-  if (also_the_rest || !poke_.progress.drive) return poke();
-  ++counts_.poke;
-  poke_.progress.drive(poke_.progress.context);
+  if (also_the_rest || !hook_.progress.drive) return make_progress();
+  ++counts_.hook;
+  hook_.progress.drive(hook_.progress.context);
 }
 
 // Learns from what waits cost: when spinning did not help, the next spin is shorter (a stranger has the core
@@ -87,7 +87,7 @@ bool BasicWaiter<Platform>::yield(const Line& line, Step step) {
       rest_from_yields_ = least_rest;
       return true;
     }
-    poke_now_and_then(now);
+    drive_now_and_then(now);
     ++counts_.yield;
     const std::int64_t before = now;
     Platform::yield();
@@ -102,16 +102,16 @@ bool BasicWaiter<Platform>::yield(const Line& line, Step step) {
 
 template <class Platform>
 void BasicWaiter<Platform>::sleep(Line& line, Step step) {
-  std::uint32_t nap = policy_.first_nap_us;
+  std::uint32_t sleep_us = policy_.first_sleep_us;
   for (;;) {
     const Step seen = line.step.load(std::memory_order_acquire);
     if (seen >= step) return;
-    if (poke_.progress.is_needed())
+    if (hook_.progress.is_needed())
       return serve_others(line, step);  // another thread has made a window meanwhile
-    if (poke_while_it_works(line, step)) return;
+    if (drive_while_it_works(line, step)) return;
     ++counts_.sleep;
-    fall_asleep(line, seen, nap);
-    nap = std::min(nap * 2, policy_.last_nap_us);
+    fall_asleep(line, seen, sleep_us);
+    sleep_us = std::min(sleep_us * 2, policy_.last_sleep_us);
   }
 }
 
@@ -133,38 +133,38 @@ void BasicWaiter<Platform>::wake(Line& line) {
 // By time, and by yields: with many ranks on a core each gets little of it in that time, of which a poke
 // would take a third (system calls, and hosts that yield themselves).
 template <class Platform>
-void BasicWaiter<Platform>::poke_now_and_then(std::int64_t now) {
-  if (++yields_since_poke_ < policy_.yields_per_poke || now - last_poke_ns_ < policy_.poke_interval_ns)
+void BasicWaiter<Platform>::drive_now_and_then(std::int64_t now) {
+  if (++yields_since_drive_ < policy_.yields_per_drive || now - last_drive_ns_ < policy_.drive_interval_ns)
     return;
-  last_poke_ns_ = now;
-  yields_since_poke_ = 0;
-  poke();
+  last_drive_ns_ = now;
+  yields_since_drive_ = 0;
+  make_progress();
 }
 
 // Also asleep the host's messages go on (invariant 2). A host may push a long message on by some tens of
 // kilobytes a time, and the next time is a nap away: so again as long as a poke takes longer than one that
-// finds nothing to do. No more of those: on a crowded core the awaited rank would pay for them. True: the
+// finds nothing to do. No more of those: on a oversubscribed core the awaited rank would pay for them. True: the
 // step has come meanwhile. It is looked for after every poke, because a host that yields or sleeps when it
 // finds nothing (Open MPI, Intel MPI with more ranks than cores) seems to work each time: a rank that did not
 // look for sixteen of its turns kept all others waiting until they slept, too, in every call.
 template <class Platform>
-bool BasicWaiter<Platform>::poke_while_it_works(const Line& line, Step step) {
+bool BasicWaiter<Platform>::drive_while_it_works(const Line& line, Step step) {
   constexpr int most = 16;
   for (int i = 0; i < most; ++i) {
     const std::int64_t begin = Platform::now_ns();
-    poke();
+    make_progress();
     const std::int64_t took = Platform::now_ns() - begin;
-    least_poke_ns_ = std::min(least_poke_ns_, took);
+    least_drive_ns_ = std::min(least_drive_ns_, took);
     if (line.step.load(std::memory_order_acquire) >= step) return true;
-    if (took <= 2 * least_poke_ns_) return false;
+    if (took <= 2 * least_drive_ns_) return false;
   }
   return false;
 }
 
 template <class Platform>
-void BasicWaiter<Platform>::poke() {
-  ++counts_.poke;
-  if (poke_.function) poke_.function(poke_.context);
+void BasicWaiter<Platform>::make_progress() {
+  ++counts_.hook;
+  if (hook_.function) hook_.function(hook_.context);
 }
 
 }  // namespace espalier::machine

@@ -38,7 +38,7 @@ bool Endpoint::drive() {
     any = true;
   }
   if (!host_driven)
-    transport_.poke();
+    transport_.make_progress();
   else if (!any)
     transport_.drive_others();
   return any;

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "network/concept.hpp"
-#include "network/patience.hpp"
+#include "network/spin_limits.hpp"
 #include "network/transport.hpp"
 
 namespace espalier::network {
@@ -31,12 +31,12 @@ class Event {
 class Endpoint {
  public:
   /// `processes`: those of the communicator's ranks. Uses the tags from `first_tag` to first_tag + lanes - 1.
-  Endpoint(Transport& transport, std::vector<int> processes, int rank, int first_tag, Patience patience)
+  Endpoint(Transport& transport, std::vector<int> processes, int rank, int first_tag, SpinLimits spin_limits)
       : transport_(transport),
         processes_(std::move(processes)),
         rank_(rank),
         first_tag_(first_tag),
-        patience_(patience) {}
+        spin_limits_(spin_limits) {}
 
   /// A message under way, which a task awaits exactly once.
   class Message {
@@ -92,10 +92,10 @@ class Endpoint {
   /// What drive_until() calls after each look in vain; it may throw, which ends the wait.
   void watch(std::function<void()> look) { watch_ = std::move(look); }
 
-  /// Drives until done() says true; spins, yields, and naps as Patience says.
+  /// Drives until done() says true; spins, yields, and naps as SpinLimits says.
   template <class Done>
   void drive_until(Done done) {
-    Wait wait(patience_);
+    Wait wait(spin_limits_);
     while (!done())
       if (drive()) {
         wait.begin_anew();
@@ -127,7 +127,7 @@ class Endpoint {
   std::vector<int> processes_;
   int rank_;
   int first_tag_;
-  Patience patience_;
+  SpinLimits spin_limits_;
   std::vector<Waiting> waiting_;
   std::vector<Ticket> receives_;  // under way
   bool abandoned_ = false;

@@ -35,7 +35,7 @@ class Transport {
   /// process gets that message. Drives progress. A tag that is probed belongs to one thread at a time.
   virtual std::optional<Arrival> probe(int tag) = 0;
   /// Drives progress when there is nothing to test.
-  virtual void poke() = 0;
+  virtual void make_progress() = 0;
   /// Lets what else this process has under way go on, while it tests in vain.
   virtual void drive_others() {}
 

@@ -62,7 +62,7 @@ class RuleReader {
     else if (key == "chunk")
       plan.chunk = piece(key, value);
     else if (key == "lend")
-      plan.lend = piece(key, value);
+      plan.zero_copy = piece(key, value);
     else if (key == "or_slots")
       plan.or_slots = boolean(key, value);
     else if (key == "tree")

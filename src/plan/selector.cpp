@@ -103,7 +103,7 @@ void Table::apply_overrides(const Query& query, Plan& plan) const {
   if (gather_tree_) plan.gather_tree = *gather_tree_;
   if (release_tree_) plan.release_tree = *release_tree_;
   // Whoever asks for an algorithm wants its way of doing it.
-  if (!query.shared_heaps || algorithm) plan.lend = Plan::never;
+  if (!query.shared_heaps || algorithm) plan.zero_copy = Plan::never;
   if (algorithm) plan.or_slots = false;
   plan.inlined &= inlined_;
   plan.read_from_parent &= read_from_parent_;

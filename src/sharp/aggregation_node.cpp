@@ -11,7 +11,7 @@
 namespace espalier::sharp {
 namespace {
 
-constexpr Seconds hello_patience = 5;
+constexpr Seconds hello_timeout = 5;
 // So long a failed group is remembered, for members that come late; and so many of them.
 constexpr std::size_t most_remembered = 1024;
 
@@ -344,7 +344,7 @@ void AggregationNode::tick(Seconds now) {
   if (now - ticked_ > limits_.silence_seconds / 4.0) parent_heard_ = now;
   ticked_ = now;
   for (const auto& [number, peer] : peers_)
-    if (!peer.is_known && now - peer.since > hello_patience) output_.push_back({number, {}, true});
+    if (!peer.is_known && now - peer.since > hello_timeout) output_.push_back({number, {}, true});
   for (auto& [id, known] : groups_)
     if (!known.group->is_over() && !known.group->stands() && now - known.since > limits_.join_seconds)
       end(*known.group, known.group->late());

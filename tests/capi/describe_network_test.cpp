@@ -98,8 +98,8 @@ TEST(DescribeNetwork, MixedRanksScanAnotherWay) {
 TEST(DescribeNetwork, MoreRanksThanCoresAsksOtherRulesOfTheNode) {
   in_child({}, [] {
     const json roomy = ask(request("bcast", 4096)),
-               crowded = ask(with(request("bcast", 4096), {{"ranks_per_core", 4.0}}));
-    EXPECT_NE(roomy["node"][0]["rule"]["line"], crowded["node"][0]["rule"]["line"]);
+               oversubscribed = ask(with(request("bcast", 4096), {{"ranks_per_core", 4.0}}));
+    EXPECT_NE(roomy["node"][0]["rule"]["line"], oversubscribed["node"][0]["rule"]["line"]);
   });
 }
 

@@ -11,7 +11,7 @@
 #include "tests/capi/seat.hpp"
 #include "tests/runtime/processes.hpp"
 
-namespace lent {
+namespace shared_result {
 
 using espalier::testing::Board;
 using espalier::testing::gather_on_board;
@@ -38,38 +38,38 @@ Bytes block_of(int rank, std::size_t bytes, int round) {
 }
 
 /// What a call has lent.
-struct Lent {
+struct SharedResult {
   std::vector<std::size_t> bytes, offsets;
   const unsigned char* whole = nullptr;
   std::size_t total() const { return std::accumulate(bytes.begin(), bytes.end(), std::size_t{0}); }
 };
 
 // Rank r has r * unit.
-Lent borrow(const Member& me, std::size_t unit, int round) {
+SharedResult borrow(const Member& me, std::size_t unit, int round) {
   const auto ranks = static_cast<std::size_t>(espalier_comm_size(me.comm));
-  Lent lent{std::vector<std::size_t>(ranks), std::vector<std::size_t>(ranks, 12345)};
-  for (std::size_t r = 0; r < ranks; ++r) lent.bytes[r] = r * unit;
-  Bytes own = block_of(me.seat.rank, lent.bytes[static_cast<std::size_t>(me.seat.rank)], round);
+  SharedResult shared_result{std::vector<std::size_t>(ranks), std::vector<std::size_t>(ranks, 12345)};
+  for (std::size_t r = 0; r < ranks; ++r) shared_result.bytes[r] = r * unit;
+  Bytes own = block_of(me.seat.rank, shared_result.bytes[static_cast<std::size_t>(me.seat.rank)], round);
   const void* whole = &own;
-  EXPECT_EQ(espalier_allgatherv_lent(me.comm, own.data(), lent.bytes.data(), &whole, lent.offsets.data()),
+  EXPECT_EQ(espalier_allgatherv_lent(me.comm, own.data(), shared_result.bytes.data(), &whole, shared_result.offsets.data()),
             ESPALIER_OK)
       << espalier_error_text();
-  lent.whole = static_cast<const unsigned char*>(whole);
-  return lent;  // own goes: it belongs to the caller again
+  shared_result.whole = static_cast<const unsigned char*>(whole);
+  return shared_result;  // own goes: it belongs to the caller again
 }
 
-void expect_right(const Lent& lent, int round) {
+void expect_right(const SharedResult& shared_result, int round) {
   std::size_t end = 0;
-  for (std::size_t r = 0; r < lent.bytes.size(); end += lent.bytes[r++]) {
-    EXPECT_EQ(lent.offsets[r], end);
-    const Bytes block = block_of(static_cast<int>(r), lent.bytes[r], round);
+  for (std::size_t r = 0; r < shared_result.bytes.size(); end += shared_result.bytes[r++]) {
+    EXPECT_EQ(shared_result.offsets[r], end);
+    const Bytes block = block_of(static_cast<int>(r), shared_result.bytes[r], round);
     if (!block.empty()) {
-      ASSERT_EQ(std::memcmp(lent.whole + end, block.data(), block.size()), 0) << "block " << r;
+      ASSERT_EQ(std::memcmp(shared_result.whole + end, block.data(), block.size()), 0) << "block " << r;
     }
   }
 }
 
-TEST(Lent, EveryLengthOnEveryNumberOfRanks) {
+TEST(SharedResult, EveryLengthOnEveryNumberOfRanks) {
   for (const int ranks : {1, 2, 5}) {
     Board board(ranks);
     run_ranks(ranks, [&](int rank) {
@@ -84,49 +84,49 @@ TEST(Lent, EveryLengthOnEveryNumberOfRanks) {
 }
 
 // Proved by what nobody may do: one writes there, and the others see it.
-TEST(Lent, TheRanksOfANodeReadTheSameMemory) {
+TEST(SharedResult, TheRanksOfANodeReadTheSameMemory) {
   Board board(3);
   run_ranks(3, [&](int rank) {
     const Member me(board, rank);
-    const Lent lent = borrow(me, 1000, 1);
-    expect_right(lent, 1);
+    const SharedResult shared_result = borrow(me, 1000, 1);
+    expect_right(shared_result, 1);
     board.meet();
-    if (rank == 0) const_cast<unsigned char*>(lent.whole)[17] ^= 0xff;
+    if (rank == 0) const_cast<unsigned char*>(shared_result.whole)[17] ^= 0xff;
     board.meet();
-    EXPECT_EQ(lent.whole[17], block_of(1, 1000, 1)[17] ^ 0xff);
+    EXPECT_EQ(shared_result.whole[17], block_of(1, 1000, 1)[17] ^ 0xff);
   });
 }
 
 // It is the program's data, unlike what else lies in the ranks' memory.
-TEST(Lent, AChildProcessReadsIt) {
+TEST(SharedResult, AChildProcessReadsIt) {
   Board board(2);
   run_ranks(2, [&](int rank) {
     const Member me(board, rank);
-    const Lent lent = borrow(me, 100000, 1);
+    const SharedResult shared_result = borrow(me, 100000, 1);
     const pid_t child = espalier::testing::fork_child([&] {
-      expect_right(lent, 1);
+      expect_right(shared_result, 1);
       return 0;
     });
     EXPECT_EQ(espalier::testing::end_of(child), 0);
-    expect_right(lent, 1);
+    expect_right(shared_result, 1);
   });
 }
 
 // A rank that takes its time holds the others up in their next such call, and nowhere else; also one that
 // needs more memory.
-TEST(Lent, ItStaysUntilTheRanksOwnNextCall) {
+TEST(SharedResult, ItStaysUntilTheRanksOwnNextCall) {
   Board board(3);
   run_ranks(3, [&](int rank) {
     const Member me(board, rank);
     for (int round = 0; round < 12; ++round) {
-      const Lent lent = borrow(me, static_cast<std::size_t>(100 << round), round);
+      const SharedResult shared_result = borrow(me, static_cast<std::size_t>(100 << round), round);
       if (round % 3 == rank) usleep(3000);
-      expect_right(lent, round);
+      expect_right(shared_result, round);
     }
   });
 }
 
-TEST(Lent, OtherCollectivesBetween) {
+TEST(SharedResult, OtherCollectivesBetween) {
   Board board(4);
   run_ranks(4, [&](int rank) {
     const Member me(board, rank);
@@ -139,7 +139,7 @@ TEST(Lent, OtherCollectivesBetween) {
   });
 }
 
-TEST(Lent, WithoutMemoryForItEachRankHasItsOwn) {
+TEST(SharedResult, WithoutMemoryForItEachRankHasItsOwn) {
   Board board(2);
   run_ranks(2, [&](int rank) {
     setenv("ESPALIER_SHM", "2MiB", 1);
@@ -152,7 +152,7 @@ TEST(Lent, WithoutMemoryForItEachRankHasItsOwn) {
   });
 }
 
-TEST(Lent, BadArgumentsAreNamed) {
+TEST(SharedResult, BadArgumentsAreNamed) {
   Board board(1);
   run_ranks(1, [&](int rank) {
     const Member me(board, rank);

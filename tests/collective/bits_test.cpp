@@ -23,20 +23,20 @@ using testing::Ranks;
 using testing::same_bits;
 using testing::sum_in_order;
 
-std::vector<Place> places_of(int ranks, const char* text) {
-  std::vector<Place> places;
+std::vector<TreePosition> places_of(int ranks, const char* text) {
+  std::vector<TreePosition> places;
   const tree::Tree tree = tree::compose(topology::flat_group(ranks), tree::parse_spec(text), 0);
-  for (int rank = 0; rank < ranks; ++rank) places.push_back(place_of(tree, rank));
+  for (int rank = 0; rank < ranks; ++rank) places.push_back(position_of(tree, rank));
   return places;
 }
 
 class Bits : public ::testing::TestWithParam<const char*> {
  protected:
   static Ranks ranks_for(const std::string& name, int n, int slots = 8) {
-    return name.ends_with("by traded cells") ? Ranks::trading(n, slots) : Ranks(n, slots);
+    return name.ends_with("by traded cells") ? Ranks::pairwise(n, slots) : Ranks(n, slots);
   }
-  static void allreduce(const std::string& name, HostMachine& m, const std::vector<Place>& up,
-                        const std::vector<Place>& down, const Reduction& r, const Plan& plan) {
+  static void allreduce(const std::string& name, HostMachine& m, const std::vector<TreePosition>& up,
+                        const std::vector<TreePosition>& down, const Reduction& r, const Plan& plan) {
     const auto rank = static_cast<std::size_t>(m.rank());
     if (name == "exchange")
       allreduce_exchange(m, r, plan);

@@ -100,9 +100,9 @@ void everywhere(int ranks, plan::Algorithm algorithm, Body body) {
     for (const plan::Plan& plan : plans_of(algorithm))
       all.run([&](machine::HostMachine& m) { body(m, plan); });
     if (ranks == 2 || algorithm != plan::Algorithm::central) continue;
-    Ranks traders = Ranks::trading(ranks, shape.slots, shape.slot_bytes);
+    Ranks pairwise_ranks = Ranks::pairwise(ranks, shape.slots, shape.slot_bytes);
     for (const plan::Plan& plan : plans_of(algorithm))
-      traders.run([&](machine::HostMachine& m) { body(m, plan); });
+      pairwise_ranks.run([&](machine::HostMachine& m) { body(m, plan); });
   }
 }
 

@@ -54,17 +54,17 @@ class Trees {
   Trees(int ranks, const char* text) {
     for (int root = 0; root < ranks; ++root) {
       const tree::Tree tree = tree::compose(topology::flat_group(ranks), tree::parse_spec(text), root);
-      for (int rank = 0; rank < ranks; ++rank) places_.push_back(place_of(tree, rank));
+      for (int rank = 0; rank < ranks; ++rank) places_.push_back(position_of(tree, rank));
     }
     ranks_ = ranks;
   }
-  const Place& of(int rank, int root) const {
+  const TreePosition& of(int rank, int root) const {
     return places_[static_cast<std::size_t>(root * ranks_ + rank)];
   }
 
  private:
   int ranks_;
-  std::vector<Place> places_;
+  std::vector<TreePosition> places_;
 };
 
 class Collectives : public ::testing::TestWithParam<int> {
@@ -246,7 +246,7 @@ TEST_P(Collectives, AnyOrderOfAlgorithms) {
       const auto sum = testing::sum_of(n(), count, round);
       auto data = testing::vector_of(m.rank(), count, round);
       const Reduction r = {data.data(), data.data(), count * 8, sum_of_doubles()};
-      const Place& place = trees.of(m.rank(), root);
+      const TreePosition& position = trees.of(m.rank(), root);
       switch ((random >> 24) % 8) {
         case 0:
           barrier_exchange(m);
@@ -255,11 +255,11 @@ TEST_P(Collectives, AnyOrderOfAlgorithms) {
           barrier_central(m);
           break;
         case 2:
-          bcast_tree(m, place, data.data(), count * 8, plan);
+          bcast_tree(m, position, data.data(), count * 8, plan);
           expect_equal(m, data, testing::vector_of(root, count, round), "bcast");
           break;
         case 3:
-          reduce_tree(m, place, r, plan);
+          reduce_tree(m, position, r, plan);
           if (m.rank() == root) expect_equal(m, data, sum, "reduce");
           break;
         case 4:
@@ -275,7 +275,7 @@ TEST_P(Collectives, AnyOrderOfAlgorithms) {
           expect_equal(m, data, sum, "sliced");
           break;
         default:
-          allreduce_tree(m, place, place, r, plan);
+          allreduce_tree(m, position, position, r, plan);
           expect_equal(m, data, sum, "tree");
       }
     }

@@ -46,7 +46,7 @@ struct CountingReads : HostMachine {
   int pulled = 0, viewed = 0;
 };
 
-class Lent : public ::testing::TestWithParam<std::tuple<int, Algorithm>> {
+class SharedResult : public ::testing::TestWithParam<std::tuple<int, Algorithm>> {
  protected:
   void SetUp() override {
     if (const char* why = testing::why_no_shared_buffers()) GTEST_SKIP() << "no shared heap here: " << why;
@@ -56,21 +56,21 @@ class Lent : public ::testing::TestWithParam<std::tuple<int, Algorithm>> {
     Plan plan;
     plan.algorithm = std::get<1>(GetParam());
     plan.chunk = 4096;
-    plan.lend = lend;
+    plan.zero_copy = lend;
     return plan;
   }
   /// body(machine, plan, all buffers lie in the heap); of the others' rank 1 has them elsewhere.
   template <class Body>
   void run(Body body) {
-    for (const bool all_lend : {true, false})
+    for (const bool all_expose : {true, false})
       Ranks(n()).run([&](HostMachine& m) {
         CountingReads watching(m);
-        body(watching, plan(), all_lend || m.rank() != 1);
-        check(watching, all_lend);
+        body(watching, plan(), all_expose || m.rank() != 1);
+        check(watching, all_expose);
       });
   }
-  void check(const CountingReads& m, bool all_lend) {
-    const bool reads = all_lend && !quiet_.contains(m.rank());
+  void check(const CountingReads& m, bool all_expose) {
+    const bool reads = all_expose && !quiet_.contains(m.rank());
     EXPECT_TRUE(!reads || m.pulled + m.viewed > 0)
         << "rank " << m.rank() << " has read nothing where it lies";
   }
@@ -92,7 +92,7 @@ struct Buffer {
 
 const std::vector<std::size_t> sizes = {lend - 8, lend, 5000, 100000};
 
-TEST_P(Lent, Allgather) {
+TEST_P(SharedResult, Allgather) {
   run([&](CountingReads& m, const Plan& plan, bool in_heap) {
     for (const std::size_t bytes : sizes) {
       Buffer own(testing::block_of(m.rank(), 0, bytes, 1), in_heap);
@@ -106,7 +106,7 @@ TEST_P(Lent, Allgather) {
   });
 }
 
-TEST_P(Lent, Alltoall) {
+TEST_P(SharedResult, Alltoall) {
   run([&](CountingReads& m, const Plan& plan, bool in_heap) {
     for (const std::size_t bytes : sizes) {
       Bytes send, wanted;
@@ -125,7 +125,7 @@ TEST_P(Lent, Alltoall) {
 }
 
 // Of some blocks long enough to be lent, of others not; each rank lends by itself.
-TEST_P(Lent, Alltoallv) {
+TEST_P(SharedResult, Alltoallv) {
   const auto bytes_of = [&](int from, int to, int round) { return testing::unequal(from * n() + to, round); };
   run([&](CountingReads& m, const Plan& plan, bool in_heap) {
     for (int round = 0; round < 12; ++round) {
@@ -144,7 +144,7 @@ TEST_P(Lent, Alltoallv) {
   });
 }
 
-TEST_P(Lent, Gatherv) {
+TEST_P(SharedResult, Gatherv) {
   const int root = n() - 1;
   for (int r = 0; r < n(); ++r)
     if (r != root) quiet_.insert(r);
@@ -167,7 +167,7 @@ TEST_P(Lent, Gatherv) {
   });
 }
 
-TEST_P(Lent, Scatterv) {
+TEST_P(SharedResult, Scatterv) {
   const int root = 1;
   quiet_.insert(root);
   run([&](CountingReads& m, const Plan& plan, bool in_heap) {
@@ -187,12 +187,12 @@ TEST_P(Lent, Scatterv) {
   });
 }
 
-TEST_P(Lent, Bcast) {
+TEST_P(SharedResult, Bcast) {
   const int root = 1;
   quiet_.insert(root);
   const tree::Tree tree = tree::compose(topology::flat_group(n()), tree::parse_spec("kary:2"), root);
-  std::vector<Place> places;
-  for (int rank = 0; rank < n(); ++rank) places.push_back(place_of(tree, rank));
+  std::vector<TreePosition> places;
+  for (int rank = 0; rank < n(); ++rank) places.push_back(position_of(tree, rank));
   run([&](CountingReads& m, const Plan& plan, bool in_heap) {
     for (const std::size_t bytes : sizes) {
       Buffer own(testing::block_of(m.rank(), 0, bytes, 4), in_heap);
@@ -224,7 +224,7 @@ const reduce::Operation& doubles_summed() { return *reduce::find(reduce::Op::sum
 
 // Whoever reads what: the bits are those of a fold in rank order. In one round nobody's result is written
 // over its vector, in others some ranks' and everybody's is.
-TEST_P(Lent, Allreduce) {
+TEST_P(SharedResult, Allreduce) {
   Ranks(n()).run([&](HostMachine& host) {
     CountingReads m(host);
     for (const std::size_t count : {std::size_t{200}, std::size_t{9001}, std::size_t{70000}}) {
@@ -233,7 +233,7 @@ TEST_P(Lent, Allreduce) {
         SharedVector<double> data = rough(m.rank(), count), result(count);
         const bool in_place = round == 2 || (round == 1 && m.rank() % 2 == 0);
         SharedVector<double>& receive = in_place ? data : result;
-        EXPECT_TRUE(allreduce_lent(m, {data.data(), receive.data(), count * 8, doubles_summed()}));
+        EXPECT_TRUE(allreduce_zero_copy(m, {data.data(), receive.data(), count * 8, doubles_summed()}));
         EXPECT_TRUE(std::equal(wanted.begin(), wanted.end(), receive.begin()))
             << count << " elements, round " << round << ", rank " << m.rank();
         std::fill(data.begin(), data.end(), -1.0);
@@ -244,7 +244,7 @@ TEST_P(Lent, Allreduce) {
   });
 }
 
-TEST_P(Lent, AllreduceOfMemoryThatOneRankHasElsewhere) {
+TEST_P(SharedResult, AllreduceOfMemoryThatOneRankHasElsewhere) {
   Ranks(n()).run([&](HostMachine& m) {
     constexpr std::size_t count = 5000;
     for (const bool elsewhere_is_result : {false, true}) {
@@ -252,12 +252,12 @@ TEST_P(Lent, AllreduceOfMemoryThatOneRankHasElsewhere) {
       std::vector<double> elsewhere(in_heap.begin(), in_heap.end());
       const double* send = m.rank() == 1 && !elsewhere_is_result ? elsewhere.data() : in_heap.data();
       double* receive = m.rank() == 1 && elsewhere_is_result ? elsewhere.data() : result.data();
-      EXPECT_FALSE(allreduce_lent(m, {send, receive, count * 8, doubles_summed()}));
+      EXPECT_FALSE(allreduce_zero_copy(m, {send, receive, count * 8, doubles_summed()}));
     }
   });
 }
 
-TEST_P(Lent, ReduceScatter) {
+TEST_P(SharedResult, ReduceScatter) {
   run([&](CountingReads& m, const Plan& plan, bool in_heap) {
     for (const std::size_t elements : {std::size_t{20}, std::size_t{130}, std::size_t{9000}}) {
       const std::size_t count = elements * static_cast<std::size_t>(n());
@@ -266,7 +266,7 @@ TEST_P(Lent, ReduceScatter) {
       std::vector<double> got(elements);
       const double* send = in_heap ? heap.data() : elsewhere.data();
       const Reduction reduction = {send, got.data(), count * 8, doubles_summed()};
-      if (!reduce_scatter_lent(m, reduction, EqualBlocks{elements * 8}))
+      if (!reduce_scatter_zero_copy(m, reduction, EqualBlocks{elements * 8}))
         reduce_scatter(m, reduction, EqualBlocks{elements * 8}, plan);
       EXPECT_TRUE(
           std::equal(got.begin(), got.end(), all.begin() + static_cast<std::ptrdiff_t>(elements) * m.rank()))
@@ -275,10 +275,10 @@ TEST_P(Lent, ReduceScatter) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Ranks, Lent,
+INSTANTIATE_TEST_SUITE_P(Ranks, SharedResult,
                          ::testing::Combine(::testing::Values(2, 3, 5),
                                             ::testing::Values(Algorithm::exchange, Algorithm::central)),
-                         testing::name_of_case<Lent>);
+                         testing::name_of_case<SharedResult>);
 
 }  // namespace
 }  // namespace espalier::collective

@@ -47,9 +47,9 @@ class ReduceScatter : public Parts {
   void check(const CountOf& count_of, bool also_in_place) {
     for (const Shape& shape : shapes) {
       Ranks ranks(n(), shape.slots, shape.slot_bytes);
-      Ranks traders = Ranks::trading(n(), shape.slots, shape.slot_bytes);
+      Ranks pairwise_ranks = Ranks::pairwise(n(), shape.slots, shape.slot_bytes);
       for (const Plan& plan : plans())
-        for (Ranks* each : {&ranks, &traders})
+        for (Ranks* each : {&ranks, &pairwise_ranks})
           each->run([&](HostMachine& m) { check(m, plan, count_of, also_in_place); });
     }
   }

@@ -17,14 +17,14 @@ namespace espalier::testing {
 class Ranks {
  public:
   /// Whom a rank pokes while it waits.
-  using PokeOf = std::function<machine::Poke(int rank)>;
+  using PokeOf = std::function<machine::ProgressHook(int rank)>;
 
   explicit Ranks(
       int count, int slots = 8, std::size_t slot_bytes = 4096,
       machine::WaitMode mode = machine::WaitMode::automatic,
-      const PokeOf& poke_of = [](int) { return machine::Poke{}; }, bool many_trade = false) {
+      const PokeOf& hook_of = [](int) { return machine::ProgressHook{}; }, bool many_pairwise = false) {
     machine::Layout layout;
-    layout.many_trade = many_trade;
+    layout.many_pairwise = many_pairwise;
     layout.ranks = count;
     layout.slots = slots;
     layout.slot_bytes = slot_bytes;
@@ -37,13 +37,13 @@ class Ranks {
     const double cores = std::max(1u, std::thread::hardware_concurrency());
     for (int rank = 0; rank < count; ++rank)
       machines_.push_back(std::make_unique<machine::HostMachine>(
-          memory_.get(), layout, rank, machine::wait_policy(mode, count / cores), poke_of(rank)));
+          memory_.get(), layout, rank, machine::wait_policy(mode, count / cores), hook_of(rank)));
   }
 
   /// As those are that share cores: more than two trade cells, too.
-  static Ranks trading(int count, int slots = 8, std::size_t slot_bytes = 4096) {
+  static Ranks pairwise(int count, int slots = 8, std::size_t slot_bytes = 4096) {
     return Ranks(
-        count, slots, slot_bytes, machine::WaitMode::automatic, [](int) { return machine::Poke{}; }, true);
+        count, slots, slot_bytes, machine::WaitMode::automatic, [](int) { return machine::ProgressHook{}; }, true);
   }
 
   int count() const { return static_cast<int>(machines_.size()); }

@@ -23,18 +23,18 @@ using Requests = CopyRequests<HostPlatform>;
 /// A rank that serves others while it waits.
 struct Rank {
   Rank(std::byte* share, const Layout& layout, int rank)
-      : requests(share, layout, rank), waiter(wait_policy(WaitMode::automatic, 4), poke()) {}
-  Poke poke() {
+      : requests(share, layout, rank), waiter(wait_policy(WaitMode::automatic, 4), make_progress()) {}
+  ProgressHook make_progress() {
     return {[](void* self) {
               auto& rank = *static_cast<Rank*>(self);
               rank.requests.serve(rank.waiter);
-              if (rank.pokes_left-- <= 0) throw std::runtime_error("waits for ever");
+              if (rank.drives_left-- <= 0) throw std::runtime_error("waits for ever");
             },
             this};
   }
   Requests requests;
   Waiter waiter;
-  int pokes_left = 1'000'000;
+  int drives_left = 1'000'000;
 };
 
 struct Ranks {
@@ -98,7 +98,7 @@ bool gives(Ranks& ranks, const void* source, std::size_t bytes) {
   std::vector<std::byte> got(bytes);
   bool given = true;
   try {
-    ranks.of(1).pokes_left = 200;
+    ranks.of(1).drives_left = 200;
     ranks.of(1).requests.fetch(ranks.of(1).waiter, 0, got.data(), source, bytes);
   } catch (const std::runtime_error&) {
     given = false;

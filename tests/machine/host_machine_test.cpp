@@ -29,14 +29,14 @@ class HostMachines : public ::testing::Test {
     std::memset(memory_.get(), 0, layout.bytes());
     for (int r = 0; r < layout.ranks; ++r)
       machines_.push_back(
-          std::make_unique<HostMachine>(memory_.get(), layout, r, wait_policy(WaitMode::sleep, 1), Poke{}));
+          std::make_unique<HostMachine>(memory_.get(), layout, r, wait_policy(WaitMode::sleep, 1), ProgressHook{}));
   }
   HostMachine& at(int rank) { return *machines_[static_cast<std::size_t>(rank)]; }
 
   /// Rank 0 writes this step for all others.
-  Step show(Step step) {
+  Step write_slot(Step step) {
     at(0).reserve(step, 1);
-    at(0).lend(step, 1, at(0).everybody_else());
+    at(0).set_readers(step, 1, at(0).everybody_else());
     return step;
   }
 
@@ -118,7 +118,7 @@ TEST_F(HostMachines, ReserveWaitsForTheReaders) {
   const Step step = m.advance(1);
   m.reserve(step, 1);
   const std::vector<int> readers = {2};
-  m.lend(step, 1, readers);
+  m.set_readers(step, 1, readers);
   for (int i = 1; i < slots; ++i) m.reserve(m.advance(1), 1);  // other slots: nobody to wait for
   const Step again = m.advance(1);
   ASSERT_EQ(m.slot(0, again), m.slot(0, step));
@@ -130,7 +130,7 @@ TEST_F(HostMachines, ReserveAfterASpanWaitsInEachOfItsSlots) {
   HostMachine& m = at(0);
   const Step first = m.advance(slots);
   const Step last = first + slots - 1;
-  m.lend(first, slots, m.everybody_else());
+  m.set_readers(first, slots, m.everybody_else());
   at(2).finish(last);
   // Rank 1 has finished steps before, but not this one.
   at(1).finish(first - 1);
@@ -142,7 +142,7 @@ TEST_F(HostMachines, ReserveAfterASpanWaitsInEachOfItsSlots) {
 TEST_F(HostMachines, ReserveOfASpanWaitsForASingleSlotWithin) {
   HostMachine& m = at(0);
   const Step single = m.advance(1);
-  m.lend(single, 1, m.everybody_else());
+  m.set_readers(single, 1, m.everybody_else());
   at(1).finish(single);
   const Step span = m.advance(slots);
   EXPECT_TRUE(waits([&] { m.reserve(span, slots); }, [&] { at(2).finish(single); }));
@@ -151,7 +151,7 @@ TEST_F(HostMachines, ReserveOfASpanWaitsForASingleSlotWithin) {
 TEST_F(HostMachines, ReserveAsksNobodyWhenEverybodyIsKnownToHaveFinished) {
   HostMachine& m = at(0);
   const Step step = m.advance(1);
-  m.lend(step, 1, m.everybody_else());
+  m.set_readers(step, 1, m.everybody_else());
   m.everybody_finished(step);
   for (int i = 0; i < slots; ++i) m.reserve(m.advance(1), 1);  // hangs if it asks
 }
@@ -227,11 +227,11 @@ class TradingMachines : public HostMachines {
   void SetUp() override { make({2, many, slot_bytes}); }
   static constexpr int many = 16;  // more than there are traded slots
   /// One round of both; its first step.
-  Step trade_once(int span = 1) {
+  Step exchange_once(int span = 1) {
     Step first = 0;
     for (int rank = 0; rank < 2; ++rank) {
       first = at(rank).advance(span);
-      at(rank).trade_slots(first, span);
+      at(rank).use_pairwise_slots(first, span);
     }
     return first;
   }
@@ -240,7 +240,7 @@ class TradingMachines : public HostMachines {
 TEST_F(TradingMachines, ARankWritesWhereTheOtherDidTwoRoundsBefore) {
   std::vector<std::array<std::byte*, 2>> places;
   for (int round = 0; round < 9; ++round) {
-    const Step first = trade_once(1 << round % 2);
+    const Step first = exchange_once(1 << round % 2);
     places.push_back({at(0).slot(0, first), at(0).slot(1, first)});
     EXPECT_EQ(at(1).slot(0, first), places.back()[0]);  // both know where
     EXPECT_EQ(at(1).slot(1, first), places.back()[1]);
@@ -259,31 +259,31 @@ TEST_F(TradingMachines, ARankWritesWhereTheOtherDidTwoRoundsBefore) {
 
 TEST_F(TradingMachines, TheRoundBeforeIsStillThereWhenTheNextIsShown) {
   for (const int span : {1, 2, 4}) {
-    const Step before = trade_once(span);
+    const Step before = exchange_once(span);
     const std::byte* place = at(0).slot(1, before);
-    trade_once(span);
+    exchange_once(span);
     EXPECT_EQ(at(0).slot(1, before), place) << "span " << span;
   }
 }
 
 TEST_F(TradingMachines, OpenRoundsGoOnWhereBothExpectIt) {
   const auto range = at(0).advance_open(2, 64 * 1024);
-  at(0).trade_slots(range.first, 2, 3);
+  at(0).use_pairwise_slots(range.first, 2, 3);
   at(1).advance_open(2, 64 * 1024);
-  at(1).trade_slots(range.first, 2, 3);
+  at(1).use_pairwise_slots(range.first, 2, 3);
   std::vector<std::byte*> mine, theirs;
   for (Step round = 0; round < 3; ++round) {
     mine.push_back(at(0).slot(0, range.first + 2 * round));
     theirs.push_back(at(0).slot(1, range.first + 2 * round));
   }
   EXPECT_EQ(mine[2], theirs[0]);
-  EXPECT_EQ(at(0).slot(0, trade_once()), theirs[1]);
+  EXPECT_EQ(at(0).slot(0, exchange_once()), theirs[1]);
 }
 
 TEST_F(TradingMachines, AdvanceLeavesTheTradedSlots) {
-  const std::byte* traded = at(0).slot(0, trade_once());
+  const std::byte* pairwise = at(0).slot(0, exchange_once());
   const Step step = at(0).advance(1);
-  EXPECT_LT(at(0).slot(0, step), traded);  // the rings lie before
+  EXPECT_LT(at(0).slot(0, step), pairwise);  // the rings lie before
 }
 
 /// Two ranks whose rings have a short one in them.
@@ -305,10 +305,10 @@ class MachinesWithShortRings : public HostMachines {
     HostMachine& m = at(0);
     m.reserve(step, 1);
     std::byte* slot = m.slot(0, step);
-    m.show(slot, std::vector(message, value).data(), message);
-    m.hand_over(slot, message);
+    m.write_slot(slot, std::vector(message, value).data(), message);
+    m.flush_for_readers(slot, message);
     m.publish(Channel::gather, step);
-    m.lend(step, 1, m.everybody_else());
+    m.set_readers(step, 1, m.everybody_else());
     m.finish(step);
     return slot;
   }
@@ -354,60 +354,60 @@ class TradingCells : public HostMachines {
  protected:
   void SetUp() override {
     Layout layout{3, 8, slot_bytes};
-    layout.many_trade = true;
+    layout.many_pairwise = true;
     make(layout);
   }
-  Step trade_once() {
+  Step exchange_once() {
     Step first = 0;
     for (int rank = 0; rank < 3; ++rank) {
       first = at(rank).advance(1);
-      at(rank).trade_cells(first, 1);
+      at(rank).use_pairwise_cells(first, 1);
     }
     return first;
   }
 };
 
 TEST_F(TradingCells, ARankWritesForAnotherWhereItHasReadBefore) {
-  const Step first = trade_once();
+  const Step first = exchange_once();
   std::set<std::byte*> all;
   std::array<std::array<std::byte*, 3>, 3> before{};
   for (int writer = 0; writer < 3; ++writer)
     for (int reader = 0; reader < 3; ++reader) {
       if (writer == reader) continue;
       std::byte* place = before[std::size_t(writer)][std::size_t(reader)] =
-          at(writer).traded_cell(writer, reader, first);
-      EXPECT_EQ(at(reader).traded_cell(writer, reader, first), place);  // both know where
+          at(writer).pairwise_cell(writer, reader, first);
+      EXPECT_EQ(at(reader).pairwise_cell(writer, reader, first), place);  // both know where
       EXPECT_TRUE(all.insert(place).second);
     }
-  const Step next = trade_once();
+  const Step next = exchange_once();
   for (int writer = 0; writer < 3; ++writer)
     for (int reader = 0; reader < 3; ++reader) {
       if (writer == reader) continue;
-      EXPECT_EQ(at(writer).traded_cell(writer, reader, next),
+      EXPECT_EQ(at(writer).pairwise_cell(writer, reader, next),
                 before[std::size_t(reader)][std::size_t(writer)]);
     }
 }
 
 TEST_F(TradingCells, LieBesideTheSlots) {
-  const Step first = trade_once();
-  for (std::byte* cell : {at(0).traded_cell(0, 1, first), at(0).traded_cell(1, 0, first)})
+  const Step first = exchange_once();
+  for (std::byte* cell : {at(0).pairwise_cell(0, 1, first), at(0).pairwise_cell(1, 0, first)})
     EXPECT_GT(cell, at(0).slot(2, first) + slot_bytes);
 }
 
 TEST_F(TradingCells, ReserveWaitsForTheReadersOfWhatThisRankWroteThere) {
   HostMachine& m = at(0);
-  const Step first = show(trade_once());
-  show(trade_once());  // the other cells
-  const Step again = trade_once();
+  const Step first = write_slot(exchange_once());
+  write_slot(exchange_once());  // the other cells
+  const Step again = exchange_once();
   EXPECT_TRUE(waits([&] { m.reserve(again, 1); }, [&] { at(1).finish(first), at(2).finish(first); }));
 }
 
 // The other need not write every time, and has then not told in between that it has read.
 TEST_F(TradingMachines, ReserveWaitsForTheReaderOfWhatThisRankWroteThere) {
   HostMachine& m = at(0);
-  const Step first = show(trade_once());
-  for (int i = 1; i < 4; ++i) show(trade_once());  // other slots: nobody to wait for
-  const Step again = trade_once();
+  const Step first = write_slot(exchange_once());
+  for (int i = 1; i < 4; ++i) write_slot(exchange_once());  // other slots: nobody to wait for
+  const Step again = exchange_once();
   ASSERT_EQ(m.slot(0, again), m.slot(0, first));
   EXPECT_TRUE(waits([&] { m.reserve(again, 1); }, [&] { at(1).finish(first); }));
 }

@@ -31,16 +31,16 @@ std::vector<Piece> pieces_of(const Layout& layout) {
     }
   }
   for (int rank = 0; rank < layout.ranks; ++rank)
-    for (int other = 0; other < layout.ranks && layout.traded_bytes() > 0; ++other)
-      for (int which = 0; other != rank && which < layout.traded_rounds(); ++which)
-        pieces.push_back({layout.traded_cell(rank, other, which), layout.traded_bytes(),
+    for (int other = 0; other < layout.ranks && layout.pairwise_bytes() > 0; ++other)
+      for (int which = 0; other != rank && which < layout.pairwise_rounds(); ++which)
+        pieces.push_back({layout.pairwise_cell(rank, other, which), layout.pairwise_bytes(),
                           "traded cell of rank " + std::to_string(rank)});
   for (int rank = 0; rank < layout.ranks; ++rank) {
     pieces.push_back({layout.finish_line(rank), sizeof(FlagLine), "finish line"});
     pieces.push_back({layout.request_line(rank), sizeof(FlagLine), "request line"});
     pieces.push_back({layout.answer_line(rank), sizeof(FlagLine), "answer line"});
     pieces.push_back({layout.copied(rank), Layout::page, "what is copied for a rank"});
-    pieces.push_back({layout.note(rank), Layout::note_bytes, "note"});
+    pieces.push_back({layout.affinity_record(rank), Layout::affinity_record_bytes, "note"});
   }
   return pieces;
 }
@@ -75,18 +75,18 @@ TEST(Layout, LinesAreAlignedAndPartsOfRanksLieOnTheirOwnPages) {
         ASSERT_EQ(piece.begin % (piece.what.starts_with("traded") ? 64 : 128), 0u) << piece.what;
       }
     ASSERT_EQ(layout.common_bytes() % Layout::page, 0u);
-    ASSERT_EQ(layout.station_bytes() % Layout::page, 0u);
+    ASSERT_EQ(layout.control_block_bytes() % Layout::page, 0u);
     ASSERT_EQ(layout.ring_bytes() % Layout::page, 0u);
-    ASSERT_EQ(layout.station(0) % Layout::page, 0u);
+    ASSERT_EQ(layout.control_block(0) % Layout::page, 0u);
     ASSERT_EQ(layout.ring(0) % Layout::page, 0u);
   }
 }
 
 TEST(Layout, TwoRanksTradeUnlessTheyAreNotTo) {
-  EXPECT_EQ((Layout{2, 8, 32768}.traded_bytes()), 65536u);
-  EXPECT_EQ((Layout{2, 8, 32768}.traded_rounds()), 2);
-  EXPECT_EQ((Layout{2, 8, 32768, false}.traded_bytes()), 0u);
-  EXPECT_EQ((Layout{1, 8, 32768}.traded_bytes()), 0u);
+  EXPECT_EQ((Layout{2, 8, 32768}.pairwise_bytes()), 65536u);
+  EXPECT_EQ((Layout{2, 8, 32768}.pairwise_rounds()), 2);
+  EXPECT_EQ((Layout{2, 8, 32768, false}.pairwise_bytes()), 0u);
+  EXPECT_EQ((Layout{1, 8, 32768}.pairwise_bytes()), 0u);
 }
 
 TEST(Layout, LongRingsOfTwoRanksHaveAShortOneInThem) {
@@ -103,23 +103,23 @@ TEST(Layout, LongRingsOfTwoRanksHaveAShortOneInThem) {
 }
 
 TEST(Layout, MoreRanksTradeWhereTheyAreTo) {
-  EXPECT_EQ((Layout{3, 8, 32768}.traded_bytes()), 0u);
-  EXPECT_EQ((Layout{3, 8, 32768}.traded_area_bytes()), 0u);
+  EXPECT_EQ((Layout{3, 8, 32768}.pairwise_bytes()), 0u);
+  EXPECT_EQ((Layout{3, 8, 32768}.pairwise_area_bytes()), 0u);
   const Layout three{3, 8, 32768, true, true};
-  EXPECT_EQ(three.traded_bytes(), 65536u);
-  EXPECT_EQ(three.traded_area_bytes(), 131072u);
-  EXPECT_EQ(three.traded_rounds(), 1);
-  EXPECT_EQ((Layout{4, 32, 32768, true, true}.traded_bytes()), 172032u);  // whole pages
-  EXPECT_EQ((Layout{200, 8, 32768, true, true}.traded_bytes()), 640u);    // whole lines
-  EXPECT_EQ((Layout{600, 1, 4096, true, true}.traded_bytes()), 0u);       // not even one
-  EXPECT_EQ((Layout{3, 8, 32768, false, true}.traded_bytes()), 0u);
+  EXPECT_EQ(three.pairwise_bytes(), 65536u);
+  EXPECT_EQ(three.pairwise_area_bytes(), 131072u);
+  EXPECT_EQ(three.pairwise_rounds(), 1);
+  EXPECT_EQ((Layout{4, 32, 32768, true, true}.pairwise_bytes()), 172032u);  // whole pages
+  EXPECT_EQ((Layout{200, 8, 32768, true, true}.pairwise_bytes()), 640u);    // whole lines
+  EXPECT_EQ((Layout{600, 1, 4096, true, true}.pairwise_bytes()), 0u);       // not even one
+  EXPECT_EQ((Layout{3, 8, 32768, false, true}.pairwise_bytes()), 0u);
 }
 
 TEST(Layout, CellsOfManyRanksAreAsLongAsASlotWithinABudgetOfAll) {
-  EXPECT_EQ((Layout{16, 8, 32768, true, true}.traded_bytes()), 32768u);  // half a ring would give 8 KiB
+  EXPECT_EQ((Layout{16, 8, 32768, true, true}.pairwise_bytes()), 32768u);  // half a ring would give 8 KiB
   const Layout most{40, 8, 32768, true, true};
-  EXPECT_EQ(most.traded_bytes(), 4096u);  // 5.2 KiB fit in 8 MiB, in whole pages
-  EXPECT_LE(most.traded_area_bytes() * 40, std::size_t{8} << 20);
+  EXPECT_EQ(most.pairwise_bytes(), 4096u);  // 5.2 KiB fit in 8 MiB, in whole pages
+  EXPECT_LE(most.pairwise_area_bytes() * 40, std::size_t{8} << 20);
 }
 
 TEST(Layout, SlotsOfASpanLieSideBySide) {

@@ -18,7 +18,7 @@ using Clock = std::chrono::steady_clock;
 /// A poke that counts.
 struct Pokes {
   std::atomic<int> count{0};
-  Poke poke() {
+  ProgressHook hook() {
     return {[](void* self) { static_cast<Pokes*>(self)->count.fetch_add(1); }, this};
   }
 };
@@ -31,11 +31,11 @@ TEST(WaitPolicy, DedicatedCoresSpinFirst) {
 }
 
 TEST(WaitPolicy, CrowdedCoresMakeRoom) {
-  const WaitPolicy crowded = wait_policy(WaitMode::automatic, 1.5);
-  EXPECT_EQ(crowded.spins, 0);
-  EXPECT_GT(crowded.yields, 0);
-  EXPECT_LT(crowded.fast_spins, wait_policy(WaitMode::automatic, 1.0).fast_spins);
-  EXPECT_TRUE(crowded.fenced) << "sleepers are common: a lost wake-up would cost a nap";
+  const WaitPolicy oversubscribed = wait_policy(WaitMode::automatic, 1.5);
+  EXPECT_EQ(oversubscribed.spins, 0);
+  EXPECT_GT(oversubscribed.yields, 0);
+  EXPECT_LT(oversubscribed.fast_spins, wait_policy(WaitMode::automatic, 1.0).fast_spins);
+  EXPECT_TRUE(oversubscribed.fenced) << "sleepers are common: a lost wake-up would cost a nap";
 }
 
 TEST(WaitPolicy, ModesOverruleTheCrowd) {
@@ -49,13 +49,13 @@ TEST(WaitPolicy, ModesOverruleTheCrowd) {
 
 TEST(Waiter, WhatIsThereCostsNothing) {
   FlagLine line{};
-  Pokes pokes;
-  Waiter waiter(wait_policy(WaitMode::automatic, 1), pokes.poke());
+  Pokes drives;
+  Waiter waiter(wait_policy(WaitMode::automatic, 1), drives.hook());
   waiter.signal(line, 5);
   waiter.await(line, 5, 0);
   waiter.await(line, 3, 0);
   EXPECT_EQ(waiter.counts().spin + waiter.counts().yield + waiter.counts().sleep, 0u);
-  EXPECT_EQ(pokes.count, 0);
+  EXPECT_EQ(drives.count, 0);
 }
 
 // A nap of ten seconds that ends at once was ended by the signal.
@@ -63,7 +63,7 @@ TEST(Waiter, SleeperIsWoken) {
   for (int round = 0; round < 20; ++round) {
     FlagLine line{};
     WaitPolicy policy = wait_policy(WaitMode::sleep, 1);
-    policy.first_nap_us = policy.last_nap_us = 10'000'000;
+    policy.first_sleep_us = policy.last_sleep_us = 10'000'000;
     std::atomic<bool> woken{false};
     std::thread sleeper([&] {
       Waiter waiter(policy, {});
@@ -84,12 +84,12 @@ TEST(Waiter, SleeperIsWoken) {
 TEST(Waiter, AllSleepersOfALineAreWoken) {
   FlagLine line{};
   WaitPolicy policy = wait_policy(WaitMode::sleep, 1);
-  policy.first_nap_us = policy.last_nap_us = 10'000'000;
+  policy.first_sleep_us = policy.last_sleep_us = 10'000'000;
   std::atomic<int> asleep{0};
   std::vector<std::thread> sleepers;
   for (int i = 0; i < 5; ++i)
     sleepers.emplace_back([&] {
-      const Poke count{[](void* c) { static_cast<std::atomic<int>*>(c)->fetch_add(1); }, &asleep};
+      const ProgressHook count{[](void* c) { static_cast<std::atomic<int>*>(c)->fetch_add(1); }, &asleep};
       Waiter(policy, count).await(line, 1, 0);
     });
   while (asleep.load() < 5) std::this_thread::yield();
@@ -114,11 +114,11 @@ TEST(Waiter, DrivesTheHostInEveryMode) {
   for (const WaitMode mode : {WaitMode::automatic, WaitMode::spin, WaitMode::yield, WaitMode::sleep})
     for (const double crowd : {0.5, 4.0}) {
       FlagLine line{};
-      Pokes pokes;
-      std::thread waiting([&] { Waiter(wait_policy(mode, crowd), pokes.poke()).await(line, 1, 0); });
+      Pokes drives;
+      std::thread waiting([&] { Waiter(wait_policy(mode, crowd), drives.hook()).await(line, 1, 0); });
       const auto deadline = Clock::now() + 10s;
-      while (pokes.count < 20 && Clock::now() < deadline) std::this_thread::sleep_for(1ms);
-      EXPECT_GE(pokes.count, 20) << "mode " << static_cast<int>(mode) << ", " << crowd << " ranks a core";
+      while (drives.count < 20 && Clock::now() < deadline) std::this_thread::sleep_for(1ms);
+      EXPECT_GE(drives.count, 20) << "mode " << static_cast<int>(mode) << ", " << crowd << " ranks a core";
       Waiter(wait_policy(mode, crowd), {}).signal(line, 1);
       waiting.join();
     }
@@ -129,20 +129,20 @@ TEST(Waiter, WhereTheHostIsNeededAWaitDrivesItAllTheTime) {
   struct Host {
     FlagLine line{};
     std::atomic<int> needs{1};
-    std::uint64_t pokes = 0;
-    static void poke(void* self) {
+    std::uint64_t drives = 0;
+    static void make_progress(void* self) {
       auto* host = static_cast<Host*>(self);
-      if (++host->pokes == 5000) host->line.step.store(1, std::memory_order_release);
+      if (++host->drives == 5000) host->line.step.store(1, std::memory_order_release);
     }
   };
   for (const WaitMode mode : {WaitMode::automatic, WaitMode::spin, WaitMode::yield, WaitMode::sleep})
     for (const double crowd : {0.5, 4.0}) {
       Host host;
-      Waiter waiter(wait_policy(mode, crowd), {Host::poke, &host, {&host.needs, Host::poke, &host}});
+      Waiter waiter(wait_policy(mode, crowd), {Host::make_progress, &host, {&host.needs, Host::make_progress, &host}});
       waiter.await(host.line, 1, 0);
-      EXPECT_EQ(waiter.counts().poke, 5000u);
+      EXPECT_EQ(waiter.counts().hook, 5000u);
       EXPECT_EQ(waiter.counts().sleep, 0u);
-      EXPECT_LE(waiter.counts().yield, waiter.counts().poke);
+      EXPECT_LE(waiter.counts().yield, waiter.counts().hook);
       EXPECT_GT(waiter.counts().yield, 0u) << "others may need the core";
     }
 }
@@ -182,18 +182,18 @@ TEST(Waiter, WhereTheHostIsNeededABusyCoreIsNotGivenAway) {
 
 TEST(Waiter, ASleeperThatIsNeededMeanwhileSleepsNoMore) {
   FlagLine line{};
-  std::atomic<int> needs{0}, pokes{0};
+  std::atomic<int> needs{0}, drives{0};
   WaitCounts counts;
   std::thread waiting([&] {
-    const Poke poke{
-        [](void* count) { static_cast<std::atomic<int>*>(count)->fetch_add(1); }, &pokes, {&needs}};
-    Waiter waiter(wait_policy(WaitMode::sleep, 1), poke);
+    const ProgressHook hook{
+        [](void* count) { static_cast<std::atomic<int>*>(count)->fetch_add(1); }, &drives, {&needs}};
+    Waiter waiter(wait_policy(WaitMode::sleep, 1), hook);
     waiter.await(line, 1, 0);
     counts = waiter.counts();
   });
-  while (pokes < 3) std::this_thread::sleep_for(1ms);
+  while (drives < 3) std::this_thread::sleep_for(1ms);
   needs = 1;
-  while (pokes < 100000) std::this_thread::sleep_for(1ms);
+  while (drives < 100000) std::this_thread::sleep_for(1ms);
   Waiter(wait_policy(WaitMode::sleep, 1), {}).signal(line, 1);
   waiting.join();
   EXPECT_LT(counts.sleep, 10000u);
@@ -203,57 +203,57 @@ TEST(Waiter, ASleeperThatIsNeededMeanwhileSleepsNoMore) {
 TEST(Waiter, PokesAreRareAmongYields) {
   struct Host {
     FlagLine line{};
-    int pokes = 0;
-    static void poke(void* self) {
+    int drives = 0;
+    static void make_progress(void* self) {
       auto* host = static_cast<Host*>(self);
-      if (++host->pokes == 10) host->line.step.store(1, std::memory_order_release);
+      if (++host->drives == 10) host->line.step.store(1, std::memory_order_release);
     }
   } host;
   WaitPolicy policy;
   policy.yields = 1000;
-  policy.yields_per_poke = 64;
+  policy.yields_per_drive = 64;
   policy.long_yield_ns = 10'000'000'000;
-  Waiter waiter(policy, {Host::poke, &host});
+  Waiter waiter(policy, {Host::make_progress, &host});
   waiter.await(host.line, 1, 0);
-  EXPECT_EQ(host.pokes, 10);
+  EXPECT_EQ(host.drives, 10);
   EXPECT_EQ(waiter.counts().yield, 10u * 64u);
   EXPECT_EQ(waiter.counts().sleep, 0u);
-  EXPECT_GT(wait_policy(WaitMode::automatic, 8.0).yields_per_poke, 0);
+  EXPECT_GT(wait_policy(WaitMode::automatic, 8.0).yields_per_drive, 0);
 }
 
 // Hosts that yield or sleep in vain pokes seem to work each time.
 TEST(Waiter, AStepThatComesDuringPokesIsSeenBeforeTheNext) {
   struct Host {
     FlagLine line{};
-    int pokes = 0;
-    static void poke(void* self) {
+    int drives = 0;
+    static void make_progress(void* self) {
       auto* host = static_cast<Host*>(self);
-      ++host->pokes;  // the first is quick
-      if (host->pokes > 1) std::this_thread::sleep_for(5ms);
-      if (host->pokes == 3) host->line.step.store(1, std::memory_order_release);
+      ++host->drives;  // the first is quick
+      if (host->drives > 1) std::this_thread::sleep_for(5ms);
+      if (host->drives == 3) host->line.step.store(1, std::memory_order_release);
     }
   } host;
-  Waiter waiter(wait_policy(WaitMode::sleep, 1), {Host::poke, &host});
+  Waiter waiter(wait_policy(WaitMode::sleep, 1), {Host::make_progress, &host});
   waiter.await(host.line, 1, 0);
-  EXPECT_EQ(host.pokes, 3);
+  EXPECT_EQ(host.drives, 3);
 }
 
 TEST(Waiter, HostIsDrivenAlsoAsleep) {
   FlagLine line{};
-  Pokes pokes;
+  Pokes drives;
   WaitCounts counts;
   std::thread waiting([&] {
-    Waiter waiter(wait_policy(WaitMode::automatic, 4), pokes.poke());
+    Waiter waiter(wait_policy(WaitMode::automatic, 4), drives.hook());
     waiter.await(line, 1, 0);
     counts = waiter.counts();
   });
-  while (pokes.count < 600) std::this_thread::sleep_for(1ms);
+  while (drives.count < 600) std::this_thread::sleep_for(1ms);
   Waiter(wait_policy(WaitMode::automatic, 4), {}).signal(line, 1);
   waiting.join();
   EXPECT_GT(counts.yield, 0u);
   EXPECT_GT(counts.sleep, 10u);
-  EXPECT_GT(counts.poke, counts.sleep) << "not only asleep, also between yields";
-  EXPECT_EQ(counts.poke, static_cast<std::uint64_t>(pokes.count));
+  EXPECT_GT(counts.hook, counts.sleep) << "not only asleep, also between yields";
+  EXPECT_EQ(counts.hook, static_cast<std::uint64_t>(drives.count));
 }
 
 TEST(Waiter, WritesBeforeTheSignalAreVisibleAfterTheWait) {

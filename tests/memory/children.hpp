@@ -48,7 +48,7 @@ class ShmWatch {
  public:
   std::vector<std::string> left_behind() const {
     std::vector<std::string> fresh;
-    for (int patience = 0; patience < 100; ++patience) {
+    for (int spin_limits = 0; spin_limits < 100; ++spin_limits) {
       const std::set<std::string> now = names();
       fresh.clear();
       std::set_difference(now.begin(), now.end(), before_.begin(), before_.end(), std::back_inserter(fresh));

@@ -14,14 +14,14 @@ namespace {
 
 using testing::Mailboxes;
 
-constexpr Patience short_patience = {2, 1 << 30};
+constexpr SpinLimits short_spin_limits = {2, 1 << 30};
 
 /// Two ends in one thread; rank 0 is process 1 and rank 1 is process 0.
 struct Pair {
   explicit Pair(std::uint64_t seed = 1)
       : boxes(2, seed),
-        zero(boxes.of(1), {1, 0}, 0, 32, short_patience),
-        one(boxes.of(0), {1, 0}, 1, 32, short_patience) {}
+        zero(boxes.of(1), {1, 0}, 0, 32, short_spin_limits),
+        one(boxes.of(0), {1, 0}, 1, 32, short_spin_limits) {}
   Mailboxes boxes;
   Endpoint zero, one;
 
@@ -93,8 +93,8 @@ TEST(Endpoint, WithoutMessagesTheTransportIsPoked) {
   Pair pair;
   pair.zero.drive();
   pair.zero.drive();
-  EXPECT_EQ(pair.boxes.pokes(1), 2);
-  EXPECT_EQ(pair.boxes.pokes(0), 0);
+  EXPECT_EQ(pair.boxes.drives(1), 2);
+  EXPECT_EQ(pair.boxes.drives(0), 0);
 }
 
 TEST(Endpoint, DriveUntilRunsOtherTasksToo) {

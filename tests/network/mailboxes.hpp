@@ -59,7 +59,7 @@ class Mailboxes {
     const std::lock_guard lock(mutex_);
     return messages_;
   }
-  int pokes(int process) const { return ends_[static_cast<std::size_t>(process)]->pokes; }
+  int drives(int process) const { return ends_[static_cast<std::size_t>(process)]->drives; }
 
  private:
   using Bytes = std::vector<std::byte>;
@@ -99,11 +99,11 @@ class Mailboxes {
     }
     bool test(network::Ticket ticket) override { return boxes.test(ticket); }
     std::optional<network::Arrival> probe(int tag) override { return boxes.probe(process, tag); }
-    void poke() override { ++pokes; }
+    void make_progress() override { ++drives; }
     int tags() const override { return 1 << 10; }
     Mailboxes& boxes;
     int process;
-    int pokes = 0;  // of this process's thread alone
+    int drives = 0;  // of this process's thread alone
   };
 
   static constexpr std::byte rubbish{0xdb};
@@ -221,8 +221,8 @@ class Mailboxes {
 
   // A test that hangs shall say where.
   bool nothing_yet(const Request& request) const {
-    constexpr auto patience = std::chrono::seconds(60);
-    if (std::chrono::steady_clock::now() - last_moved_ > patience)
+    constexpr auto spin_limits = std::chrono::seconds(60);
+    if (std::chrono::steady_clock::now() - last_moved_ > spin_limits)
       throw Error("no message has been done for a minute; one that is tested: " + request.name);
     return false;
   }

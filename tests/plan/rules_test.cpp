@@ -65,8 +65,8 @@ TEST(Rules, WhatIsNotSaidIsOpen) {
 }
 
 TEST(Rules, Lend) {
-  EXPECT_EQ(parse_one(R"({"collective": "bcast", "algorithm": "tree"})").front().plan.lend, Plan::never);
-  EXPECT_EQ(parse_one(R"({"collective": "bcast", "algorithm": "tree", "lend": "64KiB"})").front().plan.lend,
+  EXPECT_EQ(parse_one(R"({"collective": "bcast", "algorithm": "tree"})").front().plan.zero_copy, Plan::never);
+  EXPECT_EQ(parse_one(R"({"collective": "bcast", "algorithm": "tree", "lend": "64KiB"})").front().plan.zero_copy,
             65536u);
 }
 

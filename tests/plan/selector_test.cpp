@@ -157,10 +157,10 @@ TEST(Table, SingleCopyIsOverriddenInOnlyWhereItCanRun) {
 
 TEST(Table, LendsWhereHeapsCanBeMappedAndNoAlgorithmIsAskedFor) {
   Query query = query_of(Collective::bcast, 1 << 20, 4);
-  EXPECT_LE(table_of({}).find(query).lend, query.bytes);
-  EXPECT_EQ(table_of({"ESPALIER_BCAST=tree"}).find(query).lend, Plan::never);
+  EXPECT_LE(table_of({}).find(query).zero_copy, query.bytes);
+  EXPECT_EQ(table_of({"ESPALIER_BCAST=tree"}).find(query).zero_copy, Plan::never);
   query.shared_heaps = false;
-  EXPECT_EQ(table_of({}).find(query).lend, Plan::never);
+  EXPECT_EQ(table_of({}).find(query).zero_copy, Plan::never);
 }
 
 TEST(Table, CrowdedScattersMayTakeEitherWayUnlessOneIsAskedFor) {

@@ -74,20 +74,20 @@ class LocalTree {
 };
 
 /// Threads as the processes of a job or the members of a group.
-class Company {
+class RankInfo {
  public:
-  explicit Company(int size) : size_(size), barrier_(size), all_(static_cast<std::size_t>(size)) {}
+  explicit RankInfo(int size) : size_(size), barrier_(size), all_(static_cast<std::size_t>(size)) {}
   struct Seat {
-    Company* company;
+    RankInfo* rank_info;
     int rank;
   };
   static sharp_coll_out_of_band_colls callbacks() {
     return {[](void* c, void* data, int bytes, int root) {
-              return seat(c).company->bcast(seat(c).rank, data, bytes, root);
+              return seat(c).rank_info->bcast(seat(c).rank, data, bytes, root);
             },
-            [](void* c) { return seat(c).company->wait(); },
+            [](void* c) { return seat(c).rank_info->wait(); },
             [](void* c, int root, void* mine, void* all, int bytes) {
-              return seat(c).company->gather(seat(c).rank, root, mine, all, bytes);
+              return seat(c).rank_info->gather(seat(c).rank, root, mine, all, bytes);
             }};
   }
   int size() const { return size_; }
@@ -125,7 +125,7 @@ struct Member {
   sharp_coll_context* context = nullptr;
   sharp_coll_comm* comm = nullptr;
   int init_code = 0, group_code = 0;
-  Company::Seat seat;
+  RankInfo::Seat seat;
 };
 
 inline int make_group(Member& member) {
@@ -139,18 +139,18 @@ inline int make_group(Member& member) {
 /// Runs body(member) on every process; `faults`: ESPALIER_SHARP_FAULTS.
 inline void run_job(int size, const std::function<void(Member&)>& body, const char* faults = "") {
   setenv("ESPALIER_SHARP_FAULTS", faults, 1);
-  Company company(size);
+  RankInfo rank_info(size);
   std::vector<std::thread> processes;
   for (int rank = 0; rank < size; ++rank)
     processes.emplace_back([&, rank] {
-      Member member{rank, size, nullptr, nullptr, 0, 0, {&company, rank}};
+      Member member{rank, size, nullptr, nullptr, 0, 0, {&rank_info, rank}};
       sharp_coll_init_spec spec{};
       spec.job_id = 4711;
       spec.world_rank = rank;
       spec.world_size = size;
       spec.config = sharp_coll_default_config;
       spec.config.flags = SHARP_COLL_HIDE_ERRORS;
-      spec.oob_colls = Company::callbacks();
+      spec.oob_colls = RankInfo::callbacks();
       spec.oob_ctx = &member.seat;
       member.init_code = sharp_coll_init(&spec, &member.context);
       if (member.init_code == 0) make_group(member);

@@ -87,7 +87,7 @@ std::size_t write_cells(M& m, std::byte* slot, const void* send, const B& blocks
     if (peer == m.rank()) continue;
     const std::size_t block = blocks.bytes_of(peer);
     const Part part = cells.part(block, round);
-    show_traded(m, slot + offset, at(send, blocks.offset_of(peer) + part.offset), part.bytes, comes_back);
+    show_pairwise(m, slot + offset, at(send, blocks.offset_of(peer) + part.offset), part.bytes, comes_back);
     offset += cells.cell(block);
   }
   return offset;
@@ -95,13 +95,13 @@ std::size_t write_cells(M& m, std::byte* slot, const void* send, const B& blocks
 
 /// What everybody shows everybody, in cells. `tradable`: as in Rounds.
 template <Machine M>
-Rounds rounds_of(const M& m, const Cells& cells, const Meeting<M>& meeting, bool tradable) {
+Rounds rounds_of(const M& m, const Cells& cells, const Meeting<M>& meeting, bool can_pair) {
   return {.count = cells.rounds(),
           .span = cells.span(),
           .bytes = cells.bytes(),
           .overlap = !meeting.is_central(),
           .readers = m.everybody_else(),
-          .tradable = tradable};
+          .can_pair = can_pair};
 }
 
 /// `rounds`: rounds_of() these cells.

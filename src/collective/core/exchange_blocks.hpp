@@ -40,8 +40,8 @@ template <Machine M, class B, class Keep>
                                       const Keep& keep) {
   const std::size_t longest = largest_of(blocks, m.size());
   if (rides_inline(longest, plan)) return detail::exchange_blocks_inline(m, own, receive, blocks, plan, keep);
-  const bool tradable = worth_trading(m, smallest_of(blocks, m.size()), longest);
-  const Chunks chunks(m, longest, round_bytes(m, plan, tradable), 1);
+  const bool can_pair = worth_pairwise(m, smallest_of(blocks, m.size()), longest);
+  const Chunks chunks(m, longest, round_bytes(m, plan, can_pair), 1);
   Meeting<M> meeting(m, plan);
   const auto part = [&](int rank, const Round& round) {
     return part_of(blocks.bytes_of(rank), round.index, chunks.chunk_bytes());
@@ -52,16 +52,16 @@ template <Machine M, class B, class Keep>
                          .bytes = chunks.chunk_bytes(),
                          .overlap = !meeting.is_central(),
                          .readers = m.everybody_else(),
-                         .tradable = tradable};
-  const bool traded = trades_slots(m, rounds);
+                         .can_pair = can_pair};
+  const bool pairwise = uses_pairwise_slots(m, rounds);
 
   const auto show = [&](const Round& round) {
     const Part mine = part(m.rank(), round);
     if (mine.bytes == 0) return meeting.announce_nothing(round.step());
     std::byte* slot = m.slot(m.rank(), round.first);
-    const std::size_t comes_back = traded ? part(1 - m.rank(), round).bytes : 0;
-    show_traded(m, slot, at(own, mine.offset), mine.bytes, comes_back);
-    m.hand_over(slot, mine.bytes);
+    const std::size_t comes_back = pairwise ? part(1 - m.rank(), round).bytes : 0;
+    show_pairwise(m, slot, at(own, mine.offset), mine.bytes, comes_back);
+    m.flush_for_readers(slot, mine.bytes);
     meeting.announce(round.step());
   };
 

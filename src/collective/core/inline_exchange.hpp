@@ -16,14 +16,14 @@ template <Machine M, class Write, class Read>
   m.reserve(step, 1);
   write(m.inline_buffer(Channel::gather, step));
   meeting.announce(step);
-  m.lend(step, 1, readers);
+  m.set_readers(step, 1, readers);
   const bool heard_from_all = read([&](int peer) {
     meeting.await(peer, step);
     return m.inline_data(Channel::gather, peer, step);
   });
   if (heard_from_all || meeting.is_central()) m.everybody_finished(step - 1);
   m.finish(step);
-  if (!meeting.is_central()) m.own_next(Channel::gather, 0, 0);
+  if (!meeting.is_central()) m.prefetch_own_next(Channel::gather, 0, 0);
 }
 
 /// A rank's blocks for the others, one after the other in its line, in rank order.

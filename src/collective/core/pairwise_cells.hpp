@@ -10,10 +10,10 @@
 namespace espalier::collective {
 
 template <Machine M>
-Rounds rounds_in_traded_cells(const M& m, std::size_t count) {
+Rounds rounds_in_pairwise_cells(const M& m, std::size_t count) {
   return {.count = count,
           .span = 1,
-          .bytes = m.traded_bytes(),
+          .bytes = m.pairwise_bytes(),
           .overlap = false,
           .readers = m.everybody_else(),
           .in_cells = true};
@@ -27,7 +27,7 @@ class TradedCells {
   TradedCells(const M& m, const Meeting<M>& meeting, std::size_t longest, std::size_t element = 1) {
     if (!meeting.is_central()) return;
     grain_ = element < line_bytes && std::has_single_bit(element) ? line_bytes : element;
-    cell_ = m.traded_bytes() / grain_ * grain_;
+    cell_ = m.pairwise_bytes() / grain_ * grain_;
     if (cell_ > 0) rounds_ = rounds_of(longest);
   }
 
@@ -59,7 +59,7 @@ class TradedCells {
 /// Writes this round's parts of all blocks but the rank's own. `returned`: what bytes_of() the blocks that
 /// each rank has for this one.
 template <Machine M, class B, class R>
-void write_traded_cells(M& m, const void* send, const B& blocks, const R& returned, const TradedCells& cells,
+void write_pairwise_cells(M& m, const void* send, const B& blocks, const R& returned, const TradedCells& cells,
                         const Round& round) {
   // What lies in these cells is of the round before, be it the last of a call like this one.
   const std::size_t before = (round.index > 0 ? round.index : cells.rounds()) - 1;
@@ -68,9 +68,9 @@ void write_traded_cells(M& m, const void* send, const B& blocks, const R& return
     const Part part = cells.part(blocks.bytes_of(peer), round.index);
     if (part.bytes == 0) continue;
     const std::size_t comes_back = cells.part(returned.bytes_of(peer), before).bytes;
-    std::byte* cell = m.traded_cell(m.rank(), peer, round.first);
-    show_traded(m, cell, at(send, blocks.offset_of(peer) + part.offset), part.bytes, comes_back);
-    if (comes_back < part.bytes) m.hand_over(cell + comes_back, part.bytes - comes_back);
+    std::byte* cell = m.pairwise_cell(m.rank(), peer, round.first);
+    show_pairwise(m, cell, at(send, blocks.offset_of(peer) + part.offset), part.bytes, comes_back);
+    if (comes_back < part.bytes) m.flush_for_readers(cell + comes_back, part.bytes - comes_back);
   }
 }
 

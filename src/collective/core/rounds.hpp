@@ -33,8 +33,8 @@ struct Rounds {
   std::span<const int> readers;
   /// Whoever shows reads, too.
   bool mutual = true;
-  /// In slots that two ranks may trade, for it is worth_trading().
-  bool tradable = false;
+  /// In slots that two ranks may trade, for it is worth_pairwise().
+  bool can_pair = false;
   /// All of it lies in traded cells.
   bool in_cells = false;
 };
@@ -42,49 +42,49 @@ struct Rounds {
 /// Hints for the next exchange, if it is like this one: what this rank writes then, and what it reads.
 template <Machine M>
 void expect_another(M& m, std::size_t bytes, std::size_t chunk) {
-  m.own_next(Channel::gather, bytes, chunk);
-  m.read_next(bytes, chunk);
+  m.prefetch_own_next(Channel::gather, bytes, chunk);
+  m.prefetch_read_next(bytes, chunk);
 }
 
 /// Whether two ranks had better trade slots (machine/concept.hpp) that show so much: in one round, or about
 /// as much as each other; where one goes on alone, the few slots hold it up.
 template <Machine M>
-bool worth_trading(const M& m, std::size_t one, std::size_t other) {
+bool worth_pairwise(const M& m, std::size_t one, std::size_t other) {
   const std::size_t longer = std::max(one, other);
-  return longer <= m.traded_bytes() || longer - std::min(one, other) <= longer / 8;
+  return longer <= m.pairwise_bytes() || longer - std::min(one, other) <= longer / 8;
 }
 
 template <Machine M>
-bool trades_slots(const M& m, const Rounds& rounds) {
-  return rounds.tradable && rounds.overlap && m.size() == 2 && rounds.bytes <= m.traded_bytes();
+bool uses_pairwise_slots(const M& m, const Rounds& rounds) {
+  return rounds.can_pair && rounds.overlap && m.size() == 2 && rounds.bytes <= m.pairwise_bytes();
 }
 
 /// copy() of what lies where the reader has written before, for this rank has read it there since, and show()
 /// of the rest, which the reader has from the time before: `comes_back` bytes, of traded slots and cells as
-/// many as the reader has for this rank. Wherever nothing is traded it is 0. hand_over() follows, as on
+/// many as the reader has for this rank. Wherever nothing is traded it is 0. flush_for_readers() follows, as on
 /// show().
 template <Machine M>
-void show_traded(M& m, std::byte* target, const void* source, std::size_t bytes, std::size_t comes_back) {
+void show_pairwise(M& m, std::byte* target, const void* source, std::size_t bytes, std::size_t comes_back) {
   const std::size_t back = std::min(bytes, comes_back);
   if (back > 0) m.copy(target, source, back);
-  if (back < bytes) m.show(target + back, at(source, back), bytes - back);
+  if (back < bytes) m.write_slot(target + back, at(source, back), bytes - back);
 }
 
 /// What a round carries of a message at most: traded slots are few, so that they stay in the caches.
 template <Machine M>
-std::size_t round_bytes(const M& m, const Plan& plan, bool tradable) {
-  const bool trades =
-      tradable && plan.algorithm == plan::Algorithm::exchange && m.size() == 2 && m.traded_bytes() > 0;
-  return trades ? std::min(plan.chunk, m.traded_bytes()) : plan.chunk;
+std::size_t round_bytes(const M& m, const Plan& plan, bool can_pair) {
+  const bool has_pairwise =
+      can_pair && plan.algorithm == plan::Algorithm::exchange && m.size() == 2 && m.pairwise_bytes() > 0;
+  return has_pairwise ? std::min(plan.chunk, m.pairwise_bytes()) : plan.chunk;
 }
 
 template <Machine M>
 Round next_round(M& m, const Rounds& rounds, std::size_t index) {
   const Step first = m.advance(rounds.span, rounds.bytes);
   if (rounds.in_cells)
-    m.trade_cells(first, rounds.span);
-  else if (trades_slots(m, rounds))
-    m.trade_slots(first, rounds.span);
+    m.use_pairwise_cells(first, rounds.span);
+  else if (uses_pairwise_slots(m, rounds))
+    m.use_pairwise_slots(first, rounds.span);
   return {index, first, rounds.span};
 }
 
@@ -94,7 +94,7 @@ template <Machine M, class Show, class Read>
   const Round round = next_round(m, rounds, 0);
   m.reserve(round.first, round.span);
   show(round);
-  m.lend(round.first, round.span, rounds.readers);
+  m.set_readers(round.first, round.span, rounds.readers);
   if (read(round)) m.everybody_finished(round.first - 1);
   m.finish(round.step());
 }
@@ -104,8 +104,8 @@ template <Machine M, class Show, class Read>
 template <Machine M, class Show, class Read>
 void in_rounds(M& m, const Rounds& rounds, const Show& show, const Read& read) {
   if (rounds.count == 1) return in_one_round(m, rounds, show, read);
-  const auto& [count, span, bytes, overlap, readers, mutual, tradable, in_cells] = rounds;
-  const bool traded = trades_slots(m, rounds);
+  const auto& [count, span, bytes, overlap, readers, mutual, can_pair, in_cells] = rounds;
+  const bool pairwise = uses_pairwise_slots(m, rounds);
   const std::size_t ahead = overlap ? rounds_ahead(m, span) : 0;
   std::array<Round, 3> under_way;
   for (std::size_t i = 0; i < count + ahead; ++i) {
@@ -113,10 +113,10 @@ void in_rounds(M& m, const Rounds& rounds, const Show& show, const Read& read) {
       const Round& round = under_way[i % 3] = next_round(m, rounds, i);
       m.reserve(round.first, span);
       // Of two, what this rank reads after that has most likely been shown, or is just being shown.
-      if (!traded && i >= 1 && ahead == 1 && mutual && m.size() == 2)
-        m.fetch_meanwhile(m.slot(1 - m.rank(), under_way[(i - 1) % 3].first));
+      if (!pairwise && i >= 1 && ahead == 1 && mutual && m.size() == 2)
+        m.prefetch_while_writing(m.slot(1 - m.rank(), under_way[(i - 1) % 3].first));
       show(round);
-      m.lend(round.first, span, readers);
+      m.set_readers(round.first, span, readers);
     }
     if (i < ahead) continue;
     const Round& round = under_way[(i - ahead) % 3];

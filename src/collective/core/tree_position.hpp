@@ -7,7 +7,7 @@
 
 namespace espalier::collective {
 
-struct Place {
+struct TreePosition {
   int root = 0;
   int parent = -1;            ///< -1 at the root
   std::vector<int> children;  ///< in the order in which they are served
@@ -16,7 +16,7 @@ struct Place {
   bool is_leaf() const { return children.empty(); }
 };
 
-inline Place place_of(const tree::Tree& tree, int rank) {
+inline TreePosition position_of(const tree::Tree& tree, int rank) {
   return {tree.root, tree.parent[static_cast<std::size_t>(rank)],
           tree.children[static_cast<std::size_t>(rank)]};
 }

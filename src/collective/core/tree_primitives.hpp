@@ -10,11 +10,11 @@ namespace espalier::collective {
 
 /// Hands `bytes` of inline data (none: just the flag) on to the children.
 template <Machine M>
-void pass_down(M& m, const Place& place, Step step, const void* data, std::size_t bytes, const Plan& plan) {
-  if (place.is_leaf()) return;
+void pass_down(M& m, const TreePosition& position, Step step, const void* data, std::size_t bytes, const Plan& plan) {
+  if (position.is_leaf()) return;
   if (plan.read_from_parent) {
     m.publish_inline(Channel::release, step, data, bytes);
-    if (bytes > 0) m.lend(step, 1, place.children);
+    if (bytes > 0) m.set_readers(step, 1, position.children);
     return;
   }
   // A child's line has several writers over time: its parents in different trees, and itself in calls in
@@ -23,25 +23,25 @@ void pass_down(M& m, const Place& place, Step step, const void* data, std::size_
   const auto slots = static_cast<Step>(m.slots());
   if (step > slots)
     for (const int peer : m.everybody_else()) m.await_finish(peer, step - slots);
-  for (const int child : place.children) m.publish_for(child, Channel::release, step, data, bytes);
+  for (const int child : position.children) m.publish_for(child, Channel::release, step, data, bytes);
 }
 
 /// Waits for the parent's release and hands it on at once, before this rank does anything with it: flags
 /// travel ahead of copies. Returns the inline data.
 template <Machine M>
-const std::byte* release(M& m, const Place& place, Step step, std::size_t inline_bytes, const Plan& plan) {
-  const int line_of = plan.read_from_parent ? place.parent : m.rank();
+const std::byte* release(M& m, const TreePosition& position, Step step, std::size_t inline_bytes, const Plan& plan) {
+  const int line_of = plan.read_from_parent ? position.parent : m.rank();
   m.await(Channel::release, line_of, step);
   const std::byte* data = m.inline_data(Channel::release, line_of, step);
-  pass_down(m, place, step, data, inline_bytes, plan);
+  pass_down(m, position, step, data, inline_bytes, plan);
   return data;
 }
 
 /// Waits until all children have gathered: whatever lies in their slots and lines is complete for their
 /// subtrees.
 template <Machine M>
-void gather(M& m, const Place& place, Step step) {
-  for (const int child : place.children) m.await(Channel::gather, child, step);
+void gather(M& m, const TreePosition& position, Step step) {
+  for (const int child : position.children) m.await(Channel::gather, child, step);
 }
 
 }  // namespace espalier::collective

@@ -16,14 +16,14 @@ namespace espalier::collective {
 inline bool by_kernel(const Plan& plan) { return plan.algorithm == plan::Algorithm::single_copy; }
 
 /// Both sides know it, from the plan and the block alone.
-inline bool is_lent(std::size_t block, const Plan& plan) {
-  return block >= plan.lend || (by_kernel(plan) && block > plan.chunk && !rides_inline(block, plan));
+inline bool is_exposed(std::size_t block, const Plan& plan) {
+  return block >= plan.zero_copy || (by_kernel(plan) && block > plan.chunk && !rides_inline(block, plan));
 }
 
 /// False where others do not read there; then the block goes through the slots, from this chunk on, whose
 /// line says so. Else the owner has to wait until the reader has finished the chunk's step.
 template <Machine M>
-bool lend_block(M& m, const void* block, std::size_t bytes, const Chunk& first, const Plan& plan) {
+bool expose_block(M& m, const void* block, std::size_t bytes, const Chunk& first, const Plan& plan) {
   m.reserve(first.first, first.span);
   const std::uint64_t address =
       m.can_expose(block, bytes, by_kernel(plan)) ? reinterpret_cast<std::uint64_t>(block) : 0;

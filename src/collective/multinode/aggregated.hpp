@@ -9,7 +9,7 @@
 #include "collective/multinode/stage/stage.hpp"
 #include "network/sharp_error.hpp"
 
-namespace espalier::collective::nodes {
+namespace espalier::collective::multinode {
 
 /// The network stage at the nodes' leaders (each node's rank 0). Means something there only, but for
 /// payload().
@@ -138,4 +138,4 @@ void reduce_aggregated(S& node, N leaders, N other, RootIs root, A& aggregation,
   join_aggregated(leaders, aggregation, segments.count(), gather, start, [](std::size_t) {});
 }
 
-}  // namespace espalier::collective::nodes
+}  // namespace espalier::collective::multinode

@@ -10,7 +10,7 @@
 #include "collective/multinode/stage/stage.hpp"
 #include "network/transport.hpp"
 
-namespace espalier::collective::nodes {
+namespace espalier::collective::multinode {
 
 /// One rank's side of a call. All ranks know the lengths of all blocks.
 template <class B>
@@ -86,4 +86,4 @@ void allgather_by_leaders(S& node, N leaders, const Allgather<B>& call, std::byt
   for (int from = 0; from < call.placement.nodes(); ++from) call.unpack(whole, from, copy);
 }
 
-}  // namespace espalier::collective::nodes
+}  // namespace espalier::collective::multinode

@@ -5,7 +5,7 @@
 #include "collective/core/meeting.hpp"
 #include "collective/multinode/allgather.hpp"
 
-namespace espalier::collective::nodes {
+namespace espalier::collective::multinode {
 
 /// Memory that all ranks of a node see.
 struct SharedArea {
@@ -141,4 +141,4 @@ void allgather_shared(M& m, SharedArea& area, N carriers, int count, const Allga
   AllgatherShared<M, N, B>(m, area, carriers, count, call, node_plan, plan).run();
 }
 
-}  // namespace espalier::collective::nodes
+}  // namespace espalier::collective::multinode

@@ -10,7 +10,7 @@
 #include "collective/multinode/stage/node_ranks.hpp"
 #include "network/window/concept.hpp"
 
-namespace espalier::collective::nodes {
+namespace espalier::collective::multinode {
 
 /// One rank's part; `node` is NodeRanks or NodeOfOne. Of the ranks of each node the first `carriers` start
 /// the node's own blocks, in even shares (RingBlocks); all of them pass on what comes. The window has more
@@ -142,4 +142,4 @@ class AllgatherWindow {
   std::vector<Coming> coming_;
 };
 
-}  // namespace espalier::collective::nodes
+}  // namespace espalier::collective::multinode

@@ -12,23 +12,23 @@
 #include "collective/multinode/stage/join.hpp"
 #include "collective/multinode/stage/stage.hpp"
 
-namespace espalier::collective::nodes {
+namespace espalier::collective::multinode {
 
 /// How many times its bytes a vector needs as scratch at node `me` of `nodes`.
-inline std::size_t scratch_vectors(plan::Algorithm algorithm, int me, int nodes, const Place& place,
+inline std::size_t scratch_vectors(plan::Algorithm algorithm, int me, int nodes, const TreePosition& position,
                                    const reduce::Operation& operation) {
   if (algorithm == plan::Algorithm::dissemination)
     return reduce::folds_in_any_order(operation) ? any_order_scratch(nodes) : ordered_scratch(me, nodes);
   if (algorithm == plan::Algorithm::gather_all) return static_cast<std::size_t>(nodes);
-  if (algorithm == plan::Algorithm::tree) return std::max<std::size_t>(1, place.children.size());
+  if (algorithm == plan::Algorithm::tree) return std::max<std::size_t>(1, position.children.size());
   return 1;
 }
 
 template <Network N>
-Task allreduce_between(N leaders, Vector v, const Place& place, plan::Algorithm algorithm) {
+Task allreduce_between(N leaders, Vector v, const TreePosition& position, plan::Algorithm algorithm) {
   switch (algorithm) {
     case plan::Algorithm::tree:
-      return reduce_and_bcast(leaders, place, v);
+      return reduce_and_bcast(leaders, position, v);
     case plan::Algorithm::rabenseifner:
       return allreduce_rabenseifner(leaders, v);
     case plan::Algorithm::ring:
@@ -47,12 +47,12 @@ Task allreduce_between(N leaders, Vector v, const Place& place, plan::Algorithm 
 /// `leaders`: the node's rank 0 among those of all nodes; means something there only. `place`: the node's in
 /// the tree of nodes. `scratch`: segments_under_way * the longest segment * scratch_vectors().
 template <NodeStage S, Network N>
-void allreduce(S& node, N leaders, const Place& place, const Reduction& r, std::byte* scratch,
+void allreduce(S& node, N leaders, const TreePosition& position, const Reduction& r, std::byte* scratch,
                const plan::NetworkPlan& plan) {
   constexpr int leader = 0;
   const Segments segments(r.bytes, plan.segment, r.operation.extent);
   const std::size_t room = segments.longest() * scratch_vectors(plan.algorithm, leaders.rank(),
-                                                                leaders.size(), place, r.operation);
+                                                                leaders.size(), position, r.operation);
   const auto result = [&](std::size_t i) { return at(r.receive, segments.offset(i)); };
   const auto gather = [&](std::size_t i) {
     node.reduce(leader, at(r.send, segments.offset(i)), result(i), segments.bytes(i), r.operation);
@@ -61,7 +61,7 @@ void allreduce(S& node, N leaders, const Place& place, const Reduction& r, std::
     if (node.rank() != leader) return {};
     const Vector v = {result(i), segments.bytes(i), scratch + static_cast<std::size_t>(lane) * room,
                       r.operation};
-    return allreduce_between(leaders.on(lane), v, place, plan.algorithm);
+    return allreduce_between(leaders.on(lane), v, position, plan.algorithm);
   };
   join(leaders, segments.count(), gather, start,
        [&](std::size_t i) { node.bcast(leader, result(i), segments.bytes(i)); });
@@ -70,14 +70,14 @@ void allreduce(S& node, N leaders, const Place& place, const Reduction& r, std::
 /// `counterparts`: the ranks of all nodes with this rank's number; they mean something at the first
 /// `leaders` ranks of each node, which every node has. Scratch as above, for a slice of a segment.
 template <SplittingStage S, Network N>
-void allreduce_split(S& node, N counterparts, int leaders, const Place& place, const Reduction& r,
+void allreduce_split(S& node, N counterparts, int leaders, const TreePosition& position, const Reduction& r,
                      std::byte* scratch, const plan::NetworkPlan& plan) {
   const Segments segments(r.bytes, plan.segment, r.operation.extent);
   const std::size_t extent = r.operation.extent;
   const auto slices = [&](std::size_t i) { return Slices(segments.bytes(i), extent, leaders); };
   const std::size_t longest = segments.longest() / static_cast<std::size_t>(leaders) + extent;
   const std::size_t room =
-      longest * scratch_vectors(plan.algorithm, counterparts.rank(), counterparts.size(), place, r.operation);
+      longest * scratch_vectors(plan.algorithm, counterparts.rank(), counterparts.size(), position, r.operation);
   const auto gather = [&](std::size_t i) {
     node.reduce_scatter(at(r.send, segments.offset(i)), at(r.receive, segments.offset(i)), slices(i),
                         r.operation);
@@ -87,10 +87,10 @@ void allreduce_split(S& node, N counterparts, int leaders, const Place& place, c
     const Slices cut = slices(i);
     const Vector v = {at(r.receive, segments.offset(i) + cut.begin(node.rank())), cut.bytes(node.rank()),
                       scratch + static_cast<std::size_t>(lane) * room, r.operation};
-    return allreduce_between(counterparts.on(lane), v, place, plan.algorithm);
+    return allreduce_between(counterparts.on(lane), v, position, plan.algorithm);
   };
   join(counterparts, segments.count(), gather, start,
        [&](std::size_t i) { node.allgather(at(r.receive, segments.offset(i)), slices(i)); });
 }
 
-}  // namespace espalier::collective::nodes
+}  // namespace espalier::collective::multinode

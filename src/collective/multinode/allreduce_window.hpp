@@ -12,7 +12,7 @@
 #include "collective/node/reduce.hpp"
 #include "network/window/concept.hpp"
 
-namespace espalier::collective::nodes {
+namespace espalier::collective::multinode {
 
 /// A vector's two places in half of a window: where the second begins, counted from the first.
 constexpr std::size_t landing_of(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
@@ -52,7 +52,7 @@ class AllreduceWindow {
 
   /// The step that each rank of the node has finished once it reads nothing more in the segment.
   Step run() {
-    if (node_.is_crowded())
+    if (node_.is_oversubscribed())
       gather_at_once();
     else
       gather_by_slices();
@@ -206,4 +206,4 @@ class AllreduceWindow {
   std::vector<Coming> coming_;
 };
 
-}  // namespace espalier::collective::nodes
+}  // namespace espalier::collective::multinode

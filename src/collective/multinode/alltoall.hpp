@@ -13,7 +13,7 @@
 #include "collective/multinode/stage/rooted_blocks.hpp"
 #include "collective/multinode/stage/stage.hpp"
 
-namespace espalier::collective::nodes {
+namespace espalier::collective::multinode {
 
 /// `Out` and `In` say how long blocks are and where they lie, by rank. room(which, bytes) gives memory, for
 /// four purposes. `all`: all ranks.
@@ -218,4 +218,4 @@ void alltoall(S& node, N all, const typename Alltoall<S, N, Out, In, Room>::Call
   Alltoall<S, N, Out, In, Room>(node, all, call, room).run();
 }
 
-}  // namespace espalier::collective::nodes
+}  // namespace espalier::collective::multinode

@@ -7,7 +7,7 @@
 #include "collective/multinode/stage/join.hpp"
 #include "collective/multinode/stage/stage.hpp"
 
-namespace espalier::collective::nodes {
+namespace espalier::collective::multinode {
 
 /// How a rooted collective sees the nodes. The root leads its node.
 template <Network N>
@@ -15,7 +15,7 @@ struct Rooted {
   int leader;           ///< of this node, among its ranks
   N leaders;            ///< one a node, in the order of the nodes; means something at leaders only
   N leaders_from_root;  ///< the same, going round from the root's node
-  const Place& place;   ///< of this node in the tree of nodes
+  const TreePosition& position;   ///< of this node in the tree of nodes
 };
 
 template <NodeStage S, Network N>
@@ -27,11 +27,11 @@ void bcast(S& node, const Rooted<N>& nodes, void* buffer, std::size_t bytes, con
     std::byte* data = at(buffer, segments.offset(i));
     if (plan.algorithm == plan::Algorithm::scatter_allgather)
       return bcast_scatter_allgather(nodes.leaders_from_root.on(lane), data, segments.bytes(i), arrived);
-    return bcast_down(nodes.leaders.on(lane), nodes.place, data, segments.bytes(i), arrived);
+    return bcast_down(nodes.leaders.on(lane), nodes.position, data, segments.bytes(i), arrived);
   };
   join(
       nodes.leaders, segments.count(), [](std::size_t) {}, start,
       [&](std::size_t i) { node.bcast(nodes.leader, at(buffer, segments.offset(i)), segments.bytes(i)); });
 }
 
-}  // namespace espalier::collective::nodes
+}  // namespace espalier::collective::multinode

@@ -5,7 +5,7 @@
 
 #include "collective/multinode/stage/rooted_blocks.hpp"
 
-namespace espalier::collective::nodes {
+namespace espalier::collective::multinode {
 
 /// At the root. `own` may be in its place in `receive` already. `all`: all ranks; `room`: all_short_blocks()
 /// bytes.
@@ -58,4 +58,4 @@ void gather_from_here(S& node, N all, const RootedBlocks& call, const void* own,
   drive_all(all, leaving);
 }
 
-}  // namespace espalier::collective::nodes
+}  // namespace espalier::collective::multinode

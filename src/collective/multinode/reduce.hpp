@@ -5,7 +5,7 @@
 #include "collective/multinode/bcast.hpp"
 #include "collective/multinode/network/rabenseifner.hpp"
 
-namespace espalier::collective::nodes {
+namespace espalier::collective::multinode {
 
 /// What the leader of a node needs to reduce: for each lane a segment, and scratch for what arrives.
 struct ReduceRoom {
@@ -18,8 +18,8 @@ void reduce(S& node, const Rooted<N>& nodes, const Reduction& r, const ReduceRoo
             const plan::NetworkPlan& plan) {
   const Segments segments(r.bytes, plan.segment, r.operation.extent);
   const bool leads = node.rank() == nodes.leader;
-  const bool is_root = leads && nodes.place.is_root();
-  const std::size_t scratch = segments.longest() * std::max<std::size_t>(1, nodes.place.children.size());
+  const bool is_root = leads && nodes.position.is_root();
+  const std::size_t scratch = segments.longest() * std::max<std::size_t>(1, nodes.position.children.size());
   const auto result = [&](std::size_t i) -> std::byte* {
     if (is_root) return at(r.receive, segments.offset(i));
     return leads ? room.partial + i % segments_under_way * segments.longest() : nullptr;
@@ -33,9 +33,9 @@ void reduce(S& node, const Rooted<N>& nodes, const Reduction& r, const ReduceRoo
                       r.operation};
     if (plan.algorithm == plan::Algorithm::rabenseifner)
       return reduce_rabenseifner(nodes.leaders_from_root.on(lane), v);
-    return reduce_up(nodes.leaders.on(lane), nodes.place, v);
+    return reduce_up(nodes.leaders.on(lane), nodes.position, v);
   };
   join(nodes.leaders, segments.count(), gather, start, [](std::size_t) {});
 }
 
-}  // namespace espalier::collective::nodes
+}  // namespace espalier::collective::multinode

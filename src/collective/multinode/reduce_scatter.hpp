@@ -11,7 +11,7 @@
 #include "collective/multinode/stage/stage.hpp"
 #include "collective/node/reduce.hpp"
 
-namespace espalier::collective::nodes {
+namespace espalier::collective::multinode {
 
 /// One rank's side of a call.
 struct ReduceScatter {
@@ -82,4 +82,4 @@ void reduce_scatter(N all, const ReduceScatter& call, const ReduceScatterRoom& r
                           own / call.operation.extent);
 }
 
-}  // namespace espalier::collective::nodes
+}  // namespace espalier::collective::multinode

@@ -8,7 +8,7 @@
 #include "collective/multinode/stage/join.hpp"
 #include "collective/multinode/stage/stage.hpp"
 
-namespace espalier::collective::nodes {
+namespace espalier::collective::multinode {
 
 /// Every rank needs `total` and `prefix`, of segments_under_way * the longest segment; scratch, of
 /// scan_scratch_vectors() times that, the last of each node.
@@ -85,4 +85,4 @@ void scan(S& node, N last_ranks, bool is_first_node, const Reduction& r, Prefix 
   join(last_ranks, segments.count(), gather, start, release);
 }
 
-}  // namespace espalier::collective::nodes
+}  // namespace espalier::collective::multinode

@@ -11,7 +11,7 @@
 #include "collective/multinode/stage/placement.hpp"
 #include "collective/multinode/stage/stage.hpp"
 
-namespace espalier::collective::nodes {
+namespace espalier::collective::multinode {
 
 /// A scan of some bytes of all ranks, as a leader does it. `vectors`: those of its node, one after the other,
 /// which become the results. Scratch: `gather_all` takes nodes * largest node * bytes and bytes, `transpose`
@@ -168,4 +168,4 @@ void scan_any_order(S& node, N leaders, int my_rank, const Placement& placement,
   join(leaders, segments.count(), gather, start, release);
 }
 
-}  // namespace espalier::collective::nodes
+}  // namespace espalier::collective::multinode

@@ -5,7 +5,7 @@
 
 #include "collective/multinode/stage/rooted_blocks.hpp"
 
-namespace espalier::collective::nodes {
+namespace espalier::collective::multinode {
 
 /// At the root, whose own block goes to `receive`, unless that is where it lies. `all`: all ranks; `room`:
 /// all_short_blocks() bytes.
@@ -51,4 +51,4 @@ void scatter_to_here(S& node, N all, const RootedBlocks& call, void* receive, st
   all.drive_until([&] { return coming.done(); });
 }
 
-}  // namespace espalier::collective::nodes
+}  // namespace espalier::collective::multinode

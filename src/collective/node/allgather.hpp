@@ -10,7 +10,7 @@ namespace espalier::collective {
 /// `own`: this rank's block, which may be in its place in `receive` already.
 template <Machine M, class B>
 void allgather(M& m, const void* own, void* receive, const B& blocks, const Plan& plan) {
-  if (by_kernel(plan) && is_lent(largest_of(blocks, m.size()), plan) &&
+  if (by_kernel(plan) && is_exposed(largest_of(blocks, m.size()), plan) &&
       allgather_single_copy(m, own, receive, blocks, plan))
     return;
   std::byte* place = at(receive, blocks.offset_of(m.rank()));

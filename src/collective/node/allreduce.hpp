@@ -13,7 +13,7 @@ namespace detail {
 
 /// At the root a chunk goes up and starts down at once.
 template <Machine M>
-void turn_at_root(M& m, const Place& up, const Place& down, const Chunk& chunk, const Reduction& r,
+void turn_at_root(M& m, const TreePosition& up, const TreePosition& down, const Chunk& chunk, const Reduction& r,
                   const Plan& plan, bool inlined) {
   receive_at_root(m, up, chunk, r, plan, inlined);
   const void* result = at(r.receive, chunk.offset);
@@ -23,13 +23,13 @@ void turn_at_root(M& m, const Place& up, const Place& down, const Chunk& chunk, 
   } else {
     std::byte* slot = m.slot(m.rank(), chunk.first);
     m.copy(slot, result, chunk.bytes);
-    m.lend(chunk.first, chunk.span, m.everybody_else());
+    m.set_readers(chunk.first, chunk.span, m.everybody_else());
     pass_down(m, down, chunk.step(), nullptr, 0, plan);
   }
 }
 
 template <Machine M>
-void take_result(M& m, const Place& down, const Chunk& chunk, const Reduction& r, const Plan& plan,
+void take_result(M& m, const TreePosition& down, const Chunk& chunk, const Reduction& r, const Plan& plan,
                  bool inlined) {
   const std::byte* data = release(m, down, chunk.step(), inlined ? chunk.bytes : 0, plan);
   if (!inlined) data = m.slot(down.root, chunk.first);
@@ -42,7 +42,7 @@ void take_result(M& m, const Place& down, const Chunk& chunk, const Reduction& r
 /// both directions are under way; less than the ring, so that nobody waits for a slot that only its own next
 /// step frees.
 template <Machine M>
-void allreduce_tree(M& m, const Place& up, const Place& down, const Reduction& r, const Plan& plan) {
+void allreduce_tree(M& m, const TreePosition& up, const TreePosition& down, const Reduction& r, const Plan& plan) {
   constexpr std::size_t most_ahead = 8;
   const bool inlined = rides_inline(r.bytes, plan);
   const Chunks chunks(m, r.bytes, plan, r.operation.extent);

@@ -15,7 +15,7 @@ void central_inline(M& m, const Reduction& r) {
   const Step step = m.advance(1);
   m.reserve(step, 1);
   m.copy(m.inline_buffer(Channel::gather, step), r.send, r.bytes);
-  m.lend(step, 1, m.everybody_else());
+  m.set_readers(step, 1, m.everybody_else());
   if (m.arrive_last(step)) {
     fold_in_rank_order(m, r.receive, r.send, r.bytes, r,
                        [&](int peer) -> const void* { return m.inline_data(Channel::gather, peer, step); });
@@ -35,7 +35,7 @@ void central_chunk(M& m, const Reduction& r, const Chunk& chunk) {
   std::byte* own_slot = m.slot(m.rank(), chunk.first);
   m.reserve(chunk.first, chunk.span);
   m.copy(own_slot, own, chunk.bytes);
-  m.lend(chunk.first, chunk.span, m.everybody_else());
+  m.set_readers(chunk.first, chunk.span, m.everybody_else());
   if (m.arrive_last(chunk.step())) {
     fold_in_rank_order(m, own_slot, own, chunk.bytes, r,
                        [&](int peer) -> const void* { return m.slot(peer, chunk.first); });

@@ -31,13 +31,13 @@ void allreduce_exchange(M& m, const Reduction& r, const Plan& plan) {
                          .bytes = chunks.chunk_bytes(),
                          .overlap = true,
                          .readers = m.everybody_else(),
-                         .tradable = true};
-  const bool traded = trades_slots(m, rounds);
+                         .can_pair = true};
+  const bool pairwise = uses_pairwise_slots(m, rounds);
   const auto show = [&](const Round& round) {
     const Part own = part(round);
     std::byte* slot = m.slot(m.rank(), round.first);
-    show_traded(m, slot, at(r.send, own.offset), own.bytes, traded ? own.bytes : 0);
-    m.hand_over(slot, own.bytes);
+    show_pairwise(m, slot, at(r.send, own.offset), own.bytes, pairwise ? own.bytes : 0);
+    m.flush_for_readers(slot, own.bytes);
     m.publish(Channel::gather, round.step());
   };
   const auto fold = [&](const Round& round) {
@@ -45,7 +45,7 @@ void allreduce_exchange(M& m, const Reduction& r, const Plan& plan) {
     detail::fold_in_rank_order(m, at(r.receive, own.offset), at(r.send, own.offset), own.bytes, r,
                                [&](int peer) -> const void* {
                                  m.await(Channel::gather, peer, round.step());
-                                 m.open_pages(m.slot(peer, round.first), own.bytes);
+                                 m.prefault(m.slot(peer, round.first), own.bytes);
                                  return m.slot(peer, round.first);
                                });
     return true;

@@ -13,10 +13,10 @@ class TradedSlices {
  public:
   template <Machine M>
   TradedSlices(const M& m, const Reduction& r) : bytes_(r.bytes), few_(m.size() <= 8) {
-    if (m.traded_rounds() != 1) return;
+    if (m.pairwise_rounds() != 1) return;
     const std::size_t grain = detail::slice_grain(r.operation.extent);
     const std::size_t grains = grain * static_cast<std::size_t>(m.size());  // one for each rank
-    chunk_ = m.traded_bytes() / grain * grains;
+    chunk_ = m.pairwise_bytes() / grain * grains;
     if (chunk_ > 0 && bytes_ > 0) step_ = machine::Layout::round_up((bytes_ - 1) / chunks() + 1, grains);
   }
 
@@ -45,7 +45,7 @@ void write_contributions(M& m, const Reduction& r, const Chunk& chunk, const Rou
   for (int i = 1; i < m.size(); ++i) {
     const int peer = rank_behind(m, i);
     const Slice theirs = slice_of(m, chunk, peer, r);
-    m.copy(m.traded_cell(m.rank(), peer, round.first), at(r.send, chunk.offset + theirs.begin), theirs.bytes);
+    m.copy(m.pairwise_cell(m.rank(), peer, round.first), at(r.send, chunk.offset + theirs.begin), theirs.bytes);
   }
 }
 
@@ -54,14 +54,14 @@ void fold_slice(M& m, const Reduction& r, const Chunk& chunk, const Round& round
   const Slice own = slice_of(m, chunk, m.rank(), r);
   const std::size_t place = chunk.offset + own.begin;
   fold_in_rank_order(m, at(r.receive, place), at(r.send, place), own.bytes, r,
-                     [&](int peer) -> const void* { return m.traded_cell(peer, m.rank(), round.first); });
+                     [&](int peer) -> const void* { return m.pairwise_cell(peer, m.rank(), round.first); });
 }
 
 template <Machine M>
 void write_answers(M& m, const Reduction& r, const Chunk& chunk, const Round& round) {
   const Slice own = slice_of(m, chunk, m.rank(), r);
   for (const int peer : m.everybody_else())
-    m.copy(m.traded_cell(m.rank(), peer, round.first), at(r.receive, chunk.offset + own.begin), own.bytes);
+    m.copy(m.pairwise_cell(m.rank(), peer, round.first), at(r.receive, chunk.offset + own.begin), own.bytes);
 }
 
 template <Machine M>
@@ -69,7 +69,7 @@ void take_answers(M& m, const Reduction& r, const Chunk& chunk, const Round& rou
   for (int i = 1; i < m.size(); ++i) {
     const int peer = rank_behind(m, i);
     const Slice theirs = slice_of(m, chunk, peer, r);
-    m.copy(at(r.receive, chunk.offset + theirs.begin), m.traded_cell(peer, m.rank(), round.first),
+    m.copy(at(r.receive, chunk.offset + theirs.begin), m.pairwise_cell(peer, m.rank(), round.first),
            theirs.bytes);
   }
 }
@@ -78,7 +78,7 @@ void take_answers(M& m, const Reduction& r, const Chunk& chunk, const Round& rou
 
 /// In place is safe: a chunk's contributions have left the buffer before its results arrive.
 template <Machine M>
-void allreduce_traded(M& m, const Reduction& r, const TradedSlices& slices) {
+void allreduce_pairwise(M& m, const Reduction& r, const TradedSlices& slices) {
   Meeting<M> meeting = Meeting<M>::by_counter(m);
   const auto show = [&](const Round& round) {
     const Chunk chunk = slices.chunk(round.index / 2);
@@ -91,7 +91,7 @@ void allreduce_traded(M& m, const Reduction& r, const TradedSlices& slices) {
     round.index % 2 == 0 ? detail::fold_slice(m, r, chunk, round) : detail::take_answers(m, r, chunk, round);
     return true;
   };
-  in_rounds(m, rounds_in_traded_cells(m, 2 * slices.chunks()), show, read);
+  in_rounds(m, rounds_in_pairwise_cells(m, 2 * slices.chunks()), show, read);
 }
 
 }  // namespace espalier::collective

@@ -19,10 +19,10 @@ void sliced_copy_in(M& m, const Reduction& r, const Chunk& chunk) {
   const std::byte* send = at(r.send, chunk.offset);
   const std::size_t end = own.begin + own.bytes;
   m.reserve(chunk.first, chunk.span);
-  m.show(slot, send, own.begin);
-  m.show(slot + end, send + end, chunk.bytes - end);
-  m.hand_over(slot, chunk.bytes);
-  m.lend(chunk.first, chunk.span, m.everybody_else());
+  m.write_slot(slot, send, own.begin);
+  m.write_slot(slot + end, send + end, chunk.bytes - end);
+  m.flush_for_readers(slot, chunk.bytes);
+  m.set_readers(chunk.first, chunk.span, m.everybody_else());
   m.publish(Channel::gather, chunk.step());
 }
 
@@ -38,8 +38,8 @@ void sliced_fold(M& m, const Reduction& r, const Chunk& chunk) {
     return m.slot(peer, chunk.first) + own.begin;
   });
   std::byte* shown = m.slot(m.rank(), chunk.first) + own.begin;
-  m.show(shown, at(r.receive, place), own.bytes);
-  m.hand_over(shown, own.bytes);
+  m.write_slot(shown, at(r.receive, place), own.bytes);
+  m.flush_for_readers(shown, own.bytes);
   m.publish(Channel::release, chunk.step());
 }
 
@@ -64,7 +64,7 @@ void sliced_copy_out(M& m, const Reduction& r, const Chunk& chunk) {
 /// arrives.
 template <Machine M>
 void allreduce_sliced(M& m, const Reduction& r, const Plan& plan) {
-  if (const TradedSlices slices(m, r); slices.serve()) return allreduce_traded(m, r, slices);
+  if (const TradedSlices slices(m, r); slices.serve()) return allreduce_pairwise(m, r, slices);
   const Chunks chunks(m, r.bytes, plan, r.operation.extent);
   const std::size_t in_ring = static_cast<std::size_t>(m.slots() / chunks.span());
   const std::size_t ahead = in_ring >= 4 ? 1 : 0;

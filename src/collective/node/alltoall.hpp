@@ -31,10 +31,10 @@ void alltoall_inline(M& m, const void* send, void* receive, const EqualBlocks& b
 }
 
 template <Machine M>
-void alltoall_by_traded_cells(M& m, const void* send, void* receive, const EqualBlocks& blocks,
+void alltoall_by_pairwise_cells(M& m, const void* send, void* receive, const EqualBlocks& blocks,
                               const TradedCells& cells, Meeting<M>& meeting) {
   const auto show = [&](const Round& round) {
-    write_traded_cells(m, send, blocks, blocks, cells, round);
+    write_pairwise_cells(m, send, blocks, blocks, cells, round);
     meeting.announce(round.step());
   };
   const auto read = [&](const Round& round) {
@@ -43,13 +43,13 @@ void alltoall_by_traded_cells(M& m, const void* send, void* receive, const Equal
     copy_own(m, at(receive, own_place), at(send, own_place), part);
     for (int i = 1; i < m.size(); ++i) {
       const int peer = rank_behind(m, i);
-      const std::byte* data = m.traded_cell(peer, m.rank(), round.first);
-      m.open_pages(data, part.bytes);
+      const std::byte* data = m.pairwise_cell(peer, m.rank(), round.first);
+      m.prefault(data, part.bytes);
       m.copy(at(receive, blocks.offset_of(peer) + part.offset), data, part.bytes);
     }
     return true;
   };
-  in_rounds(m, rounds_in_traded_cells(m, cells.rounds()), show, read);
+  in_rounds(m, rounds_in_pairwise_cells(m, cells.rounds()), show, read);
 }
 
 }  // namespace detail
@@ -58,7 +58,7 @@ void alltoall_by_traded_cells(M& m, const void* send, void* receive, const Equal
 /// their place.
 template <Machine M>
 void alltoall(M& m, const void* send, void* receive, std::size_t bytes, const Plan& plan) {
-  if (by_kernel(plan) && is_lent(bytes, plan) && alltoall_single_copy(m, send, receive, bytes, plan)) return;
+  if (by_kernel(plan) && is_exposed(bytes, plan) && alltoall_single_copy(m, send, receive, bytes, plan)) return;
   const EqualBlocks blocks{bytes};
   if (are_two(m, plan)) return alltoall_of_two(m, send, blocks, receive, blocks, plan);
   const auto others = static_cast<std::size_t>(m.size() - 1);
@@ -66,20 +66,20 @@ void alltoall(M& m, const void* send, void* receive, std::size_t bytes, const Pl
   const Cells cells(m, plan.chunk, others, others * bytes);
   const OwnPlace own_cell(CellSizes<EqualBlocks>{blocks, cells}, m.rank());
   Meeting<M> meeting(m, plan);
-  if (const TradedCells traded(m, meeting, bytes); traded.serve(bytes, cells.rounds()))
-    return detail::alltoall_by_traded_cells(m, send, receive, blocks, traded, meeting);
+  if (const TradedCells pairwise(m, meeting, bytes); pairwise.serve(bytes, cells.rounds()))
+    return detail::alltoall_by_pairwise_cells(m, send, receive, blocks, pairwise, meeting);
 
   const auto show = [&](const Round& round) {
     std::byte* data = m.slot(m.rank(), round.first);
     if (cells.rounds() == 1 &&
         cells.cell(bytes) == bytes) {  // no gaps: what is below this rank and what is above
       const std::size_t below = blocks.offset_of(m.rank());
-      m.show(data, send, below);
-      m.show(data + below, at(send, below + bytes), others * bytes - below);
+      m.write_slot(data, send, below);
+      m.write_slot(data + below, at(send, below + bytes), others * bytes - below);
     } else {
       write_cells(m, data, send, blocks, cells, round.index);
     }
-    m.hand_over(data, cells.bytes());
+    m.flush_for_readers(data, cells.bytes());
     meeting.announce(round.step());
   };
 
@@ -91,7 +91,7 @@ void alltoall(M& m, const void* send, void* receive, std::size_t bytes, const Pl
       const int peer = rank_behind(m, i);
       meeting.await(peer, round.step());
       const std::byte* data = m.slot(peer, round.first) + own_cell.in_data_of(peer);
-      m.open_pages(data, part.bytes);
+      m.prefault(data, part.bytes);
       m.copy(at(receive, blocks.offset_of(peer) + part.offset), data, part.bytes);
     }
     return true;

@@ -22,7 +22,7 @@ namespace detail {
 /// ones (else they are in its slot), and whether the head has addresses.
 struct AlltoallvMark {
   std::uint32_t rounds;
-  std::uint8_t inlined, in_traded_cells, lends, unused = 0;
+  std::uint8_t inlined, in_pairwise_cells, lends, unused = 0;
 };
 
 /// In front of the cells: where each rank's begins, and where the last ends, and behind that, where long
@@ -30,7 +30,7 @@ struct AlltoallvMark {
 /// All of this is behind the mark where it fits, for a reader that has to look elsewhere first gets its cell
 /// a cache miss later; else in front of the cells in the slot.
 using CellEdge = std::uint32_t;
-constexpr std::size_t least_traded = 4096;  // docs/performance.md
+constexpr std::size_t least_pairwise = 4096;  // docs/performance.md
 constexpr std::size_t most_area = std::size_t{1}
                                   << 30;  // edges must not overflow, whatever slots a user wants
 using Address = std::uint64_t;
@@ -69,10 +69,10 @@ inline std::size_t cell_edge(const std::byte* head, int rank) {
 /// The blocks that go through cells: lent ones are empty.
 struct CellBlocks {
   const Blocks& all;
-  const std::vector<Address>& lent;  ///< by rank; empty where nothing is lent
+  const std::vector<Address>& shared_result;  ///< by rank; empty where nothing is lent
 
-  bool is_lent(int rank) const { return !lent.empty() && lent[static_cast<std::size_t>(rank)] != 0; }
-  std::size_t bytes_of(int rank) const { return is_lent(rank) ? 0 : all.bytes_of(rank); }
+  bool is_exposed(int rank) const { return !shared_result.empty() && shared_result[static_cast<std::size_t>(rank)] != 0; }
+  std::size_t bytes_of(int rank) const { return is_exposed(rank) ? 0 : all.bytes_of(rank); }
   std::size_t offset_of(int rank) const { return all.offset_of(rank); }
 };
 
@@ -83,11 +83,11 @@ void write_head(M& m, std::byte* head, const CellBlocks& out, const Cells& cells
     std::memcpy(head + static_cast<std::size_t>(rank) * sizeof edge, &edge, sizeof edge);
     if (rank < m.size() && rank != m.rank()) edge += static_cast<CellEdge>(cells.cell(out.bytes_of(rank)));
   }
-  if (!out.lent.empty())
-    std::memcpy(head + edges_bytes(m.size()), out.lent.data(), out.lent.size() * sizeof(Address));
+  if (!out.shared_result.empty())
+    std::memcpy(head + edges_bytes(m.size()), out.shared_result.data(), out.shared_result.size() * sizeof(Address));
 }
 
-inline Address lent_address(const std::byte* head, int ranks, int rank) {
+inline Address exposed_address(const std::byte* head, int ranks, int rank) {
   Address address;
   std::memcpy(&address, head + edges_bytes(ranks) + static_cast<std::size_t>(rank) * sizeof address,
               sizeof address);
@@ -115,21 +115,21 @@ class Alltoallv {
   Alltoallv(M& m, const void* send, const Blocks& out, void* receive, const Blocks& in, const Plan& plan)
       : m_(m),
         send_(send),
-        lent_(lend(m, send, out, plan)),
-        out_{out, lent_},
+        kept_result_(set_readers(m, send, out, plan)),
+        out_{out, kept_result_},
         receive_(receive),
         in_(in),
         meeting_(m, plan),
-        head_(m.size(), lends()),
-        chunks_(m, round_bytes(m, plan, worth_trading()), least_chunk(m, plan)),
+        head_(m.size(), by_zero_copy()),
+        chunks_(m, round_bytes(m, plan, worth_pairwise()), least_chunk(m, plan)),
         cells_(m, std::min(chunks_.chunk_bytes(), detail::most_area), others(), total_out(), 1,
                head_.bytes_in_slot()),
-        traded_cells_(m, meeting_, longest_out()),
+        pairwise_cells_(m, meeting_, longest_out()),
         inlined_(head_.is_in_line() && rides_inline(head_.bytes_in_line() + cells_.bytes(), plan)),
-        in_traded_cells_(!inlined_ && longest_out() >= detail::least_traded &&
-                         traded_cells_.serve(longest_out(), cells_.rounds())),
+        in_pairwise_cells_(!inlined_ && longest_out() >= detail::least_pairwise &&
+                         pairwise_cells_.serve(longest_out(), cells_.rounds())),
         rounds_(rounds()) {
-    trade_slots(plan);
+    use_pairwise_slots(plan);
     chunks_.count(rounds_ * chunks_.chunk_bytes());  // throws when there are not so many steps
   }
 
@@ -139,7 +139,7 @@ class Alltoallv {
     std::size_t all_rounds = 1, shown = 0;
     for (std::size_t i = 0; i < all_rounds || more_to_come_; ++i) {
       // On all ranks, whoever uses them: both of a pair must count the same rounds.
-      if (meeting_.is_central() && m_.traded_bytes() > 0) m_.trade_cells(chunk(i).first, chunks_.span());
+      if (meeting_.is_central() && m_.pairwise_bytes() > 0) m_.use_pairwise_cells(chunk(i).first, chunks_.span());
       for (; shown < std::min(i + 1 + ahead, rounds_); ++shown) show(shown, chunk(shown));
       if (meeting_.is_central())
         all_rounds = meet(i, chunk(i), all_rounds);
@@ -152,44 +152,44 @@ class Alltoallv {
     m_.finish(chunks_.last());
     // A lent block is this rank's own again when it has been read.
     for (const int peer : m_.everybody_else())
-      if (out_.is_lent(peer)) m_.await_finish(peer, chunk(0).step());
+      if (out_.is_exposed(peer)) m_.await_finish(peer, chunk(0).step());
     if (!meeting_.is_central() && rounds_ == 1)
       expect_another(m_, inlined_ ? 0 : cells_.head() + cells_.bytes(), chunks_.chunk_bytes());
   }
 
  private:
   /// Where the long blocks lie that others may read there, by rank; nothing where there is none.
-  static std::vector<detail::Address> lend(M& m, const void* send, const Blocks& out, const Plan& plan) {
-    std::vector<detail::Address> lent;
+  static std::vector<detail::Address> set_readers(M& m, const void* send, const Blocks& out, const Plan& plan) {
+    std::vector<detail::Address> shared_result;
     for (const int peer : m.everybody_else()) {
       const std::byte* block = at(send, out.offset_of(peer));
       const std::size_t bytes = out.bytes_of(peer);
-      if (!is_lent(bytes, plan) || !m.can_expose(block, bytes, by_kernel(plan))) continue;
-      lent.resize(static_cast<std::size_t>(m.size()));
-      lent[static_cast<std::size_t>(peer)] = reinterpret_cast<detail::Address>(block);
+      if (!is_exposed(bytes, plan) || !m.can_expose(block, bytes, by_kernel(plan))) continue;
+      shared_result.resize(static_cast<std::size_t>(m.size()));
+      shared_result[static_cast<std::size_t>(peer)] = reinterpret_cast<detail::Address>(block);
     }
-    return lent;
+    return shared_result;
   }
-  bool lends() const { return !lent_.empty(); }
+  bool by_zero_copy() const { return !kept_result_.empty(); }
   /// Of two ranks both know what goes either way.
-  bool worth_trading() const {
+  bool worth_pairwise() const {
     const int other = 1 - m_.rank();
-    return m_.size() == 2 && collective::worth_trading(m_, out_.all.bytes_of(other), in_.bytes_of(other));
+    return m_.size() == 2 && collective::worth_pairwise(m_, out_.all.bytes_of(other), in_.bytes_of(other));
   }
   /// As in in_rounds().
-  void trade_slots(const Plan& plan) {
-    if (!worth_trading() || meeting_.is_central() || chunks_.chunk_bytes() > m_.traded_bytes()) return;
+  void use_pairwise_slots(const Plan& plan) {
+    if (!worth_pairwise() || meeting_.is_central() || chunks_.chunk_bytes() > m_.pairwise_bytes()) return;
     const int other = 1 - m_.rank();
     const std::size_t longer = std::max(out_.all.bytes_of(other), in_.bytes_of(other));
     if (!rides_inline(longer, plan))
-      m_.trade_slots(chunks_.first(), chunks_.span(), longer / chunks_.chunk_bytes() + 1);
+      m_.use_pairwise_slots(chunks_.first(), chunks_.span(), longer / chunks_.chunk_bytes() + 1);
   }
   std::size_t others() const { return static_cast<std::size_t>(m_.size() - 1); }
   /// The same for all ranks, whether they lend or not.
   static std::size_t least_chunk(const M& m, const Plan& plan) {
-    const bool may_lend = by_kernel(plan) || plan.lend != Plan::never;
+    const bool may_use_zero_copy = by_kernel(plan) || plan.zero_copy != Plan::never;
     return Cells::enough_for(static_cast<std::size_t>(m.size() - 1),
-                             detail::AlltoallvHead(m.size(), may_lend).bytes_in_slot());
+                             detail::AlltoallvHead(m.size(), may_use_zero_copy).bytes_in_slot());
   }
   std::size_t total_out() const {
     std::size_t total = 0;
@@ -202,30 +202,30 @@ class Alltoallv {
     return longest;
   }
   std::size_t rounds() const {
-    if (total_out() == 0) return lends() ? 1 : 0;
-    return in_traded_cells_ ? traded_cells_.rounds() : cells_.rounds();
+    if (total_out() == 0) return by_zero_copy() ? 1 : 0;
+    return in_pairwise_cells_ ? pairwise_cells_.rounds() : cells_.rounds();
   }
   Chunk chunk(std::size_t round) const { return chunks_.chunk(round, (round + 1) * chunks_.chunk_bytes()); }
   std::byte* line(Step step) { return m_.inline_buffer(Channel::gather, step); }
 
   void show(std::size_t i, const Chunk& chunk) {
     m_.reserve(chunk.first, chunk.span);
-    const detail::AlltoallvMark mark{static_cast<std::uint32_t>(rounds_), inlined_, in_traded_cells_,
-                                     lends()};
+    const detail::AlltoallvMark mark{static_cast<std::uint32_t>(rounds_), inlined_, in_pairwise_cells_,
+                                     by_zero_copy()};
     std::byte *own_line = line(chunk.step()), *slot = m_.slot(m_.rank(), chunk.first);
     std::memcpy(own_line, &mark, sizeof mark);
     detail::write_head(m_, head_.in(own_line, slot), out_, cells_);
-    if (in_traded_cells_)
-      write_traded_cells(m_, send_, out_, in_, traded_cells_, Round{i, chunk.first, chunk.span});
+    if (in_pairwise_cells_)
+      write_pairwise_cells(m_, send_, out_, in_, pairwise_cells_, Round{i, chunk.first, chunk.span});
     else
       write_own_cells(i, inlined_ ? own_line + head_.bytes_in_line() : slot);
     if (!meeting_.is_central()) meeting_.announce(chunk.step());
-    m_.lend(chunk.first, chunk.span, m_.everybody_else());
+    m_.set_readers(chunk.first, chunk.span, m_.everybody_else());
   }
 
   void write_own_cells(std::size_t i, std::byte* data) {
     const std::size_t written = cells_.head() + write_cells(m_, data + cells_.head(), send_, out_, cells_, i);
-    if (!inlined_) m_.hand_over(data, written);
+    if (!inlined_) m_.flush_for_readers(data, written);
   }
 
   /// All take as many rounds as the longest needs: in the first, the last to arrive sees that and tells.
@@ -237,7 +237,7 @@ class Alltoallv {
         m_.reserve(chunk.first, chunk.span);
         const detail::AlltoallvMark nothing{};
         std::memcpy(line(chunk.step()), &nothing, sizeof nothing);
-        m_.lend(chunk.first, chunk.span, m_.everybody_else());
+        m_.set_readers(chunk.first, chunk.span, m_.everybody_else());
       }
       all_rounds = meeting_.agree(chunk.step(), [&] {
         std::uint32_t most = 1;
@@ -276,11 +276,11 @@ class Alltoallv {
     const std::byte* head = theirs.in(payload, slot);
     const std::byte* data = mark.inlined ? payload + theirs.bytes_in_line() : slot;
     if (i == 0 && mark.lends)
-      if (const detail::Address address = detail::lent_address(head, m_.size(), m_.rank()); address != 0)
+      if (const detail::Address address = detail::exposed_address(head, m_.size(), m_.rank()); address != 0)
         return pull_block(m_, peer, at(receive_, in_.offset_of(peer)), address, in_.bytes_of(peer));
-    if (mark.in_traded_cells)
-      return take(peer, i, m_.traded_cell(peer, m_.rank(), chunk.first),
-                  traded_cells_.step(in_.bytes_of(peer)));
+    if (mark.in_pairwise_cells)
+      return take(peer, i, m_.pairwise_cell(peer, m_.rank(), chunk.first),
+                  pairwise_cells_.step(in_.bytes_of(peer)));
     const std::size_t begin = detail::cell_edge(head, m_.rank());
     take(peer, i, data + begin, detail::cell_edge(head, m_.rank() + 1) - begin);
   }
@@ -298,7 +298,7 @@ class Alltoallv {
 
   M& m_;
   const void* send_;
-  std::vector<detail::Address> lent_;
+  std::vector<detail::Address> kept_result_;
   detail::CellBlocks out_;
   void* receive_;
   const Blocks& in_;
@@ -306,9 +306,9 @@ class Alltoallv {
   detail::AlltoallvHead head_;
   OpenChunks chunks_;
   Cells cells_;
-  TradedCells traded_cells_;
+  TradedCells pairwise_cells_;
   bool inlined_;
-  bool in_traded_cells_;
+  bool in_pairwise_cells_;
   std::size_t rounds_;
   bool more_to_come_ = false;
   std::vector<std::size_t> long_cells_;  // by peer, of those whose block takes several rounds
@@ -319,7 +319,7 @@ template <Machine M>
 void alltoallv(M& m, const void* send, const Blocks& out, void* receive, const Blocks& in, const Plan& plan) {
   if (are_two(m, plan)) {
     const int other = 1 - m.rank();
-    if (!is_lent(std::max(out.bytes_of(other), in.bytes_of(other)), plan))
+    if (!is_exposed(std::max(out.bytes_of(other), in.bytes_of(other)), plan))
       return alltoall_of_two(m, send, out, receive, in, plan);
   }
   Alltoallv<M>(m, send, out, receive, in, plan).run();

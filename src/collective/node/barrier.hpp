@@ -13,7 +13,7 @@ void barrier_exchange(M& m) {
   for (const int peer : m.everybody_else()) m.await(Channel::gather, peer, step);
   m.everybody_finished(step - 1);
   m.finish(step);
-  m.own_next(Channel::gather, 0, 0);
+  m.prefetch_own_next(Channel::gather, 0, 0);
 }
 
 /// One arrival counter: a rank that waits is switched in once, when the last has come. For more ranks than
@@ -32,7 +32,7 @@ void barrier_central(M& m) {
 /// Gather up, release down (RG II-B; OSMP V-E with the tree as its levels). In between the root calls
 /// at_top().
 template <Machine M, class AtTop>
-void barrier_tree(M& m, const Place& up, const Place& down, const Plan& plan, AtTop at_top) {
+void barrier_tree(M& m, const TreePosition& up, const TreePosition& down, const Plan& plan, AtTop at_top) {
   const Step step = m.advance(1);
   gather(m, up, step);
   if (up.is_root()) {
@@ -47,7 +47,7 @@ void barrier_tree(M& m, const Place& up, const Place& down, const Plan& plan, At
 }
 
 template <Machine M>
-void barrier_tree(M& m, const Place& up, const Place& down, const Plan& plan) {
+void barrier_tree(M& m, const TreePosition& up, const TreePosition& down, const Plan& plan) {
   barrier_tree(m, up, down, plan, [] {});
 }
 

@@ -14,30 +14,30 @@ namespace espalier::collective {
 /// The root leaves last: its buffer is its own again only when all have read it. False, with nothing done,
 /// where others do not read it: the root's word decides for all.
 template <Machine M>
-bool bcast_where_it_lies(M& m, const Place& place, void* buffer, std::size_t bytes, const Plan& plan) {
+bool bcast_where_it_lies(M& m, const TreePosition& position, void* buffer, std::size_t bytes, const Plan& plan) {
   if (bytes == 0) return true;
   const Step step = m.advance(1);
   std::uint64_t address = 0;
   // Inner ranks, too, pass the address on in a line that their children may still be reading for an earlier
   // call.
-  if (!place.is_leaf()) m.reserve(step, 1);
-  if (place.is_root()) {
+  if (!position.is_leaf()) m.reserve(step, 1);
+  if (position.is_root()) {
     if (m.can_expose(buffer, bytes, by_kernel(plan))) address = reinterpret_cast<std::uint64_t>(buffer);
-    pass_down(m, place, step, &address, sizeof address, plan);
+    pass_down(m, position, step, &address, sizeof address, plan);
   } else {
-    std::memcpy(&address, release(m, place, step, sizeof address, plan), sizeof address);
-    if (address != 0) m.pull(place.root, buffer, reinterpret_cast<const void*>(address), bytes);
+    std::memcpy(&address, release(m, position, step, sizeof address, plan), sizeof address);
+    if (address != 0) m.pull(position.root, buffer, reinterpret_cast<const void*>(address), bytes);
   }
   m.finish(step);
-  if (address != 0 && place.is_root())
+  if (address != 0 && position.is_root())
     for (const int reader : m.everybody_else()) m.await_finish(reader, step);
   return address != 0;
 }
 
 /// Through the slots where others do not read the buffer.
 template <Machine M>
-void bcast_single_copy(M& m, const Place& place, void* buffer, std::size_t bytes, const Plan& plan) {
-  if (!bcast_where_it_lies(m, place, buffer, bytes, plan)) bcast_tree(m, place, buffer, bytes, plan);
+void bcast_single_copy(M& m, const TreePosition& position, void* buffer, std::size_t bytes, const Plan& plan) {
+  if (!bcast_where_it_lies(m, position, buffer, bytes, plan)) bcast_tree(m, position, buffer, bytes, plan);
 }
 
 }  // namespace espalier::collective

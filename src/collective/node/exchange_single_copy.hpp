@@ -52,7 +52,7 @@ bool exchange_addresses(M& m, std::uint64_t mine, const Hear& hear) {
 
 /// Whether all ranks say yes: all know it then.
 template <Machine M>
-bool all_lend(M& m, bool mine) {
+bool all_expose(M& m, bool mine) {
   return detail::exchange_addresses(m, mine, [](int, std::uint64_t) {});
 }
 

@@ -16,17 +16,17 @@ void leave_chunk(M& m, int root, const void* send, const Chunk& chunk, bool inli
     m.publish_inline(Channel::gather, chunk.step(), at(send, chunk.offset), chunk.bytes);
   } else {
     std::byte* slot = m.slot(m.rank(), chunk.first);
-    m.show(slot, at(send, chunk.offset), chunk.bytes);
-    m.hand_over(slot, chunk.bytes);
+    m.write_slot(slot, at(send, chunk.offset), chunk.bytes);
+    m.flush_for_readers(slot, chunk.bytes);
     m.publish(Channel::gather, chunk.step());
   }
-  m.lend(chunk.first, chunk.span, readers(m, root, root));
+  m.set_readers(chunk.first, chunk.span, readers(m, root, root));
 }
 
 template <Machine M>
 void fetch_chunk(M& m, int peer, std::byte* target, const Chunk& chunk, bool inlined) {
   m.await(Channel::gather, peer, chunk.step());
-  if (!inlined) m.open_pages(m.slot(peer, chunk.first), chunk.bytes);
+  if (!inlined) m.prefault(m.slot(peer, chunk.first), chunk.bytes);
   m.copy(target + chunk.offset,
          inlined ? m.inline_data(Channel::gather, peer, chunk.step()) : m.slot(peer, chunk.first),
          chunk.bytes);
@@ -37,7 +37,7 @@ template <Machine M>
   const Chunk whole{.bytes = bytes, .first = m.advance(1)};
   leave_chunk(m, root, send, whole, true);
   m.finish(whole.step());
-  m.own_next(Channel::gather, 0, 0);
+  m.prefetch_own_next(Channel::gather, 0, 0);
 }
 
 /// Own data first, here and below, while the others still copy theirs.
@@ -85,7 +85,7 @@ void send_gather(M& m, int root, const void* send, std::size_t bytes, const Plan
     detail::leave_chunk(m, root, send, chunk, false);
     m.finish(chunk.step());
   }
-  m.own_next(Channel::gather, bytes, chunks.chunk_bytes());
+  m.prefetch_own_next(Channel::gather, bytes, chunks.chunk_bytes());
 }
 
 /// The root, with blocks of `bytes` for all others; of its own it may have more or less. That may be in its
@@ -96,7 +96,7 @@ void receive_gather(M& m, const void* own, void* receive, const B& blocks, std::
   if (bytes > 0 && rides_inline(bytes, plan)) return detail::fetch_inline(m, own, receive, blocks, bytes);
   const Chunks chunks(m, bytes, plan);
   detail::fetch_in_chunks(m, own, receive, blocks, chunks);
-  m.read_next(bytes, chunks.chunk_bytes());
+  m.prefetch_read_next(bytes, chunks.chunk_bytes());
 }
 
 /// `bytes` of each rank.

@@ -12,29 +12,29 @@ namespace espalier::collective {
 /// zero_copy_blocks.hpp) is the rank's own again when the root has read it, so then the rank waits for that.
 template <Machine M>
 void send_gatherv(M& m, int root, const void* send, std::size_t bytes, const Plan& plan) {
-  if (m.size() == 2 && !is_lent(bytes, plan)) return send_gather(m, root, send, bytes, plan);
+  if (m.size() == 2 && !is_exposed(bytes, plan)) return send_gather(m, root, send, bytes, plan);
   const OpenChunks chunks(m, plan);
   const std::size_t count = chunks.count(bytes);
-  if (is_lent(bytes, plan) && lend_block(m, send, bytes, chunks.chunk(0, bytes), plan)) {
+  if (is_exposed(bytes, plan) && expose_block(m, send, bytes, chunks.chunk(0, bytes), plan)) {
     m.finish(chunks.last());
     return m.await_finish(root, chunks.chunk(0, bytes).step());
   }
   for (std::size_t i = 0; i < count; ++i)
     detail::leave_chunk(m, root, send, chunks.chunk(i, bytes), rides_inline(bytes, plan));
   m.finish(chunks.last());
-  m.own_next(Channel::gather, bytes, chunks.chunk_bytes());
+  m.prefetch_own_next(Channel::gather, bytes, chunks.chunk_bytes());
 }
 
 /// `B`: Blocks or EqualBlocks.
 template <Machine M, class B>
 void receive_gatherv(M& m, const void* own, void* receive, const B& blocks, const Plan& plan) {
   if (m.size() == 2)  // both know how long the only block is that is not the root's
-    if (const std::size_t other = blocks.bytes_of(1 - m.rank()); !is_lent(other, plan))
+    if (const std::size_t other = blocks.bytes_of(1 - m.rank()); !is_exposed(other, plan))
       return receive_gather(m, own, receive, blocks, other, plan);
   const OpenChunks chunks(m, plan);
   const std::size_t longest = largest_of(blocks, m.size());
   const std::size_t count = chunks.count(longest);
-  LentBlocks lent;
+  LentBlocks shared_result;
   for (std::size_t i = 0; i < count; ++i) {
     // Its own first, while the others still copy theirs into their slots.
     if (const Part part = part_of(blocks.bytes_of(m.rank()), i, chunks.chunk_bytes()); part.bytes > 0)
@@ -44,15 +44,15 @@ void receive_gatherv(M& m, const void* own, void* receive, const B& blocks, cons
       if (i * chunks.chunk_bytes() >= bytes) continue;
       const Chunk chunk = chunks.chunk(i, bytes);
       std::byte* target = at(receive, blocks.offset_of(peer));
-      if (is_lent(bytes, plan) &&
-          (i == 0 ? lent.fetch(m, peer, target, bytes, chunk) : !lent.comes_through_slots(peer)))
+      if (is_exposed(bytes, plan) &&
+          (i == 0 ? shared_result.fetch(m, peer, target, bytes, chunk) : !shared_result.comes_through_slots(peer)))
         continue;
       detail::fetch_chunk(m, peer, target, chunk, rides_inline(bytes, plan));
     }
     m.finish(chunks.chunk(i, (i + 1) * chunks.chunk_bytes()).step());
   }
   m.finish(chunks.last());
-  m.read_next(longest, chunks.chunk_bytes());
+  m.prefetch_read_next(longest, chunks.chunk_bytes());
 }
 
 }  // namespace espalier::collective

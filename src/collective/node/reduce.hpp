@@ -18,11 +18,11 @@ namespace detail {
 
 /// Own vector first, then the children's in their static order: the same order in every call (invariant 3).
 template <Machine M>
-int collect_sources(M& m, const Place& place, const Chunk& chunk, const void* own, bool inlined) {
+int collect_sources(M& m, const TreePosition& position, const Chunk& chunk, const void* own, bool inlined) {
   const void** sources = m.source_array();
   int count = 0;
   sources[count++] = own;
-  for (const int child : place.children)
+  for (const int child : position.children)
     sources[count++] =
         inlined ? m.inline_data(Channel::gather, child, chunk.step()) : m.slot(child, chunk.first);
   return count;
@@ -31,29 +31,29 @@ int collect_sources(M& m, const Place& place, const Chunk& chunk, const void* ow
 /// The upward half of a chunk for a rank that has a parent: leaves copy, inner ranks fold, into their own
 /// slot or line.
 template <Machine M>
-void send_up(M& m, const Place& place, const Chunk& chunk, const Reduction& r, bool inlined) {
+void send_up(M& m, const TreePosition& position, const Chunk& chunk, const Reduction& r, bool inlined) {
   const void* own = at(r.send, chunk.offset);
-  gather(m, place, chunk.step());
+  gather(m, position, chunk.step());
   m.reserve(chunk.first, chunk.span);
   void* target = inlined ? m.inline_buffer(Channel::gather, chunk.step()) : m.slot(m.rank(), chunk.first);
-  if (place.is_leaf()) {
-    m.show(target, own, chunk.bytes);
+  if (position.is_leaf()) {
+    m.write_slot(target, own, chunk.bytes);
   } else {
-    const int count = collect_sources(m, place, chunk, own, inlined);
+    const int count = collect_sources(m, position, chunk, own, inlined);
     m.reduce(r.operation, target, m.source_array(), count, chunk.bytes);
   }
-  if (!inlined) m.hand_over(target, chunk.bytes);
-  m.lend(chunk.first, chunk.span, {&place.parent, 1});
+  if (!inlined) m.flush_for_readers(target, chunk.bytes);
+  m.set_readers(chunk.first, chunk.span, {&position.parent, 1});
   m.publish(Channel::gather, chunk.step());
 }
 
 /// The upward half at the root: straight into the receive buffer (RG III-E), or by way of its own slot.
 template <Machine M>
-void receive_at_root(M& m, const Place& place, const Chunk& chunk, const Reduction& r, const Plan& plan,
+void receive_at_root(M& m, const TreePosition& position, const Chunk& chunk, const Reduction& r, const Plan& plan,
                      bool inlined) {
   void* result = at(r.receive, chunk.offset);
-  gather(m, place, chunk.step());
-  const int count = collect_sources(m, place, chunk, at(r.send, chunk.offset), inlined);
+  gather(m, position, chunk.step());
+  const int count = collect_sources(m, position, chunk, at(r.send, chunk.offset), inlined);
   if (plan.copy_avoidance) {
     m.reduce(r.operation, result, m.source_array(), count, chunk.bytes);
     return;
@@ -68,35 +68,35 @@ void receive_at_root(M& m, const Place& place, const Chunk& chunk, const Reducti
 
 /// A message that rides inline, in one piece: it is most of what such a call takes.
 template <Machine M>
-[[gnu::flatten]] void reduce_inline(M& m, const Place& place, const Reduction& r, const Plan& plan) {
+[[gnu::flatten]] void reduce_inline(M& m, const TreePosition& position, const Reduction& r, const Plan& plan) {
   const Chunk whole{.bytes = r.bytes, .first = m.advance(1)};
-  if (place.is_root())
-    receive_at_root(m, place, whole, r, plan, true);
+  if (position.is_root())
+    receive_at_root(m, position, whole, r, plan, true);
   else
-    send_up(m, place, whole, r, true);
+    send_up(m, position, whole, r, true);
   m.finish(whole.step());
-  if (!place.is_root()) m.own_next(Channel::gather, 0, 0);
+  if (!position.is_root()) m.prefetch_own_next(Channel::gather, 0, 0);
 }
 
 }  // namespace detail
 
 /// The result lands in the root's receive buffer; the others' is not touched.
 template <Machine M>
-void reduce_tree(M& m, const Place& place, const Reduction& r, const Plan& plan) {
-  if (rides_inline(r.bytes, plan)) return detail::reduce_inline(m, place, r, plan);
+void reduce_tree(M& m, const TreePosition& position, const Reduction& r, const Plan& plan) {
+  if (rides_inline(r.bytes, plan)) return detail::reduce_inline(m, position, r, plan);
   const Chunks chunks(m, r.bytes, plan, r.operation.extent);
   for (std::size_t i = 0; i < chunks.count(); ++i) {
     const Chunk chunk = chunks.next_one_way(m, i);
-    if (place.is_root())
-      detail::receive_at_root(m, place, chunk, r, plan, false);
+    if (position.is_root())
+      detail::receive_at_root(m, position, chunk, r, plan, false);
     else
-      detail::send_up(m, place, chunk, r, false);
+      detail::send_up(m, position, chunk, r, false);
     m.finish(chunk.step());
   }
-  if (place.is_root())
-    m.read_next(r.bytes, chunks.chunk_bytes());
+  if (position.is_root())
+    m.prefetch_read_next(r.bytes, chunks.chunk_bytes());
   else
-    m.own_next(Channel::gather, r.bytes, chunks.chunk_bytes());
+    m.prefetch_own_next(Channel::gather, r.bytes, chunks.chunk_bytes());
 }
 
 }  // namespace espalier::collective

@@ -28,10 +28,10 @@ void reduce_scatter_inline(M& m, const Reduction& r, const B& blocks, const Plan
 }
 
 template <Machine M, class B>
-void reduce_scatter_by_traded_cells(M& m, const Reduction& r, const B& blocks, const TradedCells& cells,
+void reduce_scatter_by_pairwise_cells(M& m, const Reduction& r, const B& blocks, const TradedCells& cells,
                                     Meeting<M>& meeting) {
   const auto show = [&](const Round& round) {
-    write_traded_cells(m, r.send, blocks, EqualBlocks{blocks.bytes_of(m.rank())}, cells, round);
+    write_pairwise_cells(m, r.send, blocks, EqualBlocks{blocks.bytes_of(m.rank())}, cells, round);
     meeting.announce(round.step());
   };
   const auto read = [&](const Round& round) {
@@ -39,13 +39,13 @@ void reduce_scatter_by_traded_cells(M& m, const Reduction& r, const B& blocks, c
     if (part.bytes == 0) return true;
     const void* own = at(r.send, blocks.offset_of(m.rank()) + part.offset);
     fold_in_rank_order(m, at(r.receive, part.offset), own, part.bytes, r, [&](int peer) {
-      const std::byte* theirs = m.traded_cell(peer, m.rank(), round.first);
-      m.open_pages(theirs, part.bytes);
+      const std::byte* theirs = m.pairwise_cell(peer, m.rank(), round.first);
+      m.prefault(theirs, part.bytes);
       return theirs;
     });
     return true;
   };
-  in_rounds(m, rounds_in_traded_cells(m, cells.rounds()), show, read);
+  in_rounds(m, rounds_in_pairwise_cells(m, cells.rounds()), show, read);
 }
 
 }  // namespace detail
@@ -59,21 +59,21 @@ void reduce_scatter(M& m, const Reduction& r, const B& blocks, const Plan& plan)
   const std::size_t smallest = smallest_of(blocks, m.size());
   const std::size_t largest = largest_of(blocks, m.size());
   if (rides_inline(r.bytes - smallest, plan)) return detail::reduce_scatter_inline(m, r, blocks, plan);
-  const bool tradable = worth_trading(m, smallest, largest);
-  const Cells cells(m, round_bytes(m, plan, tradable), others, r.bytes - smallest, r.operation.extent);
+  const bool can_pair = worth_pairwise(m, smallest, largest);
+  const Cells cells(m, round_bytes(m, plan, can_pair), others, r.bytes - smallest, r.operation.extent);
   const OwnPlace own_cell(CellSizes<B>{blocks, cells}, m.rank());
   Meeting<M> meeting(m, plan);
-  if (const TradedCells traded(m, meeting, largest, r.operation.extent);
-      traded.serve(smallest, cells.rounds()))
-    return detail::reduce_scatter_by_traded_cells(m, r, blocks, traded, meeting);
+  if (const TradedCells pairwise(m, meeting, largest, r.operation.extent);
+      pairwise.serve(smallest, cells.rounds()))
+    return detail::reduce_scatter_by_pairwise_cells(m, r, blocks, pairwise, meeting);
 
-  const Rounds rounds = rounds_of(m, cells, meeting, tradable);
-  const bool trades = trades_slots(m, rounds);
+  const Rounds rounds = rounds_of(m, cells, meeting, can_pair);
+  const bool has_pairwise = uses_pairwise_slots(m, rounds);
   const auto show = [&](const Round& round) {
     std::byte* data = m.slot(m.rank(), round.first);
-    const std::size_t comes_back = trades ? cells.part(blocks.bytes_of(m.rank()), round.index).bytes : 0;
+    const std::size_t comes_back = has_pairwise ? cells.part(blocks.bytes_of(m.rank()), round.index).bytes : 0;
     const std::size_t written = write_cells(m, data, r.send, blocks, cells, round.index, comes_back);
-    m.hand_over(data, written);
+    m.flush_for_readers(data, written);
     meeting.announce(round.step());
   };
 
@@ -84,7 +84,7 @@ void reduce_scatter(M& m, const Reduction& r, const B& blocks, const Plan& plan)
     detail::fold_in_rank_order(m, at(r.receive, part.offset), own, part.bytes, r, [&](int peer) {
       meeting.await(peer, round.step());
       const std::byte* theirs = m.slot(peer, round.first) + own_cell.in_data_of(peer);
-      m.open_pages(theirs, part.bytes);
+      m.prefault(theirs, part.bytes);
       return theirs;
     });
     return true;

@@ -15,7 +15,7 @@ namespace espalier::collective {
 
 /// A rank's place in a rank-contiguous tree: children whose ranks lie before this one's and after it, each in
 /// rank order.
-struct ContiguousPlace {
+struct ContiguousPosition {
   int root = 0;
   int parent = -1;
   std::vector<int> before;
@@ -23,7 +23,7 @@ struct ContiguousPlace {
   bool is_root() const { return parent < 0; }
 };
 
-inline ContiguousPlace contiguous_place(int ranks, int rank, int root) {
+inline ContiguousPosition contiguous_position(int ranks, int rank, int root) {
   constexpr int fan_out = 4;  // a rank keeps that many whole vectors at a time
   const tree::ContiguousTree all = tree::contiguous(ranks, root, fan_out);
   const std::vector<int>& children = all.tree.children_of(rank);
@@ -43,7 +43,7 @@ using Vectors = std::vector<std::unique_ptr<std::byte[]>>;
 
 /// One vector a child, in the order before..., after...; chunk k of all children is read at step k.
 template <Machine M>
-Vectors receive_whole(M& m, const ContiguousPlace& place, const std::vector<Chunk>& chunks,
+Vectors receive_whole(M& m, const ContiguousPosition& place, const std::vector<Chunk>& chunks,
                       std::size_t bytes) {
   std::vector<int> children = place.before;
   children.insert(children.end(), place.after.begin(), place.after.end());
@@ -72,12 +72,12 @@ inline std::unique_ptr<std::byte[]> fold_whole(Vectors vectors, std::size_t befo
 }
 
 template <Machine M>
-void send_whole(M& m, const ContiguousPlace& place, const std::vector<Chunk>& chunks,
+void send_whole(M& m, const ContiguousPosition& place, const std::vector<Chunk>& chunks,
                 const std::byte* vector) {
   for (const Chunk& chunk : chunks) {
     m.reserve(chunk.first, chunk.span);
     m.copy(m.slot(m.rank(), chunk.first), vector + chunk.offset, chunk.bytes);
-    m.lend(chunk.first, chunk.span, {&place.parent, 1});
+    m.set_readers(chunk.first, chunk.span, {&place.parent, 1});
     m.publish(Channel::gather, chunk.step());
   }
 }
@@ -88,7 +88,7 @@ void send_whole(M& m, const ContiguousPlace& place, const std::vector<Chunk>& ch
 /// at the same steps: finish() speaks of reading only. Chunks are cut by packed bytes, so ranks may hold
 /// different element counts.
 template <Machine M>
-void reduce_whole(M& m, const ContiguousPlace& place, const void* send, void* receive, std::size_t bytes,
+void reduce_whole(M& m, const ContiguousPosition& place, const void* send, void* receive, std::size_t bytes,
                   const WholeOperation& operation, const Plan& plan) {
   const Chunks cut(m, bytes, plan);
   std::vector<Chunk> chunks;

@@ -16,12 +16,12 @@ using LentVector = std::uint64_t;
 inline constexpr LentVector in_place_mark = LentVector{1} << 63;  // no address of a program has it
 
 template <Machine M>
-LentVector lend_vector(M& m, const Reduction& r) {
+LentVector expose_vector(M& m, const Reduction& r) {
   return m.can_expose(r.send, r.bytes, false) ? reinterpret_cast<LentVector>(r.send) : 0;
 }
 /// The same where the result is written over it: others read no more than their slices.
 template <Machine M, class SliceOf>
-LentVector lend_slices(M& m, const Reduction& r, const SliceOf& slice_of) {
+LentVector expose_slices(M& m, const Reduction& r, const SliceOf& slice_of) {
   for (const int peer : m.everybody_else()) {
     const Part theirs = slice_of(peer);
     if (!m.can_expose(at(r.send, theirs.offset), theirs.bytes, false)) return 0;
@@ -95,19 +95,19 @@ void fold_and_spread(M& m, const Reduction& r, LentVectors<M>& vectors, const Sl
 /// Part of reduce_scatter(), as allgather_single_copy() is of allgather(). A rank whose result would
 /// overwrite what others read lets nobody read.
 template <Machine M, class B>
-bool reduce_scatter_lent(M& m, const Reduction& r, const B& blocks) {
+bool reduce_scatter_zero_copy(M& m, const Reduction& r, const B& blocks) {
   detail::LentVectors<M> vectors(m, r);
   const auto fold = [&](Step) {
     vectors.fold({blocks.offset_of(m.rank()), blocks.bytes_of(m.rank())}, r.receive);
   };
   return detail::exchange_addresses(
-      m, r.send == r.receive ? 0 : detail::lend_vector(m, r),
+      m, r.send == r.receive ? 0 : detail::expose_vector(m, r),
       [&](int peer, detail::LentVector vector) { vectors.hear(peer, vector); }, fold);
 }
 
 /// Allreduce likewise; false where a rank's vectors are not to be read by others.
 template <Machine M>
-bool allreduce_lent(M& m, const Reduction& r) {
+bool allreduce_zero_copy(M& m, const Reduction& r) {
   // Of two ranks each folds all of short vectors: to read a result from the other's cache takes longer than
   // to compute it. Of long ones the results are in a cache that both share.
   constexpr std::size_t longest_whole = 512 * 1024;
@@ -125,7 +125,7 @@ bool allreduce_lent(M& m, const Reduction& r) {
   };
   detail::LentVector mine = 0;
   if (m.can_expose(r.receive, r.bytes, false))
-    mine = r.send == r.receive ? detail::lend_slices(m, r, slice) : detail::lend_vector(m, r);
+    mine = r.send == r.receive ? detail::expose_slices(m, r, slice) : detail::expose_vector(m, r);
   return detail::exchange_addresses(
       m, mine, [&](int peer, detail::LentVector vector) { vectors.hear(peer, vector); }, act);
 }

@@ -60,8 +60,8 @@ void scan(M& m, const Reduction& r, Prefix prefix, const Plan& plan) {
     const Part mine = part(round);
     if (is_last) return meeting.announce_nothing(round.step());  // nobody reads it
     std::byte* slot = m.slot(m.rank(), round.first);
-    m.show(slot, at(r.send, mine.offset), mine.bytes);
-    m.hand_over(slot, mine.bytes);
+    m.write_slot(slot, at(r.send, mine.offset), mine.bytes);
+    m.flush_for_readers(slot, mine.bytes);
     meeting.announce(round.step());
   };
 
@@ -84,9 +84,9 @@ void scan(M& m, const Reduction& r, Prefix prefix, const Plan& plan) {
   in_rounds(m, rounds, show, read);
   if (meeting.is_central()) return;
   if (is_last)
-    m.read_next(r.bytes, chunks.chunk_bytes());
+    m.prefetch_read_next(r.bytes, chunks.chunk_bytes());
   else
-    m.own_next(Channel::gather, r.bytes, chunks.chunk_bytes());
+    m.prefetch_own_next(Channel::gather, r.bytes, chunks.chunk_bytes());
 }
 
 }  // namespace espalier::collective

@@ -16,9 +16,9 @@ template <Machine M>
 void scan_copy_in(M& m, const Reduction& r, const Chunk& chunk) {
   std::byte* slot = m.slot(m.rank(), chunk.first);
   m.reserve(chunk.first, chunk.span);
-  m.show(slot, at(r.send, chunk.offset), chunk.bytes);
-  m.hand_over(slot, chunk.bytes);
-  m.lend(chunk.first, chunk.span, m.everybody_else());
+  m.write_slot(slot, at(r.send, chunk.offset), chunk.bytes);
+  m.flush_for_readers(slot, chunk.bytes);
+  m.set_readers(chunk.first, chunk.span, m.everybody_else());
   m.publish(Channel::gather, chunk.step());
 }
 

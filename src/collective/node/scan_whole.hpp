@@ -24,7 +24,7 @@ void shift_up(M& m, const std::byte* own, std::byte* below, std::size_t bytes, i
     if (to < m.size()) {
       m.reserve(chunk.first, chunk.span);
       m.copy(m.slot(m.rank(), chunk.first), own + chunk.offset, chunk.bytes);
-      m.lend(chunk.first, chunk.span, readers(m, to, to));
+      m.set_readers(chunk.first, chunk.span, readers(m, to, to));
       m.publish(Channel::gather, chunk.step());
     }
     if (from >= 0) {

@@ -35,7 +35,7 @@ std::span<const int> write_stream(M& m, std::byte* data, const void* send, const
     const std::size_t bytes = blocks.bytes_of(cursor.rank);
     const Part part = overlap(cursor.begin, bytes, chunk);
     if (part.bytes > 0) {
-      m.show(data + (cursor.begin + part.offset - chunk.offset),
+      m.write_slot(data + (cursor.begin + part.offset - chunk.offset),
              at(send, blocks.offset_of(cursor.rank) + part.offset), part.bytes);
       if (first < 0) first = cursor.rank;
       last = cursor.rank;
@@ -56,9 +56,9 @@ void scatter_inline(M& m, const void* send, const B& blocks) {
   m.reserve(step, 1);
   write_others(m, m.inline_buffer(Channel::gather, step), send, blocks);
   m.publish(Channel::gather, step);
-  m.lend(step, 1, m.everybody_else());
+  m.set_readers(step, 1, m.everybody_else());
   m.finish(step);
-  m.own_next(Channel::gather, 0, 0);
+  m.prefetch_own_next(Channel::gather, 0, 0);
 }
 
 template <Machine M>
@@ -77,9 +77,9 @@ void scatter_in_chunks(M& m, const void* send, const B& blocks, const Chunks& ch
     m.reserve(chunk.first, chunk.span);
     std::byte* data = m.slot(m.rank(), chunk.first);
     const std::span<const int> to = write_stream(m, data, send, blocks, chunk, cursor);
-    m.hand_over(data, chunk.bytes);
+    m.flush_for_readers(data, chunk.bytes);
     m.publish(Channel::gather, chunk.step());
-    m.lend(chunk.first, chunk.span, to);
+    m.set_readers(chunk.first, chunk.span, to);
     m.finish(chunk.step());
   }
 }
@@ -97,7 +97,7 @@ void receive_in_chunks(M& m, int root, void* receive, std::size_t begin, std::si
     }
     m.finish(chunk.step());
   }
-  m.read_next(bytes, chunks.chunk_bytes());
+  m.prefetch_read_next(bytes, chunks.chunk_bytes());
 }
 
 }  // namespace detail
@@ -112,7 +112,7 @@ void send_scatter(M& m, const void* send, void* receive, const B& blocks, std::s
   } else {
     const Chunks chunks(m, stream, plan);
     detail::scatter_in_chunks(m, send, blocks, chunks);
-    m.own_next(Channel::gather, stream, chunks.chunk_bytes());
+    m.prefetch_own_next(Channel::gather, stream, chunks.chunk_bytes());
   }
   copy_own(m, at(receive, 0), at(send, blocks.offset_of(m.rank())), Part{0, blocks.bytes_of(m.rank())});
 }

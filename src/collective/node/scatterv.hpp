@@ -61,7 +61,7 @@ bool can_expose_blocks(M& m, const void* send, const B& blocks, const Plan& plan
 
 /// The root's blocks, or one that is long, are read where they lie; it leaves when all have been.
 template <Machine M, class B>
-void lend_blocks(M& m, const void* send, const B& blocks, const OpenChunks& chunks) {
+void expose_blocks(M& m, const void* send, const B& blocks, const OpenChunks& chunks) {
   const Chunk front = chunks.chunk(0, scatterv_head(m.size()));
   m.reserve(front.first, front.span);
   std::byte* line = m.inline_buffer(Channel::gather, front.step());
@@ -95,12 +95,12 @@ void send_stream(M& m, const void* send, const B& blocks, const OpenChunks& chun
       put(line, 0, static_cast<Place64>(inlined ? Stream::in_line : Stream::in_slots));
     }
     const std::span<const int> to = write_stream(m, data, send, blocks, chunk, cursor);
-    if (!inlined) m.hand_over(data, chunk.bytes);
+    if (!inlined) m.flush_for_readers(data, chunk.bytes);
     m.publish(Channel::gather, chunk.step());
-    m.lend(chunk.first, chunk.span, i == 0 ? m.everybody_else() : to);  // all look at what is in front
+    m.set_readers(chunk.first, chunk.span, i == 0 ? m.everybody_else() : to);  // all look at what is in front
   }
   m.finish(chunks.last());
-  m.own_next(Channel::gather, end, chunks.chunk_bytes());
+  m.prefetch_own_next(Channel::gather, end, chunks.chunk_bytes());
 }
 
 template <Machine M>
@@ -118,33 +118,33 @@ bool scatterv_fits(const M& m) {
 
 /// Blocks that can be lent are.
 struct AlwaysLent {
-  template <class Lend, class Stream, class Over>
-  void run(std::size_t /*bytes*/, const Lend& lend, const Stream& /*stream*/, const Over& /*over*/) const {
-    lend();
+  template <class Expose, class Stream, class Over>
+  void run(std::size_t /*bytes*/, const Expose& expose, const Stream& /*stream*/, const Over& /*over*/) const {
+    expose();
   }
 };
 
 /// At the root, whose own block goes to `receive`, unless that is where it lies. `B`: Blocks or EqualBlocks.
 /// `Ways`: whether blocks that can be lent are, or go through the slots after all, which the root alone
-/// decides (runtime/communicator/adaptive_choice.hpp).
+/// decides (runtime/node/adaptive_choice.hpp).
 template <Machine M, class B, class Ways = AlwaysLent>
 void send_scatterv(M& m, const void* send, void* receive, const B& blocks, const Plan& plan,
                    Ways&& ways = {}) {
   if (m.size() == 2)  // both know how long the only block is that is not the root's
-    if (const std::size_t other = blocks.bytes_of(1 - m.rank()); !is_lent(other, plan))
+    if (const std::size_t other = blocks.bytes_of(1 - m.rank()); !is_exposed(other, plan))
       return send_scatter(m, send, receive, blocks, other, plan);
   const OpenChunks chunks(m, plan, detail::head_in_slot(m.size()));
   std::size_t longest = 0;
   for (const int peer : m.everybody_else()) longest = std::max(longest, blocks.bytes_of(peer));
-  const auto lend = [&] { detail::lend_blocks(m, send, blocks, chunks); };
+  const auto expose = [&] { detail::expose_blocks(m, send, blocks, chunks); };
   const auto stream = [&] { detail::send_stream(m, send, blocks, chunks, plan); };
   const auto over = [&] { detail::await_all(m, chunks.last()); };
-  if (!is_lent(longest, plan) || !detail::can_expose_blocks(m, send, blocks, plan))
+  if (!is_exposed(longest, plan) || !detail::can_expose_blocks(m, send, blocks, plan))
     stream();
   else if (plan.or_slots)
-    ways.run(longest, lend, stream, over);
+    ways.run(longest, expose, stream, over);
   else
-    lend();
+    expose();
   if (const std::size_t bytes = blocks.bytes_of(m.rank()); bytes > 0)
     copy_own(m, at(receive, 0), at(send, blocks.offset_of(m.rank())), Part{0, bytes});
 }
@@ -152,7 +152,7 @@ void send_scatterv(M& m, const void* send, void* receive, const B& blocks, const
 template <Machine M>
 void receive_scatterv(M& m, int root, void* receive, std::size_t bytes, const Plan& plan) {
   using detail::Stream;
-  if (m.size() == 2 && !is_lent(bytes, plan)) return receive_scatter(m, root, receive, 0, bytes, bytes, plan);
+  if (m.size() == 2 && !is_exposed(bytes, plan)) return receive_scatter(m, root, receive, 0, bytes, bytes, plan);
   const OpenChunks chunks(m, plan, detail::head_in_slot(m.size()));
   if (bytes == 0) return m.finish(chunks.last());
   const Chunk front = chunks.chunk(0, chunks.chunk_bytes());
@@ -177,7 +177,7 @@ void receive_scatterv(M& m, int root, void* receive, std::size_t bytes, const Pl
     done += part.bytes;
   }
   m.finish(chunks.last());
-  m.read_next(begin + bytes, chunks.chunk_bytes());
+  m.prefetch_read_next(begin + bytes, chunks.chunk_bytes());
 }
 
 }  // namespace espalier::collective

@@ -18,7 +18,7 @@ std::size_t longest_of(std::span<const Contribution> all) {
   return longest;
 }
 
-Prepared::Chunks chunks_of(Collective collective, std::span<const Contribution> all, int log2_bytes) {
+Schedule::Chunks chunks_of(Collective collective, std::span<const Contribution> all, int log2_bytes) {
   const std::size_t longest = longest_of(all);
   using enum Collective;
   constexpr std::array one_way = {bcast, reduce, gather, gatherv, scatter, scatterv, scan, exscan};
@@ -36,25 +36,25 @@ std::size_t bytes_in_common(Collective collective, std::span<const Contribution>
 
 }  // namespace
 
-PlotCells::PlotCells(const Recipe& recipe, int rank) : of(recipe.places.size()) {
-  const std::size_t whole = whole_lines(recipe.given_bytes);
+LayoutCells::LayoutCells(const PersistentSpec& spec, int rank) : of(spec.places.size()) {
+  const std::size_t whole = whole_lines(spec.given_bytes);
   for (std::size_t reader = 0; reader < of.size(); ++reader) {
-    const Recipe::Place& given = recipe.places[reader];
+    const PersistentSpec::Place& given = spec.places[reader];
     of[reader] = {given.offset, given.bytes, 0, whole};
-    if (!recipe.apart || given.bytes == 0) continue;
+    if (!spec.apart || given.bytes == 0) continue;
     // Both write only for each other, and so each hears from the other before it writes there again.
-    const bool trades =
-        reader != static_cast<std::size_t>(rank) && recipe.arrives_from(static_cast<int>(reader)) > 0;
-    const std::size_t arrives = trades ? recipe.arrives_from(static_cast<int>(reader)) : 0;
+    const bool has_pairwise =
+        reader != static_cast<std::size_t>(rank) && spec.arrives_from(static_cast<int>(reader)) > 0;
+    const std::size_t arrives = has_pairwise ? spec.arrives_from(static_cast<int>(reader)) : 0;
     const std::size_t size = whole_lines(std::max(given.bytes, arrives));
     of[reader].place = bytes;
-    of[reader].stride = trades ? 0 : size;
-    bytes += trades ? size : 2 * size;
+    of[reader].stride = has_pairwise ? 0 : size;
+    bytes += has_pairwise ? size : 2 * size;
   }
-  if (!recipe.apart) bytes = 2 * whole;
+  if (!spec.apart) bytes = 2 * whole;
 }
 
-Plot::Plot(Collective collective, std::span<const Contribution> all, std::size_t begin, int log2_chunk)
+BufferLayout::BufferLayout(Collective collective, std::span<const Contribution> all, std::size_t begin, int log2_chunk)
     : all_(all.begin(), all.end()), chunks_(chunks_of(collective, all, log2_chunk)), end_(begin) {
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     begins_.push_back(end_);
@@ -64,67 +64,67 @@ Plot::Plot(Collective collective, std::span<const Contribution> all, std::size_t
   end_ += Layout::round_up(bytes_in_common(collective, all), Layout::page);
 }
 
-std::size_t Plot::table_bytes() const { return whole_lines(all_.size() * sizeof(PlotCell)); }
+std::size_t BufferLayout::table_bytes() const { return whole_lines(all_.size() * sizeof(LayoutCell)); }
 
-std::size_t Plot::table(int giver, int reader) const {
-  return region(giver) + static_cast<std::size_t>(reader) * sizeof(PlotCell);
+std::size_t BufferLayout::table(int giver, int reader) const {
+  return region(giver) + static_cast<std::size_t>(reader) * sizeof(LayoutCell);
 }
 
-std::size_t Plot::region_bytes(int rank) const {
+std::size_t BufferLayout::region_bytes(int rank) const {
   return Layout::round_up(table_bytes() + all_[static_cast<std::size_t>(rank)].cells_bytes, Layout::page);
 }
 
-std::byte* Plot::at(std::byte* base, int rank, const PlotCell& cell) const {
+std::byte* BufferLayout::at(std::byte* base, int rank, const LayoutCell& cell) const {
   return base + region(rank) + table_bytes() + cell.place;
 }
 
-Prepared Plot::prepare(const Recipe& recipe, int rank, std::byte* base,
-                       std::span<const PlotCell> cells) const {
-  Prepared prepared;
-  prepared.gives = recipe.gives;
-  prepared.keep = recipe.keep;
-  prepared.fold = recipe.fold;
-  prepared.chunks = chunks_;
-  prepared.sources = recipe.sources;
-  prepared.inlined = longest_of(all_) <= memory::inline_capacity && !recipe.cut;
-  for (const Recipe::Want& want : recipe.wants)
-    prepared.takes.push_back(
+Schedule BufferLayout::prepare(const PersistentSpec& spec, int rank, std::byte* base,
+                       std::span<const LayoutCell> cells) const {
+  Schedule schedule;
+  schedule.gives = spec.gives;
+  schedule.keep = spec.keep;
+  schedule.fold = spec.fold;
+  schedule.chunks = chunks_;
+  schedule.sources = spec.sources;
+  schedule.inlined = longest_of(all_) <= memory::inline_capacity && !spec.cut;
+  for (const PersistentSpec::Want& want : spec.wants)
+    schedule.takes.push_back(
         {want.peer, cells[static_cast<std::size_t>(want.peer)].offset, want.bytes, want.target});
-  place(recipe, rank, base, cells, prepared);
+  place(spec, rank, base, cells, schedule);
   for (int peer = 0; peer < static_cast<int>(all_.size()); ++peer) {
-    const bool reads = peer != rank && recipe.places[static_cast<std::size_t>(peer)].bytes > 0;
-    if (reads && std::count(prepared.sources.begin(), prepared.sources.end(), peer) == 0)
-      prepared.readers.push_back(peer);
+    const bool reads = peer != rank && spec.places[static_cast<std::size_t>(peer)].bytes > 0;
+    if (reads && std::count(schedule.sources.begin(), schedule.sources.end(), peer) == 0)
+      schedule.readers.push_back(peer);
   }
-  if (common_bytes() > 0) share_fold(recipe, base, prepared);
-  return prepared;
+  if (common_bytes() > 0) share_fold(spec, base, schedule);
+  return schedule;
 }
 
 /// Addresses from which offsets in all that a rank gives count: a cell holds its block alone.
-void Plot::place(const Recipe& recipe, int rank, std::byte* base, std::span<const PlotCell> cells,
-                 Prepared& prepared) const {
-  const PlotCells own(recipe, rank);
+void BufferLayout::place(const PersistentSpec& spec, int rank, std::byte* base, std::span<const LayoutCell> cells,
+                 Schedule& schedule) const {
+  const LayoutCells own(spec, rank);
   for (int peer = 0; peer < static_cast<int>(all_.size()); ++peer) {
-    const PlotCell &mine = own.of[static_cast<std::size_t>(peer)],
+    const LayoutCell &mine = own.of[static_cast<std::size_t>(peer)],
                    &theirs = cells[static_cast<std::size_t>(peer)];
     std::byte *const here = at(base, rank, mine), *const there = at(base, peer, theirs);
-    const std::size_t skipped = recipe.apart ? mine.offset : 0;
-    const std::size_t read_from = recipe.fold.ranks > 0 ? recipe.fold.offset : theirs.offset;
-    const std::size_t skipped_there = recipe.apart ? read_from : 0;
-    prepared.out.push_back({here - skipped, (mine.stride > 0 ? here + mine.stride : there) - skipped});
-    prepared.in.push_back(
+    const std::size_t skipped = spec.apart ? mine.offset : 0;
+    const std::size_t read_from = spec.fold.ranks > 0 ? spec.fold.offset : theirs.offset;
+    const std::size_t skipped_there = spec.apart ? read_from : 0;
+    schedule.out.push_back({here - skipped, (mine.stride > 0 ? here + mine.stride : there) - skipped});
+    schedule.in.push_back(
         {there - skipped_there, (theirs.stride > 0 ? there + theirs.stride : here) - skipped_there});
-    prepared.comes_back.push_back(mine.stride > 0 ? 0 : theirs.bytes);
+    schedule.comes_back.push_back(mine.stride > 0 ? 0 : theirs.bytes);
   }
 }
 
 /// In pieces of whole elements.
-void Plot::share_fold(const Recipe& recipe, std::byte* base, Prepared& prepared) const {
+void BufferLayout::share_fold(const PersistentSpec& spec, std::byte* base, Schedule& schedule) const {
   constexpr std::size_t least = 4096, most = 64 * 1024;
-  const std::size_t bytes = recipe.fold.bytes;
+  const std::size_t bytes = spec.fold.bytes;
   const std::size_t piece =
-      Layout::round_up(std::clamp(bytes / all_.size(), least, most), recipe.fold.operation->extent);
-  prepared.shared = {base + common_, piece, static_cast<int>((bytes + piece - 1) / piece)};
+      Layout::round_up(std::clamp(bytes / all_.size(), least, most), spec.fold.operation->extent);
+  schedule.shared = {base + common_, piece, static_cast<int>((bytes + piece - 1) / piece)};
 }
 
 }  // namespace espalier::collective

@@ -12,7 +12,7 @@ namespace espalier::collective {
 
 /// Where the block that a rank gives to one reader lies, from where the rank's cells begin; in one cell with
 /// all others, unless blocks lie apart.
-struct PlotCell {
+struct LayoutCell {
   std::size_t offset = 0, bytes = 0;  ///< in all that the rank gives; no bytes: nothing
   std::size_t place = 0;
   std::size_t stride = 0;  ///< to the place in odd turns; 0: that is the reader's cell for this rank
@@ -20,28 +20,28 @@ struct PlotCell {
 
 /// Of one rank, by reader. Two ranks whose blocks lie apart and who give each other something have one cell
 /// each, which they trade; other cells are there twice.
-struct PlotCells {
-  PlotCells(const Recipe& recipe, int rank);
-  std::vector<PlotCell> of;
+struct LayoutCells {
+  LayoutCells(const PersistentSpec& spec, int rank);
+  std::vector<LayoutCell> of;
   std::size_t bytes = 0;  ///< all together
 };
 
 /// What all ranks know of each.
 struct Contribution {
-  std::size_t given_bytes = 0;  ///< Recipe::given_bytes
-  std::size_t cells_bytes = 0;  ///< PlotCells::bytes
+  std::size_t given_bytes = 0;  ///< PersistentSpec::given_bytes
+  std::size_t cells_bytes = 0;  ///< LayoutCells::bytes
 };
 
 /// A region for each rank, and what they fold in common. A region: a table of the rank's cells, in which
 /// readers find theirs, and the cells.
-class Plot {
+class BufferLayout {
  public:
   /// From `begin` on, where a page begins. `log2_chunk`: no chunk ends within an element.
-  Plot(Collective collective, std::span<const Contribution> all, std::size_t begin, int log2_chunk = 15);
+  BufferLayout(Collective collective, std::span<const Contribution> all, std::size_t begin, int log2_chunk = 15);
 
   /// What goes one way is read while it is written, in chunks; ranks that all write and then all read gain
   /// nothing by it.
-  const Prepared::Chunks& chunks() const { return chunks_; }
+  const Schedule::Chunks& chunks() const { return chunks_; }
   /// Slots of the ranks' machine, whose flag lines alone are used: one line for all chunks, or two in turns,
   /// in which data may ride.
   int slots() const { return chunks_.log2_count > 0 ? 1 : 2; }
@@ -55,17 +55,17 @@ class Plot {
   std::size_t end() const { return end_; }
 
   /// What `rank` does, whose recipe this is. `cells`: of each giver, the one for this rank.
-  Prepared prepare(const Recipe& recipe, int rank, std::byte* base, std::span<const PlotCell> cells) const;
+  Schedule prepare(const PersistentSpec& spec, int rank, std::byte* base, std::span<const LayoutCell> cells) const;
 
  private:
   std::size_t table_bytes() const;
-  std::byte* at(std::byte* base, int rank, const PlotCell& cell) const;
-  void place(const Recipe& recipe, int rank, std::byte* base, std::span<const PlotCell> cells,
-             Prepared& prepared) const;
-  void share_fold(const Recipe& recipe, std::byte* base, Prepared& prepared) const;
+  std::byte* at(std::byte* base, int rank, const LayoutCell& cell) const;
+  void place(const PersistentSpec& spec, int rank, std::byte* base, std::span<const LayoutCell> cells,
+             Schedule& schedule) const;
+  void share_fold(const PersistentSpec& spec, std::byte* base, Schedule& schedule) const;
 
   std::vector<Contribution> all_;
-  Prepared::Chunks chunks_;
+  Schedule::Chunks chunks_;
   std::vector<std::size_t> begins_;
   std::size_t common_ = 0, end_ = 0;
 };

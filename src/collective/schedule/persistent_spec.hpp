@@ -12,7 +12,7 @@ namespace espalier::collective {
 
 /// Made from this rank's arguments alone. What all ranks must have said alike is compared when they meet;
 /// `apart` is alike where that is.
-struct Recipe {
+struct PersistentSpec {
   /// A part of what a rank gives.
   struct Place {
     std::size_t offset = 0, bytes = 0;
@@ -27,14 +27,14 @@ struct Recipe {
   Collective collective{};
   int root = 0;
   std::size_t bytes = 0;  ///< by which rules would choose, see Communicator; the same on all ranks
-  std::vector<Prepared::Give> gives;
+  std::vector<Schedule::Give> gives;
   std::size_t given_bytes = 0;
   std::vector<Place> places;  ///< by rank: what it reads of that; no bytes: nothing
   bool apart = false;         ///< every block has one reader alone, and lies by itself
   bool cut = false;           ///< the blocks are parts of a vector that is too long to ride in flag lines
   std::vector<Want> wants;
-  Prepared::Keep keep;
-  Prepared::Fold fold;
+  Schedule::Keep keep;
+  Schedule::Fold fold;
   std::vector<int> sources;  ///< whom this rank waits for
 
   /// What comes here from another rank, in bytes.
@@ -42,7 +42,7 @@ struct Recipe {
 };
 
 /// The ranks that meet, and this one.
-struct Company {
+struct RankInfo {
   int rank, size;
 };
 
@@ -52,21 +52,21 @@ struct Block {
   std::size_t bytes = 0;
 };
 
-Recipe barrier_recipe(const Company& company);
+PersistentSpec barrier_spec(const RankInfo& rank_info);
 
 /// Blocks from each rank to each. `out`: what goes to each rank; blocks with the same address are given once.
 /// `in`: where what comes from each rank goes. A block that a rank has for itself is copied, unless it is
 /// there already.
-Recipe transfer_recipe(const Company& company, Collective collective, int root, std::size_t bytes,
+PersistentSpec transfer_spec(const RankInfo& rank_info, Collective collective, int root, std::size_t bytes,
                        std::span<const Block> out, std::span<const Block> in);
 
 /// reduce, allreduce, scan, exscan: vectors of `bytes`. `receive` is written where a result comes to.
-Recipe reduction_recipe(const Company& company, Collective collective, int root, const std::byte* send,
+PersistentSpec reduction_spec(const RankInfo& rank_info, Collective collective, int root, const std::byte* send,
                         std::byte* receive, std::size_t bytes, const reduce::Operation& operation);
 
 /// reduce_scatter(_block): `own` is what this rank gets of the vector, which goes to `receive`.
 /// `shares`: the bytes that each rank gets.
-Recipe reduce_scatter_recipe(const Company& company, Collective collective, const std::byte* send,
+PersistentSpec reduce_scatter_spec(const RankInfo& rank_info, Collective collective, const std::byte* send,
                              std::byte* receive, std::span<const std::size_t> shares,
                              const reduce::Operation& operation);
 

@@ -18,7 +18,7 @@
 namespace espalier::collective {
 
 /// What one rank does each time.
-struct Prepared {
+struct Schedule {
   /// Data of this rank's, and where they go in what it gives; in order.
   struct Give {
     const std::byte* source;
@@ -69,8 +69,8 @@ struct Prepared {
   /// others may still read that of the turn before; and of what each other gives to this one. Two ranks that
   /// give each other something alone trade these places, as Machine's cells: what one of them writes now, it
   /// has read in the turn before. Of no use where all of it rides in the flag lines.
-  using Places = std::array<std::byte*, 2>;
-  std::vector<Places> out, in;
+  using EpochBuffers = std::array<std::byte*, 2>;
+  std::vector<EpochBuffers> out, in;
   std::vector<std::size_t> comes_back;  ///< by reader: bytes that this rank has read there, if it is traded
   bool inlined = false;
   std::vector<int> sources;  ///< whom this rank waits for
@@ -78,7 +78,7 @@ struct Prepared {
 };
 
 /// One start and what follows of it.
-struct Turn {
+struct Epoch {
   Step first = 0, last = 0;  ///< steps: one a chunk
   Step number = 0;           ///< 1, 2, ...
 };
@@ -86,7 +86,7 @@ struct Turn {
 namespace detail {
 
 template <Machine M>
-Turn next_turn(M& m, const Prepared& p) {
+Epoch next_epoch(M& m, const Schedule& p) {
   if (p.chunks.log2_count == 0) {
     const Step step = m.advance(1);
     return {step, step, step};
@@ -96,14 +96,14 @@ Turn next_turn(M& m, const Prepared& p) {
 }
 
 template <Machine M>
-const std::byte* given_by(M& m, const Prepared& p, int peer, const Turn& turn) {
-  return p.inlined ? m.inline_data(Channel::gather, peer, turn.last)
-                   : p.in[static_cast<std::size_t>(peer)][turn.number & 1];
+const std::byte* given_by(M& m, const Schedule& p, int peer, const Epoch& epoch) {
+  return p.inlined ? m.inline_data(Channel::gather, peer, epoch.last)
+                   : p.in[static_cast<std::size_t>(peer)][epoch.number & 1];
 }
 
 /// Calls body(begin, bytes, chunk) for the parts of a range that the chunks cut it into.
 template <class Body>
-void by_chunks(const Prepared::Chunks& chunks, std::size_t begin, std::size_t bytes, Body body) {
+void by_chunks(const Schedule::Chunks& chunks, std::size_t begin, std::size_t bytes, Body body) {
   const std::size_t end = begin + bytes;
   while (begin < end) {
     const std::size_t chunk = begin >> chunks.log2_bytes;
@@ -114,73 +114,73 @@ void by_chunks(const Prepared::Chunks& chunks, std::size_t begin, std::size_t by
 }
 
 template <Machine M>
-void give(M& m, const Prepared& p, const Turn& turn) {
-  for (const Prepared::Give& each : p.gives) {
+void give(M& m, const Schedule& p, const Epoch& epoch) {
+  for (const Schedule::Give& each : p.gives) {
     const auto reader = static_cast<std::size_t>(each.reader);
-    std::byte* const place = p.out[reader][turn.number & 1];
+    std::byte* const place = p.out[reader][epoch.number & 1];
     by_chunks(p.chunks, each.offset, each.bytes, [&](std::size_t begin, std::size_t bytes, Step chunk) {
-      show_traded(m, place + begin, each.source + (begin - each.offset), bytes, p.comes_back[reader]);
-      m.hand_over(place + begin, bytes);
+      show_pairwise(m, place + begin, each.source + (begin - each.offset), bytes, p.comes_back[reader]);
+      m.flush_for_readers(place + begin, bytes);
       const bool is_whole = (begin + bytes) >> p.chunks.log2_bytes > chunk;
-      if (is_whole && turn.first + chunk < turn.last) m.publish(Channel::gather, turn.first + chunk);
+      if (is_whole && epoch.first + chunk < epoch.last) m.publish(Channel::gather, epoch.first + chunk);
     });
   }
 }
 
 template <Machine M>
-void fold_part(M& m, const Prepared& p, const Turn& turn, std::size_t begin, std::size_t bytes,
+void fold_part(M& m, const Schedule& p, const Epoch& epoch, std::size_t begin, std::size_t bytes,
                std::byte* target) {
-  const Prepared::Fold& fold = p.fold;
+  const Schedule::Fold& fold = p.fold;
   const void** sources = m.source_array();
   for (int i = 0; i < fold.ranks; ++i) {
     const int peer = fold.first + i;
     const bool own = peer == m.rank() && fold.own;
-    sources[i] = own ? fold.own + begin : given_by(m, p, peer, turn) + fold.offset + begin;
-    if (!own && !p.inlined) m.open_pages(sources[i], bytes);
+    sources[i] = own ? fold.own + begin : given_by(m, p, peer, epoch) + fold.offset + begin;
+    if (!own && !p.inlined) m.prefault(sources[i], bytes);
   }
   m.reduce(*fold.operation, target, sources, fold.ranks, bytes);
 }
 
 /// Folds the pieces that nobody has taken yet.
 template <Machine M>
-void fold_pieces(M& m, const Prepared& p, const Turn& turn) {
-  const Prepared::Shared& shared = p.shared;
-  for (int piece; (piece = m.take_piece(turn.number, shared.pieces)) >= 0;) {
+void fold_pieces(M& m, const Schedule& p, const Epoch& epoch) {
+  const Schedule::Shared& shared = p.shared;
+  for (int piece; (piece = m.take_piece(epoch.number, shared.pieces)) >= 0;) {
     const std::size_t begin = static_cast<std::size_t>(piece) * shared.piece_bytes;
-    fold_part(m, p, turn, begin, std::min(shared.piece_bytes, p.fold.bytes - begin), shared.result + begin);
-    if (m.piece_done_last(turn.number, shared.pieces)) m.release_all(turn.last, nullptr, 0);
+    fold_part(m, p, epoch, begin, std::min(shared.piece_bytes, p.fold.bytes - begin), shared.result + begin);
+    if (m.piece_done_last(epoch.number, shared.pieces)) m.release_all(epoch.last, nullptr, 0);
   }
 }
 
 template <Machine M>
-void await_sources(M& m, const Prepared& p, Step step) {
+void await_sources(M& m, const Schedule& p, Step step) {
   for (const int source : p.sources) m.await(Channel::gather, source, step);
 }
 
 template <Machine M>
-void take(M& m, const Prepared& p, const Turn& turn) {
-  for (const Prepared::Take& wanted : p.takes) {
-    const std::byte* given = given_by(m, p, wanted.peer, turn);
+void take(M& m, const Schedule& p, const Epoch& epoch) {
+  for (const Schedule::Take& wanted : p.takes) {
+    const std::byte* given = given_by(m, p, wanted.peer, epoch);
     by_chunks(p.chunks, wanted.offset, wanted.bytes, [&](std::size_t begin, std::size_t bytes, Step chunk) {
-      m.await(Channel::gather, wanted.peer, turn.first + chunk);
-      m.open_pages(given + begin, bytes);
+      m.await(Channel::gather, wanted.peer, epoch.first + chunk);
+      m.prefault(given + begin, bytes);
       m.copy(wanted.target + (begin - wanted.offset), given + begin, bytes);
     });
   }
 }
 
 template <Machine M>
-void fold(M& m, const Prepared& p, const Turn& turn) {
+void fold(M& m, const Schedule& p, const Epoch& epoch) {
   if (p.shared.pieces > 0) {
-    await_sources(m, p, turn.last);
-    fold_pieces(m, p, turn);
-    m.await_release_all(turn.last);
+    await_sources(m, p, epoch.last);
+    fold_pieces(m, p, epoch);
+    m.await_release_all(epoch.last);
     m.copy(p.fold.target, p.shared.result, p.fold.bytes);
     return;
   }
   by_chunks(p.chunks, p.fold.offset, p.fold.bytes, [&](std::size_t begin, std::size_t bytes, Step chunk) {
-    await_sources(m, p, turn.first + chunk);
-    fold_part(m, p, turn, begin - p.fold.offset, bytes, p.fold.target + (begin - p.fold.offset));
+    await_sources(m, p, epoch.first + chunk);
+    fold_part(m, p, epoch, begin - p.fold.offset, bytes, p.fold.target + (begin - p.fold.offset));
   });
 }
 
@@ -191,40 +191,40 @@ void fold(M& m, const Prepared& p, const Turn& turn) {
 /// (Where places are traded it is the other's place of the turn before, which this rank alone has read,
 /// then.)
 template <Machine M>
-Turn start(M& m, const Prepared& p) {
-  const Turn turn = detail::next_turn(m, p);
+Epoch start(M& m, const Schedule& p) {
+  const Epoch epoch = detail::next_epoch(m, p);
   if (p.inlined)
-    for (const Prepared::Give& each : p.gives)
-      m.copy(m.inline_buffer(Channel::gather, turn.last) + each.offset, each.source, each.bytes);
+    for (const Schedule::Give& each : p.gives)
+      m.copy(m.inline_buffer(Channel::gather, epoch.last) + each.offset, each.source, each.bytes);
   else
-    detail::give(m, p, turn);
-  m.publish(Channel::gather, turn.last);
+    detail::give(m, p, epoch);
+  m.publish(Channel::gather, epoch.last);
   if (p.keep.bytes > 0) m.copy(p.keep.target, p.keep.source, p.keep.bytes);
-  return turn;
+  return epoch;
 }
 
 /// Whether complete() would wait for nobody. Does not wait; may fold for others.
 template <Machine M>
-bool is_ready(M& m, const Prepared& p, const Turn& turn) {
+bool is_ready(M& m, const Schedule& p, const Epoch& epoch) {
   for (const int source : p.sources)
-    if (!m.published(Channel::gather, source, turn.last)) return false;
+    if (!m.published(Channel::gather, source, epoch.last)) return false;
   for (const int reader : p.readers)
-    if (!m.finished(reader, turn.number - 1)) return false;
+    if (!m.finished(reader, epoch.number - 1)) return false;
   if (p.shared.pieces == 0) return true;
-  detail::fold_pieces(m, p, turn);
-  return m.released_all(turn.last);
+  detail::fold_pieces(m, p, epoch);
+  return m.released_all(epoch.last);
 }
 
 /// Waits for whom this rank needs, and takes what it wants.
 template <Machine M>
-void complete(M& m, const Prepared& p, const Turn& turn) {
-  if (p.takes.empty() && p.fold.ranks == 0) detail::await_sources(m, p, turn.last);  // a barrier
-  detail::take(m, p, turn);
-  if (p.fold.ranks > 0) detail::fold(m, p, turn);
-  m.finish(turn.number);
+void complete(M& m, const Schedule& p, const Epoch& epoch) {
+  if (p.takes.empty() && p.fold.ranks == 0) detail::await_sources(m, p, epoch.last);  // a barrier
+  detail::take(m, p, epoch);
+  if (p.fold.ranks > 0) detail::fold(m, p, epoch);
+  m.finish(epoch.number);
   // Who reads from this rank without giving anything in return says only so that it has read.
-  for (const int reader : p.readers) m.await_finish(reader, turn.number - 1);
-  m.own_next(Channel::gather, 0, 0);
+  for (const int reader : p.readers) m.await_finish(reader, epoch.number - 1);
+  m.prefetch_own_next(Channel::gather, 0, 0);
 }
 
 }  // namespace espalier::collective

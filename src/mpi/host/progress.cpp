@@ -25,7 +25,7 @@ constexpr int times = 8, times_after_a_while = 64;  // in vain some 40 ns each
 constexpr std::int64_t a_while_ns = 100'000;
 
 /// One thread at a time is enough, and whoever comes second must not wait.
-void poke(void*) {
+void make_progress(void*) {
   const std::unique_lock lock(mutex, std::try_to_lock);
   if (!lock || !is_open) return;
   int done = 0;
@@ -47,13 +47,13 @@ void catch_up() {
   runtime::asking::forget_collectives();
   const std::int64_t now = machine::HostPlatform::now_ns();
   const bool is_rare = now - caught_up_ns.exchange(now, std::memory_order_relaxed) >= a_while_ns;
-  for (int left = is_rare ? times_after_a_while : times; left > 0; --left) poke(nullptr);
+  for (int left = is_rare ? times_after_a_while : times; left > 0; --left) make_progress(nullptr);
 }
 
 bool open() {
   const std::lock_guard lock(mutex);
   if (!is_open) is_open = host.Grequest_start(query, release, cancel, nullptr, &pending) == MPI_SUCCESS;
-  if (is_open) runtime::Process::instance().set_host_progress({poke, nullptr});
+  if (is_open) runtime::Process::instance().set_host_progress({make_progress, nullptr});
   return is_open;
 }
 

@@ -78,8 +78,8 @@ MPI_Request make_carrier(const Entry& entry) {
 }
 
 int raise_for(const Request& request, const std::string& what) {
-  const collective::Recipe& recipe = request.draft.recipe;
-  return raise_error(request.errors, recipe.collective, recipe.bytes, what);
+  const collective::PersistentSpec& spec = request.draft.spec;
+  return raise_error(request.errors, spec.collective, spec.bytes, what);
 }
 
 }  // namespace
@@ -114,7 +114,7 @@ int Request::start() {
     return raise_for(*this,
                      "its persistent request is started, and not complete; wait for it, or test it, "
                      "before it is started again");
-  return guarded(wide(errors), draft.recipe.collective, draft.recipe.bytes, [&] {
+  return guarded(wide(errors), draft.spec.collective, draft.spec.bytes, [&] {
     if (draft.load) draft.load();
     collective->start();
     return MPI_SUCCESS;
@@ -122,7 +122,7 @@ int Request::start() {
 }
 
 int Request::complete() {
-  return guarded(wide(errors), draft.recipe.collective, draft.recipe.bytes, [&] {
+  return guarded(wide(errors), draft.spec.collective, draft.spec.bytes, [&] {
     collective->complete();
     if (draft.store) draft.store();
     return MPI_SUCCESS;
@@ -157,10 +157,10 @@ Request* find(Handle handle) {
 int begin(Entry& entry, Draft&& draft, MPI_Request* request) {
   std::string why;
   auto collective =
-      entry.communicator->prepare(communicators::bootstrap(entry.comm), draft.recipe, draft.unable, why);
+      entry.communicator->prepare(communicators::bootstrap(entry.comm), draft.spec, draft.unable, why);
   if (!collective) {
     const bool host_reports = why.empty() || why.ends_with(bad_arguments);
-    return host_reports ? to_host : refuse(entry, draft.recipe.collective, draft.recipe.bytes, why);
+    return host_reports ? to_host : refuse(entry, draft.spec.collective, draft.spec.bytes, why);
   }
   *request = make_carrier(entry);
   Request& made = take_request();

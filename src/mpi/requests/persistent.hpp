@@ -45,7 +45,7 @@ inline constexpr const char* bad_arguments = "its arguments are not valid, or no
 
 /// What this rank makes of an init call.
 struct Draft {
-  collective::Recipe recipe;
+  collective::PersistentSpec spec;
   std::string unable;  ///< why not
   /// What brings data with gaps into packed form before a start, and back at completion; empty where the
   /// program's buffers are used as they are.
@@ -93,11 +93,11 @@ template <class Call, class Forward>
 int init(void (*make)(const Call&, Entry&, Draft&), Collective collective, const Call& call, void* request,
          void* caller, Forward forward) {
   Draft draft;
-  const int code = guarded(call.comm, collective, draft.recipe.bytes, [&] {
+  const int code = guarded(call.comm, collective, draft.spec.bytes, [&] {
     Entry* entry = entry_of(call.comm, caller);
     if (!entry) return to_host;
-    draft.recipe.collective = collective;
-    draft.recipe.root = call.root;
+    draft.spec.collective = collective;
+    draft.spec.root = call.root;
     make(call, *entry, draft);
     return begin(*entry, std::move(draft), static_cast<MPI_Request*>(request));
   });

@@ -25,7 +25,7 @@ void make_scatterv(const Transfer& call, Entry& entry, Draft& draft);
 void make_alltoall(const Transfer& call, Entry& entry, Draft& draft);
 void make_alltoallv(const Transfer& call, Entry& entry, Draft& draft);
 
-inline collective::Company company_of(const Entry& entry) {
+inline collective::RankInfo rank_info_of(const Entry& entry) {
   return {entry.communicator->rank(), entry.communicator->size()};
 }
 

@@ -5,13 +5,13 @@
 namespace espalier::mpi::persistent {
 namespace {
 
-using collective::Company;
+using collective::RankInfo;
 
-/// `elements`: of a rank's vector. `make_recipe(send, receive, operation, bytes)` is called for what kernels
+/// `elements`: of a rank's vector. `make_spec(send, receive, operation, bytes)` is called for what kernels
 /// can do.
-template <class MakeRecipe>
+template <class MakeSpec>
 void make_reduction(const Call& call, Entry& entry, MPI_Count elements, bool is_target, Draft& draft,
-                    MakeRecipe make_recipe) {
+                    MakeSpec make_spec) {
   const auto datatype = typed<MPI_Datatype>(call.type);
   const PredefinedType* type = predefined_type(datatype);
   const PredefinedOp* op = predefined_op(typed<MPI_Op>(call.op));
@@ -27,16 +27,16 @@ void make_reduction(const Call& call, Entry& entry, MPI_Count elements, bool is_
     const bool is_wrong = type && service_of(*type, *op) == Service::left_to_host;
     draft.unable = is_wrong ? bad_arguments : why_no_kernel(type, *op);
   } else if (elements > 0 && (!plain_buffers(call, is_target) ||
-                              is_alias_for_host(call, draft.recipe.collective, elements, is_target))) {
+                              is_alias_for_host(call, draft.spec.collective, elements, is_target))) {
     draft.unable = bad_arguments;
   } else if (elements > 0) {
     auto* receive = static_cast<std::byte*>(call.receive);
     const bool in_place = is_target && source(call) == runtime::Communicator::in_place;
     const auto* send = in_place ? receive : static_cast<const std::byte*>(call.send);
-    draft.recipe = make_recipe(send, receive, *operation, bytes);
+    draft.spec = make_spec(send, receive, *operation, bytes);
   } else {  // nothing is moved
-    const collective::Recipe& asked = draft.recipe;
-    draft.recipe = collective::transfer_recipe(company_of(entry), asked.collective, asked.root, 0, {}, {});
+    const collective::PersistentSpec& asked = draft.spec;
+    draft.spec = collective::transfer_spec(rank_info_of(entry), asked.collective, asked.root, 0, {}, {});
   }
 }
 
@@ -44,7 +44,7 @@ void make_plain(const Call& call, Entry& entry, Collective collective, bool is_t
   make_reduction(
       call, entry, call.count, is_target, draft,
       [&](const std::byte* send, std::byte* receive, const reduce::Operation& operation, std::size_t bytes) {
-        return collective::reduction_recipe(company_of(entry), collective, call.root, send, receive, bytes,
+        return collective::reduction_spec(rank_info_of(entry), collective, call.root, send, receive, bytes,
                                             operation);
       });
 }
@@ -52,21 +52,21 @@ void make_plain(const Call& call, Entry& entry, Collective collective, bool is_t
 /// `counts`: the elements that each rank gets.
 void make_scattered(const Call& call, Entry& entry, Collective collective, const ByRank<std::size_t>& counts,
                     MPI_Count elements, Draft& draft) {
-  const Company company = company_of(entry);
-  const bool is_target = counts[static_cast<std::size_t>(company.rank)] > 0 || is_in_place(call.send);
+  const RankInfo rank_info = rank_info_of(entry);
+  const bool is_target = counts[static_cast<std::size_t>(rank_info.rank)] > 0 || is_in_place(call.send);
   make_reduction(
       call, entry, elements, is_target, draft,
       [&](const std::byte* send, std::byte* receive, const reduce::Operation& operation, std::size_t) {
         std::vector<std::size_t> shares;
         for (const std::size_t count : counts) shares.push_back(count * operation.extent);
-        return collective::reduce_scatter_recipe(company, collective, send, receive, shares, operation);
+        return collective::reduce_scatter_spec(rank_info, collective, send, receive, shares, operation);
       });
 }
 
 }  // namespace
 
 void make_barrier(const Call&, Entry& entry, Draft& draft) {
-  draft.recipe = collective::barrier_recipe(company_of(entry));
+  draft.spec = collective::barrier_spec(rank_info_of(entry));
 }
 
 void make_reduce(const Call& call, Entry& entry, Draft& draft) {

@@ -6,7 +6,7 @@ namespace espalier::mpi::persistent {
 namespace {
 
 using collective::Block;
-using collective::Company;
+using collective::RankInfo;
 
 /// Both sides of a call. A side that has no part in it stays empty.
 template <class Out, class In>
@@ -35,9 +35,9 @@ bool open(Side& side, const Part& part, int blocks, MPI_Comm comm, Draft& draft)
 
 /// Where the block for, or from, each rank lies; the only one for all of them, where there is one.
 template <class Side>
-std::vector<Block> blocks_of(Side& side, int blocks, const Company& company) {
+std::vector<Block> blocks_of(Side& side, int blocks, const RankInfo& rank_info) {
   std::vector<Block> all;
-  for (int rank = 0; rank < company.size; ++rank) {
+  for (int rank = 0; rank < rank_info.size; ++rank) {
     const int index = blocks == 1 ? 0 : rank;
     const std::size_t bytes = side.block_bytes(index);
     all.push_back({bytes > 0 ? side.block(index) : nullptr, bytes});
@@ -46,8 +46,8 @@ std::vector<Block> blocks_of(Side& side, int blocks, const Company& company) {
 }
 
 /// Of all ranks one alone has a block to send to, or to receive from.
-std::vector<Block> only(int rank, const Block& block, const Company& company) {
-  std::vector<Block> all(static_cast<std::size_t>(company.size));
+std::vector<Block> only(int rank, const Block& block, const RankInfo& rank_info) {
+  std::vector<Block> all(static_cast<std::size_t>(rank_info.size));
   all[static_cast<std::size_t>(rank)] = block;
   return all;
 }
@@ -83,18 +83,18 @@ bool fails(bool condition, Draft& draft) {
 template <class Out, class In, class Bytes>
 void make_both(const Transfer& call, Entry& entry, Collective collective, int out_blocks, int in_blocks,
                Draft& draft, Bytes bytes) {
-  const Company company = company_of(entry);
+  const RankInfo rank_info = rank_info_of(entry);
   const MPI_Comm comm = comm_for_packing(entry);
   auto sides = std::make_shared<Sides<Out, In>>();
   const bool in_place = is_in_place(call.send.buffer);
-  const int own = company.rank;
+  const int own = rank_info.rank;
   sides->has_in = true;
   if (fails(!open(sides->in, call.receive, in_blocks, comm, draft), draft)) return;
-  std::vector<Block> in = blocks_of(sides->in, in_blocks, company), out = in;
+  std::vector<Block> in = blocks_of(sides->in, in_blocks, rank_info), out = in;
   if (!in_place) {
     sides->has_out = true;
     if (fails(!open(sides->out, call.send, out_blocks, comm, draft), draft)) return;
-    out = blocks_of(sides->out, out_blocks, company);
+    out = blocks_of(sides->out, out_blocks, rank_info);
     const auto at = static_cast<std::size_t>(own);
     if (fails(out[at].bytes != in[at].bytes || is_alias_for_host(call, out[at].data, in[at].data, collective),
               draft))
@@ -103,8 +103,8 @@ void make_both(const Transfer& call, Entry& entry, Collective collective, int ou
     std::fill(out.begin(), out.end(), in[static_cast<std::size_t>(own)]);
   }
   const bool gathers = collective == Collective::gather || collective == Collective::gatherv;
-  if (gathers) out = only(own, out[static_cast<std::size_t>(own)], company);
-  draft.recipe = collective::transfer_recipe(company, collective, call.root, bytes(*sides), out, in);
+  if (gathers) out = only(own, out[static_cast<std::size_t>(own)], rank_info);
+  draft.spec = collective::transfer_spec(rank_info, collective, call.root, bytes(*sides), out, in);
   in_place ? keep_in_place(std::move(sides), draft) : keep(std::move(sides), draft);
 }
 
@@ -112,29 +112,29 @@ void make_both(const Transfer& call, Entry& entry, Collective collective, int ou
 /// all ranks know how long it is.
 void make_only_out(const Part& part, int root, Entry& entry, Collective collective, Draft& draft,
                    bool counts) {
-  const Company company = company_of(entry);
+  const RankInfo rank_info = rank_info_of(entry);
   auto sides = std::make_shared<Sides<EqualBlocks, EqualBlocks>>();
   sides->has_out = true;
   if (fails(is_in_place(part.buffer) || !open(sides->out, part, 1, comm_for_packing(entry), draft), draft))
     return;
-  std::vector<Block> out = blocks_of(sides->out, 1, company);
-  if (collective != Collective::bcast) out = only(root, out.front(), company);
-  draft.recipe =
-      collective::transfer_recipe(company, collective, root, counts ? sides->out.bytes() : 0, out, {});
+  std::vector<Block> out = blocks_of(sides->out, 1, rank_info);
+  if (collective != Collective::bcast) out = only(root, out.front(), rank_info);
+  draft.spec =
+      collective::transfer_spec(rank_info, collective, root, counts ? sides->out.bytes() : 0, out, {});
   keep(std::move(sides), draft);
 }
 
 /// Ranks of scatter(v) and bcast that are not the root.
 void make_only_in(const Part& part, int root, Entry& entry, Collective collective, Draft& draft,
                   bool counts) {
-  const Company company = company_of(entry);
+  const RankInfo rank_info = rank_info_of(entry);
   auto sides = std::make_shared<Sides<EqualBlocks, EqualBlocks>>();
   sides->has_in = true;
   if (fails(is_in_place(part.buffer) || !open(sides->in, part, 1, comm_for_packing(entry), draft), draft))
     return;
   const std::size_t bytes = sides->in.bytes();
-  const auto in = only(root, {bytes > 0 ? sides->in.data() : nullptr, bytes}, company);
-  draft.recipe = collective::transfer_recipe(company, collective, root, counts ? bytes : 0, {}, in);
+  const auto in = only(root, {bytes > 0 ? sides->in.data() : nullptr, bytes}, rank_info);
+  draft.spec = collective::transfer_spec(rank_info, collective, root, counts ? bytes : 0, {}, in);
   keep(std::move(sides), draft);
 }
 
@@ -142,12 +142,12 @@ void make_only_in(const Part& part, int root, Entry& entry, Collective collectiv
 template <class Out, class Bytes>
 void make_scattering_root(const Transfer& call, Entry& entry, Collective collective, Draft& draft,
                           Bytes bytes) {
-  const Company company = company_of(entry);
+  const RankInfo rank_info = rank_info_of(entry);
   const MPI_Comm comm = comm_for_packing(entry);
   auto sides = std::make_shared<Sides<Out, EqualBlocks>>();
   sides->has_out = true;
-  if (fails(!open(sides->out, call.send, company.size, comm, draft), draft)) return;
-  const std::vector<Block> out = blocks_of(sides->out, company.size, company);
+  if (fails(!open(sides->out, call.send, rank_info.size, comm, draft), draft)) return;
+  const std::vector<Block> out = blocks_of(sides->out, rank_info.size, rank_info);
   const Block& own = out[static_cast<std::size_t>(call.root)];
   Block target = own;
   if (!is_in_place(call.receive.buffer)) {
@@ -157,8 +157,8 @@ void make_scattering_root(const Transfer& call, Entry& entry, Collective collect
     target.data = own.bytes > 0 ? sides->in.data() : nullptr;
     if (fails(is_alias_for_host(call, own.data, target.data, collective), draft)) return;
   }
-  draft.recipe = collective::transfer_recipe(company, collective, call.root, bytes(*sides), out,
-                                             only(call.root, target, company));
+  draft.spec = collective::transfer_spec(rank_info, collective, call.root, bytes(*sides), out,
+                                             only(call.root, target, rank_info));
   keep(std::move(sides), draft);
 }
 
@@ -176,13 +176,13 @@ void make_bcast(const Call& call, Entry& entry, Draft& draft) {
 }
 
 void make_allgather(const Transfer& call, Entry& entry, Draft& draft) {
-  make_both<EqualBlocks, EqualBlocks>(call, entry, Collective::allgather, 1, company_of(entry).size, draft,
+  make_both<EqualBlocks, EqualBlocks>(call, entry, Collective::allgather, 1, rank_info_of(entry).size, draft,
                                       [](const auto& sides) { return sides.in.block_bytes(0); });
 }
 
 void make_allgatherv(const Transfer& call, Entry& entry, Draft& draft) {
-  const auto ranks = static_cast<std::size_t>(company_of(entry).size);
-  make_both<EqualBlocks, UnequalBlocks>(call, entry, Collective::allgatherv, 1, company_of(entry).size, draft,
+  const auto ranks = static_cast<std::size_t>(rank_info_of(entry).size);
+  make_both<EqualBlocks, UnequalBlocks>(call, entry, Collective::allgatherv, 1, rank_info_of(entry).size, draft,
                                         [=](const auto& sides) { return sides.in.bytes() / ranks; });
 }
 
@@ -190,7 +190,7 @@ void make_gather(const Transfer& call, Entry& entry, Draft& draft) {
   if (fails(!is_rank(call.root, *entry.communicator), draft)) return;
   if (!is_root(call, entry))
     return make_only_out(call.send, call.root, entry, Collective::gather, draft, true);
-  make_both<EqualBlocks, EqualBlocks>(call, entry, Collective::gather, 1, company_of(entry).size, draft,
+  make_both<EqualBlocks, EqualBlocks>(call, entry, Collective::gather, 1, rank_info_of(entry).size, draft,
                                       [](const auto& sides) { return sides.in.block_bytes(0); });
 }
 
@@ -198,7 +198,7 @@ void make_gatherv(const Transfer& call, Entry& entry, Draft& draft) {
   if (fails(!is_rank(call.root, *entry.communicator), draft)) return;
   if (!is_root(call, entry))
     return make_only_out(call.send, call.root, entry, Collective::gatherv, draft, false);
-  make_both<EqualBlocks, UnequalBlocks>(call, entry, Collective::gatherv, 1, company_of(entry).size, draft,
+  make_both<EqualBlocks, UnequalBlocks>(call, entry, Collective::gatherv, 1, rank_info_of(entry).size, draft,
                                         unknown_to_others);
 }
 
@@ -218,13 +218,13 @@ void make_scatterv(const Transfer& call, Entry& entry, Draft& draft) {
 }
 
 void make_alltoall(const Transfer& call, Entry& entry, Draft& draft) {
-  const int ranks = company_of(entry).size;
+  const int ranks = rank_info_of(entry).size;
   make_both<EqualBlocks, EqualBlocks>(call, entry, Collective::alltoall, ranks, ranks, draft,
                                       [](const auto& sides) { return sides.in.bytes(); });
 }
 
 void make_alltoallv(const Transfer& call, Entry& entry, Draft& draft) {
-  const int ranks = company_of(entry).size;
+  const int ranks = rank_info_of(entry).size;
   make_both<UnequalBlocks, UnequalBlocks>(call, entry, Collective::alltoallv, ranks, ranks, draft,
                                           unknown_to_others);
 }

@@ -53,7 +53,7 @@ void NotifyWindow::put(int rank, std::size_t offset, const void* source, std::si
   note = {id, value, bytes > 0, 0};
   const int index = arrived(rank_, number);
   if (bytes > 0) put_and_count(data_, rank, offset, source, bytes, index);
-  put_and_count(notes_window_, rank, place_of(rank_, number), &note, sizeof note, index);
+  put_and_count(notes_window_, rank, position_of(rank_, number), &note, sizeof note, index);
   notes_window_.flush_local(rank);
 }
 
@@ -64,7 +64,7 @@ void NotifyWindow::make_room(int rank) {
     pair.freed = static_cast<unsigned>(counter(notes_window_, freed(rank)));
     if (pair.sent - pair.freed < places) break;
     drive();
-    runtime::Process::instance().poke_host();
+    runtime::Process::instance().drive_host();
   }
 }
 

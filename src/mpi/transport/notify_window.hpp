@@ -46,7 +46,7 @@ class NotifyWindow final : public network::OneSided {
   int arrived(int rank, unsigned number) const { return rank * places + static_cast<int>(number % places); }
   int freed(int rank) const { return size_ * places + rank; }
   int counters() const { return size_ * (places + 1); }
-  std::size_t place_of(int rank, unsigned number) const {
+  std::size_t position_of(int rank, unsigned number) const {
     return static_cast<std::size_t>(arrived(rank, number)) * sizeof(Note);
   }
   void make_room(int rank);

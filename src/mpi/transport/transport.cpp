@@ -73,7 +73,7 @@ class HostTransport final : public network::Transport {
     return network::Arrival{status.MPI_SOURCE, static_cast<std::size_t>(bytes)};
   }
 
-  void poke() override { runtime::Process::instance().poke(); }
+  void make_progress() override { runtime::Process::instance().make_progress(); }
   void cancel(Ticket ticket) override {
     MPI_Request request = request_of(ticket);
     if (host.Cancel(&request) != MPI_SUCCESS) return;

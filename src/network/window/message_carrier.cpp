@@ -1,6 +1,6 @@
 #include "network/window/message_carrier.hpp"
 
-#include "network/window/message_carrier_text.hpp"
+#include "network/window/message_carrier_impl.hpp"
 
 namespace espalier::network {
 

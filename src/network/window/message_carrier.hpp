@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "network/patience.hpp"
+#include "network/spin_limits.hpp"
 #include "network/window/carrier.hpp"
 #include "network/window/memory.hpp"
 #include "network/window/outbox.hpp"
@@ -22,7 +22,7 @@ class BasicMessageCarrier final : public Carrier {
 
   /// Uses the tags from `first_tag` to first_tag + reply_lane.
   BasicMessageCarrier(Transport& transport, int first_tag, const WindowTeam& team, const Memory& memory,
-                      Patience patience);
+                      SpinLimits spin_limits);
 
   void put(int node, std::size_t offset, const void* source, std::size_t bytes, int id,
            std::uint32_t value) override;
@@ -62,7 +62,7 @@ class BasicMessageCarrier final : public Carrier {
   int request_tag_, data_tag_, reply_tag_;
   const WindowTeam& team_;
   Memory memory_;
-  Patience patience_;
+  SpinLimits spin_limits_;
   BasicOutbox<Platform> outbox_;
   Transfers<Nothing> sources_, targets_;  // of this rank's long puts, of its gets and atomic operations
   Transfers<Notice> landings_;            // of others' long puts

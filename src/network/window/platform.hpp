@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstring>
 
-#include "network/patience.hpp"
+#include "network/spin_limits.hpp"
 
 namespace espalier::network {
 

@@ -1,6 +1,6 @@
 #include "network/window/window.hpp"
 
-#include "network/window/window_text.hpp"
+#include "network/window/window_impl.hpp"
 
 namespace espalier::network {
 

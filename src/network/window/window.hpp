@@ -9,7 +9,7 @@
 #include <mutex>
 
 #include "base/error.hpp"
-#include "network/patience.hpp"
+#include "network/spin_limits.hpp"
 #include "network/window/carrier.hpp"
 #include "network/window/concept.hpp"
 #include "network/window/memory.hpp"
@@ -33,8 +33,8 @@ class BasicNodeWindow {
 
   /// How this rank passes the time in a wait.
   struct Waiting {
-    Patience patience;
-    std::function<void()> poke;  ///< lets what else the process has under way go on; may be empty
+    SpinLimits spin_limits;
+    std::function<void()> hook;  ///< lets what else the process has under way go on; may be empty
   };
 
   BasicNodeWindow(WindowTeam team, const Memory& memory, Waiting waiting);
@@ -118,15 +118,15 @@ class BasicNodeWindow {
 template <class Platform>
 template <class Done>
 void BasicNodeWindow<Platform>::drive_until(Done done) {
-  constexpr int looks_between_pokes = 16;
-  typename Platform::Wait wait(waiting_.patience);
+  constexpr int looks_between_drives = 16;
+  typename Platform::Wait wait(waiting_.spin_limits);
   for (int vain = 0; !done();) {
     if (drive()) {
       wait.begin_anew();
       continue;
     }
     wait.pass();
-    if (waiting_.poke && (wait.naps() || ++vain % looks_between_pokes == 0)) waiting_.poke();
+    if (waiting_.hook && (wait.timed_sleeps() || ++vain % looks_between_drives == 0)) waiting_.hook();
   }
 }
 

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "runtime/communicator/node_communicator.hpp"
+#include "runtime/node/node_communicator.hpp"
 #include "runtime/communicator/refused_communicator.hpp"
 #include "runtime/communicator/self_communicator.hpp"
 #include "runtime/multinode/multinode_communicator.hpp"

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "machine/host_platform.hpp"
-#include "runtime/communicator/share_release.hpp"
+#include "runtime/node/share_release.hpp"
 #include "runtime/process/missed_tests.hpp"
 #include "runtime/process/node.hpp"
 #include "runtime/process/process.hpp"
@@ -23,36 +23,36 @@ statistics::Row* row_for(const machine::CallFacts& call, int ranks) {
 }  // namespace
 
 Persistent::Persistent(memory::Arena& arena, memory::Share share, const machine::Layout& layout, int rank,
-                       machine::WaitPolicy policy, collective::Prepared prepared,
+                       machine::WaitPolicy policy, collective::Schedule schedule,
                        const machine::CallFacts& call)
     : arena_(arena),
       share_(share),
       layout_(layout),
       call_(call),
-      roll_call_(arena.at(share.offset), layout, rank, {}, Process::instance().node()->sees_processes(),
-                 Process::instance().poke_in_waits()),
-      machine_(arena.at(share.offset), layout, rank, policy, roll_call_.poke()),
-      prepared_(std::move(prepared)),
+      mismatch_detection_(arena.at(share.offset), layout, rank, {}, Process::instance().node()->sees_processes(),
+                 Process::instance().hook_in_waits()),
+      machine_(arena.at(share.offset), layout, rank, policy, mismatch_detection_.make_progress()),
+      schedule_(std::move(schedule)),
       row_(row_for(call, layout.ranks)) {}
 
 Persistent::~Persistent() {
   if (row_) statistics::retire_row(row_);
-  roll_call_.leave();
+  mismatch_detection_.leave();
   if (is_last_to_leave(arena_, share_, layout_)) arena_.free(share_);
 }
 
 // The ranks have compared their calls when they prepared them: flags need no fingerprints.
 void Persistent::start() {
-  roll_call_.begin(call_);
-  turn_ = collective::start(machine_, prepared_);
+  mismatch_detection_.begin(call_);
+  epoch_ = collective::start(machine_, schedule_);
   active_ = true;
 }
 
 bool Persistent::is_ready() {
-  if (collective::is_ready(machine_, prepared_, turn_)) return true;
-  const machine::Poke poke = roll_call_.poke();
+  if (collective::is_ready(machine_, schedule_, epoch_)) return true;
+  const machine::ProgressHook hook = mismatch_detection_.make_progress();
   try {
-    poke.function(poke.context);
+    hook.function(hook.context);
   } catch (const OutOfStep&) {  // complete() meets it again
     return true;
   }
@@ -63,7 +63,7 @@ bool Persistent::is_ready() {
 
 void Persistent::complete() {
   const statistics::Recorder recorder(row_, machine_.waiter());
-  collective::complete(machine_, prepared_, turn_);
+  collective::complete(machine_, schedule_, epoch_);
   active_ = false;
   asking::note_collective();
 }

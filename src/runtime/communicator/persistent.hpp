@@ -22,14 +22,14 @@ class Persistent {
  public:
   /// `prepared` refers to buffers that the caller keeps, and to the share.
   Persistent(memory::Arena& arena, memory::Share share, const machine::Layout& layout, int rank,
-             machine::WaitPolicy policy, collective::Prepared prepared, const machine::CallFacts& call);
+             machine::WaitPolicy policy, collective::Schedule schedule, const machine::CallFacts& call);
   /// Local: the share goes back when the last rank has left. What other ranks have started may still be under
   /// way.
   ~Persistent();
   Persistent(const Persistent&) = delete;
   Persistent& operator=(const Persistent&) = delete;
 
-  /// Local: waits for nobody. Only when it is not active. Throws OutOfStep, as RollCall does.
+  /// Local: waits for nobody. Only when it is not active. Throws OutOfStep, as MismatchDetection does.
   void start();
   bool active() const { return active_; }
   /// Whether complete() would return or throw at once; if not, what must go on meanwhile has been driven.
@@ -44,10 +44,10 @@ class Persistent {
   memory::Share share_;
   machine::Layout layout_;
   machine::CallFacts call_;
-  RollCall roll_call_;
+  MismatchDetection mismatch_detection_;
   machine::HostMachine machine_;
-  collective::Prepared prepared_;
-  collective::Turn turn_;
+  collective::Schedule schedule_;
+  collective::Epoch epoch_;
   bool active_ = false;
   statistics::Row* row_;  ///< where its turns are counted; null when statistics are off
 };

@@ -4,7 +4,7 @@
 
 namespace espalier::runtime {
 
-std::unique_ptr<Persistent> RefusedCommunicator::prepare(const Bootstrap&, const collective::Recipe&,
+std::unique_ptr<Persistent> RefusedCommunicator::prepare(const Bootstrap&, const collective::PersistentSpec&,
                                                          const std::string&, std::string& why) {
   if (Config::instance().flag("ESPALIER_PERSISTENT")) why = refusal();
   return nullptr;

@@ -47,10 +47,10 @@ bool SelfCommunicator::allgatherv(const void* send, void* receive, const Blocks&
   return true;
 }
 
-bool SelfCommunicator::allgatherv_lent(const void* send, std::span<const std::size_t> bytes, Lent& lent) {
-  lent_.resize(bytes[0]);
-  copy_alone(lent_.data(), send, bytes[0]);
-  lent = {lent_.data(), {0}};
+bool SelfCommunicator::allgatherv_lent(const void* send, std::span<const std::size_t> bytes, SharedResult& shared_result) {
+  kept_result_.resize(bytes[0]);
+  copy_alone(kept_result_.data(), send, bytes[0]);
+  shared_result = {kept_result_.data(), {0}};
   return true;
 }
 
@@ -127,7 +127,7 @@ bool SelfCommunicator::scan(const void* send, void* receive, std::size_t bytes, 
 bool SelfCommunicator::exscan(const void*, void*, std::size_t, const UserOperation&) { return true; }
 
 // There is no reason to give: a persistent collective of one rank waits for nothing.
-std::unique_ptr<Persistent> SelfCommunicator::prepare(const Bootstrap&, const collective::Recipe&,
+std::unique_ptr<Persistent> SelfCommunicator::prepare(const Bootstrap&, const collective::PersistentSpec&,
                                                       const std::string&, std::string&) {
   return nullptr;
 }

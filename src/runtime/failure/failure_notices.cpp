@@ -64,7 +64,7 @@ void FailureNotices::probe(NodeFailure& node) {
   if (!arrival) return;
   std::string message(arrival->bytes, '\0');
   const auto ticket = transport_.receive(arrival->process, tag_, message.data(), message.size());
-  while (!transport_.test(ticket)) transport_.poke();
+  while (!transport_.test(ticket)) transport_.make_progress();
   // A notice may have been meant for an earlier communicator with this tag, which this rank had left by then.
   if (std::find(processes_.begin(), processes_.end(), arrival->process) == processes_.end()) return;
   std::uint64_t call = 0;

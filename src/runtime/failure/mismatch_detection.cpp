@@ -10,8 +10,8 @@
 
 namespace espalier::runtime {
 
-RollCall::RollCall(std::byte* share, const machine::Layout& layout, int rank, std::vector<int> names,
-                   bool sees_processes, machine::Poke inner)
+MismatchDetection::MismatchDetection(std::byte* share, const machine::Layout& layout, int rank, std::vector<int> names,
+                   bool sees_processes, machine::ProgressHook inner)
     : share_(share),
       layout_(layout),
       rank_(rank),
@@ -21,11 +21,11 @@ RollCall::RollCall(std::byte* share, const machine::Layout& layout, int rank, st
       failure_(*reinterpret_cast<memory::FlagLine*>(share + layout.failure())),
       own_(reinterpret_cast<CallRecords*>(share + layout.calls(rank))) {}
 
-const CallRecords& RollCall::records(int rank) const {
+const CallRecords& MismatchDetection::records(int rank) const {
   return *reinterpret_cast<const CallRecords*>(share_ + layout_.calls(rank));
 }
 
-void RollCall::look_around() {
+void MismatchDetection::look_around() {
   if (inner_.function) inner_.function(inner_.context);
   if (history_.number() == 0) return;  // nobody here says what is called
   if (!failed_.empty()) fail_again();
@@ -34,16 +34,16 @@ void RollCall::look_around() {
     fail_again();
   }
   const std::int64_t now = machine::HostPlatform::now_ns();
-  if (std::exchange(waits_in_, history_.number()) != history_.number()) next_look_ns_ = now + patience_ns;
+  if (std::exchange(waits_in_, history_.number()) != history_.number()) next_look_ns_ = now + look_interval_ns;
   if (now < next_look_ns_) return;
-  next_look_ns_ = now + patience_ns;
+  next_look_ns_ = now + look_interval_ns;
   for (int rank = 0; rank < layout_.ranks; ++rank)
     if (rank != rank_) look_at(rank);
 }
 
 // A rank that has come to this call and gone on, or left, has done its part. In this order: whether it has
 // ended, or left, and only then how far it came, so that what it did before counts.
-void RollCall::look_at(int rank) {
+void MismatchDetection::look_at(int rank) {
   const std::uint64_t number = history_.number();
   const CallRecords& theirs = records(rank);
   if (const auto difference = first_difference(rank)) fail_by(*difference, rank);
@@ -59,7 +59,7 @@ void RollCall::look_at(int rank) {
 
 // A flag of another call with this one's number modulo 4096. In a right program, too, a rank that neither
 // gives nor takes anything may go thousands of calls ahead, so the records have the last word.
-void RollCall::report_mistake(int peer) {
+void MismatchDetection::report_mistake(int peer) {
   for (int rank = 0; rank < layout_.ranks; ++rank) {
     if (rank == rank_ || (peer >= 0 && rank != peer)) continue;
     if (const auto difference = first_difference(rank)) fail_by(*difference, rank);
@@ -72,7 +72,7 @@ void RollCall::report_mistake(int peer) {
        same_calls);
 }
 
-std::optional<RollCall::Difference> RollCall::first_difference(int rank) const {
+std::optional<MismatchDetection::Difference> MismatchDetection::first_difference(int rank) const {
   const std::uint64_t last = history_.number();
   for (std::uint64_t number = last - std::min(last - 1, CallRecords::kept - 1); number <= last; ++number) {
     const auto mine = own_->find(number), theirs = records(rank).find(number);
@@ -82,18 +82,18 @@ std::optional<RollCall::Difference> RollCall::first_difference(int rank) const {
 }
 
 // After a restart from a checkpoint no process is what it was: then this one does not find itself either.
-bool RollCall::has_ended(int rank) const {
+bool MismatchDetection::has_ended(int rank) const {
   return sees_processes_ && liveness_of(mark_of(rank)) == Liveness::ended &&
          liveness_of(mark_of(rank_)) == Liveness::runs;
 }
 
-ProcessMark RollCall::mark_of(int rank) const {
+ProcessMark MismatchDetection::mark_of(int rank) const {
   ProcessMark mark;
   std::memcpy(&mark, share_ + layout_.process(rank), sizeof mark);
   return mark;
 }
 
-void RollCall::fail_by(const Difference& difference, int rank) {
+void MismatchDetection::fail_by(const Difference& difference, int rank) {
   const std::string when = difference.ago == 0   ? "in this call"
                            : difference.ago == 1 ? "in the call before"
                                                  : formatted("{} calls ago", difference.ago);
@@ -103,13 +103,13 @@ void RollCall::fail_by(const Difference& difference, int rank) {
        same_calls);
 }
 
-void RollCall::fail_by_absence(int rank, std::string_view what) {
+void MismatchDetection::fail_by_absence(int rank, std::string_view what) {
   const std::string call = print(own_->find(history_.number()).value());
   fail(history_.number(),
        formatted("rank {} has {} the {} in which rank {} waits", name(rank), what, call, name(rank_)), "");
 }
 
-void RollCall::abandon() {
+void MismatchDetection::abandon() {
   if (!failed_.empty()) return;
   std::string why = "the program's operator threw it";
   try {
@@ -125,12 +125,12 @@ void RollCall::abandon() {
 }
 
 // The others hear the reason alone: their line has not room for more.
-void RollCall::fail(std::uint64_t call, const std::string& why, std::string_view advice) {
+void MismatchDetection::fail(std::uint64_t call, const std::string& why, std::string_view advice) {
   failed_ = why;
   failure_.tell(call, why);
   throw OutOfStep(advice.empty() ? why : formatted("{}; {}", why, advice));
 }
 
-void RollCall::fail_again() const { throw_out_of_step(failed_); }
+void MismatchDetection::fail_again() const { throw_out_of_step(failed_); }
 
 }  // namespace espalier::runtime

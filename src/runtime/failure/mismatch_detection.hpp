@@ -21,17 +21,17 @@ namespace espalier::runtime {
 /// One per communicator, or persistent collective, and rank; used by one thread at a time. Once it has thrown
 /// the ranks are out of step: the others throw in their next wait of that call or a later one, and so does
 /// every later call.
-class RollCall {
+class MismatchDetection {
  public:
   /// After a wait of so long a rank looks where the others are, and again each time as much later.
-  static constexpr std::int64_t patience_ns = 500'000'000;
+  static constexpr std::int64_t look_interval_ns = 500'000'000;
 
   /// `share`: what `layout` is of. `names`: what the ranks that share it are called, if not by their numbers.
   /// `sees_processes`: whether it shows here that one has ended. `inner`: what waits do besides.
-  RollCall(std::byte* share, const machine::Layout& layout, int rank, std::vector<int> names,
-           bool sees_processes, machine::Poke inner);
-  RollCall(const RollCall&) = delete;
-  RollCall& operator=(const RollCall&) = delete;
+  MismatchDetection(std::byte* share, const machine::Layout& layout, int rank, std::vector<int> names,
+           bool sees_processes, machine::ProgressHook inner);
+  MismatchDetection(const MismatchDetection&) = delete;
+  MismatchDetection& operator=(const MismatchDetection&) = delete;
 
   /// What this rank's lines are to say in its next call. Throws OutOfStep if the ranks are so. Inlined into
   /// every call, or the facts would go through memory.
@@ -51,12 +51,12 @@ class RollCall {
   void leave() { own_->leave(); }
 
   /// For the waits of this rank's machine; throws OutOfStep where a rank is gone or in another call.
-  machine::Poke poke() {
-    return {[](void* self) { static_cast<RollCall*>(self)->look_around(); }, this, inner_.progress};
+  machine::ProgressHook make_progress() {
+    return {[](void* self) { static_cast<MismatchDetection*>(self)->look_around(); }, this, inner_.progress};
   }
   /// For flag lines that are of another call.
   machine::Mistake mistake() {
-    return {[](void* self, int peer) { static_cast<RollCall*>(self)->report_mistake(peer); }, this};
+    return {[](void* self, int peer) { static_cast<MismatchDetection*>(self)->report_mistake(peer); }, this};
   }
 
  private:
@@ -86,7 +86,7 @@ class RollCall {
   int rank_;
   std::vector<int> names_;
   bool sees_processes_;
-  machine::Poke inner_;
+  machine::ProgressHook inner_;
   NodeFailure failure_;
   CallRecords* own_;
   machine::CallHistory history_;

@@ -5,8 +5,8 @@
 
 namespace espalier::runtime {
 
-using collective::nodes::RootIs;
-using collective::nodes::segments_under_way;
+using collective::multinode::RootIs;
+using collective::multinode::segments_under_way;
 using plan::NetworkPlan;
 
 /// By values that are equal on all ranks, and by what they have agreed before.
@@ -35,7 +35,7 @@ std::string MultiNodeCommunicator::why_passed_over(Collective collective, const 
 void MultiNodeCommunicator::barrier_offloaded() {
   offload({Collective::barrier, 0, 0}, [&](const NetworkPlan&) {
     on_stage([&](auto& stage) {
-      collective::nodes::barrier_aggregated(stage, one_a_node(counterparts_.front()), *offload_);
+      collective::multinode::barrier_aggregated(stage, one_a_node(counterparts_.front()), *offload_);
     });
   });
 }
@@ -43,7 +43,7 @@ void MultiNodeCommunicator::barrier_offloaded() {
 void MultiNodeCommunicator::allreduce_offloaded(const collective::Reduction& reduction) {
   offload({Collective::allreduce, 0, reduction.bytes}, [&](const NetworkPlan& plan) {
     on_stage([&](auto& stage) {
-      collective::nodes::allreduce_aggregated(stage, one_a_node(counterparts_.front()), *offload_, reduction,
+      collective::multinode::allreduce_aggregated(stage, one_a_node(counterparts_.front()), *offload_, reduction,
                                               plan);
     });
   });
@@ -60,7 +60,7 @@ void MultiNodeCommunicator::reduce_offloaded(const collective::Reduction& reduct
   offload({Collective::reduce, root, reduction.bytes}, [&](const NetworkPlan& plan) {
     on_stage([&](auto& stage) {
       const Peers to_other = {&endpoint_, other, 0, 0};
-      collective::nodes::reduce_aggregated(stage, one_a_node(counterparts_.front()), to_other, where,
+      collective::multinode::reduce_aggregated(stage, one_a_node(counterparts_.front()), to_other, where,
                                            *offload_, reduction, ignored, plan);
     });
   });

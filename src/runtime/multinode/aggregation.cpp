@@ -14,7 +14,7 @@
 
 namespace espalier::runtime {
 
-using collective::nodes::segments_under_way;
+using collective::multinode::segments_under_way;
 using network::SharpError;
 using network::Task;
 
@@ -24,7 +24,7 @@ namespace {
 // keep the form that a tree's calls have, whatever their leader does.
 constexpr std::uint64_t calls_between_words = 16;
 
-static_assert(collective::nodes::Aggregation<Offload>);
+static_assert(collective::multinode::Aggregation<Offload>);
 
 }  // namespace
 
@@ -111,11 +111,11 @@ template <class Record>
 std::vector<Record> Offload::exchange(const Record& mine, bool patiently) const {
   using Clock = std::chrono::steady_clock;
   const auto n = static_cast<std::size_t>(leaders_.size());
-  const auto patience = std::chrono::milliseconds(Config::instance().bytes("ESPALIER_SHARP_TIMEOUT"));
-  const auto until = Clock::now() + patience;
+  const auto spin_limits = std::chrono::milliseconds(Config::instance().bytes("ESPALIER_SHARP_TIMEOUT"));
+  const auto until = Clock::now() + spin_limits;
   std::vector<Record> blocks(n), all(n);
   blocks.front() = mine;
-  const Task task = collective::nodes::allgather_bruck(leaders_, reinterpret_cast<std::byte*>(blocks.data()),
+  const Task task = collective::multinode::allgather_bruck(leaders_, reinterpret_cast<std::byte*>(blocks.data()),
                                                        sizeof(Record));
   leaders_.drive_until([&] {
     if (!patiently && Clock::now() > until)
@@ -123,12 +123,12 @@ std::vector<Record> Offload::exchange(const Record& mine, bool patiently) const 
           formatted("the aggregation tree failed, and not all nodes' leaders came to do its work within {} "
                     "ms; those that "
                     "had its result have gone on (ESPALIER_SHARP_TIMEOUT)",
-                    patience.count()));
+                    spin_limits.count()));
     return task.done();
   });
   for (std::size_t other = 0; other < n; ++other)
     all[other] =
-        blocks[collective::nodes::bruck_place(static_cast<int>(other), leaders_.rank(), leaders_.size())];
+        blocks[collective::multinode::bruck_place(static_cast<int>(other), leaders_.rank(), leaders_.size())];
   return all;
 }
 
@@ -139,8 +139,8 @@ Task Offload::allreduce(int lane, std::size_t bytes, const reduce::Operation& op
     auto done = leaders_.endpoint->until(under_way);
     co_await done;
   } else {
-    const collective::nodes::Vector vector = {source(lane), bytes, target(lane), operation};
-    auto in_software = collective::nodes::allreduce_doubling(leaders_.on(lane), vector);
+    const collective::multinode::Vector vector = {source(lane), bytes, target(lane), operation};
+    auto in_software = collective::multinode::allreduce_doubling(leaders_.on(lane), vector);
     co_await in_software;
     reduced = source(lane);
   }
@@ -153,7 +153,7 @@ Task Offload::barrier() {
     auto done = leaders_.endpoint->until(under_way);
     co_await done;
   } else {
-    auto in_software = collective::nodes::disseminate(leaders_.on(0));
+    auto in_software = collective::multinode::disseminate(leaders_.on(0));
     co_await in_software;
   }
 }

@@ -33,7 +33,7 @@ class Offload {
   /// Why the last call was not admitted.
   const std::string& objection() const { return objection_; }
 
-  // collective::nodes::Aggregation
+  // collective::multinode::Aggregation
   std::size_t payload() const { return payload_; }
   std::byte* source(int lane) const;
   network::Task allreduce(int lane, std::size_t bytes, const reduce::Operation& operation, std::byte* result);

@@ -28,48 +28,48 @@ const NetworkPlan& exchange_plan() {
 }  // namespace
 
 template <class B>
-const std::byte* MultiNodeCommunicator::allgather_everywhere(const collective::nodes::Allgather<B>& call,
+const std::byte* MultiNodeCommunicator::allgather_everywhere(const collective::multinode::Allgather<B>& call,
                                                              Collective collective, const NetworkPlan& plan) {
   const std::size_t total = call.order.total();
-  take_back();
+  reclaim();
   const bool together = have_area(total);
   const auto most = static_cast<int>(counterparts_.size());
-  const bool splits = together && collective::nodes::goes_around(plan, call.order);
+  const bool splits = together && collective::multinode::goes_around(plan, call.order);
   const int carriers = !splits ? 1 : plan.leaders == 0 ? most : std::min(plan.leaders, most);
   if (together && state_) {
     const auto number = static_cast<std::size_t>(std::min(local_rank(), carriers - 1));
     const auto mean = total / static_cast<std::size_t>(nodes_.placement.ranks());
-    collective::nodes::allgather_shared(state_->machine, state_->area.area, one_a_node(counterparts_[number]),
+    collective::multinode::allgather_shared(state_->machine, state_->area.area, one_a_node(counterparts_[number]),
                                         carriers, call, state_->selector(collective, mean), plan);
     return state_->area.area.memory;
   }
   std::byte* whole = whole_.of(total);
   on_stage([&](auto& stage) {
-    collective::nodes::allgather_by_leaders(stage, one_a_node(counterparts_.front()), call, whole, plan);
+    collective::multinode::allgather_by_leaders(stage, one_a_node(counterparts_.front()), call, whole, plan);
   });
   return whole;
 }
 
 // Ranks of the node may still read what the call before has lent them, until they are in this one.
-void MultiNodeCommunicator::take_back() {
-  if (std::exchange(is_lent_, false) && state_) on_stage([](auto& stage) { stage.meet(0, [] {}); });
+void MultiNodeCommunicator::reclaim() {
+  if (std::exchange(is_exposed_, false) && state_) on_stage([](auto& stage) { stage.meet(0, [] {}); });
 }
 
 template <class B>
-const std::byte* MultiNodeCommunicator::allgather_notified(const collective::nodes::Allgather<B>& call,
+const std::byte* MultiNodeCommunicator::allgather_notified(const collective::multinode::Allgather<B>& call,
                                                            Collective collective, const NetworkPlan& plan) {
   const auto go = [&](auto node, memory::Step& last) {
     const int carriers = plan.leaders == 0 ? node.size() : plan.leaders;
-    collective::nodes::AllgatherWindow ring(**ring_, ring_use_, call, node, carriers,
-                                            collective::nodes::ring_block(plan));
+    collective::multinode::AllgatherWindow ring(**ring_, ring_use_, call, node, carriers,
+                                            collective::multinode::ring_block(plan));
     last = ring.run();
     return ring.whole();
   };
   return through_ring([&] {
     memory::Step alone = 0;
-    if (!state_) return go(collective::nodes::NodeOfOne(), alone);
+    if (!state_) return go(collective::multinode::NodeOfOne(), alone);
     const auto mean = call.order.total() / static_cast<std::size_t>(nodes_.placement.ranks());
-    return go(collective::nodes::NodeRanks(state_->machine, state_->selector(collective, mean)),
+    return go(collective::multinode::NodeRanks(state_->machine, state_->selector(collective, mean)),
               state_->ring.area.last);
   });
 }
@@ -77,9 +77,9 @@ const std::byte* MultiNodeCommunicator::allgather_notified(const collective::nod
 Bootstrap MultiNodeCommunicator::own_bootstrap() {
   return {rank(), nodes_.placement.ranks(), [this](const void* mine, void* all, std::size_t bytes) {
             const collective::EqualBlocks blocks{bytes};
-            const auto order = collective::nodes::in_node_order(nodes_.placement, blocks);
+            const auto order = collective::multinode::in_node_order(nodes_.placement, blocks);
             allgather_everywhere(
-                collective::nodes::Allgather<collective::EqualBlocks>{rank(), mine, all, blocks,
+                collective::multinode::Allgather<collective::EqualBlocks>{rank(), mine, all, blocks,
                                                                       nodes_.placement, order},
                 Collective::allgather, exchange_plan());
           }};
@@ -98,13 +98,13 @@ bool MultiNodeCommunicator::allgather_blocks(Collective collective, const void* 
     const void* own = send == Communicator::in_place ? at_offset(receive, blocks.offset_of(rank())) : send;
     std::size_t from = 0;
     for (std::size_t left = total; left > 0;) {
-      const std::size_t to = collective::nodes::end_of_pass(blocks, ranks, from,
+      const std::size_t to = collective::multinode::end_of_pass(blocks, ranks, from,
                                                             notified ? most_through_a_window : most_at_once);
-      using Parts = collective::nodes::PartsOfBlocks<B>;
+      using Parts = collective::multinode::PartsOfBlocks<B>;
       const Parts parts{blocks, from, to};
-      const collective::nodes::NodeOrder order = collective::nodes::in_node_order(nodes_.placement, parts);
+      const collective::multinode::NodeOrder order = collective::multinode::in_node_order(nodes_.placement, parts);
       const void* rest = parts.bytes_of(rank()) > 0 ? at_offset(own, from) : own;
-      const collective::nodes::Allgather<Parts> call{rank(), rest, receive, parts, nodes_.placement, order};
+      const collective::multinode::Allgather<Parts> call{rank(), rest, receive, parts, nodes_.placement, order};
       if (notified)
         allgather_notified(call, collective, plan);
       else
@@ -117,21 +117,21 @@ bool MultiNodeCommunicator::allgather_blocks(Collective collective, const void* 
 
 // In one pass, whatever the length: what a former one has put together would be overwritten by the next.
 bool MultiNodeCommunicator::allgatherv_lent(const void* send, std::span<const std::size_t> bytes,
-                                            Lent& lent) {
+                                            SharedResult& shared_result) {
   const std::size_t total = std::accumulate(bytes.begin(), bytes.end(), std::size_t{0});
   const std::size_t mean = collective::mean_block(total, bytes.size());
   const plan::Algorithm algorithm =
       or_ring_of_messages(selector_(Collective::allgatherv, mean).algorithm, total);
   return serve_as(algorithm, Collective::allgatherv, mean, [&](const NetworkPlan& plan) {
     const Blocks blocks{bytes, bytes};  // there are no offsets: nobody receives
-    const collective::nodes::NodeOrder order = collective::nodes::in_node_order(nodes_.placement, blocks);
-    lent = {nullptr, order.begin};
+    const collective::multinode::NodeOrder order = collective::multinode::in_node_order(nodes_.placement, blocks);
+    shared_result = {nullptr, order.begin};
     if (total == 0) return;
-    const collective::nodes::Allgather<Blocks> call{rank(), send, nullptr, blocks, nodes_.placement, order};
-    lent.whole = algorithm == plan::Algorithm::notified_ring
+    const collective::multinode::Allgather<Blocks> call{rank(), send, nullptr, blocks, nodes_.placement, order};
+    shared_result.whole = algorithm == plan::Algorithm::notified_ring
                      ? allgather_notified(call, Collective::allgatherv, plan)
                      : allgather_everywhere(call, Collective::allgatherv, plan);
-    is_lent_ = true;
+    is_exposed_ = true;
   });
 }
 
@@ -151,7 +151,7 @@ bool MultiNodeCommunicator::alltoall_blocks(Collective collective, std::size_t b
     if (equal && bytes == 0) return;
     const auto room = [this](std::size_t which, std::size_t some) { return exchanged_[which].of(some); };
     on_stage([&]<class Stage>(Stage& stage) {
-      using Exchange = collective::nodes::Alltoall<Stage, Peers, B, B, decltype(room)>;
+      using Exchange = collective::multinode::Alltoall<Stage, Peers, B, B, decltype(room)>;
       Exchange(stage, everybody().on(0),
                {rank(), nodes_.placement, plan.segment, equal, send, out, receive, in}, room)
           .run();
@@ -177,7 +177,7 @@ bool MultiNodeCommunicator::alltoallv(const void* send, const Blocks& out, void*
   if (send != Communicator::in_place)
     return alltoall_blocks(Collective::alltoallv, 0, send, out, receive, in);
   if (selector_(Collective::alltoallv, 0).algorithm == plan::Algorithm::host) return false;
-  collective::nodes::BlocksOfSome kept_blocks;
+  collective::multinode::BlocksOfSome kept_blocks;
   std::size_t total = 0;
   for (const std::size_t bytes : in.bytes) {
     kept_blocks.add(bytes, total);

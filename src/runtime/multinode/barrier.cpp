@@ -8,16 +8,16 @@ namespace espalier::runtime {
 using plan::NetworkPlan;
 
 // The root of the tree is any node, here the first.
-const collective::Place& MultiNodeCommunicator::place_without_root(const NetworkPlan& plan) {
-  return roles(plan, nodes_.placement.ranks_of.front().front()).place;
+const collective::TreePosition& MultiNodeCommunicator::place_without_root(const NetworkPlan& plan) {
+  return roles(plan, nodes_.placement.ranks_of.front().front()).position;
 }
 
 bool MultiNodeCommunicator::barrier() {
   if (offloads(Collective::barrier, 0, nullptr)) return barrier_offloaded(), true;
   return serve(Collective::barrier, 0, [&](const NetworkPlan& plan) {
-    const collective::Place& place = place_without_root(plan);
+    const collective::TreePosition& position = place_without_root(plan);
     on_stage([&](auto& stage) {
-      collective::nodes::barrier(stage, one_a_node(counterparts_.front()), place, plan.algorithm);
+      collective::multinode::barrier(stage, one_a_node(counterparts_.front()), position, plan.algorithm);
     });
   });
 }

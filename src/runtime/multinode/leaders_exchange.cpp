@@ -47,7 +47,7 @@ void LeadersExchange::bcast(void* data, std::size_t bytes, int root) {
          root == rank() ? send_to_all(leaders_, data, bytes) : receive_from(leaders_, root, data, bytes));
 }
 
-void LeadersExchange::barrier() { finish(leaders_, collective::nodes::disseminate(leaders_)); }
+void LeadersExchange::barrier() { finish(leaders_, collective::multinode::disseminate(leaders_)); }
 
 void LeadersExchange::gather(int root, const void* mine, void* all, std::size_t bytes) {
   if (root != rank()) return finish(leaders_, send_to(leaders_, root, mine, bytes));

@@ -19,7 +19,7 @@ namespace {
 
 /// The last of the endpoint's, which no algorithm uses.
 constexpr int notices_lane = network::lanes - 1;
-static_assert(notices_lane > collective::nodes::node_lane + 1);
+static_assert(notices_lane > collective::multinode::node_lane + 1);
 
 plan::Query shape_of(const NodesShare& nodes) {
   plan::Query shape;
@@ -38,7 +38,7 @@ MultiNodeCommunicator::MultiNodeCommunicator(const Agreement& agreement, int ran
       nodes_(agreement.nodes),
       selector_(plan::Table::instance(), shape_of(agreement.nodes)),
       endpoint_(*Process::instance().transport(), agreement.nodes.processes, rank,
-                agreement.nodes.tags * network::lanes, patience_for(agreement.nodes.ranks_per_core, true)),
+                agreement.nodes.tags * network::lanes, spin_limits_for(agreement.nodes.ranks_per_core, true)),
       notices_(*Process::instance().transport(), agreement.nodes.processes, rank,
                agreement.nodes.tags * network::lanes + notices_lane),
       everybody_(static_cast<std::size_t>(agreement.nodes.placement.ranks())),
@@ -50,7 +50,7 @@ MultiNodeCommunicator::MultiNodeCommunicator(const Agreement& agreement, int ran
   }
   // While a rank waits for others of its node its own messages go on; and what they have failed in it need
   // not wait for.
-  const machine::Poke drive = {[](void* self) {
+  const machine::ProgressHook drive = {[](void* self) {
                                  auto* spanning = static_cast<MultiNodeCommunicator*>(self);
                                  spanning->endpoint_.drive();
                                  spanning->look_for_failure();
@@ -80,7 +80,7 @@ MultiNodeCommunicator::~MultiNodeCommunicator() {
   if (tags && !endpoint_.is_abandoned()) tags->give_back(nodes_.tags);
 }
 
-std::unique_ptr<Persistent> MultiNodeCommunicator::prepare(const Bootstrap&, const collective::Recipe&,
+std::unique_ptr<Persistent> MultiNodeCommunicator::prepare(const Bootstrap&, const collective::PersistentSpec&,
                                                            const std::string&, std::string& why) {
   if (Config::instance().flag("ESPALIER_PERSISTENT"))
     why = "persistent collectives over nodes are the host's";
@@ -114,7 +114,7 @@ void MultiNodeCommunicator::meet_aggregation_nodes() {
   std::vector<std::uint32_t> processes;
   for (const int leader : counterparts_.front())
     processes.push_back(static_cast<std::uint32_t>(nodes_.processes[static_cast<std::size_t>(leader)]));
-  constexpr int lane = collective::nodes::node_lane + 1;
+  constexpr int lane = collective::multinode::node_lane + 1;
   offload_ = std::make_unique<Offload>(*process.sharp(), one_a_node(counterparts_.front()).on(lane),
                                        local_rank() == 0, std::move(processes));
 }
@@ -130,7 +130,7 @@ MultiNodeCommunicator::Peers MultiNodeCommunicator::one_a_node(const std::vector
   return {&endpoint_, ranks, my_node(), 0};
 }
 MultiNodeCommunicator::Peers MultiNodeCommunicator::everybody() {
-  return {&endpoint_, everybody_, rank(), collective::nodes::node_lane};
+  return {&endpoint_, everybody_, rank(), collective::multinode::node_lane};
 }
 
 // HIER 3: the lowest rank of a node leads it; but the root its own, which saves a hop.
@@ -138,7 +138,7 @@ const MultiNodeCommunicator::Roles& MultiNodeCommunicator::roles(const plan::Net
   const auto [known, fresh] = roles_.try_emplace({&plan, root});
   Roles& roles = known->second;
   if (!fresh) return roles;
-  const collective::nodes::Placement& placement = nodes_.placement;
+  const collective::multinode::Placement& placement = nodes_.placement;
   const int root_node = placement.node_of[static_cast<std::size_t>(root)];
   for (const std::vector<int>& ranks : placement.ranks_of) roles.leaders.push_back(ranks.front());
   roles.leaders[static_cast<std::size_t>(root_node)] = root;
@@ -146,17 +146,17 @@ const MultiNodeCommunicator::Roles& MultiNodeCommunicator::roles(const plan::Net
   std::rotate(roles.leaders_from_root.begin(), roles.leaders_from_root.begin() + root_node,
               roles.leaders_from_root.end());
   roles.leader = my_node() == root_node ? placement.local_rank_of[static_cast<std::size_t>(root)] : 0;
-  roles.place = collective::place_of(tree::compose(nodes_.groups, plan.tree, root_node), my_node());
+  roles.position = collective::position_of(tree::compose(nodes_.groups, plan.tree, root_node), my_node());
   return roles;
 }
 
-collective::nodes::Rooted<MultiNodeCommunicator::Peers> MultiNodeCommunicator::rooted(const Roles& roles) {
+collective::multinode::Rooted<MultiNodeCommunicator::Peers> MultiNodeCommunicator::rooted(const Roles& roles) {
   const int n = nodes_.placement.nodes();
-  const int from_root = collective::nodes::around(my_node() - roles.place.root, n);
+  const int from_root = collective::multinode::around(my_node() - roles.position.root, n);
   return {roles.leader,
           one_a_node(roles.leaders),
           {&endpoint_, roles.leaders_from_root, from_root, 0},
-          roles.place};
+          roles.position};
 }
 
 std::byte* MultiNodeCommunicator::Room::of(std::size_t bytes) {

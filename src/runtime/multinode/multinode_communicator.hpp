@@ -23,9 +23,9 @@
 #include "network/endpoint.hpp"
 #include "plan/selector.hpp"
 #include "runtime/communicator/communicator.hpp"
-#include "runtime/communicator/node_area.hpp"
+#include "runtime/node/node_area.hpp"
 #include "runtime/communicator/persistent.hpp"
-#include "runtime/communicator/shared_state.hpp"
+#include "runtime/node/shared_state.hpp"
 #include "runtime/failure/failure_notices.hpp"
 #include "runtime/failure/node_failure.hpp"
 #include "runtime/multinode/aggregation.hpp"
@@ -53,7 +53,7 @@ class MultiNodeCommunicator final : public Communicator {
   bool allreduce(const void* send, void* receive, std::size_t bytes, const UserOperation& operation) override;
   bool allgather(const void* send, void* receive, std::size_t bytes) override;
   bool allgatherv(const void* send, void* receive, const Blocks& blocks) override;
-  bool allgatherv_lent(const void* send, std::span<const std::size_t> bytes, Lent& lent) override;
+  bool allgatherv_lent(const void* send, std::span<const std::size_t> bytes, SharedResult& shared_result) override;
   bool gather(const void* send, void* receive, std::size_t bytes, int root) override;
   bool gatherv(const void* send, std::size_t bytes, void* receive, const Blocks& blocks, int root) override;
   bool scatter(const void* send, void* receive, std::size_t bytes, int root) override;
@@ -73,7 +73,7 @@ class MultiNodeCommunicator final : public Communicator {
                       const UserOperation& operation) override;
   bool scan(const void* send, void* receive, std::size_t bytes, const UserOperation& operation) override;
   bool exscan(const void* send, void* receive, std::size_t bytes, const UserOperation& operation) override;
-  std::unique_ptr<Persistent> prepare(const Bootstrap& bootstrap, const collective::Recipe& recipe,
+  std::unique_ptr<Persistent> prepare(const Bootstrap& bootstrap, const collective::PersistentSpec& spec,
                                       const std::string& unable, std::string& why) override;
 
  private:
@@ -83,7 +83,7 @@ class MultiNodeCommunicator final : public Communicator {
   struct Roles {
     int leader;
     std::vector<int> leaders, leaders_from_root;
-    collective::Place place;
+    collective::TreePosition position;
   };
 
   /// Buffers that are kept from call to call, because fresh pages cost more than what is done with them.
@@ -128,8 +128,8 @@ class MultiNodeCommunicator final : public Communicator {
   void reduce_offloaded(const collective::Reduction& reduction, int root);
   void meet_aggregation_nodes();
   const Roles& roles(const plan::NetworkPlan& plan, int root);
-  const collective::Place& place_without_root(const plan::NetworkPlan& plan);
-  collective::nodes::Rooted<Peers> rooted(const Roles& roles);
+  const collective::TreePosition& place_without_root(const plan::NetworkPlan& plan);
+  collective::multinode::Rooted<Peers> rooted(const Roles& roles);
   int my_node() const;
   int local_rank() const;
   /// Some ranks, one a node, as peers of this one.
@@ -157,12 +157,12 @@ class MultiNodeCommunicator final : public Communicator {
   bool allgather_blocks(Collective collective, const void* send, void* receive, const B& blocks);
   /// Where the whole lies, in memory of the node's or of this rank's, until the next such call.
   template <class B>
-  const std::byte* allgather_everywhere(const collective::nodes::Allgather<B>& call, Collective collective,
+  const std::byte* allgather_everywhere(const collective::multinode::Allgather<B>& call, Collective collective,
                                         const plan::NetworkPlan& plan);
-  void take_back();
+  void reclaim();
   /// The same through the window.
   template <class B>
-  const std::byte* allgather_notified(const collective::nodes::Allgather<B>& call, Collective collective,
+  const std::byte* allgather_notified(const collective::multinode::Allgather<B>& call, Collective collective,
                                       const plan::NetworkPlan& plan);
   /// Scan or exscan.
   bool scan_of(Collective collective, const void* send, void* receive, std::size_t count,
@@ -229,10 +229,10 @@ class MultiNodeCommunicator final : public Communicator {
   std::unique_ptr<Offload> offload_;
   std::string passed_over_;  // why they did not do the call that is under way
   Room vectors_, scratch_, whole_;
-  bool is_lent_ = false;    // the last allgather's whole, to this node's ranks
+  bool is_exposed_ = false;    // the last allgather's whole, to this node's ranks
   Room alone_;              // a window's memory where this rank is alone on its node
-  Window* ring_ = nullptr;  // of notified rings; kept by the process (KeptWindows)
-  collective::nodes::WindowUse ring_use_;
+  Window* ring_ = nullptr;  // of notified rings; kept by the process (WindowCache)
+  collective::multinode::WindowUse ring_use_;
   std::string no_ring_;       // why the last call that wanted a notified ring got none
   std::string ring_refusal_;  // of the last window that failed
   std::size_t no_ring_of_ = std::numeric_limits<std::size_t>::max();  // so long a window failed

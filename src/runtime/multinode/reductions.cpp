@@ -9,8 +9,8 @@ namespace espalier::runtime {
 
 using collective::PackedBlocks;
 using collective::Reduction;
-using collective::nodes::Segments;
-using collective::nodes::segments_under_way;
+using collective::multinode::Segments;
+using collective::multinode::segments_under_way;
 using plan::Algorithm;
 using plan::NetworkPlan;
 
@@ -30,10 +30,10 @@ struct FoldNode {
 
   void operator()(std::size_t offset, std::size_t bytes, std::byte* target) {
     const std::byte* source = collective::at(reduction.send, offset);
-    if constexpr (collective::nodes::SplittingStage<Stage>)
+    if constexpr (collective::multinode::SplittingStage<Stage>)
       if (by_all)
         return stage.reduce_scatter(
-            source, target, collective::nodes::Slices(bytes, reduction.operation.extent, stage.size()),
+            source, target, collective::multinode::Slices(bytes, reduction.operation.extent, stage.size()),
             reduction.operation);
     stage.reduce(0, source, target, bytes, reduction.operation);
   }
@@ -67,14 +67,14 @@ bool MultiNodeCommunicator::allreduce(const void* send, void* receive, std::size
 
 plan::Algorithm MultiNodeCommunicator::allreduce_algorithm(std::size_t bytes) {
   return or_ring_of_messages(selector_(Collective::allreduce, bytes).algorithm,
-                             std::min(collective::nodes::vector_room(bytes), most_through_a_window));
+                             std::min(collective::multinode::vector_room(bytes), most_through_a_window));
 }
 
 void MultiNodeCommunicator::reduce_by(plan::Algorithm algorithm, const Reduction& reduction,
                                       const NetworkPlan& plan) {
   if (algorithm != plan::Algorithm::notified_ring) return reduce_everywhere(reduction, plan);
   const std::size_t most =
-      collective::nodes::longest_vector(most_through_a_window, reduction.operation.extent);
+      collective::multinode::longest_vector(most_through_a_window, reduction.operation.extent);
   for (std::size_t done = 0; done < reduction.bytes; done += most)
     reduce_notified(part_of(reduction, done, std::min(most, reduction.bytes - done)), plan);
 }
@@ -82,7 +82,7 @@ void MultiNodeCommunicator::reduce_by(plan::Algorithm algorithm, const Reduction
 void MultiNodeCommunicator::reduce_notified(const Reduction& reduction, const NetworkPlan& plan) {
   const auto go = [&](auto node, auto fold_node, memory::Step& last) {
     const int carriers = plan.leaders == 0 ? node.size() : plan.leaders;
-    collective::nodes::AllreduceWindow ring(**ring_, ring_use_, reduction, node, fold_node, carriers,
+    collective::multinode::AllreduceWindow ring(**ring_, ring_use_, reduction, node, fold_node, carriers,
                                             plan.segment);
     last = ring.run();
   };
@@ -92,9 +92,9 @@ void MultiNodeCommunicator::reduce_notified(const Reduction& reduction, const Ne
           state_ && collective::Cells::fit(state_->machine, stage.size(), reduction.operation.extent);
       FoldNode<Stage> fold_node{stage, reduction, by_all};
       memory::Step alone = 0;
-      if (!state_) return go(collective::nodes::NodeOfOne(), fold_node, alone);
+      if (!state_) return go(collective::multinode::NodeOfOne(), fold_node, alone);
       // Its ranks meet as in an allgather, for they copy out as much.
-      go(collective::nodes::NodeRanks(state_->machine,
+      go(collective::multinode::NodeRanks(state_->machine,
                                       state_->selector(Collective::allgatherv, reduction.bytes)),
          fold_node, state_->ring.area.last);
     });
@@ -104,23 +104,23 @@ void MultiNodeCommunicator::reduce_notified(const Reduction& reduction, const Ne
 void MultiNodeCommunicator::reduce_everywhere(const collective::Reduction& reduction,
                                               const NetworkPlan& plan) {
   const std::size_t extent = reduction.operation.extent;
-  const collective::Place& place = place_without_root(plan);
+  const collective::TreePosition& position = place_without_root(plan);
   const int leaders = leaders_of(plan, extent);
   const std::size_t lane = Segments(reduction.bytes, plan.segment, extent).longest() + extent;
   std::byte* scratch = nullptr;
   if (local_rank() < leaders)
     scratch =
         scratch_.of(segments_under_way * lane *
-                    collective::nodes::scratch_vectors(plan.algorithm, my_node(), nodes_.placement.nodes(),
-                                                       place, reduction.operation));
+                    collective::multinode::scratch_vectors(plan.algorithm, my_node(), nodes_.placement.nodes(),
+                                                       position, reduction.operation));
   on_stage([&]<class Stage>(Stage& stage) {
-    if constexpr (collective::nodes::SplittingStage<Stage>)
+    if constexpr (collective::multinode::SplittingStage<Stage>)
       if (leaders > 1) {
         const auto number = static_cast<std::size_t>(std::min(local_rank(), leaders - 1));
-        return collective::nodes::allreduce_split(stage, one_a_node(counterparts_[number]), leaders, place,
+        return collective::multinode::allreduce_split(stage, one_a_node(counterparts_[number]), leaders, position,
                                                   reduction, scratch, plan);
       }
-    collective::nodes::allreduce(stage, one_a_node(counterparts_.front()), place, reduction, scratch, plan);
+    collective::multinode::allreduce(stage, one_a_node(counterparts_.front()), position, reduction, scratch, plan);
   });
 }
 
@@ -132,12 +132,12 @@ bool MultiNodeCommunicator::reduce(const void* send, void* receive, std::size_t 
   return serve_rooted(Collective::reduce, bytes, root, [&](const NetworkPlan& plan) {
     const Roles& mine = roles(plan, root);
     const std::size_t lane = Segments(bytes, plan.segment, operation.extent).longest();
-    collective::nodes::ReduceRoom room{};
+    collective::multinode::ReduceRoom room{};
     if (local_rank() == mine.leader)
       room = {vectors_.of(segments_under_way * lane),
-              scratch_.of(segments_under_way * lane * std::max<std::size_t>(1, mine.place.children.size()))};
+              scratch_.of(segments_under_way * lane * std::max<std::size_t>(1, mine.position.children.size()))};
     const collective::Reduction reduction = {source(send, receive), receive, bytes, operation};
-    on_stage([&](auto& stage) { collective::nodes::reduce(stage, rooted(mine), reduction, room, plan); });
+    on_stage([&](auto& stage) { collective::multinode::reduce(stage, rooted(mine), reduction, room, plan); });
   });
 }
 
@@ -148,25 +148,25 @@ bool MultiNodeCommunicator::reduces_blocks(const NetworkPlan& plan, std::size_t 
 
 void MultiNodeCommunicator::reduce_blocks(const void* send, void* receive, std::span<const std::size_t> edges,
                                           const reduce::Operation& operation) {
-  const collective::nodes::ReduceScatter call = {
+  const collective::multinode::ReduceScatter call = {
       rank(), nodes_.placement, send, static_cast<std::byte*>(receive), PackedBlocks{edges}, operation};
   const std::size_t bytes = edges.back(), own = call.blocks.bytes_of(rank());
   const std::size_t share =
-      collective::nodes::share_bytes(call, collective::nodes::Counterparts(nodes_.placement, rank()), rank());
-  const collective::nodes::ReduceScatterRoom room = {
+      collective::multinode::share_bytes(call, collective::multinode::Counterparts(nodes_.placement, rank()), rank());
+  const collective::multinode::ReduceScatterRoom room = {
       exchanged_[0].of(bytes), exchanged_[1].of(share),
       exchanged_[2].of(own * static_cast<std::size_t>(nodes_.placement.nodes()))};
-  const auto fold = [&](std::byte* packed, const collective::nodes::BlocksOfSome& shares, std::byte* mine) {
+  const auto fold = [&](std::byte* packed, const collective::multinode::BlocksOfSome& shares, std::byte* mine) {
     if (!state_) {
       std::memcpy(mine, packed, bytes);
       return;
     }
     on_stage([&]<class Stage>(Stage& stage) {
-      if constexpr (collective::nodes::SplittingStage<Stage>)
+      if constexpr (collective::multinode::SplittingStage<Stage>)
         stage.reduce_scatter(packed, mine, shares.view(), bytes, operation);
     });
   };
-  collective::nodes::reduce_scatter(everybody().on(0), call, room, fold);
+  collective::multinode::reduce_scatter(everybody().on(0), call, room, fold);
 }
 
 bool MultiNodeCommunicator::reduce_scatter_of(Collective collective, const void* send, void* receive,

@@ -10,7 +10,7 @@
 
 namespace espalier::runtime {
 
-using collective::nodes::WindowHalf;
+using collective::multinode::WindowHalf;
 
 namespace {
 
@@ -42,7 +42,7 @@ bool MultiNodeCommunicator::have_ring(std::size_t total) {
   const std::size_t needed = WindowHalf::segment_bytes(total, ids);
   if (ring_ && (*ring_)->bytes() >= needed) return true;
   if (needed < no_ring_of_) {
-    take_back();
+    reclaim();
     leave_ring();
     if (grow_ring(std::bit_ceil(needed), ids)) return true;
     no_ring_of_ = needed;
@@ -60,7 +60,7 @@ bool MultiNodeCommunicator::grow_ring(std::size_t bytes, int ids) {
   }
   if (local_rank() == 0) WindowHalf::prepare(memory, bytes, ids);
   try {
-    ring_ = &Process::instance().kept_windows().add(Window::create(own_bootstrap(), {bytes, ids, memory}));
+    ring_ = &Process::instance().window_cache().add(Window::create(own_bootstrap(), {bytes, ids, memory}));
   } catch (const Error& error) {  // the same on all ranks
     ring_refusal_ = error.what();
   }
@@ -80,7 +80,7 @@ std::byte* MultiNodeCommunicator::ring_memory(std::size_t bytes) {
 // Nothing is aimed at a rank that has left its last call: it has seen all blocks that its node gets.
 void MultiNodeCommunicator::leave_ring() {
   if (!ring_) return;
-  Process::instance().kept_windows().leave(*std::exchange(ring_, nullptr));
+  Process::instance().window_cache().leave(*std::exchange(ring_, nullptr));
 }
 
 }  // namespace espalier::runtime

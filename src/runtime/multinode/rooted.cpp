@@ -7,13 +7,13 @@
 namespace espalier::runtime {
 
 using collective::EqualBlocks;
-using collective::nodes::RootedBlocks;
+using collective::multinode::RootedBlocks;
 using plan::NetworkPlan;
 
 bool MultiNodeCommunicator::bcast(void* buffer, std::size_t bytes, int root) {
   return serve_rooted(Collective::bcast, bytes, root, [&](const NetworkPlan& plan) {
     on_stage([&](auto& stage) {
-      collective::nodes::bcast(stage, rooted(roles(plan, root)), buffer, bytes, plan);
+      collective::multinode::bcast(stage, rooted(roles(plan, root)), buffer, bytes, plan);
     });
   });
 }
@@ -34,11 +34,11 @@ bool MultiNodeCommunicator::gather_blocks(Collective collective, const void* sen
     if (equal && bytes == 0) return;
     on_stage([&](auto& stage) {
       if (rank() != root)
-        return collective::nodes::gather_from_here(stage, everybody().on(0), call, send, bytes,
+        return collective::multinode::gather_from_here(stage, everybody().on(0), call, send, bytes,
                                                    [&](std::size_t room) { return whole_.of(room); });
       const void* own = send == Communicator::in_place ? at_offset(receive, blocks.offset_of(root)) : send;
-      collective::nodes::gather_at_root(stage, everybody().on(0), call, own, receive, blocks,
-                                        whole_.of(collective::nodes::all_short_blocks(call, blocks)));
+      collective::multinode::gather_at_root(stage, everybody().on(0), call, own, receive, blocks,
+                                        whole_.of(collective::multinode::all_short_blocks(call, blocks)));
     });
   });
 }
@@ -52,13 +52,13 @@ bool MultiNodeCommunicator::scatter_blocks(Collective collective, const void* se
     if (equal && bytes == 0) return;
     on_stage([&](auto& stage) {
       if (rank() != root)
-        return collective::nodes::scatter_to_here(stage, everybody().on(0), call, receive, bytes,
+        return collective::multinode::scatter_to_here(stage, everybody().on(0), call, receive, bytes,
                                                   [&](std::size_t room) { return whole_.of(room); });
       void* own = receive;
       if (receive == Communicator::in_place)  // not written: it lies there
         own = const_cast<std::byte*>(at_offset(send, blocks.offset_of(root)));
-      collective::nodes::scatter_at_root(stage, everybody().on(0), call, send, own, blocks,
-                                         whole_.of(collective::nodes::all_short_blocks(call, blocks)));
+      collective::multinode::scatter_at_root(stage, everybody().on(0), call, send, own, blocks,
+                                         whole_.of(collective::multinode::all_short_blocks(call, blocks)));
     });
   });
 }

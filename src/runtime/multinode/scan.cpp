@@ -6,8 +6,8 @@
 namespace espalier::runtime {
 
 using collective::Prefix;
-using collective::nodes::Segments;
-using collective::nodes::segments_under_way;
+using collective::multinode::Segments;
+using collective::multinode::segments_under_way;
 using plan::NetworkPlan;
 
 bool MultiNodeCommunicator::scan_of(Collective collective, const void* send, void* receive, std::size_t count,
@@ -20,23 +20,23 @@ bool MultiNodeCommunicator::scan_of(Collective collective, const void* send, voi
     const std::size_t lane = Segments(bytes, plan.segment, operation.extent).longest();
     if (plan::scans_totals(plan.algorithm, nodes_.placement.is_consecutive())) {
       std::byte* room = vectors_.of(2 * segments_under_way * lane);
-      const collective::nodes::ScanRoom rooms = {
+      const collective::multinode::ScanRoom rooms = {
           room, room + segments_under_way * lane,
           scratch_.of(segments_under_way * lane *
-                      collective::nodes::scan_scratch_vectors(plan.algorithm, nodes_.placement.nodes()))};
+                      collective::multinode::scan_scratch_vectors(plan.algorithm, nodes_.placement.nodes()))};
       return on_stage([&](auto& stage) {
-        collective::nodes::scan(stage, one_a_node(last_ranks_), my_node() == 0, reduction, prefix, rooms,
+        collective::multinode::scan(stage, one_a_node(last_ranks_), my_node() == 0, reduction, prefix, rooms,
                                 plan);
       });
     }
     std::byte* room = nullptr;
     if (local_rank() == 0) {
       const auto sizes =
-          collective::nodes::any_order_room(nodes_.placement, lane, operation.extent, plan.algorithm);
+          collective::multinode::any_order_room(nodes_.placement, lane, operation.extent, plan.algorithm);
       room = vectors_.of(segments_under_way * (sizes.vectors + sizes.scratch));
     }
     on_stage([&](auto& stage) {
-      collective::nodes::scan_any_order(stage, one_a_node(counterparts_.front()), rank(), nodes_.placement,
+      collective::multinode::scan_any_order(stage, one_a_node(counterparts_.front()), rank(), nodes_.placement,
                                         reduction, prefix, room, plan);
     });
   });

@@ -6,7 +6,7 @@
 #include "collective/multinode/stage/message_stage.hpp"
 #include "collective/multinode/stage/shared_stage.hpp"
 #include "runtime/communicator/local_copy.hpp"
-#include "runtime/communicator/shared_state.hpp"
+#include "runtime/node/shared_state.hpp"
 #include "runtime/multinode/multinode_communicator.hpp"
 #include "runtime/process/missed_tests.hpp"
 #include "runtime/process/process.hpp"
@@ -23,14 +23,14 @@ struct NodePlans {
   const plan::Plan& plan(Collective collective, std::size_t bytes) const {
     return state->selector(collective, bytes);
   }
-  const collective::Place& gather_place(const plan::Plan& plan, int root) const {
-    return state->places.of(plan, root).gather;
+  const collective::TreePosition& gather_position(const plan::Plan& plan, int root) const {
+    return state->positions.of(plan, root).gather;
   }
-  const collective::Place& release_place(const plan::Plan& plan, int root) const {
-    return state->places.of(plan, root).release;
+  const collective::TreePosition& release_position(const plan::Plan& plan, int root) const {
+    return state->positions.of(plan, root).release;
   }
-  const collective::ContiguousPlace& contiguous_place(int root) const {
-    return state->places.contiguous(root);
+  const collective::ContiguousPosition& contiguous_position(int root) const {
+    return state->positions.contiguous(root);
   }
 };
 
@@ -38,12 +38,12 @@ struct NodePlans {
 template <class Body>
 void MultiNodeCommunicator::on_stage(Body body) {
   if (state_) {
-    collective::nodes::SharedStage stage(state_->machine, NodePlans<SharedState>{state_.get()});
+    collective::multinode::SharedStage stage(state_->machine, NodePlans<SharedState>{state_.get()});
     body(stage);
   } else {
     const auto& ranks = nodes_.placement.ranks_of[static_cast<std::size_t>(my_node())];
-    collective::nodes::MessageStage stage(
-        Peers{&endpoint_, ranks, local_rank(), collective::nodes::node_lane});
+    collective::multinode::MessageStage stage(
+        Peers{&endpoint_, ranks, local_rank(), collective::multinode::node_lane});
     body(stage);
   }
 }
@@ -74,7 +74,7 @@ auto MultiNodeCommunicator::through_ring(Body body) {
   try {
     return body();
   } catch (...) {
-    Process::instance().kept_windows().abandon(*std::exchange(ring_, nullptr));
+    Process::instance().window_cache().abandon(*std::exchange(ring_, nullptr));
     throw;
   }
 }
@@ -82,7 +82,7 @@ auto MultiNodeCommunicator::through_ring(Body body) {
 /// The ranks of this node that share memory hold each other to it. Their roll call counts the same calls.
 inline void MultiNodeCommunicator::begin(const machine::CallFacts& call) {
   ++begun_;
-  if (state_) state_->machine.begin_call(state_->roll_call.begin(call));
+  if (state_) state_->machine.begin_call(state_->mismatch_detection.begin(call));
 }
 
 /// Runs body(plan) for a call that the aggregation nodes do, and counts it.

@@ -8,7 +8,7 @@
 
 namespace espalier::runtime {
 
-using collective::ContiguousPlace;
+using collective::ContiguousPosition;
 using collective::Prefix;
 using collective::WholeOperation;
 using network::Task;
@@ -41,9 +41,9 @@ auto fold_right(const WholeOperation& operation) {
 /// Ranks of the nodes are mixed, and the operator minds: a tree of neighbouring ranks, whatever their nodes.
 void MultiNodeCommunicator::reduce_by_messages(const void* send, void* receive, std::size_t bytes,
                                                const UserOperation& operation, int root) {
-  const ContiguousPlace place = collective::contiguous_place(nodes_.placement.ranks(), rank(), root);
+  const ContiguousPosition position = collective::contiguous_position(nodes_.placement.ranks(), rank(), root);
   Vector own = copy_of(send, bytes);
-  run(everybody(), collective::nodes::reduce_whole_up(everybody(), place, own, bytes,
+  run(everybody(), collective::multinode::reduce_whole_up(everybody(), position, own, bytes,
                                                       {operation.combine, operation.context}));
   if (rank() == root) std::memcpy(receive, own.get(), bytes);
 }
@@ -57,10 +57,10 @@ void MultiNodeCommunicator::reduce_by_nodes(const void* send, void* receive, std
   Vector partial(new std::byte[leads ? bytes : 0]);
   on_stage([&](auto& stage) { stage.reduce_whole(mine.leader, send, partial.get(), bytes, whole); });
   if (!leads) return;
-  const ContiguousPlace place =
-      collective::contiguous_place(nodes_.placement.nodes(), my_node(), mine.place.root);
+  const ContiguousPosition position =
+      collective::contiguous_position(nodes_.placement.nodes(), my_node(), mine.position.root);
   const Peers leaders = one_a_node(mine.leaders);
-  run(leaders, collective::nodes::reduce_whole_up(leaders, place, partial, bytes, whole));
+  run(leaders, collective::multinode::reduce_whole_up(leaders, position, partial, bytes, whole));
   if (rank() == root) std::memcpy(receive, partial.get(), bytes);
 }
 
@@ -98,7 +98,7 @@ void MultiNodeCommunicator::reduce_whole_everywhere(const void* send, void* rece
   reduce_whole(send, receive, bytes, operation, root, plan);
   const NetworkPlan& down = selector_(Collective::bcast, bytes);
   on_stage(
-      [&](auto& stage) { collective::nodes::bcast(stage, rooted(roles(down, root)), receive, bytes, down); });
+      [&](auto& stage) { collective::multinode::bcast(stage, rooted(roles(down, root)), receive, bytes, down); });
 }
 
 bool MultiNodeCommunicator::reduce_scatter_of(Collective collective, const void* send, void* receive,
@@ -132,7 +132,7 @@ void MultiNodeCommunicator::scan_by_nodes(Prefix prefix, const void* send, void*
         whole.combine(whole.context, receive, total.get());
       const Vector scratch(new std::byte[bytes]);
       const Peers peers = one_a_node(last_ranks_);
-      run(peers, collective::nodes::exscan_doubling(peers, {total.get(), below.get(), scratch.get(), bytes},
+      run(peers, collective::multinode::exscan_doubling(peers, {total.get(), below.get(), scratch.get(), bytes},
                                                     fold_right(whole)));
     }
     if (my_node() == 0) return;
@@ -150,7 +150,7 @@ void MultiNodeCommunicator::scan_by_messages(Prefix prefix, const void* send, vo
   const WholeOperation whole = {operation.combine, operation.context};
   const Vector total = copy_of(send, bytes), below(new std::byte[bytes]), scratch(new std::byte[bytes]);
   if (prefix == Prefix::inclusive && send != receive) std::memcpy(receive, send, bytes);
-  run(everybody(), collective::nodes::exscan_doubling(
+  run(everybody(), collective::multinode::exscan_doubling(
                        everybody(), {total.get(), below.get(), scratch.get(), bytes}, fold_right(whole)));
   if (rank() == 0) return;
   if (prefix == Prefix::inclusive)

@@ -129,31 +129,31 @@ topology::Topology discover_machine() {
 }
 
 // Round 1: who can share memory with whom.
-struct NodeState::Company {
+struct NodeState::RankInfo {
   std::vector<int>
       members;              // ranks of the world that meet in this rank's arena; empty when this one declines
   std::uint64_t token = 0;  // the leader's
   bool leads = false;
 };
 
-NodeState::Company NodeState::introduce(const Bootstrap& world, bool willing) {
+NodeState::RankInfo NodeState::introduce(const Bootstrap& world, bool willing) {
   const Introduction me = {host_identity(world), random_token(), willing, by_messages()};
   const auto all = exchange(world, me);
-  Company company;
+  RankInfo rank_info;
   for (const Introduction& other : all)
     needs_transport_ |= other.host != all.front().host || other.by_messages != 0;
   job_ = all.front().token;
   for (int r = 0; willing && r < world.size; ++r) {
     const Introduction& other = all[static_cast<std::size_t>(r)];
-    if (other.host == me.host && other.willing) company.members.push_back(r);
+    if (other.host == me.host && other.willing) rank_info.members.push_back(r);
   }
-  if (company.members.empty()) return company;
-  const auto here = std::find(company.members.begin(), company.members.end(), world.rank);
-  rank_ = static_cast<int>(here - company.members.begin());
-  size_ = static_cast<int>(company.members.size());
-  company.leads = rank_ == 0;
-  company.token = all[static_cast<std::size_t>(company.members.front())].token;
-  return company;
+  if (rank_info.members.empty()) return rank_info;
+  const auto here = std::find(rank_info.members.begin(), rank_info.members.end(), world.rank);
+  rank_ = static_cast<int>(here - rank_info.members.begin());
+  size_ = static_cast<int>(rank_info.members.size());
+  rank_info.leads = rank_ == 0;
+  rank_info.token = all[static_cast<std::size_t>(rank_info.members.front())].token;
+  return rank_info;
 }
 
 // Round 2 for a leader: founds the arena, offers it, hands it over.
@@ -186,17 +186,17 @@ void NodeState::lead(const Bootstrap& world, std::uint64_t token, Offer& offer) 
 }
 
 // Round 2 for the others, and for those that have no company.
-void NodeState::follow(const Bootstrap& world, const Company& company, Offer& offer) {
+void NodeState::follow(const Bootstrap& world, const RankInfo& rank_info, Offer& offer) {
   const auto offers = exchange(world, offer);
-  if (company.members.empty()) return;
-  offer = offers[static_cast<std::size_t>(company.members.front())];
+  if (rank_info.members.empty()) return;
+  offer = offers[static_cast<std::size_t>(rank_info.members.front())];
   refusal_ = offer.why;
   memory::Segment segment;
   if (offer.transfer == Transfer::memfd) {
-    Descriptor descriptor = memory::Handover::take(token_text(company.token), handover_timeout_ms, refusal_);
+    Descriptor descriptor = memory::Handover::take(token_text(rank_info.token), handover_timeout_ms, refusal_);
     if (descriptor) segment = memory::Segment::adopt(std::move(descriptor), offer.bytes, refusal_);
   } else if (offer.transfer == Transfer::named) {
-    segment = memory::Segment::open_named(shm_name(company.token), offer.bytes, refusal_);
+    segment = memory::Segment::open_named(shm_name(rank_info.token), offer.bytes, refusal_);
   }
   if (segment) arena_ = memory::Arena::join(std::move(segment), refusal_);
 }
@@ -212,28 +212,28 @@ std::unique_ptr<NodeState> NodeState::meet(const Bootstrap& world, bool willing)
   choose_streaming();
   std::unique_ptr<NodeState> node(new NodeState);
   node->mark_ = own_mark();
-  const Company company = node->introduce(world, willing);
+  const RankInfo rank_info = node->introduce(world, willing);
   Offer offer{};
-  if (company.leads)
-    node->lead(world, company.token, offer);
+  if (rank_info.leads)
+    node->lead(world, rank_info.token, offer);
   else
-    node->follow(world, company, offer);
+    node->follow(world, rank_info, offer);
   if (node->arena_) {
     node->tell_affinity();
     node->tell_presence();
   }
   const std::int32_t mapped = node->arena_ != nullptr;
   const auto status = exchange(world, mapped);
-  if (company.leads) withdraw(company.token, offer);
-  for (const int r : company.members)
+  if (rank_info.leads) withdraw(rank_info.token, offer);
+  for (const int r : rank_info.members)
     if (!status[static_cast<std::size_t>(r)]) node->arena_.reset();
   const auto sights = exchange(world, node->arena_ ? node->learn_presences() : Sight{});
   node->single_copy_ = node->shared_heaps_ = node->arena_ != nullptr;
-  for (const int r : company.members) {
+  for (const int r : rank_info.members) {
     node->single_copy_ &= sights[static_cast<std::size_t>(r)].reads != 0;
     node->shared_heaps_ &= sights[static_cast<std::size_t>(r)].maps != 0;
   }
-  node->id_ = company.token;
+  node->id_ = rank_info.token;
   if (node->arena_) {
     memory::read_refusals::share(
         reinterpret_cast<std::atomic<std::uint32_t>*>(node->arena_->notes() + refusals_offset(node->size_)));

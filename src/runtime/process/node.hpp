@@ -55,11 +55,11 @@ class NodeState {
 
  private:
   NodeState() = default;
-  struct Company;
+  struct RankInfo;
   struct Offer;
-  Company introduce(const Bootstrap& world, bool willing);
+  RankInfo introduce(const Bootstrap& world, bool willing);
   void lead(const Bootstrap& world, std::uint64_t token, Offer& offer);
-  void follow(const Bootstrap& world, const Company& company, Offer& offer);
+  void follow(const Bootstrap& world, const RankInfo& rank_info, Offer& offer);
   static void withdraw(std::uint64_t token, const Offer& offer);
   void tell_machine();
   void learn_machine();

@@ -13,7 +13,7 @@
 namespace espalier::runtime {
 
 Process::Process()
-    : windows_(std::make_unique<DrivenWindows>()), kept_windows_(std::make_unique<KeptWindows>()) {}
+    : windows_(std::make_unique<WindowProgress>()), window_cache_(std::make_unique<WindowCache>()) {}
 Process::~Process() = default;
 
 Process& Process::instance() {
@@ -56,8 +56,8 @@ void Process::set_one_sided(std::unique_ptr<network::OneSidedHost> one_sided) {
   one_sided_ = std::move(one_sided);
 }
 
-void Process::poke() {
-  poke_host();
+void Process::make_progress() {
+  drive_host();
   drive_windows();
 }
 

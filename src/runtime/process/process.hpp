@@ -20,12 +20,12 @@ namespace espalier::runtime {
 /// Drives the host MPI's progress once, without blocking. A rank that waits in Espalier calls it, so that the
 /// host's own messages go on (DESIGN, invariant 2). May be called from any thread that waits in a collective.
 struct HostProgress {
-  void (*poke)(void* context) = nullptr;
+  void (*drive)(void* context) = nullptr;
   void* context = nullptr;
 };
 
-class DrivenWindows;
-class KeptWindows;
+class WindowProgress;
+class WindowCache;
 class NodeState;
 class Tags;
 
@@ -79,19 +79,19 @@ class Process {
   network::OneSidedHost* one_sided() { return one_sided_.get(); }
 
   /// What a wait of this process does now and then, whatever it waits for: drives the host, and the windows.
-  void poke();
-  machine::Poke poke_in_waits() {
-    return {[](void* process) { static_cast<Process*>(process)->poke(); }, this, progress_in_waits()};
+  void make_progress();
+  machine::ProgressHook hook_in_waits() {
+    return {[](void* process) { static_cast<Process*>(process)->make_progress(); }, this, progress_in_waits()};
   }
   machine::Progress progress_in_waits() {
-    return {&progress_needs, [](void* process) { static_cast<Process*>(process)->poke_host(); }, this};
+    return {&progress_needs, [](void* process) { static_cast<Process*>(process)->drive_host(); }, this};
   }
-  void poke_host() {
-    if (progress_.poke) progress_.poke(progress_.context);
+  void drive_host() {
+    if (progress_.drive) progress_.drive(progress_.context);
   }
   void drive_windows();
-  DrivenWindows& windows() { return *windows_; }
-  KeptWindows& kept_windows() { return *kept_windows_; }
+  WindowProgress& windows() { return *windows_; }
+  WindowCache& window_cache() { return *window_cache_; }
 
  private:
   Process();
@@ -102,8 +102,8 @@ class Process {
   std::unique_ptr<network::Transport> transport_;
   std::unique_ptr<Tags> tags_;
   std::unique_ptr<network::OneSidedHost> one_sided_;
-  std::unique_ptr<DrivenWindows> windows_;
-  std::unique_ptr<KeptWindows> kept_windows_;  // after those, which they leave when they go
+  std::unique_ptr<WindowProgress> windows_;
+  std::unique_ptr<WindowCache> window_cache_;  // after those, which they leave when they go
   std::unique_ptr<Bootstrap> world_;
   std::unique_ptr<network::OutOfBand> out_of_band_;  // as long as the job
   std::unique_ptr<network::SharpJob> sharp_;

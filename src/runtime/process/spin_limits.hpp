@@ -1,12 +1,12 @@
 // How often a rank of this process looks at its messages in vain before it naps.
 #pragma once
 
-#include "network/patience.hpp"
+#include "network/spin_limits.hpp"
 
 namespace espalier::runtime {
 
 /// By ESPALIER_WAIT, and where that leaves it to us by how many ranks share a core. `over_nodes`: a look
 /// costs a system call or two, and the answer takes microseconds; at memory it costs nothing.
-network::Patience patience_for(double ranks_per_core, bool over_nodes);
+network::SpinLimits spin_limits_for(double ranks_per_core, bool over_nodes);
 
 }  // namespace espalier::runtime

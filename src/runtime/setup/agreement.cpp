@@ -20,7 +20,7 @@ std::string local_reason() {
   return node && !node->refusal().empty() ? ": " + node->refusal() : "";
 }
 
-Agreement agree_on_node(const Bootstrap& bootstrap, const std::vector<Standing>& all,
+Agreement agree_on_node(const Bootstrap& bootstrap, const std::vector<Eligibility>& all,
                         const machine::Layout& layout) {
   const std::size_t bytes = layout.bytes();
   const memory::Share share = {all.front().share, bytes};
@@ -32,9 +32,9 @@ Agreement agree_on_node(const Bootstrap& bootstrap, const std::vector<Standing>&
     return result;
   }
   memory::Arena& arena = *Process::instance().node()->arena();
-  const auto prepared =
+  const auto schedule =
       exchange(bootstrap, static_cast<std::int32_t>(prepare(arena, share, layout, bootstrap.rank)));
-  if (std::count(prepared.begin(), prepared.end(), 0) == 0) {
+  if (std::count(schedule.begin(), schedule.end(), 0) == 0) {
     result.node.share = share;
     return result;
   }
@@ -43,14 +43,14 @@ Agreement agree_on_node(const Bootstrap& bootstrap, const std::vector<Standing>&
   return result;
 }
 
-void take_offer_back(const Bootstrap& bootstrap, const std::vector<Standing>& all,
+void take_offer_back(const Bootstrap& bootstrap, const std::vector<Eligibility>& all,
                      const machine::Layout& layout) {
   const std::uint64_t share = all.front().share;
   if (bootstrap.rank == 0 && share != 0) Process::instance().node()->arena()->free({share, layout.bytes()});
 }
 
 // A slot that comes round again should have left its readers' own caches: taking lines back from there costs
-// more than all else, and a root that waits for its readers' copies costs a crowded core a switch
+// more than all else, and a root that waits for its readers' copies costs a oversubscribed core a switch
 // (docs/performance.md). So few ranks have long rings, of up to 4 MiB together, which is more than most
 // cores' caches. Not where the budget is small, and not for parts of a node, of which a program may have
 // many.
@@ -69,7 +69,7 @@ machine::Layout layout_for(int ranks) {
   machine::Layout layout;
   layout.ranks = ranks;
   layout.slot_bytes = machine::Layout::round_up(config.bytes("ESPALIER_SLOT"), machine::Layout::page);
-  layout.trades = config.flag("ESPALIER_TRADE");
+  layout.has_pairwise = config.flag("ESPALIER_TRADE");
   layout.short_rings = config.flag("ESPALIER_SHORT_RINGS");
   layout.slots = config.text("ESPALIER_SLOTS") == "auto"
                      ? slots
@@ -79,7 +79,7 @@ machine::Layout layout_for(int ranks) {
 
 machine::Layout layout_on_one_node(int ranks, int ranks_of_node, double ranks_per_core) {
   machine::Layout layout = layout_for(ranks);
-  layout.many_trade = ranks_per_core > 1;
+  layout.many_pairwise = ranks_per_core > 1;
   if (ranks == ranks_of_node && Config::instance().text("ESPALIER_SLOTS") == "auto")
     layout.slots = slots_of_whole_node(ranks, layout.slot_bytes, layout.slots);
   return layout;
@@ -90,8 +90,8 @@ bool by_messages() { return Config::instance().text("ESPALIER_NODE_STAGE") == "p
 Agreement agree(const Bootstrap& bootstrap) {
   // MPI sessions have no world to meet in: the first communicator's ranks found the arena.
   const auto all = gather_when_joined(
-      bootstrap, [&] { return exchange_standing(bootstrap); },
-      [&](const std::vector<Standing>& unused) {
+      bootstrap, [&] { return exchange_eligibility(bootstrap); },
+      [&](const std::vector<Eligibility>& unused) {
         take_offer_back(bootstrap, unused, offered_layout(unused));
       });
   const machine::Layout layout = offered_layout(all);

@@ -21,78 +21,78 @@ machine::Layout layout_to_offer(int ranks, NodeState& node) {
   return scarce ? layout_for(ranks) : layout_on_one_node(ranks, node.size(), node.ranks_per_core());
 }
 
-Standing own_standing(const Bootstrap& bootstrap) {
+Eligibility own_eligibility(const Bootstrap& bootstrap) {
   Process& process = Process::instance();
-  Standing standing{};
-  standing.joining = process.is_joining();  // asked first: what it says afterwards is whole
+  Eligibility eligibility{};
+  eligibility.joining = process.is_joining();  // asked first: what it says afterwards is whole
   NodeState* node = process.node();
-  standing.agreement = Config::instance().agreement();
-  standing.process = process.number();
-  standing.has_transport = process.transport() != nullptr;
-  standing.declined = !process.declined().empty();
-  standing.joined = node != nullptr;
-  if (!node) return standing;
-  standing.node = node->id();
-  standing.job = node->job();
-  standing.shares_memory = node->arena() != nullptr && !by_messages();
-  if (standing.shares_memory && bootstrap.rank == 0) {
+  eligibility.agreement = Config::instance().agreement();
+  eligibility.process = process.number();
+  eligibility.has_transport = process.transport() != nullptr;
+  eligibility.declined = !process.declined().empty();
+  eligibility.joined = node != nullptr;
+  if (!node) return eligibility;
+  eligibility.node = node->id();
+  eligibility.job = node->job();
+  eligibility.shares_memory = node->arena() != nullptr && !by_messages();
+  if (eligibility.shares_memory && bootstrap.rank == 0) {
     const machine::Layout layout = layout_to_offer(bootstrap.size, *node);
-    standing.share = node->arena()->allocate(layout.bytes()).offset;
-    standing.slots = layout.slots;
-    standing.many_trade = layout.many_trade;
-    standing.ranks_per_core = node->ranks_per_core();
+    eligibility.share = node->arena()->allocate(layout.bytes()).offset;
+    eligibility.slots = layout.slots;
+    eligibility.many_pairwise = layout.many_pairwise;
+    eligibility.ranks_per_core = node->ranks_per_core();
   }
-  return standing;
+  return eligibility;
 }
 
 template <class Predicate>
-bool any(const std::vector<Standing>& all, Predicate predicate) {
+bool any(const std::vector<Eligibility>& all, Predicate predicate) {
   return std::any_of(all.begin(), all.end(), predicate);
 }
 
 }  // namespace
 
-std::vector<Standing> exchange_standing(const Bootstrap& bootstrap) {
-  return exchange(bootstrap, own_standing(bootstrap));
+std::vector<Eligibility> exchange_eligibility(const Bootstrap& bootstrap) {
+  return exchange(bootstrap, own_eligibility(bootstrap));
 }
 
-machine::Layout offered_layout(const std::vector<Standing>& all) {
+machine::Layout offered_layout(const std::vector<Eligibility>& all) {
   machine::Layout layout = layout_for(static_cast<int>(all.size()));
   if (all.front().slots > 0) layout.slots = all.front().slots;
-  layout.many_trade = all.front().many_trade != 0;
+  layout.many_pairwise = all.front().many_pairwise != 0;
   return layout;
 }
 
 // Judges by the gathered values only, so that all ranks come to the same end.
-std::string refusal_of(const std::vector<Standing>& all) {
-  const Standing& first = all.front();
-  if (any(all, [](const Standing& s) { return s.declined; }))
+std::string refusal_of(const std::vector<Eligibility>& all) {
+  const Eligibility& first = all.front();
+  if (any(all, [](const Eligibility& s) { return s.declined; }))
     return "a rank declines (spawned or switched off)";
-  if (any(all, [&](const Standing& s) { return s.agreement != first.agreement; }))
+  if (any(all, [&](const Eligibility& s) { return s.agreement != first.agreement; }))
     return "the ranks' ESPALIER_ settings differ; give all ranks the same environment";
   return "";
 }
 
-bool on_one_node(const std::vector<Standing>& all) {
-  return !any(all, [&](const Standing& s) { return s.node != all.front().node; });
+bool on_one_node(const std::vector<Eligibility>& all) {
+  return !any(all, [&](const Eligibility& s) { return s.node != all.front().node; });
 }
 
-bool share_memory(const std::vector<Standing>& all) {
-  return !any(all, [](const Standing& s) { return !s.shares_memory; });
+bool share_memory(const std::vector<Eligibility>& all) {
+  return !any(all, [](const Eligibility& s) { return !s.shares_memory; });
 }
 
 bool prepare(const memory::Arena& arena, memory::Share share, const machine::Layout& layout, int rank) {
   const bool first = rank == 0;
   const bool backed = (!first || arena.reserve(share, 0, layout.common_bytes())) &&
-                      arena.reserve(share, layout.station(rank), layout.station_bytes()) &&
+                      arena.reserve(share, layout.control_block(rank), layout.control_block_bytes()) &&
                       arena.reserve(share, layout.ring(rank), layout.ring_and_page_bytes()) &&
-                      (layout.traded_bytes() == 0 ||
-                       arena.reserve(share, layout.traded_area(rank), layout.traded_area_bytes()));
+                      (layout.pairwise_bytes() == 0 ||
+                       arena.reserve(share, layout.pairwise_area(rank), layout.pairwise_area_bytes()));
   if (!backed) return false;
   std::byte* base = arena.at(share.offset);
   if (first) std::memset(base, 0, layout.common_bytes());
-  std::memset(base + layout.station(rank), 0, layout.station_bytes());
-  store_affinity(base + layout.note(rank), machine::Layout::note_bytes, topology::current_affinity());
+  std::memset(base + layout.control_block(rank), 0, layout.control_block_bytes());
+  store_affinity(base + layout.affinity_record(rank), machine::Layout::affinity_record_bytes, topology::current_affinity());
   static_assert(sizeof(ProcessMark) <= machine::Layout::process_bytes);
   const ProcessMark mark = Process::instance().node()->mark();
   std::memcpy(base + layout.process(rank), &mark, sizeof mark);

@@ -14,7 +14,7 @@
 namespace espalier::runtime {
 namespace {
 
-using collective::nodes::Placement;
+using collective::multinode::Placement;
 
 /// What the lowest rank of a node offers its ranks. Plain bytes: it crosses the bootstrap.
 struct Offer {
@@ -25,11 +25,11 @@ struct Offer {
 
 class Negotiation {
  public:
-  Negotiation(const Bootstrap& bootstrap, const std::vector<Standing>& standings)
-      : bootstrap_(bootstrap), standings_(standings) {
+  Negotiation(const Bootstrap& bootstrap, const std::vector<Eligibility>& eligibilities)
+      : bootstrap_(bootstrap), standings_(eligibilities) {
     std::vector<std::uint64_t> nodes;
-    for (const Standing& standing : standings) nodes.push_back(standing.node);
-    placement_ = collective::nodes::place_by(nodes);
+    for (const Eligibility& eligibility : eligibilities) nodes.push_back(eligibility.node);
+    placement_ = collective::multinode::place_by(nodes);
     ranks_ = placement_.ranks_of[static_cast<std::size_t>(node_of(bootstrap.rank))];
   }
 
@@ -97,7 +97,7 @@ class Negotiation {
   NodesShare facts(const std::vector<Offer>& offers) const {
     NodesShare facts;
     facts.placement = placement_;
-    for (const Standing& standing : standings_) facts.processes.push_back(standing.process);
+    for (const Eligibility& eligibility : standings_) facts.processes.push_back(eligibility.process);
     facts.ranks_per_core = offers.front().ranks_per_core;
     for (const Offer& offer : offers)
       facts.ranks_per_core = std::max(facts.ranks_per_core, offer.ranks_per_core);
@@ -109,23 +109,23 @@ class Negotiation {
   }
 
   const Bootstrap& bootstrap_;
-  const std::vector<Standing>& standings_;
+  const std::vector<Eligibility>& standings_;
   Placement placement_;
   std::vector<int> ranks_;  // of this rank's node
 };
 
 }  // namespace
 
-Agreement agree_over_nodes(const Bootstrap& bootstrap, const std::vector<Standing>& standings) {
+Agreement agree_over_nodes(const Bootstrap& bootstrap, const std::vector<Eligibility>& eligibilities) {
   const bool have_transport =
-      std::all_of(standings.begin(), standings.end(), [](const Standing& s) { return s.has_transport != 0; });
+      std::all_of(eligibilities.begin(), eligibilities.end(), [](const Eligibility& s) { return s.has_transport != 0; });
   const bool take_part =
-      std::all_of(standings.begin(), standings.end(), [](const Standing& s) { return s.node != 0; });
+      std::all_of(eligibilities.begin(), eligibilities.end(), [](const Eligibility& s) { return s.node != 0; });
   // Jobs that the program has joined (MPI_Comm_connect) have a transport each, and number their processes
   // alike.
-  const bool are_one_job = std::all_of(standings.begin(), standings.end(),
-                                       [&](const Standing& s) { return s.job == standings.front().job; });
-  if (have_transport && take_part && are_one_job) return Negotiation(bootstrap, standings).agree();
+  const bool are_one_job = std::all_of(eligibilities.begin(), eligibilities.end(),
+                                       [&](const Eligibility& s) { return s.job == eligibilities.front().job; });
+  if (have_transport && take_part && are_one_job) return Negotiation(bootstrap, eligibilities).agree();
   Agreement refused;
   refused.refusal = !take_part     ? "a rank takes no part in Espalier"
                     : !are_one_job ? "spans jobs, and nothing carries Espalier's messages between them"

@@ -15,8 +15,8 @@ namespace {
 using network::SharpError;
 using network::SharpJob;
 
-int poke_host() {
-  Process::instance().poke_host();
+int drive_host() {
+  Process::instance().drive_host();
   return 0;
 }
 
@@ -61,7 +61,7 @@ void start_sharp(const Bootstrap& world, std::unique_ptr<network::OutOfBand> pro
   const NodeState* node = process.node();
   const SharpJob::Description description = {job_number(world), node ? node->rank() : 0, library,
                                              static_cast<int>(config.bytes("ESPALIER_SHARP_TIMEOUT")),
-                                             poke_host};
+                                             drive_host};
   std::unique_ptr<SharpJob> job;
   why = agreed(world, "sharp_coll_init", [&] { job = std::make_unique<SharpJob>(*processes, description); });
   if (!why.empty()) return process.set_no_sharp(why);

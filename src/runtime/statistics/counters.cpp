@@ -90,14 +90,14 @@ void add(Row& sum, const Row& row) {
   sum.calls.add(row.calls.get());
   sum.ticks.add(row.ticks.get());
   sum.spin.add(row.spin.get());
-  sum.poke.add(row.poke.get());
+  sum.hook.add(row.hook.get());
   sum.yield.add(row.yield.get());
   sum.sleep.add(row.sleep.get());
 }
 
 void clear(Row& row) {
   row.in_use.store(0, std::memory_order_relaxed);
-  for (Count* count : {&row.calls, &row.ticks, &row.spin, &row.poke, &row.yield, &row.sleep}) count->set(0);
+  for (Count* count : {&row.calls, &row.ticks, &row.spin, &row.hook, &row.yield, &row.sleep}) count->set(0);
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ std::map<Key, Sum> sums() {
     sum.calls += static_cast<double>(row.calls.get());
     sum.seconds += static_cast<double>(row.ticks.get()) * ticks::seconds_per_tick();
     sum.wait.spin += row.spin.get();
-    sum.wait.poke += row.poke.get();
+    sum.wait.hook += row.hook.get();
     sum.wait.yield += row.yield.get();
     sum.wait.sleep += row.sleep.get();
   });
@@ -66,7 +66,7 @@ json pack(const std::map<Key, Sum>& table) {
   json list = json::array();
   for (const auto& [key, row] : table)
     list.push_back({key.communicator_size, key.collective, key.size_class, key.algorithm, key.transport,
-                    key.fallback, key.passed_over, row.calls, row.seconds, row.wait.spin, row.wait.poke,
+                    key.fallback, key.passed_over, row.calls, row.seconds, row.wait.spin, row.wait.hook,
                     row.wait.yield, row.wait.sleep});
   return list;
 }
@@ -77,7 +77,7 @@ void add(std::map<Key, Sum>& table, const json& list) {
     row.calls += item[7].get<double>();
     row.seconds += item[8].get<double>();
     row.wait.spin += item[9].get<std::uint64_t>();
-    row.wait.poke += item[10].get<std::uint64_t>();
+    row.wait.hook += item[10].get<std::uint64_t>();
     row.wait.yield += item[11].get<std::uint64_t>();
     row.wait.sleep += item[12].get<std::uint64_t>();
   }
@@ -130,7 +130,7 @@ json describe(const Key& key, const Sum& row) {
           {"transport", key.transport},
           {"wait",
            {{"spin", row.wait.spin},
-            {"poke", row.wait.poke},
+            {"poke", row.wait.hook},
             {"yield", row.wait.yield},
             {"sleep", row.wait.sleep}}},
           {"fallback", key.fallback.empty() ? json() : json(key.fallback)},

@@ -99,7 +99,7 @@ class Window::Negotiation {
     if (!refusal.empty()) throw Error("no window: " + refusal);
     std::vector<std::uint64_t> nodes;
     for (const Card& card : cards_) nodes.push_back(card.node);
-    placement_ = collective::nodes::place_by(nodes);
+    placement_ = collective::multinode::place_by(nodes);
   }
 
   std::unique_ptr<Window> agree() {
@@ -113,7 +113,7 @@ class Window::Negotiation {
                             static_cast<std::byte*>(request_.bound)});
     window->view_ = std::make_unique<network::NodeWindow>(
         team(), window->segment_->memory(),
-        network::NodeWindow::Waiting{patience(), [] { Process::instance().poke(); }});
+        network::NodeWindow::Waiting{spin_limits(), [] { Process::instance().make_progress(); }});
     if (window->choice_.transport != WindowTransport::memory) connect(*window);
     Process::instance().windows().add(*window->view_);
     // Nobody puts before all can take.
@@ -137,10 +137,10 @@ class Window::Negotiation {
     return team;
   }
 
-  network::Patience patience() const {
+  network::SpinLimits spin_limits() const {
     double most = 0;
     for (const Card& card : cards_) most = std::max(most, card.ranks_per_core);
-    return patience_for(most, placement_.nodes() > 1);
+    return spin_limits_for(most, placement_.nodes() > 1);
   }
 
   network::WindowMeans means() const {
@@ -157,7 +157,7 @@ class Window::Negotiation {
     window.tags_ = *tags;
     const int first_tag = *tags * network::lanes;
     auto messages = std::make_unique<network::MessageCarrier>(
-        *process.transport(), first_tag, window.view_->team(), window.segment_->memory(), patience());
+        *process.transport(), first_tag, window.view_->team(), window.segment_->memory(), spin_limits());
     if (window.choice_.transport == WindowTransport::message)
       return window.view_->set_carrier(std::move(messages));
     auto one_sided = open(window, first_tag + network::reply_lane + 1);
@@ -191,7 +191,7 @@ class Window::Negotiation {
   const Bootstrap& bootstrap_;
   const WindowRequest& request_;
   std::vector<Card> cards_;
-  collective::nodes::Placement placement_;
+  collective::multinode::Placement placement_;
 };
 
 std::unique_ptr<Window> Window::create(const Bootstrap& bootstrap, const WindowRequest& request) {

@@ -4,18 +4,18 @@
 
 namespace espalier::runtime {
 
-Window& KeptWindows::add(std::unique_ptr<Window> window) {
+Window& WindowCache::add(std::unique_ptr<Window> window) {
   const std::lock_guard lock(mutex_);
   return *windows_.emplace_back(std::move(window));
 }
 
-void KeptWindows::leave(Window& window) {
+void WindowCache::leave(Window& window) {
   if (const auto gone = take(window)) gone->leave();
 }
 
-void KeptWindows::abandon(Window& window) { static_cast<void>(take(window).release()); }
+void WindowCache::abandon(Window& window) { static_cast<void>(take(window).release()); }
 
-void KeptWindows::leave_all() {
+void WindowCache::leave_all() {
   std::vector<std::unique_ptr<Window>> all;
   {
     const std::lock_guard lock(mutex_);
@@ -24,7 +24,7 @@ void KeptWindows::leave_all() {
   for (const auto& window : all) window->leave();
 }
 
-std::unique_ptr<Window> KeptWindows::take(Window& window) {
+std::unique_ptr<Window> WindowCache::take(Window& window) {
   const std::lock_guard lock(mutex_);
   const auto found =
       std::find_if(windows_.begin(), windows_.end(), [&](const auto& each) { return each.get() == &window; });

@@ -11,7 +11,7 @@ namespace espalier::runtime {
 
 /// In the order of their creation, which is the same on all ranks that share two of them: where leaving takes
 /// all ranks, they can leave all windows in this order and never wait in a circle. Thread-safe.
-class KeptWindows {
+class WindowCache {
  public:
   Window& add(std::unique_ptr<Window> window);
   /// Leaves one (see Window::leave()), unless leave_all() has been called before.

@@ -4,24 +4,24 @@
 
 namespace espalier::runtime {
 
-void DrivenWindows::add(network::NodeWindow& window) {
+void WindowProgress::add(network::NodeWindow& window) {
   const std::unique_lock lock(mutex_);
   windows_.push_back(&window);
   count_.fetch_add(1, std::memory_order_relaxed);
 }
 
-void DrivenWindows::remove(network::NodeWindow& window) {
+void WindowProgress::remove(network::NodeWindow& window) {
   const std::unique_lock lock(mutex_);
   count_.fetch_sub(static_cast<int>(std::erase(windows_, &window)), std::memory_order_relaxed);
 }
 
-void DrivenWindows::forget() {
+void WindowProgress::forget() {
   const std::unique_lock lock(mutex_);
   windows_.clear();
   count_.store(0, std::memory_order_relaxed);
 }
 
-void DrivenWindows::drive_all() {
+void WindowProgress::drive_all() {
   const std::shared_lock lock(mutex_, std::try_to_lock);
   if (!lock) return;
   for (network::NodeWindow* window : windows_) window->drive_aside();

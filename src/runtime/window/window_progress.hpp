@@ -10,7 +10,7 @@
 namespace espalier::runtime {
 
 /// Thread-safe.
-class DrivenWindows {
+class WindowProgress {
  public:
   void add(network::NodeWindow& window);
   /// Afterwards nobody drives it any more.

@@ -48,7 +48,7 @@ machine::Layout layout_of(const Scenario& scenario, int node) {
                      : static_cast<int>(std::count(scenario.node_of.begin(), scenario.node_of.end(), node));
   layout.slots = scenario.slots;
   layout.slot_bytes = scenario.slot_bytes;
-  layout.many_trade = scenario.many_trade;
+  layout.many_pairwise = scenario.many_pairwise;
   return layout;
 }
 
@@ -130,7 +130,7 @@ void Execution::start_ranks() {
     it.state = State::runs;
     it.results.clear();
     it.streamed.clear();
-    it.poke = nullptr;
+    it.hook = nullptr;
     it.machine = nullptr;
     it.news = it.heard = {};
     it.roused_at = 0;
@@ -144,15 +144,15 @@ void Execution::run_rank(int rank) {
   machine::Progress progress;
   if (scenario_.serves_others)
     progress = {&always, [](void* execution) { static_cast<Execution*>(execution)->idle(true); }, this};
-  const machine::Poke poke{[](void* which) {
+  const machine::ProgressHook hook{[](void* which) {
                              auto& it = *static_cast<Rank*>(which);
                              if (it.machine) it.machine->serve_pulls();
-                             if (it.poke) it.poke();
+                             if (it.hook) it.hook();
                            },
                            &of(rank), progress};
   try {
     CheckingMachine machine(memory_.view(rank) + node_of(rank).begin, node_of(rank).layout, local_rank(rank),
-                            scenario_.policy, poke);
+                            scenario_.policy, hook);
     of(rank).machine = scenario_.refuses_reads ? &machine : nullptr;
     if (!abandoning_) scenario_.body(machine);
     note_writes();
@@ -170,7 +170,7 @@ void Execution::schedule() {
     running_ = next >= 0 ? next : next_rank();
     if (running_ >= 0)
       of(running_).fiber.resume();
-    else if (!end_a_nap() && !rouse_the_idle())
+    else if (!end_a_timed_sleep() && !rouse_the_idle())
       return report_stillness();
   }
 }
@@ -186,7 +186,7 @@ int Execution::next_rank() {
 }
 
 // Where naps end, somebody who sleeps although the flag has moved on looks again.
-bool Execution::end_a_nap() {
+bool Execution::end_a_timed_sleep() {
   if (scenario_.policy.fenced) return false;
   for (int rank = 0; rank < scenario_.ranks; ++rank) {
     Rank& it = of(rank);

@@ -37,7 +37,7 @@ struct Scenario {
   std::function<void(CheckingMachine&)> body;
   std::vector<int> node_of = {};  ///< by rank; empty: all on one node
   std::size_t area_bytes = 0;     ///< of each node besides: for windows and the like
-  bool many_trade = false;        ///< cells of more than two ranks
+  bool many_pairwise = false;        ///< cells of more than two ranks
   bool serves_others = false;     ///< waits drive the host all the time (machine/progress.hpp)
   bool refuses_reads = false;     ///< of other ranks' memory, now and then; then all naps end by themselves
 };
@@ -94,7 +94,7 @@ class Execution {
   void use_again(const void* buffer, std::size_t bytes);
   /// A place for scenarios, a kilobyte for each rank; in the view of the rank that runs.
   std::byte* note(int rank) {
-    return memory_.view(running_) + node_of(rank).begin + node_of(rank).layout.note(local_rank(rank));
+    return memory_.view(running_) + node_of(rank).begin + node_of(rank).layout.affinity_record(local_rank(rank));
   }
   /// What the ranks of a node share besides, on the node and in the view of the rank that runs.
   std::byte* area() { return memory_.view(running_) + area_begin(node_of(running_)); }
@@ -114,7 +114,7 @@ class Execution {
   }
   Messages& messages() { return messages_; }
   /// What this rank does in its waits, before it sleeps.
-  void poke_with(std::function<void()> poke) { of(running_).poke = std::move(poke); }
+  void drive_with(std::function<void()> hook) { of(running_).hook = std::move(hook); }
   /// The rank has looked at everything in vain: until there is news for it. News are its messages, and
   /// (`flags`) what other ranks of its node store.
   void idle(bool flags);
@@ -166,7 +166,7 @@ class Execution {
   void hear_by_message(const Memory::Knowledge& knowledge) { memory_.hear(running_, knowledge); }
   void may_write(const void* target, std::size_t bytes);
   /// What tells places in memory apart, shared or not.
-  std::uintptr_t place_of(int rank, const void* address) const;
+  std::uintptr_t position_of(int rank, const void* address) const;
   /// Whether this memory lasts as long as the execution.
   bool keeps(const void* address) const;
   template <class Text>
@@ -196,7 +196,7 @@ class Execution {
     std::uint64_t awaited_step = 0;
     std::vector<std::byte> results;
     std::vector<Streamed> streamed;
-    std::function<void()> poke;
+    std::function<void()> hook;
     CheckingMachine* machine = nullptr;  // while it serves others in its waits
     struct News {
       std::uint64_t messages = 0, stores = 0;  // of its node's other ranks
@@ -228,7 +228,7 @@ class Execution {
   void run_rank(int rank);
   void schedule();
   int next_rank();
-  bool end_a_nap();
+  bool end_a_timed_sleep();
   bool rouse_the_idle();
   void report_stillness();
   void abandon();

@@ -226,7 +226,7 @@ void Execution::may_write(const void* target, std::size_t bytes) {
     fail(Wrong::error, formatted("rank {} writes {} bytes beyond the share, at {}", running_, bytes, offset));
 }
 
-std::uintptr_t Execution::place_of(int rank, const void* address) const {
+std::uintptr_t Execution::position_of(int rank, const void* address) const {
   if (memory_.is_near_view(rank, address)) return memory_.offset_of(rank, address);
   return reinterpret_cast<std::uintptr_t>(address);
 }

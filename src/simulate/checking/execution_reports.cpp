@@ -46,18 +46,18 @@ std::string Execution::describe_in(const machine::Layout& layout, std::size_t of
                                  : formatted("the common release line {}", number - names.size());
   }
   if (offset < layout.ring(0)) {
-    const std::size_t within = offset - layout.station(0);
-    const std::size_t rank = within / layout.station_bytes(), number = within % layout.station_bytes() / line;
+    const std::size_t within = offset - layout.control_block(0);
+    const std::size_t rank = within / layout.control_block_bytes(), number = within % layout.control_block_bytes() / line;
     const auto slots = static_cast<std::size_t>(layout.slots);
     if (number == 0) return formatted("the finish line of rank {}", rank);
-    if (number >= layout.station_lines()) return formatted("the notes of rank {}", rank);
+    if (number >= layout.control_block_lines()) return formatted("the notes of rank {}", rank);
     if (number > 2 * slots)
       return formatted("the {} line of rank {}", number == 2 * slots + 1 ? "request" : "answer", rank);
     return formatted("the {} line {} of rank {}", number <= slots ? "gather" : "release",
                      (number - 1) % slots, rank);
   }
-  if (offset >= layout.traded_area(0)) {
-    const std::size_t within = offset - layout.traded_area(0), area = layout.traded_area_bytes();
+  if (offset >= layout.pairwise_area(0)) {
+    const std::size_t within = offset - layout.pairwise_area(0), area = layout.pairwise_area_bytes();
     return formatted("byte {} of the traded cells of rank {}", within % area, within / area);
   }
   const std::size_t rank = (offset - layout.ring(0)) / layout.ring_and_page_bytes();

@@ -77,9 +77,9 @@ void Execution::bring_news(int rank) {
 void Execution::note_writes() {
   const auto& [layout, begin] = node_of(running_);
   const int local = local_rank(running_);
-  const std::size_t lines = layout.station_lines() * sizeof(memory::FlagLine);
+  const std::size_t lines = layout.control_block_lines() * sizeof(memory::FlagLine);
   const std::size_t slots = static_cast<std::size_t>(layout.slots) * layout.slot_bytes;
-  check(memory_.find_writes(running_, begin + layout.station(local), lines), "writes", 1);
+  check(memory_.find_writes(running_, begin + layout.control_block(local), lines), "writes", 1);
   check(memory_.find_writes(running_, begin + layout.ring(local), slots), "writes", 1);
 }
 

@@ -30,15 +30,15 @@ class CheckingMachine : public machine::BasicMachine<Platform> {
   void reserve(Step first, int span = 1, Where where = Where::current()) {
     if (is_kept(where, Operation::reserve)) Base::reserve(first, span);
   }
-  void lend(Step first, int span, std::span<const int> readers, Where where = Where::current()) {
-    if (is_kept(where, Operation::lend)) Base::lend(first, span, readers);
+  void set_readers(Step first, int span, std::span<const int> readers, Where where = Where::current()) {
+    if (is_kept(where, Operation::set_readers)) Base::set_readers(first, span, readers);
   }
   void everybody_finished(Step step, Where where = Where::current()) {
     const bool more = Execution::current().at(where, Operation::everybody_finished) == Change::one_more;
     Base::everybody_finished(more ? step + 1 : step);
   }
-  void hand_over(const void* data, std::size_t bytes, Where where = Where::current()) {
-    if (is_kept(where, Operation::hand_over)) Base::hand_over(data, bytes);
+  void flush_for_readers(const void* data, std::size_t bytes, Where where = Where::current()) {
+    if (is_kept(where, Operation::flush_for_readers)) Base::flush_for_readers(data, bytes);
   }
   const std::byte* await_release_all(Step step, Where where = Where::current()) {
     if (!is_kept(where, Operation::await_release_all)) Execution::current().skip_next_wait();

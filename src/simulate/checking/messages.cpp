@@ -20,7 +20,7 @@ struct Messages::End final : network::Transport {
   }
   bool test(network::Ticket ticket) override { return messages.test(ticket); }
   std::optional<network::Arrival> probe(int tag) override { return messages.probe(rank, tag); }
-  void poke() override { messages.execution_.yield(); }
+  void make_progress() override { messages.execution_.yield(); }
   int tags() const override { return 1 << 10; }
   Messages& messages;
   int rank;
@@ -68,11 +68,11 @@ std::string Messages::left_over() const {
 
 std::optional<std::string> Messages::met_by(int rank, const void* begin, std::size_t bytes,
                                             bool writes) const {
-  const auto first = execution_.place_of(rank, begin);
+  const auto first = execution_.position_of(rank, begin);
   for (const auto& [ticket, request] : requests_) {
     if (request.bytes == 0 || request.cut || (request.is_send && !writes)) continue;
     const auto other =
-        execution_.place_of(request.rank(), request.is_send ? request.message->source : request.target);
+        execution_.position_of(request.rank(), request.is_send ? request.message->source : request.target);
     if (first < other + request.bytes && other < first + bytes) return name(request);
   }
   return {};

@@ -80,7 +80,7 @@ class Peers {
 static_assert(network::Network<Peers>);
 
 /// Looks again and again, never naps: the schedule says who runs.
-inline constexpr network::Patience untiring = {std::numeric_limits<int>::max(), 0};
+inline constexpr network::SpinLimits untiring = {std::numeric_limits<int>::max(), 0};
 
 /// An endpoint of the rank that runs: processes and ranks are the execution's. It goes on in all its waits.
 class CheckedEndpoint {
@@ -89,11 +89,11 @@ class CheckedEndpoint {
       : end_(Execution::current().messages().of(Execution::current().rank()), std::move(processes),
              Execution::current().rank(), 0, untiring) {
     end_.watch([] { Execution::current().idle(false); });
-    Execution::current().poke_with([this] { end_.drive(); });
+    Execution::current().drive_with([this] { end_.drive(); });
   }
   CheckedEndpoint(const CheckedEndpoint&) = delete;
   CheckedEndpoint& operator=(const CheckedEndpoint&) = delete;
-  ~CheckedEndpoint() { Execution::current().poke_with(nullptr); }
+  ~CheckedEndpoint() { Execution::current().drive_with(nullptr); }
 
   /// `ranks` must outlive what is returned.
   Peers peers(std::span<const int> ranks, int me) { return network::Peers{&end_, ranks, me, 0}; }

@@ -12,7 +12,7 @@
 
 #include "machine/host_platform.hpp"
 #include "machine/wait.hpp"
-#include "network/patience.hpp"
+#include "network/spin_limits.hpp"
 #include "simulate/checking/execution.hpp"
 
 namespace espalier::simulate::checking {
@@ -106,10 +106,10 @@ class Waiter;
 /// A window's wait: it goes on when there is something to look at.
 class IdleWait {
  public:
-  explicit IdleWait(const network::Patience&) {}
+  explicit IdleWait(const network::SpinLimits&) {}
   void pass() { Execution::current().idle(true); }
   void begin_anew() {}
-  bool naps() const { return true; }
+  bool timed_sleeps() const { return true; }
 };
 
 struct Platform {

@@ -68,19 +68,19 @@ std::vector<Change> changes_of(const Site& site) {
 
 // Of those of the same file, function, operation and flag, in the order of the text: the how-manieth, and of
 // how many.
-struct Place {
+struct TreePosition {
   int number = 0, of = 0;
 };
-Place place_in(const Site& site, const Sites& sites) {
-  Place place;
+TreePosition place_in(const Site& site, const Sites& sites) {
+  TreePosition position;
   for (const Site& other : sites) {
     if (other.file != site.file || other.function != site.function || other.operation != site.operation ||
         other.of != site.of)
       continue;
-    ++place.of;
-    if (std::pair(other.line, other.column) <= std::pair(site.line, site.column)) ++place.number;
+    ++position.of;
+    if (std::pair(other.line, other.column) <= std::pair(site.line, site.column)) ++position.number;
   }
-  return place;
+  return position;
 }
 
 }  // namespace
@@ -99,7 +99,7 @@ const char* to_string(Operation operation) {
                                        "await_finish",
                                        "await_release_all",
                                        "reserve",
-                                       "lend",
+                                       "set_readers",
                                        "everybody_finished",
                                        "hand_over",
                                        "send",
@@ -124,9 +124,9 @@ std::vector<Mutant> mutants_of(const Sites& sites) {
 
 std::string name_of(const Mutant& mutant, const Sites& sites) {
   const Site& site = mutant.site;
-  const Place place = place_in(site, sites);
+  const TreePosition position = place_in(site, sites);
   return formatted("{} {} {}{}{}: {}", site.file, site.function, to_string(site.operation),
-                   site.of.empty() ? "" : " " + site.of, place.of > 1 ? formatted("#{}", place.number) : "",
+                   site.of.empty() ? "" : " " + site.of, position.of > 1 ? formatted("#{}", position.number) : "",
                    to_string(mutant.change));
 }
 

@@ -26,9 +26,9 @@ enum class Operation : std::uint8_t {
   await_finish,
   await_release_all,
   reserve,
-  lend,
+  set_readers,
   everybody_finished,
-  hand_over,
+  flush_for_readers,
   send,  ///< from here on of a task between nodes: a message, until it is awaited
   receive,
   drive,  ///< until a task is done

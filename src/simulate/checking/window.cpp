@@ -2,8 +2,8 @@
 
 #include <memory>
 
-#include "network/window/message_carrier_text.hpp"
-#include "network/window/window_text.hpp"
+#include "network/window/message_carrier_impl.hpp"
+#include "network/window/window_impl.hpp"
 
 namespace espalier::network {
 template class BasicMessageCarrier<simulate::checking::Platform>;
@@ -41,10 +41,10 @@ Window::Window(const network::WindowTeam& team, std::size_t bytes, int ids, bool
   messages.name_tag(first_tag + network::reply_lane, "reply");
   if (team.nodes() > 1)
     window_.set_carrier(std::make_unique<network::BasicMessageCarrier<Platform>>(
-        messages.of(team.process()), first_tag, window_.team(), memory_, network::Patience()));
-  Execution::current().poke_with([this] { drive_aside(); });
+        messages.of(team.process()), first_tag, window_.team(), memory_, network::SpinLimits()));
+  Execution::current().drive_with([this] { drive_aside(); });
 }
 
-Window::~Window() { Execution::current().poke_with(nullptr); }
+Window::~Window() { Execution::current().drive_with(nullptr); }
 
 }  // namespace espalier::simulate::checking

@@ -12,16 +12,16 @@
 
 namespace espalier::simulate {
 
-using collective::ContiguousPlace;
-using collective::Place;
+using collective::ContiguousPosition;
+using collective::TreePosition;
 using plan::Algorithm;
 
 namespace {
 
-std::vector<Place> places_in(const topology::Group& group, int ranks, const tree::Spec& spec, int root) {
+std::vector<TreePosition> places_in(const topology::Group& group, int ranks, const tree::Spec& spec, int root) {
   const tree::Tree tree = tree::compose(group, spec, root);
-  std::vector<Place> places;
-  for (int rank = 0; rank < ranks; ++rank) places.push_back(collective::place_of(tree, rank));
+  std::vector<TreePosition> places;
+  for (int rank = 0; rank < ranks; ++rank) places.push_back(collective::position_of(tree, rank));
   return places;
 }
 
@@ -30,8 +30,8 @@ Shape seen_by(const Call& call, const Shape& shape) {
   return call.stage == NodeStageKind::none ? Shape{shape.ranks(), 1} : shape;
 }
 
-collective::nodes::Placement placement_of(const Shape& shape) {
-  collective::nodes::Placement placement;
+collective::multinode::Placement placement_of(const Shape& shape) {
+  collective::multinode::Placement placement;
   placement.ranks_of.resize(static_cast<std::size_t>(shape.nodes));
   for (int rank = 0; rank < shape.ranks(); ++rank) {
     placement.ranks_of[static_cast<std::size_t>(shape.node_of(rank))].push_back(rank);
@@ -70,10 +70,10 @@ topology::Group groups_of(const NodeModel& node, const Shape& shape) {
 
 }  // namespace
 
-class Places {
+class TreePositions {
  public:
-  Places(const Call& call, const Shape& shape, const NodeModel& node)
-      : placement(call.spans(shape) ? placement_of(seen_by(call, shape)) : collective::nodes::Placement()) {
+  TreePositions(const Call& call, const Shape& shape, const NodeModel& node)
+      : placement(call.spans(shape) ? placement_of(seen_by(call, shape)) : collective::multinode::Placement()) {
     const Shape seen = seen_by(call, shape);
     const topology::Group group = groups_of(node, seen);
     const int leader = leader_of(call, seen);
@@ -83,20 +83,20 @@ class Places {
         places_in(topology::flat_group(seen.nodes), seen.nodes, call.network.tree, seen.node_of(call.root));
   }
 
-  const collective::nodes::Placement placement;  ///< of a call over nodes
-  const Place& gather(int local) const { return gather_[static_cast<std::size_t>(local)]; }
-  const Place& release(int local) const { return release_[static_cast<std::size_t>(local)]; }
-  const Place& node(int number) const { return nodes_[static_cast<std::size_t>(number)]; }
+  const collective::multinode::Placement placement;  ///< of a call over nodes
+  const TreePosition& gather(int local) const { return gather_[static_cast<std::size_t>(local)]; }
+  const TreePosition& release(int local) const { return release_[static_cast<std::size_t>(local)]; }
+  const TreePosition& node(int number) const { return nodes_[static_cast<std::size_t>(number)]; }
 
  private:
-  std::vector<Place> gather_, release_, nodes_;
+  std::vector<TreePosition> gather_, release_, nodes_;
 };
 
-std::shared_ptr<const Places> places_for(const Call& call, const Shape& shape, const NodeModel& node) {
-  return std::make_shared<const Places>(call, shape, node);
+std::shared_ptr<const TreePositions> places_for(const Call& call, const Shape& shape, const NodeModel& node) {
+  return std::make_shared<const TreePositions>(call, shape, node);
 }
 
-NodePlaces node_places(const Places& places, int local) {
+NodePlaces node_places(const TreePositions& places, int local) {
   return {places.gather(local), places.release(local)};
 }
 
@@ -112,33 +112,33 @@ namespace {
 /// The node's plans, as SharedStage looks them up: one for all.
 struct OnePlan {
   const plan::Plan& only;
-  const Places& places;
+  const TreePositions& places;
   int local;
 
   const plan::Plan& plan(Collective, std::size_t) const { return only; }
-  const Place& gather_place(const plan::Plan&, int) const { return places.gather(local); }
-  const Place& release_place(const plan::Plan&, int) const { return places.release(local); }
-  ContiguousPlace contiguous_place(int root) const { return collective::contiguous_place(1, local, root); }
+  const TreePosition& gather_position(const plan::Plan&, int) const { return places.gather(local); }
+  const TreePosition& release_position(const plan::Plan&, int) const { return places.release(local); }
+  ContiguousPosition contiguous_position(int root) const { return collective::contiguous_position(1, local, root); }
 };
-using Stage = collective::nodes::SharedStage<SimulatedMachine, OnePlan>;
+using Stage = collective::multinode::SharedStage<SimulatedMachine, OnePlan>;
 
 std::size_t scratch_of(const Call& call, const Shape& seen) {
-  using namespace collective::nodes;
+  using namespace collective::multinode;
   std::size_t vectors = 1;
   const auto places =
       places_in(topology::flat_group(seen.nodes), seen.nodes, call.network.tree, seen.node_of(call.root));
   for (int node = 0; node < seen.nodes; ++node) {
-    const Place& place = places[static_cast<std::size_t>(node)];
+    const TreePosition& position = places[static_cast<std::size_t>(node)];
     const std::size_t some =
         call.collective == Collective::reduce
-            ? place.children.size()
-            : scratch_vectors(call.network.algorithm, node, seen.nodes, place, simulated_sum());
+            ? position.children.size()
+            : scratch_vectors(call.network.algorithm, node, seen.nodes, position, simulated_sum());
     vectors = std::max(vectors, some);
   }
   return vectors * (std::min(call.bytes, call.network.segment) + 8) * segments_under_way;
 }
 
-void aggregate(SimulatedMachine& m, const Call& call, const Places& places, const Buffers& b) {
+void aggregate(SimulatedMachine& m, const Call& call, const TreePositions& places, const Buffers& b) {
   constexpr int leader = 0;
   Stage stage(m, OnePlan{call.node, places, m.rank()});
   const auto in_network = [&] {
@@ -158,7 +158,7 @@ void aggregate(SimulatedMachine& m, const Call& call, const Places& places, cons
   }
 }
 
-void over_nodes(SimulatedMachine& m, const Call& call, const Shape& shape, const Places& places,
+void over_nodes(SimulatedMachine& m, const Call& call, const Shape& shape, const TreePositions& places,
                 const Buffers& b) {
   if (call.aggregated) return aggregate(m, call, places, b);
   const Shape seen = seen_by(call, shape);
@@ -168,15 +168,15 @@ void over_nodes(SimulatedMachine& m, const Call& call, const Shape& shape, const
   };
   if (call.stage == NodeStageKind::shared) return run_on(Stage(m, OnePlan{call.node, places, m.rank()}));
   SimulatedPeers neighbours{seen.local(rank), seen.ranks_per_node, node * seen.ranks_per_node, 1,
-                            collective::nodes::node_lane};
+                            collective::multinode::node_lane};
   neighbours.of_node = true;
-  run_on(collective::nodes::MessageStage(neighbours));
+  run_on(collective::multinode::MessageStage(neighbours));
 }
 
 }  // namespace
 
-collective::nodes::BlocksOfSome listed_blocks(std::size_t bytes, int ranks) {
-  collective::nodes::BlocksOfSome blocks;
+collective::multinode::BlocksOfSome listed_blocks(std::size_t bytes, int ranks) {
+  collective::multinode::BlocksOfSome blocks;
   for (int rank = 0; rank < ranks; ++rank) blocks.add(bytes, bytes * static_cast<std::size_t>(rank));
   return blocks;
 }
@@ -221,7 +221,7 @@ BufferSizes buffer_sizes(const Call& call, const Shape& shape) {
   if (!call.spans(shape)) return {all, all, 8};
   // Of a reduce over nodes, the partial results of each lane.
   const std::size_t results =
-      call.collective == Collective::reduce ? own * (collective::nodes::segments_under_way + 1) : all;
+      call.collective == Collective::reduce ? own * (collective::multinode::segments_under_way + 1) : all;
   return {all, results, scratch_of(call, seen_by(call, shape))};
 }
 
@@ -266,7 +266,7 @@ bool can_be_recorded(const Call& call, const Shape& shape) {
   }
 }
 
-void run_call(SimulatedMachine& machine, const Call& call, const Shape& shape, const Places& places,
+void run_call(SimulatedMachine& machine, const Call& call, const Shape& shape, const TreePositions& places,
               const Buffers& buffers) {
   if (call.spans(shape))
     over_nodes(machine, call, shape, places, buffers);

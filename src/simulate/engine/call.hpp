@@ -53,17 +53,17 @@ bool can_be_recorded(const Call& call, const Shape& shape);
 std::optional<int> only_leader(const Call& call, const Shape& shape);
 
 /// One block for each rank, as those collectives take them whose blocks may be of any length.
-collective::nodes::BlocksOfSome listed_blocks(std::size_t bytes, int ranks);
+collective::multinode::BlocksOfSome listed_blocks(std::size_t bytes, int ranks);
 
 /// Where the blocks of ranks begin in a reduce_scatter of so many bytes, and where the last ends.
 std::vector<std::size_t> block_edges(std::size_t bytes, int ranks);
 
 /// The places of a node's ranks in the plan's trees, made once: loans refer to them.
-class Places;
-std::shared_ptr<const Places> places_for(const Call& call, const Shape& shape, const NodeModel& node);
+class TreePositions;
+std::shared_ptr<const TreePositions> places_for(const Call& call, const Shape& shape, const NodeModel& node);
 
 /// Runs the call on the current sink. Throws Error for what simulation does not have.
-void run_call(SimulatedMachine& machine, const Call& call, const Shape& shape, const Places& places,
+void run_call(SimulatedMachine& machine, const Call& call, const Shape& shape, const TreePositions& places,
               const Buffers& buffers);
 
 machine::Layout layout_for(const Shape& shape, std::size_t slot_bytes = 32 * 1024);

@@ -27,9 +27,9 @@ namespace espalier::simulate {
 
 /// A rank's places in the trees of a plan.
 struct NodePlaces {
-  const collective::Place &up, &down;
+  const collective::TreePosition &up, &down;
 };
-NodePlaces node_places(const Places& places, int local);
+NodePlaces node_places(const TreePositions& places, int local);
 
 /// `sum` is of unsigned 64-bit integers. Throws Error for a collective that simulation
 /// does not have on one node.

@@ -33,31 +33,31 @@ class Room {
 
 /// A call as one rank sees it, and as runtime/spanning_*.cpp serves it in programs. The root leads its node,
 /// and those with its local number theirs.
-template <collective::nodes::NodeStage Stage>
+template <collective::multinode::NodeStage Stage>
 class NodesCall {
  public:
   NodesCall(Stage& stage, const Call& call, const Shape& shape, int rank,
-            const collective::nodes::Placement& placement, const collective::Place& place, const Buffers& b,
+            const collective::multinode::Placement& placement, const collective::TreePosition& position, const Buffers& b,
             const reduce::Operation& sum)
       : stage_(stage),
         call_(call),
         shape_(shape),
         rank_(rank),
         placement_(placement),
-        place_(place),
+        place_(position),
         b_(b),
         r_{b.send, b.receive, call.bytes, sum} {}
 
   void run() {
-    namespace nodes = collective::nodes;
+    namespace multinode = collective::multinode;
     const plan::NetworkPlan& plan = call_.network;
     switch (call_.collective) {
       case Collective::barrier:
-        return nodes::barrier(stage_, counterparts(0), place_, plan.algorithm);
+        return multinode::barrier(stage_, counterparts(0), place_, plan.algorithm);
       case Collective::bcast:
-        return nodes::bcast(stage_, rooted(), b_.receive, call_.bytes, plan);
+        return multinode::bcast(stage_, rooted(), b_.receive, call_.bytes, plan);
       case Collective::reduce:
-        return nodes::reduce(stage_, rooted(), r_, {b_.receive, b_.scratch}, plan);
+        return multinode::reduce(stage_, rooted(), r_, {b_.receive, b_.scratch}, plan);
       case Collective::allreduce:
         return allreduce(r_);
       case Collective::scan:
@@ -89,7 +89,7 @@ class NodesCall {
 
  private:
   using EqualBlocks = collective::EqualBlocks;
-  static constexpr std::size_t lanes = collective::nodes::segments_under_way;
+  static constexpr std::size_t lanes = collective::multinode::segments_under_way;
 
   int node() const { return shape_.node_of(rank_); }
   /// The ranks with this local number; of which a node's others know only how many they are.
@@ -98,10 +98,10 @@ class NodesCall {
   }
   SimulatedPeers everybody() const { return {rank_, shape_.ranks(), 0, 1}; }
   std::size_t longest_segment() const {
-    return collective::nodes::Segments(call_.bytes, call_.network.segment, 8).longest();
+    return collective::multinode::Segments(call_.bytes, call_.network.segment, 8).longest();
   }
 
-  collective::nodes::Rooted<SimulatedPeers> rooted() const {
+  collective::multinode::Rooted<SimulatedPeers> rooted() const {
     const int leader = shape_.local(call_.root), first = shape_.node_of(call_.root);
     SimulatedPeers from_root = counterparts(leader);
     from_root.me = (node() - first + shape_.nodes) % shape_.nodes;
@@ -110,67 +110,67 @@ class NodesCall {
   }
 
   void allreduce(const collective::Reduction& r) {
-    if constexpr (collective::nodes::SplittingStage<Stage>) {
+    if constexpr (collective::multinode::SplittingStage<Stage>) {
       const int most = shape_.ranks_per_node;
       const int leaders = call_.network.leaders == 0 ? most : std::min(call_.network.leaders, most);
       if (leaders > 1)
-        return collective::nodes::allreduce_split(stage_, counterparts(std::min(stage_.rank(), leaders - 1)),
+        return collective::multinode::allreduce_split(stage_, counterparts(std::min(stage_.rank(), leaders - 1)),
                                                   leaders, place_, r, b_.scratch, call_.network);
     }
-    collective::nodes::allreduce(stage_, counterparts(0), place_, r, b_.scratch, call_.network);
+    collective::multinode::allreduce(stage_, counterparts(0), place_, r, b_.scratch, call_.network);
   }
 
   void scan(collective::Prefix prefix) {
     const std::size_t lane = lanes * longest_segment();
     if (plan::scans_totals(call_.network.algorithm, placement_.is_consecutive())) {
-      const collective::nodes::ScanRoom room = {
+      const collective::multinode::ScanRoom room = {
           room_.of(lane), room_.of(lane),
-          room_.of(lane * collective::nodes::scan_scratch_vectors(call_.network.algorithm, shape_.nodes))};
-      return collective::nodes::scan(stage_, counterparts(shape_.ranks_per_node - 1), node() == 0, r_, prefix,
+          room_.of(lane * collective::multinode::scan_scratch_vectors(call_.network.algorithm, shape_.nodes))};
+      return collective::multinode::scan(stage_, counterparts(shape_.ranks_per_node - 1), node() == 0, r_, prefix,
                                      room, call_.network);
     }
     const auto sizes =
-        collective::nodes::any_order_room(placement_, longest_segment(), 8, call_.network.algorithm);
-    collective::nodes::scan_any_order(stage_, counterparts(0), rank_, placement_, r_, prefix,
+        collective::multinode::any_order_room(placement_, longest_segment(), 8, call_.network.algorithm);
+    collective::multinode::scan_any_order(stage_, counterparts(0), rank_, placement_, r_, prefix,
                                       room_.of(lanes * (sizes.vectors + sizes.scratch)), call_.network);
   }
 
   void allgather() {
     const EqualBlocks blocks{call_.bytes};
-    const auto order = collective::nodes::in_node_order(placement_, blocks);
-    const collective::nodes::Allgather<EqualBlocks> call{rank_,  b_.send,    b_.receive,
+    const auto order = collective::multinode::in_node_order(placement_, blocks);
+    const collective::multinode::Allgather<EqualBlocks> call{rank_,  b_.send,    b_.receive,
                                                          blocks, placement_, order};
-    collective::nodes::allgather_by_leaders(stage_, counterparts(0), call, room_.of(order.total()),
+    collective::multinode::allgather_by_leaders(stage_, counterparts(0), call, room_.of(order.total()),
                                             call_.network);
   }
 
   /// `equal`: all ranks know that blocks have one length; else they are asked.
-  collective::nodes::RootedBlocks rooted_blocks(bool equal) const {
+  collective::multinode::RootedBlocks rooted_blocks(bool equal) const {
     return {rank_, call_.root, placement_, call_.network.segment, equal};
   }
   template <class B>
   void gather(const B& blocks, bool equal) {
     const auto call = rooted_blocks(equal);
     if (rank_ != call_.root)
-      return collective::nodes::gather_from_here(stage_, everybody(), call, b_.send, call_.bytes,
+      return collective::multinode::gather_from_here(stage_, everybody(), call, b_.send, call_.bytes,
                                                  [this](std::size_t bytes) { return room_.of(bytes); });
-    collective::nodes::gather_at_root(stage_, everybody(), call, b_.send, b_.receive, blocks,
-                                      room_.of(collective::nodes::all_short_blocks(call, blocks)));
+    collective::multinode::gather_at_root(stage_, everybody(), call, b_.send, b_.receive, blocks,
+                                      room_.of(collective::multinode::all_short_blocks(call, blocks)));
   }
   template <class B>
   void scatter(const B& blocks, bool equal) {
     const auto call = rooted_blocks(equal);
     if (rank_ != call_.root)
-      return collective::nodes::scatter_to_here(stage_, everybody(), call, b_.receive, call_.bytes,
+      return collective::multinode::scatter_to_here(stage_, everybody(), call, b_.receive, call_.bytes,
                                                 [this](std::size_t bytes) { return room_.of(bytes); });
-    collective::nodes::scatter_at_root(stage_, everybody(), call, b_.send, b_.receive, blocks,
-                                       room_.of(collective::nodes::all_short_blocks(call, blocks)));
+    collective::multinode::scatter_at_root(stage_, everybody(), call, b_.send, b_.receive, blocks,
+                                       room_.of(collective::multinode::all_short_blocks(call, blocks)));
   }
 
   template <class B>
   void alltoall(const B& blocks, bool equal) {
     const auto room = [this](std::size_t, std::size_t bytes) { return room_.of(bytes); };
-    using Exchange = collective::nodes::Alltoall<Stage, SimulatedPeers, B, B, decltype(room)>;
+    using Exchange = collective::multinode::Alltoall<Stage, SimulatedPeers, B, B, decltype(room)>;
     Exchange(stage_, everybody(),
              {rank_, placement_, call_.network.segment, equal, b_.send, blocks, b_.receive, blocks}, room)
         .run();
@@ -178,7 +178,7 @@ class NodesCall {
 
   void reduce_scatter() {
     const std::vector<std::size_t> edges = block_edges(call_.bytes, shape_.ranks());
-    if constexpr (collective::nodes::SplittingStage<Stage>)
+    if constexpr (collective::multinode::SplittingStage<Stage>)
       if (call_.network.algorithm == plan::Algorithm::transpose) return transpose(edges);
     std::byte* whole = room_.of(call_.bytes);
     allreduce({b_.send, whole, call_.bytes, r_.operation});
@@ -186,15 +186,15 @@ class NodesCall {
     std::memcpy(b_.receive, whole + own, edges[static_cast<std::size_t>(rank_) + 1] - own);
   }
   void transpose(const std::vector<std::size_t>& edges) {
-    namespace nodes = collective::nodes;
-    const nodes::ReduceScatter call = {
+    namespace multinode = collective::multinode;
+    const multinode::ReduceScatter call = {
         rank_, placement_, b_.send, b_.receive, collective::PackedBlocks{edges}, r_.operation};
-    const std::size_t share = nodes::share_bytes(call, nodes::Counterparts(placement_, rank_), rank_);
-    const nodes::ReduceScatterRoom room = {
+    const std::size_t share = multinode::share_bytes(call, multinode::Counterparts(placement_, rank_), rank_);
+    const multinode::ReduceScatterRoom room = {
         room_.of(call_.bytes), room_.of(share),
         room_.of(call.blocks.bytes_of(rank_) * static_cast<std::size_t>(shape_.nodes))};
-    nodes::reduce_scatter(everybody(), call, room,
-                          [&](std::byte* packed, const nodes::BlocksOfSome& shares, std::byte* mine) {
+    multinode::reduce_scatter(everybody(), call, room,
+                          [&](std::byte* packed, const multinode::BlocksOfSome& shares, std::byte* mine) {
                             stage_.reduce_scatter(packed, mine, shares.view(), call_.bytes, r_.operation);
                           });
   }
@@ -203,8 +203,8 @@ class NodesCall {
   const Call& call_;
   Shape shape_;
   int rank_;
-  const collective::nodes::Placement& placement_;
-  const collective::Place& place_;
+  const collective::multinode::Placement& placement_;
+  const collective::TreePosition& place_;
   Buffers b_;
   collective::Reduction r_;
   Room room_;

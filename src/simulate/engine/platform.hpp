@@ -34,7 +34,7 @@ static_assert(sizeof(SimulatedLine) == sizeof(memory::FlagLine));
 /// Waits take as long as the model says; there is no ladder to climb.
 class SimulatedWaiter {
  public:
-  SimulatedWaiter(machine::WaitPolicy, machine::Poke) {}
+  SimulatedWaiter(machine::WaitPolicy, machine::ProgressHook) {}
   // All ranks of a simulation make the same calls.
   void begin_call(machine::Fingerprint) {}
   machine::Fingerprint fingerprint() const { return 0; }

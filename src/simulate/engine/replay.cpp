@@ -117,7 +117,7 @@ class Recorders {
   Shape shape_;
   int calls_;
   machine::Layout layout_;
-  std::shared_ptr<const Places> places_;
+  std::shared_ptr<const TreePositions> places_;
   Nowhere share_;
   BufferSizes sizes_;
   Nowhere send_, receive_, scratch_;

@@ -59,10 +59,10 @@ class Sink {
   // Of memory that is nobody's in the share, the rank itself.
   int owner_of(const void* address) const {
     const auto* at = static_cast<const std::byte*>(address);
-    if (at < share_ + layout_.station(0) || at >= share_ + layout_.bytes()) return local_;
+    if (at < share_ + layout_.control_block(0) || at >= share_ + layout_.bytes()) return local_;
     const auto offset = static_cast<std::size_t>(at - share_);
     if (offset < layout_.ring(0))
-      return static_cast<int>((offset - layout_.station(0)) / layout_.station_bytes());
+      return static_cast<int>((offset - layout_.control_block(0)) / layout_.control_block_bytes());
     return static_cast<int>((offset - layout_.ring(0)) / layout_.ring_and_page_bytes());
   }
 

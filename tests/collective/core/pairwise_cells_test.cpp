@@ -23,9 +23,9 @@ using namespace testing;
 /// Counts the cells that are asked for, to see which way a call goes.
 struct Watching : HostMachine {
   Watching(const HostMachine& m, std::atomic<int>& asked) : HostMachine(m), count(&asked) {}
-  std::byte* traded_cell(int writer, int reader, machine::Step step) {
+  std::byte* pairwise_cell(int writer, int reader, machine::Step step) {
     ++*count;
-    return HostMachine::traded_cell(writer, reader, step);
+    return HostMachine::pairwise_cell(writer, reader, step);
   }
   std::atomic<int>* count;
 };
@@ -57,30 +57,30 @@ auto alltoall_of(std::size_t bytes) {
 }
 
 TEST(TradedCells, CarryAlltoall) {
-  EXPECT_EQ(cells_of(Ranks::trading(n), Algorithm::central, alltoall_of(1000)), one_round);
-  EXPECT_EQ(cells_of(Ranks::trading(n), Algorithm::central, alltoall_of(cell)), one_round);
-  EXPECT_EQ(cells_of(Ranks::trading(n), Algorithm::central, alltoall_of(cell + 1)), 2 * one_round);
+  EXPECT_EQ(cells_of(Ranks::pairwise(n), Algorithm::central, alltoall_of(1000)), one_round);
+  EXPECT_EQ(cells_of(Ranks::pairwise(n), Algorithm::central, alltoall_of(cell)), one_round);
+  EXPECT_EQ(cells_of(Ranks::pairwise(n), Algorithm::central, alltoall_of(cell + 1)), 2 * one_round);
 }
 
 TEST(TradedCells, AreLeftAloneByRanksThatDoNotMeetOrDoNotTrade) {
-  EXPECT_EQ(cells_of(Ranks::trading(n), Algorithm::exchange, alltoall_of(1000)), 0);
+  EXPECT_EQ(cells_of(Ranks::pairwise(n), Algorithm::exchange, alltoall_of(1000)), 0);
   EXPECT_EQ(cells_of(Ranks(n), Algorithm::central, alltoall_of(1000)), 0);
 }
 
 TEST(TradedCells, AreNotForBlocksShorterThanALine) {
-  EXPECT_EQ(cells_of(Ranks::trading(n), Algorithm::central, alltoall_of(63)), 0);
+  EXPECT_EQ(cells_of(Ranks::pairwise(n), Algorithm::central, alltoall_of(63)), 0);
 }
 
 // Fewer slots, shorter cells: then the slots, which hold two blocks of more than a cell, take fewer rounds.
 TEST(TradedCells, AreNotForCallsThatWouldTakeMoreRounds) {
-  EXPECT_EQ(cells_of(Ranks::trading(n, 4), Algorithm::central, alltoall_of(4096)), one_round);
-  EXPECT_EQ(cells_of(Ranks::trading(n, 4), Algorithm::central, alltoall_of(5000)), 0);
+  EXPECT_EQ(cells_of(Ranks::pairwise(n, 4), Algorithm::central, alltoall_of(4096)), one_round);
+  EXPECT_EQ(cells_of(Ranks::pairwise(n, 4), Algorithm::central, alltoall_of(5000)), 0);
 }
 
 // What goes one way in a round comes back in the next, so a short last round would leave lines with the
 // other.
 TEST(TradedCells, CarryAboutAsMuchOfABlockInEachRound) {
-  Ranks ranks = Ranks::trading(n);
+  Ranks ranks = Ranks::pairwise(n);
   Plan plan;
   plan.algorithm = Algorithm::central;
   const auto& m = ranks.machine(0);
@@ -103,9 +103,9 @@ TEST(TradedCells, CarryAboutAsMuchOfABlockInEachRound) {
 /// Writes down who was shown how much past a copy.
 struct Listening : HostMachine {
   Listening(const HostMachine& m, std::atomic<std::size_t>& bytes) : HostMachine(m), shown(&bytes) {}
-  void show(void* target, const void* source, std::size_t bytes) {
+  void write_slot(void* target, const void* source, std::size_t bytes) {
     *shown += bytes;
-    HostMachine::show(target, source, bytes);
+    HostMachine::write_slot(target, source, bytes);
   }
   std::atomic<std::size_t>* shown;
 };
@@ -114,7 +114,7 @@ struct Listening : HostMachine {
 // and so on. All else comes back.
 TEST(TradedCells, ShowWhatDoesNotComeBack) {
   std::atomic<std::size_t> shown = 0;
-  Ranks ranks = Ranks::trading(n);
+  Ranks ranks = Ranks::pairwise(n);
   Plan plan;
   plan.algorithm = Algorithm::central;
   plan.chunk = 16384;
@@ -140,7 +140,7 @@ TEST(TradedCells, MayBeStreamed) {
     std::size_t from = memory::streaming_from;
     bool always = memory::streams_always;
   } streaming;
-  Ranks ranks = Ranks::trading(n, 16, 16384);
+  Ranks ranks = Ranks::pairwise(n, 16, 16384);
   Plan plan;
   plan.algorithm = Algorithm::central;
   plan.chunk = 256 * 1024;
@@ -165,7 +165,7 @@ TEST(TradedCells, CarryReduceScatter) {
     reduce_scatter(m, {send.data(), receive.data(), 2400, sum}, EqualBlocks{800}, plan);
     EXPECT_EQ(receive, std::vector<double>(100, 3.0));
   };
-  EXPECT_EQ(cells_of(Ranks::trading(n), Algorithm::central, call), one_round);
+  EXPECT_EQ(cells_of(Ranks::pairwise(n), Algorithm::central, call), one_round);
   EXPECT_EQ(cells_of(Ranks(n), Algorithm::central, call), 0);
 }
 
@@ -177,7 +177,7 @@ TEST(TradedCells, CarryAllreduceAndItsAnswers) {
     allreduce_sliced(m, {send.data(), receive.data(), 8000, sum}, plan);
     EXPECT_EQ(receive, std::vector<double>(1000, 3.0));
   };
-  EXPECT_EQ(cells_of(Ranks::trading(n), Algorithm::sliced, call), 2 * one_round);
+  EXPECT_EQ(cells_of(Ranks::pairwise(n), Algorithm::sliced, call), 2 * one_round);
   EXPECT_EQ(cells_of(Ranks(n), Algorithm::sliced, call), 0);
 }
 
@@ -197,12 +197,12 @@ TEST(TradedCells, CarryTheLongBlocksOfAnAlltoallv) {
       expect_same(got, wanted, "alltoallv", m, in.end);
     }
   };
-  EXPECT_EQ(cells_of(Ranks::trading(n), Algorithm::central, call), 5 * 2 * (n - 1));
+  EXPECT_EQ(cells_of(Ranks::pairwise(n), Algorithm::central, call), 5 * 2 * (n - 1));
 }
 
 // The largest slice of every chunk fits.
 TEST(TradedSlices, FitInTheirCells) {
-  Ranks ranks = Ranks::trading(n);
+  Ranks ranks = Ranks::pairwise(n);
   const auto& sum = *reduce::find(reduce::Op::sum, reduce::Type::float64);
   for (const std::size_t bytes : {8u, 800u, 24576u, 24584u, 100000u}) {
     const Reduction r{nullptr, nullptr, bytes, sum};

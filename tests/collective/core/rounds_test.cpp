@@ -20,29 +20,29 @@ using plan::Algorithm;
 TEST(Rounds, AreWorthTradingIfThereIsOneOrBothTakeAboutAsMany) {
   Ranks two(2), three(3);
   const auto& m = two.machine(0);
-  const std::size_t traded = m.traded_bytes();
-  EXPECT_TRUE(worth_trading(m, 0, traded));
-  EXPECT_FALSE(worth_trading(m, 0, traded + 1));
-  EXPECT_TRUE(worth_trading(m, 7 * traded, 8 * traded));
-  EXPECT_FALSE(worth_trading(m, 8 * traded, 7 * traded - 1));
-  EXPECT_FALSE(worth_trading(three.machine(0), 100, 200)) << "nobody trades there";
+  const std::size_t pairwise = m.pairwise_bytes();
+  EXPECT_TRUE(worth_pairwise(m, 0, pairwise));
+  EXPECT_FALSE(worth_pairwise(m, 0, pairwise + 1));
+  EXPECT_TRUE(worth_pairwise(m, 7 * pairwise, 8 * pairwise));
+  EXPECT_FALSE(worth_pairwise(m, 8 * pairwise, 7 * pairwise - 1));
+  EXPECT_FALSE(worth_pairwise(three.machine(0), 100, 200)) << "nobody trades there";
 }
 
 TEST(Rounds, TwoRanksThatHearAsMuchFromEachOtherTrade) {
   Ranks two(2), three(3);
-  const Rounds rounds{.count = 1, .span = 1, .bytes = 4096, .overlap = true, .readers = {}, .tradable = true};
+  const Rounds rounds{.count = 1, .span = 1, .bytes = 4096, .overlap = true, .readers = {}, .can_pair = true};
   const auto& m = two.machine(0);
-  EXPECT_TRUE(trades_slots(m, rounds));
-  EXPECT_FALSE(trades_slots(three.machine(0), rounds));
+  EXPECT_TRUE(uses_pairwise_slots(m, rounds));
+  EXPECT_FALSE(uses_pairwise_slots(three.machine(0), rounds));
   Rounds other = rounds;
-  other.tradable = false;
-  EXPECT_FALSE(trades_slots(m, other));
+  other.can_pair = false;
+  EXPECT_FALSE(uses_pairwise_slots(m, other));
   other = rounds;
   other.overlap = false;
-  EXPECT_FALSE(trades_slots(m, other)) << "they meet by counter";
+  EXPECT_FALSE(uses_pairwise_slots(m, other)) << "they meet by counter";
   other = rounds;
-  other.bytes = m.traded_bytes() + 1;
-  EXPECT_FALSE(trades_slots(m, other));
+  other.bytes = m.pairwise_bytes() + 1;
+  EXPECT_FALSE(uses_pairwise_slots(m, other));
 }
 
 TEST(Rounds, CarryNoMoreThanATradedSlot) {
@@ -50,8 +50,8 @@ TEST(Rounds, CarryNoMoreThanATradedSlot) {
   Plan plan;
   plan.algorithm = Algorithm::exchange;
   plan.chunk = 256 * 1024;
-  const std::size_t traded = two.machine(0).traded_bytes();
-  EXPECT_EQ(round_bytes(two.machine(0), plan, true), traded);
+  const std::size_t pairwise = two.machine(0).pairwise_bytes();
+  EXPECT_EQ(round_bytes(two.machine(0), plan, true), pairwise);
   EXPECT_EQ(round_bytes(two.machine(0), plan, false), plan.chunk);
   EXPECT_EQ(round_bytes(three.machine(0), plan, true), plan.chunk);
   plan.chunk = 1000;

@@ -10,7 +10,7 @@
 #include "tests/collective/multinode/guarded.hpp"
 #include "tests/collective/multinode/world.hpp"
 
-namespace espalier::collective::nodes {
+namespace espalier::collective::multinode {
 namespace {
 
 using network::SharpError;
@@ -210,4 +210,4 @@ TEST(NodesAggregated, ABarrierHoldsEverybodyBackBeforeAndAfterAFailure) {
 }
 
 }  // namespace
-}  // namespace espalier::collective::nodes
+}  // namespace espalier::collective::multinode

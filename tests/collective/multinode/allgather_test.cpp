@@ -3,7 +3,7 @@
 #include "tests/collective/multinode/uneven.hpp"
 #include "tests/collective/multinode/world.hpp"
 
-namespace espalier::collective::nodes {
+namespace espalier::collective::multinode {
 namespace {
 
 using testing::Member;
@@ -16,7 +16,7 @@ struct Case {
 };
 
 void expect_allgather(Member& me, const std::vector<std::size_t>& counts, const Case& c, int round) {
-  const testing::Places places(counts);
+  const testing::TreePositions places(counts);
   const Blocks blocks = places.view();
   std::vector<double> wanted(places.elements(), testing::untouched_value);
   for (int rank = 0; rank < me.size(); ++rank) {
@@ -25,11 +25,11 @@ void expect_allgather(Member& me, const std::vector<std::size_t>& counts, const 
   }
   testing::GuardedVector<double> own(testing::vector_of(me.rank(), places.count(me.rank()), round)),
       receive(std::vector<double>(places.elements(), testing::untouched_value));
-  std::byte* place = receive.bytes() + blocks.offset_of(me.rank());
-  if (c.in_place) std::memcpy(place, own.bytes(), own.size_bytes());
+  std::byte* position = receive.bytes() + blocks.offset_of(me.rank());
+  if (c.in_place) std::memcpy(position, own.bytes(), own.size_bytes());
   const NodeOrder order = in_node_order(me.placement(), blocks);
   const Allgather<Blocks> call{
-      me.rank(), c.in_place ? place : own.bytes(), receive.bytes(), blocks, me.placement(), order};
+      me.rank(), c.in_place ? position : own.bytes(), receive.bytes(), blocks, me.placement(), order};
   const auto number = std::min(me.local_rank(), c.carriers - 1);
   if (c.together && me.machine()) {
     allgather_shared(*me.machine(), me.area(), me.counterparts(number), c.carriers, call,
@@ -112,4 +112,4 @@ TEST(NodesAllgather, ManyCallsInARowShareTheArea) {
 }
 
 }  // namespace
-}  // namespace espalier::collective::nodes
+}  // namespace espalier::collective::multinode

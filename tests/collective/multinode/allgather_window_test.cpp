@@ -4,7 +4,7 @@
 #include "tests/collective/multinode/uneven.hpp"
 #include "tests/collective/multinode/window_world.hpp"
 
-namespace espalier::collective::nodes {
+namespace espalier::collective::multinode {
 namespace {
 
 using testing::in_every_setting;
@@ -15,12 +15,12 @@ using testing::PretendedWindows;
 struct How {
   std::size_t block;
   int carriers = 100;
-  bool lent = false;  ///< nobody copies out
+  bool shared_result = false;  ///< nobody copies out
 };
 
 void expect_allgather(Member& me, PretendedWindows::Window& window, WindowUse& use,
                       const std::vector<std::size_t>& counts, const How& how, int round) {
-  const testing::Places places(counts);
+  const testing::TreePositions places(counts);
   const Blocks blocks = places.view();
   std::vector<double> wanted(places.elements(), testing::untouched_value);
   for (int rank = 0; rank < me.size(); ++rank) {
@@ -30,12 +30,12 @@ void expect_allgather(Member& me, PretendedWindows::Window& window, WindowUse& u
   testing::GuardedVector<double> own(testing::vector_of(me.rank(), places.count(me.rank()), round)),
       receive(std::vector<double>(places.elements(), testing::untouched_value));
   const NodeOrder order = in_node_order(me.placement(), blocks);
-  const Allgather<Blocks> call{me.rank(), own.bytes(),    how.lent ? nullptr : receive.bytes(),
+  const Allgather<Blocks> call{me.rank(), own.bytes(),    how.shared_result ? nullptr : receive.bytes(),
                                blocks,    me.placement(), order};
   testing::with_node(me, [&](auto node) {
     AllgatherWindow ring(window, use, call, node, how.carriers, how.block);
     ring.run();
-    if (!how.lent) return;
+    if (!how.shared_result) return;
     for (int rank = 0; rank < me.size(); ++rank)
       if (places.count(rank) > 0)
         std::memcpy(receive.bytes() + blocks.offset_of(rank), ring.whole() + order.begin_of(rank),
@@ -105,4 +105,4 @@ TEST(NodesAllgatherWindow, AHalfHasTheRoomItWasMadeFor) {
 }
 
 }  // namespace
-}  // namespace espalier::collective::nodes
+}  // namespace espalier::collective::multinode

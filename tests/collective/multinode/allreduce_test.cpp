@@ -4,7 +4,7 @@
 #include "tests/collective/multinode/same_bits.hpp"
 #include "tests/collective/multinode/world.hpp"
 
-namespace espalier::collective::nodes {
+namespace espalier::collective::multinode {
 namespace {
 
 using plan::Algorithm;
@@ -29,7 +29,7 @@ std::vector<T> run(Member& me, const std::vector<T>& values, reduce::Type type, 
   const bool leads = me.local_rank() < std::max(1, leaders);
   Guarded scratch(
       leads ? segments_under_way * lane *
-                  scratch_vectors(plan.algorithm, me.node(), me.placement().nodes(), roles.place, sum)
+                  scratch_vectors(plan.algorithm, me.node(), me.placement().nodes(), roles.position, sum)
             : 0);
   const Reduction reduction = {in_place ? result.bytes() : send.bytes(), result.bytes(), send.size_bytes(),
                                sum};
@@ -37,8 +37,8 @@ std::vector<T> run(Member& me, const std::vector<T>& values, reduce::Type type, 
     if constexpr (SplittingStage<Stage>)
       if (leaders > 0)
         return allreduce_split(stage, me.counterparts(std::min(me.local_rank(), leaders - 1)), leaders,
-                               roles.place, reduction, scratch.data(), plan);
-    allreduce(stage, me.counterparts(0), roles.place, reduction, scratch.data(), plan);
+                               roles.position, reduction, scratch.data(), plan);
+    allreduce(stage, me.counterparts(0), roles.position, reduction, scratch.data(), plan);
   });
   EXPECT_EQ(send.values(), values) << "rank " << me.rank() << " lost what it sent";
   return result.values();
@@ -130,4 +130,4 @@ TEST(NodesAllreduce, SegmentsLongerThanANodesRing) {
 }
 
 }  // namespace
-}  // namespace espalier::collective::nodes
+}  // namespace espalier::collective::multinode

@@ -5,7 +5,7 @@
 #include "tests/collective/multinode/same_bits.hpp"
 #include "tests/collective/multinode/window_world.hpp"
 
-namespace espalier::collective::nodes {
+namespace espalier::collective::multinode {
 namespace {
 
 using testing::GuardedVector;
@@ -131,4 +131,4 @@ TEST(NodesAllreduceWindow, TheLongestVectorFits) {
 }
 
 }  // namespace
-}  // namespace espalier::collective::nodes
+}  // namespace espalier::collective::multinode

@@ -4,7 +4,7 @@
 
 #include "tests/collective/multinode/world.hpp"
 
-namespace espalier::collective::nodes {
+namespace espalier::collective::multinode {
 namespace {
 
 void expect_nobody_leaves_early(plan::Algorithm algorithm) {
@@ -17,8 +17,8 @@ void expect_nobody_leaves_early(plan::Algorithm algorithm) {
         for (int i = 0; me.rank() == round % me.size() && i < 200; ++i) std::this_thread::yield();
         auto& here = came[static_cast<std::size_t>(round)];
         ++here;
-        const collective::Place place = me.roles("kary:2", 0).place;
-        me.on_stage([&](auto& stage) { barrier(stage, me.counterparts(0), place, algorithm); });
+        const collective::TreePosition position = me.roles("kary:2", 0).position;
+        me.on_stage([&](auto& stage) { barrier(stage, me.counterparts(0), position, algorithm); });
         EXPECT_EQ(here.load(), me.size()) << setting.name << ": rank " << me.rank() << " left too early";
       }
     });
@@ -33,4 +33,4 @@ TEST(NodesBarrier, NobodyLeavesBeforeAllHaveComeAlongTheTree) {
 }
 
 }  // namespace
-}  // namespace espalier::collective::nodes
+}  // namespace espalier::collective::multinode

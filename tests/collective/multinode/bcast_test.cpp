@@ -3,7 +3,7 @@
 #include "tests/collective/multinode/guarded.hpp"
 #include "tests/collective/multinode/world.hpp"
 
-namespace espalier::collective::nodes {
+namespace espalier::collective::multinode {
 namespace {
 
 using testing::Member;
@@ -47,4 +47,4 @@ TEST(NodesBcast, SegmentsLongerThanANodesRing) {
 }
 
 }  // namespace
-}  // namespace espalier::collective::nodes
+}  // namespace espalier::collective::multinode

@@ -7,7 +7,7 @@
 #include "collective/multinode/stage/join.hpp"
 #include "collective/multinode/stage/placement.hpp"
 
-namespace espalier::collective::nodes {
+namespace espalier::collective::multinode {
 namespace {
 
 TEST(Placement, NodesAreNumberedByTheirLowestRank) {
@@ -82,4 +82,4 @@ TEST(Core, IsAPowerOfTwoWithAPartnerForEverybodyElse) {
 }
 
 }  // namespace
-}  // namespace espalier::collective::nodes
+}  // namespace espalier::collective::multinode

@@ -4,7 +4,7 @@
 #include "tests/collective/multinode/peers.hpp"
 #include "tests/collective/multinode/uneven.hpp"
 
-namespace espalier::collective::nodes {
+namespace espalier::collective::multinode {
 namespace {
 
 /// body(peers, whole, edges): every peer begins with its own part, and must end with all.
@@ -77,4 +77,4 @@ TEST(PeerAllgathers, AShareOnlyMovesItsBlocks) {
 }
 
 }  // namespace
-}  // namespace espalier::collective::nodes
+}  // namespace espalier::collective::multinode

@@ -5,7 +5,7 @@
 #include "tests/collective/multinode/peers.hpp"
 #include "tests/collective/ranks.hpp"
 
-namespace espalier::collective::nodes {
+namespace espalier::collective::multinode {
 namespace {
 
 using network::Peers;
@@ -31,10 +31,10 @@ TEST(PeerBcast, DownEveryTreeFromEveryRoot) {
     for (const char* tree : testing::tree_shapes)
       testing::on_peers(n, static_cast<std::uint64_t>(n), [&](const Peers& peers) {
         for (int root = 0; root < n; ++root) {
-          const Place place = testing::places_in(tree, n, root)[static_cast<std::size_t>(peers.rank())];
+          const TreePosition position = testing::places_in(tree, n, root)[static_cast<std::size_t>(peers.rank())];
           for (const std::size_t count : {0, 1, 37})
             expect_bcast(peers, root, count, [&](std::byte* data, std::size_t bytes, bool& arrived) {
-              return bcast_down(peers, place, data, bytes, arrived);
+              return bcast_down(peers, position, data, bytes, arrived);
             });
         }
       });
@@ -66,4 +66,4 @@ TEST(PeerBcast, ByScatterAndAllgatherOfAnyNumberOfBytes) {
 }
 
 }  // namespace
-}  // namespace espalier::collective::nodes
+}  // namespace espalier::collective::multinode

@@ -9,7 +9,7 @@
 #include "tests/collective/multinode/peers.hpp"
 #include "tests/collective/ranks.hpp"
 
-namespace espalier::collective::nodes {
+namespace espalier::collective::multinode {
 namespace {
 
 using network::Peers;
@@ -91,4 +91,4 @@ INSTANTIATE_TEST_SUITE_P(Nodes, PeerExscan, ::testing::Bool(),
                          [](const auto& one) { return one.param ? "chain" : "doubling"; });
 
 }  // namespace
-}  // namespace espalier::collective::nodes
+}  // namespace espalier::collective::multinode

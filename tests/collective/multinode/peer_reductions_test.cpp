@@ -11,7 +11,7 @@
 #include "tests/collective/multinode/peers.hpp"
 #include "tests/collective/ranks.hpp"
 
-namespace espalier::collective::nodes {
+namespace espalier::collective::multinode {
 namespace {
 
 using network::Peers;
@@ -124,11 +124,11 @@ TEST(PeerGatherAll, FoldsInRankOrder) {
 
 /// Up a tree of peers; the result at the root.
 template <class T>
-std::vector<T> run_up(const Peers& peers, const Place& place, const std::vector<T>& values) {
+std::vector<T> run_up(const Peers& peers, const TreePosition& position, const std::vector<T>& values) {
   GuardedVector<T> data(values);
-  Guarded scratch(data.size_bytes() * place.children.size());
+  Guarded scratch(data.size_bytes() * position.children.size());
   testing::drive(peers,
-                 reduce_up(peers, place, {data.bytes(), data.size_bytes(), scratch.data(), sum_of<T>()}));
+                 reduce_up(peers, position, {data.bytes(), data.size_bytes(), scratch.data(), sum_of<T>()}));
   return data.values();
 }
 
@@ -137,9 +137,9 @@ TEST(PeerReduce, UpEveryTreeToEveryRoot) {
     for (const char* tree : testing::tree_shapes)
       testing::on_peers(n, static_cast<std::uint64_t>(n), [&](const Peers& peers) {
         for (int root = 0; root < n; ++root) {
-          const Place place = testing::places_in(tree, n, root)[static_cast<std::size_t>(peers.rank())];
+          const TreePosition position = testing::places_in(tree, n, root)[static_cast<std::size_t>(peers.rank())];
           for (const std::size_t count : {0, 1, 37}) {
-            const auto got = run_up(peers, place, testing::vector_of(peers.rank(), count, root));
+            const auto got = run_up(peers, position, testing::vector_of(peers.rank(), count, root));
             if (peers.rank() == root) {
               EXPECT_EQ(got, testing::sum_of(n, count, root)) << tree << ", root " << root << " of " << n;
             }
@@ -153,8 +153,8 @@ TEST(PeerReduce, UpATreeGivesTheSameBitsUnderEverySeed) {
     std::vector<float> first;
     for (std::uint64_t seed = 1; seed <= 6; ++seed)
       testing::on_peers(testing::most_peers, seed, [&](const Peers& peers) {
-        const Place place = testing::places_in(tree, peers.size(), 2)[static_cast<std::size_t>(peers.rank())];
-        const auto got = run_up(peers, place, testing::floats_of(peers.rank(), 37));
+        const TreePosition position = testing::places_in(tree, peers.size(), 2)[static_cast<std::size_t>(peers.rank())];
+        const auto got = run_up(peers, position, testing::floats_of(peers.rank(), 37));
         if (peers.rank() != 2) return;
         if (first.empty()) first = got;
         EXPECT_TRUE(testing::same_bits(got, first)) << tree << ", seed " << seed;
@@ -184,12 +184,12 @@ TEST(PeerAllreduceByTree, IsRightEverywhere) {
   for (int n = 1; n <= testing::most_peers; ++n)
     for (const char* tree : {"knomial:2", "kary:2", "chain"})
       testing::on_peers(n, 7, [&](const Peers& peers) {
-        const Place place = testing::places_in(tree, n, n / 2)[static_cast<std::size_t>(peers.rank())];
+        const TreePosition position = testing::places_in(tree, n, n / 2)[static_cast<std::size_t>(peers.rank())];
         for (const std::size_t count : testing::counts_for(n)) {
           GuardedVector<double> data(testing::vector_of(peers.rank(), count, 1));
-          Guarded scratch(data.size_bytes() * std::max<std::size_t>(1, place.children.size()));
+          Guarded scratch(data.size_bytes() * std::max<std::size_t>(1, position.children.size()));
           const Vector v = {data.bytes(), data.size_bytes(), scratch.data(), sum_of<double>()};
-          testing::drive(peers, reduce_and_bcast(peers, place, v));
+          testing::drive(peers, reduce_and_bcast(peers, position, v));
           EXPECT_EQ(data.values(), testing::sum_of(n, count, 1)) << "peer " << peers.rank() << " of " << n;
         }
       });
@@ -201,13 +201,13 @@ TEST(PeerReduceWhole, KeepsTheOrderForEveryRoot) {
       testing::on_peers(n, seed, [&](const Peers& peers) {
         for (int root = 0; root < n; ++root)
           for (const std::size_t count : {0, 1, 37}) {
-            const ContiguousPlace place = contiguous_place(n, peers.rank(), root);
+            const ContiguousPosition position = contiguous_position(n, peers.rank(), root);
             const std::size_t bytes = count * sizeof(testing::Affine);
             std::unique_ptr<std::byte[]> own(new std::byte[bytes]);
             if (bytes > 0) std::memcpy(own.get(), testing::maps_of(peers.rank(), count).data(), bytes);
             testing::Length length{count};
             testing::drive(peers,
-                           reduce_whole_up(peers, place, own, bytes, {testing::combine_affine, &length}));
+                           reduce_whole_up(peers, position, own, bytes, {testing::combine_affine, &length}));
             if (peers.rank() != root || bytes == 0) continue;
             const auto wanted = testing::composed(0, n - 1, count);
             EXPECT_EQ(std::memcmp(own.get(), wanted.data(), bytes), 0) << "root " << root << " of " << n;
@@ -216,4 +216,4 @@ TEST(PeerReduceWhole, KeepsTheOrderForEveryRoot) {
 }
 
 }  // namespace
-}  // namespace espalier::collective::nodes
+}  // namespace espalier::collective::multinode

@@ -4,7 +4,7 @@
 #include "tests/collective/multinode/guarded.hpp"
 #include "tests/collective/multinode/peers.hpp"
 
-namespace espalier::collective::nodes {
+namespace espalier::collective::multinode {
 namespace {
 
 using network::Peers;
@@ -83,4 +83,4 @@ INSTANTIATE_TEST_SUITE_P(Nodes, PeerScan,
                          });
 
 }  // namespace
-}  // namespace espalier::collective::nodes
+}  // namespace espalier::collective::multinode

@@ -18,7 +18,7 @@
 namespace espalier::testing {
 
 /// Looks twice, then yields: there are more threads than cores.
-inline constexpr network::Patience crowded_patience = {2, 1 << 30};
+inline constexpr network::SpinLimits oversubscribed_spin_limits = {2, 1 << 30};
 
 /// Runs body(peers) for n peers at once, and expects that nothing is left over on the network. Peers, ranks
 /// and processes are numbered differently, and there is a rank that is no peer and a process that is no rank.
@@ -30,7 +30,7 @@ inline void on_peers(int n, std::uint64_t seed, const std::function<void(const n
   const auto run = [&](int peer) {
     const int rank = ranks[static_cast<std::size_t>(peer)];
     network::Endpoint end(boxes.of(processes[static_cast<std::size_t>(rank)]), processes, rank, 48,
-                          crowded_patience);
+                          oversubscribed_spin_limits);
     try {
       body({&end, ranks, peer, 3});
     } catch (const std::exception& error) {
@@ -48,10 +48,10 @@ inline void drive(const network::Peers& peers, const network::Task& task) {
 }
 
 /// The places of n peers in a tree.
-inline std::vector<collective::Place> places_in(const char* tree, int n, int root) {
+inline std::vector<collective::TreePosition> places_in(const char* tree, int n, int root) {
   const tree::Tree all = tree::compose(topology::flat_group(n), tree::parse_spec(tree), root);
-  std::vector<collective::Place> places;
-  for (int peer = 0; peer < n; ++peer) places.push_back(collective::place_of(all, peer));
+  std::vector<collective::TreePosition> places;
+  for (int peer = 0; peer < n; ++peer) places.push_back(collective::position_of(all, peer));
   return places;
 }
 

@@ -6,7 +6,7 @@
 #include "tests/collective/multinode/uneven.hpp"
 #include "tests/collective/multinode/world.hpp"
 
-namespace espalier::collective::nodes {
+namespace espalier::collective::multinode {
 namespace {
 
 using testing::Guarded;
@@ -109,4 +109,4 @@ TEST(Counterparts, EveryRankIsSpokenToOnceByEachNode) {
 }
 
 }  // namespace
-}  // namespace espalier::collective::nodes
+}  // namespace espalier::collective::multinode

@@ -4,7 +4,7 @@
 #include "tests/collective/multinode/same_bits.hpp"
 #include "tests/collective/multinode/world.hpp"
 
-namespace espalier::collective::nodes {
+namespace espalier::collective::multinode {
 namespace {
 
 using testing::Guarded;
@@ -24,7 +24,7 @@ std::vector<T> run(Member& me, const char* tree, int root, const std::vector<T>&
   const std::size_t room =
       segments_under_way * Segments(send.size_bytes(), plan.segment, sizeof(T)).longest();
   Guarded partial(leads ? room : 0),
-      scratch(leads ? room * std::max<std::size_t>(1, roles.place.children.size()) : 0);
+      scratch(leads ? room * std::max<std::size_t>(1, roles.position.children.size()) : 0);
   const Reduction reduction = {in_place && is_root ? result.bytes() : send.bytes(),
                                is_root ? result.bytes() : nullptr, send.size_bytes(), sum};
   me.on_stage([&](auto& stage) {
@@ -82,4 +82,4 @@ TEST(NodesReduce, GivesTheSameBitsUnderEverySeed) {
 }
 
 }  // namespace
-}  // namespace espalier::collective::nodes
+}  // namespace espalier::collective::multinode

@@ -6,7 +6,7 @@
 #include "tests/collective/multinode/same_bits.hpp"
 #include "tests/collective/multinode/world.hpp"
 
-namespace espalier::collective::nodes {
+namespace espalier::collective::multinode {
 namespace {
 
 using testing::Guarded;
@@ -113,4 +113,4 @@ TEST(NodesScan, GivesTheSameBitsUnderEverySeed) {
 }
 
 }  // namespace
-}  // namespace espalier::collective::nodes
+}  // namespace espalier::collective::multinode

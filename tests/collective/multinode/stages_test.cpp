@@ -5,7 +5,7 @@
 #include "tests/collective/multinode/guarded.hpp"
 #include "tests/collective/multinode/world.hpp"
 
-namespace espalier::collective::nodes {
+namespace espalier::collective::multinode {
 namespace {
 
 using testing::Affine;
@@ -179,4 +179,4 @@ INSTANTIATE_TEST_SUITE_P(Nodes, Stages, ::testing::Values(Within::shared_memory,
                          });
 
 }  // namespace
-}  // namespace espalier::collective::nodes
+}  // namespace espalier::collective::multinode

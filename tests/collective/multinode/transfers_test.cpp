@@ -6,12 +6,12 @@
 #include "tests/collective/multinode/uneven.hpp"
 #include "tests/collective/multinode/world.hpp"
 
-namespace espalier::collective::nodes {
+namespace espalier::collective::multinode {
 namespace {
 
 using testing::GuardedVector;
 using testing::Member;
-using testing::Places;
+using testing::TreePositions;
 
 /// Memory that grows, as a communicator keeps it.
 class Kept {
@@ -28,7 +28,7 @@ class Kept {
 /// Blocks shorter and longer than this meet in one call.
 constexpr std::size_t long_blocks[] = {1, 400, 1 << 20};
 
-std::vector<double> placed(const Places& places, int ranks, int round) {
+std::vector<double> placed(const TreePositions& places, int ranks, int round) {
   std::vector<double> all(places.elements(), testing::untouched_value);
   for (int rank = 0; rank < ranks; ++rank) {
     const auto theirs = testing::vector_of(rank, places.count(rank), round);
@@ -39,7 +39,7 @@ std::vector<double> placed(const Places& places, int ranks, int round) {
 
 void expect_gather(Member& me, int root, const std::vector<std::size_t>& counts, std::size_t long_block,
                    bool equal, bool in_place) {
-  const Places places(counts);
+  const TreePositions places(counts);
   const RootedBlocks call = {me.rank(), root, me.placement(), long_block, equal};
   GuardedVector<double> own(testing::vector_of(me.rank(), places.count(me.rank()), root));
   Kept kept;
@@ -51,10 +51,10 @@ void expect_gather(Member& me, int root, const std::vector<std::size_t>& counts,
     return;
   }
   GuardedVector<double> receive(std::vector<double>(places.elements(), testing::untouched_value));
-  std::byte* place = receive.bytes() + places.view().offset_of(root);
-  if (in_place) std::memcpy(place, own.bytes(), own.size_bytes());
+  std::byte* position = receive.bytes() + places.view().offset_of(root);
+  if (in_place) std::memcpy(position, own.bytes(), own.size_bytes());
   me.on_stage([&](auto& stage) {
-    gather_at_root(stage, me.everybody(), call, in_place ? place : own.bytes(), receive.bytes(),
+    gather_at_root(stage, me.everybody(), call, in_place ? position : own.bytes(), receive.bytes(),
                    places.view(), kept.of(all_short_blocks(call, places.view())));
   });
   EXPECT_EQ(receive.values(), placed(places, me.size(), root))
@@ -63,7 +63,7 @@ void expect_gather(Member& me, int root, const std::vector<std::size_t>& counts,
 
 void expect_scatter(Member& me, int root, const std::vector<std::size_t>& counts, std::size_t long_block,
                     bool equal, bool in_place) {
-  const Places places(counts);
+  const TreePositions places(counts);
   const RootedBlocks call = {me.rank(), root, me.placement(), long_block, equal};
   const auto wanted = testing::vector_of(me.rank(), places.count(me.rank()), root);
   GuardedVector<double> receive(wanted.size());
@@ -77,9 +77,9 @@ void expect_scatter(Member& me, int root, const std::vector<std::size_t>& counts
     return;
   }
   GuardedVector<double> send(placed(places, me.size(), root));
-  std::byte* place = send.bytes() + places.view().offset_of(root);
+  std::byte* position = send.bytes() + places.view().offset_of(root);
   me.on_stage([&](auto& stage) {
-    scatter_at_root(stage, me.everybody(), call, send.bytes(), in_place ? place : receive.bytes(),
+    scatter_at_root(stage, me.everybody(), call, send.bytes(), in_place ? position : receive.bytes(),
                     places.view(), kept.of(all_short_blocks(call, places.view())));
   });
   if (!in_place) {
@@ -141,10 +141,10 @@ void expect_alltoall(Member& me, const CountOf& count_of, std::size_t long_block
     out_counts.push_back(count_of(me.rank(), other));
     in_counts.push_back(count_of(other, me.rank()));
   }
-  const Places out(out_counts), in(in_counts);
+  const TreePositions out(out_counts), in(in_counts);
   std::vector<double> sent(out.elements(), testing::untouched_value),
       wanted(in.elements(), testing::untouched_value);
-  const auto fill = [&](std::vector<double>& all, const Places& places, int other, int from, int to) {
+  const auto fill = [&](std::vector<double>& all, const TreePositions& places, int other, int from, int to) {
     const auto block = testing::vector_of(from, places.count(other), to);
     std::copy(block.begin(), block.end(), all.begin() + static_cast<std::ptrdiff_t>(places.first(other)));
   };
@@ -194,4 +194,4 @@ TEST(NodesAlltoall, BlocksOfAnyLength) {
 }
 
 }  // namespace
-}  // namespace espalier::collective::nodes
+}  // namespace espalier::collective::multinode

@@ -28,9 +28,9 @@ inline std::vector<Distribution> distributions(int ranks, std::size_t mean) {
 }
 
 /// Places of blocks of doubles, one behind the other but for a gap of one element.
-class Places {
+class TreePositions {
  public:
-  explicit Places(const std::vector<std::size_t>& counts) {
+  explicit TreePositions(const std::vector<std::size_t>& counts) {
     for (const std::size_t count : counts) {
       bytes_.push_back(count * sizeof(double));
       offsets_.push_back(end_ * sizeof(double));

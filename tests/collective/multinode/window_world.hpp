@@ -14,8 +14,8 @@ namespace espalier::testing {
 /// run(node) with the ranks of this rank's node.
 template <class Run>
 void with_node(Member& me, Run run) {
-  if (!me.machine()) return run(collective::nodes::NodeOfOne());
-  run(collective::nodes::NodeRanks(*me.machine(), me.node_plan(Collective::allgatherv, 1000)));
+  if (!me.machine()) return run(collective::multinode::NodeOfOne());
+  run(collective::multinode::NodeRanks(*me.machine(), me.node_plan(Collective::allgatherv, 1000)));
 }
 
 /// Placements whose nodes all have memory in common.
@@ -32,16 +32,16 @@ inline std::vector<Setting> together() {
 /// more; the window has `ids` notifications.
 inline void in_every_setting(
     int least, int ids,
-    const std::function<void(Member&, PretendedWindows::Window&, collective::nodes::WindowUse&)>& body) {
+    const std::function<void(Member&, PretendedWindows::Window&, collective::multinode::WindowUse&)>& body) {
   for (const Setting& setting : together()) {
     World world(setting);
     if (world.placement().nodes() < least) continue;
     PretendedWindows windows(world.placement().nodes(), std::size_t{1} << 20, ids, setting.seed);
     world.run([&](Member& me) {
       PretendedWindows::Window window(windows, me.node());
-      if (me.local_rank() == 0) collective::nodes::WindowHalf::prepare(window.local(), window.bytes(), ids);
+      if (me.local_rank() == 0) collective::multinode::WindowHalf::prepare(window.local(), window.bytes(), ids);
       if (me.machine()) with_node(me, [](auto node) { node.meet(); });
-      collective::nodes::WindowUse use;
+      collective::multinode::WindowUse use;
       body(me, window, use);
     });
     EXPECT_TRUE(windows.is_quiet());

@@ -29,18 +29,18 @@ class NodePlans {
   const plan::Plan& plan(Collective collective, std::size_t bytes) const {
     return selector_(collective, bytes);
   }
-  const collective::Place& gather_place(const plan::Plan& plan, int root) {
-    return place(plan.gather_tree, gather_[{&plan, root}], root);
+  const collective::TreePosition& gather_position(const plan::Plan& plan, int root) {
+    return position(plan.gather_tree, gather_[{&plan, root}], root);
   }
-  const collective::Place& release_place(const plan::Plan& plan, int root) {
-    return place(plan.release_tree, release_[{&plan, root}], root);
+  const collective::TreePosition& release_position(const plan::Plan& plan, int root) {
+    return position(plan.release_tree, release_[{&plan, root}], root);
   }
-  const collective::ContiguousPlace& contiguous_place(int root) {
-    return contiguous_.try_emplace(root, collective::contiguous_place(size_, rank_, root)).first->second;
+  const collective::ContiguousPosition& contiguous_position(int root) {
+    return contiguous_.try_emplace(root, collective::contiguous_position(size_, rank_, root)).first->second;
   }
 
  private:
-  using Places = std::map<std::pair<const plan::Plan*, int>, std::unique_ptr<collective::Place>>;
+  using TreePositions = std::map<std::pair<const plan::Plan*, int>, std::unique_ptr<collective::TreePosition>>;
 
   static const plan::Table& table() {
     static const char* const nothing[] = {nullptr};
@@ -54,18 +54,18 @@ class NodePlans {
     shape.single_copy = Ranks::single_copy();
     return shape;
   }
-  const collective::Place& place(const tree::Spec& spec, std::unique_ptr<collective::Place>& known,
+  const collective::TreePosition& position(const tree::Spec& spec, std::unique_ptr<collective::TreePosition>& known,
                                  int root) const {
     if (!known)
-      known = std::make_unique<collective::Place>(
-          collective::place_of(tree::compose(topology::flat_group(size_), spec, root), rank_));
+      known = std::make_unique<collective::TreePosition>(
+          collective::position_of(tree::compose(topology::flat_group(size_), spec, root), rank_));
     return *known;
   }
 
   int rank_, size_;
   plan::Selector selector_;
-  Places gather_, release_;
-  std::map<int, collective::ContiguousPlace> contiguous_;
+  TreePositions gather_, release_;
+  std::map<int, collective::ContiguousPosition> contiguous_;
 };
 
 /// The same, to be handed over by value.
@@ -74,21 +74,21 @@ struct PlansOf {
   const plan::Plan& plan(Collective collective, std::size_t bytes) const {
     return plans->plan(collective, bytes);
   }
-  const collective::Place& gather_place(const plan::Plan& plan, int root) const {
-    return plans->gather_place(plan, root);
+  const collective::TreePosition& gather_position(const plan::Plan& plan, int root) const {
+    return plans->gather_position(plan, root);
   }
-  const collective::Place& release_place(const plan::Plan& plan, int root) const {
-    return plans->release_place(plan, root);
+  const collective::TreePosition& release_position(const plan::Plan& plan, int root) const {
+    return plans->release_position(plan, root);
   }
-  const collective::ContiguousPlace& contiguous_place(int root) const {
-    return plans->contiguous_place(root);
+  const collective::ContiguousPosition& contiguous_position(int root) const {
+    return plans->contiguous_position(root);
   }
 };
 
-using SharedNode = collective::nodes::SharedStage<machine::HostMachine, PlansOf>;
-using MessageNode = collective::nodes::MessageStage<network::Peers>;
-static_assert(collective::nodes::SplittingStage<SharedNode>);
-static_assert(collective::nodes::NodeStage<MessageNode> && !collective::nodes::SplittingStage<MessageNode>);
+using SharedNode = collective::multinode::SharedStage<machine::HostMachine, PlansOf>;
+using MessageNode = collective::multinode::MessageStage<network::Peers>;
+static_assert(collective::multinode::SplittingStage<SharedNode>);
+static_assert(collective::multinode::NodeStage<MessageNode> && !collective::multinode::SplittingStage<MessageNode>);
 
 /// How the ranks of a node reach each other.
 enum class Within { shared_memory, messages };
@@ -106,7 +106,7 @@ class Member {
  public:
   using Peers = network::Peers;
 
-  Member(const collective::nodes::Placement& placement, int rank, network::Endpoint& end,
+  Member(const collective::multinode::Placement& placement, int rank, network::Endpoint& end,
          machine::HostMachine* machine, std::byte* area, double ranks_per_core)
       : placement_(placement),
         rank_(rank),
@@ -123,7 +123,7 @@ class Member {
       for (const auto& ranks : placement.ranks_of) counterparts_[i].push_back(ranks[i]);
   }
 
-  const collective::nodes::Placement& placement() const { return placement_; }
+  const collective::multinode::Placement& placement() const { return placement_; }
   int rank() const { return rank_; }
   int size() const { return placement_.ranks(); }
   int node() const { return placement_.node_of[static_cast<std::size_t>(rank_)]; }
@@ -137,7 +137,7 @@ class Member {
   Peers everybody() { return {&end_, everybody_, rank_, 0}; }
   /// Null where the node's ranks have messages only.
   machine::HostMachine* machine() { return machine_; }
-  collective::nodes::SharedArea& area() { return area_; }
+  collective::multinode::SharedArea& area() { return area_; }
   const plan::Plan& node_plan(Collective collective, std::size_t bytes) {
     return plans_.plan(collective, bytes);
   }
@@ -153,7 +153,7 @@ class Member {
       body(stage);
     } else {
       MessageNode stage(Peers{&end_, placement_.ranks_of[static_cast<std::size_t>(node())], local_rank(),
-                              collective::nodes::node_lane});
+                              collective::multinode::node_lane});
       body(stage);
     }
   }
@@ -162,7 +162,7 @@ class Member {
   struct Roles {
     int leader;
     std::vector<int> leaders, leaders_from_root;
-    collective::Place place;
+    collective::TreePosition position;
   };
   Roles roles(const char* tree, int root) const {
     const int root_node = placement_.node_of[static_cast<std::size_t>(root)];
@@ -173,40 +173,40 @@ class Member {
       roles.leaders_from_root.push_back(
           roles.leaders[static_cast<std::size_t>((root_node + i) % placement_.nodes())]);
     roles.leader = node() == root_node ? placement_.local_rank_of[static_cast<std::size_t>(root)] : 0;
-    roles.place = places_in(tree, placement_.nodes(), root_node)[static_cast<std::size_t>(node())];
+    roles.position = places_in(tree, placement_.nodes(), root_node)[static_cast<std::size_t>(node())];
     return roles;
   }
-  collective::nodes::Rooted<Peers> rooted(const Roles& roles) {
+  collective::multinode::Rooted<Peers> rooted(const Roles& roles) {
     const int n = placement_.nodes();
     return {roles.leader,
             {&end_, roles.leaders, node(), 0},
-            {&end_, roles.leaders_from_root, (node() - roles.place.root + n) % n, 0},
-            roles.place};
+            {&end_, roles.leaders_from_root, (node() - roles.position.root + n) % n, 0},
+            roles.position};
   }
 
  private:
-  const collective::nodes::Placement& placement_;
+  const collective::multinode::Placement& placement_;
   int rank_;
   network::Endpoint& end_;
   machine::HostMachine* machine_;
   NodePlans plans_;
   std::vector<std::vector<int>> counterparts_;
   std::vector<int> last_ranks_, everybody_;
-  collective::nodes::SharedArea area_;
+  collective::multinode::SharedArea area_;
 };
 
 class World {
  public:
   explicit World(const Setting& setting)
       : setting_(setting),
-        placement_(collective::nodes::place_by(setting.node_of)),
+        placement_(collective::multinode::place_by(setting.node_of)),
         boxes_(placement_.ranks(), setting.seed) {
     const int n = placement_.ranks();
     std::vector<int> processes;
     for (int rank = 0; rank < n; ++rank) processes.push_back(n - 1 - rank);
     for (int rank = 0; rank < n; ++rank)
       ends_.emplace_back(new network::Endpoint(boxes_.of(processes[static_cast<std::size_t>(rank)]),
-                                               processes, rank, 16, crowded_patience));
+                                               processes, rank, 16, oversubscribed_spin_limits));
     for (const auto& ranks : placement_.ranks_of) {
       nodes_.push_back(memory_of(ranks));
       areas_.emplace_back(nodes_.back() ? Member::area_bytes : 0);
@@ -222,7 +222,7 @@ class World {
     EXPECT_EQ(boxes_.complaints(), std::vector<std::string>()) << setting_.name;
   }
 
-  const collective::nodes::Placement& placement() const { return placement_; }
+  const collective::multinode::Placement& placement() const { return placement_; }
 
  private:
   // A rank that is alone has messages only, as in the library.
@@ -231,7 +231,7 @@ class World {
     const auto drive = [](void* end) { static_cast<network::Endpoint*>(end)->drive(); };
     return std::make_unique<Ranks>(
         static_cast<int>(ranks.size()), 8, 4096, machine::WaitMode::yield, [&](int local) {
-          return machine::Poke{drive,
+          return machine::ProgressHook{drive,
                                ends_[static_cast<std::size_t>(ranks[static_cast<std::size_t>(local)])].get()};
         });
   }
@@ -251,7 +251,7 @@ class World {
   }
 
   Setting setting_;
-  collective::nodes::Placement placement_;
+  collective::multinode::Placement placement_;
   Mailboxes boxes_;
   std::vector<std::unique_ptr<network::Endpoint>> ends_;
   std::vector<std::unique_ptr<Ranks>> nodes_;

@@ -13,7 +13,7 @@ namespace {
 using machine::HostMachine;
 using testing::Affine;
 
-ContiguousPlace place_in(const tree::ContiguousTree& all, int rank) {
+ContiguousPosition place_in(const tree::ContiguousTree& all, int rank) {
   const auto& children = all.tree.children_of(rank);
   const auto middle = children.begin() + all.left[static_cast<std::size_t>(rank)];
   return {all.tree.root, all.tree.parent_of(rank), {children.begin(), middle}, {middle, children.end()}};
@@ -21,7 +21,7 @@ ContiguousPlace place_in(const tree::ContiguousTree& all, int rank) {
 
 TEST(ReduceWhole, KeepsRankOrderForEveryRoot) {
   for (const int n : {2, 3, 5, 8, 13}) {
-    std::vector<std::vector<ContiguousPlace>> places(static_cast<std::size_t>(n));
+    std::vector<std::vector<ContiguousPosition>> places(static_cast<std::size_t>(n));
     for (int root = 0; root < n; ++root)
       for (int rank = 0; rank < n; ++rank)
         places[static_cast<std::size_t>(root)].push_back(place_in(tree::contiguous(n, root, 3), rank));

@@ -18,83 +18,83 @@ const reduce::Operation& sum() { return *reduce::find(reduce::Op::sum, reduce::T
 std::byte share[4096];
 std::byte* at(std::size_t offset) { return share + offset; }
 
-Recipe allreduce_of(int rank, int ranks, std::size_t bytes) {
-  return reduction_recipe({rank, ranks}, Collective::allreduce, 0, at(0), at(2048), bytes, sum());
+PersistentSpec allreduce_of(int rank, int ranks, std::size_t bytes) {
+  return reduction_spec({rank, ranks}, Collective::allreduce, 0, at(0), at(2048), bytes, sum());
 }
 
-TEST(Recipe, OneBlockForAllIsGivenOnce) {
+TEST(PersistentSpec, OneBlockForAllIsGivenOnce) {
   const std::vector<Block> out(4, Block{at(0), 100});
-  const Recipe recipe = transfer_recipe({0, 4}, Collective::bcast, 0, 100, out, {});
-  EXPECT_EQ(recipe.gives.size(), 1u);
-  EXPECT_EQ(recipe.given_bytes, 100u);
-  EXPECT_EQ(recipe.places[0].bytes, 0u) << "nothing goes to the rank itself";
-  for (std::size_t rank : {1, 2, 3}) EXPECT_EQ(recipe.places[rank].bytes, 100u);
+  const PersistentSpec spec = transfer_spec({0, 4}, Collective::bcast, 0, 100, out, {});
+  EXPECT_EQ(spec.gives.size(), 1u);
+  EXPECT_EQ(spec.given_bytes, 100u);
+  EXPECT_EQ(spec.places[0].bytes, 0u) << "nothing goes to the rank itself";
+  for (std::size_t rank : {1, 2, 3}) EXPECT_EQ(spec.places[rank].bytes, 100u);
 }
 
-TEST(Recipe, LongBlocksBeginOnLinesAndShortOnesLeaveNoGaps) {
+TEST(PersistentSpec, LongBlocksBeginOnLinesAndShortOnesLeaveNoGaps) {
   const std::vector<Block> out = {{at(0), 8}, {at(8), 8}, {at(16), 300}, {at(316), 70}};
-  const Recipe recipe = transfer_recipe({0, 4}, Collective::scatterv, 0, 0, out, {});
-  EXPECT_EQ(recipe.places[1].offset, 0u);
-  EXPECT_EQ(recipe.places[2].offset, 64u);
-  EXPECT_EQ(recipe.places[3].offset, 384u);
-  EXPECT_EQ(recipe.given_bytes, 384u + 70u);
+  const PersistentSpec spec = transfer_spec({0, 4}, Collective::scatterv, 0, 0, out, {});
+  EXPECT_EQ(spec.places[1].offset, 0u);
+  EXPECT_EQ(spec.places[2].offset, 64u);
+  EXPECT_EQ(spec.places[3].offset, 384u);
+  EXPECT_EQ(spec.given_bytes, 384u + 70u);
 }
 
-TEST(Recipe, ABlockForTheRankItselfIsCopiedUnlessItIsThere) {
+TEST(PersistentSpec, ABlockForTheRankItselfIsCopiedUnlessItIsThere) {
   const std::vector<Block> out = {{at(0), 8}, {at(8), 8}}, in = {{at(100), 8}, {at(108), 8}};
-  const Recipe moved = transfer_recipe({1, 2}, Collective::alltoall, 0, 16, out, in);
+  const PersistentSpec moved = transfer_spec({1, 2}, Collective::alltoall, 0, 16, out, in);
   EXPECT_EQ(moved.keep.source, at(8));
   EXPECT_EQ(moved.keep.target, at(108));
   EXPECT_EQ(moved.keep.bytes, 8u);
-  EXPECT_EQ(transfer_recipe({1, 2}, Collective::alltoall, 0, 16, out, out).keep.bytes, 0u);
+  EXPECT_EQ(transfer_spec({1, 2}, Collective::alltoall, 0, 16, out, out).keep.bytes, 0u);
 }
 
-TEST(Recipe, NobodyWaitsForEmptyBlocks) {
+TEST(PersistentSpec, NobodyWaitsForEmptyBlocks) {
   const std::vector<Block> in = {{nullptr, 0}, {at(0), 8}, {nullptr, 0}};
-  const Recipe recipe = transfer_recipe({0, 3}, Collective::alltoallv, 0, 0, {}, in);
-  EXPECT_EQ(recipe.sources, std::vector<int>{1});
-  EXPECT_TRUE(recipe.gives.empty());
+  const PersistentSpec spec = transfer_spec({0, 3}, Collective::alltoallv, 0, 0, {}, in);
+  EXPECT_EQ(spec.sources, std::vector<int>{1});
+  EXPECT_TRUE(spec.gives.empty());
 }
 
-TEST(Recipe, ReadersBeginBehindThemselves) {
-  const Recipe recipe = barrier_recipe({2, 4});
-  EXPECT_EQ(recipe.sources, (std::vector<int>{3, 0, 1}));
+TEST(PersistentSpec, ReadersBeginBehindThemselves) {
+  const PersistentSpec spec = barrier_spec({2, 4});
+  EXPECT_EQ(spec.sources, (std::vector<int>{3, 0, 1}));
 }
 
-TEST(Recipe, WhatNobodyElseReadsIsNotGiven) {
-  const auto recipe = [](int rank, Collective collective) {
-    return reduction_recipe({rank, 3}, collective, 1, at(0), at(2048), 80, sum());
+TEST(PersistentSpec, WhatNobodyElseReadsIsNotGiven) {
+  const auto spec = [](int rank, Collective collective) {
+    return reduction_spec({rank, 3}, collective, 1, at(0), at(2048), 80, sum());
   };
-  EXPECT_TRUE(recipe(1, Collective::reduce).gives.empty()) << "the root folds its own where it lies";
-  EXPECT_TRUE(recipe(2, Collective::scan).gives.empty());
-  EXPECT_TRUE(recipe(2, Collective::exscan).gives.empty());
-  EXPECT_EQ(recipe(0, Collective::reduce).given_bytes, 80u);
-  EXPECT_EQ(recipe(0, Collective::exscan).fold.ranks, 0);
-  EXPECT_EQ(recipe(1, Collective::scan).fold.ranks, 2);
+  EXPECT_TRUE(spec(1, Collective::reduce).gives.empty()) << "the root folds its own where it lies";
+  EXPECT_TRUE(spec(2, Collective::scan).gives.empty());
+  EXPECT_TRUE(spec(2, Collective::exscan).gives.empty());
+  EXPECT_EQ(spec(0, Collective::reduce).given_bytes, 80u);
+  EXPECT_EQ(spec(0, Collective::exscan).fold.ranks, 0);
+  EXPECT_EQ(spec(1, Collective::scan).fold.ranks, 2);
 }
 
-TEST(Recipe, InPlaceAReduceScatterReadsItsOwnWhereItIsGiven) {
+TEST(PersistentSpec, InPlaceAReduceScatterReadsItsOwnWhereItIsGiven) {
   const std::vector<std::size_t> shares = {240, 80};
-  const auto recipe = [&](int rank, std::byte* receive) {
-    return reduce_scatter_recipe({rank, 2}, Collective::reduce_scatter, at(0), receive, shares, sum());
+  const auto spec = [&](int rank, std::byte* receive) {
+    return reduce_scatter_spec({rank, 2}, Collective::reduce_scatter, at(0), receive, shares, sum());
   };
-  EXPECT_EQ(recipe(0, at(0)).fold.own, at(0)) << "source and target are the same";
-  EXPECT_EQ(recipe(1, at(0)).fold.own, nullptr) << "they overlap";
-  EXPECT_EQ(recipe(1, at(0)).places[1].bytes, 80u);
-  EXPECT_EQ(recipe(1, at(2048)).fold.own, at(240));
-  EXPECT_EQ(recipe(1, at(2048)).places[1].bytes, 0u);
+  EXPECT_EQ(spec(0, at(0)).fold.own, at(0)) << "source and target are the same";
+  EXPECT_EQ(spec(1, at(0)).fold.own, nullptr) << "they overlap";
+  EXPECT_EQ(spec(1, at(0)).places[1].bytes, 80u);
+  EXPECT_EQ(spec(1, at(2048)).fold.own, at(240));
+  EXPECT_EQ(spec(1, at(2048)).places[1].bytes, 0u);
 }
 
-TEST(Recipe, KnowsWhatArrives) {
+TEST(PersistentSpec, KnowsWhatArrives) {
   const std::vector<std::size_t> shares = {240, 0, 80};
-  const auto recipe = [&](int rank) {
-    return reduce_scatter_recipe({rank, 3}, Collective::reduce_scatter, at(0), at(2048), shares, sum());
+  const auto spec = [&](int rank) {
+    return reduce_scatter_spec({rank, 3}, Collective::reduce_scatter, at(0), at(2048), shares, sum());
   };
-  EXPECT_EQ(recipe(0).arrives_from(2), 240u);
-  EXPECT_EQ(recipe(1).arrives_from(2), 0u);
+  EXPECT_EQ(spec(0).arrives_from(2), 240u);
+  EXPECT_EQ(spec(1).arrives_from(2), 0u);
   EXPECT_EQ(allreduce_of(0, 2, 80).arrives_from(1), 80u);
   const std::vector<Block> in = {{nullptr, 0}, {at(0), 8}};
-  EXPECT_EQ(transfer_recipe({0, 2}, Collective::bcast, 1, 8, {}, in).arrives_from(1), 8u);
+  EXPECT_EQ(transfer_spec({0, 2}, Collective::bcast, 1, 8, {}, in).arrives_from(1), 8u);
 }
 
 /// Ranks of which each has so many bytes for each other.
@@ -108,47 +108,47 @@ class Moves {
         out.push_back({at(static_cast<std::size_t>(peer)), of(rank, peer)});
         in.push_back({at(static_cast<std::size_t>(peer)), of(peer, rank)});
       }
-      recipes_.push_back(transfer_recipe({rank, ranks()}, collective, 0, 0, out, in));
-      cells_.emplace_back(recipes_.back(), rank);
-      all.push_back({recipes_.back().given_bytes, cells_.back().bytes});
+      specs_.push_back(transfer_spec({rank, ranks()}, collective, 0, 0, out, in));
+      cells_.emplace_back(specs_.back(), rank);
+      all.push_back({specs_.back().given_bytes, cells_.back().bytes});
     }
-    plot_ = std::make_unique<Plot>(collective, all, 8192);
+    buffer_layout_ = std::make_unique<BufferLayout>(collective, all, 8192);
   }
   int ranks() const { return static_cast<int>(bytes_.size()); }
   std::size_t of(int from, int to) const {
     return bytes_[static_cast<std::size_t>(from)][static_cast<std::size_t>(to)];
   }
-  const Plot& plot() const { return *plot_; }
-  Prepared prepared(int rank) const {
-    std::vector<PlotCell> cells;
-    for (const PlotCells& each : cells_) cells.push_back(each.of[static_cast<std::size_t>(rank)]);
-    return plot_->prepare(recipes_[static_cast<std::size_t>(rank)], rank, nullptr, cells);
+  const BufferLayout& buffer_layout() const { return *buffer_layout_; }
+  Schedule schedule(int rank) const {
+    std::vector<LayoutCell> cells;
+    for (const LayoutCells& each : cells_) cells.push_back(each.of[static_cast<std::size_t>(rank)]);
+    return buffer_layout_->prepare(specs_[static_cast<std::size_t>(rank)], rank, nullptr, cells);
   }
   /// Where rank `from` writes what it has for rank `to`.
   std::byte* written(int from, int to, std::size_t parity) const {
-    const Prepared p = prepared(from);
-    for (const Prepared::Give& each : p.gives)
+    const Schedule p = schedule(from);
+    for (const Schedule::Give& each : p.gives)
       if (each.reader == to) return p.out[static_cast<std::size_t>(to)][parity] + each.offset;
     return nullptr;
   }
   /// Where rank `to` reads it.
   std::byte* read(int from, int to, std::size_t parity) const {
-    const Prepared p = prepared(to);
-    for (const Prepared::Take& each : p.takes)
+    const Schedule p = schedule(to);
+    for (const Schedule::Take& each : p.takes)
       if (each.peer == from) return p.in[static_cast<std::size_t>(from)][parity] + each.offset;
     return nullptr;
   }
 
  private:
   std::vector<std::vector<std::size_t>> bytes_;
-  std::vector<Recipe> recipes_;
-  std::vector<PlotCells> cells_;
-  std::unique_ptr<Plot> plot_;
+  std::vector<PersistentSpec> specs_;
+  std::vector<LayoutCells> cells_;
+  std::unique_ptr<BufferLayout> buffer_layout_;
 };
 
 const std::vector<std::vector<std::size_t>> of_three = {{0, 1000, 30}, {700, 0, 0}, {300, 5000, 0}};
 
-TEST(Plot, WhatIsWrittenIsReadThere) {
+TEST(BufferLayout, WhatIsWrittenIsReadThere) {
   const Moves moves(Collective::alltoallv, of_three);
   for (int from = 0; from < 3; ++from)
     for (int to = 0; to < 3; ++to)
@@ -158,7 +158,7 @@ TEST(Plot, WhatIsWrittenIsReadThere) {
         }
 }
 
-TEST(Plot, CellsLieApartAndInTheirRegions) {
+TEST(BufferLayout, CellsLieApartAndInTheirRegions) {
   const Moves moves(Collective::alltoallv, of_three);
   std::vector<std::pair<std::byte*, std::byte*>> places;
   for (const std::size_t parity : {0, 1}) {
@@ -171,49 +171,49 @@ TEST(Plot, CellsLieApartAndInTheirRegions) {
     EXPECT_EQ(places.size(), 5u);
     EXPECT_GE(places.front().first, reinterpret_cast<std::byte*>(8192));
     for (std::size_t i = 1; i < places.size(); ++i) EXPECT_LE(places[i - 1].second, places[i].first);
-    EXPECT_LE(places.back().second, reinterpret_cast<std::byte*>(moves.plot().end()));
+    EXPECT_LE(places.back().second, reinterpret_cast<std::byte*>(moves.buffer_layout().end()));
   }
-  EXPECT_EQ(moves.plot().region(1) % machine::Layout::page, 0u);
+  EXPECT_EQ(moves.buffer_layout().region(1) % machine::Layout::page, 0u);
 }
 
-TEST(Plot, PairsThatGiveEachOtherSomethingTradeTheirCells) {
+TEST(BufferLayout, PairsThatGiveEachOtherSomethingTradeTheirCells) {
   const Moves moves(Collective::alltoallv, of_three);
   EXPECT_EQ(moves.written(0, 1, 0), moves.written(1, 0, 1));
   EXPECT_EQ(moves.written(0, 1, 1), moves.written(1, 0, 0));
-  EXPECT_EQ(moves.prepared(0).comes_back[1], 700u);
+  EXPECT_EQ(moves.schedule(0).comes_back[1], 700u);
   // One way: two places, for nobody else.
   EXPECT_NE(moves.written(2, 1, 0), moves.written(2, 1, 1));
-  EXPECT_EQ(moves.prepared(2).comes_back[1], 0u);
+  EXPECT_EQ(moves.schedule(2).comes_back[1], 0u);
 }
 
-TEST(Plot, ABlockForAllIsThereTwice) {
-  const std::vector<Contribution> all(3, Contribution{1000, PlotCells(allreduce_of(0, 3, 1000), 0).bytes});
-  const Plot plot(Collective::allreduce, all, 0);
-  const Recipe recipe = allreduce_of(0, 3, 1000);
-  const PlotCells cells(recipe, 0);
-  const Prepared prepared = plot.prepare(recipe, 0, nullptr, cells.of);
-  EXPECT_EQ(prepared.out[1], prepared.out[2]);
-  EXPECT_NE(prepared.out[1][0], prepared.out[1][1]);
+TEST(BufferLayout, ABlockForAllIsThereTwice) {
+  const std::vector<Contribution> all(3, Contribution{1000, LayoutCells(allreduce_of(0, 3, 1000), 0).bytes});
+  const BufferLayout buffer_layout(Collective::allreduce, all, 0);
+  const PersistentSpec spec = allreduce_of(0, 3, 1000);
+  const LayoutCells cells(spec, 0);
+  const Schedule schedule = buffer_layout.prepare(spec, 0, nullptr, cells.of);
+  EXPECT_EQ(schedule.out[1], schedule.out[2]);
+  EXPECT_NE(schedule.out[1][0], schedule.out[1][1]);
 }
 
-TEST(Plot, WhatGoesOneWayGoesInChunks) {
+TEST(BufferLayout, WhatGoesOneWayGoesInChunks) {
   const std::vector<Contribution> all = {{100'000, 200'000}, {0, 0}};
-  const Plot one_way(Collective::bcast, all, 0);
+  const BufferLayout one_way(Collective::bcast, all, 0);
   EXPECT_EQ(one_way.chunks().log2_count, 2);
   EXPECT_EQ(one_way.slots(), 1);
-  EXPECT_EQ(Plot(Collective::allreduce, all, 0).chunks().log2_count, 0);
-  EXPECT_EQ(Plot(Collective::scatter, all, 0).slots(), 1);
+  EXPECT_EQ(BufferLayout(Collective::allreduce, all, 0).chunks().log2_count, 0);
+  EXPECT_EQ(BufferLayout(Collective::scatter, all, 0).slots(), 1);
 }
 
-TEST(Plot, MoreThanTwoFoldLongVectorsInCommonInWholeElements) {
+TEST(BufferLayout, MoreThanTwoFoldLongVectorsInCommonInWholeElements) {
   const std::vector<Contribution> three(3, Contribution{100'000, 200'000});
-  const Plot plot(Collective::allreduce, three, 0);
-  EXPECT_GE(plot.common_bytes(), 100'000u);
-  const std::vector<PlotCell> wherever(3);
-  const Prepared prepared = plot.prepare(allreduce_of(0, 3, 100'000), 0, nullptr, wherever);
-  EXPECT_EQ(prepared.shared.piece_bytes % sum().extent, 0u);
-  EXPECT_GE(prepared.shared.piece_bytes * static_cast<std::size_t>(prepared.shared.pieces), 100'000u);
-  EXPECT_EQ(Plot(Collective::allreduce, std::vector<Contribution>(3, {512, 1024}), 0).common_bytes(), 0u);
+  const BufferLayout buffer_layout(Collective::allreduce, three, 0);
+  EXPECT_GE(buffer_layout.common_bytes(), 100'000u);
+  const std::vector<LayoutCell> wherever(3);
+  const Schedule schedule = buffer_layout.prepare(allreduce_of(0, 3, 100'000), 0, nullptr, wherever);
+  EXPECT_EQ(schedule.shared.piece_bytes % sum().extent, 0u);
+  EXPECT_GE(schedule.shared.piece_bytes * static_cast<std::size_t>(schedule.shared.pieces), 100'000u);
+  EXPECT_EQ(BufferLayout(Collective::allreduce, std::vector<Contribution>(3, {512, 1024}), 0).common_bytes(), 0u);
 }
 
 }  // namespace

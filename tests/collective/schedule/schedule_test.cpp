@@ -36,35 +36,35 @@ class Memory {
   std::vector<std::byte> bytes_;
 };
 
-class PreparedReduction : public ::testing::TestWithParam<std::tuple<Collective, int, std::size_t>> {
+class ScheduledReduction : public ::testing::TestWithParam<std::tuple<Collective, int, std::size_t>> {
  protected:
   Collective collective() const { return std::get<0>(GetParam()); }
   int ranks() const { return std::get<1>(GetParam()); }
   std::size_t count() const { return std::get<2>(GetParam()); }
 };
 
-TEST_P(PreparedReduction, IsRightInEveryTurn) {
+TEST_P(ScheduledReduction, IsRightInEveryTurn) {
   constexpr int root = 1, rounds = 5;
   const int n = ranks();
-  const auto recipe_of = [&](int rank, std::byte* send, std::byte* receive) {
-    return reduction_recipe({rank, n}, collective(), root, send, receive, count() * sizeof(double),
+  const auto spec_of = [&](int rank, std::byte* send, std::byte* receive) {
+    return reduction_spec({rank, n}, collective(), root, send, receive, count() * sizeof(double),
                             sum_of_doubles());
   };
-  const Sketch sizes(n, 15, [&](int rank) { return recipe_of(rank, nullptr, nullptr); });
-  Memory memory(sizes.plot().end());
-  Ranks all(n, sizes.plot().slots());
+  const Sketch sizes(n, 15, [&](int rank) { return spec_of(rank, nullptr, nullptr); });
+  Memory memory(sizes.buffer_layout().end());
+  Ranks all(n, sizes.buffer_layout().slots());
   all.run([&](HostMachine& m) {
     const int rank = m.rank();
     std::vector<double> send(count()), receive(count());
     const Sketch sketch(n, 15,
-                        [&](int which) { return recipe_of(which, bytes_of(send), bytes_of(receive)); });
-    const Prepared prepared = sketch.prepare(rank, memory.base());
+                        [&](int which) { return spec_of(which, bytes_of(send), bytes_of(receive)); });
+    const Schedule schedule = sketch.prepare(rank, memory.base());
     for (int round = 0; round < rounds; ++round) {
       const auto values = testing::vector_of(rank, count(), round);
       std::copy(values.begin(), values.end(), send.begin());
-      const Turn turn = start(m, prepared);
+      const Epoch epoch = start(m, schedule);
       if (round == rank % rounds) std::this_thread::sleep_for(std::chrono::milliseconds(2));
-      complete(m, prepared, turn);
+      complete(m, schedule, epoch);
       const bool all_ranks =
           collective() == Collective::allreduce || (collective() == Collective::reduce && rank == root);
       if (all_ranks) {
@@ -77,7 +77,7 @@ TEST_P(PreparedReduction, IsRightInEveryTurn) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    All, PreparedReduction,
+    All, ScheduledReduction,
     ::testing::Combine(::testing::Values(Collective::allreduce, Collective::reduce, Collective::scan),
                        ::testing::Values(2, 3, 5),
                        ::testing::Values(std::size_t{1}, std::size_t{14}, std::size_t{100},
@@ -88,71 +88,71 @@ INSTANTIATE_TEST_SUITE_P(
     });
 
 // Invariant 3, also where whoever comes by folds: the order of the ranks is fixed, whoever does it.
-TEST(Prepared, AllreduceGivesTheSameBitsInEveryTurnAndOnEveryRank) {
+TEST(Schedule, AllreduceGivesTheSameBitsInEveryTurnAndOnEveryRank) {
   constexpr int n = 4, rounds = 20;
   constexpr std::size_t count = 20'000;
   const reduce::Operation& operation = *reduce::find(reduce::Op::sum, reduce::Type::float32);
   std::vector<std::vector<float>> sends;
   for (int rank = 0; rank < n; ++rank) sends.push_back(testing::floats_of(rank, count));
-  const auto recipe_of = [&](int rank, void* receive) {
-    return reduction_recipe({rank, n}, Collective::allreduce, 0,
+  const auto spec_of = [&](int rank, void* receive) {
+    return reduction_spec({rank, n}, Collective::allreduce, 0,
                             reinterpret_cast<std::byte*>(sends[static_cast<std::size_t>(rank)].data()),
                             static_cast<std::byte*>(receive), count * sizeof(float), operation);
   };
-  const Sketch sizes(n, 15, [&](int rank) { return recipe_of(rank, nullptr); });
-  Memory memory(sizes.plot().end());
+  const Sketch sizes(n, 15, [&](int rank) { return spec_of(rank, nullptr); });
+  Memory memory(sizes.buffer_layout().end());
   const std::vector<float> wanted = testing::sum_in_order(0, n - 1, count);
-  Ranks all(n, sizes.plot().slots());
+  Ranks all(n, sizes.buffer_layout().slots());
   all.run([&](HostMachine& m) {
     std::vector<float> receive(count);
-    const Sketch sketch(n, 15, [&](int rank) { return recipe_of(rank, receive.data()); });
-    const Prepared prepared = sketch.prepare(m.rank(), memory.base());
+    const Sketch sketch(n, 15, [&](int rank) { return spec_of(rank, receive.data()); });
+    const Schedule schedule = sketch.prepare(m.rank(), memory.base());
     for (int round = 0; round < rounds; ++round) {
       if (round % n == m.rank()) std::this_thread::sleep_for(std::chrono::microseconds(300));
-      complete(m, prepared, start(m, prepared));
+      complete(m, schedule, start(m, schedule));
       ASSERT_TRUE(testing::same_bits(receive, wanted)) << "turn " << round << " on rank " << m.rank();
     }
   });
 }
 
 // Invariant 2: a rank that has started owes nothing. Rank 0 is away until all others are through.
-TEST(Prepared, OthersGoOnWhileARankThatHasStartedIsAway) {
+TEST(Schedule, OthersGoOnWhileARankThatHasStartedIsAway) {
   constexpr int n = 3;
   constexpr std::size_t count = 10'000;  // folded in common
-  const auto recipe_of = [&](int rank, std::byte* send, std::byte* receive) {
-    return reduction_recipe({rank, n}, Collective::allreduce, 0, send, receive, count * sizeof(double),
+  const auto spec_of = [&](int rank, std::byte* send, std::byte* receive) {
+    return reduction_spec({rank, n}, Collective::allreduce, 0, send, receive, count * sizeof(double),
                             sum_of_doubles());
   };
-  const Sketch sizes(n, 15, [&](int rank) { return recipe_of(rank, nullptr, nullptr); });
-  Memory memory(sizes.plot().end());
+  const Sketch sizes(n, 15, [&](int rank) { return spec_of(rank, nullptr, nullptr); });
+  Memory memory(sizes.buffer_layout().end());
   std::atomic<int> through{0};
-  Ranks all(n, sizes.plot().slots());
+  Ranks all(n, sizes.buffer_layout().slots());
   all.run([&](HostMachine& m) {
     std::vector<double> send = testing::vector_of(m.rank(), count, 0), receive(count);
-    const Sketch sketch(n, 15, [&](int rank) { return recipe_of(rank, bytes_of(send), bytes_of(receive)); });
-    const Prepared prepared = sketch.prepare(m.rank(), memory.base());
-    const Turn turn = start(m, prepared);
+    const Sketch sketch(n, 15, [&](int rank) { return spec_of(rank, bytes_of(send), bytes_of(receive)); });
+    const Schedule schedule = sketch.prepare(m.rank(), memory.base());
+    const Epoch epoch = start(m, schedule);
     if (m.rank() == 0)
       while (through < n - 1) std::this_thread::yield();
-    complete(m, prepared, turn);
+    complete(m, schedule, epoch);
     ++through;
     EXPECT_EQ(receive, testing::sum_of(n, count, 0));
   });
 }
 
-TEST(Prepared, IsReadyOnlyWhenAllHaveStartedAndWaitsForNobody) {
+TEST(Schedule, IsReadyOnlyWhenAllHaveStartedAndWaitsForNobody) {
   constexpr int n = 2;
-  const Sketch sketch(n, 15, [](int rank) { return barrier_recipe({rank, n}); });
-  Memory memory(sketch.plot().end());
-  Ranks all(n, sketch.plot().slots());
+  const Sketch sketch(n, 15, [](int rank) { return barrier_spec({rank, n}); });
+  Memory memory(sketch.buffer_layout().end());
+  Ranks all(n, sketch.buffer_layout().slots());
   HostMachine &first = all.machine(0), &second = all.machine(1);
-  const Prepared mine = sketch.prepare(0, memory.base()), theirs = sketch.prepare(1, memory.base());
-  const Turn turn = start(first, mine);
-  EXPECT_FALSE(is_ready(first, mine, turn));
-  const Turn other = start(second, theirs);
-  EXPECT_TRUE(is_ready(first, mine, turn));
-  complete(first, mine, turn);
-  const Turn next = start(first, mine);  // one ahead of who has not completed yet
+  const Schedule mine = sketch.prepare(0, memory.base()), theirs = sketch.prepare(1, memory.base());
+  const Epoch epoch = start(first, mine);
+  EXPECT_FALSE(is_ready(first, mine, epoch));
+  const Epoch other = start(second, theirs);
+  EXPECT_TRUE(is_ready(first, mine, epoch));
+  complete(first, mine, epoch);
+  const Epoch next = start(first, mine);  // one ahead of who has not completed yet
   EXPECT_FALSE(is_ready(first, mine, next));
   EXPECT_TRUE(is_ready(second, theirs, other));
   complete(second, theirs, other);

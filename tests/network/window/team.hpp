@@ -71,12 +71,12 @@ class WindowWorld {
   void add(int node, int local, std::size_t bytes) {
     const network::WindowTeam team{processes_, processes_, node, local};
     const network::WindowMemory memory = memories_[static_cast<std::size_t>(node)]->view(bytes);
-    const network::Patience patience{2, 1 << 30};
+    const network::SpinLimits spin_limits{2, 1 << 30};
     windows_.push_back(
-        std::make_unique<network::NodeWindow>(team, memory, network::NodeWindow::Waiting{patience, {}}));
+        std::make_unique<network::NodeWindow>(team, memory, network::NodeWindow::Waiting{spin_limits, {}}));
     if (processes_.size() > 1)
       windows_.back()->set_carrier(std::make_unique<network::MessageCarrier>(
-          boxes.of(team.process()), 16, windows_.back()->team(), memory, patience));
+          boxes.of(team.process()), 16, windows_.back()->team(), memory, spin_limits));
   }
 
   std::vector<std::vector<int>> processes_;

@@ -174,7 +174,7 @@ struct Untouched final : network::Transport {
   network::Ticket receive(int, int, void*, std::size_t) override { throw Error("a message was wanted"); }
   bool test(network::Ticket) override { throw Error("a message was tested"); }
   std::optional<network::Arrival> probe(int) override { return std::nullopt; }
-  void poke() override {}
+  void make_progress() override {}
   int tags() const override { return 1 << 15; }
 };
 
@@ -323,10 +323,10 @@ TEST(Communicator, RanksThatShareCoresHaveCellsToTrade) {
       const auto comm = Communicator::create(bootstrap_of(board, rank));
       ASSERT_TRUE(comm->active()) << comm->refusal();
       for (const std::size_t count : {14, 4096, 30000}) check_predefined(*comm, count, 1);
-      const machine::Layout crowded = layout_on_one_node(ranks, ranks, ranks);
-      EXPECT_EQ(crowded.bytes() > layout_on_one_node(ranks, ranks, 1).bytes(), trade);
+      const machine::Layout oversubscribed = layout_on_one_node(ranks, ranks, ranks);
+      EXPECT_EQ(oversubscribed.bytes() > layout_on_one_node(ranks, ranks, 1).bytes(), trade);
       if (rank == 0) {
-        EXPECT_GE(Process::instance().node()->arena()->used(), crowded.bytes());
+        EXPECT_GE(Process::instance().node()->arena()->used(), oversubscribed.bytes());
       }
     });
   }

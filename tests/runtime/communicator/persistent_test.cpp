@@ -15,7 +15,7 @@
 namespace espalier::runtime {
 namespace {
 
-using collective::Recipe;
+using collective::PersistentSpec;
 using testing::Board;
 using testing::bootstrap_of;
 using testing::Job;
@@ -24,7 +24,7 @@ using Doubles = std::vector<double>;
 
 /// One rank of a job, and its communicator.
 struct Member {
-  Member(Board& board, int rank) : bootstrap(bootstrap_of(board, rank)), company{rank, board.size()} {
+  Member(Board& board, int rank) : bootstrap(bootstrap_of(board, rank)), rank_info{rank, board.size()} {
     Process::instance().join(bootstrap);
     communicator = Communicator::create(bootstrap);
   }
@@ -32,17 +32,17 @@ struct Member {
     communicator.reset();
     Process::instance().leave();
   }
-  std::unique_ptr<Persistent> prepare(const Recipe& recipe, const std::string& unable = "") {
-    return communicator->prepare(bootstrap, recipe, unable, why);
+  std::unique_ptr<Persistent> prepare(const PersistentSpec& spec, const std::string& unable = "") {
+    return communicator->prepare(bootstrap, spec, unable, why);
   }
-  Recipe allreduce(Doubles& send, Doubles& receive) const {
-    return reduction_recipe(company, Collective::allreduce, 0, reinterpret_cast<std::byte*>(send.data()),
+  PersistentSpec allreduce(Doubles& send, Doubles& receive) const {
+    return reduction_spec(rank_info, Collective::allreduce, 0, reinterpret_cast<std::byte*>(send.data()),
                             reinterpret_cast<std::byte*>(receive.data()), send.size() * sizeof(double),
                             *reduce::find(reduce::Op::sum, reduce::Type::float64));
   }
 
   Bootstrap bootstrap;
-  collective::Company company;
+  collective::RankInfo rank_info;
   std::unique_ptr<Communicator> communicator;
   std::string why;
 };
@@ -51,9 +51,9 @@ void check_allreduce(Member& member, std::size_t count, int turns) {
   Doubles send(count), receive(count);
   const auto persistent = member.prepare(member.allreduce(send, receive));
   ASSERT_TRUE(persistent) << member.why;
-  const int n = member.company.size;
+  const int n = member.rank_info.size;
   for (int turn = 0; turn < turns; ++turn) {
-    std::iota(send.begin(), send.end(), member.company.rank + turn);
+    std::iota(send.begin(), send.end(), member.rank_info.rank + turn);
     persistent->start();
     EXPECT_TRUE(persistent->active());
     if (turn % 2)
@@ -109,7 +109,7 @@ TEST(Persistent, OneRankThatCannotLeavesItToTheHostOnAll) {
   Board board(2);
   run_ranks(2, [&](int rank) {
     Member member(board, rank);
-    EXPECT_FALSE(member.prepare(collective::barrier_recipe(member.company), rank == 1 ? "no kernel" : ""));
+    EXPECT_FALSE(member.prepare(collective::barrier_spec(member.rank_info), rank == 1 ? "no kernel" : ""));
     EXPECT_EQ(member.why, "rank 1: no kernel");
   });
 }
@@ -131,15 +131,15 @@ TEST(Persistent, SwitchedOffItIsTheHostsWithoutAReason) {
   run_ranks(2, [&](int rank) {
     setenv("ESPALIER_PERSISTENT", "off", 1);
     Member member(board, rank);
-    EXPECT_FALSE(member.prepare(collective::barrier_recipe(member.company)));
+    EXPECT_FALSE(member.prepare(collective::barrier_spec(member.rank_info)));
     EXPECT_EQ(member.why, "");
   });
 }
 
 // Invariant 6: both sides are named, on all ranks.
-std::string error_of(Member& member, const Recipe& recipe) {
+std::string error_of(Member& member, const PersistentSpec& spec) {
   try {
-    member.prepare(recipe);
+    member.prepare(spec);
   } catch (const Error& error) {
     return error.what();
   }
@@ -172,7 +172,7 @@ TEST(Persistent, ABlockOfAnotherLengthThanWantedIsAnErrorOnAllRanks) {
     if (rank == 0) out[1] = block(send, 10);
     if (rank == 1) in[0] = block(receive, 9);
     const std::string text =
-        error_of(member, transfer_recipe(member.company, Collective::scatterv, 0, 0, out, in));
+        error_of(member, transfer_spec(member.rank_info, Collective::scatterv, 0, 0, out, in));
     EXPECT_NE(text.find("rank 1 wants 72 bytes of rank 0, which sends 80"), std::string::npos) << text;
     board.meet();
     EXPECT_EQ(Process::instance().node()->arena()->used(), used) << "its memory has gone back";

@@ -97,8 +97,8 @@ struct Two {
     layout.slots = 8;
     memory.resize(layout.bytes() / 128);
     for (int rank = 0; rank < 2; ++rank)
-      calls.push_back(std::make_unique<RollCall>(reinterpret_cast<std::byte*>(memory.data()), layout, rank,
-                                                 std::vector<int>(), false, machine::Poke{}));
+      calls.push_back(std::make_unique<MismatchDetection>(reinterpret_cast<std::byte*>(memory.data()), layout, rank,
+                                                 std::vector<int>(), false, machine::ProgressHook{}));
   }
   void call(int rank, std::size_t bytes, int times = 1) {
     for (int i = 0; i < times; ++i)
@@ -115,19 +115,19 @@ struct Two {
     std::byte bytes[128];
   };
   std::vector<Line> memory;
-  std::vector<std::unique_ptr<RollCall>> calls;
+  std::vector<std::unique_ptr<MismatchDetection>> calls;
 };
 
 // A rank that has nothing to give or take may be as far ahead: then its flags only seem to be of another
 // call.
-TEST(RollCall, ARankThatIsFarAheadIsNotMistaken) {
+TEST(MismatchDetection, ARankThatIsFarAheadIsNotMistaken) {
   Two two;
   two.call(0, 8, 10);
   two.call(1, 8, 10 + 4096);
   EXPECT_EQ(two.doubt(), "");
 }
 
-TEST(RollCall, TheRecordsNameWhatDiffers) {
+TEST(MismatchDetection, TheRecordsNameWhatDiffers) {
   Two two;
   for (const int rank : {0, 1}) two.call(rank, 8, 10);
   two.call(0, 16);
@@ -136,7 +136,7 @@ TEST(RollCall, TheRecordsNameWhatDiffers) {
       has(two.doubt(), "in this call rank 0 wanted bcast of 16 bytes with root 0, rank 1 bcast of 24 bytes"));
 }
 
-TEST(RollCall, WhatDiffersMayBeALongWayBack) {
+TEST(MismatchDetection, WhatDiffersMayBeALongWayBack) {
   Two two;
   two.call(0, 16);
   two.call(1, 24);
@@ -150,7 +150,7 @@ TEST(RollCall, WhatDiffersMayBeALongWayBack) {
 }
 
 // What is named was read once: the other rank may write over it meanwhile.
-TEST(RollCall, TheOtherRankMayGoOnWhileItIsNamed) {
+TEST(MismatchDetection, TheOtherRankMayGoOnWhileItIsNamed) {
   for (int round = 0; round < 500; ++round) {
     Two two;
     two.call(0, 16);
@@ -178,25 +178,25 @@ std::string heard_when_rank_1_leaves(Two& two) {
   } catch (...) {
     two.calls[1]->abandon();
   }
-  const machine::Poke poke = two.calls[0]->poke();
-  return said([&] { poke.function(poke.context); });
+  const machine::ProgressHook hook = two.calls[0]->make_progress();
+  return said([&] { hook.function(hook.context); });
 }
 
-TEST(RollCall, ARankThatLeavesACallByAnExceptionIsNamed) {
+TEST(MismatchDetection, ARankThatLeavesACallByAnExceptionIsNamed) {
   Two two;
   for (const int rank : {0, 1}) two.call(rank, 8, 3);
   EXPECT_TRUE(has(heard_when_rank_1_leaves(two), "rank 1 left its bcast of 8 bytes"));
 }
 
 // It has done its part of that call, so rank 0 gets what it waits for.
-TEST(RollCall, ARankThatIsStillInTheCallBeforeGoesOn) {
+TEST(MismatchDetection, ARankThatIsStillInTheCallBeforeGoesOn) {
   Two two;
   for (const int rank : {0, 1}) two.call(rank, 8, 3);
   two.call(1, 8);
   EXPECT_EQ(heard_when_rank_1_leaves(two), "");
   two.call(0, 8);
-  const machine::Poke poke = two.calls[0]->poke();
-  EXPECT_TRUE(has(said([&] { poke.function(poke.context); }), "rank 1 left its bcast of 8 bytes"));
+  const machine::ProgressHook hook = two.calls[0]->make_progress();
+  EXPECT_TRUE(has(said([&] { hook.function(hook.context); }), "rank 1 left its bcast of 8 bytes"));
 }
 
 /// Rank 0 waits in a call to which rank 1, whose process is gone, has not come; `own`: what stands of its
@@ -210,18 +210,18 @@ std::string said_of_a_dead_rank(const ProcessMark& own) {
   const ProcessMark gone = {own_mark().process, own_mark().started + 1};
   std::memcpy(share + layout.process(0), &own, sizeof own);
   std::memcpy(share + layout.process(1), &gone, sizeof gone);
-  RollCall roll_call(share, layout, 0, {}, true, machine::Poke{});
-  roll_call.begin({Collective::barrier, 0, 0});
+  MismatchDetection mismatch_detection(share, layout, 0, {}, true, machine::ProgressHook{});
+  mismatch_detection.begin({Collective::barrier, 0, 0});
   return said([&] {
-    const machine::Poke poke = roll_call.poke();
-    poke.function(poke.context);
-    usleep(RollCall::patience_ns / 1000 + 1000);
-    poke.function(poke.context);
+    const machine::ProgressHook hook = mismatch_detection.make_progress();
+    hook.function(hook.context);
+    usleep(MismatchDetection::look_interval_ns / 1000 + 1000);
+    hook.function(hook.context);
   });
 }
 
 // After a restart from a checkpoint all processes have other numbers, or other beginnings.
-TEST(RollCall, WhoIsNotWhatItWasSaysNobodyHasEnded) {
+TEST(MismatchDetection, WhoIsNotWhatItWasSaysNobodyHasEnded) {
   EXPECT_TRUE(
       has(said_of_a_dead_rank(own_mark()), "rank 1 has ended before the barrier in which rank 0 waits"));
   EXPECT_EQ(said_of_a_dead_rank({own_mark().process, own_mark().started + 2}), "");
@@ -229,33 +229,33 @@ TEST(RollCall, WhoIsNotWhatItWasSaysNobodyHasEnded) {
 
 const std::vector<int> sizes = {2, 3, 5};
 
-TEST(RollCall, OtherCollective) {
+TEST(MismatchDetection, OtherCollective) {
   for (const int ranks : sizes)
     expect_named(ranks, [](Rank& rank) { rank.bootstrap.rank == 1 ? rank.bcast(24, 0) : rank.allreduce(2); },
                  {"bcast of 24 bytes with root 0", "allreduce of 16 bytes"});
 }
 
-TEST(RollCall, OtherLength) {
+TEST(MismatchDetection, OtherLength) {
   for (const int ranks : sizes)
     expect_named(ranks, [](Rank& rank) { rank.allreduce(rank.bootstrap.rank == 1 ? 3 : 2); },
                  {"allreduce of 24 bytes", "allreduce of 16 bytes"});
 }
 
-TEST(RollCall, OtherLengthInSlots) {
+TEST(MismatchDetection, OtherLengthInSlots) {
   for (const int ranks : sizes)
     expect_named(ranks, [](Rank& rank) { rank.bcast(rank.bootstrap.rank == 1 ? 8 : 300000, 0); },
                  {"bcast of 8 bytes with root 0", "bcast of 300000 bytes with root 0"});
 }
 
 // Nobody waits for anybody in it where both are roots.
-TEST(RollCall, OtherRoot) {
+TEST(MismatchDetection, OtherRoot) {
   for (const int ranks : sizes)
     expect_named(ranks, [](Rank& rank) { rank.bcast(8, rank.bootstrap.rank == 1); },
                  {"bcast of 8 bytes with root 0", "bcast of 8 bytes with root 1"});
 }
 
 // All come to one counter; the last of them finds that their fingerprints do not add up.
-TEST(RollCall, OtherCallAtTheCounter) {
+TEST(MismatchDetection, OtherCallAtTheCounter) {
   setenv("ESPALIER_BARRIER", "central", 1);
   setenv("ESPALIER_ALLREDUCE", "central", 1);
   for (const int ranks : sizes)
@@ -267,7 +267,7 @@ TEST(RollCall, OtherCallAtTheCounter) {
   unsetenv("ESPALIER_ALLREDUCE");
 }
 
-TEST(RollCall, ARankThatLeavesIsNamed) {
+TEST(MismatchDetection, ARankThatLeavesIsNamed) {
   Board board(3);
   run_ranks(3, [&](int r) {
     Rank rank(board, r);
@@ -282,7 +282,7 @@ TEST(RollCall, ARankThatLeavesIsNamed) {
 }
 
 // One that has done its part of a call may go while others wait in it for somebody else.
-TEST(RollCall, ARankThatLeavesAfterItsPartIsNotMissed) {
+TEST(MismatchDetection, ARankThatLeavesAfterItsPartIsNotMissed) {
   Board board(3);
   run_ranks(3, [&](int r) {
     Rank rank(board, r);
@@ -294,7 +294,7 @@ TEST(RollCall, ARankThatLeavesAfterItsPartIsNotMissed) {
   });
 }
 
-TEST(RollCall, ALateRankIsWaitedFor) {
+TEST(MismatchDetection, ALateRankIsWaitedFor) {
   Board board(2);
   run_ranks(2, [&](int r) {
     Rank rank(board, r);
@@ -305,7 +305,7 @@ TEST(RollCall, ALateRankIsWaitedFor) {
   });
 }
 
-TEST(RollCall, AKilledRankIsNamed) {
+TEST(MismatchDetection, AKilledRankIsNamed) {
   Board board(3);
   Job job(3, [&](int r) {
     Rank rank(board, r);
@@ -321,7 +321,7 @@ TEST(RollCall, AKilledRankIsNamed) {
   job.expect_success_without(1);
 }
 
-TEST(RollCall, OtherCommunicatorsGoOn) {
+TEST(MismatchDetection, OtherCommunicatorsGoOn) {
   Board board(2);
   run_ranks(2, [&](int r) {
     Rank rank(board, r);

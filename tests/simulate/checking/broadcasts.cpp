@@ -37,11 +37,11 @@ Scenario by_turns(int ranks, bool fenced, const Ring& ring, bool mixed) {
                   plan.read_from_parent = !mixed || round % 2 == 0;
                   const std::size_t count = round % 3 == 2 ? 20 : 2;
                   Words data = words(m.rank(), count, round);
-                  const Place& place = places->of(m.rank(), 0);
+                  const TreePosition& position = places->of(m.rank(), 0);
                   if (round % 3 == 1)
-                    bcast_single_copy(m, place, data.data(), count * 8, plan);
+                    bcast_single_copy(m, position, data.data(), count * 8, plan);
                   else
-                    bcast_tree(m, place, data.data(), count * 8, plan);
+                    bcast_tree(m, position, data.data(), count * 8, plan);
                   expect(data, words(0, count, round), "bcast");
                   Execution::current().use_again(data.data(), count * 8);
                 }

@@ -137,9 +137,9 @@ std::vector<Scenario> exchanges(int ranks, bool fenced) {
     add("alltoallv, long,", wide, alltoallvs(plan_for(algorithm), many_bytes));
   }
   const Plan central = plan_for(Algorithm::central, 256);
-  all.push_back(trading(make("alltoall central", ranks, fenced, {4, 128}, alltoalls_by_turns(central))));
+  all.push_back(pairwise(make("alltoall central", ranks, fenced, {4, 128}, alltoalls_by_turns(central))));
   all.push_back(
-      trading(make("alltoallv central, long", ranks, fenced, {4, 16384}, alltoallvs(central, many_bytes))));
+      pairwise(make("alltoallv central, long", ranks, fenced, {4, 16384}, alltoallvs(central, many_bytes))));
   const auto add = [&](const char* name, const Ring& ring, Body body) {
     all.push_back(make(formatted("{}, blocks lent", name), ranks, fenced, ring, std::move(body)));
   };

@@ -243,7 +243,7 @@ TEST(PlainMemory, UseOfWhatWasGivenBack) {
       machine::Layout layout;
       layout.ranks = 2;
       layout.slots = 4;
-      Execution::current().give_back(layout.note(0) + offset, 8);
+      Execution::current().give_back(layout.affinity_record(0) + offset, 8);
       flag(0).store(1, release);
     } else if (flag(0).load(acquire) == 1) {
       read_plain();

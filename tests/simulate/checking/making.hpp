@@ -13,7 +13,7 @@
 
 namespace espalier::testing {
 
-using collective::Place;
+using collective::TreePosition;
 using collective::Reduction;
 using plan::Algorithm;
 using plan::Plan;
@@ -41,9 +41,9 @@ inline Scenario make(const std::string& name, int ranks, bool fenced, const Ring
 }
 
 /// The same where more than two ranks trade cells.
-inline Scenario trading(Scenario scenario) {
+inline Scenario pairwise(Scenario scenario) {
   scenario.name += ", traded cells";
-  scenario.many_trade = true;
+  scenario.many_pairwise = true;
   return scenario;
 }
 
@@ -74,16 +74,16 @@ class Trees {
   Trees(int ranks, const char* text) : ranks_(ranks) {
     for (int root = 0; root < ranks; ++root) {
       const tree::Tree tree = tree::compose(topology::flat_group(ranks), tree::parse_spec(text), root);
-      for (int rank = 0; rank < ranks; ++rank) places_.push_back(collective::place_of(tree, rank));
+      for (int rank = 0; rank < ranks; ++rank) places_.push_back(collective::position_of(tree, rank));
     }
   }
-  const Place& of(int rank, int root) const {
+  const TreePosition& of(int rank, int root) const {
     return places_[static_cast<std::size_t>(root * ranks_ + rank)];
   }
 
  private:
   int ranks_;
-  std::vector<Place> places_;
+  std::vector<TreePosition> places_;
 };
 inline std::shared_ptr<const Trees> trees(int ranks, const char* text) {
   return std::make_shared<const Trees>(ranks, text);

@@ -17,7 +17,7 @@
 
 namespace espalier::testing {
 
-using collective::nodes::Placement;
+using collective::multinode::Placement;
 using plan::NetworkPlan;
 using simulate::checking::CheckedEndpoint;
 using Network = simulate::checking::Peers;
@@ -29,7 +29,7 @@ class Nodes {
   /// `shape`: of the trees within nodes and between them.
   Nodes(const std::vector<int>& node_of, const char* shape, Algorithm meeting = Algorithm::exchange)
       : node_of_(node_of),
-        placement_(collective::nodes::place_by(node_of)),
+        placement_(collective::multinode::place_by(node_of)),
         tree_(plan_for(Algorithm::tree)),
         other_(plan_for(meeting, 1024)),
         between_(placement_.nodes(), shape) {
@@ -55,7 +55,7 @@ class Nodes {
   int most_leaders() const { return static_cast<int>(counterparts_.size()); }
   const std::vector<int>& leaders(int root) const { return leaders_[static_cast<std::size_t>(root)]; }
   const std::vector<int>& leaders_from(int root) const { return from_root_[static_cast<std::size_t>(root)]; }
-  const Place& place(int node, int root) const {
+  const TreePosition& position(int node, int root) const {
     return between_.of(node, placement_.node_of[static_cast<std::size_t>(root)]);
   }
   const Trees& within(int node) const { return within_[static_cast<std::size_t>(node)]; }
@@ -100,14 +100,14 @@ struct FixedPlans {
   const Nodes* nodes;
   int node, local;
   const Plan& plan(Collective collective, std::size_t) const { return nodes->plan(collective); }
-  const Place& gather_place(const Plan&, int root) const { return nodes->within(node).of(local, root); }
-  const Place& release_place(const Plan&, int root) const { return nodes->within(node).of(local, root); }
-  collective::ContiguousPlace contiguous_place(int) const { return {}; }
+  const TreePosition& gather_position(const Plan&, int root) const { return nodes->within(node).of(local, root); }
+  const TreePosition& release_position(const Plan&, int root) const { return nodes->within(node).of(local, root); }
+  collective::ContiguousPosition contiguous_position(int) const { return {}; }
 };
 
 class Member {
  public:
-  using Stage = collective::nodes::SharedStage<CheckingMachine, FixedPlans>;
+  using Stage = collective::multinode::SharedStage<CheckingMachine, FixedPlans>;
 
   Member(CheckingMachine& m, const Nodes& nodes)
       : nodes_(nodes),
@@ -123,14 +123,14 @@ class Member {
   /// This rank's counterparts on all nodes, by their number there; the last rank of each node.
   Network counterparts(int number) { return end_.peers(nodes_.counterparts(number), node()); }
   Network last_ranks() { return end_.peers(nodes_.last_ranks(), node()); }
-  const Place& place(int root = 0) const { return nodes_.place(node(), root); }
-  collective::nodes::Rooted<Network> rooted(int root) {
+  const TreePosition& position(int root = 0) const { return nodes_.position(node(), root); }
+  collective::multinode::Rooted<Network> rooted(int root) {
     const int n = nodes_.placement().nodes();
     const int root_node = nodes_.placement().node_of[static_cast<std::size_t>(root)];
     const int leader =
         node() == root_node ? nodes_.placement().local_rank_of[static_cast<std::size_t>(root)] : 0;
     return {leader, end_.peers(nodes_.leaders(root), node()),
-            end_.peers(nodes_.leaders_from(root), (node() - root_node + n) % n), place(root)};
+            end_.peers(nodes_.leaders_from(root), (node() - root_node + n) % n), position(root)};
   }
 
  private:

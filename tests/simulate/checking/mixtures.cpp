@@ -30,7 +30,7 @@ struct Turn {
   const Trees& trees;
 
   std::size_t bytes() const { return count * 8; }
-  const Place& place(int rank) const { return trees.of(rank, root); }
+  const TreePosition& position(int rank) const { return trees.of(rank, root); }
 };
 
 Words own(const CheckingMachine& m, const Turn& t) { return words(m.rank(), t.count, t.round); }
@@ -60,7 +60,7 @@ void check_scan(CheckingMachine& m, const Turn& t, Scan scan) {
 
 void check_reduce(CheckingMachine& m, const Turn& t) {
   Words data = own(m, t);
-  reduce_tree(m, t.place(m.rank()), {data.data(), data.data(), t.bytes(), sum_of_words()}, t.plan);
+  reduce_tree(m, t.position(m.rank()), {data.data(), data.data(), t.bytes(), sum_of_words()}, t.plan);
   if (m.rank() == t.root) expect(data, total(m, t), "reduce");
 }
 
@@ -99,13 +99,13 @@ using Move = void (*)(CheckingMachine&, const Turn&);
 constexpr std::array<Move, 15> moves = {
     [](CheckingMachine& m, const Turn&) { barrier_exchange(m); },
     [](CheckingMachine& m, const Turn&) { barrier_central(m); },
-    [](CheckingMachine& m, const Turn& t) { barrier_tree(m, t.place(m.rank()), t.place(m.rank()), t.plan); },
+    [](CheckingMachine& m, const Turn& t) { barrier_tree(m, t.position(m.rank()), t.position(m.rank()), t.plan); },
     [](CheckingMachine& m, const Turn& t) {
-      check_bcast(m, t, [&](void* data) { bcast_tree(m, t.place(m.rank()), data, t.bytes(), t.plan); });
+      check_bcast(m, t, [&](void* data) { bcast_tree(m, t.position(m.rank()), data, t.bytes(), t.plan); });
     },
     [](CheckingMachine& m, const Turn& t) {
       check_bcast(m, t,
-                  [&](void* data) { bcast_single_copy(m, t.place(m.rank()), data, t.bytes(), t.plan); });
+                  [&](void* data) { bcast_single_copy(m, t.position(m.rank()), data, t.bytes(), t.plan); });
     },
     check_reduce,
     [](CheckingMachine& m, const Turn& t) {
@@ -119,7 +119,7 @@ constexpr std::array<Move, 15> moves = {
     },
     [](CheckingMachine& m, const Turn& t) {
       check_allreduce(m, t, [&](const Reduction& r) {
-        allreduce_tree(m, t.place(m.rank()), t.place(m.rank()), r, t.plan);
+        allreduce_tree(m, t.position(m.rank()), t.position(m.rank()), r, t.plan);
       });
     },
     [](CheckingMachine& m, const Turn& t) {
@@ -247,7 +247,7 @@ std::vector<Scenario> mixtures(int ranks, bool fenced) {
   for (unsigned seed = 0; seed < 12; ++seed) {
     all.push_back(make(formatted("mixture {}", seed), ranks, fenced, rings[seed % 3],
                        mixture(seed, trees(ranks, seed % 2 ? "kary:2" : "chain"))));
-    if (seed % 6 == 5) all.back() = trading(all.back());
+    if (seed % 6 == 5) all.back() = pairwise(all.back());
   }
   for (const auto part : {short_rings, sequels})
     for (Scenario& scenario : part(ranks, fenced)) all.push_back(std::move(scenario));
@@ -257,7 +257,7 @@ std::vector<Scenario> mixtures(int ranks, bool fenced) {
 std::vector<Scenario> scenarios(int ranks, bool fenced) {
   std::vector<Scenario> all;
   for (const auto part :
-       {wake_ups, barriers, broadcasts, reductions, prefixes, exchanges, rooted_moves, mixtures, prepared,
+       {wake_ups, barriers, broadcasts, reductions, prefixes, exchanges, rooted_moves, mixtures, schedule,
         windows, over_nodes, allgathers_over_nodes, allreduces_through_windows})
     for (Scenario& scenario : part(ranks, fenced)) all.push_back(std::move(scenario));
   return all;

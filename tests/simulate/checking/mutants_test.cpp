@@ -163,7 +163,7 @@ TEST(Mutants, EveryMessageBetweenNodesIsASite) {
 
 TEST(Mutants, EveryWaitOfTheAlgorithmsIsASite) {
   const std::regex wait(
-      R"(\b(m|m_)\.(await|await_finish|await_release_all|reserve|lend|everybody_finished|hand_over)\()");
+      R"(\b(m|m_)\.(await|await_finish|await_release_all|reserve|set_readers|everybody_finished|flush_for_readers)\()");
   for (const std::string file : {"node/allgather.hpp",
                                  "node/allreduce.hpp",
                                  "node/allreduce_central.hpp",
@@ -193,7 +193,7 @@ TEST(Mutants, EveryWaitOfTheAlgorithmsIsASite) {
                                  "multinode/allgather_window.hpp",
                                  "multinode/allreduce_window.hpp",
                                  "multinode/stage/node_ranks.hpp"})
-    EXPECT_EQ(sites_in("collective/" + file, Operation::await, Operation::hand_over),
+    EXPECT_EQ(sites_in("collective/" + file, Operation::await, Operation::flush_for_readers),
               occurrences("collective/" + file, wait))
         << file;
 }

@@ -15,8 +15,8 @@ namespace espalier::testing {
 namespace {
 
 using namespace collective;
-using nodes::Segments;
-using nodes::segments_under_way;
+using multinode::Segments;
+using multinode::segments_under_way;
 using simulate::checking::Platform;
 
 /// Elements: one; two segments; more than there are lanes. A segment is of one or two words.
@@ -35,7 +35,7 @@ Body barriers_over(SharedNodes nodes, Algorithm algorithm) {
   return [=](CheckingMachine& m) {
     Member me(m, *nodes);
     Execution& run = Execution::current();
-    const auto barrier = [&] { nodes::barrier(me.stage(), me.counterparts(0), me.place(), algorithm); };
+    const auto barrier = [&] { multinode::barrier(me.stage(), me.counterparts(0), me.position(), algorithm); };
     for (int round = 0; round < 3; ++round) {
       const std::uint64_t mine = word(me.rank(), 0, round);
       Platform::copy(run.note(me.rank()), &mine, sizeof mine);
@@ -58,7 +58,7 @@ Body bcasts_over(SharedNodes nodes, NetworkPlan plan) {
       const int root = round % Execution::current().ranks();
       const std::size_t count = length(round + 1);
       data.fill(words(me.rank(), count, round));
-      nodes::bcast(me.stage(), me.rooted(root), data.bytes(), count * word_bytes, plan);
+      multinode::bcast(me.stage(), me.rooted(root), data.bytes(), count * word_bytes, plan);
       expect(data.values(count), words(root, count, round), "bcast");
       data.spoil();
     }
@@ -77,7 +77,7 @@ Body reduces_over(SharedNodes nodes, NetworkPlan plan) {
       const std::size_t count = length(round + 1);
       send.fill(words(me.rank(), count, round));
       receive.spoil();
-      nodes::reduce(me.stage(), me.rooted(root),
+      multinode::reduce(me.stage(), me.rooted(root),
                     {send.bytes(), receive.bytes(), count * word_bytes, sum_of_words()},
                     {partial.bytes(), scratch.bytes()}, plan);
       if (me.rank() == root) expect(receive.values(count), sum(0, ranks - 1, count, round), "reduce");
@@ -98,7 +98,7 @@ Body allreduces_over(SharedNodes nodes, NetworkPlan plan, bool reals = false) {
   return [=, &operation](CheckingMachine& m) {
     Member me(m, *nodes);
     const auto vectors =
-        nodes::scratch_vectors(plan.algorithm, me.node(), nodes->placement().nodes(), me.place(), operation);
+        multinode::scratch_vectors(plan.algorithm, me.node(), nodes->placement().nodes(), me.position(), operation);
     const auto typed = [=](Words values) { return reals ? as_reals(std::move(values)) : values; };
     const Buffer data(longest), scratch(vectors * lanes_of(plan, longest) / 8);
     for (int round = 0; round < 4; ++round) {
@@ -106,10 +106,10 @@ Body allreduces_over(SharedNodes nodes, NetworkPlan plan, bool reals = false) {
       data.fill(typed(words(me.rank(), count, round)));
       const Reduction reduction{data.bytes(), data.bytes(), count * word_bytes, operation};
       if (plan.leaders == 1)
-        nodes::allreduce(me.stage(), me.counterparts(0), me.place(), reduction, scratch.bytes(), plan);
+        multinode::allreduce(me.stage(), me.counterparts(0), me.position(), reduction, scratch.bytes(), plan);
       else
-        nodes::allreduce_split(me.stage(), me.counterparts(std::min(me.local(), plan.leaders - 1)),
-                               plan.leaders, me.place(), reduction, scratch.bytes(), plan);
+        multinode::allreduce_split(me.stage(), me.counterparts(std::min(me.local(), plan.leaders - 1)),
+                               plan.leaders, me.position(), reduction, scratch.bytes(), plan);
       expect(data.values(count), typed(sum(0, Execution::current().ranks() - 1, count, round)), "allreduce");
       data.spoil();
       scratch.spoil();
@@ -137,12 +137,12 @@ void check_scans(Member& me, const Buffer& data, Scan scan) {
 Body scans_of_totals(SharedNodes nodes, NetworkPlan plan) {
   return [=](CheckingMachine& m) {
     Member me(m, *nodes);
-    const auto vectors = nodes::scan_scratch_vectors(plan.algorithm, nodes->placement().nodes());
+    const auto vectors = multinode::scan_scratch_vectors(plan.algorithm, nodes->placement().nodes());
     const Buffer data(longest), total(lanes_of(plan, longest) / 8), prefixes(lanes_of(plan, longest) / 8),
         scratch(vectors * lanes_of(plan, longest) / 8);
-    const nodes::ScanRoom room = {total.bytes(), prefixes.bytes(), scratch.bytes()};
+    const multinode::ScanRoom room = {total.bytes(), prefixes.bytes(), scratch.bytes()};
     check_scans(me, data, [&](const Reduction& reduction, Prefix prefix) {
-      nodes::scan(me.stage(), me.last_ranks(), me.node() == 0, reduction, prefix, room, plan);
+      multinode::scan(me.stage(), me.last_ranks(), me.node() == 0, reduction, prefix, room, plan);
       for (const Buffer* each : {&total, &prefixes, &scratch}) each->spoil();
     });
   };
@@ -152,10 +152,10 @@ Body scans_of_vectors(SharedNodes nodes, NetworkPlan plan) {
   return [=](CheckingMachine& m) {
     Member me(m, *nodes);
     const std::size_t segment = Segments(longest * word_bytes, plan.segment, word_bytes).longest();
-    const auto sizes = nodes::any_order_room(nodes->placement(), segment, word_bytes, plan.algorithm);
+    const auto sizes = multinode::any_order_room(nodes->placement(), segment, word_bytes, plan.algorithm);
     const Buffer data(longest), room(segments_under_way * (sizes.vectors + sizes.scratch) / 8 + 1);
     check_scans(me, data, [&](const Reduction& reduction, Prefix prefix) {
-      nodes::scan_any_order(me.stage(), me.counterparts(0), me.rank(), nodes->placement(), reduction, prefix,
+      multinode::scan_any_order(me.stage(), me.counterparts(0), me.rank(), nodes->placement(), reduction, prefix,
                             room.bytes(), plan);
       room.spoil();
     });

@@ -31,11 +31,11 @@ struct Lengths {
 };
 
 void check_allgatherv(Member& me, int round, const Buffer& own, const Buffer& receive,
-                      const std::function<void(const nodes::Allgather<Blocks>&)>& allgather) {
+                      const std::function<void(const multinode::Allgather<Blocks>&)>& allgather) {
   const int ranks = Execution::current().ranks();
   const Lengths all(ranks, round);
   const Blocks blocks{all.bytes, all.offsets};
-  const nodes::NodeOrder order = nodes::in_node_order(me.nodes().placement(), blocks);
+  const multinode::NodeOrder order = multinode::in_node_order(me.nodes().placement(), blocks);
   own.fill(words(me.rank(), all.count(me.rank()), round));
   receive.spoil();
   allgather({me.rank(), own.words(), receive.words(), blocks, me.nodes().placement(), order});
@@ -52,11 +52,11 @@ Body shared(SharedNodes nodes, NetworkPlan plan) {
   return [=](CheckingMachine& m) {
     Member me(m, *nodes);
     const Buffer own(8), receive(64);
-    nodes::SharedArea area{Execution::current().area(), area_bytes, 0};
+    multinode::SharedArea area{Execution::current().area(), area_bytes, 0};
     for (int round = 0; round < 4; ++round)
-      check_allgatherv(me, round, own, receive, [&](const nodes::Allgather<Blocks>& call) {
-        const int carriers = nodes::goes_around(plan, call.order) ? plan.leaders : 1;
-        nodes::allgather_shared(m, area, me.counterparts(std::min(me.local(), carriers - 1)), carriers, call,
+      check_allgatherv(me, round, own, receive, [&](const multinode::Allgather<Blocks>& call) {
+        const int carriers = multinode::goes_around(plan, call.order) ? plan.leaders : 1;
+        multinode::allgather_shared(m, area, me.counterparts(std::min(me.local(), carriers - 1)), carriers, call,
                                 nodes->plan(Collective::allgatherv), plan);
       });
   };
@@ -67,8 +67,8 @@ Body by_leaders(SharedNodes nodes, NetworkPlan plan) {
     Member me(m, *nodes);
     const Buffer own(8), receive(64), whole(64);
     for (int round = 0; round < 4; ++round)
-      check_allgatherv(me, round, own, receive, [&](const nodes::Allgather<Blocks>& call) {
-        nodes::allgather_by_leaders(me.stage(), me.counterparts(0), call, whole.bytes(), plan);
+      check_allgatherv(me, round, own, receive, [&](const multinode::Allgather<Blocks>& call) {
+        multinode::allgather_by_leaders(me.stage(), me.counterparts(0), call, whole.bytes(), plan);
         whole.spoil();
       });
   };
@@ -80,8 +80,8 @@ Body notified(SharedNodes nodes, NetworkPlan plan) {
     const Buffer own(8), receive(64);
     RingWindow ring(m, *nodes);
     for (int round = 0; round < 5; ++round)
-      check_allgatherv(me, round, own, receive, [&](const nodes::Allgather<Blocks>& call) {
-        nodes::AllgatherWindow around(ring.window, ring.use, call, ring.node, plan.leaders, plan.segment);
+      check_allgatherv(me, round, own, receive, [&](const multinode::Allgather<Blocks>& call) {
+        multinode::AllgatherWindow around(ring.window, ring.use, call, ring.node, plan.leaders, plan.segment);
         ring.last = around.run();
       });
     ring.give_back();

@@ -12,7 +12,7 @@ constexpr std::size_t ring_word = 8;
 /// In words: slices that are empty, of one block, of several.
 const std::vector<std::size_t> ring_lengths = {1, 3, 10, 2};
 constexpr std::size_t longest_in_ring = 10;
-static_assert(nodes::vector_room(longest_in_ring * ring_word) <= RingWindow::room);
+static_assert(multinode::vector_room(longest_in_ring * ring_word) <= RingWindow::room);
 
 /// In place, which is the harder case: results come where others of the node have not read yet.
 Body notified_allreduce(SharedNodes nodes, NetworkPlan plan) {
@@ -26,10 +26,10 @@ Body notified_allreduce(SharedNodes nodes, NetworkPlan plan) {
       const Reduction reduction{data.bytes(), data.bytes(), count * ring_word, sum_of_words()};
       const auto fold_node = [&](std::size_t offset, std::size_t bytes, std::byte* target) {
         auto stage = me.stage();
-        stage.reduce_scatter(at(data.bytes(), offset), target, nodes::Slices(bytes, ring_word, stage.size()),
+        stage.reduce_scatter(at(data.bytes(), offset), target, multinode::Slices(bytes, ring_word, stage.size()),
                              sum_of_words());
       };
-      nodes::AllreduceWindow around(ring.window, ring.use, reduction, ring.node, fold_node, plan.leaders,
+      multinode::AllreduceWindow around(ring.window, ring.use, reduction, ring.node, fold_node, plan.leaders,
                                     plan.segment);
       ring.last = around.run();
       expect(data.values(count), sum(0, Execution::current().ranks() - 1, count, round), "allreduce");

@@ -12,28 +12,28 @@ namespace {
 using namespace collective;
 using simulate::checking::Platform;
 
-constexpr int turns = 4;
+constexpr int epochs = 4;
 /// 64 bytes: what is longer goes in chunks.
 constexpr int log2_chunk = 6;
 
 /// How a rank completes what it has started.
 enum class By { waiting, polling };
 
-void complete_turn(CheckingMachine& m, const Prepared& prepared, const Turn& turn, By by) {
+void complete_epoch(CheckingMachine& m, const Schedule& schedule, const Epoch& epoch, By by) {
   if (by == By::polling)
-    while (!is_ready(m, prepared, turn)) Execution::current().idle(true);
-  complete(m, prepared, turn);
+    while (!is_ready(m, schedule, epoch)) Execution::current().idle(true);
+  complete(m, schedule, epoch);
 }
 
 /// Starts and completes it a few times. `fill(round)` writes what is given, `check(round)` looks at what
 /// came.
-template <class RecipeOf, class Fill, class Check>
-void run_turns(CheckingMachine& m, By by, RecipeOf recipe_of, Fill fill, Check check) {
-  const Sketch sketch(m.size(), log2_chunk, recipe_of);
-  const Prepared prepared = sketch.prepare(m.rank(), Execution::current().area());
-  for (int round = 0; round < turns; ++round) {
+template <class SpecOf, class Fill, class Check>
+void run_epochs(CheckingMachine& m, By by, SpecOf spec_of, Fill fill, Check check) {
+  const Sketch sketch(m.size(), log2_chunk, spec_of);
+  const Schedule schedule = sketch.prepare(m.rank(), Execution::current().area());
+  for (int round = 0; round < epochs; ++round) {
     fill(round);
-    complete_turn(m, prepared, start(m, prepared), by);
+    complete_epoch(m, schedule, start(m, schedule), by);
     check(round);
   }
 }
@@ -49,12 +49,12 @@ Body reductions_of(Collective collective, std::size_t count, By by) {
     constexpr int root = 1;
     const int rank = m.rank(), last = m.size() - 1;
     Words send(count), receive(count);
-    const auto recipe_of = [&](int which) {
-      return reduction_recipe({which, m.size()}, collective, root, bytes_of(send), bytes_of(receive),
+    const auto spec_of = [&](int which) {
+      return reduction_spec({which, m.size()}, collective, root, bytes_of(send), bytes_of(receive),
                               count * 8, sum_of_words());
     };
-    run_turns(
-        m, by, recipe_of, [&](int round) { put(send, words(rank, count, round)); },
+    run_epochs(
+        m, by, spec_of, [&](int round) { put(send, words(rank, count, round)); },
         [&](int round) {
           if (collective == Collective::allreduce || (collective == Collective::reduce && rank == root))
             expect(receive, sum(0, last, count, round), "a prepared reduction");
@@ -79,12 +79,12 @@ Body reduce_scatters(By by, bool in_place) {
     const std::size_t own = shares[static_cast<std::size_t>(rank)] / 8;
     Words send(count), elsewhere(own);
     std::byte* const receive = bytes_of(in_place ? send : elsewhere);
-    const auto recipe_of = [&](int which) {
-      return reduce_scatter_recipe({which, n}, Collective::reduce_scatter, bytes_of(send), receive, shares,
+    const auto spec_of = [&](int which) {
+      return reduce_scatter_spec({which, n}, Collective::reduce_scatter, bytes_of(send), receive, shares,
                                    sum_of_words());
     };
-    run_turns(
-        m, by, recipe_of, [&](int round) { put(send, words(rank, count, round)); },
+    run_epochs(
+        m, by, spec_of, [&](int round) { put(send, words(rank, count, round)); },
         [&](int round) {
           const Words whole = sum(0, n - 1, count, round);
           const Words wanted(whole.begin() + static_cast<std::ptrdiff_t>(begin),
@@ -106,7 +106,7 @@ Body transfers(Collective collective, By by, CountOf count_of) {
       send.emplace_back(count_of(rank, peer));
       receive.emplace_back(count_of(peer, rank));
     }
-    const auto recipe_of = [&](int which) {
+    const auto spec_of = [&](int which) {
       std::vector<Block> out, in;
       for (int peer = 0; peer < n; ++peer) {
         const auto i = static_cast<std::size_t>(peer);
@@ -114,10 +114,10 @@ Body transfers(Collective collective, By by, CountOf count_of) {
         out.push_back({which == rank ? bytes_of(send[i]) : &elsewhere[i], count_of(which, peer) * 8});
         in.push_back({bytes_of(receive[i]), count_of(peer, which) * 8});
       }
-      return transfer_recipe({which, n}, collective, 0, 0, out, in);
+      return transfer_spec({which, n}, collective, 0, 0, out, in);
     };
-    run_turns(
-        m, by, recipe_of,
+    run_epochs(
+        m, by, spec_of,
         [&](int round) {
           for (int peer = 0; peer < n; ++peer)
             put(send[static_cast<std::size_t>(peer)], words(rank + 8 * peer, count_of(rank, peer), round));
@@ -133,10 +133,10 @@ Body transfers(Collective collective, By by, CountOf count_of) {
 Body barriers_of(By by) {
   return [=](CheckingMachine& m) {
     Execution& run = Execution::current();
-    const Sketch sketch(m.size(), log2_chunk, [&](int rank) { return barrier_recipe({rank, m.size()}); });
-    const Prepared prepared = sketch.prepare(m.rank(), run.area());
-    const auto meet = [&] { complete_turn(m, prepared, start(m, prepared), by); };
-    for (int round = 0; round < turns; ++round) {
+    const Sketch sketch(m.size(), log2_chunk, [&](int rank) { return barrier_spec({rank, m.size()}); });
+    const Schedule schedule = sketch.prepare(m.rank(), run.area());
+    const auto meet = [&] { complete_epoch(m, schedule, start(m, schedule), by); };
+    for (int round = 0; round < epochs; ++round) {
       const std::uint64_t mine = word(m.rank(), 0, round);
       Platform::copy(run.note(m.rank()), &mine, sizeof mine);
       meet();
@@ -152,7 +152,7 @@ Body barriers_of(By by) {
 
 }  // namespace
 
-std::vector<Scenario> prepared(int ranks, bool fenced) {
+std::vector<Scenario> schedule(int ranks, bool fenced) {
   std::vector<Scenario> all;
   const auto add = [&](const std::string& name, const Ring& ring, Body body) {
     all.push_back(make("prepared " + name, ranks, fenced, ring, std::move(body)));

@@ -49,10 +49,10 @@ Body to_all(
   };
 }
 
-ContiguousPlace place_in(int ranks, int rank, int root) { return contiguous_place(ranks, rank, root); }
+ContiguousPosition place_in(int ranks, int rank, int root) { return contiguous_position(ranks, rank, root); }
 
 Scenario whole(int ranks, bool fenced) {
-  auto places = std::make_shared<std::vector<ContiguousPlace>>();
+  auto places = std::make_shared<std::vector<ContiguousPosition>>();
   for (int root = 0; root < ranks; ++root)
     for (int rank = 0; rank < ranks; ++rank) places->push_back(place_in(ranks, rank, root));
   return make("reduce whole", ranks, fenced, two, [=](CheckingMachine& m) {
@@ -137,13 +137,13 @@ std::vector<Scenario> reductions(int ranks, bool fenced) {
   add("allreduce sliced", narrow, to_all([](CheckingMachine& m, const Reduction& r) {
         allreduce_sliced(m, r, plan_for(Algorithm::sliced));
       }));
-  all.back() = trading(all.back());
-  const auto lent = [](CheckingMachine& m, const Reduction& r) {
-    Execution::current().expect(allreduce_lent(m, r), "everybody lends");
+  all.back() = pairwise(all.back());
+  const auto shared_result = [](CheckingMachine& m, const Reduction& r) {
+    Execution::current().expect(allreduce_zero_copy(m, r), "everybody lends");
   };
-  add("allreduce, vectors lent", one, to_all(lent, [](int, int) { return false; }));
+  add("allreduce, vectors lent", one, to_all(shared_result, [](int, int) { return false; }));
   add("allreduce, some vectors lent in place", one,
-      to_all(lent, [](int rank, int round) { return (rank + round) % 3 == 0; }));
+      to_all(shared_result, [](int rank, int round) { return (rank + round) % 3 == 0; }));
   all.push_back(refusing(all.back()));
   all.push_back(whole(ranks, fenced));
   for (const Algorithm algorithm : {Algorithm::exchange, Algorithm::central})
@@ -151,13 +151,13 @@ std::vector<Scenario> reductions(int ranks, bool fenced) {
                             [=](CheckingMachine& m, const Reduction& r, const PackedBlocks& blocks) {
                               reduce_scatter(m, r, blocks, plan_for(algorithm, 1024));
                             }));
-  all.push_back(trading(scattered(ranks, fenced, "central",
+  all.push_back(pairwise(scattered(ranks, fenced, "central",
                                   [](CheckingMachine& m, const Reduction& r, const PackedBlocks& blocks) {
                                     reduce_scatter(m, r, blocks, plan_for(Algorithm::central, 256));
                                   })));
   all.push_back(scattered(ranks, fenced, "vectors lent",
                           [](CheckingMachine& m, const Reduction& r, const PackedBlocks& blocks) {
-                            Execution::current().expect(reduce_scatter_lent(m, r, blocks), "everybody lends");
+                            Execution::current().expect(reduce_scatter_zero_copy(m, r, blocks), "everybody lends");
                           }));
   return all;
 }

@@ -14,20 +14,20 @@ namespace espalier::testing {
 struct RingWindow {
   static constexpr int ids = 32;
   static constexpr std::size_t room = 256;
-  static std::size_t segment() { return collective::nodes::WindowHalf::segment_bytes(room, ids); }
+  static std::size_t segment() { return collective::multinode::WindowHalf::segment_bytes(room, ids); }
   /// So long an area its scenarios need.
   static std::size_t area() { return simulate::checking::Window::area_bytes(segment(), ids, false); }
 
   CheckingMachine& m;
   simulate::checking::Window window;
-  collective::nodes::NodeRanks<CheckingMachine> node;
-  collective::nodes::WindowUse use{0xfffffffe};  ///< the value wraps around in the second call
+  collective::multinode::NodeRanks<CheckingMachine> node;
+  collective::multinode::WindowUse use{0xfffffffe};  ///< the value wraps around in the second call
   collective::Step last = 0;                     ///< as the last call has returned it
 
   RingWindow(CheckingMachine& machine, const Nodes& nodes)
       : m(machine), window(team_of(nodes), segment(), ids), node(m, nodes.plan(Collective::allgatherv)) {
-    if (m.rank() == 0) collective::nodes::WindowHalf::prepare(window.local(), window.bytes(), window.ids());
-    collective::nodes::NodeRanks(node).meet();
+    if (m.rank() == 0) collective::multinode::WindowHalf::prepare(window.local(), window.bytes(), window.ids());
+    collective::multinode::NodeRanks(node).meet();
   }
 
   void give_back() {

@@ -94,10 +94,10 @@ Body scatters() {
 /// Now one way, until all is over, now the other.
 class ByTurns {
  public:
-  template <class Lend, class Stream, class Over>
-  void run(std::size_t, const Lend& lend, const Stream& stream, const Over& over) {
+  template <class Expose, class Stream, class Over>
+  void run(std::size_t, const Expose& expose, const Stream& stream, const Over& over) {
     streams_ = !streams_;
-    if (!streams_) return lend();
+    if (!streams_) return expose();
     stream();
     over();
   }

@@ -8,7 +8,7 @@
 
 namespace espalier::testing {
 
-/// All scenarios for so many ranks, 2 to 5. `fenced`: with the ladder of crowded cores.
+/// All scenarios for so many ranks, 2 to 5. `fenced`: with the ladder of oversubscribed cores.
 std::vector<simulate::checking::Scenario> scenarios(int ranks, bool fenced);
 
 std::vector<simulate::checking::Scenario> wake_ups(int ranks, bool fenced);
@@ -18,7 +18,7 @@ std::vector<simulate::checking::Scenario> reductions(int ranks, bool fenced);
 std::vector<simulate::checking::Scenario> prefixes(int ranks, bool fenced);
 std::vector<simulate::checking::Scenario> exchanges(int ranks, bool fenced);
 std::vector<simulate::checking::Scenario> rooted_moves(int ranks, bool fenced);
-std::vector<simulate::checking::Scenario> prepared(int ranks, bool fenced);
+std::vector<simulate::checking::Scenario> schedule(int ranks, bool fenced);
 std::vector<simulate::checking::Scenario> mixtures(int ranks, bool fenced);
 std::vector<simulate::checking::Scenario> windows(int ranks, bool fenced);
 std::vector<simulate::checking::Scenario> over_nodes(int ranks, bool fenced);

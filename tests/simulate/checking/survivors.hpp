@@ -18,12 +18,12 @@ inline const std::vector<Survivor> survivors = {
      "steps before it, so every loan of a slot that comes round again is over."},
     {"collective/node/reduce.hpp receive_at_root reserve: removed",
      "The same: everybody below has sent this chunk, and finished the steps of a ring ago before."},
-    {"collective/node/allreduce_central.hpp central_inline lend: removed",
+    {"collective/node/allreduce_central.hpp central_inline set_readers: removed",
      "The lines are read by the last to arrive alone, and before it releases the others: who goes on knows "
      "that."},
     {"collective/node/allreduce_central.hpp central_inline everybody_finished: one step more",
      "The same: at the step itself nothing is read any more once somebody goes on."},
-    {"collective/node/alltoallv.hpp meet lend: removed",
+    {"collective/node/alltoallv.hpp meet set_readers: removed",
      "The line of a rank that has nothing is read by the last to arrive alone, before it releases the "
      "others."},
     {"collective/node/barrier.hpp barrier_central everybody_finished: one step more",

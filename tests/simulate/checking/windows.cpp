@@ -18,7 +18,7 @@ using simulate::checking::Window;
 constexpr std::size_t block = 16;
 constexpr int most_ids = 32;
 
-std::size_t place_of(int rank) { return static_cast<std::size_t>(rank) * block; }
+std::size_t position_of(int rank) { return static_cast<std::size_t>(rank) * block; }
 
 /// Until all ranks of the node have come.
 void meet(CheckingMachine& m) {
@@ -67,7 +67,7 @@ Body one_gets_the_value(SharedNodes nodes, int rounds) {
   return [=](CheckingMachine& m) {
     Execution& run = Execution::current();
     const int ranks = run.ranks(), me = run.rank();
-    Window window(team_of(*nodes), place_of(ranks), most_ids);
+    Window window(team_of(*nodes), position_of(ranks), most_ids);
     const int next = (window.node() + 1) % window.nodes();
     const auto said = [&](int rank) { return ranks + rank; };
     const Buffer source(2);
@@ -76,7 +76,7 @@ Body one_gets_the_value(SharedNodes nodes, int rounds) {
     int sent = 0;
     const auto send = [&] {
       source.fill(words(me, 2, sent));
-      window.put_notify(next, place_of(me), source.bytes(), block, me, static_cast<std::uint32_t>(++sent));
+      window.put_notify(next, position_of(me), source.bytes(), block, me, static_cast<std::uint32_t>(++sent));
       window.flush();
       source.spoil();
     };
@@ -85,7 +85,7 @@ Body one_gets_the_value(SharedNodes nodes, int rounds) {
       if (value == 0) return;
       taken += value;
       run.expect(
-          read_words(window.local() + place_of(sender), 2) == words(sender, 2, static_cast<int>(value) - 1),
+          read_words(window.local() + position_of(sender), 2) == words(sender, 2, static_cast<int>(value) - 1),
           "what was reset does not belong to its data");
       window.notify(nodes->placement().node_of[static_cast<std::size_t>(sender)], said(sender), value);
     };
@@ -201,14 +201,14 @@ Body words_that_all_change(SharedNodes nodes) {
 Body gets(SharedNodes nodes) {
   return [=](CheckingMachine& m) {
     Execution& run = Execution::current();
-    Window window(team_of(*nodes), place_of(run.ranks()), most_ids);
+    Window window(team_of(*nodes), position_of(run.ranks()), most_ids);
     const Words mine = words(run.rank(), 2, 0);
-    Platform::copy(window.local() + place_of(run.rank()), mine.data(), block);
+    Platform::copy(window.local() + position_of(run.rank()), mine.data(), block);
     for (int node = 0; node < window.nodes(); ++node) window.notify(node, run.rank(), 1);
     for (int rank = 0; rank < run.ranks(); ++rank) {
       window.wait_some(rank, 1);
       const Buffer target(2);
-      window.get(nodes->placement().node_of[static_cast<std::size_t>(rank)], place_of(rank), target.bytes(),
+      window.get(nodes->placement().node_of[static_cast<std::size_t>(rank)], position_of(rank), target.bytes(),
                  block);
       window.flush();
       run.expect(target.values(2) == words(rank, 2, 0), "a get of something else");
@@ -295,7 +295,7 @@ std::vector<Scenario> windows(int ranks, bool fenced) {
                                   Window::area_bytes(bytes, most_ids, true)));
   };
   const std::vector<int> together(static_cast<std::size_t>(ranks), 0);
-  const auto segment = place_of(ranks);
+  const auto segment = position_of(ranks);
   for (const auto& placement : {together, in_blocks(ranks), in_turns(ranks), apart(ranks)}) {
     add("everybody sees", placement, segment, everybody_sees_the_data, block);
     add("one gets", placement, segment, one_gets_the_value, 3);

@@ -19,7 +19,7 @@ namespace {
 struct Job {
   simulate::Point point;
   simulate::Call call;
-  std::shared_ptr<const simulate::Places> places;
+  std::shared_ptr<const simulate::TreePositions> places;
   simulate::BufferSizes sizes;
   int calls;    // in a block
   int samples;  // of blocks, in each round

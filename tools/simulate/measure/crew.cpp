@@ -32,7 +32,7 @@ struct Rank::Board {
 };
 
 void Rank::make_room() const {
-  if (crowded_)
+  if (oversubscribed_)
     sched_yield();
   else
     machine::pause_cpu();
@@ -53,8 +53,8 @@ void Rank::meet() {
 std::int64_t Rank::begin_together() {
   constexpr std::int64_t until_all_know = 1000;
   meet();
-  const std::int64_t begin = board_.begin + (crowded_ ? 0 : until_all_know);
-  if (!crowded_)
+  const std::int64_t begin = board_.begin + (oversubscribed_ ? 0 : until_all_know);
+  if (!oversubscribed_)
     while (now_ns() < begin) continue;
   return begin;
 }

@@ -7,7 +7,7 @@
 #include "collective/multinode/network/ring_blocks.hpp"
 #include "collective/multinode/network/vector.hpp"
 
-namespace espalier::collective::nodes {
+namespace espalier::collective::multinode {
 
 namespace detail {
 
@@ -95,4 +95,4 @@ Task allgather_disseminated(N peers, std::byte* whole, std::vector<std::size_t> 
   }
 }
 
-}  // namespace espalier::collective::nodes
+}  // namespace espalier::collective::multinode

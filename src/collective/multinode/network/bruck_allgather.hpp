@@ -6,7 +6,7 @@
 
 #include "collective/multinode/network/vector.hpp"
 
-namespace espalier::collective::nodes {
+namespace espalier::collective::multinode {
 
 /// Where peer `other`'s block lies after allgather_bruck.
 inline std::size_t bruck_place(int other, int me, int n) {
@@ -42,4 +42,4 @@ Task allreduce_gather_all(N peers, Vector v) {
   v.operation.kernel(v.data, sources.data(), n, v.bytes / v.operation.extent);
 }
 
-}  // namespace espalier::collective::nodes
+}  // namespace espalier::collective::multinode

@@ -6,7 +6,7 @@
 
 #include "collective/multinode/network/vector.hpp"
 
-namespace espalier::collective::nodes {
+namespace espalier::collective::multinode {
 
 /// Done when all peers have begun it: ceil(log_p n) rounds of up to p - 1 messages, p = parts_a_round(n).
 template <Network N>
@@ -22,4 +22,4 @@ Task disseminate(N peers) {
   }
 }
 
-}  // namespace espalier::collective::nodes
+}  // namespace espalier::collective::multinode

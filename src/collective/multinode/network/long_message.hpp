@@ -5,7 +5,7 @@
 #include "collective/multinode/network/vector.hpp"
 #include "network/transport.hpp"
 
-namespace espalier::collective::nodes {
+namespace espalier::collective::multinode {
 
 namespace detail {
 
@@ -37,4 +37,4 @@ void drive_all(const N& peers, const std::vector<Task>& tasks) {
   for (const Task& task : tasks) peers.drive_until([&task] { return task.done(); });
 }
 
-}  // namespace espalier::collective::nodes
+}  // namespace espalier::collective::multinode

@@ -9,7 +9,7 @@
 
 #include "collective/multinode/network/partial_reductions.hpp"
 
-namespace espalier::collective::nodes {
+namespace espalier::collective::multinode {
 
 /// The peers first, first + 1, ... up to 2^level of them, as far as there are so many; `first` is a multiple
 /// of that.
@@ -148,4 +148,4 @@ Task allreduce_ordered(N peers, Vector v) {
   if (n > 1 && v.bytes > 0) std::memcpy(v.data, known.at(tree.root()), v.bytes);
 }
 
-}  // namespace espalier::collective::nodes
+}  // namespace espalier::collective::multinode

@@ -11,7 +11,7 @@
 
 #include "collective/multinode/network/vector.hpp"
 
-namespace espalier::collective::nodes {
+namespace espalier::collective::multinode {
 
 /// The partial reductions of a dissemination among n peers.
 class PartialReductions {
@@ -71,4 +71,4 @@ Task allreduce_any_order(N peers, Vector v) {
   if (part != v.data) std::copy_n(part, v.bytes, v.data);
 }
 
-}  // namespace espalier::collective::nodes
+}  // namespace espalier::collective::multinode

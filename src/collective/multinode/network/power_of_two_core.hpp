@@ -6,7 +6,7 @@
 
 #include "collective/multinode/network/vector.hpp"
 
-namespace espalier::collective::nodes {
+namespace espalier::collective::multinode {
 
 /// The first 2 * extra peers go in pairs, of which the even one is in the core. So peer 0 is always in it, as
 /// number 0.
@@ -55,4 +55,4 @@ Task return_from_core(N peers, Core core, Vector v) {
   }
 }
 
-}  // namespace espalier::collective::nodes
+}  // namespace espalier::collective::multinode

@@ -5,7 +5,7 @@
 
 #include "collective/multinode/network/bruck_allgather.hpp"
 
-namespace espalier::collective::nodes {
+namespace espalier::collective::multinode {
 
 /// `total`: the own vector, used up. `prefix`: the result; peer 0's is left alone. Scratch: `bytes`.
 struct PrefixBuffers {
@@ -69,4 +69,4 @@ Task exscan_gather_all(N peers, PrefixBuffers b, Fold fold) {
   for (int peer = me - 2; peer >= 0; --peer) fold(total_of(peer), b.prefix, b.bytes);
 }
 
-}  // namespace espalier::collective::nodes
+}  // namespace espalier::collective::multinode

@@ -4,7 +4,7 @@
 
 #include "collective/multinode/network/power_of_two_core.hpp"
 
-namespace espalier::collective::nodes {
+namespace espalier::collective::multinode {
 
 namespace detail {
 
@@ -105,4 +105,4 @@ Task reduce_rabenseifner(N peers, Vector v) {
   co_await gathered;
 }
 
-}  // namespace espalier::collective::nodes
+}  // namespace espalier::collective::multinode

@@ -3,7 +3,7 @@
 
 #include "collective/multinode/network/power_of_two_core.hpp"
 
-namespace espalier::collective::nodes {
+namespace espalier::collective::multinode {
 
 /// Scratch: `bytes`. Both partners fold the lower one's vector on the left, so they get the same bits.
 template <Network N>
@@ -27,4 +27,4 @@ Task allreduce_doubling(N peers, Vector v) {
   co_await returned;
 }
 
-}  // namespace espalier::collective::nodes
+}  // namespace espalier::collective::multinode

@@ -4,7 +4,7 @@
 
 #include "collective/multinode/network/vector.hpp"
 
-namespace espalier::collective::nodes {
+namespace espalier::collective::multinode {
 
 /// Everybody has its own slice, number rank(); afterwards all. `first` is added to the numbers: who has slice
 /// rank() + first.
@@ -38,4 +38,4 @@ Task allreduce_ring(N peers, Vector v) {
   co_await gathered;
 }
 
-}  // namespace espalier::collective::nodes
+}  // namespace espalier::collective::multinode

@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-namespace espalier::collective::nodes {
+namespace espalier::collective::multinode {
 
 /// Some bytes of the whole.
 struct Stretch {
@@ -81,4 +81,4 @@ class RingBlocks {
   std::size_t block_ = 1;
 };
 
-}  // namespace espalier::collective::nodes
+}  // namespace espalier::collective::multinode

@@ -6,7 +6,7 @@
 
 #include "collective/multinode/network/ring.hpp"
 
-namespace espalier::collective::nodes {
+namespace espalier::collective::multinode {
 
 /// From peer 0. A peer gets the slices of its whole subtree, keeps its own and passes the others on.
 template <Network N>
@@ -38,4 +38,4 @@ Task bcast_scatter_allgather(N peers, std::byte* data, std::size_t bytes, bool& 
   arrived = true;
 }
 
-}  // namespace espalier::collective::nodes
+}  // namespace espalier::collective::multinode

@@ -9,7 +9,7 @@
 #include "plan/plan.hpp"
 #include "reduce/operation.hpp"
 
-namespace espalier::collective::nodes {
+namespace espalier::collective::multinode {
 
 using network::Network;
 using network::Task;
@@ -53,4 +53,4 @@ class Slices {
 /// A number of a circle of n.
 inline int around(int number, int n) { return (number % n + n) % n; }
 
-}  // namespace espalier::collective::nodes
+}  // namespace espalier::collective::multinode

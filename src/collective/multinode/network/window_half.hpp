@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace espalier::collective::nodes {
+namespace espalier::collective::multinode {
 
 /// What the ranks of a communicator keep from call to call about their window. Calls take its halves in
 /// turns: a node writes into one of them again only after it has heard of this node in the call between, in
@@ -60,4 +60,4 @@ class WindowHalf {
   std::size_t blocks_, bytes_, index_;
 };
 
-}  // namespace espalier::collective::nodes
+}  // namespace espalier::collective::multinode

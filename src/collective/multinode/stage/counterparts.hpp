@@ -6,7 +6,7 @@
 
 #include "collective/multinode/stage/placement.hpp"
 
-namespace espalier::collective::nodes {
+namespace espalier::collective::multinode {
 
 /// Seen from one rank.
 class Counterparts {
@@ -39,4 +39,4 @@ class Counterparts {
   int rank_;
 };
 
-}  // namespace espalier::collective::nodes
+}  // namespace espalier::collective::multinode

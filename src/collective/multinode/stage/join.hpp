@@ -8,7 +8,7 @@
 #include "collective/core/chunks.hpp"
 #include "collective/multinode/network/vector.hpp"
 
-namespace espalier::collective::nodes {
+namespace espalier::collective::multinode {
 
 using plan::segments_under_way;
 /// The lane of messages within a node.
@@ -57,4 +57,4 @@ void join(const N& net, std::size_t count, Gather gather, Start start, Release r
   for (const Stage& stage : stages) net.drive_until([&] { return stage.task.done(); });
 }
 
-}  // namespace espalier::collective::nodes
+}  // namespace espalier::collective::multinode

@@ -12,7 +12,7 @@
 #include "collective/multinode/stage/whole_vectors.hpp"
 #include "tree/compose.hpp"
 
-namespace espalier::collective::nodes {
+namespace espalier::collective::multinode {
 
 /// `peers`: the ranks of the node. Binomial trees, as in HIER 3.1; a node of one rank only copies.
 template <Network N>
@@ -26,38 +26,38 @@ class MessageStage {
   template <class AtTop>
   void meet(int leader, AtTop at_top) {
     if (is_alone()) return at_top();
-    const Place place = place_under(leader);
+    const TreePosition position = place_under(leader);
     bool arrived = false;
-    run(arrive_up(place));
-    if (place.is_root()) at_top();
-    run(bcast_down(peers_, place, nullptr, 0, arrived));
+    run(arrive_up(position));
+    if (position.is_root()) at_top();
+    run(bcast_down(peers_, position, nullptr, 0, arrived));
   }
 
   void bcast(int leader, void* data, std::size_t bytes) {
     if (is_alone()) return;
-    const Place place = place_under(leader);
+    const TreePosition position = place_under(leader);
     bool arrived = false;
-    run(bcast_down(peers_, place, static_cast<std::byte*>(data), bytes, arrived));
+    run(bcast_down(peers_, position, static_cast<std::byte*>(data), bytes, arrived));
   }
 
   void reduce(int leader, const void* send, void* result, std::size_t bytes,
               const reduce::Operation& operation) {
     if (is_alone()) return copy(result, send, bytes);
-    const Place place = place_under(leader);
+    const TreePosition position = place_under(leader);
     const bool is_leader = rank() == leader;
-    const Buffer own(is_leader ? 0 : bytes), scratch(place.children.size() * bytes);
+    const Buffer own(is_leader ? 0 : bytes), scratch(position.children.size() * bytes);
     auto* vector = is_leader ? static_cast<std::byte*>(result) : own.get();
     copy(vector, send, bytes);
-    run(reduce_up(peers_, place, Vector{vector, bytes, scratch.get(), operation}));
+    run(reduce_up(peers_, position, Vector{vector, bytes, scratch.get(), operation}));
   }
 
   void reduce_whole(int leader, const void* send, void* result, std::size_t bytes,
                     const WholeOperation& operation) {
-    const ContiguousPlace place = contiguous_place(size(), rank(), leader);
+    const ContiguousPosition position = contiguous_position(size(), rank(), leader);
     std::unique_ptr<std::byte[]> own(new std::byte[bytes]);
     copy(own.get(), send, bytes);
-    run(reduce_whole_up(peers_, place, own, bytes, operation));
-    if (place.is_root()) copy(result, own.get(), bytes);
+    run(reduce_whole_up(peers_, position, own, bytes, operation));
+    if (position.is_root()) copy(result, own.get(), bytes);
   }
 
   void scan(const void* send, void* result, std::size_t bytes, const reduce::Operation& operation,
@@ -122,19 +122,19 @@ class MessageStage {
     peers_.drive_until([&task] { return task.done(); });
   }
 
-  Place place_under(int leader) const {
+  TreePosition place_under(int leader) const {
     tree::Spec binomial;
     binomial.shape = tree::Shape::knomial(2);
-    return place_of(tree::compose(topology::flat_group(size()), binomial, leader), rank());
+    return position_of(tree::compose(topology::flat_group(size()), binomial, leader), rank());
   }
 
-  Task arrive_up(const Place& place) const {
-    for (const int child : place.children) {
+  Task arrive_up(const TreePosition& position) const {
+    for (const int child : position.children) {
       auto from_child = peers_.receive(child, nullptr, 0);
       co_await from_child;
     }
-    if (place.is_root()) co_return;
-    auto to_parent = peers_.send(place.parent, nullptr, 0);
+    if (position.is_root()) co_return;
+    auto to_parent = peers_.send(position.parent, nullptr, 0);
     co_await to_parent;
   }
 
@@ -187,4 +187,4 @@ class MessageStage {
   N peers_;
 };
 
-}  // namespace espalier::collective::nodes
+}  // namespace espalier::collective::multinode

@@ -8,7 +8,7 @@
 #include "collective/core/blocks.hpp"
 #include "collective/multinode/stage/placement.hpp"
 
-namespace espalier::collective::nodes {
+namespace espalier::collective::multinode {
 
 /// All in bytes. Depends on the lengths of the blocks only, which all ranks know; where they go in a rank's
 /// own buffer is its own business.
@@ -83,4 +83,4 @@ class BlocksOfSome {
   std::vector<std::size_t> bytes_, offsets_;
 };
 
-}  // namespace espalier::collective::nodes
+}  // namespace espalier::collective::multinode

@@ -6,7 +6,7 @@
 #include "collective/core/meeting.hpp"
 #include "collective/multinode/network/vector.hpp"
 
-namespace espalier::collective::nodes {
+namespace espalier::collective::multinode {
 
 /// The ranks of a node that share memory.
 template <Machine M>
@@ -16,7 +16,7 @@ class NodeRanks {
   int rank() const { return m_.rank(); }
   int size() const { return m_.size(); }
   /// More ranks than cores: each time that they meet costs more than what is moved meanwhile.
-  bool is_crowded() const { return meeting_.is_central(); }
+  bool is_oversubscribed() const { return meeting_.is_central(); }
   void copy(void* target, const void* source, std::size_t bytes) { m_.copy(target, source, bytes); }
   /// target = left op right; target may be either.
   void fold(const reduce::Operation& operation, std::byte* target, const std::byte* left,
@@ -47,15 +47,15 @@ class NodeOfOne {
  public:
   int rank() const { return 0; }
   int size() const { return 1; }
-  bool is_crowded() const { return false; }
+  bool is_oversubscribed() const { return false; }
   void copy(void* target, const void* source, std::size_t bytes) { std::memcpy(target, source, bytes); }
   void fold(const reduce::Operation& operation, std::byte* target, const std::byte* left,
             const std::byte* right, std::size_t bytes) {
-    nodes::fold(operation, target, left, right, bytes);
+    multinode::fold(operation, target, left, right, bytes);
   }
   void meet() {}
   Step begin_reading() { return 0; }
   void end_reading(Step) {}
 };
 
-}  // namespace espalier::collective::nodes
+}  // namespace espalier::collective::multinode

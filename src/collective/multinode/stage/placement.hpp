@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace espalier::collective::nodes {
+namespace espalier::collective::multinode {
 
 /// Nodes are numbered by their lowest rank; a node's ranks rise.
 struct Placement {
@@ -58,4 +58,4 @@ inline bool Placement::is_consecutive() const {
   return true;
 }
 
-}  // namespace espalier::collective::nodes
+}  // namespace espalier::collective::multinode

@@ -6,7 +6,7 @@
 #include "collective/multinode/stage/node_order.hpp"
 #include "collective/multinode/stage/stage.hpp"
 
-namespace espalier::collective::nodes {
+namespace espalier::collective::multinode {
 
 /// The lane of blocks that travel by themselves; the others' is 0.
 inline constexpr int long_block_lane = 1;
@@ -79,4 +79,4 @@ std::size_t all_short_blocks(const RootedBlocks& call, const B& blocks) {
   return total;
 }
 
-}  // namespace espalier::collective::nodes
+}  // namespace espalier::collective::multinode

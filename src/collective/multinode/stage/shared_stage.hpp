@@ -17,10 +17,10 @@
 #include "collective/node/scatter.hpp"
 #include "collective/node/scatterv.hpp"
 
-namespace espalier::collective::nodes {
+namespace espalier::collective::multinode {
 
-/// `Plans` looks up the node's plans and places: plan(collective, bytes), gather_place(plan, root),
-/// release_place(plan, root), contiguous_place(root).
+/// `Plans` looks up the node's plans and places: plan(collective, bytes), gather_position(plan, root),
+/// release_position(plan, root), contiguous_position(root).
 template <Machine M, class Plans>
 class SharedStage {
  public:
@@ -32,27 +32,27 @@ class SharedStage {
   template <class AtTop>
   void meet(int leader, AtTop at_top) {
     const Plan& plan = plans_.plan(Collective::barrier, 0);
-    barrier_tree(m_, plans_.gather_place(plan, leader), plans_.release_place(plan, leader), plan, at_top);
+    barrier_tree(m_, plans_.gather_position(plan, leader), plans_.release_position(plan, leader), plan, at_top);
   }
 
   void bcast(int leader, void* data, std::size_t bytes) {
     const Plan& plan = plans_.plan(Collective::bcast, bytes);
-    const Place& place = plans_.release_place(plan, leader);
+    const TreePosition& position = plans_.release_position(plan, leader);
     if (plan.algorithm == plan::Algorithm::single_copy)
-      bcast_single_copy(m_, place, data, bytes, plan);
+      bcast_single_copy(m_, position, data, bytes, plan);
     else
-      bcast_tree(m_, place, data, bytes, plan);
+      bcast_tree(m_, position, data, bytes, plan);
   }
 
   void reduce(int leader, const void* send, void* result, std::size_t bytes,
               const reduce::Operation& operation) {
     const Plan& plan = plans_.plan(Collective::reduce, bytes);
-    reduce_tree(m_, plans_.gather_place(plan, leader), {send, result, bytes, operation}, plan);
+    reduce_tree(m_, plans_.gather_position(plan, leader), {send, result, bytes, operation}, plan);
   }
 
   void reduce_whole(int leader, const void* send, void* result, std::size_t bytes,
                     const WholeOperation& operation) {
-    collective::reduce_whole(m_, plans_.contiguous_place(leader), send, result, bytes, operation,
+    collective::reduce_whole(m_, plans_.contiguous_position(leader), send, result, bytes, operation,
                              plans_.plan(Collective::reduce, bytes));
   }
 
@@ -139,4 +139,4 @@ class SharedStage {
   Plans plans_;
 };
 
-}  // namespace espalier::collective::nodes
+}  // namespace espalier::collective::multinode

@@ -9,7 +9,7 @@
 #include "collective/node/reduce_whole.hpp"
 #include "collective/node/scan.hpp"
 
-namespace espalier::collective::nodes {
+namespace espalier::collective::multinode {
 
 /// The node's ranks are numbered from 0. All of them call the same with the same arguments, but for buffers;
 /// results and blocks mean something at the leader, or (bcast, scan, scatter) at the others. Shared memory
@@ -51,4 +51,4 @@ concept SplittingStage =
       s.allgather(target, slices);
     };
 
-}  // namespace espalier::collective::nodes
+}  // namespace espalier::collective::multinode

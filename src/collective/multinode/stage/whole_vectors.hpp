@@ -7,15 +7,15 @@
 #include "collective/multinode/network/vector.hpp"
 #include "collective/node/reduce_whole.hpp"
 
-namespace espalier::collective::nodes {
+namespace espalier::collective::multinode {
 
 /// Up a tree whose subtrees cover neighbouring peers; the root's `own` becomes the fold of all in their
 /// order.
 template <Network N>
-Task reduce_whole_up(N peers, const ContiguousPlace& place, std::unique_ptr<std::byte[]>& own,
+Task reduce_whole_up(N peers, const ContiguousPosition& position, std::unique_ptr<std::byte[]>& own,
                      std::size_t bytes, WholeOperation operation) {
-  std::vector<int> children = place.before;
-  children.insert(children.end(), place.after.begin(), place.after.end());
+  std::vector<int> children = position.before;
+  children.insert(children.end(), position.after.begin(), position.after.end());
   collective::detail::Vectors vectors;
   std::vector<decltype(peers.receive(0, own.get(), bytes))> from_children;
   for (const int child : children) {
@@ -23,10 +23,10 @@ Task reduce_whole_up(N peers, const ContiguousPlace& place, std::unique_ptr<std:
     from_children.push_back(peers.receive(child, vectors.back().get(), bytes));
   }
   for (auto& message : from_children) co_await message;
-  own = collective::detail::fold_whole(std::move(vectors), place.before.size(), std::move(own), operation);
-  if (place.is_root()) co_return;
-  auto to_parent = peers.send(place.parent, own.get(), bytes);
+  own = collective::detail::fold_whole(std::move(vectors), position.before.size(), std::move(own), operation);
+  if (position.is_root()) co_return;
+  auto to_parent = peers.send(position.parent, own.get(), bytes);
   co_await to_parent;
 }
 
-}  // namespace espalier::collective::nodes
+}  // namespace espalier::collective::multinode

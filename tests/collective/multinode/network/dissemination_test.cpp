@@ -4,7 +4,7 @@
 
 #include "tests/collective/multinode/peers.hpp"
 
-namespace espalier::collective::nodes {
+namespace espalier::collective::multinode {
 namespace {
 
 TEST(Dissemination, NobodyLeavesBeforeAllHaveCome) {
@@ -29,4 +29,4 @@ TEST(Dissemination, NobodyLeavesBeforeAllHaveCome) {
 }
 
 }  // namespace
-}  // namespace espalier::collective::nodes
+}  // namespace espalier::collective::multinode

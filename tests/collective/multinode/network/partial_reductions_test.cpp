@@ -13,7 +13,7 @@
 #include "tests/collective/ranks.hpp"
 #include "tests/full.hpp"
 
-namespace espalier::collective::nodes {
+namespace espalier::collective::multinode {
 namespace {
 
 using network::Peers;
@@ -178,4 +178,4 @@ TEST(Dissemination, KeepsRankOrder) {
 }
 
 }  // namespace
-}  // namespace espalier::collective::nodes
+}  // namespace espalier::collective::multinode

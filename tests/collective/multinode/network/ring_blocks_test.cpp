@@ -7,7 +7,7 @@
 #include "collective/multinode/network/allgather_between.hpp"
 #include "collective/multinode/stage/node_order.hpp"
 
-namespace espalier::collective::nodes {
+namespace espalier::collective::multinode {
 namespace {
 
 using Edges = std::vector<std::size_t>;
@@ -137,4 +137,4 @@ TEST(NodeOrder, PassesMoveEveryByteOnce) {
 }
 
 }  // namespace
-}  // namespace espalier::collective::nodes
+}  // namespace espalier::collective::multinode

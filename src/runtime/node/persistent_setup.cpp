@@ -7,7 +7,7 @@
 #include "base/error.hpp"
 #include "base/format.hpp"
 #include "collective/schedule/buffer_layout.hpp"
-#include "runtime/communicator/node_communicator.hpp"
+#include "runtime/node/node_communicator.hpp"
 #include "runtime/communicator/persistent.hpp"
 #include "runtime/failure/call_text.hpp"
 #include "runtime/setup/eligibility.hpp"
@@ -15,7 +15,7 @@
 namespace espalier::runtime {
 namespace {
 
-using collective::Recipe;
+using collective::PersistentSpec;
 using machine::Layout;
 
 /// What a rank says of its part. Plain bytes: it crosses the bootstrap.
@@ -25,13 +25,13 @@ struct Part {
   char unable[112];
 };
 
-Part part_of(const Recipe& recipe, int rank, const std::string& unable) {
+Part part_of(const PersistentSpec& spec, int rank, const std::string& unable) {
   Part part{};
-  part.bytes = recipe.bytes;
-  part.given_bytes = recipe.given_bytes;
-  part.cells_bytes = collective::PlotCells(recipe, rank).bytes;
-  part.collective = static_cast<std::int32_t>(recipe.collective);
-  part.root = recipe.root;
+  part.bytes = spec.bytes;
+  part.given_bytes = spec.given_bytes;
+  part.cells_bytes = collective::LayoutCells(spec, rank).bytes;
+  part.collective = static_cast<std::int32_t>(spec.collective);
+  part.root = spec.root;
   std::strncpy(part.unable, unable.c_str(), sizeof part.unable - 1);
   return part;
 }
@@ -63,12 +63,12 @@ void compare(const std::vector<Part>& all) {
 struct Ground {
   explicit Ground(const std::vector<Part>& all)
       : layout(layout_of(all.size(), 2)),
-        plot(static_cast<Collective>(all.front().collective), contributions_of(all), layout.bytes()) {
-    layout = layout_of(all.size(), plot.slots());
+        buffer_layout(static_cast<Collective>(all.front().collective), contributions_of(all), layout.bytes()) {
+    layout = layout_of(all.size(), buffer_layout.slots());
   }
 
   Layout layout;
-  collective::Plot plot;
+  collective::BufferLayout buffer_layout;
 
  private:
   static Layout layout_of(std::size_t ranks, int slots) {
@@ -76,7 +76,7 @@ struct Ground {
     layout.ranks = static_cast<int>(ranks);
     layout.slots = slots;
     layout.slot_bytes = 0;
-    layout.trades = false;
+    layout.has_pairwise = false;
     return layout;
   }
   static std::vector<collective::Contribution> contributions_of(const std::vector<Part>& all) {
@@ -88,42 +88,42 @@ struct Ground {
 
 /// Backs this rank's part with memory, and says there where others find what they read.
 bool open_region(const memory::Arena& arena, memory::Share share, const Ground& ground, int rank,
-                 const Recipe& recipe) {
-  const collective::Plot& plot = ground.plot;
+                 const PersistentSpec& spec) {
+  const collective::BufferLayout& buffer_layout = ground.buffer_layout;
   if (!prepare(arena, share, ground.layout, rank) ||
-      !arena.reserve(share, plot.region(rank), plot.region_bytes(rank)) ||
-      (rank == 0 && !arena.reserve(share, plot.common(), plot.common_bytes())))
+      !arena.reserve(share, buffer_layout.region(rank), buffer_layout.region_bytes(rank)) ||
+      (rank == 0 && !arena.reserve(share, buffer_layout.common(), buffer_layout.common_bytes())))
     return false;
-  arena.map_now(share, plot.region(rank), plot.region_bytes(rank), memory::Arena::Use::writing);
-  const collective::PlotCells cells(recipe, rank);
-  std::memcpy(arena.at(share.offset) + plot.table(rank, 0), cells.of.data(),
-              cells.of.size() * sizeof(collective::PlotCell));
+  arena.map_now(share, buffer_layout.region(rank), buffer_layout.region_bytes(rank), memory::Arena::Use::writing);
+  const collective::LayoutCells cells(spec, rank);
+  std::memcpy(arena.at(share.offset) + buffer_layout.table(rank, 0), cells.of.data(),
+              cells.of.size() * sizeof(collective::LayoutCell));
   return true;
 }
 
 /// Rank 0 offers memory, all say whether their part of it is there. No share, on all ranks alike: none was to
 /// be had.
 memory::Share meet(const Bootstrap& bootstrap, memory::Arena& arena, const Ground& ground,
-                   const Recipe& recipe) {
-  const std::size_t bytes = ground.plot.end();
+                   const PersistentSpec& spec) {
+  const std::size_t bytes = ground.buffer_layout.end();
   std::uint64_t offset = bootstrap.rank == 0 ? arena.allocate(bytes).offset : 0;
   offset = exchange(bootstrap, offset).front();
   if (offset == 0) return {};
   const memory::Share share = {static_cast<std::size_t>(offset), bytes};
   const auto opened = exchange(
-      bootstrap, static_cast<std::int32_t>(open_region(arena, share, ground, bootstrap.rank, recipe)));
+      bootstrap, static_cast<std::int32_t>(open_region(arena, share, ground, bootstrap.rank, spec)));
   if (std::count(opened.begin(), opened.end(), 0) == 0) return share;
   if (bootstrap.rank == 0) arena.free(share);
   return {};
 }
 
 /// Of each rank, the cell for this one.
-std::vector<collective::PlotCell> cells_for(int rank, int ranks, const std::byte* base,
-                                            const collective::Plot& plot) {
-  std::vector<collective::PlotCell> cells(static_cast<std::size_t>(ranks));
+std::vector<collective::LayoutCell> cells_for(int rank, int ranks, const std::byte* base,
+                                            const collective::BufferLayout& buffer_layout) {
+  std::vector<collective::LayoutCell> cells(static_cast<std::size_t>(ranks));
   for (int giver = 0; giver < ranks; ++giver)
-    std::memcpy(&cells[static_cast<std::size_t>(giver)], base + plot.table(giver, rank),
-                sizeof(collective::PlotCell));
+    std::memcpy(&cells[static_cast<std::size_t>(giver)], base + buffer_layout.table(giver, rank),
+                sizeof(collective::LayoutCell));
   return cells;
 }
 
@@ -133,9 +133,9 @@ struct Misfit {
   std::uint64_t wanted = 0, sent = 0;
 };
 
-Misfit find_misfit(const Recipe& recipe, int rank, const std::vector<collective::PlotCell>& cells) {
+Misfit find_misfit(const PersistentSpec& spec, int rank, const std::vector<collective::LayoutCell>& cells) {
   for (int peer = 0; peer < static_cast<int>(cells.size()); ++peer) {
-    const std::size_t wanted = recipe.arrives_from(peer), sent = cells[static_cast<std::size_t>(peer)].bytes;
+    const std::size_t wanted = spec.arrives_from(peer), sent = cells[static_cast<std::size_t>(peer)].bytes;
     if (peer != rank && sent != wanted) return {peer, wanted, sent};
   }
   return {};
@@ -152,29 +152,29 @@ std::string print_first(const std::vector<Misfit>& all) {
 
 }  // namespace
 
-std::unique_ptr<Persistent> NodeCommunicator::prepare(const Bootstrap& bootstrap, const Recipe& recipe,
+std::unique_ptr<Persistent> NodeCommunicator::prepare(const Bootstrap& bootstrap, const PersistentSpec& spec,
                                                       const std::string& unable, std::string& why) {
   if (!Config::instance().flag("ESPALIER_PERSISTENT")) return nullptr;  // switched off by the user
-  const auto all = exchange(bootstrap, part_of(recipe, bootstrap.rank, unable));
+  const auto all = exchange(bootstrap, part_of(spec, bootstrap.rank, unable));
   why = why_not(all);
   if (!why.empty()) return nullptr;
   compare(all);
   const Ground ground(all);
-  const memory::Share share = meet(bootstrap, state_.arena, ground, recipe);
+  const memory::Share share = meet(bootstrap, state_.arena, ground, spec);
   if (!share) {
     why = "the shared-memory budget has no room left for a persistent collective (see ESPALIER_SHM)";
     return nullptr;
   }
   std::byte* const base = state_.arena.at(share.offset);
-  const auto cells = cells_for(rank(), size(), base, ground.plot);
-  const std::string misfit = print_first(exchange(bootstrap, find_misfit(recipe, rank(), cells)));
+  const auto cells = cells_for(rank(), size(), base, ground.buffer_layout);
+  const std::string misfit = print_first(exchange(bootstrap, find_misfit(spec, rank(), cells)));
   if (!misfit.empty()) {
     if (rank() == 0) state_.arena.free(share);
     throw Error(misfit);
   }
   return std::make_unique<Persistent>(
       state_.arena, share, ground.layout, rank(), state_.machine.waiter().policy(),
-      ground.plot.prepare(recipe, rank(), base, cells), facts_of(all.front()));
+      ground.buffer_layout.prepare(spec, rank(), base, cells), facts_of(all.front()));
 }
 
 }  // namespace espalier::runtime

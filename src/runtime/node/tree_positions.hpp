@@ -13,26 +13,26 @@ namespace espalier::runtime {
 
 /// Pure functions of (plan, root, communicator), so all ranks build trees that fit together without a word.
 /// Used by one thread at a time; what is handed out stays valid as long as this lives.
-class Places {
+class TreePositions {
  public:
   /// `plans`: how many the communicator's selector has.
-  Places(int rank, int size, topology::Group groups, int plans);
+  TreePositions(int rank, int size, topology::Group groups, int plans);
 
   struct Pair {
-    collective::Place gather, release;
+    collective::TreePosition gather, release;
   };
   const Pair& of(const plan::Plan& plan, int root) {
     auto& known = pairs_[static_cast<std::size_t>(plan.index * size_ + root)];
     return known ? *known : *(known = build(plan, root));
   }
-  const collective::ContiguousPlace& contiguous(int root);
+  const collective::ContiguousPosition& contiguous(int root);
 
  private:
   std::unique_ptr<Pair> build(const plan::Plan& plan, int root) const;
   int rank_, size_;
   topology::Group groups_;
   std::vector<std::unique_ptr<Pair>> pairs_;
-  std::vector<std::unique_ptr<collective::ContiguousPlace>> contiguous_;
+  std::vector<std::unique_ptr<collective::ContiguousPosition>> contiguous_;
 };
 
 }  // namespace espalier::runtime

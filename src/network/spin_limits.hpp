@@ -6,7 +6,7 @@
 
 namespace espalier::network {
 
-struct Patience {
+struct SpinLimits {
   int spins = 0;                      ///< looks before it makes room for others
   int yields = 0;                     ///< then at least so many looks with a yield between them,
   std::chrono::microseconds least{};  ///< for at least so long; then naps
@@ -15,31 +15,31 @@ struct Patience {
 };
 
 /// For messages between nodes. A network takes microseconds at least, so there is no hurry to look; where
-/// ranks are `crowded` (more than cores) somebody else may have to send first. A nap ends some 100 µs late,
+/// ranks are `oversubscribed` (more than cores) somebody else may have to send first. A nap ends some 100 µs late,
 /// so none is taken while a message of an ordinary network may be on its way: for several times a round trip,
 /// however quick a look is.
-inline Patience between_nodes(bool crowded) {
+inline SpinLimits between_nodes(bool oversubscribed) {
   constexpr std::chrono::milliseconds round_trips{4};
-  return crowded ? Patience{2, 1000, round_trips} : Patience{100, 2000, round_trips};
+  return oversubscribed ? SpinLimits{2, 1000, round_trips} : SpinLimits{100, 2000, round_trips};
 }
 
 /// One wait, from its first look in vain.
 class Wait {
  public:
-  explicit Wait(const Patience& patience) : patience_(patience) {}
+  explicit Wait(const SpinLimits& spin_limits) : spin_limits_(spin_limits) {}
   /// After a look in vain: nothing, a yield or a nap.
   void pass();
   /// Something was there: the next look in vain is the first again.
-  void begin_anew() { looks_ = naps_ = 0; }
+  void begin_anew() { looks_ = sleeps_ = 0; }
   /// The rank has so little to hope for that it naps.
-  bool naps() const { return naps_ > 0; }
+  bool timed_sleeps() const { return sleeps_ > 0; }
 
  private:
   using Clock = std::chrono::steady_clock;
   bool is_patient();
 
-  Patience patience_;
-  int looks_ = 0, naps_ = 0;
+  SpinLimits spin_limits_;
+  int looks_ = 0, sleeps_ = 0;
   Clock::time_point first_yield_;
 };
 

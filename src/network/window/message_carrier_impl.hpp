@@ -11,14 +11,14 @@ namespace espalier::network {
 template <class Platform>
 BasicMessageCarrier<Platform>::BasicMessageCarrier(Transport& transport, int first_tag,
                                                    const WindowTeam& team, const Memory& memory,
-                                                   Patience patience)
+                                                   SpinLimits spin_limits)
     : transport_(transport),
       request_tag_(first_tag + request_lane),
       data_tag_(first_tag + data_lane),
       reply_tag_(first_tag + reply_lane),
       team_(team),
       memory_(memory),
-      patience_(patience),
+      spin_limits_(spin_limits),
       outbox_(transport, request_tag_),
       sources_(transport),
       targets_(transport),
@@ -66,7 +66,7 @@ void BasicMessageCarrier<Platform>::ask_for_word(int node, const Request& reques
 template <class Platform>
 void BasicMessageCarrier<Platform>::ask(int node, const Request& request, const void* data,
                                         std::size_t bytes) {
-  for (typename Platform::Wait wait(patience_); outbox_.full();)
+  for (typename Platform::Wait wait(spin_limits_); outbox_.full();)
     if (!drive()) wait.pass();
   outbox_.send(team_.target(node), request, data, bytes);
 }

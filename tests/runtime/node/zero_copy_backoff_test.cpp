@@ -1,4 +1,4 @@
-#include "runtime/communicator/zero_copy_backoff.hpp"
+#include "runtime/node/zero_copy_backoff.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 namespace espalier::runtime {
 namespace {
 
-std::vector<int> calls_that_ask(LendingHabit& habit, int calls, bool answer) {
+std::vector<int> calls_that_ask(ZeroCopyBackoff& habit, int calls, bool answer) {
   std::vector<int> asking;
   for (int call = 0; call < calls; ++call)
     if (habit.asks()) {
@@ -17,24 +17,24 @@ std::vector<int> calls_that_ask(LendingHabit& habit, int calls, bool answer) {
   return asking;
 }
 
-TEST(LendingHabit, WhoLendsIsAskedEveryTime) {
-  LendingHabit habit;
+TEST(ZeroCopyBackoff, WhoLendsIsAskedEveryTime) {
+  ZeroCopyBackoff habit;
   EXPECT_EQ(calls_that_ask(habit, 5, true).size(), 5u);
 }
 
-TEST(LendingHabit, WhoDoesNotIsAskedEverMoreRarely) {
-  LendingHabit habit;
+TEST(ZeroCopyBackoff, WhoDoesNotIsAskedEverMoreRarely) {
+  ZeroCopyBackoff habit;
   EXPECT_EQ(calls_that_ask(habit, 40, false), (std::vector<int>{0, 1, 3, 7, 15, 31}));
 }
 
-TEST(LendingHabit, ButNeverForgotten) {
-  LendingHabit habit;
+TEST(ZeroCopyBackoff, ButNeverForgotten) {
+  ZeroCopyBackoff habit;
   calls_that_ask(habit, 100'000, false);
   EXPECT_GE(calls_that_ask(habit, 1024, false).size(), 1u);
 }
 
-TEST(LendingHabit, AYesMakesUpForTheNosBefore) {
-  LendingHabit habit;
+TEST(ZeroCopyBackoff, AYesMakesUpForTheNosBefore) {
+  ZeroCopyBackoff habit;
   calls_that_ask(habit, 16, false);
   while (!habit.asks()) {
   }

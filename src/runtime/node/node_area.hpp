@@ -11,7 +11,7 @@ namespace espalier::runtime {
 /// A piece of the node's arena that grows when more is needed, and goes back with its communicator.
 struct NodeArea {
   memory::Share share;  ///< none: no memory yet
-  collective::nodes::SharedArea area;
+  collective::multinode::SharedArea area;
 
   /// Collective over the ranks of the node; the former memory is free once all of them have finished with it.
   /// False on all of them when the arena has no more: then there is no memory at all.

@@ -1,4 +1,4 @@
-#include "runtime/communicator/slot_pages.hpp"
+#include "runtime/node/slot_pages.hpp"
 
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ class SlotPagesOf : public ::testing::TestWithParam<int> {};
 TEST_P(SlotPagesOf, AreNotFaultedInOneByOne) {
   machine::Layout layout;
   layout.ranks = GetParam();
-  layout.many_trade = true;
+  layout.many_pairwise = true;
   std::string why;
   memory::Segment segment = memory::Segment::create_memfd(std::size_t{16} << 20, why);
   ASSERT_TRUE(segment) << why;
@@ -53,14 +53,14 @@ TEST_P(SlotPagesOf, AreNotFaultedInOneByOne) {
     for (std::size_t i = begin; i < begin + bytes; i += machine::Layout::page)
       write ? void(base[i] = std::byte{1}) : void(seen += base[i] == std::byte{1});
   };
-  const std::size_t cell = static_cast<std::size_t>(layout.traded_rounds()) * layout.traded_bytes();
+  const std::size_t cell = static_cast<std::size_t>(layout.pairwise_rounds()) * layout.pairwise_bytes();
   const long faults = testing::faults_of([&] {
     touch(layout.ring(rank), layout.ring_bytes(), true);
-    touch(layout.traded_area(rank), layout.traded_area_bytes(), true);
+    touch(layout.pairwise_area(rank), layout.pairwise_area_bytes(), true);
     for (int peer = 0; peer < layout.ranks; ++peer) {
       if (peer == rank) continue;
       touch(layout.ring(peer), layout.ring_bytes(), false);
-      touch(layout.traded_cell(peer, rank, 0), cell, true);
+      touch(layout.pairwise_cell(peer, rank, 0), cell, true);
     }
   });
   EXPECT_LT(faults, 8);

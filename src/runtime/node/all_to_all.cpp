@@ -3,7 +3,7 @@
 #include "collective/node/alltoall.hpp"
 #include "collective/node/alltoallv.hpp"
 #include "runtime/communicator/local_copy.hpp"
-#include "runtime/communicator/node_communicator.hpp"
+#include "runtime/node/node_communicator.hpp"
 
 namespace espalier::runtime {
 
@@ -14,7 +14,7 @@ bool NodeCommunicator::allgather(const void* send, void* receive, std::size_t by
     const collective::EqualBlocks blocks{bytes};
     const void* own = send == in_place ? at_offset(receive, blocks.offset_of(rank())) : send;
     if (bytes == 0) return;
-    if (state_.lends(Collective::allgather, bytes, plan, [&] {
+    if (state_.by_zero_copy(Collective::allgather, bytes, plan, [&] {
           return collective::allgather_single_copy(state_.machine, own, receive, blocks, plan);
         }))
       return;
@@ -28,7 +28,7 @@ bool NodeCommunicator::allgatherv(const void* send, void* receive, const Blocks&
   return state_.serve(Collective::allgatherv, mean, [&](const Plan& plan) {
     const void* own = send == in_place ? at_offset(receive, blocks.offset_of(rank())) : send;
     if (total == 0) return;
-    if (state_.lends(Collective::allgatherv, mean, plan, [&] {
+    if (state_.by_zero_copy(Collective::allgatherv, mean, plan, [&] {
           return collective::allgather_single_copy(state_.machine, own, receive, blocks, plan);
         }))
       return;
@@ -42,7 +42,7 @@ bool NodeCommunicator::alltoall(const void* send, void* receive, std::size_t byt
   return state_.serve(Collective::alltoall, bytes * static_cast<std::size_t>(size()), [&](const Plan& plan) {
     const void* from = send == in_place ? receive : send;
     if (bytes == 0) return;
-    if (state_.lends(Collective::alltoall, bytes, plan,
+    if (state_.by_zero_copy(Collective::alltoall, bytes, plan,
                      [&] { return collective::alltoall_single_copy(m, from, receive, bytes, plan); }))
       return;
     collective::alltoall(m, from, receive, bytes, plan);

@@ -1,10 +1,10 @@
-#include "runtime/communicator/shared_state.hpp"
+#include "runtime/node/shared_state.hpp"
 
 #include <utility>
 #include <vector>
 
 #include "base/config.hpp"
-#include "runtime/communicator/share_release.hpp"
+#include "runtime/node/share_release.hpp"
 
 namespace espalier::runtime {
 namespace {
@@ -30,28 +30,28 @@ topology::Group groups_of(const NodeState& node, const std::byte* share, const m
   if (layout.ranks <= 2) return topology::flat_group(layout.ranks);
   std::vector<topology::CpuSet> masks;
   for (int r = 0; r < layout.ranks; ++r)
-    masks.push_back(load_affinity(share + layout.note(r), machine::Layout::note_bytes));
+    masks.push_back(load_affinity(share + layout.affinity_record(r), machine::Layout::affinity_record_bytes));
   return topology::group_ranks(node.machine(), masks);
 }
 
 }  // namespace
 
 SharedState::SharedState(const NodeState& node, const NodeShare& agreement, int rank, std::vector<int> names,
-                         machine::Poke poke)
+                         machine::ProgressHook hook)
     : arena(*node.arena()),
       share(agreement.share),
       layout(agreement.layout),
       selector(plan::Table::instance(), shape_of(agreement)),
-      places(rank, layout.ranks, groups_of(node, arena.at(share.offset), layout), selector.count()),
-      drive(poke),
-      roll_call(arena.at(share.offset), layout, rank, std::move(names), node.sees_processes(),
+      positions(rank, layout.ranks, groups_of(node, arena.at(share.offset), layout), selector.count()),
+      drive(hook),
+      mismatch_detection(arena.at(share.offset), layout, rank, std::move(names), node.sees_processes(),
                 work_in_waits()),
       machine(arena.at(share.offset), layout, rank,
-              machine::wait_policy(wait_mode(), agreement.ranks_per_core), roll_call.poke()) {
-  machine.on_mistake(roll_call.mistake());
+              machine::wait_policy(wait_mode(), agreement.ranks_per_core), mismatch_detection.make_progress()) {
+  machine.on_mistake(mismatch_detection.mistake());
 }
 
-machine::Poke SharedState::work_in_waits() {
+machine::ProgressHook SharedState::work_in_waits() {
   return {[](void* self) {
             SharedState& state = *static_cast<SharedState*>(self);
             state.machine.serve_pulls();
@@ -66,7 +66,7 @@ void SharedState::map_own_slots() {
 }
 
 SharedState::~SharedState() {
-  roll_call.leave();
+  mismatch_detection.leave();
   if (!is_last_to_leave(arena, share, layout)) return;
   for (const NodeArea* each : {&area, &ring})
     if (each->share) arena.free(each->share);

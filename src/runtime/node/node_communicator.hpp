@@ -9,7 +9,7 @@
 
 #include "runtime/communicator/communicator.hpp"
 #include "runtime/communicator/persistent.hpp"
-#include "runtime/communicator/shared_state.hpp"
+#include "runtime/node/shared_state.hpp"
 
 namespace espalier::runtime {
 
@@ -29,7 +29,7 @@ class NodeCommunicator final : public Communicator {
   bool allreduce(const void* send, void* receive, std::size_t bytes, const UserOperation& operation) override;
   bool allgather(const void* send, void* receive, std::size_t bytes) override;
   bool allgatherv(const void* send, void* receive, const Blocks& blocks) override;
-  bool allgatherv_lent(const void* send, std::span<const std::size_t> bytes, Lent& lent) override;
+  bool allgatherv_lent(const void* send, std::span<const std::size_t> bytes, SharedResult& shared_result) override;
   bool gather(const void* send, void* receive, std::size_t bytes, int root) override;
   bool gatherv(const void* send, std::size_t bytes, void* receive, const Blocks& blocks, int root) override;
   bool scatter(const void* send, void* receive, std::size_t bytes, int root) override;
@@ -49,7 +49,7 @@ class NodeCommunicator final : public Communicator {
                       const UserOperation& operation) override;
   bool scan(const void* send, void* receive, std::size_t bytes, const UserOperation& operation) override;
   bool exscan(const void* send, void* receive, std::size_t bytes, const UserOperation& operation) override;
-  std::unique_ptr<Persistent> prepare(const Bootstrap& bootstrap, const collective::Recipe& recipe,
+  std::unique_ptr<Persistent> prepare(const Bootstrap& bootstrap, const collective::PersistentSpec& spec,
                                       const std::string& unable, std::string& why) override;
 
  private:
@@ -63,7 +63,7 @@ class NodeCommunicator final : public Communicator {
                           std::span<const std::size_t> bytes, const UserOperation& operation);
 
   SharedState state_;
-  std::vector<std::byte> lent_;  ///< the last result of allgatherv_lent(), where the arena had no room for it
+  std::vector<std::byte> kept_result_;  ///< the last result of allgatherv_lent(), where the arena had no room for it
 };
 
 }  // namespace espalier::runtime

@@ -13,7 +13,7 @@ namespace espalier::runtime {
 /// Of two ways to do the same, the one that took less when both were last tried. Used by one thread at a
 /// time.
 template <class Clock = std::chrono::steady_clock>
-class QuickerWay {
+class AdaptiveChoice {
  public:
   /// first() or second(). A try ends with over(), which returns when all that was begun is done.
   template <class First, class Second, class Over>
@@ -53,7 +53,7 @@ class QuickerWay {
 
 /// One for each power of two of a size: what holds for one may not for another.
 template <class Clock = std::chrono::steady_clock>
-class QuickerWays {
+class AdaptiveChoices {
  public:
   template <class First, class Second, class Over>
   void run(std::size_t bytes, const First& first, const Second& second, const Over& over) {
@@ -62,11 +62,11 @@ class QuickerWays {
 
  private:
   static constexpr std::size_t sizes = 16;
-  QuickerWay<Clock>& of(std::size_t bytes) {
+  AdaptiveChoice<Clock>& of(std::size_t bytes) {
     constexpr std::size_t least = 4096;
     return ways_[std::min(static_cast<std::size_t>(std::bit_width(bytes / least)), sizes - 1)];
   }
-  std::array<QuickerWay<Clock>, sizes> ways_;
+  std::array<AdaptiveChoice<Clock>, sizes> ways_;
 };
 
 }  // namespace espalier::runtime

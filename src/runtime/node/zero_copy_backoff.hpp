@@ -10,7 +10,7 @@ namespace espalier::runtime {
 /// nothing. So after a call in which somebody could not, so many pass without a question: 0, 1, 3, 7, ...
 /// Where all could, the next call asks again. All ranks count the same calls and learn the same answers, so
 /// they agree without a word.
-class LendingHabit {
+class ZeroCopyBackoff {
  public:
   /// Whether this call asks. Every call says what it learned.
   bool asks() {
@@ -18,10 +18,10 @@ class LendingHabit {
     --passing_;
     return false;
   }
-  bool learn(bool all_lend) {
-    passing_ = all_lend ? 0 : next_;
-    next_ = all_lend ? 0 : std::min(2 * next_ + 1, most);
-    return all_lend;
+  bool learn(bool all_expose) {
+    passing_ = all_expose ? 0 : next_;
+    next_ = all_expose ? 0 : std::min(2 * next_ + 1, most);
+    return all_expose;
   }
 
  private:

@@ -14,7 +14,7 @@
 #include "collective/node/scatterv.hpp"
 #include "runtime/communicator/block_edges.hpp"
 #include "runtime/communicator/local_copy.hpp"
-#include "runtime/communicator/node_communicator.hpp"
+#include "runtime/node/node_communicator.hpp"
 
 namespace espalier::runtime {
 
@@ -29,7 +29,7 @@ bool NodeCommunicator::reduce(const void* send, void* receive, std::size_t count
   const std::size_t bytes = count * operation.extent;
   return state_.serve_rooted(Collective::reduce, bytes, root, [&](const Plan& plan) {
     const collective::Reduction reduction = {send == in_place ? receive : send, receive, bytes, operation};
-    collective::reduce_tree(state_.machine, state_.places.of(plan, root).gather, reduction, plan);
+    collective::reduce_tree(state_.machine, state_.positions.of(plan, root).gather, reduction, plan);
   });
 }
 
@@ -39,13 +39,13 @@ bool NodeCommunicator::allreduce(const void* send, void* receive, std::size_t co
   machine::HostMachine& m = state_.machine;
   return state_.serve(Collective::allreduce, bytes, [&](const Plan& plan) {
     const collective::Reduction reduction = {send == in_place ? receive : send, receive, bytes, operation};
-    if (state_.lends(Collective::allreduce, bytes, plan,
-                     [&] { return collective::allreduce_lent(m, reduction); }))
+    if (state_.by_zero_copy(Collective::allreduce, bytes, plan,
+                     [&] { return collective::allreduce_zero_copy(m, reduction); }))
       return;
     if (plan.algorithm == Algorithm::exchange) return collective::allreduce_exchange(m, reduction, plan);
     if (plan.algorithm == Algorithm::central) return collective::allreduce_central(m, reduction, plan);
     if (plan.algorithm == Algorithm::sliced) return collective::allreduce_sliced(m, reduction, plan);
-    const Places::Pair& pair = state_.places.of(plan, 0);
+    const TreePositions::Pair& pair = state_.positions.of(plan, 0);
     collective::allreduce_tree(m, pair.gather, pair.release, reduction, plan);
   });
 }
@@ -53,7 +53,7 @@ bool NodeCommunicator::allreduce(const void* send, void* receive, std::size_t co
 bool NodeCommunicator::reduce(const void* send, void* receive, std::size_t bytes,
                               const UserOperation& operation, int root) {
   return state_.serve_whole(Collective::reduce, bytes, root, [&](const Plan& plan) {
-    collective::reduce_whole(state_.machine, state_.places.contiguous(root),
+    collective::reduce_whole(state_.machine, state_.positions.contiguous(root),
                              send == in_place ? receive : send, receive, bytes,
                              {operation.combine, operation.context}, plan);
   });
@@ -64,9 +64,9 @@ bool NodeCommunicator::allreduce(const void* send, void* receive, std::size_t by
   constexpr int root = 0;
   return state_.serve_whole(Collective::allreduce, bytes, root, [&](const Plan& plan) {
     machine::HostMachine& m = state_.machine;
-    collective::reduce_whole(m, state_.places.contiguous(root), send == in_place ? receive : send, receive,
+    collective::reduce_whole(m, state_.positions.contiguous(root), send == in_place ? receive : send, receive,
                              bytes, {operation.combine, operation.context}, plan);
-    collective::bcast_tree(m, state_.places.of(plan, root).release, receive, bytes, plan);
+    collective::bcast_tree(m, state_.positions.of(plan, root).release, receive, bytes, plan);
   });
 }
 
@@ -79,8 +79,8 @@ bool NodeCommunicator::reduce_scatter_block(const void* send, void* receive, std
   return state_.serve(Collective::reduce_scatter_block, total, [&](const Plan& plan) {
     const Reduction reduction = {send == in_place ? receive : send, receive, total, operation};
     if (total == 0) return;
-    if (state_.lends(Collective::reduce_scatter_block, total, plan,
-                     [&] { return collective::reduce_scatter_lent(m, reduction, blocks); }))
+    if (state_.by_zero_copy(Collective::reduce_scatter_block, total, plan,
+                     [&] { return collective::reduce_scatter_zero_copy(m, reduction, blocks); }))
       return;
     collective::reduce_scatter(m, reduction, blocks, plan);
   });
@@ -95,8 +95,8 @@ bool NodeCommunicator::reduce_scatter(const void* send, void* receive, std::span
     if (edges.total() == 0) return;
     const PackedBlocks blocks{edges};
     const Reduction reduction = {send == in_place ? receive : send, receive, edges.total(), operation};
-    if (state_.lends(Collective::reduce_scatter, edges.total(), plan,
-                     [&] { return collective::reduce_scatter_lent(m, reduction, blocks); }))
+    if (state_.by_zero_copy(Collective::reduce_scatter, edges.total(), plan,
+                     [&] { return collective::reduce_scatter_zero_copy(m, reduction, blocks); }))
       return;
     if (send != in_place) return collective::reduce_scatter(m, reduction, blocks, plan);
     // The result of blocks of different sizes would run over parts of the vector that are still to go.
@@ -117,7 +117,7 @@ bool NodeCommunicator::reduce_and_scatter(Collective collective, const void* sen
   return state_.serve_whole(collective, total, root, [&](const Plan& plan) {
     if (total == 0) return;
     const std::unique_ptr<std::byte[]> whole(new std::byte[state_.machine.rank() == root ? total : 0]);
-    collective::reduce_whole(state_.machine, state_.places.contiguous(root),
+    collective::reduce_whole(state_.machine, state_.positions.contiguous(root),
                              send == in_place ? receive : send, whole.get(), total,
                              {operation.combine, operation.context}, plan);
     const PackedBlocks blocks{edges};

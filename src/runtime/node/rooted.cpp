@@ -6,7 +6,7 @@
 #include "collective/node/scatter.hpp"
 #include "collective/node/scatterv.hpp"
 #include "runtime/communicator/local_copy.hpp"
-#include "runtime/communicator/node_communicator.hpp"
+#include "runtime/node/node_communicator.hpp"
 
 namespace espalier::runtime {
 
@@ -14,12 +14,12 @@ using plan::Plan;
 
 bool NodeCommunicator::bcast(void* buffer, std::size_t bytes, int root) {
   return state_.serve_rooted(Collective::bcast, bytes, root, [&](const Plan& plan) {
-    const collective::Place& place = state_.places.of(plan, root).release;
+    const collective::TreePosition& position = state_.positions.of(plan, root).release;
     machine::HostMachine& m = state_.machine;
-    if (collective::by_kernel(plan)) return collective::bcast_single_copy(m, place, buffer, bytes, plan);
-    if (!state_.lends(Collective::bcast, bytes, plan,
-                      [&] { return collective::bcast_where_it_lies(m, place, buffer, bytes, plan); }))
-      collective::bcast_tree(m, place, buffer, bytes, plan);
+    if (collective::by_kernel(plan)) return collective::bcast_single_copy(m, position, buffer, bytes, plan);
+    if (!state_.by_zero_copy(Collective::bcast, bytes, plan,
+                      [&] { return collective::bcast_where_it_lies(m, position, buffer, bytes, plan); }))
+      collective::bcast_tree(m, position, buffer, bytes, plan);
   });
 }
 
@@ -29,8 +29,8 @@ bool NodeCommunicator::gather(const void* send, void* receive, std::size_t bytes
     const void* own = send == in_place ? at_offset(receive, blocks.offset_of(root)) : send;
     machine::HostMachine& m = state_.machine;
     if (bytes == 0) return;
-    const bool lends = state_.lends(Collective::gather, bytes, plan, [&] {
-      return collective::all_lend(m, rank() == root || m.can_expose(send, bytes, false));
+    const bool lends = state_.by_zero_copy(Collective::gather, bytes, plan, [&] {
+      return collective::all_expose(m, rank() == root || m.can_expose(send, bytes, false));
     });
     if (!lends && !collective::by_kernel(plan))
       collective::gather(m, root, own, receive, bytes, plan);
@@ -59,8 +59,8 @@ bool NodeCommunicator::scatter(const void* send, void* receive, std::size_t byte
     if (receive == in_place)
       receive =
           const_cast<std::byte*>(at_offset(send, blocks.offset_of(root)));  // not written: it lies there
-    const bool lends = fits && state_.lends(Collective::scatter, bytes, plan, [&] {
-      return collective::all_lend(m, rank() != root || m.can_expose(send, blocks.offset_of(size()), false));
+    const bool lends = fits && state_.by_zero_copy(Collective::scatter, bytes, plan, [&] {
+      return collective::all_expose(m, rank() != root || m.can_expose(send, blocks.offset_of(size()), false));
     });
     if (!fits || (!lends && !collective::by_kernel(plan)))
       collective::scatter(m, root, send, receive, bytes, plan);

@@ -3,7 +3,7 @@
 
 #include "collective/node/scan_sliced.hpp"
 #include "collective/node/scan_whole.hpp"
-#include "runtime/communicator/node_communicator.hpp"
+#include "runtime/node/node_communicator.hpp"
 
 namespace espalier::runtime {
 

@@ -1,4 +1,4 @@
-#include "runtime/communicator/slot_pages.hpp"
+#include "runtime/node/slot_pages.hpp"
 
 namespace espalier::runtime {
 
@@ -11,13 +11,13 @@ bool should_map_slots(const machine::Layout& layout) {
 // reads for reading, which takes less than half as long.
 void map_slots(const memory::Arena& arena, memory::Share share, const machine::Layout& layout, int rank) {
   using enum memory::Arena::Use;
-  const std::size_t cells = static_cast<std::size_t>(layout.traded_rounds()) * layout.traded_bytes();
+  const std::size_t cells = static_cast<std::size_t>(layout.pairwise_rounds()) * layout.pairwise_bytes();
   arena.map_now(share, layout.ring(rank), layout.ring_bytes(), writing);
-  if (cells > 0) arena.map_now(share, layout.traded_area(rank), layout.traded_area_bytes(), writing);
+  if (cells > 0) arena.map_now(share, layout.pairwise_area(rank), layout.pairwise_area_bytes(), writing);
   for (int peer = 0; peer < layout.ranks; ++peer) {
     if (peer == rank) continue;
     arena.map_now(share, layout.ring(peer), layout.ring_bytes(), reading);
-    if (cells > 0) arena.map_now(share, layout.traded_cell(peer, rank, 0), cells, writing);
+    if (cells > 0) arena.map_now(share, layout.pairwise_cell(peer, rank, 0), cells, writing);
   }
 }
 

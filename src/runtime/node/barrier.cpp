@@ -1,7 +1,7 @@
 // Barrier on one node.
 #include "collective/node/barrier.hpp"
 
-#include "runtime/communicator/node_communicator.hpp"
+#include "runtime/node/node_communicator.hpp"
 
 namespace espalier::runtime {
 
@@ -13,7 +13,7 @@ bool NodeCommunicator::barrier() {
   return state_.serve(Collective::barrier, 0, [&](const Plan& plan) {
     if (plan.algorithm == Algorithm::exchange) return collective::barrier_exchange(m);
     if (plan.algorithm == Algorithm::central) return collective::barrier_central(m);
-    const Places::Pair& pair = state_.places.of(plan, 0);
+    const TreePositions::Pair& pair = state_.positions.of(plan, 0);
     collective::barrier_tree(m, pair.gather, pair.release, plan);
   });
 }

@@ -1,4 +1,4 @@
-#include "runtime/communicator/adaptive_choice.hpp"
+#include "runtime/node/adaptive_choice.hpp"
 
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ struct ClockOfWays : std::chrono::steady_clock {
 
 class AQuickerWay : public ::testing::Test {
  protected:
-  using Way = QuickerWay<ClockOfWays>;
+  using Way = AdaptiveChoice<ClockOfWays>;
   static constexpr int tries = 2 * Way::each;
 
   /// Which ways so many calls went: 1 or 2 each, with a `!` behind it if it was a try.
@@ -82,8 +82,8 @@ TEST_F(AQuickerWay, TriesAgainLessAndLessOften) {
   EXPECT_EQ(run(10), all('1', 10));
 }
 
-TEST(QuickerWays, EachSizeHasItsOwn) {
-  QuickerWays<ClockOfWays> ways;
+TEST(AdaptiveChoices, EachSizeHasItsOwn) {
+  AdaptiveChoices<ClockOfWays> ways;
   const auto goes_second = [&](std::size_t bytes) {
     bool second = false;
     ways.run(
@@ -91,7 +91,7 @@ TEST(QuickerWays, EachSizeHasItsOwn) {
         [&] { second = true, ClockOfWays::time += 100us; }, [] {});
     return second;
   };
-  for (int i = 0; i < QuickerWay<>::first_rest + 2 * QuickerWay<>::each; ++i)
+  for (int i = 0; i < AdaptiveChoice<>::first_rest + 2 * AdaptiveChoice<>::each; ++i)
     goes_second(1 << 15), goes_second(1 << 18), goes_second(std::size_t{1} << 40);
   EXPECT_FALSE(goes_second(1 << 15));
   EXPECT_TRUE(goes_second(1 << 18));

@@ -4,7 +4,7 @@
 
 #include "collective/multinode/stage/shared_stage.hpp"
 #include "collective/node/allgather.hpp"
-#include "runtime/communicator/node_communicator.hpp"
+#include "runtime/node/node_communicator.hpp"
 #include "runtime/multinode/serve.hpp"
 
 namespace espalier::runtime {
@@ -14,7 +14,7 @@ namespace {
 bool have_area(SharedState& state, std::size_t bytes) {
   if (bytes <= state.area.area.bytes) return true;
   if (bytes >= state.no_area_of) return false;
-  collective::nodes::SharedStage stage(state.machine, NodePlans<SharedState>{&state});
+  collective::multinode::SharedStage stage(state.machine, NodePlans<SharedState>{&state});
   const std::size_t size = std::bit_ceil(std::max(bytes, memory::Arena::unit));
   const bool grown = state.area.grow(state.machine, state.arena, size,
                                      [&](void* data, std::size_t some) { stage.bcast(0, data, some); });
@@ -24,33 +24,33 @@ bool have_area(SharedState& state, std::size_t bytes) {
 
 // All have come: nobody reads any more what the call before has lent, or all blocks are there.
 void meet(SharedState& state, const plan::Plan& plan) {
-  collective::nodes::NodeRanks(state.machine, plan).meet();
+  collective::multinode::NodeRanks(state.machine, plan).meet();
 }
 
 }  // namespace
 
-bool NodeCommunicator::allgatherv_lent(const void* send, std::span<const std::size_t> bytes, Lent& lent) {
-  lent.offsets.resize(bytes.size());
-  std::exclusive_scan(bytes.begin(), bytes.end(), lent.offsets.begin(), std::size_t{0});
-  const std::size_t total = lent.offsets.back() + bytes.back();
+bool NodeCommunicator::allgatherv_lent(const void* send, std::span<const std::size_t> bytes, SharedResult& shared_result) {
+  shared_result.offsets.resize(bytes.size());
+  std::exclusive_scan(bytes.begin(), bytes.end(), shared_result.offsets.begin(), std::size_t{0});
+  const std::size_t total = shared_result.offsets.back() + bytes.back();
   const auto to_oneself = [&] {
-    lent_.resize(total);
-    lent.whole = lent_.data();
+    kept_result_.resize(total);
+    shared_result.whole = kept_result_.data();
   };
   const std::size_t mean = collective::mean_block(total, bytes.size());
   return state_.serve(Collective::allgatherv, mean, [&](const plan::Plan& plan) {
-    if (std::exchange(state_.is_lent, false)) meet(state_, plan);
+    if (std::exchange(state_.is_exposed, false)) meet(state_, plan);
     if (total == 0) return;
     if (!have_area(state_, total)) {
       to_oneself();
-      return collective::allgather(state_.machine, send, lent_.data(), Blocks{bytes, lent.offsets}, plan);
+      return collective::allgather(state_.machine, send, kept_result_.data(), Blocks{bytes, shared_result.offsets}, plan);
     }
     std::byte* whole = state_.area.area.memory;
     const auto me = static_cast<std::size_t>(rank());
-    if (bytes[me] > 0) state_.machine.copy(whole + lent.offsets[me], send, bytes[me]);
+    if (bytes[me] > 0) state_.machine.copy(whole + shared_result.offsets[me], send, bytes[me]);
     meet(state_, plan);
-    lent.whole = whole;
-    state_.is_lent = true;
+    shared_result.whole = whole;
+    state_.is_exposed = true;
   });
 }
 

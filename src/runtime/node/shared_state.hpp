@@ -7,12 +7,12 @@
 
 #include "machine/host_machine.hpp"
 #include "plan/selector.hpp"
-#include "runtime/communicator/adaptive_choice.hpp"
+#include "runtime/node/adaptive_choice.hpp"
 #include "runtime/communicator/communicator.hpp"
-#include "runtime/communicator/node_area.hpp"
-#include "runtime/communicator/slot_pages.hpp"
-#include "runtime/communicator/tree_positions.hpp"
-#include "runtime/communicator/zero_copy_backoff.hpp"
+#include "runtime/node/node_area.hpp"
+#include "runtime/node/slot_pages.hpp"
+#include "runtime/node/tree_positions.hpp"
+#include "runtime/node/zero_copy_backoff.hpp"
 #include "runtime/failure/mismatch_detection.hpp"
 #include "runtime/process/missed_tests.hpp"
 #include "runtime/process/node.hpp"
@@ -23,10 +23,10 @@ namespace espalier::runtime {
 
 /// Everything that exists only where memory is shared.
 struct SharedState {
-  /// `rank`: among those that share memory; `names`: as in RollCall. `poke` drives the host, and what else
+  /// `rank`: among those that share memory; `names`: as in MismatchDetection. `poke` drives the host, and what else
   /// must go on while they wait.
   SharedState(const NodeState& node, const NodeShare& agreement, int rank, std::vector<int> names,
-              machine::Poke poke);
+              machine::ProgressHook hook);
   ~SharedState();
   SharedState(const SharedState&) = delete;
   SharedState& operator=(const SharedState&) = delete;
@@ -50,9 +50,9 @@ struct SharedState {
   /// Has way() done it, reading long buffers where they lie? It says whether all ranks could; called on all
   /// or none.
   template <class Way>
-  bool lends(Collective collective, std::size_t bytes, const plan::Plan& plan, Way way) {
-    if (bytes < plan.lend) return false;
-    LendingHabit& habit = lending[static_cast<std::size_t>(collective)];
+  bool by_zero_copy(Collective collective, std::size_t bytes, const plan::Plan& plan, Way way) {
+    if (bytes < plan.zero_copy) return false;
+    ZeroCopyBackoff& habit = zero_copy_backoff[static_cast<std::size_t>(collective)];
     return habit.asks() && habit.learn(way());
   }
 
@@ -60,15 +60,15 @@ struct SharedState {
   memory::Share share;
   machine::Layout layout;
   plan::Selector selector;
-  Places places;
-  machine::Poke drive;  ///< the host, and what else must go on
-  RollCall roll_call;
+  TreePositions positions;
+  machine::ProgressHook drive;  ///< the host, and what else must go on
+  MismatchDetection mismatch_detection;
   machine::HostMachine machine;
   bool slots_unmapped = should_map_slots(layout);
-  std::array<LendingHabit, all_collectives.size()> lending;
-  QuickerWays<> scatter_ways;  ///< of lent blocks and slots; this rank's, as a root
+  std::array<ZeroCopyBackoff, all_collectives.size()> zero_copy_backoff;
+  AdaptiveChoices<> scatter_ways;  ///< of lent blocks and slots; this rank's, as a root
   NodeArea area;               ///< where an allgather is put together
-  bool is_lent = false;        ///< what lies there, to the ranks of a communicator on one node
+  bool is_exposed = false;        ///< what lies there, to the ranks of a communicator on one node
   std::size_t no_area_of = std::numeric_limits<std::size_t>::max();  ///< so much the arena did not have then
   NodeArea ring;  ///< the same through a window (ring_window.cpp)
   statistics::Counters counters{layout.ranks};
@@ -76,7 +76,7 @@ struct SharedState {
  private:
   void map_own_slots();
   /// What this rank does in its waits, besides looking where the others are.
-  machine::Poke work_in_waits();
+  machine::ProgressHook work_in_waits();
 
   template <class Body>
   bool serve_as(plan::Algorithm algorithm, const plan::Plan& plan, const machine::CallFacts& call,
@@ -86,7 +86,7 @@ struct SharedState {
                                         machine.waiter());
     if (may_need_slots(call.collective, call.bytes) && slots_unmapped) [[unlikely]]
       map_own_slots();
-    machine.begin_call(roll_call.begin(call));
+    machine.begin_call(mismatch_detection.begin(call));
     try {
       body(plan);
     } catch (...) {
@@ -97,7 +97,7 @@ struct SharedState {
     return true;
   }
   // Out of line: what leads here must cost a call that succeeds nothing.
-  [[gnu::cold, gnu::noinline]] void abandon_call() { roll_call.abandon(); }
+  [[gnu::cold, gnu::noinline]] void abandon_call() { mismatch_detection.abandon(); }
 };
 
 }  // namespace espalier::runtime
