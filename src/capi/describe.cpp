@@ -154,10 +154,10 @@ json describe_plan(const json& request) {
   return {
       {"algorithm", ordered ? "tree" : plan::to_string(plan.algorithm)},
       {"chunk", plan.chunk},
-      {"lend", plan.zero_copy == plan::Plan::never
-                   ? "nothing"
-                   : formatted("buffers of MPI_Alloc_mem from {} on, where all ranks have them there",
-                               print_bytes(plan.zero_copy))},
+      {"zero_copy", plan.zero_copy == plan::Plan::never
+                        ? "nothing"
+                        : formatted("buffers of MPI_Alloc_mem from {} on, where all ranks have them there",
+                                    print_bytes(plan.zero_copy))},
       {"or_slots", plan.or_slots},
       {"slots", layout.slots},
       {"slot", layout.slot_bytes},

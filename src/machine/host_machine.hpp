@@ -40,8 +40,8 @@ class BasicMachine {
         requests_(share, layout, rank) {
     for (int peer = 0; peer < layout.ranks; ++peer) {
       if (peer != rank) everybody_else_.push_back(peer);
-      homes_.push_back(
-          {share + layout.control_block(peer), share + layout.ring(peer), share + layout.pairwise_area(peer)});
+      homes_.push_back({share + layout.control_block(peer), share + layout.ring(peer),
+                        share + layout.pairwise_area(peer)});
     }
   }
 
@@ -423,9 +423,9 @@ class BasicMachine {
   bool offers_short_ = false;  // the step under way may lie in a short ring
   bool own_is_short_ = false, theirs_is_short_ = false;
   const void* fetched_meanwhile_ = nullptr;
-  int split_ = 0;                    // of the slots of the call under way
+  int split_ = 0;                          // of the slots of the call under way
   Trades has_pairwise_ = Trades::nothing;  // the call under way
-  Step pairwise_ = 0;                  // rounds
+  Step pairwise_ = 0;                      // rounds
   Step pairwise_before_ = 0;
   Step first_pairwise_ = 0;
   int pairwise_shift_ = 0;

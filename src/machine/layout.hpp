@@ -21,9 +21,9 @@ struct Layout {
   int ranks = 1;
   int slots = 8;  // a power of two
   std::size_t slot_bytes = 32 * 1024;
-  bool has_pairwise = true;       // two ranks
+  bool has_pairwise = true;    // two ranks
   bool many_pairwise = false;  // more than two, too
-  bool short_rings = true;  // two ranks
+  bool short_rings = true;     // two ranks
 
   static constexpr std::size_t round_up(std::size_t value, std::size_t multiple) {
     return (value + multiple - 1) / multiple * multiple;
@@ -47,7 +47,8 @@ struct Layout {
   std::size_t control_block_lines() const { return 3 + 2 * static_cast<std::size_t>(slots); }
   static constexpr std::size_t affinity_record_bytes = 1024, process_bytes = 128, calls_bytes = 384;
   std::size_t control_block_bytes() const {
-    return round_up(control_block_lines() * sizeof(FlagLine) + affinity_record_bytes + process_bytes + calls_bytes, page);
+    return round_up(
+        control_block_lines() * sizeof(FlagLine) + affinity_record_bytes + process_bytes + calls_bytes, page);
   }
   std::size_t control_block(int rank) const {
     return common_bytes() + static_cast<std::size_t>(rank) * control_block_bytes();
@@ -64,7 +65,9 @@ struct Layout {
     return control_block(rank) + (control_block_lines() - 2) * sizeof(FlagLine);
   }
   std::size_t answer_line(int rank) const { return request_line(rank) + sizeof(FlagLine); }
-  std::size_t affinity_record(int rank) const { return control_block(rank) + control_block_lines() * sizeof(FlagLine); }
+  std::size_t affinity_record(int rank) const {
+    return control_block(rank) + control_block_lines() * sizeof(FlagLine);
+  }
   std::size_t process(int rank) const { return affinity_record(rank) + affinity_record_bytes; }
   std::size_t calls(int rank) const { return process(rank) + process_bytes; }
 
@@ -102,7 +105,9 @@ struct Layout {
   // traded cells (machine/concept.hpp): each rank has some for each other rank
 
   /// How many rounds lie there at a time. More than two ranks meet between their rounds.
-  int pairwise_rounds() const { return !has_pairwise || ranks < 2 ? 0 : ranks == 2 ? 2 : many_pairwise ? 1 : 0; }
+  int pairwise_rounds() const {
+    return !has_pairwise || ranks < 2 ? 0 : ranks == 2 ? 2 : many_pairwise ? 1 : 0;
+  }
   /// Of a cell; 0: nobody trades.
   std::size_t pairwise_bytes() const {
     if (pairwise_rounds() == 0) return 0;

@@ -65,7 +65,8 @@ class BasicWaiter {
   using Line = typename Platform::Line;
 
   BasicWaiter() = default;
-  BasicWaiter(WaitPolicy policy, ProgressHook hook) : policy_(policy), hook_(hook), spin_budget_(policy.spins) {}
+  BasicWaiter(WaitPolicy policy, ProgressHook hook)
+      : policy_(policy), hook_(hook), spin_budget_(policy.spins) {}
 
   /// What this rank's lines say from now on, and what those that it waits for are to say.
   void begin_call(Fingerprint fingerprint) { fingerprint_ = fingerprint; }

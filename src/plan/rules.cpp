@@ -61,7 +61,7 @@ class RuleReader {
       plan.algorithm = algorithm(key, value);
     else if (key == "chunk")
       plan.chunk = piece(key, value);
-    else if (key == "lend")
+    else if (key == "zero_copy" || is_old_name_of_zero_copy(key))
       plan.zero_copy = piece(key, value);
     else if (key == "or_slots")
       plan.or_slots = boolean(key, value);
@@ -98,6 +98,16 @@ class RuleReader {
     return true;
   }
 
+  /// Until version 0.1.
+  bool is_old_name_of_zero_copy(const std::string& key) const {
+    if (key != "lend") return false;
+    const std::string text = "\"lend\" is \"zero_copy\" now; the old name will go with the next version";
+    const auto said = [&](const std::string& warning) { return warning.ends_with(text); };
+    if (std::none_of(warnings_.begin(), warnings_.end(), said))
+      warnings_.push_back(formatted("{}: {}", where(key), text));
+    return true;
+  }
+
   std::string where(const std::string& key) const {
     return formatted("{}:{}", file_, position_.line_of(key));
   }
@@ -120,7 +130,8 @@ class RuleReader {
   double number(const std::string& key, const json& value) const {
     if (value.is_number() && value.get<double>() >= 0) return value.get<double>();
     try {
-      if ((key == "bytes" || key == "chunk" || key == "segment" || key == "lend") && value.is_string())
+      if ((key == "bytes" || key == "chunk" || key == "segment" || key == "zero_copy" || key == "lend") &&
+          value.is_string())
         return static_cast<double>(parse_bytes(value.get<std::string>()));
     } catch (const Error& error) {
       fail(key, error.what());

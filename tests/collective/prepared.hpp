@@ -22,13 +22,15 @@ class Sketch {
       cells_.emplace_back(specs_.back(), rank);
       all.push_back({specs_.back().given_bytes, cells_.back().bytes});
     }
-    buffer_layout_ = std::make_unique<collective::BufferLayout>(specs_.front().collective, all, 0, log2_chunk);
+    buffer_layout_ =
+        std::make_unique<collective::BufferLayout>(specs_.front().collective, all, 0, log2_chunk);
   }
   const collective::BufferLayout& buffer_layout() const { return *buffer_layout_; }
   /// `base`: of plot().end() bytes.
   collective::Schedule prepare(int rank, std::byte* base) const {
     std::vector<collective::LayoutCell> cells;
-    for (const collective::LayoutCells& each : cells_) cells.push_back(each.of[static_cast<std::size_t>(rank)]);
+    for (const collective::LayoutCells& each : cells_)
+      cells.push_back(each.of[static_cast<std::size_t>(rank)]);
     return buffer_layout_->prepare(specs_[static_cast<std::size_t>(rank)], rank, base, cells);
   }
 

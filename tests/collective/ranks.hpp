@@ -43,7 +43,8 @@ class Ranks {
   /// As those are that share cores: more than two trade cells, too.
   static Ranks pairwise(int count, int slots = 8, std::size_t slot_bytes = 4096) {
     return Ranks(
-        count, slots, slot_bytes, machine::WaitMode::automatic, [](int) { return machine::ProgressHook{}; }, true);
+        count, slots, slot_bytes, machine::WaitMode::automatic, [](int) { return machine::ProgressHook{}; },
+        true);
   }
 
   int count() const { return static_cast<int>(machines_.size()); }

@@ -28,8 +28,8 @@ class HostMachines : public ::testing::Test {
     memory_.reset(static_cast<std::byte*>(std::aligned_alloc(4096, layout.bytes())));
     std::memset(memory_.get(), 0, layout.bytes());
     for (int r = 0; r < layout.ranks; ++r)
-      machines_.push_back(
-          std::make_unique<HostMachine>(memory_.get(), layout, r, wait_policy(WaitMode::sleep, 1), ProgressHook{}));
+      machines_.push_back(std::make_unique<HostMachine>(memory_.get(), layout, r,
+                                                        wait_policy(WaitMode::sleep, 1), ProgressHook{}));
   }
   HostMachine& at(int rank) { return *machines_[static_cast<std::size_t>(rank)]; }
 

@@ -138,7 +138,8 @@ TEST(Waiter, WhereTheHostIsNeededAWaitDrivesItAllTheTime) {
   for (const WaitMode mode : {WaitMode::automatic, WaitMode::spin, WaitMode::yield, WaitMode::sleep})
     for (const double crowd : {0.5, 4.0}) {
       Host host;
-      Waiter waiter(wait_policy(mode, crowd), {Host::make_progress, &host, {&host.needs, Host::make_progress, &host}});
+      Waiter waiter(wait_policy(mode, crowd),
+                    {Host::make_progress, &host, {&host.needs, Host::make_progress, &host}});
       waiter.await(host.line, 1, 0);
       EXPECT_EQ(waiter.counts().hook, 5000u);
       EXPECT_EQ(waiter.counts().sleep, 0u);

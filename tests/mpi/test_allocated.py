@@ -11,11 +11,11 @@ pytestmark = pytest.mark.needs_espalier
 
 # So that the checked run's blocks are long enough: the built-in rules lend later.
 RULES = {"schema": 1, "rules": [
-    {"collective": "allreduce", "bytes": [8193, None], "algorithm": "sliced", "lend": 16384},
-    {"collective": ["bcast"], "algorithm": "tree", "lend": 16384},
+    {"collective": "allreduce", "bytes": [8193, None], "algorithm": "sliced", "zero_copy": 16384},
+    {"collective": ["bcast"], "algorithm": "tree", "zero_copy": 16384},
     {"collective": ["allgather", "allgatherv", "alltoall", "alltoallv", "reduce_scatter", "reduce_scatter_block"], "algorithm": "exchange",
-     "lend": 16384},
-    {"collective": ["gather", "gatherv", "scatter", "scatterv"], "algorithm": "direct", "lend": 16384}]}
+     "zero_copy": 16384},
+    {"collective": ["gather", "gatherv", "scatter", "scatterv"], "algorithm": "direct", "zero_copy": 16384}]}
 
 
 def allocated(statistics):

@@ -64,10 +64,23 @@ TEST(Rules, WhatIsNotSaidIsOpen) {
     EXPECT_TRUE(rule.matches({collective, std::size_t{1} << 50, 4096, 9, 512, 100.0, false}));
 }
 
-TEST(Rules, Lend) {
+TEST(Rules, ZeroCopy) {
   EXPECT_EQ(parse_one(R"({"collective": "bcast", "algorithm": "tree"})").front().plan.zero_copy, Plan::never);
-  EXPECT_EQ(parse_one(R"({"collective": "bcast", "algorithm": "tree", "lend": "64KiB"})").front().plan.zero_copy,
-            65536u);
+  const auto rules = parse_one(R"({"collective": "bcast", "algorithm": "tree", "zero_copy": "64KiB"})");
+  EXPECT_EQ(rules.front().plan.zero_copy, 65536u);
+}
+
+TEST(Rules, TheOldNameOfZeroCopyIsReadWithOneWarning) {
+  std::vector<std::string> warnings;
+  const auto rules = parse_rules(R"({"schema": 1, "rules": [
+      {"collective": "bcast", "algorithm": "tree", "lend": "64KiB"},
+      {"collective": "allreduce", "algorithm": "sliced", "lend": 4096}]})",
+                                 "mine.json", warnings);
+  ASSERT_EQ(rules.size(), 2u);
+  EXPECT_EQ(rules[0].plan.zero_copy, 65536u);
+  EXPECT_EQ(rules[1].plan.zero_copy, 4096u);
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_NE(warnings[0].find("\"lend\" is \"zero_copy\" now"), std::string::npos) << warnings[0];
 }
 
 TEST(Rules, OrSlots) {

@@ -59,8 +59,8 @@ class TradedCells {
 /// Writes this round's parts of all blocks but the rank's own. `returned`: what bytes_of() the blocks that
 /// each rank has for this one.
 template <Machine M, class B, class R>
-void write_pairwise_cells(M& m, const void* send, const B& blocks, const R& returned, const TradedCells& cells,
-                        const Round& round) {
+void write_pairwise_cells(M& m, const void* send, const B& blocks, const R& returned,
+                          const TradedCells& cells, const Round& round) {
   // What lies in these cells is of the round before, be it the last of a call like this one.
   const std::size_t before = (round.index > 0 ? round.index : cells.rounds()) - 1;
   for (int i = 1; i < m.size(); ++i) {

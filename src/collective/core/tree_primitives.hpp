@@ -10,7 +10,8 @@ namespace espalier::collective {
 
 /// Hands `bytes` of inline data (none: just the flag) on to the children.
 template <Machine M>
-void pass_down(M& m, const TreePosition& position, Step step, const void* data, std::size_t bytes, const Plan& plan) {
+void pass_down(M& m, const TreePosition& position, Step step, const void* data, std::size_t bytes,
+               const Plan& plan) {
   if (position.is_leaf()) return;
   if (plan.read_from_parent) {
     m.publish_inline(Channel::release, step, data, bytes);
@@ -29,7 +30,8 @@ void pass_down(M& m, const TreePosition& position, Step step, const void* data, 
 /// Waits for the parent's release and hands it on at once, before this rank does anything with it: flags
 /// travel ahead of copies. Returns the inline data.
 template <Machine M>
-const std::byte* release(M& m, const TreePosition& position, Step step, std::size_t inline_bytes, const Plan& plan) {
+const std::byte* release(M& m, const TreePosition& position, Step step, std::size_t inline_bytes,
+                         const Plan& plan) {
   const int line_of = plan.read_from_parent ? position.parent : m.rank();
   m.await(Channel::release, line_of, step);
   const std::byte* data = m.inline_data(Channel::release, line_of, step);

@@ -76,8 +76,8 @@ void allreduce_split(S& node, N counterparts, int leaders, const TreePosition& p
   const std::size_t extent = r.operation.extent;
   const auto slices = [&](std::size_t i) { return Slices(segments.bytes(i), extent, leaders); };
   const std::size_t longest = segments.longest() / static_cast<std::size_t>(leaders) + extent;
-  const std::size_t room =
-      longest * scratch_vectors(plan.algorithm, counterparts.rank(), counterparts.size(), position, r.operation);
+  const std::size_t room = longest * scratch_vectors(plan.algorithm, counterparts.rank(), counterparts.size(),
+                                                     position, r.operation);
   const auto gather = [&](std::size_t i) {
     node.reduce_scatter(at(r.send, segments.offset(i)), at(r.receive, segments.offset(i)), slices(i),
                         r.operation);

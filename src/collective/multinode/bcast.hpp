@@ -12,10 +12,10 @@ namespace espalier::collective::multinode {
 /// How a rooted collective sees the nodes. The root leads its node.
 template <Network N>
 struct Rooted {
-  int leader;           ///< of this node, among its ranks
-  N leaders;            ///< one a node, in the order of the nodes; means something at leaders only
-  N leaders_from_root;  ///< the same, going round from the root's node
-  const TreePosition& position;   ///< of this node in the tree of nodes
+  int leader;                    ///< of this node, among its ranks
+  N leaders;                     ///< one a node, in the order of the nodes; means something at leaders only
+  N leaders_from_root;           ///< the same, going round from the root's node
+  const TreePosition& position;  ///< of this node in the tree of nodes
 };
 
 template <NodeStage S, Network N>

@@ -13,8 +13,8 @@ namespace detail {
 
 /// At the root a chunk goes up and starts down at once.
 template <Machine M>
-void turn_at_root(M& m, const TreePosition& up, const TreePosition& down, const Chunk& chunk, const Reduction& r,
-                  const Plan& plan, bool inlined) {
+void turn_at_root(M& m, const TreePosition& up, const TreePosition& down, const Chunk& chunk,
+                  const Reduction& r, const Plan& plan, bool inlined) {
   receive_at_root(m, up, chunk, r, plan, inlined);
   const void* result = at(r.receive, chunk.offset);
   m.reserve(chunk.first, chunk.span);
@@ -42,7 +42,8 @@ void take_result(M& m, const TreePosition& down, const Chunk& chunk, const Reduc
 /// both directions are under way; less than the ring, so that nobody waits for a slot that only its own next
 /// step frees.
 template <Machine M>
-void allreduce_tree(M& m, const TreePosition& up, const TreePosition& down, const Reduction& r, const Plan& plan) {
+void allreduce_tree(M& m, const TreePosition& up, const TreePosition& down, const Reduction& r,
+                    const Plan& plan) {
   constexpr std::size_t most_ahead = 8;
   const bool inlined = rides_inline(r.bytes, plan);
   const Chunks chunks(m, r.bytes, plan, r.operation.extent);

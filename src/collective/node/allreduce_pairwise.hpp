@@ -45,7 +45,8 @@ void write_contributions(M& m, const Reduction& r, const Chunk& chunk, const Rou
   for (int i = 1; i < m.size(); ++i) {
     const int peer = rank_behind(m, i);
     const Slice theirs = slice_of(m, chunk, peer, r);
-    m.copy(m.pairwise_cell(m.rank(), peer, round.first), at(r.send, chunk.offset + theirs.begin), theirs.bytes);
+    m.copy(m.pairwise_cell(m.rank(), peer, round.first), at(r.send, chunk.offset + theirs.begin),
+           theirs.bytes);
   }
 }
 

@@ -32,7 +32,7 @@ void alltoall_inline(M& m, const void* send, void* receive, const EqualBlocks& b
 
 template <Machine M>
 void alltoall_by_pairwise_cells(M& m, const void* send, void* receive, const EqualBlocks& blocks,
-                              const TradedCells& cells, Meeting<M>& meeting) {
+                                const TradedCells& cells, Meeting<M>& meeting) {
   const auto show = [&](const Round& round) {
     write_pairwise_cells(m, send, blocks, blocks, cells, round);
     meeting.announce(round.step());
@@ -58,7 +58,8 @@ void alltoall_by_pairwise_cells(M& m, const void* send, void* receive, const Equ
 /// their place.
 template <Machine M>
 void alltoall(M& m, const void* send, void* receive, std::size_t bytes, const Plan& plan) {
-  if (by_kernel(plan) && is_exposed(bytes, plan) && alltoall_single_copy(m, send, receive, bytes, plan)) return;
+  if (by_kernel(plan) && is_exposed(bytes, plan) && alltoall_single_copy(m, send, receive, bytes, plan))
+    return;
   const EqualBlocks blocks{bytes};
   if (are_two(m, plan)) return alltoall_of_two(m, send, blocks, receive, blocks, plan);
   const auto others = static_cast<std::size_t>(m.size() - 1);

@@ -71,7 +71,9 @@ struct CellBlocks {
   const Blocks& all;
   const std::vector<Address>& shared_result;  ///< by rank; empty where nothing is lent
 
-  bool is_exposed(int rank) const { return !shared_result.empty() && shared_result[static_cast<std::size_t>(rank)] != 0; }
+  bool is_exposed(int rank) const {
+    return !shared_result.empty() && shared_result[static_cast<std::size_t>(rank)] != 0;
+  }
   std::size_t bytes_of(int rank) const { return is_exposed(rank) ? 0 : all.bytes_of(rank); }
   std::size_t offset_of(int rank) const { return all.offset_of(rank); }
 };
@@ -84,7 +86,8 @@ void write_head(M& m, std::byte* head, const CellBlocks& out, const Cells& cells
     if (rank < m.size() && rank != m.rank()) edge += static_cast<CellEdge>(cells.cell(out.bytes_of(rank)));
   }
   if (!out.shared_result.empty())
-    std::memcpy(head + edges_bytes(m.size()), out.shared_result.data(), out.shared_result.size() * sizeof(Address));
+    std::memcpy(head + edges_bytes(m.size()), out.shared_result.data(),
+                out.shared_result.size() * sizeof(Address));
 }
 
 inline Address exposed_address(const std::byte* head, int ranks, int rank) {
@@ -127,7 +130,7 @@ class Alltoallv {
         pairwise_cells_(m, meeting_, longest_out()),
         inlined_(head_.is_in_line() && rides_inline(head_.bytes_in_line() + cells_.bytes(), plan)),
         in_pairwise_cells_(!inlined_ && longest_out() >= detail::least_pairwise &&
-                         pairwise_cells_.serve(longest_out(), cells_.rounds())),
+                           pairwise_cells_.serve(longest_out(), cells_.rounds())),
         rounds_(rounds()) {
     use_pairwise_slots(plan);
     chunks_.count(rounds_ * chunks_.chunk_bytes());  // throws when there are not so many steps
@@ -139,7 +142,8 @@ class Alltoallv {
     std::size_t all_rounds = 1, shown = 0;
     for (std::size_t i = 0; i < all_rounds || more_to_come_; ++i) {
       // On all ranks, whoever uses them: both of a pair must count the same rounds.
-      if (meeting_.is_central() && m_.pairwise_bytes() > 0) m_.use_pairwise_cells(chunk(i).first, chunks_.span());
+      if (meeting_.is_central() && m_.pairwise_bytes() > 0)
+        m_.use_pairwise_cells(chunk(i).first, chunks_.span());
       for (; shown < std::min(i + 1 + ahead, rounds_); ++shown) show(shown, chunk(shown));
       if (meeting_.is_central())
         all_rounds = meet(i, chunk(i), all_rounds);
@@ -159,7 +163,8 @@ class Alltoallv {
 
  private:
   /// Where the long blocks lie that others may read there, by rank; nothing where there is none.
-  static std::vector<detail::Address> set_readers(M& m, const void* send, const Blocks& out, const Plan& plan) {
+  static std::vector<detail::Address> set_readers(M& m, const void* send, const Blocks& out,
+                                                  const Plan& plan) {
     std::vector<detail::Address> shared_result;
     for (const int peer : m.everybody_else()) {
       const std::byte* block = at(send, out.offset_of(peer));

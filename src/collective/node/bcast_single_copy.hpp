@@ -14,7 +14,8 @@ namespace espalier::collective {
 /// The root leaves last: its buffer is its own again only when all have read it. False, with nothing done,
 /// where others do not read it: the root's word decides for all.
 template <Machine M>
-bool bcast_where_it_lies(M& m, const TreePosition& position, void* buffer, std::size_t bytes, const Plan& plan) {
+bool bcast_where_it_lies(M& m, const TreePosition& position, void* buffer, std::size_t bytes,
+                         const Plan& plan) {
   if (bytes == 0) return true;
   const Step step = m.advance(1);
   std::uint64_t address = 0;
@@ -36,7 +37,8 @@ bool bcast_where_it_lies(M& m, const TreePosition& position, void* buffer, std::
 
 /// Through the slots where others do not read the buffer.
 template <Machine M>
-void bcast_single_copy(M& m, const TreePosition& position, void* buffer, std::size_t bytes, const Plan& plan) {
+void bcast_single_copy(M& m, const TreePosition& position, void* buffer, std::size_t bytes,
+                       const Plan& plan) {
   if (!bcast_where_it_lies(m, position, buffer, bytes, plan)) bcast_tree(m, position, buffer, bytes, plan);
 }
 

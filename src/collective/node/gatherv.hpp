@@ -44,8 +44,8 @@ void receive_gatherv(M& m, const void* own, void* receive, const B& blocks, cons
       if (i * chunks.chunk_bytes() >= bytes) continue;
       const Chunk chunk = chunks.chunk(i, bytes);
       std::byte* target = at(receive, blocks.offset_of(peer));
-      if (is_exposed(bytes, plan) &&
-          (i == 0 ? shared_result.fetch(m, peer, target, bytes, chunk) : !shared_result.comes_through_slots(peer)))
+      if (is_exposed(bytes, plan) && (i == 0 ? shared_result.fetch(m, peer, target, bytes, chunk)
+                                             : !shared_result.comes_through_slots(peer)))
         continue;
       detail::fetch_chunk(m, peer, target, chunk, rides_inline(bytes, plan));
     }

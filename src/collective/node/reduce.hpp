@@ -49,8 +49,8 @@ void send_up(M& m, const TreePosition& position, const Chunk& chunk, const Reduc
 
 /// The upward half at the root: straight into the receive buffer (RG III-E), or by way of its own slot.
 template <Machine M>
-void receive_at_root(M& m, const TreePosition& position, const Chunk& chunk, const Reduction& r, const Plan& plan,
-                     bool inlined) {
+void receive_at_root(M& m, const TreePosition& position, const Chunk& chunk, const Reduction& r,
+                     const Plan& plan, bool inlined) {
   void* result = at(r.receive, chunk.offset);
   gather(m, position, chunk.step());
   const int count = collect_sources(m, position, chunk, at(r.send, chunk.offset), inlined);
@@ -68,7 +68,8 @@ void receive_at_root(M& m, const TreePosition& position, const Chunk& chunk, con
 
 /// A message that rides inline, in one piece: it is most of what such a call takes.
 template <Machine M>
-[[gnu::flatten]] void reduce_inline(M& m, const TreePosition& position, const Reduction& r, const Plan& plan) {
+[[gnu::flatten]] void reduce_inline(M& m, const TreePosition& position, const Reduction& r,
+                                    const Plan& plan) {
   const Chunk whole{.bytes = r.bytes, .first = m.advance(1)};
   if (position.is_root())
     receive_at_root(m, position, whole, r, plan, true);

@@ -29,7 +29,7 @@ void reduce_scatter_inline(M& m, const Reduction& r, const B& blocks, const Plan
 
 template <Machine M, class B>
 void reduce_scatter_by_pairwise_cells(M& m, const Reduction& r, const B& blocks, const TradedCells& cells,
-                                    Meeting<M>& meeting) {
+                                      Meeting<M>& meeting) {
   const auto show = [&](const Round& round) {
     write_pairwise_cells(m, r.send, blocks, EqualBlocks{blocks.bytes_of(m.rank())}, cells, round);
     meeting.announce(round.step());
@@ -71,7 +71,8 @@ void reduce_scatter(M& m, const Reduction& r, const B& blocks, const Plan& plan)
   const bool has_pairwise = uses_pairwise_slots(m, rounds);
   const auto show = [&](const Round& round) {
     std::byte* data = m.slot(m.rank(), round.first);
-    const std::size_t comes_back = has_pairwise ? cells.part(blocks.bytes_of(m.rank()), round.index).bytes : 0;
+    const std::size_t comes_back =
+        has_pairwise ? cells.part(blocks.bytes_of(m.rank()), round.index).bytes : 0;
     const std::size_t written = write_cells(m, data, r.send, blocks, cells, round.index, comes_back);
     m.flush_for_readers(data, written);
     meeting.announce(round.step());

@@ -36,7 +36,7 @@ std::span<const int> write_stream(M& m, std::byte* data, const void* send, const
     const Part part = overlap(cursor.begin, bytes, chunk);
     if (part.bytes > 0) {
       m.write_slot(data + (cursor.begin + part.offset - chunk.offset),
-             at(send, blocks.offset_of(cursor.rank) + part.offset), part.bytes);
+                   at(send, blocks.offset_of(cursor.rank) + part.offset), part.bytes);
       if (first < 0) first = cursor.rank;
       last = cursor.rank;
     }

@@ -119,7 +119,8 @@ bool scatterv_fits(const M& m) {
 /// Blocks that can be lent are.
 struct AlwaysLent {
   template <class Expose, class Stream, class Over>
-  void run(std::size_t /*bytes*/, const Expose& expose, const Stream& /*stream*/, const Over& /*over*/) const {
+  void run(std::size_t /*bytes*/, const Expose& expose, const Stream& /*stream*/,
+           const Over& /*over*/) const {
     expose();
   }
 };
@@ -152,7 +153,8 @@ void send_scatterv(M& m, const void* send, void* receive, const B& blocks, const
 template <Machine M>
 void receive_scatterv(M& m, int root, void* receive, std::size_t bytes, const Plan& plan) {
   using detail::Stream;
-  if (m.size() == 2 && !is_exposed(bytes, plan)) return receive_scatter(m, root, receive, 0, bytes, bytes, plan);
+  if (m.size() == 2 && !is_exposed(bytes, plan))
+    return receive_scatter(m, root, receive, 0, bytes, bytes, plan);
   const OpenChunks chunks(m, plan, detail::head_in_slot(m.size()));
   if (bytes == 0) return m.finish(chunks.last());
   const Chunk front = chunks.chunk(0, chunks.chunk_bytes());

@@ -54,7 +54,8 @@ LayoutCells::LayoutCells(const PersistentSpec& spec, int rank) : of(spec.places.
   if (!spec.apart) bytes = 2 * whole;
 }
 
-BufferLayout::BufferLayout(Collective collective, std::span<const Contribution> all, std::size_t begin, int log2_chunk)
+BufferLayout::BufferLayout(Collective collective, std::span<const Contribution> all, std::size_t begin,
+                           int log2_chunk)
     : all_(all.begin(), all.end()), chunks_(chunks_of(collective, all, log2_chunk)), end_(begin) {
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     begins_.push_back(end_);
@@ -79,7 +80,7 @@ std::byte* BufferLayout::at(std::byte* base, int rank, const LayoutCell& cell) c
 }
 
 Schedule BufferLayout::prepare(const PersistentSpec& spec, int rank, std::byte* base,
-                       std::span<const LayoutCell> cells) const {
+                               std::span<const LayoutCell> cells) const {
   Schedule schedule;
   schedule.gives = spec.gives;
   schedule.keep = spec.keep;
@@ -101,12 +102,12 @@ Schedule BufferLayout::prepare(const PersistentSpec& spec, int rank, std::byte* 
 }
 
 /// Addresses from which offsets in all that a rank gives count: a cell holds its block alone.
-void BufferLayout::place(const PersistentSpec& spec, int rank, std::byte* base, std::span<const LayoutCell> cells,
-                 Schedule& schedule) const {
+void BufferLayout::place(const PersistentSpec& spec, int rank, std::byte* base,
+                         std::span<const LayoutCell> cells, Schedule& schedule) const {
   const LayoutCells own(spec, rank);
   for (int peer = 0; peer < static_cast<int>(all_.size()); ++peer) {
     const LayoutCell &mine = own.of[static_cast<std::size_t>(peer)],
-                   &theirs = cells[static_cast<std::size_t>(peer)];
+                     &theirs = cells[static_cast<std::size_t>(peer)];
     std::byte *const here = at(base, rank, mine), *const there = at(base, peer, theirs);
     const std::size_t skipped = spec.apart ? mine.offset : 0;
     const std::size_t read_from = spec.fold.ranks > 0 ? spec.fold.offset : theirs.offset;

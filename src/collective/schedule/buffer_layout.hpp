@@ -37,7 +37,8 @@ struct Contribution {
 class BufferLayout {
  public:
   /// From `begin` on, where a page begins. `log2_chunk`: no chunk ends within an element.
-  BufferLayout(Collective collective, std::span<const Contribution> all, std::size_t begin, int log2_chunk = 15);
+  BufferLayout(Collective collective, std::span<const Contribution> all, std::size_t begin,
+               int log2_chunk = 15);
 
   /// What goes one way is read while it is written, in chunks; ranks that all write and then all read gain
   /// nothing by it.
@@ -55,7 +56,8 @@ class BufferLayout {
   std::size_t end() const { return end_; }
 
   /// What `rank` does, whose recipe this is. `cells`: of each giver, the one for this rank.
-  Schedule prepare(const PersistentSpec& spec, int rank, std::byte* base, std::span<const LayoutCell> cells) const;
+  Schedule prepare(const PersistentSpec& spec, int rank, std::byte* base,
+                   std::span<const LayoutCell> cells) const;
 
  private:
   std::size_t table_bytes() const;

@@ -87,7 +87,7 @@ PersistentSpec barrier_spec(const RankInfo& rank_info) {
 }
 
 PersistentSpec transfer_spec(const RankInfo& rank_info, Collective collective, int root, std::size_t bytes,
-                       std::span<const Block> out, std::span<const Block> in) {
+                             std::span<const Block> out, std::span<const Block> in) {
   PersistentSpec spec;
   spec.collective = collective;
   spec.root = root;
@@ -108,8 +108,9 @@ PersistentSpec transfer_spec(const RankInfo& rank_info, Collective collective, i
   return spec;
 }
 
-PersistentSpec reduction_spec(const RankInfo& rank_info, Collective collective, int root, const std::byte* send,
-                        std::byte* receive, std::size_t bytes, const reduce::Operation& operation) {
+PersistentSpec reduction_spec(const RankInfo& rank_info, Collective collective, int root,
+                              const std::byte* send, std::byte* receive, std::size_t bytes,
+                              const reduce::Operation& operation) {
   PersistentSpec spec;
   spec.collective = collective;
   spec.root = root;
@@ -117,7 +118,8 @@ PersistentSpec reduction_spec(const RankInfo& rank_info, Collective collective, 
   spec.places = no_places(rank_info);
   spec.apart = rank_info.size == 2;
   around(rank_info, [&](int peer) {
-    if (rank_info.rank < folded_by(peer, rank_info, collective, root)) give(spec, peer, {data_of(send), bytes});
+    if (rank_info.rank < folded_by(peer, rank_info, collective, root))
+      give(spec, peer, {data_of(send), bytes});
   });
   fold(spec, rank_info,
        {&operation, 0, folded_by(rank_info.rank, rank_info, collective, root), 0, bytes, receive, send});
@@ -125,8 +127,8 @@ PersistentSpec reduction_spec(const RankInfo& rank_info, Collective collective, 
 }
 
 PersistentSpec reduce_scatter_spec(const RankInfo& rank_info, Collective collective, const std::byte* send,
-                             std::byte* receive, std::span<const std::size_t> shares,
-                             const reduce::Operation& operation) {
+                                   std::byte* receive, std::span<const std::size_t> shares,
+                                   const reduce::Operation& operation) {
   PersistentSpec spec;
   spec.collective = collective;
   spec.bytes = std::accumulate(shares.begin(), shares.end(), std::size_t{0});

@@ -58,16 +58,17 @@ PersistentSpec barrier_spec(const RankInfo& rank_info);
 /// `in`: where what comes from each rank goes. A block that a rank has for itself is copied, unless it is
 /// there already.
 PersistentSpec transfer_spec(const RankInfo& rank_info, Collective collective, int root, std::size_t bytes,
-                       std::span<const Block> out, std::span<const Block> in);
+                             std::span<const Block> out, std::span<const Block> in);
 
 /// reduce, allreduce, scan, exscan: vectors of `bytes`. `receive` is written where a result comes to.
-PersistentSpec reduction_spec(const RankInfo& rank_info, Collective collective, int root, const std::byte* send,
-                        std::byte* receive, std::size_t bytes, const reduce::Operation& operation);
+PersistentSpec reduction_spec(const RankInfo& rank_info, Collective collective, int root,
+                              const std::byte* send, std::byte* receive, std::size_t bytes,
+                              const reduce::Operation& operation);
 
 /// reduce_scatter(_block): `own` is what this rank gets of the vector, which goes to `receive`.
 /// `shares`: the bytes that each rank gets.
 PersistentSpec reduce_scatter_spec(const RankInfo& rank_info, Collective collective, const std::byte* send,
-                             std::byte* receive, std::span<const std::size_t> shares,
-                             const reduce::Operation& operation);
+                                   std::byte* receive, std::span<const std::size_t> shares,
+                                   const reduce::Operation& operation);
 
 }  // namespace espalier::collective

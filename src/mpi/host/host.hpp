@@ -33,7 +33,8 @@ enum class Mode : int {
   X(Comm_set_attr)                                                                                         \
   X(Comm_call_errhandler)                                                                                  \
   X(Comm_set_errhandler)                                                                                   \
-  X(Group_free) X(Group_size) X(Group_translate_ranks) X(Allgather) X(Barrier) X(Comm_create_errhandler)   \
+  X(Group_free)                                                                                            \
+  X(Group_size) X(Group_translate_ranks) X(Allgather) X(Barrier) X(Comm_create_errhandler)                 \
       X(Errhandler_free) X(Send) X(Allreduce) X(Reduce) X(Scan) X(Exscan) X(Reduce_scatter)                \
           X(Reduce_scatter_block) X(Allgatherv) X(Gatherv) X(Scatter) X(Scatterv) X(Alltoall) X(Alltoallv) \
               X(Type_create_hindexed) X(Bcast) X(Gather) X(Isend) X(Irecv) X(Test) X(Cancel) X(Iprobe)     \
@@ -67,28 +68,28 @@ enum class Mode : int {
 #define ESPALIER_HOST_LARGE_CALLS(X) X(Pack_c) X(Unpack_c) X(Type_get_envelope_c) X(Type_get_contents_c)
 #endif
 
-#define ESPALIER_NEXT_CALLS(X)                                                                         \
-  X(Init)                                                                                              \
-  X(Init_thread)                                                                                       \
-  X(Finalize)                                                                                          \
-  X(Session_init)                                                                                      \
-  X(Session_finalize)                                                                                  \
-  X(Abort)                                                                                             \
-  X(Comm_free)                                                                                         \
-  X(Comm_disconnect)                                                                                   \
-  X(Alloc_mem)                                                                                         \
-  X(Free_mem)                                                                                          \
-  X(Barrier)                                                                                           \
-  X(Bcast)                                                                                             \
-  X(Reduce)                                                                                            \
-  X(Allreduce)                                                                                         \
-  X(Reduce_scatter_block)                                                                              \
-  X(Reduce_scatter)                                                                                    \
-  X(Scan) X(Exscan) X(Allgather) X(Allgatherv) X(Gather) X(Gatherv) X(Scatter) X(Scatterv) X(Alltoall) \
-      X(Alltoallv) X(Bcast_c) X(Reduce_c) X(Allreduce_c) X(Reduce_scatter_block_c) X(Reduce_scatter_c) \
-          X(Scan_c) X(Exscan_c) X(Allgather_c) X(Allgatherv_c) X(Gather_c) X(Gatherv_c) X(Scatter_c)   \
-              X(Scatterv_c) X(Alltoall_c) X(Alltoallv_c) X(Comm_rank) X(Comm_size) X(Comm_test_inter)  \
-                  X(Comm_remote_size)
+#define ESPALIER_NEXT_CALLS(X)                                                                              \
+  X(Init)                                                                                                   \
+  X(Init_thread)                                                                                            \
+  X(Finalize)                                                                                               \
+  X(Session_init)                                                                                           \
+  X(Session_finalize)                                                                                       \
+  X(Abort)                                                                                                  \
+  X(Comm_free)                                                                                              \
+  X(Comm_disconnect)                                                                                        \
+  X(Alloc_mem)                                                                                              \
+  X(Free_mem)                                                                                               \
+  X(Barrier)                                                                                                \
+  X(Bcast)                                                                                                  \
+  X(Reduce)                                                                                                 \
+  X(Allreduce)                                                                                              \
+  X(Reduce_scatter_block)                                                                                   \
+  X(Reduce_scatter)                                                                                         \
+  X(Scan)                                                                                                   \
+  X(Exscan) X(Allgather) X(Allgatherv) X(Gather) X(Gatherv) X(Scatter) X(Scatterv) X(Alltoall) X(Alltoallv) \
+      X(Bcast_c) X(Reduce_c) X(Allreduce_c) X(Reduce_scatter_block_c) X(Reduce_scatter_c) X(Scan_c)         \
+          X(Exscan_c) X(Allgather_c) X(Allgatherv_c) X(Gather_c) X(Gatherv_c) X(Scatter_c) X(Scatterv_c)    \
+              X(Alltoall_c) X(Alltoallv_c) X(Comm_rank) X(Comm_size) X(Comm_test_inter) X(Comm_remote_size)
 
 // The same of the collectives that are prepared once, and of what starts and completes requests.
 #define ESPALIER_NEXT_LARGE_INIT_CALLS(X) \

@@ -45,7 +45,7 @@ void make_plain(const Call& call, Entry& entry, Collective collective, bool is_t
       call, entry, call.count, is_target, draft,
       [&](const std::byte* send, std::byte* receive, const reduce::Operation& operation, std::size_t bytes) {
         return collective::reduction_spec(rank_info_of(entry), collective, call.root, send, receive, bytes,
-                                            operation);
+                                          operation);
       });
 }
 

@@ -158,7 +158,7 @@ void make_scattering_root(const Transfer& call, Entry& entry, Collective collect
     if (fails(is_alias_for_host(call, own.data, target.data, collective), draft)) return;
   }
   draft.spec = collective::transfer_spec(rank_info, collective, call.root, bytes(*sides), out,
-                                             only(call.root, target, rank_info));
+                                         only(call.root, target, rank_info));
   keep(std::move(sides), draft);
 }
 
@@ -182,8 +182,8 @@ void make_allgather(const Transfer& call, Entry& entry, Draft& draft) {
 
 void make_allgatherv(const Transfer& call, Entry& entry, Draft& draft) {
   const auto ranks = static_cast<std::size_t>(rank_info_of(entry).size);
-  make_both<EqualBlocks, UnequalBlocks>(call, entry, Collective::allgatherv, 1, rank_info_of(entry).size, draft,
-                                        [=](const auto& sides) { return sides.in.bytes() / ranks; });
+  make_both<EqualBlocks, UnequalBlocks>(call, entry, Collective::allgatherv, 1, rank_info_of(entry).size,
+                                        draft, [=](const auto& sides) { return sides.in.bytes() / ranks; });
 }
 
 void make_gather(const Transfer& call, Entry& entry, Draft& draft) {

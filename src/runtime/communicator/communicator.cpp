@@ -3,10 +3,10 @@
 
 #include <utility>
 
-#include "runtime/node/node_communicator.hpp"
 #include "runtime/communicator/refused_communicator.hpp"
 #include "runtime/communicator/self_communicator.hpp"
 #include "runtime/multinode/multinode_communicator.hpp"
+#include "runtime/node/node_communicator.hpp"
 #include "runtime/setup/agreement.hpp"
 #include "runtime/statistics/counters.hpp"
 #include "runtime/statistics/statistics.hpp"

@@ -29,8 +29,8 @@ Persistent::Persistent(memory::Arena& arena, memory::Share share, const machine:
       share_(share),
       layout_(layout),
       call_(call),
-      mismatch_detection_(arena.at(share.offset), layout, rank, {}, Process::instance().node()->sees_processes(),
-                 Process::instance().hook_in_waits()),
+      mismatch_detection_(arena.at(share.offset), layout, rank, {},
+                          Process::instance().node()->sees_processes(), Process::instance().hook_in_waits()),
       machine_(arena.at(share.offset), layout, rank, policy, mismatch_detection_.make_progress()),
       schedule_(std::move(schedule)),
       row_(row_for(call, layout.ranks)) {}

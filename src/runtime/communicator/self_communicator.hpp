@@ -28,7 +28,8 @@ class SelfCommunicator final : public Communicator {
   bool allreduce(const void* send, void* receive, std::size_t bytes, const UserOperation& operation) override;
   bool allgather(const void* send, void* receive, std::size_t bytes) override;
   bool allgatherv(const void* send, void* receive, const Blocks& blocks) override;
-  bool allgatherv_lent(const void* send, std::span<const std::size_t> bytes, SharedResult& shared_result) override;
+  bool allgatherv_lent(const void* send, std::span<const std::size_t> bytes,
+                       SharedResult& shared_result) override;
   bool gather(const void* send, void* receive, std::size_t bytes, int root) override;
   bool gatherv(const void* send, std::size_t bytes, void* receive, const Blocks& blocks, int root) override;
   bool scatter(const void* send, void* receive, std::size_t bytes, int root) override;

@@ -10,8 +10,8 @@
 
 namespace espalier::runtime {
 
-MismatchDetection::MismatchDetection(std::byte* share, const machine::Layout& layout, int rank, std::vector<int> names,
-                   bool sees_processes, machine::ProgressHook inner)
+MismatchDetection::MismatchDetection(std::byte* share, const machine::Layout& layout, int rank,
+                                     std::vector<int> names, bool sees_processes, machine::ProgressHook inner)
     : share_(share),
       layout_(layout),
       rank_(rank),
@@ -34,7 +34,8 @@ void MismatchDetection::look_around() {
     fail_again();
   }
   const std::int64_t now = machine::HostPlatform::now_ns();
-  if (std::exchange(waits_in_, history_.number()) != history_.number()) next_look_ns_ = now + look_interval_ns;
+  if (std::exchange(waits_in_, history_.number()) != history_.number())
+    next_look_ns_ = now + look_interval_ns;
   if (now < next_look_ns_) return;
   next_look_ns_ = now + look_interval_ns;
   for (int rank = 0; rank < layout_.ranks; ++rank)

@@ -29,7 +29,7 @@ class MismatchDetection {
   /// `share`: what `layout` is of. `names`: what the ranks that share it are called, if not by their numbers.
   /// `sees_processes`: whether it shows here that one has ended. `inner`: what waits do besides.
   MismatchDetection(std::byte* share, const machine::Layout& layout, int rank, std::vector<int> names,
-           bool sees_processes, machine::ProgressHook inner);
+                    bool sees_processes, machine::ProgressHook inner);
   MismatchDetection(const MismatchDetection&) = delete;
   MismatchDetection& operator=(const MismatchDetection&) = delete;
 

@@ -43,8 +43,8 @@ void MultiNodeCommunicator::barrier_offloaded() {
 void MultiNodeCommunicator::allreduce_offloaded(const collective::Reduction& reduction) {
   offload({Collective::allreduce, 0, reduction.bytes}, [&](const NetworkPlan& plan) {
     on_stage([&](auto& stage) {
-      collective::multinode::allreduce_aggregated(stage, one_a_node(counterparts_.front()), *offload_, reduction,
-                                              plan);
+      collective::multinode::allreduce_aggregated(stage, one_a_node(counterparts_.front()), *offload_,
+                                                  reduction, plan);
     });
   });
 }
@@ -61,7 +61,7 @@ void MultiNodeCommunicator::reduce_offloaded(const collective::Reduction& reduct
     on_stage([&](auto& stage) {
       const Peers to_other = {&endpoint_, other, 0, 0};
       collective::multinode::reduce_aggregated(stage, one_a_node(counterparts_.front()), to_other, where,
-                                           *offload_, reduction, ignored, plan);
+                                               *offload_, reduction, ignored, plan);
     });
   });
 }

@@ -115,8 +115,8 @@ std::vector<Record> Offload::exchange(const Record& mine, bool patiently) const 
   const auto until = Clock::now() + spin_limits;
   std::vector<Record> blocks(n), all(n);
   blocks.front() = mine;
-  const Task task = collective::multinode::allgather_bruck(leaders_, reinterpret_cast<std::byte*>(blocks.data()),
-                                                       sizeof(Record));
+  const Task task = collective::multinode::allgather_bruck(
+      leaders_, reinterpret_cast<std::byte*>(blocks.data()), sizeof(Record));
   leaders_.drive_until([&] {
     if (!patiently && Clock::now() > until)
       throw Error(

@@ -39,8 +39,9 @@ const std::byte* MultiNodeCommunicator::allgather_everywhere(const collective::m
   if (together && state_) {
     const auto number = static_cast<std::size_t>(std::min(local_rank(), carriers - 1));
     const auto mean = total / static_cast<std::size_t>(nodes_.placement.ranks());
-    collective::multinode::allgather_shared(state_->machine, state_->area.area, one_a_node(counterparts_[number]),
-                                        carriers, call, state_->selector(collective, mean), plan);
+    collective::multinode::allgather_shared(state_->machine, state_->area.area,
+                                            one_a_node(counterparts_[number]), carriers, call,
+                                            state_->selector(collective, mean), plan);
     return state_->area.area.memory;
   }
   std::byte* whole = whole_.of(total);
@@ -61,7 +62,7 @@ const std::byte* MultiNodeCommunicator::allgather_notified(const collective::mul
   const auto go = [&](auto node, memory::Step& last) {
     const int carriers = plan.leaders == 0 ? node.size() : plan.leaders;
     collective::multinode::AllgatherWindow ring(**ring_, ring_use_, call, node, carriers,
-                                            collective::multinode::ring_block(plan));
+                                                collective::multinode::ring_block(plan));
     last = ring.run();
     return ring.whole();
   };
@@ -80,7 +81,7 @@ Bootstrap MultiNodeCommunicator::own_bootstrap() {
             const auto order = collective::multinode::in_node_order(nodes_.placement, blocks);
             allgather_everywhere(
                 collective::multinode::Allgather<collective::EqualBlocks>{rank(), mine, all, blocks,
-                                                                      nodes_.placement, order},
+                                                                          nodes_.placement, order},
                 Collective::allgather, exchange_plan());
           }};
 }
@@ -98,13 +99,15 @@ bool MultiNodeCommunicator::allgather_blocks(Collective collective, const void* 
     const void* own = send == Communicator::in_place ? at_offset(receive, blocks.offset_of(rank())) : send;
     std::size_t from = 0;
     for (std::size_t left = total; left > 0;) {
-      const std::size_t to = collective::multinode::end_of_pass(blocks, ranks, from,
-                                                            notified ? most_through_a_window : most_at_once);
+      const std::size_t to = collective::multinode::end_of_pass(
+          blocks, ranks, from, notified ? most_through_a_window : most_at_once);
       using Parts = collective::multinode::PartsOfBlocks<B>;
       const Parts parts{blocks, from, to};
-      const collective::multinode::NodeOrder order = collective::multinode::in_node_order(nodes_.placement, parts);
+      const collective::multinode::NodeOrder order =
+          collective::multinode::in_node_order(nodes_.placement, parts);
       const void* rest = parts.bytes_of(rank()) > 0 ? at_offset(own, from) : own;
-      const collective::multinode::Allgather<Parts> call{rank(), rest, receive, parts, nodes_.placement, order};
+      const collective::multinode::Allgather<Parts> call{rank(),           rest, receive, parts,
+                                                         nodes_.placement, order};
       if (notified)
         allgather_notified(call, collective, plan);
       else
@@ -124,13 +127,15 @@ bool MultiNodeCommunicator::allgatherv_lent(const void* send, std::span<const st
       or_ring_of_messages(selector_(Collective::allgatherv, mean).algorithm, total);
   return serve_as(algorithm, Collective::allgatherv, mean, [&](const NetworkPlan& plan) {
     const Blocks blocks{bytes, bytes};  // there are no offsets: nobody receives
-    const collective::multinode::NodeOrder order = collective::multinode::in_node_order(nodes_.placement, blocks);
+    const collective::multinode::NodeOrder order =
+        collective::multinode::in_node_order(nodes_.placement, blocks);
     shared_result = {nullptr, order.begin};
     if (total == 0) return;
-    const collective::multinode::Allgather<Blocks> call{rank(), send, nullptr, blocks, nodes_.placement, order};
+    const collective::multinode::Allgather<Blocks> call{rank(),           send, nullptr, blocks,
+                                                        nodes_.placement, order};
     shared_result.whole = algorithm == plan::Algorithm::notified_ring
-                     ? allgather_notified(call, Collective::allgatherv, plan)
-                     : allgather_everywhere(call, Collective::allgatherv, plan);
+                              ? allgather_notified(call, Collective::allgatherv, plan)
+                              : allgather_everywhere(call, Collective::allgatherv, plan);
     is_exposed_ = true;
   });
 }

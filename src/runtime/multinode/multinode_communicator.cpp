@@ -51,11 +51,11 @@ MultiNodeCommunicator::MultiNodeCommunicator(const Agreement& agreement, int ran
   // While a rank waits for others of its node its own messages go on; and what they have failed in it need
   // not wait for.
   const machine::ProgressHook drive = {[](void* self) {
-                                 auto* spanning = static_cast<MultiNodeCommunicator*>(self);
-                                 spanning->endpoint_.drive();
-                                 spanning->look_for_failure();
-                               },
-                               this, Process::instance().progress_in_waits()};
+                                         auto* spanning = static_cast<MultiNodeCommunicator*>(self);
+                                         spanning->endpoint_.drive();
+                                         spanning->look_for_failure();
+                                       },
+                                       this, Process::instance().progress_in_waits()};
   endpoint_.watch([this] { look_for_failure(); });
   if (agreement.node.share) {
     state_ =
@@ -80,7 +80,8 @@ MultiNodeCommunicator::~MultiNodeCommunicator() {
   if (tags && !endpoint_.is_abandoned()) tags->give_back(nodes_.tags);
 }
 
-std::unique_ptr<Persistent> MultiNodeCommunicator::prepare(const Bootstrap&, const collective::PersistentSpec&,
+std::unique_ptr<Persistent> MultiNodeCommunicator::prepare(const Bootstrap&,
+                                                           const collective::PersistentSpec&,
                                                            const std::string&, std::string& why) {
   if (Config::instance().flag("ESPALIER_PERSISTENT"))
     why = "persistent collectives over nodes are the host's";
@@ -150,7 +151,8 @@ const MultiNodeCommunicator::Roles& MultiNodeCommunicator::roles(const plan::Net
   return roles;
 }
 
-collective::multinode::Rooted<MultiNodeCommunicator::Peers> MultiNodeCommunicator::rooted(const Roles& roles) {
+collective::multinode::Rooted<MultiNodeCommunicator::Peers> MultiNodeCommunicator::rooted(
+    const Roles& roles) {
   const int n = nodes_.placement.nodes();
   const int from_root = collective::multinode::around(my_node() - roles.position.root, n);
   return {roles.leader,

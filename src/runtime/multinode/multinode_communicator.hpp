@@ -23,12 +23,12 @@
 #include "network/endpoint.hpp"
 #include "plan/selector.hpp"
 #include "runtime/communicator/communicator.hpp"
-#include "runtime/node/node_area.hpp"
 #include "runtime/communicator/persistent.hpp"
-#include "runtime/node/shared_state.hpp"
 #include "runtime/failure/failure_notices.hpp"
 #include "runtime/failure/node_failure.hpp"
 #include "runtime/multinode/aggregation.hpp"
+#include "runtime/node/node_area.hpp"
+#include "runtime/node/shared_state.hpp"
 #include "runtime/setup/agreement.hpp"
 #include "runtime/statistics/counters.hpp"
 #include "runtime/window/window.hpp"
@@ -53,7 +53,8 @@ class MultiNodeCommunicator final : public Communicator {
   bool allreduce(const void* send, void* receive, std::size_t bytes, const UserOperation& operation) override;
   bool allgather(const void* send, void* receive, std::size_t bytes) override;
   bool allgatherv(const void* send, void* receive, const Blocks& blocks) override;
-  bool allgatherv_lent(const void* send, std::span<const std::size_t> bytes, SharedResult& shared_result) override;
+  bool allgatherv_lent(const void* send, std::span<const std::size_t> bytes,
+                       SharedResult& shared_result) override;
   bool gather(const void* send, void* receive, std::size_t bytes, int root) override;
   bool gatherv(const void* send, std::size_t bytes, void* receive, const Blocks& blocks, int root) override;
   bool scatter(const void* send, void* receive, std::size_t bytes, int root) override;
@@ -157,8 +158,8 @@ class MultiNodeCommunicator final : public Communicator {
   bool allgather_blocks(Collective collective, const void* send, void* receive, const B& blocks);
   /// Where the whole lies, in memory of the node's or of this rank's, until the next such call.
   template <class B>
-  const std::byte* allgather_everywhere(const collective::multinode::Allgather<B>& call, Collective collective,
-                                        const plan::NetworkPlan& plan);
+  const std::byte* allgather_everywhere(const collective::multinode::Allgather<B>& call,
+                                        Collective collective, const plan::NetworkPlan& plan);
   void reclaim();
   /// The same through the window.
   template <class B>
@@ -229,9 +230,9 @@ class MultiNodeCommunicator final : public Communicator {
   std::unique_ptr<Offload> offload_;
   std::string passed_over_;  // why they did not do the call that is under way
   Room vectors_, scratch_, whole_;
-  bool is_exposed_ = false;    // the last allgather's whole, to this node's ranks
-  Room alone_;              // a window's memory where this rank is alone on its node
-  Window* ring_ = nullptr;  // of notified rings; kept by the process (WindowCache)
+  bool is_exposed_ = false;  // the last allgather's whole, to this node's ranks
+  Room alone_;               // a window's memory where this rank is alone on its node
+  Window* ring_ = nullptr;   // of notified rings; kept by the process (WindowCache)
   collective::multinode::WindowUse ring_use_;
   std::string no_ring_;       // why the last call that wanted a notified ring got none
   std::string ring_refusal_;  // of the last window that failed

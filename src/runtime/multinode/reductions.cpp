@@ -83,7 +83,7 @@ void MultiNodeCommunicator::reduce_notified(const Reduction& reduction, const Ne
   const auto go = [&](auto node, auto fold_node, memory::Step& last) {
     const int carriers = plan.leaders == 0 ? node.size() : plan.leaders;
     collective::multinode::AllreduceWindow ring(**ring_, ring_use_, reduction, node, fold_node, carriers,
-                                            plan.segment);
+                                                plan.segment);
     last = ring.run();
   };
   through_ring([&] {
@@ -95,7 +95,7 @@ void MultiNodeCommunicator::reduce_notified(const Reduction& reduction, const Ne
       if (!state_) return go(collective::multinode::NodeOfOne(), fold_node, alone);
       // Its ranks meet as in an allgather, for they copy out as much.
       go(collective::multinode::NodeRanks(state_->machine,
-                                      state_->selector(Collective::allgatherv, reduction.bytes)),
+                                          state_->selector(Collective::allgatherv, reduction.bytes)),
          fold_node, state_->ring.area.last);
     });
   });
@@ -111,16 +111,17 @@ void MultiNodeCommunicator::reduce_everywhere(const collective::Reduction& reduc
   if (local_rank() < leaders)
     scratch =
         scratch_.of(segments_under_way * lane *
-                    collective::multinode::scratch_vectors(plan.algorithm, my_node(), nodes_.placement.nodes(),
-                                                       position, reduction.operation));
+                    collective::multinode::scratch_vectors(
+                        plan.algorithm, my_node(), nodes_.placement.nodes(), position, reduction.operation));
   on_stage([&]<class Stage>(Stage& stage) {
     if constexpr (collective::multinode::SplittingStage<Stage>)
       if (leaders > 1) {
         const auto number = static_cast<std::size_t>(std::min(local_rank(), leaders - 1));
-        return collective::multinode::allreduce_split(stage, one_a_node(counterparts_[number]), leaders, position,
-                                                  reduction, scratch, plan);
+        return collective::multinode::allreduce_split(stage, one_a_node(counterparts_[number]), leaders,
+                                                      position, reduction, scratch, plan);
       }
-    collective::multinode::allreduce(stage, one_a_node(counterparts_.front()), position, reduction, scratch, plan);
+    collective::multinode::allreduce(stage, one_a_node(counterparts_.front()), position, reduction, scratch,
+                                     plan);
   });
 }
 
@@ -134,8 +135,9 @@ bool MultiNodeCommunicator::reduce(const void* send, void* receive, std::size_t 
     const std::size_t lane = Segments(bytes, plan.segment, operation.extent).longest();
     collective::multinode::ReduceRoom room{};
     if (local_rank() == mine.leader)
-      room = {vectors_.of(segments_under_way * lane),
-              scratch_.of(segments_under_way * lane * std::max<std::size_t>(1, mine.position.children.size()))};
+      room = {
+          vectors_.of(segments_under_way * lane),
+          scratch_.of(segments_under_way * lane * std::max<std::size_t>(1, mine.position.children.size()))};
     const collective::Reduction reduction = {source(send, receive), receive, bytes, operation};
     on_stage([&](auto& stage) { collective::multinode::reduce(stage, rooted(mine), reduction, room, plan); });
   });
@@ -151,12 +153,13 @@ void MultiNodeCommunicator::reduce_blocks(const void* send, void* receive, std::
   const collective::multinode::ReduceScatter call = {
       rank(), nodes_.placement, send, static_cast<std::byte*>(receive), PackedBlocks{edges}, operation};
   const std::size_t bytes = edges.back(), own = call.blocks.bytes_of(rank());
-  const std::size_t share =
-      collective::multinode::share_bytes(call, collective::multinode::Counterparts(nodes_.placement, rank()), rank());
+  const std::size_t share = collective::multinode::share_bytes(
+      call, collective::multinode::Counterparts(nodes_.placement, rank()), rank());
   const collective::multinode::ReduceScatterRoom room = {
       exchanged_[0].of(bytes), exchanged_[1].of(share),
       exchanged_[2].of(own * static_cast<std::size_t>(nodes_.placement.nodes()))};
-  const auto fold = [&](std::byte* packed, const collective::multinode::BlocksOfSome& shares, std::byte* mine) {
+  const auto fold = [&](std::byte* packed, const collective::multinode::BlocksOfSome& shares,
+                        std::byte* mine) {
     if (!state_) {
       std::memcpy(mine, packed, bytes);
       return;

@@ -26,7 +26,7 @@ bool MultiNodeCommunicator::scan_of(Collective collective, const void* send, voi
                       collective::multinode::scan_scratch_vectors(plan.algorithm, nodes_.placement.nodes()))};
       return on_stage([&](auto& stage) {
         collective::multinode::scan(stage, one_a_node(last_ranks_), my_node() == 0, reduction, prefix, rooms,
-                                plan);
+                                    plan);
       });
     }
     std::byte* room = nullptr;
@@ -36,8 +36,8 @@ bool MultiNodeCommunicator::scan_of(Collective collective, const void* send, voi
       room = vectors_.of(segments_under_way * (sizes.vectors + sizes.scratch));
     }
     on_stage([&](auto& stage) {
-      collective::multinode::scan_any_order(stage, one_a_node(counterparts_.front()), rank(), nodes_.placement,
-                                        reduction, prefix, room, plan);
+      collective::multinode::scan_any_order(stage, one_a_node(counterparts_.front()), rank(),
+                                            nodes_.placement, reduction, prefix, room, plan);
     });
   });
 }

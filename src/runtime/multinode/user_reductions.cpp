@@ -44,7 +44,7 @@ void MultiNodeCommunicator::reduce_by_messages(const void* send, void* receive, 
   const ContiguousPosition position = collective::contiguous_position(nodes_.placement.ranks(), rank(), root);
   Vector own = copy_of(send, bytes);
   run(everybody(), collective::multinode::reduce_whole_up(everybody(), position, own, bytes,
-                                                      {operation.combine, operation.context}));
+                                                          {operation.combine, operation.context}));
   if (rank() == root) std::memcpy(receive, own.get(), bytes);
 }
 
@@ -97,8 +97,9 @@ void MultiNodeCommunicator::reduce_whole_everywhere(const void* send, void* rece
   constexpr int root = 0;
   reduce_whole(send, receive, bytes, operation, root, plan);
   const NetworkPlan& down = selector_(Collective::bcast, bytes);
-  on_stage(
-      [&](auto& stage) { collective::multinode::bcast(stage, rooted(roles(down, root)), receive, bytes, down); });
+  on_stage([&](auto& stage) {
+    collective::multinode::bcast(stage, rooted(roles(down, root)), receive, bytes, down);
+  });
 }
 
 bool MultiNodeCommunicator::reduce_scatter_of(Collective collective, const void* send, void* receive,
@@ -132,8 +133,8 @@ void MultiNodeCommunicator::scan_by_nodes(Prefix prefix, const void* send, void*
         whole.combine(whole.context, receive, total.get());
       const Vector scratch(new std::byte[bytes]);
       const Peers peers = one_a_node(last_ranks_);
-      run(peers, collective::multinode::exscan_doubling(peers, {total.get(), below.get(), scratch.get(), bytes},
-                                                    fold_right(whole)));
+      run(peers, collective::multinode::exscan_doubling(
+                     peers, {total.get(), below.get(), scratch.get(), bytes}, fold_right(whole)));
     }
     if (my_node() == 0) return;
     for (std::size_t done = 0; done < bytes; done += plan.segment)

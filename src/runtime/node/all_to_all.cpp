@@ -43,7 +43,7 @@ bool NodeCommunicator::alltoall(const void* send, void* receive, std::size_t byt
     const void* from = send == in_place ? receive : send;
     if (bytes == 0) return;
     if (state_.by_zero_copy(Collective::alltoall, bytes, plan,
-                     [&] { return collective::alltoall_single_copy(m, from, receive, bytes, plan); }))
+                            [&] { return collective::alltoall_single_copy(m, from, receive, bytes, plan); }))
       return;
     collective::alltoall(m, from, receive, bytes, plan);
   });

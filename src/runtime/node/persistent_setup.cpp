@@ -7,9 +7,9 @@
 #include "base/error.hpp"
 #include "base/format.hpp"
 #include "collective/schedule/buffer_layout.hpp"
-#include "runtime/node/node_communicator.hpp"
 #include "runtime/communicator/persistent.hpp"
 #include "runtime/failure/call_text.hpp"
+#include "runtime/node/node_communicator.hpp"
 #include "runtime/setup/eligibility.hpp"
 
 namespace espalier::runtime {
@@ -63,7 +63,8 @@ void compare(const std::vector<Part>& all) {
 struct Ground {
   explicit Ground(const std::vector<Part>& all)
       : layout(layout_of(all.size(), 2)),
-        buffer_layout(static_cast<Collective>(all.front().collective), contributions_of(all), layout.bytes()) {
+        buffer_layout(static_cast<Collective>(all.front().collective), contributions_of(all),
+                      layout.bytes()) {
     layout = layout_of(all.size(), buffer_layout.slots());
   }
 
@@ -94,7 +95,8 @@ bool open_region(const memory::Arena& arena, memory::Share share, const Ground& 
       !arena.reserve(share, buffer_layout.region(rank), buffer_layout.region_bytes(rank)) ||
       (rank == 0 && !arena.reserve(share, buffer_layout.common(), buffer_layout.common_bytes())))
     return false;
-  arena.map_now(share, buffer_layout.region(rank), buffer_layout.region_bytes(rank), memory::Arena::Use::writing);
+  arena.map_now(share, buffer_layout.region(rank), buffer_layout.region_bytes(rank),
+                memory::Arena::Use::writing);
   const collective::LayoutCells cells(spec, rank);
   std::memcpy(arena.at(share.offset) + buffer_layout.table(rank, 0), cells.of.data(),
               cells.of.size() * sizeof(collective::LayoutCell));
@@ -110,8 +112,8 @@ memory::Share meet(const Bootstrap& bootstrap, memory::Arena& arena, const Groun
   offset = exchange(bootstrap, offset).front();
   if (offset == 0) return {};
   const memory::Share share = {static_cast<std::size_t>(offset), bytes};
-  const auto opened = exchange(
-      bootstrap, static_cast<std::int32_t>(open_region(arena, share, ground, bootstrap.rank, spec)));
+  const auto opened =
+      exchange(bootstrap, static_cast<std::int32_t>(open_region(arena, share, ground, bootstrap.rank, spec)));
   if (std::count(opened.begin(), opened.end(), 0) == 0) return share;
   if (bootstrap.rank == 0) arena.free(share);
   return {};
@@ -119,7 +121,7 @@ memory::Share meet(const Bootstrap& bootstrap, memory::Arena& arena, const Groun
 
 /// Of each rank, the cell for this one.
 std::vector<collective::LayoutCell> cells_for(int rank, int ranks, const std::byte* base,
-                                            const collective::BufferLayout& buffer_layout) {
+                                              const collective::BufferLayout& buffer_layout) {
   std::vector<collective::LayoutCell> cells(static_cast<std::size_t>(ranks));
   for (int giver = 0; giver < ranks; ++giver)
     std::memcpy(&cells[static_cast<std::size_t>(giver)], base + buffer_layout.table(giver, rank),

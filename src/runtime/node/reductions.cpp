@@ -40,7 +40,7 @@ bool NodeCommunicator::allreduce(const void* send, void* receive, std::size_t co
   return state_.serve(Collective::allreduce, bytes, [&](const Plan& plan) {
     const collective::Reduction reduction = {send == in_place ? receive : send, receive, bytes, operation};
     if (state_.by_zero_copy(Collective::allreduce, bytes, plan,
-                     [&] { return collective::allreduce_zero_copy(m, reduction); }))
+                            [&] { return collective::allreduce_zero_copy(m, reduction); }))
       return;
     if (plan.algorithm == Algorithm::exchange) return collective::allreduce_exchange(m, reduction, plan);
     if (plan.algorithm == Algorithm::central) return collective::allreduce_central(m, reduction, plan);
@@ -80,7 +80,7 @@ bool NodeCommunicator::reduce_scatter_block(const void* send, void* receive, std
     const Reduction reduction = {send == in_place ? receive : send, receive, total, operation};
     if (total == 0) return;
     if (state_.by_zero_copy(Collective::reduce_scatter_block, total, plan,
-                     [&] { return collective::reduce_scatter_zero_copy(m, reduction, blocks); }))
+                            [&] { return collective::reduce_scatter_zero_copy(m, reduction, blocks); }))
       return;
     collective::reduce_scatter(m, reduction, blocks, plan);
   });
@@ -96,7 +96,7 @@ bool NodeCommunicator::reduce_scatter(const void* send, void* receive, std::span
     const PackedBlocks blocks{edges};
     const Reduction reduction = {send == in_place ? receive : send, receive, edges.total(), operation};
     if (state_.by_zero_copy(Collective::reduce_scatter, edges.total(), plan,
-                     [&] { return collective::reduce_scatter_zero_copy(m, reduction, blocks); }))
+                            [&] { return collective::reduce_scatter_zero_copy(m, reduction, blocks); }))
       return;
     if (send != in_place) return collective::reduce_scatter(m, reduction, blocks, plan);
     // The result of blocks of different sizes would run over parts of the vector that are still to go.

@@ -17,8 +17,9 @@ bool NodeCommunicator::bcast(void* buffer, std::size_t bytes, int root) {
     const collective::TreePosition& position = state_.positions.of(plan, root).release;
     machine::HostMachine& m = state_.machine;
     if (collective::by_kernel(plan)) return collective::bcast_single_copy(m, position, buffer, bytes, plan);
-    if (!state_.by_zero_copy(Collective::bcast, bytes, plan,
-                      [&] { return collective::bcast_where_it_lies(m, position, buffer, bytes, plan); }))
+    if (!state_.by_zero_copy(Collective::bcast, bytes, plan, [&] {
+          return collective::bcast_where_it_lies(m, position, buffer, bytes, plan);
+        }))
       collective::bcast_tree(m, position, buffer, bytes, plan);
   });
 }

@@ -45,9 +45,10 @@ SharedState::SharedState(const NodeState& node, const NodeShare& agreement, int 
       positions(rank, layout.ranks, groups_of(node, arena.at(share.offset), layout), selector.count()),
       drive(hook),
       mismatch_detection(arena.at(share.offset), layout, rank, std::move(names), node.sees_processes(),
-                work_in_waits()),
+                         work_in_waits()),
       machine(arena.at(share.offset), layout, rank,
-              machine::wait_policy(wait_mode(), agreement.ranks_per_core), mismatch_detection.make_progress()) {
+              machine::wait_policy(wait_mode(), agreement.ranks_per_core),
+              mismatch_detection.make_progress()) {
   machine.on_mistake(mismatch_detection.mistake());
 }
 

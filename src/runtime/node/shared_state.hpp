@@ -7,13 +7,13 @@
 
 #include "machine/host_machine.hpp"
 #include "plan/selector.hpp"
-#include "runtime/node/adaptive_choice.hpp"
 #include "runtime/communicator/communicator.hpp"
+#include "runtime/failure/mismatch_detection.hpp"
+#include "runtime/node/adaptive_choice.hpp"
 #include "runtime/node/node_area.hpp"
 #include "runtime/node/slot_pages.hpp"
 #include "runtime/node/tree_positions.hpp"
 #include "runtime/node/zero_copy_backoff.hpp"
-#include "runtime/failure/mismatch_detection.hpp"
 #include "runtime/process/missed_tests.hpp"
 #include "runtime/process/node.hpp"
 #include "runtime/setup/agreement.hpp"
@@ -67,8 +67,8 @@ struct SharedState {
   bool slots_unmapped = should_map_slots(layout);
   std::array<ZeroCopyBackoff, all_collectives.size()> zero_copy_backoff;
   AdaptiveChoices<> scatter_ways;  ///< of lent blocks and slots; this rank's, as a root
-  NodeArea area;               ///< where an allgather is put together
-  bool is_exposed = false;        ///< what lies there, to the ranks of a communicator on one node
+  NodeArea area;                   ///< where an allgather is put together
+  bool is_exposed = false;         ///< what lies there, to the ranks of a communicator on one node
   std::size_t no_area_of = std::numeric_limits<std::size_t>::max();  ///< so much the arena did not have then
   NodeArea ring;  ///< the same through a window (ring_window.cpp)
   statistics::Counters counters{layout.ranks};

@@ -20,7 +20,8 @@ std::unique_ptr<TreePositions::Pair> TreePositions::build(const plan::Plan& plan
 const collective::ContiguousPosition& TreePositions::contiguous(int root) {
   auto& known = contiguous_[static_cast<std::size_t>(root)];
   if (!known)
-    known = std::make_unique<collective::ContiguousPosition>(collective::contiguous_position(size_, rank_, root));
+    known =
+        std::make_unique<collective::ContiguousPosition>(collective::contiguous_position(size_, rank_, root));
   return *known;
 }
 

@@ -4,8 +4,8 @@
 
 #include "collective/multinode/stage/shared_stage.hpp"
 #include "collective/node/allgather.hpp"
-#include "runtime/node/node_communicator.hpp"
 #include "runtime/multinode/serve.hpp"
+#include "runtime/node/node_communicator.hpp"
 
 namespace espalier::runtime {
 namespace {
@@ -29,7 +29,8 @@ void meet(SharedState& state, const plan::Plan& plan) {
 
 }  // namespace
 
-bool NodeCommunicator::allgatherv_lent(const void* send, std::span<const std::size_t> bytes, SharedResult& shared_result) {
+bool NodeCommunicator::allgatherv_lent(const void* send, std::span<const std::size_t> bytes,
+                                       SharedResult& shared_result) {
   shared_result.offsets.resize(bytes.size());
   std::exclusive_scan(bytes.begin(), bytes.end(), shared_result.offsets.begin(), std::size_t{0});
   const std::size_t total = shared_result.offsets.back() + bytes.back();
@@ -43,7 +44,8 @@ bool NodeCommunicator::allgatherv_lent(const void* send, std::span<const std::si
     if (total == 0) return;
     if (!have_area(state_, total)) {
       to_oneself();
-      return collective::allgather(state_.machine, send, kept_result_.data(), Blocks{bytes, shared_result.offsets}, plan);
+      return collective::allgather(state_.machine, send, kept_result_.data(),
+                                   Blocks{bytes, shared_result.offsets}, plan);
     }
     std::byte* whole = state_.area.area.memory;
     const auto me = static_cast<std::size_t>(rank());

@@ -193,7 +193,8 @@ void NodeState::follow(const Bootstrap& world, const RankInfo& rank_info, Offer&
   refusal_ = offer.why;
   memory::Segment segment;
   if (offer.transfer == Transfer::memfd) {
-    Descriptor descriptor = memory::Handover::take(token_text(rank_info.token), handover_timeout_ms, refusal_);
+    Descriptor descriptor =
+        memory::Handover::take(token_text(rank_info.token), handover_timeout_ms, refusal_);
     if (descriptor) segment = memory::Segment::adopt(std::move(descriptor), offer.bytes, refusal_);
   } else if (offer.transfer == Transfer::named) {
     segment = memory::Segment::open_named(shm_name(rank_info.token), offer.bytes, refusal_);

@@ -81,7 +81,8 @@ class Process {
   /// What a wait of this process does now and then, whatever it waits for: drives the host, and the windows.
   void make_progress();
   machine::ProgressHook hook_in_waits() {
-    return {[](void* process) { static_cast<Process*>(process)->make_progress(); }, this, progress_in_waits()};
+    return {[](void* process) { static_cast<Process*>(process)->make_progress(); }, this,
+            progress_in_waits()};
   }
   machine::Progress progress_in_waits() {
     return {&progress_needs, [](void* process) { static_cast<Process*>(process)->drive_host(); }, this};

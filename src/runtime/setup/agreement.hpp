@@ -26,10 +26,10 @@ struct NodeShare {
 /// Of a communicator that spans nodes, or whose nodes use messages; equal on all ranks.
 struct NodesShare {
   collective::multinode::Placement placement;  ///< empty: one node that shares memory
-  std::vector<int> processes;              ///< by rank, as the transport numbers them
-  topology::Group groups;                  ///< of nodes, by the switches between them
-  int tags = 0;                            ///< the communicator's block
-  double ranks_per_core = 1;               ///< of the most oversubscribed node
+  std::vector<int> processes;                  ///< by rank, as the transport numbers them
+  topology::Group groups;                      ///< of nodes, by the switches between them
+  int tags = 0;                                ///< the communicator's block
+  double ranks_per_core = 1;                   ///< of the most oversubscribed node
   bool all_share_memory = false;
 };
 

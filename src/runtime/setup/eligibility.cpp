@@ -92,7 +92,8 @@ bool prepare(const memory::Arena& arena, memory::Share share, const machine::Lay
   std::byte* base = arena.at(share.offset);
   if (first) std::memset(base, 0, layout.common_bytes());
   std::memset(base + layout.control_block(rank), 0, layout.control_block_bytes());
-  store_affinity(base + layout.affinity_record(rank), machine::Layout::affinity_record_bytes, topology::current_affinity());
+  store_affinity(base + layout.affinity_record(rank), machine::Layout::affinity_record_bytes,
+                 topology::current_affinity());
   static_assert(sizeof(ProcessMark) <= machine::Layout::process_bytes);
   const ProcessMark mark = Process::instance().node()->mark();
   std::memcpy(base + layout.process(rank), &mark, sizeof mark);

@@ -15,14 +15,14 @@ struct NodeShare;
 
 /// Plain bytes: it crosses the bootstrap.
 struct Eligibility {
-  std::uint64_t node;       // 0: takes no part
-  std::uint64_t job;        // whose transport and numbers these are
-  std::uint64_t agreement;  // hash of the configuration that must be equal
-  std::uint64_t share;      // rank 0's offer, 0: the budget is spent
-  double ranks_per_core;    // rank 0's reading
-  std::int32_t slots;       // of each rank's ring there
+  std::uint64_t node;          // 0: takes no part
+  std::uint64_t job;           // whose transport and numbers these are
+  std::uint64_t agreement;     // hash of the configuration that must be equal
+  std::uint64_t share;         // rank 0's offer, 0: the budget is spent
+  double ranks_per_core;       // rank 0's reading
+  std::int32_t slots;          // of each rank's ring there
   std::int32_t many_pairwise;  // whether it has cells for more than two ranks
-  std::int32_t process;     // number in the job
+  std::int32_t process;        // number in the job
   std::int32_t shares_memory;
   std::int32_t has_transport;
   std::int32_t declined;

@@ -117,14 +117,15 @@ class Negotiation {
 }  // namespace
 
 Agreement agree_over_nodes(const Bootstrap& bootstrap, const std::vector<Eligibility>& eligibilities) {
-  const bool have_transport =
-      std::all_of(eligibilities.begin(), eligibilities.end(), [](const Eligibility& s) { return s.has_transport != 0; });
-  const bool take_part =
-      std::all_of(eligibilities.begin(), eligibilities.end(), [](const Eligibility& s) { return s.node != 0; });
+  const bool have_transport = std::all_of(eligibilities.begin(), eligibilities.end(),
+                                          [](const Eligibility& s) { return s.has_transport != 0; });
+  const bool take_part = std::all_of(eligibilities.begin(), eligibilities.end(),
+                                     [](const Eligibility& s) { return s.node != 0; });
   // Jobs that the program has joined (MPI_Comm_connect) have a transport each, and number their processes
   // alike.
-  const bool are_one_job = std::all_of(eligibilities.begin(), eligibilities.end(),
-                                       [&](const Eligibility& s) { return s.job == eligibilities.front().job; });
+  const bool are_one_job = std::all_of(eligibilities.begin(), eligibilities.end(), [&](const Eligibility& s) {
+    return s.job == eligibilities.front().job;
+  });
   if (have_transport && take_part && are_one_job) return Negotiation(bootstrap, eligibilities).agree();
   Agreement refused;
   refused.refusal = !take_part     ? "a rank takes no part in Espalier"

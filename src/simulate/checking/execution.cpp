@@ -145,11 +145,11 @@ void Execution::run_rank(int rank) {
   if (scenario_.serves_others)
     progress = {&always, [](void* execution) { static_cast<Execution*>(execution)->idle(true); }, this};
   const machine::ProgressHook hook{[](void* which) {
-                             auto& it = *static_cast<Rank*>(which);
-                             if (it.machine) it.machine->serve_pulls();
-                             if (it.hook) it.hook();
-                           },
-                           &of(rank), progress};
+                                     auto& it = *static_cast<Rank*>(which);
+                                     if (it.machine) it.machine->serve_pulls();
+                                     if (it.hook) it.hook();
+                                   },
+                                   &of(rank), progress};
   try {
     CheckingMachine machine(memory_.view(rank) + node_of(rank).begin, node_of(rank).layout, local_rank(rank),
                             scenario_.policy, hook);

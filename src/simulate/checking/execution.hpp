@@ -37,7 +37,7 @@ struct Scenario {
   std::function<void(CheckingMachine&)> body;
   std::vector<int> node_of = {};  ///< by rank; empty: all on one node
   std::size_t area_bytes = 0;     ///< of each node besides: for windows and the like
-  bool many_pairwise = false;        ///< cells of more than two ranks
+  bool many_pairwise = false;     ///< cells of more than two ranks
   bool serves_others = false;     ///< waits drive the host all the time (machine/progress.hpp)
   bool refuses_reads = false;     ///< of other ranks' memory, now and then; then all naps end by themselves
 };
@@ -94,7 +94,8 @@ class Execution {
   void use_again(const void* buffer, std::size_t bytes);
   /// A place for scenarios, a kilobyte for each rank; in the view of the rank that runs.
   std::byte* note(int rank) {
-    return memory_.view(running_) + node_of(rank).begin + node_of(rank).layout.affinity_record(local_rank(rank));
+    return memory_.view(running_) + node_of(rank).begin +
+           node_of(rank).layout.affinity_record(local_rank(rank));
   }
   /// What the ranks of a node share besides, on the node and in the view of the rank that runs.
   std::byte* area() { return memory_.view(running_) + area_begin(node_of(running_)); }

@@ -47,7 +47,8 @@ std::string Execution::describe_in(const machine::Layout& layout, std::size_t of
   }
   if (offset < layout.ring(0)) {
     const std::size_t within = offset - layout.control_block(0);
-    const std::size_t rank = within / layout.control_block_bytes(), number = within % layout.control_block_bytes() / line;
+    const std::size_t rank = within / layout.control_block_bytes(),
+                      number = within % layout.control_block_bytes() / line;
     const auto slots = static_cast<std::size_t>(layout.slots);
     if (number == 0) return formatted("the finish line of rank {}", rank);
     if (number >= layout.control_block_lines()) return formatted("the notes of rank {}", rank);

@@ -126,8 +126,8 @@ std::string name_of(const Mutant& mutant, const Sites& sites) {
   const Site& site = mutant.site;
   const TreePosition position = place_in(site, sites);
   return formatted("{} {} {}{}{}: {}", site.file, site.function, to_string(site.operation),
-                   site.of.empty() ? "" : " " + site.of, position.of > 1 ? formatted("#{}", position.number) : "",
-                   to_string(mutant.change));
+                   site.of.empty() ? "" : " " + site.of,
+                   position.of > 1 ? formatted("#{}", position.number) : "", to_string(mutant.change));
 }
 
 Site site_of(const std::source_location& where, Operation operation, const char* of,

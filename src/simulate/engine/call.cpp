@@ -18,7 +18,8 @@ using plan::Algorithm;
 
 namespace {
 
-std::vector<TreePosition> places_in(const topology::Group& group, int ranks, const tree::Spec& spec, int root) {
+std::vector<TreePosition> places_in(const topology::Group& group, int ranks, const tree::Spec& spec,
+                                    int root) {
   const tree::Tree tree = tree::compose(group, spec, root);
   std::vector<TreePosition> places;
   for (int rank = 0; rank < ranks; ++rank) places.push_back(collective::position_of(tree, rank));
@@ -73,7 +74,8 @@ topology::Group groups_of(const NodeModel& node, const Shape& shape) {
 class TreePositions {
  public:
   TreePositions(const Call& call, const Shape& shape, const NodeModel& node)
-      : placement(call.spans(shape) ? placement_of(seen_by(call, shape)) : collective::multinode::Placement()) {
+      : placement(call.spans(shape) ? placement_of(seen_by(call, shape))
+                                    : collective::multinode::Placement()) {
     const Shape seen = seen_by(call, shape);
     const topology::Group group = groups_of(node, seen);
     const int leader = leader_of(call, seen);
@@ -118,7 +120,9 @@ struct OnePlan {
   const plan::Plan& plan(Collective, std::size_t) const { return only; }
   const TreePosition& gather_position(const plan::Plan&, int) const { return places.gather(local); }
   const TreePosition& release_position(const plan::Plan&, int) const { return places.release(local); }
-  ContiguousPosition contiguous_position(int root) const { return collective::contiguous_position(1, local, root); }
+  ContiguousPosition contiguous_position(int root) const {
+    return collective::contiguous_position(1, local, root);
+  }
 };
 using Stage = collective::multinode::SharedStage<SimulatedMachine, OnePlan>;
 

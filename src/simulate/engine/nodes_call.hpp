@@ -37,8 +37,8 @@ template <collective::multinode::NodeStage Stage>
 class NodesCall {
  public:
   NodesCall(Stage& stage, const Call& call, const Shape& shape, int rank,
-            const collective::multinode::Placement& placement, const collective::TreePosition& position, const Buffers& b,
-            const reduce::Operation& sum)
+            const collective::multinode::Placement& placement, const collective::TreePosition& position,
+            const Buffers& b, const reduce::Operation& sum)
       : stage_(stage),
         call_(call),
         shape_(shape),
@@ -114,8 +114,9 @@ class NodesCall {
       const int most = shape_.ranks_per_node;
       const int leaders = call_.network.leaders == 0 ? most : std::min(call_.network.leaders, most);
       if (leaders > 1)
-        return collective::multinode::allreduce_split(stage_, counterparts(std::min(stage_.rank(), leaders - 1)),
-                                                  leaders, place_, r, b_.scratch, call_.network);
+        return collective::multinode::allreduce_split(stage_,
+                                                      counterparts(std::min(stage_.rank(), leaders - 1)),
+                                                      leaders, place_, r, b_.scratch, call_.network);
     }
     collective::multinode::allreduce(stage_, counterparts(0), place_, r, b_.scratch, call_.network);
   }
@@ -125,23 +126,24 @@ class NodesCall {
     if (plan::scans_totals(call_.network.algorithm, placement_.is_consecutive())) {
       const collective::multinode::ScanRoom room = {
           room_.of(lane), room_.of(lane),
-          room_.of(lane * collective::multinode::scan_scratch_vectors(call_.network.algorithm, shape_.nodes))};
-      return collective::multinode::scan(stage_, counterparts(shape_.ranks_per_node - 1), node() == 0, r_, prefix,
-                                     room, call_.network);
+          room_.of(lane *
+                   collective::multinode::scan_scratch_vectors(call_.network.algorithm, shape_.nodes))};
+      return collective::multinode::scan(stage_, counterparts(shape_.ranks_per_node - 1), node() == 0, r_,
+                                         prefix, room, call_.network);
     }
     const auto sizes =
         collective::multinode::any_order_room(placement_, longest_segment(), 8, call_.network.algorithm);
     collective::multinode::scan_any_order(stage_, counterparts(0), rank_, placement_, r_, prefix,
-                                      room_.of(lanes * (sizes.vectors + sizes.scratch)), call_.network);
+                                          room_.of(lanes * (sizes.vectors + sizes.scratch)), call_.network);
   }
 
   void allgather() {
     const EqualBlocks blocks{call_.bytes};
     const auto order = collective::multinode::in_node_order(placement_, blocks);
     const collective::multinode::Allgather<EqualBlocks> call{rank_,  b_.send,    b_.receive,
-                                                         blocks, placement_, order};
+                                                             blocks, placement_, order};
     collective::multinode::allgather_by_leaders(stage_, counterparts(0), call, room_.of(order.total()),
-                                            call_.network);
+                                                call_.network);
   }
 
   /// `equal`: all ranks know that blocks have one length; else they are asked.
@@ -153,18 +155,18 @@ class NodesCall {
     const auto call = rooted_blocks(equal);
     if (rank_ != call_.root)
       return collective::multinode::gather_from_here(stage_, everybody(), call, b_.send, call_.bytes,
-                                                 [this](std::size_t bytes) { return room_.of(bytes); });
+                                                     [this](std::size_t bytes) { return room_.of(bytes); });
     collective::multinode::gather_at_root(stage_, everybody(), call, b_.send, b_.receive, blocks,
-                                      room_.of(collective::multinode::all_short_blocks(call, blocks)));
+                                          room_.of(collective::multinode::all_short_blocks(call, blocks)));
   }
   template <class B>
   void scatter(const B& blocks, bool equal) {
     const auto call = rooted_blocks(equal);
     if (rank_ != call_.root)
       return collective::multinode::scatter_to_here(stage_, everybody(), call, b_.receive, call_.bytes,
-                                                [this](std::size_t bytes) { return room_.of(bytes); });
+                                                    [this](std::size_t bytes) { return room_.of(bytes); });
     collective::multinode::scatter_at_root(stage_, everybody(), call, b_.send, b_.receive, blocks,
-                                       room_.of(collective::multinode::all_short_blocks(call, blocks)));
+                                           room_.of(collective::multinode::all_short_blocks(call, blocks)));
   }
 
   template <class B>
@@ -194,9 +196,9 @@ class NodesCall {
         room_.of(call_.bytes), room_.of(share),
         room_.of(call.blocks.bytes_of(rank_) * static_cast<std::size_t>(shape_.nodes))};
     multinode::reduce_scatter(everybody(), call, room,
-                          [&](std::byte* packed, const multinode::BlocksOfSome& shares, std::byte* mine) {
-                            stage_.reduce_scatter(packed, mine, shares.view(), call_.bytes, r_.operation);
-                          });
+                              [&](std::byte* packed, const multinode::BlocksOfSome& shares, std::byte* mine) {
+                                stage_.reduce_scatter(packed, mine, shares.view(), call_.bytes, r_.operation);
+                              });
   }
 
   Stage& stage_;

@@ -31,7 +31,8 @@ TEST(PeerBcast, DownEveryTreeFromEveryRoot) {
     for (const char* tree : testing::tree_shapes)
       testing::on_peers(n, static_cast<std::uint64_t>(n), [&](const Peers& peers) {
         for (int root = 0; root < n; ++root) {
-          const TreePosition position = testing::places_in(tree, n, root)[static_cast<std::size_t>(peers.rank())];
+          const TreePosition position =
+              testing::places_in(tree, n, root)[static_cast<std::size_t>(peers.rank())];
           for (const std::size_t count : {0, 1, 37})
             expect_bcast(peers, root, count, [&](std::byte* data, std::size_t bytes, bool& arrived) {
               return bcast_down(peers, position, data, bytes, arrived);

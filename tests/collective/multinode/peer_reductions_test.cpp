@@ -137,7 +137,8 @@ TEST(PeerReduce, UpEveryTreeToEveryRoot) {
     for (const char* tree : testing::tree_shapes)
       testing::on_peers(n, static_cast<std::uint64_t>(n), [&](const Peers& peers) {
         for (int root = 0; root < n; ++root) {
-          const TreePosition position = testing::places_in(tree, n, root)[static_cast<std::size_t>(peers.rank())];
+          const TreePosition position =
+              testing::places_in(tree, n, root)[static_cast<std::size_t>(peers.rank())];
           for (const std::size_t count : {0, 1, 37}) {
             const auto got = run_up(peers, position, testing::vector_of(peers.rank(), count, root));
             if (peers.rank() == root) {
@@ -153,7 +154,8 @@ TEST(PeerReduce, UpATreeGivesTheSameBitsUnderEverySeed) {
     std::vector<float> first;
     for (std::uint64_t seed = 1; seed <= 6; ++seed)
       testing::on_peers(testing::most_peers, seed, [&](const Peers& peers) {
-        const TreePosition position = testing::places_in(tree, peers.size(), 2)[static_cast<std::size_t>(peers.rank())];
+        const TreePosition position =
+            testing::places_in(tree, peers.size(), 2)[static_cast<std::size_t>(peers.rank())];
         const auto got = run_up(peers, position, testing::floats_of(peers.rank(), 37));
         if (peers.rank() != 2) return;
         if (first.empty()) first = got;
@@ -184,7 +186,8 @@ TEST(PeerAllreduceByTree, IsRightEverywhere) {
   for (int n = 1; n <= testing::most_peers; ++n)
     for (const char* tree : {"knomial:2", "kary:2", "chain"})
       testing::on_peers(n, 7, [&](const Peers& peers) {
-        const TreePosition position = testing::places_in(tree, n, n / 2)[static_cast<std::size_t>(peers.rank())];
+        const TreePosition position =
+            testing::places_in(tree, n, n / 2)[static_cast<std::size_t>(peers.rank())];
         for (const std::size_t count : testing::counts_for(n)) {
           GuardedVector<double> data(testing::vector_of(peers.rank(), count, 1));
           Guarded scratch(data.size_bytes() * std::max<std::size_t>(1, position.children.size()));

@@ -39,7 +39,8 @@ inline void in_every_setting(
     PretendedWindows windows(world.placement().nodes(), std::size_t{1} << 20, ids, setting.seed);
     world.run([&](Member& me) {
       PretendedWindows::Window window(windows, me.node());
-      if (me.local_rank() == 0) collective::multinode::WindowHalf::prepare(window.local(), window.bytes(), ids);
+      if (me.local_rank() == 0)
+        collective::multinode::WindowHalf::prepare(window.local(), window.bytes(), ids);
       if (me.machine()) with_node(me, [](auto node) { node.meet(); });
       collective::multinode::WindowUse use;
       body(me, window, use);

@@ -40,7 +40,8 @@ class NodePlans {
   }
 
  private:
-  using TreePositions = std::map<std::pair<const plan::Plan*, int>, std::unique_ptr<collective::TreePosition>>;
+  using TreePositions =
+      std::map<std::pair<const plan::Plan*, int>, std::unique_ptr<collective::TreePosition>>;
 
   static const plan::Table& table() {
     static const char* const nothing[] = {nullptr};
@@ -54,8 +55,8 @@ class NodePlans {
     shape.single_copy = Ranks::single_copy();
     return shape;
   }
-  const collective::TreePosition& position(const tree::Spec& spec, std::unique_ptr<collective::TreePosition>& known,
-                                 int root) const {
+  const collective::TreePosition& position(const tree::Spec& spec,
+                                           std::unique_ptr<collective::TreePosition>& known, int root) const {
     if (!known)
       known = std::make_unique<collective::TreePosition>(
           collective::position_of(tree::compose(topology::flat_group(size_), spec, root), rank_));
@@ -88,7 +89,8 @@ struct PlansOf {
 using SharedNode = collective::multinode::SharedStage<machine::HostMachine, PlansOf>;
 using MessageNode = collective::multinode::MessageStage<network::Peers>;
 static_assert(collective::multinode::SplittingStage<SharedNode>);
-static_assert(collective::multinode::NodeStage<MessageNode> && !collective::multinode::SplittingStage<MessageNode>);
+static_assert(collective::multinode::NodeStage<MessageNode> &&
+              !collective::multinode::SplittingStage<MessageNode>);
 
 /// How the ranks of a node reach each other.
 enum class Within { shared_memory, messages };
@@ -231,8 +233,8 @@ class World {
     const auto drive = [](void* end) { static_cast<network::Endpoint*>(end)->drive(); };
     return std::make_unique<Ranks>(
         static_cast<int>(ranks.size()), 8, 4096, machine::WaitMode::yield, [&](int local) {
-          return machine::ProgressHook{drive,
-                               ends_[static_cast<std::size_t>(ranks[static_cast<std::size_t>(local)])].get()};
+          return machine::ProgressHook{
+              drive, ends_[static_cast<std::size_t>(ranks[static_cast<std::size_t>(local)])].get()};
         });
   }
 

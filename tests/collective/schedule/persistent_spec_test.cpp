@@ -213,7 +213,8 @@ TEST(BufferLayout, MoreThanTwoFoldLongVectorsInCommonInWholeElements) {
   const Schedule schedule = buffer_layout.prepare(allreduce_of(0, 3, 100'000), 0, nullptr, wherever);
   EXPECT_EQ(schedule.shared.piece_bytes % sum().extent, 0u);
   EXPECT_GE(schedule.shared.piece_bytes * static_cast<std::size_t>(schedule.shared.pieces), 100'000u);
-  EXPECT_EQ(BufferLayout(Collective::allreduce, std::vector<Contribution>(3, {512, 1024}), 0).common_bytes(), 0u);
+  EXPECT_EQ(BufferLayout(Collective::allreduce, std::vector<Contribution>(3, {512, 1024}), 0).common_bytes(),
+            0u);
 }
 
 }  // namespace

@@ -48,7 +48,7 @@ TEST_P(ScheduledReduction, IsRightInEveryTurn) {
   const int n = ranks();
   const auto spec_of = [&](int rank, std::byte* send, std::byte* receive) {
     return reduction_spec({rank, n}, collective(), root, send, receive, count() * sizeof(double),
-                            sum_of_doubles());
+                          sum_of_doubles());
   };
   const Sketch sizes(n, 15, [&](int rank) { return spec_of(rank, nullptr, nullptr); });
   Memory memory(sizes.buffer_layout().end());
@@ -56,8 +56,7 @@ TEST_P(ScheduledReduction, IsRightInEveryTurn) {
   all.run([&](HostMachine& m) {
     const int rank = m.rank();
     std::vector<double> send(count()), receive(count());
-    const Sketch sketch(n, 15,
-                        [&](int which) { return spec_of(which, bytes_of(send), bytes_of(receive)); });
+    const Sketch sketch(n, 15, [&](int which) { return spec_of(which, bytes_of(send), bytes_of(receive)); });
     const Schedule schedule = sketch.prepare(rank, memory.base());
     for (int round = 0; round < rounds; ++round) {
       const auto values = testing::vector_of(rank, count(), round);
@@ -96,8 +95,8 @@ TEST(Schedule, AllreduceGivesTheSameBitsInEveryTurnAndOnEveryRank) {
   for (int rank = 0; rank < n; ++rank) sends.push_back(testing::floats_of(rank, count));
   const auto spec_of = [&](int rank, void* receive) {
     return reduction_spec({rank, n}, Collective::allreduce, 0,
-                            reinterpret_cast<std::byte*>(sends[static_cast<std::size_t>(rank)].data()),
-                            static_cast<std::byte*>(receive), count * sizeof(float), operation);
+                          reinterpret_cast<std::byte*>(sends[static_cast<std::size_t>(rank)].data()),
+                          static_cast<std::byte*>(receive), count * sizeof(float), operation);
   };
   const Sketch sizes(n, 15, [&](int rank) { return spec_of(rank, nullptr); });
   Memory memory(sizes.buffer_layout().end());
@@ -121,7 +120,7 @@ TEST(Schedule, OthersGoOnWhileARankThatHasStartedIsAway) {
   constexpr std::size_t count = 10'000;  // folded in common
   const auto spec_of = [&](int rank, std::byte* send, std::byte* receive) {
     return reduction_spec({rank, n}, Collective::allreduce, 0, send, receive, count * sizeof(double),
-                            sum_of_doubles());
+                          sum_of_doubles());
   };
   const Sketch sizes(n, 15, [&](int rank) { return spec_of(rank, nullptr, nullptr); });
   Memory memory(sizes.buffer_layout().end());

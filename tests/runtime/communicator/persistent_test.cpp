@@ -37,8 +37,8 @@ struct Member {
   }
   PersistentSpec allreduce(Doubles& send, Doubles& receive) const {
     return reduction_spec(rank_info, Collective::allreduce, 0, reinterpret_cast<std::byte*>(send.data()),
-                            reinterpret_cast<std::byte*>(receive.data()), send.size() * sizeof(double),
-                            *reduce::find(reduce::Op::sum, reduce::Type::float64));
+                          reinterpret_cast<std::byte*>(receive.data()), send.size() * sizeof(double),
+                          *reduce::find(reduce::Op::sum, reduce::Type::float64));
   }
 
   Bootstrap bootstrap;

@@ -97,8 +97,9 @@ struct Two {
     layout.slots = 8;
     memory.resize(layout.bytes() / 128);
     for (int rank = 0; rank < 2; ++rank)
-      calls.push_back(std::make_unique<MismatchDetection>(reinterpret_cast<std::byte*>(memory.data()), layout, rank,
-                                                 std::vector<int>(), false, machine::ProgressHook{}));
+      calls.push_back(std::make_unique<MismatchDetection>(reinterpret_cast<std::byte*>(memory.data()), layout,
+                                                          rank, std::vector<int>(), false,
+                                                          machine::ProgressHook{}));
   }
   void call(int rank, std::size_t bytes, int times = 1) {
     for (int i = 0; i < times; ++i)

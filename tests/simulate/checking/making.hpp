@@ -13,8 +13,8 @@
 
 namespace espalier::testing {
 
-using collective::TreePosition;
 using collective::Reduction;
+using collective::TreePosition;
 using plan::Algorithm;
 using plan::Plan;
 using simulate::checking::CheckingMachine;

@@ -99,7 +99,9 @@ using Move = void (*)(CheckingMachine&, const Turn&);
 constexpr std::array<Move, 15> moves = {
     [](CheckingMachine& m, const Turn&) { barrier_exchange(m); },
     [](CheckingMachine& m, const Turn&) { barrier_central(m); },
-    [](CheckingMachine& m, const Turn& t) { barrier_tree(m, t.position(m.rank()), t.position(m.rank()), t.plan); },
+    [](CheckingMachine& m, const Turn& t) {
+      barrier_tree(m, t.position(m.rank()), t.position(m.rank()), t.plan);
+    },
     [](CheckingMachine& m, const Turn& t) {
       check_bcast(m, t, [&](void* data) { bcast_tree(m, t.position(m.rank()), data, t.bytes(), t.plan); });
     },

@@ -35,7 +35,9 @@ Body barriers_over(SharedNodes nodes, Algorithm algorithm) {
   return [=](CheckingMachine& m) {
     Member me(m, *nodes);
     Execution& run = Execution::current();
-    const auto barrier = [&] { multinode::barrier(me.stage(), me.counterparts(0), me.position(), algorithm); };
+    const auto barrier = [&] {
+      multinode::barrier(me.stage(), me.counterparts(0), me.position(), algorithm);
+    };
     for (int round = 0; round < 3; ++round) {
       const std::uint64_t mine = word(me.rank(), 0, round);
       Platform::copy(run.note(me.rank()), &mine, sizeof mine);
@@ -78,8 +80,8 @@ Body reduces_over(SharedNodes nodes, NetworkPlan plan) {
       send.fill(words(me.rank(), count, round));
       receive.spoil();
       multinode::reduce(me.stage(), me.rooted(root),
-                    {send.bytes(), receive.bytes(), count * word_bytes, sum_of_words()},
-                    {partial.bytes(), scratch.bytes()}, plan);
+                        {send.bytes(), receive.bytes(), count * word_bytes, sum_of_words()},
+                        {partial.bytes(), scratch.bytes()}, plan);
       if (me.rank() == root) expect(receive.values(count), sum(0, ranks - 1, count, round), "reduce");
       for (const Buffer* each : {&send, &partial, &scratch}) each->spoil();
     }
@@ -97,8 +99,8 @@ Body allreduces_over(SharedNodes nodes, NetworkPlan plan, bool reals = false) {
       reals ? *reduce::find(reduce::Op::sum, reduce::Type::float64) : sum_of_words();
   return [=, &operation](CheckingMachine& m) {
     Member me(m, *nodes);
-    const auto vectors =
-        multinode::scratch_vectors(plan.algorithm, me.node(), nodes->placement().nodes(), me.position(), operation);
+    const auto vectors = multinode::scratch_vectors(plan.algorithm, me.node(), nodes->placement().nodes(),
+                                                    me.position(), operation);
     const auto typed = [=](Words values) { return reals ? as_reals(std::move(values)) : values; };
     const Buffer data(longest), scratch(vectors * lanes_of(plan, longest) / 8);
     for (int round = 0; round < 4; ++round) {
@@ -109,7 +111,7 @@ Body allreduces_over(SharedNodes nodes, NetworkPlan plan, bool reals = false) {
         multinode::allreduce(me.stage(), me.counterparts(0), me.position(), reduction, scratch.bytes(), plan);
       else
         multinode::allreduce_split(me.stage(), me.counterparts(std::min(me.local(), plan.leaders - 1)),
-                               plan.leaders, me.position(), reduction, scratch.bytes(), plan);
+                                   plan.leaders, me.position(), reduction, scratch.bytes(), plan);
       expect(data.values(count), typed(sum(0, Execution::current().ranks() - 1, count, round)), "allreduce");
       data.spoil();
       scratch.spoil();
@@ -155,8 +157,8 @@ Body scans_of_vectors(SharedNodes nodes, NetworkPlan plan) {
     const auto sizes = multinode::any_order_room(nodes->placement(), segment, word_bytes, plan.algorithm);
     const Buffer data(longest), room(segments_under_way * (sizes.vectors + sizes.scratch) / 8 + 1);
     check_scans(me, data, [&](const Reduction& reduction, Prefix prefix) {
-      multinode::scan_any_order(me.stage(), me.counterparts(0), me.rank(), nodes->placement(), reduction, prefix,
-                            room.bytes(), plan);
+      multinode::scan_any_order(me.stage(), me.counterparts(0), me.rank(), nodes->placement(), reduction,
+                                prefix, room.bytes(), plan);
       room.spoil();
     });
   };

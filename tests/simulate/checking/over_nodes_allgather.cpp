@@ -56,8 +56,8 @@ Body shared(SharedNodes nodes, NetworkPlan plan) {
     for (int round = 0; round < 4; ++round)
       check_allgatherv(me, round, own, receive, [&](const multinode::Allgather<Blocks>& call) {
         const int carriers = multinode::goes_around(plan, call.order) ? plan.leaders : 1;
-        multinode::allgather_shared(m, area, me.counterparts(std::min(me.local(), carriers - 1)), carriers, call,
-                                nodes->plan(Collective::allgatherv), plan);
+        multinode::allgather_shared(m, area, me.counterparts(std::min(me.local(), carriers - 1)), carriers,
+                                    call, nodes->plan(Collective::allgatherv), plan);
       });
   };
 }

@@ -26,11 +26,11 @@ Body notified_allreduce(SharedNodes nodes, NetworkPlan plan) {
       const Reduction reduction{data.bytes(), data.bytes(), count * ring_word, sum_of_words()};
       const auto fold_node = [&](std::size_t offset, std::size_t bytes, std::byte* target) {
         auto stage = me.stage();
-        stage.reduce_scatter(at(data.bytes(), offset), target, multinode::Slices(bytes, ring_word, stage.size()),
-                             sum_of_words());
+        stage.reduce_scatter(at(data.bytes(), offset), target,
+                             multinode::Slices(bytes, ring_word, stage.size()), sum_of_words());
       };
       multinode::AllreduceWindow around(ring.window, ring.use, reduction, ring.node, fold_node, plan.leaders,
-                                    plan.segment);
+                                        plan.segment);
       ring.last = around.run();
       expect(data.values(count), sum(0, Execution::current().ranks() - 1, count, round), "allreduce");
       data.spoil();

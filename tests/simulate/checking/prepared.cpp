@@ -50,8 +50,8 @@ Body reductions_of(Collective collective, std::size_t count, By by) {
     const int rank = m.rank(), last = m.size() - 1;
     Words send(count), receive(count);
     const auto spec_of = [&](int which) {
-      return reduction_spec({which, m.size()}, collective, root, bytes_of(send), bytes_of(receive),
-                              count * 8, sum_of_words());
+      return reduction_spec({which, m.size()}, collective, root, bytes_of(send), bytes_of(receive), count * 8,
+                            sum_of_words());
     };
     run_epochs(
         m, by, spec_of, [&](int round) { put(send, words(rank, count, round)); },
@@ -81,7 +81,7 @@ Body reduce_scatters(By by, bool in_place) {
     std::byte* const receive = bytes_of(in_place ? send : elsewhere);
     const auto spec_of = [&](int which) {
       return reduce_scatter_spec({which, n}, Collective::reduce_scatter, bytes_of(send), receive, shares,
-                                   sum_of_words());
+                                 sum_of_words());
     };
     run_epochs(
         m, by, spec_of, [&](int round) { put(send, words(rank, count, round)); },

@@ -152,13 +152,13 @@ std::vector<Scenario> reductions(int ranks, bool fenced) {
                               reduce_scatter(m, r, blocks, plan_for(algorithm, 1024));
                             }));
   all.push_back(pairwise(scattered(ranks, fenced, "central",
-                                  [](CheckingMachine& m, const Reduction& r, const PackedBlocks& blocks) {
-                                    reduce_scatter(m, r, blocks, plan_for(Algorithm::central, 256));
-                                  })));
-  all.push_back(scattered(ranks, fenced, "vectors lent",
-                          [](CheckingMachine& m, const Reduction& r, const PackedBlocks& blocks) {
-                            Execution::current().expect(reduce_scatter_zero_copy(m, r, blocks), "everybody lends");
-                          }));
+                                   [](CheckingMachine& m, const Reduction& r, const PackedBlocks& blocks) {
+                                     reduce_scatter(m, r, blocks, plan_for(Algorithm::central, 256));
+                                   })));
+  all.push_back(scattered(
+      ranks, fenced, "vectors lent", [](CheckingMachine& m, const Reduction& r, const PackedBlocks& blocks) {
+        Execution::current().expect(reduce_scatter_zero_copy(m, r, blocks), "everybody lends");
+      }));
   return all;
 }
 

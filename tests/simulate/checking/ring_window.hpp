@@ -22,11 +22,12 @@ struct RingWindow {
   simulate::checking::Window window;
   collective::multinode::NodeRanks<CheckingMachine> node;
   collective::multinode::WindowUse use{0xfffffffe};  ///< the value wraps around in the second call
-  collective::Step last = 0;                     ///< as the last call has returned it
+  collective::Step last = 0;                         ///< as the last call has returned it
 
   RingWindow(CheckingMachine& machine, const Nodes& nodes)
       : m(machine), window(team_of(nodes), segment(), ids), node(m, nodes.plan(Collective::allgatherv)) {
-    if (m.rank() == 0) collective::multinode::WindowHalf::prepare(window.local(), window.bytes(), window.ids());
+    if (m.rank() == 0)
+      collective::multinode::WindowHalf::prepare(window.local(), window.bytes(), window.ids());
     collective::multinode::NodeRanks(node).meet();
   }
 

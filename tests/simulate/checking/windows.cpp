@@ -84,9 +84,9 @@ Body one_gets_the_value(SharedNodes nodes, int rounds) {
       const std::uint32_t value = window.reset(sender);
       if (value == 0) return;
       taken += value;
-      run.expect(
-          read_words(window.local() + position_of(sender), 2) == words(sender, 2, static_cast<int>(value) - 1),
-          "what was reset does not belong to its data");
+      run.expect(read_words(window.local() + position_of(sender), 2) ==
+                     words(sender, 2, static_cast<int>(value) - 1),
+                 "what was reset does not belong to its data");
       window.notify(nodes->placement().node_of[static_cast<std::size_t>(sender)], said(sender), value);
     };
     send();
@@ -208,8 +208,8 @@ Body gets(SharedNodes nodes) {
     for (int rank = 0; rank < run.ranks(); ++rank) {
       window.wait_some(rank, 1);
       const Buffer target(2);
-      window.get(nodes->placement().node_of[static_cast<std::size_t>(rank)], position_of(rank), target.bytes(),
-                 block);
+      window.get(nodes->placement().node_of[static_cast<std::size_t>(rank)], position_of(rank),
+                 target.bytes(), block);
       window.flush();
       run.expect(target.values(2) == words(rank, 2, 0), "a get of something else");
     }

@@ -39,7 +39,9 @@ class Rank {
   friend class Crew;
   struct Board;
   Rank(Board& board, std::byte* share, const machine::Layout& layout, int number, machine::WaitPolicy policy)
-      : board_(board), machine_(share, layout, number, policy, {}), oversubscribed_(policy.fast_spins < 100) {}
+      : board_(board),
+        machine_(share, layout, number, policy, {}),
+        oversubscribed_(policy.fast_spins < 100) {}
   std::int64_t begin_together();
   double end_together(std::int64_t begin);
   void make_room() const;

@@ -32,7 +32,8 @@ class SharedStage {
   template <class AtTop>
   void meet(int leader, AtTop at_top) {
     const Plan& plan = plans_.plan(Collective::barrier, 0);
-    barrier_tree(m_, plans_.gather_position(plan, leader), plans_.release_position(plan, leader), plan, at_top);
+    barrier_tree(m_, plans_.gather_position(plan, leader), plans_.release_position(plan, leader), plan,
+                 at_top);
   }
 
   void bcast(int leader, void* data, std::size_t bytes) {
