@@ -73,3 +73,8 @@ def test_a_rank_with_a_long_message_on_its_way_does_not_sleep(launch, name, kind
 @pytest.mark.parametrize("kind", ["short", "wait", "waitall", "waitany", "waitsome", "test", "testall", "testany", "testsome"])
 def test_a_rank_whose_messages_are_short_or_complete_sleeps(launch, host, kind, statistics):
     assert sleeps(launch, host, 4, kind, statistics, "message_pending") > 0
+
+
+@pytest.mark.parametrize("name", ["mpich", "impi"])  # Open MPI takes no null datatype
+def test_a_message_from_no_rank_may_have_no_datatype(launch, name):
+    none_failed(launch(hosts.HOSTS[name], 2, "message_pending", "null"), "message_pending")

@@ -21,12 +21,15 @@ extern std::atomic<int> known;
 /// where Espalier does not see it costs waits that drive the host, and nothing else.
 void remember(Handle request);
 
-inline void begun(MPI_Count count, Handle datatype, const void* request) {
+/// `peer`: the other rank. What is sent to no rank may have any datatype, also one that is none.
+inline void begun(MPI_Count count, Handle datatype, int peer, const void* request) {
+  if (count == 0 || peer == MPI_PROC_NULL) return;
   const PredefinedType* type = predefined_type(typed<MPI_Datatype>(datatype));
   MPI_Count size = 0;
   if (type)
     size = static_cast<MPI_Count>(type->size);
-  else if (host.Type_size(typed<MPI_Datatype>(datatype), &size) != MPI_SUCCESS)
+  else if (typed<MPI_Datatype>(datatype) == host.constants.datatype_null ||
+           host.Type_size(typed<MPI_Datatype>(datatype), &size) != MPI_SUCCESS)
     return;
   if (count * size >= least) remember(wide(*static_cast<const MPI_Request*>(request)));
 }

@@ -1,6 +1,7 @@
 /* All ranks but the last wait in a barrier while that one computes; meanwhile long messages are on their way.
  *
- *   message_pending KIND     KIND: send, receive, short (messages), or one of the functions that have completed them
+ *   message_pending KIND     KIND: send, receive, short (messages), one of the functions that have completed them, or
+ *                            null: from no rank, with no datatype
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -48,6 +49,12 @@ static void complete(const char* how) {
   for (int i = 0; i < COUNT; i++) failed += received[(size_t)i * LONG] != i + 1;
 }
 
+static void receive_nothing(void) {
+  MPI_Request request;
+  MPI_Irecv(NULL, 0, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, MPI_COMM_WORLD, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -59,6 +66,10 @@ int main(int argc, char** argv) {
   const int sends = !strcmp(kind, "send"), receives = !strcmp(kind, "receive"), is_short = !strcmp(kind, "short");
   const int count = is_short ? SHORT : LONG;
 
+  if (!strcmp(kind, "null")) {
+    receive_nothing();
+    kind = "waitall";
+  }
   if (!receives) begin_sends(count);
   if (!sends) begin_receives(count);
   if (!sends && !receives && !is_short) complete(kind);

@@ -8,27 +8,27 @@
 #include "mpi/host/host.hpp"
 #include "mpi/requests/long_messages.hpp"
 
-// A name, its parameters, among them `count`, `type` and `request`, and the same as arguments.
-#define ESPALIER_MESSAGE(symbol, parameters, arguments)                                          \
-  extern "C" int export_##symbol parameters ESPALIER_EXPORT(MPI_##symbol);                       \
-  extern "C" int export_##symbol parameters {                                                    \
-    const Mode mode = resolve(__builtin_return_address(0));                                      \
-    if (!host.next.symbol) return no_such_function("MPI_" #symbol);                              \
-    const int code = host.next.symbol arguments;                                                 \
-    if (code == MPI_SUCCESS && mode == Mode::active) long_messages::begun(count, type, request); \
-    return code;                                                                                 \
+// A name, its parameters, among them `count`, `type` and `request`, the same as arguments, and the other rank.
+#define ESPALIER_MESSAGE(symbol, parameters, arguments, peer)                                          \
+  extern "C" int export_##symbol parameters ESPALIER_EXPORT(MPI_##symbol);                             \
+  extern "C" int export_##symbol parameters {                                                          \
+    const Mode mode = resolve(__builtin_return_address(0));                                            \
+    if (!host.next.symbol) return no_such_function("MPI_" #symbol);                                    \
+    const int code = host.next.symbol arguments;                                                       \
+    if (code == MPI_SUCCESS && mode == Mode::active) long_messages::begun(count, type, peer, request); \
+    return code;                                                                                       \
   }
-#define ESPALIER_SEND(symbol, Count)                                                                     \
-  ESPALIER_MESSAGE(                                                                                      \
-      symbol, (const void* data, Count count, Handle type, int to, int tag, Handle comm, void* request), \
-      (data, count, type, to, tag, comm, request))
+#define ESPALIER_SEND(symbol, Count)                                                                       \
+  ESPALIER_MESSAGE(                                                                                        \
+      symbol, (const void* data, Count count, Handle type, int peer, int tag, Handle comm, void* request), \
+      (data, count, type, peer, tag, comm, request), peer)
 #define ESPALIER_RECEIVE(symbol, Count)                                                                   \
   ESPALIER_MESSAGE(symbol,                                                                                \
-                   (void* data, Count count, Handle type, int from, int tag, Handle comm, void* request), \
-                   (data, count, type, from, tag, comm, request))
+                   (void* data, Count count, Handle type, int peer, int tag, Handle comm, void* request), \
+                   (data, count, type, peer, tag, comm, request), peer)
 #define ESPALIER_MATCHED_RECEIVE(symbol, Count)                                                  \
   ESPALIER_MESSAGE(symbol, (void* data, Count count, Handle type, void* message, void* request), \
-                   (data, count, type, message, request))
+                   (data, count, type, message, request), MPI_ANY_SOURCE)
 
 namespace espalier::mpi {
 
