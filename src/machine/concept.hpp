@@ -33,22 +33,23 @@ inline constexpr Step open_steps = Step{1} << 22;
 ///     that is known to be shorter takes a part of it, on all ranks the same);
 ///     advance_open() gives a range of numbers, where ranks need different numbers of steps and do not know
 ///     each other's;
-///  2. reserve() waits until whoever read this slot's former content has finished, before anything is
+///  2. reserve() waits until the rank that read this slot's former content has finished, before anything is
 ///  written;
-///  3. lend() says who will read what this rank wrote (nobody: no need to say so);
+///  3. set_readers() says who will read what this rank wrote (no rank: no need to say so);
 ///  4. finish() says that this rank reads nothing more of this step. Every rank finishes every step, in
 ///  order.
 ///
 /// Ranks that write something for each other in every round may *trade* cells in pairs: each writes where it
 /// has read before. Those lines are in its own cache, where a slot of its own would have to be taken back
-/// from its readers. After use_pairwise_cells() the steps that advance() or advance_open() has just given have such
-/// cells beside their slots, until the next advance: what `writer` writes for `reader` in traded_cell().
-/// After use_pairwise_slots(), of two ranks, they are what slot() gives. The contract is the same, and in addition a
-/// rank writes nothing for another before it has read what that showed traded_rounds() rounds before.
+/// from its readers. After use_pairwise_cells() the steps that advance() or advance_open() has just given
+/// have such cells beside their slots, until the next advance: what `writer` writes for `reader` in
+/// traded_cell(). After use_pairwise_slots(), of two ranks, they are what slot() gives. The contract is the
+/// same, and in addition a rank writes nothing for another before it has read what that showed
+/// traded_rounds() rounds before.
 ///
-/// After offer_short_ring() whoever writes the step that advance() has just given, as a chunk of a `message`,
-/// may put it in another slot than its own, and says so in the step's flag line: so nothing rides in that
-/// line, one rank alone writes, and reserve() comes before slot() for it, await() for the other.
+/// After offer_short_ring() the rank that writes the step that advance() has just given, as a chunk of a
+/// `message`, may put it in another slot than its own, and says so in the step's flag line: so nothing rides
+/// in that line, one rank alone writes, and reserve() comes before slot() for it, await() for the other.
 template <class M>
 concept Machine =
     requires(M m, const M c, int peer, Step step, Channel channel, const void* source, void* target,
@@ -64,7 +65,7 @@ concept Machine =
       { m.advance(count) } -> std::same_as<Step>;
       { m.advance(count, bytes) } -> std::same_as<Step>;
       { m.advance_open(count, bytes) } -> std::same_as<StepRange>;
-      { c.pairwise_bytes() } -> std::same_as<std::size_t>;  // of a traded cell; 0: nobody trades here
+      { c.pairwise_bytes() } -> std::same_as<std::size_t>;  // of a pairwise cell; 0: no rank trades here
       { c.pairwise_rounds() } -> std::same_as<int>;
       m.use_pairwise_slots(step, count);
       m.use_pairwise_slots(step, count, bytes);
@@ -81,8 +82,8 @@ concept Machine =
       m.publish(channel, step);
       /// The same with up to memory::inline_capacity bytes in the flag line itself.
       m.publish_inline(channel, step, source, bytes);
-      /// Writes the line of a peer that never writes it itself (children's release lines, when they do not read
-      /// from parent).
+      /// Writes the line of a peer that never writes it itself (children's release lines, when they do not
+      /// read from parent).
       m.publish_for(peer, channel, step, source, bytes);
       /// Until `peer` has published `step` (acquire): what it wrote before is visible afterwards.
       m.await(channel, peer, step);
@@ -99,18 +100,18 @@ concept Machine =
       { m.await_release_all(step) } -> std::same_as<const std::byte*>;
       { m.released_all(step) } -> std::same_as<bool>;  // what await_release_all() would find (acquire, too)
 
-      /// Work of a step that is cut in `count` pieces, in every step as many, and done by whoever comes by: the
-      /// next piece that nobody has taken, or -1. Only after every rank has published the step.
+      /// Work of a step that is cut in `count` pieces, in every step as many, and done by the rank that comes
+      /// by: the next piece that no rank has taken, or -1. Only after every rank has published the step.
       { m.take_piece(step, count) } -> std::same_as<int>;
       /// A piece that this rank has taken is done (acquire and release); true for the last of the step, which
       /// releases the others.
       { m.piece_done_last(step, count) } -> std::same_as<bool>;
 
-      /// Whether a buffer of this process can be read by others with pull(): always if it lies in the process's
-      /// shared heap, else where the kernel copies from there and that is wanted.
+      /// Whether a buffer of this process can be read by others with pull(): always if it lies in the
+      /// process's shared heap, else where the kernel copies from there and that is wanted.
       { m.can_expose(source, bytes, by_kernel) } -> std::same_as<bool>;
-      /// Copies from `source` in the memory of `peer`, which has exposed it in this call and keeps it unchanged
-      /// until this rank finishes the step. What the system refuses the peer copies, in its waits.
+      /// Copies from `source` in the memory of `peer`, which has exposed it in this call and keeps it
+      /// unchanged until this rank finishes the step. What the system refuses the peer copies, in its waits.
       m.pull(peer, target, source, bytes);
       /// Where this rank can read, until it finishes the step, what lies at `source` in the shared heap of
       /// `peer`. nullptr: it cannot be mapped any more; pull() gets it.
@@ -122,10 +123,11 @@ concept Machine =
       m.prefetch_read_next(bytes, bytes);
       /// A hint: this rank reads all of that now, which another has just written.
       m.prefault(source, bytes);
-      /// copy() into this rank's own slot, for others to read; flush_for_readers() comes before it is published.
+      /// copy() into this rank's own slot, for others to read; flush_for_readers() comes before it is
+      /// published.
       m.write_slot(target, source, bytes);
-      /// A hint for the next show(): this rank will then read as much there, whether it has been written yet or
-      /// not.
+      /// A hint for the next show(): this rank will then read as much there, whether it has been written yet
+      /// or not.
       m.prefetch_while_writing(source);
       /// What lies there, shown or written otherwise, is complete.
       m.flush_for_readers(target, bytes);

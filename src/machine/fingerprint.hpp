@@ -9,7 +9,7 @@
 namespace espalier::machine {
 
 /// Which call of the communicator a rank is in, modulo 4096, and 20 bits that depend on all its calls so far.
-/// 0: nobody has said.
+/// 0: no rank has said.
 using Fingerprint = std::uint32_t;
 
 /// What all ranks of a call have to agree on.

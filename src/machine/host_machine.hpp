@@ -54,7 +54,7 @@ class BasicMachine {
   const Waiter& waiter() const { return waiter_; }
 
   /// What this rank's flag lines say from now on, and what its peers' are to say: all ranks alike, or
-  /// `mistake` hears of it. Without it nobody compares.
+  /// `mistake` hears of it. Without it no rank compares.
   void begin_call(Fingerprint fingerprint) { waiter_.begin_call(fingerprint); }
   void on_mistake(Mistake mistake) { waiter_.on_mistake(mistake); }
 
@@ -133,8 +133,8 @@ class BasicMachine {
     return known_finished_[static_cast<std::size_t>(peer)] >= step || reached(finish_line(peer), step);
   }
 
-  /// The caller knows that every rank has finished all steps up to this one (an algorithm in which everybody
-  /// heard from everybody): reserve() then asks nobody.
+  /// The caller knows that every rank has finished all steps up to this one (an algorithm in which every rank
+  /// heard from every rank): reserve() then asks no rank.
   void everybody_finished(Step step) { everybody_finished_ = step; }
 
   void publish(Channel channel, Step step) { announce(line(channel, rank_, step), step); }
@@ -205,8 +205,8 @@ class BasicMachine {
   bool released_all(Step step) { return reached(line_at(layout_.common_release(step)), step); }
 
   int take_piece(Step step, int count) {
-    // relaxed: whoever comes here has heard from all ranks (acquire), so it sees at least the counts of the
-    // steps before, and what it reads and writes for its piece is ordered by that, too.
+    // relaxed: the rank that comes here has heard from all ranks (acquire), so it sees at least the counts of
+    // the steps before, and what it reads and writes for its piece is ordered by that, too.
     auto& taken = line_at(layout_.pieces()).step;
     const Step pieces = static_cast<Step>(count);
     Step next = taken.load(std::memory_order_relaxed);

@@ -13,7 +13,7 @@ using memory::FlagLine;
 using memory::Step;
 
 /// Share = [common][station of rank 0][station of rank 1]...[slots of rank 0][page of rank 0][slots of rank
-/// 1]...[traded cells of rank 0]... A station is what others poll (flag lines) and is apart from the bulk
+/// 1]...[pairwise cells of rank 0]... A station is what others poll (flag lines) and is apart from the bulk
 /// data, each part on pages of its own, so that each can be touched first by the rank that writes it.
 struct Layout {
   static constexpr std::size_t page = 4096, line_bytes = 64;
@@ -87,8 +87,8 @@ struct Layout {
     const std::size_t part = turn(step) & ((std::size_t{1} << split) - 1);
     return index(step) * slot_bytes + part * (slot_bytes >> split & ~(line_bytes - 1));
   }
-  /// The first slots of a ring, among which a writer may stay (memory/copy/ring_choice.hpp): how many; 0 where
-  /// none does, as with more readers than one, and with rings that are short themselves.
+  /// The first slots of a ring, among which a writer may stay (memory/copy/ring_choice.hpp): how many; 0
+  /// where none does, as with more readers than one, and with rings that are short themselves.
   int short_slots() const { return short_rings && ranks == 2 && slots >= 16 ? slots / 8 : 0; }
   std::size_t index_among_first(Step step) const {
     return static_cast<std::size_t>(step) & (static_cast<std::size_t>(short_slots()) - 1);
@@ -102,13 +102,13 @@ struct Layout {
         0, static_cast<int>(std::bit_width(slot_bytes)) - 1 - static_cast<int>(std::bit_width(bytes - 1)));
   }
 
-  // traded cells (machine/concept.hpp): each rank has some for each other rank
+  // pairwise cells (machine/concept.hpp): each rank has some for each other rank
 
   /// How many rounds lie there at a time. More than two ranks meet between their rounds.
   int pairwise_rounds() const {
     return !has_pairwise || ranks < 2 ? 0 : ranks == 2 ? 2 : many_pairwise ? 1 : 0;
   }
-  /// Of a cell; 0: nobody trades.
+  /// Of a cell; 0: no rank trades.
   std::size_t pairwise_bytes() const {
     if (pairwise_rounds() == 0) return 0;
     if (ranks == 2) return round_up(2 * slot_bytes, page);

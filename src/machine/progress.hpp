@@ -10,7 +10,7 @@ struct Progress {
   /// How many reasons there are for that (windows); while it is not 0 a wait drives all the time, as the
   /// host's own waits do, and does not sleep. Null: never.
   const std::atomic<int>* needs = nullptr;
-  void (*drive)(void*) = nullptr;  ///< the host alone: what a poke does besides takes as long again
+  void (*drive)(void*) = nullptr;  ///< the host alone: what a progress call does besides takes as long again
   void* context = nullptr;
 
   bool is_needed() const {

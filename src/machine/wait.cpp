@@ -55,7 +55,7 @@ WaitPolicy wait_policy(WaitMode mode, double ranks_per_core) {
       policy.yields = 2000;
       policy.longest_rest = 1024;
       policy.drive_interval_ns = 2000;
-      // Short ones: nobody here needs the core, and a message that the program has under way may need this
+      // Short ones: no rank here needs the core, and a message that the program has under way may need this
       // rank.
       policy.first_sleep_us = policy.last_sleep_us = 100;
       break;

@@ -16,7 +16,7 @@ struct WaitPolicy {
   int spins = 0;       ///< polls with pause
   int yields = 0;      ///< sched_yield between polls, the host's progress driven now and then
   std::int64_t long_yield_ns = 500'000;  ///< then sleep, even if yields are left
-  /// After a single yield as long as that so many waits, at most, go without yields: somebody else computes
+  /// After a single yield as long as that so many waits, at most, go without yields: another rank computes
   /// on this core.
   int longest_rest = 0;
   /// At most so often while yielding: a host's progress engine may cost microseconds (system calls), which
@@ -24,11 +24,11 @@ struct WaitPolicy {
   std::uint32_t drive_interval_ns = 0;
   int yields_per_drive = 0;  ///< nor before so many yields
   std::uint32_t first_sleep_us =
-      50;  ///< a nap ends by itself, so that the host's progress is driven also asleep
+      50;  ///< a timed sleep ends by itself, so that the host's progress is driven also asleep
   std::uint32_t last_sleep_us = 2000;
   /// A publisher orders its flag before its look at the sleepers' mark. Off when every rank has a core: then
-  /// sleepers are rare and a wake-up lost to the missing fence costs one nap, while the fence would cost
-  /// every call.
+  /// sleepers are rare and a wake-up lost to the missing fence costs one timed sleep, while the fence would
+  /// cost every call.
   bool fenced = false;
 };
 
@@ -71,7 +71,7 @@ class BasicWaiter {
   /// What this rank's lines say from now on, and what those that it waits for are to say.
   void begin_call(Fingerprint fingerprint) { fingerprint_ = fingerprint; }
   Fingerprint fingerprint() const { return fingerprint_; }
-  /// What is done about lines that say something else; nothing if nobody is named here.
+  /// What is done about lines that say something else; nothing if no rank is named here.
   void on_mistake(Mistake mistake) { mistake_ = mistake; }
   void report_mistake(int peer) const {
     if (mistake_.function) mistake_.function(mistake_.context, peer);
@@ -86,9 +86,10 @@ class BasicWaiter {
     compare_calls(line, peer);
   }
 
-  /// Announces `step` on a line that this rank alone writes at this step, and wakes whoever sleeps on it.
+  /// Announces `step` on a line that this rank alone writes at this step, and wakes the rank that sleeps on
+  /// it.
   void signal(Line& line, Step step) const {
-    // relaxed: the release below orders it for whoever sees this step.
+    // relaxed: the release below orders it for the rank that sees this step.
     line.fingerprint.store(fingerprint_, std::memory_order_relaxed);
     line.step.store(step, std::memory_order_release);  // pairs with the acquire load in await()
     // Orders the store above before the load below (Dekker with fall_asleep(): either the sleeper sees the

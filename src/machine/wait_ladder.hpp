@@ -71,7 +71,7 @@ bool BasicWaiter<Platform>::spin(const Line& line, Step step) {
   return false;
 }
 
-// Learns, too: where a single yield takes long, the core went to somebody who computes (a stranger, or a rank
+// Learns, too: where a single yield takes long, the core went to a process that computes (a stranger, or a rank
 // that is busy), and who sleeps comes back sooner, because the kernel prefers the one that wakes. Many short
 // yields in vain only say that the awaited rank is late: then it sleeps this once.
 template <class Platform>
@@ -130,8 +130,8 @@ void BasicWaiter<Platform>::wake(Line& line) {
   Platform::futex_wake_all(line);
 }
 
-// By time, and by yields: with many ranks on a core each gets little of it in that time, of which a poke
-// would take a third (system calls, and hosts that yield themselves).
+// By time, and by yields: with many ranks on a core each gets little of it in that time, of which a progress
+// call would take a third (system calls, and hosts that yield themselves).
 template <class Platform>
 void BasicWaiter<Platform>::drive_now_and_then(std::int64_t now) {
   if (++yields_since_drive_ < policy_.yields_per_drive || now - last_drive_ns_ < policy_.drive_interval_ns)
@@ -142,11 +142,12 @@ void BasicWaiter<Platform>::drive_now_and_then(std::int64_t now) {
 }
 
 // Also asleep the host's messages go on (invariant 2). A host may push a long message on by some tens of
-// kilobytes a time, and the next time is a nap away: so again as long as a poke takes longer than one that
-// finds nothing to do. No more of those: on a oversubscribed core the awaited rank would pay for them. True: the
-// step has come meanwhile. It is looked for after every poke, because a host that yields or sleeps when it
-// finds nothing (Open MPI, Intel MPI with more ranks than cores) seems to work each time: a rank that did not
-// look for sixteen of its turns kept all others waiting until they slept, too, in every call.
+// kilobytes a time, and the next time is a timed sleep away: so again as long as a progress call takes longer
+// than one that finds nothing to do. No more of those: on a oversubscribed core the awaited rank would pay
+// for them. True: the step has come meanwhile. It is looked for after every progress call, because a host
+// that yields or sleeps when it finds nothing (Open MPI, Intel MPI with more ranks than cores) seems to work
+// each time: a rank that did not look for sixteen of its turns kept all others waiting until they slept, too,
+// in every call.
 template <class Platform>
 bool BasicWaiter<Platform>::drive_while_it_works(const Line& line, Step step) {
   constexpr int most = 16;

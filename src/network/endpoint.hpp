@@ -92,7 +92,7 @@ class Endpoint {
   /// What drive_until() calls after each look in vain; it may throw, which ends the wait.
   void watch(std::function<void()> look) { watch_ = std::move(look); }
 
-  /// Drives until done() says true; spins, yields, and naps as SpinLimits says.
+  /// Drives until done() says true; spins, yields, and timed sleeps as SpinLimits says.
   template <class Done>
   void drive_until(Done done) {
     Wait wait(spin_limits_);
@@ -105,8 +105,8 @@ class Endpoint {
       }
   }
 
-  /// After an error: forgets the tasks, which may then be destroyed. Nothing comes into their buffers any more.
-  /// This endpoint is of no more use, since a new message might meet an old one.
+  /// After an error: forgets the tasks, which may then be destroyed. Nothing comes into their buffers any
+  /// more. This endpoint is of no more use, since a new message might meet an old one.
   void abandon();
   bool is_abandoned() const { return abandoned_; }
 

@@ -9,15 +9,16 @@ namespace espalier::network {
 struct SpinLimits {
   int spins = 0;                      ///< looks before it makes room for others
   int yields = 0;                     ///< then at least so many looks with a yield between them,
-  std::chrono::microseconds least{};  ///< for at least so long; then naps
-  /// While this is not 0 other ranks may need the host's progress here at any time, and there are no naps.
+  std::chrono::microseconds least{};  ///< for at least so long; then timed sleeps
+  /// While this is not 0 other ranks may need the host's progress here at any time, and there are no timed
+  /// sleeps.
   const std::atomic<int>* needs = nullptr;
 };
 
 /// For messages between nodes. A network takes microseconds at least, so there is no hurry to look; where
-/// ranks are `oversubscribed` (more than cores) somebody else may have to send first. A nap ends some 100 µs late,
-/// so none is taken while a message of an ordinary network may be on its way: for several times a round trip,
-/// however quick a look is.
+/// ranks are `oversubscribed` (more than cores) another rank may have to send first. A timed sleep ends some
+/// 100 µs late, so none is taken while a message of an ordinary network may be on its way: for several times
+/// a round trip, however quick a look is.
 inline SpinLimits between_nodes(bool oversubscribed) {
   constexpr std::chrono::milliseconds round_trips{4};
   return oversubscribed ? SpinLimits{2, 1000, round_trips} : SpinLimits{100, 2000, round_trips};
@@ -27,11 +28,11 @@ inline SpinLimits between_nodes(bool oversubscribed) {
 class Wait {
  public:
   explicit Wait(const SpinLimits& spin_limits) : spin_limits_(spin_limits) {}
-  /// After a look in vain: nothing, a yield or a nap.
+  /// After a look in vain: nothing, a yield or a timed sleep.
   void pass();
   /// Something was there: the next look in vain is the first again.
   void begin_anew() { looks_ = sleeps_ = 0; }
-  /// The rank has so little to hope for that it naps.
+  /// The rank has so little to hope for that it timed sleeps.
   bool timed_sleeps() const { return sleeps_ > 0; }
 
  private:

@@ -10,7 +10,7 @@ namespace espalier::network {
 /// Names a message under way.
 using Ticket = std::uint64_t;
 
-/// A message that has come and that nobody has asked for yet.
+/// A message that has come and that no rank has asked for yet.
 struct Arrival {
   int process;
   std::size_t bytes;
@@ -31,15 +31,17 @@ class Transport {
   virtual Ticket receive(int process, int tag, void* data, std::size_t bytes) = 0;
   /// Whether the message is done; drives progress. After true the ticket means nothing any more.
   virtual bool test(Ticket ticket) = 0;
-  /// Whoever has sent a message with this tag whose receive has not been called: the next receive() from that
-  /// process gets that message. Drives progress. A tag that is probed belongs to one thread at a time.
+  /// The rank that has sent a message with this tag whose receive has not been called: the next receive()
+  /// from that process gets that message. Drives progress. A tag that is probed belongs to one thread at a
+  /// time.
   virtual std::optional<Arrival> probe(int tag) = 0;
   /// Drives progress when there is nothing to test.
   virtual void make_progress() = 0;
   /// Lets what else this process has under way go on, while it tests in vain.
   virtual void drive_others() {}
 
-  /// Of receive(), not done yet: nothing comes into its buffer any more. Its message may stay without a receiver.
+  /// Of receive(), not done yet: nothing comes into its buffer any more. Its message may stay without a
+  /// receiver.
   virtual void cancel(Ticket ticket) {}
 
   /// Tags go from 0 to tags() - 1.

@@ -15,11 +15,11 @@ namespace espalier::plan {
 enum class Algorithm : unsigned char {
   host,      ///< left to the host MPI
   exchange,  ///< every rank publishes, every rank reads all others
-  central,   ///< one arrival counter; the last to arrive does the work for everybody
+  central,   ///< one arrival counter; the last to arrive does the work for every rank
   tree,      ///< release and gather along trees (RG)
   sliced,    ///< every rank reduces its slice straight from all others' slots, then all copy
-  direct,    ///< whoever wants data reads them from the slots of whoever has them; between nodes: gets them
-             ///< in one message a node, or a rank where they are long
+  direct,  ///< the rank that wants data reads them from the slots of the rank that has them; between nodes: gets them
+           ///< in one message a node, or a rank where they are long
   single_copy,  ///< readers read straight from the owner's buffer, through the kernel
   // between nodes, beside `host` and `tree`:
   dissemination,       ///< every leader hears from all others in ceil(log2 nodes) rounds
@@ -90,7 +90,8 @@ struct Plan {
   Origin origin;
 };
 
-/// So many segments may be on the network at once, each on a lane of its own (collective/multinode/stage/join.hpp).
+/// So many segments may be on the network at once, each on a lane of its own
+/// (collective/multinode/stage/join.hpp).
 inline constexpr std::size_t segments_under_way = 8;
 
 /// How many parts come together in a round of the algorithms between nodes for short messages (dissemination

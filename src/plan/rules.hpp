@@ -24,10 +24,11 @@ struct Query {
   bool commutative = true;
   bool prompt_yields = true;  ///< a yield makes room for any other rank of the node at once
   bool single_copy = true;    ///< ranks may read each other's memory; else `single-copy` is passed over
-  bool shared_heaps = true;   ///< ranks can map each other's MPI_Alloc_mem memory; else nothing is lent there
-  bool sharp = false;         ///< the job has aggregation nodes; else `sharp` is passed over
-  bool consecutive = true;    ///< each node's ranks follow on each other; else scans' `recursive-doubling`
-                              ///< and `chain` are passed over
+  bool shared_heaps =
+      true;            ///< ranks can map each other's MPI_Alloc_mem memory; else nothing is exposed there
+  bool sharp = false;  ///< the job has aggregation nodes; else `sharp` is passed over
+  bool consecutive = true;  ///< each node's ranks follow on each other; else scans' `recursive-doubling`
+                            ///< and `chain` are passed over
 };
 
 /// A closed range; without an upper end when `last` is infinite.
@@ -62,9 +63,9 @@ struct Rule {
 ///
 /// Conditions: collective, bytes, ranks, nodes, ranks_per_node, ranks_per_core (a number, or [first, last]
 /// with null for no end; bytes always per rank), prompt_yields (true or false). Results: algorithm, chunk,
-/// zero_copy, or_slots, tree, gather_tree, release_tree, inline, read_from_parent, skip_gather, copy_avoidance.
-/// "comment" is ignored. A rule with "network" instead of "algorithm" is about what happens between nodes;
-/// its other results are segment, leaders (a number or "all") and tree.
+/// zero_copy, or_slots, tree, gather_tree, release_tree, inline, read_from_parent, skip_gather,
+/// copy_avoidance. "comment" is ignored. A rule with "network" instead of "algorithm" is about what happens
+/// between nodes; its other results are segment, leaders (a number or "all") and tree.
 std::vector<Rule> parse_rules(std::string_view text, const std::string& file,
                               std::vector<std::string>& warnings);
 std::vector<Rule> read_rules(const std::string& path, std::vector<std::string>& warnings);

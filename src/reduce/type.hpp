@@ -7,8 +7,8 @@
 namespace espalier::reduce {
 
 // A type is named by its representation, not by its MPI handle: MPI_INT, MPI_INT32_T and MPI_INTEGER are all
-// int32. float16, float128 and the 128-bit integers are always enumerators, but have no operation where the compiler lacks the
-// type.
+// int32. float16, float128 and the 128-bit integers are always enumerators, but have no operation where the
+// compiler lacks the type.
 enum class Type : std::uint8_t {
   int8,
   int16,

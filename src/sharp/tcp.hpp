@@ -1,4 +1,5 @@
-// TCP connections by the system's own calls: a program's process has one descriptor for each aggregation node.
+// TCP connections by the system's own calls: a program's process has one descriptor for each aggregation
+// node.
 #pragma once
 
 #include <chrono>

@@ -65,7 +65,7 @@ void check_blocks(espalier_comm* comm, std::size_t bytes) {
   }
 }
 
-// Rank r has r * bytes for everybody, each block behind a hole of one byte.
+// Rank r has r * bytes for every rank, each block behind a hole of one byte.
 void check_unequal_blocks(espalier_comm* comm, std::size_t bytes) {
   const int n = espalier_comm_size(comm), me = espalier_comm_rank(comm), root = n - 1;
   const auto ranks = static_cast<std::size_t>(n);

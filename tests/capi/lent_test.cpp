@@ -37,7 +37,7 @@ Bytes block_of(int rank, std::size_t bytes, int round) {
   return block;
 }
 
-/// What a call has lent.
+/// What a call has exposed.
 struct SharedResult {
   std::vector<std::size_t> bytes, offsets;
   const unsigned char* whole = nullptr;
@@ -84,7 +84,7 @@ TEST(SharedResult, EveryLengthOnEveryNumberOfRanks) {
   }
 }
 
-// Proved by what nobody may do: one writes there, and the others see it.
+// Proved by what no rank may do: one writes there, and the others see it.
 TEST(SharedResult, TheRanksOfANodeReadTheSameMemory) {
   Board board(3);
   run_ranks(3, [&](int rank) {

@@ -55,7 +55,8 @@ TEST(Meet, TwoNamesAtOnceDoNotDisturbEachOther) {
   });
 }
 
-// What thread `thread` of a process adds up on a communicator of its own, which stays until all threads are done.
+// What thread `thread` of a process adds up on a communicator of its own, which stays until all threads are
+// done.
 void add_up(const std::string& name, int rank, int ranks, int thread, std::barrier<>& done) {
   const Met met(name, rank, ranks);
   for (int i = 0; met.comm && i < 300; ++i) {
@@ -67,7 +68,8 @@ void add_up(const std::string& name, int rank, int ranks, int thread, std::barri
   done.arrive_and_wait();
 }
 
-// The first communicator of a process makes it join the node: threads that want one at once must not do that twice.
+// The first communicator of a process makes it join the node: threads that want one at once must not do that
+// twice.
 TEST(Meet, ThreadsMakeTheFirstCommunicatorsAtTheSameTime) {
   constexpr int ranks = 3, threads = 3;
   for (int round = 0; round < 5; ++round)

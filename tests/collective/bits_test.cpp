@@ -1,5 +1,5 @@
-// Invariant 3: all ranks get identical bits, and every call gives the same ones, whoever comes late. Shown
-// with floats whose sum depends on the order in which they are added.
+// Invariant 3: all ranks get identical bits, and every call gives the same ones, the rank that comes late.
+// Shown with floats whose sum depends on the order in which they are added.
 #include <gtest/gtest.h>
 
 #include <chrono>

@@ -41,7 +41,7 @@ inline std::vector<std::size_t> sizes_of_blocks(const plan::Plan& plan) {
   return {1, 4, 8, 13, 16, 56, 64, 100, 112, 113, 1000, 4096, 4097, 9000, 40001};
 }
 
-/// Sizes of all magnitudes with zeros between, another pattern in every round; in one of them nobody has
+/// Sizes of all magnitudes with zeros between, another pattern in every round; in one of them no rank has
 /// anything.
 inline std::size_t unequal(int rank, int round) {
   if (round % 12 == 7) return 0;

@@ -222,8 +222,8 @@ std::vector<double> folded(int ranks, std::size_t count) {
 
 const reduce::Operation& doubles_summed() { return *reduce::find(reduce::Op::sum, reduce::Type::float64); }
 
-// Whoever reads what: the bits are those of a fold in rank order. In one round nobody's result is written
-// over its vector, in others some ranks' and everybody's is.
+// The rank that reads what: the bits are those of a fold in rank order. In one round no rank's result is
+// written over its vector, in others some ranks' and every rank's is.
 TEST_P(SharedResult, Allreduce) {
   Ranks(n()).run([&](HostMachine& host) {
     CountingReads m(host);

@@ -16,7 +16,7 @@ namespace espalier::testing {
 
 class Ranks {
  public:
-  /// Whom a rank pokes while it waits.
+  /// Whom a rank progress calls while it waits.
   using PokeOf = std::function<machine::ProgressHook(int rank)>;
 
   explicit Ranks(

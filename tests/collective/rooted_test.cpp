@@ -117,7 +117,7 @@ TEST_P(Rooted, Scatterv) {
   });
 }
 
-// Nobody waits for a root that does not come, as long as what it brings fits its slots.
+// No rank waits for a root that does not come, as long as what it brings fits its slots.
 TEST_P(Rooted, GatherDoesNotWaitForTheRoot) {
   Ranks ranks_of_test(n());
   std::atomic<int> gone{0};

@@ -32,7 +32,7 @@ struct SharedHeapAllocator {
 template <class T>
 using SharedVector = std::vector<T, SharedHeapAllocator<T>>;
 
-/// To be asked first by whoever uses them.
+/// To be asked first by the rank that uses them.
 inline const char* why_no_shared_buffers() {
   return memory::SharedHeap::instance() ? nullptr : memory::SharedHeap::why_none().c_str();
 }

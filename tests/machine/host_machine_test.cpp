@@ -119,7 +119,7 @@ TEST_F(HostMachines, ReserveWaitsForTheReaders) {
   m.reserve(step, 1);
   const std::vector<int> readers = {2};
   m.set_readers(step, 1, readers);
-  for (int i = 1; i < slots; ++i) m.reserve(m.advance(1), 1);  // other slots: nobody to wait for
+  for (int i = 1; i < slots; ++i) m.reserve(m.advance(1), 1);  // other slots: no rank to wait for
   const Step again = m.advance(1);
   ASSERT_EQ(m.slot(0, again), m.slot(0, step));
   EXPECT_TRUE(waits([&] { m.reserve(again, 1); }, [&] { at(2).finish(step); }));
@@ -194,8 +194,8 @@ TEST_F(HostMachines, ExactlyOneIsLastAtEveryStep) {
   EXPECT_EQ(lasts, rounds);
 }
 
-// Invariant 6: whoever comes last sees by the sum that not all came to the same call; and a sum that is right
-// for a while is right however often the counter goes around.
+// Invariant 6: the rank that comes last sees by the sum that not all came to the same call; and a sum that is
+// right for a while is right however often the counter goes around.
 TEST_F(HostMachines, TheLastToArriveKnowsOfAnotherCall) {
   int mistaken = 0;
   const Mistake count{[](void* counted, int) { ++*static_cast<int*>(counted); }, &mistaken};
@@ -221,11 +221,11 @@ TEST_F(HostMachines, TheLastToArriveKnowsOfAnotherCall) {
   EXPECT_EQ(mistaken, 1);
 }
 
-/// Two ranks, for traded slots.
+/// Two ranks, for pairwise slots.
 class TradingMachines : public HostMachines {
  protected:
   void SetUp() override { make({2, many, slot_bytes}); }
-  static constexpr int many = 16;  // more than there are traded slots
+  static constexpr int many = 16;  // more than there are pairwise slots
   /// One round of both; its first step.
   Step exchange_once(int span = 1) {
     Step first = 0;
@@ -406,7 +406,7 @@ TEST_F(TradingCells, ReserveWaitsForTheReadersOfWhatThisRankWroteThere) {
 TEST_F(TradingMachines, ReserveWaitsForTheReaderOfWhatThisRankWroteThere) {
   HostMachine& m = at(0);
   const Step first = write_slot(exchange_once());
-  for (int i = 1; i < 4; ++i) write_slot(exchange_once());  // other slots: nobody to wait for
+  for (int i = 1; i < 4; ++i) write_slot(exchange_once());  // other slots: no rank to wait for
   const Step again = exchange_once();
   ASSERT_EQ(m.slot(0, again), m.slot(0, first));
   EXPECT_TRUE(waits([&] { m.reserve(again, 1); }, [&] { at(1).finish(first); }));

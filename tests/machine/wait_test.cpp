@@ -15,7 +15,7 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-/// A poke that counts.
+/// A progress call that counts.
 struct Pokes {
   std::atomic<int> count{0};
   ProgressHook hook() {
@@ -58,7 +58,7 @@ TEST(Waiter, WhatIsThereCostsNothing) {
   EXPECT_EQ(drives.count, 0);
 }
 
-// A nap of ten seconds that ends at once was ended by the signal.
+// A timed sleep of ten seconds that ends at once was ended by the signal.
 TEST(Waiter, SleeperIsWoken) {
   for (int round = 0; round < 20; ++round) {
     FlagLine line{};
@@ -100,12 +100,12 @@ TEST(Waiter, AllSleepersOfALineAreWoken) {
   EXPECT_LT(Clock::now() - start, 5s);
 }
 
-// Without the fence a wake-up may be lost; then the nap ends by itself.
+// Without the fence a wake-up may be lost; then the timed sleep ends by itself.
 TEST(Waiter, NapsEndByThemselves) {
   FlagLine line{};
   std::thread sleeper([&] { Waiter(wait_policy(WaitMode::sleep, 1), {}).await(line, 1, 0); });
   while (line.sleepers.load() == 0) std::this_thread::yield();
-  line.step.store(1, std::memory_order_release);  // nobody is woken
+  line.step.store(1, std::memory_order_release);  // no rank is woken
   sleeper.join();
 }
 
@@ -124,7 +124,7 @@ TEST(Waiter, DrivesTheHostInEveryMode) {
     }
 }
 
-// Windows: another rank's next message may come at any time, and needs as many pokes as it likes.
+// Windows: another rank's next message may come at any time, and needs as many progress calls as it likes.
 TEST(Waiter, WhereTheHostIsNeededAWaitDrivesItAllTheTime) {
   struct Host {
     FlagLine line{};
@@ -200,7 +200,8 @@ TEST(Waiter, ASleeperThatIsNeededMeanwhileSleepsNoMore) {
   EXPECT_LT(counts.sleep, 10000u);
 }
 
-// A poke may cost more than a yield, and with many ranks on a core each gets little of it in any time.
+// A progress call may cost more than a yield, and with many ranks on a core each gets little of it in any
+// time.
 TEST(Waiter, PokesAreRareAmongYields) {
   struct Host {
     FlagLine line{};
@@ -222,7 +223,7 @@ TEST(Waiter, PokesAreRareAmongYields) {
   EXPECT_GT(wait_policy(WaitMode::automatic, 8.0).yields_per_drive, 0);
 }
 
-// Hosts that yield or sleep in vain pokes seem to work each time.
+// Hosts that yield or sleep in vain progress calls seem to work each time.
 TEST(Waiter, AStepThatComesDuringPokesIsSeenBeforeTheNext) {
   struct Host {
     FlagLine line{};

@@ -38,7 +38,7 @@ TEST(Crew, ARankThatFailsFailsAll) {
   EXPECT_THROW(crew.run(0,
                         [](Rank& rank, double*) {
                           if (rank.number() == 1) throw Error("on purpose");
-                          rank.meet();  // nobody comes
+                          rank.meet();  // no rank comes
                         }),
                Error);
 }

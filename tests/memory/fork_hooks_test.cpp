@@ -1,5 +1,6 @@
 // Other libraries put their own functions in the place of mmap() and its like, and take locks in them, as UCX
-// does for MPICH. A child of fork() that waits for such a lock waits for ever, if a thread of its parent held it.
+// does for MPICH. A child of fork() that waits for such a lock waits for ever, if a thread of its parent held
+// it.
 #include <gtest/gtest.h>
 #include <stdarg.h>
 #include <sys/mman.h>

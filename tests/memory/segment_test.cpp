@@ -19,7 +19,7 @@ using testing::fork_child;
 
 constexpr std::size_t mebibyte = 1 << 20;
 
-// Nobody else's: several test runs may share the machine.
+// No other rank's: several test runs may share the machine.
 std::string own_name() { return "/espalier-test-" + std::to_string(getpid()); }
 
 bool in_dev_shm(const std::string& name) { return std::filesystem::exists("/dev/shm" + name); }

@@ -105,7 +105,7 @@ TEST(Endpoint, DriveUntilRunsOtherTasksToo) {
     const Task a = receive_all(pair.one, 0, 1, there), b = send_all(pair.one, 0, 2, pong);
     pair.one.drive_until([&] { return a.done() && b.done(); });
   });
-  // Nobody asks for `sent` before `received` is done, and the other end may not send before it has received.
+  // No rank asks for `sent` before `received` is done, and the other end may not send before it has received.
   const Task sent = send_all(pair.zero, 1, 1, ping), received = receive_all(pair.zero, 1, 2, back);
   pair.zero.drive_until([&] { return received.done(); });
   pair.zero.drive_until([&] { return sent.done(); });

@@ -1,5 +1,5 @@
 // A hostile network for ranks that are threads: it delays, reorders and withholds whatever the promises of
-// Transport allow, and notes whoever breaks their side of them.
+// Transport allow, and notes the rank that breaks their side of them.
 #pragma once
 
 #include <algorithm>

@@ -16,7 +16,8 @@ namespace reference {
 using espalier::reduce::Op;
 using espalier::reduce::Type;
 
-// What GCC 12 knows of these types where: half precision not on POWER, whose long double is a pair of doubles.
+// What GCC 12 knows of these types where: half precision not on POWER, whose long double is a pair of
+// doubles.
 #if defined(__x86_64__)
 #define REFERENCE_HAS_HALF 1
 using Half = _Float16;

@@ -41,7 +41,7 @@ class Board {
     pthread_barrier_wait(barrier());
     for (std::size_t r = 0; r < size_; ++r)
       std::memcpy(static_cast<std::byte*>(all) + r * count, place(r), count);
-    pthread_barrier_wait(barrier());  // nobody writes again before all have read
+    pthread_barrier_wait(barrier());  // no rank writes again before all have read
   }
 
   /// Until all have come.

@@ -115,7 +115,7 @@ class Forest {
     for (collect(); deliver_one(); collect()) {
     }
   }
-  /// In steps of a second, so that nobody is silent for long.
+  /// In steps of a second, so that no rank is silent for long.
   void tick(Seconds later) {
     for (; later > 0; later -= 1) {
       now += 1;

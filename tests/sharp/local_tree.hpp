@@ -22,7 +22,7 @@ class LocalTree {
  public:
   explicit LocalTree(int leaves, const std::string& limits = "{}")
       : path_(::testing::TempDir() + "/local_tree_" + std::to_string(getpid()) + ".json") {
-    // Ports in a row that are free: whoever takes one in between makes the next try necessary.
+    // Ports in a row that are free: the rank that takes one in between makes the next try necessary.
     for (int port = 20000 + getpid() % 20000;; port += 50) {
       tree_ = parse_tree_file(tree_text(leaves, limits, port), "local tree");
       try {

@@ -204,7 +204,7 @@ CpuSet smallest_around(const Domain& domain, const std::vector<CpuSet>& affinity
 void expect_true_to(const Group& group, const Case& c) {
   auto inside = topology::members(group);
   CpuSet around = smallest_around(c.machine().machine, c.affinity, inside);
-  // A group is complete: whoever is bound within its domain is in it.
+  // A group is complete: the rank that is bound within its domain is in it.
   for (std::size_t rank = 0; rank < c.affinity.size(); ++rank) {
     bool bound_here = !c.affinity[rank].empty() && around.contains(c.affinity[rank]);
     bool member = std::binary_search(inside.begin(), inside.end(), static_cast<int>(rank));

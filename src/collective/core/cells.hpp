@@ -93,7 +93,7 @@ std::size_t write_cells(M& m, std::byte* slot, const void* send, const B& blocks
   return offset;
 }
 
-/// What everybody shows everybody, in cells. `tradable`: as in Rounds.
+/// What every rank shows every rank, in cells. `tradable`: as in Rounds.
 template <Machine M>
 Rounds rounds_of(const M& m, const Cells& cells, const Meeting<M>& meeting, bool can_pair) {
   return {.count = cells.rounds(),

@@ -1,4 +1,4 @@
-// One rank folds everybody's vectors.
+// One rank folds every rank's vectors.
 #pragma once
 
 #include "collective/node/reduce.hpp"

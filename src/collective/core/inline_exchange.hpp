@@ -7,7 +7,7 @@
 namespace espalier::collective {
 
 /// `write(line)` fills this rank's line, for `readers`. `read(of)` uses the others': `of(peer)` gives a
-/// peer's once it is there; it returns whether it has heard from everybody. In one piece: it is most of what
+/// peer's once it is there; it returns whether it has heard from every rank. In one piece: it is most of what
 /// such a call takes.
 template <Machine M, class Write, class Read>
 [[gnu::flatten]] void exchange_inline(M& m, Meeting<M>& meeting, std::span<const int> readers,

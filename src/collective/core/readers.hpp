@@ -1,4 +1,4 @@
-// To whom a slot is lent: lists that last as long as the machine, because a loan refers to its list.
+// To whom a slot is exposed: lists that last as long as the machine, because a loan refers to its list.
 #pragma once
 
 #include "machine/concept.hpp"

@@ -31,11 +31,11 @@ struct Rounds {
   bool overlap;
   /// Those who read what this rank shows.
   std::span<const int> readers;
-  /// Whoever shows reads, too.
+  /// The rank that shows reads, too.
   bool mutual = true;
   /// In slots that two ranks may trade, for it is worth_pairwise().
   bool can_pair = false;
-  /// All of it lies in traded cells.
+  /// All of it lies in pairwise cells.
   bool in_cells = false;
 };
 
@@ -60,9 +60,9 @@ bool uses_pairwise_slots(const M& m, const Rounds& rounds) {
 }
 
 /// copy() of what lies where the reader has written before, for this rank has read it there since, and show()
-/// of the rest, which the reader has from the time before: `comes_back` bytes, of traded slots and cells as
-/// many as the reader has for this rank. Wherever nothing is traded it is 0. flush_for_readers() follows, as on
-/// show().
+/// of the rest, which the reader has from the time before: `comes_back` bytes, of pairwise slots and cells as
+/// many as the reader has for this rank. Wherever nothing is traded it is 0. flush_for_readers() follows, as
+/// on show().
 template <Machine M>
 void show_pairwise(M& m, std::byte* target, const void* source, std::size_t bytes, std::size_t comes_back) {
   const std::size_t back = std::min(bytes, comes_back);
@@ -70,7 +70,7 @@ void show_pairwise(M& m, std::byte* target, const void* source, std::size_t byte
   if (back < bytes) m.write_slot(target + back, at(source, back), bytes - back);
 }
 
-/// What a round carries of a message at most: traded slots are few, so that they stay in the caches.
+/// What a round carries of a message at most: pairwise slots are few, so that they stay in the caches.
 template <Machine M>
 std::size_t round_bytes(const M& m, const Plan& plan, bool can_pair) {
   const bool has_pairwise =
@@ -100,7 +100,7 @@ template <Machine M, class Show, class Read>
 }
 
 /// `show(round)` writes this rank's slot and announces it; `read(round)` awaits others and reads, and returns
-/// whether it has heard from everybody.
+/// whether it has heard from every rank.
 template <Machine M, class Show, class Read>
 void in_rounds(M& m, const Rounds& rounds, const Show& show, const Read& read) {
   if (rounds.count == 1) return in_one_round(m, rounds, show, read);
@@ -120,7 +120,7 @@ void in_rounds(M& m, const Rounds& rounds, const Show& show, const Read& read) {
     }
     if (i < ahead) continue;
     const Round& round = under_way[(i - ahead) % 3];
-    // Whoever announced this round had finished all rounds but those that overlap with it.
+    // The rank that announced this round had finished all rounds but those that overlap with it.
     if (read(round)) m.everybody_finished(under_way[(i - std::min(i, 2 * ahead)) % 3].first - 1);
     m.finish(round.step());
   }

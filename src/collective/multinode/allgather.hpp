@@ -17,7 +17,7 @@ template <class B>
 struct Allgather {
   int rank;
   const void* own;  ///< may be in its place in `receive`
-  void* receive;    ///< null: nobody wants the data but where they have been put together
+  void* receive;    ///< null: no rank wants the data but where they have been put together
   const B& blocks;  ///< of all ranks, in `receive`
   const Placement& placement;
   const NodeOrder& order;

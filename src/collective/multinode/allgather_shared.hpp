@@ -11,7 +11,7 @@ namespace espalier::collective::multinode {
 struct SharedArea {
   std::byte* memory = nullptr;
   std::size_t bytes = 0;
-  Step last = 0;  ///< nobody reads what is in it once all have finished that step
+  Step last = 0;  ///< no rank reads what is in it once all have finished that step
 };
 
 /// One rank's part. `carriers`: its counterparts on the other nodes, who talk to each other if they are among
@@ -89,7 +89,8 @@ class AllgatherShared {
     if (portions_ == 1) needed_.push_back(sum);
   }
 
-  /// Publishes each portion that is complete. Also from within a wait: whoever drives the network gets here.
+  /// Publishes each portion that is complete. Also from within a wait: the rank that drives the network gets
+  /// here.
   void tell() {
     while (told_ < needed_.size() && arrived_ >= needed_[told_])
       m_.publish(Channel::gather, step(told_++, m_.rank()));

@@ -1,6 +1,6 @@
 // Allgather(v) around a ring of windows (NOTIFY II-A, algorithm 1): no rank waits for a certain receiver. A
-// block is written into the window of the node above and notified there; all its ranks see that, and whoever
-// sees it first passes it on.
+// block is written into the window of the node above and notified there; all its ranks see that, and the rank
+// that sees it first passes it on.
 #pragma once
 
 #include <vector>

@@ -1,7 +1,7 @@
 // Allreduce of long vectors around a ring of windows, pipelined in blocks (the rings that NOTIFY III names
 // for them; the steps are those of ring.hpp). No rank waits for a certain receiver: a block is written into
-// the window of the node above and notified there; all its ranks see that, and whoever sees it first folds it
-// with the node's own and passes it on.
+// the window of the node above and notified there; all its ranks see that, and the rank that sees it first
+// folds it with the node's own and passes it on.
 #pragma once
 
 #include <vector>

@@ -49,7 +49,7 @@ void put_below(S& node, const std::byte* below, std::byte* result, std::size_t b
 }  // namespace detail
 
 /// `last_ranks`: the last rank of this node among those of all nodes, in rank order; means something there
-/// only. `is_first_node`: nobody is below.
+/// only. `is_first_node`: no rank is below.
 template <NodeStage S, Network N>
 void scan(S& node, N last_ranks, bool is_first_node, const Reduction& r, Prefix prefix, const ScanRoom& room,
           const plan::NetworkPlan& plan) {

@@ -39,7 +39,7 @@ void take_result(M& m, const TreePosition& down, const Chunk& chunk, const Reduc
 }  // namespace detail
 
 /// `up` and `down` have the same root. A rank sends some chunks up before it takes the first result, so that
-/// both directions are under way; less than the ring, so that nobody waits for a slot that only its own next
+/// both directions are under way; less than the ring, so that no rank waits for a slot that only its own next
 /// step frees.
 template <Machine M>
 void allreduce_tree(M& m, const TreePosition& up, const TreePosition& down, const Reduction& r,

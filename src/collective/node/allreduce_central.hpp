@@ -1,5 +1,5 @@
 // Allreduce for more ranks than cores: each rank leaves its vector and makes room; the last to arrive folds
-// them all, in rank order, for everybody. A rank that waits is switched in once.
+// them all, in rank order, for every rank. A rank that waits is switched in once.
 #pragma once
 
 #include <cstring>
@@ -27,7 +27,7 @@ void central_inline(M& m, const Reduction& r) {
   m.finish(step);
 }
 
-// The result lies in the slot of whoever came last; the release line says who that was.
+// The result lies in the slot of the rank that came last; the release line says who that was.
 template <Machine M>
 void central_chunk(M& m, const Reduction& r, const Chunk& chunk) {
   const void* own = at(r.send, chunk.offset);

@@ -1,4 +1,4 @@
-// Allreduce for few ranks: everybody publishes, everybody reads all others and folds in rank order.
+// Allreduce for few ranks: every rank publishes, every rank reads all others and folds in rank order.
 #pragma once
 
 #include "collective/core/blocks.hpp"

@@ -1,4 +1,4 @@
-// Allreduce in slices for ranks that share cores: a reduce_scatter by traded cells, after which each rank
+// Allreduce in slices for ranks that share cores: a reduce_scatter by pairwise cells, after which each rank
 // answers in the cells that it has just read, with its slice of the result for each other rank.
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace espalier::collective {
 
-/// A message in chunks whose slices fit in traded cells.
+/// A message in chunks whose slices fit in pairwise cells.
 class TradedSlices {
  public:
   template <Machine M>

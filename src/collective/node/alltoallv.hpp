@@ -26,9 +26,9 @@ struct AlltoallvMark {
 };
 
 /// In front of the cells: where each rank's begins, and where the last ends, and behind that, where long
-/// blocks are lent, each one's address, or 0. A cell has the same size in all rounds; a lent block has none.
-/// All of this is behind the mark where it fits, for a reader that has to look elsewhere first gets its cell
-/// a cache miss later; else in front of the cells in the slot.
+/// blocks are exposed, each one's address, or 0. A cell has the same size in all rounds; a lent block has
+/// none. All of this is behind the mark where it fits, for a reader that has to look elsewhere first gets its
+/// cell a cache miss later; else in front of the cells in the slot.
 using CellEdge = std::uint32_t;
 constexpr std::size_t least_pairwise = 4096;  // docs/performance.md
 constexpr std::size_t most_area = std::size_t{1}
@@ -69,7 +69,7 @@ inline std::size_t cell_edge(const std::byte* head, int rank) {
 /// The blocks that go through cells: lent ones are empty.
 struct CellBlocks {
   const Blocks& all;
-  const std::vector<Address>& shared_result;  ///< by rank; empty where nothing is lent
+  const std::vector<Address>& shared_result;  ///< by rank; empty where nothing is exposed
 
   bool is_exposed(int rank) const {
     return !shared_result.empty() && shared_result[static_cast<std::size_t>(rank)] != 0;
@@ -141,7 +141,7 @@ class Alltoallv {
     const std::size_t ahead = meeting_.is_central() ? 0 : rounds_ahead(m_, chunks_.span());
     std::size_t all_rounds = 1, shown = 0;
     for (std::size_t i = 0; i < all_rounds || more_to_come_; ++i) {
-      // On all ranks, whoever uses them: both of a pair must count the same rounds.
+      // On all ranks, the rank that uses them: both of a pair must count the same rounds.
       if (meeting_.is_central() && m_.pairwise_bytes() > 0)
         m_.use_pairwise_cells(chunk(i).first, chunks_.span());
       for (; shown < std::min(i + 1 + ahead, rounds_); ++shown) show(shown, chunk(shown));

@@ -1,4 +1,4 @@
-// Barrier: nobody leaves before all have come.
+// Barrier: no rank leaves before all have come.
 #pragma once
 
 #include "collective/core/tree_primitives.hpp"

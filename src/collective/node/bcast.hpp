@@ -1,4 +1,4 @@
-// Broadcast: the root copies in once, the flags run down the tree, everybody copies out of the root's slot
+// Broadcast: the root copies in once, the flags run down the tree, every rank copies out of the root's slot
 // (RG II-C).
 #pragma once
 
@@ -39,7 +39,7 @@ void bcast_chunk(M& m, const TreePosition& position, void* buffer, const Chunk& 
 
 }  // namespace detail
 
-/// `bytes` from the root's buffer into everybody's.
+/// `bytes` from the root's buffer into every rank's.
 template <Machine M>
 void bcast_tree(M& m, const TreePosition& position, void* buffer, std::size_t bytes, const Plan& plan) {
   if (bytes == 0) return;

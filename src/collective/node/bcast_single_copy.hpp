@@ -1,4 +1,4 @@
-// Broadcast with one copy: the root says where its buffer lies, everybody reads it there (DESIGN, idea 2: a
+// Broadcast with one copy: the root says where its buffer lies, every rank reads it there (DESIGN, idea 2: a
 // release whose data is an address). No rank waits for another's copy, which is what counts when cores are
 // shared. See zero_copy_blocks.hpp for how it is read.
 #pragma once

@@ -15,13 +15,13 @@ namespace detail {
 /// Where others may read `bytes` of this rank's; 0: they may not.
 template <Machine M>
 std::uint64_t address_for_others(M& m, const void* source, std::size_t bytes, const Plan& plan) {
-  if (bytes == 0) return 1;  // nobody reads there
+  if (bytes == 0) return 1;  // no rank reads there
   return m.can_expose(source, bytes, by_kernel(plan)) ? reinterpret_cast<std::uint64_t>(source) : 0;
 }
 
 /// Calls hear(peer, address) for each of the others, and when all have been heard act(step), in which this
 /// rank may use the step's other line. False, without act(), if there is a rank whose buffer others may not
-/// read: all ranks know that then, and what has been heard is for nothing. Nobody leaves before all have
+/// read: all ranks know that then, and what has been heard is for nothing. No rank leaves before all have
 /// read.
 template <Machine M, class Hear, class Act>
 bool exchange_addresses(M& m, std::uint64_t mine, const Hear& hear, const Act& act) {
@@ -70,7 +70,7 @@ bool allgather_single_copy(M& m, const void* own, void* receive, const B& blocks
   return done;
 }
 
-/// Part of alltoall() likewise. A rank whose `send` is `receive` lets nobody read, for it would overwrite
+/// Part of alltoall() likewise. A rank whose `send` is `receive` lets no rank read, for it would overwrite
 /// what others have not read yet.
 template <Machine M>
 bool alltoall_single_copy(M& m, const void* send, void* receive, std::size_t bytes, const Plan& plan) {

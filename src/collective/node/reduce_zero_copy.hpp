@@ -1,6 +1,6 @@
-// Reductions of vectors that all ranks can map (memory/heap/shared_heap.hpp): each rank folds its part straight
-// from where the vectors lie, in rank order, so that all compute the same bits (invariant 3). What others
-// must have of it they read in the result. Nothing goes through the slots.
+// Reductions of vectors that all ranks can map (memory/heap/shared_heap.hpp): each rank folds its part
+// straight from where the vectors lie, in rank order, so that all compute the same bits (invariant 3). What
+// others must have of it they read in the result. Nothing goes through the slots.
 #pragma once
 
 #include "collective/node/allreduce_sliced.hpp"
@@ -93,7 +93,7 @@ void fold_and_spread(M& m, const Reduction& r, LentVectors<M>& vectors, const Sl
 }  // namespace detail
 
 /// Part of reduce_scatter(), as allgather_single_copy() is of allgather(). A rank whose result would
-/// overwrite what others read lets nobody read.
+/// overwrite what others read lets no rank read.
 template <Machine M, class B>
 bool reduce_scatter_zero_copy(M& m, const Reduction& r, const B& blocks) {
   detail::LentVectors<M> vectors(m, r);

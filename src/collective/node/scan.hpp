@@ -58,7 +58,7 @@ void scan(M& m, const Reduction& r, Prefix prefix, const Plan& plan) {
 
   const auto show = [&](const Round& round) {
     const Part mine = part(round);
-    if (is_last) return meeting.announce_nothing(round.step());  // nobody reads it
+    if (is_last) return meeting.announce_nothing(round.step());  // no rank reads it
     std::byte* slot = m.slot(m.rank(), round.first);
     m.write_slot(slot, at(r.send, mine.offset), mine.bytes);
     m.flush_for_readers(slot, mine.bytes);

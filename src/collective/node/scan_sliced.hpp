@@ -1,6 +1,6 @@
 // Scan and exscan of long vectors over more than a few ranks: each rank does one slice of the elements for
-// everybody, so the work of a rank does not grow with the number of ranks. The order is that of scan.hpp, and
-// so are the bits.
+// every rank, so the work of a rank does not grow with the number of ranks. The order is that of scan.hpp,
+// and so are the bits.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ void scan_copy_in(M& m, const Reduction& r, const Chunk& chunk) {
   m.publish(Channel::gather, chunk.step());
 }
 
-/// Within the own slice, every rank's vector becomes the fold of those up to it, where it lies: nobody else
+/// Within the own slice, every rank's vector becomes the fold of those up to it, where it lies: no other rank
 /// looks at this slice before this rank says that it is done.
 template <Machine M>
 void scan_fold(M& m, const Reduction& r, const Chunk& chunk) {

@@ -1,10 +1,10 @@
 // Collectives that are prepared once and started again and again (MPI's persistent ones): all addresses and
 // lengths are known, and memory for all that ranks give each other is there.
 //
-// Between a start and its completion a rank may be anywhere: computing, or waiting in the host for somebody
-// who waits for this collective. So nobody waits in start(), and a rank that has started owes the others
-// nothing: all that it gives lies in shared memory, and work that is done for everybody is only ever taken by
-// who does it at once.
+// Between a start and its completion a rank may be anywhere: computing, or waiting in the host for a rank
+// who waits for this collective. So no rank waits in start(), and a rank that has started owes the others
+// nothing: all that it gives lies in shared memory, and work that is done for every rank is only ever taken
+// by who does it at once.
 #pragma once
 
 #include <algorithm>
@@ -46,7 +46,7 @@ struct Schedule {
     /// Where this rank's own is; nullptr: it must be read where it is given, for it would be overwritten.
     const std::byte* own = nullptr;
   };
-  /// A fold that all ranks want, cut in pieces that whoever comes by folds for everybody.
+  /// A fold that all ranks want, cut in pieces that the rank that comes by folds for every rank.
   struct Shared {
     std::byte* result = nullptr;
     std::size_t piece_bytes = 0;
@@ -141,7 +141,7 @@ void fold_part(M& m, const Schedule& p, const Epoch& epoch, std::size_t begin, s
   m.reduce(*fold.operation, target, sources, fold.ranks, bytes);
 }
 
-/// Folds the pieces that nobody has taken yet.
+/// Folds the pieces that no rank has taken yet.
 template <Machine M>
 void fold_pieces(M& m, const Schedule& p, const Epoch& epoch) {
   const Schedule::Shared& shared = p.shared;
@@ -203,7 +203,7 @@ Epoch start(M& m, const Schedule& p) {
   return epoch;
 }
 
-/// Whether complete() would wait for nobody. Does not wait; may fold for others.
+/// Whether complete() would wait for no rank. Does not wait; may fold for others.
 template <Machine M>
 bool is_ready(M& m, const Schedule& p, const Epoch& epoch) {
   for (const int source : p.sources)

@@ -13,7 +13,7 @@ class Handover {
  public:
   /// False: no such sockets here; `why` says so.
   bool listen(const std::string& token, std::string& why);
-  /// Gives `descriptor` to `receivers` processes; waits for each at most `timeout_ms`. False: somebody did
+  /// Gives `descriptor` to `receivers` processes; waits for each at most `timeout_ms`. False: a rank did
   /// not come.
   bool give(int descriptor, int receivers, int timeout_ms, std::string& why);
 

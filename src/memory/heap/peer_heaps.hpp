@@ -24,7 +24,7 @@ const std::byte* find(pid_t process, const void* address, std::size_t bytes);
 /// How often find() has found something in another process's heap so far.
 std::uint64_t reads();
 
-/// Unmaps all of them; nobody may be reading there.
+/// Unmaps all of them; no rank may be reading there.
 void forget();
 
 }  // namespace espalier::memory::peer_heaps

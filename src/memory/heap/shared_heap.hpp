@@ -26,8 +26,8 @@ struct HeapNotice {
 };
 
 /// One per process at most. Address space is reserved; pages come when the program touches them. A block
-/// that it frees is kept for the next of its size, as far as the budget allows (ESPALIER_ALLOC_KEEP), else its
-/// pages go.
+/// that it frees is kept for the next of its size, as far as the budget allows (ESPALIER_ALLOC_KEEP), else
+/// its pages go.
 ///
 /// A child of fork() has a copy of all blocks as they are then, and so have its own children. It gets nothing
 /// more from here, and cannot change what its parent has. A child made otherwise (clone() without the

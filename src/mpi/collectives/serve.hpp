@@ -53,10 +53,10 @@ inline int served(bool done, const Entry& entry, Collective collective, std::siz
   return result;
 }
 
-/// Runs body(), which answers with a code. What fails in Espalier is raised on the communicator, after all has
-/// been unwound, because the program's error handler may throw or jump out. What the program's own functions
-/// threw goes on to the program. `bytes`: of the call, as far as body() knows them, for the line that reports
-/// it. References: a call that succeeds does not keep these in registers.
+/// Runs body(), which answers with a code. What fails in Espalier is raised on the communicator, after all
+/// has been unwound, because the program's error handler may throw or jump out. What the program's own
+/// functions threw goes on to the program. `bytes`: of the call, as far as body() knows them, for the line
+/// that reports it. References: a call that succeeds does not keep these in registers.
 template <class Body>
 int guarded(const Handle& comm, Collective collective, const std::size_t& bytes, Body body) {
   char* what;

@@ -1,5 +1,5 @@
-// Calls of the program's functions from within a collective: a user-defined operator, or an error handler that
-// the host calls, may throw, and what it throws is the program's to catch.
+// Calls of the program's functions from within a collective: a user-defined operator, or an error handler
+// that the host calls, may throw, and what it throws is the program's to catch.
 #pragma once
 
 #include <utility>

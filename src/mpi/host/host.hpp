@@ -34,15 +34,15 @@ enum class Mode : int {
   X(Comm_call_errhandler)                                                                                  \
   X(Comm_set_errhandler)                                                                                   \
   X(Group_free)                                                                                            \
-  X(Group_size) X(Group_translate_ranks) X(Allgather) X(Barrier) X(Comm_create_errhandler)                 \
-      X(Errhandler_free) X(Send) X(Allreduce) X(Reduce) X(Scan) X(Exscan) X(Reduce_scatter)                \
-          X(Reduce_scatter_block) X(Allgatherv) X(Gatherv) X(Scatter) X(Scatterv) X(Alltoall) X(Alltoallv) \
-              X(Type_create_hindexed) X(Bcast) X(Gather) X(Isend) X(Irecv) X(Test) X(Cancel) X(Iprobe)     \
-                  X(Get_count) X(Error_string) X(Error_class) X(Add_error_class) X(Add_error_code)         \
-                      X(Add_error_string) X(Wait) X(Grequest_start) X(Grequest_complete)                   \
-                          X(Status_set_cancelled) X(Op_commutative) X(Reduce_local) X(Pack) X(Unpack)      \
-                              X(Send_init) X(Type_contiguous) X(Type_vector) X(Type_commit) X(Type_free)   \
-                                  X(Type_get_envelope) X(Type_get_contents)
+  X(Group_size)                                                                                            \
+  X(Group_translate_ranks) X(Allgather) X(Barrier) X(Comm_create_errhandler) X(Errhandler_free) X(Send)    \
+      X(Allreduce) X(Reduce) X(Scan) X(Exscan) X(Reduce_scatter) X(Reduce_scatter_block) X(Allgatherv)     \
+          X(Gatherv) X(Scatter) X(Scatterv) X(Alltoall) X(Alltoallv) X(Type_create_hindexed) X(Bcast)      \
+              X(Gather) X(Isend) X(Irecv) X(Test) X(Cancel) X(Iprobe) X(Get_count) X(Error_string)         \
+                  X(Error_class) X(Add_error_class) X(Add_error_code) X(Add_error_string) X(Wait)          \
+                      X(Grequest_start) X(Grequest_complete) X(Status_set_cancelled) X(Op_commutative)     \
+                          X(Reduce_local) X(Pack) X(Unpack) X(Send_init) X(Type_contiguous) X(Type_vector) \
+                              X(Type_commit) X(Type_free) X(Type_get_envelope) X(Type_get_contents)
 // What windows over one-sided calls need (nullptr: no such windows).
 #define ESPALIER_HOST_WINDOW_CALLS(X) \
   X(Ibarrier)                         \
@@ -68,28 +68,29 @@ enum class Mode : int {
 #define ESPALIER_HOST_LARGE_CALLS(X) X(Pack_c) X(Unpack_c) X(Type_get_envelope_c) X(Type_get_contents_c)
 #endif
 
-#define ESPALIER_NEXT_CALLS(X)                                                                              \
-  X(Init)                                                                                                   \
-  X(Init_thread)                                                                                            \
-  X(Finalize)                                                                                               \
-  X(Session_init)                                                                                           \
-  X(Session_finalize)                                                                                       \
-  X(Abort)                                                                                                  \
-  X(Comm_free)                                                                                              \
-  X(Comm_disconnect)                                                                                        \
-  X(Alloc_mem)                                                                                              \
-  X(Free_mem)                                                                                               \
-  X(Barrier)                                                                                                \
-  X(Bcast)                                                                                                  \
-  X(Reduce)                                                                                                 \
-  X(Allreduce)                                                                                              \
-  X(Reduce_scatter_block)                                                                                   \
-  X(Reduce_scatter)                                                                                         \
-  X(Scan)                                                                                                   \
-  X(Exscan) X(Allgather) X(Allgatherv) X(Gather) X(Gatherv) X(Scatter) X(Scatterv) X(Alltoall) X(Alltoallv) \
-      X(Bcast_c) X(Reduce_c) X(Allreduce_c) X(Reduce_scatter_block_c) X(Reduce_scatter_c) X(Scan_c)         \
-          X(Exscan_c) X(Allgather_c) X(Allgatherv_c) X(Gather_c) X(Gatherv_c) X(Scatter_c) X(Scatterv_c)    \
-              X(Alltoall_c) X(Alltoallv_c) X(Comm_rank) X(Comm_size) X(Comm_test_inter) X(Comm_remote_size)
+#define ESPALIER_NEXT_CALLS(X)                                                                               \
+  X(Init)                                                                                                    \
+  X(Init_thread)                                                                                             \
+  X(Finalize)                                                                                                \
+  X(Session_init)                                                                                            \
+  X(Session_finalize)                                                                                        \
+  X(Abort)                                                                                                   \
+  X(Comm_free)                                                                                               \
+  X(Comm_disconnect)                                                                                         \
+  X(Alloc_mem)                                                                                               \
+  X(Free_mem)                                                                                                \
+  X(Barrier)                                                                                                 \
+  X(Bcast)                                                                                                   \
+  X(Reduce)                                                                                                  \
+  X(Allreduce)                                                                                               \
+  X(Reduce_scatter_block)                                                                                    \
+  X(Reduce_scatter)                                                                                          \
+  X(Scan)                                                                                                    \
+  X(Exscan)                                                                                                  \
+  X(Allgather) X(Allgatherv) X(Gather) X(Gatherv) X(Scatter) X(Scatterv) X(Alltoall) X(Alltoallv) X(Bcast_c) \
+      X(Reduce_c) X(Allreduce_c) X(Reduce_scatter_block_c) X(Reduce_scatter_c) X(Scan_c) X(Exscan_c)         \
+          X(Allgather_c) X(Allgatherv_c) X(Gather_c) X(Gatherv_c) X(Scatter_c) X(Scatterv_c) X(Alltoall_c)   \
+              X(Alltoallv_c) X(Comm_rank) X(Comm_size) X(Comm_test_inter) X(Comm_remote_size)
 
 // The same of the collectives that are prepared once, and of what starts and completes requests.
 #define ESPALIER_NEXT_LARGE_INIT_CALLS(X) \
@@ -273,8 +274,8 @@ struct Host {
 /// Everything is null until resolve() has run; constant afterwards, but for what learn_errors_return() finds.
 extern Host host;
 
-/// Finds the host MPI, once. `caller` is an address inside whoever called MPI: an MPI that was loaded with
-/// RTLD_LOCAL (mpi4py does) is found only through the module that uses it. Thread-safe.
+/// Finds the host MPI, once. `caller` is an address in the code that called MPI: an MPI that was loaded
+/// with RTLD_LOCAL (mpi4py does) is found only through the module that uses it. Thread-safe.
 Mode resolve(void* caller);
 
 /// A function of the host or of the next tool by name, nullptr if there is none. After resolve().

@@ -211,7 +211,7 @@ bool is_committed_for_bcast(MPI_Datatype datatype) {
 
 Service service_of(const PredefinedType& type, const PredefinedOp& op) {
   std::atomic<Service>& known = type.services[static_cast<std::size_t>(op.op)];
-  // relaxed: whoever learns it learns the same.
+  // relaxed: every thread that learns it learns the same.
   Service service = known.load(std::memory_order_relaxed);
   if (service == Service::unknown) {
     service = learn(type, op);

@@ -38,7 +38,7 @@ void close();
 /// Whether the host reports, on the rank that does it, that a program sends from where it receives. Hosts
 /// that do not check let it pass, and programs live by it: there it counts as MPI_IN_PLACE.
 inline bool host_rejects_aliases(Collective collective, bool several) {
-  // relaxed: whoever asks gets the same answer.
+  // relaxed: every thread that asks gets the same answer.
   questions::Answer answer =
       questions::aliases[static_cast<std::size_t>(collective)].load(std::memory_order_relaxed);
   if (answer == questions::Answer::unknown) [[unlikely]]

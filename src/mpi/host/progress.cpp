@@ -24,7 +24,7 @@ constexpr int times = 8, times_after_a_while = 64;  // in vain some 40 ns each
 #endif
 constexpr std::int64_t a_while_ns = 100'000;
 
-/// One thread at a time is enough, and whoever comes second must not wait.
+/// One thread at a time is enough, and a thread that comes second must not wait.
 void make_progress(void*) {
   const std::unique_lock lock(mutex, std::try_to_lock);
   if (!lock || !is_open) return;

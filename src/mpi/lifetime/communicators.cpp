@@ -21,7 +21,8 @@ std::array<std::atomic<Entry*>, 1 << cache_bits> cache{};
 namespace {
 
 std::mutex mutex;  // of everything below
-// Never destroyed: a fork()ed child that exits runs our destructors, and it has neither the arena nor a say in its life.
+// Never destroyed: a fork()ed child that exits runs our destructors, and it has neither the arena nor a say
+// in its life.
 std::deque<Entry>& entries = *new std::deque<Entry>;
 std::vector<Entry*>& unused = *new std::vector<Entry*>;
 int keyval = MPI_KEYVAL_INVALID;
@@ -29,7 +30,8 @@ thread_local const Retirement* innermost = nullptr;
 
 /// Takes the communicator out of an entry, so that it can be destroyed without our lock.
 std::unique_ptr<runtime::Communicator> empty(Entry& entry) {
-  // release: whoever reads 0 has nothing to do with this entry; what was done with it before stays before.
+  // release: a thread that reads 0 has nothing to do with this entry; what was done with it before stays
+  // before.
   entry.handle.store(0, std::memory_order_release);
   return std::move(entry.communicator);
 }
@@ -85,7 +87,7 @@ bool is_intra(MPI_Comm comm) {
   return host.Comm_test_inter(comm, &inter) == MPI_SUCCESS && !inter;
 }
 
-/// Spawned or connected processes may not have Espalier, so there is nobody to agree with. All ranks of such
+/// Spawned or connected processes may not have Espalier, so there is no rank to agree with. All ranks of such
 /// a communicator see that it leaves their job.
 bool leaves_job(MPI_Comm comm) {
   MPI_Group job, group;

@@ -14,7 +14,7 @@ namespace espalier::mpi {
 /// One intra-communicator of the user. Entries are never given back to the system, only used again for
 /// another communicator, so that a reader with an old pointer reads an entry, whatever it says by now.
 struct Entry {
-  /// The normal() form of the handle, 0 while nobody may find this entry. Written last (release), read first
+  /// The normal() form of the handle, 0 while no rank may find this entry. Written last (release), read first
   /// (acquire).
   std::atomic<Handle> handle{0};
   MPI_Comm comm{};

@@ -1,8 +1,8 @@
 // With more ranks than cores, the ranks of a node stay in the session of MPICH's launcher (docs/waiting.md).
 //
 // hydra_pmi_proxy gives each rank a session of its own, and with it a scheduling group of its own
-// (autogroup): a yield between two of them hands the core to nobody. Here a rank gets only a process group of
-// its own, which is what the proxy sends its signals to, and what Intel MPI's proxy gives. With a core for
+// (autogroup): a yield between two of them does not hand the core on. Here a rank gets only a process group
+// of its own, which is what the proxy sends its signals to, and what Intel MPI's proxy gives. With a core for
 // each rank sessions of their own are better: beside a stranger's program each rank then has half of its
 // core, not its share of a half. How many ranks a node has the proxy tells its child just before it becomes
 // the program.

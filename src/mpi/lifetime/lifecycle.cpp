@@ -30,7 +30,7 @@ namespace espalier::mpi::lifecycle {
 namespace {
 
 enum class Stage {
-  outside,  ///< MPI is not initialised, or nobody has asked yet
+  outside,  ///< MPI is not initialised, or no rank has asked yet
   inside,
   over  ///< MPI_Finalize was called, or Espalier could not be set up
 };
@@ -135,8 +135,8 @@ int copy_nothing(MPI_Comm, int, void*, void*, void*, int* flag) {
   return MPI_SUCCESS;
 }
 
-/// MPI-4.1 11.2.4: the attributes of MPI_COMM_SELF are deleted at the start of MPI_Finalize, the one that was set
-/// first as the last. A host that refuses is left before MPI_Finalize.
+/// MPI-4.1 11.2.4: the attributes of MPI_COMM_SELF are deleted at the start of MPI_Finalize, the one that was
+/// set first as the last. A host that refuses is left before MPI_Finalize.
 void leave_by_callback() {
   if (leaves_by_callback) return;
   int key = MPI_KEYVAL_INVALID;

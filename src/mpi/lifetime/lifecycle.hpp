@@ -7,9 +7,9 @@ namespace espalier::mpi::lifecycle {
 
 /// MPI_Init has returned: the ranks of the job meet. Collective over MPI_COMM_WORLD, as MPI_Init is.
 void begin_world();
-/// MPI_Finalize is about to be called. Espalier leaves in it: statistics, then everything is given back. That is
-/// the last of the delete callbacks of MPI_COMM_SELF, with which MPI_Finalize begins: those of the program may
-/// still use all that the program has, requests of persistent collectives among it. Collective like it.
+/// MPI_Finalize is about to be called. Espalier leaves in it: statistics, then everything is given back. That
+/// is the last of the delete callbacks of MPI_COMM_SELF, with which MPI_Finalize begins: those of the program
+/// may still use all that the program has, requests of persistent collectives among it. Collective like it.
 void finalize_begins();
 
 /// A session was opened; or is about to be closed. With the last one Espalier leaves.

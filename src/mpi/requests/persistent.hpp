@@ -56,7 +56,7 @@ struct Draft {
 
 /// One of the program's.
 struct Request {
-  /// 0 while it is nobody's. Requests are never given back to the system, only used again, so that who looks
+  /// 0 while it is no rank's. Requests are never given back to the system, only used again, so that who looks
   /// for another one reads a request.
   std::atomic<Handle> handle{0};
   Draft draft;

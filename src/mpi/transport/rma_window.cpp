@@ -45,7 +45,7 @@ std::uint64_t RmaWindow::note_for(int rank, int id, std::uint32_t value) {
 
 bool RmaWindow::close() {
   if (!group_.all_have_come())
-    return false;  // so that nobody blocks in MPI_Win_free, where it drives nothing
+    return false;  // so that no rank blocks in MPI_Win_free, where it drives nothing
   data_.close();
   notifications_.close();
   return true;

@@ -38,8 +38,8 @@ void check(int code, const char* what, int process) {
 class HostTransport final : public network::Transport {
  public:
   HostTransport(MPI_Comm comm, int tags) : comm_(comm), tags_(tags) {}
-  // The communicator stays until MPI_Finalize is over: after a failure it may have messages that no rank receives,
-  // also on ranks that have not heard of it, and MPICH ends the job where such a one is freed.
+  // The communicator stays until MPI_Finalize is over: after a failure it may have messages that no rank
+  // receives, also on ranks that have not heard of it, and MPICH ends the job where such a one is freed.
   ~HostTransport() override = default;
 
   Ticket send(int process, int tag, const void* data, std::size_t bytes) override {
@@ -77,8 +77,8 @@ class HostTransport final : public network::Transport {
   void cancel(Ticket ticket) override {
     MPI_Request request = request_of(ticket);
     if (host.Cancel(&request) != MPI_SUCCESS) return;
-    // One that was cancelled is done at once. One whose data are on their way is done when its sender has gone on,
-    // which may have died.
+    // One that was cancelled is done at once. One whose data are on their way is done when its sender has
+    // gone on, which may have died.
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(1);
     MPI_Status status;
     for (int done = 0; !done && std::chrono::steady_clock::now() < deadline;)

@@ -49,8 +49,8 @@ concept Window = requires(W w, const W c, int node, std::size_t offset, const vo
   /// Sets the mark in the 4 bytes at this offset of this node's segment, which only claims write; true for
   /// the first of the node's ranks that sets it to this value. Orders nothing.
   { w.claim(offset, value) } -> std::same_as<bool>;
-  /// Until done() is true: the wait of whoever looks at several notifications, or at values that replace
-  /// others; drives progress, and makes room for others as every wait for the network does.
+  /// Until done() is true: the wait of the rank that looks at several notifications, or at values that
+  /// replace others; drives progress, and makes room for others as every wait for the network does.
   w.drive_until([] { return true; });
 };
 

@@ -25,7 +25,7 @@ class BasicNotifications {
   const Landings& landings() const { return landings_; }
 
   /// Release: pairs with the acquires below. What the setter wrote before, or has seen written, is visible to
-  /// whoever sees the value.
+  /// the rank that sees the value.
   void set(int id, std::uint32_t value) const {
     if (landings_)
       landings_.set(id, value);
@@ -37,7 +37,7 @@ class BasicNotifications {
     return landings_ ? landings_.test(id) : values_[id].load(std::memory_order_acquire);
   }
 
-  /// Acquire, as test(); release, so that whoever sees the zero sees what this rank did before.
+  /// Acquire, as test(); release, so that the rank that sees the zero sees what this rank did before.
   std::uint32_t reset(int id) const {
     return landings_ ? landings_.reset(id) : values_[id].exchange(0, std::memory_order_acq_rel);
   }

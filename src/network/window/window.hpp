@@ -80,7 +80,7 @@ class BasicNodeWindow {
   /// The same for so long at most: -1 when none has come.
   int wait_some_for(int first, int count, std::chrono::milliseconds limit);
 
-  /// Until done() is true: drives, spins, yields and naps as Waiting says.
+  /// Until done() is true: drives, spins, yields and timed sleeps as Waiting says.
   template <class Done>
   void drive_until(Done done);
 
@@ -88,7 +88,7 @@ class BasicNodeWindow {
   void drive_aside() noexcept;
 
   /// Until all that this rank has started has left it. For a caller who knows that nothing is aimed at this
-  /// rank any more, and nothing will be: then it is as good as close(), and nobody need come along.
+  /// rank any more, and nothing will be: then it is as good as close(), and no rank need come along.
   void drain();
   /// Collective: until nothing is under way to or from this rank any more. The last call.
   void close();
@@ -111,7 +111,7 @@ class BasicNodeWindow {
   std::unique_ptr<Carrier> carrier_;
   std::mutex mutex_;  // of the carrier
   std::atomic<bool> failed_{false};
-  std::exception_ptr failure_;  // of drive_aside(), which has nobody to tell
+  std::exception_ptr failure_;  // of drive_aside(), which has no rank to tell
 };
 
 // What else the process has under way goes on when this wait begins to yield, and not at every look.

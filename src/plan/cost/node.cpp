@@ -38,7 +38,7 @@ struct Shared {
     if (plan.read_from_parent) wire.gap = 0;
     return tree_down(tree_over(piece.ranks, plan.release_tree), wire, 0).time;
   }
-  /// Everybody, or the last rank, has heard from all others: by their flags or by one counter.
+  /// Every rank, or the last rank, has heard from all others: by their flags or by one counter.
   double meeting() const {
     return (plan.algorithm == Algorithm::central ? piece.ranks + 1 : others()) * costs.flag;
   }
@@ -60,7 +60,7 @@ double reduce(const Shared& s) {
   return s.copied(s.chunk()) + chunk.time + (s.chunks_of(s.bytes) - 1) * pace;
 }
 
-// The last rank waits for everybody and folds all; then it sets its node's total aside.
+// The last rank waits for every rank and folds all; then it sets its node's total aside.
 double scan(const Shared& s) {
   const double aside = s.copied(s.bytes);
   if (s.plan.algorithm == Algorithm::sliced)
@@ -85,7 +85,7 @@ double reduce_scatter(const Shared& s) {
 double allgather(const Shared& s) {
   const double slice = s.bytes / s.piece.leaders;
   if (s.plan.algorithm == Algorithm::single_copy)
-    return 2 * s.meeting() + s.copied(s.bytes - slice);  // nobody leaves before all have read
+    return 2 * s.meeting() + s.copied(s.bytes - slice);  // no rank leaves before all have read
   return s.copied(slice) + s.chunks_of(slice) * s.meeting() + s.copied(s.bytes - slice);
 }
 

@@ -1,5 +1,5 @@
-// What the node stages of a segment cost: through shared memory (collective/multinode/stage/shared_stage.hpp) or by
-// messages (message_stage.hpp). All functions return nanoseconds of the leader.
+// What the node stages of a segment cost: through shared memory (collective/multinode/stage/shared_stage.hpp)
+// or by messages (message_stage.hpp). All functions return nanoseconds of the leader.
 #pragma once
 
 #include "base/collective.hpp"

@@ -15,7 +15,8 @@ Cost times(int count, const Cost& cost) {
   return {count * cost.time, count * cost.cpu, count * cost.port, count * cost.rounds};
 }
 
-// Leaders beyond the core hand their vector to a neighbour first (collective/multinode/network/power_of_two_core.hpp) ...
+// Leaders beyond the core hand their vector to a neighbour first
+// (collective/multinode/network/power_of_two_core.hpp) ...
 Cost into_core(const Wire& wire, int n, double bytes) {
   return n == core_of(n) ? Cost{} : message(wire, bytes) + fold(wire, bytes);
 }

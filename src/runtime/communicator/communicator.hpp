@@ -25,7 +25,7 @@ struct UserOperation {
 
 using collective::Blocks;
 
-/// What the ranks of a node read in common. Nobody writes there.
+/// What the ranks of a node read in common. No rank writes there.
 struct SharedResult {
   const std::byte* whole = nullptr;
   std::vector<std::size_t> offsets;  ///< of each rank's block from there
@@ -38,8 +38,8 @@ class Counters;
 }
 
 /// A communicator and its collectives, which one of its kinds implements: one rank alone (SelfCommunicator),
-/// ranks of one node (NodeCommunicator) or of several (MultiNodeCommunicator), or none (RefusedCommunicator). A
-/// communicator is used by one thread at a time, as MPI demands.
+/// ranks of one node (NodeCommunicator) or of several (MultiNodeCommunicator), or none (RefusedCommunicator).
+/// A communicator is used by one thread at a time, as MPI demands.
 ///
 /// The collectives return true when they have been done, and false when this call is the host's (the
 /// communicator was refused, or a rule says `host`): then nothing has been read or written, and all ranks get
@@ -70,7 +70,7 @@ class Communicator {
   void count_host(Collective collective, std::size_t bytes, const std::string& why);
 
   virtual bool barrier() = 0;
-  /// `bytes` of packed data from the root's buffer to everybody's.
+  /// `bytes` of packed data from the root's buffer to every rank's.
   virtual bool bcast(void* buffer, std::size_t bytes, int root) = 0;
   /// count elements of operation.extent bytes; `receive` is read and written at the root only.
   virtual bool reduce(const void* send, void* receive, std::size_t count, const reduce::Operation& operation,

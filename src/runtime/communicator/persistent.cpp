@@ -56,7 +56,7 @@ bool Persistent::is_ready() {
   } catch (const OutOfStep&) {  // complete() meets it again
     return true;
   }
-  // Whoever is waited for may need this core.
+  // The rank that is waited for may need this core.
   if (machine_.waiter().policy().fenced) machine::HostPlatform::yield();
   return false;
 }

@@ -29,7 +29,7 @@ class Persistent {
   Persistent(const Persistent&) = delete;
   Persistent& operator=(const Persistent&) = delete;
 
-  /// Local: waits for nobody. Only when it is not active. Throws OutOfStep, as MismatchDetection does.
+  /// Local: waits for no rank. Only when it is not active. Throws OutOfStep, as MismatchDetection does.
   void start();
   bool active() const { return active_; }
   /// Whether complete() would return or throw at once; if not, what must go on meanwhile has been driven.

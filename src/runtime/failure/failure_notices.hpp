@@ -31,8 +31,8 @@ class FailureNotices {
   }
 
  private:
-  /// A probe costs the host's MPI_Iprobe, and asking for the time is not free either. On a busy machine a wait
-  /// may look only every few milliseconds, so the looks alone do not say when it is time.
+  /// A probe costs the host's MPI_Iprobe, and asking for the time is not free either. On a busy machine a
+  /// wait may look only every few milliseconds, so the looks alone do not say when it is time.
   static constexpr unsigned looks_between = 16;
   static constexpr std::int64_t probes_apart_ns = 2'000'000;
   void look_by_time(std::uint64_t call, NodeFailure& node);

@@ -18,7 +18,7 @@ ProcessMark own_mark();
 
 enum class Liveness {
   runs,
-  ended,   ///< nobody has that number any more, or another process
+  ended,   ///< no rank has that number any more, or another process
   unknown  ///< it cannot be seen (no /proc, one that hides other users' processes, no descriptor left)
 };
 

@@ -27,7 +27,7 @@ const CallRecords& MismatchDetection::records(int rank) const {
 
 void MismatchDetection::look_around() {
   if (inner_.function) inner_.function(inner_.context);
-  if (history_.number() == 0) return;  // nobody here says what is called
+  if (history_.number() == 0) return;  // no rank here says what is called
   if (!failed_.empty()) fail_again();
   if (const std::string told = failure_.told(history_.number()); !told.empty()) {
     failed_ = told;

@@ -43,8 +43,9 @@ class MismatchDetection {
     return history_.fingerprint();
   }
 
-  /// This rank leaves its call before it has done its part, because of the exception that is being handled: the
-  /// others, which may wait for it, and its own later calls fail with the reason, unless one is known already.
+  /// This rank leaves its call before it has done its part, because of the exception that is being handled:
+  /// the others, which may wait for it, and its own later calls fail with the reason, unless one is known
+  /// already.
   [[gnu::cold]] void abandon();
 
   /// This rank makes no more calls. While it still has its part of the share.

@@ -51,7 +51,7 @@ const std::byte* MultiNodeCommunicator::allgather_everywhere(const collective::m
   return whole;
 }
 
-// Ranks of the node may still read what the call before has lent them, until they are in this one.
+// Ranks of the node may still read what the call before has exposed them, until they are in this one.
 void MultiNodeCommunicator::reclaim() {
   if (std::exchange(is_exposed_, false) && state_) on_stage([](auto& stage) { stage.meet(0, [] {}); });
 }
@@ -126,7 +126,7 @@ bool MultiNodeCommunicator::allgatherv_lent(const void* send, std::span<const st
   const plan::Algorithm algorithm =
       or_ring_of_messages(selector_(Collective::allgatherv, mean).algorithm, total);
   return serve_as(algorithm, Collective::allgatherv, mean, [&](const NetworkPlan& plan) {
-    const Blocks blocks{bytes, bytes};  // there are no offsets: nobody receives
+    const Blocks blocks{bytes, bytes};  // there are no offsets: no rank receives
     const collective::multinode::NodeOrder order =
         collective::multinode::in_node_order(nodes_.placement, blocks);
     shared_result = {nullptr, order.begin};

@@ -1,4 +1,5 @@
-// Reduce, allreduce and reduce_scatter(_block) over nodes. The window of the notified ring is in ring_window.cpp.
+// Reduce, allreduce and reduce_scatter(_block) over nodes. The window of the notified ring is in
+// ring_window.cpp.
 #include "collective/multinode/allreduce_window.hpp"
 #include "collective/multinode/reduce.hpp"
 #include "collective/multinode/reduce_scatter.hpp"

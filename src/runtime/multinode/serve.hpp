@@ -1,5 +1,5 @@
-// What serving a call over nodes has in common for all collectives. Seen by the files that implement MultiNodeCommunicator
-// alone.
+// What serving a call over nodes has in common for all collectives. Seen by the files that implement
+// MultiNodeCommunicator alone.
 #pragma once
 
 #include "base/format.hpp"

@@ -27,7 +27,7 @@ struct NodeArea {
     share = offset == 0 ? memory::Share{} : memory::Share{offset, bytes};
     area.memory = offset == 0 ? nullptr : arena.at(offset);
     area.bytes = offset == 0 ? 0 : bytes;
-    if (share) arena.share_with_children(share);  // results that are lent lie there
+    if (share) arena.share_with_children(share);  // results that are exposed lie there
     return offset != 0;
   }
 

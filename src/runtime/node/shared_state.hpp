@@ -1,5 +1,5 @@
-// What the ranks of a communicator that share memory have: a share of the arena, plans, the machine. Seen by the
-// files that implement communicators alone.
+// What the ranks of a communicator that share memory have: a share of the arena, plans, the machine. Seen by
+// the files that implement communicators alone.
 #pragma once
 
 #include <array>
@@ -23,8 +23,8 @@ namespace espalier::runtime {
 
 /// Everything that exists only where memory is shared.
 struct SharedState {
-  /// `rank`: among those that share memory; `names`: as in MismatchDetection. `poke` drives the host, and what else
-  /// must go on while they wait.
+  /// `rank`: among those that share memory; `names`: as in MismatchDetection. `progress call` drives the
+  /// host, and what else must go on while they wait.
   SharedState(const NodeState& node, const NodeShare& agreement, int rank, std::vector<int> names,
               machine::ProgressHook hook);
   ~SharedState();

@@ -22,7 +22,7 @@ bool have_area(SharedState& state, std::size_t bytes) {
   return grown;
 }
 
-// All have come: nobody reads any more what the call before has lent, or all blocks are there.
+// All have come: no rank reads any more what the call before has exposed, or all blocks are there.
 void meet(SharedState& state, const plan::Plan& plan) {
   collective::multinode::NodeRanks(state.machine, plan).meet();
 }

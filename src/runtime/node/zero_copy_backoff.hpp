@@ -7,7 +7,7 @@ namespace espalier::runtime {
 
 /// Whether long calls of one collective take the way on which buffers are read where they lie. That takes all
 /// ranks and a round of messages to learn that all can, which in a program without such buffers would be for
-/// nothing. So after a call in which somebody could not, so many pass without a question: 0, 1, 3, 7, ...
+/// nothing. So after a call in which a rank could not, so many pass without a question: 0, 1, 3, 7, ...
 /// Where all could, the next call asks again. All ranks count the same calls and learn the same answers, so
 /// they agree without a word.
 class ZeroCopyBackoff {

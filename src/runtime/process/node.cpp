@@ -202,13 +202,13 @@ void NodeState::follow(const Bootstrap& world, const RankInfo& rank_info, Offer&
   if (segment) arena_ = memory::Arena::join(std::move(segment), refusal_);
 }
 
-// A name is needed only until everybody has mapped it.
+// A name is needed only until every rank has mapped it.
 void NodeState::withdraw(std::uint64_t token, const Offer& offer) {
   if (offer.transfer == Transfer::named) memory::Segment::unlink(shm_name(token));
 }
 
-// Rounds: introductions; the leaders' offers; did everybody map it; can everybody read everybody? All ranks
-// take part in all rounds, whatever happens.
+// Rounds: introductions; the leaders' offers; did every rank map it; can every rank read every rank? All
+// ranks take part in all rounds, whatever happens.
 std::unique_ptr<NodeState> NodeState::meet(const Bootstrap& world, bool willing) {
   choose_streaming();
   std::unique_ptr<NodeState> node(new NodeState);

@@ -26,8 +26,8 @@ void Process::set_host_progress(HostProgress progress) { progress_ = progress; }
 
 void Process::decline(std::string why) { declined_ = std::move(why); }
 
-// No rank waits for the lock: the ranks of two communicators, each with the lock of some of its processes, would
-// wait for each other. They are all here when they try to take it, so none holds it long in vain.
+// No rank waits for the lock: the ranks of two communicators, each with the lock of some of its processes,
+// would wait for each other. They are all here when they try to take it, so none holds it long in vain.
 bool Process::join(const Bootstrap& world) {
   const auto joined = exchange(world, static_cast<std::uint8_t>(node() != nullptr));
   if (std::count(joined.begin(), joined.end(), 0) != world.size) return false;

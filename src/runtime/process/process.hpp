@@ -52,8 +52,8 @@ class Process {
   /// Collective over all ranks of the job (MPI_COMM_WORLD): the ranks of each node meet in one arena. Never
   /// fails for want of a feature: a node without an arena leaves its communicators to the host. Without it
   /// (MPI sessions) the first communicator's ranks meet when that communicator is created; ranks that have
-  /// met keep what they have, and the others cannot come in any more: false, on all of them. False, too, while
-  /// another thread joins with other ranks (gathering.hpp).
+  /// met keep what they have, and the others cannot come in any more: false, on all of them. False, too,
+  /// while another thread joins with other ranks (gathering.hpp).
   bool join(const Bootstrap& world);
   /// Whether a thread of this process is in join(): what node() says may change.
   bool is_joining();
@@ -64,13 +64,14 @@ class Process {
   /// Gives the arena back (MPI_Finalize). Communicators must be gone.
   void leave();
 
-  /// Null: this process has not joined. Acquire: pairs with the release in join(), which another thread may be in.
+  /// Null: this process has not joined. Acquire: pairs with the release in join(), which another thread may
+  /// be in.
   NodeState* node() { return joined_.load(std::memory_order_acquire); }
   /// Whether the job needs a transport: the same on all processes that met in join().
   bool needs_transport();
   network::Transport* transport() { return transport_.get(); }
   network::SharpJob* sharp() { return sharp_.get(); }
-  /// Empty: nobody has asked for them.
+  /// Empty: no rank has asked for them.
   const std::string& no_sharp() const { return no_sharp_; }
   Tags* tags() { return tags_.get(); }
   /// This process in the numbering of the transport.

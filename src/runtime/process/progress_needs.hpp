@@ -7,8 +7,8 @@ namespace espalier::runtime {
 
 /// How many reasons there are: windows of the program's that are open, and long messages that it has begun to
 /// send or receive and has not completed. While there are any, waits drive the host as readily as the host's
-/// own waits do. Relaxed: no rank works on a window before all have come back from making it, a message is its
-/// rank's own, and a wait that sees the number late does so for one sleep.
+/// own waits do. Relaxed: no rank works on a window before all have come back from making it, a message is
+/// its rank's own, and a wait that sees the number late does so for one sleep.
 inline std::atomic<int> progress_needs{0};
 
 /// How many of them are windows.

@@ -1,4 +1,4 @@
-// How often a rank of this process looks at its messages in vain before it naps.
+// How often a rank of this process looks at its messages in vain before it timed sleeps.
 #pragma once
 
 #include "network/spin_limits.hpp"

@@ -50,9 +50,9 @@ machine::Layout layout_on_one_node(int ranks, int ranks_of_node, double ranks_pe
 /// Whether the configuration wants messages instead of shared memory within nodes.
 bool by_messages();
 
-/// Collective over the communicator. On one node two rounds: everybody says where it stands and rank 0 offers
-/// a share; then everybody says whether its part of the share is backed by memory. Over several nodes the
-/// lowest rank of each offers a share, and rank 0 tags. Zeroes the flag lines in between.
+/// Collective over the communicator. On one node two rounds: every rank says where it stands and rank 0
+/// offers a share; then every rank says whether its part of the share is backed by memory. Over several nodes
+/// the lowest rank of each offers a share, and rank 0 tags. Zeroes the flag lines in between.
 Agreement agree(const Bootstrap& bootstrap);
 
 }  // namespace espalier::runtime

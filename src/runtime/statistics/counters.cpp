@@ -103,7 +103,7 @@ void clear(Row& row) {
 }  // namespace
 
 Row* take_row(const Call& call, int communicator_size) {
-  ticks::seconds_per_tick();  // whoever has a row reads the clock
+  ticks::seconds_per_tick();  // the rank that has a row reads the clock
   const std::lock_guard lock(mutex);
   Row* row = unused_row();
   if (!row) return nullptr;

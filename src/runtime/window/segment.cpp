@@ -58,7 +58,7 @@ void agree_that_none_failed(const Bootstrap& bootstrap, const std::string& why) 
 
 }  // namespace
 
-// Rounds: what the leaders offer; did everybody map it; is bound memory what it should be.
+// Rounds: what the leaders offer; did every rank map it; is bound memory what it should be.
 WindowSegment::WindowSegment(const Bootstrap& bootstrap, const std::vector<int>& members, const Size& size)
     : bootstrap_rank_(bootstrap.rank), leader_(members.front()), size_(size) {
   if (leads())

@@ -116,7 +116,7 @@ class Window::Negotiation {
         network::NodeWindow::Waiting{spin_limits(), [] { Process::instance().make_progress(); }});
     if (window->choice_.transport != WindowTransport::memory) connect(*window);
     Process::instance().windows().add(*window->view_);
-    // Nobody puts before all can take.
+    // No rank puts before all can take.
     exchange(bootstrap_, std::int32_t{1});
     return window;
   }

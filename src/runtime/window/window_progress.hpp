@@ -13,9 +13,9 @@ namespace espalier::runtime {
 class WindowProgress {
  public:
   void add(network::NodeWindow& window);
-  /// Afterwards nobody drives it any more.
+  /// Afterwards no rank drives it any more.
   void remove(network::NodeWindow& window);
-  /// Nobody drives any of them any more.
+  /// No rank drives any of them any more.
   void forget();
   /// Costs next to nothing where there is no window.
   void drive() {

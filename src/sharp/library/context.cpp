@@ -34,8 +34,8 @@ sharp_coll_context::sharp_coll_context(const sharp_coll_init_spec& given)
     throw Problem(static_cast<std::int32_t>(fault->value), "a fault on demand (ESPALIER_SHARP_FAULTS)");
 }
 
-/// The first process reads the file and tries the tree; the others hear of it, so that nobody else needs the
-/// file.
+/// The first process reads the file and tries the tree; the others hear of it, so that no other rank needs
+/// the file.
 void sharp_coll_context::learn_tree() {
   std::string text, why;
   std::int32_t header[2] = {0, 0};  // code, bytes of the text or of the reason

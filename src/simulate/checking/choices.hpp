@@ -14,7 +14,7 @@ enum class Question : std::uint8_t {
   go_on,   ///< options are ranks; the first is the one that runs: all others are preemptions
   next,    ///< options are ranks; the one that ran waits or has ended
   value,   ///< options are values of a flag, the newest first; all others are stale
-  rouse,   ///< options: let everybody sleep (first), or wake this sleeper for no reason, as a futex may
+  rouse,   ///< options: let every rank sleep (first), or wake this sleeper for no reason, as a futex may
   leave,   ///< options: a message leaves as it is sent, or only when it is received
   arrive,  ///< options: a message is done when it is looked at, or not yet
   from,    ///< options: of which sender a message is seen first

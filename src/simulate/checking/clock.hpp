@@ -11,8 +11,8 @@ namespace espalier::simulate::checking {
 inline constexpr int most_ranks = 8;
 inline constexpr std::size_t most_flags = 320;
 
-/// Per rank: what it had done when whoever holds this clock last heard of it. `a happens before b` when b's
-/// clock covers a's time.
+/// Per rank: what it had done when the rank that holds this clock last heard of it. `a happens before b` when
+/// b's clock covers a's time.
 struct Clock {
   std::array<std::uint32_t, most_ranks> of{};
 

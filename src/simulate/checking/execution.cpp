@@ -175,7 +175,7 @@ void Execution::schedule() {
   }
 }
 
-// -1 when nobody can run.
+// -1 when no rank can run.
 int Execution::next_rank() {
   std::array<int, most_ranks> options;
   std::size_t count = 0;
@@ -185,7 +185,7 @@ int Execution::next_rank() {
   return options[chooser_->choose(Question::next, {options.data(), count})];
 }
 
-// Where naps end, somebody who sleeps although the flag has moved on looks again.
+// Where timed sleeps end, a rank who sleeps although the flag has moved on looks again.
 bool Execution::end_a_timed_sleep() {
   if (scenario_.policy.fenced) return false;
   for (int rank = 0; rank < scenario_.ranks; ++rank) {
@@ -199,8 +199,9 @@ bool Execution::end_a_timed_sleep() {
   return false;
 }
 
-// Stores become visible at last, messages come at last, and naps end: whoever idles, or sleeps although a
-// message is under way to it, or another rank may ask it for a copy, looks once more at what there is by now.
+// Stores become visible at last, messages come at last, and timed sleeps end: the rank that idles, or sleeps
+// although a message is under way to it, or another rank may ask it for a copy, looks once more at what there
+// is by now.
 bool Execution::rouse_the_idle() {
   for (int rank = 0; rank < scenario_.ranks; ++rank) {
     Rank& it = of(rank);

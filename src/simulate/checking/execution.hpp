@@ -39,19 +39,20 @@ struct Scenario {
   std::size_t area_bytes = 0;     ///< of each node besides: for windows and the like
   bool many_pairwise = false;     ///< cells of more than two ranks
   bool serves_others = false;     ///< waits drive the host all the time (machine/progress.hpp)
-  bool refuses_reads = false;     ///< of other ranks' memory, now and then; then all naps end by themselves
+  bool refuses_reads =
+      false;  ///< of other ranks' memory, now and then; then all timed sleeps end by themselves
 };
 
 /// A ladder that is short, so that schedules are few: two looks, then sleep. With fences: who sleeps is
-/// woken, and a nap never ends by itself. Without: naps end, as they do where a wake-up may be lost
-/// (machine/wait.hpp).
+/// woken, and a timed sleep never ends by itself. Without: timed sleeps end, as they do where a wake-up may
+/// be lost (machine/wait.hpp).
 machine::WaitPolicy short_ladder(bool fenced);
 
 enum class Wrong : unsigned char {
-  deadlock,      ///< everybody sleeps, for something that nobody has published
-  lost_wake_up,  ///< everybody sleeps, somebody although what it waits for is there
+  deadlock,      ///< every rank sleeps, for something that no rank has published
+  lost_wake_up,  ///< every rank sleeps, a rank although what it waits for is there
   unordered,     ///< two accesses to plain memory, one of them a write, and nothing orders them
-  unwritten,     ///< a read of bytes that nobody has written
+  unwritten,     ///< a read of bytes that no rank has written
   message,       ///< memory used while a message is under way from or to it, or a message left over
   freed,         ///< an access to memory that was given back
   result,        ///< a wrong one, or one that depends on the schedule
@@ -140,7 +141,7 @@ class Execution {
   std::int64_t now() { return now_ += 1000; }
   void reads(const void* source, std::size_t bytes);
   void writes(const void* target, std::size_t bytes);
-  /// Streaming stores into a slot: nobody sees them, the rank neither, before it settles them.
+  /// Streaming stores into a slot: no rank sees them, the rank neither, before it settles them.
   void stream(void* target, const void* source, std::size_t bytes);
   void settle_streams();
   bool expose(const void* source, std::size_t bytes);

@@ -49,7 +49,8 @@ std::uint64_t Execution::add(const void* flag, const char* name, std::uint64_t v
   } else {
     memory_.exchange(running_, offset, before + value, order);
   }
-  // That a rank goes to sleep is no news: one whose nap ends, and who sleeps again, would be roused for ever.
+  // That a rank goes to sleep is no news: one whose timed sleep ends, and who sleeps again, would be roused
+  // for ever.
   if (std::string_view(name) != "sleepers") stored(offset, before);
   if (with_log_)
     record(formatted("adds {} to {} of {}, which was {}", static_cast<std::int64_t>(value), name,

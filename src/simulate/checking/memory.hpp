@@ -67,7 +67,7 @@ class Memory {
   std::optional<Trespass> find_writes(int rank, std::size_t offset, std::size_t bytes);
   /// Where the rank has written last without telling, of all there is; bytes() for nowhere.
   std::size_t stray_write(int rank);
-  /// Nobody may touch this any more; all accesses so far must be ordered before.
+  /// No rank may touch this any more; all accesses so far must be ordered before.
   std::optional<Trespass> freed(int rank, std::size_t offset, std::size_t bytes);
   bool is_freed(std::size_t offset) const { return freed_[offset]; }
 
@@ -88,7 +88,7 @@ class Memory {
   /// The kernel's operations on one futex have one order among themselves, and what a rank knew of flags
   /// before one is known to all after it. More futex(2) does not promise.
   void meet_in_kernel(int rank, std::size_t flag);
-  /// Nothing is under way to this rank any more: so long a nap was.
+  /// Nothing is under way to this rank any more: so long a timed sleep was.
   void settle(int rank, std::size_t flag);
   void settle(int rank);  ///< of all flags
 

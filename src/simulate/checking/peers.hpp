@@ -26,7 +26,7 @@ class Peers {
       endpoint_ = other.endpoint_, message_ = other.message_, kept_ = other.kept_;
       return *this;
     }
-    // Whoever lets go of a task that is not through leaves an endpoint behind that would resume it.
+    // The rank that lets go of a task that is not through leaves an endpoint behind that would resume it.
     ~Message() {
       if (!suspends_) return;
       endpoint_->abandon();
@@ -79,7 +79,7 @@ class Peers {
 
 static_assert(network::Network<Peers>);
 
-/// Looks again and again, never naps: the schedule says who runs.
+/// Looks again and again, never timed sleeps: the schedule says who runs.
 inline constexpr network::SpinLimits untiring = {std::numeric_limits<int>::max(), 0};
 
 /// An endpoint of the rank that runs: processes and ranks are the execution's. It goes on in all its waits.

@@ -60,7 +60,7 @@ enum class Change : std::uint8_t {
   in_two_steps,  ///< a load, then a store: others come in between
   uncompared,    ///< sleeps without comparing
   one_only,      ///< wakes one of those who sleep
-  one_more,      ///< says that everybody has finished one step more than the text says
+  one_more,      ///< says that every rank has finished one step more than the text says
 };
 const char* to_string(Change change);
 

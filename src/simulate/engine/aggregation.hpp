@@ -41,7 +41,7 @@ class Aggregation {
       for (Node& node : level) node.arrived = 0, node.complete = 0;
     return true;
   }
-  /// When the result is with everybody, once the last has posted.
+  /// When the result is with every rank, once the last has posted.
   double result() const { return result_; }
 
  private:

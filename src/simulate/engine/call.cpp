@@ -248,7 +248,7 @@ std::optional<int> only_leader(const Call& call, const Shape& shape) {
 }
 
 // At a central counter the last to come does what others wait for. How long the blocks of gatherv and its kin
-// are stands in slots, which nobody writes when they are recorded; node stages of shared memory use them.
+// are stands in slots, which no rank writes when they are recorded; node stages of shared memory use them.
 bool can_be_recorded(const Call& call, const Shape& shape) {
   const bool is_central = call.node.algorithm == Algorithm::central;
   if (asks_for_lengths(call.collective)) return false;

@@ -35,7 +35,7 @@ struct Call {
   bool spans(const Shape& shape) const { return shape.nodes > 1 || stage != NodeStageKind::shared; }
 };
 
-/// Where a rank's data lie. All as long as the call needs; for a recorder they may be memory that nobody
+/// Where a rank's data lie. All as long as the call needs; for a recorder they may be memory that no rank
 /// touches.
 struct Buffers {
   std::byte *send, *receive, *scratch;

@@ -84,8 +84,9 @@ Engine::Core& Engine::core_under(int rank) {
   return cores_[index(shape_.node_of(rank) * cores + shape_.local(rank) % cores)];
 }
 
-// True at once where every rank has a core. Else the rank takes its own if nobody has it, or gets its turn
-// when it is left. Who comes back to a core that nobody else has had in between was polling there: no switch.
+// True at once where every rank has a core. Else the rank takes its own if no rank has it, or gets its turn
+// when it is left. Who comes back to a core that no other rank has had in between was polling there: no
+// switch.
 bool Engine::has_core(int rank) {
   if (cores_.empty()) return true;
   Core& core = core_under(rank);
@@ -337,7 +338,7 @@ bool Engine::complete(int rank, std::uint32_t id) {
     it.waits_for = no_message;
     *link = message.next;
     free_messages_.push_back(number);
-    if (message.from == rank) return true;  // the card has it; nobody waits for that
+    if (message.from == rank) return true;  // the card has it; no rank waits for that
     it.clock = std::max(it.clock, message.ready);
     spend(rank, are_neighbours(message.from, rank) ? model_.node.messages.latency / 2
                                                    : model_.network.wire.overhead);

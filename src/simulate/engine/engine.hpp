@@ -53,7 +53,7 @@ class Engine {
   /// The same for an addition to a flag: what it was before, once it is the rank's turn. The line goes from
   /// rank to rank, one after the other.
   std::optional<std::uint64_t> add(int rank, int flag, std::uint64_t value);
-  /// Gives ranks their turns, go_on(rank), until nobody has anything to do. All ranks have one at the begin.
+  /// Gives ranks their turns, go_on(rank), until no rank has anything to do. All ranks have one at the begin.
   template <class GoOn>
   void run(GoOn go_on) {
     while (!events_.empty()) {

@@ -23,7 +23,7 @@ struct SimulatedPeers {
   class Message {
    public:
     Message(std::uint32_t id, bool is_sent, bool of_node) : id_(id), is_sent_(is_sent), of_node_(of_node) {}
-    // What is sent its card has, or its receiver's node; nobody waits for that.
+    // What is sent its card has, or its receiver's node; no rank waits for that.
     bool await_ready() const {
       if (is_sent_) Sink::current().complete(id_);
       return is_sent_;

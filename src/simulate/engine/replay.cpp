@@ -150,8 +150,8 @@ void Recording::number_flags() {
   flags_ = numbers.size();
 }
 
-// What the leader of a node does depends on which node it is; the others, where they speak to nobody outside,
-// do the same on all nodes but the first, to which nothing comes in a scan.
+// What the leader of a node does depends on which node it is; the others, where they speak to no rank
+// outside, do the same on all nodes but the first, to which nothing comes in a scan.
 Recording record(const Call& call, const Shape& shape, const NodeModel& node, int calls) {
   if (!can_be_recorded(call, shape))
     throw Error(

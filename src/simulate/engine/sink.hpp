@@ -45,7 +45,7 @@ class Sink {
     return static_cast<int>((static_cast<const std::byte*>(line) - share_) /
                             static_cast<std::ptrdiff_t>(sizeof(memory::FlagLine)));
   }
-  /// Reads `bytes` at that address: costs a copy from whoever's slot or line that is.
+  /// Reads `bytes` at that address: costs a copy from the rank that's slot or line that is.
   void copied(const void* source, std::size_t bytes) {
     if (bytes > 0) act({Act::copy, 0, owner_of(source), bytes});
   }
@@ -56,7 +56,7 @@ class Sink {
   }
 
  private:
-  // Of memory that is nobody's in the share, the rank itself.
+  // Of memory that is no rank's in the share, the rank itself.
   int owner_of(const void* address) const {
     const auto* at = static_cast<const std::byte*>(address);
     if (at < share_ + layout_.control_block(0) || at >= share_ + layout_.bytes()) return local_;

@@ -1,4 +1,4 @@
-// The collectives that move blocks: from everybody to everybody, over sizes around the borders of lines,
+// The collectives that move blocks: from every rank to every rank, over sizes around the borders of lines,
 // slots and rings.
 #include <cstring>
 #include <mutex>

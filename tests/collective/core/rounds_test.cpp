@@ -61,8 +61,8 @@ TEST(Rounds, CarryNoMoreThanATradedSlot) {
   EXPECT_EQ(round_bytes(two.machine(0), plan, true), plan.chunk);
 }
 
-// Even and uneven calls, of one round and of several, by traded slots and by rings, one behind the other and
-// without anything between them: no slot is written while somebody still reads it.
+// Even and uneven calls, of one round and of several, by pairwise slots and by rings, one behind the other
+// and without anything between them: no slot is written while a rank still reads it.
 TEST(Rounds, TradedSlotsAndRingsInTurn) {
   Ranks two(2, 16, 4096);
   Plan plan;

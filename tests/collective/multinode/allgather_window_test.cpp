@@ -15,7 +15,7 @@ using testing::PretendedWindows;
 struct How {
   std::size_t block;
   int carriers = 100;
-  bool shared_result = false;  ///< nobody copies out
+  bool shared_result = false;  ///< no rank copies out
 };
 
 void expect_allgather(Member& me, PretendedWindows::Window& window, WindowUse& use,

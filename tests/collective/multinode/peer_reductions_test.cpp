@@ -67,7 +67,7 @@ TEST_P(PeerAllreduce, IsRightEverywhere) {
 
 TEST_P(PeerAllreduce, GivesTheSameBitsEverywhereUnderEverySeed) {
   for (int n = 1; n <= testing::most_peers; ++n) {
-    std::map<std::size_t, std::vector<float>> first;  // by count: what whoever came first got
+    std::map<std::size_t, std::vector<float>> first;  // by count: what the rank that came first got
     std::mutex mutex;
     for (std::uint64_t seed = 1; seed <= 5; ++seed)
       testing::on_peers(n, seed, [&](const Peers& peers) {

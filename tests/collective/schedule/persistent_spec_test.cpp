@@ -181,7 +181,7 @@ TEST(BufferLayout, PairsThatGiveEachOtherSomethingTradeTheirCells) {
   EXPECT_EQ(moves.written(0, 1, 0), moves.written(1, 0, 1));
   EXPECT_EQ(moves.written(0, 1, 1), moves.written(1, 0, 0));
   EXPECT_EQ(moves.schedule(0).comes_back[1], 700u);
-  // One way: two places, for nobody else.
+  // One way: two places, for no other rank.
   EXPECT_NE(moves.written(2, 1, 0), moves.written(2, 1, 1));
   EXPECT_EQ(moves.schedule(2).comes_back[1], 0u);
 }

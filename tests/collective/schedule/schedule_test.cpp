@@ -86,7 +86,8 @@ INSTANTIATE_TEST_SUITE_P(
              std::to_string(std::get<1>(param.param)) + "_ranks_" + std::to_string(std::get<2>(param.param));
     });
 
-// Invariant 3, also where whoever comes by folds: the order of the ranks is fixed, whoever does it.
+// Invariant 3, also where the rank that comes by folds: the order of the ranks is fixed, the rank that does
+// it.
 TEST(Schedule, AllreduceGivesTheSameBitsInEveryTurnAndOnEveryRank) {
   constexpr int n = 4, rounds = 20;
   constexpr std::size_t count = 20'000;

@@ -34,7 +34,7 @@ TEST(StreamingCopy, OnlyTouchesWhatItFetchesMeanwhile) {
   EXPECT_EQ(fetched, std::vector<char>(100, 'f'));
 }
 
-// What was streamed and settled is seen by whoever sees a flag that was set afterwards.
+// What was streamed and settled is seen by the rank that sees a flag that was set afterwards.
 TEST(StreamingCopy, SettledBeforeAFlag) {
   constexpr std::size_t slot_bytes = 16384;
   constexpr int rounds = 2000;

@@ -29,7 +29,7 @@ TEST(WindowChoice, WhatIsAskedForWhereItIsThere) {
             std::string::npos);
 }
 
-// Whoever aims at a rank is counted there: the end of a window depends on it.
+// The rank that aims at a rank is counted there: the end of a window depends on it.
 TEST(WindowTeam, SendersAreThoseThatAim) {
   for (const std::vector<int>& sizes :
        std::vector<std::vector<int>>{{1, 1}, {2, 2}, {3, 1, 3}, {1, 4, 2}, {5}}) {

@@ -33,7 +33,7 @@ TEST(Notifications, SetByTheNodeOrLeftByAHost) {
   EXPECT_EQ(w.all.find(0, 4), -1);
 }
 
-// What comes later overwrites, wherever both are from, also where nobody has reset the first.
+// What comes later overwrites, wherever both are from, also where no rank has reset the first.
 TEST(Notifications, WhatLandsAndWhatTheNodeSetsOverwriteEachOther) {
   Words w(1);
   for (std::uint32_t n = 1; n < 100; ++n) {

@@ -253,7 +253,7 @@ TEST(Communicator, SpentBudgetIsRefusedTogetherAndComesBack) {
       comms.clear();
       board.meet();
       EXPECT_EQ(Process::instance().node()->arena()->used(), 0u);
-      board.meet();  // nobody allocates again before all have looked
+      board.meet();  // no rank allocates again before all have looked
     }
   });
 }
@@ -356,7 +356,7 @@ TEST(Communicator, ThousandsOfLivesChangeNothing) {
     memory::Arena& arena = *Process::instance().node()->arena();
     const std::size_t at_start = arena.used();
     EXPECT_GT(at_start, 0u);
-    board.meet();  // nobody allocates before all have looked
+    board.meet();  // no rank allocates before all have looked
     for (int i = 0; i < 2000; ++i) {
       const auto comm = Communicator::create(bootstrap_of(board, rank));
       ASSERT_TRUE(comm->active()) << "cycle " << i << ": " << comm->refusal();

@@ -1,4 +1,4 @@
-// Invariant 6: ranks that are gone, or call something else, are named, and nobody hangs.
+// Invariant 6: ranks that are gone, or call something else, are named, and no rank hangs.
 #include "runtime/failure/mismatch_detection.hpp"
 
 #include <gtest/gtest.h>
@@ -248,7 +248,7 @@ TEST(MismatchDetection, OtherLengthInSlots) {
                  {"bcast of 8 bytes with root 0", "bcast of 300000 bytes with root 0"});
 }
 
-// Nobody waits for anybody in it where both are roots.
+// No rank waits for anybody in it where both are roots.
 TEST(MismatchDetection, OtherRoot) {
   for (const int ranks : sizes)
     expect_named(ranks, [](Rank& rank) { rank.bcast(8, rank.bootstrap.rank == 1); },
@@ -282,7 +282,7 @@ TEST(MismatchDetection, ARankThatLeavesIsNamed) {
   });
 }
 
-// One that has done its part of a call may go while others wait in it for somebody else.
+// One that has done its part of a call may go while others wait in it for another rank.
 TEST(MismatchDetection, ARankThatLeavesAfterItsPartIsNotMissed) {
   Board board(3);
   run_ranks(3, [&](int r) {

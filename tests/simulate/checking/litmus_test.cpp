@@ -223,7 +223,7 @@ TEST(PlainMemory, AnOverwriteOfWhatIsStillRead) {
   EXPECT_EQ(violation->wrong, Wrong::unordered);
 }
 
-// A look that tells nobody reads junk, so that it shows in what comes of it.
+// A look that tells no rank reads junk, so that it shows in what comes of it.
 TEST(PlainMemory, AnUntoldLookAtWhatIsBeingWritten) {
   const auto violation = violation_of([](CheckingMachine& m) {
     if (m.rank() == 0) return write_plain();

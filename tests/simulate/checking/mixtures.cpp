@@ -64,7 +64,7 @@ void check_reduce(CheckingMachine& m, const Turn& t) {
   if (m.rank() == t.root) expect(data, total(m, t), "reduce");
 }
 
-/// Everybody's words, in rank order.
+/// Every rank's words, in rank order.
 Words of_all(const CheckingMachine& m, const Turn& t) {
   Words all;
   for (int rank = 0; rank < m.size(); ++rank) {

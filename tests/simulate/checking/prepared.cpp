@@ -1,4 +1,4 @@
-// Prepared collectives: nobody waits in a start, and what is given is never written while it may still be
+// Prepared collectives: no rank waits in a start, and what is given is never written while it may still be
 // read.
 #include "tests/collective/prepared.hpp"
 

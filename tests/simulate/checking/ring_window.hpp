@@ -9,7 +9,7 @@
 
 namespace espalier::testing {
 
-/// It goes as in runtime/: nobody says goodbye, and its memory is used for something else as soon as all
+/// It goes as in runtime/: no rank says goodbye, and its memory is used for something else as soon as all
 /// ranks of the node are out of their last call.
 struct RingWindow {
   static constexpr int ids = 32;

@@ -31,7 +31,7 @@ void sleep_through_steps(CheckingMachine& m) {
   }
 }
 
-// Everybody waits for the rank below, then wakes the one above; the line that carries the token is its
+// Every rank waits for the rank below, then wakes the one above; the line that carries the token is its
 // reader's, and its writer changes from round to round.
 void pass_a_token(CheckingMachine& m) {
   const int n = m.size();

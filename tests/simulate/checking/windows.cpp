@@ -62,7 +62,7 @@ Body everybody_sees_the_data(SharedNodes nodes, std::size_t bytes) {
 }
 
 // All ranks of a node try to take each notification. Who gets it reads the data, and says so; then its sender
-// uses the id and the block again. Everybody's takings are counted in the end.
+// uses the id and the block again. Every rank's takings are counted in the end.
 Body one_gets_the_value(SharedNodes nodes, int rounds) {
   return [=](CheckingMachine& m) {
     Execution& run = Execution::current();
@@ -94,7 +94,7 @@ Body one_gets_the_value(SharedNodes nodes, int rounds) {
       return (nodes->placement().node_of[static_cast<std::size_t>(rank)] + 1) % window.nodes() ==
              window.node();
     };
-    // Everybody ends when the last of the sender's values is known to be taken: the sender tells its node.
+    // Every rank ends when the last of the sender's values is known to be taken: the sender tells its node.
     int through = 0;
     window.drive_until([&] {
       for (int rank = 0; rank < ranks; ++rank)
@@ -125,7 +125,7 @@ Body one_gets_the_value(SharedNodes nodes, int rounds) {
   };
 }
 
-// Within a node whoever sees the zero may write again: one puts, another takes and puts back nothing.
+// Within a node the rank that sees the zero may write again: one puts, another takes and puts back nothing.
 Body zero_says_taken(SharedNodes nodes) {
   return [=](CheckingMachine& m) {
     Execution& run = Execution::current();
@@ -197,7 +197,7 @@ Body words_that_all_change(SharedNodes nodes) {
   };
 }
 
-// Everybody reads from the next node what its ranks have put there, in its segment.
+// Every rank reads from the next node what its ranks have put there, in its segment.
 Body gets(SharedNodes nodes) {
   return [=](CheckingMachine& m) {
     Execution& run = Execution::current();
@@ -259,7 +259,7 @@ Body a_host_that_stores_twice(SharedNodes nodes) {
   };
 }
 
-// The same without anybody who takes: whoever sees a notification sees its data.
+// The same without anybody who takes: the rank that sees a notification sees its data.
 Body a_host_whose_data_all_see(SharedNodes nodes) {
   return [=](CheckingMachine& m) {
     Execution& run = Execution::current();

@@ -23,7 +23,7 @@ double measured(int ranks, const std::vector<int>& cpus, int rounds,
                 const std::function<double(Rank&)>& once) {
   Crew crew(ranks, cpus, slot);
   return median(crew.run(static_cast<std::size_t>(rounds), [&](Rank& rank, double* results) {
-    for (int round = -2; round < rounds; ++round) {  // two that nobody keeps: caches, and waits that learn
+    for (int round = -2; round < rounds; ++round) {  // two that no rank keeps: caches, and waits that learn
       const double found = once(rank);
       if (rank.number() == 0 && round >= 0) results[round] = found;
     }

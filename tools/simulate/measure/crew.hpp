@@ -24,7 +24,7 @@ class Rank {
   int count() const { return machine_.size(); }
 
   /// Times `work`, from a moment at which all ranks begin until the last is through, in nanoseconds; the same
-  /// on all. With more ranks than cores, where nobody can spin towards a moment, the time begins when the
+  /// on all. With more ranks than cores, where no rank can spin towards a moment, the time begins when the
   /// last has come.
   template <class Work>
   double time(Work work) {

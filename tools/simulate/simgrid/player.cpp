@@ -59,7 +59,7 @@ class Player {
       case Act::fold:
         return spend(amount * model_.node.reduce_ns_per_byte);
       case Act::publish:
-        return;  // to nobody
+        return;  // to no rank
       case Act::send:
         return send(o);
       case Act::receive:

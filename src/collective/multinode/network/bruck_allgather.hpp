@@ -1,5 +1,5 @@
-// All blocks to all peers in ceil(log_p n) rounds of p parts, whatever n is (Bruck's allgather, with several partners
-// a round). With it short vectors are reduced in rank order, everywhere alike.
+// All blocks to all peers in ceil(log_p n) rounds of p parts, whatever n is (Bruck's allgather, with several
+// partners a round). With it short vectors are reduced in rank order, everywhere alike.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// Everybody hears from everybody, through others (HIER 3.4, between the nodes), in the n-way form of the
+// Every rank hears from every rank, through others (HIER 3.4, between the nodes), in the n-way form of the
 // dissemination barrier: several messages a round cost less than another round.
 #pragma once
 

@@ -56,7 +56,7 @@ Task exscan_chain(N peers, PrefixBuffers b, Fold fold) {
   }
 }
 
-/// Everybody gets all totals and folds those below: ceil(log_ways n) rounds, for short vectors. Scratch: n *
+/// Every rank gets all totals and folds those below: ceil(log_ways n) rounds, for short vectors. Scratch: n *
 /// bytes.
 template <Network N, class Fold>
 Task exscan_gather_all(N peers, PrefixBuffers b, Fold fold) {

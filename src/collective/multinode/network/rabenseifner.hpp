@@ -1,5 +1,5 @@
 // Rabenseifner's algorithms for long vectors: halving leaves each of the core with one slice of the result;
-// doubling brings the slices together again, at everybody (allreduce) or at peer 0 (reduce).
+// doubling brings the slices together again, at every rank (allreduce) or at peer 0 (reduce).
 #pragma once
 
 #include "collective/multinode/network/power_of_two_core.hpp"

@@ -1,4 +1,4 @@
-// Around a ring: n - 1 steps in which everybody sends one slice to the peer above and receives one from the
+// Around a ring: n - 1 steps in which every rank sends one slice to the peer above and receives one from the
 // peer below. No step moves more than a slice, so it is for long vectors.
 #pragma once
 
@@ -6,8 +6,8 @@
 
 namespace espalier::collective::multinode {
 
-/// Everybody has its own slice, number rank(); afterwards all. `first` is added to the numbers: who has slice
-/// rank() + first.
+/// Every rank has its own slice, number rank(); afterwards all. `first` is added to the numbers: who has
+/// slice rank() + first.
 template <Network N>
 Task allgather_ring(N peers, std::byte* data, Slices slices, int first) {
   const int n = peers.size(), me = peers.rank();

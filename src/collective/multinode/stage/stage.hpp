@@ -20,7 +20,7 @@ concept NodeStage = requires(S s, int leader, const void* source, void* target, 
                              const Slices& slices, const Blocks& blocks) {
   { s.rank() } -> std::same_as<int>;
   { s.size() } -> std::same_as<int>;
-  /// Calls the function at the leader when all have come; nobody leaves before it has returned.
+  /// Calls the function at the leader when all have come; no rank leaves before it has returned.
   s.meet(leader, [] {});
   s.bcast(leader, target, bytes);
   s.reduce(leader, source, target, bytes, operation);
@@ -47,7 +47,7 @@ concept SplittingStage =
       s.reduce_scatter(source, target, slices, operation);
       /// Block k of the folded vector to rank k.
       s.reduce_scatter(source, target, blocks, bytes, operation);
-      /// The other way: everybody's slice is in its place and goes to all.
+      /// The other way: every rank's slice is in its place and goes to all.
       s.allgather(target, slices);
     };
 

@@ -1,6 +1,6 @@
-// MPI_Alloc_mem hands out memory that the other ranks of the node can map (memory/heap/shared_heap.hpp), so that
-// collectives read blocks there without a copy into slots. What a caller wants something special of is the
-// host's.
+// MPI_Alloc_mem hands out memory that the other ranks of the node can map (memory/heap/shared_heap.hpp), so
+// that collectives read blocks there without a copy into slots. What a caller wants something special of is
+// the host's.
 #include "mpi/bindings/c/memory.hpp"
 
 #include <cstdio>

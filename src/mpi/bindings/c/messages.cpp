@@ -1,5 +1,5 @@
-// The C entry points that begin to send or receive. They are the host's; remembered is which long messages are
-// on their way, because the other side may need this rank's progress (long_messages.hpp).
+// The C entry points that begin to send or receive. They are the host's; remembered is which long messages
+// are on their way, because the other side may need this rank's progress (long_messages.hpp).
 //
 // Not under Open MPI, whose messages do not wait for a rank that sleeps now and then (`python bench/beside`):
 // there a short message would pay 4 ns for it.
@@ -8,7 +8,8 @@
 #include "mpi/host/host.hpp"
 #include "mpi/requests/long_messages.hpp"
 
-// A name, its parameters, among them `count`, `type` and `request`, the same as arguments, and the other rank.
+// A name, its parameters, among them `count`, `type` and `request`, the same as arguments, and the other
+// rank.
 #define ESPALIER_MESSAGE(symbol, parameters, arguments, peer)                                          \
   extern "C" int export_##symbol parameters ESPALIER_EXPORT(MPI_##symbol);                             \
   extern "C" int export_##symbol parameters {                                                          \

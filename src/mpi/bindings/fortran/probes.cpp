@@ -1,5 +1,5 @@
-// The Fortran entry points that ask whether something has come, beside those for requests: see repeat_test.hpp, and
-// fortran.cpp, which says which languages come here.
+// The Fortran entry points that ask whether something has come, beside those for requests: see
+// repeat_test.hpp, and fortran.cpp, which says which languages come here.
 #include "mpi/bindings/fortran/fortran.hpp"
 #include "mpi/host/repeat_test.hpp"
 

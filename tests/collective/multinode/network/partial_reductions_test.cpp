@@ -128,7 +128,7 @@ TEST(Dissemination, OfFloatsGivesTheSameBitsForEveryNumberOfNodes) {
   const reduce::Operation& sum = *reduce::find(reduce::Op::sum, reduce::Type::float32);
   ASSERT_FALSE(reduce::folds_in_any_order(sum));
   for (int n = 1; n <= most_nodes; ++n) {
-    std::map<std::size_t, std::vector<float>> first;  // by count: what whoever came first got
+    std::map<std::size_t, std::vector<float>> first;  // by count: what the rank that came first got
     std::mutex mutex;
     testing::on_peers(n, static_cast<std::uint64_t>(n), [&](const Peers& peers) {
       for (int round = 0; round < runs(); ++round) {

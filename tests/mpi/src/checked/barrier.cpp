@@ -1,5 +1,5 @@
-// Nobody may leave a barrier before the last has arrived. CLOCK_MONOTONIC is one clock for a node, so arrival
-// and leave stamps of all ranks compare directly; the stamps travel point to point.
+// No rank may leave a barrier before the last has arrived. CLOCK_MONOTONIC is one clock for a node, so
+// arrival and leave stamps of all ranks compare directly; the stamps travel point to point.
 #include "checks.hpp"
 #include "harness.hpp"
 #include "values.hpp"

@@ -9,7 +9,7 @@
 namespace checked {
 namespace {
 
-constexpr long guard = 8;  // elements behind the buffer that nobody may touch
+constexpr long guard = 8;  // elements behind the buffer that no rank may touch
 constexpr std::uint32_t untouched = 0xabadcafe;
 
 // Alternate calls use buffers that begin off any cache-line border.

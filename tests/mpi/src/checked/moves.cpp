@@ -10,7 +10,7 @@
 namespace checked {
 namespace {
 
-// What is not significant at a rank, or beside MPI_IN_PLACE: nobody may look at it.
+// What is not significant at a rank, or beside MPI_IN_PLACE: no rank may look at it.
 constexpr int no_count = -17;
 void* const nowhere = nullptr;
 

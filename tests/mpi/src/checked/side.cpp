@@ -8,7 +8,7 @@
 namespace checked {
 namespace {
 
-constexpr long margin = 24;  // cells around the data that nobody may touch
+constexpr long margin = 24;  // cells around the data that no rank may touch
 
 }  // namespace
 

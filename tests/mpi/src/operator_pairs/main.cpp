@@ -1,5 +1,5 @@
-// Every predefined operator on every predefined type: what the host accepts gives the host's result, and what it
-// rejects gives its error. The host is asked by PMPI_Allreduce, which Espalier does not see, and by
+// Every predefined operator on every predefined type: what the host accepts gives the host's result, and what
+// it rejects gives its error. The host is asked by PMPI_Allreduce, which Espalier does not see, and by
 // MPI_Reduce_local. Prints a line for each type: operators that are served, `-` before those that the host
 // rejects, `.` before those that it accepts and computes nothing for.
 #include <mpi.h>
@@ -138,9 +138,9 @@ int class_of(int code) {
 
 bool has(const std::string& name, const char* part) { return name.find(part) != std::string::npos; }
 
-/// Small integers in the element's low bytes, whatever the type makes of them: of floating types they are tiny
-/// numbers, whose sums are exact. Negative ones only where no host takes them for large ones or for NaN, and
-/// for what does not overflow.
+/// Small integers in the element's low bytes, whatever the type makes of them: of floating types they are
+/// tiny numbers, whose sums are exact. Negative ones only where no host takes them for large ones or for NaN,
+/// and for what does not overflow.
 std::vector<unsigned char> operand(const Type& type, const Operator& op, MPI_Aint extent, int who) {
   const std::string name = type.name, what = op.name;
   const bool arithmetic = what == "MPI_SUM" || what == "MPI_PROD";

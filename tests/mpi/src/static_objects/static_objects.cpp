@@ -1,5 +1,5 @@
-// A global object that uses MPI, and ends it, in its destructor: after main, and after all that was made later than
-// the object has been destroyed.
+// A global object that uses MPI, and ends it, in its destructor: after main, and after all that was made
+// later than the object has been destroyed.
 #include <mpi.h>
 
 #include <cstdio>

@@ -1,5 +1,5 @@
-// Error handlers and operators of the program that throw. The arguments: what throws ("handler" or "operator"), and
-// what it throws ("error", an exception of the standard library, or "number").
+// Error handlers and operators of the program that throw. The arguments: what throws ("handler" or
+// "operator"), and what it throws ("error", an exception of the standard library, or "number").
 #include <mpi.h>
 
 #include <cstdio>
@@ -90,8 +90,8 @@ const Collective collectives[] = {
     },
 };
 
-// A rank whose operator throws has left the collective: the others get an error instead of waiting for it, in this
-// call or in the next, and a new communicator works.
+// A rank whose operator throws has left the collective: the others get an error instead of waiting for it, in
+// this call or in the next, and a new communicator works.
 void check_operator(const Collective& collective, std::size_t elements, MPI_Op op) {
   MPI_Comm comm;
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);

@@ -21,7 +21,7 @@ void round_of_puts(const Window& window, std::size_t bytes, std::uint32_t round)
   fill(mine.data(), bytes, my_rank(), round + 1);  // the source is this rank's own again
 }
 
-// Everybody has looked before anybody resets; everybody has reset before anybody puts again.
+// Every rank has looked before anybody resets; every rank has reset before anybody puts again.
 void clear(const Window& window, espalier_comm* comm) {
   DO(espalier_barrier(comm));
   if (window.local_rank() == 0)
@@ -61,7 +61,7 @@ void test_long_puts_and_gets(espalier_comm* comm) {
   const int previous = (window.node() + window.nodes() - 1) % window.nodes();
   CHECK(holds(window.memory(), bytes, previous, 9));
   DO(espalier_barrier(comm));
-  // Everybody reads what lies at the next node, some of it in short pieces.
+  // Every rank reads what lies at the next node, some of it in short pieces.
   std::vector<unsigned char> got(bytes);
   DO(espalier_window_get(window, next, 0, got.data(), 2 << 20));
   for (std::size_t at = 2 << 20; at < bytes; at += 65536)
@@ -82,7 +82,7 @@ void test_atomic_operations(espalier_comm* comm) {
       if (node == 0 && i > 0) CHECK(old > last);
       if (node == 0) last = old;
     }
-  // A word of node 0 that everybody raises by one, as a program without fetch_add would.
+  // A word of node 0 that every rank raises by one, as a program without fetch_add would.
   std::uint64_t seen = 0;
   for (int i = 0; i < times;) {
     DO(espalier_window_compare_swap(window, 0, 16, seen, seen + 1, &old));

@@ -44,7 +44,7 @@ void dawdle(std::uint64_t round) {
     while (MPI_Wtime() < until) continue;
 }
 
-// One writes where nobody may, and the others of its node see it.
+// One writes where no rank may, and the others of its node see it.
 void test_sharing(espalier_comm* comm, bool shared) {
   int node = 0;
   {

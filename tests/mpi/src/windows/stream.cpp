@@ -1,4 +1,4 @@
-// Many notifications on few ids, each payload checked; and what becomes of them while somebody is busy.
+// Many notifications on few ids, each payload checked; and what becomes of them while a rank is busy.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
