@@ -20,9 +20,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Callable, Optional
 
-from espalier import bench_process
-from espalier.bench_hosts import HOSTS, cores, environment, launcher
-from espalier.bench_stats import Spread
+from espalier.bench import process
+from espalier.bench.hosts import HOSTS, cores, environment, launcher
+from espalier.bench.results.stats import Spread
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = ROOT / "examples"
@@ -156,7 +156,7 @@ def run(point: Point, espalier: bool, folder: Path, statistics: Optional[Path] =
     if espalier:
         options = [f"--stats={statistics}"] if statistics else []
         words = [str(ROOT / "bin" / "espalier"), "run", *options, "--", *words]
-    outcome = bench_process.run(words, point.settings, LIMIT)
+    outcome = process.run(words, point.settings, LIMIT)
     if not outcome.fine:
         failure = outcome.failure()
         last = "\n".join(failure["last_lines"])
@@ -224,7 +224,7 @@ def main() -> int:
     parser.add_argument("--programs", default="cg.c,cg.py,lammps")
     parser.add_argument("--folder", type=Path, default=ROOT / "build" / "examples", help="for programs and their output")
     options = parser.parse_args()
-    bench_process.die_with_jobs()
+    process.die_with_jobs()
     options.folder.mkdir(parents=True, exist_ok=True)
     failures, points = [], all_points(words_of(options.programs), [int(word) for word in words_of(options.ranks)], options.folder)
     begin = time.monotonic()

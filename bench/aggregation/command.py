@@ -14,8 +14,9 @@ from aggregation import trees
 from cluster import jobs, summary
 from cluster.settings import Settings
 from emulated_cluster import Cluster, ClusterError, obstacle, parse_layout
-from espalier import aggregation_tree, bench_build, bench_file, bench_machine, bench_process
-from espalier.bench_hosts import find, preload
+from espalier.aggregate import tree
+from espalier.bench import build, file, machine, process
+from espalier.bench.hosts import find, preload
 from espalier.install import library
 from espalier.problem import Problem
 
@@ -54,7 +55,7 @@ def _settings(options: argparse.Namespace, nodes: int) -> Settings:
 def _measure(settings: Settings, radix: int) -> list[dict]:
     """Both ways in turns, twice, on one cluster: what is compared was measured close together."""
     layout, host = settings.layouts[0], settings.hosts[0]
-    parents = aggregation_tree.parents(layout.nodes, radix)
+    parents = tree.parents(layout.nodes, radix)
     found = []
     with ExitStack() as stack:
         folder = stack.enter_context(jobs.shared_folder())
@@ -126,8 +127,8 @@ def _main(options: argparse.Namespace) -> int:
     why = obstacle()
     if why:
         raise Problem(why)
-    bench_process.die_with_jobs()
-    bench_build.compare(find(options.host)[0])
+    process.die_with_jobs()
+    build.compare(find(options.host)[0])
     entries, points = [], []
     for nodes in (int(word) for word in options.nodes.split(",")):
         found = _measure(_settings(options, nodes), options.radix)
@@ -135,13 +136,13 @@ def _main(options: argparse.Namespace) -> int:
         points += _points(found)
     document = {
         "schema": "espalier-aggregation-bench/1",
-        "machine": bench_machine.describe(),
+        "machine": machine.describe(),
         "settings": {"delay_us": options.delay, "radix": options.radix, "host": options.host},
         "points": points,
         "jobs": entries,
     }
     target = options.json or Path(__file__).resolve().parents[2] / "build" / "bench" / "aggregation.json"
-    bench_file.save(document, target)
+    file.save(document, target)
     _print(points)
     print(f"written: {target}")
     return 0

@@ -9,8 +9,8 @@ from typing import Iterator
 
 from emulated_cluster import Cluster
 from emulated_cluster.network import address, node_name
-from espalier import aggregation_tree
-from espalier.aggregation_daemons import program
+from espalier.aggregate import tree as aggregation_tree
+from espalier.aggregate.daemons import program
 from espalier.problem import Problem
 
 PORT = 7700

@@ -13,7 +13,7 @@ from pathlib import Path
 REPOSITORY = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(REPOSITORY / "python"))
 
-from espalier import bench_hosts, bench_process  # noqa: E402
+from espalier.bench import hosts as bench_hosts, process  # noqa: E402
 
 
 def built(host):
@@ -28,7 +28,7 @@ def built(host):
 
 def measured(host, rounds):
     settings = bench_hosts.environment(host, 1) | bench_hosts.preloaded(bench_hosts.preload(host))
-    outcome = bench_process.run([*bench_hosts.launcher(host, 1), str(built(host)), str(rounds)], settings, 120)
+    outcome = process.run([*bench_hosts.launcher(host, 1), str(built(host)), str(rounds)], settings, 120)
     if not outcome.fine:
         raise SystemExit(f"{host.title}: {json.dumps(outcome.failure(), indent=1)}")
     return [json.loads(line) for line in outcome.output.splitlines() if line.startswith("{")]

@@ -14,7 +14,7 @@ from pathlib import Path
 REPOSITORY = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(REPOSITORY / "python"))
 
-from espalier import bench_hosts, bench_process  # noqa: E402
+from espalier.bench import hosts, process  # noqa: E402
 
 SCHEMA = "espalier-beside-bench/1"
 LINE = re.compile(r"^(\w+) +(\d+) ranks: each ([\d.]+) us \(most ([\d.]+)\), after a pause ([\d.]+) us \(most ([\d.]+)\)$", re.M)
@@ -32,9 +32,9 @@ def built(host):
 
 
 def measured(host, ranks, with_espalier, times):
-    settings = bench_hosts.preloaded(bench_hosts.preload(host)) if with_espalier else {}
-    command = [*bench_hosts.launcher(host, ranks), str(built(host)), str(times)]
-    outcome = bench_process.run(command, bench_hosts.environment(host, ranks) | settings, LONGEST)
+    settings = hosts.preloaded(hosts.preload(host)) if with_espalier else {}
+    command = [*hosts.launcher(host, ranks), str(built(host)), str(times)]
+    outcome = process.run(command, hosts.environment(host, ranks) | settings, LONGEST)
     if not outcome.fine:
         raise SystemExit(f"{host.title}, {ranks} ranks: {json.dumps(outcome.failure(), indent=1)}")
     numbers = ("each_us", "each_most_us", "first_us", "first_most_us")
@@ -49,7 +49,7 @@ def row(host, ranks, work, alone, with_espalier):
 
 def main():
     parser = argparse.ArgumentParser(prog="python bench/beside", description=__doc__.splitlines()[0])
-    parser.add_argument("--hosts", default=",".join(bench_hosts.HOSTS))
+    parser.add_argument("--hosts", default=",".join(hosts.HOSTS))
     parser.add_argument("--ranks", default="2,4,8")
     parser.add_argument("--times", type=int, default=100)
     parser.add_argument("--out", type=Path)
@@ -57,7 +57,7 @@ def main():
     rows = []
     print("| host | ranks | work | µs alone | with Espalier | ratio | after a pause alone | with Espalier |")
     print("|---" * 8 + "|")
-    for host in (bench_hosts.HOSTS[name] for name in options.hosts.split(",")):
+    for host in (hosts.HOSTS[name] for name in options.hosts.split(",")):
         for ranks in map(int, options.ranks.split(",")):
             alone, ours = (measured(host, ranks, espalier, options.times) for espalier in (False, True))
             for work in alone:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Optional, Sequence
 
 from emulated_cluster import ClusterError, obstacle
-from espalier import bench_build, bench_machine, bench_process
+from espalier.bench import build, machine as bench_machine, process
 from espalier.problem import Problem
 from rich.console import Console
 
@@ -20,7 +20,7 @@ def _measure(settings: wanted.Settings, console: Console) -> dict:
     done: list[dict] = []
     failures: list[dict] = []
     for host in settings.hosts:
-        bench_build.compare(host)
+        build.compare(host)
     with jobs.shared_folder() as folder:
         for layout, planned in jobs.plan(settings).items():
             with jobs.made_cluster(layout, settings, folder) as cluster:
@@ -59,7 +59,7 @@ def _main(options) -> int:
     why = obstacle()
     if why:
         raise Problem(why)
-    bench_process.die_with_jobs()
+    process.die_with_jobs()
     document = _measure(wanted.of_arguments(options), console)
     file.save(document, target)
     _show(document, options.plots or target.parent, console)

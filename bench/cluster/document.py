@@ -5,7 +5,8 @@ from __future__ import annotations
 import datetime
 from pathlib import Path
 
-from espalier import __version__, bench_file, bench_machine
+from espalier import __version__
+from espalier.bench import file, machine as bench_machine
 from espalier.problem import Problem
 
 from cluster import model, summary
@@ -31,14 +32,14 @@ def make(settings: Settings, machine: dict, group: str, jobs: list[dict], failur
 
 
 def load(path: Path) -> dict:
-    document = bench_file.read_json(path)
+    document = file.read_json(path)
     if not isinstance(document, dict) or document.get("schema") != SCHEMA:
         raise Problem(f"{path} is no result of bench-cluster (schema {SCHEMA}); `make bench-cluster` writes one")
     return document
 
 
 def save(document: dict, path: Path) -> None:
-    bench_file.save(document, path)
+    file.save(document, path)
 
 
 def heading(document: dict) -> str:

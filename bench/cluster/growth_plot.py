@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Sequence
 
 from emulated_cluster import Layout, parse_layout
-from espalier.bench_hosts import HOSTS
+from espalier.bench.hosts import HOSTS
 from espalier.sizes import print_bytes
 
 from cluster.summary import Point

@@ -11,8 +11,8 @@ from typing import Iterator, Optional
 
 from emulated_cluster import Cluster, Layout, launchers
 from emulated_cluster import hosts as on_cluster
-from espalier import bench_build, bench_jobs, bench_process, bench_served
-from espalier.bench_hosts import Host, cores, preload
+from espalier.bench import build, jobs, process, served as bench_served
+from espalier.bench.hosts import Host, cores, preload
 
 from cluster.settings import Settings
 
@@ -89,7 +89,7 @@ def _arguments(job: Job, settings: Settings, folder: Path) -> list[str]:
     return words + (["--calls-only"] if job.served else ["--messages"])
 
 
-def _trouble(found: dict, outcome: bench_process.Outcome, job: Job, host_only: bool) -> Optional[str]:
+def _trouble(found: dict, outcome: process.Outcome, job: Job, host_only: bool) -> Optional[str]:
     """A job counts only if it ended well, its results were right, and its ranks lay where they should."""
     if not outcome.fine:
         return outcome.failure()["why"]
@@ -108,7 +108,7 @@ def run(
     job: Job, settings: Settings, cluster: Cluster, folder: Path, environment: Optional[dict] = None
 ) -> tuple[Optional[dict], Optional[dict]]:
     """(job entry, None) or (None, failure entry) for the document. `environment`: more of it, for the ranks."""
-    program = [str(bench_build.compare(job.host)), *_arguments(job, settings, folder)]
+    program = [str(build.compare(job.host)), *_arguments(job, settings, folder)]
     statistics = folder / "statistics.json"
     more = job.environment | dict(environment or {})
     more.update({"ESPALIER_STATS": str(statistics)} if job.served else {})
@@ -116,10 +116,10 @@ def run(
     command = on_cluster.command(job.host, cluster, job.layout, program, more, library)
     for old in folder.iterdir():
         old.unlink()
-    outcome = bench_process.run(command, on_cluster.surroundings(job.host), _STARTING + 6 * settings.seconds)
+    outcome = process.run(command, on_cluster.surroundings(job.host), _STARTING + 6 * settings.seconds)
     cluster.clear()
     out = folder / "out.jsonl"
-    found = bench_jobs.read_lines(out.read_text() if out.exists() else "")
+    found = jobs.read_lines(out.read_text() if out.exists() else "")
     trouble = _trouble(found, outcome, job, settings.host_only)
     if trouble:
         return None, {**outcome.failure(), "why": trouble, "host": job.host.name, "layout": str(job.layout)}
@@ -130,7 +130,7 @@ def run(
 _KEPT = ("collective", "bytes", "root", "round", "calls", "espalier_first", "host_us", "espalier_us")
 
 
-def _entry(job: Job, found: dict, outcome: bench_process.Outcome, served: dict) -> dict:
+def _entry(job: Job, found: dict, outcome: process.Outcome, served: dict) -> dict:
     return {
         "host": job.host.name,
         "layout": str(job.layout),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Sequence
 
-from espalier.bench_stats import Spread
+from espalier.bench.results.stats import Spread
 
 _SHORT, _LONG = 1024, 65536  # bytes: up to here the latency shows, from here on the rate
 

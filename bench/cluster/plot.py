@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Sequence
 
-from espalier.bench_hosts import HOSTS
+from espalier.bench.hosts import HOSTS
 from espalier.sizes import print_bytes
 
 from cluster.growth_plot import growing, growth_figure

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Optional, Sequence
 
 from emulated_cluster import Layout, parse_layout
-from espalier.bench_collectives import NAMES
-from espalier.bench_hosts import Host, find
+from espalier.bench.collectives import NAMES
+from espalier.bench.hosts import Host, find
 from espalier.problem import Problem
 from espalier.sizes import parse_bytes
 

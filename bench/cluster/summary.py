@@ -6,7 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import Optional, Sequence
 
-from espalier.bench_stats import Spread, quantile
+from espalier.bench.results.stats import Spread, quantile
 
 from cluster.settings import ROOTED
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import Optional, Sequence
 
-from espalier.bench_hosts import HOSTS
+from espalier.bench.hosts import HOSTS
 from espalier.sizes import print_bytes
 from rich.console import Console
 from rich.table import Table

@@ -18,7 +18,7 @@ for folder in ("tools", "python"):
 
 from emulated_cluster import Cluster, parse_layout  # noqa: E402
 from emulated_cluster import hosts as on_cluster  # noqa: E402
-from espalier import bench_file, bench_hosts, bench_machine, bench_process  # noqa: E402
+from espalier.bench import file, hosts as bench_hosts, machine, process  # noqa: E402
 
 SCHEMA = "espalier-windows-bench/1"
 LAYOUT = parse_layout("2x1")
@@ -41,11 +41,11 @@ def measured(host, transport, rounds, cluster):
     words = [str(built(host)), str(rounds)]
     if cluster:
         command = on_cluster.command(host, cluster, LAYOUT, words, settings, bench_hosts.preload(host))
-        outcome = bench_process.run(command, on_cluster.surroundings(host), 120)
+        outcome = process.run(command, on_cluster.surroundings(host), 120)
         cluster.clear()
     else:
         settings |= {"ESPALIER_NODES": "2", **bench_hosts.preloaded(bench_hosts.preload(host))}
-        outcome = bench_process.run([*bench_hosts.launcher(host, 2), *words], bench_hosts.environment(host, 2) | settings, 120)
+        outcome = process.run([*bench_hosts.launcher(host, 2), *words], bench_hosts.environment(host, 2) | settings, 120)
     if not outcome.fine:
         raise SystemExit(f"{host.title}, {transport}: {json.dumps(outcome.failure(), indent=1)}")
     rows = [json.loads(line) for line in outcome.output.splitlines() if line.startswith("{")]
@@ -77,9 +77,9 @@ def main():
         jobs = [measured(host, kind, given.rounds, cluster) for host in hosts for kind in TRANSPORTS[host.name]]
     table(jobs)
     where = "emulated nodes" if given.cluster else "pretended nodes"
-    document = {"schema": SCHEMA, "nodes": where, "machine": bench_machine.describe(), "jobs": jobs}
+    document = {"schema": SCHEMA, "nodes": where, "machine": machine.describe(), "jobs": jobs}
     if given.out:
-        bench_file.save(document, given.out)
+        file.save(document, given.out)
 
 
 sys.exit(main())

@@ -1,4 +1,4 @@
-"""The list of commands: a new one is a module with a function, and one line in COMMANDS."""
+"""The list of commands: a new one is a folder with command.py and a function in it, and one line in COMMANDS."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from espalier.problem import Problem, note
 
 # name -> "module:function". Modules load what is heavy (plots, tables) inside their functions, so that `run` starts fast.
 COMMANDS = {
-    "run": "espalier.run:run",
-    "topo": "espalier.topo:topo",
-    "explain": "espalier.explain:explain",
-    "stats": "espalier.stats:stats",
-    "doctor": "espalier.doctor:doctor",
-    "bench": "espalier.bench:bench",
-    "report": "espalier.report:report",
-    "aggregate": "espalier.aggregate:aggregate",
-    "simulate": "espalier.simulate:simulate",
-    "demo": "espalier.demo:demo",
+    "run": "espalier.run.command:run",
+    "topo": "espalier.topo.command:topo",
+    "explain": "espalier.explain.command:explain",
+    "stats": "espalier.stats.command:stats",
+    "doctor": "espalier.doctor.command:doctor",
+    "bench": "espalier.bench.command:bench",
+    "report": "espalier.report.command:report",
+    "aggregate": "espalier.aggregate.command:aggregate",
+    "simulate": "espalier.simulate.command:simulate",
+    "demo": "espalier.demo.command:demo",
 }
 
 

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from espalier import bench_hosts
+from espalier.bench import hosts
 from espalier.install import source_tree
 from espalier.problem import Problem
 
@@ -93,7 +93,7 @@ def parsed(*words):
     return settings.of_arguments(settings.parse(list(words)))
 
 
-@pytest.mark.skipif(not bench_hosts.HOSTS["mpich"].library_folder.exists(), reason="MPICH is not set up")
+@pytest.mark.skipif(not hosts.HOSTS["mpich"].library_folder.exists(), reason="MPICH is not set up")
 def test_settings():
     found = parsed("--hosts", "mpich", "--sizes", "8,64K", "--layouts", "4x2", "--root-layouts", "3+1+3")
     assert found.sizes == (8, 65536) and found.layouts == (parse_layout("4x2"),)
@@ -104,7 +104,7 @@ def test_settings():
             parsed("--hosts", "mpich", *words)
 
 
-@pytest.mark.skipif(not bench_hosts.HOSTS["mpich"].library_folder.exists(), reason="MPICH is not set up")
+@pytest.mark.skipif(not hosts.HOSTS["mpich"].library_folder.exists(), reason="MPICH is not set up")
 def test_algorithms_in_turns():
     found = parsed("--hosts", "mpich", "--layouts", "4x2", "--root-layouts", "", "--shapes", "one,regular", "--networks", "ring,notified-ring:all")
     here = [job for job in jobs.plan(found)[parse_layout("4x2")] if not job.served]

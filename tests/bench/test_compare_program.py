@@ -5,10 +5,10 @@ import subprocess
 
 import pytest
 
-from espalier import bench_build, bench_hosts, bench_jobs, bench_process
-from espalier.bench_collectives import NAMES
+from espalier.bench import build as bench_build, hosts, jobs, process
+from espalier.bench.collectives import NAMES
 
-HOST = bench_hosts.HOSTS["mpich"]
+HOST = hosts.HOSTS["mpich"]
 needs_host = pytest.mark.skipif(not HOST.library_folder.exists(), reason="MPICH is not set up")
 
 
@@ -22,12 +22,12 @@ def build(folder, *flags):
 
 def run(folder, ranks, preload, *options, host=HOST):
     out = folder / "out.jsonl"
-    cpus = ",".join(map(str, bench_hosts.cores()))
+    cpus = ",".join(map(str, hosts.cores()))
     program = [str(bench_build.compare(host)), "--cpus", cpus, "--out", str(out), "--rounds", "2", *options]
-    settings = bench_hosts.environment(host, ranks) | (bench_hosts.preloaded(preload) if preload else {})
-    outcome = bench_process.run(bench_hosts.launcher(host, ranks) + program, settings, 120)
+    settings = hosts.environment(host, ranks) | (hosts.preloaded(preload) if preload else {})
+    outcome = process.run(hosts.launcher(host, ranks) + program, settings, 120)
     assert outcome.fine, outcome.failure()
-    return bench_jobs.read_lines(out.read_text())
+    return jobs.read_lines(out.read_text())
 
 
 @needs_host
@@ -41,22 +41,22 @@ def test_every_point_is_measured_and_right(tmp_path, ranks):
     assert points == [("barrier", 0), *sized]
     assert found["run"]["taken"] == list(NAMES) and found["run"]["left_out"] == []
     assert all(r["espalier_us"] > 0 and r["host_us"] >= r["host_mean_us"] * 0.999 for r in found["rounds"] if ranks > 1)
-    crowded = ranks > len(bench_hosts.cores())
+    crowded = ranks > len(hosts.cores())
     assert len(found["limits"]) == (0 if crowded else 4) and len(found["switches"]) == (2 if crowded else 0)
     assert all(entry["switch_us"] > 0 for entry in found["switches"]) and json.dumps(found)
 
 
 @needs_host
 def test_ranks_that_share_a_core_are_switched_to(tmp_path):
-    found = run(tmp_path, 3, build(tmp_path), "--cpus", str(bench_hosts.cores()[0]), "--limits", "--collectives", "barrier")
+    found = run(tmp_path, 3, build(tmp_path), "--cpus", str(hosts.cores()[0]), "--limits", "--collectives", "barrier")
     assert [entry["per_core"] for entry in found["switches"]] == [3, 3]
-    assert found["run"]["affinity"] == bench_hosts.cores()[:1] and not found["run"]["pinned"]
+    assert found["run"]["affinity"] == hosts.cores()[:1] and not found["run"]["pinned"]
     assert all(entry["switch_us"] > 0 for entry in found["switches"])
 
 
 @needs_host
 def test_limits_name_the_cut(tmp_path):
-    if len(bench_hosts.cores()) < 2:
+    if len(hosts.cores()) < 2:
         pytest.skip("one core: nothing can be copied in and out at the same time")
     found = run(tmp_path, 2, build(tmp_path), "--limits", "--sizes", "8,1048576", "--collectives", "barrier")
     assert all(entry["memcpy_us"] > 0 and entry["pipe_us"] > 0 for entry in found["limits"])
@@ -95,10 +95,10 @@ def test_calls_only(tmp_path):
 
 
 @needs_host
-@pytest.mark.parametrize("name", [name for name in bench_hosts.HOSTS if bench_hosts.HOSTS[name].library_folder.exists()])
+@pytest.mark.parametrize("name", [name for name in hosts.HOSTS if hosts.HOSTS[name].library_folder.exists()])
 def test_ranks_leave_their_launchers_session(tmp_path, name):
     options = ["--sessions", "own", "--collectives", "barrier", "--host-only"]
-    found = run(tmp_path, 2, None, *options, host=bench_hosts.HOSTS[name])
+    found = run(tmp_path, 2, None, *options, host=hosts.HOSTS[name])
     assert found["run"]["own_sessions"] and not found["run"]["shared_session"]
 
 
@@ -120,9 +120,9 @@ def test_wrong_results_are_seen(tmp_path, collective, reused):
 
 
 @needs_host
-@pytest.mark.parametrize("name", [name for name in bench_hosts.HOSTS if bench_hosts.HOSTS[name].library_folder.exists()])
+@pytest.mark.parametrize("name", [name for name in hosts.HOSTS if hosts.HOSTS[name].library_folder.exists()])
 def test_persistent_calls_are_measured_and_right(tmp_path, name):
-    host = bench_hosts.HOSTS[name]
+    host = hosts.HOSTS[name]
     right = [collective for collective in NAMES if host.wrong_persistent.get(collective, (3, 0))[0] > 2]
     options = ["--persistent", "--sizes", "8,65536", "--rotate-roots", "--collectives", ",".join(right)]
     found = run(tmp_path, 2, None, *options, host=host)

@@ -5,31 +5,34 @@ import pytest
 from rich.console import Console
 
 from made_up import make_document, make_each, make_job, make_limit, steady
-from espalier import bench_compare, bench_file, install, report
-from espalier.bench_stats import summarise
+from espalier import install
+from espalier.bench import file
+from espalier.bench.results import compare
+from espalier.report import command as report_command
+from espalier.bench.results.stats import summarise
 from espalier.problem import Problem
 
 
 def problem_of(path: Path) -> str:
     with pytest.raises(Problem) as caught:
-        bench_file.load(path)
+        file.load(path)
     assert "\n" not in str(caught.value)
     return str(caught.value)
 
 
 def test_paths_within_the_tree_are_kept_relative(tmp_path, document):
     document["jobs"][0]["command"] = f"{install.source_tree()}/.venv/mpich/bin/mpirun -n 2 {install.source_tree()}/build/bench/compare"
-    bench_file.save(document, tmp_path / "bench.json")
-    assert bench_file.load(tmp_path / "bench.json")["jobs"][0]["command"] == ".venv/mpich/bin/mpirun -n 2 build/bench/compare"
+    file.save(document, tmp_path / "bench.json")
+    assert file.load(tmp_path / "bench.json")["jobs"][0]["command"] == ".venv/mpich/bin/mpirun -n 2 build/bench/compare"
 
 
 def test_saved_is_loaded(tmp_path, document):
-    bench_file.save(document, tmp_path / "new" / "bench.json")
-    assert bench_file.load(tmp_path / "new" / "bench.json") == document
+    file.save(document, tmp_path / "new" / "bench.json")
+    assert file.load(tmp_path / "new" / "bench.json") == document
 
 
 def test_a_round_is_one_line(tmp_path, document):
-    bench_file.save(document, tmp_path / "bench.json")
+    file.save(document, tmp_path / "bench.json")
     lines = (tmp_path / "bench.json").read_text().splitlines()
     assert sum('"host_us"' in line for line in lines) == len(document["jobs"][0]["rounds"])
 
@@ -53,13 +56,13 @@ def test_wrong_schema(tmp_path, document):
 
 def test_missing_field_is_named(tmp_path, document):
     del document["jobs"][0]["rounds"][3]["f_ns"]
-    bench_file.save(document, tmp_path / "f.json")
+    file.save(document, tmp_path / "f.json")
     assert "job 0 round 3 has no proper 'f_ns'" in problem_of(tmp_path / "f.json")
 
 
 def kept(document, path: Path) -> dict:
-    bench_file.save(bench_file.points_alone(document), path)
-    return bench_file.load(path)
+    file.save(file.points_alone(document), path)
+    return file.load(path)
 
 
 def test_points_alone_say_what_the_rounds_said(tmp_path, document):
@@ -75,40 +78,40 @@ def test_points_alone_say_what_the_rounds_said(tmp_path, document):
 
 def test_a_run_is_compared_with_points_alone(tmp_path, document):
     console = Console(record=True, width=200)
-    bench_compare.print_all(kept(document, tmp_path / "points.json"), document, console)
+    compare.print_all(kept(document, tmp_path / "points.json"), document, console)
     assert f"{len(summarise(document))} points in both runs" in console.export_text()
 
 
 def test_points_alone_make_a_page(tmp_path, document):
-    page = report.page(kept(document, tmp_path / "points.json"))
+    page = report_command.page(kept(document, tmp_path / "points.json"))
     assert "MPICH, 2 ranks, near" in page and "MPICH, 2 ranks, far" in page
-    assert page.count("<svg") == report.page(document).count("<svg")
+    assert page.count("<svg") == report_command.page(document).count("<svg")
     assert "2.00 (2.00–2.00)" in page
 
 
 @pytest.mark.parametrize("name", ["host", "buffers", "rounds", "served", "host_us", "espalier_us", "ratio"])
 def test_missing_field_of_a_point_is_named(tmp_path, document, name):
-    bad = bench_file.points_alone(document)
+    bad = file.points_alone(document)
     del bad["points"][1][name]
-    bench_file.save(bad, tmp_path / "points.json")
+    file.save(bad, tmp_path / "points.json")
     assert f"point 1 has no proper '{name}'" in problem_of(tmp_path / "points.json")
 
 
 def test_missing_field_of_a_spread_is_named(tmp_path, document):
-    bad = bench_file.points_alone(document)
+    bad = file.points_alone(document)
     del bad["points"][1]["ratio"]["median"]
-    bench_file.save(bad, tmp_path / "points.json")
+    file.save(bad, tmp_path / "points.json")
     assert "ratio of point 1 has no proper 'median'" in problem_of(tmp_path / "points.json")
 
 
 def test_cannot_write(tmp_path, document):
     (tmp_path / "file").write_text("")
     with pytest.raises(Problem, match="cannot write"):
-        bench_file.save(document, tmp_path / "file" / "bench.json")
+        file.save(document, tmp_path / "file" / "bench.json")
 
 
 def changes(old, new):
-    return bench_compare.changes(summarise(make_document(make_job("mpich", 2, old))), summarise(make_document(make_job("mpich", 2, new))))
+    return compare.changes(summarise(make_document(make_job("mpich", 2, old))), summarise(make_document(make_job("mpich", 2, new))))
 
 
 def test_like_points_are_compared():
@@ -132,7 +135,7 @@ def test_another_machine_is_left_out():
 
 def test_the_table_names_what_became_slower(capsys):
     found = changes(steady("bcast", 8, 1.0, 0.5), steady("bcast", 8, 1.0, 1.0))
-    bench_compare.print_changes(found, Console(width=120))
+    compare.print_changes(found, Console(width=120))
     out = capsys.readouterr().out
     assert "1 changed beyond noise" in out and "2.00 x slower" in out
 
@@ -144,7 +147,7 @@ def test_yardsticks_and_neighbours_are_compared_too(capsys):
         four = make_job("mpich", 4, steady("bcast", 8, 1, 1), switches=switches)
         return make_document(two, four, make_job("impi", 2, [], each=[make_each("espalier", p95)]))
 
-    bench_compare.print_all(document(100.0, 4.0, 2.0), document(50.0, 8.0, 3.0), Console(width=140))
+    compare.print_all(document(100.0, 4.0, 2.0), document(50.0, 8.0, 3.0), Console(width=140))
     out = capsys.readouterr().out
     assert "C(1MiB) near" in out and "0.50" in out and "S, 4 ranks under mpich" in out and "2.00" in out
     assert "back to back: impi, Espalier" in out and "1.50" in out
@@ -153,10 +156,10 @@ def test_yardsticks_and_neighbours_are_compared_too(capsys):
 def test_persistent_calls_are_compared_with_persistent_calls_only(capsys):
     job = lambda us, mode: make_job("mpich", 4, steady("bcast", 8, us, us), mode=mode, each=[make_each("espalier", us)])
     blocking, persistent = make_document(job(1.0, "blocking")), make_document(job(2.0, "persistent"))
-    bench_compare.print_all(blocking, persistent, Console(width=140))
+    compare.print_all(blocking, persistent, Console(width=140))
     out = capsys.readouterr().out
     assert "0 points in both runs" in out and "back to back" not in out
-    bench_compare.print_all(persistent, make_document(job(8.0, "persistent")), Console(width=140))
+    compare.print_all(persistent, make_document(job(8.0, "persistent")), Console(width=140))
     out = capsys.readouterr().out
     assert "Changes since the kept run, persistent calls" in out and "4.00 x slower" in out
 
@@ -164,4 +167,4 @@ def test_persistent_calls_are_compared_with_persistent_calls_only(capsys):
 def test_a_quota_is_not_compared_with_the_whole_machine():
     old = summarise(make_document(make_job("mpich", 4, steady("bcast", 8, 1.0, 1.0))))
     new = summarise(make_document(make_job("mpich", 4, steady("bcast", 8, 2.0, 2.0), place="quota")))
-    assert bench_compare.changes(old, new) == []
+    assert compare.changes(old, new) == []

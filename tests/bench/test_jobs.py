@@ -5,14 +5,14 @@ import time
 
 import pytest
 
-from espalier import bench_hosts, bench_jobs, bench_machine, bench_neighbour, bench_options, bench_process, bench_quota
-from espalier import demo_imb, demo_mpi4py, demo_plan, demo_rounds
+from espalier.bench import hosts, jobs as bench_jobs, machine, neighbour, options, process as bench_process, quota as bench_quota
+from espalier.demo import imb, mpi4py_program, plan, rounds
 from espalier.problem import Problem
 
 
 def settings(**changes):
     given = dict(
-        hosts=tuple(bench_hosts.HOSTS.values()),
+        hosts=tuple(hosts.HOSTS.values()),
         ranks=(2, 64),
         sizes=(8, 64),
         collectives=("barrier", "bcast"),
@@ -33,8 +33,8 @@ def points(**changes):
 
 def test_every_host_starts_by_its_own_launcher():
     """Intel's `mpirun` would start another MPI's that is on PATH before its own."""
-    started = [bench_hosts.launcher(host, 2)[0] for host in bench_hosts.HOSTS.values()]
-    assert [path.removeprefix(str(bench_hosts.HOSTS["mpich"].folder.parent)) for path in started] == [
+    started = [hosts.launcher(host, 2)[0] for host in hosts.HOSTS.values()]
+    assert [path.removeprefix(str(hosts.HOSTS["mpich"].folder.parent)) for path in started] == [
         "/mpich/bin/mpirun", "/openmpi/bin/mpirun", "/impi/bin/mpiexec.hydra"]
 
 
@@ -104,15 +104,15 @@ def test_other_sizes_above_the_number_of_cores():
 
 
 def test_hosts_yield_by_the_cores_that_may_be_used():
-    host = bench_hosts.HOSTS["openmpi"]
-    assert "--oversubscribe" in bench_hosts.launcher(host, 2, usable=1)
-    assert "--oversubscribe" not in bench_hosts.launcher(host, 2, usable=2)
-    assert "I_MPI_WAIT_MODE" in bench_hosts.environment(bench_hosts.HOSTS["impi"], 2, usable=1)
+    host = hosts.HOSTS["openmpi"]
+    assert "--oversubscribe" in hosts.launcher(host, 2, usable=1)
+    assert "--oversubscribe" not in hosts.launcher(host, 2, usable=2)
+    assert "I_MPI_WAIT_MODE" in hosts.environment(hosts.HOSTS["impi"], 2, usable=1)
 
 
 def test_a_neighbour_computes_on_its_core_and_goes():
-    cpu = bench_hosts.cores()[-1]
-    with bench_neighbour.neighbour(cpu) as process:
+    cpu = hosts.cores()[-1]
+    with neighbour.neighbour(cpu) as process:
         assert os.sched_getaffinity(process.pid) == {cpu} and os.getsid(process.pid) == process.pid
         assert process.poll() is None
     assert process.poll() is not None
@@ -162,28 +162,28 @@ def test_a_program_behind_env():
 
 def test_what_is_preloaded_already_stays_behind_espalier(monkeypatch):
     monkeypatch.setenv("LD_PRELOAD", "/other.so /another.so")
-    assert bench_hosts.preloaded("/x.so") == {"LD_PRELOAD": "/x.so:/other.so:/another.so"}
+    assert hosts.preloaded("/x.so") == {"LD_PRELOAD": "/x.so:/other.so:/another.so"}
 
 
 def test_a_library_of_espalier_that_is_preloaded_already_is_replaced_in_its_place(monkeypatch):
     monkeypatch.setenv("LD_PRELOAD", "/other.so /old/libespalier-abi.so")
-    assert bench_hosts.preloaded("/x.so") == {"LD_PRELOAD": "/other.so:/x.so"}
+    assert hosts.preloaded("/x.so") == {"LD_PRELOAD": "/other.so:/x.so"}
 
 
 @pytest.mark.parametrize(
     "call, words",
     [
-        (lambda: bench_hosts.find("lam"), "'lam' is no host MPI"),
-        (lambda: bench_hosts.find(" , "), "no host MPI named"),
-        (lambda: bench_options.sizes("8,12"), "multiples of 8"),
-        (lambda: bench_options.sizes("many"), "no number of bytes"),
-        (lambda: bench_options.numbers("2;4", "numbers of ranks", 1, 256), "no list of"),
-        (lambda: bench_options.numbers("0", "numbers of ranks", 1, 256), "between 1 and 256"),
-        (lambda: bench_options.collectives("alltoallw"), "'alltoallw' is no collective"),
-        (lambda: bench_options.cpus("4000"), "processor 4000 is not among"),
-        (lambda: bench_options.late(-1), "--late -1: microseconds"),
-        (lambda: bench_options.one_of("two", "--sessions", ("launcher", "own")), "choose launcher or own"),
-        (lambda: bench_options.buffers("cold"), "choose written, reused, both or allocated"),
+        (lambda: hosts.find("lam"), "'lam' is no host MPI"),
+        (lambda: hosts.find(" , "), "no host MPI named"),
+        (lambda: options.sizes("8,12"), "multiples of 8"),
+        (lambda: options.sizes("many"), "no number of bytes"),
+        (lambda: options.numbers("2;4", "numbers of ranks", 1, 256), "no list of"),
+        (lambda: options.numbers("0", "numbers of ranks", 1, 256), "between 1 and 256"),
+        (lambda: options.collectives("alltoallw"), "'alltoallw' is no collective"),
+        (lambda: options.cpus("4000"), "processor 4000 is not among"),
+        (lambda: options.late(-1), "--late -1: microseconds"),
+        (lambda: options.one_of("two", "--sessions", ("launcher", "own")), "choose launcher or own"),
+        (lambda: options.buffers("cold"), "choose written, reused, both or allocated"),
     ],
 )
 def test_bad_options_are_one_clear_line(call, words):
@@ -195,11 +195,11 @@ def test_bad_options_are_one_clear_line(call, words):
 def test_missing_interposer_names_the_way_out(monkeypatch, tmp_path):
     monkeypatch.setenv("ESPALIER_LIB", str(tmp_path))
     with pytest.raises(Problem, match="libespalier-ompi.so is not there; run `make build`"):
-        bench_hosts.preload(bench_hosts.HOSTS["openmpi"])
+        hosts.preload(hosts.HOSTS["openmpi"])
 
 
 def test_demo_alternates_and_has_everything_in_its_first_round():
-    todo = demo_plan.steps(2, (2, 4))
+    todo = plan.steps(2, (2, 4))
     first = [step for step in todo if step.number == 0 and not step.optional]
     assert {(s.program, s.kind.ranks, s.side) for s in first} == {
         (program, ranks, side) for program in ("imb", "mpi4py") for ranks in (2, 4) for side in ("host", "espalier")
@@ -209,30 +209,30 @@ def test_demo_alternates_and_has_everything_in_its_first_round():
 
 
 def test_mpi4py_output():
-    assert demo_mpi4py.parse('x\nespalier-demo {"ranks": 2, "points": [{"bytes": 8}]}\n') == [{"bytes": 8}]
-    assert demo_mpi4py.parse("espalier-demo {") == [] and demo_mpi4py.parse("Traceback") == []
+    assert mpi4py_program.parse('x\nespalier-demo {"ranks": 2, "points": [{"bytes": 8}]}\n') == [{"bytes": 8}]
+    assert mpi4py_program.parse("espalier-demo {") == [] and mpi4py_program.parse("Traceback") == []
 
 
 def test_points_without_a_comparison_are_told():
-    todo = demo_plan.steps(1, (2,))
-    collected = demo_rounds.Collected()
+    todo = plan.steps(1, (2,))
+    collected = rounds.Collected()
     for side in ("host", "espalier"):
-        for ranks, name, size in demo_imb.points(2, 8, 2 << 20):
+        for ranks, name, size in imb.points(2, 8, 2 << 20):
             collected.add("imb", ranks, name, size, side, 0, 1.0)
-    (note,) = demo_plan._missing(todo, collected)
+    (note,) = plan._missing(todo, collected)
     assert "no comparison at 3 of 61 points" in note
 
 
 def test_a_busy_machine_is_told():
-    assert bench_machine.busy_note({"load": [0.3], "cores": 2}) == ""
-    assert "load 4.0 on 2 cores" in bench_machine.busy_note({"load": [4.0], "cores": 2})
+    assert machine.busy_note({"load": [0.3], "cores": 2}) == ""
+    assert "load 4.0 on 2 cores" in machine.busy_note({"load": [4.0], "cores": 2})
 
 
 def test_a_terminated_command_takes_its_job_along(tmp_path):
     mark = tmp_path / "job.pid"
     job = f"import os, time; open({str(mark)!r}, 'w').write(str(os.getpid())); time.sleep(100)"
     text = (
-        "import sys; from espalier import bench_process as b; b.die_with_jobs(); "
+        "import sys; from espalier.bench import process as b; b.die_with_jobs(); "
         f"b.run([sys.executable, '-c', {job!r}], {{}}, 100)"
     )
     command = subprocess.Popen([sys.executable, "-c", text])

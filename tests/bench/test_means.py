@@ -1,8 +1,8 @@
 import pytest
 from made_up import make_document, make_job, steady
-from espalier.bench_means import ALL, means, print_means
-from espalier.bench_stats import summarise
-from espalier.bench_verdict import usable
+from espalier.bench.results.means import ALL, means, print_means
+from espalier.bench.results.stats import summarise
+from espalier.bench.results.verdict import usable
 from rich.console import Console
 
 

@@ -3,8 +3,10 @@ import re
 from rich.console import Console
 
 from made_up import both_modes, make_document, make_each, make_job, make_limit, steady
-from espalier.bench_collectives import NAMES
-from espalier import bench, bench_process, demo, demo_rounds, report
+from espalier.bench.collectives import NAMES
+from espalier.bench import command as bench_command, process
+from espalier.demo import command as demo_command, rounds as demo_rounds
+from espalier.report import command as report_command
 
 
 def assert_stands_alone(page):
@@ -18,7 +20,7 @@ def assert_stands_alone(page):
 
 def test_bench_page(document):
     document["failures"] = [{"command": "mpirun <x>", "why": "ended with code 3", "last_lines": ["a & b"]}]
-    page = report.page(document)
+    page = report_command.page(document)
     assert_stands_alone(page)
     assert "MPICH, 2 ranks, near" in page and "MPICH, 2 ranks, far" in page
     assert page.count("<svg") == 4  # times and ratios in each state
@@ -27,8 +29,8 @@ def test_bench_page(document):
 
 
 def test_page_of_an_empty_run_and_of_hosts_alone():
-    assert_stands_alone(report.page(make_document()))
-    page = report.page(make_document(make_job("impi", 2, steady("bcast", 8, 1.0, None))))
+    assert_stands_alone(report_command.page(make_document()))
+    page = report_command.page(make_document(make_job("impi", 2, steady("bcast", 8, 1.0, None))))
     assert_stands_alone(page)
     assert page.count("<svg") == 1  # no ratios
 
@@ -42,7 +44,7 @@ def test_bench_page_shows_what_is_not_a_point(document):
     document["jobs"] += [crowded, beside, late]
     document["jobs"][0]["limits"] = [make_limit(1048576, 0, 123.5)]
     document["quota"] = {"made": False, "why": "may not"}
-    page = report.page(document)
+    page = report_command.page(document)
     assert_stands_alone(page)
     for words in ("4.25", "9.50", "3.25", "123.5", "16384 B x 4", "no CPU quota: may not", "4 ranks allgather 4MiB"):
         assert words in page
@@ -50,10 +52,10 @@ def test_bench_page_shows_what_is_not_a_point(document):
 
 
 def test_persistent_calls_have_sections_and_goals_of_their_own(document):
-    blocking = report.page(document)
+    blocking = report_command.page(document)
     assert "persistent" not in blocking
     document["jobs"].append(make_job("impi", 2, steady("bcast", 8, 3.0, 1.0), mode="persistent", host_wrong=["gather"]))
-    page = report.page(document)
+    page = report_command.page(document)
     assert_stands_alone(page)
     assert "Intel MPI, 2 ranks, persistent calls, near" in page and "MPICH, 2 ranks, near" in page
     assert page.count("<h2>Against the goals") == 2 and "Against the goals, persistent calls" in page
@@ -62,7 +64,7 @@ def test_persistent_calls_have_sections_and_goals_of_their_own(document):
 
 def test_the_terminal_shows_one_mode_after_the_other():
     console = Console(record=True, width=200)
-    bench.show(both_modes(), console, details=True)
+    bench_command.show(both_modes(), console, details=True)
     blocking, persistent = console.export_text().split("Against the goals\n")
     assert "mpich, 2 ranks, buffers written" in blocking and "persistent" not in blocking
     for words in ("mpich, 2 ranks, persistent calls, buffers written", "Espalier is faster), persistent calls", "Against the goals, persistent calls"):
@@ -72,7 +74,7 @@ def test_the_terminal_shows_one_mode_after_the_other():
 def test_many_collectives_become_a_map():
     rounds = [r for name in NAMES[1:] for r in steady(name, 8, 2.0, 1.0)]
     served = {"exscan": {"by": "host", "calls": 3, "espalier": 0}}
-    page = report.page(make_document(make_job("mpich", 2, rounds, served=served)))
+    page = report_command.page(make_document(make_job("mpich", 2, rounds, served=served)))
     assert_stands_alone(page)
     assert page.count("<svg") == 2 and "reduce_scatter_block" in page and page.count("<td>host</td>") == 1
 
@@ -105,7 +107,7 @@ def test_a_round_with_one_side_gives_no_ratio():
 
 def test_demo_page():
     found = collected()
-    found.ran("IMB-MPI1, 2 ranks", bench_process.Outcome("A=1 mpirun x", 9, "one\ntwo\n", 1.0), 0)
-    page = demo.page(found, demo._sections(found), {"processor": "Test", "cores": 2}, "today")
+    found.ran("IMB-MPI1, 2 ranks", process.Outcome("A=1 mpirun x", 9, "one\ntwo\n", 1.0), 0)
+    page = demo_command.page(found, demo_command._sections(found), {"processor": "Test", "cores": 2}, "today")
     assert_stands_alone(page)
     assert "A=1 mpirun x" in page and "ended with code 9" in page and "as it comes" in page and "8000" in page

@@ -1,7 +1,7 @@
 import pytest
 
 from made_up import both_modes, make_document, make_job, make_round, steady
-from espalier.bench_stats import FAR_FROM_NS, Spread, geometric_mean, modes, near_below, of_mode, points, quantile, state, summarise
+from espalier.bench.results.stats import FAR_FROM_NS, Spread, geometric_mean, modes, near_below, of_mode, points, quantile, state, summarise
 
 
 def test_quantiles_interpolate():

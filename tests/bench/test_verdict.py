@@ -1,9 +1,9 @@
 import pytest
 
 from made_up import make_document, make_each, make_job, make_limit, steady
-from espalier.bench_peers import best_hosts
-from espalier.bench_stats import summarise
-from espalier.bench_verdict import verdict
+from espalier.bench.results.peers import best_hosts
+from espalier.bench.results.stats import summarise
+from espalier.bench.results.verdict import verdict
 
 MIB = 1 << 20
 

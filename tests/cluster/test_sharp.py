@@ -19,7 +19,7 @@ from test_checked import passed
 
 sys.path.insert(0, str(hosts.REPOSITORY / "tests" / "mpi"))
 import sharp_trees  # noqa: E402
-from espalier import aggregation_tree  # noqa: E402
+from espalier.aggregate import tree as aggregation_tree  # noqa: E402
 
 pytestmark = [
     pytest.mark.needs_espalier,

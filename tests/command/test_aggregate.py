@@ -13,8 +13,9 @@ import time
 import pytest
 from conftest import ROOT
 
-from espalier import aggregation_tree, explain_sharp
-from espalier.aggregation_daemons import program
+from espalier.aggregate import tree as aggregation_tree
+from espalier.explain import sharp
+from espalier.aggregate.daemons import program
 from espalier.problem import Problem
 
 needs_daemon = pytest.mark.skipif(not program().exists(), reason=f"{program()} is not built (libasio-dev)")
@@ -133,9 +134,9 @@ def test_explain_says_why_aggregation_nodes_were_passed_over():
         {"collective": "allreduce", "algorithm": "ring", "calls": 3, "passed_over": "-7 SHARP_COLL_EQUOTA"},
         {"collective": "bcast", "algorithm": "tree", "calls": 3, "passed_over": None},
     ]
-    found = list(explain_sharp.passed_over({"rows": rows}, "allreduce"))
+    found = list(sharp.passed_over({"rows": rows}, "allreduce"))
     assert found == [("sharp", 5, ""), ("ring", 5, "-7 SHARP_COLL_EQUOTA")]
-    assert list(explain_sharp.passed_over({"rows": rows}, "bcast")) == []
+    assert list(sharp.passed_over({"rows": rows}, "bcast")) == []
 
 
 @needs_daemon

@@ -6,7 +6,8 @@ import re
 import pytest
 from conftest import RECORDED, ROOT
 
-from espalier import cost_models, explain_nodes
+from espalier.explain import nodes
+from espalier.models import parameters
 from espalier.problem import Problem
 
 OPTERON = ROOT / "python" / "espalier" / "models" / "opteron.json"
@@ -163,14 +164,14 @@ def test_a_model_without_measured_calls(espalier, describer, tmp_path):
 def test_table_one_of_hier_is_copied_rightly():
     # The ideal speed-ups that HIER prints, to its three digits.
     printed = [1.276, 1.046, 1.020, 1.057, 1.044, 1.058, 1.138, 1.172, 1.054, 1.040, 1.108, 1.059]
-    rows = cost_models.published(OPTERON)["rows"]
+    rows = parameters.published(OPTERON)["rows"]
     found = [row["total_ns"] / (row["total_ns"] - row["node_ns"]) for row in rows]
     assert [round(value, 3) for value in found] == printed
 
 
 def test_shape_of_two_numbers_out_of_three():
-    assert explain_nodes.shape(4, 2, None) == (4, 2)
-    assert explain_nodes.shape(4, None, 8) == (4, 2)
-    assert explain_nodes.shape(4, 2, 8) == (4, 2)
+    assert nodes.shape(4, 2, None) == (4, 2)
+    assert nodes.shape(4, None, 8) == (4, 2)
+    assert nodes.shape(4, 2, 8) == (4, 2)
     with pytest.raises(Problem):
-        explain_nodes.shape(4, None, 9)
+        nodes.shape(4, None, 9)

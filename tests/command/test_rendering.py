@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 import pytest
 from conftest import RECORDED
 
-from espalier.render import svg, text
+from espalier.topo import svg, text
 
 SVG = "{http://www.w3.org/2000/svg}"
 

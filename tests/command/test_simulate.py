@@ -6,14 +6,15 @@ import os
 import pytest
 from conftest import ROOT
 
-from espalier import cost_models, simulate_calibrate, simulate_run, simulate_show
+from espalier.models import parameters
+from espalier.simulate import calibrate, run, show
 from espalier.problem import Problem
-from espalier.simulate import noise_of, numbers
-from espalier.simulate_plans import variants_of
+from espalier.simulate.command import noise_of, numbers
+from espalier.simulate.plans import variants_of
 
 LIB = ROOT / "build" / "lib"
 needs_program = pytest.mark.skipif(
-    not simulate_run.program().exists(), reason="built without Boost.Context: no espalier-simulate"
+    not run.program().exists(), reason="built without Boost.Context: no espalier-simulate"
 )
 
 
@@ -64,9 +65,9 @@ ROWS = {
 
 
 def test_table_and_plots(tmp_path):
-    text = simulate_show.table({"collective": "reduce"}, ROWS)
+    text = show.table({"collective": "reduce"}, ROWS)
     assert text.splitlines()[-1].split() == ["16B", "8", "1", "4.50", "1.50", "3.00"]
-    simulate_show.plot({"collective": "reduce"}, ROWS, tmp_path / "a")
+    show.plot({"collective": "reduce"}, ROWS, tmp_path / "a")
     assert (tmp_path / "a.png").read_bytes()[:4] == b"\x89PNG"
     assert "<svg" in (tmp_path / "a.svg").read_text()
 
@@ -132,7 +133,7 @@ def test_a_measured_model_can_be_simulated(espalier, tmp_path):
     done = espalier("simulate", "--calibrate", file, lib=LIB)
     assert done.returncode == 0, done.stderr
     made = json.loads(file.read_text())
-    frontera = json.loads(cost_models.path_of("frontera").read_text())
+    frontera = json.loads(parameters.path_of("frontera").read_text())
     assert made["network"] == frontera["network"] and "frontera" in made["origin"]["network"]
     assert all(level["line_ns"] > 0 and level["copy_ns_per_byte"] > 0 for level in made["simulate"]["levels"])
     assert made["simulate"]["own_copy_ns_per_byte"] > 0 and made["simulate"]["wake_ns"] > 0
@@ -144,10 +145,10 @@ def test_a_measured_model_can_be_simulated(espalier, tmp_path):
 def test_a_machine_with_one_core_says_so(monkeypatch, tmp_path):
     """What the program that measures says is what the command says."""
     (tmp_path / "bin").mkdir()
-    program = tmp_path / "bin" / simulate_run.MEASURE
+    program = tmp_path / "bin" / run.MEASURE
     program.write_text("#!/bin/sh\necho '{\"error\": \"one usable core\"}'\n")
     program.chmod(0o755)
     monkeypatch.setenv("ESPALIER_LIB", str(tmp_path / "lib"))
     with pytest.raises(Problem, match="one usable core"):
-        simulate_calibrate.calibrate(tmp_path / "here.json", "frontera")
+        calibrate.calibrate(tmp_path / "here.json", "frontera")
     assert not (tmp_path / "here.json").exists()

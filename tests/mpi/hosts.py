@@ -15,7 +15,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.append(str(HERE.parent))
 import stacks  # noqa: E402
 from launcher import LAUNCHER_FAILED  # noqa: E402
-from espalier.bench_hosts import mpirun  # noqa: E402
+from espalier.bench.hosts import mpirun  # noqa: E402
 
 REPOSITORY = HERE.parent.parent
 SOURCES = HERE / "src"

@@ -6,8 +6,8 @@ from contextlib import contextmanager
 import hosts
 
 sys.path.insert(0, str(hosts.REPOSITORY / "python"))
-from espalier import aggregation_tree  # noqa: E402
-from espalier.aggregation_daemons import Daemons  # noqa: E402
+from espalier.aggregate import tree as aggregation_tree  # noqa: E402
+from espalier.aggregate.daemons import Daemons  # noqa: E402
 
 LIBRARY = hosts.LIBRARIES / "libespalier-sharp.so"
 AGGD = hosts.LIBRARIES.parent / "bin" / "espalier-aggd"

@@ -10,7 +10,7 @@ import os
 from pathlib import Path
 from typing import Optional
 
-from espalier import bench_quota
+from espalier.bench import quota
 
 PREFIX = "espalier-cluster-"
 
@@ -20,7 +20,7 @@ def _remove_stale(parent: Path) -> None:
     for folder in parent.glob(f"{PREFIX}*"):
         maker = folder.name[len(PREFIX) :]
         if maker.isdigit() and not Path(f"/proc/{maker}").exists():
-            bench_quota.remove(folder)
+            quota.remove(folder)
 
 
 def _try(version: int, parent: Path) -> Path:
@@ -34,7 +34,7 @@ def _try(version: int, parent: Path) -> Path:
 def make() -> tuple[Optional[Path], str]:
     """(the group's folder, "") or (None, why there is none). Named after the calling process."""
     reasons = []
-    for version, parent in bench_quota.places(
+    for version, parent in quota.places(
         Path("/proc/self/mountinfo").read_text(), Path("/proc/self/cgroup").read_text()
     ):
         try:
@@ -47,4 +47,4 @@ def make() -> tuple[Optional[Path], str]:
 
 def remove(folder: Optional[Path]) -> None:
     if folder:
-        bench_quota.remove(folder)
+        quota.remove(folder)

@@ -6,8 +6,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Optional
 
-from espalier import bench_process
-from espalier.bench_hosts import HOSTS, Host, environment, mpirun, preload
+from espalier.bench import process
+from espalier.bench.hosts import HOSTS, Host, environment, mpirun, preload
 
 from emulated_cluster import launchers
 from emulated_cluster.cluster import Cluster
@@ -54,7 +54,7 @@ def command(
     if host.name == "openmpi":
         for name in (*_CROWDED[host.name], "LD_LIBRARY_PATH"):
             words += ["-x", name]
-    return cluster.words() + words + bench_process.wrapped(settings, espalier, program)
+    return cluster.words() + words + process.wrapped(settings, espalier, program)
 
 
 __all__ = ["HOSTS", "KIND", "command", "crowded_settings", "preload", "surroundings"]

@@ -17,8 +17,9 @@ import statistics
 from pathlib import Path
 from typing import Any
 
-from espalier import cost_models, simulate_run
+from espalier.models import parameters
 from espalier.problem import run_tool
+from espalier.simulate import run as simulate_run
 
 Json = dict[str, Any]
 SIMGRID = "espalier-simgrid"
@@ -33,7 +34,7 @@ CALLS = [
 
 def run(spines: int, strewn: int) -> list[Json]:
     calls = [{"collective": collective, "algorithm": algorithm, "bytes": BYTES} for collective, algorithm in CALLS]
-    model = str(cost_models.path_of("frontera"))
+    model = str(parameters.path_of("frontera"))
     request = {"model": model, "nodes": NODES, "leaf": LEAF, "spines": spines, "strewn": strewn, "calls": calls}
     return simulate_run.ask(request, SIMGRID)["calls"]
 

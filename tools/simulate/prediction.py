@@ -18,9 +18,10 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from espalier import bench_machine, simulate_calibrate, simulate_run
+from espalier.bench import machine as bench_machine
 from espalier.problem import run_tool
-from espalier.simulate_plans import variants_of
+from espalier.simulate import calibrate, run
+from espalier.simulate.plans import variants_of
 from espalier.sizes import print_bytes
 
 SCHEMA = "espalier-prediction/1"
@@ -64,8 +65,8 @@ def requests(collective: str, ranks: list[int], model: Path, rounds: int) -> lis
 def points(request: Json) -> list[Json]:
     """Predicted and measured, side by side."""
     key = lambda row: (row["variant"], row["bytes"], row["ranks_per_node"])
-    predicted = {key(row): row["ns"] for row in simulate_run.ask(request)["rows"]}
-    measured = simulate_run.ask(request, simulate_run.MEASURE)["rows"]
+    predicted = {key(row): row["ns"] for row in run.ask(request)["rows"]}
+    measured = run.ask(request, run.MEASURE)["rows"]
     return [
         {
             "collective": request["collective"], "plan": row["variant"], "bytes": row["bytes"],
@@ -134,7 +135,7 @@ def document(options: argparse.Namespace) -> Json:
     with tempfile.TemporaryDirectory() as folder:
         model = options.model or Path(folder) / "here.json"
         if not options.model:
-            print(simulate_calibrate.calibrate(model, "frontera"))
+            print(calibrate.calibrate(model, "frontera"))
         found: list[Json] = []
         for collective in options.collectives.split(","):
             for request in requests(collective, options.ranks, model.absolute(), options.rounds):

@@ -1,0 +1,1 @@
+"""Aggregation nodes in software: their tree, and the processes."""

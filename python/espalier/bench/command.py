@@ -1,0 +1,160 @@
+"""`espalier bench`: the host MPIs and Espalier, in one process and in turns, against the goals."""
+
+from __future__ import annotations
+
+import datetime
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Optional
+
+import typer
+
+from espalier import __version__
+from espalier.bench.collectives import NAMES
+from espalier.install import source_tree
+from espalier.problem import Problem
+
+
+def _document(settings, machine: dict, jobs: list[dict], failures: list[dict]) -> dict:
+    from espalier.bench import file
+    from espalier.bench.results import stats
+
+    flags = [r["f_ns"] for job in jobs for r in job["rounds"]]
+    return {
+        "schema": file.SCHEMA,
+        "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+        "espalier": __version__,
+        "machine": machine,
+        "near_below_ns": round(stats.near_below(flags), 1),
+        "settings": {
+            "rounds": settings.rounds,
+            "passes": settings.passes,
+            "seconds": settings.seconds,
+            "pin": settings.pin,
+            "cpus": list(settings.usable),
+            "sessions": settings.sessions,
+            "mode": settings.mode,
+            "memory": settings.memory,
+        },
+        "quota": settings.quota.described() if settings.quota else {"made": False, "why": "not asked for"},
+        "failures": failures,
+        "jobs": jobs,
+    }
+
+
+def _measure(settings, console) -> dict:
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    from espalier.bench import jobs as bench_jobs, machine as bench_machine
+    from espalier.bench.results import stats
+
+    bench_jobs.check_ready(settings)
+    machine = bench_machine.describe() | {"cores": len(settings.usable)}  # now: the load must not be our own
+    todo, done, failures = list(bench_jobs.plan(settings)), [], []
+    columns = (BarColumn(24), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=console) as progress:
+        task = progress.add_task("", total=len(todo))
+        for job in todo:
+            progress.update(task, description=job.title)
+            if not console.is_terminal:
+                console.print(f"  {job.title}", highlight=False)
+            entry, failure = bench_jobs.run(job, settings)
+            (done if entry else failures).append(entry or failure)
+            progress.advance(task)
+    document = _document(settings, machine, done, failures)
+    return document | {"points": stats.points(document)}
+
+
+def _show_mode(document: dict, mode: str, console, details: bool) -> None:
+    from espalier.bench.results import means, special, stats, table, verdict
+
+    summaries = stats.summarise(document)
+    cores = document["machine"].get("cores", 0)
+    if details:
+        table.print_points(summaries, console)
+    table.print_best(summaries, cores, console)
+    for buffers in dict.fromkeys(s.key.buffers for s in summaries):
+        means.print_means(verdict.usable(summaries, buffers), summaries, cores, console)
+    special.print_all(document, console)
+    table.print_verdict(verdict.verdict(document), mode, console)
+
+
+def show(document: dict, console, details: bool = False) -> None:
+    """The tables of a document and its verdict; `details`: each host's table of points too."""
+    from espalier.bench import machine as bench_machine
+    from espalier.bench.results import stats, table
+
+    console.print(f"{bench_machine.in_words(document['machine'])}; {document['date']}", highlight=False)
+    flags = [r["f_ns"] for job in document["jobs"] for r in job["rounds"] if r["f_ns"] > 0]
+    if flags:
+        spread = stats.Spread.of(flags)
+        console.print(
+            f"flag exchange F: median {spread.mid:.0f} ns, quartiles {spread.low:.0f}–{spread.high:.0f}; "
+            f"near below {document['near_below_ns']:.0f} ns"
+        )
+    for mode in stats.modes(document):
+        _show_mode(stats.of_mode(document, mode), mode, console, details)
+    if bench_machine.busy_note(document["machine"]):
+        console.print(f"note: {bench_machine.busy_note(document['machine'])}", highlight=False)
+    table.print_failures(document.get("failures", []), console)
+
+
+def _measure_under(quota: bool, settings, console) -> dict:
+    """The control group lasts as long as the measuring."""
+    from dataclasses import replace
+
+    from espalier.bench import quota as bench_quota
+
+    if not quota:
+        return _measure(settings, console)
+    with bench_quota.quota(1) as made:
+        if not made.made:
+            console.print(f"no CPU quota can be set here ({made.why}); 4 ranks on one core instead", highlight=False)
+        return _measure(replace(settings, quota=made), console)
+
+
+def bench(
+    hosts: str = typer.Option("mpich,openmpi,impi", help="Host MPIs, separated by commas."),
+    ranks: Optional[str] = typer.Option(None, help="Numbers of ranks (default 2,4,8,16, quick 2,4)."),
+    sizes: Optional[str] = typer.Option(None, help="Bytes per rank, such as 8,4K,1M."),
+    crowded_sizes: Optional[str] = typer.Option(None, help="Bytes per rank where there are more ranks than cores."),
+    collectives: str = typer.Option(",".join(NAMES), help="Which collectives."),
+    rounds: Optional[int] = typer.Option(None, help="Rounds in one job (default 12, quick 4)."),
+    passes: Optional[int] = typer.Option(None, help="Jobs of each kind, all hosts in turn (default 3, quick 1)."),
+    seconds: Optional[float] = typer.Option(None, help="A job ends after this, at the earliest after a round (default 8, quick 3)."),
+    buffers: str = typer.Option("written", help="Send buffers: written before every call, reused, or both; or allocated: written, and all by MPI_Alloc_mem."),
+    persistent: bool = typer.Option(False, "--persistent", help="Time MPI_Start and MPI_Wait of persistent requests, made before, instead of blocking calls."),
+    pin: str = typer.Option("auto", help="Pin ranks: yes, no, or auto (when there are enough cores)."),
+    cpus: Optional[str] = typer.Option(None, help="Processors to use, such as 0 or 0,1 (default: all)."),
+    sessions: str = typer.Option("launcher", help="Sessions of the ranks: as the launcher makes them, or own: one for each."),
+    quota: Optional[bool] = typer.Option(None, "--quota/--no-quota", help="4 ranks under a CPU quota of one core (default, but not quick)."),
+    late: float = typer.Option(0, metavar="MICROSECONDS", help="Also measure with one rank, in turn, that comes so much later."),
+    neighbour: bool = typer.Option(False, "--neighbour", help="Also measure single calls beside a computing process."),
+    limits: bool = typer.Option(True, "--limits/--no-limits", help="Measure what the machine can: F, M, C and S."),
+    memory: str = typer.Option("256M", help="Leave out points whose buffers, all ranks together, need more."),
+    host_only: bool = typer.Option(False, "--host-only", help="Measure the hosts without Espalier."),
+    details: bool = typer.Option(False, "--details", help="Print the table of every point too (the report has it)."),
+    quick: bool = typer.Option(False, "--quick", help="Few sizes, few rounds: about a minute."),
+    json: Optional[Path] = typer.Option(None, help="Where to write the result (default build/bench/bench.json)."),
+    against: Optional[Path] = typer.Option(None, "--against", "--compare", help="A kept result to compare with."),
+) -> None:
+    """Measure Espalier against the host MPIs, alternating in one process, and judge it by the goals."""
+    asked = dict(locals())
+    from rich.console import Console
+
+    from espalier.bench import file, options, process
+    from espalier.bench.results import compare
+
+    settings = options.settings(SimpleNamespace(**asked))
+    target = json or source_tree() / "build" / "bench" / "bench.json"
+    process.die_with_jobs()
+    kept = file.load(against) if against else None  # a bad file is told before the long part, not after it
+    console = Console(width=None if Console().is_terminal else 150)
+    document = _measure_under(not quick if quota is None else quota, settings, console)
+    file.save(document, target)
+    show(document, console, details)
+    if kept:
+        compare.print_all(kept, document, console)
+    console.print(f"written: {target} (espalier report {target} makes a page of it)", highlight=False)
+    if document["failures"]:
+        raise Problem(f"{len(document['failures'])} jobs failed, see above", code=1)

@@ -1,0 +1,262 @@
+"""The jobs of a bench run: every host in turn, in short jobs, several times over."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Iterator, Optional
+
+from espalier.bench import build, neighbour as bench_neighbour, process, served
+from espalier.bench.hosts import Host, cores, environment, launcher, preload, preloaded
+from espalier.bench.quota import Quota
+from espalier.bench.results import each
+from espalier.problem import Problem
+
+QUOTA_RANKS = 4
+NEIGHBOUR_LATE_US = 500  # beside a neighbour: so long that a rank that waits without sleeping uses up its share
+CROWDED_PASSES = 2  # calls take longer there, and a round has more of them
+NO_QUOTA = Quota(None, 0, "not asked for")
+AS_IT_COMES = ("barrier", "bcast", "reduce", "allreduce")
+
+
+@dataclass(frozen=True)
+class Settings:
+    hosts: tuple[Host, ...]
+    ranks: tuple[int, ...]
+    sizes: tuple[int, ...]
+    collectives: tuple[str, ...]
+    buffers: tuple[str, ...]
+    rounds: int  # in one job
+    passes: int  # jobs of each kind
+    seconds: float  # a job starts no new point after this long, once every point has had its first round
+    pin: str  # auto: when there are enough cores
+    limits: bool
+    host_only: bool
+    mode: str = "blocking"  # or "persistent": MPI_Start and MPI_Wait of requests that were made before
+    crowded_sizes: tuple[int, ...] = ()  # above the number of cores; (): sizes
+    cpus: tuple[int, ...] = ()  # (): all that this process may use
+    sessions: str = "launcher"  # or own: each rank in a session of its own
+    late_us: float = 0  # also measure with one rank that comes so much later
+    quota: Optional[Quota] = None  # also measure 4 ranks under a quota of one core, or on one core if it was not made
+    neighbour: bool = False  # also measure beside a computing process
+    memory: int = 256 << 20  # bytes of all buffers of a job
+
+    @property
+    def usable(self) -> tuple[int, ...]:
+        return self.cpus or tuple(cores())
+
+
+@dataclass(frozen=True)
+class Job:
+    host: Host
+    variant: str  # "best" or "default": the host as it comes, shown beside it above the number of cores
+    ranks: int
+    buffers: str
+    number: int  # of the pass
+    kind: str = "points"  # or "served": who serves which call; "neighbour": single calls beside a computing process
+    place: str = ""  # "", "quota", "one core" or "late"
+
+    @property
+    def title(self) -> str:
+        extra = " as it comes" if self.variant == "default" else ""
+        what = {"points": "", "served": ", who serves what", "neighbour": ", a computing neighbour"}[self.kind]
+        place = {"": "", "quota": ", quota of one core", "one core": ", all on one core", "late": ", one late"}[self.place]
+        return f"{self.host.title}{extra}, {self.ranks} ranks{place}{what}, buffers {self.buffers}"
+
+
+def _crowded(ranks: int, settings: Settings) -> bool:
+    return ranks > len(settings.usable)
+
+
+def _of_hosts(settings: Settings, *words, **more) -> Iterator[Job]:
+    for host in settings.hosts:
+        yield Job(host, *words, **more)
+
+
+def _points(settings: Settings, number: int) -> Iterator[Job]:
+    """Hosts in the innermost loop: jobs that will be compared run close together."""
+    for ranks in settings.ranks:
+        crowded = _crowded(ranks, settings)
+        if crowded and number >= CROWDED_PASSES:
+            continue
+        for buffers in settings.buffers:
+            yield from _of_hosts(settings, "best", ranks, buffers, number)
+        if settings.late_us:
+            yield from _of_hosts(settings, "best", ranks, "written", number, place="late")
+        if number == 0 and crowded and set(settings.collectives) & set(AS_IT_COMES):
+            yield from (job for job in _of_hosts(settings, "default", ranks, "written", number) if job.host.crowded)
+
+
+def _special(settings: Settings, number: int) -> Iterator[Job]:
+    if settings.quota and number < CROWDED_PASSES:
+        place = "quota" if settings.quota.made else "one core"
+        yield from _of_hosts(settings, "best", QUOTA_RANKS, "written", number, place=place)
+    if settings.neighbour:
+        yield from _of_hosts(settings, "best", 2, "written", number, kind="neighbour")
+        yield from _of_hosts(settings, "best", 2, "written", number, kind="neighbour", place="late")
+
+
+def plan(settings: Settings) -> Iterator[Job]:
+    for ranks in settings.ranks if not settings.host_only else ():
+        yield from _of_hosts(settings, "best", ranks, "written", 0, kind="served")
+    for number in range(settings.passes):
+        yield from _points(settings, number)
+        yield from _special(settings, number)
+
+
+def _usable(job: Job, settings: Settings) -> tuple[int, ...]:
+    return settings.usable[:1] if job.place == "one core" else settings.usable
+
+
+def _sizes(job: Job, settings: Settings) -> tuple[int, ...]:
+    sizes = settings.crowded_sizes if settings.crowded_sizes and _crowded(job.ranks, settings) else settings.sizes
+    return sizes[:1] if job.variant == "default" else sizes
+
+
+def _host_wrong(job: Job, settings: Settings) -> list[str]:
+    """Collectives that the host gets wrong in this mode, at any of the sizes."""
+    if settings.mode == "blocking":
+        return []
+    most = max(_sizes(job, settings))
+    bounds = job.host.wrong_persistent.items()
+    wrong = {name for name, (ranks, size) in bounds if job.ranks >= ranks and most >= size}
+    return [name for name in settings.collectives if name in wrong]
+
+
+def _collectives(job: Job, settings: Settings) -> list[str]:
+    names = settings.collectives if job.variant != "default" else AS_IT_COMES
+    left_out = _host_wrong(job, settings)
+    return [name for name in settings.collectives if name in names and name not in left_out]
+
+
+def _late_us(job: Job, settings: Settings) -> float:
+    return NEIGHBOUR_LATE_US if job.kind == "neighbour" else settings.late_us
+
+
+def _late(job: Job, settings: Settings) -> list[str]:
+    return ["--late", f"{_late_us(job, settings):g}"] if job.place == "late" else []
+
+
+def _what(job: Job, settings: Settings) -> list[str]:
+    if job.kind == "neighbour":
+        return ["--each", "--sizes", "8", "--collectives", "allreduce", "--rounds", "40", *_late(job, settings)]
+    words = ["--sizes", ",".join(map(str, _sizes(job, settings)))]
+    words += ["--collectives", ",".join(_collectives(job, settings))]
+    words += ["--rounds", "3" if job.variant == "default" else str(settings.rounds)]
+    words += ["--calls-only"] if job.kind == "served" else []
+    words += [] if job.buffers == "written" else [f"--{job.buffers}"]
+    words += _late(job, settings)
+    enough = job.ranks == 2 or _crowded(job.ranks, settings)
+    words += ["--limits"] if settings.limits and enough and job.variant == "best" and not job.place else []
+    return words
+
+
+def _arguments(job: Job, settings: Settings, out: str) -> list[str]:
+    words = ["--out", out, "--cpus", ",".join(map(str, _usable(job, settings)))]
+    words += ["--pin", "yes" if job.place == "one core" else settings.pin]
+    words += ["--seconds", str(settings.seconds), "--memory", str(settings.memory), "--sessions", settings.sessions]
+    words += ["--persistent"] if settings.mode == "persistent" else []
+    words += ["--host-only"] if job.variant == "default" or settings.host_only else []
+    return words + _what(job, settings)
+
+
+_LISTS = {"round": "rounds", "limits": "limits", "switches": "switches", "each": "each", "messages": "messages"}
+
+
+def read_lines(text: str) -> dict:
+    """What bench/mpi/compare writes, sorted by kind. A job that was cut short has no "end"."""
+    found: dict = {"run": None, "end": None, **{name: [] for name in _LISTS.values()}}
+    for line in text.splitlines():
+        try:
+            entry = json.loads(line)
+        except ValueError:
+            continue
+        kind = entry.pop("kind", "") if isinstance(entry, dict) else ""
+        if kind in _LISTS:
+            found[_LISTS[kind]].append(entry)
+        elif kind in ("run", "end"):
+            found[kind] = entry
+    return found
+
+
+def _trouble(found: dict, outcome: process.Outcome, host_only: bool, sessions: str = "launcher") -> Optional[str]:
+    if not outcome.fine:
+        return outcome.failure()["why"]
+    if found["end"] is None or found["run"] is None:
+        return "wrote no complete result"
+    if found["end"]["wrong"]:
+        return f"{found['end']['wrong']} wrong elements in the results"
+    if not host_only and found["run"]["mpi_library"] == found["run"]["host_library"]:
+        return "Espalier was preloaded, but the MPI names still lead to the host"
+    if sessions == "own" and not found["run"]["own_sessions"]:
+        return "not every rank could leave its launcher's session (--sessions own)"
+    return None
+
+
+def _surroundings(job: Job, settings: Settings, statistics: Path) -> dict[str, str]:
+    usable = len(_usable(job, settings))
+    found = environment(job.host, job.ranks, default=job.variant == "default", usable=usable)
+    found |= {} if _is_host_only(job, settings) else preloaded(preload(job.host))
+    return found | ({"ESPALIER_STATS": str(statistics)} if job.kind == "served" else {})
+
+
+def _is_host_only(job: Job, settings: Settings) -> bool:
+    return settings.host_only or job.variant == "default"
+
+
+def _beside(job: Job, settings: Settings):
+    """The neighbour sits on the last rank's core."""
+    return bench_neighbour.neighbour(settings.usable[:2][-1]) if job.kind == "neighbour" else nullcontext()
+
+
+def run(job: Job, settings: Settings) -> tuple[Optional[dict], Optional[dict]]:
+    """(job entry, None) or (None, failure entry) for the document."""
+    with tempfile.TemporaryDirectory(prefix="espalier-bench-") as folder:
+        out, statistics = Path(folder) / "out.jsonl", Path(folder) / "statistics.json"
+        program = [str(build.compare(job.host)), *_arguments(job, settings, str(out))]
+        command = launcher(job.host, job.ranks, len(_usable(job, settings))) + program
+        command = settings.quota.wrapped(command) if job.place == "quota" else command
+        with _beside(job, settings):
+            outcome = process.run(command, _surroundings(job, settings, statistics), 60 + 6 * settings.seconds)
+        found = read_lines(out.read_text() if out.exists() else "")
+        if job.kind == "served":
+            found["served"] = served.read(statistics, tuple(_collectives(job, settings)))
+    trouble = _trouble(found, outcome, _is_host_only(job, settings), settings.sessions)
+    if trouble:
+        return None, {**outcome.failure(), "why": trouble}
+    return _entry(job, settings, found, outcome), None
+
+
+def _entry(job: Job, settings: Settings, found: dict, outcome: process.Outcome) -> dict:
+    return {
+        "host": job.host.name,
+        "variant": job.variant,
+        "ranks": job.ranks,
+        "buffers": job.buffers,
+        "mode": settings.mode,
+        "host_wrong": _host_wrong(job, settings),
+        "kind": job.kind,
+        "place": f"late {_late_us(job, settings):g} µs" if job.place == "late" else job.place,
+        "pass": job.number,
+        "command": outcome.command,
+        "seconds": round(outcome.seconds, 2),
+        "run": found["run"],
+        "rounds": found["rounds"],
+        "limits": found["limits"],
+        "switches": found["switches"],
+        "each": each.reduced(found["each"]),
+        "served": found.get("served", {}),
+    }
+
+
+def check_ready(settings: Settings) -> None:
+    """Builds the programs and looks for the libraries before anything is measured."""
+    for host in settings.hosts:
+        build.compare(host)
+        if not settings.host_only:
+            preload(host)
+    if not settings.ranks or not settings.sizes or not settings.collectives:
+        raise Problem("nothing to measure; name at least one number of ranks, one size and one collective")

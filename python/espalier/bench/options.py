@@ -1,0 +1,102 @@
+"""What `espalier bench` is asked for: texts of the command line as checked settings."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Optional
+
+from espalier.bench.collectives import NAMES
+from espalier.problem import Problem
+from espalier.sizes import parse_bytes
+
+SIZES = "8,64,512,4K,32K,256K,1M,4M"
+CROWDED_SIZES = "8,512,8K,32K,256K,1M"
+QUICK_SIZES = "8,1024,32K,1M"
+QUICK_CROWDED = "8,8K"
+
+
+def numbers(text: str, what: str, low: int, high: int) -> tuple[int, ...]:
+    try:
+        found = tuple(int(part) for part in text.split(",") if part.strip())
+    except ValueError:
+        raise Problem(f"'{text}' is no list of {what}; write it as 2,4,8") from None
+    if not found or not all(low <= value <= high for value in found):
+        raise Problem(f"{what} must lie between {low} and {high}, not '{text}'")
+    return found
+
+
+def sizes(text: str) -> tuple[int, ...]:
+    found = tuple(sorted({parse_bytes(part) for part in text.split(",") if part.strip()}))
+    if not found or any(value <= 0 or value % 8 for value in found):
+        raise Problem(f"sizes are whole numbers of doubles: multiples of 8 bytes, not '{text}'")
+    if len(found) > 32:
+        raise Problem(f"{len(found)} sizes are too many; at most 32")
+    return found
+
+
+def collectives(text: str) -> tuple[str, ...]:
+    found = tuple(part.strip() for part in text.split(",") if part.strip())
+    for name in found:
+        if name not in NAMES:
+            raise Problem(f"'{name}' is no collective that is measured; choose from {', '.join(NAMES)}")
+    return found
+
+
+def cpus(text: Optional[str]) -> tuple[int, ...]:
+    if not text:
+        return ()
+    from espalier.bench import hosts
+
+    found = numbers(text, "processors", 0, 4095)
+    missing = sorted(set(found) - set(hosts.cores()))
+    if missing:
+        raise Problem(f"processor {missing[0]} is not among those this process may use: {hosts.cores()}")
+    return tuple(sorted(set(found)))
+
+
+def one_of(value: str, option: str, choices: tuple[str, ...]) -> str:
+    if value not in choices:
+        raise Problem(f"{option} {value}: choose {', '.join(choices[:-1])} or {choices[-1]}")
+    return value
+
+
+def late(value: float) -> float:
+    if not 0 <= value <= 1_000_000:
+        raise Problem(f"--late {value:g}: microseconds, at most 1000000")
+    return value
+
+
+def buffers(text: str) -> tuple[str, ...]:
+    kinds = {"written": ("written",), "reused": ("reused",), "both": ("written", "reused"), "allocated": ("allocated",)}
+    if text not in kinds:
+        raise Problem(f"--buffers {text}: choose written, reused, both or allocated")
+    return kinds[text]
+
+
+def settings(given: SimpleNamespace):
+    """The options of the command, by their names."""
+    from espalier.bench import hosts, jobs
+
+    quick = given.quick
+    few = given.sizes or (QUICK_SIZES if quick else SIZES)
+    many = given.crowded_sizes or given.sizes or (QUICK_CROWDED if quick else CROWDED_SIZES)
+    return jobs.Settings(
+        hosts=tuple(hosts.find(given.hosts)),
+        ranks=numbers(given.ranks or ("2,4" if quick else "2,4,8,16"), "numbers of ranks", 1, 256),
+        sizes=sizes(few),
+        crowded_sizes=sizes(many),
+        collectives=collectives(given.collectives),
+        buffers=buffers(given.buffers),
+        mode="persistent" if given.persistent else "blocking",
+        rounds=given.rounds or (4 if quick else 12),
+        passes=given.passes or (1 if quick else 3),
+        seconds=given.seconds or (3 if quick else 8),
+        pin=one_of(given.pin, "--pin", ("auto", "yes", "no")),
+        cpus=cpus(given.cpus),
+        sessions=one_of(given.sessions, "--sessions", ("launcher", "own")),
+        late_us=late(given.late),
+        neighbour=given.neighbour,
+        limits=given.limits,
+        memory=parse_bytes(given.memory),
+        host_only=given.host_only,
+    )

@@ -1,0 +1,1 @@
+"""What the rounds of a bench run say: statistics, goals and tables."""

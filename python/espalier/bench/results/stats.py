@@ -1,0 +1,173 @@
+"""From rounds to medians: near and far rounds apart, ratios taken within a round."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Iterable, Optional, Sequence
+
+from espalier.bench import served as bench_served
+
+# One population of flag-exchange times is called near or far by this; two populations are split between them.
+FAR_FROM_NS = 160.0
+# Quantile 0.95 over quantile 0.05: above it the rounds lie in two states.
+TWO_STATES = 1.7
+# So far beside the quantiles of a single state the border must lie.
+BESIDE = 1.2
+
+
+def quantile(values: Sequence[float], share: float) -> float:
+    """By linear interpolation between the ordered values; `values` is not empty."""
+    ordered = sorted(values)
+    at = share * (len(ordered) - 1)
+    low = math.floor(at)
+    high = min(low + 1, len(ordered) - 1)
+    return ordered[low] + (ordered[high] - ordered[low]) * (at - low)
+
+
+@dataclass(frozen=True)
+class Spread:
+    low: float  # first quartile
+    mid: float
+    high: float  # third quartile
+    least: float
+
+    @staticmethod
+    def of(values: Sequence[float]) -> "Spread":
+        return Spread(quantile(values, 0.25), quantile(values, 0.5), quantile(values, 0.75), min(values))
+
+
+def near_below(flag_ns: Iterable[float]) -> float:
+    """The flag-exchange time that parts near rounds from far ones: between the two states if the rounds show
+    two (their geometric mean), else FAR_FROM_NS, moved aside if it would cut through the one state there is."""
+    times = [value for value in flag_ns if value > 0]
+    if len(times) < 8:
+        return FAR_FROM_NS
+    low, high = quantile(times, 0.05), quantile(times, 0.95)
+    if high > TWO_STATES * low:
+        return math.sqrt(low * high)
+    if quantile(times, 0.5) < FAR_FROM_NS:
+        return max(FAR_FROM_NS, BESIDE * high)
+    return min(FAR_FROM_NS, low / BESIDE)
+
+
+def state(flag_ns: float, border: float) -> str:
+    if flag_ns <= 0:
+        return "unknown"
+    return "near" if flag_ns < border else "far"
+
+
+# A call, or MPI_Start and MPI_Wait of a request that was made before.
+BLOCKING, PERSISTENT = "blocking", "persistent"
+
+
+@dataclass(frozen=True)
+class Key:
+    host: str
+    variant: str  # "best" setting, or the host's "default" above the number of cores
+    ranks: int
+    buffers: str
+    collective: str
+    bytes: int
+    state: str
+    place: str = ""  # "", "quota", "one core", "late 100 µs"
+    mode: str = BLOCKING  # or PERSISTENT
+
+
+@dataclass(frozen=True)
+class Summary:
+    key: Key
+    rounds: int
+    host: Spread  # microseconds
+    espalier: Optional[Spread]
+    ratio: Optional[Spread]  # host / Espalier, round by round: above 1 Espalier is faster
+    flags: Optional[Spread]  # Espalier's time in flag exchanges of the same round
+    flag_ns: float
+    served: str = ""  # by "espalier", the "host", or "both"; "": not known
+
+
+def summarise_rounds(key: Key, rounds: Sequence[dict], served: str = "") -> Summary:
+    paired = [r for r in rounds if r.get("espalier_us")]
+    flags = [r["espalier_us"] * 1000 / r["f_ns"] for r in paired if r["f_ns"] > 0]
+    return Summary(
+        key=key,
+        rounds=len(rounds),
+        host=Spread.of([r["host_us"] for r in rounds]),
+        espalier=Spread.of([r["espalier_us"] for r in paired]) if paired else None,
+        ratio=Spread.of([r["host_us"] / r["espalier_us"] for r in paired]) if paired else None,
+        flags=Spread.of(flags) if flags else None,
+        flag_ns=quantile([r["f_ns"] for r in rounds], 0.5),
+        served=served,
+    )
+
+
+def _spread(described: Optional[dict]) -> Optional[Spread]:
+    return Spread(described["low"], described["median"], described["high"], described["least"]) if described else None
+
+
+def _kept(point: dict) -> Summary:
+    """As points() has described it."""
+    return Summary(
+        key=Key(**{name: point[name] for name in Key.__dataclass_fields__ if name in point}),
+        rounds=point["rounds"],
+        host=_spread(point["host_us"]),
+        espalier=_spread(point["espalier_us"]),
+        ratio=_spread(point["ratio"]),
+        flags=None,
+        flag_ns=point.get("f_ns", 0),
+        served=point["served"],
+    )
+
+
+def _mode(entry: dict) -> str:
+    """Of a job or point; files from before there were persistent calls name none."""
+    return entry.get("mode", BLOCKING)
+
+
+def modes(document: dict) -> list[str]:
+    """How the collectives of a document were called, in the order of its jobs."""
+    found = dict.fromkeys(map(_mode, document["jobs"] or document.get("points", [])))
+    return list(found) or [_mode(document.get("settings", {}))]
+
+
+def of_mode(document: dict, mode: str) -> dict:
+    """What a document says of one mode: no table and no goal puts blocking and persistent calls together."""
+    parts = {name: [entry for entry in document.get(name, []) if _mode(entry) == mode] for name in ("jobs", "points")}
+    return document | parts
+
+
+def summarise(document: dict) -> list[Summary]:
+    """Every point of a bench document, in the order of the jobs; of a file without them, its points."""
+    if not document["jobs"]:
+        return [_kept(point) for point in document.get("points", [])]
+    border = document["near_below_ns"]
+    served = bench_served.table(document)
+    groups: dict[Key, list[dict]] = defaultdict(list)
+    for job in document["jobs"]:
+        about = (job["host"], job["variant"], job["ranks"], job["buffers"])
+        for r in job["rounds"]:
+            key = Key(*about, r["collective"], r["bytes"], state(r["f_ns"], border), job.get("place", ""), _mode(job))
+            groups[key].append(r)
+    who = lambda key: served.get((key.host, key.ranks, key.mode, key.collective), "")
+    return [summarise_rounds(key, rounds, who(key)) for key, rounds in groups.items()]
+
+
+def geometric_mean(values: Sequence[float]) -> Optional[float]:
+    return math.exp(sum(map(math.log, values)) / len(values)) if values else None
+
+
+def _described(spread: Optional[Spread]) -> Optional[dict]:
+    if spread is None:
+        return None
+    return {name: round(value, 4) for name, value in zip(("low", "median", "high", "least"), (spread.low, spread.mid, spread.high, spread.least))}
+
+
+def points(document: dict) -> list[dict]:
+    """The summaries as they stand in the file."""
+    found = []
+    for s in summarise(document):
+        spreads = {"host_us": s.host, "espalier_us": s.espalier, "ratio": s.ratio}
+        about = {"rounds": s.rounds, "served": s.served, "f_ns": round(s.flag_ns, 1)}
+        found.append({**vars(s.key), **about, **{name: _described(x) for name, x in spreads.items()}})
+    return found

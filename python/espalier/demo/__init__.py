@@ -1,0 +1,1 @@
+"""Programs that exist already, with and without Espalier."""

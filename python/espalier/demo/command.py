@@ -1,0 +1,151 @@
+"""`espalier demo`: programs that exist already, IMB-MPI1 and mpi4py, under MPICH with and without Espalier."""
+
+from __future__ import annotations
+
+import datetime
+from pathlib import Path
+from typing import Optional
+
+import typer
+
+from espalier import __version__
+from espalier.install import source_tree
+from espalier.problem import Problem
+
+_PROGRAMS = {
+    "imb": "IMB-MPI1, Intel's benchmark program (its time: the slowest rank's mean; it sends the same buffers again and again)",
+    "mpi4py": "An mpi4py program on numpy arrays (arrays written before every call)",
+}
+
+
+def _check_ready() -> None:
+    """Everything the jobs need, told before the first of them runs."""
+    from espalier.bench import hosts
+    from espalier.demo import imb
+
+    host = hosts.find("mpich")[0]
+    hosts.preload(host)
+    imb.program()
+
+
+def _measure(rounds: int, ranks: tuple[int, ...], seconds: float, console):
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    from espalier.demo import plan
+
+    todo = plan.steps(rounds, ranks)
+    columns = (BarColumn(24), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=console) as bar:
+        task = bar.add_task("", total=len(todo))
+
+        def progress(step, number: int) -> None:
+            bar.update(task, completed=number, description=step.title)
+            if not console.is_terminal:
+                console.print(f"  {number + 1}/{len(todo)} {step.title}", highlight=False)
+
+        collected = plan.run(todo, seconds, progress)
+        bar.update(task, completed=len(todo), description="done")
+    return collected
+
+
+def _print_rows(title: str, rows, console) -> None:
+    from rich.table import Table
+
+    has_default = any(row.default for row in rows)
+    table = Table(title=title, title_justify="left")
+    names = ["ranks", "collective", "bytes", "MPICH µs", "Espalier µs", "ratio (quartiles)"]
+    for name in names[:4] + (["as it comes µs"] if has_default else []) + names[4:]:
+        table.add_column(name, justify="left" if name == "collective" else "right", no_wrap=True)
+    colours = {"better": "green", "even": "yellow", "worse": "red", "none": "default"}
+    for row in rows:
+        words = [str(row.ranks), row.collective, row.size, row.host_words]
+        words += [row.default_words] if has_default else []
+        table.add_row(*words, row.espalier_words, f"[{colours[row.mood]}]{row.ratio_words}[/]")
+    console.print(table)
+
+
+def _sections(collected) -> list[dict]:
+    from espalier.bench import hosts
+    from espalier.demo import rounds as demo_rounds
+    from espalier.report import plots, rows as report_rows
+
+    sections = []
+    for program, text in _PROGRAMS.items():
+        all_rows = demo_rounds.rows(collected, program)
+        for ranks in sorted({row.ranks for row in all_rows}):
+            rows = [row for row in all_rows if row.ranks == ranks]
+            cores = len(hosts.cores())
+            state = "pinned" if ranks <= cores else f"on {cores} cores, MPICH told to yield"
+            sections.append(
+                {
+                    "title": f"{ {'imb': 'IMB-MPI1', 'mpi4py': 'mpi4py'}[program] }, {ranks} ranks, {state}",
+                    "note": text,
+                    "rows": rows,
+                    "overall": report_rows.overall(rows),
+                    "times": plots.times(rows, f"{program}{ranks}t", "MPICH"),
+                    "ratios": plots.ratios(rows, f"{program}{ranks}r", "MPICH"),
+                }
+            )
+    return sections
+
+
+def page(collected, sections: list[dict], machine: dict, date: str) -> str:
+    from espalier.bench import machine as bench_machine
+    from espalier.report import page as report_page
+
+    return report_page.render(
+        "demo.html.j2",
+        date=date,
+        version=__version__,
+        machine=bench_machine.in_words(machine),
+        sections=sections,
+        commands=[f"# {title}\n{command}" for title, command in collected.commands.items()],
+        failures=collected.failures,
+        notes=collected.notes,
+    )
+
+
+def _write(collected, sections: list[dict], machine: dict, folder: Path) -> None:
+    from espalier.bench import file
+    from espalier.demo import rounds as demo_rounds
+
+    date = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
+    document = {"schema": "espalier-demo/1", "date": date, "espalier": __version__, "machine": machine}
+    document |= {"points": demo_rounds.as_json(collected), "commands": collected.commands}
+    document |= {"failures": collected.failures, "notes": collected.notes}
+    file.save(document, folder / "demo.json")
+    file.write(page(collected, sections, machine, date), folder / "index.html")
+
+
+def demo(
+    rounds: int = typer.Option(5, min=1, help="Rounds: each runs every job once, host and Espalier in turns."),
+    seconds: float = typer.Option(170, min=1, help="After this long only the first round is completed."),
+    output: Optional[Path] = typer.Option(None, help="Folder for index.html and demo.json (default build/demo)."),
+) -> None:
+    """Run IMB-MPI1 and an mpi4py program under MPICH, with and without Espalier: a table and a page with plots."""
+    from rich.console import Console
+
+    from espalier.bench import machine as bench_machine, process
+    from espalier.bench.results import table as bench_table
+
+    _check_ready()
+    process.die_with_jobs()
+    machine = bench_machine.describe()
+    console = Console(width=None if Console().is_terminal else 130)
+    collected = _measure(rounds, (2, 4), seconds, console)
+    collected.notes += filter(None, [bench_machine.busy_note(machine)])
+    sections = _sections(collected)
+    folder = output or source_tree() / "build" / "demo"
+    _write(collected, sections, machine, folder)
+    for section in sections:
+        _print_rows(section["title"], section["rows"], console)
+        if section["overall"]:
+            console.print(f"geometric mean of the ratios: {section['overall']:.2f}")
+    for text in collected.notes:
+        console.print(f"note: {text}", highlight=False)
+    bench_table.print_failures(collected.failures, console)
+    console.print(f"plots: {folder / 'index.html'}   (make bench measures against three MPIs, more strictly)", highlight=False)
+    if not sections or not any(row.ratio for section in sections for row in section["rows"]):
+        raise Problem("no job of the demo gave a comparison; see the failures above", code=1)
+    if collected.failures:
+        raise Problem(f"{len(collected.failures)} jobs of the demo failed, see above", code=1)

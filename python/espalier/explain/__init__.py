@@ -1,0 +1,1 @@
+"""What a call would run, and why."""

@@ -1,0 +1,1 @@
+"""What messages, copies and flags cost on the machines that come with Espalier."""

@@ -1,1 +1,0 @@
-"""Text and pictures."""

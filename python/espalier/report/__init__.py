@@ -1,0 +1,1 @@
+"""Pages of plots and tables."""

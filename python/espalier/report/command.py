@@ -1,0 +1,105 @@
+"""`espalier report`: a page of plots and tables from a bench result."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Optional
+
+import typer
+
+from espalier.problem import Problem
+
+
+def _host_part(group: list, name: str) -> dict:
+    """What one host and Espalier under it did in a section."""
+    from espalier.bench.results import special
+    from espalier.report import plots, rows as report_rows
+
+    key = group[0].key
+    title = special.title_of(key.host) + (" as it comes" if key.variant == "default" else "")
+    rows = report_rows.ordered([report_rows.of_summary(s) for s in group])
+    return {
+        "host": title,
+        "flag_ns": sum(s.flag_ns for s in group) / len(group),
+        "rows": rows,
+        "overall": report_rows.overall(rows),
+        "ratios": plots.ratios(rows, name, title),
+    }
+
+
+_BUFFERS = {
+    "written": "send buffers written before every call",
+    "reused": "send buffers reused",
+    "allocated": "all buffers from MPI_Alloc_mem, written before every call",
+}
+
+
+def _section(number: int, summaries: list) -> dict:
+    from espalier.bench.results import table as bench_table
+    from espalier.report import plots
+
+    key = summaries[0].key
+    hosts: dict[tuple, list] = {}
+    for s in summaries:
+        hosts.setdefault((s.key.variant, s.key.host), []).append(s)
+    parts = [_host_part(group, f"r{number}-{at}") for at, (_, group) in enumerate(sorted(hosts.items()))]
+    return {
+        "title": f"{key.ranks} ranks{bench_table.place_words(key.place)}{bench_table.mode_words(key.mode)}, {key.state}",
+        "note": _BUFFERS[key.buffers],
+        "times": plots.times_of_hosts({part["host"]: part["rows"] for part in parts}, f"t{number}"),
+        "parts": parts,
+    }
+
+
+def _sections(summaries) -> list[dict]:
+    """One for each (ranks, place, mode, buffers, state)."""
+    groups: dict[tuple, list] = {}
+    for s in summaries:
+        groups.setdefault((s.key.ranks, s.key.place, s.key.mode, s.key.buffers != "written", s.key.state), []).append(s)
+    return [_section(number, group) for number, (_, group) in enumerate(sorted(groups.items()))]
+
+
+def page(document: dict) -> str:
+    """The page of a bench document."""
+    from espalier.bench import collectives, machine
+    from espalier.bench.results import special, stats, table as bench_table, verdict
+    from espalier.report import page as report_page
+
+    summaries = stats.summarise(document)
+    parts = {mode: stats.of_mode(document, mode) for mode in stats.modes(document)}
+    return report_page.render(
+        "bench.html.j2",
+        document=document,
+        machine=machine.in_words(document["machine"]),
+        goals=[(bench_table.mode_words(mode), verdict.verdict(part)) for mode, part in parts.items()],
+        means_of_bytes=collectives.BYTES,
+        tables=[table for part in parts.values() for table in special.tables(part)],
+        quota=special.quota_words(document),
+        left_out=special.left_out(document),
+        wrong_hosts=special.wrong_hosts(document),
+        sections=_sections(summaries),
+        commands=sorted({job["command"] for job in document["jobs"] if job.get("pass", 0) == 0}),
+        versions=sorted({job["run"]["host_version"] for job in document["jobs"] if job.get("run")}),
+        failures=document.get("failures", []),
+    )
+
+
+def report(
+    file: Path = typer.Argument(..., help="What `espalier bench --json FILE` wrote."),
+    output: Optional[Path] = typer.Option(None, "--output", "-o", help="The page (default: FILE with .html)."),
+    points: Optional[Path] = typer.Option(
+        None, "--points", help="Write no page, but the points alone: a file to keep, a tenth as long."
+    ),
+) -> None:
+    """Draw the plots of a bench result as one page that stands alone."""
+    from espalier.bench import file as bench_file
+
+    if points and output:
+        raise Problem("--output says where the page goes, and with --points there is none; give one of them")
+    document = bench_file.load(file)
+    target = points or output or file.with_suffix(".html")
+    if points:
+        bench_file.save(bench_file.points_alone(document), target)
+    else:
+        bench_file.write(page(document), target)
+    print(f"written: {target}")

@@ -1,0 +1,1 @@
+"""The algorithms on a simulated machine."""
