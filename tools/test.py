@@ -151,7 +151,8 @@ def mpi_tests() -> Totals:
 
 PARTS = {
     "unit": unit_tests,
-    "floors": lambda: pytest("floors", "tests/floors_test.py", "tests/static_lifetime_test.py"),
+    "floors": lambda: pytest("floors", "tests/floors_test.py", "tests/static_lifetime_test.py", "tests/docs_test.py",
+                             *(["tests/python_package_test.py"] if (ROOT / "tests/python_package_test.py").exists() else [])),
     "command": lambda: pytest("command", "tests/command"),
     "bench": lambda: pytest("bench", "tests/bench"),
     "mpi": mpi_tests,
