@@ -1,7 +1,8 @@
 // One rank folds every rank's vectors.
 #pragma once
 
-#include "collective/node/reduce.hpp"
+#include "collective/core/chunks.hpp"
+#include "collective/core/reduction.hpp"
 
 namespace espalier::collective {
 

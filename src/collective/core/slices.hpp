@@ -2,7 +2,7 @@
 #pragma once
 
 #include "collective/core/chunks.hpp"
-#include "collective/node/reduce.hpp"
+#include "collective/core/reduction.hpp"
 
 namespace espalier::collective::detail {
 

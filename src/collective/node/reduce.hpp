@@ -2,17 +2,10 @@
 // II-D).
 #pragma once
 
+#include "collective/core/reduction.hpp"
 #include "collective/core/tree_primitives.hpp"
 
 namespace espalier::collective {
-
-/// A rank's vectors and what is done to them.
-struct Reduction {
-  const void* send;
-  void* receive;
-  std::size_t bytes;
-  const reduce::Operation& operation;
-};
 
 namespace detail {
 

@@ -7,9 +7,9 @@
 #include <cstring>
 
 #include "base/process_exists.hpp"
-#include "memory/copy/read_refusals.hpp"
 #include "memory/heap/peer_heaps.hpp"
 #include "memory/heap/shared_heap.hpp"
+#include "memory/read_refusals.hpp"
 
 namespace espalier::memory {
 

@@ -14,7 +14,7 @@
 #include "base/descriptor.hpp"
 #include "base/format.hpp"
 #include "base/process_exists.hpp"
-#include "memory/copy/read_refusals.hpp"
+#include "memory/read_refusals.hpp"
 
 namespace espalier::memory::peer_heaps {
 namespace {

@@ -78,7 +78,15 @@ int guarded(const Handle& comm, Collective collective, const std::size_t& bytes,
 template <auto serve, auto forward, class AnyCall>
 int perform(const AnyCall& call, void* caller, Collective collective) {
   std::size_t bytes = 0;
-  const int code = guarded(call.comm, collective, bytes, [&] { return serve(call, caller, bytes); });
+  const int code = guarded(call.comm, collective, bytes, [&] {
+    try {
+      return serve(call, caller, bytes);
+    } catch (const Error&) {
+      // Another rank has revoked it, and leaves this one waiting: the host has the right error for that.
+      if (communicators::is_revoked(call.comm)) return to_host;
+      throw;
+    }
+  });
   return code == to_host ? forward(call) : code;
 }
 

@@ -77,6 +77,7 @@ void find_next(Function*& function, const char* name) {
 }
 
 void find_next_functions() {
+  find_next(host.next.Comm_revoke, "MPIX_Comm_revoke");
 #define ESPALIER_FIND(name) find_next(host.next.name, "MPI_" #name);
   ESPALIER_NEXT_CALLS(ESPALIER_FIND)
   ESPALIER_NEXT_REQUEST_CALLS(ESPALIER_FIND)
@@ -108,6 +109,7 @@ const char* find_own_functions() {
 #define ESPALIER_FIND(name) find(host.again.name, "PMPI_" #name);
   ESPALIER_ASK_CALLS(ESPALIER_FIND)
 #undef ESPALIER_FIND
+  find(host.Comm_is_revoked, "PMPIX_Comm_is_revoked");
   find(host.Win_create_notify, "PMPIX_Win_create_notify");
   find(host.Win_free_notify, "PMPIX_Win_free_notify");
   find(host.Win_get_notify, "PMPIX_Win_get_notify");

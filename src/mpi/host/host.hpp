@@ -165,6 +165,7 @@ struct Next : Asks {
   int (*Abort)(Handle, int);
   int (*Comm_free)(void*);
   int (*Comm_disconnect)(void*);
+  int (*Comm_revoke)(Handle);  // MPIX_Comm_revoke
   int (*Alloc_mem)(MPI_Aint, Handle, void*);
   int (*Free_mem)(void*);
   int (*Barrier)(Handle);
@@ -256,6 +257,7 @@ struct Host {
   ESPALIER_HOST_LARGE_CALLS(ESPALIER_DECLARE)
   ESPALIER_HOST_WINDOW_CALLS(ESPALIER_DECLARE)
 #undef ESPALIER_DECLARE
+  int (*Comm_is_revoked)(MPI_Comm, int*);  ///< nullptr: the host has no such function
   // Intel MPI's notified puts, by the header of 2021.18; nullptr elsewhere.
   int (*Win_create_notify)(MPI_Win, int);
   int (*Win_free_notify)(MPI_Win);

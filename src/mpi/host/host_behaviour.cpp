@@ -20,7 +20,17 @@ std::mutex mutex;
 std::atomic<bool> made{false};
 MPI_Comm of_self{};  // written once before `made`
 
-void say_nothing(MPI_Comm*, int*, ...) {}
+thread_local int reported = MPI_SUCCESS;
+void take_report(MPI_Comm*, int* code, ...) { reported = *code; }
+
+/// What the host says to a call on `of_self`. MPICH 5 returns success from a call that has failed if a handler
+/// that is not its own has heard of it.
+template <class Call>
+int answer_to(Call call) {
+  reported = MPI_SUCCESS;
+  const int code = call();
+  return code != MPI_SUCCESS ? code : reported;
+}
 
 /// Not a duplicate of MPI_COMM_SELF, which would call the program's copy callbacks.
 bool make_communicator(MPI_Comm& comm) {
@@ -32,7 +42,7 @@ bool make_communicator(MPI_Comm& comm) {
   const bool done = host.Comm_create_group(host.constants.self, self, tag, &comm) == MPI_SUCCESS;
   host.Group_free(&self);
   // One of our own: not all hosts mean the same by MPI_ERRORS_RETURN.
-  if (!done || host.Comm_create_errhandler(say_nothing, &silent) != MPI_SUCCESS) return false;
+  if (!done || host.Comm_create_errhandler(take_report, &silent) != MPI_SUCCESS) return false;
   host.Comm_set_errhandler(comm, silent);
   return host.Errhandler_free(&silent) == MPI_SUCCESS;
 }
@@ -99,8 +109,8 @@ bool is_about_arguments(int code) {
 
 Answer ask_about_aliases(Collective collective) {
   if (!can_ask()) return Answer::accepts;
-  const bool one = is_about_arguments(with_one_buffer(collective, 1));
-  const bool several = is_about_arguments(with_one_buffer(collective, 2));
+  const bool one = is_about_arguments(answer_to([&] { return with_one_buffer(collective, 1); }));
+  const bool several = is_about_arguments(answer_to([&] { return with_one_buffer(collective, 2); }));
   const Answer answer = one ? Answer::rejects : several ? Answer::rejects_several : Answer::accepts;
   aliases[static_cast<std::size_t>(collective)].store(answer, std::memory_order_relaxed);
   return answer;
@@ -115,6 +125,7 @@ void close() {
 
 namespace {
 
+using questions::answer_to;
 using questions::can_ask;
 using questions::of_self;
 
@@ -176,7 +187,10 @@ const reduce::Operation* kernel_like_host(reduce::Op op, std::size_t size, const
 /// Only a call of the host's that reports to us alone shows whether it accepts the pair.
 bool host_accepts(MPI_Datatype datatype, MPI_Op op, const Operands& operands) {
   const Buffer result = allocate(operands.bytes());
-  return host.Allreduce(operands.left.get(), result.get(), 1, datatype, op, of_self) == MPI_SUCCESS;
+  const auto ask = [&] {
+    return host.Allreduce(operands.left.get(), result.get(), 1, datatype, op, of_self);
+  };
+  return answer_to(ask) == MPI_SUCCESS;
 }
 
 Service learn(const PredefinedType& type, const PredefinedOp& op) {
@@ -205,8 +219,9 @@ bool is_committed_for_bcast(MPI_Datatype datatype) {
   // A message to no rank: the host checks its arguments and sends nothing. A bcast with oneself moves nothing
   // either, and tells for sure, but takes longer.
   char data = 0;
-  return !can_ask() || host.Send(&data, 1, datatype, MPI_PROC_NULL, 0, of_self) == MPI_SUCCESS ||
-         host.Bcast(&data, 1, datatype, 0, of_self) == MPI_SUCCESS;
+  const auto send = [&] { return host.Send(&data, 1, datatype, MPI_PROC_NULL, 0, of_self); };
+  const auto bcast = [&] { return host.Bcast(&data, 1, datatype, 0, of_self); };
+  return !can_ask() || answer_to(send) == MPI_SUCCESS || answer_to(bcast) == MPI_SUCCESS;
 }
 
 Service service_of(const PredefinedType& type, const PredefinedOp& op) {

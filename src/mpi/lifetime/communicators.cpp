@@ -137,7 +137,10 @@ Entry* enter(Handle handle, void* caller) {
   const auto comm = typed<MPI_Comm>(handle);
   if (comm == host.constants.comm_null || !lifecycle::ready(comm) || !is_intra(comm)) return nullptr;
   Entry* entry = linked_entry(comm);
-  if (!entry || (!entry->communicator && !entry->foreign)) entry = create(comm, entry);
+  if (!entry || (!entry->communicator && !entry->foreign)) {
+    if (is_revoked(handle)) return nullptr;
+    entry = create(comm, entry);
+  }
   if (entry->foreign) return nullptr;
   publish(*entry, wide(comm));
   return entry;
@@ -160,6 +163,19 @@ bool Retirement::is_under_way(Handle handle) {
   for (const Retirement* each = innermost; each; each = each->outer_)
     if (each->handle_ == normal(handle)) return true;
   return false;
+}
+
+void leave_revoked(Handle handle) {
+  Entry* entry = find(handle);
+  if (!entry) entry = linked_entry(typed<MPI_Comm>(handle));
+  if (!entry) return;
+  entry->foreign = true;
+  empty(*entry);  // and destroys it, without a lock
+}
+
+bool is_revoked(Handle handle) {
+  int flag = 0;
+  return host.Comm_is_revoked && host.Comm_is_revoked(typed<MPI_Comm>(handle), &flag) == MPI_SUCCESS && flag;
 }
 
 void retire_all() {

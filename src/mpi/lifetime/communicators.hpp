@@ -74,6 +74,12 @@ class Retirement {
   const Retirement* outer_;  ///< a delete callback may free another one
 };
 
+/// This rank has revoked the communicator (the fault tolerance of MPI-5, MPIX_Comm_revoke): all calls on it are
+/// the host's from now on. A rank that waits in a collective of Espalier's finds that this one has left.
+void leave_revoked(Handle handle);
+/// Whether some rank has. False where the host cannot tell.
+[[gnu::cold]] bool is_revoked(Handle handle);
+
 /// All of them, at finalize.
 void retire_all();
 

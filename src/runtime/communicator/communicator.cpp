@@ -1,13 +1,8 @@
-// How a communicator of the right kind is made, and what all kinds have in common.
+// What all kinds of communicators have in common.
 #include "runtime/communicator/communicator.hpp"
 
 #include <utility>
 
-#include "runtime/communicator/refused_communicator.hpp"
-#include "runtime/communicator/self_communicator.hpp"
-#include "runtime/multinode/multinode_communicator.hpp"
-#include "runtime/node/node_communicator.hpp"
-#include "runtime/setup/agreement.hpp"
 #include "runtime/statistics/counters.hpp"
 #include "runtime/statistics/statistics.hpp"
 
@@ -24,16 +19,6 @@ Communicator::Communicator(int rank, int size, std::string refusal)
     : rank_(rank), size_(size), refusal_(std::move(refusal)) {}
 
 Communicator::~Communicator() = default;
-
-std::unique_ptr<Communicator> Communicator::create(const Bootstrap& bootstrap) {
-  if (bootstrap.size == 1) return std::make_unique<SelfCommunicator>();
-  const Agreement agreement = agree(bootstrap);
-  if (!agreement.refusal.empty())
-    return std::make_unique<RefusedCommunicator>(bootstrap.rank, bootstrap.size, agreement.refusal);
-  if (agreement.nodes.placement.nodes() > 0)
-    return std::make_unique<MultiNodeCommunicator>(agreement, bootstrap.rank);
-  return std::make_unique<NodeCommunicator>(agreement.node, bootstrap.rank, bootstrap.size);
-}
 
 std::string Communicator::why_host() const { return active() ? "its rule says host" : refusal_; }
 

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "machine/host_platform.hpp"
-#include "runtime/node/share_release.hpp"
+#include "runtime/communicator/share_release.hpp"
 #include "runtime/process/missed_tests.hpp"
 #include "runtime/process/node.hpp"
 #include "runtime/process/process.hpp"

@@ -7,6 +7,7 @@
 #include "collective/multinode/stage/shared_stage.hpp"
 #include "runtime/communicator/local_copy.hpp"
 #include "runtime/multinode/multinode_communicator.hpp"
+#include "runtime/node/node_plans.hpp"
 #include "runtime/node/shared_state.hpp"
 #include "runtime/process/missed_tests.hpp"
 #include "runtime/process/process.hpp"
@@ -14,31 +15,11 @@
 
 namespace espalier::runtime {
 
-/// The plans and places of a node's ranks, as SharedStage asks for them.
-template <class State>
-struct NodePlans {
-  State* state;
-
-  // A node has to do what the rules between nodes have decided, even if its own would leave it to the host.
-  const plan::Plan& plan(Collective collective, std::size_t bytes) const {
-    return state->selector(collective, bytes);
-  }
-  const collective::TreePosition& gather_position(const plan::Plan& plan, int root) const {
-    return state->positions.of(plan, root).gather;
-  }
-  const collective::TreePosition& release_position(const plan::Plan& plan, int root) const {
-    return state->positions.of(plan, root).release;
-  }
-  const collective::ContiguousPosition& contiguous_position(int root) const {
-    return state->positions.contiguous(root);
-  }
-};
-
 /// Runs body(stage) with this node's stage.
 template <class Body>
 void MultiNodeCommunicator::on_stage(Body body) {
   if (state_) {
-    collective::multinode::SharedStage stage(state_->machine, NodePlans<SharedState>{state_.get()});
+    collective::multinode::SharedStage stage(state_->machine, NodePlans{state_.get()});
     body(stage);
   } else {
     const auto& ranks = nodes_.placement.ranks_of[static_cast<std::size_t>(my_node())];

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/config.hpp"
-#include "runtime/node/share_release.hpp"
+#include "runtime/communicator/share_release.hpp"
 
 namespace espalier::runtime {
 namespace {

@@ -2,10 +2,11 @@
 #include <bit>
 #include <numeric>
 
+#include "collective/multinode/stage/node_ranks.hpp"
 #include "collective/multinode/stage/shared_stage.hpp"
 #include "collective/node/allgather.hpp"
-#include "runtime/multinode/serve.hpp"
 #include "runtime/node/node_communicator.hpp"
+#include "runtime/node/node_plans.hpp"
 
 namespace espalier::runtime {
 namespace {
@@ -14,7 +15,7 @@ namespace {
 bool have_area(SharedState& state, std::size_t bytes) {
   if (bytes <= state.area.area.bytes) return true;
   if (bytes >= state.no_area_of) return false;
-  collective::multinode::SharedStage stage(state.machine, NodePlans<SharedState>{&state});
+  collective::multinode::SharedStage stage(state.machine, NodePlans{&state});
   const std::size_t size = std::bit_ceil(std::max(bytes, memory::Arena::unit));
   const bool grown = state.area.grow(state.machine, state.arena, size,
                                      [&](void* data, std::size_t some) { stage.bcast(0, data, some); });

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "memory/copy/read_refusals.hpp"
+#include "memory/read_refusals.hpp"
 
 namespace espalier::memory {
 namespace {

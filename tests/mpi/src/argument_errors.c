@@ -11,7 +11,15 @@ static int a[most_ranks * ints], b[most_ranks * ints], counts[most_ranks], place
 static MPI_Comm comm;
 static MPI_Datatype uncommitted, uncommitted_vector;
 
-static void quiet(MPI_Comm* c, int* code, ...) { (void)c, (void)code; }
+static int reported;
+static void quiet(MPI_Comm* c, int* code, ...) { (void)c, reported = *code; }
+
+/* MPICH 5 returns success from a call that has failed if a handler of the program's has heard of it. */
+static int result(int code) {
+  const int said = code != MPI_SUCCESS ? code : reported;
+  reported = MPI_SUCCESS;
+  return said;
+}
 
 static int class_of(int code) {
   int value = MPI_SUCCESS;
@@ -31,11 +39,11 @@ static void compare(const char* what, int host, int ours, int again) {
    error then makes up for. */
 #define AT_ROOT(what, name, wrong, right)                                                           \
   do {                                                                                              \
-    int host = rank == root ? PMPI_##name wrong : PMPI_##name right, again = MPI_SUCCESS;           \
+    int host = result(rank == root ? PMPI_##name wrong : PMPI_##name right), again = MPI_SUCCESS;           \
     if (host != MPI_SUCCESS) PMPI_##name right;                                                     \
     PMPI_Barrier(comm);                                                                             \
-    int ours = rank == root ? MPI_##name wrong : MPI_##name right;                                  \
-    if (ours != MPI_SUCCESS) again = MPI_##name right;                                              \
+    int ours = result(rank == root ? MPI_##name wrong : MPI_##name right);                                  \
+    if (ours != MPI_SUCCESS) again = result(MPI_##name right);                                              \
     compare("MPI_" #name ", " what ", at the root", class_of(host), class_of(ours), again);         \
     check_what_follows("MPI_" #name ", " what ", at the root");                                     \
   } while (0)
@@ -43,15 +51,15 @@ static void compare(const char* what, int host, int ours, int again) {
 /* All ranks make the wrong call. */
 #define EVERYWHERE(what, name, wrong)                                                               \
   do {                                                                                              \
-    int host = PMPI_##name wrong;                                                                   \
-    int ours = MPI_##name wrong;                                                                    \
+    int host = result(PMPI_##name wrong);                                                                   \
+    int ours = result(MPI_##name wrong);                                                                    \
     compare("MPI_" #name ", " what, class_of(host), class_of(ours), MPI_SUCCESS);                   \
     check_what_follows("MPI_" #name ", " what);                                                     \
   } while (0)
 
 static void check_what_follows(const char* what) {
   int one = 1, sum = 0;
-  const int code = MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm);
+  const int code = result(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm));
   if (code == MPI_SUCCESS && sum == ranks) return;
   ++failures;
   fprintf(stderr, "FAILED rank %d: an allreduce after %s: %d of %d ranks, code %d\n", rank, what, sum, ranks, code);

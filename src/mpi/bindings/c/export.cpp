@@ -31,6 +31,7 @@ int export_session_finalize(void*) ESPALIER_EXPORT(MPI_Session_finalize);
 int export_abort(Handle, int) ESPALIER_EXPORT(MPI_Abort);
 int export_comm_free(void*) ESPALIER_EXPORT(MPI_Comm_free);
 int export_comm_disconnect(void*) ESPALIER_EXPORT(MPI_Comm_disconnect);
+int export_comm_revoke(Handle) ESPALIER_EXPORT(MPIX_Comm_revoke);
 
 int export_init(int* argc, char*** argv) {
   resolve(__builtin_return_address(0));
@@ -71,6 +72,14 @@ int export_abort(Handle comm, int code) {
 
 int export_comm_free(void* comm) {
   return free_communicator(comm, __builtin_return_address(0), &Next::Comm_free, "MPI_Comm_free");
+}
+
+int export_comm_revoke(Handle comm) {
+  const Mode mode = resolve(__builtin_return_address(0));
+  if (!host.next.Comm_revoke) return no_such_function("MPIX_Comm_revoke");
+  const int code = host.next.Comm_revoke(comm);
+  if (code == MPI_SUCCESS && mode == Mode::active) communicators::leave_revoked(comm);
+  return code;
 }
 
 int export_comm_disconnect(void* comm) {

@@ -1,4 +1,4 @@
-#include "memory/copy/read_refusals.hpp"
+#include "memory/read_refusals.hpp"
 
 #include <unistd.h>
 
