@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 import sys
+from collections.abc import Iterable
+from typing import Callable
 
 import typer
 
@@ -25,7 +27,7 @@ COMMANDS = {
 }
 
 
-def _function(target: str):
+def _function(target: str) -> Callable[..., None]:
     module, function = target.split(":")
     return getattr(importlib.import_module(module), function)
 
@@ -36,7 +38,7 @@ def _version(wanted: bool) -> None:
         raise typer.Exit()
 
 
-def build(names) -> typer.Typer:
+def build(names: Iterable[str]) -> typer.Typer:
     app = typer.Typer(
         help="Makes the collectives of MPI programs fast on the nodes they run on, without changing the programs.",
         no_args_is_help=True,

@@ -8,7 +8,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import List, Optional
+from typing import Optional
 
 import typer
 
@@ -29,7 +29,7 @@ def settings(file: Path) -> dict[str, str]:
 
 
 def aggregate(
-    command: List[str] = typer.Argument(
+    command: list[str] = typer.Argument(
         None, metavar="[-- COMMAND...]", help="Run this, then end the tree; without it the tree lasts until Ctrl-C."
     ),
     nodes: int = typer.Option(..., min=1, metavar="N", help="Nodes of the job, each of which has a leader."),
@@ -42,7 +42,7 @@ def aggregate(
     agent: Optional[str] = typer.Option(
         None, metavar="WORDS", help="What starts a command on another host, such as 'ssh {host}'."
     ),
-    limit: List[str] = typer.Option([], metavar="KEY=NUMBER", help="A limit of the tree, such as payload=4096."),
+    limit: list[str] = typer.Option([], metavar="KEY=NUMBER", help="A limit of the tree, such as payload=4096."),
     write_only: bool = typer.Option(False, "--write-only", help="Write FILE and start nothing."),
 ) -> None:
     """Start aggregation nodes for a job: espalier aggregate --nodes 16 -- espalier run -- mpirun ..."""

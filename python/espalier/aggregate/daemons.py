@@ -6,8 +6,9 @@ import selectors
 import shlex
 import subprocess
 import time
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Optional, Sequence
+from typing import IO, Any, Optional
 
 from espalier.install import library_folder
 from espalier.problem import Problem
@@ -24,14 +25,19 @@ def words(agent: Optional[str], host: str) -> list[str]:
     return shlex.split(agent.replace("{host}", host)) if agent else []
 
 
+def _output(process: subprocess.Popen[str]) -> IO[str]:
+    assert process.stdout is not None  # each is started with a pipe
+    return process.stdout
+
+
 class Daemons:
     """One process for each aggregation node, for as long as the `with` block lasts. Raises Problem where one does not start."""
 
     def __init__(self, file: Path, tree: dict[str, Any], agent: Optional[str] = None):
         self.file, self.tree, self.agent = file, tree, agent
-        self.processes: dict[str, subprocess.Popen] = {}
+        self.processes: dict[str, subprocess.Popen[str]] = {}
 
-    def __enter__(self) -> "Daemons":
+    def __enter__(self) -> Daemons:
         if not program().exists() and not self.agent:
             raise Problem(f"{program()} is not there; run `make build` (it needs libasio-dev)")
         try:
@@ -43,7 +49,7 @@ class Daemons:
             raise
         return self
 
-    def __exit__(self, *_) -> None:
+    def __exit__(self, *_: object) -> None:
         self._end()
 
     def _start(self, name: str, host: str) -> None:
@@ -61,14 +67,14 @@ class Daemons:
         until = time.monotonic() + _PATIENCE
         with selectors.DefaultSelector() as ready:
             for name, process in waiting.items():
-                ready.register(process.stdout, selectors.EVENT_READ, name)
+                ready.register(_output(process), selectors.EVENT_READ, name)
             while waiting:
                 found = ready.select(max(0.0, until - time.monotonic()))
                 if not found:
                     raise Problem(f"aggregation nodes {', '.join(waiting)} are not ready after {_PATIENCE} s")
                 for key, _ in found:
                     name = key.data
-                    if f"{name}: ready" not in waiting.pop(name).stdout.readline():
+                    if f"{name}: ready" not in _output(waiting.pop(name)).readline():
                         raise Problem(f"aggregation node {name} did not start; its reason is above")
                     ready.unregister(key.fileobj)
 
@@ -85,4 +91,4 @@ class Daemons:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
-            process.stdout.close()
+            _output(process).close()

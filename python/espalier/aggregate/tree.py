@@ -6,8 +6,9 @@ import json
 import os
 import secrets
 import socket
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Callable, NamedTuple, Sequence
+from typing import Any, Callable, NamedTuple
 
 from espalier.problem import Problem
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Optional
+from typing import TYPE_CHECKING, Optional
 
 import typer
 
@@ -14,8 +14,13 @@ from espalier.bench.collectives import NAMES
 from espalier.install import source_tree
 from espalier.problem import Problem
 
+if TYPE_CHECKING:
+    from rich.console import Console
 
-def _document(settings, machine: dict, jobs: list[dict], failures: list[dict]) -> dict:
+    from espalier.bench.jobs import Settings
+
+
+def _document(settings: Settings, machine: dict, jobs: list[dict], failures: list[dict]) -> dict:
     from espalier.bench import file
     from espalier.bench.results import stats
 
@@ -42,7 +47,7 @@ def _document(settings, machine: dict, jobs: list[dict], failures: list[dict]) -
     }
 
 
-def _measure(settings, console) -> dict:
+def _measure(settings: Settings, console: Console) -> dict:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     from espalier.bench import jobs as bench_jobs, machine as bench_machine
@@ -50,7 +55,9 @@ def _measure(settings, console) -> dict:
 
     bench_jobs.check_ready(settings)
     machine = bench_machine.describe() | {"cores": len(settings.usable)}  # now: the load must not be our own
-    todo, done, failures = list(bench_jobs.plan(settings)), [], []
+    todo = list(bench_jobs.plan(settings))
+    done: list[dict] = []
+    failures: list[dict] = []
     columns = (BarColumn(24), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
     with Progress(*columns, console=console) as progress:
         task = progress.add_task("", total=len(todo))
@@ -59,13 +66,16 @@ def _measure(settings, console) -> dict:
             if not console.is_terminal:
                 console.print(f"  {job.title}", highlight=False)
             entry, failure = bench_jobs.run(job, settings)
-            (done if entry else failures).append(entry or failure)
+            if entry:
+                done.append(entry)
+            elif failure:
+                failures.append(failure)
             progress.advance(task)
     document = _document(settings, machine, done, failures)
     return document | {"points": stats.points(document)}
 
 
-def _show_mode(document: dict, mode: str, console, details: bool) -> None:
+def _show_mode(document: dict, mode: str, console: Console, details: bool) -> None:
     from espalier.bench.results import means, special, stats, table, verdict
 
     summaries = stats.summarise(document)
@@ -79,7 +89,7 @@ def _show_mode(document: dict, mode: str, console, details: bool) -> None:
     table.print_verdict(verdict.verdict(document), mode, console)
 
 
-def show(document: dict, console, details: bool = False) -> None:
+def show(document: dict, console: Console, details: bool = False) -> None:
     """The tables of a document and its verdict; `details`: each host's table of points too."""
     from espalier.bench import machine as bench_machine
     from espalier.bench.results import stats, table
@@ -99,7 +109,7 @@ def show(document: dict, console, details: bool = False) -> None:
     table.print_failures(document.get("failures", []), console)
 
 
-def _measure_under(quota: bool, settings, console) -> dict:
+def _measure_under(quota: bool, settings: Settings, console: Console) -> dict:
     """The control group lasts as long as the measuring."""
     from dataclasses import replace
 
@@ -121,13 +131,24 @@ def bench(
     collectives: str = typer.Option(",".join(NAMES), help="Which collectives."),
     rounds: Optional[int] = typer.Option(None, help="Rounds in one job (default 12, quick 4)."),
     passes: Optional[int] = typer.Option(None, help="Jobs of each kind, all hosts in turn (default 3, quick 1)."),
-    seconds: Optional[float] = typer.Option(None, help="A job ends after this, at the earliest after a round (default 8, quick 3)."),
-    buffers: str = typer.Option("written", help="Send buffers: written before every call, reused, or both; or allocated: written, and all by MPI_Alloc_mem."),
-    persistent: bool = typer.Option(False, "--persistent", help="Time MPI_Start and MPI_Wait of persistent requests, made before, instead of blocking calls."),
+    seconds: Optional[float] = typer.Option(
+        None, help="A job ends after this, at the earliest after a round (default 8, quick 3)."
+    ),
+    buffers: str = typer.Option(
+        "written",
+        help="Send buffers: written before every call, reused, or both; or allocated: written, and all by MPI_Alloc_mem.",
+    ),
+    persistent: bool = typer.Option(
+        False,
+        "--persistent",
+        help="Time MPI_Start and MPI_Wait of persistent requests, made before, instead of blocking calls.",
+    ),
     pin: str = typer.Option("auto", help="Pin ranks: yes, no, or auto (when there are enough cores)."),
     cpus: Optional[str] = typer.Option(None, help="Processors to use, such as 0 or 0,1 (default: all)."),
     sessions: str = typer.Option("launcher", help="Sessions of the ranks: as the launcher makes them, or own: one for each."),
-    quota: Optional[bool] = typer.Option(None, "--quota/--no-quota", help="4 ranks under a CPU quota of one core (default, but not quick)."),
+    quota: Optional[bool] = typer.Option(
+        None, "--quota/--no-quota", help="4 ranks under a CPU quota of one core (default, but not quick)."
+    ),
     late: float = typer.Option(0, metavar="MICROSECONDS", help="Also measure with one rank, in turn, that comes so much later."),
     neighbour: bool = typer.Option(False, "--neighbour", help="Also measure single calls beside a computing process."),
     limits: bool = typer.Option(True, "--limits/--no-limits", help="Measure what the machine can: F, M, C and S."),

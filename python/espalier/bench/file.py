@@ -4,26 +4,27 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 from espalier import install
 from espalier.problem import Problem
 
 SCHEMA = "espalier-bench/1"
-_JOB = {"host": str, "variant": str, "ranks": int, "buffers": str, "command": str, "rounds": list}
-_SPREADS = {"host_us": dict, "espalier_us": (dict, type(None)), "ratio": (dict, type(None))}
-_POINT = {"host": str, "variant": str, "ranks": int, "buffers": str, "collective": str, "bytes": int, "state": str}
-_POINT |= {"rounds": int, "served": str} | _SPREADS
+_JOB: dict[str, Any] = {"host": str, "variant": str, "ranks": int, "buffers": str, "command": str, "rounds": list}
+_SPREADS: dict[str, Any] = {"host_us": dict, "espalier_us": (dict, type(None)), "ratio": (dict, type(None))}
+_POINT: dict[str, Any] = {"host": str, "variant": str, "ranks": int, "buffers": str, "collective": str, "bytes": int}
+_POINT |= {"state": str, "rounds": int, "served": str} | _SPREADS
 _SPREAD = {name: (int, float) for name in ("low", "median", "high", "least")}
 _ROUND = {"collective": str, "bytes": int, "host_us": (int, float), "f_ns": (int, float)}
 
 
-def _demand(value, fields: dict, path: Path, where: str) -> None:
+def _demand(value: Any, fields: dict, path: Path, where: str) -> None:
     for name, kind in fields.items():
         if not isinstance(value, dict) or name not in value or not isinstance(value[name], kind):
             raise Problem(f"{path}: {where} has no proper '{name}'; the file is not what `espalier bench --json` writes")
 
 
-def _check(document, path: Path) -> None:
+def _check(document: Any, path: Path) -> None:
     if not isinstance(document, dict) or "schema" not in document:
         raise Problem(f"{path} is not a bench result (it names no schema); `espalier bench --json FILE` writes one")
     if document["schema"] != SCHEMA:
@@ -49,7 +50,7 @@ def _check_jobs(jobs: list, path: Path) -> None:
             _demand(r, _ROUND, path, f"job {number} round {at}")
 
 
-def read_json(path: Path):
+def read_json(path: Path) -> Any:
     try:
         return json.loads(path.read_text())
     except OSError as error:
@@ -73,15 +74,15 @@ def points_alone(document: dict) -> dict:
     return {name: value for name, value in document.items() if name != "jobs"} | {"points": stats.points(document)}
 
 
-def _flat(value) -> bool:
+def _flat(value: Any) -> bool:
     return not isinstance(value, (dict, list)) or not any(isinstance(part, (dict, list)) for part in _parts(value))
 
 
-def _parts(value) -> list:
+def _parts(value: Any) -> list:
     return list(value.values()) if isinstance(value, dict) else value
 
 
-def text_of(value, indent: str = "") -> str:
+def text_of(value: Any, indent: str = "") -> str:
     """JSON with one line for each innermost list or object, such as a round."""
     if _flat(value):
         return json.dumps(value)

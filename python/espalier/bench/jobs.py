@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import tempfile
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Iterator, Optional
+from typing import Any, Optional
 
 from espalier.bench import build, neighbour as bench_neighbour, process, served
 from espalier.bench.hosts import Host, cores, environment, launcher, preload, preloaded
@@ -71,7 +72,7 @@ def _crowded(ranks: int, settings: Settings) -> bool:
     return ranks > len(settings.usable)
 
 
-def _of_hosts(settings: Settings, *words, **more) -> Iterator[Job]:
+def _of_hosts(settings: Settings, *words: Any, **more: Any) -> Iterator[Job]:
     for host in settings.hosts:
         yield Job(host, *words, **more)
 
@@ -207,7 +208,7 @@ def _is_host_only(job: Job, settings: Settings) -> bool:
     return settings.host_only or job.variant == "default"
 
 
-def _beside(job: Job, settings: Settings):
+def _beside(job: Job, settings: Settings) -> AbstractContextManager[object]:
     """The neighbour sits on the last rank's core."""
     return bench_neighbour.neighbour(settings.usable[:2][-1]) if job.kind == "neighbour" else nullcontext()
 
@@ -218,7 +219,9 @@ def run(job: Job, settings: Settings) -> tuple[Optional[dict], Optional[dict]]:
         out, statistics = Path(folder) / "out.jsonl", Path(folder) / "statistics.json"
         program = [str(build.compare(job.host)), *_arguments(job, settings, str(out))]
         command = launcher(job.host, job.ranks, len(_usable(job, settings))) + program
-        command = settings.quota.wrapped(command) if job.place == "quota" else command
+        if job.place == "quota":
+            assert settings.quota is not None, "only a run with a quota has such jobs"
+            command = settings.quota.wrapped(command)
         with _beside(job, settings):
             outcome = process.run(command, _surroundings(job, settings, statistics), 60 + 6 * settings.seconds)
         found = read_lines(out.read_text() if out.exists() else "")

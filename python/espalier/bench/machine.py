@@ -20,7 +20,10 @@ def _field(path: str, key: str) -> str:
 
 def _cache(index: int) -> dict[str, str]:
     folder = Path(f"/sys/devices/system/cpu/cpu0/cache/index{index}")
-    read = lambda name: (folder / name).read_text().strip()
+
+    def read(name: str) -> str:
+        return (folder / name).read_text().strip()
+
     return {"level": read("level"), "type": read("type"), "size": read("size"), "cpus": read("shared_cpu_list")}
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Iterator
 
 # It looks now and then whether the command that started it is still there.
 _PROGRAM = """
@@ -25,6 +25,7 @@ def neighbour(cpu: int) -> Iterator[subprocess.Popen]:
     command = [sys.executable, "-c", _PROGRAM, str(cpu)]
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, start_new_session=True) as process:
         try:
+            assert process.stdout is not None
             process.stdout.readline()
             yield process
         finally:

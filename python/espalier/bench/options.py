@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Optional
+from typing import TYPE_CHECKING, Optional
 
 from espalier.bench.collectives import NAMES
 from espalier.problem import Problem
 from espalier.sizes import parse_bytes
+
+if TYPE_CHECKING:
+    from espalier.bench.jobs import Settings
 
 SIZES = "8,64,512,4K,32K,256K,1M,4M"
 CROWDED_SIZES = "8,512,8K,32K,256K,1M"
@@ -73,7 +76,7 @@ def buffers(text: str) -> tuple[str, ...]:
     return kinds[text]
 
 
-def settings(given: SimpleNamespace):
+def settings(given: SimpleNamespace) -> Settings:
     """The options of the command, by their names."""
     from espalier.bench import hosts, jobs
 

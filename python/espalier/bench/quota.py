@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import signal
 import time
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Iterator, Optional
+from typing import Optional
 
 PREFIX = "espalier-bench-"
 PERIOD_US = 100_000
@@ -28,6 +29,7 @@ class Quota:
 
     def wrapped(self, command: list[str]) -> list[str]:
         """The command, which joins the group before it does anything else."""
+        assert self.folder is not None, "no group was made"
         return ["sh", "-c", 'echo $$ > "$0" && exec "$@"', str(self.folder / "cgroup.procs"), *command]
 
     def described(self) -> dict:
@@ -102,10 +104,8 @@ def remove(folder: Path, patience: float = 5.0) -> None:
     until = time.monotonic() + patience
     while folder.exists():
         for pid in _pids(folder):
-            try:
+            with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
         try:
             folder.rmdir()
         except OSError:

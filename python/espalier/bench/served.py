@@ -9,7 +9,7 @@ from pathlib import Path
 def of_statistics(text: str, collectives: tuple[str, ...]) -> dict[str, dict]:
     """{collective: {"by": ..., "calls", "espalier"}} from the file that ESPALIER_STATS names. What it does not
     mention never was Espalier's."""
-    found = {name: {"by": "host", "calls": 0, "espalier": 0} for name in collectives}
+    found: dict[str, dict] = {name: {"by": "host", "calls": 0, "espalier": 0} for name in collectives}
     for row in json.loads(text)["rows"]:
         entry = found.get(row["collective"])
         if entry is None:

@@ -3,14 +3,17 @@
 Run by `espalier demo` as it is, with and without Espalier:  mpirun -n 2 python collectives.py REPETITIONS BYTES...
 """
 
+from __future__ import annotations
+
 import json
 import sys
+from typing import Callable
 
 import numpy as np
-from mpi4py import MPI
+from mpi4py import MPI  # type: ignore[import-not-found]  # only in the environment of an MPI
 
 
-def call_of(name, comm, send, receive):
+def call_of(name: str, comm: MPI.Comm, send: np.ndarray, receive: np.ndarray) -> Callable[[], None]:
     return {
         "barrier": comm.Barrier,
         "bcast": lambda: comm.Bcast(send, root=0),
@@ -19,7 +22,7 @@ def call_of(name, comm, send, receive):
     }[name]
 
 
-def check(name, comm, send, receive):
+def check(name: str, comm: MPI.Comm, send: np.ndarray, receive: np.ndarray) -> bool:
     """The arrays hold rank + 1 (for bcast the root's 1), so the sums are known."""
     ranks = comm.size
     if name == "bcast":
@@ -29,7 +32,7 @@ def check(name, comm, send, receive):
     return True
 
 
-def measure(name, comm, count, repetitions):
+def measure(name: str, comm: MPI.Comm, count: int, repetitions: int) -> tuple[float, bool]:
     """Median over the repetitions of the slowest rank's time, in microseconds."""
     send, receive = np.empty(count), np.zeros(count)
     call = call_of(name, comm, send, receive)
@@ -46,7 +49,7 @@ def measure(name, comm, count, repetitions):
     return float(np.median(slowest)) * 1e6, right
 
 
-def main():
+def main() -> None:
     comm, repetitions = MPI.COMM_WORLD, int(sys.argv[1])
     points = [("barrier", 0)] + [(name, int(size)) for name in ("bcast", "reduce", "allreduce") for size in sys.argv[2:]]
     found = []

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import datetime
 from pathlib import Path
-from typing import Optional
+from typing import TYPE_CHECKING, Optional
 
 import typer
 
 from espalier import __version__
 from espalier.install import source_tree
 from espalier.problem import Problem
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from espalier.demo.rounds import Collected
+    from espalier.report.rows import Row
 
 _PROGRAMS = {
     "imb": "IMB-MPI1, Intel's benchmark program (its time: the slowest rank's mean; it sends the same buffers again and again)",
@@ -28,7 +34,7 @@ def _check_ready() -> None:
     imb.program()
 
 
-def _measure(rounds: int, ranks: tuple[int, ...], seconds: float, console):
+def _measure(rounds: int, ranks: tuple[int, ...], seconds: float, console: Console) -> Collected:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     from espalier.demo import plan
@@ -38,7 +44,7 @@ def _measure(rounds: int, ranks: tuple[int, ...], seconds: float, console):
     with Progress(*columns, console=console) as bar:
         task = bar.add_task("", total=len(todo))
 
-        def progress(step, number: int) -> None:
+        def progress(step: plan.Step, number: int) -> None:
             bar.update(task, completed=number, description=step.title)
             if not console.is_terminal:
                 console.print(f"  {number + 1}/{len(todo)} {step.title}", highlight=False)
@@ -48,7 +54,7 @@ def _measure(rounds: int, ranks: tuple[int, ...], seconds: float, console):
     return collected
 
 
-def _print_rows(title: str, rows, console) -> None:
+def _print_rows(title: str, rows: list[Row], console: Console) -> None:
     from rich.table import Table
 
     has_default = any(row.default for row in rows)
@@ -64,7 +70,7 @@ def _print_rows(title: str, rows, console) -> None:
     console.print(table)
 
 
-def _sections(collected) -> list[dict]:
+def _sections(collected: Collected) -> list[dict]:
     from espalier.bench import hosts
     from espalier.demo import rounds as demo_rounds
     from espalier.report import plots, rows as report_rows
@@ -89,7 +95,7 @@ def _sections(collected) -> list[dict]:
     return sections
 
 
-def page(collected, sections: list[dict], machine: dict, date: str) -> str:
+def page(collected: Collected, sections: list[dict], machine: dict, date: str) -> str:
     from espalier.bench import machine as bench_machine
     from espalier.report import page as report_page
 
@@ -105,7 +111,7 @@ def page(collected, sections: list[dict], machine: dict, date: str) -> str:
     )
 
 
-def _write(collected, sections: list[dict], machine: dict, folder: Path) -> None:
+def _write(collected: Collected, sections: list[dict], machine: dict, folder: Path) -> None:
     from espalier.bench import file
     from espalier.demo import rounds as demo_rounds
 

@@ -56,7 +56,8 @@ def _line(collective: str, ranks: int, columns: list[str], values: list[float]) 
 def parse(text: str) -> list[Line]:
     """Every row of times in the output. Lines of others in between (warnings of launchers) are skipped."""
     found: list[Line] = []
-    collective, ranks, columns = "", 0, []
+    collective, ranks = "", 0
+    columns: list[str] = []
     for line in text.splitlines():
         title, count = _TITLE.match(line), _COUNT.match(line)
         if title:

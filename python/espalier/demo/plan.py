@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Iterator, Union
+from typing import Callable, Union
 
 from espalier.bench.hosts import cores
 from espalier.demo import imb, mpi4py_program
@@ -28,7 +29,7 @@ class Step:
         return f"{name}, {self.kind.ranks} ranks, {side}{_range(self.kind)}"
 
 
-def _range(kind) -> str:
+def _range(kind: Union[imb.Kind, mpi4py_program.Kind]) -> str:
     return "" if isinstance(kind, mpi4py_program.Kind) else f", {kind.low} to {kind.high} bytes"
 
 
@@ -76,6 +77,7 @@ def steps(rounds: int, ranks: tuple[int, ...]) -> list[Step]:
 
 
 def _run_imb(step: Step, collected: Collected, limit: float) -> None:
+    assert isinstance(step.kind, imb.Kind)
     outcome, lines = imb.run(step.kind, limit)
     collected.ran(step.title, outcome, len(lines))
     for line in lines:
@@ -83,6 +85,7 @@ def _run_imb(step: Step, collected: Collected, limit: float) -> None:
 
 
 def _run_mpi4py(step: Step, collected: Collected, limit: float) -> None:
+    assert isinstance(step.kind, mpi4py_program.Kind)
     outcome, points = mpi4py_program.run(step.kind, limit)
     collected.ran(step.title, outcome, len(points))
     for point in points:
@@ -104,7 +107,7 @@ def _missing(todo: list[Step], collected: Collected) -> Iterator[str]:
             )
 
 
-def run(todo: list[Step], seconds: float, progress) -> Collected:
+def run(todo: list[Step], seconds: float, progress: Callable[[Step, int], None]) -> Collected:
     """`progress(step, number)` is told before each step. Optional steps are left out when `seconds` are over."""
     collected, begin = Collected(), time.monotonic()
     for number, step in enumerate(todo):

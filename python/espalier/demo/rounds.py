@@ -32,7 +32,7 @@ class Collected:
             self.failures.append({**outcome.failure(), "title": title, "why": "printed no times"})
 
 
-def _row(place, sides) -> Row:
+def _row(place: tuple[int, str, int], sides: dict[str, dict[int, float]]) -> Row:
     ranks, collective, size = place
     host, espalier = sides["host"], sides["espalier"]
     both = sorted(host.keys() & espalier.keys())

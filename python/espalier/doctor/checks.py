@@ -7,8 +7,9 @@ import ctypes.util
 import os
 import platform
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Iterator, Optional
+from typing import Optional
 
 from espalier import core
 from espalier.doctor import preload
@@ -141,7 +142,7 @@ def _read_from_sibling() -> Optional[str]:
     return None if code == 0 else os.strerror(code)
 
 
-def _read_word(libc, owner: int, word) -> int:
+def _read_word(libc: ctypes.CDLL, owner: int, word: ctypes.c_uint32) -> int:
     """The error number; the owner's value may not be written yet, so only the permission counts."""
     copy = ctypes.c_uint32(0)
     here = _Piece(ctypes.addressof(copy), 4)

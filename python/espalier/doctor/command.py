@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Iterable, List
+from collections.abc import Iterable
+from typing import Callable
 
 import typer
 
@@ -12,7 +13,7 @@ _MARKS = {True: "[green]ok[/green]", None: "[yellow]less[/yellow]", False: "[red
 
 
 def doctor(
-    command: List[str] = typer.Argument(
+    command: list[str] = typer.Argument(
         None, metavar="[[--] COMMAND...]", help="A job to run once: which of its calls Espalier gets, and which not."
     ),
 ) -> None:
@@ -43,6 +44,6 @@ def _print(checks: Iterable[Check]) -> None:
         raise typer.Exit(1)
 
 
-def _words(check: Check, escape) -> str:
+def _words(check: Check, escape: Callable[[str], str]) -> str:
     todo = f"\n[bold]→ {escape(check.todo)}[/bold]" if check.todo and check.good is not True else ""
     return escape(check.found) + todo

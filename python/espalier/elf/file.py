@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Optional
 
@@ -38,7 +38,7 @@ def is_elf(path: Path) -> bool:
         return False
 
 
-@lru_cache(maxsize=None)
+@cache
 def read(path: Path) -> Optional[Elf]:
     """None when the file cannot be read as ELF."""
     try:
@@ -85,8 +85,8 @@ def _defines(elf: ELFFile, symbol: str, only_dynamic: bool) -> bool:
     hashes = [
         section for section in elf.iter_sections() if isinstance(section, (GNUHashSection, ELFHashSection))
     ]
-    if hashes and hashes[0].get_symbol(symbol) is not None:
-        found = hashes[0].get_symbol(symbol)
+    found = hashes[0].get_symbol(symbol) if hashes else None
+    if found is not None:
         return found["st_shndx"] != "SHN_UNDEF"
     if hashes and only_dynamic:
         return False

@@ -6,10 +6,11 @@ import platform
 import re
 import subprocess
 from collections import deque
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
-from typing import Iterator, Mapping, Optional
+from typing import Optional
 
 from espalier.elf import file
 
@@ -28,10 +29,10 @@ class Loaded:
 @dataclass(frozen=True)
 class _Object:
     elf: file.Elf
-    parent: Optional["_Object"]
+    parent: Optional[_Object]
 
 
-@lru_cache(maxsize=None)
+@cache
 def _cache() -> Mapping[str, tuple[str, ...]]:
     """ld.so.cache: name -> paths, best first."""
     for command in ("/sbin/ldconfig", "/usr/sbin/ldconfig", "ldconfig"):
@@ -49,7 +50,7 @@ def _cache() -> Mapping[str, tuple[str, ...]]:
 
 def _expand(folder: str, origin: Path) -> Path:
     for token, value in (("ORIGIN", str(origin)), ("LIB", "lib64"), ("PLATFORM", platform.machine())):
-        folder = folder.replace("${%s}" % token, value).replace("$" + token, value)
+        folder = folder.replace(f"${{{token}}}", value).replace("$" + token, value)
     return Path(folder or ".")
 
 

@@ -10,7 +10,7 @@ import signal
 import sys
 import tempfile
 import time
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Optional
 
@@ -24,7 +24,7 @@ def fits(path: Path) -> bool:
     return _UNFIT.search(str(path)) is None
 
 
-@lru_cache(maxsize=None)
+@cache
 def loadable(library: Path, several_nodes: bool) -> Path:
     """`library`, or a link to it without such characters, which is there as long as this process: `espalier run` becomes
     the launcher, so the link is there as long as the job."""

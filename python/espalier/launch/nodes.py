@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import socket
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Iterable, Mapping
 
 from espalier.launch.command_line import CommandLine
 from espalier.launch.launchers import SLURM

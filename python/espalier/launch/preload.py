@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Iterable, Mapping
 
 from espalier.launch.command_line import CommandLine, Program
 from espalier.launch.launchers import OPEN_MPI

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Callable, Iterator, Mapping, Optional
+from typing import Callable, Optional
 
 from espalier.elf import file
 from espalier.launch import command_line, containers, launchers

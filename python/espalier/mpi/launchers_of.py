@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Callable, Iterator, Mapping, Optional
+from typing import Callable, Optional
 
 from espalier.elf import file, loader
 from espalier.mpi import kinds

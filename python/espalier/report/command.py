@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Optional
+from typing import TYPE_CHECKING, Optional
 
 import typer
 
 from espalier.problem import Problem
+
+if TYPE_CHECKING:
+    from espalier.bench.results.stats import Summary
 
 
 def _host_part(group: list, name: str) -> dict:
@@ -51,7 +54,7 @@ def _section(number: int, summaries: list) -> dict:
     }
 
 
-def _sections(summaries) -> list[dict]:
+def _sections(summaries: list[Summary]) -> list[dict]:
     """One for each (ranks, place, mode, buffers, state)."""
     groups: dict[tuple, list] = {}
     for s in summaries:

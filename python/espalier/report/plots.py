@@ -5,8 +5,10 @@ from __future__ import annotations
 import io
 import math
 import re
-from typing import Sequence
+from collections.abc import Sequence
+from typing import Any, Callable
 
+from espalier.bench.results.stats import there
 from espalier.report.rows import ORDER, Row
 from espalier.sizes import print_bytes
 
@@ -15,7 +17,7 @@ HOST, ESPALIER, GREY = "#0072B2", "#D55E00", "#666666"
 _LOOK = {"bcast": ("#0072B2", "o"), "reduce": ("#009E73", "^"), "allreduce": ("#D55E00", "s")}
 
 
-def _pyplot():
+def _pyplot() -> Any:
     import matplotlib
 
     matplotlib.use("svg")
@@ -36,7 +38,7 @@ def _pyplot():
     return plt
 
 
-def _svg(plt, figure, name: str, text: str) -> str:
+def _svg(plt: Any, figure: Any, name: str, text: str) -> str:
     """The figure as an <svg> with a text for those who cannot see it, its ids made unique on the page."""
     import matplotlib
 
@@ -56,7 +58,7 @@ def _short(value: int) -> str:
     return print_bytes(value).removesuffix("iB").removesuffix("B")
 
 
-def _bytes_axis(axes, sizes: Sequence[int]) -> None:
+def _bytes_axis(axes: Any, sizes: Sequence[int]) -> None:
     axes.set_xscale("log", base=2)
     shown = sorted(set(sizes))
     step = max(1, (len(shown) + 5) // 6)
@@ -65,7 +67,7 @@ def _bytes_axis(axes, sizes: Sequence[int]) -> None:
     axes.set_xlabel("bytes per rank")
 
 
-def _spread(axes, rows: list[Row], pick, colour: str, marker: str, label: str) -> None:
+def _spread(axes: Any, rows: list[Row], pick: Callable[[Row], Any], colour: str, marker: str, label: str) -> None:
     rows = [row for row in rows if pick(row)]
     if not rows:
         return
@@ -84,7 +86,7 @@ def _by_bytes(rows: Sequence[Row]) -> dict[str, list[Row]]:
 _COLUMNS = 5
 
 
-def _panels(plt, count: int):
+def _panels(plt: Any, count: int) -> Any:
     """So many panels in rows of a few; those that are over stay empty."""
     columns = min(count, _COLUMNS)
     lines = -(-count // columns)
@@ -138,11 +140,12 @@ def times_of_hosts(by_host: dict[str, Sequence[Row]], name: str) -> str:
         axes.set_xlabel("")
         if number % _COLUMNS == 0:
             axes.set_ylabel("µs (median)")
-    figure.legend(*panels[0].get_legend_handles_labels(), loc="upper center", ncols=max(1, len(groups)), bbox_to_anchor=(0.5, 0.0))
+    handles = panels[0].get_legend_handles_labels()
+    figure.legend(*handles, loc="upper center", ncols=max(1, len(groups)), bbox_to_anchor=(0.5, 0.0))
     return _svg(plt, figure, name, "Time of each collective against bytes per rank, each host and Espalier under it")
 
 
-def _line(axes, rows: Sequence[Row], pick, colour: str, style: str, marker: str, label: str) -> None:
+def _line(axes: Any, rows: Sequence[Row], pick: Callable[[Row], Any], colour: str, style: str, marker: str, label: str) -> None:
     shown = [row for row in rows if pick(row)]
     if shown:
         at, middles = [row.bytes for row in shown], [pick(row).mid for row in shown]
@@ -152,7 +155,7 @@ def _line(axes, rows: Sequence[Row], pick, colour: str, style: str, marker: str,
 _MARKS = (0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 
 
-def _ratio_axis(axes) -> None:
+def _ratio_axis(axes: Any) -> None:
     """Marks at round ratios; 1 is always among them."""
     axes.set_yscale("log", base=2)
     low, high = axes.get_ylim()
@@ -175,7 +178,7 @@ def ratios(rows: Sequence[Row], name: str, host: str) -> str:
     return _svg(plt, figure, name, f"Time of {host} over time of Espalier against bytes; above 1 Espalier is faster")
 
 
-def _lines(plt, groups: dict[str, list[Row]], host: str):
+def _lines(plt: Any, groups: dict[str, list[Row]], host: str) -> Any:
     figure, axes = plt.subplots(figsize=(8, 3.0))
     for collective, group in groups.items():
         colour, marker = _LOOK.get(collective, (GREY, "x"))
@@ -191,7 +194,7 @@ def _lines(plt, groups: dict[str, list[Row]], host: str):
 _WIDEST = 4.0  # ratios from 1/4 to 4 have colours of their own; beyond them the number says it
 
 
-def _map(plt, groups: dict[str, list[Row]], host: str):
+def _map(plt: Any, groups: dict[str, list[Row]], host: str) -> Any:
     """So many collectives would hide each other as lines: a field for each, its number in it."""
     from matplotlib.colors import LogNorm
 
@@ -200,7 +203,7 @@ def _map(plt, groups: dict[str, list[Row]], host: str):
     table = [[math.nan] * len(sizes) for _ in names]
     for line, group in zip(table, groups.values()):
         for row in group:
-            line[sizes.index(row.bytes)] = row.ratio.mid
+            line[sizes.index(row.bytes)] = there(row.ratio).mid
     figure, axes = plt.subplots(figsize=(1.6 + 0.85 * len(sizes), 0.8 + 0.3 * len(names)))
     axes.pcolormesh(table, norm=LogNorm(1 / _WIDEST, _WIDEST), cmap="PuOr", edgecolors="white", linewidth=1)
     for y, line in enumerate(table):

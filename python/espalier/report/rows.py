@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Optional, Sequence
+from typing import Optional
 
 from espalier.bench.collectives import NAMES, place_of
 from espalier.bench.results.stats import Spread, Summary, geometric_mean

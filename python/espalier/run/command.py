@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import List, Optional
+from typing import Any, Optional, Protocol
 
 import typer
 from typer.core import TyperCommand
@@ -25,7 +25,7 @@ NOT_EXECUTABLE = 126
 class _RunCommand(TyperCommand):
     """`--stats` may stand alone or carry a file behind "=": alone it means `--stats=1`."""
 
-    def parse_args(self, ctx, args):
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         takes_value = {
             name for option in self.params if not getattr(option, "is_flag", True) for name in option.opts
         }
@@ -38,7 +38,7 @@ class _RunCommand(TyperCommand):
 
 
 def run(
-    command: List[str] = typer.Argument(
+    command: list[str] = typer.Argument(
         None, metavar="[--] COMMAND...", help="The launcher and the program, as ever."
     ),
     mpi: Optional[str] = typer.Option(
@@ -59,7 +59,7 @@ def run(
     wait: Optional[str] = typer.Option(
         None, metavar="auto|spin|yield|sleep", help="How ranks wait for each other."
     ),
-    set_: List[str] = typer.Option(
+    set_: list[str] = typer.Option(
         [], "--set", metavar="KEY=VALUE", help="Any other setting: ESPALIER_KEY=VALUE."
     ),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="No notes on stderr."),
@@ -80,6 +80,14 @@ def run(
 run.typer_settings = {"cls": _RunCommand, "context_settings": {"allow_interspersed_args": False}}  # type: ignore[attr-defined]
 
 
+class Voice(Protocol):
+    """Where prepare() says what it looked at, and what it warns of."""
+
+    def detail(self, text: str) -> None: ...
+
+    def warning(self, text: str) -> None: ...
+
+
 class _Voice:
     def __init__(self, quiet: bool, verbose: bool):
         self.quiet, self.verbose = quiet, verbose
@@ -97,7 +105,7 @@ def prepare(
     words: list[str],
     environment: dict[str, str],
     forced: Optional[kinds.Kind],
-    voice: _Voice,
+    voice: Voice,
     own: Optional[dict[str, str]] = None,
 ) -> tuple[list[str], dict[str, str]]:
     """What to start, and in which environment. Without a fitting build: the words and environment as they came.
@@ -139,7 +147,7 @@ def prepare(
     return preload.forwarded(line, build, environment), environment
 
 
-def _read(words: list[str], environment: dict[str, str], voice: _Voice) -> CommandLine:
+def _read(words: list[str], environment: dict[str, str], voice: Voice) -> CommandLine:
     def family_of(launcher: Path) -> Optional[launchers.Family]:
         _add_intel(launcher, environment, voice)
         return launchers.family_of(launcher, environment)
@@ -156,7 +164,7 @@ def _read(words: list[str], environment: dict[str, str], voice: _Voice) -> Comma
     return line
 
 
-def _add_intel(part: Path, environment: dict[str, str], voice: _Voice) -> None:
+def _add_intel(part: Path, environment: dict[str, str], voice: Voice) -> None:
     for name, value in intel.settings(part, environment).items():
         first, more, _ = value.partition(os.pathsep)
         voice.detail(f"Intel MPI needs {name}={first}{more and ':...'}")
@@ -190,7 +198,7 @@ def _path_of(program: Program, line: CommandLine, environment: dict[str, str]) -
 
 
 def _kind(
-    line: CommandLine, paths: list[Optional[Path]], environment: dict[str, str], voice: _Voice
+    line: CommandLine, paths: list[Optional[Path]], environment: dict[str, str], voice: Voice
 ) -> Optional[kinds.Kind]:
     """The one MPI of all programs, or None after saying why there is none."""
     findings = [_finding(program, path, line, environment) for program, path in zip(line.programs, paths)]
@@ -233,7 +241,7 @@ def _finding(
 
 
 def _check_launcher(
-    line: CommandLine, finding: identify.Finding, environment: dict[str, str], voice: _Voice
+    line: CommandLine, finding: identify.Finding, environment: dict[str, str], voice: Voice
 ) -> None:
     trouble = foreign.trouble(line, finding, environment)
     if trouble and not finding.guess:
@@ -251,7 +259,7 @@ def _only_launcher(line: CommandLine) -> identify.Finding:
     )
 
 
-def _say_guess(finding: identify.Finding, voice: _Voice) -> None:
+def _say_guess(finding: identify.Finding, voice: Voice) -> None:
     if finding.guess and ("script" in finding.why or "seems to start" in finding.why):
         voice.warning(f"{finding.why}. If it starts programs of another MPI, name that one: --mpi")
 

@@ -34,7 +34,8 @@ def _named(collective: str, name: str) -> Json:
     if name == "host":
         if collective not in _HOST_NETWORK:
             raise Problem(f"--versus host knows {', '.join(_HOST_NETWORK)}; write what you mean with --plan")
-        return {"name": name, "node": {"algorithm": "tree", "tree": "knomial:2 levels=none"}, "network": _HOST_NETWORK[collective]}
+        node = {"algorithm": "tree", "tree": "knomial:2 levels=none"}
+        return {"name": name, "node": node, "network": _HOST_NETWORK[collective]}
     if name == "sharp":
         return {"name": name, "node": {"algorithm": "tree", "tree": "flat"}, "aggregated": True}
     raise Problem(f"--versus {name}: there are rules, host and sharp; others are written with --plan")

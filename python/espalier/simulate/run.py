@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from pathlib import Path
 from typing import Any
 
 from espalier import install
@@ -13,7 +14,7 @@ SIMULATE = "espalier-simulate"
 MEASURE = "espalier-measure"
 
 
-def program(name: str = SIMULATE):
+def program(name: str = SIMULATE) -> Path:
     return install.library_folder().parent / "bin" / name
 
 

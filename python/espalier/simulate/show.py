@@ -48,7 +48,7 @@ def table(request: Json, answer: Json) -> str:
     return "\n".join(text)
 
 
-def _pyplot():
+def _pyplot() -> Any:
     import matplotlib
 
     matplotlib.use("agg")
@@ -72,7 +72,7 @@ def _axis_of(answer: Json) -> str:
     return max(("nodes", "bytes", "ranks_per_node"), key=lambda axis: len({row[axis] for row in answer["rows"]}))
 
 
-def _times(plt, request: Json, answer: Json):
+def _times(plt: Any, request: Json, answer: Json) -> Any:
     axis = _axis_of(answer)
     others = [name for name in ("bytes", "ranks_per_node", "nodes") if name != axis]
     figure, axes = plt.subplots(figsize=(7, 4.5))
@@ -98,7 +98,7 @@ def _times(plt, request: Json, answer: Json):
     return figure
 
 
-def _timeline(plt, answer: Json):
+def _timeline(plt: Any, answer: Json) -> Any:
     """A lane a rank; what it waits for takes its time until it has it."""
     names = list(dict.fromkeys(span["variant"] for span in answer["timeline"]))
     figure, all_axes = plt.subplots(len(names), 1, figsize=(9, 1 + 3 * len(names)), squeeze=False)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -14,6 +14,10 @@ from espalier.plain import plain, plain_values
 from espalier.problem import Problem
 from espalier.sizes import print_bytes
 from espalier.stats.parts import parts_of, report_of
+
+if TYPE_CHECKING:
+    from rich.console import JustifyMethod
+    from rich.table import Table
 
 SCHEMA = 1
 _STEPS = ("spin", "poke", "yield", "sleep")
@@ -101,19 +105,22 @@ def _title(number: int, communicator: Any) -> str:
     return f"communicator {number}{name}: {communicator['size']} ranks, {communicator['transport']}"
 
 
-def _table(title: str, rows: list[dict[str, Any]]):
+def _table(title: str, rows: list[dict[str, Any]]) -> Table:
     from rich.markup import escape
     from rich.table import Table
 
     table = Table(title=escape(title), title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for heading, side in (("collective", "left"), ("bytes", "right"), ("calls", "right"), ("time", "right")):
-        table.add_column(heading, justify=side, no_wrap=True)
-    for heading, side in (
+    columns: list[tuple[str, JustifyMethod]] = [
+        ("collective", "left"),
+        ("bytes", "right"),
+        ("calls", "right"),
+        ("time", "right"),
         ("per call", "right"),
         ("ran on", "left"),
         ("algorithm", "left"),
         ("waits", "left"),
-    ):
+    ]
+    for heading, side in columns:
         table.add_column(heading, justify=side, no_wrap=True)
     table.add_column("why the host, or not sharp")
     for row in rows:

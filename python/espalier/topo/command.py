@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Optional
+from typing import Optional, Union
 
 import typer
 
@@ -52,7 +52,7 @@ def _cores(domain: dict) -> int:
     return 1 if domain["level"] == "core" else max(1, _count(domain["cpus"]))
 
 
-def _count(cpus) -> int:
+def _count(cpus: Union[str, list[int]]) -> int:
     if not isinstance(cpus, str):
         return len(cpus)
     pairs = [part.split("-") for part in cpus.split(",") if part]

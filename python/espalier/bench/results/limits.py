@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Iterator, Optional
+from typing import Optional
 
 from espalier.bench.results.stats import Spread, quantile, state
 
@@ -123,5 +124,8 @@ def distances(document: dict) -> list[Distance]:
 def _distance(key: tuple, pairs: list[tuple[float, float]]) -> Distance:
     limit, what, ranks, host, where = key
     times = Spread.of([us / _bound(limit, bound) for us, bound in pairs])
-    middle = lambda at: quantile([pair[at] for pair in pairs], 0.5)
+
+    def middle(at: int) -> float:
+        return quantile([pair[at] for pair in pairs], 0.5)
+
     return Distance(limit, host, ranks, what, where, len(pairs), middle(0), middle(1), times)

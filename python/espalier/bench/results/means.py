@@ -26,13 +26,13 @@ def heading(column: tuple[int, str, str]) -> str:
     return ", ".join(filter(None, (f"{column[0]} ranks", *column[1:])))
 
 
-def means(points: list[Summary], summaries: list[Summary], cores: int) -> dict[tuple, dict[str, float]]:
+def means(points: list[Summary], summaries: list[Summary], cores: int) -> dict[tuple, dict[str, Optional[float]]]:
     """Column to collective (or ALL) to mean; only points at which all hosts were seen in the state."""
     groups: dict[tuple, list[Summary]] = defaultdict(list)
     for s in points:
         groups[column_of(s.key, cores)].append(s)
     found = {column: peers.complete(peers.pairs(group, summaries)) for column, group in groups.items()}
-    return {column: peers.means_by_collective(pairs) | {ALL: peers.mean(pairs)} for column, pairs in sorted(found.items())}
+    return {column: {**peers.means_by_collective(pairs), ALL: peers.mean(pairs)} for column, pairs in sorted(found.items())}
 
 
 def _cell(value: Optional[float]) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Iterable, Optional
+from typing import Optional
 
-from espalier.bench.results.stats import Summary, geometric_mean
+from espalier.bench.results.stats import Summary, geometric_mean, there
 
 
 def point(s: Summary) -> tuple:
@@ -33,11 +34,11 @@ class Pair:
     @property
     def ratio(self) -> float:
         """Above 1 Espalier is faster."""
-        return self.peer.host.mid / self.espalier.espalier.mid
+        return self.peer.host.mid / there(self.espalier.espalier).mid
 
     @property
     def words(self) -> str:
-        times = f"{self.peer.host.mid:.2f} / {self.espalier.espalier.mid:.2f} µs"
+        times = f"{self.peer.host.mid:.2f} / {there(self.espalier.espalier).mid:.2f} µs"
         by_host = ", served by the host" if self.espalier.served == "host" else ""
         return f"{self.ratio:.2f} x {self.peer.key.host} ({times}{by_host})"
 
@@ -76,4 +77,4 @@ def means_by_collective(found: Iterable[Pair]) -> dict[str, float]:
     groups: dict[str, list[float]] = defaultdict(list)
     for pair in found:
         groups[pair.espalier.key.collective].append(pair.ratio)
-    return {name: geometric_mean(ratios) for name, ratios in groups.items()}
+    return {name: mean for name, ratios in groups.items() if (mean := geometric_mean(ratios)) is not None}

@@ -36,7 +36,10 @@ def switch_rows(document: dict) -> list[list[str]]:
 def distance_rows(document: dict) -> list[list[str]]:
     """what, ranks, host, state, Espalier, limit, how often the bound."""
     return [
-        [d.what, str(d.ranks), title_of(d.host), d.state, micros(d.espalier_us), f"{d.limit_us:.3g}", f"{d.times.mid:.2f} ({d.times.low:.2f}–{d.times.high:.2f})"]
+        [
+            *(d.what, str(d.ranks), title_of(d.host), d.state, micros(d.espalier_us), f"{d.limit_us:.3g}"),
+            f"{d.times.mid:.2f} ({d.times.low:.2f}–{d.times.high:.2f})",
+        ]
         for d in limits.distances(document)
     ]
 

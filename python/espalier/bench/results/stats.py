@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Iterable, Optional, Sequence
+from typing import Optional
 
 from espalier.bench import served as bench_served
 
@@ -34,7 +35,7 @@ class Spread:
     least: float
 
     @staticmethod
-    def of(values: Sequence[float]) -> "Spread":
+    def of(values: Sequence[float]) -> Spread:
         return Spread(quantile(values, 0.25), quantile(values, 0.5), quantile(values, 0.75), min(values))
 
 
@@ -102,8 +103,18 @@ def summarise_rounds(key: Key, rounds: Sequence[dict], served: str = "") -> Summ
     )
 
 
-def _spread(described: Optional[dict]) -> Optional[Spread]:
-    return Spread(described["low"], described["median"], described["high"], described["least"]) if described else None
+def there(spread: Optional[Spread]) -> Spread:
+    """Of a point at which Espalier was measured, too."""
+    assert spread is not None, "a point of the host alone"
+    return spread
+
+
+def _spread(described: dict) -> Spread:
+    return Spread(described["low"], described["median"], described["high"], described["least"])
+
+
+def _spread_if(described: Optional[dict]) -> Optional[Spread]:
+    return _spread(described) if described else None
 
 
 def _kept(point: dict) -> Summary:
@@ -112,8 +123,8 @@ def _kept(point: dict) -> Summary:
         key=Key(**{name: point[name] for name in Key.__dataclass_fields__ if name in point}),
         rounds=point["rounds"],
         host=_spread(point["host_us"]),
-        espalier=_spread(point["espalier_us"]),
-        ratio=_spread(point["ratio"]),
+        espalier=_spread_if(point["espalier_us"]),
+        ratio=_spread_if(point["ratio"]),
         flags=None,
         flag_ns=point.get("f_ns", 0),
         served=point["served"],
@@ -149,7 +160,10 @@ def summarise(document: dict) -> list[Summary]:
         for r in job["rounds"]:
             key = Key(*about, r["collective"], r["bytes"], state(r["f_ns"], border), job.get("place", ""), _mode(job))
             groups[key].append(r)
-    who = lambda key: served.get((key.host, key.ranks, key.mode, key.collective), "")
+
+    def who(key: Key) -> str:
+        return served.get((key.host, key.ranks, key.mode, key.collective), "")
+
     return [summarise_rounds(key, rounds, who(key)) for key, rounds in groups.items()]
 
 
@@ -160,7 +174,8 @@ def geometric_mean(values: Sequence[float]) -> Optional[float]:
 def _described(spread: Optional[Spread]) -> Optional[dict]:
     if spread is None:
         return None
-    return {name: round(value, 4) for name, value in zip(("low", "median", "high", "least"), (spread.low, spread.mid, spread.high, spread.least))}
+    values = {"low": spread.low, "median": spread.mid, "high": spread.high, "least": spread.least}
+    return {name: round(value, 4) for name, value in values.items()}
 
 
 def points(document: dict) -> list[dict]:

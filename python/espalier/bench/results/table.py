@@ -9,7 +9,7 @@ from rich.table import Table
 
 from espalier.bench.collectives import place_of
 from espalier.bench.results.peers import best_hosts, point
-from espalier.bench.results.stats import BLOCKING, Spread, Summary
+from espalier.bench.results.stats import BLOCKING, Spread, Summary, there
 from espalier.bench.results.verdict import Goal
 from espalier.sizes import print_bytes
 
@@ -39,12 +39,12 @@ def _colour(ratio: float) -> str:
     return "green" if ratio > 1.0 else "yellow" if ratio >= 0.9 else "red"
 
 
-def sort_key(s: Summary):
+def sort_key(s: Summary) -> tuple:
     about = (s.key.ranks, s.key.place, s.key.mode, s.key.buffers != "written", s.key.host, s.key.variant)
     return (*about, place_of(s.key.collective), s.key.bytes, s.key.state)
 
 
-def _group(s: Summary):
+def _group(s: Summary) -> tuple:
     return (s.key.ranks, s.key.place, s.key.mode, s.key.buffers, s.key.host, s.key.variant)
 
 
@@ -64,15 +64,16 @@ def served_words(s: Summary) -> str:
     return {"host": "host", "both": "partly host"}.get(s.served, "")
 
 
-def _table(group, points: list[Summary]) -> Table:
+def _table(group: tuple, points: list[Summary]) -> Table:
     ranks, place, mode, buffers, host, variant = group
     extra = ", host as it comes" if variant == "default" else ""
-    table = Table(title=f"{host}, {ranks} ranks{place_words(place)}{mode_words(mode)}, buffers {buffers}{extra}", title_justify="left")
+    title = f"{host}, {ranks} ranks{place_words(place)}{mode_words(mode)}, buffers {buffers}{extra}"
+    table = Table(title=title, title_justify="left")
     for name in (*_COLUMNS, "ratio (quartiles)", "served by"):
         table.add_column(name, justify="left" if name in ("collective", "state", "served by") else "right", no_wrap=True)
     for s in points:
         row = [s.key.collective, size(s), s.key.state, str(s.rounds), spread_words(s.host), micros(s.host.least)]
-        if s.ratio:
+        if s.espalier and s.ratio:
             row += [spread_words(s.espalier), micros(s.espalier.least), f"[{_colour(s.ratio.mid)}]{ratio_words(s.ratio)}[/]"]
             row += [served_words(s)]
         table.add_row(*row)
@@ -96,14 +97,14 @@ def print_best(summaries: list[Summary], cores: int, console: Console) -> None:
         table.add_column(name, justify="right" if name in ("ranks", "bytes", "µs") else "left")
     for s in sorted(best.values(), key=_by_point):
         same = [o for o in written if o.espalier and o.key.variant == "best" and point(o) == point(s)]
-        shares = ", ".join(f"{o.key.host} {s.host.mid / o.espalier.mid:.2f}" for o in sorted(same, key=sort_key))
+        shares = ", ".join(f"{o.key.host} {s.host.mid / there(o.espalier).mid:.2f}" for o in sorted(same, key=sort_key))
         host = s.key.host + (" (as it comes)" if s.key.variant == "default" else "")
         about = (str(s.key.ranks), s.key.place, s.key.collective, size(s), s.key.state)
         table.add_row(*about, host, micros(s.host.mid), shares)
     console.print(table)
 
 
-def _by_point(s: Summary):
+def _by_point(s: Summary) -> tuple:
     return (s.key.ranks, s.key.place, place_of(s.key.collective), s.key.bytes, s.key.state)
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Callable, Iterable, Optional
+from typing import Callable, Optional
 
 from espalier.bench.results import each, limits, peers
 from espalier.bench.results.peers import FEW_ROUNDS, best_hosts, point
-from espalier.bench.results.stats import Summary, summarise
+from espalier.bench.results.stats import Summary, summarise, there
 from espalier.sizes import print_bytes
 
 SMALL = 8192
@@ -72,8 +73,9 @@ def _two_ranks(points: list[Summary]) -> list[Summary]:
 
 def _ratio_below(bound: float, inclusive: bool) -> Callable[[Summary], Optional[str]]:
     def miss(s: Summary) -> Optional[str]:
-        fine = s.ratio.mid >= bound if inclusive else s.ratio.mid > bound
-        return None if fine else f"{s.ratio.mid:.2f} x its host ({s.host.mid:.2f} / {s.espalier.mid:.2f} µs)"
+        ratio = there(s.ratio).mid
+        fine = ratio >= bound if inclusive else ratio > bound
+        return None if fine else f"{ratio:.2f} x its host ({s.host.mid:.2f} / {there(s.espalier).mid:.2f} µs)"
 
     return miss
 
@@ -81,7 +83,9 @@ def _ratio_below(bound: float, inclusive: bool) -> Callable[[Summary], Optional[
 def _own_host(points: list[Summary]) -> list[Goal]:
     own = [s for s in _two_ranks(points) if s.served != "host"]
     faster = Goal("own-host-faster", "2 pinned ranks, what Espalier serves: faster than the host it runs under, up to 8 KiB")
-    slower = Goal("own-host-never-slower", "2 pinned ranks, what Espalier serves: at least 0.9 x its host at every size up to 4 MiB")
+    slower = Goal(
+        "own-host-never-slower", "2 pinned ranks, what Espalier serves: at least 0.9 x its host at every size up to 4 MiB"
+    )
     return [
         _judge(faster, (s for s in own if s.key.bytes <= SMALL), _ratio_below(1.0, False)),
         _judge(slower, (s for s in own if s.key.bytes <= LARGEST), _ratio_below(0.9, True)),
@@ -93,14 +97,20 @@ def _own_host(points: list[Summary]) -> list[Goal]:
 
 def _best_peer(points: list[Summary], summaries: list[Summary]) -> list[Goal]:
     found = peers.pairs(_two_ranks(points), summaries)
-    every = Goal("best-peer-every-point", f"2 pinned ranks: at least {NOISE} x the best of the hosts, under each host, at every point")
+    every = Goal(
+        "best-peer-every-point", f"2 pinned ranks: at least {NOISE} x the best of the hosts, under each host, at every point"
+    )
     for pair in found:
         every.judged += 1
         if pair.ratio < NOISE:
             every.misses.append(f"{label(pair.espalier)}: {pair.words}")
     means = [
-        _mean(f"best-peer-mean-{state}", f"2 pinned ranks, {state}: the best host takes {bound:g} x as long in the geometric mean",
-              [pair for pair in found if pair.espalier.key.state == state], bound)
+        _mean(
+            f"best-peer-mean-{state}",
+            f"2 pinned ranks, {state}: the best host takes {bound:g} x as long in the geometric mean",
+            [pair for pair in found if pair.espalier.key.state == state],
+            bound,
+        )
         for state, bound in MEANS.items()
     ]
     return [every, *means]
@@ -141,7 +151,12 @@ def _crowded(points: list[Summary], summaries: list[Summary], cores: int) -> lis
 def _below_a_millisecond(points: list[Summary], cores: int) -> Goal:
     goal = Goal("crowded-below-1-ms", f"{MOST_US_RANKS} ranks on fewer cores: nothing above 1 ms up to 8 KiB")
     chosen = (s for s in points if s.key.ranks == MOST_US_RANKS > cores and s.key.bytes <= SMALL and not s.key.place)
-    return _judge(goal, chosen, lambda s: f"{s.espalier.mid:.0f} µs" if s.espalier.mid > MOST_US else None)
+
+    def miss(s: Summary) -> Optional[str]:
+        own = there(s.espalier).mid
+        return f"{own:.0f} µs" if own > MOST_US else None
+
+    return _judge(goal, chosen, miss)
 
 
 def _crowded_every_point(points: list[Summary], summaries: list[Summary], cores: int) -> Goal:
@@ -150,9 +165,10 @@ def _crowded_every_point(points: list[Summary], summaries: list[Summary], cores:
 
     def miss(s: Summary) -> Optional[str]:
         peer = best[point(s)]
-        if s.espalier.mid <= 1.5 * peer.host.mid:
+        own = there(s.espalier).mid
+        if own <= 1.5 * peer.host.mid:
             return None
-        return f"{s.espalier.mid / peer.host.mid:.2f} x {peer.key.host} ({s.espalier.mid:.1f} / {peer.host.mid:.1f} µs)"
+        return f"{own / peer.host.mid:.2f} x {peer.key.host} ({own:.1f} / {peer.host.mid:.1f} µs)"
 
     return _judge(goal, (s for s in points if s.key.ranks > cores and not s.key.place), miss)
 
@@ -164,8 +180,12 @@ def _flag_exchanges(points: list[Summary]) -> Goal:
     goal = Goal("limit-2.5-flags", "2 pinned ranks: barrier and 8 B allreduce within 2.5 flag exchanges of the run")
     tiny = {("barrier", 0), ("allreduce", 8)}
     chosen = (s for s in _two_ranks(points) if s.flags and (s.key.collective, s.key.bytes) in tiny)
-    bad = lambda s: f"{s.flags.mid:.1f} flag exchanges of {s.flag_ns:.0f} ns" if s.flags.mid > 2.5 else None
-    return _judge(goal, chosen, bad)
+
+    def miss(s: Summary) -> Optional[str]:
+        flags = there(s.flags).mid
+        return f"{flags:.1f} flag exchanges of {s.flag_ns:.0f} ns" if flags > 2.5 else None
+
+    return _judge(goal, chosen, miss)
 
 
 _LIMITS = {
@@ -188,7 +208,8 @@ def _limits(document: dict) -> list[Goal]:
         goals[d.limit].judged += 1
         if not d.within:
             where = f"{d.host} {d.ranks} ranks {d.what} ({d.state})"
-            goals[d.limit].misses.append(f"{where}: {d.times.mid:.2f} x the bound ({d.espalier_us:.2f} µs, limit {d.limit_us:.3f} µs)")
+            how = f"{d.times.mid:.2f} x the bound ({d.espalier_us:.2f} µs, limit {d.limit_us:.3f} µs)"
+            goals[d.limit].misses.append(f"{where}: {how}")
     return list(goals.values())
 
 
