@@ -51,7 +51,7 @@ class Count {
 };
 
 /// Calls of one kind on one communicator. Also a record of the file that outlives the process
-/// (counters_file.hpp), which python/espalier/stats_parts.py reads: a change of what is where is a change of
+/// (counters_file.hpp), which python/espalier/stats/parts.py reads: a change of what is where is a change of
 /// its version.
 struct Row {
   Count calls, ticks, spin, hook, yield, sleep;
