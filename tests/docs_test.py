@@ -147,3 +147,23 @@ def test_a_live_link_is_not(target):
 def test_a_dead_path_is_caught():
     text = "`src/nothing.cpp`, `python bench/nothing`, `src/runtime/*.zig`; `src/base/`, `src/plan/*.json`, `a/src/b` and src/nothing are none"
     assert dead_paths(text) == ["bench/nothing", "src/nothing.cpp", "src/runtime/*.zig"]
+
+
+FUNCTION = re.compile(r"`(?:\w+::)*(\w+)\(\)`")
+
+
+def functions_and_files(text):
+    """Of each step of the call path: the functions that it names, and the files of src/."""
+    section = text.split("## A call, from the top")[1].split("\n## ")[0]
+    for step in re.split(r"\n(?=\d+\. )|\n\n", section):
+        files = [path for path in PATH.findall(step) if path.startswith("src/")]
+        if files:
+            yield FUNCTION.findall(step), files
+
+
+def test_the_call_path_names_functions_that_exist():
+    steps = list(functions_and_files((ROOT / "docs/design.md").read_text()))
+    assert len(steps) >= 7 and sum(len(functions) for functions, _ in steps) >= 8
+    for functions, files in steps:
+        code = "\n".join((ROOT / file).read_text() for file in files)
+        assert [name for name in functions if not re.search(rf"\b{name}\b", code)] == [], files
