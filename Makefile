@@ -1,9 +1,10 @@
 # The front door. Everything sets itself up: `make demo` and `make test` work on a fresh Debian-like machine.
 .DEFAULT_GOAL := help
-.PHONY: help setup build test test-full test-arch fuzz demo example bench bench-kernels bench-cluster bench-aggregation format clean
+.PHONY: help setup build dev test test-full test-arch fuzz demo example bench bench-kernels bench-cluster bench-aggregation format lint clean
 
 help:
 	@echo 'make build    set up what the build needs, then build all: build/lib, .venv, bin/espalier'
+	@echo 'make dev      build each file by itself into build/dev, with compile_commands.json for editors and clang-tidy'
 	@echo 'make test     build and run every test; ends with one line of totals'
 	@echo 'make test-full  the same with the tests that take long: every layout of emulated nodes, every host'
 	@echo 'make fuzz     feed the aggregation nodes with garbage for ten minutes (FUZZ_SECONDS=n)'
@@ -15,7 +16,8 @@ help:
 	@echo 'make bench-cluster  as root: build and measure across emulated nodes (docs/cluster.md)'
 	@echo 'make bench-aggregation  as root: build and measure aggregation nodes beside messages (docs/sharp.md)'
 	@echo 'make setup    only set up: system packages (as root), environments in .venv'
-	@echo 'make format   clang-format on every C and C++ file'
+	@echo 'make format   clang-format on the C++ files of src and tests'
+	@echo 'make lint     make format, ruff and mypy; fails where something is left to do'
 	@echo 'make clean    remove build/ (the environments in .venv stay)'
 	@echo
 	@echo 'Settings: PYTHON=/path/to/python3   JOBS=n   SKIP_SYSTEM=1 (look at no system package)   ARGS="..." (make example, make bench, make bench-kernels, make bench-cluster)'
@@ -28,6 +30,12 @@ setup:
 build:
 	@tools/setup/setup build tools/setup/build floors
 	@tools/setup/build
+
+dev:
+	@tools/setup/setup build
+	@cmake --preset dev
+	@cmake --build --preset dev
+	@ln -sfn build/dev/compile_commands.json compile_commands.json
 
 test:
 	@tools/setup/setup test tools/setup/build floors
@@ -63,9 +71,21 @@ bench-aggregation: build
 bench-cluster: build
 	@.venv/command/bin/python bench/cluster $(ARGS)
 
+# Not a part of `make test`, which needs neither.
+lint: RUFF = 0.14.5
+lint: MYPY = 1.18.2
+lint: format
+	@.venv/format/bin/pip install -q ruff==$(RUFF) mypy==$(MYPY) typer rich jinja2 pyelftools matplotlib
+	@.venv/format/bin/ruff check --config python/pyproject.toml python
+	@.venv/format/bin/mypy --config-file python/pyproject.toml python/espalier
+	@git diff --stat --exit-code -- src tests
+
+# The version decides on details, so it is not the distribution's.
+format: CLANG_FORMAT = 19.1.7
 format:
-	@tools/setup/setup format
-	@find src include tests bench examples tools \( -name '*.[ch]' -o -name '*.[ch]pp' \) -print0 | xargs -0 -r clang-format -i
+	@test -x .venv/format/bin/clang-format || $(or $(PYTHON),python3) -m venv .venv/format
+	@.venv/format/bin/pip install -q clang-format==$(CLANG_FORMAT)
+	@git ls-files 'src/*.[ch]pp' 'tests/*.[ch]pp' | xargs .venv/format/bin/clang-format -i
 
 clean:
 	rm -rf build

@@ -9,12 +9,14 @@
 
 namespace espalier::network {
 
-#define ESPALIER_SHARP_CALLS(X)                                                                      \
-  X(init)                                                                                            \
-  X(finalize)                                                                                        \
-  X(caps_query)                                                                                      \
-  X(progress) X(comm_init) X(comm_destroy) X(reg_mr) X(dereg_mr) X(do_barrier_nb) X(do_allreduce_nb) \
-      X(req_test) X(req_free) X(req_wait)
+#define ESPALIER_SHARP_CALLS(X) \
+  X(init)                       \
+  X(finalize)                   \
+  X(caps_query)                 \
+  X(progress)                   \
+  X(comm_init)                  \
+  X(comm_destroy)               \
+  X(reg_mr) X(dereg_mr) X(do_barrier_nb) X(do_allreduce_nb) X(req_test) X(req_free) X(req_wait)
 
 struct SharpLibrary {
 #define ESPALIER_DECLARE(name) decltype(&sharp_coll_##name) name;

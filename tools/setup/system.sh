@@ -4,7 +4,6 @@ packages_build=(g++ cmake ninja-build libhwloc-dev nlohmann-json3-dev libfmt-dev
 packages_test=(gfortran libopenmpi-dev openmpi-bin libmpich-dev mpich g++-aarch64-linux-gnu iproute2)
 packages_arch=(g++ cmake ninja-build libhwloc-dev nlohmann-json3-dev libfmt-dev libasio-dev googletest g++-aarch64-linux-gnu
   g++-powerpc64le-linux-gnu)
-packages_format=(clang-format)
 
 # The first of these that this Debian has; nothing where it has none of them.
 first_package_of() {

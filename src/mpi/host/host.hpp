@@ -16,49 +16,34 @@ enum class Mode : int {
 
 // Espalier's own calls go to PMPI_X, so that no other tool sees them. Older hosts lack the second list
 // (nullptr).
-#define ESPALIER_HOST_CALLS(X)                                                                             \
-  X(Initialized)                                                                                           \
-  X(Finalized)                                                                                             \
-  X(Get_library_version)                                                                                   \
-  X(Comm_rank)                                                                                             \
-  X(Comm_size)                                                                                             \
-  X(Comm_dup)                                                                                              \
-  X(Comm_free)                                                                                             \
-  X(Comm_group)                                                                                            \
-  X(Comm_test_inter)                                                                                       \
-  X(Comm_get_parent)                                                                                       \
-  X(Comm_create_keyval)                                                                                    \
-  X(Comm_free_keyval)                                                                                      \
-  X(Comm_get_attr)                                                                                         \
-  X(Comm_set_attr)                                                                                         \
-  X(Comm_call_errhandler)                                                                                  \
-  X(Comm_set_errhandler)                                                                                   \
-  X(Group_free)                                                                                            \
-  X(Group_size)                                                                                            \
-  X(Group_translate_ranks) X(Allgather) X(Barrier) X(Comm_create_errhandler) X(Errhandler_free) X(Send)    \
-      X(Allreduce) X(Reduce) X(Scan) X(Exscan) X(Reduce_scatter) X(Reduce_scatter_block) X(Allgatherv)     \
-          X(Gatherv) X(Scatter) X(Scatterv) X(Alltoall) X(Alltoallv) X(Type_create_hindexed) X(Bcast)      \
-              X(Gather) X(Isend) X(Irecv) X(Test) X(Cancel) X(Iprobe) X(Get_count) X(Error_string)         \
-                  X(Error_class) X(Add_error_class) X(Add_error_code) X(Add_error_string) X(Wait)          \
-                      X(Grequest_start) X(Grequest_complete) X(Status_set_cancelled) X(Op_commutative)     \
-                          X(Reduce_local) X(Pack) X(Unpack) X(Send_init) X(Type_contiguous) X(Type_vector) \
-                              X(Type_commit) X(Type_free) X(Type_get_envelope) X(Type_get_contents)
+// clang-format off
+#define ESPALIER_HOST_CALLS(X) \
+  X(Initialized) X(Finalized) X(Get_library_version) X(Comm_rank) X(Comm_size) X(Comm_dup) X(Comm_free) \
+  X(Comm_group) X(Comm_test_inter) X(Comm_get_parent) X(Comm_create_keyval) X(Comm_free_keyval) \
+  X(Comm_get_attr) X(Comm_set_attr) X(Comm_call_errhandler) X(Comm_set_errhandler) X(Group_free) \
+  X(Group_size) X(Group_translate_ranks) X(Allgather) X(Barrier) X(Comm_create_errhandler) \
+  X(Errhandler_free) X(Send) X(Allreduce) X(Reduce) X(Scan) X(Exscan) X(Reduce_scatter) \
+  X(Reduce_scatter_block) X(Allgatherv) X(Gatherv) X(Scatter) X(Scatterv) X(Alltoall) X(Alltoallv) \
+  X(Type_create_hindexed) X(Bcast) X(Gather) X(Isend) X(Irecv) X(Test) X(Cancel) X(Iprobe) X(Get_count) \
+  X(Error_string) X(Error_class) X(Add_error_class) X(Add_error_code) X(Add_error_string) X(Wait) \
+  X(Grequest_start) X(Grequest_complete) X(Status_set_cancelled) X(Op_commutative) X(Reduce_local) \
+  X(Pack) X(Unpack) X(Send_init) X(Type_contiguous) X(Type_vector) X(Type_commit) X(Type_free) \
+  X(Type_get_envelope) X(Type_get_contents)
+// clang-format on
 // What windows over one-sided calls need (nullptr: no such windows).
+// clang-format off
 #define ESPALIER_HOST_WINDOW_CALLS(X) \
-  X(Ibarrier)                         \
-  X(Comm_create_group)                \
-  X(Group_incl)                       \
-  X(Win_create)                       \
-  X(Win_free)                         \
-  X(Win_set_errhandler)               \
-  X(Win_lock_all)                     \
-  X(Win_unlock_all)                   \
-  X(Win_flush) X(Win_flush_local) X(Win_flush_local_all) X(Win_flush_all) X(Put) X(Get) X(Accumulate)
+  X(Ibarrier) X(Comm_create_group) X(Group_incl) X(Win_create) X(Win_free) X(Win_set_errhandler) \
+  X(Win_lock_all) X(Win_unlock_all) X(Win_flush) X(Win_flush_local) X(Win_flush_local_all) \
+  X(Win_flush_all) X(Put) X(Get) X(Accumulate)
+// clang-format on
 #if defined(ESPALIER_ABI_OMPI)
 #define ESPALIER_HOST_OPTIONAL_CALLS(X) X(Comm_f2c) X(Type_f2c) X(Op_f2c) X(Request_f2c)
 #elif defined(ESPALIER_ABI_STANDARD)
+// clang-format off
 #define ESPALIER_HOST_OPTIONAL_CALLS(X) \
   X(Comm_fromint) X(Request_fromint) X(Request_toint) X(File_get_errhandler)
+// clang-format on
 #else
 #define ESPALIER_HOST_OPTIONAL_CALLS(X)
 #endif
@@ -68,68 +53,46 @@ enum class Mode : int {
 #define ESPALIER_HOST_LARGE_CALLS(X) X(Pack_c) X(Unpack_c) X(Type_get_envelope_c) X(Type_get_contents_c)
 #endif
 
-#define ESPALIER_NEXT_CALLS(X)                                                                               \
-  X(Init)                                                                                                    \
-  X(Init_thread)                                                                                             \
-  X(Finalize)                                                                                                \
-  X(Session_init)                                                                                            \
-  X(Session_finalize)                                                                                        \
-  X(Abort)                                                                                                   \
-  X(Comm_free)                                                                                               \
-  X(Comm_disconnect)                                                                                         \
-  X(Alloc_mem)                                                                                               \
-  X(Free_mem)                                                                                                \
-  X(Barrier)                                                                                                 \
-  X(Bcast)                                                                                                   \
-  X(Reduce)                                                                                                  \
-  X(Allreduce)                                                                                               \
-  X(Reduce_scatter_block)                                                                                    \
-  X(Reduce_scatter)                                                                                          \
-  X(Scan)                                                                                                    \
-  X(Exscan)                                                                                                  \
-  X(Allgather) X(Allgatherv) X(Gather) X(Gatherv) X(Scatter) X(Scatterv) X(Alltoall) X(Alltoallv) X(Bcast_c) \
-      X(Reduce_c) X(Allreduce_c) X(Reduce_scatter_block_c) X(Reduce_scatter_c) X(Scan_c) X(Exscan_c)         \
-          X(Allgather_c) X(Allgatherv_c) X(Gather_c) X(Gatherv_c) X(Scatter_c) X(Scatterv_c) X(Alltoall_c)   \
-              X(Alltoallv_c) X(Comm_rank) X(Comm_size) X(Comm_test_inter) X(Comm_remote_size)
+// clang-format off
+#define ESPALIER_NEXT_CALLS(X) \
+  X(Init) X(Init_thread) X(Finalize) X(Session_init) X(Session_finalize) X(Abort) X(Comm_free) \
+  X(Comm_disconnect) X(Alloc_mem) X(Free_mem) X(Barrier) X(Bcast) X(Reduce) X(Allreduce) \
+  X(Reduce_scatter_block) X(Reduce_scatter) X(Scan) X(Exscan) X(Allgather) X(Allgatherv) X(Gather) \
+  X(Gatherv) X(Scatter) X(Scatterv) X(Alltoall) X(Alltoallv) X(Bcast_c) X(Reduce_c) X(Allreduce_c) \
+  X(Reduce_scatter_block_c) X(Reduce_scatter_c) X(Scan_c) X(Exscan_c) X(Allgather_c) X(Allgatherv_c) \
+  X(Gather_c) X(Gatherv_c) X(Scatter_c) X(Scatterv_c) X(Alltoall_c) X(Alltoallv_c) X(Comm_rank) \
+  X(Comm_size) X(Comm_test_inter) X(Comm_remote_size)
+// clang-format on
 
 // The same of the collectives that are prepared once, and of what starts and completes requests.
+// clang-format off
 #define ESPALIER_NEXT_LARGE_INIT_CALLS(X) \
-  X(Bcast)                                \
-  X(Reduce)                               \
-  X(Allreduce)                            \
-  X(Reduce_scatter_block)                 \
-  X(Reduce_scatter)                       \
-  X(Scan)                                 \
-  X(Exscan) X(Allgather) X(Allgatherv) X(Gather) X(Gatherv) X(Scatter) X(Scatterv) X(Alltoall) X(Alltoallv)
+  X(Bcast) X(Reduce) X(Allreduce) X(Reduce_scatter_block) X(Reduce_scatter) X(Scan) X(Exscan) \
+  X(Allgather) X(Allgatherv) X(Gather) X(Gatherv) X(Scatter) X(Scatterv) X(Alltoall) X(Alltoallv)
+// clang-format on
 #define ESPALIER_NEXT_INIT_CALLS(X) X(Barrier) ESPALIER_NEXT_LARGE_INIT_CALLS(X)
+// clang-format off
 #define ESPALIER_NEXT_REQUEST_CALLS(X) \
-  X(Start)                             \
-  X(Startall)                          \
-  X(Wait)                              \
-  X(Waitall)                           \
-  X(Waitany)                           \
-  X(Waitsome)                          \
-  X(Request_free)
+  X(Start) X(Startall) X(Wait) X(Waitall) X(Waitany) X(Waitsome) X(Request_free)
+// clang-format on
 // What asks whether something has come, and returns at once.
+// clang-format off
 #define ESPALIER_ASK_CALLS(X) \
-  X(Test)                     \
-  X(Testall)                  \
-  X(Testany)                  \
-  X(Testsome)                 \
-  X(Request_get_status)       \
-  X(Request_get_status_all)   \
+  X(Test) X(Testall) X(Testany) X(Testsome) X(Request_get_status) X(Request_get_status_all) \
   X(Request_get_status_any) X(Request_get_status_some) X(Iprobe) X(Improbe) X(Win_test) X(Parrived)
+// clang-format on
 // Windows of the program.
+// clang-format off
 #define ESPALIER_NEXT_WINDOW_CALLS(X) \
-  X(Win_create)                       \
-  X(Win_allocate)                     \
-  X(Win_allocate_shared)              \
-  X(Win_create_dynamic) X(Win_create_c) X(Win_allocate_c) X(Win_allocate_shared_c) X(Win_free)
+  X(Win_create) X(Win_allocate) X(Win_allocate_shared) X(Win_create_dynamic) X(Win_create_c) \
+  X(Win_allocate_c) X(Win_allocate_shared_c) X(Win_free)
+// clang-format on
 // What begins to send or receive a message.
+// clang-format off
 #define ESPALIER_NEXT_MESSAGE_CALLS(X) \
-  X(Isend)                             \
-  X(Issend)                            \
-  X(Irsend) X(Irecv) X(Imrecv) X(Isend_c) X(Issend_c) X(Irsend_c) X(Irecv_c) X(Imrecv_c)
+  X(Isend) X(Issend) X(Irsend) X(Irecv) X(Imrecv) X(Isend_c) X(Issend_c) X(Irsend_c) X(Irecv_c) \
+  X(Imrecv_c)
+// clang-format on
 
 /// The type of an init function: the collective's parameters, an info object and where the request goes.
 template <class Function>
