@@ -53,7 +53,7 @@ ESPALIER_WINDOW(Win_allocate_shared,
                 info, comm, base, window)
 ESPALIER_WINDOW(Win_create_dynamic, (Handle info, Handle comm, void* window), info, comm, window)
 
-#ifndef ESPALIER_ABI_OMPI  // see reductions.cpp
+#ifndef ESPALIER_ABI_OMPI  // see export.hpp
 ESPALIER_LARGE_WINDOW(Win_create,
                       (void* base, MPI_Aint bytes, MPI_Aint unit, Handle info, Handle comm, void* window),
                       unit, (base, bytes, unit, info, comm, window), base, bytes, static_cast<int>(unit),

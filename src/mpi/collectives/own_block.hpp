@@ -1,0 +1,32 @@
+// A block that a program sends from, or receives to, the place where it lies already, in place of
+// MPI_IN_PLACE: that breaks a rule which many hosts do not enforce (is_alias_for_host in staging.hpp).
+#pragma once
+
+#include "mpi/datatype/staging.hpp"
+#include "runtime/communicator/communicator.hpp"
+
+namespace espalier::mpi {
+
+/// What the runtime gets for data that is sent, or kept, where it lies already.
+inline const void* unless_in(const std::byte* target, const std::byte* send) {
+  return send == target ? runtime::Communicator::in_place : send;
+}
+
+inline void* in_place_target() { return const_cast<void*>(runtime::Communicator::in_place); }
+
+inline bool same_place(const EqualBlocks& block, const UnequalBlocks& blocks, int rank) {
+  return block.bytes() > 0 && block.data() == blocks.block(rank);
+}
+
+inline bool is_alias_for_host(const Transfer& call, const EqualBlocks& block, const UnequalBlocks& blocks,
+                              int rank, Collective collective) {
+  return same_place(block, blocks, rank) &&
+         is_alias_for_host(call, block.data(), blocks.block(rank), collective);
+}
+
+/// Nothing is moved from or to an empty block, and its datatype may be laid out in no way.
+inline void open_unless_empty(EqualBlocks& block, MPI_Comm comm) {
+  if (block.bytes() > 0) block.open(comm);
+}
+
+}  // namespace espalier::mpi
