@@ -1,4 +1,4 @@
-// The collectives that move blocks.
+// Allgather(v) and alltoall(v) of the C API.
 #include <algorithm>
 
 #include "capi/checks.hpp"
@@ -41,46 +41,6 @@ int espalier_allgatherv_lent(espalier_comm* comm, const void* send, const size_t
     check_done(communicator.allgatherv_lent(send, all, shared_result));
     *whole = shared_result.whole;
     std::copy(shared_result.offsets.begin(), shared_result.offsets.end(), offsets);
-  });
-}
-
-int espalier_gather(espalier_comm* comm, const void* send, void* receive, size_t bytes, int root) {
-  return guarded([&] {
-    Communicator& communicator = checked(comm, root);
-    check_buffer(send, bytes, "send");
-    if (communicator.rank() == root) check_buffer(receive, bytes, "receive");
-    check_done(communicator.gather(source_of(send), receive, bytes, root));
-  });
-}
-
-int espalier_gatherv(espalier_comm* comm, const void* send, size_t send_bytes, void* receive,
-                     const size_t* bytes, const size_t* offsets, int root) {
-  return guarded([&] {
-    Communicator& communicator = checked(comm, root);
-    check_buffer(send, send_bytes, "send");
-    const bool is_root = communicator.rank() == root;
-    const Blocks blocks = is_root ? blocks_of(communicator, receive, bytes, offsets, "receive") : Blocks{};
-    check_done(communicator.gatherv(source_of(send), send_bytes, receive, blocks, root));
-  });
-}
-
-int espalier_scatter(espalier_comm* comm, const void* send, void* receive, size_t bytes, int root) {
-  return guarded([&] {
-    Communicator& communicator = checked(comm, root);
-    if (communicator.rank() == root) check_buffer(send, bytes, "send");
-    check_buffer(receive, bytes, "receive");
-    check_done(communicator.scatter(send, target_of(receive), bytes, root));
-  });
-}
-
-int espalier_scatterv(espalier_comm* comm, const void* send, const size_t* bytes, const size_t* offsets,
-                      void* receive, size_t receive_bytes, int root) {
-  return guarded([&] {
-    Communicator& communicator = checked(comm, root);
-    const bool is_root = communicator.rank() == root;
-    const Blocks blocks = is_root ? blocks_of(communicator, send, bytes, offsets, "send") : Blocks{};
-    check_buffer(receive, receive_bytes, "receive");
-    check_done(communicator.scatterv(send, blocks, target_of(receive), receive_bytes, root));
   });
 }
 

@@ -1,9 +1,10 @@
+// Errors and communicators of the C API; its collectives are in the files of their families.
 #include "espalier/espalier.h"
-#include "base/format.hpp"
-#include "base/printable.hpp"
 
 #include <memory>
 
+#include "base/format.hpp"
+#include "base/printable.hpp"
 #include "capi/checks.hpp"
 #include "capi/meeting.hpp"
 #include "capi/types.hpp"
@@ -107,40 +108,6 @@ void espalier_comm_free(espalier_comm* comm) { delete comm; }
 
 int espalier_comm_rank(const espalier_comm* comm) { return comm ? comm->communicator->rank() : -1; }
 int espalier_comm_size(const espalier_comm* comm) { return comm ? comm->communicator->size() : -1; }
-
-int espalier_barrier(espalier_comm* comm) {
-  return guarded([&] { check_done(checked(comm).barrier()); });
-}
-
-int espalier_bcast(espalier_comm* comm, void* buffer, size_t bytes, int root) {
-  return guarded([&] {
-    Communicator& communicator = checked(comm, root);
-    check_buffer(buffer, bytes, "buffer");
-    check_done(communicator.bcast(buffer, bytes, root));
-  });
-}
-
-int espalier_reduce(espalier_comm* comm, const void* send, void* receive, size_t count, espalier_type type,
-                    espalier_op op, int root) {
-  return guarded([&] {
-    Communicator& communicator = checked(comm, root);
-    const auto& operation = operation_of(type, op);
-    check_buffer(send, count * operation.extent, "send");
-    if (communicator.rank() == root) check_buffer(receive, count * operation.extent, "receive");
-    check_done(communicator.reduce(source_of(send), receive, count, operation, root));
-  });
-}
-
-int espalier_allreduce(espalier_comm* comm, const void* send, void* receive, size_t count, espalier_type type,
-                       espalier_op op) {
-  return guarded([&] {
-    Communicator& communicator = checked(comm);
-    const auto& operation = operation_of(type, op);
-    check_buffer(send, count * operation.extent, "send");
-    check_buffer(receive, count * operation.extent, "receive");
-    check_done(communicator.allreduce(source_of(send), receive, count, operation));
-  });
-}
 
 const char* espalier_error_text(void) { return last_error(); }
 
