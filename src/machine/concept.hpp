@@ -39,7 +39,7 @@ inline constexpr Step open_steps = Step{1} << 22;
 ///  4. finish() says that this rank reads nothing more of this step. Every rank finishes every step, in
 ///  order.
 ///
-/// Ranks that write something for each other in every round may *trade* cells in pairs: each writes where it
+/// Ranks that write something for each other in every round may use *pairwise* cells: each writes where it
 /// has read before. Those lines are in its own cache, where a slot of its own would have to be taken back
 /// from its readers. After use_pairwise_cells() the steps that advance() or advance_open() has just given
 /// have such cells beside their slots, until the next advance: what `writer` writes for `reader` in
@@ -65,7 +65,7 @@ concept Machine =
       { m.advance(count) } -> std::same_as<Step>;
       { m.advance(count, bytes) } -> std::same_as<Step>;
       { m.advance_open(count, bytes) } -> std::same_as<StepRange>;
-      { c.pairwise_bytes() } -> std::same_as<std::size_t>;  // of a pairwise cell; 0: no rank trades here
+      { c.pairwise_bytes() } -> std::same_as<std::size_t>;  // of a pairwise cell; 0: there are none here
       { c.pairwise_rounds() } -> std::same_as<int>;
       m.use_pairwise_slots(step, count);
       m.use_pairwise_slots(step, count, bytes);

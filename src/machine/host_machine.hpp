@@ -35,7 +35,7 @@ class BasicMachine {
         pairwise_bytes_(layout.pairwise_bytes()),
         pairwise_rounds_(layout.pairwise_rounds()),
         known_finished_(static_cast<std::size_t>(layout.ranks)),
-        kept_result_(static_cast<std::size_t>(layout.slots)),
+        slot_readers_(static_cast<std::size_t>(layout.slots)),
         sources_(static_cast<std::size_t>(layout.ranks)),
         requests_(share, layout, rank) {
     for (int peer = 0; peer < layout.ranks; ++peer) {
@@ -63,7 +63,7 @@ class BasicMachine {
   /// is the most that lies in a slot from there on, on all ranks alike, where all of them know it.
   Step advance(int span = 1, std::size_t bytes = std::numeric_limits<std::size_t>::max()) {
     split_ = layout_.split_for(bytes);
-    has_pairwise_ = Trades::nothing;
+    pairwise_kind_ = PairwiseBuffers::nothing;
     offers_short_ = false;
     const auto width = static_cast<Step>(span);
     const Step first = (last_step_ + width) & ~(width - 1);
@@ -85,9 +85,9 @@ class BasicMachine {
   int pairwise_rounds() const { return pairwise_rounds_; }
   /// `first` and `span` as for the advance before it. `rounds`: how many of an open range both ranks expect.
   void use_pairwise_slots(Step first, int span, std::size_t rounds = 1) {
-    trade(Trades::slots, first, span, rounds);
+    pair_up(PairwiseBuffers::slots, first, span, rounds);
   }
-  void use_pairwise_cells(Step first, int span) { trade(Trades::cells, first, span, 1); }
+  void use_pairwise_cells(Step first, int span) { pair_up(PairwiseBuffers::cells, first, span, 1); }
 
   /// To messages of more than half a slot, up to two: shorter and longer ones lose in a short ring
   /// (docs/performance.md).
@@ -99,20 +99,21 @@ class BasicMachine {
   void reserve(Step first, int span = 1) {
     if (offers_short_) [[unlikely]] {
       own_is_short_ = ring_choice_.next();
-      if (own_is_short_) reclaim(kept_result_[layout_.index_among_first(first)]);
+      if (own_is_short_) reclaim(slot_readers_[layout_.index_among_first(first)]);
     }
     for (Step step = first; step < first + static_cast<Step>(span); ++step)
-      reclaim(kept_result_[layout_.index(step)]);
-    if (has_pairwise_ != Trades::nothing) reclaim(pairwise_away_[pairwise_round(first).number]);
+      reclaim(slot_readers_[layout_.index(step)]);
+    if (pairwise_kind_ != PairwiseBuffers::nothing) reclaim(pairwise_away_[pairwise_round(first).number]);
   }
 
   void set_readers(Step first, int span, std::span<const int> readers) {
     const Step last = first + static_cast<Step>(span) - 1;
-    for (Step step = first; step <= last; ++step) kept_result_[layout_.index(step)] = {last, readers};
+    for (Step step = first; step <= last; ++step) slot_readers_[layout_.index(step)] = {last, readers};
     // Both: the line of the step is where it would have been.
     if (offers_short_ && own_is_short_) [[unlikely]]
-      kept_result_[layout_.index_among_first(first)] = {last, readers};
-    if (has_pairwise_ != Trades::nothing) pairwise_away_[pairwise_round(first).number] = {last, readers};
+      slot_readers_[layout_.index_among_first(first)] = {last, readers};
+    if (pairwise_kind_ != PairwiseBuffers::nothing)
+      pairwise_away_[pairwise_round(first).number] = {last, readers};
   }
 
   void finish(Step step) { waiter_.signal(finish_line(rank_), step); }
@@ -165,13 +166,13 @@ class BasicMachine {
   }
   std::byte* inline_buffer(Channel channel, Step step) { return line(channel, rank_, step).payload; }
   std::byte* slot(int peer, Step step) {
-    if (has_pairwise_ == Trades::slots) return pairwise_cell(peer, 1 - peer, step);
+    if (pairwise_kind_ == PairwiseBuffers::slots) return pairwise_cell(peer, 1 - peer, step);
     const bool in_short_ring = offers_short_ && (peer == rank_ ? own_is_short_ : theirs_is_short_);
     return home(peer).ring + (in_short_ring ? layout_.index_among_first(step) * layout_.slot_bytes
                                             : layout_.slot_in_ring(step, split_));
   }
   std::byte* pairwise_cell(int writer, int reader, Step step) {
-    const TradedRound round = pairwise_round(step);
+    const PairwiseRound round = pairwise_round(step);
     const int owner = round.by_reader ? reader : writer, other = round.by_reader ? writer : reader;
     return home(owner).cells +
            Layout::index_in_area(owner, other, pairwise_rounds_, round.which) * pairwise_bytes_;
@@ -186,7 +187,7 @@ class BasicMachine {
     all_arrived_ += mine * static_cast<Step>(layout_.ranks);
     if (static_cast<std::uint32_t>(arrived) != static_cast<std::uint32_t>(all_arrived_)) return false;
     if (arrived != all_arrived_) [[unlikely]]
-      waiter_.report_mistake(nobody_in_particular);
+      waiter_.report_mistake(no_particular_rank);
     return true;
   }
 
@@ -198,7 +199,7 @@ class BasicMachine {
 
   const std::byte* await_release_all(Step step) {
     Line& common = line_at(layout_.common_release(step));
-    waiter_.await(common, step, nobody_in_particular);
+    waiter_.await(common, step, no_particular_rank);
     return common.payload;
   }
 
@@ -230,7 +231,7 @@ class BasicMachine {
   void prefetch_own_next(Channel channel, std::size_t bytes, std::size_t chunk) {
     constexpr std::size_t most = 16 * 1024;
     own_soon(&line(channel, rank_, last_step_ + 1), sizeof(Line));
-    if (bytes <= memory::inline_capacity || has_pairwise_ == Trades::slots) return;
+    if (bytes <= memory::inline_capacity || pairwise_kind_ == PairwiseBuffers::slots) return;
     for_next_chunks(bytes, chunk, [&](Step step, std::size_t part) {
       for (std::size_t at = 0; at < part; at += Layout::page) own_soon(slot(rank_, step) + at, 1);
       if (bytes > most) return;
@@ -243,7 +244,7 @@ class BasicMachine {
   /// ring has more than a program leaves in the translation cache (docs/performance.md). Of a page that the
   /// message does not fill the last line, so that the writer keeps those that it has taken back.
   void prefetch_read_next(std::size_t bytes, std::size_t chunk) {
-    if (size() != 2 || bytes <= memory::inline_capacity || has_pairwise_ == Trades::slots) return;
+    if (size() != 2 || bytes <= memory::inline_capacity || pairwise_kind_ == PairwiseBuffers::slots) return;
     for_next_chunks(bytes, chunk, [&](Step step, std::size_t part) {
       const std::byte* data = slot(1 - rank_, step);
       for (std::size_t at = 0; at < part; at += Layout::page)
@@ -311,8 +312,8 @@ class BasicMachine {
   }
 
  private:
-  static constexpr int nobody_in_particular = -1;
-  struct Loan {
+  static constexpr int no_particular_rank = -1;
+  struct SlotReaders {
     Step step = 0;
     std::span<const int> readers;
   };
@@ -329,30 +330,30 @@ class BasicMachine {
     waiter_.signal(line, step);
   }
 
-  enum class Trades { nothing, slots, cells };
+  enum class PairwiseBuffers { nothing, slots, cells };
 
-  void trade(Trades what, Step first, int span, std::size_t rounds) {
-    has_pairwise_ = what;
+  void pair_up(PairwiseBuffers what, Step first, int span, std::size_t rounds) {
+    pairwise_kind_ = what;
     first_pairwise_ = first;
     pairwise_shift_ = std::countr_zero(static_cast<unsigned>(span));
     pairwise_before_ = pairwise_;
     pairwise_ += rounds;
   }
 
-  void reclaim(Loan& loan) {
-    if (loan.step <= everybody_finished_) return;
-    for (const int reader : loan.readers) await_finish(reader, loan.step);
-    loan.step = 0;
+  void reclaim(SlotReaders& held) {
+    if (held.step <= everybody_finished_) return;
+    for (const int reader : held.readers) await_finish(reader, held.step);
+    held.step = 0;
   }
 
   /// Which cells a round lies in.
-  struct TradedRound {
+  struct PairwiseRound {
     std::size_t number;  ///< of those that lie there, either way
     int which;
     bool by_reader;  ///< in the reader's, else in the writer's
   };
   /// So many rounds lie there at a time; then the ranks change places.
-  TradedRound pairwise_round(Step step) const {
+  PairwiseRound pairwise_round(Step step) const {
     const auto later = static_cast<std::int64_t>(step - first_pairwise_) >> pairwise_shift_;
     const Step round = pairwise_before_ + static_cast<Step>(later);
     const int rounds = pairwise_rounds_;  // 1 or 2
@@ -415,7 +416,7 @@ class BasicMachine {
   Step everybody_finished_ = 0;
   Step all_arrived_ = 0;              // where the counter of arrivals stands once all have come
   std::vector<Step> known_finished_;  // by peer
-  std::vector<Loan> kept_result_;
+  std::vector<SlotReaders> slot_readers_;
   std::vector<int> everybody_else_;
   std::vector<const void*> sources_;
   typename Platform::SlotWriter slot_writer_;
@@ -423,13 +424,13 @@ class BasicMachine {
   bool offers_short_ = false;  // the step under way may lie in a short ring
   bool own_is_short_ = false, theirs_is_short_ = false;
   const void* fetched_meanwhile_ = nullptr;
-  int split_ = 0;                          // of the slots of the call under way
-  Trades has_pairwise_ = Trades::nothing;  // the call under way
-  Step pairwise_ = 0;                      // rounds
+  int split_ = 0;                                             // of the slots of the call under way
+  PairwiseBuffers pairwise_kind_ = PairwiseBuffers::nothing;  // the call under way
+  Step pairwise_ = 0;                                         // rounds
   Step pairwise_before_ = 0;
   Step first_pairwise_ = 0;
   int pairwise_shift_ = 0;
-  std::array<Loan, 4> pairwise_away_;
+  std::array<SlotReaders, 4> pairwise_away_;
   bool unsettled_ = false;  // what was shown is not ordered before a flag yet
   CopyRequests<Platform> requests_;
 };

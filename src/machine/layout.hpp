@@ -108,7 +108,7 @@ struct Layout {
   int pairwise_rounds() const {
     return !has_pairwise || ranks < 2 ? 0 : ranks == 2 ? 2 : many_pairwise ? 1 : 0;
   }
-  /// Of a cell; 0: no rank trades.
+  /// Of a cell; 0: there are none.
   std::size_t pairwise_bytes() const {
     if (pairwise_rounds() == 0) return 0;
     if (ranks == 2) return round_up(2 * slot_bytes, page);

@@ -83,7 +83,7 @@ struct Plan {
   /// Blocks of so many bytes are read where they lie, if that is in memory that all ranks of the node can map
   /// (MPI_Alloc_mem's).
   std::size_t zero_copy = never;
-  bool or_slots = false;  ///< a scatter(v)'s root tries lent blocks and slots, and takes what is quicker
+  bool or_slots = false;  ///< a scatter(v)'s root tries exposed blocks and slots, and takes what is quicker
   int index = -1;         ///< among all of its selector's: caches of trees are kept by it
   tree::Spec gather_tree;
   tree::Spec release_tree;

@@ -78,7 +78,7 @@ class Cells {
 };
 
 /// Writes this round's parts of all blocks but the rank's own. Returns how far into the slot they reach.
-/// `comes_back`: as in show_traded(), of two ranks that trade slots.
+/// `comes_back`: as in write_pairwise(), of two ranks that use pairwise slots.
 template <Machine M, class B>
 std::size_t write_cells(M& m, std::byte* slot, const void* send, const B& blocks, const Cells& cells,
                         std::size_t round, std::size_t comes_back = 0) {

@@ -1,6 +1,6 @@
-// Blocks from every rank to every other by cells that each pair trades (machine/concept.hpp), for ranks that
-// meet by counter. They share cores, and so caches: few cells, which hold what was read last, stay there,
-// where slots that come by in turns would push everything else out.
+// Blocks from every rank to every other by cells that belong to a pair of ranks (machine/concept.hpp), for
+// ranks that meet by counter. They share cores, and so caches: few cells, which hold what was read last, stay
+// there, where slots that come by in turns would push everything else out.
 #pragma once
 
 #include "collective/core/blocks.hpp"
@@ -20,11 +20,11 @@ Rounds rounds_in_pairwise_cells(const M& m, std::size_t count) {
 }
 
 /// Part i of every block travels in round i.
-class TradedCells {
+class PairwiseCells {
  public:
   /// For blocks of `longest` bytes at most, in whole elements. None where ranks do not meet by counter.
   template <Machine M>
-  TradedCells(const M& m, const Meeting<M>& meeting, std::size_t longest, std::size_t element = 1) {
+  PairwiseCells(const M& m, const Meeting<M>& meeting, std::size_t longest, std::size_t element = 1) {
     if (!meeting.is_central()) return;
     grain_ = element < line_bytes && std::has_single_bit(element) ? line_bytes : element;
     cell_ = m.pairwise_bytes() / grain_ * grain_;
@@ -39,7 +39,7 @@ class TradedCells {
 
   std::size_t rounds() const { return rounds_; }
   /// Rounds carry about as much of a block as each other, for of what goes one way in one of them only as
-  /// much is traded as comes back in the next.
+  /// much goes by pairwise cells as comes back in the next.
   Part part(std::size_t block, std::size_t round) const { return part_of(block, round, step(block)); }
   /// How much of a block each round carries, but for the last.
   std::size_t step(std::size_t block) const {
@@ -60,7 +60,7 @@ class TradedCells {
 /// each rank has for this one.
 template <Machine M, class B, class R>
 void write_pairwise_cells(M& m, const void* send, const B& blocks, const R& returned,
-                          const TradedCells& cells, const Round& round) {
+                          const PairwiseCells& cells, const Round& round) {
   // What lies in these cells is of the round before, be it the last of a call like this one.
   const std::size_t before = (round.index > 0 ? round.index : cells.rounds()) - 1;
   for (int i = 1; i < m.size(); ++i) {

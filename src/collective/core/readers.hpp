@@ -1,4 +1,5 @@
-// To whom a slot is exposed: lists that last as long as the machine, because a loan refers to its list.
+// To whom a slot is exposed: lists that last as long as the machine, because a slot refers to its list of
+// readers.
 #pragma once
 
 #include "machine/concept.hpp"

@@ -33,7 +33,7 @@ struct Rounds {
   std::span<const int> readers;
   /// The rank that shows reads, too.
   bool mutual = true;
-  /// In slots that two ranks may trade, for it is worth_pairwise().
+  /// In slots that two ranks may use in pairs, for it is worth_pairwise().
   bool can_pair = false;
   /// All of it lies in pairwise cells.
   bool in_cells = false;
@@ -46,8 +46,8 @@ void expect_another(M& m, std::size_t bytes, std::size_t chunk) {
   m.prefetch_read_next(bytes, chunk);
 }
 
-/// Whether two ranks had better trade slots (machine/concept.hpp) that show so much: in one round, or about
-/// as much as each other; where one goes on alone, the few slots hold it up.
+/// Whether two ranks had better use pairwise slots (machine/concept.hpp) that show so much: in one round, or
+/// about as much as each other; where one goes on alone, the few slots hold it up.
 template <Machine M>
 bool worth_pairwise(const M& m, std::size_t one, std::size_t other) {
   const std::size_t longer = std::max(one, other);
@@ -61,8 +61,8 @@ bool uses_pairwise_slots(const M& m, const Rounds& rounds) {
 
 /// copy() of what lies where the reader has written before, for this rank has read it there since, and show()
 /// of the rest, which the reader has from the time before: `comes_back` bytes, of pairwise slots and cells as
-/// many as the reader has for this rank. Wherever nothing is traded it is 0. flush_for_readers() follows, as
-/// on show().
+/// many as the reader has for this rank. Wherever no pairwise cells are used it is 0. flush_for_readers()
+/// follows, as on show().
 template <Machine M>
 void show_pairwise(M& m, std::byte* target, const void* source, std::size_t bytes, std::size_t comes_back) {
   const std::size_t back = std::min(bytes, comes_back);

@@ -41,7 +41,7 @@ void pull_block(M& m, int peer, void* target, std::uint64_t address, std::size_t
 /// What became of the blocks that this rank reads where they lie.
 class LentBlocks {
  public:
-  /// The first chunk of a lent block: false when it comes through the slots.
+  /// The first chunk of an exposed block: false when it comes through the slots.
   template <Machine M>
   bool fetch(M& m, int peer, void* target, std::size_t bytes, const Chunk& first) {
     m.await(Channel::gather, peer, first.step());

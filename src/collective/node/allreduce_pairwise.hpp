@@ -9,10 +9,10 @@
 namespace espalier::collective {
 
 /// A message in chunks whose slices fit in pairwise cells.
-class TradedSlices {
+class PairwiseSlices {
  public:
   template <Machine M>
-  TradedSlices(const M& m, const Reduction& r) : bytes_(r.bytes), few_(m.size() <= 8) {
+  PairwiseSlices(const M& m, const Reduction& r) : bytes_(r.bytes), few_(m.size() <= 8) {
     if (m.pairwise_rounds() != 1) return;
     const std::size_t grain = detail::slice_grain(r.operation.extent);
     const std::size_t grains = grain * static_cast<std::size_t>(m.size());  // one for each rank
@@ -25,7 +25,7 @@ class TradedSlices {
   bool serve() const { return chunk_ > 0 && (few_ || bytes_ <= chunk_); }
   /// Each takes two rounds: contributions, answers.
   std::size_t chunks() const { return (bytes_ + chunk_ - 1) / chunk_; }
-  /// Of about the same length, as TradedCells::part().
+  /// Of about the same length, as PairwiseCells::part().
   Chunk chunk(std::size_t index) const {
     const Part part = part_of(bytes_, index, step_);
     return {.offset = part.offset, .bytes = part.bytes};
@@ -79,7 +79,7 @@ void take_answers(M& m, const Reduction& r, const Chunk& chunk, const Round& rou
 
 /// In place is safe: a chunk's contributions have left the buffer before its results arrive.
 template <Machine M>
-void allreduce_pairwise(M& m, const Reduction& r, const TradedSlices& slices) {
+void allreduce_pairwise(M& m, const Reduction& r, const PairwiseSlices& slices) {
   Meeting<M> meeting = Meeting<M>::by_counter(m);
   const auto show = [&](const Round& round) {
     const Chunk chunk = slices.chunk(round.index / 2);

@@ -64,7 +64,7 @@ void sliced_copy_out(M& m, const Reduction& r, const Chunk& chunk) {
 /// arrives.
 template <Machine M>
 void allreduce_sliced(M& m, const Reduction& r, const Plan& plan) {
-  if (const TradedSlices slices(m, r); slices.serve()) return allreduce_pairwise(m, r, slices);
+  if (const PairwiseSlices slices(m, r); slices.serve()) return allreduce_pairwise(m, r, slices);
   const Chunks chunks(m, r.bytes, plan, r.operation.extent);
   const std::size_t in_ring = static_cast<std::size_t>(m.slots() / chunks.span());
   const std::size_t ahead = in_ring >= 4 ? 1 : 0;

@@ -32,7 +32,7 @@ void alltoall_inline(M& m, const void* send, void* receive, const EqualBlocks& b
 
 template <Machine M>
 void alltoall_by_pairwise_cells(M& m, const void* send, void* receive, const EqualBlocks& blocks,
-                                const TradedCells& cells, Meeting<M>& meeting) {
+                                const PairwiseCells& cells, Meeting<M>& meeting) {
   const auto show = [&](const Round& round) {
     write_pairwise_cells(m, send, blocks, blocks, cells, round);
     meeting.announce(round.step());
@@ -67,7 +67,7 @@ void alltoall(M& m, const void* send, void* receive, std::size_t bytes, const Pl
   const Cells cells(m, plan.chunk, others, others * bytes);
   const OwnPlace own_cell(CellSizes<EqualBlocks>{blocks, cells}, m.rank());
   Meeting<M> meeting(m, plan);
-  if (const TradedCells pairwise(m, meeting, bytes); pairwise.serve(bytes, cells.rounds()))
+  if (const PairwiseCells pairwise(m, meeting, bytes); pairwise.serve(bytes, cells.rounds()))
     return detail::alltoall_by_pairwise_cells(m, send, receive, blocks, pairwise, meeting);
 
   const auto show = [&](const Round& round) {

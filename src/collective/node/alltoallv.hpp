@@ -18,15 +18,15 @@ namespace espalier::collective {
 
 namespace detail {
 
-/// In the flag line: how many rounds its owner needs, whether its cells lie right behind this or are traded
-/// ones (else they are in its slot), and whether the head has addresses.
+/// In the flag line: how many rounds its owner needs, whether its cells lie right behind this or are pairwise
+/// ones ones (else they are in its slot), and whether the head has addresses.
 struct AlltoallvMark {
   std::uint32_t rounds;
-  std::uint8_t inlined, in_pairwise_cells, lends, unused = 0;
+  std::uint8_t inlined, in_pairwise_cells, exposes, unused = 0;
 };
 
 /// In front of the cells: where each rank's begins, and where the last ends, and behind that, where long
-/// blocks are exposed, each one's address, or 0. A cell has the same size in all rounds; a lent block has
+/// blocks are exposed, each one's address, or 0. A cell has the same size in all rounds; an exposed block has
 /// none. All of this is behind the mark where it fits, for a reader that has to look elsewhere first gets its
 /// cell a cache miss later; else in front of the cells in the slot.
 using CellEdge = std::uint32_t;
@@ -35,15 +35,15 @@ constexpr std::size_t most_area = std::size_t{1}
                                   << 30;  // edges must not overflow, whatever slots a user wants
 using Address = std::uint64_t;
 inline std::size_t edges_bytes(int ranks) { return (static_cast<std::size_t>(ranks) + 1) * sizeof(CellEdge); }
-inline std::size_t alltoallv_head(int ranks, bool lends) {
-  return edges_bytes(ranks) + (lends ? static_cast<std::size_t>(ranks) * sizeof(Address) : 0);
+inline std::size_t alltoallv_head(int ranks, bool exposes) {
+  return edges_bytes(ranks) + (exposes ? static_cast<std::size_t>(ranks) * sizeof(Address) : 0);
 }
 
-/// Where a rank says which cell begins where, by whether it lends blocks.
+/// Where a rank says which cell begins where, by whether it exposes blocks.
 class AlltoallvHead {
  public:
-  AlltoallvHead(int ranks, bool lends)
-      : bytes_(alltoallv_head(ranks, lends)),
+  AlltoallvHead(int ranks, bool exposes)
+      : bytes_(alltoallv_head(ranks, exposes)),
         in_line_(sizeof(AlltoallvMark) + bytes_ <= memory::inline_capacity) {}
 
   bool is_in_line() const { return in_line_; }
@@ -66,14 +66,12 @@ inline std::size_t cell_edge(const std::byte* head, int rank) {
   return edge;
 }
 
-/// The blocks that go through cells: lent ones are empty.
+/// The blocks that go through cells: exposed ones are empty.
 struct CellBlocks {
   const Blocks& all;
-  const std::vector<Address>& shared_result;  ///< by rank; empty where nothing is exposed
+  const std::vector<Address>& exposed;  ///< by rank; empty where nothing is exposed
 
-  bool is_exposed(int rank) const {
-    return !shared_result.empty() && shared_result[static_cast<std::size_t>(rank)] != 0;
-  }
+  bool is_exposed(int rank) const { return !exposed.empty() && exposed[static_cast<std::size_t>(rank)] != 0; }
   std::size_t bytes_of(int rank) const { return is_exposed(rank) ? 0 : all.bytes_of(rank); }
   std::size_t offset_of(int rank) const { return all.offset_of(rank); }
 };
@@ -85,9 +83,8 @@ void write_head(M& m, std::byte* head, const CellBlocks& out, const Cells& cells
     std::memcpy(head + static_cast<std::size_t>(rank) * sizeof edge, &edge, sizeof edge);
     if (rank < m.size() && rank != m.rank()) edge += static_cast<CellEdge>(cells.cell(out.bytes_of(rank)));
   }
-  if (!out.shared_result.empty())
-    std::memcpy(head + edges_bytes(m.size()), out.shared_result.data(),
-                out.shared_result.size() * sizeof(Address));
+  if (!out.exposed.empty())
+    std::memcpy(head + edges_bytes(m.size()), out.exposed.data(), out.exposed.size() * sizeof(Address));
 }
 
 inline Address exposed_address(const std::byte* head, int ranks, int rank) {
@@ -118,8 +115,8 @@ class Alltoallv {
   Alltoallv(M& m, const void* send, const Blocks& out, void* receive, const Blocks& in, const Plan& plan)
       : m_(m),
         send_(send),
-        kept_result_(set_readers(m, send, out, plan)),
-        out_{out, kept_result_},
+        exposed_(set_readers(m, send, out, plan)),
+        out_{out, exposed_},
         receive_(receive),
         in_(in),
         meeting_(m, plan),
@@ -154,7 +151,7 @@ class Alltoallv {
       m_.finish(chunk(i).step());
     }
     m_.finish(chunks_.last());
-    // A lent block is this rank's own again when it has been read.
+    // An exposed block is this rank's own again when it has been read.
     for (const int peer : m_.everybody_else())
       if (out_.is_exposed(peer)) m_.await_finish(peer, chunk(0).step());
     if (!meeting_.is_central() && rounds_ == 1)
@@ -165,17 +162,17 @@ class Alltoallv {
   /// Where the long blocks lie that others may read there, by rank; nothing where there is none.
   static std::vector<detail::Address> set_readers(M& m, const void* send, const Blocks& out,
                                                   const Plan& plan) {
-    std::vector<detail::Address> shared_result;
+    std::vector<detail::Address> exposed;
     for (const int peer : m.everybody_else()) {
       const std::byte* block = at(send, out.offset_of(peer));
       const std::size_t bytes = out.bytes_of(peer);
       if (!is_exposed(bytes, plan) || !m.can_expose(block, bytes, by_kernel(plan))) continue;
-      shared_result.resize(static_cast<std::size_t>(m.size()));
-      shared_result[static_cast<std::size_t>(peer)] = reinterpret_cast<detail::Address>(block);
+      exposed.resize(static_cast<std::size_t>(m.size()));
+      exposed[static_cast<std::size_t>(peer)] = reinterpret_cast<detail::Address>(block);
     }
-    return shared_result;
+    return exposed;
   }
-  bool by_zero_copy() const { return !kept_result_.empty(); }
+  bool by_zero_copy() const { return !exposed_.empty(); }
   /// Of two ranks both know what goes either way.
   bool worth_pairwise() const {
     const int other = 1 - m_.rank();
@@ -190,7 +187,7 @@ class Alltoallv {
       m_.use_pairwise_slots(chunks_.first(), chunks_.span(), longer / chunks_.chunk_bytes() + 1);
   }
   std::size_t others() const { return static_cast<std::size_t>(m_.size() - 1); }
-  /// The same for all ranks, whether they lend or not.
+  /// The same for all ranks, whether they expose blocks or not.
   static std::size_t least_chunk(const M& m, const Plan& plan) {
     const bool may_use_zero_copy = by_kernel(plan) || plan.zero_copy != Plan::never;
     return Cells::enough_for(static_cast<std::size_t>(m.size() - 1),
@@ -277,10 +274,10 @@ class Alltoallv {
     const std::byte* payload = m_.inline_data(Channel::gather, peer, chunk.step());
     const std::byte* slot = m_.slot(peer, chunk.first);
     const detail::AlltoallvMark mark = detail::mark_of(payload);
-    const detail::AlltoallvHead theirs(m_.size(), mark.lends);
+    const detail::AlltoallvHead theirs(m_.size(), mark.exposes);
     const std::byte* head = theirs.in(payload, slot);
     const std::byte* data = mark.inlined ? payload + theirs.bytes_in_line() : slot;
-    if (i == 0 && mark.lends)
+    if (i == 0 && mark.exposes)
       if (const detail::Address address = detail::exposed_address(head, m_.size(), m_.rank()); address != 0)
         return pull_block(m_, peer, at(receive_, in_.offset_of(peer)), address, in_.bytes_of(peer));
     if (mark.in_pairwise_cells)
@@ -303,7 +300,7 @@ class Alltoallv {
 
   M& m_;
   const void* send_;
-  std::vector<detail::Address> kept_result_;
+  std::vector<detail::Address> exposed_;
   detail::CellBlocks out_;
   void* receive_;
   const Blocks& in_;
@@ -311,7 +308,7 @@ class Alltoallv {
   detail::AlltoallvHead head_;
   OpenChunks chunks_;
   Cells cells_;
-  TradedCells pairwise_cells_;
+  PairwiseCells pairwise_cells_;
   bool inlined_;
   bool in_pairwise_cells_;
   std::size_t rounds_;

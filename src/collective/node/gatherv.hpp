@@ -8,8 +8,9 @@
 
 namespace espalier::collective {
 
-/// The block of a rank that is not the root: only the root and the rank know how long it is. A lent one (see
-/// zero_copy_blocks.hpp) is the rank's own again when the root has read it, so then the rank waits for that.
+/// The block of a rank that is not the root: only the root and the rank know how long it is. An exposed one
+/// (see zero_copy_blocks.hpp) is the rank's own again when the root has read it, so then the rank waits for
+/// that.
 template <Machine M>
 void send_gatherv(M& m, int root, const void* send, std::size_t bytes, const Plan& plan) {
   if (m.size() == 2 && !is_exposed(bytes, plan)) return send_gather(m, root, send, bytes, plan);
@@ -34,7 +35,7 @@ void receive_gatherv(M& m, const void* own, void* receive, const B& blocks, cons
   const OpenChunks chunks(m, plan);
   const std::size_t longest = largest_of(blocks, m.size());
   const std::size_t count = chunks.count(longest);
-  LentBlocks shared_result;
+  LentBlocks exposed;
   for (std::size_t i = 0; i < count; ++i) {
     // Its own first, while the others still copy theirs into their slots.
     if (const Part part = part_of(blocks.bytes_of(m.rank()), i, chunks.chunk_bytes()); part.bytes > 0)
@@ -44,8 +45,8 @@ void receive_gatherv(M& m, const void* own, void* receive, const B& blocks, cons
       if (i * chunks.chunk_bytes() >= bytes) continue;
       const Chunk chunk = chunks.chunk(i, bytes);
       std::byte* target = at(receive, blocks.offset_of(peer));
-      if (is_exposed(bytes, plan) && (i == 0 ? shared_result.fetch(m, peer, target, bytes, chunk)
-                                             : !shared_result.comes_through_slots(peer)))
+      if (is_exposed(bytes, plan) &&
+          (i == 0 ? exposed.fetch(m, peer, target, bytes, chunk) : !exposed.comes_through_slots(peer)))
         continue;
       detail::fetch_chunk(m, peer, target, chunk, rides_inline(bytes, plan));
     }

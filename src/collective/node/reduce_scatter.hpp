@@ -28,7 +28,7 @@ void reduce_scatter_inline(M& m, const Reduction& r, const B& blocks, const Plan
 }
 
 template <Machine M, class B>
-void reduce_scatter_by_pairwise_cells(M& m, const Reduction& r, const B& blocks, const TradedCells& cells,
+void reduce_scatter_by_pairwise_cells(M& m, const Reduction& r, const B& blocks, const PairwiseCells& cells,
                                       Meeting<M>& meeting) {
   const auto show = [&](const Round& round) {
     write_pairwise_cells(m, r.send, blocks, EqualBlocks{blocks.bytes_of(m.rank())}, cells, round);
@@ -63,7 +63,7 @@ void reduce_scatter(M& m, const Reduction& r, const B& blocks, const Plan& plan)
   const Cells cells(m, round_bytes(m, plan, can_pair), others, r.bytes - smallest, r.operation.extent);
   const OwnPlace own_cell(CellSizes<B>{blocks, cells}, m.rank());
   Meeting<M> meeting(m, plan);
-  if (const TradedCells pairwise(m, meeting, largest, r.operation.extent);
+  if (const PairwiseCells pairwise(m, meeting, largest, r.operation.extent);
       pairwise.serve(smallest, cells.rounds()))
     return detail::reduce_scatter_by_pairwise_cells(m, r, blocks, pairwise, meeting);
 

@@ -116,7 +116,7 @@ bool scatterv_fits(const M& m) {
   return detail::head_in_slot(m.size()) <= m.slot_bytes() * static_cast<std::size_t>(m.slots());
 }
 
-/// Blocks that can be lent are.
+/// Blocks that can be exposed are.
 struct AlwaysLent {
   template <class Expose, class Stream, class Over>
   void run(std::size_t /*bytes*/, const Expose& expose, const Stream& /*stream*/,
@@ -126,7 +126,7 @@ struct AlwaysLent {
 };
 
 /// At the root, whose own block goes to `receive`, unless that is where it lies. `B`: Blocks or EqualBlocks.
-/// `Ways`: whether blocks that can be lent are, or go through the slots after all, which the root alone
+/// `Ways`: whether blocks that can be exposed are, or go through the slots after all, which the root alone
 /// decides (runtime/node/adaptive_choice.hpp).
 template <Machine M, class B, class Ways = AlwaysLent>
 void send_scatterv(M& m, const void* send, void* receive, const B& blocks, const Plan& plan,

@@ -19,7 +19,7 @@ struct LayoutCell {
 };
 
 /// Of one rank, by reader. Two ranks whose blocks lie apart and who give each other something have one cell
-/// each, which they trade; other cells are there twice.
+/// each, which belong to each pair; other cells are there twice.
 struct LayoutCells {
   LayoutCells(const PersistentSpec& spec, int rank);
   std::vector<LayoutCell> of;

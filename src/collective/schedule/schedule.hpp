@@ -67,11 +67,12 @@ struct Schedule {
   Chunks chunks;
   /// Where the beginning of what this rank gives to each other lies in even turns and in odd ones, since
   /// others may still read that of the turn before; and of what each other gives to this one. Two ranks that
-  /// give each other something alone trade these places, as Machine's cells: what one of them writes now, it
-  /// has read in the turn before. Of no use where all of it rides in the flag lines.
+  /// give each other something alone use these places in turns, as Machine's cells: what one of them writes
+  /// now, it has read in the turn before. Of no use where all of it rides in the flag lines.
   using EpochBuffers = std::array<std::byte*, 2>;
   std::vector<EpochBuffers> out, in;
-  std::vector<std::size_t> comes_back;  ///< by reader: bytes that this rank has read there, if it is traded
+  std::vector<std::size_t>
+      comes_back;  ///< by reader: bytes that this rank has read there, if the cell belongs to a pair
   bool inlined = false;
   std::vector<int> sources;  ///< whom this rank waits for
   std::vector<int> readers;  ///< who reads what it gives, without being waited for
@@ -188,7 +189,7 @@ void fold(M& m, const Schedule& p, const Epoch& epoch) {
 
 /// Gives all that this rank has to give. The turn before must be complete here: then all who read its data
 /// have started that, at least, and so have read those of the turn before it, whose place is written now.
-/// (Where places are traded it is the other's place of the turn before, which this rank alone has read,
+/// (Where places belong to a pair it is the other's place of the turn before, which this rank alone has read,
 /// then.)
 template <Machine M>
 Epoch start(M& m, const Schedule& p) {

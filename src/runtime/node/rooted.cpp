@@ -30,10 +30,10 @@ bool NodeCommunicator::gather(const void* send, void* receive, std::size_t bytes
     const void* own = send == in_place ? at_offset(receive, blocks.offset_of(root)) : send;
     machine::HostMachine& m = state_.machine;
     if (bytes == 0) return;
-    const bool lends = state_.by_zero_copy(Collective::gather, bytes, plan, [&] {
+    const bool zero_copy = state_.by_zero_copy(Collective::gather, bytes, plan, [&] {
       return collective::all_expose(m, rank() == root || m.can_expose(send, bytes, false));
     });
-    if (!lends && !collective::by_kernel(plan))
+    if (!zero_copy && !collective::by_kernel(plan))
       collective::gather(m, root, own, receive, bytes, plan);
     else if (rank() == root)
       collective::receive_gatherv(m, own, receive, blocks, plan);
@@ -60,10 +60,10 @@ bool NodeCommunicator::scatter(const void* send, void* receive, std::size_t byte
     if (receive == in_place)
       receive =
           const_cast<std::byte*>(at_offset(send, blocks.offset_of(root)));  // not written: it lies there
-    const bool lends = fits && state_.by_zero_copy(Collective::scatter, bytes, plan, [&] {
+    const bool zero_copy = fits && state_.by_zero_copy(Collective::scatter, bytes, plan, [&] {
       return collective::all_expose(m, rank() != root || m.can_expose(send, blocks.offset_of(size()), false));
     });
-    if (!fits || (!lends && !collective::by_kernel(plan)))
+    if (!fits || (!zero_copy && !collective::by_kernel(plan)))
       collective::scatter(m, root, send, receive, bytes, plan);
     else if (rank() == root)
       collective::send_scatterv(m, send, receive, blocks, plan, state_.scatter_ways);

@@ -66,7 +66,7 @@ struct SharedState {
   machine::HostMachine machine;
   bool slots_unmapped = should_map_slots(layout);
   std::array<ZeroCopyBackoff, all_collectives.size()> zero_copy_backoff;
-  AdaptiveChoices<> scatter_ways;  ///< of lent blocks and slots; this rank's, as a root
+  AdaptiveChoices<> scatter_ways;  ///< of exposed blocks and slots; this rank's, as a root
   NodeArea area;                   ///< where an allgather is put together
   bool is_exposed = false;         ///< what lies there, to the ranks of a communicator on one node
   std::size_t no_area_of = std::numeric_limits<std::size_t>::max();  ///< so much the arena did not have then

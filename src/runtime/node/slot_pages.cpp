@@ -7,7 +7,7 @@ bool should_map_slots(const machine::Layout& layout) {
   return layout.ring_bytes() * static_cast<std::size_t>(layout.ranks) <= most_bytes;
 }
 
-// What this rank writes for writing: its own ring, and what it trades with each other rank. What it only
+// What this rank writes for writing: its own ring, and its pairwise cells with each other rank. What it only
 // reads for reading, which takes less than half as long.
 void map_slots(const memory::Arena& arena, memory::Share share, const machine::Layout& layout, int rank) {
   using enum memory::Arena::Use;

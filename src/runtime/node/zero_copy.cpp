@@ -1,4 +1,4 @@
-// Allgatherv whose result is put together once on a node, and lent to its ranks.
+// Allgatherv whose result is put together once on a node, and shared with its ranks.
 #include <bit>
 #include <numeric>
 

@@ -1,4 +1,4 @@
-// When a communicator's ranks ask each other whether they lend.
+// When a communicator's ranks ask each other whether they have buffers that can be read in place.
 #pragma once
 
 #include <algorithm>

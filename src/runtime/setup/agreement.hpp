@@ -44,7 +44,7 @@ struct Agreement {
 /// and size everywhere, whatever the number of ranks, so that all nodes decide alike.
 machine::Layout layout_for(int ranks);
 /// The same for a communicator on one node of so many ranks: long rings where they are all of it, and cells
-/// to trade where they share cores, and so meet by counter.
+/// to have pairwise cells where they share cores, and so meet by counter.
 machine::Layout layout_on_one_node(int ranks, int ranks_of_node, double ranks_per_core);
 
 /// Whether the configuration wants messages instead of shared memory within nodes.

@@ -59,7 +59,7 @@ std::string Execution::describe_in(const machine::Layout& layout, std::size_t of
   }
   if (offset >= layout.pairwise_area(0)) {
     const std::size_t within = offset - layout.pairwise_area(0), area = layout.pairwise_area_bytes();
-    return formatted("byte {} of the traded cells of rank {}", within % area, within / area);
+    return formatted("byte {} of the pairwise cells of rank {}", within % area, within / area);
   }
   const std::size_t rank = (offset - layout.ring(0)) / layout.ring_and_page_bytes();
   const std::size_t within = (offset - layout.ring(0)) % layout.ring_and_page_bytes();

@@ -58,7 +58,7 @@ collective::multinode::BlocksOfSome listed_blocks(std::size_t bytes, int ranks);
 /// Where the blocks of ranks begin in a reduce_scatter of so many bytes, and where the last ends.
 std::vector<std::size_t> block_edges(std::size_t bytes, int ranks);
 
-/// The places of a node's ranks in the plan's trees, made once: loans refer to them.
+/// The places of a node's ranks in the plan's trees, made once: slots refer to them as lists of readers.
 class TreePositions;
 std::shared_ptr<const TreePositions> places_for(const Call& call, const Shape& shape, const NodeModel& node);
 

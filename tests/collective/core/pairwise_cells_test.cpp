@@ -56,30 +56,30 @@ auto alltoall_of(std::size_t bytes) {
   };
 }
 
-TEST(TradedCells, CarryAlltoall) {
+TEST(PairwiseCells, CarryAlltoall) {
   EXPECT_EQ(cells_of(Ranks::pairwise(n), Algorithm::central, alltoall_of(1000)), one_round);
   EXPECT_EQ(cells_of(Ranks::pairwise(n), Algorithm::central, alltoall_of(cell)), one_round);
   EXPECT_EQ(cells_of(Ranks::pairwise(n), Algorithm::central, alltoall_of(cell + 1)), 2 * one_round);
 }
 
-TEST(TradedCells, AreLeftAloneByRanksThatDoNotMeetOrDoNotTrade) {
+TEST(PairwiseCells, AreLeftAloneByRanksThatDoNotMeetOrDoNotTrade) {
   EXPECT_EQ(cells_of(Ranks::pairwise(n), Algorithm::exchange, alltoall_of(1000)), 0);
   EXPECT_EQ(cells_of(Ranks(n), Algorithm::central, alltoall_of(1000)), 0);
 }
 
-TEST(TradedCells, AreNotForBlocksShorterThanALine) {
+TEST(PairwiseCells, AreNotForBlocksShorterThanALine) {
   EXPECT_EQ(cells_of(Ranks::pairwise(n), Algorithm::central, alltoall_of(63)), 0);
 }
 
 // Fewer slots, shorter cells: then the slots, which hold two blocks of more than a cell, take fewer rounds.
-TEST(TradedCells, AreNotForCallsThatWouldTakeMoreRounds) {
+TEST(PairwiseCells, AreNotForCallsThatWouldTakeMoreRounds) {
   EXPECT_EQ(cells_of(Ranks::pairwise(n, 4), Algorithm::central, alltoall_of(4096)), one_round);
   EXPECT_EQ(cells_of(Ranks::pairwise(n, 4), Algorithm::central, alltoall_of(5000)), 0);
 }
 
 // What goes one way in a round comes back in the next, so a short last round would leave lines with the
 // other.
-TEST(TradedCells, CarryAboutAsMuchOfABlockInEachRound) {
+TEST(PairwiseCells, CarryAboutAsMuchOfABlockInEachRound) {
   Ranks ranks = Ranks::pairwise(n);
   Plan plan;
   plan.algorithm = Algorithm::central;
@@ -87,7 +87,7 @@ TEST(TradedCells, CarryAboutAsMuchOfABlockInEachRound) {
   for (const std::size_t element : {1u, 8u, 12u, 100u})
     for (const std::size_t block : {8000u, 8400u, 16384u, 16800u, 50400u}) {
       const Meeting<HostMachine> meeting(ranks.machine(0), plan);
-      const TradedCells cells(m, meeting, block, element);
+      const PairwiseCells cells(m, meeting, block, element);
       std::size_t covered = 0;
       for (std::size_t i = 0; i < cells.rounds(); ++i) {
         const Part part = cells.part(block, i);
@@ -112,7 +112,7 @@ struct Listening : HostMachine {
 
 // Blocks of 4000, 2000 and 1000 bytes: ranks 0 and 1 have 2000 more for each other one way than the other,
 // and so on. All else comes back.
-TEST(TradedCells, ShowWhatDoesNotComeBack) {
+TEST(PairwiseCells, ShowWhatDoesNotComeBack) {
   std::atomic<std::size_t> shown = 0;
   Ranks ranks = Ranks::pairwise(n);
   Plan plan;
@@ -133,7 +133,7 @@ TEST(TradedCells, ShowWhatDoesNotComeBack) {
 }
 
 // Whatever goes past the caches is there when it is announced.
-TEST(TradedCells, MayBeStreamed) {
+TEST(PairwiseCells, MayBeStreamed) {
   struct Streaming {
     Streaming() { memory::choose_streaming(true); }
     ~Streaming() { memory::streaming_from = from, memory::streams_always = always; }
@@ -157,7 +157,7 @@ TEST(TradedCells, MayBeStreamed) {
   });
 }
 
-TEST(TradedCells, CarryReduceScatter) {
+TEST(PairwiseCells, CarryReduceScatter) {
   const auto call = [](auto& m, const Plan& plan) {
     const std::vector<double> send(3 * 100, 1.0);
     std::vector<double> receive(100);
@@ -169,7 +169,7 @@ TEST(TradedCells, CarryReduceScatter) {
   EXPECT_EQ(cells_of(Ranks(n), Algorithm::central, call), 0);
 }
 
-TEST(TradedCells, CarryAllreduceAndItsAnswers) {
+TEST(PairwiseCells, CarryAllreduceAndItsAnswers) {
   const auto call = [](auto& m, const Plan& plan) {
     const std::vector<double> send(1000, 1.0);
     std::vector<double> receive(1000);
@@ -182,7 +182,7 @@ TEST(TradedCells, CarryAllreduceAndItsAnswers) {
 }
 
 // Each rank decides for what it sends: here one has long blocks, the others short ones.
-TEST(TradedCells, CarryTheLongBlocksOfAnAlltoallv) {
+TEST(PairwiseCells, CarryTheLongBlocksOfAnAlltoallv) {
   const auto call = [](auto& m, const Plan& plan) {
     const auto bytes_of = [](int from) { return from == 1 ? std::size_t{6000} : std::size_t{100}; };
     const Spread out(n, 0, [&](int) { return bytes_of(m.rank()); }), in(n, 0, bytes_of);
@@ -201,12 +201,12 @@ TEST(TradedCells, CarryTheLongBlocksOfAnAlltoallv) {
 }
 
 // The largest slice of every chunk fits.
-TEST(TradedSlices, FitInTheirCells) {
+TEST(PairwiseSlices, FitInTheirCells) {
   Ranks ranks = Ranks::pairwise(n);
   const auto& sum = *reduce::find(reduce::Op::sum, reduce::Type::float64);
   for (const std::size_t bytes : {8u, 800u, 24576u, 24584u, 100000u}) {
     const Reduction r{nullptr, nullptr, bytes, sum};
-    const TradedSlices slices(ranks.machine(0), r);
+    const PairwiseSlices slices(ranks.machine(0), r);
     ASSERT_TRUE(slices.serve());
     std::size_t covered = 0;
     for (std::size_t i = 0; i < slices.chunks(); ++i)

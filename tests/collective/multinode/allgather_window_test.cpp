@@ -15,7 +15,7 @@ using testing::PretendedWindows;
 struct How {
   std::size_t block;
   int carriers = 100;
-  bool shared_result = false;  ///< no rank copies out
+  bool exposed = false;  ///< no rank copies out
 };
 
 void expect_allgather(Member& me, PretendedWindows::Window& window, WindowUse& use,
@@ -30,12 +30,12 @@ void expect_allgather(Member& me, PretendedWindows::Window& window, WindowUse& u
   testing::GuardedVector<double> own(testing::vector_of(me.rank(), places.count(me.rank()), round)),
       receive(std::vector<double>(places.elements(), testing::untouched_value));
   const NodeOrder order = in_node_order(me.placement(), blocks);
-  const Allgather<Blocks> call{me.rank(), own.bytes(),    how.shared_result ? nullptr : receive.bytes(),
+  const Allgather<Blocks> call{me.rank(), own.bytes(),    how.exposed ? nullptr : receive.bytes(),
                                blocks,    me.placement(), order};
   testing::with_node(me, [&](auto node) {
     AllgatherWindow ring(window, use, call, node, how.carriers, how.block);
     ring.run();
-    if (!how.shared_result) return;
+    if (!how.exposed) return;
     for (int rank = 0; rank < me.size(); ++rank)
       if (places.count(rank) > 0)
         std::memcpy(receive.bytes() + blocks.offset_of(rank), ring.whole() + order.begin_of(rank),

@@ -68,7 +68,8 @@ inline Plan plan_for(Algorithm algorithm, std::size_t chunk = 64) {
   return plan;
 }
 
-/// Places of all ranks for all roots; shared by the body that uses them, since loans refer to them.
+/// Places of all ranks for all roots; shared by the body that uses them, since slots refer to them as lists
+/// of readers.
 class Trees {
  public:
   Trees(int ranks, const char* text) : ranks_(ranks) {
