@@ -75,7 +75,7 @@ def test_a_runtime_that_the_user_preloads_stays_first(espalier):
     text = "import mpi4py.MPI; print(open('/proc/self/maps').read().count('libespalier-mpich') > 0)"
     words = [MPIRUN["mpich"], "-genv", "LD_PRELOAD", asan, "-n", "2", VENVS / "mpich/bin/python", "-c", text]
     result = espalier("run", "--", *words, **QUIET)
-    assert result.stdout == "True\nTrue\n", result.stderr
+    assert result.stdout.split() in (["True"] * 2, ["TrueTrue"]), result.stderr  # the ranks' lines may mix
 
 
 def test_the_launcher_is_left_alone(espalier, sanitized, libraries, tmp_path):

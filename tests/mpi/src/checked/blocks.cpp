@@ -2,7 +2,7 @@
 // rounds without pause; then layouts with holes, unlike on every rank.
 #include "checks.hpp"
 #include "harness.hpp"
-#include "tree_primitives.hpp"
+#include "moves.hpp"
 
 #include <vector>
 

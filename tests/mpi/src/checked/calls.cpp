@@ -1,7 +1,7 @@
 // One checked call of each collective: the bricks of the other subjects.
 #include "checks.hpp"
 #include "harness.hpp"
-#include "tree_primitives.hpp"
+#include "moves.hpp"
 #include "values.hpp"
 
 #include <vector>

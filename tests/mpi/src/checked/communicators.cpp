@@ -1,7 +1,7 @@
 // The collectives on communicators of all kinds, and interleaved on several at once.
 #include "checks.hpp"
 #include "harness.hpp"
-#include "tree_primitives.hpp"
+#include "moves.hpp"
 #include "values.hpp"
 
 #include <deque>

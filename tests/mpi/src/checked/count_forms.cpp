@@ -1,7 +1,7 @@
 // The large-count forms of MPI 4, with counts of any size but the large (those have their own program).
 #include "checks.hpp"
 #include "harness.hpp"
-#include "tree_primitives.hpp"
+#include "moves.hpp"
 #include "values.hpp"
 
 #include <vector>

@@ -1,4 +1,4 @@
-#include "tree_primitives.hpp"
+#include "moves.hpp"
 
 #include "harness.hpp"
 #include "side.hpp"
