@@ -55,7 +55,7 @@ void FailureNotices::look_by_time(std::uint64_t call, NodeFailure& node) {
   const std::int64_t now = machine::HostPlatform::now_ns();
   if (now < next_probe_ns_) return;
   next_probe_ns_ = now + probes_apart_ns;
-  if (!heard_) probe(node);
+  probe(node);
   if (heard_ && heard_->call <= call) throw_out_of_step(heard_->why);
 }
 
@@ -69,8 +69,9 @@ void FailureNotices::probe(NodeFailure& node) {
   if (std::find(processes_.begin(), processes_.end(), arrival->process) == processes_.end()) return;
   std::uint64_t call = 0;
   std::memcpy(&call, message.data(), sizeof call);
-  heard_ = {call, message.substr(sizeof call)};
-  node.tell(heard_->call, heard_->why);
+  const std::string why = message.substr(sizeof call);
+  node.tell(call, why);
+  if (!heard_ || call < heard_->call) heard_ = {call, why};
 }
 
 }  // namespace espalier::runtime

@@ -22,23 +22,30 @@ AlreadyTold::AlreadyTold(std::string_view why)
 
 void throw_out_of_step(std::string_view why) { throw AlreadyTold(why); }
 
+std::atomic_ref<std::uint64_t> NodeFailure::first_call() const {
+  return std::atomic_ref(*reinterpret_cast<std::uint64_t*>(line_->payload));
+}
+
+// The rank that tells first may be a call ahead of one that tells later: its text stays, the lower number counts.
 void NodeFailure::tell(std::uint64_t call, std::string_view why) {
   if (!line_) return;
+  // relaxed: a rank that sees a number late waits on for one more look.
+  std::uint64_t told = first_call().load(std::memory_order_relaxed);
+  while ((told == 0 || call < told) &&
+         !first_call().compare_exchange_weak(told, call, std::memory_order_relaxed)) {
+  }
   memory::Step before = nothing;
   // Relaxed: it only finds out who is first; what the first one writes is announced below.
   if (!line_->step.compare_exchange_strong(before, being_written, std::memory_order_relaxed)) return;
   // The payload was zero, and one zero stays behind the text.
-  std::memcpy(line_->payload, &call, sizeof call);
   std::memcpy(line_->payload + sizeof call, why.data(), std::min(why.size(), longest));
   line_->step.store(told_step, std::memory_order_release);  // pairs with told()
 }
 
 std::string NodeFailure::told(std::uint64_t call) const {
   if (!line_ || line_->step.load(std::memory_order_acquire) != told_step) return {};
-  std::uint64_t failed = 0;
-  std::memcpy(&failed, line_->payload, sizeof failed);
-  if (call < failed) return {};
-  return reinterpret_cast<const char*>(line_->payload + sizeof failed);
+  if (call < first_call().load(std::memory_order_relaxed)) return {};
+  return reinterpret_cast<const char*>(line_->payload + sizeof call);
 }
 
 void NodeFailure::check(std::uint64_t call) const {

@@ -1,6 +1,7 @@
 // How the ranks of a node hear that one of them has failed in a collective: what they wait for will not come.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -30,9 +31,10 @@ class AlreadyTold : public OutOfStep {
 /// Of a call after that: throws AlreadyTold.
 [[noreturn]] void throw_out_of_step(std::string_view why);
 
-/// A communicator's word of failure, on a line that its ranks of a node share. The first word stays: their
-/// calls are out of step from the call that failed on. A rank that still waits in an earlier call goes on,
-/// because the rank that failed has done its part of that one. Calls have numbers, the same on all ranks.
+/// A communicator's word of failure, on a line that its ranks of a node share. The first word stays, and the
+/// first of the calls that are said to have failed: the ranks are out of step from that call on. A rank that
+/// still waits in an earlier call goes on, because the rank that failed has done its part of that one. Calls
+/// have numbers from 1 on, the same on all ranks.
 /// Thread-safe.
 class NodeFailure {
  public:
@@ -50,6 +52,8 @@ class NodeFailure {
   static constexpr std::size_t longest = memory::inline_capacity - sizeof(std::uint64_t) - 1;
 
  private:
+  /// Which call has failed; 0: none. In front of the text.
+  std::atomic_ref<std::uint64_t> first_call() const;
   memory::FlagLine* line_ = nullptr;
 };
 

@@ -62,6 +62,16 @@ TEST(FailureNotices, ARankInAnEarlierCallGoesOn) {
   EXPECT_NE(heard(notices, nothing_shared, 8).find("rank 1: no memory"), std::string::npos);
 }
 
+TEST(FailureNotices, ALaterNoticeOfAnEarlierCallCounts) {
+  NetworkJob job;
+  job.notices_of(1).send(8, "rank 1: ahead");
+  NodeFailure nothing_shared;
+  FailureNotices notices = job.notices_of(0);
+  EXPECT_EQ(heard(notices, nothing_shared, 7), "");
+  job.notices_of(2).send(7, "rank 2: behind");
+  EXPECT_NE(heard(notices, nothing_shared, 7).find("rank 2: behind"), std::string::npos);
+}
+
 TEST(FailureNotices, WithoutANoticeThereIsNothing) {
   NetworkJob job;
   NodeFailure node;

@@ -48,6 +48,18 @@ TEST(NodeFailure, ARankInAnEarlierCallGoesOn) {
   EXPECT_NE(said(failure, 8), "");
 }
 
+// A rank that is a call ahead may be the first to tell.
+TEST(NodeFailure, TheFirstOfTheFailedCallsCounts) {
+  memory::FlagLine line{};
+  NodeFailure failure(line);
+  failure.tell(8, "rank 1: ahead");
+  EXPECT_EQ(said(failure, 7), "");
+  failure.tell(7, "rank 2: behind");
+  failure.tell(9, "rank 3: far ahead");
+  EXPECT_NE(said(failure, 7).find("rank 1: ahead"), std::string::npos);
+  EXPECT_EQ(said(failure, 6), "");
+}
+
 TEST(NodeFailure, ALongReasonIsCut) {
   memory::FlagLine line{};
   NodeFailure failure(line);
