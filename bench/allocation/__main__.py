@@ -6,24 +6,17 @@ One rank; microseconds of a pair, the median of the rounds. *written*: one byte 
 import argparse
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(REPOSITORY / "python"))
 
-from espalier.bench import hosts as bench_hosts, process  # noqa: E402
+from espalier.bench import build, hosts as bench_hosts, process  # noqa: E402
 
 
 def built(host):
-    target = REPOSITORY / "build" / "bench" / host.name / "allocation"
-    target.parent.mkdir(parents=True, exist_ok=True)
-    words = ["gcc", "-std=gnu11", "-O2", "-Wall", "-Wextra", f"-I{host.folder / 'include'}"]
-    words += [str(REPOSITORY / "bench" / "allocation" / "allocation.c"), "-o", str(target)]
-    words += [f"-L{host.library_folder}", f"-Wl,-rpath,{host.library_folder}", "-lmpi"]
-    subprocess.run(words, check=True)
-    return target
+    return build.program(host, "allocation", [REPOSITORY / "bench" / "allocation" / "allocation.c"])
 
 
 def measured(host, rounds):

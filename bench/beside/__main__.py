@@ -7,14 +7,13 @@ send. Each host alone and with Espalier, in turn.
 import argparse
 import json
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(REPOSITORY / "python"))
 
-from espalier.bench import hosts, process  # noqa: E402
+from espalier.bench import build, hosts, process  # noqa: E402
 
 SCHEMA = "espalier-beside-bench/1"
 LINE = re.compile(r"^(\w+) +(\d+) ranks: each ([\d.]+) us \(most ([\d.]+)\), after a pause ([\d.]+) us \(most ([\d.]+)\)$", re.M)
@@ -22,13 +21,7 @@ LONGEST = 180  # seconds for a job
 
 
 def built(host):
-    target = REPOSITORY / "build" / "bench" / host.name / "beside"
-    target.parent.mkdir(parents=True, exist_ok=True)
-    words = ["gcc", "-std=gnu11", "-O2", "-Wall", "-Wextra", f"-I{host.folder / 'include'}"]
-    words += [str(REPOSITORY / "bench" / "beside" / "beside.c"), "-o", str(target)]
-    words += [f"-L{host.library_folder}", f"-Wl,-rpath,{host.library_folder}", "-lmpi"]
-    subprocess.run(words, check=True)
-    return target
+    return build.program(host, "beside", [REPOSITORY / "bench" / "beside" / "beside.c"])
 
 
 def measured(host, ranks, with_espalier, times):

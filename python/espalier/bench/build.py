@@ -1,4 +1,4 @@
-"""Builds bench/mpi/compare for one host."""
+"""Builds the programs of bench/ for one host."""
 
 from __future__ import annotations
 
@@ -19,30 +19,34 @@ def sources() -> list[Path]:
     return found
 
 
-def _command(host: Host, target: Path) -> list[str]:
+def _command(host: Host, files: list[Path], target: Path) -> list[str]:
     lib = host.library_folder
     compiler = os.environ.get("CC", "gcc")
     if not shutil.which(compiler):
         raise Problem(f"the C compiler '{compiler}' is not there; install gcc, or name one in CC")
     return [
         *(compiler, "-std=gnu11", "-O2", "-Wall", "-Wextra"),
-        *(f"-I{host.folder / 'include'}", *(str(path) for path in sources() if path.suffix == ".c")),
+        *(f"-I{host.folder / 'include'}", *(str(path) for path in files if path.suffix == ".c")),
         *("-o", str(target), f"-L{lib}", f"-Wl,-rpath,{lib}", "-lmpi", "-ldl"),
     ]
 
 
-def compare(host: Host) -> Path:
-    """The program, built anew only if a source is newer."""
-    target = source_tree() / "build" / "bench" / host.name / "compare"
-    newest = max(path.stat().st_mtime for path in sources())
+def program(host: Host, name: str, files: list[Path]) -> Path:
+    """The program of these sources for a host, built anew only if one of them is newer."""
+    target = source_tree() / "build" / "bench" / host.name / name
+    newest = max(path.stat().st_mtime for path in files)
     if target.exists() and target.stat().st_mtime > newest:
         return target
     target.parent.mkdir(parents=True, exist_ok=True)
     # Under a name of its own until it is whole: another process may be building it too.
-    unfinished = target.with_name(f"compare.{os.getpid()}")
-    done = subprocess.run(_command(host, unfinished), capture_output=True, text=True)
+    unfinished = target.with_name(f"{name}.{os.getpid()}")
+    done = subprocess.run(_command(host, files, unfinished), capture_output=True, text=True)
     if done.returncode:
         lines = done.stderr.strip().splitlines()
         raise Problem(f"cannot build {target} for {host.title}: {lines[0] if lines else 'the compiler says nothing'}")
     os.replace(unfinished, target)
     return target
+
+
+def compare(host: Host) -> Path:
+    return program(host, "compare", sources())

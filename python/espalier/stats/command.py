@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 SCHEMA = 1
-_STEPS = ("spin", "poke", "yield", "sleep")
+_STEPS = ("spin", "progress", "poke", "yield", "sleep")  # poke: what progress was called in older files
 
 
 def stats(

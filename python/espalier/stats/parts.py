@@ -20,9 +20,9 @@ _MAGIC = b"espalier counts\0"
 _BYTE_ORDER = 0x01020304
 _VERSION = 1
 _HEADER = struct.Struct("@16sIIIIdqiiiI256s16s")
-# calls, ticks, spin, poke, yield, sleep; kind, ranks of the communicator; in use, size class, collective, by the host
+# calls, ticks, spin, progress, yield, sleep; kind, ranks of the communicator; in use, size class, collective, by the host
 _ROW = struct.Struct("@6QIiBBBBI24s24s40s360s")
-_WAITS = ("spin", "poke", "yield", "sleep")
+_WAITS = ("spin", "progress", "yield", "sleep")
 _MOST_BYTES = 1 << 30
 # The ranks of one run start together; an older part is of another run.
 _SAME_RUN_SECONDS = 600
