@@ -17,7 +17,7 @@ help:
 	@echo 'make bench-aggregation  as root: build and measure aggregation nodes beside messages (docs/sharp.md)'
 	@echo 'make setup    only set up: system packages (as root), environments in .venv'
 	@echo 'make format   clang-format on the C++ files of src and tests'
-	@echo 'make lint     make format, ruff and mypy; fails where something is left to do'
+	@echo 'make lint     clang-format, ruff and mypy look for what is left to do'
 	@echo 'make clean    remove build/ (the environments in .venv stay)'
 	@echo
 	@echo 'Settings: PYTHON=/path/to/python3   JOBS=n   SKIP_SYSTEM=1 (look at no system package)   ARGS="..." (make example, make bench, make bench-kernels, make bench-cluster)'
@@ -74,14 +74,15 @@ bench-cluster: build
 # Not a part of `make test`, which needs neither.
 lint: RUFF = 0.14.5
 lint: MYPY = 1.18.2
-lint: format
-	@.venv/format/bin/pip install -q ruff==$(RUFF) mypy==$(MYPY) typer rich jinja2 pyelftools matplotlib
+lint:
+	@test -x .venv/format/bin/python || $(or $(PYTHON),python3) -m venv .venv/format
+	@.venv/format/bin/pip install -q clang-format==$(CLANG_FORMAT) ruff==$(RUFF) mypy==$(MYPY) typer rich jinja2 pyelftools matplotlib
 	@.venv/format/bin/ruff check --config python/pyproject.toml python
 	@.venv/format/bin/mypy --config-file python/pyproject.toml python/espalier
-	@git diff --stat --exit-code -- src tests
+	@git ls-files 'src/*.[ch]pp' 'tests/*.[ch]pp' | xargs .venv/format/bin/clang-format --dry-run -Werror
 
 # The version decides on details, so it is not the distribution's.
-format: CLANG_FORMAT = 19.1.7
+format lint: CLANG_FORMAT = 19.1.7
 format:
 	@test -x .venv/format/bin/clang-format || $(or $(PYTHON),python3) -m venv .venv/format
 	@.venv/format/bin/pip install -q clang-format==$(CLANG_FORMAT)

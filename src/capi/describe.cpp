@@ -71,9 +71,9 @@ plan::Query query_of(const json& request) {
   query.ranks = query.ranks_per_node = ranks_of(request);
   query.commutative = request.value("commutative", true);
   query.prompt_yields = request.value("prompt_yields", true);
-  const json& crowd = request.value("ranks_per_core", json());
-  if (crowd.is_number()) {
-    query.ranks_per_core = crowd;
+  const json& ranks_per_core = request.value("ranks_per_core", json());
+  if (ranks_per_core.is_number()) {
+    query.ranks_per_core = ranks_per_core;
   } else {
     const topology::Topology machine = machine_of(request);
     query.ranks_per_core =

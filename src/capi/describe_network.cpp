@@ -46,8 +46,8 @@ plan::Query query_of(const json& request, const plan::NodesCall& call) {
   query.consecutive = request.value("consecutive", true);
   query.sharp = request.value("sharp", false);
   // Nothing is known of the cores of other machines: a core for each rank, unless the request says more.
-  if (const json& crowd = request.value("ranks_per_core", json()); crowd.is_number())
-    query.ranks_per_core = crowd;
+  if (const json& ranks_per_core = request.value("ranks_per_core", json()); ranks_per_core.is_number())
+    query.ranks_per_core = ranks_per_core;
   return query;
 }
 

@@ -43,9 +43,9 @@ inline constexpr Step open_steps = Step{1} << 22;
 /// has read before. Those lines are in its own cache, where a slot of its own would have to be taken back
 /// from its readers. After use_pairwise_cells() the steps that advance() or advance_open() has just given
 /// have such cells beside their slots, until the next advance: what `writer` writes for `reader` in
-/// traded_cell(). After use_pairwise_slots(), of two ranks, they are what slot() gives. The contract is the
+/// pairwise_cell(). After use_pairwise_slots(), of two ranks, they are what slot() gives. The contract is the
 /// same, and in addition a rank writes nothing for another before it has read what that showed
-/// traded_rounds() rounds before.
+/// pairwise_rounds() rounds before.
 ///
 /// After offer_short_ring() the rank that writes the step that advance() has just given, as a chunk of a
 /// `message`, may put it in another slot than its own, and says so in the step's flag line: so nothing rides
@@ -100,8 +100,8 @@ concept Machine =
       { m.await_release_all(step) } -> std::same_as<const std::byte*>;
       { m.released_all(step) } -> std::same_as<bool>;  // what await_release_all() would find (acquire, too)
 
-      /// Work of a step that is cut in `count` pieces, in every step as many, and done by the rank that comes
-      /// by: the next piece that no rank has taken, or -1. Only after every rank has published the step.
+      /// Work of a step that is cut in `count` pieces, in every step as many, and done by the ranks that come
+      /// by: the next piece that none has taken, or -1. Only after every rank has published the step.
       { m.take_piece(step, count) } -> std::same_as<int>;
       /// A piece that this rank has taken is done (acquire and release); true for the last of the step, which
       /// releases the others.

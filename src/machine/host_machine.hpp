@@ -206,7 +206,7 @@ class BasicMachine {
   bool released_all(Step step) { return reached(line_at(layout_.common_release(step)), step); }
 
   int take_piece(Step step, int count) {
-    // relaxed: the rank that comes here has heard from all ranks (acquire), so it sees at least the counts of
+    // relaxed: a rank that comes here has heard from all ranks (acquire), so it sees at least the counts of
     // the steps before, and what it reads and writes for its piece is ordered by that, too.
     auto& taken = line_at(layout_.pieces()).step;
     const Step pieces = static_cast<Step>(count);

@@ -20,11 +20,11 @@ struct WaitPolicy {
   /// on this core.
   int longest_rest = 0;
   /// At most so often while yielding: a host's progress engine may cost microseconds (system calls), which
-  /// the other ranks of a oversubscribed core pay for.
+  /// the other ranks of an oversubscribed core pay for.
   std::uint32_t drive_interval_ns = 0;
   int yields_per_drive = 0;  ///< nor before so many yields
-  std::uint32_t first_sleep_us =
-      50;  ///< a timed sleep ends by itself, so that the host's progress is driven also asleep
+  /// A timed sleep ends by itself, so that the host's progress is driven also asleep.
+  std::uint32_t first_sleep_us = 50;
   std::uint32_t last_sleep_us = 2000;
   /// A publisher orders its flag before its look at the sleepers' mark. Off when every rank has a core: then
   /// sleepers are rare and a wake-up lost to the missing fence costs one timed sleep, while the fence would
@@ -49,7 +49,7 @@ struct Mistake {
 
 /// Rungs climbed, for the statistics.
 struct WaitCounts {
-  std::uint64_t spin = 0, hook = 0, yield = 0, sleep = 0;
+  std::uint64_t spin = 0, progress = 0, yield = 0, sleep = 0;
 };
 
 enum class WaitMode { automatic, spin, yield, sleep };
@@ -86,10 +86,10 @@ class BasicWaiter {
     compare_calls(line, peer);
   }
 
-  /// Announces `step` on a line that this rank alone writes at this step, and wakes the rank that sleeps on
+  /// Announces `step` on a line that this rank alone writes at this step, and wakes the ranks that sleep on
   /// it.
   void signal(Line& line, Step step) const {
-    // relaxed: the release below orders it for the rank that sees this step.
+    // relaxed: the release below orders it for a rank that sees this step.
     line.fingerprint.store(fingerprint_, std::memory_order_relaxed);
     line.step.store(step, std::memory_order_release);  // pairs with the acquire load in await()
     // Orders the store above before the load below (Dekker with fall_asleep(): either the sleeper sees the
@@ -111,7 +111,9 @@ class BasicWaiter {
   }
   void climb(Line& line, Step step);
   void serve_others(const Line& line, Step step);
-  void serve_others_once(bool also_the_rest);
+  void serve_on_own_core(const Line& line, Step step);
+  void serve_on_shared_core(const Line& line, Step step);
+  bool serve_others_once(unsigned round);
   bool spin(const Line& line, Step step);
   bool yield(const Line& line, Step step);
   void sleep(Line& line, Step step);

@@ -18,41 +18,57 @@ void BasicWaiter<Platform>::climb(Line& line, Step step) {
 
 // In place of all rungs: what another rank asks the host for here takes as many calls of its progress as it
 // has messages, and any of them may be short, so neither their number nor their time says that it was the
-// last. Where ranks share cores, each makes room when it has found nothing some times in a row, as one that
-// makes room each time misses most of what comes meanwhile; a call that took long has worked, or made room by
-// itself. A rank with a core to itself makes room now and then, in case another process
-// computes there, but for no more than a fifth of its time: others wait for it, and the kernel gives such a
-// process milliseconds.
+// last.
 template <class Platform>
 void BasicWaiter<Platform>::serve_others(const Line& line, Step step) {
-  constexpr unsigned rounds_between_drives = 16;
-  constexpr std::int64_t long_ns = 1000;
-  constexpr int most_in_vain = 16;
-  const bool has_core = policy_.spins > 0;
+  policy_.spins > 0 ? serve_on_own_core(line, step) : serve_on_shared_core(line, step);
+}
+
+// Yields now and then, in case another process computes there, but for no more than a fifth of the time: other
+// ranks wait for this one, and the kernel gives such a process milliseconds.
+template <class Platform>
+void BasicWaiter<Platform>::serve_on_own_core(const Line& line, Step step) {
   std::int64_t next_yield_ns = 0;
-  int in_vain = 0;
   for (unsigned round = 1; line.step.load(std::memory_order_acquire) < step; ++round) {
-    const bool is_full = round % rounds_between_drives == 0;
-    const std::int64_t begin = has_core ? 0 : Platform::now_ns();
-    serve_others_once(is_full);
-    if (has_core && !is_full) continue;
-    const std::int64_t now = Platform::now_ns();
-    if (has_core ? now < next_yield_ns : now - begin > long_ns || ++in_vain < most_in_vain) continue;
-    in_vain = 0;
+    if (!serve_others_once(round)) continue;
+    const std::int64_t begin = Platform::now_ns();
+    if (begin < next_yield_ns) continue;
     ++counts_.yield;
     Platform::yield();
-    if (has_core) {
-      const std::int64_t end = Platform::now_ns();
-      next_yield_ns = end + 4 * (end - now);
-    }
+    const std::int64_t end = Platform::now_ns();
+    next_yield_ns = end + 4 * (end - begin);
   }
 }
 
+// Yields after some calls that found nothing: a rank that yields after each misses most of what comes
+// meanwhile. A call that took long has worked, or has yielded itself.
 template <class Platform>
-void BasicWaiter<Platform>::serve_others_once(bool also_the_rest) {
-  if (also_the_rest || !hook_.progress.drive) return make_progress();
-  ++counts_.hook;
-  hook_.progress.drive(hook_.progress.context);
+void BasicWaiter<Platform>::serve_on_shared_core(const Line& line, Step step) {
+  constexpr std::int64_t long_ns = 1000;
+  constexpr int most_in_vain = 16;
+  int in_vain = 0;
+  for (unsigned round = 1; line.step.load(std::memory_order_acquire) < step; ++round) {
+    const std::int64_t begin = Platform::now_ns();
+    serve_others_once(round);
+    if (Platform::now_ns() - begin > long_ns || ++in_vain < most_in_vain) continue;
+    in_vain = 0;
+    ++counts_.yield;
+    Platform::yield();
+  }
+}
+
+// Drives the host alone, and now and then all else, too, which takes as long again; true: all.
+template <class Platform>
+bool BasicWaiter<Platform>::serve_others_once(unsigned round) {
+  constexpr unsigned rounds_between_all = 16;
+  const bool all = round % rounds_between_all == 0;
+  if (all || !hook_.progress.drive) {
+    make_progress();
+  } else {
+    ++counts_.progress;
+    hook_.progress.drive(hook_.progress.context);
+  }
+  return all;
 }
 
 // Learns from what waits cost: when spinning did not help, the next spin is shorter (a stranger has the core
@@ -143,7 +159,7 @@ void BasicWaiter<Platform>::drive_now_and_then(std::int64_t now) {
 
 // Also asleep the host's messages go on (invariant 2). A host may push a long message on by some tens of
 // kilobytes a time, and the next time is a timed sleep away: so again as long as a progress call takes longer
-// than one that finds nothing to do. No more of those: on a oversubscribed core the awaited rank would pay
+// than one that finds nothing to do. No more of those: on an oversubscribed core the awaited rank would pay
 // for them. True: the step has come meanwhile. It is looked for after every progress call, because a host
 // that yields or sleeps when it finds nothing (Open MPI, Intel MPI with more ranks than cores) seems to work
 // each time: a rank that did not look for sixteen of its turns kept all others waiting until they slept, too,
@@ -164,7 +180,7 @@ bool BasicWaiter<Platform>::drive_while_it_works(const Line& line, Step step) {
 
 template <class Platform>
 void BasicWaiter<Platform>::make_progress() {
-  ++counts_.hook;
+  ++counts_.progress;
   if (hook_.function) hook_.function(hook_.context);
 }
 

@@ -19,7 +19,7 @@ void share(std::atomic<std::uint32_t>* word);
 bool known(Way way);
 
 /// This process could not read that one's memory, for the reason `error`. The first of the node says so. One
-/// refusal is enough: the rank that is refused once is likely to be refused again, and each time all wait for
+/// refusal is enough: a rank that is refused once is likely to be refused again, and each time all wait for
 /// it.
 void note(Way way, pid_t process, int error);
 

@@ -31,7 +31,7 @@ class Transport {
   virtual Ticket receive(int process, int tag, void* data, std::size_t bytes) = 0;
   /// Whether the message is done; drives progress. After true the ticket means nothing any more.
   virtual bool test(Ticket ticket) = 0;
-  /// The rank that has sent a message with this tag whose receive has not been called: the next receive()
+  /// A rank that has sent a message with this tag whose receive has not been called: the next receive()
   /// from that process gets that message. Drives progress. A tag that is probed belongs to one thread at a
   /// time.
   virtual std::optional<Arrival> probe(int tag) = 0;

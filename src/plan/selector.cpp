@@ -102,7 +102,7 @@ void Table::apply_overrides(const Query& query, Plan& plan) const {
   if (chunk_) plan.chunk = *chunk_;
   if (gather_tree_) plan.gather_tree = *gather_tree_;
   if (release_tree_) plan.release_tree = *release_tree_;
-  // The rank that asks for an algorithm wants its way of doing it.
+  // A user who asks for an algorithm wants its way of doing it.
   if (!query.shared_heaps || algorithm) plan.zero_copy = Plan::never;
   if (algorithm) plan.or_slots = false;
   plan.inlined &= inlined_;

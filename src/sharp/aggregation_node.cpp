@@ -340,7 +340,7 @@ void AggregationNode::closed(Connection number, Seconds now) {
 }
 
 void AggregationNode::tick(Seconds now) {
-  // Who was stopped itself for so long (by a debugger, or its machine was) has heard no rank meanwhile.
+  // Who was stopped itself for so long (by a debugger, or its machine was) has heard nothing meanwhile.
   if (now - ticked_ > limits_.silence_seconds / 4.0) parent_heard_ = now;
   ticked_ = now;
   for (const auto& [number, peer] : peers_)

@@ -40,7 +40,7 @@ class AggregationNode {
     bool close = false;  ///< instead of a frame: end this connection
   };
 
-  /// A rank has connected here; `number` is new and not `no rank`.
+  /// A peer has connected here; `number` is new and not `nobody`.
   void accepted(Connection number, Seconds now);
   /// This node has connected to its parent.
   void reached_parent(Connection number, Seconds now);

@@ -134,7 +134,7 @@ std::optional<Failure> Group::compare(const Child& child, const Frame& frame, co
                            what(frame), child.who(), what(first), first.rank)};
 }
 
-/// Folds what has come as far as no rank before it is missing: the order is that of the ranks, whenever they
+/// Folds what has come, as far as none before it is missing: the order is that of the ranks, whenever they
 /// come.
 void Group::fold_on(Slot& slot) const {
   const reduce::Operation* operation = kernel_of(slot.first.op, slot.first.type);

@@ -66,7 +66,7 @@ class Group {
   bool is_complete() const;
   std::vector<const Child*> missing_nodes() const;  ///< aggregation nodes that have not joined
   void ask_parent(Connection parent) const;         ///< complete, with members elsewhere
-  void start();                                     ///< the parent, or no rank, has a word against it
+  void start();                                     ///< the parent, if there is one, allows it
   std::optional<Failure> contribute(Connection from, Frame& frame, Connection parent);
   std::optional<Failure> result(const Frame& frame);
   std::optional<Failure> leave(Connection from);

@@ -11,7 +11,7 @@
 
 namespace espalier::sharp {
 
-/// Used by one thread. Calls no rank any more after it has said that it ended, and says so once.
+/// Used by one thread. Calls nothing any more after it has said that it ended, and says so once.
 class Session : public std::enable_shared_from_this<Session> {
  public:
   struct Owner {

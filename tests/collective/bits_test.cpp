@@ -33,7 +33,7 @@ std::vector<TreePosition> places_of(int ranks, const char* text) {
 class Bits : public ::testing::TestWithParam<const char*> {
  protected:
   static Ranks ranks_for(const std::string& name, int n, int slots = 8) {
-    return name.ends_with("by traded cells") ? Ranks::pairwise(n, slots) : Ranks(n, slots);
+    return name.ends_with("by pairwise cells") ? Ranks::pairwise(n, slots) : Ranks(n, slots);
   }
   static void allreduce(const std::string& name, HostMachine& m, const std::vector<TreePosition>& up,
                         const std::vector<TreePosition>& down, const Reduction& r, const Plan& plan) {
@@ -138,7 +138,7 @@ std::string name_of(const ::testing::TestParamInfo<const char*>& info) {
   return name;
 }
 INSTANTIATE_TEST_SUITE_P(Algorithms, Bits,
-                         ::testing::Values("exchange", "central", "sliced", "sliced by traded cells",
+                         ::testing::Values("exchange", "central", "sliced", "sliced by pairwise cells",
                                            "tree flat", "tree kary:2 skew=right", "tree chain",
                                            "tree knomial:2"),
                          name_of);

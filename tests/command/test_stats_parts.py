@@ -37,7 +37,7 @@ def test_ranks_are_added_up(espalier, tmp_path):
     assert (found["ranks"], found["counted"], found["host"], found["build"]) == (2, 2, "MPICH Version: 5.0.2", "mpich")
     served = next(entry for entry in found["rows"] if entry["collective"] == "allreduce")
     assert (served["calls"], served["bytes_from"], served["bytes_to"]) == (20, 8, 15)
-    assert abs(served["seconds"] - 12e-6) < 1e-12 and served["wait"] == {"spin": 12, "poke": 8, "yield": 4, "sleep": 0}
+    assert abs(served["seconds"] - 12e-6) < 1e-12 and served["wait"] == {"spin": 12, "progress": 8, "yield": 4, "sleep": 0}
     assert next(entry for entry in found["rows"] if entry["fallback"] == "no room")["calls"] == 10
     assert found["communicators"][0]["transport"] == "host"
     assert "what 2 of its ranks have counted" in espalier("stats", tmp_path / "run.json").stdout

@@ -23,8 +23,8 @@ using Requests = CopyRequests<HostPlatform>;
 /// A rank that serves others while it waits.
 struct Rank {
   Rank(std::byte* share, const Layout& layout, int rank)
-      : requests(share, layout, rank), waiter(wait_policy(WaitMode::automatic, 4), make_progress()) {}
-  ProgressHook make_progress() {
+      : requests(share, layout, rank), waiter(wait_policy(WaitMode::automatic, 4), hook()) {}
+  ProgressHook hook() {
     return {[](void* self) {
               auto& rank = *static_cast<Rank*>(self);
               rank.requests.serve(rank.waiter);

@@ -222,7 +222,7 @@ TEST_F(HostMachines, TheLastToArriveKnowsOfAnotherCall) {
 }
 
 /// Two ranks, for pairwise slots.
-class TradingMachines : public HostMachines {
+class PairwiseMachines : public HostMachines {
  protected:
   void SetUp() override { make({2, many, slot_bytes}); }
   static constexpr int many = 16;  // more than there are pairwise slots
@@ -237,7 +237,7 @@ class TradingMachines : public HostMachines {
   }
 };
 
-TEST_F(TradingMachines, ARankWritesWhereTheOtherDidTwoRoundsBefore) {
+TEST_F(PairwiseMachines, ARankWritesWhereTheOtherDidTwoRoundsBefore) {
   std::vector<std::array<std::byte*, 2>> places;
   for (int round = 0; round < 9; ++round) {
     const Step first = exchange_once(1 << round % 2);
@@ -257,7 +257,7 @@ TEST_F(TradingMachines, ARankWritesWhereTheOtherDidTwoRoundsBefore) {
     }
 }
 
-TEST_F(TradingMachines, TheRoundBeforeIsStillThereWhenTheNextIsShown) {
+TEST_F(PairwiseMachines, TheRoundBeforeIsStillThereWhenTheNextIsShown) {
   for (const int span : {1, 2, 4}) {
     const Step before = exchange_once(span);
     const std::byte* place = at(0).slot(1, before);
@@ -266,7 +266,7 @@ TEST_F(TradingMachines, TheRoundBeforeIsStillThereWhenTheNextIsShown) {
   }
 }
 
-TEST_F(TradingMachines, OpenRoundsGoOnWhereBothExpectIt) {
+TEST_F(PairwiseMachines, OpenRoundsGoOnWhereBothExpectIt) {
   const auto range = at(0).advance_open(2, 64 * 1024);
   at(0).use_pairwise_slots(range.first, 2, 3);
   at(1).advance_open(2, 64 * 1024);
@@ -280,7 +280,7 @@ TEST_F(TradingMachines, OpenRoundsGoOnWhereBothExpectIt) {
   EXPECT_EQ(at(0).slot(0, exchange_once()), theirs[1]);
 }
 
-TEST_F(TradingMachines, AdvanceLeavesTheTradedSlots) {
+TEST_F(PairwiseMachines, AdvanceLeavesThePairwiseSlots) {
   const std::byte* pairwise = at(0).slot(0, exchange_once());
   const Step step = at(0).advance(1);
   EXPECT_LT(at(0).slot(0, step), pairwise);  // the rings lie before
@@ -403,7 +403,7 @@ TEST_F(TradingCells, ReserveWaitsForTheReadersOfWhatThisRankWroteThere) {
 }
 
 // The other need not write every time, and has then not told in between that it has read.
-TEST_F(TradingMachines, ReserveWaitsForTheReaderOfWhatThisRankWroteThere) {
+TEST_F(PairwiseMachines, ReserveWaitsForTheReaderOfWhatThisRankWroteThere) {
   HostMachine& m = at(0);
   const Step first = write_slot(exchange_once());
   for (int i = 1; i < 4; ++i) write_slot(exchange_once());  // other slots: no rank to wait for

@@ -34,7 +34,7 @@ std::vector<Piece> pieces_of(const Layout& layout) {
     for (int other = 0; other < layout.ranks && layout.pairwise_bytes() > 0; ++other)
       for (int which = 0; other != rank && which < layout.pairwise_rounds(); ++which)
         pieces.push_back({layout.pairwise_cell(rank, other, which), layout.pairwise_bytes(),
-                          "traded cell of rank " + std::to_string(rank)});
+                          "pairwise cell of rank " + std::to_string(rank)});
   for (int rank = 0; rank < layout.ranks; ++rank) {
     pieces.push_back({layout.finish_line(rank), sizeof(FlagLine), "finish line"});
     pieces.push_back({layout.request_line(rank), sizeof(FlagLine), "request line"});
@@ -72,7 +72,7 @@ TEST(Layout, LinesAreAlignedAndPartsOfRanksLieOnTheirOwnPages) {
   for (const Layout& layout : layouts()) {
     for (const Piece& piece : pieces_of(layout))
       if (piece.what != "note") {
-        ASSERT_EQ(piece.begin % (piece.what.starts_with("traded") ? 64 : 128), 0u) << piece.what;
+        ASSERT_EQ(piece.begin % (piece.what.starts_with("pairwise") ? 64 : 128), 0u) << piece.what;
       }
     ASSERT_EQ(layout.common_bytes() % Layout::page, 0u);
     ASSERT_EQ(layout.control_block_bytes() % Layout::page, 0u);

@@ -35,7 +35,7 @@ TEST(WaitPolicy, CrowdedCoresMakeRoom) {
   EXPECT_EQ(oversubscribed.spins, 0);
   EXPECT_GT(oversubscribed.yields, 0);
   EXPECT_LT(oversubscribed.fast_spins, wait_policy(WaitMode::automatic, 1.0).fast_spins);
-  EXPECT_TRUE(oversubscribed.fenced) << "sleepers are common: a lost wake-up would cost a nap";
+  EXPECT_TRUE(oversubscribed.fenced) << "sleepers are common: a lost wake-up would cost a timed sleep";
 }
 
 TEST(WaitPolicy, ModesOverruleTheCrowd) {
@@ -141,9 +141,9 @@ TEST(Waiter, WhereTheHostIsNeededAWaitDrivesItAllTheTime) {
       Waiter waiter(wait_policy(mode, crowd),
                     {Host::make_progress, &host, {&host.needs, Host::make_progress, &host}});
       waiter.await(host.line, 1, 0);
-      EXPECT_EQ(waiter.counts().hook, 5000u);
+      EXPECT_EQ(waiter.counts().progress, 5000u);
       EXPECT_EQ(waiter.counts().sleep, 0u);
-      EXPECT_LE(waiter.counts().yield, waiter.counts().hook);
+      EXPECT_LE(waiter.counts().yield, waiter.counts().progress);
       EXPECT_GT(waiter.counts().yield, 0u) << "others may need the core";
     }
 }
@@ -254,8 +254,8 @@ TEST(Waiter, HostIsDrivenAlsoAsleep) {
   waiting.join();
   EXPECT_GT(counts.yield, 0u);
   EXPECT_GT(counts.sleep, 10u);
-  EXPECT_GT(counts.hook, counts.sleep) << "not only asleep, also between yields";
-  EXPECT_EQ(counts.hook, static_cast<std::uint64_t>(drives.count));
+  EXPECT_GT(counts.progress, counts.sleep) << "not only asleep, also between yields";
+  EXPECT_EQ(counts.progress, static_cast<std::uint64_t>(drives.count));
 }
 
 TEST(Waiter, WritesBeforeTheSignalAreVisibleAfterTheWait) {

@@ -133,7 +133,7 @@ def _program(host: Host, name: str, sources: Path) -> Path:
     flags = [*_abi_header(host), *host.flags, "-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX"]
     if (sources / f"{name}.f90").exists():
         source = sources / f"{name}.f90"
-        if not _newer(target, [source]):
+        if not _newer(target, [source, *sources.glob("*.inc")]):
             modules = host.folder / f"modules-{name}"
             modules.mkdir(exist_ok=True)
             _compile([host.fortran, f"-J{modules}", "-O1", str(source)], target)

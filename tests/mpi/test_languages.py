@@ -43,7 +43,7 @@ def test_statistics_tell_sizes_and_communicators(launch, statistics):
     for row in data["rows"]:
         assert row["communicator"] in shapes
         assert row["bytes_from"] <= row["bytes_to"] and row["calls"] > 0 and row["seconds"] >= 0
-        assert set(row["wait"]) == {"spin", "poke", "yield", "sleep"}
+        assert set(row["wait"]) == {"spin", "progress", "yield", "sleep"}
         assert row["transport"] in ("shared memory", "host") and (row["transport"] != "host" or row["fallback"])
     # 4 counts, 4 roots: Bcasts of numpy arrays on the world, and a few more.
     assert sum(row["calls"] for row in data["rows"] if row["collective"] == "bcast") >= 17

@@ -46,7 +46,7 @@ def test_the_first_ask_from_fortran(launch, name, program):
 def sleeps(launch, host, ranks, kind, statistics, program="window_open"):
     none_failed(launch(host, ranks, program, kind, env={**STRICT, **statistics.env}), program)
     rows = [row for row in statistics.read()["rows"] if row["collective"] == "barrier"]
-    assert sum(row["wait"]["poke"] for row in rows) > 0
+    assert sum(row["wait"]["progress"] for row in rows) > 0
     return sum(row["wait"]["sleep"] for row in rows)
 
 

@@ -1,4 +1,5 @@
-"""Revoked communicators: their collectives are the host's, whose error programs wait for."""
+"""Revoked communicators: their collectives are the host's, whose error programs wait for. Under Open MPI alone: MPICH 5 ends in an
+assertion of its own, and Intel MPI has no such function."""
 
 import re
 

@@ -138,7 +138,7 @@ class Alltoallv {
     const std::size_t ahead = meeting_.is_central() ? 0 : rounds_ahead(m_, chunks_.span());
     std::size_t all_rounds = 1, shown = 0;
     for (std::size_t i = 0; i < all_rounds || more_to_come_; ++i) {
-      // On all ranks, the rank that uses them: both of a pair must count the same rounds.
+      // On all ranks, whether they use them or not: both of a pair must count the same rounds.
       if (meeting_.is_central() && m_.pairwise_bytes() > 0)
         m_.use_pairwise_cells(chunk(i).first, chunks_.span());
       for (; shown < std::min(i + 1 + ahead, rounds_); ++shown) show(shown, chunk(shown));

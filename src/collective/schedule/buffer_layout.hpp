@@ -15,7 +15,7 @@ namespace espalier::collective {
 struct LayoutCell {
   std::size_t offset = 0, bytes = 0;  ///< in all that the rank gives; no bytes: nothing
   std::size_t place = 0;
-  std::size_t stride = 0;  ///< to the place in odd turns; 0: that is the reader's cell for this rank
+  std::size_t stride = 0;  ///< to the place in odd epochs; 0: that is the reader's cell for this rank
 };
 
 /// Of one rank, by reader. Two ranks whose blocks lie apart and who give each other something have one cell
@@ -55,7 +55,7 @@ class BufferLayout {
   std::size_t common_bytes() const { return end_ - common_; }
   std::size_t end() const { return end_; }
 
-  /// What `rank` does, whose recipe this is. `cells`: of each giver, the one for this rank.
+  /// What `rank` does, whose spec this is. `cells`: of each giver, the one for this rank.
   Schedule prepare(const PersistentSpec& spec, int rank, std::byte* base,
                    std::span<const LayoutCell> cells) const;
 

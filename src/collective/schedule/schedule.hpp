@@ -2,9 +2,9 @@
 // lengths are known, and memory for all that ranks give each other is there.
 //
 // Between a start and its completion a rank may be anywhere: computing, or waiting in the host for a rank
-// who waits for this collective. So no rank waits in start(), and a rank that has started owes the others
+// that waits for this collective. So no rank waits in start(), and a rank that has started owes the others
 // nothing: all that it gives lies in shared memory, and work that is done for every rank is only ever taken
-// by who does it at once.
+// by a rank that does it at once.
 #pragma once
 
 #include <algorithm>
@@ -46,7 +46,7 @@ struct Schedule {
     /// Where this rank's own is; nullptr: it must be read where it is given, for it would be overwritten.
     const std::byte* own = nullptr;
   };
-  /// A fold that all ranks want, cut in pieces that the rank that comes by folds for every rank.
+  /// A fold that all ranks want, cut in pieces: each rank that comes by folds some of them for all.
   struct Shared {
     std::byte* result = nullptr;
     std::size_t piece_bytes = 0;
@@ -65,14 +65,14 @@ struct Schedule {
   Fold fold;
   Shared shared;
   Chunks chunks;
-  /// Where the beginning of what this rank gives to each other lies in even turns and in odd ones, since
-  /// others may still read that of the turn before; and of what each other gives to this one. Two ranks that
-  /// give each other something alone use these places in turns, as Machine's cells: what one of them writes
-  /// now, it has read in the turn before. Of no use where all of it rides in the flag lines.
+  /// Where the beginning of what this rank gives to each other lies in even epochs and in odd ones, since
+  /// others may still read that of the epoch before; and of what each other gives to this one. Two ranks that
+  /// give each other something alone use these places by turns, as Machine's cells: what one of them writes
+  /// now, it has read in the epoch before. Of no use where all of it rides in the flag lines.
   using EpochBuffers = std::array<std::byte*, 2>;
   std::vector<EpochBuffers> out, in;
-  std::vector<std::size_t>
-      comes_back;  ///< by reader: bytes that this rank has read there, if the cell belongs to a pair
+  /// By reader: bytes that this rank has read there, if the cell belongs to a pair.
+  std::vector<std::size_t> comes_back;
   bool inlined = false;
   std::vector<int> sources;  ///< whom this rank waits for
   std::vector<int> readers;  ///< who reads what it gives, without being waited for
@@ -187,9 +187,9 @@ void fold(M& m, const Schedule& p, const Epoch& epoch) {
 
 }  // namespace detail
 
-/// Gives all that this rank has to give. The turn before must be complete here: then all who read its data
-/// have started that, at least, and so have read those of the turn before it, whose place is written now.
-/// (Where places belong to a pair it is the other's place of the turn before, which this rank alone has read,
+/// Gives all that this rank has to give. The epoch before must be complete here: then all who read its data
+/// have started that, at least, and so have read those of the epoch before it, whose place is written now.
+/// (Where places belong to a pair it is the other's place of the epoch before, which this rank alone has read,
 /// then.)
 template <Machine M>
 Epoch start(M& m, const Schedule& p) {

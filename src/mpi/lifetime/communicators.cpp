@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <cstring>
 #include <deque>
 #include <mutex>
 #include <numeric>
@@ -120,7 +121,8 @@ runtime::Bootstrap bootstrap(MPI_Comm comm) {
   runtime::Bootstrap ranks;
   host.Comm_rank(comm, &ranks.rank);
   host.Comm_size(comm, &ranks.size);
-  ranks.allgather = [comm](const void* mine, void* all, std::size_t bytes) {
+  ranks.allgather = [comm, rank = static_cast<std::size_t>(ranks.rank)](const void* mine, void* all,
+                                                                        std::size_t bytes) {
     if (bytes > INT_MAX) throw Error("ranks cannot exchange more than 2 GiB each while they meet");
     const int count = static_cast<int>(bytes);
     const MPI_Datatype byte = host.constants.byte;
@@ -128,6 +130,9 @@ runtime::Bootstrap bootstrap(MPI_Comm comm) {
     if (code != MPI_SUCCESS)
       throw Error("the host's MPI_Allgather failed with code " + std::to_string(code) +
                   " while the ranks met");
+    // MPICH 5 returns success also when it has failed, if a handler of the program's has heard of it.
+    if (std::memcmp(static_cast<const std::byte*>(all) + bytes * rank, mine, bytes) != 0)
+      throw Error("the host's MPI_Allgather brought nothing while the ranks met");
   };
   return ranks;
 }
@@ -166,11 +171,15 @@ bool Retirement::is_under_way(Handle handle) {
 }
 
 void leave_revoked(Handle handle) {
+  const auto comm = typed<MPI_Comm>(handle);
+  if (keyval == MPI_KEYVAL_INVALID || comm == host.constants.comm_null) return;
   Entry* entry = find(handle);
-  if (!entry) entry = linked_entry(typed<MPI_Comm>(handle));
-  if (!entry) return;
+  if (!entry) entry = linked_entry(comm);
+  if (!entry) entry = take_entry();
+  entry->comm = comm;
   entry->foreign = true;
   empty(*entry);  // and destroys it, without a lock
+  link(*entry, comm);
 }
 
 bool is_revoked(Handle handle) {

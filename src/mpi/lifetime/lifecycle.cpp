@@ -30,7 +30,7 @@ namespace espalier::mpi::lifecycle {
 namespace {
 
 enum class Stage {
-  outside,  ///< MPI is not initialised, or no rank has asked yet
+  outside,  ///< MPI is not initialised, or was not asked for yet
   inside,
   over  ///< MPI_Finalize was called, or Espalier could not be set up
 };

@@ -143,7 +143,7 @@ int Request::leave() {
 Request* find(Handle handle) {
   const Handle wanted = normal_form(handle);
   Bucket& bucket = bucket_of(wanted);
-  // relaxed: a request that is looked for was counted by the rank that made it.
+  // relaxed: a request that is looked for was counted by the thread that made it.
   if (bucket.members.load(std::memory_order_relaxed) == 0) return nullptr;
   // acquire: pairs with the release in enter().
   Request* const one = bucket.one.load(std::memory_order_acquire);

@@ -50,13 +50,13 @@ struct Draft {
   /// What brings data with gaps into packed form before a start, and back at completion; empty where the
   /// program's buffers are used as they are.
   std::function<void()> load, store;
-  std::shared_ptr<void> sides;  ///< what they and the recipe refer to
+  std::shared_ptr<void> sides;  ///< what they and the spec refer to
   std::vector<KeptType> types;
 };
 
 /// One of the program's.
 struct Request {
-  /// 0 while it is no rank's. Requests are never given back to the system, only used again, so that who looks
+  /// 0 while it is unused. Requests are never given back to the system, only used again, so that who looks
   /// for another one reads a request.
   std::atomic<Handle> handle{0};
   Draft draft;
@@ -88,7 +88,7 @@ void outlive(MPI_Comm comm);
 void retire_all();
 
 /// Collective: serves an init call, or hands it on. `make(call, entry, draft)` fills in the draft, whose
-/// recipe says at least which collective it is.
+/// spec says at least which collective it is.
 template <class Call, class Forward>
 int init(void (*make)(const Call&, Entry&, Draft&), Collective collective, const Call& call, void* request,
          void* caller, Forward forward) {

@@ -22,7 +22,7 @@ struct BasicWindowMemory {
     if (count > 0) Platform::copy(target, base + offset, count);
   }
 
-  // The processor's own atomic operations, the rank that asked for them: so those of the node's ranks and
+  // The processor's own atomic operations, whichever rank asked for them: so those of the node's ranks and
   // those that come from elsewhere are atomic with each other. Acquire and release, so that they may guard
   // data.
   std::uint64_t fetch_add(std::size_t offset, std::uint64_t value) const {

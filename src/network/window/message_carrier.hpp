@@ -13,7 +13,7 @@
 
 namespace espalier::network {
 
-/// Works on any transport; the text is in message_carrier_text.hpp. Nothing lands at a node until the rank
+/// Works on any transport; the text is in message_carrier_impl.hpp. Nothing lands at a node until the rank
 /// that it is aimed at drives: that one, and no other of its node, can take its messages.
 template <class Platform>
 class BasicMessageCarrier final : public Carrier {

@@ -23,7 +23,7 @@ class WindowArgument : public Error {
   using Error::Error;
 };
 
-/// The text is in window_text.hpp. Within the node plain loads and stores, to other nodes whatever the
+/// The text is in window_impl.hpp. Within the node plain loads and stores, to other nodes whatever the
 /// carrier does; docs/windows.md has the contract and why it holds. One thread at a time uses it, but for
 /// drive_aside(). All calls throw WindowArgument, and Error when the network fails.
 template <class Platform>
@@ -111,7 +111,7 @@ class BasicNodeWindow {
   std::unique_ptr<Carrier> carrier_;
   std::mutex mutex_;  // of the carrier
   std::atomic<bool> failed_{false};
-  std::exception_ptr failure_;  // of drive_aside(), which has no rank to tell
+  std::exception_ptr failure_;  // of drive_aside(), which can tell no caller
 };
 
 // What else the process has under way goes on when this wait begins to yield, and not at every look.

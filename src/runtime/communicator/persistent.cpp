@@ -31,7 +31,7 @@ Persistent::Persistent(memory::Arena& arena, memory::Share share, const machine:
       call_(call),
       mismatch_detection_(arena.at(share.offset), layout, rank, {},
                           Process::instance().node()->sees_processes(), Process::instance().hook_in_waits()),
-      machine_(arena.at(share.offset), layout, rank, policy, mismatch_detection_.make_progress()),
+      machine_(arena.at(share.offset), layout, rank, policy, mismatch_detection_.hook()),
       schedule_(std::move(schedule)),
       row_(row_for(call, layout.ranks)) {}
 
@@ -50,7 +50,7 @@ void Persistent::start() {
 
 bool Persistent::is_ready() {
   if (collective::is_ready(machine_, schedule_, epoch_)) return true;
-  const machine::ProgressHook hook = mismatch_detection_.make_progress();
+  const machine::ProgressHook hook = mismatch_detection_.hook();
   try {
     hook.function(hook.context);
   } catch (const OutOfStep&) {  // complete() meets it again

@@ -49,7 +49,7 @@ class Persistent {
   collective::Schedule schedule_;
   collective::Epoch epoch_;
   bool active_ = false;
-  statistics::Row* row_;  ///< where its turns are counted; null when statistics are off
+  statistics::Row* row_;  ///< where its epochs are counted; null when statistics are off
 };
 
 }  // namespace espalier::runtime

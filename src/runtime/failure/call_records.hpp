@@ -12,7 +12,7 @@
 namespace espalier::runtime {
 
 /// Written by one rank, read by any; all zero at first. A record is two words that both say which call they
-/// belong to, so that the rank that reads while it is written finds that they do not fit.
+/// belong to, so that a rank that reads while it is written finds that they do not fit.
 class CallRecords {
  public:
   static constexpr std::uint64_t kept = 16;
@@ -44,7 +44,7 @@ class CallRecords {
                               static_cast<int>(what & most_root), bytes & most_bytes};
   }
 
-  /// The rank makes no more calls. Release and acquire: the rank that sees it sees all its calls.
+  /// The rank makes no more calls. Release and acquire: a rank that sees it sees all its calls.
   void leave() { left_.store(1, std::memory_order_release); }
   bool has_left() const { return left_.load(std::memory_order_acquire) != 0; }
 

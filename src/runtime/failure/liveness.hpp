@@ -18,7 +18,7 @@ ProcessMark own_mark();
 
 enum class Liveness {
   runs,
-  ended,   ///< no rank has that number any more, or another process
+  ended,   ///< no process has that number any more, or another one has
   unknown  ///< it cannot be seen (no /proc, one that hides other users' processes, no descriptor left)
 };
 

@@ -52,7 +52,7 @@ class MismatchDetection {
   void leave() { own_->leave(); }
 
   /// For the waits of this rank's machine; throws OutOfStep where a rank is gone or in another call.
-  machine::ProgressHook make_progress() {
+  machine::ProgressHook hook() {
     return {[](void* self) { static_cast<MismatchDetection*>(self)->look_around(); }, this, inner_.progress};
   }
   /// For flag lines that are of another call.

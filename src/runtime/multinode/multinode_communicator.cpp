@@ -1,4 +1,5 @@
-// The life of a communicator over several nodes, and what its collectives need; they are in spanning_*.cpp.
+// The life of a communicator over several nodes, and what its collectives need; they are in the
+// files of their families.
 #include "runtime/multinode/multinode_communicator.hpp"
 
 #include <algorithm>
@@ -51,9 +52,9 @@ MultiNodeCommunicator::MultiNodeCommunicator(const Agreement& agreement, int ran
   // While a rank waits for others of its node its own messages go on; and what they have failed in it need
   // not wait for.
   const machine::ProgressHook drive = {[](void* self) {
-                                         auto* spanning = static_cast<MultiNodeCommunicator*>(self);
-                                         spanning->endpoint_.drive();
-                                         spanning->look_for_failure();
+                                         auto* communicator = static_cast<MultiNodeCommunicator*>(self);
+                                         communicator->endpoint_.drive();
+                                         communicator->look_for_failure();
                                        },
                                        this, Process::instance().progress_in_waits()};
   endpoint_.watch([this] { look_for_failure(); });

@@ -47,8 +47,7 @@ SharedState::SharedState(const NodeState& node, const NodeShare& agreement, int 
       mismatch_detection(arena.at(share.offset), layout, rank, std::move(names), node.sees_processes(),
                          work_in_waits()),
       machine(arena.at(share.offset), layout, rank,
-              machine::wait_policy(wait_mode(), agreement.ranks_per_core),
-              mismatch_detection.make_progress()) {
+              machine::wait_policy(wait_mode(), agreement.ranks_per_core), mismatch_detection.hook()) {
   machine.on_mistake(mismatch_detection.mistake());
 }
 

@@ -50,7 +50,7 @@ void take_offer_back(const Bootstrap& bootstrap, const std::vector<Eligibility>&
 }
 
 // A slot that comes round again should have left its readers' own caches: taking lines back from there costs
-// more than all else, and a root that waits for its readers' copies costs a oversubscribed core a switch
+// more than all else, and a root that waits for its readers' copies costs an oversubscribed core a switch
 // (docs/performance.md). So few ranks have long rings, of up to 4 MiB together, which is more than most
 // cores' caches. Not where the budget is small, and not for parts of a node, of which a program may have
 // many.

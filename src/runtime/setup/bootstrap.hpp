@@ -1,4 +1,4 @@
-// What the runtime needs from the rank that launched the ranks, before they share memory.
+// What the runtime needs from the launcher of the ranks, before they share memory.
 #pragma once
 
 #include <cstddef>

@@ -50,7 +50,7 @@ network::SharpCaps common_caps(const Bootstrap& world, const network::SharpCaps&
 void start_sharp(const Bootstrap& world, std::unique_ptr<network::OutOfBand> processes) {
   Process& process = Process::instance();
   const Config& config = Config::instance();
-  // The setting is not agreed yet, and the rank that went on alone would wait for ever.
+  // The setting is not agreed yet, and a rank that went on alone would wait for ever.
   const auto wanted = exchange(world, static_cast<std::int32_t>(config.flag("ESPALIER_SHARP")));
   const auto who = std::count(wanted.begin(), wanted.end(), 0);
   if (who == world.size) return;

@@ -74,7 +74,7 @@ class Writer {
 };
 
 struct Totals {
-  std::uint64_t calls = 0, ticks = 0, hook = 0, yield = 0, sleep = 0;
+  std::uint64_t calls = 0, ticks = 0, progress = 0, yield = 0, sleep = 0;
 };
 
 /// Over communicators of one size. False: an earlier row has been printed for this one.
@@ -86,7 +86,7 @@ bool total_of(const Row& row, Totals& total) {
     if (!is_passed) is_first = false;
     total.calls += other.calls.get();
     total.ticks += other.ticks.get();
-    total.hook += other.hook.get();
+    total.progress += other.progress.get();
     total.yield += other.yield.get();
     total.sleep += other.sleep.get();
   });
@@ -101,7 +101,7 @@ void write_row(Writer& out, const Row& row, const Totals& total) {
   out.right(first == 0 ? 0 : first * 2 - 1, 12).right(total.calls, 11).right(microseconds / 1'000'000, 7)
       << ".";
   out.digits(microseconds % 1'000'000, 6) << " ";
-  out.left(row.algorithm, 20).right(total.hook, 10).right(total.yield, 9).right(total.sleep, 9)
+  out.left(row.algorithm, 20).right(total.progress, 10).right(total.yield, 9).right(total.sleep, 9)
       << "  " << row.why << "\n";
 }
 
@@ -111,7 +111,7 @@ void write_counts(Writer& out, const char* how) {
       << build_name << " build; ESPALIER_STATS=FILE keeps the counts of all ranks)\n";
   out.right("ranks", 6) << " ";
   out.left("collective", 20).right("bytes", 28).right("calls", 11).right("seconds", 14) << " ";
-  out.left("algorithm", 20).right("poke", 10).right("yield", 9).right("sleep", 9)
+  out.left("algorithm", 20).right("progress", 10).right("yield", 9).right("sleep", 9)
       << "  host because, or why not sharp\n";
   for_each_row([&](const Row& row) {
     Totals total;

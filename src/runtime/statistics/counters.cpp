@@ -90,20 +90,21 @@ void add(Row& sum, const Row& row) {
   sum.calls.add(row.calls.get());
   sum.ticks.add(row.ticks.get());
   sum.spin.add(row.spin.get());
-  sum.hook.add(row.hook.get());
+  sum.progress.add(row.progress.get());
   sum.yield.add(row.yield.get());
   sum.sleep.add(row.sleep.get());
 }
 
 void clear(Row& row) {
   row.in_use.store(0, std::memory_order_relaxed);
-  for (Count* count : {&row.calls, &row.ticks, &row.spin, &row.hook, &row.yield, &row.sleep}) count->set(0);
+  for (Count* count : {&row.calls, &row.ticks, &row.spin, &row.progress, &row.yield, &row.sleep})
+    count->set(0);
 }
 
 }  // namespace
 
 Row* take_row(const Call& call, int communicator_size) {
-  ticks::seconds_per_tick();  // the rank that has a row reads the clock
+  ticks::seconds_per_tick();  // a rank with a row reads the clock
   const std::lock_guard lock(mutex);
   Row* row = unused_row();
   if (!row) return nullptr;

@@ -54,7 +54,7 @@ class Count {
 /// (counters_file.hpp), which python/espalier/stats/parts.py reads: a change of what is where is a change of
 /// its version.
 struct Row {
-  Count calls, ticks, spin, hook, yield, sleep;
+  Count calls, ticks, spin, progress, yield, sleep;
   std::uint32_t kind = 0;
   std::int32_t communicator_size = 0;
   std::atomic<std::uint8_t> in_use{0};  ///< stored last (release), read first (acquire)

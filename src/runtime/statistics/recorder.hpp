@@ -28,19 +28,19 @@ class Recorder {
   void start(const machine::Waiter& waiter) {
     const machine::WaitCounts& now = waiter.counts();
     waiter_ = &waiter;
-    spin_ = now.spin, hook_ = now.hook, yield_ = now.yield, sleep_ = now.sleep;
+    spin_ = now.spin, progress_ = now.progress, yield_ = now.yield, sleep_ = now.sleep;
     start_ = ticks::now();
   }
   void stop() {
     row_->ticks.add(ticks::now() - start_);
     row_->calls.add(1);
     // Each wait begins with spinning, or, for others that may need this rank, with driving the host.
-    if (waiter_->counts().spin != spin_ || waiter_->counts().hook != hook_) add_waits();
+    if (waiter_->counts().spin != spin_ || waiter_->counts().progress != progress_) add_waits();
   }
   [[gnu::noinline]] void add_waits() {
     const machine::WaitCounts& now = waiter_->counts();
     row_->spin.add(now.spin - spin_);
-    row_->hook.add(now.hook - hook_);
+    row_->progress.add(now.progress - progress_);
     row_->yield.add(now.yield - yield_);
     row_->sleep.add(now.sleep - sleep_);
   }
@@ -48,7 +48,7 @@ class Recorder {
   Row* row_;
   // Not set without a row: that would be work in each call.
   const machine::Waiter* waiter_;
-  std::uint64_t spin_, hook_, yield_, sleep_;  ///< of the waiter, when the call began
+  std::uint64_t spin_, progress_, yield_, sleep_;  ///< of the waiter, when the call began
   std::uint64_t start_;
 };
 

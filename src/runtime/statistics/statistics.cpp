@@ -55,7 +55,7 @@ std::map<Key, Sum> sums() {
     sum.calls += static_cast<double>(row.calls.get());
     sum.seconds += static_cast<double>(row.ticks.get()) * ticks::seconds_per_tick();
     sum.wait.spin += row.spin.get();
-    sum.wait.hook += row.hook.get();
+    sum.wait.progress += row.progress.get();
     sum.wait.yield += row.yield.get();
     sum.wait.sleep += row.sleep.get();
   });
@@ -66,7 +66,7 @@ json pack(const std::map<Key, Sum>& table) {
   json list = json::array();
   for (const auto& [key, row] : table)
     list.push_back({key.communicator_size, key.collective, key.size_class, key.algorithm, key.transport,
-                    key.fallback, key.passed_over, row.calls, row.seconds, row.wait.spin, row.wait.hook,
+                    key.fallback, key.passed_over, row.calls, row.seconds, row.wait.spin, row.wait.progress,
                     row.wait.yield, row.wait.sleep});
   return list;
 }
@@ -77,7 +77,7 @@ void add(std::map<Key, Sum>& table, const json& list) {
     row.calls += item[7].get<double>();
     row.seconds += item[8].get<double>();
     row.wait.spin += item[9].get<std::uint64_t>();
-    row.wait.hook += item[10].get<std::uint64_t>();
+    row.wait.progress += item[10].get<std::uint64_t>();
     row.wait.yield += item[11].get<std::uint64_t>();
     row.wait.sleep += item[12].get<std::uint64_t>();
   }
@@ -130,7 +130,7 @@ json describe(const Key& key, const Sum& row) {
           {"transport", key.transport},
           {"wait",
            {{"spin", row.wait.spin},
-            {"poke", row.wait.hook},
+            {"progress", row.wait.progress},
             {"yield", row.wait.yield},
             {"sleep", row.wait.sleep}}},
           {"fallback", key.fallback.empty() ? json() : json(key.fallback)},
@@ -171,7 +171,7 @@ void print(const json& report) {
   print_to(stderr, "espalier: what ran ({} ranks, {}, {} build)\n", report["ranks"].get<int>(),
            report["host"].get<std::string>(), report["build"].get<std::string>());
   print_to(stderr, "{:>6} {:<20} {:>19} {:>10} {:>12} {:<9} {:>10} {:>8} {:>8}  {}\n", "ranks", "collective",
-           "bytes", "calls", "seconds", "algorithm", "poke", "yield", "sleep",
+           "bytes", "calls", "seconds", "algorithm", "progress", "yield", "sleep",
            "host because, or why not sharp");
   for (const json& row : report["rows"]) {
     const json& communicator = report["communicators"][row["communicator"].get<std::size_t>()];
@@ -179,7 +179,7 @@ void print(const json& report) {
              communicator["size"].get<int>(), row["collective"].get<std::string>(),
              print_bytes(row["bytes_from"].get<std::size_t>()), row["bytes_to"].get<std::size_t>(),
              row["calls"].get<std::uint64_t>(), row["seconds"].get<double>(),
-             row["algorithm"].get<std::string>(), row["wait"]["poke"].get<std::uint64_t>(),
+             row["algorithm"].get<std::string>(), row["wait"]["progress"].get<std::uint64_t>(),
              row["wait"]["yield"].get<std::uint64_t>(), row["wait"]["sleep"].get<std::uint64_t>(),
              why_of(row));
   }

@@ -27,7 +27,7 @@ struct sharp_coll_context {
   Link& fresh_link(int leaf);
   /// Returns when that leaf has said that it reaches the root; throws Problem if it does not.
   void await_way_up(int leaf);
-  /// Moves all operations of the process on; blocks no rank.
+  /// Moves all operations of the process on; does not block.
   void progress();
   /// Lets the program's own library work, now and then.
   void call_home();

@@ -215,7 +215,7 @@ void Messages::finish_forgotten(int rank) {
 bool Messages::cuts_short(Request& request) {
   const auto name = names_.find(request.key.tag);
   if (name == names_.end()) return false;
-  const Site site{"window/message_carrier_text.hpp",
+  const Site site{"network/window/message_carrier_impl.hpp",
                   name->second,
                   0,
                   0,

@@ -26,7 +26,7 @@ class Peers {
       endpoint_ = other.endpoint_, message_ = other.message_, kept_ = other.kept_;
       return *this;
     }
-    // The rank that lets go of a task that is not through leaves an endpoint behind that would resume it.
+    // Letting go of a task that is not through leaves an endpoint behind that would resume it.
     ~Message() {
       if (!suspends_) return;
       endpoint_->abandon();

@@ -31,7 +31,7 @@ class Room {
   std::vector<std::unique_ptr<std::byte[]>> pieces_;
 };
 
-/// A call as one rank sees it, and as runtime/spanning_*.cpp serves it in programs. The root leads its node,
+/// A call as one rank sees it, and as runtime/multinode/ serves it in programs. The root leads its node,
 /// and those with its local number theirs.
 template <collective::multinode::NodeStage Stage>
 class NodesCall {

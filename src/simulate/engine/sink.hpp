@@ -45,7 +45,7 @@ class Sink {
     return static_cast<int>((static_cast<const std::byte*>(line) - share_) /
                             static_cast<std::ptrdiff_t>(sizeof(memory::FlagLine)));
   }
-  /// Reads `bytes` at that address: costs a copy from the rank that's slot or line that is.
+  /// Reads `bytes` at that address: costs a copy from the slot or line of its owner.
   void copied(const void* source, std::size_t bytes) {
     if (bytes > 0) act({Act::copy, 0, owner_of(source), bytes});
   }

@@ -25,7 +25,7 @@ TEST(Rounds, AreWorthTradingIfThereIsOneOrBothTakeAboutAsMany) {
   EXPECT_FALSE(worth_pairwise(m, 0, pairwise + 1));
   EXPECT_TRUE(worth_pairwise(m, 7 * pairwise, 8 * pairwise));
   EXPECT_FALSE(worth_pairwise(m, 8 * pairwise, 7 * pairwise - 1));
-  EXPECT_FALSE(worth_pairwise(three.machine(0), 100, 200)) << "nobody trades there";
+  EXPECT_FALSE(worth_pairwise(three.machine(0), 100, 200)) << "there are no pairwise cells";
 }
 
 TEST(Rounds, TwoRanksThatHearAsMuchFromEachOtherTrade) {
@@ -45,7 +45,7 @@ TEST(Rounds, TwoRanksThatHearAsMuchFromEachOtherTrade) {
   EXPECT_FALSE(uses_pairwise_slots(m, other));
 }
 
-TEST(Rounds, CarryNoMoreThanATradedSlot) {
+TEST(Rounds, CarryNoMoreThanAPairwiseSlot) {
   Ranks two(2), three(3);
   Plan plan;
   plan.algorithm = Algorithm::exchange;
@@ -63,7 +63,7 @@ TEST(Rounds, CarryNoMoreThanATradedSlot) {
 
 // Even and uneven calls, of one round and of several, by pairwise slots and by rings, one behind the other
 // and without anything between them: no slot is written while a rank still reads it.
-TEST(Rounds, TradedSlotsAndRingsInTurn) {
+TEST(Rounds, PairwiseSlotsAndRingsInTurn) {
   Ranks two(2, 16, 4096);
   Plan plan;
   plan.algorithm = Algorithm::exchange;
@@ -100,7 +100,7 @@ TEST(Rounds, TradedSlotsAndRingsInTurn) {
 }
 
 // Nothing tells a rank that hears nothing from the other how far that has read, but its finish line.
-TEST(Rounds, ASlowReaderKeepsTheTradedSlots) {
+TEST(Rounds, ASlowReaderKeepsThePairwiseSlots) {
   Ranks two(2, 32, 4096);
   Plan plan;
   plan.algorithm = Algorithm::exchange;

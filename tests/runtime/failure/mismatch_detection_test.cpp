@@ -179,7 +179,7 @@ std::string heard_when_rank_1_leaves(Two& two) {
   } catch (...) {
     two.calls[1]->abandon();
   }
-  const machine::ProgressHook hook = two.calls[0]->make_progress();
+  const machine::ProgressHook hook = two.calls[0]->hook();
   return said([&] { hook.function(hook.context); });
 }
 
@@ -196,7 +196,7 @@ TEST(MismatchDetection, ARankThatIsStillInTheCallBeforeGoesOn) {
   two.call(1, 8);
   EXPECT_EQ(heard_when_rank_1_leaves(two), "");
   two.call(0, 8);
-  const machine::ProgressHook hook = two.calls[0]->make_progress();
+  const machine::ProgressHook hook = two.calls[0]->hook();
   EXPECT_TRUE(has(said([&] { hook.function(hook.context); }), "rank 1 left its bcast of 8 bytes"));
 }
 
@@ -214,7 +214,7 @@ std::string said_of_a_dead_rank(const ProcessMark& own) {
   MismatchDetection mismatch_detection(share, layout, 0, {}, true, machine::ProgressHook{});
   mismatch_detection.begin({Collective::barrier, 0, 0});
   return said([&] {
-    const machine::ProgressHook hook = mismatch_detection.make_progress();
+    const machine::ProgressHook hook = mismatch_detection.hook();
     hook.function(hook.context);
     usleep(MismatchDetection::look_interval_ns / 1000 + 1000);
     hook.function(hook.context);

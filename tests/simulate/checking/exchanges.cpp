@@ -141,7 +141,7 @@ std::vector<Scenario> exchanges(int ranks, bool fenced) {
   all.push_back(
       pairwise(make("alltoallv central, long", ranks, fenced, {4, 16384}, alltoallvs(central, many_bytes))));
   const auto add = [&](const char* name, const Ring& ring, Body body) {
-    all.push_back(make(formatted("{}, blocks lent", name), ranks, fenced, ring, std::move(body)));
+    all.push_back(make(formatted("{}, blocks exposed", name), ranks, fenced, ring, std::move(body)));
   };
   // Some blocks are short and go through the slots.
   const Plan lending = plan_for(Algorithm::single_copy);
@@ -150,7 +150,8 @@ std::vector<Scenario> exchanges(int ranks, bool fenced) {
   add("alltoall", {ranks == 3 ? 4 : 1, 1024}, alltoalls(lending));
   add("alltoallv", wide, alltoallvs(lending, many_bytes));
   const auto refuse = [&](const char* name, const Ring& ring, Body body) {
-    all.push_back(refusing(make(formatted("{}, blocks lent", name), ranks, fenced, ring, std::move(body))));
+    all.push_back(
+        refusing(make(formatted("{}, blocks exposed", name), ranks, fenced, ring, std::move(body))));
   };
   refuse("allgather", one, allgathers(lending));
   refuse("alltoall", {ranks == 3 ? 4 : 1, 1024}, alltoalls(lending));

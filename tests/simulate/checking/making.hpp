@@ -42,7 +42,7 @@ inline Scenario make(const std::string& name, int ranks, bool fenced, const Ring
 
 /// The same where more than two ranks trade cells.
 inline Scenario pairwise(Scenario scenario) {
-  scenario.name += ", traded cells";
+  scenario.name += ", pairwise cells";
   scenario.many_pairwise = true;
   return scenario;
 }

@@ -141,7 +141,7 @@ std::vector<Scenario> reductions(int ranks, bool fenced) {
   const auto shared_result = [](CheckingMachine& m, const Reduction& r) {
     Execution::current().expect(allreduce_zero_copy(m, r), "everybody lends");
   };
-  add("allreduce, vectors lent", one, to_all(shared_result, [](int, int) { return false; }));
+  add("allreduce, vectors exposed", one, to_all(shared_result, [](int, int) { return false; }));
   add("allreduce, some vectors lent in place", one,
       to_all(shared_result, [](int rank, int round) { return (rank + round) % 3 == 0; }));
   all.push_back(refusing(all.back()));
@@ -155,10 +155,11 @@ std::vector<Scenario> reductions(int ranks, bool fenced) {
                                    [](CheckingMachine& m, const Reduction& r, const PackedBlocks& blocks) {
                                      reduce_scatter(m, r, blocks, plan_for(Algorithm::central, 256));
                                    })));
-  all.push_back(scattered(
-      ranks, fenced, "vectors lent", [](CheckingMachine& m, const Reduction& r, const PackedBlocks& blocks) {
-        Execution::current().expect(reduce_scatter_zero_copy(m, r, blocks), "everybody lends");
-      }));
+  all.push_back(scattered(ranks, fenced, "vectors exposed",
+                          [](CheckingMachine& m, const Reduction& r, const PackedBlocks& blocks) {
+                            Execution::current().expect(reduce_scatter_zero_copy(m, r, blocks),
+                                                        "everybody lends");
+                          }));
   return all;
 }
 

@@ -146,12 +146,12 @@ std::vector<Scenario> rooted_moves(int ranks, bool fenced) {
   add("scatterv, long", wide, scattervs(many_bytes));
   add("short blocks and lent ones", one, lent_after_short());
   all.push_back(refusing(
-      make("gatherv, blocks lent", ranks, fenced, one, gathervs(few_bytes, Algorithm::single_copy))));
+      make("gatherv, blocks exposed", ranks, fenced, one, gathervs(few_bytes, Algorithm::single_copy))));
   all.push_back(refusing(
-      make("scatterv, blocks lent", ranks, fenced, one, scattervs(few_bytes, Algorithm::single_copy))));
+      make("scatterv, blocks exposed", ranks, fenced, one, scattervs(few_bytes, Algorithm::single_copy))));
   for (const Ring& ring : {wide, one}) {
-    add("gatherv, blocks lent", ring, gathervs(few_bytes, Algorithm::single_copy));
-    add("scatterv, blocks lent", ring, scattervs(few_bytes, Algorithm::single_copy));
+    add("gatherv, blocks exposed", ring, gathervs(few_bytes, Algorithm::single_copy));
+    add("scatterv, blocks exposed", ring, scattervs(few_bytes, Algorithm::single_copy));
     add("scatterv, blocks lent or not", ring, scattervs(few_bytes, Algorithm::single_copy, true));
   }
   return all;

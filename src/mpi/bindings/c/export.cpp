@@ -1,4 +1,5 @@
 // The C entry points of a process's and a communicator's life.
+#include "base/error.hpp"
 #include "mpi/bindings/c/export.hpp"
 #include "mpi/collectives/collectives.hpp"
 #include "mpi/host/host.hpp"
@@ -78,7 +79,12 @@ int export_comm_revoke(Handle comm) {
   const Mode mode = resolve(__builtin_return_address(0));
   if (!host.next.Comm_revoke) return no_such_function("MPIX_Comm_revoke");
   const int code = host.next.Comm_revoke(comm);
-  if (code == MPI_SUCCESS && mode == Mode::active) communicators::leave_revoked(comm);
+  if (code != MPI_SUCCESS || mode != Mode::active) return code;
+  try {
+    communicators::leave_revoked(comm);
+  } catch (const Error&) {
+    // The next collective asks the host whether it is revoked.
+  }
   return code;
 }
 
