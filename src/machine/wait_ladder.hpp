@@ -24,8 +24,8 @@ void BasicWaiter<Platform>::serve_others(const Line& line, Step step) {
   policy_.spins > 0 ? serve_on_own_core(line, step) : serve_on_shared_core(line, step);
 }
 
-// Yields now and then, in case another process computes there, but for no more than a fifth of the time: other
-// ranks wait for this one, and the kernel gives such a process milliseconds.
+// Yields now and then, in case another process computes there, but for no more than a fifth of the time:
+// other ranks wait for this one, and the kernel gives such a process milliseconds.
 template <class Platform>
 void BasicWaiter<Platform>::serve_on_own_core(const Line& line, Step step) {
   std::int64_t next_yield_ns = 0;
@@ -87,9 +87,9 @@ bool BasicWaiter<Platform>::spin(const Line& line, Step step) {
   return false;
 }
 
-// Learns, too: where a single yield takes long, the core went to a process that computes (a stranger, or a rank
-// that is busy), and who sleeps comes back sooner, because the kernel prefers the one that wakes. Many short
-// yields in vain only say that the awaited rank is late: then it sleeps this once.
+// Learns, too: where a single yield takes long, the core went to a process that computes (a stranger, or a
+// rank that is busy), and who sleeps comes back sooner, because the kernel prefers the one that wakes. Many
+// short yields in vain only say that the awaited rank is late: then it sleeps this once.
 template <class Platform>
 bool BasicWaiter<Platform>::yield(const Line& line, Step step) {
   if (waits_without_yields_ > 0) {

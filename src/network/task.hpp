@@ -8,8 +8,8 @@
 namespace espalier::network {
 
 /// Runs until its first unfinished message when it is made, then whenever a message it awaits is done (see
-/// Endpoint::drive). A task may await another. The function that made it keeps it, and the buffers it works on,
-/// until done().
+/// Endpoint::drive). A task may await another. The function that made it keeps it, and the buffers it works
+/// on, until done().
 class Task {
  public:
   struct promise_type;

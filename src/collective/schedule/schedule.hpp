@@ -189,8 +189,8 @@ void fold(M& m, const Schedule& p, const Epoch& epoch) {
 
 /// Gives all that this rank has to give. The epoch before must be complete here: then all who read its data
 /// have started that, at least, and so have read those of the epoch before it, whose place is written now.
-/// (Where places belong to a pair it is the other's place of the epoch before, which this rank alone has read,
-/// then.)
+/// (Where places belong to a pair it is the other's place of the epoch before, which this rank alone has
+/// read, then.)
 template <Machine M>
 Epoch start(M& m, const Schedule& p) {
   const Epoch epoch = detail::next_epoch(m, p);

@@ -14,8 +14,8 @@ namespace espalier::mpi {
 /// One intra-communicator of the user. Entries are never given back to the system, only used again for
 /// another communicator, so that a reader with an old pointer reads an entry, whatever it says by now.
 struct Entry {
-  /// The normal() form of the handle, 0 while no thread may find this entry. Written last (release), read first
-  /// (acquire).
+  /// The normal() form of the handle, 0 while no thread may find this entry. Written last (release), read
+  /// first (acquire).
   std::atomic<Handle> handle{0};
   MPI_Comm comm{};
   std::unique_ptr<runtime::Communicator> communicator;
@@ -74,8 +74,9 @@ class Retirement {
   const Retirement* outer_;  ///< a delete callback may free another one
 };
 
-/// This rank has revoked the communicator (the fault tolerance of MPI-5, MPIX_Comm_revoke): all calls on it are
-/// the host's from now on. A rank that waits in a collective of Espalier's finds that this one has left. Throws Error.
+/// This rank has revoked the communicator (the fault tolerance of MPI-5, MPIX_Comm_revoke): all calls on it
+/// are the host's from now on. A rank that waits in a collective of Espalier's finds that this one has left.
+/// Throws Error.
 void leave_revoked(Handle handle);
 /// Whether some rank has. False where the host cannot tell.
 [[gnu::cold]] bool is_revoked(Handle handle);
