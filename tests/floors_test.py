@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-SOURCE = Path(__file__).resolve().parents[1] / "src"
+ROOT = Path(__file__).resolve().parents[1]
+SOURCE = ROOT / "src"
+BESIDE = ["sharp", "simulation"]  # floors that are no part of what is preloaded stand beside src/
 
 FLOORS = {
     "base": 1,
@@ -18,7 +20,7 @@ FLOORS = {
     "plan": 4,
     "collective": 5,
     "runtime": 6,
-    "simulate": 6,
+    "simulation": 6,
     "sharp": 6,
     "mpi": 7,
     "capi": 7,
@@ -29,13 +31,16 @@ INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.MULTILINE)
 SUFFIXES = {".hpp", ".cpp", ".h", ".c", ".inc"}
 
 
+def sources(source):
+    """name, as an include writes it -> path: of the files of `source` and, if it is this project's, of the floors beside it."""
+    tops = [(source, source)] + ([(ROOT, ROOT / name) for name in BESIDE] if source == SOURCE else [])
+    found = [(path.relative_to(top).as_posix(), path) for top, folder in tops for path in folder.rglob("*")]
+    return {name: path for name, path in sorted(found) if path.suffix in SUFFIXES}
+
+
 def includes(source):
-    """file -> the names it includes in quotes, both relative to the source folder."""
-    files = sorted(path for path in source.rglob("*") if path.suffix in SUFFIXES)
-    return {
-        path.relative_to(source).as_posix(): INCLUDE.findall(path.read_text(encoding="utf-8"))
-        for path in files
-    }
+    """file -> the names it includes in quotes, both as an include writes them."""
+    return {name: INCLUDE.findall(path.read_text(encoding="utf-8")) for name, path in sources(source).items()}
 
 
 def folder_of(name):
@@ -146,15 +151,15 @@ MOST_FILES = 24
 
 
 def test_no_folder_is_too_full():
-    full = {path.relative_to(SOURCE).as_posix(): len(files) for path in SOURCE.rglob("*") if path.is_dir()
-            for files in [[file for file in path.iterdir() if file.is_file()]] if len(files) > MOST_FILES}
-    assert full == {}
+    folders = [path for top in (SOURCE, *(ROOT / name for name in BESIDE)) for path in [top, *top.rglob("*")] if path.is_dir()]
+    sizes = {path.relative_to(ROOT).as_posix(): sum(file.is_file() for file in path.iterdir()) for path in folders}
+    assert {folder: size for folder, size in sizes.items() if size > MOST_FILES} == {}
 
 
 def test_asio_is_included_in_one_place():
     """What it is made of depends on what a file includes before it: sharp/asio.hpp sees to that."""
     pattern = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<asio", re.MULTILINE)
-    found = [path.relative_to(SOURCE).as_posix() for path in SOURCE.rglob("*.?pp") if pattern.search(path.read_text(encoding="utf-8"))]
+    found = [name for name, path in sources(SOURCE).items() if pattern.search(path.read_text(encoding="utf-8"))]
     assert found == ["sharp/asio.hpp"]
 
 
@@ -167,8 +172,7 @@ OPENS = re.compile(r"(own_descriptor\(\s*)?\b(std::[io]?fstream\b|(?:memfd_creat
 def opened_elsewhere(source):
     """Whatever opens a descriptor past base/descriptor.hpp, which keeps them off the standard ones and closes them on exec."""
     found = []
-    for path in sorted(path for path in source.rglob("*") if path.suffix in SUFFIXES):
-        name = path.relative_to(source).as_posix()
+    for name, path in sources(source).items():
         if name != "base/descriptor.cpp":
             found += [f"{name}: {hit[2]}" for hit in OPENS.finditer(path.read_text(encoding="utf-8")) if not hit[1]]
     return found

@@ -1,4 +1,4 @@
-"""tools/simulate/prediction.py and contention.py: what they make of predicted and measured times."""
+"""simulation/prediction.py and contention.py: what they make of predicted and measured times."""
 
 import importlib.util
 import json
@@ -8,7 +8,7 @@ from conftest import ROOT
 
 
 def tool(name):
-    spec = importlib.util.spec_from_file_location(name, ROOT / "tools" / "simulate" / f"{name}.py")
+    spec = importlib.util.spec_from_file_location(name, ROOT / "simulation" / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

@@ -32,7 +32,7 @@ def reasons(statistics):
     return {row["passed_over"] for row in statistics.read()["rows"] if row["passed_over"]}
 
 
-# What the daemons offer by default (src/sharp/limits.hpp), in the words of src/reduce/names.cpp.
+# What the daemons offer by default (sharp/limits.hpp), in the words of src/reduce/names.cpp.
 OFFERED = {"max", "min", "sum", "land", "band", "lor", "bor", "lxor", "bxor", "int8", "int16", "int32", "int64", "uint8", "uint16",
            "uint32", "uint64", "float16", "float32", "float64"}
 

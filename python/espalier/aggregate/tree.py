@@ -12,7 +12,7 @@ from typing import Any, Callable, NamedTuple
 
 from espalier.problem import Problem
 
-# What libespalier-sharp.so and espalier-aggd read (src/sharp/tree_file.hpp).
+# What libespalier-sharp.so and espalier-aggd read (sharp/tree_file.hpp).
 LIMITS = (
     "groups",
     "slots",

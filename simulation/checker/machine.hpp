@@ -1,0 +1,62 @@
+// The checking machine: the host machine's text over memory that is checked. Algorithms run on it as they
+// are.
+#pragma once
+
+#include <source_location>
+#include <span>
+
+#include "machine/host_machine.hpp"
+#include "simulation/checker/platform.hpp"
+
+namespace espalier::simulation::checker {
+
+/// BasicMachine, whose waits, and what else orders its memory, in the text of an algorithm a mutant may leave
+/// out.
+class CheckingMachine : public machine::BasicMachine<Platform> {
+  using Base = machine::BasicMachine<Platform>;
+  using Where = std::source_location;
+  using Step = memory::Step;
+  using Channel = machine::Channel;
+
+ public:
+  using Base::Base;
+
+  void await(Channel channel, int peer, Step step, Where where = Where::current()) {
+    if (is_kept(where, Operation::await)) Base::await(channel, peer, step);
+  }
+  void await_finish(int peer, Step step, Where where = Where::current()) {
+    if (is_kept(where, Operation::await_finish)) Base::await_finish(peer, step);
+  }
+  void reserve(Step first, int span = 1, Where where = Where::current()) {
+    if (is_kept(where, Operation::reserve)) Base::reserve(first, span);
+  }
+  void set_readers(Step first, int span, std::span<const int> readers, Where where = Where::current()) {
+    if (is_kept(where, Operation::set_readers)) Base::set_readers(first, span, readers);
+  }
+  void everybody_finished(Step step, Where where = Where::current()) {
+    const bool more = Execution::current().at(where, Operation::everybody_finished) == Change::one_more;
+    Base::everybody_finished(more ? step + 1 : step);
+  }
+  void flush_for_readers(const void* data, std::size_t bytes, Where where = Where::current()) {
+    if (is_kept(where, Operation::flush_for_readers)) Base::flush_for_readers(data, bytes);
+  }
+  const std::byte* await_release_all(Step step, Where where = Where::current()) {
+    if (!is_kept(where, Operation::await_release_all)) Execution::current().skip_next_wait();
+    return Base::await_release_all(step);
+  }
+  /// Whose slot it is may be junk that an algorithm has read.
+  std::byte* slot(int peer, Step step) {
+    if (peer < 0 || peer >= size())
+      Execution::current().fail(Wrong::error, "a slot of a rank that does not exist");
+    return Base::slot(peer, step);
+  }
+
+ private:
+  static bool is_kept(const Where& where, Operation operation) {
+    return Execution::current().at(where, operation) != Change::removed;
+  }
+};
+
+static_assert(machine::Machine<CheckingMachine>);
+
+}  // namespace espalier::simulation::checker

@@ -1,0 +1,281 @@
+#include "simulation/engine/call.hpp"
+
+#include "base/error.hpp"
+#include "base/format.hpp"
+#include "collective/multinode/stage/message_stage.hpp"
+#include "collective/multinode/stage/shared_stage.hpp"
+#include "plan/rules.hpp"
+#include "simulation/engine/node_call.hpp"
+#include "simulation/engine/nodes_call.hpp"
+#include "topology/group.hpp"
+#include "tree/compose.hpp"
+
+namespace espalier::simulation {
+
+using collective::ContiguousPosition;
+using collective::TreePosition;
+using plan::Algorithm;
+
+namespace {
+
+std::vector<TreePosition> places_in(const topology::Group& group, int ranks, const tree::Spec& spec,
+                                    int root) {
+  const tree::Tree tree = tree::compose(group, spec, root);
+  std::vector<TreePosition> places;
+  for (int rank = 0; rank < ranks; ++rank) places.push_back(collective::position_of(tree, rank));
+  return places;
+}
+
+/// The shape as the call sees it.
+Shape seen_by(const Call& call, const Shape& shape) {
+  return call.stage == NodeStageKind::none ? Shape{shape.ranks(), 1} : shape;
+}
+
+collective::multinode::Placement placement_of(const Shape& shape) {
+  collective::multinode::Placement placement;
+  placement.ranks_of.resize(static_cast<std::size_t>(shape.nodes));
+  for (int rank = 0; rank < shape.ranks(); ++rank) {
+    placement.ranks_of[static_cast<std::size_t>(shape.node_of(rank))].push_back(rank);
+    placement.node_of.push_back(shape.node_of(rank));
+    placement.local_rank_of.push_back(shape.local(rank));
+  }
+  return placement;
+}
+
+/// From whom a node's ranks have what comes from other nodes: in a scan of totals, from their last.
+int leader_of(const Call& call, const Shape& seen) {
+  const bool is_scan = call.collective == Collective::scan || call.collective == Collective::exscan;
+  if (is_scan && call.spans(seen) && plan::scans_totals(call.network.algorithm, true))
+    return seen.ranks_per_node - 1;
+  return seen.local(call.root);
+}
+
+/// The groups of a node's ranks on the model's cores, as on a real node. Where ranks exceed cores they meet
+/// at the machine alone.
+topology::Group groups_of(const NodeModel& node, const Shape& shape) {
+  const int ranks = shape.ranks_per_node, cores = node.cores();
+  if (ranks > cores) return topology::flat_group(ranks);
+  std::vector<topology::Domain> pieces;
+  for (const CoreLevel& level : node.levels)
+    for (int first = 0; first < cores; first += level.cores)
+      pieces.push_back({topology::parse_level(level.name),
+                        topology::CpuSet::range(first, std::min(first + level.cores, cores) - 1),
+                        {}});
+  const topology::Topology made{topology::nest(topology::CpuSet::range(0, cores - 1), std::move(pieces)),
+                                "a model"};
+  std::vector<topology::CpuSet> affinity(static_cast<std::size_t>(ranks));
+  for (int rank = 0; rank < ranks; ++rank)
+    affinity[static_cast<std::size_t>(rank)].set(shape.core(rank, cores));
+  return topology::group_ranks(made, affinity);
+}
+
+}  // namespace
+
+class TreePositions {
+ public:
+  TreePositions(const Call& call, const Shape& shape, const NodeModel& node)
+      : placement(call.spans(shape) ? placement_of(seen_by(call, shape))
+                                    : collective::multinode::Placement()) {
+    const Shape seen = seen_by(call, shape);
+    const topology::Group group = groups_of(node, seen);
+    const int leader = leader_of(call, seen);
+    gather_ = places_in(group, seen.ranks_per_node, call.node.gather_tree, leader);
+    release_ = places_in(group, seen.ranks_per_node, call.node.release_tree, leader);
+    nodes_ =
+        places_in(topology::flat_group(seen.nodes), seen.nodes, call.network.tree, seen.node_of(call.root));
+  }
+
+  const collective::multinode::Placement placement;  ///< of a call over nodes
+  const TreePosition& gather(int local) const { return gather_[static_cast<std::size_t>(local)]; }
+  const TreePosition& release(int local) const { return release_[static_cast<std::size_t>(local)]; }
+  const TreePosition& node(int number) const { return nodes_[static_cast<std::size_t>(number)]; }
+
+ private:
+  std::vector<TreePosition> gather_, release_, nodes_;
+};
+
+std::shared_ptr<const TreePositions> places_for(const Call& call, const Shape& shape, const NodeModel& node) {
+  return std::make_shared<const TreePositions>(call, shape, node);
+}
+
+NodePlaces node_places(const TreePositions& places, int local) {
+  return {places.gather(local), places.release(local)};
+}
+
+machine::Layout layout_for(const Shape& shape, std::size_t slot_bytes) {
+  machine::Layout layout;
+  layout.ranks = shape.ranks_per_node;
+  layout.slot_bytes = slot_bytes;
+  return layout;
+}
+
+namespace {
+
+/// The node's plans, as SharedStage looks them up: one for all.
+struct OnePlan {
+  const plan::Plan& only;
+  const TreePositions& places;
+  int local;
+
+  const plan::Plan& plan(Collective, std::size_t) const { return only; }
+  const TreePosition& gather_position(const plan::Plan&, int) const { return places.gather(local); }
+  const TreePosition& release_position(const plan::Plan&, int) const { return places.release(local); }
+  ContiguousPosition contiguous_position(int root) const {
+    return collective::contiguous_position(1, local, root);
+  }
+};
+using Stage = collective::multinode::SharedStage<SimulatedMachine, OnePlan>;
+
+std::size_t scratch_of(const Call& call, const Shape& seen) {
+  using namespace collective::multinode;
+  std::size_t vectors = 1;
+  const auto places =
+      places_in(topology::flat_group(seen.nodes), seen.nodes, call.network.tree, seen.node_of(call.root));
+  for (int node = 0; node < seen.nodes; ++node) {
+    const TreePosition& position = places[static_cast<std::size_t>(node)];
+    const std::size_t some =
+        call.collective == Collective::reduce
+            ? position.children.size()
+            : scratch_vectors(call.network.algorithm, node, seen.nodes, position, simulated_sum());
+    vectors = std::max(vectors, some);
+  }
+  return vectors * (std::min(call.bytes, call.network.segment) + 8) * segments_under_way;
+}
+
+void aggregate(SimulatedMachine& m, const Call& call, const TreePositions& places, const Buffers& b) {
+  constexpr int leader = 0;
+  Stage stage(m, OnePlan{call.node, places, m.rank()});
+  const auto in_network = [&] {
+    if (m.rank() == leader) Sink::current().act({Act::aggregate, 0, 0, call.bytes});
+  };
+  switch (call.collective) {
+    case Collective::barrier:
+      return stage.meet(leader, in_network);
+    case Collective::reduce:
+    case Collective::allreduce:
+      stage.reduce(leader, b.send, b.receive, call.bytes, simulated_sum());
+      in_network();
+      if (call.collective == Collective::allreduce) stage.bcast(leader, b.receive, call.bytes);
+      return;
+    default:
+      throw Error(formatted("simulation has no {} by aggregation nodes", to_string(call.collective)));
+  }
+}
+
+void over_nodes(SimulatedMachine& m, const Call& call, const Shape& shape, const TreePositions& places,
+                const Buffers& b) {
+  if (call.aggregated) return aggregate(m, call, places, b);
+  const Shape seen = seen_by(call, shape);
+  const int rank = Sink::current().rank(), node = seen.node_of(rank);
+  const auto run_on = [&](auto stage) {
+    NodesCall(stage, call, seen, rank, places.placement, places.node(node), b, simulated_sum()).run();
+  };
+  if (call.stage == NodeStageKind::shared) return run_on(Stage(m, OnePlan{call.node, places, m.rank()}));
+  SimulatedPeers neighbours{seen.local(rank), seen.ranks_per_node, node * seen.ranks_per_node, 1,
+                            collective::multinode::node_lane};
+  neighbours.of_node = true;
+  run_on(collective::multinode::MessageStage(neighbours));
+}
+
+}  // namespace
+
+collective::multinode::BlocksOfSome listed_blocks(std::size_t bytes, int ranks) {
+  collective::multinode::BlocksOfSome blocks;
+  for (int rank = 0; rank < ranks; ++rank) blocks.add(bytes, bytes * static_cast<std::size_t>(rank));
+  return blocks;
+}
+
+std::vector<std::size_t> block_edges(std::size_t bytes, int ranks) {
+  std::vector<std::size_t> edges;
+  for (int rank = 0; rank <= ranks; ++rank)
+    edges.push_back(bytes / 8 * static_cast<std::size_t>(rank) / static_cast<std::size_t>(ranks) * 8);
+  return edges;
+}
+
+namespace {
+
+/// Whether `bytes` are those of one rank's block.
+bool moves_blocks(Collective collective) {
+  switch (collective) {
+    case Collective::allgather:
+    case Collective::allgatherv:
+    case Collective::alltoall:
+    case Collective::alltoallv:
+    case Collective::gather:
+    case Collective::gatherv:
+    case Collective::scatter:
+    case Collective::scatterv:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// Whether ranks read in slots how long the others' blocks are.
+bool asks_for_lengths(Collective collective) {
+  return collective == Collective::alltoallv || collective == Collective::gatherv ||
+         collective == Collective::scatterv;
+}
+
+}  // namespace
+
+BufferSizes buffer_sizes(const Call& call, const Shape& shape) {
+  const std::size_t own = call.bytes + 8;
+  const std::size_t all = moves_blocks(call.collective) ? own * static_cast<std::size_t>(shape.ranks()) : own;
+  if (!call.spans(shape)) return {all, all, 8};
+  // Of a reduce over nodes, the partial results of each lane.
+  const std::size_t results =
+      call.collective == Collective::reduce ? own * (collective::multinode::segments_under_way + 1) : all;
+  return {all, results, scratch_of(call, seen_by(call, shape))};
+}
+
+std::optional<int> only_leader(const Call& call, const Shape& shape) {
+  if (call.aggregated) return 0;
+  if (call.stage == NodeStageKind::none) return {};
+  switch (call.collective) {
+    case Collective::allreduce:
+      if (call.network.leaders != 1) return {};
+      [[fallthrough]];
+    case Collective::barrier:
+    case Collective::bcast:
+    case Collective::reduce:
+    case Collective::scan:
+    case Collective::exscan:
+      return leader_of(call, shape);
+    default:
+      return {};
+  }
+}
+
+// At a central counter the last to come does what others wait for. How long the blocks of gatherv and its kin
+// are stands in slots, which no rank writes when they are recorded; node stages of shared memory use them.
+bool can_be_recorded(const Call& call, const Shape& shape) {
+  const bool is_central = call.node.algorithm == Algorithm::central;
+  if (asks_for_lengths(call.collective)) return false;
+  if (!call.spans(shape)) return !is_central;
+  switch (call.collective) {
+    case Collective::barrier:
+    case Collective::bcast:
+    case Collective::reduce:  // along trees
+      return true;
+    case Collective::allreduce:
+      return !is_central || call.network.leaders == 1;
+    case Collective::scan:
+    case Collective::exscan:
+    case Collective::reduce_scatter:
+    case Collective::reduce_scatter_block:
+      return !is_central || call.stage != NodeStageKind::shared;
+    default:
+      return call.stage != NodeStageKind::shared;
+  }
+}
+
+void run_call(SimulatedMachine& machine, const Call& call, const Shape& shape, const TreePositions& places,
+              const Buffers& buffers) {
+  if (call.spans(shape))
+    over_nodes(machine, call, shape, places, buffers);
+  else
+    call_on_one_node(machine, call, node_places(places, machine.rank()), buffers, simulated_sum());
+}
+
+}  // namespace espalier::simulation

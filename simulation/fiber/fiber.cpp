@@ -1,0 +1,31 @@
+#include "simulation/fiber/fiber.hpp"
+
+#include <boost/context/preallocated.hpp>
+#include <utility>
+
+namespace espalier::simulation {
+namespace {
+
+/// The stacks outlive the fibers and are used again.
+struct KeepStack {
+  void deallocate(boost::context::stack_context&) const {}
+};
+
+}  // namespace
+
+void Fiber::start(std::span<std::byte> stack, std::function<void()> body) {
+  boost::context::stack_context context;
+  context.size = stack.size();
+  context.sp = stack.data() + stack.size();
+  done_ = false;
+  fiber_ = boost::context::fiber(std::allocator_arg,
+                                 boost::context::preallocated(context.sp, context.size, context), KeepStack{},
+                                 [this, run = std::move(body)](boost::context::fiber&& scheduler) {
+                                   scheduler_ = std::move(scheduler);
+                                   run();
+                                   done_ = true;
+                                   return std::move(scheduler_);
+                                 });
+}
+
+}  // namespace espalier::simulation

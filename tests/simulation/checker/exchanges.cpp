@@ -1,0 +1,162 @@
+#include "base/format.hpp"
+#include "collective/node/allgather.hpp"
+#include "collective/node/alltoall.hpp"
+#include "collective/node/alltoallv.hpp"
+#include "collective/node/gather.hpp"
+#include "tests/simulation/checker/blocks.hpp"
+#include "tests/simulation/checker/scenarios.hpp"
+
+namespace espalier::testing {
+namespace {
+
+using namespace collective;
+
+Body allgathers(const Plan& plan) {
+  return [=](CheckingMachine& m) {
+    for (const std::size_t bytes : {std::size_t{5}, std::size_t{64}, std::size_t{200}}) {
+      const int round = static_cast<int>(bytes);
+      const EqualBlocks blocks{bytes};
+      Bytes wanted, got(bytes * static_cast<std::size_t>(m.size()), untouched);
+      for (int r = 0; r < m.size(); ++r) append(wanted, block_of(r, 0, bytes, round));
+      const Bytes own = block_of(m.rank(), 0, bytes, round);
+      allgather(m, own.data(), got.data(), blocks, plan);
+      expect(got, wanted, "allgather");
+    }
+  };
+}
+
+Body allgathervs(const Plan& plan) {
+  return [=](CheckingMachine& m) {
+    for (int round = 0; round < 5; ++round) {
+      const Spread spread(m.size(), round, [&](int rank) { return few_bytes(rank, round); });
+      Bytes wanted(spread.end, untouched), got = wanted;
+      for (int r = 0; r < m.size(); ++r) spread.put(wanted, r, block_of(r, 0, few_bytes(r, round), round));
+      const Bytes own = block_of(m.rank(), 0, few_bytes(m.rank(), round), round);
+      if (largest_of(spread.blocks(), m.size()) == 0) continue;
+      allgather(m, own.data(), got.data(), spread.blocks(), plan);
+      expect(got, wanted, "allgatherv");
+    }
+  };
+}
+
+Body alltoalls(const Plan& plan) {
+  return [=](CheckingMachine& m) {
+    for (const std::size_t bytes : {std::size_t{3}, std::size_t{40}, std::size_t{500}}) {
+      Bytes send, wanted;
+      for (int r = 0; r < m.size(); ++r) {
+        append(send, block_of(m.rank(), r, bytes, 1));
+        append(wanted, block_of(r, m.rank(), bytes, 1));
+      }
+      Bytes got(send.size(), untouched);
+      alltoall(m, send.data(), got.data(), bytes, plan);
+      expect(got, wanted, "alltoall");
+    }
+  };
+}
+
+Body alltoallvs(const Plan& plan, std::size_t (*bytes_of)(int, int)) {
+  return [=](CheckingMachine& m) {
+    const int n = m.size();
+    for (int round = 0; round < 4; ++round) {
+      const Spread out(n, round, [&](int to) { return bytes_of(m.rank() * n + to, round); });
+      const Spread in(n, round, [&](int from) { return bytes_of(from * n + m.rank(), round); });
+      Bytes send(out.end, untouched), wanted(in.end, untouched), got = wanted;
+      for (int r = 0; r < n; ++r) {
+        out.put(send, r, block_of(m.rank(), r, out.bytes[static_cast<std::size_t>(r)], round));
+        in.put(wanted, r, block_of(r, m.rank(), in.bytes[static_cast<std::size_t>(r)], round));
+      }
+      alltoallv(m, send.data(), out.blocks(), got.data(), in.blocks(), plan);
+      expect(got, wanted, "alltoallv");
+    }
+  };
+}
+
+/// A rank with nothing for anybody says so in a line that the root of a gather may still be reading.
+Body nothing_after_a_gather(const Plan& plan) {
+  return [=](CheckingMachine& m) {
+    const std::vector<std::size_t> none(static_cast<std::size_t>(m.size()), 0);
+    for (int round = 0; round < 4; ++round) {
+      const Bytes own = block_of(m.rank(), 0, 24, round);
+      Bytes got(own.size() * static_cast<std::size_t>(m.size()), untouched), wanted;
+      for (int r = 0; r < m.size(); ++r) append(wanted, block_of(r, 0, 24, round));
+      gather(m, 0, own.data(), got.data(), own.size(), plan);
+      if (m.rank() == 0) expect(got, wanted, "gather");
+      alltoallv(m, own.data(), {none, none}, got.data(), {none, none}, plan);
+    }
+  };
+}
+
+/// One rank has nothing, so it hears the others but tells them nothing of how far it is.
+Body listeners(const Plan& plan) {
+  return [=](CheckingMachine& m) {
+    for (int round = 0; round < 7; ++round) {
+      const Spread spread(m.size(), round, [](int rank) { return rank ? std::size_t{120} : 0; });  // in slots
+      Bytes wanted(spread.end, untouched), got = wanted;
+      for (int r = 1; r < m.size(); ++r) spread.put(wanted, r, block_of(r, 0, 120, round));
+      const Bytes own = block_of(m.rank(), 0, 120, round);
+      allgather(m, own.data(), got.data(), spread.blocks(), plan);
+      expect(got, wanted, "allgatherv");
+    }
+  };
+}
+
+/// Calls of one round and of several, in which each cell is written from both sides in turn.
+Body alltoalls_by_turns(const Plan& plan) {
+  return [=](CheckingMachine& m) {
+    for (int round = 0; round < 5; ++round) {
+      const std::size_t bytes = round == 2 ? 300 : 64 + static_cast<std::size_t>(round);
+      Bytes send, wanted;
+      for (int r = 0; r < m.size(); ++r) {
+        append(send, block_of(m.rank(), r, bytes, round));
+        append(wanted, block_of(r, m.rank(), bytes, round));
+      }
+      Bytes got(send.size(), untouched);
+      alltoall(m, send.data(), got.data(), bytes, plan);
+      expect(got, wanted, "alltoall");
+    }
+  };
+}
+
+}  // namespace
+
+std::vector<Scenario> exchanges(int ranks, bool fenced) {
+  std::vector<Scenario> all;
+  for (const Algorithm algorithm : {Algorithm::exchange, Algorithm::central}) {
+    const auto add = [&](const char* name, const Ring& ring, Body body) {
+      all.push_back(
+          make(formatted("{} {}", name, plan::to_string(algorithm)), ranks, fenced, ring, std::move(body)));
+    };
+    add("allgather", one, allgathers(plan_for(algorithm)));
+    add("allgather, 4 slots,", narrow, allgathers(plan_for(algorithm)));
+    add("allgatherv", one, allgathervs(plan_for(algorithm)));
+    add("allgatherv, 4 slots,", narrow, allgathervs(plan_for(algorithm)));
+    add("allgatherv, one listens,", {8, 128}, listeners(plan_for(algorithm, 1024)));
+    add("alltoall", {ranks == 3 ? 4 : 1, 1024}, alltoalls(plan_for(algorithm, 1024)));
+    add("alltoallv", {ranks == 3 ? 4 : 1, 1024}, alltoallvs(plan_for(algorithm), few_bytes));
+    add("alltoallv of nothing", {1, 1024}, nothing_after_a_gather(plan_for(algorithm)));
+    add("alltoallv, long,", wide, alltoallvs(plan_for(algorithm), many_bytes));
+  }
+  const Plan central = plan_for(Algorithm::central, 256);
+  all.push_back(pairwise(make("alltoall central", ranks, fenced, {4, 128}, alltoalls_by_turns(central))));
+  all.push_back(
+      pairwise(make("alltoallv central, long", ranks, fenced, {4, 16384}, alltoallvs(central, many_bytes))));
+  const auto add = [&](const char* name, const Ring& ring, Body body) {
+    all.push_back(make(formatted("{}, blocks exposed", name), ranks, fenced, ring, std::move(body)));
+  };
+  // Some blocks are short and go through the slots.
+  const Plan lending = plan_for(Algorithm::single_copy);
+  add("allgather", one, allgathers(lending));
+  add("allgatherv", one, allgathervs(lending));
+  add("alltoall", {ranks == 3 ? 4 : 1, 1024}, alltoalls(lending));
+  add("alltoallv", wide, alltoallvs(lending, many_bytes));
+  const auto refuse = [&](const char* name, const Ring& ring, Body body) {
+    all.push_back(
+        refusing(make(formatted("{}, blocks exposed", name), ranks, fenced, ring, std::move(body))));
+  };
+  refuse("allgather", one, allgathers(lending));
+  refuse("alltoall", {ranks == 3 ? 4 : 1, 1024}, alltoalls(lending));
+  refuse("alltoallv", wide, alltoallvs(lending, many_bytes));
+  return all;
+}
+
+}  // namespace espalier::testing

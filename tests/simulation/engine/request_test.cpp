@@ -1,0 +1,73 @@
+#include "simulation/engine/request.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+namespace espalier::simulation {
+namespace {
+
+using nlohmann::json;
+
+json ask(json request) {
+  request["model"] = std::string(ESPALIER_SOURCE) + "/python/espalier/models/frontera.json";
+  return json::parse(answer(request.dump()));
+}
+
+TEST(Request, ARowForEachVariantSizeAndShape) {
+  const json found = ask({{"collective", "allreduce"},
+                          {"bytes", {16, 2048}},
+                          {"nodes", {4, 16}},
+                          {"ranks_per_node", {1, 2}},
+                          {"variants",
+                           {{{"name", "doubling"}, {"network", {{"network", "recursive-doubling"}}}},
+                            {{"name", "sharp"}, {"aggregated", true}}}}});
+  ASSERT_TRUE(found.contains("rows")) << found;
+  EXPECT_EQ(found["rows"].size(), 16u);
+  for (const json& row : found["rows"]) EXPECT_GT(row["ns"].get<double>(), 1000) << row;
+  EXPECT_EQ(found["rows"][0]["network"], "recursive-doubling");
+  EXPECT_EQ(found["rows"][15]["network"], "aggregation");
+}
+
+TEST(Request, TheRulesServeWhereNoVariantIsNamed) {
+  const json found =
+      ask({{"collective", "allreduce"}, {"bytes", {8}}, {"nodes", {1}}, {"ranks_per_node", {8}}});
+  ASSERT_TRUE(found.contains("rows")) << found;
+  EXPECT_EQ(found["rows"][0]["node"], "exchange");
+}
+
+TEST(Request, AnAlgorithmThatCannotBeRecordedRunsWithData) {
+  const json found = ask({{"collective", "allreduce"},
+                          {"ranks_per_node", {6}},
+                          {"timeline", true},
+                          {"variants", {{{"name", "central"}, {"node", {{"algorithm", "central"}}}}}}});
+  ASSERT_TRUE(found.contains("rows")) << found;
+  EXPECT_EQ(found["rows"][0]["programs"], 0);
+  EXPECT_FALSE(found["timeline"].empty());
+}
+
+TEST(Request, NoiseCostsTime) {
+  json request = {{"collective", "allreduce"},
+                  {"bytes", {16}},
+                  {"nodes", {512}},
+                  {"runs", 3},
+                  {"variants", {{{"name", "doubling"}, {"network", {{"network", "recursive-doubling"}}}}}}};
+  const double quiet = ask(request)["rows"][0]["ns"];
+  request["noise"] = {{"rate_hz", 10000}, {"duration_ns", 10000}};
+  const json noisy = ask(request);
+  EXPECT_GT(noisy["rows"][0]["ns"].get<double>(), quiet);
+  EXPECT_LE(noisy["rows"][0]["lowest_ns"], noisy["rows"][0]["highest_ns"]);
+}
+
+TEST(Request, MistakesAreAnswered) {
+  EXPECT_TRUE(ask({{"collective", "alldance"}}).contains("error"));
+  EXPECT_TRUE(ask({{"collective", "allreduce"}, {"nodes", {0}}}).contains("error"));
+  EXPECT_TRUE(ask({{"collective", "bcast"}, {"nodes", {4}}, {"root", 4}}).contains("error"));
+  EXPECT_TRUE(ask({{"collective", "bcast"}, {"nodes", {4}}, {"variants", {{{"stage", "letters"}}}}})
+                  .contains("error"));
+  EXPECT_TRUE(json::parse(answer("{")).contains("error"));
+  EXPECT_TRUE(json::parse(answer("{}")).contains("error"));
+}
+
+}  // namespace
+}  // namespace espalier::simulation
