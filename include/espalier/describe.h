@@ -28,7 +28,10 @@ extern "C" {
  *        "ideal_speed_up", "rounds", "segments"} | null, "no_prediction": "why there is none"}
  * {"what": "window", "nodes": 4, "rma": true, "notify": true (what the hosts have)}
  *    -> {"transport": "memory" | "message" | "rma" | "notify", "why", "setting", "origin", "nodes"}
- * {"what": "config"} -> {"values": [{"key", "value", "default", "origin", "help"}], "warnings": [...]} */
+ * {"what": "config"} -> {"values": [{"key", "value", "default", "origin", "help"}], "warnings": [...]}
+ * {"what": "algorithms"}
+ *    -> {"collectives": [names], "algorithms": [{"scope": "node" | "network", "collectives", "algorithm",
+ *        "requires" (or its rules are passed over), "description", "source" (paper and section)}]} */
 ESPALIER_API char* espalier_describe(const char* request);
 ESPALIER_API void espalier_free(char* text);
 

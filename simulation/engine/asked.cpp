@@ -13,16 +13,9 @@ namespace {
 
 /// `bytes` as rules mean it (docs/rules.md).
 std::size_t bytes_of_rules(const Call& call, const Shape& shape) {
-  switch (call.collective) {
-    case Collective::alltoall:
-      return call.bytes * static_cast<std::size_t>(shape.ranks());
-    case Collective::alltoallv:
-    case Collective::gatherv:
-    case Collective::scatterv:
-      return 0;
-    default:
-      return call.bytes;
-  }
+  const Length length = traits(call.collective).length;
+  if (length == Length::none) return 0;
+  return length == Length::all_blocks ? call.bytes * static_cast<std::size_t>(shape.ranks()) : call.bytes;
 }
 
 plan::Query query_of(const Call& call, const Shape& shape, const NodeModel& node) {

@@ -4,7 +4,6 @@
 #include "base/format.hpp"
 #include "collective/multinode/stage/message_stage.hpp"
 #include "collective/multinode/stage/shared_stage.hpp"
-#include "plan/rules.hpp"
 #include "simulation/engine/node_call.hpp"
 #include "simulation/engine/nodes_call.hpp"
 #include "topology/group.hpp"
@@ -44,8 +43,7 @@ collective::multinode::Placement placement_of(const Shape& shape) {
 
 /// From whom a node's ranks have what comes from other nodes: in a scan of totals, from their last.
 int leader_of(const Call& call, const Shape& seen) {
-  const bool is_scan = call.collective == Collective::scan || call.collective == Collective::exscan;
-  if (is_scan && call.spans(seen) && plan::scans_totals(call.network.algorithm, true))
+  if (traits(call.collective).is_scan && call.spans(seen) && plan::scans_totals(call.network.algorithm, true))
     return seen.ranks_per_node - 1;
   return seen.local(call.root);
 }
@@ -98,7 +96,7 @@ std::shared_ptr<const TreePositions> places_for(const Call& call, const Shape& s
   return std::make_shared<const TreePositions>(call, shape, node);
 }
 
-NodePlaces node_places(const TreePositions& places, int local) {
+collective::TreePositionPair node_positions(const TreePositions& places, int local) {
   return {places.gather(local), places.release(local)};
 }
 
@@ -118,8 +116,9 @@ struct OnePlan {
   int local;
 
   const plan::Plan& plan(Collective, std::size_t) const { return only; }
-  const TreePosition& gather_position(const plan::Plan&, int) const { return places.gather(local); }
-  const TreePosition& release_position(const plan::Plan&, int) const { return places.release(local); }
+  collective::TreePositionPair positions(const plan::Plan&, int) const {
+    return node_positions(places, local);
+  }
   ContiguousPosition contiguous_position(int root) const {
     return collective::contiguous_position(1, local, root);
   }
@@ -194,34 +193,18 @@ std::vector<std::size_t> block_edges(std::size_t bytes, int ranks) {
 
 namespace {
 
-/// Whether `bytes` are those of one rank's block.
-bool moves_blocks(Collective collective) {
-  switch (collective) {
-    case Collective::allgather:
-    case Collective::allgatherv:
-    case Collective::alltoall:
-    case Collective::alltoallv:
-    case Collective::gather:
-    case Collective::gatherv:
-    case Collective::scatter:
-    case Collective::scatterv:
-      return true;
-    default:
-      return false;
-  }
-}
-
 /// Whether ranks read in slots how long the others' blocks are.
 bool asks_for_lengths(Collective collective) {
-  return collective == Collective::alltoallv || collective == Collective::gatherv ||
-         collective == Collective::scatterv;
+  const CollectiveTraits& of = traits(collective);
+  return of.moves_blocks && of.length == Length::none;
 }
 
 }  // namespace
 
 BufferSizes buffer_sizes(const Call& call, const Shape& shape) {
   const std::size_t own = call.bytes + 8;
-  const std::size_t all = moves_blocks(call.collective) ? own * static_cast<std::size_t>(shape.ranks()) : own;
+  const std::size_t all =
+      traits(call.collective).moves_blocks ? own * static_cast<std::size_t>(shape.ranks()) : own;
   if (!call.spans(shape)) return {all, all, 8};
   // Of a reduce over nodes, the partial results of each lane.
   const std::size_t results =
@@ -275,7 +258,7 @@ void run_call(SimulatedMachine& machine, const Call& call, const Shape& shape, c
   if (call.spans(shape))
     over_nodes(machine, call, shape, places, buffers);
   else
-    call_on_one_node(machine, call, node_places(places, machine.rank()), buffers, simulated_sum());
+    call_on_one_node(machine, call, node_positions(places, machine.rank()), buffers, simulated_sum());
 }
 
 }  // namespace espalier::simulation

@@ -73,7 +73,7 @@ class Buffers {
 
 double sample(Rank& rank, const Job& job, Buffers& buffers, int number) {
   const reduce::Operation& sum = *reduce::find(reduce::Op::sum, reduce::Type::uint64);
-  const auto places = simulation::node_places(*job.places, rank.number());
+  const auto places = simulation::node_positions(*job.places, rank.number());
   const simulation::Buffers raw = buffers.raw();
   buffers.write(rank.number(), number);
   const double took = rank.time([&] {

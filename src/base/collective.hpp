@@ -1,8 +1,10 @@
-// The collectives that Espalier knows, as values.
+// The collectives that Espalier knows, and what is true of each, whatever serves it.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string_view>
 
@@ -27,12 +29,61 @@ enum class Collective : std::uint8_t {
   exscan
 };
 
-inline constexpr int collective_count = 16;
+/// What all ranks of a call know of its length: `bytes` of a rule, of a plan, and of a line about a call.
+enum class Length : std::uint8_t {
+  none,       ///< no data, or blocks whose lengths a rank does not know of the others
+  vector,     ///< of the buffer
+  block,      ///< of one rank's block
+  mean,       ///< of the blocks of all ranks, the mean
+  all_blocks  ///< of one rank's blocks, together
+};
 
-inline constexpr std::array<std::string_view, collective_count> collective_names = {
-    "barrier", "bcast",   "reduce",   "allreduce", "allgather", "allgatherv",           "gather",
-    "gatherv", "scatter", "scatterv", "alltoall",  "alltoallv", "reduce_scatter_block", "reduce_scatter",
-    "scan",    "exscan"};
+struct CollectiveTraits {
+  std::string_view name;
+  Length length = Length::vector;
+  bool has_root = false;
+  bool moves_blocks = false;  ///< data are blocks, each of one rank for one or all others
+  bool has_v_form = false;    ///< blocks of any length: the v form, or reduce_scatter
+  bool reduces = false;       ///< combines elements by an operator
+  bool is_scan = false;       ///< a reduction over the ranks up to this one
+};
+
+/// In the order of Collective.
+inline constexpr std::array collective_traits = {
+    CollectiveTraits{.name = "barrier", .length = Length::none},
+    CollectiveTraits{.name = "bcast", .has_root = true},
+    CollectiveTraits{.name = "reduce", .has_root = true, .reduces = true},
+    CollectiveTraits{.name = "allreduce", .reduces = true},
+    CollectiveTraits{.name = "allgather", .length = Length::block, .moves_blocks = true},
+    CollectiveTraits{.name = "allgatherv", .length = Length::mean, .moves_blocks = true, .has_v_form = true},
+    CollectiveTraits{.name = "gather", .length = Length::block, .has_root = true, .moves_blocks = true},
+    CollectiveTraits{.name = "gatherv",
+                     .length = Length::none,
+                     .has_root = true,
+                     .moves_blocks = true,
+                     .has_v_form = true},
+    CollectiveTraits{.name = "scatter", .length = Length::block, .has_root = true, .moves_blocks = true},
+    CollectiveTraits{.name = "scatterv",
+                     .length = Length::none,
+                     .has_root = true,
+                     .moves_blocks = true,
+                     .has_v_form = true},
+    CollectiveTraits{.name = "alltoall", .length = Length::all_blocks, .moves_blocks = true},
+    CollectiveTraits{.name = "alltoallv", .length = Length::none, .moves_blocks = true, .has_v_form = true},
+    CollectiveTraits{.name = "reduce_scatter_block", .reduces = true},
+    CollectiveTraits{.name = "reduce_scatter", .has_v_form = true, .reduces = true},
+    CollectiveTraits{.name = "scan", .reduces = true, .is_scan = true},
+    CollectiveTraits{.name = "exscan", .reduces = true, .is_scan = true},
+};
+
+inline constexpr int collective_count = static_cast<int>(collective_traits.size());
+static_assert(static_cast<int>(Collective::exscan) + 1 == collective_count);
+
+constexpr const CollectiveTraits& traits(Collective collective) {
+  return collective_traits[static_cast<std::size_t>(collective)];
+}
+
+constexpr std::string_view to_string(Collective collective) { return traits(collective).name; }
 
 inline constexpr std::array<Collective, collective_count> all_collectives = [] {
   std::array<Collective, collective_count> all{};
@@ -40,13 +91,15 @@ inline constexpr std::array<Collective, collective_count> all_collectives = [] {
   return all;
 }();
 
-constexpr std::string_view to_string(Collective collective) {
-  return collective_names[static_cast<std::size_t>(collective)];
-}
+inline constexpr std::array<std::string_view, collective_count> collective_names = [] {
+  std::array<std::string_view, collective_count> names{};
+  for (std::size_t i = 0; i < names.size(); ++i) names[i] = collective_traits[i].name;
+  return names;
+}();
 
 constexpr std::optional<Collective> parse_collective(std::string_view name) {
-  for (std::size_t i = 0; i < collective_names.size(); ++i)
-    if (collective_names[i] == name) return static_cast<Collective>(i);
+  for (const Collective collective : all_collectives)
+    if (to_string(collective) == name) return collective;
   return std::nullopt;
 }
 

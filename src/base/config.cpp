@@ -21,6 +21,13 @@ const ConfigKey* find_key(std::string_view name) {
   return nullptr;
 }
 
+/// Of a key that has another name now; else nullptr.
+const FormerKey* find_former_key(std::string_view name) {
+  for (const FormerKey& key : former_keys)
+    if (key.name == name) return &key;
+  return nullptr;
+}
+
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
@@ -90,12 +97,20 @@ Config::Config(const char* const* environment) {
   }
   for (const auto& [name, text] : found)
     if (name == "ESPALIER_CONFIG") read_file(text);
+  // Where a key is given by both of its names, the one of today wins.
+  std::stable_partition(found.begin(), found.end(),
+                        [](const auto& entry) { return find_former_key(entry.first); });
   for (const auto& [name, text] : found) set(name, text, "environment");
   check_values();
 }
 
 void Config::set(std::string_view name, std::string text, std::string origin) {
   if (is_foreign(name)) return;
+  if (const FormerKey* former = find_former_key(name)) {
+    warnings_.push_back(formatted("{} ({}) is {} now; the old name will go with the next version", name,
+                                  origin, former->now));
+    name = former->now;
+  }
   const ConfigKey* key = find_key(name);
   if (!key) {
     warnings_.push_back(formatted(

@@ -1,52 +1,62 @@
 // Every configuration key that Espalier knows.
 #pragma once
 
+#include <algorithm>
 #include <array>
 
+#include "base/collective.hpp"
 #include "base/config.hpp"
 
 namespace espalier {
 
+namespace detail {
+
+/// Text put together by the compiler.
+struct ConstantText {
+  std::array<char, 96> characters{};
+  std::size_t length = 0;
+
+  constexpr void add(std::string_view text) {
+    std::copy(text.begin(), text.end(), characters.begin() + length);
+    length += text.size();
+  }
+  constexpr void add_in_capitals(std::string_view text) {
+    for (const char c : text)
+      characters[length++] = 'a' <= c && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  }
+  constexpr std::string_view view() const { return {characters.data(), length}; }
+};
+
+struct AlgorithmKeyText {
+  ConstantText name, help;
+};
+
+constexpr auto algorithm_key_texts(std::string_view prefix, std::string_view where) {
+  std::array<AlgorithmKeyText, collective_count> texts{};
+  for (const Collective collective : all_collectives) {
+    AlgorithmKeyText& text = texts[static_cast<std::size_t>(collective)];
+    text.name.add(prefix);
+    text.name.add_in_capitals(to_string(collective));
+    text.help.add("algorithm of every ");
+    text.help.add(to_string(collective));
+    text.help.add(where);
+    text.help.add(", whatever the rules say");
+  }
+  return texts;
+}
+inline constexpr auto node_algorithm_texts = algorithm_key_texts("ESPALIER_", "");
+inline constexpr auto network_algorithm_texts = algorithm_key_texts("ESPALIER_NETWORK_", " between nodes");
+
 // clang-format off
-inline constexpr std::array config_keys = {
+inline constexpr std::array first_keys = {
     ConfigKey{"ESPALIER", "on", true, "off: as if Espalier were not there"},
     ConfigKey{"ESPALIER_CONFIG", "", false, "file of KEY=VALUE lines; the environment wins over it"},
     ConfigKey{"ESPALIER_FALLBACK", "silent", false, "a call that the host has to serve: error | warn | silent"},
     ConfigKey{"ESPALIER_STATS", "", false, "1: print at finalize what ran; FILE.json: write it there"},
     ConfigKey{"ESPALIER_LIB", "", false, "folder of the libraries that `espalier run` preloads"},
     ConfigKey{"ESPALIER_RULES", "", true, "rules table (JSON) that is asked before the built-in one"},
-    ConfigKey{"ESPALIER_BARRIER", "", true, "algorithm of every barrier, whatever the rules say"},
-    ConfigKey{"ESPALIER_BCAST", "", true, "algorithm of every bcast"},
-    ConfigKey{"ESPALIER_REDUCE", "", true, "algorithm of every reduce"},
-    ConfigKey{"ESPALIER_ALLREDUCE", "", true, "algorithm of every allreduce"},
-    ConfigKey{"ESPALIER_ALLGATHER", "", true, "algorithm of every allgather"},
-    ConfigKey{"ESPALIER_ALLGATHERV", "", true, "algorithm of every allgatherv"},
-    ConfigKey{"ESPALIER_GATHER", "", true, "algorithm of every gather"},
-    ConfigKey{"ESPALIER_GATHERV", "", true, "algorithm of every gatherv"},
-    ConfigKey{"ESPALIER_SCATTER", "", true, "algorithm of every scatter"},
-    ConfigKey{"ESPALIER_SCATTERV", "", true, "algorithm of every scatterv"},
-    ConfigKey{"ESPALIER_ALLTOALL", "", true, "algorithm of every alltoall"},
-    ConfigKey{"ESPALIER_ALLTOALLV", "", true, "algorithm of every alltoallv"},
-    ConfigKey{"ESPALIER_REDUCE_SCATTER_BLOCK", "", true, "algorithm of every reduce_scatter_block"},
-    ConfigKey{"ESPALIER_REDUCE_SCATTER", "", true, "algorithm of every reduce_scatter"},
-    ConfigKey{"ESPALIER_SCAN", "", true, "algorithm of every scan"},
-    ConfigKey{"ESPALIER_EXSCAN", "", true, "algorithm of every exscan"},
-    ConfigKey{"ESPALIER_NETWORK_BARRIER", "", true, "algorithm of every barrier between nodes, whatever the rules say"},
-    ConfigKey{"ESPALIER_NETWORK_BCAST", "", true, "algorithm of every bcast between nodes"},
-    ConfigKey{"ESPALIER_NETWORK_REDUCE", "", true, "algorithm of every reduce between nodes"},
-    ConfigKey{"ESPALIER_NETWORK_ALLREDUCE", "", true, "algorithm of every allreduce between nodes"},
-    ConfigKey{"ESPALIER_NETWORK_ALLGATHER", "", true, "algorithm of every allgather between nodes"},
-    ConfigKey{"ESPALIER_NETWORK_ALLGATHERV", "", true, "algorithm of every allgatherv between nodes"},
-    ConfigKey{"ESPALIER_NETWORK_GATHER", "", true, "algorithm of every gather between nodes"},
-    ConfigKey{"ESPALIER_NETWORK_GATHERV", "", true, "algorithm of every gatherv between nodes"},
-    ConfigKey{"ESPALIER_NETWORK_SCATTER", "", true, "algorithm of every scatter between nodes"},
-    ConfigKey{"ESPALIER_NETWORK_SCATTERV", "", true, "algorithm of every scatterv between nodes"},
-    ConfigKey{"ESPALIER_NETWORK_ALLTOALL", "", true, "algorithm of every alltoall between nodes"},
-    ConfigKey{"ESPALIER_NETWORK_ALLTOALLV", "", true, "algorithm of every alltoallv between nodes"},
-    ConfigKey{"ESPALIER_NETWORK_SCAN", "", true, "algorithm of every scan between nodes"},
-    ConfigKey{"ESPALIER_NETWORK_EXSCAN", "", true, "algorithm of every exscan between nodes"},
-    ConfigKey{"ESPALIER_NETWORK_REDUCE_SCATTER_BLOCK", "", true, "algorithm of every reduce_scatter_block between nodes"},
-    ConfigKey{"ESPALIER_NETWORK_REDUCE_SCATTER", "", true, "algorithm of every reduce_scatter between nodes"},
+};
+inline constexpr std::array later_keys = {
     ConfigKey{"ESPALIER_NETWORK_TREE", "", true, "tree between nodes, such as \"knomial:2\""},
     ConfigKey{"ESPALIER_SEGMENT", "", true, "bytes of a segment of the network stage"},
     ConfigKey{"ESPALIER_LEADERS", "", true, "ranks of a node that share the network stage of an allreduce or allgather: a number, or all"},
@@ -72,7 +82,7 @@ inline constexpr std::array config_keys = {
     ConfigKey{"ESPALIER_SLOTS", "auto", true, "slots of a rank: auto | 1 to 64 (RG III-C)"},
     ConfigKey{"ESPALIER_SLOT", "32KiB", true, "bytes of a slot"},
     ConfigKey{"ESPALIER_SHORT_RINGS", "on", true, "of two ranks, 17 to 64 KiB that go one way stay in a few slots where these come back quickly; off: they take all slots in turn"},
-    ConfigKey{"ESPALIER_TRADE", "on", true, "two ranks that exchange write where they have just read; off: each in slots of its own"},
+    ConfigKey{"ESPALIER_PAIRWISE", "on", true, "two ranks that exchange write where they have just read; off: each in slots of its own"},
     ConfigKey{"ESPALIER_SHM", "auto", true, "shared memory that the ranks of a node may use in all"},
     ConfigKey{"ESPALIER_MEMFD", "on", true, "off: use shm_open where memfd_create would do"},
     ConfigKey{"ESPALIER_SINGLE_COPY", "on", true, "off: never read another process's memory directly (CMA)"},
@@ -85,5 +95,31 @@ inline constexpr std::array config_keys = {
     ConfigKey{"ESPALIER_TOPOLOGY", "", true, "synthetic machine in hwloc's notation, instead of the real one"},
 };
 // clang-format on
+
+}  // namespace detail
+
+/// ESPALIER_REDUCE_SCATTER, ESPALIER_NETWORK_REDUCE_SCATTER: which algorithm serves every call of a collective.
+constexpr std::string_view algorithm_key(Collective collective) {
+  return detail::node_algorithm_texts[static_cast<std::size_t>(collective)].name.view();
+}
+constexpr std::string_view network_algorithm_key(Collective collective) {
+  return detail::network_algorithm_texts[static_cast<std::size_t>(collective)].name.view();
+}
+
+inline constexpr auto config_keys = [] {
+  std::array<ConfigKey, detail::first_keys.size() + 2 * collective_count + detail::later_keys.size()> keys{};
+  auto next = std::copy(detail::first_keys.begin(), detail::first_keys.end(), keys.begin());
+  for (const auto* texts : {&detail::node_algorithm_texts, &detail::network_algorithm_texts})
+    for (const detail::AlgorithmKeyText& text : *texts)
+      *next++ = {text.name.view(), "", true, text.help.view()};
+  std::copy(detail::later_keys.begin(), detail::later_keys.end(), next);
+  return keys;
+}();
+
+/// Names of former versions, read for one version more, with a warning.
+struct FormerKey {
+  std::string_view name, now;
+};
+inline constexpr std::array former_keys = {FormerKey{"ESPALIER_TRADE", "ESPALIER_PAIRWISE"}};
 
 }  // namespace espalier

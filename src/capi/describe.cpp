@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "base/format.hpp"
 #include "base/printable.hpp"
+#include "capi/describe_algorithms.hpp"
 #include "capi/describe_network.hpp"
 #include "capi/describe_window.hpp"
 #include "memory/heap/shared_heap.hpp"
@@ -119,21 +120,11 @@ json describe_topology(const json& request) {
             {"text", budget.explanation}}}};
 }
 
-bool is_scan(Collective collective) {
-  return collective == Collective::scan || collective == Collective::exscan;
-}
-
-bool reduces(Collective collective) {
-  return collective == Collective::reduce || collective == Collective::allreduce ||
-         collective == Collective::reduce_scatter || collective == Collective::reduce_scatter_block ||
-         is_scan(collective);
-}
-
 json describe_plan(const json& request) {
   const plan::Query query = query_of(request);
   const plan::Plan plan = plan::Table::instance().find(query);
   const bool ordered =
-      !query.commutative && reduces(query.collective) && plan.algorithm != plan::Algorithm::host;
+      !query.commutative && traits(query.collective).reduces && plan.algorithm != plan::Algorithm::host;
   std::string why =
       formatted("the first rule that holds {} of {} bytes on {} ranks with {:.3g} ranks per usable core",
                 to_string(query.collective), query.bytes, query.ranks, query.ranks_per_core);
@@ -141,7 +132,7 @@ json describe_plan(const json& request) {
   if (plan.origin.file.empty()) why = "no rule holds this call, so the host MPI serves it";
   if (ordered)
     why +=
-        is_scan(query.collective)
+        traits(query.collective).is_scan
             ? "; an operator that does not commute goes over doubling distances, whole vectors at a time"
             : "; an operator that does not commute goes up a rank-contiguous tree, whole vectors at a time";
   plan::Query slow = query;
@@ -200,7 +191,9 @@ json answer(const std::string& text) {
   if (what == "network") return describe_network(request);
   if (what == "window") return describe_window(request);
   if (what == "config") return describe_config();
-  throw Error(formatted("\"what\" is \"{}\"; it may be topology, plan, network, window or config", what));
+  if (what == "algorithms") return describe_algorithms();
+  throw Error(
+      formatted("\"what\" is \"{}\"; it may be topology, plan, network, window, config or algorithms", what));
 }
 
 /// Also where the environment or the system has brought in bytes that are no UTF-8.

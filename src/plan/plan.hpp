@@ -1,68 +1,14 @@
 // Which algorithm serves a call, with what parameters, and why (DESIGN, idea 4).
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <limits>
-#include <optional>
 #include <string>
-#include <string_view>
 
+#include "plan/algorithms.hpp"
 #include "tree/spec.hpp"
 
 namespace espalier::plan {
-
-enum class Algorithm : unsigned char {
-  host,      ///< left to the host MPI
-  exchange,  ///< every rank publishes, every rank reads all others
-  central,   ///< one arrival counter; the last to arrive does the work for every rank
-  tree,      ///< release and gather along trees (RG)
-  sliced,    ///< every rank reduces its slice straight from all others' slots, then all copy
-  direct,  ///< the rank that wants data reads them from the slots of the rank that has them; between nodes: gets them
-           ///< in one message a node, or a rank where they are long
-  single_copy,  ///< readers read straight from the owner's buffer, through the kernel
-  // between nodes, beside `host` and `tree`:
-  dissemination,       ///< every leader hears from all others in ceil(log2 nodes) rounds
-  recursive_doubling,  ///< leaders exchange all they have with partners at doubling distances
-  rabenseifner,        ///< reduce-scatter by halving, then allgather (reduce: gather) by doubling
-  ring,                ///< reduce-scatter and allgather from neighbour to neighbour
-  gather_all,          ///< all vectors to all leaders, each folds them in rank order
-  scatter_allgather,   ///< the root scatters, a ring collects
-  chain,               ///< from node to node in order
-  transpose,           ///< every node does one slice of the elements for all ranks
-  allreduce,           ///< an allreduce, of which every rank keeps its block
-  sharp,               ///< on aggregation nodes inside the network (SHARP)
-  notified_ring,       ///< a ring through a window, whose notifications all ranks of a node see (NOTIFY II)
-};
-
-inline constexpr std::array<std::string_view, 18> algorithm_names = {"host",
-                                                                     "exchange",
-                                                                     "central",
-                                                                     "tree",
-                                                                     "sliced",
-                                                                     "direct",
-                                                                     "single-copy",
-                                                                     "dissemination",
-                                                                     "recursive-doubling",
-                                                                     "rabenseifner",
-                                                                     "ring",
-                                                                     "gather-all",
-                                                                     "scatter-allgather",
-                                                                     "chain",
-                                                                     "transpose",
-                                                                     "allreduce",
-                                                                     "sharp",
-                                                                     "notified-ring"};
-
-constexpr std::string_view to_string(Algorithm algorithm) {
-  return algorithm_names[static_cast<std::size_t>(algorithm)];
-}
-
-constexpr std::optional<Algorithm> parse_algorithm(std::string_view name) {
-  for (std::size_t i = 0; i < algorithm_names.size(); ++i)
-    if (algorithm_names[i] == name) return static_cast<Algorithm>(i);
-  return std::nullopt;
-}
 
 /// Where a rule stands.
 struct Origin {

@@ -191,14 +191,11 @@ class RuleReader {
   }
 
   void check_algorithm(const Rule& rule) const {
-    for (const Collective collective : rule.collectives) {
-      const auto known = rule.between_nodes ? network_algorithms_of(collective) : algorithms_of(collective);
-      const Algorithm wanted = rule.between_nodes ? rule.network.algorithm : rule.plan.algorithm;
-      if (std::find(known.begin(), known.end(), wanted) == known.end())
+    for (const Collective collective : rule.collectives)
+      if (!has_algorithm(rule.scope(), collective, rule.algorithm()))
         fail(rule.between_nodes ? "network" : "algorithm",
-             formatted("{} does not exist for {}{}", to_string(wanted), to_string(collective),
+             formatted("{} does not exist for {}{}", to_string(rule.algorithm()), to_string(collective),
                        rule.between_nodes ? " between nodes" : ""));
-    }
   }
 
   const json& object_;
@@ -210,24 +207,28 @@ class RuleReader {
 }  // namespace
 
 bool Rule::matches(const Query& query) const {
-  const bool holds = bytes.holds(static_cast<double>(query.bytes)) && ranks.holds(query.ranks) &&
-                     nodes.holds(query.nodes) && ranks_per_node.holds(query.ranks_per_node) &&
-                     ranks_per_core.holds(query.ranks_per_core) &&
-                     (!prompt_yields || *prompt_yields == query.prompt_yields) && is_possible(query);
+  const bool holds =
+      bytes.holds(static_cast<double>(query.bytes)) && ranks.holds(query.ranks) && nodes.holds(query.nodes) &&
+      ranks_per_node.holds(query.ranks_per_node) && ranks_per_core.holds(query.ranks_per_core) &&
+      (!prompt_yields || *prompt_yields == query.prompt_yields) && is_possible(scope(), algorithm(), query);
   if (!holds) return false;
   // A rule that names its collectives has been read with an algorithm that all of them have.
-  if (!collectives.empty())
-    return std::find(collectives.begin(), collectives.end(), query.collective) != collectives.end();
-  const auto known =
-      between_nodes ? network_algorithms_of(query.collective) : algorithms_of(query.collective);
-  const Algorithm wanted = between_nodes ? network.algorithm : plan.algorithm;
-  return std::find(known.begin(), known.end(), wanted) != known.end();
+  if (collectives.empty()) return has_algorithm(scope(), query.collective, algorithm());
+  return std::find(collectives.begin(), collectives.end(), query.collective) != collectives.end();
 }
 
-bool Rule::is_possible(const Query& query) const {
-  if (!between_nodes) return plan.algorithm != Algorithm::single_copy || query.single_copy;
-  if (network.algorithm == Algorithm::sharp && !query.sharp) return false;
-  return query.consecutive || !needs_consecutive_ranks(query.collective, network.algorithm);
+bool is_possible(Scope scope, Algorithm algorithm, const Query& query) {
+  switch (requirement_of(scope, query.collective, algorithm)) {
+    case Requirement::single_copy:
+      return query.single_copy;
+    case Requirement::aggregation_nodes:
+      return query.sharp;
+    case Requirement::consecutive_ranks:
+      return query.consecutive;
+    case Requirement::nothing:
+      break;
+  }
+  return true;
 }
 
 std::vector<Rule> parse_rules(std::string_view text, const std::string& file,
@@ -268,78 +269,6 @@ std::vector<Rule> read_rules(const std::string& path, std::vector<std::string>& 
   const auto text = espalier::read_file(path);
   if (!text) throw Error(formatted("cannot read the rules file {}", path));
   return parse_rules(*text, path, warnings);
-}
-
-std::vector<Algorithm> algorithms_of(Collective collective) {
-  switch (collective) {
-    case Collective::barrier:
-      return {Algorithm::host, Algorithm::exchange, Algorithm::central, Algorithm::tree};
-    case Collective::bcast:
-      return {Algorithm::host, Algorithm::tree, Algorithm::single_copy};
-    case Collective::reduce:
-      return {Algorithm::host, Algorithm::tree};
-    case Collective::allreduce:
-      return {Algorithm::host, Algorithm::exchange, Algorithm::central, Algorithm::tree, Algorithm::sliced};
-    case Collective::allgather:
-    case Collective::allgatherv:
-    case Collective::alltoall:
-    case Collective::alltoallv:
-      return {Algorithm::host, Algorithm::exchange, Algorithm::central, Algorithm::single_copy};
-    case Collective::reduce_scatter_block:
-    case Collective::reduce_scatter:
-      return {Algorithm::host, Algorithm::exchange, Algorithm::central};
-    case Collective::scan:
-    case Collective::exscan:
-      return {Algorithm::host, Algorithm::exchange, Algorithm::central, Algorithm::sliced};
-    case Collective::gather:
-    case Collective::gatherv:
-    case Collective::scatter:
-    case Collective::scatterv:
-      return {Algorithm::host, Algorithm::direct, Algorithm::single_copy};
-  }
-  return {};
-}
-
-std::vector<Algorithm> network_algorithms_of(Collective collective) {
-  switch (collective) {
-    case Collective::barrier:
-      return {Algorithm::host, Algorithm::dissemination, Algorithm::tree, Algorithm::sharp};
-    case Collective::bcast:
-      return {Algorithm::host, Algorithm::tree, Algorithm::scatter_allgather};
-    case Collective::reduce:
-      return {Algorithm::host, Algorithm::tree, Algorithm::rabenseifner, Algorithm::sharp};
-    case Collective::allreduce:
-      return {Algorithm::host,          Algorithm::tree,       Algorithm::recursive_doubling,
-              Algorithm::rabenseifner,  Algorithm::ring,       Algorithm::notified_ring,
-              Algorithm::dissemination, Algorithm::gather_all, Algorithm::sharp};
-    case Collective::scan:
-    case Collective::exscan:
-      return {Algorithm::host, Algorithm::recursive_doubling, Algorithm::chain, Algorithm::gather_all,
-              Algorithm::transpose};
-    case Collective::reduce_scatter_block:
-    case Collective::reduce_scatter:
-      return {Algorithm::host, Algorithm::allreduce, Algorithm::transpose};
-    case Collective::allgather:
-    case Collective::allgatherv:
-      return {Algorithm::host, Algorithm::dissemination, Algorithm::ring, Algorithm::notified_ring};
-    case Collective::gather:
-    case Collective::gatherv:
-    case Collective::scatter:
-    case Collective::scatterv:
-    case Collective::alltoall:
-    case Collective::alltoallv:
-      return {Algorithm::host, Algorithm::direct};
-  }
-  return {};
-}
-
-bool needs_consecutive_ranks(Collective collective, Algorithm algorithm) {
-  const bool is_scan = collective == Collective::scan || collective == Collective::exscan;
-  return is_scan && (algorithm == Algorithm::recursive_doubling || algorithm == Algorithm::chain);
-}
-
-bool scans_totals(Algorithm algorithm, bool consecutive) {
-  return consecutive && algorithm != Algorithm::transpose;
 }
 
 }  // namespace espalier::plan

@@ -23,12 +23,11 @@ struct Query {
   double ranks_per_core = 1;  ///< runnable ranks of the node for each usable core
   bool commutative = true;
   bool prompt_yields = true;  ///< a yield makes room for any other rank of the node at once
-  bool single_copy = true;    ///< ranks may read each other's memory; else `single-copy` is passed over
+  bool single_copy = true;    ///< Requirement::single_copy
   bool shared_heaps =
       true;            ///< ranks can map each other's MPI_Alloc_mem memory; else nothing is exposed there
-  bool sharp = false;  ///< the job has aggregation nodes; else `sharp` is passed over
-  bool consecutive = true;  ///< each node's ranks follow on each other; else scans' `recursive-doubling`
-                            ///< and `chain` are passed over
+  bool sharp = false;  ///< Requirement::aggregation_nodes
+  bool consecutive = true;  ///< Requirement::consecutive_ranks
 };
 
 /// A closed range; without an upper end when `last` is infinite.
@@ -48,9 +47,12 @@ struct Rule {
 
   bool matches(const Query& query) const;
 
- private:
-  bool is_possible(const Query& query) const;
+  Scope scope() const { return between_nodes ? Scope::network : Scope::node; }
+  Algorithm algorithm() const { return between_nodes ? network.algorithm : plan.algorithm; }
 };
+
+/// Whether what the algorithm requires is there.
+bool is_possible(Scope scope, Algorithm algorithm, const Query& query);
 
 /// Reads a table. Throws Error with file and line for text that is no JSON or has values out of place; keys
 /// that no rule knows are left out and named, with their line, in `warnings`.
@@ -72,14 +74,5 @@ std::vector<Rule> read_rules(const std::string& path, std::vector<std::string>& 
 
 /// The table that comes with Espalier (src/plan/default_rules.json).
 const std::vector<Rule>& default_rules();
-
-/// The algorithms that exist for a collective on a node, and between nodes.
-std::vector<Algorithm> algorithms_of(Collective collective);
-std::vector<Algorithm> network_algorithms_of(Collective collective);
-
-/// HIER 3.5: these take a node's ranks for one rank of the scan between nodes.
-bool needs_consecutive_ranks(Collective collective, Algorithm algorithm);
-/// Whether a scan over nodes is one of the nodes' totals, put in front of the nodes' own scans.
-bool scans_totals(Algorithm algorithm, bool consecutive);
 
 }  // namespace espalier::plan

@@ -1,24 +1,13 @@
 #include "plan/selector.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 
+#include "base/config_keys.hpp"
 #include "base/error.hpp"
 #include "base/format.hpp"
 
 namespace espalier::plan {
-namespace {
-
-// ESPALIER_REDUCE_SCATTER for reduce_scatter
-std::string key_of(Collective collective, std::string key = "ESPALIER_") {
-  for (const char c : to_string(collective))
-    key += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  return key;
-}
-
-}  // namespace
-
 const Table& Table::instance() {
   static const Table& table = *new Table(Config::instance());  // never destroyed, as Config
   return table;
@@ -47,11 +36,8 @@ Table::Table(const Config& config)
 void Table::override_with(const Config& config) {
   for (const Collective collective : all_collectives) {
     const auto row = static_cast<std::size_t>(collective);
-    algorithms_[row] = forced(config, key_of(collective), collective, algorithms_of(collective));
-    const auto between_nodes = network_algorithms_of(collective);
-    if (between_nodes.size() > 1)
-      network_algorithms_[row] =
-          forced(config, key_of(collective, "ESPALIER_NETWORK_"), collective, between_nodes);
+    algorithms_[row] = forced(config, algorithm_key(collective), Scope::node, collective);
+    network_algorithms_[row] = forced(config, network_algorithm_key(collective), Scope::network, collective);
   }
   override_pieces(config);
   override_tree(config, "ESPALIER_TREE", gather_tree_);
@@ -61,14 +47,15 @@ void Table::override_with(const Config& config) {
   override_tree(config, "ESPALIER_NETWORK_TREE", network_tree_);
 }
 
-std::optional<Algorithm> Table::forced(const Config& config, const std::string& key, Collective collective,
-                                       const std::vector<Algorithm>& known) {
+std::optional<Algorithm> Table::forced(const Config& config, std::string_view key, Scope scope,
+                                       Collective collective) {
   const std::string& name = config.text(key);
   if (name.empty()) return std::nullopt;
   const auto algorithm = parse_algorithm(name);
-  if (algorithm && std::find(known.begin(), known.end(), *algorithm) != known.end()) return algorithm;
+  if (algorithm && has_algorithm(scope, collective, *algorithm)) return algorithm;
   std::string names;
-  for (const Algorithm each : known) names += formatted("{}{}", names.empty() ? "" : ", ", to_string(each));
+  for (const Algorithm each : algorithms_of(scope, collective))
+    names += formatted("{}{}", names.empty() ? "" : ", ", to_string(each));
   warnings_.push_back(formatted("{}={} is no algorithm of {}; it may be {}; the rules decide", key, name,
                                 to_string(collective), names));
   return std::nullopt;
@@ -93,8 +80,7 @@ void Table::override_tree(const Config& config, const char* key, std::optional<t
 
 void Table::apply_overrides(const Query& query, Plan& plan) const {
   const auto& algorithm = algorithms_[static_cast<std::size_t>(query.collective)];
-  const bool possible = algorithm != Algorithm::single_copy || query.single_copy;
-  if (algorithm && possible && plan.algorithm != *algorithm) {
+  if (algorithm && is_possible(Scope::node, *algorithm, query) && plan.algorithm != *algorithm) {
     plan.algorithm = *algorithm;
     plan.origin = {"environment", 0,
                    formatted("{} = {}", to_string(query.collective), to_string(*algorithm))};
@@ -113,10 +99,7 @@ void Table::apply_overrides(const Query& query, Plan& plan) const {
 
 void Table::apply_overrides(const Query& query, NetworkPlan& plan) const {
   const auto& algorithm = network_algorithms_[static_cast<std::size_t>(query.collective)];
-  const bool possible = algorithm &&
-                        (query.consecutive || !needs_consecutive_ranks(query.collective, *algorithm)) &&
-                        (query.sharp || *algorithm != Algorithm::sharp);
-  if (possible && plan.algorithm != *algorithm) {
+  if (algorithm && is_possible(Scope::network, *algorithm, query) && plan.algorithm != *algorithm) {
     plan.algorithm = *algorithm;
     plan.origin = {"environment", 0,
                    formatted("network of {} = {}", to_string(query.collective), to_string(*algorithm))};

@@ -29,8 +29,8 @@ class Table {
 
  private:
   void override_with(const Config& config);
-  std::optional<Algorithm> forced(const Config& config, const std::string& key, Collective collective,
-                                  const std::vector<Algorithm>& known);
+  std::optional<Algorithm> forced(const Config& config, std::string_view key, Scope scope,
+                                  Collective collective);
   void override_pieces(const Config& config);
   void apply_overrides(const Query& query, Plan& plan) const;
   void apply_overrides(const Query& query, NetworkPlan& plan) const;

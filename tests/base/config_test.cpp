@@ -66,6 +66,30 @@ TEST(Config, EnvironmentWinsOverFile) {
   EXPECT_TRUE(config.warnings().empty());
 }
 
+TEST(Config, FormerNamesAreReadWithAWarning) {
+  for (const FormerKey& former : former_keys) {
+    const Config config = config_of({std::string(former.name) + "=off"});
+    EXPECT_EQ(config.text(former.now), "off");
+    ASSERT_EQ(config.warnings().size(), 1u);
+    EXPECT_TRUE(contains(config.warnings()[0], std::string(former.now))) << config.warnings()[0];
+  }
+}
+
+TEST(Config, TodaysNameWinsOverTheFormerOne) {
+  for (const bool first : {false, true}) {
+    const std::string former = "ESPALIER_TRADE=off", now = "ESPALIER_PAIRWISE=on";
+    EXPECT_TRUE(config_of({first ? former : now, first ? now : former}).flag("ESPALIER_PAIRWISE"));
+  }
+}
+
+TEST(Config, EachCollectiveHasKeysForItsAlgorithms) {
+  EXPECT_EQ(algorithm_key(Collective::reduce_scatter_block), "ESPALIER_REDUCE_SCATTER_BLOCK");
+  EXPECT_EQ(network_algorithm_key(Collective::barrier), "ESPALIER_NETWORK_BARRIER");
+  for (const Collective collective : all_collectives)
+    EXPECT_TRUE(contains(std::string(config_of({}).value(algorithm_key(collective)).key->help),
+                         std::string(to_string(collective))));
+}
+
 TEST(Config, FileWarningsNameTheirLine) {
   const File file("ESPALIER_INLINE=off\nnonsense\nESPALIER_INLIN=on\n");
   const Config config = config_of({"ESPALIER_CONFIG=" + file.path()});

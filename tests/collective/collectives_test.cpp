@@ -4,6 +4,7 @@
 #include <mutex>
 #include <set>
 
+#include "collective/dispatch.hpp"
 #include "collective/node/allreduce.hpp"
 #include "collective/node/allreduce_central.hpp"
 #include "collective/node/allreduce_exchange.hpp"
@@ -247,36 +248,30 @@ TEST_P(Collectives, AnyOrderOfAlgorithms) {
       auto data = testing::vector_of(m.rank(), count, round);
       const Reduction r = {data.data(), data.data(), count * 8, sum_of_doubles()};
       const TreePosition& position = trees.of(m.rank(), root);
+      const auto any_of = [&](Collective collective) {
+        const auto known = plan::algorithms_of(plan::Scope::node, collective);
+        Plan with = plan;
+        with.algorithm = known[1 + (random >> 4) % (known.size() - 1)];  // the first is the host
+        return with;
+      };
+      const auto at_root = [&](const Plan&, int) { return TreePositionPair{position, position}; };
       switch ((random >> 24) % 8) {
         case 0:
-          barrier_exchange(m);
-          break;
         case 1:
-          barrier_central(m);
+          by_plan::barrier(m, at_root, any_of(Collective::barrier));
           break;
         case 2:
           bcast_tree(m, position, data.data(), count * 8, plan);
           expect_equal(m, data, testing::vector_of(root, count, round), "bcast");
           break;
         case 3:
-          reduce_tree(m, position, r, plan);
+          by_plan::reduce(m, position, r, any_of(Collective::reduce));
           if (m.rank() == root) expect_equal(m, data, sum, "reduce");
           break;
-        case 4:
-          allreduce_exchange(m, r, plan);
-          expect_equal(m, data, sum, "exchange");
-          break;
-        case 5:
-          allreduce_central(m, r, plan);
-          expect_equal(m, data, sum, "central");
-          break;
-        case 6:
-          allreduce_sliced(m, r, plan);
-          expect_equal(m, data, sum, "sliced");
-          break;
         default:
-          allreduce_tree(m, position, position, r, plan);
-          expect_equal(m, data, sum, "tree");
+          const Plan with = any_of(Collective::allreduce);
+          by_plan::allreduce(m, at_root, r, with);
+          expect_equal(m, data, sum, std::string(to_string(with.algorithm)).c_str());
       }
     }
   });

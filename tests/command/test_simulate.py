@@ -4,7 +4,7 @@ import json
 import os
 
 import pytest
-from conftest import ROOT
+from conftest import LIB, ROOT
 
 from espalier.models import parameters
 from espalier.simulate import calibrate, run, show
@@ -12,7 +12,6 @@ from espalier.problem import Problem
 from espalier.simulate.command import noise_of, numbers
 from espalier.simulate.plans import variants_of
 
-LIB = ROOT / "build" / "lib"
 needs_program = pytest.mark.skipif(
     not run.program().exists(), reason="built without Boost.Context: no espalier-simulate"
 )

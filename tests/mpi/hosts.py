@@ -13,6 +13,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path.append(str(HERE.parent))
+import algorithms  # noqa: E402
 import stacks  # noqa: E402
 from launcher import LAUNCHER_FAILED  # noqa: E402
 from espalier.bench.hosts import mpirun  # noqa: E402
@@ -83,8 +84,7 @@ HOSTS = {
 THREE = ["mpich", "openmpi", "impi"]
 
 FOUR = ["allreduce", "barrier", "bcast", "reduce"]
-COLLECTIVES = [*FOUR, "allgather", "allgatherv", "gather", "gatherv", "scatter", "scatterv", "alltoall", "alltoallv",
-               "reduce_scatter_block", "reduce_scatter", "scan", "exscan"]
+COLLECTIVES = algorithms.COLLECTIVES
 
 
 # --- building -------------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 import re
 
+import algorithms
 import hosts
 import pytest
 
@@ -67,9 +68,7 @@ def test_every_way_of_waiting(launch, wait, statistics):
 
 @pytest.mark.sanitizer
 @pytest.mark.needs_espalier
-@pytest.mark.parametrize("collective, algorithm", [
-    ("barrier", "exchange"), ("barrier", "central"), ("barrier", "tree"), ("bcast", "tree"), ("bcast", "single-copy"),
-    ("reduce", "tree"), ("allreduce", "exchange"), ("allreduce", "central"), ("allreduce", "tree"), ("allreduce", "sliced")])
+@pytest.mark.parametrize("collective, algorithm", algorithms.pairs("node", hosts.FOUR))
 def test_every_algorithm(launch, collective, algorithm, statistics):
     """Each algorithm is right wherever it may be asked for, and the statistics show that it ran."""
     for ranks in (2, 5):
@@ -82,15 +81,10 @@ def test_every_algorithm(launch, collective, algorithm, statistics):
         assert algorithm in ran, f"{collective} ran as {ran}"
 
 
-ALL_TO_ALL = ["allgather", "allgatherv", "alltoall", "alltoallv", "reduce_scatter_block", "reduce_scatter", "scan", "exscan"]
-
-
 @pytest.mark.sanitizer
 @pytest.mark.needs_espalier
-@pytest.mark.parametrize("algorithm, collectives", [
-    ("exchange", ALL_TO_ALL), ("central", ALL_TO_ALL), ("sliced", ["scan", "exscan"]),
-    ("direct", ["gather", "gatherv", "scatter", "scatterv"]),
-    ("single-copy", ["allgather", "allgatherv", "alltoall", "alltoallv", "gather", "gatherv", "scatter", "scatterv"])], ids=lambda value: value if isinstance(value, str) else "")
+@pytest.mark.parametrize("algorithm, collectives", algorithms.collectives_by_algorithm(
+    "node", [name for name in hosts.COLLECTIVES if name not in hosts.FOUR]), ids=lambda value: value if isinstance(value, str) else "")
 def test_every_algorithm_of_blocks_and_prefixes(launch, algorithm, collectives, statistics):
     """The same for those that came later, all that have the algorithm at once."""
     forced = {f"ESPALIER_{collective.upper()}": algorithm for collective in collectives}

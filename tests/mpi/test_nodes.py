@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import algorithms
 import hosts
 import pytest
 from test_checked import passed
@@ -50,21 +51,24 @@ def test_more_nodes(launch, layout):
     check(launch, hosts.HOSTS["mpich"], layout, SHORT)
 
 
-@pytest.mark.parametrize("collective, algorithm", [
-    ("bcast", "tree"), ("bcast", "scatter-allgather"), ("reduce", "tree"), ("reduce", "rabenseifner"),
-    ("allreduce", "tree"), ("allreduce", "recursive-doubling"), ("allreduce", "rabenseifner"), ("allreduce", "ring"),
-    ("allreduce", "gather-all"), ("allreduce", "dissemination"), ("allgather", "dissemination"), ("allgather", "ring"),
-    ("allgatherv", "ring"), ("reduce_scatter", "allreduce"), ("reduce_scatter", "transpose"), ("scan", "recursive-doubling"), ("scan", "chain"), ("scan", "gather-all"),
-    ("scan", "transpose"), ("exscan", "recursive-doubling"), ("exscan", "chain"), ("exscan", "gather-all"),
-    ("exscan", "transpose")])
+def subjects_of(collective):
+    if collective == "barrier":
+        return "barrier"
+    if collective in ("scan", "exscan"):
+        return "in_place,prefixes"
+    if collective.startswith("reduce_scatter"):
+        return "prefixes"
+    return "roots,in_place,identity" if collective in hosts.FOUR else "blocks"
+
+
+# Windows and aggregation nodes: test_windows.py, test_sharp.py.
+@pytest.mark.parametrize("collective, algorithm", algorithms.pairs("network", without=("notified-ring", "sharp")))
 def test_every_algorithm_between_nodes(launch, collective, algorithm, statistics):
     # Small segments, so that many are under way; scans are another matter where the nodes' ranks are mixed.
     is_scan = collective in ("scan", "exscan")
     layouts = [(5, "2+1+2")] + [(6, "3:cyclic")] * (is_scan and algorithm not in ("chain", "recursive-doubling"))
-    moves = "blocks" if collective.startswith("allgather") else "roots,in_place,identity"
-    subjects = "in_place,prefixes" if is_scan else "prefixes" if collective == "reduce_scatter" else moves
     for layout in layouts:
-        check(launch, hosts.HOSTS["mpich"], layout, subjects,
+        check(launch, hosts.HOSTS["mpich"], layout, subjects_of(collective),
               **{f"ESPALIER_NETWORK_{collective.upper()}": algorithm}, ESPALIER_SEGMENT="4000", **statistics.env)
         assert ran(statistics, collective) == {algorithm}
 

@@ -148,8 +148,11 @@ TEST(NetworkRules, ThoseThatNeedConsecutiveRanksArePassedOver) {
     query.consecutive = false;
     EXPECT_EQ(table.find_network(query).algorithm, Algorithm::transpose);
   }
-  EXPECT_TRUE(needs_consecutive_ranks(Collective::scan, Algorithm::recursive_doubling));
-  EXPECT_FALSE(needs_consecutive_ranks(Collective::allreduce, Algorithm::recursive_doubling));
+  Query query = query_over_nodes(Collective::scan, 100);
+  query.consecutive = false;
+  EXPECT_FALSE(is_possible(Scope::network, Algorithm::recursive_doubling, query));
+  query.collective = Collective::allreduce;
+  EXPECT_TRUE(is_possible(Scope::network, Algorithm::recursive_doubling, query));
 }
 
 TEST(NetworkTable, BuiltInRulesServeThemEverywhere) {
@@ -162,8 +165,8 @@ TEST(NetworkTable, BuiltInRulesServeThemEverywhere) {
             Query query = query_over_nodes(collective, bytes, nodes, ranks_per_node);
             query.consecutive = consecutive;
             const NetworkPlan plan = table.find_network(query);
-            const bool possible = consecutive || !needs_consecutive_ranks(collective, plan.algorithm);
-            EXPECT_TRUE(plan.algorithm != Algorithm::host && possible && plan.segment >= 64)
+            EXPECT_TRUE(plan.algorithm != Algorithm::host && plan.segment >= 64 &&
+                        is_possible(Scope::network, plan.algorithm, query))
                 << to_string(collective) << ", " << bytes << " bytes, " << nodes << " nodes, "
                 << to_string(plan.algorithm);
           }
@@ -194,7 +197,7 @@ TEST(NetworkSelector, AgreesWithTheTable) {
 
 TEST(NetworkTable, EveryAlgorithmMayBeForced) {
   for (const Collective collective : spanning)
-    for (const Algorithm algorithm : network_algorithms_of(collective)) {
+    for (const Algorithm algorithm : algorithms_of(Scope::network, collective)) {
       std::string key = "ESPALIER_NETWORK_" + std::string(to_string(collective));
       std::transform(key.begin(), key.end(), key.begin(), [](unsigned char c) { return std::toupper(c); });
       const Table table = table_of({key + "=" + std::string(to_string(algorithm))});

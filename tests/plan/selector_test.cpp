@@ -174,7 +174,7 @@ TEST(Table, CrowdedScattersMayTakeEitherWayUnlessOneIsAskedFor) {
 // Each collective has a key of its own name.
 TEST(Table, OverridesOfEveryCollective) {
   for (const Collective collective : all_collectives)
-    for (const Algorithm algorithm : algorithms_of(collective)) {
+    for (const Algorithm algorithm : algorithms_of(Scope::node, collective)) {
       std::string key = "ESPALIER_" + std::string(to_string(collective));
       std::transform(key.begin(), key.end(), key.begin(), [](unsigned char c) { return std::toupper(c); });
       const Table table = table_of({key + "=" + std::string(to_string(algorithm))});

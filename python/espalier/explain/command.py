@@ -9,28 +9,10 @@ from typing import Any, Optional
 import typer
 
 from espalier import core
-from espalier.explain import nodes as explain_nodes, sharp as explain_sharp
+from espalier.explain import algorithms, nodes as explain_nodes, sharp as explain_sharp
 from espalier.problem import Problem
 from espalier.sizes import parse_bytes, print_bytes
 
-COLLECTIVES = (
-    "barrier",
-    "bcast",
-    "reduce",
-    "allreduce",
-    "allgather",
-    "allgatherv",
-    "gather",
-    "gatherv",
-    "scatter",
-    "scatterv",
-    "alltoall",
-    "alltoallv",
-    "reduce_scatter_block",
-    "reduce_scatter",
-    "scan",
-    "exscan",
-)
 OPERATORS = (
     "sum",
     "prod",
@@ -63,7 +45,7 @@ BYTES = ("bytes", "chunk", "slot", "segment")
 
 
 def explain(
-    collective: Optional[str] = typer.Argument(None, metavar="[COLLECTIVE]", help="Such as allreduce or scan, or `window`."),
+    collective: Optional[str] = typer.Argument(None, metavar="[COLLECTIVE]", help="Such as allreduce or scan; or `window`, or `algorithms`."),
     size: Optional[str] = typer.Argument(None, metavar="[SIZE]", help="Bytes per rank, such as 64KiB."),
     ranks: Optional[int] = typer.Option(
         None, "-n", "--ranks", min=1, metavar="RANKS", help="How many ranks."
@@ -106,6 +88,7 @@ def explain(
         metavar="FILE",
         help="With --nodes: statistics of a run (--stats=FILE); says why aggregation nodes were passed over in it.",
     ),
+    markdown: bool = typer.Option(False, "--markdown", help="With `algorithms`: as in docs/algorithms.md."),
     config: bool = typer.Option(
         False, "--config", help="Every setting, its value, and where the value came from."
     ),
@@ -122,6 +105,9 @@ def explain(
         return
     if collective == "window":
         _print_window(core.describe({"what": "window", "nodes": nodes or 1}))
+        return
+    if collective == "algorithms":
+        print(algorithms.markdown()) if markdown else algorithms.print_table()
         return
     if collective is None or (ranks is None and nodes is None):
         raise Problem(
@@ -152,10 +138,9 @@ def _request(
     operator: str,
     synthetic: Optional[str],
 ) -> dict[str, Any]:
-    if collective not in COLLECTIVES:
-        raise Problem(
-            f"'{collective}' is no collective that Espalier takes; those are {', '.join(COLLECTIVES)}"
-        )
+    known = algorithms.collectives()
+    if collective not in known:
+        raise Problem(f"'{collective}' is no collective that Espalier takes; those are {', '.join(known)}")
     if operator not in (*OPERATORS, "user"):
         raise Problem(f"--op {operator}: it is one of {', '.join(OPERATORS)} or user")
     if size is None and collective != "barrier":

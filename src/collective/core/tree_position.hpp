@@ -16,6 +16,11 @@ struct TreePosition {
   bool is_leaf() const { return children.empty(); }
 };
 
+/// A rank's positions in the two trees of a plan.
+struct TreePositionPair {
+  const TreePosition &gather, &release;
+};
+
 inline TreePosition position_of(const tree::Tree& tree, int rank) {
   return {tree.root, tree.parent[static_cast<std::size_t>(rank)],
           tree.children[static_cast<std::size_t>(rank)]};

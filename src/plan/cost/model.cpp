@@ -4,7 +4,6 @@
 #include "base/format.hpp"
 #include "plan/cost/join.hpp"
 #include "plan/cost/network.hpp"
-#include "plan/rules.hpp"
 
 namespace espalier::plan {
 namespace {
@@ -12,17 +11,13 @@ namespace {
 constexpr int most_ranks = 1 << 20;
 constexpr std::size_t most_segments = std::size_t{1} << 22;
 
-bool is_scan(Collective collective) {
-  return collective == Collective::scan || collective == Collective::exscan;
-}
-
 void check(const NodesCall& call, const NetworkPlan& network) {
   if (call.nodes < 2)
     throw Error(formatted("{} node: the cost model is about two nodes or more", call.nodes));
   if (call.ranks_per_node < 1 || call.nodes > most_ranks / call.ranks_per_node)
     throw Error(formatted("{} nodes of {} ranks: the cost model takes 1 to {} ranks in all", call.nodes,
                           call.ranks_per_node, most_ranks));
-  if (!moves_blocks(call.collective) && call.bytes / network.segment >= most_segments)
+  if (!traits(call.collective).moves_blocks && call.bytes / network.segment >= most_segments)
     throw Error(formatted("{} bytes in segments of {}: the cost model follows up to {} segments", call.bytes,
                           network.segment, most_segments));
 }
@@ -48,14 +43,15 @@ class Segmented {
     for (std::size_t i = 0; i < steps_.size(); ++i)
       (steps_[i].releases ? cost.release : cost.gather) += step_cost(i, b);
     // HIER 3.5, step 4: each rank puts the fold of the nodes below in front of its own result.
-    if (is_scan(call_.collective) && scans_totals(network_.algorithm, call_.consecutive))
+    if (traits(call_.collective).is_scan && scans_totals(network_.algorithm, call_.consecutive))
       cost.release += b * parameters_.node.fold_per_byte;
     return cost;
   }
 
  private:
   int vectors() const {
-    const bool of_nodes = is_scan(call_.collective) && scans_totals(network_.algorithm, call_.consecutive);
+    const bool of_nodes =
+        traits(call_.collective).is_scan && scans_totals(network_.algorithm, call_.consecutive);
     return of_nodes ? 1 : call_.ranks_per_node;
   }
   double step_cost(std::size_t i, double bytes) const {
@@ -122,13 +118,13 @@ std::vector<NodeStep> node_steps(const NodesCall& call, const NetworkPlan& netwo
     default:
       break;
   }
-  if (moves_blocks(call.collective)) return block_steps(call);
-  if (network.algorithm == Algorithm::transpose && !is_scan(call.collective)) {
+  if (traits(call.collective).moves_blocks) return block_steps(call);
+  if (network.algorithm == Algorithm::transpose && !traits(call.collective).is_scan) {
     // Messages alone cannot split it; the fold at a leader and back stands for what they do.
     if (!call.node_has_memory) return {step(Collective::reduce, false), step(Collective::scatter, true)};
     return {{{Collective::reduce_scatter, call.ranks_per_node, call.ranks_per_node}, bytes, false, 1}};
   }
-  if (!is_scan(call.collective)) return {};
+  if (!traits(call.collective).is_scan) return {};
   if (scans_totals(network.algorithm, call.consecutive))
     return {step(call.collective, false), step(Collective::bcast, true)};
   return {step(Collective::gather, false), step(Collective::scatter, true)};
@@ -143,7 +139,7 @@ Prediction predict(const NodesCall& call, const NetworkPlan& network, const Node
   if (call.bytes == 0 && !is_barrier) return result;
   // Blocks are not joined segment by segment.
   const std::size_t whole = std::max<std::size_t>(call.bytes, 1);
-  const std::size_t length = moves_blocks(call.collective) ? whole : std::min(network.segment, whole);
+  const std::size_t length = traits(call.collective).moves_blocks ? whole : std::min(network.segment, whole);
   result.segments = is_barrier ? 1 : (call.bytes + length - 1) / length;
   const std::size_t full = result.segments - 1;
   const SegmentCost segment = segmented.of(is_barrier ? 0 : length);

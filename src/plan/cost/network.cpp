@@ -9,51 +9,84 @@
 namespace espalier::plan {
 namespace {
 
-Cost tree_cost(Collective collective, const tree::Spec& spec, const Wire& wire, int nodes, double bytes) {
-  const tree::Tree tree = tree::compose(topology::flat_group(nodes), spec, 0);
-  if (collective == Collective::bcast) return tree_down(tree, wire, bytes);
-  if (collective == Collective::reduce) return tree_up(tree, wire, bytes);
-  return tree_up(tree, wire, bytes) + tree_down(tree, wire, bytes);
-}
+/// The network stage of a segment, as formulas see it. `vectors`: as for network_cost().
+struct NetworkStage {
+  const NetworkPlan& plan;
+  const Wire& wire;
+  int nodes, vectors;
+  double bytes;
+
+  tree::Tree tree() const { return tree::compose(topology::flat_group(nodes), plan.tree, 0); }
+  int ways() const { return parts_a_round(nodes); }
+  double node_bytes() const { return vectors * bytes; }
+};
 
 // A notification takes as long as the message that carries it.
 bool is_ring(Algorithm algorithm) {
   return algorithm == Algorithm::ring || algorithm == Algorithm::notified_ring;
 }
 
-// `ranks` blocks of each node, or of an alltoall as many for each other rank.
-Cost blocks_cost(Collective collective, const NetworkPlan& plan, const Wire& wire, int nodes, int ranks,
-                 double bytes) {
-  if (is_ring(plan.algorithm)) return allgather_ring(wire, nodes, ranks * bytes);
-  if (plan.algorithm == Algorithm::dissemination)
-    return allgather_bruck(wire, nodes, ranks * bytes, parts_a_round(nodes));
-  const bool to_all = collective == Collective::alltoall || collective == Collective::alltoallv;
-  const double block = to_all ? bytes / nodes / ranks : bytes;
-  if (block < static_cast<double>(plan.segment)) return messages(wire, nodes - 1, ranks * block);
-  return messages(wire, (nodes - 1) * ranks, block);
+// `block`: of a rank for a rank, or for the root.
+Cost direct(const NetworkStage& s, double block) {
+  if (block < static_cast<double>(s.plan.segment)) return messages(s.wire, s.nodes - 1, s.vectors * block);
+  return messages(s.wire, (s.nodes - 1) * s.vectors, block);
+}
+
+using Formula = Cost (*)(const NetworkStage&);
+struct Price {
+  CollectiveSet collectives;
+  Algorithm algorithm;
+  Formula formula;
+};
+
+// What the network stages of algorithm_uses cost (docs/cost-model.md). What aggregation nodes cost is not known; a
+// reduce_scatter by `allreduce` costs what that does.
+const std::initializer_list<Price>& prices() {
+  using enum Collective;
+  using A = Algorithm;
+  using S = const NetworkStage&;
+  static const CollectiveSet allgathers(allgather, allgatherv), scans(scan, exscan),
+      sums(Collective::allreduce);
+  static const std::initializer_list<Price> all = {
+      {CollectiveSet(barrier), A::dissemination,
+       [](S s) { return dissemination(s.wire, s.nodes, s.ways()); }},
+      {CollectiveSet(bcast), A::tree, [](S s) { return tree_down(s.tree(), s.wire, s.bytes); }},
+      {CollectiveSet(reduce), A::tree, [](S s) { return tree_up(s.tree(), s.wire, s.bytes); }},
+      {CollectiveSet(barrier, Collective::allreduce), A::tree,
+       [](S s) { return tree_up(s.tree(), s.wire, s.bytes) + tree_down(s.tree(), s.wire, s.bytes); }},
+      {CollectiveSet(bcast), A::scatter_allgather,
+       [](S s) { return scatter_allgather(s.wire, s.nodes, s.bytes); }},
+      {CollectiveSet(reduce), A::rabenseifner,
+       [](S s) { return reduce_rabenseifner(s.wire, s.nodes, s.bytes); }},
+      {sums, A::rabenseifner, [](S s) { return allreduce_rabenseifner(s.wire, s.nodes, s.bytes); }},
+      {sums, A::recursive_doubling, [](S s) { return recursive_doubling(s.wire, s.nodes, s.bytes); }},
+      {sums, A::ring, [](S s) { return ring(s.wire, s.nodes, s.bytes); }},
+      {sums, A::notified_ring, [](S s) { return ring(s.wire, s.nodes, s.bytes); }},
+      {sums, A::dissemination, [](S s) { return partial_reductions(s.wire, s.nodes, s.bytes); }},
+      {sums, A::gather_all, [](S s) { return gather_all(s.wire, s.nodes, s.bytes, s.ways()); }},
+      {allgathers, A::dissemination,
+       [](S s) { return allgather_bruck(s.wire, s.nodes, s.node_bytes(), s.ways()); }},
+      {allgathers, A::ring, [](S s) { return allgather_ring(s.wire, s.nodes, s.node_bytes()); }},
+      {allgathers, A::notified_ring, [](S s) { return allgather_ring(s.wire, s.nodes, s.node_bytes()); }},
+      {CollectiveSet(gather, gatherv, scatter, scatterv), A::direct, [](S s) { return direct(s, s.bytes); }},
+      {CollectiveSet(alltoall, alltoallv), A::direct,
+       [](S s) { return direct(s, s.bytes / s.nodes / s.vectors); }},
+      {CollectiveSet(reduce_scatter, reduce_scatter_block), A::transpose,
+       [](S s) { return reduce_scatter_direct(s.wire, s.nodes, s.bytes); }},
+      {scans, A::recursive_doubling, [](S s) { return scan_doubling(s.wire, s.nodes, s.bytes); }},
+      {scans, A::chain, [](S s) { return chain(s.wire, s.nodes, s.bytes); }},
+      {scans, A::gather_all,
+       [](S s) { return scan_gather_all(s.wire, s.nodes, s.vectors, s.bytes, s.ways()); }},
+      {scans, A::transpose, [](S s) { return scan_transpose(s.wire, s.nodes, s.vectors, s.bytes); }},
+  };
+  return all;
 }
 
 }  // namespace
 
-bool moves_blocks(Collective collective) {
-  switch (collective) {
-    case Collective::allgather:
-    case Collective::allgatherv:
-    case Collective::gather:
-    case Collective::gatherv:
-    case Collective::scatter:
-    case Collective::scatterv:
-    case Collective::alltoall:
-    case Collective::alltoallv:
-      return true;
-    default:
-      return false;
-  }
-}
-
 int leaders_of(Collective collective, const NetworkPlan& plan, int ranks_per_node, bool node_has_memory) {
   const bool is_split =
-      collective == Collective::allreduce || (is_ring(plan.algorithm) && moves_blocks(collective));
+      collective == Collective::allreduce || (is_ring(plan.algorithm) && traits(collective).moves_blocks);
   if (!is_split || !node_has_memory) return 1;
   return plan.leaders == 0 ? ranks_per_node : std::min(plan.leaders, ranks_per_node);
 }
@@ -66,37 +99,11 @@ Wire shared_by(const CostParameters& parameters, int leaders) {
 
 Cost network_cost(Collective collective, const NetworkPlan& plan, const Wire& wire, int nodes, int vectors,
                   double bytes) {
-  if (moves_blocks(collective) && plan.algorithm != Algorithm::host)
-    return blocks_cost(collective, plan, wire, nodes, vectors, bytes);
-  const bool is_scan = collective == Collective::scan || collective == Collective::exscan;
-  switch (plan.algorithm) {
-    case Algorithm::dissemination:
-      return collective == Collective::barrier ? dissemination(wire, nodes, parts_a_round(nodes))
-                                               : partial_reductions(wire, nodes, bytes);
-    case Algorithm::tree:
-      return tree_cost(collective, plan.tree, wire, nodes, bytes);
-    case Algorithm::scatter_allgather:
-      return scatter_allgather(wire, nodes, bytes);
-    case Algorithm::rabenseifner:
-      return collective == Collective::reduce ? reduce_rabenseifner(wire, nodes, bytes)
-                                              : allreduce_rabenseifner(wire, nodes, bytes);
-    case Algorithm::ring:
-    case Algorithm::notified_ring:
-      return ring(wire, nodes, bytes);
-    case Algorithm::recursive_doubling:
-      return is_scan ? scan_doubling(wire, nodes, bytes) : recursive_doubling(wire, nodes, bytes);
-    case Algorithm::gather_all:
-      return is_scan ? scan_gather_all(wire, nodes, vectors, bytes, parts_a_round(nodes))
-                     : gather_all(wire, nodes, bytes, parts_a_round(nodes));
-    case Algorithm::chain:
-      return chain(wire, nodes, bytes);
-    case Algorithm::transpose:
-      if (!is_scan) return reduce_scatter_direct(wire, nodes, bytes);
-      return scan_transpose(wire, nodes, vectors, bytes);
-    default:
-      throw Error(formatted("the cost model knows nothing of {} by \"{}\" between nodes",
-                            to_string(collective), to_string(plan.algorithm)));
-  }
+  for (const Price& price : prices())
+    if (price.algorithm == plan.algorithm && price.collectives.contains(collective))
+      return price.formula({plan, wire, nodes, vectors, bytes});
+  throw Error(formatted("the cost model knows nothing of {} by \"{}\" between nodes", to_string(collective),
+                        to_string(plan.algorithm)));
 }
 
 }  // namespace espalier::plan

@@ -7,9 +7,6 @@
 
 namespace espalier::plan {
 
-/// Allgather, gather, scatter, alltoall: whose messages are cut in blocks, not in segments.
-bool moves_blocks(Collective collective);
-
 /// How many leaders of a node carry a share (collective/multinode/allreduce.hpp, ring_blocks.hpp): one, but
 /// for an allreduce, or an allgather by `ring`, whose rule says more.
 int leaders_of(Collective collective, const NetworkPlan& plan, int ranks_per_node, bool node_has_memory);

@@ -13,11 +13,8 @@ struct NodePlans {
   const plan::Plan& plan(Collective collective, std::size_t bytes) const {
     return state->selector(collective, bytes);
   }
-  const collective::TreePosition& gather_position(const plan::Plan& plan, int root) const {
-    return state->positions.of(plan, root).gather;
-  }
-  const collective::TreePosition& release_position(const plan::Plan& plan, int root) const {
-    return state->positions.of(plan, root).release;
+  collective::TreePositionPair positions(const plan::Plan& plan, int root) const {
+    return state->positions(plan, root);
   }
   const collective::ContiguousPosition& contiguous_position(int root) const {
     return state->positions.contiguous(root);

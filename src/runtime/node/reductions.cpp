@@ -2,16 +2,10 @@
 #include <memory>
 #include <vector>
 
-#include "collective/node/allreduce.hpp"
-#include "collective/node/allreduce_central.hpp"
-#include "collective/node/allreduce_exchange.hpp"
-#include "collective/node/allreduce_sliced.hpp"
-#include "collective/node/bcast.hpp"
-#include "collective/node/reduce.hpp"
+#include "collective/dispatch.hpp"
 #include "collective/node/reduce_scatter.hpp"
 #include "collective/node/reduce_whole.hpp"
 #include "collective/node/reduce_zero_copy.hpp"
-#include "collective/node/scatterv.hpp"
 #include "runtime/communicator/block_edges.hpp"
 #include "runtime/communicator/local_copy.hpp"
 #include "runtime/node/node_communicator.hpp"
@@ -21,7 +15,6 @@ namespace espalier::runtime {
 using collective::EqualBlocks;
 using collective::PackedBlocks;
 using collective::Reduction;
-using plan::Algorithm;
 using plan::Plan;
 
 bool NodeCommunicator::reduce(const void* send, void* receive, std::size_t count,
@@ -29,7 +22,7 @@ bool NodeCommunicator::reduce(const void* send, void* receive, std::size_t count
   const std::size_t bytes = count * operation.extent;
   return state_.serve_rooted(Collective::reduce, bytes, root, [&](const Plan& plan) {
     const collective::Reduction reduction = {send == in_place ? receive : send, receive, bytes, operation};
-    collective::reduce_tree(state_.machine, state_.positions.of(plan, root).gather, reduction, plan);
+    collective::by_plan::reduce(state_.machine, state_.positions(plan, root).gather, reduction, plan);
   });
 }
 
@@ -42,11 +35,7 @@ bool NodeCommunicator::allreduce(const void* send, void* receive, std::size_t co
     if (state_.by_zero_copy(Collective::allreduce, bytes, plan,
                             [&] { return collective::allreduce_zero_copy(m, reduction); }))
       return;
-    if (plan.algorithm == Algorithm::exchange) return collective::allreduce_exchange(m, reduction, plan);
-    if (plan.algorithm == Algorithm::central) return collective::allreduce_central(m, reduction, plan);
-    if (plan.algorithm == Algorithm::sliced) return collective::allreduce_sliced(m, reduction, plan);
-    const TreePositions::Pair& pair = state_.positions.of(plan, 0);
-    collective::allreduce_tree(m, pair.gather, pair.release, reduction, plan);
+    collective::by_plan::allreduce(m, state_.positions, reduction, plan);
   });
 }
 
@@ -66,7 +55,7 @@ bool NodeCommunicator::allreduce(const void* send, void* receive, std::size_t by
     machine::HostMachine& m = state_.machine;
     collective::reduce_whole(m, state_.positions.contiguous(root), send == in_place ? receive : send, receive,
                              bytes, {operation.combine, operation.context}, plan);
-    collective::bcast_tree(m, state_.positions.of(plan, root).release, receive, bytes, plan);
+    collective::bcast_tree(m, state_.positions(plan, root).release, receive, bytes, plan);
   });
 }
 
@@ -121,11 +110,8 @@ bool NodeCommunicator::reduce_and_scatter(Collective collective, const void* sen
                              send == in_place ? receive : send, whole.get(), total,
                              {operation.combine, operation.context}, plan);
     const PackedBlocks blocks{edges};
-    if (state_.machine.rank() == root)
-      collective::send_scatterv(state_.machine, whole.get(), receive, blocks, plan);
-    else
-      collective::receive_scatterv(state_.machine, root, receive, blocks.bytes_of(state_.machine.rank()),
-                                   plan);
+    collective::by_plan::scatterv(state_.machine, root, whole.get(), blocks, receive,
+                                  blocks.bytes_of(state_.machine.rank()), plan);
   });
 }
 

@@ -1,10 +1,6 @@
 // Bcast, gather(v) and scatter(v) on one node.
-#include "collective/node/bcast_single_copy.hpp"
+#include "collective/dispatch.hpp"
 #include "collective/node/exchange_single_copy.hpp"
-#include "collective/node/gather.hpp"
-#include "collective/node/gatherv.hpp"
-#include "collective/node/scatter.hpp"
-#include "collective/node/scatterv.hpp"
 #include "runtime/communicator/local_copy.hpp"
 #include "runtime/node/node_communicator.hpp"
 
@@ -14,13 +10,13 @@ using plan::Plan;
 
 bool NodeCommunicator::bcast(void* buffer, std::size_t bytes, int root) {
   return state_.serve_rooted(Collective::bcast, bytes, root, [&](const Plan& plan) {
-    const collective::TreePosition& position = state_.positions.of(plan, root).release;
+    const collective::TreePosition& position = state_.positions(plan, root).release;
     machine::HostMachine& m = state_.machine;
-    if (collective::by_kernel(plan)) return collective::bcast_single_copy(m, position, buffer, bytes, plan);
-    if (!state_.by_zero_copy(Collective::bcast, bytes, plan, [&] {
+    if (!collective::by_kernel(plan) && state_.by_zero_copy(Collective::bcast, bytes, plan, [&] {
           return collective::bcast_where_it_lies(m, position, buffer, bytes, plan);
         }))
-      collective::bcast_tree(m, position, buffer, bytes, plan);
+      return;
+    collective::by_plan::bcast(m, position, buffer, bytes, plan);
   });
 }
 
@@ -35,19 +31,16 @@ bool NodeCommunicator::gather(const void* send, void* receive, std::size_t bytes
     });
     if (!zero_copy && !collective::by_kernel(plan))
       collective::gather(m, root, own, receive, bytes, plan);
-    else if (rank() == root)
-      collective::receive_gatherv(m, own, receive, blocks, plan);
     else
-      collective::send_gatherv(m, root, send, bytes, plan);
+      collective::by_plan::gatherv(m, root, own, bytes, receive, blocks, plan);
   });
 }
 
 bool NodeCommunicator::gatherv(const void* send, std::size_t bytes, void* receive, const Blocks& blocks,
                                int root) {
   return state_.serve_rooted(Collective::gatherv, 0, root, [&](const Plan& plan) {
-    if (rank() != root) return collective::send_gatherv(state_.machine, root, send, bytes, plan);
     const void* own = send == in_place ? at_offset(receive, blocks.offset_of(root)) : send;
-    collective::receive_gatherv(state_.machine, own, receive, blocks, plan);
+    collective::by_plan::gatherv(state_.machine, root, own, bytes, receive, blocks, plan);
   });
 }
 
@@ -65,10 +58,8 @@ bool NodeCommunicator::scatter(const void* send, void* receive, std::size_t byte
     });
     if (!fits || (!zero_copy && !collective::by_kernel(plan)))
       collective::scatter(m, root, send, receive, bytes, plan);
-    else if (rank() == root)
-      collective::send_scatterv(m, send, receive, blocks, plan, state_.scatter_ways);
     else
-      collective::receive_scatterv(m, root, receive, bytes, plan);
+      collective::by_plan::scatterv(m, root, send, blocks, receive, bytes, plan, state_.scatter_ways);
   });
 }
 
@@ -77,11 +68,10 @@ bool NodeCommunicator::scatterv(const void* send, const Blocks& blocks, void* re
   machine::HostMachine& m = state_.machine;
   if (!collective::scatterv_fits(m)) return false;
   return state_.serve_rooted(Collective::scatterv, 0, root, [&](const Plan& plan) {
-    if (rank() != root) return collective::receive_scatterv(m, root, receive, bytes, plan);
     if (receive == in_place)
       receive =
           const_cast<std::byte*>(at_offset(send, blocks.offset_of(root)));  // not written: it lies there
-    collective::send_scatterv(m, send, receive, blocks, plan, state_.scatter_ways);
+    collective::by_plan::scatterv(m, root, send, blocks, receive, bytes, plan, state_.scatter_ways);
   });
 }
 

@@ -1,7 +1,5 @@
 // Scan and exscan on one node.
-#include "collective/node/scan.hpp"
-
-#include "collective/node/scan_sliced.hpp"
+#include "collective/dispatch.hpp"
 #include "collective/node/scan_whole.hpp"
 #include "runtime/node/node_communicator.hpp"
 
@@ -9,7 +7,6 @@ namespace espalier::runtime {
 
 using collective::Prefix;
 using collective::Reduction;
-using plan::Algorithm;
 using plan::Plan;
 
 bool NodeCommunicator::scan_of(Collective collective, const void* send, void* receive, std::size_t bytes,
@@ -17,9 +14,7 @@ bool NodeCommunicator::scan_of(Collective collective, const void* send, void* re
   const Prefix prefix = collective == Collective::scan ? Prefix::inclusive : Prefix::exclusive;
   return state_.serve(collective, bytes, [&](const Plan& plan) {
     const Reduction reduction = {send == in_place ? receive : send, receive, bytes, operation};
-    if (plan.algorithm == Algorithm::sliced)
-      return collective::scan_sliced(state_.machine, reduction, prefix, plan);
-    collective::scan(state_.machine, reduction, prefix, plan);
+    collective::by_plan::scan(state_.machine, reduction, prefix, plan);
   });
 }
 

@@ -18,16 +18,17 @@ class TreePositions {
   /// `plans`: how many the communicator's selector has.
   TreePositions(int rank, int size, topology::Group groups, int plans);
 
-  struct Pair {
-    collective::TreePosition gather, release;
-  };
-  const Pair& of(const plan::Plan& plan, int root) {
+  collective::TreePositionPair operator()(const plan::Plan& plan, int root) {
     auto& known = pairs_[static_cast<std::size_t>(plan.index * size_ + root)];
-    return known ? *known : *(known = build(plan, root));
+    if (!known) known = build(plan, root);
+    return {known->gather, known->release};
   }
   const collective::ContiguousPosition& contiguous(int root);
 
  private:
+  struct Pair {
+    collective::TreePosition gather, release;
+  };
   std::unique_ptr<Pair> build(const plan::Plan& plan, int root) const;
   int rank_, size_;
   topology::Group groups_;

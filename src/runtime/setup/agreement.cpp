@@ -69,7 +69,7 @@ machine::Layout layout_for(int ranks) {
   machine::Layout layout;
   layout.ranks = ranks;
   layout.slot_bytes = machine::Layout::round_up(config.bytes("ESPALIER_SLOT"), machine::Layout::page);
-  layout.has_pairwise = config.flag("ESPALIER_TRADE");
+  layout.has_pairwise = config.flag("ESPALIER_PAIRWISE");
   layout.short_rings = config.flag("ESPALIER_SHORT_RINGS");
   layout.slots = config.text("ESPALIER_SLOTS") == "auto"
                      ? slots

@@ -19,9 +19,14 @@ struct Call {
   bool in_place;
 };
 
+bool needs_consecutive_ranks(plan::Algorithm algorithm) {
+  return plan::requirement_of(plan::Scope::network, Collective::scan, algorithm) ==
+         plan::Requirement::consecutive_ranks;
+}
+
 void call(Member& me, const Reduction& r, Prefix prefix, const plan::NetworkPlan& plan) {
   const std::size_t longest = Segments(r.bytes, plan.segment, r.operation.extent).longest();
-  if (plan::needs_consecutive_ranks(Collective::scan, plan.algorithm)) {
+  if (needs_consecutive_ranks(plan.algorithm)) {
     Guarded total(segments_under_way * longest), below(segments_under_way * longest),
         scratch(segments_under_way * longest);
     const ScanRoom room = {total.data(), below.data(), scratch.data()};
@@ -63,8 +68,7 @@ void on_all_scans(const testing::Setting& setting, Check check) {
     for (const auto algorithm : {plan::Algorithm::recursive_doubling, plan::Algorithm::chain,
                                  plan::Algorithm::gather_all, plan::Algorithm::transpose}) {
       plan.algorithm = algorithm;
-      if (plan::needs_consecutive_ranks(Collective::scan, algorithm) && !me.placement().is_consecutive())
-        continue;
+      if (needs_consecutive_ranks(algorithm) && !me.placement().is_consecutive()) continue;
       for (const std::size_t count : testing::segment_counts())
         for (const Prefix prefix : {Prefix::inclusive, Prefix::exclusive}) check(me, count, prefix, plan);
     }
@@ -102,7 +106,7 @@ TEST(NodesScan, GivesTheSameBitsUnderEverySeed) {
             run(me, testing::floats_of(me.rank(), count), {reduce::Type::float32, prefix, false}, plan);
         bits.expect(describe(setting, me, count, prefix, plan), got);
         const int last = me.rank() - (prefix == Prefix::inclusive ? 0 : 1);
-        const bool in_rank_order = !plan::needs_consecutive_ranks(Collective::scan, plan.algorithm);
+        const bool in_rank_order = !needs_consecutive_ranks(plan.algorithm);
         if (in_rank_order && last >= 0) {
           EXPECT_TRUE(testing::same_bits(got, testing::sum_in_order(0, last, count)))
               << describe(setting, me, count, prefix, plan);

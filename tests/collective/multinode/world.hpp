@@ -29,11 +29,9 @@ class NodePlans {
   const plan::Plan& plan(Collective collective, std::size_t bytes) const {
     return selector_(collective, bytes);
   }
-  const collective::TreePosition& gather_position(const plan::Plan& plan, int root) {
-    return position(plan.gather_tree, gather_[{&plan, root}], root);
-  }
-  const collective::TreePosition& release_position(const plan::Plan& plan, int root) {
-    return position(plan.release_tree, release_[{&plan, root}], root);
+  collective::TreePositionPair positions(const plan::Plan& plan, int root) {
+    return {position(plan.gather_tree, gather_[{&plan, root}], root),
+            position(plan.release_tree, release_[{&plan, root}], root)};
   }
   const collective::ContiguousPosition& contiguous_position(int root) {
     return contiguous_.try_emplace(root, collective::contiguous_position(size_, rank_, root)).first->second;
@@ -75,11 +73,8 @@ struct PlansOf {
   const plan::Plan& plan(Collective collective, std::size_t bytes) const {
     return plans->plan(collective, bytes);
   }
-  const collective::TreePosition& gather_position(const plan::Plan& plan, int root) const {
-    return plans->gather_position(plan, root);
-  }
-  const collective::TreePosition& release_position(const plan::Plan& plan, int root) const {
-    return plans->release_position(plan, root);
+  collective::TreePositionPair positions(const plan::Plan& plan, int root) const {
+    return plans->positions(plan, root);
   }
   const collective::ContiguousPosition& contiguous_position(int root) const {
     return plans->contiguous_position(root);

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
-#include "plan/rules.hpp"
 
 namespace espalier::plan {
 namespace {
@@ -36,7 +35,7 @@ NetworkPlan network(Algorithm algorithm, std::size_t segment, const char* tree =
 
 Plan node_plan(Collective collective, std::size_t) {
   Plan plan;
-  plan.algorithm = algorithms_of(collective)[1];
+  plan.algorithm = algorithms_of(Scope::node, collective)[1];
   plan.chunk = 256;
   return plan;
 }
@@ -49,7 +48,7 @@ Prediction ask(const NodesCall& call, const NetworkPlan& plan, const CostParamet
 template <class Body>
 void for_all(Body body) {
   for (const Collective collective : all_collectives)
-    for (const Algorithm algorithm : network_algorithms_of(collective))
+    for (const Algorithm algorithm : algorithms_of(Scope::network, collective))
       // An allreduce costs what it is made of; what aggregation nodes cost the model does not know.
       if (algorithm != Algorithm::host && algorithm != Algorithm::allreduce && algorithm != Algorithm::sharp)
         for (const bool memory : {true, false})

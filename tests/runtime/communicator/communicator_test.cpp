@@ -313,18 +313,18 @@ TEST(Communicator, ScattersOfRanksThatShareCoresGoEitherWay) {
   });
 }
 
-TEST(Communicator, RanksThatShareCoresHaveCellsToTrade) {
+TEST(Communicator, RanksThatShareCoresHavePairwiseCells) {
   constexpr int ranks = 3;
-  for (const bool trade : {true, false}) {
+  for (const bool pairwise : {true, false}) {
     Board board(ranks);
     run_ranks(ranks, [&](int rank) {
-      setenv("ESPALIER_TRADE", trade ? "on" : "off", 1);
+      setenv("ESPALIER_PAIRWISE", pairwise ? "on" : "off", 1);
       share_a_core(board, rank, ranks);
       const auto comm = Communicator::create(bootstrap_of(board, rank));
       ASSERT_TRUE(comm->active()) << comm->refusal();
       for (const std::size_t count : {14, 4096, 30000}) check_predefined(*comm, count, 1);
       const machine::Layout oversubscribed = layout_on_one_node(ranks, ranks, ranks);
-      EXPECT_EQ(oversubscribed.bytes() > layout_on_one_node(ranks, ranks, 1).bytes(), trade);
+      EXPECT_EQ(oversubscribed.bytes() > layout_on_one_node(ranks, ranks, 1).bytes(), pairwise);
       if (rank == 0) {
         EXPECT_GE(Process::instance().node()->arena()->used(), oversubscribed.bytes());
       }

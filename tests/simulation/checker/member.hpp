@@ -100,11 +100,9 @@ struct FixedPlans {
   const Nodes* nodes;
   int node, local;
   const Plan& plan(Collective collective, std::size_t) const { return nodes->plan(collective); }
-  const TreePosition& gather_position(const Plan&, int root) const {
-    return nodes->within(node).of(local, root);
-  }
-  const TreePosition& release_position(const Plan&, int root) const {
-    return nodes->within(node).of(local, root);
+  collective::TreePositionPair positions(const Plan&, int root) const {
+    const TreePosition& position = nodes->within(node).of(local, root);
+    return {position, position};
   }
   collective::ContiguousPosition contiguous_position(int) const { return {}; }
 };

@@ -7,20 +7,15 @@
 #include "collective/multinode/stage/stage.hpp"
 #include "collective/node/allgather.hpp"
 #include "collective/node/alltoallv.hpp"
-#include "collective/node/barrier.hpp"
-#include "collective/node/bcast_single_copy.hpp"
-#include "collective/node/gather.hpp"
-#include "collective/node/gatherv.hpp"
+#include "collective/dispatch.hpp"
 #include "collective/node/reduce_scatter.hpp"
-#include "collective/node/scan_sliced.hpp"
+#include "collective/node/reduce_whole.hpp"
 #include "collective/node/scan_whole.hpp"
-#include "collective/node/scatter.hpp"
-#include "collective/node/scatterv.hpp"
 
 namespace espalier::collective::multinode {
 
-/// `Plans` looks up the node's plans and places: plan(collective, bytes), gather_position(plan, root),
-/// release_position(plan, root), contiguous_position(root).
+/// `Plans` looks up the node's plans and places: plan(collective, bytes), positions(plan, root) in the plan's
+/// trees, contiguous_position(root).
 template <Machine M, class Plans>
 class SharedStage {
  public:
@@ -32,23 +27,19 @@ class SharedStage {
   template <class AtTop>
   void meet(int leader, AtTop at_top) {
     const Plan& plan = plans_.plan(Collective::barrier, 0);
-    barrier_tree(m_, plans_.gather_position(plan, leader), plans_.release_position(plan, leader), plan,
-                 at_top);
+    const TreePositionPair position = plans_.positions(plan, leader);
+    barrier_tree(m_, position.gather, position.release, plan, at_top);
   }
 
   void bcast(int leader, void* data, std::size_t bytes) {
     const Plan& plan = plans_.plan(Collective::bcast, bytes);
-    const TreePosition& position = plans_.release_position(plan, leader);
-    if (plan.algorithm == plan::Algorithm::single_copy)
-      bcast_single_copy(m_, position, data, bytes, plan);
-    else
-      bcast_tree(m_, position, data, bytes, plan);
+    by_plan::bcast(m_, plans_.positions(plan, leader).release, data, bytes, plan);
   }
 
   void reduce(int leader, const void* send, void* result, std::size_t bytes,
               const reduce::Operation& operation) {
     const Plan& plan = plans_.plan(Collective::reduce, bytes);
-    reduce_tree(m_, plans_.gather_position(plan, leader), {send, result, bytes, operation}, plan);
+    by_plan::reduce(m_, plans_.positions(plan, leader).gather, {send, result, bytes, operation}, plan);
   }
 
   void reduce_whole(int leader, const void* send, void* result, std::size_t bytes,
@@ -59,12 +50,7 @@ class SharedStage {
 
   void scan(const void* send, void* result, std::size_t bytes, const reduce::Operation& operation,
             Prefix prefix) {
-    const Plan& plan = plans_.plan(collective_of(prefix), bytes);
-    const Reduction reduction = {send, result, bytes, operation};
-    if (plan.algorithm == plan::Algorithm::sliced)
-      scan_sliced(m_, reduction, prefix, plan);
-    else
-      collective::scan(m_, reduction, prefix, plan);
+    by_plan::scan(m_, {send, result, bytes, operation}, prefix, plans_.plan(collective_of(prefix), bytes));
   }
 
   void scan_whole(const void* send, void* result, std::size_t bytes, const WholeOperation& operation,
@@ -81,18 +67,10 @@ class SharedStage {
   }
 
   void gatherv(int leader, const void* send, std::size_t bytes, void* target, const Blocks& blocks) {
-    const Plan& plan = plans_.plan(Collective::gatherv, 0);
-    if (rank() == leader)
-      receive_gatherv(m_, send, target, blocks, plan);
-    else
-      send_gatherv(m_, leader, send, bytes, plan);
+    by_plan::gatherv(m_, leader, send, bytes, target, blocks, plans_.plan(Collective::gatherv, 0));
   }
   void scatterv(int leader, const void* source, const Blocks& blocks, void* receive, std::size_t bytes) {
-    const Plan& plan = plans_.plan(Collective::scatterv, 0);
-    if (rank() == leader)
-      send_scatterv(m_, source, receive, blocks, plan);
-    else
-      receive_scatterv(m_, leader, receive, bytes, plan);
+    by_plan::scatterv(m_, leader, source, blocks, receive, bytes, plans_.plan(Collective::scatterv, 0));
   }
   void alltoallv(const void* send, const Blocks& out, void* receive, const Blocks& in) {
     collective::alltoallv(m_, send, out, receive, in, plans_.plan(Collective::alltoallv, 0));

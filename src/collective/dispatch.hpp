@@ -1,0 +1,84 @@
+// Which algorithm of collective/node/ serves a call: its plan's. The one place for programs, for the node stages of
+// collectives over nodes, and for the simulator.
+#pragma once
+
+#include <concepts>
+
+#include "collective/node/allreduce.hpp"
+#include "collective/node/allreduce_central.hpp"
+#include "collective/node/allreduce_exchange.hpp"
+#include "collective/node/allreduce_sliced.hpp"
+#include "collective/node/barrier.hpp"
+#include "collective/node/bcast.hpp"
+#include "collective/node/bcast_single_copy.hpp"
+#include "collective/node/gather.hpp"
+#include "collective/node/gatherv.hpp"
+#include "collective/node/reduce.hpp"
+#include "collective/node/scan.hpp"
+#include "collective/node/scan_sliced.hpp"
+#include "collective/node/scatter.hpp"
+#include "collective/node/scatterv.hpp"
+
+namespace espalier::collective::by_plan {
+
+using plan::Algorithm;
+
+/// trees(plan, root): this rank's positions in a plan's trees. Only algorithms along trees ask, since trees are
+/// built when they are first needed.
+template <class T>
+concept Trees = requires(T trees, const Plan& plan, int root) {
+  { trees(plan, root) } -> std::convertible_to<TreePositionPair>;
+};
+
+template <Machine M, Trees T>
+void barrier(M& m, T&& trees, const Plan& plan) {
+  if (plan.algorithm == Algorithm::exchange) return barrier_exchange(m);
+  if (plan.algorithm == Algorithm::central) return barrier_central(m);
+  const TreePositionPair position = trees(plan, 0);
+  barrier_tree(m, position.gather, position.release, plan);
+}
+
+template <Machine M>
+void bcast(M& m, const TreePosition& position, void* buffer, std::size_t bytes, const Plan& plan) {
+  if (plan.algorithm == Algorithm::single_copy) return bcast_single_copy(m, position, buffer, bytes, plan);
+  bcast_tree(m, position, buffer, bytes, plan);
+}
+
+template <Machine M>
+void reduce(M& m, const TreePosition& position, const Reduction& r, const Plan& plan) {
+  reduce_tree(m, position, r, plan);
+}
+
+template <Machine M, Trees T>
+void allreduce(M& m, T&& trees, const Reduction& r, const Plan& plan) {
+  if (plan.algorithm == Algorithm::exchange) return allreduce_exchange(m, r, plan);
+  if (plan.algorithm == Algorithm::central) return allreduce_central(m, r, plan);
+  if (plan.algorithm == Algorithm::sliced) return allreduce_sliced(m, r, plan);
+  const TreePositionPair position = trees(plan, 0);
+  allreduce_tree(m, position.gather, position.release, r, plan);
+}
+
+/// `exchange` and `central` differ in how ranks meet, which scan() asks the plan itself.
+template <Machine M>
+void scan(M& m, const Reduction& r, Prefix prefix, const Plan& plan) {
+  if (plan.algorithm == Algorithm::sliced) return scan_sliced(m, r, prefix, plan);
+  collective::scan(m, r, prefix, plan);
+}
+
+/// `own`: this rank's block, also the root's.
+template <Machine M, class B>
+void gatherv(M& m, int root, const void* own, std::size_t own_bytes, void* receive, const B& blocks,
+             const Plan& plan) {
+  if (m.rank() == root) return receive_gatherv(m, own, receive, blocks, plan);
+  send_gatherv(m, root, own, own_bytes, plan);
+}
+
+/// More: what send_scatterv() takes beyond the plan.
+template <Machine M, class B, class... More>
+void scatterv(M& m, int root, const void* send, const B& blocks, void* receive, std::size_t own_bytes,
+              const Plan& plan, More&... more) {
+  if (m.rank() == root) return send_scatterv(m, send, receive, blocks, plan, more...);
+  receive_scatterv(m, root, receive, own_bytes, plan);
+}
+
+}  // namespace espalier::collective::by_plan

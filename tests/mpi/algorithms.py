@@ -1,0 +1,19 @@
+"""Which algorithms there are, from the library's own table: tests that run each of them are made from it."""
+
+from espalier.explain import algorithms as table
+
+COLLECTIVES = table.collectives()
+
+
+def pairs(scope, collectives=COLLECTIVES, without=()):
+    """(collective, algorithm), for each algorithm that a collective has in the scope."""
+    return [(collective, algorithm) for collective in collectives for algorithm in table.of(scope, collective)
+            if algorithm not in without]
+
+
+def collectives_by_algorithm(scope, collectives):
+    """(algorithm, the collectives that have it), for each algorithm of any of them."""
+    found = {}
+    for collective, algorithm in pairs(scope, collectives):
+        found.setdefault(algorithm, []).append(collective)
+    return list(found.items())
