@@ -22,7 +22,8 @@ class TreePositions {
     collective::TreePosition gather, release;
   };
   const Pair& of(const plan::Plan& plan, int root) {
-    auto& known = pairs_[static_cast<std::size_t>(plan.index * size_ + root)];
+    auto& known = pairs_[static_cast<std::size_t>(plan.index) * static_cast<std::size_t>(size_) +
+                         static_cast<std::size_t>(root)];
     return known ? *known : *(known = build(plan, root));
   }
   const collective::ContiguousPosition& contiguous(int root);
