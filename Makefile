@@ -1,6 +1,6 @@
 # The front door. Everything sets itself up: `make demo` and `make test` work on a fresh Debian-like machine.
 .DEFAULT_GOAL := help
-.PHONY: help setup build dev test test-full test-arch fuzz demo example bench bench-kernels bench-cluster bench-aggregation format lint clean
+.PHONY: help setup build dev test test-full test-arch fuzz demo example bench bench-kernels bench-cluster bench-aggregation format lint tidy clean
 
 help:
 	@echo 'make build    set up what the build needs, then build all: build/lib, .venv, bin/espalier'
@@ -17,10 +17,11 @@ help:
 	@echo 'make bench-aggregation  as root: build and measure aggregation nodes beside messages (docs/sharp.md)'
 	@echo 'make setup    only set up: system packages (as root), environments in .venv'
 	@echo 'make format   clang-format on the C++ files of src and tests'
-	@echo 'make lint     clang-format, ruff and mypy look for what is left to do'
+	@echo 'make lint     clang-format, ruff and mypy look for what is left to do, and clang-tidy in what has changed'
+	@echo 'make tidy     clang-tidy over all of src: ten minutes on two cores; ARGS="src/tree" for a part'
 	@echo 'make clean    remove build/ (the environments in .venv stay)'
 	@echo
-	@echo 'Settings: PYTHON=/path/to/python3   JOBS=n   SKIP_SYSTEM=1 (look at no system package)   ARGS="..." (make example, make bench, make bench-kernels, make bench-cluster)'
+	@echo 'Settings: PYTHON=/path/to/python3   JOBS=n   SKIP_SYSTEM=1 (look at no system package)   ARGS="..." (make example, make bench, make bench-kernels, make bench-cluster, make tidy)'
 
 export PYTHON JOBS SKIP_SYSTEM
 
@@ -76,10 +77,18 @@ lint: RUFF = 0.14.5
 lint: MYPY = 1.18.2
 lint:
 	@test -x .venv/format/bin/python || $(or $(PYTHON),python3) -m venv .venv/format
-	@.venv/format/bin/pip install -q clang-format==$(CLANG_FORMAT) ruff==$(RUFF) mypy==$(MYPY) typer rich jinja2 pyelftools matplotlib
+	@.venv/format/bin/pip install -q clang-format==$(CLANG_FORMAT) clang-tidy==$(CLANG_TIDY) ruff==$(RUFF) mypy==$(MYPY) typer rich jinja2 pyelftools matplotlib
 	@.venv/format/bin/ruff check --config python/pyproject.toml python
 	@.venv/format/bin/mypy --config-file python/pyproject.toml python/espalier
 	@git ls-files 'src/*.[ch]pp' 'tests/*.[ch]pp' | xargs .venv/format/bin/clang-format --dry-run -Werror
+	@.venv/format/bin/python tools/tidy.py --clang-tidy .venv/format/bin/clang-tidy $(addprefix -j,$(JOBS)) --changed
+
+lint tidy: CLANG_TIDY = 19.1.0.1
+tidy:
+	@tools/setup/setup build
+	@test -x .venv/format/bin/python || $(or $(PYTHON),python3) -m venv .venv/format
+	@.venv/format/bin/pip install -q clang-tidy==$(CLANG_TIDY)
+	@.venv/format/bin/python tools/tidy.py --clang-tidy .venv/format/bin/clang-tidy $(addprefix -j,$(JOBS)) $(ARGS)
 
 # The version decides on details, so it is not the distribution's.
 format lint: CLANG_FORMAT = 19.1.7

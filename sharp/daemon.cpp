@@ -102,19 +102,20 @@ void Daemon::reach_parent() {
       if (!e) reach_parent();
     });
   };
-  resolver_.async_resolve(parent.host, parent.port, [this, again](const asio::error_code& error, auto found) {
-    if (error) return again();
-    to_parent_ = Tcp::socket(context_);
-    asio::async_connect(to_parent_, found,
-                        [this, again](const asio::error_code& failure, const Tcp::endpoint&) {
-                          if (failure) return again();
-                          parent_ = ++last_;
-                          const auto session = open(std::move(to_parent_), parent_);
-                          node_.reached_parent(parent_, now());
-                          session->start();
-                          deliver();
-                        });
-  });
+  resolver_.async_resolve(
+      parent.host, parent.port, [this, again](const asio::error_code& error, const auto& found) {
+        if (error) return again();
+        to_parent_ = Tcp::socket(context_);
+        asio::async_connect(to_parent_, found,
+                            [this, again](const asio::error_code& failure, const Tcp::endpoint&) {
+                              if (failure) return again();
+                              parent_ = ++last_;
+                              const auto session = open(std::move(to_parent_), parent_);
+                              node_.reached_parent(parent_, now());
+                              session->start();
+                              deliver();
+                            });
+      });
 }
 
 void Daemon::tick() {

@@ -70,8 +70,8 @@ void Session::end() {
   if (has_ended_) return;
   has_ended_ = true;
   asio::error_code ignored;
-  socket_.shutdown(asio::ip::tcp::socket::shutdown_both, ignored);
-  socket_.close(ignored);
+  static_cast<void>(socket_.shutdown(asio::ip::tcp::socket::shutdown_both, ignored));
+  static_cast<void>(socket_.close(ignored));
   owner_.ended();
 }
 

@@ -17,6 +17,7 @@ import statistics
 from pathlib import Path
 from typing import Any
 
+from espalier.bench import file
 from espalier.models import parameters
 from espalier.problem import run_tool
 from espalier.simulate import run as simulate_run
@@ -77,7 +78,7 @@ def main() -> None:
     options = parser.parse_args()
     found = points()
     lines = ",\n  ".join(json.dumps(point) for point in found)
-    options.output.write_text('{"schema": "espalier-contention/1", "model": "frontera",\n "points": [\n  ' + lines + "\n ]}\n")
+    file.write('{"schema": "espalier-contention/1", "model": "frontera",\n "points": [\n  ' + lines + "\n ]}\n", options.output)
     print(table(found))
 
 

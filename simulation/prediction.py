@@ -1,6 +1,6 @@
 """How good is the simulated machine? Measures this one, then predicts and measures every plan within a node.
 
-    .venv/command/bin/python simulation/prediction.py --rounds 25 --output docs/results/prediction.json
+    .venv/command/bin/python simulation/prediction.py --rounds 25 --output docs/results/prediction.json.xz
 
 Every collective that is simulated on one node, by every algorithm and some trees and chunks, from 8 B to 1 MiB, with as
 many ranks as cores and with more. Prediction and measurement run the same text on the same plans (espalier-simulate,
@@ -18,7 +18,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from espalier.bench import machine as bench_machine
+from espalier.bench import file, machine as bench_machine
 from espalier.problem import run_tool
 from espalier.simulate import calibrate, run
 from espalier.simulate.plans import variants_of
@@ -163,7 +163,7 @@ def save(made: Json, path: Path) -> None:
     text = json.dumps(made, indent=1)[:-2]
     for name, lines in rows.items():
         text += f',\n "{name}": [\n  ' + ",\n  ".join(json.dumps(line) for line in lines) + "\n ]"
-    path.write_text(text + "\n}\n", encoding="utf-8")
+    file.write(text + "\n}\n", path)
     made.update(rows)
 
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from espalier import text_file
 from espalier.problem import Problem, run_tool
 
 SCHEMA = "espalier-cluster-bench/1"
@@ -28,7 +29,7 @@ Json = dict[str, Any]
 
 def load(path: Path) -> Json:
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = json.loads(text_file.read(path))
     except (OSError, ValueError) as error:
         raise Problem(f"{path} cannot be read as JSON: {error}") from error
     if not isinstance(document, dict) or document.get("schema") != SCHEMA:

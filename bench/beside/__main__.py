@@ -13,7 +13,7 @@ from pathlib import Path
 REPOSITORY = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(REPOSITORY / "python"))
 
-from espalier.bench import build, hosts, process  # noqa: E402
+from espalier.bench import build, file, hosts, process  # noqa: E402
 
 SCHEMA = "espalier-beside-bench/1"
 LINE = re.compile(r"^(\w+) +(\d+) ranks: each ([\d.]+) us \(most ([\d.]+)\), after a pause ([\d.]+) us \(most ([\d.]+)\)$", re.M)
@@ -57,7 +57,7 @@ def main():
                 print(row(host, ranks, work, alone[work], ours[work]), flush=True)
                 rows.append({"host": host.name, "ranks": ranks, "work": work, "alone": alone[work], "espalier": ours[work]})
     if options.out:
-        options.out.write_text(json.dumps({"schema": SCHEMA, "rows": rows}, indent=1) + "\n")
+        file.write(json.dumps({"schema": SCHEMA, "rows": rows}, indent=1) + "\n", options.out)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Sequence
 
+from espalier import picture
 from espalier.bench.hosts import HOSTS
 from espalier.sizes import print_bytes
 
@@ -91,11 +92,9 @@ def _figure(plt, title: str, points: Sequence[Point], over: str):
 
 
 def _save(plt, figure, folder: Path, name: str) -> list[Path]:
-    written = []
-    for ending, more in (("png", {"dpi": 130}), ("svg", {"metadata": {"Date": None}})):
-        path = folder / f"{name}.{ending}"
-        figure.savefig(path, bbox_inches="tight", **more)
-        written.append(path)
+    written = [folder / f"{name}.png", folder / f"{name}.svg"]
+    picture.save_png(figure, written[0], dpi=130)
+    figure.savefig(written[1], bbox_inches="tight", metadata={"Date": None})
     plt.close(figure)
     return written
 

@@ -37,7 +37,7 @@ sharp_coll_context::sharp_coll_context(const sharp_coll_init_spec& given)
 /// The first process reads the file and tries the tree; the others hear of it, so that no other rank needs
 /// the file.
 void sharp_coll_context::learn_tree() {
-  std::string text, why;
+  std::string text;
   std::int32_t header[2] = {0, 0};  // code, bytes of the text or of the reason
   if (spec.world_rank == 0) {
     try {

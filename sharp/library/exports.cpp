@@ -150,6 +150,7 @@ int no_support(const char* what) { return report(SHARP_COLL_ENOT_SUPP, what); }
 
 }  // namespace
 
+// NOLINTNEXTLINE(readability-redundant-declaration): the header's does not export
 ESPALIER_EXPORT const struct sharp_coll_config sharp_coll_default_config;
 const struct sharp_coll_config sharp_coll_default_config = {nullptr, 1000, -1, 0, {0, 0, 0}};
 

@@ -21,7 +21,7 @@ bool would_block() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == 
 
 }  // namespace
 
-Link::Link(const TreeNode& node, const Hello& hello, std::function<void()> meanwhile)
+Link::Link(const TreeNode& node, const Hello& hello, const std::function<void()>& meanwhile)
     : name_(formatted("aggregation node {} ({}:{})", node.name, node.host, node.port)), chunk_(65536) {
   connect(node);
   heard_ = asked_ = Clock::now();

@@ -20,7 +20,7 @@ class Link {
     std::uint32_t rank;
   };
   /// Connects and is let in, within some seconds; throws Problem.
-  Link(const TreeNode& node, const Hello& hello, std::function<void()> meanwhile);
+  Link(const TreeNode& node, const Hello& hello, const std::function<void()>& meanwhile);
 
   const Limits& limits() const { return limits_; }
   void send(const Frame& frame);

@@ -43,7 +43,7 @@ inline Descriptor accepted_at(const Descriptor& listener) {
 
 /// No send or receive on this socket waits longer.
 inline void limit_time(int socket, int timeout_ms) {
-  const timeval limit{timeout_ms / 1000, (timeout_ms % 1000) * 1000};
+  const timeval limit{timeout_ms / 1000, (timeout_ms % 1000) * 1000L};
   setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
   setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
 }

@@ -104,7 +104,7 @@ Config::Config(const char* const* environment) {
   check_values();
 }
 
-void Config::set(std::string_view name, std::string text, std::string origin) {
+void Config::set(std::string_view name, std::string_view text, std::string origin) {
   if (is_foreign(name)) return;
   if (const FormerKey* former = find_former_key(name)) {
     warnings_.push_back(formatted("{} ({}) is {} now; the old name will go with the next version", name,
@@ -233,7 +233,7 @@ std::size_t parse_bytes(std::string_view text) {
   if (!unit.empty() && unit != "b") {
     const auto power = prefixes.find(unit[0]);
     const std::string_view rest = std::string_view(unit).substr(1);
-    if (power == std::string_view::npos || (rest != "" && rest != "b" && rest != "ib"))
+    if (power == std::string_view::npos || (!rest.empty() && rest != "b" && rest != "ib"))
       factor = 0;
     else
       factor = std::pow(1024.0, static_cast<double>(power) + 1);

@@ -32,7 +32,7 @@ class Config {
   /// list.
   explicit Config(const char* const* environment);
 
-  const ConfigValue& value(std::string_view key) const;
+  const ConfigValue& value(std::string_view name) const;
   const std::string& text(std::string_view key) const { return value(key).text; }
   bool flag(std::string_view key) const;          ///< on/off, yes/no, true/false, 1/0
   std::size_t bytes(std::string_view key) const;  ///< "64KiB", "2M", "4096"
@@ -44,7 +44,7 @@ class Config {
   std::uint64_t agreement() const;
 
  private:
-  void set(std::string_view key, std::string text, std::string origin);
+  void set(std::string_view name, std::string_view text, std::string origin);
   void read_file(const std::string& path);
   void check_values();
   std::vector<ConfigValue> values_;

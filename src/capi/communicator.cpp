@@ -43,7 +43,7 @@ void warn_once() {
   (void)done;
 }
 
-void check_place(int rank, int size, const void* comm) {
+void check_place(int rank, int size, const espalier_comm* const* comm) {
   if (size < 1 || rank < 0 || rank >= size || !comm)
     throw CodedError(
         ESPALIER_ERR_ARGUMENT,

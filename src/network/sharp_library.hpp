@@ -19,6 +19,7 @@ namespace espalier::network {
   X(reg_mr) X(dereg_mr) X(do_barrier_nb) X(do_allreduce_nb) X(req_test) X(req_free) X(req_wait)
 
 struct SharpLibrary {
+// NOLINTNEXTLINE(bugprone-macro-parentheses): `name` is what is declared
 #define ESPALIER_DECLARE(name) decltype(&sharp_coll_##name) name;
   ESPALIER_SHARP_CALLS(ESPALIER_DECLARE)
 #undef ESPALIER_DECLARE

@@ -12,7 +12,7 @@ std::string_view to_string(Op op) noexcept;      // "none" for what is no operat
 std::string_view to_string(Type type) noexcept;  // "none" for what is no type
 
 // Exact, in lower case; nothing for an unknown name, and for "none".
-std::optional<Op> parse_op(std::string_view name) noexcept;
-std::optional<Type> parse_type(std::string_view name) noexcept;
+std::optional<Op> parse_op(std::string_view wanted) noexcept;
+std::optional<Type> parse_type(std::string_view wanted) noexcept;
 
 }  // namespace espalier::reduce

@@ -29,6 +29,7 @@ class Composer {
  private:
   Member join(const Group& group) {
     std::vector<Member> members;
+    members.reserve(group.ranks.size() + group.groups.size());
     for (int rank : group.ranks) members.push_back({rank, rank});
     for (const Group& inner : group.groups) members.push_back(join(inner));
     std::sort(members.begin(), members.end(), [](Member a, Member b) { return a.lowest < b.lowest; });

@@ -29,7 +29,7 @@ class SpecReader {
 
   Spec read() {
     constexpr std::string_view blanks = " \t\n";
-    for (std::size_t end = 0; (start_ = text_.find_first_not_of(blanks, end)) != text_.npos;) {
+    for (std::size_t end = 0; (start_ = text_.find_first_not_of(blanks, end)) != std::string_view::npos;) {
       end = std::min(text_.find_first_of(blanks, start_), text_.size());
       word_ = text_.substr(start_, end - start_);
       read_word();
@@ -40,7 +40,7 @@ class SpecReader {
  private:
   void read_word() {
     std::size_t equals = word_.find('=');
-    if (equals == word_.npos) {
+    if (equals == std::string_view::npos) {
       once("");
       spec_.shape = shape(word_, formatted("a shape ({}) or key=value", shape_forms));
       return;

@@ -31,6 +31,34 @@ def test_saved_is_loaded(tmp_path, document):
     assert file.load(tmp_path / "new" / "bench.json") == document
 
 
+@pytest.mark.parametrize("name", ["bench.json", "bench.json.xz"])
+def test_plain_and_compressed_files_say_the_same(tmp_path, document, name):
+    file.save(document, tmp_path / name)
+    assert file.load(tmp_path / name) == document
+    assert (tmp_path / name).read_bytes().startswith(b"\xfd7zXZ" if name.endswith(".xz") else b"{")
+
+
+def test_a_compressed_file_that_is_written_again_does_not_differ(tmp_path, document):
+    file.save(document, tmp_path / "one.json.xz")
+    file.save(file.load(tmp_path / "one.json.xz"), tmp_path / "other.json.xz")
+    assert (tmp_path / "one.json.xz").read_bytes() == (tmp_path / "other.json.xz").read_bytes()
+
+
+@pytest.mark.parametrize("damaged", [lambda content: content[:-20], lambda content: b"{}", lambda content: content[:40] + content[42:]])
+def test_a_damaged_compressed_file(tmp_path, document, damaged):
+    path = tmp_path / "bench.json.xz"
+    file.save(document, path)
+    path.write_bytes(damaged(path.read_bytes()))
+    assert "is not JSON: it is not compressed by xz, or not whole" in problem_of(path)
+
+
+def test_the_page_of_a_compressed_file(tmp_path, document, capsys):
+    file.save(document, tmp_path / "bench.json.xz")
+    report_command.report(tmp_path / "bench.json.xz", output=None, points=None)
+    assert capsys.readouterr().out == f"written: {tmp_path / 'bench.html'}\n"
+    assert (tmp_path / "bench.html").read_text(encoding="utf-8") == report_command.page(document)
+
+
 def test_a_round_is_one_line(tmp_path, document):
     file.save(document, tmp_path / "bench.json")
     lines = (tmp_path / "bench.json").read_text().splitlines()

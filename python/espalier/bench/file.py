@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from espalier import install
+from espalier import install, text_file
 from espalier.problem import Problem
 
 SCHEMA = "espalier-bench/1"
@@ -51,8 +51,9 @@ def _check_jobs(jobs: list, path: Path) -> None:
 
 
 def read_json(path: Path) -> Any:
+    """Of a plain or a compressed file (text_file)."""
     try:
-        return json.loads(path.read_text())
+        return json.loads(text_file.read(path))
     except OSError as error:
         raise Problem(f"cannot read {path}: {error.strerror}") from error
     except ValueError as error:
@@ -98,13 +99,14 @@ def text_of(value: Any, indent: str = "") -> str:
 
 
 def save(document: dict, path: Path) -> None:
-    """Paths within this tree are written relative to it: a kept result says nothing of a machine's folders."""
+    """Paths within this tree are written relative to it: a kept result says nothing of a machine's folders.
+    A path that ends in .xz gets a compressed file."""
     write(text_of(document).replace(json.dumps(f"{install.source_tree()}/")[1:-1], "") + "\n", path)
 
 
 def write(text: str, path: Path) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
+        text_file.write(text, path)
     except OSError as error:
         raise Problem(f"cannot write {path}: {error.strerror}") from error

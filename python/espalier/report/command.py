@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Optional
 
 import typer
 
+from espalier import text_file
 from espalier.problem import Problem
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ def report(
     if points and output:
         raise Problem("--output says where the page goes, and with --points there is none; give one of them")
     document = bench_file.load(file)
-    target = points or output or file.with_suffix(".html")
+    target = points or output or text_file.plain_name(file).with_suffix(".html")
     if points:
         bench_file.save(bench_file.points_alone(document), target)
     else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from espalier import picture
 from espalier.sizes import print_bytes
 
 Json = dict[str, Any]
@@ -63,8 +64,8 @@ def plot(request: Json, answer: Json, out: Path) -> None:
     """NAME.png and NAME.svg: the timeline where there is one, else times over what varies most."""
     plt = _pyplot()
     figure = _timeline(plt, answer) if answer["timeline"] else _times(plt, request, answer)
-    for suffix in ("png", "svg"):
-        figure.savefig(f"{out}.{suffix}", bbox_inches="tight", dpi=150)
+    picture.save_png(figure, Path(f"{out}.png"), dpi=150)
+    figure.savefig(f"{out}.svg", bbox_inches="tight", dpi=150)
     plt.close(figure)
 
 

@@ -31,7 +31,8 @@ class RingChoice {
     const bool streamed = copy();
     const std::chrono::duration<double, std::nano> took = Clock::now() - begin;
     constexpr std::size_t line = 64;
-    judge(streamed || took.count() > most_ns_a_line * static_cast<double>(bytes / line));
+    const std::size_t lines = bytes / line;
+    judge(streamed || took.count() > most_ns_a_line * static_cast<double>(lines));
     return streamed;
   }
 

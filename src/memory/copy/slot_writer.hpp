@@ -46,7 +46,8 @@ class SlotWriter {
     const auto begin = Clock::now();
     memory::copy(target, source, bytes);
     const std::chrono::duration<double, std::nano> took = Clock::now() - begin;
-    return took.count() > most_ns_a_line * static_cast<double>(bytes / line);
+    const std::size_t lines = bytes / line;
+    return took.count() > most_ns_a_line * static_cast<double>(lines);
   }
 
   int to_stream_ = 0;

@@ -82,6 +82,7 @@ struct Ground {
   }
   static std::vector<collective::Contribution> contributions_of(const std::vector<Part>& all) {
     std::vector<collective::Contribution> contributions;
+    contributions.reserve(all.size());
     for (const Part& part : all) contributions.push_back({part.given_bytes, part.cells_bytes});
     return contributions;
   }

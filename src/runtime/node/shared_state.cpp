@@ -29,6 +29,7 @@ plan::Query shape_of(const NodeShare& agreement) {
 topology::Group groups_of(const NodeState& node, const std::byte* share, const machine::Layout& layout) {
   if (layout.ranks <= 2) return topology::flat_group(layout.ranks);
   std::vector<topology::CpuSet> masks;
+  masks.reserve(static_cast<std::size_t>(layout.ranks));
   for (int r = 0; r < layout.ranks; ++r)
     masks.push_back(load_affinity(share + layout.affinity_record(r), machine::Layout::affinity_record_bytes));
   return topology::group_ranks(node.machine(), masks);

@@ -19,7 +19,8 @@ class TreePositions {
   TreePositions(int rank, int size, topology::Group groups, int plans);
 
   collective::TreePositionPair operator()(const plan::Plan& plan, int root) {
-    auto& known = pairs_[static_cast<std::size_t>(plan.index * size_ + root)];
+    auto& known = pairs_[static_cast<std::size_t>(plan.index) * static_cast<std::size_t>(size_) +
+                         static_cast<std::size_t>(root)];
     if (!known) known = build(plan, root);
     return {known->gather, known->release};
   }

@@ -303,6 +303,7 @@ NodeState::Sight NodeState::learn_presences() {
 double NodeState::ranks_per_core() const {
   if (!arena_) return 1;  // the ranks could not tell each other where they may run
   std::vector<topology::CpuSet> masks;
+  masks.reserve(static_cast<std::size_t>(size_));
   for (int r = 0; r < size_; ++r)
     masks.push_back(load_affinity(
         arena_->notes() + machine_bytes + static_cast<std::size_t>(r) * affinity_bytes, affinity_bytes));

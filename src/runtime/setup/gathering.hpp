@@ -41,10 +41,7 @@ auto gather_when_joined(const Bootstrap& bootstrap, Gather gather, Discard disca
     const bool settled = !joining && (declined || (joined && (!mixed || mixed_before)));
     if (settled || attempt == most_attempts) return all;
     discard(all);
-    if (joining)
-      pause_together(bootstrap, attempt);
-    else if (!joined && !Process::instance().join(bootstrap))
-      pause_together(bootstrap, attempt);
+    if (joining || (!joined && !Process::instance().join(bootstrap))) pause_together(bootstrap, attempt);
     mixed_before = mixed && !joining;
   }
 }

@@ -28,6 +28,7 @@ class Negotiation {
   Negotiation(const Bootstrap& bootstrap, const std::vector<Eligibility>& eligibilities)
       : bootstrap_(bootstrap), standings_(eligibilities) {
     std::vector<std::uint64_t> nodes;
+    nodes.reserve(eligibilities.size());
     for (const Eligibility& eligibility : eligibilities) nodes.push_back(eligibility.node);
     placement_ = collective::multinode::place_by(nodes);
     ranks_ = placement_.ranks_of[static_cast<std::size_t>(node_of(bootstrap.rank))];
@@ -102,6 +103,7 @@ class Negotiation {
     for (const Offer& offer : offers)
       facts.ranks_per_core = std::max(facts.ranks_per_core, offer.ranks_per_core);
     std::vector<std::string> paths;
+    paths.reserve(placement_.ranks_of.size());
     for (const auto& ranks : placement_.ranks_of)
       paths.emplace_back(offers[static_cast<std::size_t>(ranks.front())].switches);
     facts.groups = topology::group_by_switches(paths);

@@ -1,6 +1,7 @@
 #include "runtime/statistics/statistics.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -124,7 +125,7 @@ json describe(const Key& key, const Sum& row) {
   return {{"collective", collective_names[static_cast<std::size_t>(key.collective)]},
           {"bytes_from", first},
           {"bytes_to", last},
-          {"calls", static_cast<std::uint64_t>(row.calls / ranks + 0.5)},
+          {"calls", static_cast<std::uint64_t>(std::llround(row.calls / ranks))},
           {"seconds", row.seconds / ranks},
           {"algorithm", key.algorithm},
           {"transport", key.transport},

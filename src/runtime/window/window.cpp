@@ -98,6 +98,7 @@ class Window::Negotiation {
     const std::string refusal = refusal_of(cards_);
     if (!refusal.empty()) throw Error("no window: " + refusal);
     std::vector<std::uint64_t> nodes;
+    nodes.reserve(cards_.size());
     for (const Card& card : cards_) nodes.push_back(card.node);
     placement_ = collective::multinode::place_by(nodes);
   }

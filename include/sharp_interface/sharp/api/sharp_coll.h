@@ -232,9 +232,9 @@ int sharp_coll_do_bcast_nb(struct sharp_coll_comm* comm, struct sharp_coll_bcast
 int sharp_coll_do_allgather(struct sharp_coll_comm* comm, struct sharp_coll_gather_spec* spec);
 int sharp_coll_do_allgather_nb(struct sharp_coll_comm* comm, struct sharp_coll_gather_spec* spec, void** request);
 
-int sharp_coll_req_test(void* request); /* not 0: done; frees nothing */
-int sharp_coll_req_free(void* request);
-int sharp_coll_req_wait(void* request); /* waits and frees */
+int sharp_coll_req_test(void* handle); /* not 0: done; frees nothing */
+int sharp_coll_req_free(void* handle);
+int sharp_coll_req_wait(void* handle); /* waits and frees */
 
 int sharp_coll_print_config(FILE* file, uint32_t flags, const char* exec);
 const char* sharp_coll_strerror(int error);
