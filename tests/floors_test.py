@@ -185,6 +185,27 @@ def test_a_descriptor_of_another_place_is_caught(tmp_path, line):
     assert len(opened_elsewhere(tmp_path)) == 1
 
 
+ABI_CONDITION = re.compile(r"^[ \t]*#[ \t]*(?:el)?if.*(?:MPICH|OMPI|OPEN_MPI|I_MPI|ESPALIER_ABI)\w*", re.MULTILINE)
+ABI_FOLDER = "mpi/abi/"
+
+
+def conditions_on_an_abi(source):
+    """Preprocessor conditions on an ABI's or a host's name outside the folder that states what each ABI can do."""
+    return [f"{name}: {hit[0].strip()}" for path in sorted(source.rglob("*")) if path.suffix in SUFFIXES
+            for name in [path.relative_to(source).as_posix()] if not name.startswith(ABI_FOLDER)
+            for hit in ABI_CONDITION.finditer(path.read_text(encoding="utf-8"))]
+
+
+def test_no_file_asks_for_an_abi_by_its_name():
+    assert conditions_on_an_abi(SOURCE) == []
+
+
+@pytest.mark.parametrize("line", ["#ifdef OPEN_MPI", "#if defined(MPICH_VERSION)", "  #  ifndef ESPALIER_ABI_OMPI", "#elif I_MPI_VERSION"])
+def test_a_condition_on_an_abi_is_caught(tmp_path, line):
+    tree(tmp_path, {"mpi/host/host.cpp": f"{line}\n#if ESPALIER_HAS_LARGE_COUNT\n", "mpi/abi/abi.hpp": f"{line}\n"})
+    assert len(conditions_on_an_abi(tmp_path)) == 1
+
+
 def test_the_source_was_found():
     assert len(includes(SOURCE)) > 20
 

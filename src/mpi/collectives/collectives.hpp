@@ -1,7 +1,7 @@
 // The collectives that Espalier takes over, for the entry points of every language.
 #pragma once
 
-#include "mpi/host/abi.hpp"
+#include "mpi/abi/abi.hpp"
 #include "mpi/host/count_arrays.hpp"
 
 namespace espalier::mpi {

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <string>
 
-#include "mpi/host/abi.hpp"
+#include "mpi/abi/abi.hpp"
 
 namespace espalier::mpi {
 
@@ -14,8 +14,7 @@ enum class Mode : int {
   active
 };
 
-// Espalier's own calls go to PMPI_X, so that no other tool sees them. Older hosts lack the second list
-// (nullptr).
+// Espalier's own calls go to PMPI_X, so that no other tool sees them.
 // clang-format off
 #define ESPALIER_HOST_CALLS(X) \
   X(Initialized) X(Finalized) X(Get_library_version) X(Comm_rank) X(Comm_size) X(Comm_dup) X(Comm_free) \
@@ -37,22 +36,6 @@ enum class Mode : int {
   X(Win_lock_all) X(Win_unlock_all) X(Win_flush) X(Win_flush_local) X(Win_flush_local_all) \
   X(Win_flush_all) X(Put) X(Get) X(Accumulate)
 // clang-format on
-#if defined(ESPALIER_ABI_OMPI)
-#define ESPALIER_HOST_OPTIONAL_CALLS(X) X(Comm_f2c) X(Type_f2c) X(Op_f2c) X(Request_f2c)
-#elif defined(ESPALIER_ABI_STANDARD)
-// clang-format off
-#define ESPALIER_HOST_OPTIONAL_CALLS(X) \
-  X(Comm_fromint) X(Request_fromint) X(Request_toint) X(File_get_errhandler)
-// clang-format on
-#else
-#define ESPALIER_HOST_OPTIONAL_CALLS(X)
-#endif
-#ifdef ESPALIER_ABI_OMPI
-#define ESPALIER_HOST_LARGE_CALLS(X)
-#else
-#define ESPALIER_HOST_LARGE_CALLS(X) X(Pack_c) X(Unpack_c) X(Type_get_envelope_c) X(Type_get_contents_c)
-#endif
-
 // clang-format off
 #define ESPALIER_NEXT_CALLS(X) \
   X(Init) X(Init_thread) X(Finalize) X(Session_init) X(Session_finalize) X(Abort) X(Comm_free) \
@@ -216,10 +199,13 @@ struct Constants {
 struct Host {
 #define ESPALIER_DECLARE(name) decltype(&PMPI_##name) name;
   ESPALIER_HOST_CALLS(ESPALIER_DECLARE)
-  ESPALIER_HOST_OPTIONAL_CALLS(ESPALIER_DECLARE)
-  ESPALIER_HOST_LARGE_CALLS(ESPALIER_DECLARE)
   ESPALIER_HOST_WINDOW_CALLS(ESPALIER_DECLARE)
+  ESPALIER_ABI_HOST_CALLS(ESPALIER_DECLARE)
 #undef ESPALIER_DECLARE
+  // nullptr where the ABI or the host has no large counts.
+  int (*Pack_c)(const void*, MPI_Count, MPI_Datatype, void*, MPI_Count, MPI_Count*, MPI_Comm);
+  int (*Unpack_c)(const void*, MPI_Count, MPI_Count*, void*, MPI_Count, MPI_Datatype, MPI_Comm);
+  int (*Type_get_envelope_c)(MPI_Datatype, MPI_Count*, MPI_Count*, MPI_Count*, MPI_Count*, int*);
   int (*Comm_is_revoked)(MPI_Comm, int*);  ///< nullptr: the host has no such function
   // Intel MPI's notified puts, by the header of 2021.18; nullptr elsewhere.
   int (*Win_create_notify)(MPI_Win, int);

@@ -3,7 +3,7 @@
 // themselves if Espalier did not have them either.
 #pragma once
 
-#include "mpi/host/abi.hpp"
+#include "mpi/abi/abi.hpp"
 
 namespace espalier::mpi::get_status {
 

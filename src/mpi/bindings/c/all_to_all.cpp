@@ -35,7 +35,7 @@ ESPALIER_COLLECTIVE(MPI_Alltoallv,
                      unequal_blocks(receive, Numbers(receive_counts), Numbers(receive_places), receive_type),
                      0, comm, false})
 
-#ifndef ESPALIER_ABI_OMPI  // see export.hpp
+#if ESPALIER_HAS_LARGE_COUNT
 
 ESPALIER_COLLECTIVE(MPI_Allgather_c,
                     (const void* send, MPI_Count send_count, Handle send_type, void* receive,

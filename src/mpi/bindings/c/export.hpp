@@ -1,8 +1,5 @@
 // How an entry point gets its name. Each has the name of an MPI function to the linker and wide arguments to
 // the compiler (abi.hpp).
-//
-// Open MPI 5 has no _c functions: mpi4py refers to them weakly and does without. If that build had them,
-// mpi4py would call them and Espalier would have to do over the plain calls what mpi4py does itself.
 #pragma once
 
 #define ESPALIER_EXPORT(symbol) __asm__(#symbol) __attribute__((visibility("default"), used))

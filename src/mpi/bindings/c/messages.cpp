@@ -1,12 +1,10 @@
 // The C entry points that begin to send or receive. They are the host's; remembered is which long messages
 // are on their way, because the other side may need this rank's progress (long_messages.hpp).
-//
-// Not under Open MPI, whose messages do not wait for a rank that sleeps now and then (`python bench/beside`):
-// there a short message would pay 4 ns for it.
-#ifndef ESPALIER_ABI_OMPI
 #include "mpi/bindings/c/export.hpp"
 #include "mpi/host/host.hpp"
 #include "mpi/requests/long_messages.hpp"
+
+#if ESPALIER_NOTES_LONG_MESSAGES
 
 // A name, its parameters, among them `count`, `type` and `request`, the same as arguments, and the other
 // rank.

@@ -47,7 +47,7 @@ ESPALIER_INIT(Reduce_scatter_init,
               (send, receive, counts, type, op, comm, info, request), reduce_scatter,
               with_counts(send, receive, Numbers(counts), type, op, comm))
 
-#ifndef ESPALIER_ABI_OMPI  // see export.hpp
+#if ESPALIER_HAS_LARGE_COUNT
 
 ESPALIER_INIT(Bcast_init_c,
               (void* buffer, MPI_Count count, Handle type, int root, Handle comm, Handle info, void* request),

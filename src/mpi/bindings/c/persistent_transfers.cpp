@@ -81,7 +81,7 @@ ESPALIER_INIT(Alltoallv_init,
                   unequal_blocks(receive, Numbers(receive_counts), Numbers(receive_places), receive_type), 0,
                   comm})
 
-#ifndef ESPALIER_ABI_OMPI  // see export.hpp
+#if ESPALIER_HAS_LARGE_COUNT
 
 ESPALIER_INIT(Allgather_init_c,
               (const void* send, MPI_Count send_count, Handle send_type, void* receive,

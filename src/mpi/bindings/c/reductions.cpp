@@ -21,7 +21,7 @@ ESPALIER_COLLECTIVE(MPI_Reduce_scatter,
                     (const void* send, void* receive, const int* counts, Handle type, Handle op, Handle comm),
                     reduce_scatter, with_counts(send, receive, Numbers(counts), type, op, comm))
 
-#ifndef ESPALIER_ABI_OMPI  // see export.hpp
+#if ESPALIER_HAS_LARGE_COUNT
 
 ESPALIER_COLLECTIVE(MPI_Reduce_c,
                     (const void* send, void* receive, MPI_Count count, Handle type, Handle op, int root,

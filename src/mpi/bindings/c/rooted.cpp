@@ -37,7 +37,7 @@ ESPALIER_COLLECTIVE(MPI_Scatterv,
                     {unequal_blocks(send, Numbers(send_counts), Numbers(send_places), send_type),
                      equal_blocks(receive, receive_count, receive_type), root, comm, false})
 
-#ifndef ESPALIER_ABI_OMPI  // see export.hpp
+#if ESPALIER_HAS_LARGE_COUNT
 
 ESPALIER_COLLECTIVE(
     MPI_Bcast_c, (void* buffer, MPI_Count count, Handle type, int root, Handle comm), bcast,

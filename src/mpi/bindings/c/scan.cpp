@@ -12,7 +12,7 @@ ESPALIER_COLLECTIVE(MPI_Exscan,
                     (const void* send, void* receive, int count, Handle type, Handle op, Handle comm), exscan,
                     {send, receive, count, type, op, 0, comm})
 
-#ifndef ESPALIER_ABI_OMPI  // see export.hpp
+#if ESPALIER_HAS_LARGE_COUNT
 
 ESPALIER_COLLECTIVE(MPI_Scan_c,
                     (const void* send, void* receive, MPI_Count count, Handle type, Handle op, Handle comm),

@@ -18,7 +18,7 @@ int make(const char* name, Function* function, Arguments... arguments) {
   return code;
 }
 
-#ifndef ESPALIER_ABI_OMPI
+#if ESPALIER_HAS_LARGE_COUNT
 bool fits(MPI_Aint unit) { return unit >= INT_MIN && unit <= INT_MAX; }
 #endif
 
@@ -53,7 +53,7 @@ ESPALIER_WINDOW(Win_allocate_shared,
                 info, comm, base, window)
 ESPALIER_WINDOW(Win_create_dynamic, (Handle info, Handle comm, void* window), info, comm, window)
 
-#ifndef ESPALIER_ABI_OMPI  // see export.hpp
+#if ESPALIER_HAS_LARGE_COUNT
 ESPALIER_LARGE_WINDOW(Win_create,
                       (void* base, MPI_Aint bytes, MPI_Aint unit, Handle info, Handle comm, void* window),
                       unit, (base, bytes, unit, info, comm, window), base, bytes, static_cast<int>(unit),

@@ -1,9 +1,8 @@
 // The Fortran entry points of the collectives with data, in the build for Open MPI: see fortran.cpp.
-#ifdef ESPALIER_ABI_OMPI
-
 #include "mpi/collectives/collectives.hpp"
 #include "mpi/bindings/fortran/fortran.hpp"
 
+#if ESPALIER_FORTRAN_CALLS_PMPI
 namespace espalier::mpi::fortran {
 namespace {
 
@@ -47,8 +46,6 @@ void fortran_reduce_scatter(const Names& names, void* send, void* receive, Int* 
   set(error, reduce_scatter(call, caller));
 }
 
-/// Where MPI_IN_PLACE is given, the count and the type beside it may be anything, also no handle; Open MPI
-/// converts any integer, to MPI_DATATYPE_NULL or to a null pointer if it is none.
 Part equal(void* buffer, Int* count, Int* type) {
   return equal_blocks(c_address(buffer), *count, type_handle(type));
 }

@@ -53,7 +53,7 @@ void free_comm(const Names& names, Int* comm, Int* error, void* caller) {
   forward(names, error, comm);
 }
 
-#ifdef ESPALIER_ABI_OMPI
+#if ESPALIER_FORTRAN_CALLS_PMPI
 // Open MPI's Fortran functions take memory past MPI_Alloc_mem; but what C has allocated may come here to go.
 void free_mem(const Names& names, void* base, Int* error, void* caller) {
   if (!take(caller) || !is_of_shared_heap(base)) return forward(names, error, base);
@@ -76,7 +76,7 @@ ESPALIER_FORTRAN(mpi_finalize, MPI_FINALIZE, (Int* error), finalize, error)
 ESPALIER_FORTRAN(mpi_abort, MPI_ABORT, (Int* comm, Int* code, Int* error), abort_job, comm, code, error)
 ESPALIER_FORTRAN(mpi_comm_free, MPI_COMM_FREE, (Int* comm, Int* error), free_comm, comm, error)
 ESPALIER_FORTRAN(mpi_comm_disconnect, MPI_COMM_DISCONNECT, (Int* comm, Int* error), free_comm, comm, error)
-#ifdef ESPALIER_ABI_OMPI
+#if ESPALIER_FORTRAN_CALLS_PMPI
 ESPALIER_FORTRAN(mpi_free_mem, MPI_FREE_MEM, (void* base, Int* error), free_mem, base, error)
 #endif
 ESPALIER_FORTRAN(mpi_barrier, MPI_BARRIER, (Int* comm, Int* error), fortran_barrier, comm, error)

@@ -18,7 +18,7 @@ using persistent::Request;
 
 /// The array that the program passed, and Espalier's among it.
 struct Requests {
-  Request* any_state(int i) const { return persistent::find(wide(c_request(first + i))); }
+  Request* any_state(int i) const { return persistent::find(c_request(first + i)); }
   Request* operator()(int i) const { return completion::if_active(any_state(i)); }
   Int* first;
 };
@@ -56,7 +56,7 @@ void count_from_one(Int* index) {
   if (*index != MPI_UNDEFINED) ++*index;
 }
 
-#ifndef ESPALIER_ABI_OMPI
+#if !ESPALIER_FORTRAN_CALLS_PMPI
 void barrier_init(const Names& names, Int* comm, Int* info, Int* request, Int* error, void* caller) {
   if (!take(caller)) return forward(names, error, comm, info, request);
   MPI_Request made{};
@@ -67,7 +67,7 @@ void barrier_init(const Names& names, Int* comm, Int* info, Int* request, Int* e
   };
   const int code = persistent::init(persistent::make_barrier, Collective::barrier,
                                     Call{.comm = comm_handle(comm)}, &made, caller, host_makes);
-  if (is_ours && code == MPI_SUCCESS) *request = fortran_request(made);
+  if (is_ours && code == MPI_SUCCESS) *request = abi::fortran_request(host, made);
   set(error, code);
 }
 #endif
@@ -255,7 +255,7 @@ void get_status_some(const Names& names, Int* count, Int* requests, Int* outcoun
 }  // namespace
 
 // clang-format off
-#ifndef ESPALIER_ABI_OMPI
+#if !ESPALIER_FORTRAN_CALLS_PMPI
 ESPALIER_F08(mpi_barrier_init, (Int* comm, Int* info, Int* request, Int* error), barrier_init, comm, info, request, error)
 #endif
 ESPALIER_FORTRAN(mpi_start, MPI_START, (Int* request, Int* error), start, request, error)

@@ -29,7 +29,7 @@ void win_free(const Names& names, Int* freed, Int* error, void* caller) {
   window<runtime::remove_host_window>(names, error, caller, freed);
 }
 
-#ifdef ESPALIER_ABI_OMPI
+#if ESPALIER_FORTRAN_CALLS_PMPI
 void win_create(const Names& names, void* base, void* bytes, Int* unit, Int* info, Int* comm, Int* made,
                 Int* error, void* caller) {
   window<runtime::add_host_window>(names, error, caller, base, bytes, unit, info, comm, made);
@@ -48,7 +48,7 @@ ESPALIER_FORTRAN(mpi_win_allocate_shared, MPI_WIN_ALLOCATE_SHARED,
 ESPALIER_FORTRAN(mpi_win_create_dynamic, MPI_WIN_CREATE_DYNAMIC, (Int* info, Int* comm, Int* window, Int* error),
                  win_create_dynamic, info, comm, window, error)
 ESPALIER_FORTRAN(mpi_win_free, MPI_WIN_FREE, (Int* window, Int* error), win_free, window, error)
-#ifdef ESPALIER_ABI_OMPI
+#if ESPALIER_FORTRAN_CALLS_PMPI
 // Without a form for `use mpi_f08` of their own: the base is a C pointer there in any case.
 ESPALIER_FORTRAN(mpi_win_allocate_cptr, MPI_WIN_ALLOCATE_CPTR,
                  (void* bytes, Int* unit, Int* info, Int* comm, void* base, Int* window, Int* error),
