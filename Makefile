@@ -77,8 +77,9 @@ lint: MYPY = 1.18.2
 lint:
 	@test -x .venv/format/bin/python || $(or $(PYTHON),python3) -m venv .venv/format
 	@.venv/format/bin/pip install -q clang-format==$(CLANG_FORMAT) ruff==$(RUFF) mypy==$(MYPY) typer rich jinja2 pyelftools matplotlib
-	@.venv/format/bin/ruff check --config python/pyproject.toml python
+	@.venv/format/bin/ruff check --config python/pyproject.toml python src/mpi/bindings/generate
 	@.venv/format/bin/mypy --config-file python/pyproject.toml python/espalier
+	@.venv/format/bin/mypy --config-file python/pyproject.toml src/mpi/bindings/generate
 	@git ls-files 'src/*.[ch]pp' 'tests/*.[ch]pp' | xargs .venv/format/bin/clang-format --dry-run -Werror
 
 # The version decides on details, so it is not the distribution's.

@@ -70,20 +70,7 @@ void find_next(Function*& function, const char* name) {
 }
 
 void find_next_functions() {
-  find_next(host.next.Comm_revoke, "MPIX_Comm_revoke");
-#define ESPALIER_FIND(name) find_next(host.next.name, "MPI_" #name);
-  ESPALIER_NEXT_CALLS(ESPALIER_FIND)
-  ESPALIER_NEXT_REQUEST_CALLS(ESPALIER_FIND)
-  ESPALIER_ASK_CALLS(ESPALIER_FIND)
-  ESPALIER_NEXT_WINDOW_CALLS(ESPALIER_FIND)
-  ESPALIER_NEXT_MESSAGE_CALLS(ESPALIER_FIND)
-#undef ESPALIER_FIND
-#define ESPALIER_FIND(name) find_next(host.next.name##_init, "MPI_" #name "_init");
-  ESPALIER_NEXT_INIT_CALLS(ESPALIER_FIND)
-#undef ESPALIER_FIND
-#define ESPALIER_FIND(name) find_next(host.next.name##_init_c, "MPI_" #name "_init_c");
-  ESPALIER_NEXT_LARGE_INIT_CALLS(ESPALIER_FIND)
-#undef ESPALIER_FIND
+  for_each_next(host.next, [](auto& function, const char* name) { find_next(function, name); });
 }
 
 /// The name of the first function that this host lacks, or nullptr.
@@ -103,9 +90,7 @@ const char* find_own_functions() {
     find(host.Unpack_c, "PMPI_Unpack_c");
     find(host.Type_get_envelope_c, "PMPI_Type_get_envelope_c");
   }
-#define ESPALIER_FIND(name) find(host.again.name, "PMPI_" #name);
-  ESPALIER_ASK_CALLS(ESPALIER_FIND)
-#undef ESPALIER_FIND
+  for_each_asked(host.again, [](auto& function, const char* name) { find(function, name); });
   find(host.Comm_is_revoked, "PMPIX_Comm_is_revoked");
   find(host.Win_create_notify, "PMPIX_Win_create_notify");
   find(host.Win_free_notify, "PMPIX_Win_free_notify");

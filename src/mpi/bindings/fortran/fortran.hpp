@@ -1,5 +1,10 @@
-// What the Fortran entry points have in common. One body serves mpif.h, `use mpi` and `use mpi_f08`: see
-// fortran.cpp.
+// What the Fortran entry points have in common. There are those whose libraries call PMPI directly, past the C
+// ones: all of Open MPI's, and in MPICH and Intel MPI those of `use mpi_f08` that have no buffer. (Their
+// others call the C functions, which are caught.)
+//
+// mpif.h and `use mpi` call mpi_x_ (or another spelling, by compiler). `use mpi_f08` calls mpi_x_f08_, whose
+// handles are structures of one integer, passed by reference like integers, and whose last argument may be
+// absent (null). So one body serves both.
 #pragma once
 
 #include <algorithm>
@@ -28,6 +33,14 @@ void forward(const Names& names, Int* error, Pointers... pointers) {
         return reinterpret_cast<void (*)(Pointers..., Int*)>(function)(pointers..., error);
   const int code = no_such_function(names.spelling[0]);
   if (error) *error = code;
+}
+
+/// Calls the host's function and returns its error code.
+template <class... Pointers>
+int ask(const Names& names, Pointers... pointers) {
+  Int code = MPI_SUCCESS;
+  forward(names, &code, pointers...);
+  return code;
 }
 
 /// Handles can be converted, and integers are as long as this build takes them to be.
@@ -88,18 +101,20 @@ inline Handle op_handle(const Int* op) { return wide(abi::c_op(host, *op)); }
 
 // A function is a name, its parameters, the body, and what the body gets.
 #define ESPALIER_VISIBLE extern "C" __attribute__((visibility("default"), used))
-#define ESPALIER_F08(lower, parameters, body, ...)                      \
-  ESPALIER_VISIBLE void lower##_f08_ parameters {                       \
-    body({{#lower "_f08_"}}, __VA_ARGS__, __builtin_return_address(0)); \
+#define ESPALIER_F08(lower, parameters, body, ...)         \
+  ESPALIER_VISIBLE void lower##_f08_ parameters {          \
+    static constexpr Names names{{#lower "_f08_"}};        \
+    body(names, __VA_ARGS__, __builtin_return_address(0)); \
   }
 #if ESPALIER_FORTRAN_CALLS_PMPI
-#define ESPALIER_FORTRAN(lower, upper, parameters, body, ...)                                    \
-  ESPALIER_F08(lower, parameters, body, __VA_ARGS__)                                             \
-  ESPALIER_VISIBLE void lower##_ parameters {                                                    \
-    body({{#lower "_", #lower "__", #lower, #upper}}, __VA_ARGS__, __builtin_return_address(0)); \
-  }                                                                                              \
-  ESPALIER_VISIBLE void lower##__ parameters __attribute__((alias(#lower "_")));                 \
-  ESPALIER_VISIBLE void lower parameters __attribute__((alias(#lower "_")));                     \
+#define ESPALIER_FORTRAN(lower, upper, parameters, body, ...)                    \
+  ESPALIER_F08(lower, parameters, body, __VA_ARGS__)                             \
+  ESPALIER_VISIBLE void lower##_ parameters {                                    \
+    static constexpr Names names{{#lower "_", #lower "__", #lower, #upper}};     \
+    body(names, __VA_ARGS__, __builtin_return_address(0));                       \
+  }                                                                              \
+  ESPALIER_VISIBLE void lower##__ parameters __attribute__((alias(#lower "_"))); \
+  ESPALIER_VISIBLE void lower parameters __attribute__((alias(#lower "_")));     \
   ESPALIER_VISIBLE void upper parameters __attribute__((alias(#lower "_")));
 #else
 #define ESPALIER_FORTRAN(lower, upper, parameters, body, ...) \
