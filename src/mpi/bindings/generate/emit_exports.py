@@ -10,13 +10,12 @@ from table import Function
 # No MPI_Get_version, no MPI_Abi_get_version, no C++ library. Fortran's other spellings begin with mpi_.
 COMMENT = "/* MPI's names, those of espalier.h, and the two that its launcher is asked by (launcher_session.cpp). */"
 OTHERS = ["mpi_*", "espalier_*", "ESPALIER_IN_PLACE", "setsid", "execvp"]
-NOT_EXPORTED = ["MPI_FREE_MEM"]
 
 
 def upper_case(functions: list[Function]) -> list[str]:
     names = []
     for function in functions:
-        if "fortran" in function.options and function.name.upper() not in NOT_EXPORTED:
+        if "fortran" in function.options:
             names.append(function.name.upper())
         if "cptr" in function.options:
             names.append(f"{function.name.upper()}_CPTR")
