@@ -78,9 +78,10 @@ lint: MYPY = 1.18.2
 lint:
 	@test -x .venv/format/bin/python || $(or $(PYTHON),python3) -m venv .venv/format
 	@.venv/format/bin/pip install -q clang-format==$(CLANG_FORMAT) clang-tidy==$(CLANG_TIDY) ruff==$(RUFF) mypy==$(MYPY) typer rich jinja2 pyelftools matplotlib
-	@.venv/format/bin/ruff check --config python/pyproject.toml python
+	@.venv/format/bin/ruff check --config python/pyproject.toml python src/mpi/bindings/generate
 	@.venv/format/bin/mypy --config-file python/pyproject.toml python/espalier
-	@git ls-files 'src/*.[ch]pp' 'tests/*.[ch]pp' | xargs .venv/format/bin/clang-format --dry-run -Werror
+	@.venv/format/bin/mypy --config-file python/pyproject.toml src/mpi/bindings/generate
+	@git ls-files '*.[ch]pp' | xargs .venv/format/bin/clang-format --dry-run -Werror
 	@.venv/format/bin/python tools/tidy.py --clang-tidy .venv/format/bin/clang-tidy $(addprefix -j,$(JOBS)) --changed
 
 lint tidy: CLANG_TIDY = 19.1.0.1
@@ -95,7 +96,7 @@ format lint: CLANG_FORMAT = 19.1.7
 format:
 	@test -x .venv/format/bin/clang-format || $(or $(PYTHON),python3) -m venv .venv/format
 	@.venv/format/bin/pip install -q clang-format==$(CLANG_FORMAT)
-	@git ls-files 'src/*.[ch]pp' 'tests/*.[ch]pp' | xargs .venv/format/bin/clang-format -i
+	@git ls-files '*.[ch]pp' | xargs .venv/format/bin/clang-format -i
 
 clean:
 	rm -rf build

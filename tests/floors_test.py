@@ -1,6 +1,8 @@
 """Holds the floors of the house: a file includes only from its own folder or from floors below, and nothing goes in circles."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -27,6 +29,7 @@ FLOORS = {
 }
 
 PUBLIC = "espalier"  # include/espalier: below everything
+GENERATED = "generated/"  # in the build folder: as if it stood in src/
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.MULTILINE)
 SUFFIXES = {".hpp", ".cpp", ".h", ".c", ".inc"}
 
@@ -39,8 +42,21 @@ def sources(source):
 
 
 def includes(source):
-    """file -> the names it includes in quotes, both as an include writes them."""
-    return {name: INCLUDE.findall(path.read_text(encoding="utf-8")) for name, path in sources(source).items()}
+    """file -> the names it includes in quotes, both as an include writes them. What the build generates counts to the folder that
+    it is generated for."""
+    return {name: [found.removeprefix(GENERATED) for found in INCLUDE.findall(path.read_text(encoding="utf-8"))]
+            for name, path in sources(source).items()}
+
+
+@pytest.fixture(scope="module")
+def graph(tmp_path_factory):
+    """The includes of the source and of what the build generates from it."""
+    folder = tmp_path_factory.mktemp("generated")
+    bindings = SOURCE / "mpi/bindings"
+    subprocess.run([sys.executable, "-B", bindings / "generate", bindings / "functions.def", folder / "mpi"], check=True)
+    made, written = includes(folder), includes(SOURCE)
+    assert made and not set(made) & set(written)
+    return {**written, **made}
 
 
 def folder_of(name):
@@ -67,7 +83,7 @@ def broken_floors(graph):
 
 
 def missing_files(graph):
-    """Includes of a floor that name no file. Generated files would need a place of their own here."""
+    """Includes of a floor that name no file."""
     return [
         f'{file}: "{name}" does not exist'
         for file, names in graph.items()
@@ -101,16 +117,16 @@ def circle(graph):
     return []
 
 
-def test_includes_never_point_up():
-    assert broken_floors(includes(SOURCE)) == []
+def test_includes_never_point_up(graph):
+    assert broken_floors(graph) == []
 
 
-def test_includes_name_files_that_exist():
-    assert missing_files(includes(SOURCE)) == []
+def test_includes_name_files_that_exist(graph):
+    assert missing_files(graph) == []
 
 
-def test_no_circles():
-    assert circle(includes(SOURCE)) == []
+def test_no_circles(graph):
+    assert circle(graph) == []
 
 
 # Folders of one floor that still include each other; what is mended leaves the list.
@@ -140,8 +156,8 @@ def reachable(start, found):
     return seen
 
 
-def test_no_circles_of_folders():
-    found = folders(includes(SOURCE))
+def test_no_circles_of_folders(graph):
+    found = folders(graph)
     reach = {folder: reachable(folder, found) for folder in found}
     circles = {frozenset(other for other in reach[folder] if folder in reach[other]) for folder in found if folder in reach[folder]}
     assert sorted(map(sorted, circles)) == sorted(map(sorted, CIRCLES))
@@ -187,6 +203,27 @@ def test_descriptors_are_opened_in_one_place():
 def test_a_descriptor_of_another_place_is_caught(tmp_path, line):
     tree(tmp_path, {"base/low.cpp": line + "\n", "base/own.cpp": 'own_descriptor(\n    memfd_create("x", 0));\nopen(send, comm);\n'})
     assert len(opened_elsewhere(tmp_path)) == 1
+
+
+ABI_CONDITION = re.compile(r"^[ \t]*#[ \t]*(?:el)?if.*(?:MPICH|OMPI|OPEN_MPI|I_MPI|ESPALIER_ABI)\w*", re.MULTILINE)
+ABI_FOLDER = "mpi/abi/"
+
+
+def conditions_on_an_abi(source):
+    """Preprocessor conditions on an ABI's or a host's name outside the folder that states what each ABI can do."""
+    return [f"{name}: {hit[0].strip()}" for path in sorted(source.rglob("*")) if path.suffix in SUFFIXES
+            for name in [path.relative_to(source).as_posix()] if not name.startswith(ABI_FOLDER)
+            for hit in ABI_CONDITION.finditer(path.read_text(encoding="utf-8"))]
+
+
+def test_no_file_asks_for_an_abi_by_its_name():
+    assert conditions_on_an_abi(SOURCE) == []
+
+
+@pytest.mark.parametrize("line", ["#ifdef OPEN_MPI", "#if defined(MPICH_VERSION)", "  #  ifndef ESPALIER_ABI_OMPI", "#elif I_MPI_VERSION"])
+def test_a_condition_on_an_abi_is_caught(tmp_path, line):
+    tree(tmp_path, {"mpi/host/host.cpp": f"{line}\n#if ESPALIER_HAS_LARGE_COUNT\n", "mpi/abi/abi.hpp": f"{line}\n"})
+    assert len(conditions_on_an_abi(tmp_path)) == 1
 
 
 def test_the_source_was_found():

@@ -1,8 +1,8 @@
 // Allgather(v) and alltoall(v). No rank of an alltoallv knows what the others move: a rank with nothing to do
 // still takes part.
 #include "collective/core/blocks.hpp"
-#include "mpi/collectives/collectives.hpp"
-#include "mpi/collectives/forward.hpp"
+#include "generated/mpi/collectives/collectives.hpp"
+#include "generated/mpi/collectives/forward.hpp"
 #include "mpi/collectives/own_block.hpp"
 #include "mpi/collectives/serve.hpp"
 #include "mpi/datatype/staging.hpp"

@@ -1,6 +1,6 @@
 // Barrier.
-#include "mpi/collectives/collectives.hpp"
-#include "mpi/collectives/forward.hpp"
+#include "generated/mpi/collectives/collectives.hpp"
+#include "generated/mpi/collectives/forward.hpp"
 #include "mpi/collectives/serve.hpp"
 
 namespace espalier::mpi {

@@ -1,7 +1,7 @@
 // Reduce, allreduce and reduce_scatter(_block).
 #include "base/by_rank.hpp"
-#include "mpi/collectives/collectives.hpp"
-#include "mpi/collectives/forward.hpp"
+#include "generated/mpi/collectives/collectives.hpp"
+#include "generated/mpi/collectives/forward.hpp"
 #include "mpi/collectives/serve_reduction.hpp"
 
 namespace espalier::mpi {

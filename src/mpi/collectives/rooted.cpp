@@ -1,7 +1,7 @@
 // Bcast, gather(v) and scatter(v). But for the root no rank of a gatherv or scatterv knows what the others
 // move: a rank with nothing to do still takes part.
-#include "mpi/collectives/collectives.hpp"
-#include "mpi/collectives/forward.hpp"
+#include "generated/mpi/collectives/collectives.hpp"
+#include "generated/mpi/collectives/forward.hpp"
 #include "mpi/collectives/own_block.hpp"
 #include "mpi/collectives/serve.hpp"
 #include "mpi/datatype/datatype.hpp"

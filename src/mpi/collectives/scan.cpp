@@ -1,6 +1,6 @@
 // Scan and exscan.
-#include "mpi/collectives/collectives.hpp"
-#include "mpi/collectives/forward.hpp"
+#include "generated/mpi/collectives/collectives.hpp"
+#include "generated/mpi/collectives/forward.hpp"
 #include "mpi/collectives/serve_reduction.hpp"
 
 namespace espalier::mpi {

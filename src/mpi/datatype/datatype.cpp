@@ -120,14 +120,12 @@ bool may_begin_at(const void* buffer, const Layout& layout) {
 }
 
 void pack(const Layout& layout, const void* typed_data, void* packed_data, MPI_Comm comm) {
-#ifndef ESPALIER_ABI_OMPI
   if (layout.bytes() > INT_MAX && host.Pack_c && typed_data) {
     MPI_Count position = 0;
     return check(host.Pack_c(typed_data, static_cast<MPI_Count>(layout.count), layout.type, packed_data,
                              static_cast<MPI_Count>(layout.bytes()), &position, comm),
                  "MPI_Pack_c");
   }
-#endif
   in_pieces(layout, [&](std::size_t first, std::size_t elements) {
     const auto bytes = static_cast<int>(elements * layout.size);
     auto* const packed = static_cast<std::byte*>(packed_data) + first * layout.size;
@@ -141,14 +139,12 @@ void pack(const Layout& layout, const void* typed_data, void* packed_data, MPI_C
 }
 
 void unpack(const Layout& layout, const void* packed_data, void* typed_data, MPI_Comm comm) {
-#ifndef ESPALIER_ABI_OMPI
   if (layout.bytes() > INT_MAX && host.Unpack_c && typed_data) {
     MPI_Count position = 0;
     return check(host.Unpack_c(packed_data, static_cast<MPI_Count>(layout.bytes()), &position, typed_data,
                                static_cast<MPI_Count>(layout.count), layout.type, comm),
                  "MPI_Unpack_c");
   }
-#endif
   in_pieces(layout, [&](std::size_t first, std::size_t elements) {
     const auto bytes = static_cast<int>(elements * layout.size);
     const auto* const packed = static_cast<const std::byte*>(packed_data) + first * layout.size;

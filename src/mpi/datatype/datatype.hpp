@@ -5,8 +5,8 @@
 
 #include <cstddef>
 
+#include "mpi/abi/abi.hpp"
 #include "mpi/datatype/buffer.hpp"
-#include "mpi/host/abi.hpp"
 #include "mpi/host/handles.hpp"
 
 namespace espalier::mpi {

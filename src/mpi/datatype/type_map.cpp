@@ -15,7 +15,6 @@ struct Envelope {
   int combiner = MPI_UNDEFINED;
 
   explicit Envelope(MPI_Datatype type) {
-#ifndef ESPALIER_ABI_OMPI
     // The plain call refuses datatypes that were made with MPI_Count arguments.
     if (host.Type_get_envelope_c) {
       MPI_Count large_integers = 0, large_addresses = 0, counts = 0, large_types = 0;
@@ -27,7 +26,6 @@ struct Envelope {
       types = static_cast<int>(large_types);
       return;
     }
-#endif
     decodable = host.Type_get_envelope(type, &integers, &addresses, &types, &combiner) == MPI_SUCCESS;
   }
 

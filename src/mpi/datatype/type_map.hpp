@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "mpi/host/abi.hpp"
+#include "mpi/abi/abi.hpp"
 
 namespace espalier::mpi {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "mpi/host/abi.hpp"
+#include "mpi/abi/abi.hpp"
 
 namespace espalier::mpi {
 

@@ -10,21 +10,6 @@ namespace espalier::mpi {
 HandleTable<PredefinedType, 9> predefined_types;
 HandleTable<PredefinedOp, 7> predefined_ops;
 
-// Names that only some hosts of an ABI have. In Open MPI the header lists what that one build had; another
-// build of the same ABI may have more, so look for the symbols themselves.
-#ifdef ESPALIER_ABI_OMPI
-#undef MPI_INTEGER16
-#define MPI_INTEGER16 OMPI_PREDEFINED_GLOBAL(MPI_Datatype, ompi_mpi_integer16)
-#undef MPI_REAL2
-#define MPI_REAL2 OMPI_PREDEFINED_GLOBAL(MPI_Datatype, ompi_mpi_real2)
-#undef MPI_REAL16
-#define MPI_REAL16 OMPI_PREDEFINED_GLOBAL(MPI_Datatype, ompi_mpi_real16)
-#undef MPI_COMPLEX4
-#define MPI_COMPLEX4 OMPI_PREDEFINED_GLOBAL(MPI_Datatype, ompi_mpi_complex4)
-#undef MPI_COMPLEX32
-#define MPI_COMPLEX32 OMPI_PREDEFINED_GLOBAL(MPI_Datatype, ompi_mpi_complex32)
-#endif
-
 namespace {
 
 using reduce::Op;

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <cstddef>
 
-#include "mpi/host/abi.hpp"
+#include "mpi/abi/abi.hpp"
 #include "reduce/operation.hpp"
 
 namespace espalier::mpi {

@@ -13,6 +13,7 @@
 #include "base/config.hpp"
 #include "base/format.hpp"
 #include "base/printable.hpp"
+#include "mpi/abi/recognise.hpp"
 #include "mpi/host/handles.hpp"
 
 namespace espalier::mpi {
@@ -20,14 +21,6 @@ namespace espalier::mpi {
 Host host;
 
 namespace {
-
-#if defined(ESPALIER_ABI_MPICH)
-constexpr const char* this_abi = "mpich";
-#elif defined(ESPALIER_ABI_OMPI)
-constexpr const char* this_abi = "ompi";
-#else
-constexpr const char* this_abi = "abi";
-#endif
 
 std::mutex resolving;
 std::atomic<Mode> mode{Mode::unresolved};
@@ -77,20 +70,7 @@ void find_next(Function*& function, const char* name) {
 }
 
 void find_next_functions() {
-  find_next(host.next.Comm_revoke, "MPIX_Comm_revoke");
-#define ESPALIER_FIND(name) find_next(host.next.name, "MPI_" #name);
-  ESPALIER_NEXT_CALLS(ESPALIER_FIND)
-  ESPALIER_NEXT_REQUEST_CALLS(ESPALIER_FIND)
-  ESPALIER_ASK_CALLS(ESPALIER_FIND)
-  ESPALIER_NEXT_WINDOW_CALLS(ESPALIER_FIND)
-  ESPALIER_NEXT_MESSAGE_CALLS(ESPALIER_FIND)
-#undef ESPALIER_FIND
-#define ESPALIER_FIND(name) find_next(host.next.name##_init, "MPI_" #name "_init");
-  ESPALIER_NEXT_INIT_CALLS(ESPALIER_FIND)
-#undef ESPALIER_FIND
-#define ESPALIER_FIND(name) find_next(host.next.name##_init_c, "MPI_" #name "_init_c");
-  ESPALIER_NEXT_LARGE_INIT_CALLS(ESPALIER_FIND)
-#undef ESPALIER_FIND
+  for_each_next(host.next, [](auto& function, const char* name) { find_next(function, name); });
 }
 
 /// The name of the first function that this host lacks, or nullptr.
@@ -102,13 +82,15 @@ const char* find_own_functions() {
   ESPALIER_HOST_CALLS(ESPALIER_FIND)
 #undef ESPALIER_FIND
 #define ESPALIER_FIND(name) find(host.name, "PMPI_" #name);
-  ESPALIER_HOST_OPTIONAL_CALLS(ESPALIER_FIND)
-  ESPALIER_HOST_LARGE_CALLS(ESPALIER_FIND)
   ESPALIER_HOST_WINDOW_CALLS(ESPALIER_FIND)
+  ESPALIER_ABI_HOST_CALLS(ESPALIER_FIND)
 #undef ESPALIER_FIND
-#define ESPALIER_FIND(name) find(host.again.name, "PMPI_" #name);
-  ESPALIER_ASK_CALLS(ESPALIER_FIND)
-#undef ESPALIER_FIND
+  if constexpr (abi::has_large_count) {
+    find(host.Pack_c, "PMPI_Pack_c");
+    find(host.Unpack_c, "PMPI_Unpack_c");
+    find(host.Type_get_envelope_c, "PMPI_Type_get_envelope_c");
+  }
+  for_each_asked(host.again, [](auto& function, const char* name) { find(function, name); });
   find(host.Comm_is_revoked, "PMPIX_Comm_is_revoked");
   find(host.Win_create_notify, "PMPIX_Win_create_notify");
   find(host.Win_free_notify, "PMPIX_Win_free_notify");
@@ -128,22 +110,6 @@ void find_constants() {
                     MPI_SUM,        MPI_ERRORS_RETURN, MPI_UINT64_T,  MPI_INFO_NULL};
 }
 
-/// Works before MPI_Init: a library of the standard ABI says version 1 or later, MPICH and Intel's classic
-/// ones say -1 or lack the function, Open MPI has its handles as data.
-const char* abi_of_host() {
-  int (*version)(int*, int*) = nullptr;
-  find(version, "PMPI_Abi_get_version");
-  int major = -1, minor = -1;
-  if (version && version(&major, &minor) == 0 && major >= 1) return "abi";
-  return host_data("ompi_mpi_comm_world") ? "ompi" : "mpich";
-}
-
-}  // namespace
-
-bool host_has_this_abi() { return std::strcmp(abi_of_host(), this_abi) == 0; }
-
-namespace {
-
 /// Every process would print the same: only the first does, where the launcher says which that is.
 bool is_first_process() {
   for (const char* name : {"PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"})
@@ -158,9 +124,9 @@ void warn(const std::string& text) {
 Mode find_host() {
   find_next_functions();
   if (!Config::instance().flag("ESPALIER")) return Mode::forward;
-  const std::string host_abi = abi_of_host();
-  if (host_abi != this_abi) {
-    warn("libespalier-" + std::string(this_abi) +
+  const std::string host_abi = abi::of_host();
+  if (host_abi != abi::name) {
+    warn("libespalier-" + std::string(abi::name) +
          ".so is preloaded, but this program's MPI needs libespalier-" + host_abi +
          ".so; every call goes to the host MPI (`espalier run` picks the right library)");
     return Mode::forward;
@@ -176,7 +142,9 @@ Mode find_host() {
 
 }  // namespace
 
-void* host_data(const char* symbol) { return dlsym(scope, symbol); }
+bool host_has_this_abi() { return std::strcmp(abi::of_host(), abi::name) == 0; }
+
+void* host_symbol(const char* symbol) { return dlsym(scope, symbol); }
 
 void* next_function(const char* name) {
   void* function = dlsym(RTLD_NEXT, name);
@@ -196,16 +164,7 @@ Mode resolve(void* caller) {
   return now;
 }
 
-void learn_errors_return() {
-#if defined(ESPALIER_ABI_STANDARD)
-  // Of Intel MPI 2021.18 the numbers of MPI_ERRORS_RETURN and MPI_ERRORS_ABORT are the other way round.
-  // Files begin with the former (MPI 5.0, 14.7), so what it is can be asked, without an error.
-  MPI_Errhandler of_files;
-  if (host.File_get_errhandler && host.File_get_errhandler(MPI_FILE_NULL, &of_files) == MPI_SUCCESS &&
-      (of_files == MPI_ERRORS_RETURN || of_files == MPI_ERRORS_ABORT))
-    host.constants.errors_return = of_files;
-#endif
-}
+void learn_errors_return() { abi::learn_errors_return(host); }
 
 std::string words_of(int code) {
   char text[8192] = {};  // more than any host's MPI_MAX_ERROR_STRING

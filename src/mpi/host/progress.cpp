@@ -15,13 +15,6 @@ MPI_Request pending;
 bool is_open = false;
 std::atomic<std::int64_t> caught_up_ns{0};
 
-#ifdef ESPALIER_ABI_OMPI
-// Its progress takes all there is at once, and the test or probe itself has called it. With more ranks than
-// cores it yields, too, when it finds nothing.
-constexpr int times = 0, times_after_a_while = 0;
-#else
-constexpr int times = 8, times_after_a_while = 64;  // in vain some 40 ns each
-#endif
 constexpr std::int64_t a_while_ns = 100'000;
 
 /// One thread at a time is enough, and a thread that comes second must not wait.
@@ -47,7 +40,8 @@ void catch_up() {
   runtime::asking::forget_collectives();
   const std::int64_t now = machine::HostPlatform::now_ns();
   const bool is_rare = now - caught_up_ns.exchange(now, std::memory_order_relaxed) >= a_while_ns;
-  for (int left = is_rare ? times_after_a_while : times; left > 0; --left) make_progress(nullptr);
+  for (int left = is_rare ? abi::progress_calls_after_a_while : abi::progress_calls; left > 0; --left)
+    make_progress(nullptr);
 }
 
 bool open() {

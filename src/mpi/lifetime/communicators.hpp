@@ -5,7 +5,7 @@
 #include <atomic>
 #include <memory>
 
-#include "mpi/host/abi.hpp"
+#include "mpi/abi/abi.hpp"
 #include "runtime/communicator/communicator.hpp"
 #include "runtime/setup/bootstrap.hpp"
 

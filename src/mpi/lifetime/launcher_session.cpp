@@ -8,7 +8,9 @@
 // the program.
 //
 // In any other process both functions do what the C library's do.
-#ifndef ESPALIER_ABI_OMPI
+#include "mpi/abi/abi.hpp"
+
+#if ESPALIER_HYDRA_LAUNCHES
 #include <errno.h>
 #include <sched.h>
 #include <sys/syscall.h>

@@ -1,7 +1,7 @@
 // When Espalier comes into a process and when it leaves: MPI_Init, MPI_Finalize, sessions.
 #pragma once
 
-#include "mpi/host/abi.hpp"
+#include "mpi/abi/abi.hpp"
 
 namespace espalier::mpi::lifecycle {
 

@@ -1,10 +1,12 @@
-#include "mpi/requests/get_status.hpp"
-
+// MPI_Request_get_status and MPI 4.1's forms for several requests, where some may be Espalier's. The latter
+// also for hosts that do not have them: programs that look for these names weakly (mpi4py does) would help
+// themselves if Espalier did not have them either. Arrays are of this build's ABI.
+#include "generated/mpi/requests/serve.hpp"
 #include "mpi/host/host.hpp"
 #include "mpi/requests/completion.hpp"
 #include "mpi/requests/persistent.hpp"
 
-namespace espalier::mpi::get_status {
+namespace espalier::mpi {
 namespace {
 
 using completion::Requests;
@@ -18,7 +20,7 @@ bool can_ask() { return host.next.Request_get_status && host_has_this_abi(); }
 
 int status_of(MPI_Request request, MPI_Status* status) {
   int flag = 0;
-  return status == MPI_STATUS_IGNORE ? MPI_SUCCESS : of_one(wide(request), &flag, status);
+  return status == MPI_STATUS_IGNORE ? MPI_SUCCESS : serve_request_get_status(wide(request), &flag, status);
 }
 
 // What the host says of its own, one by one where it cannot be asked for all. Inactive persistent requests of
@@ -75,7 +77,7 @@ int hosts_some(int count, const void* requests, int* outcount, int* indices, voi
 
 }  // namespace
 
-int of_one(Handle request, int* flag, void* status) {
+int serve_request_get_status(Handle request, int* flag, void* status) {
   persistent::Request* ours = persistent::find(request);
   if (!ours || !ours->active() || ours->is_ready())
     return host.next.Request_get_status(request, flag, status);
@@ -83,7 +85,7 @@ int of_one(Handle request, int* flag, void* status) {
   return MPI_SUCCESS;
 }
 
-int of_all(int count, const void* requests, int* flag, void* statuses) {
+int serve_request_get_status_all(int count, const void* requests, int* flag, void* statuses) {
   if (!can_ask()) return no_such_function("MPI_Request_get_status_all");
   const auto* all = static_cast<const MPI_Request*>(requests);
   *flag = completion::all_ready(count, Requests(all));
@@ -92,11 +94,11 @@ int of_all(int count, const void* requests, int* flag, void* statuses) {
     return host.next.Request_get_status_all(count, requests, flag, statuses);
   int code = MPI_SUCCESS;
   for (int i = 0; i < count && *flag && code == MPI_SUCCESS; ++i)
-    code = of_one(wide(all[i]), flag, nth(statuses, i));
+    code = serve_request_get_status(wide(all[i]), flag, nth(statuses, i));
   return code;
 }
 
-int of_any(int count, const void* requests, int* index, int* flag, void* status) {
+int serve_request_get_status_any(int count, const void* requests, int* index, int* flag, void* status) {
   if (!can_ask()) return no_such_function("MPI_Request_get_status_any");
   const auto* all = static_cast<const MPI_Request*>(requests);
   const Requests ours(all);
@@ -111,7 +113,8 @@ int of_any(int count, const void* requests, int* index, int* flag, void* status)
   return code;
 }
 
-int of_some(int count, const void* requests, int* outcount, int* indices, void* statuses) {
+int serve_request_get_status_some(int count, const void* requests, int* outcount, int* indices,
+                                  void* statuses) {
   if (!can_ask()) return no_such_function("MPI_Request_get_status_some");
   const auto* all = static_cast<const MPI_Request*>(requests);
   const Requests ours(all);
@@ -128,4 +131,4 @@ int of_some(int count, const void* requests, int* outcount, int* indices, void* 
   return code;
 }
 
-}  // namespace espalier::mpi::get_status
+}  // namespace espalier::mpi

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "mpi/abi/abi.hpp"
 #include "mpi/collectives/serve.hpp"
-#include "mpi/host/abi.hpp"
 #include "mpi/host/host.hpp"
 #include "mpi/lifetime/communicators.hpp"
 #include "mpi/lifetime/fallback.hpp"

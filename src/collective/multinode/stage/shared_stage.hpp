@@ -4,10 +4,10 @@
 #include <vector>
 
 #include "base/collective.hpp"
+#include "collective/dispatch.hpp"
 #include "collective/multinode/stage/stage.hpp"
 #include "collective/node/allgather.hpp"
 #include "collective/node/alltoallv.hpp"
-#include "collective/dispatch.hpp"
 #include "collective/node/reduce_scatter.hpp"
 #include "collective/node/reduce_whole.hpp"
 #include "collective/node/scan_whole.hpp"

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "base/format.hpp"
+#include "generated/mpi/bindings/c/entry_points.hpp"
 #include "memory/heap/shared_heap.hpp"
-#include "mpi/bindings/c/export.hpp"
 #include "mpi/host/error_codes.hpp"
 #include "mpi/host/host.hpp"
 
@@ -43,10 +43,7 @@ int free_shared(void* base) {
 
 extern "C" {
 
-int export_alloc_mem(MPI_Aint, Handle, void*) ESPALIER_EXPORT(MPI_Alloc_mem);
-int export_free_mem(void*) ESPALIER_EXPORT(MPI_Free_mem);
-
-int export_alloc_mem(MPI_Aint bytes, Handle info, void* base) {
+int export_Alloc_mem(MPI_Aint bytes, Handle info, void* base) {
   if (resolve(__builtin_return_address(0)) == Mode::active && base)
     if (void* block = allocate(bytes, info)) {
       *static_cast<void**>(base) = block;
@@ -55,7 +52,7 @@ int export_alloc_mem(MPI_Aint bytes, Handle info, void* base) {
   return host.next.Alloc_mem ? host.next.Alloc_mem(bytes, info, base) : no_such_function("MPI_Alloc_mem");
 }
 
-int export_free_mem(void* base) {
+int export_Free_mem(void* base) {
   if (resolve(__builtin_return_address(0)) == Mode::active && is_of_shared_heap(base))
     return free_shared(base);
   return host.next.Free_mem ? host.next.Free_mem(base) : no_such_function("MPI_Free_mem");

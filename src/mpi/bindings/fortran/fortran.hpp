@@ -1,18 +1,22 @@
-// What the Fortran entry points have in common. One body serves mpif.h, `use mpi` and `use mpi_f08`: see
-// fortran.cpp.
+// What the Fortran entry points have in common. There are those whose libraries call PMPI directly, past the C
+// ones: all of Open MPI's, and in MPICH and Intel MPI those of `use mpi_f08` that have no buffer. (Their
+// others call the C functions, which are caught.)
+//
+// mpif.h and `use mpi` call mpi_x_ (or another spelling, by compiler). `use mpi_f08` calls mpi_x_f08_, whose
+// handles are structures of one integer, passed by reference like integers, and whose last argument may be
+// absent (null). So one body serves both.
 #pragma once
 
 #include <algorithm>
-#include <initializer_list>
 #include <iterator>
 
-#include "mpi/host/abi.hpp"
+#include "mpi/abi/abi.hpp"
 #include "mpi/host/handles.hpp"
 #include "mpi/host/host.hpp"
 
 namespace espalier::mpi::fortran {
 
-/// Open MPI and MPICH can be built for longer Fortran integers; then see convertible().
+/// Hosts can be built for longer Fortran integers; then see convertible().
 using Int = int;
 
 /// The spellings of one function; the host has all of them or only its compiler's.
@@ -31,56 +35,47 @@ void forward(const Names& names, Int* error, Pointers... pointers) {
   if (error) *error = code;
 }
 
-#if defined(ESPALIER_ABI_OMPI)
+/// Calls the host's function and returns its error code.
+template <class... Pointers>
+int ask(const Names& names, Pointers... pointers) {
+  Int code = MPI_SUCCESS;
+  forward(names, &code, pointers...);
+  return code;
+}
 
 /// Handles can be converted, and integers are as long as this build takes them to be.
 inline bool convertible() {
-  if (!host.Comm_f2c || !host.Type_f2c || !host.Op_f2c || !host.Request_f2c) return false;
-  int initialised = 0;
-  if (host.Initialized(&initialised) != MPI_SUCCESS || !initialised) return false;
-  static const bool fits = [] {
-    const PredefinedType* integer = predefined_type(MPI_INTEGER);
-    return integer && integer->size == sizeof(Int);
-  }();
-  return fits;
+  if (!abi::converts_handles(host)) return false;
+  if constexpr (abi::fortran_integers_vary) {
+    int initialised = 0;
+    if (host.Initialized(&initialised) != MPI_SUCCESS || !initialised) return false;
+    static const bool fits = [] {
+      const PredefinedType* integer = predefined_type(MPI_INTEGER);
+      return integer && integer->size == sizeof(Int);
+    }();
+    return fits;
+  }
+  return true;
 }
-
-inline MPI_Comm communicator(const Int* comm) { return host.Comm_f2c(*comm); }
-inline MPI_Request c_request(const Int* request) { return host.Request_f2c(*request); }
-
-#elif defined(ESPALIER_ABI_STANDARD)
-
-inline bool convertible() { return host.Comm_fromint && host.Request_fromint && host.Request_toint; }
-inline MPI_Comm communicator(const Int* comm) { return host.Comm_fromint(*comm); }
-inline MPI_Request c_request(const Int* request) { return host.Request_fromint(*request); }
-inline Int fortran_request(MPI_Request request) { return host.Request_toint(request); }
-
-#else
-
-// In MPICH a handle is the same integer in both languages.
-inline bool convertible() { return true; }
-inline MPI_Comm communicator(const Int* comm) { return *comm; }
-inline MPI_Request c_request(const Int* request) { return *request; }
-inline Int fortran_request(MPI_Request request) { return request; }
-
-#endif
 
 inline bool take(void* caller) { return resolve(caller) == Mode::active && convertible(); }
 
-inline Handle comm_handle(const Int* comm) { return wide(communicator(comm)); }
+inline Handle comm_handle(const Int* comm) { return wide(abi::c_communicator(host, *comm)); }
+inline Handle c_request(const Int* request) { return wide(abi::c_request(host, *request)); }
 
 inline void set(Int* error, int code) {
   if (error) *error = code;
 }
 
-#ifdef ESPALIER_ABI_OMPI
+#if ESPALIER_FORTRAN_CALLS_PMPI
 
-/// Fortran's MPI_IN_PLACE and MPI_BOTTOM are addresses of common blocks, spelled as the compiler spells
-/// names.
+/// The addresses of a common block that stands for a constant of MPI.
 class Sentinel {
  public:
-  explicit Sentinel(std::initializer_list<const char*> names) {
-    std::transform(names.begin(), names.end(), std::begin(addresses_), host_data);
+  template <std::size_t spellings>
+  explicit Sentinel(const char* const (&names)[spellings]) {
+    static_assert(spellings == std::size(decltype(addresses_){}));
+    std::transform(std::begin(names), std::end(names), std::begin(addresses_), host_symbol);
   }
   bool is(const void* address) const {
     return address &&
@@ -92,16 +87,13 @@ class Sentinel {
 };
 
 inline void* c_address(void* buffer) {
-  static const Sentinel in_place{"mpi_fortran_in_place_", "mpi_fortran_in_place__", "mpi_fortran_in_place",
-                                 "MPI_FORTRAN_IN_PLACE"};
-  static const Sentinel bottom{"mpi_fortran_bottom_", "mpi_fortran_bottom__", "mpi_fortran_bottom",
-                               "MPI_FORTRAN_BOTTOM"};
+  static const Sentinel in_place{abi::fortran_in_place}, bottom{abi::fortran_bottom};
   if (in_place.is(buffer)) return MPI_IN_PLACE;
   return bottom.is(buffer) ? MPI_BOTTOM : buffer;
 }
 
-inline Handle type_handle(const Int* type) { return wide(host.Type_f2c(*type)); }
-inline Handle op_handle(const Int* op) { return wide(host.Op_f2c(*op)); }
+inline Handle type_handle(const Int* type) { return wide(abi::c_datatype(host, *type)); }
+inline Handle op_handle(const Int* op) { return wide(abi::c_op(host, *op)); }
 
 #endif
 
@@ -109,18 +101,20 @@ inline Handle op_handle(const Int* op) { return wide(host.Op_f2c(*op)); }
 
 // A function is a name, its parameters, the body, and what the body gets.
 #define ESPALIER_VISIBLE extern "C" __attribute__((visibility("default"), used))
-#define ESPALIER_F08(lower, parameters, body, ...)                      \
-  ESPALIER_VISIBLE void lower##_f08_ parameters {                       \
-    body({{#lower "_f08_"}}, __VA_ARGS__, __builtin_return_address(0)); \
+#define ESPALIER_F08(lower, parameters, body, ...)         \
+  ESPALIER_VISIBLE void lower##_f08_ parameters {          \
+    static constexpr Names names{{#lower "_f08_"}};        \
+    body(names, __VA_ARGS__, __builtin_return_address(0)); \
   }
-#ifdef ESPALIER_ABI_OMPI
-#define ESPALIER_FORTRAN(lower, upper, parameters, body, ...)                                    \
-  ESPALIER_F08(lower, parameters, body, __VA_ARGS__)                                             \
-  ESPALIER_VISIBLE void lower##_ parameters {                                                    \
-    body({{#lower "_", #lower "__", #lower, #upper}}, __VA_ARGS__, __builtin_return_address(0)); \
-  }                                                                                              \
-  ESPALIER_VISIBLE void lower##__ parameters __attribute__((alias(#lower "_")));                 \
-  ESPALIER_VISIBLE void lower parameters __attribute__((alias(#lower "_")));                     \
+#if ESPALIER_FORTRAN_CALLS_PMPI
+#define ESPALIER_FORTRAN(lower, upper, parameters, body, ...)                    \
+  ESPALIER_F08(lower, parameters, body, __VA_ARGS__)                             \
+  ESPALIER_VISIBLE void lower##_ parameters {                                    \
+    static constexpr Names names{{#lower "_", #lower "__", #lower, #upper}};     \
+    body(names, __VA_ARGS__, __builtin_return_address(0));                       \
+  }                                                                              \
+  ESPALIER_VISIBLE void lower##__ parameters __attribute__((alias(#lower "_"))); \
+  ESPALIER_VISIBLE void lower parameters __attribute__((alias(#lower "_")));     \
   ESPALIER_VISIBLE void upper parameters __attribute__((alias(#lower "_")));
 #else
 #define ESPALIER_FORTRAN(lower, upper, parameters, body, ...) \

@@ -1,15 +1,12 @@
-// The Fortran entry points that start, complete and free requests: see fortran.cpp. A program may make a
+// What Fortran's entry points do that start, complete and free requests: see fortran.hpp. A program may make a
 // persistent request in one language and wait for it in the other.
 //
 // The host's own functions do what concerns its requests, statuses included; the carriers of Espalier's look
 // complete to them. Where one of several requests is asked for and it is Espalier's, its status stays as it
 // is: MPI leaves source and tag of a collective's undefined.
-//
-// Of what makes persistent collectives only the barrier of `use mpi_f08` is caught here: it has no buffer.
-#include "mpi/bindings/fortran/fortran.hpp"
+#include "generated/mpi/bindings/fortran/bodies.hpp"
 #include "mpi/host/repeat_test.hpp"
 #include "mpi/requests/completion.hpp"
-#include "mpi/requests/persistent_collectives.hpp"
 
 namespace espalier::mpi::fortran {
 namespace {
@@ -18,7 +15,7 @@ using persistent::Request;
 
 /// The array that the program passed, and Espalier's among it.
 struct Requests {
-  Request* any_state(int i) const { return persistent::find(wide(c_request(first + i))); }
+  Request* any_state(int i) const { return persistent::find(c_request(first + i)); }
   Request* operator()(int i) const { return completion::if_active(any_state(i)); }
   Int* first;
 };
@@ -32,14 +29,6 @@ bool is_hosts(void* caller) { return runtime::asking::is_plain() || !take(caller
 template <class Once, class Found>
 void test_twice(Int* error, Once once, Found found) {
   set(error, ask_twice(once, once, found));
-}
-
-/// Calls the host's function and returns its error code.
-template <class... Pointers>
-int ask(const Names& names, Pointers... pointers) {
-  Int code = MPI_SUCCESS;
-  forward(names, &code, pointers...);
-  return code;
 }
 
 /// The test that belongs to a wait, spelled for the same kind of caller.
@@ -56,21 +45,7 @@ void count_from_one(Int* index) {
   if (*index != MPI_UNDEFINED) ++*index;
 }
 
-#ifndef ESPALIER_ABI_OMPI
-void barrier_init(const Names& names, Int* comm, Int* info, Int* request, Int* error, void* caller) {
-  if (!take(caller)) return forward(names, error, comm, info, request);
-  MPI_Request made{};
-  bool is_ours = true;
-  const auto host_makes = [&] {
-    is_ours = false;
-    return ask(names, comm, info, request);
-  };
-  const int code = persistent::init(persistent::make_barrier, Collective::barrier,
-                                    Call{.comm = comm_handle(comm)}, &made, caller, host_makes);
-  if (is_ours && code == MPI_SUCCESS) *request = fortran_request(made);
-  set(error, code);
-}
-#endif
+}  // namespace
 
 void start(const Names& names, Int* request, Int* error, void* caller) {
   Request* ours = may_be_ours(caller) ? Requests{request}.any_state(0) : nullptr;
@@ -118,6 +93,8 @@ void testall(const Names& names, Int* count, Int* requests, Int* flag, void* sta
   test_twice(error, once, [&] { return *flag != 0; });
 }
 
+namespace {
+
 int test_any(const Names& names, Int* count, Int* requests, Int* index, Int* flag, void* status) {
   const auto host_tests = [&](Int* at, Int* done) {
     const int code = ask(names, count, requests, at, done, status);
@@ -128,6 +105,8 @@ int test_any(const Names& names, Int* count, Int* requests, Int* index, Int* fla
   if (code == MPI_SUCCESS) count_from_one(index);
   return code;
 }
+
+}  // namespace
 
 void testany(const Names& names, Int* count, Int* requests, Int* index, Int* flag, void* status, Int* error,
              void* caller) {
@@ -147,6 +126,8 @@ void waitany(const Names& names, Int* count, Int* requests, Int* index, void* st
                  }));
 }
 
+namespace {
+
 int test_some(const Names& names, Int* count, Int* requests, Int* outcount, Int* indices, void* statuses) {
   return completion::test_some(
       *count, Requests{requests}, outcount,
@@ -156,6 +137,8 @@ int test_some(const Names& names, Int* count, Int* requests, Int* outcount, Int*
         return MPI_SUCCESS;
       });
 }
+
+}  // namespace
 
 void testsome(const Names& names, Int* count, Int* requests, Int* outcount, Int* indices, void* statuses,
               Int* error, void* caller) {
@@ -185,7 +168,7 @@ void request_free(const Names& names, Int* request, Int* error, void* caller) {
   forward(names, error, request);
 }
 
-void get_status(const Names& names, Int* request, Int* flag, void* status, Int* error, void* caller) {
+void request_get_status(const Names& names, Int* request, Int* flag, void* status, Int* error, void* caller) {
   if (is_hosts(caller)) return forward(names, error, request, flag, status);
   const auto once = [&]() -> int {
     if (completion::all_ready(1, Requests{request})) return ask(names, request, flag, status);
@@ -195,8 +178,8 @@ void get_status(const Names& names, Int* request, Int* flag, void* status, Int* 
   test_twice(error, once, [&] { return *flag != 0; });
 }
 
-void get_status_all(const Names& names, Int* count, Int* requests, Int* flag, void* statuses, Int* error,
-                    void* caller) {
+void request_get_status_all(const Names& names, Int* count, Int* requests, Int* flag, void* statuses,
+                            Int* error, void* caller) {
   if (is_hosts(caller)) return forward(names, error, count, requests, flag, statuses);
   const auto once = [&]() -> int {
     if (completion::all_ready(*count, Requests{requests})) return ask(names, count, requests, flag, statuses);
@@ -207,6 +190,8 @@ void get_status_all(const Names& names, Int* count, Int* requests, Int* flag, vo
 }
 
 // Those of MPI 4.1 that say of several which are complete, and complete none.
+
+namespace {
 
 int status_of_any(const Names& names, Int* count, Int* requests, Int* index, Int* flag, void* status) {
   int ready = -1;
@@ -225,12 +210,16 @@ int status_of_any(const Names& names, Int* count, Int* requests, Int* index, Int
   return code;
 }
 
-void get_status_any(const Names& names, Int* count, Int* requests, Int* index, Int* flag, void* status,
-                    Int* error, void* caller) {
+}  // namespace
+
+void request_get_status_any(const Names& names, Int* count, Int* requests, Int* index, Int* flag,
+                            void* status, Int* error, void* caller) {
   if (is_hosts(caller)) return forward(names, error, count, requests, index, flag, status);
   const auto once = [&] { return status_of_any(names, count, requests, index, flag, status); };
   test_twice(error, once, [&] { return *flag != 0; });
 }
+
+namespace {
 
 int status_of_some(const Names& names, Int* count, Int* requests, Int* outcount, Int* indices,
                    void* statuses) {
@@ -245,51 +234,13 @@ int status_of_some(const Names& names, Int* count, Int* requests, Int* outcount,
   return code;
 }
 
-void get_status_some(const Names& names, Int* count, Int* requests, Int* outcount, Int* indices,
-                     void* statuses, Int* error, void* caller) {
+}  // namespace
+
+void request_get_status_some(const Names& names, Int* count, Int* requests, Int* outcount, Int* indices,
+                             void* statuses, Int* error, void* caller) {
   if (is_hosts(caller)) return forward(names, error, count, requests, outcount, indices, statuses);
   const auto once = [&] { return status_of_some(names, count, requests, outcount, indices, statuses); };
   test_twice(error, once, [&] { return *outcount != 0; });
 }
-
-}  // namespace
-
-// clang-format off
-#ifndef ESPALIER_ABI_OMPI
-ESPALIER_F08(mpi_barrier_init, (Int* comm, Int* info, Int* request, Int* error), barrier_init, comm, info, request, error)
-#endif
-ESPALIER_FORTRAN(mpi_start, MPI_START, (Int* request, Int* error), start, request, error)
-ESPALIER_FORTRAN(mpi_startall, MPI_STARTALL, (Int* count, Int* requests, Int* error), startall, count, requests, error)
-ESPALIER_FORTRAN(mpi_wait, MPI_WAIT, (Int* request, void* status, Int* error), wait, request, status, error)
-ESPALIER_FORTRAN(mpi_waitall, MPI_WAITALL, (Int* count, Int* requests, void* statuses, Int* error), waitall,
-                 count, requests, statuses, error)
-ESPALIER_FORTRAN(mpi_waitany, MPI_WAITANY, (Int* count, Int* requests, Int* index, void* status, Int* error), waitany,
-                 count, requests, index, status, error)
-ESPALIER_FORTRAN(mpi_waitsome, MPI_WAITSOME,
-                 (Int* count, Int* requests, Int* outcount, Int* indices, void* statuses, Int* error), waitsome,
-                 count, requests, outcount, indices, statuses, error)
-ESPALIER_FORTRAN(mpi_test, MPI_TEST, (Int* request, Int* flag, void* status, Int* error), test,
-                 request, flag, status, error)
-ESPALIER_FORTRAN(mpi_testall, MPI_TESTALL, (Int* count, Int* requests, Int* flag, void* statuses, Int* error), testall,
-                 count, requests, flag, statuses, error)
-ESPALIER_FORTRAN(mpi_testany, MPI_TESTANY,
-                 (Int* count, Int* requests, Int* index, Int* flag, void* status, Int* error), testany,
-                 count, requests, index, flag, status, error)
-ESPALIER_FORTRAN(mpi_testsome, MPI_TESTSOME,
-                 (Int* count, Int* requests, Int* outcount, Int* indices, void* statuses, Int* error), testsome,
-                 count, requests, outcount, indices, statuses, error)
-ESPALIER_FORTRAN(mpi_request_free, MPI_REQUEST_FREE, (Int* request, Int* error), request_free, request, error)
-ESPALIER_FORTRAN(mpi_request_get_status, MPI_REQUEST_GET_STATUS, (Int* request, Int* flag, void* status, Int* error),
-                 get_status, request, flag, status, error)
-ESPALIER_FORTRAN(mpi_request_get_status_all, MPI_REQUEST_GET_STATUS_ALL,
-                 (Int* count, Int* requests, Int* flag, void* statuses, Int* error), get_status_all,
-                 count, requests, flag, statuses, error)
-ESPALIER_FORTRAN(mpi_request_get_status_any, MPI_REQUEST_GET_STATUS_ANY,
-                 (Int* count, Int* requests, Int* index, Int* flag, void* status, Int* error), get_status_any,
-                 count, requests, index, flag, status, error)
-ESPALIER_FORTRAN(mpi_request_get_status_some, MPI_REQUEST_GET_STATUS_SOME,
-                 (Int* count, Int* requests, Int* outcount, Int* indices, void* statuses, Int* error), get_status_some,
-                 count, requests, outcount, indices, statuses, error)
-// clang-format on
 
 }  // namespace espalier::mpi::fortran

@@ -1,9 +1,13 @@
-// Persistent bcast and the collectives that move blocks.
+// What the persistent collectives that move blocks make of their sides.
+#pragma once
+
+#include <algorithm>
+
+#include "mpi/collectives/call.hpp"
 #include "mpi/datatype/staging.hpp"
-#include "mpi/requests/persistent_collectives.hpp"
+#include "mpi/requests/prepare/rank_info.hpp"
 
 namespace espalier::mpi::persistent {
-namespace {
 
 using collective::Block;
 using collective::RankInfo;
@@ -17,7 +21,7 @@ struct Sides {
 };
 
 /// A datatype with gaps is needed as long as the request, whatever the program does with it.
-Part kept(const Part& part, Draft& draft) {
+inline Part kept(const Part& part, Draft& draft) {
   Part copy = part;
   draft.types.emplace_back(part.type);
   copy.type = draft.types.back().handle();
@@ -46,13 +50,13 @@ std::vector<Block> blocks_of(Side& side, int blocks, const RankInfo& rank_info) 
 }
 
 /// Of all ranks one alone has a block to send to, or to receive from.
-std::vector<Block> only(int rank, const Block& block, const RankInfo& rank_info) {
+inline std::vector<Block> only(int rank, const Block& block, const RankInfo& rank_info) {
   std::vector<Block> all(static_cast<std::size_t>(rank_info.size));
   all[static_cast<std::size_t>(rank)] = block;
   return all;
 }
 
-MPI_Comm comm_for_packing(const Entry& entry) { return lasting(host.constants.self, entry); }
+inline MPI_Comm comm_for_packing(const Entry& entry) { return lasting(host.constants.self, entry); }
 
 template <class Out, class In>
 void keep(std::shared_ptr<Sides<Out, In>> sides, Draft& draft) {
@@ -73,7 +77,7 @@ void keep_in_place(std::shared_ptr<Sides<Out, In>> sides, Draft& draft) {
   draft.sides = std::move(sides);
 }
 
-bool fails(bool condition, Draft& draft) {
+inline bool fails(bool condition, Draft& draft) {
   if (condition) draft.unable = bad_arguments;
   return condition;
 }
@@ -110,8 +114,8 @@ void make_both(const Transfer& call, Entry& entry, Collective collective, int ou
 
 /// The root of a bcast, whose block all others read, and ranks of gather(v) that are not the root. `counts`:
 /// all ranks know how long it is.
-void make_only_out(const Part& part, int root, Entry& entry, Collective collective, Draft& draft,
-                   bool counts) {
+inline void make_only_out(const Part& part, int root, Entry& entry, Collective collective, Draft& draft,
+                          bool counts) {
   const RankInfo rank_info = rank_info_of(entry);
   auto sides = std::make_shared<Sides<EqualBlocks, EqualBlocks>>();
   sides->has_out = true;
@@ -125,8 +129,8 @@ void make_only_out(const Part& part, int root, Entry& entry, Collective collecti
 }
 
 /// Ranks of scatter(v) and bcast that are not the root.
-void make_only_in(const Part& part, int root, Entry& entry, Collective collective, Draft& draft,
-                  bool counts) {
+inline void make_only_in(const Part& part, int root, Entry& entry, Collective collective, Draft& draft,
+                         bool counts) {
   const RankInfo rank_info = rank_info_of(entry);
   auto sides = std::make_shared<Sides<EqualBlocks, EqualBlocks>>();
   sides->has_in = true;
@@ -162,71 +166,10 @@ void make_scattering_root(const Transfer& call, Entry& entry, Collective collect
   keep(std::move(sides), draft);
 }
 
-bool is_root(const Transfer& call, const Entry& entry) { return entry.communicator->rank() == call.root; }
-
-constexpr auto unknown_to_others = [](const auto&) { return std::size_t{0}; };
-
-}  // namespace
-
-void make_bcast(const Call& call, Entry& entry, Draft& draft) {
-  if (fails(!is_rank(call.root, *entry.communicator), draft)) return;
-  const Part part = equal_blocks(call.receive, call.count, call.type);
-  const bool is_root = entry.communicator->rank() == call.root;
-  (is_root ? make_only_out : make_only_in)(part, call.root, entry, Collective::bcast, draft, true);
+inline bool is_root(const Transfer& call, const Entry& entry) {
+  return entry.communicator->rank() == call.root;
 }
 
-void make_allgather(const Transfer& call, Entry& entry, Draft& draft) {
-  make_both<EqualBlocks, EqualBlocks>(call, entry, Collective::allgather, 1, rank_info_of(entry).size, draft,
-                                      [](const auto& sides) { return sides.in.block_bytes(0); });
-}
-
-void make_allgatherv(const Transfer& call, Entry& entry, Draft& draft) {
-  const auto ranks = static_cast<std::size_t>(rank_info_of(entry).size);
-  make_both<EqualBlocks, UnequalBlocks>(call, entry, Collective::allgatherv, 1, rank_info_of(entry).size,
-                                        draft, [=](const auto& sides) { return sides.in.bytes() / ranks; });
-}
-
-void make_gather(const Transfer& call, Entry& entry, Draft& draft) {
-  if (fails(!is_rank(call.root, *entry.communicator), draft)) return;
-  if (!is_root(call, entry))
-    return make_only_out(call.send, call.root, entry, Collective::gather, draft, true);
-  make_both<EqualBlocks, EqualBlocks>(call, entry, Collective::gather, 1, rank_info_of(entry).size, draft,
-                                      [](const auto& sides) { return sides.in.block_bytes(0); });
-}
-
-void make_gatherv(const Transfer& call, Entry& entry, Draft& draft) {
-  if (fails(!is_rank(call.root, *entry.communicator), draft)) return;
-  if (!is_root(call, entry))
-    return make_only_out(call.send, call.root, entry, Collective::gatherv, draft, false);
-  make_both<EqualBlocks, UnequalBlocks>(call, entry, Collective::gatherv, 1, rank_info_of(entry).size, draft,
-                                        unknown_to_others);
-}
-
-void make_scatter(const Transfer& call, Entry& entry, Draft& draft) {
-  if (fails(!is_rank(call.root, *entry.communicator), draft)) return;
-  if (!is_root(call, entry))
-    return make_only_in(call.receive, call.root, entry, Collective::scatter, draft, true);
-  make_scattering_root<EqualBlocks>(call, entry, Collective::scatter, draft,
-                                    [](const auto& sides) { return sides.out.block_bytes(0); });
-}
-
-void make_scatterv(const Transfer& call, Entry& entry, Draft& draft) {
-  if (fails(!is_rank(call.root, *entry.communicator), draft)) return;
-  if (!is_root(call, entry))
-    return make_only_in(call.receive, call.root, entry, Collective::scatterv, draft, false);
-  make_scattering_root<UnequalBlocks>(call, entry, Collective::scatterv, draft, unknown_to_others);
-}
-
-void make_alltoall(const Transfer& call, Entry& entry, Draft& draft) {
-  const int ranks = rank_info_of(entry).size;
-  make_both<EqualBlocks, EqualBlocks>(call, entry, Collective::alltoall, ranks, ranks, draft,
-                                      [](const auto& sides) { return sides.in.bytes(); });
-}
-
-void make_alltoallv(const Transfer& call, Entry& entry, Draft& draft) {
-  const int ranks = rank_info_of(entry).size;
-  make_both<UnequalBlocks, UnequalBlocks>(call, entry, Collective::alltoallv, ranks, ranks, draft,
-                                          unknown_to_others);
-}
+inline constexpr auto unknown_to_others = [](const auto&) { return std::size_t{0}; };
 
 }  // namespace espalier::mpi::persistent

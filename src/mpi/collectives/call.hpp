@@ -1,7 +1,7 @@
-// The collectives that Espalier takes over, for the entry points of every language.
+// A collective as it was called, for what serves it and for the entry points of every language.
 #pragma once
 
-#include "mpi/host/abi.hpp"
+#include "mpi/abi/abi.hpp"
 #include "mpi/host/count_arrays.hpp"
 
 namespace espalier::mpi {
@@ -18,25 +18,6 @@ struct Call {
   bool large = false;  ///< the _c form
   Numbers counts{};    ///< reduce_scatter: one for each rank, instead of `count`
 };
-
-/// The call of a reduce_scatter.
-inline Call with_counts(const void* send, void* receive, Numbers counts, Handle type, Handle op,
-                        Handle comm) {
-  Call call = {send, receive, 0, type, op, 0, comm, counts.is_wide()};
-  call.counts = counts;
-  return call;
-}
-
-/// Each serves the call or hands it to the host, and returns what the program gets. `caller` as in resolve().
-/// What leaves them is what the program's own functions threw: its error handlers, its operators.
-int barrier(const Call& call, void* caller);
-int bcast(const Call& call, void* caller);
-int reduce(const Call& call, void* caller);
-int allreduce(const Call& call, void* caller);
-int reduce_scatter_block(const Call& call, void* caller);
-int reduce_scatter(const Call& call, void* caller);
-int scan(const Call& call, void* caller);
-int exscan(const Call& call, void* caller);
 
 /// One side of a call that moves blocks of data.
 struct Part {
@@ -70,14 +51,5 @@ struct Transfer {
   Handle comm = 0;
   bool large = false;  ///< the _c form
 };
-
-int allgather(const Transfer& call, void* caller);
-int allgatherv(const Transfer& call, void* caller);
-int gather(const Transfer& call, void* caller);
-int gatherv(const Transfer& call, void* caller);
-int scatter(const Transfer& call, void* caller);
-int scatterv(const Transfer& call, void* caller);
-int alltoall(const Transfer& call, void* caller);
-int alltoallv(const Transfer& call, void* caller);
 
 }  // namespace espalier::mpi

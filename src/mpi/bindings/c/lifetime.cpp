@@ -1,7 +1,6 @@
 // The C entry points of a process's and a communicator's life.
 #include "base/error.hpp"
-#include "mpi/bindings/c/export.hpp"
-#include "mpi/collectives/collectives.hpp"
+#include "generated/mpi/bindings/c/entry_points.hpp"
 #include "mpi/host/host.hpp"
 #include "mpi/lifetime/communicators.hpp"
 #include "mpi/lifetime/initialise.hpp"
@@ -24,34 +23,24 @@ int free_communicator(void* comm, void* caller, int (*Next::*function)(void*), c
 
 extern "C" {
 
-int export_init(int*, char***) ESPALIER_EXPORT(MPI_Init);
-int export_init_thread(int*, char***, int, int*) ESPALIER_EXPORT(MPI_Init_thread);
-int export_finalize() ESPALIER_EXPORT(MPI_Finalize);
-int export_session_init(Handle, Handle, void*) ESPALIER_EXPORT(MPI_Session_init);
-int export_session_finalize(void*) ESPALIER_EXPORT(MPI_Session_finalize);
-int export_abort(Handle, int) ESPALIER_EXPORT(MPI_Abort);
-int export_comm_free(void*) ESPALIER_EXPORT(MPI_Comm_free);
-int export_comm_disconnect(void*) ESPALIER_EXPORT(MPI_Comm_disconnect);
-int export_comm_revoke(Handle) ESPALIER_EXPORT(MPIX_Comm_revoke);
-
-int export_init(int* argc, char*** argv) {
+int export_Init(int* argc, char*** argv) {
   resolve(__builtin_return_address(0));
   if (!host.next.Init) return no_such_function("MPI_Init");
   return initialise([=] { return host.next.Init(argc, argv); });
 }
 
-int export_init_thread(int* argc, char*** argv, int required, int* provided) {
+int export_Init_thread(int* argc, char*** argv, int required, int* provided) {
   resolve(__builtin_return_address(0));
   if (!host.next.Init_thread) return no_such_function("MPI_Init_thread");
   return initialise([=] { return host.next.Init_thread(argc, argv, required, provided); });
 }
 
-int export_finalize() {
+int export_Finalize() {
   if (resolve(__builtin_return_address(0)) == Mode::active) lifecycle::finalize_begins();
   return host.next.Finalize ? host.next.Finalize() : no_such_function("MPI_Finalize");
 }
 
-int export_session_init(Handle info, Handle handler, void* session) {
+int export_Session_init(Handle info, Handle handler, void* session) {
   const Mode mode = resolve(__builtin_return_address(0));
   if (!host.next.Session_init) return no_such_function("MPI_Session_init");
   const int code = host.next.Session_init(info, handler, session);
@@ -59,23 +48,23 @@ int export_session_init(Handle info, Handle handler, void* session) {
   return code;
 }
 
-int export_session_finalize(void* session) {
+int export_Session_finalize(void* session) {
   if (resolve(__builtin_return_address(0)) == Mode::active) lifecycle::end_session();
   return host.next.Session_finalize ? host.next.Session_finalize(session)
                                     : no_such_function("MPI_Session_finalize");
 }
 
-int export_abort(Handle comm, int code) {
+int export_Abort(Handle comm, int code) {
   if (resolve(__builtin_return_address(0)) == Mode::active)
     runtime::statistics::end_early("MPI_Abort was called");
   return host.next.Abort ? host.next.Abort(comm, code) : no_such_function("MPI_Abort");
 }
 
-int export_comm_free(void* comm) {
+int export_Comm_free(void* comm) {
   return free_communicator(comm, __builtin_return_address(0), &Next::Comm_free, "MPI_Comm_free");
 }
 
-int export_comm_revoke(Handle comm) {
+int export_Comm_revoke(Handle comm) {
   const Mode mode = resolve(__builtin_return_address(0));
   if (!host.next.Comm_revoke) return no_such_function("MPIX_Comm_revoke");
   const int code = host.next.Comm_revoke(comm);
@@ -88,7 +77,7 @@ int export_comm_revoke(Handle comm) {
   return code;
 }
 
-int export_comm_disconnect(void* comm) {
+int export_Comm_disconnect(void* comm) {
   return free_communicator(comm, __builtin_return_address(0), &Next::Comm_disconnect, "MPI_Comm_disconnect");
 }
 

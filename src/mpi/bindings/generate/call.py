@@ -1,0 +1,81 @@
+"""What a collective's parameters become in Call and Transfer (collectives/call.hpp)."""
+
+from __future__ import annotations
+
+from forms import Form
+from kinds import ARRAYS, is_buffer
+from table import Function, Parameter, TableError
+
+# In the order of the members.
+CALL_MEMBERS = ("send", "receive", "count", "type", "op", "root", "comm", "counts")
+PART_MEMBERS = {"": "buffer", "_count": "count", "_type": "type", "_counts": "counts", "_places": "displacements"}
+SIDES = ("send", "receive")
+
+
+def is_transfer(function: Function) -> bool:
+    """Whether each side has a datatype of its own."""
+    return any(parameter.name == "send_type" for parameter in function.parameters)
+
+
+def call_type(function: Function) -> str:
+    return "Transfer" if is_transfer(function) else "Call"
+
+
+def member_of(function: Function, parameter: Parameter) -> str:
+    """Where the call has a parameter, such as send.count."""
+    if is_transfer(function):
+        for side in SIDES:
+            rest = parameter.name[len(side) :]
+            if parameter.name.startswith(side) and rest in PART_MEMBERS:
+                return f"{side}.{PART_MEMBERS[rest]}"
+    name = "receive" if parameter.name == "buffer" else parameter.name
+    known = ("root", "comm") if is_transfer(function) else CALL_MEMBERS
+    if name not in known:
+        raise TableError(f'{function.name}: a {call_type(function)} has no member for "{parameter.name}"')
+    return name
+
+
+def in_c(parameter: Parameter, large: bool) -> str:
+    if parameter.kind in ARRAYS:
+        return f"Numbers::wide({parameter.name})" if large else f"Numbers({parameter.name})"
+    return parameter.name
+
+
+FORTRAN = {"datatype": "type_handle", "op": "op_handle", "comm": "comm_handle"}
+
+
+def in_fortran(parameter: Parameter, large: bool) -> str:
+    if is_buffer(parameter):
+        return f"c_address({parameter.name})"
+    if parameter.kind in ARRAYS:
+        return f"Numbers({parameter.name})"
+    if parameter.kind in FORTRAN:
+        return f"{FORTRAN[parameter.kind]}({parameter.name})"
+    return f"*{parameter.name}"
+
+
+def part(form: Form, side: str, values: dict[str, str]) -> str:
+    counts = f"{side}_counts"
+    if counts in values:
+        arguments = [values[side], values[counts], values[f"{side}_places"], values[f"{side}_type"]]
+        return f"unequal_blocks({', '.join(arguments)})"
+    return f"equal_blocks({values[side]}, {values[f'{side}_count']}, {values[f'{side}_type']})"
+
+
+def initialisers(form: Form, fortran: bool = False) -> list[str]:
+    """The members of the call, in order, each with its value."""
+    convert = in_fortran if fortran else in_c
+    function = form.function
+    values = {parameter.name: convert(parameter, form.large) for parameter in function.parameters}
+    if is_transfer(function):
+        members = {side: part(form, side, values) for side in SIDES}
+        members.update({name: values[name] for name in ("root", "comm") if name in values})
+    else:
+        by_member = {member_of(function, parameter): values[parameter.name] for parameter in function.parameters}
+        members = {name: by_member[name] for name in CALL_MEMBERS if name in by_member}
+    counts = members.pop("counts", None)
+    if form.large:
+        members["large"] = "true"
+    if counts:
+        members["counts"] = counts
+    return [f".{name} = {value}" for name, value in members.items()]

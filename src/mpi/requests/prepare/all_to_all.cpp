@@ -1,0 +1,30 @@
+// Persistent allgather(v) and alltoall(v).
+#include "generated/mpi/requests/prepare/make.hpp"
+#include "mpi/requests/prepare/blocks.hpp"
+
+namespace espalier::mpi::persistent {
+
+void make_allgather(const Transfer& call, Entry& entry, Draft& draft) {
+  make_both<EqualBlocks, EqualBlocks>(call, entry, Collective::allgather, 1, rank_info_of(entry).size, draft,
+                                      [](const auto& sides) { return sides.in.block_bytes(0); });
+}
+
+void make_allgatherv(const Transfer& call, Entry& entry, Draft& draft) {
+  const auto ranks = static_cast<std::size_t>(rank_info_of(entry).size);
+  make_both<EqualBlocks, UnequalBlocks>(call, entry, Collective::allgatherv, 1, rank_info_of(entry).size,
+                                        draft, [=](const auto& sides) { return sides.in.bytes() / ranks; });
+}
+
+void make_alltoall(const Transfer& call, Entry& entry, Draft& draft) {
+  const int ranks = rank_info_of(entry).size;
+  make_both<EqualBlocks, EqualBlocks>(call, entry, Collective::alltoall, ranks, ranks, draft,
+                                      [](const auto& sides) { return sides.in.bytes(); });
+}
+
+void make_alltoallv(const Transfer& call, Entry& entry, Draft& draft) {
+  const int ranks = rank_info_of(entry).size;
+  make_both<UnequalBlocks, UnequalBlocks>(call, entry, Collective::alltoallv, ranks, ranks, draft,
+                                          unknown_to_others);
+}
+
+}  // namespace espalier::mpi::persistent

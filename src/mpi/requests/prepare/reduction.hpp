@@ -1,0 +1,51 @@
+// What the persistent reductions have in common.
+#pragma once
+
+#include "mpi/collectives/reduction_arguments.hpp"
+#include "mpi/requests/prepare/rank_info.hpp"
+
+namespace espalier::mpi::persistent {
+
+/// `elements`: of a rank's vector. `make_spec(send, receive, operation, bytes)` is called for what kernels
+/// can do.
+template <class MakeSpec>
+void make_reduction(const Call& call, Entry& entry, MPI_Count elements, bool is_target, Draft& draft,
+                    MakeSpec make_spec) {
+  const auto datatype = typed<MPI_Datatype>(call.type);
+  const PredefinedType* type = predefined_type(datatype);
+  const PredefinedOp* op = predefined_op(typed<MPI_Op>(call.op));
+  std::size_t bytes = 0;
+  const reduce::Operation* operation = kernel(call, elements, bytes);
+  if (!operation) operation = kernel_by_host(call, elements, bytes);
+  if (elements < 0 || datatype == host.constants.datatype_null ||
+      typed<MPI_Op>(call.op) == host.constants.op_null) {
+    draft.unable = bad_arguments;
+  } else if (!op) {
+    draft.unable = "a user-defined operator in a persistent collective";
+  } else if (elements > 0 && !operation) {
+    const bool is_wrong = type && service_of(*type, *op) == Service::left_to_host;
+    draft.unable = is_wrong ? bad_arguments : why_no_kernel(type, *op);
+  } else if (elements > 0 && (!plain_buffers(call, is_target) ||
+                              is_alias_for_host(call, draft.spec.collective, elements, is_target))) {
+    draft.unable = bad_arguments;
+  } else if (elements > 0) {
+    auto* receive = static_cast<std::byte*>(call.receive);
+    const bool in_place = is_target && source(call) == runtime::Communicator::in_place;
+    const auto* send = in_place ? receive : static_cast<const std::byte*>(call.send);
+    draft.spec = make_spec(send, receive, *operation, bytes);
+  } else {  // nothing is moved
+    const collective::PersistentSpec& asked = draft.spec;
+    draft.spec = collective::transfer_spec(rank_info_of(entry), asked.collective, asked.root, 0, {}, {});
+  }
+}
+
+inline void make_plain(const Call& call, Entry& entry, Collective collective, bool is_target, Draft& draft) {
+  make_reduction(
+      call, entry, call.count, is_target, draft,
+      [&](const std::byte* send, std::byte* receive, const reduce::Operation& operation, std::size_t bytes) {
+        return collective::reduction_spec(rank_info_of(entry), collective, call.root, send, receive, bytes,
+                                          operation);
+      });
+}
+
+}  // namespace espalier::mpi::persistent
