@@ -29,15 +29,16 @@ struct Entry {
 template <class Rule, int Parts = 1>
 constexpr Entry by{kernel<Rule, Parts>, sizeof(typename Rule::Element) * Parts};
 
-// S and U: the signed or unsigned type itself, and its unsigned twin, whose kernels it shares where the bits
-// agree.
-template <class S, class U>
+// The families of types (type.hpp): the kernel of each operator that MPI defines on them.
+
+template <class T>
 constexpr Entry integer(Op op) {
+  using U = typename UnsignedOf<T>::type;
   switch (op) {
     case Op::max:
-      return by<Max<S>>;
+      return by<Max<T>>;
     case Op::min:
-      return by<Min<S>>;
+      return by<Min<T>>;
     case Op::sum:
       return by<IntegerSum<U>>;
     case Op::prod:
@@ -84,7 +85,7 @@ constexpr bool fuses_products = false;
 #endif
 
 template <class T>
-constexpr Entry complex(Op op) {
+constexpr Entry complex_of(Op op) {
   switch (op) {
     case Op::sum:
       return by<FloatingSum<T>, 2>;
@@ -97,121 +98,54 @@ constexpr Entry complex(Op op) {
       return {};
   }
 }
+template <class T>
+constexpr Entry complex(Op op) {
+  return complex_of<decltype(T::real)>(op);
+}
 
 template <class U>
 constexpr Entry logical(Op op) {
-  return op == Op::land || op == Op::lor || op == Op::lxor ? integer<U, U>(op) : Entry{};
+  return op == Op::land || op == Op::lor || op == Op::lxor ? integer<U>(op) : Entry{};
 }
 
+template <class U>
 constexpr Entry bitwise(Op op) {
-  return op == Op::band || op == Op::bor || op == Op::bxor ? integer<std::uint8_t, std::uint8_t>(op)
-                                                           : Entry{};
+  return op == Op::band || op == Op::bor || op == Op::bxor ? integer<U>(op) : Entry{};
 }
 
-// Types whose kernels gain from wider vectors.
-constexpr Entry vectorised(Op op, Type type) {
-  switch (type) {
-    case Type::int8:
-      return integer<std::int8_t, std::uint8_t>(op);
-    case Type::int16:
-      return integer<std::int16_t, std::uint16_t>(op);
-    case Type::int32:
-      return integer<std::int32_t, std::uint32_t>(op);
-    case Type::int64:
-      return integer<std::int64_t, std::uint64_t>(op);
-    case Type::uint8:
-      return integer<std::uint8_t, std::uint8_t>(op);
-    case Type::uint16:
-      return integer<std::uint16_t, std::uint16_t>(op);
-    case Type::uint32:
-      return integer<std::uint32_t, std::uint32_t>(op);
-    case Type::uint64:
-      return integer<std::uint64_t, std::uint64_t>(op);
-#if ESPALIER_HAS_FLOAT16
-    case Type::float16:
-      return floating<Float16>(op);
-#endif
-    case Type::float32:
-      return floating<float>(op);
-    case Type::float64:
-      return floating<double>(op);
-    case Type::complex64:
-      return complex<float>(op);
-    case Type::complex128:
-      return complex<double>(op);
-    case Type::boolean:
-    case Type::logical8:
-      return logical<std::uint8_t>(op);
-    case Type::logical16:
-      return logical<std::uint16_t>(op);
-    case Type::logical32:
-      return logical<std::uint32_t>(op);
-    case Type::logical64:
-      return logical<std::uint64_t>(op);
-    case Type::byte:
-      return bitwise(op);
-    default:
-      return {};
-  }
+template <class T>
+constexpr Entry located(Op op) {
+  using Value = decltype(T::value);
+  using Index = decltype(T::index);
+  return op == Op::maxloc ? by<MaxLoc<Value, Index>> : op == Op::minloc ? by<MinLoc<Value, Index>> : Entry{};
 }
 
-#if ESPALIER_ISA_IS_BASELINE
-
-#if defined(__x86_64__)
+#if ESPALIER_ISA_IS_BASELINE && defined(__x86_64__)
 static_assert(!fuses_products,
               "compile the baseline kernels without -mfma and -march=native: see flags.cmake");
 #endif
 static_assert(sizeof(bool) == 1);
 
-template <class V, class I>
-constexpr Entry located(Op op) {
-  return op == Op::maxloc ? by<MaxLoc<V, I>> : op == Op::minloc ? by<MinLoc<V, I>> : Entry{};
-}
+// Whether this unit has kernels of a type; those of the baseline are not compiled for other sets.
+enum class Units { every, baseline };
+template <class Element, Units units>
+constexpr bool is_of_this_unit =
+    (units == Units::every || ESPALIER_ISA_IS_BASELINE) && SizeOf<Element>::extent > 0;
 
-constexpr Entry scalar(Op op, Type type) {
+constexpr Entry entry_of(Op op, Type type) {
   switch (type) {
-    case Type::float_extended:
-      return floating<long double>(op);
-    case Type::complex_extended:
-      return complex<long double>(op);
-#if ESPALIER_HAS_FLOAT128
-    case Type::float128:
-      return floating<Float128>(op);
-    case Type::complex256:
-      return complex<Float128>(op);
-#endif
-#if ESPALIER_HAS_INT128
-    case Type::int128:
-      return integer<Int128, Uint128>(op);
-    case Type::logical128:
-      return logical<Uint128>(op);
-#endif
-    case Type::float_int:
-      return located<float, int>(op);
-    case Type::double_int:
-      return located<double, int>(op);
-    case Type::long_int:
-      return located<long, int>(op);
-    case Type::int_int:
-      return located<int, int>(op);
-    case Type::short_int:
-      return located<short, int>(op);
-    case Type::long_double_int:
-      return located<long double, int>(op);
-    case Type::float_float:
-      return located<float, float>(op);
-    case Type::double_double:
-      return located<double, double>(op);
+#define ESPALIER_CASE(name, element, family, units)                                     \
+  case Type::name:                                                                      \
+    return [op]<class Element>(const Element*) -> Entry {                               \
+      if constexpr (is_of_this_unit<Element, Units::units>) return family<Element>(op); \
+      return {};                                                                        \
+    }(static_cast<const element*>(nullptr));
+    ESPALIER_REDUCE_TYPES(ESPALIER_CASE)
+#undef ESPALIER_CASE
     default:
       return {};
   }
 }
-
-#else
-
-constexpr Entry scalar(Op, Type) { return {}; }
-
-#endif
 
 constexpr detail::Table make_table() {
   detail::Table made{};
@@ -219,8 +153,7 @@ constexpr detail::Table make_table() {
     for (std::size_t column = 0; column < type_count; ++column) {
       const auto op = static_cast<Op>(row);
       const auto type = static_cast<Type>(column);
-      Entry entry = vectorised(op, type);
-      if (!entry.extent) entry = scalar(op, type);
+      const Entry entry = entry_of(op, type);
       if (entry.extent) made.operations[row][column] = {entry.kernel, op, type, entry.extent};
     }
   return made;

@@ -11,41 +11,13 @@ namespace {
 constexpr auto op_names = std::to_array<std::string_view>(
     {"max", "min", "sum", "prod", "land", "band", "lor", "bor", "lxor", "bxor", "maxloc", "minloc"});
 
-constexpr auto type_names = std::to_array<std::string_view>({"int8",
-                                                             "int16",
-                                                             "int32",
-                                                             "int64",
-                                                             "int128",
-                                                             "uint8",
-                                                             "uint16",
-                                                             "uint32",
-                                                             "uint64",
-                                                             "float16",
-                                                             "float32",
-                                                             "float64",
-                                                             "float_extended",
-                                                             "float128",
-                                                             "complex64",
-                                                             "complex128",
-                                                             "complex_extended",
-                                                             "complex256",
-                                                             "boolean",
-                                                             "logical8",
-                                                             "logical16",
-                                                             "logical32",
-                                                             "logical64",
-                                                             "logical128",
-                                                             "byte",
-                                                             "float_int",
-                                                             "double_int",
-                                                             "long_int",
-                                                             "int_int",
-                                                             "short_int",
-                                                             "long_double_int",
-                                                             "float_float",
-                                                             "double_double"});
+constexpr std::array<std::string_view, type_count> type_names = {
+#define ESPALIER_NAME(name, element, family, units) #name,
+    ESPALIER_REDUCE_TYPES(ESPALIER_NAME)
+#undef ESPALIER_NAME
+};
 
-static_assert(op_names.size() == op_count && type_names.size() == type_count);
+static_assert(op_names.size() == op_count);
 
 template <class Enum, std::size_t count>
 std::string_view name(const std::array<std::string_view, count>& names, Enum value) {

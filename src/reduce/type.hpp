@@ -1,4 +1,4 @@
-// The element types of MPI's predefined reductions.
+// The element types of MPI's predefined reductions: one table, from which their sizes, names and kernels are made.
 #pragma once
 
 #include <cstddef>
@@ -6,44 +6,52 @@
 
 namespace espalier::reduce {
 
-// A type is named by its representation, not by its MPI handle: MPI_INT, MPI_INT32_T and MPI_INTEGER are all
-// int32. float16, float128 and the 128-bit integers are always enumerators, but have no operation where the
-// compiler lacks the type.
+// A type is named by its representation, not by its MPI handle: MPI_INT, MPI_INT32_T and MPI_INTEGER are all int32.
+//
+// X(name, element, family, units). The element is a type of representation.hpp; one that the compiler lacks is
+// `Missing` there, and its type has neither size nor operation. The family says which operators are defined on it
+// (catalogue.hpp; MPI 4.1, section 6.9.2). Units: `every` instruction set has its own kernels, or the `baseline`
+// alone, where wider vectors gain nothing.
+#define ESPALIER_REDUCE_TYPES(X)                                                                         \
+  X(int8, std::int8_t, integer, every)                                                                   \
+  X(int16, std::int16_t, integer, every)                                                                 \
+  X(int32, std::int32_t, integer, every)                                                                 \
+  X(int64, std::int64_t, integer, every)                                                                 \
+  X(int128, Int128, integer, baseline) /* INTEGER*16 */                                                  \
+  X(uint8, std::uint8_t, integer, every)                                                                 \
+  X(uint16, std::uint16_t, integer, every)                                                               \
+  X(uint32, std::uint32_t, integer, every)                                                               \
+  X(uint64, std::uint64_t, integer, every)                                                               \
+  X(float16, Float16, floating, every)                                                                   \
+  X(float32, float, floating, every)                                                                     \
+  X(float64, double, floating, every)                                                                    \
+  X(float_extended, long double, floating, baseline)                                                     \
+  X(float128, Float128, floating, baseline) /* REAL*16 */                                                \
+  X(complex64, Complex<float>, complex, every)                                                           \
+  X(complex128, Complex<double>, complex, every)                                                         \
+  X(complex_extended, Complex<long double>, complex, baseline)                                           \
+  X(complex256, Complex<Float128>, complex, baseline)                                                    \
+  X(boolean, std::uint8_t, logical, every)  /* C _Bool, C++ bool */                                      \
+  X(logical8, std::uint8_t, logical, every) /* LOGICAL*1: any value but 0 is true, results are 0 or 1 */ \
+  X(logical16, std::uint16_t, logical, every)                                                            \
+  X(logical32, std::uint32_t, logical, every)                                                            \
+  X(logical64, std::uint64_t, logical, every)                                                            \
+  X(logical128, Uint128, logical, baseline)                                                              \
+  X(byte, std::uint8_t, bitwise, every) /* MPI_BYTE */                                                   \
+  X(float_int, FloatInt, located, baseline)                                                              \
+  X(double_int, DoubleInt, located, baseline)                                                            \
+  X(long_int, LongInt, located, baseline)                                                                \
+  X(int_int, IntInt, located, baseline) /* also 2INTEGER */                                              \
+  X(short_int, ShortInt, located, baseline)                                                              \
+  X(long_double_int, LongDoubleInt, located, baseline)                                                   \
+  X(float_float, FloatFloat, located, baseline)     /* 2REAL: the index is a float */                    \
+  X(double_double, DoubleDouble, located, baseline) /* 2DOUBLE_PRECISION */
+
 enum class Type : std::uint8_t {
-  int8,
-  int16,
-  int32,
-  int64,
-  int128,  // INTEGER*16
-  uint8,
-  uint16,
-  uint32,
-  uint64,
-  float16,
-  float32,
-  float64,
-  float_extended,  // long double
-  float128,        // REAL*16
-  complex64,
-  complex128,
-  complex_extended,
-  complex256,
-  boolean,   // C _Bool, C++ bool
-  logical8,  // Fortran LOGICAL*1 and so on: any value but 0 is true, results are 0 or 1
-  logical16,
-  logical32,
-  logical64,
-  logical128,
-  byte,  // MPI_BYTE: bitwise only
-  float_int,
-  double_int,
-  long_int,
-  int_int,  // also 2INTEGER
-  short_int,
-  long_double_int,
-  float_float,    // 2REAL: the index is a float
-  double_double,  // 2DOUBLE_PRECISION
-  none
+#define ESPALIER_ENUMERATOR(name, element, family, units) name,
+  ESPALIER_REDUCE_TYPES(ESPALIER_ENUMERATOR)
+#undef ESPALIER_ENUMERATOR
+      none
 };
 
 inline constexpr std::size_t type_count = static_cast<std::size_t>(Type::none);
