@@ -90,15 +90,9 @@ def _arguments(job: Job, settings: Settings, folder: Path) -> list[str]:
 
 
 def _trouble(found: dict, outcome: process.Outcome, job: Job, host_only: bool) -> Optional[str]:
-    """A job counts only if it ended well, its results were right, and its ranks lay where they should."""
-    if not outcome.fine:
-        return outcome.failure()["why"]
-    if found["end"] is None or found["run"] is None:
-        return "wrote no complete result"
-    if found["end"]["wrong"]:
-        return f"{found['end']['wrong']} wrong elements in the results"
-    if not host_only and found["run"]["mpi_library"] == found["run"]["host_library"]:
-        return "Espalier was preloaded, but the MPI names still lead to the host"
+    """As of any job; and its ranks must lie where they should."""
+    if what := jobs.trouble(found, outcome, host_only):
+        return what
     if found["run"]["nodes"] != job.layout.node_of_ranks():
         return f"the ranks lie on nodes {found['run']['nodes']}, not as {job.layout}"
     return None
@@ -137,7 +131,7 @@ def _entry(job: Job, found: dict, outcome: process.Outcome, served: dict) -> dic
         "shape": job.shape,
         "network": job.network,
         "ranks": job.layout.ranks,
-        "settings": on_cluster.crowded_settings(job.host.name),
+        "settings": on_cluster.oversubscribed_settings(job.host.name),
         "seconds": round(outcome.seconds, 2),
         "run": found["run"],
         "served": served,

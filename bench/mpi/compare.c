@@ -43,7 +43,7 @@ static void each_round(struct bench* b, const struct options* o, const struct pl
 }
 
 static void limits_round(struct bench* b, const struct options* o, int round, FILE* out) {
-  if (b->team.crowded) {
+  if (b->team.oversubscribed) {
     const double flag_ns = flag_exchange_ns(&b->team);
     const struct switches found = switches_measure(&b->team);
     if (out) output_switches(out, round, &found, flag_ns);
@@ -130,7 +130,7 @@ static int start(struct bench* b, const struct options* o, struct plan* plan) {
   if (!b->team.rank) b->team.area->nanoseconds_per_tick = clock_calibrate();
   PMPI_Barrier(MPI_COMM_WORLD);
   b->team.weak_yields = (int)team_agree(
-      &b->team, b->team.crowded && session_is_autogroup() && !session_is_shared(b->team.rank));
+      &b->team, b->team.oversubscribed && session_is_autogroup() && !session_is_shared(b->team.rank));
   return 0;
 }
 

@@ -47,7 +47,7 @@ static void time_singles(struct bench* b, const struct point* p, enum side side,
     work_call(&b->work, p, side);
     b->team.area->rank[b->team.rank].ticks[i] = clock_ticks() - start;
     // Else a rank that is done would write its next buffer on a core that others need for this call.
-    if (b->team.crowded) team_start(&b->team);
+    if (b->team.oversubscribed) team_start(&b->team);
   }
 }
 

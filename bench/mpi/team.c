@@ -59,8 +59,8 @@ void team_pin(struct team* team, const struct options* o) {
   const int rank = team->size ? team->rank : launcher_rank();
   const int size = team->size ? team->size : launcher_size();
   if (!team->cores) list_cpus(team, o);
-  team->crowded = size > team->cores;
-  const int wanted = o->pin == PIN_YES || (o->pin == PIN_AUTO && !team->crowded);
+  team->oversubscribed = size > team->cores;
+  const int wanted = o->pin == PIN_YES || (o->pin == PIN_AUTO && !team->oversubscribed);
   if (!wanted) stay_inside(team);
   if (wanted && rank >= 0 && size > 0) team->pinned = team_pin_to(team->cpu[rank % team->cores]) == 0;
 }
@@ -71,13 +71,13 @@ double team_ns(const struct team* team, int64_t ticks) {
 
 void team_wait_step(const struct team* team, int* steps) {
   cpu_relax();
-  if (team->crowded || *steps > 100000) sched_yield();
+  if (team->oversubscribed || *steps > 100000) sched_yield();
   // A rank that finished early may still hold a message the others need: let its MPI move from time to time.
   if (team->apart) {
     if (++*steps % 16 == 0) progress_poke();  // a network's message waits for that every time
     return;
   }
-  if (++*steps % (team->crowded ? 2000 : 200000) == 0) {
+  if (++*steps % (team->oversubscribed ? 2000 : 200000) == 0) {
     int there;
     PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &there, MPI_STATUS_IGNORE);
   }
@@ -85,7 +85,7 @@ void team_wait_step(const struct team* team, int* steps) {
 
 // How long after the last arrival the common start lies: time for the news to reach every rank.
 static int64_t lead_ticks(const struct team* team) {
-  if (team->crowded) return 0;
+  if (team->oversubscribed) return 0;
   return (int64_t)((800.0 + 100.0 * team->size) / team->area->nanoseconds_per_tick);
 }
 

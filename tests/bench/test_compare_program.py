@@ -41,8 +41,8 @@ def test_every_point_is_measured_and_right(tmp_path, ranks):
     assert points == [("barrier", 0), *sized]
     assert found["run"]["taken"] == list(NAMES) and found["run"]["left_out"] == []
     assert all(r["espalier_us"] > 0 and r["host_us"] >= r["host_mean_us"] * 0.999 for r in found["rounds"] if ranks > 1)
-    crowded = ranks > len(hosts.cores())
-    assert len(found["limits"]) == (0 if crowded else 4) and len(found["switches"]) == (2 if crowded else 0)
+    oversubscribed = ranks > len(hosts.cores())
+    assert len(found["limits"]) == (0 if oversubscribed else 4) and len(found["switches"]) == (2 if oversubscribed else 0)
     assert all(entry["switch_us"] > 0 for entry in found["switches"]) and json.dumps(found)
 
 

@@ -98,7 +98,7 @@ def test_four_ranks_under_a_quota_or_else_on_one_core(tmp_path):
 
 
 def test_other_sizes_above_the_number_of_cores():
-    given = settings(crowded_sizes=(8,), cpus=(0, 1))
+    given = settings(oversubscribed_sizes=(8,), cpus=(0, 1))
     few, many = [job for job in points() if job.host.name == "impi" and job.variant == "best" and job.number == 0]
     assert "--sizes 8,64 " in " ".join(words(few, given)) and "--sizes 8 " in " ".join(words(many, given))
 
@@ -137,14 +137,14 @@ def test_lines_of_compare_are_sorted_by_kind():
 )
 def test_a_job_that_does_not_count(end, run, words):
     outcome = bench_process.Outcome("x", 0, "", 1.0)
-    assert words in bench_jobs._trouble({"end": end, "run": run}, outcome, host_only=False)
+    assert words in bench_jobs.trouble({"end": end, "run": run}, outcome, host_only=False)
 
 
 def test_sessions_that_were_asked_for_but_not_made_do_not_count():
     outcome = bench_process.Outcome("x", 0, "", 1.0)
     found = {"end": {"wrong": 0}, "run": {"mpi_library": "a", "host_library": "b", "own_sessions": False}}
-    assert "could leave its launcher's session" in bench_jobs._trouble(found, outcome, False, "own")
-    assert bench_jobs._trouble(found, outcome, False, "launcher") is None
+    assert "could leave its launcher's session" in bench_jobs._session_trouble(found, "own")
+    assert bench_jobs._session_trouble(found, "launcher") is None
 
 
 def test_a_process_past_its_limit_is_stopped_and_told():

@@ -37,11 +37,11 @@ def test_page_of_an_empty_run_and_of_hosts_alone():
 
 def test_bench_page_shows_what_is_not_a_point(document):
     switches = [{"round": 0, "per_core": 2, "switch_us": 4.25, "f_ns": 60.0}]
-    crowded = make_job("mpich", 4, steady("barrier", 0, 90, 7.0), switches=switches)
-    crowded["run"]["left_out"] = [{"collective": "allgather", "bytes": 4194304}]
+    oversubscribed = make_job("mpich", 4, steady("barrier", 0, 90, 7.0), switches=switches)
+    oversubscribed["run"]["left_out"] = [{"collective": "allgather", "bytes": 4194304}]
     beside = make_job("impi", 2, [], kind="neighbour", each=[make_each("host", 9.5), make_each("espalier", 3.25)])
     late = make_job("mpich", 2, steady("bcast", 8, 2.0, 1.0), place="late 100 µs")
-    document["jobs"] += [crowded, beside, late]
+    document["jobs"] += [oversubscribed, beside, late]
     document["jobs"][0]["limits"] = [make_limit(1048576, 0, 123.5)]
     document["quota"] = {"made": False, "why": "may not"}
     page = report_command.page(document)

@@ -17,7 +17,7 @@ def test_all_goals_met(document):
     assert found["own-host-faster"].verdict == "met" and found["own-host-faster"].judged == 2
     assert found["own-host-never-slower"].verdict == "met" and found["own-host-never-slower"].judged == 4
     assert found["limit-2.5-flags"].verdict == "met"
-    assert found["crowded-every-point"].verdict == "not measured"
+    assert found["oversubscribed-every-point"].verdict == "not measured"
 
 
 def test_equal_is_not_faster_and_the_point_is_named():
@@ -39,19 +39,19 @@ def test_flag_exchanges_bound_barrier_and_8_bytes_only():
     assert found.misses == ["mpich 2 ranks barrier (near): 2.7 flag exchanges of 60 ns"]
 
 
-def test_crowded_is_judged_against_the_best_host_at_any_setting():
+def test_oversubscribed_is_judged_against_the_best_host_at_any_setting():
     found = goals(
         make_job("mpich", 4, steady("barrier", 0, 30.0, 5.0)),
         make_job("openmpi", 4, steady("barrier", 0, 4.0, 6.5)),
         make_job("impi", 4, steady("barrier", 0, 3.0, None), variant="default"),
-    )["crowded-every-point"]
+    )["oversubscribed-every-point"]
     assert found.judged == 2
     assert len(found.misses) == 2 and all("impi" in miss for miss in found.misses)
 
 
-def test_crowded_within_one_and_a_half_is_met():
+def test_oversubscribed_within_one_and_a_half_is_met():
     jobs = (make_job("mpich", 4, steady("barrier", 0, 30.0, 6.0)), make_job("openmpi", 4, steady("barrier", 0, 4.0, 6.0)))
-    assert goals(*jobs)["crowded-every-point"].verdict == "met"
+    assert goals(*jobs)["oversubscribed-every-point"].verdict == "met"
 
 
 def test_a_peer_of_another_mode_is_none():
@@ -120,7 +120,7 @@ def test_the_geometric_mean_of_a_state(state, f_ns, espalier_us, verdict_):
 def test_a_mean_leaves_out_states_in_which_a_host_was_not_seen():
     both, alone = steady("bcast", 8, 4.0, 2.0), steady("bcast", 8, 9.0, 1.0, f_ns=250)
     jobs = (make_job("mpich", 4, both + alone), make_job("impi", 4, steady("bcast", 8, 3.0, 2.0)))
-    goal = goals(*jobs)["crowded-mean-4"]
+    goal = goals(*jobs)["oversubscribed-mean-4"]
     assert goal.judged == 2 and goal.note == "1.50 x, 2.73 x with those where a host was not seen in the state"
 
 
@@ -137,8 +137,8 @@ def test_each_number_of_ranks_and_the_quota_have_means_of_their_own():
         make_job("mpich", 16, steady("barrier", 0, 6.0, 5.0)),
         make_job("mpich", 4, steady("barrier", 0, 6.0, 5.0), place="quota"),
     )
-    assert found["crowded-mean-4"].verdict == "met" and found["crowded-mean-16"].verdict == "missed"
-    assert found["crowded-mean-8"].verdict == "not measured" and found["quota-mean"].note == "1.20 x"
+    assert found["oversubscribed-mean-4"].verdict == "met" and found["oversubscribed-mean-16"].verdict == "missed"
+    assert found["oversubscribed-mean-8"].verdict == "not measured" and found["quota-mean"].note == "1.20 x"
 
 
 def test_without_a_quota_one_core_is_judged():
@@ -148,7 +148,7 @@ def test_without_a_quota_one_core_is_judged():
 
 def test_sixteen_ranks_below_a_millisecond_up_to_8_kib():
     rounds = steady("bcast", 8192, 3000, 999) + steady("scan", 8, 3000, 1001) + steady("bcast", 32768, 9000, 9000)
-    goal = goals(make_job("mpich", 16, rounds))["crowded-below-1-ms"]
+    goal = goals(make_job("mpich", 16, rounds))["oversubscribed-below-1-ms"]
     assert goal.judged == 2 and goal.misses == ["mpich 16 ranks scan 8B (near): 1001 µs"]
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import hosts
 from emulated_cluster import Cluster, Layout
-from emulated_cluster.hosts import KIND, crowded_settings
+from emulated_cluster.hosts import KIND, oversubscribed_settings
 from emulated_cluster.launchers import options
 
 SOURCES = Path(__file__).resolve().parent / "src"
@@ -32,7 +32,7 @@ class Job:
 
     def run(self, name, *arguments, env=None, timeout=120, **more):
         """hosts.launch, its ranks placed as the layout says. The ranks yield: all nodes share the cores."""
-        settings = {} if self.layout.ranks <= hosts.CORES else crowded_settings(self.host.name)
+        settings = {} if self.layout.ranks <= hosts.CORES else oversubscribed_settings(self.host.name)
         settings.update(FAULTS.get(self.host.name, {}) if len(set(self.layout.per_node)) > 1 else {})
         return hosts.launch(
             self.host,

@@ -11,7 +11,7 @@ from test_killed import alive, processes_with
 pytestmark = pytest.mark.needs_espalier
 
 HYDRA = ["mpich", "mpich-abi", "debian-mpich"]
-CROWDED = hosts.CORES + 2
+OVERSUBSCRIBED = hosts.CORES + 2
 MARK = "ESPALIER_TEST_LAUNCHER_SESSION"
 
 
@@ -35,7 +35,7 @@ def sessions(host, ranks, *options, **settings):
 @pytest.mark.parametrize("options", [[], ["-bind-to", "core"]], ids=["free", "bound"])
 @pytest.mark.parametrize("name", HYDRA)
 def test_ranks_that_share_cores_share_a_session(name, options):
-    found = sessions(hosts.HOSTS[name], CROWDED, *options)
+    found = sessions(hosts.HOSTS[name], OVERSUBSCRIBED, *options)
     assert len({session for _, _, session in found}) == 1
     assert all(group == process for process, group, _ in found), "the launcher's signals go to each rank's group"
 
@@ -48,7 +48,7 @@ def test_ranks_with_a_core_each_have_sessions_of_their_own(name, ranks):
 
 @pytest.mark.parametrize("settings", [{"ESPALIER": "off"}, {"ESPALIER_ONE_SESSION": "off"}], ids=["all", "this"])
 def test_off(settings):
-    found = sessions(hosts.HOSTS["mpich"], CROWDED, **settings)
+    found = sessions(hosts.HOSTS["mpich"], OVERSUBSCRIBED, **settings)
     assert all(process == group == session for process, group, session in found)
 
 
@@ -59,9 +59,9 @@ def test_the_launcher_ends_its_ranks_and_their_children(name, how):
     value = f"{os.getpid()}.{name}.{how}"
     script = "sleep 1000 & echo there; wait"
     if how == "rank":
-        script = f"if [ $PMI_RANK = {CROWDED - 1} ]; then sleep 2; kill -9 $$; fi; {script}"
-    job = start(hosts.HOSTS[name], CROWDED, script, **{MARK: value})
-    for _ in range(CROWDED - (how == "rank")):
+        script = f"if [ $PMI_RANK = {OVERSUBSCRIBED - 1} ]; then sleep 2; kill -9 $$; fi; {script}"
+    job = start(hosts.HOSTS[name], OVERSUBSCRIBED, script, **{MARK: value})
+    for _ in range(OVERSUBSCRIBED - (how == "rank")):
         assert job.stdout.readline() == "there\n"
     if how == "launcher":
         job.terminate()

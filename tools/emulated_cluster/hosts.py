@@ -16,25 +16,25 @@ from emulated_cluster.layout import Layout
 KIND = {"mpich": "hydra", "openmpi": "openmpi", "impi": "intel"}
 
 # No host sees that the nodes share cores, so each is told to yield in the way that suits it best.
-_CROWDED = {
+_OVERSUBSCRIBED = {
     "mpich": {"MPIR_CVAR_DEFAULT_THREAD_LEVEL": "MPI_THREAD_MULTIPLE", "MPIR_CVAR_ENABLE_HEAVY_YIELD": "1"},
     "openmpi": {"OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_osc": "^ucx"},
     "impi": {"I_MPI_WAIT_MODE": "1", "I_MPI_PIN": "off", "FI_PROVIDER": "tcp"},
 }
 
 
-def crowded_settings(name: str) -> dict[str, str]:
+def oversubscribed_settings(name: str) -> dict[str, str]:
     """What to set for the ranks of "mpich", "openmpi" or "impi" there."""
-    return dict(_CROWDED[name])
+    return dict(_OVERSUBSCRIBED[name])
 
 
 # The same for Espalier.
-_CROWDED_ESPALIER = {"ESPALIER_WAIT": "yield"}
+_OVERSUBSCRIBED_ESPALIER = {"ESPALIER_WAIT": "yield"}
 
 
 def surroundings(host: Host) -> dict[str, str]:
     """The environment of launcher and ranks."""
-    found = environment(host, 1) | _CROWDED[host.name]
+    found = environment(host, 1) | _OVERSUBSCRIBED[host.name]
     return found | {"LD_LIBRARY_PATH": str(host.library_folder)}
 
 
@@ -48,13 +48,13 @@ def command(
 ) -> list[str]:
     """`program` on the cluster's nodes, as words to be run here with `surroundings(host)`. `settings`: environment for
     the ranks alone; `espalier`: the library to preload into them."""
-    settings = {**(_CROWDED_ESPALIER if espalier else {}), **(settings or {})}
+    settings = {**(_OVERSUBSCRIBED_ESPALIER if espalier else {}), **(settings or {})}
     words = [mpirun(host.name, host.folder), *launchers.options(KIND[host.name], cluster, layout)]
     words += ["-n", str(layout.ranks)]
     if host.name == "openmpi":
-        for name in (*_CROWDED[host.name], "LD_LIBRARY_PATH"):
+        for name in (*_OVERSUBSCRIBED[host.name], "LD_LIBRARY_PATH"):
             words += ["-x", name]
     return cluster.words() + words + process.wrapped(settings, espalier, program)
 
 
-__all__ = ["HOSTS", "KIND", "command", "crowded_settings", "preload", "surroundings"]
+__all__ = ["HOSTS", "KIND", "command", "oversubscribed_settings", "preload", "surroundings"]

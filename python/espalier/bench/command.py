@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Optional
@@ -127,7 +128,8 @@ def bench(
     hosts: str = typer.Option("mpich,openmpi,impi", help="Host MPIs, separated by commas."),
     ranks: Optional[str] = typer.Option(None, help="Numbers of ranks (default 2,4,8,16, quick 2,4)."),
     sizes: Optional[str] = typer.Option(None, help="Bytes per rank, such as 8,4K,1M."),
-    crowded_sizes: Optional[str] = typer.Option(None, help="Bytes per rank where there are more ranks than cores."),
+    oversubscribed_sizes: Optional[str] = typer.Option(None, help="Bytes per rank where there are more ranks than cores."),
+    crowded_sizes: Optional[str] = typer.Option(None, hidden=True, help="--oversubscribed-sizes until version 0.1."),
     collectives: str = typer.Option(",".join(NAMES), help="Which collectives."),
     rounds: Optional[int] = typer.Option(None, help="Rounds in one job (default 12, quick 4)."),
     passes: Optional[int] = typer.Option(None, help="Jobs of each kind, all hosts in turn (default 3, quick 1)."),
@@ -166,6 +168,9 @@ def bench(
     from espalier.bench import file, options, process
     from espalier.bench.results import compare
 
+    if crowded_sizes:
+        print("espalier: --crowded-sizes is --oversubscribed-sizes now; the next version has that name alone", file=sys.stderr)
+        asked["oversubscribed_sizes"] = oversubscribed_sizes or crowded_sizes
     settings = options.settings(SimpleNamespace(**asked))
     target = json or source_tree() / "build" / "bench" / "bench.json"
     process.die_with_jobs()

@@ -19,7 +19,7 @@ class Host:
     title: str
     interposer: str
     # Environment above the number of cores: what makes this host yield. Its best ordinary setting there.
-    crowded: dict = field(default_factory=dict)
+    oversubscribed: dict = field(default_factory=dict)
     # Collectives whose persistent calls it gets wrong by itself, from so many ranks and bytes on: wrong results
     # or an abort at the second start.
     wrong_persistent: dict[str, tuple[int, int]] = field(default_factory=dict)
@@ -81,7 +81,7 @@ def environment(host: Host, ranks: int, default: bool = False, usable: Optional[
             "LD_LIBRARY_PATH": f"{lib}:{path}" if path else lib,
         }
     if ranks > (usable or len(cores())) and not default:
-        settings |= host.crowded
+        settings |= host.oversubscribed
     return settings
 
 

@@ -18,7 +18,7 @@ from espalier.problem import Problem
 
 QUOTA_RANKS = 4
 NEIGHBOUR_LATE_US = 500  # beside a neighbour: so long that a rank that waits without sleeping uses up its share
-CROWDED_PASSES = 2  # calls take longer there, and a round has more of them
+OVERSUBSCRIBED_PASSES = 2  # calls take longer there, and a round has more of them
 NO_QUOTA = Quota(None, 0, "not asked for")
 AS_IT_COMES = ("barrier", "bcast", "reduce", "allreduce")
 
@@ -37,7 +37,7 @@ class Settings:
     limits: bool
     host_only: bool
     mode: str = "blocking"  # or "persistent": MPI_Start and MPI_Wait of requests that were made before
-    crowded_sizes: tuple[int, ...] = ()  # above the number of cores; (): sizes
+    oversubscribed_sizes: tuple[int, ...] = ()  # above the number of cores; (): sizes
     cpus: tuple[int, ...] = ()  # (): all that this process may use
     sessions: str = "launcher"  # or own: each rank in a session of its own
     late_us: float = 0  # also measure with one rank that comes so much later
@@ -68,7 +68,7 @@ class Job:
         return f"{self.host.title}{extra}, {self.ranks} ranks{place}{what}, buffers {self.buffers}"
 
 
-def _crowded(ranks: int, settings: Settings) -> bool:
+def _oversubscribed(ranks: int, settings: Settings) -> bool:
     return ranks > len(settings.usable)
 
 
@@ -80,19 +80,19 @@ def _of_hosts(settings: Settings, *words: Any, **more: Any) -> Iterator[Job]:
 def _points(settings: Settings, number: int) -> Iterator[Job]:
     """Hosts in the innermost loop: jobs that will be compared run close together."""
     for ranks in settings.ranks:
-        crowded = _crowded(ranks, settings)
-        if crowded and number >= CROWDED_PASSES:
+        oversubscribed = _oversubscribed(ranks, settings)
+        if oversubscribed and number >= OVERSUBSCRIBED_PASSES:
             continue
         for buffers in settings.buffers:
             yield from _of_hosts(settings, "best", ranks, buffers, number)
         if settings.late_us:
             yield from _of_hosts(settings, "best", ranks, "written", number, place="late")
-        if number == 0 and crowded and set(settings.collectives) & set(AS_IT_COMES):
-            yield from (job for job in _of_hosts(settings, "default", ranks, "written", number) if job.host.crowded)
+        if number == 0 and oversubscribed and set(settings.collectives) & set(AS_IT_COMES):
+            yield from (job for job in _of_hosts(settings, "default", ranks, "written", number) if job.host.oversubscribed)
 
 
 def _special(settings: Settings, number: int) -> Iterator[Job]:
-    if settings.quota and number < CROWDED_PASSES:
+    if settings.quota and number < OVERSUBSCRIBED_PASSES:
         place = "quota" if settings.quota.made else "one core"
         yield from _of_hosts(settings, "best", QUOTA_RANKS, "written", number, place=place)
     if settings.neighbour:
@@ -113,7 +113,8 @@ def _usable(job: Job, settings: Settings) -> tuple[int, ...]:
 
 
 def _sizes(job: Job, settings: Settings) -> tuple[int, ...]:
-    sizes = settings.crowded_sizes if settings.crowded_sizes and _crowded(job.ranks, settings) else settings.sizes
+    many = _oversubscribed(job.ranks, settings)
+    sizes = settings.oversubscribed_sizes if many and settings.oversubscribed_sizes else settings.sizes
     return sizes[:1] if job.variant == "default" else sizes
 
 
@@ -150,7 +151,7 @@ def _what(job: Job, settings: Settings) -> list[str]:
     words += ["--calls-only"] if job.kind == "served" else []
     words += [] if job.buffers == "written" else [f"--{job.buffers}"]
     words += _late(job, settings)
-    enough = job.ranks == 2 or _crowded(job.ranks, settings)
+    enough = job.ranks == 2 or _oversubscribed(job.ranks, settings)
     words += ["--limits"] if settings.limits and enough and job.variant == "best" and not job.place else []
     return words
 
@@ -183,7 +184,8 @@ def read_lines(text: str) -> dict:
     return found
 
 
-def _trouble(found: dict, outcome: process.Outcome, host_only: bool, sessions: str = "launcher") -> Optional[str]:
+def trouble(found: dict, outcome: process.Outcome, host_only: bool) -> Optional[str]:
+    """A job counts only if it ended well, and its results were right. What was wrong, or None."""
     if not outcome.fine:
         return outcome.failure()["why"]
     if found["end"] is None or found["run"] is None:
@@ -192,6 +194,10 @@ def _trouble(found: dict, outcome: process.Outcome, host_only: bool, sessions: s
         return f"{found['end']['wrong']} wrong elements in the results"
     if not host_only and found["run"]["mpi_library"] == found["run"]["host_library"]:
         return "Espalier was preloaded, but the MPI names still lead to the host"
+    return None
+
+
+def _session_trouble(found: dict, sessions: str) -> Optional[str]:
     if sessions == "own" and not found["run"]["own_sessions"]:
         return "not every rank could leave its launcher's session (--sessions own)"
     return None
@@ -227,9 +233,9 @@ def run(job: Job, settings: Settings) -> tuple[Optional[dict], Optional[dict]]:
         found = read_lines(out.read_text() if out.exists() else "")
         if job.kind == "served":
             found["served"] = served.read(statistics, tuple(_collectives(job, settings)))
-    trouble = _trouble(found, outcome, _is_host_only(job, settings), settings.sessions)
-    if trouble:
-        return None, {**outcome.failure(), "why": trouble}
+    what = trouble(found, outcome, _is_host_only(job, settings)) or _session_trouble(found, settings.sessions)
+    if what:
+        return None, {**outcome.failure(), "why": what}
     return _entry(job, settings, found, outcome), None
 
 

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from espalier.bench.jobs import Settings
 
 SIZES = "8,64,512,4K,32K,256K,1M,4M"
-CROWDED_SIZES = "8,512,8K,32K,256K,1M"
+OVERSUBSCRIBED_SIZES = "8,512,8K,32K,256K,1M"
 QUICK_SIZES = "8,1024,32K,1M"
-QUICK_CROWDED = "8,8K"
+QUICK_OVERSUBSCRIBED = "8,8K"
 
 
 def numbers(text: str, what: str, low: int, high: int) -> tuple[int, ...]:
@@ -82,12 +82,12 @@ def settings(given: SimpleNamespace) -> Settings:
 
     quick = given.quick
     few = given.sizes or (QUICK_SIZES if quick else SIZES)
-    many = given.crowded_sizes or given.sizes or (QUICK_CROWDED if quick else CROWDED_SIZES)
+    many = given.oversubscribed_sizes or given.sizes or (QUICK_OVERSUBSCRIBED if quick else OVERSUBSCRIBED_SIZES)
     return jobs.Settings(
         hosts=tuple(hosts.find(given.hosts)),
         ranks=numbers(given.ranks or ("2,4" if quick else "2,4,8,16"), "numbers of ranks", 1, 256),
         sizes=sizes(few),
-        crowded_sizes=sizes(many),
+        oversubscribed_sizes=sizes(many),
         collectives=collectives(given.collectives),
         buffers=buffers(given.buffers),
         mode="persistent" if given.persistent else "blocking",

@@ -35,10 +35,10 @@ def _range(kind: Union[imb.Kind, mpi4py_program.Kind]) -> str:
 
 def _imb_kinds(ranks: int) -> list[dict]:
     """Short and long messages apart: they deserve different numbers of repetitions."""
-    crowded = ranks > len(cores())
-    common = {"seconds": 0.6 if crowded else 0.25}
-    short = {**common, "low": 8, "high": 64 * KIB, "repetitions": 100 if crowded else 1000}
-    long = {**common, "low": 128 * KIB, "high": 4 * MIB, "repetitions": 5 if crowded else 20}
+    oversubscribed = ranks > len(cores())
+    common = {"seconds": 0.6 if oversubscribed else 0.25}
+    short = {**common, "low": 8, "high": 64 * KIB, "repetitions": 100 if oversubscribed else 1000}
+    long = {**common, "low": 128 * KIB, "high": 4 * MIB, "repetitions": 5 if oversubscribed else 20}
     return [short, {**long, "collectives": imb.COLLECTIVES[1:]}]
 
 

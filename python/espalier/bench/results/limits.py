@@ -90,7 +90,7 @@ def _two_ranks(job: dict) -> Iterator[tuple[str, str, dict, float]]:
             yield name, f"{name} 1 MiB", r, pipe * (ALLREDUCE_COPIES if name == "allreduce" else 1)
 
 
-def _crowded(job: dict, least: float) -> Iterator[tuple[str, str, dict, float]]:
+def _oversubscribed(job: dict, least: float) -> Iterator[tuple[str, str, dict, float]]:
     """The round's own S(k), but no more than the least of the hosts' medians: where a launcher makes yields weak
     the machine is not to blame."""
     own = {e["round"]: e["switch_us"] for e in job.get("switches") or []}
@@ -114,7 +114,7 @@ def distances(document: dict) -> list[Distance]:
             continue
         ranks = job["ranks"]
         least = min(medians.get(ranks, [0]))
-        for limit, what, r, us in _two_ranks(job) if ranks == 2 else _crowded(job, least):
+        for limit, what, r, us in _two_ranks(job) if ranks == 2 else _oversubscribed(job, least):
             if r.get("espalier_us"):
                 key = (limit, what, ranks, job["host"], state(r["f_ns"], document["near_below_ns"]))
                 groups[key].append((r["espalier_us"], us))

@@ -15,8 +15,8 @@ SMALL = 8192
 LARGEST = 4 * 1024 * 1024
 NOISE = 0.95
 MEANS = {"near": 2.0, "far": 1.5}
-CROWDED_MEAN = 1.5
-CROWDED_RANKS = (4, 8, 16)
+OVERSUBSCRIBED_MEAN = 1.5
+OVERSUBSCRIBED_RANKS = (4, 8, 16)
 MOST_US, MOST_US_RANKS = 1000.0, 16
 
 
@@ -134,22 +134,22 @@ def _mean(name: str, text: str, everywhere: list[peers.Pair], bound: float) -> G
     return goal
 
 
-def _crowded(points: list[Summary], summaries: list[Summary], cores: int) -> list[Goal]:
+def _oversubscribed(points: list[Summary], summaries: list[Summary], cores: int) -> list[Goal]:
     goals = []
-    for ranks in CROWDED_RANKS:
+    for ranks in OVERSUBSCRIBED_RANKS:
         chosen = [s for s in points if s.key.ranks == ranks > cores and not s.key.place]
-        text = f"{ranks} ranks on fewer cores: the best host takes {CROWDED_MEAN:g} x as long in the geometric mean"
-        goals.append(_mean(f"crowded-mean-{ranks}", text, peers.pairs(chosen, summaries), CROWDED_MEAN))
+        text = f"{ranks} ranks on fewer cores: the best host takes {OVERSUBSCRIBED_MEAN:g} x as long in the geometric mean"
+        goals.append(_mean(f"oversubscribed-mean-{ranks}", text, peers.pairs(chosen, summaries), OVERSUBSCRIBED_MEAN))
     for place, words in (("quota", "under a CPU quota of one core"), ("one core", "all on one core")):
         chosen = [s for s in points if s.key.place == place]
-        text = f"4 ranks {words}: the best host takes {CROWDED_MEAN:g} x as long in the geometric mean"
+        text = f"4 ranks {words}: the best host takes {OVERSUBSCRIBED_MEAN:g} x as long in the geometric mean"
         if chosen or place == "quota":
-            goals.append(_mean(f"{place.replace(' ', '-')}-mean", text, peers.pairs(chosen, summaries), CROWDED_MEAN))
-    return [*goals, _below_a_millisecond(points, cores), _crowded_every_point(points, summaries, cores)]
+            goals.append(_mean(f"{place.replace(' ', '-')}-mean", text, peers.pairs(chosen, summaries), OVERSUBSCRIBED_MEAN))
+    return [*goals, _below_a_millisecond(points, cores), _oversubscribed_every_point(points, summaries, cores)]
 
 
 def _below_a_millisecond(points: list[Summary], cores: int) -> Goal:
-    goal = Goal("crowded-below-1-ms", f"{MOST_US_RANKS} ranks on fewer cores: nothing above 1 ms up to 8 KiB")
+    goal = Goal("oversubscribed-below-1-ms", f"{MOST_US_RANKS} ranks on fewer cores: nothing above 1 ms up to 8 KiB")
     chosen = (s for s in points if s.key.ranks == MOST_US_RANKS > cores and s.key.bytes <= SMALL and not s.key.place)
 
     def miss(s: Summary) -> Optional[str]:
@@ -159,8 +159,8 @@ def _below_a_millisecond(points: list[Summary], cores: int) -> Goal:
     return _judge(goal, chosen, miss)
 
 
-def _crowded_every_point(points: list[Summary], summaries: list[Summary], cores: int) -> Goal:
-    goal = Goal("crowded-every-point", "more ranks than cores: within 1.5 x of the best of the hosts at every point")
+def _oversubscribed_every_point(points: list[Summary], summaries: list[Summary], cores: int) -> Goal:
+    goal = Goal("oversubscribed-every-point", "more ranks than cores: within 1.5 x of the best of the hosts at every point")
     best = best_hosts(summaries)
 
     def miss(s: Summary) -> Optional[str]:
@@ -236,7 +236,7 @@ def verdict(document: dict) -> list[Goal]:
     return [
         *_best_peer(points, summaries),
         *_own_host(points),
-        *_crowded(points, summaries, cores),
+        *_oversubscribed(points, summaries, cores),
         _flag_exchanges(points),
         *_limits(document),
         *_neighbour(document),
