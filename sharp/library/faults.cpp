@@ -1,10 +1,10 @@
 #include "sharp/library/faults.hpp"
 
-#include <charconv>
 #include <string>
 
 #include "base/error.hpp"
 #include "base/format.hpp"
+#include "base/numbers.hpp"
 
 namespace espalier::sharp {
 namespace {
@@ -18,10 +18,9 @@ namespace {
 
 template <class Number>
 Number number(std::string_view word, std::string_view text) {
-  Number result{};
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), result);
-  if (error != std::errc() || end != word.data() + word.size()) fail(text);
-  return result;
+  const std::optional<Number> result = parse_number<Number>(word);
+  if (!result) fail(text);
+  return *result;
 }
 
 /// Cuts what follows `mark` off a word.

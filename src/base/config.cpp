@@ -11,6 +11,7 @@
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/format.hpp"
+#include "base/numbers.hpp"
 
 namespace espalier {
 namespace {
@@ -155,9 +156,7 @@ void Config::check_values() {
     return std::find(words.begin(), words.end(), text) != words.end();
   };
   const auto is_number_from_one = [](std::string_view text) {
-    int number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    return error == std::errc() && end == text.data() + text.size() && number >= 1;
+    return parse_number<int>(text).value_or(0) >= 1;
   };
   for (ConfigValue& value : values_) {
     const std::string_view name = value.key->name;

@@ -62,12 +62,7 @@ int ranks_of(const json& request) {
 
 plan::Query query_of(const json& request) {
   plan::Query query;
-  const std::string name = request.value("collective", "");
-  const auto collective = parse_collective(name);
-  if (!collective)
-    throw Error(
-        formatted("\"{}\" is no collective that Espalier takes: {}", name, joined(collective_names, ", ")));
-  query.collective = *collective;
+  query.collective = collective_of(request);
   query.bytes = request.value("bytes", std::size_t{0});
   query.ranks = query.ranks_per_node = ranks_of(request);
   query.commutative = request.value("commutative", true);

@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/error.hpp"
+#include "base/format.hpp"
 #include "plan/algorithms.hpp"
 
 namespace espalier::capi {
@@ -41,6 +43,13 @@ json describe_algorithms() {
   json uses = json::array();
   for (const plan::AlgorithmUse& use : plan::algorithm_uses) uses.push_back(describe_use(use));
   return {{"collectives", collective_names}, {"algorithms", uses}};
+}
+
+Collective collective_of(const json& request) {
+  const std::string name = request.value("collective", "");
+  if (const auto collective = parse_collective(name)) return *collective;
+  throw Error(
+      formatted("\"{}\" is no collective that Espalier takes: {}", name, joined(collective_names, ", ")));
 }
 
 }  // namespace espalier::capi

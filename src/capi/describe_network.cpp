@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "base/format.hpp"
+#include "capi/describe_algorithms.hpp"
 #include "capi/describe_window.hpp"
 #include "plan/cost/model.hpp"
 #include "plan/selector.hpp"
@@ -15,12 +16,7 @@ using nlohmann::json;
 
 plan::NodesCall call_of(const json& request) {
   plan::NodesCall call;
-  const std::string name = request.value("collective", "");
-  const auto collective = parse_collective(name);
-  if (!collective)
-    throw Error(
-        formatted("\"{}\" is no collective that Espalier takes: {}", name, joined(collective_names, ", ")));
-  call.collective = *collective;
+  call.collective = collective_of(request);
   call.bytes = call.collective == Collective::barrier ? 0 : request.value("bytes", std::size_t{0});
   call.nodes = request.value("nodes", 2);
   call.ranks_per_node = request.value("ranks_per_node", 1);

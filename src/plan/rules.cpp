@@ -260,6 +260,7 @@ std::vector<Rule> parse_rules(std::string_view text, const std::string& file,
                             line_of_key(text, "rules"), rule.dump()));
   const std::vector<RulePosition> positions = rule_positions(text);
   std::vector<Rule> rules;
+  rules.reserve(positions.size());
   for (std::size_t i = 0; i < table["rules"].size(); ++i)
     rules.push_back(RuleReader(table["rules"][i], positions.at(i), file, warnings).read());
   return rules;

@@ -1,10 +1,10 @@
 #include "tree/shape.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/error.hpp"
 #include "base/format.hpp"
+#include "base/numbers.hpp"
 
 namespace espalier::tree {
 
@@ -84,9 +84,8 @@ Shape parse_shape(std::string_view text) {
     Shape shape{kind, 0};
     if (name.size() == text.size() && !has_degree(kind)) return shape;
     if (name.size() == text.size() || !has_degree(kind)) break;
-    const char* end = text.data() + text.size();
-    auto read = std::from_chars(text.data() + name.size() + 1, end, shape.degree);
-    if (read.ec == std::errc() && read.ptr == end && fits(shape)) return shape;
+    shape.degree = parse_number<int>(text.substr(name.size() + 1)).value_or(0);
+    if (fits(shape)) return shape;
   }
   throw Error(formatted("\"{}\" is not a shape; shapes are {}", text, shape_forms));
 }

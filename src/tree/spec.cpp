@@ -1,11 +1,11 @@
 #include "tree/spec.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 
 #include "base/error.hpp"
 #include "base/format.hpp"
+#include "base/numbers.hpp"
 
 namespace espalier::tree {
 
@@ -14,14 +14,6 @@ using topology::Level;
 namespace {
 
 constexpr std::array hardware_levels = {Level::core, Level::l2, Level::l3, Level::numa, Level::package};
-
-std::optional<int> whole_number(std::string_view text) {
-  int value = 0;
-  const char* end = text.data() + text.size();
-  auto read = std::from_chars(text.data(), end, value);
-  if (text.empty() || read.ec != std::errc() || read.ptr != end) return std::nullopt;
-  return value;
-}
 
 class SpecReader {
  public:
@@ -55,7 +47,7 @@ class SpecReader {
     } else if (key == "levels") {
       once(key);
       read_levels(value);
-    } else if (auto degree = whole_number(value); key == "virtual" && degree) {
+    } else if (auto degree = parse_number<int>(value); key == "virtual" && degree) {
       once("virtual degree");
       if (*degree != 0 && (*degree < 2 || *degree > max_degree))
         refuse("virtual=N with N from 2, or 0 for none");

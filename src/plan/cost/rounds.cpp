@@ -8,7 +8,7 @@
 namespace espalier::plan {
 namespace {
 
-int ceil_log2(int n) { return std::bit_width(static_cast<unsigned>(n - 1)); }
+int ceil_log2(int n) { return static_cast<int>(std::bit_width(static_cast<unsigned>(n - 1))); }
 int core_of(int n) { return static_cast<int>(std::bit_floor(static_cast<unsigned>(n))); }
 
 Cost times(int count, const Cost& cost) {
@@ -84,8 +84,8 @@ Cost dissemination(const Wire& wire, int n, int ways) { return bruck(wire, n, 0,
 Cost partial_reductions(const Wire& wire, int n, double bytes) {
   const int more = std::popcount(static_cast<unsigned>(n)) - 1;
   const Cost early = {interval(wire, bytes), 2 * wire.overhead, on_port(wire, bytes), 0};
-  return times(std::bit_width(static_cast<unsigned>(n)) - 1, exchange(wire, bytes) + fold(wire, bytes)) +
-         times(more, early + fold(wire, bytes));
+  const int rounds = static_cast<int>(std::bit_width(static_cast<unsigned>(n))) - 1;
+  return times(rounds, exchange(wire, bytes) + fold(wire, bytes)) + times(more, early + fold(wire, bytes));
 }
 
 Cost recursive_doubling(const Wire& wire, int n, double bytes) {

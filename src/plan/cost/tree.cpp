@@ -55,6 +55,7 @@ Cost tree_up(const tree::Tree& tree, const Wire& wire, double bytes) {
     const std::vector<int>& children = tree.children_of(*rank);
     const auto count = static_cast<double>(children.size());
     std::vector<double> below;
+    below.reserve(children.size());
     for (const int child : children) below.push_back(ready[static_cast<std::size_t>(child)]);
     const double folds = count * fold(wire, bytes).time;
     ready[static_cast<std::size_t>(*rank)] = taken(wire, bytes, below) + folds;

@@ -1,12 +1,12 @@
 #include "runtime/setup/emulated_nodes.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <numeric>
 #include <vector>
 
 #include "base/error.hpp"
 #include "base/format.hpp"
+#include "base/numbers.hpp"
 
 namespace espalier::runtime {
 namespace {
@@ -19,10 +19,9 @@ namespace {
 }
 
 int number(std::string_view word, std::string_view text) {
-  int result = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), result);
-  if (error != std::errc() || end != word.data() + word.size() || result < 1) fail(text);
-  return result;
+  const std::optional<int> result = parse_number<int>(word);
+  if (!result || *result < 1) fail(text);
+  return *result;
 }
 
 std::vector<int> numbers(std::string_view text) {
