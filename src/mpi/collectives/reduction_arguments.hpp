@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/by_rank.hpp"
-#include "mpi/collectives/call.hpp"
+#include "mpi/call.hpp"
 #include "mpi/collectives/serve.hpp"
 #include "mpi/host/handles.hpp"
 #include "mpi/host/host_behaviour.hpp"

@@ -4,8 +4,8 @@
 #include <climits>
 #include <cstring>
 
-#include "mpi/datatype/type_map.hpp"
 #include "mpi/host/host.hpp"
+#include "mpi/host/type_map.hpp"
 
 namespace espalier::mpi {
 namespace {

@@ -6,7 +6,7 @@
 #include <cstddef>
 
 #include "mpi/abi/abi.hpp"
-#include "mpi/datatype/buffer.hpp"
+#include "mpi/host/buffer.hpp"
 #include "mpi/host/handles.hpp"
 
 namespace espalier::mpi {

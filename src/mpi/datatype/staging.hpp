@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "base/by_rank.hpp"
-#include "mpi/collectives/call.hpp"
+#include "mpi/call.hpp"
 #include "mpi/datatype/datatype.hpp"
 #include "mpi/host/host.hpp"
 #include "mpi/host/host_behaviour.hpp"

@@ -2,8 +2,8 @@
 
 #include <mutex>
 
-#include "mpi/datatype/type_map.hpp"
 #include "mpi/host/host.hpp"
+#include "mpi/host/type_map.hpp"
 
 namespace espalier::mpi {
 

@@ -166,6 +166,13 @@ Mode resolve(void* caller) {
 
 void learn_errors_return() { abi::learn_errors_return(host); }
 
+bool has_world() {
+  int initialised = 0, finalised = 0;
+  host.Initialized(&initialised);
+  host.Finalized(&finalised);
+  return initialised && !finalised;
+}
+
 std::string words_of(int code) {
   char text[8192] = {};  // more than any host's MPI_MAX_ERROR_STRING
   int length = 0;

@@ -91,6 +91,9 @@ void learn_errors_return();
 /// Whether this build's types are the host's, also while all is handed on. After resolve().
 bool host_has_this_abi();
 
+/// MPI_COMM_WORLD exists: MPI was not initialised by sessions alone. Thread-safe.
+bool has_world();
+
 /// What the host says about an error code, in one line.
 std::string words_of(int code);
 

@@ -5,9 +5,8 @@
 #include <mutex>
 #include <vector>
 
-#include "mpi/datatype/buffer.hpp"
+#include "mpi/host/buffer.hpp"
 #include "mpi/host/host.hpp"
-#include "mpi/lifetime/lifecycle.hpp"
 
 namespace espalier::mpi {
 namespace questions {
@@ -34,7 +33,7 @@ int answer_to(Call call) {
 
 /// Not a duplicate of MPI_COMM_SELF, which would call the program's copy callbacks.
 bool make_communicator(MPI_Comm& comm) {
-  if (!lifecycle::has_world() || !host.Comm_create_group) return false;
+  if (!has_world() || !host.Comm_create_group) return false;
   MPI_Group self;
   MPI_Errhandler silent;
   if (host.Comm_group(host.constants.self, &self) != MPI_SUCCESS) return false;

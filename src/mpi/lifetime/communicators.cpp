@@ -13,7 +13,6 @@
 #include "mpi/host/callback.hpp"
 #include "mpi/host/host.hpp"
 #include "mpi/lifetime/lifecycle.hpp"
-#include "mpi/requests/persistent.hpp"
 
 namespace espalier::mpi::communicators {
 
@@ -105,7 +104,7 @@ bool leaves_job(MPI_Comm comm) {
 }
 
 Entry* create(MPI_Comm comm, Entry* entry) {
-  const bool foreign = lifecycle::has_world() && leaves_job(comm);
+  const bool foreign = has_world() && leaves_job(comm);
   auto communicator = foreign ? nullptr : runtime::Communicator::create(bootstrap(comm));
   if (!entry) entry = take_entry();
   entry->comm = comm;
@@ -156,7 +155,7 @@ Retirement::Retirement(Handle handle) : handle_(normal(handle)), outer_(std::exc
   const Constants& known = host.constants;
   if (keyval == MPI_KEYVAL_INVALID || comm == known.comm_null || comm == known.world || comm == known.self)
     return;
-  persistent::outlive(comm);
+  lifecycle::tell_communicator_is_freed(comm);
   Entry* entry = find(handle);
   if (!entry) entry = linked_entry(comm);
   if (entry) empty(*entry);  // and destroys it, without a lock

@@ -1,6 +1,7 @@
 #include "mpi/lifetime/lifecycle.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <mutex>
 #include <string>
@@ -17,7 +18,6 @@
 #include "mpi/lifetime/announced_ranks.hpp"
 #include "mpi/lifetime/communicators.hpp"
 #include "mpi/lifetime/out_of_band.hpp"
-#include "mpi/requests/persistent.hpp"
 #include "mpi/transport/one_sided.hpp"
 #include "mpi/transport/transport.hpp"
 #include "plan/selector.hpp"
@@ -41,6 +41,8 @@ bool in_world = false;
 int open_sessions = 0;
 bool leaves_by_callback = false;  ///< MPI_COMM_SELF has our attribute
 bool prints_statistics = false;   ///< without a world: this process was rank 0 of the first communicator
+
+std::atomic<const Dependents*> dependents{nullptr};
 
 /// What does not need other ranks. `mine` is MPI_COMM_SELF or, with sessions, a communicator of this process.
 bool set_up(MPI_Comm mine) {
@@ -109,7 +111,8 @@ void leave_windows() {
 
 void tear_down() {
   leave_windows();
-  persistent::retire_all();
+  // acquire: pairs with the release in tell(), as below.
+  if (const Dependents* told = dependents.load(std::memory_order_acquire)) told->job_ends();
   communicators::retire_all();
   communicators::close();
   questions::close();
@@ -147,11 +150,10 @@ void leave_by_callback() {
 
 }  // namespace
 
-bool has_world() {
-  int initialised = 0, finalised = 0;
-  host.Initialized(&initialised);
-  host.Finalized(&finalised);
-  return initialised && !finalised;
+void tell(const Dependents& who) { dependents.store(&who, std::memory_order_release); }
+
+void tell_communicator_is_freed(MPI_Comm comm) {
+  if (const Dependents* told = dependents.load(std::memory_order_acquire)) told->communicator_is_freed(comm);
 }
 
 void begin_world() {

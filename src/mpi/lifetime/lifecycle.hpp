@@ -20,7 +20,13 @@ void end_session();
 /// sessions, or by a way that was not intercepted. Thread-safe.
 bool ready(MPI_Comm comm);
 
-/// MPI_COMM_WORLD exists: MPI was not initialised by sessions alone. Thread-safe.
-bool has_world();
+/// What lives longer than a communicator, or must go before the host ends: persistent requests.
+struct Dependents {
+  void (*communicator_is_freed)(MPI_Comm comm);  ///< about to be
+  void (*job_ends)();                            ///< while communicators and the host are still there
+};
+/// From now on they are told. Called by what makes the first of them; a second call changes nothing.
+void tell(const Dependents& dependents);
+void tell_communicator_is_freed(MPI_Comm comm);
 
 }  // namespace espalier::mpi::lifecycle

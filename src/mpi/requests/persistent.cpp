@@ -82,11 +82,30 @@ int raise_for(const Request& request, const std::string& what) {
   return raise_error(request.errors, spec.collective, spec.bytes, what);
 }
 
+/// Its requests report to MPI_COMM_WORLD from now on.
+void outlive(MPI_Comm comm) {
+  const std::lock_guard lock(mutex);
+  for (Request& request : requests)
+    if (request.errors == comm && has_world()) request.errors = host.constants.world;
+}
+
+void retire_all() {
+  std::vector<Content> gone;
+  const std::lock_guard lock(mutex);
+  for (Request& request : requests) {
+    const Handle handle = request.handle.load(std::memory_order_relaxed);
+    if (handle == 0) continue;
+    gone.push_back(empty(request));
+    auto carrier = typed<MPI_Request>(handle);
+    host.next.Request_free(&carrier);  // hosts complain about those that are left
+  }
+}
+
+constexpr lifecycle::Dependents told = {outlive, retire_all};
+
 }  // namespace
 
-MPI_Comm lasting(MPI_Comm predefined, const Entry& entry) {
-  return lifecycle::has_world() ? predefined : entry.comm;
-}
+MPI_Comm lasting(MPI_Comm predefined, const Entry& entry) { return has_world() ? predefined : entry.comm; }
 
 KeptType::KeptType(Handle type) : handle_(type) {
   const auto datatype = typed<MPI_Datatype>(type);
@@ -163,31 +182,13 @@ int begin(Entry& entry, Draft&& draft, MPI_Request* request) {
     return host_reports ? to_host : refuse(entry, draft.spec.collective, draft.spec.bytes, why);
   }
   *request = make_carrier(entry);
+  lifecycle::tell(told);
   Request& made = take_request();
   made.draft = std::move(draft);
   made.collective = std::move(collective);
   made.errors = entry.comm;
   enter(made, wide(*request));
   return MPI_SUCCESS;
-}
-
-void outlive(MPI_Comm comm) {
-  if (!any()) return;
-  const std::lock_guard lock(mutex);
-  for (Request& request : requests)
-    if (request.errors == comm && lifecycle::has_world()) request.errors = host.constants.world;
-}
-
-void retire_all() {
-  std::vector<Content> gone;
-  const std::lock_guard lock(mutex);
-  for (Request& request : requests) {
-    const Handle handle = request.handle.load(std::memory_order_relaxed);
-    if (handle == 0) continue;
-    gone.push_back(empty(request));
-    auto carrier = typed<MPI_Request>(handle);
-    host.next.Request_free(&carrier);  // hosts complain about those that are left
-  }
 }
 
 }  // namespace espalier::mpi::persistent

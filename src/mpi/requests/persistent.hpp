@@ -82,11 +82,6 @@ Request* find(Handle handle);
 /// Meets the other ranks. MPI_SUCCESS: `request` is made; to_host: all ranks leave it to the host.
 int begin(Entry& entry, Draft&& draft, MPI_Request* request);
 
-/// The communicator is about to be freed: errors of its requests go elsewhere from now on.
-void outlive(MPI_Comm comm);
-/// All of them, at finalize.
-void retire_all();
-
 /// Collective: serves an init call, or hands it on. `make(call, entry, draft)` fills in the draft, whose
 /// spec says at least which collective it is.
 template <class Call, class Forward>

@@ -19,7 +19,7 @@ def emit_served(functions: list[Function]) -> str:
         "/// Each serves the call or hands it to the host, and returns what the program gets. `caller` as in resolve().\n"
         "/// What leaves them is what the program's own functions threw: its error handlers, its operators.\n"
     )
-    return header("The collectives that Espalier takes over.", ["mpi/collectives/call.hpp"], comment + "\n".join(lines))
+    return header("The collectives that Espalier takes over.", ["mpi/call.hpp"], comment + "\n".join(lines))
 
 
 def emit_makers(functions: list[Function]) -> str:
@@ -29,13 +29,13 @@ def emit_makers(functions: list[Function]) -> str:
         if "init" in function.options
     ]
     comment = "/// Each fills in `draft`: what the rank will do, or why it cannot.\n"
-    includes = ["mpi/collectives/call.hpp", "mpi/requests/persistent.hpp"]
+    includes = ["mpi/call.hpp", "mpi/requests/persistent.hpp"]
     return header("What init calls make of their arguments.", includes, comment + "\n".join(lines), "espalier::mpi::persistent")
 
 
 def emit_forward_header(functions: list[Function]) -> str:
     lines = [f"int forward_{function.lower}(const {call_type(function)}& call);" for function in collectives(functions)]
-    return header("Handing a call to the next in line, untouched.", ["mpi/collectives/call.hpp"], "\n".join(lines))
+    return header("Handing a call to the next in line, untouched.", ["mpi/call.hpp"], "\n".join(lines))
 
 
 def emit_forward(functions: list[Function]) -> str:

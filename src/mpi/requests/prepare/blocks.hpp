@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "mpi/collectives/call.hpp"
+#include "mpi/call.hpp"
 #include "mpi/datatype/staging.hpp"
 #include "mpi/requests/prepare/rank_info.hpp"
 

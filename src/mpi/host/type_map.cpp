@@ -1,4 +1,4 @@
-#include "mpi/datatype/type_map.hpp"
+#include "mpi/host/type_map.hpp"
 
 #include <vector>
 
