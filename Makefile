@@ -16,9 +16,9 @@ help:
 	@echo 'make bench-cluster  as root: build and measure across emulated nodes (docs/cluster.md)'
 	@echo 'make bench-aggregation  as root: build and measure aggregation nodes beside messages (docs/sharp.md)'
 	@echo 'make setup    only set up: system packages (as root), environments in .venv'
-	@echo 'make format   clang-format on the C++ files of src and tests'
-	@echo 'make lint     clang-format, ruff and mypy look for what is left to do, and clang-tidy in what has changed'
-	@echo 'make tidy     clang-tidy over all of src: ten minutes on two cores; ARGS="src/tree" for a part'
+	@echo 'make format   clang-format on all C++ files'
+	@echo 'make lint     clang-format, ruff and mypy look for what is left to do: a part of make test'
+	@echo 'make tidy     clang-tidy over src, simulation and sharp: ten minutes on two cores; ARGS=--changed or ARGS=src/tree for a part'
 	@echo 'make clean    remove build/ (the environments in .venv stay)'
 	@echo
 	@echo 'Settings: PYTHON=/path/to/python3   JOBS=n   SKIP_SYSTEM=1 (look at no system package)   ARGS="..." (make example, make bench, make bench-kernels, make bench-cluster, make tidy)'
@@ -29,7 +29,7 @@ setup:
 	@tools/setup/setup test
 
 build:
-	@tools/setup/setup build tools/setup/build floors
+	@tools/setup/setup build tools/setup/build layers
 	@tools/setup/build
 
 dev:
@@ -39,7 +39,8 @@ dev:
 	@ln -sfn build/dev/compile_commands.json compile_commands.json
 
 test:
-	@tools/setup/setup test tools/setup/build floors
+	@tools/setup/setup test tools/setup/build layers
+	@$(MAKE) --no-print-directory lint
 	@tools/setup/build
 	@.venv/command/bin/python tools/test.py
 
@@ -72,30 +73,23 @@ bench-aggregation: build
 bench-cluster: build
 	@.venv/command/bin/python bench/cluster $(ARGS)
 
-# Not a part of `make test`, which needs neither.
-lint: RUFF = 0.14.5
-lint: MYPY = 1.18.2
-lint:
+# Versions decide on details, so they are not the distribution's.
+.venv/format/ready: Makefile
 	@test -x .venv/format/bin/python || $(or $(PYTHON),python3) -m venv .venv/format
-	@.venv/format/bin/pip install -q clang-format==$(CLANG_FORMAT) clang-tidy==$(CLANG_TIDY) ruff==$(RUFF) mypy==$(MYPY) typer rich jinja2 pyelftools matplotlib
-	@.venv/format/bin/ruff check --config python/pyproject.toml python src/mpi/bindings/generate
-	@.venv/format/bin/mypy --config-file python/pyproject.toml python/espalier
-	@.venv/format/bin/mypy --config-file python/pyproject.toml src/mpi/bindings/generate
-	@git ls-files '*.[ch]pp' | xargs .venv/format/bin/clang-format --dry-run -Werror
-	@.venv/format/bin/python tools/tidy.py --clang-tidy .venv/format/bin/clang-tidy $(addprefix -j,$(JOBS)) --changed
+	@.venv/format/bin/pip install -q clang-format==19.1.7 clang-tidy==19.1.0.1 ruff==0.14.5 mypy==1.18.2 typer rich jinja2 pyelftools matplotlib
+	@touch $@
 
-lint tidy: CLANG_TIDY = 19.1.0.1
-tidy:
+lint: .venv/format/ready
+	@.venv/format/bin/ruff check -q --config python/pyproject.toml python src/mpi/bindings/generate
+	@.venv/format/bin/mypy --no-error-summary --config-file python/pyproject.toml python/espalier
+	@.venv/format/bin/mypy --no-error-summary --config-file python/pyproject.toml src/mpi/bindings/generate
+	@git ls-files '*.[ch]pp' | xargs .venv/format/bin/clang-format --dry-run -Werror
+
+tidy: .venv/format/ready
 	@tools/setup/setup build
-	@test -x .venv/format/bin/python || $(or $(PYTHON),python3) -m venv .venv/format
-	@.venv/format/bin/pip install -q clang-tidy==$(CLANG_TIDY)
 	@.venv/format/bin/python tools/tidy.py --clang-tidy .venv/format/bin/clang-tidy $(addprefix -j,$(JOBS)) $(ARGS)
 
-# The version decides on details, so it is not the distribution's.
-format lint: CLANG_FORMAT = 19.1.7
-format:
-	@test -x .venv/format/bin/clang-format || $(or $(PYTHON),python3) -m venv .venv/format
-	@.venv/format/bin/pip install -q clang-format==$(CLANG_FORMAT)
+format: .venv/format/ready
 	@git ls-files '*.[ch]pp' | xargs .venv/format/bin/clang-format -i
 
 clean:

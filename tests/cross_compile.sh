@@ -1,5 +1,5 @@
 #!/bin/sh
-# Compiles every floor below the interposer for another processor.
+# Compiles every layer below the interposer for another processor.
 #   cross_compile.sh COMPILER SOURCE_FOLDER BUILD_FOLDER
 # Exit code 77 (skipped) where the compiler is not installed.
 compiler=$1 source=$2 build=$3
@@ -8,12 +8,12 @@ if ! command -v "$compiler" >/dev/null; then
   exit 77
 fi
 # collective/ is all headers: its templates are compiled with runtime/communicator/communicator.cpp.
-floors='base topology memory reduce tree network machine plan collective runtime capi'
+layers='base topology memory reduce tree network machine plan collective runtime capi'
 together=$(mktemp -d) || exit 1
 trap 'rm -rf "$together"' EXIT
-# Most of the time goes into reading headers: the files of a floor are read as one.
-for floor in $floors; do
-  find "$source/src/$floor" -name '*.cpp' | sort | sed 's/.*/#include "&"/' >"$together/$floor.cpp"
+# Most of the time goes into reading headers: the files of a layer are read as one.
+for layer in $layers; do
+  find "$source/src/$layer" -name '*.cpp' | sort | sed 's/.*/#include "&"/' >"$together/$layer.cpp"
 done
 echo "#include \"$build/src/default_rules.cpp\"" >>"$together/plan.cpp"
 count=$(cat "$together"/*.cpp | wc -l)

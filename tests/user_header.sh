@@ -11,7 +11,7 @@ for name in sharp_coll.h version.h; do
     sed -E 's/\b(SHARP_COLL_H_|SHARP_VERSION_H_)\b/THEIR_\1/' >"$work/theirs/sharp/api/$name"
 done
 cmake -S "$source" -B "$work/build" -G Ninja -DCMAKE_BUILD_TYPE=Debug -DESPALIER_SHARP_INCLUDE="$work/theirs" \
-  -DESPALIER_TESTS=OFF -DESPALIER_BENCH=OFF -DESPALIER_FACES=OFF >"$work/configure.txt" 2>&1 || { cat "$work/configure.txt"; exit 1; }
+  -DESPALIER_TESTS=OFF -DESPALIER_BENCH=OFF -DESPALIER_BINDINGS=OFF >"$work/configure.txt" 2>&1 || { cat "$work/configure.txt"; exit 1; }
 for name in sharp_client sharp_library sharp_error; do
   object=src/CMakeFiles/espalier_network.dir/network/$name.cpp.o
   cmake --build "$work/build" --target "$object"

@@ -79,7 +79,7 @@ def checked(name: str, code: int, totals: Totals) -> Totals:
 
 
 def unit_tests() -> Totals:
-    """ctest runs one GoogleTest program per floor; its cases are counted, not the programs."""
+    """ctest runs one GoogleTest program per layer; its cases are counted, not the programs."""
     cases = RESULTS / "cases"
     cases.mkdir(exist_ok=True)
     report = RESULTS / "ctest.xml"
@@ -151,7 +151,7 @@ def mpi_tests() -> Totals:
 
 PARTS = {
     "unit": unit_tests,
-    "floors": lambda: pytest("floors", "tests/floors_test.py", "tests/static_lifetime_test.py", "tests/docs_test.py",
+    "layers": lambda: pytest("layers", "tests/layers_test.py", "tests/static_lifetime_test.py", "tests/docs_test.py",
                              "tests/python_package_test.py", "tests/split_debug_test.py"),
     "command": lambda: pytest("command", "tests/command"),
     "bench": lambda: pytest("bench", "tests/bench"),

@@ -1,6 +1,6 @@
-"""clang-tidy over src/, by the checks of .clang-tidy: `make tidy`, and of what has changed in `make lint`.
+"""clang-tidy over src/, simulation/ and sharp/, by the checks of .clang-tidy: `make tidy`.
 
-    .venv/command/bin/python tools/tidy.py --clang-tidy .venv/format/bin/clang-tidy              # all of src/
+    .venv/command/bin/python tools/tidy.py --clang-tidy .venv/format/bin/clang-tidy              # all of them
     .venv/command/bin/python tools/tidy.py --clang-tidy .venv/format/bin/clang-tidy --changed    # since the branch left main
     .venv/command/bin/python tools/tidy.py --clang-tidy .venv/format/bin/clang-tidy src/tree     # some files or folders
 
@@ -23,16 +23,17 @@ from typing import Any, Callable
 ROOT = Path(__file__).resolve().parents[1]
 COMMANDS = ROOT / "build" / "dev" / "compile_commands.json"
 SINGLE = ROOT / "build" / "tidy" / "compile_commands.json"
+FOLDERS = ("src", "simulation", "sharp")
 FINDING = re.compile(r"^/.*: (?:warning|error): ", re.M)
 
 Entry = dict[str, Any]
 
 
 def one_of_each(entries: list[Entry]) -> list[Entry]:
-    """The first command of each file of src/, without -Werror: the checks decide, not what clang warns of and g++ does not."""
+    """The first command of each file of those folders, without -Werror: the checks decide, not what clang warns of and g++ does not."""
     first: dict[str, Entry] = {}
     for entry in entries:
-        if Path(entry["file"]).is_relative_to(ROOT / "src"):
+        if under([Path(entry["file"])], [ROOT / name for name in FOLDERS]):
             first.setdefault(entry["file"], entry | {"command": entry["command"].replace(" -Werror", "")})
     return list(first.values())
 
@@ -53,12 +54,12 @@ def git(*words: str) -> str:
 
 
 def changed() -> list[Path]:
-    """C++ files of src/ that differ from where this branch left main, new ones included. For a header clang-tidy takes the
+    """C++ files of those folders that differ from where this branch left main, new ones included. For a header clang-tidy takes the
     command of a file with a similar name."""
     bases = (git("merge-base", "HEAD", main).strip() for main in ("origin/main", "main"))
     base = next(filter(None, bases), "HEAD")
-    names = git("diff", "--name-only", "--diff-filter=d", base, "--", "src")
-    names += git("ls-files", "--others", "--exclude-standard", "src")
+    names = git("diff", "--name-only", "--diff-filter=d", base, "--", *FOLDERS)
+    names += git("ls-files", "--others", "--exclude-standard", *FOLDERS)
     return sorted({ROOT / name for name in names.splitlines() if name.endswith((".cpp", ".hpp"))})
 
 
@@ -102,7 +103,7 @@ def run(files: list[Path], jobs: int, check_one: Callable[[Path], list[str]]) ->
 
 def options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("paths", nargs="*", type=Path, help="files or folders (default: src)")
+    parser.add_argument("paths", nargs="*", type=Path, help=f"files or folders (default: {', '.join(FOLDERS)})")
     parser.add_argument("--clang-tidy", required=True, help="the program")
     parser.add_argument("--changed", action="store_true", help="only what differs from main")
     parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count() or 1)
@@ -112,9 +113,9 @@ def options() -> argparse.Namespace:
 def main() -> None:
     asked = options()
     if asked.changed and not changed():
-        return print("tidy: no C++ file of src/ has changed")
+        return print("tidy: no C++ file has changed")
     compiled = configure()
-    files = changed() if asked.changed else under(compiled, asked.paths or [ROOT / "src"])
+    files = changed() if asked.changed else under(compiled, asked.paths or [ROOT / name for name in FOLDERS])
 
     def findings_of(file: Path) -> list[str]:
         """What an unchanged header has is not asked of a change."""

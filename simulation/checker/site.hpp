@@ -38,7 +38,7 @@ const char* to_string(Operation operation);
 /// An operation in the text: what std::source_location says of it, and its memory order (relaxed for
 /// operations that have none).
 struct Site {
-  std::string file;      ///< its last part, behind a part of a floor such as nodes/
+  std::string file;      ///< its last part, behind a part of a layer such as nodes/
   std::string function;  ///< without class and template arguments
   unsigned line = 0, column = 0;
   Operation operation = Operation::load;

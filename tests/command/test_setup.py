@@ -172,11 +172,11 @@ def test_build(project, ci, setting):
     assert f"warnings are errors: {setting}" in (project / "build/log/configure.txt").read_text()
 
 
-@pytest.mark.parametrize("part, faces", [((), "ON"), (("all",), "ON"), (("floors",), "OFF")])
-def test_build_of_a_part(project, part, faces):
+@pytest.mark.parametrize("part, bindings", [((), "ON"), (("all",), "ON"), (("layers",), "OFF")])
+def test_build_of_a_part(project, part, bindings):
     result = setup(project, "tools/setup/build", *part)
     assert result.returncode == 0 and "done" in result.stdout, result.stderr
-    assert f"ESPALIER_FACES:UNINITIALIZED={faces}" in (project / "build/CMakeCache.txt").read_text()
+    assert f"ESPALIER_BINDINGS:UNINITIALIZED={bindings}" in (project / "build/CMakeCache.txt").read_text()
 
 
 def test_build_that_fails_shows_the_error(project):

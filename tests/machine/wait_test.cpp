@@ -30,7 +30,7 @@ TEST(WaitPolicy, DedicatedCoresSpinFirst) {
   EXPECT_FALSE(policy.fenced);
 }
 
-TEST(WaitPolicy, CrowdedCoresMakeRoom) {
+TEST(WaitPolicy, OversubscribedCoresMakeRoom) {
   const WaitPolicy oversubscribed = wait_policy(WaitMode::automatic, 1.5);
   EXPECT_EQ(oversubscribed.spins, 0);
   EXPECT_GT(oversubscribed.yields, 0);

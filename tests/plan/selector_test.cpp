@@ -163,7 +163,7 @@ TEST(Table, LendsWhereHeapsCanBeMappedAndNoAlgorithmIsAskedFor) {
   EXPECT_EQ(table_of({}).find(query).zero_copy, Plan::never);
 }
 
-TEST(Table, CrowdedScattersMayTakeEitherWayUnlessOneIsAskedFor) {
+TEST(Table, OversubscribedScattersMayTakeEitherWayUnlessOneIsAskedFor) {
   Query query = query_of(Collective::scatter, 1 << 20, 8);
   query.ranks_per_core = 4;
   EXPECT_EQ(table_of({}).find(query).algorithm, Algorithm::single_copy);

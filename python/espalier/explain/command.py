@@ -45,7 +45,7 @@ BYTES = ("bytes", "chunk", "slot", "segment")
 
 
 def explain(
-    collective: Optional[str] = typer.Argument(None, metavar="[COLLECTIVE]", help="Such as allreduce or scan; or `window`, or `algorithms`."),
+    collective: Optional[str] = typer.Argument(None, metavar="[COLLECTIVE]", help="Such as scan; or `window`, `algorithms`."),
     size: Optional[str] = typer.Argument(None, metavar="[SIZE]", help="Bytes per rank, such as 64KiB."),
     ranks: Optional[int] = typer.Option(
         None, "-n", "--ranks", min=1, metavar="RANKS", help="How many ranks."

@@ -1,6 +1,6 @@
-# One static library per folder of src/ (a "floor" of the house, see docs/design.md). A floor sees src/ and include/;
-# which floors it may include is held by tests/floors_test.py.
-function(espalier_floor name)
+# One static library per folder of src/, a layer (docs/design.md). A layer sees src/ and include/; which layers it may
+# include is held by tests/layers_test.py.
+function(espalier_layer name)
   cmake_parse_arguments(ARG "" "" "USES" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp)
   if(NOT sources)
@@ -16,9 +16,9 @@ function(espalier_floor name)
   endforeach()
 endfunction()
 
-# A unit-test program of a floor: tests/<name>/*.cpp and its folders', run by ctest as "<name>".
-# espalier_floor_test(<name> [FOLDERS <folder of tests/>...])
-function(espalier_floor_test name)
+# A unit-test program of a layer: tests/<name>/*.cpp and its folders', run by ctest as "<name>".
+# espalier_layer_test(<name> [FOLDERS <folder of tests/>...])
+function(espalier_layer_test name)
   cmake_parse_arguments(ARG "" "" "FOLDERS" ${ARGN})
   if(NOT ARG_FOLDERS)
     set(ARG_FOLDERS ${name})
