@@ -101,14 +101,8 @@ Rounds rounds_of(const M& m, const Cells& cells, const Meeting<M>& meeting, bool
           .bytes = cells.bytes(),
           .overlap = !meeting.is_central(),
           .readers = m.everybody_else(),
-          .can_pair = can_pair};
-}
-
-/// `rounds`: rounds_of() these cells.
-template <Machine M, class Show, class Read>
-void exchange_cells(M& m, const Cells& cells, const Rounds& rounds, const Show& show, const Read& read) {
-  in_rounds(m, rounds, show, read);
-  if (rounds.overlap && cells.rounds() == 1) expect_another(m, cells.bytes(), cells.bytes());
+          .can_pair = can_pair,
+          .likely_again = !meeting.is_central() && cells.rounds() == 1 ? cells.bytes() : 0};
 }
 
 /// Each rank's cell, for blocks of which all ranks know all: what OwnPlace asks for.

@@ -52,13 +52,14 @@ template <Machine M, class B, class Keep>
                          .bytes = chunks.chunk_bytes(),
                          .overlap = !meeting.is_central(),
                          .readers = m.everybody_else(),
-                         .can_pair = can_pair};
+                         .can_pair = can_pair,
+                         .likely_again = meeting.is_central() ? 0 : longest};
   const bool pairwise = uses_pairwise_slots(m, rounds);
 
   const auto show = [&](const Round& round) {
     const Part mine = part(m.rank(), round);
     if (mine.bytes == 0) return meeting.announce_nothing(round.step());
-    std::byte* slot = m.slot(m.rank(), round.first);
+    std::byte* slot = m.slot(m.rank(), round.steps);
     const std::size_t comes_back = pairwise ? part(1 - m.rank(), round).bytes : 0;
     show_pairwise(m, slot, at(own, mine.offset), mine.bytes, comes_back);
     m.flush_for_readers(slot, mine.bytes);
@@ -77,13 +78,12 @@ template <Machine M, class B, class Keep>
         continue;
       }
       meeting.await(peer, round.step());
-      m.copy(at(receive, blocks.offset_of(peer) + theirs.offset), m.slot(peer, round.first), theirs.bytes);
+      m.copy(at(receive, blocks.offset_of(peer) + theirs.offset), m.slot(peer, round.steps), theirs.bytes);
     }
     return all;
   };
 
   in_rounds(m, rounds, show, read);
-  if (!meeting.is_central()) expect_another(m, longest, chunks.chunk_bytes());
 }
 
 }  // namespace espalier::collective

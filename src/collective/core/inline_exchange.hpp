@@ -12,18 +12,19 @@ namespace espalier::collective {
 template <Machine M, class Write, class Read>
 [[gnu::flatten]] void exchange_inline(M& m, Meeting<M>& meeting, std::span<const int> readers,
                                       const Write& write, const Read& read) {
-  const Step step = m.advance(1);
-  m.reserve(step, 1);
+  const Steps steps = m.advance(1);
+  const Step step = steps.last();
+  m.reserve(steps);
   write(m.inline_buffer(Channel::gather, step));
   meeting.announce(step);
-  m.set_readers(step, 1, readers);
+  m.set_readers(steps, readers);
   const bool heard_from_all = read([&](int peer) {
     meeting.await(peer, step);
     return m.inline_data(Channel::gather, peer, step);
   });
   if (heard_from_all || meeting.is_central()) m.everybody_finished(step - 1);
   m.finish(step);
-  if (!meeting.is_central()) m.prefetch_own_next(Channel::gather, 0, 0);
+  if (!meeting.is_central()) m.prefetch_line_next(Channel::gather);
 }
 
 /// A rank's blocks for the others, one after the other in its line, in rank order.

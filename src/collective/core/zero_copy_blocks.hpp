@@ -24,7 +24,7 @@ inline bool is_exposed(std::size_t block, const Plan& plan) {
 /// line says so. Else the owner has to wait until the reader has finished the chunk's step.
 template <Machine M>
 bool expose_block(M& m, const void* block, std::size_t bytes, const Chunk& first, const Plan& plan) {
-  m.reserve(first.first, first.span);
+  m.reserve(first.steps);
   const std::uint64_t address =
       m.can_expose(block, bytes, by_kernel(plan)) ? reinterpret_cast<std::uint64_t>(block) : 0;
   std::memcpy(m.inline_buffer(Channel::gather, first.step()), &address, sizeof address);

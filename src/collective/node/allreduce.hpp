@@ -17,22 +17,22 @@ void turn_at_root(M& m, const TreePosition& up, const TreePosition& down, const 
                   const Reduction& r, const Plan& plan, bool inlined) {
   receive_at_root(m, up, chunk, r, plan, inlined);
   const void* result = at(r.receive, chunk.offset);
-  m.reserve(chunk.first, chunk.span);
+  m.reserve(chunk.steps);
   if (inlined) {
-    pass_down(m, down, chunk.step(), result, chunk.bytes, plan);
+    pass_down(m, down, chunk.steps, result, chunk.bytes, plan);
   } else {
-    std::byte* slot = m.slot(m.rank(), chunk.first);
+    std::byte* slot = m.slot(m.rank(), chunk.steps);
     m.copy(slot, result, chunk.bytes);
-    m.set_readers(chunk.first, chunk.span, m.everybody_else());
-    pass_down(m, down, chunk.step(), nullptr, 0, plan);
+    m.set_readers(chunk.steps, m.everybody_else());
+    pass_down(m, down, chunk.steps, plan);
   }
 }
 
 template <Machine M>
 void take_result(M& m, const TreePosition& down, const Chunk& chunk, const Reduction& r, const Plan& plan,
                  bool inlined) {
-  const std::byte* data = release(m, down, chunk.step(), inlined ? chunk.bytes : 0, plan);
-  if (!inlined) data = m.slot(down.root, chunk.first);
+  const std::byte* data = inlined ? release(m, down, chunk.steps, chunk.bytes, plan)
+                                  : m.slot(down.root, release(m, down, chunk.steps, plan));
   m.copy(at(r.receive, chunk.offset), data, chunk.bytes);
 }
 

@@ -15,14 +15,14 @@ namespace detail {
 template <Machine M>
 void sliced_copy_in(M& m, const Reduction& r, const Chunk& chunk) {
   const Slice own = slice_of(m, chunk, m.rank(), r);
-  std::byte* slot = m.slot(m.rank(), chunk.first);
+  std::byte* slot = m.slot(m.rank(), chunk.steps);
   const std::byte* send = at(r.send, chunk.offset);
   const std::size_t end = own.begin + own.bytes;
-  m.reserve(chunk.first, chunk.span);
+  m.reserve(chunk.steps);
   m.write_slot(slot, send, own.begin);
   m.write_slot(slot + end, send + end, chunk.bytes - end);
   m.flush_for_readers(slot, chunk.bytes);
-  m.set_readers(chunk.first, chunk.span, m.everybody_else());
+  m.set_readers(chunk.steps, m.everybody_else());
   m.publish(Channel::gather, chunk.step());
 }
 
@@ -35,9 +35,9 @@ void sliced_fold(M& m, const Reduction& r, const Chunk& chunk) {
   const std::size_t place = chunk.offset + own.begin;
   fold_in_rank_order(m, at(r.receive, place), at(r.send, place), own.bytes, r, [&](int peer) -> const void* {
     m.await(Channel::gather, peer, chunk.step());
-    return m.slot(peer, chunk.first) + own.begin;
+    return m.slot(peer, chunk.steps) + own.begin;
   });
-  std::byte* shown = m.slot(m.rank(), chunk.first) + own.begin;
+  std::byte* shown = m.slot(m.rank(), chunk.steps) + own.begin;
   m.write_slot(shown, at(r.receive, place), own.bytes);
   m.flush_for_readers(shown, own.bytes);
   m.publish(Channel::release, chunk.step());
@@ -51,7 +51,7 @@ void sliced_copy_out(M& m, const Reduction& r, const Chunk& chunk) {
     const int peer = rank_behind(m, i);
     const Slice theirs = slice_of(m, chunk, peer, r);
     m.await(Channel::release, peer, chunk.step());
-    m.copy(at(r.receive, chunk.offset + theirs.begin), m.slot(peer, chunk.first) + theirs.begin,
+    m.copy(at(r.receive, chunk.offset + theirs.begin), m.slot(peer, chunk.steps) + theirs.begin,
            theirs.bytes);
   }
   m.finish(chunk.step());

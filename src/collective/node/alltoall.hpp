@@ -43,7 +43,7 @@ void alltoall_by_pairwise_cells(M& m, const void* send, void* receive, const Equ
     copy_own(m, at(receive, own_place), at(send, own_place), part);
     for (int i = 1; i < m.size(); ++i) {
       const int peer = rank_behind(m, i);
-      const std::byte* data = m.pairwise_cell(peer, m.rank(), round.first);
+      const std::byte* data = m.pairwise_cell(peer, m.rank(), round.steps);
       m.prefault(data, part.bytes);
       m.copy(at(receive, blocks.offset_of(peer) + part.offset), data, part.bytes);
     }
@@ -71,7 +71,7 @@ void alltoall(M& m, const void* send, void* receive, std::size_t bytes, const Pl
     return detail::alltoall_by_pairwise_cells(m, send, receive, blocks, pairwise, meeting);
 
   const auto show = [&](const Round& round) {
-    std::byte* data = m.slot(m.rank(), round.first);
+    std::byte* data = m.slot(m.rank(), round.steps);
     if (cells.rounds() == 1 &&
         cells.cell(bytes) == bytes) {  // no gaps: what is below this rank and what is above
       const std::size_t below = blocks.offset_of(m.rank());
@@ -91,14 +91,14 @@ void alltoall(M& m, const void* send, void* receive, std::size_t bytes, const Pl
     for (int i = 1; i < m.size(); ++i) {
       const int peer = rank_behind(m, i);
       meeting.await(peer, round.step());
-      const std::byte* data = m.slot(peer, round.first) + own_cell.in_data_of(peer);
+      const std::byte* data = m.slot(peer, round.steps) + own_cell.in_data_of(peer);
       m.prefault(data, part.bytes);
       m.copy(at(receive, blocks.offset_of(peer) + part.offset), data, part.bytes);
     }
     return true;
   };
 
-  exchange_cells(m, cells, rounds_of(m, cells, meeting, false), show, read);
+  in_rounds(m, rounds_of(m, cells, meeting, false), show, read);
 }
 
 }  // namespace espalier::collective

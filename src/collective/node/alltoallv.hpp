@@ -138,24 +138,25 @@ class Alltoallv {
     const std::size_t ahead = meeting_.is_central() ? 0 : rounds_ahead(m_, chunks_.span());
     std::size_t all_rounds = 1, shown = 0;
     for (std::size_t i = 0; i < all_rounds || more_to_come_; ++i) {
+      Chunk now = chunk(i);
       // On all ranks, whether they use them or not: both of a pair must count the same rounds.
-      if (meeting_.is_central() && m_.pairwise_bytes() > 0)
-        m_.use_pairwise_cells(chunk(i).first, chunks_.span());
-      for (; shown < std::min(i + 1 + ahead, rounds_); ++shown) show(shown, chunk(shown));
+      if (meeting_.is_central() && m_.pairwise_bytes() > 0) now.steps = m_.with_pairwise_cells(now.steps);
+      for (; shown < std::min(i + 1 + ahead, rounds_); ++shown) show(shown, shown == i ? now : chunk(shown));
       if (meeting_.is_central())
-        all_rounds = meet(i, chunk(i), all_rounds);
+        all_rounds = meet(i, now, all_rounds);
       else
         all_rounds = std::max<std::size_t>(rounds_, 1);
       more_to_come_ = false;
-      read(i, chunk(i));
-      m_.finish(chunk(i).step());
+      read(i, now);
+      m_.finish(now.step());
     }
     m_.finish(chunks_.last());
     // An exposed block is this rank's own again when it has been read.
     for (const int peer : m_.everybody_else())
       if (out_.is_exposed(peer)) m_.await_finish(peer, chunk(0).step());
     if (!meeting_.is_central() && rounds_ == 1)
-      expect_another(m_, inlined_ ? 0 : cells_.head() + cells_.bytes(), chunks_.chunk_bytes());
+      expect_another(m_, chunk(0).steps, inlined_ ? 0 : cells_.head() + cells_.bytes(),
+                     chunks_.chunk_bytes());
   }
 
  private:
@@ -183,8 +184,7 @@ class Alltoallv {
     if (!worth_pairwise() || meeting_.is_central() || chunks_.chunk_bytes() > m_.pairwise_bytes()) return;
     const int other = 1 - m_.rank();
     const std::size_t longer = std::max(out_.all.bytes_of(other), in_.bytes_of(other));
-    if (!rides_inline(longer, plan))
-      m_.use_pairwise_slots(chunks_.first(), chunks_.span(), longer / chunks_.chunk_bytes() + 1);
+    if (!rides_inline(longer, plan)) chunks_.use_pairwise_slots(m_, longer / chunks_.chunk_bytes() + 1);
   }
   std::size_t others() const { return static_cast<std::size_t>(m_.size() - 1); }
   /// The same for all ranks, whether they expose blocks or not.
@@ -211,18 +211,18 @@ class Alltoallv {
   std::byte* line(Step step) { return m_.inline_buffer(Channel::gather, step); }
 
   void show(std::size_t i, const Chunk& chunk) {
-    m_.reserve(chunk.first, chunk.span);
+    m_.reserve(chunk.steps);
     const detail::AlltoallvMark mark{static_cast<std::uint32_t>(rounds_), inlined_, in_pairwise_cells_,
                                      by_zero_copy()};
-    std::byte *own_line = line(chunk.step()), *slot = m_.slot(m_.rank(), chunk.first);
+    std::byte *own_line = line(chunk.step()), *slot = m_.slot(m_.rank(), chunk.steps);
     std::memcpy(own_line, &mark, sizeof mark);
     detail::write_head(m_, head_.in(own_line, slot), out_, cells_);
     if (in_pairwise_cells_)
-      write_pairwise_cells(m_, send_, out_, in_, pairwise_cells_, Round{i, chunk.first, chunk.span});
+      write_pairwise_cells(m_, send_, out_, in_, pairwise_cells_, Round{i, chunk.steps});
     else
       write_own_cells(i, inlined_ ? own_line + head_.bytes_in_line() : slot);
     if (!meeting_.is_central()) meeting_.announce(chunk.step());
-    m_.set_readers(chunk.first, chunk.span, m_.everybody_else());
+    m_.set_readers(chunk.steps, m_.everybody_else());
   }
 
   void write_own_cells(std::size_t i, std::byte* data) {
@@ -236,10 +236,10 @@ class Alltoallv {
       meeting_.announce(chunk.step());
     } else {
       if (rounds_ == 0) {
-        m_.reserve(chunk.first, chunk.span);
+        m_.reserve(chunk.steps);
         const detail::AlltoallvMark nothing{};
         std::memcpy(line(chunk.step()), &nothing, sizeof nothing);
-        m_.set_readers(chunk.first, chunk.span, m_.everybody_else());
+        m_.set_readers(chunk.steps, m_.everybody_else());
       }
       all_rounds = meeting_.agree(chunk.step(), [&] {
         std::uint32_t most = 1;
@@ -248,7 +248,7 @@ class Alltoallv {
         return most;
       });
     }
-    m_.everybody_finished(chunk.first - 1);
+    m_.everybody_finished(chunk.steps.first - 1);
     return all_rounds;
   }
 
@@ -272,7 +272,7 @@ class Alltoallv {
   void read_from(int peer, std::size_t i, const Chunk& chunk) {
     meeting_.await(peer, chunk.step());
     const std::byte* payload = m_.inline_data(Channel::gather, peer, chunk.step());
-    const std::byte* slot = m_.slot(peer, chunk.first);
+    const std::byte* slot = m_.slot(peer, chunk.steps);
     const detail::AlltoallvMark mark = detail::mark_of(payload);
     const detail::AlltoallvHead theirs(m_.size(), mark.exposes);
     const std::byte* head = theirs.in(payload, slot);
@@ -281,7 +281,7 @@ class Alltoallv {
       if (const detail::Address address = detail::exposed_address(head, m_.size(), m_.rank()); address != 0)
         return pull_block(m_, peer, at(receive_, in_.offset_of(peer)), address, in_.bytes_of(peer));
     if (mark.in_pairwise_cells)
-      return take(peer, i, m_.pairwise_cell(peer, m_.rank(), chunk.first),
+      return take(peer, i, m_.pairwise_cell(peer, m_.rank(), chunk.steps),
                   pairwise_cells_.step(in_.bytes_of(peer)));
     const std::size_t begin = detail::cell_edge(head, m_.rank());
     take(peer, i, data + begin, detail::cell_edge(head, m_.rank() + 1) - begin);

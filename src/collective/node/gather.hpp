@@ -10,40 +10,41 @@ namespace espalier::collective {
 namespace detail {
 
 template <Machine M>
-void leave_chunk(M& m, int root, const void* send, const Chunk& chunk, bool inlined) {
-  m.reserve(chunk.first, chunk.span);
+Steps leave_chunk(M& m, int root, const void* send, const Chunk& chunk, bool inlined) {
+  const Steps steps = m.reserve(chunk.steps);
   if (inlined) {
-    m.publish_inline(Channel::gather, chunk.step(), at(send, chunk.offset), chunk.bytes);
+    m.publish_inline(Channel::gather, steps.last(), at(send, chunk.offset), chunk.bytes);
   } else {
-    std::byte* slot = m.slot(m.rank(), chunk.first);
-    m.write_slot(slot, at(send, chunk.offset), chunk.bytes);
+    std::byte* slot = m.slot(m.rank(), steps);
+    m.write_slot(steps, slot, at(send, chunk.offset), chunk.bytes);
     m.flush_for_readers(slot, chunk.bytes);
-    m.publish(Channel::gather, chunk.step());
+    m.publish(Channel::gather, steps);
   }
-  m.set_readers(chunk.first, chunk.span, readers(m, root, root));
+  m.set_readers(steps, readers(m, root, root));
+  return steps;
 }
 
 template <Machine M>
-void fetch_chunk(M& m, int peer, std::byte* target, const Chunk& chunk, bool inlined) {
-  m.await(Channel::gather, peer, chunk.step());
-  if (!inlined) m.prefault(m.slot(peer, chunk.first), chunk.bytes);
-  m.copy(target + chunk.offset,
-         inlined ? m.inline_data(Channel::gather, peer, chunk.step()) : m.slot(peer, chunk.first),
-         chunk.bytes);
+Steps fetch_chunk(M& m, int peer, std::byte* target, const Chunk& chunk, bool inlined) {
+  const Steps steps = m.await(Channel::gather, peer, chunk.steps);
+  const std::byte* data = inlined ? m.inline_data(Channel::gather, peer, steps.last()) : m.slot(peer, steps);
+  if (!inlined) m.prefault(data, chunk.bytes);
+  m.copy(target + chunk.offset, data, chunk.bytes);
+  return steps;
 }
 
 template <Machine M>
 [[gnu::flatten]] void leave_inline(M& m, int root, const void* send, std::size_t bytes) {
-  const Chunk whole{.bytes = bytes, .first = m.advance(1)};
+  const Chunk whole{.bytes = bytes, .steps = m.advance(1)};
   leave_chunk(m, root, send, whole, true);
   m.finish(whole.step());
-  m.prefetch_own_next(Channel::gather, 0, 0);
+  m.prefetch_line_next(Channel::gather);
 }
 
 /// Own data first, here and below, while the others still copy theirs.
 template <Machine M, class B>
 [[gnu::flatten]] void fetch_inline(M& m, const void* own, void* receive, const B& blocks, std::size_t bytes) {
-  const Chunk whole{.bytes = bytes, .first = m.advance(1)};
+  const Chunk whole{.bytes = bytes, .steps = m.advance(1)};
   copy_own(m, at(receive, blocks.offset_of(m.rank())), own, Part{0, blocks.bytes_of(m.rank())});
   for (const int peer : m.everybody_else())
     fetch_chunk(m, peer, at(receive, blocks.offset_of(peer)), whole, true);
@@ -53,7 +54,7 @@ template <Machine M, class B>
 /// The root's own block goes along with the others', a few chunks ahead: so much it copies while their first
 /// ones are still on the way (docs/performance.md).
 template <Machine M, class B>
-void fetch_in_chunks(M& m, const void* own, void* receive, const B& blocks, const Chunks& chunks) {
+Steps fetch_in_chunks(M& m, const void* own, void* receive, const B& blocks, const Chunks& chunks) {
   constexpr std::size_t ahead = 3;
   const std::size_t mine = blocks.bytes_of(m.rank());
   std::byte* place = at(receive, blocks.offset_of(m.rank()));
@@ -62,14 +63,16 @@ void fetch_in_chunks(M& m, const void* own, void* receive, const B& blocks, cons
     copy_own(m, place, own, Part{done, std::min(end, mine) - done});
     done = std::min(end, mine);
   };
+  Steps last;
   for (std::size_t i = 0; i < chunks.count(); ++i) {
     const Chunk chunk = chunks.next_one_way(m, i);
     copy_own_until((i + 1 + ahead) * chunks.chunk_bytes());
     for (const int peer : m.everybody_else())
-      fetch_chunk(m, peer, at(receive, blocks.offset_of(peer)), chunk, false);
+      last = fetch_chunk(m, peer, at(receive, blocks.offset_of(peer)), chunk, false);
     m.finish(chunk.step());
   }
   copy_own_until(mine);
+  return last;
 }
 
 }  // namespace detail
@@ -80,12 +83,13 @@ void send_gather(M& m, int root, const void* send, std::size_t bytes, const Plan
   if (bytes == 0) return;
   if (rides_inline(bytes, plan)) return detail::leave_inline(m, root, send, bytes);
   const Chunks chunks(m, bytes, plan);
+  Steps last;
   for (std::size_t i = 0; i < chunks.count(); ++i) {
     const Chunk chunk = chunks.next_one_way(m, i);
-    detail::leave_chunk(m, root, send, chunk, false);
+    last = detail::leave_chunk(m, root, send, chunk, false);
     m.finish(chunk.step());
   }
-  m.prefetch_own_next(Channel::gather, bytes, chunks.chunk_bytes());
+  m.prefetch_own_next(Channel::gather, last, bytes, chunks.chunk_bytes());
 }
 
 /// The root, with blocks of `bytes` for all others; of its own it may have more or less. That may be in its
@@ -95,8 +99,8 @@ void receive_gather(M& m, const void* own, void* receive, const B& blocks, std::
                     const Plan& plan) {
   if (bytes > 0 && rides_inline(bytes, plan)) return detail::fetch_inline(m, own, receive, blocks, bytes);
   const Chunks chunks(m, bytes, plan);
-  detail::fetch_in_chunks(m, own, receive, blocks, chunks);
-  m.prefetch_read_next(bytes, chunks.chunk_bytes());
+  const Steps last = detail::fetch_in_chunks(m, own, receive, blocks, chunks);
+  m.prefetch_read_next(last, bytes, chunks.chunk_bytes());
 }
 
 /// `bytes` of each rank.

@@ -23,7 +23,7 @@ void send_gatherv(M& m, int root, const void* send, std::size_t bytes, const Pla
   for (std::size_t i = 0; i < count; ++i)
     detail::leave_chunk(m, root, send, chunks.chunk(i, bytes), rides_inline(bytes, plan));
   m.finish(chunks.last());
-  m.prefetch_own_next(Channel::gather, bytes, chunks.chunk_bytes());
+  m.prefetch_own_next(Channel::gather, chunks.chunk(0, bytes).steps, bytes, chunks.chunk_bytes());
 }
 
 /// `B`: Blocks or EqualBlocks.
@@ -53,7 +53,7 @@ void receive_gatherv(M& m, const void* own, void* receive, const B& blocks, cons
     m.finish(chunks.chunk(i, (i + 1) * chunks.chunk_bytes()).step());
   }
   m.finish(chunks.last());
-  m.prefetch_read_next(longest, chunks.chunk_bytes());
+  m.prefetch_read_next(chunks.chunk(0, longest).steps, longest, chunks.chunk_bytes());
 }
 
 }  // namespace espalier::collective

@@ -39,7 +39,7 @@ void reduce_scatter_by_pairwise_cells(M& m, const Reduction& r, const B& blocks,
     if (part.bytes == 0) return true;
     const void* own = at(r.send, blocks.offset_of(m.rank()) + part.offset);
     fold_in_rank_order(m, at(r.receive, part.offset), own, part.bytes, r, [&](int peer) {
-      const std::byte* theirs = m.pairwise_cell(peer, m.rank(), round.first);
+      const std::byte* theirs = m.pairwise_cell(peer, m.rank(), round.steps);
       m.prefault(theirs, part.bytes);
       return theirs;
     });
@@ -70,7 +70,7 @@ void reduce_scatter(M& m, const Reduction& r, const B& blocks, const Plan& plan)
   const Rounds rounds = rounds_of(m, cells, meeting, can_pair);
   const bool has_pairwise = uses_pairwise_slots(m, rounds);
   const auto show = [&](const Round& round) {
-    std::byte* data = m.slot(m.rank(), round.first);
+    std::byte* data = m.slot(m.rank(), round.steps);
     const std::size_t comes_back =
         has_pairwise ? cells.part(blocks.bytes_of(m.rank()), round.index).bytes : 0;
     const std::size_t written = write_cells(m, data, r.send, blocks, cells, round.index, comes_back);
@@ -84,14 +84,14 @@ void reduce_scatter(M& m, const Reduction& r, const B& blocks, const Plan& plan)
     const void* own = at(r.send, blocks.offset_of(m.rank()) + part.offset);
     detail::fold_in_rank_order(m, at(r.receive, part.offset), own, part.bytes, r, [&](int peer) {
       meeting.await(peer, round.step());
-      const std::byte* theirs = m.slot(peer, round.first) + own_cell.in_data_of(peer);
+      const std::byte* theirs = m.slot(peer, round.steps) + own_cell.in_data_of(peer);
       m.prefault(theirs, part.bytes);
       return theirs;
     });
     return true;
   };
 
-  exchange_cells(m, cells, rounds, show, read);
+  in_rounds(m, rounds, show, read);
 }
 
 }  // namespace espalier::collective

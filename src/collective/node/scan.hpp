@@ -59,7 +59,7 @@ void scan(M& m, const Reduction& r, Prefix prefix, const Plan& plan) {
   const auto show = [&](const Round& round) {
     const Part mine = part(round);
     if (is_last) return meeting.announce_nothing(round.step());  // no rank reads it
-    std::byte* slot = m.slot(m.rank(), round.first);
+    std::byte* slot = m.slot(m.rank(), round.steps);
     m.write_slot(slot, at(r.send, mine.offset), mine.bytes);
     m.flush_for_readers(slot, mine.bytes);
     meeting.announce(round.step());
@@ -70,7 +70,7 @@ void scan(M& m, const Reduction& r, Prefix prefix, const Plan& plan) {
     detail::fold_below(m, at(r.receive, mine.offset), at(r.send, mine.offset), mine.bytes, prefix, r,
                        [&](int peer) {
                          meeting.await(peer, round.step());
-                         return m.slot(peer, round.first);
+                         return m.slot(peer, round.steps);
                        });
     return meeting.is_central() || is_last;
   };
@@ -80,13 +80,9 @@ void scan(M& m, const Reduction& r, Prefix prefix, const Plan& plan) {
                          .bytes = chunks.chunk_bytes(),
                          .overlap = !meeting.is_central(),
                          .readers = detail::ranks_above(m),
-                         .mutual = false};
+                         .mutual = false,
+                         .likely_again = meeting.is_central() ? 0 : r.bytes};
   in_rounds(m, rounds, show, read);
-  if (meeting.is_central()) return;
-  if (is_last)
-    m.prefetch_read_next(r.bytes, chunks.chunk_bytes());
-  else
-    m.prefetch_own_next(Channel::gather, r.bytes, chunks.chunk_bytes());
 }
 
 }  // namespace espalier::collective

@@ -14,11 +14,11 @@ namespace detail {
 
 template <Machine M>
 void scan_copy_in(M& m, const Reduction& r, const Chunk& chunk) {
-  std::byte* slot = m.slot(m.rank(), chunk.first);
-  m.reserve(chunk.first, chunk.span);
+  std::byte* slot = m.slot(m.rank(), chunk.steps);
+  m.reserve(chunk.steps);
   m.write_slot(slot, at(r.send, chunk.offset), chunk.bytes);
   m.flush_for_readers(slot, chunk.bytes);
-  m.set_readers(chunk.first, chunk.span, m.everybody_else());
+  m.set_readers(chunk.steps, m.everybody_else());
   m.publish(Channel::gather, chunk.step());
 }
 
@@ -31,8 +31,8 @@ void scan_fold(M& m, const Reduction& r, const Chunk& chunk) {
     m.await(Channel::gather, 0, chunk.step());
     for (int rank = 1; rank < m.size(); ++rank) {
       if (rank != m.rank()) m.await(Channel::gather, rank, chunk.step());
-      std::byte* vector = m.slot(rank, chunk.first) + own.begin;
-      const void* sources[] = {m.slot(rank - 1, chunk.first) + own.begin, vector};
+      std::byte* vector = m.slot(rank, chunk.steps) + own.begin;
+      const void* sources[] = {m.slot(rank - 1, chunk.steps) + own.begin, vector};
       m.reduce(r.operation, vector, sources, 2, own.bytes);
     }
   }
@@ -48,7 +48,7 @@ void scan_copy_out(M& m, const Reduction& r, Prefix prefix, const Chunk& chunk) 
     const Slice slice = slice_of(m, chunk, owner, r);
     if (slice.bytes == 0) continue;
     if (owner != m.rank()) m.await(Channel::release, owner, chunk.step());
-    m.copy(at(r.receive, chunk.offset + slice.begin), m.slot(rank, chunk.first) + slice.begin, slice.bytes);
+    m.copy(at(r.receive, chunk.offset + slice.begin), m.slot(rank, chunk.steps) + slice.begin, slice.bytes);
   }
   m.finish(chunk.step());
 }

@@ -27,15 +27,15 @@ struct Cursor {
 
 /// Writes the root's next chunk to `data`, in rank order; returns for whom.
 template <Machine M, class B>
-std::span<const int> write_stream(M& m, std::byte* data, const void* send, const B& blocks,
-                                  const Chunk& chunk, Cursor& cursor) {
+std::span<const int> write_stream(M& m, const Steps& steps, std::byte* data, const void* send,
+                                  const B& blocks, const Chunk& chunk, Cursor& cursor) {
   int first = -1, last = -1;
   for (; cursor.rank < m.size(); ++cursor.rank) {
     if (cursor.rank == m.rank()) continue;
     const std::size_t bytes = blocks.bytes_of(cursor.rank);
     const Part part = overlap(cursor.begin, bytes, chunk);
     if (part.bytes > 0) {
-      m.write_slot(data + (cursor.begin + part.offset - chunk.offset),
+      m.write_slot(steps, data + (cursor.begin + part.offset - chunk.offset),
                    at(send, blocks.offset_of(cursor.rank) + part.offset), part.bytes);
       if (first < 0) first = cursor.rank;
       last = cursor.rank;
@@ -52,52 +52,56 @@ std::span<const int> write_stream(M& m, std::byte* data, const void* send, const
 /// All blocks in the root's line.
 template <Machine M, class B>
 void scatter_inline(M& m, const void* send, const B& blocks) {
-  const Step step = m.advance(1);
-  m.reserve(step, 1);
+  const Steps steps = m.advance(1);
+  const Step step = steps.last();
+  m.reserve(steps);
   write_others(m, m.inline_buffer(Channel::gather, step), send, blocks);
   m.publish(Channel::gather, step);
-  m.set_readers(step, 1, m.everybody_else());
+  m.set_readers(steps, m.everybody_else());
   m.finish(step);
-  m.prefetch_own_next(Channel::gather, 0, 0);
+  m.prefetch_line_next(Channel::gather);
 }
 
 template <Machine M>
 void receive_inline(M& m, int root, void* receive, std::size_t begin, std::size_t bytes) {
-  const Step step = m.advance(1);
+  const Step step = m.advance(1).last();
   m.await(Channel::gather, root, step);
   m.copy(receive, m.inline_data(Channel::gather, root, step) + begin, bytes);
   m.finish(step);
 }
 
 template <Machine M, class B>
-void scatter_in_chunks(M& m, const void* send, const B& blocks, const Chunks& chunks) {
+Steps scatter_in_chunks(M& m, const void* send, const B& blocks, const Chunks& chunks) {
   Cursor cursor;
+  Steps last;
   for (std::size_t i = 0; i < chunks.count(); ++i) {
     const Chunk chunk = chunks.next_one_way(m, i);
-    m.reserve(chunk.first, chunk.span);
-    std::byte* data = m.slot(m.rank(), chunk.first);
-    const std::span<const int> to = write_stream(m, data, send, blocks, chunk, cursor);
+    last = m.reserve(chunk.steps);
+    std::byte* data = m.slot(m.rank(), last);
+    const std::span<const int> to = write_stream(m, last, data, send, blocks, chunk, cursor);
     m.flush_for_readers(data, chunk.bytes);
-    m.publish(Channel::gather, chunk.step());
-    m.set_readers(chunk.first, chunk.span, to);
+    m.publish(Channel::gather, last);
+    m.set_readers(last, to);
     m.finish(chunk.step());
   }
+  return last;
 }
 
 template <Machine M>
 void receive_in_chunks(M& m, int root, void* receive, std::size_t begin, std::size_t bytes,
                        const Chunks& chunks) {
+  Steps last;
   for (std::size_t i = 0; i < chunks.count(); ++i) {
     const Chunk chunk = chunks.next_one_way(m, i);
     const Part part = overlap(begin, bytes, chunk);
     if (part.bytes > 0) {
-      m.await(Channel::gather, root, chunk.step());
-      const std::byte* data = m.slot(root, chunk.first);
+      last = m.await(Channel::gather, root, chunk.steps);
+      const std::byte* data = m.slot(root, last);
       m.copy(at(receive, part.offset), data + (begin + part.offset - chunk.offset), part.bytes);
     }
     m.finish(chunk.step());
   }
-  m.prefetch_read_next(bytes, chunks.chunk_bytes());
+  m.prefetch_read_next(last, bytes, chunks.chunk_bytes());
 }
 
 }  // namespace detail
@@ -111,8 +115,8 @@ void send_scatter(M& m, const void* send, void* receive, const B& blocks, std::s
     detail::scatter_inline(m, send, blocks);
   } else {
     const Chunks chunks(m, stream, plan);
-    detail::scatter_in_chunks(m, send, blocks, chunks);
-    m.prefetch_own_next(Channel::gather, stream, chunks.chunk_bytes());
+    const Steps last = detail::scatter_in_chunks(m, send, blocks, chunks);
+    m.prefetch_own_next(Channel::gather, last, stream, chunks.chunk_bytes());
   }
   copy_own(m, at(receive, 0), at(send, blocks.offset_of(m.rank())), Part{0, blocks.bytes_of(m.rank())});
 }

@@ -89,10 +89,10 @@ namespace detail {
 template <Machine M>
 Epoch next_epoch(M& m, const Schedule& p) {
   if (p.chunks.log2_count == 0) {
-    const Step step = m.advance(1);
+    const Step step = m.advance(1).last();
     return {step, step, step};
   }
-  const Step first = m.advance(1 << p.chunks.log2_count);
+  const Step first = m.advance(1 << p.chunks.log2_count).first;
   return {first, first + (Step{1} << p.chunks.log2_count) - 1, first >> p.chunks.log2_count};
 }
 
@@ -225,7 +225,7 @@ void complete(M& m, const Schedule& p, const Epoch& epoch) {
   m.finish(epoch.number);
   // Who reads from this rank without giving anything in return says only so that it has read.
   for (const int reader : p.readers) m.await_finish(reader, epoch.number - 1);
-  m.prefetch_own_next(Channel::gather, 0, 0);
+  m.prefetch_line_next(Channel::gather);
 }
 
 }  // namespace espalier::collective
