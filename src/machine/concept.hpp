@@ -114,18 +114,16 @@ concept Machine =
       /// in steps like these.
       m.prefetch_own_next(channel, steps, bytes, bytes);
       /// A hint: the next message of this rank will ride in its line of that channel.
-      m.prefetch_line_next(channel);
+      m.prefetch_own_line(channel);
       /// A hint: of two ranks, the other's next message will be like this one, cut alike, in steps like these.
       m.prefetch_read_next(steps, bytes, bytes);
       /// A hint: this rank reads all of that now, which another has just written.
-      m.prefault(source, bytes);
+      m.prefetch_pages(source, bytes);
       /// copy() into this rank's own slot, for others to read; flush_for_readers() comes before it is
       /// published.
       m.write_slot(target, source, bytes);
-      m.write_slot(steps, target, source, bytes);  // into the slots of these steps
-      /// A hint for the next show(): this rank will then read as much there, whether it has been written yet
-      /// or not.
-      m.prefetch_while_writing(source);
+      m.write_slot(target, source, bytes, source);  // and a hint: this rank reads there next
+      m.write_slot(steps, target, source, bytes);   // into the slots of these steps
       /// What lies there, shown or written otherwise, is complete.
       m.flush_for_readers(target, bytes);
       m.reduce(operation, target, sources, count, bytes);

@@ -16,6 +16,7 @@
 #include "machine/copy_requests.hpp"
 #include "machine/host_platform.hpp"
 #include "machine/layout.hpp"
+#include "machine/prefetch_hints.hpp"
 #include "machine/wait.hpp"
 
 namespace espalier::machine {
@@ -233,46 +234,37 @@ class BasicMachine {
   /// runs into the lines it needs, but not into their translations.
   void prefetch_own_next(Channel channel, const Steps& like, std::size_t bytes, std::size_t chunk) {
     constexpr std::size_t most = 16 * 1024;
-    prefetch_line_next(channel);
+    prefetch_own_line(channel);
     if (bytes <= memory::inline_capacity || like.buffers == Buffers::pairwise_slots) return;
     for_next_chunks(like, bytes, chunk, [&](const Steps& next, std::size_t part) {
       std::byte* const place = slot(rank_, next);
-      for (std::size_t at = 0; at < part; at += Layout::page) own_soon(place + at, 1);
+      hints::own_pages(place, part);
       if (bytes > most) return;
-      own_soon(&line(channel, rank_, next.first), sizeof(Line));
-      own_soon(place, part);
+      hints::own_lines(&line(channel, rank_, next.first), sizeof(Line));
+      hints::own_lines(place, part);
     });
   }
   /// A hint: the next message of this rank will ride in its line of that channel.
-  void prefetch_line_next(Channel channel) { own_soon(&line(channel, rank_, last_step_ + 1), sizeof(Line)); }
+  void prefetch_own_line(Channel channel) {
+    hints::own_lines(&line(channel, rank_, last_step_ + 1), sizeof(Line));
+  }
 
-  /// A hint: of two, the other rank's next message will be like this one. A touch for each of its pages: a
-  /// ring has more than a program leaves in the translation cache (docs/performance.md). Of a page that the
-  /// message does not fill the last line, so that the writer keeps those that it has taken back.
+  /// A hint: of two, the other rank's next message will be like this one, in steps like these. A touch for each
+  /// of its pages: a ring has more than a program leaves in the translation cache (docs/performance.md).
   void prefetch_read_next(const Steps& like, std::size_t bytes, std::size_t chunk) {
     if (size() != 2 || bytes <= memory::inline_capacity || like.buffers == Buffers::pairwise_slots) return;
     for_next_chunks(like, bytes, chunk, [&](const Steps& next, std::size_t part) {
-      const std::byte* data = slot(1 - rank_, next);
-      for (std::size_t at = 0; at < part; at += Layout::page)
-        __builtin_prefetch(data + at + (part - at < Layout::page ? Layout::page - Layout::line_bytes : 0));
+      hints::touch_pages(slot(1 - rank_, next), part);
     });
   }
 
-  /// A hint: this rank reads all of that now. The first lines of each page, from which the processor's
-  /// prefetchers, which stop at a page's end, go on by themselves (docs/performance.md).
-  void prefault(const void* data, std::size_t bytes) {
-    constexpr std::size_t least = 8 * 1024, most = 64 * 1024, lines = 4;
-    if (bytes < least || bytes > most) return;
-    for (std::size_t at = 0; at < bytes; at += Layout::page)
-      for (std::size_t i = 0; i < lines; ++i)
-        __builtin_prefetch(static_cast<const std::byte*>(data) + at + i * Layout::line_bytes);
-  }
+  /// A hint: this rank reads all of that now.
+  void prefetch_pages(const void* data, std::size_t bytes) { hints::begin_pages(data, bytes); }
 
   /// Where it helps past this core's caches, which would have to take the slot's lines back from their
   /// readers.
-  void write_slot(void* target, const void* source, std::size_t bytes) {
-    if (bytes > 0)
-      unsettled_ |= slot_writer_.copy(target, source, bytes, std::exchange(fetched_meanwhile_, nullptr));
+  void write_slot(void* target, const void* source, std::size_t bytes, const void* read_next = nullptr) {
+    if (bytes > 0) unsettled_ |= slot_writer_.copy(target, source, bytes, read_next);
   }
   /// Into the slots of these steps: how long it takes may say which ring is better.
   void write_slot(const Steps& steps, void* target, const void* source, std::size_t bytes) {
@@ -281,20 +273,10 @@ class BasicMachine {
         ring_choice_.timed(bytes, [&] { return slot_writer_.copy(target, source, bytes, nullptr); });
   }
 
-  void prefetch_while_writing(const void* data) { fetched_meanwhile_ = data; }
-
-  /// What was streamed is ordered before what follows. Else asks the processor to move fresh lines out of
-  /// this core's caches to where another core's read finds them sooner. Short data only: measured to help up
-  /// to 2 KiB (docs/performance.md), and to hurt above, where it fights the pipeline.
+  /// What was streamed is ordered before what follows; what was not is moved to where readers find it sooner.
   void flush_for_readers(const void* data, std::size_t bytes) {
     if (std::exchange(unsettled_, false)) return Platform::settle_streams();
-#if defined(__x86_64__)
-    constexpr std::size_t line = 64, most = 2048;
-    if (bytes > most) return;
-    // cldemote, a hint that processors without it take for a no-op.
-    for (std::size_t i = 0; i < bytes; i += line)
-      asm volatile("cldemote %0" ::"m"(static_cast<const char*>(data)[i]));
-#endif
+    hints::hand_over(data, bytes);
   }
 
   bool can_expose(const void* source, std::size_t bytes, bool by_kernel) {
@@ -366,20 +348,6 @@ class BasicMachine {
     return {number, static_cast<int>(number) & (rounds - 1), number >= static_cast<std::size_t>(rounds)};
   }
 
-  static void own_soon(const void* data, std::size_t bytes) {
-    constexpr std::size_t cache_line = 64;
-    for (std::size_t i = 0; i < bytes; i += cache_line) {
-      const char& line = static_cast<const char*>(data)[i];
-#if defined(__x86_64__)
-      // The builtin gives a plain prefetch unless the whole build is for processors that have this one; those
-      // that do not take it for a no-op.
-      asm volatile("prefetchw %0" ::"m"(line));
-#else
-      __builtin_prefetch(&line, 1, 3);
-#endif
-    }
-  }
-
   /// Calls body(steps, bytes) for the chunks that the next message would have if it were like this one, in
   /// steps like these, as far as it is worth it. Without a division: this is part of every short call.
   template <class Body>
@@ -426,7 +394,6 @@ class BasicMachine {
   std::vector<const void*> sources_;
   typename Platform::SlotWriter slot_writer_;
   typename Platform::RingChoice ring_choice_;
-  const void* fetched_meanwhile_ = nullptr;
   Step pairwise_ = 0;  // rounds so far
   std::array<SlotReaders, 4> pairwise_away_;
   bool unsettled_ = false;  // what was shown is not ordered before a flag yet

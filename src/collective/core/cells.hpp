@@ -81,13 +81,14 @@ class Cells {
 /// `comes_back`: as in write_pairwise(), of two ranks that use pairwise slots.
 template <Machine M, class B>
 std::size_t write_cells(M& m, std::byte* slot, const void* send, const B& blocks, const Cells& cells,
-                        std::size_t round, std::size_t comes_back = 0) {
+                        const Round& round, std::size_t comes_back = 0) {
   std::size_t offset = 0;
   for (int peer = 0; peer < m.size(); ++peer) {
     if (peer == m.rank()) continue;
     const std::size_t block = blocks.bytes_of(peer);
-    const Part part = cells.part(block, round);
-    show_pairwise(m, slot + offset, at(send, blocks.offset_of(peer) + part.offset), part.bytes, comes_back);
+    const Part part = cells.part(block, round.index);
+    show_pairwise(m, slot + offset, at(send, blocks.offset_of(peer) + part.offset), part.bytes, comes_back,
+                  round.read_next);
     offset += cells.cell(block);
   }
   return offset;

@@ -70,6 +70,7 @@ class Chunks {
 
   /// No chunk at all for an empty message.
   std::size_t count() const { return count_; }
+  std::size_t message_bytes() const { return bytes_; }
   std::size_t chunk_bytes() const { return chunk_; }
   int span() const { return span_; }
 

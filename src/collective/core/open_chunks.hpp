@@ -48,8 +48,9 @@ class OpenChunks {
   std::size_t index_of(std::size_t offset) const { return offset < bytes_ ? 0 : offset / bytes_; }
   Chunk chunk(std::size_t index, std::size_t message) const {
     const std::size_t offset = index * bytes_;
-    return {offset, std::min(bytes_, message - offset), range_.begin.after(index)};
+    return {offset, std::min(bytes_, message - offset), steps(index)};
   }
+  Steps steps(std::size_t index) const { return range_.begin.after(index); }
 
  private:
   std::size_t bytes_;

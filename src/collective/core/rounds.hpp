@@ -11,6 +11,8 @@ namespace espalier::collective {
 struct Round {
   std::size_t index = 0;
   Steps steps{};
+  /// What this rank most likely reads next, where the machine had better fetch it while this round is written.
+  const void* read_next = nullptr;
   Step step() const { return steps.last(); }
 };
 
@@ -70,15 +72,16 @@ bool uses_pairwise_slots(const M& m, const Rounds& rounds) {
   return rounds.can_pair && rounds.overlap && m.size() == 2 && rounds.bytes <= m.pairwise_bytes();
 }
 
-/// copy() of what lies where the reader has written before, for this rank has read it there since, and show()
-/// of the rest, which the reader has from the time before: `comes_back` bytes, of pairwise slots and cells as
-/// many as the reader has for this rank. Wherever no pairwise cells are used it is 0. flush_for_readers()
-/// follows, as on show().
+/// Writes what other ranks read. copy() of what lies where the reader has written before, for this rank has
+/// read it there since: `comes_back` bytes, of pairwise slots and cells as many as the reader has for this
+/// rank, else 0. write_slot() of the rest, which the reader has from the time before. flush_for_readers()
+/// follows. `read_next`: as in Round.
 template <Machine M>
-void show_pairwise(M& m, std::byte* target, const void* source, std::size_t bytes, std::size_t comes_back) {
+void show_pairwise(M& m, std::byte* target, const void* source, std::size_t bytes, std::size_t comes_back,
+                   const void* read_next = nullptr) {
   const std::size_t back = std::min(bytes, comes_back);
   if (back > 0) m.copy(target, source, back);
-  if (back < bytes) m.write_slot(target + back, at(source, back), bytes - back);
+  if (back < bytes) m.write_slot(target + back, at(source, back), bytes - back, read_next);
 }
 
 /// What a round carries of a message at most: pairwise slots are few, so that they stay in the caches.
@@ -122,11 +125,11 @@ void in_rounds(M& m, const Rounds& rounds, const Show& show, const Read& read) {
   std::array<Round, 3> under_way;
   for (std::size_t i = 0; i < count + ahead; ++i) {
     if (i < count) {
-      const Round& round = under_way[i % 3] = next_round(m, rounds, i);
+      Round& round = under_way[i % 3] = next_round(m, rounds, i);
       m.reserve(round.steps);
       // Of two, what this rank reads after that has most likely been shown, or is just being shown.
       if (!pairwise && i >= 1 && ahead == 1 && rounds.mutual && m.size() == 2)
-        m.prefetch_while_writing(m.slot(1 - m.rank(), under_way[(i - 1) % 3].steps));
+        round.read_next = m.slot(1 - m.rank(), under_way[(i - 1) % 3].steps);
       show(round);
       m.set_readers(round.steps, rounds.readers);
     }

@@ -41,7 +41,15 @@ void pull_block(M& m, int peer, void* target, std::uint64_t address, std::size_t
 /// What became of the blocks that this rank reads where they lie.
 class LentBlocks {
  public:
-  /// The first chunk of an exposed block: false when it comes through the slots.
+  /// At the index-th chunk of an exposed block: whether it needs not be read from the slots. At the first one
+  /// the block is read where it lies, if that may be.
+  template <Machine M>
+  bool is_fetched(M& m, int peer, void* target, std::size_t bytes, std::size_t index, const Chunk& chunk) {
+    if (index == 0) return fetch(m, peer, target, bytes, chunk);
+    return std::find(in_slots_.begin(), in_slots_.end(), peer) == in_slots_.end();
+  }
+
+ private:
   template <Machine M>
   bool fetch(M& m, int peer, void* target, std::size_t bytes, const Chunk& first) {
     m.await(Channel::gather, peer, first.step());
@@ -53,12 +61,7 @@ class LentBlocks {
       pull_block(m, peer, target, address, bytes);
     return address != 0;
   }
-  /// After fetch().
-  bool comes_through_slots(int peer) const {
-    return std::find(in_slots_.begin(), in_slots_.end(), peer) != in_slots_.end();
-  }
 
- private:
   std::vector<int> in_slots_;
 };
 

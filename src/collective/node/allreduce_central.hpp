@@ -18,8 +18,9 @@ void central_inline(M& m, const Reduction& r) {
   m.copy(m.inline_buffer(Channel::gather, step), r.send, r.bytes);
   m.set_readers(steps, m.everybody_else());
   if (m.arrive_last(step)) {
-    fold_in_rank_order(m, r.receive, r.send, r.bytes, r,
-                       [&](int peer) -> const void* { return m.inline_data(Channel::gather, peer, step); });
+    for (const int peer : m.everybody_else())
+      m.source_array()[peer] = m.inline_data(Channel::gather, peer, step);
+    fold_in_rank_order(m, r, r.receive, r.send, r.bytes);
     m.release_all(step, r.receive, r.bytes);
   } else {
     m.copy(r.receive, m.await_release_all(step), r.bytes);
@@ -31,15 +32,12 @@ void central_inline(M& m, const Reduction& r) {
 // The result lies in the slot of the rank that came last; the release line says who that was.
 template <Machine M>
 void central_chunk(M& m, const Reduction& r, const Chunk& chunk) {
-  const void* own = at(r.send, chunk.offset);
   void* result = at(r.receive, chunk.offset);
   std::byte* own_slot = m.slot(m.rank(), chunk.steps);
-  m.reserve(chunk.steps);
-  m.copy(own_slot, own, chunk.bytes);
-  m.set_readers(chunk.steps, m.everybody_else());
+  copy_in_cached(m, chunk, r.send, m.everybody_else());
   if (m.arrive_last(chunk.step())) {
-    fold_in_rank_order(m, own_slot, own, chunk.bytes, r,
-                       [&](int peer) -> const void* { return m.slot(peer, chunk.steps); });
+    for (const int peer : m.everybody_else()) m.source_array()[peer] = m.slot(peer, chunk.steps);
+    fold_in_rank_order(m, r, own_slot, at(r.send, chunk.offset), chunk.bytes);
     const int last_rank = m.rank();
     m.release_all(chunk.step(), &last_rank, sizeof last_rank);
     m.copy(result, own_slot, chunk.bytes);

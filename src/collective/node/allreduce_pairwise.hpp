@@ -54,8 +54,9 @@ template <Machine M>
 void fold_slice(M& m, const Reduction& r, const Chunk& chunk, const Round& round) {
   const Slice own = slice_of(m, chunk, m.rank(), r);
   const std::size_t place = chunk.offset + own.begin;
-  fold_in_rank_order(m, at(r.receive, place), at(r.send, place), own.bytes, r,
-                     [&](int peer) -> const void* { return m.pairwise_cell(peer, m.rank(), round.steps); });
+  for (const int peer : m.everybody_else())
+    m.source_array()[peer] = m.pairwise_cell(peer, m.rank(), round.steps);
+  fold_in_rank_order(m, r, at(r.receive, place), at(r.send, place), own.bytes);
 }
 
 template <Machine M>

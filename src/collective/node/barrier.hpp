@@ -13,7 +13,7 @@ void barrier_exchange(M& m) {
   for (const int peer : m.everybody_else()) m.await(Channel::gather, peer, step);
   m.everybody_finished(step - 1);
   m.finish(step);
-  m.prefetch_line_next(Channel::gather);
+  m.prefetch_own_line(Channel::gather);
 }
 
 /// One arrival counter: a rank that waits is switched in once, when the last has come. For more ranks than

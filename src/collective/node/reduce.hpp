@@ -1,7 +1,8 @@
-// Reduce: data flows up the tree, each parent folds its children's slots and its own vector in one pass (RG
-// II-D).
+// Reduce: data flow up the tree, each parent folds its children's slots and its own vector in one pass (RG II-D,
+// figure 3).
 #pragma once
 
+#include "collective/core/one_way.hpp"
 #include "collective/core/reduction.hpp"
 #include "collective/core/tree_primitives.hpp"
 
@@ -20,8 +21,8 @@ int collect_sources(M& m, const TreePosition& position, const Steps& steps, cons
   return count;
 }
 
-/// The upward half of a chunk for a rank that has a parent: leaves copy, inner ranks fold, into their own
-/// slot or line. Returns the slots that it is in.
+/// Figure 3 at a rank that has a parent: when the children have gathered, leaves copy and inner ranks fold,
+/// into their own slot or line; then they set their flag. Returns the slots that the chunk is in.
 template <Machine M>
 Steps send_up(M& m, const TreePosition& position, const Chunk& chunk, const Reduction& r, bool inlined) {
   const void* own = at(r.send, chunk.offset);
@@ -40,7 +41,7 @@ Steps send_up(M& m, const TreePosition& position, const Chunk& chunk, const Redu
   return steps;
 }
 
-/// The upward half at the root: straight into the receive buffer (RG III-E), or by way of its own slot.
+/// Figure 3 at the root: straight into the receive buffer (RG III-E), or by way of its own slot.
 /// Returns the slots that the chunk was in.
 template <Machine M>
 Steps receive_at_root(M& m, const TreePosition& position, const Chunk& chunk, const Reduction& r,
@@ -70,7 +71,7 @@ template <Machine M>
   else
     send_up(m, position, whole, r, true);
   m.finish(whole.step());
-  if (!position.is_root()) m.prefetch_line_next(Channel::gather);
+  if (!position.is_root()) m.prefetch_own_line(Channel::gather);
 }
 
 }  // namespace detail
@@ -80,17 +81,13 @@ template <Machine M>
 void reduce_tree(M& m, const TreePosition& position, const Reduction& r, const Plan& plan) {
   if (rides_inline(r.bytes, plan)) return detail::reduce_inline(m, position, r, plan);
   const Chunks chunks(m, r.bytes, plan, r.operation.extent);
-  Steps last;
-  for (std::size_t i = 0; i < chunks.count(); ++i) {
-    const Chunk chunk = chunks.next_one_way(m, i);
-    last = position.is_root() ? detail::receive_at_root(m, position, chunk, r, plan, false)
-                              : detail::send_up(m, position, chunk, r, false);
-    m.finish(chunk.step());
-  }
   if (position.is_root())
-    m.prefetch_read_next(last, r.bytes, chunks.chunk_bytes());
+    receive_in_chunks(m, chunks, [&](const Chunk& chunk) {
+      return detail::receive_at_root(m, position, chunk, r, plan, false);
+    });
   else
-    m.prefetch_own_next(Channel::gather, last, r.bytes, chunks.chunk_bytes());
+    send_in_chunks(m, Channel::gather, chunks,
+                   [&](const Chunk& chunk) { return detail::send_up(m, position, chunk, r, false); });
 }
 
 }  // namespace espalier::collective

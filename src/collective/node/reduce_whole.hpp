@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "collective/core/chunk_copies.hpp"
 #include "collective/core/tree_primitives.hpp"
 #include "tree/contiguous.hpp"
 
@@ -75,9 +76,7 @@ template <Machine M>
 void send_whole(M& m, const ContiguousPosition& place, const std::vector<Chunk>& chunks,
                 const std::byte* vector) {
   for (const Chunk& chunk : chunks) {
-    m.reserve(chunk.steps);
-    m.copy(m.slot(m.rank(), chunk.steps), vector + chunk.offset, chunk.bytes);
-    m.set_readers(chunk.steps, {&place.parent, 1});
+    copy_in_cached(m, chunk, vector, {&place.parent, 1});
     m.publish(Channel::gather, chunk.step());
   }
 }

@@ -3,24 +3,13 @@
 // and so are the bits.
 #pragma once
 
-#include <array>
-
-#include "collective/node/allreduce_sliced.hpp"
+#include "collective/core/chunk_copies.hpp"
+#include "collective/core/slices.hpp"
 #include "collective/node/scan.hpp"
 
 namespace espalier::collective {
 
 namespace detail {
-
-template <Machine M>
-void scan_copy_in(M& m, const Reduction& r, const Chunk& chunk) {
-  std::byte* slot = m.slot(m.rank(), chunk.steps);
-  m.reserve(chunk.steps);
-  m.write_slot(slot, at(r.send, chunk.offset), chunk.bytes);
-  m.flush_for_readers(slot, chunk.bytes);
-  m.set_readers(chunk.steps, m.everybody_else());
-  m.publish(Channel::gather, chunk.step());
-}
 
 /// Within the own slice, every rank's vector becomes the fold of those up to it, where it lies: no other rank
 /// looks at this slice before this rank says that it is done.
@@ -55,22 +44,16 @@ void scan_copy_out(M& m, const Reduction& r, Prefix prefix, const Chunk& chunk) 
 
 }  // namespace detail
 
-/// Neighbouring chunks overlap as in allreduce_sliced.
 template <Machine M>
 void scan_sliced(M& m, const Reduction& r, Prefix prefix, const Plan& plan) {
-  const Chunks chunks(m, r.bytes, plan, r.operation.extent);
-  const std::size_t in_ring = static_cast<std::size_t>(m.slots() / chunks.span());
-  const std::size_t ahead = in_ring >= 4 ? 1 : 0;
-  std::array<Chunk, 4> under_way;
-  for (std::size_t i = 0; i < chunks.count() + 2 * ahead; ++i) {
-    if (i < chunks.count()) {
-      under_way[i % 4] = chunks.next(m, i);
-      detail::scan_copy_in(m, r, under_way[i % 4]);
-    }
-    if (i >= ahead && i - ahead < chunks.count()) detail::scan_fold(m, r, under_way[(i - ahead) % 4]);
-    if (i >= 2 * ahead && i - 2 * ahead < chunks.count())
-      detail::scan_copy_out(m, r, prefix, under_way[(i - 2 * ahead) % 4]);
-  }
+  const auto show = [&](const Chunk& chunk) {
+    copy_in(m, chunk, r.send, m.everybody_else());
+    m.publish(Channel::gather, chunk.step());
+  };
+  detail::in_overlapping_chunks(
+      m, Chunks(m, r.bytes, plan, r.operation.extent), show,
+      [&](const Chunk& chunk) { detail::scan_fold(m, r, chunk); },
+      [&](const Chunk& chunk) { detail::scan_copy_out(m, r, prefix, chunk); });
 }
 
 }  // namespace espalier::collective

@@ -22,9 +22,7 @@ void shift_up(M& m, const std::byte* own, std::byte* below, std::size_t bytes, i
   for (std::size_t i = 0; i < chunks.count(); ++i) {
     const Chunk chunk = chunks.next(m, i);
     if (to < m.size()) {
-      m.reserve(chunk.steps);
-      m.copy(m.slot(m.rank(), chunk.steps), own + chunk.offset, chunk.bytes);
-      m.set_readers(chunk.steps, readers(m, to, to));
+      copy_in_cached(m, chunk, own, readers(m, to, to));
       m.publish(Channel::gather, chunk.step());
     }
     if (from >= 0) {

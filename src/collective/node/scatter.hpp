@@ -6,6 +6,7 @@
 #include "collective/core/blocks.hpp"
 #include "collective/core/chunks.hpp"
 #include "collective/core/inline_exchange.hpp"
+#include "collective/core/one_way.hpp"
 #include "collective/core/readers.hpp"
 
 namespace espalier::collective {
@@ -59,7 +60,7 @@ void scatter_inline(M& m, const void* send, const B& blocks) {
   m.publish(Channel::gather, step);
   m.set_readers(steps, m.everybody_else());
   m.finish(step);
-  m.prefetch_line_next(Channel::gather);
+  m.prefetch_own_line(Channel::gather);
 }
 
 template <Machine M>
@@ -71,37 +72,22 @@ void receive_inline(M& m, int root, void* receive, std::size_t begin, std::size_
 }
 
 template <Machine M, class B>
-Steps scatter_in_chunks(M& m, const void* send, const B& blocks, const Chunks& chunks) {
-  Cursor cursor;
-  Steps last;
-  for (std::size_t i = 0; i < chunks.count(); ++i) {
-    const Chunk chunk = chunks.next_one_way(m, i);
-    last = m.reserve(chunk.steps);
-    std::byte* data = m.slot(m.rank(), last);
-    const std::span<const int> to = write_stream(m, last, data, send, blocks, chunk, cursor);
-    m.flush_for_readers(data, chunk.bytes);
-    m.publish(Channel::gather, last);
-    m.set_readers(last, to);
-    m.finish(chunk.step());
-  }
-  return last;
+Steps scatter_chunk(M& m, const void* send, const B& blocks, const Chunk& chunk, Cursor& cursor) {
+  const Steps own = m.reserve(chunk.steps);
+  std::byte* data = m.slot(m.rank(), own);
+  const std::span<const int> to = write_stream(m, own, data, send, blocks, chunk, cursor);
+  m.flush_for_readers(data, chunk.bytes);
+  m.publish(Channel::gather, own);
+  m.set_readers(own, to);
+  return own;
 }
 
+/// What lies in the chunk of this rank's block, which begins at `begin` in the stream.
 template <Machine M>
-void receive_in_chunks(M& m, int root, void* receive, std::size_t begin, std::size_t bytes,
-                       const Chunks& chunks) {
-  Steps last;
-  for (std::size_t i = 0; i < chunks.count(); ++i) {
-    const Chunk chunk = chunks.next_one_way(m, i);
-    const Part part = overlap(begin, bytes, chunk);
-    if (part.bytes > 0) {
-      last = m.await(Channel::gather, root, chunk.steps);
-      const std::byte* data = m.slot(root, last);
-      m.copy(at(receive, part.offset), data + (begin + part.offset - chunk.offset), part.bytes);
-    }
-    m.finish(chunk.step());
-  }
-  m.prefetch_read_next(last, bytes, chunks.chunk_bytes());
+Steps receive_chunk(M& m, int root, void* receive, std::size_t begin, const Part& part, const Chunk& chunk) {
+  const Steps there = m.await(Channel::gather, root, chunk.steps);
+  m.copy(at(receive, part.offset), m.slot(root, there) + (begin + part.offset - chunk.offset), part.bytes);
+  return there;
 }
 
 }  // namespace detail
@@ -114,9 +100,9 @@ void send_scatter(M& m, const void* send, void* receive, const B& blocks, std::s
   if (stream > 0 && rides_inline(stream, plan)) {
     detail::scatter_inline(m, send, blocks);
   } else {
-    const Chunks chunks(m, stream, plan);
-    const Steps last = detail::scatter_in_chunks(m, send, blocks, chunks);
-    m.prefetch_own_next(Channel::gather, last, stream, chunks.chunk_bytes());
+    detail::Cursor cursor;
+    send_in_chunks(m, Channel::gather, Chunks(m, stream, plan),
+                   [&](const Chunk& chunk) { return detail::scatter_chunk(m, send, blocks, chunk, cursor); });
   }
   copy_own(m, at(receive, 0), at(send, blocks.offset_of(m.rank())), Part{0, blocks.bytes_of(m.rank())});
 }
@@ -127,7 +113,15 @@ void receive_scatter(M& m, int root, void* receive, std::size_t begin, std::size
                      const Plan& plan) {
   if (stream == 0) return;
   if (rides_inline(stream, plan)) return detail::receive_inline(m, root, receive, begin, bytes);
-  detail::receive_in_chunks(m, root, receive, begin, bytes, Chunks(m, stream, plan));
+  Steps last;
+  const Chunks chunks(m, stream, plan);
+  for (std::size_t i = 0; i < chunks.count(); ++i) {
+    const Chunk chunk = chunks.next_one_way(m, i);
+    if (const Part part = detail::overlap(begin, bytes, chunk); part.bytes > 0)
+      last = detail::receive_chunk(m, root, receive, begin, part, chunk);
+    m.finish(chunk.step());
+  }
+  m.prefetch_read_next(last, bytes, chunks.chunk_bytes());
 }
 
 /// `bytes` to each rank.

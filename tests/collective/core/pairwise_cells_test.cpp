@@ -104,9 +104,9 @@ TEST(PairwiseCells, CarryAboutAsMuchOfABlockInEachRound) {
 struct Listening : HostMachine {
   Listening(const HostMachine& m, std::atomic<std::size_t>& bytes) : HostMachine(m), shown(&bytes) {}
   using HostMachine::write_slot;
-  void write_slot(void* target, const void* source, std::size_t bytes) {
+  void write_slot(void* target, const void* source, std::size_t bytes, const void* read_next = nullptr) {
     *shown += bytes;
-    HostMachine::write_slot(target, source, bytes);
+    HostMachine::write_slot(target, source, bytes, read_next);
   }
   std::atomic<std::size_t>* shown;
 };
