@@ -16,6 +16,7 @@ class CheckingMachine : public machine::BasicMachine<Platform> {
   using Base = machine::BasicMachine<Platform>;
   using Where = std::source_location;
   using Step = memory::Step;
+  using Steps = machine::Steps;
   using Channel = machine::Channel;
 
  public:
@@ -24,14 +25,17 @@ class CheckingMachine : public machine::BasicMachine<Platform> {
   void await(Channel channel, int peer, Step step, Where where = Where::current()) {
     if (is_kept(where, Operation::await)) Base::await(channel, peer, step);
   }
+  Steps await(Channel channel, int peer, const Steps& steps, Where where = Where::current()) {
+    return is_kept(where, Operation::await) ? Base::await(channel, peer, steps) : steps;
+  }
   void await_finish(int peer, Step step, Where where = Where::current()) {
     if (is_kept(where, Operation::await_finish)) Base::await_finish(peer, step);
   }
-  void reserve(Step first, int span = 1, Where where = Where::current()) {
-    if (is_kept(where, Operation::reserve)) Base::reserve(first, span);
+  Steps reserve(const Steps& steps, Where where = Where::current()) {
+    return is_kept(where, Operation::reserve) ? Base::reserve(steps) : steps;
   }
-  void set_readers(Step first, int span, std::span<const int> readers, Where where = Where::current()) {
-    if (is_kept(where, Operation::set_readers)) Base::set_readers(first, span, readers);
+  void set_readers(const Steps& steps, std::span<const int> readers, Where where = Where::current()) {
+    if (is_kept(where, Operation::set_readers)) Base::set_readers(steps, readers);
   }
   void everybody_finished(Step step, Where where = Where::current()) {
     const bool more = Execution::current().at(where, Operation::everybody_finished) == Change::one_more;
@@ -45,10 +49,10 @@ class CheckingMachine : public machine::BasicMachine<Platform> {
     return Base::await_release_all(step);
   }
   /// Whose slot it is may be junk that an algorithm has read.
-  std::byte* slot(int peer, Step step) {
+  std::byte* slot(int peer, const Steps& steps) {
     if (peer < 0 || peer >= size())
       Execution::current().fail(Wrong::error, "a slot of a rank that does not exist");
-    return Base::slot(peer, step);
+    return Base::slot(peer, steps);
   }
 
  private:

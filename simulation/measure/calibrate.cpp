@@ -11,7 +11,7 @@
 namespace espalier::measure {
 
 using machine::Channel;
-using machine::Step;
+using machine::Steps;
 using nlohmann::json;
 
 namespace {
@@ -36,10 +36,10 @@ double there(Rank& rank, int times) {
   const int other = 1 - rank.number();
   return rank.time([&] {
     for (int i = 0; i < times; ++i) {
-      const Step step = m.advance();
-      if (rank.number() == 0) m.publish(Channel::gather, step);
-      m.await(Channel::gather, other, step);
-      if (rank.number() == 1) m.publish(Channel::gather, step);
+      const Steps steps = m.advance();
+      if (rank.number() == 0) m.publish(Channel::gather, steps.last());
+      m.await(Channel::gather, other, steps.last());
+      if (rank.number() == 1) m.publish(Channel::gather, steps.last());
     }
   }) / (2 * times);
 }
@@ -62,15 +62,15 @@ Timed through_a_slot(Rank& rank, std::size_t bytes, int times) {
   std::vector<double> writes, reads, folds;
   for (int i = 0; i < times; ++i)
     for (const bool folding : {false, true}) {
-      const Step step = m.advance();
+      const Steps steps = m.advance();
       rank.meet();
       const std::int64_t begin = now_ns();
-      if (rank.number() == 1) m.copy(m.slot(1, step), own.data(), bytes);
+      if (rank.number() == 1) m.copy(m.slot(1, steps), own.data(), bytes);
       const std::int64_t middle = now_ns();
       rank.meet();
       const std::int64_t again = now_ns();
-      if (rank.number() == 0 && !folding) m.copy(result.data(), m.slot(1, step), bytes);
-      const void* const sources[] = {own.data(), m.slot(1, step)};
+      if (rank.number() == 0 && !folding) m.copy(result.data(), m.slot(1, steps), bytes);
+      const void* const sources[] = {own.data(), m.slot(1, steps)};
       if (rank.number() == 0 && folding) m.reduce(sum, result.data(), sources, 2, bytes);
       const std::int64_t end = now_ns();
       if (rank.number() == 1) writes.push_back(static_cast<double>(middle - begin));
@@ -107,9 +107,9 @@ double all_at_once(const std::vector<int>& cpus) {
     return measured(ranks, cpus, 101, [&](Rank& rank) {
       static std::vector<std::byte> own(large), result(large);
       machine::HostMachine& m = rank.machine();
-      const Step step = m.advance();
-      m.copy(m.slot(rank.number(), step), own.data(), bytes);
-      return rank.time([&] { m.copy(result.data(), m.slot((rank.number() + 1) % ranks, step), bytes); });
+      const Steps steps = m.advance();
+      m.copy(m.slot(rank.number(), steps), own.data(), bytes);
+      return rank.time([&] { m.copy(result.data(), m.slot((rank.number() + 1) % ranks, steps), bytes); });
     });
   };
   return slope(of) / ranks;
@@ -123,13 +123,13 @@ double reader_gap(const std::vector<int>& cpus, double line_ns) {
     machine::HostMachine& m = rank.machine();
     return rank.time([&] {
       for (int i = 0; i < times; ++i) {
-        const Step step = m.advance();
+        const Steps steps = m.advance();
         if (rank.number() == 0) {
-          m.publish(Channel::release, step);
-          for (const int peer : m.everybody_else()) m.await(Channel::gather, peer, step);
+          m.publish(Channel::release, steps.last());
+          for (const int peer : m.everybody_else()) m.await(Channel::gather, peer, steps.last());
         } else {
-          m.await(Channel::release, 0, step);
-          m.publish(Channel::gather, step);
+          m.await(Channel::release, 0, steps.last());
+          m.publish(Channel::gather, steps.last());
         }
       }
     }) / times;

@@ -5,56 +5,46 @@
 #include <cstddef>
 #include <span>
 
+#include "machine/steps.hpp"
 #include "memory/flag_line.hpp"
 #include "reduce/operation.hpp"
 
 namespace espalier::machine {
 
-using memory::Step;
-
 /// Which of a rank's flag lines: data and arrivals flow up on `gather`, down on `release`.
 enum class Channel : int { gather, release };
-
-/// Steps that a rank may use or leave unused.
-struct StepRange {
-  Step first, last;
-};
-
-/// How many numbers a range of open steps takes beyond its first step: a multiple of any number of slots,
-/// beyond what a call can need (128 GiB a rank in slots of 32 KiB), and so few that 64 bits of numbers
-/// outlast any program.
-inline constexpr Step open_steps = Step{1} << 22;
 
 /// The ranks of one communicator seen from one of them.
 ///
 /// Every rank owns, per slot, one flag line a channel and one slot of data. A *step* is one use of a slot;
 /// all ranks take the same steps in the same order. The contract of a step:
-///  1. advance() gives its number (a chunk larger than a slot spans several slots that lie side by side, one
-///     that is known to be shorter takes a part of it, on all ranks the same);
-///     advance_open() gives a range of numbers, where ranks need different numbers of steps and do not know
-///     each other's;
-///  2. reserve() waits until the rank that read this slot's former content has finished, before anything is
-///  written;
+///  1. advance() gives its number, and where its data lie, as a value (machine/steps.hpp). A chunk larger than
+///     a slot spans several slots that lie side by side, and takes a step in each; one that is known to be
+///     shorter takes a part of a slot, on all ranks the same. advance_open() gives a range of steps, where
+///     ranks need different numbers of them and do not know each other's;
+///  2. reserve() waits until the ranks that read this slot's former content have finished, before anything is
+///     written;
 ///  3. set_readers() says who will read what this rank wrote (no rank: no need to say so);
 ///  4. finish() says that this rank reads nothing more of this step. Every rank finishes every step, in
-///  order.
+///     order.
 ///
 /// Ranks that write something for each other in every round may use *pairwise* cells: each writes where it
 /// has read before. Those lines are in its own cache, where a slot of its own would have to be taken back
-/// from its readers. After use_pairwise_cells() the steps that advance() or advance_open() has just given
-/// have such cells beside their slots, until the next advance: what `writer` writes for `reader` in
-/// pairwise_cell(). After use_pairwise_slots(), of two ranks, they are what slot() gives. The contract is the
-/// same, and in addition a rank writes nothing for another before it has read what that showed
-/// pairwise_rounds() rounds before.
+/// from its readers. with_pairwise_cells() gives the same steps with such cells beside their slots: what
+/// `writer` writes for `reader` goes to pairwise_cell(). with_pairwise_slots(), of two ranks, gives steps of
+/// which slot() is in such a cell. Every rank calls them, in the order of the steps. The contract is the same,
+/// and in addition a rank writes nothing for another before it has read what that showed pairwise_rounds()
+/// rounds before.
 ///
-/// After offer_short_ring() the rank that writes the step that advance() has just given, as a chunk of a
-/// `message`, may put it in another slot than its own, and says so in the step's flag line: so nothing rides
-/// in that line, one rank alone writes, and reserve() comes before slot() for it, await() for the other.
+/// In with_short_ring() of the steps of a chunk of a `message` the rank that writes may put it in another slot
+/// than its own: reserve() gives the steps with its choice, publish() says it in the flag line, and await()
+/// gives the steps with the choice that it finds there. So nothing else rides in that line, and one rank alone
+/// writes.
 template <class M>
 concept Machine =
-    requires(M m, const M c, int peer, Step step, Channel channel, const void* source, void* target,
-             std::size_t bytes, std::span<const int> readers, const reduce::Operation& operation,
-             const void* const* sources, int count, bool by_kernel) {
+    requires(M m, const M c, int peer, Step step, const Steps& steps, Channel channel, const void* source,
+             void* target, std::size_t bytes, std::span<const int> readers,
+             const reduce::Operation& operation, const void* const* sources, int count, bool by_kernel) {
       { c.rank() } -> std::same_as<int>;
       { c.size() } -> std::same_as<int>;
       { c.slot_bytes() } -> std::same_as<std::size_t>;
@@ -62,17 +52,17 @@ concept Machine =
       { c.everybody_else() } -> std::convertible_to<std::span<const int>>;
       { m.source_array() } -> std::same_as<const void**>;  // room for size() pointers
 
-      { m.advance(count) } -> std::same_as<Step>;
-      { m.advance(count, bytes) } -> std::same_as<Step>;
+      { m.advance(count) } -> std::same_as<Steps>;
+      { m.advance(count, bytes) } -> std::same_as<Steps>;
       { m.advance_open(count, bytes) } -> std::same_as<StepRange>;
       { c.pairwise_bytes() } -> std::same_as<std::size_t>;  // of a pairwise cell; 0: there are none here
       { c.pairwise_rounds() } -> std::same_as<int>;
-      m.use_pairwise_slots(step, count);
-      m.use_pairwise_slots(step, count, bytes);
-      m.use_pairwise_cells(step, count);
-      m.offer_short_ring(count, bytes);
-      m.reserve(step, count);
-      m.set_readers(step, count, readers);
+      { m.with_pairwise_slots(steps) } -> std::same_as<Steps>;
+      { m.with_pairwise_slots(steps, bytes) } -> std::same_as<Steps>;  // so many uses of open steps
+      { m.with_pairwise_cells(steps) } -> std::same_as<Steps>;
+      { c.with_short_ring(steps, bytes) } -> std::same_as<Steps>;
+      { m.reserve(steps) } -> std::same_as<Steps>;
+      m.set_readers(steps, readers);
       m.finish(step);
       m.await_finish(peer, step);
       m.everybody_finished(step);
@@ -80,18 +70,21 @@ concept Machine =
 
       /// Announces all that this rank has written before (release).
       m.publish(channel, step);
+      m.publish(channel, steps);  // and which ring the data are in
       /// The same with up to memory::inline_capacity bytes in the flag line itself.
       m.publish_inline(channel, step, source, bytes);
       /// Writes the line of a peer that never writes it itself (children's release lines, when they do not
       /// read from parent).
       m.publish_for(peer, channel, step, source, bytes);
+      m.publish_for(peer, channel, steps);  // and which ring the data are in
       /// Until `peer` has published `step` (acquire): what it wrote before is visible afterwards.
       m.await(channel, peer, step);
+      { m.await(channel, peer, steps) } -> std::same_as<Steps>;    // and which ring the data are in
       { m.published(channel, peer, step) } -> std::same_as<bool>;  // what await() would find (acquire, too)
       { m.inline_data(channel, peer, step) } -> std::same_as<const std::byte*>;
       { m.inline_buffer(channel, step) } -> std::same_as<std::byte*>;
-      { m.slot(peer, step) } -> std::same_as<std::byte*>;
-      { m.pairwise_cell(peer, peer, step) } -> std::same_as<std::byte*>;
+      { m.slot(peer, steps) } -> std::same_as<std::byte*>;
+      { m.pairwise_cell(peer, peer, steps) } -> std::same_as<std::byte*>;
 
       /// One arrival counter for all (acquire and release); true for the last of the step, which releases the
       /// others.
@@ -117,18 +110,20 @@ concept Machine =
       /// `peer`. nullptr: it cannot be mapped any more; pull() gets it.
       { m.view(peer, source, bytes) } -> std::same_as<const void*>;
       m.copy(target, source, bytes);
-      /// A hint: the next message of this rank will be like this one, published on that channel, cut alike.
-      m.prefetch_own_next(channel, bytes, bytes);
-      /// A hint: of two ranks, the other's next message will be like this one, cut alike.
-      m.prefetch_read_next(bytes, bytes);
+      /// A hint: the next message of this rank will be like this one, published on that channel, cut alike,
+      /// in steps like these.
+      m.prefetch_own_next(channel, steps, bytes, bytes);
+      /// A hint: the next message of this rank will ride in its line of that channel.
+      m.prefetch_own_line(channel);
+      /// A hint: of two ranks, the other's next message will be like this one, cut alike, in steps like these.
+      m.prefetch_read_next(steps, bytes, bytes);
       /// A hint: this rank reads all of that now, which another has just written.
-      m.prefault(source, bytes);
+      m.prefetch_pages(source, bytes);
       /// copy() into this rank's own slot, for others to read; flush_for_readers() comes before it is
       /// published.
       m.write_slot(target, source, bytes);
-      /// A hint for the next show(): this rank will then read as much there, whether it has been written yet
-      /// or not.
-      m.prefetch_while_writing(source);
+      m.write_slot(target, source, bytes, source);  // and a hint: this rank reads there next
+      m.write_slot(steps, target, source, bytes);   // into the slots of these steps
       /// What lies there, shown or written otherwise, is complete.
       m.flush_for_readers(target, bytes);
       m.reduce(operation, target, sources, count, bytes);

@@ -16,6 +16,7 @@
 #include "machine/copy_requests.hpp"
 #include "machine/host_platform.hpp"
 #include "machine/layout.hpp"
+#include "machine/prefetch_hints.hpp"
 #include "machine/wait.hpp"
 
 namespace espalier::machine {
@@ -59,16 +60,13 @@ class BasicMachine {
   void on_mistake(Mistake mistake) { waiter_.on_mistake(mistake); }
 
   /// The next step; with `span` > 1 (a power of two, at most slots()) the first of `span` steps whose slots
-  /// are contiguous. The step that is published and finished is always the last one: step + span - 1. `bytes`
-  /// is the most that lies in a slot from there on, on all ranks alike, where all of them know it.
-  Step advance(int span = 1, std::size_t bytes = std::numeric_limits<std::size_t>::max()) {
-    split_ = layout_.split_for(bytes);
-    pairwise_kind_ = PairwiseBuffers::nothing;
-    offers_short_ = false;
+  /// are contiguous. The step that is published and finished is always the last one. `bytes` is the most that
+  /// lies there, on all ranks alike, where all of them know it.
+  Steps advance(int span = 1, std::size_t bytes = std::numeric_limits<std::size_t>::max()) {
     const auto width = static_cast<Step>(span);
     const Step first = (last_step_ + width) & ~(width - 1);
     last_step_ = first + width - 1;
-    return first;
+    return {.first = first, .span = span, .split = static_cast<std::uint8_t>(layout_.split_for(bytes))};
   }
 
   /// For calls in which no rank knows how many steps the others need: a range of which each uses as many as
@@ -76,44 +74,44 @@ class BasicMachine {
   /// slots go on from half the ring beyond where one step would have led: so calls of many steps in a row do
   /// not meet in slots that are still in the readers' caches, and short ones come by all slots in turn.
   StepRange advance_open(int span, std::size_t bytes) {
-    const Step first = advance(span, bytes);
+    const Steps begin = advance(span, bytes);
     last_step_ += open_steps + static_cast<Step>(slots() >= 4 * span ? slots() / 2 : 0);
-    return {first, last_step_};
+    return {begin, last_step_};
   }
 
   std::size_t pairwise_bytes() const { return pairwise_bytes_; }
   int pairwise_rounds() const { return pairwise_rounds_; }
-  /// `first` and `span` as for the advance before it. `rounds`: how many of an open range both ranks expect.
-  void use_pairwise_slots(Step first, int span, std::size_t rounds = 1) {
-    pair_up(PairwiseBuffers::slots, first, span, rounds);
+  /// `rounds`: how many uses of an open range both ranks expect.
+  Steps with_pairwise_slots(Steps steps, std::size_t rounds = 1) {
+    return in_pairwise_rounds(steps, Buffers::pairwise_slots, rounds);
   }
-  void use_pairwise_cells(Step first, int span) { pair_up(PairwiseBuffers::cells, first, span, 1); }
+  Steps with_pairwise_cells(Steps steps) { return in_pairwise_rounds(steps, Buffers::pairwise_cells, 1); }
 
   /// To messages of more than half a slot, up to two: shorter and longer ones lose in a short ring
   /// (docs/performance.md).
-  void offer_short_ring(int span, std::size_t message) {
-    offers_short_ =
-        span == 1 && layout_.short_slots() > 0 && 2 * message > slot_bytes() && message <= 2 * slot_bytes();
+  Steps with_short_ring(Steps steps, std::size_t message) const {
+    steps.may_be_short = steps.span == 1 && layout_.short_slots() > 0 && 2 * message > slot_bytes() &&
+                         message <= 2 * slot_bytes();
+    return steps;
   }
 
-  void reserve(Step first, int span = 1) {
-    if (offers_short_) [[unlikely]] {
-      own_is_short_ = ring_choice_.next();
-      if (own_is_short_) reclaim(slot_readers_[layout_.index_among_first(first)]);
+  Steps reserve(Steps steps) {
+    if (steps.may_be_short) [[unlikely]] {
+      steps.in_short_ring = ring_choice_.next();
+      if (steps.in_short_ring) reclaim(slot_readers_[layout_.index_among_first(steps.first)]);
     }
-    for (Step step = first; step < first + static_cast<Step>(span); ++step)
-      reclaim(slot_readers_[layout_.index(step)]);
-    if (pairwise_kind_ != PairwiseBuffers::nothing) reclaim(pairwise_away_[pairwise_round(first).number]);
+    for (Step step = steps.first; step <= steps.last(); ++step) reclaim(slot_readers_[layout_.index(step)]);
+    if (steps.buffers != Buffers::ring) reclaim(pairwise_away_[pairwise_round(steps).number]);
+    return steps;
   }
 
-  void set_readers(Step first, int span, std::span<const int> readers) {
-    const Step last = first + static_cast<Step>(span) - 1;
-    for (Step step = first; step <= last; ++step) slot_readers_[layout_.index(step)] = {last, readers};
+  void set_readers(const Steps& steps, std::span<const int> readers) {
+    const Step last = steps.last();
+    for (Step step = steps.first; step <= last; ++step) slot_readers_[layout_.index(step)] = {last, readers};
     // Both: the line of the step is where it would have been.
-    if (offers_short_ && own_is_short_) [[unlikely]]
-      slot_readers_[layout_.index_among_first(first)] = {last, readers};
-    if (pairwise_kind_ != PairwiseBuffers::nothing)
-      pairwise_away_[pairwise_round(first).number] = {last, readers};
+    if (steps.in_short_ring) [[unlikely]]
+      slot_readers_[layout_.index_among_first(steps.first)] = {last, readers};
+    if (steps.buffers != Buffers::ring) pairwise_away_[pairwise_round(steps).number] = {last, readers};
   }
 
   void finish(Step step) { waiter_.signal(finish_line(rank_), step); }
@@ -138,25 +136,31 @@ class BasicMachine {
   /// heard from every rank): reserve() then asks no rank.
   void everybody_finished(Step step) { everybody_finished_ = step; }
 
-  void publish(Channel channel, Step step) { announce(line(channel, rank_, step), step); }
+  void publish(Channel channel, Step step) { waiter_.signal(line(channel, rank_, step), step); }
+  void publish(Channel channel, const Steps& steps) { announce(line(channel, rank_, steps.last()), steps); }
 
   void publish_inline(Channel channel, Step step, const void* source, std::size_t bytes) {
     Line& own = line(channel, rank_, step);
     Platform::copy_small(own.payload, source, bytes);
-    announce(own, step);
+    waiter_.signal(own, step);
   }
 
   void publish_for(int peer, Channel channel, Step step, const void* source, std::size_t bytes) {
     Line& theirs = line(channel, peer, step);
     Platform::copy_small(theirs.payload, source, bytes);
-    announce(theirs, step);
+    waiter_.signal(theirs, step);
+  }
+  void publish_for(int peer, Channel channel, const Steps& steps) {
+    announce(line(channel, peer, steps.last()), steps);
   }
 
-  void await(Channel channel, int peer, Step step) {
-    Line& theirs = line(channel, peer, step);
-    waiter_.await(theirs, step, peer);
-    if (offers_short_) [[unlikely]]
-      Platform::copy_small(&theirs_is_short_, theirs.payload, sizeof theirs_is_short_);
+  void await(Channel channel, int peer, Step step) { waiter_.await(line(channel, peer, step), step, peer); }
+  Steps await(Channel channel, int peer, Steps steps) {
+    Line& theirs = line(channel, peer, steps.last());
+    waiter_.await(theirs, steps.last(), peer);
+    if (steps.may_be_short) [[unlikely]]
+      Platform::copy_small(&steps.in_short_ring, theirs.payload, sizeof steps.in_short_ring);
+    return steps;
   }
 
   bool published(Channel channel, int peer, Step step) { return reached(line(channel, peer, step), step); }
@@ -165,14 +169,14 @@ class BasicMachine {
     return line(channel, peer, step).payload;
   }
   std::byte* inline_buffer(Channel channel, Step step) { return line(channel, rank_, step).payload; }
-  std::byte* slot(int peer, Step step) {
-    if (pairwise_kind_ == PairwiseBuffers::slots) return pairwise_cell(peer, 1 - peer, step);
-    const bool in_short_ring = offers_short_ && (peer == rank_ ? own_is_short_ : theirs_is_short_);
-    return home(peer).ring + (in_short_ring ? layout_.index_among_first(step) * layout_.slot_bytes
-                                            : layout_.slot_in_ring(step, split_));
+  std::byte* slot(int peer, const Steps& steps) {
+    if (steps.buffers == Buffers::pairwise_slots) return pairwise_cell(peer, 1 - peer, steps);
+    return home(peer).ring + (steps.in_short_ring
+                                  ? layout_.index_among_first(steps.first) * layout_.slot_bytes
+                                  : layout_.slot_in_ring(steps.first, steps.split));
   }
-  std::byte* pairwise_cell(int writer, int reader, Step step) {
-    const PairwiseRound round = pairwise_round(step);
+  std::byte* pairwise_cell(int writer, int reader, const Steps& steps) {
+    const PairwiseRound round = pairwise_round(steps);
     const int owner = round.by_reader ? reader : writer, other = round.by_reader ? writer : reader;
     return home(owner).cells +
            Layout::index_in_area(owner, other, pairwise_rounds_, round.which) * pairwise_bytes_;
@@ -228,64 +232,51 @@ class BasicMachine {
   /// that size. Readers of the former use still hold its lines; taken back now, while nothing waits, the
   /// round trip for that is not part of the next call. Short messages only: of longer ones the copy itself
   /// runs into the lines it needs, but not into their translations.
-  void prefetch_own_next(Channel channel, std::size_t bytes, std::size_t chunk) {
+  void prefetch_own_next(Channel channel, const Steps& like, std::size_t bytes, std::size_t chunk) {
     constexpr std::size_t most = 16 * 1024;
-    own_soon(&line(channel, rank_, last_step_ + 1), sizeof(Line));
-    if (bytes <= memory::inline_capacity || pairwise_kind_ == PairwiseBuffers::slots) return;
-    for_next_chunks(bytes, chunk, [&](Step step, std::size_t part) {
-      for (std::size_t at = 0; at < part; at += Layout::page) own_soon(slot(rank_, step) + at, 1);
+    prefetch_own_line(channel);
+    if (bytes <= memory::inline_capacity || like.buffers == Buffers::pairwise_slots) return;
+    for_next_chunks(like, bytes, chunk, [&](const Steps& next, std::size_t part) {
+      std::byte* const place = slot(rank_, next);
+      hints::own_pages(place, part);
       if (bytes > most) return;
-      own_soon(&line(channel, rank_, step), sizeof(Line));
-      own_soon(slot(rank_, step), part);
+      hints::own_lines(&line(channel, rank_, next.first), sizeof(Line));
+      hints::own_lines(place, part);
+    });
+  }
+  /// A hint: the next message of this rank will ride in its line of that channel.
+  void prefetch_own_line(Channel channel) {
+    hints::own_lines(&line(channel, rank_, last_step_ + 1), sizeof(Line));
+  }
+
+  /// A hint: of two, the other rank's next message will be like this one, in steps like these. A touch for each
+  /// of its pages: a ring has more than a program leaves in the translation cache (docs/performance.md).
+  void prefetch_read_next(const Steps& like, std::size_t bytes, std::size_t chunk) {
+    if (size() != 2 || bytes <= memory::inline_capacity || like.buffers == Buffers::pairwise_slots) return;
+    for_next_chunks(like, bytes, chunk, [&](const Steps& next, std::size_t part) {
+      hints::touch_pages(slot(1 - rank_, next), part);
     });
   }
 
-  /// A hint: of two, the other rank's next message will be like this one. A touch for each of its pages: a
-  /// ring has more than a program leaves in the translation cache (docs/performance.md). Of a page that the
-  /// message does not fill the last line, so that the writer keeps those that it has taken back.
-  void prefetch_read_next(std::size_t bytes, std::size_t chunk) {
-    if (size() != 2 || bytes <= memory::inline_capacity || pairwise_kind_ == PairwiseBuffers::slots) return;
-    for_next_chunks(bytes, chunk, [&](Step step, std::size_t part) {
-      const std::byte* data = slot(1 - rank_, step);
-      for (std::size_t at = 0; at < part; at += Layout::page)
-        __builtin_prefetch(data + at + (part - at < Layout::page ? Layout::page - Layout::line_bytes : 0));
-    });
-  }
-
-  /// A hint: this rank reads all of that now. The first lines of each page, from which the processor's
-  /// prefetchers, which stop at a page's end, go on by themselves (docs/performance.md).
-  void prefault(const void* data, std::size_t bytes) {
-    constexpr std::size_t least = 8 * 1024, most = 64 * 1024, lines = 4;
-    if (bytes < least || bytes > most) return;
-    for (std::size_t at = 0; at < bytes; at += Layout::page)
-      for (std::size_t i = 0; i < lines; ++i)
-        __builtin_prefetch(static_cast<const std::byte*>(data) + at + i * Layout::line_bytes);
-  }
+  /// A hint: this rank reads all of that now.
+  void prefetch_pages(const void* data, std::size_t bytes) { hints::begin_pages(data, bytes); }
 
   /// Where it helps past this core's caches, which would have to take the slot's lines back from their
   /// readers.
-  void write_slot(void* target, const void* source, std::size_t bytes) {
-    if (bytes == 0) return;
-    const auto copy = [&] {
-      return slot_writer_.copy(target, source, bytes, std::exchange(fetched_meanwhile_, nullptr));
-    };
-    unsettled_ |= offers_short_ ? ring_choice_.timed(bytes, copy) : copy();
+  void write_slot(void* target, const void* source, std::size_t bytes, const void* read_next = nullptr) {
+    if (bytes > 0) unsettled_ |= slot_writer_.copy(target, source, bytes, read_next);
+  }
+  /// Into the slots of these steps: how long it takes may say which ring is better.
+  void write_slot(const Steps& steps, void* target, const void* source, std::size_t bytes) {
+    if (!steps.may_be_short || bytes == 0) return write_slot(target, source, bytes);
+    unsettled_ |=
+        ring_choice_.timed(bytes, [&] { return slot_writer_.copy(target, source, bytes, nullptr); });
   }
 
-  void prefetch_while_writing(const void* data) { fetched_meanwhile_ = data; }
-
-  /// What was streamed is ordered before what follows. Else asks the processor to move fresh lines out of
-  /// this core's caches to where another core's read finds them sooner. Short data only: measured to help up
-  /// to 2 KiB (docs/performance.md), and to hurt above, where it fights the pipeline.
+  /// What was streamed is ordered before what follows; what was not is moved to where readers find it sooner.
   void flush_for_readers(const void* data, std::size_t bytes) {
     if (std::exchange(unsettled_, false)) return Platform::settle_streams();
-#if defined(__x86_64__)
-    constexpr std::size_t line = 64, most = 2048;
-    if (bytes > most) return;
-    // cldemote, a hint that processors without it take for a no-op.
-    for (std::size_t i = 0; i < bytes; i += line)
-      asm volatile("cldemote %0" ::"m"(static_cast<const char*>(data)[i]));
-#endif
+    hints::hand_over(data, bytes);
   }
 
   bool can_expose(const void* source, std::size_t bytes, bool by_kernel) {
@@ -324,20 +315,18 @@ class BasicMachine {
   };
   const Home& home(int rank) const { return homes_[static_cast<std::size_t>(rank)]; }
 
-  void announce(Line& line, Step step) {
-    if (offers_short_) [[unlikely]]
-      Platform::copy_small(line.payload, &own_is_short_, sizeof own_is_short_);
-    waiter_.signal(line, step);
+  // Says which ring the data are in, where the writer could choose.
+  void announce(Line& line, const Steps& steps) {
+    if (steps.may_be_short) [[unlikely]]
+      Platform::copy_small(line.payload, &steps.in_short_ring, sizeof steps.in_short_ring);
+    waiter_.signal(line, steps.last());
   }
 
-  enum class PairwiseBuffers { nothing, slots, cells };
-
-  void pair_up(PairwiseBuffers what, Step first, int span, std::size_t rounds) {
-    pairwise_kind_ = what;
-    first_pairwise_ = first;
-    pairwise_shift_ = std::countr_zero(static_cast<unsigned>(span));
-    pairwise_before_ = pairwise_;
+  Steps in_pairwise_rounds(Steps steps, Buffers buffers, std::size_t rounds) {
+    steps.buffers = buffers;
+    steps.round = pairwise_;
     pairwise_ += rounds;
+    return steps;
   }
 
   void reclaim(SlotReaders& held) {
@@ -353,37 +342,21 @@ class BasicMachine {
     bool by_reader;  ///< in the reader's, else in the writer's
   };
   /// So many rounds lie there at a time; then the ranks change places.
-  PairwiseRound pairwise_round(Step step) const {
-    const auto later = static_cast<std::int64_t>(step - first_pairwise_) >> pairwise_shift_;
-    const Step round = pairwise_before_ + static_cast<Step>(later);
+  PairwiseRound pairwise_round(const Steps& steps) const {
     const int rounds = pairwise_rounds_;  // 1 or 2
-    const auto number = static_cast<std::size_t>(round) & static_cast<std::size_t>(2 * rounds - 1);
+    const auto number = static_cast<std::size_t>(steps.round) & static_cast<std::size_t>(2 * rounds - 1);
     return {number, static_cast<int>(number) & (rounds - 1), number >= static_cast<std::size_t>(rounds)};
   }
 
-  static void own_soon(const void* data, std::size_t bytes) {
-    constexpr std::size_t cache_line = 64;
-    for (std::size_t i = 0; i < bytes; i += cache_line) {
-      const char& line = static_cast<const char*>(data)[i];
-#if defined(__x86_64__)
-      // The builtin gives a plain prefetch unless the whole build is for processors that have this one; those
-      // that do not take it for a no-op.
-      asm volatile("prefetchw %0" ::"m"(line));
-#else
-      __builtin_prefetch(&line, 1, 3);
-#endif
-    }
-  }
-
-  /// Calls body(first step, bytes) for the chunks that the next message would have if it were like this one,
-  /// as far as it is worth it. Without a division: this is part of every short call.
+  /// Calls body(steps, bytes) for the chunks that the next message would have if it were like this one, in
+  /// steps like these, as far as it is worth it. Without a division: this is part of every short call.
   template <class Body>
-  void for_next_chunks(std::size_t bytes, std::size_t chunk, Body body) {
+  void for_next_chunks(Steps next, std::size_t bytes, std::size_t chunk, Body body) {
     constexpr std::size_t farthest = 64 * 1024;
     const Step span = chunk <= slot_bytes() ? 1 : std::bit_ceil((chunk + slot_bytes() - 1) / slot_bytes());
-    Step next = (last_step_ + span) & ~(span - 1);
+    next.first = (last_step_ + span) & ~(span - 1);
     const std::size_t end = std::min(bytes, farthest);
-    for (std::size_t done = 0; done < end; done += chunk, next += span)
+    for (std::size_t done = 0; done < end; done += chunk, next.first += span)
       body(next, std::min(chunk, end - done));
   }
 
@@ -421,15 +394,7 @@ class BasicMachine {
   std::vector<const void*> sources_;
   typename Platform::SlotWriter slot_writer_;
   typename Platform::RingChoice ring_choice_;
-  bool offers_short_ = false;  // the step under way may lie in a short ring
-  bool own_is_short_ = false, theirs_is_short_ = false;
-  const void* fetched_meanwhile_ = nullptr;
-  int split_ = 0;                                             // of the slots of the call under way
-  PairwiseBuffers pairwise_kind_ = PairwiseBuffers::nothing;  // the call under way
-  Step pairwise_ = 0;                                         // rounds
-  Step pairwise_before_ = 0;
-  Step first_pairwise_ = 0;
-  int pairwise_shift_ = 0;
+  Step pairwise_ = 0;  // rounds so far
   std::array<SlotReaders, 4> pairwise_away_;
   bool unsettled_ = false;  // what was shown is not ordered before a flag yet
   CopyRequests<Platform> requests_;

@@ -34,10 +34,10 @@ class HostMachines : public ::testing::Test {
   HostMachine& at(int rank) { return *machines_[static_cast<std::size_t>(rank)]; }
 
   /// Rank 0 writes this step for all others.
-  Step write_slot(Step step) {
-    at(0).reserve(step, 1);
-    at(0).set_readers(step, 1, at(0).everybody_else());
-    return step;
+  Steps write_slot(const Steps& steps) {
+    const Steps own = at(0).reserve(steps);
+    at(0).set_readers(own, at(0).everybody_else());
+    return own;
   }
 
   /// True when `body` is still waiting after some milliseconds; then `unblock` must set it free.
@@ -68,43 +68,57 @@ TEST_F(HostMachines, StepsRiseAndSpansLieSideBySide) {
   Step last = 0;
   for (int round = 0; round < 300; ++round) {
     const int span = 1 << (round * 7 % 3);
-    const Step first = m.advance(span);
-    EXPECT_GT(first, last);
-    EXPECT_EQ(first % static_cast<Step>(span), 0u);
+    const Steps steps = m.advance(span);
+    EXPECT_GT(steps.first, last);
+    EXPECT_EQ(steps.first % static_cast<Step>(span), 0u);
     for (int i = 0; i < span; ++i)
-      EXPECT_EQ(m.slot(1, first + static_cast<Step>(i)),
-                m.slot(1, first) + static_cast<std::size_t>(i) * slot_bytes);
-    last = first + static_cast<Step>(span) - 1;
+      EXPECT_EQ(m.slot(1, Steps{.first = steps.first + static_cast<Step>(i)}),
+                m.slot(1, steps) + static_cast<std::size_t>(i) * slot_bytes);
+    last = steps.last();
   }
 }
 
 TEST_F(HostMachines, ShortChunksComeBackToTheSamePlaceLater) {
   const std::size_t bytes = slot_bytes / 4;
-  const Step first = at(0).advance(1, bytes);
+  const Steps first = at(0).advance(1, bytes);
   std::set<const std::byte*> places = {at(0).slot(2, first)};
   for (int i = 1; i < 4 * slots; ++i) places.insert(at(0).slot(2, at(0).advance(1, bytes)));
   EXPECT_EQ(places.size(), static_cast<std::size_t>(4 * slots));
-  const Step again = at(0).advance(1, bytes);
+  const Steps again = at(0).advance(1, bytes);
   EXPECT_TRUE(places.contains(at(0).slot(2, again)));
-  at(1).advance(1, bytes);
   for (int i = 0; i < 4 * slots; ++i) at(1).advance(1, bytes);
-  EXPECT_EQ(at(1).slot(2, again) - at(1).slot(2, again & ~Step{slots - 1}),
-            at(0).slot(2, again) - at(0).slot(2, again & ~Step{slots - 1}));  // all ranks alike
+  const Steps theirs = at(1).advance(1, bytes);
+  const auto from_ring = [&](int rank, const Steps& steps) {
+    return at(rank).slot(2, steps) - at(rank).slot(2, Steps{});
+  };
+  EXPECT_EQ(from_ring(1, theirs), from_ring(0, again));  // all ranks alike
+}
+
+// Whatever a rank asks for afterwards.
+TEST_F(HostMachines, StepsKeepTheirMeaning) {
+  HostMachine& m = at(0);
+  const Steps shorter = m.advance(1, slot_bytes / 4), whole = m.advance(2);
+  const std::byte* places[] = {m.slot(1, shorter), m.slot(1, whole)};
+  m.advance(1, slot_bytes / 2);
+  m.with_short_ring(m.advance(1), slot_bytes);
+  m.advance_open(4, slot_bytes);
+  EXPECT_EQ(m.slot(1, shorter), places[0]);
+  EXPECT_EQ(m.slot(1, whole), places[1]);
 }
 
 // So a rank can be as many calls ahead of its readers as there are slots, whatever these calls' spans.
 TEST_F(HostMachines, ShortOpenCallsComeByAllSlotsInTurn) {
   for (int span = 1; span <= slots; span *= 2) {
     std::set<const std::byte*> places;
-    for (int i = 0; i < slots / span; ++i) places.insert(at(0).slot(2, at(0).advance_open(span, 1).first));
+    for (int i = 0; i < slots / span; ++i) places.insert(at(0).slot(2, at(0).advance_open(span, 1).begin));
     EXPECT_EQ(places.size(), static_cast<std::size_t>(slots / span)) << "span " << span;
   }
 }
 
 TEST_F(HostMachines, SameCallsGiveTheSameStepsOnAllRanks) {
   for (const int span : {1, 4, 1, 1, 2, 4, 2, 1}) {
-    const Step step = at(0).advance(span);
-    for (int r = 1; r < ranks; ++r) EXPECT_EQ(at(r).advance(span), step);
+    const Step step = at(0).advance(span).first;
+    for (int r = 1; r < ranks; ++r) EXPECT_EQ(at(r).advance(span).first, step);
   }
 }
 
@@ -115,52 +129,51 @@ TEST_F(HostMachines, EverybodyElseIsEverybodyElse) {
 
 TEST_F(HostMachines, ReserveWaitsForTheReaders) {
   HostMachine& m = at(0);
-  const Step step = m.advance(1);
-  m.reserve(step, 1);
+  const Steps steps = m.advance(1);
+  m.reserve(steps);
   const std::vector<int> readers = {2};
-  m.set_readers(step, 1, readers);
-  for (int i = 1; i < slots; ++i) m.reserve(m.advance(1), 1);  // other slots: no rank to wait for
-  const Step again = m.advance(1);
-  ASSERT_EQ(m.slot(0, again), m.slot(0, step));
-  EXPECT_TRUE(waits([&] { m.reserve(again, 1); }, [&] { at(2).finish(step); }));
-  m.reserve(again, 1);  // and once only
+  m.set_readers(steps, readers);
+  for (int i = 1; i < slots; ++i) m.reserve(m.advance(1));  // other slots: no rank to wait for
+  const Steps again = m.advance(1);
+  ASSERT_EQ(m.slot(0, again), m.slot(0, steps));
+  EXPECT_TRUE(waits([&] { m.reserve(again); }, [&] { at(2).finish(steps.last()); }));
+  m.reserve(again);  // and once only
 }
 
 TEST_F(HostMachines, ReserveAfterASpanWaitsInEachOfItsSlots) {
   HostMachine& m = at(0);
-  const Step first = m.advance(slots);
-  const Step last = first + slots - 1;
-  m.set_readers(first, slots, m.everybody_else());
-  at(2).finish(last);
+  const Steps whole = m.advance(slots);
+  m.set_readers(whole, m.everybody_else());
+  at(2).finish(whole.last());
   // Rank 1 has finished steps before, but not this one.
-  at(1).finish(first - 1);
-  const Step next = m.advance(1);
-  ASSERT_EQ(m.slot(0, next), m.slot(0, first));
-  EXPECT_TRUE(waits([&] { m.reserve(next, 1); }, [&] { at(1).finish(last); }));
+  at(1).finish(whole.first - 1);
+  const Steps next = m.advance(1);
+  ASSERT_EQ(m.slot(0, next), m.slot(0, whole));
+  EXPECT_TRUE(waits([&] { m.reserve(next); }, [&] { at(1).finish(whole.last()); }));
 }
 
 TEST_F(HostMachines, ReserveOfASpanWaitsForASingleSlotWithin) {
   HostMachine& m = at(0);
-  const Step single = m.advance(1);
-  m.set_readers(single, 1, m.everybody_else());
-  at(1).finish(single);
-  const Step span = m.advance(slots);
-  EXPECT_TRUE(waits([&] { m.reserve(span, slots); }, [&] { at(2).finish(single); }));
+  const Steps single = m.advance(1);
+  m.set_readers(single, m.everybody_else());
+  at(1).finish(single.last());
+  const Steps span = m.advance(slots);
+  EXPECT_TRUE(waits([&] { m.reserve(span); }, [&] { at(2).finish(single.last()); }));
 }
 
 TEST_F(HostMachines, ReserveAsksNobodyWhenEverybodyIsKnownToHaveFinished) {
   HostMachine& m = at(0);
-  const Step step = m.advance(1);
-  m.set_readers(step, 1, m.everybody_else());
-  m.everybody_finished(step);
-  for (int i = 0; i < slots; ++i) m.reserve(m.advance(1), 1);  // hangs if it asks
+  const Steps steps = m.advance(1);
+  m.set_readers(steps, m.everybody_else());
+  m.everybody_finished(steps.last());
+  for (int i = 0; i < slots; ++i) m.reserve(m.advance(1));  // hangs if it asks
 }
 
 TEST_F(HostMachines, InlineDataArriveWithTheFlag) {
   char text[memory::inline_capacity];
   for (std::size_t bytes :
        {std::size_t{0}, std::size_t{1}, std::size_t{4}, std::size_t{8}, std::size_t{13}, sizeof text}) {
-    const Step step = at(0).advance(1);
+    const Step step = at(0).advance(1).last();
     std::memset(text, static_cast<int>(bytes) + 1, sizeof text);
     at(0).publish_inline(Channel::gather, step, text, bytes);
     at(1).await(Channel::gather, 0, step);
@@ -178,7 +191,7 @@ TEST_F(HostMachines, ExactlyOneIsLastAtEveryStep) {
   for (int r = 0; r < ranks; ++r)
     threads.emplace_back([&, r] {
       for (int i = 0; i < rounds; ++i) {
-        const Step step = at(r).advance(1);
+        const Step step = at(r).advance(1).last();
         const auto word = static_cast<std::uint64_t>(i);
         if (at(r).arrive_last(step)) {
           lasts.fetch_add(1);
@@ -205,7 +218,7 @@ TEST_F(HostMachines, TheLastToArriveKnowsOfAnotherCall) {
     int lasts = 0;
     for (int r = 0; r < ranks; ++r) {
       at(r).begin_call(r == 1 ? of_the_second : right.fingerprint());
-      lasts += at(r).arrive_last(at(r).advance(1));
+      lasts += at(r).arrive_last(at(r).advance(1).last());
     }
     return lasts;
   };
@@ -226,24 +239,21 @@ class PairwiseMachines : public HostMachines {
  protected:
   void SetUp() override { make({2, many, slot_bytes}); }
   static constexpr int many = 16;  // more than there are pairwise slots
-  /// One round of both; its first step.
-  Step exchange_once(int span = 1) {
-    Step first = 0;
-    for (int rank = 0; rank < 2; ++rank) {
-      first = at(rank).advance(span);
-      at(rank).use_pairwise_slots(first, span);
-    }
-    return first;
+  /// One round of both.
+  Steps exchange_once(int span = 1) {
+    Steps round;
+    for (int rank = 0; rank < 2; ++rank) round = at(rank).with_pairwise_slots(at(rank).advance(span));
+    return round;
   }
 };
 
 TEST_F(PairwiseMachines, ARankWritesWhereTheOtherDidTwoRoundsBefore) {
   std::vector<std::array<std::byte*, 2>> places;
   for (int round = 0; round < 9; ++round) {
-    const Step first = exchange_once(1 << round % 2);
-    places.push_back({at(0).slot(0, first), at(0).slot(1, first)});
-    EXPECT_EQ(at(1).slot(0, first), places.back()[0]);  // both know where
-    EXPECT_EQ(at(1).slot(1, first), places.back()[1]);
+    const Steps steps = exchange_once(1 << round % 2);
+    places.push_back({at(0).slot(0, steps), at(0).slot(1, steps)});
+    EXPECT_EQ(at(1).slot(0, steps), places.back()[0]);  // both know where
+    EXPECT_EQ(at(1).slot(1, steps), places.back()[1]);
     if (round == 3) at(0).advance(1), at(1).advance(1);  // other calls in between change nothing
   }
   for (std::size_t i = 2; i < places.size(); ++i) {
@@ -259,7 +269,7 @@ TEST_F(PairwiseMachines, ARankWritesWhereTheOtherDidTwoRoundsBefore) {
 
 TEST_F(PairwiseMachines, TheRoundBeforeIsStillThereWhenTheNextIsShown) {
   for (const int span : {1, 2, 4}) {
-    const Step before = exchange_once(span);
+    const Steps before = exchange_once(span);
     const std::byte* place = at(0).slot(1, before);
     exchange_once(span);
     EXPECT_EQ(at(0).slot(1, before), place) << "span " << span;
@@ -267,14 +277,13 @@ TEST_F(PairwiseMachines, TheRoundBeforeIsStillThereWhenTheNextIsShown) {
 }
 
 TEST_F(PairwiseMachines, OpenRoundsGoOnWhereBothExpectIt) {
-  const auto range = at(0).advance_open(2, 64 * 1024);
-  at(0).use_pairwise_slots(range.first, 2, 3);
-  at(1).advance_open(2, 64 * 1024);
-  at(1).use_pairwise_slots(range.first, 2, 3);
+  Steps open;
+  for (int rank = 0; rank < 2; ++rank)
+    open = at(rank).with_pairwise_slots(at(rank).advance_open(2, 64 * 1024).begin, 3);
   std::vector<std::byte*> mine, theirs;
-  for (Step round = 0; round < 3; ++round) {
-    mine.push_back(at(0).slot(0, range.first + 2 * round));
-    theirs.push_back(at(0).slot(1, range.first + 2 * round));
+  for (std::size_t round = 0; round < 3; ++round) {
+    mine.push_back(at(0).slot(0, open.after(round)));
+    theirs.push_back(at(0).slot(1, open.after(round)));
   }
   EXPECT_EQ(mine[2], theirs[0]);
   EXPECT_EQ(at(0).slot(0, exchange_once()), theirs[1]);
@@ -282,8 +291,8 @@ TEST_F(PairwiseMachines, OpenRoundsGoOnWhereBothExpectIt) {
 
 TEST_F(PairwiseMachines, AdvanceLeavesThePairwiseSlots) {
   const std::byte* pairwise = at(0).slot(0, exchange_once());
-  const Step step = at(0).advance(1);
-  EXPECT_LT(at(0).slot(0, step), pairwise);  // the rings lie before
+  const Steps steps = at(0).advance(1);
+  EXPECT_LT(at(0).slot(0, steps), pairwise);  // the rings lie before
 }
 
 /// Two ranks whose rings have a short one in them.
@@ -293,47 +302,37 @@ class MachinesWithShortRings : public HostMachines {
   static constexpr std::size_t message = 20000;
 
   void SetUp() override { make({2, long_ring, slot_bytes}); }
-  Step advance_both(std::size_t bytes = message) {
-    for (const int rank : {0, 1}) {
-      step_ = at(rank).advance(1, bytes);
-      at(rank).offer_short_ring(1, bytes);
-    }
-    return step_;
+  Steps advance_both(std::size_t bytes = message) {
+    Steps steps;
+    for (const int rank : {0, 1}) steps = at(rank).with_short_ring(at(rank).advance(1, bytes), bytes);
+    return steps;
   }
   /// Rank 0 writes a message for rank 1, all of `value`; returns where.
-  std::byte* write(Step step, std::byte value) {
+  std::byte* write(const Steps& steps, std::byte value) {
     HostMachine& m = at(0);
-    m.reserve(step, 1);
-    std::byte* slot = m.slot(0, step);
-    m.write_slot(slot, std::vector(message, value).data(), message);
+    const Steps own = m.reserve(steps);
+    std::byte* slot = m.slot(0, own);
+    m.write_slot(own, slot, std::vector(message, value).data(), message);
     m.flush_for_readers(slot, message);
-    m.publish(Channel::gather, step);
-    m.set_readers(step, 1, m.everybody_else());
-    m.finish(step);
+    m.publish(Channel::gather, own);
+    m.set_readers(own, m.everybody_else());
+    m.finish(own.last());
     return slot;
   }
-  std::byte* in_its_own_slot(Step step) {
-    at(0).advance(1);  // offers nothing
-    return at(0).slot(0, step);
-  }
-
- private:
-  Step step_ = 0;
 };
 
 TEST_F(MachinesWithShortRings, TheReaderFindsWhatTheWriterPutsIntoEitherRing) {
   int elsewhere = 0;
   for (int i = 0; i < 300; ++i) {
     const auto value = static_cast<std::byte>(i);
-    const Step step = advance_both();
-    const std::byte* written = write(step, value);
-    at(1).await(Channel::gather, 0, step);
-    const std::byte* found = at(1).slot(0, step);
+    const Steps steps = advance_both();
+    const std::byte* written = write(steps, value);
+    const std::byte* found = at(1).slot(0, at(1).await(Channel::gather, 0, steps));
     ASSERT_EQ(found, written) << i;
     ASSERT_TRUE(std::all_of(found, found + message, [&](std::byte b) { return b == value; })) << i;
-    at(1).finish(step);
-    elsewhere += written != in_its_own_slot(step);
-    at(1).advance(1);
+    at(1).finish(steps.last());
+    elsewhere += written != at(0).slot(0, steps);
+    at(0).advance(1), at(1).advance(1);
   }
   EXPECT_GT(elsewhere, 0);  // the writer begins with the short one
 }
@@ -341,11 +340,10 @@ TEST_F(MachinesWithShortRings, TheReaderFindsWhatTheWriterPutsIntoEitherRing) {
 TEST_F(MachinesWithShortRings, AreOfferedToMessagesOfHalfASlotToTwo) {
   for (const std::size_t bytes : {slot_bytes / 2, 2 * slot_bytes + 1})
     for (int i = 0; i < 300; ++i) {
-      const Step step = advance_both(bytes);
-      at(0).reserve(step, 1);
-      const std::byte* slot = at(0).slot(0, step);
-      EXPECT_EQ((slot - at(0).slot(0, 0)) / static_cast<std::ptrdiff_t>(slot_bytes),
-                static_cast<std::ptrdiff_t>(step % long_ring));
+      const Steps steps = advance_both(bytes);
+      const std::byte* slot = at(0).slot(0, at(0).reserve(steps));
+      EXPECT_EQ((slot - at(0).slot(0, Steps{})) / static_cast<std::ptrdiff_t>(slot_bytes),
+                static_cast<std::ptrdiff_t>(steps.first % long_ring));
     }
 }
 
@@ -357,18 +355,15 @@ class TradingCells : public HostMachines {
     layout.many_pairwise = true;
     make(layout);
   }
-  Step exchange_once() {
-    Step first = 0;
-    for (int rank = 0; rank < 3; ++rank) {
-      first = at(rank).advance(1);
-      at(rank).use_pairwise_cells(first, 1);
-    }
-    return first;
+  Steps exchange_once() {
+    Steps round;
+    for (int rank = 0; rank < 3; ++rank) round = at(rank).with_pairwise_cells(at(rank).advance(1));
+    return round;
   }
 };
 
 TEST_F(TradingCells, ARankWritesForAnotherWhereItHasReadBefore) {
-  const Step first = exchange_once();
+  const Steps first = exchange_once();
   std::set<std::byte*> all;
   std::array<std::array<std::byte*, 3>, 3> before{};
   for (int writer = 0; writer < 3; ++writer)
@@ -379,7 +374,7 @@ TEST_F(TradingCells, ARankWritesForAnotherWhereItHasReadBefore) {
       EXPECT_EQ(at(reader).pairwise_cell(writer, reader, first), place);  // both know where
       EXPECT_TRUE(all.insert(place).second);
     }
-  const Step next = exchange_once();
+  const Steps next = exchange_once();
   for (int writer = 0; writer < 3; ++writer)
     for (int reader = 0; reader < 3; ++reader) {
       if (writer == reader) continue;
@@ -389,27 +384,28 @@ TEST_F(TradingCells, ARankWritesForAnotherWhereItHasReadBefore) {
 }
 
 TEST_F(TradingCells, LieBesideTheSlots) {
-  const Step first = exchange_once();
+  const Steps first = exchange_once();
   for (std::byte* cell : {at(0).pairwise_cell(0, 1, first), at(0).pairwise_cell(1, 0, first)})
     EXPECT_GT(cell, at(0).slot(2, first) + slot_bytes);
 }
 
 TEST_F(TradingCells, ReserveWaitsForTheReadersOfWhatThisRankWroteThere) {
   HostMachine& m = at(0);
-  const Step first = write_slot(exchange_once());
+  const Steps first = write_slot(exchange_once());
   write_slot(exchange_once());  // the other cells
-  const Step again = exchange_once();
-  EXPECT_TRUE(waits([&] { m.reserve(again, 1); }, [&] { at(1).finish(first), at(2).finish(first); }));
+  const Steps again = exchange_once();
+  EXPECT_TRUE(
+      waits([&] { m.reserve(again); }, [&] { at(1).finish(first.last()), at(2).finish(first.last()); }));
 }
 
 // The other need not write every time, and has then not told in between that it has read.
 TEST_F(PairwiseMachines, ReserveWaitsForTheReaderOfWhatThisRankWroteThere) {
   HostMachine& m = at(0);
-  const Step first = write_slot(exchange_once());
+  const Steps first = write_slot(exchange_once());
   for (int i = 1; i < 4; ++i) write_slot(exchange_once());  // other slots: no rank to wait for
-  const Step again = exchange_once();
+  const Steps again = exchange_once();
   ASSERT_EQ(m.slot(0, again), m.slot(0, first));
-  EXPECT_TRUE(waits([&] { m.reserve(again, 1); }, [&] { at(1).finish(first); }));
+  EXPECT_TRUE(waits([&] { m.reserve(again); }, [&] { at(1).finish(first.last()); }));
 }
 
 }  // namespace

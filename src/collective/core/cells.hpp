@@ -81,13 +81,14 @@ class Cells {
 /// `comes_back`: as in write_pairwise(), of two ranks that use pairwise slots.
 template <Machine M, class B>
 std::size_t write_cells(M& m, std::byte* slot, const void* send, const B& blocks, const Cells& cells,
-                        std::size_t round, std::size_t comes_back = 0) {
+                        const Round& round, std::size_t comes_back = 0) {
   std::size_t offset = 0;
   for (int peer = 0; peer < m.size(); ++peer) {
     if (peer == m.rank()) continue;
     const std::size_t block = blocks.bytes_of(peer);
-    const Part part = cells.part(block, round);
-    show_pairwise(m, slot + offset, at(send, blocks.offset_of(peer) + part.offset), part.bytes, comes_back);
+    const Part part = cells.part(block, round.index);
+    show_pairwise(m, slot + offset, at(send, blocks.offset_of(peer) + part.offset), part.bytes, comes_back,
+                  round.read_next);
     offset += cells.cell(block);
   }
   return offset;
@@ -101,14 +102,8 @@ Rounds rounds_of(const M& m, const Cells& cells, const Meeting<M>& meeting, bool
           .bytes = cells.bytes(),
           .overlap = !meeting.is_central(),
           .readers = m.everybody_else(),
-          .can_pair = can_pair};
-}
-
-/// `rounds`: rounds_of() these cells.
-template <Machine M, class Show, class Read>
-void exchange_cells(M& m, const Cells& cells, const Rounds& rounds, const Show& show, const Read& read) {
-  in_rounds(m, rounds, show, read);
-  if (rounds.overlap && cells.rounds() == 1) expect_another(m, cells.bytes(), cells.bytes());
+          .can_pair = can_pair,
+          .likely_again = !meeting.is_central() && cells.rounds() == 1 ? cells.bytes() : 0};
 }
 
 /// Each rank's cell, for blocks of which all ranks know all: what OwnPlace asks for.

@@ -14,6 +14,7 @@ namespace espalier::collective {
 using machine::Channel;
 using machine::Machine;
 using machine::Step;
+using machine::Steps;
 using plan::Plan;
 
 inline const std::byte* at(const void* base, std::size_t offset) {
@@ -28,14 +29,13 @@ int rank_behind(const M& m, int i) {
   return rank < m.size() ? rank : rank - m.size();
 }
 
-/// One chunk: its bytes of the message, the first of the slots it lies in, and the step that is published for
-/// it.
+/// One chunk: its bytes of the message, and its steps, which say where they lie.
 struct Chunk {
   std::size_t offset = 0;
   std::size_t bytes = 0;
-  Step first = 0;
-  int span = 1;
-  Step step() const { return first + static_cast<Step>(span) - 1; }
+  Steps steps{};
+  /// The one that is published for it.
+  Step step() const { return steps.last(); }
 };
 
 /// The slots that a chunk lies in: a power of two, so that they lie side by side. Short calls divide nothing,
@@ -70,6 +70,7 @@ class Chunks {
 
   /// No chunk at all for an empty message.
   std::size_t count() const { return count_; }
+  std::size_t message_bytes() const { return bytes_; }
   std::size_t chunk_bytes() const { return chunk_; }
   int span() const { return span_; }
 
@@ -77,13 +78,13 @@ class Chunks {
   template <Machine M>
   Chunk next(M& m, std::size_t index) const {
     const std::size_t offset = index * chunk_;
-    return {offset, std::min(chunk_, bytes_ - offset), m.advance(span_, chunk_), span_};
+    return {offset, std::min(chunk_, bytes_ - offset), m.advance(span_, chunk_)};
   }
   /// The same where one rank alone writes and nothing rides inline.
   template <Machine M>
   Chunk next_one_way(M& m, std::size_t index) const {
-    const Chunk chunk = next(m, index);
-    m.offer_short_ring(span_, bytes_);
+    Chunk chunk = next(m, index);
+    chunk.steps = m.with_short_ring(chunk.steps, bytes_);
     return chunk;
   }
 

@@ -10,24 +10,22 @@ namespace espalier::collective {
 namespace detail {
 
 template <Machine M, class B, class Keep>
-void exchange_blocks_inline(M& m, const void* own, void* receive, const B& blocks, const Plan& plan,
-                            const Keep& keep) {
+[[gnu::flatten]] void exchange_blocks_inline(M& m, const void* own, void* receive, const B& blocks,
+                                             const Plan& plan, const Keep& keep) {
   const std::size_t bytes = blocks.bytes_of(m.rank());
-  Meeting<M> meeting(m, plan);
-  exchange_inline(
-      m, meeting, m.everybody_else(), [&](std::byte* line) { m.copy(line, own, bytes); },
-      [&](auto of) {
-        bool all = true;
-        keep(0, Part{0, bytes});
-        for (int i = 1; i < m.size(); ++i) {
-          const int peer = rank_behind(m, i);
-          if (const std::size_t theirs = blocks.bytes_of(peer); theirs > 0)
-            m.copy(at(receive, blocks.offset_of(peer)), of(peer), theirs);
-          else
-            all = false;
-        }
-        return all;
-      });
+  InlineExchange<M> exchange(m, plan);
+  m.copy(exchange.own_line(), own, bytes);
+  exchange.announce(m.everybody_else());
+  keep(0, Part{0, bytes});
+  bool heard_from_all = true;
+  for (int i = 1; i < m.size(); ++i) {
+    const int peer = rank_behind(m, i);
+    if (const std::size_t theirs = blocks.bytes_of(peer); theirs > 0)
+      m.copy(at(receive, blocks.offset_of(peer)), exchange.line_of(peer), theirs);
+    else
+      heard_from_all = false;
+  }
+  exchange.finish(heard_from_all);
 }
 
 }  // namespace detail
@@ -52,15 +50,16 @@ template <Machine M, class B, class Keep>
                          .bytes = chunks.chunk_bytes(),
                          .overlap = !meeting.is_central(),
                          .readers = m.everybody_else(),
-                         .can_pair = can_pair};
+                         .can_pair = can_pair,
+                         .likely_again = meeting.is_central() ? 0 : longest};
   const bool pairwise = uses_pairwise_slots(m, rounds);
 
   const auto show = [&](const Round& round) {
     const Part mine = part(m.rank(), round);
     if (mine.bytes == 0) return meeting.announce_nothing(round.step());
-    std::byte* slot = m.slot(m.rank(), round.first);
+    std::byte* slot = m.slot(m.rank(), round.steps);
     const std::size_t comes_back = pairwise ? part(1 - m.rank(), round).bytes : 0;
-    show_pairwise(m, slot, at(own, mine.offset), mine.bytes, comes_back);
+    show_pairwise(m, slot, at(own, mine.offset), mine.bytes, comes_back, round.read_next);
     m.flush_for_readers(slot, mine.bytes);
     meeting.announce(round.step());
   };
@@ -77,13 +76,12 @@ template <Machine M, class B, class Keep>
         continue;
       }
       meeting.await(peer, round.step());
-      m.copy(at(receive, blocks.offset_of(peer) + theirs.offset), m.slot(peer, round.first), theirs.bytes);
+      m.copy(at(receive, blocks.offset_of(peer) + theirs.offset), m.slot(peer, round.steps), theirs.bytes);
     }
     return all;
   };
 
   in_rounds(m, rounds, show, read);
-  if (!meeting.is_central()) expect_another(m, longest, chunks.chunk_bytes());
 }
 
 }  // namespace espalier::collective

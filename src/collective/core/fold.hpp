@@ -4,20 +4,15 @@
 #include "collective/core/chunks.hpp"
 #include "collective/core/reduction.hpp"
 
-namespace espalier::collective {
+namespace espalier::collective::detail {
 
-namespace detail {
-
-/// Folds all ranks' vectors in rank order, so that all ranks compute the same bits (invariant 3). `of(peer)`
-/// gives a peer's vector once it is there.
-template <Machine M, class Source>
-void fold_in_rank_order(M& m, void* result, const void* own, std::size_t bytes, const Reduction& r,
-                        Source of) {
-  const void** sources = m.source_array();
-  for (int rank = 0; rank < m.size(); ++rank) sources[rank] = rank == m.rank() ? own : of(rank);
-  m.reduce(r.operation, result, sources, m.size(), bytes);
+/// Folds `own` and the others' vectors, which are in m.source_array() by rank. In rank order, so that all
+/// ranks compute the same bits (invariant 3).
+template <Machine M>
+void fold_in_rank_order(M& m, const Reduction& r, void* result, const void* own, std::size_t bytes) {
+  const void** vectors = m.source_array();
+  vectors[m.rank()] = own;
+  m.reduce(r.operation, result, vectors, m.size(), bytes);
 }
 
-}  // namespace detail
-
-}  // namespace espalier::collective
+}  // namespace espalier::collective::detail

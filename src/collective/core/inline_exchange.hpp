@@ -6,25 +6,38 @@
 
 namespace espalier::collective {
 
-/// `write(line)` fills this rank's line, for `readers`. `read(of)` uses the others': `of(peer)` gives a
-/// peer's once it is there; it returns whether it has heard from every rank. In one piece: it is most of what
-/// such a call takes.
-template <Machine M, class Write, class Read>
-[[gnu::flatten]] void exchange_inline(M& m, Meeting<M>& meeting, std::span<const int> readers,
-                                      const Write& write, const Read& read) {
-  const Step step = m.advance(1);
-  m.reserve(step, 1);
-  write(m.inline_buffer(Channel::gather, step));
-  meeting.announce(step);
-  m.set_readers(step, 1, readers);
-  const bool heard_from_all = read([&](int peer) {
-    meeting.await(peer, step);
-    return m.inline_data(Channel::gather, peer, step);
-  });
-  if (heard_from_all || meeting.is_central()) m.everybody_finished(step - 1);
-  m.finish(step);
-  if (!meeting.is_central()) m.prefetch_own_next(Channel::gather, 0, 0);
-}
+/// One step, in which every rank fills its line, announces it, and reads the lines of others. Those who use
+/// it are to be compiled in one piece ([[gnu::flatten]]): it is most of what such a call takes.
+template <Machine M>
+class InlineExchange {
+ public:
+  InlineExchange(M& m, const Plan& plan) : m_(m), meeting_(m, plan), steps_(m.advance(1)) {
+    m.reserve(steps_);
+  }
+
+  /// To be filled before announce().
+  std::byte* own_line() { return m_.inline_buffer(Channel::gather, steps_.last()); }
+  void announce(std::span<const int> readers) {
+    meeting_.announce(steps_.last());
+    m_.set_readers(steps_, readers);
+  }
+  /// What `peer` has announced, once it is there.
+  const std::byte* line_of(int peer) {
+    meeting_.await(peer, steps_.last());
+    return m_.inline_data(Channel::gather, peer, steps_.last());
+  }
+  /// `heard_from_all`: this rank has had the line of every other.
+  void finish(bool heard_from_all) {
+    if (heard_from_all || meeting_.is_central()) m_.everybody_finished(steps_.first - 1);
+    m_.finish(steps_.last());
+    if (!meeting_.is_central()) m_.prefetch_own_line(Channel::gather);
+  }
+
+ private:
+  M& m_;
+  Meeting<M> meeting_;
+  Steps steps_;
+};
 
 /// A rank's blocks for the others, one after the other in its line, in rank order.
 template <Machine M, class B>

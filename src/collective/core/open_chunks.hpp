@@ -24,9 +24,14 @@ class OpenChunks {
     range_ = m.advance_open(span_, bytes_);
   }
 
+  /// Of two ranks, which both expect so many rounds: their chunks lie in pairwise slots.
+  template <Machine M>
+  void use_pairwise_slots(M& m, std::size_t rounds) {
+    range_.begin = m.with_pairwise_slots(range_.begin, rounds);
+  }
+
   std::size_t chunk_bytes() const { return bytes_; }
   int span() const { return span_; }
-  Step first() const { return range_.first; }
   Step last() const { return range_.last; }
 
   /// Chunks of a message. Throws when there are more than steps for them.
@@ -43,9 +48,9 @@ class OpenChunks {
   std::size_t index_of(std::size_t offset) const { return offset < bytes_ ? 0 : offset / bytes_; }
   Chunk chunk(std::size_t index, std::size_t message) const {
     const std::size_t offset = index * bytes_;
-    return {offset, std::min(bytes_, message - offset), range_.first + index * static_cast<Step>(span_),
-            span_};
+    return {offset, std::min(bytes_, message - offset), steps(index)};
   }
+  Steps steps(std::size_t index) const { return range_.begin.after(index); }
 
  private:
   std::size_t bytes_;

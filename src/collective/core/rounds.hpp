@@ -10,9 +10,10 @@ namespace espalier::collective {
 /// One round: a chunk of every rank's.
 struct Round {
   std::size_t index = 0;
-  Step first = 0;
-  int span = 1;
-  Step step() const { return first + static_cast<Step>(span) - 1; }
+  Steps steps{};
+  /// What this rank most likely reads next, where the machine had better fetch it while this round is written.
+  const void* read_next = nullptr;
+  Step step() const { return steps.last(); }
 };
 
 /// How many rounds of `span` slots a rank shows ahead of the one that it reads, where it may.
@@ -37,13 +38,25 @@ struct Rounds {
   bool can_pair = false;
   /// All of it lies in pairwise cells.
   bool in_cells = false;
+  /// Of a message of so many bytes the next call is likely to have another. 0: no rank expects that.
+  std::size_t likely_again = 0;
 };
 
-/// Hints for the next exchange, if it is like this one: what this rank writes then, and what it reads.
+/// Hints for the next exchange, if it is like this one, of which `like` is a round: what this rank writes
+/// then, and what it reads.
 template <Machine M>
-void expect_another(M& m, std::size_t bytes, std::size_t chunk) {
-  m.prefetch_own_next(Channel::gather, bytes, chunk);
-  m.prefetch_read_next(bytes, chunk);
+void expect_another(M& m, const Steps& like, std::size_t bytes, std::size_t chunk) {
+  m.prefetch_own_next(Channel::gather, like, bytes, chunk);
+  m.prefetch_read_next(like, bytes, chunk);
+}
+template <Machine M>
+void expect_another(M& m, const Rounds& rounds, const Steps& like) {
+  if (rounds.likely_again == 0) return;
+  if (rounds.mutual) return expect_another(m, like, rounds.likely_again, rounds.bytes);
+  if (rounds.readers.empty())
+    m.prefetch_read_next(like, rounds.likely_again, rounds.bytes);
+  else
+    m.prefetch_own_next(Channel::gather, like, rounds.likely_again, rounds.bytes);
 }
 
 /// Whether two ranks had better use pairwise slots (machine/concept.hpp) that show so much: in one round, or
@@ -59,15 +72,16 @@ bool uses_pairwise_slots(const M& m, const Rounds& rounds) {
   return rounds.can_pair && rounds.overlap && m.size() == 2 && rounds.bytes <= m.pairwise_bytes();
 }
 
-/// copy() of what lies where the reader has written before, for this rank has read it there since, and show()
-/// of the rest, which the reader has from the time before: `comes_back` bytes, of pairwise slots and cells as
-/// many as the reader has for this rank. Wherever no pairwise cells are used it is 0. flush_for_readers()
-/// follows, as on show().
+/// Writes what other ranks read. copy() of what lies where the reader has written before, for this rank has
+/// read it there since: `comes_back` bytes, of pairwise slots and cells as many as the reader has for this
+/// rank, else 0. write_slot() of the rest, which the reader has from the time before. flush_for_readers()
+/// follows. `read_next`: as in Round.
 template <Machine M>
-void show_pairwise(M& m, std::byte* target, const void* source, std::size_t bytes, std::size_t comes_back) {
+void show_pairwise(M& m, std::byte* target, const void* source, std::size_t bytes, std::size_t comes_back,
+                   const void* read_next = nullptr) {
   const std::size_t back = std::min(bytes, comes_back);
   if (back > 0) m.copy(target, source, back);
-  if (back < bytes) m.write_slot(target + back, at(source, back), bytes - back);
+  if (back < bytes) m.write_slot(target + back, at(source, back), bytes - back, read_next);
 }
 
 /// What a round carries of a message at most: pairwise slots are few, so that they stay in the caches.
@@ -80,23 +94,24 @@ std::size_t round_bytes(const M& m, const Plan& plan, bool can_pair) {
 
 template <Machine M>
 Round next_round(M& m, const Rounds& rounds, std::size_t index) {
-  const Step first = m.advance(rounds.span, rounds.bytes);
+  Steps steps = m.advance(rounds.span, rounds.bytes);
   if (rounds.in_cells)
-    m.use_pairwise_cells(first, rounds.span);
+    steps = m.with_pairwise_cells(steps);
   else if (uses_pairwise_slots(m, rounds))
-    m.use_pairwise_slots(first, rounds.span);
-  return {index, first, rounds.span};
+    steps = m.with_pairwise_slots(steps);
+  return {index, steps};
 }
 
 /// The only round of a short call, with all that it calls in one piece: it is most of what such a call takes.
 template <Machine M, class Show, class Read>
 [[gnu::flatten]] void in_one_round(M& m, const Rounds& rounds, const Show& show, const Read& read) {
   const Round round = next_round(m, rounds, 0);
-  m.reserve(round.first, round.span);
+  m.reserve(round.steps);
   show(round);
-  m.set_readers(round.first, round.span, rounds.readers);
-  if (read(round)) m.everybody_finished(round.first - 1);
+  m.set_readers(round.steps, rounds.readers);
+  if (read(round)) m.everybody_finished(round.steps.first - 1);
   m.finish(round.step());
+  expect_another(m, rounds, round.steps);
 }
 
 /// `show(round)` writes this rank's slot and announces it; `read(round)` awaits others and reads, and returns
@@ -104,26 +119,27 @@ template <Machine M, class Show, class Read>
 template <Machine M, class Show, class Read>
 void in_rounds(M& m, const Rounds& rounds, const Show& show, const Read& read) {
   if (rounds.count == 1) return in_one_round(m, rounds, show, read);
-  const auto& [count, span, bytes, overlap, readers, mutual, can_pair, in_cells] = rounds;
+  const std::size_t count = rounds.count;
   const bool pairwise = uses_pairwise_slots(m, rounds);
-  const std::size_t ahead = overlap ? rounds_ahead(m, span) : 0;
+  const std::size_t ahead = rounds.overlap ? rounds_ahead(m, rounds.span) : 0;
   std::array<Round, 3> under_way;
   for (std::size_t i = 0; i < count + ahead; ++i) {
     if (i < count) {
-      const Round& round = under_way[i % 3] = next_round(m, rounds, i);
-      m.reserve(round.first, span);
+      Round& round = under_way[i % 3] = next_round(m, rounds, i);
+      m.reserve(round.steps);
       // Of two, what this rank reads after that has most likely been shown, or is just being shown.
-      if (!pairwise && i >= 1 && ahead == 1 && mutual && m.size() == 2)
-        m.prefetch_while_writing(m.slot(1 - m.rank(), under_way[(i - 1) % 3].first));
+      if (!pairwise && i >= 1 && ahead == 1 && rounds.mutual && m.size() == 2)
+        round.read_next = m.slot(1 - m.rank(), under_way[(i - 1) % 3].steps);
       show(round);
-      m.set_readers(round.first, span, readers);
+      m.set_readers(round.steps, rounds.readers);
     }
     if (i < ahead) continue;
     const Round& round = under_way[(i - ahead) % 3];
     // The rank that announced this round had finished all rounds but those that overlap with it.
-    if (read(round)) m.everybody_finished(under_way[(i - std::min(i, 2 * ahead)) % 3].first - 1);
+    if (read(round)) m.everybody_finished(under_way[(i - std::min(i, 2 * ahead)) % 3].steps.first - 1);
     m.finish(round.step());
   }
+  if (count > 0) expect_another(m, rounds, under_way[(count - 1) % 3].steps);
 }
 
 }  // namespace espalier::collective

@@ -24,7 +24,7 @@ inline bool is_exposed(std::size_t block, const Plan& plan) {
 /// line says so. Else the owner has to wait until the reader has finished the chunk's step.
 template <Machine M>
 bool expose_block(M& m, const void* block, std::size_t bytes, const Chunk& first, const Plan& plan) {
-  m.reserve(first.first, first.span);
+  m.reserve(first.steps);
   const std::uint64_t address =
       m.can_expose(block, bytes, by_kernel(plan)) ? reinterpret_cast<std::uint64_t>(block) : 0;
   std::memcpy(m.inline_buffer(Channel::gather, first.step()), &address, sizeof address);
@@ -41,7 +41,15 @@ void pull_block(M& m, int peer, void* target, std::uint64_t address, std::size_t
 /// What became of the blocks that this rank reads where they lie.
 class LentBlocks {
  public:
-  /// The first chunk of an exposed block: false when it comes through the slots.
+  /// At the index-th chunk of an exposed block: whether it needs not be read from the slots. At the first one
+  /// the block is read where it lies, if that may be.
+  template <Machine M>
+  bool is_fetched(M& m, int peer, void* target, std::size_t bytes, std::size_t index, const Chunk& chunk) {
+    if (index == 0) return fetch(m, peer, target, bytes, chunk);
+    return std::find(in_slots_.begin(), in_slots_.end(), peer) == in_slots_.end();
+  }
+
+ private:
   template <Machine M>
   bool fetch(M& m, int peer, void* target, std::size_t bytes, const Chunk& first) {
     m.await(Channel::gather, peer, first.step());
@@ -53,12 +61,7 @@ class LentBlocks {
       pull_block(m, peer, target, address, bytes);
     return address != 0;
   }
-  /// After fetch().
-  bool comes_through_slots(int peer) const {
-    return std::find(in_slots_.begin(), in_slots_.end(), peer) != in_slots_.end();
-  }
 
- private:
   std::vector<int> in_slots_;
 };
 

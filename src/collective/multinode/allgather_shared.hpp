@@ -57,7 +57,7 @@ class AllgatherShared {
     if (const std::size_t bytes = call_.blocks.bytes_of(call_.rank); bytes > 0)
       m_.copy(area_.memory + call_.order.begin_of(call_.rank), call_.own, bytes);
     call_.place_own(copy_);
-    const Step step = m_.advance(1);
+    const Step step = m_.advance(1).last();
     meeting_.announce(step);
     for (const int peer : m_.everybody_else()) meeting_.await(peer, step);
     m_.finish(step);
@@ -69,9 +69,10 @@ class AllgatherShared {
   void take_steps() {
     const bool in_parts = goes_around(plan_, call_.order) && !meeting_.is_central() && nodes() > 1;
     portions_ = in_parts ? static_cast<std::size_t>(nodes()) - 1 : 1;
-    first_ = m_.advance(1);
+    first_ = m_.advance(1).first;
     area_.last = first_;
-    for (std::size_t i = 1; i < portions_ * static_cast<std::size_t>(count_); ++i) area_.last = m_.advance(1);
+    for (std::size_t i = 1; i < portions_ * static_cast<std::size_t>(count_); ++i)
+      area_.last = m_.advance(1).last();
   }
   Step step(std::size_t portion, int carrier) const {
     return first_ + portion * static_cast<std::size_t>(count_) + static_cast<std::size_t>(carrier);

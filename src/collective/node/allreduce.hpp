@@ -1,39 +1,36 @@
-// Allreduce on trees: a pipelined reduce whose result is released while the next chunk is gathered (RG II-E,
-// III-C).
+// Allreduce on trees: a reduce whose result is broadcast while the next chunk is reduced (RG II-E; III-C).
 #pragma once
 
 #include <algorithm>
 #include <array>
 
+#include "collective/core/chunk_copies.hpp"
 #include "collective/node/reduce.hpp"
 
 namespace espalier::collective {
 
 namespace detail {
 
-/// At the root a chunk goes up and starts down at once.
+/// Figure 3, and at once lines 1 to 5 of figure 2.
 template <Machine M>
-void turn_at_root(M& m, const TreePosition& up, const TreePosition& down, const Chunk& chunk,
-                  const Reduction& r, const Plan& plan, bool inlined) {
+void reduce_and_bcast_at_root(M& m, const TreePosition& up, const TreePosition& down, const Chunk& chunk,
+                              const Reduction& r, const Plan& plan, bool inlined) {
   receive_at_root(m, up, chunk, r, plan, inlined);
-  const void* result = at(r.receive, chunk.offset);
-  m.reserve(chunk.first, chunk.span);
   if (inlined) {
-    pass_down(m, down, chunk.step(), result, chunk.bytes, plan);
+    m.reserve(chunk.steps);
+    pass_down(m, down, chunk.steps, at(r.receive, chunk.offset), chunk.bytes, plan);
   } else {
-    std::byte* slot = m.slot(m.rank(), chunk.first);
-    m.copy(slot, result, chunk.bytes);
-    m.set_readers(chunk.first, chunk.span, m.everybody_else());
-    pass_down(m, down, chunk.step(), nullptr, 0, plan);
+    pass_down(m, down, copy_in_cached(m, chunk, r.receive, m.everybody_else()), plan);
   }
 }
 
+/// Lines 6 to 9 of figure 2.
 template <Machine M>
-void take_result(M& m, const TreePosition& down, const Chunk& chunk, const Reduction& r, const Plan& plan,
-                 bool inlined) {
-  const std::byte* data = release(m, down, chunk.step(), inlined ? chunk.bytes : 0, plan);
-  if (!inlined) data = m.slot(down.root, chunk.first);
-  m.copy(at(r.receive, chunk.offset), data, chunk.bytes);
+void bcast_at_others(M& m, const TreePosition& down, const Chunk& chunk, const Reduction& r, const Plan& plan,
+                     bool inlined) {
+  const std::byte* result = inlined ? release(m, down, chunk.steps, chunk.bytes, plan)
+                                    : m.slot(down.root, release(m, down, chunk.steps, plan));
+  m.copy(at(r.receive, chunk.offset), result, chunk.bytes);
 }
 
 }  // namespace detail
@@ -54,13 +51,13 @@ void allreduce_tree(M& m, const TreePosition& up, const TreePosition& down, cons
     if (i < chunks.count()) {
       const Chunk chunk = under_way[i % most_ahead] = chunks.next(m, i);
       if (up.is_root())
-        detail::turn_at_root(m, up, down, chunk, r, plan, inlined);
+        detail::reduce_and_bcast_at_root(m, up, down, chunk, r, plan, inlined);
       else
         detail::send_up(m, up, chunk, r, inlined);
     }
     if (i >= ahead) {
       const Chunk& chunk = under_way[(i - ahead) % most_ahead];
-      if (!up.is_root()) detail::take_result(m, down, chunk, r, plan, inlined);
+      if (!up.is_root()) detail::bcast_at_others(m, down, chunk, r, plan, inlined);
       m.finish(chunk.step());
     }
   }

@@ -12,13 +12,15 @@ namespace detail {
 
 template <Machine M>
 void central_inline(M& m, const Reduction& r) {
-  const Step step = m.advance(1);
-  m.reserve(step, 1);
+  const Steps steps = m.advance(1);
+  const Step step = steps.last();
+  m.reserve(steps);
   m.copy(m.inline_buffer(Channel::gather, step), r.send, r.bytes);
-  m.set_readers(step, 1, m.everybody_else());
+  m.set_readers(steps, m.everybody_else());
   if (m.arrive_last(step)) {
-    fold_in_rank_order(m, r.receive, r.send, r.bytes, r,
-                       [&](int peer) -> const void* { return m.inline_data(Channel::gather, peer, step); });
+    for (const int peer : m.everybody_else())
+      m.source_array()[peer] = m.inline_data(Channel::gather, peer, step);
+    fold_in_rank_order(m, r, r.receive, r.send, r.bytes);
     m.release_all(step, r.receive, r.bytes);
   } else {
     m.copy(r.receive, m.await_release_all(step), r.bytes);
@@ -30,24 +32,21 @@ void central_inline(M& m, const Reduction& r) {
 // The result lies in the slot of the rank that came last; the release line says who that was.
 template <Machine M>
 void central_chunk(M& m, const Reduction& r, const Chunk& chunk) {
-  const void* own = at(r.send, chunk.offset);
   void* result = at(r.receive, chunk.offset);
-  std::byte* own_slot = m.slot(m.rank(), chunk.first);
-  m.reserve(chunk.first, chunk.span);
-  m.copy(own_slot, own, chunk.bytes);
-  m.set_readers(chunk.first, chunk.span, m.everybody_else());
+  std::byte* own_slot = m.slot(m.rank(), chunk.steps);
+  copy_in_cached(m, chunk, r.send, m.everybody_else());
   if (m.arrive_last(chunk.step())) {
-    fold_in_rank_order(m, own_slot, own, chunk.bytes, r,
-                       [&](int peer) -> const void* { return m.slot(peer, chunk.first); });
+    for (const int peer : m.everybody_else()) m.source_array()[peer] = m.slot(peer, chunk.steps);
+    fold_in_rank_order(m, r, own_slot, at(r.send, chunk.offset), chunk.bytes);
     const int last_rank = m.rank();
     m.release_all(chunk.step(), &last_rank, sizeof last_rank);
     m.copy(result, own_slot, chunk.bytes);
   } else {
     int last_rank = 0;
     std::memcpy(&last_rank, m.await_release_all(chunk.step()), sizeof last_rank);
-    m.copy(result, m.slot(last_rank, chunk.first), chunk.bytes);
+    m.copy(result, m.slot(last_rank, chunk.steps), chunk.bytes);
   }
-  m.everybody_finished(chunk.first - 1);
+  m.everybody_finished(chunk.steps.first - 1);
   m.finish(chunk.step());
 }
 

@@ -45,7 +45,7 @@ void write_contributions(M& m, const Reduction& r, const Chunk& chunk, const Rou
   for (int i = 1; i < m.size(); ++i) {
     const int peer = rank_behind(m, i);
     const Slice theirs = slice_of(m, chunk, peer, r);
-    m.copy(m.pairwise_cell(m.rank(), peer, round.first), at(r.send, chunk.offset + theirs.begin),
+    m.copy(m.pairwise_cell(m.rank(), peer, round.steps), at(r.send, chunk.offset + theirs.begin),
            theirs.bytes);
   }
 }
@@ -54,15 +54,16 @@ template <Machine M>
 void fold_slice(M& m, const Reduction& r, const Chunk& chunk, const Round& round) {
   const Slice own = slice_of(m, chunk, m.rank(), r);
   const std::size_t place = chunk.offset + own.begin;
-  fold_in_rank_order(m, at(r.receive, place), at(r.send, place), own.bytes, r,
-                     [&](int peer) -> const void* { return m.pairwise_cell(peer, m.rank(), round.first); });
+  for (const int peer : m.everybody_else())
+    m.source_array()[peer] = m.pairwise_cell(peer, m.rank(), round.steps);
+  fold_in_rank_order(m, r, at(r.receive, place), at(r.send, place), own.bytes);
 }
 
 template <Machine M>
 void write_answers(M& m, const Reduction& r, const Chunk& chunk, const Round& round) {
   const Slice own = slice_of(m, chunk, m.rank(), r);
   for (const int peer : m.everybody_else())
-    m.copy(m.pairwise_cell(m.rank(), peer, round.first), at(r.receive, chunk.offset + own.begin), own.bytes);
+    m.copy(m.pairwise_cell(m.rank(), peer, round.steps), at(r.receive, chunk.offset + own.begin), own.bytes);
 }
 
 template <Machine M>
@@ -70,7 +71,7 @@ void take_answers(M& m, const Reduction& r, const Chunk& chunk, const Round& rou
   for (int i = 1; i < m.size(); ++i) {
     const int peer = rank_behind(m, i);
     const Slice theirs = slice_of(m, chunk, peer, r);
-    m.copy(at(r.receive, chunk.offset + theirs.begin), m.pairwise_cell(peer, m.rank(), round.first),
+    m.copy(at(r.receive, chunk.offset + theirs.begin), m.pairwise_cell(peer, m.rank(), round.steps),
            theirs.bytes);
   }
 }

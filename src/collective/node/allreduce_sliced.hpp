@@ -3,8 +3,6 @@
 // number of ranks.
 #pragma once
 
-#include <array>
-
 #include "collective/node/allreduce_pairwise.hpp"
 
 namespace espalier::collective {
@@ -15,14 +13,14 @@ namespace detail {
 template <Machine M>
 void sliced_copy_in(M& m, const Reduction& r, const Chunk& chunk) {
   const Slice own = slice_of(m, chunk, m.rank(), r);
-  std::byte* slot = m.slot(m.rank(), chunk.first);
+  std::byte* slot = m.slot(m.rank(), chunk.steps);
   const std::byte* send = at(r.send, chunk.offset);
   const std::size_t end = own.begin + own.bytes;
-  m.reserve(chunk.first, chunk.span);
+  m.reserve(chunk.steps);
   m.write_slot(slot, send, own.begin);
   m.write_slot(slot + end, send + end, chunk.bytes - end);
   m.flush_for_readers(slot, chunk.bytes);
-  m.set_readers(chunk.first, chunk.span, m.everybody_else());
+  m.set_readers(chunk.steps, m.everybody_else());
   m.publish(Channel::gather, chunk.step());
 }
 
@@ -33,11 +31,12 @@ template <Machine M>
 void sliced_fold(M& m, const Reduction& r, const Chunk& chunk) {
   const Slice own = slice_of(m, chunk, m.rank(), r);
   const std::size_t place = chunk.offset + own.begin;
-  fold_in_rank_order(m, at(r.receive, place), at(r.send, place), own.bytes, r, [&](int peer) -> const void* {
+  for (const int peer : m.everybody_else()) {
     m.await(Channel::gather, peer, chunk.step());
-    return m.slot(peer, chunk.first) + own.begin;
-  });
-  std::byte* shown = m.slot(m.rank(), chunk.first) + own.begin;
+    m.source_array()[peer] = m.slot(peer, chunk.steps) + own.begin;
+  }
+  fold_in_rank_order(m, r, at(r.receive, place), at(r.send, place), own.bytes);
+  std::byte* shown = m.slot(m.rank(), chunk.steps) + own.begin;
   m.write_slot(shown, at(r.receive, place), own.bytes);
   m.flush_for_readers(shown, own.bytes);
   m.publish(Channel::release, chunk.step());
@@ -51,7 +50,7 @@ void sliced_copy_out(M& m, const Reduction& r, const Chunk& chunk) {
     const int peer = rank_behind(m, i);
     const Slice theirs = slice_of(m, chunk, peer, r);
     m.await(Channel::release, peer, chunk.step());
-    m.copy(at(r.receive, chunk.offset + theirs.begin), m.slot(peer, chunk.first) + theirs.begin,
+    m.copy(at(r.receive, chunk.offset + theirs.begin), m.slot(peer, chunk.steps) + theirs.begin,
            theirs.bytes);
   }
   m.finish(chunk.step());
@@ -59,25 +58,15 @@ void sliced_copy_out(M& m, const Reduction& r, const Chunk& chunk) {
 
 }  // namespace detail
 
-/// The three steps of neighbouring chunks overlap: while others still fold chunk i, this rank copies chunk
-/// i+1 in. In place is safe: a chunk's own data have left the buffer (or been folded) before its result
-/// arrives.
+/// In place is safe: a chunk's own data have left the buffer (or been folded) before its result arrives.
 template <Machine M>
 void allreduce_sliced(M& m, const Reduction& r, const Plan& plan) {
   if (const PairwiseSlices slices(m, r); slices.serve()) return allreduce_pairwise(m, r, slices);
-  const Chunks chunks(m, r.bytes, plan, r.operation.extent);
-  const std::size_t in_ring = static_cast<std::size_t>(m.slots() / chunks.span());
-  const std::size_t ahead = in_ring >= 4 ? 1 : 0;
-  std::array<Chunk, 4> under_way;
-  for (std::size_t i = 0; i < chunks.count() + 2 * ahead; ++i) {
-    if (i < chunks.count()) {
-      under_way[i % 4] = chunks.next(m, i);
-      detail::sliced_copy_in(m, r, under_way[i % 4]);
-    }
-    if (i >= ahead && i - ahead < chunks.count()) detail::sliced_fold(m, r, under_way[(i - ahead) % 4]);
-    if (i >= 2 * ahead && i - 2 * ahead < chunks.count())
-      detail::sliced_copy_out(m, r, under_way[(i - 2 * ahead) % 4]);
-  }
+  detail::in_overlapping_chunks(
+      m, Chunks(m, r.bytes, plan, r.operation.extent),
+      [&](const Chunk& chunk) { detail::sliced_copy_in(m, r, chunk); },
+      [&](const Chunk& chunk) { detail::sliced_fold(m, r, chunk); },
+      [&](const Chunk& chunk) { detail::sliced_copy_out(m, r, chunk); });
 }
 
 }  // namespace espalier::collective

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "collective/core/cells.hpp"
+#include "collective/core/chunk_copies.hpp"
 #include "collective/core/inline_exchange.hpp"
 #include "collective/core/meeting.hpp"
 #include "collective/core/pairwise_cells.hpp"
@@ -14,20 +15,19 @@ namespace espalier::collective {
 namespace detail {
 
 template <Machine M>
-void alltoall_inline(M& m, const void* send, void* receive, const EqualBlocks& blocks, const Plan& plan) {
+[[gnu::flatten]] void alltoall_inline(M& m, const void* send, void* receive, const EqualBlocks& blocks,
+                                      const Plan& plan) {
   const OwnPlace own(blocks, m.rank());
-  Meeting<M> meeting(m, plan);
-  exchange_inline(
-      m, meeting, m.everybody_else(), [&](std::byte* line) { write_others(m, line, send, blocks); },
-      [&](auto of) {
-        const std::size_t own_place = blocks.offset_of(m.rank());
-        copy_own(m, at(receive, own_place), at(send, own_place), Part{0, blocks.block});
-        for (int i = 1; i < m.size(); ++i) {
-          const int peer = rank_behind(m, i);
-          m.copy(at(receive, blocks.offset_of(peer)), of(peer) + own.in_data_of(peer), blocks.block);
-        }
-        return true;
-      });
+  InlineExchange<M> exchange(m, plan);
+  write_others(m, exchange.own_line(), send, blocks);
+  exchange.announce(m.everybody_else());
+  const std::size_t own_place = blocks.offset_of(m.rank());
+  copy_own(m, at(receive, own_place), at(send, own_place), Part{0, blocks.block});
+  for (int i = 1; i < m.size(); ++i) {
+    const int peer = rank_behind(m, i);
+    m.copy(at(receive, blocks.offset_of(peer)), exchange.line_of(peer) + own.in_data_of(peer), blocks.block);
+  }
+  exchange.finish(true);
 }
 
 template <Machine M>
@@ -43,8 +43,7 @@ void alltoall_by_pairwise_cells(M& m, const void* send, void* receive, const Equ
     copy_own(m, at(receive, own_place), at(send, own_place), part);
     for (int i = 1; i < m.size(); ++i) {
       const int peer = rank_behind(m, i);
-      const std::byte* data = m.pairwise_cell(peer, m.rank(), round.first);
-      m.prefault(data, part.bytes);
+      const std::byte* data = begin_reading(m, m.pairwise_cell(peer, m.rank(), round.steps), part.bytes);
       m.copy(at(receive, blocks.offset_of(peer) + part.offset), data, part.bytes);
     }
     return true;
@@ -71,14 +70,14 @@ void alltoall(M& m, const void* send, void* receive, std::size_t bytes, const Pl
     return detail::alltoall_by_pairwise_cells(m, send, receive, blocks, pairwise, meeting);
 
   const auto show = [&](const Round& round) {
-    std::byte* data = m.slot(m.rank(), round.first);
+    std::byte* data = m.slot(m.rank(), round.steps);
     if (cells.rounds() == 1 &&
         cells.cell(bytes) == bytes) {  // no gaps: what is below this rank and what is above
       const std::size_t below = blocks.offset_of(m.rank());
       m.write_slot(data, send, below);
       m.write_slot(data + below, at(send, below + bytes), others * bytes - below);
     } else {
-      write_cells(m, data, send, blocks, cells, round.index);
+      write_cells(m, data, send, blocks, cells, round);
     }
     m.flush_for_readers(data, cells.bytes());
     meeting.announce(round.step());
@@ -91,14 +90,14 @@ void alltoall(M& m, const void* send, void* receive, std::size_t bytes, const Pl
     for (int i = 1; i < m.size(); ++i) {
       const int peer = rank_behind(m, i);
       meeting.await(peer, round.step());
-      const std::byte* data = m.slot(peer, round.first) + own_cell.in_data_of(peer);
-      m.prefault(data, part.bytes);
+      const std::byte* data =
+          begin_reading(m, m.slot(peer, round.steps) + own_cell.in_data_of(peer), part.bytes);
       m.copy(at(receive, blocks.offset_of(peer) + part.offset), data, part.bytes);
     }
     return true;
   };
 
-  exchange_cells(m, cells, rounds_of(m, cells, meeting, false), show, read);
+  in_rounds(m, rounds_of(m, cells, meeting, false), show, read);
 }
 
 }  // namespace espalier::collective

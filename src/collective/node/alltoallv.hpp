@@ -19,7 +19,7 @@ namespace espalier::collective {
 namespace detail {
 
 /// In the flag line: how many rounds its owner needs, whether its cells lie right behind this or are pairwise
-/// ones ones (else they are in its slot), and whether the head has addresses.
+/// ones (else they are in its slot), and whether the head has addresses.
 struct AlltoallvMark {
   std::uint32_t rounds;
   std::uint8_t inlined, in_pairwise_cells, exposes, unused = 0;
@@ -138,24 +138,25 @@ class Alltoallv {
     const std::size_t ahead = meeting_.is_central() ? 0 : rounds_ahead(m_, chunks_.span());
     std::size_t all_rounds = 1, shown = 0;
     for (std::size_t i = 0; i < all_rounds || more_to_come_; ++i) {
+      Round now = round_at(i);
       // On all ranks, whether they use them or not: both of a pair must count the same rounds.
-      if (meeting_.is_central() && m_.pairwise_bytes() > 0)
-        m_.use_pairwise_cells(chunk(i).first, chunks_.span());
-      for (; shown < std::min(i + 1 + ahead, rounds_); ++shown) show(shown, chunk(shown));
+      if (meeting_.is_central() && m_.pairwise_bytes() > 0) now.steps = m_.with_pairwise_cells(now.steps);
+      for (; shown < std::min(i + 1 + ahead, rounds_); ++shown) show(shown == i ? now : round_at(shown));
       if (meeting_.is_central())
-        all_rounds = meet(i, chunk(i), all_rounds);
+        all_rounds = meet(now, all_rounds);
       else
         all_rounds = std::max<std::size_t>(rounds_, 1);
       more_to_come_ = false;
-      read(i, chunk(i));
-      m_.finish(chunk(i).step());
+      read(now);
+      m_.finish(now.step());
     }
     m_.finish(chunks_.last());
     // An exposed block is this rank's own again when it has been read.
     for (const int peer : m_.everybody_else())
-      if (out_.is_exposed(peer)) m_.await_finish(peer, chunk(0).step());
+      if (out_.is_exposed(peer)) m_.await_finish(peer, round_at(0).step());
     if (!meeting_.is_central() && rounds_ == 1)
-      expect_another(m_, inlined_ ? 0 : cells_.head() + cells_.bytes(), chunks_.chunk_bytes());
+      expect_another(m_, chunks_.steps(0), inlined_ ? 0 : cells_.head() + cells_.bytes(),
+                     chunks_.chunk_bytes());
   }
 
  private:
@@ -183,8 +184,7 @@ class Alltoallv {
     if (!worth_pairwise() || meeting_.is_central() || chunks_.chunk_bytes() > m_.pairwise_bytes()) return;
     const int other = 1 - m_.rank();
     const std::size_t longer = std::max(out_.all.bytes_of(other), in_.bytes_of(other));
-    if (!rides_inline(longer, plan))
-      m_.use_pairwise_slots(chunks_.first(), chunks_.span(), longer / chunks_.chunk_bytes() + 1);
+    if (!rides_inline(longer, plan)) chunks_.use_pairwise_slots(m_, longer / chunks_.chunk_bytes() + 1);
   }
   std::size_t others() const { return static_cast<std::size_t>(m_.size() - 1); }
   /// The same for all ranks, whether they expose blocks or not.
@@ -207,58 +207,59 @@ class Alltoallv {
     if (total_out() == 0) return by_zero_copy() ? 1 : 0;
     return in_pairwise_cells_ ? pairwise_cells_.rounds() : cells_.rounds();
   }
-  Chunk chunk(std::size_t round) const { return chunks_.chunk(round, (round + 1) * chunks_.chunk_bytes()); }
+  Round round_at(std::size_t index) const { return {.index = index, .steps = chunks_.steps(index)}; }
   std::byte* line(Step step) { return m_.inline_buffer(Channel::gather, step); }
 
-  void show(std::size_t i, const Chunk& chunk) {
-    m_.reserve(chunk.first, chunk.span);
+  void show(const Round& round) {
+    m_.reserve(round.steps);
     const detail::AlltoallvMark mark{static_cast<std::uint32_t>(rounds_), inlined_, in_pairwise_cells_,
                                      by_zero_copy()};
-    std::byte *own_line = line(chunk.step()), *slot = m_.slot(m_.rank(), chunk.first);
+    std::byte *own_line = line(round.step()), *slot = m_.slot(m_.rank(), round.steps);
     std::memcpy(own_line, &mark, sizeof mark);
     detail::write_head(m_, head_.in(own_line, slot), out_, cells_);
     if (in_pairwise_cells_)
-      write_pairwise_cells(m_, send_, out_, in_, pairwise_cells_, Round{i, chunk.first, chunk.span});
+      write_pairwise_cells(m_, send_, out_, in_, pairwise_cells_, round);
     else
-      write_own_cells(i, inlined_ ? own_line + head_.bytes_in_line() : slot);
-    if (!meeting_.is_central()) meeting_.announce(chunk.step());
-    m_.set_readers(chunk.first, chunk.span, m_.everybody_else());
+      write_own_cells(round, inlined_ ? own_line + head_.bytes_in_line() : slot);
+    if (!meeting_.is_central()) meeting_.announce(round.step());
+    m_.set_readers(round.steps, m_.everybody_else());
   }
 
-  void write_own_cells(std::size_t i, std::byte* data) {
-    const std::size_t written = cells_.head() + write_cells(m_, data + cells_.head(), send_, out_, cells_, i);
+  void write_own_cells(const Round& round, std::byte* data) {
+    const std::size_t written =
+        cells_.head() + write_cells(m_, data + cells_.head(), send_, out_, cells_, round);
     if (!inlined_) m_.flush_for_readers(data, written);
   }
 
   /// All take as many rounds as the longest needs: in the first, the last to arrive sees that and tells.
-  std::size_t meet(std::size_t i, const Chunk& chunk, std::size_t all_rounds) {
-    if (i > 0) {
-      meeting_.announce(chunk.step());
+  std::size_t meet(const Round& round, std::size_t all_rounds) {
+    if (round.index > 0) {
+      meeting_.announce(round.step());
     } else {
       if (rounds_ == 0) {
-        m_.reserve(chunk.first, chunk.span);
+        m_.reserve(round.steps);
         const detail::AlltoallvMark nothing{};
-        std::memcpy(line(chunk.step()), &nothing, sizeof nothing);
-        m_.set_readers(chunk.first, chunk.span, m_.everybody_else());
+        std::memcpy(line(round.step()), &nothing, sizeof nothing);
+        m_.set_readers(round.steps, m_.everybody_else());
       }
-      all_rounds = meeting_.agree(chunk.step(), [&] {
+      all_rounds = meeting_.agree(round.step(), [&] {
         std::uint32_t most = 1;
         for (int rank = 0; rank < m_.size(); ++rank)
-          most = std::max(most, detail::mark_of(m_.inline_data(Channel::gather, rank, chunk.step())).rounds);
+          most = std::max(most, detail::mark_of(m_.inline_data(Channel::gather, rank, round.step())).rounds);
         return most;
       });
     }
-    m_.everybody_finished(chunk.first - 1);
+    m_.everybody_finished(round.steps.first - 1);
     return all_rounds;
   }
 
-  void read(std::size_t i, const Chunk& chunk) {
-    if (i == 0 && in_.bytes_of(m_.rank()) > 0)
+  void read(const Round& round) {
+    if (round.index == 0 && in_.bytes_of(m_.rank()) > 0)
       copy_own(m_, at(receive_, in_.offset_of(m_.rank())), at(send_, out_.offset_of(m_.rank())),
                Part{0, in_.bytes_of(m_.rank())});
     for (int k = 1; k < m_.size(); ++k) {
       const int peer = rank_behind(m_, k);
-      if (awaits(peer, i)) read_from(peer, i, chunk);
+      if (awaits(peer, round.index)) read_from(peer, round);
     }
   }
 
@@ -269,10 +270,11 @@ class Alltoallv {
            long_cells_[static_cast<std::size_t>(peer)] > 0;
   }
 
-  void read_from(int peer, std::size_t i, const Chunk& chunk) {
-    meeting_.await(peer, chunk.step());
-    const std::byte* payload = m_.inline_data(Channel::gather, peer, chunk.step());
-    const std::byte* slot = m_.slot(peer, chunk.first);
+  void read_from(int peer, const Round& round) {
+    const std::size_t i = round.index;
+    meeting_.await(peer, round.step());
+    const std::byte* payload = m_.inline_data(Channel::gather, peer, round.step());
+    const std::byte* slot = m_.slot(peer, round.steps);
     const detail::AlltoallvMark mark = detail::mark_of(payload);
     const detail::AlltoallvHead theirs(m_.size(), mark.exposes);
     const std::byte* head = theirs.in(payload, slot);
@@ -281,7 +283,7 @@ class Alltoallv {
       if (const detail::Address address = detail::exposed_address(head, m_.size(), m_.rank()); address != 0)
         return pull_block(m_, peer, at(receive_, in_.offset_of(peer)), address, in_.bytes_of(peer));
     if (mark.in_pairwise_cells)
-      return take(peer, i, m_.pairwise_cell(peer, m_.rank(), chunk.first),
+      return take(peer, i, m_.pairwise_cell(peer, m_.rank(), round.steps),
                   pairwise_cells_.step(in_.bytes_of(peer)));
     const std::size_t begin = detail::cell_edge(head, m_.rank());
     take(peer, i, data + begin, detail::cell_edge(head, m_.rank() + 1) - begin);

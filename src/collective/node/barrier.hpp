@@ -8,19 +8,19 @@ namespace espalier::collective {
 /// Every rank sets its flag and looks at all others': one flag exchange, for few ranks.
 template <Machine M>
 void barrier_exchange(M& m) {
-  const Step step = m.advance(1);
+  const Step step = m.advance(1).last();
   m.publish(Channel::gather, step);
   for (const int peer : m.everybody_else()) m.await(Channel::gather, peer, step);
   m.everybody_finished(step - 1);
   m.finish(step);
-  m.prefetch_own_next(Channel::gather, 0, 0);
+  m.prefetch_own_line(Channel::gather);
 }
 
 /// One arrival counter: a rank that waits is switched in once, when the last has come. For more ranks than
 /// cores.
 template <Machine M>
 void barrier_central(M& m) {
-  const Step step = m.advance(1);
+  const Step step = m.advance(1).last();
   if (m.arrive_last(step))
     m.release_all(step, nullptr, 0);
   else
@@ -33,14 +33,15 @@ void barrier_central(M& m) {
 /// at_top().
 template <Machine M, class AtTop>
 void barrier_tree(M& m, const TreePosition& up, const TreePosition& down, const Plan& plan, AtTop at_top) {
-  const Step step = m.advance(1);
-  gather(m, up, step);
+  const Steps steps = m.advance(1);
+  const Step step = steps.last();
+  gather(m, up, steps);
   if (up.is_root()) {
     at_top();
-    pass_down(m, down, step, nullptr, 0, plan);
+    pass_down(m, down, steps, nullptr, 0, plan);
   } else {
     m.publish(Channel::gather, step);
-    release(m, down, step, 0, plan);
+    release(m, down, steps, 0, plan);
   }
   m.everybody_finished(step - 1);
   m.finish(step);

@@ -17,16 +17,17 @@ template <Machine M>
 bool bcast_where_it_lies(M& m, const TreePosition& position, void* buffer, std::size_t bytes,
                          const Plan& plan) {
   if (bytes == 0) return true;
-  const Step step = m.advance(1);
+  const Steps steps = m.advance(1);
+  const Step step = steps.last();
   std::uint64_t address = 0;
   // Inner ranks, too, pass the address on in a line that their children may still be reading for an earlier
   // call.
-  if (!position.is_leaf()) m.reserve(step, 1);
+  if (!position.is_leaf()) m.reserve(steps);
   if (position.is_root()) {
     if (m.can_expose(buffer, bytes, by_kernel(plan))) address = reinterpret_cast<std::uint64_t>(buffer);
-    pass_down(m, position, step, &address, sizeof address, plan);
+    pass_down(m, position, steps, &address, sizeof address, plan);
   } else {
-    std::memcpy(&address, release(m, position, step, sizeof address, plan), sizeof address);
+    std::memcpy(&address, release(m, position, steps, sizeof address, plan), sizeof address);
     if (address != 0) m.pull(position.root, buffer, reinterpret_cast<const void*>(address), bytes);
   }
   m.finish(step);

@@ -25,8 +25,9 @@ std::uint64_t address_for_others(M& m, const void* source, std::size_t bytes, co
 /// read.
 template <Machine M, class Hear, class Act>
 bool exchange_addresses(M& m, std::uint64_t mine, const Hear& hear, const Act& act) {
-  const Step step = m.advance(1);
-  m.reserve(step, 1);
+  const Steps steps = m.advance(1);
+  const Step step = steps.last();
+  m.reserve(steps);
   m.publish_inline(Channel::gather, step, &mine, sizeof mine);
   bool all = mine != 0;
   // Each starts behind itself, so that not all read the same memory.

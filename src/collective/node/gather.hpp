@@ -2,58 +2,64 @@
 #pragma once
 
 #include "collective/core/blocks.hpp"
-#include "collective/core/chunks.hpp"
+#include "collective/core/chunk_copies.hpp"
+#include "collective/core/one_way.hpp"
 #include "collective/core/readers.hpp"
 
 namespace espalier::collective {
 
 namespace detail {
 
+// A chunk, or a message in a flag line, of a rank that is not the root, and what the root does with it.
+
 template <Machine M>
-void leave_chunk(M& m, int root, const void* send, const Chunk& chunk, bool inlined) {
-  m.reserve(chunk.first, chunk.span);
-  if (inlined) {
-    m.publish_inline(Channel::gather, chunk.step(), at(send, chunk.offset), chunk.bytes);
-  } else {
-    std::byte* slot = m.slot(m.rank(), chunk.first);
-    m.write_slot(slot, at(send, chunk.offset), chunk.bytes);
-    m.flush_for_readers(slot, chunk.bytes);
-    m.publish(Channel::gather, chunk.step());
-  }
-  m.set_readers(chunk.first, chunk.span, readers(m, root, root));
+Steps leave_chunk(M& m, int root, const void* send, const Chunk& chunk) {
+  const Steps own = copy_in(m, chunk, send, readers(m, root, root));
+  m.publish(Channel::gather, own);
+  return own;
+}
+template <Machine M>
+Steps fetch_chunk(M& m, int peer, void* target, const Chunk& chunk) {
+  const Steps there = m.await(Channel::gather, peer, chunk.steps);
+  copy_out(m, peer, there, chunk, target);
+  return there;
 }
 
 template <Machine M>
-void fetch_chunk(M& m, int peer, std::byte* target, const Chunk& chunk, bool inlined) {
-  m.await(Channel::gather, peer, chunk.step());
-  if (!inlined) m.prefault(m.slot(peer, chunk.first), chunk.bytes);
-  m.copy(target + chunk.offset,
-         inlined ? m.inline_data(Channel::gather, peer, chunk.step()) : m.slot(peer, chunk.first),
-         chunk.bytes);
+void leave_in_line(M& m, int root, const void* send, std::size_t bytes, const Steps& steps) {
+  m.reserve(steps);
+  m.publish_inline(Channel::gather, steps.last(), send, bytes);
+  m.set_readers(steps, readers(m, root, root));
+}
+template <Machine M>
+void fetch_from_line(M& m, int peer, void* target, std::size_t bytes, const Steps& steps) {
+  m.await(Channel::gather, peer, steps.last());
+  m.copy(target, m.inline_data(Channel::gather, peer, steps.last()), bytes);
 }
 
 template <Machine M>
-[[gnu::flatten]] void leave_inline(M& m, int root, const void* send, std::size_t bytes) {
-  const Chunk whole{.bytes = bytes, .first = m.advance(1)};
-  leave_chunk(m, root, send, whole, true);
-  m.finish(whole.step());
-  m.prefetch_own_next(Channel::gather, 0, 0);
+[[gnu::flatten]] void gather_inline_at_sender(M& m, int root, const void* send, std::size_t bytes) {
+  const Steps steps = m.advance(1);
+  leave_in_line(m, root, send, bytes, steps);
+  m.finish(steps.last());
+  m.prefetch_own_line(Channel::gather);
 }
 
 /// Own data first, here and below, while the others still copy theirs.
 template <Machine M, class B>
-[[gnu::flatten]] void fetch_inline(M& m, const void* own, void* receive, const B& blocks, std::size_t bytes) {
-  const Chunk whole{.bytes = bytes, .first = m.advance(1)};
+[[gnu::flatten]] void gather_inline_at_root(M& m, const void* own, void* receive, const B& blocks,
+                                            std::size_t bytes) {
+  const Steps steps = m.advance(1);
   copy_own(m, at(receive, blocks.offset_of(m.rank())), own, Part{0, blocks.bytes_of(m.rank())});
   for (const int peer : m.everybody_else())
-    fetch_chunk(m, peer, at(receive, blocks.offset_of(peer)), whole, true);
-  m.finish(whole.step());
+    fetch_from_line(m, peer, at(receive, blocks.offset_of(peer)), bytes, steps);
+  m.finish(steps.last());
 }
 
 /// The root's own block goes along with the others', a few chunks ahead: so much it copies while their first
 /// ones are still on the way (docs/performance.md).
 template <Machine M, class B>
-void fetch_in_chunks(M& m, const void* own, void* receive, const B& blocks, const Chunks& chunks) {
+void gather_chunks_at_root(M& m, const void* own, void* receive, const B& blocks, const Chunks& chunks) {
   constexpr std::size_t ahead = 3;
   const std::size_t mine = blocks.bytes_of(m.rank());
   std::byte* place = at(receive, blocks.offset_of(m.rank()));
@@ -62,13 +68,13 @@ void fetch_in_chunks(M& m, const void* own, void* receive, const B& blocks, cons
     copy_own(m, place, own, Part{done, std::min(end, mine) - done});
     done = std::min(end, mine);
   };
-  for (std::size_t i = 0; i < chunks.count(); ++i) {
-    const Chunk chunk = chunks.next_one_way(m, i);
-    copy_own_until((i + 1 + ahead) * chunks.chunk_bytes());
+  receive_in_chunks(m, chunks, [&](const Chunk& chunk) {
+    copy_own_until(chunk.offset + (1 + ahead) * chunks.chunk_bytes());
+    Steps there;
     for (const int peer : m.everybody_else())
-      fetch_chunk(m, peer, at(receive, blocks.offset_of(peer)), chunk, false);
-    m.finish(chunk.step());
-  }
+      there = fetch_chunk(m, peer, at(receive, blocks.offset_of(peer)), chunk);
+    return there;
+  });
   copy_own_until(mine);
 }
 
@@ -78,14 +84,9 @@ void fetch_in_chunks(M& m, const void* own, void* receive, const B& blocks, cons
 template <Machine M>
 void send_gather(M& m, int root, const void* send, std::size_t bytes, const Plan& plan) {
   if (bytes == 0) return;
-  if (rides_inline(bytes, plan)) return detail::leave_inline(m, root, send, bytes);
-  const Chunks chunks(m, bytes, plan);
-  for (std::size_t i = 0; i < chunks.count(); ++i) {
-    const Chunk chunk = chunks.next_one_way(m, i);
-    detail::leave_chunk(m, root, send, chunk, false);
-    m.finish(chunk.step());
-  }
-  m.prefetch_own_next(Channel::gather, bytes, chunks.chunk_bytes());
+  if (rides_inline(bytes, plan)) return detail::gather_inline_at_sender(m, root, send, bytes);
+  send_in_chunks(m, Channel::gather, Chunks(m, bytes, plan),
+                 [&](const Chunk& chunk) { return detail::leave_chunk(m, root, send, chunk); });
 }
 
 /// The root, with blocks of `bytes` for all others; of its own it may have more or less. That may be in its
@@ -93,10 +94,9 @@ void send_gather(M& m, int root, const void* send, std::size_t bytes, const Plan
 template <Machine M, class B>
 void receive_gather(M& m, const void* own, void* receive, const B& blocks, std::size_t bytes,
                     const Plan& plan) {
-  if (bytes > 0 && rides_inline(bytes, plan)) return detail::fetch_inline(m, own, receive, blocks, bytes);
-  const Chunks chunks(m, bytes, plan);
-  detail::fetch_in_chunks(m, own, receive, blocks, chunks);
-  m.prefetch_read_next(bytes, chunks.chunk_bytes());
+  if (bytes > 0 && rides_inline(bytes, plan))
+    return detail::gather_inline_at_root(m, own, receive, blocks, bytes);
+  detail::gather_chunks_at_root(m, own, receive, blocks, Chunks(m, bytes, plan));
 }
 
 /// `bytes` of each rank.

@@ -8,6 +8,40 @@
 
 namespace espalier::collective {
 
+namespace detail {
+
+/// A chunk of a block of `bytes`, or the whole of one that rides in the line.
+template <Machine M>
+void leave_part(M& m, int root, const void* send, std::size_t bytes, const Chunk& chunk, const Plan& plan) {
+  if (rides_inline(bytes, plan))
+    leave_in_line(m, root, send, bytes, chunk.steps);
+  else
+    leave_chunk(m, root, send, chunk);
+}
+template <Machine M>
+void fetch_part(M& m, int peer, void* target, std::size_t bytes, const Chunk& chunk, const Plan& plan) {
+  if (rides_inline(bytes, plan))
+    fetch_from_line(m, peer, target, bytes, chunk.steps);
+  else
+    fetch_chunk(m, peer, target, chunk);
+}
+
+/// A chunk of each block that is that long.
+template <Machine M, class B>
+void gather_chunk_of_each(M& m, void* receive, const B& blocks, std::size_t index, const OpenChunks& chunks,
+                          LentBlocks& exposed, const Plan& plan) {
+  for (const int peer : m.everybody_else()) {
+    const std::size_t bytes = blocks.bytes_of(peer);
+    if (index * chunks.chunk_bytes() >= bytes) continue;
+    const Chunk chunk = chunks.chunk(index, bytes);
+    std::byte* target = at(receive, blocks.offset_of(peer));
+    if (is_exposed(bytes, plan) && exposed.is_fetched(m, peer, target, bytes, index, chunk)) continue;
+    fetch_part(m, peer, target, bytes, chunk, plan);
+  }
+}
+
+}  // namespace detail
+
 /// The block of a rank that is not the root: only the root and the rank know how long it is. An exposed one
 /// (see zero_copy_blocks.hpp) is the rank's own again when the root has read it, so then the rank waits for
 /// that.
@@ -16,17 +50,19 @@ void send_gatherv(M& m, int root, const void* send, std::size_t bytes, const Pla
   if (m.size() == 2 && !is_exposed(bytes, plan)) return send_gather(m, root, send, bytes, plan);
   const OpenChunks chunks(m, plan);
   const std::size_t count = chunks.count(bytes);
-  if (is_exposed(bytes, plan) && expose_block(m, send, bytes, chunks.chunk(0, bytes), plan)) {
+  const Chunk first = chunks.chunk(0, bytes);
+  if (is_exposed(bytes, plan) && expose_block(m, send, bytes, first, plan)) {
     m.finish(chunks.last());
-    return m.await_finish(root, chunks.chunk(0, bytes).step());
+    return m.await_finish(root, first.step());
   }
   for (std::size_t i = 0; i < count; ++i)
-    detail::leave_chunk(m, root, send, chunks.chunk(i, bytes), rides_inline(bytes, plan));
+    detail::leave_part(m, root, send, bytes, chunks.chunk(i, bytes), plan);
   m.finish(chunks.last());
-  m.prefetch_own_next(Channel::gather, bytes, chunks.chunk_bytes());
+  m.prefetch_own_next(Channel::gather, first.steps, bytes, chunks.chunk_bytes());
 }
 
-/// `B`: Blocks or EqualBlocks.
+/// The root. Its own block first, while the others still copy theirs into their slots. `B`: Blocks or
+/// EqualBlocks.
 template <Machine M, class B>
 void receive_gatherv(M& m, const void* own, void* receive, const B& blocks, const Plan& plan) {
   if (m.size() == 2)  // both know how long the only block is that is not the root's
@@ -37,23 +73,13 @@ void receive_gatherv(M& m, const void* own, void* receive, const B& blocks, cons
   const std::size_t count = chunks.count(longest);
   LentBlocks exposed;
   for (std::size_t i = 0; i < count; ++i) {
-    // Its own first, while the others still copy theirs into their slots.
-    if (const Part part = part_of(blocks.bytes_of(m.rank()), i, chunks.chunk_bytes()); part.bytes > 0)
-      copy_own(m, at(receive, blocks.offset_of(m.rank())), own, part);
-    for (const int peer : m.everybody_else()) {
-      const std::size_t bytes = blocks.bytes_of(peer);
-      if (i * chunks.chunk_bytes() >= bytes) continue;
-      const Chunk chunk = chunks.chunk(i, bytes);
-      std::byte* target = at(receive, blocks.offset_of(peer));
-      if (is_exposed(bytes, plan) &&
-          (i == 0 ? exposed.fetch(m, peer, target, bytes, chunk) : !exposed.comes_through_slots(peer)))
-        continue;
-      detail::fetch_chunk(m, peer, target, chunk, rides_inline(bytes, plan));
-    }
-    m.finish(chunks.chunk(i, (i + 1) * chunks.chunk_bytes()).step());
+    copy_own(m, at(receive, blocks.offset_of(m.rank())), own,
+             part_of(blocks.bytes_of(m.rank()), i, chunks.chunk_bytes()));
+    detail::gather_chunk_of_each(m, receive, blocks, i, chunks, exposed, plan);
+    m.finish(chunks.steps(i).last());
   }
   m.finish(chunks.last());
-  m.prefetch_read_next(longest, chunks.chunk_bytes());
+  m.prefetch_read_next(chunks.steps(0), longest, chunks.chunk_bytes());
 }
 
 }  // namespace espalier::collective

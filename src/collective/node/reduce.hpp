@@ -1,7 +1,8 @@
-// Reduce: data flows up the tree, each parent folds its children's slots and its own vector in one pass (RG
-// II-D).
+// Reduce: data flow up the tree, each parent folds its children's slots and its own vector in one pass (RG II-D,
+// figure 3).
 #pragma once
 
+#include "collective/core/one_way.hpp"
 #include "collective/core/reduction.hpp"
 #include "collective/core/tree_primitives.hpp"
 
@@ -11,65 +12,66 @@ namespace detail {
 
 /// Own vector first, then the children's in their static order: the same order in every call (invariant 3).
 template <Machine M>
-int collect_sources(M& m, const TreePosition& position, const Chunk& chunk, const void* own, bool inlined) {
+int collect_sources(M& m, const TreePosition& position, const Steps& steps, const void* own, bool inlined) {
   const void** sources = m.source_array();
   int count = 0;
   sources[count++] = own;
   for (const int child : position.children)
-    sources[count++] =
-        inlined ? m.inline_data(Channel::gather, child, chunk.step()) : m.slot(child, chunk.first);
+    sources[count++] = inlined ? m.inline_data(Channel::gather, child, steps.last()) : m.slot(child, steps);
   return count;
 }
 
-/// The upward half of a chunk for a rank that has a parent: leaves copy, inner ranks fold, into their own
-/// slot or line.
+/// Figure 3 at a rank that has a parent: when the children have gathered, leaves copy and inner ranks fold,
+/// into their own slot or line; then they set their flag. Returns the slots that the chunk is in.
 template <Machine M>
-void send_up(M& m, const TreePosition& position, const Chunk& chunk, const Reduction& r, bool inlined) {
+Steps send_up(M& m, const TreePosition& position, const Chunk& chunk, const Reduction& r, bool inlined) {
   const void* own = at(r.send, chunk.offset);
-  gather(m, position, chunk.step());
-  m.reserve(chunk.first, chunk.span);
-  void* target = inlined ? m.inline_buffer(Channel::gather, chunk.step()) : m.slot(m.rank(), chunk.first);
+  const Steps below = gather(m, position, chunk.steps);
+  const Steps steps = m.reserve(chunk.steps);
+  void* target = inlined ? m.inline_buffer(Channel::gather, steps.last()) : m.slot(m.rank(), steps);
   if (position.is_leaf()) {
-    m.write_slot(target, own, chunk.bytes);
+    m.write_slot(steps, target, own, chunk.bytes);
   } else {
-    const int count = collect_sources(m, position, chunk, own, inlined);
+    const int count = collect_sources(m, position, below, own, inlined);
     m.reduce(r.operation, target, m.source_array(), count, chunk.bytes);
   }
   if (!inlined) m.flush_for_readers(target, chunk.bytes);
-  m.set_readers(chunk.first, chunk.span, {&position.parent, 1});
-  m.publish(Channel::gather, chunk.step());
+  m.set_readers(steps, {&position.parent, 1});
+  m.publish(Channel::gather, steps);
+  return steps;
 }
 
-/// The upward half at the root: straight into the receive buffer (RG III-E), or by way of its own slot.
+/// Figure 3 at the root: straight into the receive buffer (RG III-E), or by way of its own slot.
+/// Returns the slots that the chunk was in.
 template <Machine M>
-void receive_at_root(M& m, const TreePosition& position, const Chunk& chunk, const Reduction& r,
-                     const Plan& plan, bool inlined) {
+Steps receive_at_root(M& m, const TreePosition& position, const Chunk& chunk, const Reduction& r,
+                      const Plan& plan, bool inlined) {
   void* result = at(r.receive, chunk.offset);
-  gather(m, position, chunk.step());
-  const int count = collect_sources(m, position, chunk, at(r.send, chunk.offset), inlined);
+  const Steps below = gather(m, position, chunk.steps);
+  const int count = collect_sources(m, position, below, at(r.send, chunk.offset), inlined);
   if (plan.copy_avoidance) {
     m.reduce(r.operation, result, m.source_array(), count, chunk.bytes);
-    return;
+    return below;
   }
-  m.reserve(chunk.first, chunk.span);
-  void* own_slot = m.slot(m.rank(), chunk.first);
+  void* own_slot = m.slot(m.rank(), m.reserve(chunk.steps));
   m.copy(own_slot, at(r.send, chunk.offset), chunk.bytes);
   m.source_array()[0] = own_slot;
   m.reduce(r.operation, own_slot, m.source_array(), count, chunk.bytes);
   m.copy(result, own_slot, chunk.bytes);
+  return below;
 }
 
 /// A message that rides inline, in one piece: it is most of what such a call takes.
 template <Machine M>
 [[gnu::flatten]] void reduce_inline(M& m, const TreePosition& position, const Reduction& r,
                                     const Plan& plan) {
-  const Chunk whole{.bytes = r.bytes, .first = m.advance(1)};
+  const Chunk whole{.bytes = r.bytes, .steps = m.advance(1)};
   if (position.is_root())
     receive_at_root(m, position, whole, r, plan, true);
   else
     send_up(m, position, whole, r, true);
   m.finish(whole.step());
-  if (!position.is_root()) m.prefetch_own_next(Channel::gather, 0, 0);
+  if (!position.is_root()) m.prefetch_own_line(Channel::gather);
 }
 
 }  // namespace detail
@@ -79,18 +81,13 @@ template <Machine M>
 void reduce_tree(M& m, const TreePosition& position, const Reduction& r, const Plan& plan) {
   if (rides_inline(r.bytes, plan)) return detail::reduce_inline(m, position, r, plan);
   const Chunks chunks(m, r.bytes, plan, r.operation.extent);
-  for (std::size_t i = 0; i < chunks.count(); ++i) {
-    const Chunk chunk = chunks.next_one_way(m, i);
-    if (position.is_root())
-      detail::receive_at_root(m, position, chunk, r, plan, false);
-    else
-      detail::send_up(m, position, chunk, r, false);
-    m.finish(chunk.step());
-  }
   if (position.is_root())
-    m.prefetch_read_next(r.bytes, chunks.chunk_bytes());
+    receive_in_chunks(m, chunks, [&](const Chunk& chunk) {
+      return detail::receive_at_root(m, position, chunk, r, plan, false);
+    });
   else
-    m.prefetch_own_next(Channel::gather, r.bytes, chunks.chunk_bytes());
+    send_in_chunks(m, Channel::gather, chunks,
+                   [&](const Chunk& chunk) { return detail::send_up(m, position, chunk, r, false); });
 }
 
 }  // namespace espalier::collective

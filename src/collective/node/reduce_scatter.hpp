@@ -3,6 +3,7 @@
 #pragma once
 
 #include "collective/core/cells.hpp"
+#include "collective/core/chunk_copies.hpp"
 #include "collective/core/fold.hpp"
 #include "collective/core/inline_exchange.hpp"
 #include "collective/core/meeting.hpp"
@@ -13,18 +14,18 @@ namespace espalier::collective {
 namespace detail {
 
 template <Machine M, class B>
-void reduce_scatter_inline(M& m, const Reduction& r, const B& blocks, const Plan& plan) {
+[[gnu::flatten]] void reduce_scatter_inline(M& m, const Reduction& r, const B& blocks, const Plan& plan) {
   const OwnPlace own(blocks, m.rank());
   const std::size_t bytes = blocks.bytes_of(m.rank());
-  Meeting<M> meeting(m, plan);
-  exchange_inline(
-      m, meeting, m.everybody_else(), [&](std::byte* line) { write_others(m, line, r.send, blocks); },
-      [&](auto of) {
-        if (bytes == 0) return false;
-        fold_in_rank_order(m, r.receive, at(r.send, blocks.offset_of(m.rank())), bytes, r,
-                           [&](int peer) { return of(peer) + own.in_data_of(peer); });
-        return true;
-      });
+  InlineExchange<M> exchange(m, plan);
+  write_others(m, exchange.own_line(), r.send, blocks);
+  exchange.announce(m.everybody_else());
+  if (bytes > 0) {
+    for (const int peer : m.everybody_else())
+      m.source_array()[peer] = exchange.line_of(peer) + own.in_data_of(peer);
+    fold_in_rank_order(m, r, r.receive, at(r.send, blocks.offset_of(m.rank())), bytes);
+  }
+  exchange.finish(bytes > 0);
 }
 
 template <Machine M, class B>
@@ -38,11 +39,9 @@ void reduce_scatter_by_pairwise_cells(M& m, const Reduction& r, const B& blocks,
     const Part part = cells.part(blocks.bytes_of(m.rank()), round.index);
     if (part.bytes == 0) return true;
     const void* own = at(r.send, blocks.offset_of(m.rank()) + part.offset);
-    fold_in_rank_order(m, at(r.receive, part.offset), own, part.bytes, r, [&](int peer) {
-      const std::byte* theirs = m.pairwise_cell(peer, m.rank(), round.first);
-      m.prefault(theirs, part.bytes);
-      return theirs;
-    });
+    for (const int peer : m.everybody_else())
+      m.source_array()[peer] = begin_reading(m, m.pairwise_cell(peer, m.rank(), round.steps), part.bytes);
+    fold_in_rank_order(m, r, at(r.receive, part.offset), own, part.bytes);
     return true;
   };
   in_rounds(m, rounds_in_pairwise_cells(m, cells.rounds()), show, read);
@@ -70,10 +69,10 @@ void reduce_scatter(M& m, const Reduction& r, const B& blocks, const Plan& plan)
   const Rounds rounds = rounds_of(m, cells, meeting, can_pair);
   const bool has_pairwise = uses_pairwise_slots(m, rounds);
   const auto show = [&](const Round& round) {
-    std::byte* data = m.slot(m.rank(), round.first);
+    std::byte* data = m.slot(m.rank(), round.steps);
     const std::size_t comes_back =
         has_pairwise ? cells.part(blocks.bytes_of(m.rank()), round.index).bytes : 0;
-    const std::size_t written = write_cells(m, data, r.send, blocks, cells, round.index, comes_back);
+    const std::size_t written = write_cells(m, data, r.send, blocks, cells, round, comes_back);
     m.flush_for_readers(data, written);
     meeting.announce(round.step());
   };
@@ -82,16 +81,16 @@ void reduce_scatter(M& m, const Reduction& r, const B& blocks, const Plan& plan)
     const Part part = cells.part(blocks.bytes_of(m.rank()), round.index);
     if (part.bytes == 0) return meeting.is_central();
     const void* own = at(r.send, blocks.offset_of(m.rank()) + part.offset);
-    detail::fold_in_rank_order(m, at(r.receive, part.offset), own, part.bytes, r, [&](int peer) {
+    for (const int peer : m.everybody_else()) {
       meeting.await(peer, round.step());
-      const std::byte* theirs = m.slot(peer, round.first) + own_cell.in_data_of(peer);
-      m.prefault(theirs, part.bytes);
-      return theirs;
-    });
+      const std::byte* theirs = m.slot(peer, round.steps) + own_cell.in_data_of(peer);
+      m.source_array()[peer] = begin_reading(m, theirs, part.bytes);
+    }
+    detail::fold_in_rank_order(m, r, at(r.receive, part.offset), own, part.bytes);
     return true;
   };
 
-  exchange_cells(m, cells, rounds, show, read);
+  in_rounds(m, rounds, show, read);
 }
 
 }  // namespace espalier::collective

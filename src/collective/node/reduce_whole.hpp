@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "collective/core/chunk_copies.hpp"
 #include "collective/core/tree_primitives.hpp"
 #include "tree/contiguous.hpp"
 
@@ -52,7 +53,7 @@ Vectors receive_whole(M& m, const ContiguousPosition& place, const std::vector<C
   for (const Chunk& chunk : chunks) {
     for (std::size_t i = 0; i < children.size(); ++i) {
       m.await(Channel::gather, children[i], chunk.step());
-      m.copy(vectors[i].get() + chunk.offset, m.slot(children[i], chunk.first), chunk.bytes);
+      m.copy(vectors[i].get() + chunk.offset, m.slot(children[i], chunk.steps), chunk.bytes);
     }
     m.finish(chunk.step());
   }
@@ -75,9 +76,7 @@ template <Machine M>
 void send_whole(M& m, const ContiguousPosition& place, const std::vector<Chunk>& chunks,
                 const std::byte* vector) {
   for (const Chunk& chunk : chunks) {
-    m.reserve(chunk.first, chunk.span);
-    m.copy(m.slot(m.rank(), chunk.first), vector + chunk.offset, chunk.bytes);
-    m.set_readers(chunk.first, chunk.span, {&place.parent, 1});
+    copy_in_cached(m, chunk, vector, {&place.parent, 1});
     m.publish(Channel::gather, chunk.step());
   }
 }

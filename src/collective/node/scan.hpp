@@ -15,13 +15,12 @@ enum class Prefix { inclusive, exclusive };
 
 namespace detail {
 
-/// The vectors below this rank's, of which `of(peer)` gives one, and, if it is to be in, its own.
-template <Machine M, class Source>
-void fold_below(M& m, void* result, const void* own, std::size_t bytes, Prefix prefix, const Reduction& r,
-                Source of) {
+/// Folds the vectors of the ranks below this one, which are in m.source_array() by rank, and, if it is to be
+/// in, its own.
+template <Machine M>
+void fold_below(M& m, void* result, const void* own, std::size_t bytes, Prefix prefix, const Reduction& r) {
   const void** sources = m.source_array();
-  int count = 0;
-  for (int peer = 0; peer < m.rank(); ++peer) sources[count++] = of(peer);
+  int count = m.rank();
   if (prefix == Prefix::inclusive) sources[count++] = own;
   if (count > 0) m.reduce(r.operation, result, sources, count, bytes);
 }
@@ -36,14 +35,13 @@ std::span<const int> ranks_above(const M& m) {
 }
 
 template <Machine M>
-void scan_inline(M& m, const Reduction& r, Prefix prefix, const Plan& plan) {
-  Meeting<M> meeting(m, plan);
-  exchange_inline(
-      m, meeting, ranks_above(m), [&](std::byte* line) { m.copy(line, r.send, r.bytes); },
-      [&](auto of) {
-        fold_below(m, r.receive, r.send, r.bytes, prefix, r, of);
-        return is_last(m);
-      });
+[[gnu::flatten]] void scan_inline(M& m, const Reduction& r, Prefix prefix, const Plan& plan) {
+  InlineExchange<M> exchange(m, plan);
+  m.copy(exchange.own_line(), r.send, r.bytes);
+  exchange.announce(ranks_above(m));
+  for (int peer = 0; peer < m.rank(); ++peer) m.source_array()[peer] = exchange.line_of(peer);
+  fold_below(m, r.receive, r.send, r.bytes, prefix, r);
+  exchange.finish(is_last(m));
 }
 
 }  // namespace detail
@@ -54,24 +52,22 @@ void scan(M& m, const Reduction& r, Prefix prefix, const Plan& plan) {
   const Chunks chunks(m, r.bytes, plan, r.operation.extent);
   const bool is_last = detail::is_last(m);
   Meeting<M> meeting(m, plan);
-  const auto part = [&](const Round& round) { return part_of(r.bytes, round.index, chunks.chunk_bytes()); };
-
   const auto show = [&](const Round& round) {
-    const Part mine = part(round);
+    const Part mine = part_of(r.bytes, round.index, chunks.chunk_bytes());
     if (is_last) return meeting.announce_nothing(round.step());  // no rank reads it
-    std::byte* slot = m.slot(m.rank(), round.first);
+    std::byte* slot = m.slot(m.rank(), round.steps);
     m.write_slot(slot, at(r.send, mine.offset), mine.bytes);
     m.flush_for_readers(slot, mine.bytes);
     meeting.announce(round.step());
   };
 
   const auto read = [&](const Round& round) {
-    const Part mine = part(round);
-    detail::fold_below(m, at(r.receive, mine.offset), at(r.send, mine.offset), mine.bytes, prefix, r,
-                       [&](int peer) {
-                         meeting.await(peer, round.step());
-                         return m.slot(peer, round.first);
-                       });
+    const Part mine = part_of(r.bytes, round.index, chunks.chunk_bytes());
+    for (int peer = 0; peer < m.rank(); ++peer) {
+      meeting.await(peer, round.step());
+      m.source_array()[peer] = m.slot(peer, round.steps);
+    }
+    detail::fold_below(m, at(r.receive, mine.offset), at(r.send, mine.offset), mine.bytes, prefix, r);
     return meeting.is_central() || is_last;
   };
 
@@ -80,13 +76,9 @@ void scan(M& m, const Reduction& r, Prefix prefix, const Plan& plan) {
                          .bytes = chunks.chunk_bytes(),
                          .overlap = !meeting.is_central(),
                          .readers = detail::ranks_above(m),
-                         .mutual = false};
+                         .mutual = false,
+                         .likely_again = meeting.is_central() ? 0 : r.bytes};
   in_rounds(m, rounds, show, read);
-  if (meeting.is_central()) return;
-  if (is_last)
-    m.prefetch_read_next(r.bytes, chunks.chunk_bytes());
-  else
-    m.prefetch_own_next(Channel::gather, r.bytes, chunks.chunk_bytes());
 }
 
 }  // namespace espalier::collective

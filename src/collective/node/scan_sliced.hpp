@@ -3,24 +3,13 @@
 // and so are the bits.
 #pragma once
 
-#include <array>
-
-#include "collective/node/allreduce_sliced.hpp"
+#include "collective/core/chunk_copies.hpp"
+#include "collective/core/slices.hpp"
 #include "collective/node/scan.hpp"
 
 namespace espalier::collective {
 
 namespace detail {
-
-template <Machine M>
-void scan_copy_in(M& m, const Reduction& r, const Chunk& chunk) {
-  std::byte* slot = m.slot(m.rank(), chunk.first);
-  m.reserve(chunk.first, chunk.span);
-  m.write_slot(slot, at(r.send, chunk.offset), chunk.bytes);
-  m.flush_for_readers(slot, chunk.bytes);
-  m.set_readers(chunk.first, chunk.span, m.everybody_else());
-  m.publish(Channel::gather, chunk.step());
-}
 
 /// Within the own slice, every rank's vector becomes the fold of those up to it, where it lies: no other rank
 /// looks at this slice before this rank says that it is done.
@@ -31,8 +20,8 @@ void scan_fold(M& m, const Reduction& r, const Chunk& chunk) {
     m.await(Channel::gather, 0, chunk.step());
     for (int rank = 1; rank < m.size(); ++rank) {
       if (rank != m.rank()) m.await(Channel::gather, rank, chunk.step());
-      std::byte* vector = m.slot(rank, chunk.first) + own.begin;
-      const void* sources[] = {m.slot(rank - 1, chunk.first) + own.begin, vector};
+      std::byte* vector = m.slot(rank, chunk.steps) + own.begin;
+      const void* sources[] = {m.slot(rank - 1, chunk.steps) + own.begin, vector};
       m.reduce(r.operation, vector, sources, 2, own.bytes);
     }
   }
@@ -48,29 +37,23 @@ void scan_copy_out(M& m, const Reduction& r, Prefix prefix, const Chunk& chunk) 
     const Slice slice = slice_of(m, chunk, owner, r);
     if (slice.bytes == 0) continue;
     if (owner != m.rank()) m.await(Channel::release, owner, chunk.step());
-    m.copy(at(r.receive, chunk.offset + slice.begin), m.slot(rank, chunk.first) + slice.begin, slice.bytes);
+    m.copy(at(r.receive, chunk.offset + slice.begin), m.slot(rank, chunk.steps) + slice.begin, slice.bytes);
   }
   m.finish(chunk.step());
 }
 
 }  // namespace detail
 
-/// Neighbouring chunks overlap as in allreduce_sliced.
 template <Machine M>
 void scan_sliced(M& m, const Reduction& r, Prefix prefix, const Plan& plan) {
-  const Chunks chunks(m, r.bytes, plan, r.operation.extent);
-  const std::size_t in_ring = static_cast<std::size_t>(m.slots() / chunks.span());
-  const std::size_t ahead = in_ring >= 4 ? 1 : 0;
-  std::array<Chunk, 4> under_way;
-  for (std::size_t i = 0; i < chunks.count() + 2 * ahead; ++i) {
-    if (i < chunks.count()) {
-      under_way[i % 4] = chunks.next(m, i);
-      detail::scan_copy_in(m, r, under_way[i % 4]);
-    }
-    if (i >= ahead && i - ahead < chunks.count()) detail::scan_fold(m, r, under_way[(i - ahead) % 4]);
-    if (i >= 2 * ahead && i - 2 * ahead < chunks.count())
-      detail::scan_copy_out(m, r, prefix, under_way[(i - 2 * ahead) % 4]);
-  }
+  const auto show = [&](const Chunk& chunk) {
+    copy_in(m, chunk, r.send, m.everybody_else());
+    m.publish(Channel::gather, chunk.step());
+  };
+  detail::in_overlapping_chunks(
+      m, Chunks(m, r.bytes, plan, r.operation.extent), show,
+      [&](const Chunk& chunk) { detail::scan_fold(m, r, chunk); },
+      [&](const Chunk& chunk) { detail::scan_copy_out(m, r, prefix, chunk); });
 }
 
 }  // namespace espalier::collective

@@ -22,14 +22,12 @@ void shift_up(M& m, const std::byte* own, std::byte* below, std::size_t bytes, i
   for (std::size_t i = 0; i < chunks.count(); ++i) {
     const Chunk chunk = chunks.next(m, i);
     if (to < m.size()) {
-      m.reserve(chunk.first, chunk.span);
-      m.copy(m.slot(m.rank(), chunk.first), own + chunk.offset, chunk.bytes);
-      m.set_readers(chunk.first, chunk.span, readers(m, to, to));
+      copy_in_cached(m, chunk, own, readers(m, to, to));
       m.publish(Channel::gather, chunk.step());
     }
     if (from >= 0) {
       m.await(Channel::gather, from, chunk.step());
-      m.copy(below + chunk.offset, m.slot(from, chunk.first), chunk.bytes);
+      m.copy(below + chunk.offset, m.slot(from, chunk.steps), chunk.bytes);
     }
     m.finish(chunk.step());
   }

@@ -6,6 +6,7 @@
 #include "collective/core/blocks.hpp"
 #include "collective/core/chunks.hpp"
 #include "collective/core/inline_exchange.hpp"
+#include "collective/core/one_way.hpp"
 #include "collective/core/readers.hpp"
 
 namespace espalier::collective {
@@ -27,15 +28,15 @@ struct Cursor {
 
 /// Writes the root's next chunk to `data`, in rank order; returns for whom.
 template <Machine M, class B>
-std::span<const int> write_stream(M& m, std::byte* data, const void* send, const B& blocks,
-                                  const Chunk& chunk, Cursor& cursor) {
+std::span<const int> write_stream(M& m, const Steps& steps, std::byte* data, const void* send,
+                                  const B& blocks, const Chunk& chunk, Cursor& cursor) {
   int first = -1, last = -1;
   for (; cursor.rank < m.size(); ++cursor.rank) {
     if (cursor.rank == m.rank()) continue;
     const std::size_t bytes = blocks.bytes_of(cursor.rank);
     const Part part = overlap(cursor.begin, bytes, chunk);
     if (part.bytes > 0) {
-      m.write_slot(data + (cursor.begin + part.offset - chunk.offset),
+      m.write_slot(steps, data + (cursor.begin + part.offset - chunk.offset),
                    at(send, blocks.offset_of(cursor.rank) + part.offset), part.bytes);
       if (first < 0) first = cursor.rank;
       last = cursor.rank;
@@ -52,52 +53,41 @@ std::span<const int> write_stream(M& m, std::byte* data, const void* send, const
 /// All blocks in the root's line.
 template <Machine M, class B>
 void scatter_inline(M& m, const void* send, const B& blocks) {
-  const Step step = m.advance(1);
-  m.reserve(step, 1);
+  const Steps steps = m.advance(1);
+  const Step step = steps.last();
+  m.reserve(steps);
   write_others(m, m.inline_buffer(Channel::gather, step), send, blocks);
   m.publish(Channel::gather, step);
-  m.set_readers(step, 1, m.everybody_else());
+  m.set_readers(steps, m.everybody_else());
   m.finish(step);
-  m.prefetch_own_next(Channel::gather, 0, 0);
+  m.prefetch_own_line(Channel::gather);
 }
 
 template <Machine M>
 void receive_inline(M& m, int root, void* receive, std::size_t begin, std::size_t bytes) {
-  const Step step = m.advance(1);
+  const Step step = m.advance(1).last();
   m.await(Channel::gather, root, step);
   m.copy(receive, m.inline_data(Channel::gather, root, step) + begin, bytes);
   m.finish(step);
 }
 
 template <Machine M, class B>
-void scatter_in_chunks(M& m, const void* send, const B& blocks, const Chunks& chunks) {
-  Cursor cursor;
-  for (std::size_t i = 0; i < chunks.count(); ++i) {
-    const Chunk chunk = chunks.next_one_way(m, i);
-    m.reserve(chunk.first, chunk.span);
-    std::byte* data = m.slot(m.rank(), chunk.first);
-    const std::span<const int> to = write_stream(m, data, send, blocks, chunk, cursor);
-    m.flush_for_readers(data, chunk.bytes);
-    m.publish(Channel::gather, chunk.step());
-    m.set_readers(chunk.first, chunk.span, to);
-    m.finish(chunk.step());
-  }
+Steps scatter_chunk(M& m, const void* send, const B& blocks, const Chunk& chunk, Cursor& cursor) {
+  const Steps own = m.reserve(chunk.steps);
+  std::byte* data = m.slot(m.rank(), own);
+  const std::span<const int> to = write_stream(m, own, data, send, blocks, chunk, cursor);
+  m.flush_for_readers(data, chunk.bytes);
+  m.publish(Channel::gather, own);
+  m.set_readers(own, to);
+  return own;
 }
 
+/// What lies in the chunk of this rank's block, which begins at `begin` in the stream.
 template <Machine M>
-void receive_in_chunks(M& m, int root, void* receive, std::size_t begin, std::size_t bytes,
-                       const Chunks& chunks) {
-  for (std::size_t i = 0; i < chunks.count(); ++i) {
-    const Chunk chunk = chunks.next_one_way(m, i);
-    const Part part = overlap(begin, bytes, chunk);
-    if (part.bytes > 0) {
-      m.await(Channel::gather, root, chunk.step());
-      const std::byte* data = m.slot(root, chunk.first);
-      m.copy(at(receive, part.offset), data + (begin + part.offset - chunk.offset), part.bytes);
-    }
-    m.finish(chunk.step());
-  }
-  m.prefetch_read_next(bytes, chunks.chunk_bytes());
+Steps receive_chunk(M& m, int root, void* receive, std::size_t begin, const Part& part, const Chunk& chunk) {
+  const Steps there = m.await(Channel::gather, root, chunk.steps);
+  m.copy(at(receive, part.offset), m.slot(root, there) + (begin + part.offset - chunk.offset), part.bytes);
+  return there;
 }
 
 }  // namespace detail
@@ -110,9 +100,9 @@ void send_scatter(M& m, const void* send, void* receive, const B& blocks, std::s
   if (stream > 0 && rides_inline(stream, plan)) {
     detail::scatter_inline(m, send, blocks);
   } else {
-    const Chunks chunks(m, stream, plan);
-    detail::scatter_in_chunks(m, send, blocks, chunks);
-    m.prefetch_own_next(Channel::gather, stream, chunks.chunk_bytes());
+    detail::Cursor cursor;
+    send_in_chunks(m, Channel::gather, Chunks(m, stream, plan),
+                   [&](const Chunk& chunk) { return detail::scatter_chunk(m, send, blocks, chunk, cursor); });
   }
   copy_own(m, at(receive, 0), at(send, blocks.offset_of(m.rank())), Part{0, blocks.bytes_of(m.rank())});
 }
@@ -123,7 +113,15 @@ void receive_scatter(M& m, int root, void* receive, std::size_t begin, std::size
                      const Plan& plan) {
   if (stream == 0) return;
   if (rides_inline(stream, plan)) return detail::receive_inline(m, root, receive, begin, bytes);
-  detail::receive_in_chunks(m, root, receive, begin, bytes, Chunks(m, stream, plan));
+  Steps last;
+  const Chunks chunks(m, stream, plan);
+  for (std::size_t i = 0; i < chunks.count(); ++i) {
+    const Chunk chunk = chunks.next_one_way(m, i);
+    if (const Part part = detail::overlap(begin, bytes, chunk); part.bytes > 0)
+      last = detail::receive_chunk(m, root, receive, begin, part, chunk);
+    m.finish(chunk.step());
+  }
+  m.prefetch_read_next(last, bytes, chunks.chunk_bytes());
 }
 
 /// `bytes` to each rank.

@@ -63,9 +63,9 @@ bool can_expose_blocks(M& m, const void* send, const B& blocks, const Plan& plan
 template <Machine M, class B>
 void expose_blocks(M& m, const void* send, const B& blocks, const OpenChunks& chunks) {
   const Chunk front = chunks.chunk(0, scatterv_head(m.size()));
-  m.reserve(front.first, front.span);
+  m.reserve(front.steps);
   std::byte* line = m.inline_buffer(Channel::gather, front.step());
-  std::byte* head = head_rides_inline(m.size()) ? line : m.slot(m.rank(), front.first);
+  std::byte* head = head_rides_inline(m.size()) ? line : m.slot(m.rank(), front.steps);
   put(line, 0, static_cast<Place64>(Stream::in_memory));
   for (const int peer : m.everybody_else())
     put(head, 1 + peer, reinterpret_cast<Place64>(at(send, blocks.offset_of(peer))));
@@ -87,20 +87,20 @@ void send_stream(M& m, const void* send, const B& blocks, const OpenChunks& chun
   Cursor cursor{0, begin};
   for (std::size_t i = 0; i < count; ++i) {
     const Chunk chunk = chunks.chunk(i, end);
-    m.reserve(chunk.first, chunk.span);
+    m.reserve(chunk.steps);
     std::byte* line = m.inline_buffer(Channel::gather, chunk.step());
-    std::byte* data = inlined ? line : m.slot(m.rank(), chunk.first);
+    std::byte* data = inlined ? line : m.slot(m.rank(), chunk.steps);
     if (i == 0) {
       write_head(m, head_rides_inline(m.size()) ? line : data, blocks, begin);
       put(line, 0, static_cast<Place64>(inlined ? Stream::in_line : Stream::in_slots));
     }
-    const std::span<const int> to = write_stream(m, data, send, blocks, chunk, cursor);
+    const std::span<const int> to = write_stream(m, chunk.steps, data, send, blocks, chunk, cursor);
     if (!inlined) m.flush_for_readers(data, chunk.bytes);
     m.publish(Channel::gather, chunk.step());
-    m.set_readers(chunk.first, chunk.span, i == 0 ? m.everybody_else() : to);  // all look at what is in front
+    m.set_readers(chunk.steps, i == 0 ? m.everybody_else() : to);  // all look at what is in front
   }
   m.finish(chunks.last());
-  m.prefetch_own_next(Channel::gather, end, chunks.chunk_bytes());
+  m.prefetch_own_next(Channel::gather, chunks.chunk(0, end).steps, end, chunks.chunk_bytes());
 }
 
 template <Machine M>
@@ -161,7 +161,7 @@ void receive_scatterv(M& m, int root, void* receive, std::size_t bytes, const Pl
   m.await(Channel::gather, root, front.step());
   const std::byte* line = m.inline_data(Channel::gather, root, front.step());
   const auto stream = static_cast<Stream>(detail::get(line, 0));
-  const std::byte* head = detail::head_rides_inline(m.size()) ? line : m.slot(root, front.first);
+  const std::byte* head = detail::head_rides_inline(m.size()) ? line : m.slot(root, front.steps);
   const std::size_t begin = detail::get(head, 1 + m.rank());
   if (stream == Stream::in_memory) {
     pull_block(m, root, receive, begin, bytes);
@@ -173,13 +173,13 @@ void receive_scatterv(M& m, int root, void* receive, std::size_t bytes, const Pl
     const Chunk chunk = chunks.chunk(chunks.index_of(begin + done), begin + bytes);
     const Part part = detail::overlap(begin, bytes, chunk);
     m.await(Channel::gather, root, chunk.step());
-    const std::byte* data = stream == Stream::in_line ? line : m.slot(root, chunk.first);
+    const std::byte* data = stream == Stream::in_line ? line : m.slot(root, chunk.steps);
     m.copy(at(receive, part.offset), data + (begin + part.offset - chunk.offset), part.bytes);
     m.finish(chunk.step());
     done += part.bytes;
   }
   m.finish(chunks.last());
-  m.prefetch_read_next(begin + bytes, chunks.chunk_bytes());
+  m.prefetch_read_next(front.steps, begin + bytes, chunks.chunk_bytes());
 }
 
 }  // namespace espalier::collective

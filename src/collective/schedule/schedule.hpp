@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "collective/core/chunk_copies.hpp"
 #include "collective/core/rounds.hpp"
 #include "reduce/operation.hpp"
 
@@ -89,10 +90,10 @@ namespace detail {
 template <Machine M>
 Epoch next_epoch(M& m, const Schedule& p) {
   if (p.chunks.log2_count == 0) {
-    const Step step = m.advance(1);
+    const Step step = m.advance(1).last();
     return {step, step, step};
   }
-  const Step first = m.advance(1 << p.chunks.log2_count);
+  const Step first = m.advance(1 << p.chunks.log2_count).first;
   return {first, first + (Step{1} << p.chunks.log2_count) - 1, first >> p.chunks.log2_count};
 }
 
@@ -136,8 +137,8 @@ void fold_part(M& m, const Schedule& p, const Epoch& epoch, std::size_t begin, s
   for (int i = 0; i < fold.ranks; ++i) {
     const int peer = fold.first + i;
     const bool own = peer == m.rank() && fold.own;
-    sources[i] = own ? fold.own + begin : given_by(m, p, peer, epoch) + fold.offset + begin;
-    if (!own && !p.inlined) m.prefault(sources[i], bytes);
+    const std::byte* vector = own ? fold.own + begin : given_by(m, p, peer, epoch) + fold.offset + begin;
+    sources[i] = own || p.inlined ? vector : begin_reading(m, vector, bytes);
   }
   m.reduce(*fold.operation, target, sources, fold.ranks, bytes);
 }
@@ -164,8 +165,7 @@ void take(M& m, const Schedule& p, const Epoch& epoch) {
     const std::byte* given = given_by(m, p, wanted.peer, epoch);
     by_chunks(p.chunks, wanted.offset, wanted.bytes, [&](std::size_t begin, std::size_t bytes, Step chunk) {
       m.await(Channel::gather, wanted.peer, epoch.first + chunk);
-      m.prefault(given + begin, bytes);
-      m.copy(wanted.target + (begin - wanted.offset), given + begin, bytes);
+      m.copy(wanted.target + (begin - wanted.offset), begin_reading(m, given + begin, bytes), bytes);
     });
   }
 }
@@ -225,7 +225,7 @@ void complete(M& m, const Schedule& p, const Epoch& epoch) {
   m.finish(epoch.number);
   // Who reads from this rank without giving anything in return says only so that it has read.
   for (const int reader : p.readers) m.await_finish(reader, epoch.number - 1);
-  m.prefetch_own_next(Channel::gather, 0, 0);
+  m.prefetch_own_line(Channel::gather);
 }
 
 }  // namespace espalier::collective

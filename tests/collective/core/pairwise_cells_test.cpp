@@ -23,9 +23,9 @@ using namespace testing;
 /// Counts the cells that are asked for, to see which way a call goes.
 struct Watching : HostMachine {
   Watching(const HostMachine& m, std::atomic<int>& asked) : HostMachine(m), count(&asked) {}
-  std::byte* pairwise_cell(int writer, int reader, machine::Step step) {
+  std::byte* pairwise_cell(int writer, int reader, const machine::Steps& steps) {
     ++*count;
-    return HostMachine::pairwise_cell(writer, reader, step);
+    return HostMachine::pairwise_cell(writer, reader, steps);
   }
   std::atomic<int>* count;
 };
@@ -103,9 +103,10 @@ TEST(PairwiseCells, CarryAboutAsMuchOfABlockInEachRound) {
 /// Writes down who was shown how much past a copy.
 struct Listening : HostMachine {
   Listening(const HostMachine& m, std::atomic<std::size_t>& bytes) : HostMachine(m), shown(&bytes) {}
-  void write_slot(void* target, const void* source, std::size_t bytes) {
+  using HostMachine::write_slot;
+  void write_slot(void* target, const void* source, std::size_t bytes, const void* read_next = nullptr) {
     *shown += bytes;
-    HostMachine::write_slot(target, source, bytes);
+    HostMachine::write_slot(target, source, bytes, read_next);
   }
   std::atomic<std::size_t>* shown;
 };

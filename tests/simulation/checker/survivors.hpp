@@ -12,7 +12,7 @@ struct Survivor {
 };
 
 inline const std::vector<Survivor> survivors = {
-    {"collective/node/allreduce.hpp turn_at_root reserve: removed",
+    {"collective/node/allreduce.hpp reduce_and_bcast_at_root reserve: removed",
      "The root has just gathered this chunk from all. Who sends a chunk has finished all but the last half "
      "ring of "
      "steps before it, so every loan of a slot that comes round again is over."},

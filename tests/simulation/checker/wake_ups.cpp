@@ -16,7 +16,7 @@ void sleep_through_steps(CheckingMachine& m) {
   constexpr int steps = 6;
   Execution& run = Execution::current();
   for (int i = 1; i <= steps; ++i) {
-    const Step step = m.advance();
+    const Step step = m.advance().last();
     if (m.rank() == 0) {
       const std::uint64_t value = word(0, 0, i);
       simulation::checker::Platform::copy(run.note(0) + 8 * i, &value, sizeof value);
@@ -38,7 +38,7 @@ void pass_a_token(CheckingMachine& m) {
   for (int round = 0; round < 3; ++round) {
     const int apart = 1 + round % (n - 1), first = round % n;
     for (int hop = 0, holder = first; hop < n; ++hop, holder = (holder + apart) % n) {
-      const Step step = m.advance();
+      const Step step = m.advance().last();
       const int next = (holder + apart) % n;
       const std::uint64_t token = word(holder, 0, round);
       if (m.rank() == holder) m.publish_for(next, Channel::release, step, &token, sizeof token);
@@ -57,7 +57,7 @@ void pass_a_token(CheckingMachine& m) {
 // The last to arrive wakes all others, who all sleep on one line.
 void wake_all_at_once(CheckingMachine& m) {
   for (int round = 0; round < 4; ++round) {
-    const Step step = m.advance();
+    const Step step = m.advance().last();
     const std::uint64_t value = word(0, 0, round);
     std::uint64_t got = value;
     if (m.arrive_last(step))

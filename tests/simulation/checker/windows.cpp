@@ -22,7 +22,7 @@ std::size_t position_of(int rank) { return static_cast<std::size_t>(rank) * bloc
 
 /// Until all ranks of the node have come.
 void meet(CheckingMachine& m) {
-  const Step step = m.advance();
+  const Step step = m.advance().last();
   m.publish(machine::Channel::gather, step);
   for (const int peer : m.everybody_else()) m.await(machine::Channel::gather, peer, step);
   m.finish(step);

@@ -22,7 +22,7 @@ std::vector<int> cpus() {
 TEST(Crew, RanksRunAtOnceAndRankZeroKeepsTheResults) {
   Crew crew(4, cpus());
   const auto results = crew.run(2, [](Rank& rank, double* into) {
-    const machine::Step step = rank.machine().advance();
+    const machine::Step step = rank.machine().advance().last();
     rank.machine().publish(machine::Channel::gather, step);
     for (const int peer : rank.machine().everybody_else())
       rank.machine().await(machine::Channel::gather, peer, step);

@@ -28,13 +28,13 @@ class NodeRanks {
   }
   /// Until all have come; what each has written before is visible then.
   void meet() {
-    const Step step = m_.advance(1);
+    const Step step = m_.advance(1).last();
     meeting_.announce(step);
     for (const int peer : m_.everybody_else()) meeting_.await(peer, step);
     m_.finish(step);
   }
   /// A step to be finished when this rank reads nothing more.
-  Step begin_reading() { return m_.advance(1); }
+  Step begin_reading() { return m_.advance(1).last(); }
   void end_reading(Step step) { m_.finish(step); }
 
  private:
