@@ -1,6 +1,6 @@
 #pragma once
 
-#include "runtime/setup/bootstrap.hpp"
+#include "runtime/process/bootstrap.hpp"
 #include "tests/runtime/processes.hpp"
 
 namespace espalier::testing {

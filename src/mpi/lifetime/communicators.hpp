@@ -7,7 +7,7 @@
 
 #include "mpi/abi/abi.hpp"
 #include "runtime/communicator/communicator.hpp"
-#include "runtime/setup/bootstrap.hpp"
+#include "runtime/process/bootstrap.hpp"
 
 namespace espalier::mpi {
 

@@ -103,7 +103,7 @@ runtime::Bootstrap alone() {
 /// Where one fails, the ranks are past helping; the job ends anyway.
 void leave_windows() {
   try {
-    runtime::Process::instance().window_cache().leave_all();
+    runtime::WindowCache::instance().leave_all();
   } catch (const Error& error) {
     print_to(stderr, "espalier: at the end of the job: {}\n", error.what());
   }

@@ -11,7 +11,7 @@
 #include "collective/core/blocks.hpp"
 #include "collective/schedule/persistent_spec.hpp"
 #include "reduce/operation.hpp"
-#include "runtime/setup/bootstrap.hpp"
+#include "runtime/process/bootstrap.hpp"
 
 namespace espalier::runtime {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "runtime/communicator/communicator.hpp"
-#include "runtime/setup/bootstrap.hpp"
+#include "runtime/process/bootstrap.hpp"
 
 namespace espalier::runtime {
 

@@ -60,7 +60,7 @@ bool MultiNodeCommunicator::grow_ring(std::size_t bytes, int ids) {
   }
   if (local_rank() == 0) WindowHalf::prepare(memory, bytes, ids);
   try {
-    ring_ = &Process::instance().window_cache().add(Window::create(own_bootstrap(), {bytes, ids, memory}));
+    ring_ = &WindowCache::instance().add(Window::create(own_bootstrap(), {bytes, ids, memory}));
   } catch (const Error& error) {  // the same on all ranks
     ring_refusal_ = error.what();
   }
@@ -80,7 +80,7 @@ std::byte* MultiNodeCommunicator::ring_memory(std::size_t bytes) {
 // Nothing is aimed at a rank that has left its last call: it has seen all blocks that its node gets.
 void MultiNodeCommunicator::leave_ring() {
   if (!ring_) return;
-  Process::instance().window_cache().leave(*std::exchange(ring_, nullptr));
+  WindowCache::instance().leave(*std::exchange(ring_, nullptr));
 }
 
 }  // namespace espalier::runtime

@@ -55,7 +55,7 @@ auto MultiNodeCommunicator::through_ring(Body body) {
   try {
     return body();
   } catch (...) {
-    Process::instance().window_cache().abandon(*std::exchange(ring_, nullptr));
+    WindowCache::instance().abandon(*std::exchange(ring_, nullptr));
     throw;
   }
 }

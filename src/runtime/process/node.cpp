@@ -13,15 +13,15 @@
 #include "base/files.hpp"
 #include "base/format.hpp"
 #include "base/token.hpp"
+#include "machine/layout.hpp"
 #include "memory/copy/handover.hpp"
 #include "memory/copy/streaming_copy.hpp"
 #include "memory/heap/peer_heaps.hpp"
 #include "memory/heap/shared_heap.hpp"
 #include "memory/read_refusals.hpp"
-#include "runtime/setup/agreement.hpp"
-#include "runtime/setup/emulated_nodes.hpp"
-#include "runtime/setup/single_copy_probe.hpp"
-#include "runtime/setup/socket_nodes.hpp"
+#include "runtime/process/emulated_nodes.hpp"
+#include "runtime/process/single_copy_probe.hpp"
+#include "runtime/process/socket_nodes.hpp"
 #include "topology/autogroup.hpp"
 #include "topology/cpu_budget.hpp"
 #include "topology/discover.hpp"
@@ -121,6 +121,8 @@ std::size_t arena_bytes(int ranks) {
   return std::min<std::size_t>(
       (std::size_t{256} << 20) + static_cast<std::size_t>(ranks) * (std::size_t{8} << 20), memory / 8);
 }
+
+bool by_messages() { return Config::instance().text("ESPALIER_NODE_STAGE") == "p2p"; }
 
 topology::Topology discover_machine() {
   const std::string& synthetic = Config::instance().text("ESPALIER_TOPOLOGY");

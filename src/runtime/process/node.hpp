@@ -7,7 +7,7 @@
 
 #include "memory/arena.hpp"
 #include "runtime/failure/liveness.hpp"
-#include "runtime/setup/bootstrap.hpp"
+#include "runtime/process/bootstrap.hpp"
 #include "topology/topology.hpp"
 
 namespace espalier::runtime {
@@ -86,6 +86,9 @@ class NodeState {
 /// The size of the arena of a node with that many ranks (ESPALIER_SHM): address space; pages are reserved
 /// share by share.
 std::size_t arena_bytes(int ranks);
+
+/// Whether the configuration wants messages instead of shared memory within nodes.
+bool by_messages();
 
 /// The topology of ESPALIER_TOPOLOGY or of this machine. Throws espalier::Error.
 topology::Topology discover_machine();

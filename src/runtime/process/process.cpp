@@ -6,14 +6,11 @@
 #include "network/endpoint.hpp"
 #include "runtime/process/node.hpp"
 #include "runtime/process/tags.hpp"
-#include "runtime/setup/eligibility.hpp"
-#include "runtime/window/window_cache.hpp"
-#include "runtime/window/window_progress.hpp"
+#include "runtime/process/window_progress.hpp"
 
 namespace espalier::runtime {
 
-Process::Process()
-    : windows_(std::make_unique<WindowProgress>()), window_cache_(std::make_unique<WindowCache>()) {}
+Process::Process() : windows_(std::make_unique<WindowProgress>()) {}
 Process::~Process() = default;
 
 Process& Process::instance() {

@@ -12,8 +12,8 @@
 #include "network/sharp_client.hpp"
 #include "network/transport.hpp"
 #include "network/window/one_sided.hpp"
+#include "runtime/process/bootstrap.hpp"
 #include "runtime/process/progress_needs.hpp"
-#include "runtime/setup/bootstrap.hpp"
 
 namespace espalier::runtime {
 
@@ -25,7 +25,6 @@ struct HostProgress {
 };
 
 class WindowProgress;
-class WindowCache;
 class NodeState;
 class Tags;
 
@@ -93,7 +92,6 @@ class Process {
   }
   void drive_windows();
   WindowProgress& windows() { return *windows_; }
-  WindowCache& window_cache() { return *window_cache_; }
 
  private:
   Process();
@@ -105,7 +103,6 @@ class Process {
   std::unique_ptr<Tags> tags_;
   std::unique_ptr<network::OneSidedHost> one_sided_;
   std::unique_ptr<WindowProgress> windows_;
-  std::unique_ptr<WindowCache> window_cache_;  // after those, which they leave when they go
   std::unique_ptr<Bootstrap> world_;
   std::unique_ptr<network::OutOfBand> out_of_band_;  // as long as the job
   std::unique_ptr<network::SharpJob> sharp_;

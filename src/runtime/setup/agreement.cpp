@@ -85,8 +85,6 @@ machine::Layout layout_on_one_node(int ranks, int ranks_of_node, double ranks_pe
   return layout;
 }
 
-bool by_messages() { return Config::instance().text("ESPALIER_NODE_STAGE") == "p2p"; }
-
 Agreement agree(const Bootstrap& bootstrap) {
   // MPI sessions have no world to meet in: the first communicator's ranks found the arena.
   const auto all = gather_when_joined(

@@ -8,7 +8,7 @@
 #include "collective/multinode/stage/placement.hpp"
 #include "machine/layout.hpp"
 #include "memory/arena.hpp"
-#include "runtime/setup/bootstrap.hpp"
+#include "runtime/process/bootstrap.hpp"
 #include "topology/group.hpp"
 
 namespace espalier::runtime {
@@ -46,9 +46,6 @@ machine::Layout layout_for(int ranks);
 /// The same for a communicator on one node of so many ranks: long rings where they are all of it, and cells
 /// to have pairwise cells where they share cores, and so meet by counter.
 machine::Layout layout_on_one_node(int ranks, int ranks_of_node, double ranks_per_core);
-
-/// Whether the configuration wants messages instead of shared memory within nodes.
-bool by_messages();
 
 /// Collective over the communicator. On one node two rounds: every rank says where it stands and rank 0
 /// offers a share; then every rank says whether its part of the share is backed by memory. Over several nodes

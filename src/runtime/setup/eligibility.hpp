@@ -7,7 +7,7 @@
 
 #include "machine/layout.hpp"
 #include "memory/arena.hpp"
-#include "runtime/setup/bootstrap.hpp"
+#include "runtime/process/bootstrap.hpp"
 
 namespace espalier::runtime {
 

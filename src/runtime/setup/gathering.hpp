@@ -8,8 +8,8 @@
 #include <thread>
 #include <vector>
 
+#include "runtime/process/bootstrap.hpp"
 #include "runtime/process/process.hpp"
-#include "runtime/setup/bootstrap.hpp"
 
 namespace espalier::runtime {
 

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "network/out_of_band.hpp"
-#include "runtime/setup/bootstrap.hpp"
+#include "runtime/process/bootstrap.hpp"
 
 namespace espalier::runtime {
 

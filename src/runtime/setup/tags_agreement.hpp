@@ -3,8 +3,8 @@
 
 #include <optional>
 
+#include "runtime/process/bootstrap.hpp"
 #include "runtime/process/tags.hpp"
-#include "runtime/setup/bootstrap.hpp"
 
 namespace espalier::runtime {
 

@@ -1,7 +1,7 @@
 // What ran, how often, how long and why: the statistics of ESPALIER_STATS.
 #pragma once
 
-#include "runtime/setup/bootstrap.hpp"
+#include "runtime/process/bootstrap.hpp"
 #include "runtime/statistics/counters_file.hpp"
 
 namespace espalier::runtime::statistics {

@@ -7,7 +7,7 @@
 
 #include "memory/segment.hpp"
 #include "network/window/memory.hpp"
-#include "runtime/setup/bootstrap.hpp"
+#include "runtime/process/bootstrap.hpp"
 
 namespace espalier::runtime {
 

@@ -13,10 +13,10 @@
 #include "runtime/process/node.hpp"
 #include "runtime/process/process.hpp"
 #include "runtime/process/spin_limits.hpp"
+#include "runtime/process/window_progress.hpp"
 #include "runtime/setup/eligibility.hpp"
 #include "runtime/setup/gathering.hpp"
 #include "runtime/setup/tags_agreement.hpp"
-#include "runtime/window/window_progress.hpp"
 
 namespace espalier::runtime {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "network/window/choice.hpp"
 #include "network/window/window.hpp"
-#include "runtime/setup/bootstrap.hpp"
+#include "runtime/process/bootstrap.hpp"
 #include "runtime/window/segment.hpp"
 
 namespace espalier::runtime {

@@ -4,6 +4,12 @@
 
 namespace espalier::runtime {
 
+WindowCache& WindowCache::instance() {
+  // Never destroyed: windows leave Process, which is not either, only where all ranks agree to.
+  static WindowCache& cache = *new WindowCache;
+  return cache;
+}
+
 Window& WindowCache::add(std::unique_ptr<Window> window) {
   const std::lock_guard lock(mutex_);
   return *windows_.emplace_back(std::move(window));

@@ -13,6 +13,9 @@ namespace espalier::runtime {
 /// all ranks, they can leave all windows in this order and never wait in a circle. Thread-safe.
 class WindowCache {
  public:
+  /// The process's.
+  static WindowCache& instance();
+
   Window& add(std::unique_ptr<Window> window);
   /// Leaves one (see Window::leave()), unless leave_all() has been called before.
   void leave(Window& window);

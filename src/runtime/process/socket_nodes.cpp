@@ -1,4 +1,4 @@
-#include "runtime/setup/socket_nodes.hpp"
+#include "runtime/process/socket_nodes.hpp"
 
 #include "base/config.hpp"
 #include "base/error.hpp"

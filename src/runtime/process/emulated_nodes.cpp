@@ -1,4 +1,4 @@
-#include "runtime/setup/emulated_nodes.hpp"
+#include "runtime/process/emulated_nodes.hpp"
 
 #include <algorithm>
 #include <numeric>

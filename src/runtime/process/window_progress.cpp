@@ -1,4 +1,4 @@
-#include "runtime/window/window_progress.hpp"
+#include "runtime/process/window_progress.hpp"
 
 #include <mutex>
 

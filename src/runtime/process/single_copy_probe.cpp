@@ -1,4 +1,4 @@
-#include "runtime/setup/single_copy_probe.hpp"
+#include "runtime/process/single_copy_probe.hpp"
 
 #include <unistd.h>
 
