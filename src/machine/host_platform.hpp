@@ -1,6 +1,7 @@
 // What the protocol of ranks stands on: flags and fences, the kernel's help with waiting, copies. The
-// protocol's own text (wait.hpp, host_machine.hpp) is written against a platform, so that simulate/ runs and
-// checks that very text on platforms of its own. On this one all is inlined, and costs nothing.
+// protocol's own text (wait.hpp, host_machine.hpp and its parts) is written against a platform, so that
+// simulate/ runs and checks that very text on platforms of its own. On this one all is inlined, and costs
+// nothing.
 #pragma once
 
 #include <sys/types.h>

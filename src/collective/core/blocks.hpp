@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <span>
 
+#include "machine/concept.hpp"
 #include "machine/layout.hpp"
 
 namespace espalier::collective {
@@ -105,7 +106,7 @@ inline constexpr std::size_t line_bytes = machine::Layout::line_bytes;
 constexpr std::size_t whole_lines(std::size_t bytes) { return machine::Layout::round_up(bytes, line_bytes); }
 
 /// The part of a rank's block for itself, which goes through no slot; in place it is there already.
-template <class M>
+template <machine::HasKernels M>
 void copy_own(M& m, std::byte* target, const void* source, const Part& part) {
   if (part.bytes > 0 && target != source)
     m.copy(target + part.offset, static_cast<const std::byte*>(source) + part.offset, part.bytes);

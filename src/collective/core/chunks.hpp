@@ -12,6 +12,9 @@
 namespace espalier::collective {
 
 using machine::Channel;
+using machine::HasKernels;
+using machine::HasSlots;
+using machine::KnowsRanks;
 using machine::Machine;
 using machine::Step;
 using machine::Steps;
@@ -23,7 +26,7 @@ inline const std::byte* at(const void* base, std::size_t offset) {
 inline std::byte* at(void* base, std::size_t offset) { return static_cast<std::byte*>(base) + offset; }
 
 /// The i-th rank behind this one, around. Where each begins behind itself, not all look at the same one.
-template <Machine M>
+template <KnowsRanks M>
 int rank_behind(const M& m, int i) {
   const int rank = m.rank() + i;
   return rank < m.size() ? rank : rank - m.size();
@@ -40,7 +43,7 @@ struct Chunk {
 
 /// The slots that a chunk lies in: a power of two, so that they lie side by side. Short calls divide nothing,
 /// here and below: it would take as long as a copy.
-template <Machine M>
+template <HasSlots M>
 int span_of(const M& m, std::size_t chunk) {
   if (chunk <= m.slot_bytes()) return 1;
   return static_cast<int>(std::bit_ceil((chunk + m.slot_bytes() - 1) / m.slot_bytes()));
@@ -51,10 +54,10 @@ int span_of(const M& m, std::size_t chunk) {
 /// and the size.
 class Chunks {
  public:
-  template <Machine M>
+  template <HasSlots M>
   Chunks(const M& m, std::size_t bytes, const Plan& plan, std::size_t grain = 1)
       : Chunks(m, bytes, plan.chunk, grain) {}
-  template <Machine M>
+  template <HasSlots M>
   Chunks(const M& m, std::size_t bytes, std::size_t most, std::size_t grain)
       : bytes_(bytes), count_(bytes > 0) {
     if (bytes <= std::min(most, m.slot_bytes())) {

@@ -25,7 +25,7 @@ class Meeting {
     else
       m_.publish(Channel::gather, step);
   }
-  /// Nothing of this rank's is there at `step` for anybody; only a counter must hear of it.
+  /// Nothing of this rank's is there at `step` for other ranks; only a counter must hear of it.
   void announce_nothing(Step step) {
     if (central_) arrive(step);
   }

@@ -1,5 +1,5 @@
 // Messages that go one way, chunk by chunk: this rank sends, or this rank receives. The slots in use are the
-// pipeline (RG III-C, figure 9).
+// pipeline (RG III-C, figure 9). Compiled in one piece: then the steps of a chunk are never in memory.
 #pragma once
 
 #include "collective/core/chunks.hpp"
@@ -9,7 +9,7 @@ namespace espalier::collective {
 /// `send(chunk)` writes and publishes it on `channel`, and returns which slots it is in. At the end the
 /// machine prepares for the next message, which most likely is like this one. Returns the last step.
 template <Machine M, class Send>
-Step send_in_chunks(M& m, Channel channel, const Chunks& chunks, const Send& send) {
+[[gnu::flatten]] Step send_in_chunks(M& m, Channel channel, const Chunks& chunks, const Send& send) {
   Steps last;
   for (std::size_t i = 0; i < chunks.count(); ++i) {
     const Chunk chunk = chunks.next_one_way(m, i);
@@ -22,7 +22,7 @@ Step send_in_chunks(M& m, Channel channel, const Chunks& chunks, const Send& sen
 
 /// `receive(chunk)` awaits and reads it, and returns which slots it was in.
 template <Machine M, class Receive>
-void receive_in_chunks(M& m, const Chunks& chunks, const Receive& receive) {
+[[gnu::flatten]] void receive_in_chunks(M& m, const Chunks& chunks, const Receive& receive) {
   Steps last;
   for (std::size_t i = 0; i < chunks.count(); ++i) {
     const Chunk chunk = chunks.next_one_way(m, i);

@@ -11,7 +11,8 @@ namespace espalier::collective {
 struct Round {
   std::size_t index = 0;
   Steps steps{};
-  /// What this rank most likely reads next, where the machine had better fetch it while this round is written.
+  /// What this rank most likely reads next, where the machine had better fetch it while this round is
+  /// written.
   const void* read_next = nullptr;
   Step step() const { return steps.last(); }
 };

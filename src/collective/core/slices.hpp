@@ -30,7 +30,7 @@ inline Slice slice_of(const Chunk& chunk, int rank, int size, std::size_t extent
   return {edge(rank), edge(rank + 1) - edge(rank)};
 }
 
-template <Machine M>
+template <KnowsRanks M>
 Slice slice_of(const M& m, const Chunk& chunk, int rank, const Reduction& r) {
   return slice_of(chunk, rank, m.size(), r.operation.extent);
 }

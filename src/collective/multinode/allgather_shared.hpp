@@ -2,8 +2,8 @@
 // where all its ranks see it, by several of them; each copies it out as it comes.
 #pragma once
 
-#include "collective/core/meeting.hpp"
 #include "collective/multinode/allgather.hpp"
+#include "collective/multinode/stage/node_ranks.hpp"
 
 namespace espalier::collective::multinode {
 
@@ -26,7 +26,7 @@ class AllgatherShared {
         carriers_(carriers),
         count_(count),
         call_(call),
-        meeting_(m, node_plan),
+        node_(m, node_plan),
         plan_(plan) {}
 
   void run() {
@@ -57,17 +57,14 @@ class AllgatherShared {
     if (const std::size_t bytes = call_.blocks.bytes_of(call_.rank); bytes > 0)
       m_.copy(area_.memory + call_.order.begin_of(call_.rank), call_.own, bytes);
     call_.place_own(copy_);
-    const Step step = m_.advance(1).last();
-    meeting_.announce(step);
-    for (const int peer : m_.everybody_else()) meeting_.await(peer, step);
-    m_.finish(step);
+    node_.meet();
   }
 
   // A step for each portion and carrier. With more ranks than cores all comes as one portion, for each time
   // that a rank is switched in costs more than what is copied meanwhile; so it does where nothing comes in
   // parts.
   void take_steps() {
-    const bool in_parts = goes_around(plan_, call_.order) && !meeting_.is_central() && nodes() > 1;
+    const bool in_parts = goes_around(plan_, call_.order) && !node_.is_oversubscribed() && nodes() > 1;
     portions_ = in_parts ? static_cast<std::size_t>(nodes()) - 1 : 1;
     first_ = m_.advance(1).first;
     area_.last = first_;
@@ -122,7 +119,7 @@ class AllgatherShared {
   N carriers_;
   int count_;
   const Allgather<B>& call_;
-  Meeting<M> meeting_;
+  NodeRanks<M> node_;
   const plan::NetworkPlan& plan_;
   Step first_ = 0;
   std::size_t portions_ = 1, arrived_ = 0, told_ = 0;

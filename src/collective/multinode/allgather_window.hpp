@@ -6,9 +6,8 @@
 #include <vector>
 
 #include "collective/multinode/allgather.hpp"
-#include "collective/multinode/network/window_half.hpp"
+#include "collective/multinode/network/window_ring.hpp"
 #include "collective/multinode/stage/node_ranks.hpp"
-#include "network/window/concept.hpp"
 
 namespace espalier::collective::multinode {
 
@@ -22,23 +21,21 @@ class AllgatherWindow {
       : window_(w),
         call_(call),
         node_(node),
-        value_(use.next()),
-        half_(w.bytes(), w.ids(), value_),
+        ring_(w, use),
         blocks_(call.order.edges, std::max(block, least_block()), 1),
         shares_(call.order.edges, blocks_.block_bytes(), std::min(carriers, node_.size())),
         starts_(node_.rank() < carriers) {}
 
   /// Where the whole lies, in node order: until this rank's next call.
-  std::byte* whole() const { return window_.local() + half_.data(); }
+  std::byte* whole() const { return ring_.data(); }
 
   /// The step that each rank of the node has finished once it reads nothing more in the segment.
   Step run() {
     show_own();
     const Step reading = node_.begin_reading();
     start_own();
-    for (int distance = 1; distance < window_.nodes(); ++distance)
-      expect(around(window_.node() - distance, window_.nodes()));
-    unpack(window_.node());
+    for (int distance = 1; distance < ring_.nodes(); ++distance) expect(ring_.below(distance));
+    unpack(ring_.node());
     watch();
     window_.flush();
     node_.end_reading(reading);
@@ -55,11 +52,9 @@ class AllgatherWindow {
   /// So that the numbers suffice: each node may have one block more than its bytes ask for, and one that is
   /// empty.
   std::size_t least_block() const {
-    const std::size_t numbers = half_.most_blocks() - 2 * static_cast<std::size_t>(window_.nodes());
+    const std::size_t numbers = ring_.most_blocks() - 2 * static_cast<std::size_t>(ring_.nodes());
     return (call_.order.total() + numbers - 1) / numbers;
   }
-
-  int above() const { return around(window_.node() + 1, window_.nodes()); }
 
   /// Blocks are numbered node by node; each node has a number more than it has blocks, for the empty one.
   std::size_t number(int node, std::size_t index) const {
@@ -71,8 +66,7 @@ class AllgatherWindow {
 
   void send(int node, std::size_t index) {
     const Stretch s = stretch(node, index);
-    window_.put_notify(above(), half_.data() + s.offset, whole() + s.offset, s.bytes,
-                       half_.id(number(node, index)), value_);
+    ring_.send(number(node, index), s.offset, whole() + s.offset, s.bytes);
   }
 
   /// Until all ranks' blocks are in the segment.
@@ -83,21 +77,19 @@ class AllgatherWindow {
     node_.meet();
   }
 
+  /// Lines 10 to 12 of algorithm 1.
   void start_own() {
-    if (window_.nodes() == 1 || !starts_) return;
-    const RingBlocks::Share own = shares_.share(window_.node(), node_.rank());
-    for (std::size_t i = 0; i < own.count; ++i) send(window_.node(), own.first + i);
-    if (blocks_.count(window_.node()) == 0 && node_.rank() == 0) send(window_.node(), 0);
+    if (ring_.nodes() == 1 || !starts_) return;
+    const int node = ring_.node();
+    const RingBlocks::Share own = shares_.share(node, node_.rank());
+    for (std::size_t i = 0; i < own.count; ++i) send(node, own.first + i);
+    if (blocks_.count(node) == 0 && node_.rank() == 0) send(node, 0);
   }
 
-  void expect(int node) {
-    const std::size_t count = std::max<std::size_t>(blocks_.count(node), 1);
-    Coming& coming = coming_.emplace_back(Coming{node, {}});
-    for (std::size_t i = 0; i < count; ++i) coming.missing.push_back(i);
-  }
+  void expect(int node) { coming_.push_back({node, all_of(std::max<std::size_t>(blocks_.count(node), 1))}); }
 
-  /// Until everything has come and been copied out. The window's wait for ids that are not 0 is of no use,
-  /// for these still have the values of two calls ago.
+  /// Lines 13 to 19: until everything has come and been copied out. The window's wait for ids that are not 0
+  /// is of no use, for these still have the values of two calls ago.
   void watch() {
     std::size_t open = coming_.size();
     window_.drive_until([&] {
@@ -115,15 +107,12 @@ class AllgatherWindow {
     return true;
   }
 
+  /// Lines 14 to 18.
   bool has_come(int node, std::size_t index) {
     const std::size_t block = number(node, index);
-    if (window_.peek(half_.id(block)) != value_) return false;
-    if (node != above() && claim(block)) send(node, index);
+    if (!ring_.has_come(block)) return false;
+    if (node != ring_.above() && ring_.claim(block)) send(node, index);
     return true;
-  }
-
-  bool claim(std::size_t block) {
-    return window_.claim(half_.mark(block), value_);  // the notification has made the data visible
   }
 
   auto copy() {
@@ -134,8 +123,7 @@ class AllgatherWindow {
   W& window_;
   const Allgather<B>& call_;
   Node node_;
-  std::uint32_t value_;
-  WindowHalf half_;
+  WindowRing<W> ring_;
   RingBlocks blocks_;  // the same on all nodes, however many ranks they have
   RingBlocks shares_;  // the same blocks, among the ranks of this node
   bool starts_;

@@ -6,11 +6,9 @@
 
 #include <vector>
 
-#include "collective/multinode/network/ring_blocks.hpp"
-#include "collective/multinode/network/window_half.hpp"
+#include "collective/multinode/network/window_ring.hpp"
 #include "collective/multinode/stage/node_ranks.hpp"
 #include "collective/node/reduce.hpp"
-#include "network/window/concept.hpp"
 
 namespace espalier::collective::multinode {
 
@@ -44,8 +42,7 @@ class AllreduceWindow {
         reduction_(reduction),
         node_(node),
         fold_node_(fold_node),
-        value_(use.next()),
-        half_(w.bytes(), w.ids(), value_),
+        ring_(w, use),
         blocks_(edges(), std::max(block / extent(), least_block()), 1),
         shares_(edges(), blocks_.block_bytes(), std::min(carriers, node_.size())),
         starts_(node_.rank() < carriers) {}
@@ -73,8 +70,7 @@ class AllreduceWindow {
     std::vector<std::size_t> missing;
   };
 
-  int nodes() const { return window_.nodes(); }
-  int above() const { return around(window_.node() + 1, nodes()); }
+  int nodes() const { return ring_.nodes(); }
   std::size_t extent() const { return reduction_.operation.extent; }
 
   /// Where the slices begin, in elements; blocks are cut in elements too.
@@ -87,7 +83,7 @@ class AllreduceWindow {
   /// So that the numbers suffice: two for each block, and each slice may have a block more than its length
   /// asks for.
   std::size_t least_block() const {
-    const std::size_t numbers = half_.most_blocks() / 2 - static_cast<std::size_t>(nodes());
+    const std::size_t numbers = ring_.most_blocks() / 2 - static_cast<std::size_t>(nodes());
     return (reduction_.bytes / extent() + numbers - 1) / numbers;
   }
   std::size_t number(int slice, std::size_t index, Kind kind) const {
@@ -97,28 +93,27 @@ class AllreduceWindow {
     const Stretch elements = blocks_.block(slice, index);
     return {elements.offset * extent(), elements.bytes * extent()};
   }
-  std::byte* own(std::size_t offset) const { return window_.local() + half_.data() + offset; }
+  std::byte* own(std::size_t offset) const { return ring_.data() + offset; }
   std::byte* landed(std::size_t offset) const { return own(landing_of(reduction_.bytes) + offset); }
 
   /// To the node above, where it lands in its place.
   void send(int slice, std::size_t index, Kind kind, const std::byte* source) {
     const Stretch s = stretch(slice, index);
-    window_.put_notify(above(), half_.data() + landing_of(reduction_.bytes) + s.offset, source, s.bytes,
-                       half_.id(number(slice, index, kind)), value_);
+    ring_.send(number(slice, index, kind), landing_of(reduction_.bytes) + s.offset, source, s.bytes);
   }
 
   void gather_at_once() {
     fold_node_(std::size_t{0}, reduction_.bytes, own(0));
     node_.meet();
     start_own();
-    for (int distance = 0; distance < nodes(); ++distance) expect(around(window_.node() - distance, nodes()));
+    for (int distance = 0; distance < nodes(); ++distance) expect(ring_.below(distance));
   }
 
   /// In the order in which the slices are needed. What comes is looked at in between.
   void gather_by_slices() {
     const Slices slices(reduction_.bytes, extent(), nodes());
     for (int distance = 0; distance < nodes(); ++distance) {
-      const int slice = around(window_.node() - distance, nodes());
+      const int slice = ring_.below(distance);
       if (slices.bytes(slice) > 0)
         fold_node_(slices.begin(slice), slices.bytes(slice), own(slices.begin(slice)));
       node_.meet();
@@ -130,7 +125,7 @@ class AllreduceWindow {
 
   void start_own() {
     if (!starts_) return;
-    const int slice = window_.node();
+    const int slice = ring_.node();
     const RingBlocks::Share mine = shares_.share(slice, node_.rank());
     for (std::size_t i = mine.first; i < mine.first + mine.count; ++i)
       send(slice, i, Kind::partial, own(stretch(slice, i).offset));
@@ -139,13 +134,8 @@ class AllreduceWindow {
   /// Of a slice that the node has folded: nothing is done with what comes of the others before.
   void expect(int slice) {
     if (blocks_.count(slice) == 0) return;
-    if (slice != window_.node()) coming_.push_back({slice, Kind::partial, all_blocks(slice)});
-    coming_.push_back({slice, Kind::result, all_blocks(slice)});
-  }
-  std::vector<std::size_t> all_blocks(int slice) const {
-    std::vector<std::size_t> result(blocks_.count(slice));
-    for (std::size_t i = 0; i < result.size(); ++i) result[i] = i;
-    return result;
+    if (slice != ring_.node()) coming_.push_back({slice, Kind::partial, all_of(blocks_.count(slice))});
+    coming_.push_back({slice, Kind::result, all_of(blocks_.count(slice))});
   }
 
   /// Folds and passes on what has come, and copies out the slices that are complete; true if nothing is to
@@ -161,8 +151,8 @@ class AllreduceWindow {
 
   bool has_come(const Coming& from, std::size_t index) {
     const std::size_t block = number(from.slice, index, from.kind);
-    if (window_.peek(half_.id(block)) != value_) return false;
-    if (!window_.claim(half_.mark(block), value_)) return true;  // another rank of the node sees to it
+    if (!ring_.has_come(block)) return false;
+    if (!ring_.claim(block)) return true;  // another rank of the node sees to it
     if (from.kind == Kind::partial)
       pass_on_folded(from.slice, index);
     else if (passes_on_result(from.slice))
@@ -173,20 +163,19 @@ class AllreduceWindow {
   /// The node below the one where a slice starts; it hears of the result from itself.
   int completing(int slice) const { return around(slice - 1, nodes()); }
   bool passes_on_result(int slice) const {
-    return completing(slice) != window_.node() && completing(slice) != above();
+    return completing(slice) != ring_.node() && completing(slice) != ring_.above();
   }
 
   /// What the nodes below have come to on the left, the node's own on the right.
   void pass_on_folded(int slice, std::size_t index) {
     const Stretch s = stretch(slice, index);
-    if (completing(slice) != window_.node()) {
+    if (completing(slice) != ring_.node()) {
       node_.fold(reduction_.operation, own(s.offset), landed(s.offset), own(s.offset), s.bytes);
       return send(slice, index, Kind::partial, own(s.offset));
     }
     node_.fold(reduction_.operation, landed(s.offset), landed(s.offset), own(s.offset), s.bytes);
     send(slice, index, Kind::result, landed(s.offset));
-    window_.put_notify(window_.node(), half_.data(), landed(s.offset), 0,
-                       half_.id(number(slice, index, Kind::result)), value_);
+    ring_.tell_own_node(number(slice, index, Kind::result), landed(s.offset));
   }
 
   void copy_out(int slice) {
@@ -198,8 +187,7 @@ class AllreduceWindow {
   const Reduction& reduction_;
   Node node_;
   FoldNode fold_node_;
-  std::uint32_t value_;
-  WindowHalf half_;
+  WindowRing<W> ring_;
   RingBlocks blocks_;  // the same on all nodes, however many ranks they have
   RingBlocks shares_;  // the same blocks, among the ranks of this node
   bool starts_;

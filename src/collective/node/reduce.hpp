@@ -1,5 +1,5 @@
-// Reduce: data flow up the tree, each parent folds its children's slots and its own vector in one pass (RG II-D,
-// figure 3).
+// Reduce: data flow up the tree, each parent folds its children's slots and its own vector in one pass (RG
+// II-D, figure 3).
 #pragma once
 
 #include "collective/core/one_way.hpp"

@@ -16,7 +16,7 @@ constexpr std::size_t never = std::numeric_limits<std::size_t>::max();
 constexpr std::size_t least = 4096;  // below, the reader's way to memory costs more than is saved
 
 // Intel's processors take lines back by themselves faster, and have cldemote for short ones
-// (host_machine.hpp).
+// (machine/prefetch_hints.hpp).
 std::size_t least_where_it_helps() {
 #if defined(__x86_64__)
   __builtin_cpu_init();

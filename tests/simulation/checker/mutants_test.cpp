@@ -129,9 +129,10 @@ int sites_in(const std::string& file, Operation first, Operation last) {
 // No memory order of the protocol and no wait of an algorithm is out of the scenarios' reach.
 TEST(Mutants, EveryMemoryOrderOfTheProtocolIsASite) {
   const std::regex order("std::memory_order_");
-  for (const std::string file : {"machine/wait.hpp", "machine/wait_ladder.hpp", "machine/host_machine.hpp",
-                                 "machine/copy_requests.hpp", "network/window/notifications.hpp",
-                                 "network/window/landings.hpp", "network/window/memory.hpp"}) {
+  for (const std::string file :
+       {"machine/wait.hpp", "machine/wait_ladder.hpp", "machine/share_view.hpp", "machine/flag_lines.hpp",
+        "machine/counters.hpp", "machine/copy_requests.hpp", "network/window/notifications.hpp",
+        "network/window/landings.hpp", "network/window/memory.hpp"}) {
     EXPECT_EQ(sites_in(file, Operation::load, Operation::fence) +
                   sites_in(file, Operation::compare_exchange, Operation::compare_exchange),  // has two orders
               occurrences(file, order))

@@ -17,12 +17,12 @@ inline const std::vector<Survivor> survivors = {
      "ring of "
      "steps before it, so every loan of a slot that comes round again is over."},
     {"collective/node/reduce.hpp receive_at_root reserve: removed",
-     "The same: everybody below has sent this chunk, and finished the steps of a ring ago before."},
+     "The same: all ranks below have sent this chunk, and finished the steps of a ring ago before."},
     {"collective/node/allreduce_central.hpp central_inline set_readers: removed",
      "The lines are read by the last to arrive alone, and before it releases the others: who goes on knows "
      "that."},
     {"collective/node/allreduce_central.hpp central_inline everybody_finished: one step more",
-     "The same: at the step itself nothing is read any more once somebody goes on."},
+     "The same: at the step itself nothing is read any more once a rank goes on."},
     {"collective/node/alltoallv.hpp meet set_readers: removed",
      "The line of a rank that has nothing is read by the last to arrive alone, before it releases the "
      "others."},
@@ -49,18 +49,18 @@ inline const std::vector<Survivor> survivors = {
     {"collective/multinode/allreduce_window.hpp run drive#2: removed", "The same."},
     {"collective/multinode/allreduce_window.hpp gather_by_slices drive: removed",
      "A look in between, so that blocks go on while the node still folds: without it they go on at the end."},
-    {"machine/host_machine.hpp take_piece compare_exchange step: relaxed",
+    {"machine/counters.hpp take_piece compare_exchange step: relaxed",
      "It is relaxed as it stands: who comes there has heard from all ranks. So with the next three."},
-    {"machine/host_machine.hpp take_piece compare_exchange step: acquire only", "The same."},
-    {"machine/host_machine.hpp take_piece compare_exchange step: release only", "The same."},
-    {"machine/host_machine.hpp take_piece compare_exchange step: failure relaxed", "The same."},
+    {"machine/counters.hpp take_piece compare_exchange step: acquire only", "The same."},
+    {"machine/counters.hpp take_piece compare_exchange step: release only", "The same."},
+    {"machine/counters.hpp take_piece compare_exchange step: failure relaxed", "The same."},
     {"machine/copy_requests.hpp fetch add step#2: removed",
      "The count of ranks that ask for copies stays too high: others look at the requests in vain, which "
      "costs "
      "time "
      "only."},
     {"machine/wait_ladder.hpp fall_asleep add sleepers#2: removed",
-     "The mark stays when nobody sleeps any more: publishers wake in vain, which costs time only."},
+     "The mark stays when no rank sleeps any more: publishers wake in vain, which costs time only."},
 };
 
 }  // namespace espalier::testing

@@ -1,0 +1,77 @@
+// What the parts of the machine stand on: the share of a communicator, seen from one of its ranks.
+#pragma once
+
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include "machine/concept.hpp"
+#include "machine/host_platform.hpp"
+#include "machine/layout.hpp"
+#include "machine/wait.hpp"
+
+namespace espalier::machine {
+
+/// Models KnowsRanks.
+template <class Platform>
+class ShareView {
+ public:
+  using Line = typename Platform::Line;
+  using Waiter = typename Platform::Waiter;
+
+  ShareView(std::byte* share, const Layout& layout, int rank, WaitPolicy policy, ProgressHook hook)
+      : share_(share), layout_(layout), waiter_(policy, hook), rank_(rank) {
+    for (int peer = 0; peer < layout.ranks; ++peer) {
+      if (peer != rank) everybody_else_.push_back(peer);
+      homes_.push_back({share + layout.control_block(peer), share + layout.ring(peer),
+                        share + layout.pairwise_area(peer)});
+    }
+  }
+
+  int rank() const { return rank_; }
+  int size() const { return layout_.ranks; }
+  std::span<const int> everybody_else() const { return everybody_else_; }
+  const Waiter& waiter() const { return waiter_; }
+
+  /// What this rank's flag lines say from now on, and what its peers' are to say: all ranks alike, or
+  /// `mistake` hears of it. Without it no rank compares.
+  void begin_call(Fingerprint fingerprint) { waiter_.begin_call(fingerprint); }
+  void on_mistake(Mistake mistake) { waiter_.on_mistake(mistake); }
+
+ protected:
+  /// Where a rank's parts of the share begin: worked out once, for a short call asks for them many times.
+  struct Home {
+    std::byte *control_block, *ring, *cells;
+  };
+  const Home& home(int rank) const { return homes_[static_cast<std::size_t>(rank)]; }
+
+  Line& line_at(std::size_t offset) { return line_of(share_ + offset); }
+  Line& line(Channel channel, int peer, Step step) {
+    return line_of(home(peer).control_block + layout_.line_in_control_block(static_cast<int>(channel), step));
+  }
+  Line& finish_line(int peer) { return line_of(home(peer).control_block); }
+
+  // acquire: pairs with the release in signal(), as await() does.
+  static bool reached(const Line& line, Step step) {
+    return line.step.load(std::memory_order_acquire) >= step;
+  }
+
+  pid_t process_of(int peer) const {
+    pid_t process = 0;
+    std::memcpy(&process, share_ + layout_.process(peer), sizeof process);
+    return process;
+  }
+
+  std::byte* share_;
+  Layout layout_;
+  Waiter waiter_;
+
+ private:
+  static Line& line_of(std::byte* place) { return *reinterpret_cast<Line*>(place); }
+
+  int rank_;
+  std::vector<Home> homes_;  // by rank
+  std::vector<int> everybody_else_;
+};
+
+}  // namespace espalier::machine
