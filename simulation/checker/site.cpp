@@ -26,7 +26,7 @@ std::string short_name(std::string_view function) {
   return std::string(begin == function.npos ? function : function.substr(begin + 1));
 }
 
-// Relative to src/: names come more than once, as collective/node/allreduce.hpp and
+// Relative to src/: names come more than once, as collective/node/reductions/allreduce.hpp and
 // collective/multinode/allreduce.hpp.
 std::string_view short_file(std::string_view file) {
   constexpr std::string_view source = "/src/", tests = "/tests/";

@@ -5,10 +5,10 @@
 #include "base/error.hpp"
 #include "base/format.hpp"
 #include "collective/dispatch.hpp"
-#include "collective/node/allgather.hpp"
-#include "collective/node/alltoall.hpp"
-#include "collective/node/alltoallv.hpp"
-#include "collective/node/reduce_scatter.hpp"
+#include "collective/node/all_to_all/allgather.hpp"
+#include "collective/node/all_to_all/alltoall.hpp"
+#include "collective/node/all_to_all/alltoallv.hpp"
+#include "collective/node/reductions/reduce_scatter.hpp"
 #include "simulation/engine/call.hpp"
 
 namespace espalier::simulation {

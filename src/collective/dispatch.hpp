@@ -4,20 +4,20 @@
 
 #include <concepts>
 
-#include "collective/node/allreduce.hpp"
-#include "collective/node/allreduce_central.hpp"
-#include "collective/node/allreduce_exchange.hpp"
-#include "collective/node/allreduce_sliced.hpp"
 #include "collective/node/barrier.hpp"
-#include "collective/node/bcast.hpp"
-#include "collective/node/bcast_single_copy.hpp"
-#include "collective/node/gather.hpp"
-#include "collective/node/gatherv.hpp"
-#include "collective/node/reduce.hpp"
-#include "collective/node/scan.hpp"
-#include "collective/node/scan_sliced.hpp"
-#include "collective/node/scatter.hpp"
-#include "collective/node/scatterv.hpp"
+#include "collective/node/reductions/allreduce.hpp"
+#include "collective/node/reductions/allreduce_central.hpp"
+#include "collective/node/reductions/allreduce_exchange.hpp"
+#include "collective/node/reductions/allreduce_sliced.hpp"
+#include "collective/node/reductions/reduce.hpp"
+#include "collective/node/rooted/bcast.hpp"
+#include "collective/node/rooted/bcast_single_copy.hpp"
+#include "collective/node/rooted/gather.hpp"
+#include "collective/node/rooted/gatherv.hpp"
+#include "collective/node/rooted/scatter.hpp"
+#include "collective/node/rooted/scatterv.hpp"
+#include "collective/node/scan/scan.hpp"
+#include "collective/node/scan/scan_sliced.hpp"
 
 namespace espalier::collective::by_plan {
 

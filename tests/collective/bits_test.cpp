@@ -6,10 +6,10 @@
 #include <cstring>
 #include <mutex>
 
-#include "collective/node/allreduce.hpp"
-#include "collective/node/allreduce_central.hpp"
-#include "collective/node/allreduce_exchange.hpp"
-#include "collective/node/allreduce_sliced.hpp"
+#include "collective/node/reductions/allreduce.hpp"
+#include "collective/node/reductions/allreduce_central.hpp"
+#include "collective/node/reductions/allreduce_exchange.hpp"
+#include "collective/node/reductions/allreduce_sliced.hpp"
 #include "tests/collective/floats.hpp"
 #include "tests/collective/ranks.hpp"
 #include "tree/compose.hpp"

@@ -5,14 +5,14 @@
 #include <set>
 
 #include "collective/dispatch.hpp"
-#include "collective/node/allreduce.hpp"
-#include "collective/node/allreduce_central.hpp"
-#include "collective/node/allreduce_exchange.hpp"
-#include "collective/node/allreduce_sliced.hpp"
 #include "collective/node/barrier.hpp"
-#include "collective/node/bcast.hpp"
-#include "collective/node/bcast_single_copy.hpp"
-#include "collective/node/reduce.hpp"
+#include "collective/node/reductions/allreduce.hpp"
+#include "collective/node/reductions/allreduce_central.hpp"
+#include "collective/node/reductions/allreduce_exchange.hpp"
+#include "collective/node/reductions/allreduce_sliced.hpp"
+#include "collective/node/reductions/reduce.hpp"
+#include "collective/node/rooted/bcast.hpp"
+#include "collective/node/rooted/bcast_single_copy.hpp"
 #include "tests/collective/ranks.hpp"
 #include "tree/compose.hpp"
 

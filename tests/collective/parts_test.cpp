@@ -2,9 +2,9 @@
 // whose sum depends on the order, so that the order, from left to right, is tested bit for bit (invariant 3).
 #include <mutex>
 
-#include "collective/node/reduce_scatter.hpp"
-#include "collective/node/scan.hpp"
-#include "collective/node/scan_sliced.hpp"
+#include "collective/node/reductions/reduce_scatter.hpp"
+#include "collective/node/scan/scan.hpp"
+#include "collective/node/scan/scan_sliced.hpp"
 #include "tests/collective/blocks.hpp"
 #include "tests/collective/floats.hpp"
 #include "tests/collective/ranks.hpp"

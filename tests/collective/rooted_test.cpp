@@ -1,10 +1,10 @@
 // Gather(v) and scatter(v) from every root, over sizes around the borders of lines, slots and rings.
 #include <atomic>
 
-#include "collective/node/gather.hpp"
-#include "collective/node/gatherv.hpp"
-#include "collective/node/scatter.hpp"
-#include "collective/node/scatterv.hpp"
+#include "collective/node/rooted/gather.hpp"
+#include "collective/node/rooted/gatherv.hpp"
+#include "collective/node/rooted/scatter.hpp"
+#include "collective/node/rooted/scatterv.hpp"
 #include "tests/collective/blocks.hpp"
 #include "tests/collective/ranks.hpp"
 

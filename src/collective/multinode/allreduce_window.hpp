@@ -8,7 +8,7 @@
 
 #include "collective/multinode/network/window_ring.hpp"
 #include "collective/multinode/stage/node_ranks.hpp"
-#include "collective/node/reduce.hpp"
+#include "collective/node/reductions/reduce.hpp"
 
 namespace espalier::collective::multinode {
 

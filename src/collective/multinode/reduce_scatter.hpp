@@ -9,7 +9,7 @@
 #include "collective/multinode/stage/counterparts.hpp"
 #include "collective/multinode/stage/node_order.hpp"
 #include "collective/multinode/stage/stage.hpp"
-#include "collective/node/reduce.hpp"
+#include "collective/node/reductions/reduce.hpp"
 
 namespace espalier::collective::multinode {
 

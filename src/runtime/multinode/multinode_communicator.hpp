@@ -18,7 +18,7 @@
 #include "collective/multinode/allgather_window.hpp"
 #include "collective/multinode/allreduce.hpp"
 #include "collective/multinode/bcast.hpp"
-#include "collective/node/scan.hpp"
+#include "collective/node/scan/scan.hpp"
 #include "machine/fingerprint.hpp"
 #include "network/endpoint.hpp"
 #include "plan/selector.hpp"

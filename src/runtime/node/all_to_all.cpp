@@ -1,7 +1,7 @@
 // Allgather(v) and alltoall(v) on one node.
-#include "collective/node/allgather.hpp"
-#include "collective/node/alltoall.hpp"
-#include "collective/node/alltoallv.hpp"
+#include "collective/node/all_to_all/allgather.hpp"
+#include "collective/node/all_to_all/alltoall.hpp"
+#include "collective/node/all_to_all/alltoallv.hpp"
 #include "runtime/communicator/local_copy.hpp"
 #include "runtime/node/node_communicator.hpp"
 

@@ -3,9 +3,9 @@
 #include <vector>
 
 #include "collective/dispatch.hpp"
-#include "collective/node/reduce_scatter.hpp"
-#include "collective/node/reduce_whole.hpp"
-#include "collective/node/reduce_zero_copy.hpp"
+#include "collective/node/reductions/reduce_scatter.hpp"
+#include "collective/node/reductions/reduce_whole.hpp"
+#include "collective/node/reductions/reduce_zero_copy.hpp"
 #include "runtime/communicator/block_edges.hpp"
 #include "runtime/communicator/local_copy.hpp"
 #include "runtime/node/node_communicator.hpp"

@@ -1,6 +1,6 @@
 // Bcast, gather(v) and scatter(v) on one node.
 #include "collective/dispatch.hpp"
-#include "collective/node/exchange_single_copy.hpp"
+#include "collective/node/all_to_all/exchange_single_copy.hpp"
 #include "runtime/communicator/local_copy.hpp"
 #include "runtime/node/node_communicator.hpp"
 

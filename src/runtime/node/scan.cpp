@@ -1,6 +1,6 @@
 // Scan and exscan on one node.
 #include "collective/dispatch.hpp"
-#include "collective/node/scan_whole.hpp"
+#include "collective/node/scan/scan_whole.hpp"
 #include "runtime/node/node_communicator.hpp"
 
 namespace espalier::runtime {

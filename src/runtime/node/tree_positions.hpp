@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "collective/core/tree_position.hpp"
-#include "collective/node/reduce_whole.hpp"
+#include "collective/node/reductions/reduce_whole.hpp"
 #include "plan/plan.hpp"
 #include "topology/group.hpp"
 

@@ -4,7 +4,7 @@
 
 #include "collective/multinode/stage/node_ranks.hpp"
 #include "collective/multinode/stage/shared_stage.hpp"
-#include "collective/node/allgather.hpp"
+#include "collective/node/all_to_all/allgather.hpp"
 #include "runtime/node/node_communicator.hpp"
 #include "runtime/node/node_plans.hpp"
 

@@ -3,9 +3,9 @@
 #include <cstring>
 #include <mutex>
 
-#include "collective/node/allgather.hpp"
-#include "collective/node/alltoall.hpp"
-#include "collective/node/alltoallv.hpp"
+#include "collective/node/all_to_all/allgather.hpp"
+#include "collective/node/all_to_all/alltoall.hpp"
+#include "collective/node/all_to_all/alltoallv.hpp"
 #include "tests/collective/blocks.hpp"
 #include "tests/collective/ranks.hpp"
 

@@ -5,10 +5,10 @@
 #include <atomic>
 #include <vector>
 
-#include "collective/node/allreduce_sliced.hpp"
-#include "collective/node/alltoall.hpp"
-#include "collective/node/alltoallv.hpp"
-#include "collective/node/reduce_scatter.hpp"
+#include "collective/node/all_to_all/alltoall.hpp"
+#include "collective/node/all_to_all/alltoallv.hpp"
+#include "collective/node/reductions/allreduce_sliced.hpp"
+#include "collective/node/reductions/reduce_scatter.hpp"
 #include "memory/copy/streaming_copy.hpp"
 #include "tests/collective/blocks.hpp"
 #include "tests/collective/ranks.hpp"

@@ -7,8 +7,8 @@
 #include <thread>
 #include <vector>
 
-#include "collective/node/allgather.hpp"
-#include "collective/node/alltoallv.hpp"
+#include "collective/node/all_to_all/allgather.hpp"
+#include "collective/node/all_to_all/alltoallv.hpp"
 #include "tests/collective/ranks.hpp"
 
 namespace espalier::collective {

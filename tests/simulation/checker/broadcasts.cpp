@@ -1,6 +1,6 @@
 #include "base/format.hpp"
-#include "collective/node/bcast.hpp"
-#include "collective/node/bcast_single_copy.hpp"
+#include "collective/node/rooted/bcast.hpp"
+#include "collective/node/rooted/bcast_single_copy.hpp"
 #include "tests/simulation/checker/making.hpp"
 #include "tests/simulation/checker/scenarios.hpp"
 

@@ -1,8 +1,8 @@
 #include "base/format.hpp"
-#include "collective/node/allgather.hpp"
-#include "collective/node/alltoall.hpp"
-#include "collective/node/alltoallv.hpp"
-#include "collective/node/gather.hpp"
+#include "collective/node/all_to_all/allgather.hpp"
+#include "collective/node/all_to_all/alltoall.hpp"
+#include "collective/node/all_to_all/alltoallv.hpp"
+#include "collective/node/rooted/gather.hpp"
 #include "tests/simulation/checker/blocks.hpp"
 #include "tests/simulation/checker/scenarios.hpp"
 

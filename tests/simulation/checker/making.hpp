@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/format.hpp"
-#include "collective/node/reduce.hpp"
+#include "collective/node/reductions/reduce.hpp"
 #include "simulation/checker/machine.hpp"
 #include "tree/compose.hpp"
 

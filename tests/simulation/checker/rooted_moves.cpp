@@ -1,7 +1,7 @@
-#include "collective/node/gather.hpp"
-#include "collective/node/gatherv.hpp"
-#include "collective/node/scatter.hpp"
-#include "collective/node/scatterv.hpp"
+#include "collective/node/rooted/gather.hpp"
+#include "collective/node/rooted/gatherv.hpp"
+#include "collective/node/rooted/scatter.hpp"
+#include "collective/node/rooted/scatterv.hpp"
 #include "tests/simulation/checker/blocks.hpp"
 #include "tests/simulation/checker/scenarios.hpp"
 

@@ -12,18 +12,18 @@ struct Survivor {
 };
 
 inline const std::vector<Survivor> survivors = {
-    {"collective/node/allreduce.hpp reduce_and_bcast_at_root reserve: removed",
+    {"collective/node/reductions/allreduce.hpp reduce_and_bcast_at_root reserve: removed",
      "The root has just gathered this chunk from all. Who sends a chunk has finished all but the last half "
      "ring of "
      "steps before it, so every loan of a slot that comes round again is over."},
-    {"collective/node/reduce.hpp receive_at_root reserve: removed",
+    {"collective/node/reductions/reduce.hpp receive_at_root reserve: removed",
      "The same: all ranks below have sent this chunk, and finished the steps of a ring ago before."},
-    {"collective/node/allreduce_central.hpp central_inline set_readers: removed",
+    {"collective/node/reductions/allreduce_central.hpp central_inline set_readers: removed",
      "The lines are read by the last to arrive alone, and before it releases the others: who goes on knows "
      "that."},
-    {"collective/node/allreduce_central.hpp central_inline everybody_finished: one step more",
+    {"collective/node/reductions/allreduce_central.hpp central_inline everybody_finished: one step more",
      "The same: at the step itself nothing is read any more once a rank goes on."},
-    {"collective/node/alltoallv.hpp meet set_readers: removed",
+    {"collective/node/all_to_all/alltoallv.hpp meet set_readers: removed",
      "The line of a rank that has nothing is read by the last to arrive alone, before it releases the "
      "others."},
     {"collective/node/barrier.hpp barrier_central everybody_finished: one step more",
@@ -32,11 +32,11 @@ inline const std::vector<Survivor> survivors = {
      "A barrier lends nothing."},
     {"collective/node/barrier.hpp barrier_tree everybody_finished: one step more",
      "A barrier lends nothing."},
-    {"collective/node/bcast.hpp bcast_tree await_finish: removed",
+    {"collective/node/rooted/bcast.hpp bcast_tree await_finish: removed",
      "RG's plain form, in which the root leaves last, is kept to be measured: where it does not wait, "
      "reserve() "
      "does, at the slot's next use."},
-    {"collective/node/scatterv.hpp await_all await_finish: removed",
+    {"collective/node/rooted/scatterv.hpp await_all await_finish: removed",
      "A root that tries a way waits to know how long it takes; where it does not wait, reserve() does."},
     {"network/window/landings.hpp replace compare_exchange: release only",
      "What stands was read by the acquire loads just before, and the exchange succeeds only where that has "

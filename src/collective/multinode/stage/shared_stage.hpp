@@ -6,11 +6,11 @@
 #include "base/collective.hpp"
 #include "collective/dispatch.hpp"
 #include "collective/multinode/stage/stage.hpp"
-#include "collective/node/allgather.hpp"
-#include "collective/node/alltoallv.hpp"
-#include "collective/node/reduce_scatter.hpp"
-#include "collective/node/reduce_whole.hpp"
-#include "collective/node/scan_whole.hpp"
+#include "collective/node/all_to_all/allgather.hpp"
+#include "collective/node/all_to_all/alltoallv.hpp"
+#include "collective/node/reductions/reduce_scatter.hpp"
+#include "collective/node/reductions/reduce_whole.hpp"
+#include "collective/node/scan/scan_whole.hpp"
 
 namespace espalier::collective::multinode {
 

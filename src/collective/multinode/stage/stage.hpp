@@ -6,8 +6,8 @@
 
 #include "collective/core/blocks.hpp"
 #include "collective/multinode/network/vector.hpp"
-#include "collective/node/reduce_whole.hpp"
-#include "collective/node/scan.hpp"
+#include "collective/node/reductions/reduce_whole.hpp"
+#include "collective/node/scan/scan.hpp"
 
 namespace espalier::collective::multinode {
 

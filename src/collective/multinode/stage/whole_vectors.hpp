@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "collective/multinode/network/vector.hpp"
-#include "collective/node/reduce_whole.hpp"
+#include "collective/node/reductions/reduce_whole.hpp"
 
 namespace espalier::collective::multinode {
 

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "collective/node/allreduce_exchange.hpp"
+#include "collective/node/reductions/allreduce_exchange.hpp"
 
 namespace espalier::collective {
 

@@ -12,7 +12,7 @@
 #include "collective/core/pairwise_cells.hpp"
 #include "collective/core/rounds.hpp"
 #include "collective/core/zero_copy_blocks.hpp"
-#include "collective/node/alltoall_of_two.hpp"
+#include "collective/node/all_to_all/alltoall_of_two.hpp"
 
 namespace espalier::collective {
 

@@ -3,8 +3,8 @@
 // others must have of it they read in the result. Nothing goes through the slots.
 #pragma once
 
-#include "collective/node/allreduce_sliced.hpp"
-#include "collective/node/exchange_single_copy.hpp"
+#include "collective/node/all_to_all/exchange_single_copy.hpp"
+#include "collective/node/reductions/allreduce_sliced.hpp"
 
 namespace espalier::collective {
 

@@ -4,7 +4,7 @@
 
 #include "collective/core/open_chunks.hpp"
 #include "collective/core/zero_copy_blocks.hpp"
-#include "collective/node/gather.hpp"
+#include "collective/node/rooted/gather.hpp"
 
 namespace espalier::collective {
 

@@ -5,7 +5,7 @@
 
 #include "collective/core/chunk_copies.hpp"
 #include "collective/core/slices.hpp"
-#include "collective/node/scan.hpp"
+#include "collective/node/scan/scan.hpp"
 
 namespace espalier::collective {
 

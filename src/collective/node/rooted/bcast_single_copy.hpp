@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "collective/core/zero_copy_blocks.hpp"
-#include "collective/node/bcast.hpp"
+#include "collective/node/rooted/bcast.hpp"
 
 namespace espalier::collective {
 

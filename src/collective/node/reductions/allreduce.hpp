@@ -5,7 +5,7 @@
 #include <array>
 
 #include "collective/core/chunk_copies.hpp"
-#include "collective/node/reduce.hpp"
+#include "collective/node/reductions/reduce.hpp"
 
 namespace espalier::collective {
 

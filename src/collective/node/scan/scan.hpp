@@ -7,7 +7,7 @@
 #include "collective/core/meeting.hpp"
 #include "collective/core/readers.hpp"
 #include "collective/core/rounds.hpp"
-#include "collective/node/reduce.hpp"
+#include "collective/node/reductions/reduce.hpp"
 
 namespace espalier::collective {
 

@@ -2,7 +2,7 @@
 #include <mutex>
 #include <string>
 
-#include "collective/node/reduce_whole.hpp"
+#include "collective/node/reductions/reduce_whole.hpp"
 #include "tests/collective/affine.hpp"
 #include "tests/collective/ranks.hpp"
 #include "tree/contiguous.hpp"

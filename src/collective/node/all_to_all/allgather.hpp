@@ -3,7 +3,7 @@
 #pragma once
 
 #include "collective/core/exchange_blocks.hpp"
-#include "collective/node/exchange_single_copy.hpp"
+#include "collective/node/all_to_all/exchange_single_copy.hpp"
 
 namespace espalier::collective {
 

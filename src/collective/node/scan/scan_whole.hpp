@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "collective/core/readers.hpp"
-#include "collective/node/reduce_whole.hpp"
-#include "collective/node/scan.hpp"
+#include "collective/node/reductions/reduce_whole.hpp"
+#include "collective/node/scan/scan.hpp"
 
 namespace espalier::collective {
 

@@ -4,7 +4,7 @@
 
 #include "collective/core/pairwise_cells.hpp"
 #include "collective/core/slices.hpp"
-#include "collective/node/allreduce_exchange.hpp"
+#include "collective/node/reductions/allreduce_exchange.hpp"
 
 namespace espalier::collective {
 

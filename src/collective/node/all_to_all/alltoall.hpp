@@ -7,8 +7,8 @@
 #include "collective/core/inline_exchange.hpp"
 #include "collective/core/meeting.hpp"
 #include "collective/core/pairwise_cells.hpp"
-#include "collective/node/alltoall_of_two.hpp"
-#include "collective/node/exchange_single_copy.hpp"
+#include "collective/node/all_to_all/alltoall_of_two.hpp"
+#include "collective/node/all_to_all/exchange_single_copy.hpp"
 
 namespace espalier::collective {
 

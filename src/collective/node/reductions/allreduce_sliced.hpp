@@ -3,7 +3,7 @@
 // number of ranks.
 #pragma once
 
-#include "collective/node/allreduce_pairwise.hpp"
+#include "collective/node/reductions/allreduce_pairwise.hpp"
 
 namespace espalier::collective {
 

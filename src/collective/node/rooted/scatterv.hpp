@@ -7,7 +7,7 @@
 
 #include "collective/core/open_chunks.hpp"
 #include "collective/core/zero_copy_blocks.hpp"
-#include "collective/node/scatter.hpp"
+#include "collective/node/rooted/scatter.hpp"
 
 namespace espalier::collective {
 
