@@ -156,7 +156,7 @@ void Execution::run_rank(int rank) {
     of(rank).machine = scenario_.refuses_reads ? &machine : nullptr;
     if (!abandoning_) scenario_.body(machine);
     note_writes();
-  } catch (const Abandoned&) {
+  } catch (const Abandoned&) {  // what the others ran into says why
   } catch (const std::exception& error) {
     if (!outcome_.violation)
       outcome_.violation = {Wrong::error, formatted("rank {}: {}", rank, error.what())};

@@ -12,26 +12,28 @@ namespace {
 // "void espalier::Some<T>::name(int) const [with T = ...]" -> "name"; a lambda is named like the function
 // that it is in.
 std::string short_name(std::string_view function) {
-  if (const auto with = function.find(" [with "); with != function.npos) function = function.substr(0, with);
-  if (const auto lambda = function.find("::<lambda"); lambda != function.npos)
+  if (const auto with = function.find(" [with "); with != std::string_view::npos)
+    function = function.substr(0, with);
+  if (const auto lambda = function.find("::<lambda"); lambda != std::string_view::npos)
     function = function.substr(0, lambda);
-  if (const auto lambda = function.find("::(anonymous class)"); lambda != function.npos)
+  if (const auto lambda = function.find("::(anonymous class)"); lambda != std::string_view::npos)
     function = function.substr(0, lambda);
   const auto arguments = function.find('(');
   function = function.substr(0, arguments);
   if (const auto angle = function.find('<');
-      angle != function.npos && function.find("::", angle) == function.npos)
+      angle != std::string_view::npos && function.find("::", angle) == std::string_view::npos)
     function = function.substr(0, angle);
   const auto begin = function.find_last_of(": ");
-  return std::string(begin == function.npos ? function : function.substr(begin + 1));
+  return std::string(begin == std::string_view::npos ? function : function.substr(begin + 1));
 }
 
 // Relative to src/: names come more than once, as collective/node/reductions/allreduce.hpp and
 // collective/multinode/allreduce.hpp.
 std::string_view short_file(std::string_view file) {
   constexpr std::string_view source = "/src/", tests = "/tests/";
-  if (const auto at = file.rfind(source); at != file.npos) return file.substr(at + source.size());
-  if (const auto at = file.rfind(tests); at != file.npos) return file.substr(at + 1);
+  if (const auto at = file.rfind(source); at != std::string_view::npos)
+    return file.substr(at + source.size());
+  if (const auto at = file.rfind(tests); at != std::string_view::npos) return file.substr(at + 1);
   return file.substr(file.rfind('/') + 1);
 }
 

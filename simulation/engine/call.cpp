@@ -21,6 +21,7 @@ std::vector<TreePosition> places_in(const topology::Group& group, int ranks, con
                                     int root) {
   const tree::Tree tree = tree::compose(group, spec, root);
   std::vector<TreePosition> places;
+  places.reserve(static_cast<std::size_t>(ranks));
   for (int rank = 0; rank < ranks; ++rank) places.push_back(collective::position_of(tree, rank));
   return places;
 }

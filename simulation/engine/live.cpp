@@ -151,7 +151,7 @@ class World {
       try {
         SimulatedMachine machine(share_of(rank.rank()), layout_, shape_.local(rank.rank()), {}, {});
         if (!abandoning_) body(machine, rank.rank());
-      } catch (const Abandoned&) {
+      } catch (const Abandoned&) {  // what the others ran into says why
       } catch (...) {
         if (!trouble_) trouble_ = std::current_exception();
       }

@@ -136,7 +136,8 @@ struct Layout {
     return pairwise_area(rank) + index_in_area(rank, other, pairwise_rounds(), which) * pairwise_bytes();
   }
   static std::size_t index_in_area(int rank, int other, int rounds, int which) {
-    return static_cast<std::size_t>((other < rank ? other : other - 1) * rounds + which);
+    const auto before = static_cast<std::size_t>(other < rank ? other : other - 1);
+    return before * static_cast<std::size_t>(rounds) + static_cast<std::size_t>(which);
   }
 
   std::size_t index(Step step) const {

@@ -38,6 +38,7 @@ Task allreduce_gather_all(N peers, Vector v) {
   auto gathered = allgather_bruck(peers, v.scratch, v.bytes);
   co_await gathered;
   std::vector<const void*> sources;
+  sources.reserve(static_cast<std::size_t>(n));
   for (int peer = 0; peer < n; ++peer) sources.push_back(v.scratch + bruck_place(peer, me, n) * v.bytes);
   v.operation.kernel(v.data, sources.data(), n, v.bytes / v.operation.extent);
 }

@@ -16,7 +16,8 @@ namespace espalier::collective::multinode {
 /// The partial reductions of a dissemination among n peers.
 class PartialReductions {
  public:
-  explicit PartialReductions(int n) : n_(n), rounds_(std::bit_width(static_cast<unsigned>(n)) - 1) {}
+  explicit PartialReductions(int n)
+      : n_(n), rounds_(static_cast<int>(std::bit_width(static_cast<unsigned>(n))) - 1) {}
 
   /// log2 of the largest power of two in n.
   int rounds() const { return rounds_; }
@@ -33,7 +34,7 @@ class PartialReductions {
 
 inline std::size_t any_order_scratch(int n) {
   const PartialReductions parts(n);
-  return static_cast<std::size_t>(parts.rounds() + parts.early_count());
+  return static_cast<std::size_t>(parts.rounds()) + static_cast<std::size_t>(parts.early_count());
 }
 
 /// For operations that fold in any order (reduce::folds_in_any_order), since each peer folds from another one

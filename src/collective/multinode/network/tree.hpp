@@ -18,6 +18,7 @@ Task bcast_down(N peers, const TreePosition& position, std::byte* data, std::siz
   }
   arrived = true;
   std::vector<decltype(peers.send(0, data, bytes))> to_children;
+  to_children.reserve(position.children.size());
   for (const int child : position.children) to_children.push_back(peers.send(child, data, bytes));
   for (auto& message : to_children) co_await message;
 }

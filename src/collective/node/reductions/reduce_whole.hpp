@@ -91,6 +91,7 @@ void reduce_whole(M& m, const ContiguousPosition& place, const void* send, void*
                   const WholeOperation& operation, const Plan& plan) {
   const Chunks cut(m, bytes, plan);
   std::vector<Chunk> chunks;
+  chunks.reserve(cut.count());
   for (std::size_t i = 0; i < cut.count(); ++i) chunks.push_back(cut.next(m, i));
   std::unique_ptr<std::byte[]> own(new std::byte[bytes]);
   m.copy(own.get(), send, bytes);
