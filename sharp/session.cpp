@@ -25,7 +25,7 @@ void Session::read() {
 }
 
 void Session::take(std::size_t bytes) {
-  // Who has been told to go may still talk; read, so that its connection can end, but not kept.
+  // What a peer sends after close() is read, so that the end of its connection is noticed, but not kept.
   if (is_closing_) {
     if (!has_ended_) read();
     return;

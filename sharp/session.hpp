@@ -11,20 +11,22 @@
 
 namespace espalier::sharp {
 
-/// Used by one thread. Calls nothing any more after it has said that it ended, and says so once.
+/// Used by one thread. It calls `ended` once, and after that neither function of its owner.
 class Session : public std::enable_shared_from_this<Session> {
  public:
   struct Owner {
     std::function<void(Frame)> received;
     std::function<void()> ended;
   };
-  /// `longest`: payload taken; before the first frame, a hello, much less. `most_queued`: bytes that wait for
-  /// a peer that does not read, before it is given up.
+  /// `longest`: the longest payload that is accepted, in bytes; the first frame, a hello, must be much
+  /// shorter. `most_queued`: how many bytes may wait for a peer that does not read; with more the session
+  /// ends.
   Session(asio::ip::tcp::socket socket, std::size_t longest, std::size_t most_queued, Owner owner);
 
   void start() { read(); }
   void send(const Frame& frame);
-  /// What has been sent before still goes out, if the peer takes it.
+  /// Sends and hands on no further frames. What was sent before still goes out, if the peer reads it; then
+  /// the session ends.
   void close();
 
  private:

@@ -1,3 +1,5 @@
+// espalier-simulate: a request on standard input (simulation/engine/request.hpp), the answer on standard
+// output.
 #include <iostream>
 #include <iterator>
 #include <string>

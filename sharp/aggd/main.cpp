@@ -1,6 +1,6 @@
-// espalier-aggd TREE.json NAME [--with-parent]: one aggregation node of a tree, in the foreground, until it
-// is told to end. It says when it is ready: it listens, and is connected to the node above it. With
-// --with-parent it ends with the process that started it, however that ends.
+// espalier-aggd TREE.json NAME [--with-parent]: one aggregation node of a tree, in the foreground, until a
+// signal ends it. It prints "NAME: ready" once it listens and is connected to its parent in the tree. With
+// --with-parent it also ends when the process that started it ends, for whatever reason.
 #include <sys/prctl.h>
 
 #include <csignal>

@@ -15,7 +15,7 @@ namespace espalier::sharp {
 namespace {
 
 using namespace std::chrono_literals;
-constexpr auto patience = 5s;  // to connect and be let in
+constexpr auto patience = 5s;  // for each: the connection, the welcome, the answer to a question
 
 bool would_block() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
 
@@ -62,7 +62,7 @@ void Link::greet(const Hello& hello, const std::function<void()>& meanwhile) {
 
 void Link::await_way_up(const std::function<void(const Frame&)>& take,
                         const std::function<void()>& meanwhile) {
-  Frame question;
+  Frame question;  // a ping
   question.sequence = ++questions_;
   send(question);
   bool has_answered = false;
@@ -131,7 +131,8 @@ void Link::poll(bool waits, const std::function<void(const Frame&)>& take) {
 void Link::watch(bool waits) {
   const auto now = Clock::now();
   const auto silence = std::chrono::seconds(limits_.silence_seconds);
-  // Nothing was owed before; or this process itself has not looked for long, being stopped.
+  // The silence begins now if no answer was owed before, or if this process has not polled for long: it may
+  // have been stopped.
   if (!waits || !waited_ || now - watched_ > silence / 4) heard_ = asked_ = now;
   waited_ = waits;
   watched_ = now;
@@ -139,7 +140,7 @@ void Link::watch(bool waits) {
   if (now - heard_ > silence) break_off(formatted("no sign of life for {} s", limits_.silence_seconds));
   if (now - heard_ < silence / 4 || now - asked_ < silence / 4) return;
   asked_ = now;
-  send(Frame{});
+  send(Frame{});  // a ping
 }
 
 }  // namespace espalier::sharp

@@ -1,4 +1,4 @@
-// An error of the interface with its reason.
+// An error of the SHARP interface: the code that the caller gets, and the reason in words.
 #pragma once
 
 #include <cstdint>

@@ -157,7 +157,7 @@ std::size_t Memory::stray_write(int rank) {
   if (std::memcmp(view(rank), shadow(rank), bytes_) == 0) return bytes_;
   std::size_t at = 0;
   while (view(rank)[at] == shadow(rank)[at]) ++at;
-  touch(0, bytes_);
+  touch(0, bytes_);  // more may have been written anywhere: reset() must clear all
   return at;
 }
 
@@ -207,7 +207,7 @@ void Memory::learn(int rank) {
   }
 }
 
-// Bytes that have been written again since, unknown to this rank, stay junk.
+// Bytes that have been written again since, by a write that this rank does not know of, stay junk.
 void Memory::show(int rank, const Write& write) {
   const Clock& clock = state(rank).clock;
   for (std::size_t at = write.offset; at < write.offset + write.bytes; ++at)
@@ -244,7 +244,7 @@ void Memory::store(int rank, std::size_t flag, std::uint64_t value, std::memory_
 std::uint64_t Memory::exchange(int rank, std::size_t flag, std::uint64_t value, std::memory_order order) {
   const std::uint64_t before = load(rank, flag, 0, order);
   store(rank, flag, value, order);
-  // It goes on with the release sequence of the value that it replaces.
+  // The new value continues the release sequence of the value that it replaces.
   std::vector<Value>& values = flag_at(flag).values;
   const Value& replaced = values[values.size() - 2];
   values.back().clock.join(replaced.clock);

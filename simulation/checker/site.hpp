@@ -1,4 +1,4 @@
-// Places in the text of protocol and algorithms, and what a mutant changes there.
+// Places in the source code of protocol and algorithms, and what a mutant changes there.
 #pragma once
 
 #include <atomic>
@@ -11,7 +11,7 @@
 
 namespace espalier::simulation::checker {
 
-/// What the text does at a site.
+/// What the source code does at a site.
 enum class Operation : std::uint8_t {
   load,
   store,
@@ -22,27 +22,27 @@ enum class Operation : std::uint8_t {
   futex_wait,
   futex_wake,
   wait,   ///< of a machine, on a flag
-  await,  ///< from here on of an algorithm, on its machine
+  await,  ///< this and the next: what an algorithm calls on its machine
   await_finish,
   await_release_all,
   reserve,
   set_readers,
   everybody_finished,
   flush_for_readers,
-  send,  ///< from here on of a task between nodes: a message, until it is awaited
+  send,  ///< this and the next: what a task between nodes does with a message, until it has awaited it
   receive,
-  drive,  ///< until a task is done
+  drive,  ///< a wait until a task is done
 };
 const char* to_string(Operation operation);
 
-/// An operation in the text: what std::source_location says of it, and its memory order (relaxed for
+/// An operation in the source code: what std::source_location says of it, and its memory order (relaxed for
 /// operations that have none).
 struct Site {
-  std::string file;      ///< its last part, behind a part of a layer such as nodes/
+  std::string file;      ///< relative to src/, or from tests/ on
   std::string function;  ///< without class and template arguments
   unsigned line = 0, column = 0;
   Operation operation = Operation::load;
-  std::string of;  ///< of which flag, where a function uses several: step, sleepers
+  std::string of;  ///< the flag, where a function uses several: step, sleepers
   std::memory_order order = std::memory_order_relaxed;
 
   auto operator<=>(const Site&) const = default;
@@ -55,12 +55,12 @@ enum class Change : std::uint8_t {
   relaxed,  ///< the weakest order
   acquire_only,
   release_only,
-  failure_relaxed,  ///< of a compare_exchange that changes nothing
+  failure_relaxed,  ///< the order of a compare_exchange that fails
   removed,
-  in_two_steps,  ///< a load, then a store: others come in between
-  uncompared,    ///< sleeps without comparing
-  one_only,      ///< wakes one of those who sleep
-  one_more,      ///< says that every rank has finished one step more than the text says
+  in_two_steps,  ///< a load, then a store: other ranks may come between
+  uncompared,    ///< a futex wait that sleeps without comparing
+  one_only,      ///< a futex wake that wakes one of the ranks that sleep
+  one_more,      ///< says that every rank has finished one step more than the source code says
 };
 const char* to_string(Change change);
 
@@ -73,7 +73,7 @@ struct Mutant {
 std::vector<Mutant> mutants_of(const Sites& sites);
 
 /// "wait.hpp signal store step: relaxed"; where a function does the same several times, with `#2` for the
-/// second in the text. Line numbers are left out, so that names outlive edits elsewhere.
+/// second in the source code. Line numbers are left out, so that names outlive edits elsewhere.
 std::string name_of(const Mutant& mutant, const Sites& sites);
 
 Site site_of(const std::source_location& where, Operation operation, const char* of, std::memory_order order);

@@ -13,11 +13,11 @@ template class BasicNodeWindow<simulation::checker::Platform>;
 namespace espalier::simulation::checker {
 namespace {
 
-constexpr int first_tag = 16;  // behind an endpoint's lanes
+constexpr int first_tag = 16;  // after the tags of an endpoint's lanes
 
 std::size_t words_of(std::size_t bytes) { return (bytes + 7) / 8 * 8; }
 
-// [segment][notifications][landings]
+// The area: [the window's bytes][notifications][landings]
 WindowMemory memory_of(std::size_t bytes, int ids, bool landings) {
   std::byte* base = Execution::current().area();
   std::byte* values = base + words_of(bytes);

@@ -22,7 +22,7 @@ struct Shape {
   int ranks() const { return nodes * ranks_per_node; }
   int node_of(int rank) const { return rank / ranks_per_node; }
   int local(int rank) const { return rank % ranks_per_node; }
-  /// Where a node's rank is among so many cores.
+  /// The core of a node's rank, of `cores` cores.
   int core(int local_rank, int cores) const {
     return spread && ranks_per_node < cores ? local_rank * cores / ranks_per_node : local_rank % cores;
   }
@@ -35,25 +35,24 @@ struct Span {
   Act act;
 };
 
-/// Time goes in nanoseconds from 0. The same model, shape, programs and seed give the same times, bit for
-/// bit.
+/// Times are nanoseconds from 0. The same model, shape, programs and seed give the same times, bit for bit.
 ///
-/// Messages between nodes cost LogGP's o, L, g and G (plan/cost/parameters.hpp), and wait for network cards,
-/// of which a node's ranks share each in both directions; those within a node keep both ranks busy. A flag
-/// costs the transfer of its line to each reader, and readers come one after the other. Not thread-safe.
+/// Messages between nodes cost LogGP's o, L, g and G (plan/cost/parameters.hpp), and wait for network cards.
+/// The ranks of a node share its cards; a card has two directions. Messages within a node keep both ranks
+/// busy. A flag costs the transfer of its line to each reader, one reader after the other. Not thread-safe.
 class Engine {
  public:
-  /// `flags`: of each node.
+  /// `flags`: how many each node has.
   Engine(const Model& model, const Shape& shape, std::size_t flags, std::uint64_t seed);
 
   const Shape& shape() const { return shape_; }
-  /// Does the rank's next operation. False: not yet; the rank gets its turn when it can go on, and does the
-  /// same operation again.
+  /// Does the rank's next operation. False: not yet; run() calls go_on(rank) when the rank can go on, and the
+  /// rank performs the same operation again.
   bool perform(int rank, const Operation& operation);
-  /// The same for an addition to a flag: what it was before, once it is the rank's turn. The line goes from
-  /// rank to rank, one after the other.
+  /// The same for an addition to a flag: its value before, or nothing for "not yet". The flag's line goes
+  /// from rank to rank, one after the other.
   std::optional<std::uint64_t> add(int rank, int flag, std::uint64_t value);
-  /// Gives ranks their turns, go_on(rank), until no rank has anything to do. All ranks have one at the begin.
+  /// Gives ranks their turns, go_on(rank), until no rank has anything to do. Every rank has one at the start.
   template <class GoOn>
   void run(GoOn go_on) {
     while (!events_.empty()) {
@@ -67,12 +66,12 @@ class Engine {
     }
   }
 
-  /// The rank has nothing more to do: where ranks exceed cores, the next one has its core.
+  /// The rank has nothing more to do: where ranks exceed cores, the next rank gets its core.
   void finish(int rank) { leave_core(rank); }
 
   double clock(int rank) const { return ranks_[index(rank)].clock; }
   std::uint64_t flag(int node, std::size_t number) const { return flags_[flag_index(node, number)].value; }
-  /// From now on, what each rank does when. For small runs.
+  /// From now on records what each rank does, and when. For small runs.
   void keep_timeline() { keeps_timeline_ = true; }
   const std::vector<Span>& timeline() const { return timeline_; }
 
@@ -80,7 +79,7 @@ class Engine {
   struct Event {
     double time;
     std::uint32_t sequence;
-    std::int32_t who;  // a rank; a message, counted down from -1
+    std::int32_t who;  // a rank, or -1 - the index of a message
 
     bool is_message() const { return who < 0; }
     int rank() const { return who; }
@@ -93,12 +92,12 @@ class Engine {
   static constexpr double unknown = 1e300;
 
   struct Message {
-    double ready = unknown;  // when its receiver, or for one sent its sender, is through with it
+    double ready = unknown;  // when complete() may return: at the receiver, or, for one sent, the sender
     std::uint64_t bytes = 0;
     std::int32_t from = 0, to = 0, next = none;
-    std::uint32_t id = 0;  // among the receiver's, or sender's
+    std::uint32_t id = 0;  // among the messages of its receiver, or sender
     std::uint8_t lane = 0;
-    bool posted = false;  // by its rank; otherwise it has arrived before
+    bool posted = false;  // the rank has called send or receive; false: it arrived before the receive
   };
   struct Rank {
     double clock = 0, next_send = 0, next_receive = 0;
@@ -110,8 +109,8 @@ class Engine {
     bool woken = false;
   };
   static constexpr std::uint32_t no_message = ~0u;
-  /// Where ranks exceed cores. A rank has its core until it waits; then it goes to the one that has been
-  /// ready longest, which takes a switch.
+  /// Where ranks exceed cores. A rank has its core until it waits; then the core goes to the rank that has
+  /// been ready longest, which costs a context switch.
   struct Core {
     double free = 0;
     std::int32_t running = none, last = none, first_ready = none;
@@ -168,8 +167,8 @@ class Engine {
   std::priority_queue<Event> events_;
   std::uint32_t sequence_ = 0;
   double now_ = 0;
-  std::vector<Aggregation> aggregation_;  // one, where the model has it
-  std::vector<int> aggregating_;          // who waits for its result
+  std::vector<Aggregation> aggregation_;  // one element after the first use, else none
+  std::vector<int> aggregating_;          // the ranks that wait for its result
   bool keeps_timeline_ = false;
   std::vector<Span> timeline_;
 };

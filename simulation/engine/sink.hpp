@@ -14,7 +14,7 @@
 
 namespace espalier::simulation {
 
-/// One rank's. The rank that runs is the current one.
+/// Each rank has one. The sink of the rank that runs is the current one.
 class Sink {
  public:
   Sink(int rank, int local, std::byte* share, const machine::Layout& layout)
@@ -22,23 +22,24 @@ class Sink {
   virtual ~Sink() = default;
 
   static Sink& current() { return *current_; }
-  /// Returns whose turn it was.
+  /// Returns the sink that was current before.
   static Sink* make_current(Sink* sink) { return std::exchange(current_, sink); }
 
   int rank() const { return rank_; }
 
   virtual void act(const Operation& operation) = 0;
-  /// What a flag of the node says.
+  /// The value of a flag of the node.
   virtual std::uint64_t value(int flag) = 0;
-  /// Adds to a flag; returns what it was. Throws Error where control flow must not depend on time.
+  /// Adds to a flag; returns what it was. Throws Error in a recorder, where control flow must not depend on
+  /// time.
   virtual std::uint64_t add(int flag, std::uint64_t value) = 0;
   /// Whether bytes move; a recorder leaves them where they are.
   virtual bool moves_data() const = 0;
-  /// Begin messages; return what complete() wants.
+  /// Begin a message; return its number for complete().
   virtual std::uint32_t send(int peer, int lane, const void* data, std::size_t bytes) = 0;
   virtual std::uint32_t receive(int peer, int lane, void* data, std::size_t bytes) = 0;
   virtual void complete(std::uint32_t message) = 0;
-  /// Messages, and the rank's tasks that await them.
+  /// Messages, and the rank's tasks that await them: of other nodes, and of the rank's own node.
   std::deque<std::pair<std::uint32_t, std::coroutine_handle<>>> awaiting, awaiting_neighbours;
 
   int flag_at(const void* line) const {
@@ -56,7 +57,7 @@ class Sink {
   }
 
  private:
-  // Of memory that is no rank's in the share, the rank itself.
+  // This rank, for memory that is no rank's part of the share.
   int owner_of(const void* address) const {
     const auto* at = static_cast<const std::byte*>(address);
     if (at < share_ + layout_.control_block(0) || at >= share_ + layout_.bytes()) return local_;

@@ -15,7 +15,7 @@ class Fiber {
   void start(std::span<std::byte> stack, std::function<void()> body);
   /// Runs the fiber until it pauses or ends.
   void resume() { fiber_ = std::move(fiber_).resume(); }
-  /// Back to what resumed it; called in the fiber.
+  /// Returns to the caller of resume(). Called within the fiber.
   void pause() { scheduler_ = std::move(scheduler_).resume(); }
   bool is_done() const { return done_; }
 

@@ -21,19 +21,19 @@ struct Job {
   simulation::Call call;
   std::shared_ptr<const simulation::TreePositions> places;
   simulation::BufferSizes sizes;
-  int calls;    // in a block
-  int samples;  // of blocks, in each round
+  int calls;    // in a block, which is timed as a whole
+  int samples;  // blocks in each round
 };
 
-bool nobody_leaves_before_all_have_come(Collective collective) {
+bool no_rank_leaves_before_all_have_come(Collective collective) {
   return collective == Collective::barrier || collective == Collective::allreduce ||
          collective == Collective::allgather || collective == Collective::alltoall;
 }
 
-// As in bench/README.md: where no rank can run ahead short calls are timed as a block, so that reading the
+// As in bench/README.md: where no rank can run ahead, short calls are timed as a block, so that reading the
 // clock does not count.
 int calls_of(const simulation::Call& call) {
-  return nobody_leaves_before_all_have_come(call.collective) && call.bytes <= 1024 ? 20 : 1;
+  return no_rank_leaves_before_all_have_come(call.collective) && call.bytes <= 1024 ? 20 : 1;
 }
 
 std::vector<Job> jobs_of(const json& request, const simulation::NodeModel& node) {

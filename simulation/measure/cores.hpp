@@ -8,13 +8,13 @@
 
 namespace espalier::measure {
 
-/// One CPU of each core that may be used, in such an order that those of a domain follow on each other.
+/// One CPU of each core that may be used, ordered so that the CPUs of a domain are consecutive.
 std::vector<int> cores_in(const topology::Topology& topology, const topology::CpuSet& allowed);
 
-/// A domain with more cores than those within it, and two CPUs that no smaller domain holds both of.
+/// A domain that has more cores than any domain within it, and two CPUs of which no smaller domain has both.
 struct Distance {
-  std::string level;  ///< of several domains with the same cores the innermost
-  int cores;          ///< of `cpus` in it
+  std::string level;  ///< of the innermost, where several domains have the same cores
+  int cores;          ///< how many of `cpus` it has
   int one, other;
 };
 

@@ -1,11 +1,11 @@
-// What contention.py asks: a request on standard input, the answer on standard output.
+// The program that contention.py runs: a request on standard input, the answer on standard output.
 //
 //     {"model": "file.json", "nodes": 64, "leaf": 8, "spines": 4, "strewn": 0,
 //      "calls": [{"collective": "allreduce", "algorithm": "ring", "bytes": 1048576}]}
 //
-// The model's network is taken without gap, with one card and with the leaves as its switches, which add its
-// latency once more. The answer: {"calls": [{"collective", "algorithm", "bytes", "engine_ns",
-// "simgrid_ns"}]}, or {"error": text}.
+// "leaf", "spines" and "strewn" are those of Wiring (cluster.hpp). The model's network is taken without gap,
+// with one card and with the leaves as its switches, which add its latency once more. The answer: {"calls":
+// [{"collective", "algorithm", "bytes", "engine_ns", "simgrid_ns"}]}, or {"error": text}.
 #include <algorithm>
 #include <iostream>
 #include <iterator>

@@ -9,7 +9,7 @@ namespace sg = simgrid::s4u;
 
 namespace {
 
-// SimGrid's messages need bytes to take any time; of those of a barrier one is counted.
+// In SimGrid an empty message takes no time, so a barrier's messages count as one byte.
 std::uint64_t size_of(std::uint64_t bytes) { return std::max<std::uint64_t>(bytes, 1); }
 
 void check(const Recording& recording, int nodes) {
@@ -24,14 +24,15 @@ void check(const Recording& recording, int nodes) {
 }
 
 /// One rank: does its program's operations, each for as long as the model says. Its card sends one message
-/// after the other, as in LogGP; without that SimGrid would let all that are under way share it, and all be
-/// late.
+/// after the other, as in LogGP; without that, SimGrid would divide the card's bandwidth among all messages
+/// under way, and all would be late.
 class Player {
  public:
   Player(const Model& model, const Recording& recording, int rank)
       : model_(model), program_(recording.of(rank)), rank_(rank), ranks_(recording.shape().ranks()) {}
 
-  /// So that messages travel as soon as they are sent, SimGrid must know to whom. Before anybody sends.
+  /// So that messages travel as soon as they are sent, SimGrid must know their receiver. Called before any
+  /// rank sends.
   void open() {
     for (const Operation& o : program_)
       if (o.act == Act::receive) mailbox(peer_of(o), rank_, o.lane)->set_receiver(sg::Actor::self());
@@ -53,13 +54,13 @@ class Player {
     const auto amount = static_cast<double>(o.amount);
     switch (o.act) {
       case Act::work:
-        return spend(amount / 16);
+        return spend(amount / 16);  // the amount is in 1/16 ns
       case Act::copy:
         return spend(amount * model_.node.own_copy_ns_per_byte);
       case Act::fold:
         return spend(amount * model_.node.reduce_ns_per_byte);
       case Act::publish:
-        return;  // to no rank
+        return;  // there is one rank a node: no other rank reads it
       case Act::send:
         return send(o);
       case Act::receive:
@@ -96,7 +97,8 @@ class Player {
   std::vector<sg::CommPtr> messages_;
 };
 
-/// All ranks of a recording; called by an actor. They begin together a moment later, when all have opened.
+/// All ranks of a recording; called by an actor. They begin together one second of SimGrid's clock later,
+/// when all have opened.
 std::vector<double> play(Cluster& cluster, const Recording& recording) {
   const int ranks = recording.shape().ranks();
   const double begin = sg::Engine::get_clock() + 1;

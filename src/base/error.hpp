@@ -1,4 +1,4 @@
-// The one exception type of Espalier.
+// The base class of Espalier's exceptions.
 #pragma once
 
 #include <stdexcept>

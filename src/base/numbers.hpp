@@ -7,8 +7,8 @@
 
 namespace espalier {
 
-/// The number that a whole word is, in decimal notation; nothing for an empty word, or with anything beside the digits
-/// and the sign.
+/// Reads a whole word as a number in decimal notation. Returns nothing for an empty word, for characters
+/// other than digits and a minus sign, and for a number out of range.
 template <class Number>
 std::optional<Number> parse_number(std::string_view word) {
   Number value{};

@@ -1,4 +1,4 @@
-// What every call of the C API looks at before it does anything.
+// The checks and conversions of arguments that the functions of the C API share.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Where processes of one machine meet that share nothing but a name.
+// How the processes of one machine find each other by a common name, before they share memory.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// Which algorithm of collective/node/ serves a call: its plan's. The one place for programs, for the node stages of
-// collectives over nodes, and for the simulator.
+// Calls the algorithm of collective/node/ that a plan names. Programs, the node stages of collectives over
+// nodes, and the simulator all choose here.
 #pragma once
 
 #include <concepts>
@@ -23,8 +23,8 @@ namespace espalier::collective::by_plan {
 
 using plan::Algorithm;
 
-/// trees(plan, root): this rank's positions in a plan's trees. Only algorithms along trees ask, since trees are
-/// built when they are first needed.
+/// trees(plan, root): this rank's positions in a plan's trees. Only algorithms along trees ask, since trees
+/// are built when they are first needed.
 template <class T>
 concept Trees = requires(T trees, const Plan& plan, int root) {
   { trees(plan, root) } -> std::convertible_to<TreePositionPair>;
@@ -65,7 +65,7 @@ void scan(M& m, const Reduction& r, Prefix prefix, const Plan& plan) {
   collective::scan(m, r, prefix, plan);
 }
 
-/// `own`: this rank's block, also the root's.
+/// `own`: this rank's block, at the root, too. `blocks`: where all blocks lie; read at the root only.
 template <Machine M, class B>
 void gatherv(M& m, int root, const void* own, std::size_t own_bytes, void* receive, const B& blocks,
              const Plan& plan) {
@@ -73,7 +73,7 @@ void gatherv(M& m, int root, const void* own, std::size_t own_bytes, void* recei
   send_gatherv(m, root, own, own_bytes, plan);
 }
 
-/// More: what send_scatterv() takes beyond the plan.
+/// `more`: what send_scatterv() takes after the plan.
 template <Machine M, class B, class... More>
 void scatterv(M& m, int root, const void* send, const B& blocks, void* receive, std::size_t own_bytes,
               const Plan& plan, More&... more) {

@@ -8,8 +8,9 @@
 
 namespace espalier::collective {
 
-/// `exchange`: every rank sets its flag and looks at those of whom it reads. `central`: the last to arrive
-/// releases all, so a rank that waits is switched in once, which is what counts with more ranks than cores.
+/// `exchange`: every rank sets its flag and looks at those of the ranks that it reads from. `central`: the
+/// last to arrive releases all, so a rank that waits is switched in once, which is what counts with more
+/// ranks than cores.
 template <Machine M>
 class Meeting {
  public:
@@ -18,18 +19,19 @@ class Meeting {
 
   bool is_central() const { return central_; }
 
-  /// This rank's slot and line of `step` are written.
+  /// This rank has written its slot and line of `step`. By counter, also waits for all other ranks.
   void announce(Step step) {
     if (central_)
       arrive(step);
     else
       m_.publish(Channel::gather, step);
   }
-  /// Nothing of this rank's is there at `step` for other ranks; only a counter must hear of it.
+  /// This rank has written nothing for other ranks at `step`. A counter still has to count it.
   void announce_nothing(Step step) {
     if (central_) arrive(step);
   }
-  /// By counter only: announces, and all get the number that the last to arrive makes of what all have shown.
+  /// By counter only: announces, and returns on all ranks what number() gives on the last rank to arrive.
+  /// There it can read what all ranks have written.
   template <class Number>
   std::uint32_t agree(Step step, Number number) {
     std::uint32_t result;
@@ -41,7 +43,7 @@ class Meeting {
     }
     return result;
   }
-  /// Until what `peer` announced is visible.
+  /// Waits until what `peer` has announced is visible. By counter, announce() has waited already.
   void await(int peer, Step step) {
     if (!central_) m_.await(Channel::gather, peer, step);
   }

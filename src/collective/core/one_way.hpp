@@ -1,5 +1,6 @@
 // Messages that go one way, chunk by chunk: this rank sends, or this rank receives. The slots in use are the
-// pipeline (RG III-C, figure 9). Compiled in one piece: then the steps of a chunk are never in memory.
+// pipeline (RG III-C, figure 9). The loops are inlined whole (flatten), so that the steps of a chunk stay in
+// registers.
 #pragma once
 
 #include "collective/core/chunks.hpp"

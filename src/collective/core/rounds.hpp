@@ -1,4 +1,5 @@
-// The frame of the collectives in which all ranks show something and read what others show, round by round.
+// The loop of the collectives in which ranks show data (write them for others, and announce them) and read
+// what others show, round by round.
 #pragma once
 
 #include <array>
@@ -11,8 +12,8 @@ namespace espalier::collective {
 struct Round {
   std::size_t index = 0;
   Steps steps{};
-  /// What this rank most likely reads next, where the machine had better fetch it while this round is
-  /// written.
+  /// Where this rank most likely reads next: a hint to the machine to fetch it while this round is written.
+  /// nullptr: no hint.
   const void* read_next = nullptr;
   Step step() const { return steps.last(); }
 };
@@ -31,15 +32,15 @@ struct Rounds {
   /// A rank shows the next round before it reads this one, so that others need not wait for it. Not for
   /// meetings by counter, where showing is waiting.
   bool overlap;
-  /// Those who read what this rank shows.
+  /// The ranks that read what this rank shows.
   std::span<const int> readers;
-  /// The rank that shows reads, too.
+  /// A rank that shows data also reads.
   bool mutual = true;
-  /// In slots that two ranks may use in pairs, for it is worth_pairwise().
+  /// Two ranks may use pairwise slots, because it is worth_pairwise().
   bool can_pair = false;
-  /// All of it lies in pairwise cells.
+  /// All data lie in pairwise cells.
   bool in_cells = false;
-  /// Of a message of so many bytes the next call is likely to have another. 0: no rank expects that.
+  /// The bytes of this message, if the next call is likely to have one like it; 0: it is not.
   std::size_t likely_again = 0;
 };
 
@@ -60,8 +61,9 @@ void expect_another(M& m, const Rounds& rounds, const Steps& like) {
     m.prefetch_own_next(Channel::gather, like, rounds.likely_again, rounds.bytes);
 }
 
-/// Whether two ranks had better use pairwise slots (machine/concept.hpp) that show so much: in one round, or
-/// about as much as each other; where one goes on alone, the few slots hold it up.
+/// Whether pairwise slots (machine/concept.hpp) are quicker for two ranks that show `one` and `other` bytes.
+/// They are if both show all in one round, or about equally much. Where one rank shows much more, it would
+/// have to wait for the few slots.
 template <Machine M>
 bool worth_pairwise(const M& m, std::size_t one, std::size_t other) {
   const std::size_t longer = std::max(one, other);
@@ -73,10 +75,11 @@ bool uses_pairwise_slots(const M& m, const Rounds& rounds) {
   return rounds.can_pair && rounds.overlap && m.size() == 2 && rounds.bytes <= m.pairwise_bytes();
 }
 
-/// Writes what other ranks read. copy() of what lies where the reader has written before, for this rank has
-/// read it there since: `comes_back` bytes, of pairwise slots and cells as many as the reader has for this
-/// rank, else 0. write_slot() of the rest, which the reader has from the time before. flush_for_readers()
-/// follows. `read_next`: as in Round.
+/// Writes what another rank reads; the caller calls flush_for_readers() afterwards. In pairwise slots and
+/// cells the reader has written the first `comes_back` bytes of `target`, as many as it had for this rank,
+/// and this rank has read them: they are in its own cache, and copy() is right. All else is in the reader's
+/// cache since it read there, and write_slot() is right. `comes_back` is 0 elsewhere. `read_next`: as in
+/// Round.
 template <Machine M>
 void show_pairwise(M& m, std::byte* target, const void* source, std::size_t bytes, std::size_t comes_back,
                    const void* read_next = nullptr) {
@@ -85,7 +88,8 @@ void show_pairwise(M& m, std::byte* target, const void* source, std::size_t byte
   if (back < bytes) m.write_slot(target + back, at(source, back), bytes - back, read_next);
 }
 
-/// What a round carries of a message at most: pairwise slots are few, so that they stay in the caches.
+/// How many bytes of a message a round carries at most. Pairwise slots are few, so that they stay in the
+/// caches.
 template <Machine M>
 std::size_t round_bytes(const M& m, const Plan& plan, bool can_pair) {
   const bool has_pairwise =
@@ -103,7 +107,7 @@ Round next_round(M& m, const Rounds& rounds, std::size_t index) {
   return {index, steps};
 }
 
-/// The only round of a short call, with all that it calls in one piece: it is most of what such a call takes.
+/// The only round of a short call. All that it calls is inlined (flatten): it is most of the call's time.
 template <Machine M, class Show, class Read>
 [[gnu::flatten]] void in_one_round(M& m, const Rounds& rounds, const Show& show, const Read& read) {
   const Round round = next_round(m, rounds, 0);
@@ -128,7 +132,8 @@ void in_rounds(M& m, const Rounds& rounds, const Show& show, const Read& read) {
     if (i < count) {
       Round& round = under_way[i % 3] = next_round(m, rounds, i);
       m.reserve(round.steps);
-      // Of two, what this rank reads after that has most likely been shown, or is just being shown.
+      // With two ranks, the other has most likely shown its round i - 1, or is about to: this rank reads it
+      // next.
       if (!pairwise && i >= 1 && ahead == 1 && rounds.mutual && m.size() == 2)
         round.read_next = m.slot(1 - m.rank(), under_way[(i - 1) % 3].steps);
       show(round);

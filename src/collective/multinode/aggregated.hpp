@@ -11,26 +11,25 @@
 
 namespace espalier::collective::multinode {
 
-/// The network stage at the nodes' leaders (each node's rank 0). Means something there only, but for
-/// payload().
+/// The network stage of the leaders (each node's rank 0). Other ranks may call payload() only.
 template <class A>
 concept Aggregation = requires(A a, int lane, std::size_t bytes, const reduce::Operation& operation,
                                std::byte* result, const network::SharpError& error) {
   { a.payload() } -> std::same_as<std::size_t>;
-  /// Where the node's part of a lane's operation is to be put.
+  /// Where the leader puts the node's part of the operation in a lane.
   { a.source(lane) } -> std::same_as<std::byte*>;
   /// The fold of all nodes' parts, to `result`.
   { a.allreduce(lane, bytes, operation, result) } -> std::same_as<Task>;
   { a.barrier() } -> std::same_as<Task>;
-  /// To be called before tasks that have not ended are destroyed.
+  /// Call it before tasks that have not ended are destroyed.
   a.forget();
-  /// After a failure: returns when all leaders are to do it again, from the same sources and without
-  /// aggregation nodes; throws what the call has come to where that is not possible, because `released`
-  /// segments have left a leader.
+  /// After a failure; the second argument is how many segments this leader has released. Returns when all
+  /// leaders are to do the rest again, from the same sources and without aggregation nodes. Throws the error
+  /// of the call where that is not possible, because a leader has released a segment.
   a.recover(error, std::size_t{1});
 };
 
-/// As join(), for stages that may fail before anything has been released, and then are done again.
+/// As join(), for network stages that may fail; if nothing has been released by then, they are done again.
 template <Network N, Aggregation A, class Gather, class Start, class Release>
 void join_aggregated(const N& net, A& aggregation, std::size_t count, Gather gather, Start start,
                      Release release) {
@@ -60,7 +59,7 @@ void join_aggregated(const N& net, A& aggregation, std::size_t count, Gather gat
   }
 }
 
-/// `leaders`: the node's rank 0 among those of all nodes.
+/// `leaders`: the network of each node's rank 0; only these use it.
 template <NodeStage S, Network N, Aggregation A>
 void barrier_aggregated(S& node, N leaders, A& aggregation) {
   constexpr int leader = 0;
@@ -108,12 +107,12 @@ Task receive_from(N leader, std::byte* result, std::size_t bytes) {
   co_await message;
 }
 
-/// Who is concerned with a reduce's result on this node.
+/// Where the root of a reduce is, seen from this rank.
 enum class RootIs { elsewhere, me, another_of_node };
 
-/// Algorithm 1 of SHARP: an allreduce whose result only the root keeps. `other`: on the root's node, the
-/// leader for the root, and the root for the leader. `ignored`: at leaders, room for segments_under_way * the
-/// payload.
+/// Algorithm 1 of SHARP: an allreduce whose result only the root keeps. `other`: on the root's node, a
+/// network of one peer, the leader for the root and the root for the leader. `ignored`: at leaders other than
+/// the root, room for segments_under_way results of payload() bytes.
 template <NodeStage S, Network N, Aggregation A>
 void reduce_aggregated(S& node, N leaders, N other, RootIs root, A& aggregation, const Reduction& r,
                        std::byte* ignored, const plan::NetworkPlan& plan) {

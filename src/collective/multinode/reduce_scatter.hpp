@@ -1,6 +1,6 @@
-// Reduce_scatter(_block) over nodes: on each node the ranks fold the blocks of those to whom they speak
-// (counterparts.hpp), every rank gets what each node has for it and folds that. A link carries no more than
-// the blocks of the other nodes' ranks once: half of what an allreduce takes.
+// Reduce_scatter(_block) over nodes: on its node a rank folds the blocks of the ranks to which it sends (its
+// audience, counterparts.hpp). Every rank gets what each node has for it and folds that. A link carries no
+// more than the blocks of the other nodes' ranks once: half of what an allreduce takes.
 #pragma once
 
 #include <cstring>
@@ -23,14 +23,14 @@ struct ReduceScatter {
   const reduce::Operation& operation;
 };
 
-/// What a rank of this node gets of its neighbours' fold: its own block, then those of its audience.
+/// What a rank of this node gets of the node's fold: its own block, then those of its audience.
 inline std::size_t share_bytes(const ReduceScatter& call, const Counterparts& who, int neighbour) {
   std::size_t bytes = call.blocks.bytes_of(neighbour);
   for (const int to : who.audience(neighbour)) bytes += call.blocks.bytes_of(to);
   return bytes;
 }
 
-/// Each neighbour's share behind the other in `packed`, which has room for the whole vector.
+/// Copies this rank's vector to `packed`, as large, as the shares of this node's ranks one after the other.
 inline BlocksOfSome pack_shares(const ReduceScatter& call, const Counterparts& who, std::byte* packed) {
   BlocksOfSome shares;
   std::size_t end = 0;
@@ -48,14 +48,15 @@ inline BlocksOfSome pack_shares(const ReduceScatter& call, const Counterparts& w
   return shares;
 }
 
-/// Room of each kind, in bytes: what all of this node have for others, this rank's share of it, and what
-/// comes.
+/// Scratch memory: this rank's vector as the shares of this node's ranks; this rank's share of the node's
+/// fold; this rank's block from each other node.
 struct ReduceScatterRoom {
   std::byte *packed, *share, *coming;
 };
 
-/// fold_on_node(packed, shares, share): shares folded over the node's ranks, this rank's to `share`. Folds
-/// nodes in their order: right for operations that commute. `all`: all ranks.
+/// fold_on_node(packed, shares, share) folds the shares over the node's ranks, and writes this rank's to
+/// `share`. The nodes' parts are folded in the order of the nodes, so the operation must commute. `all`: the
+/// network of all ranks.
 template <Network N, class FoldOnNode>
 void reduce_scatter(N all, const ReduceScatter& call, const ReduceScatterRoom& room,
                     FoldOnNode fold_on_node) {

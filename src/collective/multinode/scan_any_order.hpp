@@ -1,6 +1,6 @@
-// Scan and exscan over nodes whose ranks do not follow on each other (a cyclic placement, say): leaders
-// gather their nodes' vectors, exchange them in one of two ways, fold in rank order, and hand each rank its
-// result. The order is that of one node: from rank 0 up, so the bits are the same, too.
+// Scan and exscan over nodes whose ranks are not consecutive (a cyclic placement, say): leaders gather their
+// nodes' vectors, exchange them in one of two ways, fold in rank order, and hand each rank its result. The
+// order is that of one node: from rank 0 up, so the bits are the same, too.
 #pragma once
 
 #include <cstring>
@@ -13,9 +13,8 @@
 
 namespace espalier::collective::multinode {
 
-/// A scan of some bytes of all ranks, as a leader does it. `vectors`: those of its node, one after the other,
-/// which become the results. Scratch: `gather_all` takes nodes * largest node * bytes and bytes, `transpose`
-/// (2 * ranks + 1) * (a node's slice of at most bytes / nodes and an element) and this node's ranks * bytes.
+/// A scan of `bytes` of each rank, as a leader does it. `vectors`: those of the ranks of its node, one after
+/// the other, which become the results. `scratch`: as much as any_order_room() says.
 struct LeaderScan {
   const Placement& placement;
   const reduce::Operation& operation;
@@ -27,8 +26,8 @@ struct LeaderScan {
 
 namespace detail {
 
-/// Folds in rank order what lies at vector_of(rank); the running fold goes to `sum`, and store(rank, sum) is
-/// told what the result of each rank is. Exscan has none for rank 0.
+/// Folds in rank order what lies at vector_of(rank). The running fold goes to `sum`, and store(rank, sum)
+/// gets the result of each rank. Exscan has none for rank 0.
 template <class VectorOf, class Store>
 void fold_in_rank_order(const LeaderScan& s, std::size_t bytes, std::byte* sum, VectorOf vector_of,
                         Store store) {
@@ -56,8 +55,8 @@ inline std::size_t local_of(const Placement& placement, int rank) {
 template <Network N>
 Task scan_gather_all(N leaders, LeaderScan s) {
   const int n = leaders.size(), me = leaders.rank();
-  const std::size_t block = s.placement.largest() * s.bytes, own = s.placement.size_of(me);
-  std::memcpy(s.scratch, s.vectors, own * s.bytes);
+  const std::size_t block = s.placement.largest() * s.bytes, own_ranks = s.placement.size_of(me);
+  std::memcpy(s.scratch, s.vectors, own_ranks * s.bytes);
   auto gathered = allgather_bruck(leaders, s.scratch, block);
   co_await gathered;
   const auto vector_of = [&](int rank) {
@@ -79,8 +78,9 @@ Task scan_transpose(N leaders, LeaderScan s) {
   const int n = leaders.size(), me = leaders.rank();
   const Placement& p = s.placement;
   const Slices slices(s.bytes, s.operation.extent, n);
-  const std::size_t mine = slices.bytes(me), own = p.size_of(me);
-  // [rows: my slice of every rank's vector, node by node][results alike][what leaves, what comes back]
+  const std::size_t mine = slices.bytes(me), own_ranks = p.size_of(me);
+  // Scratch: [rows: my slice of every rank's vector, node by node][results: the same, and one row for the
+  // running fold][packed: the slices of this node's vectors that leave, then the results that come back]
   std::vector<std::size_t> first_row = {0};
   for (int node = 0; node < n; ++node) first_row.push_back(first_row.back() + p.size_of(node));
   std::byte* const rows = s.scratch;
@@ -92,10 +92,10 @@ Task scan_transpose(N leaders, LeaderScan s) {
   const auto rows_of = [&](std::byte* base, int node) {
     return base + first_row[static_cast<std::size_t>(node)] * mine;
   };
-  const auto packed_for = [&](int node) { return packed + own * slices.begin(node); };
+  const auto packed_for = [&](int node) { return packed + own_ranks * slices.begin(node); };
   const auto move_slices = [&](bool out) {
     for (int node = 0; node < n; ++node)
-      for (std::size_t local = 0; local < own; ++local) {
+      for (std::size_t local = 0; local < own_ranks; ++local) {
         std::byte* there = packed_for(node) + local * slices.bytes(node);
         std::byte* here = s.vectors + local * s.bytes + slices.begin(node);
         std::memcpy(out ? there : here, out ? here : there, slices.bytes(node));
@@ -106,9 +106,9 @@ Task scan_transpose(N leaders, LeaderScan s) {
   for (int distance = 1; distance < n; ++distance) {
     const int from = around(me - distance, n), to = around(me + distance, n);
     under_way.push_back(leaders.receive(from, rows_of(rows, from), p.size_of(from) * mine));
-    under_way.push_back(leaders.send(to, packed_for(to), own * slices.bytes(to)));
+    under_way.push_back(leaders.send(to, packed_for(to), own_ranks * slices.bytes(to)));
   }
-  std::memcpy(rows_of(rows, me), packed_for(me), own * mine);
+  std::memcpy(rows_of(rows, me), packed_for(me), own_ranks * mine);
   for (auto& message : under_way) co_await message;
   under_way.clear();
   std::byte* const sum = results + first_row.back() * mine;
@@ -117,15 +117,16 @@ Task scan_transpose(N leaders, LeaderScan s) {
       [&](int rank, const std::byte* result) { std::memcpy(row(results, rank), result, mine); });
   for (int distance = 1; distance < n; ++distance) {
     const int from = around(me - distance, n), to = around(me + distance, n);
-    under_way.push_back(leaders.receive(from, packed_for(from), own * slices.bytes(from)));
+    under_way.push_back(leaders.receive(from, packed_for(from), own_ranks * slices.bytes(from)));
     under_way.push_back(leaders.send(to, rows_of(results, to), p.size_of(to) * mine));
   }
-  std::memcpy(packed_for(me), rows_of(results, me), own * mine);
+  std::memcpy(packed_for(me), rows_of(results, me), own_ranks * mine);
   for (auto& message : under_way) co_await message;
   move_slices(false);
 }
 
-/// Room of one lane for the vectors of a node and the scratch of either algorithm.
+/// Bytes of one lane for the vectors of a node, and for the scratch of the algorithm. A slice has at most
+/// segment / nodes bytes and one element.
 struct AnyOrderRoom {
   std::size_t vectors, scratch;
 };
@@ -137,8 +138,8 @@ inline AnyOrderRoom any_order_room(const Placement& p, std::size_t segment, std:
   return {vectors, (2 * ranks + 1) * (segment / nodes + extent) + vectors};
 }
 
-/// `leaders`: the node's rank 0 among those of all nodes; means something there only, and so does `room`:
-/// segments_under_way * any_order_room().
+/// Only each node's rank 0 uses `leaders`, the network of these ranks, and `room`: segments_under_way times
+/// both sizes of any_order_room().
 template <NodeStage S, Network N>
 void scan_any_order(S& node, N leaders, int my_rank, const Placement& placement, const Reduction& r,
                     Prefix prefix, std::byte* room, const plan::NetworkPlan& plan) {

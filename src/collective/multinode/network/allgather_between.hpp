@@ -11,7 +11,8 @@ namespace espalier::collective::multinode {
 
 namespace detail {
 
-/// Of the nodes below, in the order in which their blocks come up the ring.
+/// The blocks that this carrier (a rank that sends and receives for its node) gets from the node below (the
+/// previous one of the ring), in the order in which they arrive.
 inline std::vector<Stretch> coming_blocks(const RingBlocks& blocks, int me, int carrier) {
   std::vector<Stretch> result;
   for (int distance = 1; distance < blocks.nodes(); ++distance) {
@@ -24,15 +25,15 @@ inline std::vector<Stretch> coming_blocks(const RingBlocks& blocks, int me, int 
 
 }  // namespace detail
 
-/// NOTIFY II-A, 9: one rank's share of the blocks, around the ring. Its own go up at once, what comes from
-/// below is passed on as it comes, but for the blocks of the node above. A link carries the whole once,
-/// however uneven the parts are. `whole` is where the data lie: of this rank, or seen by all ranks of its
-/// node. arrived() is called for every block, in the order of coming_blocks(). Blocks of no more than
-/// Transport::longest.
+/// NOTIFY II-A, 9: the blocks of carrier number `carrier` of each node go around the ring. A carrier sends
+/// its own to the node above (the next one) at once. What comes from below it passes on as it comes, except
+/// the blocks of the node above. A link carries the whole once, however uneven the parts are. `whole` is
+/// where the data lie, in memory of this rank or of all ranks of its node. arrived() is called for every
+/// block, in the order of coming_blocks(). Blocks have at most Transport::longest bytes.
 template <Network N, class Arrived>
 Task allgather_around(N peers, std::byte* whole, RingBlocks blocks, int carrier, Arrived arrived) {
-  constexpr std::size_t ahead =
-      8;  // receives posted before they are needed: long messages then need no invitation
+  // Receives are posted before they are needed, so that the sender of a long message need not wait for one.
+  constexpr std::size_t ahead = 8;
   const int n = peers.size(), me = peers.rank(), above = around(me + 1, n), below = around(me - 1, n);
   if (n == 1) co_return;
   const std::vector<Stretch> order = detail::coming_blocks(blocks, me, carrier);
@@ -60,7 +61,8 @@ Task allgather_around(N peers, std::byte* whole, RingBlocks blocks, int carrier,
 
 namespace detail {
 
-/// The data of `count` nodes from `first` on, going round, as up to two stretches; empty ones are left out.
+/// The data of `count` nodes from `first` on, around the ring, as up to two stretches; empty ones are left
+/// out.
 inline std::vector<Stretch> stretches(std::span<const std::size_t> edges, int first, int count) {
   const int n = static_cast<int>(edges.size()) - 1, last = first + count;
   std::vector<Stretch> result;
@@ -76,8 +78,8 @@ inline std::vector<Stretch> stretches(std::span<const std::size_t> edges, int fi
 
 }  // namespace detail
 
-/// Bruck's allgather with several partners a round, for parts of any lengths: ceil(log_ways n) rounds, in
-/// each of which a node sends all it has. `edges` as in RingBlocks.
+/// Bruck's allgather with several partners a round, for parts of any lengths: ceil(log n) rounds, to the base
+/// parts_a_round(n), in each of which a node sends all it has. `edges` as in RingBlocks.
 template <Network N>
 Task allgather_disseminated(N peers, std::byte* whole, std::vector<std::size_t> edges) {
   const int n = peers.size(), me = peers.rank();

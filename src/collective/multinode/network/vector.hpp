@@ -31,8 +31,7 @@ inline void fold(const reduce::Operation& operation, std::byte* target, const st
   if (bytes > 0) operation.kernel(target, sources, 2, bytes / operation.extent);
 }
 
-/// A vector cut into as many slices of whole elements as there are peers; the sizes differ by one element at
-/// most.
+/// A vector cut into `count` slices of whole elements; the sizes differ by one element at most.
 class Slices {
  public:
   Slices(std::size_t bytes, std::size_t extent, int count)
@@ -50,7 +49,7 @@ class Slices {
   std::size_t elements_, extent_, count_;
 };
 
-/// A number of a circle of n.
+/// `number` modulo n, from 0 to n - 1 for negative numbers, too.
 inline int around(int number, int n) { return (number % n + n) % n; }
 
 }  // namespace espalier::collective::multinode

@@ -17,6 +17,7 @@ inline constexpr int node_lane = static_cast<int>(segments_under_way);
 /// A message cut into segments of whole elements; all ranks cut alike.
 class Segments {
  public:
+  /// `segment`: bytes of a segment at most, but at least one `grain`, the bytes of an element.
   Segments(std::size_t bytes, std::size_t segment, std::size_t grain = 1)
       : bytes_(bytes), segment_(std::max(std::min(segment, bytes) / grain * grain, grain)) {}
 

@@ -114,8 +114,8 @@ class MessageStage {
     if (bytes > 0 && target != source) std::memcpy(target, source, bytes);
   }
 
-  /// The rule where every rank has a node of its own: no tree is made there, for that would cost as much as
-  /// all else that a short call does here.
+  /// True where every rank has a node of its own. Then no tree is made: that would cost as much as all else
+  /// that a short call does here.
   bool is_alone() const { return size() == 1; }
 
   void run(const Task& task) const {
@@ -156,8 +156,8 @@ class MessageStage {
   template <class B>
   Task to_leader(int leader, const void* send, std::size_t bytes, void* target, B blocks) const {
     if (rank() != leader) {
-      auto to_it = send_long(peers_, leader, at(send, 0), bytes);
-      co_await to_it;
+      auto message = send_long(peers_, leader, at(send, 0), bytes);
+      co_await message;
       co_return;
     }
     copy(at(target, blocks.offset_of(leader)), send, bytes);
@@ -172,8 +172,8 @@ class MessageStage {
   template <class B>
   Task from_leader(int leader, const void* source, B blocks, void* receive, std::size_t bytes) const {
     if (rank() != leader) {
-      auto from_it = receive_long(peers_, leader, at(receive, 0), bytes);
-      co_await from_it;
+      auto message = receive_long(peers_, leader, at(receive, 0), bytes);
+      co_await message;
       co_return;
     }
     copy(receive, at(source, blocks.offset_of(leader)), bytes);

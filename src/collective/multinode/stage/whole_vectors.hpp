@@ -9,8 +9,8 @@
 
 namespace espalier::collective::multinode {
 
-/// Up a tree whose subtrees cover neighbouring peers; the root's `own` becomes the fold of all in their
-/// order.
+/// Reduces up a tree whose subtrees cover consecutive peers. `own` is the vector of this rank; the root's
+/// becomes the fold of all in the order of the peers.
 template <Network N>
 Task reduce_whole_up(N peers, const ContiguousPosition& position, std::unique_ptr<std::byte[]>& own,
                      std::size_t bytes, WholeOperation operation) {
