@@ -51,8 +51,8 @@ class CopyRequests {
   void serve(const Waiter& waiter) {
     // relaxed: it only tells whether to look at the requests, which are ordered by their own lines.
     if (open_requests().load(std::memory_order_relaxed) == 0) return;
-    constexpr int spin_limits = 16;  // a reader copies a page in less time, unless it has to wait for a core
-    for (int idle = serve_each(waiter) ? 0 : spin_limits; idle < spin_limits; ++idle) {
+    constexpr int most_idle = 16;  // a reader copies a page in less time, unless it has to wait for a core
+    for (int idle = serve_each(waiter) ? 0 : most_idle; idle < most_idle; ++idle) {
       Platform::yield();
       if (serve_each(waiter)) idle = 0;
     }

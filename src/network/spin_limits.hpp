@@ -9,16 +9,16 @@ namespace espalier::network {
 struct SpinLimits {
   int spins = 0;                      ///< looks before it makes room for others
   int yields = 0;                     ///< then at least so many looks with a yield between them,
-  std::chrono::microseconds least{};  ///< for at least so long; then timed sleeps
-  /// While this is not 0 other ranks may need the host's progress here at any time, and there are no timed
-  /// sleeps.
+  std::chrono::microseconds least{};  ///< and for at least this time; then timed sleeps
+  /// While `*needs` is not 0, other ranks may need the host's progress here at any time. Then the rank yields
+  /// and does not sleep. Null: as 0.
   const std::atomic<int>* needs = nullptr;
 };
 
-/// For messages between nodes. A network takes microseconds at least, so there is no hurry to look; where
-/// ranks are `oversubscribed` (more than cores) another rank may have to send first. A timed sleep ends some
-/// 100 µs late, so none is taken while a message of an ordinary network may be on its way: for several times
-/// a round trip, however quick a look is.
+/// For messages between nodes. A network takes microseconds at least, so there is no hurry to look. Where
+/// ranks are `oversubscribed` another rank may have to send first, so the rank yields early. A timed sleep
+/// ends some 100 µs late. So the rank takes none while a message of an ordinary network may be on its way:
+/// for several round trips, however short a look is.
 inline SpinLimits between_nodes(bool oversubscribed) {
   constexpr std::chrono::milliseconds round_trips{4};
   return oversubscribed ? SpinLimits{2, 1000, round_trips} : SpinLimits{100, 2000, round_trips};
@@ -32,12 +32,12 @@ class Wait {
   void pass();
   /// Something was there: the next look in vain is the first again.
   void begin_anew() { looks_ = sleeps_ = 0; }
-  /// The rank has so little to hope for that it timed sleeps.
+  /// Whether the wait has come to timed sleeps.
   bool timed_sleeps() const { return sleeps_ > 0; }
 
  private:
   using Clock = std::chrono::steady_clock;
-  bool is_patient();
+  bool is_patient();  // whether to yield, not to sleep
 
   SpinLimits spin_limits_;
   int looks_ = 0, sleeps_ = 0;

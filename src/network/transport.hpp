@@ -10,7 +10,7 @@ namespace espalier::network {
 /// Names a message under way.
 using Ticket = std::uint64_t;
 
-/// A message that has come and that no rank has asked for yet.
+/// A message that has arrived, and for which this process has not called receive() yet.
 struct Arrival {
   int process;
   std::size_t bytes;
@@ -26,27 +26,28 @@ class Transport {
  public:
   virtual ~Transport() = default;
 
-  /// `data` stays unchanged, or untouched, until test() has said true.
+  /// `data` must not be changed until test() has returned true.
   virtual Ticket send(int process, int tag, const void* data, std::size_t bytes) = 0;
+  /// `data` must not be read or written until test() has returned true.
   virtual Ticket receive(int process, int tag, void* data, std::size_t bytes) = 0;
   /// Whether the message is done; drives progress. After true the ticket means nothing any more.
   virtual bool test(Ticket ticket) = 0;
-  /// A rank that has sent a message with this tag whose receive has not been called: the next receive()
-  /// from that process gets that message. Drives progress. A tag that is probed belongs to one thread at a
-  /// time.
+  /// A message with this tag for which receive() has not been called, if one has arrived: the next receive()
+  /// from its sender with this tag gets it. Drives progress. Only one thread at a time uses a tag that is
+  /// probed.
   virtual std::optional<Arrival> probe(int tag) = 0;
   /// Drives progress when there is nothing to test.
   virtual void make_progress() = 0;
-  /// Lets what else this process has under way go on, while it tests in vain.
+  /// Drives what else this process has under way, such as its windows, while it tests in vain.
   virtual void drive_others() {}
 
-  /// Of receive(), not done yet: nothing comes into its buffer any more. Its message may stay without a
-  /// receiver.
+  /// `ticket`: of a receive() that is not done. Afterwards nothing is written to its buffer any more. Its
+  /// message may stay without a receiver.
   virtual void cancel(Ticket ticket) {}
 
   /// Tags go from 0 to tags() - 1.
   virtual int tags() const = 0;
-  /// The longest message.
+  /// Bytes of the longest message.
   static constexpr std::size_t longest = std::size_t{1} << 30;
 };
 

@@ -1,5 +1,5 @@
-// Every algorithm: its name, the collectives that it serves on a node and between nodes, what it needs, and where
-// it comes from. What chooses, checks, prices, explains and documents algorithms reads this table.
+// Every algorithm: its name, the collectives that it serves on a node and between nodes, what it needs, and
+// its source. Rules, cost model, `espalier explain` and documentation all use this table.
 #pragma once
 
 #include <array>
@@ -65,7 +65,7 @@ constexpr std::optional<Algorithm> parse_algorithm(std::string_view name) {
   return std::nullopt;
 }
 
-/// Some collectives, as bits.
+/// A set of collectives, as a bit mask.
 class CollectiveSet {
  public:
   template <class... Collectives>
@@ -82,7 +82,7 @@ class CollectiveSet {
 
 enum class Scope : std::uint8_t { node, network };
 
-/// What must hold, or rules that name the algorithm are passed over.
+/// What an algorithm needs. Where it does not hold, rules that name the algorithm do not match.
 enum class Requirement : std::uint8_t {
   nothing,
   single_copy,        ///< ranks may read each other's memory
@@ -90,17 +90,17 @@ enum class Requirement : std::uint8_t {
   consecutive_ranks,  ///< each node's ranks follow on each other (HIER 3.5)
 };
 
-/// An algorithm of some collectives.
+/// An algorithm as some collectives use it.
 struct AlgorithmUse {
   Scope scope;
   CollectiveSet collectives;
   Algorithm algorithm;
   Requirement requirement;
   std::string_view description;
-  std::string_view source;  ///< paper and section; empty: folklore
+  std::string_view source;  ///< paper and section; empty: in common use
 };
 
-/// `host`, which every collective has in both scopes, is not in it.
+/// All uses but those of `host`, which every collective has in both scopes.
 inline constexpr std::array algorithm_uses = [] {
   using enum Collective;
   using A = Algorithm;
@@ -214,7 +214,7 @@ inline constexpr std::array algorithm_uses = [] {
   };
 }();
 
-/// nullptr: the collective has no such algorithm there; or it is `host`.
+/// nullptr: the collective has no such algorithm in that scope, or the algorithm is `host`.
 const AlgorithmUse* find_use(Scope scope, Collective collective, Algorithm algorithm);
 
 /// The algorithms of a collective, `host` first.
@@ -222,10 +222,10 @@ std::vector<Algorithm> algorithms_of(Scope scope, Collective collective);
 
 bool has_algorithm(Scope scope, Collective collective, Algorithm algorithm);
 
-/// Of a use that does not exist: nothing.
+/// `nothing` where the collective has no such algorithm in that scope.
 Requirement requirement_of(Scope scope, Collective collective, Algorithm algorithm);
 
-/// Whether a scan over nodes is one of the nodes' totals, put in front of the nodes' own scans.
+/// Whether a scan over nodes scans the nodes' totals, and each node then folds that into its own scan.
 constexpr bool scans_totals(Algorithm algorithm, bool consecutive) {
   return consecutive && algorithm != Algorithm::transpose;
 }

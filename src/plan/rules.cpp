@@ -1,3 +1,4 @@
+// Reads a rules table, and matches rules with calls.
 #include "plan/rules.hpp"
 
 #include <algorithm>
@@ -15,7 +16,7 @@ namespace {
 
 using nlohmann::json;
 
-/// One rule under the reader's eye: every complaint names file and line.
+/// Reads one rule. Every error and warning names file and line.
 class RuleReader {
  public:
   RuleReader(const json& object, const RulePosition& position, const std::string& file,
@@ -98,7 +99,7 @@ class RuleReader {
     return true;
   }
 
-  /// Until version 0.1.
+  /// "lend", the name until version 0.1. Warns once for a table.
   bool is_old_name_of_zero_copy(const std::string& key) const {
     if (key != "lend") return false;
     const std::string text = "\"lend\" is \"zero_copy\" now; the old name will go with the next version";
@@ -237,7 +238,7 @@ std::vector<Rule> parse_rules(std::string_view text, const std::string& file,
   try {
     table = json::parse(text);
   } catch (const json::parse_error& error) {
-    // `byte` counts from 1 and stands at the offending one.
+    // `byte` is the position of the wrong character, from 1.
     const std::size_t offset = error.byte > 0 ? error.byte - 1 : 0;
     throw Error(
         formatted("{}:{}: not JSON: {}", file, line_at(text, offset), plain_parse_error(error.what())));

@@ -1,3 +1,4 @@
+// Finds plans: by rules, with the settings of the configuration on top.
 #include "plan/selector.hpp"
 
 #include <algorithm>
@@ -26,8 +27,8 @@ Table::Table(const Config& config)
     }
   }
   rules_.insert(rules_.end(), default_rules().begin(), default_rules().end());
-  // A line is written by its owner or by the owner's parents: with both kinds in one communicator a parent
-  // could overwrite what the owner's readers have not read yet.
+  // A flag line is written by its rank, or by the parent of that rank (not read_from_parent). With both kinds
+  // in one communicator a parent could overwrite what other ranks have not read yet.
   const auto parent_writes = [](const Rule& rule) { return !rule.plan.read_from_parent; };
   if (std::any_of(rules_.begin(), rules_.end(), parent_writes)) read_from_parent_ = false;
   override_with(config);
@@ -88,7 +89,7 @@ void Table::apply_overrides(const Query& query, Plan& plan) const {
   if (chunk_) plan.chunk = *chunk_;
   if (gather_tree_) plan.gather_tree = *gather_tree_;
   if (release_tree_) plan.release_tree = *release_tree_;
-  // A user who asks for an algorithm wants its way of doing it.
+  // Zero copy and the adaptive choice would replace the algorithm that the user has asked for.
   if (!query.shared_heaps || algorithm) plan.zero_copy = Plan::never;
   if (algorithm) plan.or_slots = false;
   plan.inlined &= inlined_;
@@ -115,7 +116,8 @@ NetworkPlan Table::find_network(const Query& query) const {
   NetworkPlan plan;
   if (rule != rules_.end()) plan = rule->network;
   apply_overrides(query, plan);
-  // Who leaves a collective to the host means all of it.
+  // A rule or setting that leaves the node stage to the host leaves the whole collective to it. Without any
+  // rule the plan is `host` too, but has no origin.
   if (const Plan node = find(query);
       node.algorithm == Algorithm::host && node.origin.line + node.origin.rule.size() > 0) {
     plan.algorithm = Algorithm::host;
@@ -139,7 +141,7 @@ std::vector<std::size_t> Table::borders(Collective collective) const {
     if (!rule.collectives.empty() &&
         std::find(rule.collectives.begin(), rule.collectives.end(), collective) == rule.collectives.end())
       continue;
-    // The first size inside and the first beyond; ends may be broken numbers, or larger than any size.
+    // The first size in the range and the first after it. Ends may have fractions, or exceed any size.
     constexpr double largest = 9e18;
     if (rule.bytes.first < largest) result.push_back(static_cast<std::size_t>(std::ceil(rule.bytes.first)));
     if (rule.bytes.last < largest) result.push_back(static_cast<std::size_t>(rule.bytes.last) + 1);
@@ -151,7 +153,7 @@ std::vector<std::size_t> Table::borders(Collective collective) const {
 
 namespace {
 
-// find(query) -> plan, for every size at which the answer may change
+// Asks find(query) for a plan at every size at which the answer may change.
 template <class Plans, class Find>
 void fill(PlanRow<Plans>& row, const Table& table, Query& shape, Find find) {
   const std::vector<std::size_t> borders = table.borders(shape.collective);

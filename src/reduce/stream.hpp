@@ -1,5 +1,5 @@
-// Stores that go past the caches, for targets that would not stay in them anyhow: without these each line of
-// a fresh target is first read from memory, only to be overwritten. Included once by each unit of one
+// Streaming stores, for targets that would not stay in the caches anyhow. An ordinary store first reads each
+// line of such a target from memory, only to overwrite it. Included once by the source file of each
 // instruction set (see catalogue.hpp).
 #pragma once
 
@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t line_bytes = 64;
 
-// What is folded and streamed in one turn of a loop: eight registers full.
+// Bytes that one iteration of a loop folds and streams: eight registers.
 constexpr std::size_t turn_bytes = 512;
 
 #if defined(__AVX2__)
@@ -25,7 +25,8 @@ constexpr std::size_t turn_bytes = 512;
 constexpr bool can_stream = true;
 
 // Whether a call should stream: its target is too large to be wanted in a cache, all it touches is more than
-// the caches hold, the target is not read as a source, and whole elements lead up to its first full line.
+// the caches hold, the target is not read as a source, and whole elements (of `size` bytes) precede its first
+// full line.
 bool streams(const void* target, const void* const* sources, int source_count, std::size_t bytes,
              std::size_t size) noexcept {
   if (bytes < detail::stream_limits.target) return false;
@@ -37,7 +38,7 @@ bool streams(const void* target, const void* const* sources, int source_count, s
 
 // The one way to store past the caches. Such stores are not ordered by a later release store of this thread,
 // which on x86 is a plain store: a flag that says the target is ready could be seen before the target. So
-// they exist only between this object's birth and its end, and its end orders them before all that follows.
+// only this object makes them, and its destructor orders them before all that follows.
 class PastCaches {
  public:
   PastCaches() = default;
@@ -75,8 +76,8 @@ class PastCaches {
 
 #endif
 
-// How far ahead of the loads lines are asked for. Two pages: the processor's own prefetchers stop at the end
-// of a page, and begin anew in the next. Into L2, since L1 is too small for this from several sources.
+// How far ahead of the loads lines are prefetched. Two pages: the processor's own prefetchers stop at the end
+// of a page, and begin anew in the next. Into L2, since L1 is too small for several sources.
 constexpr std::size_t ahead_bytes = 8192;
 
 // Past the end of a source this does nothing harmful: a prefetch of memory that is not there is dropped.

@@ -1,4 +1,4 @@
-// The element types of MPI's predefined reductions: one table, from which their sizes, names and kernels are made.
+// The element types of MPI's predefined reductions: a table from which sizes, names and kernels come.
 #pragma once
 
 #include <cstddef>
@@ -6,12 +6,13 @@
 
 namespace espalier::reduce {
 
-// A type is named by its representation, not by its MPI handle: MPI_INT, MPI_INT32_T and MPI_INTEGER are all int32.
+// A type is named by its representation, not by its MPI handle: MPI_INT, MPI_INT32_T and MPI_INTEGER are all
+// int32.
 //
-// X(name, element, family, units). The element is a type of representation.hpp; one that the compiler lacks is
-// `Missing` there, and its type has neither size nor operation. The family says which operators are defined on it
-// (catalogue.hpp; MPI 4.1, section 6.9.2). Units: `every` instruction set has its own kernels, or the `baseline`
-// alone, where wider vectors gain nothing.
+// X(name, element, family, units). The element is a type of representation.hpp; one that the compiler lacks
+// is `Missing` there, and its type has neither size nor operation. The family says which operators are
+// defined on it (catalogue.hpp; MPI 4.1, section 6.9.2); `located` are the pairs of MPI_MINLOC. Units:
+// `every` instruction set has its own kernels, or the `baseline` alone, where wider vectors gain nothing.
 #define ESPALIER_REDUCE_TYPES(X)                                                                         \
   X(int8, std::int8_t, integer, every)                                                                   \
   X(int16, std::int16_t, integer, every)                                                                 \

@@ -1,3 +1,4 @@
+// Domains and groups as JSON.
 #include "topology/describe.hpp"
 
 #include <nlohmann/json.hpp>

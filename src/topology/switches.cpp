@@ -1,3 +1,4 @@
+// Reads which switches lead to a node, from a file or from Slurm's environment.
 #include "topology/switches.hpp"
 
 #include <limits.h>
@@ -14,7 +15,7 @@
 namespace espalier::topology {
 namespace {
 
-/// By what hangs there: the switch.
+/// The switch above each node and switch of the description, by name.
 std::map<std::string, std::string> read(std::string_view description, const std::string& file) {
   std::map<std::string, std::string> above;
   std::istringstream lines{std::string(description)};
@@ -27,8 +28,8 @@ std::map<std::string, std::string> read(std::string_view description, const std:
       throw Error(formatted("{}:{}: \"{}\" is not SWITCH: NODE NODE ...", file, number, line));
     name.pop_back();
     while (words >> below)
-      if (const auto [there, fresh] = above.try_emplace(below, name); !fresh)
-        throw Error(formatted("{}:{}: {} hangs on {} and on {}", file, number, below, there->second, name));
+      if (const auto [entry, is_new] = above.try_emplace(below, name); !is_new)
+        throw Error(formatted("{}:{}: {} hangs on {} and on {}", file, number, below, entry->second, name));
   }
   return above;
 }

@@ -1,3 +1,4 @@
+// Reads and prints the text of a tree spec.
 #include "tree/spec.hpp"
 
 #include <algorithm>
@@ -89,11 +90,13 @@ class SpecReader {
     }
   }
 
-  bool either(std::string_view value, std::string_view yes, std::string_view no) {
-    if (value != yes && value != no) refuse(formatted("{} or {} after the =", yes, no));
-    return value == yes;
+  /// Whether `value` is the first of the two allowed words.
+  bool either(std::string_view value, std::string_view one, std::string_view other) {
+    if (value != one && value != other) refuse(formatted("{} or {} after the =", one, other));
+    return value == one;
   }
 
+  /// Refuses a setting that the text has had before.
   void once(std::string_view what) {
     if (!seen_.insert(what).second) refuse("each setting once");
   }

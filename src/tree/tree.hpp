@@ -1,3 +1,4 @@
+// A tree over ranks, and what can be asked of it.
 #pragma once
 
 #include <optional>
@@ -6,7 +7,7 @@
 
 namespace espalier::tree {
 
-// A rooted ordered tree over the ranks 0..n-1; all that the executors of release and gather see.
+// A rooted, ordered tree over the ranks 0..n-1; the tree primitives, release and gather, see nothing else.
 struct Tree {
   int root = 0;
   std::vector<int> parent;                 // -1 at the root
@@ -19,7 +20,7 @@ struct Tree {
   friend bool operator==(const Tree&, const Tree&) = default;
 };
 
-// n ranks without edges, to be filled by `attach`.
+// A tree of n ranks without edges; attach() adds them.
 Tree unconnected(int n, int root);
 
 // Makes `child` the last one that `parent` serves.
@@ -31,10 +32,11 @@ int depth(const Tree& tree);
 // The largest number of children.
 int max_fan_out(const Tree& tree);
 
-// The rank and all below it, rising.
+// The rank and all its descendants, in ascending order.
 std::vector<int> subtree(const Tree& tree, int rank);
 
-// What is wrong with the tree, if anything: each rank once, one root, parents and children agree, no circle.
+// What is wrong with the tree, if anything. It must have each rank once, one root, parents and children that
+// agree, and no cycle.
 std::optional<std::string> flaw(const Tree& tree);
 
 // One line: each rank with its children, in the order served, in brackets: 0(4(12 16) 8 1 2 3).

@@ -10,9 +10,10 @@
 namespace espalier::mpi {
 
 /// Intel's notifications are counters of one process, without a value. So each pair of ranks has a few
-/// places: the data go to the segment and a note (id, value) to the place, and both count at the target. It
-/// takes the note when both have come, sets the notification that its node sees, and counts at the sender
-/// that the place is free. Nothing need wait for anything between, unless all places of a pair are taken.
+/// places. The data go to the window's memory, a note (id, value) goes to the place, and each adds to a
+/// counter at the target. The target takes the note when both have arrived: it sets the notification that
+/// its node sees, and adds to the sender's counter of free places. A put waits only while all places of its
+/// pair are taken.
 class NotifyWindow final : public network::OneSided {
  public:
   explicit NotifyWindow(const network::OneSidedHost::Spec& spec);
@@ -36,13 +37,14 @@ class NotifyWindow final : public network::OneSided {
     std::int32_t with_data;
     std::int32_t padding;
   };
-  /// How far this rank is with another.
+  /// Numbers of notes to another rank (sent, freed) and from it (taken).
   struct Pair {
     unsigned sent = 0, freed = 0, taken = 0;
     Note under_way[places] = {};
   };
 
-  // Counters: of notes (and, in the data's window, of data) from a rank's place; of places freed by a rank.
+  // Numbers of the counters: of notes (in the data's window: of data) that arrived for a place of a rank, and
+  // of places that a rank has freed.
   int arrived(int rank, unsigned number) const { return rank * places + static_cast<int>(number % places); }
   int freed(int rank) const { return size_ * places + rank; }
   int counters() const { return size_ * (places + 1); }
@@ -56,7 +58,7 @@ class NotifyWindow final : public network::OneSided {
   const network::WindowMemory memory_;
   HostGroup group_;
   HostWindow data_;
-  std::vector<Note> notes_;  // what others put: by rank and place
+  std::vector<Note> notes_;  // put by other ranks: by rank and place
   HostWindow notes_window_;
   std::vector<Pair> pairs_;  // by rank
 };

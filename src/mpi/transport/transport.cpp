@@ -1,3 +1,4 @@
+// Messages between nodes as MPI_Isend and MPI_Irecv of the host MPI.
 #include "mpi/transport/transport.hpp"
 
 #include <chrono>
@@ -38,8 +39,9 @@ void check(int code, const char* what, int process) {
 class HostTransport final : public network::Transport {
  public:
   HostTransport(MPI_Comm comm, int tags) : comm_(comm), tags_(tags) {}
-  // The communicator stays until MPI_Finalize is over: after a failure it may have messages that no rank
-  // receives, also on ranks that have not heard of it, and MPICH ends the job where such a one is freed.
+  // The communicator stays until MPI_Finalize is over. After a failure it may have messages that no rank
+  // receives, also on ranks that do not know of the failure. MPICH ends the job when a communicator with such
+  // messages is freed.
   ~HostTransport() override = default;
 
   Ticket send(int process, int tag, const void* data, std::size_t bytes) override {
@@ -77,8 +79,8 @@ class HostTransport final : public network::Transport {
   void cancel(Ticket ticket) override {
     MPI_Request request = request_of(ticket);
     if (host.Cancel(&request) != MPI_SUCCESS) return;
-    // One that was cancelled is done at once. One whose data are on their way is done when its sender has
-    // gone on, which may have died.
+    // A receive that was cancelled is done at once. A receive whose data are on their way is done when its
+    // sender has gone on. The sender may have died, hence the deadline.
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(1);
     MPI_Status status;
     for (int done = 0; !done && std::chrono::steady_clock::now() < deadline;)

@@ -15,7 +15,7 @@ enum class WindowTransport : int {
 
 const char* to_string(WindowTransport transport);
 
-/// What the hosts of all ranks have.
+/// Which kinds of one-sided calls the host MPI has: in one process, or in all processes of a window.
 struct WindowMeans {
   bool rma = false;
   bool notify = false;
@@ -26,8 +26,9 @@ struct WindowChoice {
   std::string why;
 };
 
-/// `setting`: the text of ESPALIER_WINDOW_TRANSPORT. Never fails: what is not there is replaced, and `why`
-/// says so. A pure function, so that ranks that know the same choose the same.
+/// `setting`: the text of ESPALIER_WINDOW_TRANSPORT. Never fails: a transport that is
+/// not there is replaced, and `why` says so. A pure function, so that ranks with equal arguments choose the
+/// same.
 WindowChoice choose_window_transport(std::string_view setting, int nodes, const WindowMeans& means);
 
 }  // namespace espalier::network

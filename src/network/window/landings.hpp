@@ -34,17 +34,17 @@ class BasicLandings {
   }
 
   /// The value that came last, whether it landed or a rank of the node has set it.
-  std::uint32_t test(int id) const { return value_of(eligibility(id)); }
+  std::uint32_t test(int id) const { return value_of(current(id)); }
 
   /// Release: pairs with the acquires of the others.
   void set(int id, std::uint32_t value) const {
-    replace(id, [&](std::uint64_t eligibility) { return word(number_of(eligibility), value); });
+    replace(id, [&](std::uint64_t current) { return word(number_of(current), value); });
   }
 
   /// Of several ranks one gets the value: the one that moves `heard`.
   std::uint32_t reset(int id) const {
     if (test(id) == 0) return 0;
-    return value_of(replace(id, [](std::uint64_t eligibility) { return word(number_of(eligibility), 0); }));
+    return value_of(replace(id, [](std::uint64_t current) { return word(number_of(current), 0); }));
   }
 
  private:
@@ -58,17 +58,17 @@ class BasicLandings {
   }
   // What was heard of is read first: then what is seen to have arrived is as new at least. The other way
   // round a landing that was taken long ago would be there again, as the one before the last.
-  std::uint64_t eligibility(int id) const { return newer(id, heard_[id].load(std::memory_order_acquire)); }
+  std::uint64_t current(int id) const { return newer(id, heard_[id].load(std::memory_order_acquire)); }
 
   /// heard = change(what stands); returns what stood.
   template <class Change>
   std::uint64_t replace(int id, Change change) const {
     std::uint64_t heard = heard_[id].load(std::memory_order_acquire);
     for (;;) {
-      const std::uint64_t eligibility = newer(id, heard);
-      if (heard_[id].compare_exchange_weak(heard, change(eligibility), std::memory_order_acq_rel,
+      const std::uint64_t current = newer(id, heard);
+      if (heard_[id].compare_exchange_weak(heard, change(current), std::memory_order_acq_rel,
                                            std::memory_order_acquire))
-        return eligibility;
+        return current;
     }
   }
 

@@ -8,7 +8,7 @@
 
 namespace espalier::network {
 
-/// A view. Offsets are checked before; those of atomic operations are multiples of 8.
+/// A view. The caller has checked the offsets; those of atomic operations are multiples of 8.
 template <class Platform>
 struct BasicWindowMemory {
   std::byte* base = nullptr;
@@ -22,9 +22,8 @@ struct BasicWindowMemory {
     if (count > 0) Platform::copy(target, base + offset, count);
   }
 
-  // The processor's own atomic operations, whichever rank asked for them: so those of the node's ranks and
-  // those that come from elsewhere are atomic with each other. Acquire and release, so that they may guard
-  // data.
+  // A rank of the node always does these with the processor's atomic operations, also for a rank of another
+  // node: so all of them are atomic with each other. Acquire and release, so that they may guard data.
   std::uint64_t fetch_add(std::size_t offset, std::uint64_t value) const {
     return word(offset).fetch_add(value, std::memory_order_acq_rel);
   }
@@ -34,7 +33,7 @@ struct BasicWindowMemory {
     return expected;
   }
 
-  /// Relaxed: who comes first is all that matters.
+  /// True for the first rank that puts `value` there. Relaxed: no data depend on it.
   bool claim(std::size_t offset, std::uint32_t value) const {
     using Mark = typename Platform::template AtomicRef<std::uint32_t>;
     static_assert(Mark::is_always_lock_free, "marks are shared between processes");

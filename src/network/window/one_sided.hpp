@@ -17,32 +17,34 @@ class OneSided {
  public:
   virtual ~OneSided() = default;
 
-  /// Starts to write; then sets the notification, unless `value` is 0. May wait for the target's host.
+  /// Starts a put; when the data are there, notification `id` gets `value`, unless that is 0. May wait for
+  /// the target's host.
   virtual void put(int rank, std::size_t offset, const void* source, std::size_t bytes, int id,
                    std::uint32_t value) = 0;
   virtual void get(int rank, std::size_t offset, void* target, std::size_t bytes) = 0;
-  /// Until all sources and targets belong to this rank again.
+  /// Waits until this rank may use all sources and targets again.
   virtual void complete() = 0;
-  /// Sees to what arrives here, where the host does not do all of it; true if there was something.
+  /// Handles what arrives here, where the host does not do all of it; true if there was something.
   virtual bool drive() { return false; }
-  /// Whether all that this rank has put has arrived, notifications included; drives.
+  /// Whether all puts of this rank have arrived, notifications included; drives progress.
   virtual bool arrived() = 0;
-  /// Collective, in steps: called until it is true, after arrived() was, and nothing else is called any more.
+  /// Collective and non-blocking: each rank repeats it until it returns true. To be called when arrived() has
+  /// returned true; no other call may follow.
   virtual bool close() = 0;
 };
 
-/// Who opens them: the host MPI.
+/// Opens the one-sided access of windows; the binding to the host MPI implements it.
 class OneSidedHost {
  public:
   struct Spec {
     WindowTransport kind = WindowTransport::rma;
     std::vector<int> processes;  ///< by rank, as the transport numbers them
     int rank = 0;
-    int tag = 0;  ///< of the window's own, for what its ranks must tell each other
+    int tag = 0;  ///< for messages between the ranks of this window alone
     const WindowMemory* memory = nullptr;
   };
   virtual ~OneSidedHost() = default;
-  /// What this process's host has.
+  /// What the host of this process has.
   virtual WindowMeans means() const = 0;
   /// Collective over the ranks. Throws Error.
   virtual std::unique_ptr<OneSided> open(const Spec& spec) = 0;

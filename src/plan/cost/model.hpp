@@ -1,4 +1,4 @@
-// How long a collective over nodes takes by the cost model, and how much of it is the nodes' share (HIER 3.1,
+// How long a collective over nodes takes by the cost model, and how much of it is the node stage (HIER 3.1,
 // 4.4). Pure functions; docs/cost-model.md has the model and its limits.
 #pragma once
 
@@ -18,7 +18,7 @@ struct NodesCall {
   std::size_t bytes = 0;  ///< of a rank
   int nodes = 2;
   int ranks_per_node = 1;
-  bool node_has_memory = true;  ///< else node stages go by messages
+  bool node_has_memory = true;  ///< shared memory; else node stages go by messages
   bool consecutive = true;      ///< each node's ranks follow on each other
 };
 
@@ -26,7 +26,7 @@ struct NodesCall {
 struct Prediction {
   double total = 0;
   double network = 0;         ///< what would be left if the node stage cost nothing
-  double node = 0;            ///< total - network: the part of the node stage that shows
+  double node = 0;            ///< total - network: the part of the node stage that is not overlapped
   double node_alone = 0;      ///< all node stages one after the other, overlapped or not
   double ideal_speed_up = 1;  ///< total / network (HIER 4.4)
   int rounds = 0;             ///< messages one after the other that a segment takes between the nodes
@@ -37,7 +37,7 @@ struct Prediction {
 struct NodeStep {
   NodePiece piece;
   std::size_t bytes = 0;  ///< of a full segment: what the node's rules are asked with
-  bool releases = false;  ///< after the network stage, not before
+  bool releases = false;  ///< runs after the network stage, not before it
   double share = 1;       ///< of the segment's bytes that it moves
 };
 

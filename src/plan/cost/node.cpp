@@ -1,3 +1,4 @@
+// The formulas for node stages, one for each collective within a node.
 #include "plan/cost/node.hpp"
 
 #include "base/error.hpp"
@@ -13,7 +14,7 @@ tree::Tree tree_over(int ranks, const tree::Spec& spec) {
   return tree::compose(topology::flat_group(ranks), spec, 0);
 }
 
-/// A piece in shared memory: what all the forms below need.
+/// A node stage in shared memory: what the formulas below have in common.
 struct Shared {
   const NodePiece& piece;
   const Plan& plan;
@@ -23,14 +24,15 @@ struct Shared {
   int others() const { return piece.ranks - 1; }
   double chunk() const { return std::min(bytes, static_cast<double>(plan.chunk)); }
   /// Chunks as a number with a fraction, so that a byte more never costs a whole chunk more.
-  double chunks_of(double some) const { return std::max(1.0, some / static_cast<double>(plan.chunk)); }
-  double copied(double some) const { return some * costs.copy_per_byte; }
-  double folded(double some) const { return some * costs.fold_per_byte; }
+  double chunks_of(double count) const { return std::max(1.0, count / static_cast<double>(plan.chunk)); }
+  /// The time to copy or fold `count` bytes.
+  double copied(double count) const { return count * costs.copy_per_byte; }
+  double folded(double count) const { return count * costs.fold_per_byte; }
 
   /// Flags as messages without bytes: a rank that waits for several fetches their lines one after the other.
   Wire flags() const { return {costs.flag, 0, costs.flag, 0, costs.fold_per_byte, costs.copy_per_byte}; }
-  double flags_up(double some) const {
-    return tree_up(tree_over(piece.ranks, plan.gather_tree), flags(), some).time;
+  double flags_up(double count) const {
+    return tree_up(tree_over(piece.ranks, plan.gather_tree), flags(), count).time;
   }
   /// RG III-B: children that read their parent's line do so at the same time.
   double flags_down() const {
@@ -38,20 +40,20 @@ struct Shared {
     if (plan.read_from_parent) wire.gap = 0;
     return tree_down(tree_over(piece.ranks, plan.release_tree), wire, 0).time;
   }
-  /// Every rank, or the last rank, has heard from all others: by their flags or by one counter.
+  /// Until every rank has read the flags of all others, or (`central`) the last rank has counted them.
   double meeting() const {
     return (plan.algorithm == Algorithm::central ? piece.ranks + 1 : others()) * costs.flag;
   }
 };
 
-// The last chunk's way out comes after all of the way in.
+// The root copies all chunks in; then the last one is announced and copied out.
 double bcast(const Shared& s) {
   if (s.plan.algorithm == Algorithm::single_copy)
     return s.flags_down() + s.copied(s.bytes) + s.costs.flag;  // the root waits for its readers
   return s.copied(s.bytes) + s.flags_down() + s.copied(s.chunk());
 }
 
-// The first chunk goes up the whole tree, then the busiest rank sets the pace.
+// The first chunk goes up the whole tree. Each further one takes the time of the busiest rank.
 double reduce(const Shared& s) {
   Wire wire = s.flags();
   wire.per_byte = 0;
@@ -60,7 +62,7 @@ double reduce(const Shared& s) {
   return s.copied(s.chunk()) + chunk.time + (s.chunks_of(s.bytes) - 1) * pace;
 }
 
-// The last rank waits for every rank and folds all; then it sets its node's total aside.
+// The last rank waits for every rank and folds all; then it stores its node's total for the network stage.
 double scan(const Shared& s) {
   const double aside = s.copied(s.bytes);
   if (s.plan.algorithm == Algorithm::sliced)
@@ -95,7 +97,7 @@ tree::Tree binomial(int ranks) {
   return tree_over(ranks, spec);
 }
 
-// One after the other.
+// The leader's messages to, or from, the other ranks come one after the other.
 double to_or_from_leader(const Wire& wire, int others, double bytes) {
   return copy(wire, bytes).time + hop(wire, bytes) + (others - 1) * interval(wire, bytes);
 }

@@ -1,3 +1,4 @@
+// Reads the parameters of the cost model from JSON.
 #include "plan/cost/parameters.hpp"
 
 #include <algorithm>
@@ -16,8 +17,8 @@ namespace {
 
 using nlohmann::json;
 
-/// One object of the file; every complaint names file and key. A mistyped key would leave a time at nothing,
-/// so none is passed over.
+/// One object of the file. Every error names file and key. An unknown key is an error: if it is a mistyped
+/// one, a time would stay 0.
 class Reader {
  public:
   Reader(const json& object, std::string name, const std::string& file)
@@ -25,6 +26,7 @@ class Reader {
     if (!object_.is_object()) fail(name_, formatted("is {}, not an object {{...}}", object_.dump()));
   }
 
+  /// Throws if the object has a key that is not in `known`.
   void only(std::initializer_list<std::string_view> known) const {
     for (const auto& [key, value] : object_.items())
       if (std::find(known.begin(), known.end(), key) == known.end())

@@ -11,8 +11,8 @@
 
 namespace espalier::runtime {
 
-/// Written by one rank, read by any; all zero at first. A record is two words that both say which call they
-/// belong to, so that a rank that reads while it is written finds that they do not fit.
+/// Written by one rank, read by any; all zero at first. Both words of a record hold the number of its call.
+/// So a rank that reads while they are written sees two different numbers.
 class CallRecords {
  public:
   static constexpr std::uint64_t kept = 16;
@@ -32,6 +32,7 @@ class CallRecords {
     const auto theirs = static_cast<std::uint32_t>(what >> number_shift);
     return static_cast<std::int32_t>(theirs - static_cast<std::uint32_t>(number)) >= 0;
   }
+
   /// The call of that number, if it is still kept.
   std::optional<machine::CallFacts> find(std::uint64_t number) const {
     const Record& record = records_[number % kept];
@@ -54,7 +55,7 @@ class CallRecords {
   static constexpr std::uint64_t most_root = (std::uint64_t{1} << root_bits) - 1,
                                  most_bytes = (std::uint64_t{1} << byte_bits) - 1;
   struct Record {
-    std::atomic<std::uint64_t> what, bytes;
+    std::atomic<std::uint64_t> what, bytes;  // `what`: collective and root
   };
   std::array<Record, kept> records_;
   std::atomic<std::uint64_t> left_;

@@ -1,3 +1,4 @@
+// Looks a process up in /proc.
 #include "runtime/failure/liveness.hpp"
 
 #include <fcntl.h>
@@ -21,7 +22,7 @@ struct Stat {
   std::uint64_t started;
 };
 
-// Empty, with errno: it could not be read. The kernel gives it in one piece, which fits.
+// The text of /proc/PID/stat; empty, with errno set, when it cannot be read. One read() returns all of it.
 std::string read_stat(pid_t process) {
   const Descriptor file = open_file(formatted("/proc/{}/stat", process).c_str(), O_RDONLY);
   if (!file) return "";
@@ -55,12 +56,12 @@ Liveness liveness_of(const ProcessMark& mark) {
   errno = 0;
   const std::string text = read_stat(mark.process);
   const bool missing = text.empty() && (errno == ENOENT || errno == ESRCH);
-  // A /proc that hides the processes of other users hides this one, too, once either changes its user.
+  // A /proc with hidepid shows no processes of other users, and either process may have changed its user.
   if (missing && !process_exists(mark.process)) return Liveness::ended;
   if (text.empty()) return Liveness::unknown;
   const auto stat = parse_stat(text);
   if (!stat) return Liveness::unknown;
-  // Z, X: it has ended, and its parent has not asked for it yet.
+  // Z, X: it has ended, and its parent has not waited for it yet.
   const bool gone = stat->state == 'Z' || stat->state == 'X' || stat->started != mark.started;
   return gone ? Liveness::ended : Liveness::runs;
 }

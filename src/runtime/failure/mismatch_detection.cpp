@@ -1,3 +1,4 @@
+// Compares the call records of ranks, and makes a call fail on all of them.
 #include "runtime/failure/mismatch_detection.hpp"
 
 #include <algorithm>
@@ -27,7 +28,7 @@ const CallRecords& MismatchDetection::records(int rank) const {
 
 void MismatchDetection::look_around() {
   if (inner_.function) inner_.function(inner_.context);
-  if (history_.number() == 0) return;  // no rank here says what is called
+  if (history_.number() == 0) return;  // this rank has recorded no call here
   if (!failed_.empty()) fail_again();
   if (const std::string told = failure_.told(history_.number()); !told.empty()) {
     failed_ = told;
@@ -42,8 +43,8 @@ void MismatchDetection::look_around() {
     if (rank != rank_) look_at(rank);
 }
 
-// A rank that has come to this call and gone on, or left, has done its part. In this order: whether it has
-// ended, or left, and only then how far it came, so that what it did before counts.
+// A rank that has gone on to a later call, or has left, has done its part of this one. The order matters:
+// first whether it has ended or left, then which call it came to, so that its last call is seen.
 void MismatchDetection::look_at(int rank) {
   const std::uint64_t number = history_.number();
   const CallRecords& theirs = records(rank);
@@ -58,8 +59,8 @@ void MismatchDetection::look_at(int rank) {
   }
 }
 
-// A flag of another call with this one's number modulo 4096. In a right program, too, a rank that neither
-// gives nor takes anything may go thousands of calls ahead, so the records have the last word.
+// A flag line has the fingerprint of another call, whose number is equal modulo 4096. In a correct program,
+// too, a rank that neither gives nor takes data may be thousands of calls ahead. So the records decide.
 void MismatchDetection::report_mistake(int peer) {
   for (int rank = 0; rank < layout_.ranks; ++rank) {
     if (rank == rank_ || (peer >= 0 && rank != peer)) continue;
@@ -82,7 +83,8 @@ std::optional<MismatchDetection::Difference> MismatchDetection::first_difference
   return std::nullopt;
 }
 
-// After a restart from a checkpoint no process is what it was: then this one does not find itself either.
+// After a restart from a checkpoint the marks are those of former processes. Then this rank's own mark is not
+// found either, and no rank counts as ended.
 bool MismatchDetection::has_ended(int rank) const {
   return sees_processes_ && liveness_of(mark_of(rank)) == Liveness::ended &&
          liveness_of(mark_of(rank_)) == Liveness::runs;
@@ -125,7 +127,7 @@ void MismatchDetection::abandon() {
   failure_.tell(history_.number(), failed_);
 }
 
-// The others hear the reason alone: their line has not room for more.
+// The other ranks get the reason without the advice: the failure line has no room for both.
 void MismatchDetection::fail(std::uint64_t call, const std::string& why, std::string_view advice) {
   failed_ = why;
   failure_.tell(call, why);

@@ -1,3 +1,4 @@
+// How leaders make their SHARP group, use it, and continue in software after a failure.
 #include "runtime/multinode/aggregation.hpp"
 
 #include <algorithm>
@@ -20,9 +21,9 @@ using network::Task;
 
 namespace {
 
-// So often the others of a node hear from their leader whether the tree still works: until then their calls
-// keep the form that a tree's calls have, whatever their leader does.
-constexpr std::uint64_t calls_between_words = 16;
+// After so many calls the leader tells the other ranks of its node whether the aggregation nodes have failed.
+// Until then those ranks go on as if they worked; the leaders do the same calls in software.
+constexpr std::uint64_t calls_between_reports = 16;
 
 static_assert(collective::multinode::Aggregation<Offload>);
 
@@ -61,7 +62,7 @@ bool Offload::admits(const reduce::Operation* operation, const Share& share) {
   }
   if (state_ == State::waiting) {
     open(share);
-  } else if (before % calls_between_words == 0) {
+  } else if (before % calls_between_reports == 0) {
     Verdict verdict = failure_;
     share(&verdict, sizeof verdict);
     if (verdict.code != 0) close(verdict, "an operation failed");
@@ -95,7 +96,7 @@ Offload::Verdict Offload::try_to_open() {
   return worst;
 }
 
-/// `when`: empty to keep what has been said.
+/// `when`: begins the reason. Once closed, the first reason stays and `when` is not used.
 void Offload::close(const Verdict& verdict, const char* when) {
   group_.reset();
   if (state_ != State::closed)
@@ -106,13 +107,14 @@ void Offload::close(const Verdict& verdict, const char* when) {
   objection_ = closed_;
 }
 
-/// All leaders' records, in their order. Impatient ones are not sure that all others come.
+/// The records of all leaders, in their order. `patiently`: all leaders are sure to come. Otherwise throws
+/// after ESPALIER_SHARP_TIMEOUT.
 template <class Record>
 std::vector<Record> Offload::exchange(const Record& mine, bool patiently) const {
   using Clock = std::chrono::steady_clock;
   const auto n = static_cast<std::size_t>(leaders_.size());
-  const auto spin_limits = std::chrono::milliseconds(Config::instance().bytes("ESPALIER_SHARP_TIMEOUT"));
-  const auto until = Clock::now() + spin_limits;
+  const auto timeout = std::chrono::milliseconds(Config::instance().bytes("ESPALIER_SHARP_TIMEOUT"));
+  const auto until = Clock::now() + timeout;
   std::vector<Record> blocks(n), all(n);
   blocks.front() = mine;
   const Task task = collective::multinode::allgather_bruck(
@@ -123,7 +125,7 @@ std::vector<Record> Offload::exchange(const Record& mine, bool patiently) const 
           formatted("the aggregation tree failed, and not all nodes' leaders came to do its work within {} "
                     "ms; those that "
                     "had its result have gone on (ESPALIER_SHARP_TIMEOUT)",
-                    spin_limits.count()));
+                    timeout.count()));
     return task.done();
   });
   for (std::size_t other = 0; other < n; ++other)
@@ -160,13 +162,14 @@ Task Offload::barrier() {
 
 void Offload::forget() { leaders_.endpoint->forget_events(); }
 
-/// Leaders that stand in the same call, and have let nothing of it go, have all they need to do it again.
+/// The leaders can do a call again in software if all are in the same call and none has released a segment
+/// of it: then all sources are still there.
 void Offload::recover(const SharpError& error, std::size_t released) {
   struct Reached {
     std::uint64_t call, released;
     Verdict verdict;
   };
-  group_.reset();  // which tells the tree, and so the leaders that still wait for this one
+  group_.reset();  // tells the aggregation nodes, and so the leaders that still wait
   const Reached mine = {calls_, released, {error.code(), leaders_.rank()}};
   const std::vector<Reached> all = exchange(mine, false);
   for (std::size_t other = 0; other < all.size(); ++other)

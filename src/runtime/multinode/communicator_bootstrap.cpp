@@ -1,3 +1,4 @@
+// A bootstrap by a communicator's allgather, or by its allreduce.
 #include "runtime/multinode/communicator_bootstrap.hpp"
 
 #include <cstring>
@@ -8,7 +9,8 @@
 namespace espalier::runtime {
 namespace {
 
-// Where there is no allgather (over nodes): the bits of all, each rank's in a place of its own.
+// An allgather by an allreduce with bitwise or, for a communicator whose rules leave allgathers to the host:
+// each rank gives its bytes in its own place, and zeros elsewhere.
 bool gather_by_reduction(Communicator& communicator, const void* mine, void* all, std::size_t bytes) {
   const std::size_t total = bytes * static_cast<std::size_t>(communicator.size());
   std::memset(all, 0, total);

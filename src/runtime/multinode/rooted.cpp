@@ -55,7 +55,7 @@ bool MultiNodeCommunicator::scatter_blocks(Collective collective, const void* se
         return collective::multinode::scatter_to_here(stage, everybody().on(0), call, receive, bytes,
                                                       [&](std::size_t room) { return whole_.of(room); });
       void* own = receive;
-      if (receive == Communicator::in_place)  // not written: it lies there
+      if (receive == Communicator::in_place)  // the root's block is there already, and is not written
         own = const_cast<std::byte*>(at_offset(send, blocks.offset_of(root)));
       collective::multinode::scatter_at_root(
           stage, everybody().on(0), call, send, own, blocks,

@@ -18,7 +18,7 @@ namespace {
 using collective::PersistentSpec;
 using machine::Layout;
 
-/// What a rank says of its part. Plain bytes: it crosses the bootstrap.
+/// What a rank tells the others of its part. Plain bytes: it goes through the bootstrap.
 struct Part {
   std::uint64_t bytes, given_bytes, cells_bytes;
   std::int32_t collective, root;
@@ -40,14 +40,14 @@ machine::CallFacts facts_of(const Part& part) {
   return {static_cast<Collective>(part.collective), part.root, part.bytes};
 }
 
-/// Empty: all ranks can.
+/// The reason of the first rank that is unable; empty: all ranks are able.
 std::string why_not(const std::vector<Part>& all) {
   for (std::size_t rank = 0; rank < all.size(); ++rank)
     if (all[rank].unable[0] != '\0') return formatted("rank {}: {}", rank, all[rank].unable);
   return "";
 }
 
-/// Throws on all ranks alike.
+/// Throws, on all ranks alike, if they prepare different collectives.
 void compare(const std::vector<Part>& all) {
   const machine::CallFacts first = facts_of(all.front());
   for (std::size_t rank = 1; rank < all.size(); ++rank) {
@@ -58,10 +58,11 @@ void compare(const std::vector<Part>& all) {
   }
 }
 
-/// How the ranks' machine and all else lie in the share. With one slot the machine needs no more than with
-/// two.
-struct Ground {
-  explicit Ground(const std::vector<Part>& all)
+/// Where the machine's lines and, after them, the buffers lie in the share. The buffer layout says how many
+/// slots the machine has, one or two, but begins where the machine's layout ends. With one slot that needs no
+/// more room than with two.
+struct ShareLayout {
+  explicit ShareLayout(const std::vector<Part>& all)
       : layout(layout_of(all.size(), 2)),
         buffer_layout(static_cast<Collective>(all.front().collective), contributions_of(all),
                       layout.bytes()) {
@@ -88,11 +89,11 @@ struct Ground {
   }
 };
 
-/// Backs this rank's part with memory, and says there where others find what they read.
-bool open_region(const memory::Arena& arena, memory::Share share, const Ground& ground, int rank,
+/// Backs this rank's part of the share with memory, and writes there where the other ranks find its blocks.
+bool open_region(const memory::Arena& arena, memory::Share share, const ShareLayout& share_layout, int rank,
                  const PersistentSpec& spec) {
-  const collective::BufferLayout& buffer_layout = ground.buffer_layout;
-  if (!prepare(arena, share, ground.layout, rank) ||
+  const collective::BufferLayout& buffer_layout = share_layout.buffer_layout;
+  if (!prepare(arena, share, share_layout.layout, rank) ||
       !arena.reserve(share, buffer_layout.region(rank), buffer_layout.region_bytes(rank)) ||
       (rank == 0 && !arena.reserve(share, buffer_layout.common(), buffer_layout.common_bytes())))
     return false;
@@ -104,23 +105,23 @@ bool open_region(const memory::Arena& arena, memory::Share share, const Ground& 
   return true;
 }
 
-/// Rank 0 offers memory, all say whether their part of it is there. No share, on all ranks alike: none was to
-/// be had.
-memory::Share meet(const Bootstrap& bootstrap, memory::Arena& arena, const Ground& ground,
-                   const PersistentSpec& spec) {
-  const std::size_t bytes = ground.buffer_layout.end();
+/// Rank 0 allocates a share, and each rank says whether its part has memory. Returns no share, on all ranks
+/// alike, when one of these has failed.
+memory::Share obtain_share(const Bootstrap& bootstrap, memory::Arena& arena, const ShareLayout& share_layout,
+                           const PersistentSpec& spec) {
+  const std::size_t bytes = share_layout.buffer_layout.end();
   std::uint64_t offset = bootstrap.rank == 0 ? arena.allocate(bytes).offset : 0;
   offset = exchange(bootstrap, offset).front();
   if (offset == 0) return {};
   const memory::Share share = {static_cast<std::size_t>(offset), bytes};
-  const auto opened =
-      exchange(bootstrap, static_cast<std::int32_t>(open_region(arena, share, ground, bootstrap.rank, spec)));
+  const auto opened = exchange(
+      bootstrap, static_cast<std::int32_t>(open_region(arena, share, share_layout, bootstrap.rank, spec)));
   if (std::count(opened.begin(), opened.end(), 0) == 0) return share;
   if (bootstrap.rank == 0) arena.free(share);
   return {};
 }
 
-/// Of each rank, the cell for this one.
+/// The cell of each rank for this one: where that rank's block for it lies.
 std::vector<collective::LayoutCell> cells_for(int rank, int ranks, const std::byte* base,
                                               const collective::BufferLayout& buffer_layout) {
   std::vector<collective::LayoutCell> cells(static_cast<std::size_t>(ranks));
@@ -130,9 +131,9 @@ std::vector<collective::LayoutCell> cells_for(int rank, int ranks, const std::by
   return cells;
 }
 
-/// A block that a rank wants is not as long as the one that is sent.
+/// A block that a rank receives has not the length of the one that is sent.
 struct Misfit {
-  std::int32_t peer = -1;  ///< who sends it; -1: all fit
+  std::int32_t peer = -1;  ///< the sender; -1: all blocks fit
   std::uint64_t wanted = 0, sent = 0;
 };
 
@@ -144,7 +145,7 @@ Misfit find_misfit(const PersistentSpec& spec, int rank, const std::vector<colle
   return {};
 }
 
-/// Empty, or what all ranks say alike.
+/// The first misfit as text, the same on all ranks; empty: there is none.
 std::string print_first(const std::vector<Misfit>& all) {
   for (std::size_t rank = 0; rank < all.size(); ++rank)
     if (all[rank].peer >= 0)
@@ -162,22 +163,22 @@ std::unique_ptr<Persistent> NodeCommunicator::prepare(const Bootstrap& bootstrap
   why = why_not(all);
   if (!why.empty()) return nullptr;
   compare(all);
-  const Ground ground(all);
-  const memory::Share share = meet(bootstrap, state_.arena, ground, spec);
+  const ShareLayout share_layout(all);
+  const memory::Share share = obtain_share(bootstrap, state_.arena, share_layout, spec);
   if (!share) {
     why = "the shared-memory budget has no room left for a persistent collective (see ESPALIER_SHM)";
     return nullptr;
   }
   std::byte* const base = state_.arena.at(share.offset);
-  const auto cells = cells_for(rank(), size(), base, ground.buffer_layout);
+  const auto cells = cells_for(rank(), size(), base, share_layout.buffer_layout);
   const std::string misfit = print_first(exchange(bootstrap, find_misfit(spec, rank(), cells)));
   if (!misfit.empty()) {
     if (rank() == 0) state_.arena.free(share);
     throw Error(misfit);
   }
   return std::make_unique<Persistent>(
-      state_.arena, share, ground.layout, rank(), state_.machine.waiter().policy(),
-      ground.buffer_layout.prepare(spec, rank(), base, cells), facts_of(all.front()));
+      state_.arena, share, share_layout.layout, rank(), state_.machine.waiter().policy(),
+      share_layout.buffer_layout.prepare(spec, rank(), base, cells), facts_of(all.front()));
 }
 
 }  // namespace espalier::runtime

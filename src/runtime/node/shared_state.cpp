@@ -1,3 +1,4 @@
+// How SharedState is made from an agreement, and what becomes of its share at the end.
 #include "runtime/node/shared_state.hpp"
 
 #include <utility>

@@ -23,7 +23,7 @@ namespace espalier::runtime {
 
 /// Everything that exists only where memory is shared.
 struct SharedState {
-  /// `rank`: among those that share memory; `names`: as in MismatchDetection. `progress call` drives the
+  /// `rank`: among those that share memory; `names`: as in MismatchDetection. `hook` drives the
   /// host, and what else must go on while they wait.
   SharedState(const NodeState& node, const NodeShare& agreement, int rank, std::vector<int> names,
               machine::ProgressHook hook);

@@ -11,19 +11,21 @@
 namespace espalier::runtime {
 namespace {
 
-// The same on all ranks: only the leader asks the arena, and all have grown the area alike before.
+// Whether the node's area has `bytes`; makes it grow where it has less. The same on all ranks: only the
+// leader asks the arena, and all ranks made the area grow in the same calls before.
 bool have_area(SharedState& state, std::size_t bytes) {
   if (bytes <= state.area.area.bytes) return true;
   if (bytes >= state.no_area_of) return false;
   collective::multinode::SharedStage stage(state.machine, NodePlans{&state});
   const std::size_t size = std::bit_ceil(std::max(bytes, memory::Arena::unit));
   const bool grown = state.area.grow(state.machine, state.arena, size,
-                                     [&](void* data, std::size_t some) { stage.bcast(0, data, some); });
+                                     [&](void* data, std::size_t count) { stage.bcast(0, data, count); });
   if (!grown) state.no_area_of = bytes;
   return grown;
 }
 
-// All have come: no rank reads any more what the call before has exposed, or all blocks are there.
+// Waits for all ranks of the node: before the first write, since ranks may still read the result of the
+// previous call; and after the last one, so that all blocks are there.
 void meet(SharedState& state, const plan::Plan& plan) {
   collective::multinode::NodeRanks(state.machine, plan).meet();
 }
@@ -35,7 +37,7 @@ bool NodeCommunicator::allgatherv_lent(const void* send, std::span<const std::si
   shared_result.offsets.resize(bytes.size());
   std::exclusive_scan(bytes.begin(), bytes.end(), shared_result.offsets.begin(), std::size_t{0});
   const std::size_t total = shared_result.offsets.back() + bytes.back();
-  const auto to_oneself = [&] {
+  const auto use_own_buffer = [&] {
     kept_result_.resize(total);
     shared_result.whole = kept_result_.data();
   };
@@ -44,7 +46,7 @@ bool NodeCommunicator::allgatherv_lent(const void* send, std::span<const std::si
     if (std::exchange(state_.is_exposed, false)) meet(state_, plan);
     if (total == 0) return;
     if (!have_area(state_, total)) {
-      to_oneself();
+      use_own_buffer();
       return collective::allgather(state_.machine, send, kept_result_.data(),
                                    Blocks{bytes, shared_result.offsets}, plan);
     }

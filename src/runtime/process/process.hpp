@@ -18,7 +18,8 @@
 namespace espalier::runtime {
 
 /// Drives the host MPI's progress once, without blocking. A rank that waits in Espalier calls it, so that the
-/// host's own messages go on (DESIGN, invariant 2). May be called from any thread that waits in a collective.
+/// host's own messages go on (docs/design.md, invariant 2). May be called from any thread that waits in a
+/// collective.
 struct HostProgress {
   void (*drive)(void* context) = nullptr;
   void* context = nullptr;
@@ -33,10 +34,10 @@ class Process {
  public:
   static Process& instance();
 
-  /// Who drives the host while ranks wait. Call before `join`.
+  /// What drives the host while ranks wait. Call before `join`.
   void set_host_progress(HostProgress progress);
   /// What carries messages between nodes, for as long as ranks are joined; null: communicators that span
-  /// nodes are the host's. The same on all processes of the job. Call when `needs_transport` has said true.
+  /// nodes are the host's. The same on all processes of the job. Call when needs_transport() returns true.
   void set_transport(std::unique_ptr<network::Transport> transport);
   /// All ranks of the job, as the host knows them; until leave().
   void set_world(Bootstrap world);
@@ -49,10 +50,11 @@ class Process {
   void decline(std::string why);
 
   /// Collective over all ranks of the job (MPI_COMM_WORLD): the ranks of each node meet in one arena. Never
-  /// fails for want of a feature: a node without an arena leaves its communicators to the host. Without it
-  /// (MPI sessions) the first communicator's ranks meet when that communicator is created; ranks that have
-  /// met keep what they have, and the others cannot come in any more: false, on all of them. False, too,
-  /// while another thread joins with other ranks (gathering.hpp).
+  /// fails for want of a feature: a node without an arena leaves its communicators to the host. In MPI
+  /// sessions there is no MPI_COMM_WORLD, so the ranks of the first communicator join when it is created.
+  /// A process joins once. If some of the ranks have joined before, join() returns false on all of them, and
+  /// the others cannot join any more. It returns false, too, while another thread joins with other ranks
+  /// (gathering.hpp).
   bool join(const Bootstrap& world);
   /// Whether a thread of this process is in join(): what node() says may change.
   bool is_joining();
@@ -70,7 +72,7 @@ class Process {
   bool needs_transport();
   network::Transport* transport() { return transport_.get(); }
   network::SharpJob* sharp() { return sharp_.get(); }
-  /// Empty: no rank has asked for them.
+  /// Why the job has no aggregation nodes; empty: it has some, or none of its processes wants them.
   const std::string& no_sharp() const { return no_sharp_; }
   Tags* tags() { return tags_.get(); }
   /// This process in the numbering of the transport.
@@ -78,7 +80,7 @@ class Process {
   const std::string& declined() const { return declined_; }
   network::OneSidedHost* one_sided() { return one_sided_.get(); }
 
-  /// What a wait of this process does now and then, whatever it waits for: drives the host, and the windows.
+  /// Drives the host and the windows. Every wait of this process calls it now and then.
   void make_progress();
   machine::ProgressHook hook_in_waits() {
     return {[](void* process) { static_cast<Process*>(process)->make_progress(); }, this,

@@ -1,3 +1,4 @@
+// Makes and reads the number by which processes find out whether they can read each other's memory.
 #include "runtime/process/single_copy_probe.hpp"
 
 #include <unistd.h>
@@ -7,7 +8,7 @@
 namespace espalier::runtime {
 
 MemoryProbe own_probe(std::uint64_t value) {
-  static std::uint64_t kept;
+  static std::uint64_t kept;  // other processes read it after this call
   kept = value;
   return {getpid(), reinterpret_cast<std::uint64_t>(&kept), value};
 }

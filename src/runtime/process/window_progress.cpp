@@ -1,3 +1,4 @@
+// The list of a process's windows.
 #include "runtime/process/window_progress.hpp"
 
 #include <mutex>
@@ -23,7 +24,7 @@ void WindowProgress::forget() {
 
 void WindowProgress::drive_all() {
   const std::shared_lock lock(mutex_, std::try_to_lock);
-  if (!lock) return;
+  if (!lock) return;  // a thread changes the list; a later look drives the windows
   for (network::NodeWindow* window : windows_) window->drive_aside();
 }
 

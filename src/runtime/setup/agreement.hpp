@@ -1,4 +1,4 @@
-// How the ranks of a communicator agree to share memory, or not to (invariant 1).
+// How the ranks of a communicator agree to share memory, or not to (docs/design.md, invariant 1).
 #pragma once
 
 #include <cstdint>
@@ -28,28 +28,30 @@ struct NodesShare {
   collective::multinode::Placement placement;  ///< empty: one node that shares memory
   std::vector<int> processes;                  ///< by rank, as the transport numbers them
   topology::Group groups;                      ///< of nodes, by the switches between them
-  int tags = 0;                                ///< the communicator's block
+  int tags = 0;                                ///< the communicator's block of tags
   double ranks_per_core = 1;                   ///< of the most oversubscribed node
   bool all_share_memory = false;
 };
 
-/// The outcome. All ranks have the same refusal.
+/// The outcome. `refusal`: why the communicator is the host's, the same on all ranks; empty: it is not.
 struct Agreement {
   NodeShare node;
   NodesShare nodes;
   std::string refusal;
 };
 
-/// How so many ranks of a communicator lie in their node's share, by the configuration: slots of one number
-/// and size everywhere, whatever the number of ranks, so that all nodes decide alike.
+/// The layout of a node's share for so many ranks, by the configuration. Number and size of the slots do not
+/// depend on the number of ranks, so that all nodes decide alike.
 machine::Layout layout_for(int ranks);
-/// The same for a communicator on one node of so many ranks: long rings where they are all of it, and cells
-/// to have pairwise cells where they share cores, and so meet by counter.
+/// The same for a communicator on one node, which has `ranks_of_node` ranks in all: with long rings where the
+/// communicator has all ranks of the node, and with pairwise exchange buffers for more than two ranks where
+/// ranks share cores.
 machine::Layout layout_on_one_node(int ranks, int ranks_of_node, double ranks_per_core);
 
-/// Collective over the communicator. On one node two rounds: every rank says where it stands and rank 0
-/// offers a share; then every rank says whether its part of the share is backed by memory. Over several nodes
-/// the lowest rank of each offers a share, and rank 0 tags. Zeroes the flag lines in between.
+/// Collective over the communicator. On one node two rounds. First every rank sends its eligibility, and
+/// rank 0 offers a share. Then every rank says whether its part of the share is backed by memory; before that
+/// it zeroes its flag lines. Over several nodes the lowest rank of each node offers a share, and rank 0 a
+/// block of tags.
 Agreement agree(const Bootstrap& bootstrap);
 
 }  // namespace espalier::runtime

@@ -1,5 +1,5 @@
-// What ranks say of themselves before they share anything, gathered when it holds still: another thread may
-// make its process join a node at the same time, together with other ranks.
+// Gathers what ranks say of themselves before they share anything, and repeats that until it is stable:
+// another thread of a process may join a node at the same time, together with other ranks.
 #pragma once
 
 #include <algorithm>
@@ -13,17 +13,18 @@
 
 namespace espalier::runtime {
 
-/// A pause that all ranks of a communicator make alike, ever longer, and ranks of other communicators
-/// differently, so that two which are in each other's way part.
+/// A pause of random length, the same on all ranks of a communicator and longer from attempt to attempt. So
+/// two communicators that hinder each other try again at different times.
 inline void pause_together(const Bootstrap& bootstrap, int attempt) {
   const auto longest = std::uint32_t{16} << std::min(attempt, 9);  // in microseconds
   const std::uint32_t mine = bootstrap.rank == 0 ? std::random_device()() % longest : 0;
   std::this_thread::sleep_for(std::chrono::microseconds(exchange(bootstrap, mine).front()));
 }
 
-/// Collective. What `gather()` gathers of all ranks, each with `joined`, `joining` and `declined`, where the
-/// ranks have joined a node or never will. `discard(all)` undoes what comes with an answer that is not used.
-/// By the gathered values only, so that all ranks come to the same end.
+/// Collective. Calls gather(), and join() where that is needed, until all ranks have joined a node or never
+/// will, and returns the last result. gather() returns a record of each rank, with `joined`, `joining` and
+/// `declined`. `discard(all)` releases what belongs to a result that is not used. Each decision depends on
+/// the gathered records only, so that all ranks decide alike.
 template <class Gather, class Discard>
 auto gather_when_joined(const Bootstrap& bootstrap, Gather gather, Discard discard) {
   constexpr int most_attempts = 1000;
@@ -35,8 +36,8 @@ auto gather_when_joined(const Bootstrap& bootstrap, Gather gather, Discard disca
     const bool joined = any([](const auto& each) { return each.joined; });
     const bool missing = any([](const auto& each) { return !each.joined; });
     const bool declined = any([](const auto& each) { return each.declined; });
-    // Ranks answer one after the other: some may have answered before, some after another thread's joining.
-    // In a second answer all of them that took part in it say so.
+    // Ranks make their records one after the other: some before another thread's join(), some after it. In
+    // the next round all ranks of that join() say that they have joined.
     const bool mixed = joined && missing;
     const bool settled = !joining && (declined || (joined && (!mixed || mixed_before)));
     if (settled || attempt == most_attempts) return all;

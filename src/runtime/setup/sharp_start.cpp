@@ -1,3 +1,4 @@
+// Loads the SHARP library and joins its job, step by step on all processes.
 #include "runtime/setup/sharp_start.hpp"
 
 #include <algorithm>
@@ -20,7 +21,8 @@ int drive_host() {
   return 0;
 }
 
-/// Runs body() everywhere; empty, or who failed first and why, the same on all.
+/// Runs body() on all processes. Returns a process that failed and its error, the same on all of them; empty:
+/// none failed.
 template <class Body>
 std::string agreed(const Bootstrap& world, const char* what, Body body) {
   std::int32_t mine = 0;
@@ -28,7 +30,7 @@ std::string agreed(const Bootstrap& world, const char* what, Body body) {
     body();
   } catch (const SharpError& error) {
     mine = error.code();
-    // The others hear the code alone.
+    // The other processes get the error code alone.
     if (world.rank == 0) print_to(stderr, "espalier: no aggregation nodes: {}\n", error.what());
   }
   const auto all = exchange(world, mine);
@@ -52,9 +54,9 @@ void start_sharp(const Bootstrap& world, std::unique_ptr<network::OutOfBand> pro
   const Config& config = Config::instance();
   // The setting is not agreed yet, and a rank that went on alone would wait for ever.
   const auto wanted = exchange(world, static_cast<std::int32_t>(config.flag("ESPALIER_SHARP")));
-  const auto who = std::count(wanted.begin(), wanted.end(), 0);
-  if (who == world.size) return;
-  if (who > 0) return process.set_no_sharp("not all processes have ESPALIER_SHARP=on");
+  const auto without = std::count(wanted.begin(), wanted.end(), 0);
+  if (without == world.size) return;
+  if (without > 0) return process.set_no_sharp("not all processes have ESPALIER_SHARP=on");
   const std::string library = config.text("ESPALIER_SHARP_LIB");
   std::string why = agreed(world, "loading the SHARP library", [&] { SharpJob::load(library); });
   if (!why.empty()) return process.set_no_sharp(why);

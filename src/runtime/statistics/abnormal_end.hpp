@@ -1,9 +1,9 @@
-// What is said of the statistics when a process ends before MPI_Finalize.
+// What a process prints of its statistics when it ends before MPI_Finalize.
 //
 // Where each rank's counts are in a file of their own (counters_file.hpp) there is nothing to save: a rank
-// says where they are. Else the process prints what it counted itself: at exit, in MPI_Abort, and in a
-// handler of those signals that would end it and that the program has left at their default. Rank 0 alone
-// speaks of signals, which all ranks get.
+// prints where they are. Else the process prints its own counts: at exit, in MPI_Abort, and in a handler of
+// those signals that would end it and that the program has left at their default. At a signal rank 0 alone
+// prints, since all ranks get it.
 #pragma once
 
 #include <string>
@@ -12,13 +12,13 @@
 
 namespace espalier::runtime::statistics::early_end {
 
-/// The counts are in files beside `target`.
+/// At an abnormal end: print that the counts are in files beside `target`.
 void hint_at(const std::string& target, const Author& author);
-/// The counts are printed. Installs the handlers.
+/// At an abnormal end: print the counts. Installs the handlers.
 void print_counts(const Author& author);
-/// The run ends well; gives the signals back that are still ours.
+/// The run ends normally: nothing is printed. Restores those signals that still have Espalier's handler.
 void dismiss();
-/// The process ends because of this ("it called MPI_Abort"). Once; safe in a signal handler.
+/// The process ends; `how` says why ("it called MPI_Abort"). Prints once; safe in a signal handler.
 void tell(const char* how) noexcept;
 
 }  // namespace espalier::runtime::statistics::early_end

@@ -1,3 +1,4 @@
+// Where the rows of the statistics lie, and how communicators take them and give them back.
 #include "runtime/statistics/counters.hpp"
 
 #include <algorithm>
@@ -45,7 +46,7 @@ std::string_view carrier_name(Carrier carrier) {
   return "shared memory";
 }
 
-/// As it stands in a row.
+/// The reason of a call, as a row has it.
 std::string words_of(const Call& call) {
   return call.has_reason() ? printable(*call.why, sizeof(Row::why) - 1) : "";
 }
@@ -59,7 +60,7 @@ Row* new_run(std::size_t number) {
   return run;
 }
 
-/// Null: there are billions of them.
+/// Null: all rows are in use, over two billion.
 Row* unused_row() {
   if (!unused.empty()) {
     Row* row = unused.back();

@@ -1,3 +1,4 @@
+// Gathers what all ranks have counted, and prints or writes it.
 #include "runtime/statistics/statistics.hpp"
 
 #include <algorithm>
@@ -32,12 +33,12 @@ struct Key {
   std::string algorithm;
   std::string transport;
   std::string fallback;     // empty: Espalier did it
-  std::string passed_over;  // why aggregation nodes did not; empty: nothing to say
+  std::string passed_over;  // why aggregation nodes did not do it; empty: no reason
   auto operator<=>(const Key&) const = default;
 };
 
 struct Sum {
-  double calls = 0;  // by ranks; a collective counts once for each of its ranks
+  double calls = 0;  // a collective counts once for each of its ranks
   double seconds = 0;
   machine::WaitCounts wait;
 };
@@ -84,10 +85,10 @@ void add(std::map<Key, Sum>& table, const json& list) {
   }
 }
 
-// Of memory that MPI_Alloc_mem has handed out in pages that the ranks of a node can map.
+// Counts of the shared heap.
 struct Allocated {
   std::uint64_t blocks = 0;
-  std::uint64_t reads = 0;  // of data where they lie
+  std::uint64_t reads = 0;  // of another rank's data by zero copy
 };
 
 // What all ranks have counted.
@@ -191,7 +192,7 @@ void print(const json& report) {
              allocated["blocks"].get<std::uint64_t>(), allocated["reads"].get<std::uint64_t>());
 }
 
-/// Empty: they are printed.
+/// The file for the statistics; empty: they are printed.
 std::string target_file() {
   const std::string& target = Config::instance().text("ESPALIER_STATS");
   return is_on(target) || is_off(target) ? "" : target;
@@ -223,12 +224,12 @@ void begin(const Author& author) {
 void end_early(const char* how) { early_end::tell(how); }
 
 void report(const Bootstrap& world, const Author& author) {
-  // The key is not agreed before, and a rank that gathered alone would hang.
+  // ESPALIER_STATS is no agreed setting, and a rank that gathered alone would wait for ever.
   const std::vector<std::int32_t> wanted = exchange(world, std::int32_t{enabled()});
   if (std::count(wanted.begin(), wanted.end(), 0) == world.size) return;
   const json result = describe(gather_counts(world), author, world.size);
   if (world.rank == 0) write(result);
-  exchange(world, std::int32_t{0});  // until it is written the ranks' own files stay
+  exchange(world, std::int32_t{0});  // the ranks' own files stay until the report is written
   early_end::dismiss();
   counters_file::remove();
 }

@@ -1,3 +1,4 @@
+// How the ranks of a node make and map the memory of a window.
 #include "runtime/window/segment.hpp"
 
 #include <unistd.h>
@@ -14,10 +15,10 @@
 
 namespace espalier::runtime {
 
-// Plain bytes: it crosses the bootstrap.
+// What a leader tells the ranks of its node. Plain bytes: it goes through the bootstrap.
 struct WindowSegment::Offer {
-  std::uint64_t token;  // 0: there is no memory
-  std::int32_t by_name;
+  std::uint64_t token;   // 0: there is no memory
+  std::int32_t by_name;  // the memory has a name; else its descriptor is handed over
   char why[116];
 };
 
@@ -47,7 +48,7 @@ std::size_t total(const WindowSegment::Size& size) {
   return data_offset(size) + (size.bound ? 0 : size.bytes);
 }
 
-// All ranks throw what the first that failed says.
+// `why`: this rank's failure, or empty. All ranks throw that of the first rank that failed.
 void agree_that_none_failed(const Bootstrap& bootstrap, const std::string& why) {
   Outcome mine{!why.empty(), {}};
   why.copy(mine.why, sizeof mine.why - 1);
@@ -58,7 +59,8 @@ void agree_that_none_failed(const Bootstrap& bootstrap, const std::string& why) 
 
 }  // namespace
 
-// Rounds: what the leaders offer; did every rank map it; is bound memory what it should be.
+// Rounds of the bootstrap: the leaders' offers; whether every rank has mapped its node's memory; whether the
+// ranks of a node have bound the same memory.
 WindowSegment::WindowSegment(const Bootstrap& bootstrap, const std::vector<int>& members, const Size& size)
     : bootstrap_rank_(bootstrap.rank), leader_(members.front()), size_(size) {
   if (leads())
@@ -99,7 +101,7 @@ void WindowSegment::lead(const Bootstrap& bootstrap, std::size_t receivers) {
   exchange(bootstrap, offer);
   if (segment_ && !offer.by_name)
     handover.give(segment_.descriptor(), static_cast<int>(receivers), handover_timeout_ms, why_);
-  exchange(bootstrap, std::int32_t{1});  // all have tried to map it
+  exchange(bootstrap, std::int32_t{1});  // all ranks have tried to map it
   if (segment_ && offer.by_name) memory::Segment::unlink(name_of(offer.token));
 }
 
@@ -116,7 +118,8 @@ void WindowSegment::follow(const Bootstrap& bootstrap) {
   exchange(bootstrap, std::int32_t{1});
 }
 
-// A program that is mistaken about its own memory would see notifications without their data.
+// Ranks that bound different memory would see notifications without their data. So the leader writes a mark,
+// and the others look for it.
 void WindowSegment::check_bound(const Bootstrap& bootstrap) const {
   if (size_.bytes < sizeof(std::uint64_t)) return;
   std::uint64_t kept = 0;
@@ -127,7 +130,7 @@ void WindowSegment::check_bound(const Bootstrap& bootstrap) const {
   const bool same = std::memcmp(size_.bound, &marks[static_cast<std::size_t>(leader_)], sizeof mark) == 0;
   const std::string why =
       same ? "" : formatted("the memory that this rank binds is not that of rank {} of its node", leader_);
-  exchange(bootstrap, std::int32_t{1});  // all have looked
+  exchange(bootstrap, std::int32_t{1});  // all ranks have looked
   if (leads()) std::memcpy(size_.bound, &kept, sizeof kept);
   agree_that_none_failed(bootstrap, why);
 }

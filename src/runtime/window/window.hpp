@@ -19,14 +19,14 @@ struct WindowRequest {
   void* bound = nullptr;  ///< memory of the caller's that the ranks of this node share; null: fresh memory
 };
 
-/// A window of some ranks of this job. While it lives, every wait of this process in Espalier drives what is
-/// aimed at it.
+/// A window of some ranks of this job. While it lives, every wait of this process in Espalier drives the
+/// operations on it.
 class Window {
  public:
   /// Collective over the ranks. Throws Error, the same on all ranks: different requests, no shared memory, no
   /// transport. `bootstrap` is not needed any more afterwards.
   static std::unique_ptr<Window> create(const Bootstrap& bootstrap, const WindowRequest& request);
-  /// Local. Without close() what is under way is lost, and so are the tags that it uses.
+  /// Local. Without close() messages under way are lost, and their tags are not used again.
   ~Window();
   Window(const Window&) = delete;
   Window& operator=(const Window&) = delete;
@@ -41,8 +41,8 @@ class Window {
 
   /// Collective: returns when nothing is under way to or from this rank any more.
   void close();
-  /// The same for a caller who knows that nothing is aimed at this rank any more, and nothing will be. Local
-  /// where messages carry the window; collective where the host's own windows do. Throws Error.
+  /// The same for a caller that knows that no operation on this rank is under way or will come. Local where
+  /// messages carry the window; collective where the host's own windows do. Throws Error.
   void leave();
 
  private:
@@ -54,7 +54,7 @@ class Window {
   std::unique_ptr<WindowSegment> segment_;
   std::unique_ptr<network::NodeWindow> view_;
   network::WindowChoice choice_;
-  int tags_ = -1;  // this window's block
+  int tags_ = -1;  // this window's block of tags
 };
 
 }  // namespace espalier::runtime

@@ -9,17 +9,17 @@
 
 namespace espalier::runtime {
 
-/// In the order of their creation, which is the same on all ranks that share two of them: where leaving takes
-/// all ranks, they can leave all windows in this order and never wait in a circle. Thread-safe.
+/// In the order of their creation, which is the same on all ranks that have two windows in common. Where
+/// leaving a window is collective, ranks that leave them in this order cannot deadlock. Thread-safe.
 class WindowCache {
  public:
   /// The process's.
   static WindowCache& instance();
 
   Window& add(std::unique_ptr<Window> window);
-  /// Leaves one (see Window::leave()), unless leave_all() has been called before.
+  /// Leaves and destroys one (see Window::leave()), unless leave_all() has been called before.
   void leave(Window& window);
-  /// Never destroyed, nor left: a call on it has failed, and what is under way may still come.
+  /// Keeps one for ever, without leaving it: a call on it has failed, and its messages may still arrive.
   void abandon(Window& window);
   /// The end of the job.
   void leave_all();

@@ -1,4 +1,5 @@
 // Persistent allgather(v) and alltoall(v).
+// The last argument of make_both() gives the bytes by which rules choose (blocks.hpp).
 #include "generated/mpi/requests/prepare/make.hpp"
 #include "mpi/requests/prepare/blocks.hpp"
 

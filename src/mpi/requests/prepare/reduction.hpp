@@ -6,8 +6,9 @@
 
 namespace espalier::mpi::persistent {
 
-/// `elements`: of a rank's vector. `make_spec(send, receive, operation, bytes)` is called for what kernels
-/// can do.
+/// Puts the persistent spec of a reduction into `draft`, or the reason why there is none. `elements`: of a
+/// rank's vector. `is_target`: whether this rank gets a result. `make_spec(send, receive, operation, bytes)`
+/// is called where a kernel can do the operation.
 template <class MakeSpec>
 void make_reduction(const Call& call, Entry& entry, MPI_Count elements, bool is_target, Draft& draft,
                     MakeSpec make_spec) {
@@ -39,6 +40,7 @@ void make_reduction(const Call& call, Entry& entry, MPI_Count elements, bool is_
   }
 }
 
+/// A reduction whose vector has `count` elements on each rank.
 inline void make_plain(const Call& call, Entry& entry, Collective collective, bool is_target, Draft& draft) {
   make_reduction(
       call, entry, call.count, is_target, draft,

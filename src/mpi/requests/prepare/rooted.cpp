@@ -1,4 +1,5 @@
 // Persistent bcast, gather(v) and scatter(v).
+// The last argument of make_only_out() and make_only_in(): whether all ranks know the bytes (blocks.hpp).
 #include "generated/mpi/requests/prepare/make.hpp"
 #include "mpi/requests/prepare/blocks.hpp"
 
