@@ -49,9 +49,8 @@ void reduce_scatter_by_pairwise_cells(M& m, const Reduction& r, const B& blocks,
 
 }  // namespace detail
 
-/// `blocks` of the vector r.send, one for each rank. The result may lie on the start of
-/// the vector when all blocks are of one size: what is overwritten in a round has left in that round or
-/// before.
+/// `blocks` of the vector r.send, one for each rank. The result may lie on the start of the vector when all
+/// blocks are of one size: what a round overwrites was copied into the slots in that round or before.
 template <Machine M, class B>
 void reduce_scatter(M& m, const Reduction& r, const B& blocks, const Plan& plan) {
   const auto others = static_cast<std::size_t>(m.size() - 1);
