@@ -188,7 +188,7 @@ void AggregationNode::from_below(Connection from, const Peer& peer, Frame& frame
   if (const auto wrong =
           frame.kind == Kind::leave ? group->leave(from) : group->contribute(from, frame, parent_))
     return end(*group, *wrong);
-  if (!group->everybody_left()) return;
+  if (!group->all_left()) return;
   if (group->has_parent()) {
     Frame up = frame;
     up.kind = Kind::leave;

@@ -24,7 +24,7 @@ Group::Group(Id id, std::uint32_t members, std::vector<Child> children, bool has
       limits_(limits),
       send_(std::move(send)) {}
 
-bool Group::everybody_left() const {
+bool Group::all_left() const {
   return std::all_of(children_.begin(), children_.end(), [](const Child& child) { return child.has_left; });
 }
 

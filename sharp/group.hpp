@@ -57,7 +57,7 @@ class Group {
   void set_lock() { locked_ = true; }
   bool is_over() const { return failure_.has_value(); }
   const std::optional<Failure>& failure() const { return failure_; }
-  bool everybody_left() const;
+  bool all_left() const;
   bool includes(Connection connection) const;
 
   /// Events; a Failure is answered by the caller with fail().

@@ -37,9 +37,9 @@ class CheckingMachine : public machine::BasicMachine<Platform> {
   void set_readers(const Steps& steps, std::span<const int> readers, Where where = Where::current()) {
     if (is_kept(where, Operation::set_readers)) Base::set_readers(steps, readers);
   }
-  void everybody_finished(Step step, Where where = Where::current()) {
-    const bool more = Execution::current().at(where, Operation::everybody_finished) == Change::one_more;
-    Base::everybody_finished(more ? step + 1 : step);
+  void all_finished(Step step, Where where = Where::current()) {
+    const bool more = Execution::current().at(where, Operation::all_finished) == Change::one_more;
+    Base::all_finished(more ? step + 1 : step);
   }
   void flush_for_readers(const void* data, std::size_t bytes, Where where = Where::current()) {
     if (is_kept(where, Operation::flush_for_readers)) Base::flush_for_readers(data, bytes);

@@ -61,7 +61,7 @@ std::vector<Change> changes_of(const Site& site) {
       return {Change::removed, Change::uncompared};
     case Operation::futex_wake:
       return {Change::removed, Change::one_only};
-    case Operation::everybody_finished:
+    case Operation::all_finished:
       return {Change::one_more};
     default:
       return {Change::removed};
@@ -102,7 +102,7 @@ const char* to_string(Operation operation) {
                                        "await_release_all",
                                        "reserve",
                                        "set_readers",
-                                       "everybody_finished",
+                                       "all_finished",
                                        "hand_over",
                                        "send",
                                        "receive",

@@ -27,7 +27,7 @@ enum class Operation : std::uint8_t {
   await_release_all,
   reserve,
   set_readers,
-  everybody_finished,
+  all_finished,
   flush_for_readers,
   send,  ///< this and the next: what a task between nodes does with a message, until it has awaited it
   receive,

@@ -96,7 +96,7 @@ class NodesCall {
   SimulatedPeers counterparts(int local) const {
     return {node(), shape_.nodes, local, shape_.ranks_per_node};
   }
-  SimulatedPeers everybody() const { return {rank_, shape_.ranks(), 0, 1}; }
+  SimulatedPeers all_ranks() const { return {rank_, shape_.ranks(), 0, 1}; }
   std::size_t longest_segment() const {
     return collective::multinode::Segments(call_.bytes, call_.network.segment, 8).longest();
   }
@@ -154,18 +154,18 @@ class NodesCall {
   void gather(const B& blocks, bool equal) {
     const auto call = rooted_blocks(equal);
     if (rank_ != call_.root)
-      return collective::multinode::gather_from_here(stage_, everybody(), call, b_.send, call_.bytes,
+      return collective::multinode::gather_from_here(stage_, all_ranks(), call, b_.send, call_.bytes,
                                                      [this](std::size_t bytes) { return room_.of(bytes); });
-    collective::multinode::gather_at_root(stage_, everybody(), call, b_.send, b_.receive, blocks,
+    collective::multinode::gather_at_root(stage_, all_ranks(), call, b_.send, b_.receive, blocks,
                                           room_.of(collective::multinode::all_short_blocks(call, blocks)));
   }
   template <class B>
   void scatter(const B& blocks, bool equal) {
     const auto call = rooted_blocks(equal);
     if (rank_ != call_.root)
-      return collective::multinode::scatter_to_here(stage_, everybody(), call, b_.receive, call_.bytes,
+      return collective::multinode::scatter_to_here(stage_, all_ranks(), call, b_.receive, call_.bytes,
                                                     [this](std::size_t bytes) { return room_.of(bytes); });
-    collective::multinode::scatter_at_root(stage_, everybody(), call, b_.send, b_.receive, blocks,
+    collective::multinode::scatter_at_root(stage_, all_ranks(), call, b_.send, b_.receive, blocks,
                                            room_.of(collective::multinode::all_short_blocks(call, blocks)));
   }
 
@@ -173,7 +173,7 @@ class NodesCall {
   void alltoall(const B& blocks, bool equal) {
     const auto room = [this](std::size_t, std::size_t bytes) { return room_.of(bytes); };
     using Exchange = collective::multinode::Alltoall<Stage, SimulatedPeers, B, B, decltype(room)>;
-    Exchange(stage_, everybody(),
+    Exchange(stage_, all_ranks(),
              {rank_, placement_, call_.network.segment, equal, b_.send, blocks, b_.receive, blocks}, room)
         .run();
   }
@@ -195,7 +195,7 @@ class NodesCall {
     const multinode::ReduceScatterRoom room = {
         room_.of(call_.bytes), room_.of(share),
         room_.of(call.blocks.bytes_of(rank_) * static_cast<std::size_t>(shape_.nodes))};
-    multinode::reduce_scatter(everybody(), call, room,
+    multinode::reduce_scatter(all_ranks(), call, room,
                               [&](std::byte* packed, const multinode::BlocksOfSome& shares, std::byte* mine) {
                                 stage_.reduce_scatter(packed, mine, shares.view(), call_.bytes, r_.operation);
                               });

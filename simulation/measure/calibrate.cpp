@@ -126,7 +126,7 @@ double reader_gap(const std::vector<int>& cpus, double line_ns) {
         const Steps steps = m.advance();
         if (rank.number() == 0) {
           m.publish(Channel::release, steps.last());
-          for (const int peer : m.everybody_else()) m.await(Channel::gather, peer, steps.last());
+          for (const int peer : m.other_ranks()) m.await(Channel::gather, peer, steps.last());
         } else {
           m.await(Channel::release, 0, steps.last());
           m.publish(Channel::gather, steps.last());

@@ -27,8 +27,8 @@ int espalier_allgatherv(espalier_comm* comm, const void* send, void* receive, co
   });
 }
 
-int espalier_allgatherv_lent(espalier_comm* comm, const void* send, const size_t* bytes, const void** whole,
-                             size_t* offsets) {
+int espalier_allgatherv_shared(espalier_comm* comm, const void* send, const size_t* bytes, const void** whole,
+                               size_t* offsets) {
   return guarded([&] {
     Communicator& communicator = checked(comm);
     if (!bytes || !whole || !offsets)
@@ -38,7 +38,7 @@ int espalier_allgatherv_lent(espalier_comm* comm, const void* send, const size_t
     const std::span<const std::size_t> all(bytes, static_cast<std::size_t>(communicator.size()));
     check_buffer(send, all[static_cast<std::size_t>(communicator.rank())], "send");
     espalier::runtime::SharedResult shared_result;
-    check_done(communicator.allgatherv_lent(send, all, shared_result));
+    check_done(communicator.allgatherv_shared(send, all, shared_result));
     *whole = shared_result.whole;
     std::copy(shared_result.offsets.begin(), shared_result.offsets.end(), offsets);
   });

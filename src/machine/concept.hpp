@@ -20,7 +20,7 @@ template <class M>
 concept KnowsRanks = requires(const M c) {
   { c.rank() } -> std::same_as<int>;
   { c.size() } -> std::same_as<int>;
-  { c.everybody_else() } -> std::convertible_to<std::span<const int>>;
+  { c.other_ranks() } -> std::convertible_to<std::span<const int>>;
 };
 
 /// A *step* is one use of a slot and its flag lines; all ranks take the same steps in the same order.
@@ -40,7 +40,7 @@ concept TakesSteps = requires(M m, int peer, int span, std::size_t bytes, Step s
   { m.finished(peer, step) } -> std::same_as<bool>;  // what await_finish() would find
   /// The caller knows that every rank has finished all steps up to this one (an algorithm in which every rank
   /// heard from every rank): reserve() then asks no rank.
-  m.everybody_finished(step);
+  m.all_finished(step);
 };
 
 /// Every rank owns one flag line a channel and slot. It says which step its writer has published, and up to

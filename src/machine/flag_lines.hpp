@@ -7,7 +7,7 @@
 
 namespace espalier::machine {
 
-/// Models HasFlagLines, and of TakesSteps what concerns finished steps.
+/// Models HasFlagLines, and the part of TakesSteps that concerns finished steps.
 template <class Platform>
 class FlagLines : public ShareView<Platform> {
   using Base = ShareView<Platform>;
@@ -43,7 +43,7 @@ class FlagLines : public ShareView<Platform> {
 
   void finish(Step step) { waiter_.signal(finish_line(rank()), step); }
 
-  /// Until `peer` has finished `step`: it reads nothing of it any more.
+  /// Waits until `peer` has finished `step`: then it reads nothing of that step any more.
   void await_finish(int peer, Step step) {
     Step& known = known_finished_[static_cast<std::size_t>(peer)];
     if (known >= step) return;

@@ -1,4 +1,4 @@
-// Progress of the host MPI that other ranks need of one that waits.
+// The progress of the host MPI that other ranks need from a rank while it waits.
 #pragma once
 
 #include <atomic>
@@ -7,10 +7,10 @@ namespace espalier::machine {
 
 /// What other ranks may need of this one at any time.
 struct Progress {
-  /// How many reasons there are for that (windows); while it is not 0 a wait drives all the time, as the
-  /// host's own waits do, and does not sleep. Null: never.
+  /// How many reasons there are: the program's windows, and its long messages under way. While it is not 0 a
+  /// wait drives the host all the time, as the host's own waits do, and does not sleep. Null: no reason ever.
   const std::atomic<int>* needs = nullptr;
-  void (*drive)(void*) = nullptr;  ///< the host alone: what a progress call does besides takes as long again
+  void (*drive)(void*) = nullptr;  ///< the host's progress alone: the whole progress hook takes twice as long
   void* context = nullptr;
 
   bool is_needed() const {

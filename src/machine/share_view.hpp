@@ -22,7 +22,7 @@ class ShareView {
   ShareView(std::byte* share, const Layout& layout, int rank, WaitPolicy policy, ProgressHook hook)
       : share_(share), layout_(layout), waiter_(policy, hook), rank_(rank) {
     for (int peer = 0; peer < layout.ranks; ++peer) {
-      if (peer != rank) everybody_else_.push_back(peer);
+      if (peer != rank) other_ranks_.push_back(peer);
       homes_.push_back({share + layout.control_block(peer), share + layout.ring(peer),
                         share + layout.pairwise_area(peer)});
     }
@@ -30,7 +30,7 @@ class ShareView {
 
   int rank() const { return rank_; }
   int size() const { return layout_.ranks; }
-  std::span<const int> everybody_else() const { return everybody_else_; }
+  std::span<const int> other_ranks() const { return other_ranks_; }
   const Waiter& waiter() const { return waiter_; }
 
   /// What this rank's flag lines say from now on, and what its peers' are to say: all ranks alike, or
@@ -71,7 +71,7 @@ class ShareView {
 
   int rank_;
   std::vector<Home> homes_;  // by rank
-  std::vector<int> everybody_else_;
+  std::vector<int> other_ranks_;
 };
 
 }  // namespace espalier::machine

@@ -51,7 +51,7 @@ class Slots : public PairwiseBuffers<Platform> {
     return {begin, last_step_};
   }
 
-  void everybody_finished(Step step) { everybody_finished_ = step; }
+  void all_finished(Step step) { all_finished_ = step; }
 
   /// To messages of more than half a slot, up to two: shorter and longer ones lose in a short ring
   /// (docs/performance.md).
@@ -139,13 +139,13 @@ class Slots : public PairwiseBuffers<Platform> {
   }
 
   void reclaim(SlotReaders& held) {
-    if (held.step <= everybody_finished_) return;
+    if (held.step <= all_finished_) return;
     for (const int reader : held.readers) await_finish(reader, held.step);
     held.step = 0;
   }
 
   Step last_step_ = 0;
-  Step everybody_finished_ = 0;
+  Step all_finished_ = 0;
   std::vector<SlotReaders> slot_readers_ = std::vector<SlotReaders>(static_cast<std::size_t>(slots()));
   std::array<SlotReaders, 4> pairwise_away_;
   typename Platform::SlotWriter slot_writer_;

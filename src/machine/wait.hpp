@@ -16,32 +16,32 @@ struct WaitPolicy {
   int spins = 0;       ///< polls with pause
   int yields = 0;      ///< sched_yield between polls, the host's progress driven now and then
   std::int64_t long_yield_ns = 500'000;  ///< then sleep, even if yields are left
-  /// After a single yield as long as that so many waits, at most, go without yields: another rank computes
-  /// on this core.
+  /// After a single yield that took `long_yield_ns` at most so many waits go without yields: another process
+  /// computes on this core.
   int longest_rest = 0;
-  /// At most so often while yielding: a host's progress engine may cost microseconds (system calls), which
-  /// the other ranks of an oversubscribed core pay for.
+  /// While it yields, a rank drives the host at most so often: a host's progress engine may cost microseconds
+  /// (system calls), which the other ranks of an oversubscribed core wait for.
   std::uint32_t drive_interval_ns = 0;
-  int yields_per_drive = 0;  ///< nor before so many yields
+  int yields_per_drive = 0;  ///< and not before it has yielded so often
   /// A timed sleep ends by itself, so that the host's progress is driven also asleep.
   std::uint32_t first_sleep_us = 50;
   std::uint32_t last_sleep_us = 2000;
-  /// A publisher orders its flag before its look at the sleepers' mark. Off when every rank has a core: then
-  /// sleepers are rare and a wake-up lost to the missing fence costs one timed sleep, while the fence would
-  /// cost every call.
+  /// Whether signal() has a fence between its flag and its look at the number of sleepers. Off when every
+  /// rank has a core: then sleepers are rare, and a wake-up lost to the missing fence costs one timed sleep,
+  /// while the fence would cost every call.
   bool fenced = false;
 };
 
-/// Who drives the host MPI while this rank waits.
+/// What drives the host MPI while this rank waits.
 struct ProgressHook {
   void (*function)(void*) = nullptr;
   void* context = nullptr;
   Progress progress{};
 };
 
-/// Who hears of a rank whose flag line seems to be of another call than this one; `peer`: which, or -1 if
-/// several have written there. Throws if it is so; a line that is thousands of calls ahead may only seem to
-/// be.
+/// What is told when a flag line seems to be of another call than this rank's. `peer`: the writer, or -1 if
+/// several ranks have written there. The function throws if the calls differ; they may only seem to, if the
+/// line is thousands of calls ahead.
 struct Mistake {
   void (*function)(void* context, int peer) = nullptr;
   void* context = nullptr;
@@ -57,8 +57,8 @@ enum class WaitMode { automatic, spin, yield, sleep };
 /// The ladder for `ranks_per_core` runnable ranks on each usable core.
 WaitPolicy wait_policy(WaitMode mode, double ranks_per_core);
 
-/// Waits on flag lines. One per communicator and rank; used by one thread at a time. The text of the ladder
-/// is in wait_ladder.hpp.
+/// Waits on flag lines. One per communicator and rank; used by one thread at a time. The rungs of the ladder
+/// are in wait_ladder.hpp.
 template <class Platform>
 class BasicWaiter {
  public:
@@ -68,17 +68,17 @@ class BasicWaiter {
   BasicWaiter(WaitPolicy policy, ProgressHook hook)
       : policy_(policy), hook_(hook), spin_budget_(policy.spins) {}
 
-  /// What this rank's lines say from now on, and what those that it waits for are to say.
+  /// The fingerprint of this rank's call: its lines bear it from now on, and those that it waits for should.
   void begin_call(Fingerprint fingerprint) { fingerprint_ = fingerprint; }
   Fingerprint fingerprint() const { return fingerprint_; }
-  /// What is done about lines that say something else; nothing if no rank is named here.
+  /// What is told of lines with another fingerprint; without it they are ignored.
   void on_mistake(Mistake mistake) { mistake_ = mistake; }
   void report_mistake(int peer) const {
     if (mistake_.function) mistake_.function(mistake_.context, peer);
   }
 
-  /// Until line.step >= step. Acquire: pairs with the release in signal() (or publish), whatever the
-  /// publisher wrote before is visible. `peer` is whom this rank waits for.
+  /// Waits until line.step >= step. Acquire: pairs with the release in signal(), so whatever the publisher
+  /// wrote before is visible. `peer` is the rank that this one waits for.
   void await(Line& line, Step step, int peer) {
     for (int i = 0; i < policy_.fast_spins; ++i)
       if (line.step.load(std::memory_order_acquire) >= step) return compare_calls(line, peer);
@@ -103,7 +103,7 @@ class BasicWaiter {
   const WaitPolicy& policy() const { return policy_; }
 
  private:
-  // relaxed: it was written before the step that await() has seen (acquire), or for a later one.
+  // relaxed: it was written before the step that await() has seen (acquire), or for a later step.
   void compare_calls(const Line& line, int peer) const {
     const Fingerprint theirs = line.fingerprint.load(std::memory_order_relaxed);
     if (theirs != fingerprint_ && of_one_call(theirs, fingerprint_)) [[unlikely]]

@@ -19,7 +19,7 @@ struct Share {
 
 /// Lies at the start of the segment; shares are runs of units behind it. allocate() and free() may be called
 /// by any process of the node at any time; the lock is a robust process-shared mutex, so that a killed
-/// process cannot block the others.
+/// process cannot block the others. Functions marked local take no lock.
 class Arena {
  public:
   static constexpr std::size_t unit = 64 * 1024;
@@ -41,14 +41,14 @@ class Arena {
   enum class Use { reading, writing };
   void map_now(Share share, std::size_t begin, std::size_t bytes, Use use) const;
 
-  /// Local: child processes see the share too. The program has something there.
+  /// Local: child processes see the share too, for the program may have data there (windows).
   void share_with_children(Share share) const;
 
   std::byte* at(std::size_t offset) const { return segment_.base() + offset; }
   std::size_t budget() const;
   std::size_t used() const;
-  /// A region for what the processes of the node tell each other once (the machine, their affinity); backed
-  /// by pages.
+  /// A region for what the processes of the node tell each other once (the machine, their affinity). Its
+  /// pages are reserved.
   std::byte* notes() const;
   std::size_t notes_capacity() const;
 

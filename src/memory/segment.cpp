@@ -1,3 +1,4 @@
+// Creates, maps and reserves shared memory.
 #include "memory/segment.hpp"
 
 #include <fcntl.h>
@@ -45,7 +46,7 @@ Segment Segment::map(Descriptor descriptor, std::size_t bytes, std::string& why)
 
 namespace {
 
-// A file beyond that limit would end the process (SIGXFSZ), also one that has no name.
+// A file that grows beyond that limit would end the process (SIGXFSZ), also a memfd.
 bool exceeds_limit(std::size_t bytes, std::string& why) {
   rlimit limit;
   if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur >= bytes) return false;

@@ -1,4 +1,4 @@
-// A collective as it was called, for what serves it and for the entry points of every language.
+// The arguments of a collective, as entry points of every language pass them to the functions that serve it.
 #pragma once
 
 #include "mpi/abi/abi.hpp"
@@ -6,7 +6,7 @@
 
 namespace espalier::mpi {
 
-/// A call as it was made. Handles are not looked at before it is known that the host has this build's ABI.
+/// A call as it was made. Its handles are used only when it is known that the host has this build's ABI.
 struct Call {
   const void* send = nullptr;
   void* receive = nullptr;  ///< bcast: the buffer

@@ -36,7 +36,7 @@ class HostMachines : public ::testing::Test {
   /// Rank 0 writes this step for all others.
   Steps write_slot(const Steps& steps) {
     const Steps own = at(0).reserve(steps);
-    at(0).set_readers(own, at(0).everybody_else());
+    at(0).set_readers(own, at(0).other_ranks());
     return own;
   }
 
@@ -123,7 +123,7 @@ TEST_F(HostMachines, SameCallsGiveTheSameStepsOnAllRanks) {
 }
 
 TEST_F(HostMachines, EverybodyElseIsEverybodyElse) {
-  const auto others = at(1).everybody_else();
+  const auto others = at(1).other_ranks();
   EXPECT_EQ(std::vector<int>(others.begin(), others.end()), (std::vector<int>{0, 2}));
 }
 
@@ -143,7 +143,7 @@ TEST_F(HostMachines, ReserveWaitsForTheReaders) {
 TEST_F(HostMachines, ReserveAfterASpanWaitsInEachOfItsSlots) {
   HostMachine& m = at(0);
   const Steps whole = m.advance(slots);
-  m.set_readers(whole, m.everybody_else());
+  m.set_readers(whole, m.other_ranks());
   at(2).finish(whole.last());
   // Rank 1 has finished steps before, but not this one.
   at(1).finish(whole.first - 1);
@@ -155,7 +155,7 @@ TEST_F(HostMachines, ReserveAfterASpanWaitsInEachOfItsSlots) {
 TEST_F(HostMachines, ReserveOfASpanWaitsForASingleSlotWithin) {
   HostMachine& m = at(0);
   const Steps single = m.advance(1);
-  m.set_readers(single, m.everybody_else());
+  m.set_readers(single, m.other_ranks());
   at(1).finish(single.last());
   const Steps span = m.advance(slots);
   EXPECT_TRUE(waits([&] { m.reserve(span); }, [&] { at(2).finish(single.last()); }));
@@ -164,8 +164,8 @@ TEST_F(HostMachines, ReserveOfASpanWaitsForASingleSlotWithin) {
 TEST_F(HostMachines, ReserveAsksNobodyWhenEverybodyIsKnownToHaveFinished) {
   HostMachine& m = at(0);
   const Steps steps = m.advance(1);
-  m.set_readers(steps, m.everybody_else());
-  m.everybody_finished(steps.last());
+  m.set_readers(steps, m.other_ranks());
+  m.all_finished(steps.last());
   for (int i = 0; i < slots; ++i) m.reserve(m.advance(1));  // hangs if it asks
 }
 
@@ -315,7 +315,7 @@ class MachinesWithShortRings : public HostMachines {
     m.write_slot(own, slot, std::vector(message, value).data(), message);
     m.flush_for_readers(slot, message);
     m.publish(Channel::gather, own);
-    m.set_readers(own, m.everybody_else());
+    m.set_readers(own, m.other_ranks());
     m.finish(own.last());
     return slot;
   }

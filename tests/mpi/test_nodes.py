@@ -53,7 +53,7 @@ def test_more_nodes(launch, layout):
 
 def subjects_of(collective):
     if collective == "barrier":
-        return "barrier"
+        return "barrier,roots"
     if collective in ("scan", "exscan"):
         return "in_place,prefixes"
     if collective.startswith("reduce_scatter"):

@@ -94,14 +94,14 @@ std::size_t write_cells(M& m, std::byte* slot, const void* send, const B& blocks
   return offset;
 }
 
-/// What every rank shows every rank, in cells. `tradable`: as in Rounds.
+/// What every rank shows every rank, in cells. `can_pair`: as in Rounds.
 template <Machine M>
 Rounds rounds_of(const M& m, const Cells& cells, const Meeting<M>& meeting, bool can_pair) {
   return {.count = cells.rounds(),
           .span = cells.span(),
           .bytes = cells.bytes(),
           .overlap = !meeting.is_central(),
-          .readers = m.everybody_else(),
+          .readers = m.other_ranks(),
           .can_pair = can_pair,
           .likely_again = !meeting.is_central() && cells.rounds() == 1 ? cells.bytes() : 0};
 }

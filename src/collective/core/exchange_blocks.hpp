@@ -15,7 +15,7 @@ template <Machine M, class B, class Keep>
   const std::size_t bytes = blocks.bytes_of(m.rank());
   InlineExchange<M> exchange(m, plan);
   m.copy(exchange.own_line(), own, bytes);
-  exchange.announce(m.everybody_else());
+  exchange.announce(m.other_ranks());
   keep(0, Part{0, bytes});
   bool heard_from_all = true;
   for (int i = 1; i < m.size(); ++i) {
@@ -49,7 +49,7 @@ template <Machine M, class B, class Keep>
                          .span = chunks.span(),
                          .bytes = chunks.chunk_bytes(),
                          .overlap = !meeting.is_central(),
-                         .readers = m.everybody_else(),
+                         .readers = m.other_ranks(),
                          .can_pair = can_pair,
                          .likely_again = meeting.is_central() ? 0 : longest};
   const bool pairwise = uses_pairwise_slots(m, rounds);

@@ -28,7 +28,7 @@ class InlineExchange {
   }
   /// `heard_from_all`: this rank has had the line of every other.
   void finish(bool heard_from_all) {
-    if (heard_from_all || meeting_.is_central()) m_.everybody_finished(steps_.first - 1);
+    if (heard_from_all || meeting_.is_central()) m_.all_finished(steps_.first - 1);
     m_.finish(steps_.last());
     if (!meeting_.is_central()) m_.prefetch_own_line(Channel::gather);
   }

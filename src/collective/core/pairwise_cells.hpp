@@ -15,7 +15,7 @@ Rounds rounds_in_pairwise_cells(const M& m, std::size_t count) {
           .span = 1,
           .bytes = m.pairwise_bytes(),
           .overlap = false,
-          .readers = m.everybody_else(),
+          .readers = m.other_ranks(),
           .in_cells = true};
 }
 

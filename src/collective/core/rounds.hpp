@@ -114,7 +114,7 @@ template <Machine M, class Show, class Read>
   m.reserve(round.steps);
   show(round);
   m.set_readers(round.steps, rounds.readers);
-  if (read(round)) m.everybody_finished(round.steps.first - 1);
+  if (read(round)) m.all_finished(round.steps.first - 1);
   m.finish(round.step());
   expect_another(m, rounds, round.steps);
 }
@@ -142,7 +142,7 @@ void in_rounds(M& m, const Rounds& rounds, const Show& show, const Read& read) {
     if (i < ahead) continue;
     const Round& round = under_way[(i - ahead) % 3];
     // The rank that announced this round had finished all rounds but those that overlap with it.
-    if (read(round)) m.everybody_finished(under_way[(i - std::min(i, 2 * ahead)) % 3].steps.first - 1);
+    if (read(round)) m.all_finished(under_way[(i - std::min(i, 2 * ahead)) % 3].steps.first - 1);
     m.finish(round.step());
   }
   if (count > 0) expect_another(m, rounds, under_way[(count - 1) % 3].steps);

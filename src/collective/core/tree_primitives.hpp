@@ -16,7 +16,7 @@ template <Machine M>
 void reserve_lines_of_others(M& m, Step step) {
   const auto slots = static_cast<Step>(m.slots());
   if (step > slots)
-    for (const int peer : m.everybody_else()) m.await_finish(peer, step - slots);
+    for (const int peer : m.other_ranks()) m.await_finish(peer, step - slots);
 }
 
 /// Sets the children's flags, with `bytes` of inline data.

@@ -39,7 +39,7 @@ void pull_block(M& m, int peer, void* target, std::uint64_t address, std::size_t
 }
 
 /// What became of the blocks that this rank reads where they lie.
-class LentBlocks {
+class ExposedBlocks {
  public:
   /// At the index-th chunk of an exposed block: whether it needs not be read from the slots. At the first one
   /// the block is read where it lies, if that may be.

@@ -53,7 +53,7 @@ class AllgatherShared {
 
   /// Until all ranks' blocks are in the area.
   void show_own() {
-    for (const int peer : m_.everybody_else()) m_.await_finish(peer, area_.last);
+    for (const int peer : m_.other_ranks()) m_.await_finish(peer, area_.last);
     if (const std::size_t bytes = call_.blocks.bytes_of(call_.rank); bytes > 0)
       m_.copy(area_.memory + call_.order.begin_of(call_.rank), call_.own, bytes);
     call_.place_own(copy_);

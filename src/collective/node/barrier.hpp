@@ -10,8 +10,8 @@ template <Machine M>
 void barrier_exchange(M& m) {
   const Step step = m.advance(1).last();
   m.publish(Channel::gather, step);
-  for (const int peer : m.everybody_else()) m.await(Channel::gather, peer, step);
-  m.everybody_finished(step - 1);
+  for (const int peer : m.other_ranks()) m.await(Channel::gather, peer, step);
+  m.all_finished(step - 1);
   m.finish(step);
   m.prefetch_own_line(Channel::gather);
 }
@@ -25,7 +25,7 @@ void barrier_central(M& m) {
     m.release_all(step, nullptr, 0);
   else
     m.await_release_all(step);
-  m.everybody_finished(step - 1);
+  m.all_finished(step - 1);
   m.finish(step);
 }
 
@@ -43,7 +43,7 @@ void barrier_tree(M& m, const TreePosition& up, const TreePosition& down, const 
     m.publish(Channel::gather, step);
     release(m, down, steps, 0, plan);
   }
-  m.everybody_finished(step - 1);
+  m.all_finished(step - 1);
   m.finish(step);
 }
 

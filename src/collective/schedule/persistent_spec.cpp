@@ -1,3 +1,4 @@
+// Makes the spec of a rank for each kind of persistent collective.
 #include "collective/schedule/persistent_spec.hpp"
 
 #include <numeric>
@@ -12,7 +13,8 @@ std::vector<PersistentSpec::Place> no_places(const RankInfo& rank_info) {
   return std::vector<PersistentSpec::Place>(static_cast<std::size_t>(rank_info.size));
 }
 
-/// The ranks behind this one first, around: so not all read from the same one.
+/// Calls body(peer) for all other ranks, from the next higher one on and then from rank 0: so not all ranks
+/// read from the same one at once.
 template <class Body>
 void around(const RankInfo& rank_info, Body body) {
   for (int i = 1; i < rank_info.size; ++i) {
@@ -21,15 +23,14 @@ void around(const RankInfo& rank_info, Body body) {
   }
 }
 
-/// Adds what goes to `peer`. A block that is among what is given already has one more reader, unless blocks
-/// lie apart.
+/// Adds what goes to `peer`. A block that is given already gets one more reader, unless blocks lie apart.
 void give(PersistentSpec& spec, int peer, const Block& block) {
   for (const auto& given : spec.gives)
     if (!spec.apart && given.source == block.data && given.bytes == block.bytes) {
       spec.places[static_cast<std::size_t>(peer)] = {given.offset, given.bytes};
       return;
     }
-  // What rides in flag lines has no room for gaps; longer blocks begin on lines.
+  // Short blocks may ride in flag lines, which have no room for gaps; longer ones begin on cache lines.
   const std::size_t end = spec.given_bytes;
   const std::size_t offset = block.bytes < line_bytes ? end : whole_lines(end);
   spec.places[static_cast<std::size_t>(peer)] = {offset, block.bytes};
@@ -43,10 +44,10 @@ void give_whole(PersistentSpec& spec, const RankInfo& rank_info, const std::byte
   spec.given_bytes = spec.bytes;
 }
 
-/// What is given is only read.
+/// A Block's data can be written, but what a rank gives is only read.
 std::byte* data_of(const std::byte* send) { return const_cast<std::byte*>(send); }
 
-/// Vectors that ranks give are folded here.
+/// This rank does the fold `wanted`, and waits for the other ranks whose vectors are in it.
 void fold(PersistentSpec& spec, const RankInfo& rank_info, Schedule::Fold wanted) {
   if (wanted.ranks == 0 || wanted.bytes == 0) return;
   spec.fold = wanted;
@@ -133,7 +134,7 @@ PersistentSpec reduce_scatter_spec(const RankInfo& rank_info, Collective collect
   spec.collective = collective;
   spec.bytes = std::accumulate(shares.begin(), shares.end(), std::size_t{0});
   spec.places = no_places(rank_info);
-  // What rides in flag lines does so as a whole: then all find their part at the same place.
+  // A vector that fits a flag line rides there whole: so every rank finds its part at the same place.
   spec.apart = spec.cut = spec.bytes > memory::inline_capacity;
   std::size_t begin = 0;
   for (std::size_t rank = 0; rank < shares.size(); begin += shares[rank++]) {

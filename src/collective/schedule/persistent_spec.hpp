@@ -10,8 +10,8 @@
 
 namespace espalier::collective {
 
-/// Made from this rank's arguments alone. What all ranks must have said alike is compared when they meet;
-/// `apart` is alike where that is.
+/// Made from this rank's arguments alone. What must be equal on all ranks is compared when they meet; then
+/// `apart` is equal, too.
 struct PersistentSpec {
   /// A part of what a rank gives.
   struct Place {
@@ -29,19 +29,19 @@ struct PersistentSpec {
   std::size_t bytes = 0;  ///< by which rules would choose, see Communicator; the same on all ranks
   std::vector<Schedule::Give> gives;
   std::size_t given_bytes = 0;
-  std::vector<Place> places;  ///< by rank: what it reads of that; no bytes: nothing
+  std::vector<Place> places;  ///< by reader: the part of all given bytes that it reads; may be empty
   bool apart = false;         ///< every block has one reader alone, and lies by itself
   bool cut = false;           ///< the blocks are parts of a vector that is too long to ride in flag lines
   std::vector<Want> wants;
   Schedule::Keep keep;
   Schedule::Fold fold;
-  std::vector<int> sources;  ///< whom this rank waits for
+  std::vector<int> sources;  ///< the ranks that this one waits for
 
-  /// What comes here from another rank, in bytes.
+  /// How many bytes this rank reads of what `peer` gives.
   std::size_t arrives_from(int peer) const;
 };
 
-/// The ranks that meet, and this one.
+/// This rank's number, and the number of ranks.
 struct RankInfo {
   int rank, size;
 };
@@ -60,13 +60,13 @@ PersistentSpec barrier_spec(const RankInfo& rank_info);
 PersistentSpec transfer_spec(const RankInfo& rank_info, Collective collective, int root, std::size_t bytes,
                              std::span<const Block> out, std::span<const Block> in);
 
-/// reduce, allreduce, scan, exscan: vectors of `bytes`. `receive` is written where a result comes to.
+/// reduce, allreduce, scan, exscan: vectors of `bytes`. `receive` is written on ranks that get a result.
 PersistentSpec reduction_spec(const RankInfo& rank_info, Collective collective, int root,
                               const std::byte* send, std::byte* receive, std::size_t bytes,
                               const reduce::Operation& operation);
 
-/// reduce_scatter(_block): `own` is what this rank gets of the vector, which goes to `receive`.
-/// `shares`: the bytes that each rank gets.
+/// reduce_scatter(_block). `shares`: the bytes of the vector that each rank gets, in rank order; this rank's
+/// go to `receive`.
 PersistentSpec reduce_scatter_spec(const RankInfo& rank_info, Collective collective, const std::byte* send,
                                    std::byte* receive, std::span<const std::size_t> shares,
                                    const reduce::Operation& operation);

@@ -2,9 +2,9 @@
 // lengths are known, and memory for all that ranks give each other is there.
 //
 // Between a start and its completion a rank may be anywhere: computing, or waiting in the host for a rank
-// that waits for this collective. So no rank waits in start(), and a rank that has started owes the others
-// nothing: all that it gives lies in shared memory, and work that is done for every rank is only ever taken
-// by a rank that does it at once.
+// that waits for this collective. So no rank waits in start(), and no other rank needs a rank that has
+// started: all that it gives lies in shared memory, and a rank that takes work that is done for all does it
+// at once.
 #pragma once
 
 #include <algorithm>
@@ -20,11 +20,11 @@ namespace espalier::collective {
 
 /// What one rank does each time.
 struct Schedule {
-  /// Data of this rank's, and where they go in what it gives; in order.
+  /// Data of this rank, and their place in all that it gives; in the order of places.
   struct Give {
     const std::byte* source;
     std::size_t offset, bytes;
-    int reader;  ///< or one of them
+    int reader;  ///< or one of several
   };
   /// Data in what `peer` gives, and where this rank wants them.
   struct Take {
@@ -44,20 +44,21 @@ struct Schedule {
     int first = 0, ranks = 0;
     std::size_t offset = 0, bytes = 0;
     std::byte* target = nullptr;
-    /// Where this rank's own is; nullptr: it must be read where it is given, for it would be overwritten.
+    /// Where this rank's own part lies; nullptr: it is read from what the rank gives, for the result
+    /// overwrites it.
     const std::byte* own = nullptr;
   };
-  /// A fold that all ranks want, cut in pieces: each rank that comes by folds some of them for all.
+  /// A fold that all ranks want, cut in pieces: each rank that tests or completes folds some of them for all.
   struct Shared {
     std::byte* result = nullptr;
     std::size_t piece_bytes = 0;
     int pieces = 0;  ///< 0: each rank folds for itself
   };
-  /// Ranks that read may begin when a chunk of what they read is there, where the giver has not to wait for
-  /// them. On all ranks the same.
+  /// A reader may begin when one chunk of the data is there, where the giver does not have to wait for its
+  /// readers. The same on all ranks.
   struct Chunks {
-    int log2_bytes = 63;  ///< of a chunk; as it is, all is one
-    int log2_count = 0;   ///< of the chunks of the longest that a rank gives, rounded up
+    int log2_bytes = 63;  ///< of a chunk; by default all data are one
+    int log2_count = 0;   ///< of the number of chunks in the longest data of a rank, rounded up
   };
 
   std::vector<Give> gives;
@@ -66,17 +67,18 @@ struct Schedule {
   Fold fold;
   Shared shared;
   Chunks chunks;
-  /// Where the beginning of what this rank gives to each other lies in even epochs and in odd ones, since
-  /// others may still read that of the epoch before; and of what each other gives to this one. Two ranks that
-  /// give each other something alone use these places by turns, as Machine's cells: what one of them writes
-  /// now, it has read in the epoch before. Of no use where all of it rides in the flag lines.
+  /// A place for even epochs and one for odd ones, since others may still read the data of the epoch before.
+  /// Two ranks that give each other something alone use them in turns, as pairwise cells
+  /// (machine/concept.hpp): a rank writes where it has read in the epoch before.
   using EpochBuffers = std::array<std::byte*, 2>;
+  /// By peer: where the data begin that this rank gives it (`out`), and that it gives this rank (`in`).
+  /// Unused where all data ride in flag lines.
   std::vector<EpochBuffers> out, in;
   /// By reader: bytes that this rank has read there, if the cell belongs to a pair.
   std::vector<std::size_t> comes_back;
   bool inlined = false;
-  std::vector<int> sources;  ///< whom this rank waits for
-  std::vector<int> readers;  ///< who reads what it gives, without being waited for
+  std::vector<int> sources;  ///< the ranks that this one waits for
+  std::vector<int> readers;  ///< the readers that are not among `sources`
 };
 
 /// One start and what follows of it.
@@ -103,7 +105,7 @@ const std::byte* given_by(M& m, const Schedule& p, int peer, const Epoch& epoch)
                    : p.in[static_cast<std::size_t>(peer)][epoch.number & 1];
 }
 
-/// Calls body(begin, bytes, chunk) for the parts of a range that the chunks cut it into.
+/// Cuts a range at the ends of chunks, and calls body(begin, bytes, chunk) for each part.
 template <class Body>
 void by_chunks(const Schedule::Chunks& chunks, std::size_t begin, std::size_t bytes, Body body) {
   const std::size_t end = begin + bytes;
@@ -187,10 +189,10 @@ void fold(M& m, const Schedule& p, const Epoch& epoch) {
 
 }  // namespace detail
 
-/// Gives all that this rank has to give. The epoch before must be complete here: then all who read its data
-/// have started that, at least, and so have read those of the epoch before it, whose place is written now.
-/// (Where places belong to a pair it is the other's place of the epoch before, which this rank alone has
-/// read, then.)
+/// Gives all that this rank has to give. This rank must have completed the epoch before: then all readers of
+/// its data have at least started that epoch, and so have read the data of the one before it, in whose place
+/// this rank writes now. (Of a pair this rank writes where the other wrote in the epoch before, which this
+/// rank alone reads.)
 template <Machine M>
 Epoch start(M& m, const Schedule& p) {
   const Epoch epoch = detail::next_epoch(m, p);
@@ -216,14 +218,14 @@ bool is_ready(M& m, const Schedule& p, const Epoch& epoch) {
   return m.released_all(epoch.last);
 }
 
-/// Waits for whom this rank needs, and takes what it wants.
+/// Waits for the ranks that this one needs, and takes what it wants.
 template <Machine M>
 void complete(M& m, const Schedule& p, const Epoch& epoch) {
   if (p.takes.empty() && p.fold.ranks == 0) detail::await_sources(m, p, epoch.last);  // a barrier
   detail::take(m, p, epoch);
   if (p.fold.ranks > 0) detail::fold(m, p, epoch);
   m.finish(epoch.number);
-  // Who reads from this rank without giving anything in return says only so that it has read.
+  // A rank that gives nothing in return shows only by its finish line that it has read.
   for (const int reader : p.readers) m.await_finish(reader, epoch.number - 1);
   m.prefetch_own_line(Channel::gather);
 }

@@ -1,3 +1,4 @@
+// A copy in pieces, for which memcpy does not use `rep movsb`.
 #include "memory/copy/copy.hpp"
 
 namespace espalier::memory {

@@ -8,16 +8,17 @@
 namespace espalier::memory {
 
 /// The giving side: listens on an abstract socket (no file anywhere, gone with the process) named after
-/// `token`, a number that only the job knows. Hands the descriptor to processes of the same user only.
+/// `token`, a number that only the processes of the job know. Hands the descriptor to processes of the same
+/// user only.
 class Handover {
  public:
-  /// False: no such sockets here; `why` says so.
+  /// False: the system has no such sockets; `why` says so.
   bool listen(const std::string& token, std::string& why);
   /// Gives `descriptor` to `receivers` processes; waits for each at most `timeout_ms`. False: a rank did
   /// not come.
   bool give(int descriptor, int receivers, int timeout_ms, std::string& why);
 
-  /// The taking side; the giver must be listening already. None: `why` says the reason.
+  /// The taking side; the giver must be listening already. An empty descriptor: `why` says the reason.
   static Descriptor take(const std::string& token, int timeout_ms, std::string& why);
 
  private:

@@ -1,3 +1,4 @@
+// Reads another process's memory, and keeps note of refusals.
 #include "memory/copy/remote_read.hpp"
 
 #include <sys/uio.h>
@@ -21,7 +22,7 @@ bool read_remotely(pid_t process, void* target, const void* source, std::size_t 
   if (read_refusals::known(read_refusals::Way::kernel)) return false;
   if (read_by_kernel(process, target, source, bytes)) return true;
   const int why = errno;
-  // A process that has ended refuses nothing: the wait for it says what has happened.
+  // A process that has ended has refused nothing: the wait for it finds that out and reports it.
   if (process_exists(process)) read_refusals::note(read_refusals::Way::kernel, process, why);
   return false;
 }

@@ -1,3 +1,4 @@
+// Copies the used part of a file for a child process, or keeps a descriptor for a private view of it.
 #include "memory/heap/fork_snapshot.hpp"
 
 #include <fcntl.h>
@@ -19,7 +20,7 @@ namespace {
 
 constexpr std::size_t unit_of_blocks = 512;  // of st_blocks, whatever the file system
 
-/// The number that follows `name` in the file, or at its beginning. None: it is not there.
+/// The number behind `name` in the file, or at its beginning if `name` is empty. None: no number is there.
 std::optional<std::size_t> number_in(const char* path, const char* name = "") {
   const Descriptor file = open_file(path, O_RDONLY);
   char text[8192] = {};
@@ -33,7 +34,7 @@ std::optional<std::size_t> number_in(const char* path, const char* name = "") {
   return error == std::errc() ? std::optional(value) : std::nullopt;
 }
 
-/// Of the control group that a container shows as its root; SIZE_MAX: there is no limit.
+/// The free memory of the control group that a container shows as its root; SIZE_MAX: there is no limit.
 std::size_t available_in_group() {
   const auto limit = number_in("/sys/fs/cgroup/memory.max");
   const auto used = number_in("/sys/fs/cgroup/memory.current");
@@ -44,14 +45,14 @@ std::size_t available_in_group() {
   return *limit + cached > *used ? *limit + cached - *used : 0;
 }
 
-/// What the kernel can give without ending a process for it.
+/// The memory that the kernel can give without its out-of-memory killer.
 std::size_t available_memory() {
   const auto kibibytes = number_in("/proc/meminfo", "MemAvailable:");
   return std::min(kibibytes ? *kibibytes * 1024 : SIZE_MAX, available_in_group());
 }
 
 bool has_memory_for_copy_of(int descriptor) {
-  // Of less the kernel finds some.
+  // The kernel always finds this much.
   constexpr std::size_t little = 16 * 1024 * 1024;
   struct stat status;
   if (fstat(descriptor, &status) != 0) return false;
@@ -70,7 +71,7 @@ bool copy(int descriptor, std::byte* to, off_t from, off_t end) {
   return true;
 }
 
-/// From the file, not from where it is mapped: there a look at what was never written makes a page.
+/// Reads the file, not the mapping: a load from a mapped page that was never written would allocate the page.
 bool copy_data(int descriptor, std::byte* to, off_t begin, off_t end) {
   for (off_t from = begin; (from = lseek(descriptor, from, SEEK_DATA)) >= 0 && from < end;) {
     const off_t until = std::min(lseek(descriptor, from, SEEK_HOLE), end);
@@ -97,7 +98,7 @@ void ForkSnapshot::take(int descriptor, std::size_t begin, std::size_t end) {
     return;
   if (copy_) kernel::unmap(copy_, size_);
   copy_ = nullptr;
-  // A descriptor of its own: the child has closed the file's before it gets there.
+  // A duplicate: the child has closed the heap's own descriptor before it calls move_to().
   file_ = fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 }
 

@@ -10,21 +10,21 @@
 
 namespace espalier::memory::peer_heaps {
 
-/// Whether this process can map that heap: tried, not assumed. Some microseconds.
+/// Whether this process can map that heap. Tries it, which takes some microseconds.
 bool can_map(pid_t process, const HeapNotice& notice);
 
-/// From now on find() looks there. Thread-safe, as all of these.
+/// From now on find() looks in that heap, too. All functions here are thread-safe.
 void meet(pid_t process, const HeapNotice& notice);
 
-/// Where in this process lies what lies at `address` in that one, which may be this one; nullptr: in no heap
-/// that this process has met, or it cannot be mapped any more. Maps as much of the heap as is needed, when it
-/// is first needed.
+/// The address in this process of what lies at `address` in `process`, which may be this one. nullptr: it
+/// lies in no heap that this process has met, or the heap cannot be mapped any more. Maps as much of the heap
+/// as is needed, when it is first needed.
 const std::byte* find(pid_t process, const void* address, std::size_t bytes);
 
 /// How often find() has found something in another process's heap so far.
 std::uint64_t reads();
 
-/// Unmaps all of them; no rank may be reading there.
+/// Unmaps all of them; no thread of this process may be reading there.
 void forget();
 
 }  // namespace espalier::memory::peer_heaps

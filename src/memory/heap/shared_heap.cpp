@@ -1,3 +1,4 @@
+// Makes the shared heap, hands out its blocks, and gives child processes their own copy.
 #include "memory/heap/shared_heap.hpp"
 
 #include <pthread.h>
@@ -19,7 +20,7 @@
 namespace espalier::memory {
 namespace {
 
-constexpr std::size_t page = 64 * 1024;  // a multiple of every machine's
+constexpr std::size_t page = 64 * 1024;  // a multiple of the page size of every machine
 constexpr std::size_t huge_page = 2 * 1024 * 1024;
 
 std::size_t rounded_up(std::size_t bytes, std::size_t unit) { return (bytes + unit - 1) / unit * unit; }
@@ -30,17 +31,17 @@ std::size_t machine_memory() {
   return static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 }
 
-/// Twice the machine's memory, for what is free may lie scattered.
+/// Address space for twice the machine's memory, since free space may be fragmented.
 std::size_t capacity() { return rounded_up(2 * machine_memory(), huge_page); }
 
-/// Where the kernel promises memory only as far as it has some, a page that it cannot give when it is touched
-/// ends the process, while the host's MPI_Alloc_mem says no.
+/// Whether the kernel promises memory only as far as it has some. There the host's MPI_Alloc_mem can report a
+/// lack of memory, while a page of this heap that the kernel cannot give at its first use ends the process.
 bool strict_overcommit() {
   int mode = 0;
   return std::istringstream(text_of("/proc/sys/vm/overcommit_memory")) >> mode && mode == 2;
 }
 
-// Of the thread that is forking, between its handlers.
+// Of the thread that calls fork(), from before_fork() to the handler behind it.
 thread_local ForkSnapshot snapshot;
 
 void make_private(void* begin, std::size_t bytes) {
@@ -63,9 +64,9 @@ void warn_of_shared_child() {
 
 SharedHeap::SharedHeap(Segment segment, std::uint64_t mark)
     : segment_(std::move(segment)), mark_(mark), reached_(2 * page), free_(segment_.size()), kept_(keeps()) {
-  // Of what is free nothing goes into a core file: the kernel would make its pages to write them.
+  // Free space stays out of core files: the kernel would allocate its pages to write them.
   madvise(segment_.base(), segment_.size(), MADV_DONTDUMP);
-  // A child that is not told (clone) would crash without.
+  // A child made by clone(), without the handlers below, would crash without its parent's blocks.
   segment_.share_with_children(0, segment_.size());
   std::memcpy(segment_.base() + *free_.take(page, page), &mark_, sizeof mark_);
 }
@@ -114,8 +115,8 @@ HeapNotice SharedHeap::notice() {
   return {begin, bytes_, heap->mark_, heap->segment_.descriptor(), 1};
 }
 
-// Also in a child that runs no handlers. Where the kernel does not wipe (before Linux 4.14) only fork()'s
-// handler does.
+// The kernel sets it to 0 in every child, also in one that runs no handlers. Before Linux 4.14 only fork()'s
+// handler does so.
 SharedHeap::Begin& SharedHeap::wiped_in_children() {
   static Begin kept{0};
 #ifdef MADV_WIPEONFORK
@@ -127,12 +128,12 @@ SharedHeap::Begin& SharedHeap::wiped_in_children() {
   return kept;
 }
 
-// A lock that another thread holds would stay locked in the child, and one that this thread holds, in the
-// handler of a signal, is never given back: so neither the copy nor the child needs it. For that handler's
-// sake nothing is allocated here either.
+// Neither the copy nor the child needs the lock: if another thread holds it, it stays locked in the child; if
+// this thread holds it and forks in the handler of a signal, waiting for it would never end. Such a handler
+// may not call malloc(), so nothing is allocated here either.
 void SharedHeap::before_fork() {
   SharedHeap* heap = instance();
-  if (own_begin() == 0) return;  // a child of a child: what it has is its own already
+  if (own_begin() == 0) return;  // this process is a child itself: its blocks are private already
   if (heap->mutex_.try_lock()) {
     heap->kept_.for_each(give_pages_back);  // else they would be copied
     heap->mutex_.unlock();

@@ -1,10 +1,11 @@
-// The ABI of MPICH before the standard ABI, of Intel MPI and of others of their family.
+// The ABI of MPICH before the standard ABI, of Intel MPI and of others of their family. abi.hpp explains the
+// macros.
 #pragma once
 
 #include "mpi/abi/abi.hpp"
 
 #define ESPALIER_HAS_LARGE_COUNT 1
-// Of `use mpi_f08` those functions that have no buffer call PMPI. The other Fortran functions call C's.
+// The functions of `use mpi_f08` that have no buffer call PMPI all the same. All others call those of C.
 #define ESPALIER_FORTRAN_CALLS_PMPI 0
 #define ESPALIER_NOTES_LONG_MESSAGES 1
 #define ESPALIER_HYDRA_LAUNCHES 1
@@ -15,8 +16,8 @@ namespace espalier::mpi::abi {
 /// As in the name of the library.
 inline constexpr const char* name = "mpich";
 
-/// How often the host's progress is called when it catches up (host/progress.hpp): each time, and when that
-/// was some time ago. A call takes one message, and some 40 ns when there is none.
+/// How many calls of the host's progress a catch-up makes (host/progress.hpp): usually, and when the last one
+/// was some time ago. A call takes in one message, and costs some 40 ns when there is none.
 inline constexpr int progress_calls = 8, progress_calls_after_a_while = 64;
 
 /// Whether a host of this ABI may have Fortran integers of another length than this build's.

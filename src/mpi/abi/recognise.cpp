@@ -14,7 +14,7 @@ bool is_standard() {
   return version && version(&major, &minor) == 0 && major >= 1;
 }
 
-/// It has its handles as data.
+/// Open MPI's predefined handles are addresses of data symbols of its library.
 bool is_open_mpi() { return host_symbol("ompi_mpi_comm_world") != nullptr; }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The standard ABI of MPI 5.0.
+// The standard ABI of MPI 5.0. abi.hpp and mpich.hpp explain what is stated here.
 #pragma once
 
 #include "mpi/abi/abi.hpp"
@@ -32,8 +32,8 @@ int fortran_request(const Host& host, MPI_Request request) {
   return host.Request_toint(request);
 }
 
-/// Of Intel MPI 2021.18 the numbers of MPI_ERRORS_RETURN and MPI_ERRORS_ABORT are the other way round. Files
-/// begin with the former (MPI 5.0, 14.7), so what it is can be asked, without an error.
+/// Intel MPI 2021.18 has the numbers of MPI_ERRORS_RETURN and MPI_ERRORS_ABORT exchanged. The default error
+/// handler of files is MPI_ERRORS_RETURN (MPI 5.0, 14.7), so the host can be asked for its number.
 template <class Host>
 void learn_errors_return(Host& host) {
   MPI_Errhandler of_files;

@@ -1,5 +1,5 @@
-// Bcast, gather(v) and scatter(v). But for the root no rank of a gatherv or scatterv knows what the others
-// move: a rank with nothing to do still takes part.
+// Bcast, gather(v) and scatter(v). In a gatherv or scatterv only the root knows what the other ranks move, so
+// a rank with no data still takes part.
 #include "generated/mpi/collectives/collectives.hpp"
 #include "generated/mpi/collectives/forward.hpp"
 #include "mpi/collectives/own_block.hpp"

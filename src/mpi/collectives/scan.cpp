@@ -26,7 +26,7 @@ int serve_exscan(const Call& call, void* caller, std::size_t& bytes) {
   Entry* entry = entry_of(call.comm, caller);
   if (!entry) return to_host;
   Communicator& communicator = *entry->communicator;
-  // Rank 0 gets nothing; in place its buffer still holds what it gives.
+  // Rank 0 gets no result; in place its receive buffer still holds what it gives.
   const bool is_target = communicator.rank() != 0 || is_in_place(call.send);
   return serve_shape(
       *entry, call, {Collective::exscan, call.count, is_target}, bytes,

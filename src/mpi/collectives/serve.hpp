@@ -1,4 +1,4 @@
-// What serving a call has in common for all collectives.
+// What all collectives have in common when a call is served.
 #pragma once
 
 #include <cstdlib>
@@ -28,35 +28,35 @@ inline bool is_rank(int root, const runtime::Communicator& communicator) {
   return static_cast<unsigned>(root) < static_cast<unsigned>(communicator.size());
 }
 
-/// A wanted call that Espalier leaves to the host, all ranks alike.
+/// A fall-back, which all ranks make alike: returns `to_host`, or the error code that the policy demands.
 [[gnu::cold, gnu::noinline]] inline int refuse(const Entry& entry, Collective collective, std::size_t bytes,
                                                const std::string& why) {
   const int code = allow_fallback(entry, collective, bytes, why);
   return code == MPI_SUCCESS ? to_host : code;
 }
 
-/// For the runtime's own reason.
+/// The same for the reason that the runtime gives.
 [[gnu::cold, gnu::noinline]] inline int refuse_by_plan(const Entry& entry, Collective collective,
                                                        std::size_t bytes) {
   return refuse(entry, collective, bytes, entry.communicator->why_host());
 }
 
-/// `done`: the runtime's answer.
+/// `done`: what the runtime returned; false: it leaves the call to the host.
 inline int served(bool done, const Entry& entry, Collective collective, std::size_t bytes) {
   return done ? MPI_SUCCESS : refuse_by_plan(entry, collective, bytes);
 }
 
-/// A text of malloc()'s, given back here.
+/// Takes over a text that malloc() has allocated, and frees it.
 [[gnu::cold]] inline std::string taken(char* text) {
   std::string result(text ? text : "out of memory");
   std::free(text);
   return result;
 }
 
-/// Runs body(), which answers with a code. What fails in Espalier is raised on the communicator, after all
-/// has been unwound, because the program's error handler may throw or jump out. What the program's own
-/// functions threw goes on to the program. `bytes`: of the call, as far as body() knows them, for the line
-/// that reports it. References: a call that succeeds does not keep these in registers.
+/// Runs body(), which returns a code. An error in Espalier is raised on the communicator after the stack has
+/// been unwound, because the program's error handler may throw or jump out. An exception of the program's own
+/// functions goes on to the program. `bytes`: of the call, as far as body() knows them, for the line that
+/// reports the error. By reference, so that a call that succeeds does not keep them in registers.
 template <class Body>
 int guarded(const Handle& comm, Collective collective, const std::size_t& bytes, Body body) {
   char* what;
@@ -74,7 +74,7 @@ int guarded(const Handle& comm, Collective collective, const std::size_t& bytes,
   return raise_error(typed<MPI_Comm>(comm), collective, bytes, taken(what));
 }
 
-/// Serves a call, or hands it on as it came. `serve` notes the bytes of the call as soon as it knows them.
+/// Serves a call, or hands it on as it came. `serve` sets the bytes of the call as soon as it knows them.
 template <auto serve, auto forward, class AnyCall>
 int perform(const AnyCall& call, void* caller, Collective collective) {
   std::size_t bytes = 0;
@@ -82,7 +82,7 @@ int perform(const AnyCall& call, void* caller, Collective collective) {
     try {
       return serve(call, caller, bytes);
     } catch (const Error&) {
-      // Another rank has revoked it, and leaves this one waiting: the host has the right error for that.
+      // If another rank has revoked the communicator, the host has the right error for that.
       if (communicators::is_revoked(call.comm)) return to_host;
       throw;
     }

@@ -1,3 +1,4 @@
+// Looks at datatypes, and packs and unpacks their data through the host.
 #include "mpi/datatype/datatype.hpp"
 
 #include <algorithm>
@@ -77,8 +78,8 @@ struct Span {
   MPI_Count bytes() const { return end - begin; }
 };
 
-/// What a user's operator may touch of one element. Bounds far from data at absolute addresses are no memory
-/// of anything.
+/// What a user's operator may touch of one element: data and bounds. Where data lie at absolute addresses the
+/// bounds may be far from them, and then are no memory that the operator can touch.
 Span reach_of_element(const Layout& layout) {
   const Span data{layout.true_lower, layout.true_lower + layout.true_extent};
   const MPI_Count upper = layout.lower + layout.extent;  // below the lower bound where the extent is negative
@@ -88,7 +89,7 @@ Span reach_of_element(const Layout& layout) {
   return all.bytes() - data.bytes() - bounds > far ? data : all;
 }
 
-/// Of all elements, which run backwards where the extent is negative.
+/// The same of all elements, which run backwards where the extent is negative.
 Span reach(const Layout& layout) {
   const Span one = reach_of_element(layout);
   const MPI_Count last = layout.count ? static_cast<MPI_Count>(layout.count - 1) * layout.extent : 0;
@@ -101,7 +102,7 @@ bool lay_out(MPI_Datatype type, MPI_Count count, Layout& layout) {
   layout.type = type;
   layout.count = static_cast<std::size_t>(count);
   std::size_t bytes = 0;
-  // Users' operators meet these in every call: the host need not be asked.
+  // Every call of a user's operator comes here with such a type: the host need not be asked.
   if (const PredefinedType* predefined = predefined_type(type); predefined && predefined->dense) {
     layout.size = predefined->size;
     layout.extent = layout.true_extent = static_cast<MPI_Count>(predefined->size);

@@ -1,3 +1,4 @@
+// The blocks of a call whose data have gaps or whose arguments need a closer look.
 #include "mpi/datatype/staging.hpp"
 
 #include <algorithm>
@@ -58,7 +59,7 @@ bool UnequalBlocks::look_at(const Part& part, int blocks) {
          look_closer(part);
 }
 
-/// Of elements of `size` bytes without gaps. False: counts or displacements ask for a closer look.
+/// For elements of `size` bytes without gaps. False: counts or displacements need a closer look.
 bool UnequalBlocks::are_plain(const Part& part, std::size_t size) {
   std::size_t total = 0;
   for (std::size_t i = 0; i < bytes_.size(); ++i) {
@@ -93,7 +94,8 @@ bool UnequalBlocks::look_closer(const Part& part) {
   return true;
 }
 
-/// And where the blocks would begin in packed form.
+/// Finds where each block begins in the program's buffer (`places`), and in packed form (`offsets_`). False:
+/// there are no displacements, or they overflow.
 bool UnequalBlocks::find_places(const Part& part, const Layout& layout, Places& places) {
   places.make(bytes_.size());
   for (std::size_t i = 0; i < bytes_.size(); ++i) {

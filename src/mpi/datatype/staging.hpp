@@ -1,8 +1,8 @@
 // The data of one side of a call in packed form: in the program's own buffer where that has no gaps, else in
 // private memory. A rank decides for itself; the others see bytes only.
 //
-// Nearly all calls pass predefined types without gaps: what these need is inlined, for it is a good part of
-// what a short call takes.
+// Nearly all calls pass predefined types without gaps, called plain here. What these need is inlined, for it
+// is a good part of the time of a short call.
 #pragma once
 
 #include <cstdint>
@@ -17,20 +17,21 @@
 
 namespace espalier::mpi {
 
-/// Bytes of an element, if it is of a predefined type without gaps and has some; else 0.
+/// Bytes of an element of a plain type; 0 for other types.
 inline std::size_t plain_size(Handle type) {
   const PredefinedType* predefined = predefined_type(typed<MPI_Datatype>(type));
   return predefined && predefined->dense ? predefined->size : 0;
 }
 
-/// Where the data of plain types begin for sure: elsewhere the call may be in place, or wrong.
+/// Whether the data of plain types begin at this address: a null buffer or MPI_IN_PLACE needs a closer look.
 inline bool is_plain_buffer(const void* buffer) { return buffer && buffer != MPI_IN_PLACE; }
 
-/// Counts and displacements of plain types up to here have no sign and overflow nothing, whatever the type.
+/// Whether a count or displacement is not negative, and so small that its product with the size of a plain
+/// type does not overflow.
 inline bool is_plain_number(std::int64_t number) { return static_cast<std::uint64_t>(number) >> 32 == 0; }
 
-/// Whether the host reports that the program sends a block from `from` to `to`, where both are the same
-/// place: it looks for that where both sides are of one type. Those of other types count as MPI_IN_PLACE.
+/// Whether the host reports an error because the program sends a block from the place where it receives it. A
+/// host looks for that only where both sides have one plain type; other such blocks count as MPI_IN_PLACE.
 inline bool is_alias_for_host(const Transfer& call, const std::byte* from, const std::byte* to,
                               Collective collective) {
   return from == to && from && normal(call.send.type) == normal(call.receive.type) &&
@@ -55,12 +56,12 @@ class EqualBlocks {
   std::size_t block_bytes() const { return block_bytes_; }
   std::size_t block_bytes(int) const { return block_bytes_; }
 
-  /// From here on data() is valid. Private memory is not filled: load() what is to be sent.
+  /// From here on data() is valid. Private memory is not filled: load() does that for what is to be sent.
   void open(MPI_Comm comm) {
     if (gaps_) [[unlikely]]
       open_memory(comm);
   }
-  /// Brings data of the program into packed form, and back into the program's buffer.
+  /// load() brings data of the program into packed form, store() back into the program's buffer.
   void load() {
     if (gaps_) [[unlikely]]
       pack_blocks();
@@ -73,13 +74,13 @@ class EqualBlocks {
     if (gaps_) [[unlikely]]
       unpack_blocks();
   }
-  /// Whether packed form is in private memory, and load() and store() do anything.
+  /// Whether the packed form is in private memory. Else load() and store() do nothing.
   bool is_packed_apart() const { return gaps_.has_value(); }
   std::byte* data() const { return data_; }
   std::byte* block(int index) const { return data_ + static_cast<std::size_t>(index) * block_bytes_; }
 
  private:
-  /// Of data that do not lie in packed form. Without memory where there are none.
+  /// For data that do not lie in packed form. `memory` is empty until open().
   struct Gaps {
     Layout layout;  // of all blocks together
     void* buffer = nullptr;
@@ -100,7 +101,7 @@ class EqualBlocks {
 /// Blocks of any lengths at any displacements (the v forms).
 class UnequalBlocks {
  public:
-  /// As of EqualBlocks.
+  /// The functions do the same as those of EqualBlocks.
   bool look_at(const Part& part, int blocks);
   std::size_t bytes() const { return total_; }
   std::size_t block_bytes(int index) const { return bytes_[static_cast<std::size_t>(index)]; }

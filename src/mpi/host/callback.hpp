@@ -10,8 +10,8 @@ namespace detail {
 inline thread_local bool program_threw = false;
 }
 
-/// Whether the exception that is being handled came out of the program's function. Asked once for each
-/// exception that reaches the end of a call (serve.hpp).
+/// Whether the exception that is being handled came out of the program's function. Clears the note, so it is
+/// called once for each exception that reaches the end of a call (serve.hpp).
 inline bool take_program_threw() { return std::exchange(detail::program_threw, false); }
 
 /// Runs a function that may call back into the program, and notes it if that leaves by an exception. Notes it

@@ -20,15 +20,15 @@ enum class Kind : std::uint8_t {
   floating,
   complex,
   logical,
-  exact  ///< `type` says it
+  exact  ///< PredefinedType::exact says it
 };
 
 /// How a predefined operator on a predefined type is served.
 enum class Service : std::uint8_t {
   unknown,
   by_kernel,
-  by_host_function,  ///< by the host's MPI_Reduce_local, as an operator of the user's
-  left_to_host       ///< which reports the pair, or computes nothing
+  by_host_function,  ///< by the host's MPI_Reduce_local, as a user-defined operator
+  left_to_host       ///< which reports an error for the pair, or computes nothing
 };
 
 struct PredefinedType {
@@ -46,7 +46,8 @@ struct PredefinedType {
   mutable std::array<std::atomic<Service>, reduce::op_count + 1> services{};
 };
 
-/// A direct-mapped table, filled once by build_handle_tables() before any reader; its slots stay.
+/// A hash table with linear probing. build_handle_tables() fills it once, before any reader; then its slots
+/// stay where they are.
 template <class Value, int bits>
 class HandleTable {
  public:

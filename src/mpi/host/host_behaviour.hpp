@@ -1,5 +1,6 @@
-// What the host would say to arguments: asked before anything is published, on a communicator of this process
-// alone whose errors come back to Espalier, so that no handler of the program hears of them.
+// What the host does with certain arguments. It is asked before a rank publishes anything, on a communicator
+// of this process alone that returns its errors to Espalier, so that no error handler of the program is
+// called.
 #pragma once
 
 #include <array>
@@ -10,13 +11,15 @@
 
 namespace espalier::mpi {
 
-/// MPI has no call that tells. True where the host's MPI_Bcast does not mind, and in sessions, where there is
-/// no communicator to ask on. Other collectives differ from rank to rank in what they look at: there a rank
-/// that left its call to the host might wait for others.
+/// Whether the datatype is committed, which MPI has no call to ask for. True also where the host's MPI_Bcast
+/// accepts types that are not, and in sessions, where there is no communicator to ask on. Not for other
+/// collectives: their ranks look at different arguments, so a rank that left its call to the host might wait
+/// for others.
 bool is_committed_for_bcast(MPI_Datatype datatype);
 
-/// How a predefined operator on a predefined type, without a kernel so far, is served. Asked once for each
-/// pair: where MPI defines the pair, and by its name alone, so all ranks get the same answer.
+/// How a predefined operator on a predefined type is served if no kernel is known for the pair. The host is
+/// asked once for each pair that MPI defines. The answer depends on the pair alone, so all ranks get the
+/// same.
 Service service_of(const PredefinedType& type, const PredefinedOp& op);
 
 namespace questions {
@@ -24,19 +27,21 @@ namespace questions {
 enum class Answer : std::uint8_t {
   unknown,
   accepts,
-  rejects_several,  ///< elements, but not one alone (Open MPI's MPI_Allreduce)
+  rejects_several,  ///< blocks of several elements, but not of one (Open MPI's MPI_Allreduce)
   rejects
 };
+/// By collective: what the host does if a program sends from where it receives, without MPI_IN_PLACE.
 extern std::array<std::atomic<Answer>, collective_count> aliases;
 Answer ask_about_aliases(Collective collective);
 
-/// Given back before the host ends.
+/// Frees the communicator on which the host was asked; before the host is finalised.
 void close();
 
 }  // namespace questions
 
-/// Whether the host reports, on the rank that does it, that a program sends from where it receives. Hosts
-/// that do not check let it pass, and programs live by it: there it counts as MPI_IN_PLACE.
+/// Whether the host reports an error, on the rank that does it, if a program sends from where it receives.
+/// Other hosts do not check, and some programs depend on that: there it counts as MPI_IN_PLACE. `several`:
+/// the block has more than one element.
 inline bool host_rejects_aliases(Collective collective, bool several) {
   // relaxed: every thread that asks gets the same answer.
   questions::Answer answer =

@@ -1,3 +1,4 @@
+// Makes, finds and retires the entries of the program's communicators.
 #include "mpi/lifetime/communicators.hpp"
 
 #include <algorithm>
@@ -21,8 +22,8 @@ std::array<std::atomic<Entry*>, 1 << cache_bits> cache{};
 namespace {
 
 std::mutex mutex;  // of everything below
-// Never destroyed: a fork()ed child that exits runs our destructors, and it has neither the arena nor a say
-// in its life.
+// Never destroyed: a child of fork() that exits runs our destructors, and it has no arena and must not free
+// what is the parent's.
 std::deque<Entry>& entries = *new std::deque<Entry>;
 std::vector<Entry*>& unused = *new std::vector<Entry*>;
 int keyval = MPI_KEYVAL_INVALID;
@@ -30,13 +31,12 @@ thread_local const Retirement* innermost = nullptr;
 
 /// Takes the communicator out of an entry, so that it can be destroyed without our lock.
 std::unique_ptr<runtime::Communicator> empty(Entry& entry) {
-  // release: a thread that reads 0 has nothing to do with this entry; what was done with it before stays
-  // before.
+  // release: what this thread did with the entry stays before; a thread that reads 0 does not use the entry.
   entry.handle.store(0, std::memory_order_release);
   return std::move(entry.communicator);
 }
 
-/// The host frees the communicator, by whatever way.
+/// The delete callback: the host frees the communicator, whichever function was called for it.
 int on_delete(MPI_Comm, int, void* attribute, void*) {
   auto& entry = *static_cast<Entry*>(attribute);
   std::unique_ptr<runtime::Communicator> gone;
@@ -47,7 +47,7 @@ int on_delete(MPI_Comm, int, void* attribute, void*) {
   return MPI_SUCCESS;
 }
 
-/// A duplicate is another communicator, which meets at its own first collective.
+/// A duplicate gets no entry here: it is another communicator, whose ranks meet at its first collective.
 int on_copy(MPI_Comm, int, void*, void*, void*, int* flag) {
   *flag = 0;
   return MPI_SUCCESS;
@@ -129,7 +129,7 @@ runtime::Bootstrap bootstrap(MPI_Comm comm) {
     if (code != MPI_SUCCESS)
       throw Error("the host's MPI_Allgather failed with code " + std::to_string(code) +
                   " while the ranks met");
-    // MPICH 5 returns success also when it has failed, if a handler of the program's has heard of it.
+    // MPICH 5 returns success also when it has failed, if it has called an error handler of the program.
     if (std::memcmp(static_cast<const std::byte*>(all) + bytes * rank, mine, bytes) != 0)
       throw Error("the host's MPI_Allgather brought nothing while the ranks met");
   };

@@ -1,9 +1,9 @@
 // How requests are completed where some of them may be Espalier's, for the entry points of every language.
 //
-// Each function gets `at(i)`, the i-th request if it is Espalier's and active, else nullptr, and what the
-// host has to say, to which Espalier's requests look as if they were complete or did not exist. MPI_Testany
-// and the like hand them to the host only when none is Espalier's and active, or when they cannot complete
-// yet.
+// Each function gets `at(i)`, the i-th request if it is Espalier's and active, else nullptr, and a function
+// that asks the host. To the host Espalier's requests look as if they were complete or did not exist.
+// MPI_Testany and the like ask the host only if no request is Espalier's and active, or if none of these can
+// complete yet.
 #pragma once
 
 #include "mpi/requests/persistent.hpp"
@@ -24,7 +24,7 @@ struct Requests {
   const MPI_Request* first;
 };
 
-/// Calls body(request, i) for the active ones of Espalier's, until it returns false; false then.
+/// Calls body(request, i) for Espalier's active requests, until it returns false. False if it did.
 template <class At, class Body>
 bool for_each(int count, At at, Body body) {
   for (int i = 0; i < count; ++i)
@@ -38,13 +38,13 @@ bool has_active(int count, At at) {
   return !for_each(count, at, [](Request&, int) { return false; });
 }
 
-/// Whether none of them would wait. Drives those that would.
+/// Whether complete() would wait for none of them. Makes progress on one that is not ready.
 template <class At>
 bool all_ready(int count, At at) {
   return for_each(count, at, [](Request& request, int) { return request.is_ready(); });
 }
 
-/// Completes all of them; the first error code.
+/// Completes all of them; returns the first error code.
 template <class At>
 int complete_all(int count, At at) {
   int code = MPI_SUCCESS;
@@ -56,7 +56,7 @@ int complete_all(int count, At at) {
   return code;
 }
 
-/// MPI_Wait, MPI_Waitall. While Espalier's are waited for, the host is driven, so the order does not matter.
+/// MPI_Wait, MPI_Waitall. Espalier's waits drive the host's progress, so they may come before the host's.
 template <class At, class Host>
 int wait_all(int count, At at, Host host_waits) {
   const int code = complete_all(count, at);
@@ -92,11 +92,11 @@ int test_any(int count, At at, int* index, int* flag, Host host_tests, Settle se
   });
   if (!none_ready) return code;
   code = host_tests(index, flag);
-  if (some && code == MPI_SUCCESS && *index == MPI_UNDEFINED) *flag = 0;  // not as if there were none
+  if (some && code == MPI_SUCCESS && *index == MPI_UNDEFINED) *flag = 0;  // else: no request is active
   return code;
 }
 
-/// MPI_Waitany, by its test; `host_waits()` where the host has them all.
+/// MPI_Waitany, MPI_Waitsome: repeats the test. `host_waits()` if no request is Espalier's and active.
 template <class At, class Host, class Test>
 int wait_any(int count, At at, Host host_waits, Test test) {
   if (!has_active(count, at)) return host_waits();

@@ -10,18 +10,20 @@
 
 namespace espalier::mpi::long_messages {
 
-/// What is shorter travels without the other side's help under every host.
+/// Under every host shorter messages arrive without the other side's progress.
 inline constexpr MPI_Count least = 4096;
-/// So many are known at once; with more there is a reason for progress as long as one of these is left.
+/// At most so many are remembered at once. Further ones are not, and do not prolong the need for progress.
 inline constexpr std::size_t most = 16;
 
+/// How many are remembered now.
 extern std::atomic<int> known;
 
-/// After the host has begun it. Handles are compared with, never handed to the host: one that is completed
-/// where Espalier does not see it costs waits that drive the host, and nothing else.
+/// Remembers a message that the host has begun. Its handle is only compared, never handed to the host: a
+/// message that completes where Espalier does not see it costs waits that drive the host, and nothing else.
 void remember(Handle request);
 
-/// `peer`: the other rank. What is sent to no rank may have any datatype, also one that is none.
+/// Remembers a message that the host has begun, if it is long. `peer`: the other rank. With MPI_PROC_NULL the
+/// datatype may be invalid.
 inline void begun(MPI_Count count, Handle datatype, int peer, const void* request) {
   if (count == 0 || peer == MPI_PROC_NULL) return;
   const PredefinedType* type = predefined_type(typed<MPI_Datatype>(datatype));
@@ -34,11 +36,11 @@ inline void begun(MPI_Count count, Handle datatype, int peer, const void* reques
   if (count * size >= least) remember(wide(*static_cast<const MPI_Request*>(request)));
 }
 
-/// Around a call that may complete requests of an array: forgets those that have left it.
+/// Lives during a call that may complete requests of an array: then forgets those that are no longer in it.
 class Completions {
  public:
   Completions(int count, const void* requests) {
-    // relaxed: who completes a request has heard of it from the thread that began it.
+    // relaxed: a thread that completes a request got it from the one that began it, and so sees it counted.
     if (known.load(std::memory_order_relaxed) != 0) [[unlikely]]
       find(count, static_cast<const MPI_Request*>(requests));
   }

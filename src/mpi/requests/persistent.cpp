@@ -1,3 +1,4 @@
+// Makes, finds, starts, completes and frees the requests of persistent collectives.
 #include "mpi/requests/persistent.hpp"
 
 #include <deque>
@@ -67,7 +68,7 @@ Request& take_request() {
   return *request;
 }
 
-/// An inactive request of the host's: a message to this rank itself.
+/// The request of the host that the program gets: a message to this rank itself, which is never started.
 MPI_Request make_carrier(const Entry& entry) {
   const MPI_Comm comm = lasting(host.constants.self, entry);
   const int rank = comm == entry.comm ? entry.communicator->rank() : 0;
@@ -82,7 +83,7 @@ int raise_for(const Request& request, const std::string& what) {
   return raise_error(request.errors, spec.collective, spec.bytes, what);
 }
 
-/// Its requests report to MPI_COMM_WORLD from now on.
+/// `comm` is about to be freed: from now on its requests report errors to MPI_COMM_WORLD.
 void outlive(MPI_Comm comm) {
   const std::lock_guard lock(mutex);
   for (Request& request : requests)
@@ -97,7 +98,7 @@ void retire_all() {
     if (handle == 0) continue;
     gone.push_back(empty(request));
     auto carrier = typed<MPI_Request>(handle);
-    host.next.Request_free(&carrier);  // hosts complain about those that are left
+    host.next.Request_free(&carrier);  // hosts report requests that are not freed
   }
 }
 
@@ -148,7 +149,7 @@ int Request::complete() {
   });
 }
 
-// Before the host frees the carrier, whose handle may be another request's from then on.
+// To be called before the host frees the carrier, whose handle may be another request's from then on.
 int Request::leave() {
   if (active())
     return raise_for(*this, "its persistent request is freed while it is active; complete it before");
@@ -167,7 +168,7 @@ Request* find(Handle handle) {
   // acquire: pairs with the release in enter().
   Request* const one = bucket.one.load(std::memory_order_acquire);
   if (one && one->handle.load(std::memory_order_relaxed) == wanted) return one;
-  // Others come and go meanwhile: nothing follows from what these two say together.
+  // Other threads add and remove requests meanwhile, so the two loads above need not belong together.
   const std::lock_guard lock(mutex);
   const auto found = by_handle.find(wanted);
   return found == by_handle.end() ? nullptr : found->second;

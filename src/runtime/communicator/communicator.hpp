@@ -90,8 +90,8 @@ class Communicator {
   /// The same without a copy for each rank: the blocks, which have bytes[rank] bytes, are put together once
   /// on each node, and `lent` says where, until this rank's next collective on the communicator. Where a node
   /// has no memory for that, each rank has the whole to itself.
-  virtual bool allgatherv_lent(const void* send, std::span<const std::size_t> bytes,
-                               SharedResult& shared_result) = 0;
+  virtual bool allgatherv_shared(const void* send, std::span<const std::size_t> bytes,
+                                 SharedResult& shared_result) = 0;
   /// The same at the root alone: `receive` and `blocks` mean nothing elsewhere.
   virtual bool gather(const void* send, void* receive, std::size_t bytes, int root) = 0;
   virtual bool gatherv(const void* send, std::size_t bytes, void* receive, const Blocks& blocks,

@@ -24,7 +24,7 @@ class RefusedCommunicator final : public Communicator {
   bool allreduce(const void*, void*, std::size_t, const UserOperation&) override { return false; }
   bool allgather(const void*, void*, std::size_t) override { return false; }
   bool allgatherv(const void*, void*, const Blocks&) override { return false; }
-  bool allgatherv_lent(const void*, std::span<const std::size_t>, SharedResult&) override { return false; }
+  bool allgatherv_shared(const void*, std::span<const std::size_t>, SharedResult&) override { return false; }
   bool gather(const void*, void*, std::size_t, int) override { return false; }
   bool gatherv(const void*, std::size_t, void*, const Blocks&, int) override { return false; }
   bool scatter(const void*, void*, std::size_t, int) override { return false; }

@@ -47,8 +47,8 @@ bool SelfCommunicator::allgatherv(const void* send, void* receive, const Blocks&
   return true;
 }
 
-bool SelfCommunicator::allgatherv_lent(const void* send, std::span<const std::size_t> bytes,
-                                       SharedResult& shared_result) {
+bool SelfCommunicator::allgatherv_shared(const void* send, std::span<const std::size_t> bytes,
+                                         SharedResult& shared_result) {
   kept_result_.resize(bytes[0]);
   copy_alone(kept_result_.data(), send, bytes[0]);
   shared_result = {kept_result_.data(), {0}};

@@ -28,8 +28,8 @@ class SelfCommunicator final : public Communicator {
   bool allreduce(const void* send, void* receive, std::size_t bytes, const UserOperation& operation) override;
   bool allgather(const void* send, void* receive, std::size_t bytes) override;
   bool allgatherv(const void* send, void* receive, const Blocks& blocks) override;
-  bool allgatherv_lent(const void* send, std::span<const std::size_t> bytes,
-                       SharedResult& shared_result) override;
+  bool allgatherv_shared(const void* send, std::span<const std::size_t> bytes,
+                         SharedResult& shared_result) override;
   bool gather(const void* send, void* receive, std::size_t bytes, int root) override;
   bool gatherv(const void* send, std::size_t bytes, void* receive, const Blocks& blocks, int root) override;
   bool scatter(const void* send, void* receive, std::size_t bytes, int root) override;
@@ -53,7 +53,7 @@ class SelfCommunicator final : public Communicator {
                                       const std::string& unable, std::string& why) override;
 
  private:
-  std::vector<std::byte> kept_result_;  ///< the last result of allgatherv_lent()
+  std::vector<std::byte> kept_result_;  ///< the last result of allgatherv_shared()
 };
 
 }  // namespace espalier::runtime

@@ -119,8 +119,8 @@ bool MultiNodeCommunicator::allgather_blocks(Collective collective, const void* 
 }
 
 // In one pass, whatever the length: what a former one has put together would be overwritten by the next.
-bool MultiNodeCommunicator::allgatherv_lent(const void* send, std::span<const std::size_t> bytes,
-                                            SharedResult& shared_result) {
+bool MultiNodeCommunicator::allgatherv_shared(const void* send, std::span<const std::size_t> bytes,
+                                              SharedResult& shared_result) {
   const std::size_t total = std::accumulate(bytes.begin(), bytes.end(), std::size_t{0});
   const std::size_t mean = collective::mean_block(total, bytes.size());
   const plan::Algorithm algorithm =
@@ -157,7 +157,7 @@ bool MultiNodeCommunicator::alltoall_blocks(Collective collective, std::size_t b
     const auto room = [this](std::size_t which, std::size_t some) { return exchanged_[which].of(some); };
     on_stage([&]<class Stage>(Stage& stage) {
       using Exchange = collective::multinode::Alltoall<Stage, Peers, B, B, decltype(room)>;
-      Exchange(stage, everybody().on(0),
+      Exchange(stage, all_ranks().on(0),
                {rank(), nodes_.placement, plan.segment, equal, send, out, receive, in}, room)
           .run();
     });

@@ -42,9 +42,9 @@ MultiNodeCommunicator::MultiNodeCommunicator(const Agreement& agreement, int ran
                 agreement.nodes.tags * network::lanes, spin_limits_for(agreement.nodes.ranks_per_core, true)),
       notices_(*Process::instance().transport(), agreement.nodes.processes, rank,
                agreement.nodes.tags * network::lanes + notices_lane),
-      everybody_(static_cast<std::size_t>(agreement.nodes.placement.ranks())),
+      all_ranks_(static_cast<std::size_t>(agreement.nodes.placement.ranks())),
       counterparts_(agreement.nodes.placement.smallest()) {
-  std::iota(everybody_.begin(), everybody_.end(), 0);
+  std::iota(all_ranks_.begin(), all_ranks_.end(), 0);
   for (const std::vector<int>& ranks : nodes_.placement.ranks_of) {
     for (std::size_t i = 0; i < counterparts_.size(); ++i) counterparts_[i].push_back(ranks[i]);
     last_ranks_.push_back(ranks.back());
@@ -131,8 +131,8 @@ int MultiNodeCommunicator::local_rank() const {
 MultiNodeCommunicator::Peers MultiNodeCommunicator::one_a_node(const std::vector<int>& ranks) {
   return {&endpoint_, ranks, my_node(), 0};
 }
-MultiNodeCommunicator::Peers MultiNodeCommunicator::everybody() {
-  return {&endpoint_, everybody_, rank(), collective::multinode::node_lane};
+MultiNodeCommunicator::Peers MultiNodeCommunicator::all_ranks() {
+  return {&endpoint_, all_ranks_, rank(), collective::multinode::node_lane};
 }
 
 // HIER 3: the lowest rank of a node leads it; but the root its own, which saves a hop.

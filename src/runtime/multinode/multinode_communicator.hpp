@@ -53,8 +53,8 @@ class MultiNodeCommunicator final : public Communicator {
   bool allreduce(const void* send, void* receive, std::size_t bytes, const UserOperation& operation) override;
   bool allgather(const void* send, void* receive, std::size_t bytes) override;
   bool allgatherv(const void* send, void* receive, const Blocks& blocks) override;
-  bool allgatherv_lent(const void* send, std::span<const std::size_t> bytes,
-                       SharedResult& shared_result) override;
+  bool allgatherv_shared(const void* send, std::span<const std::size_t> bytes,
+                         SharedResult& shared_result) override;
   bool gather(const void* send, void* receive, std::size_t bytes, int root) override;
   bool gatherv(const void* send, std::size_t bytes, void* receive, const Blocks& blocks, int root) override;
   bool scatter(const void* send, void* receive, std::size_t bytes, int root) override;
@@ -135,7 +135,7 @@ class MultiNodeCommunicator final : public Communicator {
   int local_rank() const;
   /// Some ranks, one a node, as peers of this one.
   Peers one_a_node(const std::vector<int>& ranks);
-  Peers everybody();
+  Peers all_ranks();
   int leaders_of(const plan::NetworkPlan& plan, std::size_t extent) const;
   /// Whether each node's ranks have an area of so many bytes in common; agreed by all ranks, which is a
   /// collective where the area has to grow.
@@ -222,7 +222,7 @@ class MultiNodeCommunicator final : public Communicator {
   std::unique_ptr<SharedState> state_;  // null: this node's ranks have messages only
   NodeFailure failure_;
   statistics::Counters counters_{nodes_.placement.ranks()};
-  std::vector<int> everybody_;
+  std::vector<int> all_ranks_;
   std::vector<std::vector<int>> counterparts_;  // by rank on its node: that rank of each node
   std::vector<int> last_ranks_;                 // of each node
   std::map<std::pair<const plan::NetworkPlan*, int>, Roles> roles_;

@@ -170,7 +170,7 @@ void MultiNodeCommunicator::reduce_blocks(const void* send, void* receive, std::
         stage.reduce_scatter(packed, mine, shares.view(), bytes, operation);
     });
   };
-  collective::multinode::reduce_scatter(everybody().on(0), call, room, fold);
+  collective::multinode::reduce_scatter(all_ranks().on(0), call, room, fold);
 }
 
 bool MultiNodeCommunicator::reduce_scatter_of(Collective collective, const void* send, void* receive,

@@ -34,10 +34,10 @@ bool MultiNodeCommunicator::gather_blocks(Collective collective, const void* sen
     if (equal && bytes == 0) return;
     on_stage([&](auto& stage) {
       if (rank() != root)
-        return collective::multinode::gather_from_here(stage, everybody().on(0), call, send, bytes,
+        return collective::multinode::gather_from_here(stage, all_ranks().on(0), call, send, bytes,
                                                        [&](std::size_t room) { return whole_.of(room); });
       const void* own = send == Communicator::in_place ? at_offset(receive, blocks.offset_of(root)) : send;
-      collective::multinode::gather_at_root(stage, everybody().on(0), call, own, receive, blocks,
+      collective::multinode::gather_at_root(stage, all_ranks().on(0), call, own, receive, blocks,
                                             whole_.of(collective::multinode::all_short_blocks(call, blocks)));
     });
   });
@@ -52,13 +52,13 @@ bool MultiNodeCommunicator::scatter_blocks(Collective collective, const void* se
     if (equal && bytes == 0) return;
     on_stage([&](auto& stage) {
       if (rank() != root)
-        return collective::multinode::scatter_to_here(stage, everybody().on(0), call, receive, bytes,
+        return collective::multinode::scatter_to_here(stage, all_ranks().on(0), call, receive, bytes,
                                                       [&](std::size_t room) { return whole_.of(room); });
       void* own = receive;
       if (receive == Communicator::in_place)  // the root's block is there already, and is not written
         own = const_cast<std::byte*>(at_offset(send, blocks.offset_of(root)));
       collective::multinode::scatter_at_root(
-          stage, everybody().on(0), call, send, own, blocks,
+          stage, all_ranks().on(0), call, send, own, blocks,
           whole_.of(collective::multinode::all_short_blocks(call, blocks)));
     });
   });

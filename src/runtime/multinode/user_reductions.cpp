@@ -43,7 +43,7 @@ void MultiNodeCommunicator::reduce_by_messages(const void* send, void* receive, 
                                                const UserOperation& operation, int root) {
   const ContiguousPosition position = collective::contiguous_position(nodes_.placement.ranks(), rank(), root);
   Vector own = copy_of(send, bytes);
-  run(everybody(), collective::multinode::reduce_whole_up(everybody(), position, own, bytes,
+  run(all_ranks(), collective::multinode::reduce_whole_up(all_ranks(), position, own, bytes,
                                                           {operation.combine, operation.context}));
   if (rank() == root) std::memcpy(receive, own.get(), bytes);
 }
@@ -151,8 +151,8 @@ void MultiNodeCommunicator::scan_by_messages(Prefix prefix, const void* send, vo
   const WholeOperation whole = {operation.combine, operation.context};
   const Vector total = copy_of(send, bytes), below(new std::byte[bytes]), scratch(new std::byte[bytes]);
   if (prefix == Prefix::inclusive && send != receive) std::memcpy(receive, send, bytes);
-  run(everybody(), collective::multinode::exscan_doubling(
-                       everybody(), {total.get(), below.get(), scratch.get(), bytes}, fold_right(whole)));
+  run(all_ranks(), collective::multinode::exscan_doubling(
+                       all_ranks(), {total.get(), below.get(), scratch.get(), bytes}, fold_right(whole)));
   if (rank() == 0) return;
   if (prefix == Prefix::inclusive)
     whole.combine(whole.context, below.get(), receive);

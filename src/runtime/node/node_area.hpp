@@ -20,7 +20,7 @@ struct NodeArea {
   bool grow(M& machine, memory::Arena& arena, std::size_t bytes, Tell tell) {
     std::uint64_t offset = 0;
     if (machine.rank() == 0) {
-      for (const int peer : machine.everybody_else()) machine.await_finish(peer, area.last);
+      for (const int peer : machine.other_ranks()) machine.await_finish(peer, area.last);
       offset = replace(arena, bytes);
     }
     tell(&offset, sizeof offset);

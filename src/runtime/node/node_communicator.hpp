@@ -29,8 +29,8 @@ class NodeCommunicator final : public Communicator {
   bool allreduce(const void* send, void* receive, std::size_t bytes, const UserOperation& operation) override;
   bool allgather(const void* send, void* receive, std::size_t bytes) override;
   bool allgatherv(const void* send, void* receive, const Blocks& blocks) override;
-  bool allgatherv_lent(const void* send, std::span<const std::size_t> bytes,
-                       SharedResult& shared_result) override;
+  bool allgatherv_shared(const void* send, std::span<const std::size_t> bytes,
+                         SharedResult& shared_result) override;
   bool gather(const void* send, void* receive, std::size_t bytes, int root) override;
   bool gatherv(const void* send, std::size_t bytes, void* receive, const Blocks& blocks, int root) override;
   bool scatter(const void* send, void* receive, std::size_t bytes, int root) override;
@@ -65,7 +65,7 @@ class NodeCommunicator final : public Communicator {
 
   SharedState state_;
   std::vector<std::byte>
-      kept_result_;  ///< the last result of allgatherv_lent(), where the arena had no room for it
+      kept_result_;  ///< the last result of allgatherv_shared(), where the arena had no room for it
 };
 
 }  // namespace espalier::runtime

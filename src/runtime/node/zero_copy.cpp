@@ -32,8 +32,8 @@ void meet(SharedState& state, const plan::Plan& plan) {
 
 }  // namespace
 
-bool NodeCommunicator::allgatherv_lent(const void* send, std::span<const std::size_t> bytes,
-                                       SharedResult& shared_result) {
+bool NodeCommunicator::allgatherv_shared(const void* send, std::span<const std::size_t> bytes,
+                                         SharedResult& shared_result) {
   shared_result.offsets.resize(bytes.size());
   std::exclusive_scan(bytes.begin(), bytes.end(), shared_result.offsets.begin(), std::size_t{0});
   const std::size_t total = shared_result.offsets.back() + bytes.back();

@@ -36,7 +36,7 @@ std::vector<T> run(Member& me, const std::vector<T>& values, const std::vector<s
       if constexpr (SplittingStage<Stage>) stage.reduce_scatter(from, mine, shares.view(), bytes, sum);
     });
   };
-  reduce_scatter(me.everybody(), call, {packed.data(), share.data(), coming.data()}, fold);
+  reduce_scatter(me.all_ranks(), call, {packed.data(), share.data(), coming.data()}, fold);
   std::vector<T> result = in_place ? send.values() : receive.values();
   result.resize(own);
   return result;

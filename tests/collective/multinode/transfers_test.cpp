@@ -45,7 +45,7 @@ void expect_gather(Member& me, int root, const std::vector<std::size_t>& counts,
   Kept kept;
   if (me.rank() != root) {
     me.on_stage([&](auto& stage) {
-      gather_from_here(stage, me.everybody(), call, own.bytes(), own.size_bytes(),
+      gather_from_here(stage, me.all_ranks(), call, own.bytes(), own.size_bytes(),
                        [&](std::size_t bytes) { return kept.of(bytes); });
     });
     return;
@@ -54,7 +54,7 @@ void expect_gather(Member& me, int root, const std::vector<std::size_t>& counts,
   std::byte* position = receive.bytes() + places.view().offset_of(root);
   if (in_place) std::memcpy(position, own.bytes(), own.size_bytes());
   me.on_stage([&](auto& stage) {
-    gather_at_root(stage, me.everybody(), call, in_place ? position : own.bytes(), receive.bytes(),
+    gather_at_root(stage, me.all_ranks(), call, in_place ? position : own.bytes(), receive.bytes(),
                    places.view(), kept.of(all_short_blocks(call, places.view())));
   });
   EXPECT_EQ(receive.values(), placed(places, me.size(), root))
@@ -70,7 +70,7 @@ void expect_scatter(Member& me, int root, const std::vector<std::size_t>& counts
   Kept kept;
   if (me.rank() != root) {
     me.on_stage([&](auto& stage) {
-      scatter_to_here(stage, me.everybody(), call, receive.bytes(), receive.size_bytes(),
+      scatter_to_here(stage, me.all_ranks(), call, receive.bytes(), receive.size_bytes(),
                       [&](std::size_t bytes) { return kept.of(bytes); });
     });
     EXPECT_EQ(receive.values(), wanted) << "rank " << me.rank() << ", root " << root;
@@ -79,7 +79,7 @@ void expect_scatter(Member& me, int root, const std::vector<std::size_t>& counts
   GuardedVector<double> send(placed(places, me.size(), root));
   std::byte* position = send.bytes() + places.view().offset_of(root);
   me.on_stage([&](auto& stage) {
-    scatter_at_root(stage, me.everybody(), call, send.bytes(), in_place ? position : receive.bytes(),
+    scatter_at_root(stage, me.all_ranks(), call, send.bytes(), in_place ? position : receive.bytes(),
                     places.view(), kept.of(all_short_blocks(call, places.view())));
   });
   if (!in_place) {
@@ -159,7 +159,7 @@ void expect_alltoall(Member& me, const CountOf& count_of, std::size_t long_block
   me.on_stage([&]<class Stage>(Stage& stage) {
     using Exchange = Alltoall<Stage, Member::Peers, Blocks, Blocks, decltype(room)>;
     Exchange(
-        stage, me.everybody(),
+        stage, me.all_ranks(),
         {me.rank(), me.placement(), long_block, equal, send.bytes(), out_blocks, receive.bytes(), in_blocks},
         room)
         .run();

@@ -111,9 +111,9 @@ class Member {
         machine_(machine),
         plans_(local_rank(), node_size(), ranks_per_core),
         last_ranks_(),
-        everybody_(static_cast<std::size_t>(placement.ranks())) {
+        all_ranks_(static_cast<std::size_t>(placement.ranks())) {
     if (area) area_ = {area, area_bytes, 0};
-    std::iota(everybody_.begin(), everybody_.end(), 0);
+    std::iota(all_ranks_.begin(), all_ranks_.end(), 0);
     for (const auto& ranks : placement.ranks_of) last_ranks_.push_back(ranks.back());
     counterparts_.resize(placement.smallest());
     for (std::size_t i = 0; i < counterparts_.size(); ++i)
@@ -131,7 +131,7 @@ class Member {
   Peers counterparts(int number) {
     return {&end_, counterparts_[static_cast<std::size_t>(number)], node(), 0};
   }
-  Peers everybody() { return {&end_, everybody_, rank_, 0}; }
+  Peers all_ranks() { return {&end_, all_ranks_, rank_, 0}; }
   /// Null where the node's ranks have messages only.
   machine::HostMachine* machine() { return machine_; }
   collective::multinode::SharedArea& area() { return area_; }
@@ -188,7 +188,7 @@ class Member {
   machine::HostMachine* machine_;
   NodePlans plans_;
   std::vector<std::vector<int>> counterparts_;
-  std::vector<int> last_ranks_, everybody_;
+  std::vector<int> last_ranks_, all_ranks_;
   collective::multinode::SharedArea area_;
 };
 

@@ -246,9 +246,9 @@ TEST(Communicator, SpentBudgetIsRefusedTogetherAndComesBack) {
       EXPECT_NE(comms.back()->refusal().find("budget is spent"), std::string::npos)
           << comms.back()->refusal();
       EXPECT_NE(comms.back()->refusal().find("ESPALIER_SHM"), std::string::npos);
-      std::vector<int> everybody(ranks);
-      board.allgather(rank, &got, everybody.data(), sizeof got);
-      EXPECT_EQ(everybody, std::vector<int>(ranks, got));
+      std::vector<int> all_ranks(ranks);
+      board.allgather(rank, &got, all_ranks.data(), sizeof got);
+      EXPECT_EQ(all_ranks, std::vector<int>(ranks, got));
       for (int i = 0; i < got; ++i) check_predefined(*comms[static_cast<std::size_t>(i)], 2000, i);
       comms.clear();
       board.meet();
@@ -283,11 +283,11 @@ TEST(Communicator, RingsAreLongUntilHalfTheBudgetIsGone) {
 
 void share_a_core(Board& board, int rank, int ranks) {
   const int here = sched_getcpu();
-  std::vector<int> everybody(static_cast<std::size_t>(ranks));
-  board.allgather(rank, &here, everybody.data(), sizeof here);
+  std::vector<int> all_ranks(static_cast<std::size_t>(ranks));
+  board.allgather(rank, &here, all_ranks.data(), sizeof here);
   cpu_set_t one;
   CPU_ZERO(&one);
-  CPU_SET(everybody.front(), &one);
+  CPU_SET(all_ranks.front(), &one);
   ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
 }
 

@@ -17,7 +17,7 @@ Body notes_around(std::function<void(CheckingMachine&)> barrier) {
       const std::uint64_t mine = word(m.rank(), 0, round);
       Platform::copy(run.note(m.rank()), &mine, sizeof mine);
       barrier(m);
-      for (const int peer : m.everybody_else()) {
+      for (const int peer : m.other_ranks()) {
         std::uint64_t theirs = 0;
         Platform::copy(&theirs, run.note(peer), sizeof theirs);
         run.expect(theirs == word(peer, 0, round), "a barrier let somebody go too early");

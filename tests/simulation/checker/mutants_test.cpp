@@ -164,7 +164,7 @@ TEST(Mutants, EveryMessageBetweenNodesIsASite) {
 
 TEST(Mutants, EveryWaitOfTheAlgorithmsIsASite) {
   const std::regex wait(
-      R"(\b(m|m_)\.(await|await_finish|await_release_all|reserve|set_readers|everybody_finished|flush_for_readers)\()");
+      R"(\b(m|m_)\.(await|await_finish|await_release_all|reserve|set_readers|all_finished|flush_for_readers)\()");
   for (const std::string file : {"node/all_to_all/allgather.hpp",
                                  "node/reductions/allreduce.hpp",
                                  "node/reductions/allreduce_central.hpp",

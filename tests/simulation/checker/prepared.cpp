@@ -140,7 +140,7 @@ Body barriers_of(By by) {
       const std::uint64_t mine = word(m.rank(), 0, round);
       Platform::copy(run.note(m.rank()), &mine, sizeof mine);
       meet();
-      for (const int peer : m.everybody_else()) {
+      for (const int peer : m.other_ranks()) {
         std::uint64_t theirs = 0;
         Platform::copy(&theirs, run.note(peer), sizeof theirs);
         run.expect(theirs == word(peer, 0, round), "a prepared barrier let somebody go too early");

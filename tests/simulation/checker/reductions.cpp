@@ -139,7 +139,7 @@ std::vector<Scenario> reductions(int ranks, bool fenced) {
       }));
   all.back() = pairwise(all.back());
   const auto shared_result = [](CheckingMachine& m, const Reduction& r) {
-    Execution::current().expect(allreduce_zero_copy(m, r), "everybody lends");
+    Execution::current().expect(allreduce_zero_copy(m, r), "all ranks expose");
   };
   add("allreduce, vectors exposed", one, to_all(shared_result, [](int, int) { return false; }));
   add("allreduce, some vectors lent in place", one,
@@ -158,7 +158,7 @@ std::vector<Scenario> reductions(int ranks, bool fenced) {
   all.push_back(scattered(ranks, fenced, "vectors exposed",
                           [](CheckingMachine& m, const Reduction& r, const PackedBlocks& blocks) {
                             Execution::current().expect(reduce_scatter_zero_copy(m, r, blocks),
-                                                        "everybody lends");
+                                                        "all ranks expose");
                           }));
   return all;
 }

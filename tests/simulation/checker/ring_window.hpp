@@ -33,7 +33,7 @@ struct RingWindow {
 
   void give_back() {
     window.drain();
-    for (const int peer : m.everybody_else()) m.await_finish(peer, last);
+    for (const int peer : m.other_ranks()) m.await_finish(peer, last);
     if (m.rank() == 0) simulation::checker::Execution::current().give_back(window.local(), window.bytes());
   }
 };

@@ -21,17 +21,15 @@ inline const std::vector<Survivor> survivors = {
     {"collective/node/reductions/allreduce_central.hpp central_inline set_readers: removed",
      "The lines are read by the last to arrive alone, and before it releases the others: who goes on knows "
      "that."},
-    {"collective/node/reductions/allreduce_central.hpp central_inline everybody_finished: one step more",
+    {"collective/node/reductions/allreduce_central.hpp central_inline all_finished: one step more",
      "The same: at the step itself nothing is read any more once a rank goes on."},
     {"collective/node/all_to_all/alltoallv.hpp meet set_readers: removed",
      "The line of a rank that has nothing is read by the last to arrive alone, before it releases the "
      "others."},
-    {"collective/node/barrier.hpp barrier_central everybody_finished: one step more",
+    {"collective/node/barrier.hpp barrier_central all_finished: one step more",
      "A barrier lends nothing at its own step. So with the next two."},
-    {"collective/node/barrier.hpp barrier_exchange everybody_finished: one step more",
-     "A barrier lends nothing."},
-    {"collective/node/barrier.hpp barrier_tree everybody_finished: one step more",
-     "A barrier lends nothing."},
+    {"collective/node/barrier.hpp barrier_exchange all_finished: one step more", "A barrier lends nothing."},
+    {"collective/node/barrier.hpp barrier_tree all_finished: one step more", "A barrier lends nothing."},
     {"collective/node/rooted/bcast.hpp bcast_tree await_finish: removed",
      "RG's plain form, in which the root leaves last, is kept to be measured: where it does not wait, "
      "reserve() "

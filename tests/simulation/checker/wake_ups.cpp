@@ -49,7 +49,7 @@ void pass_a_token(CheckingMachine& m) {
         Execution::current().expect(got == token, "a token that nobody has passed on");
       }
       m.finish(step);
-      for (const int peer : m.everybody_else()) m.await_finish(peer, step);
+      for (const int peer : m.other_ranks()) m.await_finish(peer, step);
     }
   }
 }
@@ -66,7 +66,7 @@ void wake_all_at_once(CheckingMachine& m) {
       simulation::checker::Platform::copy(&got, m.await_release_all(step), sizeof got);
     Execution::current().expect(got == value, "somebody went on before all had arrived");
     m.finish(step);
-    for (const int peer : m.everybody_else()) m.await_finish(peer, step);
+    for (const int peer : m.other_ranks()) m.await_finish(peer, step);
   }
 }
 

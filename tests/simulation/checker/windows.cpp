@@ -24,9 +24,9 @@ std::size_t position_of(int rank) { return static_cast<std::size_t>(rank) * bloc
 void meet(CheckingMachine& m) {
   const Step step = m.advance().last();
   m.publish(machine::Channel::gather, step);
-  for (const int peer : m.everybody_else()) m.await(machine::Channel::gather, peer, step);
+  for (const int peer : m.other_ranks()) m.await(machine::Channel::gather, peer, step);
   m.finish(step);
-  for (const int peer : m.everybody_else()) m.await_finish(peer, step);
+  for (const int peer : m.other_ranks()) m.await_finish(peer, step);
 }
 
 Words read_words(const std::byte* source, std::size_t count) {
@@ -36,7 +36,7 @@ Words read_words(const std::byte* source, std::size_t count) {
 }
 
 // All ranks write to all nodes; every rank of a node waits for every notification and reads.
-Body everybody_sees_the_data(SharedNodes nodes, std::size_t bytes) {
+Body all_see_the_data(SharedNodes nodes, std::size_t bytes) {
   return [=](CheckingMachine& m) {
     Execution& run = Execution::current();
     const int ranks = run.ranks(), me = run.rank();
@@ -297,15 +297,15 @@ std::vector<Scenario> windows(int ranks, bool fenced) {
   const std::vector<int> together(static_cast<std::size_t>(ranks), 0);
   const auto segment = position_of(ranks);
   for (const auto& placement : {together, in_blocks(ranks), in_turns(ranks), apart(ranks)}) {
-    add("everybody sees", placement, segment, everybody_sees_the_data, block);
+    add("all see", placement, segment, all_see_the_data, block);
     add("one gets", placement, segment, one_gets_the_value, 3);
     add("words", placement, 40, words_that_all_change);
     add("gets", placement, segment, gets);
   }
   constexpr std::size_t long_block = (network::longest_inline + 8) / 8 * 8;
   if (ranks <= 3)
-    add("everybody sees, long", in_blocks(ranks), long_block * static_cast<std::size_t>(ranks),
-        everybody_sees_the_data, long_block);
+    add("all see, long", in_blocks(ranks), long_block * static_cast<std::size_t>(ranks), all_see_the_data,
+        long_block);
   add("zero says taken", together, block, zero_says_taken);
   add("a host that stores twice", together, block, a_host_that_stores_twice);
   add("a host whose data all see", together, 3 * block, a_host_whose_data_all_see);

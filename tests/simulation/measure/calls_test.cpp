@@ -24,7 +24,7 @@ TEST(Crew, RanksRunAtOnceAndRankZeroKeepsTheResults) {
   const auto results = crew.run(2, [](Rank& rank, double* into) {
     const machine::Step step = rank.machine().advance().last();
     rank.machine().publish(machine::Channel::gather, step);
-    for (const int peer : rank.machine().everybody_else())
+    for (const int peer : rank.machine().other_ranks())
       rank.machine().await(machine::Channel::gather, peer, step);
     const double took = rank.time([] { usleep(2000); });
     if (rank.number() == 0) into[0] = took, into[1] = rank.count();

@@ -30,7 +30,7 @@ class NodeRanks {
   void meet() {
     const Step step = m_.advance(1).last();
     meeting_.announce(step);
-    for (const int peer : m_.everybody_else()) meeting_.await(peer, step);
+    for (const int peer : m_.other_ranks()) meeting_.await(peer, step);
     m_.finish(step);
   }
   /// A step to be finished when this rank reads nothing more.

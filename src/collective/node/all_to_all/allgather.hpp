@@ -1,5 +1,5 @@
-// Allgather and allgatherv: every rank shows its block to all others. Or each reads long blocks where they
-// lie.
+// Allgather and allgatherv: every rank copies its block into its slots, and all others read it there. Long
+// blocks can also be read where they lie.
 #pragma once
 
 #include "collective/core/exchange_blocks.hpp"

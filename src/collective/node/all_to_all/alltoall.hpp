@@ -1,5 +1,5 @@
 // Alltoall: every rank's slot holds a piece for each of the others, and each reads its own out of all of
-// them. Or each reads long blocks where they lie.
+// them. Long blocks can also be read where they lie.
 #pragma once
 
 #include "collective/core/cells.hpp"
@@ -20,7 +20,7 @@ template <Machine M>
   const OwnPlace own(blocks, m.rank());
   InlineExchange<M> exchange(m, plan);
   write_others(m, exchange.own_line(), send, blocks);
-  exchange.announce(m.everybody_else());
+  exchange.announce(m.other_ranks());
   const std::size_t own_place = blocks.offset_of(m.rank());
   copy_own(m, at(receive, own_place), at(send, own_place), Part{0, blocks.block});
   for (int i = 1; i < m.size(); ++i) {
@@ -53,8 +53,8 @@ void alltoall_by_pairwise_cells(M& m, const void* send, void* receive, const Equ
 
 }  // namespace detail
 
-/// `bytes` for each rank. `send` may be `receive`: a round's parts have left the buffer before others take
-/// their place.
+/// `bytes` for each rank. `send` may be `receive`: the parts that a round sends are copied out of the buffer
+/// before those that it receives take their place.
 template <Machine M>
 void alltoall(M& m, const void* send, void* receive, std::size_t bytes, const Plan& plan) {
   if (by_kernel(plan) && is_exposed(bytes, plan) && alltoall_single_copy(m, send, receive, bytes, plan))
@@ -72,7 +72,7 @@ void alltoall(M& m, const void* send, void* receive, std::size_t bytes, const Pl
   const auto show = [&](const Round& round) {
     std::byte* data = m.slot(m.rank(), round.steps);
     if (cells.rounds() == 1 &&
-        cells.cell(bytes) == bytes) {  // no gaps: what is below this rank and what is above
+        cells.cell(bytes) == bytes) {  // no gaps: the blocks of lower ranks, then those of higher ones
       const std::size_t below = blocks.offset_of(m.rank());
       m.write_slot(data, send, below);
       m.write_slot(data + below, at(send, below + bytes), others * bytes - below);

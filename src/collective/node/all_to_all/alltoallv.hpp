@@ -1,4 +1,5 @@
-// Alltoallv: alltoall's cells, of sizes that only their writer knows. So each slot says where its cells lie.
+// Alltoallv: cells as in alltoall, but of sizes that only their writer knows. So each writer also says where
+// its cells lie.
 #pragma once
 
 #include <cstdint>
@@ -18,19 +19,18 @@ namespace espalier::collective {
 
 namespace detail {
 
-/// In the flag line: how many rounds its owner needs, whether its cells lie right behind this or are pairwise
-/// ones (else they are in its slot), and whether the head has addresses.
+/// What each rank writes first in its flag line: how many rounds it needs; whether its cells lie in the line
+/// or are pairwise cells (else they are in its slot); whether its head (AlltoallvHead) has addresses.
 struct AlltoallvMark {
   std::uint32_t rounds;
   std::uint8_t inlined, in_pairwise_cells, exposes, unused = 0;
 };
 
-/// In front of the cells: where each rank's begins, and where the last ends, and behind that, where long
-/// blocks are exposed, each one's address, or 0. A cell has the same size in all rounds; an exposed block has
-/// none. All of this is behind the mark where it fits, for a reader that has to look elsewhere first gets its
-/// cell a cache miss later; else in front of the cells in the slot.
+/// The head that describes a rank's cells is an array of edges: where each rank's cell begins, and where the
+/// last one ends. If the rank exposes blocks, an address for each rank follows, 0 for a block that is not
+/// exposed. A cell has the same size in all rounds; an exposed block has none.
 using CellEdge = std::uint32_t;
-constexpr std::size_t least_pairwise = 4096;  // docs/performance.md
+constexpr std::size_t least_pairwise = 4096;  // pairwise cells serve if the longest block has as much
 constexpr std::size_t most_area = std::size_t{1}
                                   << 30;  // edges must not overflow, whatever slots a user wants
 using Address = std::uint64_t;
@@ -39,7 +39,8 @@ inline std::size_t alltoallv_head(int ranks, bool exposes) {
   return edges_bytes(ranks) + (exposes ? static_cast<std::size_t>(ranks) * sizeof(Address) : 0);
 }
 
-/// Where a rank says which cell begins where, by whether it exposes blocks.
+/// Size and place of a rank's head. It is in the flag line behind the mark where it fits, else in the slot in
+/// front of the cells: a reader that finds it in the line has one cache miss less.
 class AlltoallvHead {
  public:
   AlltoallvHead(int ranks, bool exposes)
@@ -48,7 +49,7 @@ class AlltoallvHead {
 
   bool is_in_line() const { return in_line_; }
   std::size_t bytes_in_slot() const { return in_line_ ? 0 : bytes_; }
-  /// With the mark.
+  /// Mark and head.
   std::size_t bytes_in_line() const { return sizeof(AlltoallvMark) + (in_line_ ? bytes_ : 0); }
   template <class Byte>
   Byte* in(Byte* line, Byte* slot) const {
@@ -115,7 +116,7 @@ class Alltoallv {
   Alltoallv(M& m, const void* send, const Blocks& out, void* receive, const Blocks& in, const Plan& plan)
       : m_(m),
         send_(send),
-        exposed_(set_readers(m, send, out, plan)),
+        exposed_(find_exposed(m, send, out, plan)),
         out_{out, exposed_},
         receive_(receive),
         in_(in),
@@ -152,7 +153,7 @@ class Alltoallv {
     }
     m_.finish(chunks_.last());
     // An exposed block is this rank's own again when it has been read.
-    for (const int peer : m_.everybody_else())
+    for (const int peer : m_.other_ranks())
       if (out_.is_exposed(peer)) m_.await_finish(peer, round_at(0).step());
     if (!meeting_.is_central() && rounds_ == 1)
       expect_another(m_, chunks_.steps(0), inlined_ ? 0 : cells_.head() + cells_.bytes(),
@@ -160,11 +161,12 @@ class Alltoallv {
   }
 
  private:
-  /// Where the long blocks lie that others may read there, by rank; nothing where there is none.
-  static std::vector<detail::Address> set_readers(M& m, const void* send, const Blocks& out,
-                                                  const Plan& plan) {
+  /// By rank: the address of its block, if that is long and the rank may read it there, else 0. Empty: there
+  /// is no such block.
+  static std::vector<detail::Address> find_exposed(M& m, const void* send, const Blocks& out,
+                                                   const Plan& plan) {
     std::vector<detail::Address> exposed;
-    for (const int peer : m.everybody_else()) {
+    for (const int peer : m.other_ranks()) {
       const std::byte* block = at(send, out.offset_of(peer));
       const std::size_t bytes = out.bytes_of(peer);
       if (!is_exposed(bytes, plan) || !m.can_expose(block, bytes, by_kernel(plan))) continue;
@@ -174,12 +176,12 @@ class Alltoallv {
     return exposed;
   }
   bool by_zero_copy() const { return !exposed_.empty(); }
-  /// Of two ranks both know what goes either way.
+  /// For two ranks only: both know the lengths of both directions.
   bool worth_pairwise() const {
     const int other = 1 - m_.rank();
     return m_.size() == 2 && collective::worth_pairwise(m_, out_.all.bytes_of(other), in_.bytes_of(other));
   }
-  /// As in in_rounds().
+  /// Two ranks write chunks into pairwise slots where these fit, as in in_rounds().
   void use_pairwise_slots(const Plan& plan) {
     if (!worth_pairwise() || meeting_.is_central() || chunks_.chunk_bytes() > m_.pairwise_bytes()) return;
     const int other = 1 - m_.rank();
@@ -187,7 +189,7 @@ class Alltoallv {
     if (!rides_inline(longer, plan)) chunks_.use_pairwise_slots(m_, longer / chunks_.chunk_bytes() + 1);
   }
   std::size_t others() const { return static_cast<std::size_t>(m_.size() - 1); }
-  /// The same for all ranks, whether they expose blocks or not.
+  /// Room for the longest head: so it is the same for all ranks, whether they expose blocks or not.
   static std::size_t least_chunk(const M& m, const Plan& plan) {
     const bool may_use_zero_copy = by_kernel(plan) || plan.zero_copy != Plan::never;
     return Cells::enough_for(static_cast<std::size_t>(m.size() - 1),
@@ -195,12 +197,12 @@ class Alltoallv {
   }
   std::size_t total_out() const {
     std::size_t total = 0;
-    for (const int peer : m_.everybody_else()) total += out_.bytes_of(peer);
+    for (const int peer : m_.other_ranks()) total += out_.bytes_of(peer);
     return total;
   }
   std::size_t longest_out() const {
     std::size_t longest = 0;
-    for (const int peer : m_.everybody_else()) longest = std::max(longest, out_.bytes_of(peer));
+    for (const int peer : m_.other_ranks()) longest = std::max(longest, out_.bytes_of(peer));
     return longest;
   }
   std::size_t rounds() const {
@@ -222,7 +224,7 @@ class Alltoallv {
     else
       write_own_cells(round, inlined_ ? own_line + head_.bytes_in_line() : slot);
     if (!meeting_.is_central()) meeting_.announce(round.step());
-    m_.set_readers(round.steps, m_.everybody_else());
+    m_.set_readers(round.steps, m_.other_ranks());
   }
 
   void write_own_cells(const Round& round, std::byte* data) {
@@ -231,7 +233,8 @@ class Alltoallv {
     if (!inlined_) m_.flush_for_readers(data, written);
   }
 
-  /// All take as many rounds as the longest needs: in the first, the last to arrive sees that and tells.
+  /// All ranks take as many rounds as the rank that needs most. In round 0 the last to arrive finds that
+  /// number and hands it to all.
   std::size_t meet(const Round& round, std::size_t all_rounds) {
     if (round.index > 0) {
       meeting_.announce(round.step());
@@ -240,7 +243,7 @@ class Alltoallv {
         m_.reserve(round.steps);
         const detail::AlltoallvMark nothing{};
         std::memcpy(line(round.step()), &nothing, sizeof nothing);
-        m_.set_readers(round.steps, m_.everybody_else());
+        m_.set_readers(round.steps, m_.other_ranks());
       }
       all_rounds = meeting_.agree(round.step(), [&] {
         std::uint32_t most = 1;
@@ -249,7 +252,7 @@ class Alltoallv {
         return most;
       });
     }
-    m_.everybody_finished(round.steps.first - 1);
+    m_.all_finished(round.steps.first - 1);
     return all_rounds;
   }
 
@@ -263,7 +266,7 @@ class Alltoallv {
     }
   }
 
-  /// What a peer still has for this rank is known from its first slot.
+  /// Whether `peer` has more for this rank in round i: the size of its cell is known since round 0.
   bool awaits(int peer, std::size_t i) const {
     if (i == 0) return in_.bytes_of(peer) > 0;
     return !long_cells_.empty() && long_cells_[static_cast<std::size_t>(peer)] * i < in_.bytes_of(peer) &&
@@ -289,7 +292,7 @@ class Alltoallv {
     take(peer, i, data + begin, detail::cell_edge(head, m_.rank() + 1) - begin);
   }
 
-  /// What lies in a cell of so many bytes in round i.
+  /// Copies out what `data`, a cell of `cell` bytes, holds in round i.
   void take(int peer, std::size_t i, const std::byte* data, std::size_t cell) {
     const std::size_t block = in_.bytes_of(peer);
     const Part part = part_of(block, i, cell);
@@ -318,7 +321,8 @@ class Alltoallv {
   std::vector<std::size_t> long_cells_;  // by peer, of those whose block takes several rounds
 };
 
-/// out.bytes of each rank are in.bytes of this one there.
+/// What this rank sends to a peer (`out`) is as long as what the peer receives from it (its `in`), as MPI
+/// demands.
 template <Machine M>
 void alltoallv(M& m, const void* send, const Blocks& out, void* receive, const Blocks& in, const Plan& plan) {
   if (are_two(m, plan)) {
@@ -329,8 +333,8 @@ void alltoallv(M& m, const void* send, const Blocks& out, void* receive, const B
   Alltoallv<M>(m, send, out, receive, in, plan).run();
 }
 
-/// What is sent lies where what is received goes. It is set aside, for the cells of two ranks that exchange
-/// blocks may differ in size, so that one block comes in faster than the other goes out.
+/// `buffer` holds what is sent and takes what is received. What is sent is copied to private memory first:
+/// the cells of two ranks may differ in size, and then one block comes in faster than the other goes out.
 template <Machine M>
 void alltoallv_in_place(M& m, void* buffer, const Blocks& blocks, const Plan& plan) {
   std::vector<std::size_t> offsets;

@@ -41,7 +41,7 @@ bool exchange_addresses(M& m, std::uint64_t mine, const Hear& hear, const Act& a
   }
   if (all) act(step);
   m.finish(step);
-  for (const int reader : m.everybody_else()) m.await_finish(reader, step);
+  for (const int reader : m.other_ranks()) m.await_finish(reader, step);
   return all;
 }
 template <Machine M, class Hear>

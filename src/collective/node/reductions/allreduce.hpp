@@ -11,7 +11,7 @@ namespace espalier::collective {
 
 namespace detail {
 
-/// Figure 3, and at once lines 1 to 5 of figure 2.
+/// Figure 3 of RG, with lines 1 to 5 of figure 2 for each chunk at once.
 template <Machine M>
 void reduce_and_bcast_at_root(M& m, const TreePosition& up, const TreePosition& down, const Chunk& chunk,
                               const Reduction& r, const Plan& plan, bool inlined) {
@@ -20,11 +20,11 @@ void reduce_and_bcast_at_root(M& m, const TreePosition& up, const TreePosition& 
     m.reserve(chunk.steps);
     pass_down(m, down, chunk.steps, at(r.receive, chunk.offset), chunk.bytes, plan);
   } else {
-    pass_down(m, down, copy_in_cached(m, chunk, r.receive, m.everybody_else()), plan);
+    pass_down(m, down, copy_in_cached(m, chunk, r.receive, m.other_ranks()), plan);
   }
 }
 
-/// Lines 6 to 9 of figure 2.
+/// Lines 6 to 9 of RG's figure 2.
 template <Machine M>
 void bcast_at_others(M& m, const TreePosition& down, const Chunk& chunk, const Reduction& r, const Plan& plan,
                      bool inlined) {
@@ -36,8 +36,8 @@ void bcast_at_others(M& m, const TreePosition& down, const Chunk& chunk, const R
 }  // namespace detail
 
 /// `up` and `down` have the same root. A rank sends some chunks up before it takes the first result, so that
-/// both directions are under way; less than the ring, so that no rank waits for a slot that only its own next
-/// step frees.
+/// both directions are under way. These take less than the ring, so that no rank waits for a slot that only
+/// its own next step frees.
 template <Machine M>
 void allreduce_tree(M& m, const TreePosition& up, const TreePosition& down, const Reduction& r,
                     const Plan& plan) {

@@ -16,16 +16,16 @@ void central_inline(M& m, const Reduction& r) {
   const Step step = steps.last();
   m.reserve(steps);
   m.copy(m.inline_buffer(Channel::gather, step), r.send, r.bytes);
-  m.set_readers(steps, m.everybody_else());
+  m.set_readers(steps, m.other_ranks());
   if (m.arrive_last(step)) {
-    for (const int peer : m.everybody_else())
+    for (const int peer : m.other_ranks())
       m.source_array()[peer] = m.inline_data(Channel::gather, peer, step);
     fold_in_rank_order(m, r, r.receive, r.send, r.bytes);
     m.release_all(step, r.receive, r.bytes);
   } else {
     m.copy(r.receive, m.await_release_all(step), r.bytes);
   }
-  m.everybody_finished(step - 1);
+  m.all_finished(step - 1);
   m.finish(step);
 }
 
@@ -34,9 +34,9 @@ template <Machine M>
 void central_chunk(M& m, const Reduction& r, const Chunk& chunk) {
   void* result = at(r.receive, chunk.offset);
   std::byte* own_slot = m.slot(m.rank(), chunk.steps);
-  copy_in_cached(m, chunk, r.send, m.everybody_else());
+  copy_in_cached(m, chunk, r.send, m.other_ranks());
   if (m.arrive_last(chunk.step())) {
-    for (const int peer : m.everybody_else()) m.source_array()[peer] = m.slot(peer, chunk.steps);
+    for (const int peer : m.other_ranks()) m.source_array()[peer] = m.slot(peer, chunk.steps);
     fold_in_rank_order(m, r, own_slot, at(r.send, chunk.offset), chunk.bytes);
     const int last_rank = m.rank();
     m.release_all(chunk.step(), &last_rank, sizeof last_rank);
@@ -46,7 +46,7 @@ void central_chunk(M& m, const Reduction& r, const Chunk& chunk) {
     std::memcpy(&last_rank, m.await_release_all(chunk.step()), sizeof last_rank);
     m.copy(result, m.slot(last_rank, chunk.steps), chunk.bytes);
   }
-  m.everybody_finished(chunk.steps.first - 1);
+  m.all_finished(chunk.steps.first - 1);
   m.finish(chunk.step());
 }
 

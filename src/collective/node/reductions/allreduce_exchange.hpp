@@ -14,8 +14,8 @@ template <Machine M>
 [[gnu::flatten]] void allreduce_exchange_inline(M& m, const Reduction& r, const Plan& plan) {
   InlineExchange<M> exchange(m, plan);
   m.copy(exchange.own_line(), r.send, r.bytes);
-  exchange.announce(m.everybody_else());
-  for (const int peer : m.everybody_else()) m.source_array()[peer] = exchange.line_of(peer);
+  exchange.announce(m.other_ranks());
+  for (const int peer : m.other_ranks()) m.source_array()[peer] = exchange.line_of(peer);
   detail::fold_in_rank_order(m, r, r.receive, r.send, r.bytes);
   exchange.finish(true);
 }
@@ -29,7 +29,7 @@ void allreduce_exchange(M& m, const Reduction& r, const Plan& plan) {
                          .span = chunks.span(),
                          .bytes = chunks.chunk_bytes(),
                          .overlap = true,
-                         .readers = m.everybody_else(),
+                         .readers = m.other_ranks(),
                          .can_pair = true,
                          .likely_again = r.bytes};
   const bool pairwise = uses_pairwise_slots(m, rounds);
@@ -43,7 +43,7 @@ void allreduce_exchange(M& m, const Reduction& r, const Plan& plan) {
   };
   const auto fold = [&](const Round& round) {
     const Part own = part_of(r.bytes, round.index, chunks.chunk_bytes());
-    for (const int peer : m.everybody_else()) {
+    for (const int peer : m.other_ranks()) {
       m.await(Channel::gather, peer, round.step());
       m.source_array()[peer] = begin_reading(m, m.slot(peer, round.steps), own.bytes);
     }

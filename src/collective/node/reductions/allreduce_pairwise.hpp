@@ -54,7 +54,7 @@ template <Machine M>
 void fold_slice(M& m, const Reduction& r, const Chunk& chunk, const Round& round) {
   const Slice own = slice_of(m, chunk, m.rank(), r);
   const std::size_t place = chunk.offset + own.begin;
-  for (const int peer : m.everybody_else())
+  for (const int peer : m.other_ranks())
     m.source_array()[peer] = m.pairwise_cell(peer, m.rank(), round.steps);
   fold_in_rank_order(m, r, at(r.receive, place), at(r.send, place), own.bytes);
 }
@@ -62,7 +62,7 @@ void fold_slice(M& m, const Reduction& r, const Chunk& chunk, const Round& round
 template <Machine M>
 void write_answers(M& m, const Reduction& r, const Chunk& chunk, const Round& round) {
   const Slice own = slice_of(m, chunk, m.rank(), r);
-  for (const int peer : m.everybody_else())
+  for (const int peer : m.other_ranks())
     m.copy(m.pairwise_cell(m.rank(), peer, round.steps), at(r.receive, chunk.offset + own.begin), own.bytes);
 }
 

@@ -20,7 +20,7 @@ void sliced_copy_in(M& m, const Reduction& r, const Chunk& chunk) {
   m.write_slot(slot, send, own.begin);
   m.write_slot(slot + end, send + end, chunk.bytes - end);
   m.flush_for_readers(slot, chunk.bytes);
-  m.set_readers(chunk.steps, m.everybody_else());
+  m.set_readers(chunk.steps, m.other_ranks());
   m.publish(Channel::gather, chunk.step());
 }
 
@@ -31,7 +31,7 @@ template <Machine M>
 void sliced_fold(M& m, const Reduction& r, const Chunk& chunk) {
   const Slice own = slice_of(m, chunk, m.rank(), r);
   const std::size_t place = chunk.offset + own.begin;
-  for (const int peer : m.everybody_else()) {
+  for (const int peer : m.other_ranks()) {
     m.await(Channel::gather, peer, chunk.step());
     m.source_array()[peer] = m.slot(peer, chunk.steps) + own.begin;
   }

@@ -19,9 +19,9 @@ template <Machine M, class B>
   const std::size_t bytes = blocks.bytes_of(m.rank());
   InlineExchange<M> exchange(m, plan);
   write_others(m, exchange.own_line(), r.send, blocks);
-  exchange.announce(m.everybody_else());
+  exchange.announce(m.other_ranks());
   if (bytes > 0) {
-    for (const int peer : m.everybody_else())
+    for (const int peer : m.other_ranks())
       m.source_array()[peer] = exchange.line_of(peer) + own.in_data_of(peer);
     fold_in_rank_order(m, r, r.receive, at(r.send, blocks.offset_of(m.rank())), bytes);
   }
@@ -39,7 +39,7 @@ void reduce_scatter_by_pairwise_cells(M& m, const Reduction& r, const B& blocks,
     const Part part = cells.part(blocks.bytes_of(m.rank()), round.index);
     if (part.bytes == 0) return true;
     const void* own = at(r.send, blocks.offset_of(m.rank()) + part.offset);
-    for (const int peer : m.everybody_else())
+    for (const int peer : m.other_ranks())
       m.source_array()[peer] = begin_reading(m, m.pairwise_cell(peer, m.rank(), round.steps), part.bytes);
     fold_in_rank_order(m, r, at(r.receive, part.offset), own, part.bytes);
     return true;
@@ -49,9 +49,8 @@ void reduce_scatter_by_pairwise_cells(M& m, const Reduction& r, const B& blocks,
 
 }  // namespace detail
 
-/// `blocks` of the vector r.send, one for each rank. The result may lie on the start of
-/// the vector when all blocks are of one size: what is overwritten in a round has left in that round or
-/// before.
+/// `blocks` of the vector r.send, one for each rank. The result may lie on the start of the vector when all
+/// blocks are of one size: what a round overwrites was copied into the slots in that round or before.
 template <Machine M, class B>
 void reduce_scatter(M& m, const Reduction& r, const B& blocks, const Plan& plan) {
   const auto others = static_cast<std::size_t>(m.size() - 1);
@@ -81,7 +80,7 @@ void reduce_scatter(M& m, const Reduction& r, const B& blocks, const Plan& plan)
     const Part part = cells.part(blocks.bytes_of(m.rank()), round.index);
     if (part.bytes == 0) return meeting.is_central();
     const void* own = at(r.send, blocks.offset_of(m.rank()) + part.offset);
-    for (const int peer : m.everybody_else()) {
+    for (const int peer : m.other_ranks()) {
       meeting.await(peer, round.step());
       const std::byte* theirs = m.slot(peer, round.steps) + own_cell.in_data_of(peer);
       m.source_array()[peer] = begin_reading(m, theirs, part.bytes);

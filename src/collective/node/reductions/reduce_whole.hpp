@@ -42,7 +42,7 @@ namespace detail {
 
 using Vectors = std::vector<std::unique_ptr<std::byte[]>>;
 
-/// One vector a child, in the order before..., after...; chunk k of all children is read at step k.
+/// One vector for each child, first place.before, then place.after. Chunk k of all is read at step k.
 template <Machine M>
 Vectors receive_whole(M& m, const ContiguousPosition& place, const std::vector<Chunk>& chunks,
                       std::size_t bytes) {

@@ -22,7 +22,7 @@ LentVector expose_vector(M& m, const Reduction& r) {
 /// The same where the result is written over it: others read no more than their slices.
 template <Machine M, class SliceOf>
 LentVector expose_slices(M& m, const Reduction& r, const SliceOf& slice_of) {
-  for (const int peer : m.everybody_else()) {
+  for (const int peer : m.other_ranks()) {
     const Part theirs = slice_of(peer);
     if (!m.can_expose(at(r.send, theirs.offset), theirs.bytes, false)) return 0;
   }
@@ -48,7 +48,7 @@ class LentVectors {
     if (part.bytes == 0) return;
     const void** sources = m_.source_array();
     sources[m_.rank()] = at(sources[m_.rank()], part.offset);
-    for (const int peer : m_.everybody_else())
+    for (const int peer : m_.other_ranks())
       sources[peer] = part_of_peer(peer, at(sources[peer], part.offset), part.bytes);
     m_.reduce(r_.operation, result, sources, m_.size(), part.bytes);
   }

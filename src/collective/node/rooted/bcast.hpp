@@ -27,7 +27,7 @@ void bcast_inline(M& m, const TreePosition& position, void* buffer, std::size_t 
 template <Machine M>
 Steps bcast_at_root(M& m, const TreePosition& position, const void* buffer, const Chunk& chunk,
                     const Plan& plan) {
-  const Steps slots = copy_in(m, chunk, buffer, m.everybody_else());
+  const Steps slots = copy_in(m, chunk, buffer, m.other_ranks());
   pass_down(m, position, slots, plan);
   return slots;
 }
@@ -58,7 +58,7 @@ void bcast_tree(M& m, const TreePosition& position, void* buffer, std::size_t by
   // RG's plain form has a gather here: the root leaves only when its slots are free again. Without it
   // reserve() waits where it must.
   if (!plan.skip_gather)
-    for (const int reader : m.everybody_else()) m.await_finish(reader, last);
+    for (const int reader : m.other_ranks()) m.await_finish(reader, last);
 }
 
 }  // namespace espalier::collective

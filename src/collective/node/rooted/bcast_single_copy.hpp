@@ -1,6 +1,6 @@
 // Broadcast with one copy: the root says where its buffer lies, every rank reads it there (DESIGN, idea 2: a
-// release whose data is an address). No rank waits for another's copy, which is what counts when cores are
-// shared. See zero_copy_blocks.hpp for how it is read.
+// release whose data is an address). No rank waits for another's copy, which is what counts when ranks share
+// cores. Machine::pull() reads it.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace espalier::collective {
 
-/// The root leaves last: its buffer is its own again only when all have read it. False, with nothing done,
-/// where others do not read it: the root's word decides for all.
+/// The root returns last: it may change its buffer only when all have read it. False, with nothing done,
+/// where the other ranks cannot read it: the root finds that out and sends address 0 to all.
 template <Machine M>
 bool bcast_where_it_lies(M& m, const TreePosition& position, void* buffer, std::size_t bytes,
                          const Plan& plan) {
@@ -32,11 +32,11 @@ bool bcast_where_it_lies(M& m, const TreePosition& position, void* buffer, std::
   }
   m.finish(step);
   if (address != 0 && position.is_root())
-    for (const int reader : m.everybody_else()) m.await_finish(reader, step);
+    for (const int reader : m.other_ranks()) m.await_finish(reader, step);
   return address != 0;
 }
 
-/// Through the slots where others do not read the buffer.
+/// Through the slots where others cannot read the buffer.
 template <Machine M>
 void bcast_single_copy(M& m, const TreePosition& position, void* buffer, std::size_t bytes,
                        const Plan& plan) {

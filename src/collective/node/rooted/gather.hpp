@@ -51,7 +51,7 @@ template <Machine M, class B>
                                             std::size_t bytes) {
   const Steps steps = m.advance(1);
   copy_own(m, at(receive, blocks.offset_of(m.rank())), own, Part{0, blocks.bytes_of(m.rank())});
-  for (const int peer : m.everybody_else())
+  for (const int peer : m.other_ranks())
     fetch_from_line(m, peer, at(receive, blocks.offset_of(peer)), bytes, steps);
   m.finish(steps.last());
 }
@@ -71,7 +71,7 @@ void gather_chunks_at_root(M& m, const void* own, void* receive, const B& blocks
   receive_in_chunks(m, chunks, [&](const Chunk& chunk) {
     copy_own_until(chunk.offset + (1 + ahead) * chunks.chunk_bytes());
     Steps there;
-    for (const int peer : m.everybody_else())
+    for (const int peer : m.other_ranks())
       there = fetch_chunk(m, peer, at(receive, blocks.offset_of(peer)), chunk);
     return there;
   });

@@ -1,5 +1,5 @@
-// Gatherv: gather's blocks, of lengths that only the root and their owners know. Or the root reads long
-// blocks where they lie.
+// Gatherv: as gather, but only the root and a block's owner know the length of the block. The root can also
+// read long blocks where they lie.
 #pragma once
 
 #include "collective/core/open_chunks.hpp"
@@ -10,7 +10,8 @@ namespace espalier::collective {
 
 namespace detail {
 
-/// A chunk of a block of `bytes`, or the whole of one that rides in the line.
+/// Leaves for the root, or fetches there, a chunk of a block of `bytes`: in the flag line if the whole block
+/// rides there.
 template <Machine M>
 void leave_part(M& m, int root, const void* send, std::size_t bytes, const Chunk& chunk, const Plan& plan) {
   if (rides_inline(bytes, plan))
@@ -26,11 +27,11 @@ void fetch_part(M& m, int peer, void* target, std::size_t bytes, const Chunk& ch
     fetch_chunk(m, peer, target, chunk);
 }
 
-/// A chunk of each block that is that long.
+/// Fetches chunk `index` of each block that has one.
 template <Machine M, class B>
 void gather_chunk_of_each(M& m, void* receive, const B& blocks, std::size_t index, const OpenChunks& chunks,
-                          LentBlocks& exposed, const Plan& plan) {
-  for (const int peer : m.everybody_else()) {
+                          ExposedBlocks& exposed, const Plan& plan) {
+  for (const int peer : m.other_ranks()) {
     const std::size_t bytes = blocks.bytes_of(peer);
     if (index * chunks.chunk_bytes() >= bytes) continue;
     const Chunk chunk = chunks.chunk(index, bytes);
@@ -42,9 +43,8 @@ void gather_chunk_of_each(M& m, void* receive, const B& blocks, std::size_t inde
 
 }  // namespace detail
 
-/// The block of a rank that is not the root: only the root and the rank know how long it is. An exposed one
-/// (see zero_copy_blocks.hpp) is the rank's own again when the root has read it, so then the rank waits for
-/// that.
+/// Sends the block of a rank that is not the root. If the block is exposed (zero_copy_blocks.hpp), the rank
+/// waits until the root has read it, for after the call the program may change it.
 template <Machine M>
 void send_gatherv(M& m, int root, const void* send, std::size_t bytes, const Plan& plan) {
   if (m.size() == 2 && !is_exposed(bytes, plan)) return send_gather(m, root, send, bytes, plan);
@@ -61,17 +61,17 @@ void send_gatherv(M& m, int root, const void* send, std::size_t bytes, const Pla
   m.prefetch_own_next(Channel::gather, first.steps, bytes, chunks.chunk_bytes());
 }
 
-/// The root. Its own block first, while the others still copy theirs into their slots. `B`: Blocks or
-/// EqualBlocks.
+/// The root's side. It copies its own block first, while the others still copy theirs into their slots. `B`:
+/// Blocks or EqualBlocks.
 template <Machine M, class B>
 void receive_gatherv(M& m, const void* own, void* receive, const B& blocks, const Plan& plan) {
-  if (m.size() == 2)  // both know how long the only block is that is not the root's
+  if (m.size() == 2)  // both ranks know the length of the only block that moves
     if (const std::size_t other = blocks.bytes_of(1 - m.rank()); !is_exposed(other, plan))
       return receive_gather(m, own, receive, blocks, other, plan);
   const OpenChunks chunks(m, plan);
   const std::size_t longest = largest_of(blocks, m.size());
   const std::size_t count = chunks.count(longest);
-  LentBlocks exposed;
+  ExposedBlocks exposed;
   for (std::size_t i = 0; i < count; ++i) {
     copy_own(m, at(receive, blocks.offset_of(m.rank())), own,
              part_of(blocks.bytes_of(m.rank()), i, chunks.chunk_bytes()));

@@ -13,7 +13,7 @@ namespace espalier::collective {
 
 namespace detail {
 
-/// What of a block that begins at `begin` in the stream lies in the chunk.
+/// The part in the chunk of a block that begins at `begin` in the stream.
 inline Part overlap(std::size_t begin, std::size_t bytes, const Chunk& chunk) {
   const std::size_t first = std::max(begin, chunk.offset);
   const std::size_t end = std::min(begin + bytes, chunk.offset + chunk.bytes);
@@ -26,7 +26,7 @@ struct Cursor {
   std::size_t begin = 0;
 };
 
-/// Writes the root's next chunk to `data`, in rank order; returns for whom.
+/// Writes the root's next chunk to `data`, in rank order; returns its readers.
 template <Machine M, class B>
 std::span<const int> write_stream(M& m, const Steps& steps, std::byte* data, const void* send,
                                   const B& blocks, const Chunk& chunk, Cursor& cursor) {
@@ -47,8 +47,8 @@ std::span<const int> write_stream(M& m, const Steps& steps, std::byte* data, con
   return last < 0 ? std::span<const int>() : readers(m, first, last);
 }
 
-// The root announces on its gather line, which no other rank ever writes; a release line may become a
-// child's, written by its parent, while a slow rank still reads what rides in it.
+// The root announces on its gather line, which no other rank ever writes. Its release line will not do: a
+// parent in a later call may write that one while a slow rank still reads the data in it.
 
 /// All blocks in the root's line.
 template <Machine M, class B>
@@ -58,7 +58,7 @@ void scatter_inline(M& m, const void* send, const B& blocks) {
   m.reserve(steps);
   write_others(m, m.inline_buffer(Channel::gather, step), send, blocks);
   m.publish(Channel::gather, step);
-  m.set_readers(steps, m.everybody_else());
+  m.set_readers(steps, m.other_ranks());
   m.finish(step);
   m.prefetch_own_line(Channel::gather);
 }
@@ -82,7 +82,7 @@ Steps scatter_chunk(M& m, const void* send, const B& blocks, const Chunk& chunk,
   return own;
 }
 
-/// What lies in the chunk of this rank's block, which begins at `begin` in the stream.
+/// Receives `part` of this rank's block, which begins at `begin` in the stream, from the chunk.
 template <Machine M>
 Steps receive_chunk(M& m, int root, void* receive, std::size_t begin, const Part& part, const Chunk& chunk) {
   const Steps there = m.await(Channel::gather, root, chunk.steps);
@@ -92,8 +92,8 @@ Steps receive_chunk(M& m, int root, void* receive, std::size_t begin, const Part
 
 }  // namespace detail
 
-/// At the root. `stream`: the bytes of all blocks for others. Its own goes to `receive`, unless that is where
-/// it lies.
+/// At the root. `stream`: the bytes of all blocks for others. The root's own block goes to `receive`, unless
+/// it lies there already.
 template <Machine M, class B>
 void send_scatter(M& m, const void* send, void* receive, const B& blocks, std::size_t stream,
                   const Plan& plan) {
@@ -107,7 +107,7 @@ void send_scatter(M& m, const void* send, void* receive, const B& blocks, std::s
   copy_own(m, at(receive, 0), at(send, blocks.offset_of(m.rank())), Part{0, blocks.bytes_of(m.rank())});
 }
 
-/// This rank's block is `bytes` from `begin` on in a stream of `stream` bytes.
+/// At the others. This rank's block is `bytes` from `begin` on in a stream of `stream` bytes.
 template <Machine M>
 void receive_scatter(M& m, int root, void* receive, std::size_t begin, std::size_t bytes, std::size_t stream,
                      const Plan& plan) {

@@ -51,7 +51,7 @@ void write_head(M& m, std::byte* head, const B& blocks, std::size_t begin) {
 template <Machine M, class B>
 bool can_expose_blocks(M& m, const void* send, const B& blocks, const Plan& plan) {
   std::size_t begin = SIZE_MAX, end = 0;
-  for (const int peer : m.everybody_else()) {
+  for (const int peer : m.other_ranks()) {
     if (blocks.bytes_of(peer) == 0) continue;
     begin = std::min(begin, blocks.offset_of(peer));
     end = std::max(end, blocks.offset_of(peer) + blocks.bytes_of(peer));
@@ -67,11 +67,11 @@ void expose_blocks(M& m, const void* send, const B& blocks, const OpenChunks& ch
   std::byte* line = m.inline_buffer(Channel::gather, front.step());
   std::byte* head = head_rides_inline(m.size()) ? line : m.slot(m.rank(), front.steps);
   put(line, 0, static_cast<Place64>(Stream::in_memory));
-  for (const int peer : m.everybody_else())
+  for (const int peer : m.other_ranks())
     put(head, 1 + peer, reinterpret_cast<Place64>(at(send, blocks.offset_of(peer))));
   m.publish(Channel::gather, front.step());
   m.finish(chunks.last());
-  for (const int peer : m.everybody_else())
+  for (const int peer : m.other_ranks())
     if (blocks.bytes_of(peer) > 0) m.await_finish(peer, chunks.last());
 }
 
@@ -79,7 +79,7 @@ void expose_blocks(M& m, const void* send, const B& blocks, const OpenChunks& ch
 template <Machine M, class B>
 void send_stream(M& m, const void* send, const B& blocks, const OpenChunks& chunks, const Plan& plan) {
   std::size_t total = 0;
-  for (const int peer : m.everybody_else()) total += blocks.bytes_of(peer);
+  for (const int peer : m.other_ranks()) total += blocks.bytes_of(peer);
   const std::size_t head = scatterv_head(m.size());
   const bool inlined = rides_inline(head + total, plan);
   const std::size_t begin = inlined ? head : head_in_slot(m.size()), end = begin + total;
@@ -97,7 +97,7 @@ void send_stream(M& m, const void* send, const B& blocks, const OpenChunks& chun
     const std::span<const int> to = write_stream(m, chunk.steps, data, send, blocks, chunk, cursor);
     if (!inlined) m.flush_for_readers(data, chunk.bytes);
     m.publish(Channel::gather, chunk.step());
-    m.set_readers(chunk.steps, i == 0 ? m.everybody_else() : to);  // all look at what is in front
+    m.set_readers(chunk.steps, i == 0 ? m.other_ranks() : to);  // all look at what is in front
   }
   m.finish(chunks.last());
   m.prefetch_own_next(Channel::gather, chunks.chunk(0, end).steps, end, chunks.chunk_bytes());
@@ -105,7 +105,7 @@ void send_stream(M& m, const void* send, const B& blocks, const OpenChunks& chun
 
 template <Machine M>
 void await_all(M& m, Step last) {
-  for (const int peer : m.everybody_else()) m.await_finish(peer, last);
+  for (const int peer : m.other_ranks()) m.await_finish(peer, last);
 }
 
 }  // namespace detail
@@ -136,7 +136,7 @@ void send_scatterv(M& m, const void* send, void* receive, const B& blocks, const
       return send_scatter(m, send, receive, blocks, other, plan);
   const OpenChunks chunks(m, plan, detail::head_in_slot(m.size()));
   std::size_t longest = 0;
-  for (const int peer : m.everybody_else()) longest = std::max(longest, blocks.bytes_of(peer));
+  for (const int peer : m.other_ranks()) longest = std::max(longest, blocks.bytes_of(peer));
   const auto expose = [&] { detail::expose_blocks(m, send, blocks, chunks); };
   const auto stream = [&] { detail::send_stream(m, send, blocks, chunks, plan); };
   const auto over = [&] { detail::await_all(m, chunks.last()); };

@@ -1,5 +1,5 @@
-// Scan and exscan: every rank shows its vector and folds those of the ranks below it (scan: and its own), in
-// rank order, from left to right.
+// Scan and exscan: every rank copies its vector into its slots, and folds the vectors of all lower ranks
+// (scan: and its own), in rank order, from left to right.
 #pragma once
 
 #include "collective/core/blocks.hpp"
@@ -15,8 +15,8 @@ enum class Prefix { inclusive, exclusive };
 
 namespace detail {
 
-/// Folds the vectors of the ranks below this one, which are in m.source_array() by rank, and, if it is to be
-/// in, its own.
+/// Folds the vectors of the ranks below this one, which are in m.source_array() by rank, and for an inclusive
+/// scan its own.
 template <Machine M>
 void fold_below(M& m, void* result, const void* own, std::size_t bytes, Prefix prefix, const Reduction& r) {
   const void** sources = m.source_array();

@@ -1,6 +1,6 @@
-// Scan and exscan of long vectors over more than a few ranks: each rank does one slice of the elements for
+// Scan and exscan of long vectors over more than a few ranks: each rank folds one slice of the elements for
 // every rank, so the work of a rank does not grow with the number of ranks. The order is that of scan.hpp,
-// and so are the bits.
+// and so the results are equal bit for bit.
 #pragma once
 
 #include "collective/core/chunk_copies.hpp"
@@ -28,7 +28,7 @@ void scan_fold(M& m, const Reduction& r, const Chunk& chunk) {
   m.publish(Channel::release, chunk.step());
 }
 
-/// The result lies in the own slot, that of exscan in the slot of the rank below.
+/// The result of scan lies in this rank's slot, that of exscan in the slot of the rank below.
 template <Machine M>
 void scan_copy_out(M& m, const Reduction& r, Prefix prefix, const Chunk& chunk) {
   const int rank = prefix == Prefix::inclusive ? m.rank() : m.rank() - 1;
@@ -47,7 +47,7 @@ void scan_copy_out(M& m, const Reduction& r, Prefix prefix, const Chunk& chunk) 
 template <Machine M>
 void scan_sliced(M& m, const Reduction& r, Prefix prefix, const Plan& plan) {
   const auto show = [&](const Chunk& chunk) {
-    copy_in(m, chunk, r.send, m.everybody_else());
+    copy_in(m, chunk, r.send, m.other_ranks());
     m.publish(Channel::gather, chunk.step());
   };
   detail::in_overlapping_chunks(

@@ -1,5 +1,5 @@
-// How Fortran's init calls make a persistent collective. Where Fortran's functions call C's, those without a
-// buffer come here, which is the barrier of `use mpi_f08`.
+// How Fortran's init calls make a persistent collective. Under hosts whose Fortran functions call those of C,
+// only the functions of `use mpi_f08` without a buffer come here: MPI_Barrier_init.
 #pragma once
 
 #include "mpi/bindings/fortran/fortran.hpp"

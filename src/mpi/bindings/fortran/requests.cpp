@@ -1,9 +1,9 @@
-// What Fortran's entry points do that start, complete and free requests: see fortran.hpp. A program may make a
+// Fortran's entry points that start, complete and free requests (see fortran.hpp). A program may make a
 // persistent request in one language and wait for it in the other.
 //
-// The host's own functions do what concerns its requests, statuses included; the carriers of Espalier's look
-// complete to them. Where one of several requests is asked for and it is Espalier's, its status stays as it
-// is: MPI leaves source and tag of a collective's undefined.
+// The host's own functions complete its requests and fill in the statuses. To them the carriers of Espalier's
+// requests look complete. Where one of several requests is asked for and it is Espalier's, its status stays
+// as it is: MPI leaves source and tag undefined in the status of a collective.
 #include "generated/mpi/bindings/fortran/bodies.hpp"
 #include "mpi/host/repeat_test.hpp"
 #include "mpi/requests/completion.hpp"
@@ -13,7 +13,7 @@ namespace {
 
 using persistent::Request;
 
-/// The array that the program passed, and Espalier's among it.
+/// The array of requests that the program passed; looks Espalier's up in it.
 struct Requests {
   Request* any_state(int i) const { return persistent::find(c_request(first + i)); }
   Request* operator()(int i) const { return completion::if_active(any_state(i)); }
@@ -22,7 +22,7 @@ struct Requests {
 
 bool may_be_ours(void* caller) { return take(caller) && persistent::any(); }
 
-/// Whether a test is the host's, and nothing else is to be done.
+/// Whether a test goes to the host as it is.
 bool is_hosts(void* caller) { return runtime::asking::is_plain() || !take(caller); }
 
 /// A test that may have to be done again (repeat_test.hpp); `once()` returns an error code.
@@ -40,7 +40,7 @@ const Names& test_for(const Names& wait, const Names& f08, const Names& others) 
 
 const auto no_status = [](int) { return MPI_SUCCESS; };
 
-/// MPI's "none of them" is no index.
+/// From an index of C to one of Fortran; MPI_UNDEFINED is no index.
 void count_from_one(Int* index) {
   if (*index != MPI_UNDEFINED) ++*index;
 }
@@ -189,7 +189,7 @@ void request_get_status_all(const Names& names, Int* count, Int* requests, Int* 
   test_twice(error, once, [&] { return *flag != 0; });
 }
 
-// Those of MPI 4.1 that say of several which are complete, and complete none.
+// The functions of MPI 4.1 that say which of several requests are complete, and complete none.
 
 namespace {
 

@@ -1,12 +1,12 @@
-// What Fortran's entry points do that make and free windows: see bindings/c/windows.hpp, and fortran.hpp,
-// which says which languages come here.
+// Fortran's entry points that make and free windows. bindings/c/windows.hpp says why they are counted, and
+// fortran.hpp which of Fortran's functions come here.
 #include "generated/mpi/bindings/fortran/bodies.hpp"
 #include "runtime/process/progress_needs.hpp"
 
 namespace espalier::mpi::fortran {
 namespace {
 
-/// Hands the call on, and then counts.
+/// Hands the call on to the host, and calls `count` if it has succeeded.
 template <auto count, class... Pointers>
 void window(const Names& names, Int* error, void* caller, Pointers... pointers) {
   resolve(caller);
