@@ -27,7 +27,7 @@ int espalier_allgatherv(espalier_comm* comm, const void* send, void* receive, co
   });
 }
 
-int espalier_allgatherv_shared(espalier_comm* comm, const void* send, const size_t* bytes, const void** whole,
+int espalier_allgatherv_lent(espalier_comm* comm, const void* send, const size_t* bytes, const void** whole,
                                size_t* offsets) {
   return guarded([&] {
     Communicator& communicator = checked(comm);

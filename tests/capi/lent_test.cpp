@@ -51,7 +51,7 @@ SharedResult borrow(const Member& me, std::size_t unit, int round) {
   for (std::size_t r = 0; r < ranks; ++r) shared_result.bytes[r] = r * unit;
   Bytes own = block_of(me.seat.rank, shared_result.bytes[static_cast<std::size_t>(me.seat.rank)], round);
   const void* whole = &own;
-  EXPECT_EQ(espalier_allgatherv_shared(me.comm, own.data(), shared_result.bytes.data(), &whole,
+  EXPECT_EQ(espalier_allgatherv_lent(me.comm, own.data(), shared_result.bytes.data(), &whole,
                                        shared_result.offsets.data()),
             ESPALIER_OK)
       << espalier_error_text();
@@ -162,7 +162,7 @@ TEST(SharedResult, BadArgumentsAreNamed) {
     const void* whole = nullptr;
     const auto refused = [&](const void* send, const std::size_t* b, const void** w, std::size_t* o,
                              const std::string& word) {
-      EXPECT_EQ(espalier_allgatherv_shared(me.comm, send, b, w, o), ESPALIER_ERR_ARGUMENT);
+      EXPECT_EQ(espalier_allgatherv_lent(me.comm, send, b, w, o), ESPALIER_ERR_ARGUMENT);
       EXPECT_NE(std::string(espalier_error_text()).find(word), std::string::npos) << espalier_error_text();
     };
     refused(&bytes, nullptr, &whole, &offset, "must not be NULL");

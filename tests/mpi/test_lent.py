@@ -1,4 +1,4 @@
-"""What espalier_allgatherv_shared puts together once on each node, over nodes that are pretended. One node: tests/capi."""
+"""What espalier_allgatherv_lent puts together once on each node, over nodes that are pretended. One node: tests/capi."""
 
 import hosts
 import pytest

@@ -25,7 +25,7 @@ Lent borrow(espalier_comm* comm, const std::vector<std::size_t>& bytes, std::uin
   std::vector<unsigned char> own(bytes[static_cast<std::size_t>(my_rank())]);
   fill(own.data(), own.size(), my_rank(), round);
   const void* whole = nullptr;
-  DO(espalier_allgatherv_shared(comm, own.data(), bytes.data(), &whole, lent.offsets.data()));
+  DO(espalier_allgatherv_lent(comm, own.data(), bytes.data(), &whole, lent.offsets.data()));
   lent.whole = static_cast<const unsigned char*>(whole);
   return lent;
 }
