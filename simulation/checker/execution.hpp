@@ -122,16 +122,16 @@ class Execution {
   void idle(bool flags);
 
   // For the platform: operations of the rank that runs.
-  std::uint64_t load(const void* flag, const char* of, std::memory_order order,
+  std::uint64_t load(const void* flag, const char* name, std::memory_order order,
                      const std::source_location& where);
-  void store(const void* flag, const char* of, std::uint64_t value, std::memory_order order,
+  void store(const void* flag, const char* name, std::uint64_t value, std::memory_order order,
              const std::source_location& where);
-  std::uint64_t add(const void* flag, const char* of, std::uint64_t value, std::memory_order order,
+  std::uint64_t add(const void* flag, const char* name, std::uint64_t value, std::memory_order order,
                     const std::source_location& where);
-  std::uint64_t exchange(const void* flag, const char* of, std::uint64_t value, std::memory_order order,
+  std::uint64_t exchange(const void* flag, const char* name, std::uint64_t value, std::memory_order order,
                          const std::source_location& where);
   /// `expected` becomes what was there. A weak one may fail for no reason.
-  bool compare_exchange(const void* flag, const char* of, std::uint64_t& expected, std::uint64_t desired,
+  bool compare_exchange(const void* flag, const char* name, std::uint64_t& expected, std::uint64_t desired,
                         bool weak, std::memory_order success, std::memory_order failure,
                         const std::source_location& where);
   void fence(std::memory_order order, const std::source_location& where);
@@ -148,7 +148,7 @@ class Execution {
   void pull(int owner, const void* source, std::size_t bytes);
   bool refuses_read() { return scenario_.refuses_reads && ask(Question::value) == 1; }
   /// Takes note of a site; what a mutant changes there.
-  Change at(const std::source_location& where, Operation operation, const char* of = "",
+  Change at(const std::source_location& where, Operation operation, const char* name = "",
             std::memory_order order = std::memory_order_relaxed);
   Change at(const Site& site);
   void waits_for(const void* flag, std::uint64_t step);

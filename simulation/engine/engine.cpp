@@ -151,8 +151,8 @@ void Engine::copy(int rank, int owner, double bytes) {
   ranks_[index(rank)].clock = std::max(clock(rank), free);
 }
 
-void Engine::publish(int rank, int number, std::uint64_t value) {
-  Flag& flag = flags_[flag_index(shape_.node_of(rank), index(number))];
+void Engine::publish(int rank, int flag_number, std::uint64_t value) {
+  Flag& flag = flags_[flag_index(shape_.node_of(rank), index(flag_number))];
   if (value > flag.value) flag.value = value;
   flag.writer = rank;
   const double now = clock(rank);
@@ -173,10 +173,10 @@ void Engine::publish(int rank, int number, std::uint64_t value) {
   }
 }
 
-bool Engine::await(int rank, int number, std::uint64_t value) {
+bool Engine::await(int rank, int flag_number, std::uint64_t value) {
   Rank& it = ranks_[index(rank)];
   if (it.woken) return it.woken = false, true;  // paid when it was woken
-  Flag& flag = flags_[flag_index(shape_.node_of(rank), index(number))];
+  Flag& flag = flags_[flag_index(shape_.node_of(rank), index(flag_number))];
   if (flag.value >= value) {
     if (flag.writer == rank || flag.writer == none) return true;
     const double begin = std::max(it.clock, flag.busy);
@@ -192,15 +192,15 @@ bool Engine::await(int rank, int number, std::uint64_t value) {
   return false;
 }
 
-std::optional<std::uint64_t> Engine::add(int rank, int number, std::uint64_t value) {
+std::optional<std::uint64_t> Engine::add(int rank, int flag_number, std::uint64_t value) {
   if (!has_core(rank) || !wait_for_turn(rank)) return {};
-  Flag& flag = flags_[flag_index(shape_.node_of(rank), index(number))];
+  Flag& flag = flags_[flag_index(shape_.node_of(rank), index(flag_number))];
   const std::uint64_t before = flag.value;
   double& clock_of = ranks_[index(rank)].clock;
   clock_of = std::max(clock_of, flag.busy);
   if (flag.writer != none && flag.writer != rank)
     clock_of += between(shape_.local(flag.writer), shape_.local(rank)).line_ns;
-  publish(rank, number, before + value);
+  publish(rank, flag_number, before + value);
   return before;
 }
 
@@ -294,8 +294,8 @@ double Engine::take_in(const Message& message) {
   return ready;
 }
 
-void Engine::arrive(std::size_t number) {
-  const Message message = messages_[number];
+void Engine::arrive(std::size_t message_number) {
+  const Message message = messages_[message_number];
   const double ready = take_in(message);
   Rank& it = ranks_[index(message.to)];
   for (std::int32_t* link = &it.first_message; *link != none; link = &messages_[index(*link)].next) {
@@ -305,11 +305,11 @@ void Engine::arrive(std::size_t number) {
       continue;
     posted.ready = ready;
     if (it.waits_for == posted.id) schedule(std::max(it.clock, ready), message.to);
-    free_messages_.push_back(static_cast<std::int32_t>(number));
+    free_messages_.push_back(static_cast<std::int32_t>(message_number));
     return;
   }
-  messages_[number].ready = ready;
-  append(message.to, static_cast<std::int32_t>(number));
+  messages_[message_number].ready = ready;
+  append(message.to, static_cast<std::int32_t>(message_number));
 }
 
 void Engine::receive(int rank, const Operation& operation) {

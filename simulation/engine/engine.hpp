@@ -51,7 +51,7 @@ class Engine {
   bool perform(int rank, const Operation& operation);
   /// The same for an addition to a flag: its value before, or nothing for "not yet". The flag's line goes
   /// from rank to rank, one after the other.
-  std::optional<std::uint64_t> add(int rank, int flag, std::uint64_t value);
+  std::optional<std::uint64_t> add(int rank, int flag_number, std::uint64_t value);
   /// Gives ranks their turns, go_on(rank), until no rank has anything to do. Every rank has one at the start.
   template <class GoOn>
   void run(GoOn go_on) {
@@ -136,8 +136,8 @@ class Engine {
   void note(int rank, double begin, Act act);
 
   void copy(int rank, int owner, double bytes);
-  void publish(int rank, int flag, std::uint64_t value);
-  bool await(int rank, int flag, std::uint64_t value);
+  void publish(int rank, int flag_number, std::uint64_t value);
+  bool await(int rank, int flag_number, std::uint64_t value);
   const CoreLevel& between(int one, int other) const;
   int core_of(int local) const { return shape_.core(local, model_.node.cores()); }
 
@@ -148,7 +148,7 @@ class Engine {
   bool are_neighbours(int one, int other) const { return shape_.node_of(one) == shape_.node_of(other); }
   void receive(int rank, const Operation& operation);
   bool complete(int rank, std::uint32_t id);
-  void arrive(std::size_t message);
+  void arrive(std::size_t message_number);
   double latency(int from_node, int to_node) const;
   std::size_t card_of(int rank) const;
   std::int32_t fresh_message();

@@ -20,6 +20,6 @@ namespace espalier::simulation {
 /// "lowest_ns", "highest_ns", "programs", "node", "network", "seconds"}], "timeline": [{"variant", "rank",
 /// "begin_ns", "end_ns", "act"}]}, or
 /// {"error": text}. Never throws.
-std::string answer(std::string_view request);
+std::string answer(std::string_view text);
 
 }  // namespace espalier::simulation
