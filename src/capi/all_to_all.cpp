@@ -28,7 +28,7 @@ int espalier_allgatherv(espalier_comm* comm, const void* send, void* receive, co
 }
 
 int espalier_allgatherv_lent(espalier_comm* comm, const void* send, const size_t* bytes, const void** whole,
-                               size_t* offsets) {
+                             size_t* offsets) {
   return guarded([&] {
     Communicator& communicator = checked(comm);
     if (!bytes || !whole || !offsets)

@@ -52,7 +52,7 @@ SharedResult borrow(const Member& me, std::size_t unit, int round) {
   Bytes own = block_of(me.seat.rank, shared_result.bytes[static_cast<std::size_t>(me.seat.rank)], round);
   const void* whole = &own;
   EXPECT_EQ(espalier_allgatherv_lent(me.comm, own.data(), shared_result.bytes.data(), &whole,
-                                       shared_result.offsets.data()),
+                                     shared_result.offsets.data()),
             ESPALIER_OK)
       << espalier_error_text();
   shared_result.whole = static_cast<const unsigned char*>(whole);
