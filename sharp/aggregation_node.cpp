@@ -140,7 +140,7 @@ bool AggregationNode::welcome_child(Connection from, const Peer& peer) {
 }
 
 void AggregationNode::received(Connection from, Frame frame, Seconds now) {
-  if (from == parent_ && from != nobody) {
+  if (from == parent_ && from != no_connection) {
     parent_heard_ = now;
     return from_parent(frame);
   }
@@ -250,11 +250,11 @@ std::vector<Child> AggregationNode::children_of(std::uint32_t members) const {
   std::vector<Child> children;
   if (position_.below.empty())
     for (std::uint32_t rank = first_of(position_.first_leaf); rank < first_of(position_.last_leaf); ++rank)
-      children.push_back({rank, rank + 1, "", nobody, 0, false});
+      children.push_back({rank, rank + 1, "", no_connection, 0, false});
   for (const Position::Below& below : position_.below)
     if (first_of(below.first_leaf) < first_of(below.last_leaf))
       children.push_back(
-          {first_of(below.first_leaf), first_of(below.last_leaf), below.name, nobody, 0, false});
+          {first_of(below.first_leaf), first_of(below.last_leaf), below.name, no_connection, 0, false});
   return children;
 }
 
@@ -297,7 +297,7 @@ void AggregationNode::join(Connection from, const Peer& peer, const Frame& frame
 /// All members below this node have come.
 void AggregationNode::go_on(Group& group) {
   if (!group.has_parent()) return group.start();
-  if (parent_ == nobody || !parent_is_known_)
+  if (parent_ == no_connection || !parent_is_known_)
     return end(group, {SHARP_COLL_ECONN_TREE, no_rank,
                        formatted("aggregation node {} does not reach {} above it", position_.name,
                                  position_.parent)});
@@ -305,7 +305,7 @@ void AggregationNode::go_on(Group& group) {
 }
 
 void AggregationNode::end(Group& group, const Failure& failure, bool parent_knows) {
-  group.fail(failure, parent_knows || !parent_is_known_ ? nobody : parent_);
+  group.fail(failure, parent_knows || !parent_is_known_ ? no_connection : parent_);
 }
 
 void AggregationNode::refuse(Connection to, const Frame& frame, const Failure& failure) {
@@ -320,9 +320,9 @@ void AggregationNode::refuse(Connection to, const Frame& frame, const Failure& f
 }
 
 void AggregationNode::closed(Connection number, Seconds now) {
-  const bool was_parent = number == parent_ && number != nobody;
+  const bool was_parent = number == parent_ && number != no_connection;
   if (was_parent) {
-    parent_ = nobody;
+    parent_ = no_connection;
     parent_is_known_ = false;
     tell_children_of_change();
   } else {
@@ -348,9 +348,9 @@ void AggregationNode::tick(Seconds now) {
   for (auto& [id, known] : groups_)
     if (!known.group->is_over() && !known.group->stands() && now - known.since > limits_.join_seconds)
       end(*known.group, known.group->late());
-  if (parent_ != nobody && now - parent_heard_ > limits_.silence_seconds)
+  if (parent_ != no_connection && now - parent_heard_ > limits_.silence_seconds)
     output_.push_back({parent_, {}, true});
-  if (parent_ != nobody && now - parent_asked_ > limits_.silence_seconds / 4.0) {
+  if (parent_ != no_connection && now - parent_asked_ > limits_.silence_seconds / 4.0) {
     parent_asked_ = now;
     if (parent_is_known_) send(parent_, Frame{});
   }

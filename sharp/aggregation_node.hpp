@@ -40,7 +40,7 @@ class AggregationNode {
     bool close = false;  ///< instead of a frame: end this connection
   };
 
-  /// A peer has connected here; `number` is new and not `nobody`.
+  /// A peer has connected here; `number` is new and not `no_connection`.
   void accepted(Connection number, Seconds now);
   /// This node has connected to its parent.
   void reached_parent(Connection number, Seconds now);
@@ -99,7 +99,7 @@ class AggregationNode {
   Limits limits_;
   std::string token_;
   std::map<Connection, Peer> peers_;
-  Connection parent_ = nobody;
+  Connection parent_ = no_connection;
   bool parent_is_known_ = false, parent_reaches_all_ = false;
   bool told_reaches_all_ = false;  // to the children
   Seconds parent_heard_ = 0, parent_asked_ = 0, ticked_ = 0;

@@ -82,7 +82,7 @@ std::shared_ptr<Session> Daemon::open(Tcp::socket socket, Connection number) {
                                   sessions_.erase(number);
                                   node_.closed(number, now());
                                   if (number == parent_) {
-                                    parent_ = nobody;
+                                    parent_ = no_connection;
                                     parent_timer_.expires_after(500ms);
                                     parent_timer_.async_wait([this](const asio::error_code& e) {
                                       if (!e) reach_parent();

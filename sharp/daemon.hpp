@@ -38,7 +38,7 @@ class Daemon {
   Tcp::socket to_parent_;
   asio::steady_timer timer_, parent_timer_;
   std::map<Connection, std::shared_ptr<Session>> sessions_;
-  Connection last_ = nobody, parent_ = nobody;
+  Connection last_ = no_connection, parent_ = no_connection;
   bool is_delivering_ = false;
   std::function<void()> when_ready_;  // empty when it has been called
 };

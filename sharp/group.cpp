@@ -57,7 +57,7 @@ std::optional<Failure> Group::join(Connection from, const std::string& name, con
   if (child == children_.end() || child->name != name)
     return Failure{SHARP_COLL_EGROUP_JOIN, frame.rank,
                    formatted("rank {} does not belong below this aggregation node", frame.rank)};
-  if (child->connection != nobody || child_of(from))
+  if (child->connection != no_connection || child_of(from))
     return Failure{SHARP_COLL_EGROUP_JOIN, frame.rank, formatted("{} has joined twice", child->who())};
   child->connection = from;
   return std::nullopt;
@@ -65,13 +65,13 @@ std::optional<Failure> Group::join(Connection from, const std::string& name, con
 
 bool Group::is_complete() const {
   return std::none_of(children_.begin(), children_.end(),
-                      [](const Child& child) { return child.connection == nobody; });
+                      [](const Child& child) { return child.connection == no_connection; });
 }
 
 std::vector<const Child*> Group::missing_nodes() const {
   std::vector<const Child*> missing;
   for (const Child& child : children_)
-    if (!child.name.empty() && child.connection == nobody) missing.push_back(&child);
+    if (!child.name.empty() && child.connection == no_connection) missing.push_back(&child);
   return missing;
 }
 
@@ -205,7 +205,7 @@ std::optional<Failure> Group::result(const Frame& frame) {
   if (asked == above_.end())
     return Failure{
         SHARP_COLL_ERROR, no_rank,
-        formatted("the aggregation node above answers operation {}, which nobody asked", frame.sequence)};
+        formatted("the aggregation node above answers operation {}, which it was not asked", frame.sequence)};
   const Frame like = asked->second;
   above_.erase(asked);
   const bool brings = like.operation != Operation::barrier &&
@@ -249,7 +249,7 @@ Failure Group::late() const {
   std::vector<std::string> missing;
   std::uint32_t culprit = no_rank;
   for (const Child& child : children_)
-    if (child.connection == nobody) {
+    if (child.connection == no_connection) {
       missing.push_back(child.who());
       culprit = std::min(culprit, child.first);
     }
@@ -269,8 +269,8 @@ void Group::fail(const Failure& failure, Connection parent) {
   frame.rank = failure.culprit;
   frame.set_text(failure.text);
   for (const Child& child : children_)
-    if (child.connection != nobody && !child.has_left) send_(child.connection, frame);
-  if (has_parent_ && parent != nobody) send_(parent, frame);
+    if (child.connection != no_connection && !child.has_left) send_(child.connection, frame);
+  if (has_parent_ && parent != no_connection) send_(parent, frame);
 }
 
 }  // namespace espalier::sharp

@@ -14,13 +14,13 @@
 namespace espalier::sharp {
 
 using Connection = std::uint64_t;
-inline constexpr Connection nobody = 0;
+inline constexpr Connection no_connection = 0;
 
 /// A direct child in a group: a process, or an aggregation node that stands for its members.
 struct Child {
   std::uint32_t first, last;  ///< its members: from first up to, without, last
   std::string name;           ///< of the aggregation node; empty: a process
-  Connection connection = nobody;
+  Connection connection = no_connection;
   std::uint64_t next = 0;  ///< the sequence number that it contributes next
   bool has_left = false;
 

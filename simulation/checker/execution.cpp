@@ -30,7 +30,7 @@ const char* to_string(Wrong wrong) {
   static constexpr std::array names = {"deadlock",
                                        "lost wake-up",
                                        "accesses without order",
-                                       "read of what nobody wrote",
+                                       "read of what no rank wrote",
                                        "message",
                                        "use of what was given back",
                                        "result",

@@ -1,31 +1,30 @@
 #include "reduce/type.hpp"
 
+#include <algorithm>
+#include <array>
+
 #include "reduce/representation.hpp"
 
 namespace espalier::reduce {
+namespace {
 
-std::size_t extent(Type type) noexcept {
-  switch (type) {
-#define ESPALIER_CASE(name, element, family, units) \
-  case Type::name:                                  \
-    return SizeOf<element>::extent;
-    ESPALIER_REDUCE_TYPES(ESPALIER_CASE)
-#undef ESPALIER_CASE
-    default:
-      return 0;
-  }
-}
+struct Size {
+  std::size_t extent, packed;
+};
 
-std::size_t packed_size(Type type) noexcept {
-  switch (type) {
-#define ESPALIER_CASE(name, element, family, units) \
-  case Type::name:                                  \
-    return SizeOf<element>::packed;
-    ESPALIER_REDUCE_TYPES(ESPALIER_CASE)
-#undef ESPALIER_CASE
-    default:
-      return 0;
-  }
-}
+// By enumerator; `none` is the last one.
+constexpr std::array<Size, type_count + 1> sizes = {{
+#define ESPALIER_SIZE(name, element, family, units) {SizeOf<element>::extent, SizeOf<element>::packed},
+    ESPALIER_REDUCE_TYPES(ESPALIER_SIZE)
+#undef ESPALIER_SIZE
+}};
+
+const Size& size_of(Type type) { return sizes[std::min(static_cast<std::size_t>(type), type_count)]; }
+
+}  // namespace
+
+std::size_t extent(Type type) noexcept { return size_of(type).extent; }
+
+std::size_t packed_size(Type type) noexcept { return size_of(type).packed; }
 
 }  // namespace espalier::reduce

@@ -399,7 +399,7 @@ TEST(AggregationNode, answers_whether_it_is_there) {
   EXPECT_TRUE(forest.heard(process, Kind::pong));
   // And asks its own parent, whose silence ends the connection.
   forest.tick(6);
-  EXPECT_NE(forest.link_above(1), nobody);
+  EXPECT_NE(forest.link_above(1), no_connection);
 }
 
 /// A leaf that is connected to its parent at the 100th second, and how often it ends that connection.

@@ -107,7 +107,7 @@ class Forest {
   Connection link_above(std::size_t node) const {
     for (const auto& [number, link] : links_)
       if (link.below == node) return number;
-    return nobody;
+    return no_connection;
   }
 
   /// Until nothing is under way.
@@ -180,7 +180,7 @@ class Forest {
   std::vector<std::unique_ptr<AggregationNode>> nodes_;
   std::vector<Process> processes_;
   std::map<Connection, Link> links_;
-  Connection last_ = nobody;
+  Connection last_ = no_connection;
 };
 
 }  // namespace espalier::sharp

@@ -16,7 +16,7 @@ PARAMETER = re.compile(r"(?:(\w+)\s+)?(\w+)\s+(\w+)(?:\[(\w*)\])?")
 
 
 class TableError(Exception):
-    """What is wrong with the table, for whoever edits it."""
+    """What is wrong with the table, in words for its editor."""
 
 
 @dataclass(frozen=True)
