@@ -2,6 +2,8 @@
 // other its block as it is.
 #pragma once
 
+#include <algorithm>
+
 #include "collective/core/exchange_blocks.hpp"
 
 namespace espalier::collective {
@@ -16,6 +18,18 @@ struct BlocksOfTwo {
   std::size_t bytes_of(int of) const { return of == rank ? out : in; }
   std::size_t offset_of(int) const { return place; }
 };
+
+/// Both blocks ride in the flag lines.
+template <Machine M>
+[[gnu::flatten]] void swap_inline(M& m, const void* out, void* receive, const BlocksOfTwo& blocks,
+                                  const Plan& plan, const auto& keep_own) {
+  InlineExchange<M> exchange(m, plan);
+  m.copy(exchange.own_line(), out, blocks.out);
+  exchange.announce(m.other_ranks());
+  keep_own(0, {});
+  if (blocks.in > 0) m.copy(at(receive, blocks.place), exchange.line_of(1 - blocks.rank), blocks.in);
+  exchange.finish(blocks.in > 0);
+}
 
 }  // namespace detail
 
@@ -36,10 +50,11 @@ template <Machine M, class B>
     copy_own(m, at(receive, in.offset_of(m.rank())), at(send, out.offset_of(m.rank())),
              Part{0, in.bytes_of(m.rank())});
   };
-  if (blocks.out > 0 || blocks.in > 0)
-    exchange_blocks(m, at(send, out.offset_of(other)), receive, blocks, plan, keep_own);
-  else
-    keep_own(0, {});
+  const void* block = at(send, out.offset_of(other));
+  const std::size_t longest = std::max(blocks.out, blocks.in);
+  if (longest == 0) return keep_own(0, {});
+  if (rides_inline(longest, plan)) return detail::swap_inline(m, block, receive, blocks, plan, keep_own);
+  exchange_blocks(m, block, receive, blocks, plan, keep_own);
 }
 
 }  // namespace espalier::collective
