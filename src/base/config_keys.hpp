@@ -81,6 +81,7 @@ inline constexpr std::array later_keys = {
     ConfigKey{"ESPALIER_COPY_AVOIDANCE", "on", true, "the root reduces straight into the user's buffer (RG III-E)"},
     ConfigKey{"ESPALIER_SLOTS", "auto", true, "slots of a rank: auto | 1 to 64 (RG III-C)"},
     ConfigKey{"ESPALIER_SLOT", "32KiB", true, "bytes of a slot"},
+    ConfigKey{"ESPALIER_SETUP", "auto", true, "how ranks of a new communicator come to share memory: auto (by what they know of each other, where they do) or agree (always by allgathers of the host)"},
     ConfigKey{"ESPALIER_SHORT_RINGS", "on", true, "of two ranks, 17 to 64 KiB that go one way stay in a few slots where these come back quickly; off: they take all slots in turn"},
     ConfigKey{"ESPALIER_PAIRWISE", "on", true, "two ranks that exchange write where they have just read; off: each in slots of its own"},
     ConfigKey{"ESPALIER_SHM", "auto", true, "shared memory that the ranks of a node may use in all"},

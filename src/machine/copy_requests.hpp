@@ -26,6 +26,8 @@ class CopyRequests {
   CopyRequests(std::byte* share, const Layout& layout, int rank)
       : share_(share), layout_(layout), rank_(rank) {}
 
+  void add_slots(std::size_t slots_from) { layout_.slots_from = slots_from; }
+
   /// Others may ask for these bytes, in this call. What a rank has not shown to others it does not copy for
   /// them either: a request comes from another process.
   void allow(const void* source, std::size_t bytes, Fingerprint call) {
@@ -42,7 +44,8 @@ class CopyRequests {
       const std::size_t part = std::min(bytes - done, Layout::page);
       ask(waiter, owner, {reinterpret_cast<std::uint64_t>(source) + done, part, waiter.fingerprint()});
       waiter.await(answer_line(rank_), asked_, owner);
-      Platform::copy(static_cast<std::byte*>(target) + done, share_ + layout_.copied(rank_), part);
+      Platform::copy(static_cast<std::byte*>(target) + done, Layout::place(share_, layout_.copied(rank_)),
+                     part);
     }
     open_requests().fetch_add(~Step{0}, std::memory_order_relaxed);
   }
@@ -98,8 +101,8 @@ class CopyRequests {
     Request request;
     Platform::copy_small(&request, request_line(reader).payload, sizeof request);
     if (!is_allowed(request, waiter.fingerprint())) return false;
-    Platform::copy(share_ + layout_.copied(reader), reinterpret_cast<const void*>(request.address),
-                   request.bytes);
+    Platform::copy(Layout::place(share_, layout_.copied(reader)),
+                   reinterpret_cast<const void*>(request.address), request.bytes);
     waiter.signal(answer_line(reader), asked / ranks);
     return true;
   }

@@ -15,6 +15,12 @@ class DirectReads : public Slots<Platform> {
   using Base::Base;
   using Base::rank;
 
+  /// As ShareView's, which see.
+  void add_slots(std::size_t slots_from) {
+    Base::add_slots(slots_from);
+    requests_.add_slots(slots_from);
+  }
+
   bool can_expose(const void* source, std::size_t bytes, bool by_kernel) {
     if (!Platform::readable_remotely(source, bytes, by_kernel)) return false;
     requests_.allow(source, bytes, waiter_.fingerprint());

@@ -24,31 +24,45 @@ struct Layout {
   bool has_pairwise = true;    // two ranks
   bool many_pairwise = false;  // more than two, too
   bool short_rings = true;     // two ranks
+  /// The control blocks have no pages of their own and no affinity records: for shares that one rank backs
+  /// for all, from what the node knows of them.
+  bool compact = false;
+  /// Where the slots are if they are in a share of their own: how far behind this one, modulo 2^64.
+  static constexpr std::size_t no_slots_yet = 1;
+  std::size_t slots_from = 0;
+
+  /// Of what is so far behind the share.
+  static std::byte* place(std::byte* share, std::size_t offset) {
+    return share + static_cast<std::ptrdiff_t>(offset);
+  }
 
   static constexpr std::size_t round_up(std::size_t value, std::size_t multiple) {
     return (value + multiple - 1) / multiple * multiple;
   }
 
   // common: the arrival counter, a line for what concerns the share's life, one for what has failed (both are
-  // runtime/'s), the counter of pieces that have been taken, the count of ranks that ask for copies, and one
-  // release line a slot
+  // runtime/'s), the counter of pieces that have been taken, the count of ranks that ask for copies, the
+  // share's registration (memory/share_directory.hpp), and one release line a slot
   std::size_t arrivals() const { return 0; }
   std::size_t life() const { return sizeof(FlagLine); }
   std::size_t failure() const { return 2 * sizeof(FlagLine); }
   std::size_t pieces() const { return 3 * sizeof(FlagLine); }
   std::size_t open_requests() const { return 4 * sizeof(FlagLine); }
-  std::size_t common_release(Step step) const { return (5 + index(step)) * sizeof(FlagLine); }
+  std::size_t registration() const { return 5 * sizeof(FlagLine); }
+  std::size_t common_release(Step step) const { return (6 + index(step)) * sizeof(FlagLine); }
   std::size_t common_bytes() const {
-    return round_up((5 + static_cast<std::size_t>(slots)) * sizeof(FlagLine), page);
+    return round_up((6 + static_cast<std::size_t>(slots)) * sizeof(FlagLine), alignment());
   }
 
-  // station: the finish line, gather lines, release lines, what this rank asks others to copy and the line on
-  // which they answer, this rank's affinity mask, its process and its last calls (the latter are runtime/'s)
+  // control block: the finish line, gather lines, release lines, what this rank asks others to copy and the
+  // line on which they answer, this rank's process, its last calls and its affinity mask (these are
+  // runtime/'s)
   std::size_t control_block_lines() const { return 3 + 2 * static_cast<std::size_t>(slots); }
   static constexpr std::size_t affinity_record_bytes = 1024, process_bytes = 128, calls_bytes = 384;
   std::size_t control_block_bytes() const {
-    return round_up(
-        control_block_lines() * sizeof(FlagLine) + affinity_record_bytes + process_bytes + calls_bytes, page);
+    return round_up(control_block_lines() * sizeof(FlagLine) + process_bytes + calls_bytes +
+                        (compact ? 0 : affinity_record_bytes),
+                    alignment());
   }
   std::size_t control_block(int rank) const {
     return common_bytes() + static_cast<std::size_t>(rank) * control_block_bytes();
@@ -65,17 +79,19 @@ struct Layout {
     return control_block(rank) + (control_block_lines() - 2) * sizeof(FlagLine);
   }
   std::size_t answer_line(int rank) const { return request_line(rank) + sizeof(FlagLine); }
-  std::size_t affinity_record(int rank) const {
+  std::size_t process(int rank) const {
     return control_block(rank) + control_block_lines() * sizeof(FlagLine);
   }
-  std::size_t process(int rank) const { return affinity_record(rank) + affinity_record_bytes; }
   std::size_t calls(int rank) const { return process(rank) + process_bytes; }
+  /// Not where it is compact.
+  std::size_t affinity_record(int rank) const { return calls(rank) + calls_bytes; }
 
   // slots, and behind them a page into which others copy for this rank (copy_requests.hpp)
   std::size_t ring_bytes() const { return round_up(static_cast<std::size_t>(slots) * slot_bytes, page); }
   std::size_t ring_and_page_bytes() const { return slot_bytes > 0 ? ring_bytes() + page : 0; }
+  std::size_t slots_begin() const { return slots_from != 0 ? slots_from : control_block(ranks); }
   std::size_t ring(int rank) const {
-    return control_block(ranks) + static_cast<std::size_t>(rank) * ring_and_page_bytes();
+    return slots_begin() + static_cast<std::size_t>(rank) * ring_and_page_bytes();
   }
   std::size_t copied(int rank) const { return ring(rank) + ring_bytes(); }
   /// Chunks of half a slot or less take its 2^`split` parts in turns, another each way around the ring: so
@@ -146,7 +162,15 @@ struct Layout {
   std::size_t turn(Step step) const {
     return static_cast<std::size_t>(step) >> std::countr_zero(static_cast<std::size_t>(slots));
   }
-  std::size_t bytes() const { return pairwise_area(ranks); }
+  /// Of the flag lines and all else that is not slots; of the slots, which may be in a share of their own.
+  std::size_t lines_bytes() const { return control_block(ranks); }
+  std::size_t slots_bytes() const {
+    return static_cast<std::size_t>(ranks) * (ring_and_page_bytes() + pairwise_area_bytes());
+  }
+  std::size_t bytes() const { return lines_bytes() + slots_bytes(); }
+
+ private:
+  std::size_t alignment() const { return compact ? sizeof(FlagLine) : page; }
 };
 
 }  // namespace espalier::machine

@@ -23,15 +23,22 @@ class ShareView {
       : share_(share), layout_(layout), waiter_(policy, hook), rank_(rank) {
     for (int peer = 0; peer < layout.ranks; ++peer) {
       if (peer != rank) other_ranks_.push_back(peer);
-      homes_.push_back({share + layout.control_block(peer), share + layout.ring(peer),
-                        share + layout.pairwise_area(peer)});
+      homes_.push_back({share + layout.control_block(peer), nullptr, nullptr});
     }
+    if (layout.slots_from != Layout::no_slots_yet) find_slots();
   }
 
   int rank() const { return rank_; }
   int size() const { return layout_.ranks; }
   std::span<const int> other_ranks() const { return other_ranks_; }
   const Waiter& waiter() const { return waiter_; }
+
+  /// The share has slots from now on: they are in another one, so far behind it. Until then no step may take
+  /// any.
+  void add_slots(std::size_t slots_from) {
+    layout_.slots_from = slots_from;
+    find_slots();
+  }
 
   /// What this rank's flag lines say from now on, and what its peers' are to say: all ranks alike, or
   /// `mistake` hears of it. Without it no rank compares.
@@ -67,6 +74,14 @@ class ShareView {
   Waiter waiter_;
 
  private:
+  void find_slots() {
+    for (int peer = 0; peer < size(); ++peer) {
+      Home& theirs = homes_[static_cast<std::size_t>(peer)];
+      theirs.ring = Layout::place(share_, layout_.ring(peer));
+      theirs.cells = Layout::place(share_, layout_.pairwise_area(peer));
+    }
+  }
+
   static Line& line_of(std::byte* place) { return *reinterpret_cast<Line*>(place); }
 
   int rank_;

@@ -4,7 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <vector>
 
 #include "memory/segment.hpp"
 
@@ -22,7 +24,10 @@ struct Share {
 /// process cannot block the others. Functions marked local take no lock.
 class Arena {
  public:
-  static constexpr std::size_t unit = 64 * 1024;
+  /// Shares are runs of units: of a page, or more where an arena would have more than a million of them.
+  static constexpr std::size_t least_unit = 4096;
+  static constexpr std::size_t area_granule = 64 * 1024;  ///< of areas, which should not grow too often
+  static std::size_t unit_for(std::size_t bytes);
 
   /// Lays an empty arena out in a fresh segment (one process), with room for `notes_bytes` of notes. The rest
   /// of the segment is the budget.
@@ -41,6 +46,10 @@ class Arena {
   enum class Use { reading, writing };
   void map_now(Share share, std::size_t begin, std::size_t bytes, Use use) const;
 
+  /// Local: the same for small shares, which lie close together: all that is around them is backed and mapped
+  /// at once, the first time that this process comes there. Returns what reserve() does.
+  bool reserve_around(Share share);
+
   /// Local: child processes see the share too, for the program may have data there (windows).
   void share_with_children(Share share) const;
 
@@ -56,7 +65,10 @@ class Arena {
   struct Header;
   explicit Arena(Segment segment);
   Header& header() const;
+  std::size_t first_free_run(std::size_t wanted) const;
   Segment segment_;
+  std::mutex around_;               // of what follows
+  std::vector<bool> known_around_;  // by granule: this process has mapped it
 };
 
 }  // namespace espalier::memory

@@ -1,10 +1,14 @@
 // Which kind of communicator serves a set of ranks.
+#include <utility>
+
 #include "runtime/communicator/communicator.hpp"
 #include "runtime/communicator/refused_communicator.hpp"
 #include "runtime/communicator/self_communicator.hpp"
 #include "runtime/multinode/multinode_communicator.hpp"
+#include "runtime/node/idle_communicators.hpp"
 #include "runtime/node/node_communicator.hpp"
 #include "runtime/setup/agreement.hpp"
+#include "runtime/setup/membership.hpp"
 
 namespace espalier::runtime {
 
@@ -17,5 +21,27 @@ std::unique_ptr<Communicator> Communicator::create(const Bootstrap& bootstrap) {
     return std::make_unique<MultiNodeCommunicator>(agreement, bootstrap.rank);
   return std::make_unique<NodeCommunicator>(agreement.node, bootstrap.rank, bootstrap.size);
 }
+
+std::unique_ptr<Communicator> Communicator::find(const Membership& membership) {
+  const auto size = static_cast<int>(membership.processes.size());
+  if (size == 1) return std::make_unique<SelfCommunicator>();
+  auto known = find_share(membership);
+  if (!known) return nullptr;
+  if (auto idle = IdleCommunicators::instance().take(known->node)) {
+    idle->state().rejoin(known->node.registered->communicator);
+    return idle;
+  }
+  return std::make_unique<NodeCommunicator>(known->node, membership.rank, size, std::move(known->plans));
+}
+
+void Communicator::release(std::unique_ptr<Communicator> communicator) {
+  if (!communicator || !communicator->leave()) return;
+  if (auto* node = dynamic_cast<NodeCommunicator*>(communicator.get())) {
+    communicator.release();
+    IdleCommunicators::instance().keep(std::unique_ptr<NodeCommunicator>(node));
+  }
+}
+
+void Communicator::forget_released() { IdleCommunicators::instance().clear(); }
 
 }  // namespace espalier::runtime

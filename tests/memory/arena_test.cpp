@@ -41,8 +41,8 @@ TEST_F(Arenas, TwoProcessesSeeTheSame) {
   const Share a = first->allocate(3 * mebi);
   const Share b = second->allocate(1);
   ASSERT_TRUE(a && b);
-  EXPECT_TRUE(b.offset >= a.offset + a.bytes || a.offset >= b.offset + Arena::unit);
-  EXPECT_EQ(first->used(), 3 * mebi + Arena::unit);
+  EXPECT_TRUE(b.offset >= a.offset + a.bytes || a.offset >= b.offset + Arena::least_unit);
+  EXPECT_EQ(first->used(), 3 * mebi + Arena::least_unit);
   EXPECT_EQ(second->used(), first->used());
   EXPECT_EQ(second->budget(), first->budget());
   ASSERT_TRUE(first->reserve(a, 0, a.bytes));
@@ -91,24 +91,24 @@ TEST_F(Arenas, NotesAreApartFromShares) {
 
 TEST_F(Arenas, SpentBudgetIsNoShareAndComesBack) {
   std::vector<Share> shares;
-  while (const Share share = first->allocate(Arena::unit)) shares.push_back(share);
-  EXPECT_EQ(shares.size(), first->budget() / Arena::unit);
+  while (const Share share = first->allocate(Arena::least_unit)) shares.push_back(share);
+  EXPECT_EQ(shares.size(), first->budget() / Arena::least_unit);
   EXPECT_EQ(first->used(), first->budget());
   EXPECT_FALSE(second->allocate(1));
   // Every other one: plenty of space, but none for two in a row.
   for (std::size_t i = 0; i < shares.size(); i += 2) second->free(shares[i]);
-  EXPECT_FALSE(first->allocate(Arena::unit + 1));
-  EXPECT_TRUE(first->allocate(Arena::unit));
+  EXPECT_FALSE(first->allocate(Arena::least_unit + 1));
+  EXPECT_TRUE(first->allocate(Arena::least_unit));
   EXPECT_FALSE(first->allocate(first->budget() + 1));
 }
 
 TEST_F(Arenas, SharesNeverOverlapOverTenThousandCycles) {
   std::mt19937 random(7);
   std::vector<Share> held;
-  std::vector<char> taken(bytes / Arena::unit, 0);
+  std::vector<char> taken(bytes / Arena::least_unit, 0);
   const auto mark = [&](const Share& share, char value) {
-    for (std::size_t u = share.offset / Arena::unit;
-         u < (share.offset + share.bytes + Arena::unit - 1) / Arena::unit; ++u) {
+    for (std::size_t u = share.offset / Arena::least_unit;
+         u < (share.offset + share.bytes + Arena::least_unit - 1) / Arena::least_unit; ++u) {
       ASSERT_NE(taken.at(u), value);
       taken[u] = value;
     }
@@ -117,7 +117,7 @@ TEST_F(Arenas, SharesNeverOverlapOverTenThousandCycles) {
   for (int i = 0; i < 10000; ++i) {
     Arena& arena = i % 2 ? *first : *second;
     if (const Share share = arena.allocate(1 + random() % (2 * mebi))) {
-      EXPECT_EQ(share.offset % Arena::unit, 0u);
+      EXPECT_EQ(share.offset % Arena::least_unit, 0u);
       EXPECT_LE(share.offset + share.bytes, bytes);
       mark(share, 1);
       held.push_back(share);
@@ -142,7 +142,7 @@ TEST_F(Arenas, KilledProcessDoesNotBlockTheOthers) {
       std::string why;
       const auto arena = Arena::join(Segment::adopt(Descriptor(descriptor), bytes, why), why);
       if (write(ready[1], "r", 1) != 1) return 1;
-      for (;;) arena->free(arena->allocate(Arena::unit));
+      for (;;) arena->free(arena->allocate(Arena::least_unit));
     });
     char byte;
     EXPECT_EQ(read(ready[0], &byte, 1), 1);
@@ -151,19 +151,19 @@ TEST_F(Arenas, KilledProcessDoesNotBlockTheOthers) {
     EXPECT_EQ(end_of(child), -SIGKILL);
     close(ready[0]);
     close(ready[1]);
-    const Share share = first->allocate(Arena::unit);
+    const Share share = first->allocate(Arena::least_unit);
     ASSERT_TRUE(share) << "after kill " << i;
     second->free(share);
   }
   // A dead process may have kept a unit each time, no more.
-  EXPECT_LE(first->used(), 50 * Arena::unit);
+  EXPECT_LE(first->used(), 50 * Arena::least_unit);
 }
 
 TEST(Arena, TooSmallSegmentIsRefusedWithTheLeastSize) {
   std::string why;
-  EXPECT_FALSE(Arena::found(Segment::create_memfd(Arena::unit, why), 100, why));
-  EXPECT_NE(why.find("131072"), std::string::npos) << why;
-  EXPECT_TRUE(Arena::found(Segment::create_memfd(2 * Arena::unit, why), 100, why));
+  EXPECT_FALSE(Arena::found(Segment::create_memfd(Arena::least_unit, why), 100, why));
+  EXPECT_NE(why.find("8192"), std::string::npos) << why;
+  EXPECT_TRUE(Arena::found(Segment::create_memfd(2 * Arena::least_unit, why), 100, why));
 }
 
 TEST(Arena, JoinRefusesWhatIsNoArena) {

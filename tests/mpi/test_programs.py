@@ -43,6 +43,29 @@ def test_send_in_flight_without_single_copy(launch, host, wait):
     succeeded(launch(host, 2, "isend_outstanding", 20, env=env, timeout=90), "isend_outstanding")
 
 
+CREATION = {
+    "as it is": {},
+    "short messages in slots": {"ESPALIER_INLINE": "off"},
+    "by a counter": {"ESPALIER_ALLREDUCE": "central", "ESPALIER_BARRIER": "central"},
+    "in slices": {"ESPALIER_ALLREDUCE": "sliced"},
+    "agreed on": {"ESPALIER_SETUP": "agree"},
+    "without memory": {"ESPALIER_SHM": "700KiB", "ESPALIER_FALLBACK": "silent"},
+}
+
+
+@pytest.mark.sanitizer
+@pytest.mark.parametrize("ranks", [2, 3, 5])
+def test_communicators_of_every_origin(launch, host, ranks):
+    """The first call on a communicator finds the right memory, whichever function has made it."""
+    succeeded(launch(host, ranks, "creation", 2, env=STRICT, timeout=120), "creation")
+
+
+@pytest.mark.parametrize("way", [way for way in CREATION if CREATION[way]])
+def test_communicators_of_every_origin_in_other_ways(launch, way):
+    run = launch(hosts.HOSTS["mpich"], 4, "creation", 2, env={**STRICT, **CREATION[way]}, timeout=120)
+    succeeded(run, "creation")
+
+
 CHURN = {"mpich": 10000, "openmpi": 1000, "impi": 1000}  # `make test-full`: ten thousand under each
 
 

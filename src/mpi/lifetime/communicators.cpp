@@ -14,6 +14,7 @@
 #include "mpi/host/callback.hpp"
 #include "mpi/host/host.hpp"
 #include "mpi/lifetime/lifecycle.hpp"
+#include "runtime/setup/membership.hpp"
 
 namespace espalier::mpi::communicators {
 
@@ -29,8 +30,9 @@ std::vector<Entry*>& unused = *new std::vector<Entry*>;
 int keyval = MPI_KEYVAL_INVALID;
 thread_local const Retirement* innermost = nullptr;
 
-/// Takes the communicator out of an entry, so that it can be destroyed without our lock.
+/// Takes the communicator out of an entry, so that it can be released without our lock.
 std::unique_ptr<runtime::Communicator> empty(Entry& entry) {
+  entry.record = {};
   // release: what this thread did with the entry stays before; a thread that reads 0 does not use the entry.
   entry.handle.store(0, std::memory_order_release);
   return std::move(entry.communicator);
@@ -40,10 +42,13 @@ std::unique_ptr<runtime::Communicator> empty(Entry& entry) {
 int on_delete(MPI_Comm, int, void* attribute, void*) {
   auto& entry = *static_cast<Entry*>(attribute);
   std::unique_ptr<runtime::Communicator> gone;
-  const std::lock_guard lock(mutex);
-  gone = empty(entry);
-  entry.linked = entry.foreign = false;
-  unused.push_back(&entry);
+  {
+    const std::lock_guard lock(mutex);
+    gone = empty(entry);
+    entry.linked = entry.foreign = false;
+    unused.push_back(&entry);
+  }
+  runtime::Communicator::release(std::move(gone));
   return MPI_SUCCESS;
 }
 
@@ -87,25 +92,22 @@ bool is_intra(MPI_Comm comm) {
   return host.Comm_test_inter(comm, &inter) == MPI_SUCCESS && !inter;
 }
 
-/// Spawned or connected processes may not have Espalier, so there is no rank to agree with. All ranks of such
-/// a communicator see that it leaves their job.
-bool leaves_job(MPI_Comm comm) {
-  MPI_Group job, group;
-  if (host.Comm_group(host.constants.world, &job) != MPI_SUCCESS) return false;
-  if (host.Comm_group(comm, &group) != MPI_SUCCESS) return false;
-  int size = 0;
-  host.Group_size(group, &size);
-  std::vector<int> ranks(static_cast<std::size_t>(size)), in_job(ranks.size());
-  std::iota(ranks.begin(), ranks.end(), 0);
-  const int code = host.Group_translate_ranks(group, size, ranks.data(), job, in_job.data());
-  host.Group_free(&group);
-  host.Group_free(&job);
-  return code == MPI_SUCCESS && std::count(in_job.begin(), in_job.end(), MPI_UNDEFINED) > 0;
+/// Ranks of a communicator with a name find their share by it, if all of them are on this node. That goes
+/// for MPI_COMM_WORLD, too, but its ranks agree: they say then where they run now, and it is made once.
+std::unique_ptr<runtime::Communicator> make(MPI_Comm comm, const Entry* entry,
+                                            const std::optional<std::vector<int>>& processes) {
+  if (entry && entry->record.identity && processes && comm != host.constants.world) {
+    int rank = 0;
+    host.Comm_rank(comm, &rank);
+    if (auto found = runtime::Communicator::find({entry->record.identity, rank, *processes})) return found;
+  }
+  return runtime::Communicator::create(bootstrap(comm));
 }
 
 Entry* create(MPI_Comm comm, Entry* entry) {
-  const bool foreign = has_world() && leaves_job(comm);
-  auto communicator = foreign ? nullptr : runtime::Communicator::create(bootstrap(comm));
+  const auto processes = has_world() ? processes_of(comm) : std::nullopt;
+  const bool foreign = has_world() && !processes;
+  auto communicator = foreign ? nullptr : make(comm, entry, processes);
   if (!entry) entry = take_entry();
   entry->comm = comm;
   entry->communicator = std::move(communicator);
@@ -115,6 +117,49 @@ Entry* create(MPI_Comm comm, Entry* entry) {
 }
 
 }  // namespace
+
+// Spawned or connected processes may not have Espalier, so there is no rank to agree with. All ranks of such
+// a communicator see that it leaves their job.
+std::optional<std::vector<int>> processes_of(MPI_Comm comm) {
+  MPI_Group job, group;
+  if (host.Comm_group(host.constants.world, &job) != MPI_SUCCESS) return std::nullopt;
+  if (host.Comm_group(comm, &group) != MPI_SUCCESS) return std::nullopt;
+  int size = 0;
+  host.Group_size(group, &size);
+  std::vector<int> ranks(static_cast<std::size_t>(size)), in_job(ranks.size());
+  std::iota(ranks.begin(), ranks.end(), 0);
+  const int code = host.Group_translate_ranks(group, size, ranks.data(), job, in_job.data());
+  host.Group_free(&group);
+  host.Group_free(&job);
+  if (code != MPI_SUCCESS || std::count(in_job.begin(), in_job.end(), MPI_UNDEFINED) > 0) return std::nullopt;
+  return in_job;
+}
+
+Record* record_of(Handle handle) {
+  const auto comm = typed<MPI_Comm>(handle);
+  if (keyval == MPI_KEYVAL_INVALID || comm == host.constants.comm_null) return nullptr;
+  Entry* entry = find(handle);
+  if (!entry) entry = linked_entry(comm);
+  if (comm == host.constants.world && !(entry && entry->record.identity)) {
+    name(comm, {1, 1});
+    entry = linked_entry(comm);
+  }
+  return entry && entry->record.identity ? &entry->record : nullptr;
+}
+
+void name(MPI_Comm comm, const memory::Identity& identity) {
+  Entry* entry = linked_entry(comm);
+  if (!entry) entry = take_entry();
+  entry->comm = comm;
+  entry->record.identity = identity;
+  link(*entry, comm);
+}
+
+std::uint64_t count_by_group(Handle parent, const memory::Identity& ranks_and_tag) {
+  Record* record = record_of(parent);
+  const std::lock_guard lock(mutex);
+  return ++record->by_group[ranks_and_tag];
+}
 
 runtime::Bootstrap bootstrap(MPI_Comm comm) {
   runtime::Bootstrap ranks;
@@ -158,7 +203,7 @@ Retirement::Retirement(Handle handle) : handle_(normal(handle)), outer_(std::exc
   lifecycle::tell_communicator_is_freed(comm);
   Entry* entry = find(handle);
   if (!entry) entry = linked_entry(comm);
-  if (entry) empty(*entry);  // and destroys it, without a lock
+  if (entry) runtime::Communicator::release(empty(*entry));
 }
 
 Retirement::~Retirement() { innermost = outer_; }
@@ -190,6 +235,7 @@ void retire_all() {
   std::vector<std::unique_ptr<runtime::Communicator>> gone;
   const std::lock_guard lock(mutex);
   for (Entry& entry : entries) gone.push_back(empty(entry));
+  runtime::Communicator::forget_released();
 }
 
 bool open() {

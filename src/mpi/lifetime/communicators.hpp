@@ -3,13 +3,28 @@
 
 #include <array>
 #include <atomic>
+#include <map>
 #include <memory>
+#include <optional>
+#include <vector>
 
+#include "memory/share_directory.hpp"
 #include "mpi/abi/abi.hpp"
 #include "runtime/communicator/communicator.hpp"
 #include "runtime/process/bootstrap.hpp"
 
 namespace espalier::mpi {
+
+namespace communicators {
+
+/// What a communicator with a name has (creation.hpp).
+struct Record {
+  memory::Identity identity;                           ///< none: it has no name
+  std::uint64_t children = 0;                          ///< that its ranks have made together
+  std::map<memory::Identity, std::uint64_t> by_group;  ///< how many some of them have made, by whom and tag
+};
+
+}  // namespace communicators
 
 /// One intra-communicator of the user. Entries are never given back to the system, only used again for
 /// another communicator, so that a reader with an old pointer reads an entry, whatever it says by now.
@@ -21,6 +36,7 @@ struct Entry {
   std::unique_ptr<runtime::Communicator> communicator;
   bool foreign = false;  ///< with ranks outside this job: never served, never found in the cache
   bool linked = false;   ///< the communicator's attribute points here
+  communicators::Record record;
 };
 
 namespace communicators {
@@ -53,6 +69,15 @@ inline Entry* find(Handle handle) {
 /// host's alone (Espalier is off, MPI is not initialised, no intra-communicator). `caller` as in resolve().
 /// Throws Error.
 Entry* enter(Handle handle, void* caller);
+
+/// The record of a communicator that has a name; null: it has none.
+Record* record_of(Handle handle);
+/// The communicator, which is new, gets a name.
+void name(MPI_Comm comm, const memory::Identity& identity);
+/// How many communicators have been made from `parent` by these ranks alone, this one included.
+std::uint64_t count_by_group(Handle parent, const memory::Identity& ranks_and_tag);
+/// The ranks, as MPI_COMM_WORLD numbers them; none: some are of another job, or there is no world.
+std::optional<std::vector<int>> processes_of(MPI_Comm comm);
 
 /// Lives while the host frees a communicator. What Espalier has of it is gone before the host's function is
 /// called, without the host's locks held: the arena takes locks of its own. Until that function returns, this

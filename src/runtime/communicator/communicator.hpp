@@ -32,6 +32,7 @@ struct SharedResult {
 };
 
 class Persistent;
+struct Membership;
 
 namespace statistics {
 class Counters;
@@ -54,6 +55,14 @@ class Communicator {
  public:
   /// Collective over the communicator. Never fails for want of a feature: see active().
   static std::unique_ptr<Communicator> create(const Bootstrap& bootstrap);
+  /// Local: where each rank knows all others and shares memory with them, no rank has to ask. Null, on all
+  /// ranks alike: create() is to be called.
+  static std::unique_ptr<Communicator> find(const Membership& membership);
+  /// Local: this rank makes no more calls on the communicator. What the next one of the same ranks can use is
+  /// kept for it.
+  static void release(std::unique_ptr<Communicator> communicator);
+  /// What was kept is given up: the job ends.
+  static void forget_released();
   /// Local: the arena share is given back when the last rank has left.
   virtual ~Communicator();
   Communicator(const Communicator&) = delete;
@@ -65,7 +74,7 @@ class Communicator {
   bool active() const { return refusal_.empty(); }
   const std::string& refusal() const { return refusal_; }
   /// Why a call was left to the host.
-  std::string why_host() const;
+  virtual std::string why_host() const;
   /// For the statistics: the host does a call that was wanted. Nothing when they are off.
   void count_host(Collective collective, std::size_t bytes, const std::string& why);
 
@@ -137,6 +146,9 @@ class Communicator {
   static const void* const in_place;
 
  protected:
+  /// This rank makes no more calls here. True: it can go on as the next communicator of the same ranks.
+  virtual bool leave() { return false; }
+
   /// `refusal`: empty if the collectives are served.
   Communicator(int rank, int size, std::string refusal = "");
 

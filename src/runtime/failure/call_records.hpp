@@ -47,6 +47,8 @@ class CallRecords {
 
   /// The rank makes no more calls. Release and acquire: a rank that sees it sees all its calls.
   void leave() { left_.store(1, std::memory_order_release); }
+  /// The ranks begin again together: no rank looks here meanwhile.
+  void come_back() { left_.store(0, std::memory_order_relaxed); }
   bool has_left() const { return left_.load(std::memory_order_acquire) != 0; }
 
  private:

@@ -48,6 +48,9 @@ class MismatchDetection {
   /// already.
   [[gnu::cold]] void abandon();
 
+  /// Whether the ranks are out of step: no call can do anything any more.
+  bool has_failed() const { return !failed_.empty(); }
+
   /// This rank makes no more calls. While it still has its part of the share.
   void leave() { own_->leave(); }
 

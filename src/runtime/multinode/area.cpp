@@ -34,7 +34,7 @@ bool MultiNodeCommunicator::agreed(bool mine) {
 bool MultiNodeCommunicator::have_area(std::size_t bytes) {
   if (!nodes_.all_share_memory || bytes >= no_area_of_) return false;
   if (bytes <= area_bytes_) return true;
-  const std::size_t size = std::bit_ceil(std::max(bytes, memory::Arena::unit));
+  const std::size_t size = std::bit_ceil(std::max(bytes, memory::Arena::area_granule));
   bool grown = true;  // a rank alone on its node needs none
   if (state_)
     on_stage([&](auto& stage) {

@@ -16,7 +16,12 @@ namespace espalier::runtime {
 /// The algorithms of collective/node/, chosen by plan::Selector.
 class NodeCommunicator final : public Communicator {
  public:
-  NodeCommunicator(const NodeShare& agreement, int rank, int size);
+  NodeCommunicator(const NodeShare& agreement, int rank, int size,
+                   std::shared_ptr<const GroupPlans> plans = nullptr);
+
+  bool leave() override { return state_.leave(true); }
+  SharedState& state() { return state_; }
+  std::string why_host() const override;
 
   bool barrier() override;
   bool bcast(void* buffer, std::size_t bytes, int root) override;
@@ -54,6 +59,9 @@ class NodeCommunicator final : public Communicator {
                                       const std::string& unable, std::string& why) override;
 
  private:
+  /// What the ranks exchange while they prepare something: through their own memory where rules do not leave
+  /// that to the host, or else by `host`.
+  Bootstrap own_bootstrap(const Bootstrap& host);
   /// Scan or exscan.
   bool scan_of(Collective collective, const void* send, void* receive, std::size_t bytes,
                const reduce::Operation& operation);

@@ -6,6 +6,7 @@
 #include "base/config.hpp"
 #include "base/error.hpp"
 #include "base/format.hpp"
+#include "collective/node/all_to_all/allgather.hpp"
 #include "collective/schedule/buffer_layout.hpp"
 #include "runtime/communicator/persistent.hpp"
 #include "runtime/failure/call_text.hpp"
@@ -65,7 +66,7 @@ struct ShareLayout {
   explicit ShareLayout(const std::vector<Part>& all)
       : layout(layout_of(all.size(), 2)),
         buffer_layout(static_cast<Collective>(all.front().collective), contributions_of(all),
-                      layout.bytes()) {
+                      Layout::round_up(layout.bytes(), Layout::page)) {
     layout = layout_of(all.size(), buffer_layout.slots());
   }
 
@@ -79,6 +80,7 @@ struct ShareLayout {
     layout.slots = slots;
     layout.slot_bytes = 0;
     layout.has_pairwise = false;
+    layout.compact = true;
     return layout;
   }
   static std::vector<collective::Contribution> contributions_of(const std::vector<Part>& all) {
@@ -89,16 +91,25 @@ struct ShareLayout {
   }
 };
 
+/// Short buffers lie close to others'; of long ones each rank backs its own, in its NUMA domain.
+bool back(memory::Arena& arena, memory::Share share, const collective::BufferLayout& layout, int rank) {
+  constexpr std::size_t most_around = 64 * 1024;
+  if (share.bytes <= most_around) return arena.reserve_around(share);
+  const std::size_t lines = layout.region(0);
+  if (!arena.reserve(share, 0, lines) ||
+      !arena.reserve(share, layout.region(rank), layout.region_bytes(rank)) ||
+      (rank == 0 && !arena.reserve(share, layout.common(), layout.common_bytes())))
+    return false;
+  arena.map_now(share, layout.region(rank), layout.region_bytes(rank), memory::Arena::Use::writing);
+  return true;
+}
+
 /// Backs this rank's part of the share with memory, and writes there where the other ranks find its blocks.
-bool open_region(const memory::Arena& arena, memory::Share share, const ShareLayout& share_layout, int rank,
+bool open_region(memory::Arena& arena, memory::Share share, const ShareLayout& share_layout, int rank,
                  const PersistentSpec& spec) {
   const collective::BufferLayout& buffer_layout = share_layout.buffer_layout;
-  if (!prepare(arena, share, share_layout.layout, rank) ||
-      !arena.reserve(share, buffer_layout.region(rank), buffer_layout.region_bytes(rank)) ||
-      (rank == 0 && !arena.reserve(share, buffer_layout.common(), buffer_layout.common_bytes())))
+  if (!back(arena, share, buffer_layout, rank) || !prepare(arena, share, share_layout.layout, rank))
     return false;
-  arena.map_now(share, buffer_layout.region(rank), buffer_layout.region_bytes(rank),
-                memory::Arena::Use::writing);
   const collective::LayoutCells cells(spec, rank);
   std::memcpy(arena.at(share.offset) + buffer_layout.table(rank, 0), cells.of.data(),
               cells.of.size() * sizeof(collective::LayoutCell));
@@ -156,8 +167,27 @@ std::string print_first(const std::vector<Misfit>& all) {
 
 }  // namespace
 
-std::unique_ptr<Persistent> NodeCommunicator::prepare(const Bootstrap& bootstrap, const PersistentSpec& spec,
+// In pieces that ride in flag lines: a communicator of short calls needs no slots for them.
+Bootstrap NodeCommunicator::own_bootstrap(const Bootstrap& host) {
+  return {rank(), size(), [this, &host](const void* mine, void* all, std::size_t bytes) {
+            std::vector<std::byte> pieces(memory::inline_capacity * static_cast<std::size_t>(size()));
+            for (std::size_t done = 0; done < bytes; done += memory::inline_capacity) {
+              const std::size_t part = std::min(bytes - done, memory::inline_capacity);
+              const bool served =
+                  state_.serve_uncounted(Collective::allgather, part, [&](const plan::Plan& plan) {
+                    collective::allgather(state_.machine, static_cast<const std::byte*>(mine) + done,
+                                          pieces.data(), collective::EqualBlocks{part}, plan);
+                  });
+              if (!served) return host.allgather(mine, all, bytes);  // a rule, so for all pieces
+              for (std::size_t r = 0; r < static_cast<std::size_t>(size()); ++r)
+                std::memcpy(static_cast<std::byte*>(all) + r * bytes + done, pieces.data() + r * part, part);
+            }
+          }};
+}
+
+std::unique_ptr<Persistent> NodeCommunicator::prepare(const Bootstrap& host, const PersistentSpec& spec,
                                                       const std::string& unable, std::string& why) {
+  const Bootstrap bootstrap = own_bootstrap(host);
   if (!Config::instance().flag("ESPALIER_PERSISTENT")) return nullptr;  // switched off by the user
   const auto all = exchange(bootstrap, part_of(spec, bootstrap.rank, unable));
   why = why_not(all);

@@ -17,16 +17,6 @@ machine::WaitMode wait_mode() {
   return text == "sleep" ? machine::WaitMode::sleep : machine::WaitMode::automatic;
 }
 
-plan::Query shape_of(const NodeShare& agreement) {
-  plan::Query shape;
-  shape.ranks = shape.ranks_per_node = agreement.layout.ranks;
-  shape.ranks_per_core = agreement.ranks_per_core;
-  shape.single_copy = agreement.single_copy;
-  shape.shared_heaps = agreement.shared_heaps;
-  shape.prompt_yields = agreement.prompt_yields;
-  return shape;
-}
-
 topology::Group groups_of(const NodeState& node, const std::byte* share, const machine::Layout& layout) {
   if (layout.ranks <= 2) return topology::flat_group(layout.ranks);
   std::vector<topology::CpuSet> masks;
@@ -36,20 +26,31 @@ topology::Group groups_of(const NodeState& node, const std::byte* share, const m
   return topology::group_ranks(node.machine(), masks);
 }
 
+// A share that all have mapped may have slots that this process has not mapped, or none yet.
+const SlotLimits* slot_limits(const NodeShare& agreement, const GroupPlans& plans) {
+  return agreement.registered || should_map_slots(agreement.layout) ? &plans.slots_from : &GroupPlans::never;
+}
+
 }  // namespace
 
 SharedState::SharedState(const NodeState& node, const NodeShare& agreement, int rank, std::vector<int> names,
-                         machine::ProgressHook hook)
+                         machine::ProgressHook hook, std::shared_ptr<const GroupPlans> known_plans)
     : arena(*node.arena()),
       share(agreement.share),
       layout(agreement.layout),
-      selector(plan::Table::instance(), shape_of(agreement)),
-      positions(rank, layout.ranks, groups_of(node, arena.at(share.offset), layout), selector.count()),
+      plans(known_plans ? std::move(known_plans)
+                        : std::make_shared<const GroupPlans>(
+                              agreement, rank, groups_of(node, arena.at(share.offset), layout))),
+      selector(plans->selector),
+      positions(plans->positions),
       drive(hook),
       mismatch_detection(arena.at(share.offset), layout, rank, std::move(names), node.sees_processes(),
                          work_in_waits()),
       machine(arena.at(share.offset), layout, rank,
-              machine::wait_policy(wait_mode(), agreement.ranks_per_core), mismatch_detection.hook()) {
+              machine::wait_policy(wait_mode(), agreement.ranks_per_core), mismatch_detection.hook()),
+      slots_from(slot_limits(agreement, *plans)),
+      registered_(agreement.registered),
+      directory_(node.directory()) {
   machine.on_mistake(mismatch_detection.mistake());
 }
 
@@ -62,17 +63,64 @@ machine::ProgressHook SharedState::work_in_waits() {
           this, drive.progress};
 }
 
-void SharedState::map_own_slots() {
-  map_slots(arena, share, layout, machine.rank());
-  slots_unmapped = false;
+bool SharedState::take_slots() {
+  if (registered_ && layout.slots_from == machine::Layout::no_slots_yet && !add_registered_slots()) {
+    lacks_slots_ = true;
+    return false;
+  }
+  if (should_map_slots(layout)) map_slots(arena, share, layout, machine.rank());
+  slots_from = &GroupPlans::never;
+  return true;
 }
 
-SharedState::~SharedState() {
-  mismatch_detection.leave();
-  if (!is_last_to_leave(arena, share, layout)) return;
+bool SharedState::add_registered_slots() {
+  const std::uint64_t slots =
+      directory_->obtain_slots(share.offset, layout.slots_bytes(),
+                               [&](memory::Share fresh) { return arena.reserve(fresh, 0, fresh.bytes); });
+  if (slots == 0) return false;
+  layout.slots_from = slots - share.offset;
+  machine.add_slots(layout.slots_from);
+  return true;
+}
+
+void SharedState::free_areas() {
   for (const NodeArea* each : {&area, &ring})
     if (each->share) arena.free(each->share);
-  arena.free(share);
 }
+
+// The next communicator of these ranks finds no rank gone.
+void SharedState::clear_departures() {
+  for (int rank = 0; rank < layout.ranks; ++rank)
+    reinterpret_cast<CallRecords*>(arena.at(share.offset) + layout.calls(rank))->come_back();
+}
+
+bool SharedState::leave(bool may_go_on) {
+  if (has_left_) return false;
+  has_left_ = true;
+  mismatch_detection.leave();
+  if (registered_) {
+    const bool spoiled = !may_go_on || mismatch_detection.has_failed();
+    directory_->leave(share.offset, spoiled, [&] {
+      free_areas();
+      clear_departures();
+    });
+    area = ring = {};
+    is_exposed = false;
+    no_area_of = std::numeric_limits<std::size_t>::max();
+    return !spoiled;
+  }
+  if (is_last_to_leave(arena, share, layout)) {
+    free_areas();
+    arena.free(share);
+  }
+  return false;
+}
+
+void SharedState::rejoin(const memory::Identity& communicator) {
+  registered_->communicator = communicator;
+  has_left_ = false;
+}
+
+SharedState::~SharedState() { leave(false); }
 
 }  // namespace espalier::runtime

@@ -4,15 +4,16 @@
 
 #include <array>
 #include <limits>
+#include <memory>
+#include <optional>
 
 #include "machine/host_machine.hpp"
-#include "plan/selector.hpp"
 #include "runtime/communicator/communicator.hpp"
 #include "runtime/failure/mismatch_detection.hpp"
 #include "runtime/node/adaptive_choice.hpp"
+#include "runtime/node/group_plans.hpp"
 #include "runtime/node/node_area.hpp"
 #include "runtime/node/slot_pages.hpp"
-#include "runtime/node/tree_positions.hpp"
 #include "runtime/node/zero_copy_backoff.hpp"
 #include "runtime/process/missed_tests.hpp"
 #include "runtime/process/node.hpp"
@@ -24,9 +25,9 @@ namespace espalier::runtime {
 /// Everything that exists only where memory is shared.
 struct SharedState {
   /// `rank`: among those that share memory; `names`: as in MismatchDetection. `hook` drives the
-  /// host, and what else must go on while they wait.
+  /// host, and what else must go on while they wait. `plans`: of these ranks; null: they are made.
   SharedState(const NodeState& node, const NodeShare& agreement, int rank, std::vector<int> names,
-              machine::ProgressHook hook);
+              machine::ProgressHook hook, std::shared_ptr<const GroupPlans> plans = nullptr);
   ~SharedState();
   SharedState(const SharedState&) = delete;
   SharedState& operator=(const SharedState&) = delete;
@@ -39,12 +40,22 @@ struct SharedState {
   template <class Body>
   bool serve_rooted(Collective collective, std::size_t bytes, int root, Body body) {
     const plan::Plan& plan = selector(collective, bytes);
-    return serve_as(plan.algorithm, plan, {collective, root, bytes}, body);
+    return serve_as(counters.row({collective, bytes, plan.algorithm}), plan, {collective, root, bytes},
+                    (*slots_from)[index_of(collective)], body);
   }
   /// For operators that take whole vectors: the statistics say `tree`, whatever the plan.
   template <class Body>
   bool serve_whole(Collective collective, std::size_t bytes, int root, Body body) {
-    return serve_as(plan::Algorithm::tree, selector(collective, bytes), {collective, root, bytes}, body);
+    const std::size_t from = slots_from == &GroupPlans::never ? slots_from->front() : 0;
+    return serve_as(counters.row({collective, bytes, plan::Algorithm::tree}), selector(collective, bytes),
+                    {collective, root, bytes}, from, body);
+  }
+
+  /// For what Espalier itself exchanges: no statistics count it.
+  template <class Body>
+  bool serve_uncounted(Collective collective, std::size_t bytes, Body body) {
+    return serve_as(nullptr, selector(collective, bytes), {collective, 0, bytes},
+                    (*slots_from)[index_of(collective)], body);
   }
 
   /// Has way() done it, reading long buffers where they lie? It says whether all ranks could; called on all
@@ -56,15 +67,25 @@ struct SharedState {
     return habit.asks() && habit.learn(way());
   }
 
+  /// This rank makes no more calls here, of which the others hear. True: the share may be the next
+  /// communicator's of the same ranks, and all that is here goes on with it; begun by rejoin().
+  bool leave(bool may_go_on);
+  void rejoin(const memory::Identity& communicator);
+  /// Registered, and had no memory for slots: calls that need some are the host's.
+  bool lacks_slots() const { return lacks_slots_; }
+  const std::optional<Registered>& registered() const { return registered_; }
+
   memory::Arena& arena;
   memory::Share share;
   machine::Layout layout;
-  plan::Selector selector;
-  TreePositions positions;
+  std::shared_ptr<const GroupPlans> plans;
+  const plan::Selector& selector;
+  const TreePositions& positions;
   machine::ProgressHook drive;  ///< the host, and what else must go on
   MismatchDetection mismatch_detection;
   machine::HostMachine machine;
-  bool slots_unmapped = should_map_slots(layout);
+  /// Calls of which size may need slots that this rank has not got or not mapped yet.
+  const SlotLimits* slots_from;
   std::array<ZeroCopyBackoff, all_collectives.size()> zero_copy_backoff;
   AdaptiveChoices<> scatter_ways;  ///< of exposed blocks and slots; this rank's, as a root
   NodeArea area;                   ///< where an allgather is put together
@@ -74,18 +95,25 @@ struct SharedState {
   statistics::Counters counters{layout.ranks};
 
  private:
-  void map_own_slots();
+  static constexpr std::size_t index_of(Collective collective) {
+    return static_cast<std::size_t>(collective);
+  }
+
+  /// False: there is no memory for slots, on all ranks alike.
+  [[gnu::cold, gnu::noinline]] bool take_slots();
+  bool add_registered_slots();
+  void free_areas();
+  void clear_departures();
   /// What this rank does in its waits, besides looking where the others are.
   machine::ProgressHook work_in_waits();
 
   template <class Body>
-  bool serve_as(plan::Algorithm algorithm, const plan::Plan& plan, const machine::CallFacts& call,
-                Body& body) {
+  bool serve_as(statistics::Row* row, const plan::Plan& plan, const machine::CallFacts& call,
+                std::size_t needs_slots_from, Body& body) {
     if (plan.algorithm == plan::Algorithm::host) return false;
-    const statistics::Recorder recorder(counters.row({call.collective, call.bytes, algorithm}),
-                                        machine.waiter());
-    if (may_need_slots(call.collective, call.bytes) && slots_unmapped) [[unlikely]]
-      map_own_slots();
+    if (call.bytes >= needs_slots_from && !take_slots()) [[unlikely]]
+      return false;
+    const statistics::Recorder recorder(row, machine.waiter());
     machine.begin_call(mismatch_detection.begin(call));
     try {
       body(plan);
@@ -98,6 +126,11 @@ struct SharedState {
   }
   // Out of line: what leads here must cost a call that succeeds nothing.
   [[gnu::cold, gnu::noinline]] void abandon_call() { mismatch_detection.abandon(); }
+
+  std::optional<Registered> registered_;
+  memory::ShareDirectory* directory_;
+  bool has_left_ = false;
+  bool lacks_slots_ = false;
 };
 
 }  // namespace espalier::runtime

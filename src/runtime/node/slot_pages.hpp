@@ -3,16 +3,10 @@
 
 #include <cstddef>
 
-#include "base/collective.hpp"
 #include "machine/layout.hpp"
 #include "memory/arena.hpp"
 
 namespace espalier::runtime {
-
-/// A call of which not all ranks know the bytes has 0.
-constexpr bool may_need_slots(Collective collective, std::size_t bytes) {
-  return bytes > memory::inline_capacity || (bytes == 0 && collective != Collective::barrier);
-}
 
 /// Whether map_slots() is worth its time: each of many ranks would map all others' rings, the most of which
 /// it never comes to.

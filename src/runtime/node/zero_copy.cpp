@@ -17,7 +17,7 @@ bool have_area(SharedState& state, std::size_t bytes) {
   if (bytes <= state.area.area.bytes) return true;
   if (bytes >= state.no_area_of) return false;
   collective::multinode::SharedStage stage(state.machine, NodePlans{&state});
-  const std::size_t size = std::bit_ceil(std::max(bytes, memory::Arena::unit));
+  const std::size_t size = std::bit_ceil(std::max(bytes, memory::Arena::area_granule));
   const bool grown = state.area.grow(state.machine, state.arena, size,
                                      [&](void* data, std::size_t count) { stage.bcast(0, data, count); });
   if (!grown) state.no_area_of = bytes;

@@ -51,6 +51,7 @@ constexpr std::size_t machine_bytes = 512 * 1024;
 struct Introduction {
   std::uint64_t host;  // equal for processes that can share memory
   std::uint64_t token;
+  std::uint64_t settings;  // hash of those that must be equal
   std::int32_t willing;
   std::int32_t by_messages;
 };
@@ -93,7 +94,7 @@ struct Presence {
   ProcessMark mark;
 };
 
-// Notes = [machine][affinity mask of process 0][1]...[presence of process 0][1]...[refusals of reads]
+// Notes = [machine][affinity mask of process 0][1]...[presence of process 0][1]...[refusals of reads][shares]
 std::size_t presences_offset(int ranks) {
   return machine_bytes + static_cast<std::size_t>(ranks) * affinity_bytes;
 }
@@ -102,7 +103,8 @@ std::size_t refusals_offset(int ranks) {
   const std::size_t presences = static_cast<std::size_t>(ranks) * sizeof(Presence);
   return machine::Layout::round_up(presences_offset(ranks) + presences, sizeof(memory::FlagLine));
 }
-std::size_t notes_bytes(int ranks) { return refusals_offset(ranks) + sizeof(memory::FlagLine); }
+std::size_t directory_offset(int ranks) { return refusals_offset(ranks) + sizeof(memory::FlagLine); }
+std::size_t notes_bytes(int ranks) { return directory_offset(ranks) + memory::ShareDirectory::bytes(); }
 
 // Before the node's first copy into a slot.
 void choose_streaming() {
@@ -139,15 +141,20 @@ struct NodeState::RankInfo {
 };
 
 NodeState::RankInfo NodeState::introduce(const Bootstrap& world, bool willing) {
-  const Introduction me = {host_identity(world), random_token(), willing, by_messages()};
+  const Introduction me = {host_identity(world), random_token(), Config::instance().agreement(), willing,
+                           by_messages()};
   const auto all = exchange(world, me);
   RankInfo rank_info;
   for (const Introduction& other : all)
     needs_transport_ |= other.host != all.front().host || other.by_messages != 0;
   job_ = all.front().token;
+  ranks_here_.assign(all.size(), -1);
   for (int r = 0; willing && r < world.size; ++r) {
     const Introduction& other = all[static_cast<std::size_t>(r)];
-    if (other.host == me.host && other.willing) rank_info.members.push_back(r);
+    if (other.host != me.host || !other.willing) continue;
+    ranks_here_[static_cast<std::size_t>(r)] = static_cast<int>(rank_info.members.size());
+    rank_info.members.push_back(r);
+    settings_agree_ &= other.settings == me.settings;
   }
   if (rank_info.members.empty()) return rank_info;
   const auto here = std::find(rank_info.members.begin(), rank_info.members.end(), world.rank);
@@ -175,6 +182,8 @@ void NodeState::lead(const Bootstrap& world, std::uint64_t token, Offer& offer) 
   // Laid out before anybody can map it.
   if (segment) arena_ = memory::Arena::found(std::move(segment), notes_bytes(size_), refusal_);
   if (arena_) {
+    open_directory();
+    directory_->found();
     tell_machine();
   } else {
     withdraw(token, offer);
@@ -202,6 +211,13 @@ void NodeState::follow(const Bootstrap& world, const RankInfo& rank_info, Offer&
     segment = memory::Segment::open_named(shm_name(rank_info.token), offer.bytes, refusal_);
   }
   if (segment) arena_ = memory::Arena::join(std::move(segment), refusal_);
+  if (arena_) open_directory();
+}
+
+void NodeState::open_directory() {
+  const machine::Layout any;  // all registrations have the same place
+  directory_ = std::make_unique<memory::ShareDirectory>(*arena_, arena_->notes() + directory_offset(size_),
+                                                        any.registration());
 }
 
 // A name is needed only until every rank has mapped it.
@@ -230,6 +246,7 @@ std::unique_ptr<NodeState> NodeState::meet(const Bootstrap& world, bool willing)
   if (rank_info.leads) withdraw(rank_info.token, offer);
   for (const int r : rank_info.members)
     if (!status[static_cast<std::size_t>(r)]) node->arena_.reset();
+  if (!node->arena_) node->directory_.reset();
   const auto sights = exchange(world, node->arena_ ? node->learn_presences() : Sight{});
   node->single_copy_ = node->shared_heaps_ = node->arena_ != nullptr;
   for (const int r : rank_info.members) {
@@ -302,13 +319,31 @@ NodeState::Sight NodeState::learn_presences() {
   return sight;
 }
 
+topology::CpuSet NodeState::affinity_of(int rank) const {
+  return load_affinity(arena_->notes() + machine_bytes + static_cast<std::size_t>(rank) * affinity_bytes,
+                       affinity_bytes);
+}
+
+ProcessMark NodeState::mark_of(int rank) const {
+  Presence theirs;
+  std::memcpy(&theirs,
+              arena_->notes() + presences_offset(size_) + static_cast<std::size_t>(rank) * sizeof theirs,
+              sizeof theirs);
+  return theirs.mark;
+}
+
+double NodeState::known_ranks_per_core() const {
+  // relaxed: all threads that ask at the same time find the same.
+  if (known_ranks_per_core_.load(std::memory_order_relaxed) == 0)
+    known_ranks_per_core_.store(ranks_per_core(), std::memory_order_relaxed);
+  return known_ranks_per_core_.load(std::memory_order_relaxed);
+}
+
 double NodeState::ranks_per_core() const {
   if (!arena_) return 1;  // the ranks could not tell each other where they may run
   std::vector<topology::CpuSet> masks;
   masks.reserve(static_cast<std::size_t>(size_));
-  for (int r = 0; r < size_; ++r)
-    masks.push_back(load_affinity(
-        arena_->notes() + machine_bytes + static_cast<std::size_t>(r) * affinity_bytes, affinity_bytes));
+  for (int r = 0; r < size_; ++r) masks.push_back(affinity_of(r));
   const double usable = topology::cpu_budget(machine_, masks).usable();
   return usable > 0 ? size_ / usable : size_;
 }

@@ -1,11 +1,14 @@
 // What the processes of one job on one node share: the arena and what they know of the machine.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "memory/arena.hpp"
+#include "memory/share_directory.hpp"
 #include "runtime/failure/liveness.hpp"
 #include "runtime/process/bootstrap.hpp"
 #include "topology/topology.hpp"
@@ -47,11 +50,28 @@ class NodeState {
   /// the kernel (topology/autogroup.hpp).
   bool prompt_yields() const { return prompt_yields_; }
 
+  /// Of a process of the job, its number among those of this node's arena; -1: it is not among them.
+  int rank_of(int process) const {
+    return static_cast<std::size_t>(process) < ranks_here_.size()
+               ? ranks_here_[static_cast<std::size_t>(process)]
+               : -1;
+  }
+  /// Whether all processes of the node have the same settings where these must be equal.
+  bool settings_agree() const { return settings_agree_; }
+  /// What a process of the node said of itself when it joined. While there is an arena.
+  topology::CpuSet affinity_of(int rank) const;
+  ProcessMark mark_of(int rank) const;
+  /// Null without an arena.
+  memory::ShareDirectory* directory() const { return directory_.get(); }
+
   /// The machine as the node's first process saw it.
   const topology::Topology& machine() const { return machine_; }
   /// Runnable ranks of this node for each usable core: by the affinity masks of all its processes and the CPU
   /// quota. 1 where the node has no arena: then they do not know each other.
   double ranks_per_core() const;
+  /// The same as it was when this process first asked: what it takes to find out is more than a short
+  /// communicator's life.
+  double known_ranks_per_core() const;
 
  private:
   NodeState() = default;
@@ -61,6 +81,7 @@ class NodeState {
   void lead(const Bootstrap& world, std::uint64_t token, Offer& offer);
   void follow(const Bootstrap& world, const RankInfo& rank_info, Offer& offer);
   static void withdraw(std::uint64_t token, const Offer& offer);
+  void open_directory();
   void tell_machine();
   void learn_machine();
   void tell_affinity();
@@ -79,6 +100,10 @@ class NodeState {
   bool prompt_yields_ = true;
   bool sees_processes_ = true;
   ProcessMark mark_{};
+  mutable std::atomic<double> known_ranks_per_core_{0};
+  std::vector<int> ranks_here_;  ///< by process of the job
+  bool settings_agree_ = true;
+  std::unique_ptr<memory::ShareDirectory> directory_;
   std::string refusal_;
   topology::Topology machine_;
 };

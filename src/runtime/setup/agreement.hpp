@@ -2,16 +2,24 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "collective/multinode/stage/placement.hpp"
 #include "machine/layout.hpp"
 #include "memory/arena.hpp"
+#include "memory/share_directory.hpp"
 #include "runtime/process/bootstrap.hpp"
 #include "topology/group.hpp"
 
 namespace espalier::runtime {
+
+/// Of a share that ranks found in the directory (memory/share_directory.hpp), without an exchange.
+struct Registered {
+  memory::Identity communicator, group;
+  std::uint64_t generation = 0;
+};
 
 /// What the ranks of one node share of a communicator; equal on all of them.
 struct NodeShare {
@@ -21,6 +29,7 @@ struct NodeShare {
   bool single_copy = false;   ///< ranks may read each other's memory
   bool shared_heaps = false;  ///< ranks can map each other's MPI_Alloc_mem memory
   bool prompt_yields = true;  ///< a yield makes room for any other rank at once
+  std::optional<Registered> registered;
 };
 
 /// Of a communicator that spans nodes, or whose nodes use messages; equal on all ranks.

@@ -83,17 +83,19 @@ bool share_memory(const std::vector<Eligibility>& all) {
 
 bool prepare(const memory::Arena& arena, memory::Share share, const machine::Layout& layout, int rank) {
   const bool first = rank == 0;
-  const bool backed = (!first || arena.reserve(share, 0, layout.common_bytes())) &&
-                      arena.reserve(share, layout.control_block(rank), layout.control_block_bytes()) &&
-                      arena.reserve(share, layout.ring(rank), layout.ring_and_page_bytes()) &&
-                      (layout.pairwise_bytes() == 0 ||
-                       arena.reserve(share, layout.pairwise_area(rank), layout.pairwise_area_bytes()));
+  const bool backed = layout.compact ||  // backed as a whole by the caller
+                      ((!first || arena.reserve(share, 0, layout.common_bytes())) &&
+                       arena.reserve(share, layout.control_block(rank), layout.control_block_bytes()) &&
+                       arena.reserve(share, layout.ring(rank), layout.ring_and_page_bytes()) &&
+                       (layout.pairwise_bytes() == 0 ||
+                        arena.reserve(share, layout.pairwise_area(rank), layout.pairwise_area_bytes())));
   if (!backed) return false;
   std::byte* base = arena.at(share.offset);
   if (first) std::memset(base, 0, layout.common_bytes());
   std::memset(base + layout.control_block(rank), 0, layout.control_block_bytes());
-  store_affinity(base + layout.affinity_record(rank), machine::Layout::affinity_record_bytes,
-                 topology::current_affinity());
+  if (!layout.compact)
+    store_affinity(base + layout.affinity_record(rank), machine::Layout::affinity_record_bytes,
+                   topology::current_affinity());
   static_assert(sizeof(ProcessMark) <= machine::Layout::process_bytes);
   const ProcessMark mark = Process::instance().node()->mark();
   std::memcpy(base + layout.process(rank), &mark, sizeof mark);

@@ -40,8 +40,9 @@ std::string refusal_of(const std::vector<Eligibility>& all);
 bool on_one_node(const std::vector<Eligibility>& all);
 bool share_memory(const std::vector<Eligibility>& all);
 
-/// Backs this rank's part of a share with memory from its own NUMA domain, clears its lines and leaves its
-/// affinity mask and process id. False when there is no memory left.
+/// Backs this rank's part of a share with memory from its own NUMA domain, unless the layout is compact and
+/// the caller has backed it, clears its lines and leaves its affinity mask and process id. False when there is
+/// no memory left.
 bool prepare(const memory::Arena& arena, memory::Share share, const machine::Layout& layout, int rank);
 
 /// What of this process's node is of interest to a communicator, without the share.

@@ -9,11 +9,6 @@
 namespace espalier::runtime {
 namespace {
 
-static_assert(!may_need_slots(Collective::barrier, 0));
-static_assert(!may_need_slots(Collective::allreduce, memory::inline_capacity));
-static_assert(may_need_slots(Collective::allreduce, memory::inline_capacity + 1));
-static_assert(may_need_slots(Collective::alltoallv, 0));  // not all ranks know how many
-
 TEST(SlotPages, AreMappedOfFewRanks) {
   machine::Layout layout;
   layout.ranks = 16;

@@ -25,8 +25,10 @@ OUTPUTS: dict[str, Callable[[list[Function]], str]] = {
     "bindings/c/persistent_entry_points.cpp": emit_c.emit_persistent,
     "bindings/c/request_entry_points.cpp": emit_c.emit_requests,
     "bindings/c/message_entry_points.cpp": emit_c.emit_messages,
+    "bindings/c/communicator_entry_points.cpp": emit_c.emit_communicators,
     "bindings/fortran/bodies.hpp": emit_fortran.emit_bodies,
     "bindings/fortran/collective_entry_points.cpp": emit_fortran.emit_collectives,
+    "bindings/fortran/communicator_entry_points.cpp": emit_fortran.emit_communicators,
     "bindings/fortran/other_entry_points.cpp": emit_fortran.emit_others,
     "bindings/exports.map": emit_exports.emit,
 }

@@ -121,6 +121,15 @@ def window(form: Form) -> str:
     return body(form, [handed_on, fill("  return make_window(", [CALLER, "hand_on"], ");")])
 
 
+def creates(form: Form) -> str:
+    """A communicator; where the handle comes later, by a request, it is only counted."""
+    kind = "by_group" if "group" in names(form) and "tag" in names(form) else "of_all"
+    tag = "tag" if kind == "by_group" else "0"
+    made = "nullptr" if "request" in names(form) else "new_comm"
+    answer = fill("  return make_communicator(", [CALLER, f"Creation::{kind}", "comm", tag, made, "hand_on"], ");")
+    return body(form, [handing_on(form), answer])
+
+
 def narrowing(form: Form) -> str:
     """A host that is too old for the _c form gets the plain call, if the numbers fit."""
     plain = Form(form.function, init=form.init)
@@ -146,6 +155,7 @@ FAMILIES: dict[str, Family] = {
     "probe": probe,
     "message": message,
     "window": window,
+    "creates": creates,
 }
 
 
@@ -181,6 +191,11 @@ def emit_messages(functions: list[Function]) -> str:
     includes.append("mpi/host/narrow_counts.hpp")
     body_text = entry_points(functions, ("message", "window"))
     return source("The C entry points that begin messages and make windows.", includes, body_text)
+
+
+def emit_communicators(functions: list[Function]) -> str:
+    includes = ["generated/mpi/bindings/c/entry_points.hpp", "mpi/bindings/c/communicators.hpp"]
+    return source("The C entry points that make communicators.", includes, entry_points(functions, ("creates",)))
 
 
 def declaration(form: Form) -> str:

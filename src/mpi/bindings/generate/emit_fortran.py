@@ -87,8 +87,29 @@ def emit_collectives(functions: list[Function]) -> str:
     )
 
 
+def creates(form: Form) -> str:
+    opening = fill(f"void fortran_{form.member.lower()}(", [NAMES, *declared(form), *ENDING], ") {")
+    by_group = "group" in names(form) and "tag" in names(form)
+    kind, tag = ("by_group", "tag") if by_group else ("of_all", "nullptr")
+    made = "nullptr" if "request" in names(form) else "new_comm"
+    arguments = ["names", "error", "caller", f"Creation::{kind}", "comm", tag, made, *names(form)]
+    return "\n".join([opening, fill("  make_communicator(", arguments, ");"), "}"])
+
+
+def emit_communicators(functions: list[Function]) -> str:
+    forms = [form for form in fortran_forms(functions) if form.function.family == "creates"]
+    bodies = grouped((condition(form), creates(form)) for form in forms)
+    entries = grouped((condition(form), exported(form, f"fortran_{form.member.lower()}")) for form in forms)
+    return source(
+        "The Fortran entry points that make communicators.",
+        ["mpi/bindings/fortran/communicators.hpp"],
+        f"namespace {{\n\n{bodies}\n\n}}  // namespace\n\n{entries}",
+        "espalier::mpi::fortran",
+    )
+
+
 def by_hand(functions: list[Function]) -> list[Form]:
-    return [form for form in fortran_forms(functions) if form.function.family != "collective"]
+    return [form for form in fortran_forms(functions) if form.function.family not in ("collective", "creates")]
 
 
 def emit_bodies(functions: list[Function]) -> str:

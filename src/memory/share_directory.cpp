@@ -1,0 +1,155 @@
+#include "memory/share_directory.hpp"
+
+#include "memory/robust_lock.hpp"
+
+namespace espalier::memory {
+namespace {
+
+constexpr std::uint64_t refused = ~std::uint64_t{0};  // of slots_bytes
+constexpr std::uint64_t most_idle = 256;
+
+}  // namespace
+
+void ShareDirectory::found() { RobustLock::initialise(table_->mutex); }
+
+// Chains are changed by one store each, so that they are whole also when a process dies with the lock.
+void ShareDirectory::link(std::uint64_t& head, std::uint64_t offset) const {
+  at(offset).next = head;
+  head = offset;
+}
+
+void ShareDirectory::unlink(std::uint64_t& head, std::uint64_t offset) const {
+  std::uint64_t* place = &head;
+  while (*place != 0 && *place != offset) place = &at(*place).next;
+  if (*place == offset) *place = at(offset).next;
+}
+
+std::uint64_t ShareDirectory::find(std::uint64_t first,
+                                   const std::function<bool(const Registration&)>& is_it) const {
+  while (first != 0 && !is_it(at(first))) first = at(first).next;
+  return first;
+}
+
+void ShareDirectory::give_back(std::uint64_t offset) {
+  const Registration share = at(offset);
+  if (share.slots != 0) arena_->free({share.slots, share.slots_bytes});
+  arena_->free({offset, share.bytes});
+}
+
+void ShareDirectory::give_back_idle() {
+  for (std::uint64_t& head : table_->of_groups)
+    while (head != 0) {
+      const std::uint64_t offset = head;
+      head = at(offset).next;
+      give_back(offset);
+    }
+  table_->idle = 0;
+}
+
+Share ShareDirectory::allocate(std::uint64_t bytes) {
+  const Share share = arena_->allocate(bytes);
+  if (share || table_->idle == 0) return share;
+  give_back_idle();
+  return arena_->allocate(bytes);
+}
+
+bool ShareDirectory::is_scarce() const { return arena_->used() > arena_->budget() / 2; }
+
+std::uint64_t ShareDirectory::allot(const Identity& communicator, const Identity& group, int ranks,
+                                    const NewShare& wanted,
+                                    const std::function<bool(std::uint64_t, const NewShare&)>& prepare) {
+  const Share share = allocate(wanted.bytes);
+  if (!share) return 0;
+  if (!prepare(share.offset, wanted)) {
+    arena_->free(share);
+    return 0;
+  }
+  Registration& registration = at(share.offset);
+  registration = {};
+  registration.communicator = communicator;
+  registration.group = group;
+  registration.generation = ++table_->generation;
+  registration.bytes = share.bytes;
+  registration.ranks_per_core = wanted.ranks_per_core;
+  registration.ranks = ranks;
+  registration.slot_count = wanted.slot_count;
+  registration.many_pairwise = wanted.many_pairwise;
+  return share.offset;
+}
+
+ShareDirectory::Found ShareDirectory::obtain(
+    const Identity& communicator, const Identity& group, int ranks, const std::function<NewShare()>& make,
+    const std::function<bool(std::uint64_t offset, const NewShare&)>& prepare) {
+  const RobustLock lock(table_->mutex);
+  std::uint64_t& in_use = chain(table_->of_communicators, communicator);
+  std::uint64_t offset =
+      find(in_use, [&](const Registration& each) { return each.communicator == communicator; });
+  if (offset != 0) return {offset, at(offset)};
+  if (table_->exhausted) return {};
+  std::uint64_t& idle = chain(table_->of_groups, group);
+  offset = find(idle, [&](const Registration& each) { return each.group == group; });
+  if (offset != 0) {
+    unlink(idle, offset);
+    --table_->idle;
+    at(offset).communicator = communicator;
+  } else {
+    offset = allot(communicator, group, ranks, make(), prepare);
+  }
+  if (offset == 0) {
+    table_->exhausted = 1;
+    return {};
+  }
+  link(in_use, offset);
+  ++table_->used;
+  return {offset, at(offset)};
+}
+
+std::uint64_t ShareDirectory::obtain_slots(std::uint64_t offset, std::uint64_t bytes,
+                                           const std::function<bool(Share slots)>& back) {
+  const RobustLock lock(table_->mutex);
+  Registration& registration = at(offset);
+  if (registration.slots_bytes != 0) return registration.slots;
+  registration.slots_bytes = refused;
+  const Share slots = allocate(bytes);
+  if (!slots) return 0;
+  if (!back(slots)) {
+    arena_->free(slots);
+    return 0;
+  }
+  registration.slots_bytes = slots.bytes;
+  return registration.slots = slots.offset;
+}
+
+void ShareDirectory::leave(std::uint64_t offset, bool spoiled, const std::function<void()>& clean) {
+  const RobustLock lock(table_->mutex);
+  Registration& registration = at(offset);
+  registration.spoiled |= spoiled;
+  if (++registration.left < registration.ranks) return;
+  clean();
+  unlink(chain(table_->of_communicators, registration.communicator), offset);
+  --table_->used;
+  const bool reusable = !registration.spoiled && registration.slots_bytes != refused;
+  if (!reusable || is_scarce() || table_->idle >= most_idle) return give_back(offset);
+  registration.left = 0;
+  link(chain(table_->of_groups, registration.group), offset);
+  ++table_->idle;
+}
+
+bool ShareDirectory::is_kept(std::uint64_t offset, const Identity& communicator, const Identity& group,
+                             std::uint64_t generation) {
+  const RobustLock lock(table_->mutex);
+  std::uint64_t at_offset = chain(table_->of_communicators, communicator);
+  while (at_offset != 0 && at_offset != offset) at_offset = at(at_offset).next;
+  if (at_offset == 0) {
+    at_offset = chain(table_->of_groups, group);
+    while (at_offset != 0 && at_offset != offset) at_offset = at(at_offset).next;
+  }
+  return at_offset != 0 && at(at_offset).generation == generation;
+}
+
+std::array<std::size_t, 2> ShareDirectory::counts() {
+  const RobustLock lock(table_->mutex);
+  return {static_cast<std::size_t>(table_->used), static_cast<std::size_t>(table_->idle)};
+}
+
+}  // namespace espalier::memory

@@ -1,0 +1,36 @@
+// Communicators whose ranks share memory without a word to each other: who they are is known, and which
+// communicator it is.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "memory/share_directory.hpp"
+#include "runtime/node/group_plans.hpp"
+#include "runtime/setup/agreement.hpp"
+
+namespace espalier::runtime {
+
+/// One of the ranks of a communicator, as it knows them before it has any memory with them.
+struct Membership {
+  /// Equal on all ranks of this communicator, and of no other that the job ever has.
+  memory::Identity communicator;
+  int rank = 0;
+  std::vector<int> processes;  ///< of each rank, as the job numbers them (the ranks of MPI_COMM_WORLD)
+};
+
+/// A hash of numbers, in order.
+memory::Identity identity_of(const memory::Identity& seed, const std::vector<int>& numbers);
+
+/// What ranks of one node have, each by itself: what all of them would come to.
+struct KnownShare {
+  NodeShare node;
+  std::shared_ptr<const GroupPlans> plans;
+};
+
+/// Local. None, on all ranks alike: they have to agree (runtime/setup/agreement.hpp), since not all of them
+/// share this node's memory with the same settings, or the arena has no room left.
+std::optional<KnownShare> find_share(const Membership& membership);
+
+}  // namespace espalier::runtime
