@@ -43,7 +43,8 @@ def _start(points: list[dict]) -> list[list[str]]:
     rows = []
     for p in points:
         host, ours = p["of_host"], p["of_espalier"]
-        cells = [f"{host[name]['median']:.1f} → {ours[name]['median']:.1f}" for name in ("wall_ms", "span_ms", "init_ms", "first_ms")]
+        times = ("wall_ms", "span_ms", "init_ms", "first_ms")
+        cells = [f"{host[name]['median']:.1f} → {ours[name]['median']:.1f}" for name in times]
         use = [f"{host['usage'][name]:.0f} → {ours['usage'][name]:.0f}" for name in ("rss_kib", "own_shmem_kib", "descriptors")]
         rows.append([p["host"], str(p["ranks"]), *cells, *use, "[green]met[/]" if p["met"] else "[red]missed[/]"])
     return rows
