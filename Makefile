@@ -63,6 +63,7 @@ example: build
 
 bench: build
 	@bin/espalier bench $(ARGS)
+	@$(if $(ARGS),,bin/espalier bench --setup)
 
 bench-kernels: build
 	@build/bin/bench_kernels --benchmark_counters_tabular=true $(ARGS)

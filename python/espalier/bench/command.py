@@ -124,6 +124,20 @@ def _measure_under(quota: bool, settings: Settings, console: Console) -> dict:
         return _measure(replace(settings, quota=made), console)
 
 
+def _bench_setup(asked: SimpleNamespace) -> None:
+    from rich.console import Console
+
+    from espalier.bench import process
+    from espalier.bench.setup import command as setup_command
+
+    target = asked.json or source_tree() / "build" / "bench" / "setup.json"
+    process.die_with_jobs()
+    document = setup_command.run(asked, target, Console(width=None if Console().is_terminal else 200))
+    print(f"written: {target}")
+    if document["failures"]:
+        raise Problem(f"{len(document['failures'])} jobs failed, see above", code=1)
+
+
 def bench(
     hosts: str = typer.Option("mpich,openmpi,impi", help="Host MPIs, separated by commas."),
     ranks: Optional[str] = typer.Option(None, help="Numbers of ranks (default 2,4,8,16, quick 2,4)."),
@@ -160,6 +174,10 @@ def bench(
     quick: bool = typer.Option(False, "--quick", help="Few sizes, few rounds: about a minute."),
     json: Optional[Path] = typer.Option(None, help="Where to write the result (default build/bench/bench.json)."),
     against: Optional[Path] = typer.Option(None, "--against", "--compare", help="A kept result to compare with."),
+    setup: bool = typer.Option(
+        False, "--setup", help="Measure the making of communicators, requests and windows, and start-up, instead of calls."
+    ),
+    communicators: Optional[str] = typer.Option(None, help="With --setup: how many live at once (default 1000, quick 100)."),
 ) -> None:
     """Measure Espalier against the host MPIs, alternating in one process, and judge it by the goals."""
     asked = dict(locals())
@@ -171,6 +189,9 @@ def bench(
     if crowded_sizes:
         print("espalier: --crowded-sizes is --oversubscribed-sizes now; the next version has that name alone", file=sys.stderr)
         asked["oversubscribed_sizes"] = oversubscribed_sizes or crowded_sizes
+    if setup:
+        _bench_setup(SimpleNamespace(**asked))
+        return
     settings = options.settings(SimpleNamespace(**asked))
     target = json or source_tree() / "build" / "bench" / "bench.json"
     process.die_with_jobs()

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <map>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "base/descriptor.hpp"
@@ -25,13 +26,22 @@ struct View {
 };
 
 struct Heap {
-  HeapNotice notice;
+  HeapNotice notice{};
   std::vector<View> views;  // ever longer ones; another thread may still be reading in a shorter one
 };
 
 std::mutex mutex;                                           // of what follows
 std::map<pid_t, Heap>& heaps = *new std::map<pid_t, Heap>;  // never destroyed, as Config
+Directory& directory = *new Directory;                      // likewise
 std::uint64_t found_so_far = 0;
+
+/// Of a process that is not in the directory: a heap without bytes.
+Heap& meet(pid_t process) {
+  const auto [found, is_new] = heaps.try_emplace(process);
+  const HeapNotice* notice = is_new && directory ? directory(process) : nullptr;
+  if (notice && notice->exists) found->second.notice = *notice;
+  return found->second;
+}
 
 /// The file that the process has under that number, if it is the heap.
 Descriptor open_heap(pid_t process, const HeapNotice& notice) {
@@ -62,18 +72,16 @@ bool can_map(pid_t process, const HeapNotice& notice) {
   return view.base != nullptr;
 }
 
-void meet(pid_t process, const HeapNotice& notice) {
+void look_up_in(Directory given) {
   const std::lock_guard lock(mutex);
-  heaps[process].notice = notice;
+  directory = std::move(given);
 }
 
 const std::byte* find(pid_t process, const void* address, std::size_t bytes) {
   if (process == getpid())
     return SharedHeap::holds(address, bytes) ? static_cast<const std::byte*>(address) : nullptr;
   const std::lock_guard lock(mutex);
-  const auto found = heaps.find(process);
-  if (found == heaps.end()) return nullptr;
-  auto& [notice, views] = found->second;
+  auto& [notice, views] = meet(process);
   const std::size_t offset = reinterpret_cast<std::uintptr_t>(address) - notice.begin;
   if (offset >= notice.bytes || bytes > notice.bytes - offset) return nullptr;
   if (views.empty() || views.back().bytes < offset + bytes) {
@@ -103,6 +111,7 @@ void forget() {
   for (const auto& [process, heap] : heaps)
     for (const View& view : heap.views) munmap(view.base, view.bytes);
   heaps.clear();
+  directory = {};
 }
 
 }  // namespace espalier::memory::peer_heaps

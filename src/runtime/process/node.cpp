@@ -30,9 +30,10 @@ namespace espalier::runtime {
 
 enum class Transfer : std::int32_t { none, memfd, named };
 
-// Whether a process reads every other's memory, through the kernel, and maps every other's heap.
+// What a process may do to the next one of the ring (learn_presences): read its memory through the kernel, map
+// its heap, see it run, and make room for it by a yield.
 struct NodeState::Sight {
-  std::int32_t reads = 0, maps = 0;
+  std::int32_t reads = 0, maps = 0, sees = 0, yields = 0;
 };
 
 // What a node's leader offers in the second round.
@@ -105,6 +106,16 @@ std::size_t refusals_offset(int ranks) {
 }
 std::size_t directory_offset(int ranks) { return refusals_offset(ranks) + sizeof(memory::FlagLine); }
 std::size_t notes_bytes(int ranks) { return directory_offset(ranks) + memory::ShareDirectory::bytes(); }
+
+// Whether a process maps the heap of the next one that has any.
+bool maps_next_heap(const Presence* all, int rank, int size) {
+  for (int step = 1; step < size; ++step) {
+    const Presence& other = all[(rank + step) % size];
+    if (other.heap.exists)
+      return memory::peer_heaps::can_map(static_cast<pid_t>(other.probe.process), other.heap);
+  }
+  return true;
+}
 
 // Before the node's first copy into a slot.
 void choose_streaming() {
@@ -225,7 +236,7 @@ void NodeState::withdraw(std::uint64_t token, const Offer& offer) {
   if (offer.transfer == Transfer::named) memory::Segment::unlink(shm_name(token));
 }
 
-// Rounds: introductions; the leaders' offers; did every rank map it; can every rank read every rank? All
+// Rounds: introductions; the leaders' offers; did every rank map it; can every rank read the next one? All
 // ranks take part in all rounds, whatever happens.
 std::unique_ptr<NodeState> NodeState::meet(const Bootstrap& world, bool willing) {
   choose_streaming();
@@ -250,8 +261,11 @@ std::unique_ptr<NodeState> NodeState::meet(const Bootstrap& world, bool willing)
   const auto sights = exchange(world, node->arena_ ? node->learn_presences() : Sight{});
   node->single_copy_ = node->shared_heaps_ = node->arena_ != nullptr;
   for (const int r : rank_info.members) {
-    node->single_copy_ &= sights[static_cast<std::size_t>(r)].reads != 0;
-    node->shared_heaps_ &= sights[static_cast<std::size_t>(r)].maps != 0;
+    const Sight& sight = sights[static_cast<std::size_t>(r)];
+    node->single_copy_ &= sight.reads != 0;
+    node->shared_heaps_ &= sight.maps != 0;
+    node->sees_processes_ &= sight.sees != 0;
+    node->prompt_yields_ &= !node->arena_ || sight.yields != 0;
   }
   node->id_ = rank_info.token;
   if (node->arena_) {
@@ -304,18 +318,24 @@ void NodeState::tell_presence() {
               &mine, sizeof mine);
 }
 
+// Each process tries the next one only, in a ring, and all agree on what was refused: to try each on each would
+// take some system calls for each pair. What a process may do to another follows from what the two are: user,
+// whether it can be dumped, scope of ptrace, name spaces. A ring tries each process once as the one that looks
+// and once as the one that is looked at, and it leaves and enters each class of equal ones. A read that is
+// refused all the same sends its call on another way (docs/memory.md, "Reads that are refused later").
 NodeState::Sight NodeState::learn_presences() {
-  Sight sight = {Config::instance().flag("ESPALIER_SINGLE_COPY"), true};
   const auto* all = reinterpret_cast<const Presence*>(arena_->notes() + presences_offset(size_));
-  for (int r = 0; r < size_; ++r) {
-    prompt_yields_ &= all[r].autogroup == all[0].autogroup;
-    sees_processes_ = sees_processes_ && liveness_of(all[r].mark) == Liveness::runs;
-    sight.reads = sight.reads && reads_memory_of(all[r].probe);
-    if (r == rank_ || !all[r].heap.exists) continue;
-    const auto process = static_cast<pid_t>(all[r].probe.process);
-    memory::peer_heaps::meet(process, all[r].heap);
-    sight.maps = sight.maps && memory::peer_heaps::can_map(process, all[r].heap);
-  }
+  const Presence& next = all[(rank_ + 1) % size_];
+  Sight sight;
+  sight.reads = Config::instance().flag("ESPALIER_SINGLE_COPY") && reads_memory_of(next.probe);
+  sight.sees = liveness_of(next.mark) == Liveness::runs;
+  sight.yields = all[rank_].autogroup == next.autogroup;
+  sight.maps = maps_next_heap(all, rank_, size_);
+  memory::peer_heaps::look_up_in([all, size = size_](pid_t process) -> const memory::HeapNotice* {
+    for (int r = 0; r < size; ++r)
+      if (all[r].probe.process == process) return &all[r].heap;
+    return nullptr;
+  });
   return sight;
 }
 

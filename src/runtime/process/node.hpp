@@ -34,16 +34,17 @@ class NodeState {
   const std::string& refusal() const { return refusal_; }
   ~NodeState();
 
-  /// Whether each process of the node may read every other's memory (tried with a real transfer, agreed).
+  /// Whether each process of the node may read every other's memory: tried with a real transfer in a ring, agreed.
   bool single_copy() const { return single_copy_; }
 
-  /// Whether each process of the node can map the shared heaps of all others (tried, agreed).
+  /// Whether each process of the node can map the shared heaps of all others (tried in a ring, agreed).
   bool shared_heaps() const { return shared_heaps_; }
 
   /// This process, for others that ask whether it still runs.
   const ProcessMark& mark() const { return mark_; }
 
-  /// Whether this process sees every other one of the node run, and so would see that one has ended.
+  /// Whether each process of the node sees every other one run, and so would see that one has ended (tried in a
+  /// ring, agreed).
   bool sees_processes() const { return sees_processes_; }
 
   /// Whether a yield makes room for any other process of the node at once: they share one scheduling group of

@@ -149,8 +149,10 @@ TEST_F(SharedHeaps, AnotherProcessReadsBlocksWhereTheyLie) {
   const pid_t parent = getpid();
   const pid_t child = testing::fork_child([&] {
     EXPECT_TRUE(peer_heaps::can_map(parent, notice));
-    EXPECT_EQ(peer_heaps::find(parent, block, some), nullptr) << "they have not met";
-    peer_heaps::meet(parent, notice);
+    EXPECT_EQ(peer_heaps::find(parent, block, some), nullptr) << "there is no directory";
+    peer_heaps::forget();
+    peer_heaps::look_up_in([&](pid_t process) { return process == parent ? &notice : nullptr; });
+    EXPECT_EQ(peer_heaps::find(parent + 1, block, some), nullptr) << "no process of the directory";
     const std::byte* there = peer_heaps::find(parent, block, some);
     EXPECT_NE(there, nullptr);
     EXPECT_NE(there, block);

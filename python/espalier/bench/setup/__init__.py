@@ -1,0 +1,1 @@
+"""`espalier bench --setup`: what it costs to start, and to set communicators, requests and windows up."""
