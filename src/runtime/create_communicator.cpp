@@ -6,9 +6,9 @@
 #include "runtime/communicator/self_communicator.hpp"
 #include "runtime/multinode/multinode_communicator.hpp"
 #include "runtime/node/idle_communicators.hpp"
+#include "runtime/node/membership.hpp"
 #include "runtime/node/node_communicator.hpp"
 #include "runtime/setup/agreement.hpp"
-#include "runtime/setup/membership.hpp"
 
 namespace espalier::runtime {
 

@@ -14,7 +14,7 @@
 #include "mpi/host/callback.hpp"
 #include "mpi/host/host.hpp"
 #include "mpi/lifetime/lifecycle.hpp"
-#include "runtime/setup/membership.hpp"
+#include "runtime/node/membership.hpp"
 
 namespace espalier::mpi::communicators {
 

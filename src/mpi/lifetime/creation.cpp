@@ -3,7 +3,7 @@
 #include "base/error.hpp"
 #include "mpi/host/host.hpp"
 #include "mpi/lifetime/communicators.hpp"
-#include "runtime/setup/membership.hpp"
+#include "runtime/node/membership.hpp"
 
 namespace espalier::mpi {
 namespace {

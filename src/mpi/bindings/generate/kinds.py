@@ -51,7 +51,7 @@ def c_type(parameter: Parameter, large: bool) -> str:
     if not parameter.direction:
         return value
     if value in ("int", "char**"):
-        return value + "*"
+        return ("const " if parameter.direction == "const" else "") + value + "*"
     return "const void*" if parameter.direction == "const" else "void*"
 
 

@@ -1,4 +1,4 @@
-#include "runtime/node/slot_pages.hpp"
+#include "runtime/node/group/slot_pages.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "runtime/node/tree_positions.hpp"
+#include "runtime/node/group/tree_positions.hpp"
 
 #include <memory>
 #include <utility>

@@ -8,7 +8,7 @@
 
 #include "base/collective.hpp"
 #include "plan/selector.hpp"
-#include "runtime/node/tree_positions.hpp"
+#include "runtime/node/group/tree_positions.hpp"
 #include "runtime/setup/agreement.hpp"
 #include "topology/group.hpp"
 

@@ -1,4 +1,4 @@
-#include "runtime/setup/membership.hpp"
+#include "runtime/node/membership.hpp"
 
 #include <algorithm>
 #include <cstring>

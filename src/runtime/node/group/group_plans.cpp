@@ -1,4 +1,4 @@
-#include "runtime/node/group_plans.hpp"
+#include "runtime/node/group/group_plans.hpp"
 
 #include <algorithm>
 #include <utility>

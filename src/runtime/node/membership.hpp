@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "memory/share_directory.hpp"
-#include "runtime/node/group_plans.hpp"
+#include "runtime/node/group/group_plans.hpp"
 #include "runtime/setup/agreement.hpp"
 
 namespace espalier::runtime {
