@@ -13,34 +13,35 @@ constexpr std::uint64_t most_idle = 256;
 void ShareDirectory::found() { RobustLock::initialise(table_->mutex); }
 
 // Chains are changed by one store each, so that they are whole also when a process dies with the lock.
-void ShareDirectory::link(std::uint64_t& head, std::uint64_t offset) const {
-  at(offset).next = head;
+void ShareDirectory::link(std::uint64_t& head, Next next, std::uint64_t offset) const {
+  at(offset).*next = head;
   head = offset;
 }
 
-void ShareDirectory::unlink(std::uint64_t& head, std::uint64_t offset) const {
+void ShareDirectory::unlink(std::uint64_t& head, Next next, std::uint64_t offset) const {
   std::uint64_t* place = &head;
-  while (*place != 0 && *place != offset) place = &at(*place).next;
-  if (*place == offset) *place = at(offset).next;
+  while (*place != 0 && *place != offset) place = &(at(*place).*next);
+  if (*place == offset) *place = at(offset).*next;
 }
 
-std::uint64_t ShareDirectory::find(std::uint64_t first,
-                                   const std::function<bool(const Registration&)>& is_it) const {
-  while (first != 0 && !is_it(at(first))) first = at(first).next;
+template <class IsIt>
+std::uint64_t ShareDirectory::find(std::uint64_t first, Next next, IsIt is_it) const {
+  while (first != 0 && !is_it(first, at(first))) first = at(first).*next;
   return first;
 }
 
 void ShareDirectory::give_back(std::uint64_t offset) {
   const Registration share = at(offset);
+  unlink(chain(table_->of_groups, share.group), &Registration::next_of_group, offset);
   if (share.slots != 0) arena_->free({share.slots, share.slots_bytes});
   arena_->free({offset, share.bytes});
 }
 
 void ShareDirectory::give_back_idle() {
-  for (std::uint64_t& head : table_->of_groups)
+  for (std::uint64_t& head : table_->idle_of_groups)
     while (head != 0) {
       const std::uint64_t offset = head;
-      head = at(offset).next;
+      head = at(offset).next_idle;
       give_back(offset);
     }
   table_->idle = 0;
@@ -74,6 +75,7 @@ std::uint64_t ShareDirectory::allot(const Identity& communicator, const Identity
   registration.ranks = ranks;
   registration.slot_count = wanted.slot_count;
   registration.many_pairwise = wanted.many_pairwise;
+  link(chain(table_->of_groups, group), &Registration::next_of_group, share.offset);
   return share.offset;
 }
 
@@ -82,14 +84,16 @@ ShareDirectory::Found ShareDirectory::obtain(
     const std::function<bool(std::uint64_t offset, const NewShare&)>& prepare) {
   const RobustLock lock(table_->mutex);
   std::uint64_t& in_use = chain(table_->of_communicators, communicator);
-  std::uint64_t offset =
-      find(in_use, [&](const Registration& each) { return each.communicator == communicator; });
+  std::uint64_t offset = find(in_use, &Registration::next, [&](std::uint64_t, const Registration& each) {
+    return each.communicator == communicator;
+  });
   if (offset != 0) return {offset, at(offset)};
   if (table_->exhausted) return {};
-  std::uint64_t& idle = chain(table_->of_groups, group);
-  offset = find(idle, [&](const Registration& each) { return each.group == group; });
+  std::uint64_t& idle = chain(table_->idle_of_groups, group);
+  offset = find(idle, &Registration::next_idle,
+                [&](std::uint64_t, const Registration& each) { return each.group == group; });
   if (offset != 0) {
-    unlink(idle, offset);
+    unlink(idle, &Registration::next_idle, offset);
     --table_->idle;
     at(offset).communicator = communicator;
   } else {
@@ -99,7 +103,7 @@ ShareDirectory::Found ShareDirectory::obtain(
     table_->exhausted = 1;
     return {};
   }
-  link(in_use, offset);
+  link(in_use, &Registration::next, offset);
   ++table_->used;
   return {offset, at(offset)};
 }
@@ -109,15 +113,13 @@ std::uint64_t ShareDirectory::obtain_slots(std::uint64_t offset, std::uint64_t b
   const RobustLock lock(table_->mutex);
   Registration& registration = at(offset);
   if (registration.slots_bytes != 0) return registration.slots;
-  registration.slots_bytes = refused;
+  // Not before there is an answer: a rank that dies here leaves the question to the next one.
   const Share slots = allocate(bytes);
-  if (!slots) return 0;
-  if (!back(slots)) {
-    arena_->free(slots);
-    return 0;
-  }
-  registration.slots_bytes = slots.bytes;
-  return registration.slots = slots.offset;
+  const bool backed = slots && back(slots);
+  if (slots && !backed) arena_->free(slots);
+  registration.slots = backed ? slots.offset : 0;
+  registration.slots_bytes = backed ? bytes : refused;
+  return registration.slots;
 }
 
 void ShareDirectory::leave(std::uint64_t offset, bool spoiled, const std::function<void()>& clean) {
@@ -126,25 +128,21 @@ void ShareDirectory::leave(std::uint64_t offset, bool spoiled, const std::functi
   registration.spoiled |= spoiled;
   if (++registration.left < registration.ranks) return;
   clean();
-  unlink(chain(table_->of_communicators, registration.communicator), offset);
+  unlink(chain(table_->of_communicators, registration.communicator), &Registration::next, offset);
   --table_->used;
   const bool reusable = !registration.spoiled && registration.slots_bytes != refused;
   if (!reusable || is_scarce() || table_->idle >= most_idle) return give_back(offset);
   registration.left = 0;
-  link(chain(table_->of_groups, registration.group), offset);
+  link(chain(table_->idle_of_groups, registration.group), &Registration::next_idle, offset);
   ++table_->idle;
 }
 
-bool ShareDirectory::is_kept(std::uint64_t offset, const Identity& communicator, const Identity& group,
-                             std::uint64_t generation) {
+bool ShareDirectory::is_kept(std::uint64_t offset, const Identity& group, std::uint64_t generation) {
   const RobustLock lock(table_->mutex);
-  std::uint64_t at_offset = chain(table_->of_communicators, communicator);
-  while (at_offset != 0 && at_offset != offset) at_offset = at(at_offset).next;
-  if (at_offset == 0) {
-    at_offset = chain(table_->of_groups, group);
-    while (at_offset != 0 && at_offset != offset) at_offset = at(at_offset).next;
-  }
-  return at_offset != 0 && at(at_offset).generation == generation;
+  return find(chain(table_->of_groups, group), &Registration::next_of_group,
+              [&](std::uint64_t place, const Registration& each) {
+                return place == offset && each.generation == generation;
+              }) != 0;
 }
 
 std::array<std::size_t, 2> ShareDirectory::counts() {

@@ -24,10 +24,12 @@ struct Identity {
 /// What a share has at its beginning (machine::Layout::registration()). All of it is written and read under
 /// the directory's lock. Offsets are those of the arena.
 struct Registration {
-  std::uint64_t next;        ///< in its chain
-  Identity communicator;     ///< which has it now
-  Identity group;            ///< the ranks that have it, and had it before
-  std::uint64_t generation;  ///< of this allotment: no other share of this place has the same
+  std::uint64_t next;           ///< in the chain of its communicator's name
+  std::uint64_t next_idle;      ///< of its group
+  std::uint64_t next_of_group;  ///< in use or idle
+  Identity communicator;        ///< which has it now
+  Identity group;               ///< the ranks that have it, and had it before
+  std::uint64_t generation;     ///< of this allotment: no other share of this place has the same
   std::uint64_t bytes;
   std::uint64_t slots;        ///< where the slots are; 0: not yet
   std::uint64_t slots_bytes;  ///< 0: not yet; all ones: there was no memory for them
@@ -79,9 +81,8 @@ class ShareDirectory {
   /// goes back to the arena: if it is spoiled, memory is scarce or many are idle.
   void leave(std::uint64_t offset, bool spoiled, const std::function<void()>& clean);
 
-  /// Whether the share still is what it was when it had that generation.
-  bool is_kept(std::uint64_t offset, const Identity& communicator, const Identity& group,
-               std::uint64_t generation);
+  /// Whether the group still has the share that had that generation.
+  bool is_kept(std::uint64_t offset, const Identity& group, std::uint64_t generation);
 
   /// How many shares are in use, and how many idle: for tests and reports.
   std::array<std::size_t, 2> counts();
@@ -93,8 +94,9 @@ class ShareDirectory {
     std::uint64_t exhausted;
     std::uint64_t generation;
     std::uint64_t used, idle;
-    std::array<std::uint64_t, chains> of_communicators, of_groups;
+    std::array<std::uint64_t, chains> of_communicators, idle_of_groups, of_groups;
   };
+  using Next = std::uint64_t Registration::*;
 
   Registration& at(std::uint64_t offset) const {
     return *reinterpret_cast<Registration*>(arena_->at(offset) + registration_);
@@ -102,9 +104,10 @@ class ShareDirectory {
   std::uint64_t& chain(std::array<std::uint64_t, chains>& heads, const Identity& of) const {
     return heads[of.low % chains];
   }
-  std::uint64_t find(std::uint64_t first, const std::function<bool(const Registration&)>& is_it) const;
-  void unlink(std::uint64_t& head, std::uint64_t offset) const;
-  void link(std::uint64_t& head, std::uint64_t offset) const;
+  template <class IsIt>
+  std::uint64_t find(std::uint64_t first, Next next, IsIt is_it) const;
+  void unlink(std::uint64_t& head, Next next, std::uint64_t offset) const;
+  void link(std::uint64_t& head, Next next, std::uint64_t offset) const;
   void give_back(std::uint64_t offset);
   void give_back_idle();
   Share allocate(std::uint64_t bytes);

@@ -35,11 +35,10 @@ std::unique_ptr<Communicator> Communicator::find(const Membership& membership) {
 }
 
 void Communicator::release(std::unique_ptr<Communicator> communicator) {
-  if (!communicator || !communicator->leave()) return;
-  if (auto* node = dynamic_cast<NodeCommunicator*>(communicator.get())) {
-    communicator.release();
-    IdleCommunicators::instance().keep(std::unique_ptr<NodeCommunicator>(node));
-  }
+  auto* node = dynamic_cast<NodeCommunicator*>(communicator.get());
+  if (!node || !node->state().registered()) return;  // and it is destroyed
+  communicator.release();
+  IdleCommunicators::instance().release(std::unique_ptr<NodeCommunicator>(node));
 }
 
 void Communicator::forget_released() { IdleCommunicators::instance().clear(); }

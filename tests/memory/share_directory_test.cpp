@@ -65,12 +65,24 @@ TEST_F(Directory, TheNextCommunicatorOfAGroupGetsTheShareThatAllHaveLeft) {
   EXPECT_EQ(again.registration.left, 0);
 }
 
+TEST_F(Directory, AShareIsKeptWhileItIdlesAndForItsNextCommunicator) {
+  const auto first = obtain(1);
+  const auto kept = [&] { return directory->is_kept(first.offset, {7, 2}, first.registration.generation); };
+  EXPECT_TRUE(kept());
+  leave(first);
+  leave(first);
+  EXPECT_TRUE(kept());
+  obtain(2);
+  EXPECT_TRUE(kept());
+  EXPECT_FALSE(directory->is_kept(first.offset, {7, 2}, first.registration.generation + 1));
+}
+
 TEST_F(Directory, SpoiledSharesGoBackToTheArena) {
   const auto first = obtain(1);
   leave(first, true);
   leave(first);
   EXPECT_EQ(arena->used(), 0u);
-  EXPECT_FALSE(directory->is_kept(first.offset, {1, 1}, {7, 2}, first.registration.generation));
+  EXPECT_FALSE(directory->is_kept(first.offset, {7, 2}, first.registration.generation));
   EXPECT_NE(obtain(2).registration.generation, first.registration.generation);
 }
 
@@ -129,8 +141,10 @@ TEST_F(Directory, AProcessThatDiesWithTheLockHoldsUpNoOther) {
                    {2, 1}, {7, 2}, 2, [] { return NewShare{8192, 1, 8, false}; },
                    [](std::uint64_t, const NewShare&) -> bool { _exit(3); }),
                "");
+  EXPECT_DEATH(directory->obtain_slots(first.offset, 4096, [](Share) -> bool { _exit(3); }), "");
   EXPECT_EQ(obtain(1).offset, first.offset);
   EXPECT_NE(obtain(3).offset, 0u);
+  EXPECT_NE(directory->obtain_slots(first.offset, 4096, [](Share) { return true; }), 0u);
 }
 
 }  // namespace

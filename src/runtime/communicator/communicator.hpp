@@ -146,9 +146,6 @@ class Communicator {
   static const void* const in_place;
 
  protected:
-  /// This rank makes no more calls here. True: it can go on as the next communicator of the same ranks.
-  virtual bool leave() { return false; }
-
   /// `refusal`: empty if the collectives are served.
   Communicator(int rank, int size, std::string refusal = "");
 

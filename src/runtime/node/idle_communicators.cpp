@@ -12,11 +12,19 @@ IdleCommunicators& IdleCommunicators::instance() {
   return idle;
 }
 
-void IdleCommunicators::keep(std::unique_ptr<NodeCommunicator> communicator) {
+// First it is kept and then it leaves: another thread may come to the next communicator of these ranks as
+// soon as all have left.
+void IdleCommunicators::release(std::unique_ptr<NodeCommunicator> communicator) {
+  SharedState& state = communicator->state();
+  const std::uint64_t generation = state.registered()->generation;
+  {
+    const std::lock_guard lock(mutex_);
+    by_generation_[generation] = std::move(communicator);
+    if (by_generation_.size() > sweep_above_) sweep();
+  }
+  if (state.leave(true)) return;
   const std::lock_guard lock(mutex_);
-  const std::uint64_t generation = communicator->state().registered()->generation;
-  by_generation_[generation] = std::move(communicator);
-  if (by_generation_.size() > sweep_above_) sweep();
+  by_generation_.erase(generation);
 }
 
 std::unique_ptr<NodeCommunicator> IdleCommunicators::take(const NodeShare& share) {
@@ -33,8 +41,7 @@ void IdleCommunicators::sweep() {
   std::erase_if(by_generation_, [&](const auto& each) {
     const SharedState& state = each.second->state();
     const Registered& registered = *state.registered();
-    return !directory->is_kept(state.share.offset, registered.communicator, registered.group,
-                               registered.generation);
+    return !directory->is_kept(state.share.offset, registered.group, registered.generation);
   });
   sweep_above_ = std::max<std::size_t>(512, 2 * by_generation_.size());
 }

@@ -17,8 +17,8 @@ class IdleCommunicators {
  public:
   static IdleCommunicators& instance();
 
-  /// One that has been left (NodeCommunicator::leave()).
-  void keep(std::unique_ptr<NodeCommunicator> communicator);
+  /// This rank makes no more calls on a communicator whose share is registered.
+  void release(std::unique_ptr<NodeCommunicator> communicator);
   /// The one of that share; null: this process has none.
   std::unique_ptr<NodeCommunicator> take(const NodeShare& share);
   /// While there is an arena.

@@ -19,7 +19,6 @@ class NodeCommunicator final : public Communicator {
   NodeCommunicator(const NodeShare& agreement, int rank, int size,
                    std::shared_ptr<const GroupPlans> plans = nullptr);
 
-  bool leave() override { return state_.leave(true); }
   SharedState& state() { return state_; }
   std::string why_host() const override;
 

@@ -83,9 +83,9 @@ bool SharedState::add_registered_slots() {
   return true;
 }
 
-void SharedState::free_areas() {
-  for (const NodeArea* each : {&area, &ring})
-    if (each->share) arena.free(each->share);
+void SharedState::free_areas(const std::array<NodeArea, 2>& areas) const {
+  for (const NodeArea& each : areas)
+    if (each.share) arena.free(each.share);
 }
 
 // The next communicator of these ranks finds no rank gone.
@@ -98,22 +98,23 @@ bool SharedState::leave(bool may_go_on) {
   if (has_left_) return false;
   has_left_ = true;
   mismatch_detection.leave();
-  if (registered_) {
-    const bool spoiled = !may_go_on || mismatch_detection.has_failed();
-    directory_->leave(share.offset, spoiled, [&] {
-      free_areas();
-      clear_departures();
-    });
-    area = ring = {};
-    is_exposed = false;
-    no_area_of = std::numeric_limits<std::size_t>::max();
-    return !spoiled;
+  const std::array areas = {std::exchange(area, {}), std::exchange(ring, {})};
+  if (!registered_) {
+    if (is_last_to_leave(arena, share, layout)) {
+      free_areas(areas);
+      arena.free(share);
+    }
+    return false;
   }
-  if (is_last_to_leave(arena, share, layout)) {
-    free_areas();
-    arena.free(share);
-  }
-  return false;
+  is_exposed = false;
+  no_area_of = std::numeric_limits<std::size_t>::max();
+  const bool spoiled = !may_go_on || mismatch_detection.has_failed();
+  // From here on another thread may have this, for the next communicator of these ranks.
+  directory_->leave(share.offset, spoiled, [&] {
+    free_areas(areas);
+    clear_departures();
+  });
+  return !spoiled;
 }
 
 void SharedState::rejoin(const memory::Identity& communicator) {
