@@ -7,6 +7,7 @@ from rich.console import Console
 
 from espalier.bench import file, hosts
 from espalier.bench.setup import command, jobs, points, table
+from espalier.problem import Problem
 
 HOST = hosts.HOSTS["mpich"]
 needs_host = pytest.mark.skipif(not HOST.library_folder.exists(), reason="MPICH is not set up")
@@ -40,6 +41,13 @@ def test_both_sides_take_turns_and_the_first_changes():
 def test_churn_takes_the_smallest_numbers_of_ranks():
     planned = jobs.plan(settings(ranks=(16, 2, 8, 4)))
     assert {one.ranks for one in planned if one.kind == "churn"} == {2, 4}
+
+
+def test_parts_are_chosen():
+    assert command.parts("live, start") == ("live", "start")
+    assert {one.kind for one in jobs.plan(settings(parts=("live", "start")))} == {"live", "start"}
+    with pytest.raises(Problem, match="--parts lives: choose from start, cycles, live, churn"):
+        command.parts("lives")
 
 
 @needs_host

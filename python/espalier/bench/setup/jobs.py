@@ -18,6 +18,7 @@ CASES = 10  # of bench/setup/cases.c
 CYCLES = 100  # of a case in a round
 CHURN_RANKS = 2  # of the numbers of ranks so many, the smallest ones
 SIDES = ("host", "espalier")
+PARTS = ("start", "cycles", "live", "churn")
 _FROM_COMPARE = ("area", "clock", "flag_exchange", "progress", "session", "team")
 
 
@@ -31,11 +32,12 @@ class Settings:
     seconds: float  # for all cases of a job, about
     communicators: int  # that live at once
     churn: int  # cycles after which memory must be as it was
+    parts: tuple[str, ...] = PARTS
 
 
 @dataclass(frozen=True)
 class Job:
-    kind: str  # "cycles", "live", "churn" or "start"
+    kind: str  # one of PARTS
     host: Host
     ranks: int
     side: str
@@ -55,6 +57,10 @@ def _in_turns(settings: Settings, kind: str, ranks: int, number: int) -> Iterato
 
 
 def plan(settings: Settings) -> Iterator[Job]:
+    yield from (job for job in _all_parts(settings) if job.kind in settings.parts)
+
+
+def _all_parts(settings: Settings) -> Iterator[Job]:
     for number in range(settings.passes):
         for ranks in settings.start_ranks:
             yield from _in_turns(settings, "start", ranks, number)

@@ -122,7 +122,7 @@ def start_met(ranks: int, host_ms: float, espalier_ms: float) -> bool:
 
 
 def _start_side(found: list[tuple[dict, dict]]) -> dict:
-    times = {name: spread([line[name] for _, line in found]) for name in ("init_ms", "first_ms", "span_ms")}
+    times = {name: spread([line[name] for _, line in found]) for name in ("init_ms", "first_ms", "span_ms", "cpu_ms")}
     usage = {name: found[0][1]["usage"][name] for name in found[0][1]["usage"]}
     return times | {"wall_ms": spread([job["wall_ms"] for job, _ in found]), "usage": usage}
 
