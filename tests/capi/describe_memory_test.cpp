@@ -27,7 +27,8 @@ TEST(DescribeMemory, TheBudgetHoldsWhatItSays) {
       const std::size_t bytes = kind["bytes"], number = kind["at_once"];
       EXPECT_EQ(bytes % (64 * 1024), 0u);
       EXPECT_EQ(kind["of_a_rank"], bytes / kind["ranks"].get<std::size_t>());
-      EXPECT_GE(number * bytes, std::size_t{32} << 20) << "half of it at least is for communicators of this shape";
+      EXPECT_GE(number * bytes, std::size_t{32} << 20)
+          << "half of it at least is for communicators of this shape";
     }
   });
 }

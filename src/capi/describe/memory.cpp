@@ -43,8 +43,8 @@ json describe_kind(const char* kind, const Layout& layout, std::size_t budget) {
 json describe_kinds(int ranks, double ranks_per_core, std::size_t budget) {
   json kinds = json::array();
   int described = 0;
-  for (const auto& [kind, members] : {std::pair("all ranks", ranks), std::pair("half of them", ranks / 2),
-                                      std::pair("two of them", 2)}) {
+  for (const auto& [kind, members] :
+       {std::pair("all ranks", ranks), std::pair("half of them", ranks / 2), std::pair("two of them", 2)}) {
     if (members < 2 || members > ranks || members == described) continue;
     described = members;
     const Layout layout = runtime::layout_on_one_node(members, ranks, ranks_per_core);

@@ -70,7 +70,7 @@ def _churn(points: list[dict]) -> list[list[str]]:
 
 
 _CASES = "host|ranks|case|cores|cycles|host µs|Espalier µs|ratio|goal"
-_STARTS = "host|ranks|mpirun|start to first result|MPI_Init|first allreduce|CPU of a rank|resident|its part of shared|descriptors|goal"
+_STARTS = "host|ranks|mpirun|start to first result|MPI_Init|first allreduce|CPU of a rank|resident|part of shared|fds|goal"
 _LIVES = "host|ranks|side|number|µs each|KiB resident each|KiB shared each|descriptors|maps"
 _CHURNS = "host|ranks|side|cycles|µs each|memory, descriptors, maps"
 
