@@ -38,6 +38,14 @@ def test_both_sides_take_turns_and_the_first_changes():
     assert {one.number for one in planned if one.kind in ("live", "churn")} == {0}
 
 
+@needs_host
+def test_a_host_that_aborts_makes_fewer_communicators():
+    many = settings(communicators=1000)
+    asked = {name: jobs._words(jobs.Job("live", hosts.HOSTS[name], 2, "host", 0), many)[-1] for name in ("mpich", "impi")
+             if hosts.HOSTS[name].library_folder.exists()}  # fmt: skip
+    assert asked == {name: {"mpich": "1000", "impi": "250"}[name] for name in asked}
+
+
 def test_churn_takes_the_smallest_numbers_of_ranks():
     planned = jobs.plan(settings(ranks=(16, 2, 8, 4)))
     assert {one.ranks for one in planned if one.kind == "churn"} == {2, 4}
