@@ -190,8 +190,8 @@ json answer(const std::string& text) {
     return describe_memory(ranks_of(request), ranks_per_core_of(request, ranks_of(request)));
   if (what == "config") return describe_config();
   if (what == "algorithms") return describe_algorithms();
-  throw Error(
-      formatted("\"what\" is \"{}\"; it may be topology, plan, network, window, memory, config or algorithms", what));
+  throw Error(formatted(
+      "\"what\" is \"{}\"; it may be topology, plan, network, window, memory, config or algorithms", what));
 }
 
 /// Also where the environment or the system has brought in bytes that are no UTF-8.
