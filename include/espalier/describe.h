@@ -28,6 +28,12 @@ extern "C" {
  *        "ideal_speed_up", "rounds", "segments"} | null, "no_prediction": "why there is none"}
  * {"what": "window", "nodes": 4, "rma": true, "notify": true (what the hosts have)}
  *    -> {"transport": "memory" | "message" | "rma" | "notify", "why", "setting", "origin", "nodes"}
+ * {"what": "memory", "ranks": 8, "ranks_per_core": 4.0 | null}: what a job with all ranks on this node takes, in bytes
+ *    -> {"ranks", "ranks_per_core", "arena" (address space), "setting" and "origin" (of ESPALIER_SHM), "notes" (of the
+ *        arena: what the ranks tell each other once), "communicators": [{"kind", "ranks", "bytes",
+ *        "of_a_rank", "slots", "slot", "cell" (for pairs of ranks), "at_once" (how many the budget holds)}],
+ *        "kept_of_a_rank" (of freed MPI_Alloc_mem blocks, at most), "no_heap": "why no such blocks are shared",
+ *        "descriptors_of_a_rank", "measured_by": the command that measures}
  * {"what": "config"} -> {"values": [{"key", "value", "default", "origin", "help"}], "warnings": [...]}
  * {"what": "algorithms"}
  *    -> {"collectives": [names], "algorithms": [{"scope": "node" | "network", "collectives", "algorithm",

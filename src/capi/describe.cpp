@@ -8,9 +8,10 @@
 #include "base/error.hpp"
 #include "base/format.hpp"
 #include "base/printable.hpp"
-#include "capi/describe_algorithms.hpp"
-#include "capi/describe_network.hpp"
-#include "capi/describe_window.hpp"
+#include "capi/describe/algorithms.hpp"
+#include "capi/describe/memory.hpp"
+#include "capi/describe/network.hpp"
+#include "capi/describe/window.hpp"
 #include "memory/heap/shared_heap.hpp"
 #include "plan/selector.hpp"
 #include "runtime/process/node.hpp"
@@ -60,6 +61,13 @@ int ranks_of(const json& request) {
   return ranks;
 }
 
+double ranks_per_core_of(const json& request, int ranks) {
+  const json& given = request.value("ranks_per_core", json());
+  if (given.is_number()) return given;
+  const topology::Topology machine = machine_of(request);
+  return ranks / topology::cpu_budget(machine, affinity_of(request, machine, ranks)).usable();
+}
+
 plan::Query query_of(const json& request) {
   plan::Query query;
   query.collective = collective_of(request);
@@ -67,14 +75,7 @@ plan::Query query_of(const json& request) {
   query.ranks = query.ranks_per_node = ranks_of(request);
   query.commutative = request.value("commutative", true);
   query.prompt_yields = request.value("prompt_yields", true);
-  const json& ranks_per_core = request.value("ranks_per_core", json());
-  if (ranks_per_core.is_number()) {
-    query.ranks_per_core = ranks_per_core;
-  } else {
-    const topology::Topology machine = machine_of(request);
-    query.ranks_per_core =
-        query.ranks / topology::cpu_budget(machine, affinity_of(request, machine, query.ranks)).usable();
-  }
+  query.ranks_per_core = ranks_per_core_of(request, query.ranks);
   return query;
 }
 
@@ -185,10 +186,12 @@ json answer(const std::string& text) {
   if (what == "plan") return describe_plan(request);
   if (what == "network") return describe_network(request);
   if (what == "window") return describe_window(request);
+  if (what == "memory")
+    return describe_memory(ranks_of(request), ranks_per_core_of(request, ranks_of(request)));
   if (what == "config") return describe_config();
   if (what == "algorithms") return describe_algorithms();
-  throw Error(
-      formatted("\"what\" is \"{}\"; it may be topology, plan, network, window, config or algorithms", what));
+  throw Error(formatted(
+      "\"what\" is \"{}\"; it may be topology, plan, network, window, memory, config or algorithms", what));
 }
 
 /// Also where the environment or the system has brought in bytes that are no UTF-8.

@@ -7,6 +7,7 @@ from rich.console import Console
 
 from espalier.bench import file, hosts
 from espalier.bench.setup import command, jobs, points, table
+from espalier.problem import Problem
 
 HOST = hosts.HOSTS["mpich"]
 needs_host = pytest.mark.skipif(not HOST.library_folder.exists(), reason="MPICH is not set up")
@@ -37,9 +38,24 @@ def test_both_sides_take_turns_and_the_first_changes():
     assert {one.number for one in planned if one.kind in ("live", "churn")} == {0}
 
 
+@needs_host
+def test_a_host_that_aborts_makes_fewer_communicators():
+    many = settings(communicators=1000)
+    asked = {name: jobs._words(jobs.Job("live", hosts.HOSTS[name], 2, "host", 0), many)[-1] for name in ("mpich", "impi")
+             if hosts.HOSTS[name].library_folder.exists()}  # fmt: skip
+    assert asked == {name: {"mpich": "1000", "impi": "250"}[name] for name in asked}
+
+
 def test_churn_takes_the_smallest_numbers_of_ranks():
     planned = jobs.plan(settings(ranks=(16, 2, 8, 4)))
     assert {one.ranks for one in planned if one.kind == "churn"} == {2, 4}
+
+
+def test_parts_are_chosen():
+    assert command.parts("live, start") == ("live", "start")
+    assert {one.kind for one in jobs.plan(settings(parts=("live", "start")))} == {"live", "start"}
+    with pytest.raises(Problem, match="--parts lives: choose from start, cycles, live, churn"):
+        command.parts("lives")
 
 
 @needs_host

@@ -170,7 +170,7 @@ TEST(Describe, RequestsThatCannotBeServedSayWhy) {
     const std::pair<const char*, const char*> requests[] = {
         {"", "parse"},
         {"{\"what\"", "parse"},
-        {"{}", "topology, plan, network, window, config or algorithms"},
+        {"{}", "topology, plan, network, window, memory, config or algorithms"},
         {R"({"what": "weather"})", "weather"},
         {R"({"what": "plan"})", "barrier, bcast, reduce, allreduce"},
         {R"({"what": "plan", "collective": "alltoallw"})", "alltoallw"},

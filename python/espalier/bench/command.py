@@ -177,6 +177,7 @@ def bench(
     setup: bool = typer.Option(
         False, "--setup", help="Measure the making of communicators, requests and windows, and start-up, instead of calls."
     ),
+    parts: str = typer.Option("start,cycles,live,churn", help="With --setup: which parts."),
     communicators: Optional[str] = typer.Option(None, help="With --setup: how many live at once (default 1000, quick 100)."),
 ) -> None:
     """Measure Espalier against the host MPIs, alternating in one process, and judge it by the goals."""

@@ -9,7 +9,7 @@ from typing import Any, Optional
 import typer
 
 from espalier import core
-from espalier.explain import algorithms, nodes as explain_nodes, sharp as explain_sharp
+from espalier.explain import algorithms, memory as explain_memory, nodes as explain_nodes, sharp as explain_sharp
 from espalier.problem import Problem
 from espalier.sizes import parse_bytes, print_bytes
 
@@ -45,7 +45,9 @@ BYTES = ("bytes", "chunk", "slot", "segment")
 
 
 def explain(
-    collective: Optional[str] = typer.Argument(None, metavar="[COLLECTIVE]", help="Such as scan; or `window`, `algorithms`."),
+    collective: Optional[str] = typer.Argument(
+        None, metavar="[COLLECTIVE]", help="Such as scan; or `window`, `memory`, `algorithms`."
+    ),
     size: Optional[str] = typer.Argument(None, metavar="[SIZE]", help="Bytes per rank, such as 64KiB."),
     ranks: Optional[int] = typer.Option(
         None, "-n", "--ranks", min=1, metavar="RANKS", help="How many ranks."
@@ -105,6 +107,9 @@ def explain(
         return
     if collective == "window":
         _print_window(core.describe({"what": "window", "nodes": nodes or 1}))
+        return
+    if collective == "memory":
+        explain_memory.explain(ranks or 1, cores)
         return
     if collective == "algorithms":
         print(algorithms.markdown()) if markdown else algorithms.print_table()

@@ -135,6 +135,8 @@ std::size_t arena_bytes(int ranks) {
       (std::size_t{256} << 20) + static_cast<std::size_t>(ranks) * (std::size_t{8} << 20), memory / 8);
 }
 
+std::size_t arena_notes_bytes(int ranks) { return notes_bytes(ranks); }
+
 bool by_messages() { return Config::instance().text("ESPALIER_NODE_STAGE") == "p2p"; }
 
 topology::Topology discover_machine() {

@@ -113,6 +113,9 @@ class NodeState {
 /// share by share.
 std::size_t arena_bytes(int ranks);
 
+/// How much of it the ranks take to tell each other once about themselves and the machine.
+std::size_t arena_notes_bytes(int ranks);
+
 /// Whether the configuration wants messages instead of shared memory within nodes.
 bool by_messages();
 

@@ -42,12 +42,14 @@ void meet(int hidden, Check check) {
 
 bool may_look_at_its_like() {
   Board board(2);
-  int* told = static_cast<int*>(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  int* told =
+      static_cast<int*>(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
   run_ranks(2, [&](int rank) {
     become_an_ordinary_user(false);
     board.meet();
     Process::instance().join(bootstrap_of(board, rank));
-    if (rank == 0) *told = Process::instance().node()->single_copy() && Process::instance().node()->shared_heaps();
+    if (rank == 0)
+      *told = Process::instance().node()->single_copy() && Process::instance().node()->shared_heaps();
     board.meet();
     Process::instance().leave();
   });

@@ -8,7 +8,8 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from espalier import __version__
-from espalier.bench.setup.jobs import Settings
+from espalier.bench.setup.jobs import PARTS, Settings
+from espalier.problem import Problem
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -16,6 +17,14 @@ if TYPE_CHECKING:
 SCHEMA = "espalier-setup/1"
 START_RANKS = (2, 16, 64, 200)
 CHURN, QUICK_CHURN = 10_000, 1_000
+
+
+def parts(text: str) -> tuple[str, ...]:
+    found = tuple(part.strip() for part in text.split(",") if part.strip())
+    for part in found:
+        if part not in PARTS:
+            raise Problem(f"--parts {part}: choose from {', '.join(PARTS)}")
+    return found
 
 
 def settings(given: SimpleNamespace) -> Settings:
@@ -33,6 +42,7 @@ def settings(given: SimpleNamespace) -> Settings:
         seconds=given.seconds or (3 if quick else 8),
         communicators=options.numbers(given.communicators or ("100" if quick else "1000"), "communicators", 1, 1_000_000)[0],
         churn=QUICK_CHURN if quick else CHURN,
+        parts=parts(given.parts),
     )
 
 

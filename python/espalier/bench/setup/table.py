@@ -43,7 +43,7 @@ def _start(points: list[dict]) -> list[list[str]]:
     rows = []
     for p in points:
         host, ours = p["of_host"], p["of_espalier"]
-        times = ("wall_ms", "span_ms", "init_ms", "first_ms")
+        times = ("wall_ms", "span_ms", "init_ms", "first_ms", "cpu_ms")
         cells = [f"{host[name]['median']:.1f} → {ours[name]['median']:.1f}" for name in times]
         use = [f"{host['usage'][name]:.0f} → {ours['usage'][name]:.0f}" for name in ("rss_kib", "own_shmem_kib", "descriptors")]
         rows.append([p["host"], str(p["ranks"]), *cells, *use, "[green]met[/]" if p["met"] else "[red]missed[/]"])
@@ -70,7 +70,7 @@ def _churn(points: list[dict]) -> list[list[str]]:
 
 
 _CASES = "host|ranks|case|cores|cycles|host µs|Espalier µs|ratio|goal"
-_STARTS = "host|ranks|mpirun|first rank to first result|MPI_Init|first allreduce|resident|its part of shared|descriptors|goal"
+_STARTS = "host|ranks|mpirun|start to first result|MPI_Init|first allreduce|CPU of a rank|resident|part of shared|fds|goal"
 _LIVES = "host|ranks|side|number|µs each|KiB resident each|KiB shared each|descriptors|maps"
 _CHURNS = "host|ranks|side|cycles|µs each|memory, descriptors, maps"
 

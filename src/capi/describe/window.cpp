@@ -1,4 +1,4 @@
-#include "capi/describe_window.hpp"
+#include "capi/describe/window.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -1,4 +1,4 @@
-#include "capi/describe_algorithms.hpp"
+#include "capi/describe/algorithms.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -1,11 +1,11 @@
-#include "capi/describe_network.hpp"
+#include "capi/describe/network.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
 #include "base/format.hpp"
-#include "capi/describe_algorithms.hpp"
-#include "capi/describe_window.hpp"
+#include "capi/describe/algorithms.hpp"
+#include "capi/describe/window.hpp"
 #include "plan/cost/model.hpp"
 #include "plan/selector.hpp"
 

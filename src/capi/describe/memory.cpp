@@ -1,0 +1,76 @@
+#include "capi/describe/memory.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "base/config.hpp"
+#include "machine/layout.hpp"
+#include "memory/arena.hpp"
+#include "memory/heap/shared_heap.hpp"
+#include "runtime/process/node.hpp"
+#include "runtime/setup/agreement.hpp"
+
+namespace espalier::capi {
+namespace {
+
+using machine::Layout;
+using nlohmann::json;
+
+std::size_t in_units(std::size_t bytes) { return Layout::round_up(bytes, memory::Arena::unit); }
+
+/// How many communicators of one kind the budget holds: once more than half of it is gone, new ones are of the
+/// shape `later`.
+std::size_t how_many(std::size_t budget, const Layout& first, const Layout& later) {
+  const std::size_t each = in_units(first.bytes()), small = in_units(later.bytes());
+  const std::size_t large = std::min(budget / each, budget / 2 / each + 1);
+  return large + (budget - large * each) / small;
+}
+
+json describe_kind(const char* kind, const Layout& layout, std::size_t budget) {
+  const std::size_t bytes = in_units(layout.bytes());
+  return {{"kind", kind},
+          {"ranks", layout.ranks},
+          {"bytes", bytes},
+          {"of_a_rank", bytes / static_cast<std::size_t>(layout.ranks)},
+          {"slots", layout.slots},
+          {"slot", layout.slot_bytes},
+          {"cell", layout.pairwise_bytes()},
+          {"at_once", how_many(budget, layout, runtime::layout_for(layout.ranks))}};
+}
+
+/// All ranks, half of them, two of them; each number of ranks once. One rank takes nothing.
+json describe_kinds(int ranks, double ranks_per_core, std::size_t budget) {
+  json kinds = json::array();
+  int described = 0;
+  for (const auto& [kind, members] :
+       {std::pair("all ranks", ranks), std::pair("half of them", ranks / 2), std::pair("two of them", 2)}) {
+    if (members < 2 || members > ranks || members == described) continue;
+    described = members;
+    const Layout layout = runtime::layout_on_one_node(members, ranks, ranks_per_core);
+    kinds.push_back(describe_kind(kind, layout, budget));
+  }
+  return kinds;
+}
+
+}  // namespace
+
+json describe_memory(int ranks, double ranks_per_core) {
+  const ConfigValue& setting = Config::instance().value("ESPALIER_SHM");
+  const std::size_t arena = runtime::arena_bytes(ranks), notes = runtime::arena_notes_bytes(ranks);
+  const std::size_t budget = arena > notes ? arena - notes : 0;
+  const bool heap = memory::SharedHeap::instance() != nullptr;
+  return {{"ranks", ranks},
+          {"ranks_per_core", ranks_per_core},
+          {"arena", arena},
+          {"setting", setting.text},
+          {"origin", setting.origin},
+          {"notes", notes},
+          {"communicators", describe_kinds(ranks, ranks_per_core, budget)},
+          {"kept_of_a_rank", heap ? memory::SharedHeap::keeps() : 0},
+          {"no_heap", memory::SharedHeap::why_none()},
+          {"descriptors_of_a_rank", heap ? 2 : 1},
+          {"measured_by", "espalier bench --setup --parts start"}};
+}
+
+}  // namespace espalier::capi
