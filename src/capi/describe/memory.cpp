@@ -9,7 +9,7 @@
 #include "memory/arena.hpp"
 #include "memory/heap/shared_heap.hpp"
 #include "runtime/process/node.hpp"
-#include "runtime/setup/agreement.hpp"
+#include "runtime/node/membership.hpp"
 
 namespace espalier::capi {
 namespace {
@@ -17,38 +17,47 @@ namespace {
 using machine::Layout;
 using nlohmann::json;
 
-std::size_t in_units(std::size_t bytes) { return Layout::round_up(bytes, memory::Arena::unit); }
-
-/// How many communicators of one kind the budget holds: once more than half of it is gone, new ones are of the
-/// shape `later`.
-std::size_t how_many(std::size_t budget, const Layout& first, const Layout& later) {
-  const std::size_t each = in_units(first.bytes()), small = in_units(later.bytes());
-  const std::size_t large = std::min(budget / each, budget / 2 / each + 1);
-  return large + (budget - large * each) / small;
+std::size_t in_units(std::size_t bytes, std::size_t arena) {
+  return Layout::round_up(bytes, memory::Arena::unit_for(arena));
 }
 
-json describe_kind(const char* kind, const Layout& layout, std::size_t budget) {
-  const std::size_t bytes = in_units(layout.bytes());
+/// How many communicators of a kind the budget holds while their messages ride in flag lines.
+std::size_t how_many(std::size_t budget, std::size_t arena, int members, int ranks, double ranks_per_core) {
+  std::size_t count = 0;
+  double spent = 0;
+  for (const double until : {runtime::shorter_from, runtime::shortest_from, 1.0}) {
+    const Layout layout = runtime::layout_of_lines((spent + until) / 2, members, ranks, ranks_per_core);
+    count += static_cast<std::size_t>((until - spent) * static_cast<double>(budget)) /
+             in_units(layout.lines_bytes(), arena);
+    spent = until;
+  }
+  return count;
+}
+
+json describe_kind(const char* kind, const Layout& layout, std::size_t arena, std::size_t at_once) {
+  const std::size_t bytes = in_units(layout.lines_bytes(), arena) + in_units(layout.slots_bytes(), arena);
   return {{"kind", kind},
           {"ranks", layout.ranks},
           {"bytes", bytes},
+          {"lines", in_units(layout.lines_bytes(), arena)},
           {"of_a_rank", bytes / static_cast<std::size_t>(layout.ranks)},
           {"slots", layout.slots},
           {"slot", layout.slot_bytes},
           {"cell", layout.pairwise_bytes()},
-          {"at_once", how_many(budget, layout, runtime::layout_for(layout.ranks))}};
+          {"at_once", at_once}};
 }
 
 /// All ranks, half of them, two of them; each number of ranks once. One rank takes nothing.
-json describe_kinds(int ranks, double ranks_per_core, std::size_t budget) {
+json describe_kinds(int ranks, double ranks_per_core, std::size_t arena, std::size_t budget) {
   json kinds = json::array();
   int described = 0;
   for (const auto& [kind, members] :
        {std::pair("all ranks", ranks), std::pair("half of them", ranks / 2), std::pair("two of them", 2)}) {
     if (members < 2 || members > ranks || members == described) continue;
     described = members;
-    const Layout layout = runtime::layout_on_one_node(members, ranks, ranks_per_core);
-    kinds.push_back(describe_kind(kind, layout, budget));
+    const Layout layout = runtime::layout_of_lines(0, members, ranks, ranks_per_core);
+    kinds.push_back(
+        describe_kind(kind, layout, arena, how_many(budget, arena, members, ranks, ranks_per_core)));
   }
   return kinds;
 }
@@ -66,7 +75,7 @@ json describe_memory(int ranks, double ranks_per_core) {
           {"setting", setting.text},
           {"origin", setting.origin},
           {"notes", notes},
-          {"communicators", describe_kinds(ranks, ranks_per_core, budget)},
+          {"communicators", describe_kinds(ranks, ranks_per_core, arena, budget)},
           {"kept_of_a_rank", heap ? memory::SharedHeap::keeps() : 0},
           {"no_heap", memory::SharedHeap::why_none()},
           {"descriptors_of_a_rank", heap ? 2 : 1},

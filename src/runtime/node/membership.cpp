@@ -36,19 +36,6 @@ std::vector<int> ranks_on_node(const NodeState& node, const std::vector<int>& pr
   return ranks;
 }
 
-/// Programs may have thousands of communicators at a time: the more there are, the fewer lines each has.
-Layout layout_to_offer(const NodeState& node, int ranks) {
-  const memory::Arena& arena = *node.arena();
-  const double spent = static_cast<double>(arena.used()) / static_cast<double>(arena.budget());
-  Layout layout =
-      spent > 0.25 ? layout_for(ranks) : layout_on_one_node(ranks, node.size(), node.known_ranks_per_core());
-  constexpr int fewest_slots = 2;
-  if (spent > 0.5) layout.slots = std::min(layout.slots, fewest_slots);
-  layout.compact = true;
-  layout.slots_from = Layout::no_slots_yet;
-  return layout;
-}
-
 Layout registered_layout(const memory::Registration& registration) {
   Layout layout = layout_for(registration.ranks);
   layout.slots = registration.slot_count;
@@ -76,7 +63,9 @@ memory::ShareDirectory::Found find_or_make(const NodeState& node, const Membersh
                                            const Identity& group, const std::vector<int>& ranks) {
   Layout layout;
   const auto make = [&] {
-    layout = layout_to_offer(node, static_cast<int>(ranks.size()));
+    const memory::Arena& arena = *node.arena();
+    const double spent = static_cast<double>(arena.used()) / static_cast<double>(arena.budget());
+    layout = layout_of_lines(spent, static_cast<int>(ranks.size()), node.size(), node.known_ranks_per_core());
     return memory::NewShare{layout.lines_bytes(), node.known_ranks_per_core(), layout.slots,
                             layout.many_pairwise};
   };
@@ -119,6 +108,16 @@ KnownGroups& known_groups() {
 }
 
 }  // namespace
+
+Layout layout_of_lines(double spent, int ranks, int ranks_of_node, double ranks_per_core) {
+  Layout layout = spent > shorter_from ? layout_for(ranks)
+                                       : layout_on_one_node(ranks, ranks_of_node, ranks_per_core);
+  constexpr int fewest_slots = 2;
+  if (spent > shortest_from) layout.slots = std::min(layout.slots, fewest_slots);
+  layout.compact = true;
+  layout.slots_from = Layout::no_slots_yet;
+  return layout;
+}
 
 Identity identity_of(const Identity& seed, const std::vector<int>& numbers) {
   Identity result = {mixed(seed.high + numbers.size()), mixed(seed.low ^ 0x9e3779b97f4a7c15ull)};

@@ -23,6 +23,12 @@ struct Membership {
 /// A hash of numbers, in order.
 memory::Identity identity_of(const memory::Identity& seed, const std::vector<int>& numbers);
 
+/// The layout of a new share without slots yet, where `spent` of the budget (0 to 1) is taken: programs may
+/// have thousands of communicators at a time, and the more there are, the fewer lines each has.
+machine::Layout layout_of_lines(double spent, int ranks, int ranks_of_node, double ranks_per_core);
+/// Where it becomes another one.
+inline constexpr double shorter_from = 0.25, shortest_from = 0.5;
+
 /// What ranks of one node have, each by itself: what all of them would come to.
 struct KnownShare {
   NodeShare node;
