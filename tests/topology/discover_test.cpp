@@ -119,7 +119,8 @@ TEST(Discover, SaysWhatIsWrongWithTheXmlFile) {
   {
     Environment file("HWLOC_XMLFILE", "/nonexistent/machine.xml");
     EXPECT_EQ(error_of(Source::this_machine()),
-              "HWLOC_XMLFILE names /nonexistent/machine.xml, which cannot be opened; give it a topology in "
+              "HWLOC_XMLFILE names /nonexistent/machine.xml, which cannot be read: No such file or directory; give "
+              "it a topology in "
               "hwloc's XML or "
               "unset HWLOC_XMLFILE");
   }
