@@ -201,7 +201,7 @@ void NodeState::follow(const Bootstrap& world, const RankInfo& rank_info, Offer&
   } else if (offer.transfer == Transfer::named) {
     segment = memory::Segment::open_named(shm_name(rank_info.token), offer.bytes, refusal_);
   }
-  if (segment) arena_ = memory::Arena::join(std::move(segment), refusal_);
+  if (segment) arena_ = memory::Arena::join(std::move(segment), notes_bytes(size_), refusal_);
 }
 
 // A name is needed only until every rank has mapped it.
