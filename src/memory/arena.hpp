@@ -49,6 +49,8 @@ class Arena {
   void share_with_children(Share share) const;
 
   std::byte* at(std::size_t offset) const { return segment_.base() + offset; }
+  /// -1: it is closed.
+  int descriptor() const { return segment_.descriptor(); }
   std::size_t budget() const;
   std::size_t used() const;
   /// A region for what the processes of the node tell each other once (the machine, their affinity). Its
