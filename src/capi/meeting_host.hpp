@@ -1,0 +1,48 @@
+// Rank 0 of a meeting.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/descriptor.hpp"
+#include "capi/meeting.hpp"
+#include "capi/meeting_frames.hpp"
+
+namespace espalier::capi {
+
+class MeetingHost : public Meeting {
+ public:
+  MeetingHost(const std::string& name, int size, int timeout_ms);
+  void allgather(const void* mine, void* all, std::size_t bytes) override;
+
+ private:
+  /// A process of this user that has not said yet who it is.
+  struct Guest {
+    Descriptor connection;
+    Greeting greeting{};
+    std::size_t come = 0;  // bytes of it
+  };
+  /// What has come of a rank's frame.
+  struct Incoming {
+    FrameHead head{};
+    std::size_t come = 0;
+  };
+  void wait_for_all(const Descriptor& listener);
+  void accept_all(const Descriptor& listener);
+  void hear_guests();
+  void receive_guest(Guest guest);
+  bool hear(Guest& guest);
+  void seat(Guest& guest);
+  void gather(std::byte* table, std::size_t bytes);
+  bool receive(int rank, Incoming& incoming, std::byte* place, std::size_t bytes);
+  void send_to(int rank, const void* data, std::size_t bytes) const;
+  template <class IsMissing>
+  std::string names_of(IsMissing is_missing) const;
+  [[noreturn]] void fail(int code, const std::string& text);
+  [[noreturn]] void fail_as_gone(int rank);
+
+  std::vector<Descriptor> connections_;  // by rank; 0 has none
+  std::vector<Guest> guests_;
+};
+
+}  // namespace espalier::capi
