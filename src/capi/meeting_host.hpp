@@ -1,6 +1,8 @@
 // Rank 0 of a meeting.
 #pragma once
 
+#include <sys/types.h>
+
 #include <string>
 #include <vector>
 
@@ -27,20 +29,24 @@ class MeetingHost : public Meeting {
     FrameHead head{};
     std::size_t come = 0;
   };
-  void wait_for_all(const Descriptor& listener);
-  void accept_all(const Descriptor& listener);
+  void wait_for_all();
+  void accept_all();
   void hear_guests();
   void receive_guest(Guest guest);
   bool hear(Guest& guest);
   void seat(Guest& guest);
   void gather(std::byte* table, std::size_t bytes);
   bool receive(int rank, Incoming& incoming, std::byte* place, std::size_t bytes);
-  void send_to(int rank, const void* data, std::size_t bytes) const;
+  void send_to(int rank, const void* data, std::size_t bytes);
   template <class IsMissing>
   std::string names_of(IsMissing is_missing) const;
+  ssize_t receive_some(const Descriptor& connection, void* place, std::size_t bytes);
+  /// Tells all ranks, also those that come in the next moment, and throws.
   [[noreturn]] void fail(int code, const std::string& text);
+  [[noreturn]] void fail_call(const char* call);
   [[noreturn]] void fail_as_gone(int rank);
 
+  Descriptor listener_;                  // until all have come
   std::vector<Descriptor> connections_;  // by rank; 0 has none
   std::vector<Guest> guests_;
 };

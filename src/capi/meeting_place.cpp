@@ -46,8 +46,11 @@ Holder holder_of(const std::string& address_name, const std::string& name, Descr
   const AbstractAddress address(address_name);
   connection = stream_socket();
   if (!connection) fail(name, "socket");
-  if (connect(connection.get(), address.get(), address.length()) == 0)
-    return is_same_user(connection.get()) ? Holder::own : Holder::stranger;
+  if (connect(connection.get(), address.get(), address.length()) == 0) {
+    const PeerUser user = user_at(connection.get());
+    if (user == PeerUser::unknown) fail(name, "getsockopt(SO_PEERCRED)");
+    return user == PeerUser::same ? Holder::own : Holder::stranger;
+  }
   if (errno != ECONNREFUSED && errno != EAGAIN && errno != EINTR) fail(name, "connect");
   return Holder::none;
 }

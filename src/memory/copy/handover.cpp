@@ -58,7 +58,9 @@ void DescriptorGiver::collect() {
 
 // A taker has sent the key before it said that it is connected.
 void DescriptorGiver::take_in(Descriptor connection) {
-  if (!is_same_user(connection.get())) return;
+  const PeerUser user = user_at(connection.get());
+  if (user == PeerUser::unknown) why_ = failed("getsockopt(SO_PEERCRED)");
+  if (user != PeerUser::same) return;
   std::uint64_t key = 0;
   if (recv(connection.get(), &key, sizeof key, MSG_DONTWAIT) != sizeof key || key != ticket_.key) return;
   takers_.push_back(std::move(connection));
@@ -67,7 +69,7 @@ void DescriptorGiver::take_in(Descriptor connection) {
 bool DescriptorGiver::give(int descriptor, std::size_t receivers, std::string& why) {
   why = why_;
   if (!listener_) return false;
-  if (takers_.size() != receivers)
+  if (why.empty() && takers_.size() != receivers)
     why = formatted("{} of {} processes of the node came for the shared memory", takers_.size(), receivers);
   bool sent = takers_.size() == receivers;
   for (const Descriptor& taker : takers_) {
@@ -94,8 +96,8 @@ DescriptorTaker::Stand DescriptorTaker::connect(std::string& why) {
   } else if (::connect(connection.get(), address.get(), address.length()) != 0) {
     if (errno == EAGAIN) return Stand::full;
     why = failed("connect to the node's first rank");
-  } else if (!is_same_user(connection.get())) {
-    why = failed("the node's first rank");
+  } else if (user_at(connection.get()) != PeerUser::same) {
+    why = failed("getsockopt(SO_PEERCRED) of the node's first rank");
   } else if (send(connection.get(), &ticket_.key, sizeof ticket_.key, MSG_NOSIGNAL) != sizeof ticket_.key) {
     why = failed("send to the node's first rank");
   } else {

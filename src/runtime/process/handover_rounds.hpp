@@ -25,7 +25,7 @@ bool connect(const Bootstrap& bootstrap, const std::vector<int>& members, Handov
 /// How one rank fared, for the others. Plain bytes: it crosses the bootstrap.
 struct Outcome {
   std::int32_t has_memory;
-  char why[124];  ///< empty too where another rank's failure is the cause
+  char why[252];  ///< empty too where another rank's failure is the cause
 };
 Outcome outcome_of(bool has_memory, const std::string& why);
 
