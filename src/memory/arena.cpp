@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <new>
+#include <thread>
 
 #include "base/format.hpp"
 
@@ -36,11 +38,21 @@ std::size_t round_up(std::size_t value, std::size_t multiple) {
 }
 
 // A robust lock: when its holder died, the next one repairs (the map is always consistent enough: at worst
-// the dead process's run of units stays taken).
+// the dead process's run of units stays taken). It is tried again and again, not waited for: where a filter of
+// system calls refuses futex(), pthread_mutex_lock() ends the program. It is held for microseconds.
 class Guard {
  public:
   explicit Guard(pthread_mutex_t& mutex) : mutex_(mutex) {
-    if (pthread_mutex_lock(&mutex_) == EOWNERDEAD) pthread_mutex_consistent(&mutex_);
+    constexpr int most_yields = 16;
+    for (int tries = 0;; ++tries) {
+      const int status = pthread_mutex_trylock(&mutex_);
+      if (status == EOWNERDEAD) pthread_mutex_consistent(&mutex_);
+      if (status != EBUSY) return;
+      if (tries < most_yields)
+        std::this_thread::yield();
+      else
+        std::this_thread::sleep_for(std::chrono::microseconds(20));
+    }
   }
   ~Guard() { pthread_mutex_unlock(&mutex_); }
   Guard(const Guard&) = delete;

@@ -16,7 +16,7 @@
 
 /* Which calls of that number are refused, by the low half of one argument. Others are the loader's, the C library's or
  * the host MPI's, without which no program runs. */
-enum test { always, equals, at_least, lacks };
+enum test { always, equals, at_least, at_most };
 
 static const struct refusal {
   const char* name;
@@ -25,12 +25,12 @@ static const struct refusal {
   unsigned argument, value;
 } refusals[] = {
     {"memfd_create", SYS_memfd_create, always, 0, 0},
-    {"socket", SYS_socket, equals, 0, AF_UNIX},
-    {"bind", SYS_bind, always, 0, 0},
+    {"socket", SYS_socket, equals, 1, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK}, /* as Espalier asks for one */
+    {"bind", SYS_bind, at_least, 2, 17}, /* to more than an address of the Internet */
     {"listen", SYS_listen, always, 0, 0},
-    {"connect", SYS_connect, always, 0, 0},
+    {"connect", SYS_connect, at_least, 2, 17},
     {"accept4", SYS_accept4, always, 0, 0},
-    {"getsockopt", SYS_getsockopt, always, 0, 0},
+    {"getsockopt", SYS_getsockopt, equals, 2, SO_PEERCRED},
     {"sendto", SYS_sendto, always, 0, 0},
     {"recvfrom", SYS_recvfrom, always, 0, 0},
     {"sendmsg", SYS_sendmsg, always, 0, 0},
@@ -45,7 +45,7 @@ static const struct refusal {
     {"getrandom", SYS_getrandom, always, 0, 0},
     {"process_vm_readv", SYS_process_vm_readv, always, 0, 0},
     {"pidfd_open", SYS_pidfd_open, always, 0, 0},
-    {"futex", SYS_futex, lacks, 1, 128}, /* FUTEX_PRIVATE_FLAG: those between processes */
+    {"futex", SYS_futex, at_most, 1, 1}, /* FUTEX_WAIT and FUTEX_WAKE between processes */
 };
 
 static unsigned number_of(const char* name) {
@@ -72,7 +72,7 @@ static int refuse(const struct refusal* r, unsigned code) {
       [always] = BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0, 0, 0),
       [equals] = BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, r->value, 0, 1),
       [at_least] = BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, r->value, 0, 1),
-      [lacks] = BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, r->value, 1, 0),
+      [at_most] = BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, r->value, 1, 0),
   };
   struct sock_filter filter[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
