@@ -12,10 +12,11 @@ REFUSED, TIMED_OUT, SYSTEM = 2, 3, 4  # of espalier.h
 
 
 @cache
-def program():
+def program(name="met"):
+    """One of src/, linked with libespalier.so."""
     hosts.BUILT.mkdir(parents=True, exist_ok=True)
-    target = hosts.BUILT / "met"
-    hosts._compile(["gcc", "-std=gnu11", "-O1", f"-I{hosts.REPOSITORY}/include", str(hosts.SOURCES / "met.c"),
+    target = hosts.BUILT / name
+    hosts._compile(["gcc", "-std=gnu11", "-O1", f"-I{hosts.REPOSITORY}/include", str(hosts.SOURCES / f"{name}.c"),
                     f"-L{hosts.LIBRARIES}", "-lespalier", f"-Wl,-rpath,{hosts.LIBRARIES}"], target)
     return target
 
@@ -26,8 +27,8 @@ class Rank:
     said: str
 
 
-def start(name, rank, size, timeout_ms, wrap=(), **environment):
-    return subprocess.Popen([*map(str, wrap), str(program()), name, str(rank), str(size), str(timeout_ms)],
+def start(name, rank, size, timeout_ms, wrap=(), stays_s=0, **environment):
+    return subprocess.Popen([*map(str, wrap), str(program()), name, str(rank), str(size), str(timeout_ms), str(stays_s)],
                             env={**os.environ, "ESPALIER_TEST_RANK": str(rank), **environment}, stdin=subprocess.DEVNULL,
                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
@@ -48,7 +49,7 @@ def wait(processes, seconds=60):
 
 
 def meet(name, size, timeout_ms=3000, wrap=(), **environment):
-    return wait([start(name, rank, size, timeout_ms, wrap, **environment) for rank in range(size)])
+    return wait([start(name, rank, size, timeout_ms, wrap, 0, **environment) for rank in range(size)])
 
 
 def right(ranks):
