@@ -6,7 +6,7 @@
 #include "base/format.hpp"
 #include "base/printable.hpp"
 #include "capi/checks.hpp"
-#include "capi/meeting.hpp"
+#include "capi/meeting/meeting.hpp"
 #include "capi/types.hpp"
 #include "plan/selector.hpp"
 #include "runtime/process/process.hpp"

@@ -19,7 +19,7 @@ constexpr int size_is_fixed = F_SEAL_SHRINK | F_SEAL_GROW;
 }  // namespace
 
 bool seal(int descriptor, std::string& why) {
-  // memfd_create() makes files that all users may open, if they can name them.
+  // The system makes anonymous files that all users may open, if they can name them.
   if (fchmod(descriptor, S_IRUSR | S_IWUSR) != 0) {
     why = formatted("fchmod of a memfd: {}", std::strerror(errno));
     return false;

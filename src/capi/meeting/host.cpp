@@ -1,5 +1,5 @@
 // Seats the ranks as they come, and gathers what they say.
-#include "capi/meeting_host.hpp"
+#include "capi/meeting/host.hpp"
 
 #include <poll.h>
 #include <sys/socket.h>
@@ -14,8 +14,8 @@
 #include "base/abstract_socket.hpp"
 #include "base/format.hpp"
 #include "base/peer_user.hpp"
-#include "capi/error.hpp"
-#include "capi/meeting_place.hpp"
+#include "capi/errors/error.hpp"
+#include "capi/meeting/place.hpp"
 
 namespace espalier::capi {
 namespace {

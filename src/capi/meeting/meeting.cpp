@@ -1,5 +1,5 @@
 // The ranks of a meeting other than 0, and what both kinds have in common.
-#include "capi/meeting.hpp"
+#include "capi/meeting/meeting.hpp"
 
 #include <poll.h>
 #include <sys/socket.h>
@@ -11,10 +11,10 @@
 #include <utility>
 
 #include "base/format.hpp"
-#include "capi/error.hpp"
-#include "capi/meeting_frames.hpp"
-#include "capi/meeting_host.hpp"
-#include "capi/meeting_place.hpp"
+#include "capi/errors/error.hpp"
+#include "capi/meeting/frames.hpp"
+#include "capi/meeting/host.hpp"
+#include "capi/meeting/place.hpp"
 
 namespace espalier::capi {
 namespace {

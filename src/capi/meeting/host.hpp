@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/descriptor.hpp"
-#include "capi/meeting.hpp"
-#include "capi/meeting_frames.hpp"
+#include "capi/meeting/frames.hpp"
+#include "capi/meeting/meeting.hpp"
 
 namespace espalier::capi {
 

@@ -1,5 +1,5 @@
 // Listens under a name, and looks for the process that does.
-#include "capi/meeting_place.hpp"
+#include "capi/meeting/place.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -12,7 +12,7 @@
 #include "base/format.hpp"
 #include "base/peer_user.hpp"
 #include "base/token.hpp"
-#include "capi/error.hpp"
+#include "capi/errors/error.hpp"
 
 namespace espalier::capi {
 namespace {

@@ -1,5 +1,5 @@
 // Makes frames, and judges those that come.
-#include "capi/meeting_frames.hpp"
+#include "capi/meeting/frames.hpp"
 
 #include <cstring>
 
