@@ -130,7 +130,8 @@ void Config::read_file(const std::string& path) {
   std::string why;
   const auto file = espalier::read_file(path, why);
   if (!file) {
-    warnings_.push_back(formatted("ESPALIER_CONFIG: cannot read {}: {}; its settings are ignored", path, why));
+    warnings_.push_back(
+        formatted("ESPALIER_CONFIG: cannot read {}: {}; its settings are ignored", path, why));
     return;
   }
   std::istringstream lines(*file);

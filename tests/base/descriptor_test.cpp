@@ -7,7 +7,6 @@
 
 #include <cerrno>
 
-
 namespace espalier {
 namespace {
 

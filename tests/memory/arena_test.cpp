@@ -209,8 +209,9 @@ TEST_F(Arenas, NothingIsDoneWithASharePastTheEnd) {
   EXPECT_FALSE(first->reserve(share, Arena::unit, Arena::unit + 1));
   EXPECT_FALSE(first->reserve(share, SIZE_MAX, 2));
   const std::size_t used = first->used();
-  for (const Share wrong : {Share{1, Arena::unit}, Share{share.offset + 1, Arena::unit}, Share{share.offset, bytes},
-                            Share{SIZE_MAX - Arena::unit + 1, Arena::unit}, Share{share.offset, SIZE_MAX}}) {
+  for (const Share wrong :
+       {Share{1, Arena::unit}, Share{share.offset + 1, Arena::unit}, Share{share.offset, bytes},
+        Share{SIZE_MAX - Arena::unit + 1, Arena::unit}, Share{share.offset, SIZE_MAX}}) {
     EXPECT_FALSE(first->holds(wrong)) << wrong.offset;
     EXPECT_FALSE(first->reserve(wrong, 0, 1)) << wrong.offset;
     first->free(wrong);
