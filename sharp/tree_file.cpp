@@ -170,9 +170,11 @@ TreeFile parse_tree_file(std::string_view text, const std::string& file) {
 
 std::string read_tree_text(const std::string& path) {
   struct stat about;
-  auto text = read_file(path);
+  std::string why;
+  auto text = read_file(path, why);
   if (!text || stat(path.c_str(), &about) != 0)
-    throw Error(formatted("cannot read the aggregation tree {}; ESPALIER_AGGREGATION names it", path));
+    throw Error(
+        formatted("cannot read the aggregation tree {}: {}; ESPALIER_AGGREGATION names it", path, why));
   if ((about.st_mode & (S_IRWXG | S_IRWXO)) != 0)
     throw Error(
         formatted("{} holds a token, and others than its owner may use it: chmod 600 {}", path, path));

@@ -58,7 +58,8 @@ ESPALIER_API extern const void* const ESPALIER_IN_PLACE;
 ESPALIER_API int espalier_comm_create(int rank, int size, espalier_exchange_fn allgather, void* context, espalier_comm** comm);
 
 /* Collective. The same for processes of one machine and one user that share nothing but `name`: rank 0 waits under that
- * name until all others have come, at most `timeout_ms` milliseconds. */
+ * name until all others have come. `timeout_ms` milliseconds are for all of it, not for each rank. A rank that ends
+ * meanwhile is ESPALIER_ERR_SYSTEM on all others, with its number in the text. */
 ESPALIER_API int espalier_comm_meet(const char* name, int rank, int size, int timeout_ms, espalier_comm** comm);
 
 /* Collective over MPI_COMM_WORLD, in a program that Espalier is preloaded into (`espalier run`), between MPI_Init and

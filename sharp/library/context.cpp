@@ -1,10 +1,10 @@
 #include "sharp/library/context.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <random>
 #include <vector>
 
+#include "base/environment.hpp"
 #include "base/format.hpp"
 #include "sharp/library/comm.hpp"
 
@@ -19,7 +19,7 @@ std::uint64_t random_number() {
 }
 
 std::string setting(const char* name) {
-  const char* text = std::getenv(name);
+  const char* text = espalier::variable(name);
   return text ? text : "";
 }
 

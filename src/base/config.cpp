@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "base/config_keys.hpp"
+#include "base/environment.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/format.hpp"
@@ -81,7 +82,7 @@ bool is_off(std::string_view text) {
 
 const Config& Config::instance() {
   // Never destroyed: destructors of the program's static objects may still call MPI.
-  static const Config& config = *new Config(environ);
+  static const Config& config = *new Config(has_more_rights_than_user() ? nullptr : environ);
   return config;
 }
 
@@ -126,9 +127,11 @@ void Config::set(std::string_view name, std::string_view text, std::string origi
 
 void Config::read_file(const std::string& path) {
   if (path.empty()) return;
-  const auto file = espalier::read_file(path);
+  std::string why;
+  const auto file = espalier::read_file(path, why);
   if (!file) {
-    warnings_.push_back(formatted("ESPALIER_CONFIG: cannot read {}; its settings are ignored", path));
+    warnings_.push_back(
+        formatted("ESPALIER_CONFIG: cannot read {}: {}; its settings are ignored", path, why));
     return;
   }
   std::istringstream lines(*file);

@@ -24,7 +24,8 @@ struct ConfigValue {
 };
 
 /// Read once from the environment and from the file that ESPALIER_CONFIG names (KEY=VALUE lines, # comments);
-/// the environment wins. Immutable afterwards, hence thread-safe.
+/// the environment wins. A program that has more rights than its user (set-user-ID) has the defaults.
+/// Immutable afterwards, hence thread-safe.
 class Config {
  public:
   static const Config& instance();

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "base/format.hpp"
-#include "capi/error.hpp"
+#include "capi/errors/error.hpp"
 #include "capi/types.hpp"
 #include "espalier/espalier.h"
 #include "runtime/communicator/communicator.hpp"

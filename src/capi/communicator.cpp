@@ -6,7 +6,7 @@
 #include "base/format.hpp"
 #include "base/printable.hpp"
 #include "capi/checks.hpp"
-#include "capi/meeting.hpp"
+#include "capi/meeting/meeting.hpp"
 #include "capi/types.hpp"
 #include "plan/selector.hpp"
 #include "runtime/process/process.hpp"
@@ -84,10 +84,11 @@ int espalier_comm_meet(const char* name, int rank, int size, int timeout_ms, esp
   return guarded([&] {
     check_place(rank, size, comm);
     if (!name || timeout_ms < 1) throw CodedError(ESPALIER_ERR_ARGUMENT, "need a name and at least 1 ms");
-    Meeting meeting(name, rank, size, timeout_ms);
-    *comm = create({rank, size, [&](const void* mine, void* all, std::size_t bytes) {
-                      meeting.allgather(mine, all, bytes);
-                    }});
+    const std::unique_ptr<Meeting> meeting = Meeting::meet(name, rank, size, timeout_ms);
+    *comm =
+        create({rank, size,
+                [&](const void* mine, void* all, std::size_t bytes) { meeting->allgather(mine, all, bytes); },
+                [&] { return meeting->left_ms(); }});
   });
 }
 

@@ -3,7 +3,7 @@
 #include <array>
 
 #include "base/format.hpp"
-#include "capi/error.hpp"
+#include "capi/errors/error.hpp"
 #include "reduce/names.hpp"
 
 namespace espalier::capi {

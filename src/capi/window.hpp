@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "capi/error.hpp"
+#include "capi/errors/error.hpp"
 #include "espalier/espalier_window.h"
 #include "runtime/window/window.hpp"
 

@@ -32,14 +32,18 @@ class Arena {
   /// Lays an empty arena out in a fresh segment (one process), with room for `notes_bytes` of notes. The rest
   /// of the segment is the budget.
   static std::unique_ptr<Arena> found(Segment segment, std::size_t notes_bytes, std::string& why);
-  /// Joins an arena that another process founded.
-  static std::unique_ptr<Arena> join(Segment segment, std::string& why);
+  /// Joins an arena that another process founded with that many bytes of notes. The layout follows from the
+  /// segment's size and `notes_bytes`; an arena whose header says anything else is refused.
+  static std::unique_ptr<Arena> join(Segment segment, std::size_t notes_bytes, std::string& why);
   ~Arena();
 
   /// First fit. Returns no share when the budget is spent. The pages are not reserved yet.
   Share allocate(std::size_t bytes);
   void free(Share share);
-  /// Local: backs part of a share with pages of the caller's NUMA domain. False: the machine has no space.
+  /// Local: whether these bytes are units of this arena. A share that another process offers is asked first.
+  bool holds(Share share) const;
+  /// Local: backs part of a share with pages of the caller's NUMA domain. False: the machine has no space, or
+  /// the share does not lie in this arena; errno says why.
   bool reserve(Share share, std::size_t begin, std::size_t bytes) const;
   /// Local: maps whole pages that are reserved all at once, where the system can; else each is mapped when
   /// first touched. For reading that is several times as fast; a write later costs a fault all the same.
@@ -54,6 +58,8 @@ class Arena {
   void share_with_children(Share share) const;
 
   std::byte* at(std::size_t offset) const { return segment_.base() + offset; }
+  /// -1: it is closed.
+  int descriptor() const { return segment_.descriptor(); }
   std::size_t budget() const;
   std::size_t used() const;
   /// A region for what the processes of the node tell each other once (the machine, their affinity). Its
@@ -63,10 +69,19 @@ class Arena {
 
  private:
   struct Header;
-  explicit Arena(Segment segment);
+  /// Where things lie. Kept here and never read again from the header, which other processes can write to.
+  struct Layout {
+    std::size_t unit;
+    std::size_t units;       // after the header and the notes
+    std::size_t first_unit;  // offset of unit 0 in the segment
+    std::size_t notes_bytes;
+  };
+  static Layout layout_of(std::size_t segment_bytes, std::size_t notes_bytes);
+  Arena(Segment segment, const Layout& layout);
   Header& header() const;
   std::size_t first_free_run(std::size_t wanted) const;
   Segment segment_;
+  Layout layout_;
   std::mutex around_;               // of what follows
   std::vector<bool> known_around_;  // by granule: this process has mapped it
 };

@@ -4,14 +4,27 @@
 #include <pthread.h>
 
 #include <cerrno>
+#include <chrono>
+#include <thread>
 
 namespace espalier::memory {
 
-/// Whatever a process that died was about to change must be whole enough for the next one: it goes on.
+/// Whatever a process that died was about to change must be whole enough for the next one: it goes on. The
+/// lock is tried again and again, not waited for: where a filter of system calls refuses futex(),
+/// pthread_mutex_lock() ends the program. It is held for microseconds.
 class RobustLock {
  public:
   explicit RobustLock(pthread_mutex_t& mutex) : mutex_(mutex) {
-    if (pthread_mutex_lock(&mutex_) == EOWNERDEAD) pthread_mutex_consistent(&mutex_);
+    constexpr int most_yields = 16;
+    for (int tries = 0;; ++tries) {
+      const int status = pthread_mutex_trylock(&mutex_);
+      if (status == EOWNERDEAD) pthread_mutex_consistent(&mutex_);
+      if (status != EBUSY) return;
+      if (tries < most_yields)
+        std::this_thread::yield();
+      else
+        std::this_thread::sleep_for(std::chrono::microseconds(20));
+    }
   }
   ~RobustLock() { pthread_mutex_unlock(&mutex_); }
   RobustLock(const RobustLock&) = delete;

@@ -13,6 +13,7 @@
 
 #include "base/config.hpp"
 #include "base/format.hpp"
+#include "memory/shared_file.hpp"
 
 namespace espalier::memory {
 
@@ -59,7 +60,7 @@ bool exceeds_limit(std::size_t bytes, std::string& why) {
 
 Segment Segment::create_memfd(std::size_t bytes, std::string& why) {
   if (exceeds_limit(bytes, why)) return {};
-  Descriptor descriptor = own_descriptor(memfd_create("espalier", MFD_CLOEXEC));
+  Descriptor descriptor = own_descriptor(memfd_create("espalier", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!descriptor) {
     why = formatted("memfd_create: {}", std::strerror(errno));
     return {};
@@ -68,6 +69,7 @@ Segment Segment::create_memfd(std::size_t bytes, std::string& why) {
     why = formatted("ftruncate of a memfd to {} bytes: {}", bytes, std::strerror(errno));
     return {};
   }
+  if (!seal(descriptor.get(), why)) return {};
   return map(std::move(descriptor), bytes, why);
 }
 
@@ -94,15 +96,11 @@ Segment Segment::open_named(const std::string& name, std::size_t bytes, std::str
     why = formatted("shm_open {}: {}", name, std::strerror(errno));
     return {};
   }
-  return adopt(std::move(descriptor), bytes, why);
+  return is_own_file(descriptor.get(), bytes, why) ? map(std::move(descriptor), bytes, why) : Segment{};
 }
 
 Segment Segment::adopt(Descriptor descriptor, std::size_t bytes, std::string& why) {
-  struct stat status;
-  if (fstat(descriptor.get(), &status) != 0 || static_cast<std::size_t>(status.st_size) < bytes) {
-    why = "the shared memory that was handed over is smaller than agreed";
-    return {};
-  }
+  if (!is_own_file(descriptor.get(), bytes, why) || !is_sealed(descriptor.get(), why)) return {};
   return map(std::move(descriptor), bytes, why);
 }
 
@@ -111,11 +109,13 @@ void Segment::unlink(const std::string& name) { shm_unlink(name.c_str()); }
 bool Segment::reserve(std::size_t offset, std::size_t bytes) const {
   if (bytes == 0) return true;
   const int descriptor = descriptor_.get();
+  if (descriptor < 0) errno = EBADF;
   if (descriptor < 0) return false;
   int status;
   do {
     status = posix_fallocate(descriptor, static_cast<off_t>(offset), static_cast<off_t>(bytes));
   } while (status == EINTR);
+  if (status != 0) errno = status;
   return status == 0;
 }
 

@@ -15,12 +15,15 @@ namespace espalier::memory {
 class Segment {
  public:
   Segment() = default;
-  /// An anonymous file of `bytes` (memfd_create): nothing in any file system. Empty when the system refuses;
-  /// `why` says so.
+  /// An anonymous file of `bytes` (memfd_create): nothing in any file system. It is sealed, so no process can
+  /// make it shorter, and an access behind its end cannot happen. Empty when the system refuses; `why` says so.
   static Segment create_memfd(std::size_t bytes, std::string& why);
   /// A named object ("/espalier-..."); unlink() it as soon as every process has mapped it.
   static Segment create_named(const std::string& name, std::size_t bytes, std::string& why);
+  /// Refuses what is not this user's, what others may open, and what has another size.
   static Segment open_named(const std::string& name, std::size_t bytes, std::string& why);
+  /// Maps an anonymous file that another process made; refuses what open_named() does, and what can be made
+  /// shorter.
   static Segment adopt(Descriptor descriptor, std::size_t bytes, std::string& why);
   static void unlink(const std::string& name);
 
@@ -41,7 +44,7 @@ class Segment {
 
   /// Backs [offset, offset + bytes) with pages now, so that a full machine is a refusal here and not a SIGBUS
   /// later. The pages come from the caller's NUMA domain: call it from the rank that will use them most.
-  /// False: no space, or no descriptor.
+  /// False: no space, or no descriptor; errno says why.
   bool reserve(std::size_t offset, std::size_t bytes) const;
 
   /// Child processes see these whole pages too, as shared memory: the program has something there.

@@ -20,14 +20,19 @@ void ShareDirectory::link(std::uint64_t& head, Next next, std::uint64_t offset) 
 
 void ShareDirectory::unlink(std::uint64_t& head, Next next, std::uint64_t offset) const {
   std::uint64_t* place = &head;
-  while (*place != 0 && *place != offset) place = &(at(*place).*next);
+  while (is_place(*place) && *place != offset) place = &(at(*place).*next);
   if (*place == offset) *place = at(offset).*next;
 }
 
 template <class IsIt>
 std::uint64_t ShareDirectory::find(std::uint64_t first, Next next, IsIt is_it) const {
-  while (first != 0 && !is_it(first, at(first))) first = at(first).*next;
-  return first;
+  while (is_place(first) && !is_it(first, at(first))) first = at(first).*next;
+  return is_place(first) ? first : 0;
+}
+
+// Other processes can write to the chains: no offset counts that is not one of this arena.
+bool ShareDirectory::is_place(std::uint64_t offset) const {
+  return offset != 0 && arena_->holds({offset, registration_ + sizeof(Registration)});
 }
 
 void ShareDirectory::give_back(std::uint64_t offset) {
@@ -39,7 +44,7 @@ void ShareDirectory::give_back(std::uint64_t offset) {
 
 void ShareDirectory::give_back_idle() {
   for (std::uint64_t& head : table_->idle_of_groups)
-    while (head != 0) {
+    while (is_place(head)) {
       const std::uint64_t offset = head;
       head = at(offset).next_idle;
       give_back(offset);

@@ -5,6 +5,7 @@
 #include <map>
 #include <mutex>
 
+#include "base/files.hpp"
 #include "base/format.hpp"
 #include "base/printable.hpp"
 #include "network/sharp_error.hpp"
@@ -18,6 +19,9 @@ namespace {
 
 void* open_first(const std::string& path) {
   if (!path.empty()) {
+    // dlopen() would wait for a FIFO without end.
+    if (const std::string why = why_no_plain_file(path); !why.empty())
+      fail(formatted("{} cannot be loaded: {}", printable(path), why));
     void* found = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!found) fail(formatted("{} cannot be loaded ({})", printable(path), printable(dlerror())));
     return found;

@@ -268,8 +268,9 @@ std::vector<Rule> parse_rules(std::string_view text, const std::string& file,
 }
 
 std::vector<Rule> read_rules(const std::string& path, std::vector<std::string>& warnings) {
-  const auto text = espalier::read_file(path);
-  if (!text) throw Error(formatted("cannot read the rules file {}", path));
+  std::string why;
+  const auto text = espalier::read_file(path, why);
+  if (!text) throw Error(formatted("cannot read the rules file {}: {}", path, why));
   return parse_rules(*text, path, warnings);
 }
 

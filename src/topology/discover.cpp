@@ -1,9 +1,9 @@
 #include "topology/discover.hpp"
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 
+#include "base/environment.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/format.hpp"
@@ -17,7 +17,7 @@ namespace {
 struct Origin {
   enum class Kind { machine, xml_file, xml_text, synthetic };
   Kind kind;
-  std::string text;   // the path, the XML, the description
+  std::string text;   // the path, and then what it holds; the XML; the description
   std::string words;  // for the user
 };
 
@@ -28,10 +28,10 @@ Origin origin_of(const Source& source) {
   }
   // hwloc would look at both by itself, but says nothing when the file is missing and describes the real
   // machine.
-  if (const char* path = std::getenv("HWLOC_XMLFILE"); path && *path) {
+  if (const char* path = variable("HWLOC_XMLFILE"); path && *path) {
     return {Origin::Kind::xml_file, path, formatted("the file {} (HWLOC_XMLFILE)", path)};
   }
-  if (const char* text = std::getenv("HWLOC_SYNTHETIC"); text && *text) {
+  if (const char* text = variable("HWLOC_SYNTHETIC"); text && *text) {
     return {Origin::Kind::synthetic, text,
             formatted("the synthetic description \"{}\" (HWLOC_SYNTHETIC)", text)};
   }
@@ -59,12 +59,17 @@ Origin origin_of(const Source& source) {
                         std::strerror(errno)));
 }
 
-void check_readable(const std::string& path) {
-  const auto text = read_file(path);
-  if (text && !text->empty()) return;
-  throw Error(
-      formatted("HWLOC_XMLFILE names {}, which {}; give it a topology in hwloc's XML or unset HWLOC_XMLFILE",
-                path, text || errno == EISDIR ? "is empty or no file" : "cannot be opened"));
+// What the origin holds; hwloc itself would wait for a FIFO, and read a device without end.
+void read_xml(Origin& origin) {
+  if (origin.kind != Origin::Kind::xml_file) return;
+  std::string why;
+  const auto text = read_file(origin.text, why);
+  if (!text || text->empty())
+    throw Error(
+        formatted("HWLOC_XMLFILE names {}, which cannot be read: {}; give it a topology in hwloc's XML or "
+                  "unset HWLOC_XMLFILE",
+                  origin.text, text ? "it is empty" : why));
+  origin.text = *text;
 }
 
 // A loaded hwloc topology.
@@ -112,8 +117,6 @@ class Loaded {
       case Origin::Kind::machine:
         break;
       case Origin::Kind::xml_file:
-        refused = hwloc_.topology_set_xml(topology_, origin.text.c_str());
-        break;
       case Origin::Kind::xml_text:
         refused = hwloc_.topology_set_xmlbuffer(topology_, origin.text.c_str(),
                                                 static_cast<int>(origin.text.size()) + 1);
@@ -173,7 +176,7 @@ std::string version_of(const HwlocLibrary& hwloc) {
 
 Topology discover(const Source& source, const char* library) {
   Origin origin = origin_of(source);
-  if (origin.kind == Origin::Kind::xml_file) check_readable(origin.text);
+  read_xml(origin);
   std::string reason;
   auto hwloc = HwlocLibrary::load(library, reason);
   if (!hwloc && origin.kind != Origin::Kind::machine) miss_library(origin, reason);
@@ -186,7 +189,7 @@ Topology discover(const Source& source, const char* library) {
 
 std::string export_xml(const Source& source, const char* library) {
   Origin origin = origin_of(source);
-  if (origin.kind == Origin::Kind::xml_file) check_readable(origin.text);
+  read_xml(origin);
   std::string reason;
   auto hwloc = HwlocLibrary::load(library, reason);
   if (!hwloc) miss_library(origin, reason);

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include "base/environment.hpp"
 #include "base/format.hpp"
 #include "base/printable.hpp"
 
@@ -18,6 +19,11 @@ bool find(void* handle, const char* name, Function& function) {
 }  // namespace
 
 std::unique_ptr<HwlocLibrary> HwlocLibrary::load(const char* name, std::string& reason) {
+  // hwloc reads variables of its own, and one of them names plugins that it would load.
+  if (has_more_rights_than_user()) {
+    reason = "the program has more rights than its user, and hwloc reads the user's variables";
+    return nullptr;
+  }
   std::unique_ptr<HwlocLibrary> library(new HwlocLibrary);
   library->handle_ = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
   if (!library->handle_ || !library->resolve()) {
@@ -43,7 +49,6 @@ bool HwlocLibrary::resolve() {
          find(handle_, "hwloc_topology_init", topology_init) &&
          find(handle_, "hwloc_topology_destroy", topology_destroy) &&
          find(handle_, "hwloc_topology_set_flags", topology_set_flags) &&
-         find(handle_, "hwloc_topology_set_xml", topology_set_xml) &&
          find(handle_, "hwloc_topology_set_xmlbuffer", topology_set_xmlbuffer) &&
          find(handle_, "hwloc_topology_set_synthetic", topology_set_synthetic) &&
          find(handle_, "hwloc_topology_load", topology_load) &&

@@ -23,7 +23,6 @@ class HwlocLibrary {
   decltype(&hwloc_topology_init) topology_init = nullptr;
   decltype(&hwloc_topology_destroy) topology_destroy = nullptr;
   decltype(&hwloc_topology_set_flags) topology_set_flags = nullptr;
-  decltype(&hwloc_topology_set_xml) topology_set_xml = nullptr;
   decltype(&hwloc_topology_set_xmlbuffer) topology_set_xmlbuffer = nullptr;
   decltype(&hwloc_topology_set_synthetic) topology_set_synthetic = nullptr;
   decltype(&hwloc_topology_load) topology_load = nullptr;

@@ -4,10 +4,10 @@
 #include <limits.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <map>
 #include <sstream>
 
+#include "base/environment.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/format.hpp"
@@ -35,7 +35,7 @@ std::map<std::string, std::string> read(std::string_view description, const std:
 }
 
 std::string environment(const char* name) {
-  const char* value = std::getenv(name);
+  const char* value = variable(name);
   return value ? value : "";
 }
 
@@ -61,8 +61,10 @@ std::string switches_of_slurm(std::string_view address, std::string_view pattern
 std::string switches_above_here(const std::string& file) {
   if (file.empty())
     return switches_of_slurm(environment("SLURM_TOPOLOGY_ADDR"), environment("SLURM_TOPOLOGY_ADDR_PATTERN"));
-  const auto text = read_file(file);
-  if (!text) throw Error(formatted("cannot read {}, which is to say how the switches hang together", file));
+  std::string why;
+  const auto text = read_file(file, why);
+  if (!text)
+    throw Error(formatted("cannot read {}, which is to say how the switches hang together: {}", file, why));
   char name[HOST_NAME_MAX + 1] = {};
   gethostname(name, HOST_NAME_MAX);
   return switches_above(name, *text, file);

@@ -7,8 +7,6 @@
 
 #include <cerrno>
 
-#include "base/files.hpp"
-
 namespace espalier {
 namespace {
 
@@ -64,25 +62,6 @@ TEST(Descriptor, NoneTakesAStandardNumber) {
               return one.get() > 2 && another.get() > 2 && !standard && close_on_exec ? 0 : 1;
             }),
             0);
-}
-
-TEST(Files, WhatWasWrittenIsRead) {
-  const std::string path = ::testing::TempDir() + "espalier-files-" + std::to_string(getpid());
-  const std::string text(100'000, 'x');
-  EXPECT_TRUE(write_file(path, text));
-  EXPECT_EQ(read_file(path), text);
-  EXPECT_TRUE(write_file(path, "short"));
-  EXPECT_EQ(text_of(path), "short");
-  unlink(path.c_str());
-  EXPECT_EQ(read_file(path), std::nullopt);
-  EXPECT_EQ(text_of(path), "");
-}
-
-TEST(Files, FoldersAndForbiddenPlacesAreRefused) {
-  EXPECT_EQ(read_file("/"), std::nullopt);
-  EXPECT_EQ(errno, EISDIR);
-  EXPECT_FALSE(write_file("/nowhere/at/all", "text"));
-  EXPECT_EQ(errno, ENOENT);
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ class Arenas : public ::testing::Test {
     descriptor = dup(segment.descriptor());
     first = Arena::found(std::move(segment), notes, why);
     ASSERT_TRUE(first) << why;
-    second = Arena::join(Segment::adopt(Descriptor(dup(descriptor)), bytes, why), why);
+    second = Arena::join(Segment::adopt(Descriptor(dup(descriptor)), bytes, why), notes, why);
     ASSERT_TRUE(second) << why;
   }
   void TearDown() override { close(descriptor); }
@@ -140,7 +140,7 @@ TEST_F(Arenas, KilledProcessDoesNotBlockTheOthers) {
     ASSERT_EQ(pipe(ready), 0);
     const pid_t child = fork_child([&]() -> int {
       std::string why;
-      const auto arena = Arena::join(Segment::adopt(Descriptor(descriptor), bytes, why), why);
+      const auto arena = Arena::join(Segment::adopt(Descriptor(descriptor), bytes, why), notes, why);
       if (write(ready[1], "r", 1) != 1) return 1;
       for (;;) arena->free(arena->allocate(Arena::least_unit));
     });
@@ -168,8 +168,55 @@ TEST(Arena, TooSmallSegmentIsRefusedWithTheLeastSize) {
 
 TEST(Arena, JoinRefusesWhatIsNoArena) {
   std::string why;
-  EXPECT_FALSE(Arena::join(Segment::create_memfd(mebi, why), why));
+  EXPECT_FALSE(Arena::join(Segment::create_memfd(mebi, why), 100, why));
   EXPECT_NE(why.find("another version"), std::string::npos) << why;
+  EXPECT_FALSE(Arena::join(Segment::create_memfd(Arena::least_unit, why), 100, why));
+}
+
+TEST_F(Arenas, JoinRefusesAHeaderThatSaysAnythingElse) {
+  std::string why;
+  const auto join = [&](std::size_t notes_bytes) {
+    return Arena::join(Segment::adopt(Descriptor(dup(descriptor)), bytes, why), notes_bytes, why);
+  };
+  EXPECT_TRUE(join(notes)) << why;
+  EXPECT_FALSE(join(notes + 1));
+  auto* header = reinterpret_cast<std::uint64_t*>(first->at(0));
+  for (const std::size_t word : {0, 1, 2, 3, 4}) {  // magic, version, units, first unit, notes
+    const std::uint64_t kept = header[word];
+    header[word] = ~kept;
+    EXPECT_FALSE(join(notes)) << word;
+    header[word] = kept;
+  }
+  EXPECT_TRUE(join(notes)) << why;
+}
+
+TEST_F(Arenas, AHeaderThatChangesLaterMovesNothing) {
+  auto* header = reinterpret_cast<std::uint64_t*>(first->at(0));
+  const std::byte* const place = second->notes();
+  const std::size_t budget = second->budget();
+  header[2] = header[3] = header[4] = ~std::uint64_t{0};
+  EXPECT_EQ(second->notes(), place);
+  EXPECT_EQ(second->budget(), budget);
+  EXPECT_FALSE(second->allocate(bytes));
+  const Share share = second->allocate(Arena::least_unit);
+  EXPECT_TRUE(second->holds(share));
+  second->free(share);
+}
+
+TEST_F(Arenas, NothingIsDoneWithASharePastTheEnd) {
+  const Share share = first->allocate(2 * Arena::least_unit);
+  EXPECT_TRUE(first->reserve(share, Arena::least_unit, Arena::least_unit));
+  EXPECT_FALSE(first->reserve(share, Arena::least_unit, Arena::least_unit + 1));
+  EXPECT_FALSE(first->reserve(share, SIZE_MAX, 2));
+  const std::size_t used = first->used();
+  for (const Share wrong :
+       {Share{1, Arena::least_unit}, Share{share.offset + 1, Arena::least_unit}, Share{share.offset, bytes},
+        Share{SIZE_MAX - Arena::least_unit + 1, Arena::least_unit}, Share{share.offset, SIZE_MAX}}) {
+    EXPECT_FALSE(first->holds(wrong)) << wrong.offset;
+    EXPECT_FALSE(first->reserve(wrong, 0, 1)) << wrong.offset;
+    first->free(wrong);
+  }
+  EXPECT_EQ(first->used(), used);
 }
 
 }  // namespace

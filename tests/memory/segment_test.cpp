@@ -119,12 +119,67 @@ TEST(Segment, ItsDescriptorCanGoBeforeIt) {
   segment.base()[mebibyte - 1] = std::byte{7};
 }
 
-TEST(Segment, AdoptRefusesLessThanAgreed) {
+TEST(Segment, AdoptRefusesAnotherSizeThanAgreed) {
   std::string why;
   const Segment segment = Segment::create_memfd(mebibyte, why);
-  EXPECT_FALSE(Segment::adopt(Descriptor(dup(segment.descriptor())), 2 * mebibyte, why));
-  EXPECT_NE(why.find("smaller than agreed"), std::string::npos) << why;
+  for (const std::size_t agreed : {2 * mebibyte, mebibyte / 2}) {
+    EXPECT_FALSE(Segment::adopt(Descriptor(dup(segment.descriptor())), agreed, why));
+    EXPECT_NE(why.find("1048576 bytes, and"), std::string::npos) << why;
+  }
   EXPECT_FALSE(Segment::adopt(Descriptor(), mebibyte, why));
+}
+
+TEST(Segment, NoProcessCanMakeItShorter) {
+  std::string why;
+  const Segment segment = Segment::create_memfd(mebibyte, why);
+  EXPECT_NE(ftruncate(segment.descriptor(), 1), 0);
+  EXPECT_NE(ftruncate(segment.descriptor(), 2 * mebibyte), 0);
+  struct stat status;
+  ASSERT_EQ(fstat(segment.descriptor(), &status), 0);
+  EXPECT_EQ(status.st_size, mebibyte);
+  EXPECT_EQ(status.st_mode & 07777, 0600u);
+}
+
+// A file as create_memfd() makes it, but for what `spoil` does to it.
+template <class Spoil>
+std::string why_not_adopted(Spoil spoil, bool sealed = true) {
+  Descriptor file(memfd_create("espalier-test", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  EXPECT_EQ(ftruncate(file.get(), mebibyte), 0);
+  EXPECT_EQ(fchmod(file.get(), 0600), 0);
+  spoil(file.get());
+  if (sealed) {
+    EXPECT_EQ(fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW), 0);
+  }
+  std::string why;
+  EXPECT_FALSE(Segment::adopt(std::move(file), mebibyte, why));
+  return why;
+}
+
+TEST(Segment, AdoptRefusesWhatIsNotTheUsersAloneOrCanShrink) {
+  EXPECT_NE(why_not_adopted([](int) {}, false).find("not sealed"), std::string::npos);
+  EXPECT_NE(why_not_adopted([](int file) { EXPECT_EQ(fchmod(file, 0640), 0); }).find("mode 640"),
+            std::string::npos);
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  std::string why;
+  EXPECT_FALSE(Segment::adopt(Descriptor(ends[0]), mebibyte, why));
+  EXPECT_NE(why.find("no plain file"), std::string::npos) << why;
+  close(ends[1]);
+}
+
+TEST(Segment, AdoptRefusesWhatBelongsToAnotherUser) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give a file away";
+  EXPECT_NE(why_not_adopted([](int file) { EXPECT_EQ(fchown(file, 65534, 65534), 0); }).find("user 65534"),
+            std::string::npos);
+}
+
+TEST(Segment, OpenRefusesANameThatOthersMayOpen) {
+  std::string why;
+  const Segment first = Segment::create_named(own_name(), mebibyte, why);
+  EXPECT_EQ(fchmod(first.descriptor(), 0666), 0);
+  EXPECT_FALSE(Segment::open_named(own_name(), mebibyte, why));
+  EXPECT_NE(why.find("mode 666"), std::string::npos) << why;
+  Segment::unlink(own_name());
 }
 
 TEST(Segment, NamedIsGoneOnceUnlinkedAndStillWorks) {

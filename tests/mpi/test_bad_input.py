@@ -1,6 +1,7 @@
 """Bad input gives one clear line that names it, and the program still runs right."""
 
 import json
+import os
 import re
 
 import hosts
@@ -57,6 +58,30 @@ def test_malformed_rules(launch, tmp_path, content):
 
 def test_rules_that_are_not_there(launch, tmp_path):
     told_once(run_with(launch, ESPALIER_RULES=str(tmp_path / "absent.json")), "absent.json")
+
+
+def made(folder, kind):
+    path = folder / kind
+    if kind == "fifo":
+        os.mkfifo(path)
+    if kind == "huge":
+        with open(path, "wb") as file:
+            file.truncate(1 << 30)
+    return {"device": "/dev/zero", "folder": str(folder)}.get(kind, str(path))
+
+
+@pytest.mark.parametrize("key", ["ESPALIER_CONFIG", "ESPALIER_RULES", "HWLOC_XMLFILE"])
+@pytest.mark.parametrize("kind, words", [("fifo", "it is a FIFO"), ("device", "it is a device"), ("folder", "it is a directory"),
+                                         ("huge", "it has 1073741824 bytes")])
+def test_what_is_no_file_of_some_size(launch, tmp_path, key, kind, words):
+    """It is refused at once: nothing waits for a writer, and no memory fills."""
+    told_once(run_with(launch, **{key: made(tmp_path, kind)}), words)
+
+
+def test_statistics_for_a_fifo_without_a_reader(launch, tmp_path):
+    """They are printed instead."""
+    run = run_with(launch, ESPALIER_STATS=made(tmp_path, "fifo"))
+    assert run.status == 0 and "cannot write the statistics" in run.err, str(run)
 
 
 def test_statistics_that_cannot_be_written(launch):

@@ -118,10 +118,12 @@ TEST(Discover, HonoursTheSyntheticDescriptionOfTheEnvironment) {
 TEST(Discover, SaysWhatIsWrongWithTheXmlFile) {
   {
     Environment file("HWLOC_XMLFILE", "/nonexistent/machine.xml");
-    EXPECT_EQ(error_of(Source::this_machine()),
-              "HWLOC_XMLFILE names /nonexistent/machine.xml, which cannot be opened; give it a topology in "
-              "hwloc's XML or "
-              "unset HWLOC_XMLFILE");
+    EXPECT_EQ(
+        error_of(Source::this_machine()),
+        "HWLOC_XMLFILE names /nonexistent/machine.xml, which cannot be read: No such file or directory; give "
+        "it a topology in "
+        "hwloc's XML or "
+        "unset HWLOC_XMLFILE");
   }
   for (const char* content :
        {"", "this is no XML\n", "<?xml version=\"1.0\"?><topology version=\"2.0\"><object"}) {

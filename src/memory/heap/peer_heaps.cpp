@@ -16,6 +16,7 @@
 #include "base/format.hpp"
 #include "base/process_exists.hpp"
 #include "memory/read_refusals.hpp"
+#include "memory/shared_file.hpp"
 
 namespace espalier::memory::peer_heaps {
 namespace {
@@ -48,6 +49,12 @@ Descriptor open_heap(pid_t process, const HeapNotice& notice) {
   Descriptor descriptor =
       open_file(formatted("/proc/{}/fd/{}", process, notice.descriptor).c_str(), O_RDONLY | O_NONBLOCK);
   if (!descriptor) return {};
+  // A process may have closed its heap, and have any file under that number.
+  std::string why;
+  if (!is_own_file(descriptor.get(), notice.bytes, why) || !is_sealed(descriptor.get(), why)) {
+    errno = EPERM;
+    return {};
+  }
   std::uint64_t mark = 0;
   if (pread(descriptor.get(), &mark, sizeof mark, 0) == sizeof mark && mark == notice.mark) return descriptor;
   errno = ENOENT;

@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <string>
 
 #include "base/config.hpp"
+#include "base/environment.hpp"
 #include "base/format.hpp"
 #include "base/printable.hpp"
 #include "mpi/abi/recognise.hpp"
@@ -113,7 +113,7 @@ void find_constants() {
 /// Every process would print the same: only the first does, where the launcher says which that is.
 bool is_first_process() {
   for (const char* name : {"PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"})
-    if (const char* rank = std::getenv(name)) return std::strcmp(rank, "0") == 0;
+    if (const char* rank = variable(name)) return std::strcmp(rank, "0") == 0;
   return true;
 }
 

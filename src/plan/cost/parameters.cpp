@@ -122,8 +122,9 @@ CostParameters parse_cost_parameters(std::string_view text, const std::string& f
 }
 
 CostParameters read_cost_parameters(const std::string& path) {
-  const auto text = read_file(path);
-  if (!text) throw Error(formatted("cannot read the cost model {}", path));
+  std::string why;
+  const auto text = read_file(path, why);
+  if (!text) throw Error(formatted("cannot read the cost model {}: {}", path, why));
   return parse_cost_parameters(*text, path);
 }
 

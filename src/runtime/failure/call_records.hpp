@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "base/collective.hpp"
 #include "machine/fingerprint.hpp"
 #include "machine/layout.hpp"
 
@@ -41,8 +42,10 @@ class CallRecords {
     if ((what ^ number << number_shift) >> number_shift != 0 ||
         (bytes ^ number << byte_bits) >> byte_bits != 0)
       return std::nullopt;
-    return machine::CallFacts{static_cast<Collective>(what >> root_bits & 0xff),
-                              static_cast<int>(what & most_root), bytes & most_bytes};
+    const std::uint64_t collective = what >> root_bits & 0xff;
+    if (collective >= std::uint64_t{collective_count}) return std::nullopt;  // another rank has spoilt it
+    return machine::CallFacts{static_cast<Collective>(collective), static_cast<int>(what & most_root),
+                              bytes & most_bytes};
   }
 
   /// The rank makes no more calls. Release and acquire: a rank that sees it sees all its calls.

@@ -45,7 +45,8 @@ void NodeFailure::tell(std::uint64_t call, std::string_view why) {
 std::string NodeFailure::told(std::uint64_t call) const {
   if (!line_ || line_->step.load(std::memory_order_acquire) != told_step) return {};
   if (call < first_call().load(std::memory_order_relaxed)) return {};
-  return reinterpret_cast<const char*>(line_->payload + sizeof call);
+  const auto* text = reinterpret_cast<const char*>(line_->payload + sizeof call);
+  return {text, strnlen(text, longest)};
 }
 
 void NodeFailure::check(std::uint64_t call) const {

@@ -1,12 +1,14 @@
 #include "runtime/node/membership.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <map>
 #include <mutex>
 #include <utility>
 
 #include "base/config.hpp"
+#include "base/error.hpp"
 #include "runtime/process/node.hpp"
 #include "runtime/process/process.hpp"
 #include "runtime/setup/eligibility.hpp"
@@ -76,6 +78,18 @@ memory::ShareDirectory::Found find_or_make(const NodeState& node, const Membersh
                                   static_cast<int>(ranks.size()), make, prepare);
 }
 
+/// What other processes have written there is compared with what this one knows, before it is used.
+void check(const memory::Registration& registration, const memory::Share& share, std::size_t ranks) {
+  const auto slots = static_cast<unsigned>(registration.slot_count);
+  const bool sound = registration.ranks == static_cast<int>(ranks) && slots <= 64 &&
+                     std::has_single_bit(slots) &&
+                     registration.bytes == registered_layout(registration).lines_bytes() &&
+                     Process::instance().node()->arena()->holds(share);
+  if (!sound)
+    throw Error(
+        "the directory of shares in the node's memory is damaged: a process has written where it must not");
+}
+
 topology::Group groups_of(const NodeState& node, const std::vector<int>& ranks) {
   if (ranks.size() <= 2) return topology::flat_group(static_cast<int>(ranks.size()));
   std::vector<topology::CpuSet> masks;
@@ -110,8 +124,8 @@ KnownGroups& known_groups() {
 }  // namespace
 
 Layout layout_of_lines(double spent, int ranks, int ranks_of_node, double ranks_per_core) {
-  Layout layout = spent > shorter_from ? layout_for(ranks)
-                                       : layout_on_one_node(ranks, ranks_of_node, ranks_per_core);
+  Layout layout =
+      spent > shorter_from ? layout_for(ranks) : layout_on_one_node(ranks, ranks_of_node, ranks_per_core);
   constexpr int fewest_slots = 2;
   if (spent > shortest_from) layout.slots = std::min(layout.slots, fewest_slots);
   layout.compact = true;
@@ -139,6 +153,7 @@ std::optional<KnownShare> find_share(const Membership& membership) {
   const auto found = find_or_make(*node, membership, group, ranks);
   if (found.offset == 0) return std::nullopt;
   const memory::Registration& registration = found.registration;
+  check(registration, {found.offset, registration.bytes}, ranks.size());
   KnownShare known;
   known.node = facts_of_node(registration.ranks_per_core, registered_layout(registration));
   known.node.share = {found.offset, registration.bytes};

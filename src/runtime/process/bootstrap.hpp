@@ -15,6 +15,8 @@ struct Bootstrap {
   /// Collective over the communicator: `all` receives `bytes` from each rank, in rank order. Throws
   /// espalier::Error.
   std::function<void(const void* mine, void* all, std::size_t bytes)> allgather;
+  /// How many milliseconds are left for all that is done with it; empty: there is no such bound.
+  std::function<int()> left_ms = {};
 };
 
 /// One round of the bootstrap.

@@ -14,11 +14,11 @@
 #include "base/format.hpp"
 #include "base/token.hpp"
 #include "machine/layout.hpp"
-#include "memory/copy/handover.hpp"
 #include "memory/copy/streaming_copy.hpp"
 #include "memory/heap/peer_heaps.hpp"
 #include "memory/heap/shared_heap.hpp"
 #include "memory/read_refusals.hpp"
+#include "runtime/process/arena_founding.hpp"
 #include "runtime/process/emulated_nodes.hpp"
 #include "runtime/process/single_copy_probe.hpp"
 #include "runtime/process/socket_nodes.hpp"
@@ -28,19 +28,10 @@
 
 namespace espalier::runtime {
 
-enum class Transfer : std::int32_t { none, memfd, named };
-
 // What a process may do to the next one of the ring (learn_presences): read its memory through the kernel, map
 // its heap, see it run, and make room for it by a yield.
 struct NodeState::Sight {
   std::int32_t reads = 0, maps = 0, sees = 0, yields = 0;
-};
-
-// What a node's leader offers in the second round.
-struct NodeState::Offer {
-  std::uint64_t bytes;
-  Transfer transfer;
-  char why[108];
 };
 
 namespace {
@@ -83,9 +74,6 @@ std::uint64_t host_identity(const Bootstrap& world) {
   return hash(formatted("{} {} {} {} {} {}", name, first_line("/proc/sys/kernel/random/boot_id"),
                         network.st_ino, geteuid(), pretended, leading_socket()));
 }
-
-std::string token_text(std::uint64_t token) { return formatted("{:016x}", token); }
-std::string shm_name(std::uint64_t token) { return "/espalier-" + token_text(token); }
 
 // What a process leaves in the arena about itself.
 struct Presence {
@@ -178,87 +166,30 @@ NodeState::RankInfo NodeState::introduce(const Bootstrap& world, bool willing) {
   return rank_info;
 }
 
-// Round 2 for a leader: founds the arena, offers it, hands it over.
-void NodeState::lead(const Bootstrap& world, std::uint64_t token, Offer& offer) {
-  memory::Handover handover;
-  memory::Segment segment;
-  const std::size_t bytes = arena_bytes(size_);
-  if (Config::instance().flag("ESPALIER_MEMFD")) segment = memory::Segment::create_memfd(bytes, refusal_);
-  if (segment && handover.listen(token_text(token), refusal_)) {
-    offer.transfer = Transfer::memfd;
-  } else {
-    segment = memory::Segment::create_named(shm_name(token), bytes, refusal_);
-    if (segment) offer.transfer = Transfer::named;
-  }
-  offer.bytes = segment.size();
-  const int descriptor = segment.descriptor();
-  // Laid out before anybody can map it.
-  if (segment) arena_ = memory::Arena::found(std::move(segment), notes_bytes(size_), refusal_);
-  if (arena_) {
-    open_directory();
-    directory_->found();
-    tell_machine();
-  } else {
-    withdraw(token, offer);
-    offer.transfer = Transfer::none;
-  }
-  refusal_.copy(offer.why, sizeof offer.why - 1);
-  exchange(world, offer);
-  if (offer.transfer == Transfer::memfd &&
-      !handover.give(descriptor, size_ - 1, handover_timeout_ms, refusal_))
-    arena_.reset();
-}
-
-// Round 2 for the others, and for those that have no company.
-void NodeState::follow(const Bootstrap& world, const RankInfo& rank_info, Offer& offer) {
-  const auto offers = exchange(world, offer);
-  if (rank_info.members.empty()) return;
-  offer = offers[static_cast<std::size_t>(rank_info.members.front())];
-  refusal_ = offer.why;
-  memory::Segment segment;
-  if (offer.transfer == Transfer::memfd) {
-    Descriptor descriptor =
-        memory::Handover::take(token_text(rank_info.token), handover_timeout_ms, refusal_);
-    if (descriptor) segment = memory::Segment::adopt(std::move(descriptor), offer.bytes, refusal_);
-  } else if (offer.transfer == Transfer::named) {
-    segment = memory::Segment::open_named(shm_name(rank_info.token), offer.bytes, refusal_);
-  }
-  if (segment) arena_ = memory::Arena::join(std::move(segment), refusal_);
-  if (arena_) open_directory();
-}
-
-void NodeState::open_directory() {
+// By the leader before any other process looks there: they do when all have agreed on the arena.
+void NodeState::open_directory(bool leads) {
   const machine::Layout any;  // all registrations have the same place
   directory_ = std::make_unique<memory::ShareDirectory>(*arena_, arena_->notes() + directory_offset(size_),
                                                         any.registration());
+  if (leads) directory_->found();
 }
 
-// A name is needed only until every rank has mapped it.
-void NodeState::withdraw(std::uint64_t token, const Offer& offer) {
-  if (offer.transfer == Transfer::named) memory::Segment::unlink(shm_name(token));
-}
-
-// Rounds: introductions; the leaders' offers; did every rank map it; can every rank read the next one? All
-// ranks take part in all rounds, whatever happens.
+// Rounds: introductions; those in which the arena is founded; can every rank read the next one? All ranks take
+// part in all rounds, whatever happens.
 std::unique_ptr<NodeState> NodeState::meet(const Bootstrap& world, bool willing) {
   choose_streaming();
   std::unique_ptr<NodeState> node(new NodeState);
   node->mark_ = own_mark();
   const RankInfo rank_info = node->introduce(world, willing);
-  Offer offer{};
-  if (rank_info.leads)
-    node->lead(world, rank_info.token, offer);
-  else
-    node->follow(world, rank_info, offer);
+  ArenaFounding founding(world, rank_info.members, rank_info.token);
+  node->arena_ = founding.obtain(arena_bytes(node->size_), notes_bytes(node->size_));
   if (node->arena_) {
+    node->open_directory(rank_info.leads);
+    if (rank_info.leads) node->tell_machine();
     node->tell_affinity();
     node->tell_presence();
   }
-  const std::int32_t mapped = node->arena_ != nullptr;
-  const auto status = exchange(world, mapped);
-  if (rank_info.leads) withdraw(rank_info.token, offer);
-  for (const int r : rank_info.members)
-    if (!status[static_cast<std::size_t>(r)]) node->arena_.reset();
+  founding.agree(node->arena_, node->refusal_);
   if (!node->arena_) node->directory_.reset();
   const auto sights = exchange(world, node->arena_ ? node->learn_presences() : Sight{});
   node->single_copy_ = node->shared_heaps_ = node->arena_ != nullptr;
@@ -274,9 +205,6 @@ std::unique_ptr<NodeState> NodeState::meet(const Bootstrap& world, bool willing)
     memory::read_refusals::share(
         reinterpret_cast<std::atomic<std::uint32_t>*>(node->arena_->notes() + refusals_offset(node->size_)));
     node->learn_machine();
-    node->refusal_.clear();
-  } else if (node->refusal_.empty()) {
-    node->refusal_ = "the ranks of the node could not all map the arena";
   }
   return node;
 }
@@ -297,7 +225,8 @@ void NodeState::tell_machine() {
 }
 
 void NodeState::learn_machine() {
-  const std::string text = reinterpret_cast<const char*>(arena_->notes());
+  const auto* told = reinterpret_cast<const char*>(arena_->notes());
+  const std::string text(told, strnlen(told, machine_bytes));
   if (!text.empty()) {
     machine_ = topology::parse_topology(text);
     return;

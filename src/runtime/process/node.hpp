@@ -77,12 +77,8 @@ class NodeState {
  private:
   NodeState() = default;
   struct RankInfo;
-  struct Offer;
   RankInfo introduce(const Bootstrap& world, bool willing);
-  void lead(const Bootstrap& world, std::uint64_t token, Offer& offer);
-  void follow(const Bootstrap& world, const RankInfo& rank_info, Offer& offer);
-  static void withdraw(std::uint64_t token, const Offer& offer);
-  void open_directory();
+  void open_directory(bool leads);
   void tell_machine();
   void learn_machine();
   void tell_affinity();

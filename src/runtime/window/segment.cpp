@@ -4,34 +4,29 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
+#include <numeric>
+#include <utility>
 
 #include "base/config.hpp"
 #include "base/error.hpp"
 #include "base/format.hpp"
 #include "base/token.hpp"
-#include "memory/copy/handover.hpp"
+#include "runtime/process/handover_rounds.hpp"
 #include "runtime/setup/eligibility.hpp"
 
 namespace espalier::runtime {
 
 // What a leader tells the ranks of its node. Plain bytes: it goes through the bootstrap.
 struct WindowSegment::Offer {
-  std::uint64_t token;   // 0: there is no memory
-  std::int32_t by_name;  // the memory has a name; else its descriptor is handed over
-  char why[116];
+  memory::HandoverTicket ticket;
+  Transfer transfer;
 };
 
 namespace {
 
-// What ranks tell each other about a failure.
-struct Outcome {
-  std::int32_t failed;
-  char why[124];
-};
-
-std::string window_token(std::uint64_t token) { return formatted("window-{:016x}", token); }
-std::string name_of(std::uint64_t token) { return "/espalier-" + window_token(token); }
+std::string name_of(std::uint64_t token) { return formatted("/espalier-window-{:016x}", token); }
 
 std::size_t landings_bytes(const WindowSegment::Size& size) {
   return size.landings ? network::Landings::words(size.ids) * sizeof(network::Landings::Word) : 0;
@@ -48,74 +43,78 @@ std::size_t total(const WindowSegment::Size& size) {
   return data_offset(size) + (size.bound ? 0 : size.bytes);
 }
 
-// `why`: this rank's failure, or empty. All ranks throw that of the first rank that failed.
-void agree_that_none_failed(const Bootstrap& bootstrap, const std::string& why) {
-  Outcome mine{!why.empty(), {}};
-  why.copy(mine.why, sizeof mine.why - 1);
-  const auto all = exchange(bootstrap, mine);
-  for (std::size_t rank = 0; rank < all.size(); ++rank)
-    if (all[rank].failed) throw Error(formatted("no memory for a window: {} (rank {})", all[rank].why, rank));
+// All ranks throw the reason of the first rank that failed.
+void agree_that_none_failed(const Bootstrap& bootstrap, bool failed, const std::string& why) {
+  std::vector<int> ranks(static_cast<std::size_t>(bootstrap.size));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  const std::string first = first_failure(exchange(bootstrap, outcome_of(!failed, why)), ranks);
+  if (!first.empty()) throw Error(formatted("no memory for a window: {}", first));
 }
 
 }  // namespace
 
-// Rounds of the bootstrap: the leaders' offers; whether every rank has mapped its node's memory; whether the
-// ranks of a node have bound the same memory.
+// Rounds of the bootstrap: the leaders' offers; connecting, where a descriptor is handed over; whether every
+// rank has mapped its node's memory; whether the ranks of a node have bound the same memory.
 WindowSegment::WindowSegment(const Bootstrap& bootstrap, const std::vector<int>& members, const Size& size)
-    : bootstrap_rank_(bootstrap.rank), leader_(members.front()), size_(size) {
-  if (leads())
-    lead(bootstrap, members.size() - 1);
-  else
-    follow(bootstrap);
-  agree_that_none_failed(bootstrap, why_);
+    : bootstrap_rank_(bootstrap.rank), leader_(members.front()), members_(members), size_(size) {
+  share(bootstrap);
+  agree_that_none_failed(bootstrap, !segment_, why_);
   segment_.close_descriptor();
   segment_.share_with_children(0, segment_.size());
   if (size.bound) check_bound(bootstrap);
 }
 
-void WindowSegment::create(Offer& offer) {
-  offer.by_name = !Config::instance().flag("ESPALIER_MEMFD");
-  if (!offer.by_name) segment_ = memory::Segment::create_memfd(total(size_), why_);
-  if (!segment_) {
-    segment_ = memory::Segment::create_named(name_of(offer.token), total(size_), why_);
-    offer.by_name = 1;
+// Tries an anonymous file first, and then a name.
+void WindowSegment::create(Offer& offer, memory::DescriptorGiver& giver) {
+  if (Config::instance().flag("ESPALIER_MEMFD")) segment_ = memory::Segment::create_memfd(total(size_), why_);
+  if (segment_ && giver.listen(offer.ticket, why_)) {
+    offer.transfer = Transfer::memfd;
+  } else {
+    segment_ = memory::Segment::create_named(name_of(offer.ticket.token), total(size_), why_);
+    if (segment_) offer.transfer = Transfer::named;
   }
-  if (segment_ && !segment_.reserve(0, total(size_))) {
-    why_ = formatted("the machine has no {} of shared memory left", print_bytes(total(size_)));
-    if (offer.by_name) memory::Segment::unlink(name_of(offer.token));
-    segment_ = {};
-  } else if (segment_) {
+  if (segment_ && segment_.reserve(0, total(size_))) {
     why_.clear();
+    return;
   }
+  if (segment_)
+    why_ = formatted("the machine has no {} of shared memory left ({})", print_bytes(total(size_)),
+                     std::strerror(errno));
+  if (offer.transfer == Transfer::named) memory::Segment::unlink(name_of(offer.ticket.token));
+  segment_ = {};
+  offer.transfer = Transfer::none;
 }
 
-void WindowSegment::lead(const Bootstrap& bootstrap, std::size_t receivers) {
-  memory::Handover handover;
-  Offer offer{random_token(), 0, {}};
-  create(offer);
-  if (segment_ && !offer.by_name && !handover.listen(window_token(offer.token), why_)) segment_ = {};
-  if (!segment_) {
-    offer.token = 0;
-    why_.copy(offer.why, sizeof offer.why - 1);
+// The rounds of a hand-over are made by all nodes or by none.
+void WindowSegment::share(const Bootstrap& bootstrap) {
+  Offer mine{{random_token(), random_token()}, Transfer::none};
+  memory::DescriptorGiver giver;
+  if (leads()) create(mine, giver);
+  const auto offers = exchange(bootstrap, mine);
+  const Offer& offer = offers[static_cast<std::size_t>(leader_)];
+  memory::DescriptorTaker taker(offer.ticket);
+  const auto hands_over = [](const Offer& each) { return each.transfer == Transfer::memfd; };
+  bool all_connected = true;
+  if (std::any_of(offers.begin(), offers.end(), hands_over)) {
+    HandoverSides sides;
+    if (hands_over(offer)) (leads() ? void(sides.giver = &giver) : void(sides.taker = &taker));
+    all_connected = connect(bootstrap, members_, sides, why_);
   }
-  exchange(bootstrap, offer);
-  if (segment_ && !offer.by_name)
-    handover.give(segment_.descriptor(), static_cast<int>(receivers), handover_timeout_ms, why_);
+  const bool gives = all_connected && leads() && hands_over(offer);
+  if (!all_connected || (gives && !giver.give(segment_.descriptor(), members_.size() - 1, why_)))
+    segment_ = {};
+  else if (!leads())
+    map(offer, taker, bootstrap);
   exchange(bootstrap, std::int32_t{1});  // all ranks have tried to map it
-  if (segment_ && offer.by_name) memory::Segment::unlink(name_of(offer.token));
+  if (leads() && offer.transfer == Transfer::named) memory::Segment::unlink(name_of(offer.ticket.token));
 }
 
-void WindowSegment::follow(const Bootstrap& bootstrap) {
-  const Offer offer = exchange(bootstrap, Offer{})[static_cast<std::size_t>(leader_)];
-  why_ = offer.why;
-  if (offer.token != 0 && offer.by_name) {
-    segment_ = memory::Segment::open_named(name_of(offer.token), total(size_), why_);
-  } else if (offer.token != 0) {
-    Descriptor descriptor = memory::Handover::take(window_token(offer.token), handover_timeout_ms, why_);
-    if (descriptor) segment_ = memory::Segment::adopt(std::move(descriptor), total(size_), why_);
-  }
-  if (segment_) why_.clear();
-  exchange(bootstrap, std::int32_t{1});
+void WindowSegment::map(const Offer& offer, memory::DescriptorTaker& taker, const Bootstrap& bootstrap) {
+  if (offer.transfer == Transfer::named)
+    segment_ = memory::Segment::open_named(name_of(offer.ticket.token), total(size_), why_);
+  if (offer.transfer != Transfer::memfd) return;
+  Descriptor descriptor = taker.take(handover_timeout_ms(bootstrap), why_);
+  if (descriptor) segment_ = memory::Segment::adopt(std::move(descriptor), total(size_), why_);
 }
 
 // Ranks that bound different memory would see notifications without their data. So the leader writes a mark,
@@ -132,7 +131,7 @@ void WindowSegment::check_bound(const Bootstrap& bootstrap) const {
       same ? "" : formatted("the memory that this rank binds is not that of rank {} of its node", leader_);
   exchange(bootstrap, std::int32_t{1});  // all ranks have looked
   if (leads()) std::memcpy(size_.bound, &kept, sizeof kept);
-  agree_that_none_failed(bootstrap, why);
+  agree_that_none_failed(bootstrap, !same, why);
 }
 
 network::WindowMemory WindowSegment::memory() const {

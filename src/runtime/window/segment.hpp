@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "memory/copy/handover.hpp"
 #include "memory/segment.hpp"
 #include "network/window/memory.hpp"
 #include "runtime/process/bootstrap.hpp"
@@ -29,14 +31,16 @@ class WindowSegment {
   network::WindowMemory memory() const;
 
  private:
+  enum class Transfer : std::int32_t { none, memfd, named };
   struct Offer;
   bool leads() const { return bootstrap_rank_ == leader_; }
-  void lead(const Bootstrap& bootstrap, std::size_t receivers);
-  void follow(const Bootstrap& bootstrap);
-  void create(Offer& offer);
+  void share(const Bootstrap& bootstrap);
+  void create(Offer& offer, memory::DescriptorGiver& giver);
+  void map(const Offer& offer, memory::DescriptorTaker& taker, const Bootstrap& bootstrap);
   void check_bound(const Bootstrap& bootstrap) const;
 
   int bootstrap_rank_, leader_;
+  std::vector<int> members_;
   Size size_;
   memory::Segment segment_;
   std::string why_;  // this rank has no memory

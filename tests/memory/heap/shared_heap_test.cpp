@@ -182,6 +182,9 @@ TEST_F(SharedHeaps, NoOtherFileIsTakenForAHeap) {
   notice.mark ^= 1;
   EXPECT_FALSE(peer_heaps::can_map(getpid(), notice));
   notice = SharedHeap::notice();
+  notice.bytes += 65536;  // an access there would end the process
+  EXPECT_FALSE(peer_heaps::can_map(getpid(), notice));
+  notice = SharedHeap::notice();
   notice.descriptor = 0;
   EXPECT_FALSE(peer_heaps::can_map(getpid(), notice));
   notice.descriptor = 12345;

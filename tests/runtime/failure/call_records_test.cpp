@@ -56,6 +56,17 @@ TEST(CallRecords, TheLargestRootAndLength) {
   EXPECT_EQ(records->find(7), call);
 }
 
+// A rank of the same job may write anything there: what it says is not used as an index.
+TEST(CallRecords, ACollectiveThatDoesNotExistIsNone) {
+  const auto records = std::make_unique<CallRecords>();
+  records->write(3, CallFacts{static_cast<Collective>(collective_count), 0, 8});
+  EXPECT_FALSE(records->find(3));
+  records->write(4, CallFacts{static_cast<Collective>(255), 0, 8});
+  EXPECT_FALSE(records->find(4));
+  records->write(5, CallFacts{static_cast<Collective>(collective_count - 1), 0, 8});
+  EXPECT_TRUE(records->find(5));
+}
+
 TEST(CallRecords, Leaving) {
   const auto records = std::make_unique<CallRecords>();
   records->leave();

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <string>
 #include <thread>
 #include <vector>
@@ -66,6 +67,13 @@ TEST(NodeFailure, ALongReasonIsCut) {
   failure.tell(7, std::string(1000, 'x'));
   const std::string kept = "(" + std::string(NodeFailure::longest, 'x') + ")";
   EXPECT_NE(said(failure).find(kept), std::string::npos) << said(failure);
+}
+
+TEST(NodeFailure, AReasonWithoutAnEndIsCut) {
+  memory::FlagLine line{};
+  std::memset(line.payload, 'x', sizeof line.payload);
+  line.step.store(2);
+  EXPECT_EQ(NodeFailure(line).told(~std::uint64_t{0}), std::string(NodeFailure::longest, 'x'));
 }
 
 TEST(NodeFailure, RanksThatTellAtOnceLeaveOneWholeWord) {

@@ -30,8 +30,8 @@ TEST_P(SlotPagesOf, AreNotFaultedInOneByOne) {
   const int descriptor = dup(segment.descriptor());
   const auto owner = memory::Arena::found(std::move(segment), 4096, why);
   ASSERT_TRUE(owner) << why;
-  const auto arena =
-      memory::Arena::join(memory::Segment::adopt(Descriptor(descriptor), std::size_t{16} << 20, why), why);
+  const auto arena = memory::Arena::join(
+      memory::Segment::adopt(Descriptor(descriptor), std::size_t{16} << 20, why), 4096, why);
   ASSERT_TRUE(arena) << why;
   if (!testing::maps_pages_on_demand(arena->at(0))) GTEST_SKIP() << "this kernel maps no pages on demand";
 #ifdef __SANITIZE_ADDRESS__
