@@ -24,11 +24,11 @@ TEST(DescribeMemory, TheBudgetHoldsWhatItSays) {
     EXPECT_EQ(answer["origin"], "environment");
     ASSERT_EQ(answer["communicators"].size(), 2u) << "two are half of them";
     for (const json& kind : answer["communicators"]) {
-      const std::size_t bytes = kind["bytes"], number = kind["at_once"];
-      EXPECT_EQ(bytes % (64 * 1024), 0u);
+      const std::size_t bytes = kind["bytes"], lines = kind["lines"], number = kind["at_once"];
+      EXPECT_EQ(lines % 4096, 0u);
+      EXPECT_LT(lines, bytes);
       EXPECT_EQ(kind["of_a_rank"], bytes / kind["ranks"].get<std::size_t>());
-      EXPECT_GE(number * bytes, std::size_t{32} << 20)
-          << "half of it at least is for communicators of this shape";
+      EXPECT_GE(number * lines, std::size_t{56} << 20) << "later ones have fewer lines each";
     }
   });
 }

@@ -12,9 +12,9 @@ def test_says_what_each_part_takes(espalier, describer):
     lines = [" ".join(line.split()) for line in result.stdout.splitlines()]
     assert lines[0] == "memory, 16 ranks on this node"
     assert "arena 384MiB of address space, pages as they are needed (ESPALIER_SHM=auto, default)" in lines
-    assert "all ranks 8.1MiB, 516KiB of it a rank's (8 slots of 32KiB a rank, cells of 32KiB for each pair); " \
-        "the budget holds 47" in lines
-    assert "two of them (2) 704KiB, 352KiB of it a rank's (8 slots of 32KiB a rank); the budget holds 557" in lines
+    assert "all ranks 52KiB; with slots 8.1MiB (8 slots of 32KiB a rank, cells of 32KiB for each pair); " \
+        "the budget holds 12000 without slots" in lines
+    assert "two of them (2) 8KiB; with slots 704KiB (8 slots of 32KiB a rank); the budget holds 70000 without slots" in lines
     assert "descriptors 2 of each rank" in lines
     assert "measure espalier bench --setup --parts start" in lines
 

@@ -11,9 +11,9 @@ from espalier.sizes import print_bytes
 def _communicator(answer: dict[str, Any], ranks: int) -> tuple[str, str]:
     rings = f"{answer['slots']} slots of {print_bytes(answer['slot'])} a rank"
     cells = f", cells of {print_bytes(answer['cell'])} for each pair" if answer["cell"] else ""
-    share = f"{print_bytes(answer['bytes'])}, {print_bytes(answer['of_a_rank'])} of it a rank's ({rings}{cells})"
+    share = f"{print_bytes(answer['lines'])}; with slots {print_bytes(answer['bytes'])} ({rings}{cells})"
     name = answer["kind"] if answer["ranks"] == ranks else f"{answer['kind']} ({answer['ranks']})"
-    return name, f"{share}; the budget holds {answer['at_once']}"
+    return name, f"{share}; the budget holds {answer['at_once']} without slots"
 
 
 def _heap(answer: dict[str, Any]) -> str:
@@ -30,7 +30,7 @@ def lines(answer: dict[str, Any]) -> list[str]:
     descriptors = str(answer["descriptors_of_a_rank"])
     pairs: list[tuple[str, Optional[str]]] = [("ranks per core", per_core)]
     pairs += [("arena", f"{print_bytes(answer['arena'])} of address space, pages as they are needed ({setting})")]
-    pairs += [("notes", notes), ("a communicator of", "taken at its first collective, given back when it is freed")]
+    pairs += [("notes", notes), ("a communicator of", "flag lines at its first collective, slots when a call needs some, kept for the next of the same ranks")]
     for communicator in answer["communicators"]:
         name, words = _communicator(communicator, ranks)
         pairs.append((f"  {name}", words))
