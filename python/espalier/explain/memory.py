@@ -30,7 +30,8 @@ def lines(answer: dict[str, Any]) -> list[str]:
     descriptors = str(answer["descriptors_of_a_rank"])
     pairs: list[tuple[str, Optional[str]]] = [("ranks per core", per_core)]
     pairs += [("arena", f"{print_bytes(answer['arena'])} of address space, pages as they are needed ({setting})")]
-    pairs += [("notes", notes), ("a communicator of", "flag lines at its first collective, slots when a call needs some, kept for the next of the same ranks")]
+    life = "flag lines at its first collective, slots when a call needs some; kept for the next one of the same ranks"
+    pairs += [("notes", notes), ("a communicator of", life)]
     for communicator in answer["communicators"]:
         name, words = _communicator(communicator, ranks)
         pairs.append((f"  {name}", words))

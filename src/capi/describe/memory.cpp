@@ -8,8 +8,8 @@
 #include "machine/layout.hpp"
 #include "memory/arena.hpp"
 #include "memory/heap/shared_heap.hpp"
-#include "runtime/process/node.hpp"
 #include "runtime/node/membership.hpp"
+#include "runtime/process/node.hpp"
 
 namespace espalier::capi {
 namespace {

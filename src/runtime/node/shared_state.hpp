@@ -41,7 +41,7 @@ struct SharedState {
   bool serve_rooted(Collective collective, std::size_t bytes, int root, Body body) {
     const plan::Plan& plan = selector(collective, bytes);
     return serve_as(counters.row({collective, bytes, plan.algorithm}), plan, {collective, root, bytes},
-                    (*slots_from)[index_of(collective)], body);
+                    needs_slots_from(collective), body);
   }
   /// For operators that take whole vectors: the statistics say `tree`, whatever the plan.
   template <class Body>
@@ -55,7 +55,7 @@ struct SharedState {
   template <class Body>
   bool serve_uncounted(Collective collective, std::size_t bytes, Body body) {
     return serve_as(nullptr, selector(collective, bytes), {collective, 0, bytes},
-                    (*slots_from)[index_of(collective)], body);
+                    needs_slots_from(collective), body);
   }
 
   /// Has way() done it, reading long buffers where they lie? It says whether all ranks could; called on all
@@ -95,8 +95,10 @@ struct SharedState {
   statistics::Counters counters{layout.ranks};
 
  private:
-  static constexpr std::size_t index_of(Collective collective) {
-    return static_cast<std::size_t>(collective);
+  /// A constant for barriers, which then need no look.
+  [[gnu::always_inline]] std::size_t needs_slots_from(Collective collective) const {
+    if (collective == Collective::barrier) return std::numeric_limits<std::size_t>::max();
+    return (*slots_from)[static_cast<std::size_t>(collective)];
   }
 
   /// False: there is no memory for slots, on all ranks alike.
@@ -109,9 +111,9 @@ struct SharedState {
 
   template <class Body>
   bool serve_as(statistics::Row* row, const plan::Plan& plan, const machine::CallFacts& call,
-                std::size_t needs_slots_from, Body& body) {
+                std::size_t limit, Body& body) {
     if (plan.algorithm == plan::Algorithm::host) return false;
-    if (call.bytes >= needs_slots_from && !take_slots()) [[unlikely]]
+    if (call.bytes >= limit && !take_slots()) [[unlikely]]
       return false;
     const statistics::Recorder recorder(row, machine.waiter());
     machine.begin_call(mismatch_detection.begin(call));

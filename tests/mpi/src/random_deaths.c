@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { patience = 15, most = 4096, one = 1 };  /* seconds; longs */
+enum { patience = 8, most = 4096, one = 1 };  /* seconds; longs */
 
 static const char* volatile call = "MPI_Init";
 static volatile long done;

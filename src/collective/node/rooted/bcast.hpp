@@ -10,9 +10,11 @@ namespace espalier::collective {
 
 namespace detail {
 
-/// The data ride in the flag lines (RG III-D).
+/// The data ride in the flag lines (RG III-D). A part of bcast_tree(), of which it is most that a short call
+/// takes.
 template <Machine M>
-void bcast_inline(M& m, const TreePosition& position, void* buffer, std::size_t bytes, const Plan& plan) {
+[[gnu::always_inline]] inline void bcast_inline(M& m, const TreePosition& position, void* buffer,
+                                                std::size_t bytes, const Plan& plan) {
   const Steps steps = m.advance(1);
   if (plan.read_from_parent && !position.is_leaf()) m.reserve(steps);
   if (position.is_root())

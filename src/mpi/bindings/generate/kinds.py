@@ -28,7 +28,8 @@ KINDS = {
     "aint": Kind("MPI_Aint", fortran="void*"),
     "address": Kind("void*", fortran="void*"),
     "status": Kind("MPI_Status", fortran="void*"),
-    **{name: HANDLE for name in ("comm", "datatype", "errhandler", "group", "info", "message", "op", "request", "session", "window")},
+    **dict.fromkeys(("comm", "datatype", "errhandler", "group", "info", "message", "op"), HANDLE),
+    **dict.fromkeys(("request", "session", "window"), HANDLE),
 }
 
 ARRAYS = ("counts", "displacements")  # whose length is known and which are narrowed

@@ -21,7 +21,7 @@ class TreePositions {
   TreePositions(const TreePositions&) = delete;
   TreePositions& operator=(const TreePositions&) = delete;
 
-  collective::TreePositionPair operator()(const plan::Plan& plan, int root) const {
+  [[gnu::always_inline]] collective::TreePositionPair operator()(const plan::Plan& plan, int root) const {
     const auto& known = pairs_[static_cast<std::size_t>(plan.index) * static_cast<std::size_t>(size_) +
                                static_cast<std::size_t>(root)];
     // acquire: pairs with the release in build(), so that what another thread has built is seen whole.
@@ -35,7 +35,7 @@ class TreePositions {
   struct Pair {
     collective::TreePosition gather, release;
   };
-  const Pair& build(const plan::Plan& plan, int root) const;
+  [[gnu::cold, gnu::noinline]] const Pair& build(const plan::Plan& plan, int root) const;
 
   int rank_, size_;
   topology::Group groups_;
