@@ -9,6 +9,7 @@
 
 #include "base/config.hpp"
 #include "base/error.hpp"
+#include "memory/preferred_node.hpp"
 #include "runtime/process/node.hpp"
 #include "runtime/process/process.hpp"
 #include "runtime/setup/eligibility.hpp"
@@ -90,12 +91,28 @@ void check(const memory::Registration& registration, const memory::Share& share,
         "the directory of shares in the node's memory is damaged: a process has written where it must not");
 }
 
-topology::Group groups_of(const NodeState& node, const std::vector<int>& ranks) {
-  if (ranks.size() <= 2) return topology::flat_group(static_cast<int>(ranks.size()));
-  std::vector<topology::CpuSet> masks;
-  masks.reserve(ranks.size());
-  for (const int rank : ranks) masks.push_back(node.affinity_of(rank));
+topology::Group groups_of(const NodeState& node, const std::vector<topology::CpuSet>& masks) {
+  if (masks.size() <= 2) return topology::flat_group(static_cast<int>(masks.size()));
   return topology::group_ranks(node.machine(), masks);
+}
+
+/// -1: not known, or not one.
+int numa_node_of(const topology::CpuSet& mask) {
+  const int node = mask.empty() ? -1 : memory::numa_node_of(mask.first());
+  for (int cpu = mask.first(); cpu >= 0 && node >= 0; cpu = mask.next(cpu))
+    if (memory::numa_node_of(cpu) != node) return -1;
+  return node;
+}
+
+std::shared_ptr<const GroupPlans> plans_of(const NodeState& node, const NodeShare& share, int rank,
+                                           const std::vector<int>& ranks) {
+  std::vector<topology::CpuSet> masks;
+  std::vector<int> numa_nodes;
+  for (const int each : ranks) {
+    masks.push_back(node.affinity_of(each));
+    numa_nodes.push_back(numa_node_of(masks.back()));
+  }
+  return std::make_shared<const GroupPlans>(share, rank, groups_of(node, masks), std::move(numa_nodes));
 }
 
 /// What this process has settled for groups of ranks, for the next communicators of these.
@@ -159,9 +176,8 @@ std::optional<KnownShare> find_share(const Membership& membership) {
   known.node.share = {found.offset, registration.bytes};
   node->arena()->reserve_around(known.node.share);  // backed it is; this maps it
   known.node.registered = Registered{registration.communicator, registration.group, registration.generation};
-  known.plans = known_groups().find(group, registration.ranks_per_core, [&] {
-    return std::make_shared<const GroupPlans>(known.node, membership.rank, groups_of(*node, ranks));
-  });
+  known.plans = known_groups().find(group, registration.ranks_per_core,
+                                    [&] { return plans_of(*node, known.node, membership.rank, ranks); });
   return known;
 }
 

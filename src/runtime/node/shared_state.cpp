@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/config.hpp"
+#include "memory/preferred_node.hpp"
 #include "runtime/communicator/share_release.hpp"
 
 namespace espalier::runtime {
@@ -74,12 +75,28 @@ bool SharedState::take_slots() {
 }
 
 bool SharedState::add_registered_slots() {
-  const std::uint64_t slots =
-      directory_->obtain_slots(share.offset, layout.slots_bytes(),
-                               [&](memory::Share fresh) { return arena.reserve(fresh, 0, fresh.bytes); });
+  const std::uint64_t slots = directory_->obtain_slots(
+      share.offset, layout.slots_bytes(), [&](memory::Share fresh) { return back_slots(fresh); });
   if (slots == 0) return false;
   layout.slots_from = slots - share.offset;
   machine.add_slots(layout.slots_from);
+  return true;
+}
+
+// For all ranks, each rank's in its NUMA domain: what one rank could not back it could not tell the others any
+// more.
+bool SharedState::back_slots(memory::Share fresh) const {
+  machine::Layout there = layout;
+  there.slots_from = fresh.offset - share.offset;
+  const auto back = [&](std::size_t begin, std::size_t bytes) {
+    return bytes == 0 || arena.reserve(fresh, share.offset + begin - fresh.offset, bytes);
+  };
+  for (int rank = 0; rank < layout.ranks; ++rank) {
+    const memory::PreferredNode node(plans->numa_nodes[static_cast<std::size_t>(rank)]);
+    if (!back(there.ring(rank), there.ring_and_page_bytes()) ||
+        !back(there.pairwise_area(rank), there.pairwise_area_bytes()))
+      return false;
+  }
   return true;
 }
 

@@ -104,6 +104,7 @@ struct SharedState {
   /// False: there is no memory for slots, on all ranks alike.
   [[gnu::cold, gnu::noinline]] bool take_slots();
   bool add_registered_slots();
+  bool back_slots(memory::Share fresh) const;
   void free_areas(const std::array<NodeArea, 2>& areas) const;
   void clear_departures();
   /// What this rank does in its waits, besides looking where the others are.

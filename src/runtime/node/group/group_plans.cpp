@@ -71,9 +71,10 @@ SlotLimits endless() {
 
 const SlotLimits GroupPlans::never = endless();
 
-GroupPlans::GroupPlans(const NodeShare& agreement, int rank, topology::Group groups)
+GroupPlans::GroupPlans(const NodeShare& agreement, int rank, topology::Group groups, std::vector<int> nodes)
     : selector(plan::Table::instance(), shape_of(agreement)),
       positions(rank, agreement.layout.ranks, std::move(groups), selector.count()),
-      slots_from(runtime::slots_from(selector, static_cast<std::size_t>(agreement.layout.ranks))) {}
+      slots_from(runtime::slots_from(selector, static_cast<std::size_t>(agreement.layout.ranks))),
+      numa_nodes(std::move(nodes)) {}
 
 }  // namespace espalier::runtime

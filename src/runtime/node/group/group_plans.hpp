@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <limits>
 #include <memory>
+#include <vector>
 
 #include "base/collective.hpp"
 #include "plan/selector.hpp"
@@ -20,12 +21,14 @@ using SlotLimits = std::array<std::size_t, collective_count>;
 /// A pure function of what the ranks have agreed on. Immutable but for trees that are built when first needed;
 /// thread-safe. Communicators of one group share it.
 struct GroupPlans {
-  /// `groups`: the ranks, by the machine's domains.
-  GroupPlans(const NodeShare& agreement, int rank, topology::Group groups);
+  /// `groups`: the ranks, by the machine's domains. `numa_nodes`: of each rank, -1 where it is not known or
+  /// several; empty: each rank backs its own memory.
+  GroupPlans(const NodeShare& agreement, int rank, topology::Group groups, std::vector<int> numa_nodes = {});
 
   plan::Selector selector;
   TreePositions positions;
   SlotLimits slots_from;
+  std::vector<int> numa_nodes;
 
   /// No call needs slots to be looked for.
   static const SlotLimits never;

@@ -1,0 +1,46 @@
+#include "memory/preferred_node.hpp"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+namespace espalier::memory {
+namespace {
+
+// The names are in <linux/mempolicy.h>, which not all machines have.
+constexpr int policy_default = 0, policy_preferred = 1;
+constexpr int most_nodes = 64;  // of one word
+
+bool exists(const char* format, int first, int second = 0) {
+  char path[96];
+  std::snprintf(path, sizeof path, format, first, second);
+  return access(path, F_OK) == 0;
+}
+
+bool has_default_policy() {
+  int policy = policy_default;
+  return syscall(SYS_get_mempolicy, &policy, nullptr, 0UL, nullptr, 0UL) == 0 && policy == policy_default;
+}
+
+}  // namespace
+
+int numa_node_of(int cpu) {
+  if (!exists("/sys/devices/system/node/node%d", 1)) return -1;
+  for (int node = 0; node < most_nodes; ++node)
+    if (exists("/sys/devices/system/cpu/cpu%d/node%d", cpu, node)) return node;
+  return -1;
+}
+
+PreferredNode::PreferredNode(int node) {
+  if (node < 0 || node >= most_nodes || !has_default_policy()) return;
+  const unsigned long mask = 1UL << node;
+  is_set_ =
+      syscall(SYS_set_mempolicy, policy_preferred, &mask, static_cast<unsigned long>(most_nodes + 1)) == 0;
+}
+
+PreferredNode::~PreferredNode() {
+  if (is_set_) syscall(SYS_set_mempolicy, policy_default, nullptr, 0UL);
+}
+
+}  // namespace espalier::memory
