@@ -2,6 +2,8 @@
 // agree on one.
 #pragma once
 
+#include <cstdint>
+
 #include "mpi/abi/abi.hpp"
 
 namespace espalier::mpi {
@@ -27,6 +29,7 @@ class Creating {
   void made(Handle communicator) const;
 
  private:
+  void name(Handle communicator) const;
   bool is_outermost_;
   Creation kind_;
   Handle parent_;

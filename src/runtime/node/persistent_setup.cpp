@@ -22,8 +22,12 @@ using machine::Layout;
 /// What a rank tells the others of its part. Plain bytes: it goes through the bootstrap.
 struct Part {
   std::uint64_t bytes, given_bytes, cells_bytes;
-  std::int32_t collective, root;
-  char unable[112];
+  std::int32_t collective, root, is_unable;
+};
+
+/// Why a rank is unable.
+struct Reason {
+  char text[112];
 };
 
 Part part_of(const PersistentSpec& spec, int rank, const std::string& unable) {
@@ -33,7 +37,7 @@ Part part_of(const PersistentSpec& spec, int rank, const std::string& unable) {
   part.cells_bytes = collective::LayoutCells(spec, rank).bytes;
   part.collective = static_cast<std::int32_t>(spec.collective);
   part.root = spec.root;
-  std::strncpy(part.unable, unable.c_str(), sizeof part.unable - 1);
+  part.is_unable = !unable.empty();
   return part;
 }
 
@@ -41,11 +45,16 @@ machine::CallFacts facts_of(const Part& part) {
   return {static_cast<Collective>(part.collective), part.root, part.bytes};
 }
 
-/// The reason of the first rank that is unable; empty: all ranks are able.
-std::string why_not(const std::vector<Part>& all) {
-  for (std::size_t rank = 0; rank < all.size(); ++rank)
-    if (all[rank].unable[0] != '\0') return formatted("rank {}: {}", rank, all[rank].unable);
-  return "";
+/// The reason of the first rank that is unable; empty: all ranks are able. Ranks exchange reasons only where
+/// there are some: the parts ride in flag lines.
+std::string why_not(const Bootstrap& bootstrap, const std::vector<Part>& all, const std::string& unable) {
+  const auto first =
+      std::find_if(all.begin(), all.end(), [](const Part& part) { return part.is_unable != 0; });
+  if (first == all.end()) return "";
+  Reason mine{};
+  std::strncpy(mine.text, unable.c_str(), sizeof mine.text - 1);
+  const auto rank = static_cast<std::size_t>(first - all.begin());
+  return formatted("rank {}: {}", rank, exchange(bootstrap, mine)[rank].text);
 }
 
 /// Throws, on all ranks alike, if they prepare different collectives.
@@ -190,7 +199,7 @@ std::unique_ptr<Persistent> NodeCommunicator::prepare(const Bootstrap& host, con
   const Bootstrap bootstrap = own_bootstrap(host);
   if (!Config::instance().flag("ESPALIER_PERSISTENT")) return nullptr;  // switched off by the user
   const auto all = exchange(bootstrap, part_of(spec, bootstrap.rank, unable));
-  why = why_not(all);
+  why = why_not(bootstrap, all, unable);
   if (!why.empty()) return nullptr;
   compare(all);
   const ShareLayout share_layout(all);
@@ -201,7 +210,10 @@ std::unique_ptr<Persistent> NodeCommunicator::prepare(const Bootstrap& host, con
   }
   std::byte* const base = state_.arena.at(share.offset);
   const auto cells = cells_for(rank(), size(), base, share_layout.buffer_layout);
-  const std::string misfit = print_first(exchange(bootstrap, find_misfit(spec, rank(), cells)));
+  // Where all blocks have one length, comparing the calls has compared them.
+  const std::string misfit = traits(spec.collective).has_v_form
+                                 ? print_first(exchange(bootstrap, find_misfit(spec, rank(), cells)))
+                                 : "";
   if (!misfit.empty()) {
     if (rank() == 0) state_.arena.free(share);
     throw Error(misfit);
