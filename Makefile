@@ -88,6 +88,8 @@ lint: .venv/format/ready
 
 tidy: .venv/format/ready
 	@tools/setup/setup build
+	@cmake --preset dev > /dev/null
+	@cmake --build --preset dev --target espalier_mpi_functions  # what the sources of the interposer include
 	@.venv/format/bin/python tools/tidy.py --clang-tidy .venv/format/bin/clang-tidy $(addprefix -j,$(JOBS)) $(ARGS)
 
 format: .venv/format/ready

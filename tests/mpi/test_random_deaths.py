@@ -21,9 +21,11 @@ WAITS = re.compile(r"^rank (\d+): waits (.+)$", re.M)
 
 
 def faults(run, victim, ranks):
-    """What is wrong with the survivors of a run. A call of the host's own may wait for ever."""
+    """What is wrong with the survivors of a run. A call of the host's own may wait for ever for the victim, and a rank that
+    has left that call then waits in ours for one that is still in it, and runs."""
     told, waiting = TOLD.findall(run.out), WAITS.findall(run.out)
-    found = [f"rank {rank} waits in {call}" for rank, call in waiting if not call.startswith("host:")]
+    in_host = [rank for rank, call in waiting if call.startswith("host:")]
+    found = [f"rank {rank} waits in {call}" for rank, call in waiting if not in_host]
     for rank, call, milliseconds, text in told:
         if call.startswith("host:") or "Espalier" not in text and "espalier" not in text:
             continue

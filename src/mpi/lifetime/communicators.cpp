@@ -31,7 +31,7 @@ int keyval = MPI_KEYVAL_INVALID;
 thread_local const Retirement* innermost = nullptr;
 
 /// Takes the communicator out of an entry, so that it can be released without our lock.
-std::unique_ptr<runtime::Communicator> empty(Entry& entry) {
+std::unique_ptr<runtime::Communicator> take_communicator(Entry& entry) {
   entry.record = {};
   // release: what this thread did with the entry stays before; a thread that reads 0 does not use the entry.
   entry.handle.store(0, std::memory_order_release);
@@ -44,7 +44,7 @@ int on_delete(MPI_Comm, int, void* attribute, void*) {
   std::unique_ptr<runtime::Communicator> gone;
   {
     const std::lock_guard lock(mutex);
-    gone = empty(entry);
+    gone = take_communicator(entry);
     entry.linked = entry.foreign = false;
     unused.push_back(&entry);
   }
@@ -203,7 +203,7 @@ Retirement::Retirement(Handle handle) : handle_(normal(handle)), outer_(std::exc
   lifecycle::tell_communicator_is_freed(comm);
   Entry* entry = find(handle);
   if (!entry) entry = linked_entry(comm);
-  if (entry) runtime::Communicator::release(empty(*entry));
+  if (entry) runtime::Communicator::release(take_communicator(*entry));
 }
 
 Retirement::~Retirement() { innermost = outer_; }
@@ -222,7 +222,7 @@ void leave_revoked(Handle handle) {
   if (!entry) entry = take_entry();
   entry->comm = comm;
   entry->foreign = true;
-  empty(*entry);  // and destroys it, without a lock
+  const auto destroyed = take_communicator(*entry);  // without a lock
   link(*entry, comm);
 }
 
@@ -234,7 +234,7 @@ bool is_revoked(Handle handle) {
 void retire_all() {
   std::vector<std::unique_ptr<runtime::Communicator>> gone;
   const std::lock_guard lock(mutex);
-  for (Entry& entry : entries) gone.push_back(empty(entry));
+  for (Entry& entry : entries) gone.push_back(take_communicator(entry));
   runtime::Communicator::forget_released();
 }
 
