@@ -37,7 +37,7 @@ bool ShareDirectory::is_place(std::uint64_t offset) const {
 
 void ShareDirectory::give_back(std::uint64_t offset) {
   const Registration share = at(offset);
-  unlink(chain(table_->of_groups, share.group), &Registration::next_of_group, offset);
+  at(offset).generation = 0;
   if (share.slots != 0) arena_->free({share.slots, share.slots_bytes});
   arena_->free({offset, share.bytes});
 }
@@ -80,7 +80,6 @@ std::uint64_t ShareDirectory::allot(const Identity& communicator, const Identity
   registration.ranks = ranks;
   registration.slot_count = wanted.slot_count;
   registration.many_pairwise = wanted.many_pairwise;
-  link(chain(table_->of_groups, group), &Registration::next_of_group, share.offset);
   return share.offset;
 }
 
@@ -142,12 +141,10 @@ void ShareDirectory::leave(std::uint64_t offset, bool spoiled, const std::functi
   ++table_->idle;
 }
 
+// What lies there may be another share's by now; it does not look like this registration then.
 bool ShareDirectory::is_kept(std::uint64_t offset, const Identity& group, std::uint64_t generation) {
   const RobustLock lock(table_->mutex);
-  return find(chain(table_->of_groups, group), &Registration::next_of_group,
-              [&](std::uint64_t place, const Registration& each) {
-                return place == offset && each.generation == generation;
-              }) != 0;
+  return is_place(offset) && at(offset).generation == generation && at(offset).group == group;
 }
 
 std::array<std::size_t, 2> ShareDirectory::counts() {

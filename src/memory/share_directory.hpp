@@ -11,6 +11,7 @@
 #include <functional>
 
 #include "memory/arena.hpp"
+#include "memory/flag_line.hpp"
 
 namespace espalier::memory {
 
@@ -24,12 +25,11 @@ struct Identity {
 /// What a share has at its beginning (machine::Layout::registration()). All of it is written and read under
 /// the directory's lock. Offsets are those of the arena.
 struct Registration {
-  std::uint64_t next;           ///< in the chain of its communicator's name
-  std::uint64_t next_idle;      ///< of its group
-  std::uint64_t next_of_group;  ///< in use or idle
-  Identity communicator;        ///< which has it now
-  Identity group;               ///< the ranks that have it, and had it before
-  std::uint64_t generation;     ///< of this allotment: no other share of this place has the same
+  std::uint64_t next;        ///< in the chain of its communicator's name
+  std::uint64_t next_idle;   ///< of its group
+  Identity communicator;     ///< which has it now
+  Identity group;            ///< the ranks that have it, and had it before
+  std::uint64_t generation;  ///< of this allotment: no other share has the same; 0: it has gone back
   std::uint64_t bytes;
   std::uint64_t slots;        ///< where the slots are; 0: not yet
   std::uint64_t slots_bytes;  ///< 0: not yet; all ones: there was no memory for them
@@ -40,6 +40,8 @@ struct Registration {
   std::int32_t left;     ///< how many ranks use it no more
   std::int32_t spoiled;  ///< not to be used again
 };
+
+static_assert(sizeof(Registration) <= sizeof(FlagLine), "it has one line of the share");
 
 /// What a communicator's first rank says of its share.
 struct NewShare {
@@ -94,7 +96,7 @@ class ShareDirectory {
     std::uint64_t exhausted;
     std::uint64_t generation;
     std::uint64_t used, idle;
-    std::array<std::uint64_t, chains> of_communicators, idle_of_groups, of_groups;
+    std::array<std::uint64_t, chains> of_communicators, idle_of_groups;
   };
   using Next = std::uint64_t Registration::*;
 

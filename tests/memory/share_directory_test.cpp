@@ -77,6 +77,21 @@ TEST_F(Directory, AShareIsKeptWhileItIdlesAndForItsNextCommunicator) {
   EXPECT_FALSE(directory->is_kept(first.offset, {7, 2}, first.registration.generation + 1));
 }
 
+TEST_F(Directory, SharesOfAGroupGoInAnyOrder) {
+  std::vector<ShareDirectory::Found> all;
+  for (std::uint64_t number = 1; number <= 9; ++number) all.push_back(obtain(number, 7, 1));
+  const auto kept = [&](const ShareDirectory::Found& found) {
+    return directory->is_kept(found.offset, {7, 2}, found.registration.generation);
+  };
+  std::vector<bool> gone(all.size());
+  for (const std::size_t next : {4, 0, 8, 3, 5, 1, 7, 2, 6}) {
+    leave(all[next], true);
+    gone[next] = true;
+    for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(kept(all[i]), !gone[i]) << i << " after " << next;
+  }
+  EXPECT_EQ(arena->used(), 0u);
+}
+
 TEST_F(Directory, SpoiledSharesGoBackToTheArena) {
   const auto first = obtain(1);
   leave(first, true);
