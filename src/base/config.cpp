@@ -169,6 +169,8 @@ void Config::check_values() {
       reject(value, "on or off");
     } else if (name == "ESPALIER_FALLBACK" && !is_one_of(value.text, {"error", "warn", "silent"})) {
       reject(value, "error, warn or silent");
+    } else if (name == "ESPALIER_SETUP" && !is_one_of(value.text, {"auto", "agree"})) {
+      reject(value, "auto or agree");
     } else if (name == "ESPALIER_WAIT" && !is_one_of(value.text, {"auto", "spin", "yield", "sleep"})) {
       reject(value, "auto, spin, yield or sleep");
     } else if (name == "ESPALIER_STREAMING" && value.text != "auto" && !is_on(value.text) &&

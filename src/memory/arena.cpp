@@ -15,7 +15,8 @@
 
 namespace espalier::memory {
 
-// One byte a unit (0 free, 1 taken) keeps the search plain. The sizes stand here for comparison with those that the joining process works out.
+// One byte a unit (0 free, 1 taken) keeps the search plain. The sizes stand here for comparison with those that
+// the joining process works out.
 struct Arena::Header {
   std::uint64_t magic;
   std::uint32_t layout_version;

@@ -63,10 +63,10 @@ bool ShareDirectory::is_scarce() const { return arena_->used() > arena_->budget(
 
 std::uint64_t ShareDirectory::allot(const Identity& communicator, const Identity& group, int ranks,
                                     const NewShare& wanted,
-                                    const std::function<bool(std::uint64_t, const NewShare&)>& prepare) {
+                                    const std::function<bool(std::uint64_t offset)>& prepare) {
   const Share share = allocate(wanted.bytes);
   if (!share) return 0;
-  if (!prepare(share.offset, wanted)) {
+  if (!prepare(share.offset)) {
     arena_->free(share);
     return 0;
   }
@@ -83,9 +83,9 @@ std::uint64_t ShareDirectory::allot(const Identity& communicator, const Identity
   return share.offset;
 }
 
-ShareDirectory::Found ShareDirectory::obtain(
-    const Identity& communicator, const Identity& group, int ranks, const std::function<NewShare()>& make,
-    const std::function<bool(std::uint64_t offset, const NewShare&)>& prepare) {
+ShareDirectory::Found ShareDirectory::obtain(const Identity& communicator, const Identity& group, int ranks,
+                                             const std::function<NewShare()>& make,
+                                             const std::function<bool(std::uint64_t offset)>& prepare) {
   const RobustLock lock(table_->mutex);
   std::uint64_t& in_use = chain(table_->of_communicators, communicator);
   std::uint64_t offset = find(in_use, &Registration::next, [&](std::uint64_t, const Registration& each) {
@@ -108,7 +108,6 @@ ShareDirectory::Found ShareDirectory::obtain(
     return {};
   }
   link(in_use, &Registration::next, offset);
-  ++table_->used;
   return {offset, at(offset)};
 }
 
@@ -133,7 +132,6 @@ void ShareDirectory::leave(std::uint64_t offset, bool spoiled, const std::functi
   if (++registration.left < registration.ranks) return;
   clean();
   unlink(chain(table_->of_communicators, registration.communicator), &Registration::next, offset);
-  --table_->used;
   const bool reusable = !registration.spoiled && registration.slots_bytes != refused;
   if (!reusable || is_scarce() || table_->idle >= most_idle) return give_back(offset);
   registration.left = 0;
@@ -145,11 +143,6 @@ void ShareDirectory::leave(std::uint64_t offset, bool spoiled, const std::functi
 bool ShareDirectory::is_kept(std::uint64_t offset, const Identity& group, std::uint64_t generation) {
   const RobustLock lock(table_->mutex);
   return is_place(offset) && at(offset).generation == generation && at(offset).group == group;
-}
-
-std::array<std::size_t, 2> ShareDirectory::counts() {
-  const RobustLock lock(table_->mutex);
-  return {static_cast<std::size_t>(table_->used), static_cast<std::size_t>(table_->idle)};
 }
 
 }  // namespace espalier::memory

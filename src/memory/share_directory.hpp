@@ -72,7 +72,7 @@ class ShareDirectory {
   /// for any communicator that has none yet, so that all ranks come to the same end without a word.
   Found obtain(const Identity& communicator, const Identity& group, int ranks,
                const std::function<NewShare()>& make,
-               const std::function<bool(std::uint64_t offset, const NewShare&)>& prepare);
+               const std::function<bool(std::uint64_t offset)>& prepare);
 
   /// The slots of a share, which the first rank that asks allots: their offset, or 0, for all ranks alike,
   /// where there was no memory. `back(slots)` backs them.
@@ -86,16 +86,13 @@ class ShareDirectory {
   /// Whether the group still has the share that had that generation.
   bool is_kept(std::uint64_t offset, const Identity& group, std::uint64_t generation);
 
-  /// How many shares are in use, and how many idle: for tests and reports.
-  std::array<std::size_t, 2> counts();
-
  private:
   static constexpr std::size_t chains = 1024;
   struct Table {
     pthread_mutex_t mutex;
     std::uint64_t exhausted;
     std::uint64_t generation;
-    std::uint64_t used, idle;
+    std::uint64_t idle;  ///< how many shares are
     std::array<std::uint64_t, chains> of_communicators, idle_of_groups;
   };
   using Next = std::uint64_t Registration::*;
@@ -116,7 +113,7 @@ class ShareDirectory {
   Share allocate(std::uint64_t bytes);
   bool is_scarce() const;
   std::uint64_t allot(const Identity& communicator, const Identity& group, int ranks, const NewShare& wanted,
-                      const std::function<bool(std::uint64_t, const NewShare&)>& prepare);
+                      const std::function<bool(std::uint64_t offset)>& prepare);
 
   Arena* arena_;
   Table* table_;

@@ -28,7 +28,7 @@ std::unique_ptr<Communicator> Communicator::find(const Membership& membership) {
   auto known = find_share(membership);
   if (!known) return nullptr;
   if (auto idle = IdleCommunicators::instance().take(known->node)) {
-    idle->state().rejoin(known->node.registered->communicator);
+    idle->state().rejoin();
     return idle;
   }
   return std::make_unique<NodeCommunicator>(known->node, membership.rank, size, std::move(known->plans));

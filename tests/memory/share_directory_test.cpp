@@ -27,7 +27,7 @@ class Directory : public ::testing::Test {
                                std::uint64_t bytes = 8192) {
     return directory->obtain(
         {communicator, 1}, {group, 2}, ranks, [&] { return NewShare{bytes, 1.5, 8, true}; },
-        [&](std::uint64_t offset, const NewShare&) {
+        [&](std::uint64_t offset) {
           ++prepared;
           return arena->reserve({offset, bytes}, 0, bytes);
         });
@@ -154,7 +154,7 @@ TEST_F(Directory, AProcessThatDiesWithTheLockHoldsUpNoOther) {
   arena->share_with_children({0, 16 << 20});  // for the child of this test alone
   EXPECT_DEATH(directory->obtain(
                    {2, 1}, {7, 2}, 2, [] { return NewShare{8192, 1, 8, false}; },
-                   [](std::uint64_t, const NewShare&) -> bool { _exit(3); }),
+                   [](std::uint64_t) -> bool { _exit(3); }),
                "");
   EXPECT_DEATH(directory->obtain_slots(first.offset, 4096, [](Share) -> bool { _exit(3); }), "");
   EXPECT_EQ(obtain(1).offset, first.offset);

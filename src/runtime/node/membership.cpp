@@ -72,9 +72,7 @@ memory::ShareDirectory::Found find_or_make(const NodeState& node, const Membersh
     return memory::NewShare{layout.lines_bytes(), node.known_ranks_per_core(), layout.slots,
                             layout.many_pairwise};
   };
-  const auto prepare = [&](std::uint64_t offset, const memory::NewShare&) {
-    return prepare_lines(node, ranks, layout, offset);
-  };
+  const auto prepare = [&](std::uint64_t offset) { return prepare_lines(node, ranks, layout, offset); };
   return node.directory()->obtain(identity_of(membership.communicator, membership.processes), group,
                                   static_cast<int>(ranks.size()), make, prepare);
 }
@@ -175,7 +173,7 @@ std::optional<KnownShare> find_share(const Membership& membership) {
   known.node = facts_of_node(registration.ranks_per_core, registered_layout(registration));
   known.node.share = {found.offset, registration.bytes};
   node->arena()->reserve_around(known.node.share);  // backed it is; this maps it
-  known.node.registered = Registered{registration.communicator, registration.group, registration.generation};
+  known.node.registered = Registered{registration.group, registration.generation};
   known.plans = known_groups().find(group, registration.ranks_per_core,
                                     [&] { return plans_of(*node, known.node, membership.rank, ranks); });
   return known;

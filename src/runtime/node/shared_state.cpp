@@ -134,11 +134,6 @@ bool SharedState::leave(bool may_go_on) {
   return !spoiled;
 }
 
-void SharedState::rejoin(const memory::Identity& communicator) {
-  registered_->communicator = communicator;
-  has_left_ = false;
-}
-
 SharedState::~SharedState() { leave(false); }
 
 }  // namespace espalier::runtime

@@ -70,7 +70,7 @@ struct SharedState {
   /// This rank makes no more calls here, of which the others hear. True: the share may be the next
   /// communicator's of the same ranks, and all that is here goes on with it; begun by rejoin().
   bool leave(bool may_go_on);
-  void rejoin(const memory::Identity& communicator);
+  void rejoin() { has_left_ = false; }
   /// Registered, and had no memory for slots: calls that need some are the host's.
   bool lacks_slots() const { return lacks_slots_; }
   const std::optional<Registered>& registered() const { return registered_; }

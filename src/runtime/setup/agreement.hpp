@@ -17,7 +17,7 @@ namespace espalier::runtime {
 
 /// Of a share that ranks found in the directory (memory/share_directory.hpp), without an exchange.
 struct Registered {
-  memory::Identity communicator, group;
+  memory::Identity group;
   std::uint64_t generation = 0;
 };
 

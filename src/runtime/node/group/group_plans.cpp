@@ -62,7 +62,7 @@ SlotLimits slots_from(const plan::Selector& selector, std::size_t ranks) {
 }
 
 SlotLimits endless() {
-  SlotLimits limits;
+  SlotLimits limits{};
   limits.fill(std::numeric_limits<std::size_t>::max());
   return limits;
 }
