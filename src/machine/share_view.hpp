@@ -21,6 +21,8 @@ class ShareView {
 
   ShareView(std::byte* share, const Layout& layout, int rank, WaitPolicy policy, ProgressHook hook)
       : share_(share), layout_(layout), waiter_(policy, hook), rank_(rank) {
+    homes_.reserve(static_cast<std::size_t>(layout.ranks));
+    other_ranks_.reserve(static_cast<std::size_t>(layout.ranks) - 1);
     for (int peer = 0; peer < layout.ranks; ++peer) {
       if (peer != rank) other_ranks_.push_back(peer);
       homes_.push_back({share + layout.control_block(peer), nullptr, nullptr});

@@ -31,7 +31,9 @@ class Sketch {
     std::vector<collective::LayoutCell> cells;
     for (const collective::LayoutCells& each : cells_)
       cells.push_back(each.of[static_cast<std::size_t>(rank)]);
-    return buffer_layout_->prepare(specs_[static_cast<std::size_t>(rank)], rank, base, cells);
+    const auto own = static_cast<std::size_t>(rank);
+    collective::PersistentSpec spec = specs_[own];
+    return buffer_layout_->prepare(spec, cells_[own], rank, base, cells);
   }
 
  private:

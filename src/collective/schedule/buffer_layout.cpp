@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <utility>
 
 #include "collective/core/blocks.hpp"
 #include "memory/flag_line.hpp"
@@ -56,9 +57,10 @@ LayoutCells::LayoutCells(const PersistentSpec& spec, int rank) : of(spec.places.
 
 BufferLayout::BufferLayout(Collective collective, std::span<const Contribution> all, std::size_t begin,
                            int log2_chunk)
-    : all_(all.begin(), all.end()), chunks_(chunks_of(collective, all, log2_chunk)), end_(begin) {
+    : all_(all.size()), chunks_(chunks_of(collective, all, log2_chunk)), begins_(all.size()), end_(begin) {
+  std::copy(all.begin(), all.end(), all_.begin());
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
-    begins_.push_back(end_);
+    begins_[rank] = end_;
     end_ += region_bytes(static_cast<int>(rank));
   }
   common_ = end_;
@@ -79,19 +81,22 @@ std::byte* BufferLayout::at(std::byte* base, int rank, const LayoutCell& cell) c
   return base + region(rank) + table_bytes() + cell.place;
 }
 
-Schedule BufferLayout::prepare(const PersistentSpec& spec, int rank, std::byte* base,
+bool BufferLayout::rides_in_lines(const PersistentSpec& spec) const {
+  return longest_of(all_) <= memory::inline_capacity && !spec.cut;
+}
+
+Schedule BufferLayout::prepare(PersistentSpec& spec, const LayoutCells& own, int rank, std::byte* base,
                                std::span<const LayoutCell> cells) const {
   Schedule schedule;
-  schedule.gives = spec.gives;
+  schedule.gives = std::move(spec.gives);
+  schedule.takes = std::move(spec.wants);
+  schedule.sources = std::move(spec.sources);
   schedule.keep = spec.keep;
   schedule.fold = spec.fold;
   schedule.chunks = chunks_;
-  schedule.sources = spec.sources;
-  schedule.inlined = longest_of(all_) <= memory::inline_capacity && !spec.cut;
-  for (const PersistentSpec::Want& want : spec.wants)
-    schedule.takes.push_back(
-        {want.peer, cells[static_cast<std::size_t>(want.peer)].offset, want.bytes, want.target});
-  place(spec, rank, base, cells, schedule);
+  schedule.inlined = rides_in_lines(spec);
+  for (Schedule::Take& take : schedule.takes) take.offset = cells[static_cast<std::size_t>(take.peer)].offset;
+  if (!schedule.inlined) place(spec, own, rank, base, cells, schedule);
   for (int peer = 0; peer < static_cast<int>(all_.size()); ++peer) {
     const bool reads = peer != rank && spec.places[static_cast<std::size_t>(peer)].bytes > 0;
     if (reads && std::count(schedule.sources.begin(), schedule.sources.end(), peer) == 0)
@@ -102,9 +107,10 @@ Schedule BufferLayout::prepare(const PersistentSpec& spec, int rank, std::byte* 
 }
 
 /// Addresses from which offsets in all that a rank gives count: a cell holds its block alone.
-void BufferLayout::place(const PersistentSpec& spec, int rank, std::byte* base,
+void BufferLayout::place(const PersistentSpec& spec, const LayoutCells& own, int rank, std::byte* base,
                          std::span<const LayoutCell> cells, Schedule& schedule) const {
-  const LayoutCells own(spec, rank);
+  for (auto* addresses : {&schedule.out, &schedule.in}) addresses->reserve(all_.size());
+  schedule.comes_back.reserve(all_.size());
   for (int peer = 0; peer < static_cast<int>(all_.size()); ++peer) {
     const LayoutCell &mine = own.of[static_cast<std::size_t>(peer)],
                      &theirs = cells[static_cast<std::size_t>(peer)];

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "base/by_rank.hpp"
 #include "collective/schedule/persistent_spec.hpp"
 #include "collective/schedule/schedule.hpp"
 
@@ -13,9 +14,9 @@ namespace espalier::collective {
 /// Where the block that a rank gives to one reader lies, from where the rank's cells begin; in one cell with
 /// all others, unless blocks lie apart.
 struct LayoutCell {
-  std::size_t offset = 0, bytes = 0;  ///< in all that the rank gives; no bytes: nothing
-  std::size_t place = 0;
-  std::size_t stride = 0;  ///< to the place in odd epochs; 0: that is the reader's cell for this rank
+  std::size_t offset, bytes;  ///< in all that the rank gives; no bytes: nothing
+  std::size_t place;
+  std::size_t stride;  ///< to the place in odd epochs; 0: that is the reader's cell for this rank
 };
 
 /// Of one rank, by reader. Two ranks whose blocks lie apart and who give each other something have one cell
@@ -28,8 +29,8 @@ struct LayoutCells {
 
 /// What all ranks know of each.
 struct Contribution {
-  std::size_t given_bytes = 0;  ///< PersistentSpec::given_bytes
-  std::size_t cells_bytes = 0;  ///< LayoutCells::bytes
+  std::size_t given_bytes;  ///< PersistentSpec::given_bytes
+  std::size_t cells_bytes;  ///< LayoutCells::bytes
 };
 
 /// A region for each rank, and what they fold in common. A region: a table of the rank's cells, in which
@@ -55,20 +56,24 @@ class BufferLayout {
   std::size_t common_bytes() const { return end_ - common_; }
   std::size_t end() const { return end_; }
 
-  /// What `rank` does, whose spec this is. `cells`: of each giver, the one for this rank.
-  Schedule prepare(const PersistentSpec& spec, int rank, std::byte* base,
+  /// Whether all data ride in flag lines; then regions hold none.
+  bool rides_in_lines(const PersistentSpec& spec) const;
+
+  /// What `rank` does, whose spec this is and whose lists it takes. `own`: its cells; `cells`: of each giver,
+  /// the one for this rank.
+  Schedule prepare(PersistentSpec& spec, const LayoutCells& own, int rank, std::byte* base,
                    std::span<const LayoutCell> cells) const;
 
  private:
   std::size_t table_bytes() const;
   std::byte* at(std::byte* base, int rank, const LayoutCell& cell) const;
-  void place(const PersistentSpec& spec, int rank, std::byte* base, std::span<const LayoutCell> cells,
-             Schedule& schedule) const;
+  void place(const PersistentSpec& spec, const LayoutCells& own, int rank, std::byte* base,
+             std::span<const LayoutCell> cells, Schedule& schedule) const;
   void share_fold(const PersistentSpec& spec, std::byte* base, Schedule& schedule) const;
 
-  std::vector<Contribution> all_;
+  ByRank<Contribution> all_;
   Schedule::Chunks chunks_;
-  std::vector<std::size_t> begins_;
+  ByRank<std::size_t> begins_;
   std::size_t common_ = 0, end_ = 0;
 };
 

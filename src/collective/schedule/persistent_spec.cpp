@@ -74,7 +74,7 @@ int folded_by(int rank, const RankInfo& rank_info, Collective collective, int ro
 
 std::size_t PersistentSpec::arrives_from(int peer) const {
   if (peer >= fold.first && peer < fold.first + fold.ranks) return fold.bytes;
-  for (const Want& want : wants)
+  for (const Schedule::Take& want : wants)
     if (want.peer == peer) return want.bytes;
   return 0;
 }
@@ -100,7 +100,7 @@ PersistentSpec transfer_spec(const RankInfo& rank_info, Collective collective, i
     const auto i = static_cast<std::size_t>(peer);
     if (i < out.size() && out[i].bytes > 0) give(spec, peer, out[i]);
     if (i >= in.size() || in[i].bytes == 0) return;
-    spec.wants.push_back({peer, in[i].bytes, in[i].data});
+    spec.wants.push_back({peer, 0, in[i].bytes, in[i].data});
     spec.sources.push_back(peer);
   });
   const auto own = static_cast<std::size_t>(rank_info.rank);

@@ -17,13 +17,6 @@ struct PersistentSpec {
   struct Place {
     std::size_t offset = 0, bytes = 0;
   };
-  /// A block that this rank wants of another, wherever it lies there.
-  struct Want {
-    int peer;
-    std::size_t bytes;
-    std::byte* target;
-  };
-
   Collective collective{};
   int root = 0;
   std::size_t bytes = 0;  ///< by which rules would choose, see Communicator; the same on all ranks
@@ -32,7 +25,7 @@ struct PersistentSpec {
   std::vector<Place> places;  ///< by reader: the part of all given bytes that it reads; may be empty
   bool apart = false;         ///< every block has one reader alone, and lies by itself
   bool cut = false;           ///< the blocks are parts of a vector that is too long to ride in flag lines
-  std::vector<Want> wants;
+  std::vector<Schedule::Take> wants;  ///< blocks of others, whose offsets there are not known yet
   Schedule::Keep keep;
   Schedule::Fold fold;
   std::vector<int> sources;  ///< the ranks that this one waits for

@@ -136,11 +136,10 @@ class Communicator {
   virtual bool exscan(const void* send, void* receive, std::size_t bytes, const UserOperation& operation) = 0;
 
   /// Collective over the communicator, whose ranks `bootstrap` has: a collective to be started again and
-  /// again, which waits only when it is to be completed. `unable`: why this rank cannot, or empty. Null, on
-  /// all ranks: it is the host's, and `why` says why, the same on all of them. Throws Error on all ranks when
-  /// they have not asked for the same.
-  virtual std::unique_ptr<Persistent> prepare(const Bootstrap& bootstrap,
-                                              const collective::PersistentSpec& spec,
+  /// again, which waits only when it is to be completed. Takes the lists of `spec`. `unable`: why this rank
+  /// cannot, or empty. Null, on all ranks: it is the host's, and `why` says why, the same on all of them.
+  /// Throws Error on all ranks when they have not asked for the same.
+  virtual std::unique_ptr<Persistent> prepare(const Bootstrap& bootstrap, collective::PersistentSpec& spec,
                                               const std::string& unable, std::string& why) = 0;
 
   static const void* const in_place;

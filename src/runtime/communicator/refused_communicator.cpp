@@ -5,7 +5,7 @@
 
 namespace espalier::runtime {
 
-std::unique_ptr<Persistent> RefusedCommunicator::prepare(const Bootstrap&, const collective::PersistentSpec&,
+std::unique_ptr<Persistent> RefusedCommunicator::prepare(const Bootstrap&, collective::PersistentSpec&,
                                                          const std::string&, std::string& why) {
   // Where the user has switched persistent collectives off, there is no reason to report.
   if (Config::instance().flag("ESPALIER_PERSISTENT")) why = refusal();

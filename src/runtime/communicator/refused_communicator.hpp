@@ -45,7 +45,7 @@ class RefusedCommunicator final : public Communicator {
   }
   bool scan(const void*, void*, std::size_t, const UserOperation&) override { return false; }
   bool exscan(const void*, void*, std::size_t, const UserOperation&) override { return false; }
-  std::unique_ptr<Persistent> prepare(const Bootstrap&, const collective::PersistentSpec&, const std::string&,
+  std::unique_ptr<Persistent> prepare(const Bootstrap&, collective::PersistentSpec&, const std::string&,
                                       std::string& why) override;
 };
 

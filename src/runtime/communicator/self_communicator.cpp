@@ -128,7 +128,7 @@ bool SelfCommunicator::scan(const void* send, void* receive, std::size_t bytes, 
 bool SelfCommunicator::exscan(const void*, void*, std::size_t, const UserOperation&) { return true; }
 
 // There is no reason to give: a persistent collective of one rank waits for nothing.
-std::unique_ptr<Persistent> SelfCommunicator::prepare(const Bootstrap&, const collective::PersistentSpec&,
+std::unique_ptr<Persistent> SelfCommunicator::prepare(const Bootstrap&, collective::PersistentSpec&,
                                                       const std::string&, std::string&) {
   return nullptr;
 }

@@ -82,7 +82,7 @@ MultiNodeCommunicator::~MultiNodeCommunicator() {
 }
 
 std::unique_ptr<Persistent> MultiNodeCommunicator::prepare(const Bootstrap&,
-                                                           const collective::PersistentSpec&,
+                                                           collective::PersistentSpec&,
                                                            const std::string&, std::string& why) {
   if (Config::instance().flag("ESPALIER_PERSISTENT"))
     why = "persistent collectives over nodes are the host's";

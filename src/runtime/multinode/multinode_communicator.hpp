@@ -74,7 +74,7 @@ class MultiNodeCommunicator final : public Communicator {
                       const UserOperation& operation) override;
   bool scan(const void* send, void* receive, std::size_t bytes, const UserOperation& operation) override;
   bool exscan(const void* send, void* receive, std::size_t bytes, const UserOperation& operation) override;
-  std::unique_ptr<Persistent> prepare(const Bootstrap& bootstrap, const collective::PersistentSpec& spec,
+  std::unique_ptr<Persistent> prepare(const Bootstrap& bootstrap, collective::PersistentSpec& spec,
                                       const std::string& unable, std::string& why) override;
 
  private:

@@ -54,13 +54,10 @@ class NodeCommunicator final : public Communicator {
                       const UserOperation& operation) override;
   bool scan(const void* send, void* receive, std::size_t bytes, const UserOperation& operation) override;
   bool exscan(const void* send, void* receive, std::size_t bytes, const UserOperation& operation) override;
-  std::unique_ptr<Persistent> prepare(const Bootstrap& bootstrap, const collective::PersistentSpec& spec,
+  std::unique_ptr<Persistent> prepare(const Bootstrap& bootstrap, collective::PersistentSpec& spec,
                                       const std::string& unable, std::string& why) override;
 
  private:
-  /// What the ranks exchange while they prepare something: through their own memory where rules do not leave
-  /// that to the host, or else by `host`.
-  Bootstrap own_bootstrap(const Bootstrap& host);
   /// Scan or exscan.
   bool scan_of(Collective collective, const void* send, void* receive, std::size_t bytes,
                const reduce::Operation& operation);

@@ -1,226 +1,240 @@
 // How ranks prepare a persistent collective: they compare what each of them wants, and share memory for what
-// they give each other.
+// they give each other. Of short ones and of those of two ranks they tell each other all in one exchange.
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "base/config.hpp"
 #include "base/error.hpp"
 #include "base/format.hpp"
 #include "collective/node/all_to_all/allgather.hpp"
-#include "collective/schedule/buffer_layout.hpp"
 #include "runtime/communicator/persistent.hpp"
-#include "runtime/failure/call_text.hpp"
 #include "runtime/node/node_communicator.hpp"
-#include "runtime/setup/eligibility.hpp"
+#include "runtime/node/persistent_parts.hpp"
+#include "runtime/node/persistent_share.hpp"
 
 namespace espalier::runtime {
 namespace {
 
+using collective::BufferLayout;
+using collective::LayoutCells;
 using collective::PersistentSpec;
-using machine::Layout;
 
-/// What a rank tells the others of its part. Plain bytes: it goes through the bootstrap.
-struct Part {
-  std::uint64_t bytes, given_bytes, cells_bytes;
-  std::int32_t collective, root, is_unable;
-};
+constexpr const char* no_room =
+    "the shared-memory budget has no room left for a persistent collective (see ESPALIER_SHM)";
 
 /// Why a rank is unable.
 struct Reason {
-  char text[112];
+  char text[memory::inline_capacity];
 };
 
-Part part_of(const PersistentSpec& spec, int rank, const std::string& unable) {
-  Part part{};
-  part.bytes = spec.bytes;
-  part.given_bytes = spec.given_bytes;
-  part.cells_bytes = collective::LayoutCells(spec, rank).bytes;
-  part.collective = static_cast<std::int32_t>(spec.collective);
-  part.root = spec.root;
-  part.is_unable = !unable.empty();
-  return part;
-}
-
-machine::CallFacts facts_of(const Part& part) {
-  return {static_cast<Collective>(part.collective), part.root, part.bytes};
-}
-
-/// The reason of the first rank that is unable; empty: all ranks are able. Ranks exchange reasons only where
-/// there are some: the parts ride in flag lines.
-std::string why_not(const Bootstrap& bootstrap, const std::vector<Part>& all, const std::string& unable) {
-  const auto first =
-      std::find_if(all.begin(), all.end(), [](const Part& part) { return part.is_unable != 0; });
-  if (first == all.end()) return "";
-  Reason mine{};
-  std::strncpy(mine.text, unable.c_str(), sizeof mine.text - 1);
-  const auto rank = static_cast<std::size_t>(first - all.begin());
-  return formatted("rank {}: {}", rank, exchange(bootstrap, mine)[rank].text);
-}
-
-/// Throws, on all ranks alike, if they prepare different collectives.
-void compare(const std::vector<Part>& all) {
-  const machine::CallFacts first = facts_of(all.front());
-  for (std::size_t rank = 1; rank < all.size(); ++rank) {
-    const machine::CallFacts theirs = facts_of(all[rank]);
-    if (theirs != first)
-      throw Error(formatted("the ranks prepare different collectives: rank 0 {}, rank {} {}; {}",
-                            print(first), rank, print(theirs), same_calls));
+/// A share that goes back to the arena unless a persistent collective takes it.
+class HeldShare {
+ public:
+  explicit HeldShare(memory::Arena& arena) : arena_(arena) {}
+  HeldShare(const HeldShare&) = delete;
+  HeldShare& operator=(const HeldShare&) = delete;
+  ~HeldShare() { hold({}); }
+  void hold(memory::Share share) {
+    if (share_) arena_.free(share_);
+    share_ = share;
   }
-}
-
-/// Where the machine's lines and, after them, the buffers lie in the share. The buffer layout says how many
-/// slots the machine has, one or two, but begins where the machine's layout ends. With one slot that needs no
-/// more room than with two.
-struct ShareLayout {
-  explicit ShareLayout(const std::vector<Part>& all)
-      : layout(layout_of(all.size(), 2)),
-        buffer_layout(static_cast<Collective>(all.front().collective), contributions_of(all),
-                      Layout::round_up(layout.bytes(), Layout::page)) {
-    layout = layout_of(all.size(), buffer_layout.slots());
-  }
-
-  Layout layout;
-  collective::BufferLayout buffer_layout;
+  void release() { share_ = {}; }
+  memory::Share share() const { return share_; }
 
  private:
-  static Layout layout_of(std::size_t ranks, int slots) {
-    Layout layout;
-    layout.ranks = static_cast<int>(ranks);
-    layout.slots = slots;
-    layout.slot_bytes = 0;
-    layout.has_pairwise = false;
-    layout.compact = true;
-    return layout;
-  }
-  static std::vector<collective::Contribution> contributions_of(const std::vector<Part>& all) {
-    std::vector<collective::Contribution> contributions;
-    contributions.reserve(all.size());
-    for (const Part& part : all) contributions.push_back({part.given_bytes, part.cells_bytes});
-    return contributions;
-  }
+  memory::Arena& arena_;
+  memory::Share share_;
 };
 
-/// Short buffers lie close to others'; of long ones each rank backs its own, in its NUMA domain.
-bool back(memory::Arena& arena, memory::Share share, const collective::BufferLayout& layout, int rank) {
-  constexpr std::size_t most_around = 64 * 1024;
-  if (share.bytes <= most_around) return arena.reserve_around(share);
-  const std::size_t lines = layout.region(0);
-  if (!arena.reserve(share, 0, lines) ||
-      !arena.reserve(share, layout.region(rank), layout.region_bytes(rank)) ||
-      (rank == 0 && !arena.reserve(share, layout.common(), layout.common_bytes())))
-    return false;
-  arena.map_now(share, layout.region(rank), layout.region_bytes(rank), memory::Arena::Use::writing);
-  return true;
+/// Whether readers must be told where their blocks lie. Else all of them lie at the beginning of what a rank
+/// gives, in its flag line.
+bool needs_cells(const PersistentSpec& spec, const BufferLayout& layout) {
+  return !layout.rides_in_lines(spec) || traits(spec.collective).has_v_form ||
+         spec.collective == Collective::scatter || spec.collective == Collective::alltoall;
 }
 
-/// Backs this rank's part of the share with memory, and writes there where the other ranks find its blocks.
-bool open_region(memory::Arena& arena, memory::Share share, const ShareLayout& share_layout, int rank,
-                 const PersistentSpec& spec) {
-  const collective::BufferLayout& buffer_layout = share_layout.buffer_layout;
-  if (!back(arena, share, buffer_layout, rank) || !prepare(arena, share, share_layout.layout, rank))
-    return false;
-  const collective::LayoutCells cells(spec, rank);
-  std::memcpy(arena.at(share.offset) + buffer_layout.table(rank, 0), cells.of.data(),
-              cells.of.size() * sizeof(collective::LayoutCell));
-  return true;
+/// Lengths that others say, before anything is computed from them.
+bool are_possible(const Parts& all, std::size_t budget) {
+  return std::all_of(all.begin(), all.end(), [budget](const Part& part) {
+    return part.given_bytes <= budget && part.cells_bytes <= budget;
+  });
 }
 
-/// Rank 0 allocates a share, and each rank says whether its part has memory. Returns no share, on all ranks
-/// alike, when one of these has failed.
-memory::Share obtain_share(const Bootstrap& bootstrap, memory::Arena& arena, const ShareLayout& share_layout,
-                           const PersistentSpec& spec) {
-  const std::size_t bytes = share_layout.buffer_layout.end();
-  std::uint64_t offset = bootstrap.rank == 0 ? arena.allocate(bytes).offset : 0;
-  offset = exchange(bootstrap, offset).front();
-  if (offset == 0) return {};
-  const memory::Share share = {static_cast<std::size_t>(offset), bytes};
-  const auto opened = exchange(
-      bootstrap, static_cast<std::int32_t>(open_region(arena, share, share_layout, bootstrap.rank, spec)));
-  if (std::count(opened.begin(), opened.end(), 0) == 0) return share;
-  if (bootstrap.rank == 0) arena.free(share);
-  return {};
+/// Places that others say, before anything is read or written there.
+void check(const Cells& cells, const Parts& all, int rank) {
+  for (std::size_t giver = 0; giver < cells.size(); ++giver) {
+    const collective::LayoutCell& cell = cells[giver];
+    const Part& part = all[giver];
+    const bool is_inside = cell.offset <= part.given_bytes && cell.bytes <= part.given_bytes - cell.offset &&
+                           cell.place <= part.cells_bytes && cell.stride <= part.cells_bytes - cell.place;
+    if (!is_inside)
+      throw Error(
+          formatted("rank {} says that its block for rank {} lies outside of what it gives; the "
+                    "node's shared memory is damaged",
+                    giver, rank));
+  }
+}
+
+/// What one rank does to prepare one collective. Each function that exchanges something is called by all ranks
+/// or by none.
+class Setup {
+ public:
+  Setup(SharedState& state, const Bootstrap& host) : state_(state), host_(host), held_(state.arena) {}
+  std::unique_ptr<Persistent> run(PersistentSpec& spec, const std::string& unable, std::string& why);
+
+ private:
+  int rank() const { return host_.rank; }
+  int size() const { return host_.size; }
+
+  template <class T>
+  void exchange(const T& mine, ByRank<T>& all);
+  void exchange_parts(const PersistentSpec& spec, const LayoutCells& own, bool is_unable);
+  std::string why_unable(const std::string& unable);
+  bool obtain_share(const PersistentSpec& spec, const LayoutCells& own, const ShareLayout& share_layout);
+  bool obtain_unoffered(std::size_t bytes);
+  void find_cells(const PersistentSpec& spec, const LayoutCells& own, const BufferLayout& layout,
+                  Cells& cells);
+  std::string find_misfits(const PersistentSpec& spec, const Cells& cells);
+
+  SharedState& state_;
+  const Bootstrap& host_;
+  HeldShare held_;  ///< rank 0's
+  memory::Share share_;
+  Parts all_;
+};
+
+// Through the communicator's own flag lines, unless a rule leaves that to the host.
+template <class T>
+void Setup::exchange(const T& mine, ByRank<T>& all) {
+  static_assert(sizeof(T) <= memory::inline_capacity, "a communicator of short calls needs no slots for it");
+  all.make(static_cast<std::size_t>(size()));
+  const auto* const data = reinterpret_cast<const std::byte*>(&mine);
+  const bool served = state_.serve_uncounted(Collective::allgather, sizeof(T), [&](const plan::Plan& plan) {
+    collective::allgather(state_.machine, data, reinterpret_cast<std::byte*>(all.begin()),
+                          collective::EqualBlocks{sizeof(T)}, plan);
+  });
+  if (!served) host_.allgather(&mine, all.begin(), sizeof(T));
+}
+
+void Setup::exchange_parts(const PersistentSpec& spec, const LayoutCells& own, bool is_unable) {
+  Part mine = part_of(spec, own, rank(), size(), is_unable);
+  if (rank() == 0 && !is_unable) {
+    const memory::Share offered = offer_share(state_, spec, own.bytes);
+    held_.hold(offered);
+    mine.offered = offered.offset;
+    mine.offered_bytes = static_cast<std::uint32_t>(offered.bytes);
+  }
+  exchange(mine, all_);
+}
+
+/// The reason of the first rank that is unable; empty: all ranks are able.
+std::string Setup::why_unable(const std::string& unable) {
+  const Part* const first =
+      std::find_if(all_.begin(), all_.end(), [](const Part& part) { return part.is_unable != 0; });
+  if (first == all_.end()) return "";
+  Reason mine{};
+  std::strncpy(mine.text, unable.c_str(), sizeof mine.text - 1);
+  ByRank<Reason> reasons;
+  exchange(mine, reasons);
+  const auto rank = static_cast<std::size_t>(first - all_.begin());
+  return formatted("rank {}: {}", rank, reasons[rank].text);
+}
+
+/// The share that rank 0 has offered, if it has room for all, or another one, with memory and with all ranks'
+/// cells where they are needed. False: there is no memory.
+bool Setup::obtain_share(const PersistentSpec& spec, const LayoutCells& own,
+                         const ShareLayout& share_layout) {
+  const BufferLayout& layout = share_layout.buffer_layout;
+  share_ = {static_cast<std::size_t>(all_[0].offered), all_[0].offered_bytes};
+  const bool is_offered = share_ && has_room(share_.bytes, share_layout);
+  if (!is_offered && !obtain_unoffered(layout.end())) return false;
+  if (!state_.arena.holds(share_)) throw Error("rank 0 offers memory that the node does not have");
+  // Rank 0 has backed what it offers; here it is only mapped, so that no rank pays for it in a call.
+  if (is_offered && rank() != 0) state_.arena.reserve_around(share_);
+  const bool by_table = size() > 2 && needs_cells(spec, layout);
+  if (is_offered && !by_table) return true;
+  const bool has_memory = is_offered || open_region(state_.arena, share_, share_layout, rank());
+  if (has_memory && by_table) write_cells(state_.arena.at(share_.offset), layout, rank(), own);
+  ByRank<std::int32_t> opened;
+  exchange(static_cast<std::int32_t>(has_memory), opened);
+  return std::count(opened.begin(), opened.end(), 0) == 0;
+}
+
+bool Setup::obtain_unoffered(std::size_t bytes) {
+  if (rank() == 0) {
+    held_.hold({});
+    held_.hold(state_.arena.allocate(bytes));
+  }
+  ByRank<std::uint64_t> offsets;
+  exchange(static_cast<std::uint64_t>(held_.share().offset), offsets);
+  share_ = {static_cast<std::size_t>(offsets[0]), bytes};
+  return share_.offset != 0;
 }
 
 /// The cell of each rank for this one: where that rank's block for it lies.
-std::vector<collective::LayoutCell> cells_for(int rank, int ranks, const std::byte* base,
-                                              const collective::BufferLayout& buffer_layout) {
-  std::vector<collective::LayoutCell> cells(static_cast<std::size_t>(ranks));
-  for (int giver = 0; giver < ranks; ++giver)
-    std::memcpy(&cells[static_cast<std::size_t>(giver)], base + buffer_layout.table(giver, rank),
-                sizeof(collective::LayoutCell));
-  return cells;
-}
-
-/// A block that a rank receives has not the length of the one that is sent.
-struct Misfit {
-  std::int32_t peer = -1;  ///< the sender; -1: all blocks fit
-  std::uint64_t wanted = 0, sent = 0;
-};
-
-Misfit find_misfit(const PersistentSpec& spec, int rank, const std::vector<collective::LayoutCell>& cells) {
-  for (int peer = 0; peer < static_cast<int>(cells.size()); ++peer) {
-    const std::size_t wanted = spec.arrives_from(peer), sent = cells[static_cast<std::size_t>(peer)].bytes;
-    if (peer != rank && sent != wanted) return {peer, wanted, sent};
+void Setup::find_cells(const PersistentSpec& spec, const LayoutCells& own, const BufferLayout& layout,
+                       Cells& cells) {
+  const auto me = static_cast<std::size_t>(rank());
+  cells.make(static_cast<std::size_t>(size()));
+  if (size() == 2) {
+    cells[me] = own.of[me];
+    cells[1 - me] = all_[1 - me].cell;
+  } else if (needs_cells(spec, layout)) {
+    read_cells(state_.arena.at(share_.offset), layout, rank(), cells);
+  } else {
+    std::fill(cells.begin(), cells.end(), collective::LayoutCell{});
   }
-  return {};
+  check(cells, all_, rank());
 }
 
-/// The first misfit as text, the same on all ranks; empty: there is none.
-std::string print_first(const std::vector<Misfit>& all) {
-  for (std::size_t rank = 0; rank < all.size(); ++rank)
-    if (all[rank].peer >= 0)
-      return formatted("rank {} wants {} bytes of rank {}, which sends {}; both must name the same length",
-                       rank, all[rank].wanted, all[rank].peer, all[rank].sent);
-  return "";
+/// The first misfit among all ranks' blocks; empty: there is none.
+std::string Setup::find_misfits(const PersistentSpec& spec, const Cells& cells) {
+  // Where all blocks have one length, comparing the calls has compared them.
+  if (!traits(spec.collective).has_v_form) return "";
+  ByRank<Misfit> misfits;
+  if (size() > 2) {
+    exchange(find_misfit(spec, rank(), cells), misfits);
+  } else {
+    misfits.make(2);
+    misfits[0] = find_misfit_of_two(all_, 0);
+    misfits[1] = find_misfit_of_two(all_, 1);
+  }
+  return print_first(misfits);
+}
+
+std::unique_ptr<Persistent> Setup::run(PersistentSpec& spec, const std::string& unable, std::string& why) {
+  const LayoutCells own(spec, rank());
+  exchange_parts(spec, own, !unable.empty());
+  why = why_unable(unable);
+  if (!why.empty()) return nullptr;
+  compare(all_);
+  why = no_room;
+  if (!are_possible(all_, state_.arena.budget())) return nullptr;
+  Contributions contributions;
+  read_contributions(all_, contributions);
+  const ShareLayout share_layout(spec.collective, contributions);
+  const BufferLayout& buffer_layout = share_layout.buffer_layout;
+  if (!obtain_share(spec, own, share_layout)) return nullptr;
+  why.clear();
+  Cells cells;
+  find_cells(spec, own, buffer_layout, cells);
+  const std::string misfit = find_misfits(spec, cells);
+  if (!misfit.empty()) throw Error(misfit);
+  auto made = std::make_unique<Persistent>(
+      state_.arena, share_, share_layout.layout, rank(), state_.machine.waiter().policy(),
+      buffer_layout.prepare(spec, own, rank(), state_.arena.at(share_.offset), cells), facts_of(all_[0]));
+  held_.release();
+  return made;
 }
 
 }  // namespace
 
-// In pieces that ride in flag lines: a communicator of short calls needs no slots for them.
-Bootstrap NodeCommunicator::own_bootstrap(const Bootstrap& host) {
-  return {rank(), size(), [this, &host](const void* mine, void* all, std::size_t bytes) {
-            std::vector<std::byte> pieces(memory::inline_capacity * static_cast<std::size_t>(size()));
-            for (std::size_t done = 0; done < bytes; done += memory::inline_capacity) {
-              const std::size_t part = std::min(bytes - done, memory::inline_capacity);
-              const bool served =
-                  state_.serve_uncounted(Collective::allgather, part, [&](const plan::Plan& plan) {
-                    collective::allgather(state_.machine, static_cast<const std::byte*>(mine) + done,
-                                          pieces.data(), collective::EqualBlocks{part}, plan);
-                  });
-              if (!served) return host.allgather(mine, all, bytes);  // a rule, so for all pieces
-              for (std::size_t r = 0; r < static_cast<std::size_t>(size()); ++r)
-                std::memcpy(static_cast<std::byte*>(all) + r * bytes + done, pieces.data() + r * part, part);
-            }
-          }};
-}
-
-std::unique_ptr<Persistent> NodeCommunicator::prepare(const Bootstrap& host, const PersistentSpec& spec,
+std::unique_ptr<Persistent> NodeCommunicator::prepare(const Bootstrap& host, PersistentSpec& spec,
                                                       const std::string& unable, std::string& why) {
-  const Bootstrap bootstrap = own_bootstrap(host);
-  if (!Config::instance().flag("ESPALIER_PERSISTENT")) return nullptr;  // switched off by the user
-  const auto all = exchange(bootstrap, part_of(spec, bootstrap.rank, unable));
-  why = why_not(bootstrap, all, unable);
-  if (!why.empty()) return nullptr;
-  compare(all);
-  const ShareLayout share_layout(all);
-  const memory::Share share = obtain_share(bootstrap, state_.arena, share_layout, spec);
-  if (!share) {
-    why = "the shared-memory budget has no room left for a persistent collective (see ESPALIER_SHM)";
-    return nullptr;
-  }
-  std::byte* const base = state_.arena.at(share.offset);
-  const auto cells = cells_for(rank(), size(), base, share_layout.buffer_layout);
-  // Where all blocks have one length, comparing the calls has compared them.
-  const std::string misfit = traits(spec.collective).has_v_form
-                                 ? print_first(exchange(bootstrap, find_misfit(spec, rank(), cells)))
-                                 : "";
-  if (!misfit.empty()) {
-    if (rank() == 0) state_.arena.free(share);
-    throw Error(misfit);
-  }
-  return std::make_unique<Persistent>(
-      state_.arena, share, share_layout.layout, rank(), state_.machine.waiter().policy(),
-      share_layout.buffer_layout.prepare(spec, rank(), base, cells), facts_of(all.front()));
+  static const bool is_on = Config::instance().flag("ESPALIER_PERSISTENT");
+  if (!is_on) return nullptr;  // switched off by the user
+  return Setup(state_, host).run(spec, unable, why);
 }
 
 }  // namespace espalier::runtime

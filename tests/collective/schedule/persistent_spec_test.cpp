@@ -122,7 +122,9 @@ class Moves {
   Schedule schedule(int rank) const {
     std::vector<LayoutCell> cells;
     for (const LayoutCells& each : cells_) cells.push_back(each.of[static_cast<std::size_t>(rank)]);
-    return buffer_layout_->prepare(specs_[static_cast<std::size_t>(rank)], rank, nullptr, cells);
+    const auto own = static_cast<std::size_t>(rank);
+    PersistentSpec spec = specs_[own];
+    return buffer_layout_->prepare(spec, cells_[own], rank, nullptr, cells);
   }
   /// Where rank `from` writes what it has for rank `to`.
   std::byte* written(int from, int to, std::size_t parity) const {
@@ -189,9 +191,9 @@ TEST(BufferLayout, PairsThatGiveEachOtherSomethingTradeTheirCells) {
 TEST(BufferLayout, ABlockForAllIsThereTwice) {
   const std::vector<Contribution> all(3, Contribution{1000, LayoutCells(allreduce_of(0, 3, 1000), 0).bytes});
   const BufferLayout buffer_layout(Collective::allreduce, all, 0);
-  const PersistentSpec spec = allreduce_of(0, 3, 1000);
+  PersistentSpec spec = allreduce_of(0, 3, 1000);
   const LayoutCells cells(spec, 0);
-  const Schedule schedule = buffer_layout.prepare(spec, 0, nullptr, cells.of);
+  const Schedule schedule = buffer_layout.prepare(spec, cells, 0, nullptr, cells.of);
   EXPECT_EQ(schedule.out[1], schedule.out[2]);
   EXPECT_NE(schedule.out[1][0], schedule.out[1][1]);
 }
@@ -210,7 +212,8 @@ TEST(BufferLayout, MoreThanTwoFoldLongVectorsInCommonInWholeElements) {
   const BufferLayout buffer_layout(Collective::allreduce, three, 0);
   EXPECT_GE(buffer_layout.common_bytes(), 100'000u);
   const std::vector<LayoutCell> wherever(3);
-  const Schedule schedule = buffer_layout.prepare(allreduce_of(0, 3, 100'000), 0, nullptr, wherever);
+  PersistentSpec spec = allreduce_of(0, 3, 100'000);
+  const Schedule schedule = buffer_layout.prepare(spec, LayoutCells(spec, 0), 0, nullptr, wherever);
   EXPECT_EQ(schedule.shared.piece_bytes % sum().extent, 0u);
   EXPECT_GE(schedule.shared.piece_bytes * static_cast<std::size_t>(schedule.shared.pieces), 100'000u);
   EXPECT_EQ(BufferLayout(Collective::allreduce, std::vector<Contribution>(3, {512, 1024}), 0).common_bytes(),

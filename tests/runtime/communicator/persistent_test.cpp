@@ -32,7 +32,7 @@ struct Member {
     communicator.reset();
     Process::instance().leave();
   }
-  std::unique_ptr<Persistent> prepare(const PersistentSpec& spec, const std::string& unable = "") {
+  std::unique_ptr<Persistent> prepare(PersistentSpec spec, const std::string& unable = "") {
     return communicator->prepare(bootstrap, spec, unable, why);
   }
   PersistentSpec allreduce(Doubles& send, Doubles& receive) const {
@@ -163,6 +163,7 @@ TEST(Persistent, ABlockOfAnotherLengthThanWantedIsAnErrorOnAllRanks) {
   run_ranks(2, [&](int rank) {
     Member member(board, rank);
     const std::size_t used = Process::instance().node()->arena()->used();
+    board.meet();  // rank 0 allocates before the ranks exchange anything
     Doubles send(10), receive(10);
     const auto block = [&](Doubles& numbers, std::size_t count) {
       return collective::Block{reinterpret_cast<std::byte*>(numbers.data()), count * sizeof(double)};
@@ -178,6 +179,46 @@ TEST(Persistent, ABlockOfAnotherLengthThanWantedIsAnErrorOnAllRanks) {
     EXPECT_EQ(Process::instance().node()->arena()->used(), used) << "its memory has gone back";
     board.meet();
   });
+}
+
+// Rank 0 offers memory before it knows what the others give: too little for blocks that only another rank
+// knows, and none for long ones.
+TEST(Persistent, WhatRankZeroDoesNotExpectHasMemoryAllTheSame) {
+  for (const int ranks : {2, 3}) {
+    Board board(ranks);
+    run_ranks(ranks, [&](int rank) {
+      Member member(board, rank);
+      const std::size_t used = Process::instance().node()->arena()->used();
+      board.meet();
+      for (const std::size_t count : {1u, 500u, 9'000u}) {
+        const auto of = [count](int from) { return from == 0 ? std::size_t{1} : count; };
+        Doubles send(of(rank), rank), receive(count, -1);
+        const auto block = [](Doubles& numbers, std::size_t length) {
+          return collective::Block{reinterpret_cast<std::byte*>(numbers.data()), length * sizeof(double)};
+        };
+        // From each rank to the last one.
+        std::vector<collective::Block> out(static_cast<std::size_t>(ranks)), in = out;
+        std::vector<Doubles> received(static_cast<std::size_t>(ranks), receive);
+        const bool is_last = rank == ranks - 1;
+        if (!is_last) out.back() = block(send, of(rank));
+        for (int from = 0; is_last && from < rank; ++from)
+          in[static_cast<std::size_t>(from)] = block(received[static_cast<std::size_t>(from)], of(from));
+        auto persistent =
+            member.prepare(transfer_spec(member.rank_info, Collective::gatherv, ranks - 1, 0, out, in));
+        ASSERT_TRUE(persistent) << member.why;
+        for (int turn = 0; turn < 3; ++turn) {
+          persistent->start();
+          persistent->complete();
+        }
+        for (int from = 0; is_last && from < rank; ++from)
+          for (std::size_t i = 0; i < of(from); ++i)
+            ASSERT_EQ(received[static_cast<std::size_t>(from)][i], from) << count;
+      }
+      board.meet();
+      EXPECT_EQ(Process::instance().node()->arena()->used(), used) << "its memory has gone back";
+      board.meet();
+    });
+  }
 }
 
 // Started and completed, by waiting or by asking; what it throws.

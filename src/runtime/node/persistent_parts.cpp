@@ -1,0 +1,67 @@
+#include "runtime/node/persistent_parts.hpp"
+
+#include "base/error.hpp"
+#include "base/format.hpp"
+#include "memory/flag_line.hpp"
+#include "runtime/failure/call_text.hpp"
+
+namespace espalier::runtime {
+
+using collective::PersistentSpec;
+
+static_assert(sizeof(Part) <= memory::inline_capacity);
+
+Part part_of(const PersistentSpec& spec, const collective::LayoutCells& cells, int rank, int ranks,
+             bool is_unable) {
+  Part part{};
+  part.bytes = spec.bytes;
+  part.given_bytes = spec.given_bytes;
+  part.cells_bytes = cells.bytes;
+  part.collective = static_cast<std::int16_t>(spec.collective);
+  part.root = spec.root;
+  part.is_unable = is_unable ? 1 : 0;
+  if (ranks == 2 && !is_unable) {
+    part.cell = cells.of[static_cast<std::size_t>(1 - rank)];
+    part.arrives = spec.arrives_from(1 - rank);
+  }
+  return part;
+}
+
+machine::CallFacts facts_of(const Part& part) {
+  return {static_cast<Collective>(part.collective), part.root, part.bytes};
+}
+
+void compare(const Parts& all) {
+  const machine::CallFacts first = facts_of(all[0]);
+  for (std::size_t rank = 1; rank < all.size(); ++rank) {
+    const machine::CallFacts theirs = facts_of(all[rank]);
+    if (theirs != first)
+      throw Error(formatted("the ranks prepare different collectives: rank 0 {}, rank {} {}; {}",
+                            print(first), rank, print(theirs), same_calls));
+  }
+}
+
+Misfit find_misfit(const PersistentSpec& spec, int rank, const Cells& cells) {
+  for (int peer = 0; peer < static_cast<int>(cells.size()); ++peer) {
+    const std::size_t wanted = spec.arrives_from(peer), sent = cells[static_cast<std::size_t>(peer)].bytes;
+    if (peer != rank && sent != wanted) return {peer, wanted, sent};
+  }
+  return {};
+}
+
+Misfit find_misfit_of_two(const Parts& all, int rank) {
+  const int peer = 1 - rank;
+  const std::uint64_t wanted = all[static_cast<std::size_t>(rank)].arrives,
+                      sent = all[static_cast<std::size_t>(peer)].cell.bytes;
+  return sent == wanted ? Misfit{} : Misfit{peer, wanted, sent};
+}
+
+std::string print_first(const ByRank<Misfit>& all) {
+  for (std::size_t rank = 0; rank < all.size(); ++rank)
+    if (all[rank].peer >= 0)
+      return formatted("rank {} wants {} bytes of rank {}, which sends {}; both must name the same length",
+                       rank, all[rank].wanted, all[rank].peer, all[rank].sent);
+  return "";
+}
+
+}  // namespace espalier::runtime

@@ -1,0 +1,47 @@
+// What the ranks tell each other of a persistent collective that they prepare.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/by_rank.hpp"
+#include "collective/schedule/buffer_layout.hpp"
+#include "machine/fingerprint.hpp"
+
+namespace espalier::runtime {
+
+/// What one rank tells. Plain bytes, few enough to ride in a flag line.
+struct Part {
+  std::uint64_t bytes, given_bytes, cells_bytes;
+  std::uint64_t offered;  ///< where the share is that rank 0 offers; 0: none
+  std::uint32_t offered_bytes;
+  std::int16_t collective, is_unable;
+  std::int32_t root;
+  /// Where the block for the other one of two ranks lies, and how many bytes that one is to give.
+  collective::LayoutCell cell;
+  std::uint64_t arrives;
+};
+using Parts = ByRank<Part>;
+using Cells = ByRank<collective::LayoutCell>;
+
+/// A block that a rank receives has not the length of the one that is sent.
+struct Misfit {
+  std::int32_t peer = -1;  ///< the sender; -1: all blocks fit
+  std::uint64_t wanted = 0, sent = 0;
+};
+
+/// `rank`'s, of so many.
+Part part_of(const collective::PersistentSpec& spec, const collective::LayoutCells& cells, int rank,
+             int ranks, bool is_unable);
+machine::CallFacts facts_of(const Part& part);
+
+/// Throws, on all ranks alike, if they prepare different collectives.
+void compare(const Parts& all);
+
+Misfit find_misfit(const collective::PersistentSpec& spec, int rank, const Cells& cells);
+/// Of two ranks, from their parts.
+Misfit find_misfit_of_two(const Parts& all, int rank);
+/// The first misfit as text, the same on all ranks; empty: there is none.
+std::string print_first(const ByRank<Misfit>& all);
+
+}  // namespace espalier::runtime
