@@ -88,7 +88,7 @@ static halos open_halos(const plate* p) {
 }
 
 /* My first row goes below the neighbour above me, my last one above the neighbour below. Two halos are
- * enough: nobody is two steps ahead of a neighbour whose rows it needs. */
+ * enough: no rank is two steps ahead of a neighbour whose rows it needs. */
 static void send_rows(const plate* p, const halos* h, const double* now, int parity) {
   for (int side = 0; side < sides; ++side) {
     if (h->node[side] < 0) continue;

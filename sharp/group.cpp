@@ -152,7 +152,7 @@ void Group::fold_on(Slot& slot) const {
 
 std::optional<Failure> Group::contribute(Connection from, Frame& frame, Connection parent) {
   Child* child = child_of(from);
-  if (!child) return Failure{SHARP_COLL_EINVAL, no_rank, "a contribution from somebody who is no member"};
+  if (!child) return Failure{SHARP_COLL_EINVAL, no_rank, "a contribution from a process that is no member"};
   frame.rank = child->first;
   if (auto wrong = check(*child, frame)) return wrong;
   const auto [place, is_first] = slots_.try_emplace(frame.sequence);

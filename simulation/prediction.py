@@ -26,7 +26,7 @@ from espalier.sizes import print_bytes
 
 SCHEMA = "espalier-prediction/1"
 SIZES = [8, 512, 8192, 65536, 1048576]
-SHORT = 1024  # bytes up to which calls are timed as a block, where nobody can run ahead
+SHORT = 1024  # bytes up to which calls are timed as a block, where no rank can run ahead
 BLOCK = 20
 MEET = ("barrier", "allreduce", "allgather", "alltoall")
 

@@ -16,7 +16,7 @@ def pytest_configure(config):
 
 def pytest_collection_modifyitems(config, items):
     chosen = config.getoption("markexpr") not in ("", "alone", "not alone")  # tools/test.py says these
-    if FULL or chosen:  # -m sanitizer: whoever chooses gets what is chosen
+    if FULL or chosen:  # -m sanitizer: a user who chooses gets what is chosen
         return
     left_out = [item for item in items if item.get_closest_marker("full")]
     config.hook.pytest_deselected(items=left_out)

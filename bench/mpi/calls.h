@@ -1,4 +1,4 @@
-// The calls themselves: by the host (PMPI names) or by whoever stands behind the MPI names.
+// The calls themselves: by the host (PMPI names) or by the library behind the MPI names.
 #ifndef ESPALIER_BENCH_CALLS_H
 #define ESPALIER_BENCH_CALLS_H
 

@@ -27,7 +27,7 @@ const char* collective_name(enum collective which);
 // The collective of this name, or COLLECTIVES.
 enum collective collective_parse(const char* name);
 
-// Nobody can leave before all have come, because each rank's result needs something of every other rank.
+// No rank can leave before all have come, because each rank's result needs something of every other rank.
 int collective_holds_together(enum collective which);
 
 #endif

@@ -11,7 +11,7 @@ static void wait_for(struct team* team, int rank, long long value) {
   int spins = 0;
   while (atomic_load_explicit(&team->area->rank[rank].flag, memory_order_acquire) < value) {
     // No pause: on some processors it alone lasts longer than the exchange. Only a rank that lost its core to
-    // somebody waits so long that it should yield.
+    // a rank waits so long that it should yield.
     if (++spins > 20000) sched_yield();
   }
 }
@@ -33,7 +33,7 @@ static void sort(int64_t* v, int n) {
     }
 }
 
-// The middle one of a few stretches, so that a moment in which somebody else had the core does not count.
+// The middle one of a few stretches, so that a moment in which another process had the core does not count.
 static int64_t exchange(struct team* team, int other) {
   int64_t stretch[STRETCHES];
   long long turn = own(team);

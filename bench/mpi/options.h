@@ -31,7 +31,7 @@ struct options {
   int cpus;
   double seconds;  // stop starting new points after this long, but not before the first round is complete; 0:
                    // never
-  double late_us;  // one rank, in turn, comes this much later than the others; 0: nobody
+  double late_us;  // one rank, in turn, comes this much later than the others; 0: no rank does
   size_t memory;   // bytes: points whose buffers need more, all ranks together, are left out
   const char* out;  // file for the JSON lines; NULL: standard output
   // A file that all ranks can map, for the memory that they share: they lie on several emulated nodes of one

@@ -21,7 +21,7 @@ static void complete(const struct team* team, struct core_line* core, int done) 
   core->timed = done;
   core->over = done == ROUNDS || team_ns(team, core->end - core->begin) > enough_ns;
   atomic_store_explicit(&core->arrived, 0, memory_order_relaxed);
-  // release: whoever sees the new number sees what was written above
+  // release: a rank that sees the new number sees what was written above
   atomic_fetch_add_explicit(&core->rounds, 1, memory_order_release);
 }
 
@@ -58,7 +58,7 @@ struct switches switches_measure(struct team* team) {
   sched_getaffinity(0, sizeof before, &before);
   team_pin_to(team->cpu[mine]);
   const long long first = atomic_load_explicit(&core->rounds, memory_order_relaxed);
-  team_start(team);  // nobody may begin before all have read `first`
+  team_start(team);  // no rank may begin before all have read `first`
   if (ranks > 1) take_turns(team, core, ranks, first);
   team_wait_asleep(team);
   sched_setaffinity(0, sizeof before, &before);

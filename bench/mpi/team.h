@@ -33,7 +33,7 @@ int64_t team_start(struct team* team);
 // early sleeps: by yielding it would take as much time as the ranks that are still in the call before.
 void team_gather(struct team* team);
 
-// Waits for all ranks, asleep: leaves the processors to whoever works in between.
+// Waits for all ranks, asleep: leaves the processors to the ranks that work in between.
 void team_wait_asleep(struct team* team);
 
 // Rank 0's value on every rank.

@@ -93,7 +93,7 @@ void work_call(struct work* work, const struct point* p, enum side side) {
     calls_make(p, &work->layout, side, work->send, work->receive);
 }
 
-// The rank that arrives last comes late on purpose: a barrier that lets anybody through early is seen.
+// The rank that arrives last comes late on purpose: a barrier that lets a rank through early is seen.
 static long barrier_leaks(struct work* work, struct team* team, const struct point* p, enum side side,
                           long turn) {
   long early = 0;

@@ -6,16 +6,16 @@
 enum { WINDOW_BYTES = 4096 };
 
 static int own_rank;
-static MPI_Group everybody;
+static MPI_Group all_ranks;
 static double one = 1, sum;
 static char window_memory[WINDOW_BYTES];
 
 void cases_begin(int rank) {
   own_rank = rank;
-  MPI_Comm_group(MPI_COMM_WORLD, &everybody);
+  MPI_Comm_group(MPI_COMM_WORLD, &all_ranks);
 }
 
-void cases_end(void) { MPI_Group_free(&everybody); }
+void cases_end(void) { MPI_Group_free(&all_ranks); }
 
 static void use_and_free(MPI_Comm comm) {
   MPI_Allreduce(&one, &sum, 1, MPI_DOUBLE, MPI_SUM, comm);
@@ -45,7 +45,7 @@ static void split_all(void) { split(0); }
 
 static void create_group(void) {
   MPI_Comm comm;
-  MPI_Comm_create_group(MPI_COMM_WORLD, everybody, 7, &comm);
+  MPI_Comm_create_group(MPI_COMM_WORLD, all_ranks, 7, &comm);
   use_and_free(comm);
 }
 

@@ -24,7 +24,7 @@ enum {
   ESPALIER_OK = 0,
   ESPALIER_ERR_ARGUMENT = 1, /* a value out of place; nothing has been done */
   ESPALIER_ERR_REFUSED = 2,  /* the ranks cannot share memory; the same on all of them */
-  ESPALIER_ERR_TIMEOUT = 3,  /* somebody did not come */
+  ESPALIER_ERR_TIMEOUT = 3,  /* a rank did not come */
   ESPALIER_ERR_SYSTEM = 4,   /* the system failed; the text has its words */
   ESPALIER_ERR_PEERS = 5     /* a rank is gone, or calls something else; the communicator is of no more use */
 };
@@ -72,9 +72,9 @@ ESPALIER_API void espalier_comm_free(espalier_comm* comm);
 ESPALIER_API int espalier_comm_rank(const espalier_comm* comm);
 ESPALIER_API int espalier_comm_size(const espalier_comm* comm);
 
-/* Nobody leaves before all have come. */
+/* No rank leaves before all have come. */
 ESPALIER_API int espalier_barrier(espalier_comm* comm);
-/* `bytes` from the root's buffer into everybody's. */
+/* `bytes` from the root's buffer into each other rank's. */
 ESPALIER_API int espalier_bcast(espalier_comm* comm, void* buffer, size_t bytes, int root);
 /* receive[i] = send of rank 0 [i] op ... op send of the last rank [i], at the root; `receive` may be NULL elsewhere. */
 ESPALIER_API int espalier_reduce(espalier_comm* comm, const void* send, void* receive, size_t count, espalier_type type,
@@ -83,9 +83,9 @@ ESPALIER_API int espalier_reduce(espalier_comm* comm, const void* send, void* re
 ESPALIER_API int espalier_allreduce(espalier_comm* comm, const void* send, void* receive, size_t count, espalier_type type,
                                     espalier_op op);
 
-/* `bytes` of each rank to everybody, in rank order. In place: the own block is in its place in `receive`. */
+/* `bytes` of each rank to all ranks, in rank order. In place: the own block is in its place in `receive`. */
 ESPALIER_API int espalier_allgather(espalier_comm* comm, const void* send, void* receive, size_t bytes);
-/* bytes[r] of rank r to offsets[r] of everybody's `receive`; both arrays have an entry for each rank and are the same on
+/* bytes[r] of rank r to offsets[r] of each rank's `receive`; both arrays have an entry for each rank and are the same on
  * all. Blocks may be empty, lie in any order and leave gaps; they must not overlap. */
 ESPALIER_API int espalier_allgatherv(espalier_comm* comm, const void* send, void* receive, const size_t* bytes,
                                      const size_t* offsets);
@@ -93,7 +93,7 @@ ESPALIER_API int espalier_allgatherv(espalier_comm* comm, const void* send, void
  * lent to them. *whole: where they begin; block r lies at offsets[r] from there, without gaps, in the order of the nodes and
  * of the ranks on them (rank order on one node); `offsets` has room for an entry for each rank. `send`, which is not in
  * place, is this rank's own again on return. What is lent is to be read, never written, and only until this rank's next
- * collective on `comm`, or until it frees it; nobody else can change it before. Where a node's shared memory is spent, each
+ * collective on `comm`, or until it frees it; no other rank can change it before. Where a node's shared memory is spent, each
  * of its ranks gets a copy to itself. With no data at all *whole is NULL. A child process sees there what the node's ranks
  * write later. */
 ESPALIER_API int espalier_allgatherv_lent(espalier_comm* comm, const void* send, const size_t* bytes, const void** whole,

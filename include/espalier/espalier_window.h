@@ -5,7 +5,7 @@
  * notification tells the ranks of that node that the data are there. A notification is a number, its id, with a value;
  * the value 0 means that nothing has come. docs/windows.md has the whole contract. In short:
  *
- *  - Whoever has seen a notification (test, waitsome or reset has given its value) sees the data of the put_notify that
+ *  - A rank that has seen a notification (test, waitsome or reset has given its value) sees the data of the put_notify that
  *    set it, on every rank of the node, whichever of them the put went through; and everything that its sender had
  *    written to its own node's segment, or itself seen in notifications, before it.
  *  - Nothing else is ordered: two puts, or two notifications, may arrive in any order.
@@ -43,7 +43,7 @@ ESPALIER_API int espalier_window_create(espalier_comm* comm, size_t bytes, int i
  * them has it (MPI_Win_allocate_shared, shm_open, mmap). That they share it is tried, not believed. It must outlive the
  * window. */
 ESPALIER_API int espalier_window_bind(espalier_comm* comm, void* memory, size_t bytes, int ids, espalier_window** window);
-/* Collective. Returns when nothing is under way to or from this rank any more. Notifications that nobody has looked at
+/* Collective. Returns when nothing is under way to or from this rank any more. Notifications that no rank has looked at
  * are lost. NULL is allowed. */
 ESPALIER_API int espalier_window_free(espalier_window* window);
 

@@ -39,7 +39,7 @@ std::size_t sharp_coll_comm::payload() const {
   return context_.wants_lock ? limits.locked_payload : limits.payload;
 }
 
-/// Every rank tries what can fail alone before anybody joins, so that no member waits for one that will not
+/// Every rank tries what can fail alone before any rank joins, so that no member waits for one that will not
 /// come.
 void sharp_coll_comm::join(void* oob) {
   const std::uint64_t number = ++context_.groups;

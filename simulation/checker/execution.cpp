@@ -218,14 +218,14 @@ bool Execution::rouse_the_idle() {
 }
 
 void Execution::report_stillness() {
-  bool anybody = false, there = false;
+  bool any_left = false, there = false;
   for (const Rank& rank : ranks_) {
     if (rank.state == State::ended) continue;
-    anybody = true;
+    any_left = true;
     if (rank.state != State::sleeps) continue;
     there = there || memory_.newest(rank.awaited_flag) >= rank.awaited_step;
   }
-  if (anybody) outcome_.violation = {there ? Wrong::lost_wake_up : Wrong::deadlock, who_waits()};
+  if (any_left) outcome_.violation = {there ? Wrong::lost_wake_up : Wrong::deadlock, who_waits()};
 }
 
 void Execution::abandon() {

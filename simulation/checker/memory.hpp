@@ -8,7 +8,7 @@
 // section 4, without promises); values take their place in a flag's order as they are stored.
 //
 // All else is plain: two accesses of which one writes must be ordered. An access that is not is reported,
-// whatever value it would have read; and since algorithms look at small things without telling anybody, bytes
+// whatever value it would have read; and since algorithms look at small things without saying so, bytes
 // that a rank may not read are junk in its view.
 #pragma once
 
@@ -58,7 +58,7 @@ class Memory {
   const Clock& clock_of(int rank) const { return state(rank).clock; }
 
   // Plain bytes.
-  /// What is there before anybody runs.
+  /// What is there before any rank runs.
   void put(std::size_t offset, const void* data, std::size_t bytes);
   std::optional<Trespass> read(int rank, std::size_t offset, std::size_t bytes);
   /// The bytes have been written in the rank's view.

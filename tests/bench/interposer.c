@@ -101,7 +101,7 @@ int MPI_Scatterv(const void* in, const int* n, const int* at, MPI_Datatype t, vo
   return code;
 }
 
-// With LIE the block for the right neighbour goes to everybody: right values, wrong receiver.
+// With LIE the block for the right neighbour goes to all ranks: right values, wrong receiver.
 int MPI_Alltoall(const void* in, int n, MPI_Datatype t, void* out, int m, MPI_Datatype u, MPI_Comm comm) {
 #ifdef LIE
   const int right = (rank_of(comm) + 1) % size_of(comm);

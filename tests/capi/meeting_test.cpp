@@ -121,7 +121,7 @@ TEST(Meet, RankThatDoesNotComeIsATimeout) {
 TEST(Meet, NobodyThereIsATimeout) {
   run_ranks(1, [&](int) {
     espalier_comm* comm = nullptr;
-    EXPECT_EQ(espalier_comm_meet(own_name("nobody").c_str(), 1, 2, 50, &comm), ESPALIER_ERR_TIMEOUT);
+    EXPECT_EQ(espalier_comm_meet(own_name("absent").c_str(), 1, 2, 50, &comm), ESPALIER_ERR_TIMEOUT);
     EXPECT_TRUE(error_has("rank 0 did not come")) << espalier_error_text();
   });
 }

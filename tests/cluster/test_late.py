@@ -1,4 +1,4 @@
-"""Late ranks and late nodes: nobody's result may change, and nobody may wait for ever."""
+"""Late ranks and late nodes: no rank's result may change, and no rank may wait for ever."""
 
 import re
 import threading

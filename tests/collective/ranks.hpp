@@ -74,7 +74,7 @@ class Ranks {
 struct Unreadable : machine::HostMachine {
   explicit Unreadable(const machine::HostMachine& m) : machine::HostMachine(m) {}
   bool can_expose(const void*, std::size_t, bool) { return false; }
-  void pull(int, void*, const void*, std::size_t) { ADD_FAILURE() << "nobody may try"; }
+  void pull(int, void*, const void*, std::size_t) { ADD_FAILURE() << "no rank may try"; }
 };
 
 /// A value that depends on everything, small enough that sums of doubles are exact.

@@ -103,7 +103,7 @@ def programs(tmp_path_factory):
 
 
 def clean_environment(**more):
-    """No trace of the settings of whoever runs the tests; Open MPI is told that root is meant."""
+    """No trace of the settings of the user who runs the tests; Open MPI is told that root is meant."""
     dropped = (
         "ESPALIER",
         "LD_PRELOAD",

@@ -200,7 +200,7 @@ TEST(Segment, NameIsTakenOnce) {
   const Segment first = Segment::create_named(own_name(), mebibyte, why);
   EXPECT_FALSE(Segment::create_named(own_name(), mebibyte, why));
   EXPECT_NE(why.find(own_name()), std::string::npos) << why;
-  EXPECT_FALSE(Segment::open_named(own_name() + "-nobody", mebibyte, why));
+  EXPECT_FALSE(Segment::open_named(own_name() + "-absent", mebibyte, why));
   Segment::unlink(own_name());
 }
 

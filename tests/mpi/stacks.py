@@ -1,4 +1,4 @@
-"""What the processes of a job that hangs are doing: said before the job is stopped, or nobody will ever know."""
+"""What the processes of a job that hangs are doing: said before the job is stopped, or it is never known."""
 
 import shutil
 import subprocess

@@ -63,7 +63,7 @@ def test_every_way_of_waiting(launch, wait, statistics):
     passed(run)
     data = statistics.check(hosts.HOSTS["mpich"], ranks)
     if data and wait == "sleep":
-        assert sum(row["wait"]["sleep"] for row in data["rows"]) > 0, "told to sleep, and nobody slept"
+        assert sum(row["wait"]["sleep"] for row in data["rows"]) > 0, "told to sleep, and no rank slept"
 
 
 @pytest.mark.sanitizer
@@ -131,7 +131,7 @@ def test_equal_bits_in_every_run(launch, host):
     ("alltoallv sends to oneself only", "blocks"),
     ("scan leaves out the own vector", "prefixes"),
     ("exscan takes the own vector in", "prefixes"),
-    ("reduce_scatter gives everybody the first block", "prefixes"),
+    ("reduce_scatter gives all ranks the first block", "prefixes"),
     ("scan ignores rank order", "user_operators")])
 def test_the_checked_run_notices(launch, kind, subject):
     """The test of the test: a library that breaks one thing must be found out."""
@@ -153,7 +153,7 @@ def test_the_watchdog_names_the_call(launch, tmp_path):
 
 @pytest.mark.needs_espalier
 def test_without_single_copy(launch, statistics):
-    """Told not to read other processes' memory, nobody does, although the rule asks for it."""
+    """Told not to read other processes' memory, no rank does, although the rule asks for it."""
     run = launch(hosts.HOSTS["mpich"], 4, "checked", "--only", "roots,sizes",
                  env=settings(ESPALIER_SINGLE_COPY="off", ESPALIER_BCAST="single-copy", **statistics.env))
     passed(run)

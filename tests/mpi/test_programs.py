@@ -111,7 +111,7 @@ def test_a_session_after_the_last_one_ended(launch):
 
 
 def test_a_session_of_some_ranks_before_the_world(launch):
-    """Two ranks have met before the others come: what spans both is the host's, and nobody waits for ever."""
+    """Two ranks have met before the others come: what spans both is the host's, and no rank waits for ever."""
     succeeded(launch(hosts.HOSTS["mpich"], 4, "session_first", env={"ESPALIER_FALLBACK": "silent"}), "session_first")
 
 

@@ -16,7 +16,7 @@ def passed(run):
 
 
 def in_a_mount_namespace(script):
-    """Runs mpirun after `script` has changed what is mounted, seen by nobody else."""
+    """Runs mpirun after `script` has changed what is mounted, seen by no other process."""
     if not shutil.which("unshare"):
         pytest.skip("there is no `unshare` command")
     prefix = ["unshare", "--mount", "--propagation", "private"]

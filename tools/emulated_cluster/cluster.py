@@ -103,7 +103,7 @@ class Cluster:
 
     def words(self, node: str = network.HEAD) -> list[str]:
         """To be put before a command so that it runs on `node`, in the working directory if that is seen there."""
-        # The shell forks, not nsenter: that stops itself when its child is stopped, and nobody would wake it.
+        # The shell forks, not nsenter: that stops itself when its child is stopped, and nothing would wake it.
         inside = ["nsenter", "-t", str(self.pids[node]), "-n", "-u", "-i", "-m", "-p", "--no-fork", "--"]
         inside += ["sh", "-c", '(cd "$0" 2>/dev/null || cd /; exec "$@"); exit $?', os.getcwd()]
         if not self.group:

@@ -37,7 +37,7 @@ stands() {
   [ -x "$venvs/$1/bin/python" ] && [ "$(cat "$venvs/$1/espalier.stamp" 2>/dev/null)" = "$(stamp_of_environment "$@")" ]
 }
 
-# begin_environment NAME WHAT REQUIREMENT...: fills the environment in the background. Whoever is interrupted leaves no stamp behind,
+# begin_environment NAME WHAT REQUIREMENT...: fills the environment in the background. A run that is interrupted leaves no stamp behind,
 # and what still runs then holds setup's lock.
 begin_environment() {
   local name=$1 log=$logs/environment-$1

@@ -55,7 +55,7 @@ def parents(nodes: int, radix: int) -> list[int]:
 
 
 def free_ports(host: str, number: int) -> list[int]:
-    """Ports of this machine that nobody listens on now."""
+    """Ports of this machine on which no process listens now."""
     sockets = [socket.socket() for _ in range(number)]
     try:
         for each in sockets:

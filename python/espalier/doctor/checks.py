@@ -85,7 +85,7 @@ def shared_memory() -> Check:
 
 
 def futex() -> Check:
-    """Wakes nobody on a word of our own: 0 when the call is allowed."""
+    """Wakes no thread on a word of our own: 0 when the call is allowed."""
     numbers = {"x86_64": 202, "aarch64": 98, "riscv64": 98, "ppc64le": 221}
     number = numbers.get(platform.machine())
     if number is None:

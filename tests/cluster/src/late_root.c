@@ -84,7 +84,7 @@ static void check(int which, int root, int count) {
     }
 }
 
-/* Nobody leaves before the last has come. (Exscan's first receive buffer is undefined: it is rank 0's own.)
+/* No rank leaves before the last has come. (Exscan's first receive buffer is undefined: it is rank 0's own.)
  */
 static void check_barrier(int root, long long came_ns, long long left_ns) {
   MPI_Request request = MPI_REQUEST_NULL;

@@ -200,7 +200,7 @@ TEST_F(SharedHeaps, AChildCannotChangeItsParentsMemory) {
     EXPECT_EQ(block[some - 1], std::byte{1});
     std::memset(block, 2, some);
     EXPECT_EQ(block[some - 1], std::byte{2});
-    EXPECT_FALSE(SharedHeap::holds(block, some)) << "nobody else sees these pages";
+    EXPECT_FALSE(SharedHeap::holds(block, some)) << "no other process sees these pages";
     EXPECT_EQ(heap().allocate(some), nullptr);
     EXPECT_TRUE(heap().owns(block));
     EXPECT_TRUE(heap().free(block));

@@ -187,7 +187,7 @@ int MPI_Reduce_scatter(const void* send, void* receive, const int counts[], MPI_
   PMPI_Comm_rank(comm, &rank);
   PMPI_Comm_size(comm, &size);
   for (int i = 0; i < size; ++i) total += counts[i];
-  if (!broken("reduce_scatter gives everybody the first block") || send == MPI_IN_PLACE ||
+  if (!broken("reduce_scatter gives all ranks the first block") || send == MPI_IN_PLACE ||
       type != MPI_UINT32_T)
     return PMPI_Reduce_scatter(send, receive, counts, type, op, comm);
   unsigned* whole = malloc((size_t)total * sizeof *whole + 1);

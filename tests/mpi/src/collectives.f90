@@ -150,7 +150,7 @@ contains
       call expect(all(in(1:rank) == out(1:rank)) .and. all(in(rank + 1:) == -1), "scatterv")
     end do
 
-    ! Everybody sends r integers to rank r.
+    ! Each rank sends r integers to rank r.
     own = rank
     far = [(r * (rank + 1), r = 0, ranks - 1)]
     out = -1

@@ -47,7 +47,7 @@ static int one_round(int which, int round, int sleep_before, char* buffer, int r
   int partner = rank ^ 1;
   MPI_Request request = MPI_REQUEST_NULL;
   long sum;
-  /* The root of a bcast or reduce waits only when it is a leaf of nobody: let both kinds of rank be root. */
+  /* The root of a bcast or reduce waits only when it has no child: let both kinds of rank be root. */
   int root = round % size, failed = 0;
   if (rank % 2 == 0 && partner < size) {
     for (int i = 0; i < bytes; ++i) buffer[i] = (char)(i * 7 + round);

@@ -40,7 +40,7 @@ static int wrong_call(const char* mistake, int odd, MPI_Comm comm) {
   if (is(mistake, "killed") && odd) return raise(SIGKILL);
   if (is(mistake, "ends") && odd) _exit(0);
   if (is(mistake, "finalizes") && odd) return MPI_Finalize(), exit(0), 0;
-  if (is(mistake, "two roots")) { /* nobody waits for anybody in it: the next call has to find out */
+  if (is(mistake, "two roots")) { /* no rank waits for another one in it: the next call has to find out */
     const int code = MPI_Bcast(got, 4, MPI_INT, odd, comm);
     if (code != MPI_SUCCESS) return code;
   }

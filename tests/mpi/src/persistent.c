@@ -1,4 +1,4 @@
-/* Other collectives run while persistent ones are active, whoever serves them: a rank may start one, then
+/* Other collectives run while persistent ones are active, whether Espalier or the host serves them: a rank may start one, then
    serve a partner that starts its own only afterwards, and wait in a collective meanwhile. */
 #include <mpi.h>
 

@@ -176,7 +176,7 @@ static void by_some(int with_status, int waits) {
 static void by_waitsome(int with_status) { by_some(with_status, 1); }
 static void by_testsome(int with_status) { by_some(with_status, 0); }
 
-/* Asking changes nothing: what is complete stays so until somebody waits. (MPICH and Intel MPI make
+/* Asking changes nothing: what is complete stays so until a rank waits. (MPICH and Intel MPI make
    persistent messages inactive when asked about them, so their statuses are not looked at twice.) */
 static void by_get_status(int with_status) {
   MPI_Status status = spoilt();

@@ -88,10 +88,10 @@ for count in (1, 13, 2000):
         expect((sums == size * base + 500 * size * (size - 1)).all(), f"Allreduce_init {what}")
         expect((kept == (rank + 1) * base + 500 * rank * (rank + 1)).all(), f"Scan_init {what}")
         expect((cast == np.arange(count) * round).all(), f"Bcast_init {what}")
-        everyone = base[None, :] + 1000 * np.arange(size)[:, None]
-        expect((back == everyone + 7 * rank).all(), f"Alltoall_init {what}")
-        expect((part == everyone[-1] + 7 * rank).all(), f"Reduce_scatter_block_init {what}")
-        expect("allgather" not in made or (table == everyone).all(), f"Allgather_init {what}")
+        of_all = base[None, :] + 1000 * np.arange(size)[:, None]
+        expect((back == of_all + 7 * rank).all(), f"Alltoall_init {what}")
+        expect((part == of_all[-1] + 7 * rank).all(), f"Reduce_scatter_block_init {what}")
+        expect("allgather" not in made or (table == of_all).all(), f"Allgather_init {what}")
         expect(all(request != MPI.REQUEST_NULL for request in requests), f"the requests stay, {what}")
     made["allreduce"].Start()
     while not made["allreduce"].Get_status():

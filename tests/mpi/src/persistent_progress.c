@@ -1,4 +1,4 @@
-/* Between start and wait a rank owes the others nothing, and a start waits for nobody: ranks that start late
+/* Between start and wait a rank owes the others nothing, and a start waits for no rank: ranks that start late
    or one after the other, that wait for a message from a rank that has completed, that are busy, that are a
    round ahead.
    "-gather" leaves a collective out, for hosts that have it wrong. With a folder as argument the stricter

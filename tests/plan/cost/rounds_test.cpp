@@ -44,7 +44,7 @@ TEST(Cost, Rabenseifner) {
   // 20 and 10 bytes, there and back; 20 + 10 folded.
   EXPECT_EQ(allreduce_rabenseifner(wire, 4, 40), (Cost{160 + 140 + 30 + 160 + 140, 80 + 30, 160, 4}));
   EXPECT_EQ(allreduce_rabenseifner(wire, 6, 40).time, 630 + 200 + 40 + 200);
-  EXPECT_EQ(reduce_rabenseifner(wire, 6, 40).time, 630 + 200 + 40) << "nobody waits for a way back";
+  EXPECT_EQ(reduce_rabenseifner(wire, 6, 40).time, 630 + 200 + 40) << "no rank waits for a way back";
 }
 
 TEST(Cost, Ring) {

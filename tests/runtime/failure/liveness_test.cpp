@@ -76,9 +76,9 @@ TEST(Liveness, AProcessThatProcHidesHasNotEnded) {
         // Nothing is hidden from root's group.
         setgroups(0, nullptr) != 0 || setgid(65534) != 0 || setuid(65534) != 0)
       return not_allowed;
-    ProcessMark nobody = parent;
-    nobody.process = 0x3fffff;  // no process has so high a number
-    return liveness_of(parent) == Liveness::unknown && liveness_of(nobody) == Liveness::ended ? 0 : 1;
+    ProcessMark absent = parent;
+    absent.process = 0x3fffff;  // no process has so high a number
+    return liveness_of(parent) == Liveness::unknown && liveness_of(absent) == Liveness::ended ? 0 : 1;
   });
   const int end = end_of(child);
   if (end == not_allowed) GTEST_SKIP() << "needs root, and may mount nothing here";

@@ -248,7 +248,7 @@ TEST(MismatchDetection, OtherLengthInSlots) {
                  {"bcast of 8 bytes with root 0", "bcast of 300000 bytes with root 0"});
 }
 
-// No rank waits for anybody in it where both are roots.
+// No rank waits for another one in it where both are roots.
 TEST(MismatchDetection, OtherRoot) {
   for (const int ranks : sizes)
     expect_named(ranks, [](Rank& rank) { rank.bcast(8, rank.bootstrap.rank == 1); },

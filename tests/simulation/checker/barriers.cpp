@@ -20,7 +20,7 @@ Body notes_around(std::function<void(CheckingMachine&)> barrier) {
       for (const int peer : m.other_ranks()) {
         std::uint64_t theirs = 0;
         Platform::copy(&theirs, run.note(peer), sizeof theirs);
-        run.expect(theirs == word(peer, 0, round), "a barrier let somebody go too early");
+        run.expect(theirs == word(peer, 0, round), "a barrier let a rank go too early");
       }
       barrier(m);
     }

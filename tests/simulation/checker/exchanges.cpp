@@ -71,7 +71,7 @@ Body alltoallvs(const Plan& plan, std::size_t (*bytes_of)(int, int)) {
   };
 }
 
-/// A rank with nothing for anybody says so in a line that the root of a gather may still be reading.
+/// A rank with nothing for another rank says so in a line that the root of a gather may still be reading.
 Body nothing_after_a_gather(const Plan& plan) {
   return [=](CheckingMachine& m) {
     const std::vector<std::size_t> none(static_cast<std::size_t>(m.size()), 0);

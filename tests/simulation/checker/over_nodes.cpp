@@ -45,7 +45,7 @@ Body barriers_over(SharedNodes nodes, Algorithm algorithm) {
       for (int peer = 0; peer < run.ranks(); ++peer) {
         std::uint64_t theirs = 0;
         Platform::copy(&theirs, run.note(peer), sizeof theirs);
-        run.expect(theirs == word(peer, 0, round), "a barrier let somebody go too early");
+        run.expect(theirs == word(peer, 0, round), "a barrier let a rank go too early");
       }
       barrier();
     }

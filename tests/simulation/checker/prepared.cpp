@@ -143,7 +143,7 @@ Body barriers_of(By by) {
       for (const int peer : m.other_ranks()) {
         std::uint64_t theirs = 0;
         Platform::copy(&theirs, run.note(peer), sizeof theirs);
-        run.expect(theirs == word(peer, 0, round), "a prepared barrier let somebody go too early");
+        run.expect(theirs == word(peer, 0, round), "a prepared barrier let a rank go too early");
       }
       meet();
     }

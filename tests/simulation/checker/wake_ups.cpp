@@ -25,7 +25,7 @@ void sleep_through_steps(CheckingMachine& m) {
       m.await(Channel::gather, 0, step);
       std::uint64_t value = 0;
       simulation::checker::Platform::copy(&value, run.note(0) + 8 * i, sizeof value);
-      run.expect(value == word(0, 0, i), "somebody woke before what it waits for was there");
+      run.expect(value == word(0, 0, i), "a rank woke before what it waits for was there");
     }
     m.finish(step);
   }
@@ -46,7 +46,7 @@ void pass_a_token(CheckingMachine& m) {
         m.await(Channel::release, next, step);
         std::uint64_t got = 0;
         simulation::checker::Platform::copy(&got, m.inline_data(Channel::release, next, step), sizeof got);
-        Execution::current().expect(got == token, "a token that nobody has passed on");
+        Execution::current().expect(got == token, "a token that no rank has passed on");
       }
       m.finish(step);
       for (const int peer : m.other_ranks()) m.await_finish(peer, step);
@@ -64,7 +64,7 @@ void wake_all_at_once(CheckingMachine& m) {
       m.release_all(step, &value, sizeof value);
     else
       simulation::checker::Platform::copy(&got, m.await_release_all(step), sizeof got);
-    Execution::current().expect(got == value, "somebody went on before all had arrived");
+    Execution::current().expect(got == value, "a rank went on before all had arrived");
     m.finish(step);
     for (const int peer : m.other_ranks()) m.await_finish(peer, step);
   }

@@ -259,7 +259,7 @@ Body a_host_that_stores_twice(SharedNodes nodes) {
   };
 }
 
-// The same without anybody who takes: the rank that sees a notification sees its data.
+// The same without a rank that takes: the rank that sees a notification sees its data.
 Body a_host_whose_data_all_see(SharedNodes nodes) {
   return [=](CheckingMachine& m) {
     Execution& run = Execution::current();

@@ -83,7 +83,7 @@ struct Window {
 };
 
 // The subjects; all are collective.
-void test_everybody_to_every_node(espalier_comm* comm);
+void test_all_ranks_to_every_node(espalier_comm* comm);
 void test_long_puts_and_gets(espalier_comm* comm);
 void test_atomic_operations(espalier_comm* comm);
 void test_reset_has_one_winner(espalier_comm* comm);

@@ -21,7 +21,7 @@ void round_of_puts(const Window& window, std::size_t bytes, std::uint32_t round)
   fill(mine.data(), bytes, my_rank(), round + 1);  // the source is this rank's own again
 }
 
-// Every rank has looked before anybody resets; every rank has reset before anybody puts again.
+// Every rank has looked before any rank resets; every rank has reset before any rank puts again.
 void clear(const Window& window, espalier_comm* comm) {
   DO(espalier_barrier(comm));
   if (window.local_rank() == 0)
@@ -31,7 +31,7 @@ void clear(const Window& window, espalier_comm* comm) {
 
 }  // namespace
 
-void test_everybody_to_every_node(espalier_comm* comm) {
+void test_all_ranks_to_every_node(espalier_comm* comm) {
   for (const std::size_t bytes : {0, 1, 8, 1000, 8000, 8192, 70000}) {
     const Window window(comm, bytes * static_cast<std::size_t>(ranks()), ranks());
     for (int rank = 0; rank < ranks(); ++rank) CHECK(espalier_window_node_of(window, rank) >= 0);

@@ -8,7 +8,7 @@ namespace {
 
 void run(const std::string& subject, espalier_comm* comm, char** words) {
   if (subject == "contract") {
-    test_everybody_to_every_node(comm);
+    test_all_ranks_to_every_node(comm);
     test_long_puts_and_gets(comm);
     test_atomic_operations(comm);
     test_reset_has_one_winner(comm);
