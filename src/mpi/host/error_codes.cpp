@@ -30,10 +30,8 @@ Known& known() {
   return all;
 }
 
-bool set_text(int code, const std::string& text) {
-  std::string words = text;  // hosts of MPI-2 take it without const
-  return host.Add_error_string(code, words.data()) == MPI_SUCCESS;
-}
+/// `text` is a copy, for hosts of MPI-2 take it without const.
+bool set_text(int code, std::string text) { return host.Add_error_string(code, text.data()) == MPI_SUCCESS; }
 
 int class_of(int code) {
   int error_class = MPI_SUCCESS;

@@ -49,6 +49,7 @@ struct Constants {
 };
 
 struct Host {
+// NOLINTNEXTLINE(bugprone-macro-parentheses): `name` is what is declared
 #define ESPALIER_DECLARE(name) decltype(&PMPI_##name) name;
   ESPALIER_HOST_CALLS(ESPALIER_DECLARE)
   ESPALIER_HOST_WINDOW_CALLS(ESPALIER_DECLARE)

@@ -20,6 +20,7 @@ std::atomic<bool> made{false};
 MPI_Comm of_self{};  // written once before `made`
 
 thread_local int reported = MPI_SUCCESS;
+// NOLINTNEXTLINE(readability-non-const-parameter): it has the type of an error handler of MPI
 void take_report(MPI_Comm*, int* code, ...) { reported = *code; }
 
 /// What the host says to a call on `of_self`. MPICH 5 returns success from a call that has failed if a handler

@@ -234,6 +234,7 @@ bool is_revoked(Handle handle) {
 void retire_all() {
   std::vector<std::unique_ptr<runtime::Communicator>> gone;
   const std::lock_guard lock(mutex);
+  gone.reserve(entries.size());
   for (Entry& entry : entries) gone.push_back(take_communicator(entry));
   runtime::Communicator::forget_released();
 }

@@ -26,10 +26,10 @@ class Creating {
   Creating& operator=(const Creating&) = delete;
 
   /// The host has made it. MPI_COMM_NULL is none.
-  void made(Handle communicator) const;
+  void made(Handle handle) const;
 
  private:
-  void name(Handle communicator) const;
+  void name(Handle handle) const;
   bool is_outermost_;
   Creation kind_;
   Handle parent_;

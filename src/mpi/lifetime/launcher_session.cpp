@@ -69,9 +69,9 @@ ESPALIER_WRAPS pid_t setsid() noexcept {
   return getpid();
 }
 
-ESPALIER_WRAPS int execvp(const char* file, char* const* words) noexcept {
+ESPALIER_WRAPS int execvp(const char* file, char* const* argv) noexcept {
   using namespace espalier::mpi;
   if (shared_cpus && !share_cores()) leave_launchers_session();
-  return execvpe(file, words, environ);
+  return execvpe(file, argv, environ);
 }
 #endif  // not Open MPI, whose launcher keeps all ranks in its session

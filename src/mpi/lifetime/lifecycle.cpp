@@ -42,7 +42,7 @@ int open_sessions = 0;
 bool leaves_by_callback = false;  ///< MPI_COMM_SELF has our attribute
 bool prints_statistics = false;   ///< without a world: this process was rank 0 of the first communicator
 
-std::atomic<const Dependents*> dependents{nullptr};
+std::atomic<const Dependents*> told_dependents{nullptr};
 
 /// What does not need other ranks. `mine` is MPI_COMM_SELF or, with sessions, a communicator of this process.
 bool set_up(MPI_Comm mine) {
@@ -112,7 +112,7 @@ void leave_windows() {
 void tear_down() {
   leave_windows();
   // acquire: pairs with the release in tell(), as below.
-  if (const Dependents* told = dependents.load(std::memory_order_acquire)) told->job_ends();
+  if (const Dependents* told = told_dependents.load(std::memory_order_acquire)) told->job_ends();
   communicators::retire_all();
   communicators::close();
   questions::close();
@@ -150,10 +150,10 @@ void leave_by_callback() {
 
 }  // namespace
 
-void tell(const Dependents& who) { dependents.store(&who, std::memory_order_release); }
+void tell(const Dependents& dependents) { told_dependents.store(&dependents, std::memory_order_release); }
 
 void tell_communicator_is_freed(MPI_Comm comm) {
-  if (const Dependents* told = dependents.load(std::memory_order_acquire)) told->communicator_is_freed(comm);
+  if (const Dependents* told = told_dependents.load(std::memory_order_acquire)) told->communicator_is_freed(comm);
 }
 
 void begin_world() {

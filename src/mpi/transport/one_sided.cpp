@@ -1,5 +1,8 @@
 #include "mpi/transport/one_sided.hpp"
 
+#include <algorithm>
+#include <array>
+
 #include "mpi/transport/notify_window.hpp"
 #include "mpi/transport/rma_window.hpp"
 
@@ -11,9 +14,10 @@ using network::WindowTransport;
 class ThisHost final : public network::OneSidedHost {
  public:
   network::WindowMeans means() const override {
-#define ESPALIER_HAS(name) &&host.name
-    const bool rma = true ESPALIER_HOST_WINDOW_CALLS(ESPALIER_HAS);
+#define ESPALIER_HAS(name) host.name != nullptr,
+    const std::array calls = {ESPALIER_HOST_WINDOW_CALLS(ESPALIER_HAS)};
 #undef ESPALIER_HAS
+    const bool rma = std::all_of(calls.begin(), calls.end(), [](bool has) { return has; });
     return {rma, rma && host.Win_create_notify && host.Win_free_notify && host.Win_get_notify &&
                      host.Win_set_notify && host.Put_notify};
   }
