@@ -1,35 +1,46 @@
 // What the persistent reductions have in common.
 #pragma once
 
+#include <string>
+
 #include "mpi/collectives/reduction_arguments.hpp"
 #include "mpi/requests/prepare/rank_info.hpp"
 
 namespace espalier::mpi::persistent {
 
-/// Puts the persistent spec of a reduction into `draft`, or the reason why there is none. `elements`: of a
-/// rank's vector. `is_target`: whether this rank gets a result. `make_spec(send, receive, operation, bytes)`
-/// is called where a kernel can do the operation.
+/// Why this rank cannot prepare the reduction; empty: it can. `elements`: of a rank's vector. `is_target`:
+/// whether this rank gets a result. `operation`: the kernel, if there is one.
+inline std::string why_unable(const Call& call, Collective collective, MPI_Count elements, bool is_target,
+                              const reduce::Operation* operation) {
+  const auto datatype = typed<MPI_Datatype>(call.type);
+  if (elements < 0 || datatype == host.constants.datatype_null ||
+      typed<MPI_Op>(call.op) == host.constants.op_null)
+    return bad_arguments;
+  const PredefinedOp* op = predefined_op(typed<MPI_Op>(call.op));
+  if (!op) return "a user-defined operator in a persistent collective";
+  if (elements == 0) return "";
+  if (!operation) {
+    const PredefinedType* type = predefined_type(datatype);
+    const bool is_wrong = type && service_of(*type, *op) == Service::left_to_host;
+    return is_wrong ? bad_arguments : why_no_kernel(type, *op);
+  }
+  const bool is_usual =
+      plain_buffers(call, is_target) && !is_alias_for_host(call, collective, elements, is_target);
+  return is_usual ? "" : bad_arguments;
+}
+
+/// Puts the persistent spec of a reduction into `draft`, or the reason why there is none. `elements` and
+/// `is_target` as above. `make_spec(send, receive, operation, bytes)` is called where a kernel can do the
+/// operation.
 template <class MakeSpec>
 void make_reduction(const Call& call, Entry& entry, MPI_Count elements, bool is_target, Draft& draft,
                     MakeSpec make_spec) {
-  const auto datatype = typed<MPI_Datatype>(call.type);
-  const PredefinedType* type = predefined_type(datatype);
-  const PredefinedOp* op = predefined_op(typed<MPI_Op>(call.op));
   std::size_t bytes = 0;
   const reduce::Operation* operation = kernel(call, elements, bytes);
   if (!operation) operation = kernel_by_host(call, elements, bytes);
-  if (elements < 0 || datatype == host.constants.datatype_null ||
-      typed<MPI_Op>(call.op) == host.constants.op_null) {
-    draft.unable = bad_arguments;
-  } else if (!op) {
-    draft.unable = "a user-defined operator in a persistent collective";
-  } else if (elements > 0 && !operation) {
-    const bool is_wrong = type && service_of(*type, *op) == Service::left_to_host;
-    draft.unable = is_wrong ? bad_arguments : why_no_kernel(type, *op);
-  } else if (elements > 0 && (!plain_buffers(call, is_target) ||
-                              is_alias_for_host(call, draft.spec.collective, elements, is_target))) {
-    draft.unable = bad_arguments;
-  } else if (elements > 0) {
+  draft.unable = why_unable(call, draft.spec.collective, elements, is_target, operation);
+  if (!draft.unable.empty()) return;
+  if (elements > 0) {
     auto* receive = static_cast<std::byte*>(call.receive);
     const bool in_place = is_target && source(call) == runtime::Communicator::in_place;
     const auto* send = in_place ? receive : static_cast<const std::byte*>(call.send);
