@@ -153,7 +153,8 @@ void leave_by_callback() {
 void tell(const Dependents& dependents) { told_dependents.store(&dependents, std::memory_order_release); }
 
 void tell_communicator_is_freed(MPI_Comm comm) {
-  if (const Dependents* told = told_dependents.load(std::memory_order_acquire)) told->communicator_is_freed(comm);
+  if (const Dependents* told = told_dependents.load(std::memory_order_acquire))
+    told->communicator_is_freed(comm);
 }
 
 void begin_world() {

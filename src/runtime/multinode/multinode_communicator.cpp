@@ -81,8 +81,7 @@ MultiNodeCommunicator::~MultiNodeCommunicator() {
   if (tags && !endpoint_.is_abandoned()) tags->give_back(nodes_.tags);
 }
 
-std::unique_ptr<Persistent> MultiNodeCommunicator::prepare(const Bootstrap&,
-                                                           collective::PersistentSpec&,
+std::unique_ptr<Persistent> MultiNodeCommunicator::prepare(const Bootstrap&, collective::PersistentSpec&,
                                                            const std::string&, std::string& why) {
   if (Config::instance().flag("ESPALIER_PERSISTENT"))
     why = "persistent collectives over nodes are the host's";
