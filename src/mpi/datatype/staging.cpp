@@ -25,7 +25,7 @@ bool EqualBlocks::look_closer(const Part& part, int blocks) {
   if (layout.packed) {
     data_ = at(part.buffer, layout.true_lower);
   } else {
-    Gaps& gaps = gaps_.emplace(Gaps{});
+    EqualGaps& gaps = gaps_.emplace();
     gaps.layout = layout;
     gaps.buffer = part.buffer;
   }
@@ -84,7 +84,7 @@ bool UnequalBlocks::look_closer(const Part& part) {
     if (count < 0) return false;
     longest = std::max(longest, count);
   }
-  Gaps& gaps = gaps_.emplace(Gaps{});
+  UnequalGaps& gaps = gaps_.emplace();
   gaps.buffer = part.buffer;
   if (!lay_out(type, longest, gaps.layout) || !find_places(part, gaps.layout, gaps.places) ||
       !may_begin_at(part.buffer, gaps.layout))

@@ -38,6 +38,14 @@ inline bool is_alias_for_host(const Transfer& call, const std::byte* from, const
          plain_size(call.send.type) > 0 && host_rejects_aliases(collective, false);
 }
 
+/// Equal blocks that do not lie in packed form. `memory` is empty until open().
+struct EqualGaps {
+  Layout layout;  // of all blocks together
+  void* buffer = nullptr;
+  MPI_Comm comm{};
+  Buffer memory;
+};
+
 /// Blocks of one length, one behind the other by the datatype's extent.
 class EqualBlocks {
  public:
@@ -80,13 +88,6 @@ class EqualBlocks {
   std::byte* block(int index) const { return data_ + static_cast<std::size_t>(index) * block_bytes_; }
 
  private:
-  /// For data that do not lie in packed form. `memory` is empty until open().
-  struct Gaps {
-    Layout layout;  // of all blocks together
-    void* buffer = nullptr;
-    MPI_Comm comm{};
-    Buffer memory;
-  };
   bool look_closer(const Part& part, int blocks);
   void open_memory(MPI_Comm comm);
   void pack_blocks();
@@ -95,7 +96,17 @@ class EqualBlocks {
 
   std::byte* data_ = nullptr;
   std::size_t block_bytes_ = 0, bytes_ = 0;
-  std::optional<Gaps> gaps_;
+  std::optional<EqualGaps> gaps_;
+};
+
+/// Unequal blocks that do not lie in packed form. `memory` is empty until open().
+struct UnequalGaps {
+  using Places = ByRank<MPI_Count>;  // of each block in the program's buffer, in bytes
+  Layout layout;                     // of the longest block
+  void* buffer = nullptr;
+  Places places;
+  MPI_Comm comm{};
+  Buffer memory;
 };
 
 /// Blocks of any lengths at any displacements (the v forms).
@@ -129,14 +140,7 @@ class UnequalBlocks {
   runtime::Blocks blocks() const { return {bytes_, offsets_}; }
 
  private:
-  using Places = ByRank<MPI_Count>;  // of each block in the program's buffer, in bytes
-  struct Gaps {
-    Layout layout;  // of the longest block
-    void* buffer = nullptr;
-    Places places;
-    MPI_Comm comm{};
-    Buffer memory;
-  };
+  using Places = UnequalGaps::Places;
   struct Piece;
   bool are_plain(const Part& part, std::size_t size);
   bool look_closer(const Part& part);
@@ -150,7 +154,7 @@ class UnequalBlocks {
   std::byte* data_ = nullptr;
   std::size_t total_ = 0;
   ByRank<std::size_t> bytes_, offsets_;
-  std::optional<Gaps> gaps_;
+  std::optional<UnequalGaps> gaps_;
 };
 
 }  // namespace espalier::mpi
