@@ -1,6 +1,6 @@
 # The front door. Everything sets itself up: `make demo` and `make test` work on a fresh Debian-like machine.
 .DEFAULT_GOAL := help
-.PHONY: help setup build dev test test-full test-arch fuzz demo example bench bench-kernels bench-cluster bench-aggregation format lint tidy clean
+.PHONY: help setup build dev test test-full test-arch test-asan fuzz demo example bench bench-kernels bench-cluster bench-aggregation format lint tidy clean
 
 help:
 	@echo 'make build    set up what the build needs, then build all: build/lib, .venv, bin/espalier'
@@ -9,6 +9,7 @@ help:
 	@echo 'make test-full  the same with the tests that take long: every layout of emulated nodes, every host'
 	@echo 'make fuzz     feed the aggregation nodes with garbage for ten minutes (FUZZ_SECONDS=n)'
 	@echo 'make test-arch  build the core for aarch64 and ppc64le, and run its unit tests under qemu-user'
+	@echo 'make test-asan  the MPI tests under MPICH with AddressSanitizer and UBSan in the interposer'
 	@echo 'make demo     build and compare Espalier with MPICH: a table, and an HTML page with plots'
 	@echo 'make example  build and run real programs (examples/, LAMMPS if installed) with and without Espalier'
 	@echo 'make bench    build and measure Espalier against MPICH, Open MPI and Intel MPI'
@@ -54,6 +55,9 @@ fuzz:
 test-arch:
 	@tools/setup/setup arch
 	@tools/test_arch/run $(ARGS)
+
+test-asan: build
+	@tests/mpi/run_asan $(ARGS)
 
 demo: build
 	@bin/espalier demo

@@ -11,6 +11,7 @@ import hosts  # noqa: E402
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "sanitizer: short enough, and worth it, for the sanitizer builds (-m sanitizer)")
+    config.addinivalue_line("markers", "unsanitized: measures memory, limits it, or loads the interposer by itself")
     config.addinivalue_line("markers", "matrix: the checked run over hosts and ranks")
     config.addinivalue_line("markers", "slow: more than half a minute")
     config.addinivalue_line("markers", "needs_espalier: means nothing on the bare host")

@@ -22,6 +22,8 @@ REPOSITORY = HERE.parent.parent
 SOURCES = HERE / "src"
 VENVS = Path(os.environ.get("ESPALIER_VENVS", REPOSITORY / ".venv"))
 LIBRARIES = Path(os.environ.get("ESPALIER_LIB", REPOSITORY / "build" / "lib"))
+# The interposers may be another build than the command's library, which no sanitizer's runtime precedes.
+INTERPOSERS = Path(os.environ.get("ESPALIER_TEST_INTERPOSERS", LIBRARIES))
 BUILT = Path(os.environ.get("ESPALIER_TEST_BUILD", REPOSITORY / "build" / "tests" / "mpi"))
 BARE = os.environ.get("ESPALIER_TEST_BARE") == "1"  # without Espalier: do the programs hold on the host alone?
 CORES = len(os.sched_getaffinity(0))
@@ -45,7 +47,7 @@ class Host:
 
     @property
     def library(self) -> Path:
-        return LIBRARIES / f"libespalier-{self.build}.so"
+        return INTERPOSERS / f"libespalier-{self.build}.so"
 
     @property
     def folder(self) -> Path:

@@ -7,14 +7,14 @@ import subprocess
 import hosts
 import pytest
 
-pytestmark = pytest.mark.needs_espalier
+pytestmark = [pytest.mark.needs_espalier, pytest.mark.unsanitized]
 
 
 @pytest.mark.parametrize("build", ["mpich", "ompi", "abi"])
 @pytest.mark.parametrize("command", [["/bin/true"], ["/bin/sh", "-c", "ls / | wc -l"], ["python3", "-c", "print(1)"]],
                          ids=["true", "shell", "python"])
 def test_programs_without_mpi(build, command):
-    library = hosts.LIBRARIES / f"libespalier-{build}.so"
+    library = hosts.INTERPOSERS / f"libespalier-{build}.so"
     assert library.exists(), f"{library} does not exist: run `make build` first (or set ESPALIER_LIB)"
     plain = subprocess.run(command, capture_output=True, text=True)
     loaded = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "LD_PRELOAD": str(library)})
@@ -24,7 +24,7 @@ def test_programs_without_mpi(build, command):
 @pytest.mark.parametrize("build", ["mpich", "ompi", "abi"])
 def test_the_library_drags_nothing_in(build):
     """No MPI, no C++ runtime and no search path of its own in a stranger's process; bound lazily."""
-    library = hosts.LIBRARIES / f"libespalier-{build}.so"
+    library = hosts.INTERPOSERS / f"libespalier-{build}.so"
     assert library.exists(), f"{library} does not exist: run `make build` first (or set ESPALIER_LIB)"
     dynamic = subprocess.run(["readelf", "-dW", library], capture_output=True, text=True, check=True).stdout
     needed = re.findall(r"\(NEEDED\).*\[(.*)\]", dynamic)

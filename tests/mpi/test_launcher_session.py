@@ -8,7 +8,7 @@ import hosts
 import pytest
 from test_killed import alive, processes_with
 
-pytestmark = pytest.mark.needs_espalier
+pytestmark = [pytest.mark.needs_espalier, pytest.mark.unsanitized]
 
 HYDRA = ["mpich", "mpich-abi", "debian-mpich"]
 OVERSUBSCRIBED = hosts.CORES + 2

@@ -71,6 +71,7 @@ CHURN = {"mpich": 10000, "openmpi": 1000, "impi": 1000}  # `make test-full`: ten
 
 @pytest.mark.alone
 @pytest.mark.slow
+@pytest.mark.unsanitized
 def test_communicators_come_and_go(launch, host):
     """Many create/collective/free cycles change neither memory nor descriptors nor maps."""
     cycles = 10000 if FULL else CHURN[host.name]

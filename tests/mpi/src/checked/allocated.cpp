@@ -34,9 +34,19 @@ void* operator new(std::size_t bytes) {
   return block;
 }
 
+// A library whose own forms do not call the one above, as a sanitizer's, would else be asked here.
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+  try {
+    return operator new(bytes);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
 void operator delete(void* block) noexcept {
   if (!block || blocks().erase(block) == 0) return std::free(block);
   if (by_mpi) MPI_Free_mem(block);  // later it goes with the process
 }
 
 void operator delete(void* block, std::size_t) noexcept { operator delete(block); }
+void operator delete(void* block, const std::nothrow_t&) noexcept { operator delete(block); }
