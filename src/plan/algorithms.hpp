@@ -32,10 +32,11 @@ enum class Algorithm : unsigned char {
   allreduce,
   sharp,
   notified_ring,
+  notified_dissemination,
 };
 
 /// In the order of Algorithm.
-inline constexpr std::array<std::string_view, 18> algorithm_names = {"host",
+inline constexpr std::array<std::string_view, 19> algorithm_names = {"host",
                                                                      "exchange",
                                                                      "central",
                                                                      "tree",
@@ -52,11 +53,21 @@ inline constexpr std::array<std::string_view, 18> algorithm_names = {"host",
                                                                      "transpose",
                                                                      "allreduce",
                                                                      "sharp",
-                                                                     "notified-ring"};
-static_assert(static_cast<std::size_t>(Algorithm::notified_ring) + 1 == algorithm_names.size());
+                                                                     "notified-ring",
+                                                                     "notified-dissemination"};
+static_assert(static_cast<std::size_t>(Algorithm::notified_dissemination) + 1 == algorithm_names.size());
 
 constexpr std::string_view to_string(Algorithm algorithm) {
   return algorithm_names[static_cast<std::size_t>(algorithm)];
+}
+
+/// Whether a plan between nodes wants a window of notified puts, and what it is by messages.
+constexpr bool goes_through_window(Algorithm algorithm) {
+  return algorithm == Algorithm::notified_ring || algorithm == Algorithm::notified_dissemination;
+}
+constexpr Algorithm by_messages(Algorithm algorithm) {
+  if (algorithm == Algorithm::notified_ring) return Algorithm::ring;
+  return algorithm == Algorithm::notified_dissemination ? Algorithm::dissemination : algorithm;
 }
 
 constexpr std::optional<Algorithm> parse_algorithm(std::string_view name) {
@@ -183,6 +194,8 @@ inline constexpr std::array algorithm_uses = [] {
                    "the ring through a window, in blocks, by all ranks of a node", "NOTIFY III"},
       AlgorithmUse{network, CollectiveSet(Collective::allreduce), A::dissemination, nothing,
                    "partial reductions at doubling distances: no power of two needed", "NOTIFY III"},
+      AlgorithmUse{network, CollectiveSet(Collective::allreduce), A::notified_dissemination, nothing,
+                   "the same through a window, a slice by each of some ranks of a node", "NOTIFY III"},
       AlgorithmUse{network, CollectiveSet(Collective::allreduce), A::gather_all, nothing,
                    "all vectors to all leaders, folded in rank order", "Bruck et al. 1997"},
       AlgorithmUse{network, CollectiveSet(barrier, reduce, Collective::allreduce), A::sharp,

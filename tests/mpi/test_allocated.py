@@ -38,7 +38,8 @@ def test_switched_off(launch, name, setting, statistics):
         assert allocated(statistics) == {"blocks": 0, "reads": 0}
 
 
-@pytest.mark.parametrize("name, limit", [("mpich", "ulimit -f 200000"), pytest.param("mpich", "ulimit -v 8000000", marks=pytest.mark.unsanitized),
+@pytest.mark.parametrize("name, limit", [("mpich", "ulimit -f 200000"),
+                                         pytest.param("mpich", "ulimit -v 8000000", marks=pytest.mark.unsanitized),
                                          pytest.param("openmpi", "ulimit -f 200000", marks=pytest.mark.full)])
 def test_where_there_is_no_heap_the_host_gives_memory(launch, name, limit, statistics):
     """A limit on files or address space: nothing is killed for that."""

@@ -1,4 +1,5 @@
-"""The notified ring (NOTIFY II and III) of allgather, allgatherv and allreduce, over nodes that are pretended. Real ones: tests/cluster."""
+"""The notified ring (NOTIFY II and III) of allgather, allgatherv and allreduce, and the notified dissemination of allreduce, over nodes that
+are pretended. Real ones: tests/cluster."""
 
 import os
 
@@ -49,6 +50,18 @@ def test_communicators_come_and_go(launch, statistics, name, kind):
     """Each has a window of its own, which goes with it."""
     rows = check(launch, statistics, name, subjects="communicators,interleaved,blocks,operators,pairs,in_place", ESPALIER_WINDOW_TRANSPORT=kind)
     assert algorithms(rows) <= {"notified-ring", "tree"}  # which user-defined operators go up
+
+
+@pytest.mark.parametrize("name, kind", CARRIED)
+@pytest.mark.parametrize("ranks, nodes, leaders", [(7, "3+1+3", "1"), (6, "2", "all"), pytest.param(7, "7", "1", marks=pytest.mark.full)])
+def test_dissemination_through_windows(launch, statistics, name, kind, ranks, nodes, leaders):
+    """NOTIFY III for short vectors. Operators of the program go by messages."""
+    rows = check(launch, statistics, name, ranks, nodes, ESPALIER_WINDOW_TRANSPORT=kind, ESPALIER_LEADERS=leaders,
+                 ESPALIER_NETWORK_ALLREDUCE="notified-dissemination")
+    rows = [row for row in rows if row["collective"] == "allreduce"]
+    assert {row["algorithm"] for row in rows} <= {"notified-dissemination", "dissemination"}, rows
+    assert any(row["algorithm"] == "notified-dissemination" for row in rows)
+    assert all("at once" in row["passed_over"] for row in rows if row["algorithm"] == "dissemination"), rows
 
 
 @pytest.mark.parametrize("settings, why", [

@@ -124,13 +124,13 @@ std::string why(const plan::NodesCall& call, const plan::NetworkPlan& plan) {
                    to_string(call.collective), call.bytes, call.nodes, call.ranks_per_node);
 }
 
-// What carries a notified ring, and what becomes of the call where that is not to be had.
-json describe_ring(const plan::NodesCall& call) {
+// What carries notified puts, and what becomes of the call where that is not to be had.
+json describe_way(const plan::NodesCall& call) {
   json window = describe_window({{"nodes", call.nodes}});
   window["otherwise"] = call.node_has_memory
-                            ? "a ring of messages where a node's shared-memory budget has no room for a "
+                            ? "the same by messages where a node's shared-memory budget has no room for a "
                               "window; the statistics say so"
-                            : "not here, for the ranks of a node share no memory: a ring of messages";
+                            : "not here, for the ranks of a node share no memory: the same by messages";
   return window;
 }
 
@@ -159,7 +159,7 @@ json describe_network(const json& request) {
                  {"prediction", json()},
                  {"why", why(call, plan)},
                  {"warnings", plan::Table::instance().warnings()}};
-  if (plan.algorithm == plan::Algorithm::notified_ring) answer["window"] = describe_ring(call);
+  if (plan::goes_through_window(plan.algorithm)) answer["window"] = describe_way(call);
   if (plan.algorithm == plan::Algorithm::allreduce) {
     // From here on it is an allreduce; that each rank then copies its block is left out.
     call.collective = query.collective = Collective::allreduce;

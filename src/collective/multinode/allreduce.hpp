@@ -17,7 +17,7 @@ namespace espalier::collective::multinode {
 /// How many times its bytes a vector needs as scratch at node `me` of `nodes`.
 inline std::size_t scratch_vectors(plan::Algorithm algorithm, int me, int nodes, const TreePosition& position,
                                    const reduce::Operation& operation) {
-  if (algorithm == plan::Algorithm::dissemination)
+  if (algorithm == plan::Algorithm::dissemination || algorithm == plan::Algorithm::notified_dissemination)
     return reduce::folds_in_any_order(operation) ? any_order_scratch(nodes) : ordered_scratch(me, nodes);
   if (algorithm == plan::Algorithm::gather_all) return static_cast<std::size_t>(nodes);
   if (algorithm == plan::Algorithm::tree) return std::max<std::size_t>(1, position.children.size());
@@ -37,6 +37,7 @@ Task allreduce_between(N leaders, Vector v, const TreePosition& position, plan::
     case plan::Algorithm::gather_all:
       return allreduce_gather_all(leaders, v);
     case plan::Algorithm::dissemination:
+    case plan::Algorithm::notified_dissemination:  // where there is no window (allreduce_notified.hpp)
       return reduce::folds_in_any_order(v.operation) ? allreduce_any_order(leaders, v)
                                                      : allreduce_ordered(leaders, v);
     default:

@@ -63,6 +63,7 @@ const std::initializer_list<Price>& prices() {
       {sums, A::ring, [](S s) { return ring(s.wire, s.nodes, s.bytes); }},
       {sums, A::notified_ring, [](S s) { return ring(s.wire, s.nodes, s.bytes); }},
       {sums, A::dissemination, [](S s) { return partial_reductions(s.wire, s.nodes, s.bytes); }},
+      {sums, A::notified_dissemination, [](S s) { return partial_reductions(s.wire, s.nodes, s.bytes); }},
       {sums, A::gather_all, [](S s) { return gather_all(s.wire, s.nodes, s.bytes, s.ways()); }},
       {allgathers, A::dissemination,
        [](S s) { return allgather_bruck(s.wire, s.nodes, s.node_bytes(), s.ways()); }},

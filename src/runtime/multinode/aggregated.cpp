@@ -25,7 +25,7 @@ bool MultiNodeCommunicator::offloads(Collective collective, std::size_t bytes,
 
 /// For the statistics. What offloads() has found out holds for one call.
 std::string MultiNodeCommunicator::why_passed_over(Collective collective, const plan::NetworkPlan& plan) {
-  if (plan.algorithm == plan::Algorithm::notified_ring) return no_ring_;
+  if (plan::goes_through_window(plan.algorithm)) return no_ring_;
   const bool might = collective == Collective::barrier || collective == Collective::reduce ||
                      collective == Collective::allreduce;
   if (offload_) return std::exchange(passed_over_, "");

@@ -93,7 +93,7 @@ bool MultiNodeCommunicator::allgather_blocks(Collective collective, const void* 
   const std::size_t total = collective::bytes_below(blocks, ranks);
   const std::size_t mean = collective::mean_block(total, static_cast<std::size_t>(ranks));
   const plan::Algorithm algorithm =
-      or_ring_of_messages(selector_(collective, mean).algorithm, std::min(total, most_through_a_window));
+      or_by_messages(selector_(collective, mean).algorithm, std::min(total, most_through_a_window));
   const bool notified = algorithm == plan::Algorithm::notified_ring;
   return serve_as(algorithm, collective, mean, [&](const NetworkPlan& plan) {
     const void* own = send == Communicator::in_place ? at_offset(receive, blocks.offset_of(rank())) : send;
@@ -123,8 +123,7 @@ bool MultiNodeCommunicator::allgatherv_shared(const void* send, std::span<const 
                                               SharedResult& shared_result) {
   const std::size_t total = std::accumulate(bytes.begin(), bytes.end(), std::size_t{0});
   const std::size_t mean = collective::mean_block(total, bytes.size());
-  const plan::Algorithm algorithm =
-      or_ring_of_messages(selector_(Collective::allgatherv, mean).algorithm, total);
+  const plan::Algorithm algorithm = or_by_messages(selector_(Collective::allgatherv, mean).algorithm, total);
   return serve_as(algorithm, Collective::allgatherv, mean, [&](const NetworkPlan& plan) {
     const Blocks blocks{bytes, bytes};  // there are no offsets: no rank receives
     const collective::multinode::NodeOrder order =

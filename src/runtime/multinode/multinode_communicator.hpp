@@ -17,6 +17,7 @@
 #include "collective/multinode/allgather.hpp"
 #include "collective/multinode/allgather_window.hpp"
 #include "collective/multinode/allreduce.hpp"
+#include "collective/multinode/allreduce_notified.hpp"
 #include "collective/multinode/bcast.hpp"
 #include "collective/node/scan/scan.hpp"
 #include "machine/fingerprint.hpp"
@@ -147,7 +148,7 @@ class MultiNodeCommunicator final : public Communicator {
   bool have_ring(std::size_t total);
   /// Who serves where the plan wants `wanted`, in a call that puts so much at once into a window if it goes
   /// through one.
-  plan::Algorithm or_ring_of_messages(plan::Algorithm wanted, std::size_t at_once);
+  plan::Algorithm or_by_messages(plan::Algorithm wanted, std::size_t at_once);
   template <class Body>
   auto through_ring(Body body);
   bool grow_ring(std::size_t bytes, int ids);
@@ -190,12 +191,15 @@ class MultiNodeCommunicator final : public Communicator {
   /// False where the slots of the largest node are too small for what its ranks tell each other in front of
   /// the data.
   bool slots_hold(std::size_t head_for_each_rank) const;
-  plan::Algorithm allreduce_algorithm(std::size_t bytes);
+  plan::Algorithm allreduce_algorithm(std::size_t bytes, std::size_t extent);
+  collective::multinode::NotifiedSlices notified_slices(const plan::NetworkPlan& plan, std::size_t bytes,
+                                                        std::size_t extent) const;
   /// An allreduce by the algorithm that allreduce_algorithm() says.
   void reduce_by(plan::Algorithm algorithm, const collective::Reduction& reduction,
                  const plan::NetworkPlan& plan);
   void reduce_everywhere(const collective::Reduction& reduction, const plan::NetworkPlan& plan);
-  void reduce_notified(const collective::Reduction& reduction, const plan::NetworkPlan& plan);
+  void reduce_notified(const collective::Reduction& reduction, const plan::NetworkPlan& plan,
+                       plan::Algorithm algorithm);
   void reduce_whole_everywhere(const void* send, void* receive, std::size_t bytes,
                                const UserOperation& operation, const plan::NetworkPlan& plan);
   void reduce_whole(const void* send, void* receive, std::size_t bytes, const UserOperation& operation,
@@ -211,6 +215,7 @@ class MultiNodeCommunicator final : public Communicator {
 
   /// One half of a window may hold so much; what is longer goes in several passes.
   static constexpr std::size_t most_through_a_window = std::size_t{8} << 20;
+  static constexpr std::size_t blocks_of_any_window = 4096;  // at least; a call has half of the notifications
 
   NodesShare nodes_;
   plan::NetworkSelector selector_;

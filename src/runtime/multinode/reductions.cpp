@@ -61,27 +61,52 @@ bool MultiNodeCommunicator::allreduce(const void* send, void* receive, std::size
   const std::size_t bytes = count * operation.extent;
   const Reduction reduction = {send == Communicator::in_place ? receive : send, receive, bytes, operation};
   if (offloads(Collective::allreduce, bytes, &operation)) return allreduce_offloaded(reduction), true;
-  const plan::Algorithm algorithm = allreduce_algorithm(bytes);
+  const plan::Algorithm algorithm = allreduce_algorithm(bytes, operation.extent);
   return serve_as(algorithm, Collective::allreduce, bytes,
                   [&](const NetworkPlan& plan) { reduce_by(algorithm, reduction, plan); });
 }
 
-plan::Algorithm MultiNodeCommunicator::allreduce_algorithm(std::size_t bytes) {
-  return or_ring_of_messages(selector_(Collective::allreduce, bytes).algorithm,
-                             std::min(collective::multinode::vector_room(bytes), most_through_a_window));
+plan::Algorithm MultiNodeCommunicator::allreduce_algorithm(std::size_t bytes, std::size_t extent) {
+  const NetworkPlan& plan = selector_(Collective::allreduce, bytes);
+  if (plan.algorithm == plan::Algorithm::notified_dissemination)
+    return or_by_messages(plan.algorithm, notified_slices(plan, bytes, extent).room());
+  return or_by_messages(plan.algorithm,
+                        std::min(collective::multinode::vector_room(bytes), most_through_a_window));
+}
+
+// Equal on all ranks, before there is a window.
+collective::multinode::NotifiedSlices MultiNodeCommunicator::notified_slices(const NetworkPlan& plan,
+                                                                             std::size_t bytes,
+                                                                             std::size_t extent) const {
+  const int nodes = nodes_.placement.nodes();
+  const int most = collective::multinode::NotifiedSlices::most_slices(blocks_of_any_window, nodes);
+  return {bytes, extent, std::min(leaders_of(plan, extent), most), nodes};
 }
 
 void MultiNodeCommunicator::reduce_by(plan::Algorithm algorithm, const Reduction& reduction,
                                       const NetworkPlan& plan) {
-  if (algorithm != plan::Algorithm::notified_ring) return reduce_everywhere(reduction, plan);
+  if (!plan::goes_through_window(algorithm)) return reduce_everywhere(reduction, plan);
+  if (algorithm == plan::Algorithm::notified_dissemination) {
+    if (reduction.bytes > 0) reduce_notified(reduction, plan, algorithm);
+    return;
+  }
   const std::size_t most =
       collective::multinode::longest_vector(most_through_a_window, reduction.operation.extent);
   for (std::size_t done = 0; done < reduction.bytes; done += most)
-    reduce_notified(part_of(reduction, done, std::min(most, reduction.bytes - done)), plan);
+    reduce_notified(part_of(reduction, done, std::min(most, reduction.bytes - done)), plan, algorithm);
 }
 
-void MultiNodeCommunicator::reduce_notified(const Reduction& reduction, const NetworkPlan& plan) {
+void MultiNodeCommunicator::reduce_notified(const Reduction& reduction, const NetworkPlan& plan,
+                                            plan::Algorithm algorithm) {
   const auto go = [&](auto node, auto fold_node, memory::Step& last) {
+    if (algorithm == plan::Algorithm::notified_dissemination) {
+      const int slices = notified_slices(plan, reduction.bytes, reduction.operation.extent).count();
+      collective::multinode::AllreduceNotified dissemination(
+          **ring_, ring_use_, reduction, node, fold_node,
+          [this](std::size_t bytes) { return scratch_.of(bytes); }, slices);
+      last = dissemination.run();
+      return;
+    }
     const int carriers = plan.leaders == 0 ? node.size() : plan.leaders;
     collective::multinode::AllreduceWindow ring(**ring_, ring_use_, reduction, node, fold_node, carriers,
                                                 plan.segment);
@@ -184,7 +209,7 @@ bool MultiNodeCommunicator::reduce_scatter_of(Collective collective, const void*
         if (bytes == 0) return;
         if (by_blocks) return reduce_blocks(source, receive, edges, operation);
         std::byte* whole = whole_.of(bytes);
-        reduce_by(allreduce_algorithm(bytes), {source, whole, bytes, operation},
+        reduce_by(allreduce_algorithm(bytes, operation.extent), {source, whole, bytes, operation},
                   selector_(Collective::allreduce, bytes));
         // The kernel leaves the padding of pairs alone.
         const void* mine = whole + own;

@@ -1,4 +1,4 @@
-// The window of a communicator's notified rings: made when a call first wants it, over memory of the node's
+// The window of a communicator's notified rings and disseminations: made when a call first wants it, over memory of the node's
 // arena, and made anew when a call needs more.
 #include <bit>
 
@@ -15,20 +15,21 @@ using collective::multinode::WindowHalf;
 namespace {
 
 // Enough for some thousand blocks a call; each costs 4 bytes of memory here and 4 for its mark.
-int ids_for(int nodes) {
+int ids_for(int nodes, std::size_t least_blocks) {
+  const auto least = static_cast<unsigned>(2 * least_blocks);
   return static_cast<int>(
-      std::bit_ceil(std::max(8192U, 2U * static_cast<unsigned>(WindowHalf::least_ids(nodes)))));
+      std::bit_ceil(std::max(least, 2U * static_cast<unsigned>(WindowHalf::least_ids(nodes)))));
 }
 
 }  // namespace
 
-// A ring of messages goes where a window was wanted and cannot be had.
-plan::Algorithm MultiNodeCommunicator::or_ring_of_messages(plan::Algorithm wanted, std::size_t at_once) {
-  if (wanted != plan::Algorithm::notified_ring || at_once == 0) return wanted;
+// The same algorithm goes by messages where a window was wanted and cannot be had.
+plan::Algorithm MultiNodeCommunicator::or_by_messages(plan::Algorithm wanted, std::size_t at_once) {
+  if (!plan::goes_through_window(wanted) || at_once == 0) return wanted;
   if (at_once <= most_through_a_window && have_ring(at_once)) return wanted;
   if (at_once > most_through_a_window)
     no_ring_ = formatted("{} at once are more than goes through a window", print_bytes(at_once));
-  return plan::Algorithm::ring;
+  return plan::by_messages(wanted);
 }
 
 // By values that are equal on all ranks, and by what they have agreed before.
@@ -38,7 +39,7 @@ bool MultiNodeCommunicator::have_ring(std::size_t total) {
     no_ring_ = "the ranks of a node share no memory";
     return false;
   }
-  const int ids = ids_for(nodes_.placement.nodes());
+  const int ids = ids_for(nodes_.placement.nodes(), blocks_of_any_window);
   const std::size_t needed = WindowHalf::segment_bytes(total, ids);
   if (ring_ && (*ring_)->bytes() >= needed) return true;
   if (needed < no_ring_of_) {

@@ -69,10 +69,10 @@ inline void MultiNodeCommunicator::begin(const machine::CallFacts& call) {
 /// Runs body(plan) for a call that the aggregation nodes do, and counts it.
 template <class Body>
 void MultiNodeCommunicator::offload(const machine::CallFacts& call, Body body) {
-  static const machine::Waiter nobody_waits;
+  static const machine::Waiter without_waits;
   const statistics::Recorder recorder(counters_.row({call.collective, call.bytes, plan::Algorithm::sharp,
                                                      statistics::Carrier::aggregation_nodes}),
-                                      state_ ? state_->machine.waiter() : nobody_waits);
+                                      state_ ? state_->machine.waiter() : without_waits);
   guarded([&] {
     begin(call);
     body((*with_sharp_)(call.collective, call.bytes));
@@ -100,13 +100,13 @@ bool MultiNodeCommunicator::serve_as(plan::Algorithm ran, Collective collective,
 
 template <class Body>
 bool MultiNodeCommunicator::serve_call(plan::Algorithm ran, const machine::CallFacts& call, Body body) {
-  static const machine::Waiter nobody_waits;
+  static const machine::Waiter without_waits;
   const plan::NetworkPlan& plan = selector_(call.collective, call.bytes);
   if (plan.algorithm == plan::Algorithm::host) return false;
   const std::string passed_over = why_passed_over(call.collective, plan);
   const statistics::Recorder recorder(
       counters_.row({call.collective, call.bytes, ran, statistics::Carrier::messages, &passed_over}),
-      state_ ? state_->machine.waiter() : nobody_waits);
+      state_ ? state_->machine.waiter() : without_waits);
   guarded([&] {
     begin(call);
     body(plan);

@@ -52,12 +52,12 @@ void expect_allreduce(Member& me, PretendedWindows::Window& window, WindowUse& u
 }
 
 /// One element, fewer than nodes, unequal slices, several blocks a slice.
-constexpr std::size_t counts[] = {1, 2, 7, 64, 1000, 4099};
+constexpr std::size_t ring_counts[] = {1, 2, 7, 64, 1000, 4099};
 
 TEST(NodesAllreduceWindow, EveryLengthEveryPlacement) {
   in_every_setting(2, 4096, [](Member& me, auto& window, WindowUse& use) {
     int round = 0;
-    for (const std::size_t count : counts)
+    for (const std::size_t count : ring_counts)
       for (const bool in_place : {false, true})
         for (const int carriers : {1, 2, 100})
           expect_allreduce(me, window, use, count, {512, carriers, in_place}, ++round);
@@ -94,7 +94,7 @@ TEST(NodesAllreduceWindow, TheSameBitsEverywhereAndEachTime) {
       bits = &by_placement[me.placement().node_of];
     }
     for (int round = 0; round < 10; ++round)
-      for (const std::size_t count : counts)
+      for (const std::size_t count : ring_counts)
         bits->expect(std::to_string(count), allreduce(me, window, use, testing::floats_of(me.rank(), count),
                                                       reduce::Type::float32, {512, 100, round % 2 == 1}));
   });

@@ -1,4 +1,6 @@
-// Allreduce around a ring of windows: partial results and whole ones, and the node's own fold in between.
+// Allreduce through windows: around a ring (partial results and whole ones, and the node's own fold in
+// between), and by dissemination (what lands beside what leaves, and the halves taken in turns).
+#include "collective/multinode/allreduce_notified.hpp"
 #include "collective/multinode/allreduce_window.hpp"
 #include "tests/simulation/checker/ring_window.hpp"
 #include "tests/simulation/checker/scenarios.hpp"
@@ -39,6 +41,38 @@ Body notified_allreduce(SharedNodes nodes, NetworkPlan plan) {
   };
 }
 
+/// In words: fewer than slices, unequal slices.
+const std::vector<std::size_t> disseminated = {1, 3, 2};
+constexpr std::size_t longest_disseminated = 3;
+constexpr int most_slices = 2;
+
+/// In place, which is the harder case.
+Body notified_dissemination(SharedNodes nodes, int slices) {
+  return [=](CheckingMachine& m) {
+    Member me(m, *nodes);
+    const Buffer data(longest_disseminated);
+    RingWindow ring(m, *nodes);
+    std::vector<std::byte> memory;
+    for (int round = 0; round < 5; ++round) {
+      const std::size_t count = disseminated[static_cast<std::size_t>(round) % disseminated.size()];
+      data.fill(words(me.rank(), count, round));
+      const Reduction reduction{data.bytes(), data.bytes(), count * ring_word, sum_of_words()};
+      const auto fold_node = [&](std::size_t offset, std::size_t bytes, std::byte* target) {
+        auto stage = me.stage();
+        stage.reduce_scatter(at(data.bytes(), offset), target,
+                             multinode::Slices(bytes, ring_word, stage.size()), sum_of_words());
+      };
+      const auto scratch = [&](std::size_t bytes) { return memory.resize(bytes), memory.data(); };
+      multinode::AllreduceNotified call(ring.window, ring.use, reduction, ring.node, fold_node, scratch,
+                                        slices);
+      ring.last = call.run();
+      expect(data.values(count), sum(0, Execution::current().ranks() - 1, count, round), "allreduce");
+      data.spoil();
+    }
+    ring.give_back();
+  };
+}
+
 }  // namespace
 
 std::vector<Scenario> allreduces_through_windows(int ranks, bool fenced) {
@@ -53,6 +87,20 @@ std::vector<Scenario> allreduces_through_windows(int ranks, bool fenced) {
                             nodes, fenced, {4, 512},
                             notified_allreduce(nodes, between(Algorithm::notified_ring, ring_word, carriers)),
                             RingWindow::area()));
+    }
+  return all;
+}
+
+std::vector<Scenario> notified_disseminations(int ranks, bool fenced) {
+  std::vector<Scenario> all;
+  for (const Algorithm meeting : {Algorithm::exchange, Algorithm::central})
+    for (const auto& placement : {in_blocks(ranks), in_turns(ranks), apart(ranks)}) {
+      const auto nodes = std::make_shared<const Nodes>(placement, "chain", meeting);
+      for (int slices = 1; slices <= most_slices; ++slices)
+        all.push_back(make_over_nodes(formatted("allreduce, notified dissemination, {} slices{}", slices,
+                                                meeting == Algorithm::central ? ", central" : ""),
+                                      nodes, fenced, {4, 512}, notified_dissemination(nodes, slices),
+                                      RingWindow::area()));
     }
   return all;
 }

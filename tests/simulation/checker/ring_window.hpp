@@ -13,7 +13,7 @@ namespace espalier::testing {
 /// ranks of the node are out of their last call.
 struct RingWindow {
   static constexpr int ids = 32;
-  static constexpr std::size_t room = 256;
+  static constexpr std::size_t room = 384;
   static std::size_t segment() { return collective::multinode::WindowHalf::segment_bytes(room, ids); }
   /// So long an area its scenarios need.
   static std::size_t area() { return simulation::checker::Window::area_bytes(segment(), ids, false); }

@@ -45,6 +45,7 @@ inline const std::vector<Survivor> survivors = {
      "which are "
      "read from the segment until then."},
     {"collective/multinode/allreduce_window.hpp run drive#2: removed", "The same."},
+    {"collective/multinode/network/notified_peers.hpp drive_until drive#2: removed", "The same."},
     {"collective/multinode/allreduce_window.hpp gather_by_slices drive: removed",
      "A look in between, so that blocks go on while the node still folds: without it they go on at the end."},
     {"machine/counters.hpp take_piece compare_exchange step: relaxed",

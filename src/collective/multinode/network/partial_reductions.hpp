@@ -27,6 +27,16 @@ class PartialReductions {
   /// peer have the same target.
   int early_distance(int k) const { return n_ >> (k + 1) << (k + 1); }
   int early_count() const { return std::popcount(static_cast<unsigned>(n_)) - 1; }
+  /// How many messages come to a peer, and the number of the one whose sender is so far below: each has a
+  /// distance of its own.
+  int messages() const { return rounds_ + early_count(); }
+  int message_from(int distance) const {
+    if (std::has_single_bit(static_cast<unsigned>(distance)) && distance < 1 << rounds_)
+      return std::countr_zero(static_cast<unsigned>(distance));
+    int number = rounds_;
+    for (int k = 0; k < rounds_ && early_distance(k) != distance; ++k) number += is_sent_early(k) ? 1 : 0;
+    return number;
+  }
 
  private:
   int n_, rounds_;

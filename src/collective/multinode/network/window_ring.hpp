@@ -30,10 +30,14 @@ class WindowRing {
 
   /// Writes a block to `offset` in the data of the node above.
   void send(std::size_t block, std::size_t offset, const std::byte* source, std::size_t bytes) {
-    put(above(), block, offset, source, bytes);
+    send_to(above(), block, offset, source, bytes);
   }
   /// Tells the ranks of this node of a block that is there.
-  void tell_own_node(std::size_t block, const std::byte* source) { put(node(), block, 0, source, 0); }
+  void tell_own_node(std::size_t block, const std::byte* source) { send_to(node(), block, 0, source, 0); }
+  /// Writes a block to `offset` in the data of any node: for algorithms that are no ring.
+  void send_to(int node, std::size_t block, std::size_t offset, const std::byte* source, std::size_t bytes) {
+    window_.put_notify(node, half_.data() + offset, source, bytes, half_.id(block), value_);
+  }
 
   bool has_come(std::size_t block) const { return window_.peek(half_.id(block)) == value_; }
   /// Whether this rank sees to a block that has come, and no other of its node. The notification has made the
@@ -41,10 +45,6 @@ class WindowRing {
   bool claim(std::size_t block) { return window_.claim(half_.mark(block), value_); }
 
  private:
-  void put(int node, std::size_t block, std::size_t offset, const std::byte* source, std::size_t bytes) {
-    window_.put_notify(node, half_.data() + offset, source, bytes, half_.id(block), value_);
-  }
-
   W& window_;
   std::uint32_t value_;
   WindowHalf half_;

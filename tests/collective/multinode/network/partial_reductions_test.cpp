@@ -177,5 +177,18 @@ TEST(Dissemination, KeepsRankOrder) {
     });
 }
 
+TEST(PartialReductions, EachMessageOfAPeerHasANumberOfItsOwn) {
+  for (int n = 2; n < 200; ++n) {
+    const PartialReductions parts(n);
+    std::set<int> numbers;
+    for (int k = 0; k < parts.rounds(); ++k) {
+      numbers.insert(parts.message_from(1 << k));
+      if (parts.is_sent_early(k)) numbers.insert(parts.message_from(parts.early_distance(k)));
+    }
+    EXPECT_EQ(numbers.size(), static_cast<std::size_t>(parts.messages())) << n;
+    EXPECT_EQ(*numbers.rbegin(), parts.messages() - 1) << n;
+  }
+}
+
 }  // namespace
 }  // namespace espalier::collective::multinode
