@@ -3,6 +3,7 @@
 
 #include <cstddef>
 
+#include "base/error.hpp"
 #include "collective/multinode/allgather_shared.hpp"
 #include "memory/arena.hpp"
 
@@ -24,6 +25,8 @@ struct NodeArea {
       offset = replace(arena, bytes);
     }
     tell(&offset, sizeof offset);
+    if (offset != 0 && !arena.holds({offset, bytes}))
+      throw Error("rank 0 offers memory that the node does not have");
     share = offset == 0 ? memory::Share{} : memory::Share{offset, bytes};
     area.memory = offset == 0 ? nullptr : arena.at(offset);
     area.bytes = offset == 0 ? 0 : bytes;

@@ -54,7 +54,7 @@ class NodeCommunicator final : public Communicator {
                       const UserOperation& operation) override;
   bool scan(const void* send, void* receive, std::size_t bytes, const UserOperation& operation) override;
   bool exscan(const void* send, void* receive, std::size_t bytes, const UserOperation& operation) override;
-  std::unique_ptr<Persistent> prepare(const Bootstrap& bootstrap, collective::PersistentSpec& spec,
+  std::unique_ptr<Persistent> prepare(const Bootstrap& host, collective::PersistentSpec& spec,
                                       const std::string& unable, std::string& why) override;
 
  private:
