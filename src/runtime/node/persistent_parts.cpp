@@ -11,8 +11,8 @@ using collective::PersistentSpec;
 
 static_assert(sizeof(Part) <= memory::inline_capacity);
 
-Part part_of(const PersistentSpec& spec, const collective::LayoutCells& cells, int rank, int ranks,
-             bool is_unable) {
+Part part_of_rank(const PersistentSpec& spec, const collective::LayoutCells& cells, int rank, int ranks,
+                  bool is_unable) {
   Part part{};
   part.bytes = spec.bytes;
   part.given_bytes = spec.given_bytes;

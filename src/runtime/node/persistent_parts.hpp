@@ -31,8 +31,8 @@ struct Misfit {
 };
 
 /// `rank`'s, of so many.
-Part part_of(const collective::PersistentSpec& spec, const collective::LayoutCells& cells, int rank,
-             int ranks, bool is_unable);
+Part part_of_rank(const collective::PersistentSpec& spec, const collective::LayoutCells& cells, int rank,
+                  int ranks, bool is_unable);
 machine::CallFacts facts_of(const Part& part);
 
 /// Throws, on all ranks alike, if they prepare different collectives.

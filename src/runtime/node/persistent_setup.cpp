@@ -118,7 +118,7 @@ void Setup::exchange(const T& mine, ByRank<T>& all) {
 }
 
 void Setup::exchange_parts(const PersistentSpec& spec, const LayoutCells& own, bool is_unable) {
-  Part mine = part_of(spec, own, rank(), size(), is_unable);
+  Part mine = part_of_rank(spec, own, rank(), size(), is_unable);
   if (rank() == 0 && !is_unable) {
     const memory::Share offered = offer_share(state_, spec, own.bytes);
     held_.hold(offered);
