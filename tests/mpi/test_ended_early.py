@@ -38,8 +38,14 @@ def check_kept(path, run, ranks=RANKS):
 @pytest.mark.parametrize("how", BY_ITSELF)
 def test_what_was_counted_is_kept(launch, host, tmp_path, how):
     path = tmp_path / "run.json"
-    run = launch(host, RANKS, "ended_early", how, env={"ESPALIER_STATS": str(path)}, timeout=40)
-    check_kept(path, run)
+    for _ in range(3):
+        run = launch(host, RANKS, "ended_early", how, env={"ESPALIER_STATS": str(path)}, timeout=40)
+        check_kept(path, run)
+        if how != "MPI_Abort" or run.err:
+            break
+        # MPICH's launcher may end before it has passed on what a rank wrote; then its own message of the abort is missing, too.
+        for file in tmp_path.glob("run.json*"):
+            file.unlink()
     if how in ("MPI_Abort", "exit", "all exit"):
         assert f"espalier stats {path}" in run.err, str(run)
 
