@@ -12,6 +12,7 @@ pytestmark = pytest.mark.needs_espalier
 SUBJECTS = "blocks,sizes" if os.environ.get("ESPALIER_TEST_FULL") == "1" else "blocks,in_place"
 SERVED = ("allgather", "allgatherv", "allreduce")
 RING = {f"ESPALIER_NETWORK_{name.upper()}": "notified-ring" for name in SERVED}
+DISSEMINATION = {"ESPALIER_NETWORK_ALLREDUCE": "notified-dissemination"}
 CARRIED = [("mpich", "message"), ("impi", "notify")] + [
     pytest.param(*rest, marks=pytest.mark.full) for rest in (("openmpi", "message"), ("mpich", "rma"), ("openmpi", "rma"), ("impi", "message"), ("impi", "rma"))]
 
@@ -55,13 +56,11 @@ def test_communicators_come_and_go(launch, statistics, name, kind):
 @pytest.mark.parametrize("name, kind", CARRIED)
 @pytest.mark.parametrize("ranks, nodes, leaders", [(7, "3+1+3", "1"), (6, "2", "all"), pytest.param(7, "7", "1", marks=pytest.mark.full)])
 def test_dissemination_through_windows(launch, statistics, name, kind, ranks, nodes, leaders):
-    """NOTIFY III for short vectors. Operators of the program go by messages."""
-    rows = check(launch, statistics, name, ranks, nodes, ESPALIER_WINDOW_TRANSPORT=kind, ESPALIER_LEADERS=leaders,
-                 ESPALIER_NETWORK_ALLREDUCE="notified-dissemination")
+    """NOTIFY III for short vectors."""
+    rows = check(launch, statistics, name, ranks, nodes, ESPALIER_WINDOW_TRANSPORT=kind, ESPALIER_LEADERS=leaders, **DISSEMINATION)
     rows = [row for row in rows if row["collective"] == "allreduce"]
-    assert {row["algorithm"] for row in rows} <= {"notified-dissemination", "dissemination"}, rows
-    assert any(row["algorithm"] == "notified-dissemination" for row in rows)
-    assert all("at once" in row["passed_over"] for row in rows if row["algorithm"] == "dissemination"), rows
+    assert {row["algorithm"] for row in rows} == {"notified-dissemination"}, rows
+    assert not any(row["passed_over"] for row in rows), rows
 
 
 @pytest.mark.parametrize("settings, why", [
@@ -72,6 +71,17 @@ def test_without_a_window_it_is_a_ring_of_messages(launch, statistics, settings,
     rows = check(launch, statistics, ranks=4, nodes="2", **settings)
     assert "ring" in algorithms(rows)
     assert all(why in row["passed_over"] for row in rows if row["algorithm"] == "ring")
+
+
+@pytest.mark.parametrize("gibibytes, settings, why", [
+    pytest.param("0.002", {"ESPALIER_SHM": "2MiB"}, "shared-memory budget", id="budget"),
+    pytest.param("0.02", {}, "at once are more than goes through a window", id="too long")])
+def test_without_room_it_is_a_dissemination_of_messages(launch, statistics, gibibytes, settings, why):
+    env = {"ESPALIER_NODES": "2", "ESPALIER_FALLBACK": "error", **DISSEMINATION, **settings, **statistics.env}
+    run = launch(hosts.HOSTS["mpich"], 4, "large", gibibytes, env=env)
+    assert run.status == 0, str(run)
+    rows = [row for row in statistics.read()["rows"] if row["collective"] == "allreduce" and row["calls"]]
+    assert {row["algorithm"] for row in rows} == {"dissemination"} and all(why in row["passed_over"] for row in rows), rows
 
 
 @pytest.mark.parametrize("name", ["mpich", pytest.param("openmpi", marks=pytest.mark.full), pytest.param("impi", marks=pytest.mark.full)])

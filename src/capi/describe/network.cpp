@@ -125,7 +125,7 @@ std::string why(const plan::NodesCall& call, const plan::NetworkPlan& plan) {
 }
 
 // What carries notified puts, and what becomes of the call where that is not to be had.
-json describe_way(const plan::NodesCall& call) {
+json describe_notified(const plan::NodesCall& call) {
   json window = describe_window({{"nodes", call.nodes}});
   window["otherwise"] = call.node_has_memory
                             ? "the same by messages where a node's shared-memory budget has no room for a "
@@ -159,7 +159,7 @@ json describe_network(const json& request) {
                  {"prediction", json()},
                  {"why", why(call, plan)},
                  {"warnings", plan::Table::instance().warnings()}};
-  if (plan::goes_through_window(plan.algorithm)) answer["window"] = describe_way(call);
+  if (plan::goes_through_window(plan.algorithm)) answer["window"] = describe_notified(call);
   if (plan.algorithm == plan::Algorithm::allreduce) {
     // From here on it is an allreduce; that each rank then copies its block is left out.
     call.collective = query.collective = Collective::allreduce;

@@ -49,7 +49,7 @@ inline std::size_t ring_block(const plan::NetworkPlan& plan) {
 /// Whether the data go around a ring of messages; what is longer than a message does in any case, and so does
 /// what cannot go around one of windows (allgather_window.hpp).
 inline bool goes_around(const plan::NetworkPlan& plan, const NodeOrder& order) {
-  return plan.algorithm == plan::Algorithm::ring || plan.algorithm == plan::Algorithm::notified_ring ||
+  return plan::by_messages(plan.algorithm) == plan::Algorithm::ring ||
          order.total() > network::Transport::longest;
 }
 

@@ -17,8 +17,8 @@ namespace espalier::collective::multinode {
 /// How many times its bytes a vector needs as scratch at node `me` of `nodes`.
 inline std::size_t scratch_vectors(plan::Algorithm algorithm, int me, int nodes, const TreePosition& position,
                                    const reduce::Operation& operation) {
-  if (algorithm == plan::Algorithm::dissemination || algorithm == plan::Algorithm::notified_dissemination)
-    return reduce::folds_in_any_order(operation) ? any_order_scratch(nodes) : ordered_scratch(me, nodes);
+  if (plan::by_messages(algorithm) == plan::Algorithm::dissemination)
+    return dissemination_scratch(me, nodes, operation);
   if (algorithm == plan::Algorithm::gather_all) return static_cast<std::size_t>(nodes);
   if (algorithm == plan::Algorithm::tree) return std::max<std::size_t>(1, position.children.size());
   return 1;
@@ -26,20 +26,17 @@ inline std::size_t scratch_vectors(plan::Algorithm algorithm, int me, int nodes,
 
 template <Network N>
 Task allreduce_between(N leaders, Vector v, const TreePosition& position, plan::Algorithm algorithm) {
-  switch (algorithm) {
+  switch (plan::by_messages(algorithm)) {  // where there is no window, or for reductions that never take one
     case plan::Algorithm::tree:
       return reduce_and_bcast(leaders, position, v);
     case plan::Algorithm::rabenseifner:
       return allreduce_rabenseifner(leaders, v);
     case plan::Algorithm::ring:
-    case plan::Algorithm::notified_ring:  // where there is no window for it (allreduce_window.hpp)
       return allreduce_ring(leaders, v);
     case plan::Algorithm::gather_all:
       return allreduce_gather_all(leaders, v);
     case plan::Algorithm::dissemination:
-    case plan::Algorithm::notified_dissemination:  // where there is no window (allreduce_notified.hpp)
-      return reduce::folds_in_any_order(v.operation) ? allreduce_any_order(leaders, v)
-                                                     : allreduce_ordered(leaders, v);
+      return allreduce_dissemination(leaders, v);
     default:
       return allreduce_doubling(leaders, v);
   }

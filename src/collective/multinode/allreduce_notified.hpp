@@ -59,7 +59,7 @@ class NotifiedSlices {
 };
 
 /// One rank's part; two nodes or more. `node` and `fold_node` are those of AllreduceWindow. `slices`: not more
-/// than NotifiedSlices::most_slices(); slice s is the business of local rank s modulo the node's ranks.
+/// than NotifiedSlices::most_slices(); slice s is disseminated by local rank s modulo the node's ranks.
 /// `scratch(bytes)`: memory until the call ends.
 ///
 /// Every rank has, in the end, results to which all nodes have added after all their ranks came: that is how
@@ -102,7 +102,8 @@ class AllreduceNotified {
   void start_own() {
     for (int slice = 0; slice < slices_.count(); ++slice)
       if (bytes(slice) > 0) coming_.push_back(slice);
-    const std::size_t vectors = 1 + scratch_vectors();
+    const std::size_t vectors =
+        1 + dissemination_scratch(windows_.node(), windows_.nodes(), reduction_.operation);
     std::size_t needed = 0;
     for (const int slice : coming_)
       if (is_mine(slice)) needed += vectors * bytes(slice);
@@ -112,17 +113,12 @@ class AllreduceNotified {
       if (is_mine(slice)) own_.push_back(start(slice, std::exchange(free, free + vectors * bytes(slice))));
   }
   bool is_mine(int slice) const { return slice % node_.size() == node_.rank(); }
-  bool folds_in_any_order() const { return reduce::folds_in_any_order(reduction_.operation); }
-  std::size_t scratch_vectors() const {
-    return folds_in_any_order() ? any_order_scratch(windows_.nodes())
-                                : ordered_scratch(windows_.node(), windows_.nodes());
-  }
   /// It works on memory of this rank alone; only what is complete goes back to where the others look.
   Own start(int slice, std::byte* data) {
     node_.copy(data, whole(slice), bytes(slice));
     const NotifiedPeers<W, Node> peers(messages_, slices_.mailbox(slice));
     const Vector v = {data, bytes(slice), data + bytes(slice), reduction_.operation};
-    return {slice, data, folds_in_any_order() ? allreduce_any_order(peers, v) : allreduce_ordered(peers, v)};
+    return {slice, data, allreduce_dissemination(peers, v)};
   }
 
   /// Tells the node of this rank's slices that are complete, and copies out those that are; true after all.

@@ -21,11 +21,6 @@ struct NetworkStage {
   double node_bytes() const { return vectors * bytes; }
 };
 
-// A notification takes as long as the message that carries it.
-bool is_ring(Algorithm algorithm) {
-  return algorithm == Algorithm::ring || algorithm == Algorithm::notified_ring;
-}
-
 // `block`: of a rank for a rank, or for the root.
 Cost direct(const NetworkStage& s, double block) {
   if (block < static_cast<double>(s.plan.segment)) return messages(s.wire, s.nodes - 1, s.vectors * block);
@@ -86,8 +81,8 @@ const std::initializer_list<Price>& prices() {
 }  // namespace
 
 int leaders_of(Collective collective, const NetworkPlan& plan, int ranks_per_node, bool node_has_memory) {
-  const bool is_split =
-      collective == Collective::allreduce || (is_ring(plan.algorithm) && traits(collective).moves_blocks);
+  const bool is_split = collective == Collective::allreduce ||
+                        (by_messages(plan.algorithm) == Algorithm::ring && traits(collective).moves_blocks);
   if (!is_split || !node_has_memory) return 1;
   return plan.leaders == 0 ? ranks_per_node : std::min(plan.leaders, ranks_per_node);
 }

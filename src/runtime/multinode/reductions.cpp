@@ -86,12 +86,11 @@ collective::multinode::NotifiedSlices MultiNodeCommunicator::notified_slices(con
 void MultiNodeCommunicator::reduce_by(plan::Algorithm algorithm, const Reduction& reduction,
                                       const NetworkPlan& plan) {
   if (!plan::goes_through_window(algorithm)) return reduce_everywhere(reduction, plan);
-  if (algorithm == plan::Algorithm::notified_dissemination) {
-    if (reduction.bytes > 0) reduce_notified(reduction, plan, algorithm);
-    return;
-  }
+  // Vectors that are disseminated fit as they are (allreduce_algorithm).
   const std::size_t most =
-      collective::multinode::longest_vector(most_through_a_window, reduction.operation.extent);
+      algorithm == plan::Algorithm::notified_ring
+          ? collective::multinode::longest_vector(most_through_a_window, reduction.operation.extent)
+          : reduction.bytes;
   for (std::size_t done = 0; done < reduction.bytes; done += most)
     reduce_notified(part_of(reduction, done, std::min(most, reduction.bytes - done)), plan, algorithm);
 }

@@ -1,10 +1,6 @@
 #include "collective/multinode/allreduce_notified.hpp"
 
-#include <map>
-#include <mutex>
-
 #include "tests/collective/multinode/guarded.hpp"
-#include "tests/collective/multinode/same_bits.hpp"
 #include "tests/collective/multinode/window_world.hpp"
 
 namespace espalier::collective::multinode {
@@ -23,14 +19,8 @@ std::vector<T> disseminate(Member& me, PretendedWindows::Window& window, WindowU
   const Reduction reduction = {in_place ? result.bytes() : send.bytes(), result.bytes(), send.size_bytes(),
                                *reduce::find(reduce::Op::sum, type)};
   std::vector<std::byte> memory;
-  me.on_stage([&]<class Stage>(Stage& stage) {
-    const auto fold_node = [&](std::size_t offset, std::size_t bytes, std::byte* target) {
-      const std::byte* source = at(reduction.send, offset);
-      if constexpr (SplittingStage<Stage>)
-        stage.reduce_scatter(source, target, Slices(bytes, sizeof(T), stage.size()), reduction.operation);
-      else
-        std::memcpy(target, source, bytes);
-    };
+  me.on_stage([&](auto& stage) {
+    const auto fold_node = testing::fold_of_node<T>(stage, reduction);
     const auto scratch = [&](std::size_t bytes) { return memory.resize(bytes), memory.data(); };
     testing::with_node(me, [&](auto node) {
       AllreduceNotified(window, use, reduction, node, fold_node, scratch, slices).run();
@@ -86,18 +76,9 @@ TEST(NodesAllreduceNotified, ManyCallsInARowTakeTheHalvesInTurns) {
 }
 
 TEST(NodesAllreduceNotified, TheSameBitsEverywhereAndEachTime) {
-  std::mutex mutex;
-  std::map<std::vector<int>, testing::SameBits> by_placement;
-  in_every_setting(2, 4096, [&](Member& me, auto& window, WindowUse& use) {
-    testing::SameBits* bits;
-    {
-      const std::lock_guard lock(mutex);
-      bits = &by_placement[me.placement().node_of];
-    }
-    for (int round = 0; round < 10; ++round)
-      for (const std::size_t count : notified_counts)
-        bits->expect(std::to_string(count), disseminate(me, window, use, testing::floats_of(me.rank(), count),
-                                                        reduce::Type::float32, 2, round % 2 == 1));
+  testing::expect_same_bits_everywhere(notified_counts, [](Member& me, auto& window, WindowUse& use,
+                                                           const std::vector<float>& own, int round) {
+    return disseminate(me, window, use, own, reduce::Type::float32, 2, round % 2 == 1);
   });
 }
 

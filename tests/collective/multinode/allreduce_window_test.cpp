@@ -2,7 +2,6 @@
 
 #include "collective/multinode/allgather_window.hpp"
 #include "tests/collective/multinode/guarded.hpp"
-#include "tests/collective/multinode/same_bits.hpp"
 #include "tests/collective/multinode/window_world.hpp"
 
 namespace espalier::collective::multinode {
@@ -27,14 +26,8 @@ std::vector<T> allreduce(Member& me, PretendedWindows::Window& window, WindowUse
   if (how.in_place) result.assign(values);
   const Reduction reduction = {how.in_place ? result.bytes() : send.bytes(), result.bytes(),
                                send.size_bytes(), *reduce::find(reduce::Op::sum, type)};
-  me.on_stage([&]<class Stage>(Stage& stage) {
-    const auto fold_node = [&](std::size_t offset, std::size_t bytes, std::byte* target) {
-      const std::byte* source = at(reduction.send, offset);
-      if constexpr (SplittingStage<Stage>)
-        stage.reduce_scatter(source, target, Slices(bytes, sizeof(T), stage.size()), reduction.operation);
-      else
-        std::memcpy(target, source, bytes);
-    };
+  me.on_stage([&](auto& stage) {
+    const auto fold_node = testing::fold_of_node<T>(stage, reduction);
     testing::with_node(me, [&](auto node) {
       AllreduceWindow(window, use, reduction, node, fold_node, how.carriers, how.block).run();
     });
@@ -85,19 +78,10 @@ TEST(NodesAllreduceWindow, BlocksShorterThanAnElement) {
 }
 
 TEST(NodesAllreduceWindow, TheSameBitsEverywhereAndEachTime) {
-  std::mutex mutex;
-  std::map<std::vector<int>, testing::SameBits> by_placement;
-  in_every_setting(2, 4096, [&](Member& me, auto& window, WindowUse& use) {
-    testing::SameBits* bits;
-    {
-      const std::lock_guard lock(mutex);
-      bits = &by_placement[me.placement().node_of];
-    }
-    for (int round = 0; round < 10; ++round)
-      for (const std::size_t count : ring_counts)
-        bits->expect(std::to_string(count), allreduce(me, window, use, testing::floats_of(me.rank(), count),
-                                                      reduce::Type::float32, {512, 100, round % 2 == 1}));
-  });
+  testing::expect_same_bits_everywhere(
+      ring_counts, [](Member& me, auto& window, WindowUse& use, const std::vector<float>& own, int round) {
+        return allreduce(me, window, use, own, reduce::Type::float32, {512, 100, round % 2 == 1});
+      });
 }
 
 // Both kinds of calls of a communicator go through one window.

@@ -16,6 +16,15 @@ const std::vector<std::size_t> ring_lengths = {1, 3, 10, 2};
 constexpr std::size_t longest_in_ring = 10;
 static_assert(multinode::vector_room(longest_in_ring * ring_word) <= RingWindow::room);
 
+/// The sum of the node's words, as calls through a window take it.
+auto fold_of_node(Member& me, const Buffer& data) {
+  return [&](std::size_t offset, std::size_t bytes, std::byte* target) {
+    auto stage = me.stage();
+    stage.reduce_scatter(at(data.bytes(), offset), target, multinode::Slices(bytes, ring_word, stage.size()),
+                         sum_of_words());
+  };
+}
+
 /// In place, which is the harder case: results come where others of the node have not read yet.
 Body notified_allreduce(SharedNodes nodes, NetworkPlan plan) {
   return [=](CheckingMachine& m) {
@@ -26,11 +35,7 @@ Body notified_allreduce(SharedNodes nodes, NetworkPlan plan) {
       const std::size_t count = ring_lengths[static_cast<std::size_t>(round) % ring_lengths.size()];
       data.fill(words(me.rank(), count, round));
       const Reduction reduction{data.bytes(), data.bytes(), count * ring_word, sum_of_words()};
-      const auto fold_node = [&](std::size_t offset, std::size_t bytes, std::byte* target) {
-        auto stage = me.stage();
-        stage.reduce_scatter(at(data.bytes(), offset), target,
-                             multinode::Slices(bytes, ring_word, stage.size()), sum_of_words());
-      };
+      const auto fold_node = fold_of_node(me, data);
       multinode::AllreduceWindow around(ring.window, ring.use, reduction, ring.node, fold_node, plan.leaders,
                                         plan.segment);
       ring.last = around.run();
@@ -44,7 +49,6 @@ Body notified_allreduce(SharedNodes nodes, NetworkPlan plan) {
 /// In words: fewer than slices, unequal slices.
 const std::vector<std::size_t> disseminated = {1, 3, 2};
 constexpr std::size_t longest_disseminated = 3;
-constexpr int most_slices = 2;
 
 /// In place, which is the harder case.
 Body notified_dissemination(SharedNodes nodes, int slices) {
@@ -57,11 +61,7 @@ Body notified_dissemination(SharedNodes nodes, int slices) {
       const std::size_t count = disseminated[static_cast<std::size_t>(round) % disseminated.size()];
       data.fill(words(me.rank(), count, round));
       const Reduction reduction{data.bytes(), data.bytes(), count * ring_word, sum_of_words()};
-      const auto fold_node = [&](std::size_t offset, std::size_t bytes, std::byte* target) {
-        auto stage = me.stage();
-        stage.reduce_scatter(at(data.bytes(), offset), target,
-                             multinode::Slices(bytes, ring_word, stage.size()), sum_of_words());
-      };
+      const auto fold_node = fold_of_node(me, data);
       const auto scratch = [&](std::size_t bytes) { return memory.resize(bytes), memory.data(); };
       multinode::AllreduceNotified call(ring.window, ring.use, reduction, ring.node, fold_node, scratch,
                                         slices);
@@ -80,27 +80,16 @@ std::vector<Scenario> allreduces_through_windows(int ranks, bool fenced) {
   for (const Algorithm meeting : {Algorithm::exchange, Algorithm::central})
     for (const auto& placement : {in_blocks(ranks), in_turns(ranks), apart(ranks)}) {
       const auto nodes = std::make_shared<const Nodes>(placement, "chain", meeting);
-      for (const int carriers : {1, 2})
-        all.push_back(
-            make_over_nodes(formatted("allreduce, notified ring, {} carriers{}", carriers,
-                                      meeting == Algorithm::central ? ", central" : ""),
-                            nodes, fenced, {4, 512},
-                            notified_allreduce(nodes, between(Algorithm::notified_ring, ring_word, carriers)),
-                            RingWindow::area()));
-    }
-  return all;
-}
-
-std::vector<Scenario> notified_disseminations(int ranks, bool fenced) {
-  std::vector<Scenario> all;
-  for (const Algorithm meeting : {Algorithm::exchange, Algorithm::central})
-    for (const auto& placement : {in_blocks(ranks), in_turns(ranks), apart(ranks)}) {
-      const auto nodes = std::make_shared<const Nodes>(placement, "chain", meeting);
-      for (int slices = 1; slices <= most_slices; ++slices)
-        all.push_back(make_over_nodes(formatted("allreduce, notified dissemination, {} slices{}", slices,
+      const auto add = [&](const char* what, int leaders, Body body) {
+        all.push_back(make_over_nodes(formatted("allreduce, {}, {} leaders{}", what, leaders,
                                                 meeting == Algorithm::central ? ", central" : ""),
-                                      nodes, fenced, {4, 512}, notified_dissemination(nodes, slices),
-                                      RingWindow::area()));
+                                      nodes, fenced, {4, 512}, std::move(body), RingWindow::area()));
+      };
+      for (const int leaders : {1, 2}) {
+        add("notified ring", leaders,
+            notified_allreduce(nodes, between(Algorithm::notified_ring, ring_word, leaders)));
+        add("notified dissemination", leaders, notified_dissemination(nodes, leaders));
+      }
     }
   return all;
 }

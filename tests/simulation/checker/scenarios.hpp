@@ -24,6 +24,5 @@ std::vector<simulation::checker::Scenario> windows(int ranks, bool fenced);
 std::vector<simulation::checker::Scenario> over_nodes(int ranks, bool fenced);
 std::vector<simulation::checker::Scenario> allgathers_over_nodes(int ranks, bool fenced);
 std::vector<simulation::checker::Scenario> allreduces_through_windows(int ranks, bool fenced);
-std::vector<simulation::checker::Scenario> notified_disseminations(int ranks, bool fenced);
 
 }  // namespace espalier::testing

@@ -148,4 +148,15 @@ Task allreduce_ordered(N peers, Vector v) {
   if (n > 1 && v.bytes > 0) std::memcpy(v.data, known.at(tree.root()), v.bytes);
 }
 
+/// Of the two forms the one that gives all peers the same bits. Scratch: dissemination_scratch() vectors.
+template <Network N>
+Task allreduce_dissemination(N peers, Vector v) {
+  return reduce::folds_in_any_order(v.operation) ? allreduce_any_order(peers, v)
+                                                 : allreduce_ordered(peers, v);
+}
+
+inline std::size_t dissemination_scratch(int me, int n, const reduce::Operation& operation) {
+  return reduce::folds_in_any_order(operation) ? any_order_scratch(n) : ordered_scratch(me, n);
+}
+
 }  // namespace espalier::collective::multinode
