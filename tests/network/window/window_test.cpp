@@ -136,6 +136,16 @@ TEST(Window, AWaitEndsWithItsTimeout) {
   EXPECT_EQ(world.of(0).wait_some_for(0, 4, std::chrono::milliseconds(0)), 2);
 }
 
+// A program may poll with waits that have no time at all: each of them drives.
+TEST(Window, AWaitWithoutTimeDrives) {
+  WindowWorld world({1, 1}, 20000, 4);
+  const auto mine = window_block(1, 20000);
+  world.run([&](NodeWindow& window, int me) {
+    if (me == 0) return window.put_notify(1, 0, mine.data(), mine.size(), 3, 1);
+    while (window.wait_some_for(0, 4, std::chrono::milliseconds(0)) != 3) std::this_thread::yield();
+  });
+}
+
 TEST(Window, WhatDoesNotExistIsRefused) {
   WindowWorld world({1, 1}, 100, 10);
   NodeWindow& window = world.of(0);
