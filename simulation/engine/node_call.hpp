@@ -14,7 +14,7 @@
 namespace espalier::simulation {
 
 /// A rank's positions in the trees of the call's plan.
-collective::TreePositionPair node_positions(const TreePositions& positions, int local);
+collective::TreePositionPair node_positions(const TreePositions& places, int local);
 
 /// `sum` is of unsigned 64-bit integers. Throws Error for a collective that simulation
 /// does not have on one node.

@@ -49,7 +49,7 @@ PreferredNode::PreferredNode(int node) {
   if (node < 0 || node >= most_nodes || !has_default_policy()) return;
   const unsigned long mask = 1UL << node;
   is_set_ =
-      syscall(SYS_set_mempolicy, policy_preferred, &mask, static_cast<unsigned long>(most_nodes + 1)) == 0;
+      syscall(SYS_set_mempolicy, policy_preferred, &mask, static_cast<unsigned long>(most_nodes) + 1) == 0;
 }
 
 PreferredNode::~PreferredNode() {

@@ -134,12 +134,14 @@ constexpr bool is_of_this_unit =
 
 constexpr Entry entry_of(Op op, Type type) {
   switch (type) {
+// NOLINTBEGIN(bugprone-macro-parentheses): `family` is a function template
 #define ESPALIER_CASE(name, element, family, units)                                     \
   case Type::name:                                                                      \
     return [op]<class Element>(const Element*) -> Entry {                               \
       if constexpr (is_of_this_unit<Element, Units::units>) return family<Element>(op); \
       return {};                                                                        \
     }(static_cast<const element*>(nullptr));
+    // NOLINTEND(bugprone-macro-parentheses)
     ESPALIER_REDUCE_TYPES(ESPALIER_CASE)
 #undef ESPALIER_CASE
     default:

@@ -37,7 +37,7 @@ std::unique_ptr<Communicator> Communicator::find(const Membership& membership) {
 void Communicator::release(std::unique_ptr<Communicator> communicator) {
   auto* node = dynamic_cast<NodeCommunicator*>(communicator.get());
   if (!node || !node->state().registered()) return;  // and it is destroyed
-  communicator.release();
+  static_cast<void>(communicator.release());         // `node` is the same one
   IdleCommunicators::instance().release(std::unique_ptr<NodeCommunicator>(node));
 }
 

@@ -18,7 +18,7 @@ bool can_map(pid_t process, const HeapNotice& notice);
 using Directory = std::function<const HeapNotice*(pid_t process)>;
 
 /// From now on find() asks there for a process that it has not met, once. All functions here are thread-safe.
-void look_up_in(Directory directory);
+void look_up_in(Directory given);
 
 /// The address in this process of what lies at `address` in `process`, which may be this one. nullptr: it
 /// lies in no heap that the directory knows, or the heap cannot be mapped any more. Maps as much of the heap
