@@ -65,8 +65,10 @@ std::string lower(std::string_view text) {
   return result;
 }
 
-// Names that are the test-suite's or the build's own and start alike.
-bool is_foreign(std::string_view name) { return name.starts_with("ESPALIER_TEST_"); }
+// Names that are the test-suite's, or those by which `espalier run -n` tells ranks their places, and start alike.
+bool is_foreign(std::string_view name) {
+  return name.starts_with("ESPALIER_TEST_") || name.starts_with("ESPALIER_RUN_");
+}
 
 }  // namespace
 

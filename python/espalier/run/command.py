@@ -16,7 +16,7 @@ from espalier.launch.command_line import CommandLine, Program
 from espalier.launch.loadable import loadable
 from espalier.mpi import identify, kinds, sanitizers
 from espalier.problem import Problem, note
-from espalier.run import options
+from espalier.run import options, ranks
 
 NOT_FOUND = 127
 NOT_EXECUTABLE = 126
@@ -62,6 +62,9 @@ def run(
     set_: list[str] = typer.Option(
         [], "--set", metavar="KEY=VALUE", help="Any other setting: ESPALIER_KEY=VALUE."
     ),
+    number: Optional[int] = typer.Option(
+        None, "-n", metavar="N", help="N ranks here without MPI, for a GASPI program (libespalier-gaspi.so)."
+    ),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="No notes on stderr."),
     verbose: bool = typer.Option(False, "--verbose", "-v", help="Say what was found and why."),
 ) -> None:
@@ -71,6 +74,8 @@ def run(
     asked = options.environment(
         stats=stats, fallback=fallback, rules=rules, shm=shm, wait=wait, pairs=set_
     )
+    if number is not None:
+        raise typer.Exit(ranks.start(list(command), number, {**os.environ, **asked}))
     words, environment = prepare(
         list(command), {**os.environ, **asked}, options.kind(mpi), _Voice(quiet, verbose)
     )
