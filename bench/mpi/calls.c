@@ -1,5 +1,7 @@
 #include "calls.h"
 
+#include "persistent.h"
+
 // In the order of `enum collective`.
 #define EACH(X, P)                                 \
   X(P, barrier, Barrier)                           \
@@ -19,10 +21,17 @@
   X(P, scan, Scan)                                 \
   X(P, exscan, Exscan)
 
+#if HAS_PERSISTENT_COLLECTIVES
 #define MEMBERS(P, name, Name) \
   __typeof__(&P##Name) name;   \
   __typeof__(&P##Name##_init) name##_init;
 #define VALUES(P, name, Name) .name = P##Name, .name##_init = P##Name##_init,
+#define INIT(f, name) ((void*)(f)->name##_init)
+#else
+#define MEMBERS(P, name, Name) __typeof__(&P##Name) name;
+#define VALUES(P, name, Name) .name = P##Name,
+#define INIT(f, name) NULL
+#endif
 #define FUNCTIONS(P) \
   { EACH(VALUES, P).start = P##Start, .wait = P##Wait, .free = P##Request_free }
 
@@ -36,7 +45,11 @@ struct functions {
 static const struct functions side_functions[SIDES] = {FUNCTIONS(PMPI_), FUNCTIONS(MPI_)};
 
 // One list of arguments for both: the call itself or, where there is a `request`, what makes it.
+#if HAS_PERSISTENT_COLLECTIVES
 #define CALL(name, ...) (request ? f->name##_init(__VA_ARGS__, MPI_INFO_NULL, request) : f->name(__VA_ARGS__))
+#else
+#define CALL(name, ...) f->name(__VA_ARGS__)
+#endif
 
 static void call(const struct point* p, const struct layout* l, enum side side, void* send, void* receive,
                  MPI_Request* request) {
@@ -116,7 +129,7 @@ void calls_start(enum side side, MPI_Request* request) {
 
 void calls_free(enum side side, MPI_Request* request) { side_functions[side].free(request); }
 
-#define ADDRESS(f, name, Name) persistent ? (void*)f->name##_init : (void*)f->name,
+#define ADDRESS(f, name, Name) persistent ? INIT(f, name) : (void*)f->name,
 
 void* calls_address(enum collective which, enum side side, int persistent) {
   const struct functions* f = &side_functions[side];

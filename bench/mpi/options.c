@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "persistent.h"
+
 static int complain(const char* what, const char* value) {
   fprintf(stderr, "compare: bad %s '%s' (see bench/README.md for the options)\n", what, value);
   return -1;
@@ -129,5 +131,8 @@ int options_parse(struct options* o, int argc, char** argv) {
     if (parse_value(o, argv[i], argv[i + 1])) return -1;
     ++i;
   }
+#if !HAS_PERSISTENT_COLLECTIVES
+  if (o->persistent) return complain("option of this MPI, which has no persistent collectives:", "--persistent");
+#endif
   return 0;
 }

@@ -3,6 +3,8 @@
 #include <mpi.h>
 #include <string.h>
 
+#include "../mpi/persistent.h"
+
 enum { WINDOW_BYTES = 4096 };
 
 static int own_rank;
@@ -49,6 +51,7 @@ static void create_group(void) {
   use_and_free(comm);
 }
 
+#if HAS_PERSISTENT_COLLECTIVES
 static void allreduce_init(void) {
   MPI_Request request;
   MPI_Allreduce_init(&one, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
@@ -66,6 +69,7 @@ static void bcast_init(void) {
   MPI_Bcast_init(&one, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
   MPI_Request_free(&request);
 }
+#endif
 
 static void win_create(void) {
   MPI_Win window;
@@ -86,9 +90,11 @@ const struct setup_case setup_cases[] = {
     {"split in halves, allreduce", split_halves},
     {"split of all, allreduce", split_all},
     {"create_group, allreduce", create_group},
+#if HAS_PERSISTENT_COLLECTIVES
     {"allreduce_init", allreduce_init},
     {"barrier_init", barrier_init},
     {"bcast_init", bcast_init},
+#endif
     {"win_create", win_create},
     {"win_allocate", win_allocate},
 };

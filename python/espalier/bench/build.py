@@ -20,6 +20,9 @@ def sources() -> list[Path]:
 
 
 def _command(host: Host, files: list[Path], target: Path) -> list[str]:
+    if host.own_compiler:
+        words = [str(host.own_compiler), "-std=gnu11", "-O2", "-Wall", "-Wextra"]
+        return [*words, *(str(path) for path in files if path.suffix == ".c"), "-o", str(target), "-ldl"]
     lib = host.library_folder
     compiler = os.environ.get("CC", "gcc")
     if not shutil.which(compiler):
@@ -33,7 +36,7 @@ def _command(host: Host, files: list[Path], target: Path) -> list[str]:
 
 def program(host: Host, name: str, files: list[Path]) -> Path:
     """The program of these sources for a host, built anew only if one of them is newer."""
-    target = source_tree() / "build" / "bench" / host.name / name
+    target = source_tree() / "build" / "bench" / host.programs / name
     newest = max(path.stat().st_mtime for path in files)
     if target.exists() and target.stat().st_mtime > newest:
         return target

@@ -139,7 +139,9 @@ def _bench_setup(asked: SimpleNamespace) -> None:
 
 
 def bench(
-    hosts: str = typer.Option("mpich,openmpi,impi", help="Host MPIs, separated by commas."),
+    hosts: str = typer.Option("mpich,openmpi,impi", help="Host MPIs, separated by commas: names, or paths of launchers."),
+    mpirun: Optional[str] = typer.Option(None, metavar="PATH", help="Measure this launcher's MPI instead, such as mpirun.mpich."),
+    mpicc: Optional[Path] = typer.Option(None, metavar="PATH", help="Its compiler (default: the mpicc beside it)."),
     ranks: Optional[str] = typer.Option(None, help="Numbers of ranks (default 2,4,8,16, quick 2,4)."),
     sizes: Optional[str] = typer.Option(None, help="Bytes per rank, such as 8,4K,1M."),
     oversubscribed_sizes: Optional[str] = typer.Option(None, help="Bytes per rank where there are more ranks than cores."),

@@ -1,7 +1,9 @@
-"""The host MPIs that `make build` sets up: how each is compiled against, launched and told to behave."""
+"""The host MPIs to measure: how each is compiled against, launched and told to behave. By default those that `make build`
+sets up; with the path of a launcher any other MPI of this machine (own_mpi.py)."""
 
 from __future__ import annotations
 
+import hashlib
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +25,26 @@ class Host:
     # Collectives whose persistent calls it gets wrong by itself, from so many ranks and bytes on: wrong results
     # or an abort at the second start.
     wrong_persistent: dict[str, tuple[int, int]] = field(default_factory=dict)
+    # Of an MPI of the user's: which of the three it is, its launcher and its compiler.
+    family: str = ""
+    own_launcher: Optional[Path] = None
+    own_compiler: Optional[Path] = None
+
+    @property
+    def kind(self) -> str:
+        """ "mpich", "openmpi" or "impi" """
+        return self.family or self.name
+
+    @property
+    def programs(self) -> str:
+        """The folder of its programs: two MPIs of one version are not the same."""
+        if not self.own_compiler:
+            return self.name
+        return f"{self.name}-{hashlib.sha256(str(self.own_compiler).encode()).hexdigest()[:8]}"
+
+    @property
+    def mpirun(self) -> str:
+        return str(self.own_launcher) if self.own_launcher else mpirun(self.name, self.folder)
 
     @property
     def folder(self) -> Path:
@@ -47,18 +69,28 @@ HOSTS = {
 }
 
 
-def find(names: str) -> list[Host]:
-    """ "mpich,impi" to hosts, in that order; what is unknown or not set up is a Problem."""
-    found = []
-    for name in filter(None, (part.strip() for part in names.split(","))):
-        if name not in HOSTS:
-            raise Problem(f"'{name}' is no host MPI; choose from {', '.join(HOSTS)}")
-        if not HOSTS[name].library_folder.exists():
-            raise Problem(f"{HOSTS[name].title} is not in {HOSTS[name].folder}; run `make build`")
-        found.append(HOSTS[name])
-    if not found:
+def find(names: str, compiler: Optional[Path] = None) -> list[Host]:
+    """ "mpich,impi,/usr/bin/mpirun" to hosts, in that order; what is unknown or not set up is a Problem. `compiler` is that
+    of the launchers that are named by their paths; by default the one beside each."""
+    words = [part.strip() for part in names.split(",") if part.strip()]
+    if not words:
         raise Problem("no host MPI named; for example --hosts mpich,openmpi,impi")
-    return found
+    return [_one(word, compiler) for word in words]
+
+
+def _one(word: str, compiler: Optional[Path]) -> Host:
+    if "/" in word:
+        from espalier.bench import own_mpi
+
+        return own_mpi.host(Path(word), compiler)
+    if word not in HOSTS:
+        raise Problem(f"'{word}' is no host MPI; choose from {', '.join(HOSTS)}, or name a launcher by its path")
+    if not HOSTS[word].library_folder.exists():
+        raise Problem(
+            f"{HOSTS[word].title} is not in {HOSTS[word].folder}; run `make build`, or name your MPI's launcher: "
+            "--mpirun /usr/bin/mpirun"
+        )
+    return HOSTS[word]
 
 
 def cores() -> list[int]:
@@ -69,9 +101,9 @@ def environment(host: Host, ranks: int, default: bool = False, usable: Optional[
     """What a job of this host needs in its environment. `default`: the host as it comes, also above the cores;
     `usable`: the cores it may use, if not all."""
     settings: dict[str, str] = {}
-    if host.name == "openmpi":
+    if host.kind == "openmpi":
         settings |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    if host.name == "impi":
+    if host.name == "impi":  # one that was installed by its own means brings its own variables
         lib = str(host.library_folder)
         path = os.environ.get("LD_LIBRARY_PATH")
         settings |= {
@@ -93,8 +125,8 @@ def mpirun(name: str, folder: Path) -> str:
 
 
 def launcher(host: Host, ranks: int, usable: Optional[int] = None) -> list[str]:
-    command = [mpirun(host.name, host.folder), "-n", str(ranks)]
-    if host.name == "openmpi":
+    command = [host.mpirun, "-n", str(ranks)]
+    if host.kind == "openmpi":
         command += ["--bind-to", "none"]
         # It also turns on yielding, so only where it is needed.
         command += ["--oversubscribe"] if ranks > (usable or len(cores())) else []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Optional
 
@@ -10,6 +11,7 @@ from espalier.problem import Problem
 from espalier.sizes import parse_bytes
 
 if TYPE_CHECKING:
+    from espalier.bench.hosts import Host
     from espalier.bench.jobs import Settings
 
 SIZES = "8,64,512,4K,32K,256K,1M,4M"
@@ -76,15 +78,27 @@ def buffers(text: str) -> tuple[str, ...]:
     return kinds[text]
 
 
+def chosen_hosts(given: SimpleNamespace) -> list[Host]:
+    """--mpirun takes the place of --hosts; --mpicc goes with it."""
+    from espalier.bench import hosts
+
+    if given.mpicc and not given.mpirun and "/" not in given.hosts:
+        raise Problem("--mpicc goes with --mpirun: it is the compiler of that MPI")
+    names = given.hosts
+    if given.mpirun:
+        names = given.mpirun if "/" in given.mpirun else shutil.which(given.mpirun) or f"./{given.mpirun}"
+    return hosts.find(names, given.mpicc)
+
+
 def settings(given: SimpleNamespace) -> Settings:
     """The options of the command, by their names."""
-    from espalier.bench import hosts, jobs
+    from espalier.bench import jobs
 
     quick = given.quick
     few = given.sizes or (QUICK_SIZES if quick else SIZES)
     many = given.oversubscribed_sizes or given.sizes or (QUICK_OVERSUBSCRIBED if quick else OVERSUBSCRIBED_SIZES)
     return jobs.Settings(
-        hosts=tuple(hosts.find(given.hosts)),
+        hosts=tuple(chosen_hosts(given)),
         ranks=numbers(given.ranks or ("2,4" if quick else "2,4,8,16"), "numbers of ranks", 1, 256),
         sizes=sizes(few),
         oversubscribed_sizes=sizes(many),

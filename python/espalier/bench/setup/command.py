@@ -29,12 +29,12 @@ def parts(text: str) -> tuple[str, ...]:
 
 def settings(given: SimpleNamespace) -> Settings:
     """Of the options of `espalier bench`."""
-    from espalier.bench import hosts, options
+    from espalier.bench import options
 
     quick = given.quick
     ranks = options.numbers(given.ranks or ("2,4" if quick else "2,4,8,16"), "numbers of ranks", 1, 256)
     return Settings(
-        hosts=tuple(hosts.find(given.hosts)),
+        hosts=tuple(options.chosen_hosts(given)),
         ranks=ranks,
         start_ranks=ranks if given.ranks or quick else START_RANKS,
         rounds=given.rounds or (2 if quick else 3),

@@ -92,7 +92,7 @@ def _words(job: Job, settings: Settings) -> list[str]:
     if job.kind == "cycles":
         return [*words, str(CYCLES), str(settings.rounds), f"{settings.seconds / settings.rounds / CASES:.3f}"]
     if job.kind == "live":
-        return [*words, str(min(settings.communicators, MOST_LIVE.get(job.host.name, settings.communicators)))]
+        return [*words, str(min(settings.communicators, MOST_LIVE.get(job.host.kind, settings.communicators)))]
     return [*words, str(settings.churn)]
 
 
@@ -102,7 +102,7 @@ def command(job: Job, settings: Settings) -> tuple[list[str], dict[str, str]]:
     words, surroundings = _words(job, settings), environment(job.host, job.ranks)
     if job.side == "espalier":
         surroundings |= preloaded(preload(job.host))
-    elif job.host.name == "mpich" and job.ranks > len(cores()) and job.kind != "start":
+    elif job.host.kind == "mpich" and job.ranks > len(cores()) and job.kind != "start":
         surroundings |= preloaded(preload(job.host))
         words = ["env", "-u", VARIABLE, *words]
     return launcher(job.host, job.ranks) + words, surroundings
