@@ -152,7 +152,7 @@ def mpi_tests() -> Totals:
 PARTS = {
     "unit": unit_tests,
     "layers": lambda: pytest("layers", "tests/layers_test.py", "tests/static_lifetime_test.py", "tests/docs_test.py",
-                             "tests/python_package_test.py", "tests/split_debug_test.py", "tests/site_test.py"),
+                             "tests/papers_test.py", "tests/python_package_test.py", "tests/split_debug_test.py", "tests/site_test.py"),
     "command": lambda: pytest("command", "tests/command"),
     "bench": lambda: pytest("bench", "tests/bench"),
     "mpi": mpi_tests,
