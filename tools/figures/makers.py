@@ -1,0 +1,27 @@
+"""Which tables each block of the pages has: one function a block, from what its commands print."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from figures import cost_model, hier, notify, osmp, page, rg, sharp
+from figures.run import ROOT
+
+PAGES = [ROOT / "docs" / "results" / "papers.md", ROOT / "docs" / "cost-model.md"]
+Tables = list[list[str]]
+MAKERS: dict[str, Callable[[str], Tables]] = {
+    name: maker for module in (sharp, osmp, rg, hier, notify, cost_model) for name, maker in module.TABLES.items()
+}
+
+
+def all_blocks() -> list[page.Block]:
+    return [block for path in PAGES for block in page.blocks(path)]
+
+
+def make(block: page.Block, output: str) -> Tables:
+    return MAKERS[block.name](output)
+
+
+def pages() -> list[Path]:
+    return PAGES
