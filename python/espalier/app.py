@@ -10,6 +10,8 @@ from typing import Callable
 import typer
 
 from espalier import __version__
+from espalier.interface import ending, suggest
+from espalier.interface.help import Command, Group, context_settings, examples
 from espalier.problem import Problem, note
 
 # name -> "module:function". Modules load what is heavy (plots, tables) inside their functions, so that `run` starts fast.
@@ -40,6 +42,9 @@ def _version(wanted: bool) -> None:
 
 def build(names: Iterable[str]) -> typer.Typer:
     app = typer.Typer(
+        cls=Group,
+        context_settings=context_settings(),
+        epilog=examples("espalier run -- mpirun -n 4 ./app", "espalier explain allreduce 64KiB", "espalier COMMAND -h"),
         help="Makes the collectives of MPI programs fast on the nodes they run on, without changing the programs.",
         no_args_is_help=True,
         add_completion=False,
@@ -57,16 +62,26 @@ def build(names: Iterable[str]) -> typer.Typer:
 
     for name in names:
         function = _function(COMMANDS[name])
-        settings = getattr(function, "typer_settings", {})
+        settings = {"cls": Command, **getattr(function, "typer_settings", {})}
+        settings["context_settings"] = {**context_settings(), **settings.get("context_settings", {})}
         app.command(name, **settings)(function)
     return app
+
+
+def _check_name(asked: str) -> None:
+    if asked and not asked.startswith("-") and asked not in COMMANDS:
+        raise suggest.unknown(f"there is no command '{asked}'", asked, COMMANDS)
 
 
 def main() -> None:
     asked = sys.argv[1] if len(sys.argv) > 1 else ""
     names = [asked] if asked in COMMANDS else list(COMMANDS)
     try:
-        build(names)(prog_name="espalier")
+        with ending.conventional():
+            _check_name(asked)
+            build(names)(prog_name="espalier")
     except Problem as problem:
         note(str(problem))
         sys.exit(problem.code)
+    finally:
+        ending.flush()

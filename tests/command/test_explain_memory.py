@@ -21,5 +21,5 @@ def test_says_what_each_part_takes(espalier, describer):
 
 def test_says_why_there_is_no_heap(describer):
     answer = json.loads((describer / "memory.json").read_text())
-    said = memory.lines({**answer, "no_heap": "ESPALIER_ALLOC_MEM is off"})
-    assert any("the host's alone: ESPALIER_ALLOC_MEM is off" in line for line in said)
+    said = dict(memory.facts({**answer, "no_heap": "ESPALIER_ALLOC_MEM is off"}))
+    assert said["MPI_Alloc_mem"] == "the host's alone: ESPALIER_ALLOC_MEM is off"

@@ -78,6 +78,11 @@ def test_options_of_the_nodes(espalier, describer, tmp_path):
     assert (request["commutative"], request["ranks_per_core"], request["model"]) == (False, None, str(model))
 
 
+def test_takes_the_usable_cores_of_a_node(espalier, describer):
+    lines = lines_of(espalier("explain", "allreduce", "8", "--nodes", 4, lib=describer))
+    assert lines[0] == "allreduce, 8B per rank, 4 nodes of 8 ranks" and asked(describer)["ranks_per_node"] == 8
+
+
 def test_without_a_prediction_it_says_why(espalier, describer):
     nowhere = {"file": "", "line": 0, "text": ""}
     replace(
@@ -114,7 +119,6 @@ def test_one_node_is_as_ever(espalier, describer):
 @pytest.mark.parametrize(
     "words, said",
     [
-        (["--nodes", 4], "--ranks-per-node 4"),
         (["--nodes", 4, "-n", 6], "6 ranks are not 4 nodes with equally many each"),
         (["--nodes", 4, "-n", 8, "--ranks-per-node", 3], "8 ranks are not 4 nodes with 3 each"),
         (["--nodes", 4, "-n", 8, "--node-stage", "pigeons"], "pigeons"),

@@ -128,6 +128,16 @@ def test_explain_asks_for_the_plan_and_names_the_rule(espalier, describer):
     assert lines["why"] == recorded("plan")["why"]
 
 
+def test_explain_takes_the_usable_cores(espalier, describer):
+    for words, ranks in (([], 8), (["--cores", 2], 2), (["-n", 3], 3)):
+        espalier("explain", "allreduce", "64KiB", *words, lib=describer)
+        assert asked(describer)["ranks"] == ranks
+    topology = recorded("topology")
+    replace(describer, "topology", budget={**topology["budget"], "quota": 2.5})
+    espalier("explain", "allreduce", "64KiB", lib=describer)
+    assert asked(describer)["ranks"] == 2
+
+
 def test_explain_of_an_operator_that_does_not_commute(espalier, describer):
     espalier("explain", "reduce", "8", "-n", 2, "--op", "user", lib=describer)
     assert asked(describer)["commutative"] is False
@@ -154,7 +164,8 @@ def test_explain_config(espalier, describer):
         (["explain", "reduce", "7", "-n", 2, "--type", "int"], "7 bytes"),
         (["explain", "reduce", "8", "-n", 2, "--type", "quark"], "quark"),
         (["explain", "reduce", "8", "-n", 2, "--op", "mix"], "mix"),
-        (["explain", "allreduce", "8"], "-n 8"),
+        (["explain"], "which collective?"),
+        (["explain", "64KiB"], "'64KiB' is a size; the collective comes before it"),
         (["topo", "-n", 4, "--root", 4], "--root 4"),
         (["topo", "-n", 4, "--svg", "/no/such/folder/t.svg"], "/no/such/folder"),
     ],

@@ -16,6 +16,7 @@ from espalier.aggregate import tree as aggregation_tree
 from espalier.aggregate.daemons import Daemons
 from espalier.bench.process import die_with_jobs
 from espalier.install import library
+from espalier.interface.help import examples
 from espalier.problem import Problem, note
 
 
@@ -45,7 +46,7 @@ def aggregate(
     limit: list[str] = typer.Option([], metavar="KEY=NUMBER", help="A limit of the tree, such as payload=4096."),
     write_only: bool = typer.Option(False, "--write-only", help="Write FILE and start nothing."),
 ) -> None:
-    """Start aggregation nodes for a job: espalier aggregate --nodes 16 -- espalier run -- mpirun ..."""
+    """Start aggregation nodes for a job, and end them with it."""
     above = aggregation_tree.parents(nodes, radix)
     where = aggregation_tree.places(len(above), [host for host in hosts.split(",") if host], port)
     tree = aggregation_tree.document(above, where, dict(map(aggregation_tree.limit, limit)))
@@ -62,7 +63,13 @@ def aggregate(
             sys.exit(_run(command, path) if command else _wait(daemons, path))
 
 
-aggregate.typer_settings = {"context_settings": {"allow_interspersed_args": False}}  # type: ignore[attr-defined]
+aggregate.typer_settings = {  # type: ignore[attr-defined]
+    "context_settings": {"allow_interspersed_args": False},
+    "epilog": examples(
+        "espalier aggregate --nodes 16 -- espalier run -- mpirun -n 64 ./app",
+        "espalier aggregate --nodes 16 --file tree.json --hosts n1,n2 --port 7100 --agent 'ssh {host}'",
+    ),
+}
 
 
 def _run(command: list[str], path: Path) -> int:

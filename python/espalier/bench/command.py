@@ -13,6 +13,7 @@ import typer
 from espalier import __version__
 from espalier.bench.collectives import NAMES
 from espalier.install import source_tree
+from espalier.interface.help import examples
 from espalier.problem import Problem
 
 if TYPE_CHECKING:
@@ -125,14 +126,13 @@ def _measure_under(quota: bool, settings: Settings, console: Console) -> dict:
 
 
 def _bench_setup(asked: SimpleNamespace) -> None:
-    from rich.console import Console
-
     from espalier.bench import process
     from espalier.bench.setup import command as setup_command
+    from espalier.terminal import console
 
     target = asked.json or source_tree() / "build" / "bench" / "setup.json"
     process.die_with_jobs()
-    document = setup_command.run(asked, target, Console(width=None if Console().is_terminal else 200))
+    document = setup_command.run(asked, target, console())
     print(f"written: {target}")
     if document["failures"]:
         raise Problem(f"{len(document['failures'])} jobs failed, see above", code=1)
@@ -184,8 +184,7 @@ def bench(
 ) -> None:
     """Measure Espalier against the host MPIs, alternating in one process, and judge it by the goals."""
     asked = dict(locals())
-    from rich.console import Console
-
+    from espalier import terminal
     from espalier.bench import file, options, process
     from espalier.bench.results import compare
 
@@ -199,7 +198,7 @@ def bench(
     target = json or source_tree() / "build" / "bench" / "bench.json"
     process.die_with_jobs()
     kept = file.load(against) if against else None  # a bad file is told before the long part, not after it
-    console = Console(width=None if Console().is_terminal else 150)
+    console = terminal.console(file_columns=150)
     document = _measure_under(not quick if quota is None else quota, settings, console)
     file.save(document, target)
     show(document, console, details)
@@ -208,3 +207,8 @@ def bench(
     console.print(f"written: {target} (espalier report {target} makes a page of it)", highlight=False)
     if document["failures"]:
         raise Problem(f"{len(document['failures'])} jobs failed, see above", code=1)
+
+
+bench.typer_settings = {  # type: ignore[attr-defined]
+    "epilog": examples("espalier bench --quick", "espalier bench --hosts mpich --ranks 2,4 --collectives allreduce --sizes 8,64K")
+}

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Optional
 
 from espalier.install import environments, library
+from espalier.interface import suggest
 from espalier.launch.loadable import loadable
 from espalier.launch.preload import VARIABLE, joined
 from espalier.problem import Problem
@@ -84,7 +85,8 @@ def _one(word: str, compiler: Optional[Path]) -> Host:
 
         return own_mpi.host(Path(word), compiler)
     if word not in HOSTS:
-        raise Problem(f"'{word}' is no host MPI; choose from {', '.join(HOSTS)}, or name a launcher by its path")
+        near = suggest.hint(word, HOSTS) or ";"
+        raise Problem(f"'{word}' is no host MPI{near} choose from {', '.join(HOSTS)}, or name a launcher by its path")
     if not HOSTS[word].library_folder.exists():
         raise Problem(
             f"{HOSTS[word].title} is not in {HOSTS[word].folder}; run `make build`, or name your MPI's launcher: "

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Optional
 
 from espalier.bench.collectives import NAMES
+from espalier.interface import suggest
 from espalier.problem import Problem
 from espalier.sizes import parse_bytes
 
@@ -43,7 +44,7 @@ def collectives(text: str) -> tuple[str, ...]:
     found = tuple(part.strip() for part in text.split(",") if part.strip())
     for name in found:
         if name not in NAMES:
-            raise Problem(f"'{name}' is no collective that is measured; choose from {', '.join(NAMES)}")
+            raise suggest.unknown(f"'{name}' is no collective that is measured", name, NAMES)
     return found
 
 

@@ -10,6 +10,7 @@ import typer
 
 from espalier import __version__
 from espalier.install import source_tree
+from espalier.interface.help import examples
 from espalier.problem import Problem
 
 if TYPE_CHECKING:
@@ -129,15 +130,14 @@ def demo(
     output: Optional[Path] = typer.Option(None, help="Folder for index.html and demo.json (default build/demo)."),
 ) -> None:
     """Run IMB-MPI1 and an mpi4py program under MPICH, with and without Espalier: a table and a page with plots."""
-    from rich.console import Console
-
+    from espalier import terminal
     from espalier.bench import machine as bench_machine, process
     from espalier.bench.results import table as bench_table
 
     _check_ready()
     process.die_with_jobs()
     machine = bench_machine.describe()
-    console = Console(width=None if Console().is_terminal else 130)
+    console = terminal.console(file_columns=130)
     collected = _measure(rounds, (2, 4), seconds, console)
     collected.notes += filter(None, [bench_machine.busy_note(machine)])
     sections = _sections(collected)
@@ -155,3 +155,8 @@ def demo(
         raise Problem("no job of the demo gave a comparison; see the failures above", code=1)
     if collected.failures:
         raise Problem(f"{len(collected.failures)} jobs of the demo failed, see above", code=1)
+
+
+demo.typer_settings = {  # type: ignore[attr-defined]
+    "epilog": examples("espalier demo", "espalier demo --rounds 2 --output demo")
+}

@@ -14,3 +14,7 @@ class Check:
     good: Optional[bool]
     found: str
     todo: str = ""
+
+    @property
+    def state(self) -> str:
+        return {True: "ok", None: "less", False: "no"}[self.good]

@@ -2,48 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Callable
-
 import typer
 
-from espalier.doctor.checks import Check, all_checks
-
-_MARKS = {True: "[green]ok[/green]", None: "[yellow]less[/yellow]", False: "[red]no[/red]"}
+from espalier.doctor.check import Check
+from espalier.doctor.checks import all_checks
+from espalier.interface import document
+from espalier.interface.help import examples
 
 
 def doctor(
     command: list[str] = typer.Argument(
         None, metavar="[[--] COMMAND...]", help="A job to run once: which of its calls Espalier gets, and which not."
     ),
+    as_json: bool = typer.Option(
+        False, "--json", help="Print the findings as JSON (docs/command-line.md); what a job prints then goes to stderr."
+    ),
 ) -> None:
     """Check libraries, memory, processors and MPIs, or one job; exit code 1 when something needed is missing."""
-    if not command:
-        return _print(all_checks())
-    from espalier.doctor import job
+    from espalier.doctor import job, show
 
-    _print(job.checks(list(command)))
-
-
-doctor.typer_settings = {"context_settings": {"allow_interspersed_args": False}}  # type: ignore[attr-defined]
-
-
-def _print(checks: Iterable[Check]) -> None:
-    from rich.markup import escape
-    from rich.table import Table
-
-    from espalier.terminal import console
-
-    table = Table.grid(padding=(0, 2, 0, 0))
-    failed = False
-    for check in checks:
-        failed = failed or check.good is False
-        table.add_row(_MARKS[check.good], check.name, _words(check, escape))
-    console().print(table)
+    checks = list(job.checks(list(command), apart=as_json) if command else all_checks())
+    failed = any(check.good is False for check in checks)
+    if as_json:
+        document.print_json("doctor", {"good": not failed, "checks": [_as_json(check) for check in checks]})
+    else:
+        show.show(checks)
     if failed:
         raise typer.Exit(1)
 
 
-def _words(check: Check, escape: Callable[[str], str]) -> str:
-    todo = f"\n[bold]→ {escape(check.todo)}[/bold]" if check.todo and check.good is not True else ""
-    return escape(check.found) + todo
+doctor.typer_settings = {  # type: ignore[attr-defined]
+    "context_settings": {"allow_interspersed_args": False},
+    "epilog": examples("espalier doctor", "espalier doctor --json", "espalier doctor -- mpirun -n 4 ./app"),
+}
+
+
+def _as_json(check: Check) -> dict[str, object]:
+    return {"name": check.name, "state": check.state, "found": check.found, "todo": check.todo if check.good is not True else ""}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -41,7 +42,8 @@ class _Quiet:
         self.warnings.append(text)
 
 
-def checks(words: list[str]) -> Iterator[Check]:
+def checks(words: list[str], apart: bool = False) -> Iterator[Check]:
+    """`apart`: what the job prints goes to stderr."""
     voice = _Quiet()
     with tempfile.TemporaryDirectory(prefix="espalier-doctor-") as folder:
         logged = {"LD_DEBUG": "bindings", "LD_DEBUG_OUTPUT": f"{folder}/log"}
@@ -49,14 +51,13 @@ def checks(words: list[str]) -> Iterator[Check]:
         for warning in voice.warnings:
             yield Check("espalier run", None, warning)
         try:
-            code = subprocess.run(started, env=environment).returncode
+            code = subprocess.run(started, env=environment, stdout=sys.stderr if apart else None).returncode
         except OSError as error:
             yield Check("job", False, f"{started[0]} cannot be started ({error.strerror})")
             return
         bound = _read(Path(folder))
     yield Check("job", code == 0 or None, f"ended with {code}; {bound.processes} of its processes load an MPI")
     yield from _findings(bound)
-
 
 
 def _read(folder: Path) -> _Bound:

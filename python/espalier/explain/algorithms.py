@@ -6,6 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from espalier import core
+from espalier.interface import suggest
+from espalier.problem import Problem
+from espalier.terminal import Column, print_table
 
 HEADINGS = ("collective", "algorithm", "what it does", "source")
 SCOPES = {"node": "within a node", "network": "between nodes"}
@@ -13,6 +16,15 @@ SCOPES = {"node": "within a node", "network": "between nodes"}
 
 def collectives() -> list[str]:
     return list(core.describe({"what": "algorithms"})["collectives"])
+
+
+def check(name: str, *topics: str) -> str:
+    """A collective's name, or a Problem that says what may have been meant: also one of `topics`."""
+    known = collectives()
+    if name in known:
+        return name
+    near = suggest.hint(name, [*known, *topics])
+    raise Problem(f"'{name}' is no collective that Espalier takes{near + ' Those' if near else '; those'} are {', '.join(known)}")
 
 
 def of(scope: str, collective: str) -> list[str]:
@@ -43,15 +55,11 @@ def markdown() -> str:
     return "\n".join(lines[:-1])
 
 
-def print_table() -> None:
-    from rich.table import Table
-
-    from espalier import terminal
-
+def show(*_: Any) -> None:
     for scope, title in SCOPES.items():
-        table = Table(title=f"Algorithms {title}", title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0))
-        for heading in HEADINGS:
-            table.add_column(heading)
-        for row in rows(scope):
-            table.add_row(*row)
-        terminal.console().print(table)
+        columns = [Column(heading, wraps=heading in ("collective", "what it does", "source")) for heading in HEADINGS]
+        print_table(columns, list(rows(scope)), f"Algorithms {title}")
+
+
+def show_markdown(*_: Any) -> None:
+    print(markdown())

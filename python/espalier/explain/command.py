@@ -2,46 +2,23 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any, Optional
 
 import typer
 
-from espalier import core
-from espalier.explain import algorithms, memory as explain_memory, nodes as explain_nodes, sharp as explain_sharp
-from espalier.problem import Problem
-from espalier.sizes import parse_bytes, print_bytes
-
-OPERATORS = (
-    "sum",
-    "prod",
-    "min",
-    "max",
-    "land",
-    "band",
-    "lor",
-    "bor",
-    "lxor",
-    "bxor",
-    "minloc",
-    "maxloc",
-    "replace",
-    "no_op",
+from espalier.explain import (
+    algorithms,
+    call,
+    memory as explain_memory,
+    nodes as explain_nodes,
+    published as explain_published,
+    sharp as explain_sharp,
+    show,
 )
-TYPES = {
-    "byte": 1,
-    "char": 1,
-    "short": 2,
-    "int": 4,
-    "long": 8,
-    "float": 4,
-    "double": 8,
-    "long_double": 16,
-    "double_complex": 16,
-}
-# Fields of a plan that count bytes.
-BYTES = ("bytes", "chunk", "slot", "segment")
+from espalier.explain.explained import Explained, ask
+from espalier.interface import suggest
+from espalier.interface.help import examples
 
 
 def explain(
@@ -50,7 +27,7 @@ def explain(
     ),
     size: Optional[str] = typer.Argument(None, metavar="[SIZE]", help="Bytes per rank, such as 64KiB."),
     ranks: Optional[int] = typer.Option(
-        None, "-n", "--ranks", min=1, metavar="RANKS", help="How many ranks."
+        None, "-n", "--ranks", min=1, metavar="RANKS", help="How many ranks; default: the usable cores."
     ),
     cores: Optional[int] = typer.Option(
         None, min=1, metavar="CORES", help="Usable cores; default: this machine's."
@@ -94,129 +71,45 @@ def explain(
     config: bool = typer.Option(
         False, "--config", help="Every setting, its value, and where the value came from."
     ),
+    as_json: bool = typer.Option(False, "--json", help="Print the answer as JSON (docs/command-line.md)."),
 ) -> None:
-    """Print the plan of a call with the rule it came from: espalier explain allreduce 64KiB -n 8"""
+    """Print the plan of a call with the rule it came from."""
     if config:
-        answer = core.describe({"what": "config"})
-        _print_config(answer["values"])
-        for warning in answer.get("warnings", []):
-            print(f"espalier: {warning}", file=sys.stderr)
-        return
+        return ask({"what": "config"}, show.config).print(as_json)
     if published:
-        explain_nodes.print_published(model)
-        return
+        return explain_published.published(model).print(as_json)
     if collective == "window":
-        _print_window(core.describe({"what": "window", "nodes": nodes or 1}))
-        return
+        return ask({"what": "window", "nodes": nodes or 1}, show.window).print(as_json)
     if collective == "memory":
-        explain_memory.explain(ranks or 1, cores)
-        return
+        return explain_memory.explained(call.ranks_of(ranks, cores, synthetic), cores).print(as_json)
     if collective == "algorithms":
-        print(algorithms.markdown()) if markdown else algorithms.print_table()
-        return
-    if collective is None or (ranks is None and nodes is None):
-        raise Problem(
-            "say what to explain: espalier explain allreduce 64KiB -n 8, or espalier explain --config"
-        )
-    if node_stage not in ("shared", "messages"):
-        raise Problem(f"--node-stage {node_stage}: it is shared or messages")
-    where = explain_nodes.Nodes(1, ranks or 1)
-    if nodes is not None:
-        where = explain_nodes.Nodes(
-            *explain_nodes.shape(nodes, ranks_per_node, ranks), node_stage, not cyclic
-        )
-    request = _request(collective, size, where.ranks_per_node, cores, datatype, operator, synthetic)
-    if where.nodes > 1:
-        explain_nodes.explain(request, where, cores, model, sharp or run is not None)
-        if run is not None:
-            explain_sharp.print_passed_over(run, collective)
-        return
-    _print_plan(request, core.describe(request))
+        return ask({"what": "algorithms"}, algorithms.show_markdown if markdown else algorithms.show).print(as_json)
+    name = call.checked_collective(collective)
+    suggest.one_of("--node-stage", node_stage, ("shared", "messages"))
+    where = explain_nodes.Nodes(1, 1)
+    if nodes is None:
+        where = where._replace(ranks_per_node=call.ranks_of(ranks, cores, synthetic))
+    else:
+        each = ranks_per_node or (call.ranks_of(None, cores, synthetic) if ranks is None else None)
+        where = explain_nodes.Nodes(*explain_nodes.shape(nodes, each, ranks), node_stage, not cyclic)
+    request = call.request(name, size, where.ranks_per_node, cores, datatype, operator, synthetic)
+    _explained(request, where, cores, model, sharp, run).print(as_json)
 
 
-def _request(
-    collective: str,
-    size: Optional[str],
-    ranks: int,
-    cores: Optional[int],
-    datatype: Optional[str],
-    operator: str,
-    synthetic: Optional[str],
-) -> dict[str, Any]:
-    known = algorithms.collectives()
-    if collective not in known:
-        raise Problem(f"'{collective}' is no collective that Espalier takes; those are {', '.join(known)}")
-    if operator not in (*OPERATORS, "user"):
-        raise Problem(f"--op {operator}: it is one of {', '.join(OPERATORS)} or user")
-    if size is None and collective != "barrier":
-        raise Problem(f"how many bytes per rank? espalier explain {collective} 64KiB -n {ranks}")
-    count = parse_bytes(size or "0")
-    if datatype is not None:
-        _check_type(datatype, count)
-    return {
-        "what": "plan",
-        "collective": collective,
-        "bytes": count,
-        "ranks": ranks,
-        "ranks_per_core": ranks / cores if cores else None,
-        "commutative": operator != "user",
-        "synthetic": synthetic,
-    }
+explain.typer_settings = {  # type: ignore[attr-defined]
+    "epilog": examples(
+        "espalier explain allreduce 64KiB",
+        "espalier explain bcast 1MiB -n 64 --cores 16 --type double",
+        "espalier explain allreduce 8 --nodes 16 --ranks-per-node 4 --model opteron",
+        "espalier explain --config",
+    )
+}
 
 
-def _check_type(datatype: str, count: int) -> None:
-    extent = TYPES.get(datatype)
-    if extent is None:
-        raise Problem(f"--type {datatype}: it is one of {', '.join(TYPES)}")
-    if count % extent:
-        raise Problem(f"{count} bytes are no whole number of {datatype} ({extent} bytes each)")
-
-
-def _value(name: str, value: Any) -> Optional[str]:
-    if value is None or value == "":
-        return None
-    if isinstance(value, list):
-        return "\n".join(str(item) for item in value) or None
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return print_bytes(value) if name in BYTES and isinstance(value, int) else str(value)
-
-
-def _print_plan(request: dict[str, Any], plan: dict[str, Any]) -> None:
-    from espalier import terminal
-
-    call = request["collective"]
-    if call != "barrier":
-        call += f", {print_bytes(request['bytes'])} per rank"
-    print(f"{call}, {request['ranks']} ranks")
-    known = [(name, _value(name, value)) for name, value in plan.items() if name not in ("rule", "why")]
-    rule = plan.get("rule") or {}
-    place = f"{rule['file']}:{rule['line']}" if rule.get("line") else rule.get("file")
-    for line in terminal.facts([*known, ("rule", place), ("", rule.get("text")), ("why", plan.get("why"))]):
-        print(f"  {line}")
-
-
-def _print_window(answer: dict[str, Any]) -> None:
-    from espalier import terminal
-
-    nodes = answer["nodes"]
-    print(f"window, {nodes} node{'s' if nodes > 1 else ''}")
-    setting = f"ESPALIER_WINDOW_TRANSPORT={answer['setting']} ({answer['origin']})"
-    for line in terminal.facts([("transport", answer["transport"]), ("setting", setting), ("why", answer["why"])]):
-        print(f"  {line}")
-
-
-def _print_config(values: list[dict[str, Any]]) -> None:
-    from rich.markup import escape
-    from rich.table import Table
-
-    from espalier import terminal
-
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for heading in ("setting", "value", "from", "default", "meaning"):
-        table.add_column(heading)
-    for value in values:
-        cells = [str(value[name]) for name in ("key", "value", "origin", "default", "help")]
-        style = None if value["origin"] == "default" else "bold"
-        table.add_row(*(escape(cell) for cell in cells), style=style)
-    terminal.console().print(table)
+def _explained(
+    request: dict[str, Any], where: explain_nodes.Nodes, cores: Optional[int], model: str, sharp: bool, run: Optional[Path]
+) -> Explained:
+    if where.nodes == 1:
+        return ask(request, show.plan)
+    found = explain_nodes.explained(request, where, cores, model, sharp or run is not None)
+    return found if run is None else explain_sharp.with_run(found, run)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Optional
 
-from espalier import core, terminal
+from espalier import terminal
+from espalier.explain.explained import Explained, ask
 from espalier.sizes import print_bytes
 
 
@@ -22,7 +23,7 @@ def _heap(answer: dict[str, Any]) -> str:
     return f"up to {print_bytes(answer['kept_of_a_rank'])} of freed blocks stay with each rank (ESPALIER_ALLOC_KEEP)"
 
 
-def lines(answer: dict[str, Any]) -> list[str]:
+def facts(answer: dict[str, Any]) -> list[tuple[str, Optional[str]]]:
     ranks = answer["ranks"]
     setting = f"ESPALIER_SHM={answer['setting']}, {answer['origin']}"
     notes = f"{print_bytes(answer['notes'])} of it: what the ranks tell each other once, and the machine"
@@ -37,11 +38,14 @@ def lines(answer: dict[str, Any]) -> list[str]:
         pairs.append((f"  {name}", words))
     pairs += [("  one rank", "nothing"), ("MPI_Alloc_mem", _heap(answer))]
     pairs += [("descriptors", f"{descriptors} of each rank"), ("measure", answer["measured_by"])]
-    return terminal.facts(pairs)
+    return pairs
 
 
-def explain(ranks: int, cores: Optional[int]) -> None:
-    answer = core.describe({"what": "memory", "ranks": ranks, "ranks_per_core": ranks / cores if cores else None})
+def _show(_: dict[str, Any], answer: dict[str, Any]) -> None:
+    ranks = answer["ranks"]
     print(f"memory, {ranks} rank{'s' if ranks > 1 else ''} on this node")
-    for line in lines(answer):
-        print(f"  {line}")
+    terminal.print_facts(facts(answer))
+
+
+def explained(ranks: int, cores: Optional[int]) -> Explained:
+    return ask({"what": "memory", "ranks": ranks, "ranks_per_core": ranks / cores if cores else None}, _show)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple, Optional
 
-from espalier import core
+from espalier.explain.explained import Explained, ask
 from espalier.models import parameters
 from espalier.problem import Problem
 from espalier.sizes import print_bytes
@@ -25,8 +25,6 @@ class Nodes(NamedTuple):
 
 def shape(nodes: int, ranks_per_node: Optional[int], ranks: Optional[int]) -> tuple[int, int]:
     """Nodes and ranks on each, out of two of the three."""
-    if ranks_per_node is None and ranks is None:
-        raise Problem(f"how many ranks? espalier explain ... --nodes {nodes} --ranks-per-node 4")
     if ranks is None:
         return nodes, int(ranks_per_node or 1)
     if ranks % nodes or ranks_per_node not in (None, ranks // nodes):
@@ -35,7 +33,7 @@ def shape(nodes: int, ranks_per_node: Optional[int], ranks: Optional[int]) -> tu
     return nodes, ranks // nodes
 
 
-def explain(call: Json, where: Nodes, cores: Optional[int], model: str, sharp: bool = False) -> None:
+def explained(call: Json, where: Nodes, cores: Optional[int], model: str, sharp: bool = False) -> Explained:
     """`call`: the request for a plan on one node; `cores`: usable ones of each node; `sharp`: with aggregation nodes."""
     request = {
         "what": "network",
@@ -47,18 +45,17 @@ def explain(call: Json, where: Nodes, cores: Optional[int], model: str, sharp: b
         "model": str(parameters.path_of(model)),
         **({"sharp": True} if sharp else {}),
     }
-    _print(request, core.describe(request))
+    return ask(request, _show)
 
 
-def _print(request: Json, answer: Json) -> None:
+def _show(request: Json, answer: Json) -> None:
     from espalier import terminal
 
     call = request["collective"]
     if call != "barrier":
         call += f", {print_bytes(request['bytes'])} per rank"
-    print(f"{call}, {request['nodes']} nodes of {request['ranks_per_node']} ranks")
-    for line in terminal.facts([*_network(answer), *_nodes(answer), *_prediction(answer)]):
-        print(f"  {line}")
+    terminal.print_lines([f"{call}, {request['nodes']} nodes of {request['ranks_per_node']} ranks"])
+    terminal.print_facts([*_network(answer), *_nodes(answer), *_prediction(answer)])
 
 
 def _rule(rule: Optional[Json]) -> Iterator[Fact]:
@@ -102,15 +99,15 @@ def _prediction(answer: Json) -> Iterator[Fact]:
         yield "predicted", f"nothing: {answer.get('no_prediction')}"
         return
     yield "predicted", (
-        f"{_us(found['total_ns'])} µs, of which node stage {_us(found['node_ns'])} µs; "
+        f"{microseconds(found['total_ns'])} µs, of which node stage {microseconds(found['node_ns'])} µs; "
         f"ideal speed-up if the node stage cost nothing: {found['ideal_speed_up']:.2f}"
     )
     messages = _count(found["rounds"], "message")
     yield "", f"{_count(found['segments'], 'segment')}, each {messages} one after the other between nodes"
     hidden = found["node_alone_ns"] - found["node_ns"]
     if hidden > 0.01 * found["node_alone_ns"]:
-        alone = _us(found["node_alone_ns"])
-        yield "", f"node stage alone {alone} µs, of which {_us(hidden)} µs pass while messages travel"
+        alone = microseconds(found["node_alone_ns"])
+        yield "", f"node stage alone {alone} µs, of which {microseconds(hidden)} µs pass while messages travel"
     yield "model", answer["model"]["name"]
 
 
@@ -118,92 +115,10 @@ def _count(number: int, what: str) -> str:
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
-def _us(nanoseconds: float) -> str:
+def microseconds(nanoseconds: float) -> str:
     """Three digits, as far as there are so many before the point."""
     value = nanoseconds / 1000
     for limit, digits in ((10, 2), (100, 1)):
         if abs(value) < limit:
             return f"{value:.{digits}f}"
     return f"{value:.0f}"
-
-
-def print_published(model: str) -> None:
-    """The model beside what was measured: HIER's Table 1, for the model `opteron`."""
-    from rich.table import Table
-
-    from espalier import terminal
-
-    path = parameters.path_of(model)
-    found = parameters.published(path)
-    rows = [_published_row(row, found, str(path)) for row in found["rows"]]
-    foreign = any(row["plan"] for row in found["rows"])
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for heading in ("collective", "size"):
-        table.add_column(heading)
-    for whose in ("measured", "model", "Espalier") if foreign else ("measured", "model"):
-        for heading in ("total", "node", "ideal"):
-            table.add_column(f"{whose}\n{heading}", justify="right")
-    table.add_column("by")
-    for row in rows:
-        table.add_row(*row.cells(foreign))
-    print(f"{found['source']}: {found['nodes']} nodes of {found['ranks_per_node']} ranks; times in µs")
-    terminal.console().print(table)
-    for line in _legend(rows, found, foreign):
-        print(line)
-
-
-class _Numbers(NamedTuple):
-    """Nanoseconds; what of them the node stage is, where that was measured."""
-
-    total: float
-    node: Optional[float]
-
-    def cells(self) -> list[str]:
-        if self.node is None:
-            return [_us(self.total), "–", "–"]
-        return [_us(self.total), _us(self.node), f"{self.total / (self.total - self.node):.3f}"]
-
-
-class _Row(NamedTuple):
-    call: list[str]
-    measured: _Numbers
-    theirs: _Numbers  # by the plan that was measured
-    ours: _Numbers  # by Espalier's rules
-    algorithm: str
-    model: str
-
-    def cells(self, foreign: bool) -> list[str]:
-        numbers = (self.measured, self.theirs, self.ours) if foreign else (self.measured, self.ours)
-        return [*self.call, *(cell for each in numbers for cell in each.cells()), self.algorithm]
-
-
-def _published_row(row: Json, found: Json, path: str) -> _Row:
-    request = {
-        "what": "network",
-        "collective": row["collective"],
-        "bytes": row["bytes"],
-        "nodes": found["nodes"],
-        "ranks_per_node": found["ranks_per_node"],
-        "model": path,
-    }
-    theirs = core.describe({**request, "node_stage": found["node_stage"], "network": row["plan"]})
-    ours = core.describe(request)
-    size = "–" if row["collective"] == "barrier" else print_bytes(row["bytes"])
-    measured = _Numbers(row["total_ns"], row["node_ns"])
-    names = ours["network"]["algorithm"], ours["model"]["name"]
-    return _Row([row["collective"], size], measured, _predicted(theirs), _predicted(ours), *names)
-
-
-def _predicted(answer: Json) -> _Numbers:
-    found = answer["prediction"]
-    if not found:
-        raise Problem(f"no prediction: {answer.get('no_prediction')}")
-    return _Numbers(found["total_ns"], found["node_ns"])
-
-
-def _legend(rows: list[_Row], found: Json, foreign: bool) -> Iterator[str]:
-    yield f"model: {rows[0].model if rows else 'no rows'}"
-    if foreign:
-        yield f"  model: the plan that the model's file names for the row, node stages by {found['node_stage']}"
-        yield "  Espalier: its own rules, node stages through shared memory, on the same machine by the model"
-    yield "  node: the part of the node stage that shows; ideal: speed-up if it cost nothing"

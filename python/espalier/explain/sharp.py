@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from espalier import terminal
+from espalier.explain.explained import Explained
 from espalier.problem import Problem
 from espalier.stats.command import load
 
@@ -28,20 +30,27 @@ def passed_over(report: dict[str, Any], collective: str) -> Iterator[tuple[str, 
         yield algorithm, number, why
 
 
-def print_passed_over(file: Path, collective: str) -> None:
-    from espalier import terminal
-
+def with_run(found: Explained, file: Path) -> Explained:
+    """The answer, and what was passed over in a run of which `file` has the statistics."""
+    collective = found.request["collective"]
     try:
-        found = list(passed_over(load(file), collective))
+        calls = list(passed_over(load(file), collective))
     except (KeyError, TypeError) as error:
         raise Problem(f"{file}: a part of the statistics is missing or of the wrong kind ({error})") from error
-    print(f"in {file}")
-    facts = []
+    rows = [{"algorithm": algorithm, "calls": number, "why": why or None} for algorithm, number, why in calls]
+
+    def show(request: dict[str, Any], answer: dict[str, Any]) -> None:
+        found.show(request, answer)
+        print(f"in {file}")
+        terminal.print_facts(_facts(collective, calls))
+
+    return Explained(found.request, {**found.answer, "run": {"file": str(file), "rows": rows}}, show)
+
+
+def _facts(collective: str, calls: list[tuple[str, int, str]]) -> Iterator[tuple[str, str]]:
     wanted = " or ".join(WANTED[algorithm] for algorithm in _BY_COLLECTIVE.get(collective, ["sharp"]))
-    for algorithm, calls, why in found:
-        done = f"{calls} calls by {algorithm}"
-        facts.append((collective, f"{done}: no use of {wanted}: {why}" if why else done))
-    if not found:
-        facts.append((collective, f"nothing that {wanted} might have done"))
-    for line in terminal.facts(facts):
-        print(f"  {line}")
+    for algorithm, number, why in calls:
+        done = f"{number} calls by {algorithm}"
+        yield collective, f"{done}: no use of {wanted}: {why}" if why else done
+    if not calls:
+        yield collective, f"nothing that {wanted} might have done"

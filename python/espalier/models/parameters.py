@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from espalier.interface import suggest
 from espalier.problem import Problem
 
 _FOLDER = Path(__file__).resolve().parent
@@ -22,7 +23,8 @@ def path_of(model: str) -> Path:
         return own
     path = Path(model)
     if not path.is_file():
-        raise Problem(f"--model {model}: there is no such file, and Espalier's own are {', '.join(names())}")
+        near = suggest.hint(model, names())
+        raise Problem(f"--model {model}: there is no such file, and Espalier's own are {', '.join(names())}{near}")
     return path.absolute()
 
 

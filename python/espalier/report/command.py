@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Optional
 import typer
 
 from espalier import text_file
+from espalier.interface.help import examples
 from espalier.problem import Problem
 
 if TYPE_CHECKING:
@@ -107,3 +108,8 @@ def report(
     else:
         bench_file.write(page(document), target)
     print(f"written: {target}")
+
+
+report.typer_settings = {  # type: ignore[attr-defined]
+    "epilog": examples("espalier bench --quick --json quick.json", "espalier report quick.json -o quick.html")
+}

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from pathlib import Path
 from typing import Any, Optional, Protocol
 
 import typer
-from typer.core import TyperCommand
 
 from espalier.install import library
+from espalier.interface.help import Command, examples
 from espalier.launch import command_line, containers, foreign, intel, launchers, nodes, preload, started
 from espalier.launch.command_line import CommandLine, Program
 from espalier.launch.loadable import loadable
@@ -22,7 +23,7 @@ NOT_FOUND = 127
 NOT_EXECUTABLE = 126
 
 
-class _RunCommand(TyperCommand):
+class _RunCommand(Command):
     """`--stats` may stand alone or carry a file behind "=": alone it means `--stats=1`."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -68,7 +69,7 @@ def run(
     quiet: bool = typer.Option(False, "--quiet", "-q", help="No notes on stderr."),
     verbose: bool = typer.Option(False, "--verbose", "-v", help="Say what was found and why."),
 ) -> None:
-    """Run an MPI program, unchanged, with Espalier: espalier run -- mpirun -n 4 ./app"""
+    """Run an MPI program, unchanged, with Espalier."""
     if not command:
         raise Problem("nothing to run; write the command behind it: espalier run -- mpirun -n 4 ./app")
     asked = options.environment(
@@ -82,7 +83,15 @@ def run(
     _become(words, environment)
 
 
-run.typer_settings = {"cls": _RunCommand, "context_settings": {"allow_interspersed_args": False}}  # type: ignore[attr-defined]
+run.typer_settings = {  # type: ignore[attr-defined]
+    "cls": _RunCommand,
+    "context_settings": {"allow_interspersed_args": False},
+    "epilog": examples(
+        "espalier run -- mpirun -n 4 ./app",
+        "espalier run --stats=run.json -- srun -n 64 python script.py",
+        "espalier run --fallback warn --set tree=flat -- mpirun -n 4 ./app",
+    ),
+}
 
 
 class Voice(Protocol):
@@ -271,6 +280,7 @@ def _say_guess(finding: identify.Finding, voice: Voice) -> None:
 
 def _become(words: list[str], environment: dict[str, str]) -> None:
     sys.stdout.flush()
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # Python ignores it, and what is ignored stays so in the program
     try:
         os.execvpe(words[0], words, environment)
     except FileNotFoundError as error:

@@ -7,22 +7,18 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Optional
 
+from espalier.interface import suggest
 from espalier.mpi import kinds
 from espalier.problem import Problem
 from espalier.sizes import parse_bytes
 
 _FALLBACKS = ("error", "warn", "silent")
+_OF_TESTS = "ESPALIER_TEST_"
 _WAITS = ("auto", "spin", "yield", "sleep")
 
 
-def _one_of(option: str, value: str, allowed: Iterable[str]) -> str:
-    if value not in allowed:
-        raise Problem(f"--{option} {value}: it is one of {', '.join(allowed)}")
-    return value
-
-
 def kind(name: Optional[str]) -> Optional[kinds.Kind]:
-    return None if name is None else kinds.KINDS[_one_of("mpi", name, kinds.KINDS)]
+    return None if name is None else kinds.KINDS[suggest.one_of("--mpi", name, kinds.KINDS)]
 
 
 def _file(path: Path) -> str:
@@ -37,7 +33,28 @@ def _pair(text: str) -> tuple[str, str]:
     if not match:
         raise Problem(f"--set {text}: write it as KEY=VALUE, such as --set tree=numa=flat")
     name = match[1].upper().replace("-", "_")
-    return (name if re.match(r"ESPALIER(_|$)", name) else f"ESPALIER_{name}"), match[2]
+    name = name if re.match(r"ESPALIER(_|$)", name) else f"ESPALIER_{name}"
+    _check_key(text, name)
+    return name, match[2]
+
+
+def _check_key(text: str, name: str) -> None:
+    """By the library's own list. Without the library nothing is known, and `espalier run` says that later."""
+    from espalier import core
+
+    try:
+        known = {value["key"] for value in core.describe({"what": "config"})["values"]}
+    except Problem:
+        return
+    if name not in known and not name.startswith(_OF_TESTS):
+        # What all names begin with would make all alike.
+        keys = [_short(key) for key in known if key != "ESPALIER"]
+        near = suggest.hint(_short(name), keys) or ";"
+        raise Problem(f"--set {text}: there is no setting {name}{near} `espalier explain --config` lists all")
+
+
+def _short(key: str) -> str:
+    return key.removeprefix("ESPALIER_").lower()
 
 
 def environment(
@@ -52,12 +69,12 @@ def environment(
     if stats is not None:
         result["ESPALIER_STATS"] = stats if stats == "1" else str(Path(stats).absolute())
     if fallback is not None:
-        result["ESPALIER_FALLBACK"] = _one_of("fallback", fallback, _FALLBACKS)
+        result["ESPALIER_FALLBACK"] = suggest.one_of("--fallback", fallback, _FALLBACKS)
     if rules is not None:
         result["ESPALIER_RULES"] = _file(rules)
     if shm is not None:
         result["ESPALIER_SHM"] = shm if shm == "auto" else str(parse_bytes(shm))
     if wait is not None:
-        result["ESPALIER_WAIT"] = _one_of("wait", wait, _WAITS)
+        result["ESPALIER_WAIT"] = suggest.one_of("--wait", wait, _WAITS)
     result.update(_pair(text) for text in pairs)
     return result

@@ -8,6 +8,8 @@ from typing import Any, Optional
 
 import typer
 
+from espalier.explain import algorithms
+from espalier.interface.help import examples
 from espalier.models import parameters
 from espalier.problem import Problem, note
 from espalier.simulate import calibrate as simulate_calibrate
@@ -76,6 +78,7 @@ def simulate(
         return
     if collective is None:
         raise Problem("simulate what? A collective such as allreduce; or --calibrate FILE to measure this machine")
+    algorithms.check(collective)
     request: Json = {
         "model": str(parameters.path_of(machine)),
         "collective": collective,
@@ -104,3 +107,13 @@ def simulate(
         note(f"wrote {out}.json, {out}.png and {out}.svg")
     elif timeline:
         raise Problem("--timeline draws into a file: add --out NAME")
+
+
+simulate.typer_settings = {  # type: ignore[attr-defined]
+    "epilog": examples(
+        "espalier simulate allreduce 8 --machine frontera --nodes 16..4096",
+        "espalier simulate bcast 64KiB --ppn 8 --timeline --out bcast",
+        "espalier simulate reduce 8 --ppn 64 --plan 'flat:algorithm=tree tree=flat'",
+        "espalier simulate --calibrate here.json",
+    )
+}

@@ -6,18 +6,16 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 
+from espalier.interface.help import examples
 from espalier.plain import plain, plain_values
 from espalier.problem import Problem
 from espalier.sizes import print_bytes
 from espalier.stats.parts import parts_of, report_of
-
-if TYPE_CHECKING:
-    from rich.console import JustifyMethod
-    from rich.table import Table
+from espalier.terminal import Column, print_lines, print_table
 
 SCHEMA = 1
 _STEPS = ("spin", "progress", "poke", "yield", "sleep")  # poke: what progress was called in older files
@@ -38,6 +36,11 @@ def stats(
         raise Problem(
             f"{file}: a part of the statistics is missing or of the wrong kind ({error})"
         ) from error
+
+
+stats.typer_settings = {  # type: ignore[attr-defined]
+    "epilog": examples("espalier run --stats=run.json -- mpirun -n 4 ./app", "espalier stats run.json")
+}
 
 
 def load(file: Path) -> dict[str, Any]:
@@ -78,24 +81,18 @@ def _waits(row: dict[str, Any]) -> str:
 
 
 def _print(report: dict[str, Any]) -> None:
-    from rich.markup import escape
-
-    from espalier.terminal import console
-
-    out = console()
-    out.print(escape(f"{report['ranks']} ranks, {report['host']}, {report['build']} build"))
+    head = [f"{report['ranks']} ranks, {report['host']}, {report['build']} build"]
     if "counted" in report:
-        out.print(
-            f"the run did not reach MPI_Finalize, or still goes on: what {report['counted']} of its ranks have counted"
-        )
+        head += [f"the run did not reach MPI_Finalize, or still goes on: what {report['counted']} of its ranks have counted"]
+    print_lines(head)
     by_number = {entry["id"]: entry for entry in report["communicators"]}
     for number in dict.fromkeys([*by_number, *(row["communicator"] for row in report["rows"])]):
         rows = [row for row in report["rows"] if row["communicator"] == number]
         if rows:
-            out.print()
-            out.print(_table(_title(number, by_number.get(number)), rows))
+            print()
+            _print_table(_title(number, by_number.get(number)), rows)
     if not report["rows"]:
-        out.print("no collective was called")
+        print("no collective was called")
 
 
 def _title(number: int, communicator: Any) -> str:
@@ -105,31 +102,15 @@ def _title(number: int, communicator: Any) -> str:
     return f"communicator {number}{name}: {communicator['size']} ranks, {communicator['transport']}"
 
 
-def _table(title: str, rows: list[dict[str, Any]]) -> Table:
-    from rich.markup import escape
-    from rich.table import Table
+def _print_table(title: str, rows: list[dict[str, Any]]) -> None:
+    right = ("bytes", "calls", "time", "per call")
+    headings = ("collective", "bytes", "calls", "time", "per call", "ran on", "algorithm", "waits", "why the host, or not sharp")
+    columns = [Column(heading, right=heading in right, wraps=heading == headings[-1]) for heading in headings]
+    print_table(columns, [_cells(row) for row in rows], title)
 
-    table = Table(title=escape(title), title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    columns: list[tuple[str, JustifyMethod]] = [
-        ("collective", "left"),
-        ("bytes", "right"),
-        ("calls", "right"),
-        ("time", "right"),
-        ("per call", "right"),
-        ("ran on", "left"),
-        ("algorithm", "left"),
-        ("waits", "left"),
-    ]
-    for heading, side in columns:
-        table.add_column(heading, justify=side, no_wrap=True)
-    table.add_column("why the host, or not sharp")
-    for row in rows:
-        calls = row["calls"]
-        cells = [row["collective"], _sizes(row), str(calls), _time(row["seconds"])]
-        cells += [
-            _time(row["seconds"] / calls) if calls else "",
-            row["transport"],
-            row.get("algorithm") or "",
-        ]
-        table.add_row(*(escape(cell) for cell in [*cells, _waits(row), row.get("fallback") or row.get("passed_over") or ""]))
-    return table
+
+def _cells(row: dict[str, Any]) -> list[str]:
+    calls = row["calls"]
+    cells = [row["collective"], _sizes(row), str(calls), _time(row["seconds"])]
+    cells += [_time(row["seconds"] / calls) if calls else "", row["transport"], row.get("algorithm") or ""]
+    return [*cells, _waits(row), row.get("fallback") or row.get("passed_over") or ""]

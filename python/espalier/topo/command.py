@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Optional, Union
+from typing import Optional
 
 import typer
 
 from espalier import core
-from espalier.problem import Problem
+from espalier.interface import document
+from espalier.interface.help import examples
+from espalier.problem import Problem, note
+from espalier.topo import machine
 
 
 def topo(
@@ -23,18 +26,27 @@ def topo(
     tree: Optional[str] = typer.Option(None, metavar="SPEC", help='Such as "numa=flat socket=kary:2".'),
     root: int = typer.Option(0, min=0, help="The rank at the root."),
     svg: Optional[Path] = typer.Option(None, metavar="FILE", help="Write the picture there."),
+    as_json: bool = typer.Option(False, "--json", help="Print all of it as JSON (docs/command-line.md)."),
 ) -> None:
     """Print the machine, the ranks and their gather and release trees."""
     if ranks is not None and root >= ranks:
         raise Problem(f"--root {root}: the ranks are 0 to {ranks - 1}")
     request = {"what": "topology", "synthetic": synthetic, "affinity": None, "tree": tree, "root": root}
     if ranks is None:
-        ranks = _cores(core.describe({**request, "ranks": 1, "root": 0})["topology"])
+        ranks = machine.cores(core.describe({**request, "ranks": 1, "root": 0})["topology"])
     answer = core.describe({**request, "ranks": ranks})
     _complete(answer["groups"])
-    _print(answer)
+    if as_json:
+        document.print_json("topo", {"ranks": ranks, "root": root, **answer})
+    else:
+        _print(answer)
     if svg is not None:
         _write(svg, answer)
+
+
+topo.typer_settings = {  # type: ignore[attr-defined]
+    "epilog": examples("espalier topo", "espalier topo -n 64 --synthetic 'package:2 numa:4 core:8 pu:1' --svg trees.svg")
+}
 
 
 def _complete(group: dict) -> list[int]:
@@ -42,21 +54,6 @@ def _complete(group: dict) -> list[int]:
     inner = [rank for each in group.get("groups", []) for rank in _complete(each)]
     group["ranks"] = sorted({*group["ranks"], *inner})
     return group["ranks"]
-
-
-def _cores(domain: dict) -> int:
-    """The innermost domains of the machine; a machine without any is one core."""
-    children = domain.get("children", [])
-    if children:
-        return sum(_cores(child) for child in children)
-    return 1 if domain["level"] == "core" else max(1, _count(domain["cpus"]))
-
-
-def _count(cpus: Union[str, list[int]]) -> int:
-    if not isinstance(cpus, str):
-        return len(cpus)
-    pairs = [part.split("-") for part in cpus.split(",") if part]
-    return sum(int(pair[-1]) - int(pair[0]) + 1 for pair in pairs)
 
 
 def _print(answer: dict) -> None:
@@ -85,4 +82,4 @@ def _write(path: Path, answer: dict) -> None:
         path.write_text(svg.picture(answer), encoding="utf-8")
     except OSError as error:
         raise Problem(f"--svg {path}: {error.strerror}") from error
-    print(f"\npicture: {path}")
+    note(f"wrote {path}")

@@ -1,0 +1,1 @@
+"""How the commands meet their user: help, suggestions, documents, the way they end."""

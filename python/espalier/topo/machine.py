@@ -1,0 +1,30 @@
+"""What there is of cores."""
+
+from __future__ import annotations
+
+from typing import Optional, Union
+
+from espalier import core
+
+
+def cores(domain: dict) -> int:
+    """The innermost domains of the machine; a machine without any is one core."""
+    children = domain.get("children", [])
+    if children:
+        return sum(cores(child) for child in children)
+    return 1 if domain["level"] == "core" else max(1, _count(domain["cpus"]))
+
+
+def _count(cpus: Union[str, list[int]]) -> int:
+    if not isinstance(cpus, str):
+        return len(cpus)
+    pairs = [part.split("-") for part in cpus.split(",") if part]
+    return sum(int(pair[-1]) - int(pair[0]) + 1 for pair in pairs)
+
+
+def usable_cores(synthetic: Optional[str] = None) -> int:
+    """Of this process, within its quota; of a made-up machine: all."""
+    request = {"what": "topology", "synthetic": synthetic, "affinity": None, "tree": None, "root": 0}
+    found = cores(core.describe({**request, "ranks": 1})["topology"])
+    quota = None if synthetic else core.describe({**request, "ranks": found}).get("budget", {}).get("quota")
+    return found if quota is None else max(1, min(found, int(quota)))
