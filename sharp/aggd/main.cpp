@@ -11,11 +11,42 @@
 #include "base/format.hpp"
 #include "sharp/daemon.hpp"
 
+namespace {
+
+constexpr const char* usage = "usage: espalier-aggd TREE.json NAME [--with-parent]\n";
+constexpr const char* help =
+    "\nRuns one aggregation node of a tree, in the foreground, until SIGINT or SIGTERM. It prints \"NAME: "
+    "ready\"\n"
+    "once it listens and is connected to its parent in the tree. `espalier aggregate` starts a whole tree.\n"
+    "\n"
+    "  TREE.json      the tree: espalier aggregate --nodes N --file TREE.json --write-only\n"
+    "  NAME           of the node in that file, such as a0\n"
+    "  --with-parent  end when the process that started it ends\n"
+    "  -h, --help     print this\n"
+    "  --version      print the version\n"
+    "\n"
+    "Exit code: 0 ended by a signal, 1 the node cannot run, 2 wrong arguments.\n";
+
+/// Whether the only argument asks for words alone; they are printed then.
+bool answers(int argc, char** argv) {
+  const auto is = [&](const char* word) { return argc == 2 && std::strcmp(argv[1], word) == 0; };
+  if (is("-h") || is("--help"))
+    std::printf("%s%s", usage, help);
+  else if (is("--version"))
+    std::printf("espalier-aggd %s\n", ESPALIER_VERSION);
+  else
+    return false;
+  return true;
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
   using namespace espalier::sharp;
+  if (answers(argc, argv)) return 0;
   const bool with_parent = argc == 4 && std::strcmp(argv[3], "--with-parent") == 0;
   if (argc != 3 && !with_parent) {
-    std::fprintf(stderr, "usage: espalier-aggd TREE.json NAME [--with-parent] (see docs/sharp.md)\n");
+    std::fprintf(stderr, "%sespalier-aggd -h says more\n", usage);
     return 2;
   }
   if (with_parent) prctl(PR_SET_PDEATHSIG, SIGTERM);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -16,6 +17,7 @@ from espalier.aggregate import tree as aggregation_tree
 from espalier.aggregate.daemons import Daemons
 from espalier.bench.process import die_with_jobs
 from espalier.install import library
+from espalier.interface import outputs
 from espalier.interface.help import examples
 from espalier.problem import Problem, note
 
@@ -47,6 +49,9 @@ def aggregate(
     write_only: bool = typer.Option(False, "--write-only", help="Write FILE and start nothing."),
 ) -> None:
     """Start aggregation nodes for a job, and end them with it."""
+    outputs.check_file("--file", file)
+    if command and shutil.which(command[0]) is None:
+        raise Problem(f"'{command[0]}' is no program that can be started", 127)
     above = aggregation_tree.parents(nodes, radix)
     where = aggregation_tree.places(len(above), [host for host in hosts.split(",") if host], port)
     tree = aggregation_tree.document(above, where, dict(map(aggregation_tree.limit, limit)))

@@ -13,6 +13,7 @@ import typer
 from espalier import __version__
 from espalier.bench.collectives import NAMES
 from espalier.install import source_tree
+from espalier.interface import outputs
 from espalier.interface.help import examples
 from espalier.problem import Problem
 
@@ -147,10 +148,10 @@ def bench(
     oversubscribed_sizes: Optional[str] = typer.Option(None, help="Bytes per rank where there are more ranks than cores."),
     crowded_sizes: Optional[str] = typer.Option(None, hidden=True, help="--oversubscribed-sizes until version 0.1."),
     collectives: str = typer.Option(",".join(NAMES), help="Which collectives."),
-    rounds: Optional[int] = typer.Option(None, help="Rounds in one job (default 12, quick 4)."),
-    passes: Optional[int] = typer.Option(None, help="Jobs of each kind, all hosts in turn (default 3, quick 1)."),
+    rounds: Optional[int] = typer.Option(None, min=1, help="Rounds in one job (default 12, quick 4)."),
+    passes: Optional[int] = typer.Option(None, min=1, help="Jobs of each kind, all hosts in turn (default 3, quick 1)."),
     seconds: Optional[float] = typer.Option(
-        None, help="A job ends after this, at the earliest after a round (default 8, quick 3)."
+        None, min=0, help="A job ends after this, at the earliest after a round (default 8, quick 3)."
     ),
     buffers: str = typer.Option(
         "written",
@@ -191,6 +192,7 @@ def bench(
     if crowded_sizes:
         print("espalier: --crowded-sizes is --oversubscribed-sizes now; the next version has that name alone", file=sys.stderr)
         asked["oversubscribed_sizes"] = oversubscribed_sizes or crowded_sizes
+    outputs.check_tree("--json", json)
     if setup:
         _bench_setup(SimpleNamespace(**asked))
         return

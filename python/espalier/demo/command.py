@@ -10,6 +10,7 @@ import typer
 
 from espalier import __version__
 from espalier.install import source_tree
+from espalier.interface import outputs
 from espalier.interface.help import examples
 from espalier.problem import Problem
 
@@ -134,6 +135,7 @@ def demo(
     from espalier.bench import machine as bench_machine, process
     from espalier.bench.results import table as bench_table
 
+    outputs.check_tree("--output", output, is_folder=True)
     _check_ready()
     process.die_with_jobs()
     machine = bench_machine.describe()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Optional
 import typer
 
 from espalier import text_file
+from espalier.interface import outputs
 from espalier.interface.help import examples
 from espalier.problem import Problem
 
@@ -101,6 +102,7 @@ def report(
 
     if points and output:
         raise Problem("--output says where the page goes, and with --points there is none; give one of them")
+    outputs.check_tree("--points" if points else "--output", points or output)
     document = bench_file.load(file)
     target = points or output or text_file.plain_name(file).with_suffix(".html")
     if points:

@@ -77,9 +77,10 @@ def run(
     )
     if number is not None:
         raise typer.Exit(ranks.start(list(command), number, {**os.environ, **asked}))
-    words, environment = prepare(
-        list(command), {**os.environ, **asked}, options.kind(mpi), _Voice(quiet, verbose)
-    )
+    voice = _Voice(quiet, verbose)
+    if doubt := options.doubt_about_file(asked.get("ESPALIER_STATS", "")):
+        voice.warning(doubt)
+    words, environment = prepare(list(command), {**os.environ, **asked}, options.kind(mpi), voice)
     _become(words, environment)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -26,6 +27,14 @@ def _file(path: Path) -> str:
     if not path.is_file():
         raise Problem(f"--rules {path}: there is no such file")
     return str(path.absolute())
+
+
+def doubt_about_file(stats: str) -> Optional[str]:
+    """Of the file that rank 0 is to write; a doubt alone, since it may run on a node that has the folder."""
+    folder = Path(stats).parent
+    if not stats.startswith("/") or (folder.is_dir() and os.access(folder, os.W_OK)):
+        return None
+    return f"--stats={stats}: there is no folder {folder} here that may be written; the rank that writes the file needs it"
 
 
 def _pair(text: str) -> tuple[str, str]:

@@ -9,6 +9,7 @@ from typing import Any, Optional
 import typer
 
 from espalier.explain import algorithms
+from espalier.interface import outputs
 from espalier.interface.help import examples
 from espalier.models import parameters
 from espalier.problem import Problem, note
@@ -73,11 +74,15 @@ def simulate(
 
     docs/simulation.md says what is simulated, and what not.
     """
+    outputs.check_file("--calibrate", calibrate)
     if calibrate:
         print(simulate_calibrate.calibrate(calibrate, machine))
         return
     if collective is None:
         raise Problem("simulate what? A collective such as allreduce; or --calibrate FILE to measure this machine")
+    if timeline and out is None:
+        raise Problem("--timeline draws into a file: add --out NAME")
+    outputs.check_file("--out", out and Path(f"{out}.json"))
     algorithms.check(collective)
     request: Json = {
         "model": str(parameters.path_of(machine)),
@@ -105,8 +110,6 @@ def simulate(
         Path(f"{out}.json").write_text(json.dumps(kept, indent=2) + "\n", encoding="utf-8")
         show.plot(request, answer, out)
         note(f"wrote {out}.json, {out}.png and {out}.svg")
-    elif timeline:
-        raise Problem("--timeline draws into a file: add --out NAME")
 
 
 simulate.typer_settings = {  # type: ignore[attr-defined]

@@ -8,7 +8,7 @@ from typing import Optional
 import typer
 
 from espalier import core
-from espalier.interface import document
+from espalier.interface import document, outputs
 from espalier.interface.help import examples
 from espalier.problem import Problem, note
 from espalier.topo import machine
@@ -29,6 +29,7 @@ def topo(
     as_json: bool = typer.Option(False, "--json", help="Print all of it as JSON (docs/command-line.md)."),
 ) -> None:
     """Print the machine, the ranks and their gather and release trees."""
+    outputs.check_file("--svg", svg)
     if ranks is not None and root >= ranks:
         raise Problem(f"--root {root}: the ranks are 0 to {ranks - 1}")
     request = {"what": "topology", "synthetic": synthetic, "affinity": None, "tree": tree, "root": root}
