@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from collections.abc import Iterable
 from typing import Callable
 
 import typer
 
-from espalier import __version__
+from espalier import __version__, completion
 from espalier.interface import ending, suggest
 from espalier.interface.help import Command, Group, context_settings, examples
 from espalier.problem import Problem, note
@@ -26,6 +27,7 @@ COMMANDS = {
     "aggregate": "espalier.aggregate.command:aggregate",
     "simulate": "espalier.simulate.command:simulate",
     "demo": "espalier.demo.command:demo",
+    "completion": "espalier.completion.command:completion",
 }
 
 
@@ -73,12 +75,22 @@ def _check_name(asked: str) -> None:
         raise suggest.unknown(f"there is no command '{asked}'", asked, COMMANDS)
 
 
+def _asked() -> str:
+    """The name of the command, which may not exist; a shell that completes a line gives no words, but variables."""
+    if completion.VARIABLE in os.environ:
+        from espalier.completion import command
+
+        return command.asked()
+    return sys.argv[1] if len(sys.argv) > 1 else ""
+
+
 def main() -> None:
-    asked = sys.argv[1] if len(sys.argv) > 1 else ""
+    asked = _asked()
     names = [asked] if asked in COMMANDS else list(COMMANDS)
     try:
         with ending.conventional():
-            _check_name(asked)
+            if completion.VARIABLE not in os.environ:
+                _check_name(asked)
             build(names)(prog_name="espalier")
     except Problem as problem:
         note(str(problem))

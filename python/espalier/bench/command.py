@@ -12,6 +12,7 @@ import typer
 
 from espalier import __version__
 from espalier.bench.collectives import NAMES
+from espalier.completion import words
 from espalier.install import source_tree
 from espalier.interface import outputs
 from espalier.interface.help import examples
@@ -140,14 +141,20 @@ def _bench_setup(asked: SimpleNamespace) -> None:
 
 
 def bench(
-    hosts: str = typer.Option("mpich,openmpi,impi", help="Host MPIs, separated by commas: names, or paths of launchers."),
+    hosts: str = typer.Option(
+        "mpich,openmpi,impi",
+        autocompletion=words.listed(lambda: ("mpich", "openmpi", "impi")),
+        help="Host MPIs, separated by commas: names, or paths of launchers.",
+    ),
     mpirun: Optional[str] = typer.Option(None, metavar="PATH", help="Measure this launcher's MPI instead, such as mpirun.mpich."),
     mpicc: Optional[Path] = typer.Option(None, metavar="PATH", help="Its compiler (default: the mpicc beside it)."),
     ranks: Optional[str] = typer.Option(None, help="Numbers of ranks (default 2,4,8,16, quick 2,4)."),
     sizes: Optional[str] = typer.Option(None, help="Bytes per rank, such as 8,4K,1M."),
     oversubscribed_sizes: Optional[str] = typer.Option(None, help="Bytes per rank where there are more ranks than cores."),
     crowded_sizes: Optional[str] = typer.Option(None, hidden=True, help="--oversubscribed-sizes until version 0.1."),
-    collectives: str = typer.Option(",".join(NAMES), help="Which collectives."),
+    collectives: str = typer.Option(
+        ",".join(NAMES), autocompletion=words.listed(lambda: NAMES), help="Which collectives."
+    ),
     rounds: Optional[int] = typer.Option(None, min=1, help="Rounds in one job (default 12, quick 4)."),
     passes: Optional[int] = typer.Option(None, min=1, help="Jobs of each kind, all hosts in turn (default 3, quick 1)."),
     seconds: Optional[float] = typer.Option(
@@ -155,6 +162,7 @@ def bench(
     ),
     buffers: str = typer.Option(
         "written",
+        autocompletion=words.one_of("written", "reused", "both", "allocated"),
         help="Send buffers: written before every call, reused, or both; or allocated: written, and all by MPI_Alloc_mem.",
     ),
     persistent: bool = typer.Option(
@@ -162,7 +170,11 @@ def bench(
         "--persistent",
         help="Time MPI_Start and MPI_Wait of persistent requests, made before, instead of blocking calls.",
     ),
-    pin: str = typer.Option("auto", help="Pin ranks: yes, no, or auto (when there are enough cores)."),
+    pin: str = typer.Option(
+        "auto",
+        autocompletion=words.one_of("auto", "yes", "no"),
+        help="Pin ranks: yes, no, or auto (when there are enough cores).",
+    ),
     cpus: Optional[str] = typer.Option(None, help="Processors to use, such as 0 or 0,1 (default: all)."),
     sessions: str = typer.Option("launcher", help="Sessions of the ranks: as the launcher makes them, or own: one for each."),
     quota: Optional[bool] = typer.Option(

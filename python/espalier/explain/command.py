@@ -7,6 +7,7 @@ from typing import Any, Optional
 
 import typer
 
+from espalier.completion import words
 from espalier.explain import (
     algorithms,
     call,
@@ -23,7 +24,7 @@ from espalier.interface.help import examples
 
 def explain(
     collective: Optional[str] = typer.Argument(
-        None, metavar="[COLLECTIVE]", help="Such as scan; or `window`, `memory`, `algorithms`."
+        None, metavar="[COLLECTIVE]", autocompletion=words.explained, help="Such as scan; or `window`, `memory`, `algorithms`."
     ),
     size: Optional[str] = typer.Argument(None, metavar="[SIZE]", help="Bytes per rank, such as 64KiB."),
     ranks: Optional[int] = typer.Option(
@@ -33,10 +34,14 @@ def explain(
         None, min=1, metavar="CORES", help="Usable cores; default: this machine's."
     ),
     datatype: Optional[str] = typer.Option(
-        None, "--type", metavar="TYPE", help="Element type, such as double."
+        None, "--type", metavar="TYPE", autocompletion=words.one_of(*call.TYPES), help="Element type, such as double."
     ),
     operator: str = typer.Option(
-        "sum", "--op", metavar="OP", help="Operator; `user` is one that does not commute."
+        "sum",
+        "--op",
+        metavar="OP",
+        autocompletion=words.one_of(*call.OPERATORS, "user"),
+        help="Operator; `user` is one that does not commute.",
     ),
     synthetic: Optional[str] = typer.Option(
         None, metavar="TEXT", help="A made-up machine in hwloc's notation."
@@ -48,13 +53,16 @@ def explain(
         None, min=1, metavar="RANKS", help="With --nodes, instead of -n; --cores then are those of each node."
     ),
     node_stage: str = typer.Option(
-        "shared", metavar="HOW", help="With --nodes: within the nodes by `shared` memory or by `messages`."
+        "shared",
+        metavar="HOW",
+        autocompletion=words.one_of("shared", "messages"),
+        help="With --nodes: within the nodes by `shared` memory or by `messages`.",
     ),
     cyclic: bool = typer.Option(
         False, "--cyclic", help="With --nodes: the ranks of a node do not follow on each other."
     ),
     model: str = typer.Option(
-        "opteron", metavar="NAME|FILE", help="With --nodes: what messages and copies cost."
+        "opteron", metavar="NAME|FILE", autocompletion=words.machines, help="With --nodes: what messages and copies cost."
     ),
     published: bool = typer.Option(
         False, "--published", help="The model beside what was measured on its machine, such as HIER's Table 1."

@@ -10,6 +10,7 @@ from typing import Any, Optional, Protocol
 
 import typer
 
+from espalier.completion import words
 from espalier.install import library
 from espalier.interface.help import Command, examples
 from espalier.launch import command_line, containers, foreign, intel, launchers, nodes, preload, started
@@ -43,13 +44,19 @@ def run(
         None, metavar="[--] COMMAND...", help="The launcher and the program, as ever."
     ),
     mpi: Optional[str] = typer.Option(
-        None, metavar="mpich|ompi|abi", help="The program's MPI, instead of looking for it."
+        None,
+        metavar="mpich|ompi|abi",
+        autocompletion=words.one_of(*kinds.KINDS),
+        help="The program's MPI, instead of looking for it.",
     ),
     stats: Optional[str] = typer.Option(
         None, metavar="[=FILE]", help="Print at the end what ran, or write it to FILE as JSON: --stats=FILE."
     ),
     fallback: Optional[str] = typer.Option(
-        None, metavar="error|warn|silent", help="What to do about a call that the host MPI has to serve."
+        None,
+        metavar="error|warn|silent",
+        autocompletion=words.one_of(*options.FALLBACKS),
+        help="What to do about a call that the host MPI has to serve.",
     ),
     rules: Optional[Path] = typer.Option(
         None, metavar="FILE", help="Rules table that is asked before the built-in one."
@@ -58,10 +65,13 @@ def run(
         None, metavar="SIZE", help="Shared memory for the ranks of a node, in all."
     ),
     wait: Optional[str] = typer.Option(
-        None, metavar="auto|spin|yield|sleep", help="How ranks wait for each other."
+        None,
+        metavar="auto|spin|yield|sleep",
+        autocompletion=words.one_of(*options.WAITS),
+        help="How ranks wait for each other.",
     ),
     set_: list[str] = typer.Option(
-        [], "--set", metavar="KEY=VALUE", help="Any other setting: ESPALIER_KEY=VALUE."
+        [], "--set", metavar="KEY=VALUE", autocompletion=words.settings, help="Any other setting: ESPALIER_KEY=VALUE."
     ),
     number: Optional[int] = typer.Option(
         None, "-n", metavar="N", help="N ranks here without MPI, for a GASPI program (libespalier-gaspi.so)."

@@ -13,9 +13,9 @@ from espalier.mpi import kinds
 from espalier.problem import Problem
 from espalier.sizes import parse_bytes
 
-_FALLBACKS = ("error", "warn", "silent")
+FALLBACKS = ("error", "warn", "silent")
 _OF_TESTS = "ESPALIER_TEST_"
-_WAITS = ("auto", "spin", "yield", "sleep")
+WAITS = ("auto", "spin", "yield", "sleep")
 
 
 def kind(name: Optional[str]) -> Optional[kinds.Kind]:
@@ -78,12 +78,12 @@ def environment(
     if stats is not None:
         result["ESPALIER_STATS"] = stats if stats == "1" else str(Path(stats).absolute())
     if fallback is not None:
-        result["ESPALIER_FALLBACK"] = suggest.one_of("--fallback", fallback, _FALLBACKS)
+        result["ESPALIER_FALLBACK"] = suggest.one_of("--fallback", fallback, FALLBACKS)
     if rules is not None:
         result["ESPALIER_RULES"] = _file(rules)
     if shm is not None:
         result["ESPALIER_SHM"] = shm if shm == "auto" else str(parse_bytes(shm))
     if wait is not None:
-        result["ESPALIER_WAIT"] = suggest.one_of("--wait", wait, _WAITS)
+        result["ESPALIER_WAIT"] = suggest.one_of("--wait", wait, WAITS)
     result.update(_pair(text) for text in pairs)
     return result

@@ -8,13 +8,14 @@ from typing import Any, Optional
 
 import typer
 
+from espalier.completion import words
 from espalier.explain import algorithms
 from espalier.interface import outputs
 from espalier.interface.help import examples
 from espalier.models import parameters
 from espalier.problem import Problem, note
 from espalier.simulate import calibrate as simulate_calibrate
-from espalier.simulate.plans import variants_of
+from espalier.simulate.plans import NAMED, variants_of
 from espalier.simulate.run import ask
 from espalier.sizes import parse_bytes
 
@@ -49,14 +50,26 @@ def noise_of(text: str) -> Json:
 
 
 def simulate(
-    collective: Optional[str] = typer.Argument(None, metavar="COLLECTIVE", help="barrier, bcast, reduce, allreduce, ..."),
+    collective: Optional[str] = typer.Argument(
+        None, metavar="COLLECTIVE", autocompletion=words.collectives, help="barrier, bcast, reduce, allreduce, ..."
+    ),
     sizes: str = typer.Argument("8", metavar="BYTES", help="of each rank: 16, or 16,2KiB"),
-    machine: str = typer.Option("frontera", "--machine", metavar="NAME|FILE", help="The parameters."),
+    machine: str = typer.Option(
+        "frontera", "--machine", metavar="NAME|FILE", autocompletion=words.machines, help="The parameters."
+    ),
     nodes: str = typer.Option("1", metavar="N,N..N", help="How many nodes; a range takes powers of two."),
     ppn: str = typer.Option("1", metavar="N,N..N", help="Ranks on each."),
-    versus: str = typer.Option("rules", metavar="NAMES", help="What to compare: rules, host, sharp."),
+    versus: str = typer.Option(
+        "rules",
+        metavar="NAMES",
+        autocompletion=words.listed(lambda: NAMED),
+        help="What to compare: rules, host, sharp.",
+    ),
     plan: list[str] = typer.Option(
-        [], metavar="NAME:KEY=VALUE ...", help="One more to compare, written as a rule: 'flat:algorithm=tree tree=flat'."
+        [],
+        metavar="NAME:KEY=VALUE ...",
+        autocompletion=words.plans,
+        help="One more to compare, written as a rule: 'flat:algorithm=tree tree=flat'.",
     ),
     root: int = typer.Option(0, min=0, help="Of a rooted collective."),
     runs: int = typer.Option(1, min=1, help="With noise: so many seeds; the median counts."),

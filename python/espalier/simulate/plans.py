@@ -8,6 +8,7 @@ from typing import Any
 from espalier.problem import Problem
 
 Json = dict[str, Any]
+NAMED = ("rules", "host", "sharp")
 
 # What host MPIs do by default with short messages (HIER's [15]), without a tree for the machine: ranks of a node in a flat
 # one.
