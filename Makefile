@@ -72,7 +72,7 @@ example: build
 	@.venv/command/bin/python tools/real_programs.py $(ARGS)
 
 bench: build
-	@bin/espalier bench $(ARGS)
+	@bin/espalier bench --goals $(ARGS)
 	@$(if $(ARGS),,bin/espalier bench --setup)
 
 bench-kernels: build

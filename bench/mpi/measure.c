@@ -7,11 +7,11 @@
 
 // From LONG_BYTES of all ranks together on, a rank that is done sleeps where yields are weak: it would burn
 // more than the 15 µs or so by which woken ranks come to the start one after the other.
-enum { BLOCK_BYTES = 1024, LONG_BYTES = 256 * 1024 };
+enum { BLOCK_BYTES = 1024, LONG_BYTES = 256 * 1024, SINGLES = 21 };
 
-// Calls that hold the ranks together by themselves are timed as a block if they are short, and the clock's
-// share vanishes. In a bcast or reduce some ranks would run ahead: those are timed one by one from a common
-// start, and so is everything when one rank comes late.
+// Calls that hold the ranks together by themselves are timed as a block, too, if they are short: there the
+// clock's share vanishes, and a call meets ranks that come from the one before. In a bcast or reduce some
+// ranks would run ahead through a block, which shows their number in a time and not how long one takes.
 static int in_block(const struct bench* b, const struct point* p) {
   return !b->late_us && p->bytes <= BLOCK_BYTES && collective_holds_together(p->what);
 }
@@ -81,7 +81,7 @@ static struct timing collect(const struct team* team, int root, int samples, int
     mean[i] = us * (double)sum / team->size;
     at_root[i] = us * (double)(team->area->rank[root].ticks[i] - from);
   }
-  return (struct timing){median(slowest, samples), median(mean, samples), median(at_root, samples)};
+  return (struct timing){median(slowest, samples), median(mean, samples), median(at_root, samples), 0};
 }
 
 // Up to the first call of a point, which is never timed.
@@ -100,13 +100,18 @@ static void end(struct bench* b, const struct point* p, enum side side) {
 }
 
 struct timing measure(struct bench* b, const struct point* p, enum side side, int calls) {
-  struct timing t = {0, 0, 0};
-  const int block = in_block(b, p), late = b->late_us > 0;
+  struct timing t = {0, 0, 0, 0};
+  const int block = in_block(b, p), singles = block && calls > SINGLES ? SINGLES : calls;
   begin(b, p, side);
-  block ? time_block(b, p, side, calls) : time_singles(b, p, side, calls);
+  time_singles(b, p, side, singles);
   team_start(&b->team);
-  if (!b->team.rank)
-    t = block ? collect(&b->team, p->root, 1, calls, 0) : collect(&b->team, p->root, calls, 1, late);
+  if (!b->team.rank) t = collect(&b->team, p->root, singles, 1, b->late_us > 0);
+  if (block) {
+    team_start(&b->team);  // rank 0 has read what the others are about to write
+    time_block(b, p, side, calls);
+    team_start(&b->team);
+    if (!b->team.rank) t.block_us = collect(&b->team, p->root, 1, calls, 0).us;
+  }
   end(b, p, side);
   return t;
 }

@@ -8,6 +8,8 @@ struct timing {
   double us;       // the slowest rank's, median of the calls
   double mean_us;  // mean over the ranks, median of the calls
   double root_us;  // the root's, median of the calls (rank 0 where there is no root)
+  // Of a block of calls that follow on each other, the slowest rank's time by their number; 0: not measured.
+  double block_us;
 };
 
 struct bench {
@@ -24,7 +26,9 @@ struct bench {
 // How many calls one round makes of this point, from a few trial calls of `side`. The same on every rank.
 int measure_plan(struct bench* b, const struct point* p, enum side side);
 
-// A warm-up call, `calls` timed ones, a check of the last result. On all ranks; the result counts on rank 0.
+// A warm-up call, `calls` timed one by one from a common start, a check of the last result. Short calls that
+// hold the ranks together are timed a second time, as a block of `calls`, of which at most SINGLES are made one
+// by one. On all ranks; the result counts on rank 0.
 struct timing measure(struct bench* b, const struct point* p, enum side side, int calls);
 
 // The same, but the time of each single call, slowest rank's, in microseconds into `us` (rank 0's only).

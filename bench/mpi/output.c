@@ -113,12 +113,13 @@ static double middle(const double* v) {
 static void print_side(FILE* f, const char* name, const struct timing* t) {
   fprintf(f, ", \"%s_us\": %.4f, \"%s_mean_us\": %.4f, \"%s_root_us\": %.4f", name, t->us, name, t->mean_us,
           name, t->root_us);
+  if (t->block_us > 0) fprintf(f, ", \"%s_block_us\": %.4f", name, t->block_us);
 }
 
 void output_round(FILE* f, const struct round_result* r, int host_only) {
   fprintf(f, "{\"kind\": \"round\", \"collective\": \"%s\", \"bytes\": %zu, \"round\": %d, \"root\": %d",
           collective_name(r->point.what), r->point.bytes, r->round, r->point.root);
-  fprintf(f, ", \"calls\": %d, \"espalier_first\": %s", r->calls, r->espalier_first ? "true" : "false");
+  fprintf(f, ", \"timing\": \"single\", \"calls\": %d, \"espalier_first\": %s", r->calls, r->espalier_first ? "true" : "false");
   print_side(f, "host", &r->side[HOST]);
   if (!host_only) print_side(f, "espalier", &r->side[ESPALIER]);
   fprintf(f, ", \"f_ns\": %.1f, \"f_blocks_ns\": [%.1f, %.1f, %.1f]}\n", middle(r->flag_ns), r->flag_ns[0],

@@ -37,9 +37,9 @@ class _Console(Console):
         raise BrokenPipeError
 
 
-def console(file_columns: int = _OF_A_FILE) -> Console:
-    """`file_columns`: at least so many where the output goes to a file. NO_COLOR and COLUMNS count."""
-    file: Any = _Unpadded(sys.stdout)
+def console(file_columns: int = _OF_A_FILE, errors: bool = False) -> Console:
+    """`file_columns`: at least so many where the output goes to a file; `errors`: to stderr. NO_COLOR and COLUMNS count."""
+    file: Any = _Unpadded(sys.stderr if errors else sys.stdout)
     plain = _Console(file=file, highlight=False, emoji=False)
     return plain if plain.is_terminal else _Console(file=file, highlight=False, emoji=False, width=max(plain.width, file_columns))
 

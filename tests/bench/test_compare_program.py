@@ -47,6 +47,16 @@ def test_every_point_is_measured_and_right(tmp_path, ranks):
 
 
 @needs_host
+@pytest.mark.parametrize("more, timed_twice", [([], True), (["--late", "100"], False)])
+def test_short_calls_that_hold_together_are_timed_both_ways(tmp_path, more, timed_twice):
+    found = run(tmp_path, 2, build(tmp_path), "--sizes", "1024,2048", "--collectives", "barrier,bcast,allreduce", *more)
+    assert found["end"]["wrong"] == 0 and {r["timing"] for r in found["rounds"]} == {"single"}
+    in_blocks = {(r["collective"], r["bytes"]) for r in found["rounds"] if "host_block_us" in r}
+    assert in_blocks == ({("barrier", 0), ("allreduce", 1024)} if timed_twice else set())
+    assert all(r["host_block_us"] > 0 and r["espalier_block_us"] > 0 for r in found["rounds"] if "host_block_us" in r)
+
+
+@needs_host
 def test_ranks_that_share_a_core_are_switched_to(tmp_path):
     found = run(tmp_path, 3, build(tmp_path), "--cpus", str(hosts.cores()[0]), "--limits", "--collectives", "barrier")
     assert [entry["per_core"] for entry in found["switches"]] == [3, 3]

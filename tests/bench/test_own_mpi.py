@@ -80,7 +80,7 @@ def test_the_distributions_mpi_is_measured(tmp_path, launcher, title):
     if not shutil.which(launcher):
         pytest.skip(f"there is no {launcher}")
     kept = tmp_path / "run.json"
-    words = ["bench", "--mpirun", launcher, "--quick", "--no-limits", "--ranks", "2", "--sizes", "8", "--rounds", "1",
+    words = ["bench", "--mpirun", launcher, "--quick", "--when-busy", "go", "--no-limits", "--ranks", "2", "--sizes", "8", "--rounds", "1",
              "--collectives", "allreduce", "--json", str(kept)]
     done = subprocess.run([sys.executable, "-m", "espalier", *words], cwd=ROOT / "python", capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -91,7 +91,7 @@ def test_the_distributions_mpi_is_measured(tmp_path, launcher, title):
 def test_persistent_calls_need_an_mpi_that_has_them(tmp_path):
     if not shutil.which("mpirun.openmpi"):
         pytest.skip("there is no mpirun.openmpi")
-    words = ["bench", "--mpirun", "mpirun.openmpi", "--quick", "--no-limits", "--ranks", "2", "--sizes", "8", "--rounds", "1",
+    words = ["bench", "--mpirun", "mpirun.openmpi", "--quick", "--when-busy", "go", "--no-limits", "--ranks", "2", "--sizes", "8", "--rounds", "1",
              "--collectives", "allreduce", "--persistent", "--json", str(tmp_path / "run.json")]
     done = subprocess.run([sys.executable, "-m", "espalier", *words], cwd=ROOT / "python", capture_output=True, text=True)
     assert done.returncode != 0 and "no persistent collectives" in done.stdout

@@ -21,6 +21,11 @@ BYTES = {
     "exscan": "each rank's vector",
 }
 NAMES = tuple(BYTES)
+# No rank leaves before all have come: only these are timed in blocks, too, and only so short.
+HOLD_TOGETHER = frozenset(
+    "barrier allreduce allgather allgatherv alltoall alltoallv reduce_scatter_block reduce_scatter".split()
+)
+BLOCK_BYTES = 1024
 
 
 def place_of(name: str) -> int:

@@ -79,13 +79,11 @@ def _measure(settings: Settings, console: Console) -> dict:
     return document | {"points": stats.points(document)}
 
 
-def _show_mode(document: dict, mode: str, console: Console, details: bool) -> None:
+def _show_goals(document: dict, mode: str, console: Console) -> None:
     from espalier.bench.results import means, special, stats, table, verdict
 
     summaries = stats.summarise(document)
     cores = document["machine"].get("cores", 0)
-    if details:
-        table.print_points(summaries, console)
     table.print_best(summaries, cores, console)
     for buffers in dict.fromkeys(s.key.buffers for s in summaries):
         means.print_means(verdict.usable(summaries, buffers), summaries, cores, console)
@@ -93,10 +91,11 @@ def _show_mode(document: dict, mode: str, console: Console, details: bool) -> No
     table.print_verdict(verdict.verdict(document), mode, console)
 
 
-def show(document: dict, console: Console, details: bool = False) -> None:
-    """The tables of a document and its verdict; `details`: each host's table of points too."""
+def show(document: dict, console: Console, details: bool = False, goals: bool = False) -> None:
+    """The times of a document; `details`: with quartiles, and what each failed job said; `goals`: this project's own, and what
+    they are judged by."""
     from espalier.bench import machine as bench_machine
-    from espalier.bench.results import stats, table
+    from espalier.bench.results import osu, stats, table
 
     console.print(f"{bench_machine.in_words(document['machine'])}; {document['date']}", highlight=False)
     flags = [r["f_ns"] for job in document["jobs"] for r in job["rounds"] if r["f_ns"] > 0]
@@ -106,11 +105,16 @@ def show(document: dict, console: Console, details: bool = False) -> None:
             f"flag exchange F: median {spread.mid:.0f} ns, quartiles {spread.low:.0f}–{spread.high:.0f}; "
             f"near below {document['near_below_ns']:.0f} ns"
         )
-    for mode in stats.modes(document):
-        _show_mode(stats.of_mode(document, mode), mode, console, details)
+    parts = {mode: stats.of_mode(document, mode) for mode in stats.modes(document)}
+    for part in parts.values():
+        osu.print_tables(part, console)
+        if details:
+            table.print_points(stats.summarise(part), console)
+    for mode, part in parts.items() if goals else ():
+        _show_goals(part, mode, console)
     if bench_machine.busy_note(document["machine"]):
         console.print(f"note: {bench_machine.busy_note(document['machine'])}", highlight=False)
-    table.print_failures(document.get("failures", []), console)
+    table.print_failures(document.get("failures", []), console, details)
 
 
 def _measure_under(quota: bool, settings: Settings, console: Console) -> dict:
@@ -185,7 +189,17 @@ def bench(
     limits: bool = typer.Option(True, "--limits/--no-limits", help="Measure what the machine can: F, M, C and S."),
     memory: str = typer.Option("256M", help="Leave out points whose buffers, all ranks together, need more."),
     host_only: bool = typer.Option(False, "--host-only", help="Measure the hosts without Espalier."),
-    details: bool = typer.Option(False, "--details", help="Print the table of every point too (the report has it)."),
+    details: bool = typer.Option(False, "--details", help="Print quartiles too, and all that a failed job said."),
+    goals: bool = typer.Option(False, "--goals", help="Judge the times by this project's goals."),
+    key_value: bool = typer.Option(
+        False, "--key-value", help="Print key=value lines to stdout, one for each point (ReFrame); all else to stderr."
+    ),
+    when_busy: Optional[str] = typer.Option(
+        None,
+        metavar="ask|wait|go",
+        autocompletion=words.one_of("ask", "wait", "go"),
+        help="Where others use the machine: ask (on a terminal the default), wait up to 5 minutes, or go on.",
+    ),
     quick: bool = typer.Option(False, "--quick", help="Few sizes, few rounds: about a minute."),
     json: Optional[Path] = typer.Option(None, help="Where to write the result (default build/bench/bench.json)."),
     against: Optional[Path] = typer.Option(None, "--against", "--compare", help="A kept result to compare with."),
@@ -195,27 +209,31 @@ def bench(
     parts: str = typer.Option("start,cycles,live,churn", help="With --setup: which parts."),
     communicators: Optional[str] = typer.Option(None, help="With --setup: how many live at once (default 1000, quick 100)."),
 ) -> None:
-    """Measure Espalier against the host MPIs, alternating in one process, and judge it by the goals."""
+    """Measure Espalier against the host MPIs, in turns in one process: times and their ratio."""
     asked = dict(locals())
     from espalier import terminal
-    from espalier.bench import file, options, process
-    from espalier.bench.results import compare
+    from espalier.bench import file, idle, options, process
+    from espalier.bench.results import compare, osu
 
     if crowded_sizes:
         print("espalier: --crowded-sizes is --oversubscribed-sizes now; the next version has that name alone", file=sys.stderr)
         asked["oversubscribed_sizes"] = oversubscribed_sizes or crowded_sizes
     outputs.check_tree("--json", json)
+    way = idle.way_of(when_busy)
     if setup:
-        _bench_setup(SimpleNamespace(**asked))
-        return
+        idle.settle(way)
+        return _bench_setup(SimpleNamespace(**asked))
     settings = options.settings(SimpleNamespace(**asked))
     target = json or source_tree() / "build" / "bench" / "bench.json"
     process.die_with_jobs()
     kept = file.load(against) if against else None  # a bad file is told before the long part, not after it
-    console = terminal.console(file_columns=150)
+    console = terminal.console(file_columns=150, errors=key_value)
+    idle.settle(way)
     document = _measure_under(not quick if quota is None else quota, settings, console)
     file.save(document, target)
-    show(document, console, details)
+    show(document, console, details, goals)
+    if key_value:
+        print("\n".join(osu.key_values(document)))
     if kept:
         compare.print_all(kept, document, console)
     console.print(f"written: {target} (espalier report {target} makes a page of it)", highlight=False)

@@ -8,8 +8,8 @@ from rich.console import Console
 from rich.table import Table
 
 from espalier.bench.results import each, limits
-from espalier.bench.results.stats import Key, Spread, Summary, modes, of_mode, summarise
-from espalier.bench.results.table import micros, mode_words, size
+from espalier.bench.results.stats import Key, Spread, Summary, blocks, modes, of_mode, summarise
+from espalier.bench.results.table import micros, mode_words, size, timing_words
 from espalier.sizes import print_bytes
 
 NOISE = 1.1
@@ -59,7 +59,8 @@ def _row(change: Change) -> list[str]:
     word = "faster" if change.factor > 1 else "slower"
     factor = max(change.factor, 1 / change.factor)
     return [
-        *(key.host, str(key.ranks), key.place, key.buffers, key.collective, size(change.new), key.state, change.what),
+        *(key.host, str(key.ranks), key.place, key.buffers, key.collective, size(change.new)),
+        *(key.state, timing_words(key), change.what),
         *(micros(change.before.mid), micros(change.after.mid), f"[{colour}]{factor:.2f} x {word}[/]"),
     ]
 
@@ -74,7 +75,8 @@ def print_changes(found: list[Change], console: Console) -> None:
     if not real:
         return
     table = Table(title="Changes since the kept run" + mode_words(real[0].new.key.mode), title_justify="left")
-    for name in ("host", "ranks", "place", "buffers", "collective", "bytes", "state", "time of", "before µs", "now µs", "change"):
+    names = "host,ranks,place,buffers,collective,bytes,state,timed,time of,before µs,now µs,change"
+    for name in names.split(","):
         table.add_column(name, justify="right" if name in ("ranks", "bytes", "before µs", "now µs") else "left")
     for change in sorted(real, key=lambda c: c.factor):
         table.add_row(*_row(change))
@@ -124,6 +126,6 @@ def print_all(old: dict, new: dict, console: Console) -> None:
 
 
 def _print_mode(old: dict, new: dict, console: Console) -> None:
-    print_changes(changes(summarise(old), summarise(new)), console)
+    print_changes(changes(summarise(old) + blocks(old), summarise(new) + blocks(new)), console)
     _print_pairs("The machine then and now", yardsticks(old, new), console)
     _print_pairs("p95 beside a computing process, then and now", neighbours(old, new), console)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Optional
 
 from espalier.bench import served as bench_served
+from espalier.bench.collectives import BLOCK_BYTES, HOLD_TOGETHER
 
 # One population of flag-exchange times is called near or far by this; two populations are split between them.
 FAR_FROM_NS = 160.0
@@ -61,6 +62,8 @@ def state(flag_ns: float, border: float) -> str:
 
 # A call, or MPI_Start and MPI_Wait of a request that was made before.
 BLOCKING, PERSISTENT = "blocking", "persistent"
+# Calls one by one, each from a common start; or one behind the other, by their number.
+SINGLE, BLOCK = "single", "block"
 
 
 @dataclass(frozen=True)
@@ -74,6 +77,7 @@ class Key:
     state: str
     place: str = ""  # "", "quota", "one core", "late 100 µs"
     mode: str = BLOCKING  # or PERSISTENT
+    timing: str = SINGLE  # or BLOCK
 
 
 @dataclass(frozen=True)
@@ -117,10 +121,19 @@ def _spread_if(described: Optional[dict]) -> Optional[Spread]:
     return _spread(described) if described else None
 
 
+def _timing(entry: dict, place: str) -> str:
+    """Of a round or point. Files from before calls were timed both ways do not say it: short ones came in blocks."""
+    if "timing" in entry:
+        return entry["timing"]
+    in_block = entry["collective"] in HOLD_TOGETHER and entry["bytes"] <= BLOCK_BYTES and not place.startswith("late")
+    return BLOCK if in_block else SINGLE
+
+
 def _kept(point: dict) -> Summary:
     """As points() has described it."""
+    named = {name: point[name] for name in Key.__dataclass_fields__ if name in point}
     return Summary(
-        key=Key(**{name: point[name] for name in Key.__dataclass_fields__ if name in point}),
+        key=Key(**named | {"timing": _timing(point, point.get("place", ""))}),
         rounds=point["rounds"],
         host=_spread(point["host_us"]),
         espalier=_spread_if(point["espalier_us"]),
@@ -149,7 +162,29 @@ def of_mode(document: dict, mode: str) -> dict:
 
 
 def summarise(document: dict) -> list[Summary]:
-    """Every point of a bench document, in the order of the jobs; of a file without them, its points."""
+    """Every point of a bench document, in the order of the jobs; of a file without them, its points. A call that was timed in
+    blocks, too, counts as it was timed one by one: that is how programs make it."""
+    return _parted(document)[0]
+
+
+def blocks(document: dict) -> list[Summary]:
+    """The same calls timed in blocks, where they were timed both ways."""
+    return _parted(document)[1]
+
+
+def _parted(document: dict) -> tuple[list[Summary], list[Summary]]:
+    every = _every(document)
+    single = {s.key for s in every if s.key.timing == SINGLE}
+    second = [s for s in every if s.key.timing == BLOCK and replace(s.key, timing=SINGLE) in single]
+    beside = {s.key for s in second}
+    return [s for s in every if s.key not in beside], second
+
+
+def _block_of(r: dict) -> dict:
+    return {**r, "timing": BLOCK, "host_us": r["host_block_us"], "espalier_us": r.get("espalier_block_us")}
+
+
+def _every(document: dict) -> list[Summary]:
     if not document["jobs"]:
         return [_kept(point) for point in document.get("points", [])]
     border = document["near_below_ns"]
@@ -157,9 +192,10 @@ def summarise(document: dict) -> list[Summary]:
     groups: dict[Key, list[dict]] = defaultdict(list)
     for job in document["jobs"]:
         about = (job["host"], job["variant"], job["ranks"], job["buffers"])
-        for r in job["rounds"]:
-            key = Key(*about, r["collective"], r["bytes"], state(r["f_ns"], border), job.get("place", ""), _mode(job))
-            groups[key].append(r)
+        place = job.get("place", "")
+        for r in (*job["rounds"], *(_block_of(r) for r in job["rounds"] if "host_block_us" in r)):
+            point = (r["collective"], r["bytes"], state(r["f_ns"], border))
+            groups[Key(*about, *point, place, _mode(job), _timing(r, place))].append(r)
 
     def who(key: Key) -> str:
         return served.get((key.host, key.ranks, key.mode, key.collective), "")
@@ -181,7 +217,7 @@ def _described(spread: Optional[Spread]) -> Optional[dict]:
 def points(document: dict) -> list[dict]:
     """The summaries as they stand in the file."""
     found = []
-    for s in summarise(document):
+    for s in (*summarise(document), *blocks(document)):
         spreads = {"host_us": s.host, "espalier_us": s.espalier, "ratio": s.ratio}
         about = {"rounds": s.rounds, "served": s.served, "f_ns": round(s.flag_ns, 1)}
         found.append({**vars(s.key), **about, **{name: _described(x) for name, x in spreads.items()}})

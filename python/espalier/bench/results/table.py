@@ -6,10 +6,11 @@ from itertools import groupby
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from espalier.bench.collectives import place_of
 from espalier.bench.results.peers import best_hosts, point
-from espalier.bench.results.stats import BLOCKING, Spread, Summary, there
+from espalier.bench.results.stats import BLOCK, BLOCKING, Key, Spread, Summary, there
 from espalier.bench.results.verdict import Goal
 from espalier.sizes import print_bytes
 
@@ -58,6 +59,10 @@ def place_words(place: str) -> str:
 
 def mode_words(mode: str) -> str:
     return "" if mode == BLOCKING else f", {mode} calls"
+
+
+def timing_words(key: Key) -> str:
+    return "in blocks" if key.timing == BLOCK else "one by one"
 
 
 def served_words(s: Summary) -> str:
@@ -125,9 +130,16 @@ def print_verdict(goals: list[Goal], mode: str, console: Console) -> None:
             console.print(f"             - and {len(goal.misses) - MISSES_SHOWN} more")
 
 
-def print_failures(failures: list[dict], console: Console) -> None:
+def print_failures(failures: list[dict], console: Console, details: bool = False) -> None:
+    """One line for each distinct one; `details`: also the command and the last lines of each job."""
+    groups: dict[tuple, list[dict]] = {}
     for failure in failures:
-        console.print(f"[red]A job {failure['why']}:[/]")
-        console.print(f"  {failure['command']}", highlight=False, markup=False, soft_wrap=True)
-        for line in failure["last_lines"]:
-            console.print(f"  | {line}", highlight=False, markup=False, soft_wrap=True)
+        groups.setdefault((failure["why"], *failure["last_lines"][-1:]), []).append(failure)
+    for (why, *last), group in groups.items():
+        jobs = f"{len(group)} jobs" if len(group) > 1 else "a job"
+        said = f": {last[0].strip()}" if last else ""
+        command = f"  ({'the first: ' if len(group) > 1 else ''}{group[0]['command']})"
+        console.print(Text(f"{jobs} {why}{said}", "red").append(command, "default"), soft_wrap=True)
+        for failure in group if details else ():
+            for line in (failure["command"], *failure["last_lines"]):
+                console.print(f"  | {line}", highlight=False, markup=False, soft_wrap=True)
