@@ -54,7 +54,7 @@ class Column:
 def print_table(columns: Sequence[Column], rows: Sequence[Sequence[str]], title: str = "", styles: Sequence[str] = ()) -> None:
     """A table where it fits, else each row as a list. `styles`: one for each row."""
     out = console()
-    if _least_width(columns, rows) > out.width:
+    if not fits(columns, rows):
         return _print_lists(columns, rows, title)
     from rich.markup import escape
     from rich.table import Table
@@ -65,6 +65,10 @@ def print_table(columns: Sequence[Column], rows: Sequence[Sequence[str]], title:
     for row, style in zip(rows, styles or [""] * len(rows)):
         table.add_row(*(escape(cell) for cell in row), style=style or None)
     out.print(table)
+
+
+def fits(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> bool:
+    return _least_width(columns, rows) <= console().width
 
 
 def _least_width(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> int:

@@ -194,19 +194,45 @@ def test_stats_table(espalier):
     result = espalier("stats", RECORDED / "stats.json")
     assert result.returncode == 0, result.stderr
     assert "4 ranks, MPICH 5.0.2, mpich build" in result.stdout
-    assert "communicator 0 MPI_COMM_WORLD: 4 ranks, shared memory" in result.stdout
-    row = next(line for line in result.stdout.splitlines() if line.startswith("allreduce"))
+    row = next(line for line in result.stdout.splitlines() if " allreduce " in line)
     assert re.split(r"\s{2,}", row.strip()) == [
+        "4",
         "allreduce",
-        "8B … 15B",
+        "8B .. <16B",
         "1000",
         "3.1 ms",
-        "3.1 µs",
+        "3.1 us",
         "shared memory",
         "exchange",
         "spin 900 poke 3",
     ]
     assert "rule says host [large]" in result.stdout
+    assert "slowest, mean: time in these calls" in result.stdout
+
+
+def test_stats_of_a_run_whose_length_is_known(espalier, tmp_path):
+    report = recorded("stats")
+    report["run_seconds"] = 2.0
+    report["rows"][1] |= {"mean_seconds": 0.5, "slowest_seconds": 0.75}
+    (tmp_path / "s.json").write_text(json.dumps(report))
+    text = espalier("stats", tmp_path / "s.json").stdout
+    assert text.startswith("what ran (4 ranks, MPICH 5.0.2, mpich build, 2 s)\n")
+    row = next(line for line in text.splitlines() if " reduce " in line)
+    assert re.split(r"\s{2,}", row.strip())[3:8] == ["2", "750 ms", "500 ms", "250 ms", "25.0 %"]
+
+
+def test_stats_as_a_page(espalier, tmp_path):
+    report = recorded("stats")
+    report["rows"][1]["fallback"] = "<b>large</b>"
+    (tmp_path / "s.json").write_text(json.dumps(report))
+    result = espalier("stats", tmp_path / "s.json", "--html", tmp_path / "new" / "s.html")
+    assert (result.returncode, result.stdout) == (0, ""), result.stderr
+    page = (tmp_path / "new" / "s.html").read_text()
+    assert "Espalier served 1000 of 1002 collective calls; the host MPI served 2" in page
+    assert "&lt;b&gt;large&lt;/b&gt;" in page and "<script" not in page and page.count("<tr>") == 4
+    assert "allreduce 8B .. &lt;16B" in page and "width: 100.0%" in page
+    refused = espalier("stats", tmp_path / "s.json", "--html", tmp_path)
+    assert refused.returncode == 2 and "is a folder" in refused.stderr
 
 
 def test_stats_from_stdin(espalier):

@@ -37,10 +37,18 @@ def test_ranks_are_added_up(espalier, tmp_path):
     assert (found["ranks"], found["counted"], found["host"], found["build"]) == (2, 2, "MPICH Version: 5.0.2", "mpich")
     served = next(entry for entry in found["rows"] if entry["collective"] == "allreduce")
     assert (served["calls"], served["bytes_from"], served["bytes_to"]) == (20, 8, 15)
+    assert abs(served["mean_seconds"] - 12e-6) < 1e-12 and abs(served["slowest_seconds"] - 12e-6) < 1e-12
     assert abs(served["seconds"] - 12e-6) < 1e-12 and served["wait"] == {"spin": 12, "progress": 8, "yield": 4, "sleep": 0}
     assert next(entry for entry in found["rows"] if entry["fallback"] == "no room")["calls"] == 10
     assert found["communicators"][0]["transport"] == "host"
     assert "what 2 of its ranks have counted" in espalier("stats", tmp_path / "run.json").stdout
+
+
+def test_the_slowest_rank_and_the_mean(espalier, tmp_path):
+    part(tmp_path, 0, row(ticks=1000))
+    part(tmp_path, 1, row(ticks=9000))
+    found = report(espalier, tmp_path)["rows"][0]
+    assert abs(found["mean_seconds"] - 5e-6) < 1e-12 and abs(found["slowest_seconds"] - 9e-6) < 1e-12
 
 
 def test_one_rank_of_two_is_enough(espalier, tmp_path):

@@ -58,11 +58,11 @@ def parts_of(file: Path) -> list[Part]:
 def report_of(parts: list[Part]) -> dict[str, Any]:
     """As rank 0 writes it at MPI_Finalize, of the ranks that there are; `counted` says how many."""
     sums: dict[tuple, dict[str, Any]] = {}
-    for row in (row for part in parts for row in part.rows):
+    for rank, row in ((part.rank, row) for part in parts for row in part.rows):
         key = tuple(row[name] for name in ("size", "index", "size_class", "algorithm", "transport", "by_host", "why"))
-        total = sums.setdefault(key, {**row, "calls": 0, "seconds": 0.0, "wait": dict.fromkeys(_WAITS, 0)})
+        total = sums.setdefault(key, {**row, "calls": 0, "by_rank": {}, "wait": dict.fromkeys(_WAITS, 0)})
         total["calls"] += row["calls"]
-        total["seconds"] += row["seconds"]
+        total["by_rank"][rank] = total["by_rank"].get(rank, 0.0) + row["seconds"]
         for name in _WAITS:
             total["wait"][name] += row["wait"][name]
     numbers = {size: number for number, size in enumerate(sorted({row["size"] for row in sums.values()}))}
@@ -91,6 +91,7 @@ def report_of(parts: list[Part]) -> dict[str, Any]:
 
 
 def _row_of_report(row: dict[str, Any], communicator: int, counted: float) -> dict[str, Any]:
+    by_rank = row["by_rank"].values()
     first = 0 if row["size_class"] == 0 else 1 << (row["size_class"] - 1)
     why = row["why"] or None
     return {
@@ -99,7 +100,9 @@ def _row_of_report(row: dict[str, Any], communicator: int, counted: float) -> di
         "bytes_from": first,
         "bytes_to": first * 2 - 1 if first else 0,
         "calls": round(row["calls"] / counted),
-        "seconds": row["seconds"] / counted,
+        "seconds": sum(by_rank) / counted,
+        "mean_seconds": sum(by_rank) / len(by_rank),
+        "slowest_seconds": max(by_rank),
         "algorithm": row["algorithm"],
         "transport": row["transport"],
         "wait": row["wait"],

@@ -2,6 +2,7 @@
 #include "runtime/statistics/statistics.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <map>
@@ -19,11 +20,14 @@
 #include "memory/heap/shared_heap.hpp"
 #include "runtime/statistics/abnormal_end.hpp"
 #include "runtime/statistics/counters.hpp"
+#include "runtime/statistics/table.hpp"
 
 namespace espalier::runtime::statistics {
 namespace {
 
 using nlohmann::json;
+
+std::chrono::steady_clock::time_point begun;  // by rank 0's clock, since it writes
 
 // One line of the table: a communicator shape, a collective, a size class, and what served it.
 struct Key {
@@ -40,6 +44,8 @@ struct Key {
 struct Sum {
   double calls = 0;  // a collective counts once for each of its ranks
   double seconds = 0;
+  int ranks = 0;       // that made such calls
+  double slowest = 0;  // seconds of the rank with most
   machine::WaitCounts wait;
 };
 
@@ -78,6 +84,8 @@ void add(std::map<Key, Sum>& table, const json& list) {
     Sum& row = table[{item[0], item[1], item[2], item[3], item[4], item[5], item[6]}];
     row.calls += item[7].get<double>();
     row.seconds += item[8].get<double>();
+    row.slowest = std::max(row.slowest, item[8].get<double>());
+    ++row.ranks;
     row.wait.spin += item[9].get<std::uint64_t>();
     row.wait.progress += item[10].get<std::uint64_t>();
     row.wait.yield += item[11].get<std::uint64_t>();
@@ -128,6 +136,8 @@ json describe(const Key& key, const Sum& row) {
           {"bytes_to", last},
           {"calls", static_cast<std::uint64_t>(std::llround(row.calls / ranks))},
           {"seconds", row.seconds / ranks},
+          {"mean_seconds", row.seconds / row.ranks},
+          {"slowest_seconds", row.slowest},
           {"algorithm", key.algorithm},
           {"transport", key.transport},
           {"wait",
@@ -137,6 +147,12 @@ json describe(const Key& key, const Sum& row) {
             {"sleep", row.wait.sleep}}},
           {"fallback", key.fallback.empty() ? json() : json(key.fallback)},
           {"passed_over", key.passed_over.empty() ? json() : json(key.passed_over)}};
+}
+
+// Since begin(); 0 where there was none.
+double run_seconds() {
+  const auto none = std::chrono::steady_clock::time_point();
+  return begun == none ? 0 : std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
 }
 
 json describe(const Counts& counts, const Author& author, int ranks) {
@@ -159,37 +175,10 @@ json describe(const Counts& counts, const Author& author, int ranks) {
           {"ranks", ranks},
           {"host", printable(author.host)},
           {"build", author.build},
+          {"run_seconds", run_seconds()},
           {"communicators", communicators},
           {"allocated", {{"blocks", counts.allocated.blocks}, {"reads", counts.allocated.reads}}},
           {"rows", list}};
-}
-
-std::string why_of(const json& row) {
-  if (!row["fallback"].is_null()) return row["fallback"];
-  return row["passed_over"].is_null() ? "" : row["passed_over"].get<std::string>();
-}
-
-void print(const json& report) {
-  print_to(stderr, "espalier: what ran ({} ranks, {}, {} build)\n", report["ranks"].get<int>(),
-           report["host"].get<std::string>(), report["build"].get<std::string>());
-  print_to(stderr, "{:>6} {:<20} {:>19} {:>10} {:>12} {:<9} {:>10} {:>8} {:>8}  {}\n", "ranks", "collective",
-           "bytes", "calls", "seconds", "algorithm", "progress", "yield", "sleep",
-           "host because, or why not sharp");
-  for (const json& row : report["rows"]) {
-    const json& communicator = report["communicators"][row["communicator"].get<std::size_t>()];
-    print_to(stderr, "{:>6} {:<20} {:>8} .. {:>7} {:>10} {:>12.6f} {:<9} {:>10} {:>8} {:>8}  {}\n",
-             communicator["size"].get<int>(), row["collective"].get<std::string>(),
-             print_bytes(row["bytes_from"].get<std::size_t>()), row["bytes_to"].get<std::size_t>(),
-             row["calls"].get<std::uint64_t>(), row["seconds"].get<double>(),
-             row["algorithm"].get<std::string>(), row["wait"]["progress"].get<std::uint64_t>(),
-             row["wait"]["yield"].get<std::uint64_t>(), row["wait"]["sleep"].get<std::uint64_t>(),
-             why_of(row));
-  }
-  const json& allocated = report["allocated"];
-  if (allocated["blocks"].get<std::uint64_t>() > 0)
-    print_to(stderr,
-             "blocks of MPI_Alloc_mem that ranks can map: {}; reads of data where they lie there: {}\n",
-             allocated["blocks"].get<std::uint64_t>(), allocated["reads"].get<std::uint64_t>());
 }
 
 /// The file for the statistics; empty: they are printed.
@@ -200,11 +189,11 @@ std::string target_file() {
 
 void write(const json& result) {
   const std::string target = target_file();
-  if (target.empty()) return print(result);
+  if (target.empty()) return print_table(result);
   if (write_file(target, result.dump(1) + '\n')) return;
   print_to(stderr, "espalier: cannot write the statistics to {} (ESPALIER_STATS); here they are\n",
            printable(target));
-  print(result);
+  print_table(result);
 }
 
 }  // namespace
@@ -216,6 +205,7 @@ bool asked_for() noexcept {
 
 void begin(const Author& author) {
   if (!enabled()) return;
+  begun = std::chrono::steady_clock::now();
   const std::string target = target_file();
   if (!target.empty() && counters_file::open(target, author)) return early_end::hint_at(target, author);
   early_end::print_counts(author);

@@ -1,0 +1,42 @@
+"""`espalier stats --html`: what a run did as a page that stands alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from espalier.stats import table
+
+
+def page(report: dict[str, Any]) -> str:
+    from espalier.report import page as report_page
+
+    rows = table.rows(report)
+    return report_page.render(
+        "stats.html.j2",
+        title=table.title(report).capitalize(),
+        verdict=verdict(report),
+        headings=table.HEADINGS,
+        right=[heading in table.RIGHT for heading in table.HEADINGS],
+        rows=[(row, "worse" if entry["fallback"] else "") for row, entry in zip(rows, report["rows"])],
+        shares=_shares(report),
+        legend=table.LEGEND,
+        allocated=table.allocated(report),
+    )
+
+
+def verdict(report: dict[str, Any]) -> str:
+    """Who served the calls, in a sentence."""
+    calls = sum(row["calls"] for row in report["rows"])
+    host = sum(row["calls"] for row in report["rows"] if row["fallback"])
+    if not calls:
+        return "No collective was called that Espalier knows."
+    words = f"Espalier served {calls - host} of {calls} collective calls"
+    return f"{words}." if not host else f"{words}; the host MPI served {host}, for the reasons in the last column."
+
+
+def _shares(report: dict[str, Any]) -> list[tuple[str, str, float]]:
+    """Collective and size, time, and a bar's length in percent of the longest: where the time went, longest first."""
+    times = [(row.get("mean_seconds", row["seconds"]), f"{row['collective']} {table.sizes(row)}") for row in report["rows"]]
+    longest = max((seconds for seconds, _ in times), default=0)
+    ordered = sorted((entry for entry in times if entry[0] > 0), reverse=True)
+    return [(name, table.time(seconds), 100 * seconds / longest) for seconds, name in ordered[:12]]
