@@ -17,12 +17,13 @@ using plan::Algorithm;
 
 namespace {
 
-std::vector<TreePosition> places_in(const topology::Group& group, int ranks, const tree::Spec& spec,
-                                    int root) {
+std::vector<TreePosition> places_in(const topology::Group& group, int ranks, const tree::Spec& spec, int root,
+                                    TreePosition (*position)(const tree::Tree&,
+                                                             int) = collective::position_of) {
   const tree::Tree tree = tree::compose(group, spec, root);
   std::vector<TreePosition> places;
   places.reserve(static_cast<std::size_t>(ranks));
-  for (int rank = 0; rank < ranks; ++rank) places.push_back(collective::position_of(tree, rank));
+  for (int rank = 0; rank < ranks; ++rank) places.push_back(position(tree, rank));
   return places;
 }
 
@@ -78,7 +79,8 @@ class TreePositions {
     const Shape seen = seen_by(call, shape);
     const topology::Group group = groups_of(node, seen);
     const int leader = leader_of(call, seen);
-    gather_ = places_in(group, seen.ranks_per_node, call.node.gather_tree, leader);
+    gather_ = places_in(group, seen.ranks_per_node, call.node.gather_tree, leader,
+                        collective::gathering_position_of);
     release_ = places_in(group, seen.ranks_per_node, call.node.release_tree, leader);
     nodes_ =
         places_in(topology::flat_group(seen.nodes), seen.nodes, call.network.tree, seen.node_of(call.root));

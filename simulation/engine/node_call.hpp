@@ -5,7 +5,6 @@
 #include "base/error.hpp"
 #include "base/format.hpp"
 #include "collective/dispatch.hpp"
-#include "collective/node/all_to_all/allgather.hpp"
 #include "collective/node/all_to_all/alltoall.hpp"
 #include "collective/node/all_to_all/alltoallv.hpp"
 #include "collective/node/reductions/reduce_scatter.hpp"
@@ -37,7 +36,7 @@ void call_on_one_node(M& m, const Call& call, const collective::TreePositionPair
       return by_plan::allreduce(m, trees, r, plan);
     case Collective::allgather:
     case Collective::allgatherv:
-      return collective::allgather(m, b.send, b.receive, collective::EqualBlocks{call.bytes}, plan);
+      return by_plan::allgather(m, trees, b.send, b.receive, collective::EqualBlocks{call.bytes}, plan);
     case Collective::alltoall:
       return collective::alltoall(m, b.send, b.receive, call.bytes, plan);
     case Collective::alltoallv: {

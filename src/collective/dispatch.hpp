@@ -4,6 +4,9 @@
 
 #include <concepts>
 
+#include "collective/node/all_to_all/allgather.hpp"
+#include "collective/node/all_to_all/allgather_grouped.hpp"
+#include "collective/node/all_to_all/allgather_tree.hpp"
 #include "collective/node/barrier.hpp"
 #include "collective/node/reductions/allreduce.hpp"
 #include "collective/node/reductions/allreduce_central.hpp"
@@ -56,6 +59,14 @@ void allreduce(M& m, T&& trees, const Reduction& r, const Plan& plan) {
   if (plan.algorithm == Algorithm::sliced) return allreduce_sliced(m, r, plan);
   const TreePositionPair position = trees(plan, 0);
   allreduce_tree(m, position.gather, position.release, r, plan);
+}
+
+/// `own`: this rank's block, which may be in its place in `receive` already.
+template <Machine M, Trees T, class B>
+void allgather(M& m, T&& trees, const void* own, void* receive, const B& blocks, const Plan& plan) {
+  if (plan.algorithm == Algorithm::tree) return allgather_tree(m, trees(plan, 0), own, receive, blocks, plan);
+  if (plan.algorithm == Algorithm::grouped) return allgather_grouped(m, own, receive, blocks, plan);
+  collective::allgather(m, own, receive, blocks, plan);
 }
 
 /// `exchange` and `central` differ in how ranks meet, which scan() asks the plan itself.

@@ -18,6 +18,7 @@ enum class Algorithm : unsigned char {
   exchange,
   central,
   tree,
+  grouped,
   sliced,
   direct,
   single_copy,
@@ -36,25 +37,17 @@ enum class Algorithm : unsigned char {
 };
 
 /// In the order of Algorithm.
-inline constexpr std::array<std::string_view, 19> algorithm_names = {"host",
-                                                                     "exchange",
-                                                                     "central",
-                                                                     "tree",
-                                                                     "sliced",
-                                                                     "direct",
-                                                                     "single-copy",
-                                                                     "dissemination",
-                                                                     "recursive-doubling",
-                                                                     "rabenseifner",
-                                                                     "ring",
-                                                                     "gather-all",
-                                                                     "scatter-allgather",
-                                                                     "chain",
-                                                                     "transpose",
-                                                                     "allreduce",
-                                                                     "sharp",
-                                                                     "notified-ring",
-                                                                     "notified-dissemination"};
+inline constexpr std::array<std::string_view, 20> algorithm_names = {
+    "host",          "exchange",
+    "central",       "tree",
+    "grouped",       "sliced",
+    "direct",        "single-copy",
+    "dissemination", "recursive-doubling",
+    "rabenseifner",  "ring",
+    "gather-all",    "scatter-allgather",
+    "chain",         "transpose",
+    "allreduce",     "sharp",
+    "notified-ring", "notified-dissemination"};
 static_assert(static_cast<std::size_t>(Algorithm::notified_dissemination) + 1 == algorithm_names.size());
 
 constexpr std::string_view to_string(Algorithm algorithm) {
@@ -150,6 +143,11 @@ inline constexpr std::array algorithm_uses = [] {
                    "the same, where one arrival counter says that all blocks are there", ""},
       AlgorithmUse{node, to_all, A::single_copy, single_copy,
                    "blocks longer than a chunk are read straight from their owner's buffer", ""},
+      AlgorithmUse{node, allgathers, A::tree, nothing,
+                   "blocks go up packed, every rank copies all of them out of the root's slot",
+                   "RG II-B, II-C"},
+      AlgorithmUse{node, allgathers, A::grouped, nothing,
+                   "one rank of each group collects its blocks, all copy them out of the groups' slots", ""},
       AlgorithmUse{node, reduce_scatters, A::exchange, nothing,
                    "every rank reduces its block straight from all others' slots", ""},
       AlgorithmUse{node, reduce_scatters, A::central, nothing,

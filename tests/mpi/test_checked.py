@@ -6,6 +6,8 @@ import algorithms
 import hosts
 import pytest
 
+from espalier.explain import algorithms as table
+
 RANKS = [2, 3, 4, 5, *(pytest.param(ranks, marks=pytest.mark.alone) for ranks in (8, 16))]
 
 
@@ -98,6 +100,22 @@ def test_every_algorithm_of_blocks_and_prefixes(launch, algorithm, collectives, 
         data = statistics.check(hosts.HOSTS["mpich"], ranks)
         ran = {row["collective"] for row in data["rows"] if row["algorithm"] == algorithm and row["calls"]}
         assert set(collectives) <= ran, f"as {algorithm} ran {ran}"
+
+
+@pytest.mark.alone
+@pytest.mark.needs_espalier
+@pytest.mark.parametrize("ranks", [17, pytest.param(32, marks=pytest.mark.full)])
+@pytest.mark.parametrize("algorithm", ["grouped", "tree"])
+def test_algorithms_for_many_ranks(launch, algorithm, ranks, statistics):
+    """Those that rules take on many cores: on a number of ranks that leaves a group, and a subtree, incomplete."""
+    served = [name for name in hosts.COLLECTIVES if name not in hosts.FOUR and algorithm in table.of("node", name)]
+    forced = {f"ESPALIER_{name.upper()}": algorithm for name in served}
+    run = launch(hosts.HOSTS["mpich"], ranks, "checked", "--only", "blocks,prefixes,communicators",
+                 env=settings(ESPALIER_TREE="kary:3", **forced, **statistics.env), timeout=300)
+    passed(run)
+    data = statistics.check(hosts.HOSTS["mpich"], ranks, served)
+    ran = {row["collective"] for row in data["rows"] if row["algorithm"] == algorithm and row["calls"]}
+    assert set(served) <= ran, f"as {algorithm} ran {ran}"
 
 
 @pytest.mark.parametrize("seed", [2, 3])

@@ -1,6 +1,8 @@
 // The formulas for node stages, one for each collective within a node.
 #include "plan/cost/node.hpp"
 
+#include <cmath>
+
 #include "base/error.hpp"
 #include "base/format.hpp"
 #include "plan/cost/rounds.hpp"
@@ -40,6 +42,10 @@ struct Shared {
     if (plan.read_from_parent) wire.gap = 0;
     return tree_down(tree_over(piece.ranks, plan.release_tree), wire, 0).time;
   }
+  /// Up and down again without data.
+  double flags_both_ways() const { return flags_up(0) + flags_down(); }
+  /// In groups: until a rank has read the flags of its own group, and then one of each other group.
+  double flags_of_groups() const { return 2 * std::ceil(std::sqrt(piece.ranks)) * costs.flag; }
   /// Until every rank has read the flags of all others, or (`central`) the last rank has counted them.
   double meeting() const {
     return (plan.algorithm == Algorithm::central ? piece.ranks + 1 : others()) * costs.flag;
@@ -88,6 +94,10 @@ double allgather(const Shared& s) {
   const double slice = s.bytes / s.piece.leaders;
   if (s.plan.algorithm == Algorithm::single_copy)
     return 2 * s.meeting() + s.copied(s.bytes - slice);  // no rank leaves before all have read
+  if (s.plan.algorithm == Algorithm::tree) return s.flags_both_ways() + s.copied(s.bytes) + s.copied(s.bytes);
+  if (s.plan.algorithm == Algorithm::grouped)
+    return s.chunks_of(slice) * s.flags_of_groups() +
+           s.copied(s.bytes / std::ceil(std::sqrt(s.piece.ranks))) + s.copied(s.bytes);
   return s.copied(slice) + s.chunks_of(slice) * s.meeting() + s.copied(s.bytes - slice);
 }
 

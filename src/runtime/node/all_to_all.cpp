@@ -1,5 +1,5 @@
 // Allgather(v) and alltoall(v) on one node.
-#include "collective/node/all_to_all/allgather.hpp"
+#include "collective/dispatch.hpp"
 #include "collective/node/all_to_all/alltoall.hpp"
 #include "collective/node/all_to_all/alltoallv.hpp"
 #include "runtime/communicator/local_copy.hpp"
@@ -18,7 +18,7 @@ bool NodeCommunicator::allgather(const void* send, void* receive, std::size_t by
           return collective::allgather_single_copy(state_.machine, own, receive, blocks, plan);
         }))
       return;
-    collective::allgather(state_.machine, own, receive, blocks, plan);
+    collective::by_plan::allgather(state_.machine, state_.positions, own, receive, blocks, plan);
   });
 }
 
@@ -32,7 +32,7 @@ bool NodeCommunicator::allgatherv(const void* send, void* receive, const Blocks&
           return collective::allgather_single_copy(state_.machine, own, receive, blocks, plan);
         }))
       return;
-    collective::allgather(state_.machine, own, receive, blocks, plan);
+    collective::by_plan::allgather(state_.machine, state_.positions, own, receive, blocks, plan);
   });
 }
 

@@ -47,8 +47,8 @@ bool NodeCommunicator::allgatherv_shared(const void* send, std::span<const std::
     if (total == 0) return;
     if (!have_area(state_, total)) {
       use_own_buffer();
-      return collective::allgather(state_.machine, send, kept_result_.data(),
-                                   Blocks{bytes, shared_result.offsets}, plan);
+      return collective::by_plan::allgather(state_.machine, state_.positions, send, kept_result_.data(),
+                                            Blocks{bytes, shared_result.offsets}, plan);
     }
     std::byte* whole = state_.area.area.memory;
     const auto me = static_cast<std::size_t>(rank());

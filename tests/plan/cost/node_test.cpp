@@ -55,6 +55,12 @@ TEST(CostNode, Reduce) {
   EXPECT_EQ(shared(Collective::reduce, plan(Algorithm::tree, 100), 500), 100 + 300 + 600 + 4 * (300 + 600));
 }
 
+TEST(CostNode, InGroups) {
+  // Two groups of two: four flags. A group's part is copied once more.
+  EXPECT_EQ(shared(Collective::allgatherv, plan(Algorithm::grouped, 1000), 800), 4 * 100 + 400 + 800);
+  EXPECT_EQ(shared(Collective::allgatherv, plan(Algorithm::tree, 1000), 800), 3 * 100 + 100 + 2 * 800);
+}
+
 TEST(CostNode, Scan) {
   EXPECT_EQ(shared(Collective::scan, plan(Algorithm::exchange, 1000), 500), 500 + 3 * 100 + 3 * 1000 + 500);
   EXPECT_EQ(shared(Collective::scan, plan(Algorithm::central, 1000), 500), 500 + 5 * 100 + 3 * 1000 + 500);

@@ -1,5 +1,5 @@
 #include "base/format.hpp"
-#include "collective/node/all_to_all/allgather.hpp"
+#include "collective/dispatch.hpp"
 #include "collective/node/all_to_all/alltoall.hpp"
 #include "collective/node/all_to_all/alltoallv.hpp"
 #include "collective/node/rooted/gather.hpp"
@@ -11,7 +11,15 @@ namespace {
 
 using namespace collective;
 
-Body allgathers(const Plan& plan) {
+/// allgather by any plan. `places`: for the plans that go along trees.
+using Places = std::shared_ptr<const Trees>;
+void gather_all(CheckingMachine& m, const Places& places, const Bytes& own, Bytes& got, const auto& blocks,
+                const Plan& plan) {
+  const auto trees_of = [&](const Plan&, int) { return places->pair_of(m.rank()); };
+  by_plan::allgather(m, trees_of, own.data(), got.data(), blocks, plan);
+}
+
+Body allgathers(const Plan& plan, Places places = nullptr) {
   return [=](CheckingMachine& m) {
     for (const std::size_t bytes : {std::size_t{5}, std::size_t{64}, std::size_t{200}}) {
       const int round = static_cast<int>(bytes);
@@ -19,13 +27,13 @@ Body allgathers(const Plan& plan) {
       Bytes wanted, got(bytes * static_cast<std::size_t>(m.size()), untouched);
       for (int r = 0; r < m.size(); ++r) append(wanted, block_of(r, 0, bytes, round));
       const Bytes own = block_of(m.rank(), 0, bytes, round);
-      allgather(m, own.data(), got.data(), blocks, plan);
+      gather_all(m, places, own, got, blocks, plan);
       expect(got, wanted, "allgather");
     }
   };
 }
 
-Body allgathervs(const Plan& plan) {
+Body allgathervs(const Plan& plan, Places places = nullptr) {
   return [=](CheckingMachine& m) {
     for (int round = 0; round < 5; ++round) {
       const Spread spread(m.size(), round, [&](int rank) { return few_bytes(rank, round); });
@@ -33,7 +41,7 @@ Body allgathervs(const Plan& plan) {
       for (int r = 0; r < m.size(); ++r) spread.put(wanted, r, block_of(r, 0, few_bytes(r, round), round));
       const Bytes own = block_of(m.rank(), 0, few_bytes(m.rank(), round), round);
       if (largest_of(spread.blocks(), m.size()) == 0) continue;
-      allgather(m, own.data(), got.data(), spread.blocks(), plan);
+      gather_all(m, places, own, got, spread.blocks(), plan);
       expect(got, wanted, "allgatherv");
     }
   };
@@ -117,10 +125,41 @@ Body alltoalls_by_turns(const Plan& plan) {
   };
 }
 
+std::vector<Scenario> along_trees(int ranks, bool fenced) {
+  std::vector<Scenario> all;
+  for (const char* shape : {"chain", "kary:2"})
+    for (const Ring& ring : {one, narrow, Ring{4, 1024}}) {  // in the last all lie in one chunk
+      const auto add = [&](const char* name, Body body) {
+        all.push_back(make(formatted("{} tree {}, {} slots of {}", name, shape, ring.slots, ring.slot_bytes),
+                           ranks, fenced, ring, std::move(body)));
+      };
+      Plan plan = plan_for(Algorithm::tree, ring.slot_bytes);
+      plan.read_from_parent = ring.slots != 1;
+      add("allgather", allgathers(plan, trees(ranks, shape)));
+      add("allgatherv", allgathervs(plan, trees(ranks, shape)));
+    }
+  return all;
+}
+
+std::vector<Scenario> in_groups(int ranks, bool fenced) {
+  std::vector<Scenario> all;
+  for (const Ring& ring : {one, two, narrow, Ring{4, 1024}}) {
+    const auto add = [&](const char* name, Body body) {
+      all.push_back(make(formatted("{} grouped, {} slots of {}", name, ring.slots, ring.slot_bytes), ranks,
+                         fenced, ring, std::move(body)));
+    };
+    const Plan plan = plan_for(Algorithm::grouped, ring.slot_bytes);
+    add("allgather", allgathers(plan));
+    add("allgatherv", allgathervs(plan));
+  }
+  return all;
+}
+
 }  // namespace
 
 std::vector<Scenario> exchanges(int ranks, bool fenced) {
-  std::vector<Scenario> all;
+  std::vector<Scenario> all = along_trees(ranks, fenced);
+  for (Scenario& scenario : in_groups(ranks, fenced)) all.push_back(std::move(scenario));
   for (const Algorithm algorithm : {Algorithm::exchange, Algorithm::central}) {
     const auto add = [&](const char* name, const Ring& ring, Body body) {
       all.push_back(

@@ -75,12 +75,15 @@ class Trees {
   Trees(int ranks, const char* text) : ranks_(ranks) {
     for (int root = 0; root < ranks; ++root) {
       const tree::Tree tree = tree::compose(topology::flat_group(ranks), tree::parse_spec(text), root);
-      for (int rank = 0; rank < ranks; ++rank) places_.push_back(collective::position_of(tree, rank));
+      for (int rank = 0; rank < ranks; ++rank)
+        places_.push_back(collective::gathering_position_of(tree, rank));
     }
   }
   const TreePosition& of(int rank, int root) const {
     return places_[static_cast<std::size_t>(root * ranks_ + rank)];
   }
+  /// In both trees of a plan, which are of this shape and have root 0.
+  collective::TreePositionPair pair_of(int rank) const { return {of(rank, 0), of(rank, 0)}; }
 
  private:
   int ranks_;

@@ -2,6 +2,8 @@
 
 #include "base/format.hpp"
 #include "collective/node/all_to_all/allgather.hpp"
+#include "collective/node/all_to_all/allgather_grouped.hpp"
+#include "collective/node/all_to_all/allgather_tree.hpp"
 #include "collective/node/all_to_all/alltoall.hpp"
 #include "collective/node/barrier.hpp"
 #include "collective/node/reductions/allreduce.hpp"
@@ -88,15 +90,16 @@ void check_scatter(CheckingMachine& m, const Turn& t) {
   expect(got, own(m, t), "scatter");
 }
 
-void check_allgather(CheckingMachine& m, const Turn& t) {
+template <class Allgather>
+void check_allgather(CheckingMachine& m, const Turn& t, Allgather allgather) {
   const Words data = own(m, t);
   Words got(t.count * static_cast<std::size_t>(m.size()), 0);
-  allgather(m, data.data(), got.data(), EqualBlocks{t.bytes()}, t.plan);
+  allgather(data.data(), got.data(), EqualBlocks{t.bytes()});
   expect(got, of_all(m, t), "allgather");
 }
 
 using Move = void (*)(CheckingMachine&, const Turn&);
-constexpr std::array<Move, 15> moves = {
+constexpr std::array<Move, 17> moves = {
     [](CheckingMachine& m, const Turn&) { barrier_exchange(m); },
     [](CheckingMachine& m, const Turn&) { barrier_central(m); },
     [](CheckingMachine& m, const Turn& t) {
@@ -132,7 +135,16 @@ constexpr std::array<Move, 15> moves = {
     },
     check_gather,
     check_scatter,
-    check_allgather,
+    [](CheckingMachine& m, const Turn& t) {
+      check_allgather(m, t, [&](auto... data) { allgather(m, data..., t.plan); });
+    },
+    [](CheckingMachine& m, const Turn& t) {
+      check_allgather(m, t,
+                      [&](auto... data) { allgather_tree(m, t.trees.pair_of(m.rank()), data..., t.plan); });
+    },
+    [](CheckingMachine& m, const Turn& t) {
+      check_allgather(m, t, [&](auto... data) { allgather_grouped(m, data..., t.plan); });
+    },
 };
 
 /// The bits of a linear congruence are better in the middle.

@@ -176,6 +176,8 @@ TEST(Mutants, EveryWaitOfTheAlgorithmsIsASite) {
   const std::regex wait(
       R"(\b(m|m_)\.(await|await_finish|await_release_all|reserve|set_readers|all_finished|flush_for_readers)\()");
   for (const std::string file : {"node/all_to_all/allgather.hpp",
+                                 "node/all_to_all/allgather_grouped.hpp",
+                                 "node/all_to_all/allgather_tree.hpp",
                                  "node/reductions/allreduce.hpp",
                                  "node/reductions/allreduce_central.hpp",
                                  "node/reductions/allreduce_exchange.hpp",
@@ -189,10 +191,12 @@ TEST(Mutants, EveryWaitOfTheAlgorithmsIsASite) {
                                  "node/rooted/gather.hpp",
                                  "node/rooted/gatherv.hpp",
                                  "core/chunk_copies.hpp",
+                                 "core/gather_parts.hpp",
                                  "core/inline_exchange.hpp",
                                  "core/zero_copy_blocks.hpp",
                                  "core/meeting.hpp",
                                  "core/pairwise_cells.hpp",
+                                 "core/tree_pipeline.hpp",
                                  "core/tree_primitives.hpp",
                                  "node/reductions/reduce.hpp",
                                  "node/reductions/reduce_zero_copy.hpp",

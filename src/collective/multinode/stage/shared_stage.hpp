@@ -6,7 +6,6 @@
 #include "base/collective.hpp"
 #include "collective/dispatch.hpp"
 #include "collective/multinode/stage/stage.hpp"
-#include "collective/node/all_to_all/allgather.hpp"
 #include "collective/node/all_to_all/alltoallv.hpp"
 #include "collective/node/reductions/reduce_scatter.hpp"
 #include "collective/node/reductions/reduce_whole.hpp"
@@ -93,8 +92,8 @@ class SharedStage {
   void allgather(void* vector, const Slices& slices) {
     const SliceBlocks blocks(slices, size());
     const std::size_t bytes = slices.begin(slices.count());
-    collective::allgather(m_, at(vector, blocks.offsets[static_cast<std::size_t>(rank())]), vector,
-                          blocks.view(), plans_.plan(Collective::allgatherv, bytes));
+    by_plan::allgather(m_, trees(), at(vector, blocks.offsets[static_cast<std::size_t>(rank())]), vector,
+                       blocks.view(), plans_.plan(Collective::allgatherv, bytes));
   }
 
  private:
@@ -109,6 +108,10 @@ class SharedStage {
     }
     Blocks view() const { return {bytes, offsets}; }
   };
+
+  auto trees() const {
+    return [this](const Plan& plan, int root) { return plans_.positions(plan, root); };
+  }
 
   static Collective collective_of(Prefix prefix) {
     return prefix == Prefix::inclusive ? Collective::scan : Collective::exscan;

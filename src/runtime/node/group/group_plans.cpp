@@ -40,11 +40,14 @@ std::size_t most_in_lines(Collective collective, std::size_t ranks) {
   }
 }
 
-bool rides_in_lines(const plan::Plan& plan) {
+/// Along a tree of these, what ranks show is as long as the blocks of a whole subtree.
+bool packs_subtrees(Collective collective) { return collective == Collective::allgather; }
+
+bool rides_in_lines(Collective collective, const plan::Plan& plan) {
   using enum plan::Algorithm;
   if (plan.algorithm == host) return true;
-  const bool can = plan.algorithm == tree || plan.algorithm == exchange || plan.algorithm == central ||
-                   plan.algorithm == direct;
+  const bool can = (plan.algorithm == tree && !packs_subtrees(collective)) || plan.algorithm == exchange ||
+                   plan.algorithm == central || plan.algorithm == direct;
   return can && plan.inlined && plan.zero_copy > memory::inline_capacity;
 }
 
@@ -54,7 +57,7 @@ SlotLimits slots_from(const plan::Selector& selector, std::size_t ranks) {
     std::size_t& limit = limits[static_cast<std::size_t>(collective)];
     std::size_t bytes = 0;
     const std::size_t most = most_in_lines(collective, ranks);
-    while (bytes <= most && most > 0 && rides_in_lines(selector(collective, bytes))) ++bytes;
+    while (bytes <= most && most > 0 && rides_in_lines(collective, selector(collective, bytes))) ++bytes;
     limit = bytes;
   }
   limits[static_cast<std::size_t>(Collective::barrier)] = std::numeric_limits<std::size_t>::max();

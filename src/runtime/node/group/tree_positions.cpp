@@ -36,9 +36,9 @@ const TreePositions::Pair& TreePositions::build(const plan::Plan& plan, int root
   auto& place = pairs_[static_cast<std::size_t>(plan.index) * static_cast<std::size_t>(size_) +
                        static_cast<std::size_t>(root)];
   return keep_first(
-      place, std::make_unique<const Pair>(
-                 Pair{collective::position_of(tree::compose(groups_, plan.gather_tree, root), rank_),
-                      collective::position_of(tree::compose(groups_, plan.release_tree, root), rank_)}));
+      place, std::make_unique<const Pair>(Pair{
+                 collective::gathering_position_of(tree::compose(groups_, plan.gather_tree, root), rank_),
+                 collective::position_of(tree::compose(groups_, plan.release_tree, root), rank_)}));
 }
 
 const collective::ContiguousPosition& TreePositions::contiguous(int root) const {
