@@ -56,8 +56,8 @@ void call_on_one_node(M& m, const Call& call, const collective::TreePositionPair
     case Collective::scan:
     case Collective::exscan: {
       const bool inclusive = call.collective == Collective::scan;
-      return by_plan::scan(m, r, inclusive ? collective::Prefix::inclusive : collective::Prefix::exclusive,
-                           plan);
+      return by_plan::scan(m, trees, r,
+                           inclusive ? collective::Prefix::inclusive : collective::Prefix::exclusive, plan);
     }
     case Collective::reduce_scatter:
     case Collective::reduce_scatter_block: {

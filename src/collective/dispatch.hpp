@@ -20,7 +20,9 @@
 #include "collective/node/rooted/scatter.hpp"
 #include "collective/node/rooted/scatterv.hpp"
 #include "collective/node/scan/scan.hpp"
+#include "collective/node/scan/scan_chain.hpp"
 #include "collective/node/scan/scan_sliced.hpp"
+#include "collective/node/scan/scan_tree.hpp"
 
 namespace espalier::collective::by_plan {
 
@@ -70,9 +72,12 @@ void allgather(M& m, T&& trees, const void* own, void* receive, const B& blocks,
 }
 
 /// `exchange` and `central` differ in how ranks meet, which scan() asks the plan itself.
-template <Machine M>
-void scan(M& m, const Reduction& r, Prefix prefix, const Plan& plan) {
+template <Machine M, Trees T>
+void scan(M& m, T&& trees, const Reduction& r, Prefix prefix, const Plan& plan) {
   if (plan.algorithm == Algorithm::sliced) return scan_sliced(m, r, prefix, plan);
+  if (plan.algorithm == Algorithm::chain) return scan_chain(m, r, prefix, plan);
+  if (plan.algorithm == Algorithm::tree && scan_tree_fits(m, r))
+    return scan_tree(m, trees(plan, 0), r, prefix, plan);
   collective::scan(m, r, prefix, plan);
 }
 

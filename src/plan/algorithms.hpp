@@ -160,6 +160,11 @@ inline constexpr std::array algorithm_uses = [] {
                    ""},
       AlgorithmUse{node, scans, A::central, nothing,
                    "the same, where one arrival counter says that all vectors are there", ""},
+      AlgorithmUse{node, scans, A::tree, nothing,
+                   "vectors go up packed, the root folds them in rank order, every rank copies its result",
+                   ""},
+      AlgorithmUse{node, scans, A::chain, nothing,
+                   "every rank reduces its vector onto that of the rank below, chunk by chunk", ""},
       AlgorithmUse{node, scans, A::sliced, nothing, "every rank scans one slice for all ranks, then all copy",
                    ""},
 

@@ -2,12 +2,12 @@
 // whose sum depends on the order, so that the order, from left to right, is tested bit for bit (invariant 3).
 #include <mutex>
 
+#include "collective/dispatch.hpp"
 #include "collective/node/reductions/reduce_scatter.hpp"
-#include "collective/node/scan/scan.hpp"
-#include "collective/node/scan/scan_sliced.hpp"
 #include "tests/collective/blocks.hpp"
 #include "tests/collective/floats.hpp"
 #include "tests/collective/ranks.hpp"
+#include "tests/collective/trees.hpp"
 
 namespace espalier::collective {
 namespace {
@@ -88,11 +88,8 @@ TEST_P(ReduceScatter, OneRankGetsAll) {
 
 class Scan : public Parts {
  protected:
-  static void run_scan(HostMachine& m, const Reduction& r, Prefix prefix, const Plan& plan) {
-    if (plan.algorithm == Algorithm::sliced)
-      scan_sliced(m, r, prefix, plan);
-    else
-      scan(m, r, prefix, plan);
+  void run_scan(HostMachine& m, const Reduction& r, Prefix prefix, const Plan& plan) {
+    by_plan::scan(m, [&](const Plan&, int) { return trees_.of(m.rank()); }, r, prefix, plan);
   }
   void check(Prefix prefix) {
     const bool exclusive = prefix == Prefix::exclusive;
@@ -116,6 +113,9 @@ class Scan : public Parts {
         });
     }
   }
+
+ private:
+  GatheringTrees trees_{n(), "kary:2", "kary:3"};
 };
 
 TEST_P(Scan, Inclusive) { check(Prefix::inclusive); }
@@ -128,6 +128,7 @@ INSTANTIATE_TEST_SUITE_P(Ranks, ReduceScatter,
 INSTANTIATE_TEST_SUITE_P(Ranks, Scan,
                          ::testing::Combine(::testing::Values(2, 3, 5, 8),
                                             ::testing::Values(Algorithm::exchange, Algorithm::central,
+                                                              Algorithm::tree, Algorithm::chain,
                                                               Algorithm::sliced)),
                          name_of_case<Scan>);
 

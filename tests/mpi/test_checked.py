@@ -105,7 +105,7 @@ def test_every_algorithm_of_blocks_and_prefixes(launch, algorithm, collectives, 
 @pytest.mark.alone
 @pytest.mark.needs_espalier
 @pytest.mark.parametrize("ranks", [17, pytest.param(32, marks=pytest.mark.full)])
-@pytest.mark.parametrize("algorithm", ["grouped", "tree"])
+@pytest.mark.parametrize("algorithm", ["grouped", "tree", "chain"])
 def test_algorithms_for_many_ranks(launch, algorithm, ranks, statistics):
     """Those that rules take on many cores: on a number of ranks that leaves a group, and a subtree, incomplete."""
     served = [name for name in hosts.COLLECTIVES if name not in hosts.FOUR and algorithm in table.of("node", name)]

@@ -71,6 +71,13 @@ double reduce(const Shared& s) {
 // The last rank waits for every rank and folds all; then it stores its node's total for the network stage.
 double scan(const Shared& s) {
   const double aside = s.copied(s.bytes);
+  if (s.plan.algorithm == Algorithm::tree)  // the root collects and folds all vectors
+    return s.flags_both_ways() + s.copied(s.bytes * s.piece.ranks) + s.folded(s.bytes * s.others()) +
+           s.copied(s.bytes) + aside;
+  if (s.plan.algorithm == Algorithm::chain)  // a chunk from rank to rank, the others behind it
+    return s.copied(s.chunk()) +
+           (s.others() + s.chunks_of(s.bytes) - 1) * (s.costs.flag + s.folded(s.chunk())) +
+           s.copied(s.chunk()) + aside;
   if (s.plan.algorithm == Algorithm::sliced)
     return 2 * s.copied(s.bytes) + 2 * s.chunks_of(s.bytes) * s.meeting() +
            s.folded(s.bytes * s.others() / s.piece.ranks) + aside;

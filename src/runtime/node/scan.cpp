@@ -14,7 +14,7 @@ bool NodeCommunicator::scan_of(Collective collective, const void* send, void* re
   const Prefix prefix = collective == Collective::scan ? Prefix::inclusive : Prefix::exclusive;
   return state_.serve(collective, bytes, [&](const Plan& plan) {
     const Reduction reduction = {send == in_place ? receive : send, receive, bytes, operation};
-    collective::by_plan::scan(state_.machine, reduction, prefix, plan);
+    collective::by_plan::scan(state_.machine, state_.positions, reduction, prefix, plan);
   });
 }
 

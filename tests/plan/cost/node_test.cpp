@@ -55,6 +55,14 @@ TEST(CostNode, Reduce) {
   EXPECT_EQ(shared(Collective::reduce, plan(Algorithm::tree, 100), 500), 100 + 300 + 600 + 4 * (300 + 600));
 }
 
+TEST(CostNode, ScanOfManyRanks) {
+  // Flags both ways; four vectors to the root, which folds three; a result, and the node's total.
+  EXPECT_EQ(shared(Collective::scan, plan(Algorithm::tree, 64), 500),
+            3 * 100 + 100 + 4 * 500 + 3 * 1000 + 500 + 500);
+  // Five chunks over three hops: a copy in, seven flags and folds of a chunk, a copy out, the node's total.
+  EXPECT_EQ(shared(Collective::scan, plan(Algorithm::chain, 100), 500), 100 + 7 * (100 + 200) + 100 + 500);
+}
+
 TEST(CostNode, InGroups) {
   // Two groups of two: four flags. A group's part is copied once more.
   EXPECT_EQ(shared(Collective::allgatherv, plan(Algorithm::grouped, 1000), 800), 4 * 100 + 400 + 800);

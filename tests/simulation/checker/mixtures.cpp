@@ -14,7 +14,9 @@
 #include "collective/node/rooted/gather.hpp"
 #include "collective/node/rooted/scatter.hpp"
 #include "collective/node/scan/scan.hpp"
+#include "collective/node/scan/scan_chain.hpp"
 #include "collective/node/scan/scan_sliced.hpp"
+#include "collective/node/scan/scan_tree.hpp"
 #include "tests/simulation/checker/blocks.hpp"
 #include "tests/simulation/checker/scenarios.hpp"
 
@@ -99,7 +101,7 @@ void check_allgather(CheckingMachine& m, const Turn& t, Allgather allgather) {
 }
 
 using Move = void (*)(CheckingMachine&, const Turn&);
-constexpr std::array<Move, 17> moves = {
+constexpr std::array<Move, 19> moves = {
     [](CheckingMachine& m, const Turn&) { barrier_exchange(m); },
     [](CheckingMachine& m, const Turn&) { barrier_central(m); },
     [](CheckingMachine& m, const Turn& t) {
@@ -144,6 +146,14 @@ constexpr std::array<Move, 17> moves = {
     },
     [](CheckingMachine& m, const Turn& t) {
       check_allgather(m, t, [&](auto... data) { allgather_grouped(m, data..., t.plan); });
+    },
+    [](CheckingMachine& m, const Turn& t) {
+      check_scan(m, t, [&](const Reduction& r) {
+        scan_tree(m, t.trees.pair_of(m.rank()), r, Prefix::inclusive, t.plan);
+      });
+    },
+    [](CheckingMachine& m, const Turn& t) {
+      check_scan(m, t, [&](const Reduction& r) { scan_chain(m, r, Prefix::inclusive, t.plan); });
     },
 };
 

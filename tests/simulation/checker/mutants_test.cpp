@@ -204,6 +204,7 @@ TEST(Mutants, EveryWaitOfTheAlgorithmsIsASite) {
                                  "node/reductions/reduce_whole.hpp",
                                  "core/rounds.hpp",
                                  "node/scan/scan.hpp",
+                                 "node/scan/scan_chain.hpp",
                                  "node/scan/scan_sliced.hpp",
                                  "node/scan/scan_whole.hpp",
                                  "node/rooted/scatter.hpp",

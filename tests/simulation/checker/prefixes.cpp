@@ -1,6 +1,5 @@
 #include "base/format.hpp"
-#include "collective/node/scan/scan.hpp"
-#include "collective/node/scan/scan_sliced.hpp"
+#include "collective/dispatch.hpp"
 #include "collective/node/scan/scan_whole.hpp"
 #include "tests/collective/affine.hpp"
 #include "tests/simulation/checker/making.hpp"
@@ -59,6 +58,15 @@ std::vector<Scenario> prefixes(int ranks, bool fenced) {
     add("sliced", of_both_kinds([](CheckingMachine& m, const Reduction& r, Prefix prefix) {
           scan_sliced(m, r, prefix, plan_for(Algorithm::sliced));
         }));
+    add("chain", of_both_kinds([](CheckingMachine& m, const Reduction& r, Prefix prefix) {
+          scan_chain(m, r, prefix, plan_for(Algorithm::chain));
+        }));
+    for (const char* shape : {"chain", "kary:2"})
+      add(formatted("tree {}", shape).c_str(),
+          of_both_kinds(
+              [places = trees(ranks, shape)](CheckingMachine& m, const Reduction& r, Prefix prefix) {
+                scan_tree(m, places->pair_of(m.rank()), r, prefix, plan_for(Algorithm::tree));
+              }));
     add("whole", of_whole_vectors());
   }
   return all;

@@ -49,7 +49,8 @@ class SharedStage {
 
   void scan(const void* send, void* result, std::size_t bytes, const reduce::Operation& operation,
             Prefix prefix) {
-    by_plan::scan(m_, {send, result, bytes, operation}, prefix, plans_.plan(collective_of(prefix), bytes));
+    by_plan::scan(m_, trees(), {send, result, bytes, operation}, prefix,
+                  plans_.plan(collective_of(prefix), bytes));
   }
 
   void scan_whole(const void* send, void* result, std::size_t bytes, const WholeOperation& operation,

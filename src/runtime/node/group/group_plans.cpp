@@ -40,14 +40,17 @@ std::size_t most_in_lines(Collective collective, std::size_t ranks) {
   }
 }
 
-/// Along a tree of these, what ranks show is as long as the blocks of a whole subtree.
-bool packs_subtrees(Collective collective) { return collective == Collective::allgather; }
+/// Along a tree of these, what ranks show is as long as the blocks or vectors of a whole subtree.
+bool packs_subtrees(Collective collective) {
+  return collective == Collective::allgather || collective == Collective::scan ||
+         collective == Collective::exscan;
+}
 
 bool rides_in_lines(Collective collective, const plan::Plan& plan) {
   using enum plan::Algorithm;
   if (plan.algorithm == host) return true;
   const bool can = (plan.algorithm == tree && !packs_subtrees(collective)) || plan.algorithm == exchange ||
-                   plan.algorithm == central || plan.algorithm == direct;
+                   plan.algorithm == central || plan.algorithm == direct || plan.algorithm == chain;
   return can && plan.inlined && plan.zero_copy > memory::inline_capacity;
 }
 
