@@ -5,9 +5,7 @@
 #include "base/error.hpp"
 #include "base/format.hpp"
 #include "collective/dispatch.hpp"
-#include "collective/node/all_to_all/alltoall.hpp"
 #include "collective/node/all_to_all/alltoallv.hpp"
-#include "collective/node/reductions/reduce_scatter.hpp"
 #include "simulation/engine/call.hpp"
 
 namespace espalier::simulation {
@@ -38,7 +36,7 @@ void call_on_one_node(M& m, const Call& call, const collective::TreePositionPair
     case Collective::allgatherv:
       return by_plan::allgather(m, trees, b.send, b.receive, collective::EqualBlocks{call.bytes}, plan);
     case Collective::alltoall:
-      return collective::alltoall(m, b.send, b.receive, call.bytes, plan);
+      return by_plan::alltoall(m, b.send, b.receive, call.bytes, plan);
     case Collective::alltoallv: {
       const auto blocks = listed_blocks(call.bytes, m.size());
       return collective::alltoallv(m, b.send, blocks.view(), b.receive, blocks.view(), plan);
@@ -62,7 +60,7 @@ void call_on_one_node(M& m, const Call& call, const collective::TreePositionPair
     case Collective::reduce_scatter:
     case Collective::reduce_scatter_block: {
       const auto edges = block_edges(call.bytes, m.size());
-      return collective::reduce_scatter(m, r, collective::PackedBlocks{edges}, plan);
+      return by_plan::reduce_scatter(m, r, collective::PackedBlocks{edges}, plan);
     }
     default:
       throw Error(formatted("simulation has no {} on one node", to_string(call.collective)));

@@ -7,12 +7,16 @@
 #include "collective/node/all_to_all/allgather.hpp"
 #include "collective/node/all_to_all/allgather_grouped.hpp"
 #include "collective/node/all_to_all/allgather_tree.hpp"
+#include "collective/node/all_to_all/alltoall.hpp"
+#include "collective/node/all_to_all/alltoall_grouped.hpp"
 #include "collective/node/barrier.hpp"
 #include "collective/node/reductions/allreduce.hpp"
 #include "collective/node/reductions/allreduce_central.hpp"
 #include "collective/node/reductions/allreduce_exchange.hpp"
 #include "collective/node/reductions/allreduce_sliced.hpp"
 #include "collective/node/reductions/reduce.hpp"
+#include "collective/node/reductions/reduce_scatter.hpp"
+#include "collective/node/reductions/reduce_scatter_grouped.hpp"
 #include "collective/node/rooted/bcast.hpp"
 #include "collective/node/rooted/bcast_single_copy.hpp"
 #include "collective/node/rooted/gather.hpp"
@@ -69,6 +73,23 @@ void allgather(M& m, T&& trees, const void* own, void* receive, const B& blocks,
   if (plan.algorithm == Algorithm::tree) return allgather_tree(m, trees(plan, 0), own, receive, blocks, plan);
   if (plan.algorithm == Algorithm::grouped) return allgather_grouped(m, own, receive, blocks, plan);
   collective::allgather(m, own, receive, blocks, plan);
+}
+
+template <Machine M>
+void alltoall(M& m, const void* send, void* receive, std::size_t bytes, const Plan& plan) {
+  if (plan.algorithm == Algorithm::grouped && GroupedExchange<M>::fits(m, 1))
+    return alltoall_grouped(m, send, receive, bytes, plan);
+  collective::alltoall(m, send, receive, bytes, plan);
+}
+
+/// In groups go blocks of one length alone.
+template <Machine M, class B>
+void reduce_scatter(M& m, const Reduction& r, const B& blocks, const Plan& plan) {
+  if (plan.algorithm == Algorithm::grouped && GroupedExchange<M>::fits(m, r.operation.extent))
+    if (const std::size_t block = blocks.bytes_of(0);
+        block == largest_of(blocks, m.size()) && block == smallest_of(blocks, m.size()))
+      return reduce_scatter_grouped(m, r, block, plan);
+  collective::reduce_scatter(m, r, blocks, plan);
 }
 
 /// `exchange` and `central` differ in how ranks meet, which scan() asks the plan itself.

@@ -3,7 +3,6 @@
 #include <mutex>
 
 #include "collective/dispatch.hpp"
-#include "collective/node/reductions/reduce_scatter.hpp"
 #include "tests/collective/blocks.hpp"
 #include "tests/collective/floats.hpp"
 #include "tests/collective/ranks.hpp"
@@ -66,7 +65,7 @@ class ReduceScatter : public Parts {
         std::vector<float> receive(blocks.bytes_of(m.rank()) / sizeof(float), -1.0f);
         const bool in_place = also_in_place && round == 1;
         float* const result = in_place ? send.data() : receive.data();
-        reduce_scatter(m, {send.data(), result, edges.back(), sum_of_floats()}, blocks, plan);
+        by_plan::reduce_scatter(m, {send.data(), result, edges.back(), sum_of_floats()}, blocks, plan);
         const std::size_t own = blocks.offset_of(m.rank()) / sizeof(float);
         expect_bits(m, {result, receive.size()}, sum_in_order(0, n() - 1, receive.size(), own),
                     "reduce_scatter");
@@ -123,7 +122,8 @@ TEST_P(Scan, Exclusive) { check(Prefix::exclusive); }
 
 INSTANTIATE_TEST_SUITE_P(Ranks, ReduceScatter,
                          ::testing::Combine(::testing::Values(2, 3, 5, 8),
-                                            ::testing::Values(Algorithm::exchange, Algorithm::central)),
+                                            ::testing::Values(Algorithm::exchange, Algorithm::central,
+                                                              Algorithm::grouped)),
                          name_of_case<ReduceScatter>);
 INSTANTIATE_TEST_SUITE_P(Ranks, Scan,
                          ::testing::Combine(::testing::Values(2, 3, 5, 8),

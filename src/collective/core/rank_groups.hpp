@@ -20,6 +20,7 @@ class RankGroups {
   int group_of(int rank) const { return rank >> shift_; }
   int first(int group) const { return group << shift_; }
   int end(int group) const { return std::min(ranks_, (group + 1) << shift_); }
+  int size_of(int group) const { return end(group) - first(group); }
   /// The i-th group behind that one, around. Where each rank begins with its own, not all look at the same.
   int behind(int group, int i) const { return group + i < count() ? group + i : group + i - count(); }
 

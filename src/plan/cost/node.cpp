@@ -93,6 +93,9 @@ double scatter(const Shared& s) {
 }
 
 double reduce_scatter(const Shared& s) {
+  if (s.plan.algorithm == Algorithm::grouped)  // shown, collected, relayed, and taken
+    return s.chunks_of(s.bytes) * s.flags_of_groups() + 4 * s.copied(s.bytes) +
+           s.folded(s.bytes / s.piece.leaders * s.others());
   return s.copied(s.bytes) + s.chunks_of(s.bytes) * s.meeting() +
          s.folded(s.bytes / s.piece.leaders * s.others());
 }

@@ -1,6 +1,5 @@
 // Allgather(v) and alltoall(v) on one node.
 #include "collective/dispatch.hpp"
-#include "collective/node/all_to_all/alltoall.hpp"
 #include "collective/node/all_to_all/alltoallv.hpp"
 #include "runtime/communicator/local_copy.hpp"
 #include "runtime/node/node_communicator.hpp"
@@ -45,7 +44,7 @@ bool NodeCommunicator::alltoall(const void* send, void* receive, std::size_t byt
     if (state_.by_zero_copy(Collective::alltoall, bytes, plan,
                             [&] { return collective::alltoall_single_copy(m, from, receive, bytes, plan); }))
       return;
-    collective::alltoall(m, from, receive, bytes, plan);
+    collective::by_plan::alltoall(m, from, receive, bytes, plan);
   });
 }
 

@@ -71,7 +71,7 @@ bool NodeCommunicator::reduce_scatter_block(const void* send, void* receive, std
     if (state_.by_zero_copy(Collective::reduce_scatter_block, total, plan,
                             [&] { return collective::reduce_scatter_zero_copy(m, reduction, blocks); }))
       return;
-    collective::reduce_scatter(m, reduction, blocks, plan);
+    collective::by_plan::reduce_scatter(m, reduction, blocks, plan);
   });
 }
 
@@ -87,12 +87,12 @@ bool NodeCommunicator::reduce_scatter(const void* send, void* receive, std::span
     if (state_.by_zero_copy(Collective::reduce_scatter, edges.total(), plan,
                             [&] { return collective::reduce_scatter_zero_copy(m, reduction, blocks); }))
       return;
-    if (send != in_place) return collective::reduce_scatter(m, reduction, blocks, plan);
+    if (send != in_place) return collective::by_plan::reduce_scatter(m, reduction, blocks, plan);
     // The result of blocks of different sizes would run over parts of the vector that are still to go.
     const std::size_t own_bytes = blocks.bytes_of(rank());
     const std::unique_ptr<std::byte[]> result(new std::byte[own_bytes]);
     if (own_bytes > 0) std::memcpy(result.get(), receive, own_bytes);  // padding of pairs is left alone
-    collective::reduce_scatter(m, {receive, result.get(), edges.total(), operation}, blocks, plan);
+    collective::by_plan::reduce_scatter(m, {receive, result.get(), edges.total(), operation}, blocks, plan);
     copy_alone(receive, result.get(), own_bytes);
   });
 }

@@ -66,6 +66,8 @@ TEST(CostNode, ScanOfManyRanks) {
 TEST(CostNode, InGroups) {
   // Two groups of two: four flags. A group's part is copied once more.
   EXPECT_EQ(shared(Collective::allgatherv, plan(Algorithm::grouped, 1000), 800), 4 * 100 + 400 + 800);
+  EXPECT_EQ(shared(Collective::reduce_scatter, plan(Algorithm::grouped, 1000), 800),
+            4 * 100 + 4 * 800 + 3 * 1600);
   EXPECT_EQ(shared(Collective::allgatherv, plan(Algorithm::tree, 1000), 800), 3 * 100 + 100 + 2 * 800);
 }
 

@@ -1,6 +1,5 @@
 #include "base/format.hpp"
 #include "collective/dispatch.hpp"
-#include "collective/node/all_to_all/alltoall.hpp"
 #include "collective/node/all_to_all/alltoallv.hpp"
 #include "collective/node/rooted/gather.hpp"
 #include "tests/simulation/checker/blocks.hpp"
@@ -56,7 +55,7 @@ Body alltoalls(const Plan& plan) {
         append(wanted, block_of(r, m.rank(), bytes, 1));
       }
       Bytes got(send.size(), untouched);
-      alltoall(m, send.data(), got.data(), bytes, plan);
+      by_plan::alltoall(m, send.data(), got.data(), bytes, plan);
       expect(got, wanted, "alltoall");
     }
   };
@@ -151,6 +150,7 @@ std::vector<Scenario> in_groups(int ranks, bool fenced) {
     const Plan plan = plan_for(Algorithm::grouped, ring.slot_bytes);
     add("allgather", allgathers(plan));
     add("allgatherv", allgathervs(plan));
+    add("alltoall", alltoalls(plan));
   }
   return all;
 }

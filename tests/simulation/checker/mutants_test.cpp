@@ -192,6 +192,7 @@ TEST(Mutants, EveryWaitOfTheAlgorithmsIsASite) {
                                  "node/rooted/gatherv.hpp",
                                  "core/chunk_copies.hpp",
                                  "core/gather_parts.hpp",
+                                 "core/grouped_exchange.hpp",
                                  "core/inline_exchange.hpp",
                                  "core/zero_copy_blocks.hpp",
                                  "core/meeting.hpp",

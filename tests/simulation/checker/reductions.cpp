@@ -7,6 +7,7 @@
 #include "collective/node/reductions/allreduce_exchange.hpp"
 #include "collective/node/reductions/allreduce_sliced.hpp"
 #include "collective/node/reductions/reduce_scatter.hpp"
+#include "collective/node/reductions/reduce_scatter_grouped.hpp"
 #include "collective/node/reductions/reduce_whole.hpp"
 #include "collective/node/reductions/reduce_zero_copy.hpp"
 #include "tests/collective/affine.hpp"
@@ -91,6 +92,25 @@ Scenario scattered(int ranks, bool fenced, std::string_view how, ReduceScatter r
   });
 }
 
+/// Blocks of one length, which go in groups; every other call has its result on the start of the vector.
+Scenario scattered_in_groups(int ranks, bool fenced, const Ring& ring) {
+  return make(formatted("reduce_scatter grouped, {} slots", ring.slots), ranks, fenced, ring,
+              [=](CheckingMachine& m) {
+                for (int round = 0; round < 5; ++round) {
+                  const std::size_t count = round == 2 ? 9 : 1, all = count * static_cast<std::size_t>(ranks);
+                  Words send = words(m.rank(), all, round), receive(count, 0);
+                  Words& result = round % 2 ? send : receive;
+                  reduce_scatter_grouped(m, Reduction{send.data(), result.data(), all * 8, sum_of_words()},
+                                         count * 8, plan_for(Algorithm::grouped, 256));
+                  result.resize(count);
+                  const auto own = static_cast<std::ptrdiff_t>(count) * m.rank();
+                  const Words wanted = sum(0, ranks - 1, all, round);
+                  expect(result, Words(wanted.begin() + own, wanted.begin() + own + std::ptrdiff_t(count)),
+                         "reduce_scatter");
+                }
+              });
+}
+
 }  // namespace
 
 std::vector<Scenario> reductions(int ranks, bool fenced) {
@@ -155,6 +175,7 @@ std::vector<Scenario> reductions(int ranks, bool fenced) {
                                    [](CheckingMachine& m, const Reduction& r, const PackedBlocks& blocks) {
                                      reduce_scatter(m, r, blocks, plan_for(Algorithm::central, 256));
                                    })));
+  for (const Ring& ring : {Ring{1, 256}, two}) all.push_back(scattered_in_groups(ranks, fenced, ring));
   all.push_back(scattered(ranks, fenced, "vectors exposed",
                           [](CheckingMachine& m, const Reduction& r, const PackedBlocks& blocks) {
                             Execution::current().expect(reduce_scatter_zero_copy(m, r, blocks),

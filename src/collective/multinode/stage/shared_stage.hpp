@@ -7,7 +7,6 @@
 #include "collective/dispatch.hpp"
 #include "collective/multinode/stage/stage.hpp"
 #include "collective/node/all_to_all/alltoallv.hpp"
-#include "collective/node/reductions/reduce_scatter.hpp"
 #include "collective/node/reductions/reduce_whole.hpp"
 #include "collective/node/scan/scan_whole.hpp"
 
@@ -78,16 +77,16 @@ class SharedStage {
 
   void reduce_scatter(const void* send, void* block, const Blocks& blocks, std::size_t bytes,
                       const reduce::Operation& operation) {
-    collective::reduce_scatter(m_, {send, block, bytes, operation}, blocks,
-                               plans_.plan(Collective::reduce_scatter, bytes));
+    by_plan::reduce_scatter(m_, {send, block, bytes, operation}, blocks,
+                            plans_.plan(Collective::reduce_scatter, bytes));
   }
   void reduce_scatter(const void* send, void* vector, const Slices& slices,
                       const reduce::Operation& operation) {
     const SliceBlocks blocks(slices, size());
     void* result = at(vector, blocks.offsets[static_cast<std::size_t>(rank())]);
     const std::size_t bytes = slices.begin(slices.count());
-    collective::reduce_scatter(m_, {send, result, bytes, operation}, blocks.view(),
-                               plans_.plan(Collective::reduce_scatter, bytes));
+    by_plan::reduce_scatter(m_, {send, result, bytes, operation}, blocks.view(),
+                            plans_.plan(Collective::reduce_scatter, bytes));
   }
 
   void allgather(void* vector, const Slices& slices) {
