@@ -29,6 +29,15 @@ TEST(GroupPlans, ShortCallsNeedNoSlots) {
   }
 }
 
+// What goes in groups, or up a tree packed, is soon longer than a line.
+TEST(GroupPlans, ShortCallsOfManyRanksMayNeedSlots) {
+  const GroupPlans plans = plans_of(100, 0.5);
+  for (const Collective collective : {Collective::allgather, Collective::alltoall, Collective::scan,
+                                      Collective::exscan, Collective::reduce_scatter_block})
+    EXPECT_EQ(limit(plans, collective), 0u) << to_string(collective);
+  EXPECT_EQ(limit(plans, Collective::bcast), memory::inline_capacity + 1);
+}
+
 TEST(GroupPlans, CallsOfWhichRanksDoNotKnowTheBytesMayNeedSlots) {
   const GroupPlans plans = plans_of(2, 1);
   for (const Collective collective :
