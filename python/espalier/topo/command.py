@@ -42,7 +42,7 @@ def topo(
     else:
         _print(answer)
     if svg is not None:
-        _write(svg, answer)
+        _write(svg, answer, tree is not None)
 
 
 topo.typer_settings = {  # type: ignore[attr-defined]
@@ -76,11 +76,11 @@ def _print(answer: dict) -> None:
         out.print(text.rank_tree(answer[name]))
 
 
-def _write(path: Path, answer: dict) -> None:
+def _write(path: Path, answer: dict, asked: bool) -> None:
     from espalier.topo import svg
 
     try:
-        path.write_text(svg.picture(answer), encoding="utf-8")
+        path.write_text(svg.picture(answer, asked), encoding="utf-8")
     except OSError as error:
         raise Problem(f"--svg {path}: {error.strerror}") from error
     note(f"wrote {path}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Optional, Union
 
 from espalier import core
+from espalier.topo.text import ranges
 
 
 def cores(domain: dict) -> int:
@@ -20,6 +21,18 @@ def _count(cpus: Union[str, list[int]]) -> int:
         return len(cpus)
     pairs = [part.split("-") for part in cpus.split(",") if part]
     return sum(int(pair[-1]) - int(pair[0]) + 1 for pair in pairs)
+
+
+def _cpus_of_cores(domain: dict) -> list[str]:
+    children = domain.get("children", [])
+    return [cpus for child in children for cpus in _cpus_of_cores(child)] if children else [ranges(domain["cpus"])]
+
+
+def cpus_of_ranks(answer: dict) -> list[str]:
+    """By rank: one core after the other, as the library places them where no masks are given. Empty: not known."""
+    ranks = len(answer["gather"]["children"])
+    known = _cpus_of_cores(answer["topology"]) if "topology" in answer else [""]
+    return [known[rank % len(known)] for rank in range(ranks)]
 
 
 def usable_cores(synthetic: Optional[str] = None) -> int:

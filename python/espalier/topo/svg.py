@@ -2,43 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from espalier.topo.text import depths, ranges
+from espalier.topo import machine
+from espalier.topo.layout import RADIUS, Block, Layout, Node
 
 Json = dict[str, Any]
 
-COLUMN = 34  # width of a rank
-ROW = 46  # height of a level of the tree
-RADIUS = 12
-INSET = 7  # between a box and what it holds
-TITLE = 19  # height of a box's label
 MARGIN = 24
-CHARACTER = 6.6  # width of a label's character
-HEADING = 9.6  # and of the heading's
-
-
-@dataclass
-class Box:
-    label: str
-    depth: int
-    left: float
-    right: float = 0
-    top: float = 0
-    bottom: float = 0
-
-
-@dataclass
-class Layout:
-    """Where every rank stands (by rank) and every box, from the left; boxes from the outside in."""
-
-    boxes: list[Box] = field(default_factory=list)
-    columns: dict[int, float] = field(default_factory=dict)
-    deepest: int = 0
-    width: float = 0
+HEADING = 9.6  # width of a character of the heading
+_OF = {"gather": "reduce of 4KiB", "release": "bcast of 4KiB"}  # what the library composes where no tree is asked for
+LEGEND = (
+    ("rank", "a rank; below it the processors it may use, above it the place in which its parent takes or serves it"),
+    ("root", "the root"),
+    ("bundle", "ranks without children that have one parent: several in one place"),
+    ("inner", "within a group: ranks that share the innermost box"),
+    ("outer", "between groups"),
+)
 
 
 @dataclass
@@ -46,98 +29,77 @@ class Panel:
     title: str
     text: str
     top: float
-    height: float
-    nodes: list[tuple[int, float, float, bool]]
-    edges: list[tuple[float, float, float, float]]
-    boxes: list[Box]
+    block: Block
+    edges: list[tuple[str, str]]  # path and class
 
 
-def _place(group: Json, layout: Layout, left: float, depth: int) -> float:
-    """Lays a group out from `left` on; returns its right side."""
-    box = Box(f"{group['level']} · {ranges(group['ranks'])}", depth, left)
-    layout.boxes.append(box)
-    layout.deepest = max(layout.deepest, depth)
-    x = left + INSET
-    inner = group.get("groups", [])
-    for child in inner:
-        x = _place(child, layout, x, depth + 1) + INSET
-    grouped = {rank for child in inner for rank in child["ranks"]}
-    for rank in (rank for rank in group["ranks"] if rank not in grouped):
-        layout.columns[rank] = x + COLUMN / 2
-        x += COLUMN
-    box.right = max(
-        x if inner and len(grouped) == len(group["ranks"]) else x + INSET,
-        left + 2 * INSET + len(box.label) * CHARACTER,
-    )
-    return box.right
+def _edges(tree: Json, block: Block) -> list[tuple[str, str]]:
+    by_rank = {rank: node for node in block.nodes for rank in node.ranks}
+    found = []
+    for node in block.nodes:
+        if not node.is_root:
+            parent = by_rank[tree["parent"][node.ranks[0]]]
+            found.append((_curve(parent, node), "inner" if parent.group == node.group else "outer"))
+    return found
 
 
-def _panel(title: str, tree: Json, layout: Layout, top: float) -> Panel:
-    levels = depths(tree)
-    head = top + 34
-    first = head + (layout.deepest + 1) * TITLE + RADIUS + 6
-    bottom = first + max(levels, default=0) * ROW + RADIUS + 10
-    boxes = [
-        Box(
-            box.label,
-            box.depth,
-            box.left,
-            box.right,
-            head + box.depth * TITLE,
-            bottom + (layout.deepest - box.depth) * INSET,
-        )
-        for box in layout.boxes
-    ]
-    at = {rank: (x, first + levels[rank] * ROW) for rank, x in layout.columns.items()}
-    return Panel(
-        title=title,
-        text=tree.get("text", ""),
-        top=top,
-        height=bottom + layout.deepest * INSET - top,
-        nodes=[(rank, *at[rank], rank == tree["root"]) for rank in sorted(at)],
-        edges=[
-            (*at[parent], *at[child])
-            for parent, children in enumerate(tree["children"])
-            for child in children
-        ],
-        boxes=boxes,
-    )
+def _curve(parent: Node, child: Node) -> str:
+    """Down to a child that stands below; over the ranks between to one that stands beside."""
+    x1, x2 = round(parent.x, 1), round(child.x, 1)
+    if child.y - parent.y < 2 * RADIUS:
+        bend = min(10 + abs(x2 - x1) * 0.03, 26)  # stays below the titles of the boxes
+        top, above = parent.y - RADIUS, child.y - RADIUS
+        return f"M{x1},{top:.1f} C{x1},{top - bend:.1f} {x2},{above - bend:.1f} {x2},{above:.1f}"
+    top, bottom = parent.y + RADIUS, child.y - RADIUS
+    bend = max(22.0, (bottom - top) / 2)
+    return f"M{x1},{top:.1f} C{x1},{top + bend:.1f} {x2},{bottom - bend:.1f} {x2},{bottom:.1f}"
 
 
-def _panels(answer: Json, layout: Layout) -> list[Panel]:
+def _panels(answer: Json, asked: bool) -> list[Panel]:
     gather, release = answer["gather"], answer["release"]
     trees = [("gather", gather), ("release", release)]
     if gather["children"] == release["children"]:
         trees = [("gather and release", gather)]
+    cpus = machine.cpus_of_ranks(answer)
     panels: list[Panel] = []
-    top = float(MARGIN + 22)
-    for title, tree in trees:
-        panels.append(_panel(title, tree, layout, top))
-        top += panels[-1].height + MARGIN
+    top = float(MARGIN + 44)
+    for name, tree in trees:
+        layout = Layout(tree, cpus, len(tree["children"]))
+        block = Block()
+        found = layout.block(answer["groups"])
+        block.width, block.height = found.width, found.height
+        block.put(found, MARGIN, top + 30)
+        panels.append(Panel(_title(name, asked), tree.get("text", ""), top, block, _edges(tree, block)))
+        top += found.height + 30 + MARGIN
     return panels
 
 
-def picture(answer: Json) -> str:
-    layout = Layout()
-    layout.width = _place(answer["groups"], layout, MARGIN, 0)
-    panels = _panels(answer, layout)
-    heading = f"{answer.get('source', 'machine')} · {len(layout.columns)} ranks"
-    texts = [
-        len(heading) * HEADING,
-        *(len(panel.title) * CHARACTER * 1.3 + len(panel.text) * 7.9 + 12 for panel in panels),
-    ]
+def _title(name: str, asked: bool) -> str:
+    if asked:
+        return f"{name}: the tree of --tree"
+    return f"{name}: {' and '.join(words for part, words in _OF.items() if part in name)}"
+
+
+def picture(answer: Json, asked: bool = False) -> str:
+    """`asked`: the tree is not the rules', but one that the user has written."""
+    panels = _panels(answer, asked)
+    ranks = len(answer["gather"]["children"])
+    heading = f"{answer.get('source', 'machine')} · {ranks} ranks"
+    budget = answer.get("budget", {}).get("text", "")
+    texts = [len(heading) * HEADING, len(budget) * 7, max(len(words) for _, words in LEGEND) * 6 + 40]
+    texts += [len(panel.title) * 7.8 + len(panel.text) * 7.9 + 12 for panel in panels]
+    bottom = panels[-1].top + 30 + panels[-1].block.height
     templates = Environment(
-        loader=PackageLoader("espalier", "topo"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
+        loader=PackageLoader("espalier", "topo"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
     return templates.get_template("topology.svg.j2").render(
         heading=heading,
+        budget=budget,
         panels=panels,
-        width=max(layout.width, MARGIN + max(texts)) + MARGIN,
-        height=panels[-1].top + panels[-1].height + MARGIN,
+        legend=LEGEND,
+        legend_top=bottom + MARGIN,
+        width=max(*(panel.block.width for panel in panels), *texts) + 2 * MARGIN,
+        height=bottom + 2 * MARGIN + 18 * len(LEGEND),
         left=MARGIN,
         radius=RADIUS,
-        half=ROW / 2,
     )
