@@ -28,7 +28,7 @@ def start(*words, lib=LIB, **more):
         ["explain", "--config"],
         ["explain", "allreduce", "64KiB"],
         ["stats", RECORDED / "stats.json"],
-        ["doctor"],
+        ["doctor", "--quick"],
     ],
     ids=lambda words: " ".join(map(str, words[:2])),
 )

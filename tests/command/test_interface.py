@@ -130,7 +130,7 @@ SHOWN = [
     ["explain", "--published"],
     ["explain", "memory", "-n", 4],
     ["stats", RECORDED / "stats.json"],
-    ["doctor"],
+    ["doctor", "--quick"],
 ]
 CODE = re.compile(r"\x1b\[[\d;]*m")
 
@@ -155,8 +155,8 @@ def test_no_line_ends_in_blanks(espalier, words):
 def test_colours_and_none():
     if not hasattr(termios, "tcsetwinsize"):
         pytest.skip("Python before 3.11 cannot set a terminal's size")
-    assert "\x1b[32m" in on_terminal("doctor", columns=120)
-    assert not re.search(r"\x1b\[(3|4|9|10)\d", on_terminal("doctor", columns=120, NO_COLOR="1"))
+    assert "\x1b[32m" in on_terminal("doctor", "--quick", columns=120)
+    assert not re.search(r"\x1b\[(3|4|9|10)\d", on_terminal("doctor", "--quick", columns=120, NO_COLOR="1"))
 
 
 def test_a_file_gets_neither_colours_nor_folds(espalier):

@@ -77,7 +77,7 @@ def test_doctor(espalier):
 
 
 def test_doctor_that_misses_something(espalier, tmp_path):
-    result = espalier("doctor", "--json", lib=tmp_path)
+    result = espalier("doctor", "--quick", "--json", lib=tmp_path)
     found = json.loads(result.stdout)
     Draft202012Validator(document.schema("doctor")).validate(found)
     assert result.returncode == 1 and not found["good"]

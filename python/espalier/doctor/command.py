@@ -14,6 +14,7 @@ def doctor(
     command: list[str] = typer.Argument(
         None, metavar="[[--] COMMAND...]", help="A job to run once: which of its calls Espalier gets, and which not."
     ),
+    quick: bool = typer.Option(False, "--quick", help="Look at this machine alone: start no job of its MPIs."),
     as_json: bool = typer.Option(
         False, "--json", help="Print the findings as JSON (docs/command-line.md); what a job prints then goes to stderr."
     ),
@@ -21,7 +22,7 @@ def doctor(
     """Check libraries, memory, processors and MPIs, or one job; exit code 1 when something needed is missing."""
     from espalier.doctor import job, show
 
-    checks = list(job.checks(list(command), apart=as_json) if command else all_checks())
+    checks = list(job.checks(list(command), apart=as_json) if command else all_checks(runs=not quick))
     failed = any(check.good is False for check in checks)
     if as_json:
         document.print_json("doctor", {"good": not failed, "checks": [_as_json(check) for check in checks]})
@@ -33,7 +34,7 @@ def doctor(
 
 doctor.typer_settings = {  # type: ignore[attr-defined]
     "context_settings": {"allow_interspersed_args": False},
-    "epilog": examples("espalier doctor", "espalier doctor --json", "espalier doctor -- mpirun -n 4 ./app"),
+    "epilog": examples("espalier doctor", "espalier doctor --quick --json", "espalier doctor -- mpirun -n 4 ./app"),
 }
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Optional
 
+from espalier.doctor import calls as job_calls
 from espalier.doctor.check import Check
 from espalier.elf import file
 from espalier.mpi import kinds
@@ -47,7 +48,10 @@ def checks(words: list[str], apart: bool = False) -> Iterator[Check]:
     voice = _Quiet()
     with tempfile.TemporaryDirectory(prefix="espalier-doctor-") as folder:
         logged = {"LD_DEBUG": "bindings", "LD_DEBUG_OUTPUT": f"{folder}/log"}
-        started, environment = prepare(words, dict(os.environ), None, voice, logged)
+        statistics = Path(folder) / "statistics" / "run.json"
+        statistics.parent.mkdir()
+        asked = {"ESPALIER_STATS": str(statistics)}
+        started, environment = prepare(words, {**os.environ, **asked}, None, voice, logged)
         for warning in voice.warnings:
             yield Check("espalier run", None, warning)
         try:
@@ -56,13 +60,16 @@ def checks(words: list[str], apart: bool = False) -> Iterator[Check]:
             yield Check("job", False, f"{started[0]} cannot be started ({error.strerror})")
             return
         bound = _read(Path(folder))
+        served = list(job_calls.checks(statistics))
     yield Check("job", code == 0 or None, f"ended with {code}; {bound.processes} of its processes load an MPI")
     yield from _findings(bound)
+    if bound.builds:
+        yield from served
 
 
 def _read(folder: Path) -> _Bound:
     bound = _Bound()
-    for log in sorted(folder.iterdir()):
+    for log in sorted(path for path in folder.iterdir() if path.is_file()):
         _read_one(log, bound)
     return bound
 

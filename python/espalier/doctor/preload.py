@@ -64,4 +64,19 @@ def _of_environment(given: str) -> Check:
             f"{gone[0]} is not there, so the loader passes over it",
             "a path with a space or colon is split there: preload a link to the library that has none",
         )
-    return Check(name, True, ", ".join(Path(part).name for part in parts))
+    words = ", ".join(Path(part).name for part in parts)
+    for part in parts:
+        for found, tool, what in _TOOLS:
+            if found in Path(part).name.lower():
+                return Check(name, None, f"{words}: {tool} {what}", "docs/interposition.md#profiling-tools")
+    return Check(name, True, words)
+
+
+# Part of a library's name, the tool, what becomes of it beside Espalier.
+_TOOLS = (
+    ("libasan", "AddressSanitizer", "has to come before Espalier, as `espalier run` preloads it; by hand put it first"),
+    ("libdarshan", "Darshan", "counts what it sees: collectives too, if it is preloaded before Espalier"),
+    ("libmpip", "mpiP", "sees the collectives only if it is preloaded before Espalier, which then serves those it hands on"),
+    ("libscorep", "Score-P", "sees the collectives only if it is preloaded before Espalier"),
+    ("libvt", "a tracer", "sees the collectives only if it is preloaded before Espalier"),
+)
