@@ -51,11 +51,17 @@ class Column:
     wraps: bool = False  # a text that may be folded
 
 
-def print_table(columns: Sequence[Column], rows: Sequence[Sequence[str]], title: str = "", styles: Sequence[str] = ()) -> None:
+def print_table(
+    columns: Sequence[Column],
+    rows: Sequence[Sequence[str]],
+    title: str = "",
+    styles: Sequence[str] = (),
+    out: Optional[Console] = None,
+) -> None:
     """A table where it fits, else each row as a list. `styles`: one for each row."""
-    out = console()
-    if not fits(columns, rows):
-        return _print_lists(columns, rows, title)
+    out = out or console()
+    if not fits(columns, rows, out):
+        return _print_lists(columns, rows, title, out)
     from rich.markup import escape
     from rich.table import Table
 
@@ -67,8 +73,8 @@ def print_table(columns: Sequence[Column], rows: Sequence[Sequence[str]], title:
     out.print(table)
 
 
-def fits(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> bool:
-    return _least_width(columns, rows) <= console().width
+def fits(columns: Sequence[Column], rows: Sequence[Sequence[str]], out: Optional[Console] = None) -> bool:
+    return _least_width(columns, rows) <= (out or console()).width
 
 
 def _least_width(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> int:
@@ -82,14 +88,16 @@ def _least_width(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> in
     return total
 
 
-def _print_lists(columns: Sequence[Column], rows: Sequence[Sequence[str]], title: str) -> None:
+def _print_lists(columns: Sequence[Column], rows: Sequence[Sequence[str]], title: str, out: Console) -> None:
     """What a row begins with is its heading."""
-    if title:
-        print_lines([title])
+    names = [" ".join(column.heading.split()) for column in columns[1:]]
+    lines = _wrapped(title, "", "  ", out.width) if title else []
     for first, *others in rows:
-        print_lines([first])
-        named = zip((" ".join(column.heading.split()) for column in columns[1:]), others)
-        print_facts((name, value or None) for name, value in named)
+        lines += _wrapped(first, "", "  ", out.width)
+        named = ((name, value or None) for name, value in zip(names, others))
+        lines += [f"  {line}" for line in facts(named, out.width - 2)]
+    for line in lines:
+        out.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 def facts(pairs: Iterable[tuple[str, Optional[str]]], columns: Optional[int] = None) -> list[str]:

@@ -31,6 +31,13 @@ def test_single_calls_come_first_and_blocks_are_named():
     assert "one call at a time from a common start; in blocks: calls that follow on each other" in text
 
 
+def test_forty_columns():
+    console = Console(record=True, width=40)
+    command.show(make_document(make_job("mpich", 2, both_ways())), console)
+    lines = console.export_text().splitlines()
+    assert {"  host             3.00", "  in blocks: host  1.00", "  size             8B"} <= set(map(str.rstrip, lines))
+
+
 def test_without_blocks_there_are_no_columns_of_them():
     text = shown(make_document(make_job("mpich", 2, steady("bcast", 8, 3.0, 1.5))))
     assert "in blocks" not in text

@@ -164,13 +164,11 @@ def test_a_file_gets_neither_colours_nor_folds(espalier):
     assert "\x1b" not in text and any(len(line) > 100 for line in text.splitlines())
 
 
-def test_a_table_that_does_not_fit_is_a_list(capsys, monkeypatch):
+def test_a_table_that_does_not_fit_is_a_list(capsys):
     columns, rows = [Column("name"), Column("time", right=True), Column("why", wraps=True)], [["one", "3 µs", "w " * 40]]
-    monkeypatch.setattr(terminal, "console", lambda: terminal._Console(file=sys.stdout, width=24, highlight=False))
-    terminal.print_table(columns, rows)
+    terminal.print_table(columns, rows, out=terminal._Console(file=sys.stdout, width=24, highlight=False))
     narrow = capsys.readouterr().out
-    monkeypatch.setattr(terminal, "console", lambda: terminal._Console(file=sys.stdout, width=80, highlight=False))
-    terminal.print_table(columns, rows)
+    terminal.print_table(columns, rows, out=terminal._Console(file=sys.stdout, width=80, highlight=False))
     wide = capsys.readouterr().out
     assert narrow.startswith("one\n  time  3 µs\n  why   w w") and wide.startswith("name  time  why")
 

@@ -57,19 +57,19 @@ def _measure(rounds: int, ranks: tuple[int, ...], seconds: float, console: Conso
 
 
 def _print_rows(title: str, rows: list[Row], console: Console) -> None:
-    from rich.table import Table
+    from espalier.terminal import Column, print_table
 
     has_default = any(row.default for row in rows)
-    table = Table(title=title, title_justify="left")
-    names = ["ranks", "collective", "bytes", "MPICH µs", "Espalier µs", "ratio (quartiles)"]
-    for name in names[:4] + (["as it comes µs"] if has_default else []) + names[4:]:
-        table.add_column(name, justify="left" if name == "collective" else "right", no_wrap=True)
-    colours = {"better": "green", "even": "yellow", "worse": "red", "none": "default"}
+    names = ["collective", "ranks", "bytes", "MPICH µs", "Espalier µs", "ratio (quartiles)"]
+    names[4:4] = ["as it comes µs"] if has_default else []
+    colours = {"better": "green", "even": "yellow", "worse": "red", "none": ""}
+    cells = []
     for row in rows:
-        words = [str(row.ranks), row.collective, row.size, row.host_words]
+        words = [row.collective, str(row.ranks), row.size, row.host_words]
         words += [row.default_words] if has_default else []
-        table.add_row(*words, row.espalier_words, f"[{colours[row.mood]}]{row.ratio_words}[/]")
-    console.print(table)
+        cells.append([*words, row.espalier_words, row.ratio_words])
+    columns = [Column(name, right=name != "collective") for name in names]
+    print_table(columns, cells, title, [colours[row.mood] for row in rows], console)
 
 
 def _sections(collected: Collected) -> list[dict]:

@@ -8,11 +8,11 @@ from itertools import groupby
 
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 from espalier.bench.results import special, stats
 from espalier.bench.results.stats import BLOCK, Key, Spread, Summary
 from espalier.bench.results.table import micros, mode_words, place_words, served_words, size, sort_key
+from espalier.terminal import Column, print_table
 
 _TITLE = "µs of the slowest rank, one call at a time from a common start"
 _BLOCKS = "; in blocks: calls that follow on each other, by their number"
@@ -35,21 +35,19 @@ def _print_one(group: list[Summary], beside: dict[Key, Summary], console: Consol
     blocks = [beside.get(replace(s.key, timing=BLOCK)) for s in group]
     console.print(f"\n[bold]{escape(_heading(group[0]))}[/bold]")
     console.print(f"{_TITLE}{_BLOCKS if any(blocks) else ''}", highlight=False)
-    console.print(_table(group, blocks))
+    _print_table(group, blocks, console)
 
 
-def _table(group: list[Summary], blocks: list[Summary | None]) -> Table:
-    states = len({s.key.state for s in group}) > 1
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for name in ("collective", "size", *(["state"] if states else []), "host", "Espalier", "ratio"):
-        table.add_column(name, justify="left" if name in ("collective", "state") else "right", no_wrap=True)
-    for name in ("in blocks: host", "Espalier", "ratio") if any(blocks) else ():
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("served by")
+def _print_table(group: list[Summary], blocks: list[Summary | None], console: Console) -> None:
+    states, both = len({s.key.state for s in group}) > 1, any(blocks)
+    columns = [Column("collective"), Column("size", right=True), *([Column("state")] if states else [])]
+    columns += [Column(name, right=True) for name in ("host", "Espalier", "ratio")]
+    columns += [Column(name, right=True) for name in ("in blocks: host", "Espalier", "ratio") if both]
+    rows = []
     for s, block in zip(group, blocks):
         about = [s.key.collective, size(s) or "-", *([s.key.state] if states else [])]
-        table.add_row(*about, *_times(s), *(_times(block) if any(blocks) else []), served_words(s))
-    return table
+        rows.append([*about, *_times(s), *(_times(block) if both else []), served_words(s)])
+    print_table([*columns, Column("served by")], rows, out=console)
 
 
 def _times(s: Summary | None) -> list[str]:
