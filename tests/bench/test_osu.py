@@ -4,7 +4,7 @@ import re
 
 from rich.console import Console
 
-from espalier.bench import command
+from espalier.bench import command, process
 from espalier.bench.results import compare, osu, stats, table, verdict
 from made_up import make_document, make_job, make_round, steady
 
@@ -92,3 +92,20 @@ def test_one_line_for_each_distinct_failure():
     ]
     table.print_failures(failures, console, details=True)
     assert console.export_text().count("| noise") == 3
+
+
+def test_what_a_launcher_adds_is_not_the_reason():
+    lines = [
+        "compare: bad option of this MPI, which has no persistent collectives: '--persistent'",
+        "-" * 74,
+        "Primary job  terminated normally, but 1 process returned",
+        "a non-zero exit code. Per user-direction, the job has been aborted.",
+        "mpirun detected that one or more processes exited with non-zero status, thus causing",
+        "the job to be terminated. The first process to do so was:",
+        "  Process name: [[1234,1],0]",
+        "  Exit code:    2",
+    ]
+    assert process.telling(lines) == lines[0]
+    assert process.telling(lines[1:3]) == lines[2] and process.telling([]) == ""
+    hydra = ["own words", "YOUR APPLICATION TERMINATED WITH THE EXIT STRING: Killed (signal 9)", "This typically refers to a problem"]
+    assert process.telling(hydra) == "own words"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -13,6 +14,13 @@ from pathlib import Path
 from typing import Optional
 
 LAST_LINES = 15
+# What launchers add when a program ends badly: it says that it did, not why.
+_LAUNCHERS_WORDS = re.compile(
+    r"^\W*$|^=|^(mpirun|prterun|mpiexec|srun)\b.*\b(detected|noticed|exited)|^the job to be terminated|^Primary job|"
+    r"^a non-zero exit code|^\s*(Process name|Exit code):|APPLICATION (PROCESSES|TERMINATED)|^This typically refers|"
+    r"^Please see the FAQ",
+    re.IGNORECASE,
+)
 
 
 @dataclass
@@ -31,6 +39,12 @@ class Outcome:
         why = "ran past its time limit" if self.code is None else f"ended with code {self.code}"
         lines = [line for line in self.output.splitlines() if line.strip(" =") and not line.startswith("= ")]
         return {"command": self.command, "why": why, "last_lines": lines[-LAST_LINES:]}
+
+
+def telling(lines: list[str]) -> str:
+    """The last line that is the program's own; empty if there is none."""
+    own = [line for line in lines if not _LAUNCHERS_WORDS.search(line)]
+    return (own or lines or [""])[-1].strip()
 
 
 def die_with_jobs() -> None:

@@ -68,7 +68,7 @@ def _tried(launcher: Path, kind: kinds.Kind, title: str) -> Check:
         report = json.loads(statistics.read_text()) if statistics.exists() else None
     if not outcome.fine:
         failure = outcome.failure()
-        last = failure["last_lines"][-1].strip() if failure["last_lines"] else "it said nothing"
+        last = process.telling(failure["last_lines"]) or "it said nothing"
         return Check("MPI", None, f"{title}; a job of two ranks {failure['why']}: {last}", "the same job without Espalier")
     return _judged(title, outcome.output, report)
 

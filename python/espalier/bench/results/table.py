@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from espalier.bench.collectives import place_of
+from espalier.bench.process import telling
 from espalier.bench.results.peers import best_hosts, point
 from espalier.bench.results.stats import BLOCK, BLOCKING, Key, Spread, Summary, there
 from espalier.bench.results.verdict import Goal
@@ -134,10 +135,10 @@ def print_failures(failures: list[dict], console: Console, details: bool = False
     """One line for each distinct one; `details`: also the command and the last lines of each job."""
     groups: dict[tuple, list[dict]] = {}
     for failure in failures:
-        groups.setdefault((failure["why"], *failure["last_lines"][-1:]), []).append(failure)
-    for (why, *last), group in groups.items():
+        groups.setdefault((failure["why"], telling(failure["last_lines"])), []).append(failure)
+    for (why, last), group in groups.items():
         jobs = f"{len(group)} jobs" if len(group) > 1 else "a job"
-        said = f": {last[0].strip()}" if last else ""
+        said = f": {last}" if last else ""
         command = f"  ({'the first: ' if len(group) > 1 else ''}{group[0]['command']})"
         console.print(Text(f"{jobs} {why}{said}", "red").append(command, "default"), soft_wrap=True)
         for failure in group if details else ():
