@@ -88,6 +88,19 @@ def test_real_programs_script(tmp_path):
 
 
 @pytest.mark.needs_espalier
+@pytest.mark.parametrize("name, title", [("amg", "amg.c (hypre), grid 40"), ("hpcc", "HPC Challenge, N 640"), ("examl", "ExaML, 8 taxa")])
+def test_packaged_programs(tmp_path, name, title):
+    """Where they are installed: served by Espalier, and what they compute is what they compute without it."""
+    words = [sys.executable, hosts.REPOSITORY / "tools" / "real_programs.py", "--rounds", 1, "--ranks", 2, "--folder", tmp_path]
+    done = subprocess.run([*map(str, words), "--programs", name], capture_output=True, text=True, timeout=600)
+    if line := re.search(rf"^{name} is left out: .*$", done.stdout, re.M):
+        pytest.skip(line[0])
+    assert done.returncode == 0, done.stdout + done.stderr
+    row = re.search(rf"^\| {re.escape(title)} \| Open MPI \(Debian\) \| 2 \| .* \| (\d+) \| \S+ \|$", done.stdout, re.M)
+    assert row and int(row[1]) > 0, done.stdout
+
+
+@pytest.mark.needs_espalier
 def test_lammps(launch, statistics, tmp_path):
     """Debian's package, if it is here: the energies of every printed step are those without Espalier, to rounding."""
     if not shutil.which("lmp"):
