@@ -36,6 +36,7 @@ def _show(document: dict, plots: Path, console: Console) -> None:
     points = summary.points(document)
     console.print(file.heading(document), highlight=False)
     table.print_points(points, console)
+    table.print_stages(summary.stage_pairs(points), console)
     table.print_model(document["messages"], console)
     if bench_machine.busy_note(document["machine"]):
         console.print(f"note: {bench_machine.busy_note(document['machine'])}", highlight=False)

@@ -34,7 +34,7 @@ def _total(point: Point) -> int:
 
 def growing(points: Sequence[Point]) -> list[Point]:
     """Those of evenly distributed data, if they were measured on three numbers of nodes or more."""
-    shaped = [point for point in points if point.shape == "regular" and not point.network]
+    shaped = [point for point in points if point.shape == "regular" and not point.network and not point.node_stage]
     even = [point for point in shaped if _even(parse_layout(point.layout))]
     return even if len({_nodes(point) for point in even}) >= 3 else []
 

@@ -6,6 +6,7 @@ import os
 import tempfile
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Iterator, Optional
 
@@ -14,7 +15,7 @@ from emulated_cluster import hosts as on_cluster
 from espalier.bench import build, jobs, process, served as bench_served
 from espalier.bench.hosts import Host, cores, preload
 
-from cluster.settings import Settings
+from cluster.settings import NODE_STAGES, Settings
 
 _STARTING = 60  # seconds for a job beyond what it was given to measure
 
@@ -27,17 +28,20 @@ class Job:
     collectives: tuple[str, ...] = ()
     shape: str = ""  # of an allgatherv
     network: str = ""  # what they are told to take: algorithm[:leaders]
+    node_stage: str = ""  # of NODE_STAGES
 
     @property
     def title(self) -> str:
-        special = [f"allgatherv {self.shape}" if self.shape else "", self.network, "who serves what" if self.served else ""]
+        special = [f"allgatherv {self.shape}" if self.shape else "", self.network, self.node_stage]
+        special.append("who serves what" if self.served else "")
         return ", ".join([self.host.title, str(self.layout), *filter(None, special)])
 
     @property
     def environment(self) -> dict[str, str]:
         algorithm, _, leaders = self.network.partition(":")
         found = {f"ESPALIER_NETWORK_{name.upper()}": algorithm for name in self.collectives} if algorithm else {}
-        return found | ({"ESPALIER_LEADERS": leaders} if leaders else {})
+        stage = {"ESPALIER_NODE_STAGE": NODE_STAGES[self.node_stage]} if self.node_stage else {}
+        return found | ({"ESPALIER_LEADERS": leaders} if leaders else {}) | stage
 
 
 def plan(settings: Settings) -> dict[Layout, list[Job]]:
@@ -47,9 +51,8 @@ def plan(settings: Settings) -> dict[Layout, list[Job]]:
         hosts = [host for host in settings.hosts if not launchers.refusal(on_cluster.KIND[host.name], layout)]
         collectives = settings.collectives_of(layout)
         served = [] if settings.host_only else [Job(host, layout, True, collectives) for host in hosts]
-        shapes = settings.shapes or ("",)
-        told = [(shape, host, network) for shape in shapes for host in hosts for network in settings.networks or ("",)]
-        found[layout] = served + [Job(host, layout, False, collectives, shape, network) for shape, host, network in told]
+        told = product(settings.shapes or ("",), hosts, settings.networks or ("",), settings.node_stages or ("",))
+        found[layout] = served + [Job(host, layout, False, collectives, shape, *more) for shape, host, *more in told]
     return found
 
 
@@ -130,6 +133,7 @@ def _entry(job: Job, found: dict, outcome: process.Outcome, served: dict) -> dic
         "layout": str(job.layout),
         "shape": job.shape,
         "network": job.network,
+        "node_stage": job.node_stage,
         "ranks": job.layout.ranks,
         "settings": on_cluster.oversubscribed_settings(job.host.name),
         "seconds": round(outcome.seconds, 2),

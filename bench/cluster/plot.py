@@ -109,11 +109,11 @@ def draw(document: dict, points: Sequence[Point], folder: Path) -> list[Path]:
     about = f"{settings['delay_us']:g} µs delay, {rate}"
     folder.mkdir(parents=True, exist_ok=True)
     for collective in ROOTED:
-        here = [point for point in points if point.collective == collective]
+        here = [point for point in points if point.collective == collective and point.node_stage != "messages"]
         if here:
             title = f"{collective} over all roots: median, least and most; {about}"
             written += _save(plt, _figure(plt, title, here, "all roots"), folder, f"roots-{collective}")
-    shaped = [point for point in points if point.shape and not point.network]
+    shaped = [point for point in points if point.shape and not point.network and not point.node_stage]
     if shaped:
         title = f"allgatherv, mean bytes per rank: median and quartiles of the rounds; {about}"
         written += _save(plt, _figure(plt, title, shaped, "all rounds"), folder, "distributions")

@@ -19,6 +19,8 @@ COLLECTIVES = ("barrier", "bcast", "reduce", "allreduce", "scan")
 SIZES = "8,64K,256K,1M"
 LAYOUTS = "4x2,8x2"
 ROOT_LAYOUTS = "3+1+3,4x2-cyclic"
+# HIER 4.4: what ranks of a node do among themselves, and what tells Espalier so.
+NODE_STAGES = {"shared": "shared", "messages": "p2p"}
 # NOTIFY II-B: how the data of an allgatherv are distributed, and how much they are together.
 SHAPES = ("regular", "decreasing", "one")
 
@@ -38,6 +40,7 @@ class Settings:
     shapes: tuple[str, ...] = ()  # of an allgatherv, on all layouts; instead of `collectives` and `sizes`
     totals: tuple[int, ...] = ()  # bytes of all ranks together
     networks: tuple[str, ...] = ()  # algorithms between nodes that all are told to take, one after the other
+    node_stages: tuple[str, ...] = ()  # of NODE_STAGES, one after the other
 
     def collectives_of(self, layout: Layout) -> tuple[str, ...]:
         if self.shapes:
@@ -55,6 +58,7 @@ class Settings:
             "shapes": list(self.shapes),
             "totals": list(self.totals),
             "networks": list(self.networks),
+            "node_stages": list(self.node_stages),
         }
 
 
@@ -105,6 +109,12 @@ def parser() -> argparse.ArgumentParser:
         metavar="NAME[:LEADERS],...",
         help="algorithms between nodes, one after the other (ring,notified-ring,notified-ring:all) instead of the rules'",
     )
+    add(
+        "--node-stage",
+        default="",
+        metavar="NAME,...",
+        help="within the nodes shared memory or messages, one after the other: shared,messages",
+    )
     add("--host-only", action="store_true", help="the hosts alone, without Espalier")
     add("--json", type=Path, help="where to write the result (default build/bench/cluster.json)")
     add("--plots", type=Path, help="folder for the plots over roots (default beside the result)")
@@ -128,6 +138,10 @@ def of_arguments(options: argparse.Namespace) -> Settings:
     unknown = [name for name in shapes if name not in SHAPES]
     if unknown:
         raise Problem(f"'{unknown[0]}' is no distribution; choose from {', '.join(SHAPES)}")
+    node_stages = tuple(word for word in options.node_stage.split(",") if word)
+    unknown = [name for name in node_stages if name not in NODE_STAGES]
+    if unknown:
+        raise Problem(f"'{unknown[0]}' is no node stage; choose from {', '.join(NODE_STAGES)}")
     return Settings(
         hosts=tuple(find(options.hosts)),
         layouts=_layouts(options.layouts),
@@ -141,6 +155,7 @@ def of_arguments(options: argparse.Namespace) -> Settings:
         host_only=options.host_only,
         shapes=shapes,
         networks=tuple(word for word in options.networks.split(",") if word),
+        node_stages=node_stages,
         totals=tuple(parse_bytes(word) for word in options.totals.split(",")) if shapes else (),
     )
 

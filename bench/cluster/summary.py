@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import Optional, Sequence
+from typing import Callable, Optional, Sequence
 
 from espalier.bench.results.stats import Spread, quantile
 
@@ -39,6 +39,7 @@ class Point:
     served: str  # "espalier", "host", "both"; "": not known
     shape: str = ""  # of an allgatherv's data; then `bytes` are the mean
     network: str = ""  # what it was told to take between nodes
+    node_stage: str = ""  # and within them: shared, messages
 
 
 def _over_roots(rounds: Sequence[dict], name: str) -> Over:
@@ -71,6 +72,7 @@ def _point(job: dict, collective: str, size: int, rounds: Sequence[dict], served
         served=served,
         shape=job.get("shape", ""),
         network=job.get("network", ""),
+        node_stage=job.get("node_stage", ""),
     )
 
 
@@ -91,6 +93,46 @@ def points(document: dict) -> list[Point]:
                 _point(job, collective, size, rounds, served.get((job["host"], job["layout"], collective), ""))
             )
     return found
+
+
+@dataclass(frozen=True)
+class StagePair:
+    """By messages within the nodes, and the same through shared memory (HIER 4.4): a point of each in each turn."""
+
+    messages: tuple[Point, ...]
+    shared: tuple[Point, ...]
+
+    @property
+    def point(self) -> Point:
+        return self.shared[0]
+
+    @property
+    def by_medians(self) -> float:
+        """What shared memory is worth: above 1 it is faster. Within a turn; the median of the turns."""
+        return self._over_turns(lambda point: point.espalier_us.median)
+
+    @property
+    def beside_the_host(self) -> float:
+        """The same by the ratios to the host's own time, which takes out what the machine did meanwhile."""
+        return self._over_turns(lambda point: 1 / point.ratio)
+
+    def _over_turns(self, time: Callable[[Point], float]) -> float:
+        return quantile([time(slow) / time(fast) for slow, fast in zip(self.messages, self.shared)], 0.5)
+
+
+def over_turns(points: Sequence[Point]) -> Over:
+    return Over.of([point.espalier_us.median for point in points])
+
+
+def stage_pairs(found: Sequence[Point]) -> list[StagePair]:
+    """Of points with both node stages, in their order."""
+    kinds: dict[tuple, dict[str, list[Point]]] = defaultdict(lambda: defaultdict(list))
+    for point in found:
+        if point.node_stage and point.ratio:
+            kind = point.host, point.layout, point.collective, point.bytes, point.shape, point.network
+            kinds[kind][point.node_stage].append(point)
+    pairs = [StagePair(tuple(by["messages"]), tuple(by["shared"])) for by in kinds.values()]
+    return [pair for pair in pairs if pair.messages and pair.shared]
 
 
 def described(point: Point) -> dict:

@@ -10,7 +10,7 @@ from espalier.sizes import print_bytes
 from rich.console import Console
 from rich.table import Table
 
-from cluster.summary import Over, Point
+from cluster.summary import Over, Point, StagePair, over_turns
 
 
 def micros(value: float) -> str:
@@ -25,7 +25,7 @@ def _row(point: Point) -> tuple[str, ...]:
     size = "–" if point.collective == "barrier" else print_bytes(point.bytes)
     how = f"{len(point.roots)} roots" if point.over == "roots" else f"{point.rounds} rounds"
     ratio = f"{point.ratio:.2f}" if point.ratio else "–"
-    name = " ".join(word for word in (point.collective, point.shape, point.network) if word)
+    name = " ".join(word for word in (point.collective, point.shape, point.network, point.node_stage) if word)
     return name, size, how, _three(point.host_us), _three(point.espalier_us), ratio, point.served or "?"
 
 
@@ -38,6 +38,21 @@ def print_points(points: Sequence[Point], console: Console) -> None:
         for point in group:
             table.add_row(*_row(point))
         console.print(table)
+
+
+def print_stages(pairs: Sequence[StagePair], console: Console) -> None:
+    """What shared memory within the nodes is worth."""
+    if not pairs:
+        return
+    table = Table(title="node stages: µs", title_justify="left")
+    for name in ("host", "layout", "collective", "bytes", "messages", "shared memory", "by the medians", "beside the host"):
+        table.add_column(name, justify="left" if name in ("host", "layout", "collective") else "right", no_wrap=True)
+    for pair in pairs:
+        point = pair.point
+        size = "–" if point.collective == "barrier" else print_bytes(point.bytes)
+        table.add_row(HOSTS[point.host].title, point.layout, point.collective, size, _three(over_turns(pair.messages)),
+                      _three(over_turns(pair.shared)), f"{pair.by_medians:.2f}", f"{pair.beside_the_host:.2f}")
+    console.print(table)
 
 
 def print_model(model: Sequence[dict], console: Console) -> None:

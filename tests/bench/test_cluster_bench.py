@@ -119,6 +119,33 @@ def test_algorithms_in_turns():
         {"ESPALIER_NETWORK_ALLREDUCE": "ring"}, {"ESPALIER_NETWORK_ALLREDUCE": "tree", "ESPALIER_LEADERS": "2"}]
 
 
+@pytest.mark.skipif(not hosts.HOSTS["mpich"].library_folder.exists(), reason="MPICH is not set up")
+def test_node_stages_in_turns():
+    found = parsed("--hosts", "mpich", "--layouts", "4x2", "--root-layouts", "", "--collectives", "scan", "--node-stage", "messages,shared")
+    assert [job.environment for job in jobs.plan(found)[parse_layout("4x2")] if not job.served] == [
+        {"ESPALIER_NODE_STAGE": "p2p"}, {"ESPALIER_NODE_STAGE": "shared"}]
+    with pytest.raises(Problem, match="no node stage"):
+        parsed("--hosts", "mpich", "--node-stage", "p2p")
+
+
+def test_what_shared_memory_is_worth(capsys):
+    """Within each turn, and beside the host, whose own time was twice as long while one of the two was measured."""
+    from rich.console import Console
+
+    found = []
+    usual = [("messages", 20, 12), ("shared", 10, 5)]
+    turns = [*usual, *usual, ("messages", 10, 90), ("shared", 10, 1)]
+    for stage, host_us, espalier_us in [*turns, ("", 10, 1)]:
+        found.append({**a_job(a_round("scan", 0, host_us, espalier_us), a_round("barrier", 0, 1, 1)), "node_stage": stage})
+    points = summary.points({"jobs": found})
+    scan, barrier = summary.stage_pairs(points)
+    assert (scan.point.collective, scan.by_medians) == ("scan", pytest.approx(12 / 5))
+    assert scan.beside_the_host == pytest.approx((10 / 5) / (20 / 12)) and barrier.by_medians == 1
+    table.print_stages([scan], Console(width=150, force_terminal=False))
+    line = next(line for line in capsys.readouterr().out.splitlines() if "scan" in line)
+    assert "12.0 (12.0–90.0)" in line and "5.0 (1.0–5.0)" in line and "2.40" in line and "1.20" in line
+
+
 def a_document():
     rounds = [a_round("bcast", root, 10 + root, 5 + root, size) for size in (8, 65536) for root in range(4)]
     document = {"schema": file.SCHEMA, "settings": {"delay_us": 500, "rate_mbit": 1000}, "jobs": [a_job(*rounds)]}
