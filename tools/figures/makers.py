@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
-from figures import cost_model, hier, notify, osmp, page, rg, sharp
+from figures import cost_model, hier, notify, osmp, page, rg, rg_ablations, sharp
 from figures.run import ROOT
 
-PAGES = [ROOT / "docs" / "results" / "papers.md", ROOT / "docs" / "cost-model.md"]
+PAGES = [ROOT / "docs" / name for name in ("results/papers.md", "cost-model.md", "performance-ablations.md")]
 Tables = list[list[str]]
 MAKERS: dict[str, Callable[[str], Tables]] = {
-    name: maker for module in (sharp, osmp, rg, hier, notify, cost_model) for name, maker in module.TABLES.items()
+    name: maker for module in (sharp, osmp, rg, rg_ablations, hier, notify, cost_model) for name, maker in module.TABLES.items()
 }
 
 
@@ -21,7 +20,3 @@ def all_blocks() -> list[page.Block]:
 
 def make(block: page.Block, output: str) -> Tables:
     return MAKERS[block.name](output)
-
-
-def pages() -> list[Path]:
-    return PAGES

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-LINKED = (".venv", "bin", "docs", "python", "tools")
+LINKED = (".venv", "bench", "bin", "docs", "python", "tools")
 LIMIT = 600  # seconds
 
 
