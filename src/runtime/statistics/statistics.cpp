@@ -21,6 +21,7 @@
 #include "runtime/statistics/abnormal_end.hpp"
 #include "runtime/statistics/counters.hpp"
 #include "runtime/statistics/table.hpp"
+#include "runtime/statistics/used_trees.hpp"
 
 namespace espalier::runtime::statistics {
 namespace {
@@ -103,12 +104,38 @@ struct Allocated {
 struct Counts {
   std::map<Key, Sum> rows;
   Allocated allocated;
+  std::map<UsedTrees, int> trees;  // and how many ranks have used them
 };
+
+json pack(const std::set<UsedTrees>& trees) {
+  json list = json::array();
+  for (const UsedTrees& used : trees)
+    list.push_back({used.size, used.root, used.gather_tree, used.release_tree, used.gather, used.release});
+  return list;
+}
+
+void add(std::map<UsedTrees, int>& trees, const json& list) {
+  for (const json& item : list) ++trees[{item[0], item[1], item[2], item[3], item[4], item[5]}];
+}
+
+json describe(const std::map<UsedTrees, int>& trees) {
+  json list = json::array();
+  for (const auto& [used, ranks] : trees)
+    list.push_back({{"size", used.size},
+                    {"root", used.root},
+                    {"gather_tree", used.gather_tree},
+                    {"release_tree", used.release_tree},
+                    {"gather", used.gather},
+                    {"release", used.release},
+                    {"ranks", ranks}});
+  return list;
+}
 
 Counts gather_counts(const Bootstrap& world) {
   std::string mine = json{{"rows", pack(sums())},
                           {"blocks", memory::SharedHeap::blocks()},
-                          {"reads", memory::peer_heaps::reads()}}
+                          {"reads", memory::peer_heaps::reads()},
+                          {"trees", pack(used_trees())}}
                          .dump();
   const std::uint64_t length = mine.size();
   std::vector<std::uint64_t> lengths(static_cast<std::size_t>(world.size));
@@ -123,6 +150,7 @@ Counts gather_counts(const Bootstrap& world) {
     add(counts.rows, item["rows"]);
     counts.allocated.blocks += item["blocks"].get<std::uint64_t>();
     counts.allocated.reads += item["reads"].get<std::uint64_t>();
+    add(counts.trees, item["trees"]);
   }
   return counts;
 }
@@ -178,6 +206,7 @@ json describe(const Counts& counts, const Author& author, int ranks) {
           {"run_seconds", run_seconds()},
           {"communicators", communicators},
           {"allocated", {{"blocks", counts.allocated.blocks}, {"reads", counts.allocated.reads}}},
+          {"trees", describe(counts.trees)},
           {"rows", list}};
 }
 

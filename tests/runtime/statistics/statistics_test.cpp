@@ -95,6 +95,41 @@ TEST(Statistics, OneRankThatAsksIsEnough) {
   std::remove(path.c_str());
 }
 
+// All ranks of a call take their places in the same trees, and those say what was asked for.
+TEST(Statistics, SayWhichTreesWereUsed) {
+  const std::string path = report_path();
+  Board board(4);
+  run_ranks(4, [&](int rank) {
+    setenv("ESPALIER_STATS", path.c_str(), 1);
+    setenv("ESPALIER_BCAST", "tree", 1);
+    setenv("ESPALIER_GATHER_TREE", "chain", 1);
+    setenv("ESPALIER_RELEASE_TREE", "knomial:2 levels=none", 1);
+    {
+      const auto comm = Communicator::create(bootstrap_of(board, rank));
+      for (const int root : {0, 3}) {
+        int value = root;
+        comm->bcast(&value, sizeof value, root);
+      }
+    }
+    statistics::report(bootstrap_of(board, rank), {rank, board.size(), "a host", "capi"});
+  });
+  std::ifstream file(path);
+  ASSERT_TRUE(file);
+  const json trees = json::parse(file)["trees"];
+  std::remove(path.c_str());
+  ASSERT_EQ(trees.size(), 2u) << trees.dump(1);
+  EXPECT_EQ(trees[0]["root"], 0);
+  EXPECT_EQ(trees[1]["root"], 3);
+  for (const json& pair : trees) {
+    EXPECT_EQ(pair["size"], 4);
+    EXPECT_EQ(pair["ranks"], 4) << "not all ranks used the same trees";
+    EXPECT_EQ(pair["gather_tree"], "chain");
+    EXPECT_EQ(pair["release_tree"], "knomial:2 levels=none");
+  }
+  EXPECT_EQ(trees[0]["release"], "0(2(3) 1)");
+  EXPECT_EQ(trees[1]["release"], "3(1(2) 0)");
+}
+
 TEST(Statistics, OffUnlessAskedFor) {
   Board board(2);
   const std::string path = report_path();

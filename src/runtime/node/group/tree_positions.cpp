@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "runtime/statistics/used_trees.hpp"
 #include "tree/compose.hpp"
 
 namespace espalier::runtime {
@@ -35,10 +36,11 @@ TreePositions::~TreePositions() {
 const TreePositions::Pair& TreePositions::build(const plan::Plan& plan, int root) const {
   auto& place = pairs_[static_cast<std::size_t>(plan.index) * static_cast<std::size_t>(size_) +
                        static_cast<std::size_t>(root)];
-  return keep_first(
-      place, std::make_unique<const Pair>(Pair{
-                 collective::gathering_position_of(tree::compose(groups_, plan.gather_tree, root), rank_),
-                 collective::position_of(tree::compose(groups_, plan.release_tree, root), rank_)}));
+  const tree::Tree gather = tree::compose(groups_, plan.gather_tree, root);
+  const tree::Tree release = tree::compose(groups_, plan.release_tree, root);
+  statistics::note_trees(plan.gather_tree, plan.release_tree, gather, release);
+  return keep_first(place, std::make_unique<const Pair>(Pair{collective::gathering_position_of(gather, rank_),
+                                                             collective::position_of(release, rank_)}));
 }
 
 const collective::ContiguousPosition& TreePositions::contiguous(int root) const {
