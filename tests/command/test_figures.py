@@ -9,7 +9,7 @@ from espalier.simulate import run as simulate
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
-from figures import kept, makers, outputs, page, run, text  # noqa: E402
+from figures import kept, makers, node_stages, outputs, page, run, text  # noqa: E402
 
 SIMULATED = pytest.mark.skipif(not simulate.program().exists(), reason="built without Boost.Context: no espalier-simulate")
 BLOCKS = makers.all_blocks()
@@ -63,6 +63,21 @@ def test_times_are_found_in_what_simulate_prints():
         times.us(variant="first/last")
     with pytest.raises(ValueError, match="3 times of"):
         times.us(variant="host")
+
+
+STAGES = """\
+│ MPICH │ 4x2 │ scan │ 8B │ 1 │ 2 │ 3 │ 4 │
+node stages: µs
+┏━━━━━━━┳━━━━━━━━┓
+│ MPICH │ 4x2    │ scan    │ 256KiB │ 1,115,284 (3,842–24,201) │ 4,160 (3,710–9,989) │ 4.12 │ 2.38 │
+└───────┴────────┘
+│ MPICH │ 4x2    │ within a node │
+"""
+
+
+def test_node_stages_are_found_in_what_the_cluster_bench_prints():
+    ((_, _, row),) = node_stages.stages(STAGES)
+    assert row == "| scan | 256 KiB | 1,115,284 → 4,160 | 4.12 | 2.38 | 1.138 |"
 
 
 def test_numbers_as_the_pages_have_them():

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from figures import cost_model, hier, notify, osmp, page, rg, rg_ablations, sharp
+from figures import cost_model, hier, node_stages, notify, osmp, page, rg, rg_ablations, sharp
 from figures.run import ROOT
 
-PAGES = [ROOT / "docs" / name for name in ("results/papers.md", "cost-model.md", "performance-ablations.md")]
+_NAMES = ("results/papers.md", "cost-model.md", "performance-ablations.md", "performance-across-nodes.md")
+PAGES = [ROOT / "docs" / name for name in _NAMES]
 Tables = list[list[str]]
+_MODULES = (sharp, osmp, rg, rg_ablations, hier, node_stages, notify, cost_model)
 MAKERS: dict[str, Callable[[str], Tables]] = {
-    name: maker for module in (sharp, osmp, rg, rg_ablations, hier, notify, cost_model) for name, maker in module.TABLES.items()
+    name: maker for module in _MODULES for name, maker in module.TABLES.items()
 }
 
 

@@ -60,4 +60,9 @@ def bcast(output: str) -> list[list[str]]:
     return [table(["bcast, slower than RG's configuration by", *SIZES, "RG, measured"], rows)]
 
 
-TABLES = {"rg-ablations-reduce": reduce, "rg-ablations-bcast": bcast}
+def measured(output: str) -> list[list[str]]:
+    """bench/ablations prints its own table."""
+    return [[line for line in output.splitlines() if line.startswith("|")]]
+
+
+TABLES = {"rg-ablations-reduce": reduce, "rg-ablations-bcast": bcast, "rg-ablations-measured": measured}
