@@ -8,8 +8,10 @@ endif()
 cmake_dependent_option(ESPALIER_SPLIT_DEBUG "Strip libraries and helper programs; symbols go into FILE.debug beside each"
                        ${in_release} "CMAKE_OBJCOPY;NOT ESPALIER_SANITIZE" OFF)
 
-# espalier_split_debug(<target>): of a shared library or a program.
+# espalier_split_debug(<target>): of a shared library or a program that a build ships. cmake/install.cmake installs it, but
+# for what lies in tools/.
 function(espalier_split_debug target)
+  set_property(GLOBAL APPEND PROPERTY ESPALIER_SHIPPED ${target})
   if(NOT ESPALIER_SPLIT_DEBUG)
     return()
   endif()

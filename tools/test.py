@@ -155,6 +155,7 @@ PARTS = {
                              "tests/papers_test.py", "tests/python_package_test.py", "tests/split_debug_test.py", "tests/site_test.py"),
     "command": lambda: pytest("command", "tests/command"),
     "bench": lambda: pytest("bench", "tests/bench"),
+    "install": lambda: pytest("install", "tests/install"),
     "mpi": mpi_tests,
     "cluster": lambda: pytest("cluster", "tests/cluster"),
 }

@@ -10,7 +10,7 @@ from typing import Iterator
 from emulated_cluster import Cluster
 from emulated_cluster.network import address, node_name
 from espalier.aggregate import tree as aggregation_tree
-from espalier.aggregate.daemons import program
+from espalier.install import daemon
 from espalier.problem import Problem
 
 PORT = 7700
@@ -36,7 +36,7 @@ def running(cluster: Cluster, first: int, parents: list[int], file: Path) -> Ite
     started = []
     try:
         for i, node in enumerate(tree["nodes"]):
-            words = [*cluster.words(node_name(first + i)), str(program()), str(file), node["name"]]
+            words = [*cluster.words(node_name(first + i)), str(daemon()), str(file), node["name"]]
             started.append(subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True))
         for process in started:
             if "ready" not in process.stdout.readline():

@@ -10,7 +10,7 @@ from typing import Callable
 
 import typer
 
-from espalier import __version__, completion
+from espalier import completion
 from espalier.interface import ending, suggest
 from espalier.interface.help import Command, Group, context_settings, examples
 from espalier.problem import Problem, note
@@ -38,7 +38,9 @@ def _function(target: str) -> Callable[..., None]:
 
 def _version(wanted: bool) -> None:
     if wanted:
-        print(f"espalier {__version__}")
+        from espalier.version import version_line
+
+        print(version_line())
         raise typer.Exit()
 
 
@@ -84,9 +86,13 @@ def _asked() -> str:
     return sys.argv[1] if len(sys.argv) > 1 else ""
 
 
+# What plots need, and `pip install espalier` alone does not bring.
+EXTRA = ("matplotlib", "PIL")
+
+
 def main() -> None:
     asked = _asked()
-    names = [asked] if asked in COMMANDS else list(COMMANDS)
+    names = [asked] if asked in COMMANDS else [] if asked == "--version" else list(COMMANDS)
     try:
         with ending.conventional():
             if completion.VARIABLE not in os.environ:
@@ -95,5 +101,10 @@ def main() -> None:
     except Problem as problem:
         note(str(problem))
         sys.exit(problem.code)
+    except ModuleNotFoundError as error:
+        if error.name not in EXTRA:
+            raise
+        note(f"plots need {error.name}: python3 -m pip install 'espalier[bench]', or pip install matplotlib")
+        sys.exit(2)
     finally:
         ending.flush()

@@ -6,7 +6,7 @@ import ctypes
 import json
 from typing import Any
 
-from espalier.install import library
+from espalier.install import library, repair
 from espalier.plain import plain_values
 from espalier.problem import Problem
 
@@ -14,7 +14,7 @@ from espalier.problem import Problem
 def _load() -> ctypes.CDLL:
     path = library("libespalier.so")
     if not path.exists():
-        raise Problem(f"{path} is not there; run `make build`, or name its folder in ESPALIER_LIB")
+        raise Problem(f"{path} is not there; {repair()}, or name its folder in ESPALIER_LIB")
     try:
         found = ctypes.CDLL(str(path))
         found.espalier_describe.restype = ctypes.c_void_p
@@ -22,7 +22,7 @@ def _load() -> ctypes.CDLL:
         found.espalier_free.restype = None
         found.espalier_free.argtypes = [ctypes.c_void_p]
     except (OSError, AttributeError) as error:
-        raise Problem(f"{path} does not fit this command ({error}); run `make build`") from error
+        raise Problem(f"{path} does not fit this command ({error}); {repair()}") from error
     return found
 
 
@@ -43,7 +43,7 @@ def describe(request: dict[str, Any]) -> dict[str, Any]:
         answer = json.loads(_ask(json.dumps(request)))
     except json.JSONDecodeError as error:
         raise Problem(
-            f"the library's answer is not JSON ({error}); command and library may differ: `make build`"
+            f"the library's answer is not JSON ({error}); command and library may differ: {repair()}"
         ) from error
     if "error" in answer:
         raise Problem(answer["error"])

@@ -54,6 +54,7 @@ inline constexpr std::array first_keys = {
     ConfigKey{"ESPALIER_FALLBACK", "silent", false, "a call that the host has to serve: error | warn | silent"},
     ConfigKey{"ESPALIER_STATS", "", false, "1: print at finalize what ran; FILE.json: write it there"},
     ConfigKey{"ESPALIER_LIB", "", false, "folder of the libraries that `espalier run` preloads"},
+    ConfigKey{"ESPALIER_PYTHON", "python3", false, "what an installed command runs by"},
     ConfigKey{"ESPALIER_RULES", "", true, "rules table (JSON) that is asked before the built-in one"},
 };
 inline constexpr std::array later_keys = {

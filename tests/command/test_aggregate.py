@@ -15,10 +15,10 @@ from conftest import ROOT
 
 from espalier.aggregate import tree as aggregation_tree
 from espalier.explain import sharp
-from espalier.aggregate.daemons import program
+from espalier.install import daemon
 from espalier.problem import Problem
 
-needs_daemon = pytest.mark.skipif(not program().exists(), reason=f"{program()} is not built (libasio-dev)")
+needs_daemon = pytest.mark.skipif(not daemon().exists(), reason=f"{daemon()} is not built (libasio-dev)")
 
 
 @pytest.mark.parametrize("nodes", [1, 2, 7, 8, 9, 64, 65, 1000])
@@ -148,7 +148,7 @@ def test_a_node_is_ready_when_it_has_reached_the_one_above(tmp_path):
     aggregation_tree.write(tree, path)
 
     def start(name):
-        return subprocess.Popen([str(program()), str(path), name, "--with-parent"], stdout=subprocess.PIPE, text=True)
+        return subprocess.Popen([str(daemon()), str(path), name, "--with-parent"], stdout=subprocess.PIPE, text=True)
 
     with start("a1") as leaf:
         try:

@@ -28,7 +28,7 @@ def espalier(tree, *words, **more):
 
 
 def test_its_own_package(tree):
-    assert espalier(tree, "--version").stdout == "espalier of the copy\n"
+    assert espalier(tree, "--version").stdout.startswith("espalier of the copy ")
 
 
 def test_its_own_libraries(tree):
@@ -39,7 +39,7 @@ def test_its_own_libraries(tree):
 def test_through_a_link(tree, tmp_path):
     (tmp_path / "espalier").symlink_to(tree / "bin/espalier")
     run = subprocess.run([tmp_path / "espalier", "--version"], capture_output=True, text=True)
-    assert run.stdout == "espalier of the copy\n"
+    assert run.stdout.startswith("espalier of the copy ")
 
 
 def test_no_other_package_of_that_name_is_taken(tree, tmp_path):
@@ -47,7 +47,7 @@ def test_no_other_package_of_that_name_is_taken(tree, tmp_path):
     (tmp_path / "here/espalier").mkdir(parents=True)
     (tmp_path / "here/espalier/__init__.py").write_text("raise SystemExit('the wrong package')\n")
     here = str(tmp_path / "here")
-    assert espalier(tree, "--version", PWD=here, PYTHONPATH=here).stdout == "espalier of the copy\n"
+    assert espalier(tree, "--version", PWD=here, PYTHONPATH=here).stdout.startswith("espalier of the copy ")
     result = espalier(tree, "run", "-q", "--", "env", PWD=here, PYTHONPATH=here)
     assert f"PYTHONPATH={here}\n" in result.stdout
 

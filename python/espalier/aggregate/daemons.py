@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import selectors
 import shlex
 import subprocess
+import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any, Optional
 
-from espalier.install import library_folder
+from espalier.install import daemon, repair
 from espalier.problem import Problem
 
 _PATIENCE = 20  # seconds to be ready
-
-
-def program() -> Path:
-    return library_folder().parent / "bin" / "espalier-aggd"
 
 
 def words(agent: Optional[str], host: str) -> list[str]:
@@ -30,6 +28,11 @@ def _output(process: subprocess.Popen[str]) -> IO[str]:
     return process.stdout
 
 
+def become_one() -> None:
+    """espalier-aggd of a wheel, whose programs lie in the package's folder."""
+    os.execv(daemon(), [str(daemon()), *sys.argv[1:]])
+
+
 class Daemons:
     """One process for each aggregation node, for as long as the `with` block lasts. Raises Problem where one does not start."""
 
@@ -38,8 +41,8 @@ class Daemons:
         self.processes: dict[str, subprocess.Popen[str]] = {}
 
     def __enter__(self) -> Daemons:
-        if not program().exists() and not self.agent:
-            raise Problem(f"{program()} is not there; run `make build` (it needs libasio-dev)")
+        if not daemon().exists() and not self.agent:
+            raise Problem(f"{daemon()} is not there; {repair()} (its build needs libasio-dev)")
         try:
             for node in self.tree["nodes"]:
                 self._start(node["name"], node["address"].rpartition(":")[0])
@@ -53,7 +56,7 @@ class Daemons:
         self._end()
 
     def _start(self, name: str, host: str) -> None:
-        command = [*words(self.agent, host), str(program()), str(self.file), name]
+        command = [*words(self.agent, host), str(daemon()), str(self.file), name]
         # Where it is our child it ends with us, even if we are killed.
         command += [] if self.agent else ["--with-parent"]
         try:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Optional
 
-from espalier.install import environments, library
+from espalier.install import environments, library, repair
 from espalier.interface import suggest
 from espalier.launch.loadable import loadable
 from espalier.launch.preload import VARIABLE, joined
@@ -138,7 +138,7 @@ def launcher(host: Host, ranks: int, usable: Optional[int] = None) -> list[str]:
 def preload(host: Host) -> Path:
     path = library(host.interposer)
     if not path.exists():
-        raise Problem(f"{path} is not there; run `make build`, or name its folder in ESPALIER_LIB")
+        raise Problem(f"{path} is not there; {repair()}, or name its folder in ESPALIER_LIB")
     return path
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from espalier import core
 from espalier.doctor import machine, preload, runs as mpi_runs, transfers
 from espalier.doctor.check import Check
-from espalier.install import library
+from espalier.install import library, repair
 from espalier.mpi import kinds
 from espalier.problem import Problem
 
@@ -34,12 +34,12 @@ def all_checks(runs: bool = True) -> Iterator[Check]:
 def libraries() -> Iterator[Check]:
     for kind in kinds.KINDS.values():
         path = library(kind.library)
-        yield Check(kind.library, path.exists(), f"for {kind.serves}: {path}", "make build")
+        yield Check(kind.library, path.exists(), f"for {kind.serves}: {path}", repair())
     try:
         core.describe({"what": "config"})
         yield Check("libespalier.so", True, str(library("libespalier.so")))
     except Problem as problem:
-        yield Check("libespalier.so", False, str(problem), "make build")
+        yield Check("libespalier.so", False, str(problem), repair())
 
 
 def hwloc() -> Check:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Optional
 
 from espalier.doctor.check import Check
-from espalier.install import library
+from espalier.install import library, repair
 from espalier.launch import loadable, preload
 from espalier.mpi import kinds
 
@@ -29,7 +29,7 @@ def _of_builds(builds: list[Path]) -> Check:
     for build in builds:
         trouble = _refusal(loadable.loadable(build, several_nodes=False))
         if trouble:
-            return Check("preloading", False, f"the loader refuses {build}: {trouble}", "make build, on this machine")
+            return Check("preloading", False, f"the loader refuses {build}: {trouble}", f"{repair()}, on this machine")
     if unfit:
         return Check(
             "preloading",

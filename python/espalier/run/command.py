@@ -11,7 +11,7 @@ from typing import Any, Optional, Protocol
 import typer
 
 from espalier.completion import words
-from espalier.install import library
+from espalier.install import library, repair
 from espalier.interface.help import Command, examples
 from espalier.launch import command_line, containers, foreign, intel, launchers, nodes, preload, started
 from espalier.launch.command_line import CommandLine, Program
@@ -154,7 +154,7 @@ def prepare(
         return words, environment
     build = library(kind.library)
     if not build.exists():
-        voice.warning(f"{build} is not there; run `make build`. The program runs without Espalier.")
+        voice.warning(f"{build} is not there; {repair()}. The program runs without Espalier.")
         return words, environment
     if any(program.cleared for program in line.programs):
         voice.warning(

@@ -15,13 +15,13 @@ MEASURE = "espalier-measure"
 
 
 def program(name: str = SIMULATE) -> Path:
-    return install.library_folder().parent / "bin" / name
+    return install.helper(name)
 
 
 def ask(request: dict[str, Any], name: str = SIMULATE) -> dict[str, Any]:
     path = program(name)
     if not path.exists():
-        raise Problem(f"{path} is not there: `make build` makes it where Boost.Context (libboost-context-dev) is installed")
+        raise Problem(f"{path} is not there; {install.repair()}, where Boost.Context (libboost-context-dev) is for its build")
     done = subprocess.run([str(path)], input=json.dumps(request), capture_output=True, text=True)
     if done.returncode != 0:
         raise Problem(f"{path} ended with {done.returncode}: {done.stderr.strip() or 'it said nothing'}")

@@ -1,0 +1,17 @@
+# Writes OUT, what `espalier --version` says of a build: the commit, the type, the compiler. Only where it has changed.
+cmake_minimum_required(VERSION 3.22)
+if(NOT COMMIT)
+  find_program(GIT git)
+  if(GIT AND EXISTS "${SOURCE}/.git")
+    execute_process(COMMAND "${GIT}" -C "${SOURCE}" describe --always --dirty --exclude=* --abbrev=12
+                    OUTPUT_VARIABLE COMMIT OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  endif()
+endif()
+set(text "{\"commit\": \"${COMMIT}\", \"type\": \"${TYPE}\", \"compiler\": \"${COMPILER}\"}\n")
+set(old "")
+if(EXISTS "${OUT}")
+  file(READ "${OUT}" old)
+endif()
+if(NOT old STREQUAL text)
+  file(WRITE "${OUT}" "${text}")
+endif()

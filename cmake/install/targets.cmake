@@ -1,0 +1,66 @@
+# Libraries, daemon and helper programs: every target that espalier_split_debug() has named, but for those of tools/.
+get_property(shipped GLOBAL PROPERTY ESPALIER_SHIPPED)
+set(helpers ${CMAKE_INSTALL_LIBEXECDIR}/espalier)  # programs that only the command starts
+set(linkable "")  # libraries that programs link: they get a file for pkg-config each
+
+# What a program that links the installed library includes; the tree's own folders are of no use to it.
+function(espalier_relocate_includes target)
+  get_target_property(folders ${target} INTERFACE_INCLUDE_DIRECTORIES)
+  set(both $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  if(folders)
+    list(PREPEND both "$<BUILD_INTERFACE:${folders}>")
+  endif()
+  set_property(TARGET ${target} PROPERTY INTERFACE_INCLUDE_DIRECTORIES "${both}")
+endfunction()
+
+function(espalier_install_debug target folder)
+  if(ESPALIER_SPLIT_DEBUG)
+    install(FILES $<TARGET_FILE:${target}>.debug DESTINATION ${folder}/.debug COMPONENT debug)
+  endif()
+endfunction()
+
+function(espalier_install_library target)
+  espalier_relocate_includes(${target})
+  string(REGEX REPLACE "^espalier_(preload_)?(.)" "\\2" name ${target})
+  string(REPLACE "sharp_coll" "sharp" name ${name})
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
+  get_target_property(linked ${target} LINK_LIBRARIES)
+  foreach(other IN LISTS linked)
+    if(other IN_LIST shipped)  # lies beside this one, built and installed
+      set_target_properties(${target} PROPERTIES INSTALL_RPATH "$ORIGIN" BUILD_WITH_INSTALL_RPATH ON)
+    endif()
+  endforeach()
+  get_target_property(soversion ${target} SOVERSION)
+  if(ESPALIER_WHEEL AND NOT soversion STREQUAL "soversion-NOTFOUND")
+    # A wheel holds no links, but copies: instead of a link it has two words for the linker.
+    set_target_properties(${target} PROPERTIES VERSION ${soversion})
+    set(skip NAMELINK_SKIP)
+    set(words ${CMAKE_CURRENT_BINARY_DIR}/$<TARGET_LINKER_FILE_NAME:${target}>)
+    file(GENERATE OUTPUT ${words} CONTENT "INPUT ( $<TARGET_SONAME_FILE_NAME:${target}> )\n")
+    install(FILES ${words} DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
+  endif()
+  install(TARGETS ${target} EXPORT EspalierTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime
+          NAMELINK_COMPONENT development ${skip})
+  espalier_install_debug(${target} ${CMAKE_INSTALL_LIBDIR})
+endfunction()
+
+foreach(target ${shipped})
+  get_target_property(type ${target} TYPE)
+  get_target_property(folder ${target} SOURCE_DIR)
+  if(folder MATCHES "^${CMAKE_SOURCE_DIR}/tools/")
+    continue()
+  elseif(type STREQUAL "SHARED_LIBRARY")
+    espalier_install_library(${target})
+    get_target_property(soversion ${target} SOVERSION)
+    if(NOT soversion STREQUAL "soversion-NOTFOUND")
+      list(APPEND linkable ${target})
+    endif()
+  elseif(target STREQUAL "espalier_aggd")
+    set_target_properties(${target} PROPERTIES EXPORT_NAME aggd)
+    install(TARGETS ${target} EXPORT EspalierTargets RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT runtime)
+    espalier_install_debug(${target} ${CMAKE_INSTALL_BINDIR})
+  elseif(NOT target STREQUAL "espalier-simgrid")  # a cross-check of the tests, on a library that few machines have
+    install(TARGETS ${target} RUNTIME DESTINATION ${helpers} COMPONENT runtime)
+    espalier_install_debug(${target} ${helpers})
+  endif()
+endforeach()
