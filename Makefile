@@ -1,6 +1,6 @@
 # The front door. Everything sets itself up: `make demo` and `make test` work on a fresh Debian-like machine.
 .DEFAULT_GOAL := help
-.PHONY: help setup build dev site test test-full test-arch test-asan fuzz demo example bench bench-kernels bench-cluster bench-aggregation format lint tidy clean
+.PHONY: help setup build dev site test test-full test-arch test-asan fuzz demo example bench bench-kernels bench-cluster bench-aggregation format lint tidy wheel clean
 
 help:
 	@echo 'make build    set up what the build needs, then build all: build/lib, .venv, bin/espalier'
@@ -21,6 +21,7 @@ help:
 	@echo 'make format   clang-format on all C++ files'
 	@echo 'make lint     clang-format, ruff and mypy look for what is left to do: a part of make test'
 	@echo 'make tidy     clang-tidy over src, simulation and sharp: ten minutes on two cores; ARGS=--changed or ARGS=src/tree for a part'
+	@echo 'make wheel    the wheel for machines with glibc 2.28 or later, in build/wheel (docs/install.md)'
 	@echo 'make clean    remove build/ (the environments in .venv stay)'
 	@echo
 	@echo 'Settings: PYTHON=/path/to/python3   JOBS=n   SKIP_SYSTEM=1 (look at no system package)   ARGS="..." (make example, make bench, make bench-kernels, make bench-cluster, make tidy)'
@@ -91,9 +92,9 @@ bench-cluster: build
 	@touch $@
 
 lint: .venv/format/ready
-	@.venv/format/bin/ruff check -q --config python/pyproject.toml python src/mpi/bindings/generate
-	@.venv/format/bin/mypy --no-error-summary --config-file python/pyproject.toml python/espalier
-	@.venv/format/bin/mypy --no-error-summary --config-file python/pyproject.toml src/mpi/bindings/generate
+	@.venv/format/bin/ruff check -q --config pyproject.toml python src/mpi/bindings/generate
+	@.venv/format/bin/mypy --no-error-summary --config-file pyproject.toml python/espalier
+	@.venv/format/bin/mypy --no-error-summary --config-file pyproject.toml src/mpi/bindings/generate
 	@git ls-files '*.[ch]pp' | xargs .venv/format/bin/clang-format --dry-run -Werror
 
 tidy: .venv/format/ready
@@ -104,6 +105,9 @@ tidy: .venv/format/ready
 
 format: .venv/format/ready
 	@git ls-files '*.[ch]pp' | xargs .venv/format/bin/clang-format -i
+
+wheel: build
+	@packaging/wheel/make
 
 clean:
 	rm -rf build

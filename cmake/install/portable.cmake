@@ -1,0 +1,40 @@
+# The same libraries and programs for machines with an older glibc: linked once more, of the objects that the build has
+# compiled and the tests have tested, against the stubs of packaging/wheel/glibc_stubs.py. Target `portable`, into
+# build/portable; packaging/wheel/make packs them.
+set(ESPALIER_GLIBC_STUBS "" CACHE PATH "Folder that packaging/wheel/glibc_stubs.py has written")
+mark_as_advanced(ESPALIER_GLIBC_STUBS)
+if(NOT ESPALIER_GLIBC_STUBS)
+  return()
+endif()
+file(STRINGS ${ESPALIER_GLIBC_STUBS}/flags stub_flags LIMIT_COUNT 1)
+separate_arguments(stub_flags NATIVE_COMMAND "${stub_flags}")
+add_custom_target(portable)
+
+# What decides how a target is linked is copied from the original to its twin.
+function(espalier_portable target)
+  set(twin ${target}_portable)
+  get_target_property(sources ${target} SOURCES)
+  list(FILTER sources INCLUDE REGEX "TARGET_OBJECTS")  # objects that it takes from others
+  get_target_property(type ${target} TYPE)
+  if(type STREQUAL "EXECUTABLE")
+    add_executable(${twin} EXCLUDE_FROM_ALL $<TARGET_OBJECTS:${target}> ${sources})
+  else()
+    add_library(${twin} SHARED EXCLUDE_FROM_ALL $<TARGET_OBJECTS:${target}> ${sources})
+  endif()
+  get_target_property(name ${target} OUTPUT_NAME)
+  if(NOT name)
+    set(name ${target})
+  endif()
+  set_target_properties(${twin} PROPERTIES OUTPUT_NAME ${name} LINKER_LANGUAGE CXX UNITY_BUILD OFF
+    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/portable/lib RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/portable/bin)
+  foreach(property SOVERSION LINK_OPTIONS LINK_DEPENDS LINK_LIBRARIES INSTALL_RPATH BUILD_WITH_INSTALL_RPATH SKIP_BUILD_RPATH)
+    get_target_property(value ${target} ${property})
+    if(NOT value MATCHES "-NOTFOUND$")
+      set_property(TARGET ${twin} PROPERTY ${property} "${value}")
+    endif()
+  endforeach()
+  set_property(TARGET ${twin} APPEND PROPERTY LINK_OPTIONS ${stub_flags} -static-libstdc++)
+  set_property(TARGET ${twin} APPEND PROPERTY LINK_DEPENDS ${ESPALIER_GLIBC_STUBS}/flags)
+  add_custom_command(TARGET ${twin} POST_BUILD COMMAND ${CMAKE_STRIP} --strip-unneeded $<TARGET_FILE:${twin}> VERBATIM)
+  add_dependencies(portable ${twin})
+endfunction()

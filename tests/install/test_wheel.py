@@ -1,0 +1,148 @@
+"""A wheel, installed into an environment of its own: of the libraries that are built here (every run), and the one for old
+glibc, whose tools have to be fetched (`make test-full`)."""
+
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+from conftest import BUILDS, PYTHON, ROOT, run
+
+PI = "pi is about 3.14159265"
+HEAVY = {"matplotlib", "jinja2", "rich", "numpy", "asyncio", "espalier.bench", "espalier.report", "espalier.topo"}
+
+
+def site_packages(python):
+    return Path(run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").stdout.strip())
+
+
+def pip(environment, *words):
+    """The tests' own pip: an environment gets one of its own only in many seconds."""
+    run(PYTHON, "-m", "pip", "--disable-pip-version-check", "--python", environment / "bin/python", *words)
+
+
+def environment_with(wheel, folder):
+    """An environment with the wheel; the packages that it needs are those of the tests' own environment."""
+    run(sys.executable, "-m", "venv", "--without-pip", folder)
+    (site_packages(folder / "bin/python") / "needed.pth").write_text(f"{site_packages(PYTHON)}\n")
+    pip(folder, "install", "--no-index", "--no-deps", wheel)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def prebuilt(build, tmp_path_factory):
+    """The wheel of what is built here, without compiling anything."""
+    pytest.importorskip("scikit_build_core", reason="not in this environment: make setup")
+    out = tmp_path_factory.mktemp("wheel")
+    settings = [f"cmake.source-dir={ROOT}/packaging/wheel/prebuilt", f"cmake.define.BUILD={build}"]
+    run(PYTHON, "-m", "pip", "wheel", "--no-index", "--no-deps", "--no-build-isolation", "--wheel-dir", out,
+        *(f"--config-settings={one}" for one in settings), ROOT)  # fmt: skip
+    return next(out.glob("*.whl"))
+
+
+@pytest.fixture(scope="module")
+def environment(prebuilt, tmp_path_factory):
+    return environment_with(prebuilt, tmp_path_factory.mktemp("user") / "env")
+
+
+def python(environment, *words, **more):
+    return run(environment / "bin/python", *words, cwd=environment, **more)
+
+
+def test_one_wheel_for_all_pythons(prebuilt):
+    assert re.fullmatch(r"espalier-[\d.]+-py3-none-(linux|manylinux)_\w+[.]whl", prebuilt.name)
+
+
+def test_what_is_in_it(prebuilt):
+    names = zipfile.ZipFile(prebuilt).namelist()
+    for build in BUILDS:
+        assert f"espalier/lib/libespalier-{build}.so" in names
+    wanted = ["lib/libespalier.so.0", "lib/libespalier-sharp.so", "include/espalier/espalier.h", "bin/espalier-aggd", "app.py",
+              "lib/cmake/Espalier/EspalierConfig.cmake", "lib/pkgconfig/espalier.pc", "models/opteron.json"]  # fmt: skip
+    assert [name for name in wanted if f"espalier/{name}" not in names] == []
+    assert [name for name in names if name.endswith((".debug", ".pyc"))] == []
+
+
+def test_it_says_where_its_parts_are(environment):
+    lib = Path(python(environment, "-c", "import espalier; print(espalier.libraries())").stdout.strip())
+    include = Path(python(environment, "-c", "import espalier; print(espalier.include())").stdout.strip())
+    assert environment in lib.parents and (lib / "libespalier.so.0").exists() and (include / "espalier/espalier.h").exists()
+
+
+def test_the_command(environment):
+    assert run(environment / "bin/espalier", "--version").stdout.startswith("espalier 0.")
+    assert python(environment, "-m", "espalier", "--version").stdout.startswith("espalier 0.")
+    assert "algorithm" in run(environment / "bin/espalier", "explain", "allreduce", "64KiB", "-n", "8").stdout
+    assert "usage: espalier-aggd" in run(environment / "bin/espalier-aggd", check=False).stderr
+
+
+def test_the_command_reaches_a_program(environment):
+    maps = run(environment / "bin/espalier", "run", "--mpi", "ompi", "--", "cat", "/proc/self/maps").stdout
+    assert f"{environment}/lib" in maps and "/libespalier-ompi.so" in maps
+
+
+def test_run_loads_little(environment):
+    """What takes long to load is no part of `espalier run`."""
+    program = "import sys; from espalier import app; app.build(['run']); print(*sys.modules)"
+    assert not HEAVY & set(python(environment, "-c", program).stdout.split())
+
+
+def test_a_project_builds_against_it(environment, examples, tmp_path):
+    prefix = python(environment, "-c", "import espalier; print(espalier.prefix())").stdout.strip()
+    run("cmake", "-S", examples / "consumer", "-B", tmp_path / "b", f"-DCMAKE_PREFIX_PATH={prefix}")
+    run("cmake", "--build", tmp_path / "b")
+    assert PI in run(tmp_path / "b/pi").stdout
+
+
+def test_what_needs_the_sources_says_so(environment):
+    done = run(environment / "bin/espalier", "bench", "--setup", check=False)
+    assert done.returncode == 2 and "needs Espalier's sources" in done.stderr
+
+
+def test_pip_uninstall_leaves_nothing(prebuilt, tmp_path):
+    environment = environment_with(prebuilt, tmp_path / "env")
+    run(environment / "bin/espalier", "--version")
+    pip(environment, "uninstall", "-y", "espalier")
+    assert [path for path in environment.rglob("*espalier*")] == []
+
+
+@pytest.fixture(scope="module")
+def manylinux():
+    """Made by the command of `make wheel`."""
+    done = subprocess.run([ROOT / "packaging/wheel/make"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
+    return next((ROOT / "build/wheel").glob("*.whl")), done.stdout
+
+
+@pytest.mark.full
+@pytest.mark.alone
+def test_the_wheel_for_old_glibc(manylinux):
+    wheel, shown = manylinux
+    assert "manylinux_2_28_x86_64" in wheel.name and re.search(r'consistent with\s+the following platform tag:\s+"manylinux', shown)
+    assert "libstdc++" not in shown
+
+
+def interpreter(version):
+    """On PATH, or one of pyenv's, whose stand-ins on PATH may refuse."""
+    found = shutil.which(f"python{version}")
+    others = sorted(Path.home().glob(f".pyenv/versions/{version}.*/bin/python"))
+    return next((one for one in [found, *others] if one and not run(one, "--version", check=False).returncode), None)
+
+
+@pytest.mark.full
+@pytest.mark.alone
+@pytest.mark.parametrize("version", ["3.9", "3.10", "3.11", "3.12", "3.13", "3.14"])
+def test_it_runs_mpi_by_every_python(manylinux, version, tmp_path):
+    """With the packages that pip finds for that Python."""
+    found = interpreter(version)
+    if found is None:
+        pytest.skip(f"there is no Python {version}")
+    run(found, "-m", "venv", tmp_path / "env")
+    run(tmp_path / "env/bin/python", "-m", "pip", "install", "-q", manylinux[0])
+    mpich = ROOT / ".venv/mpich"
+    run(mpich / "bin/mpicc", ROOT / "examples/cg.c", "-O2", "-o", tmp_path / "cg", "-lm")
+    done = run(tmp_path / "env/bin/espalier", "run", "--stats", "--", mpich / "bin/mpirun", "-n", "2", tmp_path / "cg", "--grid", "32")
+    assert "right" in done.stdout and "allreduce" in done.stdout + done.stderr
