@@ -17,7 +17,7 @@ LINKED = [*WRAPPED, *(ROOT / name for name in ("bench/cluster/README.md", "examp
 
 # What may be wider than prose: it cannot be broken, or not without loss.
 BLOCKS = {"fence", "code_block", "html_block", "table_open"}
-PATH = re.compile(r"(?:src|docs|tests|python|bench|include|tools|examples|cmake)/[\w./*-]*")
+PATH = re.compile(r"(?:src|docs|packaging|tests|python|bench|include|tools|examples|cmake)/[\w./*-]*")
 
 
 def tokens(text):
