@@ -43,7 +43,7 @@ void add_single(Op op, Type type, int sources) {
 
 // What programs reduce most, by the number of sources, in cache and out of it.
 void add_common(Isa best) {
-  for (const Type type : {Type::float32, Type::float64, Type::int32})
+  for (const Type type : {Type::float16, Type::bfloat16, Type::float32, Type::float64, Type::int32})
     for (const Op op : {Op::sum, Op::min, Op::max})
       for (const std::size_t bytes : {in_cache, out_of_cache}) {
         add_kernel(best, op, type, 2, bytes, true);
@@ -55,8 +55,8 @@ void add_common(Isa best) {
 
 void add_instruction_sets() {
   for (const Isa isa : {Isa::baseline, Isa::avx2, Isa::avx512})
-    for (const Type type :
-         {Type::int8, Type::float16, Type::float32, Type::float64, Type::complex64, Type::double_int})
+    for (const Type type : {Type::int8, Type::float16, Type::bfloat16, Type::float32, Type::float64,
+                            Type::complex64, Type::double_int})
       for (const std::size_t bytes : {in_cache, beyond_l2})
         for (const Op op : {Op::sum, Op::prod, Op::maxloc}) {
           const bool slow = bytes == beyond_l2 && type == Type::float16 && isa == Isa::baseline;

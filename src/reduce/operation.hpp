@@ -4,6 +4,8 @@
 // alignment, how the array is cut into chunks, or the instruction set in use. So all ranks get identical bits
 // however they divide the work. To that end:
 //  - sources are combined strictly from left to right, without fused multiply-add;
+//  - sums and products of half precision and bfloat16 are folded in float over all sources of a call and rounded
+//    once, to nearest, ties to even; subnormals are numbers;
 //  - integer sum and prod wrap around, signed ones too;
 //  - a sum or product that is not a number is one and the same quiet NaN (sign clear, no payload);
 //  - max and min are `a > b ? a : b` and `a < b ? a : b`, so when a or b is NaN, or they are zeros of

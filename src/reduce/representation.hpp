@@ -23,6 +23,11 @@ using Float16 = __fp16;
 using Float16 = Missing;
 #endif
 
+// The upper half of a float: no compiler of ours has it as a type with arithmetic.
+struct BFloat16 {
+  std::uint16_t bits;
+};
+
 #if defined(__SIZEOF_FLOAT128__)
 #define ESPALIER_HAS_FLOAT128 1
 using Float128 = __float128;

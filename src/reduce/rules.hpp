@@ -1,12 +1,14 @@
 // How two elements become one, operator by operator. Included once by each unit of one instruction set (see
 // catalogue.hpp), hence the unnamed namespace: no two units may share a function.
 //
-// A rule has Element, apply(a, b), and finish(r), which is applied to what is stored.
+// A rule has Element, apply(a, b), and finish(r), which gives what is stored. One that computes wider than it
+// stores has widen(element), too, and apply() is over what that gives: a call rounds once, when it stores.
 #pragma once
 
 #include <cstdint>
 
 #include "reduce/representation.hpp"
+#include "reduce/wide.hpp"
 
 namespace espalier::reduce::ESPALIER_ISA {
 namespace {
@@ -26,18 +28,6 @@ struct Carrier<std::uint64_t> {
 template <>
 struct Carrier<Uint128> {
   using type = Uint128;
-};
-#endif
-
-// Floating types that are stored narrower than they are computed in.
-template <class T>
-struct Wide {
-  using type = T;
-};
-#if ESPALIER_HAS_FLOAT16
-template <>
-struct Wide<Float16> {
-  using type = float;
 };
 #endif
 
@@ -68,6 +58,21 @@ struct Min {
   static T finish(T r) { return r; }
 };
 
+// Of floats whose lower halves are zero, one is chosen bit for bit: nothing is rounded.
+struct ChosenBFloat16 {
+  using Element = BFloat16;
+  static float widen(BFloat16 element) { return Wide<BFloat16>::widen(element); }
+  static BFloat16 finish(float r) { return upper_half(r); }
+};
+template <>
+struct Max<BFloat16> : ChosenBFloat16 {
+  static float apply(float a, float b) { return a > b ? a : b; }
+};
+template <>
+struct Min<BFloat16> : ChosenBFloat16 {
+  static float apply(float a, float b) { return a < b ? a : b; }
+};
+
 template <class T>
 struct IntegerSum {
   using Element = T;
@@ -88,16 +93,18 @@ template <class T>
 struct FloatingSum {
   using Element = T;
   using W = typename Wide<T>::type;
-  static T apply(T a, T b) { return static_cast<T>(static_cast<W>(a) + static_cast<W>(b)); }
-  static T finish(T r) { return one_nan(r); }
+  static W widen(T element) { return Wide<T>::widen(element); }
+  static W apply(W a, W b) { return a + b; }
+  static T finish(W r) { return Wide<T>::narrow(one_nan(r)); }
 };
 
 template <class T>
 struct FloatingProd {
   using Element = T;
   using W = typename Wide<T>::type;
-  static T apply(T a, T b) { return static_cast<T>(static_cast<W>(a) * static_cast<W>(b)); }
-  static T finish(T r) { return one_nan(r); }
+  static W widen(T element) { return Wide<T>::widen(element); }
+  static W apply(W a, W b) { return a * b; }
+  static T finish(W r) { return Wide<T>::narrow(one_nan(r)); }
 };
 
 template <class T>

@@ -26,7 +26,7 @@ template <class Rule, int N>
       for (const void* const source : here) fetch_ahead(source, turn_bytes);
     if constexpr (Halves<Rule>::lanes != 0) {
       static_assert(turn % Halves<Rule>::lanes == 0);
-      fold_halves<Rule, N>(result, here, turn);
+      fold_halves<Rule, N, false, false>(result, here, turn);
     } else {
       fold_here<Rule, N>(result, here, turn);
     }
@@ -72,28 +72,29 @@ constexpr std::size_t streamed_block_bytes = block_bytes / 2;
 
 // A folded block to its place. Meanwhile the next one is fetched, for else memory would only read, then only
 // write: `ahead` is where that lies in each source.
-void stream_block(const PastCaches& past_caches, unsigned char* target, const unsigned char* scratch,
+void stream_block(const PastCaches& past_caches, unsigned char* target, const unsigned char* folded,
                   std::size_t bytes, const void* const* sources, int source_count,
                   std::size_t ahead) noexcept {
   std::size_t i = 0;
   for (; i + line_bytes <= bytes; i += line_bytes) {
     for (int k = 0; k < source_count; ++k)
       __builtin_prefetch(static_cast<const unsigned char*>(sources[k]) + ahead + i);
-    past_caches.store(target + i, scratch + i, line_bytes);
+    past_caches.store(target + i, folded + i, line_bytes);
   }
-  __builtin_memcpy(target + i, scratch + i, bytes - i);
+  __builtin_memcpy(target + i, folded + i, bytes - i);
 }
 
 void fold_many(const Passes& passes, unsigned char* target, const void* const* sources, int source_count,
                std::size_t first, std::size_t elements) noexcept {
-  alignas(line_bytes) unsigned char scratch[streamed_block_bytes];
+  alignas(line_bytes) unsigned char folded[streamed_block_bytes];
+  alignas(line_bytes) unsigned char scratch[streamed_block_bytes];  // not `folded`, which may be narrower
   const PastCaches past_caches;
-  const std::size_t block = streamed_block_bytes / passes.size;
+  const std::size_t block = streamed_block_bytes / passes.accumulator;
   for (; first < elements; first += block) {
     const std::size_t count = elements - first < block ? elements - first : block;
     const std::size_t offset = first * passes.size, bytes = count * passes.size;
-    fold_block(passes, scratch, scratch, sources, source_count, offset, count);
-    stream_block(past_caches, target + offset, scratch, bytes, sources, source_count, offset + bytes);
+    fold_block(passes, folded, scratch, sources, source_count, offset, count);
+    stream_block(past_caches, target + offset, folded, bytes, sources, source_count, offset + bytes);
   }
 }
 
@@ -104,7 +105,7 @@ void fold_many(const Passes& passes, unsigned char* target, const void* const* s
   auto* const out = static_cast<unsigned char*>(target);
   std::size_t head = -reinterpret_cast<std::uintptr_t>(target) % line_bytes / passes.size;
   if (head > elements) head = elements;
-  unsigned char scratch[line_bytes];
+  unsigned char scratch[2 * line_bytes];  // an accumulator has at most two elements' size
   if (head) fold_block(passes, target, scratch, sources, source_count, 0, head);
   const Turns turns = pass_of(streamed, source_count);
   if (!turns) return fold_many(passes, out, sources, source_count, head, elements);

@@ -24,6 +24,7 @@ namespace espalier::reduce {
   X(uint32, std::uint32_t, integer, every)                                                               \
   X(uint64, std::uint64_t, integer, every)                                                               \
   X(float16, Float16, floating, every)                                                                   \
+  X(bfloat16, BFloat16, floating, every)                                                                 \
   X(float32, float, floating, every)                                                                     \
   X(float64, double, floating, every)                                                                    \
   X(float_extended, long double, floating, baseline)                                                     \

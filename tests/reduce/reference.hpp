@@ -2,6 +2,7 @@
 // types, as the yardstick of the kernels. Shares nothing with src/reduce but the enumerators.
 #pragma once
 
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -49,6 +50,25 @@ template <class T>
 struct Logical {
   T bits;
 };
+
+// bfloat16: the upper half of a float.
+struct Brain {
+  std::uint16_t bits;
+  explicit operator float() const { return std::bit_cast<float>(std::uint32_t{bits} << 16); }
+};
+// The nearer one of the two that enclose the value, else the even one; beyond the largest as if exponents went
+// on. By distances, not by the bits that are cut off.
+inline Brain brain_of(float value) {
+  const Brain inner{static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(value) >> 16)};
+  if (std::isnan(value)) return {0x7fc0};
+  if (std::isinf(value)) return inner;
+  const Brain outer{static_cast<std::uint16_t>(inner.bits + 1)};
+  const double limit = std::copysign(std::ldexp(1.0, 128), value);
+  const double low = static_cast<float>(inner);
+  const double high = std::isinf(static_cast<float>(outer)) ? limit : static_cast<float>(outer);
+  const double below = std::abs(value - low), above = std::abs(high - value);
+  return below < above || (below == above && inner.bits % 2 == 0) ? inner : outer;
+}
 
 // What a reference operator gives: nothing where the pair is undefined.
 template <class T>
@@ -118,6 +138,15 @@ std::optional<Cplx<T>> complex(Op op, Cplx<T> a, Cplx<T> b) {
   return std::nullopt;
 }
 
+// max and min choose, so that a NaN keeps its bits.
+inline std::optional<Brain> brain(Op op, Brain a, Brain b) {
+  const auto x = static_cast<float>(a), y = static_cast<float>(b);
+  if (op == Op::max) return x > y ? a : b;
+  if (op == Op::min) return x < y ? a : b;
+  const std::optional<float> result = floating(op, x, y);
+  return result ? std::optional(brain_of(*result)) : std::nullopt;
+}
+
 template <class V, class I>
 std::optional<Located<V, I>> located(Op op, Located<V, I> a, Located<V, I> b) {
   if (op != Op::maxloc && op != Op::minloc) return std::nullopt;
@@ -133,6 +162,7 @@ std::optional<T> apply(Op op, T a, T b) {
   else
     return floating(op, a, b);
 }
+inline std::optional<Brain> apply(Op op, Brain a, Brain b) { return brain(op, a, b); }
 template <class T>
 std::optional<Cplx<T>> apply(Op op, Cplx<T> a, Cplx<T> b) {
   return complex(op, a, b);
@@ -150,6 +180,21 @@ std::optional<Logical<T>> apply(Op op, Logical<T> a, Logical<T> b) {
   if (op != Op::land && op != Op::lor && op != Op::lxor) return std::nullopt;
   return Logical<T>{*integer(op, a.bits, b.bits)};
 }
+
+// Sums and products of narrow floats are folded in float and rounded once.
+template <class T>
+T rounded(float value) {
+  if constexpr (std::is_same_v<T, Brain>)
+    return brain_of(value);
+  else
+    return quiet(static_cast<T>(value));
+}
+template <class T>
+inline constexpr bool is_narrow = std::is_same_v<T, Brain>;
+#if REFERENCE_HAS_HALF
+template <>
+inline constexpr bool is_narrow<Half> = true;
+#endif
 
 // Calls visit(T{}) with the C++ type of `type`.
 template <class Visit>
@@ -179,6 +224,8 @@ void with_type(Type type, Visit visit) {
 #else
       return;
 #endif
+    case Type::bfloat16:
+      return visit(Brain{});
     case Type::float32:
       return visit(float{});
     case Type::float64:

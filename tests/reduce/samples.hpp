@@ -9,6 +9,7 @@
 namespace samples {
 
 using Random = std::mt19937_64;
+using reference::Brain;
 using reference::Byte;
 using reference::Cplx;
 using reference::Located;
@@ -38,6 +39,11 @@ T sample(Random& random, T*) {
 template <class T>
 Cplx<T> sample(Random& random, Cplx<T>*) {
   return {sample(random, static_cast<T*>(nullptr)), sample(random, static_cast<T*>(nullptr))};
+}
+// Any bits half of the time: NaNs of every payload, subnormals, infinities.
+inline Brain sample(Random& random, Brain*) {
+  if (random() % 2) return {static_cast<std::uint16_t>(random())};
+  return reference::brain_of(sample(random, static_cast<float*>(nullptr)));
 }
 template <class V, class I>
 Located<V, I> sample(Random& random, Located<V, I>*) {  // few values and indices, for ties

@@ -64,6 +64,40 @@ TEST(Values, SumsRunFromLeftToRight) {
   EXPECT_EQ(result, 2.001);  // 1e16 + 1 is 1e16
 }
 
+// All bit patterns of both operands that matter to rounding are in kernels_test; here what a reader can check.
+TEST(Values, NarrowFloatsRoundOnceToNearestEven) {
+  using Words = std::vector<std::uint16_t>;
+  const auto sum = [](Type type, const Words& terms) {
+    std::uint16_t result = 0;
+    std::vector<const void*> sources;
+    for (const std::uint16_t& term : terms) sources.push_back(&term);
+    find(Op::sum, type)->kernel(&result, sources.data(), static_cast<int>(terms.size()), 1);
+    return result;
+  };
+  constexpr auto brain = Type::bfloat16;
+  EXPECT_EQ(sum(brain, {0x3f80, 0x3b80}), 0x3f80) << "1 + 2^-8: the tie goes to the even one below";
+  EXPECT_EQ(sum(brain, {0x3f81, 0x3b80}), 0x3f82) << "and here to the one above";
+  EXPECT_EQ(sum(brain, {0x3f80, 0x3b81}), 0x3f81) << "just above the tie";
+  EXPECT_EQ(sum(brain, {0x7f7f, 0x7f7f}), 0x7f80) << "the largest twice is infinite";
+  EXPECT_EQ(sum(brain, {0x7f7f, 0x7b00}), 0x7f80) << "half a unit above the largest rounds to infinity";
+  EXPECT_EQ(sum(brain, {0x0001, 0x0001}), 0x0002) << "subnormals are numbers";
+  EXPECT_EQ(sum(brain, {0x7f80, 0xff80}), 0x7fc0) << "the one NaN";
+  EXPECT_EQ(sum(brain, {0xff81, 0x3f80}), 0x7fc0);
+  EXPECT_EQ(sum(brain, Words(12, 0x3f80)), 0x4140) << "more sources than one pass takes";
+  // 256 + 1 is 256 in bfloat16, 2048 + 1 is 2048 in half precision: a sum that rounds each time loses the ones.
+  EXPECT_EQ(sum(brain, {0x4380, 0x3f80, 0x3f80, 0x3f80, 0x3f80}), 0x4382);
+  Words many(17, 0x3f80);
+  many[0] = 0x4380;
+  EXPECT_EQ(sum(brain, many), 0x4388) << "256 + 16, over three passes";
+  if (!find(Op::sum, Type::float16)) return;
+  EXPECT_EQ(sum(Type::float16, {0x6800, 0x3c00, 0x3c00}), 0x6801);
+  EXPECT_EQ(sum(Type::float16, {0x0001, 0x0001}), 0x0002);
+  EXPECT_EQ(sum(Type::float16, {0x7bff, 0x4c00}), 0x7c00) << "65504 + 16 is infinite";
+  many.assign(17, 0x3c00);
+  many[0] = 0x6800;
+  EXPECT_EQ(sum(Type::float16, many), 0x6808) << "2048 + 16, over three passes";
+}
+
 TEST(Values, ComplexProductIsPlain) {
   struct C {
     double re, im;
