@@ -35,7 +35,10 @@ typedef enum {
   ESPALIER_FLOAT, ESPALIER_DOUBLE, ESPALIER_LONG_DOUBLE,
   ESPALIER_FLOAT_COMPLEX, ESPALIER_DOUBLE_COMPLEX,
   ESPALIER_BOOL, /* C's _Bool */
-  ESPALIER_FLOAT_INT, ESPALIER_DOUBLE_INT, ESPALIER_INT_INT /* struct { value; int index; }, for MAXLOC and MINLOC */
+  ESPALIER_FLOAT_INT, ESPALIER_DOUBLE_INT, ESPALIER_INT_INT, /* struct { value; int index; }, for MAXLOC and MINLOC */
+  /* IEEE half precision and bfloat16, 2 bytes each: what a rank adds or multiplies at a time is computed in float and
+   * rounded once, to nearest, ties to even. Half precision is missing where the compiler lacks it (ESPALIER_ERR_ARGUMENT). */
+  ESPALIER_FLOAT16, ESPALIER_BFLOAT16
 } espalier_type;
 
 typedef enum {
@@ -65,6 +68,11 @@ ESPALIER_API int espalier_comm_meet(const char* name, int rank, int size, int ti
 /* Collective over MPI_COMM_WORLD, in a program that Espalier is preloaded into (`espalier run`), between MPI_Init and
  * MPI_Finalize: the ranks of MPI_COMM_WORLD, on however many nodes. Elsewhere it is ESPALIER_ERR_REFUSED. */
 ESPALIER_API int espalier_comm_world(espalier_comm** comm);
+
+/* Local: from its next collective on this rank waits at most `timeout_ms` milliseconds for the others in a call; 0, as it is
+ * at first: without end. Then the call is ESPALIER_ERR_TIMEOUT, the text names the ranks that have not come, and the
+ * communicator is of no more use. ESPALIER_ERR_REFUSED for ranks of several nodes. */
+ESPALIER_API int espalier_comm_set_timeout(espalier_comm* comm, int timeout_ms);
 
 /* Local; the memory goes back when the last rank has left. NULL is allowed. */
 ESPALIER_API void espalier_comm_free(espalier_comm* comm);

@@ -105,6 +105,15 @@ int espalier_comm_world(espalier_comm** comm) {
   });
 }
 
+int espalier_comm_set_timeout(espalier_comm* comm, int timeout_ms) {
+  return guarded([&] {
+    Communicator& communicator = checked(comm);
+    if (timeout_ms < 0) throw CodedError(ESPALIER_ERR_ARGUMENT, "need 0 ms, which is no limit, or more");
+    if (!communicator.limit_waits(timeout_ms))
+      throw CodedError(ESPALIER_ERR_REFUSED, "only waits among the ranks of one node have a limit");
+  });
+}
+
 void espalier_comm_free(espalier_comm* comm) { delete comm; }
 
 int espalier_comm_rank(const espalier_comm* comm) { return comm ? comm->communicator->rank() : -1; }

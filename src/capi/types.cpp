@@ -12,11 +12,12 @@ namespace {
 using reduce::Op;
 using reduce::Type;
 
-constexpr std::array types = {
-    Type::int8,       Type::int16,   Type::int32,     Type::int64,      Type::uint8,          Type::uint16,
-    Type::uint32,     Type::uint64,  Type::float32,   Type::float64,    Type::float_extended, Type::complex64,
-    Type::complex128, Type::boolean, Type::float_int, Type::double_int, Type::int_int};
-static_assert(types.size() == ESPALIER_INT_INT + 1);
+constexpr std::array types = {Type::int8,       Type::int16,   Type::int32,          Type::int64,
+                              Type::uint8,      Type::uint16,  Type::uint32,         Type::uint64,
+                              Type::float32,    Type::float64, Type::float_extended, Type::complex64,
+                              Type::complex128, Type::boolean, Type::float_int,      Type::double_int,
+                              Type::int_int,    Type::float16, Type::bfloat16};
+static_assert(types.size() == ESPALIER_BFLOAT16 + 1);
 
 constexpr std::array ops = {Op::max, Op::min, Op::sum,  Op::prod, Op::land,   Op::band,
                             Op::lor, Op::bor, Op::lxor, Op::bxor, Op::maxloc, Op::minloc};

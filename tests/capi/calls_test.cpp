@@ -2,9 +2,11 @@
 #include "espalier/espalier.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <complex>
+#include <cstdint>
 #include <limits>
 #include <vector>
 
@@ -67,6 +69,58 @@ TEST(Calls, RanksThatCallSomethingElseAreNamed) {
     EXPECT_EQ(espalier_barrier(met.comm), ESPALIER_ERR_PEERS);
     EXPECT_TRUE(error_has("out of step")) << espalier_error_text();
     EXPECT_EQ(espalier_barrier(other.comm), ESPALIER_OK);
+  });
+}
+
+TEST(Calls, ARankThatComesTooLateIsNamed) {
+  run_ranks(3, [&](int rank) {
+    const Met met(own_name("late"), rank, 3), other(own_name("in-time"), rank, 3);
+    EXPECT_EQ(espalier_comm_set_timeout(nullptr, 1), ESPALIER_ERR_ARGUMENT);
+    EXPECT_EQ(espalier_comm_set_timeout(met.comm, -1), ESPALIER_ERR_ARGUMENT);
+    ASSERT_EQ(espalier_comm_set_timeout(met.comm, 300), ESPALIER_OK) << espalier_error_text();
+    ASSERT_EQ(espalier_barrier(met.comm), ESPALIER_OK);
+    if (rank == 1) usleep(1'500'000);
+    const int code = espalier_barrier(met.comm);
+    if (rank == 1) {  // all others have come: it needs to wait for none, and may hear of it in its next call
+      EXPECT_TRUE(code == ESPALIER_OK || code == ESPALIER_ERR_PEERS) << espalier_error_text();
+    } else {
+      EXPECT_TRUE(code == ESPALIER_ERR_TIMEOUT || code == ESPALIER_ERR_PEERS);
+      EXPECT_TRUE(error_has("have not come: 1") && error_has("300 ms")) << espalier_error_text();
+    }
+    EXPECT_EQ(espalier_barrier(met.comm), ESPALIER_ERR_PEERS);
+    EXPECT_TRUE(error_has("have not come: 1")) << espalier_error_text();
+    EXPECT_EQ(espalier_barrier(other.comm), ESPALIER_OK) << "others go on";
+  });
+}
+
+TEST(Calls, NoTimeoutWaitsForALateRank) {
+  run_ranks(2, [&](int rank) {
+    const Met met(own_name("unlimited"), rank, 2);
+    ASSERT_EQ(espalier_comm_set_timeout(met.comm, 300), ESPALIER_OK);
+    ASSERT_EQ(espalier_comm_set_timeout(met.comm, 0), ESPALIER_OK);
+    if (rank == 1) usleep(900'000);
+    EXPECT_EQ(espalier_barrier(met.comm), ESPALIER_OK) << espalier_error_text();
+  });
+}
+
+TEST(Calls, NarrowFloatsAreFoldedInFloat) {
+  run_ranks(4, [&](int rank) {
+    const Met met(own_name("narrow"), rank, 4);
+    // 256 + 1 + 1 + 1 = 259, which bfloat16 rounds to 260; adding one by one would stay at 256.
+    const std::uint16_t brain = rank == 0 ? 0x4380 : 0x3f80, half = rank == 0 ? 0x6800 : 0x3c00;
+    std::uint16_t result = 0;
+    ASSERT_EQ(espalier_reduce_scatter_block(met.comm, std::vector(4, brain).data(), &result, 1,
+                                            ESPALIER_BFLOAT16, ESPALIER_SUM),
+              ESPALIER_OK);
+    EXPECT_EQ(result, 0x4382);
+    for (const std::size_t count : {1, 20, 5000}) {
+      const std::vector<std::uint16_t> send(count, half);
+      std::vector<std::uint16_t> receive(count);
+      ASSERT_EQ(
+          espalier_allreduce(met.comm, send.data(), receive.data(), count, ESPALIER_FLOAT16, ESPALIER_MAX),
+          ESPALIER_OK);
+      EXPECT_EQ(receive, std::vector<std::uint16_t>(count, 0x6800));
+    }
   });
 }
 

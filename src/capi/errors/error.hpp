@@ -31,6 +31,9 @@ int guarded(Body body) noexcept {
   } catch (const CodedError& error) {
     set_last_error(error.what());
     return error.code;
+  } catch (const runtime::OutOfTime& error) {
+    set_last_error(error.what());
+    return ESPALIER_ERR_TIMEOUT;
   } catch (const runtime::OutOfStep& error) {
     set_last_error(error.what());
     return ESPALIER_ERR_PEERS;

@@ -22,6 +22,8 @@ Communicator::~Communicator() = default;
 
 std::string Communicator::why_host() const { return active() ? "its rule says host" : refusal_; }
 
+bool Communicator::limit_waits(int) { return false; }
+
 void Communicator::count_host(Collective collective, std::size_t bytes, const std::string& why) {
   if (!statistics::enabled()) return;
   if (!host_calls_) host_calls_ = std::make_unique<statistics::Counters>(size_);

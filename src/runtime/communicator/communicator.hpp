@@ -75,6 +75,9 @@ class Communicator {
   const std::string& refusal() const { return refusal_; }
   /// Why a call was left to the host.
   virtual std::string why_host() const;
+  /// Local: how long this rank waits for others in a call from now on, in milliseconds; 0: without end. Only among
+  /// ranks of one node; elsewhere false, and nothing is done.
+  virtual bool limit_waits(int timeout_ms);
   /// For the statistics: the host does a call that was wanted. Nothing when they are off.
   void count_host(Collective collective, std::size_t bytes, const std::string& why);
 

@@ -35,12 +35,38 @@ void MismatchDetection::look_around() {
     fail_again();
   }
   const std::int64_t now = machine::HostPlatform::now_ns();
-  if (std::exchange(waits_in_, history_.number()) != history_.number())
-    next_look_ns_ = now + look_interval_ns;
+  if (std::exchange(waits_in_, history_.number()) != history_.number()) {
+    wait_began_ns_ = now;
+    next_look_ns_ = next_look(now);
+  }
   if (now < next_look_ns_) return;
-  next_look_ns_ = now + look_interval_ns;
+  next_look_ns_ = next_look(now);
   for (int rank = 0; rank < layout_.ranks; ++rank)
     if (rank != rank_) look_at(rank);
+  check_time(now);
+}
+
+std::int64_t MismatchDetection::next_look(std::int64_t now) const {
+  const std::int64_t interval_ends = now + look_interval_ns, time_ends = wait_began_ns_ + limit_ns_;
+  return limit_ns_ > 0 && time_ends > now ? std::min(interval_ends, time_ends) : interval_ends;
+}
+
+void MismatchDetection::check_time(std::int64_t now) {
+  if (limit_ns_ > 0 && now >= wait_began_ns_ + limit_ns_) fail_by_time();
+}
+
+void MismatchDetection::fail_by_time() {
+  std::string late;
+  for (int rank = 0; rank < layout_.ranks; ++rank)
+    if (rank != rank_ && !records(rank).has_come_to(history_.number()))
+      late += formatted("{}{}", late.empty() ? "" : ", ", name(rank));
+  const std::string call = print(own_->find(history_.number()).value());
+  const std::string waited =
+      formatted("rank {} has waited {} ms in its {}", name(rank_), limit_ns_ / 1'000'000, call);
+  failed_ = late.empty() ? waited + ", to which all ranks have come"
+                         : waited + ", to which these have not come: " + late;
+  failure_.tell(history_.number(), failed_);
+  throw OutOfTime(failed_);
 }
 
 // A rank that has gone on to a later call, or has left, has done its part of this one. The order matters:

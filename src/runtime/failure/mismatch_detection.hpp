@@ -48,6 +48,10 @@ class MismatchDetection {
   /// already.
   [[gnu::cold]] void abandon();
 
+  /// From its next call on this rank waits so long at most in a call; 0: without end. Throws OutOfTime then,
+  /// after which the ranks are out of step.
+  void limit_waits(std::int64_t ns) { limit_ns_ = ns; }
+
   /// Whether the ranks are out of step: no call can do anything any more.
   bool has_failed() const { return !failed_.empty(); }
 
@@ -66,6 +70,9 @@ class MismatchDetection {
  private:
   void look_around();
   void look_at(int rank);
+  /// When to look again: at the interval's end, or when the time is over.
+  std::int64_t next_look(std::int64_t now) const;
+  void check_time(std::int64_t now);
   void report_mistake(int peer);
   /// A call in which another rank has done something else. Holds what was read, for the other may go on.
   struct Difference {
@@ -77,6 +84,7 @@ class MismatchDetection {
   bool has_ended(int rank) const;
   ProcessMark mark_of(int rank) const;
   [[noreturn]] void fail_by(const Difference& difference, int rank);
+  [[noreturn]] void fail_by_time();
   [[noreturn]] void fail_by_absence(int rank, std::string_view what);
   /// `call`: the first that cannot be done.
   [[noreturn]] void fail(std::uint64_t call, const std::string& why, std::string_view advice);
@@ -96,7 +104,9 @@ class MismatchDetection {
   machine::CallHistory history_;
   std::string failed_;          // why no call can do anything any more; empty: they can
   std::uint64_t waits_in_ = 0;  // the call in which this rank was last found waiting
+  std::int64_t wait_began_ns_ = 0;
   std::int64_t next_look_ns_ = 0;
+  std::int64_t limit_ns_ = 0;
 };
 
 }  // namespace espalier::runtime

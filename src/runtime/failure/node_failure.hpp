@@ -17,7 +17,13 @@ class OutOfStep : public Error {
   using Error::Error;
 };
 
-/// The same of a rank that has heard of it: the others need not hear it from this one.
+/// A rank did not come in the time that was allowed.
+class OutOfTime : public OutOfStep {
+ public:
+  using OutOfStep::OutOfStep;
+};
+
+/// Out of step, of a rank that has heard of it: the others need not hear it from this one.
 class AlreadyTold : public OutOfStep {
  public:
   explicit AlreadyTold(std::string_view why);

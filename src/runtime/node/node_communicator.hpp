@@ -21,6 +21,7 @@ class NodeCommunicator final : public Communicator {
 
   SharedState& state() { return state_; }
   std::string why_host() const override;
+  bool limit_waits(int timeout_ms) override;
 
   bool barrier() override;
   bool bcast(void* buffer, std::size_t bytes, int root) override;
