@@ -55,6 +55,9 @@ inline constexpr std::array first_keys = {
     ConfigKey{"ESPALIER_STATS", "", false, "1: print at finalize what ran; FILE.json: write it there"},
     ConfigKey{"ESPALIER_LIB", "", false, "folder of the libraries that `espalier run` preloads"},
     ConfigKey{"ESPALIER_PYTHON", "python3", false, "what an installed command runs by"},
+    ConfigKey{"ESPALIER_TORCH", "", false, "gloo: PyTorch scripts that name gloo get Espalier"},
+    ConfigKey{"ESPALIER_TORCH_PYTHON", "", false, "Python that has torch, for `espalier bench --torch`"},
+    ConfigKey{"ESPALIER_TORCH_NATIVE", "auto", false, "off: PyTorch's backend in Python, never the one in C++"},
     ConfigKey{"ESPALIER_RULES", "", true, "rules table (JSON) that is asked before the built-in one"},
 };
 inline constexpr std::array later_keys = {

@@ -1,0 +1,107 @@
+"""A process group whose collectives on CPU tensors go through Espalier, and all else through an inner group of gloo."""
+
+from __future__ import annotations
+
+import threading
+from datetime import timedelta
+from typing import Callable
+
+import torch
+import torch.distributed as dist
+
+from espalier.torch.communicator import Communicator
+from espalier.torch.gathers import Gathers
+from espalier.torch.library import functions, in_place
+from espalier.torch.reductions import Reductions
+from espalier.torch.work import Done, Pending, Results, Worker
+
+
+class Group(Reductions, Gathers, dist.ProcessGroup):
+    """Collectives are begun in the order in which the program calls them, on this thread where the program waits for each, else
+    on the group's own. What the base class serves itself (send, recv ...) is gloo's, which is registered for the CPU."""
+
+    def __init__(self, comm: Communicator, gloo: dist.ProcessGroupGloo, rank: int, size: int, name: str) -> None:
+        super().__init__(rank, size)
+        self._comm, self._gloo, self._name = comm, gloo, name
+        self._ranks = size
+        self._rank = rank
+        self._lock = threading.Lock()
+        self._worker = Worker("espalier")
+        self._c_allreduce, self._in_place = functions().espalier_allreduce, in_place()
+        self._register_backend(torch.device("cpu"), dist.ProcessGroup.BackendType.GLOO, gloo)
+        self._set_default_backend(dist.ProcessGroup.BackendType.GLOO)
+
+    def name(self) -> str:
+        return self._name
+
+    def getBackendName(self) -> str:
+        return self._name
+
+    def set_timeout(self, timeout: timedelta) -> None:
+        """Of this group's collectives from now on."""
+        with self._lock:
+            self._comm.set_timeout(timeout)
+        set_inner = getattr(self._gloo, "set_timeout", None) or getattr(self._gloo, "_set_default_timeout", None)
+        if set_inner:
+            set_inner(timeout)
+
+    _set_default_timeout = set_timeout
+
+    def barrier(self, opts: dist.BarrierOptions = None) -> dist.Work:  # type: ignore[assignment]
+        timeout: timedelta = getattr(opts, "timeout", timedelta())
+        own = timeout > timedelta() and timeout != self._comm.timeout
+
+        def run() -> None:
+            usual = self._comm.timeout
+            if own:
+                self._comm.set_timeout(timeout)
+            self._comm.call("barrier")
+            if own:
+                self._comm.set_timeout(usual)
+
+        return self._start("barrier", opts, run, [])
+
+    def monitored_barrier(self, timeout: timedelta = timedelta(), wait_all_ranks: bool = False) -> None:
+        self._worker.drain()
+        limit = {"timeout": timeout} if timeout and timeout > timedelta(0) else {}
+        self._gloo.monitored_barrier(wait_all_ranks=wait_all_ranks, **limit)
+
+    def _start(self, name: str, opts: object, run: Callable[[], None], results: Results) -> dist.Work:
+        if torch.autograd._profiler_enabled():
+            run = _profiled(name, run)
+        if getattr(opts, "asyncOp", True):
+            work = Pending(self._alone(run), results)
+            self._worker.add(work)
+            return work
+        self._now(run)
+        return Done(results)
+
+    def _now(self, run: Callable[[], None]) -> None:
+        if self._worker.busy():
+            self._worker.drain()
+        with self._lock:
+            run()
+
+    def _alone(self, run: Callable[[], None]) -> Callable[[], None]:
+        def locked() -> None:
+            with self._lock:
+                run()
+
+        return locked
+
+    def shutdown(self) -> None:
+        """Local. The group's memory goes back when all ranks have done so."""
+        self._worker.drain()
+        self._worker.end()
+        with self._lock:
+            self._comm.free()
+
+    abort = shutdown
+
+
+def _profiled(name: str, run: Callable[[], None]) -> Callable[[], None]:
+    def recorded() -> None:
+        with torch.profiler.record_function(f"espalier:{name}"):
+            run()
+
+    return recorded

@@ -1,0 +1,127 @@
+// A c10d::Backend whose collectives on CPU tensors go through Espalier, and all else through an inner backend, which is gloo.
+#pragma once
+
+#include <torch/csrc/distributed/c10d/Backend.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "elements.hpp"
+#include "library.hpp"
+#include "memory.hpp"
+#include "work.hpp"
+
+namespace espalier_torch {
+
+using Inner = c10::intrusive_ptr<c10d::Backend>;
+using WorkPointer = c10::intrusive_ptr<c10d::Work>;
+
+/// Collectives are begun in the order in which the program calls them, on the calling thread where the program waits for
+/// each, else on the backend's own. Thread-safe: one collective at a time.
+class Backend final : public c10d::Backend {
+ public:
+  /// `comm` is an espalier_comm of these ranks, and this object's from now on. `whose`: what is added to errors.
+  Backend(const std::string& library, std::uintptr_t comm, Inner inner, std::string name, std::string whose,
+          std::chrono::milliseconds timeout);
+  ~Backend() override;
+
+  const std::string getBackendName() const override { return name_; }
+  void set_timeout(std::chrono::milliseconds timeout);
+  void free();
+  /// In place, on the calling thread, after all that has come; without what torch's dispatcher adds to a call.
+  void allreduce_now(std::uintptr_t data, std::size_t count, int type, int op);
+
+  WorkPointer broadcast(Tensors& tensors, const c10d::BroadcastOptions& opts) override;
+  WorkPointer allreduce(Tensors& tensors, const c10d::AllreduceOptions& opts) override;
+  WorkPointer allreduce_sparse(Tensors& tensors, const c10d::AllreduceOptions& opts) override;
+  WorkPointer allreduce_coalesced(Tensors& tensors, const c10d::AllreduceCoalescedOptions& opts) override;
+  WorkPointer reduce(Tensors& tensors, const c10d::ReduceOptions& opts) override;
+  WorkPointer allgather(std::vector<Tensors>& outputs, Tensors& inputs,
+                        const c10d::AllgatherOptions& opts) override;
+  WorkPointer _allgather_base(at::Tensor& output, at::Tensor& input,
+                              const c10d::AllgatherOptions& opts) override;
+  WorkPointer allgather_coalesced(std::vector<Tensors>& outputs, Tensors& inputs,
+                                  const c10d::AllgatherOptions& opts) override;
+  WorkPointer allgather_into_tensor_coalesced(Tensors& outputs, Tensors& inputs,
+                                              const c10d::AllgatherOptions& opts) override;
+  WorkPointer gather(std::vector<Tensors>& outputs, Tensors& inputs,
+                     const c10d::GatherOptions& opts) override;
+  WorkPointer scatter(Tensors& outputs, std::vector<Tensors>& inputs,
+                      const c10d::ScatterOptions& opts) override;
+  WorkPointer reduce_scatter(Tensors& outputs, std::vector<Tensors>& inputs,
+                             const c10d::ReduceScatterOptions& opts) override;
+  WorkPointer _reduce_scatter_base(at::Tensor& output, at::Tensor& input,
+                                   const c10d::ReduceScatterOptions& opts) override;
+  WorkPointer reduce_scatter_tensor_coalesced(Tensors& outputs, Tensors& inputs,
+                                              const c10d::ReduceScatterOptions& opts) override;
+  WorkPointer alltoall_base(at::Tensor& output, at::Tensor& input, std::vector<int64_t>& output_rows,
+                            std::vector<int64_t>& input_rows, const c10d::AllToAllOptions& opts) override;
+  WorkPointer alltoall(Tensors& outputs, Tensors& inputs, const c10d::AllToAllOptions& opts) override;
+  WorkPointer barrier(const c10d::BarrierOptions& opts) override;
+
+  void monitoredBarrier(const c10d::BarrierOptions& opts, bool wait_all_ranks) override {
+    worker_.drain();
+    inner_->monitoredBarrier(opts, wait_all_ranks);
+  }
+  WorkPointer send(Tensors& tensors, int to, int tag) override { return inner_->send(tensors, to, tag); }
+  WorkPointer recv(Tensors& tensors, int from, int tag) override { return inner_->recv(tensors, from, tag); }
+  WorkPointer recvAnysource(Tensors& tensors, int tag) override {
+    return inner_->recvAnysource(tensors, tag);
+  }
+
+ private:
+  /// Has body() done, now or later, as the options say.
+  template <class Opts, class Body>
+  WorkPointer start(c10d::OpType type, const char* title, const Opts& opts, Results results, Body body);
+  void check(int code) const {
+    if (code != ESPALIER_OK) [[unlikely]]
+      fail(code);
+  }
+  [[noreturn]] void fail(int code) const;
+
+  void allreduce_one(const at::Tensor& tensor, const Fold& fold) const;
+  void allgather_one(const at::Tensor& input, char* receive) const;
+  void reduce_scatter_one(const at::Tensor& output, const Tensors& inputs, const Fold& fold) const;
+  void alltoallv(const char* send, const Lengths& sent, char* receive, const Lengths& received) const;
+
+  const Library library_;
+  espalier_comm* comm_;
+  Inner inner_;
+  const std::string name_, whose_;
+  std::chrono::milliseconds timeout_;
+  std::mutex mutex_;  // a collective at a time
+  Worker worker_;
+};
+
+template <class Opts>
+bool is_async(const Opts& opts) {
+  if constexpr (requires { opts.asyncOp; })
+    return opts.asyncOp;
+  else
+    return true;  // of versions whose options do not say it
+}
+
+template <class Opts, class Body>
+WorkPointer Backend::start(c10d::OpType type, const char* title, const Opts& opts, Results results,
+                           Body body) {
+  auto work = c10::make_intrusive<Work>(getRank(), type, title, std::move(results));
+  auto alone = [this, body = std::move(body)] {
+    const at::NoGradGuard no_grad;
+    const std::lock_guard lock(mutex_);
+    body();
+  };
+  if (is_async(opts)) {
+    worker_.add([work, alone = std::move(alone)] { work->perform(alone); });
+    return work;
+  }
+  worker_.drain();
+  work->perform(alone);
+  if (const std::exception_ptr problem = work->exception()) std::rethrow_exception(problem);
+  return work;
+}
+
+}  // namespace espalier_torch

@@ -1,0 +1,108 @@
+"""The backend beside gloo, and what programs do with groups, threads, DDP and errors."""
+
+import glob
+import re
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4])
+def test_results_are_those_of_gloo(start, form, size):
+    outputs = start(size, "against_gloo.py").expect_success(240)
+    assert all("calls" in output for output in outputs)
+
+
+@pytest.mark.parametrize("size", [2, 4])
+def test_many_groups_that_overlap_and_works_that_are_not_waited_for(start, form, size):
+    start(size, "groups.py").expect_success()
+
+
+def test_ddp_trains_as_with_gloo(start, form):
+    losses = {}
+    for backend in ("espalier", "gloo"):
+        outputs = start(2, "train.py", ESPALIER_TEST_BACKEND=backend, ESPALIER_TEST_REFUSED="1").expect_success()
+        losses[backend] = [line for line in outputs[0].splitlines() if line.startswith("losses")]
+    assert losses["espalier"] and losses["espalier"] == losses["gloo"]
+
+
+def test_functional_collectives_dtensor_and_fsdp(start, form):
+    assert all("all done" in output for output in start(2, "libraries.py").expect_success())
+
+
+def test_a_script_that_says_gloo_is_switched(start):
+    outputs = start(2, "switched.py", ESPALIER_TEST_BACKEND="gloo", ESPALIER_TORCH="gloo").expect_success()
+    assert all("Group gloo" in output and "ProcessGroup" not in output for output in outputs)
+
+
+def test_the_backend_in_cpp_stands_beside_those_of_other_devices(start, native):
+    if not native:
+        pytest.skip("there is no compiler, or it could not build the backend in C++")
+    outputs = start(2, "switched.py", ESPALIER_TEST_BACKEND="cpu:espalier_native").expect_success()
+    assert all("ProcessGroup cpu:espalier_native" in output for output in outputs)
+
+
+def test_an_installed_espalier_is_found_by_import_torch(start, tmp_path):
+    """As pip would leave it: the entry point, without `import espalier.torch` in the program."""
+    installed = tmp_path / "espalier-0.dist-info"
+    installed.mkdir()
+    (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: espalier\nVersion: 0\n")
+    pyproject = (ROOT / "python/pyproject.toml").read_text()
+    entry = re.search(r'entry-points."torch.backends"\]\nespalier = "(.*)"', pyproject).group(1)
+    (installed / "entry_points.txt").write_text(f"[torch.backends]\nespalier = {entry}\n")
+    start(2, "autoloaded.py", PYTHONPATH=f"{ROOT / 'python'}:{tmp_path}").expect_success()
+
+
+def test_ranks_that_share_no_node_get_gloo(start):
+    outputs = start(2, "switched.py", ESPALIER_NODES="2", ESPALIER_TEST_REFUSED="1").expect_success()
+    assert "the collectives of a group of 2 ranks are gloo's" in outputs[0]
+    assert all("ProcessGroup espalier" in output for output in outputs)
+
+
+def test_a_rank_that_is_killed_is_named(start, form):
+    ranks = start(3, "mistakes.py", "die")
+    outputs = ranks.outputs(60)
+    for rank in (0, 2):
+        assert "rank 1 has ended before the allreduce" in outputs[rank], outputs[rank]
+        assert ranks.processes[rank].returncode == 0, outputs[rank]
+    assert ranks.processes[1].returncode == -signal.SIGKILL
+
+
+def test_a_rank_that_is_stopped_is_named_when_the_time_is_over(start, form):
+    ranks = start(2, "mistakes.py", "stop")
+    output = ranks.processes[0].communicate(timeout=60)[0]
+    assert "have not come: 1" in output and "timed out" in output, output
+    assert ranks.processes[0].returncode == 0, output
+
+
+@pytest.mark.parametrize(
+    "mistake, words",
+    [
+        ("shapes", ["allreduce of 16 bytes", "allreduce of 12 bytes"]),
+        ("order", ["allreduce of 16 bytes", "barrier"]),
+        ("root", ["bcast of 16 bytes with root 0", "root 1"]),
+    ],
+)
+def test_ranks_that_call_something_else_are_named(start, form, mistake, words):
+    outputs = start(2, "mistakes.py", mistake).expect_success()
+    for output in outputs:
+        assert "rank 0" in output and "rank 1" in output, output
+        assert any(all(word in each for word in words) for each in outputs), outputs
+
+
+def test_a_rank_that_never_comes_to_the_start_is_named(start):
+    ranks = start(1, "late.py", WORLD_SIZE="2")
+    output = ranks.expect_success(60)[0]
+    assert "rank" in output and "1" in output
+
+
+def test_killed_ranks_leave_nothing(start):
+    before = set(glob.glob("/dev/shm/*espalier*"))
+    ranks = start(2, "mistakes.py", "sleep")
+    time.sleep(8)
+    ranks.end()
+    assert set(glob.glob("/dev/shm/*espalier*")) <= before
