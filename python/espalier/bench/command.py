@@ -144,6 +144,17 @@ def _bench_setup(asked: SimpleNamespace) -> None:
         raise Problem(f"{len(document['failures'])} jobs failed, see above", code=1)
 
 
+def _bench_torch(asked: SimpleNamespace) -> None:
+    from rich.console import Console
+
+    from espalier.bench import process, torch_backends
+
+    target = asked.json or source_tree() / "build" / "bench" / "torch.json"
+    process.die_with_jobs()
+    torch_backends.run(asked, target, Console(width=None if Console().is_terminal else 150))
+    print(f"written: {target}")
+
+
 def bench(
     hosts: str = typer.Option(
         "mpich,openmpi,impi",
@@ -207,6 +218,9 @@ def bench(
         False, "--setup", help="Measure the making of communicators, requests and windows, and start-up, instead of calls."
     ),
     parts: str = typer.Option("start,cycles,live,churn", help="With --setup: which parts."),
+    torch: bool = typer.Option(
+        False, "--torch", help="Measure torch.distributed by gloo and by Espalier (ranks, sizes, rounds and json as given)."
+    ),
     communicators: Optional[str] = typer.Option(None, help="With --setup: how many live at once (default 1000, quick 100)."),
 ) -> None:
     """Measure Espalier against the host MPIs, in turns in one process: times and their ratio."""
@@ -223,6 +237,9 @@ def bench(
     if setup:
         idle.settle(way)
         return _bench_setup(SimpleNamespace(**asked))
+    if torch:
+        idle.settle(way)
+        return _bench_torch(SimpleNamespace(**asked))
     settings = options.settings(SimpleNamespace(**asked))
     target = json or source_tree() / "build" / "bench" / "bench.json"
     process.die_with_jobs()
