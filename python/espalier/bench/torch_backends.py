@@ -104,13 +104,13 @@ def run(asked: SimpleNamespace, target: Path, console: Console) -> dict:
     in_bytes = ",".join(str(parse_bytes(size)) for size in sizes.split(","))
     rounds = asked.rounds or (3 if asked.quick else 9)
     machine = bench_machine.describe()
-    jobs = []
-    for ranks in (asked.ranks or ("2" if asked.quick else RANKS)).split(","):
-        jobs.append(_job(python, int(ranks), in_bytes, rounds, asked.seconds or 600))
+    jobs: list[dict] = []
     date = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
     document = {"schema": "espalier-torch-1", "date": date, "machine": machine, "rounds": rounds, "jobs": jobs}
     target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(json.dumps(document, indent=1) + "\n")
+    for ranks in (asked.ranks or ("2" if asked.quick else RANKS)).split(","):
+        jobs.append(_job(python, int(ranks), in_bytes, rounds, asked.seconds or 600))
+        target.write_text(json.dumps(document, indent=1) + "\n")  # each job takes minutes: those before a failure stay
     show(document, console)
     if not all(_same(job) for job in jobs):
         raise Problem("the models' outcomes differ between the backends, see above", code=1)
