@@ -1,5 +1,5 @@
-"""The backend in C++ (native/), some microseconds a call faster than the one in Python: built for the torch that is installed,
-at first use, where there is a compiler. What is built lies in the user's cache, by version and sources."""
+"""The backend in C++ (native/), whose works need no lock of the interpreter: built for the torch that is installed, at first use,
+where there is a compiler. What is built lies in the user's cache, by version and sources."""
 
 from __future__ import annotations
 
