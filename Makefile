@@ -12,7 +12,7 @@ help:
 	@echo 'make test-asan  the MPI tests under MPICH with AddressSanitizer and UBSan in the interposer'
 	@echo 'make test-torch  the tests of the PyTorch backend, by the Python with torch that ESPALIER_TORCH_PYTHON names'
 	@echo 'make demo     build and compare Espalier with MPICH: a table, and an HTML page with plots'
-	@echo 'make example  build and run real programs (examples/, programs of Debian's if installed) with and without Espalier'
+	@echo 'make example  build and run real programs (examples/, programs of Debian packages if installed) with and without Espalier'
 	@echo 'make bench    build and measure Espalier against MPICH, Open MPI and Intel MPI'
 	@echo 'make bench-kernels  build and measure copies, reductions and flags beside memcpy'
 	@echo 'make bench-cluster  as root: build and measure across emulated nodes (docs/cluster.md)'
