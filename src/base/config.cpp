@@ -12,6 +12,7 @@
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/format.hpp"
+#include "base/hash.hpp"
 #include "base/numbers.hpp"
 
 namespace espalier {
@@ -221,12 +222,10 @@ bool Config::flag(std::string_view key) const { return is_on(text(key)); }
 std::size_t Config::bytes(std::string_view key) const { return parse_bytes(text(key)); }
 
 std::uint64_t Config::agreement() const {
-  std::uint64_t hash = 14695981039346656037ull;  // FNV-1a
-  for (const ConfigValue& value : values_) {
-    if (!value.key->agreed) continue;
-    for (const char c : value.text + '\n') hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ull;
-  }
-  return hash;
+  std::uint64_t all = hash_seed;
+  for (const ConfigValue& value : values_)
+    if (value.key->agreed) all = hash(value.text + '\n', all);
+  return all;
 }
 
 std::size_t parse_bytes(std::string_view text) {

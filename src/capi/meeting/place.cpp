@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "base/format.hpp"
+#include "base/hash.hpp"
 #include "base/peer_user.hpp"
 #include "base/token.hpp"
 #include "capi/errors/error.hpp"
@@ -18,12 +19,6 @@ namespace espalier::capi {
 namespace {
 
 using std::chrono::milliseconds;
-
-std::uint64_t hash(std::string_view text) {
-  std::uint64_t hash = 14695981039346656037ull;  // FNV-1a
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ull;
-  return hash;
-}
 
 [[noreturn]] void fail(const std::string& name, const char* call) {
   throw CodedError(ESPALIER_ERR_SYSTEM,

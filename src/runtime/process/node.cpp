@@ -12,6 +12,7 @@
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/format.hpp"
+#include "base/hash.hpp"
 #include "base/token.hpp"
 #include "machine/layout.hpp"
 #include "memory/copy/streaming_copy.hpp"
@@ -47,11 +48,6 @@ struct Introduction {
   std::int32_t willing;
   std::int32_t by_messages;
 };
-
-std::uint64_t hash(std::string_view text, std::uint64_t seed = 14695981039346656037ull) {
-  for (const char c : text) seed = (seed ^ static_cast<unsigned char>(c)) * 1099511628211ull;
-  return seed;
-}
 
 std::string first_line(const char* path) {
   const std::string text = text_of(path);
