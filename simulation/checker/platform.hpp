@@ -77,6 +77,10 @@ class AtomicRef {
   static constexpr bool is_always_lock_free = true;
   explicit AtomicRef(T& word) : word_(reinterpret_cast<Atomic<T>&>(word)) {}
 
+  T load(std::memory_order order, Where where = Where::current()) const { return word_.load(order, where); }
+  void store(T value, std::memory_order order, Where where = Where::current()) {
+    word_.store(value, order, where);
+  }
   T fetch_add(T value, std::memory_order order, Where where = Where::current()) {
     return word_.fetch_add(value, order, where);
   }

@@ -53,6 +53,7 @@ class Window {
   void get(int node, std::size_t offset, void* target, std::size_t bytes) {
     window_.get(node, offset, target, bytes);
   }
+  void store(int node, std::size_t offset, std::uint64_t value) { window_.store(node, offset, value); }
   std::uint64_t fetch_add(int node, std::size_t offset, std::uint64_t value) {
     return window_.fetch_add(node, offset, value);
   }

@@ -19,6 +19,9 @@ class Carrier {
   /// Starts to read; the target holds the data when settled().
   virtual void get(int node, std::size_t offset, void* target, std::size_t bytes) = 0;
 
+  /// Starts to write the 8 bytes at `offset` in one piece. Where messages carry puts, it comes after this
+  /// rank's earlier puts to that node of no more than longest_inline bytes.
+  virtual void store(int node, std::size_t offset, std::uint64_t value) = 0;
   /// Starts an atomic operation on the 8 bytes at `offset`; what was there is in `old` when settled().
   virtual void fetch_add(int node, std::size_t offset, std::uint64_t value, std::uint64_t* old) = 0;
   virtual void compare_swap(int node, std::size_t offset, std::uint64_t expected, std::uint64_t desired,

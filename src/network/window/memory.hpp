@@ -33,6 +33,12 @@ struct BasicWindowMemory {
     return expected;
   }
 
+  /// Pairs with load() and the atomic operations: the rank that sees the value sees what came before it.
+  void store(std::size_t offset, std::uint64_t value) const {
+    word(offset).store(value, std::memory_order_release);
+  }
+  std::uint64_t load(std::size_t offset) const { return word(offset).load(std::memory_order_acquire); }
+
   /// True for the first rank that puts `value` there. Relaxed: no data depend on it.
   bool claim(std::size_t offset, std::uint32_t value) const {
     using Mark = typename Platform::template AtomicRef<std::uint32_t>;

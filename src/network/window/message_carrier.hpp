@@ -27,6 +27,7 @@ class BasicMessageCarrier final : public Carrier {
   void put(int node, std::size_t offset, const void* source, std::size_t bytes, int id,
            std::uint32_t value) override;
   void get(int node, std::size_t offset, void* target, std::size_t bytes) override;
+  void store(int node, std::size_t offset, std::uint64_t value) override;
   void fetch_add(int node, std::size_t offset, std::uint64_t value, std::uint64_t* old) override;
   void compare_swap(int node, std::size_t offset, std::uint64_t expected, std::uint64_t desired,
                     std::uint64_t* old) override;

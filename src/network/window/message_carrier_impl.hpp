@@ -46,6 +46,11 @@ void BasicMessageCarrier<Platform>::get(int node, std::size_t offset, void* targ
 }
 
 template <class Platform>
+void BasicMessageCarrier<Platform>::store(int node, std::size_t offset, std::uint64_t value) {
+  ask(node, {Kind::store, 0, 0, 0, offset, sizeof value, value, 0});
+}
+
+template <class Platform>
 void BasicMessageCarrier<Platform>::fetch_add(int node, std::size_t offset, std::uint64_t value,
                                               std::uint64_t* old) {
   ask_for_word(node, {Kind::fetch_add, 0, 0, 0, offset, sizeof *old, value, 0}, old);
@@ -121,6 +126,8 @@ void BasicMessageCarrier<Platform>::serve(int process, const Request& request, c
       return serve_put(process, request, data);
     case Kind::get:
       return answers_.send(process, reply_tag_, memory_.base + request.offset, request.bytes, nullptr);
+    case Kind::store:
+      return memory_.store(request.offset, request.operand);
     case Kind::fetch_add:
       return answer(process, memory_.fetch_add(request.offset, request.operand));
     case Kind::compare_swap:

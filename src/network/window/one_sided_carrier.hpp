@@ -25,6 +25,9 @@ class OneSidedCarrier final : public Carrier {
   void get(int node, std::size_t offset, void* place, std::size_t bytes) override {
     one_sided_->get(target(node), offset, place, bytes);
   }
+  void store(int node, std::size_t offset, std::uint64_t value) override {
+    messages_->store(node, offset, value);
+  }
   void fetch_add(int node, std::size_t offset, std::uint64_t value, std::uint64_t* old) override {
     messages_->fetch_add(node, offset, value, old);
   }

@@ -6,7 +6,7 @@
 
 namespace espalier::network {
 
-enum class Kind : std::uint32_t { put, get, fetch_add, compare_swap, goodbye };
+enum class Kind : std::uint32_t { put, get, store, fetch_add, compare_swap, goodbye };
 
 /// Plain bytes: it crosses the network, between machines of one kind. The data of a short put follow behind
 /// it in the same message; those of a long one in messages of their own.
@@ -17,7 +17,7 @@ struct Request {
   std::uint32_t data_follow = 0;  ///< in messages of their own
   std::uint64_t offset = 0;
   std::uint64_t bytes = 0;
-  std::uint64_t operand = 0;   ///< what is added, or swapped in
+  std::uint64_t operand = 0;   ///< what is stored, added, or swapped in
   std::uint64_t expected = 0;  ///< of a compare_swap
 };
 

@@ -58,6 +58,9 @@ class BasicNodeWindow {
   void notify(int node, int id, std::uint32_t value) { put_notify(node, 0, nullptr, 0, id, value); }
   /// Starts to read; the target holds the data after flush().
   void get(int node, std::size_t offset, void* target, std::size_t bytes);
+  /// Writes the 8 bytes at `offset`, a multiple of 8, in one piece. Where messages carry the window, the rank
+  /// that sees the value sees this rank's earlier puts to that node of no more than longest_inline bytes.
+  void store(int node, std::size_t offset, std::uint64_t value);
   /// On the 8 bytes at `offset`, a multiple of 8; what was there before. All atomic operations on a word of a
   /// window are atomic with each other, wherever they come from. Waits for the target.
   std::uint64_t fetch_add(int node, std::size_t offset, std::uint64_t value);

@@ -84,6 +84,15 @@ void BasicNodeWindow<Platform>::get(int node, std::size_t offset, void* target, 
 }
 
 template <class Platform>
+void BasicNodeWindow<Platform>::store(int node, std::size_t offset, std::uint64_t value) {
+  check_word(node, offset);
+  if (is_here(node)) return memory_.store(offset, value);
+  check_failure();
+  const std::lock_guard lock(mutex_);
+  carrier_->store(node, offset, value);
+}
+
+template <class Platform>
 std::uint64_t BasicNodeWindow<Platform>::fetch_add(int node, std::size_t offset, std::uint64_t value) {
   check_word(node, offset);
   if (is_here(node)) return memory_.fetch_add(offset, value);

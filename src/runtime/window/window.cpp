@@ -106,8 +106,9 @@ class Window::Negotiation {
   std::unique_ptr<Window> agree() {
     std::unique_ptr<Window> window(new Window);
     window->rank_ = bootstrap_.rank;
-    window->choice_ = choose_window_transport(Config::instance().text("ESPALIER_WINDOW_TRANSPORT"),
-                                              placement_.nodes(), means());
+    const std::string& setting = Config::instance().text("ESPALIER_WINDOW_TRANSPORT");
+    window->choice_ =
+        choose_window_transport(request_.by_messages ? "message" : setting, placement_.nodes(), means());
     window->segment_ = std::make_unique<WindowSegment>(
         bootstrap_, placement_.ranks_of[static_cast<std::size_t>(node())],
         WindowSegment::Size{request_.bytes, request_.ids, window->choice_.transport == WindowTransport::rma,

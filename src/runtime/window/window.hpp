@@ -14,9 +14,10 @@ namespace espalier::runtime {
 
 /// What all ranks ask for; equal on all of them but for the address of bound memory.
 struct WindowRequest {
-  std::size_t bytes = 0;  ///< of each node's segment
-  int ids = 0;            ///< notifications of each node
-  void* bound = nullptr;  ///< memory of the caller's that the ranks of this node share; null: fresh memory
+  std::size_t bytes = 0;     ///< of each node's segment
+  int ids = 0;               ///< notifications of each node
+  void* bound = nullptr;     ///< memory of the caller's that the ranks of this node share; null: fresh memory
+  bool by_messages = false;  ///< whatever the setting says: for callers that need a message's order
 };
 
 /// A window of some ranks of this job. While it lives, every wait of this process in Espalier drives the

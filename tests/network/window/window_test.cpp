@@ -1,5 +1,6 @@
 #include "network/window/window.hpp"
 
+#include <cstring>
 #include <numeric>
 
 #include "tests/network/window/team.hpp"
@@ -160,8 +161,35 @@ TEST(Window, WhatDoesNotExistIsRefused) {
   EXPECT_THROW(window.wait_some(5, 6), WindowArgument);
   EXPECT_THROW(window.wait_some(5, 0), WindowArgument);
   EXPECT_THROW(window.fetch_add(0, 4, 1), WindowArgument);
+  EXPECT_THROW(window.store(1, 12, 1), WindowArgument);
+  EXPECT_THROW(window.store(1, 96, 1), WindowArgument);
   EXPECT_THROW(window.compare_swap(0, 96, 1, 1), WindowArgument);
   EXPECT_EQ(world.boxes.messages(), 0U);
+}
+
+// A store comes after the short puts of its rank, on every rank of the node that sees it.
+TEST(Window, StoresComeAfterTheirRanksPuts) {
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    WindowWorld world({2, 1}, 4000, 8, seed);
+    world.run([&](NodeWindow& window, int me) {
+      constexpr std::uint64_t rounds = 50;
+      for (std::uint64_t round = 1; round <= rounds; ++round) {
+        const auto block = window_block(static_cast<int>(round), 1000);
+        if (window.node() == 1) {
+          window.put(0, 64, block.data(), block.size());
+          window.store(0, 8, round);
+          // Until both have read it.
+          window.drive_until([&] { return window.fetch_add(0, 16, 0) == 2 * round; });
+          continue;
+        }
+        window.drive_until([&] { return window.fetch_add(0, 8, 0) == round; });
+        EXPECT_EQ(std::memcmp(window.local() + 64, block.data(), block.size()), 0) << "rank " << me;
+        window.fetch_add(0, 16, 1);
+      }
+      if (window.node() == 0) window.drive_until([&] { return window.fetch_add(0, 24, 0) == 1; });
+      if (window.node() == 1) window.store(0, 24, 1);
+    });
+  }
 }
 
 // What goes wrong while another wait drives the window is told by the window's next call.
