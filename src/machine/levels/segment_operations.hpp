@@ -1,0 +1,66 @@
+// A group's operations on memory that its members have mapped.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <utility>
+
+#include "machine/levels/group_operations.hpp"
+#include "network/window/memory.hpp"
+
+namespace espalier::machine {
+
+/// On the memory of a window's node, so that there is one text of atomic operations for both.
+template <class Platform>
+class BasicSegmentOperations final : public GroupOperations {
+ public:
+  using Memory = network::BasicWindowMemory<Platform>;
+  using Done = std::function<bool()>;
+  /// Looks until done() is true; throws where that will not come.
+  using Wait = std::function<void(const Done& done)>;
+
+  /// `memory`: the segment, zero when the levels were made. `lent`: base cases may have its address.
+  BasicSegmentOperations(const Memory& memory, bool lent, Wait wait)
+      : GroupOperations(memory.bytes), memory_(memory), lent_(lent), wait_(std::move(wait)) {}
+
+  void put(std::size_t offset, const void* source, std::size_t bytes) override {
+    check_range(offset, bytes);
+    memory_.write(offset, source, bytes);
+  }
+  void get(std::size_t offset, void* target, std::size_t bytes) override {
+    check_range(offset, bytes);
+    memory_.read(offset, target, bytes);
+  }
+  void store(std::size_t offset, std::uint64_t value) override {
+    check_word(offset);
+    memory_.store(offset, value);
+  }
+  std::uint64_t load(std::size_t offset) override {
+    check_word(offset);
+    return memory_.load(offset);
+  }
+  std::uint64_t fetch_add(std::size_t offset, std::uint64_t value) override {
+    check_word(offset);
+    return memory_.fetch_add(offset, value);
+  }
+  std::uint64_t compare_swap(std::size_t offset, std::uint64_t expected, std::uint64_t desired) override {
+    check_word(offset);
+    return memory_.compare_swap(offset, expected, desired);
+  }
+  void wait_until(std::size_t offset, Until until, std::uint64_t value) override {
+    check_word(offset);
+    const auto is_there = [&] { return is_reached(until, memory_.load(offset), value); };
+    if (!is_there()) wait_(std::cref(is_there));
+  }
+  void* segment() override { return lent_ ? memory_.base : nullptr; }
+
+ private:
+  Memory memory_;
+  bool lent_;
+  Wait wait_;
+};
+
+using SegmentOperations = BasicSegmentOperations<network::HostPlatform>;
+
+}  // namespace espalier::machine
