@@ -20,6 +20,7 @@ std::vector<simulation::checker::Scenario> exchanges(int ranks, bool fenced);
 std::vector<simulation::checker::Scenario> rooted_moves(int ranks, bool fenced);
 std::vector<simulation::checker::Scenario> schedule(int ranks, bool fenced);
 std::vector<simulation::checker::Scenario> mixtures(int ranks, bool fenced);
+std::vector<simulation::checker::Scenario> levels(int ranks, bool fenced);
 std::vector<simulation::checker::Scenario> windows(int ranks, bool fenced);
 std::vector<simulation::checker::Scenario> over_nodes(int ranks, bool fenced);
 std::vector<simulation::checker::Scenario> allgathers_over_nodes(int ranks, bool fenced);
