@@ -28,7 +28,12 @@ thread_local char error_text[2048] = "";
 
 const char* last_error() { return error_text; }
 
+// Every call begins with an empty one.
 void set_last_error(std::string_view text) {
+  if (text.empty()) {
+    error_text[0] = 0;
+    return;
+  }
   error_text[printable_lines(text).copy(error_text, sizeof error_text - 1)] = 0;
 }
 
