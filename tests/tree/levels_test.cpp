@@ -15,37 +15,37 @@ namespace {
 using topology::Group;
 using topology::Level;
 
-const Level inner = Level::virtual_domain, outer = Level::machine;
+const Level lower = Level::virtual_domain, upper = Level::machine;
 
 TEST(Levels, InnerGroupsComeFirstAndLeadersGoOn) {
   const Group group = parse_groups("((0 1 2) (3 4) 5)", 6);
   EXPECT_EQ(level_groups(group, 0),
-            (std::vector<LevelGroup>{{0, inner, {0, 1, 2}}, {0, inner, {3, 4}}, {1, outer, {0, 3, 5}}}));
+            (std::vector<LevelGroup>{{0, lower, {0, 1, 2}}, {0, lower, {3, 4}}, {1, upper, {0, 3, 5}}}));
 }
 
 // As in compose(): the root is a leader wherever it is, and the others keep their order behind it.
 TEST(Levels, TheRootLeadsEachOfItsGroups) {
   const Group group = parse_groups("((0 1 2) (3 4) 5)", 6);
   EXPECT_EQ(level_groups(group, 4),
-            (std::vector<LevelGroup>{{0, inner, {0, 1, 2}}, {0, inner, {4, 3}}, {1, outer, {4, 5, 0}}}));
-  EXPECT_EQ(level_groups(group, 5).back(), (LevelGroup{1, outer, {5, 0, 3}}));
+            (std::vector<LevelGroup>{{0, lower, {0, 1, 2}}, {0, lower, {4, 3}}, {1, upper, {4, 5, 0}}}));
+  EXPECT_EQ(level_groups(group, 5).back(), (LevelGroup{1, upper, {5, 0, 3}}));
 }
 
 TEST(Levels, AGroupIsAboveAllThatItHolds) {
   const Group group = parse_groups("(0 (1 2) ((3 4) 5))", 6);
   EXPECT_EQ(level_groups(group, 0),
             (std::vector<LevelGroup>{
-                {0, inner, {1, 2}}, {0, inner, {3, 4}}, {1, inner, {3, 5}}, {2, outer, {0, 1, 3}}}));
+                {0, lower, {1, 2}}, {0, lower, {3, 4}}, {1, lower, {3, 5}}, {2, upper, {0, 1, 3}}}));
 }
 
 TEST(Levels, ARankAloneHasOneGroup) {
-  EXPECT_EQ(level_groups(topology::flat_group(1), 0), (std::vector<LevelGroup>{{0, outer, {0}}}));
+  EXPECT_EQ(level_groups(topology::flat_group(1), 0), (std::vector<LevelGroup>{{0, upper, {0}}}));
   EXPECT_EQ(level_groups(parse_groups("((0))", 1), 0),
-            (std::vector<LevelGroup>{{0, inner, {0}}, {1, outer, {0}}}));
+            (std::vector<LevelGroup>{{0, lower, {0}}, {1, upper, {0}}}));
 }
 
 TEST(Levels, PlacesAreFound) {
-  const LevelGroup group{0, inner, {4, 3, 7}};
+  const LevelGroup group{0, lower, {4, 3, 7}};
   EXPECT_EQ(place_in(group, 4), 0);
   EXPECT_EQ(place_in(group, 7), 2);
   EXPECT_EQ(place_in(group, 5), -1);
@@ -60,7 +60,7 @@ TEST(Levels, VirtualLevelsSplitTheLowestGroups) {
   EXPECT_EQ(level_groups(sockets, 0).size(), 3U);
   const auto once = level_groups(split_virtual_levels(sockets, 7, 1), 0);
   EXPECT_EQ(once.size(), 2 * 7 + 2 + 1U);
-  EXPECT_EQ(once.front(), (LevelGroup{0, inner, {0, 1, 2, 3}}));
+  EXPECT_EQ(once.front(), (LevelGroup{0, lower, {0, 1, 2, 3}}));
   EXPECT_EQ(once.back().level, 2);
   EXPECT_EQ(split_virtual_levels(sockets, 7, 0), sockets);
   EXPECT_EQ(split_virtual_levels(sockets, 1, 5), sockets);

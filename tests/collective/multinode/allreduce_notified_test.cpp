@@ -12,7 +12,7 @@ using testing::Member;
 using testing::PretendedWindows;
 
 template <class T>
-std::vector<T> disseminate(Member& me, PretendedWindows::Window& window, WindowUse& use,
+std::vector<T> allreduce_of(Member& me, PretendedWindows::Window& window, WindowUse& use,
                            const std::vector<T>& values, reduce::Type type, int slices, bool in_place) {
   GuardedVector<T> send(values), result(values.size());
   if (in_place) result.assign(values);
@@ -40,7 +40,7 @@ TEST(NodesAllreduceNotified, EveryLengthEveryPlacement) {
       for (const bool in_place : {false, true})
         for (const int slices : {1, 2, 5}) {
           const auto own = testing::vector_of(me.rank(), count, ++round);
-          EXPECT_EQ(disseminate(me, window, use, own, reduce::Type::float64, slices, in_place),
+          EXPECT_EQ(allreduce_of(me, window, use, own, reduce::Type::float64, slices, in_place),
                     testing::sum_of(me.size(), count, round))
               << "rank " << me.rank() << ", " << count << " elements, " << slices << " slices";
         }
@@ -58,7 +58,7 @@ TEST(NodesAllreduceNotified, Integers) {
           sum[static_cast<std::size_t>(i)] += value;
           if (rank == me.rank()) own[static_cast<std::size_t>(i)] = value;
         }
-      EXPECT_EQ(disseminate(me, window, use, own, reduce::Type::int64, 1 + round % 3, round % 2 == 0), sum);
+      EXPECT_EQ(allreduce_of(me, window, use, own, reduce::Type::int64, 1 + round % 3, round % 2 == 0), sum);
     }
   });
 }
@@ -68,7 +68,7 @@ TEST(NodesAllreduceNotified, ManyCallsInARowTakeTheHalvesInTurns) {
     use.calls = 0xffffffff - 60;  // the number of calls wraps around
     for (int round = 0; round < 120; ++round) {
       const auto count = static_cast<std::size_t>(1 + round * 7 % 90);
-      EXPECT_EQ(disseminate(me, window, use, testing::vector_of(me.rank(), count, round),
+      EXPECT_EQ(allreduce_of(me, window, use, testing::vector_of(me.rank(), count, round),
                             reduce::Type::float64, 1 + round % 2, false),
                 testing::sum_of(me.size(), count, round));
     }
@@ -78,7 +78,7 @@ TEST(NodesAllreduceNotified, ManyCallsInARowTakeTheHalvesInTurns) {
 TEST(NodesAllreduceNotified, TheSameBitsEverywhereAndEachTime) {
   testing::expect_same_bits_everywhere(notified_counts, [](Member& me, auto& window, WindowUse& use,
                                                            const std::vector<float>& own, int round) {
-    return disseminate(me, window, use, own, reduce::Type::float32, 2, round % 2 == 1);
+    return allreduce_of(me, window, use, own, reduce::Type::float32, 2, round % 2 == 1);
   });
 }
 
