@@ -13,7 +13,7 @@ using testing::PretendedWindows;
 
 template <class T>
 std::vector<T> allreduce_of(Member& me, PretendedWindows::Window& window, WindowUse& use,
-                           const std::vector<T>& values, reduce::Type type, int slices, bool in_place) {
+                            const std::vector<T>& values, reduce::Type type, int slices, bool in_place) {
   GuardedVector<T> send(values), result(values.size());
   if (in_place) result.assign(values);
   const Reduction reduction = {in_place ? result.bytes() : send.bytes(), result.bytes(), send.size_bytes(),
@@ -69,7 +69,7 @@ TEST(NodesAllreduceNotified, ManyCallsInARowTakeTheHalvesInTurns) {
     for (int round = 0; round < 120; ++round) {
       const auto count = static_cast<std::size_t>(1 + round * 7 % 90);
       EXPECT_EQ(allreduce_of(me, window, use, testing::vector_of(me.rank(), count, round),
-                            reduce::Type::float64, 1 + round % 2, false),
+                             reduce::Type::float64, 1 + round % 2, false),
                 testing::sum_of(me.size(), count, round));
     }
   });

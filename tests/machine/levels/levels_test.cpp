@@ -102,7 +102,8 @@ TEST_F(Segment, AWaitEndsWhenTheWordIsAsSaid) {
 
 TEST_F(Segment, WhatItDoesNotHaveIsRefused) {
   char byte = 0;
-  const std::size_t size = memory.size() - 9;  // wraps around; not a constant, or the compiler refuses the copies
+  const std::size_t size =
+      memory.size() - 9;  // wraps around; not a constant, or the compiler refuses the copies
   EXPECT_THROW(operations.put(64, &byte, 1), GroupArgument);
   EXPECT_THROW(operations.get(1, &byte, size), GroupArgument);
   EXPECT_THROW(operations.get(size, &byte, 1), GroupArgument);
