@@ -69,6 +69,14 @@ plan::NetworkPlan network_plan(const Call& call, const Shape& shape, const NodeM
   return plan::Table::instance().find_network(query_of(call, shape, node));
 }
 
+constexpr std::size_t page = machine::Layout::page;
+
+int whole_slots(int slots) {
+  if (slots < 1 || slots > 64 || (slots & (slots - 1)) != 0)
+    throw Error(formatted("{} slots: a power of two, 64 at most", slots));
+  return slots;
+}
+
 }  // namespace
 
 Call call_of(const Json& request, const Point& point, const NodeModel& node) {
@@ -83,6 +91,10 @@ Call call_of(const Json& request, const Point& point, const NodeModel& node) {
   call.node = node_plan(call, point.shape, node, point.rules);
   call.network = network_plan(call, point.shape, node, point.rules);
   call.aggregated = point.rules.value("aggregated", false);
+  call.slots = whole_slots(point.rules.value("slots", request.value("slots", call.slots)));
+  call.slot_bytes = point.rules.value("slot_bytes", request.value("slot_bytes", call.slot_bytes));
+  if (call.slot_bytes < page || call.slot_bytes % page != 0)
+    throw Error(formatted("a slot of {} bytes: it has whole pages of {}", call.slot_bytes, page));
   return call;
 }
 

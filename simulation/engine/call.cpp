@@ -50,11 +50,10 @@ int leader_of(const Call& call, const Shape& seen) {
   return seen.local(call.root);
 }
 
-/// The groups of a node's ranks on the model's cores, as on a real node. Where ranks exceed cores they meet
-/// at the machine alone.
+/// The groups of a node's ranks on the model's cores, as on a real node whose ranks are bound; where they exceed
+/// cores, several to a core.
 topology::Group groups_of(const NodeModel& node, const Shape& shape) {
   const int ranks = shape.ranks_per_node, cores = node.cores();
-  if (ranks > cores) return topology::flat_group(ranks);
   std::vector<topology::Domain> pieces;
   for (const CoreLevel& level : node.levels)
     for (int first = 0; first < cores; first += level.cores)
@@ -103,10 +102,11 @@ collective::TreePositionPair node_positions(const TreePositions& places, int loc
   return {places.gather(local), places.release(local)};
 }
 
-machine::Layout layout_for(const Shape& shape, std::size_t slot_bytes) {
+machine::Layout layout_for(const Call& call, const Shape& shape) {
   machine::Layout layout;
   layout.ranks = shape.ranks_per_node;
-  layout.slot_bytes = slot_bytes;
+  layout.slots = call.slots;
+  layout.slot_bytes = call.slot_bytes;
   return layout;
 }
 

@@ -30,6 +30,8 @@ struct Call {
   plan::NetworkPlan network;  ///< of a call over nodes
   NodeStageKind stage = NodeStageKind::shared;
   bool aggregated = false;  ///< aggregation nodes in place of the network's algorithm
+  int slots = 8;            ///< of each rank, a power of two (RG III-C)
+  std::size_t slot_bytes = std::size_t{32} * 1024;
 
   /// Whether it is a call over nodes: also one on a single node that does not use what its ranks share.
   bool spans(const Shape& shape) const { return shape.nodes > 1 || stage != NodeStageKind::shared; }
@@ -66,6 +68,6 @@ std::shared_ptr<const TreePositions> places_for(const Call& call, const Shape& s
 void run_call(SimulatedMachine& machine, const Call& call, const Shape& shape, const TreePositions& places,
               const Buffers& buffers);
 
-machine::Layout layout_for(const Shape& shape, std::size_t slot_bytes = 32 * 1024);
+machine::Layout layout_for(const Call& call, const Shape& shape);
 
 }  // namespace espalier::simulation

@@ -14,6 +14,7 @@ Engine::Engine(const Model& model, const Shape& shape, std::size_t flags, std::u
       flags_per_node_(flags),
       ranks_(index(shape.ranks())),
       flags_(index(shape.nodes) * flags),
+      places_(index(shape.nodes)),
       cards_out_(index(shape.nodes * model.network.cards)),
       cards_in_(cards_out_.size()) {
   const NodeModel& node = model_.node;
@@ -39,7 +40,12 @@ bool Engine::perform(int rank, const Operation& operation) {
       spend(rank, amount / 16);
       break;
     case Act::copy:
+      if (operation.peer != own_memory && !wait_for_turn(rank)) return false;
       copy(rank, operation.peer, amount);
+      break;
+    case Act::write:
+      if (!wait_for_turn(rank)) return false;
+      write(rank, operation.peer, amount);
       break;
     case Act::fold:
       spend(rank, amount * model_.node.reduce_ns_per_byte);
@@ -92,7 +98,7 @@ bool Engine::has_core(int rank) {
   Core& core = core_under(rank);
   if (core.running == rank) return true;
   Rank& it = ranks_[index(rank)];
-  if (core.running != none) {
+  if (core.running != none || (core.promised != none && core.promised != rank)) {
     it.next_waiter = none;  // it waits for nothing else
     std::int32_t* link = &core.first_ready;
     while (*link != none) link = &ranks_[index(*link)].next_waiter;
@@ -102,6 +108,7 @@ bool Engine::has_core(int rank) {
   const bool switches = core.last != none && core.last != rank;
   it.clock = std::max(it.clock, core.free) + (switches ? model_.node.wake_ns : 0);
   core.running = core.last = rank;
+  core.promised = none;
   return true;
 }
 
@@ -114,6 +121,7 @@ void Engine::leave_core(int rank) {
   if (core.first_ready == none) return;
   const std::int32_t next = core.first_ready;
   core.first_ready = ranks_[index(next)].next_waiter;
+  core.promised = next;
   schedule(std::max(clock(next), core.free), next);
 }
 
@@ -124,84 +132,6 @@ void Engine::spend(int rank, double duration) {
 
 void Engine::note(int rank, double begin, Act act) {
   if (clock(rank) > begin) timeline_.push_back({rank, begin, clock(rank), act});
-}
-
-// --- within a node ---
-
-const CoreLevel& Engine::between(int one, int other) const {
-  const int a = core_of(one), b = core_of(other);
-  for (const CoreLevel& level : model_.node.levels)
-    if (a / level.cores == b / level.cores) return level;
-  return model_.node.levels.back();
-}
-
-void Engine::copy(int rank, int owner, double bytes) {
-  const NodeModel& node = model_.node;
-  const int local = shape_.local(rank);
-  if (owner == local) return spend(rank, bytes * node.own_copy_ns_per_byte);
-  const CoreLevel& level = between(owner, local);
-  const double begin = clock(rank);
-  spend(rank, level.line_ns + bytes * level.copy_ns_per_byte);
-  constexpr double page = 4096;  // less than that does not fill a controller's queue
-  if (controllers_free_.empty() || bytes < page) return;
-  const int controllers = (node.cores() + node.controller_cores - 1) / node.controller_cores;
-  double& free =
-      controllers_free_[index(shape_.node_of(rank) * controllers + core_of(owner) / node.controller_cores)];
-  free = std::max(free, begin) + bytes * node.controller_ns_per_byte;
-  ranks_[index(rank)].clock = std::max(clock(rank), free);
-}
-
-void Engine::publish(int rank, int flag_number, std::uint64_t value) {
-  Flag& flag = flags_[flag_index(shape_.node_of(rank), index(flag_number))];
-  if (value > flag.value) flag.value = value;
-  flag.writer = rank;
-  const double now = clock(rank);
-  flag.busy = now;
-  std::int32_t* link = &flag.first_waiter;
-  while (*link != none) {
-    const int waiter = *link;
-    Rank& it = ranks_[index(waiter)];
-    if (it.awaited > flag.value) {
-      link = &it.next_waiter;
-      continue;
-    }
-    *link = it.next_waiter;
-    it.woken = true;
-    it.clock = std::max(it.clock, flag.busy + between(shape_.local(rank), shape_.local(waiter)).line_ns);
-    flag.busy += model_.node.reader_gap_ns;
-    schedule(it.clock, waiter);
-  }
-}
-
-bool Engine::await(int rank, int flag_number, std::uint64_t value) {
-  Rank& it = ranks_[index(rank)];
-  if (it.woken) return it.woken = false, true;  // paid when it was woken
-  Flag& flag = flags_[flag_index(shape_.node_of(rank), index(flag_number))];
-  if (flag.value >= value) {
-    if (flag.writer == rank || flag.writer == none) return true;
-    const double begin = std::max(it.clock, flag.busy);
-    flag.busy = begin + model_.node.reader_gap_ns;
-    it.clock = begin + between(shape_.local(flag.writer), shape_.local(rank)).line_ns;
-    return true;
-  }
-  it.awaited = value;
-  it.next_waiter = none;
-  std::int32_t* link = &flag.first_waiter;
-  while (*link != none) link = &ranks_[index(*link)].next_waiter;
-  *link = rank;
-  return false;
-}
-
-std::optional<std::uint64_t> Engine::add(int rank, int flag_number, std::uint64_t value) {
-  if (!has_core(rank) || !wait_for_turn(rank)) return {};
-  Flag& flag = flags_[flag_index(shape_.node_of(rank), index(flag_number))];
-  const std::uint64_t before = flag.value;
-  double& clock_of = ranks_[index(rank)].clock;
-  clock_of = std::max(clock_of, flag.busy);
-  if (flag.writer != none && flag.writer != rank)
-    clock_of += between(shape_.local(flag.writer), shape_.local(rank)).line_ns;
-  publish(rank, flag_number, before + value);
-  return before;
 }
 
 // --- between nodes ---
@@ -283,7 +213,9 @@ double Engine::take_in(const Message& message) {
   Rank& it = ranks_[index(message.to)];
   if (are_neighbours(message.from, message.to)) {
     const double copying = bytes * model_.node.messages.per_byte;
-    return it.next_receive = std::max(now_ - copying, it.next_receive) + copying;
+    const double begin = std::max(now_ - copying, it.next_receive);
+    const double queued = through_controller(message.to, core_of(shape_.local(message.from)), begin, bytes);
+    return it.next_receive = std::max(begin + copying, queued);
   }
   const plan::Wire& wire = model_.network.wire;
   double& card = cards_in_[card_of(message.to)];

@@ -10,6 +10,7 @@
 #include "simulation/engine/model.hpp"
 #include "simulation/engine/noise.hpp"
 #include "simulation/engine/operation.hpp"
+#include "simulation/engine/places.hpp"
 
 namespace espalier::simulation {
 
@@ -39,7 +40,11 @@ struct Span {
 ///
 /// Messages between nodes cost LogGP's o, L, g and G (plan/cost/parameters.hpp), and wait for network cards.
 /// The ranks of a node share its cards; a card has two directions. Messages within a node keep both ranks
-/// busy. A flag costs the transfer of its line to each reader, one reader after the other. Not thread-safe.
+/// busy.
+///
+/// Within a node a line is read from the nearest core that has it, by one reader after the other; a store takes
+/// it from all of them first. Reads and stores that do not wait for each other overlap (NodeModel). Not
+/// thread-safe.
 class Engine {
  public:
   /// `flags`: how many each node has.
@@ -101,6 +106,9 @@ class Engine {
   };
   struct Rank {
     double clock = 0, next_send = 0, next_receive = 0;
+    double fetched = -1,
+           next_fetch = 0;  // when its last read of others' lines ended, and when the next may begin
+    double next_store = 0, last_store = 0;  // when the next store may begin, and when the last is seen
     std::uint64_t awaited = 0;
     Noise noise;
     SmallRandom random;
@@ -114,11 +122,13 @@ class Engine {
   struct Core {
     double free = 0;
     std::int32_t running = none, last = none, first_ready = none;
+    std::int32_t promised = none;  // who has it next, when nobody runs
   };
   struct Flag {
     std::uint64_t value = 0;
-    double busy = 0;  // until when its line is on its way to readers
-    std::int32_t writer = none, first_waiter = none;
+    double visible = 0;  // from when on
+    std::int32_t first_waiter = none;
+    Holders holders;
   };
 
   static std::size_t index(int number) { return static_cast<std::size_t>(number); }
@@ -135,11 +145,16 @@ class Engine {
   void spend(int rank, double duration);
   void note(int rank, double begin, Act act);
 
-  void copy(int rank, int owner, double bytes);
+  void copy(int rank, int place, double bytes);
+  void write(int rank, int place, double bytes);
   void publish(int rank, int flag_number, std::uint64_t value);
+  void wake_waiters(Flag& flag);
   bool await(int rank, int flag_number, std::uint64_t value);
-  const CoreLevel& between(int one, int other) const;
+  double store(int rank, const CoreLevel* from, bool polled);
+  void fetch(int rank, Holders& holders, double earliest, double bytes);
+  double through_controller(int rank, int core, double begin, double bytes);
   int core_of(int local) const { return shape_.core(local, model_.node.cores()); }
+  int core_of_rank(int rank) const { return core_of(shape_.local(rank)); }
 
   void send(int rank, const Operation& operation);
   void send_to_neighbour(int rank, const Operation& operation);
@@ -160,7 +175,8 @@ class Engine {
   std::size_t flags_per_node_;
   std::vector<Rank> ranks_;
   std::vector<Flag> flags_;
-  std::vector<Core> cores_;  // where ranks exceed cores
+  std::vector<Places> places_;  // by node
+  std::vector<Core> cores_;     // where ranks exceed cores
   std::vector<double> controllers_free_, cards_out_, cards_in_;
   std::vector<Message> messages_;
   std::vector<std::int32_t> free_messages_;

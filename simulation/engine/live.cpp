@@ -37,10 +37,7 @@ class LiveRank : public Sink {
  public:
   LiveRank(Engine& engine, Channels& channels, const bool& abandoning, int rank, std::byte* share,
            const machine::Layout& layout)
-      : Sink(rank, engine.shape().local(rank), share, layout),
-        engine_(engine),
-        channels_(channels),
-        abandoning_(abandoning) {}
+      : Sink(rank, share, layout), engine_(engine), channels_(channels), abandoning_(abandoning) {}
 
   void act(const Operation& operation) override {
     doing = operation;

@@ -85,6 +85,13 @@ void read_node(Part& part, Model& model) {
   for (std::size_t i = 1; i < node.levels.size(); ++i)
     if (node.levels[i].cores < node.levels[i - 1].cores)
       part.fail("\"levels\" must go from the innermost out");
+  node.claim_part = part.number("claim_part", node.claim_part);
+  if (node.claim_part > 1) part.fail("\"claim_part\" is a part of line_ns: 1 at most");
+  for (const auto& [key, value] : {std::pair("reads_under_way", &node.reads_under_way),
+                                   std::pair("stores_under_way", &node.stores_under_way)}) {
+    *value = part.number(key, *value);
+    if (*value < 1) part.fail(formatted("\"{}\" must be 1 at least", key));
+  }
   node.reader_gap_ns = part.number("reader_gap_ns");
   node.own_copy_ns_per_byte = part.number("own_copy_ns_per_byte");
   node.controller_ns_per_byte = part.number("controller_ns_per_byte");

@@ -8,7 +8,9 @@ namespace espalier::simulation {
 
 enum class Act : std::uint8_t {
   work,      ///< amount: nanoseconds, in 1/16
-  copy,      ///< amount: bytes that rank `peer` of the node has written (its own: in its cache)
+  copy,      ///< amount: bytes that the rank reads, which lie at line `peer` of what the node's ranks share
+             ///< (own_memory: where only this rank has been)
+  write,     ///< amount: bytes that the rank has written there: nobody else has them in its caches any more
   fold,      ///< amount: bytes of all sources together
   publish,   ///< flag `peer` of the node becomes `amount`
   await,     ///< until flag `peer` of the node is `amount` at least
@@ -19,6 +21,9 @@ enum class Act : std::uint8_t {
              ///< begin
   aggregate,  ///< amount: bytes; by the aggregation nodes, with all other ranks that do
 };
+
+/// In place of a line of the share.
+inline constexpr std::int32_t own_memory = -1;
 
 /// `lane` tells messages between the same ranks apart. 16 bytes, since there are many.
 struct Operation {

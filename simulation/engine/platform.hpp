@@ -56,7 +56,7 @@ struct SimulatedPlatform {
 
   static void copy(void* target, const void* source, std::size_t bytes) {
     if (Sink::current().moves_data()) std::memcpy(target, source, bytes);
-    Sink::current().copied(source, bytes);
+    Sink::current().copied(target, source, bytes);
   }
   // Streaming is not modelled: a copy is a copy.
   struct SlotWriter {

@@ -46,7 +46,7 @@ class Nowhere {
 class Recorder : public Sink {
  public:
   Recorder(const Shape& shape, int rank, std::byte* share, const machine::Layout& layout)
-      : Sink(rank, shape.local(rank), share, layout), ranks_(shape.ranks()) {}
+      : Sink(rank, share, layout), ranks_(shape.ranks()) {}
 
   void act(const Operation& operation) override {
     if (operation.act == Act::await) awaited_[operation.peer] = operation.amount;
@@ -89,7 +89,7 @@ class Recorders {
       : call_(call),
         shape_(shape),
         calls_(calls),
-        layout_(layout_for(shape)),
+        layout_(layout_for(call, shape)),
         places_(places_for(call, shape, node)),
         share_(layout_.bytes()),
         sizes_(buffer_sizes(call, shape)),

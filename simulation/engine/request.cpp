@@ -25,7 +25,7 @@ Times run_with_data(const Model& model, const Call& call, const Shape& shape, in
   const auto places = places_for(call, shape, model.node);
   const BufferSizes sizes = buffer_sizes(call, shape);
   return run_live(
-      model, shape, layout_for(shape), seed,
+      model, shape, layout_for(call, shape), seed,
       [&](SimulatedMachine& m, int) {
         std::vector<std::byte> send(sizes.send), receive(sizes.receive), scratch(sizes.scratch);
         for (int i = 0; i < calls; ++i)
@@ -39,8 +39,8 @@ struct Answer {
 };
 
 const char* name_of(Act act) {
-  static constexpr const char* names[] = {"work", "copy",    "fold",     "publish",  "await",
-                                          "send", "receive", "complete", "aggregate"};
+  static constexpr const char* names[] = {"work",  "copy", "write",   "fold",     "publish",
+                                          "await", "send", "receive", "complete", "aggregate"};
   return names[static_cast<std::size_t>(act)];
 }
 

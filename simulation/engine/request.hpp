@@ -11,6 +11,7 @@ namespace espalier::simulation {
 ///     {"model": "file.json", "collective": "allreduce", "bytes": [16], "nodes": [4, 16], "ranks_per_node":
 ///     [1, 2],
 ///      "seed": 1, "runs": 1, "calls": 1, "spread": false, "timeline": false,
+///      "slots": 8, "slot_bytes": 32768,                                      a variant may have its own
 ///      "noise": {"rate_hz", "duration_ns", "skew_ns"},                       in place of the model's
 ///      "variants": [{"name": "host", "node": {rule}, "network": {rule}, "aggregated": false}]}
 ///

@@ -8,7 +8,7 @@ const reduce::Operation& real_sum() { return *reduce::find(reduce::Op::sum, redu
 void sum_and_tell(void* target, const void* const* sources, int count, std::size_t elements) noexcept {
   Sink& sink = Sink::current();
   if (sink.moves_data()) real_sum().kernel(target, sources, count, elements);
-  sink.folded(sources, count, elements * 8);
+  sink.folded(target, sources, count, elements * 8);
 }
 
 }  // namespace

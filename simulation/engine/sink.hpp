@@ -17,8 +17,8 @@ namespace espalier::simulation {
 /// Each rank has one. The sink of the rank that runs is the current one.
 class Sink {
  public:
-  Sink(int rank, int local, std::byte* share, const machine::Layout& layout)
-      : rank_(rank), local_(local), share_(share), layout_(layout) {}
+  Sink(int rank, std::byte* share, const machine::Layout& layout)
+      : rank_(rank), share_(share), layout_(layout) {}
   virtual ~Sink() = default;
 
   static Sink& current() { return *current_; }
@@ -46,29 +46,34 @@ class Sink {
     return static_cast<int>((static_cast<const std::byte*>(line) - share_) /
                             static_cast<std::ptrdiff_t>(sizeof(memory::FlagLine)));
   }
-  /// Reads `bytes` at that address: costs a copy from the slot or line of its owner.
-  void copied(const void* source, std::size_t bytes) {
-    if (bytes > 0) act({Act::copy, 0, owner_of(source), bytes});
+  void copied(void* target, const void* source, std::size_t bytes) {
+    if (bytes == 0) return;
+    act({Act::copy, 0, place_of(source), bytes});
+    written(target, bytes);
   }
-  void folded(const void* const* sources, int count, std::size_t bytes) {
+  void folded(void* target, const void* const* sources, int count, std::size_t bytes) {
+    if (bytes == 0) return;
     for (int i = 0; i < count; ++i)
-      if (owner_of(sources[i]) != local_) copied(sources[i], bytes);
-    if (bytes > 0) act({Act::fold, 0, 0, bytes * static_cast<std::size_t>(count)});
+      if (const std::int32_t place = place_of(sources[i]); place != own_memory)
+        act({Act::copy, 0, place, bytes});
+    act({Act::fold, 0, 0, bytes * static_cast<std::size_t>(count)});
+    written(target, bytes);
   }
 
  private:
-  // This rank, for memory that is no rank's part of the share.
-  int owner_of(const void* address) const {
+  void written(void* target, std::size_t bytes) {
+    if (const std::int32_t place = place_of(target); place != own_memory) act({Act::write, 0, place, bytes});
+  }
+  // The line of the share. What rides in a flag's line came with the flag: that is as good as own memory.
+  std::int32_t place_of(const void* address) const {
     const auto* at = static_cast<const std::byte*>(address);
-    if (at < share_ + layout_.control_block(0) || at >= share_ + layout_.bytes()) return local_;
-    const auto offset = static_cast<std::size_t>(at - share_);
-    if (offset < layout_.ring(0))
-      return static_cast<int>((offset - layout_.control_block(0)) / layout_.control_block_bytes());
-    return static_cast<int>((offset - layout_.ring(0)) / layout_.ring_and_page_bytes());
+    if (at < share_ + layout_.slots_begin() || at >= share_ + layout_.bytes()) return own_memory;
+    return static_cast<std::int32_t>((at - share_) /
+                                     static_cast<std::ptrdiff_t>(machine::Layout::line_bytes));
   }
 
   inline static thread_local Sink* current_ = nullptr;
-  int rank_, local_;
+  int rank_;
   std::byte* share_;
   machine::Layout layout_;
 };

@@ -37,7 +37,7 @@ def summary(made: Json) -> str:
         for level in part["levels"]
     ]
     lines.append(
-        f"copy into a slot {part['own_copy_ns_per_byte']:g} ns/B, fold {made['node']['reduce_ns_per_byte']:g} ns/B, "
+        f"copy of its own {part['own_copy_ns_per_byte']:g} ns/B, fold {made['node']['reduce_ns_per_byte']:g} ns/B, "
         f"all cores at once {part['controller_ns_per_byte']:g} ns/B, switch {part['wake_ns']:g} ns"
     )
     return "\n".join([made["name"], *lines])

@@ -72,6 +72,8 @@ def simulate(
         help="One more to compare, written as a rule: 'flat:algorithm=tree tree=flat'.",
     ),
     root: int = typer.Option(0, min=0, help="Of a rooted collective."),
+    slots: int = typer.Option(8, min=1, help="Slots of each rank, as ESPALIER_SLOTS."),
+    slot: str = typer.Option("32KiB", metavar="BYTES", help="Bytes of one, as ESPALIER_SLOT."),
     runs: int = typer.Option(1, min=1, help="With noise: so many seeds; the median counts."),
     calls: int = typer.Option(1, min=1, help="So many calls in a row; the time of one counts."),
     seed: int = typer.Option(1, help="Where chance begins."),
@@ -108,6 +110,8 @@ def simulate(
         "calls": calls,
         "seed": seed,
         "spread": spread,
+        "slots": slots,
+        "slot_bytes": parse_bytes(slot),
         "timeline": timeline,
         "variants": variants_of(collective, versus, plan),
     }

@@ -6,6 +6,7 @@ import shlex
 from typing import Any
 
 from espalier.problem import Problem
+from espalier.sizes import parse_bytes
 
 Json = dict[str, Any]
 NAMED = ("rules", "host", "sharp")
@@ -57,6 +58,10 @@ def _written(text: str) -> Json:
     variant: Json = {"name": name}
     if "stage" in keys:
         variant["stage"] = keys.pop("stage")
+    if "slots" in keys:
+        variant["slots"] = int(keys.pop("slots"))
+    if "slot" in keys:
+        variant["slot_bytes"] = parse_bytes(keys.pop("slot"))
     for key, value in keys.items():
         inner = key.startswith("node.") or not between
         part = variant.setdefault("node" if inner else "network", {})

@@ -111,7 +111,8 @@ inline simulation::Times run_checked(const simulation::Model& model, const Call&
   const auto places = simulation::places_for(call, shape, model.node);
   const simulation::BufferSizes sizes = simulation::buffer_sizes(call, shape);
   return simulation::run_live(
-      model, shape, simulation::layout_for(shape), seed, [&](simulation::SimulatedMachine& m, int rank) {
+      model, shape, simulation::layout_for(call, shape), seed,
+      [&](simulation::SimulatedMachine& m, int rank) {
         for (int i = 0; i < calls; ++i) {
           Words send = vector_of(rank, sizes.send / 8 + 1), receive(sizes.receive / 8 + 1),
                 scratch(sizes.scratch / 8 + 1);

@@ -39,6 +39,8 @@ Operation receive(int peer, std::uint64_t bytes = 0) { return {Act::receive, 0, 
 Operation complete(int message) { return {Act::complete, 0, message, 0}; }
 Operation publish(int flag, std::uint64_t step = 1) { return {Act::publish, 0, flag, step}; }
 Operation await(int flag, std::uint64_t step = 1) { return {Act::await, 0, flag, step}; }
+Operation write(int place, std::uint64_t bytes) { return {Act::write, 0, place, bytes}; }
+Operation copy(int place, std::uint64_t bytes) { return {Act::copy, 0, place, bytes}; }
 
 TEST(Messages, TakeOverheadLatencyBytesOverhead) {
   const auto ended =
@@ -135,15 +137,69 @@ TEST(Flags, CostTheTransferBetweenTheirCores) {
   }
 }
 
-TEST(Flags, AreReadByOneAfterTheOther) {
+// Rank 1 is the nearest and is served first; rank 2 waits for it, and rank 3 has the line from its neighbour.
+TEST(Flags, AreReadByOneAfterTheOtherFromTheNearestWhoHasThem) {
   const Programs programs = {{work(1000), publish(0)}, {await(0)}, {await(0)}, {work(1), await(0)}};
   const auto ended = times(round_model(), {1, 4}, programs);
-  EXPECT_EQ(ended, (std::vector<double>{1000, 1010, 1045, 1050}));
+  const double visible = 1000 + 20;  // claimed from across the package
+  EXPECT_EQ(ended, (std::vector<double>{1000, visible + 5, visible + 5 + 20, visible + 5 + 20 + 5}));
 }
 
-TEST(Flags, ThatAreThereCostTheTransfer) {
+TEST(Flags, ThatAreThereCostARead) {
   const auto ended = times(round_model(), {1, 2}, {{publish(0)}, {work(500), await(0), await(0, 0)}});
-  EXPECT_DOUBLE_EQ(ended[1], 520);
+  EXPECT_DOUBLE_EQ(ended[1], 505) << "nobody polled, so that no store had to claim it; once read it is there";
+}
+
+TEST(Flags, ThatAreThereAreReadAtOnce) {
+  Model model = round_model();
+  const Programs programs = {{publish(0), publish(1), publish(2), publish(3)},
+                             {work(500), await(0), await(1), await(2), await(3)}};
+  EXPECT_DOUBLE_EQ(times(model, {1, 2}, programs)[1], 500 + 4 * 5);
+  model.node.reads_under_way = 4;
+  EXPECT_DOUBLE_EQ(times(model, {1, 2}, programs)[1], 500 + 5 + 3 * 5.0 / 4);
+}
+
+TEST(Flags, ThatAreWaitedForAreNotReadAtOnce) {
+  Model model = round_model();
+  model.node.reads_under_way = 4;
+  const Programs programs = {{work(100), publish(0), work(100), publish(1)}, {await(0), await(1)}};
+  EXPECT_DOUBLE_EQ(times(model, {1, 2}, programs)[1], 200 + 10);
+}
+
+TEST(Stores, ToLinesThatOthersHoldTakeThemBack) {
+  Model model = round_model();
+  // Rank 4, which is on the other package, polls flag 1; nobody looks at flag 0 before it is set.
+  Programs programs(5);
+  programs[0] = {work(1000), publish(0), publish(1)};
+  programs[4] = {await(1), await(0)};
+  EXPECT_DOUBLE_EQ(times(model, {1, 5}, programs)[4], 1000 + 50 + 50 + 50);
+  EXPECT_DOUBLE_EQ(times(model, {1, 5}, programs)[0], 1000) << "its stores wait in a buffer";
+}
+
+TEST(Stores, ToLinesThatArePolledFollowOneAnother) {
+  Model model = round_model();
+  model.node.stores_under_way = 4;
+  Programs programs(8);
+  programs[0] = {work(1000)};
+  for (int reader = 4; reader < 8; ++reader) {
+    programs[0].push_back(publish(reader));
+    programs[static_cast<std::size_t>(reader)] = {await(reader)};
+  }
+  const auto ended = times(model, {1, 8}, programs);
+  for (int i = 0; i < 4; ++i)
+    EXPECT_DOUBLE_EQ(ended[static_cast<std::size_t>(4 + i)], 1000 + 50 * (i + 1) + 50) << i;
+}
+
+TEST(Stores, ToLinesThatAreNotPolledOverlap) {
+  Model model = round_model();
+  model.node.stores_under_way = 5;
+  // Rank 1 has read two flags; then rank 0 sets both again.
+  const Programs programs = {{publish(0), publish(1), work(1000), publish(0, 2), publish(1, 2)},
+                             {work(100), await(0), await(1), work(1000), await(1, 2)}};
+  EXPECT_DOUBLE_EQ(times(model, {1, 2}, programs)[1], 1110 + 5);
+  Programs early = programs;
+  early[1] = {work(100), await(0), await(1), await(1, 2)};  // polls
+  EXPECT_DOUBLE_EQ(times(model, {1, 2}, early)[1], 1000 + 1 + 5 + 5);
 }
 
 TEST(Flags, AreAddedToByOneAfterTheOther) {
@@ -161,14 +217,74 @@ TEST(Flags, AreAwaitedUntilTheirStep) {
   EXPECT_DOUBLE_EQ(ended[1], 710);
 }
 
+constexpr int elsewhere = 1000;  // a line far behind the first
+
 TEST(Copies, CostByDistanceAndShareControllers) {
   Model model = round_model();
-  const Programs two = {{}, {}, {}, {}, {{Act::copy, 0, 0, 10000}}, {{Act::copy, 0, 1, 10000}}};
-  EXPECT_DOUBLE_EQ(times(model, {1, 6}, two)[4], 100 + 4000);
+  Programs two(6);
+  two[0] = {write(0, 10000)};
+  two[1] = {write(elsewhere, 10000)};
+  two[4] = {work(100), copy(0, 10000)};
+  two[5] = {work(101), copy(elsewhere, 10000)};
+  EXPECT_DOUBLE_EQ(times(model, {1, 6}, two)[4], 100 + 50 + 4000);
   model.node.controller_ns_per_byte = 0.3;
   const auto ended = times(model, {1, 6}, two);
-  EXPECT_DOUBLE_EQ(ended[4], 4100);
-  EXPECT_DOUBLE_EQ(ended[5], 6000) << "both read from the same controller";
+  EXPECT_DOUBLE_EQ(ended[4], 4150);
+  EXPECT_DOUBLE_EQ(ended[5], 100 + 6000) << "both read from the same controller";
+}
+
+// 4,095 bytes queue as 4,096 do.
+TEST(Copies, QueueAtControllersWhateverTheirLength) {
+  Model model = round_model();
+  model.node.controller_ns_per_byte = 1;
+  const auto last = [&](std::uint64_t bytes) {
+    Programs programs(8);
+    programs[0] = {write(0, bytes)};
+    for (std::size_t reader = 4; reader < 8; ++reader) programs[reader] = {work(100), copy(0, bytes)};
+    return times(model, {1, 8}, programs)[7];
+  };
+  EXPECT_NEAR(last(4096) / last(4095), 1, 0.01);
+  EXPECT_NEAR(last(4096) / last(1024), 4, 0.4);
+}
+
+TEST(Copies, ComeFromTheNearestWhoHasRead) {
+  Programs programs(6);
+  programs[0] = {write(0, 10000)};
+  programs[4] = {work(100), copy(0, 10000)};
+  programs[5] = {work(5000), copy(0, 10000)};  // its neighbour has the data by now
+  EXPECT_DOUBLE_EQ(times(round_model(), {1, 6}, programs)[5], 5000 + 5 + 1000);
+  programs[0].push_back(work(4500));
+  programs[0].push_back(write(0, 10000));
+  EXPECT_DOUBLE_EQ(times(round_model(), {1, 6}, programs)[5], 5000 + 50 + 4000) << "written again since";
+}
+
+TEST(Copies, OfPartsAreFromWhoWroteTheWhole) {
+  Programs programs(6);
+  programs[0] = {write(0, 12800)};
+  programs[4] = {work(100), copy(100, 6400)};
+  programs[5] = {work(9000), copy(0, 6400), copy(100, 6400)};
+  EXPECT_DOUBLE_EQ(times(round_model(), {1, 6}, programs)[5], 9000 + 50 + 2560 + 5 + 640);
+}
+
+TEST(Copies, IntoLinesThatOthersHaveReadTakeThemBack) {
+  Model model = round_model();
+  model.node.stores_under_way = 10;
+  Programs programs(5);
+  programs[0] = {write(0, 6400), work(10000), write(0, 6400)};
+  EXPECT_DOUBLE_EQ(times(model, {1, 5}, programs)[0], 10000);
+  programs[4] = {work(100), copy(0, 6400)};
+  EXPECT_DOUBLE_EQ(times(model, {1, 5}, programs)[0], 10000 + 100 * 50.0 / 10);
+}
+
+// What one rank of a core has read another of that core has, too.
+TEST(Copies, OfRanksThatShareACoreAreInItsCache) {
+  Model model = round_model();
+  model.node.levels = {{"machine", 2, 100, 0.4}};
+  Programs programs(4);
+  programs[0] = {write(0, 10000)};
+  programs[1] = {work(100), copy(0, 10000)};
+  programs[3] = {work(1), copy(0, 10000)};
+  EXPECT_DOUBLE_EQ(times(model, {1, 4}, programs)[3] - times(model, {1, 4}, programs)[1], 1 + 500);
 }
 
 TEST(Cores, AreSharedWhereRanksAreMore) {

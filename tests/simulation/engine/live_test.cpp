@@ -166,7 +166,7 @@ TEST(Live, TheSameSeedGivesTheSameTimes) {
 TEST(Live, RanksThatWaitForEverAreNamed) {
   const Shape shape{1, 2};
   try {
-    run_live(round_model(), shape, layout_for(shape), 1, [](SimulatedMachine& m, int rank) {
+    run_live(round_model(), shape, layout_for(Call{}, shape), 1, [](SimulatedMachine& m, int rank) {
       if (rank == 1) m.await(machine::Channel::gather, 0, 1);
     });
     FAIL();
@@ -177,11 +177,35 @@ TEST(Live, RanksThatWaitForEverAreNamed) {
 
 TEST(Live, WhatABodyThrowsIsThrown) {
   const Shape shape{1, 3};
-  EXPECT_THROW(run_live(round_model(), shape, layout_for(shape), 1,
+  EXPECT_THROW(run_live(round_model(), shape, layout_for(Call{}, shape), 1,
                         [](SimulatedMachine&, int rank) {
                           if (rank == 2) throw Error("so it goes");
                         }),
                Error);
+}
+
+Model forty_cores() {
+  return read_model(std::string(ESPALIER_SOURCE) + "/python/espalier/models/skylake-6138f.json");
+}
+
+// RG III-B: one store to the parent's own flag, not one to each child's.
+TEST(Live, ReadingFromTheParentIsFasterThanWritingToEachChild) {
+  Call call = call_of(Collective::bcast, Algorithm::tree, 8, "flat");
+  const double from_parent = run_checked(forty_cores(), call, {1, 40}).last();
+  call.node.read_from_parent = false;
+  EXPECT_GT(run_checked(forty_cores(), call, {1, 40}).last(), 1.1 * from_parent);
+}
+
+// RG III-C and VI-A: with a single buffer the root waits for its readers.
+TEST(Live, ASingleSlotMakesTheRootWait) {
+  Call call = call_of(Collective::bcast, Algorithm::tree, 256 * 1024, "flat");
+  call.slot_bytes = 8192;
+  const auto with = [&](int slots) {
+    call.slots = slots;
+    return run_checked(forty_cores(), call, {1, 40}).last();
+  };
+  EXPECT_GT(with(1), 1.2 * with(2));
+  EXPECT_NEAR(with(4) / with(8), 1, 0.15);
 }
 
 // Trees that follow the machine are the point of the project: the model must see the difference.

@@ -31,6 +31,8 @@ TEST(Model, TakesMessagesFromTheCostModelAndTheRestFromItsPart) {
   EXPECT_EQ(model.network.link_ns_per_byte, 0.5);
   EXPECT_EQ(model.node.reduce_ns_per_byte, 0.2);
   EXPECT_EQ(model.node.cores(), 16);
+  EXPECT_EQ(model.node.claim_part, 0.5);
+  EXPECT_EQ(model.node.reads_under_way, 1);
   EXPECT_EQ(model.node.controller_cores, 16);
   EXPECT_EQ(model.network.cards, 2);
   EXPECT_EQ(model.network.switches.at(0).nodes, 20);
@@ -55,6 +57,8 @@ TEST(Model, ErrorsSayWhere) {
   expect_error("{" + levels + R"(, "wake": 1})", "\"wake\" is unknown");
   expect_error("{" + levels + R"(, "wake_ns": -1})", "from 0 on");
   expect_error("{" + levels + R"(, "cards": 1.5})", "whole number");
+  expect_error("{" + levels + R"(, "claim_part": 1.5})", "1 at most");
+  expect_error("{" + levels + R"(, "reads_under_way": 0})", "1 at least");
   expect_error("{" + levels + R"(, "aggregation": {"radix": 4, "hops": 1}})", "simulate.aggregation");
   expect_error(R"({"levels": [{"name": "l3", "cores": 4}, {"name": "machine", "cores": 2}]})",
                "from the innermost");

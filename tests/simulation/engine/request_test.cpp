@@ -46,6 +46,22 @@ TEST(Request, AnAlgorithmThatCannotBeRecordedRunsWithData) {
   EXPECT_FALSE(found["timeline"].empty());
 }
 
+TEST(Request, SlotsCount) {
+  const json found =
+      ask({{"collective", "bcast"},
+           {"bytes", {262144}},
+           {"ranks_per_node", {28}},
+           {"slots", 8},
+           {"slot_bytes", 8192},
+           {"variants",
+            {{{"name", "eight"}, {"node", {{"algorithm", "tree"}, {"chunk", 8192}}}},
+             {{"name", "one"}, {"slots", 1}, {"node", {{"algorithm", "tree"}, {"chunk", 8192}}}}}}});
+  ASSERT_TRUE(found.contains("rows")) << found;
+  EXPECT_GT(found["rows"][1]["ns"].get<double>(), 1.2 * found["rows"][0]["ns"].get<double>());
+  EXPECT_TRUE(ask({{"collective", "bcast"}, {"slots", 3}}).contains("error"));
+  EXPECT_TRUE(ask({{"collective", "bcast"}, {"slot_bytes", 100}}).contains("error"));
+}
+
 TEST(Request, NoiseCostsTime) {
   json request = {{"collective", "allreduce"},
                   {"bytes", {16}},
