@@ -164,9 +164,29 @@ void aggregate(SimulatedMachine& m, const Call& call, const TreePositions& place
   }
 }
 
+// Through a window the ranks of a node write one memory together and see each other's notifications; an allgather
+// in which several ranks of a node carry does, too. The simulated machine has no such memory: it would run
+// what serves where there is no window, and say that to be the plan's time.
+void refuse_what_is_written_together(const Call& call) {
+  const bool is_allgather =
+      call.collective == Collective::allgather || call.collective == Collective::allgatherv;
+  const auto refuse = [](const std::string& plan, std::string_view instead) {
+    throw Error(
+        formatted("{} has the ranks of a node write one memory together, which the simulated machine "
+                  "does not have; simulate {}, or measure it on emulated nodes (docs/cluster.md)",
+                  plan, instead));
+  };
+  if (plan::goes_through_window(call.network.algorithm))
+    refuse(std::string(plan::to_string(call.network.algorithm)),
+           plan::to_string(plan::by_messages(call.network.algorithm)));
+  if (is_allgather && call.network.leaders != 1 && call.stage == NodeStageKind::shared)
+    refuse(formatted("an {} with several leaders", to_string(call.collective)), "it with leaders=1");
+}
+
 void over_nodes(SimulatedMachine& m, const Call& call, const Shape& shape, const TreePositions& places,
                 const Buffers& b) {
   if (call.aggregated) return aggregate(m, call, places, b);
+  refuse_what_is_written_together(call);
   const Shape seen = seen_by(call, shape);
   const int rank = Sink::current().rank(), node = seen.node_of(rank);
   const auto run_on = [&](auto stage) {

@@ -75,6 +75,26 @@ TEST(Request, NoiseCostsTime) {
   EXPECT_LE(noisy["rows"][0]["lowest_ns"], noisy["rows"][0]["highest_ns"]);
 }
 
+// What ranks write together is not simulated as something else.
+TEST(Request, PlansThroughWindowsAreRefused) {
+  const auto said = [](const char* collective, const json& network) {
+    const json found = ask({{"collective", collective},
+                            {"bytes", {4096}},
+                            {"nodes", {4}},
+                            {"ranks_per_node", {2}},
+                            {"variants", {{{"name", "it"}, {"network", network}}}}});
+    return found.value("error", "");
+  };
+  for (const char* collective : {"allreduce", "allgather", "allgatherv"})
+    EXPECT_NE(said(collective, {{"network", "notified-ring"}}).find("simulate ring"), std::string::npos);
+  EXPECT_NE(said("allreduce", {{"network", "notified-dissemination"}}).find("simulate dissemination"),
+            std::string::npos);
+  EXPECT_NE(said("allgather", {{"network", "ring"}, {"leaders", "all"}}).find("leaders=1"),
+            std::string::npos);
+  EXPECT_EQ(said("allgather", {{"network", "ring"}}), "");
+  EXPECT_EQ(said("allreduce", {{"network", "ring"}, {"leaders", "all"}}), "") << "each its slice, in slots";
+}
+
 TEST(Request, MistakesAreAnswered) {
   EXPECT_TRUE(ask({{"collective", "alldance"}}).contains("error"));
   EXPECT_TRUE(ask({{"collective", "allreduce"}, {"nodes", {0}}}).contains("error"));
