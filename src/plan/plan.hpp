@@ -14,7 +14,8 @@ namespace espalier::plan {
 struct Origin {
   std::string file;
   int line = 0;
-  std::string rule;  ///< the rule as it is written there
+  std::string rule;      ///< the rule as it is written there
+  std::string evidence;  ///< what the rule's author says of it: measured, and where, or modelled
 };
 
 struct Plan {

@@ -26,10 +26,10 @@ class RuleReader {
   Rule read() {
     Rule rule;
     rule.between_nodes = object_.contains("network");
-    rule.plan.origin = rule.network.origin = {file_, position_.line, position_.text};
+    rule.plan.origin = rule.network.origin = {file_, position_.line, position_.text, evidence()};
     if (!object_.contains("algorithm") && !rule.between_nodes) fail("algorithm", "is missing");
     for (const auto& [key, value] : object_.items())
-      if (!read_condition(rule, key, value) && key != "comment" &&
+      if (!read_condition(rule, key, value) && key != "comment" && key != "evidence" &&
           !(rule.between_nodes ? read_network(rule.network, key, value) : read_plan(rule.plan, key, value)))
         warnings_.push_back(formatted("{}: unknown key \"{}\" is ignored", where(key), key));
     check_algorithm(rule);
@@ -37,6 +37,13 @@ class RuleReader {
   }
 
  private:
+  std::string evidence() const {
+    const auto found = object_.find("evidence");
+    if (found == object_.end()) return {};
+    if (!found->is_string()) fail("evidence", "is not a text such as \"measured: ...\"");
+    return found->get<std::string>();
+  }
+
   bool read_condition(Rule& rule, const std::string& key, const json& value) const {
     if (key == "collective")
       rule.collectives = collectives(value);

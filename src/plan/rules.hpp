@@ -66,7 +66,7 @@ bool is_possible(Scope scope, Algorithm algorithm, const Query& query);
 /// Conditions: collective, bytes, ranks, nodes, ranks_per_node, ranks_per_core (a number, or [first, last]
 /// with null for no end; bytes always per rank), prompt_yields (true or false). Results: algorithm, chunk,
 /// zero_copy, or_slots, tree, gather_tree, release_tree, inline, read_from_parent, skip_gather,
-/// copy_avoidance. "comment" is ignored. A rule with "network" instead of "algorithm" is about what happens
+/// copy_avoidance. "comment" is ignored; "evidence" is what `espalier explain` says of the rule. A rule with "network" instead of "algorithm" is about what happens
 /// between nodes; its other results are segment, leaders (a number or "all") and tree.
 std::vector<Rule> parse_rules(std::string_view text, const std::string& file,
                               std::vector<std::string>& warnings);

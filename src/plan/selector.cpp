@@ -83,8 +83,8 @@ void Table::apply_overrides(const Query& query, Plan& plan) const {
   const auto& algorithm = algorithms_[static_cast<std::size_t>(query.collective)];
   if (algorithm && is_possible(Scope::node, *algorithm, query) && plan.algorithm != *algorithm) {
     plan.algorithm = *algorithm;
-    plan.origin = {"environment", 0,
-                   formatted("{} = {}", to_string(query.collective), to_string(*algorithm))};
+    plan.origin = {
+        "environment", 0, formatted("{} = {}", to_string(query.collective), to_string(*algorithm)), {}};
   }
   if (chunk_) plan.chunk = *chunk_;
   if (gather_tree_) plan.gather_tree = *gather_tree_;
@@ -102,8 +102,10 @@ void Table::apply_overrides(const Query& query, NetworkPlan& plan) const {
   const auto& algorithm = network_algorithms_[static_cast<std::size_t>(query.collective)];
   if (algorithm && is_possible(Scope::network, *algorithm, query) && plan.algorithm != *algorithm) {
     plan.algorithm = *algorithm;
-    plan.origin = {"environment", 0,
-                   formatted("network of {} = {}", to_string(query.collective), to_string(*algorithm))};
+    plan.origin = {"environment",
+                   0,
+                   formatted("network of {} = {}", to_string(query.collective), to_string(*algorithm)),
+                   {}};
   }
   if (segment_) plan.segment = *segment_;
   if (leaders_) plan.leaders = *leaders_;

@@ -64,6 +64,14 @@ TEST(Rules, WhatIsNotSaidIsOpen) {
     EXPECT_TRUE(rule.matches({collective, std::size_t{1} << 50, 4096, 9, 512, 100.0, false}));
 }
 
+TEST(Rules, EvidenceIsKeptForWhoAsks) {
+  const auto rules = parse_one(
+      R"({"collective": "bcast", "algorithm": "tree", "evidence": "measured: here"}, {"network": "ring"})");
+  EXPECT_EQ(rules[0].plan.origin.evidence, "measured: here");
+  EXPECT_EQ(rules[1].network.origin.evidence, "");
+  EXPECT_THROW(parse_one(R"({"algorithm": "tree", "evidence": 3})"), Error);
+}
+
 TEST(Rules, ZeroCopy) {
   EXPECT_EQ(parse_one(R"({"collective": "bcast", "algorithm": "tree"})").front().plan.zero_copy, Plan::never);
   const auto rules = parse_one(R"({"collective": "bcast", "algorithm": "tree", "zero_copy": "64KiB"})");

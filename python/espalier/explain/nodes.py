@@ -62,6 +62,7 @@ def _rule(rule: Optional[Json]) -> Iterator[Fact]:
     if rule and rule.get("file"):
         yield "rule", f"{rule['file']}:{rule['line']}" if rule.get("line") else rule["file"]
         yield "", rule.get("text") or None
+        yield "evidence", rule.get("evidence") or None
 
 
 def _network(answer: Json) -> Iterator[Fact]:

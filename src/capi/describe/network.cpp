@@ -147,7 +147,7 @@ void add_prediction(json& answer, const json& request, const plan::NodesCall& ca
 }  // namespace
 
 json describe_rule(const plan::Origin& origin) {
-  return {{"file", origin.file}, {"line", origin.line}, {"text", origin.rule}};
+  return {{"file", origin.file}, {"line", origin.line}, {"text", origin.rule}, {"evidence", origin.evidence}};
 }
 
 json describe_network(const json& request) {
