@@ -11,6 +11,7 @@ from espalier.completion import words
 from espalier.explain import (
     algorithms,
     call,
+    machine as explain_machine,
     memory as explain_memory,
     nodes as explain_nodes,
     published as explain_published,
@@ -64,6 +65,12 @@ def explain(
     model: str = typer.Option(
         "opteron", metavar="NAME|FILE", autocompletion=words.machines, help="With --nodes: what messages and copies cost."
     ),
+    machine: Optional[str] = typer.Option(
+        None,
+        metavar="NAME|FILE",
+        autocompletion=words.machines,
+        help="Of a machine that is described: a model, or hwloc's XML; with its time there, and what would be faster.",
+    ),
     published: bool = typer.Option(
         False, "--published", help="The model beside what was measured on its machine, such as HIER's Table 1."
     ),
@@ -94,6 +101,9 @@ def explain(
         return ask({"what": "algorithms"}, algorithms.show_markdown if markdown else algorithms.show).print(as_json)
     name = call.checked_collective(collective)
     suggest.one_of("--node-stage", node_stage, ("shared", "messages"))
+    described = None if machine is None else explain_machine.described(machine, synthetic, sharp)
+    if described is not None:
+        cores, synthetic, model = described.cores, described.synthetic(), str(described.path)
     where = explain_nodes.Nodes(1, 1)
     if nodes is None:
         where = where._replace(ranks_per_node=call.ranks_of(ranks, cores, synthetic))
@@ -101,7 +111,8 @@ def explain(
         each = ranks_per_node or (call.ranks_of(None, cores, synthetic) if ranks is None else None)
         where = explain_nodes.Nodes(*explain_nodes.shape(nodes, each, ranks), node_stage, not cyclic)
     request = call.request(name, size, where.ranks_per_node, cores, datatype, operator, synthetic)
-    _explained(request, where, cores, model, sharp, run).print(as_json)
+    found = _explained(request, where, cores, model, sharp, run)
+    (found if described is None else described.added_to(found, where)).print(as_json)
 
 
 explain.typer_settings = {  # type: ignore[attr-defined]
@@ -109,6 +120,7 @@ explain.typer_settings = {  # type: ignore[attr-defined]
         "espalier explain allreduce 64KiB",
         "espalier explain bcast 1MiB -n 64 --cores 16 --type double",
         "espalier explain allreduce 8 --nodes 16 --ranks-per-node 4 --model opteron",
+        "espalier explain reduce 8KiB --machine epyc-9654",
         "espalier explain --config",
     )
 }

@@ -30,10 +30,11 @@ def plan(request: Json, answer: Json) -> None:
         call += f", {print_bytes(request['bytes'])} per rank"
     ranks = request["ranks"]
     terminal.print_lines([f"{call}, {ranks} rank{'s' if ranks > 1 else ''}"])
-    known = [(name, _value(name, value)) for name, value in answer.items() if name not in ("rule", "why")]
+    known = [(name, _value(name, value)) for name, value in answer.items() if name not in ("rule", "why", "machine")]
     rule = answer.get("rule") or {}
     place = f"{rule['file']}:{rule['line']}" if rule.get("line") else rule.get("file")
-    terminal.print_facts([*known, ("rule", place), ("", rule.get("text")), ("why", answer.get("why"))])
+    why = [("evidence", rule.get("evidence") or None), ("why", answer.get("why"))]
+    terminal.print_facts([*known, ("rule", place), ("", rule.get("text")), *why])
 
 
 def window(_: Json, answer: Json) -> None:
