@@ -1,10 +1,12 @@
 """How good is the simulated machine? Measures this one, then predicts and measures every plan within a node.
 
     .venv/command/bin/python simulation/prediction.py --rounds 25 --output docs/results/prediction.json.xz
+    .venv/command/bin/python simulation/prediction.py --measured docs/results/prediction.json.xz --with claim_part=0.53
 
 Every collective that is simulated on one node, by every algorithm and some trees and chunks, from 8 B to 1 MiB, with as
 many ranks as cores and with more. Prediction and measurement run the same text on the same plans (espalier-simulate,
-espalier-measure). Takes a minute and a half; the machine must have nothing else to do.
+espalier-measure). Takes a minute and a half; the machine must have nothing else to do. With --measured a kept run's
+measurements are predicted again, by its model with some other parameters: that needs no quiet machine.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from espalier.bench import file, machine as bench_machine
-from espalier.problem import run_tool
+from espalier.problem import Problem, run_tool
 from espalier.simulate import calibrate, run
 from espalier.simulate.plans import variants_of
 from espalier.sizes import print_bytes
@@ -157,6 +159,26 @@ def worst(all_points: list[Json]) -> str:
     )
 
 
+def predicted_again(kept: Json, changes: list[str]) -> list[Json]:
+    """The points of a kept run, predicted by today's engine."""
+    model = json.loads(json.dumps(kept["model"]))
+    for change in changes:
+        name, _, value = change.partition("=")
+        model["simulate"][name] = float(value)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "kept.json"
+        path.write_text(json.dumps(model), encoding="utf-8")
+        ranks = sorted({point["ranks"] for point in kept["points"]})
+        found = {
+            (collective, row["variant"], row["bytes"], row["ranks_per_node"]): row["ns"]
+            for collective in PLANS for request in requests(collective, ranks, path, 1) for row in run.ask(request)["rows"]
+        }
+    return [
+        {**point, "predicted_ns": round(found[point["collective"], point["plan"], point["bytes"], point["ranks"]], 1)}
+        for point in kept["points"]
+    ]
+
+
 def save(made: Json, path: Path) -> None:
     """One point a line, so that two runs can be compared."""
     rows = {name: made.pop(name) for name in ("summary", "choices", "points")}
@@ -169,7 +191,9 @@ def save(made: Json, path: Path) -> None:
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--output", type=Path, required=True)
+    parser.add_argument("--output", type=Path)
+    parser.add_argument("--measured", type=Path, help="a kept run, to predict again")
+    parser.add_argument("--with", dest="changes", nargs="*", default=[], metavar="NAME=VALUE", help="of its model")
     parser.add_argument("--model", type=Path, help="in place of a fresh one (espalier simulate --calibrate FILE)")
     parser.add_argument("--ranks", type=lambda text: [int(word) for word in text.split(",")], default=[2, 4, 8])
     parser.add_argument("--collectives", default=",".join(PLANS))
@@ -179,6 +203,13 @@ def arguments() -> argparse.Namespace:
 
 def main() -> None:
     options = arguments()
+    if options.measured:
+        points_again = predicted_again(file.read_json(options.measured), options.changes)
+        print(table(summary(points_again)))
+        print(worst(points_again))
+        return
+    if not options.output:
+        raise Problem("where to? --output FILE")
     made = document(options)
     save(made, options.output)
     print(table(made["summary"]))
