@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-#include "simulation/engine/model.hpp"
+#include "simulation/model/model.hpp"
 
 namespace espalier::simulation {
 

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "simulation/engine/aggregation.hpp"
-#include "simulation/engine/model.hpp"
 #include "simulation/engine/noise.hpp"
 #include "simulation/engine/operation.hpp"
-#include "simulation/engine/places.hpp"
+#include "simulation/model/model.hpp"
+#include "simulation/model/places.hpp"
 
 namespace espalier::simulation {
 

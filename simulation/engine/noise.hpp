@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "simulation/engine/model.hpp"
+#include "simulation/model/model.hpp"
 
 namespace espalier::simulation {
 

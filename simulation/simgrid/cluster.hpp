@@ -6,7 +6,7 @@
 #include <simgrid/s4u.hpp>
 #include <string>
 
-#include "simulation/engine/model.hpp"
+#include "simulation/model/model.hpp"
 
 namespace espalier::simulation {
 

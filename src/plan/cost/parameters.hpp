@@ -48,7 +48,7 @@ struct CostParameters {
 ///      "node": {"flag_ns", "copy_ns_per_byte", "reduce_ns_per_byte", "message_ns", "message_ns_per_byte"}}
 ///
 /// "comment", "origin" and "published" are for people and for `espalier explain`, "simulate" for
-/// simulation/engine/model.hpp; they are not looked at here.
+/// simulation/model/model.hpp; they are not looked at here.
 /// Throws Error with file and key for text that is no JSON, a key that is missing or unknown, and a value
 /// that is no number from 0 on. docs/cost-model.md says how to measure each.
 CostParameters parse_cost_parameters(std::string_view text, const std::string& file);

@@ -1,7 +1,7 @@
 // Models with round numbers, so that times can be worked out by hand.
 #pragma once
 
-#include "simulation/engine/model.hpp"
+#include "simulation/model/model.hpp"
 
 namespace espalier::testing {
 

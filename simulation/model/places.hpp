@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-#include "simulation/engine/holders.hpp"
+#include "simulation/model/holders.hpp"
 
 namespace espalier::simulation {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "simulation/engine/model.hpp"
+#include "simulation/model/model.hpp"
 
 namespace espalier::simulation {
 

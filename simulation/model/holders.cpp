@@ -1,4 +1,4 @@
-#include "simulation/engine/holders.hpp"
+#include "simulation/model/holders.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "simulation/engine/model.hpp"
+#include "simulation/model/model.hpp"
 
 #include <gtest/gtest.h>
 
