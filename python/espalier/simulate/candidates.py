@@ -11,11 +11,10 @@ _KIB = 1024
 # Trees of a node: RG III-A's shapes, over the machine's domains, per package (RG VI-B), or without them.
 _GATHER = (
     "flat", "flat levels=none", "kary:2", "kary:3", "kary:4", "kary:8", "knomial:2", "knomial:4", "knomial:4 levels=none",
-    "flat package=kary:2", "flat package=kary:3", "flat package=kary:4", "flat virtual=4", "flat virtual=8",
-    "flat l3=flat package=kary:4", "kary:4 virtual=8",
+    "kary:2 levels=package", "kary:3 levels=package", "kary:4 levels=package", "flat virtual=4", "flat virtual=8",
 )
 _LATE = " leaders=last skew=right"  # upward the far ones are taken last (RG III-A.2, III-A.3)
-_RELEASE = ("flat leaders=first", "flat levels=none", "kary:4", "knomial:4")
+_RELEASE = ("flat leaders=first", "flat levels=none", "kary:4", "kary:4 levels=package", "kary:8 levels=none", "knomial:4")
 _NETWORK_TREES = ("knomial:2", "knomial:4", "knomial:8", "kary:2", "kary:4", "chain", "flat")
 
 
@@ -43,7 +42,7 @@ def of_node(collective: str, size: int, ranks: int) -> list[Json]:
     few, some = (8 * _KIB, 32 * _KIB), (4 * _KIB, 16 * _KIB, 32 * _KIB, 64 * _KIB)
     late = [tree + _LATE for tree in _GATHER]
     if collective == "barrier":
-        trees = [{"algorithm": "tree", "gather_tree": tree, "release_tree": down} for tree in late for down in _RELEASE[:3]]
+        trees = [{"algorithm": "tree", "gather_tree": tree, "release_tree": down} for tree in late for down in _RELEASE]
         return [{"algorithm": "exchange"}, *trees]
     if collective == "bcast":
         return _unique([plan for tree in (*_RELEASE, "flat virtual=8", "kary:8")
@@ -51,10 +50,10 @@ def of_node(collective: str, size: int, ranks: int) -> list[Json]:
     if collective == "reduce":
         return _unique([plan for tree in late for plan in _with_chunks("tree", size, few, tree=tree)])
     if collective == "allreduce":
-        down = _RELEASE[:2] if size <= 64 * _KIB else _RELEASE[:1]
+        down = ("flat leaders=first", "flat levels=none", "kary:4 levels=package") if size <= 64 * _KIB else ()
         trees = [plan for tree in late for release in down
                  for plan in _with_chunks("tree", size, few, gather_tree=tree, release_tree=release)]
-        exchange = _with_chunks("exchange", size, some) if all_fold else []
+        exchange = _with_chunks("exchange", size, some) if all_fold else []  # trees: short vectors (they fold all at the root)
         return _unique([*exchange, *_with_chunks("sliced", size, some), *trees])
     if collective in ("scan", "exscan"):
         exchange = _with_chunks("exchange", size, some) if all_fold else []
