@@ -15,9 +15,9 @@ using Json = nlohmann::json;
 /// One object of the file; says where a fault is.
 class Part {
  public:
-  Part(const Json& json, std::string path, const std::string& file)
-      : json_(json), path_(std::move(path)), file_(file) {
-    if (!json.is_object()) fail("must be an object");
+  Part(const Json& object, std::string path, const std::string& file)
+      : json_(object), path_(std::move(path)), file_(file) {
+    if (!object.is_object()) fail("must be an object");
   }
 
   double number(const char* key, double otherwise = 0) {
@@ -119,8 +119,8 @@ void read_rest(Part& part, Model& model) {
 
 Model parse_model(std::string_view text, const std::string& file) {
   const plan::CostParameters costs = plan::parse_cost_parameters(text, file);
-  const Json json = Json::parse(text);
-  if (!json.contains("simulate"))
+  const Json whole = Json::parse(text);
+  if (!whole.contains("simulate"))
     throw Error(formatted("{}: has no part \"simulate\"; it serves `espalier explain` only", file));
   Model model;
   model.name = costs.name;
@@ -129,7 +129,7 @@ Model parse_model(std::string_view text, const std::string& file) {
   model.network.link_ns_per_byte = costs.link_per_byte;
   model.node.reduce_ns_per_byte = costs.node.fold_per_byte;
   model.node.messages = costs.node.messages;
-  Part part(json.at("simulate"), "simulate", file);
+  Part part(whole.at("simulate"), "simulate", file);
   read_node(part, model);
   read_rest(part, model);
   part.done();
