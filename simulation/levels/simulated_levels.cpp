@@ -120,7 +120,7 @@ class SimulatedLevels final : public machine::Levels {
 
 // Of the ranks' shares, which the engine counts its flags by: a flag for each line.
 machine::Layout share_with(const Shape& shape, std::size_t lines) {
-  machine::Layout layout = layout_for(shape);
+  machine::Layout layout = layout_for(Call{}, shape);
   while (layout.bytes() / sizeof(memory::FlagLine) < lines) layout.slot_bytes *= 2;
   return layout;
 }

@@ -248,7 +248,7 @@ TEST(NetworkTable, ForcedScansAreLeftOutWhereTheyCannotRun) {
 }
 
 TEST(NetworkTable, OtherOverridesOfTheEnvironment) {
-  const Query query = query_over_nodes(Collective::allreduce, 1 << 20);
+  const Query query = query_over_nodes(Collective::allreduce, 4096);
   const NetworkPlan plain = table_of({}).find_network(query);
   EXPECT_EQ(plain.leaders, 1);
   EXPECT_EQ(table_of({"ESPALIER_SEGMENT=2KiB"}).find_network(query).segment, 2048u);

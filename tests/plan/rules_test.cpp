@@ -176,7 +176,7 @@ TEST(Rules, EveryMistakeNamesFileAndLine) {
       {"{}", 3, "\"algorithm\" is missing"},
       {"17", 2, "not an object"},
       {"{\"algorithm\": \"tree\"}, [1]", 2, "not an object"},
-      {"{\"algorithm\": \"best\"}", 3, "it may be host, exchange, central, tree, sliced, direct"},
+      {"{\"algorithm\": \"best\"}", 3, "it may be host, exchange, central, tree, grouped, sliced, direct"},
       {"{\n\"algorithm\": 5}", 4, "\"algorithm\" is 5"},
       {"{\"collective\": \"alltoallw\",\n\"algorithm\": \"tree\"}", 3,
        "barrier, bcast, reduce, allreduce, allgather"},
