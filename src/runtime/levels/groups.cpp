@@ -99,9 +99,10 @@ std::vector<int> speakers_first(const std::vector<tree::LevelGroup>& groups,
 
 Bootstrap reordered(const Bootstrap& bootstrap, std::vector<int> order) {
   const int self = static_cast<int>(std::find(order.begin(), order.end(), bootstrap.rank) - order.begin());
-  const auto gather = [&bootstrap, order = std::move(order)](const void* mine, void* all, std::size_t bytes) {
+  const auto gather = [allgather = bootstrap.allgather, order = std::move(order)](const void* mine, void* all,
+                                                                                  std::size_t bytes) {
     std::vector<std::byte> theirs(bytes * order.size());
-    bootstrap.allgather(mine, theirs.data(), bytes);
+    allgather(mine, theirs.data(), bytes);
     for (std::size_t i = 0; i < order.size(); ++i)
       std::memcpy(static_cast<std::byte*>(all) + i * bytes,
                   theirs.data() + static_cast<std::size_t>(order[i]) * bytes, bytes);

@@ -77,7 +77,8 @@ def print_changes(found: list[Change], console: Console) -> None:
     table = Table(title="Changes since the kept run" + mode_words(real[0].new.key.mode), title_justify="left")
     names = "host,ranks,place,buffers,collective,bytes,state,timed,time of,before µs,now µs,change"
     for name in names.split(","):
-        table.add_column(name, justify="right" if name in ("ranks", "bytes", "before µs", "now µs") else "left")
+        right = name in ("ranks", "bytes", "before µs", "now µs")
+        table.add_column(name, justify="right" if right else "left", no_wrap=name == "change")
     for change in sorted(real, key=lambda c: c.factor):
         table.add_row(*_row(change))
     console.print(table)
