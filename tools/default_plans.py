@@ -1,4 +1,4 @@
-"""How far are the built-in rules from the best plan of the model, on machines that nobody here has?
+"""How far are the built-in rules from the best plan of the model, on machines that were not at hand?
 
     .venv/command/bin/python tools/default_plans.py --output docs/results/default-plans.json.xz    # simulates all; minutes
     .venv/command/bin/python tools/default_plans.py --table docs/results/default-plans.json.xz     # the tables of the page

@@ -122,7 +122,7 @@ class Engine {
   struct Core {
     double free = 0;
     std::int32_t running = none, last = none, first_ready = none;
-    std::int32_t promised = none;  // who has it next, when nobody runs
+    std::int32_t promised = none;  // who has it next, when no rank runs
   };
   struct Flag {
     std::uint64_t value = 0;

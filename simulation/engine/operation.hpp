@@ -10,7 +10,7 @@ enum class Act : std::uint8_t {
   work,      ///< amount: nanoseconds, in 1/16
   copy,      ///< amount: bytes that the rank reads, which lie at line `peer` of what the node's ranks share
              ///< (own_memory: where only this rank has been)
-  write,     ///< amount: bytes that the rank has written there: nobody else has them in its caches any more
+  write,     ///< amount: bytes that the rank has written there: no other rank has them in its caches any more
   fold,      ///< amount: bytes of all sources together
   publish,   ///< flag `peer` of the node becomes `amount`
   await,     ///< until flag `peer` of the node is `amount` at least

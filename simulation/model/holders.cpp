@@ -25,7 +25,7 @@ void Holders::add(const NodeModel& node, int core, double ready) {
   const auto word = static_cast<std::size_t>(core) / 64;
   if (word >= has_.size()) has_.resize(word + 1);
   has_[word] |= std::uint64_t{1} << (core % 64);
-  // One beside the writer in its own domain: a store has to know that somebody there has the data.
+  // One beside the writer in its own domain: a store has to know that a core there has the data.
   const int width = node.levels.front().cores;
   const auto stands_for = [&](const Holder& other) { return other.core / width == core / width; };
   if (givers_.size() > 1 && std::any_of(givers_.begin() + 1, givers_.end(), stands_for)) return;

@@ -23,7 +23,7 @@ struct Holder {
 class Holders {
  public:
   bool empty() const { return givers_.empty(); }
-  /// A store: nobody else has the data any more.
+  /// A store: no other core has the data any more.
   void be_written(int core, double visible);
   bool has(int core) const {
     const auto word = static_cast<std::size_t>(core) / 64;
@@ -37,7 +37,7 @@ class Holders {
   };
   /// From where a core that does not have the data gets them. There must be a holder.
   Source nearest(const NodeModel& node, int core);
-  /// The farthest other core that a store must take the data from; nullptr: nobody else has them.
+  /// The farthest other core that a store must take the data from; nullptr: no other core has them.
   const CoreLevel* farthest(const NodeModel& node, int core) const;
 
  private:

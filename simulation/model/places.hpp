@@ -35,7 +35,7 @@ class Places {
     fresh.holders.be_written(core, when);
   }
 
-  /// Who has what begins at this line; nullptr: nobody has written it.
+  /// Who has what begins at this line; nullptr: no rank has written it.
   Holders* holders_of(int first, double bytes) {
     auto it = stretches_.upper_bound(first);
     if (it == stretches_.begin()) return nullptr;

@@ -28,8 +28,8 @@ class LevelsWatch {
   void begin(std::uint64_t traversal);
   void end();
   /// To be called whenever a wait has looked in vain: checks, and looks now and then whether another rank has
-  /// ended or left without having finished the traversal that this rank is in. In none, whoever is gone is
-  /// missing.
+  /// ended or left without having finished the traversal that this rank is in. In none, a rank that is gone
+  /// is missing.
   void look();
   /// This rank's part of the traversal that it is in will not come, or nothing more of it.
   void tell(std::string_view why);

@@ -147,7 +147,8 @@ TEST(Flags, AreReadByOneAfterTheOtherFromTheNearestWhoHasThem) {
 
 TEST(Flags, ThatAreThereCostARead) {
   const auto ended = times(round_model(), {1, 2}, {{publish(0)}, {work(500), await(0), await(0, 0)}});
-  EXPECT_DOUBLE_EQ(ended[1], 505) << "nobody polled, so that no store had to claim it; once read it is there";
+  EXPECT_DOUBLE_EQ(ended[1], 505)
+      << "no rank polled, so that no store had to claim it; once read it is there";
 }
 
 TEST(Flags, ThatAreThereAreReadAtOnce) {
@@ -168,7 +169,7 @@ TEST(Flags, ThatAreWaitedForAreNotReadAtOnce) {
 
 TEST(Stores, ToLinesThatOthersHoldTakeThemBack) {
   Model model = round_model();
-  // Rank 4, which is on the other package, polls flag 1; nobody looks at flag 0 before it is set.
+  // Rank 4, which is on the other package, polls flag 1; no rank looks at flag 0 before it is set.
   Programs programs(5);
   programs[0] = {work(1000), publish(0), publish(1)};
   programs[4] = {await(1), await(0)};

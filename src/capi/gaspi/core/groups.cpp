@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/hash.hpp"
 #include "capi/gaspi/core/group_exchange.hpp"
 #include "capi/gaspi/core/layer.hpp"
 
@@ -23,9 +24,7 @@ Group& uncommitted(int number) {
 }
 
 std::uint64_t digest(const std::vector<int>& ranks) {
-  std::uint64_t value = 1469598103934665603U;  // FNV-1a
-  for (const int rank : ranks) value = (value ^ static_cast<std::uint64_t>(rank)) * 1099511628211U;
-  return value;
+  return espalier::hash({reinterpret_cast<const char*>(ranks.data()), ranks.size() * sizeof(int)});
 }
 
 void check_same_ranks(int number, const Group& group) {
