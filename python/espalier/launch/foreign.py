@@ -30,7 +30,7 @@ def trouble(line: CommandLine, finding: Finding, environment: Mapping[str, str])
 
 
 def _is_one_rank(line: CommandLine) -> bool:
-    ranks = [value for name, value in line.options if name in _RANKS]
+    ranks = [option.value for option in line.options if option.name in _RANKS]
     return len(line.programs) == 1 and ranks == ["1"]
 
 
@@ -50,6 +50,6 @@ def _advice(
         return f"Start it with the mpirun of {_name(wanted)} that the program was built with (or, as it is, with --mpi)"
     assert line.launcher_word is not None
     words = [*line.words[: line.launcher_word], str(right), *line.words[line.launcher_word + 1 :]]
-    own = [name for name, _ in line.options if name not in _RANKS]
+    own = [option.name for option in line.options if option.name not in _RANKS]
     other = f" (its names for the options {', '.join(own)} may be others)" if own else ""
     return f"Start it so{other}: espalier run -- {shlex.join(words)}   (or, as it is, with --mpi)"

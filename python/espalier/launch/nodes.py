@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from espalier.launch.command_line import CommandLine
-from espalier.launch.launchers import SLURM
+from espalier.launch.launchers import FLUX, SLURM
 
 _LISTS = frozenset("host hosts H add-host localhost".split())
 _FILES = frozenset("hostfile machinefile machine f default-hostfile add-hostfile".split())
@@ -17,10 +17,12 @@ _FILES = frozenset("hostfile machinefile machine f default-hostfile add-hostfile
 def several(line: CommandLine, environment: Mapping[str, str]) -> bool:
     if line.launcher is None:
         return False
+    if line.family is FLUX:
+        return True  # an instance may have any number of them
     if line.family is SLURM:
         inside = environment.get("SLURMD_NODENAME") or environment.get("SLURM_JOB_ID")
         return not (inside and environment.get("SLURM_JOB_NUM_NODES", "2") == "1")
-    named = [host for option, value in line.options for host in _hosts(option, value)]
+    named = [host for option in line.options for host in _hosts(option.name, option.value)]
     return _elsewhere(named) or _allocated(environment)
 
 

@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from espalier.launch import carried
+from espalier.launch.carried import VARIABLE
 from espalier.launch.command_line import CommandLine, Program
-from espalier.launch.launchers import OPEN_MPI
 from espalier.mpi import sanitizers
 
-VARIABLE = "LD_PRELOAD"
+__all__ = ["VARIABLE", "forwarded", "joined"]
 
 
 def _is_ours(part: str) -> bool:
@@ -41,21 +42,15 @@ def _rewritten(line: CommandLine, library: Path) -> list[str]:
     return words
 
 
-def forwarded(line: CommandLine, library: Path, environment: Mapping[str, str]) -> list[str]:
-    """The words to start. Open MPI carries to other nodes only the variables that -x names."""
+def forwarded(line: CommandLine, library: Path, environment: dict[str, str]) -> list[str]:
+    """The words to start, in the environment, which a launcher's own variable may be changed in."""
     words = _rewritten(line, library)
+    carried.slurm(line, words, environment, lambda existing: joined(library, existing))
     additions = [_before_program(program, library, environment) for program in line.programs]
-    if line.family is OPEN_MPI:
-        names = [VARIABLE] + sorted(name for name in environment if re.match(r"ESPALIER(_|$)", name))
-        additions += [_exported(program, names) for program in line.programs]
+    additions += carried.additions(line, environment)
     for place, added in sorted(additions, key=lambda addition: addition[0], reverse=True):
         words[place:place] = added
     return words
-
-
-def _exported(program: Program, names: list[str]) -> tuple[int, list[str]]:
-    given = {setting.name for setting in program.settings}
-    return program.context, [word for name in names if name not in given for word in ("-x", name)]
 
 
 def _before_program(

