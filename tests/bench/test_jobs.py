@@ -1,12 +1,14 @@
+import dataclasses
 import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
 from espalier.bench import hosts, jobs as bench_jobs, machine, neighbour, options, process as bench_process, quota as bench_quota
-from espalier.demo import imb, mpi4py_program, plan, rounds
+from espalier.demo import imb, mpi4py_program, mpis, plan, rounds
 from espalier.problem import Problem
 
 
@@ -198,8 +200,16 @@ def test_missing_interposer_names_the_way_out(monkeypatch, tmp_path):
         hosts.preload(hosts.HOSTS["openmpi"])
 
 
+MPI = mpis.Mpi(hosts.HOSTS["mpich"], imb=Path("IMB-MPI1"), python=Path("python3"))
+
+
+def test_a_program_that_does_not_run_on_the_users_mpi_is_left_out():
+    assert {step.program for step in plan.steps(dataclasses.replace(MPI, imb=None), 2, (2, 4))} == {"mpi4py"}
+    assert {step.program for step in plan.steps(dataclasses.replace(MPI, python=None), 2, (2, 4))} == {"imb"}
+
+
 def test_demo_alternates_and_has_everything_in_its_first_round():
-    todo = plan.steps(2, (2, 4))
+    todo = plan.steps(MPI, 2, (2, 4))
     first = [step for step in todo if step.number == 0 and not step.optional]
     assert {(s.program, s.kind.ranks, s.side) for s in first} == {
         (program, ranks, side) for program in ("imb", "mpi4py") for ranks in (2, 4) for side in ("host", "espalier")
@@ -214,7 +224,7 @@ def test_mpi4py_output():
 
 
 def test_points_without_a_comparison_are_told():
-    todo = plan.steps(1, (2,))
+    todo = plan.steps(MPI, 1, (2,))
     collected = rounds.Collected()
     for side in ("host", "espalier"):
         for ranks, name, size in imb.points(2, 8, 2 << 20):

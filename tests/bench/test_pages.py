@@ -5,7 +5,8 @@ from rich.console import Console
 from made_up import both_modes, make_document, make_each, make_job, make_limit, steady
 from espalier.bench.collectives import NAMES
 from espalier.bench import command as bench_command, process
-from espalier.demo import command as demo_command, rounds as demo_rounds
+from espalier.bench.hosts import HOSTS
+from espalier.demo import command as demo_command, mpis, rounds as demo_rounds
 from espalier.report import command as report_command
 
 
@@ -107,9 +108,13 @@ def test_a_round_with_one_side_gives_no_ratio():
     assert row.ratio is None and row.ratio_words == ""
 
 
+# That programs run on it is no matter here.
+MPI = mpis.Mpi(HOSTS["mpich"], imb=None, python=None)
+
+
 def test_demo_page():
     found = collected()
     found.ran("IMB-MPI1, 2 ranks", process.Outcome("A=1 mpirun x", 9, "one\ntwo\n", 1.0), 0)
-    page = demo_command.page(found, demo_command._sections(found), {"processor": "Test", "cores": 2}, "today")
+    page = demo_command.page(MPI, found, demo_command._sections(MPI, found), {"processor": "Test", "cores": 2}, "today")
     assert_stands_alone(page)
     assert "A=1 mpirun x" in page and "ended with code 9" in page and "as it comes" in page and "8000" in page

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Optional
 
@@ -17,6 +18,7 @@ from espalier.problem import Problem
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from espalier.demo.mpis import Mpi
     from espalier.demo.rounds import Collected
     from espalier.report.rows import Row
 
@@ -26,22 +28,24 @@ _PROGRAMS = {
 }
 
 
-def _check_ready() -> None:
-    """Everything the jobs need, told before the first of them runs."""
+def _mpi(mpirun: Optional[str], mpicc: Optional[Path], folder: Path) -> Mpi:
+    """With everything the jobs need, told before the first of them runs."""
     from espalier.bench import hosts
-    from espalier.demo import imb
+    from espalier.demo import mpis
 
-    host = hosts.find("mpich")[0]
-    hosts.preload(host)
-    imb.program()
+    if mpicc and not mpirun:
+        raise Problem("--mpicc goes with --mpirun: it is the compiler of that MPI")
+    mpi = mpis.of_user(mpirun, mpicc, folder) if mpirun else mpis.of_this_project()
+    hosts.preload(mpi.host)
+    return mpi
 
 
-def _measure(rounds: int, ranks: tuple[int, ...], seconds: float, console: Console) -> Collected:
+def _measure(mpi: Mpi, rounds: int, ranks: tuple[int, ...], seconds: float, console: Console) -> Collected:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     from espalier.demo import plan
 
-    todo = plan.steps(rounds, ranks)
+    todo = plan.steps(mpi, rounds, ranks)
     columns = (BarColumn(24), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
     with Progress(*columns, console=console) as bar:
         task = bar.add_task("", total=len(todo))
@@ -56,11 +60,11 @@ def _measure(rounds: int, ranks: tuple[int, ...], seconds: float, console: Conso
     return collected
 
 
-def _print_rows(title: str, rows: list[Row], console: Console) -> None:
+def _print_rows(mpi: Mpi, title: str, rows: list[Row], console: Console) -> None:
     from espalier.terminal import Column, print_table
 
     has_default = any(row.default for row in rows)
-    names = ["collective", "ranks", "bytes", "MPICH µs", "Espalier µs", "ratio (quartiles)"]
+    names = ["collective", "ranks", "bytes", f"{mpi.title} µs", "Espalier µs", "ratio (quartiles)"]
     names[4:4] = ["as it comes µs"] if has_default else []
     colours = {"better": "green", "even": "yellow", "worse": "red", "none": ""}
     cells = []
@@ -72,7 +76,7 @@ def _print_rows(title: str, rows: list[Row], console: Console) -> None:
     print_table(columns, cells, title, [colours[row.mood] for row in rows], console)
 
 
-def _sections(collected: Collected) -> list[dict]:
+def _sections(mpi: Mpi, collected: Collected) -> list[dict]:
     from espalier.bench import hosts
     from espalier.demo import rounds as demo_rounds
     from espalier.report import plots, rows as report_rows
@@ -83,26 +87,28 @@ def _sections(collected: Collected) -> list[dict]:
         for ranks in sorted({row.ranks for row in all_rows}):
             rows = [row for row in all_rows if row.ranks == ranks]
             cores = len(hosts.cores())
-            state = "pinned" if ranks <= cores else f"on {cores} cores, MPICH told to yield"
+            told = f", {mpi.title} told to yield" if mpi.host.oversubscribed else ""
+            state = "pinned" if ranks <= cores else f"on {cores} cores{told}"
             sections.append(
                 {
                     "title": f"{ {'imb': 'IMB-MPI1', 'mpi4py': 'mpi4py'}[program] }, {ranks} ranks, {state}",
                     "note": text,
                     "rows": rows,
                     "overall": report_rows.overall(rows),
-                    "times": plots.times(rows, f"{program}{ranks}t", "MPICH"),
-                    "ratios": plots.ratios(rows, f"{program}{ranks}r", "MPICH"),
+                    "times": plots.times(rows, f"{program}{ranks}t", mpi.title),
+                    "ratios": plots.ratios(rows, f"{program}{ranks}r", mpi.title),
                 }
             )
     return sections
 
 
-def page(collected: Collected, sections: list[dict], machine: dict, date: str) -> str:
+def page(mpi: Mpi, collected: Collected, sections: list[dict], machine: dict, date: str) -> str:
     from espalier.bench import machine as bench_machine
     from espalier.report import page as report_page
 
     return report_page.render(
         "demo.html.j2",
+        mpi=mpi.title,
         date=date,
         version=__version__,
         machine=bench_machine.in_words(machine),
@@ -113,40 +119,45 @@ def page(collected: Collected, sections: list[dict], machine: dict, date: str) -
     )
 
 
-def _write(collected: Collected, sections: list[dict], machine: dict, folder: Path) -> None:
+def _write(mpi: Mpi, collected: Collected, sections: list[dict], machine: dict, folder: Path) -> None:
     from espalier.bench import file
     from espalier.demo import rounds as demo_rounds
 
     date = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
-    document = {"schema": "espalier-demo/1", "date": date, "espalier": __version__, "machine": machine}
+    document = {"schema": "espalier-demo/1", "date": date, "espalier": __version__, "machine": machine, "mpi": mpi.title}
     document |= {"points": demo_rounds.as_json(collected), "commands": collected.commands}
     document |= {"failures": collected.failures, "notes": collected.notes}
     file.save(document, folder / "demo.json")
-    file.write(page(collected, sections, machine, date), folder / "index.html")
+    file.write(page(mpi, collected, sections, machine, date), folder / "index.html")
 
 
 def demo(
     rounds: int = typer.Option(5, min=1, help="Rounds: each runs every job once, host and Espalier in turns."),
     seconds: float = typer.Option(170, min=1, help="After this long only the first round is completed."),
+    mpirun: Optional[str] = typer.Option(None, metavar="PATH", help="Run under this launcher's MPI, such as mpirun.openmpi."),
+    mpicc: Optional[Path] = typer.Option(None, metavar="PATH", help="Its compiler (default: the mpicc beside it)."),
     output: Optional[Path] = typer.Option(None, help="Folder for index.html and demo.json (default build/demo)."),
 ) -> None:
     """Run IMB-MPI1 and an mpi4py program under MPICH, with and without Espalier: a table and a page with plots."""
+    outputs.check_tree("--output", output, is_folder=True)
+    with tempfile.TemporaryDirectory(prefix="espalier-demo-") as links:
+        _demo(_mpi(mpirun, mpicc, Path(links)), rounds, seconds, output or source_tree() / "build" / "demo")
+
+
+def _demo(mpi: Mpi, rounds: int, seconds: float, folder: Path) -> None:
     from espalier import terminal
     from espalier.bench import machine as bench_machine, process
     from espalier.bench.results import table as bench_table
 
-    outputs.check_tree("--output", output, is_folder=True)
-    _check_ready()
     process.die_with_jobs()
     machine = bench_machine.describe()
     console = terminal.console(file_columns=130)
-    collected = _measure(rounds, (2, 4), seconds, console)
-    collected.notes += filter(None, [bench_machine.busy_note(machine)])
-    sections = _sections(collected)
-    folder = output or source_tree() / "build" / "demo"
-    _write(collected, sections, machine, folder)
+    collected = _measure(mpi, rounds, (2, 4), seconds, console)
+    collected.notes += [*mpi.notes, *filter(None, [bench_machine.busy_note(machine)])]
+    sections = _sections(mpi, collected)
+    _write(mpi, collected, sections, machine, folder)
     for section in sections:
-        _print_rows(section["title"], section["rows"], console)
+        _print_rows(mpi, section["title"], section["rows"], console)
         if section["overall"]:
             console.print(f"geometric mean of the ratios: {section['overall']:.2f}")
     for text in collected.notes:
@@ -160,5 +171,5 @@ def demo(
 
 
 demo.typer_settings = {  # type: ignore[attr-defined]
-    "epilog": examples("espalier demo", "espalier demo --rounds 2 --output demo")
+    "epilog": examples("espalier demo", "espalier demo --rounds 2 --output demo", "espalier demo --mpirun mpirun.openmpi")
 }

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Optional
 
 from espalier.bench import process
-from espalier.bench.hosts import HOSTS, cores, environment, launcher, preload, preloaded
-from espalier.problem import Problem
+from espalier.bench.hosts import cores, environment, preload, preloaded
+from espalier.demo.mpis import Mpi
 
 COLLECTIVES = ("Barrier", "Bcast", "Reduce", "Allreduce")
 _TITLE = re.compile(r"^#\s*Benchmarking\s+(\w+)")
@@ -82,6 +81,7 @@ def points(ranks: int, low: int, high: int) -> list[tuple[int, str, int]]:
 class Kind:
     """One job of the demo: the same but for `espalier` when the two are compared."""
 
+    mpi: Mpi
     ranks: int
     espalier: bool
     default: bool = False  # MPICH as it comes, though the ranks share cores
@@ -92,19 +92,12 @@ class Kind:
     seconds: float = 0.25  # for one size; where MPICH is very slow IMB makes fewer repetitions, or stops
 
 
-def program() -> Path:
-    path = HOSTS["impi"].folder / "bin" / "IMB-MPI1"
-    if not path.exists():
-        raise Problem(f"{path} is not there (it comes with the package impi-devel); run `make build`")
-    return path
-
-
 def _arguments(kind: Kind) -> list[str]:
     words = ["-npmin", str(kind.ranks), "-iter", str(kind.repetitions), "-iter_policy", "dynamic"]
     words += ["-time", str(kind.seconds)]
     words += ["-msglog", f"{kind.low.bit_length() - 1}:{kind.high.bit_length() - 1}"]
     words += ["-zero_size", "off", "-imb_barrier", "1"]
-    if kind.ranks > len(cores()) and not kind.default:
+    if kind.ranks > len(cores()) and not kind.default and kind.mpi.host.kind == "mpich":
         # IMB asks for a thread level by itself, past the variable that makes MPICH yield; at this level it yields.
         words += ["-thread_level", "multiple"]
     return words + list(kind.collectives)
@@ -112,13 +105,12 @@ def _arguments(kind: Kind) -> list[str]:
 
 def command(kind: Kind) -> tuple[list[str], dict[str, str]]:
     """Command and environment. IMB-MPI1 was built for Intel MPI and runs on MPICH's library of the same ABI."""
-    host = HOSTS["mpich"]
-    start = launcher(host, kind.ranks)
-    if kind.ranks <= len(cores()):
-        start += ["-bind-to", "user:" + ",".join(map(str, cores()[: kind.ranks]))]
-    start += process.wrapped({"LD_LIBRARY_PATH": str(host.library_folder)}, None, [str(program()), *_arguments(kind)])
+    host = kind.mpi.host
+    start = kind.mpi.start(kind.ranks)
+    program = [str(kind.mpi.imb), *_arguments(kind)]
+    start += process.wrapped({"LD_LIBRARY_PATH": kind.mpi.settings["LD_LIBRARY_PATH"]}, None, program)
     settings = preloaded(preload(host)) if kind.espalier else {}
-    return start, environment(host, kind.ranks, default=kind.default) | settings
+    return start, environment(host, kind.ranks, default=kind.default) | kind.mpi.surroundings(kind.ranks) | settings
 
 
 def run(kind: Kind, limit: float) -> tuple[process.Outcome, list[Line]]:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from espalier.bench import process
-from espalier.bench.hosts import HOSTS, cores, environment, launcher, preload, preloaded
+from espalier.bench.hosts import environment, preload, preloaded
+from espalier.demo.mpis import Mpi
 
 SIZES = (8, 1024, 32768, 1048576)
 _MARK = "espalier-demo "
@@ -16,20 +17,20 @@ _MARK = "espalier-demo "
 
 @dataclass(frozen=True)
 class Kind:
+    mpi: Mpi
     ranks: int
     espalier: bool
     repetitions: int = 50
 
 
 def command(kind: Kind) -> tuple[list[str], dict[str, str]]:
-    host = HOSTS["mpich"]
-    start = launcher(host, kind.ranks)
-    if kind.ranks <= len(cores()):
-        start += ["-bind-to", "user:" + ",".join(map(str, cores()[: kind.ranks]))]
+    host, mpi = kind.mpi.host, kind.mpi
     script = Path(__file__).with_name("collectives.py")
-    words = [str(host.folder / "bin" / "python"), str(script), str(kind.repetitions), *map(str, SIZES)]
+    words = [str(mpi.python), str(script), str(kind.repetitions), *map(str, SIZES)]
+    if host.own_launcher:  # a Python of its own MPI needs nothing
+        words = process.wrapped(dict(mpi.settings), None, words)
     settings = preloaded(preload(host)) if kind.espalier else {}
-    return start + words, environment(host, kind.ranks) | settings
+    return mpi.start(kind.ranks) + words, environment(host, kind.ranks) | mpi.surroundings(kind.ranks) | settings
 
 
 def parse(text: str) -> list[dict]:

@@ -9,6 +9,7 @@ from typing import Callable, Union
 
 from espalier.bench.hosts import cores
 from espalier.demo import imb, mpi4py_program
+from espalier.demo.mpis import Mpi
 from espalier.demo.rounds import Collected
 
 KIB, MIB = 1024, 1024 * 1024
@@ -25,7 +26,8 @@ class Step:
     @property
     def title(self) -> str:
         name = {"imb": "IMB-MPI1", "mpi4py": "mpi4py"}[self.program]
-        side = {"host": "MPICH", "espalier": "MPICH with Espalier", "default": "MPICH as it comes"}[self.side]
+        mpi = self.kind.mpi.title
+        side = {"host": mpi, "espalier": f"{mpi} with Espalier", "default": f"{mpi} as it comes"}[self.side]
         return f"{name}, {self.kind.ranks} ranks, {side}{_range(self.kind)}"
 
 
@@ -42,37 +44,36 @@ def _imb_kinds(ranks: int) -> list[dict]:
     return [short, {**long, "collectives": imb.COLLECTIVES[1:]}]
 
 
-def _imb_round(ranks: int, number: int) -> Iterator[Step]:
+def _imb_round(mpi: Mpi, ranks: int, number: int) -> Iterator[Step]:
     for settings in _imb_kinds(ranks):
         sides = [False, True] if number % 2 == 0 else [True, False]
         for espalier in sides:
-            kind = imb.Kind(ranks, espalier, **settings)
+            kind = imb.Kind(mpi, ranks, espalier, **settings)
             yield Step("imb", "espalier" if espalier else "host", kind, number, optional=number > 0)
 
 
-def _as_it_comes(ranks: int) -> Iterator[Step]:
+def _as_it_comes(mpi: Mpi, ranks: int) -> Iterator[Step]:
     """Only a few points: a barrier takes milliseconds there."""
-    kind = imb.Kind(ranks, False, default=True, high=8, repetitions=5)
+    kind = imb.Kind(mpi, ranks, False, default=True, high=8, repetitions=5)
     yield Step("imb", "default", kind, 0, optional=True)
 
 
-def _mpi4py_round(ranks: int, number: int) -> Iterator[Step]:
+def _mpi4py_round(mpi: Mpi, ranks: int, number: int) -> Iterator[Step]:
     for espalier in [False, True] if number % 2 == 0 else [True, False]:
-        kind = mpi4py_program.Kind(ranks, espalier)
+        kind = mpi4py_program.Kind(mpi, ranks, espalier)
         yield Step("mpi4py", "espalier" if espalier else "host", kind, number, optional=number > 0)
 
 
-def steps(rounds: int, ranks: tuple[int, ...]) -> list[Step]:
+def steps(mpi: Mpi, rounds: int, ranks: tuple[int, ...]) -> list[Step]:
     """Round by round over everything, so that a run which is cut short has some of all."""
     found: list[Step] = []
     for number in range(rounds):
-        for n in ranks:
-            found += _imb_round(n, number)
-            if number == 0 and n > len(cores()):
-                found += _as_it_comes(n)
-        if number < 3:
-            for n in ranks:
-                found += _mpi4py_round(n, number)
+        for n in ranks if mpi.imb else ():
+            found += _imb_round(mpi, n, number)
+            if number == 0 and n > len(cores()) and mpi.host.oversubscribed:
+                found += _as_it_comes(mpi, n)
+        for n in ranks if mpi.python and number < 3 else ():
+            found += _mpi4py_round(mpi, n, number)
     return found
 
 
