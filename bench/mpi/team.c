@@ -14,7 +14,9 @@
 #include "progress.h"
 
 static int launcher_rank(void) {
-  static const char* const keys[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "PMI_RANK",
+  static const char* const keys[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
+                                     "PALS_LOCAL_RANKID",          "JSM_NAMESPACE_LOCAL_RANK",
+                                     "FLUX_TASK_LOCAL_ID",         "PMI_RANK",
                                      "SLURM_LOCALID"};
   for (size_t i = 0; i < sizeof keys / sizeof *keys; ++i)
     if (getenv(keys[i])) return atoi(getenv(keys[i]));
@@ -22,7 +24,8 @@ static int launcher_rank(void) {
 }
 
 static int launcher_size(void) {
-  static const char* const keys[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "PMI_SIZE"};
+  static const char* const keys[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "PALS_LOCAL_SIZE",
+                                     "PMI_SIZE", "SLURM_STEP_NUM_TASKS"};
   for (size_t i = 0; i < sizeof keys / sizeof *keys; ++i)
     if (getenv(keys[i])) return atoi(getenv(keys[i]));
   return -1;

@@ -75,6 +75,11 @@ SLURM = {"SLURM_JOB_ID": "1", "SLURM_NTASKS": "4", "SLURM_PROCID": "0"}
     ({**SLURM, "SLURM_STEP_NUM_TASKS": "4", "SLURM_PROCID": "1"}, False),      # another of its ranks
     ({**SLURM, "SLURM_STEP_NUM_TASKS": "4", "MPI_LOCALNRANKS": "1", "PMI_ID": "0"}, False),  # a launcher's own step
     ({**SLURM, "SLURM_STEP_NUM_TASKS": "4", "ALONE_FORGETS": "SLURM_PROCID"}, False),        # the program wants to be alone
+    ({"JSM_NAMESPACE_SIZE": "4", "JSM_NAMESPACE_RANK": "0", "JSM_NAMESPACE_LOCAL_RANK": "0"}, True),  # jsrun
+    ({"FLUX_JOB_SIZE": "4", "FLUX_TASK_RANK": "0"}, True),                     # flux run -o pmi=off
+    ({"FLUX_JOB_SIZE": "4", "FLUX_TASK_RANK": "3"}, False),
+    ({"FLUX_JOB_SIZE": "1", "FLUX_TASK_RANK": "0"}, False),
+    ({"PALS_RANKID": "0", "PALS_LOCAL_SIZE": "4"}, False),                     # of this node alone: no size of the job
     ({"MPI_LOCALNRANKS": "4"}, False),                                         # left over where the rest was removed
     ({"PMI_SIZE": "4"}, False),
     ({"PMI_SIZE": "junk", "PMI_RANK": "0"}, False),

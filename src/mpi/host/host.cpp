@@ -112,7 +112,8 @@ void find_constants() {
 
 /// Every process would print the same: only the first does, where the launcher says which that is.
 bool is_first_process() {
-  for (const char* name : {"PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"})
+  for (const char* name : {"PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "PALS_RANKID",
+                           "JSM_NAMESPACE_RANK", "FLUX_TASK_RANK", "SLURM_PROCID"})
     if (const char* rank = variable(name)) return std::strcmp(rank, "0") == 0;
   return true;
 }

@@ -30,6 +30,8 @@ constexpr Launcher launchers[] = {
     {"MPI_LOCALNRANKS", "PMI_ID"},          // Hydra with -pmi-port
     {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK"},  // Open MPI, PRRTE
     {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID"},
+    {"JSM_NAMESPACE_SIZE", "JSM_NAMESPACE_RANK"},  // jsrun of LSF
+    {"FLUX_JOB_SIZE", "FLUX_TASK_RANK"},           // where Flux offers no process manager (-o pmi=off)
 };
 
 /// The environment with which this process was started: an MPI may add its own world while it starts.
