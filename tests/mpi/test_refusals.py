@@ -1,11 +1,11 @@
 """A machine that refuses: small or no /dev/shm, no memfd, a small budget. It works, or falls back and says why."""
 
 import re
-import shutil
 import subprocess
 
 import hosts
 import pytest
+from namespaces import GONE, READ_ONLY, SMALL, in_a_mount_namespace
 
 SUBJECTS = "barrier,roots,sizes,communicators,random"
 
@@ -13,24 +13,6 @@ SUBJECTS = "barrier,roots,sizes,communicators,random"
 def passed(run):
     assert run.status == 0, str(run)
     assert re.search(r"^\d+ passed, 0 failed", run.out, re.M), str(run)
-
-
-def in_a_mount_namespace(script):
-    """Runs mpirun after `script` has changed what is mounted, seen by no other process."""
-    if not shutil.which("unshare"):
-        pytest.skip("there is no `unshare` command")
-    prefix = ["unshare", "--mount", "--propagation", "private"]
-    if subprocess.run([*prefix, "sh", "-c", script], capture_output=True).returncode != 0:
-        prefix.insert(1, "--map-root-user")
-        tried = subprocess.run([*prefix, "sh", "-c", script], capture_output=True, text=True)
-        if tried.returncode != 0:
-            pytest.skip(f"this system does not let us change mounts in a namespace: {tried.stderr.strip()}")
-    return [*prefix, "sh", "-c", f'{script} && exec "$@"', "sh"]
-
-
-SMALL = "mount -t tmpfs -o size=64m tmpfs /dev/shm"
-READ_ONLY = "mount -t tmpfs -o ro,size=4k tmpfs /dev/shm"
-GONE = "umount -l /dev/shm && mount -t tmpfs -o ro,size=4k tmpfs /dev/shm"
 
 
 @pytest.mark.parametrize("ranks", [pytest.param(2, marks=pytest.mark.full), 8])
