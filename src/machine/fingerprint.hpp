@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "base/collective.hpp"
+#include "reduce/operation.hpp"
 
 namespace espalier::machine {
 
@@ -17,6 +18,7 @@ struct CallFacts {
   Collective collective = Collective::barrier;
   int root = 0;             ///< 0 where there is none
   std::uint64_t bytes = 0;  ///< by which rules choose: equal on all ranks
+  reduce::OperationCode operation = reduce::no_operation;
   bool operator==(const CallFacts&) const = default;
 };
 
@@ -32,9 +34,9 @@ class CallHistory {
   /// The next call.
   void add(const CallFacts& call) {
     ++number_;
-    const std::uint64_t word = call.bytes ^
-                               static_cast<std::uint64_t>(static_cast<std::uint32_t>(call.root)) << 32 ^
-                               static_cast<std::uint64_t>(call.collective) << 56;
+    const std::uint64_t word =
+        call.bytes ^ static_cast<std::uint64_t>(static_cast<std::uint32_t>(call.root)) << 32 ^
+        static_cast<std::uint64_t>(call.operation) << 44 ^ static_cast<std::uint64_t>(call.collective) << 56;
     hash_ = (hash_ + word) * 0x9E3779B97F4A7C15u;  // odd: different before, different after
   }
   std::uint64_t number() const { return number_; }

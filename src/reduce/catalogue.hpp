@@ -149,6 +149,36 @@ constexpr Entry entry_of(Op op, Type type) {
   }
 }
 
+// The type that stands for all whose elements this operator folds alike.
+constexpr Type representative(Op op, Type type) {
+  if (op == Op::max || op == Op::min) return type;
+  switch (type) {
+    case Type::int8:
+    case Type::boolean:
+    case Type::logical8:
+    case Type::byte:
+      return Type::uint8;
+    case Type::int16:
+    case Type::logical16:
+      return Type::uint16;
+    case Type::int32:
+    case Type::logical32:
+      return Type::uint32;
+    case Type::int64:
+    case Type::logical64:
+      return Type::uint64;
+    case Type::logical128:
+      return Type::int128;
+    default:
+      return type;
+  }
+}
+
+constexpr OperationCode code_of(Op op, Type type) {
+  return static_cast<OperationCode>(first_operation_code + static_cast<std::size_t>(op) * type_count +
+                                    static_cast<std::size_t>(representative(op, type)));
+}
+
 constexpr detail::Table make_table() {
   detail::Table made{};
   for (std::size_t row = 0; row < op_count; ++row)
@@ -156,7 +186,8 @@ constexpr detail::Table make_table() {
       const auto op = static_cast<Op>(row);
       const auto type = static_cast<Type>(column);
       const Entry entry = entry_of(op, type);
-      if (entry.extent) made.operations[row][column] = {entry.kernel, op, type, entry.extent};
+      if (entry.extent)
+        made.operations[row][column] = {entry.kernel, op, type, code_of(op, type), entry.extent};
     }
   return made;
 }

@@ -34,10 +34,20 @@ inline constexpr std::size_t op_count = static_cast<std::size_t>(Op::none);
 using Kernel = void (*)(void* target, const void* const* sources, int source_count,
                         std::size_t elements) noexcept;
 
+/// Of an operator and a kind of elements, and equal where the same kernel would give the same bits: a sum of
+/// int32 and one of uint32 have one code, their maxima two. Ranks compare it (machine/fingerprint.hpp).
+using OperationCode = std::uint16_t;
+inline constexpr int operation_code_bits = 10;
+inline constexpr OperationCode no_operation = 0, first_operation_code = 1;
+/// An operator of the caller's own, on whatever elements.
+inline constexpr OperationCode user_operation = (1 << operation_code_bits) - 1;
+static_assert(first_operation_code + op_count * type_count <= user_operation);
+
 struct Operation {
   Kernel kernel = nullptr;
   Op op = Op::none;
   Type type = Type::none;
+  OperationCode code = no_operation;
   std::size_t extent = 0;  // bytes from one element to the next
 };
 

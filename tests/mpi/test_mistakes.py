@@ -16,6 +16,9 @@ MISTAKES = {
     "other length": ("allreduce of 20 bytes", "allreduce of 16 bytes"),
     "other long length": ("bcast of 40 bytes with root 0", "bcast of 262144 bytes with root 0"),
     "other root": ("reduce of 16 bytes with root 1", "reduce of 16 bytes with root 0"),
+    "other operator": ("allreduce of 16 bytes by max of int32", "allreduce of 16 bytes by sum of 4-byte integers"),
+    "other elements": (" bytes by sum of float64", " bytes by sum of 4-byte integers"),
+    "own operator": ("with root 0 by an operator of its own", "with root 0 by sum of 4-byte integers"),
     "barrier": ("barrier", "gather of 16 bytes with root 0"),
     "two roots": ("bcast of 16 bytes with root 1", "bcast of 16 bytes with root 0"),
 }
@@ -53,8 +56,9 @@ def test_by_default_the_job_ends(launch, host, mistake):
     assert names_both(run, 2, mistake), str(run)
 
 
-def test_without_a_mistake_there_is_nothing_to_say(launch, host):
-    run = launch(host, 4, "mistakes", "none", env=STRICT, timeout=40)
+@pytest.mark.parametrize("mistake", ["none", "signs"])
+def test_without_a_mistake_there_is_nothing_to_say(launch, host, mistake):
+    run = launch(host, 4, "mistakes", mistake, env=STRICT, timeout=40)
     assert run.status == 0, str(run)
     assert said(run) == [], str(run)
 

@@ -21,7 +21,9 @@ class CallRecords {
   /// relaxed: a rank that looks here has seen a flag of that call (acquire), or looks again later.
   void write(std::uint64_t number, const machine::CallFacts& call) {
     Record& record = records_[number % kept];
-    record.what.store(number << number_shift | static_cast<std::uint64_t>(call.collective) << root_bits |
+    record.what.store(number << number_shift |
+                          static_cast<std::uint64_t>(call.collective) << collective_shift |
+                          static_cast<std::uint64_t>(call.operation) << root_bits |
                           (static_cast<std::uint64_t>(call.root) & most_root),
                       std::memory_order_relaxed);
     record.bytes.store(number << byte_bits | (call.bytes & most_bytes), std::memory_order_relaxed);
@@ -30,8 +32,7 @@ class CallRecords {
   /// Whether the rank has begun the call of that number.
   bool has_come_to(std::uint64_t number) const {
     const std::uint64_t what = records_[number % kept].what.load(std::memory_order_relaxed);
-    const auto theirs = static_cast<std::uint32_t>(what >> number_shift);
-    return static_cast<std::int32_t>(theirs - static_cast<std::uint32_t>(number)) >= 0;
+    return static_cast<std::int64_t>(what - (number << number_shift)) >> number_shift >= 0;
   }
 
   /// The call of that number, if it is still kept.
@@ -42,10 +43,11 @@ class CallRecords {
     if ((what ^ number << number_shift) >> number_shift != 0 ||
         (bytes ^ number << byte_bits) >> byte_bits != 0)
       return std::nullopt;
-    const std::uint64_t collective = what >> root_bits & 0xff;
+    const std::uint64_t collective = what >> collective_shift & most_collective;
     if (collective >= std::uint64_t{collective_count}) return std::nullopt;  // another rank has spoilt it
     return machine::CallFacts{static_cast<Collective>(collective), static_cast<int>(what & most_root),
-                              bytes & most_bytes};
+                              bytes & most_bytes,
+                              static_cast<reduce::OperationCode>(what >> root_bits & reduce::user_operation)};
   }
 
   /// The rank makes no more calls. Release and acquire: a rank that sees it sees all its calls.
@@ -55,12 +57,15 @@ class CallRecords {
   bool has_left() const { return left_.load(std::memory_order_acquire) != 0; }
 
  private:
-  // Numbers are kept in 32 bits beside collective and root, and in 16 beside the bytes.
-  static constexpr int number_shift = 32, root_bits = 24, byte_bits = 48;
+  // Numbers are kept in 24 bits beside collective, operation and root, and in 16 beside the bytes.
+  static constexpr int root_bits = 24, collective_shift = root_bits + reduce::operation_code_bits,
+                       collective_bits = 6, number_shift = collective_shift + collective_bits, byte_bits = 48;
   static constexpr std::uint64_t most_root = (std::uint64_t{1} << root_bits) - 1,
+                                 most_collective = (std::uint64_t{1} << collective_bits) - 1,
                                  most_bytes = (std::uint64_t{1} << byte_bits) - 1;
+  static_assert(collective_count <= most_collective + 1);
   struct Record {
-    std::atomic<std::uint64_t> what, bytes;  // `what`: collective and root
+    std::atomic<std::uint64_t> what, bytes;  // `what`: collective, operation and root
   };
   std::array<Record, kept> records_;
   std::atomic<std::uint64_t> left_;

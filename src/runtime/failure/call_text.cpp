@@ -1,6 +1,7 @@
 #include "runtime/failure/call_text.hpp"
 
 #include "base/format.hpp"
+#include "reduce/names.hpp"
 
 namespace espalier::runtime {
 std::string print(const machine::CallFacts& call) {
@@ -9,6 +10,11 @@ std::string print(const machine::CallFacts& call) {
   if (collective.length != Length::none) text += formatted(" of {} bytes", call.bytes);
   if (collective.has_root) text += formatted(" with root {}", call.root);
   return text;
+}
+
+std::string print_beside(const machine::CallFacts& call, const machine::CallFacts& other) {
+  const bool differ = call.collective == other.collective && call.operation != other.operation;
+  return differ ? formatted("{} by {}", print(call), reduce::describe(call.operation)) : print(call);
 }
 
 }  // namespace espalier::runtime

@@ -10,9 +10,11 @@ namespace espalier::runtime {
 
 /// "bcast of 64 bytes with root 0"; without what that collective does not have, or ranks need not agree on.
 std::string print(const machine::CallFacts& call);
+/// The same, and "by sum of float64" where the two are of one collective and differ in that.
+std::string print_beside(const machine::CallFacts& call, const machine::CallFacts& other);
 
 inline constexpr std::string_view same_calls =
     "all ranks of a communicator must call the same functions in the same order, with equal lengths and the "
-    "same root";
+    "same root, operator and kind of elements";
 
 }  // namespace espalier::runtime

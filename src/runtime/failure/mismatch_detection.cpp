@@ -127,8 +127,9 @@ void MismatchDetection::fail_by(const Difference& difference, int rank) {
                            : difference.ago == 1 ? "in the call before"
                                                  : formatted("{} calls ago", difference.ago);
   fail(history_.number() - difference.ago,
-       formatted("{} rank {} wanted {}, rank {} {}", when, name(rank_), print(difference.mine), name(rank),
-                 print(difference.theirs)),
+       formatted("{} rank {} wanted {}, rank {} {}", when, name(rank_),
+                 print_beside(difference.mine, difference.theirs), name(rank),
+                 print_beside(difference.theirs, difference.mine)),
        same_calls);
 }
 

@@ -41,12 +41,13 @@ void MultiNodeCommunicator::barrier_offloaded() {
 }
 
 void MultiNodeCommunicator::allreduce_offloaded(const collective::Reduction& reduction) {
-  offload({Collective::allreduce, 0, reduction.bytes}, [&](const NetworkPlan& plan) {
-    on_stage([&](auto& stage) {
-      collective::multinode::allreduce_aggregated(stage, one_a_node(counterparts_.front()), *offload_,
-                                                  reduction, plan);
-    });
-  });
+  offload({Collective::allreduce, 0, reduction.bytes, reduction.operation.code},
+          [&](const NetworkPlan& plan) {
+            on_stage([&](auto& stage) {
+              collective::multinode::allreduce_aggregated(stage, one_a_node(counterparts_.front()), *offload_,
+                                                          reduction, plan);
+            });
+          });
 }
 
 void MultiNodeCommunicator::reduce_offloaded(const collective::Reduction& reduction, int root) {
@@ -57,13 +58,14 @@ void MultiNodeCommunicator::reduce_offloaded(const collective::Reduction& reduct
                                                 : RootIs::elsewhere;
   const std::vector<int> other = {rank() == leader ? root : leader};
   std::byte* ignored = local_rank() == 0 ? whole_.of(segments_under_way * offload_->payload()) : nullptr;
-  offload({Collective::reduce, root, reduction.bytes}, [&](const NetworkPlan& plan) {
-    on_stage([&](auto& stage) {
-      const Peers to_other = {&endpoint_, other, 0, 0};
-      collective::multinode::reduce_aggregated(stage, one_a_node(counterparts_.front()), to_other, where,
-                                               *offload_, reduction, ignored, plan);
-    });
-  });
+  offload({Collective::reduce, root, reduction.bytes, reduction.operation.code},
+          [&](const NetworkPlan& plan) {
+            on_stage([&](auto& stage) {
+              const Peers to_other = {&endpoint_, other, 0, 0};
+              collective::multinode::reduce_aggregated(stage, one_a_node(counterparts_.front()), to_other,
+                                                       where, *offload_, reduction, ignored, plan);
+            });
+          });
 }
 
 }  // namespace espalier::runtime

@@ -100,6 +100,8 @@ class MultiNodeCommunicator final : public Communicator {
 
   /// As in SharedState: what the call is, for the ranks of this node.
   template <class Body>
+  bool serve(const machine::CallFacts& call, Body body);
+  template <class Body>
   bool serve(Collective collective, std::size_t bytes, Body body);
   template <class Body>
   bool serve_rooted(Collective collective, std::size_t bytes, int root, Body body);

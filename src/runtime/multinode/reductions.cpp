@@ -62,8 +62,8 @@ bool MultiNodeCommunicator::allreduce(const void* send, void* receive, std::size
   const Reduction reduction = {send == Communicator::in_place ? receive : send, receive, bytes, operation};
   if (offloads(Collective::allreduce, bytes, &operation)) return allreduce_offloaded(reduction), true;
   const plan::Algorithm algorithm = allreduce_algorithm(bytes, operation.extent);
-  return serve_as(algorithm, Collective::allreduce, bytes,
-                  [&](const NetworkPlan& plan) { reduce_by(algorithm, reduction, plan); });
+  return serve_call(algorithm, {Collective::allreduce, 0, bytes, operation.code},
+                    [&](const NetworkPlan& plan) { reduce_by(algorithm, reduction, plan); });
 }
 
 plan::Algorithm MultiNodeCommunicator::allreduce_algorithm(std::size_t bytes, std::size_t extent) {
@@ -155,7 +155,7 @@ bool MultiNodeCommunicator::reduce(const void* send, void* receive, std::size_t 
   const std::size_t bytes = count * operation.extent;
   if (offloads(Collective::reduce, bytes, &operation))
     return reduce_offloaded({source(send, receive), receive, bytes, operation}, root), true;
-  return serve_rooted(Collective::reduce, bytes, root, [&](const NetworkPlan& plan) {
+  return serve({Collective::reduce, root, bytes, operation.code}, [&](const NetworkPlan& plan) {
     const Roles& mine = roles(plan, root);
     const std::size_t lane = Segments(bytes, plan.segment, operation.extent).longest();
     collective::multinode::ReduceRoom room{};
@@ -203,18 +203,19 @@ bool MultiNodeCommunicator::reduce_scatter_of(Collective collective, const void*
   const std::size_t bytes = edges.back(), own = edges[static_cast<std::size_t>(rank())];
   const void* source = send == Communicator::in_place ? receive : send;
   const bool by_blocks = reduces_blocks(selector_(collective, bytes), operation.extent);
-  return serve_as(
-      by_blocks ? Algorithm::transpose : Algorithm::allreduce, collective, bytes, [&](const NetworkPlan&) {
-        if (bytes == 0) return;
-        if (by_blocks) return reduce_blocks(source, receive, edges, operation);
-        std::byte* whole = whole_.of(bytes);
-        reduce_by(allreduce_algorithm(bytes, operation.extent), {source, whole, bytes, operation},
-                  selector_(Collective::allreduce, bytes));
-        // The kernel leaves the padding of pairs alone.
-        const void* mine = whole + own;
-        const std::size_t count = (edges[static_cast<std::size_t>(rank()) + 1] - own) / operation.extent;
-        if (count > 0) operation.kernel(receive, &mine, 1, count);
-      });
+  return serve_call(by_blocks ? Algorithm::transpose : Algorithm::allreduce,
+                    {collective, 0, bytes, operation.code}, [&](const NetworkPlan&) {
+                      if (bytes == 0) return;
+                      if (by_blocks) return reduce_blocks(source, receive, edges, operation);
+                      std::byte* whole = whole_.of(bytes);
+                      reduce_by(allreduce_algorithm(bytes, operation.extent),
+                                {source, whole, bytes, operation}, selector_(Collective::allreduce, bytes));
+                      // The kernel leaves the padding of pairs alone.
+                      const void* mine = whole + own;
+                      const std::size_t count =
+                          (edges[static_cast<std::size_t>(rank()) + 1] - own) / operation.extent;
+                      if (count > 0) operation.kernel(receive, &mine, 1, count);
+                    });
 }
 
 bool MultiNodeCommunicator::reduce_scatter_block(const void* send, void* receive, std::size_t count,

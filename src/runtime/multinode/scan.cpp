@@ -14,7 +14,7 @@ bool MultiNodeCommunicator::scan_of(Collective collective, const void* send, voi
                                     const reduce::Operation& operation) {
   const std::size_t bytes = count * operation.extent;
   const Prefix prefix = collective == Collective::scan ? Prefix::inclusive : Prefix::exclusive;
-  return serve(collective, bytes, [&](const NetworkPlan& plan) {
+  return serve({collective, 0, bytes, operation.code}, [&](const NetworkPlan& plan) {
     const collective::Reduction reduction = {send == Communicator::in_place ? receive : send, receive, bytes,
                                              operation};
     const std::size_t lane = Segments(bytes, plan.segment, operation.extent).longest();

@@ -82,13 +82,18 @@ void MultiNodeCommunicator::offload(const machine::CallFacts& call, Body body) {
 
 /// Runs body(plan) and counts the call; false, with nothing done, when the plan leaves it to the host.
 template <class Body>
+bool MultiNodeCommunicator::serve(const machine::CallFacts& call, Body body) {
+  return serve_call(selector_(call.collective, call.bytes).algorithm, call, body);
+}
+
+template <class Body>
 bool MultiNodeCommunicator::serve(Collective collective, std::size_t bytes, Body body) {
-  return serve_rooted(collective, bytes, 0, body);
+  return serve({collective, 0, bytes}, body);
 }
 
 template <class Body>
 bool MultiNodeCommunicator::serve_rooted(Collective collective, std::size_t bytes, int root, Body body) {
-  return serve_call(selector_(collective, bytes).algorithm, {collective, root, bytes}, body);
+  return serve({collective, root, bytes}, body);
 }
 
 /// The same where the body has an algorithm of its own, `ran`, and the plan says only who serves the call.

@@ -76,20 +76,22 @@ void MultiNodeCommunicator::reduce_whole(const void* send, void* receive, std::s
 bool MultiNodeCommunicator::reduce(const void* send, void* receive, std::size_t bytes,
                                    const UserOperation& operation, int root) {
   if (bytes > Transport::longest) return false;
-  return serve_call(Algorithm::tree, {Collective::reduce, root, bytes}, [&](const NetworkPlan& plan) {
-    if (bytes > 0) reduce_whole(send, receive, bytes, operation, root, plan);
-  });
+  return serve_call(Algorithm::tree, {Collective::reduce, root, bytes, reduce::user_operation},
+                    [&](const NetworkPlan& plan) {
+                      if (bytes > 0) reduce_whole(send, receive, bytes, operation, root, plan);
+                    });
 }
 
 /// Its own rule alone decides who serves it: once reduced there is no way back, in place the vector is gone.
 bool MultiNodeCommunicator::allreduce(const void* send, void* receive, std::size_t bytes,
                                       const UserOperation& operation) {
   if (bytes > Transport::longest) return false;
-  return serve_as(Algorithm::tree, Collective::allreduce, bytes, [&](const NetworkPlan& plan) {
-    if (bytes > 0)
-      reduce_whole_everywhere(send == Communicator::in_place ? receive : send, receive, bytes, operation,
-                              plan);
-  });
+  return serve_call(Algorithm::tree, {Collective::allreduce, 0, bytes, reduce::user_operation},
+                    [&](const NetworkPlan& plan) {
+                      if (bytes > 0)
+                        reduce_whole_everywhere(send == Communicator::in_place ? receive : send, receive,
+                                                bytes, operation, plan);
+                    });
 }
 
 void MultiNodeCommunicator::reduce_whole_everywhere(const void* send, void* receive, std::size_t bytes,
@@ -107,14 +109,15 @@ bool MultiNodeCommunicator::reduce_scatter_of(Collective collective, const void*
                                               const UserOperation& operation) {
   const std::size_t bytes = edges.back(), own = edges[static_cast<std::size_t>(rank())];
   if (bytes > Transport::longest) return false;
-  return serve_as(Algorithm::allreduce, collective, bytes, [&](const NetworkPlan&) {
-    if (bytes == 0) return;
-    std::byte* whole = whole_.of(bytes);
-    reduce_whole_everywhere(send == Communicator::in_place ? receive : send, whole, bytes, operation,
-                            selector_(Collective::allreduce, bytes));
-    const std::size_t own_bytes = edges[static_cast<std::size_t>(rank()) + 1] - own;
-    if (own_bytes > 0) std::memcpy(receive, whole + own, own_bytes);
-  });
+  return serve_call(Algorithm::allreduce, {collective, 0, bytes, reduce::user_operation},
+                    [&](const NetworkPlan&) {
+                      if (bytes == 0) return;
+                      std::byte* whole = whole_.of(bytes);
+                      reduce_whole_everywhere(send == Communicator::in_place ? receive : send, whole, bytes,
+                                              operation, selector_(Collective::allreduce, bytes));
+                      const std::size_t own_bytes = edges[static_cast<std::size_t>(rank()) + 1] - own;
+                      if (own_bytes > 0) std::memcpy(receive, whole + own, own_bytes);
+                    });
 }
 
 /// The scan of HIER 3.5 with whole vectors.
@@ -164,14 +167,15 @@ bool MultiNodeCommunicator::scan_of(Collective collective, const void* send, voi
                                     const UserOperation& operation) {
   if (bytes > Transport::longest) return false;
   const Prefix prefix = collective == Collective::scan ? Prefix::inclusive : Prefix::exclusive;
-  return serve_as(Algorithm::recursive_doubling, collective, bytes, [&](const NetworkPlan& plan) {
-    if (bytes == 0) return;
-    if (send == Communicator::in_place) send = receive;
-    if (nodes_.placement.is_consecutive())
-      scan_by_nodes(prefix, send, receive, bytes, operation, plan);
-    else
-      scan_by_messages(prefix, send, receive, bytes, operation);
-  });
+  return serve_call(Algorithm::recursive_doubling, {collective, 0, bytes, reduce::user_operation},
+                    [&](const NetworkPlan& plan) {
+                      if (bytes == 0) return;
+                      if (send == Communicator::in_place) send = receive;
+                      if (nodes_.placement.is_consecutive())
+                        scan_by_nodes(prefix, send, receive, bytes, operation, plan);
+                      else
+                        scan_by_messages(prefix, send, receive, bytes, operation);
+                    });
 }
 
 }  // namespace espalier::runtime

@@ -17,7 +17,8 @@ Part part_of_rank(const PersistentSpec& spec, const collective::LayoutCells& cel
   part.bytes = spec.bytes;
   part.given_bytes = spec.given_bytes;
   part.cells_bytes = cells.bytes;
-  part.collective = static_cast<std::int16_t>(spec.collective);
+  part.collective = static_cast<std::int8_t>(spec.collective);
+  part.operation = spec.fold.operation ? spec.fold.operation->code : reduce::no_operation;
   part.root = spec.root;
   part.is_unable = is_unable ? 1 : 0;
   if (ranks == 2 && !is_unable) {
@@ -28,7 +29,7 @@ Part part_of_rank(const PersistentSpec& spec, const collective::LayoutCells& cel
 }
 
 machine::CallFacts facts_of(const Part& part) {
-  return {static_cast<Collective>(part.collective), part.root, part.bytes};
+  return {static_cast<Collective>(part.collective), part.root, part.bytes, part.operation};
 }
 
 void compare(const Parts& all) {
@@ -37,7 +38,7 @@ void compare(const Parts& all) {
     const machine::CallFacts theirs = facts_of(all[rank]);
     if (theirs != first)
       throw Error(formatted("the ranks prepare different collectives: rank 0 {}, rank {} {}; {}",
-                            print(first), rank, print(theirs), same_calls));
+                            print_beside(first, theirs), rank, print_beside(theirs, first), same_calls));
   }
 }
 

@@ -15,7 +15,8 @@ struct Part {
   std::uint64_t bytes, given_bytes, cells_bytes;
   std::uint64_t offered;  ///< where the share is that rank 0 offers; 0: none
   std::uint32_t offered_bytes;
-  std::int16_t collective, is_unable;
+  std::int8_t collective, is_unable;
+  reduce::OperationCode operation;
   std::int32_t root;
   /// Where the block for the other one of two ranks lies, and how many bytes that one is to give.
   collective::LayoutCell cell;

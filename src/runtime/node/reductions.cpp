@@ -20,7 +20,7 @@ using plan::Plan;
 bool NodeCommunicator::reduce(const void* send, void* receive, std::size_t count,
                               const reduce::Operation& operation, int root) {
   const std::size_t bytes = count * operation.extent;
-  return state_.serve_rooted(Collective::reduce, bytes, root, [&](const Plan& plan) {
+  return state_.serve({Collective::reduce, root, bytes, operation.code}, [&](const Plan& plan) {
     const collective::Reduction reduction = {send == in_place ? receive : send, receive, bytes, operation};
     collective::by_plan::reduce(state_.machine, state_.positions(plan, root).gather, reduction, plan);
   });
@@ -30,7 +30,7 @@ bool NodeCommunicator::allreduce(const void* send, void* receive, std::size_t co
                                  const reduce::Operation& operation) {
   const std::size_t bytes = count * operation.extent;
   machine::HostMachine& m = state_.machine;
-  return state_.serve(Collective::allreduce, bytes, [&](const Plan& plan) {
+  return state_.serve({Collective::allreduce, 0, bytes, operation.code}, [&](const Plan& plan) {
     const collective::Reduction reduction = {send == in_place ? receive : send, receive, bytes, operation};
     if (state_.by_zero_copy(Collective::allreduce, bytes, plan,
                             [&] { return collective::allreduce_zero_copy(m, reduction); }))
@@ -65,7 +65,7 @@ bool NodeCommunicator::reduce_scatter_block(const void* send, void* receive, std
   if (!collective::Cells::fit(m, static_cast<std::size_t>(size()), operation.extent)) return false;
   const EqualBlocks blocks{count * operation.extent};
   const std::size_t total = blocks.offset_of(size());
-  return state_.serve(Collective::reduce_scatter_block, total, [&](const Plan& plan) {
+  return state_.serve({Collective::reduce_scatter_block, 0, total, operation.code}, [&](const Plan& plan) {
     const Reduction reduction = {send == in_place ? receive : send, receive, total, operation};
     if (total == 0) return;
     if (state_.by_zero_copy(Collective::reduce_scatter_block, total, plan,
@@ -80,7 +80,7 @@ bool NodeCommunicator::reduce_scatter(const void* send, void* receive, std::span
   machine::HostMachine& m = state_.machine;
   if (!collective::Cells::fit(m, static_cast<std::size_t>(size()), operation.extent)) return false;
   const BlockEdges edges(counts, operation.extent);
-  return state_.serve(Collective::reduce_scatter, edges.total(), [&](const Plan& plan) {
+  return state_.serve({Collective::reduce_scatter, 0, edges.total(), operation.code}, [&](const Plan& plan) {
     if (edges.total() == 0) return;
     const PackedBlocks blocks{edges};
     const Reduction reduction = {send == in_place ? receive : send, receive, edges.total(), operation};

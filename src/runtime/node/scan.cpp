@@ -12,7 +12,7 @@ using plan::Plan;
 bool NodeCommunicator::scan_of(Collective collective, const void* send, void* receive, std::size_t bytes,
                                const reduce::Operation& operation) {
   const Prefix prefix = collective == Collective::scan ? Prefix::inclusive : Prefix::exclusive;
-  return state_.serve(collective, bytes, [&](const Plan& plan) {
+  return state_.serve({collective, 0, bytes, operation.code}, [&](const Plan& plan) {
     const Reduction reduction = {send == in_place ? receive : send, receive, bytes, operation};
     collective::by_plan::scan(state_.machine, state_.positions, reduction, prefix, plan);
   });

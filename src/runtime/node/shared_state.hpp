@@ -34,21 +34,25 @@ struct SharedState {
 
   /// Runs body(plan) and counts the call; false, with nothing done, when the plan leaves it to the host.
   template <class Body>
+  bool serve(const machine::CallFacts& call, Body body) {
+    const plan::Plan& plan = selector(call.collective, call.bytes);
+    return serve_as(counters.row({call.collective, call.bytes, plan.algorithm}), plan, call,
+                    needs_slots_from(call.collective), body);
+  }
+  template <class Body>
   bool serve(Collective collective, std::size_t bytes, Body body) {
-    return serve_rooted(collective, bytes, 0, body);
+    return serve({collective, 0, bytes}, body);
   }
   template <class Body>
   bool serve_rooted(Collective collective, std::size_t bytes, int root, Body body) {
-    const plan::Plan& plan = selector(collective, bytes);
-    return serve_as(counters.row({collective, bytes, plan.algorithm}), plan, {collective, root, bytes},
-                    needs_slots_from(collective), body);
+    return serve({collective, root, bytes}, body);
   }
   /// For operators that take whole vectors: the statistics say `tree`, whatever the plan.
   template <class Body>
   bool serve_whole(Collective collective, std::size_t bytes, int root, Body body) {
     const std::size_t from = slots_from == &GroupPlans::never ? slots_from->front() : 0;
     return serve_as(counters.row({collective, bytes, plan::Algorithm::tree}), selector(collective, bytes),
-                    {collective, root, bytes}, from, body);
+                    {collective, root, bytes, reduce::user_operation}, from, body);
   }
 
   /// For what Espalier itself exchanges: no statistics count it.

@@ -14,6 +14,11 @@ static int given[16 * MOST], got[16 * MOST], counts[64], places[64];
 
 static int is(const char* mistake, const char* name) { return !strcmp(mistake, name); }
 
+static void add(void* from, void* into, int* count, MPI_Datatype* type) {
+  (void)type;
+  for (int i = 0; i < *count; ++i) ((int*)into)[i] += ((int*)from)[i];
+}
+
 static int right_calls(MPI_Comm comm) {
   int sum = 0, one = 1, size, code = MPI_SUCCESS;
   MPI_Comm_size(comm, &size);
@@ -35,6 +40,20 @@ static int wrong_call(const char* mistake, int odd, MPI_Comm comm) {
   if (is(mistake, "other length")) return MPI_Allreduce(given, got, 4 + odd, MPI_INT, MPI_SUM, comm);
   if (is(mistake, "other long length")) return MPI_Bcast(got, odd ? 10 : MOST, MPI_INT, 0, comm);
   if (is(mistake, "other root")) return MPI_Reduce(given, got, 4, MPI_INT, MPI_SUM, odd, comm);
+  if (is(mistake, "other operator"))
+    return MPI_Allreduce(given, got, 4, MPI_INT, odd ? MPI_MAX : MPI_SUM, comm);
+  if (is(mistake, "other elements"))
+    return odd ? MPI_Reduce_scatter_block(given, got, 2, MPI_DOUBLE, MPI_SUM, comm)
+               : MPI_Reduce_scatter_block(given, got, 4, MPI_INT, MPI_SUM, comm);
+  if (is(mistake, "own operator")) {
+    MPI_Op own;
+    MPI_Op_create(add, 1, &own);
+    const int code = MPI_Reduce(given, got, 4, MPI_INT, odd ? own : MPI_SUM, 0, comm);
+    MPI_Op_free(&own);
+    return code;
+  }
+  if (is(mistake, "signs")) /* no mistake that matters */
+    return MPI_Allreduce(given, got, 4, odd ? MPI_UNSIGNED : MPI_INT, MPI_SUM, comm);
   if (is(mistake, "barrier"))
     return odd ? MPI_Barrier(comm) : MPI_Gather(given, 4, MPI_INT, got, 4, MPI_INT, 0, comm);
   if (is(mistake, "killed") && odd) return raise(SIGKILL);

@@ -10,7 +10,8 @@ namespace {
 using machine::CallFacts;
 
 CallFacts call_of(std::uint64_t number) {
-  return {all_collectives[number % all_collectives.size()], static_cast<int>(number % 1000), number * 8};
+  return {all_collectives[number % all_collectives.size()], static_cast<int>(number % 1000), number * 8,
+          static_cast<reduce::OperationCode>(number % (1 + reduce::user_operation))};
 }
 
 TEST(CallRecords, AtFirstNothingHasBegun) {
@@ -33,10 +34,10 @@ TEST(CallRecords, TheLastCallsAreKept) {
   EXPECT_FALSE(records->find(101).has_value());
 }
 
-// Numbers are kept in 32 bits, and those of lengths in 16.
+// Numbers are kept in 24 bits, and those of lengths in 16.
 TEST(CallRecords, NumbersGoAround) {
   for (const std::uint64_t around :
-       {std::uint64_t{1} << 16, std::uint64_t{1} << 32, std::uint64_t{1} << 40}) {
+       {std::uint64_t{1} << 16, std::uint64_t{1} << 24, std::uint64_t{1} << 40}) {
     const auto records = std::make_unique<CallRecords>();
     for (std::uint64_t number = around - 40; number < around - 20; ++number)
       records->write(number, call_of(number));
@@ -51,7 +52,8 @@ TEST(CallRecords, NumbersGoAround) {
 
 TEST(CallRecords, TheLargestRootAndLength) {
   const auto records = std::make_unique<CallRecords>();
-  const CallFacts call = {Collective::exscan, (1 << 24) - 1, (std::uint64_t{1} << 48) - 1};
+  const CallFacts call = {Collective::exscan, (1 << 24) - 1, (std::uint64_t{1} << 48) - 1,
+                          reduce::user_operation};
   records->write(7, call);
   EXPECT_EQ(records->find(7), call);
 }
