@@ -25,8 +25,9 @@ def test_bench_page(document):
     assert_stands_alone(page)
     assert "MPICH, 2 ranks, near" in page and "MPICH, 2 ranks, far" in page
     assert page.count("<svg") == 4  # times and ratios in each state
+    assert re.search(r'class="verdict">Espalier is faster at \d+ of \d+ points; the geometric mean', page)
     assert "mpirun &lt;x&gt;" in page and "a &amp; b" in page
-    assert "2.00 (2.00–2.00)" in page
+    assert '2.00<span class="quartiles"> (2.00–2.00)</span>' in page
 
 
 def test_page_of_an_empty_run_and_of_hosts_alone():
@@ -79,7 +80,7 @@ def test_many_collectives_become_a_map():
     served = {"exscan": {"by": "host", "calls": 3, "espalier": 0}}
     page = report_command.page(make_document(make_job("mpich", 2, rounds, served=served)))
     assert_stands_alone(page)
-    assert page.count("<svg") == 2 and "reduce_scatter_block" in page and page.count("<td>host</td>") == 1
+    assert page.count("<svg") == 2 and "reduce_scatter_block" in page and page.count('<td class="more">host</td>') == 1
 
 
 def collected():

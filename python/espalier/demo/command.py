@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from espalier.demo.rounds import Collected
     from espalier.report.rows import Row
 
+_NAMES = {"imb": "IMB-MPI1", "mpi4py": "mpi4py"}
 _PROGRAMS = {
     "imb": "IMB-MPI1, Intel's benchmark program (its time: the slowest rank's mean; it sends the same buffers again and again)",
     "mpi4py": "An mpi4py program on numpy arrays (arrays written before every call)",
@@ -91,7 +92,8 @@ def _sections(mpi: Mpi, collected: Collected) -> list[dict]:
             state = "pinned" if ranks <= cores else f"on {cores} cores{told}"
             sections.append(
                 {
-                    "title": f"{ {'imb': 'IMB-MPI1', 'mpi4py': 'mpi4py'}[program] }, {ranks} ranks, {state}",
+                    "program": _NAMES[program],
+                    "title": f"{_NAMES[program]}, {ranks} ranks, {state}",
                     "note": text,
                     "rows": rows,
                     "overall": report_rows.overall(rows),
@@ -104,11 +106,12 @@ def _sections(mpi: Mpi, collected: Collected) -> list[dict]:
 
 def page(mpi: Mpi, collected: Collected, sections: list[dict], machine: dict, date: str) -> str:
     from espalier.bench import machine as bench_machine
-    from espalier.report import page as report_page
+    from espalier.report import page as report_page, verdict
 
     return report_page.render(
         "demo.html.j2",
         mpi=mpi.title,
+        verdict=verdict.of_rows((section["program"], section["rows"]) for section in sections),
         date=date,
         version=__version__,
         machine=bench_machine.in_words(machine),

@@ -69,14 +69,16 @@ def page(document: dict) -> str:
     """The page of a bench document."""
     from espalier.bench import collectives, machine
     from espalier.bench.results import special, stats, table as bench_table, verdict
-    from espalier.report import page as report_page
+    from espalier.report import page as report_page, rows as report_rows, verdict as report_verdict
 
     summaries = stats.summarise(document)
+    groups = [(special.title_of(s.key.host), [report_rows.of_summary(s)]) for s in summaries if s.key.variant != "default"]
     parts = {mode: stats.of_mode(document, mode) for mode in stats.modes(document)}
     return report_page.render(
         "bench.html.j2",
         document=document,
         machine=machine.in_words(document["machine"]),
+        verdict=report_verdict.of_rows(groups),
         goals=[(bench_table.mode_words(mode), verdict.verdict(part)) for mode, part in parts.items()],
         means_of_bytes=collectives.BYTES,
         tables=[table for part in parts.values() for table in special.tables(part)],

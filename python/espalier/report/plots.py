@@ -13,7 +13,10 @@ from espalier.report.rows import ORDER, Row
 from espalier.sizes import print_bytes
 
 # From Okabe and Ito's palette, which colour-blind readers can tell apart; shapes tell the lines apart as well.
-HOST, ESPALIER, GREY = "#0072B2", "#D55E00", "#666666"
+HOST, ESPALIER, GREY = "#0072B2", "#D55E00", "#888888"
+# What is drawn in black and white takes the page's colours, which are others in the dark (templates/page.html.j2).
+_OF_THE_PAGE = {": #000000": ": currentColor", ": #ffffff": ": var(--paper)", ": #dddddd": ": var(--line)"}
+_ON_COLOUR = {True: "#fefefe", False: "#111111"}  # text on a dark field, and on a light one
 _LOOK = {"bcast": ("#0072B2", "o"), "reduce": ("#009E73", "^"), "allreduce": ("#D55E00", "s")}
 
 
@@ -51,6 +54,8 @@ def _svg(plt: Any, figure: Any, name: str, text: str) -> str:
     body = re.sub(r'id="([^"]+)"', rf'id="{name}-\1"', body)
     body = re.sub(r'(xlink:href|href)="#([^"]+)"', rf'\1="#{name}-\2"', body)
     body = re.sub(r"url\(#([^)]+)\)", rf"url(#{name}-\1)", body)
+    for drawn, shown in _OF_THE_PAGE.items():
+        body = body.replace(drawn, shown)
     return body.replace("<svg", f'<svg role="img" aria-label="{text}"', 1)
 
 
@@ -210,7 +215,7 @@ def _map(plt: Any, groups: dict[str, list[Row]], host: str) -> Any:
         for x, ratio in enumerate(line):
             dark = not 1 / 2.2 < ratio < 2.2
             words = "" if math.isnan(ratio) else f"{ratio:.2f}"
-            axes.text(x + 0.5, y + 0.5, words, ha="center", va="center", fontsize=9, color="white" if dark else "black")
+            axes.text(x + 0.5, y + 0.5, words, ha="center", va="center", fontsize=9, color=_ON_COLOUR[dark])
     axes.set_xticks([x + 0.5 for x in range(len(sizes))], [_short(value) for value in sizes])
     axes.set_yticks([y + 0.5 for y in range(len(names))], names)
     axes.invert_yaxis()

@@ -1,0 +1,104 @@
+"""The pages of `espalier demo`, `report` and `stats` as a reader sees them: in headless Chromium, from 400 to 1,600 pixels, light
+and dark."""
+
+import random
+
+import pytest
+from browser import look
+from made_up import make_document, make_job, make_round
+
+from espalier.bench import process
+from espalier.bench.collectives import NAMES
+from espalier.bench.hosts import HOSTS
+from espalier.demo import command as demo_command, mpis, rounds as demo_rounds
+from espalier.report import command as report_command
+from espalier.stats import page as stats_page
+
+SIZES = (8, 64, 1024, 32768, 1048576)
+LONG = "x" * 300
+
+
+def bench():
+    chance = random.Random(1)
+
+    def rounds(ranks):
+        for name in NAMES:
+            for size in (0,) if name == "barrier" else SIZES:
+                us = ranks * (1 + size / 20000)
+                yield from (make_round(name, size, us, us / chance.uniform(0.8, 3), number=number) for number in range(3))
+
+    document = make_document(*(make_job(host, ranks, list(rounds(ranks))) for host in HOSTS for ranks in (2, 4)))
+    document["failures"] = [{"command": f"mpirun {LONG}", "why": "ended with code 3", "last_lines": [LONG]}]
+    return report_command.page(document)
+
+
+def demo():
+    chance, found = random.Random(1), demo_rounds.Collected()
+    for program in ("imb", "mpi4py"):
+        for ranks in (2, 4):
+            for name in ("Barrier", "Bcast", "Reduce", "Allreduce"):
+                for size in (0,) if name == "Barrier" else [2**power for power in range(3, 23)]:
+                    for number in range(3):
+                        us = 1 + size / 10000
+                        found.add(program, ranks, name, size, "host", number, us)
+                        found.add(program, ranks, name, size, "espalier", number, us / chance.uniform(0.8, 3))
+                    if ranks == 4 and size <= 8:
+                        found.add(program, ranks, name, size, "default", 0, 8000.0)
+    found.ran("IMB-MPI1, 2 ranks", process.Outcome(f"A={LONG} mpirun x", 9, "one\n", 1.0), 0)
+    mpi = mpis.Mpi(HOSTS["mpich"], imb=None, python=None)
+    machine = {"processor": "AMD EPYC 9654 96-Core Processor", "cores": 2}
+    return demo_command.page(mpi, found, demo_command._sections(mpi, found), machine, "today")
+
+
+def stats():
+    wait = {"spin": 123456, "progress": 1, "yield": 1234567, "sleep": 9}
+    rows = [
+        {"communicator": 0, "collective": name, "bytes_from": size, "bytes_to": 2 * size - 1, "calls": 123456, "seconds": 12.5,
+         "mean_seconds": 12.5, "slowest_seconds": 13.5, "waited_seconds": 6.0, "mostly_last": {"rank": 3, "calls": 99},
+         "algorithm": "exchange", "transport": "shared memory and messages", "wait": wait, "fallback": why, "passed_over": None}
+        for name in NAMES[1:] for size, why in ((8, None), (1 << 20, "the datatype is not made of equal basic elements"))
+    ]
+    frames = [{"file": "/nowhere/app", "address": 4660, "symbol": "a_function_of_a_rather_long_name_in_a_library"}] * 3
+    site = {"frames": frames, "communicator": 0, "collective": "allreduce", "bytes_from": 8, "bytes_to": 15, "by_host": False,
+            "ranks": 4, "calls": 40, "mean_seconds": 1.0, "slowest_seconds": 2.0}
+    return stats_page.page({
+        "schema": 1, "ranks": 4, "host": "Open MPI v5.0.11, package: Open MPI build distribution", "build": "ompi", "run_seconds": 60.0,
+        "communicators": [{"id": 0, "size": 4, "name": "4 ranks", "transport": "host"}],
+        "allocated": {"blocks": 2, "reads": 77}, "rows": rows, "sites": [site, site]})
+
+
+PAGES = {"bench": (bench, "ratio"), "demo": (demo, "ratio"), "stats": (stats, None)}
+
+
+@pytest.fixture(scope="module", params=PAGES)
+def page(request, tmp_path_factory):
+    path = tmp_path_factory.mktemp("pages") / f"{request.param}.html"
+    path.write_text(PAGES[request.param][0](), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("width, dark", [(400, False), (400, True), (1000, True), (1600, False)])
+def test_it_can_be_read(page, width, dark):
+    seen = look(page, width, dark)
+    assert seen["console"] == []
+    assert seen["width"] == width
+    assert seen["scrolls"] <= width, "the page is wider than the window"
+    assert (seen["paper"] == "rgb(255, 255, 255)") == (not dark), seen["paper"]
+    assert seen["first"].startswith("Espalier ") and 0 < seen["verdict_bottom"] < 600, seen
+    assert seen["blocks"] == seen["cells"] == seen["drawn"] == [], "parts lie over each other"
+    assert seen["faint"] == seen["faint_drawn"] == []
+    if PAGES[page.stem][1]:
+        assert seen["ratios"] > 0 and seen["hidden_ratios"] == []
+
+
+def test_what_is_wrong_is_seen(tmp_path):
+    """Without it the tests above would show nothing."""
+    path = tmp_path / "wrong.html"
+    path.write_text("""<!DOCTYPE html><meta name="viewport" content="width=device-width"><body style="background: #fff">
+        <h1>A page</h1><p style="color: #ccc">faint</p><p style="margin-top: -30px">over it</p>
+        <p style="width: 900px">wide</p><table><tr><td>a</td><td class="ratio" style="padding-left: 600px">1.5</td></tr></table>
+        <svg viewBox="0 0 100 20"><text style="" x="5" y="15">one</text><text style="" x="10" y="15">two</text></svg>
+        <script>console.error("wrong")</script>""")
+    seen = look(path, 400)
+    assert seen["console"] and seen["scrolls"] > 400 and seen["verdict_bottom"] == -1
+    assert "faint" in seen["faint"] and seen["blocks"] and seen["drawn"] == ["one / two"] and seen["hidden_ratios"] == ["1.5"]
