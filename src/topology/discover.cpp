@@ -8,6 +8,7 @@
 #include "base/files.hpp"
 #include "base/format.hpp"
 #include "topology/hwloc_library.hpp"
+#include "topology/without_hwloc.hpp"
 
 namespace espalier::topology {
 
@@ -172,6 +173,22 @@ std::string version_of(const HwlocLibrary& hwloc) {
                 origin.words, reason));
 }
 
+// `reason`: why hwloc cannot be loaded.
+Topology without_hwloc(const Origin& origin, const std::string& reason) {
+  if (origin.kind == Origin::Kind::synthetic) {
+    if (auto machine = read_synthetic(origin.text))
+      return {*std::move(machine), formatted("{}, without hwloc", origin.words)};
+  }
+  if (origin.kind != Origin::Kind::machine) miss_library(origin, reason);
+  if (auto machine = read_sysfs())
+    return {*std::move(machine),
+            formatted("{}, by /sys, as hwloc cannot be loaded: {}", origin.words, reason)};
+  return {
+      {Level::machine, current_affinity(), {}},
+      formatted("the affinity mask alone, without domains, as /sys has none and hwloc cannot be loaded: {}",
+                reason)};
+}
+
 }  // namespace
 
 Topology discover(const Source& source, const char* library) {
@@ -179,11 +196,7 @@ Topology discover(const Source& source, const char* library) {
   read_xml(origin);
   std::string reason;
   auto hwloc = HwlocLibrary::load(library, reason);
-  if (!hwloc && origin.kind != Origin::Kind::machine) miss_library(origin, reason);
-  if (!hwloc) {
-    return {{Level::machine, current_affinity(), {}},
-            formatted("the affinity mask alone, without domains, as hwloc cannot be loaded: {}", reason)};
-  }
+  if (!hwloc) return without_hwloc(origin, reason);
   return {Loaded(*hwloc, origin).domains(), formatted("{}, by {}", origin.words, version_of(*hwloc))};
 }
 

@@ -25,9 +25,11 @@ inline constexpr const char* hwloc_name = "libhwloc.so.15";
 
 // The domains of the machine, by libhwloc, loaded for the time of the call. All of the machine is seen, also
 // what this process may not use: its siblings may be bound elsewhere. When libhwloc cannot be loaded, this
-// machine is a flat one made of the calling thread's affinity mask, and Topology::source says so. Throws
-// Error when an XML or a description cannot be read, or needs a libhwloc that cannot be loaded. Costs
-// milliseconds: one process of a node does it and hands `print`'s line, or the XML, to the rest.
+// machine is read from /sys, and where that cannot be read either it is a flat one made of the calling
+// thread's affinity mask; Topology::source says which. Throws Error when an XML or a description cannot be
+// read, or needs a libhwloc that cannot be loaded: an XML, or a description that is more than levels with
+// their numbers. Costs milliseconds: one process of a node does it and hands `print`'s line, or the XML, to
+// the rest.
 Topology discover(const Source& source, const char* library = hwloc_name);
 
 // The XML from which other processes, and lstopo, build the same topology. Throws as discover does, and when

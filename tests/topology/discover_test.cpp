@@ -147,16 +147,38 @@ TEST(Discover, SaysWhatIsWrongWithATextItWasGiven) {
   }
 }
 
-TEST(Discover, WithoutHwlocTheMachineIsFlatAndSaysSo) {
-  Topology flat = discover(Source::this_machine(), "libno-such-hwloc.so.15");
-  EXPECT_EQ(flat.machine, (Domain{Level::machine, current_affinity(), {}}));
-  EXPECT_NE(flat.source.find("hwloc cannot be loaded: libno-such-hwloc.so.15"), std::string::npos)
-      << flat.source;
+constexpr const char* no_hwloc = "libno-such-hwloc.so.15";
+
+TEST(Discover, WithoutHwlocTheMachineIsReadFromSysAndSaysSo) {
+  const Topology by_hwloc = discover(Source::this_machine()),
+                 found = discover(Source::this_machine(), no_hwloc);
+  EXPECT_EQ(found.machine.cpus, by_hwloc.machine.cpus);
+  EXPECT_EQ(count(found.machine, Level::core), count(by_hwloc.machine, Level::core));
+  expect_nested(found.machine);
+  EXPECT_EQ(found.source.rfind("this machine, by /sys, as hwloc cannot be loaded: libno-such-hwloc.so.15", 0),
+            0u)
+      << found.source;
   EXPECT_NE(discover(Source::this_machine(), "libm.so.6").source.find("hwloc_get_api_version"),
             std::string::npos);
-  EXPECT_NE(error_of(Source::synthetic("core:2 pu:1"), "libno-such-hwloc.so.15").find("install it"),
-            std::string::npos);
-  EXPECT_THROW(export_xml(Source::this_machine(), "libno-such-hwloc.so.15"), Error);
+}
+
+TEST(Discover, WithoutHwlocASyntheticDescriptionGivesTheSameMachine) {
+  for (const char* text : {"package:2 numa:4 l3:4 core:4 pu:1", "core:4 pu:1", "package:1 core:3 pu:2",
+                           "PACKAGE:2  core:28 pu:1 ", "numa:2 package:2 l3cache:1 l2:2 core:1 pu:4",
+                           "socket:2 die:2 l3:3 l2cache:1 l1:1 core:1 pu:1", "pu:3"}) {
+    const Topology found = discover(Source::synthetic(text), no_hwloc);
+    EXPECT_EQ(print({found.machine, ""}), print({discover(Source::synthetic(text)).machine, ""})) << text;
+    EXPECT_NE(found.source.find(", without hwloc"), std::string::npos);
+  }
+}
+
+TEST(Discover, WithoutHwlocItSaysWhatNeedsIt) {
+  for (const char* text : {"2 2", "core:2(indexes=1,0) pu:1", "", "package:", "socks:4", "package:0 pu:1",
+                           "core", "core:2", "pu:1 core:2", "core:99999999999 pu:1",
+                           "core:1000000 pu:1000000", "core:-1 pu:1", "core:2 core:2 pu:1"})
+    EXPECT_NE(error_of(Source::synthetic(text), no_hwloc).find("install it"), std::string::npos) << text;
+  EXPECT_NE(error_of(Source::xml("<topology/>"), no_hwloc).find("install it"), std::string::npos);
+  EXPECT_THROW(export_xml(Source::this_machine(), no_hwloc), Error);
 }
 
 TEST(Discover, LeavesNoHwlocInTheProcess) {

@@ -52,7 +52,7 @@ def hwloc() -> Check:
             return Check("hwloc", True, f"{name}, API {version >> 16}.{version >> 8 & 255}")
         except OSError:
             continue
-    return Check("hwloc", None, "cannot be loaded; the machine counts as one domain then", "apt-get install libhwloc15")
+    return Check("hwloc", None, "cannot be loaded; the machine is read from /sys instead", "apt-get install libhwloc15")
 
 
 def futex() -> Check:
