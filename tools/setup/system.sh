@@ -35,10 +35,39 @@ missing_packages() {
   done
 }
 
+# The alternatives for `mpirun`, `mpicc`, `libmpi.so` ...: a line each, the group and a path.
+alternatives_of_mpi() {
+  local group
+  command -v update-alternatives >/dev/null || return 0
+  update-alternatives --get-selections | awk '$1 ~ /^mpi/ { print $1 }' | while read -r group; do
+    update-alternatives --list "$group" | sed "s|^|$group |"
+  done | LC_ALL=C sort
+}
+
+# The packages of an MPI register themselves as `mpirun`, `mpicc` and so on, and the one of the highest priority becomes it.
+# The tests call each by its own name (mpirun.mpich): what these names meant before, if anything, they mean afterwards.
 install_packages() {
+  local before group path rc=0
   export DEBIAN_FRONTEND=noninteractive
+  before=$(alternatives_of_mpi)
   apt-get update || say "apt-get update failed; trying with the package lists that are there"
-  apt-get install -y --no-install-recommends "$@"
+  apt-get install -y --no-install-recommends "$@" || rc=$?
+  LC_ALL=C comm -13 <(echo "$before") <(alternatives_of_mpi) | while read -r group path; do
+    update-alternatives --remove "$group" "$path"
+  done
+  return "$rc"
+}
+
+# announce LIST...: what these lists of packages lack and which of the `wanted` environments are to be made, before anything begins.
+announce() {
+  local list names packages=() folders=()
+  for list in "$@"; do
+    names="packages_$list[@]"
+    [ -n "${SKIP_SYSTEM:-}" ] || ! command -v dpkg-query >/dev/null || mapfile -t -O ${#packages[@]} packages < <(missing_packages "${!names}")
+  done
+  mapfile -t folders < <(each_environment name_if_missing)
+  [ ${#packages[@]} -eq 0 ] || say "To be installed, by apt-get (mpirun and mpicc stay what they are): ${packages[*]}"
+  [ ${#folders[@]} -eq 0 ] || say "To be made, with packages from PyPI: ${folders[*]}"
 }
 
 system_packages() {
