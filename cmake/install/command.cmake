@@ -41,7 +41,12 @@ if(EXISTS ${developers})
 endif()
 add_custom_command(OUTPUT ${pages}/made DEPENDS ${maker} ${modules} COMMENT "Making the manual pages" VERBATIM
   COMMAND ${page_python} -B ${maker} ${CMAKE_SOURCE_DIR}/python ${pages} ${PROJECT_VERSION})
-add_custom_target(espalier_manual_pages ALL DEPENDS ${pages}/made)
+set(completions ${CMAKE_CURRENT_BINARY_DIR}/completions)
+set(completions_maker ${CMAKE_CURRENT_SOURCE_DIR}/completions.py)
+add_custom_command(OUTPUT ${completions}/made DEPENDS ${completions_maker} ${CMAKE_SOURCE_DIR}/python/espalier/completion/command.py
+  COMMENT "Making the completion scripts" VERBATIM
+  COMMAND ${page_python} -B ${completions_maker} ${CMAKE_SOURCE_DIR}/python ${completions})
+add_custom_target(espalier_manual_pages ALL DEPENDS ${pages}/made ${completions}/made)
 
 if(NOT ESPALIER_WHEEL)  # pip brings the package and what starts it
   install(DIRECTORY ${CMAKE_SOURCE_DIR}/python/espalier DESTINATION ${python} COMPONENT command
@@ -56,4 +61,12 @@ if(ESPALIER_BYTE_COMPILE AND NOT ESPALIER_WHEEL)
   configure_file(byte_compile.cmake.in byte_compile.cmake @ONLY)
   install(SCRIPT ${CMAKE_CURRENT_BINARY_DIR}/byte_compile.cmake COMPONENT command)
 endif()
-install(DIRECTORY ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR} COMPONENT command FILES_MATCHING PATTERN "*.1")
+# Where man and the shells look. Those of a wheel belong into the data of its environment, beside the package's folder.
+set(man ${CMAKE_INSTALL_MANDIR})
+set(data ${CMAKE_INSTALL_DATADIR})
+if(ESPALIER_WHEEL AND SKBUILD_DATA_DIR)
+  set(man ${SKBUILD_DATA_DIR}/share/man)
+  set(data ${SKBUILD_DATA_DIR}/share)
+endif()
+include(for_shells.cmake)
+espalier_install_for_shells(${pages} ${completions} ${man} ${data})

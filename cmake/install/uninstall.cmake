@@ -2,7 +2,9 @@
 # folders, such as lib/, go only if the installation has made them; our own always.
 set(standard . ${CMAKE_INSTALL_BINDIR} ${CMAKE_INSTALL_LIBDIR} ${CMAKE_INSTALL_LIBDIR}/.debug ${CMAKE_INSTALL_BINDIR}/.debug
   ${CMAKE_INSTALL_LIBDIR}/cmake ${CMAKE_INSTALL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_LIBEXECDIR} ${CMAKE_INSTALL_INCLUDEDIR}
-  ${CMAKE_INSTALL_DATAROOTDIR} ${CMAKE_INSTALL_DATADIR} ${CMAKE_INSTALL_MANDIR} ${CMAKE_INSTALL_MANDIR}/man1)
+  ${CMAKE_INSTALL_DATAROOTDIR} ${CMAKE_INSTALL_DATADIR} ${CMAKE_INSTALL_MANDIR} ${CMAKE_INSTALL_MANDIR}/man1
+  ${CMAKE_INSTALL_DATADIR}/bash-completion/completions ${CMAKE_INSTALL_DATADIR}/zsh/site-functions
+  ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 get_filename_component(documents ${CMAKE_INSTALL_DOCDIR} DIRECTORY)
 set(above ${CMAKE_INSTALL_LIBDIR} ${documents})
 foreach(folder IN LISTS standard above)  # and the folders above them, such as lib/ of lib/x86_64-linux-gnu

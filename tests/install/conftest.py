@@ -46,3 +46,14 @@ def examples(tmp_path_factory):
     folder = tmp_path_factory.mktemp("my projects") / "with space"
     shutil.copytree(ROOT / "examples", folder)
     return folder
+
+
+@pytest.fixture(scope="session")
+def prebuilt(build, tmp_path_factory):
+    """The wheel of what is built here, without compiling anything."""
+    pytest.importorskip("scikit_build_core", reason="not in this environment: make setup")
+    out = tmp_path_factory.mktemp("wheel")
+    settings = [f"cmake.source-dir={ROOT}/packaging/wheel/prebuilt", f"cmake.define.BUILD={build}"]
+    run(PYTHON, "-m", "pip", "wheel", "--no-index", "--no-deps", "--no-build-isolation", "--wheel-dir", out,
+        *(f"--config-settings={one}" for one in settings), ROOT)  # fmt: skip
+    return next(out.glob("*.whl"))

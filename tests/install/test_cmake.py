@@ -85,6 +85,24 @@ def test_manual_pages(installed):
     assert "\\-\\-fallback" in text and "\\-\\-stats" in text
 
 
+COMPLETIONS = {"bash": "bash-completion/completions/espalier", "zsh": "zsh/site-functions/_espalier",
+               "fish": "fish/vendor_completions.d/espalier.fish"}  # fmt: skip
+
+
+@pytest.mark.parametrize("shell", COMPLETIONS)
+def test_completion_lies_where_the_shell_looks(installed, shell):
+    assert (installed / "share" / COMPLETIONS[shell]).read_text() == espalier(installed, "completion", shell).stdout
+
+
+def test_bash_completes_the_installed_command(installed):
+    """As bash-completion loads the script: when the command's name is first completed."""
+    script = installed / "share" / COMPLETIONS["bash"]
+    program = 'source "$1"; complete -p espalier; COMP_WORDS=(espalier expl); COMP_CWORD=1; _espalier_completion espalier; echo "${COMPREPLY[@]}"'
+    path = f"{installed / 'bin'}:{os.environ['PATH']}"
+    said = run("bash", "-c", program, "bash", script, PATH=path, ESPALIER_PYTHON=str(PYTHON)).stdout.splitlines()
+    assert "-F _espalier_completion espalier" in said[0] and said[1] == "explain"
+
+
 def test_a_python_without_what_the_command_needs_is_told(installed, tmp_path):
     run("python3", "-m", "venv", "--without-pip", tmp_path / "bare")
     done = run(installed / "bin/espalier", "--version", check=False, ESPALIER_PYTHON=str(tmp_path / "bare/bin/python"))

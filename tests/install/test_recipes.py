@@ -115,6 +115,8 @@ def test_debian_packages_install_a_command_that_works(debian, tmp_path):
         run("dpkg-deb", "-x", package, tmp_path)
     command = tmp_path / "usr/bin/espalier"
     assert run(command, "--version", ESPALIER_PYTHON=str(PYTHON)).stdout.startswith(f"espalier {__version__} ")
+    for script in ["bash-completion/completions/espalier", "zsh/vendor-completions/_espalier", "fish/vendor_completions.d/espalier.fish"]:
+        assert (tmp_path / "usr/share" / script).exists(), script
     maps = run(command, "run", "--mpi", "ompi", "--", "cat", "/proc/self/maps", ESPALIER_PYTHON=str(PYTHON)).stdout
     assert re.search(rf"{tmp_path}/usr/lib/[\w-]+/libespalier-ompi[.]so", maps)
 

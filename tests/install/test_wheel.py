@@ -33,17 +33,6 @@ def environment_with(wheel, folder):
 
 
 @pytest.fixture(scope="module")
-def prebuilt(build, tmp_path_factory):
-    """The wheel of what is built here, without compiling anything."""
-    pytest.importorskip("scikit_build_core", reason="not in this environment: make setup")
-    out = tmp_path_factory.mktemp("wheel")
-    settings = [f"cmake.source-dir={ROOT}/packaging/wheel/prebuilt", f"cmake.define.BUILD={build}"]
-    run(PYTHON, "-m", "pip", "wheel", "--no-index", "--no-deps", "--no-build-isolation", "--wheel-dir", out,
-        *(f"--config-settings={one}" for one in settings), ROOT)  # fmt: skip
-    return next(out.glob("*.whl"))
-
-
-@pytest.fixture(scope="module")
 def environment(prebuilt, tmp_path_factory):
     return environment_with(prebuilt, tmp_path_factory.mktemp("user") / "env")
 
@@ -64,6 +53,9 @@ def test_what_is_in_it(prebuilt):
               "lib/cmake/Espalier/EspalierConfig.cmake", "lib/pkgconfig/espalier.pc", "models/opteron.json"]  # fmt: skip
     assert [name for name in wanted if f"espalier/{name}" not in names] == []
     assert [name for name in names if name.endswith((".debug", ".pyc"))] == []
+    share = f"{prebuilt.name.split('-py3')[0]}.data/data/share"
+    data = ["man/man1/espalier-run.1", "bash-completion/completions/espalier", "zsh/site-functions/_espalier", "fish/vendor_completions.d/espalier.fish"]
+    assert [name for name in data if f"{share}/{name}" not in names] == []
 
 
 def test_it_says_where_its_parts_are(environment):
