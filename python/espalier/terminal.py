@@ -7,9 +7,11 @@ import sys
 import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import IO, Any, Optional
+from functools import cache
+from typing import IO, TYPE_CHECKING, Any, Optional
 
-from rich.console import Console
+if TYPE_CHECKING:
+    from rich.console import Console
 
 # Blanks at the end of a line, also between the codes that end a style.
 _PADDING = re.compile(r"(?:[ ]|\x1b\[[\d;]*m)+(?=\n)")
@@ -32,16 +34,24 @@ class _Unpadded:
         return getattr(self._file, name)
 
 
-class _Console(Console):
-    def on_broken_pipe(self) -> None:
-        raise BrokenPipeError
+@cache
+def _console_class() -> type[Console]:
+    """rich is loaded with the first console, and not for help."""
+    from rich.console import Console
+
+    class ConsoleOfPipes(Console):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError
+
+    return ConsoleOfPipes
 
 
 def console(file_columns: int = _OF_A_FILE, errors: bool = False) -> Console:
     """`file_columns`: at least so many where the output goes to a file; `errors`: to stderr. NO_COLOR and COLUMNS count."""
     file: Any = _Unpadded(sys.stderr if errors else sys.stdout)
-    plain = _Console(file=file, highlight=False, emoji=False)
-    return plain if plain.is_terminal else _Console(file=file, highlight=False, emoji=False, width=max(plain.width, file_columns))
+    make = _console_class()
+    plain = make(file=file, highlight=False, emoji=False)
+    return plain if plain.is_terminal else make(file=file, highlight=False, emoji=False, width=max(plain.width, file_columns))
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 import pytest
 from conftest import RECORDED
 
-from espalier.topo import svg, text
+from espalier.topo import machine, svg, text
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -104,9 +104,9 @@ def test_picture_of_one_rank_and_of_names_with_markup():
 
 
 def test_ranges():
-    assert text.ranges([5, 0, 1, 2]) == "0-2,5"
-    assert text.ranges([]) == ""
-    assert text.ranges("0-3") == "0-3"
+    assert machine.ranges([5, 0, 1, 2]) == "0-2,5"
+    assert machine.ranges([]) == ""
+    assert machine.ranges("0-3") == "0-3"
 
 
 def test_explain_asks_for_the_plan_and_names_the_rule(espalier, describer):

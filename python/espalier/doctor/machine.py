@@ -9,7 +9,7 @@ from typing import Optional
 
 from espalier.doctor.check import Check
 from espalier.doctor.transfers import ptrace_scope
-from espalier.topo.text import ranges
+from espalier.topo.machine import ranges
 
 
 def _read(path: str) -> Optional[str]:

@@ -8,7 +8,6 @@ import select
 import shutil
 import signal
 import sys
-import tempfile
 import time
 from functools import cache
 from pathlib import Path
@@ -50,6 +49,8 @@ def _advice(library: Path) -> str:
 
 def _private_folder(library: Path) -> Path:
     """A new folder that only this user can change (mode 0700)."""
+    import tempfile  # rarely needed, and slow to load
+
     for base in (os.environ.get("XDG_RUNTIME_DIR"), tempfile.gettempdir(), "/tmp", "/dev/shm"):
         if base and fits(Path(base)):
             try:

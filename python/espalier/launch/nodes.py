@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import re
-import socket
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -41,7 +41,7 @@ def _lines(file: str) -> list[str]:
 
 
 def _elsewhere(hosts: Iterable[str]) -> bool:
-    own = socket.gethostname()
+    own = os.uname().nodename
     here = {"", "localhost", "127.0.0.1", "::1", own, own.split(".")[0]}
     return any(re.sub(r":\d+$", "", host.strip()) not in here for host in hosts)
 

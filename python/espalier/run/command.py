@@ -18,7 +18,7 @@ from espalier.launch.command_line import CommandLine, Program
 from espalier.launch.loadable import loadable
 from espalier.mpi import identify, kinds, sanitizers
 from espalier.problem import Problem, note
-from espalier.run import options, ranks
+from espalier.run import options
 
 NOT_FOUND = 127
 NOT_EXECUTABLE = 126
@@ -86,6 +86,8 @@ def run(
         stats=stats, fallback=fallback, rules=rules, shm=shm, wait=wait, pairs=set_
     )
     if number is not None:
+        from espalier.run import ranks
+
         raise typer.Exit(ranks.start(list(command), number, {**os.environ, **asked}))
     voice = _Voice(quiet, verbose)
     if doubt := options.doubt_about_file(asked.get("ESPALIER_STATS", "")):

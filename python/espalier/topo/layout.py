@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from espalier.topo.text import depths, ranges
+from espalier.topo.machine import ranges
+from espalier.topo.text import depths
 
 Json = dict[str, Any]
 

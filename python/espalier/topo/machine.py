@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Optional, Union
+from typing import Any, Optional, Union
 
 from espalier import core
-from espalier.topo.text import ranges
+
+
+def ranges(numbers: Any) -> str:
+    """[0, 1, 2, 5] to "0-2,5"; text stays as it is."""
+    if isinstance(numbers, str):
+        return numbers
+    parts: list[list[int]] = []
+    for number in sorted(numbers):
+        if parts and number == parts[-1][1] + 1:
+            parts[-1][1] = number
+        else:
+            parts.append([number, number])
+    return ",".join(str(low) if low == high else f"{low}-{high}" for low, high in parts)
 
 
 def cores(domain: dict) -> int:

@@ -7,20 +7,9 @@ from typing import Any
 from rich.markup import escape
 from rich.tree import Tree
 
+from espalier.topo.machine import ranges
+
 Json = dict[str, Any]
-
-
-def ranges(numbers: Any) -> str:
-    """[0, 1, 2, 5] to "0-2,5"; text stays as it is."""
-    if isinstance(numbers, str):
-        return numbers
-    parts: list[list[int]] = []
-    for number in sorted(numbers):
-        if parts and number == parts[-1][1] + 1:
-            parts[-1][1] = number
-        else:
-            parts.append([number, number])
-    return ",".join(str(low) if low == high else f"{low}-{high}" for low, high in parts)
 
 
 def _shape(domain: Json) -> tuple:
