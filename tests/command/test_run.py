@@ -42,6 +42,17 @@ def test_linked_program_under_its_launcher(espalier, programs, launcher, program
 def test_program_without_a_launcher(espalier, programs, program, build):
     result = espalier("run", programs[program])
     assert (builds(result.stdout), result.returncode) == ([build], 7), result.stderr
+    assert f"so it is a job of one rank; for two: espalier run -- mpirun -n 2 {programs[program]}\n" in result.stderr
+
+
+@pytest.mark.parametrize("words, environment", [(["-q"], {}), ([], {"PMI_RANK": "0"}), ([], {"SLURM_PROCID": "3"})])
+def test_one_rank_of_a_job_is_not_called_a_job_of_one_rank(espalier, programs, words, environment):
+    assert "one rank" not in espalier("run", *words, programs["mpich"], **environment).stderr
+
+
+def test_what_is_interpreted_is_not_called_a_job_of_one_rank(espalier):
+    """It may start a job of many."""
+    assert "one rank" not in espalier("run", VENVS / "mpich/bin/python", "-c", "import mpi4py.MPI").stderr
 
 
 @pytest.mark.parametrize("name, build", [("mpich", "mpich"), ("openmpi", "ompi"), ("impi", "mpich")])

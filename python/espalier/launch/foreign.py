@@ -1,4 +1,4 @@
-"""A launcher of another MPI than the program's: each rank would be a job of its own, with wrong results and exit code 0."""
+"""A launcher of another MPI than the program's, or none: each rank would be a job of its own, with exit code 0."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Optional
 
+from espalier.elf import file
 from espalier.launch import intel, launchers
 from espalier.launch.command_line import CommandLine
-from espalier.mpi import kinds, launchers_of
+from espalier.mpi import kinds, launchers_of, python_probe
 from espalier.mpi.identify import Finding
 
 _RANKS = ("n", "np")
@@ -27,6 +28,20 @@ def trouble(line: CommandLine, finding: Finding, environment: Mapping[str, str])
         f"{line.launcher} belongs to {_name(launcher)}, but {finding.why}, which is {_name(wanted)}: every rank would be a "
         f"job of its own, of one rank. {_advice(line, wanted, finding.library, environment)}"
     )
+
+
+# Set by what has started this command as one of many ranks (src/mpi/lifetime/announced_ranks.cpp).
+_RANK = ("PMI_RANK", "PMI_ID", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID", "JSM_NAMESPACE_RANK", "FLUX_TASK_RANK")
+
+
+def without_launcher(line: CommandLine, path: Path, finding: Finding, environment: Mapping[str, str]) -> Optional[str]:
+    """For a program that links an MPI itself and that nothing starts as many ranks. What is interpreted may start others."""
+    if line.launcher is not None or finding.library is None or finding.guess or any(name in environment for name in _RANK):
+        return None
+    if python_probe.is_interpreter(path) or not file.is_elf(path):
+        return None
+    words = shlex.join(line.words)
+    return f"no launcher starts {path.name}, so it is a job of one rank; for two: espalier run -- mpirun -n 2 {words}"
 
 
 def _is_one_rank(line: CommandLine) -> bool:

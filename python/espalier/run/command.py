@@ -229,9 +229,9 @@ def _kind(
 ) -> Optional[kinds.Kind]:
     """The one MPI of all programs, or None after saying why there is none."""
     findings = [_finding(program, path, line, environment) for program, path in zip(line.programs, paths)]
-    for program, finding in zip(line.programs, findings):
+    for program, path, finding in zip(line.programs, paths, findings):
         program.first = finding.first or program.first
-        _check_launcher(line, finding, environment, voice)
+        _check_launcher(line, path, finding, environment, voice)
     if line.configured is not None or not findings:
         findings = [_only_launcher(line)]
     for finding in findings:
@@ -268,8 +268,10 @@ def _finding(
 
 
 def _check_launcher(
-    line: CommandLine, finding: identify.Finding, environment: dict[str, str], voice: Voice
+    line: CommandLine, path: Optional[Path], finding: identify.Finding, environment: dict[str, str], voice: Voice
 ) -> None:
+    if path and (doubt := foreign.without_launcher(line, path, finding, environment)):
+        voice.warning(doubt)
     trouble = foreign.trouble(line, finding, environment)
     if trouble and not finding.guess:
         raise Problem(trouble)
