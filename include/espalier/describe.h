@@ -15,7 +15,7 @@ extern "C" {
  *  "tree": "numa=flat" | null, "root": 0}
  *    -> {"topology": domains, "source", "groups", "gather": tree, "release": tree, "budget": {"cores", "quota", "text"}}
  * {"what": "plan", "collective": "allreduce", "bytes": 65536, "ranks": 8, "ranks_per_core": 4.0 | null,
- *  "commutative": true}
+ *  "commutative": true, "tuned": "/path/to/a file of espalier tune" (asked after ESPALIER_RULES) | absent}
  *    -> {"algorithm", "chunk", "slots", "gather_tree", "release_tree", ..., "rule": {"file", "line", "text"}, "why"}
  * {"what": "network", "collective": "allreduce", "bytes": 65536, "nodes": 16, "ranks_per_node": 4,
  *  "ranks_per_core": 1.0 | null, "consecutive": true, "commutative": true, "node_stage": "shared" | "messages",
@@ -34,6 +34,9 @@ extern "C" {
  *        "of_a_rank", "slots", "slot", "cell" (for pairs of ranks), "at_once" (how many the budget holds)}],
  *        "kept_of_a_rank" (of freed MPI_Alloc_mem blocks, at most), "no_heap": "why no such blocks are shared",
  *        "descriptors_of_a_rank", "measured_by": the command that measures}
+ * {"what": "tuned", "host": "the first line of MPI_Get_library_version"}
+ *    -> {"machine", "host", "espalier" (what tuned rules hold for), "name" (of their file), "folders" (where it is looked for,
+ *        in order), "file" (the first one that is there) | null}
  * {"what": "config"} -> {"values": [{"key", "value", "default", "origin", "help"}], "warnings": [...]}
  * {"what": "algorithms"}
  *    -> {"collectives": [names], "algorithms": [{"scope": "node" | "network", "collectives", "algorithm",

@@ -59,6 +59,7 @@ inline constexpr std::array first_keys = {
     ConfigKey{"ESPALIER_TORCH_PYTHON", "", false, "Python that has torch, for `espalier bench --torch`"},
     ConfigKey{"ESPALIER_TORCH_NATIVE", "auto", false, "off: PyTorch's backend in Python, never the one in C++"},
     ConfigKey{"ESPALIER_RULES", "", true, "rules table (JSON) that is asked before the built-in one"},
+    ConfigKey{"ESPALIER_TUNED", "auto", true, "rules of `espalier tune` for this machine: auto (the user's, then the site's) | off | the folder that has them"},
 };
 inline constexpr std::array later_keys = {
     ConfigKey{"ESPALIER_NETWORK_TREE", "", true, "tree between nodes, such as \"knomial:2\""},

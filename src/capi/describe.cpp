@@ -6,6 +6,7 @@
 
 #include "base/config.hpp"
 #include "base/error.hpp"
+#include "base/files.hpp"
 #include "base/format.hpp"
 #include "base/printable.hpp"
 #include "capi/describe/algorithms.hpp"
@@ -116,9 +117,19 @@ json describe_topology(const json& request) {
             {"text", budget.explanation}}}};
 }
 
+/// The rules in force, with those of a file of `espalier tune` if the request names one: here is no host MPI by
+/// which it would be found.
+plan::Table table_of(const json& request) {
+  plan::TunedRules tuned;
+  tuned.path = request.value("tuned", "");
+  if (!tuned.path.empty()) tuned.text = read_file(tuned.path, tuned.why).value_or("");
+  return plan::Table(Config::instance(), tuned);
+}
+
 json describe_plan(const json& request) {
   const plan::Query query = query_of(request);
-  const plan::Plan plan = plan::Table::instance().find(query);
+  const plan::Table table = table_of(request);
+  const plan::Plan plan = table.find(query);
   const bool ordered =
       !query.commutative && traits(query.collective).reduces && plan.algorithm != plan::Algorithm::host;
   std::string why =
@@ -133,7 +144,7 @@ json describe_plan(const json& request) {
             : "; an operator that does not commute goes up a rank-contiguous tree, whole vectors at a time";
   plan::Query slow = query;
   slow.prompt_yields = false;
-  if (const plan::Plan other = plan::Table::instance().find(slow); other.algorithm != plan.algorithm)
+  if (const plan::Plan other = table.find(slow); other.algorithm != plan.algorithm)
     why += formatted("; {} where ranks have sessions of their own (docs/waiting.md)",
                      to_string(other.algorithm));
   const machine::Layout layout =
@@ -162,7 +173,21 @@ json describe_plan(const json& request) {
       {"ranks_per_core", query.ranks_per_core},
       {"rule", describe_rule(plan.origin)},
       {"why", why},
-      {"warnings", plan::Table::instance().warnings()}};
+      {"warnings", table.warnings()}};
+}
+
+/// Where tuned rules for a host MPI are looked for, and what they are called.
+json describe_tuned(const json& request) {
+  const Config& config = Config::instance();
+  const std::string host = request.value("host", "");
+  const plan::TunedFor what = plan::tuned_for(config, host);
+  const plan::TunedRules found = plan::find_tuned_rules(config, host);
+  return {{"machine", what.machine},
+          {"host", what.host},
+          {"espalier", what.espalier},
+          {"name", plan::tuned_file_name(what)},
+          {"folders", plan::tuned_folders(config)},
+          {"file", found.path.empty() ? json() : json(found.path)}};
 }
 
 json describe_config() {
@@ -188,10 +213,12 @@ json answer(const std::string& text) {
   if (what == "window") return describe_window(request);
   if (what == "memory")
     return describe_memory(ranks_of(request), ranks_per_core_of(request, ranks_of(request)));
+  if (what == "tuned") return describe_tuned(request);
   if (what == "config") return describe_config();
   if (what == "algorithms") return describe_algorithms();
   throw Error(formatted(
-      "\"what\" is \"{}\"; it may be topology, plan, network, window, memory, config or algorithms", what));
+      "\"what\" is \"{}\"; it may be topology, plan, network, window, memory, tuned, config or algorithms",
+      what));
 }
 
 /// Also where the environment or the system has brought in bytes that are no UTF-8.

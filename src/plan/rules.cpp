@@ -59,6 +59,8 @@ class RuleReader {
       rule.ranks_per_core = range(key, value);
     else if (key == "prompt_yields")
       rule.prompt_yields = boolean(key, value);
+    else if (key == "trial")
+      rule.trial = trial(value);
     else
       return false;
     return true;
@@ -122,6 +124,12 @@ class RuleReader {
 
   [[noreturn]] void fail(const std::string& key, const std::string& problem) const {
     throw Error(formatted("{}: \"{}\" {}", where(key), key, problem));
+  }
+
+  int trial(const json& value) const {
+    if (value.is_number_integer() && value.get<long>() >= 0 && value.get<long>() <= 1 << 20)
+      return value.get<int>();
+    fail("trial", formatted("is {}; it is a number from 0 on", value.dump()));
   }
 
   std::vector<Collective> collectives(const json& value) const {
@@ -215,10 +223,11 @@ class RuleReader {
 }  // namespace
 
 bool Rule::matches(const Query& query) const {
-  const bool holds =
-      bytes.holds(static_cast<double>(query.bytes)) && ranks.holds(query.ranks) && nodes.holds(query.nodes) &&
-      ranks_per_node.holds(query.ranks_per_node) && ranks_per_core.holds(query.ranks_per_core) &&
-      (!prompt_yields || *prompt_yields == query.prompt_yields) && is_possible(scope(), algorithm(), query);
+  const bool holds = bytes.holds(static_cast<double>(query.bytes)) && ranks.holds(query.ranks) &&
+                     nodes.holds(query.nodes) && ranks_per_node.holds(query.ranks_per_node) &&
+                     ranks_per_core.holds(query.ranks_per_core) &&
+                     (!prompt_yields || *prompt_yields == query.prompt_yields) &&
+                     (!trial || *trial == query.trial) && is_possible(scope(), algorithm(), query);
   if (!holds) return false;
   // A rule that names its collectives has been read with an algorithm that all of them have.
   if (collectives.empty()) return has_algorithm(scope(), query.collective, algorithm());
@@ -259,7 +268,7 @@ std::vector<Rule> parse_rules(std::string_view text, const std::string& file,
     throw Error(formatted("{}:{}: \"schema\" must be 1, the only schema that this Espalier knows", file,
                           line_of_key(text, "schema")));
   for (const auto& [key, value] : table.items())
-    if (key != "schema" && key != "rules" && key != "comment")
+    if (key != "schema" && key != "rules" && key != "comment" && key != "tuned")
       warnings.push_back(
           formatted("{}:{}: unknown key \"{}\" is ignored", file, line_of_key(text, key), key));
   for (const json& rule : table["rules"])

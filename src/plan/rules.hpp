@@ -28,6 +28,7 @@ struct Query {
       true;            ///< ranks can map each other's MPI_Alloc_mem memory; else nothing is exposed there
   bool sharp = false;  ///< Requirement::aggregation_nodes
   bool consecutive = true;  ///< Requirement::consecutive_ranks
+  int trial = 0;            ///< Table::trial()
 };
 
 /// A closed range; without an upper end when `last` is infinite.
@@ -41,6 +42,7 @@ struct Rule {
   std::vector<Collective> collectives;  ///< none: all
   Range bytes, ranks, nodes, ranks_per_node, ranks_per_core;
   std::optional<bool> prompt_yields;  ///< none: either
+  std::optional<int> trial;           ///< none: any
   bool between_nodes = false;         ///< says `network`, not `plan`
   Plan plan;
   NetworkPlan network;
@@ -64,7 +66,7 @@ bool is_possible(Scope scope, Algorithm algorithm, const Query& query);
 ///       "knomial:4"}]}
 ///
 /// Conditions: collective, bytes, ranks, nodes, ranks_per_node, ranks_per_core (a number, or [first, last]
-/// with null for no end; bytes always per rank), prompt_yields (true or false). Results: algorithm, chunk,
+/// with null for no end; bytes always per rank), prompt_yields (true or false), trial (a number; for measuring). Results: algorithm, chunk,
 /// zero_copy, or_slots, tree, gather_tree, release_tree, inline, read_from_parent, skip_gather,
 /// copy_avoidance. "comment" is ignored; "evidence" is what `espalier explain` says of the rule. A rule with "network" instead of "algorithm" is about what happens
 /// between nodes; its other results are segment, leaders (a number or "all") and tree.

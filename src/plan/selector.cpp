@@ -5,33 +5,55 @@
 #include <cmath>
 
 #include "base/config_keys.hpp"
+#include "base/environment.hpp"
 #include "base/error.hpp"
 #include "base/format.hpp"
+#include "base/numbers.hpp"
 
 namespace espalier::plan {
 const Table& Table::instance() {
-  static const Table& table = *new Table(Config::instance());  // never destroyed, as Config
+  static const Table& table = *new Table(Config::instance(), tuned_rules());  // never destroyed, as Config
   return table;
 }
 
-Table::Table(const Config& config)
+Table::Table(const Config& config, const TunedRules& tuned)
     : inlined_(config.flag("ESPALIER_INLINE")),
       read_from_parent_(config.flag("ESPALIER_READ_FROM_PARENT")),
       skip_gather_(config.flag("ESPALIER_SKIP_GATHER")),
       copy_avoidance_(config.flag("ESPALIER_COPY_AVOIDANCE")) {
-  if (const std::string& path = config.text("ESPALIER_RULES"); !path.empty()) {
-    try {
-      rules_ = read_rules(path, warnings_);
-    } catch (const Error& error) {
-      warnings_.push_back(formatted("ESPALIER_RULES: {}; the built-in rules serve", error.what()));
-    }
-  }
+  add_rules(config, tuned);
   rules_.insert(rules_.end(), default_rules().begin(), default_rules().end());
   // A flag line is written by its rank, or by the parent of that rank (not read_from_parent). With both kinds
   // in one communicator a parent could overwrite what other ranks have not read yet.
   const auto parent_writes = [](const Rule& rule) { return !rule.plan.read_from_parent; };
   if (std::any_of(rules_.begin(), rules_.end(), parent_writes)) read_from_parent_ = false;
+  has_trials_ =
+      std::any_of(rules_.begin(), rules_.end(), [](const Rule& rule) { return rule.trial.has_value(); });
   override_with(config);
+}
+
+void Table::add_rules(const Config& config, const TunedRules& tuned) {
+  const auto add = [this](const std::vector<Rule>& more) {
+    rules_.insert(rules_.end(), more.begin(), more.end());
+  };
+  const std::string& path = config.text("ESPALIER_RULES");
+  try {
+    if (!path.empty()) add(read_rules(path, warnings_));
+  } catch (const Error& error) {
+    warnings_.push_back(formatted("ESPALIER_RULES: {}; the built-in rules serve", error.what()));
+  }
+  if (tuned.path.empty()) return;
+  try {
+    if (!tuned.why.empty()) throw Error(formatted("cannot read {}: {}", tuned.path, tuned.why));
+    add(parse_rules(tuned.text, tuned.path, warnings_));
+  } catch (const Error& error) {
+    warnings_.push_back(formatted("tuned rules: {}; the built-in rules serve", error.what()));
+  }
+}
+
+int Table::trial() const {
+  const char* number = has_trials_ ? variable("ESPALIER_RUN_TRIAL") : nullptr;
+  return number ? parse_number<int>(number).value_or(0) : 0;
 }
 
 void Table::override_with(const Config& config) {
@@ -170,6 +192,7 @@ void fill(PlanRow<Plans>& row, const Table& table, Query& shape, Find find) {
 }  // namespace
 
 Selector::Selector(const Table& table, Query shape) {
+  shape.trial = table.trial();
   for (const Collective collective : all_collectives) {
     const auto c = static_cast<std::size_t>(collective);
     shape.collective = collective;
@@ -179,6 +202,7 @@ Selector::Selector(const Table& table, Query shape) {
 }
 
 NetworkSelector::NetworkSelector(const Table& table, Query shape) {
+  shape.trial = table.trial();
   for (const Collective collective : all_collectives) {
     shape.collective = collective;
     fill(rows_[static_cast<std::size_t>(collective)], table, shape,

@@ -8,26 +8,33 @@
 
 #include "base/config.hpp"
 #include "plan/rules.hpp"
+#include "plan/tuned_rules.hpp"
 
 namespace espalier::plan {
 
-/// The user's rules (ESPALIER_RULES), then the built-in ones, then the single overrides of the configuration
-/// on top. A table that cannot be read is left out and named in `warnings`: the built-in one serves.
+/// The user's rules (ESPALIER_RULES), then those that `espalier tune` has measured, then the built-in ones; the
+/// single overrides of the configuration on top. A table that cannot be read is left out and named in `warnings`:
+/// the others serve.
 class Table {
  public:
-  explicit Table(const Config& config);
+  explicit Table(const Config& config, const TunedRules& tuned = {});
   static const Table& instance();
 
   /// The plan of a call on a node and between nodes; `host` when no rule matches.
   Plan find(const Query& query) const;
   NetworkPlan find_network(const Query& query) const;
   const std::vector<std::string>& warnings() const { return warnings_; }
+  /// What rules for trials are asked for (Query::trial): 0, but for a table that has some, where
+  /// ESPALIER_RUN_TRIAL says which. `espalier tune` sets it before it makes a communicator.
+  int trial() const;
+  bool has_trials() const { return has_trials_; }
 
   /// The message sizes at which the answer may change for a collective, rising, without the last infinite
   /// end.
   std::vector<std::size_t> borders(Collective collective) const;
 
  private:
+  void add_rules(const Config& config, const TunedRules& tuned);
   void override_with(const Config& config);
   std::optional<Algorithm> forced(const Config& config, std::string_view key, Scope scope,
                                   Collective collective);
@@ -38,6 +45,7 @@ class Table {
 
   std::vector<Rule> rules_;
   std::vector<std::string> warnings_;
+  bool has_trials_ = false;
   std::array<std::optional<Algorithm>, collective_count> algorithms_, network_algorithms_;
   std::optional<std::size_t> chunk_, segment_;
   std::optional<int> leaders_;

@@ -26,7 +26,8 @@ def folder():
 
 
 def run(folder, arm):
-    """The configuration and the topology that the second user gets, with AT_SECURE as the program has it."""
+    """The configuration, the topology and the folders of tuned rules that the second user gets, with AT_SECURE as the program
+    has it."""
     program = folder / "described"
     shutil.copy(meetings.program("described"), program)
     arm(program)
@@ -35,15 +36,17 @@ def run(folder, arm):
     settings.chmod(0o644)
     environment = {"PATH": os.environ["PATH"], "ESPALIER_CONFIG": str(settings), "ESPALIER_SLOT": "64KiB",
                    "ESPALIER_ALREDUCE": "tree", "ESPALIER_RULES": str(settings), "HWLOC_SYNTHETIC": "package:7 core:3 pu:1",
+                   "XDG_CONFIG_HOME": str(folder), "HOME": str(folder),
                    "ESPALIER_STATS": str(folder / "statistics")}
     ran = subprocess.run([*SECOND_USER, program], env=environment, capture_output=True, text=True, timeout=60, cwd="/")
     assert ran.returncode == 0, ran.stderr
-    secure, config, topology = ran.stdout.splitlines()
-    return secure == "AT_SECURE 1", json.loads(config), topology
+    secure, config, topology, tuned = ran.stdout.splitlines()
+    return secure == "AT_SECURE 1", json.loads(config), topology, json.loads(tuned)["folders"]
 
 
 def test_an_ordinary_program_uses_them(folder):
-    secure, config, topology = run(folder, lambda program: program.chmod(0o755))
+    secure, config, topology, tuned = run(folder, lambda program: program.chmod(0o755))
+    assert tuned == [f"{folder}/espalier", "/etc/espalier"]
     assert not secure and len(config["warnings"]) >= 2
     values = {value["key"]: value["value"] for value in config["values"]}
     assert (values["ESPALIER_SLOTS"], values["ESPALIER_SLOT"]) == ("4", "64KiB")
@@ -59,10 +62,11 @@ def give_capability(program):
 @pytest.mark.parametrize("arm", [lambda program: program.chmod(0o4755), lambda program: program.chmod(0o2755), give_capability],
                          ids=["set-user-ID", "set-group-ID", "capability"])
 def test_a_program_with_more_rights_uses_none(folder, arm):
-    secure, config, topology = run(folder, arm)
+    secure, config, topology, tuned = run(folder, arm)
     if not secure:
         pytest.skip("programs get no rights in this folder (nosuid)")
     assert {value["origin"] for value in config["values"]} == {"default"}
     assert config["warnings"] == []
     assert "HWLOC" not in topology
+    assert tuned == ["/etc/espalier"]
     assert sorted(path.name for path in folder.iterdir()) == ["described", "settings"]

@@ -44,8 +44,21 @@ bool prints_statistics = false;   ///< without a world: this process was rank 0 
 
 std::atomic<const Dependents*> told_dependents{nullptr};
 
+std::string_view version_text() {
+  static char text[16384];  // more than any host's MPI_MAX_LIBRARY_VERSION_STRING
+  int length = 0;
+  host.Get_library_version(text, &length);
+  return {text, std::min(sizeof text, static_cast<std::size_t>(length))};
+}
+
+std::string host_version() {
+  const std::string_view all = version_text();
+  return printable(all.substr(0, all.find('\n')), 256);
+}
+
 /// What does not need other ranks. `mine` is MPI_COMM_SELF or, with sessions, a communicator of this process.
 bool set_up(MPI_Comm mine) {
+  plan::set_host(version_text());  // before the rules are read
   learn_errors_return();
   if (!communicators::open() || !progress::open()) {
     std::fprintf(stderr,
@@ -67,14 +80,6 @@ void decline_if_spawned() {
 void print_warnings() {
   for (const auto* warnings : {&Config::instance().warnings(), &plan::Table::instance().warnings()})
     for (const std::string& warning : *warnings) print_to(stderr, "espalier: {}\n", warning);
-}
-
-std::string host_version() {
-  static char text[16384];  // more than any host's MPI_MAX_LIBRARY_VERSION_STRING
-  int length = 0;
-  host.Get_library_version(text, &length);
-  const std::string_view all(text, std::min(sizeof text, static_cast<std::size_t>(length)));
-  return printable(all.substr(0, all.find('\n')), 256);
 }
 
 runtime::statistics::Author author(const runtime::Bootstrap& ranks) {

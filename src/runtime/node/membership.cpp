@@ -10,6 +10,7 @@
 #include "base/config.hpp"
 #include "base/error.hpp"
 #include "memory/preferred_node.hpp"
+#include "plan/selector.hpp"
 #include "runtime/process/node.hpp"
 #include "runtime/process/process.hpp"
 #include "runtime/setup/eligibility.hpp"
@@ -162,6 +163,7 @@ std::optional<KnownShare> find_share(const Membership& membership) {
   const NodeState* node = Process::instance().node();
   if (!node || !node->arena() || !node->settings_agree() || by_messages()) return std::nullopt;
   if (Config::instance().text("ESPALIER_SETUP") == "agree") return std::nullopt;
+  if (plan::Table::instance().has_trials()) return std::nullopt;  // communicators of one group share plans
   const std::vector<int> ranks = ranks_on_node(*node, membership.processes);
   if (ranks.empty()) return std::nullopt;
   const Identity group = identity_of({node->id(), node->job()}, membership.processes);

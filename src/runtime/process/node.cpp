@@ -19,6 +19,7 @@
 #include "memory/heap/peer_heaps.hpp"
 #include "memory/heap/shared_heap.hpp"
 #include "memory/read_refusals.hpp"
+#include "plan/tuned_rules.hpp"
 #include "runtime/process/arena_founding.hpp"
 #include "runtime/process/emulated_nodes.hpp"
 #include "runtime/process/single_copy_probe.hpp"
@@ -138,8 +139,7 @@ struct NodeState::RankInfo {
 };
 
 NodeState::RankInfo NodeState::introduce(const Bootstrap& world, bool willing) {
-  const Introduction me = {host_identity(world), random_token(), Config::instance().agreement(), willing,
-                           by_messages()};
+  const Introduction me = {host_identity(world), random_token(), plan::agreement(), willing, by_messages()};
   const auto all = exchange(world, me);
   RankInfo rank_info;
   for (const Introduction& other : all)

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/config.hpp"
+#include "plan/tuned_rules.hpp"
 #include "runtime/failure/liveness.hpp"
 #include "runtime/process/node.hpp"
 #include "runtime/process/process.hpp"
@@ -26,7 +26,7 @@ Eligibility own_eligibility(const Bootstrap& bootstrap) {
   Eligibility eligibility{};
   eligibility.joining = process.is_joining();  // asked first: what it says afterwards is whole
   NodeState* node = process.node();
-  eligibility.agreement = Config::instance().agreement();
+  eligibility.agreement = plan::agreement();
   eligibility.process = process.number();
   eligibility.has_transport = process.transport() != nullptr;
   eligibility.declined = !process.declined().empty();

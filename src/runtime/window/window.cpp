@@ -10,6 +10,7 @@
 #include "network/endpoint.hpp"
 #include "network/window/message_carrier.hpp"
 #include "network/window/one_sided_carrier.hpp"
+#include "plan/tuned_rules.hpp"
 #include "runtime/process/node.hpp"
 #include "runtime/process/process.hpp"
 #include "runtime/process/spin_limits.hpp"
@@ -33,7 +34,7 @@ struct Card {
 Card own_card(const WindowRequest& request) {
   Process& process = Process::instance();
   Card card{};
-  card.agreement = Config::instance().agreement();
+  card.agreement = plan::agreement();
   card.bytes = request.bytes;
   card.ids = request.ids;
   card.binds = request.bound != nullptr;

@@ -10,4 +10,7 @@ int main(void) {
   text = espalier_describe("{\"what\": \"topology\"}");
   printf("%s\n", text);
   espalier_free(text);
+  text = espalier_describe("{\"what\": \"tuned\", \"host\": \"MPI\"}");
+  printf("%s\n", text);
+  espalier_free(text);
 }
