@@ -51,74 +51,75 @@ static const struct functions side_functions[SIDES] = {FUNCTIONS(PMPI_), FUNCTIO
 #define CALL(name, ...) f->name(__VA_ARGS__)
 #endif
 
-static void call(const struct point* p, const struct layout* l, enum side side, void* send, void* receive,
-                 MPI_Request* request) {
+static void call(const struct point* p, const struct layout* l, enum side side, struct way way, void* send,
+                 void* receive, MPI_Request* request) {
   const struct functions* f = &side_functions[side];
   const struct blocks *out = &l->send, *in = &l->receive;
-  const MPI_Comm world = MPI_COMM_WORLD;
-  const MPI_Datatype type = MPI_DOUBLE;
+  const MPI_Comm comm = way.comm;
+  const MPI_Datatype type = way.type;
   const int n = l->mine;
   switch (p->what) {
     case BARRIER:
-      CALL(barrier, world);
+      CALL(barrier, comm);
       break;
     case BCAST:
-      CALL(bcast, send, n, type, p->root, world);
+      CALL(bcast, send, n, type, p->root, comm);
       break;
     case REDUCE:
-      CALL(reduce, send, receive, n, type, MPI_SUM, p->root, world);
+      CALL(reduce, send, receive, n, type, MPI_SUM, p->root, comm);
       break;
     case ALLREDUCE:
-      CALL(allreduce, send, receive, n, type, MPI_SUM, world);
+      CALL(allreduce, send, receive, n, type, MPI_SUM, comm);
       break;
     case ALLGATHER:
-      CALL(allgather, send, n, type, receive, n, type, world);
+      CALL(allgather, send, n, type, receive, n, type, comm);
       break;
     case ALLGATHERV:
-      CALL(allgatherv, send, n, type, receive, in->count, in->at, type, world);
+      CALL(allgatherv, send, n, type, receive, in->count, in->at, type, comm);
       break;
     case GATHER:
-      CALL(gather, send, n, type, receive, n, type, p->root, world);
+      CALL(gather, send, n, type, receive, n, type, p->root, comm);
       break;
     case GATHERV:
-      CALL(gatherv, send, n, type, receive, in->count, in->at, type, p->root, world);
+      CALL(gatherv, send, n, type, receive, in->count, in->at, type, p->root, comm);
       break;
     case SCATTER:
-      CALL(scatter, send, n, type, receive, n, type, p->root, world);
+      CALL(scatter, send, n, type, receive, n, type, p->root, comm);
       break;
     case SCATTERV:
-      CALL(scatterv, send, out->count, out->at, type, receive, n, type, p->root, world);
+      CALL(scatterv, send, out->count, out->at, type, receive, n, type, p->root, comm);
       break;
     case ALLTOALL:
-      CALL(alltoall, send, n, type, receive, n, type, world);
+      CALL(alltoall, send, n, type, receive, n, type, comm);
       break;
     case ALLTOALLV:
-      CALL(alltoallv, send, out->count, out->at, type, receive, in->count, in->at, type, world);
+      CALL(alltoallv, send, out->count, out->at, type, receive, in->count, in->at, type, comm);
       break;
     case REDUCE_SCATTER_BLOCK:
-      CALL(reduce_scatter_block, send, receive, n, type, MPI_SUM, world);
+      CALL(reduce_scatter_block, send, receive, n, type, MPI_SUM, comm);
       break;
     case REDUCE_SCATTER:
-      CALL(reduce_scatter, send, receive, out->count, type, MPI_SUM, world);
+      CALL(reduce_scatter, send, receive, out->count, type, MPI_SUM, comm);
       break;
     case SCAN:
-      CALL(scan, send, receive, n, type, MPI_SUM, world);
+      CALL(scan, send, receive, n, type, MPI_SUM, comm);
       break;
     case EXSCAN:
-      CALL(exscan, send, receive, n, type, MPI_SUM, world);
+      CALL(exscan, send, receive, n, type, MPI_SUM, comm);
       break;
     case COLLECTIVES:
       break;
   }
 }
 
-void calls_make(const struct point* p, const struct layout* l, enum side side, void* send, void* receive) {
-  call(p, l, side, send, receive, NULL);
+void calls_make(const struct point* p, const struct layout* l, enum side side, struct way way, void* send,
+                void* receive) {
+  call(p, l, side, way, send, receive, NULL);
 }
 
-void calls_init(const struct point* p, const struct layout* l, enum side side, void* send, void* receive,
-                MPI_Request* request) {
-  call(p, l, side, send, receive, request);
+void calls_init(const struct point* p, const struct layout* l, enum side side, struct way way, void* send,
+                void* receive, MPI_Request* request) {
+  call(p, l, side, way, send, receive, request);
 }
 
 void calls_start(enum side side, MPI_Request* request) {

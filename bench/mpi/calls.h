@@ -8,12 +8,20 @@
 
 enum side { HOST, ESPALIER, SIDES };
 
-void calls_make(const struct point* p, const struct layout* l, enum side side, void* send, void* receive);
+// How the calls of a point are made: on which communicator of all ranks in their order, and with which datatype of
+// one double's extent.
+struct way {
+  MPI_Comm comm;
+  MPI_Datatype type;
+};
+
+void calls_make(const struct point* p, const struct layout* l, enum side side, struct way way, void* send,
+                void* receive);
 
 // The same call as a persistent request, on all ranks. Counts, places and buffers must stay where and as they
 // are until the request is freed: MPI may read them at every start.
-void calls_init(const struct point* p, const struct layout* l, enum side side, void* send, void* receive,
-                MPI_Request* request);
+void calls_init(const struct point* p, const struct layout* l, enum side side, struct way way, void* send,
+                void* receive, MPI_Request* request);
 
 // Starts the request and waits for its end.
 void calls_start(enum side side, MPI_Request* request);

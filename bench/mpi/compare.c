@@ -119,6 +119,7 @@ static int start(struct bench* b, const struct options* o, struct plan* plan) {
   b->allocated = o->allocated;
   b->late_us = o->late_us;
   b->work.persistent = o->persistent;
+  b->work.way = (struct way){MPI_COMM_WORLD, MPI_DOUBLE};
   team_pin(&b->team, o);
   b->team.area = area_make(b->team.rank, b->team.size, o->area);
   if (!b->team.area) return -1;

@@ -83,6 +83,13 @@ static int parse_memory(struct options* o, const char* value) {
   return !*end && o->memory > 0 ? 0 : complain("bound of memory", value);
 }
 
+static int parse_shift(struct options* o, const char* value) {
+  char* end;
+  const long bytes = strtol(value, &end, 10);
+  o->shift = (int)bytes;
+  return !*end && bytes >= 0 && bytes <= 4096 && bytes % (long)sizeof(double) == 0 ? 0 : complain("shift", value);
+}
+
 static int parse_value(struct options* o, const char* key, const char* value) {
   if (!strcmp(key, "--collectives")) return parse_collectives(o, value);
   if (!strcmp(key, "--sizes")) return parse_sizes(o, value);
@@ -94,6 +101,8 @@ static int parse_value(struct options* o, const char* key, const char* value) {
   if (!strcmp(key, "--memory")) return parse_memory(o, value);
   if (!strcmp(key, "--out")) return o->out = value, 0;
   if (!strcmp(key, "--area")) return o->area = value, 0;
+  if (!strcmp(key, "--points")) return o->points = value, 0;
+  if (!strcmp(key, "--shift")) return parse_shift(o, value);
   if (!strcmp(key, "--seconds")) return o->seconds = atof(value), 0;
   if (!strcmp(key, "--rounds")) {
     o->rounds = atoi(value);
@@ -112,6 +121,7 @@ static int* find_switch(struct options* o, const char* key) {
   if (!strcmp(key, "--each")) return &o->each;
   if (!strcmp(key, "--calls-only")) return &o->calls_only;
   if (!strcmp(key, "--rotate-roots")) return &o->rotate_roots;
+  if (!strcmp(key, "--derived")) return &o->derived;
   return NULL;
 }
 

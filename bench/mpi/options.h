@@ -33,6 +33,9 @@ struct options {
                    // never
   double late_us;  // one rank, in turn, comes this much later than the others; 0: no rank does
   size_t memory;   // bytes: points whose buffers need more, all ranks together, are left out
+  const char* points;  // trials only: the file of its points
+  int shift;           // trials only: bytes by which buffers lie off their page, a multiple of 8
+  int derived;         // trials only: 1: data are of a datatype of one MPI_DOUBLE, where no operator needs its own
   const char* out;  // file for the JSON lines; NULL: standard output
   // A file that all ranks can map, for the memory that they share: they lie on several emulated nodes of one
   // machine. NULL: the ranks are on one node.

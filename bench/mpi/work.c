@@ -79,7 +79,8 @@ void work_write(const struct work* work, const struct team* team, const struct p
 }
 
 void work_open(struct work* work, const struct point* p, enum side side) {
-  if (work->persistent) calls_init(p, &work->layout, side, work->send, work->receive, &work->request);
+  if (work->persistent)
+    calls_init(p, &work->layout, side, work->way, work->send, work->receive, &work->request);
 }
 
 void work_close(struct work* work, enum side side) {
@@ -90,7 +91,7 @@ void work_call(struct work* work, const struct point* p, enum side side) {
   if (work->persistent)
     calls_start(side, &work->request);
   else
-    calls_make(p, &work->layout, side, work->send, work->receive);
+    calls_make(p, &work->layout, side, work->way, work->send, work->receive);
 }
 
 // The rank that arrives last comes late on purpose: a barrier that lets a rank through early is seen.

@@ -10,6 +10,7 @@ struct work {
   double* receive;
   int persistent;        // calls are started requests
   struct layout layout;  // of the point under way
+  struct way way;        // in which its calls are made
   MPI_Request request;   // of the point and the side under way, where calls are persistent
 };
 
