@@ -23,6 +23,7 @@ COMMANDS = {
     "stats": "espalier.stats.command:stats",
     "doctor": "espalier.doctor.command:doctor",
     "bench": "espalier.bench.command:bench",
+    "tune": "espalier.tune.command:tune",
     "report": "espalier.report.command:report",
     "aggregate": "espalier.aggregate.command:aggregate",
     "simulate": "espalier.simulate.command:simulate",

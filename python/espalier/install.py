@@ -71,6 +71,11 @@ def prefix() -> Path:
     return _part(installed.PREFIX) if installed else _CLONE
 
 
+def measuring() -> Path:
+    """The sources of the programs that measure, which each MPI's own compiler builds."""
+    return _PACKAGE / "measuring" if installed else _CLONE / "bench"
+
+
 def environments() -> Path:
     """The MPIs that the clone has set up; nothing is there where the command is installed."""
     return (_PACKAGE if installed else _CLONE) / ".venv"

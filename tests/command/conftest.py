@@ -49,8 +49,8 @@ char *espalier_describe(const char *request) {
   FILE *log = fopen(FOLDER "/request.json", "w");
   fputs(request, log);
   fclose(log);
-  const char *const names[] = {"topology", "network", "window", "memory", "plan", "algorithms", "config"}, *what = "config";
-  for (int i = 6; i >= 0; --i) {
+  const char *const names[] = {"topology", "network", "window", "memory", "plan", "algorithms", "tuned", "config"}, *what = "config";
+  for (int i = 7; i >= 0; --i) {
     char quoted[32];
     snprintf(quoted, sizeof quoted, "\"what\": \"%s\"", names[i]);
     if (strstr(request, quoted)) what = names[i];

@@ -62,6 +62,8 @@ def in_bash(espalier, path, *words):
         (["run", "--set", "ESPALIER_SLOTS"], ["ESPALIER_SLOTS="]),
         (["run", "--wait", "s"], ["spin", "sleep"]),
         (["bench", "--collectives", "bcast,sc"], ["bcast,scatter", "bcast,scatterv", "bcast,scan"]),
+        (["tune", "--collectives", "bcast,sc"], ["bcast,scatter", "bcast,scatterv", "bcast,scan"]),
+        (["tune", "--machine", "fr"], ["frontera"]),
         (["completion", ""], list(SHELLS)),
         (["topo", "--svg", ""], []),  # a file: the shell's own
     ],

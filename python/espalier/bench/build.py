@@ -7,16 +7,26 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from espalier import install
 from espalier.bench.hosts import Host
-from espalier.install import source_tree
 from espalier.problem import Problem
 
 
 def sources() -> list[Path]:
-    found = sorted((source_tree() / "bench" / "mpi").glob("*.[ch]"))
+    """Of `compare`. `trials` has all of them but the one with its main function, and its own."""
+    folder = install.measuring() / "mpi"
+    found = sorted(folder.glob("*.[ch]"))
     if not found:
-        raise Problem(f"{source_tree() / 'bench' / 'mpi'} holds no sources; `espalier bench` runs from the source tree")
+        raise Problem(f"{folder} holds no sources; {install.repair()}")
     return found
+
+
+def _programs() -> Path:
+    """Where what is built here is kept."""
+    if install.installed:
+        cache = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+        return Path(cache) / "espalier" / "programs"
+    return install.source_tree() / "build" / "bench"
 
 
 def _command(host: Host, files: list[Path], target: Path) -> list[str]:
@@ -36,7 +46,7 @@ def _command(host: Host, files: list[Path], target: Path) -> list[str]:
 
 def program(host: Host, name: str, files: list[Path]) -> Path:
     """The program of these sources for a host, built anew only if one of them is newer."""
-    target = source_tree() / "build" / "bench" / host.programs / name
+    target = _programs() / host.programs / name
     newest = max(path.stat().st_mtime for path in files)
     if target.exists() and target.stat().st_mtime > newest:
         return target
@@ -53,3 +63,8 @@ def program(host: Host, name: str, files: list[Path]) -> Path:
 
 def compare(host: Host) -> Path:
     return program(host, "compare", sources())
+
+
+def trials(host: Host) -> Path:
+    shared = [path for path in sources() if path.name != "compare.c"]
+    return program(host, "trials", [*shared, *sorted((install.measuring() / "trials").glob("*.[ch]"))])

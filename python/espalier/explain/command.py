@@ -21,6 +21,8 @@ from espalier.explain import (
 from espalier.explain.explained import Explained, ask
 from espalier.interface import suggest
 from espalier.interface.help import examples
+from espalier.problem import note
+from espalier.tune import place
 
 
 def explain(
@@ -126,10 +128,20 @@ explain.typer_settings = {  # type: ignore[attr-defined]
 }
 
 
+def _tuned(request: dict[str, Any]) -> dict[str, Any]:
+    """The file of `espalier tune` for this machine. A job finds the one of its own MPI."""
+    if request["synthetic"] is not None:
+        return {}
+    found = place.tuned_here()
+    if len(found) > 1:
+        note(f"rules were tuned for {len(found)} MPIs; these are those for {found[0].host}, in {found[0].path}")
+    return {"tuned": str(found[0].path)} if found else {}
+
+
 def _explained(
     request: dict[str, Any], where: explain_nodes.Nodes, cores: Optional[int], model: str, sharp: bool, run: Optional[Path]
 ) -> Explained:
     if where.nodes == 1:
-        return ask(request, show.plan)
+        return ask(request | _tuned(request), show.plan)
     found = explain_nodes.explained(request, where, cores, model, sharp or run is not None)
     return found if run is None else explain_sharp.with_run(found, run)

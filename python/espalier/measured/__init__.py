@@ -1,0 +1,1 @@
+"""What `espalier tune` and `espalier lint` have in common: the calls, jobs of the host, times and their intervals."""

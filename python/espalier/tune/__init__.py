@@ -1,0 +1,1 @@
+"""Rules that fit this machine and this MPI, measured (docs/tuning.md)."""

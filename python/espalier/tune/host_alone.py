@@ -1,0 +1,108 @@
+"""The host MPI by its own: which of its algorithms is the fastest for which call, for programs that run without Espalier."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Callable, NamedTuple, Optional
+
+from espalier.measured import host_settings
+from espalier.measured.host_jobs import Job, Measured, cut
+from espalier.measured.host_settings import Setting
+from espalier.measured.interval import Interval, interval
+from espalier.measured.point import Point
+from espalier.measured.times import Key
+from espalier.tune.verdict import CONFIDENCE, LEAST_GAIN
+
+ROUNDS = 6  # of a job
+PASSES = 2  # every setting in turn, then again: what drifts meets all of them
+_POINTS_OF_A_JOB = 48
+
+
+class Choice(NamedTuple):
+    """Of one call. `setting`: None: the host's own choice stays."""
+
+    point: Point
+    setting: Optional[Setting]
+    number: int  # of the algorithm, from 1, as the host's setting lists them
+    us: Optional[Interval]
+    own_us: Optional[Interval]
+
+
+def settings_of(kind: str, point: Point) -> list[Setting]:
+    return host_settings.algorithms(kind, point.collective, point.ranks)
+
+
+def _environment(kind: str, points: Sequence[Point], number: int) -> tuple[tuple[str, str], ...]:
+    """The algorithm of that number of each collective at once; of those that have so many."""
+    found: dict[str, str] = {}
+    for point in points:
+        each = settings_of(kind, point)
+        if number <= len(each):
+            found |= each[number - 1].environment
+    return tuple(sorted(found.items()))
+
+
+@dataclass
+class HostAlone:
+    """`run` runs a job."""
+
+    kind: str
+    points: list[Point]
+    budget: float
+    run: Callable[[Job], Measured]
+    us: dict[tuple[Point, int], list[float]] = field(default_factory=dict)
+    refused: list[str] = field(default_factory=list)
+    host_version: str = ""
+
+    def jobs(self) -> Iterator[tuple[int, Job]]:
+        """(number of the algorithm, 0 for the host's own choice; job)"""
+        parts = cut(self.points, _POINTS_OF_A_JOB)
+        most = {part: max(len(settings_of(self.kind, point)) for point in part) for part in parts}
+        total = PASSES * sum(1 + most[part] for part in parts)
+        seconds = max(1.0, self.budget / max(1, total))
+        for _ in range(PASSES):
+            for part in parts:
+                for number in range(most[part] + 1):
+                    mine = tuple(point for point in part if number == 0 or number <= len(settings_of(self.kind, point)))
+                    yield number, Job(mine, "", ROUNDS, seconds, _environment(self.kind, mine, number) if number else ())
+
+    def measure(self) -> Iterator[Job]:
+        for number, job in self.jobs():
+            measured = self.run(job)
+            self.host_version = measured.host_version or self.host_version
+            if measured.why_not:
+                self.refused.append(f"{dict(job.settings) or 'as it comes'}: {measured.why_not}")
+            else:
+                for sample in measured.samples:
+                    self.us.setdefault((sample.key.point, number), []).append(sample.us)
+            yield job
+
+    def choices(self) -> list[Choice]:
+        return [choose(self.kind, point, {n: us for (at, n), us in self.us.items() if at == point}) for point in self.points]
+
+
+def choose(kind: str, point: Point, us: dict[int, list[float]]) -> Choice:
+    """Another algorithm only where its whole interval lies below that of the host's own choice."""
+    own = interval(us.get(0, []), CONFIDENCE)
+    found = [(each, n) for n, values in us.items() if n > 0 and (each := interval(values, CONFIDENCE)) is not None]
+    if own is None or not found:
+        return Choice(point, None, 0, None, own)
+    best, number = min(found, key=lambda item: item[0].middle)
+    if best.high > (1 - LEAST_GAIN) * own.low:
+        return Choice(point, None, 0, best, own)
+    return Choice(point, settings_of(kind, point)[number - 1], number, best, own)
+
+
+def chosen(choices: Iterable[Choice]) -> list[Choice]:
+    return [choice for choice in choices if choice.setting is not None]
+
+
+def verified(choices: Sequence[Choice], kept: Measured, own: Measured) -> list[tuple[Choice, Optional[float]]]:
+    """How many times as fast the host is with the file that was written; None: too few rounds."""
+    found = []
+    for choice in chosen(choices):
+        with_file = interval([each.us for each in kept.samples if each.key == Key(choice.point)], CONFIDENCE)
+        without = interval([each.us for each in own.samples if each.key == Key(choice.point)], CONFIDENCE)
+        found.append((choice, without.middle / with_file.middle if with_file and without else None))
+    return found
