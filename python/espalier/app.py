@@ -24,6 +24,7 @@ COMMANDS = {
     "doctor": "espalier.doctor.command:doctor",
     "bench": "espalier.bench.command:bench",
     "tune": "espalier.tune.command:tune",
+    "lint": "espalier.lint.command:lint",
     "report": "espalier.report.command:report",
     "aggregate": "espalier.aggregate.command:aggregate",
     "simulate": "espalier.simulate.command:simulate",

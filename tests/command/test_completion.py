@@ -64,6 +64,7 @@ def in_bash(espalier, path, *words):
         (["bench", "--collectives", "bcast,sc"], ["bcast,scatter", "bcast,scatterv", "bcast,scan"]),
         (["tune", "--collectives", "bcast,sc"], ["bcast,scatter", "bcast,scatterv", "bcast,scan"]),
         (["tune", "--machine", "fr"], ["frontera"]),
+        (["lint", "--collectives", "bcast,sca"], ["bcast,scatter", "bcast,scan"]),
         (["completion", ""], list(SHELLS)),
         (["topo", "--svg", ""], []),  # a file: the shell's own
     ],

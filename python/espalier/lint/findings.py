@@ -1,0 +1,134 @@
+"""Where a call's cost jumps against the trend. Pure functions of times: nothing here measures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from statistics import median
+from typing import Any, Optional
+
+from espalier.lint.guidelines import GUIDELINES
+from espalier.measured.interval import Interval
+from espalier.measured.point import Point
+from espalier.measured.times import Key, Times
+from espalier.sizes import print_bytes
+
+Json = dict[str, Any]
+
+BEYOND = 1.5  # times what it should cost at most, in the median
+SURELY = 1.2  # and the low end of the interval
+_LEAST_US = 0.3  # less than that is the clock's and the processor's affair
+_ROUNDS_OF_A_ROOT = 3
+_RANK_GROWTH = 4.0  # beyond a growth by the number of ranks: each may wait for each
+
+
+@dataclass
+class Finding:
+    kind: str  # size, length, ranks, root, alignment, datatype, guideline
+    key: Key
+    us: float
+    expected: float
+    what: str
+    remedies: list[Json] = field(default_factory=list)
+
+    @property
+    def factor(self) -> float:
+        return self.us / self.expected
+
+    @property
+    def call(self) -> str:
+        point = self.key.point
+        size = f" {print_bytes(point.size)}" if point.size else ""
+        return f"{point.collective}{size}, {point.ranks} ranks"
+
+
+def is_beyond(us: Optional[Interval], most: Optional[float]) -> bool:
+    """More than it should cost at most, and not by chance."""
+    if us is None or most is None or us.middle < _LEAST_US:
+        return False
+    return us.middle > BEYOND * most and us.low > SURELY * most
+
+
+def _sizes(times: Times) -> Iterator[Finding]:
+    """n bytes may not take longer than more bytes, nor so many times as long as fewer bytes as they are more."""
+    for ranks in times.ranks():
+        for name in times.collectives():
+            sizes = times.sizes(ranks, name)
+            for shorter, size in zip(sizes, sizes[1:]):
+                before, here = times.us(ranks, name, shorter), times.us(ranks, name, size)
+                if before is None or here is None:
+                    continue
+                if shorter and is_beyond(here, before.high * size / shorter):
+                    key = Key(Point(ranks, name, size))
+                    most = before.middle * size / shorter
+                    yield Finding("size", key, here.middle, most,
+                                  f"{size / shorter:.3g} calls of {print_bytes(shorter)} take {most:.3g} us")
+                if is_beyond(before, here.high):
+                    key = Key(Point(ranks, name, shorter))
+                    yield Finding("length", key, before.middle, here.middle, f"{print_bytes(size)} take {here.middle:.3g} us")
+
+
+def _ranks(times: Times, cores: int) -> Iterator[Finding]:
+    all_ranks = times.ranks()
+    for few, many in zip(all_ranks, all_ranks[1:]):
+        for key in times.calls():
+            point = key.point
+            if point.ranks != many or key.way:
+                continue
+            before, here = times.us(few, point.collective, point.size), times.of(key)
+            if before is None or here is None:
+                continue
+            most = _RANK_GROWTH * many / few * before.middle
+            if is_beyond(here, most):
+                more = f", with {many / cores:.3g} ranks to a core" if many > cores >= few else ""
+                yield Finding("ranks", key, here.middle, most, f"{few} ranks take {before.middle:.3g} us{more}")
+
+
+def _roots(times: Times) -> Iterator[Finding]:
+    for key in times.calls():
+        by_root = {root: us for root, us in times.by_root(key).items() if len(us) >= _ROUNDS_OF_A_ROOT}
+        if key.way or key.point.collective not in ("bcast", "reduce", "gather", "scatter") or len(by_root) < 2:
+            continue
+        middles = {root: median(us) for root, us in by_root.items()}
+        slow, quick = max(middles, key=middles.__getitem__), min(middles, key=middles.__getitem__)
+        spread = Interval(min(by_root[slow]), middles[slow], max(by_root[slow]))
+        if is_beyond(spread, max(by_root[quick])):
+            yield Finding("root", key, middles[slow], middles[quick], f"root {slow}; root {quick} takes {middles[quick]:.3g} us")
+
+
+def _ways(times: Times) -> Iterator[Finding]:
+    words = {
+        "shifted": ("alignment", "buffers 8 bytes off a page; on a page"),
+        "derived": ("datatype", "a datatype of one MPI_DOUBLE; MPI_DOUBLE"),
+    }
+    for key in times.calls():
+        plain = times.of(Key(key.point)) if key.way else None
+        here = times.of(key)
+        if plain is None or here is None or not is_beyond(here, plain.high):
+            continue
+        kind, text = words[key.way]
+        yield Finding(kind, key, here.middle, plain.middle, f"{text} takes {plain.middle:.3g} us")
+
+
+def _guidelines(times: Times) -> Iterator[Finding]:
+    for key in times.calls():
+        if key.way:
+            continue
+        for guideline in GUIDELINES:
+            if guideline.collective != key.point.collective:
+                continue
+            most = guideline.most(partial(times.us, key.point.ranks), key.point)
+            here = times.of(key)
+            if here is not None and most is not None and is_beyond(here, most):
+                yield Finding("guideline", key, here.middle, most, f"{guideline.text}: {most:.3g} us")
+
+
+def all_of(times: Times, cores: int) -> list[Finding]:
+    """The worst first; of one call the worst of each kind."""
+    parts = (_sizes(times), _ranks(times, cores), _roots(times), _ways(times), _guidelines(times))
+    found = sorted((finding for part in parts for finding in part), key=lambda finding: -finding.factor)
+    kept: dict[tuple[Key, str], Finding] = {}
+    for finding in found:
+        kept.setdefault((finding.key, finding.kind), finding)
+    return list(kept.values())
