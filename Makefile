@@ -93,7 +93,7 @@ bench-cluster: build
 # Versions decide on details, so they are not the distribution's.
 .venv/format/ready: Makefile
 	@test -x .venv/format/bin/python || $(or $(PYTHON),python3) -m venv .venv/format
-	@.venv/format/bin/pip install -q clang-format==19.1.7 clang-tidy==19.1.0.1 ruff==0.14.5 mypy==1.18.2 typer rich jinja2 matplotlib
+	@.venv/format/bin/pip install -q clang-format==19.1.7 clang-tidy==19.1.0.1 ruff==0.14.5 mypy==1.18.2 typer rich jinja2 pyelftools matplotlib
 	@touch $@
 
 lint: .venv/format/ready

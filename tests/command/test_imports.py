@@ -8,7 +8,7 @@ import pytest
 from conftest import ROOT
 
 # Plots, tables and pages, data models.
-HEAVY = {"matplotlib", "numpy", "PIL", "jinja2", "rich", "pydantic", "elftools", "asyncio", "concurrent", "multiprocessing", "unittest"}
+HEAVY = {"matplotlib", "numpy", "PIL", "jinja2", "rich", "pydantic", "asyncio", "concurrent", "multiprocessing", "unittest"}
 # Slow parts of Python's own library, which are rarely needed.
 SLOW = {"socket", "ssl", "http", "email", "secrets", "hashlib", "tempfile", "sqlite3", "xml"}
 # Of the command's own: what only other commands need.

@@ -34,7 +34,7 @@ def test_every_recipe_brings_what_the_command_needs():
     spack = (PACKAGING / "spack/packages/espalier/package.py").read_text()
     debian = (PACKAGING / "debian/control").read_text()
     conda = (PACKAGING / "conda-forge/meta.yaml").read_text().split("  run:")[1]
-    assert len(dependencies()) >= 3
+    assert len(dependencies()) >= 4
     for name in dependencies():
         assert f'depends_on("py-{name}"' in spack and f"python3-{name}," in debian and f"- {name}" in conda, name
 

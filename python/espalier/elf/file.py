@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import mmap
-import struct
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Optional
 
-from espalier.elf.image import Image, Malformed
-
-_DT_NEEDED, _DT_SONAME, _DT_RPATH, _DT_RUNPATH = 1, 14, 15, 29
-_TROUBLE = (OSError, Malformed, struct.error)
-# For messages; others are told by their number in the ELF header.
-_MACHINES = {3: "i386", 21: "ppc64", 22: "s390", 40: "arm", 62: "x86-64", 183: "aarch64", 243: "riscv", 258: "loongarch"}
+from elftools.common.exceptions import ELFError
+from elftools.elf.dynamic import DynamicSegment
+from elftools.elf.elffile import ELFFile
+from elftools.elf.hash import ELFHashSection, GNUHashSection
+from elftools.elf.sections import SymbolTableSection
 
 
 @dataclass(frozen=True)
@@ -43,56 +38,61 @@ def is_elf(path: Path) -> bool:
         return False
 
 
-@contextmanager
-def _image(path: Path) -> Iterator[Image]:
-    """Raises one of _TROUBLE."""
-    with open(path, "rb") as file:
-        try:
-            data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        except ValueError as error:  # an empty file
-            raise Malformed(str(error)) from error
-        with data:
-            yield Image(data)
-
-
 @cache
 def read(path: Path) -> Optional[Elf]:
     """None when the file cannot be read as ELF."""
     try:
-        with _image(path) as image:
-            return _read(path, image)
-    except _TROUBLE:
+        with open(path, "rb") as file:
+            return _read(path, ELFFile(file))
+    except (OSError, ELFError, UnicodeDecodeError):
         return None
 
 
-def _read(path: Path, image: Image) -> Elf:
-    def folders(tag: int) -> tuple[str, ...]:
-        return tuple(part for text in image.texts(tag) for part in text.split(":"))
-
+def _read(path: Path, elf: ELFFile) -> Elf:
+    values: dict[str, list[str]] = {"DT_NEEDED": [], "DT_RPATH": [], "DT_RUNPATH": [], "DT_SONAME": []}
+    dynamic = False
+    for segment in elf.iter_segments():
+        if not isinstance(segment, DynamicSegment):
+            continue
+        dynamic = True
+        for tag in segment.iter_tags():
+            name = tag.entry.d_tag
+            if name in values:
+                values[name].append(getattr(tag, name[3:].lower()))
     return Elf(
         path=path,
-        machine=_MACHINES.get(image.machine, f"number {image.machine}"),
-        bits=image.bits,
-        dynamic=image.dynamic is not None,
-        soname=next(iter(image.texts(_DT_SONAME)), None),
-        needed=tuple(image.texts(_DT_NEEDED)),
-        rpath=folders(_DT_RPATH),
-        runpath=folders(_DT_RUNPATH),
+        machine=elf["e_machine"],
+        bits=elf.elfclass,
+        dynamic=dynamic,
+        soname=next(iter(values["DT_SONAME"]), None),
+        needed=tuple(values["DT_NEEDED"]),
+        rpath=tuple(part for text in values["DT_RPATH"] for part in text.split(":")),
+        runpath=tuple(part for text in values["DT_RUNPATH"] for part in text.split(":")),
     )
 
 
 def defines(path: Path, symbol: str, only_dynamic: bool = True) -> bool:
     """Whether the file itself defines the symbol. `only_dynamic`: where the loader would find it."""
     try:
-        with _image(path) as image:
-            return _defines(image, symbol.encode(), only_dynamic)
-    except _TROUBLE:
+        with open(path, "rb") as file:
+            return _defines(ELFFile(file), symbol, only_dynamic)
+    except (OSError, ELFError, UnicodeDecodeError):
         return False
 
 
-def _defines(image: Image, symbol: bytes, only_dynamic: bool) -> bool:
-    # The hash tables answer at once; reading a whole symbol table of an MPI takes long.
-    hashed, defined = image.dynamic_symbol(symbol)
-    if defined is not None:
-        return defined
-    return not (hashed and only_dynamic) and image.symbol(symbol)
+def _defines(elf: ELFFile, symbol: str, only_dynamic: bool) -> bool:
+    # The hash sections answer at once; reading a whole symbol table of an MPI takes a second.
+    hashes = [
+        section for section in elf.iter_sections() if isinstance(section, (GNUHashSection, ELFHashSection))
+    ]
+    found = hashes[0].get_symbol(symbol) if hashes else None
+    if found is not None:
+        return found["st_shndx"] != "SHN_UNDEF"
+    if hashes and only_dynamic:
+        return False
+    tables = [section for section in elf.iter_sections() if isinstance(section, SymbolTableSection)]
+    return any(
+        entry["st_shndx"] != "SHN_UNDEF"
+        for table in tables
+        for entry in (table.get_symbol_by_name(symbol) or [])
+    )

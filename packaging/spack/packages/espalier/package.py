@@ -34,6 +34,7 @@ class Espalier(CMakePackage, PythonExtension):
     depends_on("py-typer", type=("build", "run"))
     depends_on("py-rich", type=("build", "run"))
     depends_on("py-jinja2", type=("build", "run"))
+    depends_on("py-pyelftools", type=("build", "run"))
 
     conflicts("%gcc@:11", msg="C++20 as in g++ 12 is needed")
 
