@@ -45,17 +45,20 @@ class Shape(NamedTuple):
             return f"{self.ppn} ranks on a node ({self.machine})"
         return f"{self.nodes} nodes of {self.ppn} ({self.machine})"
 
+    def short(self) -> str:
+        return f"{self.ppn} ranks" if self.nodes == 1 else f"{self.nodes} × {self.ppn}"
+
 
 ONE_NODE = [Shape("skylake-6138f", 1, 16), Shape("skylake-6138f", 1, 40), Shape("frontera", 1, 56), Shape("epyc-7742", 1, 128)]
-MANY = [Shape("frontera", nodes, 4) for nodes in (4, 16, 64)] + [Shape("frontera", nodes, 1) for nodes in (256, 1024)]
+MANY = [Shape("frontera", nodes, 4) for nodes in (4, 8, 16, 64)] + [Shape("frontera", nodes, 1) for nodes in (256, 1024)]
 
 
 def is_called(collective: str, size: int, shape: Shape) -> bool:
-    """An all-to-all of a thousand nodes has a million messages: short ones only."""
+    """An alltoall over nodes runs with data, all of which are in memory here."""
     ranks = shape.nodes * shape.ppn
     if collective in BLOCKS and size * ranks > MOST:
         return False
-    return collective != "alltoall" or size * ranks * ranks <= 1 << 34
+    return collective != "alltoall" or shape.nodes == 1 or size * ranks * ranks <= MOST
 
 
 def row(shape: Shape, collective: str, size: int) -> Optional[Json]:
@@ -108,6 +111,21 @@ def table(found: list[Json]) -> str:
     return "\n".join(text)
 
 
+def overview(found: list[Json]) -> str:
+    """A row for each collective: the worst of its sizes on each shape."""
+    worst: dict[tuple[str, Shape], float] = {}
+    for each in found:
+        at = each["collective"], Shape(each["machine"], each["nodes"], each["ppn"])
+        worst[at] = max(worst.get(at, 1.0), behind(each))
+    shapes = [shape for shape in [*ONE_NODE, *MANY] if any(shape == there for _, there in worst)]
+    text = ["| | " + " | ".join(shape.short() for shape in shapes) + " |", "|---" * (len(shapes) + 1) + "|"]
+    for name in COLLECTIVES:
+        cells = [f"{worst[name, shape]:.2f}" if (name, shape) in worst else "" for shape in shapes]
+        if any(cells):
+            text.append(f"| {name} | " + " | ".join(cells) + " |")
+    return "\n".join([*text, ""])
+
+
 def _cell(each: Optional[Json]) -> str:
     if each is None:
         return ""
@@ -139,6 +157,7 @@ def main() -> None:
     options = arguments()
     if options.table:
         kept = file.read_json(options.table)["rows"]
+        print(overview(kept))
         print(table(kept))
         print(summary(kept))
         return

@@ -253,8 +253,9 @@ std::optional<int> only_leader(const Call& call, const Shape& shape) {
   }
 }
 
-// At a central counter the last to come does what others wait for. How long the blocks of gatherv and its kin
-// are stands in slots, which no rank writes when they are recorded; node stages of shared memory use them.
+// At a central counter the last to come does what others wait for. How long the blocks of scatterv and
+// alltoallv are stands in slots, which no rank writes when they are recorded; the node stages of scatter and
+// alltoall use those. A gatherv's root knows it.
 bool can_be_recorded(const Call& call, const Shape& shape) {
   const bool is_central = call.node.algorithm == Algorithm::central;
   if (asks_for_lengths(call.collective)) return false;
@@ -271,9 +272,17 @@ bool can_be_recorded(const Call& call, const Shape& shape) {
     case Collective::reduce_scatter:
     case Collective::reduce_scatter_block:
       return !is_central || call.stage != NodeStageKind::shared;
+    case Collective::allgather:
+    case Collective::gather:
+      return true;
     default:
       return call.stage != NodeStageKind::shared;
   }
+}
+
+bool is_alike_on_all_nodes(const Call& call, const Shape& shape) {
+  return shape.nodes > 1 && call.collective == Collective::allgather && call.stage != NodeStageKind::none &&
+         call.network.algorithm == Algorithm::ring;
 }
 
 void run_call(SimulatedMachine& machine, const Call& call, const Shape& shape, const TreePositions& places,

@@ -51,6 +51,10 @@ BufferSizes buffer_sizes(const Call& call, const Shape& shape);
 /// Whether control flow depends neither on data nor on time, so that the call can be recorded.
 bool can_be_recorded(const Call& call, const Shape& shape);
 
+/// Whether ranks of the same number do the same on all nodes, with partners at the same distances: blocks of one
+/// length around a ring.
+bool is_alike_on_all_nodes(const Call& call, const Shape& shape);
+
 /// The local number of the one rank of each node that speaks to other nodes; nothing where several do.
 std::optional<int> only_leader(const Call& call, const Shape& shape);
 

@@ -1,7 +1,7 @@
 // One collective call over nodes, for any node stage.
 #pragma once
 
-#include <memory>
+#include <algorithm>
 #include <vector>
 
 #include "base/error.hpp"
@@ -19,17 +19,9 @@
 #include "plan/rules.hpp"
 #include "simulation/engine/call.hpp"
 #include "simulation/engine/peers.hpp"
+#include "simulation/engine/room.hpp"
 
 namespace espalier::simulation {
-
-/// Memory of one rank for one call.
-class Room {
- public:
-  std::byte* of(std::size_t bytes) { return pieces_.emplace_back(new std::byte[bytes]()).get(); }
-
- private:
-  std::vector<std::unique_ptr<std::byte[]>> pieces_;
-};
 
 /// A call as one rank sees it, and as runtime/multinode/ serves it in programs. The root leads its node,
 /// and those with its local number theirs.
@@ -140,7 +132,9 @@ class NodesCall {
   void allgather() {
     const EqualBlocks blocks{call_.bytes};
     const auto order = collective::multinode::in_node_order(placement_, blocks);
-    const collective::multinode::Allgather<EqualBlocks> call{rank_,  b_.send,    b_.receive,
+    // A rank's own copies cost nothing here, and a recorder has no data to copy.
+    std::byte* receive = Sink::current().moves_data() ? b_.receive : nullptr;
+    const collective::multinode::Allgather<EqualBlocks> call{rank_,  b_.send,    receive,
                                                              blocks, placement_, order};
     collective::multinode::allgather_by_leaders(stage_, counterparts(0), call, room_.of(order.total()),
                                                 call_.network);

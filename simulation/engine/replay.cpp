@@ -123,6 +123,16 @@ class Recorders {
   Nowhere send_, receive_, scratch_;
 };
 
+/// The rank that has been recorded before and does the same; -1: none. What the leader of a node does depends on
+/// which node it is; the others, where they speak to no rank outside, do the same on all nodes but the first, to
+/// which nothing comes in a scan.
+int does_the_same_as(const Call& call, const Shape& shape, int rank) {
+  const int node = shape.node_of(rank), local = shape.local(rank);
+  if (node > 0 && is_alike_on_all_nodes(call, shape)) return local;
+  const std::optional<int> leader = only_leader(call, shape);
+  return leader && node > 1 && local != *leader ? shape.ranks_per_node + local : -1;
+}
+
 }  // namespace
 
 void Recording::put(int rank, Program program) {
@@ -150,8 +160,6 @@ void Recording::number_flags() {
   flags_ = numbers.size();
 }
 
-// What the leader of a node does depends on which node it is; the others, where they speak to no rank
-// outside, do the same on all nodes but the first, to which nothing comes in a scan.
 Recording record(const Call& call, const Shape& shape, const NodeModel& node, int calls) {
   if (!can_be_recorded(call, shape))
     throw Error(
@@ -160,10 +168,9 @@ Recording record(const Call& call, const Shape& shape, const NodeModel& node, in
         "cannot be recorded: run it with data (simulation/engine/live.hpp)");
   Recording recording(shape);
   Recorders recorders(call, shape, node, calls);
-  const std::optional<int> leader = only_leader(call, shape);
   for (int rank = 0; rank < shape.ranks(); ++rank)
-    if (leader && shape.node_of(rank) > 1 && shape.local(rank) != *leader)
-      recording.put_same(rank, shape.ranks_per_node + shape.local(rank));
+    if (const int same = does_the_same_as(call, shape, rank); same >= 0)
+      recording.put_same(rank, same);
     else
       recording.put(rank, recorders.program_of(rank));
   recording.number_flags();

@@ -8,6 +8,7 @@
 #include "base/format.hpp"
 #include "simulation/engine/asked.hpp"
 #include "simulation/engine/replay.hpp"
+#include "simulation/engine/room.hpp"
 
 namespace espalier::simulation {
 namespace {
@@ -27,9 +28,9 @@ Times run_with_data(const Model& model, const Call& call, const Shape& shape, in
   return run_live(
       model, shape, layout_for(call, shape), seed,
       [&](SimulatedMachine& m, int) {
-        std::vector<std::byte> send(sizes.send), receive(sizes.receive), scratch(sizes.scratch);
-        for (int i = 0; i < calls; ++i)
-          run_call(m, call, shape, *places, {send.data(), receive.data(), scratch.data()});
+        Room room;
+        const Buffers buffers = {room.of(sizes.send), room.of(sizes.receive), room.of(sizes.scratch)};
+        for (int i = 0; i < calls; ++i) run_call(m, call, shape, *places, buffers);
       },
       with_timeline);
 }

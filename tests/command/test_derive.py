@@ -96,6 +96,28 @@ def test_every_collective_has_candidates():
                 assert plans and len({json.dumps(plan) for plan in plans}) == len(plans)
 
 
+RULES = Path(__file__).parents[2] / "src/plan/default_rules.json"
+
+
+@pytest.mark.parametrize("between_nodes", [False, True])
+def test_what_the_builtin_rules_take_is_among_the_candidates(between_nodes):
+    """Else the rule could not be compared with the best plan."""
+    missing = []
+    for rule in json.loads(RULES.read_text())["rules"]:
+        key = "network" if between_nodes else "algorithm"
+        most_ranks, crowd = (rule.get("ranks") or [0, None])[1], (rule.get("ranks_per_core") or [0, None])[0]
+        is_simulated = rule.get(key) not in (None, "sharp") and not crowd and (most_ranks is None or most_ranks > 8)
+        names = rule["collective"] if isinstance(rule["collective"], list) else [rule["collective"]]
+        for name in names if is_simulated else []:
+            sizes = (8, 512, 8192, 65536, 1 << 20)
+            plans = [plan for size in sizes
+                     for plan in (candidates.of_network(name, size) if between_nodes else candidates.of_node(name, size, 40))]
+            if rule[key] not in {plan[key] for plan in plans}:
+                missing.append((name, rule[key]))
+    # Of ranks in any order, which simulation does not have.
+    assert set(missing) <= {("scan", "transpose"), ("exscan", "transpose")}
+
+
 @needs_program
 def test_derived_rules_can_be_used(tmp_path, espalier):
     where = derive.Where(parameters.path_of("skylake-6138f"), 1, 40)

@@ -15,6 +15,11 @@ _GATHER = (
 )
 _LATE = " leaders=last skew=right"  # upward the far ones are taken last (RG III-A.2, III-A.3)
 _RELEASE = ("flat leaders=first", "flat levels=none", "kary:4", "kary:4 levels=package", "kary:8 levels=none", "knomial:4")
+# Upward for packed blocks. Downward all read the root's slot.
+_COLLECT = (
+    "flat l3=flat numa=kary:4 package=kary:4 leaders=last", "kary:4 levels=package leaders=last skew=right",
+    "knomial:4 leaders=last skew=right", "flat leaders=last skew=right",
+)
 _NETWORK_TREES = ("knomial:2", "knomial:4", "knomial:8", "kary:2", "kary:4", "chain", "flat")
 
 
@@ -39,7 +44,10 @@ def of_node(collective: str, size: int, ranks: int) -> list[Json]:
     """Rules within a node. `size`: as rules count bytes."""
     # Each rank folds what all ranks have: of long vectors that is never the best with many, and long to simulate.
     all_fold = size <= 32 * _KIB or ranks <= 8
-    few, some = (8 * _KIB, 32 * _KIB), (4 * _KIB, 16 * _KIB, 32 * _KIB, 64 * _KIB)
+    few = (8 * _KIB, 32 * _KIB)
+    # Short chunks of long vectors take long to simulate, and are not the best.
+    shorter = (4 * _KIB, 16 * _KIB) if size <= 1024 * _KIB else ()
+    some = (*shorter, 32 * _KIB, 64 * _KIB)
     late = [tree + _LATE for tree in _GATHER]
     if collective == "barrier":
         trees = [{"algorithm": "tree", "gather_tree": tree, "release_tree": down} for tree in late for down in _RELEASE]
@@ -57,14 +65,40 @@ def of_node(collective: str, size: int, ranks: int) -> list[Json]:
         return _unique([*exchange, *_with_chunks("sliced", size, some), *trees])
     if collective in ("scan", "exscan"):
         exchange = _with_chunks("exchange", size, some) if all_fold else []
-        return _unique([*exchange, *_with_chunks("sliced", size, some)])
+        chains = [{"algorithm": "chain", "chunk": chunk}
+                  for chunk in ((512, _KIB, 4 * _KIB) if size <= 1024 * _KIB else (2 * _KIB, 4 * _KIB, 16 * _KIB))]
+        return _unique([*exchange, *_with_chunks("sliced", size, some), *chains, *_packed(size, ranks)])
     if collective in ("gather", "gatherv", "scatter", "scatterv"):
         return _unique(_with_chunks("direct", size, (8 * _KIB, 32 * _KIB, 128 * _KIB)))
-    return _unique(_with_chunks("exchange", size, some))
+    exchange = _with_chunks("exchange", size, some)
+    if collective in ("allgather", "allgatherv"):
+        grouped = _grouped() if size <= 64 * _KIB else []
+        return _unique([*exchange, *grouped, *_packed(size, ranks)])
+    if collective == "alltoallv":
+        return exchange
+    # In groups all goes through a slot twice: not for long blocks.
+    return _unique([*exchange, *(_grouped() if size <= ranks * 16 * _KIB else [])])
+
+
+def _grouped() -> list[Json]:
+    return [{"algorithm": "grouped", "chunk": chunk} for chunk in (16 * _KIB, 32 * _KIB, 128 * _KIB)]
+
+
+def _packed(size: int, ranks: int) -> list[Json]:
+    """Along trees; the root's slot has what all ranks have: short vectors."""
+    if size * ranks > 64 * _KIB:
+        return []
+    return [{"algorithm": "tree", "chunk": 32 * _KIB, "gather_tree": up, "release_tree": down}
+            for up in _COLLECT for down in ("flat leaders=first", "kary:4 levels=package")]
 
 
 def _network(algorithm: str, size: int, ladder: tuple[int, ...], **keys: Any) -> list[Json]:
     return [{"network": algorithm, "segment": segment, **keys} for segment in dict.fromkeys(_chunks(size, ladder))]
+
+
+def _few(size: int, segments: tuple[int, ...]) -> tuple[int, ...]:
+    """Each goes around a ring by itself: many are never the best, and take long to simulate on many nodes."""
+    return tuple(segment for segment in segments if segment >= size // 4) or segments[-1:]
 
 
 def of_network(collective: str, size: int) -> list[Json]:
@@ -75,13 +109,13 @@ def of_network(collective: str, size: int) -> list[Json]:
     if collective == "barrier":
         return [{"network": "dissemination"}, *({"network": "tree", "tree": tree} for tree in _NETWORK_TREES)]
     if collective == "bcast":
-        return _unique([*trees, *_network("scatter-allgather", size, large)])
+        return _unique([*trees, *_network("scatter-allgather", size, _few(size, large))])
     if collective == "reduce":
         return _unique([*trees, *_network("rabenseifner", size, large)])
     if collective == "allreduce":
         doubling = [plan for name in ("recursive-doubling", "dissemination") for plan in _network(name, size, pieces)]
-        long = [plan for name in ("rabenseifner", "ring") for leaders in (1, 4, "all")
-                for plan in _network(name, size, large, leaders=leaders)]
+        long = [plan for name, segments in (("rabenseifner", large), ("ring", _few(size, large))) for leaders in (1, 4, "all")
+                for plan in _network(name, size, segments, leaders=leaders)]
         short = trees if size <= 16 * _KIB else []
         return _unique([*short, *doubling, *long, *(_network("gather-all", size, (1024 * _KIB,)) if size <= 4096 else [])])
     if collective in ("scan", "exscan"):

@@ -47,6 +47,10 @@ TEST(Replay, TakesAsLongAsTheRanksThemselves) {
     for (const Algorithm algorithm : {Algorithm::chain, Algorithm::gather_all, Algorithm::transpose})
       check(call_over_nodes(Collective::scan, algorithm, bytes), {6, 3});
     check(call_over_nodes(Collective::reduce_scatter, Algorithm::transpose, bytes), {6, 3});
+    for (const Algorithm algorithm : {Algorithm::ring, Algorithm::dissemination})
+      for (const int nodes : {3, 6, 9})
+        check(call_over_nodes(Collective::allgather, algorithm, bytes), {nodes, 3});
+    check(call_over_nodes(Collective::gather, Algorithm::direct, bytes), {6, 3});
     for (const NodeStageKind stage : {NodeStageKind::messages, NodeStageKind::none}) {
       check(call_over_nodes(Collective::allreduce, Algorithm::recursive_doubling, bytes, stage), {6, 3});
       check(call_over_nodes(Collective::scan, Algorithm::recursive_doubling, bytes, stage), {6, 3});
@@ -62,6 +66,12 @@ TEST(Replay, RanksThatDoTheSameShareAProgram) {
       record(call_of(Collective::barrier, Algorithm::tree, 0), {500, 16}, round_model().node);
   EXPECT_LE(recording.distinct(), 17u);
   EXPECT_LE(recording.flags(), 64u);
+}
+
+// So a ring of a thousand nodes is recorded on one of them.
+TEST(Replay, NodesOfARingShareTheirPrograms) {
+  const Call call = call_over_nodes(Collective::allgather, Algorithm::ring, 4096);
+  EXPECT_EQ(record(call, {200, 3}, round_model().node).distinct(), 3u);
 }
 
 TEST(Replay, CallsThatDependOnTimeAreRefused) {
