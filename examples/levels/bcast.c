@@ -12,7 +12,7 @@ static int offer(const espalier_group_view* group, const struct piece* piece) {
   for (int place = 1; place < group->size && levels_slot_number(group) == 0 && !code; ++place)
     code = espalier_group_wait_until(group, espalier_group_part(group, place) + levels_taken, ESPALIER_UNTIL_AT_LEAST,
                                      group->traversal - 1);
-  if (!code) code = espalier_group_put(group, levels_slot(group) + 8, piece->data, piece->bytes);
+  if (!code) code = espalier_group_put(group, levels_data(group, piece->bytes), piece->data, piece->bytes);
   return code ? code : espalier_group_store(group, levels_slot(group), group->traversal);
 }
 
@@ -20,8 +20,9 @@ static int pass_on(const espalier_group_view* group, void* context) {
   struct piece* piece = context;
   if (group->rank == 0) return offer(group, piece);
   int code = espalier_group_wait_until(group, levels_slot(group), ESPALIER_UNTIL_EQUAL, group->traversal);
-  if (!code) code = espalier_group_get(group, levels_slot(group) + 8, piece->data, piece->bytes);
-  return code ? code : espalier_group_store(group, espalier_group_part(group, group->rank) + levels_taken, group->traversal);
+  if (!code) code = espalier_group_get(group, levels_data(group, piece->bytes), piece->data, piece->bytes);
+  if (code || !levels_is_last_slot(group)) return code;
+  return espalier_group_store(group, espalier_group_part(group, group->rank) + levels_taken, group->traversal);
 }
 
 int levels_bcast(espalier_levels* levels, void* data, size_t bytes) {

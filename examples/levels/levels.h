@@ -9,30 +9,48 @@ extern "C" {
 #endif
 
 /* Where things lie in the common part of a segment and in each member's, in bytes: a word for what has been taken, then
- * as many slots as there is room for, which are used one after the other and then again. The more there are, the further
- * a rank may be ahead. A slot's word stands in front of its data, so that short data come with it on one line. Longer
- * vectors than a slot go in pieces; top_k takes no more than one. */
-enum { levels_taken = 0, levels_first_slot = 64, levels_piece = 4096, levels_slot_bytes = 64 + 4096, levels_slots = 64 };
+ * the lines and behind them the data of as many slots as there is room for, which are used one after the other and then
+ * again. The more there are, the further a rank may be ahead. A line has the slot's word, and short data, which come with
+ * it. Vectors longer than a slot go in pieces. */
+enum {
+  levels_taken = 0,
+  levels_first_line = 64,
+  levels_line = 64,
+  levels_short = levels_line - 8,
+  levels_piece = 16384,
+  levels_slot_bytes = levels_line + levels_piece,
+  levels_slots = 32,
+  levels_most_k = 512 /* of top_k */
+};
 
 static inline espalier_levels_options levels_options_of(size_t slots) {
-  const size_t bytes = levels_first_slot + slots * levels_slot_bytes;
+  const size_t bytes = levels_first_line + slots * levels_slot_bytes;
   const espalier_levels_options options = {bytes, bytes, 0, 0, 0, NULL};
   return options;
 }
 static inline espalier_levels_options levels_example_options(void) { return levels_options_of(levels_slots); }
 
+static inline size_t levels_slots_of(const espalier_group_view* group) { return group->shared_bytes / levels_slot_bytes; }
 /* The slot of this traversal. Before slot 0 is used again all must have been taken. */
-static inline uint64_t levels_slot_number(const espalier_group_view* group) {
-  return group->traversal % (group->shared_bytes / levels_slot_bytes);
+static inline size_t levels_slot_number(const espalier_group_view* group) {
+  return (size_t)(group->traversal % levels_slots_of(group));
 }
+static inline int levels_is_last_slot(const espalier_group_view* group) {
+  return levels_slot_number(group) + 1 == levels_slots_of(group);
+}
+/* The slot's word, and where so many bytes of data lie. */
 static inline size_t levels_slot(const espalier_group_view* group) {
-  return levels_first_slot + (size_t)levels_slot_number(group) * levels_slot_bytes;
+  return levels_first_line + levels_slot_number(group) * levels_line;
+}
+static inline size_t levels_data(const espalier_group_view* group, size_t bytes) {
+  if (bytes <= levels_short) return levels_slot(group) + 8;
+  return levels_first_line + levels_slots_of(group) * levels_line + levels_slot_number(group) * levels_piece;
 }
 
 /* No rank leaves before all have come. */
 int levels_barrier(espalier_levels* levels);
-/* Elementwise sum, at the root; elsewhere `values` holds part of it afterwards. */
-int levels_reduce(espalier_levels* levels, double* values, size_t count);
+/* Elementwise sum, at the root; elsewhere `sum` holds some of it afterwards. It may be `values`. */
+int levels_reduce(espalier_levels* levels, const double* values, double* sum, size_t count);
 /* From the root to all. */
 int levels_bcast(espalier_levels* levels, void* data, size_t bytes);
 /* `values`: k of each rank, from the largest down; on return the k largest of all, on all ranks. */

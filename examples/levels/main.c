@@ -39,8 +39,7 @@ static void check(int code, const char* what) {
 static void barrier(struct rank* me) { check(levels_barrier(me->levels), "barrier"); }
 static void own_barrier(struct rank* me) { check(espalier_barrier(me->comm), "own barrier"); }
 static void reduce(struct rank* me) {
-  memcpy(me->received, me->values, me->count * sizeof(double));
-  check(levels_reduce(me->levels, me->received, me->count), "reduce");
+  check(levels_reduce(me->levels, me->values, me->received, me->count), "reduce");
 }
 static void own_reduce(struct rank* me) {
   check(espalier_reduce(me->comm, me->values, me->received, me->count, ESPALIER_DOUBLE, ESPALIER_SUM, me->root), "own reduce");

@@ -46,6 +46,13 @@ typedef struct {
                            nodes only one rank of each may be in groups that have members on others */
 } espalier_levels_options;
 
+/* What the inline functions below know of members that wait; the library writes it. */
+typedef struct {
+  uint32_t sleepers; /* how many sleep: who stores a word wakes them, through the library */
+  uint32_t fenced;   /* whether a store has a fence before its look at `sleepers` */
+  uint32_t looks;    /* how often a wait looks before it is the library's */
+} espalier_group_waits;
+
 /* A group as one of its members sees it. Valid during the base case, or as long as the levels where
  * espalier_levels_group() has filled it. */
 typedef struct {
@@ -61,6 +68,7 @@ typedef struct {
   size_t bytes;          /* of the segment: shared_bytes + size * member_bytes */
   size_t shared_bytes;   /* of the common part, which begins at offset 0 */
   size_t member_bytes;   /* of each part behind it */
+  const espalier_group_waits* waits; /* for the functions below; NULL where `segment` is */
 } espalier_group_view;
 
 /* Where the part of a member begins in the segment, in bytes. */
@@ -120,8 +128,16 @@ typedef enum {
  * ESPALIER_ERR_PEERS: a rank of the levels has ended, has freed them, or its base case has failed; the text names it. */
 ESPALIER_API int espalier_group_wait_until(const espalier_group_view* view, size_t offset, espalier_until until,
                                            uint64_t value);
+/* Wakes the members that sleep in wait_until. For who stores words of `segment` by other means; the functions above do it. */
+ESPALIER_API int espalier_group_wake(const espalier_group_view* view);
 
 #ifdef __cplusplus
 }
+#endif
+
+/* GCC inlines the functions above for a group whose segment is mapped; their addresses are the library's. Clang takes a
+ * function and what calls it by another name for one. ESPALIER_NO_INLINE leaves all to the library. */
+#if defined(__GNUC__) && !defined(__clang__) && !defined(ESPALIER_NO_INLINE)
+#include "espalier/espalier_levels_inline.h"
 #endif
 #endif

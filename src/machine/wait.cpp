@@ -1,15 +1,12 @@
 #include "machine/wait.hpp"
 
-#include <linux/futex.h>
 #include <sched.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <bit>
-#include <cerrno>
 #include <ctime>
 
 #include "machine/wait_ladder.hpp"
+#include "memory/futex.hpp"
 
 namespace espalier::machine {
 namespace {
@@ -26,19 +23,11 @@ constexpr int dedicated_spins = 1200;
 
 }  // namespace
 
-// Not FUTEX_PRIVATE: the line is shared between processes. Where a filter refuses the call, a short sleep
-// makes room, too, and looks again in time.
 void HostPlatform::futex_wait(Line& line, std::uint32_t seen, std::uint32_t microseconds) {
-  const timespec limit{microseconds / 1000000, static_cast<long>(microseconds % 1000000) * 1000};
-  const bool is_refused = syscall(SYS_futex, futex_word(line), FUTEX_WAIT, seen, &limit, nullptr, 0) != 0 &&
-                          (errno == EPERM || errno == EACCES || errno == ENOSYS);
-  const timespec blind{0, 50'000};
-  if (is_refused) nanosleep(&blind, nullptr);
+  memory::futex_wait(futex_word(line), seen, microseconds);
 }
 
-void HostPlatform::futex_wake_all(Line& line) {
-  syscall(SYS_futex, futex_word(line), FUTEX_WAKE, INT32_MAX, nullptr, nullptr, 0);
-}
+void HostPlatform::futex_wake_all(Line& line) { memory::futex_wake_all(futex_word(line)); }
 
 void HostPlatform::yield() { sched_yield(); }
 

@@ -8,13 +8,18 @@
 namespace espalier::network {
 
 void Wait::pass() {
+  pass([](std::chrono::microseconds limit) { usleep(static_cast<useconds_t>(limit.count())); });
+}
+
+std::chrono::microseconds Wait::pass_awake() {
   constexpr int first_sleep_us = 20, last_sleep_us = 200;
   if (looks_ < spin_limits_.spins)
     ++looks_;
   else if (is_patient())
     sched_yield();
   else
-    usleep(static_cast<useconds_t>(std::min(first_sleep_us + sleeps_++, last_sleep_us)));
+    return std::chrono::microseconds(std::min(first_sleep_us + sleeps_++, last_sleep_us));
+  return {};
 }
 
 bool Wait::is_patient() {

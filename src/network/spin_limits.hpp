@@ -30,6 +30,11 @@ class Wait {
   explicit Wait(const SpinLimits& spin_limits) : spin_limits_(spin_limits) {}
   /// After a look in vain: nothing, a yield or a timed sleep.
   void pass();
+  /// The same; sleep(limit) sleeps, and may end sooner.
+  template <class Sleep>
+  void pass(const Sleep& sleep) {
+    if (const std::chrono::microseconds limit = pass_awake(); limit.count() > 0) sleep(limit);
+  }
   /// Something was there: the next look in vain is the first again.
   void begin_anew() { looks_ = sleeps_ = 0; }
   /// Whether the wait has come to timed sleeps.
@@ -37,7 +42,8 @@ class Wait {
 
  private:
   using Clock = std::chrono::steady_clock;
-  bool is_patient();  // whether to yield, not to sleep
+  std::chrono::microseconds pass_awake();  // or how long to sleep; 0: not at all
+  bool is_patient();                       // whether to yield, not to sleep
 
   SpinLimits spin_limits_;
   int looks_ = 0, sleeps_ = 0;

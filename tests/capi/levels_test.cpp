@@ -32,13 +32,61 @@ TEST(Levels, AStrangersBaseCaseRunsOnFiveRanks) {
   });
 }
 
+// The header's inline functions have no address: what is called through a pointer is the library's. Both speak of the same
+// words, and wake each other.
+TEST(Levels, TheLibrarysFunctionsAndTheHeadersAgree) {
+  run_ranks(2, [&](int rank) {
+    const Met met(own_name("pointers"), rank, 2);
+    const MadeLevels levels(met.comm);
+    espalier_group_view view;
+    ASSERT_EQ(espalier_levels_group(levels.get(), 0, &view), ESPALIER_OK);
+    ASSERT_NE(view.waits, nullptr);
+    const auto store = &espalier_group_store;
+    const auto load = &espalier_group_load;
+    const auto wait = &espalier_group_wait_until;
+    const auto put = &espalier_group_put;
+    const auto get = &espalier_group_get;
+    const std::size_t mine = espalier_group_part(&view, view.rank),
+                      other = espalier_group_part(&view, 1 - view.rank);
+    for (std::uint64_t round = 1; round <= 500; ++round) {
+      const std::uint64_t sent = round * 10 + static_cast<std::uint64_t>(rank);
+      std::uint64_t got = 0, seen = 0;
+      if (round % 2 == static_cast<std::uint64_t>(rank)) {
+        ASSERT_EQ(put(&view, mine + 8, &sent, sizeof sent), ESPALIER_OK);
+        ASSERT_EQ(store(&view, mine, round), ESPALIER_OK);
+        ASSERT_EQ(wait(&view, other, ESPALIER_UNTIL_AT_LEAST, round), ESPALIER_OK);
+        ASSERT_EQ(get(&view, other + 8, &got, sizeof got), ESPALIER_OK);
+        ASSERT_EQ(load(&view, other, &seen), ESPALIER_OK);
+      } else {
+        ASSERT_EQ(espalier_group_put(&view, mine + 8, &sent, sizeof sent), ESPALIER_OK);
+        ASSERT_EQ(espalier_group_store(&view, mine, round), ESPALIER_OK);
+        ASSERT_EQ(espalier_group_wait_until(&view, other, ESPALIER_UNTIL_AT_LEAST, round), ESPALIER_OK);
+        ASSERT_EQ(espalier_group_get(&view, other + 8, &got, sizeof got), ESPALIER_OK);
+        ASSERT_EQ(espalier_group_load(&view, other, &seen), ESPALIER_OK);
+      }
+      ASSERT_EQ(got / 10, round);
+      ASSERT_EQ(seen, round);
+      // Both have read before either writes again.
+      ASSERT_EQ(espalier_group_store(&view, mine + 64, round), ESPALIER_OK);
+      ASSERT_EQ(wait(&view, other + 64, ESPALIER_UNTIL_EQUAL, round), ESPALIER_OK);
+    }
+    EXPECT_EQ(espalier_group_wake(&view), ESPALIER_OK);
+    EXPECT_EQ(espalier_group_wake(nullptr), ESPALIER_ERR_ARGUMENT);
+  });
+}
+
 void check_reduce(espalier_levels* levels, int rank, int ranks, int root, std::size_t count) {
   std::vector<double> values(count), sum(count);
   for (std::size_t i = 0; i < count; ++i) {
     values[i] = rank + static_cast<double>(i % 100);
     sum[i] = ranks * (ranks - 1) / 2.0 + ranks * static_cast<double>(i % 100);
   }
-  ASSERT_EQ(levels_reduce(levels, values.data(), count), ESPALIER_OK) << espalier_error_text();
+  std::vector<double> result(count);
+  ASSERT_EQ(levels_reduce(levels, values.data(), result.data(), count), ESPALIER_OK) << espalier_error_text();
+  if (rank == root) {
+    EXPECT_EQ(result, sum);
+  }
+  ASSERT_EQ(levels_reduce(levels, values.data(), values.data(), count), ESPALIER_OK) << espalier_error_text();
   if (rank == root) {
     EXPECT_EQ(values, sum);
   }

@@ -17,7 +17,7 @@ def program(host):
     """With libespalier.so, as its users' programs are."""
     host.folder.mkdir(parents=True, exist_ok=True)
     target = host.folder / "levels"
-    headers = [ROOT / "examples/levels/levels.h", ROOT / "include/espalier/espalier_levels.h"]
+    headers = [ROOT / "examples/levels/levels.h", *(ROOT / "include/espalier").glob("espalier_levels*.h")]
     if not hosts._newer(target, [*SOURCES, *headers]):
         flags = ["-std=gnu11", "-O2", "-Wall", "-Wextra", f"-I{ROOT}", f"-I{ROOT / 'include'}", *hosts._abi_header(host), *host.flags]
         libraries = [*host.libraries, f"-L{hosts.LIBRARIES}", "-lespalier", f"-Wl,-rpath,{hosts.LIBRARIES}"]

@@ -1,10 +1,12 @@
 // How levels are made from a communicator, and how they end.
+#include <cstddef>
 #include <limits>
 #include <string>
 
 #include "base/format.hpp"
 #include "capi/checks.hpp"
 #include "capi/levels/levels.hpp"
+#include "machine/levels/group_waits.hpp"
 #include "runtime/levels/node_levels.hpp"
 #include "runtime/multinode/communicator_bootstrap.hpp"
 
@@ -64,11 +66,47 @@ std::unique_ptr<espalier_levels> create_levels(Communicator& comm, const espalie
 
 }  // namespace
 
+namespace {
+
+using espalier::machine::GroupWaits;
+static_assert(sizeof(espalier_group_waits) <= sizeof(GroupWaits) &&
+                  offsetof(GroupWaits, sleepers) == offsetof(espalier_group_waits, sleepers) &&
+                  offsetof(GroupWaits, fenced) == offsetof(espalier_group_waits, fenced) &&
+                  offsetof(GroupWaits, looks) == offsetof(espalier_group_waits, looks),
+              "the header's inline functions read it");
+
+espalier_group_view view_of(espalier_group& group, int level, const espalier::machine::LevelsLayout& layout) {
+  espalier_group_view view{};
+  view.level = level;
+  if (!group.own) return view;
+  const auto& own = *group.own;
+  const int size = static_cast<int>(own.group.members.size());
+  view.group = &group;
+  view.size = size;
+  view.rank = own.place;
+  view.previous = (own.place + size - 1) % size;
+  view.next = (own.place + 1) % size;
+  view.members = own.group.members.data();
+  // A literal, so a zero stands behind it.
+  view.domain = own.over_nodes ? "nodes" : to_string(own.group.domain).data();
+  view.segment = own.operations->segment();
+  view.bytes = own.operations->bytes();
+  view.shared_bytes = layout.shared_bytes();
+  view.member_bytes = layout.member_bytes();
+  if (view.segment) view.waits = reinterpret_cast<const espalier_group_waits*>(own.operations->waits());
+  return view;
+}
+
+}  // namespace
+
 espalier_levels::espalier_levels(std::unique_ptr<espalier::machine::Levels> made)
     : levels(std::move(made)), groups(static_cast<std::size_t>(levels->layout().count())) {
-  for (std::size_t level = 0; level < groups.size(); ++level)
-    if (const auto* own = levels->own(static_cast<int>(level)))
-      groups[level].operations = own->operations.get();
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const int level = static_cast<int>(i);
+    groups[i].own = levels->own(level);
+    if (groups[i].own) groups[i].operations = groups[i].own->operations.get();
+    groups[i].view = view_of(groups[i], level, levels->layout());
+  }
 }
 
 extern "C" {

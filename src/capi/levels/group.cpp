@@ -2,10 +2,12 @@
 #include "base/format.hpp"
 #include "capi/checks.hpp"
 #include "capi/levels/levels.hpp"
+#include "machine/levels/group_waits.hpp"
 
 using namespace espalier::capi;
 using espalier::formatted;
 using espalier::machine::GroupOperations;
+using espalier::machine::GroupWaits;
 using espalier::machine::Until;
 
 namespace {
@@ -82,6 +84,12 @@ int espalier_group_compare_swap(const espalier_group_view* view, size_t offset, 
 int espalier_group_wait_until(const espalier_group_view* view, size_t offset, espalier_until until,
                               uint64_t value) {
   return on_group(view, [&](GroupOperations& group) { group.wait_until(offset, until_of(until), value); });
+}
+
+int espalier_group_wake(const espalier_group_view* view) {
+  return on_group(view, [](GroupOperations& group) {
+    if (GroupWaits* waits = group.waits()) waits->wake();
+  });
 }
 
 }  // extern "C"

@@ -5,53 +5,28 @@
 
 using namespace espalier::capi;
 using espalier::formatted;
-using espalier::machine::OwnGroup;
 
 namespace {
 
-espalier_group_view view_of(const espalier_levels& levels, const OwnGroup& own) {
-  const int size = static_cast<int>(own.group.members.size());
-  const auto& layout = levels.levels->layout();
-  espalier_group_view view{};
-  view.group = const_cast<espalier_group*>(&levels.groups[static_cast<std::size_t>(own.group.level)]);
-  view.level = own.group.level;
-  view.size = size;
-  view.rank = own.place;
-  view.previous = (own.place + size - 1) % size;
-  view.next = (own.place + 1) % size;
-  view.members = own.group.members.data();
-  // A literal, so a zero stands behind it.
-  view.domain = own.over_nodes ? "nodes" : to_string(own.group.domain).data();
-  view.traversal = levels.levels->traversal();
-  view.segment = own.operations->segment();
-  view.bytes = own.operations->bytes();
-  view.shared_bytes = layout.shared_bytes();
-  view.member_bytes = layout.member_bytes();
-  return view;
-}
-
-int run(espalier_levels& levels, const OwnGroup& own, espalier_base_case_fn base_case, void* context) {
-  const espalier_group_view view = view_of(levels, own);
-  return base_case(&view, context);
-}
-
 // The code of the first base case that fails. The other ranks hear of it.
-int run_all(espalier_levels& levels, espalier_base_case_fn base_case, void* context, bool up) {
-  levels.levels->begin();
-  const int count = levels.levels->layout().count();
-  for (int i = 0; i < count; ++i) {
-    const OwnGroup* own = levels.levels->own(up ? i : count - 1 - i);
-    if (!own) continue;
-    const int code = run(levels, *own, base_case, context);
+int run_all(espalier_levels& of, espalier_base_case_fn base_case, void* context, bool up) {
+  espalier::machine::Levels& levels = *of.levels;
+  levels.begin();
+  const std::size_t count = of.groups.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    espalier_group& group = of.groups[up ? i : count - 1 - i];
+    if (!group.own) continue;
+    group.view.traversal = levels.traversal();
+    const int code = base_case(&group.view, context);
     if (code == 0) {
-      levels.levels->leave(*own);
+      levels.leave(*group.own);
       continue;
     }
-    levels.levels->fail(formatted("the base case of rank {} returned {} at level {}", levels.levels->rank(),
-                                  code, own->group.level));
+    levels.fail(
+        formatted("the base case of rank {} returned {} at level {}", levels.rank(), code, group.view.level));
     return code;
   }
-  levels.levels->end();
+  levels.end();
   return 0;
 }
 
@@ -88,9 +63,8 @@ int espalier_levels_group(const espalier_levels* levels, int level, espalier_gro
     if (level < 0 || level >= count)
       throw CodedError(ESPALIER_ERR_ARGUMENT,
                        formatted("level {}: the levels are 0 to {}", level, count - 1));
-    const OwnGroup* own = levels->levels->own(level);
-    *view = own ? view_of(*levels, *own) : espalier_group_view{};
-    view->level = level;
+    *view = levels->groups[static_cast<std::size_t>(level)].view;
+    view->traversal = view->size > 0 ? levels->levels->traversal() : 0;
   });
 }
 

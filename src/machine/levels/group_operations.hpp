@@ -8,6 +8,8 @@
 
 namespace espalier::machine {
 
+struct GroupWaits;
+
 /// When a wait for a word ends; `at_least` compares unsigned numbers.
 enum class Until { equal, not_equal, at_least };
 
@@ -53,6 +55,9 @@ class GroupOperations {
   virtual void wait_until(std::size_t offset, Until until, std::uint64_t value) = 0;
   /// Null where plain loads and stores do not reach it.
   virtual void* segment() = 0;
+  /// Of a segment() that is not null, where members may sleep: whoever stores there without this table wakes
+  /// them. Null: none sleeps.
+  virtual GroupWaits* waits() { return nullptr; }
 
  protected:
   void check_range(std::size_t offset, std::size_t bytes) const;

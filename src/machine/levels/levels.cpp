@@ -22,14 +22,18 @@ LevelsLayout::LevelsLayout(const topology::Group& groups, int root, std::size_t 
                                         [&](int member) { return node(member) != home; });
     const std::size_t members = group.members.size(), bytes = shared_bytes + members * member_bytes;
     segments_.push_back({std::move(group), home, over_nodes, taken[home], bytes});
-    taken[home] += whole_pairs_of_lines(bytes) + (over_nodes ? members * note_bytes : 0);
+    taken[home] += whole_pairs_of_lines(bytes) + waits_bytes + (over_nodes ? members * note_bytes : 0);
     bytes_ = std::max(bytes_, taken[home]);
   }
   if (segments_.back().over_nodes) text_.replace(0, text_.find('('), "nodes");
 }
 
+std::size_t LevelsLayout::waits_of(const GroupSegment& segment) {
+  return segment.offset + whole_pairs_of_lines(segment.bytes);
+}
+
 std::size_t LevelsLayout::note_of(const GroupSegment& segment, int place) {
-  return segment.offset + whole_pairs_of_lines(segment.bytes) + static_cast<std::size_t>(place) * note_bytes;
+  return waits_of(segment) + waits_bytes + static_cast<std::size_t>(place) * note_bytes;
 }
 
 const OwnGroup* Levels::own(int level) const {

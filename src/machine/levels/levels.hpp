@@ -39,7 +39,10 @@ class LevelsLayout {
   const std::vector<GroupSegment>& segments() const { return segments_; }
   /// Of the fullest node.
   std::size_t bytes() const { return bytes_; }
-  /// Behind the segment of a group over nodes each member has room for a note.
+  /// Behind each segment lie its GroupWaits.
+  static constexpr std::size_t waits_bytes = 128;
+  static std::size_t waits_of(const GroupSegment& segment);
+  /// Behind those of a group over nodes each member has room for a note.
   static constexpr std::size_t note_bytes = 128;
   static std::size_t note_of(const GroupSegment& segment, int place);
 

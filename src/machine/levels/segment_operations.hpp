@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "machine/levels/group_operations.hpp"
+#include "machine/levels/group_waits.hpp"
 #include "network/window/memory.hpp"
 
 namespace espalier::machine {
@@ -20,9 +21,10 @@ class BasicSegmentOperations final : public GroupOperations {
   /// Looks until done() is true; throws where that will not come.
   using Wait = std::function<void(const Done& done)>;
 
-  /// `memory`: the segment, zero when the levels were made. `lent`: base cases may have its address.
-  BasicSegmentOperations(const Memory& memory, bool lent, Wait wait)
-      : GroupOperations(memory.bytes), memory_(memory), lent_(lent), wait_(std::move(wait)) {}
+  /// `memory`: the segment, zero when the levels were made. `lent`: base cases may have its address. `waits`:
+  /// where `wait` sleeps; null: it does not, or wakes by itself.
+  BasicSegmentOperations(const Memory& memory, bool lent, Wait wait, GroupWaits* waits = nullptr)
+      : GroupOperations(memory.bytes), memory_(memory), lent_(lent), wait_(std::move(wait)), waits_(waits) {}
 
   void put(std::size_t offset, const void* source, std::size_t bytes) override {
     check_range(offset, bytes);
@@ -35,6 +37,7 @@ class BasicSegmentOperations final : public GroupOperations {
   void store(std::size_t offset, std::uint64_t value) override {
     check_word(offset);
     memory_.store(offset, value);
+    stored();
   }
   std::uint64_t load(std::size_t offset) override {
     check_word(offset);
@@ -42,11 +45,15 @@ class BasicSegmentOperations final : public GroupOperations {
   }
   std::uint64_t fetch_add(std::size_t offset, std::uint64_t value) override {
     check_word(offset);
-    return memory_.fetch_add(offset, value);
+    const std::uint64_t before = memory_.fetch_add(offset, value);
+    stored();
+    return before;
   }
   std::uint64_t compare_swap(std::size_t offset, std::uint64_t expected, std::uint64_t desired) override {
     check_word(offset);
-    return memory_.compare_swap(offset, expected, desired);
+    const std::uint64_t before = memory_.compare_swap(offset, expected, desired);
+    stored();
+    return before;
   }
   void wait_until(std::size_t offset, Until until, std::uint64_t value) override {
     check_word(offset);
@@ -54,11 +61,17 @@ class BasicSegmentOperations final : public GroupOperations {
     if (!is_there()) wait_(std::cref(is_there));
   }
   void* segment() override { return lent_ ? memory_.base : nullptr; }
+  GroupWaits* waits() override { return waits_; }
 
  private:
+  void stored() const {
+    if (waits_) waits_->stored();
+  }
+
   Memory memory_;
   bool lent_;
   Wait wait_;
+  GroupWaits* waits_;
 };
 
 using SegmentOperations = BasicSegmentOperations<network::HostPlatform>;

@@ -85,7 +85,12 @@ class BasicNodeWindow {
 
   /// Until done() is true: drives, spins, yields and timed sleeps as Waiting says.
   template <class Done>
-  void drive_until(Done done);
+  void drive_until(Done done) {
+    drive_until(done, [](typename Platform::Wait& wait) { wait.pass(); });
+  }
+  /// The same; pass(wait) passes the time after a look in vain.
+  template <class Done, class Pass>
+  void drive_until(Done done, const Pass& pass);
 
   /// From any thread of the process that waits for something else; does nothing while the window is in use.
   void drive_aside() noexcept;
@@ -119,8 +124,8 @@ class BasicNodeWindow {
 
 // What else the process has under way goes on when this wait begins to yield, and not at every look.
 template <class Platform>
-template <class Done>
-void BasicNodeWindow<Platform>::drive_until(Done done) {
+template <class Done, class Pass>
+void BasicNodeWindow<Platform>::drive_until(Done done, const Pass& pass) {
   constexpr int looks_between_drives = 16;
   typename Platform::Wait wait(waiting_.spin_limits);
   for (int vain = 0; !done();) {
@@ -128,7 +133,7 @@ void BasicNodeWindow<Platform>::drive_until(Done done) {
       wait.begin_anew();
       continue;
     }
-    wait.pass();
+    pass(wait);
     if (waiting_.hook && (wait.timed_sleeps() || ++vain % looks_between_drives == 0)) waiting_.hook();
   }
 }

@@ -3,6 +3,8 @@
 #include <limits>
 
 #include "runtime/levels/remote_operations.hpp"
+#include "runtime/process/node.hpp"
+#include "runtime/process/process.hpp"
 
 namespace espalier::runtime {
 namespace {
@@ -95,9 +97,12 @@ std::unique_ptr<machine::GroupOperations> NodeLevels::operations_on(const Plan& 
         look_at(notes);
       });
   }
+  auto* const waits = reinterpret_cast<machine::GroupWaits*>(window.local() + plan.watch_bytes() +
+                                                             LevelsLayout::waits_of(segment));
+  if (place == 0) waits->begin(Process::instance().node()->ranks_per_core() > 1);
   return std::make_unique<SegmentOperations>(
       SegmentOperations::Memory{window.local() + offset, segment.bytes, {nullptr, 0}}, !segment.over_nodes,
-      [this](const SegmentOperations::Done& done) { wait(done); });
+      [this, waits](const SegmentOperations::Done& done) { wait(done, waits); }, waits);
 }
 
 // On one node nothing is under way: the memory goes with the last rank that has it mapped.
@@ -110,8 +115,8 @@ NodeLevels::~NodeLevels() {
   }
 }
 
-void NodeLevels::wait(const SegmentOperations::Done& done) {
-  (*window_)->drive_until([&] {
+void NodeLevels::wait(const SegmentOperations::Done& done, machine::GroupWaits* waits) {
+  const auto has_come = [&] {
     if (done()) return true;
     try {
       look();
@@ -121,6 +126,10 @@ void NodeLevels::wait(const SegmentOperations::Done& done) {
       throw;
     }
     return false;
+  };
+  if (waits == nullptr) return (*window_)->drive_until(has_come);
+  (*window_)->drive_until(has_come, [&](network::Wait& wait) {
+    wait.pass([&](std::chrono::microseconds limit) { waits->sleep(done, limit); });
   });
 }
 

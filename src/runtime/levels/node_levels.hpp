@@ -39,7 +39,8 @@ class NodeLevels final : public machine::Levels {
   NodeLevels(const Plan& plan, std::unique_ptr<Window> window);
   std::unique_ptr<machine::GroupOperations> operations_on(const Plan& plan,
                                                           const machine::GroupSegment& segment, int place);
-  void wait(const machine::SegmentOperations::Done& done);
+  /// `waits`: where members that share memory wake each other, or null.
+  void wait(const machine::SegmentOperations::Done& done, machine::GroupWaits* waits = nullptr);
   void look();
   void look_at(MemberNotes& notes);
   void tell_members(std::string_view why);

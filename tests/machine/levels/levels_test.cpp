@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstring>
 #include <functional>
+#include <memory>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -19,8 +21,9 @@ TEST(LevelsLayout, SegmentsLieOneBehindTheOther) {
   EXPECT_EQ(layout.text(), "machine(virtual(0 1 2) virtual(3 4) 5)");
   std::vector<std::pair<std::size_t, std::size_t>> places;
   for (const GroupSegment& segment : layout.segments()) places.emplace_back(segment.offset, segment.bytes);
-  EXPECT_EQ(places, (std::vector<std::pair<std::size_t, std::size_t>>{{0, 448}, {512, 320}, {896, 448}}));
-  EXPECT_EQ(layout.bytes(), 896 + 512U);
+  EXPECT_EQ(places, (std::vector<std::pair<std::size_t, std::size_t>>{{0, 448}, {640, 320}, {1152, 448}}));
+  EXPECT_EQ(layout.bytes(), 1152 + 512 + 128U);
+  EXPECT_EQ(LevelsLayout::waits_of(layout.segments()[1]), 640 + 384U);
 }
 
 /// All ranks' segments in one piece of memory; a wait that spins.
@@ -98,6 +101,49 @@ TEST_F(Segment, AWaitEndsWhenTheWordIsAsSaid) {
   EXPECT_EQ(waited, 3);
   operations.wait_until(16, Until::at_least, 6);
   EXPECT_EQ(waited, 2);
+}
+
+// Without the wake-ups it would take hours.
+TEST(GroupWaits, AStoreWakesWhoSleeps) {
+  for (const bool oversubscribed : {false, true}) {
+    alignas(64) std::uint64_t words[2] = {};
+    GroupWaits waits{};
+    waits.begin(oversubscribed);
+    const auto operations = [&] {
+      return std::make_unique<SegmentOperations>(
+          SegmentOperations::Memory{reinterpret_cast<std::byte*>(words), sizeof words, {nullptr, 0}}, true,
+          [&waits](const SegmentOperations::Done& done) {
+            // A store that is not fenced may miss a rank that falls asleep at the same moment.
+            const std::chrono::seconds limit(waits.fenced != 0 ? 60 : 1);
+            while (!done()) waits.sleep(done, limit);
+          },
+          &waits);
+    };
+    const auto first = operations(), second = operations();
+    std::thread other([&] {
+      for (std::uint64_t round = 1; round <= 200; ++round) {
+        second->wait_until(0, Until::at_least, round);
+        if (round % 2 == 0)
+          second->store(8, round);
+        else
+          second->fetch_add(8, 1);
+      }
+    });
+    for (std::uint64_t round = 1; round <= 200; ++round) {
+      first->store(0, round);
+      first->wait_until(8, Until::at_least, round);
+    }
+    other.join();
+    EXPECT_EQ(waits.sleepers.load(), 0U);
+  }
+}
+
+TEST(GroupWaits, WhoSeesTheWordDoesNotSleep) {
+  GroupWaits waits{};
+  waits.sleep([] { return true; }, std::chrono::hours(1));
+  EXPECT_EQ(waits.sleepers.load(), 0U);
+  EXPECT_THROW(waits.sleep([]() -> bool { throw Error("gone"); }, std::chrono::hours(1)), Error);
+  EXPECT_EQ(waits.sleepers.load(), 0U);
 }
 
 TEST_F(Segment, WhatItDoesNotHaveIsRefused) {

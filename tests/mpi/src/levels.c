@@ -36,7 +36,7 @@ static void check_reduce(espalier_levels* levels, int root, int count) {
   double values[1100], sum[1100] = {0};
   for (int i = 0; i < count; ++i) values[i] = rank * 3 + i;
   MPI_Reduce(values, sum, count, MPI_DOUBLE, MPI_SUM, root, MPI_COMM_WORLD);
-  expect(levels_reduce(levels, values, (size_t)count) == ESPALIER_OK, "reduce");
+  expect(levels_reduce(levels, values, values, (size_t)count) == ESPALIER_OK, "reduce");
   expect(rank != root || memcmp(values, sum, (size_t)count * sizeof *sum) == 0, "another sum than MPI's");
 }
 

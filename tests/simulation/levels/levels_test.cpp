@@ -61,7 +61,7 @@ struct Use {
 const Use uses[] = {{"reduce",
                      [](espalier_levels* levels, const Caller& by, const Expect& expect) {
                        double value = (by.rank + 1) * by.round;
-                       expect(levels_reduce(levels, &value, 1) == 0);
+                       expect(levels_reduce(levels, &value, &value, 1) == 0);
                        expect(by.rank != by.root || value == by.round * by.ranks * (by.ranks + 1) / 2);
                      }},
                     {"bcast",
