@@ -1,6 +1,6 @@
 # The front door. Everything sets itself up: `make demo` and `make test` work on a fresh Debian-like machine.
 .DEFAULT_GOAL := help
-.PHONY: help setup build dev site test test-full test-arch test-asan test-torch fuzz demo example bench bench-kernels bench-cluster bench-aggregation format lint tidy wheel clean
+.PHONY: help setup build dev site test test-full test-arch test-asan test-torch test-chroot fuzz demo example bench bench-kernels bench-cluster bench-aggregation format lint tidy wheel clean
 
 help:
 	@echo 'make build    set up what the build needs, then build all: build/lib, .venv, bin/espalier'
@@ -11,6 +11,7 @@ help:
 	@echo 'make test-arch  build the core for aarch64 and ppc64le, and run its unit tests under qemu-user'
 	@echo 'make test-asan  the MPI tests under MPICH with AddressSanitizer and UBSan in the interposer'
 	@echo 'make test-torch  the tests of the PyTorch backend, by the Python with torch that ESPALIER_TORCH_PYTHON names'
+	@echo 'make test-chroot  as root: pip install, run and uninstall in fresh Debians without a compiler (debootstrap; docs/contributing.md)'
 	@echo 'make demo     build and compare Espalier with MPICH: a table, and an HTML page with plots'
 	@echo 'make example  build and run real programs (examples/, programs of Debian packages if installed) with and without Espalier'
 	@echo 'make bench    build and measure Espalier against MPICH, Open MPI and Intel MPI'
@@ -70,6 +71,10 @@ test-asan: build
 # The Python that has torch is the user's: nothing here installs it.
 test-torch: build
 	@PYTHONPATH=python .venv/command/bin/python -m pytest -q -n0 tests/torch $(ARGS)
+
+test-chroot: build
+	@tools/setup/setup chroot
+	@ESPALIER_TEST_FULL=1 PYTHONPATH=python .venv/command/bin/python -m pytest -n0 -v -rs tests/install/test_chroot.py $(ARGS)
 
 demo: build
 	@bin/espalier demo

@@ -3,6 +3,7 @@ packages_build=(g++ cmake ninja-build libhwloc-dev nlohmann-json3-dev libfmt-dev
   libboost-context-dev python3-venv)
 packages_test=(gfortran libopenmpi-dev openmpi-bin libmpich-dev mpich g++-aarch64-linux-gnu iproute2)
 packages_site=(doxygen)
+packages_chroot=(debootstrap libopenmpi-dev openmpi-bin libmpich-dev mpich)
 packages_arch=(g++ cmake ninja-build libhwloc-dev nlohmann-json3-dev libfmt-dev libasio-dev googletest g++-aarch64-linux-gnu
   g++-powerpc64le-linux-gnu)
 
@@ -65,6 +66,7 @@ announce() {
     names="packages_$list[@]"
     [ -n "${SKIP_SYSTEM:-}" ] || ! command -v dpkg-query >/dev/null || mapfile -t -O ${#packages[@]} packages < <(missing_packages "${!names}")
   done
+  mapfile -t packages < <(printf '%s\n' "${packages[@]}" | awk 'NF && !seen[$0]++')  # lists overlap
   mapfile -t folders < <(each_environment name_if_missing)
   [ ${#packages[@]} -eq 0 ] || say "To be installed, by apt-get (mpirun and mpicc stay what they are): ${packages[*]}"
   [ ${#folders[@]} -eq 0 ] || say "To be made, with packages from PyPI: ${folders[*]}"
