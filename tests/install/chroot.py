@@ -60,7 +60,11 @@ def base(codename):
     if (folder / "complete").exists():
         return folder
     shutil.rmtree(folder, ignore_errors=True)
-    run("debootstrap", "--variant=minbase", f"--include={PACKAGES}", codename, folder, mirror(codename))
+    packages = BUILD / "chroot/packages"  # kept, also by a run that is interrupted
+    packages.mkdir(parents=True, exist_ok=True)
+    words = ["debootstrap", "--variant=minbase", f"--include={PACKAGES}", f"--cache-dir={packages}", codename, str(folder), mirror(codename)]
+    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    assert done.returncode == 0, done.stdout[-4000:]
     run("chroot", folder, "useradd", "--create-home", "user")
     (folder / "complete").touch()
     return folder
