@@ -58,7 +58,7 @@ def is_called(collective: str, size: int, shape: Shape) -> bool:
     ranks = shape.nodes * shape.ppn
     if collective in BLOCKS and size * ranks > MOST:
         return False
-    return collective != "alltoall" or shape.nodes == 1 or size * ranks * ranks <= MOST
+    return collective != "alltoall" or shape.nodes == 1 or size * ranks * ranks <= MOST // 4
 
 
 def row(shape: Shape, collective: str, size: int) -> Optional[Json]:

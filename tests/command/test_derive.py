@@ -86,6 +86,7 @@ def test_rules_count_all_that_a_rank_sends():
     where = derive.Where(Path("any"), 1, 40)
     assert derive.size_in_rules("alltoall", 8, where) == 320
     assert derive.size_in_rules("allgather", 8, where) == 8
+    assert derive.size_in_rules("scatter", 8, where) == 8, "of scatter a block, as docs/rules.md says"
 
 
 def test_every_collective_has_candidates():

@@ -50,7 +50,7 @@ class Point(NamedTuple):
 
 def size_in_rules(collective: str, size: int, where: Where) -> int:
     """Rules count what one rank contributes (docs/rules.md)."""
-    return size * where.ranks if collective in ("alltoall", "alltoallv", "scatter", "scatterv") else size
+    return size * where.ranks if collective in ("alltoall", "alltoallv") else size
 
 
 def size_of_rules(collective: str, size: int, where: Where) -> int:
