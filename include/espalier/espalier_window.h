@@ -78,6 +78,9 @@ ESPALIER_API int espalier_window_notify(espalier_window* window, int node, int i
 ESPALIER_API int espalier_window_get(espalier_window* window, int node, size_t offset, void* target, size_t bytes);
 /* Until the sources of all puts and the targets of all gets of this rank are its own again. */
 ESPALIER_API int espalier_window_flush(espalier_window* window);
+/* The same for `timeout_ms` milliseconds at most, then ESPALIER_ERR_TIMEOUT; -1: no timeout; 0: one look. Where the host's
+ * one-sided calls carry the window it waits, whatever the timeout. */
+ESPALIER_API int espalier_window_flush_within(espalier_window* window, int timeout_ms);
 
 /* Atomic, on 8 bytes at an offset that is a multiple of 8; `old` gets what was there. compare_swap writes `desired` if that
  * was `expected`. All atomic operations on the same bytes are atomic with each other, wherever they come from, also with

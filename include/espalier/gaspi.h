@@ -5,7 +5,8 @@
  *
  *  - A segment of a rank is a part of its node's window, so a write within a node is a copy.
  *  - What comes from another node lands when a rank of the target node is in a GASPI call that waits or tests.
- *  - proc_init, proc_term, group_commit and segment_create return when all ranks have come, whatever their timeout.
+ *  - The timeouts of proc_init over MPI, proc_term and the atomic operations are not looked at. That of segment_create holds
+ *    until all ranks have come.
  *
  * All functions return GASPI_SUCCESS, GASPI_TIMEOUT (call again with the same arguments), or an error, whose text
  * gaspi_error_str() gives. Sizes and offsets are in bytes, timeouts in milliseconds. Calls of several threads take turns

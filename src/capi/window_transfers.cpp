@@ -80,6 +80,17 @@ int espalier_window_flush(espalier_window* window) {
   return on_window([&] { checked(window).flush(); });
 }
 
+int espalier_window_flush_within(espalier_window* window, int timeout_ms) {
+  return on_window([&] {
+    NodeWindow& view = checked(window);
+    if (timeout_ms < 0) return view.flush();
+    if (!view.flush_for(std::chrono::milliseconds(timeout_ms)))
+      throw CodedError(ESPALIER_ERR_TIMEOUT,
+                       formatted("transfers of rank {} are still under way after {} ms (they go by {})",
+                                 window->window->rank(), timeout_ms, to_string(window->window->transport())));
+  });
+}
+
 int espalier_window_fetch_add(espalier_window* window, int node, size_t offset, uint64_t value,
                               uint64_t* old) {
   return on_window([&] {

@@ -67,6 +67,8 @@ class BasicNodeWindow {
   std::uint64_t compare_swap(int node, std::size_t offset, std::uint64_t expected, std::uint64_t desired);
   /// Until all sources and targets of this rank's puts and gets are its own again.
   void flush();
+  /// The same for so long at most: false when some are not yet. (A transport that can only block for that does.)
+  bool flush_for(std::chrono::milliseconds limit);
 
   /// Of the ranks of this node one is the first to set the mark of 4 bytes at `offset`, a multiple of 4, to
   /// `value`; only claims write there. Orders nothing.

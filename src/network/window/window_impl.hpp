@@ -131,6 +131,22 @@ void BasicNodeWindow<Platform>::flush() {
 }
 
 template <class Platform>
+bool BasicNodeWindow<Platform>::flush_for(std::chrono::milliseconds limit) {
+  if (!carrier_) return true;
+  using Clock = std::chrono::steady_clock;
+  const auto begin = Clock::now();
+  bool settled = false;
+  drive_until([&] {
+    {
+      const std::lock_guard lock(mutex_);
+      settled = carrier_->settled();
+    }
+    return settled || Clock::now() - begin >= limit;
+  });
+  return settled;
+}
+
+template <class Platform>
 std::uint32_t BasicNodeWindow<Platform>::test(int id) {
   check_ids(id, 1);
   const std::uint32_t value = memory_.notifications.test(id);

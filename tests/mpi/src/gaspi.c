@@ -96,6 +96,52 @@ static void segments(void) {
   }
 }
 
+/* Rank 1 comes when rank 0 has seen the call time out; the others keep on trying. Each call is made again until it is done. */
+#define LATE(call, id)                                                        \
+  do {                                                                        \
+    gaspi_return_t late_ = GASPI_TIMEOUT;                                     \
+    if (rank == 1) await_from_0(id);                                          \
+    if (rank == 0) {                                                          \
+      REQUIRE((call) == GASPI_TIMEOUT);                                       \
+      CHECK(gaspi_notify(0, 1, id, 1, 0, GASPI_TEST));                        \
+    }                                                                         \
+    while (late_ == GASPI_TIMEOUT) late_ = (call);                            \
+    CHECK(late_);                                                             \
+  } while (0)
+
+static void await_from_0(gaspi_notification_id_t id) {
+  gaspi_notification_id_t found;
+  gaspi_notification_t value;
+  CHECK(gaspi_notify_waitsome(0, id, 1, &found, GASPI_BLOCK));
+  CHECK(gaspi_notify_reset(0, id, &value));
+}
+
+static void timeouts(unsigned char* memory) {
+  gaspi_group_t group;
+  gaspi_pointer_t made;
+  int one = 1, sum = 0;
+  CHECK(gaspi_barrier(GASPI_GROUP_ALL, GASPI_BLOCK));
+  LATE(gaspi_barrier(GASPI_GROUP_ALL, GASPI_TEST), 100);
+  LATE(gaspi_allreduce(&one, &sum, 1, GASPI_OP_SUM, GASPI_TYPE_INT, GASPI_GROUP_ALL, 2), 101);
+  REQUIRE(sum == ranks);
+  CHECK(gaspi_group_create(&group));
+  for (gaspi_rank_t other = 0; other < ranks; ++other) CHECK(gaspi_group_add(group, other));
+  LATE(gaspi_group_commit(group, GASPI_TEST), 102);
+  LATE(gaspi_segment_create(5, 4096 * (rank + 1), group, 1, GASPI_MEM_INITIALIZED), 103);
+  CHECK(gaspi_segment_ptr(5, &made));
+  CHECK(gaspi_segment_delete(5));
+  LATE(gaspi_segment_create(5, 64, group, GASPI_TEST, GASPI_MEM_INITIALIZED), 104);
+  memset(memory, 3 + rank, big);
+  for (int i = 0; i < 10; ++i)
+    CHECK(gaspi_write(0, 0, (rank + 1) % ranks, 0, big, big / 2, 1, GASPI_TEST));
+  gaspi_return_t code;
+  do code = gaspi_wait(1, GASPI_TEST);
+  while (code == GASPI_TIMEOUT);
+  CHECK(code);
+  CHECK(gaspi_barrier(GASPI_GROUP_ALL, GASPI_BLOCK));
+  REQUIRE(memory[big] == 3 + (rank + ranks - 1) % ranks);
+}
+
 static void contract(void) {
   gaspi_pointer_t memory;
   CHECK(gaspi_segment_create(0, 2 * big, GASPI_GROUP_ALL, GASPI_BLOCK, GASPI_MEM_INITIALIZED));
@@ -104,6 +150,7 @@ static void contract(void) {
   reads_and_atomics(memory);
   limits();
   segments();
+  timeouts(memory);
   CHECK(gaspi_barrier(GASPI_GROUP_ALL, GASPI_BLOCK));
   if (rank == 0) printf("gaspi: right\n");
 }

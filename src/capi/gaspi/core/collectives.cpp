@@ -61,21 +61,21 @@ void check_block(const void* send, const void* receive, gaspi_number_t num, std:
 extern "C" {
 
 gaspi_return_t gaspi_barrier(gaspi_group_t group, gaspi_timeout_t timeout) {
-  return locked(__func__, [&] {
+  return locked_until(__func__, timeout, [&](const Deadline& deadline) {
     layer.committed_group(group);
-    fold_over(group, call_kind(Call::barrier), nullptr, nullptr, 0, {}, Deadline(timeout));
+    fold_over(group, call_kind(Call::barrier), nullptr, nullptr, 0, {}, deadline);
   });
 }
 
 gaspi_return_t gaspi_allreduce(gaspi_const_pointer_t send, gaspi_pointer_t receive, gaspi_number_t num,
                                gaspi_operation_t operation, gaspi_datatype_t type, gaspi_group_t group,
                                gaspi_timeout_t timeout) {
-  return locked(__func__, [&] {
+  return locked_until(__func__, timeout, [&](const Deadline& deadline) {
     layer.committed_group(group);
     const Reduction reduction = reduction_of(type, operation, num);
     check_block(send, receive, num, reduction.element);
     fold_over(group, call_kind(Call::allreduce, num, type, operation), send, receive, num * reduction.element,
-              reduction.fold, Deadline(timeout));
+              reduction.fold, deadline);
   });
 }
 
@@ -83,7 +83,7 @@ gaspi_return_t gaspi_allreduce_user(gaspi_const_pointer_t send, gaspi_pointer_t 
                                     gaspi_size_t elem_size, gaspi_reduce_operation_t operation,
                                     gaspi_reduce_state_t state, gaspi_group_t group,
                                     gaspi_timeout_t timeout) {
-  return locked(__func__, [&] {
+  return locked_until(__func__, timeout, [&](const Deadline& deadline) {
     layer.committed_group(group);
     check_block(send, receive, num, elem_size);
     if (!operation) throw Failure(GASPI_ERR_NULLPTR, "the operation is NULL");
@@ -91,8 +91,7 @@ gaspi_return_t gaspi_allreduce_user(gaspi_const_pointer_t send, gaspi_pointer_t 
       if (operation(into, from, into, state, num, elem_size, timeout) != GASPI_SUCCESS)
         throw Failure(GASPI_ERROR, "the program's operation failed");
     };
-    fold_over(group, call_kind(Call::allreduce_user, num), send, receive, num * elem_size, fold,
-              Deadline(timeout));
+    fold_over(group, call_kind(Call::allreduce_user, num), send, receive, num * elem_size, fold, deadline);
   });
 }
 

@@ -22,6 +22,8 @@ class Deadline {
         end_(Clock::now() +
              std::chrono::milliseconds(std::min<gaspi_timeout_t>(timeout, gaspi_timeout_t{1} << 40))) {}
 
+  bool blocks() const { return blocks_; }
+  std::chrono::steady_clock::time_point end() const { return end_; }
   /// How long the next wait may last: 0 when the time is over.
   int slice_ms() const {
     if (blocks_) return longest_slice_ms;

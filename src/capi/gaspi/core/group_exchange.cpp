@@ -77,7 +77,7 @@ class Exchange {
                                      ": repeat that until it returns GASPI_SUCCESS");
     running_.kind = kind_;
     running_.next_child = 0;
-    running_.sent_up = false;
+    running_.sent_up = running_.has_result = false;
     if (bytes_ > 0) std::memcpy(running_.folded.data(), mine, bytes_);
   }
 
@@ -95,13 +95,16 @@ class Exchange {
   }
 
   void release() {
-    if (index() != 0) {
-      const void* block = take(layer.levels, rank_of(parent()));
-      if (bytes_ > 0) std::memcpy(running_.result.data(), block, bytes_);
+    if (!running_.has_result) {
+      if (index() != 0) {
+        const void* block = take(layer.levels, rank_of(parent()));
+        if (bytes_ > 0) std::memcpy(running_.result.data(), block, bytes_);
+      }
+      running_.has_result = true;
+      for (int number = child_limit() - 1; number >= 0; --number)
+        if (has_child(number)) send(child(number), layer.levels, running_.result.data());
     }
-    for (int number = child_limit() - 1; number >= 0; --number)
-      if (has_child(number)) send(child(number), layer.levels, running_.result.data());
-    check(espalier_window_flush(layer.control));
+    flush(layer.control, deadline_);
   }
 
   void send(int member, int to_slot, const void* block) {
@@ -141,20 +144,26 @@ void fold_over(int group, std::uint32_t kind, const void* mine, void* result, st
 }
 
 // Each rank brings zeros but for its own block; the union of all is the whole.
-void gather_over(int group, const void* mine, void* all, std::size_t bytes) {
-  const Group& members = layer.group(group);
-  std::vector<unsigned char> whole(members.ranks.size() * bytes, 0);
-  std::memcpy(whole.data() + static_cast<std::size_t>(members.index) * bytes, mine, bytes);
-  for (std::size_t begin = 0; begin < whole.size(); begin += longest_block) {
+void gather_over(int group, Purpose purpose, const void* mine, void* all, std::size_t bytes,
+                 const Deadline& deadline) {
+  Group& members = layer.group(group);
+  Gathering& gathering = members.gathering;
+  std::vector<unsigned char>& whole = gathering.whole;
+  if (members.running.kind == 0) {  // no timeout has interrupted it
+    gathering = {0, std::vector<unsigned char>(members.ranks.size() * bytes, 0)};
+    std::memcpy(whole.data() + static_cast<std::size_t>(members.index) * bytes, mine, bytes);
+  }
+  for (std::size_t& begin = gathering.begin; begin < whole.size(); begin += longest_block) {
     const std::size_t count = std::min(longest_block, whole.size() - begin);
     const Fold unite = [count](void* into, const void* from) {
       for (std::size_t i = 0; i < count; ++i)
         static_cast<unsigned char*>(into)[i] |= static_cast<const unsigned char*>(from)[i];
     };
-    fold_over(group, call_kind(Call::set_up, static_cast<unsigned>(count)), whole.data() + begin,
-              whole.data() + begin, count, unite, Deadline(GASPI_BLOCK));
+    const auto kind = call_kind(Call::set_up, static_cast<unsigned>(count), static_cast<unsigned>(purpose));
+    fold_over(group, kind, whole.data() + begin, whole.data() + begin, count, unite, deadline);
   }
   std::memcpy(all, whole.data(), whole.size());
+  gathering = {};
 }
 
 }  // namespace espalier::capi::gaspi

@@ -27,7 +27,11 @@ std::size_t control_bytes();
 void fold_over(int group, std::uint32_t kind, const void* mine, void* result, std::size_t bytes,
                const Fold& fold, const Deadline& deadline);
 
-/// Collective: `all` receives `bytes` of each rank, in the group's order. Waits without end.
-void gather_over(int group, const void* mine, void* all, std::size_t bytes);
+/// Why ranks gather: they say so to each other, as they say which call they make.
+enum class Purpose : unsigned { commit = 1, segment, communicator };
+
+/// Collective: `all` receives `bytes` of each rank, in the group's order. Resumable after TimedOut with the same purpose.
+void gather_over(int group, Purpose purpose, const void* mine, void* all, std::size_t bytes,
+                 const Deadline& deadline);
 
 }  // namespace espalier::capi::gaspi

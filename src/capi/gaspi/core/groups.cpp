@@ -27,10 +27,10 @@ std::uint64_t digest(const std::vector<int>& ranks) {
   return espalier::hash({reinterpret_cast<const char*>(ranks.data()), ranks.size() * sizeof(int)});
 }
 
-void check_same_ranks(int number, const Group& group) {
+void check_same_ranks(int number, const Group& group, const Deadline& deadline) {
   const std::uint64_t mine = digest(group.ranks);
   std::vector<std::uint64_t> all(group.ranks.size());
-  gather_over(number, &mine, all.data(), sizeof mine);
+  gather_over(number, Purpose::commit, &mine, all.data(), sizeof mine, deadline);
   for (std::size_t i = 0; i < all.size(); ++i)
     if (all[i] != mine)
       throw Failure(GASPI_ERR_INV_GROUP, "rank " + std::to_string(group.ranks[i]) +
@@ -61,15 +61,15 @@ gaspi_return_t gaspi_group_add(gaspi_group_t number, gaspi_rank_t rank) {
   });
 }
 
-gaspi_return_t gaspi_group_commit(gaspi_group_t number, gaspi_timeout_t) {
-  return locked(__func__, [&] {
+gaspi_return_t gaspi_group_commit(gaspi_group_t number, gaspi_timeout_t timeout) {
+  return locked_until(__func__, timeout, [&](const Deadline& deadline) {
     Group& group = uncommitted(number);
     const auto own = std::find(group.ranks.begin(), group.ranks.end(), layer.rank);
     if (own == group.ranks.end())
       throw Failure(GASPI_ERR_INV_GROUP,
                     "this rank, " + std::to_string(layer.rank) + ", is not in the group");
     group.index = static_cast<int>(own - group.ranks.begin());
-    check_same_ranks(number, group);
+    check_same_ranks(number, group, deadline);
     group.committed = true;
   });
 }

@@ -12,9 +12,23 @@ void TurnLock::lock() {
   turn_.wait(guard, [&] { return now_ == mine; });
 }
 
+bool TurnLock::lock_until(std::chrono::steady_clock::time_point end) {
+  std::unique_lock guard(mutex_);
+  if (now_ == next_) {
+    ++next_;
+    return true;
+  }
+  if (std::chrono::steady_clock::now() >= end) return false;
+  const unsigned long mine = next_++;
+  if (turn_.wait_until(guard, end, [&] { return now_ == mine; })) return true;
+  given_up_.insert(mine);
+  return false;
+}
+
 void TurnLock::unlock() {
   const std::lock_guard guard(mutex_);
-  ++now_;
+  do ++now_;
+  while (given_up_.erase(now_) > 0);
   turn_.notify_all();
 }
 
@@ -67,6 +81,18 @@ int await_some(espalier_window* window, int first, int count, const Deadline& de
     int id = -1;
     const int status = espalier_window_notify_waitsome(window, first, count, slice, &id);
     if (status == ESPALIER_OK) return id;
+    if (status != ESPALIER_ERR_TIMEOUT) check(status);
+    if (slice == 0) throw TimedOut{};
+    layer.lock.unlock();
+    layer.lock.lock();
+  }
+}
+
+void flush(espalier_window* window, const Deadline& deadline) {
+  for (;;) {
+    const int slice = deadline.slice_ms();
+    const int status = espalier_window_flush_within(window, slice);
+    if (status == ESPALIER_OK) return;
     if (status != ESPALIER_ERR_TIMEOUT) check(status);
     if (slice == 0) throw TimedOut{};
     layer.lock.unlock();

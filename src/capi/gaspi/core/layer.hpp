@@ -2,12 +2,14 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -26,20 +28,29 @@ inline constexpr unsigned ids_of_segment = 65536;   // notifications of a rank
 class TurnLock {
  public:
   void lock();
+  /// False: it was not this thread's turn until then. Throws nothing.
+  bool lock_until(std::chrono::steady_clock::time_point end);
   void unlock();
 
  private:
   std::mutex mutex_;
   std::condition_variable turn_;
   unsigned long next_ = 0, now_ = 0;
+  std::set<unsigned long> given_up_;  ///< turns that will not be taken
 };
 
 /// A collective that a timeout has interrupted, or that is under way.
 struct Running {
   std::uint32_t kind = 0;  ///< which call with what arguments, as call_kind() makes it; 0: none is under way
   int next_child = 0;
-  bool sent_up = false;
+  bool sent_up = false, has_result = false;
   std::array<std::byte, 2048> folded{}, result{};
+};
+
+/// A gather_over() that a timeout has interrupted: what is there of it.
+struct Gathering {
+  std::size_t begin = 0;             ///< of what is gathered next
+  std::vector<unsigned char> whole;  ///< empty: none is under way
 };
 
 struct Group {
@@ -47,6 +58,7 @@ struct Group {
   std::vector<int> ranks;  ///< of the job, ascending
   int index = -1;          ///< of this rank among them
   Running running;
+  Gathering gathering;
   espalier_comm* comm = nullptr;  ///< of its windows; made with the first
 };
 
@@ -92,18 +104,32 @@ struct Layer {
 
 extern Layer& layer;
 
-/// Runs `body` under the lock, between gaspi_proc_init and gaspi_proc_term.
+/// Runs body(deadline) under the lock, between gaspi_proc_init and gaspi_proc_term. The timeout begins with the wait for
+/// the lock.
 template <class Body>
-gaspi_return_t locked(const char* function, Body body) noexcept {
+gaspi_return_t locked_until(const char* function, gaspi_timeout_t timeout, Body body) noexcept {
   return guarded(function, [&] {
-    const std::lock_guard guard(layer.lock);
+    const Deadline deadline(timeout);
+    if (deadline.blocks())
+      layer.lock.lock();
+    else if (!layer.lock.lock_until(deadline.end()))
+      throw TimedOut{};
+    const std::lock_guard guard(layer.lock, std::adopt_lock);
     if (!layer.initialized)
       throw Failure(GASPI_ERR_NOINIT, "call it between gaspi_proc_init and gaspi_proc_term");
-    body();
+    body(deadline);
   });
+}
+
+/// The same of a call without a timeout.
+template <class Body>
+gaspi_return_t locked(const char* function, Body body) noexcept {
+  return locked_until(function, GASPI_BLOCK, [&](const Deadline&) { body(); });
 }
 
 /// Until one of these notifications of this node has come: its id. Throws TimedOut. The lock is free now and then.
 int await_some(espalier_window* window, int first, int count, const Deadline& deadline);
+/// Until this rank's transfers are done. Throws TimedOut. The lock is free now and then.
+void flush(espalier_window* window, const Deadline& deadline);
 
 }  // namespace espalier::capi::gaspi

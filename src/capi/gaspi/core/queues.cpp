@@ -17,11 +17,16 @@ gaspi_return_t say(const char* function, Place* place, Value value) {
 
 extern "C" {
 
-gaspi_return_t gaspi_wait(gaspi_queue_id_t number, gaspi_timeout_t) {
-  return locked(__func__, [&] {
+// Other threads may post to the queue whenever the lock is free: what they post is waited for, too.
+gaspi_return_t gaspi_wait(gaspi_queue_id_t number, gaspi_timeout_t timeout) {
+  return locked_until(__func__, timeout, [&](const Deadline& deadline) {
     Queue& queue = layer.queue_of(number);
-    for (espalier_window* window : queue.windows) check(espalier_window_flush(window));
-    queue = {};
+    while (!queue.windows.empty()) {
+      espalier_window* const window = queue.windows.back();
+      flush(window, deadline);
+      std::erase(queue.windows, window);
+    }
+    queue.posted = 0;
   });
 }
 

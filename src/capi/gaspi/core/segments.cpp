@@ -19,7 +19,7 @@ int parts() {
 
 int gather_for_comm(const void* mine, void* all, std::size_t bytes, void* group) {
   try {
-    gather_over(*static_cast<int*>(group), mine, all, bytes);
+    gather_over(*static_cast<int*>(group), Purpose::communicator, mine, all, bytes, Deadline(GASPI_BLOCK));
     return 0;
   } catch (const std::exception&) {
     return 1;
@@ -35,12 +35,16 @@ espalier_comm* comm_of(int number) {
   return group.comm;
 }
 
+void check_new(int id) {
+  const auto found = layer.segments.find(id);
+  if (found != layer.segments.end() && !found->second.deleted)
+    throw Failure(GASPI_ERR_INV_SEG, "segment " + std::to_string(id) + " exists; delete it first");
+}
+
 // A window may be freed only by all of its ranks: those that create the id anew in the same group are the same.
 void free_former(int id, int group) {
   const auto found = layer.segments.find(id);
   if (found == layer.segments.end()) return;
-  if (!found->second.deleted)
-    throw Failure(GASPI_ERR_INV_SEG, "segment " + std::to_string(id) + " exists; delete it first");
   if (found->second.group == group) {
     std::erase(layer.windows, found->second.window);
     check(espalier_window_free(found->second.window));
@@ -48,10 +52,15 @@ void free_former(int id, int group) {
   layer.segments.erase(found);
 }
 
-Segment create(std::size_t bytes, int group) {
+// Only the arrival of all ranks has a timeout: what follows takes as long as it takes.
+std::vector<std::size_t> gather_sizes(std::size_t bytes, int group, const Deadline& deadline) {
+  std::vector<std::size_t> sizes(layer.committed_group(group).ranks.size());
+  gather_over(group, Purpose::segment, &bytes, sizes.data(), sizeof bytes, deadline);
+  return sizes;
+}
+
+Segment create(const std::vector<std::size_t>& sizes, int group) {
   const Group& members = layer.committed_group(group);
-  std::vector<std::size_t> sizes(members.ranks.size());
-  gather_over(group, &bytes, sizes.data(), sizeof bytes);
   Segment segment;
   segment.group = group;
   segment.stride = (*std::max_element(sizes.begin(), sizes.end()) + page - 1) / page * page;
@@ -68,11 +77,13 @@ Segment create(std::size_t bytes, int group) {
 extern "C" {
 
 gaspi_return_t gaspi_segment_create(gaspi_segment_id_t id, gaspi_size_t bytes, gaspi_group_t group,
-                                    gaspi_timeout_t, gaspi_alloc_t) {
-  return locked(__func__, [&] {
+                                    gaspi_timeout_t timeout, gaspi_alloc_t) {
+  return locked_until(__func__, timeout, [&](const Deadline& deadline) {
     if (bytes == 0) throw Failure(GASPI_ERR_INV_SEGSIZE, "a segment of 0 bytes");
+    check_new(id);
+    const std::vector<std::size_t> sizes = gather_sizes(bytes, group, deadline);
     free_former(id, group);
-    layer.segments.emplace(id, create(bytes, group));
+    layer.segments.emplace(id, create(sizes, group));
   });
 }
 

@@ -102,8 +102,8 @@ extern "C" {
 
 gaspi_return_t gaspi_write(gaspi_segment_id_t local, gaspi_offset_t local_offset, gaspi_rank_t rank,
                            gaspi_segment_id_t remote, gaspi_offset_t remote_offset, gaspi_size_t bytes,
-                           gaspi_queue_id_t queue, gaspi_timeout_t) {
-  return locked(__func__, [&] {
+                           gaspi_queue_id_t queue, gaspi_timeout_t timeout) {
+  return locked_until(__func__, timeout, [&](const Deadline&) {
     const Located at = locate({local, remote, local_offset, remote_offset, bytes, rank});
     post(queue, at.window);
     const std::size_t begin = write_but_last(at, bytes);
@@ -114,8 +114,8 @@ gaspi_return_t gaspi_write(gaspi_segment_id_t local, gaspi_offset_t local_offset
 gaspi_return_t gaspi_write_notify(gaspi_segment_id_t local, gaspi_offset_t local_offset, gaspi_rank_t rank,
                                   gaspi_segment_id_t remote, gaspi_offset_t remote_offset, gaspi_size_t bytes,
                                   gaspi_notification_id_t id, gaspi_notification_t value,
-                                  gaspi_queue_id_t queue, gaspi_timeout_t) {
-  return locked(__func__, [&] {
+                                  gaspi_queue_id_t queue, gaspi_timeout_t timeout) {
+  return locked_until(__func__, timeout, [&](const Deadline&) {
     const Located at = locate({local, remote, local_offset, remote_offset, bytes, rank});
     check_value(value);
     post(queue, at.window);
@@ -127,8 +127,8 @@ gaspi_return_t gaspi_write_notify(gaspi_segment_id_t local, gaspi_offset_t local
 
 gaspi_return_t gaspi_read(gaspi_segment_id_t local, gaspi_offset_t local_offset, gaspi_rank_t rank,
                           gaspi_segment_id_t remote, gaspi_offset_t remote_offset, gaspi_size_t bytes,
-                          gaspi_queue_id_t queue, gaspi_timeout_t) {
-  return locked(__func__, [&] {
+                          gaspi_queue_id_t queue, gaspi_timeout_t timeout) {
+  return locked_until(__func__, timeout, [&](const Deadline&) {
     const Located at = locate({local, remote, local_offset, remote_offset, bytes, rank});
     post(queue, at.window);
     check(espalier_window_get(at.window, at.node, at.there, at.here, bytes));
@@ -136,8 +136,8 @@ gaspi_return_t gaspi_read(gaspi_segment_id_t local, gaspi_offset_t local_offset,
 }
 
 gaspi_return_t gaspi_notify(gaspi_segment_id_t remote, gaspi_rank_t rank, gaspi_notification_id_t id,
-                            gaspi_notification_t value, gaspi_queue_id_t queue, gaspi_timeout_t) {
-  return locked(__func__, [&] {
+                            gaspi_notification_t value, gaspi_queue_id_t queue, gaspi_timeout_t timeout) {
+  return locked_until(__func__, timeout, [&](const Deadline&) {
     const Segment& segment = layer.segment(remote);
     locate(segment, rank, 0, 0, GASPI_ERR_INV_REM_OFF);
     check_value(value);
@@ -148,14 +148,14 @@ gaspi_return_t gaspi_notify(gaspi_segment_id_t remote, gaspi_rank_t rank, gaspi_
 
 gaspi_return_t gaspi_notify_waitsome(gaspi_segment_id_t id, gaspi_notification_id_t first, gaspi_number_t num,
                                      gaspi_notification_id_t* found, gaspi_timeout_t timeout) {
-  return locked(__func__, [&] {
+  return locked_until(__func__, timeout, [&](const Deadline& deadline) {
     check_place(found);
     if (num == 0) return;  // nothing can come, as the specification has it
     if (num > ids_of_segment - first)
       throw Failure(GASPI_ERR_INV_NOTIF_ID, "notifications " + std::to_string(first) + " to " +
                                                 std::to_string(first + num - 1) + ": the ids are 0 to 65535");
     const int begin = id_of(layer.rank, first);
-    const int came = await_some(layer.segment(id).window, begin, static_cast<int>(num), Deadline(timeout));
+    const int came = await_some(layer.segment(id).window, begin, static_cast<int>(num), deadline);
     *found = static_cast<gaspi_notification_id_t>(first + static_cast<unsigned>(came - begin));
   });
 }
@@ -170,8 +170,8 @@ gaspi_return_t gaspi_notify_reset(gaspi_segment_id_t segment, gaspi_notification
 
 gaspi_return_t gaspi_atomic_fetch_add(gaspi_segment_id_t id, gaspi_offset_t offset, gaspi_rank_t rank,
                                       gaspi_atomic_value_t value, gaspi_atomic_value_t* old,
-                                      gaspi_timeout_t) {
-  return locked(__func__, [&] {
+                                      gaspi_timeout_t timeout) {
+  return locked_until(__func__, timeout, [&](const Deadline&) {
     const Word word = locate_word(id, offset, rank, old);
     check(espalier_window_fetch_add(word.window, word.node, word.there, value, old));
   });
@@ -179,8 +179,8 @@ gaspi_return_t gaspi_atomic_fetch_add(gaspi_segment_id_t id, gaspi_offset_t offs
 
 gaspi_return_t gaspi_atomic_compare_swap(gaspi_segment_id_t id, gaspi_offset_t offset, gaspi_rank_t rank,
                                          gaspi_atomic_value_t comparator, gaspi_atomic_value_t value,
-                                         gaspi_atomic_value_t* old, gaspi_timeout_t) {
-  return locked(__func__, [&] {
+                                         gaspi_atomic_value_t* old, gaspi_timeout_t timeout) {
+  return locked_until(__func__, timeout, [&](const Deadline&) {
     const Word word = locate_word(id, offset, rank, old);
     check(espalier_window_compare_swap(word.window, word.node, word.there, comparator, value, old));
   });

@@ -35,6 +35,7 @@ void test_errors(espalier_comm* comm) {
   REFUSED(espalier_window_fetch_add(window, 0, 4, 1, &old), ESPALIER_ERR_ARGUMENT, "multiple of 8");
   REFUSED(espalier_window_put(window, 0, 0, nullptr, 1), ESPALIER_ERR_ARGUMENT, "source is NULL");
   REFUSED(espalier_window_flush(nullptr), ESPALIER_ERR_ARGUMENT, "window is NULL");
+  REFUSED(espalier_window_flush_within(nullptr, 0), ESPALIER_ERR_ARGUMENT, "window is NULL");
   espalier_window* none = nullptr;
   REFUSED(espalier_window_create(comm, 1, 0, &none), ESPALIER_ERR_ARGUMENT, "0 notifications");
   if (ranks() > 1)
