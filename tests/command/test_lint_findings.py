@@ -31,18 +31,32 @@ def test_a_call_that_grows_as_its_bytes_is_no_finding():
 def test_a_jump_between_neighbours():
     """As Open MPI's bcast of 4 KiB: twice the bytes, seven times as long."""
     found = kinds(times({1024: 0.6, 2048: 0.7, 4096: 5.0, 8192: 6.0, 16384: 9.0}))
-    assert set(found) == {("size", 4096)}
+    assert set(found) == {("size", 4096), ("jump", 4096)}
     assert found["size", 4096].factor == pytest.approx(5.0 / 1.4, rel=0.05) and "2 calls of 2KiB" in found["size", 4096].what
+
+
+def test_a_slow_rise_over_several_sizes():
+    """As Intel MPI's scan: no step is far beyond the line, but four calls of 256 KiB are quicker than one of 1 MiB."""
+    kib = 1024
+    found = kinds(times({128 * kib: 32.0, 256 * kib: 67.0, 512 * kib: 187.0, 1024 * kib: 500.0, 2048 * kib: 1050.0}))
+    assert set(found) == {("size", 1024 * kib)}
+    assert found["size", 1024 * kib].factor == pytest.approx(500 / 256, rel=0.05) and "8 calls of 128KiB" in found["size", 1024 * kib].what
 
 
 def test_a_hump():
     found = kinds(times({1024: 0.6, 2048: 0.7, 4096: 9.0, 8192: 2.0, 16384: 3.0}))
-    assert {kind for kind, size in found if size == 4096} == {"size", "length"}
+    assert {kind for kind, size in found if size == 4096} == {"size", "length", "jump"}
     assert "8KiB take 2 us" in found["length", 4096].what
 
 
+def test_a_jump_below_the_line_of_bytes():
+    """Twice the bytes, 1.9 times as long: but the steps beside it are of 1.1 and 1.15."""
+    found = kinds(times({512: 0.6, 1024: 0.66, 2048: 1.25, 4096: 1.44}))
+    assert set(found) == {("jump", 2048)} and "1KiB take 0.66 us" in found["jump", 2048].what
+
+
 def test_a_jump_within_the_noise_is_none():
-    assert kinds(times({2048: 1.0, 4096: 4.0}, spread=0.9)) == {}
+    assert kinds(times({1024: 0.9, 2048: 1.0, 4096: 4.0}, spread=0.9)) == {}
     assert kinds(times({2048: 1.0, 4096: 9.0}, rounds=3)) == {}  # too few rounds to tell
 
 

@@ -20,12 +20,13 @@ BEYOND = 1.5  # times what it should cost at most, in the median
 SURELY = 1.2  # and the low end of the interval
 _LEAST_US = 0.3  # less than that is the clock's and the processor's affair
 _ROUNDS_OF_A_ROOT = 3
+_TOLD_AGAIN = 1.2  # times as much too long as a shorter size of the same collective
 _RANK_GROWTH = 4.0  # beyond a growth by the number of ranks: each may wait for each
 
 
 @dataclass
 class Finding:
-    kind: str  # size, length, ranks, root, alignment, datatype, guideline
+    kind: str  # size, length, jump, ranks, root, alignment, datatype, guideline
     key: Key
     us: float
     expected: float
@@ -50,23 +51,72 @@ def is_beyond(us: Optional[Interval], most: Optional[float]) -> bool:
     return us.middle > BEYOND * most and us.low > SURELY * most
 
 
-def _sizes(times: Times) -> Iterator[Finding]:
-    """n bytes may not take longer than more bytes, nor so many times as long as fewer bytes as they are more."""
+def _lengths(times: Times) -> Iterator[Finding]:
+    """n bytes may not take longer than more bytes."""
     for ranks in times.ranks():
         for name in times.collectives():
             sizes = times.sizes(ranks, name)
             for shorter, size in zip(sizes, sizes[1:]):
                 before, here = times.us(ranks, name, shorter), times.us(ranks, name, size)
-                if before is None or here is None:
+                if here is not None and before is not None and is_beyond(before, here.high):
+                    what = f"{print_bytes(size)} take {here.middle:.3g} us"
+                    yield Finding("length", Key(Point(ranks, name, shorter)), before.middle, here.middle, what)
+
+
+def _sizes(times: Times) -> Iterator[Finding]:
+    """Nor longer than calls of any shorter size that carry as many bytes together. What a shorter size has lost already is
+    not told again."""
+    for ranks in times.ranks():
+        for name in times.collectives():
+            told = 1.0
+            for size in times.sizes(ranks, name):
+                shorter = _best_cut(times, ranks, name, size)
+                here = times.us(ranks, name, size)
+                if shorter is None or here is None:
                     continue
-                if shorter and is_beyond(here, before.high * size / shorter):
-                    key = Key(Point(ranks, name, size))
-                    most = before.middle * size / shorter
-                    yield Finding("size", key, here.middle, most,
-                                  f"{size / shorter:.3g} calls of {print_bytes(shorter)} take {most:.3g} us")
-                if is_beyond(before, here.high):
-                    key = Key(Point(ranks, name, shorter))
-                    yield Finding("length", key, before.middle, here.middle, f"{print_bytes(size)} take {here.middle:.3g} us")
+                part = times.us(ranks, name, shorter)
+                assert part is not None
+                calls = size / shorter
+                if is_beyond(here, part.high * calls) and here.middle > _TOLD_AGAIN * told * part.middle * calls:
+                    told = here.middle / (part.middle * calls)
+                    what = f"{calls:.3g} calls of {print_bytes(shorter)} take {part.middle * calls:.3g} us"
+                    yield Finding("size", Key(Point(ranks, name, size)), here.middle, part.middle * calls, what)
+
+
+def _best_cut(times: Times, ranks: int, name: str, size: int) -> Optional[int]:
+    """The shorter size of which so many calls as carry these bytes take least."""
+    found = {}
+    for shorter in times.sizes(ranks, name):
+        us = times.us(ranks, name, shorter)
+        if 0 < shorter < size and us is not None:
+            found[shorter] = us.middle * size / shorter
+    return min(found, key=found.__getitem__, default=None)
+
+
+def _jumps(times: Times) -> Iterator[Finding]:
+    """Also below the line on which bytes cost as much as before: a step that its neighbours' steps do not have, such as a
+    change of protocol. Needs sizes that grow by one factor."""
+    for ranks in times.ranks():
+        for name in times.collectives():
+            sizes = [size for size in times.sizes(ranks, name) if size]
+            for at in range(1, len(sizes)):
+                here, before = (times.us(ranks, name, sizes[at - i]) for i in (0, 1))
+                steps = [_step(times, ranks, name, sizes, i) for i in (at - 1, at + 1)]
+                others = [step for step in steps if step is not None]
+                if here is None or before is None or not others:
+                    continue
+                step = max(1.0, *others)
+                if is_beyond(here, before.high * step):
+                    what = f"{print_bytes(sizes[at - 1])} take {before.middle:.3g} us, and the steps beside it are of {step:.3g}"
+                    yield Finding("jump", Key(Point(ranks, name, sizes[at])), here.middle, before.middle * step, what)
+
+
+def _step(times: Times, ranks: int, name: str, sizes: list[int], at: int) -> Optional[float]:
+    """How many times as long as the size before it takes."""
+    if not 1 <= at < len(sizes):
+        return None
+    before, here = times.us(ranks, name, sizes[at - 1]), times.us(ranks, name, sizes[at])
+    return here.middle / before.middle if before and here and before.middle > 0 else None
 
 
 def _ranks(times: Times, cores: int) -> Iterator[Finding]:
@@ -126,7 +176,7 @@ def _guidelines(times: Times) -> Iterator[Finding]:
 
 def all_of(times: Times, cores: int) -> list[Finding]:
     """The worst first; of one call the worst of each kind."""
-    parts = (_sizes(times), _ranks(times, cores), _roots(times), _ways(times), _guidelines(times))
+    parts = (_sizes(times), _lengths(times), _jumps(times), _ranks(times, cores), _roots(times), _ways(times), _guidelines(times))
     found = sorted((finding for part in parts for finding in part), key=lambda finding: -finding.factor)
     kept: dict[tuple[Key, str], Finding] = {}
     for finding in found:
