@@ -4,10 +4,10 @@ import pytest
 
 from espalier.measured import called, point as tune_point
 from espalier.measured.time_left import time_left
-from espalier.tune import campaign as tune_campaign, kept as tune_kept
+from espalier.tune import campaign as tune_campaign, kept as tune_kept, verdict
 from espalier.problem import Problem
 from espalier.tune.campaign import STAGES, Campaign
-from espalier.measured.point import DEFAULT, HOST, Point
+from espalier.measured.point import CONTROL, DEFAULT, HOST, Point
 from espalier.tune.trials import Measured, Work, points_of, read, rules_of
 from espalier.tune.verdict import Sample
 
@@ -26,7 +26,8 @@ class Jobs:
         if len(self.works) == self.most_jobs:
             raise KeyboardInterrupt
         self.works.append(work)
-        samples = [Sample(point, {side: self.us[side] for side in sides}, {}) for point, sides in work.sides.items()]
+        us = {**self.us, CONTROL: self.us[DEFAULT]}
+        samples = [Sample(point, {side: us[side] for side in sides}, {}) for point, sides in work.sides.items()]
         return Measured(samples * work.rounds, "MPICH 5.0.2", 0)
 
 
@@ -44,7 +45,7 @@ def test_the_best_candidate_is_found_and_judged():
     assert len(run(it)) == len(it.jobs()) == 6
     assert {found.chosen for found in it.verdicts()} == {"1"}
     assert [sorted(work.sides[POINTS[-1]]) for work in jobs.works if work.ranks == 4] == [
-        ["0", "1", "2", "host"], ["0", "1"], ["0", "1"]]
+        ["0", "1", "2", "host"], ["0", "1"], ["0", "1", "15"]]
     assert it.host_version == "MPICH 5.0.2"
     assert it.verdicts()[0].us["2"] == 12.0  # what fell out is shown, too
 
@@ -53,8 +54,16 @@ def test_where_the_default_leads_nothing_is_judged():
     jobs = Jobs({**US, "1": 11.0})
     it = campaign(jobs)
     run(it)
-    assert {(found.chosen, found.why) for found in it.verdicts()} == {(DEFAULT, "nothing was faster")}
+    assert {(found.chosen, found.why) for found in it.verdicts()} == {(DEFAULT, verdict.NOTHING)}
     assert max(work.rounds for work in jobs.works) < STAGES[-1].rounds
+
+
+def test_what_leads_by_less_than_counts_is_not_judged():
+    jobs = Jobs({**US, "1": 9.9})
+    it = campaign(jobs)
+    run(it)
+    assert max(work.rounds for work in jobs.works) < STAGES[-1].rounds
+    assert {found.chosen for found in it.verdicts()} == {DEFAULT}
 
 
 def test_a_budget_that_is_spent_ends_it():

@@ -64,6 +64,14 @@ def test_a_few_rounds_choose_nothing():
     assert found.chosen == DEFAULT and found.why == "4 rounds are too few to tell"
 
 
+def test_what_the_place_of_the_memory_makes_is_no_gain():
+    """The default's own plan on another communicator is as quick."""
+    found = verdict.judge(POINT, "1", samples(11, t0=10.0, t1=9.0, t15=9.1))
+    assert (found.chosen, found.why) == (DEFAULT, "within the noise")
+    found = verdict.judge(POINT, "1", samples(11, t0=10.0, t1=8.0, t15=9.1))
+    assert found.chosen == "1" and found.gain.middle == pytest.approx(8 / 9.1)
+
+
 def test_calls_in_a_row_may_not_get_slower():
     found = verdict.judge(POINT, "1", samples(11, {"0": 1.0, "1": 1.2}, t0=10.0, t1=8.0))
     assert found.chosen == DEFAULT and "follow on each other" in found.why

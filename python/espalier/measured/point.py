@@ -11,6 +11,8 @@ Json = dict[str, Any]
 
 HOST = "host"  # the side that is the host MPI by its own
 DEFAULT = "0"  # the side that has the rules in force: trial 0
+# The rules in force once more, on another communicator: where its memory lies makes a few percent, for the whole of a job.
+CONTROL = "15"
 
 _UNKNOWN_SIZE = ("gatherv", "scatterv", "alltoallv")  # no rank knows what the others have: rules see 0 bytes
 _SHARED = ("alltoall", "alltoallv", "reduce_scatter", "reduce_scatter_block")  # each rank has an element at least

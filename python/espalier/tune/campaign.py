@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any, Callable, NamedTuple
 
-from espalier.measured.point import DEFAULT, HOST, Point
+from espalier.measured.point import CONTROL, DEFAULT, HOST, Point
 from espalier.tune import verdict
 from espalier.tune.trials import Measured, Work, together
 from espalier.tune.verdict import Sample, Verdict
@@ -28,9 +28,9 @@ class Stage(NamedTuple):
 
 
 STAGES = (
-    Stage("search", 3, 3, 0.40),
-    Stage("narrow", 4, 1, 0.20),
-    Stage("judge", 11, 1, 0.40),
+    Stage("search", 5, 3, 0.40),
+    Stage("narrow", 6, 1, 0.20),
+    Stage("judge", 21, 1, 0.40),
 )
 
 
@@ -104,6 +104,8 @@ class Campaign:
         stage = STAGES[job.stage]
         sides = {point: together(self.sides[point]) for point in self.points_of(job)}
         sides = {point: each for point, each in sides.items() if len(each) > 1}
+        if job.stage + 1 == len(STAGES):
+            sides = {point: [*each, CONTROL] for point, each in sides.items()}
         if not sides:
             return Measured([], "", 0.0)
         begin = time.monotonic()
@@ -120,10 +122,9 @@ class Campaign:
         for point in self.points_of(job):
             found = self.of(point, range(job.stage + 1))
             left = verdict.still_in(found, self.sides[point], STAGES[job.stage].keep)
-            best = verdict.leader(found, left)
-            # Where the default leads there is nothing to judge, once the search is over.
+            # What leads by less than counts is not worth the rounds that judge.
             over = job.stage + 2 == len(STAGES)
-            self.sides[point] = [DEFAULT] if over and best == DEFAULT else left
+            self.sides[point] = [DEFAULT] if over and not verdict.promises(found, left) else left
 
     def of(self, point: Point, stages: Sequence[int]) -> list[Sample]:
         return [sample for stage in stages for sample in self.samples[stage] if sample.point == point]
@@ -137,8 +138,9 @@ class Campaign:
         others = [side for side in self.sides[point] if side != DEFAULT]
         if not judged:
             found = self.of(point, range(last))
-            why = "nothing was faster" if found and not others else "not measured: the budget was spent"
+            why = verdict.NOTHING if found and not others else "not measured: the budget was spent"
             return Verdict(point, DEFAULT, why, len(found), None, verdict.medians(found))
         result = verdict.judge(point, others[0] if others else None, judged)
         # What fell out earlier is shown beside it.
-        return replace(result, us={**verdict.medians(self.of(point, range(last))), **result.us})
+        us = {**verdict.medians(self.of(point, range(last))), **result.us}
+        return replace(result, us={side: each for side, each in us.items() if side != CONTROL})

@@ -18,7 +18,7 @@ def run(campaign: Campaign, what: str) -> None:
     out = terminal.console(errors=True)
     jobs = campaign.jobs()
     out.print(f"{what}: {len(campaign.points)} calls, {sum(map(len, campaign.plans.values()))} candidates, "
-              f"at most {time_left(campaign.budget).removesuffix(' left')} minutes")
+              f"at most {time_left(campaign.budget).removesuffix(' left')}")
     with Progress(BarColumn(24), TextColumn("{task.fields[left]}  {task.description}"), console=out) as bar:
         task = bar.add_task(title(jobs[0]), total=len(jobs), left=time_left(campaign.remaining()))
         said = ""

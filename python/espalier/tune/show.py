@@ -56,6 +56,8 @@ def summary(verdicts: Sequence[Verdict]) -> str:
     changed = sum(1 for each in verdicts if each.chosen != DEFAULT)
     stays = ", ".join(f"{count} {why}" for why, count in sorted(by_why.items(), key=lambda item: -item[1]))
     by_host = f" ({hosts} by the host)" if hosts else ""
+    if any("budget" in why or "too few" in why for why in by_why):
+        stays += "; a longer --budget measures what is left, or fewer calls: --ranks, --collectives, --sizes"
     others = f"the default stays for {len(verdicts) - changed}" + (f": {stays}" if stays else "")
     return f"{len(verdicts)} calls measured: {changed} are served in another way{by_host}; {others}"
 

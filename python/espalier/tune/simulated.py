@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from espalier.measured.point import DEFAULT, Point, bytes_of_rules
+from espalier.measured.point import CONTROL, DEFAULT, Point, bytes_of_rules
 from espalier.models import machine
 from espalier.simulate import derive
 from espalier.simulate.run import ask
@@ -51,7 +51,7 @@ class Machine:
 
 
 def _variant(side: str, plans: list[Json]) -> Json:
-    return {"name": side} if side == DEFAULT else {"name": side, "node": plans[int(side) - 1]}
+    return {"name": side} if side in (DEFAULT, CONTROL) else {"name": side, "node": plans[int(side) - 1]}
 
 
 def runs(point: Point) -> bool:

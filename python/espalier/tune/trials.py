@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Optional
 
 from espalier.bench import build, hosts, process
-from espalier.measured.point import DEFAULT, HOST, Point, bytes_of_rules
+from espalier.measured.point import CONTROL, DEFAULT, HOST, Point, bytes_of_rules
 from espalier.problem import Problem
 from espalier.tune.verdict import Sample
 
@@ -55,7 +55,7 @@ def rules_of(work: Work) -> str:
     for point, sides in work.sides.items():
         size = bytes_of_rules(point)
         for side in sides:
-            if side in (HOST, DEFAULT):
+            if side in (HOST, DEFAULT, CONTROL):
                 continue
             rule: Json = {"trial": int(side), "collective": point.collective}
             if size is not None:

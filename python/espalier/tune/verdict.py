@@ -9,11 +9,12 @@ from statistics import median
 from typing import NamedTuple, Optional
 
 from espalier.measured.interval import Interval, interval
-from espalier.measured.point import DEFAULT, Point
+from espalier.measured.point import CONTROL, DEFAULT, Point
 
 CONFIDENCE = 0.98  # of the interval of a median: one point in a hundred may look faster that is not
 LEAST_GAIN = 0.03  # what is less is no reason to leave the default
 LOSES_BY = 1.10  # in the search: slower than the leader by so much, in every round
+NOTHING = "nothing was faster by 3%"
 MOST_BLOCK_LOSS = 1.02  # calls that follow on each other may not get slower either
 
 
@@ -40,6 +41,13 @@ def leader(samples: Sequence[Sample], among: Iterable[str]) -> Optional[str]:
     found = medians(samples)
     sides = [side for side in among if side in found]
     return min(sides, key=lambda side: found[side], default=None)
+
+
+def promises(samples: Sequence[Sample], sides: Iterable[str]) -> bool:
+    """Whether some side leads the default by what counts. Where the default was not measured nothing does."""
+    found = medians(samples)
+    best = leader(samples, sides)
+    return best is not None and DEFAULT in found and found[best] <= (1 - LEAST_GAIN) * found[DEFAULT]
 
 
 def still_in(samples: Sequence[Sample], sides: Sequence[str], keep: int) -> list[str]:
@@ -75,13 +83,14 @@ def judge(point: Point, challenger: Optional[str], samples: Sequence[Sample]) ->
     """`samples`: of rounds by which the challenger was not chosen. It was the best of several by chance, too: rounds by which
     it was chosen would flatter it."""
     if challenger is None or challenger == DEFAULT:
-        return Verdict(point, DEFAULT, "nothing was faster", len(samples), None, medians(samples) if samples else {})
+        return Verdict(point, DEFAULT, NOTHING, len(samples), None, medians(samples) if samples else {})
     found = ratios(samples, challenger)
-    gain = interval(found, CONFIDENCE)
     us = medians(samples) if samples else {}
-    if gain is None:
+    gains = [each for other in (DEFAULT, CONTROL) if (each := interval(ratios(samples, challenger, other), CONFIDENCE))]
+    if not gains:
         why = f"{len(found)} rounds are too few to tell"
         return Verdict(point, DEFAULT, why, len(found), None, us)
+    gain = max(gains, key=lambda each: each.high)  # beside the better one of the two that have the default's plan
     if gain.high > 1 - LEAST_GAIN:
         return Verdict(point, DEFAULT, "within the noise", len(found), gain, us)
     if _block_loss(samples, challenger) > MOST_BLOCK_LOSS:
