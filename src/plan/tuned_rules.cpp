@@ -38,6 +38,7 @@ std::string host_line(std::string_view version) {
   std::replace_if(line.begin(), line.end(), is_escaped, ' ');
   const auto both_blank = [](char a, char b) { return a == ' ' && b == ' '; };
   line.erase(std::unique(line.begin(), line.end(), both_blank), line.end());
+  if (line.ends_with(' ')) line.pop_back();  // Open MPI counts the zero at the end of its text
   return line;
 }
 

@@ -45,7 +45,8 @@ TEST(TunedRules, TheNameSaysMachineHostAndVersion) {
 
 TEST(TunedRules, AHostIsNamedByItsFirstLine) {
   EXPECT_EQ(host_line("MPICH Version:\t5\nRelease"), "MPICH Version: 5");
-  EXPECT_EQ(host_line("a \"b\\"), "a b ");
+  EXPECT_EQ(host_line("a \"b\\"), "a b");
+  EXPECT_EQ(host_line(std::string("Open MPI\0", 9)), "Open MPI");
   EXPECT_EQ(host_line("MPICH Version:      5"), "MPICH Version: 5");
   EXPECT_EQ(host_line(""), "");
 }
