@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Optional
@@ -74,19 +75,25 @@ def document(verdicts: Sequence[Verdict], plans: dict[Point, list[Json]], tuned:
 
 
 def plot(verdicts: Sequence[Verdict], plans: dict[Point, list[Json]], title: str, path: Path) -> None:
-    """A field a call: how many times as fast, and what serves it."""
+    """A field a call. Its colour: how many times as fast as the host it is now (of a described machine, as the default). Words:
+    what serves it from now on, and how many times as fast that is as the default."""
     import matplotlib
 
     matplotlib.use("agg")
     import matplotlib.pyplot as plt
+    from matplotlib.colors import LogNorm
 
     all_ranks = sorted({each.point.ranks for each in verdicts})
-    figure, all_axes = plt.subplots(1, len(all_ranks), figsize=(1 + 4.6 * len(all_ranks), 6.5), squeeze=False)
+    figure, all_axes = plt.subplots(1, len(all_ranks), figsize=(2.2 + 3.6 * len(all_ranks), 5.5), squeeze=False, sharey=True,
+                                    layout="constrained")
+    beside = HOST if any(HOST in each.us for each in verdicts) else DEFAULT
     image: Any = None
     for axes, ranks in zip(all_axes[0], all_ranks):
-        image = _field(axes, [each for each in verdicts if each.point.ranks == ranks], plans, ranks)
+        image = _field(axes, [each for each in verdicts if each.point.ranks == ranks], plans, beside, LogNorm(0.5, 50))
+        axes.set_title(f"{ranks} ranks", fontsize=9)
     figure.suptitle(title, fontsize=9)
-    figure.colorbar(image, ax=list(all_axes[0]), shrink=0.6, label="times as fast as the default")
+    bar = figure.colorbar(image, ax=list(all_axes[0]), shrink=0.7, label=f"times as fast as the {plan_in_words(beside, [])}")
+    bar.set_ticks([0.5, 1, 2, 5, 10, 20, 50], labels=["0.5", "1", "2", "5", "10", "20", "50"])
     if path.suffix == ".svg":
         figure.savefig(path, bbox_inches="tight")
     else:
@@ -94,20 +101,18 @@ def plot(verdicts: Sequence[Verdict], plans: dict[Point, list[Json]], title: str
     plt.close(figure)
 
 
-def _field(axes: Any, verdicts: Sequence[Verdict], plans: dict[Point, list[Json]], ranks: int) -> Any:
+def _field(axes: Any, verdicts: Sequence[Verdict], plans: dict[Point, list[Json]], beside: str, scale: Any) -> Any:
     names = [name for name in NAMES if any(each.point.collective == name for each in verdicts)]
     sizes = sorted({each.point.size for each in verdicts if each.point.size}) or [0]
-    field = [[1.0 for _ in sizes] for _ in names]
+    field = [[math.nan for _ in sizes] for _ in names]
     for each in verdicts:
         row, column = names.index(each.point.collective), sizes.index(each.point.size) if each.point.size else 0
-        if each.chosen == DEFAULT:
-            continue
-        assert each.gain is not None
-        field[row][column] = 1 / each.gain.middle
-        words = "host" if each.chosen == HOST else str(plans[each.point][int(each.chosen) - 1]["algorithm"])
-        axes.text(column, row, words, ha="center", va="center", fontsize=6)
-    image = axes.imshow(field, cmap="YlGn", vmin=1, vmax=3, aspect="auto")
-    axes.set_xticks(range(len(sizes)), [print_bytes(size) if size else "-" for size in sizes], rotation=60, fontsize=7)
+        if each.us.get(each.chosen) and each.us.get(beside):
+            field[row][column] = each.us[beside] / each.us[each.chosen]
+        if each.chosen != DEFAULT and each.gain is not None:
+            words = "host" if each.chosen == HOST else str(plans[each.point][int(each.chosen) - 1]["algorithm"])
+            axes.text(column, row, f"{words} {1 / each.gain.middle:.2g}", ha="center", va="center", fontsize=6)
+    image = axes.imshow(field, cmap="YlGn", norm=scale, aspect="auto")
+    axes.set_xticks(range(len(sizes)), [print_bytes(size) if size else "-" for size in sizes], fontsize=7)
     axes.set_yticks(range(len(names)), names, fontsize=7)
-    axes.set_title(f"{ranks} ranks", fontsize=9)
     return image
