@@ -9,7 +9,7 @@
 #include "base/files.hpp"
 #include "base/format.hpp"
 #include "base/hash.hpp"
-#include "topology/machine_identity.hpp"
+#include "plan/machine_identity.hpp"
 
 namespace espalier::plan {
 namespace {
@@ -43,7 +43,7 @@ std::string host_line(std::string_view version) {
 }
 
 TunedFor tuned_for(const Config& config, std::string host) {
-  return {topology::machine_identity(config.text("ESPALIER_TOPOLOGY")), host_line(host), ESPALIER_VERSION};
+  return {machine_identity(config.text("ESPALIER_TOPOLOGY")), host_line(host), ESPALIER_VERSION};
 }
 
 std::string tuned_file_name(const TunedFor& what) {

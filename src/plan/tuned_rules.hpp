@@ -11,7 +11,7 @@ namespace espalier::plan {
 
 /// What such rules hold for. Another processor, another host MPI or another Espalier has other ones.
 struct TunedFor {
-  std::string machine;   ///< topology::machine_identity()
+  std::string machine;   ///< machine_identity()
   std::string host;      ///< the first line of MPI_Get_library_version; empty: there is no host MPI
   std::string espalier;  ///< this Espalier's version
 };

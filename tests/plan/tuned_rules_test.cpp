@@ -7,9 +7,9 @@
 #include <fstream>
 
 #include "base/error.hpp"
+#include "plan/machine_identity.hpp"
 #include "plan/selector.hpp"
 #include "tests/plan/making.hpp"
-#include "topology/machine_identity.hpp"
 
 namespace espalier::plan {
 namespace {
@@ -52,9 +52,9 @@ TEST(TunedRules, AHostIsNamedByItsFirstLine) {
 }
 
 TEST(TunedRules, AMachineIsNamedAlikeEachTime) {
-  EXPECT_EQ(topology::machine_identity(""), topology::machine_identity(""));
-  EXPECT_TRUE(contains(topology::machine_identity("package:2 core:4 pu:1"), "as package:2"));
-  EXPECT_TRUE(contains(topology::machine_identity(""), "CPUs 0"));
+  EXPECT_EQ(machine_identity(""), machine_identity(""));
+  EXPECT_TRUE(contains(machine_identity("package:2 core:4 pu:1"), "as package:2"));
+  EXPECT_TRUE(contains(machine_identity(""), "CPUs 0"));
 }
 
 TEST(TunedRules, AreFoundForTheirHostAlone) {

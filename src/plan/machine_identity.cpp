@@ -1,4 +1,4 @@
-#include "topology/machine_identity.hpp"
+#include "plan/machine_identity.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -11,7 +11,7 @@
 #include "base/environment.hpp"
 #include "base/format.hpp"
 
-namespace espalier::topology {
+namespace espalier::plan {
 namespace {
 
 /// The beginning of a file of /proc or /sys. The whole of /proc/cpuinfo takes milliseconds on large machines.
@@ -74,4 +74,4 @@ std::string machine_identity(const std::string& setting) {
                    other.empty() ? "" : formatted("; as {}", other));
 }
 
-}  // namespace espalier::topology
+}  // namespace espalier::plan

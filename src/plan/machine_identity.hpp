@@ -2,7 +2,7 @@
 
 #include <string>
 
-namespace espalier::topology {
+namespace espalier::plan {
 
 /// One line that tells kinds of machines apart: the processor's model, the CPUs, the NUMA nodes, the package and
 /// the last cache of the first CPU, and a topology that is set in place of the real one (`setting`, or hwloc's own
@@ -10,4 +10,4 @@ namespace espalier::topology {
 /// kind have one line; the same machine after a restart has the same.
 std::string machine_identity(const std::string& setting);
 
-}  // namespace espalier::topology
+}  // namespace espalier::plan
