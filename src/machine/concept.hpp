@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <span>
 
+#include "machine/fingerprint.hpp"
 #include "machine/steps.hpp"
 #include "memory/flag_line.hpp"
 #include "reduce/operation.hpp"
@@ -127,6 +128,25 @@ concept HasCounters = requires(M m, Step step, const void* source, std::size_t b
   { m.piece_done_last(step, count) } -> std::same_as<bool>;
 };
 
+/// Flag lines in memory that all ranks share, but that lie elsewhere: in buffers that ranks give each other.
+/// A place is aligned as a FlagLine.
+template <class M>
+concept HasPlacedLines =
+    requires(M m, const M c, std::byte* place, Channel channel, int peer, Step step, int count) {
+      { m.place_of(channel, peer, step) } -> std::same_as<std::byte*>;  // a rank's own line, as a place
+      m.clear_line(place);                                              // before any other rank knows of it
+      m.signal_at(place, step);
+      m.await_at(place, step, peer);
+      { m.reached_at(place, step) } -> std::same_as<bool>;
+      /// As take_piece() and piece_done_last(), of work that is done once, from a cleared line.
+      { m.take_piece_at(place, count) } -> std::same_as<int>;
+      { m.piece_done_last_at(place, count) } -> std::same_as<bool>;
+      /// What the line says of its writer's call, once it has shown the step; report_mistake() throws if the
+      /// ranks are in different calls.
+      { m.said(channel, peer, step) } -> std::same_as<Fingerprint>;
+      c.report_mistake(peer);
+    };
+
 /// Memory of other ranks that is read where it lies.
 template <class M>
 concept ReadsDirectly =
@@ -168,6 +188,6 @@ concept TakesHints = requires(M m, Channel channel, const Steps& like, const voi
 
 template <class M>
 concept Machine = KnowsRanks<M> && TakesSteps<M> && HasFlagLines<M> && HasSlots<M> && HasPairwiseBuffers<M> &&
-                  HasCounters<M> && ReadsDirectly<M> && HasKernels<M> && TakesHints<M>;
+                  HasCounters<M> && HasPlacedLines<M> && ReadsDirectly<M> && HasKernels<M> && TakesHints<M>;
 
 }  // namespace espalier::machine

@@ -1,14 +1,14 @@
 // Cells that belong to a pair of ranks, in which each writes where it has read before.
 #pragma once
 
-#include "machine/counters.hpp"
+#include "machine/placed_lines.hpp"
 
 namespace espalier::machine {
 
 /// Models HasPairwiseBuffers.
 template <class Platform>
-class PairwiseBuffers : public Counters<Platform> {
-  using Base = Counters<Platform>;
+class PairwiseBuffers : public PlacedLines<Platform> {
+  using Base = PlacedLines<Platform>;
 
  public:
   using Base::Base;

@@ -282,7 +282,7 @@ std::vector<Scenario> scenarios(int ranks, bool fenced) {
   std::vector<Scenario> all;
   for (const auto part :
        {wake_ups, barriers, broadcasts, reductions, prefixes, exchanges, rooted_moves, mixtures, schedule,
-        levels, windows, over_nodes, allgathers_over_nodes, allreduces_through_windows})
+        calls_under_way, levels, windows, over_nodes, allgathers_over_nodes, allreduces_through_windows})
     for (Scenario& scenario : part(ranks, fenced)) all.push_back(std::move(scenario));
   return all;
 }

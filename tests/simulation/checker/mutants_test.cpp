@@ -131,8 +131,8 @@ TEST(Mutants, EveryMemoryOrderOfTheProtocolIsASite) {
   const std::regex order("std::memory_order_");
   for (const std::string file :
        {"machine/wait.hpp", "machine/wait_ladder.hpp", "machine/share_view.hpp", "machine/flag_lines.hpp",
-        "machine/counters.hpp", "machine/copy_requests.hpp", "network/window/notifications.hpp",
-        "network/window/landings.hpp", "network/window/memory.hpp"}) {
+        "machine/counters.hpp", "machine/placed_lines.hpp", "machine/copy_requests.hpp",
+        "network/window/notifications.hpp", "network/window/landings.hpp", "network/window/memory.hpp"}) {
     EXPECT_EQ(sites_in(file, Operation::load, Operation::fence) +
                   sites_in(file, Operation::compare_exchange, Operation::compare_exchange),  // has two orders
               occurrences(file, order))
@@ -208,6 +208,7 @@ TEST(Mutants, EveryWaitOfTheAlgorithmsIsASite) {
                                  "node/scan/scan_chain.hpp",
                                  "node/scan/scan_sliced.hpp",
                                  "node/scan/scan_whole.hpp",
+                                 "schedule/given_data.hpp",
                                  "node/rooted/scatter.hpp",
                                  "node/rooted/scatterv.hpp",
                                  "multinode/allgather_shared.hpp",

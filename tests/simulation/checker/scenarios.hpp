@@ -19,6 +19,7 @@ std::vector<simulation::checker::Scenario> prefixes(int ranks, bool fenced);
 std::vector<simulation::checker::Scenario> exchanges(int ranks, bool fenced);
 std::vector<simulation::checker::Scenario> rooted_moves(int ranks, bool fenced);
 std::vector<simulation::checker::Scenario> schedule(int ranks, bool fenced);
+std::vector<simulation::checker::Scenario> calls_under_way(int ranks, bool fenced);
 std::vector<simulation::checker::Scenario> mixtures(int ranks, bool fenced);
 std::vector<simulation::checker::Scenario> levels(int ranks, bool fenced);
 std::vector<simulation::checker::Scenario> windows(int ranks, bool fenced);

@@ -1,0 +1,172 @@
+// One nonblocking collective on one rank, from its start until all that the rank wants is there. Nothing here
+// waits: a rank that tests or waits takes what has come, and learns what it lacks.
+#pragma once
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/format.hpp"
+#include "collective/schedule/given_data.hpp"
+#include "machine/fingerprint.hpp"
+
+namespace espalier::collective {
+
+/// A call, and how far this rank has come in it.
+struct CallUnderWay {
+  PersistentSpec spec;
+  Step number = 0;                       ///< of the communicator's nonblocking calls; a step of the machine
+  machine::Fingerprint fingerprint = 0;  ///< that this rank's line bears
+  bool published = false;                ///< this rank has given all that it gives
+  bool done = false;                     ///< this rank reads nothing of it any more
+
+  /// What this rank lacks: until `line` shows `step`. No line: its own start, which has had to wait.
+  struct Lack {
+    std::byte* line = nullptr;
+    Step step = 0;
+    int peer = -1;
+  };
+  Lack lack;
+  /// A rank sleeps on that line, which may be in a buffer: until it looks again the call is not advanced for
+  /// it, or the buffer could go back meanwhile.
+  bool awaited = false;
+
+  std::size_t heard = 0;     ///< so many of the sources have published
+  std::size_t taken = 0;     ///< so many of the wanted blocks are here
+  std::size_t position = 0;  ///< so many bytes of the next one, or of the fold, are here
+};
+
+namespace detail {
+
+inline bool lacks(CallUnderWay& call, std::byte* line, Step step, int peer) {
+  call.lack = {line, step, peer};
+  return false;
+}
+
+/// Whether `peer` has published its part. Throws Error if that is of another call.
+template <Machine M>
+bool hears(M& m, CallUnderWay& call, int peer) {
+  if (!m.published(Channel::gather, peer, call.number))
+    return lacks(call, m.place_of(Channel::gather, peer, call.number), call.number, peer);
+  if (m.said(Channel::gather, peer, call.number) != call.fingerprint) [[unlikely]] {
+    m.begin_call(call.fingerprint);
+    m.report_mistake(peer);
+    throw Error(formatted("rank {} is in another call than rank {}", peer, m.rank()));
+  }
+  return true;
+}
+
+template <Machine M>
+GivenData given_to(M& m, const CallUnderWay& call, std::byte* base, int peer, std::size_t wanted) {
+  const GivenData given = find_given(m, call.spec, call.number, base, peer);
+  if (given.bytes != wanted)
+    throw Error(formatted("rank {} wants {} bytes of rank {}, which sends {}; both must name the same length",
+                          m.rank(), wanted, peer, given.bytes));
+  return given;
+}
+
+/// Until where a reader that has `position` bytes of its block may read on, if the chunk there has come;
+/// `end`: of the block.
+template <Machine M>
+bool chunk_is_there(M& m, CallUnderWay& call, const GivenData& given, int peer, std::size_t skipped,
+                    std::size_t& end) {
+  if (given.log2_chunk == 0) return true;
+  const std::size_t begin = given.offset + skipped + call.position;
+  const Step chunk = begin >> given.log2_chunk;
+  end = std::min(end, ((chunk + 1) << given.log2_chunk) - given.offset - skipped);
+  std::byte* const progress = given.buffer + BufferParts::progress;
+  return m.reached_at(progress, chunk + 1) || lacks(call, progress, chunk + 1, peer);
+}
+
+template <Machine M>
+bool take_blocks(M& m, CallUnderWay& call, std::byte* base) {
+  for (; call.taken < call.spec.wants.size(); ++call.taken, call.position = 0) {
+    const Schedule::Take& wanted = call.spec.wants[call.taken];
+    if (!hears(m, call, wanted.peer)) return false;
+    const GivenData given = given_to(m, call, base, wanted.peer, wanted.bytes);
+    while (call.position < wanted.bytes) {
+      std::size_t end = wanted.bytes;
+      if (!chunk_is_there(m, call, given, wanted.peer, 0, end)) return false;
+      const std::size_t bytes = end - call.position;
+      m.copy(wanted.target + call.position, begin_reading(m, given.block + call.position, bytes), bytes);
+      call.position = end;
+    }
+  }
+  return true;
+}
+
+/// Where what this rank folds begins in a block that it reads. Blocks that lie apart hold it alone.
+inline std::size_t skipped_in(const PersistentSpec& spec) { return spec.apart ? 0 : spec.fold.offset; }
+
+template <Machine M>
+const std::byte* vector_of(M& m, const CallUnderWay& call, std::byte* base, int peer, std::size_t begin,
+                           std::size_t bytes) {
+  const Schedule::Fold& fold = call.spec.fold;
+  if (peer == m.rank() && fold.own) return fold.own + begin;
+  const GivenData given = find_given(m, call.spec, call.number, base, peer);
+  const std::byte* const vector = given.block + skipped_in(call.spec) + begin;
+  return given.buffer ? begin_reading(m, vector, bytes) : vector;
+}
+
+template <Machine M>
+void fold_vectors(M& m, const CallUnderWay& call, std::byte* base, std::size_t begin, std::size_t bytes,
+                  std::byte* target) {
+  const Schedule::Fold& fold = call.spec.fold;
+  const void** sources = m.source_array();
+  for (int i = 0; i < fold.ranks; ++i) sources[i] = vector_of(m, call, base, fold.first + i, begin, bytes);
+  m.reduce(*fold.operation, target, sources, fold.ranks, bytes);
+}
+
+/// In pieces of whole elements, which ranks that come by take. A rank that is elsewhere has taken none.
+template <Machine M>
+bool fold_in_common(M& m, CallUnderWay& call, std::byte* base) {
+  constexpr std::size_t least = 4096, most = 64 * 1024;
+  const Schedule::Fold& fold = call.spec.fold;
+  const auto ranks = static_cast<std::size_t>(m.size());
+  const std::size_t extent = fold.operation->extent;
+  const std::size_t piece_bytes =
+      (std::clamp(fold.bytes / ranks, least, most) + extent - 1) / extent * extent;
+  const int pieces = static_cast<int>((fold.bytes + piece_bytes - 1) / piece_bytes);
+  const GivenData first = find_given(m, call.spec, call.number, base, 0);
+  std::byte* const common = first.buffer + buffer_parts(call.spec, m.size(), fold.bytes).common;
+  std::byte* const progress = first.buffer + BufferParts::progress;
+  for (int piece; (piece = m.take_piece_at(first.buffer + BufferParts::taken, pieces)) >= 0;) {
+    const std::size_t begin = static_cast<std::size_t>(piece) * piece_bytes;
+    fold_vectors(m, call, base, begin, std::min(piece_bytes, fold.bytes - begin), common + begin);
+    if (m.piece_done_last_at(first.buffer + BufferParts::done, pieces)) m.signal_at(progress, 1);
+  }
+  if (!m.reached_at(progress, 1)) return lacks(call, progress, 1, 0);
+  m.copy(fold.target, common, fold.bytes);
+  return true;
+}
+
+template <Machine M>
+bool fold_alone(M& m, CallUnderWay& call, std::byte* base) {
+  const Schedule::Fold& fold = call.spec.fold;
+  while (call.position < fold.bytes) {
+    std::size_t end = fold.bytes;
+    for (const int peer : call.spec.sources) {
+      const GivenData given = find_given(m, call.spec, call.number, base, peer);
+      if (!chunk_is_there(m, call, given, peer, skipped_in(call.spec), end)) return false;
+    }
+    fold_vectors(m, call, base, call.position, end - call.position, fold.target + call.position);
+    call.position = end;
+  }
+  return true;
+}
+
+}  // namespace detail
+
+/// Takes what has come for this rank; true: all of it. Only once it has published. If not, `call.lack` says
+/// what comes next.
+template <Machine M>
+bool take_what_came(M& m, CallUnderWay& call, std::byte* base) {
+  if (call.spec.fold.ranks == 0 && !call.spec.wants.empty()) return detail::take_blocks(m, call, base);
+  for (; call.heard < call.spec.sources.size(); ++call.heard)
+    if (!detail::hears(m, call, call.spec.sources[call.heard])) return false;
+  if (call.spec.fold.ranks == 0) return true;  // a barrier, or nothing comes here
+  return folds_in_common(call.spec, m.size()) ? detail::fold_in_common(m, call, base)
+                                              : detail::fold_alone(m, call, base);
+}
+
+}  // namespace espalier::collective

@@ -1,0 +1,84 @@
+// The buffers in which a rank gives long data to nonblocking collectives.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "machine/concept.hpp"
+#include "memory/flag_line.hpp"
+
+namespace espalier::collective {
+
+struct GivenBuffer {
+  std::byte* data = nullptr;
+  std::size_t bytes = 0;
+  memory::Step last = 0;  ///< the call that it was given to last
+};
+
+/// One rank's. Memory has
+///   std::byte* allocate(std::size_t bytes), of memory that the machine's ranks share; nullptr: there is none;
+///   void free(std::byte*, std::size_t bytes).
+template <class Memory>
+class GivenBuffers {
+ public:
+  explicit GivenBuffers(Memory memory) : memory_(memory) {}
+
+  /// A buffer of at least so many bytes that no rank reads any more, for call `number`. nullptr: there is no
+  /// memory for it now.
+  template <machine::Machine M>
+  std::byte* take(M& m, std::size_t bytes, memory::Step number) {
+    GivenBuffer* const found = find(m, bytes);
+    if (found) {
+      found->last = number;
+      return found->data;
+    }
+    if (all_.size() >= most_kept) give_back_unused(m);
+    std::byte* data = memory_.allocate(bytes);
+    if (!data && give_back_unused(m)) data = memory_.allocate(bytes);
+    if (data) all_.push_back({data, bytes, number});
+    return data;
+  }
+
+  /// Others may still read them.
+  std::span<const GivenBuffer> all() const { return all_; }
+  Memory& memory() { return memory_; }
+
+ private:
+  static constexpr std::size_t most_kept = 16;
+
+  /// A rank finishes calls in order, so what it says of the last one goes for all before. This rank, too: the
+  /// result of a fold in common may lie there.
+  template <machine::Machine M>
+  static bool is_unused(M& m, const GivenBuffer& buffer) {
+    return m.finished(m.rank(), buffer.last) &&
+           std::all_of(m.other_ranks().begin(), m.other_ranks().end(),
+                       [&](int peer) { return m.finished(peer, buffer.last); });
+  }
+
+  /// The shortest one that is long enough; not one that is much too long, which a longer call may need.
+  template <machine::Machine M>
+  GivenBuffer* find(M& m, std::size_t bytes) {
+    GivenBuffer* best = nullptr;
+    for (GivenBuffer& each : all_)
+      if (each.bytes >= bytes && each.bytes / 4 <= bytes && (!best || each.bytes < best->bytes) &&
+          is_unused(m, each))
+        best = &each;
+    return best;
+  }
+
+  template <machine::Machine M>
+  bool give_back_unused(M& m) {
+    return std::erase_if(all_, [&](const GivenBuffer& each) {
+             if (!is_unused(m, each)) return false;
+             memory_.free(each.data, each.bytes);
+             return true;
+           }) > 0;
+  }
+
+  Memory memory_;
+  std::vector<GivenBuffer> all_;
+};
+
+}  // namespace espalier::collective

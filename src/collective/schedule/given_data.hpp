@@ -1,0 +1,176 @@
+// How a rank gives its data to a nonblocking collective: short ones ride in its flag line, others lie in a
+// buffer of its own, of which the line says where it is. So no rank needs to know beforehand how much another
+// one gives, and none waits for another.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "collective/core/blocks.hpp"
+#include "collective/core/chunk_copies.hpp"
+#include "collective/core/rounds.hpp"
+#include "collective/schedule/persistent_spec.hpp"
+#include "memory/flag_line.hpp"
+
+namespace espalier::collective {
+
+/// What a rank's flag line of a call says, before the data that ride there.
+struct Notice {
+  std::uint64_t buffer = 0;      ///< where the rank's buffer begins, counted from the base; 0: there is none
+  std::uint64_t log2_chunk = 0;  ///< data become readable in chunks of so many bytes; 0: all are
+  std::uint64_t bytes = 0;       ///< all that is given; its readers read all of it, unless there is a table
+};
+inline constexpr std::size_t line_capacity = memory::inline_capacity - sizeof(Notice);
+
+/// A buffer: [how many chunks can be read][pieces taken][pieces done][table: what each rank reads][data][the
+/// result of a fold in common]. The first three are flag lines.
+struct BufferParts {
+  static constexpr std::size_t progress = 0, taken = sizeof(memory::FlagLine),
+                               done = 2 * sizeof(memory::FlagLine), table = 3 * sizeof(memory::FlagLine);
+  std::size_t data, common, end;
+};
+
+/// Whether readers must be told where their blocks lie. The same on all ranks.
+inline bool has_table(const PersistentSpec& spec, int ranks) {
+  using enum Collective;
+  constexpr std::array by_reader = {scatter, scatterv, alltoall, alltoallv};
+  return spec.cut || (ranks > 2 && std::count(by_reader.begin(), by_reader.end(), spec.collective) > 0);
+}
+
+/// More than two ranks and longer vectors: they fold in common, once. Else each rank folds for itself.
+inline bool folds_in_common(const PersistentSpec& spec, int ranks) {
+  constexpr std::size_t least = 4096;
+  return spec.collective == Collective::allreduce && ranks > 2 && spec.fold.bytes >= least;
+}
+
+/// What goes one way is read while it is written. Ranks that all write and then all read gain nothing by it.
+inline bool goes_one_way(Collective collective) {
+  using enum Collective;
+  constexpr std::array one_way = {bcast, reduce, gather, gatherv, scatter, scatterv, scan, exscan};
+  return std::count(one_way.begin(), one_way.end(), collective) > 0;
+}
+
+inline bool rides_in_line(const PersistentSpec& spec, int ranks) {
+  return spec.given_bytes <= line_capacity && (spec.given_bytes == 0 || !has_table(spec, ranks));
+}
+
+/// `given_bytes`: of the rank whose buffer it is. The result of a fold in common is in rank 0's.
+inline BufferParts buffer_parts(const PersistentSpec& spec, int ranks, std::size_t given_bytes) {
+  BufferParts parts{};
+  parts.data = BufferParts::table;
+  if (has_table(spec, ranks))
+    parts.data += whole_lines(static_cast<std::size_t>(ranks) * sizeof(PersistentSpec::Place));
+  parts.common = parts.data + whole_lines(given_bytes);
+  parts.end = parts.common + (folds_in_common(spec, ranks) ? whole_lines(spec.fold.bytes) : 0);
+  return parts;
+}
+
+/// How long the buffer of this rank must be; 0: it needs none.
+inline std::size_t buffer_bytes(const PersistentSpec& spec, int ranks) {
+  return rides_in_line(spec, ranks) ? 0 : buffer_parts(spec, ranks, spec.given_bytes).end;
+}
+
+/// What this rank finds of another one's data, or of its own.
+struct GivenData {
+  std::byte* buffer = nullptr;       ///< of the giver; nullptr: its data ride in its line
+  const std::byte* block = nullptr;  ///< from where offsets in what this rank wants count
+  std::size_t bytes = 0;             ///< of this rank's block
+  std::size_t offset = 0;            ///< of this rank's block in all that is given: chunks count from there
+  std::uint64_t log2_chunk = 0;
+};
+
+namespace detail {
+
+template <Machine M>
+void write_notice(M& m, Step number, const Notice& notice) {
+  m.copy(m.inline_buffer(Channel::gather, number), &notice, sizeof notice);
+}
+
+template <Machine M>
+void give_in_line(M& m, const PersistentSpec& spec, Step number) {
+  Notice notice;
+  notice.bytes = spec.given_bytes;
+  write_notice(m, number, notice);
+  std::byte* const data = m.inline_buffer(Channel::gather, number) + sizeof notice;
+  for (const Schedule::Give& each : spec.gives) m.copy(data + each.offset, each.source, each.bytes);
+  m.publish(Channel::gather, number);
+}
+
+/// Readers follow: each chunk is announced when it is whole.
+template <Machine M>
+void give_in_chunks(M& m, const PersistentSpec& spec, std::byte* progress, std::byte* data, int log2_chunk) {
+  const Schedule::Chunks chunks{log2_chunk, 0};
+  for (const Schedule::Give& each : spec.gives)
+    by_chunks(chunks, each.offset, each.bytes, [&](std::size_t begin, std::size_t bytes, Step chunk) {
+      m.write_slot(data + begin, each.source + (begin - each.offset), bytes);
+      m.flush_for_readers(data + begin, bytes);
+      if ((begin + bytes) >> log2_chunk > chunk) m.signal_at(progress, chunk + 1);
+    });
+  m.signal_at(progress, ((spec.given_bytes - 1) >> log2_chunk) + 1);
+}
+
+template <Machine M>
+void give_in_buffer(M& m, const PersistentSpec& spec, Step number, std::byte* base, std::byte* buffer,
+                    int log2_chunk) {
+  const BufferParts parts = buffer_parts(spec, m.size(), spec.given_bytes);
+  for (const std::size_t line : {BufferParts::progress, BufferParts::taken, BufferParts::done})
+    m.clear_line(buffer + line);
+  if (has_table(spec, m.size()))
+    m.copy(buffer + BufferParts::table, spec.places.data(),
+           spec.places.size() * sizeof(PersistentSpec::Place));
+  Notice notice;
+  notice.buffer = static_cast<std::uint64_t>(buffer - base);
+  notice.bytes = spec.given_bytes;
+  const bool is_cut = goes_one_way(spec.collective) && spec.given_bytes > std::size_t{1} << log2_chunk;
+  notice.log2_chunk = is_cut ? static_cast<std::uint64_t>(log2_chunk) : 0;
+  write_notice(m, number, notice);
+  std::byte* const data = buffer + parts.data;
+  if (is_cut) {
+    m.publish(Channel::gather, number);
+    return give_in_chunks(m, spec, buffer + BufferParts::progress, data, log2_chunk);
+  }
+  for (const Schedule::Give& each : spec.gives) {
+    m.write_slot(data + each.offset, each.source, each.bytes);
+    m.flush_for_readers(data + each.offset, each.bytes);
+  }
+  m.publish(Channel::gather, number);
+}
+
+}  // namespace detail
+
+/// Gives all that this rank has to give to call `number`: then no rank needs it any more. All ranks have
+/// finished the call that had the line before, and all readers those that had the buffer. `base`: of the
+/// memory that the ranks share, which may begin elsewhere in each. `buffer`: of buffer_bytes(), or nullptr.
+template <Machine M>
+void give_data(M& m, const PersistentSpec& spec, Step number, std::byte* base, std::byte* buffer,
+               int log2_chunk) {
+  if (buffer)
+    detail::give_in_buffer(m, spec, number, base, buffer, log2_chunk);
+  else
+    detail::give_in_line(m, spec, number);
+  if (spec.keep.bytes > 0) m.copy(spec.keep.target, spec.keep.source, spec.keep.bytes);
+}
+
+/// What `giver`, whose line of the call has been published, has for this rank.
+template <Machine M>
+GivenData find_given(M& m, const PersistentSpec& spec, Step number, std::byte* base, int giver) {
+  Notice notice;
+  const std::byte* const line = m.inline_data(Channel::gather, giver, number);
+  m.copy(&notice, line, sizeof notice);
+  if (notice.buffer == 0) return {nullptr, line + sizeof notice, notice.bytes, 0, 0};
+  GivenData given;
+  given.buffer = base + notice.buffer;
+  given.log2_chunk = notice.log2_chunk;
+  PersistentSpec::Place place{0, notice.bytes};
+  if (has_table(spec, m.size()))
+    m.copy(&place, given.buffer + BufferParts::table + static_cast<std::size_t>(m.rank()) * sizeof place,
+           sizeof place);
+  given.offset = place.offset;
+  given.bytes = place.bytes;
+  given.block = given.buffer + buffer_parts(spec, m.size(), notice.bytes).data + place.offset;
+  return given;
+}
+
+}  // namespace espalier::collective

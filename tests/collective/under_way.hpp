@@ -1,0 +1,49 @@
+// Memory for the buffers of nonblocking collectives, in a test.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+namespace espalier::testing {
+
+/// One rank's part of a piece of memory: first fit, as in the node's arena.
+class RankMemory {
+ public:
+  RankMemory(std::byte* begin, std::size_t bytes) : begin_(begin), bytes_(bytes) {}
+
+  std::byte* allocate(std::size_t bytes) {
+    bytes = (bytes + 127) / 128 * 128;  // lines begin there
+    std::size_t place = 0;
+    auto next = taken_.begin();
+    for (; next != taken_.end() && place + bytes > next->begin; ++next) place = next->begin + next->bytes;
+    if (place + bytes > bytes_) return nullptr;
+    taken_.insert(next, {place, bytes});
+    return begin_ + place;
+  }
+
+  void free(std::byte* data, std::size_t) {
+    const auto place = static_cast<std::size_t>(data - begin_);
+    for (auto at = taken_.begin(); at != taken_.end(); ++at)
+      if (at->begin == place) {
+        taken_.erase(at);
+        return;
+      }
+  }
+
+ private:
+  struct Taken {
+    std::size_t begin, bytes;
+  };
+  std::byte* begin_;
+  std::size_t bytes_;
+  std::vector<Taken> taken_;  // in order
+};
+
+/// For GivenBuffers, which copies what it has.
+struct RankMemoryOf {
+  RankMemory* memory;
+  std::byte* allocate(std::size_t bytes) const { return memory->allocate(bytes); }
+  void free(std::byte* data, std::size_t bytes) const { memory->free(data, bytes); }
+};
+
+}  // namespace espalier::testing

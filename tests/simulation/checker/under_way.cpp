@@ -1,0 +1,208 @@
+// Nonblocking collectives: no rank waits in a start, and lines and buffers are never written while they may
+// still be read, whatever is under way and in which order it is completed.
+#include "tests/collective/under_way.hpp"
+#include "collective/schedule/calls_under_way.hpp"
+#include "tests/simulation/checker/blocks.hpp"
+#include "tests/simulation/checker/scenarios.hpp"
+
+namespace espalier::testing {
+namespace {
+
+using namespace collective;
+using Calls = CallsUnderWay<CheckingMachine, RankMemoryOf>;
+
+/// 64 bytes: what is longer and goes one way goes in chunks.
+constexpr int log2_chunk = 6;
+constexpr std::size_t area_bytes = std::size_t{124} << 10;
+
+/// How a rank completes what it has started.
+enum class By { waiting, polling };
+
+std::byte* bytes_of(Words& words) { return reinterpret_cast<std::byte*>(words.data()); }
+
+/// A call, its data, and what is to come out of it.
+struct Started {
+  CallUnderWay call;
+  Words send, receive, wanted;
+};
+
+/// One rank.
+class Member {
+ public:
+  /// `buffers`: how many bytes of them this rank may have.
+  Member(CheckingMachine& m, By by, std::size_t buffers)
+      : m_(m), by_(by), memory_(own_part(m, buffers), buffers), calls_(m, area(), {&memory_}, log2_chunk) {}
+
+  void start(Started& started) { calls_.start(started.call); }
+
+  void complete(Started& started, const char* what) {
+    for (;;) {
+      calls_.advance_all();
+      if (calls_.advance(started.call)) break;
+      const CallUnderWay::Lack& lack = started.call.lack;
+      if (by_ == By::polling || !lack.line)
+        Execution::current().idle(true);
+      else
+        m_.await_at(lack.line, lack.step, lack.peer);
+    }
+    expect(started.receive, started.wanted, what);
+  }
+
+ private:
+  static std::byte* area() { return Execution::current().area(); }
+  static std::byte* own_part(CheckingMachine& m, std::size_t buffers) {
+    return area() + 128 + static_cast<std::size_t>(m.rank()) * buffers;
+  }
+
+  CheckingMachine& m_;
+  By by_;
+  RankMemory memory_;
+  Calls calls_;
+};
+
+/// `make(m, round, started)` makes a call's data and spec.
+using Make = std::function<void(CheckingMachine&, int round, Started&)>;
+
+Make reductions(Collective collective, std::size_t count) {
+  return [=](CheckingMachine& m, int round, Started& to) {
+    const int rank = m.rank(), last = collective == Collective::scan ? rank : m.size() - 1;
+    to.send = words(rank, count, round);
+    if (collective != Collective::reduce || rank == 1) to.wanted = sum(0, last, count, round);
+    to.receive.resize(to.wanted.size());
+    to.call.spec = reduction_spec({rank, m.size()}, collective, 1, bytes_of(to.send), bytes_of(to.receive),
+                                  count * 8, sum_of_words());
+  };
+}
+
+/// Every rank has `count_of(from, to)` words for each other; all of them the same ones where `is_one`.
+template <class CountOf>
+Make transfers(Collective collective, bool is_one, CountOf count_of) {
+  return [=](CheckingMachine& m, int round, Started& to) {
+    const int rank = m.rank(), n = m.size();
+    std::vector<std::size_t> out_begins, in_begins;
+    for (int peer = 0; peer < n; ++peer) {
+      out_begins.push_back(is_one ? 0 : to.send.size());
+      in_begins.push_back(to.wanted.size());
+      const Words block = words(rank + (is_one ? 0 : 8 * peer), count_of(rank, peer), round);
+      if (!is_one || to.send.empty()) to.send.insert(to.send.end(), block.begin(), block.end());
+      const Words comes = words(peer + (is_one ? 0 : 8 * rank), count_of(peer, rank), round);
+      to.wanted.insert(to.wanted.end(), comes.begin(), comes.end());
+    }
+    to.receive.resize(to.wanted.size());
+    std::vector<Block> out, in;
+    for (int peer = 0; peer < n; ++peer) {
+      const auto i = static_cast<std::size_t>(peer);
+      out.push_back({bytes_of(to.send) + out_begins[i] * 8, count_of(rank, peer) * 8});
+      in.push_back({bytes_of(to.receive) + in_begins[i] * 8, count_of(peer, rank) * 8});
+    }
+    to.call.spec = transfer_spec({rank, n}, collective, 0, 0, out, in);
+  };
+}
+
+Make bcast(std::size_t count) {
+  return transfers(Collective::bcast, true,
+                   [=](int from, int to) { return from == 0 && to != 0 ? count : std::size_t{0}; });
+}
+Make allgather(std::size_t count) {
+  return transfers(Collective::allgather, true, [=](int, int) { return count; });
+}
+Make alltoallv() {
+  return transfers(Collective::alltoallv, false,
+                   [](int from, int to) { return static_cast<std::size_t>((from * 3 + to * 2) % 4) * 11; });
+}
+
+Make reduce_scatter(std::size_t share) {
+  return [=](CheckingMachine& m, int round, Started& to) {
+    const auto n = static_cast<std::size_t>(m.size()), rank = static_cast<std::size_t>(m.rank());
+    const std::vector<std::size_t> shares(n, share * 8);
+    to.send = words(m.rank(), share * n, round);
+    const Words whole = sum(0, m.size() - 1, share * n, round);
+    const auto begin = whole.begin() + static_cast<std::ptrdiff_t>(rank * share);
+    to.wanted.assign(begin, begin + static_cast<std::ptrdiff_t>(share));
+    to.receive.resize(share);
+    to.call.spec = reduce_scatter_spec({m.rank(), m.size()}, Collective::reduce_scatter, bytes_of(to.send),
+                                       bytes_of(to.receive), shares, sum_of_words());
+  };
+}
+
+/// Calls of each kind in turn, `at_a_time` of them under way, of which the last is completed first.
+Body calls(By by, std::vector<Make> kinds, int rounds, std::size_t at_a_time, std::size_t buffers) {
+  return [=](CheckingMachine& m) {
+    Member member(m, by, buffers);
+    int round = 0;
+    while (round < rounds) {
+      std::vector<Started> some(at_a_time);
+      for (Started& each : some) {
+        kinds[static_cast<std::size_t>(round) % kinds.size()](m, round, each);
+        member.start(each);
+        ++round;
+      }
+      for (auto each = some.rbegin(); each != some.rend(); ++each)
+        member.complete(*each, "a nonblocking collective");
+    }
+  };
+}
+
+/// What a rank has written before a barrier, the others read after it.
+Body barriers_of(By by) {
+  return [=](CheckingMachine& m) {
+    Execution& run = Execution::current();
+    Member member(m, by, 128);
+    const auto meet = [&] {
+      Started barrier;
+      barrier.call.spec = barrier_spec({m.rank(), m.size()});
+      member.start(barrier);
+      member.complete(barrier, "a nonblocking barrier");
+    };
+    for (int round = 0; round < 3; ++round) {
+      const std::uint64_t mine = word(m.rank(), 0, round);
+      simulation::checker::Platform::copy(run.note(m.rank()), &mine, sizeof mine);
+      meet();
+      for (const int peer : m.other_ranks()) {
+        std::uint64_t theirs = 0;
+        simulation::checker::Platform::copy(&theirs, run.note(peer), sizeof theirs);
+        run.expect(theirs == word(peer, 0, round), "a nonblocking barrier let a rank go too early");
+      }
+      meet();
+    }
+  };
+}
+
+}  // namespace
+
+std::vector<Scenario> calls_under_way(int ranks, bool fenced) {
+  constexpr std::size_t short_one = 1 << 10, long_ones = 24 << 10;
+  std::vector<Scenario> all;
+  const auto add = [&](const std::string& name, const Ring& ring, Body body) {
+    all.push_back(make("under way " + name, ranks, fenced, ring, std::move(body)));
+    all.back().area_bytes = area_bytes;
+  };
+  const auto add_alone = [&](const std::string& name, const Make& kind) {
+    for (const By by : {By::waiting, By::polling})
+      add(name + (by == By::polling ? ", polled" : ""), two, calls(by, {kind}, 5, 1, long_ones));
+  };
+  for (const By by : {By::waiting, By::polling})
+    add(by == By::polling ? "barrier, polled" : "barrier", two, barriers_of(by));
+  for (const std::size_t count : counts) add_alone(formatted("bcast of {}", count), bcast(count));
+  for (const std::size_t count : counts)
+    add_alone(formatted("allreduce of {}", count), reductions(Collective::allreduce, count));
+  if (ranks > 2) add_alone("allreduce of 600", reductions(Collective::allreduce, 600));
+  add_alone("allgather", allgather(13));
+  add_alone("reduce", reductions(Collective::reduce, 27));
+  add_alone("scan", reductions(Collective::scan, 27));
+  add_alone("alltoallv", alltoallv());
+  add_alone("reduce_scatter", reduce_scatter(9));
+  // More than there are lines.
+  const std::vector<Make> mixed = {bcast(27), reductions(Collective::allreduce, 3), allgather(13),
+                                   reductions(Collective::reduce, 2)};
+  add("calls, three at a time", two, calls(By::polling, mixed, 6, 3, long_ones));
+  for (const Ring& lines : {one, two})
+    if (ranks > 2)
+      add(formatted("folds in common, two at a time, lines for {}", lines.slots), lines,
+          calls(By::polling, {reductions(Collective::allreduce, 513)}, 4, 2, long_ones));
+  // A buffer for one of them alone.
+  add("calls, little memory", {4, 64}, calls(By::polling, {bcast(27), allgather(20)}, 6, 3, short_one));
+  return all;
+}
+
+}  // namespace espalier::testing
