@@ -24,8 +24,10 @@ def test_mpi4py_own_suite(name, ranks, statistics):
 @pytest.mark.parametrize("name", ["mpich", "openmpi"])
 @pytest.mark.parametrize("ranks, nodes", [(3, "2+1"), (4, "2:cyclic")])
 def test_mpi4py_own_suite_across_nodes(name, ranks, nodes, statistics):
-    # Persistent collectives over nodes are the host's, which `error` would forbid: off, they are so without a reason.
-    env = {"ESPALIER_FALLBACK": "error", "ESPALIER_PERSISTENT": "off", "ESPALIER_NODES": nodes, **statistics.env}
+    # Persistent and nonblocking collectives over nodes are the host's, which `error` would forbid: off, they are so without
+    # a reason.
+    off = {"ESPALIER_PERSISTENT": "off", "ESPALIER_NONBLOCKING": "off"}
+    env = {"ESPALIER_FALLBACK": "error", **off, "ESPALIER_NODES": nodes, **statistics.env}
     outcome = mpi4py_suite.run(hosts.HOSTS[name], ranks, env=env)
     count, well = mpi4py_suite.summary(outcome)
     assert well and count > 100, str(outcome)

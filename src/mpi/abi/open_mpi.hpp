@@ -11,7 +11,7 @@
 // pay 4 ns for it.
 #define ESPALIER_NOTES_LONG_MESSAGES 0
 #define ESPALIER_HYDRA_LAUNCHES 0
-#define ESPALIER_ABI_HOST_CALLS(X) X(Comm_f2c) X(Type_f2c) X(Op_f2c) X(Request_f2c)
+#define ESPALIER_ABI_HOST_CALLS(X) X(Comm_f2c) X(Type_f2c) X(Op_f2c) X(Request_f2c) X(Request_c2f)
 
 // Predefined handles are addresses of data symbols: its macros for them are bent to look the symbol up.
 #undef OMPI_PREDEFINED_GLOBAL
@@ -42,7 +42,7 @@ inline constexpr bool fortran_integers_vary = true;
 
 template <class Host>
 bool converts_handles(const Host& host) {
-  return host.Comm_f2c && host.Type_f2c && host.Op_f2c && host.Request_f2c;
+  return host.Comm_f2c && host.Type_f2c && host.Op_f2c && host.Request_f2c && host.Request_c2f;
 }
 template <class Host>
 MPI_Comm c_communicator(const Host& host, int comm) {
@@ -51,6 +51,10 @@ MPI_Comm c_communicator(const Host& host, int comm) {
 template <class Host>
 MPI_Request c_request(const Host& host, int request) {
   return host.Request_f2c(request);
+}
+template <class Host>
+int fortran_request(const Host& host, MPI_Request request) {
+  return host.Request_c2f(request);
 }
 // What the functions with buffers take besides. Where MPI_IN_PLACE is given, the count and the datatype
 // beside it may be anything, also no handle; Open MPI converts any integer, to MPI_DATATYPE_NULL or to a null

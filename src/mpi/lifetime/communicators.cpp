@@ -92,27 +92,54 @@ bool is_intra(MPI_Comm comm) {
   return host.Comm_test_inter(comm, &inter) == MPI_SUCCESS && !inter;
 }
 
-/// Ranks of a communicator with a name find their share by it, if all of them are on this node. That goes
-/// for MPI_COMM_WORLD, too, but its ranks agree: they say then where they run now, and it is made once.
-std::unique_ptr<runtime::Communicator> make(MPI_Comm comm, const Entry* entry,
-                                            const std::optional<std::vector<int>>& processes) {
-  if (entry && entry->record.identity && processes && comm != host.constants.world) {
-    int rank = 0;
-    host.Comm_rank(comm, &rank);
-    if (auto found = runtime::Communicator::find({entry->record.identity, rank, *processes})) return found;
-  }
-  return runtime::Communicator::create(bootstrap(comm));
+/// Ranks of a communicator with a name find their share by it, if all of them are on this node.
+std::unique_ptr<runtime::Communicator> find_share(MPI_Comm comm, const Entry* entry,
+                                                  const std::optional<std::vector<int>>& processes) {
+  if (!entry || !entry->record.identity || !processes) return nullptr;
+  int rank = 0;
+  host.Comm_rank(comm, &rank);
+  return runtime::Communicator::find({entry->record.identity, rank, *processes});
 }
 
-Entry* create(MPI_Comm comm, Entry* entry) {
+/// That goes for MPI_COMM_WORLD, too, but its ranks agree, if they can: they say then where they run now, and
+/// it is made once.
+std::unique_ptr<runtime::Communicator> make(MPI_Comm comm, const Entry* entry,
+                                            const std::optional<std::vector<int>>& processes) {
+  auto found = comm != host.constants.world ? find_share(comm, entry, processes) : nullptr;
+  return found ? std::move(found) : runtime::Communicator::create(bootstrap(comm));
+}
+
+enum class Meeting { allowed, never };
+
+/// nullptr: the ranks would have to meet.
+Entry* create(MPI_Comm comm, Entry* entry, Meeting meeting) {
   const auto processes = has_world() ? processes_of(comm) : std::nullopt;
   const bool foreign = has_world() && !processes;
-  auto communicator = foreign ? nullptr : make(comm, entry, processes);
+  std::unique_ptr<runtime::Communicator> communicator;
+  if (!foreign)
+    communicator =
+        meeting == Meeting::allowed ? make(comm, entry, processes) : find_share(comm, entry, processes);
+  if (!communicator && !foreign) return nullptr;
   if (!entry) entry = take_entry();
   entry->comm = comm;
   entry->communicator = std::move(communicator);
   entry->foreign = foreign;
   link(*entry, comm);
+  return entry;
+}
+
+Entry* enter_by(Handle handle, void* caller, Meeting meeting) {
+  if (resolve(caller) != Mode::active || Retirement::is_under_way(handle)) return nullptr;
+  const auto comm = typed<MPI_Comm>(handle);
+  if (comm == host.constants.comm_null || !lifecycle::ready(comm) || !is_intra(comm)) return nullptr;
+  if (meeting == Meeting::never) record_of(handle);  // MPI_COMM_WORLD has its name from then on
+  Entry* entry = linked_entry(comm);
+  if (!entry || (!entry->communicator && !entry->foreign)) {
+    if (is_revoked(handle)) return nullptr;
+    entry = create(comm, entry, meeting);
+  }
+  if (!entry || entry->foreign) return nullptr;
+  publish(*entry, wide(comm));
   return entry;
 }
 
@@ -181,19 +208,9 @@ runtime::Bootstrap bootstrap(MPI_Comm comm) {
   return ranks;
 }
 
-Entry* enter(Handle handle, void* caller) {
-  if (resolve(caller) != Mode::active || Retirement::is_under_way(handle)) return nullptr;
-  const auto comm = typed<MPI_Comm>(handle);
-  if (comm == host.constants.comm_null || !lifecycle::ready(comm) || !is_intra(comm)) return nullptr;
-  Entry* entry = linked_entry(comm);
-  if (!entry || (!entry->communicator && !entry->foreign)) {
-    if (is_revoked(handle)) return nullptr;
-    entry = create(comm, entry);
-  }
-  if (entry->foreign) return nullptr;
-  publish(*entry, wide(comm));
-  return entry;
-}
+Entry* enter(Handle handle, void* caller) { return enter_by(handle, caller, Meeting::allowed); }
+
+Entry* enter_alone(Handle handle, void* caller) { return enter_by(handle, caller, Meeting::never); }
 
 Retirement::Retirement(Handle handle) : handle_(normal(handle)), outer_(std::exchange(innermost, this)) {
   const auto comm = typed<MPI_Comm>(handle);

@@ -70,6 +70,9 @@ inline Entry* find(Handle handle) {
 /// Throws Error.
 Entry* enter(Handle handle, void* caller);
 
+/// The same without a word to other ranks: nullptr also where they would have to meet, on all of them alike.
+Entry* enter_alone(Handle handle, void* caller);
+
 /// The record of a communicator that has a name; null: it has none.
 Record* record_of(Handle handle);
 /// The communicator, which is new, gets a name.

@@ -1,7 +1,7 @@
 // How requests are completed where some of them may be Espalier's, for the entry points of every language.
 //
-// Each function gets `at(i)`, the i-th request if it is Espalier's and active, else nullptr, and a function
-// that asks the host. To the host Espalier's requests look as if they were complete or did not exist.
+// Each function gets `at(i)`, the i-th request if it is Espalier's and active, else nullptr, with
+// `at.set_null(i)`, and a function that asks the host. To the host Espalier's requests look as if they were complete or did not exist.
 // MPI_Testany and the like ask the host only if no request is Espalier's and active, or if none of these can
 // complete yet.
 #pragma once
@@ -21,6 +21,7 @@ struct Requests {
   /// Espalier's, active or not.
   Request* any_state(int i) const { return persistent::find(wide(first[i])); }
   MPI_Request* place(int i) const { return const_cast<MPI_Request*>(first + i); }
+  void set_null(int i) const { *place(i) = MPI_REQUEST_NULL; }
   const MPI_Request* first;
 };
 
@@ -44,12 +45,21 @@ bool all_ready(int count, At at) {
   return for_each(count, at, [](Request& request, int) { return request.is_ready(); });
 }
 
+/// Completes the i-th, which the program has no more if it was a nonblocking collective.
+template <class At>
+int complete_one(At at, int i, Request& request) {
+  const bool is_once = request.is_once;
+  const int code = request.complete();
+  if (is_once) at.set_null(i);
+  return code;
+}
+
 /// Completes all of them; returns the first error code.
 template <class At>
 int complete_all(int count, At at) {
   int code = MPI_SUCCESS;
-  for_each(count, at, [&](Request& request, int) {
-    const int each = request.complete();
+  for_each(count, at, [&](Request& request, int i) {
+    const int each = complete_one(at, i, request);
     if (code == MPI_SUCCESS) code = each;
     return true;
   });
@@ -86,7 +96,7 @@ int test_any(int count, At at, int* index, int* flag, Host host_tests, Settle se
     if (!request.is_ready()) return true;
     *index = i;
     *flag = 1;
-    code = request.complete();
+    code = complete_one(at, i, request);
     if (code == MPI_SUCCESS) code = settle(i);
     return false;
   });
@@ -117,7 +127,7 @@ int test_some(int count, At at, int* outcount, Host host_tests, Add add) {
   if (*outcount == MPI_UNDEFINED) *outcount = 0;
   for_each(count, at, [&](Request& request, int i) {
     if (!request.is_ready()) return true;
-    code = request.complete();
+    code = complete_one(at, i, request);
     if (code == MPI_SUCCESS) code = add(i, (*outcount)++);
     return code == MPI_SUCCESS;
   });

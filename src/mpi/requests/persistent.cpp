@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "mpi/host/handles.hpp"
 #include "mpi/lifetime/lifecycle.hpp"
+#include "mpi/requests/nonblocking.hpp"
 
 namespace espalier::mpi::persistent {
 
@@ -18,6 +19,7 @@ std::mutex mutex;  // of everything below but the readers' side of `buckets`
 // Never destroyed, as the communicators' entries are not.
 std::deque<Request>& requests = *new std::deque<Request>;
 std::vector<Request*>& unused = *new std::vector<Request*>;
+std::vector<Request*>& unused_once = *new std::vector<Request*>;  // which have their carriers
 std::unordered_map<Handle, Request*>& by_handle = *new std::unordered_map<Handle, Request*>;
 
 /// Direct-mapped: how many requests belong to a bucket, and one of them.
@@ -39,13 +41,13 @@ void enter(Request& request, Handle handle) {
   bucket.members.fetch_add(1, std::memory_order_relaxed);
   // release: pairs with the acquire in find(); the request is whole before it can be found.
   bucket.one.store(&request, std::memory_order_release);
-  runtime::asking::add_request();
 }
 
 /// What must be destroyed of a request.
 struct Content {
   Draft draft;
   std::unique_ptr<runtime::Persistent> collective;
+  std::shared_ptr<runtime::Nonblocking> nonblocking;
 };
 
 Content empty(Request& request) {
@@ -55,9 +57,10 @@ Content empty(Request& request) {
     bucket.one.store(nullptr, std::memory_order_relaxed);
   bucket.members.fetch_sub(1, std::memory_order_relaxed);
   by_handle.erase(handle);
-  runtime::asking::remove_request();
+  if (!request.is_once || request.nonblocking) runtime::asking::remove_request();
+  request.is_once = false;
   unused.push_back(&request);
-  return {std::move(request.draft), std::move(request.collective)};
+  return {std::move(request.draft), std::move(request.collective), std::move(request.nonblocking)};
 }
 
 Request& take_request() {
@@ -93,9 +96,11 @@ void outlive(MPI_Comm comm) {
 void retire_all() {
   std::vector<Content> gone;
   const std::lock_guard lock(mutex);
+  unused_once.clear();
   for (Request& request : requests) {
     const Handle handle = request.handle.load(std::memory_order_relaxed);
     if (handle == 0) continue;
+    if (request.nonblocking) request.nonblocking->forget(request.call);  // the program never completed it
     gone.push_back(empty(request));
     auto carrier = typed<MPI_Request>(handle);
     host.next.Request_free(&carrier);  // hosts report requests that are not freed
@@ -130,6 +135,8 @@ KeptType::~KeptType() {
 }
 
 int Request::start() {
+  if (is_once)
+    return raise_for(*this, "MPI_Start takes persistent requests, not those of nonblocking collectives");
   if (active())
     return raise_for(*this,
                      "its persistent request is started, and not complete; wait for it, or test it, "
@@ -142,6 +149,7 @@ int Request::start() {
 }
 
 int Request::complete() {
+  if (is_once) return nonblocking::complete(*this);
   return guarded(wide(errors), draft.spec.collective, draft.spec.bytes, [&] {
     collective->complete();
     if (draft.store) draft.store();
@@ -151,6 +159,8 @@ int Request::complete() {
 
 // To be called before the host frees the carrier, whose handle may be another request's from then on.
 int Request::leave() {
+  if (is_once)
+    return raise_for(*this, "MPI_Request_free takes no requests of nonblocking collectives; complete it");
   if (active())
     return raise_for(*this, "its persistent request is freed while it is active; complete it before");
   const Content gone = [&] {
@@ -158,6 +168,30 @@ int Request::leave() {
     return empty(*this);
   }();  // and is destroyed without the lock
   return MPI_SUCCESS;
+}
+
+int Request::cancel() { return raise_for(*this, "MPI_Cancel takes no requests of collectives"); }
+
+Request& take_once(Entry& entry) {
+  {
+    const std::lock_guard lock(mutex);
+    if (!unused_once.empty()) {
+      Request* const request = unused_once.back();
+      unused_once.pop_back();
+      return *request;
+    }
+  }
+  const MPI_Request carrier = make_carrier(entry);
+  lifecycle::tell(told);
+  Request& made = take_request();
+  made.is_once = true;
+  enter(made, wide(carrier));
+  return made;
+}
+
+void give_back(Request& request) {
+  const std::lock_guard lock(mutex);
+  unused_once.push_back(&request);
 }
 
 Request* find(Handle handle) {
@@ -189,6 +223,7 @@ int begin(Entry& entry, Draft&& draft, MPI_Request* request) {
   made.collective = std::move(collective);
   made.errors = entry.comm;
   enter(made, wide(*request));
+  runtime::asking::add_request();
   return MPI_SUCCESS;
 }
 

@@ -17,6 +17,7 @@
 #include "mpi/host/host.hpp"
 #include "mpi/lifetime/communicators.hpp"
 #include "mpi/lifetime/fallback.hpp"
+#include "runtime/communicator/nonblocking.hpp"
 #include "runtime/communicator/persistent.hpp"
 #include "runtime/process/missed_tests.hpp"
 
@@ -62,14 +63,20 @@ struct Request {
   Draft draft;
   std::unique_ptr<runtime::Persistent> collective;
   MPI_Comm errors{};  ///< whose handler gets them
+  /// Of a nonblocking collective, whose handle the program has until it is complete: then the request and its
+  /// carrier wait for the next one.
+  bool is_once = false;
+  std::shared_ptr<runtime::Nonblocking> nonblocking;  ///< while it is under way
+  runtime::Nonblocking::Call call;
 
-  bool active() const { return collective->active(); }
+  bool active() const { return is_once ? nonblocking != nullptr : collective->active(); }
   /// Each returns an MPI error code, raised already.
   int start();
   int complete();
-  bool is_ready() { return collective->is_ready(); }
+  bool is_ready() { return is_once ? nonblocking->is_ready(call) : collective->is_ready(); }
   /// The program frees the request; the carrier is left to the host.
   int leave();
+  int cancel();
 };
 
 /// Whether there are any. Programs without pay for one look at a word wherever they complete requests: a
@@ -78,6 +85,10 @@ inline bool any() { return runtime::asking::has_requests(); }
 
 /// nullptr: the host's. Thread-safe; a request that others use at the same time is not looked for.
 Request* find(Handle handle);
+
+/// An unused request of a nonblocking collective, which the program may have now. It goes back by give_back().
+Request& take_once(Entry& entry);
+void give_back(Request& request);
 
 /// Meets the other ranks. MPI_SUCCESS: `request` is made; to_host: all ranks leave it to the host.
 int begin(Entry& entry, Draft&& draft, MPI_Request* request);

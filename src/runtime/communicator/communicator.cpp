@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "base/config.hpp"
+#include "runtime/communicator/nonblocking.hpp"
 #include "runtime/statistics/counters.hpp"
 #include "runtime/statistics/statistics.hpp"
 
@@ -19,6 +21,13 @@ Communicator::Communicator(int rank, int size, std::string refusal)
     : rank_(rank), size_(size), refusal_(std::move(refusal)) {}
 
 Communicator::~Communicator() = default;
+
+// Of one rank alone there is no reason to give: such a collective waits for nothing.
+std::shared_ptr<Nonblocking> Communicator::nonblocking(const collective::PersistentSpec&, std::string& why) {
+  if (!Config::instance().flag("ESPALIER_NONBLOCKING") || size_ == 1) return nullptr;
+  why = active() ? "nonblocking collectives over nodes are the host's" : refusal_;
+  return nullptr;
+}
 
 std::string Communicator::why_host() const { return active() ? "its rule says host" : refusal_; }
 

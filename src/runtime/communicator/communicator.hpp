@@ -31,6 +31,7 @@ struct SharedResult {
   std::vector<std::size_t> offsets;  ///< of each rank's block from there
 };
 
+class Nonblocking;
 class Persistent;
 struct Membership;
 
@@ -144,6 +145,11 @@ class Communicator {
   /// Throws Error on all ranks when they have not asked for the same.
   virtual std::unique_ptr<Persistent> prepare(const Bootstrap& bootstrap, collective::PersistentSpec& spec,
                                               const std::string& unable, std::string& why) = 0;
+
+  /// Local: what carries a nonblocking collective like that. Null, on all ranks alike, because they have the
+  /// same of `spec` that CallFacts has: it is the host's, and `why` says why; empty: there is no reason to
+  /// report.
+  virtual std::shared_ptr<Nonblocking> nonblocking(const collective::PersistentSpec& spec, std::string& why);
 
   static const void* const in_place;
 

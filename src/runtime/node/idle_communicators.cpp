@@ -15,6 +15,7 @@ IdleCommunicators& IdleCommunicators::instance() {
 // First it is kept and then it leaves: another thread may come to the next communicator of these ranks as
 // soon as all have left.
 void IdleCommunicators::release(std::unique_ptr<NodeCommunicator> communicator) {
+  communicator->forget_nonblocking();
   SharedState& state = communicator->state();
   const std::uint64_t generation = state.registered()->generation;
   {

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "base/config.hpp"
+#include "runtime/communicator/nonblocking.hpp"
 #include "runtime/process/node.hpp"
 #include "runtime/process/process.hpp"
 
@@ -17,6 +19,23 @@ NodeCommunicator::NodeCommunicator(const NodeShare& agreement, int rank, int siz
 bool NodeCommunicator::limit_waits(int timeout_ms) {
   state_.mismatch_detection.limit_waits(std::int64_t{timeout_ms} * 1'000'000);
   return true;
+}
+
+std::shared_ptr<Nonblocking> NodeCommunicator::nonblocking(const collective::PersistentSpec& spec,
+                                                           std::string& why) {
+  static const bool is_on = Config::instance().flag("ESPALIER_NONBLOCKING");
+  if (!is_on) return nullptr;  // switched off by the user
+  const std::size_t most = state_.arena.budget() / 8 / static_cast<std::size_t>(size());
+  if (state_.selector(spec.collective, spec.bytes).algorithm == plan::Algorithm::host) {
+    why = Communicator::why_host();
+    return nullptr;
+  }
+  if (!nonblocking_ && spec.bytes <= most)
+    nonblocking_ = Nonblocking::open({state_.arena, state_.share, state_.layout}, rank(),
+                                     state_.machine.waiter().policy());
+  if (nonblocking_ && spec.bytes <= most) return nonblocking_;
+  why = "the shared-memory budget has no room for a nonblocking collective (see ESPALIER_SHM)";
+  return nullptr;
 }
 
 std::string NodeCommunicator::why_host() const {

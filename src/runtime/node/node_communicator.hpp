@@ -57,6 +57,9 @@ class NodeCommunicator final : public Communicator {
   bool exscan(const void* send, void* receive, std::size_t bytes, const UserOperation& operation) override;
   std::unique_ptr<Persistent> prepare(const Bootstrap& host, collective::PersistentSpec& spec,
                                       const std::string& unable, std::string& why) override;
+  std::shared_ptr<Nonblocking> nonblocking(const collective::PersistentSpec& spec, std::string& why) override;
+  /// Requests may keep what they have; the next communicator of these ranks begins anew.
+  void forget_nonblocking() { nonblocking_.reset(); }
 
  private:
   /// Scan or exscan.
@@ -69,6 +72,7 @@ class NodeCommunicator final : public Communicator {
                           std::span<const std::size_t> bytes, const UserOperation& operation);
 
   SharedState state_;
+  std::shared_ptr<Nonblocking> nonblocking_;  ///< once there has been one
   std::vector<std::byte>
       kept_result_;  ///< the last result of allgatherv_shared(), where the arena had no room for it
 };

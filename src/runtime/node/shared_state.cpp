@@ -6,6 +6,7 @@
 
 #include "base/config.hpp"
 #include "memory/preferred_node.hpp"
+#include "runtime/communicator/nonblocking.hpp"
 #include "runtime/communicator/share_release.hpp"
 
 namespace espalier::runtime {
@@ -107,6 +108,7 @@ void SharedState::free_areas(const std::array<NodeArea, 2>& areas) const {
 
 // The next communicator of these ranks finds no rank gone.
 void SharedState::clear_departures() {
+  forget_nonblocking_share(arena, share, layout);
   for (int rank = 0; rank < layout.ranks; ++rank)
     reinterpret_cast<CallRecords*>(arena.at(share.offset) + layout.calls(rank))->come_back();
 }

@@ -56,6 +56,8 @@ void Process::set_one_sided(std::unique_ptr<network::OneSidedHost> one_sided) {
 void Process::make_progress() {
   drive_host();
   drive_windows();
+  // acquire: what the work needs is there.
+  if (void (*const work)() = aside_work_.load(std::memory_order_acquire)) work();
 }
 
 void Process::drive_windows() { windows_->drive(); }

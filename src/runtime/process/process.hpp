@@ -93,6 +93,8 @@ class Process {
     if (progress_.drive) progress_.drive(progress_.context);
   }
   void drive_windows();
+  /// What else goes on in waits, from now on. Null: nothing.
+  void set_aside_work(void (*work)()) { aside_work_.store(work, std::memory_order_release); }
   WindowProgress& windows() { return *windows_; }
 
  private:
@@ -111,6 +113,7 @@ class Process {
   std::string no_sharp_;
   std::atomic<int> number_{0};  // relaxed: of interest only once node() is there
   HostProgress progress_;
+  std::atomic<void (*)()> aside_work_{nullptr};
   std::string declined_;
 };
 

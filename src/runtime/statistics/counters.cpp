@@ -82,7 +82,9 @@ void describe(Row& row, const Call& call, int communicator_size) {
   row.collective = static_cast<std::uint8_t>(call.collective);
   row.by_host = call.carrier == Carrier::host;
   put(row.collective_name, to_string(call.collective));
-  put(row.algorithm, call.persistent ? "persistent" : to_string(call.algorithm));
+  put(row.algorithm, call.persistent    ? "persistent"
+                     : call.nonblocking ? "nonblocking"
+                                        : to_string(call.algorithm));
   put(row.transport, carrier_name(call.carrier));
   put(row.why, words_of(call));
 }

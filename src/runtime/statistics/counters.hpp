@@ -28,12 +28,14 @@ struct Call {
   Carrier carrier = Carrier::shared_memory;
   /// Why the host served it, or why the aggregation nodes did not; null or empty: nothing to say.
   const std::string* why = nullptr;
-  bool persistent = false;  ///< prepared once; then the algorithm says nothing
+  bool persistent = false;   ///< prepared once; then the algorithm says nothing
+  bool nonblocking = false;  ///< the same of what is started and completed later
 
   /// All but collective, bytes and the words of the reason, in one number.
   std::uint32_t kind() const {
     return static_cast<std::uint32_t>(algorithm) | static_cast<std::uint32_t>(carrier) << 8 |
-           std::uint32_t{persistent} << 16 | std::uint32_t{has_reason()} << 17;
+           std::uint32_t{persistent} << 16 | std::uint32_t{has_reason()} << 17 |
+           std::uint32_t{nonblocking} << 18;
   }
   bool has_reason() const { return why && !why->empty(); }
   unsigned size_class() const { return static_cast<unsigned>(std::bit_width(bytes)); }

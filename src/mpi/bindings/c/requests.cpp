@@ -36,7 +36,7 @@ int serve_wait(void* request, void* status) {
   const Requests all(request);
   Request* ours = all(0);
   if (!ours) return host.next.Wait(request, status);
-  const int code = ours->complete();
+  const int code = completion::complete_one(all, 0, *ours);
   return code == MPI_SUCCESS ? settle(all.place(0), static_cast<MPI_Status*>(status)) : code;
 }
 
@@ -89,6 +89,11 @@ int serve_test(void* request, int* flag, void* status) {
 int serve_testall(int count, void* requests, int* flag, void* statuses) {
   return completion::test_all(count, Requests(requests), flag,
                               [&](int* done) { return host.next.Testall(count, requests, done, statuses); });
+}
+
+int serve_cancel(void* request) {
+  Request* ours = Requests(request).any_state(0);
+  return ours ? ours->cancel() : host.next.Cancel(request);
 }
 
 int serve_request_free(void* request) {

@@ -17,6 +17,7 @@ using persistent::Request;
 struct Requests {
   Request* any_state(int i) const { return persistent::find(c_request(first + i)); }
   Request* operator()(int i) const { return completion::if_active(any_state(i)); }
+  void set_null(int i) const { first[i] = abi::fortran_request(host, MPI_REQUEST_NULL); }
   Int* first;
 };
 
@@ -166,6 +167,11 @@ void request_free(const Names& names, Int* request, Int* error, void* caller) {
   if (ours)
     if (const int code = ours->leave(); code != MPI_SUCCESS) return set(error, code);
   forward(names, error, request);
+}
+
+void cancel(const Names& names, Int* request, Int* error, void* caller) {
+  Request* ours = may_be_ours(caller) ? Requests{request}.any_state(0) : nullptr;
+  ours ? set(error, ours->cancel()) : forward(names, error, request);
 }
 
 void request_get_status(const Names& names, Int* request, Int* flag, void* status, Int* error, void* caller) {

@@ -23,6 +23,7 @@ OUTPUTS: dict[str, Callable[[list[Function]], str]] = {
     "bindings/c/entry_points.hpp": emit_c.emit_declarations,
     "bindings/c/collective_entry_points.cpp": emit_c.emit_collectives,
     "bindings/c/persistent_entry_points.cpp": emit_c.emit_persistent,
+    "bindings/c/nonblocking_entry_points.cpp": emit_c.emit_nonblocking,
     "bindings/c/request_entry_points.cpp": emit_c.emit_requests,
     "bindings/c/message_entry_points.cpp": emit_c.emit_messages,
     "bindings/c/communicator_entry_points.cpp": emit_c.emit_communicators,

@@ -65,11 +65,12 @@ def collective(form: Form) -> str:
     return body(form, [the_call(form), f"  return {form.function.lower}(call, {CALLER});"])
 
 
-def persistent(form: Form) -> str:
+def with_request(form: Form) -> str:
+    """A persistent or nonblocking collective."""
     lower = form.function.lower
     handed_on = lambda_of("hand_on", "", hand_on(form, "host.next"))
     served = fill(
-        "  return persistent::init(",
+        "  return persistent::init(" if form.init else "  return nonblocking::begin(",
         [f"persistent::make_{lower}", f"Collective::{lower}", "call", "request", CALLER, "hand_on"],
         ");",
     )
@@ -132,7 +133,7 @@ def creates(form: Form) -> str:
 
 def narrowing(form: Form) -> str:
     """A host that is too old for the _c form gets the plain call, if the numbers fit."""
-    plain = Form(form.function, init=form.init)
+    plain = Form(form.function, variant=form.variant)
     numbers = [parameter.name for parameter in form.parameters if parameter.kind in NUMBERS]
     arguments = [f"static_cast<int>({name})" if name in numbers else name for name in names(form)]
     fits = " && ".join(f"fits_int({name})" for name in numbers)
@@ -160,12 +161,12 @@ FAMILIES: dict[str, Family] = {
 
 
 def maker(form: Form) -> Family:
-    return persistent if form.init else FAMILIES[form.function.family]
+    return with_request if form.variant else FAMILIES[form.function.family]
 
 
-def entry_points(functions: list[Function], families: tuple[str, ...], init: bool = False) -> str:
+def entry_points(functions: list[Function], families: tuple[str, ...], variant: str = "") -> str:
     chosen = [form for function in functions if function.family in families for form in forms_of(function)]
-    return grouped((form.condition, maker(form)(form)) for form in chosen if form.init == init)
+    return grouped((form.condition, maker(form)(form)) for form in chosen if form.variant == variant)
 
 
 def emit_collectives(functions: list[Function]) -> str:
@@ -176,8 +177,15 @@ def emit_collectives(functions: list[Function]) -> str:
 def emit_persistent(functions: list[Function]) -> str:
     includes = ["generated/mpi/bindings/c/entry_points.hpp", "generated/mpi/requests/prepare/make.hpp"]
     return source(
-        "The C entry points of the persistent collectives.", includes, entry_points(functions, ("collective",), init=True)
+        "The C entry points of the persistent collectives.", includes, entry_points(functions, ("collective",), "init")
     )
+
+
+def emit_nonblocking(functions: list[Function]) -> str:
+    includes = ["generated/mpi/bindings/c/entry_points.hpp", "generated/mpi/requests/prepare/make.hpp"]
+    includes.append("mpi/requests/nonblocking.hpp")
+    body_text = entry_points(functions, ("collective",), "nonblocking")
+    return source("The C entry points of the nonblocking collectives.", includes, body_text)
 
 
 def emit_requests(functions: list[Function]) -> str:

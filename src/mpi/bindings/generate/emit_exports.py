@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 
-from forms import exported_forms
+from forms import exported_forms, nonblocking_name
 from table import Function
 
 # No MPI_Get_version, no MPI_Abi_get_version, no C++ library. Fortran's other spellings begin with mpi_.
@@ -17,6 +17,8 @@ def upper_case(functions: list[Function]) -> list[str]:
     for function in functions:
         if "fortran" in function.options:
             names.append(function.name.upper())
+        if {"fortran", "nonblocking"} <= function.options:
+            names.append(nonblocking_name(function.name).upper())
         if "cptr" in function.options:
             names.append(f"{function.name.upper()}_CPTR")
     return names

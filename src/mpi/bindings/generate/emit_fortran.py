@@ -5,7 +5,7 @@ from __future__ import annotations
 from call import call_type, initialisers
 from forms import Form, all_forms
 from kinds import fortran_type
-from layout import braces, fill, grouped, header, source, statement
+from layout import COLUMNS, braces, fill, grouped, header, source, statement
 from table import Function, Parameter
 
 NAMES = "const Names& names"
@@ -40,7 +40,7 @@ def condition(form: Form) -> str:
 
 
 def exported(form: Form, body: str, suffix: str = "") -> str:
-    lower = f"{form.function.name.lower()}{suffix or form.suffix}"
+    lower = f"{form.name.lower()}{suffix}"
     opening, spellings = ("ESPALIER_F08(", [lower]) if form.suffix else ("ESPALIER_FORTRAN(", [lower, lower.upper()])
     indent = " " * len(opening)
     parameters = fill(f"{indent}(", [*declared(form), "Int* error"], "),")
@@ -55,15 +55,18 @@ def the_call(form: Form) -> str:
 def collective(form: Form) -> str:
     opening = fill(f"void fortran_{form.member.lower()}(", [NAMES, *declared(form), *ENDING], ") {")
     forward = statement("!take(caller)", "return forward(", ["names", "error", *names(form)], ");")
-    serve = persistent(form) if form.init else f"  set(error, {form.function.lower}(call, caller));"
+    serve = with_request(form) if form.variant else f"  set(error, {form.function.lower}(call, caller));"
     return "\n".join([opening, forward, the_call(form), serve, "}"])
 
 
-def persistent(form: Form) -> str:
+def with_request(form: Form) -> str:
     lower = form.function.lower
-    hand_on = f"  const auto hand_on = [&] {{ return ask({', '.join(['names', *names(form)])}); }};"
+    arguments = ["names", *names(form)]
+    hand_on = f"  const auto hand_on = [&] {{ return ask({', '.join(arguments)}); }};"
+    if len(hand_on) > COLUMNS:
+        hand_on = "\n".join(["  const auto hand_on = [&] {", fill("    return ask(", arguments, ");"), "  };"])
     serve = fill(
-        "  prepare(",
+        "  prepare(" if form.init else "  begin(",
         [f"persistent::make_{lower}", f"Collective::{lower}", "call", "request", "error", "caller", "hand_on"],
         ");",
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 FAMILIES = ("collective", "starts", "completes", "tests", "probe", "message", "window", "creates", "own", "called")
-OPTIONS = ("large", "init", "fortran", "cptr", "emulated")
+OPTIONS = ("large", "init", "nonblocking", "fortran", "cptr", "emulated")
 DIRECTIONS = ("const", "out", "inout")
 ENTRIES = ("ranks", "peers", "peers_of_root", "peers_unless_in_place")
 

@@ -17,7 +17,7 @@ inline std::string why_unable(const Call& call, Collective collective, MPI_Count
       typed<MPI_Op>(call.op) == host.constants.op_null)
     return bad_arguments;
   const PredefinedOp* op = predefined_op(typed<MPI_Op>(call.op));
-  if (!op) return "a user-defined operator in a persistent collective";
+  if (!op) return "a user-defined operator in a persistent or nonblocking collective";
   if (elements == 0) return "";
   if (!operation) {
     const PredefinedType* type = predefined_type(datatype);

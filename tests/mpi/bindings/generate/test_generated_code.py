@@ -54,6 +54,26 @@ int export_Barrier_init(Handle comm, Handle info, void* request) {
 """ in text
 
 
+def test_the_entry_points_of_a_nonblocking_collective(parse):
+    function = parse("MPI_Barrier(comm comm) : collective init nonblocking fortran")
+    assert """
+int export_Ibarrier(Handle comm, void* request) {
+  const Call call{.comm = comm};
+  const auto hand_on = [&] {
+    if (!host.next.Ibarrier) return no_such_function("MPI_Ibarrier");
+    return host.next.Ibarrier(comm, request);
+  };
+  return nonblocking::begin(persistent::make_barrier, Collective::barrier, call, request,
+                            __builtin_return_address(0), hand_on);
+}
+""" in emit_c.emit_nonblocking([function])
+    assert "Ibarrier" not in emit_c.emit_collectives([function]) + emit_c.emit_persistent([function])
+    fortran = emit_fortran.emit_collectives([function])
+    assert "ESPALIER_FORTRAN(mpi_ibarrier, MPI_IBARRIER," in fortran
+    assert "begin(persistent::make_barrier, Collective::barrier, call, request, error, caller, hand_on);" in fortran
+    assert {"MPI_Ibarrier;", "MPI_IBARRIER;"} <= set(emit_exports.emit([function]).split())
+
+
 def test_handing_on_narrows_the_numbers_of_a_large_call(parse):
     text = emit_collectives.forward(parse(SCATTERV))
     assert text == """\

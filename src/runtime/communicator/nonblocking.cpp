@@ -1,0 +1,225 @@
+#include "runtime/communicator/nonblocking.hpp"
+
+#include <cstring>
+#include <utility>
+
+#include "machine/host_platform.hpp"
+#include "runtime/communicator/nonblocking_list.hpp"
+#include "runtime/communicator/share_release.hpp"
+#include "runtime/process/missed_tests.hpp"
+#include "runtime/process/node.hpp"
+#include "runtime/process/process.hpp"
+#include "runtime/statistics/statistics.hpp"
+
+namespace espalier::runtime {
+namespace {
+
+using machine::Layout;
+
+/// Of calls whose lines are in use at a time; further starts give their data later.
+constexpr int lines = 32;
+
+/// A word in the line of a share's life. In the communicator's: where the share of its nonblocking calls is;
+/// 1: there was no memory for one. In that share: the first of the buffers that ranks have left behind.
+std::atomic<std::uint64_t>& word_of(std::byte* share, const Layout& layout) {
+  auto* line = reinterpret_cast<memory::FlagLine*>(share + layout.life());
+  return *reinterpret_cast<std::atomic<std::uint64_t>*>(line->payload);
+}
+constexpr std::uint64_t refused = 1;
+
+/// What a buffer that is left behind says in a line of its own, of which others read the step alone.
+struct LeftBehind {
+  std::uint64_t next, bytes;
+};
+std::byte* note_in(std::byte* buffer) {
+  return reinterpret_cast<memory::FlagLine*>(buffer + collective::BufferParts::taken)->payload;
+}
+
+}  // namespace
+
+void forget_nonblocking_share(const memory::Arena& arena, memory::Share share, const Layout& layout) {
+  word_of(arena.at(share.offset), layout).store(0, std::memory_order_relaxed);  // under the directory's lock
+}
+
+// Short ones lie close together, and are mapped with all around them.
+std::byte* ArenaBuffers::allocate(std::size_t bytes) const {
+  constexpr std::size_t most_around = 64 * 1024;
+  const memory::Share share = arena_->allocate(bytes);
+  if (!share) return nullptr;
+  const bool is_backed =
+      bytes <= most_around ? arena_->reserve_around(share) : arena_->reserve(share, 0, bytes);
+  if (!is_backed) {
+    arena_->free(share);
+    return nullptr;
+  }
+  if (bytes > most_around) arena_->map_now(share, 0, bytes, memory::Arena::Use::writing);
+  return arena_->at(share.offset);
+}
+
+void ArenaBuffers::free(std::byte* data, std::size_t bytes) const {
+  arena_->free({static_cast<std::size_t>(data - arena_->at(0)), bytes});
+}
+
+Layout Nonblocking::layout_for(int ranks) {
+  Layout layout;
+  layout.ranks = ranks;
+  layout.slots = lines;
+  layout.slot_bytes = 0;
+  layout.has_pairwise = false;
+  layout.compact = true;
+  return layout;
+}
+
+/// Its offset in the arena; 0: there is no memory. For all ranks, from what the communicator's share says.
+std::uint64_t Nonblocking::make(const NonblockingPlace& place, const Layout& layout) {
+  const memory::Share share = place.arena.allocate(layout.bytes());
+  if (!share) return 0;
+  if (!place.arena.reserve_around(share)) {
+    place.arena.free(share);
+    return 0;
+  }
+  std::byte* const base = place.arena.at(share.offset);
+  std::memset(base, 0, layout.lines_bytes());
+  const std::byte* const known = place.arena.at(place.share.offset);
+  for (int rank = 0; rank < layout.ranks; ++rank)
+    std::memcpy(base + layout.process(rank), known + place.layout.process(rank), Layout::process_bytes);
+  return share.offset;
+}
+
+std::shared_ptr<Nonblocking> Nonblocking::open(const NonblockingPlace& place, int rank,
+                                               machine::WaitPolicy policy) {
+  const Layout layout = layout_for(place.layout.ranks);
+  auto& word = word_of(place.arena.at(place.share.offset), place.layout);
+  // acquire: pairs with the release below; the share is whole before another rank finds it.
+  std::uint64_t offset = word.load(std::memory_order_acquire);
+  if (offset == 0) {
+    const std::uint64_t made = make(place, layout);
+    if (word.compare_exchange_strong(offset, made != 0 ? made : refused, std::memory_order_acq_rel))
+      offset = made != 0 ? made : refused;
+    else if (made != 0)
+      place.arena.free({made, layout.bytes()});
+  }
+  if (offset == refused) return nullptr;
+  const memory::Share share = {offset, layout.bytes()};
+  if (!place.arena.holds(share)) throw Error("the share of a communicator in the node's memory is damaged");
+  place.arena.reserve_around(share);  // backed it is; this maps it
+  std::shared_ptr<Nonblocking> made(new Nonblocking(place.arena, share, layout, rank, policy));
+  NonblockingList::instance().add(made);
+  return made;
+}
+
+Nonblocking::Nonblocking(memory::Arena& arena, memory::Share share, const Layout& layout, int rank,
+                         machine::WaitPolicy policy)
+    : arena_(arena),
+      share_(share),
+      layout_(layout),
+      mismatch_detection_(arena.at(share.offset), layout, rank, {},
+                          Process::instance().node()->sees_processes(), {}),
+      machine_(arena.at(share.offset), layout, rank, policy, {}),
+      calls_(machine_, arena.at(0), ArenaBuffers(arena)),
+      counters_(layout.ranks) {
+  machine_.on_mistake(mismatch_detection_.mistake());
+}
+
+// Buffers of this rank go on a list in shared memory, whether others still read them or not.
+Nonblocking::~Nonblocking() {
+  mismatch_detection_.leave();
+  auto& first = word_of(arena_.at(share_.offset), layout_);
+  for (const collective::GivenBuffer& each : calls_.buffers().all()) {
+    LeftBehind note{first.load(std::memory_order_relaxed), each.bytes};
+    const auto place = static_cast<std::uint64_t>(each.data - arena_.at(0));
+    do std::memcpy(note_in(each.data), &note, sizeof note);
+    while (!first.compare_exchange_weak(note.next, place, std::memory_order_release));
+  }
+  if (is_last_to_leave(arena_, share_, layout_)) give_back_all();
+}
+
+// All ranks have left: their notes are ordered before by the count of those that have.
+void Nonblocking::give_back_all() {
+  std::uint64_t place = word_of(arena_.at(share_.offset), layout_).load(std::memory_order_acquire);
+  while (place != 0) {
+    LeftBehind note;
+    std::memcpy(&note, note_in(arena_.at(place)), sizeof note);
+    arena_.free({place, note.bytes});
+    place = note.next;
+  }
+  arena_.free(share_);
+}
+
+void Nonblocking::start(Call& call) {
+  const std::lock_guard lock(mutex_);
+  const machine::CallFacts facts{call.spec.collective, call.spec.root, call.spec.bytes};
+  call.fingerprint = mismatch_detection_.begin(facts);
+  calls_.start(call);
+  statistics::Call counted{facts.collective, facts.bytes, plan::Algorithm::exchange};
+  counted.nonblocking = true;
+  if (statistics::Row* row = counters_.row(counted)) row->calls.add(1);
+}
+
+// What is thrown here complete() throws again.
+bool Nonblocking::is_ready(Call& call) try {
+  {
+    const std::lock_guard lock(mutex_);
+    if (calls_.advance(call)) return true;
+  }
+  work_in_wait();
+  if (machine_.waiter().policy().fenced)
+    machine::HostPlatform::yield();  // the awaited rank may need this core
+  const std::lock_guard lock(mutex_);
+  return call.done;
+} catch (const Error&) {
+  return true;
+}
+
+/// True: the call is done. Else `lack` is what it needs next.
+bool Nonblocking::step(Call& call, Call::Lack& lack) {
+  const std::lock_guard lock(mutex_);
+  call.awaited = false;
+  if (calls_.advance(call)) return true;
+  lack = call.published ? call.lack : Call::Lack{};
+  call.awaited = lack.line != nullptr;
+  return false;
+}
+
+void Nonblocking::complete(Call& call) {
+  Call::Lack lack;
+  if (!step(call, lack)) wait(call);
+  asking::note_collective();
+}
+
+// Without the lock: another thread of this process may have to start what the awaited rank waits for. The
+// waiter is this wait's own.
+void Nonblocking::wait(Call& call) {
+  const machine::ProgressHook hook = {[](void* self) { static_cast<Nonblocking*>(self)->work_in_wait(); },
+                                      this, Process::instance().progress_in_waits()};
+  machine::Waiter waiter(machine_.waiter().policy(), hook);
+  for (Call::Lack lack; !step(call, lack);) {
+    if (lack.line) {
+      waiter.await(*reinterpret_cast<memory::FlagLine*>(lack.line), lack.step, lack.peer);
+    } else {
+      work_in_wait();
+      machine::HostPlatform::yield();
+    }
+  }
+}
+
+void Nonblocking::work_in_wait() {
+  Process::instance().make_progress();  // which advances all nonblocking calls, too
+  const machine::ProgressHook look = mismatch_detection_.hook();
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock) return;
+  calls_.advance_all();
+  look.function(look.context);
+}
+
+void Nonblocking::forget(const Call& call) {
+  const std::lock_guard lock(mutex_);
+  calls_.forget(call);
+}
+
+void Nonblocking::advance_aside() {
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (lock && !calls_.is_empty()) calls_.advance_all();
+}
+
+}  // namespace espalier::runtime

@@ -1,0 +1,89 @@
+// The nonblocking collectives of a communicator whose ranks share memory: a share of its own, with flag lines
+// for a number of calls, and buffers for what rides in none.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "collective/schedule/calls_under_way.hpp"
+#include "machine/host_machine.hpp"
+#include "memory/arena.hpp"
+#include "runtime/failure/mismatch_detection.hpp"
+#include "runtime/statistics/counters.hpp"
+
+namespace espalier::runtime {
+
+/// Buffers in the arena, for collective::GivenBuffers.
+class ArenaBuffers {
+ public:
+  explicit ArenaBuffers(memory::Arena& arena) : arena_(&arena) {}
+  std::byte* allocate(std::size_t bytes) const;
+  void free(std::byte* data, std::size_t bytes) const;
+
+ private:
+  memory::Arena* arena_;
+};
+
+/// Where the ranks of a communicator find what they share for nonblocking collectives: in its own share.
+struct NonblockingPlace {
+  memory::Arena& arena;
+  memory::Share share;
+  const machine::Layout& layout;
+};
+
+/// One rank's part. Lives as long as the communicator or a request needs it. Thread-safe: threads may start
+/// a collective, and test or wait for others, at the same time; each call is one thread's at a time.
+class Nonblocking {
+ public:
+  using Call = collective::CallUnderWay;
+
+  /// Local: waits for no rank. The first rank that comes makes the share. Null, on all ranks alike: there was
+  /// no memory for it.
+  static std::shared_ptr<Nonblocking> open(const NonblockingPlace& place, int rank,
+                                           machine::WaitPolicy policy);
+  /// Local. What this rank has given may still be read: the last rank to leave gives it back.
+  ~Nonblocking();
+  Nonblocking(const Nonblocking&) = delete;
+  Nonblocking& operator=(const Nonblocking&) = delete;
+
+  /// Local: waits for no rank. `call` has its spec, and lies still until it is done or forgotten. In the order
+  /// of the communicator's calls. Throws OutOfStep, as MismatchDetection does.
+  void start(Call& call);
+  /// Whether complete() would return or throw at once; if not, all that is under way has been driven.
+  bool is_ready(Call& call);
+  /// Waits, while all else is driven, until the rank's part is done. Throws Error when a rank is gone, or has
+  /// called something else.
+  void complete(Call& call);
+  /// The program gives the call up, done or not.
+  void forget(const Call& call);
+  /// Does what is to be done for calls that are under way, if no other thread does so.
+  void advance_aside();
+
+ private:
+  Nonblocking(memory::Arena& arena, memory::Share share, const machine::Layout& layout, int rank,
+              machine::WaitPolicy policy);
+  static machine::Layout layout_for(int ranks);
+  static std::uint64_t make(const NonblockingPlace& place, const machine::Layout& layout);
+
+  bool step(Call& call, Call::Lack& lack);
+  void wait(Call& call);
+  /// What waits do besides looking at a line.
+  void work_in_wait();
+  void give_back_all();
+
+  memory::Arena& arena_;
+  memory::Share share_;
+  machine::Layout layout_;
+  std::mutex mutex_;  // of what follows
+  MismatchDetection mismatch_detection_;
+  machine::HostMachine machine_;
+  collective::CallsUnderWay<machine::HostMachine, ArenaBuffers> calls_;
+  statistics::Counters counters_;
+};
+
+/// The share of a communicator that all ranks have left: the next one of these ranks makes another.
+void forget_nonblocking_share(const memory::Arena& arena, memory::Share share, const machine::Layout& layout);
+
+}  // namespace espalier::runtime

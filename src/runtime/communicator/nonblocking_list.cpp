@@ -1,0 +1,36 @@
+#include "runtime/communicator/nonblocking_list.hpp"
+
+#include "base/error.hpp"
+#include "runtime/communicator/nonblocking.hpp"
+#include "runtime/process/process.hpp"
+
+namespace espalier::runtime {
+
+NonblockingList& NonblockingList::instance() {
+  static NonblockingList& list = *new NonblockingList;  // never destroyed, as Process
+  return list;
+}
+
+void NonblockingList::add(const std::shared_ptr<Nonblocking>& one) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(all_, [](const auto& each) { return each.expired(); });
+  all_.push_back(one);
+  Process::instance().set_aside_work([] { instance().drive(); });
+}
+
+// A call that fails here fails again, and is reported, where the program completes it.
+void NonblockingList::drive() {
+  std::vector<std::shared_ptr<Nonblocking>> alive;
+  {
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock) return;
+    for (const auto& each : all_)
+      if (auto one = each.lock()) alive.push_back(std::move(one));
+  }
+  for (const auto& each : alive) try {
+      each->advance_aside();
+    } catch (const Error&) {
+    }
+}
+
+}  // namespace espalier::runtime

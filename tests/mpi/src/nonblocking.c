@@ -1,0 +1,416 @@
+/* Nonblocking collectives: what comes out of them, every way to complete them, what ranks may do between start
+   and completion. Arguments are the parts to run, or, with "-" before them, those to leave out. */
+#include <mpi.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int rank, size, left, right, failed;
+static long checks;
+
+static void expect(int good, const char* part, const char* what) {
+  ++checks;
+  if (good) return;
+  if (++failed <= 10) fprintf(stderr, "FAILED %s, %s, on rank %d\n", part, what, rank);
+}
+
+/* --- One call of each kind, with its data and what is to come out */
+
+enum { barrier, bcast, bcast_vectors, allreduce, allreduce_in_place, minloc, allgather, allgather_in_place,
+       allgather_vectors, kinds };
+static const char* const names[] = {"barrier", "bcast", "bcast of vectors", "allreduce", "allreduce in place",
+                                    "minloc", "allgather", "allgather in place", "allgather of vectors"};
+
+struct call {
+  int kind, count, round;
+  long *send, *receive;
+  MPI_Request request;
+};
+
+static long value(int from, int i, int round) { return from * 1000003L + i * 7919L + round * 104729L; }
+
+static MPI_Datatype every_second;
+
+static void begin(struct call* call, int kind, int count, int round, MPI_Comm comm) {
+  const int root = round % size;
+  call->kind = kind;
+  call->count = count;
+  call->round = round;
+  call->request = MPI_REQUEST_NULL;
+  call->send = malloc(sizeof(long) * (size_t)(2 * count + 2));
+  call->receive = malloc(sizeof(long) * (size_t)(2 * count * size + 2));
+  for (int i = 0; i < 2 * count; ++i) call->send[i] = value(rank, i, round);
+  for (int i = 0; i < 2 * count * size; ++i) call->receive[i] = -1;
+  switch (kind) {
+    case barrier:
+      MPI_Ibarrier(comm, &call->request);
+      break;
+    case bcast:
+      if (rank == root) memcpy(call->receive, call->send, sizeof(long) * (size_t)count);
+      MPI_Ibcast(call->receive, count, MPI_LONG, root, comm, &call->request);
+      break;
+    case bcast_vectors: /* ranks may have different datatypes of one signature */
+      if (rank == root) {
+        for (int i = 0; i < count; ++i) call->receive[2 * i] = call->send[i];
+        MPI_Ibcast(call->receive, count, every_second, root, comm, &call->request);
+      } else {
+        MPI_Ibcast(call->receive, count, MPI_LONG, root, comm, &call->request);
+      }
+      break;
+    case allreduce:
+      MPI_Iallreduce(call->send, call->receive, count, MPI_LONG, MPI_SUM, comm, &call->request);
+      break;
+    case allreduce_in_place:
+      memcpy(call->receive, call->send, sizeof(long) * (size_t)count);
+      MPI_Iallreduce(MPI_IN_PLACE, call->receive, count, MPI_LONG, MPI_SUM, comm, &call->request);
+      break;
+    case minloc:
+      for (int i = 0; i < count; ++i) {
+        ((int*)call->send)[2 * i] = (rank * 5 + i + round) % size;
+        ((int*)call->send)[2 * i + 1] = rank;
+      }
+      MPI_Iallreduce(call->send, call->receive, count, MPI_2INT, MPI_MINLOC, comm, &call->request);
+      break;
+    case allgather:
+      MPI_Iallgather(call->send, count, MPI_LONG, call->receive, count, MPI_LONG, comm, &call->request);
+      break;
+    case allgather_in_place:
+      memcpy(call->receive + (size_t)rank * (size_t)count, call->send, sizeof(long) * (size_t)count);
+      MPI_Iallgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, call->receive, count, MPI_LONG, comm, &call->request);
+      break;
+    case allgather_vectors:
+      MPI_Iallgather(call->send, count, MPI_LONG, call->receive, count, every_second, comm, &call->request);
+      break;
+  }
+  expect(call->request != MPI_REQUEST_NULL, names[kind], "a request");
+}
+
+static long sum_of(int i, int round) {
+  long sum = 0;
+  for (int r = 0; r < size; ++r) sum += value(r, i, round);
+  return sum;
+}
+
+static int is_right(const struct call* call) {
+  const int root = call->round % size, count = call->count;
+  const long* got = call->receive;
+  for (int i = 0; i < count; ++i) {
+    switch (call->kind) {
+      case bcast:
+        if (got[i] != value(root, i, call->round)) return 0;
+        break;
+      case bcast_vectors:
+        if (got[rank == root ? 2 * i : i] != value(root, i, call->round)) return 0;
+        break;
+      case allreduce:
+      case allreduce_in_place:
+        if (got[i] != sum_of(i, call->round)) return 0;
+        break;
+      case minloc: {
+        int best = 0;
+        for (int r = 1; r < size; ++r)
+          if ((r * 5 + i + call->round) % size < (best * 5 + i + call->round) % size) best = r;
+        if (((const int*)got)[2 * i] != (best * 5 + i + call->round) % size) return 0;
+        if (((const int*)got)[2 * i + 1] != best) return 0;
+        break;
+      }
+      case allgather:
+      case allgather_in_place:
+        for (int r = 0; r < size; ++r)
+          if (got[(size_t)r * (size_t)count + (size_t)i] != value(r, i, call->round)) return 0;
+        break;
+      case allgather_vectors:
+        for (int r = 0; r < size; ++r) {
+          if (got[2 * ((size_t)r * (size_t)count + (size_t)i)] != value(r, i, call->round)) return 0;
+          if (got[2 * ((size_t)r * (size_t)count + (size_t)i) + 1] != -1) return 0;
+        }
+        break;
+      default:
+        break;
+    }
+  }
+  return 1;
+}
+
+static void end(struct call* call, const char* part) {
+  expect(call->request == MPI_REQUEST_NULL, part, "the handle is null when it is complete");
+  if (!is_right(call)) expect(0, part, names[call->kind]);
+  ++checks;
+  free(call->send);
+  free(call->receive);
+}
+
+/* --- Parts */
+
+static void alone(void) {
+  static const int counts[] = {1, 5, 12, 13, 40, 511, 600, 5000, 150000};
+  int round = 0;
+  for (unsigned c = 0; c < sizeof counts / sizeof *counts; ++c)
+    for (int kind = 0; kind < kinds; ++kind)
+      for (int i = 0; i < (counts[c] > 1000 ? 2 : 8); ++i) {
+        struct call call;
+        begin(&call, kind, counts[c], ++round, MPI_COMM_WORLD);
+        MPI_Wait(&call.request, MPI_STATUS_IGNORE);
+        end(&call, "alone");
+      }
+}
+
+/* More than there are lines for. */
+enum { most = 90 };
+
+static void many(void) {
+  static struct call calls[most];
+  for (int turn = 0; turn < 4; ++turn) {
+    for (int i = 0; i < most; ++i)
+      begin(&calls[i], (i + turn) % kinds, i % 7 == 3 ? 3000 : 1 + i % 20, turn * most + i, MPI_COMM_WORLD);
+    for (int i = 0; i < most; ++i) {
+      struct call* call = &calls[(turn + rank) % 2 ? i : most - 1 - i];
+      MPI_Wait(&call->request, MPI_STATUS_IGNORE);
+      end(call, "many");
+    }
+  }
+}
+
+/* Arrays with messages, null requests and collectives, completed in every way. */
+static void ways(void) {
+  enum { n = 12 };
+  static const char* const all[] = {"waitall", "waitany", "waitsome", "testall", "testany", "testsome", "test",
+                                    "wait", "get_status"};
+  for (int way = 0; way < 9; ++way)
+    for (int turn = 0; turn < 3; ++turn) {
+      struct call calls[n];
+      MPI_Request requests[n + 3];
+      MPI_Status statuses[n + 3];
+      int indices[n + 3], done[n + 3] = {0}, flag = 0, index, some;
+      long out = rank + 10 * turn, in = -1;
+      for (int i = 0; i < n; ++i) {
+        begin(&calls[i], i % kinds, turn == 2 ? 3000 : 3, way * 100 + turn * 20 + i, MPI_COMM_WORLD);
+        requests[i] = calls[i].request;
+      }
+      requests[n] = MPI_REQUEST_NULL;
+      MPI_Irecv(&in, 1, MPI_LONG, left, 5, MPI_COMM_WORLD, &requests[n + 1]);
+      MPI_Isend(&out, 1, MPI_LONG, right, 5, MPI_COMM_WORLD, &requests[n + 2]);
+      switch (way) {
+        case 0:
+          MPI_Waitall(n + 3, requests, turn ? statuses : MPI_STATUSES_IGNORE);
+          if (turn) expect(statuses[n + 1].MPI_SOURCE == left, all[way], "the status of the message");
+          break;
+        case 1:
+          for (int k = 0; k < n + 2; ++k) {
+            MPI_Waitany(n + 3, requests, &index, &statuses[0]);
+            expect(index >= 0 && index != n && !done[index]++, all[way], "an index, once");
+            if (index == n + 1) expect(statuses[0].MPI_SOURCE == left, all[way], "the status of the message");
+          }
+          MPI_Waitany(n + 3, requests, &index, MPI_STATUS_IGNORE);
+          expect(index == MPI_UNDEFINED, all[way], "then none is left");
+          break;
+        case 2:
+          for (int k = 0; k < n + 2; k += some) {
+            MPI_Waitsome(n + 3, requests, &some, indices, statuses);
+            expect(some > 0, all[way], "some");
+            for (int j = 0; j < some; ++j) expect(!done[indices[j]]++, all[way], "each once");
+          }
+          break;
+        case 3:
+          while (!flag) MPI_Testall(n + 3, requests, &flag, turn ? statuses : MPI_STATUSES_IGNORE);
+          break;
+        case 4:
+          for (int k = 0; k < n + 2; k += flag) {
+            MPI_Testany(n + 3, requests, &index, &flag, MPI_STATUS_IGNORE);
+            if (flag) expect(index >= 0 && !done[index]++, all[way], "an index, once");
+          }
+          MPI_Testany(n + 3, requests, &index, &flag, MPI_STATUS_IGNORE);
+          expect(flag && index == MPI_UNDEFINED, all[way], "then none is left");
+          break;
+        case 5:
+          for (int k = 0; k < n + 2; k += some) {
+            MPI_Testsome(n + 3, requests, &some, indices, MPI_STATUSES_IGNORE);
+            for (int j = 0; j < some; ++j) expect(!done[indices[j]]++, all[way], "each once");
+          }
+          break;
+        case 6:
+          for (int i = n + 2; i >= 0; --i)
+            for (flag = 0; !flag;) MPI_Test(&requests[i], &flag, &statuses[i]);
+          break;
+        case 7:
+          for (int i = n + 2; i >= 0; --i) MPI_Wait(&requests[i], &statuses[i]);
+          break;
+        case 8:
+          for (int i = 0; i < n; ++i) {
+            for (flag = 0; !flag;) MPI_Request_get_status(requests[i], &flag, MPI_STATUS_IGNORE);
+            expect(requests[i] != MPI_REQUEST_NULL, all[way], "the request stays");
+          }
+          MPI_Waitall(n + 3, requests, MPI_STATUSES_IGNORE);
+          break;
+      }
+      expect(in == left + 10 * turn, all[way], "the message");
+      for (int i = 0; i < n; ++i) {
+        calls[i].request = requests[i];
+        end(&calls[i], all[way]);
+      }
+    }
+}
+
+/* No start waits: each rank starts when a message of the one before has come. */
+static void starts(void) {
+  for (int round = 0; round < 40; ++round) {
+    struct call call;
+    int token = 0;
+    if (rank > 0) MPI_Recv(&token, 1, MPI_INT, rank - 1, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    begin(&call, round % kinds, round % 3 ? 4 : 4000, round, MPI_COMM_WORLD);
+    if (rank < size - 1) MPI_Send(&token, 1, MPI_INT, rank + 1, 6, MPI_COMM_WORLD);
+    MPI_Wait(&call.request, MPI_STATUS_IGNORE);
+    end(&call, "starts");
+  }
+}
+
+/* Who has started owes nothing: rank 0 waits for a message that the last rank sends when it is through. */
+static void owes(void) {
+  for (int round = 0; round < 40; ++round) {
+    struct call call;
+    int token = 0;
+    begin(&call, round % kinds, round % 3 ? 4 : 4000, round, MPI_COMM_WORLD);
+    if (rank == 0 && size > 1) MPI_Recv(&token, 1, MPI_INT, size - 1, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Wait(&call.request, MPI_STATUS_IGNORE);
+    if (rank == size - 1 && size > 1) MPI_Send(&token, 1, MPI_INT, 0, 7, MPI_COMM_WORLD);
+    end(&call, "owes");
+  }
+}
+
+/* Blocking collectives, messages and other nonblocking ones between start and completion. */
+static void between(void) {
+  struct call outer;
+  begin(&outer, allreduce, 2000, 1, MPI_COMM_WORLD);
+  for (int round = 0; round < 100; ++round) {
+    struct call call;
+    long sum = 0, one = round;
+    begin(&call, round % kinds, 10, round, MPI_COMM_WORLD);
+    MPI_Allreduce(&one, &sum, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+    expect(sum == (long)size * round, "between", "a blocking allreduce");
+    if (round % 5 == 0) MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Wait(&call.request, MPI_STATUS_IGNORE);
+    end(&call, "between");
+  }
+  MPI_Wait(&outer.request, MPI_STATUS_IGNORE);
+  end(&outer, "between");
+}
+
+/* Communicators whose first collective is nonblocking, and that are freed before it is complete. */
+static void freed(void) {
+  for (int round = 0; round < 60; ++round) {
+    struct call calls[3];
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    for (int i = 0; i < 3; ++i) begin(&calls[i], (round + i) % kinds, i == 1 ? 3000 : 7, round + i, comm);
+    MPI_Comm_free(&comm);
+    for (int i = 2; i >= 0; --i) {
+      MPI_Wait(&calls[i].request, MPI_STATUS_IGNORE);
+      end(&calls[i], "freed");
+    }
+  }
+}
+
+/* A root runs ahead of its readers. */
+static void ahead(void) {
+  enum { rounds = 500 };
+  for (int round = 0; round < rounds; ++round) {
+    struct call call;
+    begin(&call, bcast, round % 10 ? 3 : 700, round - round % size, MPI_COMM_WORLD);
+    MPI_Wait(&call.request, MPI_STATUS_IGNORE);
+    end(&call, "ahead");
+  }
+}
+
+static int no_errors(int code) { return code == MPI_SUCCESS; }
+
+/* What MPI forbids. */
+static void mistakes(void) {
+  struct call call;
+  MPI_Request copy;
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  begin(&call, allreduce, 10, 1, MPI_COMM_WORLD);
+  copy = call.request;
+  expect(!no_errors(MPI_Request_free(&copy)), "mistakes", "MPI_Request_free is an error");
+  expect(!no_errors(MPI_Cancel(&call.request)), "mistakes", "MPI_Cancel is an error");
+  expect(!no_errors(MPI_Start(&call.request)), "mistakes", "MPI_Start is an error");
+  MPI_Wait(&call.request, MPI_STATUS_IGNORE);
+  end(&call, "mistakes");
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+}
+
+static void add(void* in, void* inout, int* count, MPI_Datatype* type) {
+  (void)type;
+  for (int i = 0; i < *count; ++i) ((long*)inout)[i] += ((long*)in)[i];
+}
+
+static void users(void) {
+  MPI_Op op;
+  long mine = rank + 1, sum = 0;
+  MPI_Request request;
+  MPI_Op_create(add, 1, &op);
+  MPI_Iallreduce(&mine, &sum, 1, MPI_LONG, op, MPI_COMM_WORLD, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  expect(sum == size * (size + 1L) / 2, "users", "a user's operator");
+  MPI_Op_free(&op);
+}
+
+static void large(void) {
+#if MPI_VERSION >= 4 && !defined(OPEN_MPI)
+  long data[40], all[40 * 64], sum[40];
+  MPI_Request requests[3];
+  for (int i = 0; i < 40; ++i) data[i] = rank == 0 ? i : -1;
+  MPI_Ibcast_c(data, 40, MPI_LONG, 0, MPI_COMM_WORLD, &requests[0]);
+  MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+  for (int i = 0; i < 40; ++i) expect(data[i] == i, "large", "MPI_Ibcast_c");
+  for (int i = 0; i < 40; ++i) data[i] = value(rank, i, 0);
+  MPI_Iallgather_c(data, 40, MPI_LONG, all, 40, MPI_LONG, MPI_COMM_WORLD, &requests[1]);
+  MPI_Iallreduce_c(data, sum, 40, MPI_LONG, MPI_SUM, MPI_COMM_WORLD, &requests[2]);
+  MPI_Waitall(2, requests + 1, MPI_STATUSES_IGNORE);
+  for (int i = 0; i < 40; ++i) {
+    expect(sum[i] == sum_of(i, 0), "large", "MPI_Iallreduce_c");
+    for (int r = 0; r < size; ++r) expect(all[r * 40 + i] == value(r, i, 0), "large", "MPI_Iallgather_c");
+  }
+#endif
+}
+
+static const struct {
+  const char* name;
+  void (*run)(void);
+} parts[] = {{"starts", starts}, {"alone", alone},   {"many", many},         {"ways", ways},
+             {"owes", owes},     {"between", between}, {"freed", freed},     {"ahead", ahead},
+             {"large", large},   {"mistakes", mistakes}, {"users", users}};
+
+static int is_wanted(const char* name, int count, char** arguments) {
+  int named = 0, some = 0;
+  for (int i = 1; i < count; ++i) {
+    if (arguments[i][0] == '-') {
+      if (!strcmp(arguments[i] + 1, name)) return 0;
+    } else {
+      some = 1;
+      named |= !strcmp(arguments[i], name);
+    }
+  }
+  return named || !some;
+}
+
+int main(int count, char** arguments) {
+  int all = 0;
+  MPI_Init(&count, &arguments);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  left = (rank + size - 1) % size;
+  right = (rank + 1) % size;
+  MPI_Datatype pair;
+  MPI_Type_vector(1, 1, 2, MPI_LONG, &pair);
+  MPI_Type_create_resized(pair, 0, 2 * (MPI_Aint)sizeof(long), &every_second);
+  MPI_Type_commit(&every_second);
+  MPI_Type_free(&pair);
+  for (unsigned i = 0; i < sizeof parts / sizeof *parts; ++i)
+    if (is_wanted(parts[i].name, count, arguments)) parts[i].run();
+  MPI_Type_free(&every_second);
+  MPI_Reduce(&failed, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+  if (rank == 0) printf("nonblocking: %ld checks, %d failed\n", checks, all);
+  MPI_Finalize();
+  return all != 0;
+}

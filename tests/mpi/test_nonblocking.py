@@ -1,0 +1,100 @@
+"""Nonblocking collectives: what comes out of them, every way to complete them, what ranks may do between start and completion.
+
+The programs hold on the bare hosts as well (ESPALIER_TEST_BARE=1).
+"""
+
+import re
+
+import hosts
+import pytest
+
+STRICT = {"ESPALIER_FALLBACK": "error"}
+SILENT = {"ESPALIER_FALLBACK": "silent"}
+SERVED = ["allgather", "allreduce", "barrier", "bcast"]
+# Of the hosts: ranks have errors of their own, or none, for what MPI forbids.
+OURS = ["mistakes"]
+
+
+def full(*values):
+    return pytest.param(*values, marks=pytest.mark.full)
+
+
+def succeeded(run, name):
+    assert run.status == 0, str(run)
+    assert re.search(rf"^{re.escape(name)}: (\d+ checks, )?0 failed$", run.out, re.M), f"no line that says so\n{run}"
+
+
+def without(*parts):
+    return [f"-{part}" for part in (*parts, *(OURS if hosts.BARE else []))]
+
+
+def served(statistics):
+    """The collectives that Espalier served as nonblocking ones."""
+    rows = [row for row in statistics.read()["rows"] if row["algorithm"] == "nonblocking" and row["calls"] > 0]
+    assert all(row["transport"] == "shared memory" and not row["fallback"] for row in rows), str(rows)
+    return sorted({row["collective"] for row in rows})
+
+
+@pytest.mark.sanitizer
+@pytest.mark.parametrize("ranks", [2, 3, 4, full(8), full(16)])
+def test_every_part(launch, host, ranks, statistics):
+    run = launch(host, ranks, "nonblocking", *without("users"), env={**STRICT, **statistics.env}, timeout=110)
+    succeeded(run, "nonblocking")
+    assert hosts.BARE or served(statistics) == SERVED
+
+
+@pytest.mark.parametrize("name", ["mpich-abi", full("impi-abi")])
+def test_every_part_through_the_standard_abi(launch, name, statistics):
+    run = launch(hosts.HOSTS[name], 4, "nonblocking", *without("users"), env={**STRICT, **statistics.env}, timeout=110)
+    succeeded(run, "nonblocking")
+    assert hosts.BARE or served(statistics) == SERVED
+
+
+def test_user_operators_are_the_hosts(launch, host, statistics):
+    succeeded(launch(host, 3, "nonblocking", "users", env={**SILENT, **statistics.env}), "nonblocking")
+    if not hosts.BARE:
+        assert served(statistics) == []
+        reasons = {row["fallback"] for row in statistics.read()["rows"] if row["fallback"]}
+        assert any("user-defined operator" in reason for reason in reasons), str(reasons)
+
+
+@pytest.mark.parametrize("settings", [{"ESPALIER_NONBLOCKING": "off", **STRICT}, {"ESPALIER_NODES": "2", **SILENT}])
+def test_left_to_the_host(launch, host, settings, statistics):
+    run = launch(host, 4, "nonblocking", "alone", "ways", env={**settings, **statistics.env}, timeout=110)
+    succeeded(run, "nonblocking")
+    assert hosts.BARE or served(statistics) == []
+
+
+def test_ranks_that_fall_asleep(launch, host):
+    run = launch(host, 4, "nonblocking", *without("users"), env={"ESPALIER_WAIT": "sleep", **STRICT}, timeout=110)
+    succeeded(run, "nonblocking")
+
+
+@pytest.mark.parametrize("name", ["mpich", full("openmpi"), full("impi")])
+def test_with_little_memory_starts_give_their_data_later(launch, name):
+    """A call of 24 kB from each of 4 ranks fits into the budget a few times."""
+    run = launch(hosts.HOSTS[name], 4, "nonblocking", "many", "freed", env={"ESPALIER_SHM": "6MiB", **SILENT}, timeout=110)
+    succeeded(run, "nonblocking")
+
+
+@pytest.mark.sanitizer
+@pytest.mark.parametrize("ranks", [2, full(4)])
+def test_threads(launch, host, ranks):
+    succeeded(launch(host, ranks, "nonblocking_threads", env=STRICT, timeout=60), "nonblocking_threads")
+
+
+# The index that MPICH 4.0.2 gives of a message is wrong, and it goes on waiting when all are complete.
+HOST_WRONG = {("debian-mpich", "nonblocking_f08"): ["-waitany", "-testany", "-waitsome", "-testsome"]}
+
+
+@pytest.mark.parametrize("name", ["debian-mpich", "debian-openmpi"])
+@pytest.mark.parametrize("program", ["nonblocking_f90", "nonblocking_f08"])
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_fortran(launch, name, program, ranks, statistics):
+    host = hosts.HOSTS[name]
+    if reason := hosts.missing(host):
+        pytest.fail(reason)
+    arguments = HOST_WRONG.get((name, program), [])
+    run = launch(host, ranks, program, *arguments, env={**STRICT, **statistics.env}, timeout=60)
+    succeeded(run, f"{program}.f90")
+    assert hosts.BARE or served(statistics) == SERVED
