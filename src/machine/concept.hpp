@@ -4,8 +4,11 @@
 
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <span>
 
+#include "machine/agreed.hpp"
 #include "machine/fingerprint.hpp"
 #include "machine/steps.hpp"
 #include "memory/flag_line.hpp"
@@ -128,23 +131,27 @@ concept HasCounters = requires(M m, Step step, const void* source, std::size_t b
   { m.piece_done_last(step, count) } -> std::same_as<bool>;
 };
 
-/// Flag lines in memory that all ranks share, but that lie elsewhere: in buffers that ranks give each other.
-/// A place is aligned as a FlagLine.
+/// Flag lines in memory that all ranks share, but that lie elsewhere than in the share. A place is aligned as a
+/// FlagLine.
 template <class M>
 concept HasPlacedLines =
-    requires(M m, const M c, std::byte* place, Channel channel, int peer, Step step, int count) {
-      { m.place_of(channel, peer, step) } -> std::same_as<std::byte*>;  // a rank's own line, as a place
-      m.clear_line(place);                                              // before any other rank knows of it
+    requires(M m, const M c, std::byte* place, int peer, Step step, int count, std::uint64_t value) {
+      m.clear_line(place);  // before any other rank knows of it
       m.signal_at(place, step);
       m.await_at(place, step, peer);
       { m.reached_at(place, step) } -> std::same_as<bool>;
+      { m.payload_at(place) } -> std::same_as<std::byte*>;
       /// As take_piece() and piece_done_last(), of work that is done once, from a cleared line.
       { m.take_piece_at(place, count) } -> std::same_as<int>;
       { m.piece_done_last_at(place, count) } -> std::same_as<bool>;
       /// What the line says of its writer's call, once it has shown the step; report_mistake() throws if the
       /// ranks are in different calls.
-      { m.said(channel, peer, step) } -> std::same_as<Fingerprint>;
+      { m.said_at(place) } -> std::same_as<Fingerprint>;
       c.report_mistake(peer);
+      /// The first rank that comes to this turn of the line's use decides what all of them hear there (acquire
+      /// and release). agreed_at(): what that is, if a rank has come.
+      { m.agree_at(place, step, value) } -> std::same_as<Agreed>;
+      { m.agreed_at(place, step) } -> std::same_as<std::optional<std::uint64_t>>;
     };
 
 /// Memory of other ranks that is read where it lies.

@@ -1,6 +1,9 @@
 // Flag lines that lie elsewhere than in the share: in buffers that ranks give each other.
 #pragma once
 
+#include <optional>
+
+#include "machine/agreed.hpp"
 #include "machine/counters.hpp"
 
 namespace espalier::machine {
@@ -14,11 +17,6 @@ class PlacedLines : public Counters<Platform> {
   using Base::Base;
   using typename Base::Line;
 
-  /// The line of a rank, as a place.
-  std::byte* place_of(Channel channel, int peer, Step step) {
-    return reinterpret_cast<std::byte*>(&line(channel, peer, step));
-  }
-
   // relaxed, all of it: no other rank knows of the line before this one publishes where it is.
   void clear_line(std::byte* place) {
     Line& fresh = placed(place);
@@ -31,12 +29,31 @@ class PlacedLines : public Counters<Platform> {
   void await_at(std::byte* place, Step step, int peer) { waiter_.await(placed(place), step, peer); }
   bool reached_at(std::byte* place, Step step) { return reached(placed(place), step); }
 
+  /// Data that ride in the line.
+  std::byte* payload_at(std::byte* place) { return placed(place).payload; }
+
   /// What the line says of its writer's call, whose step this rank has seen there.
-  Fingerprint said(Channel channel, int peer, Step step) {
+  Fingerprint said_at(std::byte* place) {
     // relaxed: it was written before the step, which was read with acquire.
-    return line(channel, peer, step).fingerprint.load(std::memory_order_relaxed);
+    return placed(place).fingerprint.load(std::memory_order_relaxed);
   }
   void report_mistake(int peer) const { waiter_.report_mistake(peer); }
+
+  Agreed agree_at(std::byte* place, Step turn, std::uint64_t value) {
+    auto& word = placed(place).step;
+    const Step mine = Agreed::word(turn, value);
+    // Release: what the rank that decides has made ready comes before its word. Acquire, for the others: with
+    // that.
+    Step seen = word.load(std::memory_order_acquire);
+    while (!Agreed::is_of(seen, turn))
+      if (word.compare_exchange_weak(seen, mine, std::memory_order_release, std::memory_order_acquire))
+        return {value, true};
+    return {Agreed::value_in(seen), false};
+  }
+  std::optional<std::uint64_t> agreed_at(std::byte* place, Step turn) {
+    const Step seen = placed(place).step.load(std::memory_order_acquire);  // as in agree_at()
+    return Agreed::is_of(seen, turn) ? std::optional(Agreed::value_in(seen)) : std::nullopt;
+  }
 
   /// As take_piece() and piece_done_last(), of work that is done once; the line was cleared before.
   int take_piece_at(std::byte* place, int count) {
@@ -54,7 +71,6 @@ class PlacedLines : public Counters<Platform> {
   }
 
  protected:
-  using Base::line;
   using Base::reached;
   using Base::waiter_;
 

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "collective/schedule/line_pages.hpp"
+
 namespace espalier::testing {
 
 /// One rank's part of a piece of memory: first fit, as in the node's arena.
@@ -44,6 +46,13 @@ struct RankMemoryOf {
   RankMemory* memory;
   std::byte* allocate(std::size_t bytes) const { return memory->allocate(bytes); }
   void free(std::byte* data, std::size_t bytes) const { memory->free(data, bytes); }
+};
+
+/// Where the first pages of lines lie in the memory that ranks share: not at its very beginning.
+struct CallMemoryLayout {
+  explicit CallMemoryLayout(std::size_t page) : buffers(pages + 2 * page) {}
+  static constexpr std::size_t pages = 128;
+  std::size_t buffers;  ///< of rank 0
 };
 
 }  // namespace espalier::testing

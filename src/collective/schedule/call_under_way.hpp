@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "base/format.hpp"
 #include "collective/schedule/given_data.hpp"
+#include "collective/schedule/line_pages.hpp"
 #include "machine/fingerprint.hpp"
 
 namespace espalier::collective {
@@ -16,11 +17,13 @@ namespace espalier::collective {
 struct CallUnderWay {
   PersistentSpec spec;
   Step number = 0;                       ///< of the communicator's nonblocking calls; a step of the machine
+  CallLines lines;                       ///< which say what each rank gives
   machine::Fingerprint fingerprint = 0;  ///< that this rank's line bears
   bool published = false;                ///< this rank has given all that it gives
   bool done = false;                     ///< this rank reads nothing of it any more
 
-  /// What this rank lacks: until `line` shows `step`. No line: its own start, which has had to wait.
+  /// What this rank lacks: until `line` shows `step`. No line: its own start, which has had to wait, or the
+  /// starts of others some calls ago.
   struct Lack {
     std::byte* line = nullptr;
     Step step = 0;
@@ -46,9 +49,9 @@ inline bool lacks(CallUnderWay& call, std::byte* line, Step step, int peer) {
 /// Whether `peer` has published its part. Throws Error if that is of another call.
 template <Machine M>
 bool hears(M& m, CallUnderWay& call, int peer) {
-  if (!m.published(Channel::gather, peer, call.number))
-    return lacks(call, m.place_of(Channel::gather, peer, call.number), call.number, peer);
-  if (m.said(Channel::gather, peer, call.number) != call.fingerprint) [[unlikely]] {
+  std::byte* const line = call.lines.of(peer);
+  if (!m.reached_at(line, call.number)) return lacks(call, line, call.number, peer);
+  if (m.said_at(line) != call.fingerprint) [[unlikely]] {
     m.begin_call(call.fingerprint);
     m.report_mistake(peer);
     throw Error(formatted("rank {} is in another call than rank {}", peer, m.rank()));
@@ -58,7 +61,7 @@ bool hears(M& m, CallUnderWay& call, int peer) {
 
 template <Machine M>
 GivenData given_to(M& m, const CallUnderWay& call, std::byte* base, int peer, std::size_t wanted) {
-  const GivenData given = find_given(m, call.spec, call.number, base, peer);
+  const GivenData given = find_given(m, call.spec, call.lines.of(peer), base);
   if (given.bytes != wanted)
     throw Error(formatted("rank {} wants {} bytes of rank {}, which sends {}; both must name the same length",
                           m.rank(), wanted, peer, given.bytes));
@@ -103,7 +106,7 @@ const std::byte* vector_of(M& m, const CallUnderWay& call, std::byte* base, int 
                            std::size_t bytes) {
   const Schedule::Fold& fold = call.spec.fold;
   if (peer == m.rank() && fold.own) return fold.own + begin;
-  const GivenData given = find_given(m, call.spec, call.number, base, peer);
+  const GivenData given = find_given(m, call.spec, call.lines.of(peer), base);
   const std::byte* const vector = given.block + skipped_in(call.spec) + begin;
   return given.buffer ? begin_reading(m, vector, bytes) : vector;
 }
@@ -127,7 +130,7 @@ bool fold_in_common(M& m, CallUnderWay& call, std::byte* base) {
   const std::size_t piece_bytes =
       (std::clamp(fold.bytes / ranks, least, most) + extent - 1) / extent * extent;
   const int pieces = static_cast<int>((fold.bytes + piece_bytes - 1) / piece_bytes);
-  const GivenData first = find_given(m, call.spec, call.number, base, 0);
+  const GivenData first = find_given(m, call.spec, call.lines.of(0), base);
   std::byte* const common = first.buffer + buffer_parts(call.spec, m.size(), fold.bytes).common;
   std::byte* const progress = first.buffer + BufferParts::progress;
   for (int piece; (piece = m.take_piece_at(first.buffer + BufferParts::taken, pieces)) >= 0;) {
@@ -146,7 +149,7 @@ bool fold_alone(M& m, CallUnderWay& call, std::byte* base) {
   while (call.position < fold.bytes) {
     std::size_t end = fold.bytes;
     for (const int peer : call.spec.sources) {
-      const GivenData given = find_given(m, call.spec, call.number, base, peer);
+      const GivenData given = find_given(m, call.spec, call.lines.of(peer), base);
       if (!chunk_is_there(m, call, given, peer, skipped_in(call.spec), end)) return false;
     }
     fold_vectors(m, call, base, call.position, end - call.position, fold.target + call.position);

@@ -1,9 +1,10 @@
 // All nonblocking collectives that are under way on a communicator, on one rank.
 //
 // MPI has the ranks call collectives on a communicator in one order, so each comes to the same number for a
-// call by itself. The number is a step of a machine: call n has the flag lines of step n, which call
-// n + slots() uses next. A start waits for no rank: where its line, or memory for its data, is not free yet,
-// the rank gives its data later, in any call in which it looks at its requests or waits.
+// call by itself. The number is a step of a machine, and says which flag lines the call has (line_pages.hpp).
+// A start waits for no rank: where memory for its data is missing the ranks leave the call to the host, all
+// alike, for the first one that comes decides. Should memory be missing all the same, because others have
+// taken it meanwhile, the rank gives its data later, in any call in which it looks at its requests or waits.
 #pragma once
 
 #include <deque>
@@ -11,22 +12,48 @@
 
 #include "collective/schedule/call_under_way.hpp"
 #include "collective/schedule/given_buffers.hpp"
+#include "collective/schedule/memory_demand.hpp"
 
 namespace espalier::collective {
 
-/// Used by one thread at a time.
-template <class M, class Memory>
+/// The memory that the ranks share for their calls. `Memory` as in GivenBuffers.
+template <class Memory>
+struct CallMemory {
+  std::byte* base;  ///< of all that is shared; the ranks tell each other places as distances from it
+  std::byte*
+      pages;  ///< of the first pages of lines, side by side, which are clear: two of LinePages::bytes()
+  Memory memory;
+  std::size_t most;     ///< for the data of all calls of all ranks that are under way
+  int log2_chunk = 15;  ///< no chunk ends within an element
+};
+
+/// Used by one thread at a time. `calls_in_page`: of LinePages.
+template <class M, class Memory, int calls_in_page = 16>
 class CallsUnderWay {
  public:
-  /// `base`, `memory`: as in give_data(), GivenBuffers. `log2_chunk`: no chunk ends within an element.
-  CallsUnderWay(M& machine, std::byte* base, Memory memory, int log2_chunk = 15)
-      : m_(machine), base_(base), log2_chunk_(log2_chunk), buffers_(memory) {}
+  CallsUnderWay(M& machine, const CallMemory<Memory>& memory)
+      : m_(machine),
+        base_(memory.base),
+        log2_chunk_(memory.log2_chunk),
+        pages_(memory.base, memory.pages, machine.size(), memory.memory),
+        buffers_(memory.memory),
+        demand_(memory.most) {}
 
-  /// The next call of the communicator, whose spec is there. It lies still until it is done.
-  void start(CallUnderWay& call) {
+  /// The next call of the communicator, whose spec is there. It lies still until it is done. False, on all
+  /// ranks alike: there is no memory for it, and it is not under way.
+  bool start(CallUnderWay& call) {
+    if (is_closed_) return false;
     call.number = m_.advance(1).last();
-    in_order_.push_back({call.number, &call});
-    if (unpublished_ > 0 || !publish(call)) ++unpublished_;
+    is_closed_ = !pages_.open(m_, call.number);
+    if (is_closed_) return false;
+    call.lines = pages_.lines(call.number);
+    const bool is_ours = may_take_memory(call);
+    in_order_.push_back({call.number, is_ours ? &call : nullptr});
+    if (!is_ours)
+      leave_to_host(call);
+    else if (unpublished_ > 0 || !publish(call))
+      ++unpublished_;
+    return is_ours;
   }
 
   /// Takes what has come for a call; true: it is done. Waits for no rank.
@@ -38,8 +65,8 @@ class CallsUnderWay {
     return call.done;
   }
 
-  /// The same for all calls that no rank sleeps for, the oldest first: what others need of this rank does not depend on which of them
-  /// the program asks for.
+  /// The same for all calls that no rank sleeps for, the oldest first: what others need of this rank does not
+  /// depend on which of them the program asks for.
   void advance_all() {
     bool may_publish = true;  // in order: see publish()
     for (std::size_t i = 0; i < in_order_.size(); ++i) {
@@ -58,39 +85,77 @@ class CallsUnderWay {
   /// The program gives up a call that is not done: the ranks are out of step.
   void forget(const CallUnderWay& call) {
     for (Started& each : in_order_)
-      if (each.call == &call) each.call = nullptr;
-    if (!call.published) --unpublished_;
+      if (each.call == &call) {
+        each.call = nullptr;
+        if (!call.published) --unpublished_;
+      }
   }
 
   bool is_empty() const { return in_order_.empty(); }
   /// Whether a start still has to give its data.
   bool has_unpublished() const { return unpublished_ > 0; }
   GivenBuffers<Memory>& buffers() { return buffers_; }
+  using Pages = LinePages<Memory, calls_in_page>;
+  Pages& pages() { return pages_; }
 
  private:
-  /// A rank gives its data in the order of the calls: a line belongs to the older call first, and so does
-  /// memory, because the others finish the younger call only after it. Hence, of all starts that wait for
-  /// memory anywhere, the one with the lowest number waits for calls alone that all ranks can finish.
+  enum Choice : std::uint64_t { ours, hosts };
+
+  /// Whether the call is served, as the first rank that came to it has decided.
+  bool may_take_memory(const CallUnderWay& call) {
+    if (!may_need_buffer(call.spec, m_.size())) return true;
+    const std::size_t bytes = bytes_of_all(call.spec, m_.size());
+    const Choice mine = demand_.has_room_for(m_, bytes) ? ours : hosts;
+    if (m_.agree_at(pages_.agreement(call.number), call.number, mine).value == hosts) return false;
+    demand_.add(call.number, bytes);
+    return true;
+  }
+
+  /// Others may look whether this rank has come so far.
+  void leave_to_host(const CallUnderWay& call) {
+    m_.signal_at(call.lines.of(m_.rank()), call.number);
+    finish_in_order();
+  }
+
+  /// A rank gives its data in the order of the calls: so memory belongs to the older call first, because the
+  /// others finish the younger call only after it. Hence, of all starts that wait for memory anywhere, the one
+  /// with the lowest number waits for calls alone that all ranks can finish.
   bool publish(CallUnderWay& call) {
-    const auto lines = static_cast<Step>(m_.slots());
-    if (call.number > lines)
-      for (int rank = 0; rank < m_.size(); ++rank)  // this one, too: it may read its own line
-        if (!m_.finished(rank, call.number - lines)) return false;
     std::byte* buffer = nullptr;
     if (const std::size_t bytes = buffer_bytes(call.spec, m_.size()); bytes > 0) {
       buffer = buffers_.take(m_, bytes, call.number);
       if (!buffer) return false;
     }
     m_.begin_call(call.fingerprint);
-    give_data(m_, call.spec, call.number, base_, buffer, log2_chunk_);
+    give_data(m_, call.spec, call.number, call.lines.of(m_.rank()), base_, buffer, log2_chunk_);
     call.published = true;
     return true;
   }
 
   bool take(CallUnderWay& call) {
-    call.done = take_what_came(m_, call, base_);
+    call.done = take_what_came(m_, call, base_) && others_keep_up(call);
     if (call.done) in_order_[static_cast<std::size_t>(call.number - in_order_.front().number)].call = nullptr;
     return call.done;
+  }
+
+  /// A rank that needs nothing of the others may go on before they start, but not for ever, or it would fill
+  /// the memory: what it completes they must have started some calls ago. That is all that it waits for, since
+  /// they may need it to come further before they complete anything.
+  bool others_keep_up(CallUnderWay& call) {
+    constexpr Step most_ahead = calls_in_page, most_ahead_in_buffers = 4;
+    const bool is_long = buffer_bytes(call.spec, m_.size()) > 0;
+    if (call.spec.sources.size() == m_.other_ranks().size()) return true;  // it has heard from all
+    if (!is_long && call.number % most_ahead != 0) return true;
+    const Step ahead = is_long ? most_ahead_in_buffers : most_ahead;
+    if (call.number <= ahead || !pages_.has(call.number - ahead)) return true;
+    const Step then = call.number - ahead;
+    const CallLines lines = pages_.lines(then);
+    for (const int peer : m_.other_ranks())
+      if (!m_.reached_at(lines.of(peer), then)) {
+        call.lack = {};
+        return false;
+      }
+    return true;
   }
 
   /// Others hear of a call when this rank has finished all calls before it, too: one line says it then.
@@ -109,9 +174,12 @@ class CallsUnderWay {
   M& m_;
   std::byte* base_;
   int log2_chunk_;
+  Pages pages_;
   GivenBuffers<Memory> buffers_;
+  MemoryDemand demand_;
   std::deque<Started> in_order_;  // the first one is not done
   std::size_t unpublished_ = 0;
+  bool is_closed_ = false;  // there was no memory for lines
 };
 
 }  // namespace espalier::collective

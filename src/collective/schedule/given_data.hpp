@@ -84,18 +84,18 @@ struct GivenData {
 namespace detail {
 
 template <Machine M>
-void write_notice(M& m, Step number, const Notice& notice) {
-  m.copy(m.inline_buffer(Channel::gather, number), &notice, sizeof notice);
+void write_notice(M& m, std::byte* line, const Notice& notice) {
+  m.copy(m.payload_at(line), &notice, sizeof notice);
 }
 
 template <Machine M>
-void give_in_line(M& m, const PersistentSpec& spec, Step number) {
+void give_in_line(M& m, const PersistentSpec& spec, Step number, std::byte* line) {
   Notice notice;
   notice.bytes = spec.given_bytes;
-  write_notice(m, number, notice);
-  std::byte* const data = m.inline_buffer(Channel::gather, number) + sizeof notice;
+  write_notice(m, line, notice);
+  std::byte* const data = m.payload_at(line) + sizeof notice;
   for (const Schedule::Give& each : spec.gives) m.copy(data + each.offset, each.source, each.bytes);
-  m.publish(Channel::gather, number);
+  m.signal_at(line, number);
 }
 
 /// Readers follow: each chunk is announced when it is whole.
@@ -112,11 +112,11 @@ void give_in_chunks(M& m, const PersistentSpec& spec, std::byte* progress, std::
 }
 
 template <Machine M>
-void give_in_buffer(M& m, const PersistentSpec& spec, Step number, std::byte* base, std::byte* buffer,
-                    int log2_chunk) {
+void give_in_buffer(M& m, const PersistentSpec& spec, Step number, std::byte* line, std::byte* base,
+                    std::byte* buffer, int log2_chunk) {
   const BufferParts parts = buffer_parts(spec, m.size(), spec.given_bytes);
-  for (const std::size_t line : {BufferParts::progress, BufferParts::taken, BufferParts::done})
-    m.clear_line(buffer + line);
+  for (const std::size_t part : {BufferParts::progress, BufferParts::taken, BufferParts::done})
+    m.clear_line(buffer + part);
   if (has_table(spec, m.size()))
     m.copy(buffer + BufferParts::table, spec.places.data(),
            spec.places.size() * sizeof(PersistentSpec::Place));
@@ -125,41 +125,41 @@ void give_in_buffer(M& m, const PersistentSpec& spec, Step number, std::byte* ba
   notice.bytes = spec.given_bytes;
   const bool is_cut = goes_one_way(spec.collective) && spec.given_bytes > std::size_t{1} << log2_chunk;
   notice.log2_chunk = is_cut ? static_cast<std::uint64_t>(log2_chunk) : 0;
-  write_notice(m, number, notice);
+  write_notice(m, line, notice);
   std::byte* const data = buffer + parts.data;
   if (is_cut) {
-    m.publish(Channel::gather, number);
+    m.signal_at(line, number);
     return give_in_chunks(m, spec, buffer + BufferParts::progress, data, log2_chunk);
   }
   for (const Schedule::Give& each : spec.gives) {
     m.write_slot(data + each.offset, each.source, each.bytes);
     m.flush_for_readers(data + each.offset, each.bytes);
   }
-  m.publish(Channel::gather, number);
+  m.signal_at(line, number);
 }
 
 }  // namespace detail
 
-/// Gives all that this rank has to give to call `number`: then no rank needs it any more. All ranks have
-/// finished the call that had the line before, and all readers those that had the buffer. `base`: of the
-/// memory that the ranks share, which may begin elsewhere in each. `buffer`: of buffer_bytes(), or nullptr.
+/// Gives all that this rank has to give to call `number`: then no rank needs it any more. `line`: this rank's
+/// of the call. All readers have finished the call that had the buffer before. `base`: of the memory that the
+/// ranks share, which may begin elsewhere in each. `buffer`: of buffer_bytes(), or nullptr.
 template <Machine M>
-void give_data(M& m, const PersistentSpec& spec, Step number, std::byte* base, std::byte* buffer,
-               int log2_chunk) {
+void give_data(M& m, const PersistentSpec& spec, Step number, std::byte* line, std::byte* base,
+               std::byte* buffer, int log2_chunk) {
   if (buffer)
-    detail::give_in_buffer(m, spec, number, base, buffer, log2_chunk);
+    detail::give_in_buffer(m, spec, number, line, base, buffer, log2_chunk);
   else
-    detail::give_in_line(m, spec, number);
+    detail::give_in_line(m, spec, number, line);
   if (spec.keep.bytes > 0) m.copy(spec.keep.target, spec.keep.source, spec.keep.bytes);
 }
 
-/// What `giver`, whose line of the call has been published, has for this rank.
+/// What another rank, or this one, has for this rank: its line of the call has been published.
 template <Machine M>
-GivenData find_given(M& m, const PersistentSpec& spec, Step number, std::byte* base, int giver) {
+GivenData find_given(M& m, const PersistentSpec& spec, std::byte* line, std::byte* base) {
   Notice notice;
-  const std::byte* const line = m.inline_data(Channel::gather, giver, number);
-  m.copy(&notice, line, sizeof notice);
-  if (notice.buffer == 0) return {nullptr, line + sizeof notice, notice.bytes, 0, 0};
+  const std::byte* const said = m.payload_at(line);
+  m.copy(&notice, said, sizeof notice);
+  if (notice.buffer == 0) return {nullptr, said + sizeof notice, notice.bytes, 0, 0};
   GivenData given;
   given.buffer = base + notice.buffer;
   given.log2_chunk = notice.log2_chunk;

@@ -36,13 +36,18 @@ int start(Entry& entry, Draft&& draft, MPI_Request* request) {
   made.draft.spec.bytes = bytes;
   made.nonblocking = std::move(communicator);
   runtime::asking::add_request();
+  bool is_ours = false;
   try {
     if (made.draft.load) made.draft.load();
-    made.nonblocking->start(made.call);
+    is_ours = made.nonblocking->start(made.call);
   } catch (...) {
     made.nonblocking->forget(made.call);
     retire(made);
     throw;
+  }
+  if (!is_ours) {
+    retire(made);
+    return refuse(entry, collective, bytes, runtime::Nonblocking::no_memory);
   }
   *request = typed<MPI_Request>(made.handle.load(std::memory_order_relaxed));
   return MPI_SUCCESS;

@@ -16,8 +16,11 @@ namespace {
 
 using machine::Layout;
 
-/// Of calls whose lines are in use at a time; further starts give their data later.
-constexpr int lines = 32;
+using Pages = collective::LinePages<ArenaBuffers>;
+
+/// What the share has: the lines of a communicator, of which only those are used on which ranks say what they
+/// have finished, and the first pages of lines for calls.
+std::size_t share_bytes(const Layout& layout) { return layout.bytes() + 2 * Pages::bytes(layout.ranks); }
 
 /// A word in the line of a share's life. In the communicator's: where the share of its nonblocking calls is;
 /// 1: there was no memory for one. In that share: the first of the buffers that ranks have left behind.
@@ -63,7 +66,7 @@ void ArenaBuffers::free(std::byte* data, std::size_t bytes) const {
 Layout Nonblocking::layout_for(int ranks) {
   Layout layout;
   layout.ranks = ranks;
-  layout.slots = lines;
+  layout.slots = 2;
   layout.slot_bytes = 0;
   layout.has_pairwise = false;
   layout.compact = true;
@@ -72,14 +75,14 @@ Layout Nonblocking::layout_for(int ranks) {
 
 /// Its offset in the arena; 0: there is no memory. For all ranks, from what the communicator's share says.
 std::uint64_t Nonblocking::make(const NonblockingPlace& place, const Layout& layout) {
-  const memory::Share share = place.arena.allocate(layout.bytes());
+  const memory::Share share = place.arena.allocate(share_bytes(layout));
   if (!share) return 0;
   if (!place.arena.reserve_around(share)) {
     place.arena.free(share);
     return 0;
   }
   std::byte* const base = place.arena.at(share.offset);
-  std::memset(base, 0, layout.lines_bytes());
+  std::memset(base, 0, share_bytes(layout));
   const std::byte* const known = place.arena.at(place.share.offset);
   for (int rank = 0; rank < layout.ranks; ++rank)
     std::memcpy(base + layout.process(rank), known + place.layout.process(rank), Layout::process_bytes);
@@ -97,10 +100,10 @@ std::shared_ptr<Nonblocking> Nonblocking::open(const NonblockingPlace& place, in
     if (word.compare_exchange_strong(offset, made != 0 ? made : refused, std::memory_order_acq_rel))
       offset = made != 0 ? made : refused;
     else if (made != 0)
-      place.arena.free({made, layout.bytes()});
+      place.arena.free({made, share_bytes(layout)});
   }
   if (offset == refused) return nullptr;
-  const memory::Share share = {offset, layout.bytes()};
+  const memory::Share share = {offset, share_bytes(layout)};
   if (!place.arena.holds(share)) throw Error("the share of a communicator in the node's memory is damaged");
   place.arena.reserve_around(share);  // backed it is; this maps it
   std::shared_ptr<Nonblocking> made(new Nonblocking(place.arena, share, layout, rank, policy));
@@ -116,7 +119,8 @@ Nonblocking::Nonblocking(memory::Arena& arena, memory::Share share, const Layout
       mismatch_detection_(arena.at(share.offset), layout, rank, {},
                           Process::instance().node()->sees_processes(), {}),
       machine_(arena.at(share.offset), layout, rank, policy, {}),
-      calls_(machine_, arena.at(0), ArenaBuffers(arena)),
+      calls_(machine_,
+             {arena.at(0), arena.at(share.offset + layout.bytes()), ArenaBuffers(arena), arena.budget() / 4}),
       counters_(layout.ranks) {
   machine_.on_mistake(mismatch_detection_.mistake());
 }
@@ -143,17 +147,21 @@ void Nonblocking::give_back_all() {
     arena_.free({place, note.bytes});
     place = note.next;
   }
+  calls_.pages().for_each_allocated(machine_, [&](std::byte* page) {
+    arena_.free({static_cast<std::size_t>(page - arena_.at(0)), Pages::bytes(layout_.ranks)});
+  });
   arena_.free(share_);
 }
 
-void Nonblocking::start(Call& call) {
+bool Nonblocking::start(Call& call) {
   const std::lock_guard lock(mutex_);
   const machine::CallFacts facts{call.spec.collective, call.spec.root, call.spec.bytes};
   call.fingerprint = mismatch_detection_.begin(facts);
-  calls_.start(call);
+  if (!calls_.start(call)) return false;
   statistics::Call counted{facts.collective, facts.bytes, plan::Algorithm::exchange};
   counted.nonblocking = true;
   if (statistics::Row* row = counters_.row(counted)) row->calls.add(1);
+  return true;
 }
 
 // What is thrown here complete() throws again.

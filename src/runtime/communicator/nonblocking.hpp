@@ -49,8 +49,11 @@ class Nonblocking {
   Nonblocking& operator=(const Nonblocking&) = delete;
 
   /// Local: waits for no rank. `call` has its spec, and lies still until it is done or forgotten. In the order
-  /// of the communicator's calls. Throws OutOfStep, as MismatchDetection does.
-  void start(Call& call);
+  /// of the communicator's calls. False, on all ranks alike: there is no memory for it. Throws OutOfStep, as
+  /// MismatchDetection does.
+  bool start(Call& call);
+  static constexpr const char* no_memory =
+      "the shared-memory budget has no room for a nonblocking collective (see ESPALIER_SHM)";
   /// Whether complete() would return or throw at once; if not, all that is under way has been driven.
   bool is_ready(Call& call);
   /// Waits, while all else is driven, until the rank's part is done. Throws Error when a rank is gone, or has

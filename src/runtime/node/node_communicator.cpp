@@ -34,7 +34,7 @@ std::shared_ptr<Nonblocking> NodeCommunicator::nonblocking(const collective::Per
     nonblocking_ = Nonblocking::open({state_.arena, state_.share, state_.layout}, rank(),
                                      state_.machine.waiter().policy());
   if (nonblocking_ && spec.bytes <= most) return nonblocking_;
-  why = "the shared-memory budget has no room for a nonblocking collective (see ESPALIER_SHM)";
+  why = Nonblocking::no_memory;
   return nullptr;
 }
 

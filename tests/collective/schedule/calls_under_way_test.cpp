@@ -4,11 +4,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <list>
+#include <mutex>
 #include <numeric>
 
-#include "tests/collective/floats.hpp"
+#include "tests/collective/doubles.hpp"
 #include "tests/collective/ranks.hpp"
 #include "tests/collective/under_way.hpp"
 
@@ -16,46 +19,56 @@ namespace espalier::collective {
 namespace {
 
 using machine::HostMachine;
+using testing::bytes_of;
 using testing::RankMemory;
 using testing::RankMemoryOf;
 using testing::Ranks;
+using testing::sum_of_doubles;
 using Calls = CallsUnderWay<HostMachine, RankMemoryOf>;
 using Doubles = std::vector<double>;
 
-std::byte* bytes_of(Doubles& v) { return reinterpret_cast<std::byte*>(v.data()); }
-const reduce::Operation& sum_of_doubles() { return *reduce::find(reduce::Op::sum, reduce::Type::float64); }
-
 /// Memory that all ranks share, and what each of them has of it.
-class Memory {
+class SharedMemory {
  public:
-  Memory(int ranks, std::size_t each) : each_(each), bytes_((static_cast<std::size_t>(ranks) * each) + 256) {}
+  /// `each`: for the buffers of a rank, and the pages that it makes. `most`: what the calls may take.
+  SharedMemory(int ranks, std::size_t each, std::size_t most = std::size_t{1} << 30)
+      : layout_(Calls::Pages::bytes(ranks)),
+        each_(each),
+        most_(most),
+        bytes_(static_cast<std::size_t>(ranks) * each + layout_.buffers + 128) {}
+  RankMemory of(int rank) {
+    return {base() + layout_.buffers + static_cast<std::size_t>(rank) * each_, each_};
+  }
+  CallMemory<RankMemoryOf> with(RankMemory& own) { return {base(), base() + layout_.pages, {&own}, most_}; }
+
+ private:
   std::byte* base() {
     const auto address = reinterpret_cast<std::uintptr_t>(bytes_.data());
     return bytes_.data() + (128 - address % 128) % 128;
   }
-  /// Not from the base on: there is no buffer.
-  RankMemory of(int rank) { return {base() + 128 + static_cast<std::size_t>(rank) * each_, each_ - 128}; }
 
- private:
-  std::size_t each_;
+  testing::CallMemoryLayout layout_;
+  std::size_t each_, most_;
   std::vector<std::byte> bytes_;
 };
 
 /// One rank, and what it has started.
 class Rank {
  public:
-  Rank(HostMachine& m, Memory& memory)
-      : m_(m), memory_(memory.of(m.rank())), calls_(m, memory.base(), {&memory_}) {}
+  Rank(HostMachine& m, SharedMemory& memory)
+      : m_(m), memory_(memory.of(m.rank())), calls_(m, memory.with(memory_)) {}
 
   struct Started {
     CallUnderWay call;
     Doubles send, receive, wanted;
   };
-  Started& start(Collective collective, std::size_t count, int round) {
+  /// False: there is no memory for it.
+  bool start(Collective collective, std::size_t count, int round) {
     Started& started = started_.emplace_back();
     started.call.spec = spec_of(collective, count, round, started);
-    calls_.start(started.call);
-    return started;
+    if (calls_.start(started.call)) return true;
+    started_.pop_back();
+    return false;
   }
   void complete(Started& started) {
     while (!calls_.advance(started.call)) {
@@ -76,7 +89,8 @@ class Rank {
  private:
   PersistentSpec spec_of(Collective collective, std::size_t count, int round, Started& to);
   PersistentSpec transfer(Collective collective, const std::vector<std::size_t>& sent,
-                          const std::vector<std::size_t>& received, int round, Started& to);
+                          const std::vector<std::size_t>& received, std::size_t bytes, int round,
+                          Started& to);
 
   HostMachine& m_;
   RankMemory memory_;
@@ -85,9 +99,10 @@ class Rank {
 };
 
 /// `sent`, `received`: how many numbers go to each rank, or come from it. A bcast or allgather has one block
-/// for all.
+/// for all. `bytes`: as all ranks know them.
 PersistentSpec Rank::transfer(Collective collective, const std::vector<std::size_t>& sent,
-                              const std::vector<std::size_t>& received, int round, Started& to) {
+                              const std::vector<std::size_t>& received, std::size_t bytes, int round,
+                              Started& to) {
   const int rank = m_.rank(), n = m_.size();
   const bool is_one = collective == Collective::bcast || collective == Collective::allgather;
   for (int peer = 0; peer < n; ++peer) {
@@ -108,7 +123,7 @@ PersistentSpec Rank::transfer(Collective collective, const std::vector<std::size
     if (!is_one) from += sent[i];
     into += received[i];
   }
-  return transfer_spec({rank, n}, collective, 0, 0, out, in);
+  return transfer_spec({rank, n}, collective, 0, bytes, out, in);
 }
 
 PersistentSpec Rank::spec_of(Collective collective, std::size_t count, int round, Started& to) {
@@ -122,16 +137,17 @@ PersistentSpec Rank::spec_of(Collective collective, std::size_t count, int round
       return barrier_spec({rank, n});
     case Collective::bcast: {
       std::vector<std::size_t> to_others = rank == 0 ? all : none;
-      return transfer(collective, to_others, rank == 0 ? none : from_root, round, to);
+      return transfer(collective, to_others, rank == 0 ? none : from_root, count * 8, round, to);
     }
     case Collective::allgather:
+      return transfer(collective, all, all, count * 8, round, to);
     case Collective::alltoall:
-      return transfer(collective, all, all, round, to);
+      return transfer(collective, all, all, count * 8 * ranks, round, to);
     case Collective::scatterv: {
       std::vector<std::size_t> sent = none, received = none;
       for (std::size_t i = 0; i < ranks && rank == 0; ++i) sent[i] = count + i;
       received[0] = count + static_cast<std::size_t>(rank);
-      return transfer(collective, sent, received, round, to);
+      return transfer(collective, sent, received, 0, round, to);
     }
     default:
       break;
@@ -163,7 +179,7 @@ class UnderWay : public ::testing::TestWithParam<int> {};
 
 TEST_P(UnderWay, EachIsRightAloneAtEveryLength) {
   const int n = GetParam();
-  Memory memory(n, std::size_t{8} << 20);
+  SharedMemory memory(n, std::size_t{8} << 20);
   Ranks all(n, 4);
   all.run([&](HostMachine& m) {
     Rank rank(m, memory);
@@ -178,30 +194,29 @@ TEST_P(UnderWay, EachIsRightAloneAtEveryLength) {
   });
 }
 
-// More than there are lines, so that starts have to give their data later.
+// Many more than the first pages have lines for.
 TEST_P(UnderWay, ManyAtATimeInAnyOrder) {
   const int n = GetParam();
-  for (const int lines : {2, 16}) {
-    Memory memory(n, std::size_t{4} << 20);
-    Ranks all(n, lines);
-    all.run([&](HostMachine& m) {
-      Rank rank(m, memory);
-      int round = 0;
-      for (int turn = 0; turn < 6; ++turn) {
+  SharedMemory memory(n, std::size_t{8} << 20);
+  Ranks all(n, 2);
+  all.run([&](HostMachine& m) {
+    Rank rank(m, memory);
+    int round = 0;
+    for (int turn = 0; turn < 6; ++turn) {
+      for (int i = 0; i < (turn % 2 == 0 ? 8 : 1); ++i)
         for (const std::size_t count : {2, 700})
-          for (const Collective collective : kinds) rank.start(collective, count, ++round);
-        rank.complete_all((turn + m.rank()) % 2 == 0);
-      }
-      EXPECT_FALSE(rank.calls().has_unpublished());
-    });
-  }
+          for (const Collective collective : kinds) EXPECT_TRUE(rank.start(collective, count, ++round));
+      rank.complete_all((turn + m.rank()) % 2 == 0);
+    }
+    EXPECT_FALSE(rank.calls().has_unpublished());
+  });
 }
 
-// Memory for one buffer, or for a few.
+// Others have the memory that was to be there for all calls: a buffer or a few are left.
 TEST_P(UnderWay, WithoutMemoryTheyFollowEachOther) {
   const int n = GetParam();
-  Memory memory(n, std::size_t{40} << 10);
-  Ranks all(n, 32);
+  SharedMemory memory(n, std::size_t{40} << 10);
+  Ranks all(n, 2);
   all.run([&](HostMachine& m) {
     Rank rank(m, memory);
     int round = 0;
@@ -212,11 +227,73 @@ TEST_P(UnderWay, WithoutMemoryTheyFollowEachOther) {
   });
 }
 
+// All ranks alike.
+TEST_P(UnderWay, WhatHasNoMemoryIsNotStarted) {
+  const int n = GetParam();
+  SharedMemory memory(n, std::size_t{8} << 20, std::size_t{100'000} * static_cast<std::size_t>(n));
+  Ranks all(n, 2);
+  std::mutex mutex;
+  std::vector<std::vector<bool>> started(static_cast<std::size_t>(n));
+  all.run([&](HostMachine& m) {
+    Rank rank(m, memory);
+    std::vector<bool> own;
+    int round = 0;
+    for (int turn = 0; turn < 40; ++turn) {
+      for (int i = 0; i < 12; ++i)
+        own.push_back(rank.start(kinds[(turn + i) % std::size(kinds)], i % 2 == 0 ? 3 : 2500, ++round));
+      rank.complete_all((turn + m.rank()) % 2 == 0);
+    }
+    EXPECT_FALSE(rank.calls().has_unpublished());
+    const std::lock_guard lock(mutex);
+    started[static_cast<std::size_t>(m.rank())] = std::move(own);
+  });
+  for (const auto& each : started) EXPECT_EQ(each, started[0]);
+  EXPECT_GT(std::count(started[0].begin(), started[0].end(), true), 40);
+  EXPECT_GT(std::count(started[0].begin(), started[0].end(), false), 0);
+}
+
+// There is memory for the first pages alone; the ranks hear alike that calls are over.
+TEST_P(UnderWay, WithoutMemoryForLinesNoMoreAreStarted) {
+  const int n = GetParam();
+  SharedMemory memory(n, 128);
+  Ranks all(n, 2);
+  all.run([&](HostMachine& m) {
+    Rank rank(m, memory);
+    int round = 0, started = 0;
+    for (int turn = 0; turn < 3; ++turn) {
+      for (int i = 0; i < 20; ++i) EXPECT_TRUE(rank.start(Collective::allreduce, 2, ++round));
+      rank.complete_all(false);
+      rank.start(Collective::barrier, 0, ++round);  // then all have finished those before
+      rank.complete_all(false);
+    }
+    while (rank.start(Collective::allreduce, 2, ++round)) ++started;
+    EXPECT_TRUE(started >= 16 && started < 32) << started;
+    rank.complete_all(true);
+    EXPECT_FALSE(rank.start(Collective::barrier, 0, ++round));
+  });
+}
+
+// A root that needs nothing of the others does not fill the memory before they come.
+TEST_P(UnderWay, WhoRunsAheadDoesNotFillTheMemory) {
+  const int n = GetParam();
+  SharedMemory memory(n, std::size_t{1} << 20);
+  Ranks all(n, 2);
+  all.run([&](HostMachine& m) {
+    Rank rank(m, memory);
+    for (int round = 1; round <= 2000; ++round) {
+      if (m.rank() != 0 && round % 500 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      EXPECT_TRUE(rank.start(Collective::bcast, round % 7 == 0 ? 2000 : 2, round));
+      rank.complete_all(false);
+    }
+    EXPECT_LE(rank.calls().buffers().all().size(), 16u);
+  });
+}
+
 // Rank 0 starts, and comes back when all others are done.
 TEST_P(UnderWay, WhoHasStartedOwesNothing) {
   const int n = GetParam();
-  Memory memory(n, std::size_t{8} << 20);
-  Ranks all(n, 32);
+  SharedMemory memory(n, std::size_t{8} << 20);
+  Ranks all(n, 2);
   std::atomic<int> done = 0;
   all.run([&](HostMachine& m) {
     Rank rank(m, memory);
@@ -233,11 +310,11 @@ TEST_P(UnderWay, WhoHasStartedOwesNothing) {
 INSTANTIATE_TEST_SUITE_P(Ranks, UnderWay, ::testing::Values(2, 3, 5));
 
 TEST(UnderWay, DifferentLengthsAreAnError) {
-  Memory memory(2, std::size_t{1} << 20);
+  SharedMemory memory(2, std::size_t{1} << 20);
   Ranks all(2, 4);
   all.run([&](HostMachine& m) {
     RankMemory own = memory.of(m.rank());
-    Calls calls(m, memory.base(), {&own});
+    Calls calls(m, memory.with(own));
     Doubles data(10);
     CallUnderWay call;
     const bool is_root = m.rank() == 0;

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <thread>
 
+#include "tests/collective/doubles.hpp"
 #include "tests/collective/floats.hpp"
 #include "tests/collective/ranks.hpp"
 
@@ -16,12 +17,10 @@ namespace espalier::collective {
 namespace {
 
 using machine::HostMachine;
+using testing::bytes_of;
 using testing::Ranks;
 using testing::Sketch;
-
-const reduce::Operation& sum_of_doubles() { return *reduce::find(reduce::Op::sum, reduce::Type::float64); }
-
-std::byte* bytes_of(std::vector<double>& v) { return reinterpret_cast<std::byte*>(v.data()); }
+using testing::sum_of_doubles;
 
 /// Zeroed, on pages.
 class Memory {

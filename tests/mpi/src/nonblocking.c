@@ -156,7 +156,7 @@ static void alone(void) {
       }
 }
 
-/* More than there are lines for. */
+/* More than the first pages of lines have room for. */
 enum { most = 90 };
 
 static void many(void) {
@@ -278,6 +278,27 @@ static void owes(void) {
   }
 }
 
+/* The same with many calls under way: rank 0 waits in the host for ranks that complete all of theirs first. */
+static void blocked(void) {
+  enum { calls_at_once = 100 };
+  static struct call calls[calls_at_once];
+  for (int turn = 0; turn < 6; ++turn) {
+    int token = 0;
+    for (int i = 0; i < calls_at_once; ++i)
+      begin(&calls[i], turn < 3 ? allreduce : (i + turn) % kinds, i % 10 == 3 ? 3000 : 1 + i % 20, turn * 100 + i,
+            MPI_COMM_WORLD);
+    if (rank == 0)
+      for (int peer = 1; peer < size; ++peer)
+        MPI_Recv(&token, 1, MPI_INT, peer, 8, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    for (int i = 0; i < calls_at_once; ++i) {
+      struct call* call = &calls[(turn + rank) % 2 ? i : calls_at_once - 1 - i];
+      MPI_Wait(&call->request, MPI_STATUS_IGNORE);
+      end(call, "blocked");
+    }
+    if (rank > 0) MPI_Send(&token, 1, MPI_INT, 0, 8, MPI_COMM_WORLD);
+  }
+}
+
 /* Blocking collectives, messages and other nonblocking ones between start and completion. */
 static void between(void) {
   struct call outer;
@@ -378,7 +399,7 @@ static const struct {
   const char* name;
   void (*run)(void);
 } parts[] = {{"starts", starts}, {"alone", alone},   {"many", many},         {"ways", ways},
-             {"owes", owes},     {"between", between}, {"freed", freed},     {"ahead", ahead},
+             {"owes", owes},     {"blocked", blocked}, {"between", between}, {"freed", freed}, {"ahead", ahead},
              {"large", large},   {"mistakes", mistakes}, {"users", users}};
 
 static int is_wanted(const char* name, int count, char** arguments) {

@@ -80,6 +80,21 @@ TEST(Nonblocking, ManyAtATime) {
   }
 }
 
+// Rank 0 waits elsewhere for the others, and drives nothing meanwhile.
+TEST(Nonblocking, WhoHasStartedManyOwesNothing) {
+  for (const int ranks : {2, 3}) {
+    Board board(ranks);
+    run_ranks(ranks, [&](int rank) {
+      Member member(board, rank);
+      std::list<Started> all;
+      for (int i = 0; i < 100; ++i) all.emplace_back(member, i % 9 == 0 ? 3000 : 1, i);
+      if (rank == 0) board.meet();
+      for (Started& each : all) each.complete();
+      if (rank != 0) board.meet();
+    });
+  }
+}
+
 TEST(Nonblocking, LivesLongerThanItsCommunicator) {
   Board board(2);
   run_ranks(2, [&](int rank) {
@@ -117,6 +132,12 @@ TEST(Nonblocking, ItsMemoryGoesBack) {
       communicator.reset();  // the root may be through before the other rank reads
       nonblocking->complete(call);
       EXPECT_EQ(data[29'999], 1.0);
+      std::list<Nonblocking::Call> many(100);  // which need pages of lines
+      for (Nonblocking::Call& each : many) {
+        each.spec = collective::barrier_spec({rank, 2});
+        EXPECT_TRUE(nonblocking->start(each));
+      }
+      for (Nonblocking::Call& each : many) nonblocking->complete(each);
     }
     board.meet();
     EXPECT_EQ(arena.used(), before);

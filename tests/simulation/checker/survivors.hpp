@@ -53,6 +53,8 @@ inline const std::vector<Survivor> survivors = {
     {"machine/counters.hpp take_piece compare_exchange step: acquire only", "The same."},
     {"machine/counters.hpp take_piece compare_exchange step: release only", "The same."},
     {"machine/counters.hpp take_piece compare_exchange step: failure relaxed", "The same."},
+    {"machine/placed_lines.hpp agree_at compare_exchange step: release only",
+     "It is release as it stands: what the word said before was read by the load."},
     {"machine/copy_requests.hpp fetch add step#2: removed",
      "The count of ranks that ask for copies stays too high: others look at the requests in vain, which "
      "costs "

@@ -1,0 +1,31 @@
+// What ranks agree on by a word that they share: the first one to come decides.
+#pragma once
+
+#include <cstdint>
+
+#include "memory/flag_line.hpp"
+
+namespace espalier::machine {
+
+/// The word says in which turn of its use the value was said. All ranks have taken part in a turn before any
+/// of them comes to the next one.
+struct Agreed {
+  static constexpr int value_bits = 40;
+
+  std::uint64_t value;
+  bool by_this_rank;
+
+  static memory::Step word(memory::Step turn, std::uint64_t value) {
+    return mark(turn) << value_bits | value;
+  }
+  static bool is_of(memory::Step word, memory::Step turn) { return word >> value_bits == mark(turn); }
+  static std::uint64_t value_in(memory::Step word) { return word & ((memory::Step{1} << value_bits) - 1); }
+
+ private:
+  /// Never 0, which a clear line says.
+  static memory::Step mark(memory::Step turn) {
+    return turn % ((memory::Step{1} << (64 - value_bits)) - 1) + 1;
+  }
+};
+
+}  // namespace espalier::machine
