@@ -22,18 +22,20 @@
   X(P, exscan, Exscan)
 
 #if HAS_PERSISTENT_COLLECTIVES
-#define MEMBERS(P, name, Name) \
-  __typeof__(&P##Name) name;   \
+#define MEMBERS(P, name, Name)      \
+  __typeof__(&P##Name) name;        \
+  __typeof__(&P##I##name) name##_i; \
   __typeof__(&P##Name##_init) name##_init;
-#define VALUES(P, name, Name) .name = P##Name, .name##_init = P##Name##_init,
+#define VALUES(P, name, Name) .name = P##Name, .name##_i = P##I##name, .name##_init = P##Name##_init,
 #define INIT(f, name) ((void*)(f)->name##_init)
 #else
-#define MEMBERS(P, name, Name) __typeof__(&P##Name) name;
-#define VALUES(P, name, Name) .name = P##Name,
+#define MEMBERS(P, name, Name) \
+  __typeof__(&P##Name) name;   \
+  __typeof__(&P##I##name) name##_i;
+#define VALUES(P, name, Name) .name = P##Name, .name##_i = P##I##name,
 #define INIT(f, name) NULL
 #endif
-#define FUNCTIONS(P) \
-  { EACH(VALUES, P).start = P##Start, .wait = P##Wait, .free = P##Request_free }
+#define FUNCTIONS(P) {EACH(VALUES, P).start = P##Start, .wait = P##Wait, .free = P##Request_free}
 
 struct functions {
   EACH(MEMBERS, MPI_)
@@ -44,15 +46,19 @@ struct functions {
 
 static const struct functions side_functions[SIDES] = {FUNCTIONS(PMPI_), FUNCTIONS(MPI_)};
 
-// One list of arguments for both: the call itself or, where there is a `request`, what makes it.
+// One list of arguments for all: the call itself, or what makes its request.
 #if HAS_PERSISTENT_COLLECTIVES
-#define CALL(name, ...) (request ? f->name##_init(__VA_ARGS__, MPI_INFO_NULL, request) : f->name(__VA_ARGS__))
+#define PREPARED(name, ...) f->name##_init(__VA_ARGS__, MPI_INFO_NULL, request)
 #else
-#define CALL(name, ...) f->name(__VA_ARGS__)
+#define PREPARED(name, ...) MPI_SUCCESS
 #endif
+#define CALL(name, ...)                                      \
+  (mode == PERSISTENT    ? PREPARED(name, __VA_ARGS__)       \
+   : mode == NONBLOCKING ? f->name##_i(__VA_ARGS__, request) \
+                         : f->name(__VA_ARGS__))
 
 static void call(const struct point* p, const struct layout* l, enum side side, struct way way, void* send,
-                 void* receive, MPI_Request* request) {
+                 void* receive, enum mode mode, MPI_Request* request) {
   const struct functions* f = &side_functions[side];
   const struct blocks *out = &l->send, *in = &l->receive;
   const MPI_Comm comm = way.comm;
@@ -114,26 +120,36 @@ static void call(const struct point* p, const struct layout* l, enum side side, 
 
 void calls_make(const struct point* p, const struct layout* l, enum side side, struct way way, void* send,
                 void* receive) {
-  call(p, l, side, way, send, receive, NULL);
+  call(p, l, side, way, send, receive, BLOCKING, NULL);
 }
 
 void calls_init(const struct point* p, const struct layout* l, enum side side, struct way way, void* send,
                 void* receive, MPI_Request* request) {
-  call(p, l, side, way, send, receive, request);
+  call(p, l, side, way, send, receive, PERSISTENT, request);
 }
 
-void calls_start(enum side side, MPI_Request* request) {
-  const struct functions* f = &side_functions[side];
-  f->start(request);
-  f->wait(request, MPI_STATUS_IGNORE);
+void calls_begin(const struct point* p, const struct layout* l, enum side side, struct way way, void* send,
+                 void* receive, MPI_Request* request) {
+  call(p, l, side, way, send, receive, NONBLOCKING, request);
 }
+
+void calls_wait(enum side side, MPI_Request* request) {
+  side_functions[side].wait(request, MPI_STATUS_IGNORE);
+}
+
+void calls_start(enum side side, MPI_Request* request) { side_functions[side].start(request); }
 
 void calls_free(enum side side, MPI_Request* request) { side_functions[side].free(request); }
 
-#define ADDRESS(f, name, Name) persistent ? INIT(f, name) : (void*)f->name,
+#define ADDRESS(f, name, Name) \
+  mode == PERSISTENT ? INIT(f, name) : mode == NONBLOCKING ? (void*)(f)->name##_i : (void*)(f)->name,
 
-void* calls_address(enum collective which, enum side side, int persistent) {
+void* calls_address(enum collective which, enum side side, enum mode mode) {
   const struct functions* f = &side_functions[side];
   void* const all[COLLECTIVES] = {EACH(ADDRESS, f)};
   return all[which];
+}
+
+const char* mode_name(enum mode mode) {
+  return mode == PERSISTENT ? "persistent" : mode == NONBLOCKING ? "nonblocking" : "blocking";
 }

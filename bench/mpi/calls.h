@@ -15,6 +15,11 @@ struct way {
   MPI_Datatype type;
 };
 
+// How collectives are called: PERSISTENT: MPI_Start and MPI_Wait of a request that was made before.
+// NONBLOCKING: MPI_I... and MPI_Wait.
+enum mode { BLOCKING, PERSISTENT, NONBLOCKING };
+const char* mode_name(enum mode mode);
+
 void calls_make(const struct point* p, const struct layout* l, enum side side, struct way way, void* send,
                 void* receive);
 
@@ -23,12 +28,17 @@ void calls_make(const struct point* p, const struct layout* l, enum side side, s
 void calls_init(const struct point* p, const struct layout* l, enum side side, struct way way, void* send,
                 void* receive, MPI_Request* request);
 
-// Starts the request and waits for its end.
 void calls_start(enum side side, MPI_Request* request);
+
+// The same call, which only begins.
+void calls_begin(const struct point* p, const struct layout* l, enum side side, struct way way, void* send,
+                 void* receive, MPI_Request* request);
+
+void calls_wait(enum side side, MPI_Request* request);
 
 void calls_free(enum side side, MPI_Request* request);
 
-// The address that the call goes to (`persistent`: that makes its request), to see which library holds it.
-void* calls_address(enum collective which, enum side side, int persistent);
+// The address that the call goes to, or that makes its request, to see which library holds it.
+void* calls_address(enum collective which, enum side side, enum mode mode);
 
 #endif

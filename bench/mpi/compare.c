@@ -118,7 +118,7 @@ static int start(struct bench* b, const struct options* o, struct plan* plan) {
   b->reused = o->reused;
   b->allocated = o->allocated;
   b->late_us = o->late_us;
-  b->work.persistent = o->persistent;
+  b->work.mode = o->persistent ? PERSISTENT : o->nonblocking ? NONBLOCKING : BLOCKING;
   b->work.way = (struct way){MPI_COMM_WORLD, MPI_DOUBLE};
   team_pin(&b->team, o);
   b->team.area = area_make(b->team.rank, b->team.size, o->area);
@@ -130,6 +130,7 @@ static int start(struct bench* b, const struct options* o, struct plan* plan) {
   if (work_make(&b->work, send, receive, o->allocated)) return -1;
   if (!b->team.rank) b->team.area->nanoseconds_per_tick = clock_calibrate();
   PMPI_Barrier(MPI_COMM_WORLD);
+  b->work.compute_ticks = (int64_t)(o->compute_us * 1000 / b->team.area->nanoseconds_per_tick);
   b->team.weak_yields = (int)team_agree(
       &b->team, b->team.oversubscribed && session_is_autogroup() && !session_is_shared(b->team.rank));
   return 0;

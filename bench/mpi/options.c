@@ -77,6 +77,12 @@ static int parse_late(struct options* o, const char* value) {
   return !*end && o->late_us > 0 && o->late_us <= 1e6 ? 0 : complain("time of a late arrival", value);
 }
 
+static int parse_compute(struct options* o, const char* value) {
+  char* end;
+  o->compute_us = strtod(value, &end);
+  return !*end && o->compute_us >= 0 && o->compute_us <= 1e6 ? 0 : complain("time of computing", value);
+}
+
 static int parse_memory(struct options* o, const char* value) {
   char* end;
   o->memory = strtoull(value, &end, 10);
@@ -87,7 +93,8 @@ static int parse_shift(struct options* o, const char* value) {
   char* end;
   const long bytes = strtol(value, &end, 10);
   o->shift = (int)bytes;
-  return !*end && bytes >= 0 && bytes <= 4096 && bytes % (long)sizeof(double) == 0 ? 0 : complain("shift", value);
+  return !*end && bytes >= 0 && bytes <= 4096 && bytes % (long)sizeof(double) == 0 ? 0
+                                                                                   : complain("shift", value);
 }
 
 static int parse_value(struct options* o, const char* key, const char* value) {
@@ -98,6 +105,7 @@ static int parse_value(struct options* o, const char* key, const char* value) {
   if (!strcmp(key, "--sessions")) return parse_sessions(o, value);
   if (!strcmp(key, "--shape")) return parse_shape(o, value);
   if (!strcmp(key, "--late")) return parse_late(o, value);
+  if (!strcmp(key, "--compute")) return parse_compute(o, value);
   if (!strcmp(key, "--memory")) return parse_memory(o, value);
   if (!strcmp(key, "--out")) return o->out = value, 0;
   if (!strcmp(key, "--area")) return o->area = value, 0;
@@ -115,6 +123,7 @@ static int* find_switch(struct options* o, const char* key) {
   if (!strcmp(key, "--reused")) return &o->reused;
   if (!strcmp(key, "--allocated")) return &o->allocated;
   if (!strcmp(key, "--persistent")) return &o->persistent;
+  if (!strcmp(key, "--nonblocking")) return &o->nonblocking;
   if (!strcmp(key, "--host-only")) return &o->host_only;
   if (!strcmp(key, "--limits")) return &o->limits;
   if (!strcmp(key, "--messages")) return &o->messages;
@@ -141,8 +150,12 @@ int options_parse(struct options* o, int argc, char** argv) {
     if (parse_value(o, argv[i], argv[i + 1])) return -1;
     ++i;
   }
+  if (o->persistent && o->nonblocking) return complain("option beside --nonblocking:", "--persistent");
+  if (o->compute_us > 0 && !o->persistent && !o->nonblocking)
+    return complain("option without --nonblocking or --persistent:", "--compute");
 #if !HAS_PERSISTENT_COLLECTIVES
-  if (o->persistent) return complain("option of this MPI, which has no persistent collectives:", "--persistent");
+  if (o->persistent)
+    return complain("option of this MPI, which has no persistent collectives:", "--persistent");
 #endif
   return 0;
 }

@@ -19,6 +19,7 @@ struct options {
   int reused;        // 1: the send buffer is left as it is between the timed calls of a round
   int allocated;     // 1: buffers come from MPI_Alloc_mem
   int persistent;    // 1: calls are MPI_Start and MPI_Wait of requests that were made before
+  int nonblocking;   // 1: calls are nonblocking ones and MPI_Wait
   int host_only;     // 1: measure only the host (PMPI names)
   int limits;        // 1: also measure what the machine can: memcpy, copy-in-copy-out, switches
   int each;          // 1: the time of every single call, both sides in alternating blocks
@@ -32,10 +33,11 @@ struct options {
   double seconds;  // stop starting new points after this long, but not before the first round is complete; 0:
                    // never
   double late_us;  // one rank, in turn, comes this much later than the others; 0: no rank does
-  size_t memory;   // bytes: points whose buffers need more, all ranks together, are left out
+  double compute_us;   // each rank computes so long between the start of a call and its wait
+  size_t memory;       // bytes: points whose buffers need more, all ranks together, are left out
   const char* points;  // trials only: the file of its points
   int shift;           // trials only: bytes by which buffers lie off their page, a multiple of 8
-  int derived;         // trials only: 1: data are of a datatype of one MPI_DOUBLE, where no operator needs its own
+  int derived;  // trials only: 1: data are of a datatype of one MPI_DOUBLE, where no operator needs its own
   const char* out;  // file for the JSON lines; NULL: standard output
   // A file that all ranks can map, for the memory that they share: they lie on several emulated nodes of one
   // machine. NULL: the ranks are on one node.

@@ -20,14 +20,14 @@ static void print_string(FILE* f, const char* s) {
   fputc('"', f);
 }
 
-static const char* library_of(enum collective which, enum side side, int persistent) {
+static const char* library_of(enum collective which, enum side side, enum mode mode) {
   Dl_info info;
-  return dladdr(calls_address(which, side, persistent), &info) && info.dli_fname ? info.dli_fname : "";
+  return dladdr(calls_address(which, side, mode), &info) && info.dli_fname ? info.dli_fname : "";
 }
 
 static void print_library(FILE* f, const char* key, enum side side) {
   fprintf(f, ", \"%s\": ", key);
-  print_string(f, library_of(ALLREDUCE, side, 0));
+  print_string(f, library_of(ALLREDUCE, side, BLOCKING));
 }
 
 static void print_version(FILE* f) {
@@ -66,11 +66,11 @@ static void print_left_out(FILE* f, const struct plan* plan) {
 }
 
 // The measured collectives whose MPI name (persistent: MPI_..._init) is not the host's function any more.
-static void print_taken(FILE* f, const struct options* o) {
+static void print_taken(FILE* f, const struct options* o, enum mode mode) {
   int n = 0;
   fputs(", \"taken\": [", f);
   for (int c = 0; c < COLLECTIVES; ++c)
-    if (o->wanted[c] && strcmp(library_of(c, HOST, o->persistent), library_of(c, ESPALIER, o->persistent)))
+    if (o->wanted[c] && strcmp(library_of(c, HOST, mode), library_of(c, ESPALIER, mode)))
       fprintf(f, "%s\"%s\"", n++ ? ", " : "", collective_name(c));
   fputs("]", f);
 }
@@ -89,7 +89,7 @@ void output_run(FILE* f, const struct bench* b, const struct options* o, const s
           b->allocated ? "allocated"
           : b->reused  ? "reused"
                        : "written");
-  fprintf(f, ", \"mode\": \"%s\"", o->persistent ? "persistent" : "blocking");
+  fprintf(f, ", \"mode\": \"%s\", \"compute_us\": %g", mode_name(b->work.mode), o->compute_us);
   fprintf(f, ", \"host_only\": %s, \"late_us\": %g, \"nothing_us\": %.4f, \"clock_offset_ns\": %.1f",
           truth(o->host_only), o->late_us, facts->nothing_us, facts->clock_offset_ns);
   fprintf(f, ", \"shared_session\": %s, \"own_sessions\": %s, \"autogroup\": %s, \"weak_yields\": %s",
@@ -99,7 +99,7 @@ void output_run(FILE* f, const struct bench* b, const struct options* o, const s
   print_version(f);
   print_library(f, "mpi_library", ESPALIER);
   print_library(f, "host_library", HOST);
-  print_taken(f, o);
+  print_taken(f, o, b->work.mode);
   print_left_out(f, plan);
   print_nodes(f, &facts->nodes, team->size);
   fputs("}\n", f);
@@ -119,7 +119,8 @@ static void print_side(FILE* f, const char* name, const struct timing* t) {
 void output_round(FILE* f, const struct round_result* r, int host_only) {
   fprintf(f, "{\"kind\": \"round\", \"collective\": \"%s\", \"bytes\": %zu, \"round\": %d, \"root\": %d",
           collective_name(r->point.what), r->point.bytes, r->round, r->point.root);
-  fprintf(f, ", \"timing\": \"single\", \"calls\": %d, \"espalier_first\": %s", r->calls, r->espalier_first ? "true" : "false");
+  fprintf(f, ", \"timing\": \"single\", \"calls\": %d, \"espalier_first\": %s", r->calls,
+          r->espalier_first ? "true" : "false");
   print_side(f, "host", &r->side[HOST]);
   if (!host_only) print_side(f, "espalier", &r->side[ESPALIER]);
   fprintf(f, ", \"f_ns\": %.1f, \"f_blocks_ns\": [%.1f, %.1f, %.1f]}\n", middle(r->flag_ns), r->flag_ns[0],

@@ -14,10 +14,9 @@
 #include "progress.h"
 
 static int launcher_rank(void) {
-  static const char* const keys[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
-                                     "PALS_LOCAL_RANKID",          "JSM_NAMESPACE_LOCAL_RANK",
-                                     "FLUX_TASK_LOCAL_ID",         "PMI_RANK",
-                                     "SLURM_LOCALID"};
+  static const char* const keys[] = {
+      "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "PALS_LOCAL_RANKID", "JSM_NAMESPACE_LOCAL_RANK",
+      "FLUX_TASK_LOCAL_ID",         "PMI_RANK",        "SLURM_LOCALID"};
   for (size_t i = 0; i < sizeof keys / sizeof *keys; ++i)
     if (getenv(keys[i])) return atoi(getenv(keys[i]));
   return -1;

@@ -7,13 +7,13 @@
 
 struct team {
   int rank, size;
-  int cpu[MAX_CPUS];  // processors that the job may use
-  int cores;          // their number
-  int oversubscribed;        // more ranks than cores: every wait yields
-  int pinned;         // this rank is fixed to one processor
-  int apart;          // the ranks lie on several emulated nodes
-  int weak_yields;    // oversubscribed, and the ranks lie in several autogroups: who yields goes on (session.h)
-  long long sync;     // number of syncs so far
+  int cpu[MAX_CPUS];   // processors that the job may use
+  int cores;           // their number
+  int oversubscribed;  // more ranks than cores: every wait yields
+  int pinned;          // this rank is fixed to one processor
+  int apart;           // the ranks lie on several emulated nodes
+  int weak_yields;  // oversubscribed, and the ranks lie in several autogroups: who yields goes on (session.h)
+  long long sync;   // number of syncs so far
   struct area* area;
 };
 

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "clock.h"
+
 static void* plain(size_t bytes) {
   void* p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   return p == MAP_FAILED ? NULL : p;
@@ -79,19 +81,36 @@ void work_write(const struct work* work, const struct team* team, const struct p
 }
 
 void work_open(struct work* work, const struct point* p, enum side side) {
-  if (work->persistent)
+  if (work->mode == PERSISTENT)
     calls_init(p, &work->layout, side, work->way, work->send, work->receive, &work->request);
 }
 
 void work_close(struct work* work, enum side side) {
-  if (work->persistent) calls_free(side, &work->request);
+  if (work->mode == PERSISTENT) calls_free(side, &work->request);
+}
+
+// A rank that is taken off its core meanwhile does not compute: such gaps do not count.
+static void compute(int64_t ticks) {
+  const int64_t longest_step = ticks / 4;
+  int64_t done = 0;
+  for (int64_t last = clock_ticks(); done < ticks;) {
+    const int64_t now = clock_ticks();
+    if (now - last <= longest_step) done += now - last;
+    last = now;
+  }
 }
 
 void work_call(struct work* work, const struct point* p, enum side side) {
-  if (work->persistent)
+  if (work->mode == BLOCKING) {
+    calls_make(p, &work->layout, side, work->way, work->send, work->receive);
+    return;
+  }
+  if (work->mode == PERSISTENT)
     calls_start(side, &work->request);
   else
-    calls_make(p, &work->layout, side, work->way, work->send, work->receive);
+    calls_begin(p, &work->layout, side, work->way, work->send, work->receive, &work->request);
+  if (work->compute_ticks > 0) compute(work->compute_ticks);
+  calls_wait(side, &work->request);
 }
 
 // The rank that arrives last comes late on purpose: a barrier that lets a rank through early is seen.

@@ -2,16 +2,19 @@
 #ifndef ESPALIER_BENCH_WORK_H
 #define ESPALIER_BENCH_WORK_H
 
+#include <stdint.h>
+
 #include "calls.h"
 #include "team.h"
 
 struct work {
   double* send;
   double* receive;
-  int persistent;        // calls are started requests
-  struct layout layout;  // of the point under way
-  struct way way;        // in which its calls are made
-  MPI_Request request;   // of the point and the side under way, where calls are persistent
+  enum mode mode;
+  int64_t compute_ticks;  // that a rank computes between the start of a call and its wait
+  struct layout layout;   // of the point under way
+  struct way way;         // in which its calls are made
+  MPI_Request request;    // of the point and the side under way, where calls have one
 };
 
 // Room for points of up to these many bytes, `allocated` by MPI_Alloc_mem or plain. Returns -1 after a

@@ -163,6 +163,23 @@ def test_single_persistent_calls_and_a_late_rank(tmp_path):
 
 
 @needs_host
+@pytest.mark.parametrize("name", [name for name in hosts.HOSTS if hosts.HOSTS[name].library_folder.exists()])
+def test_nonblocking_calls_are_measured_and_right(tmp_path, name):
+    options = ["--nonblocking", "--compute", "20", "--sizes", "8,65536", "--rotate-roots"]
+    found = run(tmp_path, 2, None, *options, host=hosts.HOSTS[name])
+    assert (found["run"]["mode"], found["run"]["compute_us"]) == ("nonblocking", 20)
+    assert found["end"] == {"rounds": 2, "wrong": 0} and {r["collective"] for r in found["rounds"]} == set(NAMES)
+    assert all(r["espalier_us"] > 20 and r["host_us"] > 20 for r in found["rounds"])
+
+
+@needs_host
+@pytest.mark.parametrize("options", [["--nonblocking", "--persistent"], ["--compute", "20"]])
+def test_modes_exclude_each_other(tmp_path, options):
+    with pytest.raises(AssertionError):
+        run(tmp_path, 2, None, *options, "--sizes", "8", "--collectives", "barrier")
+
+
+@needs_host
 def test_without_an_interposer_the_job_does_not_count(tmp_path):
     found = run(tmp_path, 2, None, "--sizes", "8", "--collectives", "barrier")
     assert found["run"]["mpi_library"] == found["run"]["host_library"]

@@ -67,10 +67,18 @@ def test_late_ranks_and_a_neighbour_are_jobs_of_their_own():
     assert [("--late" in words(job, given), "--each" in words(job, given)) for job in beside] == [(False, True)] * 3 + [(True, True)] * 3
 
 
-def test_all_jobs_of_a_run_are_persistent_or_none():
-    for mode in ("blocking", "persistent"):
+def test_all_jobs_of_a_run_are_of_one_mode():
+    for mode in ("blocking", "persistent", "nonblocking"):
         given = settings(mode=mode, neighbour=True, late_us=100)
-        assert {"--persistent" in words(job, given) for job in bench_jobs.plan(given)} == {mode == "persistent"}
+        for option in ("persistent", "nonblocking"):
+            assert {f"--{option}" in words(job, given) for job in bench_jobs.plan(given)} == {mode == option}
+
+
+def test_computing_ranks_are_jobs_of_their_own():
+    given = settings(mode="nonblocking", compute_us=50, passes=1, ranks=(2,))
+    computing = [job for job in bench_jobs.plan(given) if job.place == "computing"]
+    assert len(computing) == 3 and "--compute 50" in " ".join(words(computing[0], given))
+    assert not any("--compute" in words(job, given) for job in bench_jobs.plan(given) if job.place != "computing")
 
 
 def test_what_a_host_gets_wrong_is_left_out_and_named():

@@ -185,6 +185,12 @@ def bench(
         "--persistent",
         help="Time MPI_Start and MPI_Wait of persistent requests, made before, instead of blocking calls.",
     ),
+    nonblocking: bool = typer.Option(
+        False, "--nonblocking", help="Time nonblocking collectives (MPI_Iallreduce, ...) and MPI_Wait instead of blocking calls."
+    ),
+    computing: float = typer.Option(
+        0, metavar="MICROSECONDS", help="Also measure with so much computing between the start of a call and its wait."
+    ),
     pin: str = typer.Option(
         "auto",
         autocompletion=words.one_of("auto", "yes", "no"),

@@ -14,6 +14,7 @@ from espalier.bench import build, neighbour as bench_neighbour, process, served
 from espalier.bench.hosts import Host, cores, environment, launcher, preload, preloaded
 from espalier.bench.quota import Quota
 from espalier.bench.results import each
+from espalier.bench.results.stats import BLOCKING, PERSISTENT
 from espalier.problem import Problem
 
 QUOTA_RANKS = 4
@@ -36,10 +37,11 @@ class Settings:
     pin: str  # auto: when there are enough cores
     limits: bool
     host_only: bool
-    mode: str = "blocking"  # or "persistent": MPI_Start and MPI_Wait of requests that were made before
+    mode: str = "blocking"  # or another one of stats.MODES
     oversubscribed_sizes: tuple[int, ...] = ()  # above the number of cores; (): sizes
     cpus: tuple[int, ...] = ()  # (): all that this process may use
     sessions: str = "launcher"  # or own: each rank in a session of its own
+    compute_us: float = 0  # also measure with so much computing between the start of a call and its wait
     late_us: float = 0  # also measure with one rank that comes so much later
     quota: Optional[Quota] = None  # also measure 4 ranks under a quota of one core, or on one core if it was not made
     neighbour: bool = False  # also measure beside a computing process
@@ -58,13 +60,14 @@ class Job:
     buffers: str
     number: int  # of the pass
     kind: str = "points"  # or "served": who serves which call; "neighbour": single calls beside a computing process
-    place: str = ""  # "", "quota", "one core" or "late"
+    place: str = ""  # "", "quota", "one core", "late" or "computing"
 
     @property
     def title(self) -> str:
         extra = " as it comes" if self.variant == "default" else ""
         what = {"points": "", "served": ", who serves what", "neighbour": ", a computing neighbour"}[self.kind]
-        place = {"": "", "quota": ", quota of one core", "one core": ", all on one core", "late": ", one late"}[self.place]
+        places = {"quota": "quota of one core", "one core": "all on one core", "late": "one late", "computing": "computing"}
+        place = f", {places[self.place]}" if self.place else ""
         return f"{self.host.title}{extra}, {self.ranks} ranks{place}{what}, buffers {self.buffers}"
 
 
@@ -87,6 +90,8 @@ def _points(settings: Settings, number: int) -> Iterator[Job]:
             yield from _of_hosts(settings, "best", ranks, buffers, number)
         if settings.late_us:
             yield from _of_hosts(settings, "best", ranks, "written", number, place="late")
+        if settings.compute_us:
+            yield from _of_hosts(settings, "best", ranks, "written", number, place="computing")
         if number == 0 and oversubscribed and set(settings.collectives) & set(AS_IT_COMES):
             yield from (job for job in _of_hosts(settings, "default", ranks, "written", number) if job.host.oversubscribed)
 
@@ -120,7 +125,7 @@ def _sizes(job: Job, settings: Settings) -> tuple[int, ...]:
 
 def _host_wrong(job: Job, settings: Settings) -> list[str]:
     """Collectives that the host gets wrong in this mode, at any of the sizes."""
-    if settings.mode == "blocking":
+    if settings.mode != PERSISTENT:
         return []
     most = max(_sizes(job, settings))
     bounds = job.host.wrong_persistent.items()
@@ -160,7 +165,8 @@ def _arguments(job: Job, settings: Settings, out: str) -> list[str]:
     words = ["--out", out, "--cpus", ",".join(map(str, _usable(job, settings)))]
     words += ["--pin", "yes" if job.place == "one core" else settings.pin]
     words += ["--seconds", str(settings.seconds), "--memory", str(settings.memory), "--sessions", settings.sessions]
-    words += ["--persistent"] if settings.mode == "persistent" else []
+    words += [] if settings.mode == BLOCKING else [f"--{settings.mode}"]
+    words += ["--compute", f"{settings.compute_us:g}"] if job.place == "computing" else []
     words += ["--host-only"] if job.variant == "default" or settings.host_only else []
     return words + _what(job, settings)
 
@@ -239,6 +245,11 @@ def run(job: Job, settings: Settings) -> tuple[Optional[dict], Optional[dict]]:
     return _entry(job, settings, found, outcome), None
 
 
+def _place(job: Job, settings: Settings) -> str:
+    us = {"late": _late_us(job, settings), "computing": settings.compute_us}
+    return f"{job.place} {us[job.place]:g} µs" if job.place in us else job.place
+
+
 def _entry(job: Job, settings: Settings, found: dict, outcome: process.Outcome) -> dict:
     return {
         "host": job.host.name,
@@ -248,7 +259,7 @@ def _entry(job: Job, settings: Settings, found: dict, outcome: process.Outcome) 
         "mode": settings.mode,
         "host_wrong": _host_wrong(job, settings),
         "kind": job.kind,
-        "place": f"late {_late_us(job, settings):g} µs" if job.place == "late" else job.place,
+        "place": _place(job, settings),
         "pass": job.number,
         "command": outcome.command,
         "seconds": round(outcome.seconds, 2),

@@ -72,6 +72,20 @@ def late(value: float) -> float:
     return value
 
 
+def computing(value: float, has_requests: bool) -> float:
+    if not 0 <= value <= 1_000_000:
+        raise Problem(f"--computing {value:g}: microseconds, at most 1000000")
+    if value and not has_requests:
+        raise Problem("--computing goes with --nonblocking or --persistent: a blocking call leaves no time for it")
+    return value
+
+
+def mode(persistent: bool, nonblocking: bool) -> str:
+    if persistent and nonblocking:
+        raise Problem("--persistent and --nonblocking: choose one")
+    return "persistent" if persistent else "nonblocking" if nonblocking else "blocking"
+
+
 def buffers(text: str) -> tuple[str, ...]:
     kinds = {"written": ("written",), "reused": ("reused",), "both": ("written", "reused"), "allocated": ("allocated",)}
     if text not in kinds:
@@ -105,7 +119,8 @@ def settings(given: SimpleNamespace) -> Settings:
         oversubscribed_sizes=sizes(many),
         collectives=collectives(given.collectives),
         buffers=buffers(given.buffers),
-        mode="persistent" if given.persistent else "blocking",
+        mode=mode(given.persistent, given.nonblocking),
+        compute_us=computing(given.computing, given.persistent or given.nonblocking),
         rounds=given.rounds or (4 if quick else 12),
         passes=given.passes or (1 if quick else 3),
         seconds=given.seconds or (3 if quick else 8),

@@ -60,10 +60,15 @@ def state(flag_ns: float, border: float) -> str:
     return "near" if flag_ns < border else "far"
 
 
-# A call, or MPI_Start and MPI_Wait of a request that was made before.
-BLOCKING, PERSISTENT = "blocking", "persistent"
+# A call, MPI_Start and MPI_Wait of a request that was made before, or MPI_I... and MPI_Wait.
+BLOCKING, PERSISTENT, NONBLOCKING = MODES = "blocking", "persistent", "nonblocking"
 # Calls one by one, each from a common start; or one behind the other, by their number.
 SINGLE, BLOCK = "single", "block"
+
+
+def as_programs_call(place: str) -> bool:
+    """Whether all ranks come at once, and only call."""
+    return not place.startswith(("late", "computing"))
 
 
 @dataclass(frozen=True)
@@ -75,8 +80,8 @@ class Key:
     collective: str
     bytes: int
     state: str
-    place: str = ""  # "", "quota", "one core", "late 100 µs"
-    mode: str = BLOCKING  # or PERSISTENT
+    place: str = ""  # "", "quota", "one core", "late 100 µs", "computing 50 µs"
+    mode: str = BLOCKING  # one of MODES
     timing: str = SINGLE  # or BLOCK
 
 

@@ -11,7 +11,7 @@ from rich.text import Text
 from espalier.bench.collectives import place_of
 from espalier.bench.process import telling
 from espalier.bench.results.peers import best_hosts, point
-from espalier.bench.results.stats import BLOCK, BLOCKING, Key, Spread, Summary, there
+from espalier.bench.results.stats import BLOCK, BLOCKING, Key, Spread, Summary, as_programs_call, there
 from espalier.bench.results.verdict import Goal
 from espalier.sizes import print_bytes
 
@@ -55,6 +55,8 @@ PLACES = {"": "", "quota": ", CPU quota of one core", "one core": ", all on one 
 
 def place_words(place: str) -> str:
     """ "late 100 µs" to ", one rank late by 100 µs: time from its arrival"."""
+    if place.startswith("computing"):
+        return f", {place} between start and wait: time of both"
     return PLACES.get(place, f", one rank late by {place.removeprefix('late ')}: time from its arrival")
 
 
@@ -93,7 +95,7 @@ def print_points(summaries: list[Summary], console: Console) -> None:
 
 def print_best(summaries: list[Summary], cores: int, console: Console) -> None:
     """Of one mode: which host is the fastest at each point, and Espalier under each host against that one."""
-    written = [s for s in summaries if s.key.buffers == "written" and not s.key.place.startswith("late")]
+    written = [s for s in summaries if s.key.buffers == "written" and as_programs_call(s.key.place)]
     if len({s.key.host for s in written}) < 2:
         return
     best = best_hosts(written)

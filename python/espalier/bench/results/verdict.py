@@ -8,7 +8,7 @@ from typing import Callable, Optional
 
 from espalier.bench.results import each, limits, peers
 from espalier.bench.results.peers import FEW_ROUNDS, best_hosts, point
-from espalier.bench.results.stats import Summary, summarise, there
+from espalier.bench.results.stats import Summary, as_programs_call, summarise, there
 from espalier.sizes import print_bytes
 
 SMALL = 8192
@@ -44,7 +44,7 @@ def label(s: Summary) -> str:
 def usable(points: Iterable[Summary], buffers: str = "written") -> list[Summary]:
     """Without the states of which a point has only a few rounds, unless that is all there is of it."""
     points = [s for s in points if s.espalier and s.key.variant == "best" and s.key.buffers == buffers]
-    points = [s for s in points if not s.key.place.startswith("late")]
+    points = [s for s in points if as_programs_call(s.key.place)]
     most: dict[tuple, int] = {}
     for s in points:
         most[_without_state(s)] = max(most.get(_without_state(s), 0), s.rounds)
