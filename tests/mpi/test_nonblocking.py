@@ -10,7 +10,8 @@ import pytest
 
 STRICT = {"ESPALIER_FALLBACK": "error"}
 SILENT = {"ESPALIER_FALLBACK": "silent"}
-SERVED = ["allgather", "allreduce", "barrier", "bcast"]
+SERVED = ["allgather", "allgatherv", "allreduce", "alltoall", "alltoallv", "barrier", "bcast", "exscan", "gather", "gatherv",
+          "reduce", "reduce_scatter", "reduce_scatter_block", "scan", "scatter", "scatterv"]
 # Of the hosts: ranks have errors of their own, or none, for what MPI forbids.
 OURS = ["mistakes"]
 
