@@ -56,6 +56,14 @@ def test_by_default_the_job_ends(launch, host, mistake):
     assert names_both(run, 2, mistake), str(run)
 
 
+@pytest.mark.parametrize("mistake, what", [("nonblocking operator", "allreduce of 16 bytes"),
+                                           ("prepared operator", "reduce of 16 bytes with root 0")])
+def test_other_operators_of_requests(launch, host, mistake, what):
+    run = launch(host, 3, "mistakes", mistake, env=STRICT, timeout=40)
+    assert run.status != 0, str(run)
+    assert f"{what} by sum of 4-byte integers" in run.err and f"{what} by max of int32" in run.err, str(run)
+
+
 @pytest.mark.parametrize("mistake", ["none", "signs"])
 def test_without_a_mistake_there_is_nothing_to_say(launch, host, mistake):
     run = launch(host, 4, "mistakes", mistake, env=STRICT, timeout=40)

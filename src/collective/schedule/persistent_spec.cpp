@@ -116,6 +116,7 @@ PersistentSpec reduction_spec(const RankInfo& rank_info, Collective collective, 
   spec.collective = collective;
   spec.root = root;
   spec.bytes = bytes;
+  spec.operation = operation.code;
   spec.places = no_places(rank_info);
   spec.apart = rank_info.size == 2;
   around(rank_info, [&](int peer) {
@@ -133,6 +134,7 @@ PersistentSpec reduce_scatter_spec(const RankInfo& rank_info, Collective collect
   PersistentSpec spec;
   spec.collective = collective;
   spec.bytes = std::accumulate(shares.begin(), shares.end(), std::size_t{0});
+  spec.operation = operation.code;
   spec.places = no_places(rank_info);
   // A vector that fits a flag line rides there whole: so every rank finds its part at the same place.
   spec.apart = spec.cut = spec.bytes > memory::inline_capacity;

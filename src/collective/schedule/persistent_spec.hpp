@@ -20,6 +20,8 @@ struct PersistentSpec {
   Collective collective{};
   int root = 0;
   std::size_t bytes = 0;  ///< by which rules would choose, see Communicator; the same on all ranks
+  reduce::OperationCode operation =
+      reduce::no_operation;  ///< the same on all ranks, also those that fold nothing
   std::vector<Schedule::Give> gives;
   std::size_t given_bytes = 0;
   std::vector<Place> places;  ///< by reader: the part of all given bytes that it reads; may be empty

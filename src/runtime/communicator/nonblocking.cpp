@@ -155,7 +155,7 @@ void Nonblocking::give_back_all() {
 
 bool Nonblocking::start(Call& call) {
   const std::lock_guard lock(mutex_);
-  const machine::CallFacts facts{call.spec.collective, call.spec.root, call.spec.bytes};
+  const machine::CallFacts facts{call.spec.collective, call.spec.root, call.spec.bytes, call.spec.operation};
   call.fingerprint = mismatch_detection_.begin(facts);
   if (!calls_.start(call)) return false;
   statistics::Call counted{facts.collective, facts.bytes, plan::Algorithm::exchange};

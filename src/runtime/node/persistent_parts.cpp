@@ -18,7 +18,7 @@ Part part_of_rank(const PersistentSpec& spec, const collective::LayoutCells& cel
   part.given_bytes = spec.given_bytes;
   part.cells_bytes = cells.bytes;
   part.collective = static_cast<std::int8_t>(spec.collective);
-  part.operation = spec.fold.operation ? spec.fold.operation->code : reduce::no_operation;
+  part.operation = spec.operation;
   part.root = spec.root;
   part.is_unable = is_unable ? 1 : 0;
   if (ranks == 2 && !is_unable) {

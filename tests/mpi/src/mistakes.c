@@ -52,6 +52,15 @@ static int wrong_call(const char* mistake, int odd, MPI_Comm comm) {
     MPI_Op_free(&own);
     return code;
   }
+  if (is(mistake, "nonblocking operator")) {
+    MPI_Request request;
+    const int code = MPI_Iallreduce(given, got, 4, MPI_INT, odd ? MPI_MAX : MPI_SUM, comm, &request);
+    return code != MPI_SUCCESS ? code : MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+  if (is(mistake, "prepared operator")) {
+    MPI_Request request;
+    return MPI_Reduce_init(given, got, 4, MPI_INT, odd ? MPI_MAX : MPI_SUM, 0, comm, MPI_INFO_NULL, &request);
+  }
   if (is(mistake, "signs")) /* no mistake that matters */
     return MPI_Allreduce(given, got, 4, odd ? MPI_UNSIGNED : MPI_INT, MPI_SUM, comm);
   if (is(mistake, "barrier"))
