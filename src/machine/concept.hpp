@@ -169,14 +169,23 @@ concept ReadsDirectly =
       { m.view(peer, source, bytes) } -> std::same_as<const void*>;
     };
 
+/// Moves data.
+template <class M>
+concept Copies = requires(M m, void* target, const void* source, std::size_t bytes, std::ptrdiff_t step,
+                          std::size_t runs) {
+  m.copy(target, source, bytes);
+  /// So many runs of `bytes`; the steps are from the beginning of one to that of the next.
+  m.copy_runs(target, step, source, step, bytes, runs);
+};
+
 /// What is done to data.
 template <class M>
-concept HasKernels = requires(M m, void* target, const void* source, std::size_t bytes,
-                              const reduce::Operation& operation, const void* const* sources, int count) {
-  m.copy(target, source, bytes);
-  m.reduce(operation, target, sources, count, bytes);
-  { m.source_array() } -> std::same_as<const void**>;  // room for size() pointers
-};
+concept HasKernels =
+    Copies<M> && requires(M m, void* target, std::size_t bytes, const reduce::Operation& operation,
+                          const void* const* sources, int count) {
+      m.reduce(operation, target, sources, count, bytes);
+      { m.source_array() } -> std::same_as<const void**>;  // room for size() pointers
+    };
 
 /// Hints, which change no result.
 template <class M>

@@ -24,6 +24,16 @@ class BasicMachine : public NextMessage<Platform> {
   // HasKernels
   const void** source_array() { return sources_.data(); }
   void copy(void* target, const void* source, std::size_t bytes) { Platform::copy(target, source, bytes); }
+  void copy_runs(void* target, std::ptrdiff_t target_step, const void* source, std::ptrdiff_t source_step,
+                 std::size_t bytes, std::size_t count) {
+    if constexpr (requires { Platform::copy_runs(target, target_step, source, source_step, bytes, count); }) {
+      Platform::copy_runs(target, target_step, source, source_step, bytes, count);
+    } else {
+      memory::detail::copy_each(
+          static_cast<std::byte*>(target), target_step, static_cast<const std::byte*>(source), source_step,
+          count, [bytes](std::byte* to, const std::byte* from) { Platform::copy(to, from, bytes); });
+    }
+  }
   void reduce(const reduce::Operation& operation, void* target, const void* const* sources, int count,
               std::size_t bytes) {
     Platform::fold(operation, target, sources, count, bytes);

@@ -16,6 +16,7 @@
 #include "memory/copy/slot_writer.hpp"
 #include "memory/flag_line.hpp"
 #include "memory/heap/peer_heaps.hpp"
+#include "memory/layout/copy_runs.hpp"
 #include "reduce/operation.hpp"
 
 namespace espalier::machine {
@@ -53,6 +54,10 @@ struct HostPlatform {
 
   static void copy(void* target, const void* source, std::size_t bytes) {
     memory::copy(target, source, bytes);
+  }
+  static void copy_runs(void* target, std::ptrdiff_t target_step, const void* source,
+                        std::ptrdiff_t source_step, std::size_t bytes, std::size_t count) {
+    memory::copy_runs(target, target_step, source, source_step, bytes, count);
   }
   using SlotWriter = memory::SlotWriter<>;
   using RingChoice = memory::RingChoice<>;
