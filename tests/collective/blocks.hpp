@@ -139,3 +139,8 @@ std::string name_of_case(const ::testing::TestParamInfo<typename Suite::ParamTyp
 }
 
 }  // namespace espalier::testing
+
+// Beside the function of that name in collective/core/blocks.hpp, which would hide it from tests there.
+namespace espalier::collective {
+using testing::block_of;
+}

@@ -105,6 +105,29 @@ inline Part part_of(std::size_t block, std::size_t index, std::size_t step) {
 inline constexpr std::size_t line_bytes = machine::Layout::line_bytes;
 constexpr std::size_t whole_lines(std::size_t bytes) { return machine::Layout::round_up(bytes, line_bytes); }
 
+/// Where a rank's block lies. Blocks that do not lie in one piece have functions of their own under these
+/// names (pieces/piece_blocks.hpp).
+template <class B>
+const std::byte* block_of(const void* base, const B& blocks, int rank) {
+  return static_cast<const std::byte*>(base) + blocks.offset_of(rank);
+}
+template <class B>
+std::byte* block_of(void* base, const B& blocks, int rank) {
+  return static_cast<std::byte*>(base) + blocks.offset_of(rank);
+}
+
+inline const std::byte* dense_address(const std::byte* block) { return block; }
+
+/// A part of a block to where it is packed, and from there into the block.
+template <machine::Copies M>
+void copy_part(M& m, std::byte* target, const void* block, const Part& part) {
+  m.copy(target, static_cast<const std::byte*>(block) + part.offset, part.bytes);
+}
+template <machine::Copies M>
+void take_part(M& m, std::byte* block, const Part& part, const std::byte* data) {
+  m.copy(block + part.offset, data, part.bytes);
+}
+
 /// The part of a rank's block for itself, which goes through no slot; in place it is there already.
 template <machine::HasKernels M>
 void copy_own(M& m, std::byte* target, const void* source, const Part& part) {

@@ -87,8 +87,7 @@ std::size_t write_cells(M& m, std::byte* slot, const void* send, const B& blocks
     if (peer == m.rank()) continue;
     const std::size_t block = blocks.bytes_of(peer);
     const Part part = cells.part(block, round.index);
-    show_pairwise(m, slot + offset, at(send, blocks.offset_of(peer) + part.offset), part.bytes, comes_back,
-                  round.read_next);
+    show_part(m, slot + offset, block_of(send, blocks, peer), part, comes_back, round.read_next);
     offset += cells.cell(block);
   }
   return offset;

@@ -9,19 +9,19 @@ namespace espalier::collective {
 
 namespace detail {
 
-template <Machine M, class B, class Keep>
-[[gnu::flatten]] void exchange_blocks_inline(M& m, const void* own, void* receive, const B& blocks,
+template <Machine M, class Own, class B, class Keep>
+[[gnu::flatten]] void exchange_blocks_inline(M& m, const Own& own, void* receive, const B& blocks,
                                              const Plan& plan, const Keep& keep) {
   const std::size_t bytes = blocks.bytes_of(m.rank());
   InlineExchange<M> exchange(m, plan);
-  m.copy(exchange.own_line(), own, bytes);
+  copy_part(m, exchange.own_line(), own, Part{0, bytes});
   exchange.announce(m.other_ranks());
   keep(0, Part{0, bytes});
   bool heard_from_all = true;
   for (int i = 1; i < m.size(); ++i) {
     const int peer = rank_behind(m, i);
     if (const std::size_t theirs = blocks.bytes_of(peer); theirs > 0)
-      m.copy(at(receive, blocks.offset_of(peer)), exchange.line_of(peer), theirs);
+      take_part(m, block_of(receive, blocks, peer), Part{0, theirs}, exchange.line_of(peer));
     else
       heard_from_all = false;
   }
@@ -30,11 +30,11 @@ template <Machine M, class B, class Keep>
 
 }  // namespace detail
 
-/// `own`: what this rank shows. All ranks know how long all blocks are; the longest decides how many rounds
+/// `own`: what this rank shows, an address or a block of pieces. All ranks know how long all blocks are; the longest decides how many rounds
 /// there are. `keep(round, part)` does in each round what this rank does with a part of its own block, if
 /// anything: while others still copy theirs into their slots.
-template <Machine M, class B, class Keep>
-[[gnu::flatten]] void exchange_blocks(M& m, const void* own, void* receive, const B& blocks, const Plan& plan,
+template <Machine M, class Own, class B, class Keep>
+[[gnu::flatten]] void exchange_blocks(M& m, const Own& own, void* receive, const B& blocks, const Plan& plan,
                                       const Keep& keep) {
   const std::size_t longest = largest_of(blocks, m.size());
   if (rides_inline(longest, plan)) return detail::exchange_blocks_inline(m, own, receive, blocks, plan, keep);
@@ -59,7 +59,7 @@ template <Machine M, class B, class Keep>
     if (mine.bytes == 0) return meeting.announce_nothing(round.step());
     std::byte* slot = m.slot(m.rank(), round.steps);
     const std::size_t comes_back = pairwise ? part(1 - m.rank(), round).bytes : 0;
-    show_pairwise(m, slot, at(own, mine.offset), mine.bytes, comes_back, round.read_next);
+    show_part(m, slot, own, mine, comes_back, round.read_next);
     m.flush_for_readers(slot, mine.bytes);
     meeting.announce(round.step());
   };
@@ -76,7 +76,7 @@ template <Machine M, class B, class Keep>
         continue;
       }
       meeting.await(peer, round.step());
-      m.copy(at(receive, blocks.offset_of(peer) + theirs.offset), m.slot(peer, round.steps), theirs.bytes);
+      take_part(m, block_of(receive, blocks, peer), theirs, m.slot(peer, round.steps));
     }
     return all;
   };

@@ -69,7 +69,7 @@ void write_pairwise_cells(M& m, const void* send, const B& blocks, const R& retu
     if (part.bytes == 0) continue;
     const std::size_t comes_back = cells.part(returned.bytes_of(peer), before).bytes;
     std::byte* cell = m.pairwise_cell(m.rank(), peer, round.steps);
-    show_pairwise(m, cell, at(send, blocks.offset_of(peer) + part.offset), part.bytes, comes_back);
+    show_part(m, cell, block_of(send, blocks, peer), part, comes_back);
     if (comes_back < part.bytes) m.flush_for_readers(cell + comes_back, part.bytes - comes_back);
   }
 }

@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "collective/core/blocks.hpp"
 #include "collective/core/chunks.hpp"
 
 namespace espalier::collective {
@@ -86,6 +87,13 @@ void show_pairwise(M& m, std::byte* target, const void* source, std::size_t byte
   const std::size_t back = std::min(bytes, comes_back);
   if (back > 0) m.copy(target, source, back);
   if (back < bytes) m.write_slot(target + back, at(source, back), bytes - back, read_next);
+}
+
+/// The same for a part of a block.
+template <Machine M>
+void show_part(M& m, std::byte* target, const void* block, const Part& part, std::size_t comes_back,
+               const void* read_next = nullptr) {
+  show_pairwise(m, target, at(block, part.offset), part.bytes, comes_back, read_next);
 }
 
 /// How many bytes of a message a round carries at most. Pairwise slots are few, so that they stay in the

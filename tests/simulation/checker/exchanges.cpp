@@ -2,6 +2,7 @@
 #include "collective/dispatch.hpp"
 #include "collective/node/all_to_all/alltoallv.hpp"
 #include "collective/node/rooted/gather.hpp"
+#include "tests/collective/pieces/scattered.hpp"
 #include "tests/simulation/checker/blocks.hpp"
 #include "tests/simulation/checker/scenarios.hpp"
 
@@ -74,6 +75,19 @@ Body alltoallvs(const Plan& plan, std::size_t (*bytes_of)(int, int)) {
       }
       alltoallv(m, send.data(), out.blocks(), got.data(), in.blocks(), plan);
       expect(got, wanted, "alltoallv");
+    }
+  };
+}
+
+/// The same of blocks in pieces.
+Body piece_exchanges(const Plan& plan, std::size_t (*bytes_of)(int, int)) {
+  return [=](CheckingMachine& m) {
+    for (int round = 0; round < 3; ++round) {
+      Bytes got, wanted;
+      exchange_scattered(
+          m, round, [&](int from, int to) { return bytes_of(from * m.size() + to, round); },
+          [&](const PieceBlocks& out, const PieceBlocks& in) { alltoallv(m, out, in, plan); }, got, wanted);
+      expect(got, wanted, "alltoallv of pieces");
     }
   };
 }
@@ -172,6 +186,8 @@ std::vector<Scenario> exchanges(int ranks, bool fenced) {
     add("allgatherv, one listens,", {8, 128}, listeners(plan_for(algorithm, 1024)));
     add("alltoall", {ranks == 3 ? 4 : 1, 1024}, alltoalls(plan_for(algorithm, 1024)));
     add("alltoallv", {ranks == 3 ? 4 : 1, 1024}, alltoallvs(plan_for(algorithm), few_bytes));
+    add("alltoallv of pieces", {ranks == 3 ? 4 : 1, 1024}, piece_exchanges(plan_for(algorithm), few_bytes));
+    add("alltoallv of pieces, long,", wide, piece_exchanges(plan_for(algorithm), many_bytes));
     add("alltoallv of nothing", {1, 1024}, nothing_after_a_gather(plan_for(algorithm)));
     add("alltoallv, long,", wide, alltoallvs(plan_for(algorithm), many_bytes));
   }
@@ -188,6 +204,7 @@ std::vector<Scenario> exchanges(int ranks, bool fenced) {
   add("allgatherv", one, allgathervs(lending));
   add("alltoall", {ranks == 3 ? 4 : 1, 1024}, alltoalls(lending));
   add("alltoallv", wide, alltoallvs(lending, many_bytes));
+  add("alltoallv of pieces", wide, piece_exchanges(lending, many_bytes));
   const auto refuse = [&](const char* name, const Ring& ring, Body body) {
     all.push_back(
         refusing(make(formatted("{}, blocks exposed", name), ranks, fenced, ring, std::move(body))));
@@ -195,6 +212,7 @@ std::vector<Scenario> exchanges(int ranks, bool fenced) {
   refuse("allgather", one, allgathers(lending));
   refuse("alltoall", {ranks == 3 ? 4 : 1, 1024}, alltoalls(lending));
   refuse("alltoallv", wide, alltoallvs(lending, many_bytes));
+  refuse("alltoallv of pieces", wide, piece_exchanges(lending, many_bytes));
   return all;
 }
 

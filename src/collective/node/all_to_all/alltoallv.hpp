@@ -14,6 +14,7 @@
 #include "collective/core/rounds.hpp"
 #include "collective/core/zero_copy_blocks.hpp"
 #include "collective/node/all_to_all/alltoall_of_two.hpp"
+#include "collective/pieces/show_pieces.hpp"
 
 namespace espalier::collective {
 
@@ -68,17 +69,22 @@ inline std::size_t cell_edge(const std::byte* head, int rank) {
 }
 
 /// The blocks that go through cells: exposed ones are empty.
+template <class B>
 struct CellBlocks {
-  const Blocks& all;
+  const B& all;
   const std::vector<Address>& exposed;  ///< by rank; empty where nothing is exposed
 
   bool is_exposed(int rank) const { return !exposed.empty() && exposed[static_cast<std::size_t>(rank)] != 0; }
   std::size_t bytes_of(int rank) const { return is_exposed(rank) ? 0 : all.bytes_of(rank); }
-  std::size_t offset_of(int rank) const { return all.offset_of(rank); }
 };
+using collective::block_of;
+template <class B>
+auto block_of(const void* base, const CellBlocks<B>& blocks, int rank) {
+  return block_of(base, blocks.all, rank);
+}
 
-template <Machine M>
-void write_head(M& m, std::byte* head, const CellBlocks& out, const Cells& cells) {
+template <Machine M, class B>
+void write_head(M& m, std::byte* head, const CellBlocks<B>& out, const Cells& cells) {
   auto edge = static_cast<CellEdge>(cells.head());
   for (int rank = 0; rank <= m.size(); ++rank) {
     std::memcpy(head + static_cast<std::size_t>(rank) * sizeof edge, &edge, sizeof edge);
@@ -109,11 +115,11 @@ bool alltoallv_fits(const M& m) {
   return Cells::fit(m, static_cast<std::size_t>(m.size() - 1), 1, detail::alltoallv_head(m.size(), true));
 }
 
-/// One rank's side of a call.
-template <Machine M>
+/// One rank's side of a call. `B`: Blocks, or PieceBlocks, which lie nowhere from `send` and `receive`.
+template <Machine M, class B>
 class Alltoallv {
  public:
-  Alltoallv(M& m, const void* send, const Blocks& out, void* receive, const Blocks& in, const Plan& plan)
+  Alltoallv(M& m, const void* send, const B& out, void* receive, const B& in, const Plan& plan)
       : m_(m),
         send_(send),
         exposed_(find_exposed(m, send, out, plan)),
@@ -163,13 +169,13 @@ class Alltoallv {
  private:
   /// By rank: the address of its block, if that is long and the rank may read it there, else 0. Empty: there
   /// is no such block.
-  static std::vector<detail::Address> find_exposed(M& m, const void* send, const Blocks& out,
-                                                   const Plan& plan) {
+  static std::vector<detail::Address> find_exposed(M& m, const void* send, const B& out, const Plan& plan) {
     std::vector<detail::Address> exposed;
     for (const int peer : m.other_ranks()) {
-      const std::byte* block = at(send, out.offset_of(peer));
       const std::size_t bytes = out.bytes_of(peer);
-      if (!is_exposed(bytes, plan) || !m.can_expose(block, bytes, by_kernel(plan))) continue;
+      if (!is_exposed(bytes, plan)) continue;
+      const std::byte* block = dense_address(block_of(send, out, peer));
+      if (!block || !m.can_expose(block, bytes, by_kernel(plan))) continue;
       exposed.resize(static_cast<std::size_t>(m.size()));
       exposed[static_cast<std::size_t>(peer)] = reinterpret_cast<detail::Address>(block);
     }
@@ -258,7 +264,7 @@ class Alltoallv {
 
   void read(const Round& round) {
     if (round.index == 0 && in_.bytes_of(m_.rank()) > 0)
-      copy_own(m_, at(receive_, in_.offset_of(m_.rank())), at(send_, out_.offset_of(m_.rank())),
+      copy_own(m_, block_of(receive_, in_, m_.rank()), block_of(send_, out_, m_.rank()),
                Part{0, in_.bytes_of(m_.rank())});
     for (int k = 1; k < m_.size(); ++k) {
       const int peer = rank_behind(m_, k);
@@ -284,7 +290,7 @@ class Alltoallv {
     const std::byte* data = mark.inlined ? payload + theirs.bytes_in_line() : slot;
     if (i == 0 && mark.exposes)
       if (const detail::Address address = detail::exposed_address(head, m_.size(), m_.rank()); address != 0)
-        return pull_block(m_, peer, at(receive_, in_.offset_of(peer)), address, in_.bytes_of(peer));
+        return pull_block(m_, peer, block_of(receive_, in_, peer), address, in_.bytes_of(peer));
     if (mark.in_pairwise_cells)
       return take(peer, i, m_.pairwise_cell(peer, m_.rank(), round.steps),
                   pairwise_cells_.step(in_.bytes_of(peer)));
@@ -296,7 +302,7 @@ class Alltoallv {
   void take(int peer, std::size_t i, const std::byte* data, std::size_t cell) {
     const std::size_t block = in_.bytes_of(peer);
     const Part part = part_of(block, i, cell);
-    m_.copy(at(receive_, in_.offset_of(peer) + part.offset), data, part.bytes);
+    take_part(m_, block_of(receive_, in_, peer), part, data);
     if (part.offset + part.bytes == block) return;
     more_to_come_ = true;
     if (long_cells_.empty()) long_cells_.resize(static_cast<std::size_t>(m_.size()));
@@ -306,9 +312,9 @@ class Alltoallv {
   M& m_;
   const void* send_;
   std::vector<detail::Address> exposed_;
-  detail::CellBlocks out_;
+  detail::CellBlocks<B> out_;
   void* receive_;
-  const Blocks& in_;
+  const B& in_;
   Meeting<M> meeting_;
   detail::AlltoallvHead head_;
   OpenChunks chunks_;
@@ -321,16 +327,30 @@ class Alltoallv {
   std::vector<std::size_t> long_cells_;  // by peer, of those whose block takes several rounds
 };
 
-/// What this rank sends to a peer (`out`) is as long as what the peer receives from it (its `in`), as MPI
-/// demands.
-template <Machine M>
-void alltoallv(M& m, const void* send, const Blocks& out, void* receive, const Blocks& in, const Plan& plan) {
+namespace detail {
+
+template <Machine M, class B>
+void alltoall_of_any(M& m, const void* send, const B& out, void* receive, const B& in, const Plan& plan) {
   if (are_two(m, plan)) {
     const int other = 1 - m.rank();
     if (!is_exposed(std::max(out.bytes_of(other), in.bytes_of(other)), plan))
       return alltoall_of_two(m, send, out, receive, in, plan);
   }
-  Alltoallv<M>(m, send, out, receive, in, plan).run();
+  Alltoallv<M, B>(m, send, out, receive, in, plan).run();
+}
+
+}  // namespace detail
+
+/// What this rank sends to a peer (`out`) is as long as what the peer receives from it (its `in`), as MPI
+/// demands.
+template <Machine M>
+void alltoallv(M& m, const void* send, const Blocks& out, void* receive, const Blocks& in, const Plan& plan) {
+  detail::alltoall_of_any(m, send, out, receive, in, plan);
+}
+/// The same of blocks in pieces: alltoallw, and what neighbours exchange.
+template <Machine M>
+void alltoallv(M& m, const PieceBlocks& out, const PieceBlocks& in, const Plan& plan) {
+  detail::alltoall_of_any(m, nullptr, out, nullptr, in, plan);
 }
 
 /// `buffer` holds what is sent and takes what is received. What is sent is copied to private memory first:
