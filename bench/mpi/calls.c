@@ -19,7 +19,13 @@
   X(P, reduce_scatter_block, Reduce_scatter_block) \
   X(P, reduce_scatter, Reduce_scatter)             \
   X(P, scan, Scan)                                 \
-  X(P, exscan, Exscan)
+  X(P, exscan, Exscan)                             \
+  X(P, alltoallw, Alltoallw)                       \
+  X(P, neighbor_allgather, Neighbor_allgather)     \
+  X(P, neighbor_allgatherv, Neighbor_allgatherv)   \
+  X(P, neighbor_alltoall, Neighbor_alltoall)       \
+  X(P, neighbor_alltoallv, Neighbor_alltoallv)     \
+  X(P, neighbor_alltoallw, Neighbor_alltoallw)
 
 #if HAS_PERSISTENT_COLLECTIVES
 #define MEMBERS(P, name, Name)      \
@@ -56,6 +62,49 @@ static const struct functions side_functions[SIDES] = {FUNCTIONS(PMPI_), FUNCTIO
   (mode == PERSISTENT    ? PREPARED(name, __VA_ARGS__)       \
    : mode == NONBLOCKING ? f->name##_i(__VA_ARGS__, request) \
                          : f->name(__VA_ARGS__))
+
+static MPI_Comm ring;
+static MPI_Datatype doubles[MAX_RANKS];
+
+void calls_open(void) {
+  int rank, size;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  PMPI_Comm_size(MPI_COMM_WORLD, &size);
+  // What goes to the rank above comes in from below. (A Cartesian topology of two ranks hosts see differently.)
+  const int below = (rank + size - 1) % size, above = (rank + 1) % size;
+  const int sources[EDGES] = {below, above}, targets[EDGES] = {above, below};
+  PMPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, EDGES, sources, MPI_UNWEIGHTED, EDGES, targets,
+                                  MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &ring);
+  for (int i = 0; i < MAX_RANKS; ++i) doubles[i] = MPI_DOUBLE;
+}
+
+// Among neighbours, on the ring.
+static void call_neighbours(const struct point* p, const struct layout* l, enum side side, void* send,
+                            void* receive, enum mode mode, MPI_Request* request) {
+  const struct functions* f = &side_functions[side];
+  const struct blocks *out = &l->send, *in = &l->receive;
+  const MPI_Datatype type = MPI_DOUBLE;
+  static MPI_Aint out_at[EDGES], in_at[EDGES];  // a request may read them later
+  const int n = l->mine;
+  switch (p->what) {
+    case NEIGHBOR_ALLGATHER:
+      CALL(neighbor_allgather, send, n, type, receive, n, type, ring);
+      break;
+    case NEIGHBOR_ALLGATHERV:
+      CALL(neighbor_allgatherv, send, n, type, receive, in->count, in->at, type, ring);
+      break;
+    case NEIGHBOR_ALLTOALL:
+      CALL(neighbor_alltoall, send, n, type, receive, n, type, ring);
+      break;
+    case NEIGHBOR_ALLTOALLV:
+      CALL(neighbor_alltoallv, send, out->count, out->at, type, receive, in->count, in->at, type, ring);
+      break;
+    default:
+      for (int e = 0; e < EDGES; ++e) out_at[e] = out->at_bytes[e], in_at[e] = in->at_bytes[e];
+      CALL(neighbor_alltoallw, send, out->count, out_at, doubles, receive, in->count, in_at, doubles, ring);
+      break;
+  }
+}
 
 static void call(const struct point* p, const struct layout* l, enum side side, struct way way, void* send,
                  void* receive, enum mode mode, MPI_Request* request) {
@@ -113,7 +162,12 @@ static void call(const struct point* p, const struct layout* l, enum side side, 
     case EXSCAN:
       CALL(exscan, send, receive, n, type, MPI_SUM, comm);
       break;
-    case COLLECTIVES:
+    case ALLTOALLW:
+      CALL(alltoallw, send, out->count, out->at_bytes, doubles, receive, in->count, in->at_bytes, doubles,
+           comm);
+      break;
+    default:
+      call_neighbours(p, l, side, send, receive, mode, request);
       break;
   }
 }

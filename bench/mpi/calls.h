@@ -20,6 +20,9 @@ struct way {
 enum mode { BLOCKING, PERSISTENT, NONBLOCKING };
 const char* mode_name(enum mode mode);
 
+// Makes the ring that neighbours are measured on. Collective over all ranks (uses PMPI).
+void calls_open(void);
+
 void calls_make(const struct point* p, const struct layout* l, enum side side, struct way way, void* send,
                 void* receive);
 

@@ -19,13 +19,29 @@ enum collective {
   REDUCE_SCATTER,
   SCAN,
   EXSCAN,
+  ALLTOALLW,
+  NEIGHBOR_ALLGATHER,
+  NEIGHBOR_ALLGATHERV,
+  NEIGHBOR_ALLTOALL,
+  NEIGHBOR_ALLTOALLV,
+  NEIGHBOR_ALLTOALLW,
   COLLECTIVES
 };
+
+// Of a ring, the topology that neighbours are measured on: the rank below, and the one above.
+enum { EDGES = 2 };
 
 const char* collective_name(enum collective which);
 
 // The collective of this name, or COLLECTIVES.
 enum collective collective_parse(const char* name);
+
+// One that is measured only where it is named.
+int collective_on_demand(enum collective which);
+
+// Among neighbours, those that send one block to all, and those with a block for each.
+int collective_gathers_neighbours(enum collective which);
+int collective_exchanges_neighbours(enum collective which);
 
 // No rank can leave before all have come, because each rank's result needs something of every other rank.
 int collective_holds_together(enum collective which);

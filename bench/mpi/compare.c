@@ -120,6 +120,7 @@ static int start(struct bench* b, const struct options* o, struct plan* plan) {
   b->late_us = o->late_us;
   b->work.mode = o->persistent ? PERSISTENT : o->nonblocking ? NONBLOCKING : BLOCKING;
   b->work.way = (struct way){MPI_COMM_WORLD, MPI_DOUBLE};
+  calls_open();
   team_pin(&b->team, o);
   b->team.area = area_make(b->team.rank, b->team.size, o->area);
   if (!b->team.area) return -1;

@@ -16,6 +16,7 @@ static void place(struct blocks* b, int size) {
   b->total = 0;
   for (int r = 0; r < size; ++r) {
     b->at[r] = b->total;
+    b->at_bytes[r] = (int)((size_t)b->total * sizeof(double));
     b->total += b->count[r];
   }
 }
@@ -69,7 +70,19 @@ void layout_make(struct layout* l, const struct point* p, int rank, int size) {
       l->mine = share;
       break;
     case ALLTOALLV:
+    case ALLTOALLW:
       by_distance(l, share, rank, size);
+      break;
+    case NEIGHBOR_ALLGATHER:
+    case NEIGHBOR_ALLGATHERV:
+      even(&l->receive, n, EDGES);
+      break;
+    case NEIGHBOR_ALLTOALL:
+    case NEIGHBOR_ALLTOALLV:
+    case NEIGHBOR_ALLTOALLW:
+      l->mine = at_least_one(p->bytes / sizeof(double) / EDGES);
+      even(&l->send, l->mine, EDGES);
+      even(&l->receive, l->mine, EDGES);
       break;
     case REDUCE_SCATTER_BLOCK:
       even(&l->send, share, size);

@@ -21,9 +21,10 @@ struct point {
   enum shape shape;
 };
 
-// One block for each rank, one after the other.
+// One block for each rank, or for each edge, one after the other.
 struct blocks {
   int count[MAX_RANKS], at[MAX_RANKS];
+  int at_bytes[MAX_RANKS];
   int total;
 };
 

@@ -138,7 +138,7 @@ int options_parse(struct options* o, int argc, char** argv) {
   memset(o, 0, sizeof *o);
   o->rounds = 10;
   o->memory = (size_t)1 << 30;
-  for (int c = 0; c < COLLECTIVES; ++c) o->wanted[c] = 1;
+  for (int c = 0; c < COLLECTIVES; ++c) o->wanted[c] = !collective_on_demand(c);
   parse_sizes(o, "8,64,512,4096,32768,262144,1048576,4194304");
   for (int i = 1; i < argc; ++i) {
     int* on = find_switch(o, argv[i]);

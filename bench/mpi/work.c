@@ -53,9 +53,10 @@ static long differences(const double* got, size_t n, double first, double step, 
   return wrong;
 }
 
-static void fill_blocks(const struct work* work, int size, double first) {
+// One for each rank, or for each edge.
+static void fill_blocks(const struct work* work, int blocks, double first) {
   const struct blocks* to = &work->layout.send;
-  for (int r = 0; r < size; ++r) fill(work->send + to->at[r], to->count[r], first + for_receiver(r));
+  for (int r = 0; r < blocks; ++r) fill(work->send + to->at[r], to->count[r], first + for_receiver(r));
 }
 
 void work_write(const struct work* work, const struct team* team, const struct point* p, long turn) {
@@ -72,7 +73,13 @@ void work_write(const struct work* work, const struct team* team, const struct p
       break;
     case ALLTOALL:
     case ALLTOALLV:
+    case ALLTOALLW:
       fill_blocks(work, team->size, mine);
+      break;
+    case NEIGHBOR_ALLTOALL:
+    case NEIGHBOR_ALLTOALLV:
+    case NEIGHBOR_ALLTOALLW:
+      fill_blocks(work, EDGES, mine);
       break;
     default:
       fill(work->send, work->layout.send.total, mine);
@@ -140,6 +147,18 @@ static long wrong_blocks(const struct work* work, const struct team* team, long 
   return wrong;
 }
 
+// Blocks from the rank below and the rank above on the ring, each the block of the same number there.
+static long wrong_neighbours(const struct work* work, const struct team* team, long turn, int exchanged) {
+  const struct blocks* from = &work->layout.receive;
+  long wrong = 0;
+  for (int e = 0; e < EDGES; ++e) {
+    const int peer = (team->rank + (e ? 1 : team->size - 1)) % team->size;
+    const double added = exchanged ? for_receiver(e) : 0;
+    wrong += differences(work->receive + from->at[e], from->count[e], base(turn) * (peer + 1) + added, 1, 0);
+  }
+  return wrong;
+}
+
 // The sum over the first `ranks` ranks.
 static long wrong_sum(const struct work* work, long turn, int ranks, size_t at) {
   const double all = base(turn) * ranks * (ranks + 1) / 2;
@@ -169,7 +188,15 @@ long work_check(struct work* work, struct team* team, const struct point* p, enu
       return differences(work->receive, l->mine, base(turn) + for_receiver(rank), 1, 0);
     case ALLTOALL:
     case ALLTOALLV:
+    case ALLTOALLW:
       return wrong_blocks(work, team, turn, for_receiver(rank));
+    case NEIGHBOR_ALLGATHER:
+    case NEIGHBOR_ALLGATHERV:
+      return wrong_neighbours(work, team, turn, 0);
+    case NEIGHBOR_ALLTOALL:
+    case NEIGHBOR_ALLTOALLV:
+    case NEIGHBOR_ALLTOALLW:
+      return wrong_neighbours(work, team, turn, 1);
     case REDUCE_SCATTER_BLOCK:
     case REDUCE_SCATTER:
       return wrong_sum(work, turn, team->size, l->send.at[rank]);

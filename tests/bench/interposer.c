@@ -4,7 +4,7 @@
 
 #ifdef LIE
 #define CALL(call) MPI_SUCCESS
-#define SPOIL(out, n) (((double*)(out))[(n)-1] += 1)
+#define SPOIL(out, n) (((double*)(out))[(n) - 1] += 1)
 #else
 #define CALL(call) call
 #define SPOIL(out, n) ((void)0)
@@ -127,5 +127,52 @@ int MPI_Reduce_scatter_block(const void* in, void* out, int n, MPI_Datatype t, M
 int MPI_Reduce_scatter(const void* in, void* out, const int* n, MPI_Datatype t, MPI_Op op, MPI_Comm comm) {
   const int code = PMPI_Reduce_scatter(in, out, n, t, op, comm);
   SPOIL(out, n[rank_of(comm)]);
+  return code;
+}
+
+int MPI_Alltoallw(const void* in, const int* n, const int* from, const MPI_Datatype* t, void* out,
+                  const int* m, const int* at, const MPI_Datatype* u, MPI_Comm comm) {
+  const int code = PMPI_Alltoallw(in, n, from, t, out, m, at, u, comm);
+  SPOIL(out, at[size_of(comm) - 1] / (int)sizeof(double) + m[size_of(comm) - 1]);
+  return code;
+}
+
+// On a ring: two edges. With LIE what comes from the rank above is wrong.
+int MPI_Neighbor_allgather(const void* in, int n, MPI_Datatype t, void* out, int m, MPI_Datatype u,
+                           MPI_Comm comm) {
+  const int code = PMPI_Neighbor_allgather(in, n, t, out, m, u, comm);
+  SPOIL(out, 2 * m);
+  return code;
+}
+
+int MPI_Neighbor_allgatherv(const void* in, int n, MPI_Datatype t, void* out, const int* m, const int* at,
+                            MPI_Datatype u, MPI_Comm comm) {
+  const int code = PMPI_Neighbor_allgatherv(in, n, t, out, m, at, u, comm);
+  SPOIL(out, at[1] + m[1]);
+  return code;
+}
+
+// With LIE both neighbours get the first block: right values, wrong receiver.
+int MPI_Neighbor_alltoall(const void* in, int n, MPI_Datatype t, void* out, int m, MPI_Datatype u,
+                          MPI_Comm comm) {
+#ifdef LIE
+  return PMPI_Neighbor_allgather(in, n, t, out, m, u, comm);
+#else
+  return PMPI_Neighbor_alltoall(in, n, t, out, m, u, comm);
+#endif
+}
+
+int MPI_Neighbor_alltoallv(const void* in, const int* n, const int* from, MPI_Datatype t, void* out,
+                           const int* m, const int* at, MPI_Datatype u, MPI_Comm comm) {
+  const int code = PMPI_Neighbor_alltoallv(in, n, from, t, out, m, at, u, comm);
+  SPOIL(out, at[1] + m[1]);
+  return code;
+}
+
+int MPI_Neighbor_alltoallw(const void* in, const int* n, const MPI_Aint* from, const MPI_Datatype* t,
+                           void* out, const int* m, const MPI_Aint* at, const MPI_Datatype* u,
+                           MPI_Comm comm) {
+  const int code = PMPI_Neighbor_alltoallw(in, n, from, t, out, m, at, u, comm);
+  SPOIL(out, at[1] / (MPI_Aint)sizeof(double) + m[1]);
   return code;
 }

@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 from espalier.bench import build as bench_build, hosts, jobs, process
-from espalier.bench.collectives import NAMES
+from espalier.bench.collectives import ALL, ALLTOALLW, NAMES, NEIGHBOURS
 
 HOST = hosts.HOSTS["mpich"]
 needs_host = pytest.mark.skipif(not HOST.library_folder.exists(), reason="MPICH is not set up")
@@ -44,6 +44,16 @@ def test_every_point_is_measured_and_right(tmp_path, ranks):
     oversubscribed = ranks > len(hosts.cores())
     assert len(found["limits"]) == (0 if oversubscribed else 4) and len(found["switches"]) == (2 if oversubscribed else 0)
     assert all(entry["switch_us"] > 0 for entry in found["switches"]) and json.dumps(found)
+
+
+@needs_host
+@pytest.mark.parametrize("ranks", [1, 2, 3])
+def test_pieces_are_measured_where_they_are_asked_for(tmp_path, ranks):
+    names = ALLTOALLW + NEIGHBOURS
+    found = run(tmp_path, ranks, build(tmp_path), "--sizes", "8,65536", "--collectives", ",".join(names))
+    assert found["end"] == {"rounds": 2, "wrong": 0} and found["run"]["taken"] == list(names)
+    points = [(r["collective"], r["bytes"]) for r in found["rounds"] if r["round"] == 0]
+    assert points == [(name, size) for name in names for size in (8, 65536)]
 
 
 @needs_host
@@ -121,7 +131,7 @@ def test_ranks_whose_yields_are_weak(tmp_path):
 
 
 @needs_host
-@pytest.mark.parametrize("collective", NAMES)
+@pytest.mark.parametrize("collective", ALL)
 @pytest.mark.parametrize("reused", [False, pytest.param(True, marks=pytest.mark.full)])
 def test_wrong_results_are_seen(tmp_path, collective, reused):
     options = ["--collectives", collective, "--sizes", "1024"] + (["--reused"] if reused else [])

@@ -21,12 +21,19 @@ BYTES = {
     "exscan": "each rank's vector",
 }
 NAMES = tuple(BYTES)
+# Measured only where they are asked for. Neighbours are measured on a ring: each rank has the one below and the one above.
+ALLTOALLW = ("alltoallw",)
+NEIGHBOURS = ("neighbor_allgather", "neighbor_allgatherv", "neighbor_alltoall", "neighbor_alltoallv", "neighbor_alltoallw")
+BYTES["alltoallw"] = "as alltoallv"
+BYTES |= {name: "each rank's block, to both neighbours" for name in NEIGHBOURS[:2]}
+BYTES |= {name: "all that one rank sends: half to either neighbour" for name in NEIGHBOURS[2:]}
+ALL = tuple(BYTES)
 # No rank leaves before all have come: only these are timed in blocks, too, and only so short.
 HOLD_TOGETHER = frozenset(
-    "barrier allreduce allgather allgatherv alltoall alltoallv reduce_scatter_block reduce_scatter".split()
+    "barrier allreduce allgather allgatherv alltoall alltoallv alltoallw reduce_scatter_block reduce_scatter".split()
 )
 BLOCK_BYTES = 1024
 
 
 def place_of(name: str) -> int:
-    return NAMES.index(name) if name in BYTES else len(NAMES)
+    return ALL.index(name) if name in BYTES else len(ALL)

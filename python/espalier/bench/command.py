@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Optional
 import typer
 
 from espalier import __version__
-from espalier.bench.collectives import NAMES
+from espalier.bench.collectives import ALL, NAMES
 from espalier.completion import words
 from espalier.install import source_tree
 from espalier.interface import outputs
@@ -168,7 +168,11 @@ def bench(
     oversubscribed_sizes: Optional[str] = typer.Option(None, help="Bytes per rank where there are more ranks than cores."),
     crowded_sizes: Optional[str] = typer.Option(None, hidden=True, help="--oversubscribed-sizes until version 0.1."),
     collectives: str = typer.Option(
-        ",".join(NAMES), autocompletion=words.listed(lambda: NAMES), help="Which collectives."
+        ",".join(NAMES), autocompletion=words.listed(lambda: ALL), help="Which collectives."
+    ),
+    alltoallw: bool = typer.Option(False, "--alltoallw", help="Measure MPI_Alltoallw, instead of --collectives."),
+    neighbour_collectives: bool = typer.Option(
+        False, "--neighbour-collectives", help="Measure neighbourhood collectives on a ring, instead of --collectives."
     ),
     rounds: Optional[int] = typer.Option(None, min=1, help="Rounds in one job (default 12, quick 4)."),
     passes: Optional[int] = typer.Option(None, min=1, help="Jobs of each kind, all hosts in turn (default 3, quick 1)."),

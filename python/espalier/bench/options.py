@@ -6,7 +6,7 @@ import shutil
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Optional
 
-from espalier.bench.collectives import NAMES
+from espalier.bench.collectives import ALL, ALLTOALLW, NEIGHBOURS
 from espalier.interface import suggest
 from espalier.problem import Problem
 from espalier.sizes import parse_bytes
@@ -43,9 +43,15 @@ def sizes(text: str) -> tuple[int, ...]:
 def collectives(text: str) -> tuple[str, ...]:
     found = tuple(part.strip() for part in text.split(",") if part.strip())
     for name in found:
-        if name not in NAMES:
-            raise suggest.unknown(f"'{name}' is no collective that is measured", name, NAMES)
+        if name not in ALL:
+            raise suggest.unknown(f"'{name}' is no collective that is measured", name, ALL)
     return found
+
+
+def chosen_collectives(given: SimpleNamespace) -> tuple[str, ...]:
+    """--alltoallw and --neighbour-collectives take the place of --collectives."""
+    pieces = (ALLTOALLW if given.alltoallw else ()) + (NEIGHBOURS if given.neighbour_collectives else ())
+    return pieces or collectives(given.collectives)
 
 
 def cpus(text: Optional[str]) -> tuple[int, ...]:
@@ -117,7 +123,7 @@ def settings(given: SimpleNamespace) -> Settings:
         ranks=numbers(given.ranks or ("2,4" if quick else "2,4,8,16"), "numbers of ranks", 1, 256),
         sizes=sizes(few),
         oversubscribed_sizes=sizes(many),
-        collectives=collectives(given.collectives),
+        collectives=chosen_collectives(given),
         buffers=buffers(given.buffers),
         mode=mode(given.persistent, given.nonblocking),
         compute_us=computing(given.computing, given.persistent or given.nonblocking),

@@ -33,9 +33,9 @@ def collective_names() -> list[str]:
     try:
         return algorithms.collectives()
     except Problem:
-        from espalier.bench.collectives import NAMES
+        from espalier.bench.collectives import ALL
 
-        return list(NAMES)
+        return list(ALL)
 
 
 def collectives(incomplete: str) -> list[tuple[str, str]]:

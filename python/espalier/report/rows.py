@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Optional
 
-from espalier.bench.collectives import NAMES, place_of
+from espalier.bench.collectives import ALL, place_of
 from espalier.bench.results.stats import Spread, Summary, geometric_mean
 from espalier.bench.results.table import micros, ratio_words, served_words, spread_words
 from espalier.sizes import print_bytes
 
-ORDER = NAMES
+ORDER = ALL
 
 
 @dataclass(frozen=True)
