@@ -26,7 +26,13 @@ enum class Collective : std::uint8_t {
   reduce_scatter_block,
   reduce_scatter,
   scan,
-  exscan
+  exscan,
+  alltoallw,
+  neighbor_allgather,
+  neighbor_allgatherv,
+  neighbor_alltoall,
+  neighbor_alltoallv,
+  neighbor_alltoallw
 };
 
 /// What all ranks of a call know of its length: `bytes` of a rule, of a plan, and of a line about a call.
@@ -46,7 +52,13 @@ struct CollectiveTraits {
   bool has_v_form = false;    ///< blocks of any length: the v form, or reduce_scatter
   bool reduces = false;       ///< combines elements by an operator
   bool is_scan = false;       ///< a reduction over the ranks up to this one
+  bool node_only = false;     ///< over several nodes it is the host's
 };
+
+/// Any number of pieces of any layout go from each rank to any other; their names are MPI's.
+constexpr CollectiveTraits in_pieces(std::string_view name) {
+  return {.name = name, .length = Length::none, .moves_blocks = true, .has_v_form = true, .node_only = true};
+}
 
 /// In the order of Collective.
 inline constexpr std::array collective_traits = {
@@ -74,10 +86,16 @@ inline constexpr std::array collective_traits = {
     CollectiveTraits{.name = "reduce_scatter", .has_v_form = true, .reduces = true},
     CollectiveTraits{.name = "scan", .reduces = true, .is_scan = true},
     CollectiveTraits{.name = "exscan", .reduces = true, .is_scan = true},
+    in_pieces("alltoallw"),
+    in_pieces("neighbor_allgather"),
+    in_pieces("neighbor_allgatherv"),
+    in_pieces("neighbor_alltoall"),
+    in_pieces("neighbor_alltoallv"),
+    in_pieces("neighbor_alltoallw"),
 };
 
 inline constexpr int collective_count = static_cast<int>(collective_traits.size());
-static_assert(static_cast<int>(Collective::exscan) + 1 == collective_count);
+static_assert(static_cast<int>(Collective::neighbor_alltoallw) + 1 == collective_count);
 
 constexpr const CollectiveTraits& traits(Collective collective) {
   return collective_traits[static_cast<std::size_t>(collective)];

@@ -3,6 +3,7 @@
 
 #include "mpi/abi/abi.hpp"
 #include "mpi/host/count_arrays.hpp"
+#include "mpi/host/type_arrays.hpp"
 
 namespace espalier::mpi {
 
@@ -25,6 +26,7 @@ struct Part {
   MPI_Count count = 0;     ///< of one block, where all have the same
   Handle type = 0;
   Numbers counts{}, displacements{};  ///< the v forms: of the block of each rank, in elements
+  Types types{};                      ///< the w forms: one for each block, and displacements are in bytes
 };
 
 inline Part equal_blocks(const void* buffer, MPI_Count count, Handle type) {
@@ -41,6 +43,15 @@ inline Part unequal_blocks(const void* buffer, Numbers counts, Numbers displacem
   part.type = type;
   part.counts = counts;
   part.displacements = displacements;
+  return part;
+}
+
+inline Part mixed_blocks(const void* buffer, Numbers counts, Numbers displacements, Types types) {
+  Part part;
+  part.buffer = const_cast<void*>(buffer);
+  part.counts = counts;
+  part.displacements = displacements;
+  part.types = types;
   return part;
 }
 

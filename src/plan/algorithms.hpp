@@ -115,6 +115,8 @@ inline constexpr std::array algorithm_uses = [] {
   constexpr CollectiveSet reduce_scatters(reduce_scatter_block, reduce_scatter);
   constexpr CollectiveSet scans(scan, exscan);
   constexpr CollectiveSet allgathers(allgather, allgatherv);
+  constexpr CollectiveSet in_pieces(alltoallw, neighbor_allgather, neighbor_allgatherv, neighbor_alltoall,
+                                    neighbor_alltoallv, neighbor_alltoallw);
   return std::array{
       AlgorithmUse{node, CollectiveSet(barrier), A::exchange, nothing,
                    "every rank reads the flags of all others", ""},
@@ -143,6 +145,13 @@ inline constexpr std::array algorithm_uses = [] {
                    "the same, where one arrival counter says that all blocks are there", ""},
       AlgorithmUse{node, to_all, A::single_copy, single_copy,
                    "blocks longer than a chunk are read straight from their owner's buffer", ""},
+      AlgorithmUse{node, in_pieces, A::exchange, nothing,
+                   "every rank packs what it has for each other into its slots, each unpacks what is for it",
+                   ""},
+      AlgorithmUse{node, in_pieces, A::central, nothing,
+                   "the same, where one arrival counter says that all is there", ""},
+      AlgorithmUse{node, in_pieces, A::single_copy, single_copy,
+                   "dense data longer than a chunk are read straight from their owner's buffer", ""},
       AlgorithmUse{node, allgathers, A::tree, nothing,
                    "blocks go up packed, every rank copies all of them out of the root's slot",
                    "RG II-B, II-C"},

@@ -75,9 +75,28 @@ TEST(Describe, PlanSaysWhichRuleAndWhy) {
 
 TEST(Describe, EveryCollectiveHasAPlan) {
   in_child({}, [] {
-    for (const char* collective : {"barrier", "bcast", "reduce", "allreduce", "allgather", "allgatherv",
-                                   "gather", "gatherv", "scatter", "scatterv", "alltoall", "alltoallv",
-                                   "reduce_scatter_block", "reduce_scatter", "scan", "exscan"})
+    for (const char* collective : {"barrier",
+                                   "bcast",
+                                   "reduce",
+                                   "allreduce",
+                                   "allgather",
+                                   "allgatherv",
+                                   "gather",
+                                   "gatherv",
+                                   "scatter",
+                                   "scatterv",
+                                   "alltoall",
+                                   "alltoallv",
+                                   "reduce_scatter_block",
+                                   "reduce_scatter",
+                                   "scan",
+                                   "exscan",
+                                   "alltoallw",
+                                   "neighbor_allgather",
+                                   "neighbor_allgatherv",
+                                   "neighbor_alltoall",
+                                   "neighbor_alltoallv",
+                                   "neighbor_alltoallw"})
       for (const double crowd : {1.0, 4.0}) {
         const json answer = ask(json({{"what", "plan"},
                                       {"collective", collective},

@@ -3,6 +3,8 @@
 from espalier.explain import algorithms as table
 
 COLLECTIVES = table.collectives()
+# Those that are served over several nodes, too, and in all their forms. The others go through the memory of one node.
+SPANNING = [name for name in COLLECTIVES if table.of("network", name)]
 
 
 def pairs(scope, collectives=COLLECTIVES, without=()):

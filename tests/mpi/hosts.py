@@ -87,6 +87,7 @@ THREE = ["mpich", "openmpi", "impi"]
 
 FOUR = ["allreduce", "barrier", "bcast", "reduce"]
 COLLECTIVES = algorithms.COLLECTIVES
+SPANNING = algorithms.SPANNING
 
 
 # --- building -------------------------------------------------------------------------------------------------------

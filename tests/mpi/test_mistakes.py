@@ -20,6 +20,7 @@ MISTAKES = {
     "other elements": (" bytes by sum of float64", " bytes by sum of 4-byte integers"),
     "own operator": ("with root 0 by an operator of its own", "with root 0 by sum of 4-byte integers"),
     "barrier": ("barrier", "gather of 16 bytes with root 0"),
+    "alltoallv for alltoallw": ("alltoallv", "alltoallw"),
     "two roots": ("bcast of 16 bytes with root 1", "bcast of 16 bytes with root 0"),
 }
 

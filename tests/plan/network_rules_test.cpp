@@ -14,7 +14,13 @@ namespace {
 using testing::contains;
 using testing::table_of;
 
-constexpr auto spanning = all_collectives;
+/// Those that are served over nodes.
+const std::vector<Collective> spanning = [] {
+  std::vector<Collective> found;
+  for (const Collective collective : all_collectives)
+    if (!traits(collective).node_only) found.push_back(collective);
+  return found;
+}();
 
 /// On lines 2, 3 ... of t.json.
 std::vector<Rule> parse_lines(const std::string& rules) {

@@ -38,7 +38,7 @@ inline bool is_rank(int root, const runtime::Communicator& communicator) {
 /// The same for the reason that the runtime gives.
 [[gnu::cold, gnu::noinline]] inline int refuse_by_plan(const Entry& entry, Collective collective,
                                                        std::size_t bytes) {
-  return refuse(entry, collective, bytes, entry.communicator->why_host());
+  return refuse(entry, collective, bytes, entry.communicator->why_host(collective));
 }
 
 /// `done`: what the runtime returned; false: it leaves the call to the host.

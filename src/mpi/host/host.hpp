@@ -28,7 +28,9 @@ enum class Mode : int {
   X(Error_string) X(Error_class) X(Add_error_class) X(Add_error_code) X(Add_error_string) X(Wait) \
   X(Grequest_start) X(Grequest_complete) X(Status_set_cancelled) X(Op_commutative) X(Reduce_local) \
   X(Pack) X(Unpack) X(Send_init) X(Type_contiguous) X(Type_vector) X(Type_commit) X(Type_free) \
-  X(Type_get_envelope) X(Type_get_contents)
+  X(Type_get_envelope) X(Type_get_contents) X(Type_create_keyval) X(Type_free_keyval) X(Type_get_attr) \
+  X(Type_set_attr) X(Alltoallw) X(Topo_test) X(Cartdim_get) X(Cart_shift) X(Graph_neighbors_count) \
+  X(Graph_neighbors) X(Dist_graph_neighbors_count) X(Dist_graph_neighbors)
 // clang-format on
 // What windows over one-sided calls need (nullptr: no such windows).
 // clang-format off

@@ -93,6 +93,8 @@ int with_one_buffer(Collective collective, int count) {
       return host.Alltoall(data, count, type, data, count, type, of_self);
     case Collective::alltoallv:
       return host.Alltoallv(data, &count, &place, type, data, &count, &place, type, of_self);
+    case Collective::alltoallw:
+      return host.Alltoallw(data, &count, &place, &type, data, &count, &place, &type, of_self);
     default:
       return MPI_SUCCESS;
   }

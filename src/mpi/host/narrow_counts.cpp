@@ -46,6 +46,30 @@ int peers(Handle comm) {
   return answer(inter ? host.next.Comm_remote_size : host.next.Comm_size, comm);
 }
 
+NeighbourCounts neighbours(Handle comm) {
+  const Next& next = host.next;
+  NeighbourCounts counts;
+  switch (answer(next.Topo_test, comm)) {
+    case MPI_CART:
+      counts.sources = counts.destinations = 2 * answer(next.Cartdim_get, comm);
+      break;
+    case MPI_GRAPH:
+      if (next.Graph_neighbors_count)
+        next.Graph_neighbors_count(comm, answer(next.Comm_rank, comm), &counts.sources);
+      counts.destinations = counts.sources;
+      break;
+    case MPI_DIST_GRAPH: {
+      int weighted = 0;
+      if (next.Dist_graph_neighbors_count)
+        next.Dist_graph_neighbors_count(comm, &counts.sources, &counts.destinations, &weighted);
+      break;
+    }
+    default:
+      break;
+  }
+  return counts;
+}
+
 int peers_of_root(Handle comm, int root) {
   const bool inter = answer(host.next.Comm_test_inter, comm) != 0;
   const bool is_root = inter ? root == MPI_ROOT : answer(host.next.Comm_rank, comm) == root;

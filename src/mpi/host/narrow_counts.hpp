@@ -29,6 +29,11 @@ class Narrow {
 int local_ranks(Handle comm);
 /// In an inter-communicator the ranks of the other group.
 int peers(Handle comm);
+/// In the topology of a communicator, of this rank; none where it has no topology.
+struct NeighbourCounts {
+  int sources = 0, destinations = 0;
+};
+NeighbourCounts neighbours(Handle comm);
 /// peers() at the root, none elsewhere: there arrays are not significant.
 int peers_of_root(Handle comm, int root);
 

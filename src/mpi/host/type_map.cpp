@@ -1,66 +1,11 @@
 #include "mpi/host/type_map.hpp"
 
-#include <vector>
-
 #include "mpi/host/handles.hpp"
 #include "mpi/host/host.hpp"
+#include "mpi/host/type_contents.hpp"
 
 namespace espalier::mpi {
 namespace {
-
-/// Which constructor made a datatype, and how many arguments it had.
-struct Envelope {
-  bool decodable = false;  ///< false also for constructors with MPI_Count arguments
-  int integers = 0, addresses = 0, types = 0;
-  int combiner = MPI_UNDEFINED;
-
-  explicit Envelope(MPI_Datatype type) {
-    // The plain call refuses datatypes that were made with MPI_Count arguments.
-    if (host.Type_get_envelope_c) {
-      MPI_Count large_integers = 0, large_addresses = 0, counts = 0, large_types = 0;
-      decodable = host.Type_get_envelope_c(type, &large_integers, &large_addresses, &counts, &large_types,
-                                           &combiner) == MPI_SUCCESS &&
-                  counts == 0;
-      integers = static_cast<int>(large_integers);
-      addresses = static_cast<int>(large_addresses);
-      types = static_cast<int>(large_types);
-      return;
-    }
-    decodable = host.Type_get_envelope(type, &integers, &addresses, &types, &combiner) == MPI_SUCCESS;
-  }
-
-  /// Not to be freed.
-  bool predefined() const {
-    return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL ||
-           combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_F90_INTEGER;
-  }
-};
-
-/// The arguments of that constructor. Inner types that are not predefined are ours to free.
-struct Contents {
-  explicit Contents(MPI_Datatype type) {
-    const Envelope envelope(type);
-    combiner = envelope.combiner;
-    if (!envelope.decodable || envelope.types == 0) return;
-    integers.resize(static_cast<std::size_t>(envelope.integers) + 1);
-    addresses.resize(static_cast<std::size_t>(envelope.addresses) + 1);
-    std::vector<MPI_Datatype> inner(static_cast<std::size_t>(envelope.types));
-    if (host.Type_get_contents(type, envelope.integers, envelope.addresses, envelope.types, integers.data(),
-                               addresses.data(), inner.data()) == MPI_SUCCESS)
-      types = std::move(inner);
-  }
-  ~Contents() {
-    for (MPI_Datatype& type : types)
-      if (!predefined_types.find(wide(type)) && !Envelope(type).predefined()) host.Type_free(&type);
-  }
-  Contents(const Contents&) = delete;
-  Contents& operator=(const Contents&) = delete;
-
-  int combiner;
-  std::vector<int> integers;
-  std::vector<MPI_Aint> addresses;
-  std::vector<MPI_Datatype> types;  ///< empty for a predefined type, and for what cannot be decoded
-};
 
 using Result = std::optional<Run>;
 

@@ -33,6 +33,7 @@ thread_local const Retirement* innermost = nullptr;
 /// Takes the communicator out of an entry, so that it can be released without our lock.
 std::unique_ptr<runtime::Communicator> take_communicator(Entry& entry) {
   entry.record = {};
+  entry.neighbours.reset();
   // release: what this thread did with the entry stays before; a thread that reads 0 does not use the entry.
   entry.handle.store(0, std::memory_order_release);
   return std::move(entry.communicator);

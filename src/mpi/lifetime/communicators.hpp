@@ -10,6 +10,7 @@
 
 #include "memory/share_directory.hpp"
 #include "mpi/abi/abi.hpp"
+#include "mpi/neighbours/neighbours.hpp"
 #include "runtime/communicator/communicator.hpp"
 #include "runtime/process/bootstrap.hpp"
 
@@ -34,6 +35,7 @@ struct Entry {
   std::atomic<Handle> handle{0};
   MPI_Comm comm{};
   std::unique_ptr<runtime::Communicator> communicator;
+  std::unique_ptr<const Neighbours> neighbours;  ///< made by the first call that needs them
   bool foreign = false;  ///< with ranks outside this job: never served, never found in the cache
   bool linked = false;   ///< the communicator's attribute points here
   communicators::Record record;

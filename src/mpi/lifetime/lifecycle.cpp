@@ -12,6 +12,7 @@
 #include "base/format.hpp"
 #include "base/printable.hpp"
 #include "mpi/datatype/datatype.hpp"
+#include "mpi/datatype/type_runs.hpp"
 #include "mpi/host/host.hpp"
 #include "mpi/host/host_behaviour.hpp"
 #include "mpi/host/progress.hpp"
@@ -121,6 +122,7 @@ void tear_down() {
   communicators::retire_all();
   communicators::close();
   questions::close();
+  close_kept_types();
   progress::close();
   runtime::Process::instance().leave();
 }

@@ -29,7 +29,7 @@ std::shared_ptr<Nonblocking> Communicator::nonblocking(const collective::Persist
   return nullptr;
 }
 
-std::string Communicator::why_host() const { return active() ? "its rule says host" : refusal_; }
+std::string Communicator::why_host(Collective) const { return active() ? "its rule says host" : refusal_; }
 
 bool Communicator::limit_waits(int) { return false; }
 

@@ -9,6 +9,7 @@
 
 #include "base/collective.hpp"
 #include "collective/core/blocks.hpp"
+#include "collective/pieces/piece_blocks.hpp"
 #include "collective/schedule/persistent_spec.hpp"
 #include "reduce/operation.hpp"
 #include "runtime/process/bootstrap.hpp"
@@ -75,7 +76,7 @@ class Communicator {
   bool active() const { return refusal_.empty(); }
   const std::string& refusal() const { return refusal_; }
   /// Why a call was left to the host.
-  virtual std::string why_host() const;
+  virtual std::string why_host(Collective collective) const;
   /// Local: how long this rank waits for others in a call from now on, in milliseconds; 0: without end. Only among
   /// ranks of one node; elsewhere false, and nothing is done.
   virtual bool limit_waits(int timeout_ms);
@@ -118,6 +119,15 @@ class Communicator {
   virtual bool alltoall(const void* send, void* receive, std::size_t bytes) = 0;
   /// In place: the same by the blocks `in`.
   virtual bool alltoallv(const void* send, const Blocks& out, void* receive, const Blocks& in) = 0;
+
+  /// Pieces of any layouts, of alltoallw or of what neighbours exchange, which `collective` says: to each rank
+  /// what is in its block of `out`, from each what fills its block of `in`, a stream of packed bytes either
+  /// way. Not by all kinds of communicators: then takes_pieces() is false, on all ranks.
+  virtual bool takes_pieces() const { return false; }
+  virtual bool exchange_pieces(Collective, const collective::PieceBlocks& /*out*/,
+                               const collective::PieceBlocks& /*in*/) {
+    return false;
+  }
 
   /// Rank r gets block r of the reduced vector: `count` elements each, or counts[r]. In place: the whole
   /// vector is in `receive`, the result goes to its start. On one node all that follow fold in rank order,

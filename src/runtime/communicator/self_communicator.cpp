@@ -1,5 +1,6 @@
 #include "runtime/communicator/self_communicator.hpp"
 
+#include "collective/pieces/piece_blocks.hpp"
 #include "runtime/communicator/local_copy.hpp"
 
 namespace espalier::runtime {
@@ -85,6 +86,13 @@ bool SelfCommunicator::alltoall(const void* send, void* receive, std::size_t byt
 bool SelfCommunicator::alltoallv(const void* send, const Blocks& out, void* receive, const Blocks& in) {
   if (send != in_place)
     copy_alone(at_offset(receive, in.offsets[0]), at_offset(send, out.offsets[0]), out.bytes[0]);
+  return true;
+}
+
+bool SelfCommunicator::exchange_pieces(Collective, const collective::PieceBlocks& out,
+                                       const collective::PieceBlocks& in) {
+  LocalCopies copies;
+  collective::copy_own(copies, in.block(0), out.block(0), {0, in.bytes_of(0)});
   return true;
 }
 

@@ -37,6 +37,9 @@ class SelfCommunicator final : public Communicator {
   bool scatterv(const void* send, const Blocks& blocks, void* receive, std::size_t bytes, int root) override;
   bool alltoall(const void* send, void* receive, std::size_t bytes) override;
   bool alltoallv(const void* send, const Blocks& out, void* receive, const Blocks& in) override;
+  bool takes_pieces() const override { return true; }
+  bool exchange_pieces(Collective collective, const collective::PieceBlocks& out,
+                       const collective::PieceBlocks& in) override;
   bool reduce_scatter_block(const void* send, void* receive, std::size_t count,
                             const reduce::Operation& operation) override;
   bool reduce_scatter(const void* send, void* receive, std::span<const std::size_t> counts,

@@ -194,4 +194,10 @@ bool MultiNodeCommunicator::alltoallv(const void* send, const Blocks& out, void*
   return alltoall_blocks(Collective::alltoallv, 0, kept, kept_blocks.view(), receive, in);
 }
 
+std::string MultiNodeCommunicator::why_host(Collective collective) const {
+  return traits(collective).node_only
+             ? "its ranks are on several nodes, and it goes through the memory of one"
+             : Communicator::why_host(collective);
+}
+
 }  // namespace espalier::runtime

@@ -43,6 +43,7 @@ class MultiNodeCommunicator final : public Communicator {
   MultiNodeCommunicator(const Agreement& agreement, int rank);
   ~MultiNodeCommunicator() override;
 
+  std::string why_host(Collective collective) const override;
   bool barrier() override;
   bool bcast(void* buffer, std::size_t bytes, int root) override;
   bool reduce(const void* send, void* receive, std::size_t count, const reduce::Operation& operation,

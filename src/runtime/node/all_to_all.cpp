@@ -1,4 +1,8 @@
 // Allgather(v) and alltoall(v) on one node.
+#include <algorithm>
+#include <limits>
+
+#include "base/by_rank.hpp"
 #include "collective/dispatch.hpp"
 #include "collective/node/all_to_all/alltoallv.hpp"
 #include "runtime/communicator/local_copy.hpp"
@@ -56,6 +60,52 @@ bool NodeCommunicator::alltoallv(const void* send, const Blocks& out, void* rece
       collective::alltoallv_in_place(m, receive, in, plan);
     else
       collective::alltoallv(m, send, out, receive, in, plan);
+  });
+}
+
+namespace {
+
+/// Blocks in pieces of which each is dense and in one piece, if they are so: the usual call, which then is an
+/// alltoallv.
+class DenseSide {
+ public:
+  explicit DenseSide(const collective::PieceBlocks& blocks) : blocks_(blocks), offsets_(blocks.bytes.size()) {
+    // Offsets count from the lowest of all blocks.
+    std::uintptr_t lowest = std::numeric_limits<std::uintptr_t>::max();
+    for (std::size_t rank = 0; rank < offsets_.size() && is_dense_; ++rank) {
+      offsets_[rank] = 0;
+      if (blocks.bytes[rank] == 0) continue;
+      offsets_[rank] = reinterpret_cast<std::uintptr_t>(dense_address(blocks.block(static_cast<int>(rank))));
+      is_dense_ = offsets_[rank] != 0;
+      lowest = std::min(lowest, offsets_[rank]);
+    }
+    for (std::size_t rank = 0; rank < offsets_.size() && is_dense_; ++rank)
+      if (blocks.bytes[rank] > 0) offsets_[rank] -= lowest;
+    if (lowest != std::numeric_limits<std::uintptr_t>::max()) base_ = reinterpret_cast<std::byte*>(lowest);
+  }
+  bool is_dense() const { return is_dense_; }
+  std::byte* base() const { return base_; }
+  Blocks blocks() const { return {blocks_.bytes, {offsets_.begin(), offsets_.size()}}; }
+
+ private:
+  const collective::PieceBlocks& blocks_;
+  ByRank<std::uintptr_t> offsets_;
+  std::byte* base_ = nullptr;
+  bool is_dense_ = true;
+};
+
+}  // namespace
+
+bool NodeCommunicator::exchange_pieces(Collective collective, const collective::PieceBlocks& out,
+                                       const collective::PieceBlocks& in) {
+  machine::HostMachine& m = state_.machine;
+  if (!collective::alltoallv_fits(m)) return false;
+  return state_.serve(collective, 0, [&](const Plan& plan) {
+    const DenseSide send(out), receive(in);
+    if (send.is_dense() && receive.is_dense())
+      collective::alltoallv(m, send.base(), send.blocks(), receive.base(), receive.blocks(), plan);
+    else
+      collective::alltoallv(m, out, in, plan);
   });
 }
 

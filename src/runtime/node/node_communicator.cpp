@@ -27,7 +27,7 @@ std::shared_ptr<Nonblocking> NodeCommunicator::nonblocking(const collective::Per
   if (!is_on) return nullptr;  // switched off by the user
   const std::size_t most = state_.arena.budget() / 8 / static_cast<std::size_t>(size());
   if (state_.selector(spec.collective, spec.bytes).algorithm == plan::Algorithm::host) {
-    why = Communicator::why_host();
+    why = Communicator::why_host(spec.collective);
     return nullptr;
   }
   if (!nonblocking_ && spec.bytes <= most)
@@ -38,9 +38,9 @@ std::shared_ptr<Nonblocking> NodeCommunicator::nonblocking(const collective::Per
   return nullptr;
 }
 
-std::string NodeCommunicator::why_host() const {
+std::string NodeCommunicator::why_host(Collective collective) const {
   return state_.lacks_slots() ? "the shared-memory budget has no room for its slots (see ESPALIER_SHM)"
-                              : Communicator::why_host();
+                              : Communicator::why_host(collective);
 }
 
 }  // namespace espalier::runtime

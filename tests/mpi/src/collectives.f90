@@ -59,6 +59,7 @@ program collectives
 
   call check_blocks()
   call check_unequal_blocks()
+  call check_layouts()
   call check_prefixes()
   call check_allocated()
 
@@ -162,6 +163,67 @@ contains
     in = -1
     call MPI_Alltoallv(out, counts, places, MPI_INTEGER, in, own, far, MPI_INTEGER, MPI_COMM_WORLD, error)
     call expect(all(in == right), "alltoallv")
+  end subroutine
+
+  ! Each rank sends told(rank, r, 1 .. 3) to rank r, every second integer of the buffer; and the same on a ring.
+  subroutine check_layouts()
+    integer, parameter :: n = 3
+    integer :: out(2 * n * ranks), in(2 * n * ranks), right(2 * n * ranks), r, e
+    integer :: counts(ranks), places(ranks), edge_counts(2), near(2)
+    integer(MPI_ADDRESS_KIND) :: edge_places(2)
+    integer :: types(ranks), edge_types(2), every_second
+    integer :: ring
+
+    call MPI_Type_vector(n, 1, 2, MPI_INTEGER, every_second, error)
+    call MPI_Type_commit(every_second, error)
+    counts = 1
+    places = [(8 * n * r, r = 0, ranks - 1)]
+    types = every_second
+    out = -2
+    right = -1
+    do r = 0, ranks - 1
+      out(2 * n * r + 1:2 * n * r + 2 * n:2) = [(told(rank, r, i), i = 1, n)]
+      right(2 * n * r + 1:2 * n * r + 2 * n:2) = [(told(r, rank, i), i = 1, n)]
+    end do
+    in = -1
+    call MPI_Alltoallw(out, counts, places, types, in, counts, places, types, MPI_COMM_WORLD, error)
+    call expect(all(in == right), "alltoallw")
+    in = out
+    where (in == -2) in = -1
+    call MPI_Alltoallw(MPI_IN_PLACE, counts, places, types, in, counts, places, types, MPI_COMM_WORLD, error)
+    call expect(all(in == right), "alltoallw in place")
+
+    call MPI_Cart_create(MPI_COMM_WORLD, 1, [ranks], [.true.], .false., ring, error)
+    near = [mod(rank + ranks - 1, ranks), mod(rank + 1, ranks)]
+    do e = 1, 2
+      out(n * e - n + 1:n * e) = [(told(rank, e, i), i = 1, n)]
+      ! What goes one way comes in from the other.
+      right(n * e - n + 1:n * e) = [(told(near(e), 3 - e, i), i = 1, n)]
+    end do
+    right(2 * n + 1:) = -1
+    in = -1
+    call MPI_Neighbor_alltoall(out, n, MPI_INTEGER, in, n, MPI_INTEGER, ring, error)
+    call expect(all(in == right), "neighbor_alltoall")
+    in = -1
+    edge_counts = n
+    call MPI_Neighbor_alltoallv(out, edge_counts, [0, n], MPI_INTEGER, in, edge_counts, [0, n], MPI_INTEGER, ring, error)
+    call expect(all(in == right), "neighbor_alltoallv")
+    in = -1
+    edge_places = [0, 4 * n]
+    edge_types = MPI_INTEGER
+    call MPI_Neighbor_alltoallw(out, edge_counts, edge_places, edge_types, in, edge_counts, edge_places, edge_types, ring, error)
+    call expect(all(in == right), "neighbor_alltoallw")
+    do e = 1, 2
+      right(n * e - n + 1:n * e) = [(told(near(e), 1, i), i = 1, n)]
+    end do
+    in = -1
+    call MPI_Neighbor_allgather(out, n, MPI_INTEGER, in, n, MPI_INTEGER, ring, error)
+    call expect(all(in == right), "neighbor_allgather")
+    in = -1
+    call MPI_Neighbor_allgatherv(out, n, MPI_INTEGER, in, edge_counts, [0, n], MPI_INTEGER, ring, error)
+    call expect(all(in == right), "neighbor_allgatherv")
+    call MPI_Comm_free(ring, error)
+    call MPI_Type_free(every_second, error)
   end subroutine
 
   subroutine check_prefixes()

@@ -82,6 +82,40 @@ for count in (1, 5, 3000):
     world.Reduce_scatter(np.ones(sum(lengths), dtype="l"), parts, lengths)
     expect((parts == size).all(), f"Reduce_scatter of {count}")
 
+for count in (1, 5, 3000):
+    column = MPI.LONG.Create_vector(count, 1, size).Commit()  # of a matrix with a column for each rank
+    columns = (np.arange(count)[:, None] + 1000000 * rank + 1000 * np.arange(size)[None, :]).astype("l")
+    rows = np.full((size, count), -1, dtype="l")
+    places = [8 * r for r in range(size)]
+    world.Alltoallw([columns, [1] * size, places, [column] * size],
+                    [rows, [count] * size, [8 * count * r for r in range(size)], [MPI.LONG] * size])
+    right = np.arange(count)[None, :] + 1000000 * np.arange(size)[:, None] + 1000 * rank
+    expect((rows == right).all(), f"Alltoallw of {count}")
+    world.Alltoallw(MPI.IN_PLACE, [columns, [1] * size, places, [column] * size])
+    expect((columns == right.T).all(), f"Alltoallw in place of {count}")
+    column.Free()
+    ring = world.Create_cart([size], periods=[True])
+    below, above = (rank - 1) % size, (rank + 1) % size
+    out = np.array([np.full(count, 2 * rank), np.full(count, 2 * rank + 1)], dtype="l")
+    into = np.full_like(out, -1)
+    right = np.array([np.full(count, 2 * below + 1), np.full(count, 2 * above)])
+    ring.Neighbor_alltoall(out, into)
+    expect((into == right).all(), f"Neighbor_alltoall of {count}")
+    into[:] = -1
+    ring.Neighbor_alltoallv([out, [count, count]], [into, [count, count]])
+    expect((into == right).all(), f"Neighbor_alltoallv of {count}")
+    into[:] = -1
+    blocks = [[count, count], [0, 8 * count], [MPI.LONG, MPI.LONG]]
+    ring.Neighbor_alltoallw([out, *blocks], [into, *blocks])
+    expect((into == right).all(), f"Neighbor_alltoallw of {count}")
+    ring.Neighbor_allgather(out[0], into)
+    right = np.array([np.full(count, 2 * below), np.full(count, 2 * above)])
+    expect((into == right).all(), f"Neighbor_allgather of {count}")
+    into[:] = -1
+    ring.Neighbor_allgatherv(out[0], [into, [count, count]])
+    expect((into == right).all(), f"Neighbor_allgatherv of {count}")
+    ring.Free()
+
 expect(world.allgather({rank}) == [{i} for i in range(size)], "allgather of objects")
 expect(world.alltoall([f"{rank}>{i}" for i in range(size)]) == [f"{i}>{rank}" for i in range(size)], "alltoall of objects")
 expect(world.scatter(list("abcdefghijklmnop")[:size] if rank == 0 else None) == "abcdefghijklmnop"[rank], "scatter of objects")

@@ -65,6 +65,12 @@ static int wrong_call(const char* mistake, int odd, MPI_Comm comm) {
     return MPI_Allreduce(given, got, 4, odd ? MPI_UNSIGNED : MPI_INT, MPI_SUM, comm);
   if (is(mistake, "barrier"))
     return odd ? MPI_Barrier(comm) : MPI_Gather(given, 4, MPI_INT, got, 4, MPI_INT, 0, comm);
+  if (is(mistake, "alltoallv for alltoallw")) {
+    static MPI_Datatype types[64];
+    for (int i = 0; i < 64; ++i) types[i] = MPI_INT, counts[i] = 1, places[i] = 4 * i;
+    return odd ? MPI_Alltoallv(given, counts, places, MPI_INT, got, counts, places, MPI_INT, comm)
+               : MPI_Alltoallw(given, counts, places, types, got, counts, places, types, comm);
+  }
   if (is(mistake, "killed") && odd) return raise(SIGKILL);
   if (is(mistake, "ends") && odd) _exit(0);
   if (is(mistake, "finalizes") && odd) return MPI_Finalize(), exit(0), 0;

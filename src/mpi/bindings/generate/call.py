@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from forms import Form
-from kinds import ARRAYS, is_buffer
+from kinds import ARRAYS, WIDE_ARRAYS, is_array_of_types, is_buffer
 from table import Function, Parameter, TableError
 
 # In the order of the members.
 CALL_MEMBERS = ("send", "receive", "count", "type", "op", "root", "comm", "counts")
-PART_MEMBERS = {"": "buffer", "_count": "count", "_type": "type", "_counts": "counts", "_places": "displacements"}
+PART_MEMBERS = {
+    "": "buffer",
+    "_count": "count",
+    "_type": "type",
+    "_counts": "counts",
+    "_places": "displacements",
+    "_types": "types",
+}
 SIDES = ("send", "receive")
 
 
 def is_transfer(function: Function) -> bool:
-    """Whether each side has a datatype of its own."""
-    return any(parameter.name == "send_type" for parameter in function.parameters)
+    """Whether each side has a datatype of its own, or one for each block."""
+    return any(parameter.name in ("send_type", "send_types") for parameter in function.parameters)
 
 
 def call_type(function: Function) -> str:
@@ -36,6 +43,10 @@ def member_of(function: Function, parameter: Parameter) -> str:
 
 
 def in_c(parameter: Parameter, large: bool) -> str:
+    if is_array_of_types(parameter):
+        return f"Types({parameter.name})"
+    if parameter.kind in WIDE_ARRAYS:
+        return f"Numbers::wide({parameter.name})"
     if parameter.kind in ARRAYS:
         return f"Numbers::wide({parameter.name})" if large else f"Numbers({parameter.name})"
     return parameter.name
@@ -47,6 +58,10 @@ FORTRAN = {"datatype": "type_handle", "op": "op_handle", "comm": "comm_handle"}
 def in_fortran(parameter: Parameter, large: bool) -> str:
     if is_buffer(parameter):
         return f"c_address({parameter.name})"
+    if is_array_of_types(parameter):
+        return f"Types::of_fortran({parameter.name})"
+    if parameter.kind in WIDE_ARRAYS:
+        return f"Numbers::wide({parameter.name})"
     if parameter.kind in ARRAYS:
         return f"Numbers({parameter.name})"
     if parameter.kind in FORTRAN:
@@ -56,6 +71,9 @@ def in_fortran(parameter: Parameter, large: bool) -> str:
 
 def part(form: Form, side: str, values: dict[str, str]) -> str:
     counts = f"{side}_counts"
+    if f"{side}_types" in values:
+        arguments = [values[side], values[counts], values[f"{side}_places"], values[f"{side}_types"]]
+        return f"mixed_blocks({', '.join(arguments)})"
     if counts in values:
         arguments = [values[side], values[counts], values[f"{side}_places"], values[f"{side}_type"]]
         return f"unequal_blocks({', '.join(arguments)})"

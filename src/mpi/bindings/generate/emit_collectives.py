@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from call import call_type, member_of
 from forms import Form
-from kinds import ARRAYS, NUMBERS
+from kinds import ARRAYS, NUMBERS, WIDE_ARRAYS, is_array_of_types
 from layout import fill, header, source, statement
 from table import Function, Parameter, TableError
 
@@ -65,25 +65,36 @@ def value(function: Function, parameter: Parameter) -> str:
 
 
 def untouched(function: Function, parameter: Parameter) -> str:
-    data = ".data()" if parameter.kind in ARRAYS else ""
+    data = ".data()" if parameter.kind in ARRAYS + WIDE_ARRAYS or is_array_of_types(parameter) else ""
     return value(function, parameter) + data
 
 
 def plain(function: Function, parameter: Parameter) -> str:
-    if parameter.kind in ARRAYS:
+    if parameter.kind in ARRAYS or is_array_of_types(parameter):
         return f"{parameter.name}.data()"
+    if parameter.kind in WIDE_ARRAYS:
+        return untouched(function, parameter)
     if parameter.kind in NUMBERS:
         return f"static_cast<int>({value(function, parameter)})"
     return value(function, parameter)
 
 
-# Of arrays that hold numbers of the _c form: how many entries they have.
+# How many entries arrays have; asked where they hold numbers of the _c form, or datatypes of Fortran.
 ENTRIES = {
-    "ranks": "call.large ? local_ranks(call.comm) : 0",
-    "peers": "call.large ? peers(call.comm) : 0",
-    "peers_of_root": "call.large ? peers_of_root(call.comm, call.root) : 0",
-    "peers_unless_in_place": "call.large && call.send.buffer != MPI_IN_PLACE ? peers(call.comm) : 0",
+    "ranks": "local_ranks(call.comm)",
+    "peers": "peers(call.comm)",
+    "peers_of_root": "peers_of_root(call.comm, call.root)",
+    "peers_unless_in_place": "peers(call.comm)",
+    "sources": "neighbours(call.comm).sources",
+    "destinations": "neighbours(call.comm).destinations",
 }
+
+
+def number_of_entries(entries: str, has_types: bool) -> str:
+    needed = "is_copied" if has_types else "call.large"
+    if entries == "peers_unless_in_place":
+        needed += " && call.send.buffer != MPI_IN_PLACE"
+    return f"{needed} ? {ENTRIES[entries]} : 0"
 
 
 def entries_name(parameter: Parameter) -> str:
@@ -99,11 +110,16 @@ def narrowed(function: Function) -> list[str]:
     for parameter in arrays:
         if not parameter.entries:
             raise TableError(f"{function.name}: the number of entries of {parameter.name} is missing")
+    types = [parameter for parameter in function.parameters if is_array_of_types(parameter)]
+    if types:
+        lines.append("  const bool is_copied = call.large || call.receive.types.is_fortran();")
     for name, entries in dict.fromkeys((entries_name(parameter), parameter.entries) for parameter in arrays):
-        lines.append(f"  const int {name} = {ENTRIES[entries]};")
+        lines.append(f"  const int {name} = {number_of_entries(entries, bool(types))};")
     for parameter in arrays:
         lines.append(f"  const Narrow {parameter.name}({value(function, parameter)}, {entries_name(parameter)});")
         tests.append(f"!{parameter.name}.fits()")
+    for parameter in types:
+        lines.append(f"  const PlainTypes {parameter.name}({value(function, parameter)}, {entries_name(parameter)});")
     if tests:
         lines.append(statement(" || ".join(tests), "return too_large(", [], ");"))
     return lines

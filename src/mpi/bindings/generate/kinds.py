@@ -25,6 +25,7 @@ KINDS = {
     "unit": Kind("int", "MPI_Aint"),
     "counts": Kind("const int*", "const MPI_Count*"),  # an array, never written
     "displacements": Kind("const int*", "const MPI_Aint*"),
+    "places": Kind("const MPI_Aint*", fortran="void*"),  # displacements in bytes, alike in both forms
     "aint": Kind("MPI_Aint", fortran="void*"),
     "address": Kind("void*", fortran="void*"),
     "status": Kind("MPI_Status", fortran="void*"),
@@ -33,6 +34,7 @@ KINDS = {
 }
 
 ARRAYS = ("counts", "displacements")  # whose length is known and which are narrowed
+WIDE_ARRAYS = ("places",)  # which are handed on untouched
 NUMBERS = ("count", "unit")  # which are narrowed
 
 
@@ -58,7 +60,8 @@ def c_type(parameter: Parameter, large: bool) -> str:
 
 def handed_on_type(parameter: Parameter, large: bool) -> str:
     """The same for the next in line: arrays for large counts are handed on untouched."""
-    return "const void*" if large and parameter.kind in ARRAYS else c_type(parameter, large)
+    untouched = parameter.kind in WIDE_ARRAYS or (large and parameter.kind in ARRAYS)
+    return "const void*" if untouched else c_type(parameter, large)
 
 
 def fortran_type(parameter: Parameter) -> Optional[str]:
@@ -67,3 +70,7 @@ def fortran_type(parameter: Parameter) -> Optional[str]:
 
 def is_buffer(parameter: Parameter) -> bool:
     return parameter.kind == "choice"
+
+
+def is_array_of_types(parameter: Parameter) -> bool:
+    return parameter.kind == "datatype" and parameter.is_array

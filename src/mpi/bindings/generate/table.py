@@ -9,7 +9,7 @@ from pathlib import Path
 FAMILIES = ("collective", "starts", "completes", "tests", "probe", "message", "window", "creates", "own", "called")
 OPTIONS = ("large", "init", "nonblocking", "fortran", "cptr", "emulated")
 DIRECTIONS = ("const", "out", "inout")
-ENTRIES = ("ranks", "peers", "peers_of_root", "peers_unless_in_place")
+ENTRIES = ("ranks", "peers", "peers_of_root", "peers_unless_in_place", "sources", "destinations")
 
 FUNCTION = re.compile(r"\s*(MPIX?_\w+)\s*\(([^()]*)\)\s*:\s*([a-z ]+?)\s*$", re.MULTILINE)
 PARAMETER = re.compile(r"(?:(\w+)\s+)?(\w+)\s+(\w+)(?:\[(\w*)\])?")

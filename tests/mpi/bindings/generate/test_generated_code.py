@@ -94,6 +94,47 @@ int forward_scatterv(const Transfer& call) {
 }"""
 
 
+ALLTOALLW = """
+MPI_Alltoallw(const choice send, counts send_counts[peers_unless_in_place],
+              displacements send_places[peers_unless_in_place], const datatype send_types[peers_unless_in_place],
+              choice receive, counts receive_counts[peers], displacements receive_places[peers],
+              const datatype receive_types[peers], comm comm)
+  : collective large fortran
+"""
+
+
+def test_handing_on_makes_datatypes_of_fortran_those_of_c(parse):
+    text = emit_collectives.forward(parse(ALLTOALLW))
+    assert "call.send.types.data(), call.receive.buffer" in text  # of the _c form: untouched
+    assert """
+  const bool is_copied = call.large || call.receive.types.is_fortran();
+  const int send_entries = is_copied && call.send.buffer != MPI_IN_PLACE ? peers(call.comm) : 0;
+  const int receive_entries = is_copied ? peers(call.comm) : 0;
+""" in text
+    assert "  const PlainTypes send_types(call.send.types, send_entries);" in text
+    assert "send_counts.data(), send_places.data(), send_types.data()," in text
+
+
+def test_entry_points_pass_on_arrays_of_datatypes(parse):
+    function = parse(ALLTOALLW)
+    text = emit_c.emit_collectives([function])
+    assert "int export_Alltoallw(const void* send, const int* send_counts, const int* send_places, const void* send_types," in text
+    assert ".send = mixed_blocks(send, Numbers(send_counts), Numbers(send_places), Types(send_types))," in text
+    assert "Types::of_fortran(receive_types)" in emit_fortran.emit_collectives([function])
+
+
+def test_places_in_bytes_are_handed_on_as_they_are(parse):
+    text = "MPI_X(const choice send, counts send_counts[destinations], places send_places[destinations], "
+    text += "const datatype send_types[destinations], choice receive, counts receive_counts[sources], "
+    text += "places receive_places[sources], const datatype receive_types[sources], comm comm) : collective large"
+    function = parse(text)
+    forward = emit_collectives.forward(function)
+    assert "neighbours(call.comm).destinations" in forward and "neighbours(call.comm).sources" in forward
+    assert "send_counts.data(), call.send.displacements.data(), send_types.data()" in forward
+    assert "Numbers(send_counts), Numbers::wide(send_places), Types(send_types)" in emit_c.emit_collectives([function])
+    assert "const MPI_Aint* send_places" in emit_c.emit_collectives([function])
+
+
 def test_arrays_need_the_number_of_their_entries(parse):
     with pytest.raises(table.TableError, match="the number of entries of counts is missing"):
         emit_collectives.forward(parse("MPI_X(choice receive, counts counts[], comm comm) : collective"))

@@ -20,12 +20,17 @@ void check_user_operators(const Group& world);  // non-commutative, on derived t
 void check_derived(const Group& world);  // layouts with holes, out of order; unequal pairs of equal signature
 void check_blocks(const Group& world);   // allgather, gather, scatter, alltoall and their v forms
 void check_derived_blocks(const Group& world);  // the same on layouts with holes
+void check_alltoallw(const Group& world);       // a layout for each block
+void check_neighbours(const Group& world);      // neighbourhood collectives on topologies of all kinds
 void check_prefixes(const Group& world);        // scan, exscan, reduce_scatter_block, reduce_scatter
 void check_communicators(const Group& world);
 void check_interleaved(const Group& world);
 void check_random(const Group& world, std::uint64_t seed);
 void check_identity(const Group& world);     // the same bits on all ranks and every time
 void check_count_forms(const Group& world);  // MPI_Bcast_c and its sisters
+
+void one_alltoallw(const Group& group, std::uint64_t seed, long longest, bool derived, bool in_place,
+                   bool large);
 
 // A short check of all collectives on one communicator: every root, small and middling sizes.
 void check_all(const Group& group, std::uint64_t seed);

@@ -69,6 +69,8 @@ int main(int argc, char** argv) {
       {"derived", check_derived},
       {"blocks", check_blocks},
       {"derived_blocks", check_derived_blocks},
+      {"alltoallw", check_alltoallw},
+      {"neighbours", check_neighbours},
       {"prefixes", check_prefixes},
       {"communicators", check_communicators},
       {"interleaved", check_interleaved},
