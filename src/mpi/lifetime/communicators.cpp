@@ -96,7 +96,7 @@ bool is_intra(MPI_Comm comm) {
 /// Ranks of a communicator with a name find their share by it, if all of them are on this node.
 std::unique_ptr<runtime::Communicator> find_share(MPI_Comm comm, const Entry* entry,
                                                   const std::optional<std::vector<int>>& processes) {
-  if (!entry || !entry->record.identity || !processes) return nullptr;
+  if (!entry || !entry->record.identity || !processes || processes->empty()) return nullptr;
   int rank = 0;
   host.Comm_rank(comm, &rank);
   return runtime::Communicator::find({entry->record.identity, rank, *processes});
@@ -160,6 +160,9 @@ std::optional<std::vector<int>> processes_of(MPI_Comm comm) {
   host.Group_free(&group);
   host.Group_free(&job);
   if (code != MPI_SUCCESS || std::count(in_job.begin(), in_job.end(), MPI_UNDEFINED) > 0) return std::nullopt;
+  // MPICH 5.0.2 gives a Cartesian communicator of some ranks the group of all of them.
+  int ranks_of_comm = 0;
+  if (host.Comm_size(comm, &ranks_of_comm) != MPI_SUCCESS || ranks_of_comm != size) in_job.clear();
   return in_job;
 }
 

@@ -81,7 +81,8 @@ Record* record_of(Handle handle);
 void name(MPI_Comm comm, const memory::Identity& identity);
 /// How many communicators have been made from `parent` by these ranks alone, this one included.
 std::uint64_t count_by_group(Handle parent, const memory::Identity& ranks_and_tag);
-/// The ranks, as MPI_COMM_WORLD numbers them; none: some are of another job, or there is no world.
+/// The ranks, as MPI_COMM_WORLD numbers them; none: some are of another job, or there is no world. Empty: they are of
+/// this job, but the host does not say which.
 std::optional<std::vector<int>> processes_of(MPI_Comm comm);
 
 /// Lives while the host frees a communicator. What Espalier has of it is gone before the host's function is

@@ -54,7 +54,7 @@ void Creating::name(Handle handle) const {
   std::uint64_t number = number_;
   if (kind_ == Creation::by_group) {
     const auto processes = communicators::processes_of(comm);
-    if (!processes) return;
+    if (!processes || processes->empty()) return;
     number = communicators::count_by_group(
         parent_,
         runtime::identity_of(runtime::identity_of(parent->identity, words_of(kind_, 0, tag_)), *processes));

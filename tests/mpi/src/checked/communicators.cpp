@@ -37,6 +37,14 @@ MPI_Comm ring(const Group& world) {
   return made;
 }
 
+// Of all ranks but the last, which gets none. (MPICH 5.0.2 gives it the group of all.)
+MPI_Comm ring_of_some(const Group& world) {
+  int sizes[1] = {world.size > 1 ? world.size - 1 : 1}, periodic[1] = {1};
+  MPI_Comm made;
+  MPI_Cart_create(world.comm, 1, sizes, periodic, 0, &made);
+  return made;
+}
+
 MPI_Comm duplicate(const Group& world) {
   MPI_Comm made;
   MPI_Comm_dup(world.comm, &made);
@@ -69,6 +77,7 @@ std::deque<Group> of_all_kinds(const Group& world) {
   all.emplace_back(of_every_third(world), "every third rank");
   all.emplace_back(of_the_node(world), "the ranks of the node in reverse");
   all.emplace_back(ring(world), "a ring");
+  all.emplace_back(ring_of_some(world), "a ring of all ranks but the last");
   all.emplace_back(duplicate_nonblocking(world), "a duplicate made by idup");
   return all;
 }
