@@ -1,4 +1,4 @@
-"""The pages of `espalier demo`, `report` and `stats` as a reader sees them: in headless Chromium, from 400 to 1,600 pixels, light
+"""The pages of `espalier demo`, `report`, `stats` and `doctor` as a reader sees them: in headless Chromium, from 400 to 1,600 pixels, light
 and dark."""
 
 import random
@@ -10,6 +10,9 @@ from made_up import make_document, make_job, make_round
 from espalier.bench import process
 from espalier.bench.collectives import NAMES
 from espalier.bench.hosts import HOSTS
+from espalier.doctor import page as doctor_page
+from espalier.doctor.check import Check
+from espalier.doctor.latencies import Latencies
 from espalier.demo import command as demo_command, mpis, rounds as demo_rounds
 from espalier.report import command as report_command
 from espalier.stats import page as stats_page
@@ -67,7 +70,15 @@ def stats():
         "allocated": {"blocks": 2, "reads": 77}, "rows": rows, "sites": [site, site]})
 
 
-PAGES = {"bench": (bench, "ratio"), "demo": (demo, "ratio"), "stats": (stats, None)}
+def doctor():
+    near = [[None if i == j else 40.0 + i + j if i // 8 == j // 8 else 200.0 + i for j in range(24)] for i in range(24)]
+    levels = [["l3" if i // 8 == j // 8 else "machine" for j in range(24)] for i in range(24)]
+    checks = [Check("preloading", True, f"the loader takes {LONG}"), Check("MPI", None, "a job ran", "another launcher"),
+              Check("hwloc", False, "cannot be loaded", "apt-get install libhwloc15")]
+    return doctor_page.page(checks, Latencies(list(range(24)), near, levels))
+
+
+PAGES = {"doctor": (doctor, "ratio"), "bench": (bench, "ratio"), "demo": (demo, "ratio"), "stats": (stats, None)}
 
 
 @pytest.fixture(scope="module", params=PAGES)

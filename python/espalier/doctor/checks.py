@@ -6,7 +6,7 @@ import ctypes
 import ctypes.util
 import os
 import platform
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Optional
 
@@ -18,8 +18,8 @@ from espalier.mpi import kinds
 from espalier.problem import Problem
 
 
-def all_checks(runs: bool = True, launcher: Optional[Path] = None) -> Iterator[Check]:
-    """`runs`: also with a job under each launcher that is found, or under `launcher` alone."""
+def all_checks(runs: bool = True, launcher: Optional[Path] = None, measured: Iterable[Check] = ()) -> Iterator[Check]:
+    """`runs`: also with a job under each launcher that is found, or under `launcher` alone; `measured`: of the machine."""
     yield from libraries()
     yield from preload.checks()
     yield hwloc()
@@ -28,6 +28,7 @@ def all_checks(runs: bool = True, launcher: Optional[Path] = None) -> Iterator[C
     yield futex()
     yield transfers.single_copy()
     yield machine.processors()
+    yield from measured
     yield machine.huge_pages()
     yield machine.other_copies()
     yield from mpi_runs.checks(runs, launcher)

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import Optional
+from typing import TYPE_CHECKING, Optional
 
 import typer
 
 from espalier.doctor.check import Check
 from espalier.doctor.checks import all_checks
-from espalier.interface import document
+from espalier.interface import document, outputs
 from espalier.interface.help import examples
-from espalier.problem import Problem
+from espalier.problem import Problem, note
+
+if TYPE_CHECKING:
+    from espalier.doctor.latencies import Latencies
 
 
 def doctor(
@@ -23,6 +26,9 @@ def doctor(
     mpirun: Optional[str] = typer.Option(
         None, metavar="PATH", help="Try this launcher alone, such as mpirun.mpich, and not each that is found."
     ),
+    html: Optional[Path] = typer.Option(
+        None, "--html", metavar="PAGE", help="Write the findings as a page, with the cores' latencies as a map."
+    ),
     as_json: bool = typer.Option(
         False, "--json", help="Print the findings as JSON (docs/command-line.md); what a job prints then goes to stderr."
     ),
@@ -32,13 +38,18 @@ def doctor(
 
     if mpirun and (command or quick):
         raise Problem(f"--mpirun names whose job is tried; with {'a job' if command else '--quick'} none is")
+    outputs.check_tree("--html", html)
     launcher = _launcher(mpirun)
-    checks = list(job.checks(list(command), apart=as_json) if command else all_checks(runs=not quick, launcher=launcher))
+    found, measured = (None, []) if command or quick else _measured()
+    checks = list(job.checks(list(command), apart=as_json) if command else all_checks(not quick, launcher, measured))
     failed = any(check.good is False for check in checks)
+    if html:
+        _write(checks, found, html)
     if as_json:
-        document.print_json("doctor", {"good": not failed, "checks": [_as_json(check) for check in checks]})
-    else:
-        show.show(checks)
+        latencies = {"latencies": found.as_json()} if found else {}
+        document.print_json("doctor", {"good": not failed, "checks": [_as_json(check) for check in checks], **latencies})
+    elif not html:
+        show.show(checks, found)
     if failed:
         raise typer.Exit(1)
 
@@ -49,9 +60,25 @@ doctor.typer_settings = {  # type: ignore[attr-defined]
         "espalier doctor",
         "espalier doctor --quick --json",
         "espalier doctor --mpirun mpirun.openmpi",
+        "espalier doctor --html doctor.html",
         "espalier doctor -- mpirun -n 4 ./app",
     ),
 }
+
+
+def _measured() -> tuple[Optional[Latencies], list[Check]]:
+    from espalier.doctor import latencies
+
+    found, check = latencies.measured()
+    return found, [check]
+
+
+def _write(checks: list[Check], found: Optional[Latencies], path: Path) -> None:
+    from espalier.bench import file as bench_file
+    from espalier.doctor import page
+
+    bench_file.write(page.page(checks, found), path)
+    note(f"wrote {path}")
 
 
 def _as_json(check: Check) -> dict[str, object]:
