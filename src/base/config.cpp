@@ -172,6 +172,9 @@ void Config::check_values() {
       reject(value, "on or off");
     } else if (name == "ESPALIER_FALLBACK" && !is_one_of(value.text, {"error", "warn", "silent"})) {
       reject(value, "error, warn or silent");
+    } else if (name == "ESPALIER_STATS_SITES" && !is_off(value.text) &&
+               parse_number<int>(value.text).value_or(9) > 8) {
+      reject(value, "a number up to 8");
     } else if (name == "ESPALIER_SETUP" && !is_one_of(value.text, {"auto", "agree"})) {
       reject(value, "auto or agree");
     } else if (name == "ESPALIER_WAIT" && !is_one_of(value.text, {"auto", "spin", "yield", "sleep"})) {

@@ -83,6 +83,8 @@ struct Layout {
     return control_block(rank) + control_block_lines() * sizeof(FlagLine);
   }
   std::size_t calls(int rank) const { return process(rank) + process_bytes; }
+  /// The last line of its calls: when it came to the last ones, where statistics ask for that.
+  std::size_t stamps(int rank) const { return calls(rank) + calls_bytes - line_bytes; }
   /// Not where it is compact.
   std::size_t affinity_record(int rank) const { return calls(rank) + calls_bytes; }
 

@@ -70,6 +70,10 @@ def run(
         autocompletion=words.one_of(*options.WAITS),
         help="How ranks wait for each other.",
     ),
+    sites: Optional[int] = typer.Option(
+        None, metavar="N", min=1, max=8, help="With --stats=FILE: where in the program calls came from, N frames of each."
+    ),
+    arrivals: bool = typer.Option(False, "--arrivals", help="With --stats: how long ranks wait for the last one to come."),
     set_: list[str] = typer.Option(
         [], "--set", metavar="KEY=VALUE", autocompletion=words.settings, help="Any other setting: ESPALIER_KEY=VALUE."
     ),
@@ -83,7 +87,7 @@ def run(
     if not command:
         raise Problem("nothing to run; write the command behind it: espalier run -- mpirun -n 4 ./app")
     asked = options.environment(
-        stats=stats, fallback=fallback, rules=rules, shm=shm, wait=wait, pairs=set_
+        stats=stats, fallback=fallback, rules=rules, shm=shm, wait=wait, sites=sites, arrivals=arrivals, pairs=set_
     )
     if number is not None:
         from espalier.run import ranks
@@ -102,6 +106,7 @@ run.typer_settings = {  # type: ignore[attr-defined]
     "epilog": examples(
         "espalier run -- mpirun -n 4 ./app",
         "espalier run --stats=run.json -- srun -n 64 python script.py",
+        "espalier run --stats=run.json --sites 2 --arrivals -- mpirun -n 4 ./app",
         "espalier run --fallback warn --set tree=flat -- mpirun -n 4 ./app",
     ),
 }

@@ -72,11 +72,19 @@ def environment(
     rules: Optional[Path] = None,
     shm: Optional[str] = None,
     wait: Optional[str] = None,
+    sites: Optional[int] = None,
+    arrivals: bool = False,
     pairs: Iterable[str] = (),
 ) -> dict[str, str]:
     result: dict[str, str] = {}
     if stats is not None:
         result["ESPALIER_STATS"] = stats if stats == "1" else str(Path(stats).absolute())
+    if (sites or arrivals) and stats is None:
+        raise Problem(f"{'--sites' if sites else '--arrivals'} says what is counted: it goes with --stats, best with a file")
+    if sites:
+        result["ESPALIER_STATS_SITES"] = str(sites)
+    if arrivals:
+        result["ESPALIER_STATS_ARRIVALS"] = "on"
     if fallback is not None:
         result["ESPALIER_FALLBACK"] = suggest.one_of("--fallback", fallback, FALLBACKS)
     if rules is not None:

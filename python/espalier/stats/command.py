@@ -14,7 +14,7 @@ from espalier.interface import outputs
 from espalier.interface.help import examples
 from espalier.plain import plain, plain_values
 from espalier.problem import Problem, note
-from espalier.stats import table
+from espalier.stats import sites, table
 from espalier.stats.parts import parts_of, report_of
 from espalier.terminal import Column, fits, print_lines, print_table
 
@@ -34,7 +34,7 @@ def stats(
     report = plain_values(report)
     try:
         _write(report, html) if html else _print(report)
-    except (KeyError, TypeError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise Problem(f"{file}: a part of the statistics is missing or of the wrong kind ({error})") from error
 
 
@@ -83,7 +83,16 @@ def _print(report: dict[str, Any]) -> None:
         return print("no collective was called")
     columns = [Column(heading, right=heading in table.RIGHT, wraps=heading == "why not") for heading in table.HEADINGS]
     _print_table(columns, rows)
-    print_lines([*table.LEGEND, *filter(None, [table.allocated(report)])])
+    print_lines([*table.LEGEND, *filter(None, [table.came_last(report), table.allocated(report)])])
+    if report.get("sites"):
+        _print_sites(report)
+
+
+def _print_sites(report: dict[str, Any]) -> None:
+    print_lines(["", "where the calls came from"])
+    columns = [Column(heading, right=heading in sites.RIGHT, wraps=heading == "called by") for heading in sites.HEADINGS]
+    print_table(columns, sites.rows(report))
+    print_lines(sites.LEGEND)
 
 
 def _print_table(columns: list[Column], rows: list[list[str]]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from espalier.stats import table
+from espalier.stats import sites, table
 
 
 def page(report: dict[str, Any]) -> str:
@@ -13,7 +13,7 @@ def page(report: dict[str, Any]) -> str:
     rows = table.rows(report)
     return report_page.render(
         "stats.html.j2",
-        title=table.title(report).capitalize(),
+        title=_sentence(table.title(report)),
         verdict=verdict(report),
         headings=table.HEADINGS,
         right=[heading in table.RIGHT for heading in table.HEADINGS],
@@ -21,7 +21,16 @@ def page(report: dict[str, Any]) -> str:
         shares=_shares(report),
         legend=table.LEGEND,
         allocated=table.allocated(report),
+        last=_sentence(table.came_last(report)),
+        site_headings=sites.HEADINGS,
+        site_right=[heading in sites.RIGHT for heading in sites.HEADINGS],
+        sites=[(row, "") for row in sites.rows(report)],
+        site_legend=sites.LEGEND,
     )
+
+
+def _sentence(words: str) -> str:
+    return words[:1].upper() + words[1:]
 
 
 def verdict(report: dict[str, Any]) -> str:

@@ -18,10 +18,11 @@ from espalier.problem import Problem
 
 _MAGIC = b"espalier counts\0"
 _BYTE_ORDER = 0x01020304
-_VERSION = 1
+_VERSION = 2
 _HEADER = struct.Struct("@16sIIIIdqiiiI256s16s")
-# calls, ticks, spin, progress, yield, sleep; kind, ranks of the communicator; in use, size class, collective, by the host
-_ROW = struct.Struct("@6QIiBBBBI24s24s40s360s")
+# calls, ticks, spin, progress, yield, sleep, ticks of waiting for the last rank, calls in which this was the last;
+# kind, ranks of the communicator; in use, size class, collective, by the host
+_ROW = struct.Struct("@8QIiBBBBI24s24s40s344s")
 _WAITS = ("spin", "progress", "yield", "sleep")
 _MOST_BYTES = 1 << 30
 # The ranks of one run start together; an older part is of another run.
@@ -60,9 +61,12 @@ def report_of(parts: list[Part]) -> dict[str, Any]:
     sums: dict[tuple, dict[str, Any]] = {}
     for rank, row in ((part.rank, row) for part in parts for row in part.rows):
         key = tuple(row[name] for name in ("size", "index", "size_class", "algorithm", "transport", "by_host", "why"))
-        total = sums.setdefault(key, {**row, "calls": 0, "by_rank": {}, "wait": dict.fromkeys(_WAITS, 0)})
+        nothing = {"calls": 0, "by_rank": {}, "wait": dict.fromkeys(_WAITS, 0), "last": {}, "waited": 0.0}
+        total = sums.setdefault(key, {**row, **nothing})
         total["calls"] += row["calls"]
         total["by_rank"][rank] = total["by_rank"].get(rank, 0.0) + row["seconds"]
+        total["waited"] += row["waited"]
+        total["last"][rank] = total["last"].get(rank, 0) + row["came_last"]
         for name in _WAITS:
             total["wait"][name] += row["wait"][name]
     numbers = {size: number for number, size in enumerate(sorted({row["size"] for row in sums.values()}))}
@@ -92,6 +96,8 @@ def report_of(parts: list[Part]) -> dict[str, Any]:
 
 def _row_of_report(row: dict[str, Any], communicator: int, counted: float) -> dict[str, Any]:
     by_rank = row["by_rank"].values()
+    mostly = max(row["last"], key=lambda rank: row["last"][rank])
+    counts_arrivals = row["last"][mostly] > 0
     first = 0 if row["size_class"] == 0 else 1 << (row["size_class"] - 1)
     why = row["why"] or None
     return {
@@ -103,6 +109,8 @@ def _row_of_report(row: dict[str, Any], communicator: int, counted: float) -> di
         "seconds": sum(by_rank) / counted,
         "mean_seconds": sum(by_rank) / len(by_rank),
         "slowest_seconds": max(by_rank),
+        "waited_seconds": row["waited"] / len(by_rank) if counts_arrivals else None,
+        "mostly_last": {"rank": mostly, "calls": row["last"][mostly]} if counts_arrivals else None,
         "algorithm": row["algorithm"],
         "transport": row["transport"],
         "wait": row["wait"],
@@ -145,11 +153,11 @@ def _read(path: Path) -> Part | None:
 
 
 def _row(fields: tuple, tick: float) -> dict[str, Any] | None:
-    calls, ticks, *waits = fields[:6]
-    _, size, in_use, size_class, index, by_host, _ = fields[6:13]
+    calls, ticks, *waits, waited, came_last = fields[:8]
+    _, size, in_use, size_class, index, by_host, _ = fields[8:15]
     if not in_use or not calls or size < 1 or size_class > 64:
         return None
-    name, algorithm, transport, why = map(_text, fields[13:])
+    name, algorithm, transport, why = map(_text, fields[15:])
     return {
         "size": size,
         "index": index,
@@ -157,6 +165,8 @@ def _row(fields: tuple, tick: float) -> dict[str, Any] | None:
         "size_class": size_class,
         "calls": calls,
         "seconds": ticks * tick,
+        "waited": waited * tick,
+        "came_last": came_last,
         "algorithm": algorithm,
         "transport": transport,
         "by_host": bool(by_host),

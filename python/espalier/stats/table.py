@@ -6,12 +6,12 @@ from typing import Any
 
 from espalier.sizes import print_bytes
 
-RIGHT = ("ranks", "bytes", "calls", "slowest", "mean", "a call", "of run")
+RIGHT = ("ranks", "bytes", "calls", "slowest", "mean", "a call", "of run", "waited")
 HEADINGS = ("ranks", "collective", *RIGHT[1:], "ran on", "algorithm", "waits", "why not")
 LEGEND = (
     "bytes: of a rank, from .. to; slowest, mean: time in these calls, of the rank with most and of all that make them;",
-    "of run: the mean's share of the time from MPI_Init to MPI_Finalize; why not: why the host served them, or not what a rule "
-    "asks for",
+    "of run: the mean's share of the time from MPI_Init to MPI_Finalize; waited: of the mean, for the last rank to come",
+    "(ESPALIER_STATS_ARRIVALS=on); why not: why the host served them, or not what a rule asks for",
 )
 _STEPS = ("spin", "progress", "poke", "yield", "sleep")  # poke: what progress was called in older files
 
@@ -42,9 +42,25 @@ def _cells(row: dict[str, Any], ranks: int, run: float) -> list[str]:
     return [
         *(str(ranks), row["collective"], sizes(row), str(calls)),
         *("" if slowest is None else time(slowest), time(mean), time(row["seconds"] / calls) if calls else ""),
-        *(f"{100 * mean / run:.1f} %" if run else "", row["transport"], row.get("algorithm") or ""),
+        *(f"{100 * mean / run:.1f} %" if run else "", _waited(row, mean), row["transport"], row.get("algorithm") or ""),
         *(_waits(row), row.get("fallback") or row.get("passed_over") or ""),
     ]
+
+
+def _waited(row: dict[str, Any], mean: float) -> str:
+    """Empty where it was not counted."""
+    waited = row.get("waited_seconds")
+    return "" if waited is None or mean <= 0 else f"{100 * waited / mean:.0f} %"
+
+
+def came_last(report: dict[str, Any]) -> str:
+    """The ranks that came last most often, each with the calls in which it did."""
+    words = []
+    for row in sorted(report["rows"], key=lambda row: -(row.get("waited_seconds") or 0)):
+        if row.get("mostly_last") and row.get("waited_seconds"):
+            last = row["mostly_last"]
+            words.append(f"rank {last['rank']} in {last['calls']:.0f} of {row['calls']} {row['collective']} {sizes(row)}")
+    return f"came last most often: {'; '.join(words[:4])}" if words else ""
 
 
 def sizes(row: dict[str, Any]) -> str:

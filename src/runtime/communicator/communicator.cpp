@@ -6,12 +6,18 @@
 #include "base/config.hpp"
 #include "runtime/communicator/nonblocking.hpp"
 #include "runtime/statistics/counters.hpp"
+#include "runtime/statistics/sites.hpp"
 #include "runtime/statistics/statistics.hpp"
 
 namespace espalier::runtime {
 namespace {
 
 const char in_place_mark = 0;
+
+void count_of_host(statistics::Row& row) {
+  row.calls.add(1);
+  if (statistics::sites::frames > 0) statistics::sites::count(row, 0);
+}
 
 }  // namespace
 
@@ -38,7 +44,7 @@ void Communicator::count_host(Collective collective, std::size_t bytes, const st
   if (!host_calls_) host_calls_ = std::make_unique<statistics::Counters>(size_);
   if (statistics::Row* row =
           host_calls_->row({collective, bytes, plan::Algorithm::host, statistics::Carrier::host, &why}))
-    row->calls.add(1);
+    count_of_host(*row);
 }
 
 }  // namespace espalier::runtime

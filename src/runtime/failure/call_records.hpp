@@ -71,6 +71,6 @@ class CallRecords {
   std::atomic<std::uint64_t> left_;
 };
 
-static_assert(sizeof(CallRecords) <= machine::Layout::calls_bytes);
+static_assert(sizeof(CallRecords) <= machine::Layout::calls_bytes - machine::Layout::line_bytes);
 
 }  // namespace espalier::runtime

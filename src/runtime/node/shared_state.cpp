@@ -51,6 +51,7 @@ SharedState::SharedState(const NodeState& node, const NodeShare& agreement, int 
       machine(arena.at(share.offset), layout, rank,
               machine::wait_policy(wait_mode(), agreement.ranks_per_core), mismatch_detection.hook()),
       slots_from(slot_limits(agreement, *plans)),
+      arrivals(arena.at(share.offset), layout, rank),
       registered_(agreement.registered),
       directory_(node.directory()) {
   machine.on_mistake(mismatch_detection.mistake());

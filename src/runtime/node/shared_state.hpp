@@ -97,6 +97,7 @@ struct SharedState {
   std::size_t no_area_of = std::numeric_limits<std::size_t>::max();  ///< so much the arena did not have then
   NodeArea ring;  ///< the same through a window (ring_window.cpp)
   statistics::Counters counters{layout.ranks};
+  statistics::Arrivals arrivals;
 
  private:
   /// A constant for barriers, which then need no look.
@@ -120,7 +121,7 @@ struct SharedState {
     if (plan.algorithm == plan::Algorithm::host) return false;
     if (call.bytes >= limit && !take_slots()) [[unlikely]]
       return false;
-    const statistics::Recorder recorder(row, machine.waiter());
+    const statistics::Recorder recorder(row, machine.waiter(), row ? arrivals_of(call) : nullptr);
     machine.begin_call(mismatch_detection.begin(call));
     try {
       body(plan);
@@ -130,6 +131,10 @@ struct SharedState {
     }
     asking::note_collective();
     return true;
+  }
+  [[gnu::cold, gnu::noinline]] statistics::Arrivals* arrivals_of(const machine::CallFacts& call) {
+    const bool counts = arrivals.is_on() && statistics::Arrivals::waits_for_all(call.collective, call.bytes);
+    return counts ? &arrivals : nullptr;
   }
   // Out of line: what leads here must cost a call that succeeds nothing.
   [[gnu::cold, gnu::noinline]] void abandon_call() { mismatch_detection.abandon(); }

@@ -96,11 +96,14 @@ void add(Row& sum, const Row& row) {
   sum.progress.add(row.progress.get());
   sum.yield.add(row.yield.get());
   sum.sleep.add(row.sleep.get());
+  sum.waited.add(row.waited.get());
+  sum.last.add(row.last.get());
 }
 
 void clear(Row& row) {
   row.in_use.store(0, std::memory_order_relaxed);
-  for (Count* count : {&row.calls, &row.ticks, &row.spin, &row.progress, &row.yield, &row.sleep})
+  for (Count* count :
+       {&row.calls, &row.ticks, &row.spin, &row.progress, &row.yield, &row.sleep, &row.waited, &row.last})
     count->set(0);
 }
 

@@ -38,8 +38,17 @@ struct Call {
            std::uint32_t{nonblocking} << 18;
   }
   bool has_reason() const { return why && !why->empty(); }
+  /// The bit width of the bytes.
   unsigned size_class() const { return static_cast<unsigned>(std::bit_width(bytes)); }
 };
+
+/// The least and the most bytes of a size class.
+inline std::size_t first_bytes(unsigned size_class) {
+  return size_class == 0 ? 0 : std::size_t{1} << (size_class - 1);
+}
+inline std::size_t last_bytes(unsigned size_class) {
+  return size_class == 0 ? 0 : (first_bytes(size_class) - 1) * 2 + 1;
+}
 
 /// Written by one thread at a time, read by others at any time: relaxed, since nothing else hangs on it.
 class Count {
@@ -57,6 +66,8 @@ class Count {
 /// its version.
 struct Row {
   Count calls, ticks, spin, progress, yield, sleep;
+  Count waited,
+      last;  ///< ticks of waiting for the last rank, and calls in which this rank was it (arrivals.hpp)
   std::uint32_t kind = 0;
   std::int32_t communicator_size = 0;
   std::atomic<std::uint8_t> in_use{0};  ///< stored last (release), read first (acquire)
@@ -67,7 +78,7 @@ struct Row {
   char collective_name[24] = {};
   char algorithm[24] = {};
   char transport[40] = {};
-  char why[360] = {};
+  char why[344] = {};
 
   bool is_of(const Call& call, std::string_view words) const {
     return kind == call.kind() && collective == static_cast<std::uint8_t>(call.collective) &&

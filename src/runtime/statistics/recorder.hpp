@@ -1,11 +1,14 @@
 // Counts one call, when statistics are on.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "base/ticks.hpp"
 #include "machine/wait.hpp"
+#include "runtime/statistics/arrivals.hpp"
 #include "runtime/statistics/counters.hpp"
+#include "runtime/statistics/sites.hpp"
 
 namespace espalier::runtime::statistics {
 
@@ -13,9 +16,10 @@ namespace espalier::runtime::statistics {
 /// it reads the clock twice and adds two numbers.
 class Recorder {
  public:
-  Recorder(Row* row, const machine::Waiter& waiter) : row_(row) {
+  /// `arrivals`: of a call that waits for all; null: none are counted.
+  Recorder(Row* row, const machine::Waiter& waiter, Arrivals* arrivals = nullptr) : row_(row) {
     if (row_) [[unlikely]]
-      start(waiter);
+      start(waiter, arrivals);
   }
   ~Recorder() {
     if (row_) [[unlikely]]
@@ -25,17 +29,28 @@ class Recorder {
   Recorder& operator=(const Recorder&) = delete;
 
  private:
-  void start(const machine::Waiter& waiter) {
+  void start(const machine::Waiter& waiter, Arrivals* arrivals) {
     const machine::WaitCounts& now = waiter.counts();
     waiter_ = &waiter;
     spin_ = now.spin, progress_ = now.progress, yield_ = now.yield, sleep_ = now.sleep;
+    arrivals_ = arrivals;
     start_ = ticks::now();
+    if (arrivals_) arrivals_->come(start_);
   }
   void stop() {
-    row_->ticks.add(ticks::now() - start_);
+    const std::uint64_t took = ticks::now() - start_;
+    row_->ticks.add(took);
     row_->calls.add(1);
+    if (arrivals_) add_arrivals(took);
+    if (sites::frames > 0) sites::count(*row_, took);
     // Each wait begins with spinning, or, for others that may need this rank, with driving the host.
     if (waiter_->counts().spin != spin_ || waiter_->counts().progress != progress_) add_waits();
+  }
+  [[gnu::noinline]] void add_arrivals(std::uint64_t took) {
+    const auto wait = arrivals_->waited();
+    if (!wait) return;
+    row_->waited.add(std::min(wait->ticks, took));  // clocks of two cores may differ by some ticks
+    row_->last.add(wait->was_last);
   }
   [[gnu::noinline]] void add_waits() {
     const machine::WaitCounts& now = waiter_->counts();
@@ -48,6 +63,7 @@ class Recorder {
   Row* row_;
   // Not set without a row: that would be work in each call.
   const machine::Waiter* waiter_;
+  Arrivals* arrivals_;
   std::uint64_t spin_, progress_, yield_, sleep_;  ///< of the waiter, when the call began
   std::uint64_t start_;
 };

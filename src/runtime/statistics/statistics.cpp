@@ -20,6 +20,7 @@
 #include "memory/heap/shared_heap.hpp"
 #include "runtime/statistics/abnormal_end.hpp"
 #include "runtime/statistics/counters.hpp"
+#include "runtime/statistics/sites.hpp"
 #include "runtime/statistics/table.hpp"
 #include "runtime/statistics/used_trees.hpp"
 
@@ -45,8 +46,12 @@ struct Key {
 struct Sum {
   double calls = 0;  // a collective counts once for each of its ranks
   double seconds = 0;
-  int ranks = 0;       // that made such calls
-  double slowest = 0;  // seconds of the rank with most
+  int ranks = 0;        // that made such calls
+  double slowest = 0;   // seconds of the rank with most
+  double waited = 0;    // of the seconds: for the last rank to come
+  double last = 0;      // calls to which a rank came last
+  int mostly_last = 0;  // the rank that did so most often, and how often
+  double most_last = 0;
   machine::WaitCounts wait;
 };
 
@@ -67,6 +72,8 @@ std::map<Key, Sum> sums() {
     sum.wait.progress += row.progress.get();
     sum.wait.yield += row.yield.get();
     sum.wait.sleep += row.sleep.get();
+    sum.waited += static_cast<double>(row.waited.get()) * ticks::seconds_per_tick();
+    sum.last += static_cast<double>(row.last.get());
   });
   return table;
 }
@@ -76,11 +83,11 @@ json pack(const std::map<Key, Sum>& table) {
   for (const auto& [key, row] : table)
     list.push_back({key.communicator_size, key.collective, key.size_class, key.algorithm, key.transport,
                     key.fallback, key.passed_over, row.calls, row.seconds, row.wait.spin, row.wait.progress,
-                    row.wait.yield, row.wait.sleep});
+                    row.wait.yield, row.wait.sleep, row.waited, row.last});
   return list;
 }
 
-void add(std::map<Key, Sum>& table, const json& list) {
+void add(std::map<Key, Sum>& table, const json& list, int rank) {
   for (const json& item : list) {
     Sum& row = table[{item[0], item[1], item[2], item[3], item[4], item[5], item[6]}];
     row.calls += item[7].get<double>();
@@ -91,6 +98,10 @@ void add(std::map<Key, Sum>& table, const json& list) {
     row.wait.progress += item[10].get<std::uint64_t>();
     row.wait.yield += item[11].get<std::uint64_t>();
     row.wait.sleep += item[12].get<std::uint64_t>();
+    row.waited += item[13].get<double>();
+    const double last = item[14];
+    row.last += last;
+    if (last > row.most_last) row.mostly_last = rank, row.most_last = last;
   }
 }
 
@@ -105,6 +116,7 @@ struct Counts {
   std::map<Key, Sum> rows;
   Allocated allocated;
   std::map<UsedTrees, int> trees;  // and how many ranks have used them
+  json sites = json::object();
 };
 
 json pack(const std::set<UsedTrees>& trees) {
@@ -132,11 +144,13 @@ json describe(const std::map<UsedTrees, int>& trees) {
 }
 
 Counts gather_counts(const Bootstrap& world) {
-  std::string mine = json{{"rows", pack(sums())},
-                          {"blocks", memory::SharedHeap::blocks()},
-                          {"reads", memory::peer_heaps::reads()},
-                          {"trees", pack(used_trees())}}
-                         .dump();
+  std::string mine = json{
+      {"rows", pack(sums())},
+      {"blocks", memory::SharedHeap::blocks()},
+      {"reads", memory::peer_heaps::reads()},
+      {"trees", pack(used_trees())},
+      {"sites",
+       sites::pack()}}.dump();
   const std::uint64_t length = mine.size();
   std::vector<std::uint64_t> lengths(static_cast<std::size_t>(world.size));
   world.allgather(&length, lengths.data(), sizeof length);
@@ -147,25 +161,27 @@ Counts gather_counts(const Bootstrap& world) {
   Counts counts;
   for (std::size_t r = 0; r < lengths.size(); ++r) {
     const json item = json::parse(all.substr(r * widest, lengths[r]));
-    add(counts.rows, item["rows"]);
+    add(counts.rows, item["rows"], static_cast<int>(r));
     counts.allocated.blocks += item["blocks"].get<std::uint64_t>();
     counts.allocated.reads += item["reads"].get<std::uint64_t>();
     add(counts.trees, item["trees"]);
+    sites::add(counts.sites, item["sites"]);
   }
   return counts;
 }
 
 json describe(const Key& key, const Sum& row) {
-  const std::size_t first = key.size_class == 0 ? 0 : std::size_t{1} << (key.size_class - 1);
-  const std::size_t last = key.size_class == 0 ? 0 : first * 2 - 1;
+  const auto size_class = static_cast<unsigned>(key.size_class);
   const double ranks = key.communicator_size;
   return {{"collective", collective_names[static_cast<std::size_t>(key.collective)]},
-          {"bytes_from", first},
-          {"bytes_to", last},
+          {"bytes_from", first_bytes(size_class)},
+          {"bytes_to", last_bytes(size_class)},
           {"calls", static_cast<std::uint64_t>(std::llround(row.calls / ranks))},
           {"seconds", row.seconds / ranks},
           {"mean_seconds", row.seconds / row.ranks},
           {"slowest_seconds", row.slowest},
+          {"waited_seconds", row.last > 0 ? json(row.waited / row.ranks) : json()},
+          {"mostly_last", row.last > 0 ? json{{"rank", row.mostly_last}, {"calls", row.most_last}} : json()},
           {"algorithm", key.algorithm},
           {"transport", key.transport},
           {"wait",
@@ -199,6 +215,8 @@ json describe(const Counts& counts, const Author& author, int ranks) {
     if (!key.fallback.empty()) communicators[static_cast<std::size_t>(id->second)]["transport"] = "host";
     list.push_back(std::move(item));
   }
+  json sizes = json::object();
+  for (const auto& [size, id] : ids) sizes[std::to_string(size)] = id;
   return {{"schema", 1},
           {"ranks", ranks},
           {"host", printable(author.host)},
@@ -207,7 +225,8 @@ json describe(const Counts& counts, const Author& author, int ranks) {
           {"communicators", communicators},
           {"allocated", {{"blocks", counts.allocated.blocks}, {"reads", counts.allocated.reads}}},
           {"trees", describe(counts.trees)},
-          {"rows", list}};
+          {"rows", list},
+          {"sites", sites::describe(counts.sites, sizes)}};
 }
 
 /// The file for the statistics; empty: they are printed.
@@ -235,6 +254,7 @@ bool asked_for() noexcept {
 void begin(const Author& author) {
   if (!enabled()) return;
   begun = std::chrono::steady_clock::now();
+  sites::begin();
   const std::string target = target_file();
   if (!target.empty() && counters_file::open(target, author)) return early_end::hint_at(target, author);
   early_end::print_counts(author);

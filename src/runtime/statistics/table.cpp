@@ -19,16 +19,19 @@ struct Column {
   const char* heading;
   bool right;
 };
-constexpr std::array columns = {
-    Column{"ranks", true},   Column{"collective", false}, Column{"bytes", true},  Column{"calls", true},
-    Column{"slowest", true}, Column{"mean", true},        Column{"a call", true}, Column{"of run", true},
-    Column{"ran on", false}, Column{"algorithm", false},  Column{"waits", false}, Column{"why not", false}};
+constexpr std::array columns = {Column{"ranks", true},   Column{"collective", false}, Column{"bytes", true},
+                                Column{"calls", true},   Column{"slowest", true},     Column{"mean", true},
+                                Column{"a call", true},  Column{"of run", true},      Column{"waited", true},
+                                Column{"ran on", false}, Column{"algorithm", false},  Column{"waits", false},
+                                Column{"why not", false}};
 using Cells = std::array<std::string, columns.size()>;
 
 constexpr const char* legend =
     "bytes: of a rank, from .. to; slowest, mean: time in these calls, of the rank with most and of all that "
-    "make them;\nof run: the mean's share of the time from MPI_Init to MPI_Finalize; why not: why the host "
-    "served them, or not what a rule asks for\n";
+    "make them;\nof run: the mean's share of the time from MPI_Init to MPI_Finalize; waited: of the mean, "
+    "for the "
+    "last rank to come\n(ESPALIER_STATS_ARRIVALS=on); why not: why the host served them, or not what a rule "
+    "asks for\n";
 
 std::string time_of(double seconds) {
   if (seconds <= 0) return "0";
@@ -62,6 +65,12 @@ std::string why_of(const json& row) {
   return row["passed_over"].is_null() ? "" : row["passed_over"].get<std::string>();
 }
 
+// Empty where it was not counted.
+std::string waited_of(const json& row, double mean) {
+  const json& waited = row["waited_seconds"];
+  return waited.is_null() || mean <= 0 ? "" : formatted("{:.0f} %", 100 * waited.get<double>() / mean);
+}
+
 Cells cells_of(const json& row, const json& report) {
   const json& communicator = report["communicators"][row["communicator"].get<std::size_t>()];
   const auto calls = row["calls"].get<std::uint64_t>();
@@ -74,6 +83,7 @@ Cells cells_of(const json& row, const json& report) {
           time_of(mean),
           calls ? time_of(row["seconds"].get<double>() / static_cast<double>(calls)) : "",
           run > 0 ? formatted("{:.1f} %", 100 * mean / run) : "",
+          waited_of(row, mean),
           row["transport"],
           row["algorithm"],
           waits_of(row["wait"]),
@@ -105,6 +115,9 @@ void print_table(const json& report) {
     for (std::size_t i = 0; i < columns.size(); ++i) widths[i] = std::max(widths[i], cells[i].size());
   for (const Cells& cells : lines) text += line_of(cells, widths);
   text += legend;
+  if (const std::size_t sites = report["sites"].size(); sites > 0)
+    text += formatted(
+        "calls came from {} places: `espalier stats FILE` names them, with ESPALIER_STATS=FILE\n", sites);
   if (const json& allocated = report["allocated"]; allocated["blocks"].get<std::uint64_t>() > 0)
     text +=
         formatted("blocks of MPI_Alloc_mem that ranks can map: {}; reads of data where they lie there: {}\n",

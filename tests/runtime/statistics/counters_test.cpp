@@ -12,6 +12,7 @@
 #include <fstream>
 #include <thread>
 
+#include "child.hpp"
 #include "machine/wait.hpp"
 #include "runtime/statistics/counters_file.hpp"
 #include "runtime/statistics/recorder.hpp"
@@ -36,20 +37,6 @@ int rows_in_use() {
   int rows = 0;
   for_each_row([&](const Row&) { ++rows; });
   return rows;
-}
-
-/// The setting is read once a process, hence in a child each. `body` may end it before.
-template <class Body>
-int status_of_child(Body body, const char* statistics = "1") {
-  const pid_t child = fork();
-  if (child == 0) {
-    setenv("ESPALIER_STATS", statistics, 1);
-    body();
-    _exit(::testing::Test::HasFailure() ? 1 : 0);
-  }
-  int status = 0;
-  waitpid(child, &status, 0);
-  return status;
 }
 
 TEST(Counters, HoldNothingWhenStatisticsAreOff) {
