@@ -28,11 +28,11 @@ _LIBRARIES = {"mpich": ("libmpi.so.12", "libmpich.so.12"), "ompi": ("libmpi.so.4
 
 
 def checks(try_them: bool, mine: Optional[Path] = None) -> Iterator[Check]:
-    """One for each launcher; `try_them`: with a run; `mine`: the user's launcher, and no other."""
+    """One for each launcher, and each MPI where it starts any; `try_them`: with a run; `mine`: the user's launcher, and no
+    other."""
     found = launchers_found.found(mine)
     served = 0
-    for launcher in found:
-        check = _of(launcher, found, try_them)
+    for check in (check for launcher in found for check in _of(launcher, found, try_them)):
         served += check.good is True
         yield check
     if not found:
@@ -41,38 +41,47 @@ def checks(try_them: bool, mine: Optional[Path] = None) -> Iterator[Check]:
         yield Check("MPI", False, "Espalier serves a job of none of them", "espalier doctor -- mpirun -n 2 ./app says more")
 
 
-def _of(launcher: Found, found: list[Found], try_them: bool) -> Check:
+def _of(launcher: Found, found: list[Found], try_them: bool) -> Iterator[Check]:
     path, family = launcher.path, launcher.family
     if family is None:
-        return Check("MPI", None, f"{path}: of no MPI that is known here", "espalier run --mpi mpich, ompi or abi")
-    if launcher.starts_any:
-        return _of_any_mpi(launcher, found, try_them)
-    assert family.kind is not None
-    title = f"{path}: {family.kind.library}{' (Intel MPI)' if intel.root_of(path) else ''}"
-    if not try_them:
-        return Check("MPI", True, title)
-    return _tried(launchers_found.start_of(launcher)[0], family.kind, title, list(_libraries([launcher], family.kind)))
+        yield Check("MPI", None, f"{path}: of no MPI that is known here", "espalier run --mpi mpich, ompi or abi")
+    elif family.kind is None:
+        yield from _of_any_mpi(launcher, f"{path}: {family.name}", found, try_them)
+    else:
+        title = f"{path}: {family.kind.library}{' (Intel MPI)' if intel.root_of(path) else ''}"
+        libraries = list(_libraries([launcher], family.kind))
+        start = launchers_found.start_of(launcher)[0]
+        yield _tried(start, family.kind, title, libraries) if try_them else Check("MPI", True, title)
 
 
-def _of_any_mpi(launcher: Found, found: list[Found], try_them: bool) -> Check:
-    """With the first MPI of this machine that a job of it comes out with."""
-    assert launcher.family is not None
-    title = f"{launcher.path}: {launcher.family.name}"
+def _of_any_mpi(launcher: Found, title: str, found: list[Found], try_them: bool) -> Iterator[Check]:
+    """With each MPI of this machine."""
     lacking = launcher.lacks(os.environ)
     if lacking or not try_them:
-        return Check("MPI", None, f"{title}; not tried{': ' if lacking else ''}{lacking}")
-    mpis = {kind: list(_libraries(found, kind)) for kind in (kinds.MPICH, kinds.OMPI)}
-    there = {kind: [name for name in names if "/" in name or loader.is_found(name, os.environ)] for kind, names in mpis.items()}
-    tries = [(start, kind) for start in launchers_found.start_of(launcher) for kind, names in there.items() if names]
-    seen: list[Check] = []
-    for start, kind in tries:
-        more = start[1:-2] if start != tries[0][0] else []  # words that the launcher's default does without
-        seen.append(_tried(start, kind, " ".join([title, *more, "with", kind.library]), there[kind]))
-        if seen[-1].good and more:
-            return replace(seen[-1], found=f"{seen[-1].found}; start jobs so, since without it {_briefly(seen[0])}")
-        if seen[-1].good:
-            return seen[-1]
-    return seen[0] if seen else Check("MPI", None, f"{title}; not tried: no library of an MPI is found", "put an MPI on PATH")
+        yield Check("MPI", None, f"{title}; not tried{': ' if lacking else ''}{lacking}")
+        return
+    there = False
+    for kind in (kinds.MPICH, kinds.OMPI):
+        libraries = [name for name in _libraries(found, kind) if "/" in name or loader.is_found(name, os.environ)]
+        if libraries:
+            there = True
+            yield _by_any_start(launcher, kind, title, libraries)
+    if not there:
+        yield Check("MPI", None, f"{title}; not tried: no library of an MPI is found", "put an MPI on PATH")
+
+
+def _by_any_start(launcher: Found, kind: kinds.Kind, title: str, libraries: list[str]) -> Check:
+    """By its default, or by another process manager that it offers; what came of the default, if none is good."""
+    starts = launchers_found.start_of(launcher)
+    first = _tried(starts[0], kind, f"{title} with {kind.library}", libraries)
+    if first.good:
+        return first
+    for start in starts[1:]:
+        words = " ".join(start[1:-2])
+        other = _tried(start, kind, f"{title} {words} with {kind.library}", libraries)
+        if other.good:
+            return replace(other, found=f"{other.found}; start jobs so, since without {words} {_briefly(first)}")
+    return first
 
 
 def _briefly(check: Check) -> str:
