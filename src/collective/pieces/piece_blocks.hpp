@@ -48,7 +48,8 @@ void walk(const PieceBlock& block, const Part& part, Visit&& visit) {
   }
 }
 
-// What core/blocks.hpp has for blocks that lie in one piece.
+// What core/blocks.hpp has for blocks that lie in one piece. Out of line, as in show_pieces.hpp: callers are
+// compiled in one piece ([[gnu::flatten]]), and would take the loops of all layouts in at each call.
 
 inline PieceBlock block_of(const void*, const PieceBlocks& blocks, int rank) { return blocks.block(rank); }
 inline PieceBlock block_of(void*, const PieceBlocks& blocks, int rank) { return blocks.block(rank); }
@@ -59,7 +60,7 @@ inline const std::byte* dense_address(const PieceBlock& block) {
 }
 
 template <machine::Copies M>
-void copy_part(M& m, std::byte* target, const PieceBlock& block, const Part& part) {
+[[gnu::noinline]] void copy_part(M& m, std::byte* target, const PieceBlock& block, const Part& part) {
   walk(block, part, [&](const std::byte* from, std::size_t bytes, std::size_t count, std::ptrdiff_t stride) {
     if (count == 1)
       m.copy(target, from, bytes);
@@ -70,7 +71,7 @@ void copy_part(M& m, std::byte* target, const PieceBlock& block, const Part& par
 }
 
 template <machine::Copies M>
-void take_part(M& m, const PieceBlock& block, const Part& part, const std::byte* data) {
+[[gnu::noinline]] void take_part(M& m, const PieceBlock& block, const Part& part, const std::byte* data) {
   walk(block, part, [&](std::byte* to, std::size_t bytes, std::size_t count, std::ptrdiff_t stride) {
     if (count == 1)
       m.copy(to, data, bytes);
@@ -83,7 +84,7 @@ void take_part(M& m, const PieceBlock& block, const Part& part, const std::byte*
 /// Both sides are cut at the same bytes, so that no third place is needed; where a side is dense, the other
 /// one's loops serve.
 template <machine::Copies M>
-void copy_own(M& m, const PieceBlock& target, const PieceBlock& source, const Part& part) {
+[[gnu::noinline]] void copy_own(M& m, const PieceBlock& target, const PieceBlock& source, const Part& part) {
   if (const std::byte* from = dense_address(source))
     return from == dense_address(target) ? void() : take_part(m, target, part, from + part.offset);
   std::size_t done = part.offset;

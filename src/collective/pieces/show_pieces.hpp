@@ -12,8 +12,8 @@ namespace espalier::collective {
 
 /// Runs of some length are written past the caches where that is right, as a dense block is.
 template <Machine M>
-void show_part(M& m, std::byte* target, const PieceBlock& block, const Part& part, std::size_t comes_back,
-               const void* /*read_next*/ = nullptr) {
+[[gnu::noinline]] void show_part(M& m, std::byte* target, const PieceBlock& block, const Part& part,
+                                 std::size_t comes_back, const void* /*read_next*/ = nullptr) {
   constexpr std::size_t long_run = 4096;
   std::byte* to = target;
   walk(block, part, [&](const std::byte* from, std::size_t bytes, std::size_t count, std::ptrdiff_t stride) {
@@ -31,7 +31,8 @@ void show_part(M& m, std::byte* target, const PieceBlock& block, const Part& par
 /// A block that its owner has exposed, into pieces: read where it lies if that can be mapped, else through a
 /// buffer. (The reader's pieces say nothing of how the owner's data lie: those are dense.)
 template <Machine M>
-void pull_block(M& m, int peer, const PieceBlock& target, std::uint64_t address, std::size_t bytes) {
+[[gnu::noinline]] void pull_block(M& m, int peer, const PieceBlock& target, std::uint64_t address,
+                                  std::size_t bytes) {
   if (const std::byte* dense = dense_address(target))
     return pull_block(m, peer, const_cast<std::byte*>(dense), address, bytes);
   const auto* const source = reinterpret_cast<const std::byte*>(address);

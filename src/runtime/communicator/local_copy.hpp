@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstring>
 
+#include "memory/copy/copy.hpp"
 #include "memory/layout/copy_runs.hpp"
 #include "runtime/communicator/communicator.hpp"
 
