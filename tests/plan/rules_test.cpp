@@ -257,7 +257,8 @@ TEST(Rules, DefaultOriginsPointAtTheRules) {
     EXPECT_GT(origin.line, 1);
     EXPECT_TRUE(contains(origin.rule, std::string(to_string(algorithm)))) << origin.rule;
     EXPECT_EQ(contains(origin.rule, "\"network\""), rule.between_nodes) << origin.rule;
-    EXPECT_TRUE(origin.evidence.starts_with("measured: ") || origin.evidence.starts_with("modelled: "))
+    EXPECT_TRUE(origin.evidence.starts_with("measured: ") || origin.evidence.starts_with("modelled: ") ||
+                origin.evidence.starts_with("taken over: "))
         << origin.rule;
   }
 }
