@@ -14,11 +14,6 @@ namespace {
 
 const char in_place_mark = 0;
 
-void count_of_host(statistics::Row& row) {
-  row.calls.add(1);
-  if (statistics::sites::frames > 0) statistics::sites::count(row, 0);
-}
-
 }  // namespace
 
 const void* const Communicator::in_place = &in_place_mark;
@@ -44,7 +39,7 @@ void Communicator::count_host(Collective collective, std::size_t bytes, const st
   if (!host_calls_) host_calls_ = std::make_unique<statistics::Counters>(size_);
   if (statistics::Row* row =
           host_calls_->row({collective, bytes, plan::Algorithm::host, statistics::Carrier::host, &why}))
-    count_of_host(*row);
+    statistics::count_untimed(*row);
 }
 
 }  // namespace espalier::runtime

@@ -9,6 +9,7 @@
 #include "runtime/process/missed_tests.hpp"
 #include "runtime/process/node.hpp"
 #include "runtime/process/process.hpp"
+#include "runtime/statistics/sites.hpp"
 #include "runtime/statistics/statistics.hpp"
 
 namespace espalier::runtime {
@@ -160,7 +161,7 @@ bool Nonblocking::start(Call& call) {
   if (!calls_.start(call)) return false;
   statistics::Call counted{facts.collective, facts.bytes, plan::Algorithm::exchange};
   counted.nonblocking = true;
-  if (statistics::Row* row = counters_.row(counted)) row->calls.add(1);
+  if (statistics::Row* row = counters_.row(counted)) statistics::count_untimed(*row);
   return true;
 }
 
