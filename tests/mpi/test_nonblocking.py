@@ -71,10 +71,10 @@ def test_ranks_that_fall_asleep(launch, host):
     succeeded(run, "nonblocking")
 
 
+@pytest.mark.parametrize("parts", [["many", "freed"], ["blocked", "ahead"]])
 @pytest.mark.parametrize("name", ["mpich", full("openmpi"), full("impi")])
-def test_what_has_no_memory_is_the_hosts(launch, name):
+def test_what_has_no_memory_is_the_hosts(launch, name, parts):
     """A call of 24 kB from each of 4 ranks fits into the budget a few times."""
-    parts = ["many", "blocked", "freed", "ahead"]
     run = launch(hosts.HOSTS[name], 4, "nonblocking", *parts, env={"ESPALIER_SHM": "6MiB", **SILENT}, timeout=110)
     succeeded(run, "nonblocking")
 
