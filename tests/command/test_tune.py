@@ -111,3 +111,12 @@ def test_rules_that_were_tuned_are_found_and_explained(espalier, programs, tmp_p
     assert str(folder / facts["name"]) in told.stdout and "measured: by this test" in told.stdout and "sliced" in told.stdout
     off = espalier("explain", "allreduce", "64KiB", "-n", 4, lib=LIB, **home, ESPALIER_TUNED="off")
     assert "measured: by this test" not in off.stdout
+
+
+@needs_mpi
+def test_the_host_by_its_own(espalier, tmp_path):
+    words = ["--mpirun", MPIRUN, "--ranks", 2, "--collectives", "bcast", "--sizes", "8", "--budget", "10s", "--when-busy", "go"]
+    done = espalier("tune", *words, "--export", tmp_path / "tuned.json", timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert "1 calls" in done.stderr and str(tmp_path / "tuned.json") in done.stdout
+    assert "collective=exscan" in json.loads((tmp_path / "tuned.json").read_text())

@@ -6,6 +6,7 @@ import pytest
 
 from espalier.measured import host_jobs as jobs
 from espalier.measured.times import Key, Sample
+from espalier.problem import Problem
 from espalier.tune import export, host_alone
 from espalier.tune.host_alone import HostAlone
 from espalier.measured.point import Point
@@ -58,14 +59,36 @@ def test_open_mpis_file():
 def test_intels_lines():
     made = export.of("impi", tuned("impi", ("I_MPI_ADJUST_BCAST", "3")))
     assert made.environment == {"I_MPI_ADJUST_BCAST": "3:4096-2147483647@2-2"}
-    assert made.text == "export I_MPI_ADJUST_BCAST='3:4096-2147483647@2-2'\n"
+    assert made.text == "# Made by `espalier tune --export`.\nexport I_MPI_ADJUST_BCAST='3:4096-2147483647@2-2'\n"
 
 
-def test_mpichs_file():
-    made = export.of("mpich", tuned("mpich", ("MPIR_CVAR_BCAST_INTRA_ALGORITHM", "scatter_ring_allgather")))
-    sizes = json.loads(made.text)["collective=bcast"]["comm_type=intra"]["comm_size<=2"]
-    assert sizes["avg_msg_size<=4095"] == {"algorithm=MPIR_Coll_auto": {}}
-    assert sizes["avg_msg_size=any"] == {"algorithm=MPIR_Bcast_intra_scatter_ring_allgather": {}}
+OWN = {"collective=bcast": {"comm_type=intra": {"algorithm=MPIR_Bcast_intra_binomial": {}}, "comm_type=inter": {}},
+       "collective=exscan": {"algorithm=MPIR_Exscan_intra_recursive_doubling": {}}}
+
+
+def test_mpichs_file(tmp_path):
+    """It takes the place of all that the library chooses by: so it is the library's own, with what was found before it."""
+    library = tmp_path / "libmpi.so"
+    library.write_bytes(b"\x7fELF\0" + json.dumps(OWN, separators=(",", ":")).encode() + b"\0more")
+    made = export.of("mpich", tuned("mpich", ("MPIR_CVAR_BCAST_INTRA_ALGORITHM", "scatter_ring_allgather")), library)
+    tree = json.loads(made.text)
+    assert tree["collective=exscan"] == OWN["collective=exscan"]
+    intra = tree["collective=bcast"]["comm_type=intra"]
+    own = OWN["collective=bcast"]["comm_type=intra"]
+    assert list(intra) == ["comm_size<2", "comm_size<=2", "comm_size=any"] and intra["comm_size=any"] == own
+    assert intra["comm_size<=2"] == {"avg_msg_size<=4095": own, "avg_msg_size=any": {"algorithm=MPIR_Bcast_intra_scatter_ring_allgather": {}}}
+
+
+def test_a_library_without_a_table_of_choices(tmp_path):
+    (tmp_path / "libmpi.so").write_bytes(b"old")
+    with pytest.raises(Problem, match="no table of choices"):
+        export.of("mpich", [], tmp_path / "libmpi.so")
+
+
+def test_what_is_not_confirmed_goes_back():
+    choice = tuned("impi", ("I_MPI_ADJUST_BCAST", "3"))[1]
+    assert host_alone.confirmed(choice, 1.2) == choice
+    assert host_alone.confirmed(choice, 1.01).setting is None and host_alone.confirmed(choice, None).setting is None
 
 
 def test_blocks_of_an_alltoall_are_those_for_one_rank():

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
 from pathlib import Path
+from typing import Optional
 
 from espalier import terminal
-from espalier.bench import hosts
+from espalier.bench import build, hosts
 from espalier.measured import host_jobs
 from espalier.measured.asked import Asked
 from espalier.measured.host_jobs import Job
+from espalier.measured.point import Point
 from espalier.measured.time_left import time_left
 from espalier.problem import Problem
 from espalier.sizes import print_bytes
 from espalier.terminal import Column
 from espalier.tune import export, host_alone, place
-from espalier.tune.host_alone import ROUNDS, HostAlone
+from espalier.tune.host_alone import Choice, HostAlone
 
 _VERIFY_SHARE = 0.15  # of the budget
+_VERIFY_ROUNDS = 10
+_POINTS_OF_A_JOB = 48
 
 
 def run(host: hosts.Host, asked: Asked, path: Path) -> None:
@@ -26,18 +32,32 @@ def run(host: hosts.Host, asked: Asked, path: Path) -> None:
     alone = HostAlone(host.kind, points, asked.budget * (1 - _VERIFY_SHARE), lambda job: host_jobs.run(host, job))
     _measure(alone, host.title)
     choices = alone.choices()
-    made = export.of(host.kind, choices)
-    environment = {key: value.replace("FILE", str(path.absolute())) for key, value in made.environment.items()}
-    place.write(path, made.text)
     for line in alone.refused:
         print(f"left out: {line}")
-    if not host_alone.chosen(choices):
+    kept = _verified(host, asked, choices, path) if host_alone.chosen(choices) else choices
+    environment = _write(host, kept, path)
+    if not host_alone.chosen(kept):
         print(f"{len(points)} calls: nothing is faster than {host.title}'s own choice; {path} says so")
         return
-    _verify(host, asked, choices, environment)
     words = " ".join(f"{key}={value}" for key, value in environment.items())
     how = f"source {path}" if host.kind == "impi" else f"export {words}"
     print(f"wrote {path}; {how}")
+
+
+def _write(host: hosts.Host, choices: list[Choice], path: Path) -> dict[str, str]:
+    """The settings by which the host reads it."""
+    made = export.of(host.kind, choices, _library(host) if host.kind == "mpich" else None)
+    place.write(path, made.text)
+    return {key: value.replace("FILE", str(path.absolute())) for key, value in made.environment.items()}
+
+
+def _library(host: hosts.Host) -> Path:
+    """The one that programs of this host are linked with, as the loader finds it."""
+    done = subprocess.run(["ldd", str(build.trials(host))], capture_output=True, text=True)
+    found = re.search(r"libmpi\S*\.so\S* => (\S+)", done.stdout)
+    if not found:
+        raise Problem(f"{host.title}'s library is not found (ldd {build.trials(host)})")
+    return Path(found[1])
 
 
 def _measure(alone: HostAlone, title: str) -> None:
@@ -52,24 +72,33 @@ def _measure(alone: HostAlone, title: str) -> None:
             bar.update(task, advance=1)
 
 
-def _verify(host: hosts.Host, asked: Asked, choices: list[host_alone.Choice], environment: dict[str, str]) -> None:
-    """The host as it comes, and with what was written, in jobs that had no part in the choice."""
-    changed = [choice.point for choice in host_alone.chosen(choices)]
-    parts = host_jobs.cut(changed, 48)
+def _verified(host: hosts.Host, asked: Asked, choices: list[Choice], path: Path) -> list[Choice]:
+    """The host as it comes, and with what was written, in jobs that had no part in the choice. What is no faster there goes back
+    to the host's own choice."""
+    environment = _write(host, choices, path)
+    parts = host_jobs.cut([choice.point for choice in host_alone.chosen(choices)], _POINTS_OF_A_JOB)
     seconds = max(2.0, asked.budget * _VERIFY_SHARE / (2 * len(parts)))
-    rows = []
+    factors: dict[Point, Optional[float]] = {}
     for part in parts:
-        settings = tuple(sorted(environment.items()))
-        kept = host_jobs.run(host, Job(part, "", ROUNDS + 2, seconds, settings))
-        own = host_jobs.run(host, Job(part, "", ROUNDS + 2, seconds))
+        kept = host_jobs.run(host, Job(part, "", _VERIFY_ROUNDS, seconds, tuple(sorted(environment.items()))))
+        own = host_jobs.run(host, Job(part, "", _VERIFY_ROUNDS, seconds))
         if kept.why_not:
             raise Problem(f"{host.title} does not run with what was written: {kept.why_not}", code=1)
         mine = [choice for choice in choices if choice.point in part]
-        for choice, factor in host_alone.verified(mine, kept, own):
-            point = choice.point
-            assert choice.setting is not None
-            size = print_bytes(point.size) if point.size else "-"
-            rows.append([point.collective, size, str(point.ranks), choice.setting.title, f"{factor:.2f}" if factor else "?"])
+        factors |= {choice.point: factor for choice, factor in host_alone.verified(mine, kept, own)}
+    _show(host_alone.chosen(choices), factors)
+    return [host_alone.confirmed(choice, factors.get(choice.point)) for choice in choices]
+
+
+def _show(choices: list[Choice], factors: dict[Point, Optional[float]]) -> None:
+    rows = []
+    for choice in choices:
+        point, factor = choice.point, factors.get(choice.point)
+        assert choice.setting is not None
+        size = print_bytes(point.size) if point.size else "-"
+        is_kept = host_alone.confirmed(choice, factor).setting is not None
+        rows.append([point.collective, size, str(point.ranks), choice.setting.title, f"{factor:.2f}" if factor else "?",
+                     "yes" if is_kept else "no"])
     columns = [Column("collective"), Column("bytes", True), Column("ranks", True), Column("setting", wraps=True),
-               Column("times as fast with it", True)]
+               Column("times as fast with it", True), Column("kept")]
     terminal.print_table(columns, rows)

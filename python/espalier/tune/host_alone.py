@@ -98,6 +98,13 @@ def chosen(choices: Iterable[Choice]) -> list[Choice]:
     return [choice for choice in choices if choice.setting is not None]
 
 
+def confirmed(choice: Choice, factor: Optional[float]) -> Choice:
+    """The host's own choice in its place, unless the host was faster with it by what counts."""
+    if choice.setting is None or (factor is not None and factor >= 1 / (1 - LEAST_GAIN)):
+        return choice
+    return choice._replace(setting=None, number=0)
+
+
 def verified(choices: Sequence[Choice], kept: Measured, own: Measured) -> list[tuple[Choice, Optional[float]]]:
     """How many times as fast the host is with the file that was written; None: too few rounds."""
     found = []
