@@ -9,6 +9,7 @@ from pathlib import Path
 
 from espalier import install
 from espalier.bench.hosts import Host
+from espalier.install import source_tree
 from espalier.problem import Problem
 
 
@@ -26,7 +27,7 @@ def _programs() -> Path:
     if install.installed:
         cache = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
         return Path(cache) / "espalier" / "programs"
-    return install.source_tree() / "build" / "bench"
+    return source_tree() / "build" / "bench"
 
 
 def _command(host: Host, files: list[Path], target: Path) -> list[str]:
