@@ -16,7 +16,8 @@
 struct run {
   struct bench b;
   struct points points;
-  int calls[COLLECTIVES * MAX_POINTS][MAX_SIDES];  // of one round
+  int calls[COLLECTIVES * MAX_POINTS][MAX_SIDES];   // of one round
+  int losses[COLLECTIVES * MAX_POINTS][MAX_SIDES];  // rounds in a row in which the side was hopeless
   MPI_Comm comm[MAX_TRIALS];
   FILE* out;
 };
@@ -48,9 +49,30 @@ static void plan_all_calls(struct run* r) {
       r->calls[i][k] = measure_plan(&r->b, &r->points.plan.point[i], choose(r, r->points.of[i].side[k]));
 }
 
-static void print_list(FILE* f, const char* key, const double* values, int count) {
+// Of the sides that took part.
+static void print_list(FILE* f, const char* key, const double* values, const double* us, int count) {
+  const char* comma = "";
   fprintf(f, ", \"%s\": [", key);
-  for (int k = 0; k < count; ++k) fprintf(f, "%s%.4f", k ? ", " : "", values[k]);
+  for (int k = 0; k < count; ++k) {
+    if (us[k] <= 0) continue;
+    fprintf(f, "%s%.4f", comma, values[k]);
+    comma = ", ";
+  }
+  fputs("]", f);
+}
+
+static void print_sides(FILE* f, const struct sides* sides, const double* us) {
+  const char* comma = "";
+  fputs(", \"sides\": [", f);
+  for (int k = 0; k < sides->count; ++k) {
+    if (us[k] <= 0) continue;
+    fputs(comma, f);
+    if (sides->side[k] == 0)
+      fputs("\"host\"", f);
+    else
+      fprintf(f, "\"%d\"", sides->side[k] - 1);
+    comma = ", ";
+  }
   fputs("]", f);
 }
 
@@ -59,16 +81,11 @@ static void print_round(struct run* r, int i, int round, const double* us, const
   const struct sides* sides = &r->points.of[i];
   fprintf(r->out, "{\"kind\": \"trials\", \"collective\": \"%s\", \"bytes\": %zu, \"round\": %d, \"root\": %d",
           collective_name(p->what), p->bytes, round, p->root);
-  fputs(", \"sides\": [", r->out);
-  for (int k = 0; k < sides->count; ++k) {
-    if (sides->side[k] == 0)
-      fprintf(r->out, "%s\"host\"", k ? ", " : "");
-    else
-      fprintf(r->out, "%s\"%d\"", k ? ", " : "", sides->side[k] - 1);
-  }
-  fputs("]", r->out);
-  print_list(r->out, "us", us, sides->count);
-  if (block_us[0] > 0) print_list(r->out, "block_us", block_us, sides->count);
+  double blocks = 0;
+  for (int k = 0; k < sides->count; ++k) blocks += block_us[k];
+  print_sides(r->out, sides, us);
+  print_list(r->out, "us", us, us, sides->count);
+  if (blocks > 0) print_list(r->out, "block_us", block_us, us, sides->count);
   fprintf(r->out, ", \"f_ns\": %.1f}\n", flag_ns);
   fflush(r->out);
 }
@@ -80,6 +97,27 @@ static int place_of(int turn, int round, int count) {
   return round % 2 ? count - 1 - k : k;
 }
 
+// A host that takes milliseconds where the others take microseconds would use up their time: a side that takes
+// HOPELESS times as long as the quickest in two rounds on end takes part no more. The default, trial 0, always does.
+enum { HOPELESS = 5 };
+
+static int takes_part(const struct run* r, int i, int k) {
+  return r->losses[i][k] < 2 || r->points.of[i].side[k] == 1;
+}
+
+static void count_losses(struct run* r, int i, const double* us) {
+  const int count = r->points.of[i].count;
+  double best = 0;
+  int64_t hopeless = 0;
+  for (int k = 0; k < count; ++k)
+    if (us[k] > 0 && (best == 0 || us[k] < best)) best = us[k];
+  for (int k = 0; k < count; ++k)
+    if (us[k] > HOPELESS * best) hopeless |= INT64_C(1) << k;
+  hopeless = team_agree(&r->b.team, hopeless);  // only rank 0 knows the times
+  for (int k = 0; k < count; ++k)
+    if (takes_part(r, i, k)) r->losses[i][k] = hopeless >> k & 1 ? r->losses[i][k] + 1 : 0;
+}
+
 static void one_round(struct run* r, int i, int round) {
   struct point* p = &r->points.plan.point[i];
   const struct sides* sides = &r->points.of[i];
@@ -88,11 +126,13 @@ static void one_round(struct run* r, int i, int round) {
   const double flag_ns = flag_exchange_ns(&r->b.team);
   for (int turn = 0; turn < sides->count; ++turn) {
     const int k = place_of(turn, round, sides->count);
+    if (!takes_part(r, i, k)) continue;
     const struct timing t = measure(&r->b, p, choose(r, sides->side[k]), r->calls[i][k]);
     us[k] = t.us;
     block_us[k] = t.block_us;
   }
   if (r->out) print_round(r, i, round, us, block_us, flag_ns);
+  count_losses(r, i, us);
 }
 
 static int rounds(struct run* r, const struct options* o) {
