@@ -14,7 +14,8 @@ void sum_and_tell(void* target, const void* const* sources, int count, std::size
 }  // namespace
 
 const reduce::Operation& simulated_sum() {
-  static const reduce::Operation operation{sum_and_tell, reduce::Op::sum, reduce::Type::uint64, 8};
+  static const reduce::Operation operation{sum_and_tell, reduce::Op::sum, reduce::Type::uint64,
+                                           reduce::no_operation, 8};
   return operation;
 }
 

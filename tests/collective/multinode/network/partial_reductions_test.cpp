@@ -165,7 +165,7 @@ void compose(void* target, const void* const* sources, int count, std::size_t el
 }
 
 TEST(Dissemination, KeepsRankOrder) {
-  const reduce::Operation composition = {compose, reduce::Op::none, reduce::Type::none,
+  const reduce::Operation composition = {compose, reduce::Op::none, reduce::Type::none, reduce::no_operation,
                                          sizeof(testing::Affine)};
   ASSERT_FALSE(reduce::folds_in_any_order(composition));
   for (int n = 1; n <= most_nodes; ++n)
