@@ -18,6 +18,11 @@ static int give(const espalier_group_view* group, const struct piece* piece, siz
   return code ? code : espalier_group_store(group, part + levels_slot(group), group->traversal);
 }
 
+/* `sum` may be `mine`. */
+static void add(double* sum, const double* mine, const double* theirs, size_t count) {
+  for (size_t i = 0; i < count; ++i) sum[i] = mine[i] + theirs[i];
+}
+
 /* Where the segment is mapped the data are added from where they lie. */
 static int take(const espalier_group_view* group, struct piece* piece, size_t part) {
   const size_t data = part + levels_data(group, piece->bytes);
@@ -25,7 +30,7 @@ static int take(const espalier_group_view* group, struct piece* piece, size_t pa
   const double* theirs = group->segment ? (const double*)((const char*)group->segment + data) : copy;
   int code = espalier_group_wait_until(group, part + levels_slot(group), ESPALIER_UNTIL_EQUAL, group->traversal);
   if (!code && theirs == copy) code = espalier_group_get(group, data, copy, piece->bytes);
-  for (size_t i = 0; !code && i < piece->bytes / sizeof(double); ++i) piece->sum[i] = piece->mine[i] + theirs[i];
+  if (!code) add(piece->sum, piece->mine, theirs, piece->bytes / sizeof(double));
   piece->mine = piece->sum;
   return code || !levels_is_last_slot(group) ? code : espalier_group_store(group, part + levels_taken, group->traversal);
 }
