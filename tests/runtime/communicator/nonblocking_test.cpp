@@ -24,12 +24,12 @@ using testing::run_ranks;
 using Doubles = std::vector<double>;
 
 /// One rank of a job, and its communicator.
-struct Member {
-  Member(Board& board, int rank) : bootstrap(bootstrap_of(board, rank)), rank_info{rank, board.size()} {
+struct Participant {
+  Participant(Board& board, int rank) : bootstrap(bootstrap_of(board, rank)), rank_info{rank, board.size()} {
     Process::instance().join(bootstrap);
     communicator = Communicator::create(bootstrap);
   }
-  ~Member() {
+  ~Participant() {
     communicator.reset();
     Process::instance().leave();
   }
@@ -41,7 +41,7 @@ struct Member {
 
 /// An allreduce that has been started.
 struct Started {
-  Started(Member& member, std::size_t count, int turn) : send(count), receive(count) {
+  Started(Participant& member, std::size_t count, int turn) : send(count), receive(count) {
     std::iota(send.begin(), send.end(), member.rank_info.rank + turn);
     const int n = member.rank_info.size;
     for (std::size_t i = 0; i < count; ++i)
@@ -68,7 +68,7 @@ TEST(Nonblocking, ManyAtATime) {
   for (const int ranks : {2, 3}) {
     Board board(ranks);
     run_ranks(ranks, [&](int rank) {
-      Member member(board, rank);
+      Participant member(board, rank);
       for (int turn = 0; turn < 3; ++turn) {
         std::list<Started> all;
         for (const std::size_t count : {1, 14, 600, 40'000})
@@ -85,7 +85,7 @@ TEST(Nonblocking, WhoHasStartedManyOwesNothing) {
   for (const int ranks : {2, 3}) {
     Board board(ranks);
     run_ranks(ranks, [&](int rank) {
-      Member member(board, rank);
+      Participant member(board, rank);
       std::list<Started> all;
       for (int i = 0; i < 100; ++i) all.emplace_back(member, i % 9 == 0 ? 3000 : 1, i);
       if (rank == 0) board.meet();
@@ -98,7 +98,7 @@ TEST(Nonblocking, WhoHasStartedManyOwesNothing) {
 TEST(Nonblocking, LivesLongerThanItsCommunicator) {
   Board board(2);
   run_ranks(2, [&](int rank) {
-    Member member(board, rank);
+    Participant member(board, rank);
     std::list<Started> all;
     for (int i = 0; i < 3; ++i) all.emplace_back(member, 100, i);
     member.communicator.reset();
@@ -150,7 +150,7 @@ TEST(Nonblocking, TooLongForTheBudgetItIsTheHosts) {
   Board board(2);
   run_ranks(2, [&](int rank) {
     setenv("ESPALIER_SHM", "16MiB", 1);
-    Member member(board, rank);
+    Participant member(board, rank);
     const Started long_one(member, std::size_t{4} << 20, 1);
     EXPECT_FALSE(long_one.nonblocking);
     EXPECT_NE(long_one.why.find("ESPALIER_SHM"), std::string::npos) << long_one.why;
@@ -162,7 +162,7 @@ TEST(Nonblocking, SwitchedOffItIsTheHostsWithoutAReason) {
   Board board(2);
   run_ranks(2, [&](int rank) {
     setenv("ESPALIER_NONBLOCKING", "off", 1);
-    Member member(board, rank);
+    Participant member(board, rank);
     const Started started(member, 10, 1);
     EXPECT_FALSE(started.nonblocking);
     EXPECT_EQ(started.why, "");
@@ -173,7 +173,7 @@ TEST(Nonblocking, SwitchedOffItIsTheHostsWithoutAReason) {
 TEST(Nonblocking, DifferentLengthsAreAnErrorOnBothRanks) {
   Board board(2);
   run_ranks(2, [&](int rank) {
-    Member member(board, rank);
+    Participant member(board, rank);
     Started started(member, rank == 0 ? 10 : 12, 1);
     try {
       started.nonblocking->complete(started.call);
@@ -189,7 +189,7 @@ TEST(Nonblocking, DifferentLengthsAreAnErrorOnBothRanks) {
 TEST(Nonblocking, ARankThatIsGoneIsAnError) {
   Board board(2);
   run_ranks(2, [&](int rank) {
-    Member member(board, rank);
+    Participant member(board, rank);
     Started(member, 10, 1).complete();
     if (rank == 1) return;
     Started started(member, 10, 2);

@@ -16,13 +16,13 @@ using namespace collective;
 using Calls = CallsUnderWay<CheckingMachine, RankMemoryOf, 2>;
 
 /// 64 bytes: what is longer and goes one way goes in chunks.
-constexpr int log2_chunk = 6;
-constexpr std::size_t area_bytes = std::size_t{124} << 10;
+constexpr int calls_log2_chunk = 6;
+constexpr std::size_t calls_area_bytes = std::size_t{124} << 10;
 
 /// How a rank completes what it has started.
-enum class By { waiting, polling };
+enum class Completion { waiting, polling };
 
-std::byte* bytes_of(Words& words) { return reinterpret_cast<std::byte*>(words.data()); }
+std::byte* data_of(Words& words) { return reinterpret_cast<std::byte*>(words.data()); }
 
 /// A call, its data, and what is to come out of it.
 struct Started {
@@ -39,12 +39,12 @@ struct Given {
 /// One rank.
 class Member {
  public:
-  Member(CheckingMachine& m, By by, const Given& given)
+  Member(CheckingMachine& m, Completion by, const Given& given)
       : m_(m),
         by_(by),
         is_certain_(given.is_enough),
         memory_(own_part(m, given.each), given.each),
-        calls_(m, {area(), area() + CallMemoryLayout::pages, {&memory_}, given.most, log2_chunk}) {}
+        calls_(m, {area(), area() + CallMemoryLayout::pages, {&memory_}, given.most, calls_log2_chunk}) {}
 
   /// False: there is no memory for it.
   bool start(Started& started) { return calls_.start(started.call); }
@@ -54,7 +54,7 @@ class Member {
       calls_.advance_all();
       if (calls_.advance(started.call)) break;
       const CallUnderWay::Lack& lack = started.call.lack;
-      if (by_ == By::polling || !lack.line)
+      if (by_ == Completion::polling || !lack.line)
         Execution::current().idle(true);
       else
         m_.await_at(lack.line, lack.step, lack.peer);
@@ -73,7 +73,7 @@ class Member {
   }
 
   CheckingMachine& m_;
-  By by_;
+  Completion by_;
   bool is_certain_;
   RankMemory memory_;
   Calls calls_;
@@ -88,7 +88,7 @@ Make reductions(Collective collective, std::size_t count) {
     to.send = words(rank, count, round);
     if (collective != Collective::reduce || rank == 1) to.wanted = sum(0, last, count, round);
     to.receive.resize(to.wanted.size());
-    to.call.spec = reduction_spec({rank, m.size()}, collective, 1, bytes_of(to.send), bytes_of(to.receive),
+    to.call.spec = reduction_spec({rank, m.size()}, collective, 1, data_of(to.send), data_of(to.receive),
                                   count * 8, sum_of_words());
   };
 }
@@ -111,8 +111,8 @@ Make transfers(Collective collective, bool is_one, CountOf count_of) {
     std::vector<Block> out, in;
     for (int peer = 0; peer < n; ++peer) {
       const auto i = static_cast<std::size_t>(peer);
-      out.push_back({bytes_of(to.send) + out_begins[i] * 8, count_of(rank, peer) * 8});
-      in.push_back({bytes_of(to.receive) + in_begins[i] * 8, count_of(peer, rank) * 8});
+      out.push_back({data_of(to.send) + out_begins[i] * 8, count_of(rank, peer) * 8});
+      in.push_back({data_of(to.receive) + in_begins[i] * 8, count_of(peer, rank) * 8});
     }
     const std::size_t bytes = collective == Collective::alltoallv ? 0 : 8 * count_of(0, n - 1);
     to.call.spec = transfer_spec({rank, n}, collective, 0, bytes, out, in);
@@ -140,13 +140,14 @@ Make reduce_scatter(std::size_t share) {
     const auto begin = whole.begin() + static_cast<std::ptrdiff_t>(rank * share);
     to.wanted.assign(begin, begin + static_cast<std::ptrdiff_t>(share));
     to.receive.resize(share);
-    to.call.spec = reduce_scatter_spec({m.rank(), m.size()}, Collective::reduce_scatter, bytes_of(to.send),
-                                       bytes_of(to.receive), shares, sum_of_words());
+    to.call.spec = reduce_scatter_spec({m.rank(), m.size()}, Collective::reduce_scatter, data_of(to.send),
+                                       data_of(to.receive), shares, sum_of_words());
   };
 }
 
 /// Calls of each kind in turn, `at_a_time` of them under way, of which the last is completed first.
-Body calls(By by, std::vector<Make> kinds, int rounds, std::vector<std::size_t> at_a_time, Given given) {
+Body calls(Completion by, std::vector<Make> kinds, int rounds, std::vector<std::size_t> at_a_time,
+           Given given) {
   return [=](CheckingMachine& m) {
     Member member(m, by, given);
     int round = 0;
@@ -164,7 +165,7 @@ Body calls(By by, std::vector<Make> kinds, int rounds, std::vector<std::size_t> 
 }
 
 /// What a rank has written before a barrier, the others read after it.
-Body barriers_of(By by) {
+Body nonblocking_barriers(Completion by) {
   return [=](CheckingMachine& m) {
     Execution& run = Execution::current();
     Member member(m, by, {128});
@@ -195,14 +196,14 @@ std::vector<Scenario> calls_under_way(int ranks, bool fenced) {
   std::vector<Scenario> all;
   const auto add = [&](const std::string& name, const Ring& ring, Body body) {
     all.push_back(make("under way " + name, ranks, fenced, ring, std::move(body)));
-    all.back().area_bytes = area_bytes;
+    all.back().area_bytes = calls_area_bytes;
   };
   const auto add_alone = [&](const std::string& name, const Make& kind) {
-    for (const By by : {By::waiting, By::polling})
-      add(name + (by == By::polling ? ", polled" : ""), two, calls(by, {kind}, 5, {1}, long_ones));
+    for (const Completion by : {Completion::waiting, Completion::polling})
+      add(name + (by == Completion::polling ? ", polled" : ""), two, calls(by, {kind}, 5, {1}, long_ones));
   };
-  for (const By by : {By::waiting, By::polling})
-    add(by == By::polling ? "barrier, polled" : "barrier", two, barriers_of(by));
+  for (const Completion by : {Completion::waiting, Completion::polling})
+    add(by == Completion::polling ? "barrier, polled" : "barrier", two, nonblocking_barriers(by));
   for (const std::size_t count : counts) add_alone(formatted("bcast of {}", count), bcast(count));
   for (const std::size_t count : counts)
     add_alone(formatted("allreduce of {}", count), reductions(Collective::allreduce, count));
@@ -214,20 +215,21 @@ std::vector<Scenario> calls_under_way(int ranks, bool fenced) {
   add_alone("reduce_scatter", reduce_scatter(9));
   const std::vector<Make> mixed = {bcast(27), reductions(Collective::allreduce, 3), allgather(13),
                                    reductions(Collective::reduce, 2)};
-  add("calls, three at a time", two, calls(By::polling, mixed, 6, {3}, long_ones));
+  add("calls, three at a time", two, calls(Completion::polling, mixed, 6, {3}, long_ones));
   if (ranks > 2)
     add("folds in common, two at a time", two,
-        calls(By::polling, {reductions(Collective::allreduce, 513)}, 4, {2}, long_ones));
+        calls(Completion::polling, {reductions(Collective::allreduce, 513)}, 4, {2}, long_ones));
   // More than the first pages have lines for; then the others go back.
   const std::vector<Make> short_ones = {reductions(Collective::allreduce, 1), bcast(2)};
-  add("many calls", two, calls(By::polling, short_ones, 20, {7, 1, 1, 1}, long_ones));
-  add("many calls, waiting", two, calls(By::waiting, short_ones, 20, {7, 1, 1, 1}, long_ones));
-  add("many calls, no memory for lines", two, calls(By::polling, short_ones, 9, {9}, {128, 1 << 20, false}));
+  add("many calls", two, calls(Completion::polling, short_ones, 20, {7, 1, 1, 1}, long_ones));
+  add("many calls, waiting", two, calls(Completion::waiting, short_ones, 20, {7, 1, 1, 1}, long_ones));
+  add("many calls, no memory for lines", two,
+      calls(Completion::polling, short_ones, 9, {9}, {128, 1 << 20, false}));
   // A buffer for one of them alone; and the ranks know it.
   const std::vector<Make> with_buffers = {bcast(27), allgather(20)};
   add("calls, memory that others have taken", two,
-      calls(By::polling, with_buffers, 6, {3}, {Calls::Pages::bytes(ranks) + 1024, 1 << 20, false}));
-  add("calls, little memory", two, calls(By::polling, with_buffers, 8, {4}, {24 << 10, 2000, false}));
+      calls(Completion::polling, with_buffers, 6, {3}, {Calls::Pages::bytes(ranks) + 1024, 1 << 20, false}));
+  add("calls, little memory", two, calls(Completion::polling, with_buffers, 8, {4}, {24 << 10, 2000, false}));
   return all;
 }
 
