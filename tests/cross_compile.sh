@@ -20,7 +20,7 @@ count=$(cat "$together"/*.cpp | wc -l)
 # Headers of hwloc, fmt and nlohmann-json are this machine's, found after all of the compiler's own.
 here=/usr/include/$(cc -dumpmachine)
 if find "$together" -name '*.cpp' -size +0 -print0 | xargs -0 -P 2 -n 1 "$compiler" -std=gnu++20 -fsyntax-only -Wall -Wextra -Wshadow \
-    -Werror -Wno-unused-parameter -Wno-stringop-overflow -Wno-subobject-linkage -I "$source/src" -I "$source/include" \
+    -Werror -Wno-unused-parameter -Wno-stringop-overflow -Wno-subobject-linkage -DESPALIER_VERSION='"none"' -I "$source/src" -I "$source/include" \
     -I "$source/include/sharp_interface" -idirafter /usr/include -idirafter "$here"
 then
   echo "$count files compile with $compiler"

@@ -167,6 +167,7 @@ std::string another_value(const ConfigKey& key) {
                                                                  {"ESPALIER_LEADERS", "3"},
                                                                  {"ESPALIER_NODE_STAGE", "p2p"},
                                                                  {"ESPALIER_FALLBACK", "error"},
+                                                                 {"ESPALIER_STATS_SITES", "3"},
                                                                  {"ESPALIER_WINDOW_TRANSPORT", "message"},
                                                                  {"ESPALIER_SHARP_LEADERS", "socket"}};
   static const std::map<std::string_view, const char*> of_default = {

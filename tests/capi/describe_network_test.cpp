@@ -88,8 +88,8 @@ TEST(DescribeNetwork, NodeStagesByMessages) {
 
 TEST(DescribeNetwork, MixedRanksScanAnotherWay) {
   in_child({}, [] {
-    const json block = ask(request("scan", 65537)),
-               cyclic = ask(with(request("scan", 65537), {{"consecutive", false}}));
+    const json block = ask(request("scan", 131072)),
+               cyclic = ask(with(request("scan", 131072), {{"consecutive", false}}));
     EXPECT_EQ(block["network"]["algorithm"], "chain");
     EXPECT_EQ(cyclic["network"]["algorithm"], "transpose");
     EXPECT_EQ(cyclic["node"][0]["collective"], "gather");

@@ -189,10 +189,10 @@ TEST(Describe, RequestsThatCannotBeServedSayWhy) {
     const std::pair<const char*, const char*> requests[] = {
         {"", "parse"},
         {"{\"what\"", "parse"},
-        {"{}", "topology, plan, network, window, memory, config or algorithms"},
+        {"{}", "topology, plan, network, window, memory, tuned, config or algorithms"},
         {R"({"what": "weather"})", "weather"},
         {R"({"what": "plan"})", "barrier, bcast, reduce, allreduce"},
-        {R"({"what": "plan", "collective": "alltoallw"})", "alltoallw"},
+        {R"({"what": "plan", "collective": "alltoallx"})", "alltoallx"},
         {R"({"what": "plan", "collective": "bcast", "ranks": 0})", "0 ranks"},
         {R"({"what": "topology", "ranks": 4, "root": 4})", "root 4"},
         {R"({"what": "topology", "synthetic": "no machine"})", "no machine"},

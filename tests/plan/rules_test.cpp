@@ -178,7 +178,7 @@ TEST(Rules, EveryMistakeNamesFileAndLine) {
       {"{\"algorithm\": \"tree\"}, [1]", 2, "not an object"},
       {"{\"algorithm\": \"best\"}", 3, "it may be host, exchange, central, tree, grouped, sliced, direct"},
       {"{\n\"algorithm\": 5}", 4, "\"algorithm\" is 5"},
-      {"{\"collective\": \"alltoallw\",\n\"algorithm\": \"tree\"}", 3,
+      {"{\"collective\": \"alltoallx\",\n\"algorithm\": \"tree\"}", 3,
        "barrier, bcast, reduce, allreduce, allgather"},
       {"{\"collective\": \"alltoall\",\n\"algorithm\": \"tree\"}", 4, "tree does not exist for alltoall"},
       {"{\"algorithm\": \"tree\",\n\"collective\": [\"bcast\", 3]}", 4, "\"collective\" is 3"},

@@ -38,9 +38,10 @@ TEST(LevelsGroups, SegmentsLieOnTheirLeadersNodes) {
   EXPECT_EQ(layout.text(), "nodes(virtual(0 1) virtual(2 3))");
   EXPECT_TRUE(!all[0].over_nodes && !all[1].over_nodes && all[2].over_nodes);
   EXPECT_TRUE(all[0].node == 0 && all[1].node == 1 && all[2].node == 1);
-  EXPECT_TRUE(all[0].offset == 0 && all[1].offset == 0 && all[2].offset == 256);
-  EXPECT_EQ(LevelsLayout::note_of(all[2], 1), 256 + 256 + LevelsLayout::note_bytes);
-  EXPECT_EQ(layout.bytes(), 256 + 256 + 2 * LevelsLayout::note_bytes);
+  const std::size_t each = 256 + LevelsLayout::waits_bytes;  // with what its waits need
+  EXPECT_TRUE(all[0].offset == 0 && all[1].offset == 0 && all[2].offset == each);
+  EXPECT_EQ(LevelsLayout::note_of(all[2], 1), each + each + LevelsLayout::note_bytes);
+  EXPECT_EQ(layout.bytes(), each + each + 2 * LevelsLayout::note_bytes);
 }
 
 TEST(LevelsGroups, AReorderedBootstrapGathersInItsOrder) {
