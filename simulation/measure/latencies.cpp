@@ -52,7 +52,10 @@ void send_back(Ball& ball, int cpu, std::int64_t deadline_ns) {
 double throw_to(Ball& ball, int cpu, std::int64_t deadline_ns) {
   double least = -1;
   std::uint32_t turn = 0;
-  if (!pin_to(cpu)) ball.lost.store(true, std::memory_order_relaxed);
+  if (!pin_to(cpu)) {
+    ball.lost.store(true, std::memory_order_relaxed);
+    return least;
+  }
   for (int batch = 0; batch < batches; ++batch) {
     const std::int64_t begin = now_ns();
     for (int i = 0; i < round_trips; ++i, turn += 2) {

@@ -141,6 +141,15 @@ def waiting_for_meanwhile(tree):
     """
 
 
+def test_the_command_needs_what_its_package_says(tree):
+    """Versions with two bounds, too."""
+    shutil.copy(ROOT / "pyproject.toml", tree)
+    told = setup(tree, "-c", f"root={tree}; . tools/setup/environments.sh; told() {{ printf '%s\\n' \"$@\"; }}; environment_command told")
+    words = told.stdout.split()
+    assert "typer>=0.7,<0.29" in words and "pytest>=7" in words and "matplotlib>=3.6" in words, told
+    assert not [word for word in words if set(word) & set("\"'[]")], words
+
+
 def test_there_is_time_for_a_command_where_an_environment_is_filled(tree):
     make = waiting_for_meanwhile(tree) + "environments touch meanwhile\n"
     for done in (True, False):

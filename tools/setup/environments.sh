@@ -81,7 +81,7 @@ environment_impi() { "$1" impi "Intel MPI" impi-rt==2021.18.1 impi-devel==2021.1
 # the package of a tree that was copied. What it needs stands in pyproject.toml, each list on one line.
 environment_command() {
   local lists
-  lists=$(sed -n 's/^\(dependencies\|bench\|test\) = \[\(.*\)\].*/\2/p' "$root/pyproject.toml" | tr -d '",' | sed 's/espalier\[bench\]//')
+  lists=$(sed -n 's/^\(dependencies\|bench\|test\) = \[\(.*\)\].*/\2/p' "$root/pyproject.toml" | sed 's/", *"/ /g; s/"//g; s/espalier\[bench\]//')
   # shellcheck disable=SC2086  # words
   "$1" command "the espalier command" $lists
 }
