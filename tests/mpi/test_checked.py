@@ -94,7 +94,7 @@ def test_every_algorithm_of_blocks_and_prefixes(launch, algorithm, collectives, 
         forced["ESPALIER_CHUNK"] = "256"  # longer blocks are read where they lie
     for ranks in (2, 5):
         run = launch(hosts.HOSTS["mpich"], ranks, "checked", "--only",
-                     "blocks,derived_blocks,prefixes,user_operators,communicators,interleaved",
+                     "blocks,derived_blocks,prefixes,user_operators,communicators,interleaved,alltoallw,neighbours",
                      env=settings(**forced, **statistics.env))
         passed(run)
         data = statistics.check(hosts.HOSTS["mpich"], ranks)

@@ -10,9 +10,7 @@
 namespace checked {
 namespace {
 
-const Layout& any_layout(std::uint64_t bits) { return layouts()[bits % layouts().size()]; }
-
-struct Case {
+struct MixedCase {
   const Group& group;
   std::uint64_t seed;
   long longest;  // in items
@@ -37,7 +35,7 @@ struct Case {
   }
 };
 
-void call(const Case& one, Mixed& send, Mixed& receive) {
+void call_alltoallw(const MixedCase& one, Mixed& send, Mixed& receive) {
   void* from = one.in_place ? MPI_IN_PLACE : send.address();
   const bool none = one.in_place;
 #if MPI_VERSION >= 4
@@ -61,7 +59,7 @@ void call(const Case& one, Mixed& send, Mixed& receive) {
 
 void one_alltoallw(const Group& group, std::uint64_t seed, long longest, bool derived, bool in_place,
                    bool large) {
-  const Case one{group, seed, longest, derived, in_place, large};
+  const MixedCase one{group, seed, longest, derived, in_place, large};
   begin({"alltoallw", &group, -1, longest, derived ? "mixed" : "plain", in_place ? "in place" : ""});
   Mixed send = one.side(true), receive = one.side(false), expected = receive;
   for (int peer = 0; peer < group.size; ++peer) {
@@ -71,7 +69,7 @@ void one_alltoallw(const Group& group, std::uint64_t seed, long longest, bool de
     if (in_place) receive.put(block, seed, group.rank, peer);
   }
   const Mixed before = send;
-  call(one, send, receive);
+  call_alltoallw(one, send, receive);
   compare(before.cells(), send.cells());
   compare(expected.cells(), receive.cells());
 }

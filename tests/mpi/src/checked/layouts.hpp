@@ -23,6 +23,8 @@ struct Layout {
 const std::vector<Layout>& layouts();
 // MPI_UINT32_T itself.
 const Layout& plain_layout();
+/// One of them, as the bits say.
+inline const Layout& any_layout(std::uint64_t bits) { return layouts()[bits % layouts().size()]; }
 // The items overlap each other's extents like the teeth of two combs: the extent is smaller than the true
 // extent. Only to send from.
 const Layout& comb_layout();

@@ -11,39 +11,37 @@
 namespace checked {
 namespace {
 
-const char* name_of(Kind kind) {
+const char* name_of(NeighbourKind kind) {
   switch (kind) {
-    case Kind::allgather:
+    case NeighbourKind::allgather:
       return "neighbor_allgather";
-    case Kind::allgatherv:
+    case NeighbourKind::allgatherv:
       return "neighbor_allgatherv";
-    case Kind::alltoall:
+    case NeighbourKind::alltoall:
       return "neighbor_alltoall";
-    case Kind::alltoallv:
+    case NeighbourKind::alltoallv:
       return "neighbor_alltoallv";
     default:
       return "neighbor_alltoallw";
   }
 }
 
-const Layout& any_layout(std::uint64_t bits) { return layouts()[bits % layouts().size()]; }
-
 // Of the rank at the other end, so that edges that are alike carry unlike data.
-int target_of(Kind kind, int target, int label) {
-  const bool gathers = kind == Kind::allgather || kind == Kind::allgatherv;
+int target_of(NeighbourKind kind, int target, int label) {
+  const bool gathers = kind == NeighbourKind::allgather || kind == NeighbourKind::allgatherv;
   return gathers ? 0 : target * 64 + label;
 }
 
-struct Case {
+struct NeighbourCase {
   const Topology& topology;
-  Kind kind;
+  NeighbourKind kind;
   std::uint64_t seed;
   long longest;
   bool derived, large;
 
   int rank() const { return topology.group.rank; }
-  bool gathers() const { return kind == Kind::allgather || kind == Kind::allgatherv; }
-  bool is_even() const { return kind == Kind::allgather || kind == Kind::alltoall; }
+  bool gathers() const { return kind == NeighbourKind::allgather || kind == NeighbourKind::allgatherv; }
+  bool is_even() const { return kind == NeighbourKind::allgather || kind == NeighbourKind::alltoall; }
   std::uint64_t own(int side) const { return seed * 64 + static_cast<std::uint64_t>(rank() * 2 + side); }
   long ints(int source, int target) const {
     if (is_even()) return longest * ints_per_item;
@@ -89,7 +87,7 @@ struct Case {
   }
 };
 
-Mixed mixed_side(const Case& one, bool sends) {
+Mixed mixed_side(const NeighbourCase& one, bool sends) {
   std::vector<MixedBlock> blocks;
   std::uint64_t at = 0;
   for (const long ints : sends ? one.out_lengths() : one.in_lengths())
@@ -99,43 +97,43 @@ Mixed mixed_side(const Case& one, bool sends) {
 }
 
 template <class Count, class Place>
-struct Arrays {
+struct NeighbourArrays {
   template <class Buffer>
-  explicit Arrays(const Buffer& buffer)
+  explicit NeighbourArrays(const Buffer& buffer)
       : counts(buffer.template counts<Count>()), places(buffer.template places<Place>()) {}
   std::vector<Count> counts;
   std::vector<Place> places;
 };
 
-void call_w(const Case& one, Mixed& send, Mixed& receive) {
+void call_w(const NeighbourCase& one, Mixed& send, Mixed& receive) {
   const MPI_Comm comm = one.topology.group.comm;
 #if MPI_VERSION >= 4
   if (one.large) {
-    const Arrays<MPI_Count, MPI_Aint> out(send), in(receive);
+    const NeighbourArrays<MPI_Count, MPI_Aint> out(send), in(receive);
     MPI_Neighbor_alltoallw_c(send.address(), out.counts.data(), out.places.data(), send.types(),
                              receive.address(), in.counts.data(), in.places.data(), receive.types(), comm);
     return;
   }
 #endif
-  const Arrays<int, MPI_Aint> out(send), in(receive);
+  const NeighbourArrays<int, MPI_Aint> out(send), in(receive);
   MPI_Neighbor_alltoallw(send.address(), out.counts.data(), out.places.data(), send.types(),
                          receive.address(), in.counts.data(), in.places.data(), receive.types(), comm);
 }
 
 #if MPI_VERSION >= 4
-void call_large(const Case& one, Side& send, Side& receive, long out_count, long in_count) {
+void call_large(const NeighbourCase& one, Side& send, Side& receive, long out_count, long in_count) {
   const MPI_Comm comm = one.topology.group.comm;
-  const Arrays<MPI_Count, MPI_Aint> out(send), in(receive);
+  const NeighbourArrays<MPI_Count, MPI_Aint> out(send), in(receive);
   void *from = send.address(), *to = receive.address();
   switch (one.kind) {
-    case Kind::allgather:
+    case NeighbourKind::allgather:
       MPI_Neighbor_allgather_c(from, out_count, send.type(), to, in_count, receive.type(), comm);
       return;
-    case Kind::allgatherv:
+    case NeighbourKind::allgatherv:
       MPI_Neighbor_allgatherv_c(from, out_count, send.type(), to, in.counts.data(), in.places.data(),
                                 receive.type(), comm);
       return;
-    case Kind::alltoall:
+    case NeighbourKind::alltoall:
       MPI_Neighbor_alltoall_c(from, out_count, send.type(), to, in_count, receive.type(), comm);
       return;
     default:
@@ -145,30 +143,30 @@ void call_large(const Case& one, Side& send, Side& receive, long out_count, long
 }
 #endif
 
-void call(const Case& one, Side& send, Side& receive) {
+void call_neighbours(const NeighbourCase& one, Side& send, Side& receive) {
   const long ints = one.longest * ints_per_item;
   const auto elements = [](long of, const Layout& layout) {
     return of / static_cast<long>(layout.cells.size());
   };
   const long out_count =
-      elements(one.kind == Kind::allgatherv ? one.ints(one.rank(), 0) : ints, one.layout(1));
+      elements(one.kind == NeighbourKind::allgatherv ? one.ints(one.rank(), 0) : ints, one.layout(1));
   const long in_count = elements(ints, one.layout(0));
 #if MPI_VERSION >= 4
   if (one.large) return call_large(one, send, receive, out_count, in_count);
 #endif
   const MPI_Comm comm = one.topology.group.comm;
-  const Arrays<int, int> out(send), in(receive);
+  const NeighbourArrays<int, int> out(send), in(receive);
   const int count = static_cast<int>(out_count), theirs = static_cast<int>(in_count);
   void *from = send.address(), *to = receive.address();
   switch (one.kind) {
-    case Kind::allgather:
+    case NeighbourKind::allgather:
       MPI_Neighbor_allgather(from, count, send.type(), to, theirs, receive.type(), comm);
       return;
-    case Kind::allgatherv:
+    case NeighbourKind::allgatherv:
       MPI_Neighbor_allgatherv(from, count, send.type(), to, in.counts.data(), in.places.data(),
                               receive.type(), comm);
       return;
-    case Kind::alltoall:
+    case NeighbourKind::alltoall:
       MPI_Neighbor_alltoall(from, count, send.type(), to, theirs, receive.type(), comm);
       return;
     default:
@@ -178,7 +176,7 @@ void call(const Case& one, Side& send, Side& receive) {
 }
 
 template <class Buffer, class Make>
-void check(const Case& one, Buffer send, Buffer receive, Make make) {
+void check_neighbourhood(const NeighbourCase& one, Buffer send, Buffer receive, Make make) {
   Buffer expected = receive;
   one.fill(send, expected);
   const Buffer before = send;
@@ -187,7 +185,7 @@ void check(const Case& one, Buffer send, Buffer receive, Make make) {
   compare(expected.cells(), receive.cells());
 }
 
-Arrangement arranged(const Case& one, std::vector<long> lengths, int side) {
+Arrangement arranged(const NeighbourCase& one, std::vector<long> lengths, int side) {
   if (one.is_even() || (one.gathers() && side == 1))
     return even(static_cast<int>(lengths.size()), lengths.empty() ? 0 : lengths[0]);
   return scattered(std::move(lengths), ints_per_item, one.own(side));
@@ -219,20 +217,21 @@ Topology of_lists(const Group& group, const std::vector<int>& out, const std::ve
   return {group, labelled(out), labelled(in)};
 }
 
-void one_neighbourhood(const Topology& topology, Kind kind, std::uint64_t seed, long longest, bool derived,
-                       bool large) {
-  const Case one{topology, kind, seed, longest, derived, large};
+void one_neighbourhood(const Topology& topology, NeighbourKind kind, std::uint64_t seed, long longest,
+                       bool derived, bool large) {
+  const NeighbourCase one{topology, kind, seed, longest, derived, large};
   begin({name_of(kind), &topology.group, -1, longest, derived ? "derived" : "plain", large ? "large" : ""});
-  if (kind == Kind::alltoallw)
-    check(one, mixed_side(one, true), mixed_side(one, false), call_w);
+  if (kind == NeighbourKind::alltoallw)
+    check_neighbourhood(one, mixed_side(one, true), mixed_side(one, false), call_w);
   else
-    check(one, Side(one.layout(1), arranged(one, one.out_lengths(), 1)),
-          Side(one.layout(0), arranged(one, one.in_lengths(), 0)), call);
+    check_neighbourhood(one, Side(one.layout(1), arranged(one, one.out_lengths(), 1)),
+                        Side(one.layout(0), arranged(one, one.in_lengths(), 0)), call_neighbours);
 }
 
 void all_neighbourhoods(const Topology& topology, std::uint64_t seed) {
   for (long longest : {0L, 1L, 3L, 40L, 900L})
-    for (Kind kind : {Kind::allgather, Kind::allgatherv, Kind::alltoall, Kind::alltoallv, Kind::alltoallw})
+    for (NeighbourKind kind : {NeighbourKind::allgather, NeighbourKind::allgatherv, NeighbourKind::alltoall,
+                               NeighbourKind::alltoallv, NeighbourKind::alltoallw})
       for (bool derived : {false, true}) {
         ++seed;
         one_neighbourhood(topology, kind, seed, longest, derived, seed % 3 == 0);

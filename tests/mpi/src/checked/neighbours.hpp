@@ -25,9 +25,9 @@ Topology cartesian(const Group& group);
 Topology of_lists(const Group& group, const std::vector<int>& out, const std::vector<int>& in);
 
 // One of the five collectives. `longest`: of a block, in items of 12 ints.
-enum class Kind { allgather, allgatherv, alltoall, alltoallv, alltoallw };
-void one_neighbourhood(const Topology& topology, Kind kind, std::uint64_t seed, long longest, bool derived,
-                       bool large);
+enum class NeighbourKind { allgather, allgatherv, alltoall, alltoallv, alltoallw };
+void one_neighbourhood(const Topology& topology, NeighbourKind kind, std::uint64_t seed, long longest,
+                       bool derived, bool large);
 void all_neighbourhoods(const Topology& topology, std::uint64_t seed);
 
 }  // namespace checked
