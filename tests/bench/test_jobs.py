@@ -189,7 +189,7 @@ def test_a_library_of_espalier_that_is_preloaded_already_is_replaced_in_its_plac
         (lambda: options.sizes("many"), "no number of bytes"),
         (lambda: options.numbers("2;4", "numbers of ranks", 1, 256), "no list of"),
         (lambda: options.numbers("0", "numbers of ranks", 1, 256), "between 1 and 256"),
-        (lambda: options.collectives("alltoallw"), "'alltoallw' is no collective"),
+        (lambda: options.collectives("alltoallx"), "'alltoallx' is no collective"),
         (lambda: options.cpus("4000"), "processor 4000 is not among"),
         (lambda: options.late(-1), "--late -1: microseconds"),
         (lambda: options.one_of("two", "--sessions", ("launcher", "own")), "choose launcher or own"),
