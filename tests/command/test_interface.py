@@ -167,9 +167,9 @@ def test_a_file_gets_neither_colours_nor_folds(espalier):
 
 def test_a_table_that_does_not_fit_is_a_list(capsys):
     columns, rows = [Column("name"), Column("time", right=True), Column("why", wraps=True)], [["one", "3 µs", "w " * 40]]
-    terminal.print_table(columns, rows, out=terminal._Console(file=sys.stdout, width=24, highlight=False))
+    terminal.print_table(columns, rows, out=terminal._console_class()(file=sys.stdout, width=24, highlight=False))
     narrow = capsys.readouterr().out
-    terminal.print_table(columns, rows, out=terminal._Console(file=sys.stdout, width=80, highlight=False))
+    terminal.print_table(columns, rows, out=terminal._console_class()(file=sys.stdout, width=80, highlight=False))
     wide = capsys.readouterr().out
     assert narrow.startswith("one\n  time  3 µs\n  why   w w") and wide.startswith("name  time  why")
 
