@@ -47,10 +47,7 @@ inline Part unequal_blocks(const void* buffer, Numbers counts, Numbers displacem
 }
 
 inline Part mixed_blocks(const void* buffer, Numbers counts, Numbers displacements, Types types) {
-  Part part;
-  part.buffer = const_cast<void*>(buffer);
-  part.counts = counts;
-  part.displacements = displacements;
+  Part part = unequal_blocks(buffer, counts, displacements, {});
   part.types = types;
   return part;
 }

@@ -21,7 +21,7 @@ TEST(Futex, ASleepEndsByItself) {
   EXPECT_EQ(word, 1U);
 }
 
-// Whoever is late finds the new value.
+// A waiter that is late finds the new value.
 TEST(Futex, AllAreWoken) {
   std::atomic<std::uint32_t> word{1};
   auto* const address = reinterpret_cast<std::uint32_t*>(&word);

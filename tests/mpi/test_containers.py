@@ -82,7 +82,7 @@ def open_copy(tmp_path_factory):
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can play another user")
 @pytest.mark.skipif(not shutil.which("setpriv"), reason="there is no `setpriv`")
 def test_an_ordinary_users_container(launch, open_copy):
-    """One that has no right on this machine: root in there is nobody outside."""
+    """One that has no right on this machine: root in there has no rights outside."""
     host = hosts.HOSTS["mpich"]
     program = shutil.copy(hosts.program(host, "checked"), open_copy)
     library = shutil.copy(host.library, open_copy)

@@ -14,7 +14,7 @@ from espalier import __version__
 from espalier.bench.collectives import ALL, NAMES
 from espalier.completion import words
 from espalier.install import source_tree
-from espalier.interface import outputs
+from espalier.interface import measuring, outputs
 from espalier.interface.help import examples
 from espalier.problem import Problem
 
@@ -215,12 +215,7 @@ def bench(
     key_value: bool = typer.Option(
         False, "--key-value", help="Print key=value lines to stdout, one for each point (ReFrame); all else to stderr."
     ),
-    when_busy: Optional[str] = typer.Option(
-        None,
-        metavar="ask|wait|go",
-        autocompletion=words.one_of("ask", "wait", "go"),
-        help="Where others use the machine: ask (on a terminal the default), wait up to 5 minutes, or go on.",
-    ),
+    when_busy: Optional[str] = measuring.WHEN_BUSY,
     quick: bool = typer.Option(False, "--quick", help="Few sizes, few rounds: about a minute."),
     json: Optional[Path] = typer.Option(None, help="Where to write the result (default build/bench/bench.json)."),
     against: Optional[Path] = typer.Option(None, "--against", "--compare", help="A kept result to compare with."),

@@ -8,7 +8,7 @@ from typing import Any, Optional
 import typer
 
 from espalier.completion import words
-from espalier.interface import outputs
+from espalier.interface import measuring, outputs
 from espalier.interface.help import examples
 from espalier.problem import Problem
 
@@ -21,26 +21,19 @@ def lint(
     mpirun: Optional[str] = typer.Option(
         None, metavar="PATH", help="The launcher of the MPI to look at (default: mpirun on PATH)."
     ),
-    mpicc: Optional[Path] = typer.Option(None, metavar="PATH", help="Its compiler (default: the mpicc beside it)."),
-    ranks: Optional[str] = typer.Option(
-        None, metavar="N,N", help="Numbers of ranks (default: 2, half of the cores, all, twice as many)."
-    ),
+    mpicc: Optional[Path] = measuring.MPICC,
+    ranks: Optional[str] = measuring.RANKS,
     collectives: str = typer.Option(
         COLLECTIVES, autocompletion=words.listed(lambda: COLLECTIVES.split(",")), help="Which collectives."
     ),
     sizes: Optional[str] = typer.Option(None, metavar="BYTES", help="Bytes per rank (default: the powers of two from 8 to 1M)."),
-    budget: str = typer.Option("5m", metavar="TIME", help="How long it may measure: 90s, 5m, 1h."),
+    budget: str = measuring.BUDGET,
     ways: bool = typer.Option(True, "--ways/--no-ways", help="Also with shifted buffers, and with a datatype of its own."),
     remedies: bool = typer.Option(True, "--remedies/--no-remedies", help="Try what may help: Espalier, and the host's settings."),
     most: int = typer.Option(12, "--most", min=1, help="Try remedies for so many findings, the worst first."),
     plot: Optional[Path] = typer.Option(None, metavar="FILE", help="Draw the calls that were found: FILE.png or FILE.svg."),
     json: Optional[Path] = typer.Option(None, metavar="FILE", help="Write the findings, and all times."),
-    when_busy: Optional[str] = typer.Option(
-        None,
-        metavar="ask|wait|go",
-        autocompletion=words.one_of("ask", "wait", "go"),
-        help="Where others use the machine: ask (on a terminal the default), wait up to 5 minutes, or go on.",
-    ),
+    when_busy: Optional[str] = measuring.WHEN_BUSY,
 ) -> None:
     """Find calls whose cost jumps against the trend, under any MPI, and try what helps.
 

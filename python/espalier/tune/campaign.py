@@ -116,7 +116,7 @@ class Campaign:
         return measured
 
     def _narrow(self, job: Job) -> None:
-        """Who goes on, by all rounds of the search so far. The rounds that judge choose nobody."""
+        """Who goes on, by all rounds of the search so far. The rounds that judge choose none."""
         if job.stage + 1 == len(STAGES):
             return
         for point in self.points_of(job):

@@ -10,7 +10,7 @@ import typer
 
 from espalier.bench.collectives import NAMES
 from espalier.completion import words
-from espalier.interface import outputs
+from espalier.interface import measuring, outputs
 from espalier.interface.help import examples
 from espalier.problem import Problem, note
 
@@ -25,15 +25,13 @@ def tune(
     mpirun: Optional[str] = typer.Option(
         None, metavar="PATH", help="The launcher of the MPI to tune for, such as mpirun.mpich (default: mpirun on PATH)."
     ),
-    mpicc: Optional[Path] = typer.Option(None, metavar="PATH", help="Its compiler (default: the mpicc beside it)."),
-    ranks: Optional[str] = typer.Option(
-        None, metavar="N,N", help="Numbers of ranks (default: 2, half of the cores, all, twice as many)."
-    ),
+    mpicc: Optional[Path] = measuring.MPICC,
+    ranks: Optional[str] = measuring.RANKS,
     collectives: str = typer.Option(
         ",".join(NAMES), autocompletion=words.listed(lambda: NAMES), help="Which collectives (default: all)."
     ),
     sizes: str = typer.Option("8,1K,8K,64K,512K", metavar="BYTES", help="Bytes per rank."),
-    budget: str = typer.Option("5m", metavar="TIME", help="How long it may measure: 90s, 5m, 1h."),
+    budget: str = measuring.BUDGET,
     from_run: Optional[Path] = typer.Option(
         None, "--from", metavar="FILE", help="Tune for what a run called: its statistics (espalier run --stats=FILE)."
     ),
@@ -55,12 +53,7 @@ def tune(
     plot: Optional[Path] = typer.Option(None, metavar="FILE", help="Draw what wins where: FILE.png or FILE.svg."),
     json: Optional[Path] = typer.Option(None, metavar="FILE", help="Write all that was found, with the intervals."),
     fresh: bool = typer.Option(False, "--fresh", help="Do not go on with a run that was cut off."),
-    when_busy: Optional[str] = typer.Option(
-        None,
-        metavar="ask|wait|go",
-        autocompletion=words.one_of("ask", "wait", "go"),
-        help="Where others use the machine: ask (on a terminal the default), wait up to 5 minutes, or go on.",
-    ),
+    when_busy: Optional[str] = measuring.WHEN_BUSY,
 ) -> None:
     """Measure which plans are the fastest here, and write rules that Espalier finds by itself.
 

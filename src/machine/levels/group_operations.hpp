@@ -55,7 +55,7 @@ class GroupOperations {
   virtual void wait_until(std::size_t offset, Until until, std::uint64_t value) = 0;
   /// Null where plain loads and stores do not reach it.
   virtual void* segment() = 0;
-  /// Of a segment() that is not null, where members may sleep: whoever stores there without this table wakes
+  /// Of a segment() that is not null, where members may sleep: a rank that stores there without this table wakes
   /// them. Null: none sleeps.
   virtual GroupWaits* waits() { return nullptr; }
 

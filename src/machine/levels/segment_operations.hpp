@@ -21,10 +21,14 @@ class BasicSegmentOperations final : public GroupOperations {
   /// Looks until done() is true; throws where that will not come.
   using Wait = std::function<void(const Done& done)>;
 
-  /// `memory`: the segment, zero when the levels were made. `lent`: base cases may have its address. `waits`:
+  /// `memory`: the segment, zero when the levels were made. `exposed`: base cases may have its address. `waits`:
   /// where `wait` sleeps; null: it does not, or wakes by itself.
-  BasicSegmentOperations(const Memory& memory, bool lent, Wait wait, GroupWaits* waits = nullptr)
-      : GroupOperations(memory.bytes), memory_(memory), lent_(lent), wait_(std::move(wait)), waits_(waits) {}
+  BasicSegmentOperations(const Memory& memory, bool exposed, Wait wait, GroupWaits* waits = nullptr)
+      : GroupOperations(memory.bytes),
+        memory_(memory),
+        exposed_(exposed),
+        wait_(std::move(wait)),
+        waits_(waits) {}
 
   void put(std::size_t offset, const void* source, std::size_t bytes) override {
     check_range(offset, bytes);
@@ -60,7 +64,7 @@ class BasicSegmentOperations final : public GroupOperations {
     const auto is_there = [&] { return is_reached(until, memory_.load(offset), value); };
     if (!is_there()) wait_(std::cref(is_there));
   }
-  void* segment() override { return lent_ ? memory_.base : nullptr; }
+  void* segment() override { return exposed_ ? memory_.base : nullptr; }
   GroupWaits* waits() override { return waits_; }
 
  private:
@@ -69,7 +73,7 @@ class BasicSegmentOperations final : public GroupOperations {
   }
 
   Memory memory_;
-  bool lent_;
+  bool exposed_;
   Wait wait_;
   GroupWaits* waits_;
 };

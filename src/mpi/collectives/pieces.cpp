@@ -80,6 +80,11 @@ int serve_neighbours(const Transfer& call, void* caller, std::size_t&) {
   return served(done, *entry, collective, 0);
 }
 
+template <Collective collective, int (*forward)(const Transfer&)>
+int among_neighbours(const Transfer& call, void* caller) {
+  return perform<serve_neighbours<collective>, forward>(call, caller, collective);
+}
+
 }  // namespace
 
 int alltoallw(const Transfer& call, void* caller) {
@@ -87,28 +92,23 @@ int alltoallw(const Transfer& call, void* caller) {
 }
 
 int neighbor_allgather(const Transfer& call, void* caller) {
-  constexpr Collective collective = Collective::neighbor_allgather;
-  return perform<serve_neighbours<collective>, forward_neighbor_allgather>(call, caller, collective);
+  return among_neighbours<Collective::neighbor_allgather, forward_neighbor_allgather>(call, caller);
 }
 
 int neighbor_allgatherv(const Transfer& call, void* caller) {
-  constexpr Collective collective = Collective::neighbor_allgatherv;
-  return perform<serve_neighbours<collective>, forward_neighbor_allgatherv>(call, caller, collective);
+  return among_neighbours<Collective::neighbor_allgatherv, forward_neighbor_allgatherv>(call, caller);
 }
 
 int neighbor_alltoall(const Transfer& call, void* caller) {
-  constexpr Collective collective = Collective::neighbor_alltoall;
-  return perform<serve_neighbours<collective>, forward_neighbor_alltoall>(call, caller, collective);
+  return among_neighbours<Collective::neighbor_alltoall, forward_neighbor_alltoall>(call, caller);
 }
 
 int neighbor_alltoallv(const Transfer& call, void* caller) {
-  constexpr Collective collective = Collective::neighbor_alltoallv;
-  return perform<serve_neighbours<collective>, forward_neighbor_alltoallv>(call, caller, collective);
+  return among_neighbours<Collective::neighbor_alltoallv, forward_neighbor_alltoallv>(call, caller);
 }
 
 int neighbor_alltoallw(const Transfer& call, void* caller) {
-  constexpr Collective collective = Collective::neighbor_alltoallw;
-  return perform<serve_neighbours<collective>, forward_neighbor_alltoallw>(call, caller, collective);
+  return among_neighbours<Collective::neighbor_alltoallw, forward_neighbor_alltoallw>(call, caller);
 }
 
 }  // namespace espalier::mpi

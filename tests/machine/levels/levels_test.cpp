@@ -77,7 +77,7 @@ TEST_F(Segment, WordsAreReadAndChanged) {
   EXPECT_EQ(operations.compare_swap(8, 7, 9), 7U);
   EXPECT_EQ(operations.load(8), 9U);
   EXPECT_EQ(memory[1], 9U);
-  EXPECT_EQ(operations.segment(), nullptr) << "it was not lent";
+  EXPECT_EQ(operations.segment(), nullptr) << "it was not exposed";
 }
 
 TEST_F(Segment, DataGoInAndOut) {

@@ -93,7 +93,7 @@ class GroupedAllgather {
     m_.publish(Channel::release, round.step());
   }
 
-  /// Whoever has heard from all leaders has heard from all ranks.
+  /// A rank that has heard from all leaders has heard from all ranks.
   bool read(const Round& round) {
     if (leads()) collect(round);
     for (int i = 0; i < groups_.count(); ++i) {
