@@ -94,4 +94,4 @@ def test_a_base_case_that_fails(launch, nodes, who):
 def test_without_espalier_there_is_no_world(launch):
     host = hosts.HOSTS["mpich"]
     outcome = launch(host, 2, program(host), "check", 0, 0, espalier=False)
-    assert outcome.status != 0 and "there is no MPI world here" in outcome.err, str(outcome)
+    assert outcome.status == 5 and "there is no MPI world here" in outcome.err, str(outcome)
