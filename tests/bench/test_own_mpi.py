@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from espalier.bench import hosts, own_mpi
+from espalier.bench import build, hosts, own_mpi
 from espalier.problem import Problem
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -95,3 +95,13 @@ def test_persistent_calls_need_an_mpi_that_has_them(tmp_path):
              "--collectives", "allreduce", "--persistent", "--json", str(tmp_path / "run.json")]
     done = subprocess.run([sys.executable, "-m", "espalier", *words], cwd=ROOT / "python", capture_output=True, text=True)
     assert done.returncode != 0 and "no persistent collectives" in done.stdout
+
+
+def test_the_compiler_of_intel_mpi_needs_no_setting(monkeypatch, tmp_path):
+    """Intel's mpicc is a script that asks I_MPI_ROOT where its header is."""
+    monkeypatch.delenv("I_MPI_ROOT", raising=False)
+    monkeypatch.setattr(build, "_programs", lambda: tmp_path)
+    (host,) = hosts.find(str(ROOT / ".venv" / "impi" / "bin" / "mpirun"))
+    source = tmp_path / "empty.c"
+    source.write_text("#include <mpi.h>\nint main(void) { return MPI_SUCCESS; }\n")
+    assert build.program(host, "empty", [source]).exists()

@@ -10,6 +10,7 @@ from pathlib import Path
 from espalier import install
 from espalier.bench.hosts import Host
 from espalier.install import source_tree
+from espalier.launch import intel
 from espalier.problem import Problem
 
 
@@ -54,7 +55,8 @@ def program(host: Host, name: str, files: list[Path]) -> Path:
     target.parent.mkdir(parents=True, exist_ok=True)
     # Under a name of its own until it is whole: another process may be building it too.
     unfinished = target.with_name(f"{name}.{os.getpid()}")
-    done = subprocess.run(_command(host, files, unfinished), capture_output=True, text=True)
+    environment = {**os.environ, **intel.settings(host.own_compiler, os.environ)} if host.own_compiler else None
+    done = subprocess.run(_command(host, files, unfinished), capture_output=True, text=True, env=environment)
     if done.returncode:
         lines = done.stderr.strip().splitlines()
         raise Problem(f"cannot build {target} for {host.title}: {lines[0] if lines else 'the compiler says nothing'}")
