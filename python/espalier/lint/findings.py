@@ -8,6 +8,7 @@ from functools import partial
 from statistics import median
 from typing import Any, Optional
 
+from espalier.digits import three_digits
 from espalier.lint.guidelines import GUIDELINES
 from espalier.measured.interval import Interval
 from espalier.measured.point import Point
@@ -59,7 +60,7 @@ def _lengths(times: Times) -> Iterator[Finding]:
             for shorter, size in zip(sizes, sizes[1:]):
                 before, here = times.us(ranks, name, shorter), times.us(ranks, name, size)
                 if here is not None and before is not None and is_beyond(before, here.high):
-                    what = f"{print_bytes(size)} take {here.middle:.3g} us"
+                    what = f"{print_bytes(size)} take {three_digits(here.middle)} us"
                     yield Finding("length", Key(Point(ranks, name, shorter)), before.middle, here.middle, what)
 
 
@@ -79,7 +80,7 @@ def _sizes(times: Times) -> Iterator[Finding]:
                 calls = size / shorter
                 if is_beyond(here, part.high * calls) and here.middle > _TOLD_AGAIN * told * part.middle * calls:
                     told = here.middle / (part.middle * calls)
-                    what = f"{calls:.3g} calls of {print_bytes(shorter)} take {part.middle * calls:.3g} us"
+                    what = f"{three_digits(calls)} calls of {print_bytes(shorter)} take {three_digits(part.middle * calls)} us"
                     yield Finding("size", Key(Point(ranks, name, size)), here.middle, part.middle * calls, what)
 
 
@@ -107,7 +108,8 @@ def _jumps(times: Times) -> Iterator[Finding]:
                     continue
                 step = max(1.0, *others)
                 if is_beyond(here, before.high * step):
-                    what = f"{print_bytes(sizes[at - 1])} take {before.middle:.3g} us, and the steps beside it are of {step:.3g}"
+                    what = (f"{print_bytes(sizes[at - 1])} take {three_digits(before.middle)} us, "
+                            f"and the steps beside it are of {three_digits(step)}")
                     yield Finding("jump", Key(Point(ranks, name, sizes[at])), here.middle, before.middle * step, what)
 
 
@@ -131,8 +133,8 @@ def _ranks(times: Times, cores: int) -> Iterator[Finding]:
                 continue
             most = _RANK_GROWTH * many / few * before.middle
             if is_beyond(here, most):
-                more = f", with {many / cores:.3g} ranks to a core" if many > cores >= few else ""
-                yield Finding("ranks", key, here.middle, most, f"{few} ranks take {before.middle:.3g} us{more}")
+                more = f", with {three_digits(many / cores)} ranks to a core" if many > cores >= few else ""
+                yield Finding("ranks", key, here.middle, most, f"{few} ranks take {three_digits(before.middle)} us{more}")
 
 
 def _roots(times: Times) -> Iterator[Finding]:
@@ -144,7 +146,8 @@ def _roots(times: Times) -> Iterator[Finding]:
         slow, quick = max(middles, key=middles.__getitem__), min(middles, key=middles.__getitem__)
         spread = Interval(min(by_root[slow]), middles[slow], max(by_root[slow]))
         if is_beyond(spread, max(by_root[quick])):
-            yield Finding("root", key, middles[slow], middles[quick], f"root {slow}; root {quick} takes {middles[quick]:.3g} us")
+            what = f"root {slow}; root {quick} takes {three_digits(middles[quick])} us"
+            yield Finding("root", key, middles[slow], middles[quick], what)
 
 
 def _ways(times: Times) -> Iterator[Finding]:
@@ -158,7 +161,7 @@ def _ways(times: Times) -> Iterator[Finding]:
         if plain is None or here is None or not is_beyond(here, plain.high):
             continue
         kind, text = words[key.way]
-        yield Finding(kind, key, here.middle, plain.middle, f"{text} takes {plain.middle:.3g} us")
+        yield Finding(kind, key, here.middle, plain.middle, f"{text} takes {three_digits(plain.middle)} us")
 
 
 def _guidelines(times: Times) -> Iterator[Finding]:
@@ -171,7 +174,7 @@ def _guidelines(times: Times) -> Iterator[Finding]:
             most = guideline.most(partial(times.us, key.point.ranks), key.point)
             here = times.of(key)
             if here is not None and most is not None and is_beyond(here, most):
-                yield Finding("guideline", key, here.middle, most, f"{guideline.text}: {most:.3g} us")
+                yield Finding("guideline", key, here.middle, most, f"{guideline.text}: {three_digits(most)} us")
 
 
 def all_of(times: Times, cores: int) -> list[Finding]:

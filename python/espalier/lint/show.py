@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from espalier import picture, terminal
+from espalier.digits import three_digits
 from espalier.lint.findings import Finding
 from espalier.lint.run import Found
 from espalier.measured.point import Point
@@ -23,8 +24,8 @@ _COLOUR, _OTHER, _GREEN = "#0072B2", "#D55E00", "#009E73"
 def remedy_in_words(remedy: Json) -> str:
     if remedy["us"] is None:
         return f"{remedy['title']}: could not be tried ({remedy['why_not']})"
-    change = f"{remedy['factor']:.3g} times as fast" if remedy["factor"] >= 1 else "slower"
-    return f"{remedy['title']}: {remedy['us']:.3g} us, {change}{', removes it' if remedy['removes'] else ''}"
+    change = f"{three_digits(remedy['factor'])} times as fast" if remedy["factor"] >= 1 else "slower"
+    return f"{remedy['title']}: {three_digits(remedy['us'])} us, {change}{', removes it' if remedy['removes'] else ''}"
 
 
 def table(findings: Sequence[Finding]) -> None:
@@ -33,7 +34,7 @@ def table(findings: Sequence[Finding]) -> None:
     rows = []
     for finding in findings:
         told = "\n".join(remedy_in_words(remedy) for remedy in finding.remedies[:3]) or "not tried"
-        rows.append([finding.call, finding.kind, f"{finding.us:.3g}", f"{finding.factor:.3g}", finding.what, told])
+        rows.append([finding.call, finding.kind, three_digits(finding.us), three_digits(finding.factor), finding.what, told])
     columns = [Column("call"), Column("kind"), Column("us", True), Column("times too long", True), Column("beside", wraps=True),
                Column("remedy", wraps=True)]
     terminal.print_table(columns, rows)

@@ -124,7 +124,7 @@ def _finish(chosen: Subject, campaign: Campaign, output: Optional[Path], plot: O
     verdicts = campaign.verdicts()
     today = datetime.date.today().isoformat()
     by_ranks = {point.ranks: point.ranks / chosen.cores for point in chosen.points}
-    made = rules.of_verdicts(verdicts, campaign.plans, rules.Place(today, chosen.origin(campaign.host_version), by_ranks))
+    made = rules.of_verdicts(verdicts, campaign.plans, rules.Place(today, chosen.origin, by_ranks))
     facts = place.facts(campaign.host_version)
     tuned = {key: facts[key] for key in ("machine", "host", "espalier")} | {"date": today, **chosen.said}
     path = output if chosen.is_described and output else place.path_of(facts, output)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple, Optional
 
+from espalier.digits import three_digits
 from espalier.measured.point import DEFAULT, HOST, Point, bytes_of_rules
 from espalier.sizes import print_bytes
 from espalier.tune.verdict import Verdict
@@ -52,8 +53,8 @@ def evidence_of(verdict: Verdict) -> str:
     size = print_bytes(verdict.point.size) + " " if verdict.point.size else ""
     gain, us = verdict.gain, verdict.us
     assert gain is not None
-    host = f", host {us[HOST]:.3g}" if HOST in us and verdict.chosen != HOST else ""
-    return (f"{size}{us[verdict.chosen]:.3g} us, default {us[DEFAULT]:.3g} ({_percent(gain.middle)}, "
+    host = f", host {three_digits(us[HOST])}" if HOST in us and verdict.chosen != HOST else ""
+    return (f"{size}{three_digits(us[verdict.chosen])} us, default {three_digits(us[DEFAULT])} ({_percent(gain.middle)}, "
             f"{_percent(gain.low)} to {_percent(gain.high)} in {verdict.rounds} rounds){host}")
 
 

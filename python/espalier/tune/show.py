@@ -9,6 +9,7 @@ from typing import Any, Optional
 
 from espalier import picture, terminal
 from espalier.bench.collectives import NAMES
+from espalier.digits import three_digits
 from espalier.measured.point import DEFAULT, HOST, Point
 from espalier.sizes import print_bytes
 from espalier.terminal import Column
@@ -27,7 +28,7 @@ def plan_in_words(side: str, plans: Sequence[Json]) -> str:
 
 
 def _us(value: Optional[float]) -> str:
-    return "" if value is None else f"{value:.3g}"
+    return "" if value is None else three_digits(value)
 
 
 def table(verdicts: Sequence[Verdict], plans: dict[Point, list[Json]]) -> None:

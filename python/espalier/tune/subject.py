@@ -35,8 +35,9 @@ class Subject:
     is_described: bool = False
     with_host: bool = True
 
-    def origin(self, host_version: str) -> str:
-        return f"modelled: {self.title}" if self.is_described else f"measured: {host_version}"
+    @property
+    def origin(self) -> str:
+        return f"{'modelled' if self.is_described else 'measured'}: {self.title}"
 
     def candidates(self) -> dict[Point, list[Json]]:
         """Where rules cannot tell sizes apart all have the candidates of the longest."""
