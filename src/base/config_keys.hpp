@@ -55,6 +55,8 @@ inline constexpr std::array first_keys = {
     ConfigKey{"ESPALIER_STATS", "", false, "1: print at finalize what ran; FILE.json: write it there"},
     ConfigKey{"ESPALIER_STATS_ARRIVALS", "off", false, "on: count how long ranks wait for the last one"},
     ConfigKey{"ESPALIER_STATS_SITES", "", false, "count where in the program calls came from: so many frames, 1 to 8"},
+    ConfigKey{"ESPALIER_FLIGHT", "", false, "ranks write their last calls to FILE.rank-N when they are about to be ended, and at ESPALIER_FLIGHT_SIGNAL"},
+    ConfigKey{"ESPALIER_FLIGHT_SIGNAL", "", false, "signal at which a rank writes its last calls, such as USR2, and goes on"},
     ConfigKey{"ESPALIER_LIB", "", false, "folder of the libraries that `espalier run` preloads"},
     ConfigKey{"ESPALIER_PYTHON", "python3", false, "what an installed command runs by"},
     ConfigKey{"ESPALIER_TORCH", "", false, "gloo: PyTorch scripts that name gloo get Espalier"},

@@ -79,9 +79,7 @@ Moment moment() noexcept {
 }
 
 double measure() noexcept {
-#if defined(__x86_64__)
-  counter_is_good = has_counter();
-#endif
+  choose();
   const Moment first = moment();
   Moment last = first;
   while (last.nanoseconds - first.nanoseconds < 1'000'000) last = moment();
@@ -90,6 +88,16 @@ double measure() noexcept {
 }
 
 }  // namespace
+
+void choose() noexcept {
+#if defined(__x86_64__)
+  static const bool chosen = [] {
+    counter_is_good = has_counter();
+    return true;
+  }();
+  static_cast<void>(chosen);
+#endif
+}
 
 double seconds_per_tick() noexcept {
   static const double length = measure();

@@ -10,11 +10,11 @@ std::uint64_t nanoseconds() noexcept;
 
 #if defined(__x86_64__)
 /// The time stamp counter runs at one rate, whatever the cores do, and the program may read it. False until
-/// seconds_per_tick() has looked.
+/// choose() has looked.
 inline bool counter_is_good = false;
 #endif
 
-/// Ticks since some moment, on a thread that has called seconds_per_tick() or heard from one that has. Not
+/// Ticks since some moment, on a thread that has called choose() or heard from one that has. Not
 /// ordered with the instructions around it, so a single difference is good to some 20 ns.
 inline std::uint64_t now() noexcept {
 #if defined(__x86_64__)
@@ -28,7 +28,10 @@ inline std::uint64_t now() noexcept {
   return nanoseconds();
 }
 
-/// Measured at the first call, which takes a millisecond. Thread-safe.
+/// Finds out which clock it is, at the first call. Thread-safe.
+void choose() noexcept;
+
+/// Measured at the first call, which takes a millisecond. Chooses the clock. Thread-safe.
 double seconds_per_tick() noexcept;
 
 }  // namespace espalier::ticks

@@ -9,6 +9,7 @@ using espalier::runtime::Blocks;
 extern "C" {
 
 int espalier_allgather(espalier_comm* comm, const void* send, void* receive, size_t bytes) {
+  const InCall in_call(Collective::allgather, number_of(comm), 0, __builtin_return_address(0));
   return guarded([&] {
     Communicator& communicator = checked(comm);
     check_buffer(send, bytes, "send");
@@ -19,6 +20,7 @@ int espalier_allgather(espalier_comm* comm, const void* send, void* receive, siz
 
 int espalier_allgatherv(espalier_comm* comm, const void* send, void* receive, const size_t* bytes,
                         const size_t* offsets) {
+  const InCall in_call(Collective::allgatherv, number_of(comm), 0, __builtin_return_address(0));
   return guarded([&] {
     Communicator& communicator = checked(comm);
     const Blocks blocks = blocks_of(communicator, receive, bytes, offsets, "receive");
@@ -29,6 +31,7 @@ int espalier_allgatherv(espalier_comm* comm, const void* send, void* receive, co
 
 int espalier_allgatherv_lent(espalier_comm* comm, const void* send, const size_t* bytes, const void** whole,
                              size_t* offsets) {
+  const InCall in_call(Collective::allgatherv, number_of(comm), 0, __builtin_return_address(0));
   return guarded([&] {
     Communicator& communicator = checked(comm);
     if (!bytes || !whole || !offsets)
@@ -45,6 +48,7 @@ int espalier_allgatherv_lent(espalier_comm* comm, const void* send, const size_t
 }
 
 int espalier_alltoall(espalier_comm* comm, const void* send, void* receive, size_t bytes) {
+  const InCall in_call(Collective::alltoall, number_of(comm), 0, __builtin_return_address(0));
   return guarded([&] {
     Communicator& communicator = checked(comm);
     check_buffer(send, bytes, "send");
@@ -56,6 +60,7 @@ int espalier_alltoall(espalier_comm* comm, const void* send, void* receive, size
 int espalier_alltoallv(espalier_comm* comm, const void* send, const size_t* send_bytes,
                        const size_t* send_offsets, void* receive, const size_t* receive_bytes,
                        const size_t* receive_offsets) {
+  const InCall in_call(Collective::alltoallv, number_of(comm), 0, __builtin_return_address(0));
   return guarded([&] {
     Communicator& communicator = checked(comm);
     const Blocks in = blocks_of(communicator, receive, receive_bytes, receive_offsets, "receive");

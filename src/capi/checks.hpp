@@ -8,6 +8,7 @@
 #include "capi/types.hpp"
 #include "espalier/espalier.h"
 #include "runtime/communicator/communicator.hpp"
+#include "runtime/flight/recorder.hpp"
 
 struct espalier_comm {
   std::unique_ptr<espalier::runtime::Communicator> communicator;
@@ -15,7 +16,12 @@ struct espalier_comm {
 
 namespace espalier::capi {
 
+using espalier::Collective;
 using runtime::Communicator;
+using runtime::flight::InCall;
+
+/// By which the flight record knows it.
+inline std::uint64_t number_of(const espalier_comm* comm) { return reinterpret_cast<std::uintptr_t>(comm); }
 
 inline Communicator& checked(espalier_comm* comm, int root = 0) {
   if (!comm) throw CodedError(ESPALIER_ERR_ARGUMENT, "the communicator is NULL");

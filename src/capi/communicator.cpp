@@ -1,9 +1,13 @@
 // Errors and communicators of the C API; its collectives are in the files of their families.
 #include "espalier/espalier.h"
 
+#include <map>
 #include <memory>
+#include <mutex>
+#include <string>
 
 #include "base/format.hpp"
+#include "base/hash.hpp"
 #include "base/printable.hpp"
 #include "capi/checks.hpp"
 #include "capi/meeting/meeting.hpp"
@@ -55,11 +59,31 @@ void check_place(int rank, int size, const espalier_comm* const* comm) {
         formatted("rank {} of {}: need 0 <= rank < size and a place for the communicator", rank, size));
 }
 
-espalier_comm* create(const Bootstrap& bootstrap) {
+/// For the flight record. Ranks make those of one name, or of none and one size, in the same order.
+void record(const espalier_comm* comm, const std::string& name) {
+  static std::mutex& mutex = *new std::mutex;
+  static auto& counts = *new std::map<std::uint64_t, std::uint64_t>;
+  const Communicator& communicator = *comm->communicator;
+  runtime::flight::Named named;
+  named.handle = number_of(comm);
+  named.high = hash(formatted("{} {}", communicator.size(), name));
+  {
+    const std::lock_guard lock(mutex);
+    named.low = ++counts[named.high];
+  }
+  named.size = communicator.size();
+  named.rank = communicator.rank();
+  named.name = name;
+  runtime::flight::add_communicator(named);
+}
+
+/// `name`: that the ranks meet by; empty: they have another way.
+espalier_comm* create(const Bootstrap& bootstrap, const std::string& name = "") {
   if (bootstrap.rank == 0) warn_once();
   auto comm = std::make_unique<espalier_comm>();
   comm->communicator = Communicator::create(bootstrap);
   if (!comm->communicator->active()) throw CodedError(ESPALIER_ERR_REFUSED, comm->communicator->refusal());
+  record(comm.get(), name);
   return comm.release();
 }
 
@@ -93,7 +117,8 @@ int espalier_comm_meet(const char* name, int rank, int size, int timeout_ms, esp
     *comm =
         create({rank, size,
                 [&](const void* mine, void* all, std::size_t bytes) { meeting->allgather(mine, all, bytes); },
-                [&] { return meeting->left_ms(); }});
+                [&] { return meeting->left_ms(); }},
+               name);
   });
 }
 
@@ -119,7 +144,10 @@ int espalier_comm_set_timeout(espalier_comm* comm, int timeout_ms) {
   });
 }
 
-void espalier_comm_free(espalier_comm* comm) { delete comm; }
+void espalier_comm_free(espalier_comm* comm) {
+  espalier::runtime::flight::forget_communicator(number_of(comm));
+  delete comm;
+}
 
 int espalier_comm_rank(const espalier_comm* comm) { return comm ? comm->communicator->rank() : -1; }
 int espalier_comm_size(const espalier_comm* comm) { return comm ? comm->communicator->size() : -1; }

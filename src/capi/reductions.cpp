@@ -9,6 +9,7 @@ extern "C" {
 
 int espalier_reduce(espalier_comm* comm, const void* send, void* receive, size_t count, espalier_type type,
                     espalier_op op, int root) {
+  const InCall in_call(Collective::reduce, number_of(comm), root, __builtin_return_address(0));
   return guarded([&] {
     Communicator& communicator = checked(comm, root);
     const auto& operation = operation_of(type, op);
@@ -20,6 +21,7 @@ int espalier_reduce(espalier_comm* comm, const void* send, void* receive, size_t
 
 int espalier_allreduce(espalier_comm* comm, const void* send, void* receive, size_t count, espalier_type type,
                        espalier_op op) {
+  const InCall in_call(Collective::allreduce, number_of(comm), 0, __builtin_return_address(0));
   return guarded([&] {
     Communicator& communicator = checked(comm);
     const auto& operation = operation_of(type, op);
@@ -31,6 +33,7 @@ int espalier_allreduce(espalier_comm* comm, const void* send, void* receive, siz
 
 int espalier_reduce_scatter_block(espalier_comm* comm, const void* send, void* receive, size_t count,
                                   espalier_type type, espalier_op op) {
+  const InCall in_call(Collective::reduce_scatter_block, number_of(comm), 0, __builtin_return_address(0));
   return guarded([&] {
     Communicator& communicator = checked(comm);
     const auto& operation = operation_of(type, op);
@@ -42,6 +45,7 @@ int espalier_reduce_scatter_block(espalier_comm* comm, const void* send, void* r
 
 int espalier_reduce_scatter(espalier_comm* comm, const void* send, void* receive, const size_t* counts,
                             espalier_type type, espalier_op op) {
+  const InCall in_call(Collective::reduce_scatter, number_of(comm), 0, __builtin_return_address(0));
   return guarded([&] {
     Communicator& communicator = checked(comm);
     const auto& operation = operation_of(type, op);

@@ -7,6 +7,7 @@ using espalier::runtime::Blocks;
 extern "C" {
 
 int espalier_bcast(espalier_comm* comm, void* buffer, size_t bytes, int root) {
+  const InCall in_call(Collective::bcast, number_of(comm), root, __builtin_return_address(0));
   return guarded([&] {
     Communicator& communicator = checked(comm, root);
     check_buffer(buffer, bytes, "buffer");
@@ -15,6 +16,7 @@ int espalier_bcast(espalier_comm* comm, void* buffer, size_t bytes, int root) {
 }
 
 int espalier_gather(espalier_comm* comm, const void* send, void* receive, size_t bytes, int root) {
+  const InCall in_call(Collective::gather, number_of(comm), root, __builtin_return_address(0));
   return guarded([&] {
     Communicator& communicator = checked(comm, root);
     check_buffer(send, bytes, "send");
@@ -25,6 +27,7 @@ int espalier_gather(espalier_comm* comm, const void* send, void* receive, size_t
 
 int espalier_gatherv(espalier_comm* comm, const void* send, size_t send_bytes, void* receive,
                      const size_t* bytes, const size_t* offsets, int root) {
+  const InCall in_call(Collective::gatherv, number_of(comm), root, __builtin_return_address(0));
   return guarded([&] {
     Communicator& communicator = checked(comm, root);
     check_buffer(send, send_bytes, "send");
@@ -35,6 +38,7 @@ int espalier_gatherv(espalier_comm* comm, const void* send, size_t send_bytes, v
 }
 
 int espalier_scatter(espalier_comm* comm, const void* send, void* receive, size_t bytes, int root) {
+  const InCall in_call(Collective::scatter, number_of(comm), root, __builtin_return_address(0));
   return guarded([&] {
     Communicator& communicator = checked(comm, root);
     if (communicator.rank() == root) check_buffer(send, bytes, "send");
@@ -45,6 +49,7 @@ int espalier_scatter(espalier_comm* comm, const void* send, void* receive, size_
 
 int espalier_scatterv(espalier_comm* comm, const void* send, const size_t* bytes, const size_t* offsets,
                       void* receive, size_t receive_bytes, int root) {
+  const InCall in_call(Collective::scatterv, number_of(comm), root, __builtin_return_address(0));
   return guarded([&] {
     Communicator& communicator = checked(comm, root);
     const bool is_root = communicator.rank() == root;

@@ -7,6 +7,7 @@ extern "C" {
 
 int espalier_scan(espalier_comm* comm, const void* send, void* receive, size_t count, espalier_type type,
                   espalier_op op) {
+  const InCall in_call(Collective::scan, number_of(comm), 0, __builtin_return_address(0));
   return guarded([&] {
     Communicator& communicator = checked(comm);
     const auto& operation = operation_of(type, op);
@@ -18,6 +19,7 @@ int espalier_scan(espalier_comm* comm, const void* send, void* receive, size_t c
 
 int espalier_exscan(espalier_comm* comm, const void* send, void* receive, size_t count, espalier_type type,
                     espalier_op op) {
+  const InCall in_call(Collective::exscan, number_of(comm), 0, __builtin_return_address(0));
   return guarded([&] {
     Communicator& communicator = checked(comm);
     const auto& operation = operation_of(type, op);

@@ -11,6 +11,7 @@
 #include "mpi/host/host.hpp"
 #include "mpi/lifetime/communicators.hpp"
 #include "mpi/lifetime/fallback.hpp"
+#include "runtime/flight/recorder.hpp"
 
 namespace espalier::mpi {
 
@@ -77,6 +78,7 @@ int guarded(const Handle& comm, Collective collective, const std::size_t& bytes,
 /// Serves a call, or hands it on as it came. `serve` sets the bytes of the call as soon as it knows them.
 template <auto serve, auto forward, class AnyCall>
 int perform(const AnyCall& call, void* caller, Collective collective) {
+  const runtime::flight::InCall in_call(collective, normal(call.comm), call.root, caller);
   std::size_t bytes = 0;
   const int code = guarded(call.comm, collective, bytes, [&] {
     try {

@@ -14,6 +14,7 @@
 #include "mpi/host/callback.hpp"
 #include "mpi/host/host.hpp"
 #include "mpi/lifetime/lifecycle.hpp"
+#include "mpi/lifetime/recorded.hpp"
 #include "runtime/node/membership.hpp"
 
 namespace espalier::mpi::communicators {
@@ -32,6 +33,7 @@ thread_local const Retirement* innermost = nullptr;
 
 /// Takes the communicator out of an entry, so that it can be released without our lock.
 std::unique_ptr<runtime::Communicator> take_communicator(Entry& entry) {
+  if (entry.communicator) forget_recorded(entry.comm);
   entry.record = {};
   entry.neighbours.reset();
   // release: what this thread did with the entry stays before; a thread that reads 0 does not use the entry.
@@ -126,6 +128,7 @@ Entry* create(MPI_Comm comm, Entry* entry, Meeting meeting) {
   entry->communicator = std::move(communicator);
   entry->foreign = foreign;
   link(*entry, comm);
+  if (!foreign) record(comm, entry->record.identity, processes);
   return entry;
 }
 

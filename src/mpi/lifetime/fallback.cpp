@@ -9,6 +9,7 @@
 #include "base/format.hpp"
 #include "mpi/host/error_codes.hpp"
 #include "mpi/host/host.hpp"
+#include "runtime/flight/dump.hpp"
 #include "runtime/process/process.hpp"
 
 namespace espalier::mpi {
@@ -41,6 +42,7 @@ void print(const std::string& line) { print_to(stderr, "espalier: {}\n", line); 
 /// Prints the line, and raises a code that says the same.
 int raise(MPI_Comm comm, const std::string& line) {
   print(line);
+  runtime::flight::dump();  // the handler may end the process
   const int code = error_codes::code_of(MPI_ERR_OTHER, "Espalier: " + line);
   // The handler may return (MPI_ERRORS_RETURN) or not (MPI_ERRORS_ARE_FATAL).
   host.Comm_call_errhandler(comm, code);

@@ -19,9 +19,12 @@
 #include "mpi/lifetime/announced_ranks.hpp"
 #include "mpi/lifetime/communicators.hpp"
 #include "mpi/lifetime/out_of_band.hpp"
+#include "mpi/lifetime/recorded.hpp"
 #include "mpi/transport/one_sided.hpp"
 #include "mpi/transport/transport.hpp"
 #include "plan/selector.hpp"
+#include "runtime/flight/dump.hpp"
+#include "runtime/flight/recorder.hpp"
 #include "runtime/process/process.hpp"
 #include "runtime/setup/sharp_start.hpp"
 #include "runtime/statistics/statistics.hpp"
@@ -55,6 +58,22 @@ std::string_view version_text() {
 std::string host_version() {
   const std::string_view all = version_text();
   return printable(all.substr(0, all.find('\n')), 256);
+}
+
+void begin_record() {
+  runtime::flight::name_host(host_version(), ESPALIER_BUILD);
+  int level = MPI_THREAD_MULTIPLE;
+  if (host.Query_thread(&level) == MPI_SUCCESS && level != MPI_THREAD_MULTIPLE)
+    runtime::flight::expect_one_thread();
+  communicators::record_world();
+  const std::string& file = Config::instance().text("ESPALIER_FLIGHT");
+  const std::string& signal = Config::instance().text("ESPALIER_FLIGHT_SIGNAL");
+  const int number = runtime::flight::signal_of(signal);
+  if (!signal.empty() && number == 0)
+    print_to(stderr,
+             "espalier: ESPALIER_FLIGHT_SIGNAL={} is no signal that a process can have a handler for\n",
+             printable(signal));
+  if (!file.empty()) runtime::flight::arm_dump(file, runtime::Process::instance().number(), number);
 }
 
 /// What does not need other ranks. `mine` is MPI_COMM_SELF or, with sessions, a communicator of this process.
@@ -184,6 +203,7 @@ void begin_world() {
     process.set_one_sided(open_one_sided());
     runtime::start_sharp(world, open_out_of_band());
   }
+  begin_record();
   // Files of spawned children would have the names of their parents'.
   if (process.declined().empty()) begin_statistics(world);
   if (world.rank == 0) print_warnings();
@@ -191,6 +211,11 @@ void begin_world() {
 
 void finalize_begins() {
   if (!leaves_by_callback) end_world();
+}
+
+void abort_begins() {
+  runtime::flight::dump();
+  runtime::statistics::end_early("MPI_Abort was called");
 }
 
 void begin_session() {

@@ -13,6 +13,9 @@ void begin_world();
 /// Collective, as MPI_Finalize is.
 void finalize_begins();
 
+/// MPI_Abort is about to be called: what is to be known of this rank is written.
+void abort_begins();
+
 /// A session was opened; or is about to be closed. With the last one Espalier ends in the process.
 void begin_session();
 void end_session();

@@ -5,6 +5,7 @@
 
 #include "base/config.hpp"
 #include "runtime/communicator/nonblocking.hpp"
+#include "runtime/flight/recorder.hpp"
 #include "runtime/statistics/counters.hpp"
 #include "runtime/statistics/sites.hpp"
 #include "runtime/statistics/statistics.hpp"
@@ -35,6 +36,7 @@ std::string Communicator::why_host(Collective) const { return active() ? "its ru
 bool Communicator::limit_waits(int) { return false; }
 
 void Communicator::count_host(Collective collective, std::size_t bytes, const std::string& why) {
+  flight::note_host_call(++calls_of_host_, bytes);
   if (!statistics::enabled()) return;
   if (!host_calls_) host_calls_ = std::make_unique<statistics::Counters>(size_);
   if (statistics::Row* row =

@@ -171,6 +171,7 @@ class Communicator {
   const int rank_, size_;
   const std::string refusal_;
   std::unique_ptr<statistics::Counters> host_calls_;  ///< made when there is one to count
+  std::uint64_t calls_of_host_ = 0;                   ///< for the flight record
 };
 
 }  // namespace espalier::runtime

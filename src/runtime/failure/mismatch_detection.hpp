@@ -43,6 +43,9 @@ class MismatchDetection {
     return history_.fingerprint();
   }
 
+  /// How many calls this rank has begun here.
+  std::uint64_t calls() const { return history_.number(); }
+
   /// This rank leaves its call before it has done its part, because of the exception that is being handled:
   /// the others, which may wait for it, and its own later calls fail with the reason, unless one is known
   /// already.

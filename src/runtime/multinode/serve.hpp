@@ -6,6 +6,7 @@
 #include "collective/multinode/stage/message_stage.hpp"
 #include "collective/multinode/stage/shared_stage.hpp"
 #include "runtime/communicator/local_copy.hpp"
+#include "runtime/flight/recorder.hpp"
 #include "runtime/multinode/multinode_communicator.hpp"
 #include "runtime/node/node_plans.hpp"
 #include "runtime/node/shared_state.hpp"
@@ -62,7 +63,7 @@ auto MultiNodeCommunicator::through_ring(Body body) {
 
 /// The ranks of this node that share memory hold each other to it. Their roll call counts the same calls.
 inline void MultiNodeCommunicator::begin(const machine::CallFacts& call) {
-  ++begun_;
+  flight::note_call(++begun_, call.bytes);
   if (state_) state_->machine.begin_call(state_->mismatch_detection.begin(call));
 }
 

@@ -10,6 +10,7 @@
 #include "machine/host_machine.hpp"
 #include "runtime/communicator/communicator.hpp"
 #include "runtime/failure/mismatch_detection.hpp"
+#include "runtime/flight/recorder.hpp"
 #include "runtime/node/adaptive_choice.hpp"
 #include "runtime/node/group/group_plans.hpp"
 #include "runtime/node/group/slot_pages.hpp"
@@ -59,7 +60,7 @@ struct SharedState {
   template <class Body>
   bool serve_uncounted(Collective collective, std::size_t bytes, Body body) {
     return serve_as(nullptr, selector(collective, bytes), {collective, 0, bytes},
-                    needs_slots_from(collective), body);
+                    needs_slots_from(collective), body, false);
   }
 
   /// Has way() done it, reading long buffers where they lie? It says whether all ranks could; called on all
@@ -117,12 +118,13 @@ struct SharedState {
 
   template <class Body>
   bool serve_as(statistics::Row* row, const plan::Plan& plan, const machine::CallFacts& call,
-                std::size_t limit, Body& body) {
+                std::size_t limit, Body& body, bool of_program = true) {
     if (plan.algorithm == plan::Algorithm::host) return false;
     if (call.bytes >= limit && !take_slots()) [[unlikely]]
       return false;
     const statistics::Recorder recorder(row, machine.waiter(), row ? arrivals_of(call) : nullptr);
     machine.begin_call(mismatch_detection.begin(call));
+    if (of_program) flight::note_call(mismatch_detection.calls(), call.bytes);
     try {
       body(plan);
     } catch (...) {

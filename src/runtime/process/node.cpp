@@ -20,6 +20,7 @@
 #include "memory/heap/shared_heap.hpp"
 #include "memory/read_refusals.hpp"
 #include "plan/tuned_rules.hpp"
+#include "runtime/flight/record.hpp"
 #include "runtime/process/arena_founding.hpp"
 #include "runtime/process/emulated_nodes.hpp"
 #include "runtime/process/single_copy_probe.hpp"
@@ -80,7 +81,8 @@ struct Presence {
   ProcessMark mark;
 };
 
-// Notes = [machine][affinity mask of process 0][1]...[presence of process 0][1]...[refusals of reads][shares]
+// Notes = [machine][affinity mask of process 0][1]...[presence of process 0][1]...[refusals of reads][shares], and
+// on pages of their own [flight record of process 0][1]... All are whole pages, so that the notes begin on one.
 std::size_t presences_offset(int ranks) {
   return machine_bytes + static_cast<std::size_t>(ranks) * affinity_bytes;
 }
@@ -90,7 +92,13 @@ std::size_t refusals_offset(int ranks) {
   return machine::Layout::round_up(presences_offset(ranks) + presences, sizeof(memory::FlagLine));
 }
 std::size_t directory_offset(int ranks) { return refusals_offset(ranks) + sizeof(memory::FlagLine); }
-std::size_t notes_bytes(int ranks) { return directory_offset(ranks) + memory::ShareDirectory::bytes(); }
+std::size_t flight_offset(int ranks) {
+  return machine::Layout::round_up(directory_offset(ranks) + memory::ShareDirectory::bytes(),
+                                   machine::Layout::page);
+}
+std::size_t notes_bytes(int ranks) {
+  return flight_offset(ranks) + static_cast<std::size_t>(ranks) * flight::record_bytes;
+}
 
 // Whether a process maps the heap of the next one that has any.
 bool maps_next_heap(const Presence* all, int rank, int size) {
@@ -208,6 +216,11 @@ std::unique_ptr<NodeState> NodeState::meet(const Bootstrap& world, bool willing)
 NodeState::~NodeState() {
   memory::read_refusals::share(nullptr);
   memory::peer_heaps::forget();
+}
+
+std::byte* NodeState::flight_record() const {
+  if (!arena_) return nullptr;
+  return arena_->notes() + flight_offset(size_) + static_cast<std::size_t>(rank_) * flight::record_bytes;
 }
 
 void NodeState::tell_machine() {

@@ -62,6 +62,8 @@ class NodeState {
   /// What a process of the node said of itself when it joined. While there is an arena.
   topology::CpuSet affinity_of(int rank) const;
   ProcessMark mark_of(int rank) const;
+  /// Where this process keeps its flight record (runtime/flight/record.hpp); null without an arena.
+  std::byte* flight_record() const;
   /// Null without an arena.
   memory::ShareDirectory* directory() const { return directory_.get(); }
 

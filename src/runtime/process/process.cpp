@@ -4,6 +4,7 @@
 
 #include "memory/heap/shared_heap.hpp"
 #include "network/endpoint.hpp"
+#include "runtime/flight/recorder.hpp"
 #include "runtime/process/node.hpp"
 #include "runtime/process/tags.hpp"
 #include "runtime/process/window_progress.hpp"
@@ -33,6 +34,8 @@ bool Process::join(const Bootstrap& world) {
   const auto can = exchange(world, static_cast<std::uint8_t>(can_join));
   if (std::count(can.begin(), can.end(), 0) != 0) return false;
   node_ = NodeState::meet(world, declined_.empty());
+  flight::join(node_->flight_record(), {node_->job(), node_->id(), node_->mark().started, world.rank,
+                                        world.size, node_->rank(), node_->size()});
   number_.store(world.rank, std::memory_order_relaxed);
   joined_.store(node_.get(), std::memory_order_release);  // pairs with node()
   return true;
@@ -54,6 +57,7 @@ void Process::set_one_sided(std::unique_ptr<network::OneSidedHost> one_sided) {
 }
 
 void Process::make_progress() {
+  flight::note_wait();
   drive_host();
   drive_windows();
   // acquire: what the work needs is there.
@@ -73,6 +77,7 @@ void Process::leave() {
   world_.reset();
   sharp_.reset();
   out_of_band_.reset();
+  flight::leave();                                    // while its memory is there
   joined_.store(nullptr, std::memory_order_relaxed);  // no other thread is in a call any more
   node_.reset();
   memory::SharedHeap::drop_kept();

@@ -55,8 +55,7 @@ int export_Session_finalize(void* session) {
 }
 
 int export_Abort(Handle comm, int code) {
-  if (resolve(__builtin_return_address(0)) == Mode::active)
-    runtime::statistics::end_early("MPI_Abort was called");
+  if (resolve(__builtin_return_address(0)) == Mode::active) lifecycle::abort_begins();
   return host.next.Abort ? host.next.Abort(comm, code) : no_such_function("MPI_Abort");
 }
 

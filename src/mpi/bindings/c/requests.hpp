@@ -5,6 +5,7 @@
 #include "mpi/host/repeat_test.hpp"
 #include "mpi/requests/long_messages.hpp"
 #include "mpi/requests/persistent.hpp"
+#include "runtime/flight/recorder.hpp"
 
 namespace espalier::mpi {
 
@@ -14,6 +15,7 @@ template <class Serve, class HandOn>
 [[gnu::always_inline]] inline int use_requests(void* caller, int count, const void* requests, Serve serve,
                                                HandOn hand_on) {
   const Mode mode = resolve(caller);
+  const runtime::flight::InRequests in_requests(caller);
   const long_messages::Completions completions(count, requests);
   if (mode == Mode::active && persistent::any()) [[unlikely]]
     return serve();

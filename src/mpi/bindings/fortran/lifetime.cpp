@@ -34,7 +34,7 @@ void finalize(const Names& names, Int* error, void* caller) {
 }
 
 void abort(const Names& names, Int* comm, Int* code, Int* error, void* caller) {
-  if (resolve(caller) == Mode::active) runtime::statistics::end_early("MPI_Abort was called");
+  if (resolve(caller) == Mode::active) lifecycle::abort_begins();
   forward(names, error, comm, code);
 }
 

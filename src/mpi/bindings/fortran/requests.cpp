@@ -7,6 +7,7 @@
 #include "generated/mpi/bindings/fortran/bodies.hpp"
 #include "mpi/host/repeat_test.hpp"
 #include "mpi/requests/completion.hpp"
+#include "runtime/flight/recorder.hpp"
 
 namespace espalier::mpi::fortran {
 namespace {
@@ -65,11 +66,13 @@ void startall(const Names& names, Int* count, Int* requests, Int* error, void* c
 }
 
 void wait(const Names& names, Int* request, void* status, Int* error, void* caller) {
+  const runtime::flight::InRequests in_requests(caller);
   if (!may_be_ours(caller)) return forward(names, error, request, status);
   set(error, completion::wait_all(1, Requests{request}, [&] { return ask(names, request, status); }));
 }
 
 void waitall(const Names& names, Int* count, Int* requests, void* statuses, Int* error, void* caller) {
+  const runtime::flight::InRequests in_requests(caller);
   if (!may_be_ours(caller)) return forward(names, error, count, requests, statuses);
   set(error, completion::wait_all(*count, Requests{requests},
                                   [&] { return ask(names, count, requests, statuses); }));
@@ -118,6 +121,7 @@ void testany(const Names& names, Int* count, Int* requests, Int* index, Int* fla
 
 void waitany(const Names& names, Int* count, Int* requests, Int* index, void* status, Int* error,
              void* caller) {
+  const runtime::flight::InRequests in_requests(caller);
   if (!may_be_ours(caller)) return forward(names, error, count, requests, index, status);
   set(error, completion::wait_any(
                  *count, Requests{requests}, [&] { return ask(names, count, requests, index, status); },
@@ -150,6 +154,7 @@ void testsome(const Names& names, Int* count, Int* requests, Int* outcount, Int*
 
 void waitsome(const Names& names, Int* count, Int* requests, Int* outcount, Int* indices, void* statuses,
               Int* error, void* caller) {
+  const runtime::flight::InRequests in_requests(caller);
   if (!may_be_ours(caller)) return forward(names, error, count, requests, outcount, indices, statuses);
   set(error, completion::wait_any(
                  *count, Requests{requests},

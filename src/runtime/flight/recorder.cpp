@@ -1,0 +1,208 @@
+#include "runtime/flight/recorder.hpp"
+
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <utility>
+
+#include "base/ticks.hpp"
+#include "memory/segment.hpp"
+
+namespace espalier::runtime::flight {
+namespace {
+
+constexpr auto relaxed = std::memory_order_relaxed;
+
+/// Zero at first, and touched by no process that calls no collective.
+constinit Record own_record{};
+
+std::mutex record_mutex;  // of what follows, of the communicators and the header
+// Not destroyed: threads may still be in calls while the process ends.
+memory::Segment& own_segment = *new memory::Segment;
+
+// Times of two readings of the clock are nothing beside calls that are so far apart (2 to 4 us).
+constexpr std::uint64_t far_apart_ticks = 8192;
+constexpr std::uint64_t calls_without = 32;
+
+void take_moment(Moment& moment) {
+  moment.nanoseconds.store(ticks::nanoseconds(), relaxed);
+  moment.ticks.store(ticks::now(), relaxed);
+}
+
+/// Where this process records now: memory of its own until join() and after leave().
+std::atomic<Record*> record{&own_record};
+
+/// A thread's ring, as an offset among the rings, which move at join() and leave(); given back when the thread ends.
+struct RingOfThread {
+  std::size_t index = none;
+  static constexpr std::size_t none = Record::rings_of_threads, of_all = Record::rings_of_threads - 1;
+
+  void claim() noexcept {
+    const auto thread = static_cast<std::uint64_t>(syscall(SYS_gettid));
+    for (index = 0; index < of_all; ++index) {
+      std::uint64_t nobody = 0;
+      if (record.load(relaxed)->rings[index].thread.compare_exchange_strong(nobody, thread, relaxed)) return;
+    }
+  }
+  ~RingOfThread() {
+    if (index < of_all) record.load(relaxed)->rings[index].thread.store(0, relaxed);
+    index = of_all;  // for calls after that
+  }
+};
+thread_local RingOfThread ring_of_this_thread;
+
+void forget_in_child() {
+  record.store(&own_record, relaxed);  // the arena is not the child's
+  detail::only_ring = nullptr;
+}
+
+void watch_forks() {
+  static const int registered = pthread_atfork(nullptr, nullptr, forget_in_child);
+  static_cast<void>(registered);
+}
+
+std::byte* memory_of_its_own() {
+  std::string why;
+  own_segment = memory::Segment::create_memfd(record_bytes, why);
+  return own_segment && own_segment.reserve(0, record_bytes) ? own_segment.base() : nullptr;
+}
+
+template <std::size_t room>
+void put_text(std::array<char, room>& field, const std::string& text) {
+  field.fill(0);
+  text.copy(field.data(), room - 1);
+}
+
+void fill(Header& header, const Author& author) {
+  header.version = Record::version;
+  header.bytes = record_bytes;
+  header.job = author.job;
+  header.node = author.node;
+  header.started = author.started;
+  header.process = getpid();
+  header.rank = author.rank;
+  header.ranks = author.ranks;
+  header.node_rank = author.node_rank;
+  header.node_ranks = author.node_ranks;
+  take_moment(header.first);
+  std::atomic_thread_fence(std::memory_order_release);  // the name says that the rest is there
+  header.magic = {"espalier flight"};
+}
+
+CommunicatorLine* line_of(std::uint64_t handle) {
+  for (CommunicatorLine& line : record.load(relaxed)->communicators)
+    if (line.handle.load(relaxed) == handle) return &line;
+  return nullptr;
+}
+
+}  // namespace
+
+namespace detail {
+
+Ring* only_ring = nullptr;
+
+Ring& ring_of_thread() noexcept {
+  if (ring_of_this_thread.index == RingOfThread::none) [[unlikely]]
+    ring_of_this_thread.claim();
+  return record.load(relaxed)->rings[ring_of_this_thread.index];
+}
+
+// How far apart calls are is known from the last one that had a time.
+void stamp_begin(Ring& ring, Entry& entry, std::uint64_t state) noexcept {
+  const std::uint64_t now = ticks::now();
+  const std::uint64_t calls = (state - ring.stamped_state.load(relaxed)) / 2;
+  const bool is_far = now - ring.stamped_ticks.load(relaxed) > calls * far_apart_ticks;
+  ring.next_stamp.store(is_far ? 0 : state + 2 * calls_without, relaxed);
+  ring.stamped_ticks.store(now, relaxed);
+  ring.stamped_state.store(state, relaxed);
+  entry.begin.store(now, relaxed);
+}
+
+void stamp_end(Entry& entry) noexcept { entry.end.store(ticks::now(), relaxed); }
+
+}  // namespace detail
+
+void note_host_call(std::uint64_t call, std::uint64_t bytes) noexcept {
+  if (detail::ring().state.load(relaxed) % 2 == 1) note_call(host_call | call, bytes);
+}
+
+void note_wait() noexcept {
+  Ring& ring = detail::ring();
+  const std::uint64_t state = ring.state.load(relaxed);
+  Entry& entry = ring.entry(state);
+  if (state % 2 == 0 || entry.begin.load(relaxed) != 0) return;
+  take_moment(record.load(relaxed)->header.last);
+  entry.begin.store(ticks::now(), relaxed);
+  ring.next_stamp.store(0, relaxed);  // what comes after a long wait may be far apart
+}
+
+void join(std::byte* place, const Author& author) {
+  const std::lock_guard lock(record_mutex);
+  ticks::choose();
+  watch_forks();
+  if (!place) place = memory_of_its_own();
+  auto* fresh = place ? reinterpret_cast<Record*>(place) : &own_record;
+  const Record* before = record.load(relaxed);
+  // A call under way goes on there.
+  if (fresh != before)
+    std::memcpy(static_cast<void*>(&fresh->rings), static_cast<const void*>(&before->rings),
+                sizeof fresh->rings);
+  fill(fresh->header, author);
+  record.store(fresh, relaxed);
+}
+
+void expect_one_thread() noexcept { detail::only_ring = &record.load(relaxed)->rings[0]; }
+
+void leave() noexcept {
+  const std::lock_guard lock(record_mutex);
+  Record* left = record.load(relaxed);
+  left->header.has_left.store(1, std::memory_order_release);
+  detail::only_ring = nullptr;
+  if (left == &own_record) return;
+  for (std::size_t i = 0; i < Record::rings_of_threads; ++i) {
+    own_record.rings[i].state.store(0, relaxed);
+    own_record.rings[i].thread.store(left->rings[i].thread.load(relaxed), relaxed);
+  }
+  record.store(&own_record, relaxed);
+  own_segment = {};
+}
+
+const char* mark_now() noexcept {
+  Record* now = record.load(relaxed);
+  if (now == &own_record) return nullptr;
+  take_moment(now->header.last);
+  return reinterpret_cast<const char*>(now);
+}
+
+void name_host(const std::string& host, const std::string& build) {
+  const std::lock_guard lock(record_mutex);
+  put_text(record.load(relaxed)->header.host, host);
+  put_text(record.load(relaxed)->header.build, build);
+}
+
+void add_communicator(const Named& communicator) {
+  const std::lock_guard lock(record_mutex);
+  CommunicatorLine* line = line_of(communicator.handle);
+  if (!line) line = line_of(0);
+  if (!line) return;
+  line->handle.store(0, relaxed);
+  line->id = {communicator.high, communicator.low};
+  line->size = communicator.size;
+  line->rank = communicator.rank;
+  line->first = communicator.first;
+  line->stride = communicator.stride;
+  put_text(line->name, communicator.name);
+  line->handle.store(communicator.handle, std::memory_order_release);
+  take_moment(record.load(relaxed)->header.last);
+}
+
+void forget_communicator(std::uint64_t handle) noexcept {
+  const std::lock_guard lock(record_mutex);
+  if (CommunicatorLine* line = handle != 0 ? line_of(handle) : nullptr) line->handle.store(0, relaxed);
+}
+
+}  // namespace espalier::runtime::flight
