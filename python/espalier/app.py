@@ -21,6 +21,7 @@ COMMANDS = {
     "topo": "espalier.topo.command:topo",
     "explain": "espalier.explain.command:explain",
     "stats": "espalier.stats.command:stats",
+    "who": "espalier.who.command:who",
     "doctor": "espalier.doctor.command:doctor",
     "bench": "espalier.bench.command:bench",
     "tune": "espalier.tune.command:tune",

@@ -71,6 +71,26 @@ def _read(path: Path, elf: ELFFile) -> Elf:
     )
 
 
+@dataclass(frozen=True)
+class Loaded:
+    """A part of the file that the loader maps."""
+
+    offset: int
+    bytes: int
+    address: int
+
+
+@cache
+def loaded(path: Path) -> tuple[Loaded, ...]:
+    """None when the file cannot be read as ELF."""
+    try:
+        with open(path, "rb") as file:
+            segments = [each for each in ELFFile(file).iter_segments() if each["p_type"] == "PT_LOAD"]
+            return tuple(Loaded(each["p_offset"], each["p_filesz"], each["p_vaddr"]) for each in segments)
+    except (OSError, ELFError, UnicodeDecodeError):
+        return ()
+
+
 def defines(path: Path, symbol: str, only_dynamic: bool = True) -> bool:
     """Whether the file itself defines the symbol. `only_dynamic`: where the loader would find it."""
     try:

@@ -66,6 +66,10 @@ def load(file: Path) -> dict[str, Any]:
         raise Problem(
             f"{file}:{error.lineno}: not JSON ({error.msg})"
         ) from error
+    if isinstance(report, dict) and str(report.get("schema")).startswith("espalier-flight/"):
+        from espalier.who import flight
+
+        return flight.statistics_of(report)
     if not isinstance(report, dict) or report.get("schema") != SCHEMA:
         raise Problem(
             f"{file} is no statistics file of schema {SCHEMA}; it is written by: espalier run --stats=FILE -- ..."

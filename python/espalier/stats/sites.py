@@ -32,13 +32,13 @@ class Place:
 
 def rows(report: dict[str, Any]) -> list[list[str]]:
     sites = report.get("sites") or []
-    names = _names([frame for site in sites for frame in site["frames"]])
+    places = names([frame for site in sites for frame in site["frames"]])
     sizes = {entry["id"]: entry["size"] for entry in report["communicators"]}
-    return [_cells(site, sizes[site["communicator"]], names) for site in sites]
+    return [_cells(site, sizes[site["communicator"]], places) for site in sites]
 
 
-def _cells(site: dict[str, Any], ranks: int, names: dict[tuple[str, int], Place]) -> list[str]:
-    frames = [str(names[_key(frame)]) for frame in site["frames"]]
+def _cells(site: dict[str, Any], ranks: int, places: dict[tuple[str, int], Place]) -> list[str]:
+    frames = [str(places[key(frame)]) for frame in site["frames"]]
     return [
         *(site["collective"], table.sizes(site), str(round(site["calls"] / site["ranks"]))),
         *(_time(site, "slowest_seconds"), _time(site, "mean_seconds")),
@@ -50,13 +50,13 @@ def _time(site: dict[str, Any], name: str) -> str:
     return "" if site["by_host"] else table.time(site[name])
 
 
-def _key(frame: dict[str, Any]) -> tuple[str, int]:
+def key(frame: dict[str, Any]) -> tuple[str, int]:
     return frame["file"], frame["address"]
 
 
-def _names(frames: Sequence[dict[str, Any]]) -> dict[tuple[str, int], Place]:
-    """Each file is asked once, for all its addresses."""
-    found = {_key(frame): _unresolved(frame) for frame in frames}
+def names(frames: Sequence[dict[str, Any]]) -> dict[tuple[str, int], Place]:
+    """By key(). Each file is asked once, for all its addresses."""
+    found = {key(frame): _unresolved(frame) for frame in frames}
     for file in dict.fromkeys(frame["file"] for frame in frames):
         addresses = sorted({frame["address"] for frame in frames if frame["file"] == file})
         for address, place in zip(addresses, _resolved(file, addresses)):

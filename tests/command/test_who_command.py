@@ -1,0 +1,130 @@
+"""`espalier who` as a user types it, without a job: mistakes, help, and who may look."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from espalier.stats import sites
+from espalier.who import places, processes, record, stacks
+
+ROOT = Path(__file__).resolve().parents[2]
+NOBODY = 65534
+needs_root = pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv"), reason="needs root and setpriv")
+
+
+@pytest.mark.parametrize(
+    "words, code, said",
+    [
+        (["4000000"], 2, "there is no process 4000000"),
+        (["1234567890abcdef"], 1, "there is no job 1234567890abcdef here"),
+        (["nonsense"], 1, "there is no job nonsense here"),
+        ([str(os.getpid())], 1, "is no rank of a job that runs with Espalier"),
+        (["--hosts", "-oProxyCommand=x"], 2, "is no name of a machine"),
+        (["--dump", "/no/such/folder/x"], 2, "there is no folder"),
+        (["--wait", "0"], 2, "--wait"),
+        (["--bogus"], 2, "No such option"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_mistakes(espalier, words, code, said):
+    done = espalier("who", *words)
+    assert done.returncode == code and said in done.stderr and "Traceback" not in done.stderr, done.stderr
+    assert done.stdout == ""
+
+
+def test_help_names_its_page(espalier):
+    done = espalier("who", "-h")
+    assert done.returncode == 0 and "docs/who.md" in done.stdout and "espalier who 4711" in done.stdout
+
+
+@needs_root
+def test_another_users_process(espalier):
+    """Root may look; that user may not look at root's."""
+    words = ["setpriv", f"--reuid={NOBODY}", "--clear-groups", sys.executable, "-c", "from espalier.app import main; main()"]
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "python"), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run([*words, "who", str(os.getpid())], capture_output=True, text=True, env=env, cwd="/")
+    if "ModuleNotFoundError" in done.stderr or "PermissionError" in done.stderr:
+        pytest.skip("that user cannot read this tree")
+    assert done.returncode == 2 and "is another user's" in done.stderr, done.stderr
+
+
+def test_a_host_that_cannot_be_asked_is_said(espalier):
+    done = espalier("who", "--hosts", "n1", ESPALIER_SSH="false")
+    assert done.returncode == 1 and "n1 sees no job" in done.stderr and "no job of this user" in done.stderr
+
+
+def test_collectives_are_numbered_as_the_library_does():
+    text = (ROOT / "src/base/collective.hpp").read_text(encoding="utf-8")
+    names = re.search(r"enum class Collective[^{]*\{([^}]*)\}", text)[1]
+    assert tuple(re.findall(r"\w+", names)) == record.COLLECTIVES
+
+
+def test_what_is_no_record_is_none():
+    assert record.ranks_of(lambda at, size: b"") == []
+    assert record.ranks_of(lambda at, size: bytes(size)) == []
+    assert record.ranks_of(lambda at, size: (record.MAGIC + bytes(size))[:size]) == []
+    # an arena whose notes are said to lie before it
+    head = record._ARENA.pack(b"espalier", 1, 10, 4096, 1 << 40)
+    assert record.ranks_of(lambda at, size: head[:size]) == []
+
+
+def test_the_state_of_processes():
+    own = processes.look(os.getpid())
+    assert own.is_alive and not own.is_stopped and own.parent == os.getppid()
+    assert processes.look(os.getpid(), own.started + 1).state == ""
+    with subprocess.Popen(["sleep", "60"]) as child:
+        child.send_signal(19)
+        os.waitpid(child.pid, os.WUNTRACED)
+        assert processes.look(child.pid).is_stopped
+        assert child.pid in processes.with_children(os.getpid())
+        child.kill()
+    assert not processes.look(child.pid).is_alive
+
+
+def test_places_in_this_python():
+    """A return address right behind the first byte of a function leads to its name."""
+    mappings = places.of_process(os.getpid())
+    assert mappings and all(each.path.startswith("/") for each in mappings)
+    (name,) = places.names_of(mappings, [mappings[0].begin + 0x100]).values()
+    assert name and not name.startswith("0x"), name
+    assert places.names_of(mappings, [1]) == {1: "0x1"}
+    assert isinstance(sites.names([]), dict)
+
+
+GDB = """[New LWP 22681]
+0x00007f01d9b0c017 in __GI_sched_yield () at ../sysdeps/unix/syscall-template.S:120
+#0  0x00007f01d9b0c017 in __GI_sched_yield () at ../sysdeps/unix/syscall-template.S:120
+#1  0x00007f01d9f1bf95 in ?? () from .venv/mpich/lib/libmpi.so.12
+#2  0x00007f01d9d4e7e0 in PMPI_Recv () from .venv/mpich/lib/libmpi.so.12
+#3  0x0000556ce8dc078c in receive_nothing (count=...) at /work/tests/stuck.c:21
+#4  main () at stuck.c:81
+"""
+EU_STACK = """PID 4711 - process
+TID 4711:
+#0  0x00007f01d9b0c017 __sched_yield
+#1  0x00007f01d9d4e7e0 PMPI_Recv@@V1
+#2  0x0000556ce8dc078c receive_nothing
+    /work/tests/stuck.c:21:3
+#3  0x0000556ce8dc03a8 main
+    stuck.c:81
+"""
+
+
+@pytest.mark.parametrize("text, first", [(GDB, "__GI_sched_yield (syscall-template.S:120)"), (EU_STACK, "__sched_yield")])
+def test_frames_of_both_tools(text, first):
+    frames = stacks.frames_of(text)
+    assert frames[0] == first
+    assert frames[-3:] == ["PMPI_Recv", "receive_nothing (stuck.c:21)", "main (stuck.c:81)"]
+    assert stacks.frames_of("ptrace: Operation not permitted.\n") == []
+
+
+def test_json_of_no_job_is_nothing(espalier):
+    done = espalier("who", "nonsense", "--json")
+    assert done.returncode == 1 and done.stdout == ""
+    json.loads((ROOT / "python/espalier/schemas/who.json").read_text(encoding="utf-8"))
