@@ -219,3 +219,16 @@ def test_ranks_write_their_record_at_mpi_abort(launch, tmp_path):
     (aborted,) = [seen for seen in job["seen"] if seen["rank"] == 0]
     assert [call["collective"] for call in aborted["calls"][-31:]] == ["allreduce"] + ["barrier"] * 30
     assert [call["sequence"] for call in aborted["calls"][-30:]] == list(range(101, 131))
+
+
+def test_top_shows_what_a_running_job_does():
+    """For as long as the job runs; its exit code is the command's."""
+    host = hosts.HOSTS["mpich"]
+    program = hosts.program(host, "stuck")
+    run = [*WHO[:-1], "run", "--quiet", "--top", "--", "timeout", "-s", "INT", "3.5"]
+    words = [*run, host.mpirun, "-n", "2", str(program), "steady", "0"]
+    env = {**hosts.environment(host, 2), "PYTHONPATH": str(hosts.REPOSITORY / "python"), "ESPALIER_LIB": str(hosts.LIBRARIES)}
+    done = subprocess.run(words, capture_output=True, text=True, env=env, timeout=120)
+    assert re.search(r"espalier: [\d,]+ collective calls per second", done.stderr), done.stderr
+    assert re.search(r"allreduce +8B .. <16B +2 +[\d,]+ ", done.stderr), done.stderr
+    assert done.returncode != 0

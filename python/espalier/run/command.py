@@ -74,6 +74,7 @@ def run(
         None, metavar="N", min=1, max=8, help="With --stats=FILE: where in the program calls came from, N frames of each."
     ),
     arrivals: bool = typer.Option(False, "--arrivals", help="With --stats: how long ranks wait for the last one to come."),
+    top: bool = typer.Option(False, "--top", help="Show once a second, on stderr, what the collectives do (docs/who.md)."),
     set_: list[str] = typer.Option(
         [], "--set", metavar="KEY=VALUE", autocompletion=words.settings, help="Any other setting: ESPALIER_KEY=VALUE."
     ),
@@ -96,6 +97,12 @@ def run(
     voice = _Voice(quiet, verbose)
     if doubt := options.doubt_about_file(asked.get("ESPALIER_STATS", "")):
         voice.warning(doubt)
+    if top:
+        from espalier.run import top as live
+
+        with live.counting({**os.environ, **asked}) as (counting, file):
+            words, environment = prepare(list(command), counting, options.kind(mpi), voice)
+            raise typer.Exit(live.watch(words, environment, file))
     words, environment = prepare(list(command), {**os.environ, **asked}, options.kind(mpi), voice)
     _become(words, environment)
 
