@@ -35,6 +35,17 @@ def test_mpi4py_runs_on_it(launcher, tmp_path, with_statistics):
     assert "shared memory" in with_statistics()
 
 
+def test_mpi4py_runs_under_a_batch_systems_launcher(tmp_path, with_statistics, monkeypatch):
+    """The stand-in of srun, which gives the ranks nothing of this environment."""
+    monkeypatch.setenv("ESPALIER_TEST_MPIRUN_PMI", str(VENVS / "mpich/bin/mpirun"))
+    monkeypatch.setenv("SLURM_JOB_ID", "7")
+    srun = Path(__file__).resolve().parent / "batch/srun"
+    mpi = mpis.of_user(f"{srun} --mpi=pmi2 --export=NONE", VENVS / "mpich/bin/mpicc", tmp_path)
+    outcome, points = mpi4py_program.run(mpi4py_program.Kind(mpi, 2, espalier=True, repetitions=3), 60)
+    assert outcome.fine and points and all(point["right"] for point in points), outcome.output
+    assert "shared memory" in with_statistics()
+
+
 @pytest.mark.parametrize("launcher", ["mpirun.mpich", VENVS / "impi/bin/mpiexec.hydra"])
 def test_intels_benchmark_runs_on_mpis_of_its_abi(launcher, tmp_path, with_statistics):
     mpi = found(launcher, tmp_path)

@@ -161,8 +161,12 @@ def bench(
         autocompletion=words.listed(lambda: ("mpich", "openmpi", "impi")),
         help="Host MPIs, separated by commas: names, or paths of launchers.",
     ),
-    mpirun: Optional[str] = typer.Option(None, metavar="PATH", help="Measure this launcher's MPI instead, such as mpirun.mpich."),
-    mpicc: Optional[Path] = typer.Option(None, metavar="PATH", help="Its compiler (default: the mpicc beside it)."),
+    mpirun: Optional[str] = typer.Option(
+        None, metavar="PATH", help="Measure this launcher's MPI instead, such as mpirun.mpich or 'srun --mpi=pmix'."
+    ),
+    mpicc: Optional[Path] = typer.Option(
+        None, metavar="PATH", help="Its compiler (default: the mpicc beside it; of srun and its like the one on PATH)."
+    ),
     ranks: Optional[str] = typer.Option(None, help="Numbers of ranks (default 2,4,8,16, quick 2,4)."),
     sizes: Optional[str] = typer.Option(None, help="Bytes per rank, such as 8,4K,1M."),
     oversubscribed_sizes: Optional[str] = typer.Option(None, help="Bytes per rank where there are more ranks than cores."),
@@ -246,12 +250,13 @@ def bench(
         idle.settle(way)
         return _bench_torch(SimpleNamespace(**asked))
     settings = options.settings(SimpleNamespace(**asked))
+    under_quota = options.with_quota(quota, quick, settings.hosts)
     target = json or source_tree() / "build" / "bench" / "bench.json"
     process.die_with_jobs()
     kept = file.load(against) if against else None  # a bad file is told before the long part, not after it
     console = terminal.console(file_columns=150, errors=key_value)
     idle.settle(way)
-    document = _measure_under(not quick if quota is None else quota, settings, console)
+    document = _measure_under(under_quota, settings, console)
     file.save(document, target)
     show(document, console, details, goals)
     if key_value:

@@ -11,9 +11,19 @@ from typing import Optional
 
 from espalier.install import environments, library, repair
 from espalier.interface import suggest
+from espalier.launch import carried, launchers, starting
+from espalier.launch.family import Family
 from espalier.launch.loadable import loadable
 from espalier.launch.preload import VARIABLE, joined
 from espalier.problem import Problem
+
+
+@dataclass(frozen=True)
+class Batch:
+    """A launcher whose ranks daemons start (srun, jsrun, flux run, PALS, prun): `options` stand behind those of a job."""
+
+    family: Family
+    options: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -30,6 +40,7 @@ class Host:
     family: str = ""
     own_launcher: Optional[Path] = None
     own_compiler: Optional[Path] = None
+    batch: Optional[Batch] = None  # of a launcher by whose words alone the MPI is not known
 
     @property
     def kind(self) -> str:
@@ -41,6 +52,8 @@ class Host:
         """The folder of its programs: two MPIs of one version are not the same."""
         if not self.own_compiler:
             return self.name
+        if self.batch:  # not named by its version: these programs find that out
+            return f"mpi-{hashlib.sha256(os.path.realpath(self.own_compiler).encode()).hexdigest()[:8]}"
         return f"{self.name}-{hashlib.sha256(str(self.own_compiler).encode()).hexdigest()[:8]}"
 
     @property
@@ -127,12 +140,28 @@ def mpirun(name: str, folder: Path) -> str:
 
 
 def launcher(host: Host, ranks: int, usable: Optional[int] = None) -> list[str]:
+    above_cores = ranks > (usable or len(cores()))
+    if host.batch:
+        run = ["run"] if host.batch.family is launchers.FLUX else []
+        return [host.mpirun, *run, *starting.on_one_node(host.batch.family, ranks, above_cores), *host.batch.options]
     command = [host.mpirun, "-n", str(ranks)]
     if host.kind == "openmpi":
         command += ["--bind-to", "none"]
         # It also turns on yielding, so only where it is needed.
-        command += ["--oversubscribe"] if ranks > (usable or len(cores())) else []
+        command += ["--oversubscribe"] if above_cores else []
     return command
+
+
+def job(
+    host: Host, ranks: int, program: list[str], settings: dict[str, str], usable: Optional[int] = None
+) -> tuple[list[str], dict[str, str]]:
+    """The command, and what its environment needs. To ranks that need not get their launcher's environment `env` gives the
+    settings, the user's own ones, and the path on which they find their libraries."""
+    start = launcher(host, ranks, usable)
+    if not host.batch:
+        return start + program, settings
+    own = {name: os.environ[name] for name in ("LD_LIBRARY_PATH", *carried.names(os.environ)) if name in os.environ}
+    return start + ["env", *(f"{name}={value}" for name, value in (own | settings).items()), *program], {}
 
 
 def preload(host: Host) -> Path:

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Optional
 
-from espalier.bench import build, neighbour as bench_neighbour, process, served
-from espalier.bench.hosts import Host, cores, environment, launcher, preload, preloaded
+from espalier.bench import build, hosts, neighbour as bench_neighbour, process, served
+from espalier.bench.hosts import Host, cores, environment, preload, preloaded
 from espalier.bench.quota import Quota
 from espalier.bench.results import each
 from espalier.bench.results.stats import BLOCKING, PERSISTENT
@@ -230,12 +230,13 @@ def run(job: Job, settings: Settings) -> tuple[Optional[dict], Optional[dict]]:
     with tempfile.TemporaryDirectory(prefix="espalier-bench-") as folder:
         out, statistics = Path(folder) / "out.jsonl", Path(folder) / "statistics.json"
         program = [str(build.compare(job.host)), *_arguments(job, settings, str(out))]
-        command = launcher(job.host, job.ranks, len(_usable(job, settings))) + program
+        surroundings = _surroundings(job, settings, statistics)
+        command, surroundings = hosts.job(job.host, job.ranks, program, surroundings, len(_usable(job, settings)))
         if job.place == "quota":
             assert settings.quota is not None, "only a run with a quota has such jobs"
             command = settings.quota.wrapped(command)
         with _beside(job, settings):
-            outcome = process.run(command, _surroundings(job, settings, statistics), 60 + 6 * settings.seconds)
+            outcome = process.run(command, surroundings, 60 + 6 * settings.seconds)
         found = read_lines(out.read_text() if out.exists() else "")
         if job.kind == "served":
             found["served"] = served.read(statistics, tuple(_collectives(job, settings)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
+from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Optional
 
@@ -101,14 +101,19 @@ def buffers(text: str) -> tuple[str, ...]:
 
 def chosen_hosts(given: SimpleNamespace) -> list[Host]:
     """--mpirun takes the place of --hosts; --mpicc goes with it."""
-    from espalier.bench import hosts
+    from espalier.bench import hosts, own_mpi
 
     if given.mpicc and not given.mpirun and "/" not in given.hosts:
         raise Problem("--mpicc goes with --mpirun: it is the compiler of that MPI")
-    names = given.hosts
-    if given.mpirun:
-        names = given.mpirun if "/" in given.mpirun else shutil.which(given.mpirun) or f"./{given.mpirun}"
-    return hosts.find(names, given.mpicc)
+    return [own_mpi.named(given.mpirun, given.mpicc)] if given.mpirun else hosts.find(given.hosts, given.mpicc)
+
+
+def with_quota(wanted: Optional[bool], quick: bool, hosts: Sequence[Host]) -> bool:
+    """Ranks that daemons start are not in the control group of this command."""
+    apart = next((host for host in hosts if host.batch), None)
+    if wanted and apart:
+        raise Problem(f"--quota: the ranks of {apart.mpirun} are not started by this command, and no quota of its holds for them")
+    return wanted if wanted is not None else not quick and not apart
 
 
 def settings(given: SimpleNamespace) -> Settings:

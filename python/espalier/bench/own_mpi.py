@@ -4,22 +4,40 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 from dataclasses import replace
 from pathlib import Path
 from typing import Optional
 
+from espalier.bench import batch_mpi
 from espalier.bench.hosts import HOSTS, Host
-from espalier.launch import launchers
+from espalier.launch import launchers, starting
+from espalier.launch.family import Family
 from espalier.problem import Problem
 
 _VERSION = re.compile(r"(?:Version:\s*|Open MPI\)\s*|OpenRTE\)\s*|Version\s+)(\d[\w.]*)")
 
 
-def host(launcher: Path, compiler: Optional[Path] = None) -> Host:
+def named(text: str, compiler: Optional[Path] = None) -> Host:
+    """`--mpirun`: a launcher by its path or as PATH has it; behind one of a batch system also its options ("srun --mpi=pmix")."""
+    words = [text] if shutil.which(text) else shlex.split(text)
+    if not words:
+        raise Problem("--mpirun names no launcher")
+    first = words[0] if os.sep in words[0] else shutil.which(words[0]) or f"./{words[0]}"
+    return host(Path(first), compiler, tuple(words[1:]))
+
+
+def host(launcher: Path, compiler: Optional[Path] = None, options: tuple[str, ...] = ()) -> Host:
     path = _program(launcher, "launcher")
-    like = _like(path)
+    own = _program(compiler, "compiler") if compiler else None
+    family = launchers.family_of(path, os.environ)
+    if family is not None and starting.by_daemons(path, family):
+        return batch_mpi.host(path, family, own or _compiler_of_path(path), options)
+    if options:
+        raise Problem(f"{' '.join(options)}: {path} takes no further options; only those of batch systems (srun ...) do")
+    like = _like(path, family)
     version = _VERSION.search(_says(path))
     return replace(
         like,
@@ -27,7 +45,7 @@ def host(launcher: Path, compiler: Optional[Path] = None) -> Host:
         title=f"{like.title} {version[1]}" if version else f"{like.title} ({path})",
         family=like.name,
         own_launcher=path,
-        own_compiler=_program(compiler, "compiler") if compiler else _compiler_beside(path),
+        own_compiler=own or _compiler_beside(path),
     )
 
 
@@ -49,13 +67,19 @@ def _says(launcher: Path) -> str:
     return done.stdout + done.stderr
 
 
-def _like(launcher: Path) -> Host:
-    family = launchers.family_of(launcher, os.environ)
+def _like(launcher: Path, family: Optional[Family]) -> Host:
     if family is launchers.OPEN_MPI:
         return HOSTS["openmpi"]
     if family is launchers.HYDRA:
         return HOSTS["impi" if "Intel" in _says(launcher) else "mpich"]
-    raise Problem(f"{launcher} is no launcher of MPICH, Intel MPI or Open MPI, as its --version says")
+    raise Problem(f"{launcher} is no launcher of MPICH, Intel MPI or Open MPI, nor of a batch system, as its --version says")
+
+
+def _compiler_of_path(launcher: Path) -> Path:
+    found = shutil.which("mpicc")
+    if not found:
+        raise Problem(f"{launcher} starts ranks of any MPI, and there is no mpicc on PATH; name yours: --mpicc /path/to/mpicc")
+    return Path(found).absolute()
 
 
 def _compiler_beside(launcher: Path) -> Path:

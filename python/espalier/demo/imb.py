@@ -106,11 +106,10 @@ def _arguments(kind: Kind) -> list[str]:
 def command(kind: Kind) -> tuple[list[str], dict[str, str]]:
     """Command and environment. IMB-MPI1 was built for Intel MPI and runs on MPICH's library of the same ABI."""
     host = kind.mpi.host
-    start = kind.mpi.start(kind.ranks)
     program = [str(kind.mpi.imb), *_arguments(kind)]
-    start += process.wrapped({"LD_LIBRARY_PATH": kind.mpi.settings["LD_LIBRARY_PATH"]}, None, program)
+    program = process.wrapped({"LD_LIBRARY_PATH": kind.mpi.settings["LD_LIBRARY_PATH"]}, None, program)
     settings = preloaded(preload(host)) if kind.espalier else {}
-    return start, environment(host, kind.ranks, default=kind.default) | kind.mpi.surroundings(kind.ranks) | settings
+    return kind.mpi.job(kind.ranks, program, environment(host, kind.ranks, default=kind.default) | settings)
 
 
 def run(kind: Kind, limit: float) -> tuple[process.Outcome, list[Line]]:

@@ -30,7 +30,7 @@ def command(kind: Kind) -> tuple[list[str], dict[str, str]]:
     if host.own_launcher:  # a Python of its own MPI needs nothing
         words = process.wrapped(dict(mpi.settings), None, words)
     settings = preloaded(preload(host)) if kind.espalier else {}
-    return mpi.start(kind.ranks) + words, environment(host, kind.ranks) | mpi.surroundings(kind.ranks) | settings
+    return mpi.job(kind.ranks, words, environment(host, kind.ranks) | settings)
 
 
 def parse(text: str) -> list[dict]:

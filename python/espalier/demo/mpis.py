@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Optional
 
 from espalier.bench import own_mpi
-from espalier.bench.hosts import HOSTS, Host, cores, find, launcher
+from espalier.bench.hosts import HOSTS, Host, cores, find, job
 from espalier.elf import file, loader
 from espalier.launch import intel
 from espalier.mpi import kinds, python_probe
@@ -36,11 +36,12 @@ class Mpi:
     def title(self) -> str:
         return self.host.title
 
-    def start(self, ranks: int) -> list[str]:
-        words = launcher(self.host, ranks)
-        if ranks <= len(cores()) and self.host.kind == "mpich":
-            words += ["-bind-to", "user:" + ",".join(map(str, cores()[:ranks]))]
-        return words
+    def job(self, ranks: int, program: list[str], settings: dict[str, str]) -> tuple[list[str], dict[str, str]]:
+        """The command and its environment."""
+        pins = []
+        if ranks <= len(cores()) and self.host.kind == "mpich" and not self.host.batch:
+            pins = ["-bind-to", "user:" + ",".join(map(str, cores()[:ranks]))]
+        return job(self.host, ranks, pins + program, self.surroundings(ranks) | settings)
 
     def surroundings(self, ranks: int) -> dict[str, str]:
         """For the launcher. Intel MPI takes processors from a variable, and as a wheel it lacks what its own script would set."""
@@ -62,7 +63,7 @@ def of_this_project() -> Mpi:
 
 def of_user(mpirun: str, mpicc: Optional[Path], folder: Path) -> Mpi:
     """`folder`: stays as long as the demo; of links by which programs find the MPI under the name that they want."""
-    host = own_mpi.host(Path(shutil.which(mpirun) or mpirun), mpicc)
+    host = own_mpi.named(mpirun, mpicc)
     library = _library(host)
     settings = _settings(library, folder)
     imb, python = _imb(library, settings), _python(library, settings)

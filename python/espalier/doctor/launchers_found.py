@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Optional
 
 from espalier.install import environments
-from espalier.launch import intel, launchers
+from espalier.launch import intel, launchers, starting
 from espalier.launch.launchers import Family
 
 _NAMES = ("mpirun", "mpiexec", "srun", "jsrun", "flux")
@@ -28,21 +28,7 @@ class Found:
 
     def lacks(self, environment: Mapping[str, str]) -> str:
         """What a job needs that is not there; "" if nothing."""
-        need = _NEEDS.get(self.family.name) if self.family else None
-        return need.said if need and need.variable not in environment else ""
-
-
-@dataclass(frozen=True)
-class _Need:
-    variable: str
-    said: str
-
-
-_NEEDS = {
-    launchers.SLURM.name: _Need("SLURM_JOB_ID", "there is no allocation: run `espalier doctor` within salloc or sbatch"),
-    launchers.JSRUN.name: _Need("LSB_JOBID", "there is no allocation: run `espalier doctor` within bsub"),
-    launchers.FLUX.name: _Need("FLUX_URI", "there is no Flux instance: run `espalier doctor` within flux alloc or flux start"),
-}
+        return starting.lacking(self.family, environment, "doctor")
 
 
 def found(mine: Optional[Path] = None) -> list[Found]:
@@ -65,7 +51,7 @@ def start_of(launcher: Found) -> list[list[str]]:
     """The words that start two ranks; of Slurm also those by which it offers another process manager than the site's default."""
     path = str(launcher.path)
     if launcher.family is launchers.SLURM:
-        return [[path, *more, "-n", "2"] for more in ([], ["--mpi=pmix"], ["--mpi=pmi2"])]
+        return [[path, *more, "-n", "2"] for more in starting.managers(launcher.family)]
     if launcher.family is launchers.FLUX:
         return [[path, "run", "-n", "2"]]
     if launcher.family is launchers.OPEN_MPI:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 from pathlib import Path
 from typing import Any, NamedTuple, Optional
 
-from espalier.bench import hosts, options
+from espalier.bench import hosts, options, own_mpi
 from espalier.bench.collectives import NAMES
 from espalier.measured import called
 from espalier.measured.point import Point, memory_of, points
@@ -79,5 +78,4 @@ def host_of(mpirun: Optional[str], mpicc: Optional[Path]) -> hosts.Host:
     found = mpirun or shutil.which("mpirun")
     if not found:
         raise Problem("there is no mpirun on PATH; name the launcher of your MPI: --mpirun /path/to/mpirun")
-    path = found if os.sep in found else shutil.which(found) or f"./{found}"
-    return hosts.find(path, mpicc)[0]
+    return own_mpi.named(found, mpicc)

@@ -57,10 +57,6 @@ def _surroundings(host: hosts.Host, job: Job, ranks: int) -> dict[str, str]:
     return found | (hosts.preloaded(hosts.preload(host)) if job.beside_espalier else {})
 
 
-def _launcher(host: hosts.Host, ranks: int) -> list[str]:
-    return hosts.launcher(host, ranks)
-
-
 def run(host: hosts.Host, job: Job) -> Measured:
     ranks = job.points[0].ranks
     sides = f"{HOST} {DEFAULT}" if job.beside_espalier else HOST
@@ -70,8 +66,8 @@ def run(host: hosts.Host, job: Job) -> Measured:
         (folder / "points").write_text("".join(lines), encoding="utf-8")
         words = ["--points", str(folder / "points"), "--out", str(folder / "out"), "--rounds", str(job.rounds)]
         words += ["--seconds", f"{job.seconds:.1f}", "--cpus", ",".join(map(str, hosts.cores())), *WAYS[job.way]]
-        command = [*_launcher(host, ranks), str(build.trials(host)), *words]
-        outcome = process.run(command, _surroundings(host, job, ranks), _LAUNCH_SECONDS + 3 * job.seconds)
+        command, settings = hosts.job(host, ranks, [str(build.trials(host)), *words], _surroundings(host, job, ranks))
+        outcome = process.run(command, settings, _LAUNCH_SECONDS + 3 * job.seconds)
         out = folder / "out"
         text = out.read_text(encoding="utf-8") if out.exists() else ""
     samples, espalier, version = read(text, ranks, job.way)

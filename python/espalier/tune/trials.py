@@ -105,7 +105,7 @@ def run(host: hosts.Host, work: Work) -> Measured:
         settings = hosts.environment(host, work.ranks, default=True) | hosts.preloaded(hosts.preload(host))
         settings |= {"ESPALIER_RULES": str(folder / "rules.json"), "ESPALIER_TUNED": "off"}
         settings |= {} if os.environ.get("ESPALIER_RULES") else {"ESPALIER_FALLBACK": "error"}  # no trial is the host's by chance
-        command = [*hosts.launcher(host, work.ranks), str(program(host)), *words]
+        command, settings = hosts.job(host, work.ranks, [str(program(host)), *words], settings)
         outcome = process.run(command, settings, _LAUNCH_SECONDS + 3 * work.seconds)
         out = folder / "out"
         samples, version, end = read(out.read_text(encoding="utf-8") if out.exists() else "", work.ranks)

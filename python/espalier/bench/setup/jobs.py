@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Optional
 
-from espalier.bench import build, process
-from espalier.bench.hosts import Host, cores, environment, launcher, preload, preloaded
+from espalier.bench import build, hosts, process
+from espalier.bench.hosts import Host, cores, environment, preload, preloaded
 from espalier.install import source_tree
 from espalier.launch.preload import VARIABLE
 from espalier.problem import Problem
@@ -102,10 +102,10 @@ def command(job: Job, settings: Settings) -> tuple[list[str], dict[str, str]]:
     words, surroundings = _words(job, settings), environment(job.host, job.ranks)
     if job.side == "espalier":
         surroundings |= preloaded(preload(job.host))
-    elif job.host.kind == "mpich" and job.ranks > len(cores()) and job.kind != "start":
+    elif job.host.kind == "mpich" and not job.host.batch and job.ranks > len(cores()) and job.kind != "start":
         surroundings |= preloaded(preload(job.host))
         words = ["env", "-u", VARIABLE, *words]
-    return launcher(job.host, job.ranks) + words, surroundings
+    return hosts.job(job.host, job.ranks, words, surroundings)
 
 
 def read_lines(text: str) -> list[dict]:
