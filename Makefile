@@ -3,7 +3,7 @@
 .PHONY: help setup build dev site test test-full test-arch test-asan test-torch test-chroot fuzz demo example bench bench-kernels bench-cluster bench-aggregation format lint tidy wheel clean
 
 help:
-	@echo 'make build    set up what the build needs, then build all: build/lib, .venv, bin/espalier'
+	@echo 'make build    set up what the build needs, then build all but the tests: build/lib, .venv, bin/espalier'
 	@echo 'make dev      build each file by itself into build/dev, with compile_commands.json for editors and clang-tidy'
 	@echo 'make test     build and run every test; ends with one line of totals'
 	@echo 'make test-full  the same with the tests that take long: every layout of emulated nodes, every host'
@@ -34,8 +34,8 @@ setup:
 	@tools/setup/setup test
 
 build:
-	@tools/setup/setup build tools/setup/build layers
-	@tools/setup/build
+	@tools/setup/setup build tools/setup/build product-layers
+	@tools/setup/build product
 
 dev:
 	@tools/setup/setup build
@@ -87,6 +87,7 @@ bench: build
 	@$(if $(ARGS),,bin/espalier bench --setup)
 
 bench-kernels: build
+	@cmake --build build --target bench_kernels
 	@build/bin/bench_kernels --benchmark_counters_tabular=true $(ARGS)
 
 bench-aggregation: build

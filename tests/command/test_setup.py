@@ -196,6 +196,8 @@ CMAKE = """cmake_minimum_required(VERSION 3.22)
 project(tiny LANGUAGES C)
 message(STATUS "warnings are errors: ${ESPALIER_WERROR}")
 add_executable(tiny tiny.c)
+add_executable(test_tiny tiny.c)
+add_custom_target(product DEPENDS tiny)
 """
 
 
@@ -215,11 +217,13 @@ def test_build(project, ci, setting):
     assert f"warnings are errors: {setting}" in (project / "build/log/configure.txt").read_text()
 
 
-@pytest.mark.parametrize("part, bindings", [((), "ON"), (("all",), "ON"), (("layers",), "OFF")])
-def test_build_of_a_part(project, part, bindings):
+@pytest.mark.parametrize("part, bindings, tests", [((), "ON", True), (("all",), "ON", True), (("layers",), "OFF", True),
+                                                   (("product",), "ON", False), (("product-layers",), "OFF", False)])
+def test_build_of_a_part(project, part, bindings, tests):
     result = setup(project, "tools/setup/build", *part)
     assert result.returncode == 0 and "done" in result.stdout, result.stderr
     assert f"ESPALIER_BINDINGS:UNINITIALIZED={bindings}" in (project / "build/CMakeCache.txt").read_text()
+    assert (project / "build/tiny").exists() and (project / "build/test_tiny").exists() == tests
 
 
 def test_build_that_fails_shows_the_error(project):
