@@ -76,7 +76,9 @@ test-chroot: build
 	@tools/setup/setup chroot
 	@ESPALIER_TEST_FULL=1 PYTHONPATH=python .venv/command/bin/python -m pytest -n0 -v -rs tests/install/test_chroot.py $(ARGS)
 
-demo: build
+demo:
+	@tools/setup/setup build tools/setup/build demo-layers
+	@tools/setup/build demo
 	@bin/espalier demo
 
 example: build

@@ -8,6 +8,8 @@ function(espalier_layer name)
     set(scope INTERFACE)
   else()
     add_library(espalier_${name} STATIC ${sources})
+    # Of a unity build: the headers and the algorithms' templates are compiled once for so many files.
+    set_target_properties(espalier_${name} PROPERTIES UNITY_BUILD_BATCH_SIZE 26)
     set(scope PUBLIC)
   endif()
   target_include_directories(espalier_${name} ${scope} ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)

@@ -198,6 +198,8 @@ message(STATUS "warnings are errors: ${ESPALIER_WERROR}")
 add_executable(tiny tiny.c)
 add_executable(test_tiny tiny.c)
 add_custom_target(product DEPENDS tiny)
+add_custom_target(demo DEPENDS tiny)
+add_custom_target(espalier_runtime DEPENDS tiny)
 """
 
 
@@ -218,7 +220,8 @@ def test_build(project, ci, setting):
 
 
 @pytest.mark.parametrize("part, bindings, tests", [((), "ON", True), (("all",), "ON", True), (("layers",), "OFF", True),
-                                                   (("product",), "ON", False), (("product-layers",), "OFF", False)])
+                                                   (("product",), "ON", False), (("product-layers",), "OFF", False),
+                                                   (("demo",), "ON", False), (("demo-layers",), "OFF", False)])
 def test_build_of_a_part(project, part, bindings, tests):
     result = setup(project, "tools/setup/build", *part)
     assert result.returncode == 0 and "done" in result.stdout, result.stderr
