@@ -54,9 +54,11 @@ def ranks_of(layout):
     return parse_layout(layout).ranks
 
 
-@pytest.mark.parametrize("layout", ["4x2", "3+1+3"])
-def test_results_are_right(run_on, host, layout):
-    check(run_on, host, layout, SERVED, ranks_of(layout))
+@pytest.mark.parametrize("name, layout", [
+    ("mpich", "4x2"), ("mpich", "3+1+3"), ("openmpi", "3+1+3"), ("impi", "4x2"),
+    *(pytest.param(*case, marks=pytest.mark.full) for case in (("openmpi", "4x2"), ("impi", "3+1+3")))])
+def test_results_are_right(run_on, name, layout):
+    check(run_on, hosts.HOSTS[name], layout, SERVED, ranks_of(layout))
 
 
 @pytest.mark.full

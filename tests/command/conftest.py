@@ -15,7 +15,7 @@ LIB = ROOT / "build" / "lib"
 RECORDED = Path(__file__).resolve().parent / "recorded"
 BUILDS = ("mpich", "ompi", "abi")
 
-# Prints, per rank, which build of Espalier is mapped, and ends with 7 so that the exit code's way back shows.
+# Prints, per rank, which build of Espalier is mapped and what of the settings arrived, and ends with 7 so that the exit code's way back shows.
 PROGRAM = r"""
 #include <mpi.h>
 #include <stdio.h>
@@ -31,8 +31,8 @@ int main(int argc, char **argv) {
     if (found) sscanf(found, "/libespalier-%63[a-z]", build);
   }
   fclose(maps);
-  const char *preload = getenv("LD_PRELOAD");
-  printf("build=%s preload=%s\n", build, preload ? preload : "");
+  const char *slots = getenv("ESPALIER_SLOTS"), *preload = getenv("LD_PRELOAD");
+  printf("build=%s slots=%s preload=%s\n", build, slots ? slots : "", preload ? preload : "");
   MPI_Finalize();
   return 7;
 }

@@ -13,6 +13,13 @@ def pairs(scope, collectives=COLLECTIVES, without=()):
             if algorithm not in without]
 
 
+def rounds(scope, collectives, without=()):
+    """{collective: algorithm} for as many runs as one collective has algorithms: in the n-th each takes its n-th."""
+    found = {name: [algorithm for algorithm in table.of(scope, name) if algorithm not in without] for name in collectives}
+    most = max(map(len, found.values()))
+    return [{name: names[n] for name, names in found.items() if n < len(names)} for n in range(most)]
+
+
 def collectives_by_algorithm(scope, collectives):
     """(algorithm, the collectives that have it), for each algorithm of any of them."""
     found = {}

@@ -17,7 +17,30 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "needs_espalier: means nothing on the bare host")
 
 
+def _of_host_and_ranks(item):
+    """(what tests that differ in their number of ranks alone have in common, the host, that number); None for another kind."""
+    params = dict(item.callspec.params) if hasattr(item, "callspec") else {}
+    host, ranks = params.get("host"), params.pop("ranks", None)
+    if host not in hosts.THREE or not isinstance(ranks, int) or item.get_closest_marker("full"):
+        return None
+    return (item.nodeid.split("[")[0], str(params)), host, ranks
+
+
+def _leave_out_ranks(items):
+    """What differs between numbers of ranks is above the host: under MPICH there are all of them, under the others the most."""
+    most = {}
+    for item in items:
+        if found := _of_host_and_ranks(item):
+            key, _, ranks = found
+            most[key] = max(ranks, most.get(key, 0))
+    for item in items:
+        if (found := _of_host_and_ranks(item)) and found[1] != "mpich" and found[2] < most[found[0]]:
+            item.add_marker(pytest.mark.full)
+
+
+@pytest.hookimpl(tryfirst=True)  # before those with the mark `full` are left out
 def pytest_collection_modifyitems(items):
+    _leave_out_ranks(items)
     if not hosts.BARE:
         return
     skip = pytest.mark.skip(reason="ESPALIER_TEST_BARE=1: this test is about Espalier itself")

@@ -14,7 +14,7 @@ def succeeded(run, name, ranks):
     assert len(re.findall(rf"{name}, rank \d: 0 failed", run.out)) == ranks, str(run)
 
 
-@pytest.mark.parametrize("ranks", [2, 3])
+@pytest.mark.parametrize("ranks", [pytest.param(2, marks=pytest.mark.full), 3])
 @pytest.mark.parametrize("which", ["deletes", "copies", "handlers", "finalizes"])
 def test_callbacks_use_what_is_being_freed(launch, host, which, ranks):
     # What a delete callback does on the communicator that is being freed is the host's, so no policy forbids that.
@@ -27,8 +27,8 @@ def test_an_error_handler_throws(launch, host, what):
 
 
 @pytest.mark.needs_espalier  # hosts leave the other ranks waiting
-@pytest.mark.parametrize("what", ["error", "number"])
-@pytest.mark.parametrize("ranks", [2, 4])
+@pytest.mark.parametrize("what, ranks", [("error", 4), ("number", 2), *(pytest.param(what, ranks, marks=pytest.mark.full)
+                                                                        for what, ranks in (("error", 2), ("number", 4)))])
 def test_an_operator_throws(launch, host, ranks, what):
     run = launch(host, ranks, "throwing", "operator", what, env=STRICT)
     succeeded(run, "throwing", ranks)

@@ -88,7 +88,8 @@ def test_real_programs_script(tmp_path):
 
 
 @pytest.mark.needs_espalier
-@pytest.mark.parametrize("name, title", [("amg", "amg.c (hypre), grid 40"), ("hpcc", "HPC Challenge, N 640"), ("examl", "ExaML, 8 taxa")])
+@pytest.mark.parametrize("name, title", [("amg", "amg.c (hypre), grid 40"), ("examl", "ExaML, 8 taxa"),
+                                         pytest.param("hpcc", "HPC Challenge, N 640", marks=pytest.mark.full)])
 def test_packaged_programs(tmp_path, name, title):
     """Where they are installed: served by Espalier, and what they compute is what they compute without it."""
     words = [sys.executable, hosts.REPOSITORY / "tools" / "real_programs.py", "--rounds", 1, "--ranks", 2, "--folder", tmp_path]

@@ -39,11 +39,12 @@ def names_both(run, ranks, mistake):
     return False
 
 
-@pytest.mark.parametrize("ranks", [2, 4])
+@pytest.mark.parametrize("name, ranks", [("mpich", 2), ("mpich", 4), ("openmpi", 4), ("impi", 4),
+                                         *(pytest.param(name, 2, marks=pytest.mark.full) for name in ("openmpi", "impi"))])
 @pytest.mark.parametrize("mistake", MISTAKES)
-def test_a_program_that_lives_with_errors_goes_on(launch, host, ranks, mistake):
+def test_a_program_that_lives_with_errors_goes_on(launch, name, ranks, mistake):
     """Each rank gets an error then or in the next call; a new communicator works."""
-    run = launch(host, ranks, "mistakes", mistake, "live", env=STRICT, timeout=40)
+    run = launch(hosts.HOSTS[name], ranks, "mistakes", mistake, "live", env=STRICT, timeout=40)
     assert run.status == 0, str(run)
     ends = re.findall(r"^rank \d: (?:no )?error, then error, new communicator works$", run.out, re.M)
     assert len(ends) == ranks, str(run)

@@ -51,26 +51,23 @@ def test_more_nodes(launch, layout):
     check(launch, hosts.HOSTS["mpich"], layout, SHORT)
 
 
-def subjects_of(collective):
-    if collective == "barrier":
-        return "barrier,roots"
-    if collective in ("scan", "exscan"):
-        return "in_place,prefixes"
-    if collective.startswith("reduce_scatter"):
-        return "prefixes"
-    return "roots,in_place,identity" if collective in hosts.FOUR else "blocks"
-
-
 # Windows and aggregation nodes: test_windows.py, test_sharp.py.
-@pytest.mark.parametrize("collective, algorithm", algorithms.pairs("network", without=("notified-ring", "sharp")))
-def test_every_algorithm_between_nodes(launch, collective, algorithm, statistics):
-    # Small segments, so that many are under way; scans are another matter where the nodes' ranks are mixed.
-    is_scan = collective in ("scan", "exscan")
-    layouts = [(5, "2+1+2")] + [(6, "3:cyclic")] * (is_scan and algorithm not in ("chain", "recursive-doubling"))
-    for layout in layouts:
-        check(launch, hosts.HOSTS["mpich"], layout, subjects_of(collective),
-              **{f"ESPALIER_NETWORK_{collective.upper()}": algorithm}, ESPALIER_SEGMENT="4000", **statistics.env)
-        assert ran(statistics, collective) == {algorithm}
+@pytest.mark.parametrize("chosen", algorithms.rounds("network", hosts.SPANNING, without=("notified-ring", "sharp")),
+                         ids=lambda chosen: chosen["allreduce"])
+def test_every_algorithm_between_nodes(launch, chosen, statistics):
+    """Those of all collectives at once, by small segments, so that many are under way."""
+    check_chosen(launch, (5, "2+1+2"), chosen, "barrier,roots,in_place,identity,blocks,prefixes", statistics)
+
+
+@pytest.mark.parametrize("algorithm", ["gather-all", "transpose"])
+def test_scans_where_the_ranks_of_nodes_are_mixed(launch, algorithm, statistics):
+    check_chosen(launch, (6, "3:cyclic"), {"scan": algorithm, "exscan": algorithm}, "in_place,prefixes", statistics)
+
+
+def check_chosen(launch, layout, chosen, subjects, statistics):
+    forced = {f"ESPALIER_NETWORK_{name.upper()}": algorithm for name, algorithm in chosen.items()}
+    check(launch, hosts.HOSTS["mpich"], layout, subjects, **forced, ESPALIER_SEGMENT="4000", **statistics.env)
+    assert {name: ran(statistics, name) for name in chosen} == {name: {algorithm} for name, algorithm in chosen.items()}
 
 
 SETTINGS = [{"ESPALIER_NODE_STAGE": "p2p"}, {"ESPALIER_LEADERS": "all"}, {"ESPALIER_LEADERS": "2"},

@@ -59,9 +59,13 @@ def test_user_operators_are_the_hosts(launch, host, statistics):
         assert any("user-defined operator" in reason for reason in reasons), str(reasons)
 
 
-@pytest.mark.parametrize("settings", [{"ESPALIER_NONBLOCKING": "off", **STRICT}, {"ESPALIER_NODES": "2", **SILENT}])
-def test_left_to_the_host(launch, host, settings, statistics):
-    run = launch(host, 4, "nonblocking", "alone", "ways", env={**settings, **statistics.env}, timeout=110)
+OFF, TWO_NODES = {"ESPALIER_NONBLOCKING": "off", **STRICT}, {"ESPALIER_NODES": "2", **SILENT}
+
+
+@pytest.mark.parametrize("name, settings", [("mpich", OFF), ("openmpi", OFF), ("impi", OFF), ("mpich", TWO_NODES),
+                                            full("openmpi", TWO_NODES), full("impi", TWO_NODES)])
+def test_left_to_the_host(launch, name, settings, statistics):
+    run = launch(hosts.HOSTS[name], 4, "nonblocking", "alone", "ways", env={**settings, **statistics.env}, timeout=110)
     succeeded(run, "nonblocking")
     assert hosts.BARE or served(statistics) == []
 

@@ -80,7 +80,7 @@ def all_parts_but_the_users(ranks):
 
 # --- What comes out -------------------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("ranks", [2, 4, 5])
+@pytest.mark.parametrize("ranks", [2, full(4), 5])
 def test_every_collective(launch, host, ranks, statistics):
     check(launch, host, ranks, "persistent_collectives", *all_parts_but_the_users(ranks), env={**STRICT, **statistics.env})
     check_served(statistics, host, ranks, hosts.SPANNING)

@@ -13,7 +13,7 @@ using std::chrono::milliseconds;
 /// Time that all explorations of this file take together, and how it is shared.
 milliseconds share_of(std::size_t scenarios) {
   constexpr int suites = 8;  // 2 to 5 ranks, with and without fences
-  return (espalier::testing::full() ? milliseconds(600'000) : milliseconds(16'000)) /
+  return (espalier::testing::full() ? milliseconds(600'000) : milliseconds(8'000)) /
          (suites * static_cast<int>(scenarios));
 }
 
