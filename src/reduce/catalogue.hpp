@@ -10,6 +10,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "reduce/exact/split.hpp"
+#include "reduce/exact/sum.hpp"
 #include "reduce/isa.hpp"
 #include "reduce/kernel.hpp"
 
@@ -180,7 +182,10 @@ constexpr OperationCode code_of(Op op, Type type) {
 }
 
 constexpr detail::Table make_table() {
-  detail::Table made{};
+  detail::Table made{{},
+                     {sum_exactly<float>, sum_exactly<double>, sum_exactly<float, 2>, sum_exactly<double, 2>},
+                     split<float>,
+                     split<double>};
   for (std::size_t row = 0; row < op_count; ++row)
     for (std::size_t column = 0; column < type_count; ++column) {
       const auto op = static_cast<Op>(row);

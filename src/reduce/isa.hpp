@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "reduce/exact/split_sums.hpp"
 #include "reduce/operation.hpp"
 
 namespace espalier::reduce {
@@ -13,6 +14,9 @@ namespace detail {
 
 struct Table {
   Operation operations[op_count][type_count];
+  // Sums that are rounded once, of all sources of a call: float32, float64, complex64, complex128.
+  Kernel exact_sums[4];
+  exact::Splitter split_floats, split_doubles;
 };
 
 // When a call stores its target past the caches: both must be reached. Set when the library is loaded (before

@@ -49,6 +49,8 @@ struct Operation {
   Type type = Type::none;
   OperationCode code = no_operation;
   std::size_t extent = 0;  // bytes from one element to the next
+  // The operands of an element must come to the kernel all in one call, in rank order (reproducible.hpp).
+  bool at_once = false;
 };
 
 // The operation in the best form for this CPU; nullptr where MPI does not define the operator on the type, or

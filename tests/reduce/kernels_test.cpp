@@ -6,18 +6,12 @@
 
 #include "reduce/isa.hpp"
 #include "reduce/names.hpp"
+#include "tests/reduce/isas.hpp"
 #include "tests/reduce/samples.hpp"
 
 namespace {
 
 using namespace espalier::reduce;
-
-std::vector<Isa> usable_isas() {
-  std::vector<Isa> usable;
-  for (const Isa isa : {Isa::baseline, Isa::avx2, Isa::avx512})
-    if (detail::table(isa)) usable.push_back(isa);
-  return usable;
-}
 
 // Elements at an address of any alignment, between guard bytes.
 template <class T>
