@@ -177,6 +177,8 @@ void Config::check_values() {
       reject(value, "a number up to 8");
     } else if (name == "ESPALIER_SETUP" && !is_one_of(value.text, {"auto", "agree"})) {
       reject(value, "auto or agree");
+    } else if (name == "ESPALIER_REPRODUCIBLE" && !is_one_of(value.text, {"run", "placement", "exact"})) {
+      reject(value, "run, placement or exact");
     } else if (name == "ESPALIER_WAIT" && !is_one_of(value.text, {"auto", "spin", "yield", "sleep"})) {
       reject(value, "auto, spin, yield or sleep");
     } else if (name == "ESPALIER_STREAMING" && value.text != "auto" && !is_on(value.text) &&

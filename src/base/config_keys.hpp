@@ -66,6 +66,7 @@ inline constexpr std::array first_keys = {
     ConfigKey{"ESPALIER_TUNED", "auto", true, "rules of `espalier tune` for this machine: auto (the user's, then the site's) | off | the folder that has them"},
 };
 inline constexpr std::array later_keys = {
+    ConfigKey{"ESPALIER_REPRODUCIBLE", "run", true, "bits of reductions do not depend on: run | placement (where ranks are, how a call is served) | exact (nor on the order; sums are rounded once)"},
     ConfigKey{"ESPALIER_NETWORK_TREE", "", true, "tree between nodes, such as \"knomial:2\""},
     ConfigKey{"ESPALIER_SEGMENT", "", true, "bytes of a segment of the network stage"},
     ConfigKey{"ESPALIER_LEADERS", "", true, "ranks of a node that share the network stage of an allreduce or allgather: a number, or all"},

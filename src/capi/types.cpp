@@ -2,9 +2,11 @@
 
 #include <array>
 
+#include "base/config.hpp"
 #include "base/format.hpp"
 #include "capi/errors/error.hpp"
 #include "reduce/names.hpp"
+#include "reduce/reproducible.hpp"
 
 namespace espalier::capi {
 namespace {
@@ -29,7 +31,8 @@ const reduce::Operation& operation_of(espalier_type type, espalier_op op) {
   const auto t = static_cast<std::size_t>(type), o = static_cast<std::size_t>(op);
   if (t >= types.size()) throw CodedError(ESPALIER_ERR_ARGUMENT, formatted("{} is no espalier_type", t));
   if (o >= ops.size()) throw CodedError(ESPALIER_ERR_ARGUMENT, formatted("{} is no espalier_op", o));
-  const reduce::Operation* operation = reduce::find(ops[o], types[t]);
+  static const reduce::Reproducibility level = reduce::reproducibility(Config::instance());
+  const reduce::Operation* operation = reduce::find(ops[o], types[t], level);
   if (!operation)
     throw CodedError(ESPALIER_ERR_ARGUMENT,
                      formatted("the operator {} is not defined on {}", reduce::to_string(ops[o]),

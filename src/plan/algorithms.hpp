@@ -243,6 +243,25 @@ inline constexpr std::array algorithm_uses = [] {
   };
 }();
 
+/// Whether a node's algorithm brings all operands of an element to the kernel in one call, in rank order. (Of a
+/// reduce where the tree is flat.) True of collectives that do not reduce.
+constexpr bool folds_at_once(Collective collective, Algorithm algorithm) {
+  switch (collective) {
+    case Collective::allreduce:
+      return algorithm == Algorithm::exchange || algorithm == Algorithm::central ||
+             algorithm == Algorithm::sliced;
+    case Collective::scan:
+    case Collective::exscan:
+      return algorithm == Algorithm::exchange || algorithm == Algorithm::central;
+    case Collective::reduce:
+    case Collective::reduce_scatter_block:
+    case Collective::reduce_scatter:
+      return algorithm != Algorithm::host;
+    default:
+      return true;
+  }
+}
+
 /// nullptr: the collective has no such algorithm in that scope, or the algorithm is `host`.
 const AlgorithmUse* find_use(Scope scope, Collective collective, Algorithm algorithm);
 

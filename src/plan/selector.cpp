@@ -17,7 +17,8 @@ const Table& Table::instance() {
 }
 
 Table::Table(const Config& config, const TunedRules& tuned)
-    : inlined_(config.flag("ESPALIER_INLINE")),
+    : reproducibility_(reduce::reproducibility(config)),
+      inlined_(config.flag("ESPALIER_INLINE")),
       read_from_parent_(config.flag("ESPALIER_READ_FROM_PARENT")),
       skip_gather_(config.flag("ESPALIER_SKIP_GATHER")),
       copy_avoidance_(config.flag("ESPALIER_COPY_AVOIDANCE")) {
@@ -75,7 +76,15 @@ std::optional<Algorithm> Table::forced(const Config& config, std::string_view ke
   const std::string& name = config.text(key);
   if (name.empty()) return std::nullopt;
   const auto algorithm = parse_algorithm(name);
-  if (algorithm && has_algorithm(scope, collective, *algorithm)) return algorithm;
+  if (algorithm && has_algorithm(scope, collective, *algorithm)) {
+    if (scope == Scope::network || reproducibility_ == reduce::Reproducibility::run ||
+        folds_at_once(collective, *algorithm))
+      return algorithm;
+    warnings_.push_back(
+        formatted("{}={} is left out: its bits would depend on places, and ESPALIER_REPRODUCIBLE={}", key,
+                  name, reduce::to_string(reproducibility_)));
+    return std::nullopt;
+  }
   std::string names;
   for (const Algorithm each : algorithms_of(scope, collective))
     names += formatted("{}{}", names.empty() ? "" : ", ", to_string(each));
@@ -150,12 +159,31 @@ NetworkPlan Table::find_network(const Query& query) const {
   return plan;
 }
 
+bool Table::keeps_order(const Rule& rule, Collective collective) const {
+  return reproducibility_ == reduce::Reproducibility::run || folds_at_once(collective, rule.plan.algorithm);
+}
+
+/// Where no rule has a plan that does, the plan of most of them.
+void Table::put_in_order(const Query& query, Plan& plan) const {
+  if (!folds_at_once(query.collective, plan.algorithm)) {
+    constexpr std::size_t longest_whole = 8 * 1024;
+    const bool sliced = query.collective == Collective::allreduce && query.bytes > longest_whole;
+    plan.algorithm = sliced                                   ? Algorithm::sliced
+                     : query.collective == Collective::reduce ? Algorithm::tree
+                                                              : Algorithm::exchange;
+    plan.origin = {"environment", 0, formatted("reproducible = {}", reduce::to_string(reproducibility_)), {}};
+  }
+  if (query.collective == Collective::reduce) plan.gather_tree = tree::parse_spec("flat levels=none");
+}
+
 Plan Table::find(const Query& query) const {
-  const auto rule = std::find_if(rules_.begin(), rules_.end(),
-                                 [&](const Rule& r) { return !r.between_nodes && r.matches(query); });
+  const auto rule = std::find_if(rules_.begin(), rules_.end(), [&](const Rule& r) {
+    return !r.between_nodes && r.matches(query) && keeps_order(r, query.collective);
+  });
   Plan plan;
   if (rule != rules_.end()) plan = rule->plan;
   apply_overrides(query, plan);
+  if (reproducibility_ != reduce::Reproducibility::run) put_in_order(query, plan);
   return plan;
 }
 

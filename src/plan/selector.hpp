@@ -9,6 +9,7 @@
 #include "base/config.hpp"
 #include "plan/rules.hpp"
 #include "plan/tuned_rules.hpp"
+#include "reduce/reproducible.hpp"
 
 namespace espalier::plan {
 
@@ -27,6 +28,9 @@ class Table {
   /// What rules for trials are asked for (Query::trial): 0, but for a table that has some, where
   /// ESPALIER_RUN_TRIAL says which. `espalier tune` sets it before it makes a communicator.
   int trial() const;
+  /// Above `run` reductions have plans of a node by which bits cannot depend on a place, whatever rules and single
+  /// settings say, and none is the host's.
+  reduce::Reproducibility reproducibility() const { return reproducibility_; }
   bool has_trials() const { return has_trials_; }
 
   /// The message sizes at which the answer may change for a collective, rising, without the last infinite
@@ -43,6 +47,10 @@ class Table {
   void apply_overrides(const Query& query, NetworkPlan& plan) const;
   void override_tree(const Config& config, const char* key, std::optional<tree::Spec>& spec);
 
+  bool keeps_order(const Rule& rule, Collective collective) const;
+  void put_in_order(const Query& query, Plan& plan) const;
+
+  reduce::Reproducibility reproducibility_;
   std::vector<Rule> rules_;
   std::vector<std::string> warnings_;
   bool has_trials_ = false;

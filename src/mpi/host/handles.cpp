@@ -2,8 +2,10 @@
 
 #include <mutex>
 
+#include "base/config.hpp"
 #include "mpi/host/host.hpp"
 #include "mpi/host/type_map.hpp"
+#include "reduce/reproducible.hpp"
 
 namespace espalier::mpi {
 
@@ -150,7 +152,8 @@ const reduce::Operation* defined_operation(Op op, Kind kind, Type exact, std::si
                                            std::size_t extent) {
   const Type type = type_of(kind, exact, size);
   if (reduce::packed_size(type) != size || reduce::extent(type) != extent) return nullptr;
-  return kind == Kind::fortran_integer && is_logical(op) ? nullptr : reduce::find(op, type);
+  static const reduce::Reproducibility level = reduce::reproducibility(Config::instance());
+  return kind == Kind::fortran_integer && is_logical(op) ? nullptr : reduce::find(op, type, level);
 }
 
 Kind kind_of_unnamed(MPI_Datatype datatype) {

@@ -10,14 +10,20 @@ namespace espalier::collective {
 
 namespace detail {
 
-/// Own vector first, then the children's in their static order: the same order in every call (invariant 3).
+/// Own vector first, then the children's in their static order: the same order in every call (invariant 3). Or all
+/// in rank order, at the root of a flat tree.
 template <Machine M>
-int collect_sources(M& m, const TreePosition& position, const Steps& steps, const void* own, bool inlined) {
+int collect_sources(M& m, const TreePosition& position, const Steps& steps, const void* own, bool inlined,
+                    bool in_rank_order) {
   const void** sources = m.source_array();
   int count = 0;
-  sources[count++] = own;
+  const auto add = [&](int rank, const void* vector) {
+    sources[in_rank_order ? rank : count] = vector;
+    ++count;
+  };
+  add(m.rank(), own);
   for (const int child : position.children)
-    sources[count++] = inlined ? m.inline_data(Channel::gather, child, steps.last()) : m.slot(child, steps);
+    add(child, inlined ? m.inline_data(Channel::gather, child, steps.last()) : m.slot(child, steps));
   return count;
 }
 
@@ -32,7 +38,7 @@ Steps send_up(M& m, const TreePosition& position, const Chunk& chunk, const Redu
   if (position.is_leaf()) {
     m.write_slot(steps, target, own, chunk.bytes);
   } else {
-    const int count = collect_sources(m, position, below, own, inlined);
+    const int count = collect_sources(m, position, below, own, inlined, false);
     m.reduce(r.operation, target, m.source_array(), count, chunk.bytes);
   }
   if (!inlined) m.flush_for_readers(target, chunk.bytes);
@@ -48,14 +54,15 @@ Steps receive_at_root(M& m, const TreePosition& position, const Chunk& chunk, co
                       const Plan& plan, bool inlined) {
   void* result = at(r.receive, chunk.offset);
   const Steps below = gather(m, position, chunk.steps);
-  const int count = collect_sources(m, position, below, at(r.send, chunk.offset), inlined);
+  const int count =
+      collect_sources(m, position, below, at(r.send, chunk.offset), inlined, r.operation.at_once);
   if (plan.copy_avoidance) {
     m.reduce(r.operation, result, m.source_array(), count, chunk.bytes);
     return below;
   }
   void* own_slot = m.slot(m.rank(), m.reserve(chunk.steps));
   m.copy(own_slot, at(r.send, chunk.offset), chunk.bytes);
-  m.source_array()[0] = own_slot;
+  m.source_array()[r.operation.at_once ? m.rank() : 0] = own_slot;
   m.reduce(r.operation, own_slot, m.source_array(), count, chunk.bytes);
   m.copy(result, own_slot, chunk.bytes);
   return below;
