@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
 #include <map>
 #include <memory>
@@ -110,6 +111,9 @@ class MultiNodeCommunicator final : public Communicator {
   bool serve_as(plan::Algorithm ran, Collective collective, std::size_t bytes, Body body);
   template <class Body>
   bool serve_call(plan::Algorithm ran, const machine::CallFacts& call, Body body);
+  template <class Body>
+  void count_and_run(plan::Algorithm ran, const machine::CallFacts& call, const plan::NetworkPlan& plan,
+                     Body body);
   void begin(const machine::CallFacts& call);
   template <class Body>
   void on_stage(Body body);
@@ -169,6 +173,23 @@ class MultiNodeCommunicator final : public Communicator {
   template <class B>
   const std::byte* allgather_notified(const collective::multinode::Allgather<B>& call, Collective collective,
                                       const plan::NetworkPlan& plan);
+  /// Reductions whose operands must come to the kernel all at once (reduce/reproducible.hpp). False: a rule
+  /// leaves what would move them to the host.
+  template <class Body>
+  bool serve_at_once(const machine::CallFacts& call, Collective collects, Body body);
+  bool moves_at_once(std::initializer_list<Collective> moves, std::size_t bytes) const;
+  bool is_short(const collective::Reduction& reduction) const;
+  bool allreduce_at_once(const collective::Reduction& reduction);
+  bool reduce_at_once(const collective::Reduction& reduction, int root);
+  bool reduce_scatter_at_once(Collective collective, const collective::Reduction& reduction,
+                              std::span<const std::size_t> edges);
+  bool scan_at_once(Collective collective, const collective::Reduction& reduction);
+  /// All ranks' vectors to all; where they are, one after the other.
+  const std::byte* collect_vectors(const collective::Reduction& reduction);
+  /// From each rank what of its vector is this one's, by the blocks' edges.
+  const std::byte* collect_slices(const void* vector, std::span<const std::size_t> edges);
+  void fold_at_once(const collective::Reduction& reduction, const std::byte* operands, std::size_t bytes,
+                    int ranks, void* result);
   /// Scan or exscan.
   bool scan_of(Collective collective, const void* send, void* receive, std::size_t count,
                const reduce::Operation& operation);
@@ -238,9 +259,12 @@ class MultiNodeCommunicator final : public Communicator {
   std::unique_ptr<Offload> offload_;
   std::string passed_over_;  // why they did not do the call that is under way
   Room vectors_, scratch_, whole_;
-  bool is_exposed_ = false;  // the last allgather's whole, to this node's ranks
-  Room alone_;               // a window's memory where this rank is alone on its node
-  Window* ring_ = nullptr;   // of notified rings; kept by the process (WindowCache)
+  Room operands_, folded_;            // of reductions at once
+  std::vector<const void*> sources_;  // of their kernel's calls
+  bool is_within_call_ = false;       // what is called now is a part of a call that is counted already
+  bool is_exposed_ = false;           // the last allgather's whole, to this node's ranks
+  Room alone_;                        // a window's memory where this rank is alone on its node
+  Window* ring_ = nullptr;            // of notified rings; kept by the process (WindowCache)
   collective::multinode::WindowUse ring_use_;
   std::string no_ring_;       // why the last call that wanted a notified ring got none
   std::string ring_refusal_;  // of the last window that failed

@@ -60,6 +60,7 @@ bool MultiNodeCommunicator::allreduce(const void* send, void* receive, std::size
                                       const reduce::Operation& operation) {
   const std::size_t bytes = count * operation.extent;
   const Reduction reduction = {send == Communicator::in_place ? receive : send, receive, bytes, operation};
+  if (operation.at_once) return allreduce_at_once(reduction);
   if (offloads(Collective::allreduce, bytes, &operation)) return allreduce_offloaded(reduction), true;
   const plan::Algorithm algorithm = allreduce_algorithm(bytes, operation.extent);
   return serve_call(algorithm, {Collective::allreduce, 0, bytes, operation.code},
@@ -153,6 +154,7 @@ void MultiNodeCommunicator::reduce_everywhere(const collective::Reduction& reduc
 bool MultiNodeCommunicator::reduce(const void* send, void* receive, std::size_t count,
                                    const reduce::Operation& operation, int root) {
   const std::size_t bytes = count * operation.extent;
+  if (operation.at_once) return reduce_at_once({source(send, receive), receive, bytes, operation}, root);
   if (offloads(Collective::reduce, bytes, &operation))
     return reduce_offloaded({source(send, receive), receive, bytes, operation}, root), true;
   return serve({Collective::reduce, root, bytes, operation.code}, [&](const NetworkPlan& plan) {
@@ -202,6 +204,8 @@ bool MultiNodeCommunicator::reduce_scatter_of(Collective collective, const void*
                                               const reduce::Operation& operation) {
   const std::size_t bytes = edges.back(), own = edges[static_cast<std::size_t>(rank())];
   const void* source = send == Communicator::in_place ? receive : send;
+  if (operation.at_once)
+    return reduce_scatter_at_once(collective, {source, receive, bytes, operation}, edges);
   const bool by_blocks = reduces_blocks(selector_(collective, bytes), operation.extent);
   return serve_call(by_blocks ? Algorithm::transpose : Algorithm::allreduce,
                     {collective, 0, bytes, operation.code}, [&](const NetworkPlan&) {

@@ -14,9 +14,10 @@ bool MultiNodeCommunicator::scan_of(Collective collective, const void* send, voi
                                     const reduce::Operation& operation) {
   const std::size_t bytes = count * operation.extent;
   const Prefix prefix = collective == Collective::scan ? Prefix::inclusive : Prefix::exclusive;
+  const collective::Reduction reduction = {send == Communicator::in_place ? receive : send, receive, bytes,
+                                           operation};
+  if (operation.at_once) return scan_at_once(collective, reduction);
   return serve({collective, 0, bytes, operation.code}, [&](const NetworkPlan& plan) {
-    const collective::Reduction reduction = {send == Communicator::in_place ? receive : send, receive, bytes,
-                                             operation};
     const std::size_t lane = Segments(bytes, plan.segment, operation.extent).longest();
     if (plan::scans_totals(plan.algorithm, nodes_.placement.is_consecutive())) {
       std::byte* room = vectors_.of(2 * segments_under_way * lane);

@@ -34,6 +34,11 @@ template <class Body>
 auto MultiNodeCommunicator::guarded(Body body) {
   if (!failed_.empty()) [[unlikely]]
     throw_out_of_step(failed_);
+  if (is_within_call_) {
+    call_ = begun_ + 1;
+    failure_.check(call_);
+    return body();
+  }
   try {
     call_ = begun_ + 1;
     failure_.check(call_);
@@ -106,19 +111,27 @@ bool MultiNodeCommunicator::serve_as(plan::Algorithm ran, Collective collective,
 
 template <class Body>
 bool MultiNodeCommunicator::serve_call(plan::Algorithm ran, const machine::CallFacts& call, Body body) {
-  static const machine::Waiter without_waits;
   const plan::NetworkPlan& plan = selector_(call.collective, call.bytes);
   if (plan.algorithm == plan::Algorithm::host) return false;
+  count_and_run(ran, call, plan, body);
+  return true;
+}
+
+template <class Body>
+void MultiNodeCommunicator::count_and_run(plan::Algorithm ran, const machine::CallFacts& call,
+                                          const plan::NetworkPlan& plan, Body body) {
+  static const machine::Waiter without_waits;
   const std::string passed_over = why_passed_over(call.collective, plan);
-  const statistics::Recorder recorder(
-      counters_.row({call.collective, call.bytes, ran, statistics::Carrier::messages, &passed_over}),
-      state_ ? state_->machine.waiter() : without_waits);
+  statistics::Row* const row =
+      is_within_call_
+          ? nullptr
+          : counters_.row({call.collective, call.bytes, ran, statistics::Carrier::messages, &passed_over});
+  const statistics::Recorder recorder(row, state_ ? state_->machine.waiter() : without_waits);
   guarded([&] {
     begin(call);
     body(plan);
   });
   asking::note_collective();
-  return true;
 }
 
 }  // namespace espalier::runtime
