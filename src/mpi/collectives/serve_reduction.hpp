@@ -12,9 +12,17 @@ namespace espalier::mpi {
 /// What a kind of reduction makes of a call.
 struct Shape {
   Collective collective;
-  MPI_Count elements;  ///< of each rank's vector
-  bool is_target;      ///< a result comes to this rank; without one `receive` may hold anything
+  MPI_Count elements;   ///< of each rank's vector
+  bool is_target;       ///< a result comes to this rank; without one `receive` may hold anything
+  MPI_Count first = 0;  ///< reduce_scatter(_block): where this rank's block begins, and its elements
+  MPI_Count own = 0;
 };
+
+/// A reduction of ESPALIER_REPRODUCIBLE on a communicator, or by a rule, that Espalier cannot serve: the host moves
+/// all vectors to all ranks, piece by piece, and what the host would have folded in an order of its own is folded
+/// here. Returns an MPI error code.
+int fold_at_once(const Entry& entry, const Call& call, const Shape& shape,
+                 const reduce::Operation& operation);
 
 inline bool buffers_fit(const Call& call, bool is_target, const Layout& layout) {
   const bool has_source = is_in_place(call.send) ? is_target : may_begin_at(call.send, layout);
@@ -57,6 +65,8 @@ int serve_shape(Entry& entry, const Call& call, const Shape& shape, std::size_t&
   if (!found || !plain_buffers(call, shape.is_target)) [[unlikely]]
     return reduce_other(entry, call, shape, bytes, by_user);
   const bool done = by_kernel(shape.is_target ? source(call) : call.send, *found);
+  if (!done && found->at_once) [[unlikely]]
+    return fold_at_once(entry, call, shape, *found);
   return served(done, entry, shape.collective, bytes);
 }
 

@@ -92,6 +92,7 @@ const char* find_own_functions() {
   }
   for_each_asked(host.again, [](auto& function, const char* name) { find(function, name); });
   find(host.Comm_is_revoked, "PMPIX_Comm_is_revoked");
+  find(host.Iallgather, "PMPI_Iallgather");
   find(host.Win_create_notify, "PMPIX_Win_create_notify");
   find(host.Win_free_notify, "PMPIX_Win_free_notify");
   find(host.Win_get_notify, "PMPIX_Win_get_notify");

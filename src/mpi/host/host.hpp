@@ -61,7 +61,9 @@ struct Host {
   int (*Pack_c)(const void*, MPI_Count, MPI_Datatype, void*, MPI_Count, MPI_Count*, MPI_Comm);
   int (*Unpack_c)(const void*, MPI_Count, MPI_Count*, void*, MPI_Count, MPI_Datatype, MPI_Comm);
   int (*Type_get_envelope_c)(MPI_Datatype, MPI_Count*, MPI_Count*, MPI_Count*, MPI_Count*, int*);
-  int (*Comm_is_revoked)(MPI_Comm, int*);  ///< nullptr: the host has no such function
+  // nullptr: the host has no such function.
+  int (*Comm_is_revoked)(MPI_Comm, int*);
+  int (*Iallgather)(const void*, int, MPI_Datatype, void*, int, MPI_Datatype, MPI_Comm, MPI_Request*);
   // Intel MPI's notified puts, by the header of 2021.18; nullptr elsewhere.
   int (*Win_create_notify)(MPI_Win, int);
   int (*Win_free_notify)(MPI_Win);

@@ -48,6 +48,7 @@ struct Content {
   Draft draft;
   std::unique_ptr<runtime::Persistent> collective;
   std::shared_ptr<runtime::Nonblocking> nonblocking;
+  std::unique_ptr<MovedByHost> moved;
 };
 
 Content empty(Request& request) {
@@ -57,10 +58,11 @@ Content empty(Request& request) {
     bucket.one.store(nullptr, std::memory_order_relaxed);
   bucket.members.fetch_sub(1, std::memory_order_relaxed);
   by_handle.erase(handle);
-  if (!request.is_once || request.nonblocking) runtime::asking::remove_request();
+  if (!request.is_once || request.nonblocking || request.moved) runtime::asking::remove_request();
   request.is_once = false;
   unused.push_back(&request);
-  return {std::move(request.draft), std::move(request.collective), std::move(request.nonblocking)};
+  return {std::move(request.draft), std::move(request.collective), std::move(request.nonblocking),
+          std::move(request.moved)};
 }
 
 Request& take_request() {
@@ -143,7 +145,7 @@ int Request::start() {
                      "before it is started again");
   return guarded(wide(errors), draft.spec.collective, draft.spec.bytes, [&] {
     if (draft.load) draft.load();
-    collective->start();
+    moved ? moved->start() : collective->start();
     return MPI_SUCCESS;
   });
 }
@@ -151,7 +153,7 @@ int Request::start() {
 int Request::complete() {
   if (is_once) return nonblocking::complete(*this);
   return guarded(wide(errors), draft.spec.collective, draft.spec.bytes, [&] {
-    collective->complete();
+    moved ? moved->complete() : collective->complete();
     if (draft.store) draft.store();
     return MPI_SUCCESS;
   });
@@ -208,11 +210,25 @@ Request* find(Handle handle) {
   return found == by_handle.end() ? nullptr : found->second;
 }
 
+std::unique_ptr<MovedByHost> move_by_host(const Entry& entry, const Draft& draft, MovedByHost::Use use,
+                                          const std::string& why) {
+  const bool able = host.Iallgather && (use == MovedByHost::Use::once || host.Comm_create_group);
+  if (!draft.at_once || !able || entry.communicator->size() == 1 || why.ends_with(bad_arguments))
+    return nullptr;
+  entry.communicator->count_host(
+      draft.spec.collective, draft.spec.bytes,
+      (why.empty() ? std::string() : why + "; ") + "it moves the vectors, Espalier folds");
+  return std::make_unique<MovedByHost>(use, draft.spec, draft.vector, *draft.at_once,
+                                       entry.communicator->size(), entry.comm);
+}
+
 int begin(Entry& entry, Draft&& draft, MPI_Request* request) {
   std::string why;
   auto collective =
       entry.communicator->prepare(communicators::bootstrap(entry.comm), draft.spec, draft.unable, why);
-  if (!collective) {
+  std::unique_ptr<MovedByHost> moved;
+  if (!collective) moved = move_by_host(entry, draft, MovedByHost::Use::again, why);
+  if (!collective && !moved) {
     const bool host_reports = why.empty() || why.ends_with(bad_arguments);
     return host_reports ? to_host : refuse(entry, draft.spec.collective, draft.spec.bytes, why);
   }
@@ -221,6 +237,7 @@ int begin(Entry& entry, Draft&& draft, MPI_Request* request) {
   Request& made = take_request();
   made.draft = std::move(draft);
   made.collective = std::move(collective);
+  made.moved = std::move(moved);
   made.errors = entry.comm;
   enter(made, wide(*request));
   runtime::asking::add_request();

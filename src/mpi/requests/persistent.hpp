@@ -17,6 +17,7 @@
 #include "mpi/host/host.hpp"
 #include "mpi/lifetime/communicators.hpp"
 #include "mpi/lifetime/fallback.hpp"
+#include "mpi/requests/moved_by_host.hpp"
 #include "runtime/communicator/nonblocking.hpp"
 #include "runtime/communicator/persistent.hpp"
 #include "runtime/process/missed_tests.hpp"
@@ -48,6 +49,9 @@ inline constexpr const char* bad_arguments = "its arguments are not valid, or no
 struct Draft {
   collective::PersistentSpec spec;
   std::string unable;  ///< why not
+  /// Of a reduction whose operands must be folded at once: what it is, and this rank's vector; else null.
+  const reduce::Operation* at_once = nullptr;
+  const std::byte* vector = nullptr;
   /// What brings data with gaps into packed form before a start, and back at completion; empty where the
   /// program's buffers are used as they are.
   std::function<void()> load, store;
@@ -68,12 +72,19 @@ struct Request {
   bool is_once = false;
   std::shared_ptr<runtime::Nonblocking> nonblocking;  ///< while it is under way
   runtime::Nonblocking::Call call;
+  std::unique_ptr<MovedByHost> moved;  ///< instead of both
 
-  bool active() const { return is_once ? nonblocking != nullptr : collective->active(); }
+  bool active() const {
+    if (moved) return moved->active();
+    return is_once ? nonblocking != nullptr : collective->active();
+  }
   /// Each returns an MPI error code, raised already.
   int start();
   int complete();
-  bool is_ready() { return is_once ? nonblocking->is_ready(call) : collective->is_ready(); }
+  bool is_ready() {
+    if (moved) return moved->is_ready();
+    return is_once ? nonblocking->is_ready(call) : collective->is_ready();
+  }
   /// The program frees the request; the carrier is left to the host.
   int leave();
   int cancel();
@@ -89,6 +100,11 @@ Request* find(Handle handle);
 /// An unused request of a nonblocking collective, which the program may have now. It goes back by give_back().
 Request& take_once(Entry& entry);
 void give_back(Request& request);
+
+/// For a reduction that must be folded at once and is not served otherwise, because of `why`; nullptr: it is none,
+/// or the host cannot move it.
+std::unique_ptr<MovedByHost> move_by_host(const Entry& entry, const Draft& draft, MovedByHost::Use use,
+                                          const std::string& why);
 
 /// Meets the other ranks. MPI_SUCCESS: `request` is made; to_host: all ranks leave it to the host.
 int begin(Entry& entry, Draft&& draft, MPI_Request* request);

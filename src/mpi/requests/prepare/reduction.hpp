@@ -45,6 +45,10 @@ void make_reduction(const Call& call, Entry& entry, MPI_Count elements, bool is_
     const bool in_place = is_target && source(call) == runtime::Communicator::in_place;
     const auto* send = in_place ? receive : static_cast<const std::byte*>(call.send);
     draft.spec = make_spec(send, receive, *operation, bytes);
+    if (operation->at_once) {
+      draft.at_once = operation;
+      draft.vector = send;
+    }
   } else {  // nothing is moved
     const collective::PersistentSpec& asked = draft.spec;
     draft.spec = collective::transfer_spec(rank_info_of(entry), asked.collective, asked.root, 0, {}, {});

@@ -1,0 +1,49 @@
+// Nonblocking and persistent reductions of ESPALIER_REPRODUCIBLE that Espalier's own schedules do not serve, as over
+// nodes: the host moves all vectors to all ranks in the background, and they are folded here at completion.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "collective/schedule/persistent_spec.hpp"
+#include "mpi/abi/abi.hpp"
+
+namespace espalier::mpi {
+
+/// One of a program's requests.
+class MovedByHost {
+ public:
+  enum class Use { once, again };
+  /// Local, but `again` is collective; throws Error where the host cannot do it. `spec` is a reduction's, its buffers the program's.
+  MovedByHost(Use use, const collective::PersistentSpec& spec, const std::byte* vector,
+              const reduce::Operation& operation, int ranks, MPI_Comm comm);
+  ~MovedByHost();
+  MovedByHost(const MovedByHost&) = delete;
+  MovedByHost& operator=(const MovedByHost&) = delete;
+
+  bool active() const { return active_; }
+  void start();
+  bool is_ready();
+  void complete();
+
+ private:
+  void use_own_communicator();
+  void fold();
+
+  Use use_;
+  collective::Schedule::Fold fold_;
+  const std::byte* vector_;
+  std::size_t bytes_;
+  const reduce::Operation& operation_;
+  MPI_Comm comm_;
+  std::vector<std::byte> all_;  ///< the vectors, by rank
+  std::vector<const void*> sources_;
+  MPI_Datatype element_{};  ///< of the host's calls
+  bool owns_element_ = false;
+  int count_ = 0;
+  MPI_Request request_{};
+  bool active_ = false;
+};
+
+}  // namespace espalier::mpi
