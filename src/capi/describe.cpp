@@ -142,6 +142,9 @@ json describe_plan(const json& request) {
         traits(query.collective).is_scan
             ? "; an operator that does not commute goes over doubling distances, whole vectors at a time"
             : "; an operator that does not commute goes up a rank-contiguous tree, whole vectors at a time";
+  if (const auto promise = reduce::promise(table.reproducibility());
+      !promise.empty() && traits(query.collective).reduces && !ordered)
+    why += formatted("; {}", promise);
   plan::Query slow = query;
   slow.prompt_yields = false;
   if (const plan::Plan other = table.find(slow); other.algorithm != plan.algorithm)

@@ -19,6 +19,9 @@ _STEPS = ("spin", "progress", "poke", "yield", "sleep")  # poke: what progress w
 def title(report: dict[str, Any]) -> str:
     run = report.get("run_seconds")
     words = f"what ran ({report['ranks']} ranks, {report['host']}, {report['build']} build"
+    level = report.get("reproducible", "run")
+    if level != "run":
+        words += f", reductions at the level {level}"
     return f"{words}, {time(run)})" if run else f"{words})"
 
 

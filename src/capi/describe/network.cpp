@@ -117,7 +117,13 @@ std::string unpredictable(const json& request, const plan::NodesCall& call, cons
   return "";
 }
 
-std::string why(const plan::NodesCall& call, const plan::NetworkPlan& plan) {
+std::string why(const plan::NodesCall& call, const plan::NetworkPlan& plan, bool commutative) {
+  if (const auto promise = reduce::promise(plan::Table::instance().reproducibility());
+      !promise.empty() && traits(call.collective).reduces && commutative)
+    return formatted(
+        "{}; so of numbers that are rounded, vectors of up to {} bytes go whole to the ranks that want the "
+        "result, and of longer ones each rank folds a slice; what follows is for integers",
+        promise, 32 * 1024 / (call.nodes * call.ranks_per_node));
   if (plan.origin.file.empty()) return "no rule between nodes holds this call, so the host MPI serves it";
   if (plan.origin.file == "environment") return "the environment overrides the rules: " + plan.origin.rule;
   return formatted("the first rule between nodes that holds {} of {} bytes on {} nodes of {} ranks",
@@ -157,7 +163,7 @@ json describe_network(const json& request) {
   json answer = {{"network", describe_between(plan)},
                  {"node", json::array()},
                  {"prediction", json()},
-                 {"why", why(call, plan)},
+                 {"why", why(call, plan, request.value("commutative", true))},
                  {"warnings", plan::Table::instance().warnings()}};
   if (plan::goes_through_window(plan.algorithm)) answer["window"] = describe_notified(call);
   if (plan.algorithm == plan::Algorithm::allreduce) {

@@ -222,6 +222,7 @@ json describe(const Counts& counts, const Author& author, int ranks) {
           {"host", printable(author.host)},
           {"build", author.build},
           {"run_seconds", run_seconds()},
+          {"reproducible", Config::instance().text("ESPALIER_REPRODUCIBLE")},
           {"communicators", communicators},
           {"allocated", {{"blocks", counts.allocated.blocks}, {"reads", counts.allocated.reads}}},
           {"trees", describe(counts.trees)},

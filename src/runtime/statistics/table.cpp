@@ -115,6 +115,8 @@ void print_table(const json& report) {
     for (std::size_t i = 0; i < columns.size(); ++i) widths[i] = std::max(widths[i], cells[i].size());
   for (const Cells& cells : lines) text += line_of(cells, widths);
   text += legend;
+  if (const std::string level = report.value("reproducible", "run"); level != "run")
+    text += formatted("reductions were served at the level {} (ESPALIER_REPRODUCIBLE)\n", level);
   if (const std::size_t sites = report["sites"].size(); sites > 0)
     text += formatted(
         "calls came from {} places: `espalier stats FILE` names them, with ESPALIER_STATS=FILE\n", sites);
