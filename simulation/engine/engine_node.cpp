@@ -108,7 +108,8 @@ bool Engine::await(int rank, int flag_number, std::uint64_t value) {
     if (!flag.holders.empty()) fetch(rank, flag.holders, flag.visible, 0);
     return true;
   }
-  if (flag.holders.empty()) flag.holders.be_written(core_of_rank(rank), 0);  // as far as anybody has it
+  // A line that no core has had counts as this one's.
+  if (flag.holders.empty()) flag.holders.be_written(core_of_rank(rank), 0);
   flag.holders.add(model_.node, core_of_rank(rank), it.clock);
   it.awaited = value;
   it.next_waiter = none;

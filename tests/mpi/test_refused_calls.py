@@ -60,7 +60,7 @@ def test_a_call_refused_under_mpi(launch, statistics, call, error, who, ranks):
 @pytest.mark.parametrize("who, ranks", WHERE)
 @pytest.mark.parametrize("call, error", [*((call, "EPERM") for call in OF_MEETINGS), ("accept4", "EMFILE"), ("socket", "EMFILE")])
 def test_a_call_refused_in_a_meeting(call, error, who, ranks):
-    # Where a rank can tell nobody that it was refused, the others wait for the whole of the time.
+    # Where a rank cannot say that it was refused, the others wait for the whole of the time.
     met = meetings.meet(f"refused-{os.getpid()}-{call}-{error}-{who}-{ranks}", ranks, 1500, refusing(call, error, who))
     if call in DONE_WITHOUT:
         assert meetings.right(met), str(met)

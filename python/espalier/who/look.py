@@ -91,7 +91,7 @@ def _begun(rank: Rank) -> int:
 
 
 def add_stacks(ranks: list[Seen], waits: waiting.Waits, seconds: float) -> None:
-    """Of those for which others wait, or of all where nobody waits for anybody, if they are on this machine."""
+    """Of those for which others wait, or of all where no rank waits for another, if they are on this machine."""
     wanted = waits.guilty or waits.circle
     if not wanted and any(seen.has_moved for seen in ranks):
         return

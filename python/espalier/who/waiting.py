@@ -52,7 +52,7 @@ def analyse(ranks: list[Seen]) -> Waits:
     for rank in list(edges):
         seen = by_rank[rank]
         if not seen.is_alive or seen.is_stopped or seen.has_moved:
-            del edges[rank]  # it waits for nobody: it cannot, or it goes on
+            del edges[rank]  # it waits for no rank: it cannot, or it goes on
     waited_for = {rank for others in edges.values() for rank in others}
     guilty = sorted(rank for rank in waited_for if not edges.get(rank))
     return Waits(groups, differences, guilty, [] if guilty else _circle(edges))
@@ -159,7 +159,7 @@ def _differences(ranks: list[Seen]) -> list[Difference]:
 
 
 def _circle(edges: dict[int, set[int]]) -> list[int]:
-    """A shortest one; empty: nobody waits for anybody that is known."""
+    """A shortest one; empty: no rank is known to wait for another."""
     best: list[int] = []
     for start in sorted(edges):
         paths, seen = [[start]], {start}

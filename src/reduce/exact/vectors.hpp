@@ -65,8 +65,8 @@ template <class Element>
 }
 
 // What is exact below is so only when results are rounded to nearest and subnormals are numbers. The program may
-// have set it otherwise (-ffast-math does), or want traps: it gets its modes back. Whoever needs this calls a
-// function that is not inlined, since compilers move arithmetic across the change.
+// have set it otherwise (-ffast-math does), or want traps: it gets its modes back. A function that needs
+// this is not inlined into the one that sets them, since compilers move arithmetic across the change.
 class UsualModes {
  public:
 #if defined(__x86_64__)

@@ -44,8 +44,8 @@ struct RingOfThread {
   void claim() noexcept {
     const auto thread = static_cast<std::uint64_t>(syscall(SYS_gettid));
     for (index = 0; index < of_all; ++index) {
-      std::uint64_t nobody = 0;
-      if (record.load(relaxed)->rings[index].thread.compare_exchange_strong(nobody, thread, relaxed)) return;
+      std::uint64_t free = 0;
+      if (record.load(relaxed)->rings[index].thread.compare_exchange_strong(free, thread, relaxed)) return;
     }
   }
   ~RingOfThread() {

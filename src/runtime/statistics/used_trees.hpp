@@ -20,7 +20,7 @@ struct UsedTrees {
 };
 
 /// Keeps the trees that a rank has taken its place in; nothing when statistics are off, and of more ranks or more
-/// trees than anybody reads. Thread-safe.
+/// trees than a reader wants. Thread-safe.
 void note_trees(const tree::Spec& gather_tree, const tree::Spec& release_tree, const tree::Tree& gather,
                 const tree::Tree& release);
 
