@@ -24,7 +24,6 @@ needs_root = pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv")
         (["4000000"], 2, "there is no process 4000000"),
         (["1234567890abcdef"], 1, "there is no job 1234567890abcdef here"),
         (["nonsense"], 1, "there is no job nonsense here"),
-        ([str(os.getpid())], 1, "is no rank of a job that runs with Espalier"),
         (["--hosts", "-oProxyCommand=x"], 2, "is no name of a machine"),
         (["--dump", "/no/such/folder/x"], 2, "there is no folder"),
         (["--wait", "0"], 2, "--wait"),
@@ -36,6 +35,11 @@ def test_mistakes(espalier, words, code, said):
     done = espalier("who", *words)
     assert done.returncode == code and said in done.stderr and "Traceback" not in done.stderr, done.stderr
     assert done.stdout == ""
+
+
+def test_a_process_that_is_no_rank(espalier):
+    done = espalier("who", str(os.getpid()))
+    assert done.returncode == 1 and "is no rank of a job that runs with Espalier" in done.stderr and done.stdout == ""
 
 
 def test_help_names_its_page(espalier):
