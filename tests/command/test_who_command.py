@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from espalier.stats import sites
-from espalier.who import places, processes, record, stacks
+from espalier.who import places, processes, record, seen, show, stacks
 
 ROOT = Path(__file__).resolve().parents[2]
 NOBODY = 65534
@@ -61,6 +61,29 @@ def test_another_users_process(espalier):
 def test_a_host_that_cannot_be_asked_is_said(espalier):
     done = espalier("who", "--hosts", "n1", ESPALIER_SSH="false")
     assert done.returncode == 1 and "n1 sees no job" in done.stderr and "no job of this user" in done.stderr
+
+
+def seen_there():
+    """A job of two ranks on another machine: rank 0 waits for rank 1, which is stopped."""
+    world = {"id": "w", "name": "MPI_COMM_WORLD", "size": 2, "first": 0, "stride": 1}
+    ranks = [seen.Seen("00000000000000ab", rank, 2, "n1", "node", 10 + rank, "ST"[rank]) for rank in (0, 1)]
+    ranks[0].inside = [seen.Call("w", "barrier", 7, bytes=0, seconds=1.5)]
+    for each in ranks:
+        each.communicators = [seen.Comm(**world, rank=each.rank)]
+    return {"schema": "espalier-who/1", **show.document({"00000000000000ab": ranks})}
+
+
+def test_what_another_machine_sees(espalier, tmp_path):
+    """As the same command prints it there; a shell script stands for ssh."""
+    (tmp_path / "there.json").write_text(json.dumps(seen_there()))
+    ssh = tmp_path / "ssh"
+    ssh.write_text(f'#!/bin/sh\necho "$@" > {tmp_path}/asked\ncat {tmp_path}/there.json\n')
+    ssh.chmod(0o755)
+    done = espalier("who", "00000000000000ab", "--hosts", "n1", ESPALIER_SSH=str(ssh))
+    assert done.returncode == 0, done.stderr
+    assert "rank 0 waits in barrier #7 of MPI_COMM_WORLD since 1.5 s for rank 1, which is stopped" in done.stdout
+    assert "2 of 2 ranks on n1" in done.stdout
+    assert (tmp_path / "asked").read_text() == "n1 espalier who --json --no-stacks\n"
 
 
 def test_collectives_are_numbered_as_the_library_does():

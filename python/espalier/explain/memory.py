@@ -26,7 +26,7 @@ def _heap(answer: dict[str, Any]) -> str:
 def facts(answer: dict[str, Any]) -> list[tuple[str, Optional[str]]]:
     ranks = answer["ranks"]
     setting = f"ESPALIER_SHM={answer['setting']}, {answer['origin']}"
-    notes = f"{print_bytes(answer['notes'])} of it: what the ranks tell each other once, and the machine"
+    notes = f"{print_bytes(answer['notes'])} of it: what ranks tell each other once, the machine, and their last calls"
     per_core = f"{answer['ranks_per_core']:g}"
     descriptors = str(answer["descriptors_of_a_rank"])
     pairs: list[tuple[str, Optional[str]]] = [("ranks per core", per_core)]

@@ -20,7 +20,7 @@ enum class Mode : int {
 #define ESPALIER_HOST_CALLS(X) \
   X(Initialized) X(Finalized) X(Get_library_version) X(Comm_rank) X(Comm_size) X(Comm_dup) X(Comm_free) \
   X(Comm_group) X(Comm_test_inter) X(Comm_get_parent) X(Comm_create_keyval) X(Comm_free_keyval) \
-  X(Comm_get_attr) X(Comm_set_attr) X(Comm_get_name) X(Query_thread) X(Comm_call_errhandler) X(Comm_set_errhandler) X(Group_free) \
+  X(Comm_get_attr) X(Comm_set_attr) X(Comm_get_name) X(Comm_call_errhandler) X(Comm_set_errhandler) X(Group_free) \
   X(Group_size) X(Group_translate_ranks) X(Allgather) X(Barrier) X(Comm_create_errhandler) \
   X(Errhandler_free) X(Send) X(Allreduce) X(Reduce) X(Scan) X(Exscan) X(Reduce_scatter) \
   X(Reduce_scatter_block) X(Allgatherv) X(Gatherv) X(Scatter) X(Scatterv) X(Alltoall) X(Alltoallv) \

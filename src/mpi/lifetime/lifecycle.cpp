@@ -62,9 +62,6 @@ std::string host_version() {
 
 void begin_record() {
   runtime::flight::name_host(host_version(), ESPALIER_BUILD);
-  int level = MPI_THREAD_MULTIPLE;
-  if (host.Query_thread(&level) == MPI_SUCCESS && level != MPI_THREAD_MULTIPLE)
-    runtime::flight::expect_one_thread();
   communicators::record_world();
   const std::string& file = Config::instance().text("ESPALIER_FLIGHT");
   const std::string& signal = Config::instance().text("ESPALIER_FLIGHT_SIGNAL");

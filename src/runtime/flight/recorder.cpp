@@ -33,31 +33,23 @@ void take_moment(Moment& moment) {
   moment.ticks.store(ticks::now(), relaxed);
 }
 
-/// Where this process records now: memory of its own until join() and after leave().
-std::atomic<Record*> record{&own_record};
+constexpr std::size_t ring_of_all = Record::rings_of_threads - 1;
 
-/// A thread's ring, as an offset among the rings, which move at join() and leave(); given back when the thread ends.
-struct RingOfThread {
-  std::size_t index = none;
-  static constexpr std::size_t none = Record::rings_of_threads, of_all = Record::rings_of_threads - 1;
-
-  void claim() noexcept {
-    const auto thread = static_cast<std::uint64_t>(syscall(SYS_gettid));
-    for (index = 0; index < of_all; ++index) {
-      std::uint64_t free = 0;
-      if (record.load(relaxed)->rings[index].thread.compare_exchange_strong(free, thread, relaxed)) return;
+/// Gives this thread's ring back when it ends.
+struct GivesBack {
+  bool has_ring = false;
+  ~GivesBack() {
+    for (std::size_t i = 0; has_ring && i < ring_of_all; ++i) {
+      if (detail::threads[i].load(relaxed) != detail::this_thread()) continue;
+      detail::record.load(relaxed)->rings[i].thread.store(0, relaxed);
+      detail::threads[i].store(nullptr, relaxed);
     }
   }
-  ~RingOfThread() {
-    if (index < of_all) record.load(relaxed)->rings[index].thread.store(0, relaxed);
-    index = of_all;  // for calls after that
-  }
 };
-thread_local RingOfThread ring_of_this_thread;
+thread_local GivesBack gives_back;
 
 void forget_in_child() {
-  record.store(&own_record, relaxed);  // the arena is not the child's
-  detail::only_ring = nullptr;
+  detail::record.store(&own_record, relaxed);  // the arena is not the child's
 }
 
 void watch_forks() {
@@ -94,7 +86,7 @@ void fill(Header& header, const Author& author) {
 }
 
 CommunicatorLine* line_of(std::uint64_t handle) {
-  for (CommunicatorLine& line : record.load(relaxed)->communicators)
+  for (CommunicatorLine& line : detail::record.load(relaxed)->communicators)
     if (line.handle.load(relaxed) == handle) return &line;
   return nullptr;
 }
@@ -103,12 +95,22 @@ CommunicatorLine* line_of(std::uint64_t handle) {
 
 namespace detail {
 
-Ring* only_ring = nullptr;
+std::atomic<Record*> record{&own_record};
+std::array<std::atomic<const void*>, ring_of_all> threads{};
 
-Ring& ring_of_thread() noexcept {
-  if (ring_of_this_thread.index == RingOfThread::none) [[unlikely]]
-    ring_of_this_thread.claim();
-  return record.load(relaxed)->rings[ring_of_this_thread.index];
+Ring& ring_of_another() noexcept {
+  Record& now = *record.load(relaxed);
+  const void* self = this_thread();
+  for (std::size_t i = 0; i < ring_of_all; ++i)
+    if (threads[i].load(relaxed) == self) return now.rings[i];
+  for (std::size_t i = 0; i < ring_of_all; ++i) {
+    const void* free = nullptr;
+    if (threads[i].load(relaxed) || !threads[i].compare_exchange_strong(free, self, relaxed)) continue;
+    now.rings[i].thread.store(static_cast<std::uint64_t>(syscall(SYS_gettid)), relaxed);
+    gives_back.has_ring = true;
+    return now.rings[i];
+  }
+  return now.rings[ring_of_all];
 }
 
 // How far apart calls are is known from the last one that had a time.
@@ -135,7 +137,7 @@ void note_wait() noexcept {
   const std::uint64_t state = ring.state.load(relaxed);
   Entry& entry = ring.entry(state);
   if (state % 2 == 0 || entry.begin.load(relaxed) != 0) return;
-  take_moment(record.load(relaxed)->header.last);
+  take_moment(detail::record.load(relaxed)->header.last);
   entry.begin.store(ticks::now(), relaxed);
   ring.next_stamp.store(0, relaxed);  // what comes after a long wait may be far apart
 }
@@ -146,33 +148,30 @@ void join(std::byte* place, const Author& author) {
   watch_forks();
   if (!place) place = memory_of_its_own();
   auto* fresh = place ? reinterpret_cast<Record*>(place) : &own_record;
-  const Record* before = record.load(relaxed);
+  const Record* before = detail::record.load(relaxed);
   // A call under way goes on there.
   if (fresh != before)
     std::memcpy(static_cast<void*>(&fresh->rings), static_cast<const void*>(&before->rings),
                 sizeof fresh->rings);
   fill(fresh->header, author);
-  record.store(fresh, relaxed);
+  detail::record.store(fresh, relaxed);
 }
-
-void expect_one_thread() noexcept { detail::only_ring = &record.load(relaxed)->rings[0]; }
 
 void leave() noexcept {
   const std::lock_guard lock(record_mutex);
-  Record* left = record.load(relaxed);
+  Record* left = detail::record.load(relaxed);
   left->header.has_left.store(1, std::memory_order_release);
-  detail::only_ring = nullptr;
   if (left == &own_record) return;
   for (std::size_t i = 0; i < Record::rings_of_threads; ++i) {
     own_record.rings[i].state.store(0, relaxed);
     own_record.rings[i].thread.store(left->rings[i].thread.load(relaxed), relaxed);
   }
-  record.store(&own_record, relaxed);
+  detail::record.store(&own_record, relaxed);
   own_segment = {};
 }
 
 const char* mark_now() noexcept {
-  Record* now = record.load(relaxed);
+  Record* now = detail::record.load(relaxed);
   if (now == &own_record) return nullptr;
   take_moment(now->header.last);
   return reinterpret_cast<const char*>(now);
@@ -180,8 +179,8 @@ const char* mark_now() noexcept {
 
 void name_host(const std::string& host, const std::string& build) {
   const std::lock_guard lock(record_mutex);
-  put_text(record.load(relaxed)->header.host, host);
-  put_text(record.load(relaxed)->header.build, build);
+  put_text(detail::record.load(relaxed)->header.host, host);
+  put_text(detail::record.load(relaxed)->header.build, build);
 }
 
 void add_communicator(const Named& communicator) {
@@ -197,7 +196,7 @@ void add_communicator(const Named& communicator) {
   line->stride = communicator.stride;
   put_text(line->name, communicator.name);
   line->handle.store(communicator.handle, std::memory_order_release);
-  take_moment(record.load(relaxed)->header.last);
+  take_moment(detail::record.load(relaxed)->header.last);
 }
 
 void forget_communicator(std::uint64_t handle) noexcept {

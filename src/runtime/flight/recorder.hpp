@@ -5,6 +5,8 @@
 // where calls are so far apart that two readings do not matter, and each that waits longer than its first looks.
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -16,18 +18,31 @@ namespace espalier::runtime::flight {
 
 namespace detail {
 
-/// Where no two threads are in calls at a time: the ring of all. Null: each thread has its own.
-extern Ring* only_ring;
-/// Thread-local memory of a library that may be loaded late takes a call of the loader's.
-[[gnu::noinline]] Ring& ring_of_thread() noexcept;
+/// Where this process records now: memory of its own until join() and after leave().
+extern std::atomic<Record*> record;
+
+/// Which thread this is: where its thread-local memory lies, which is in a register. A thread-local variable of a
+/// library that may be loaded late would take a call of the loader's.
+[[gnu::always_inline]] inline const void* this_thread() {
+#if defined(__x86_64__)
+  const void* self;
+  asm("mov %%fs:0, %0" : "=r"(self));
+  return self;
+#else
+  return __builtin_thread_pointer();
+#endif
+}
+/// Which threads have the rings; null: the ring is free. The last ring is of all others.
+extern std::array<std::atomic<const void*>, Record::rings_of_threads - 1> threads;
+[[gnu::noinline]] Ring& ring_of_another() noexcept;
 
 [[gnu::cold, gnu::noinline]] void stamp_begin(Ring& ring, Entry& entry, std::uint64_t state) noexcept;
 [[gnu::cold, gnu::noinline]] void stamp_end(Entry& entry) noexcept;
 
 [[gnu::always_inline]] inline Ring& ring() {
-  if (Ring* only = only_ring) [[likely]]
-    return *only;
-  return ring_of_thread();
+  if (threads[0].load(std::memory_order_relaxed) == this_thread()) [[likely]]
+    return record.load(std::memory_order_relaxed)->rings[0];
+  return ring_of_another();
 }
 
 }  // namespace detail
@@ -106,9 +121,6 @@ struct Author {
 void join(std::byte* place, const Author& author);
 /// The process makes no more calls, and `place` may go.
 void leave() noexcept;
-
-/// From now until leave() no two threads of the process are in calls at a time (less than MPI_THREAD_MULTIPLE).
-void expect_one_thread() noexcept;
 
 /// Notes the time in the record, and says where it is: record_bytes; null: this process has not joined. May be called
 /// in signal handlers.
