@@ -35,18 +35,22 @@ void take_moment(Moment& moment) {
 
 constexpr std::size_t ring_of_all = Record::rings_of_threads - 1;
 
-/// Gives this thread's ring back when it ends.
-struct GivesBack {
-  bool has_ring = false;
-  ~GivesBack() {
-    for (std::size_t i = 0; has_ring && i < ring_of_all; ++i) {
-      if (detail::threads[i].load(relaxed) != detail::this_thread()) continue;
-      detail::record.load(relaxed)->rings[i].thread.store(0, relaxed);
-      detail::threads[i].store(nullptr, relaxed);
-    }
+/// Gives the ring of a thread back, when that ends. `self`: its this_thread().
+void give_back(void* self) {
+  for (std::size_t i = 0; i < ring_of_all; ++i) {
+    if (detail::threads[i].load(relaxed) != self) continue;
+    detail::record.load(relaxed)->rings[i].thread.store(0, relaxed);
+    detail::threads[i].store(nullptr, relaxed);
   }
-};
-thread_local GivesBack gives_back;
+}
+
+/// Not by a destructor of a thread-local object: that of the main thread would run when the process ends, and after
+/// it the program's static objects may make calls.
+void give_back_at_end(const void* self) {
+  static pthread_key_t key;
+  static const bool made = pthread_key_create(&key, give_back) == 0;
+  if (made) pthread_setspecific(key, self);
+}
 
 void forget_in_child() {
   detail::record.store(&own_record, relaxed);  // the arena is not the child's
@@ -107,7 +111,7 @@ Ring& ring_of_another() noexcept {
     const void* free = nullptr;
     if (threads[i].load(relaxed) || !threads[i].compare_exchange_strong(free, self, relaxed)) continue;
     now.rings[i].thread.store(static_cast<std::uint64_t>(syscall(SYS_gettid)), relaxed);
-    gives_back.has_ring = true;
+    give_back_at_end(self);
     return now.rings[i];
   }
   return now.rings[ring_of_all];
