@@ -18,23 +18,28 @@ struct Wanted {
 
 Wanted wanted_by(const runtime::Communicator& communicator, const Call& call, const Shape& shape) {
   const auto all = static_cast<std::size_t>(shape.elements);
-  const auto first = static_cast<std::size_t>(shape.first), own = static_cast<std::size_t>(shape.own);
+  const int rank = communicator.rank();
   switch (shape.collective) {
     case Collective::scan:
-      return {communicator.rank() + 1, 0, all};
+      return {rank + 1, 0, all};
     case Collective::exscan:
-      return {communicator.rank(), 0, all};
+      return {rank, 0, all};
     case Collective::reduce:
-      return {communicator.rank() == call.root ? communicator.size() : 0, 0, all};
-    case Collective::reduce_scatter_block:
-    case Collective::reduce_scatter:
+      return {rank == call.root ? communicator.size() : 0, 0, all};
+    case Collective::reduce_scatter_block: {
+      const auto own = static_cast<std::size_t>(call.count), first = own * static_cast<std::size_t>(rank);
       return {communicator.size(), first, first + own};
+    }
+    case Collective::reduce_scatter: {
+      MPI_Count first = 0;
+      for (int below = 0; below < rank; ++below) first += call.counts[below];
+      return {communicator.size(), static_cast<std::size_t>(first),
+              static_cast<std::size_t>(first + call.counts[rank])};
+    }
     default:
       return {communicator.size(), 0, all};
   }
 }
-
-}  // namespace
 
 // In place is safe: a piece is with all ranks before its result, or one of elements below it, is written.
 int fold_at_once(const Entry& entry, const Call& call, const Shape& shape,
@@ -63,6 +68,14 @@ int fold_at_once(const Entry& entry, const Call& call, const Shape& shape,
                      wanted.ranks, end - first);
   }
   return MPI_SUCCESS;
+}
+
+}  // namespace
+
+int not_served(const Entry& entry, const Call& call, const Shape& shape, const reduce::Operation& operation,
+               std::size_t bytes) {
+  return operation.at_once ? fold_at_once(entry, call, shape, operation)
+                           : refuse_by_plan(entry, shape.collective, bytes);
 }
 
 }  // namespace espalier::mpi

@@ -1,6 +1,4 @@
 // Reduce, allreduce and reduce_scatter(_block).
-#include <numeric>
-
 #include "base/by_rank.hpp"
 #include "generated/mpi/collectives/collectives.hpp"
 #include "generated/mpi/collectives/forward.hpp"
@@ -48,8 +46,7 @@ int serve_reduce_scatter_block(const Call& call, void* caller, std::size_t& byte
     return to_host;
   Communicator& communicator = *entry->communicator;
   return serve_shape(
-      *entry, call,
-      {Collective::reduce_scatter_block, elements, true, call.count * communicator.rank(), call.count}, bytes,
+      *entry, call, {Collective::reduce_scatter_block, elements, true}, bytes,
       [&](const void* send, const reduce::Operation& operation) {
         return communicator.reduce_scatter_block(send, call.receive, static_cast<std::size_t>(call.count),
                                                  operation);
@@ -67,14 +64,9 @@ int serve_reduce_scatter(const Call& call, void* caller, std::size_t& bytes) {
   ByRank<std::size_t> counts(static_cast<std::size_t>(communicator.size()));
   if (!read_counts(call.counts, counts, elements)) return to_host;
   // A rank without a block may pass any receive buffer.
-  const auto rank = static_cast<std::size_t>(communicator.rank());
-  const std::size_t own = counts[rank];
-  const bool is_target = own > 0 || is_in_place(call.send);
-  const auto below =
-      static_cast<MPI_Count>(std::accumulate(counts.begin(), counts.begin() + rank, std::size_t{0}));
+  const bool is_target = counts[static_cast<std::size_t>(communicator.rank())] > 0 || is_in_place(call.send);
   return serve_shape(
-      *entry, call, {Collective::reduce_scatter, elements, is_target, below, static_cast<MPI_Count>(own)},
-      bytes,
+      *entry, call, {Collective::reduce_scatter, elements, is_target}, bytes,
       [&](const void* send, const reduce::Operation& operation) {
         return communicator.reduce_scatter(send, is_target ? call.receive : nullptr, counts, operation);
       },

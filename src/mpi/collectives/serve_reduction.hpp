@@ -12,17 +12,16 @@ namespace espalier::mpi {
 /// What a kind of reduction makes of a call.
 struct Shape {
   Collective collective;
-  MPI_Count elements;   ///< of each rank's vector
-  bool is_target;       ///< a result comes to this rank; without one `receive` may hold anything
-  MPI_Count first = 0;  ///< reduce_scatter(_block): where this rank's block begins, and its elements
-  MPI_Count own = 0;
+  MPI_Count elements;  ///< of each rank's vector
+  bool is_target;      ///< a result comes to this rank; without one `receive` may hold anything
 };
 
-/// A reduction of ESPALIER_REPRODUCIBLE on a communicator, or by a rule, that Espalier cannot serve: the host moves
-/// all vectors to all ranks, piece by piece, and what the host would have folded in an order of its own is folded
-/// here. Returns an MPI error code.
-int fold_at_once(const Entry& entry, const Call& call, const Shape& shape,
-                 const reduce::Operation& operation);
+/// What becomes of a call that the runtime has left to the host. A reproducible reduction (ESPALIER_REPRODUCIBLE) is
+/// not the host's: that moves all vectors to all ranks, piece by piece, and what it would have folded in an order of
+/// its own is folded here. Returns an MPI error code, or `to_host`. Out of line: it must cost a call that is served
+/// nothing.
+[[gnu::cold, gnu::noinline]] int not_served(const Entry& entry, const Call& call, const Shape& shape,
+                                            const reduce::Operation& operation, std::size_t bytes);
 
 inline bool buffers_fit(const Call& call, bool is_target, const Layout& layout) {
   const bool has_source = is_in_place(call.send) ? is_target : may_begin_at(call.send, layout);
@@ -65,9 +64,9 @@ int serve_shape(Entry& entry, const Call& call, const Shape& shape, std::size_t&
   if (!found || !plain_buffers(call, shape.is_target)) [[unlikely]]
     return reduce_other(entry, call, shape, bytes, by_user);
   const bool done = by_kernel(shape.is_target ? source(call) : call.send, *found);
-  if (!done && found->at_once) [[unlikely]]
-    return fold_at_once(entry, call, shape, *found);
-  return served(done, entry, shape.collective, bytes);
+  if (!done) [[unlikely]]
+    return not_served(entry, call, shape, *found, bytes);
+  return MPI_SUCCESS;
 }
 
 }  // namespace espalier::mpi
