@@ -35,13 +35,16 @@ concept KnowsRanks = requires(const M c) {
 ///
 /// finish() says that this rank reads nothing more of a step. Every rank finishes every step, in order.
 template <class M>
-concept TakesSteps = requires(M m, int peer, int span, std::size_t bytes, Step step) {
+concept TakesSteps = requires(M m, const M c, int peer, int span, std::size_t bytes, Step step) {
   { m.advance(span) } -> std::same_as<Steps>;
   { m.advance(span, bytes) } -> std::same_as<Steps>;  // no more lie there, on all ranks
   { m.advance_open(span, bytes) } -> std::same_as<StepRange>;
   m.finish(step);
   m.await_finish(peer, step);
   { m.finished(peer, step) } -> std::same_as<bool>;  // what await_finish() would find
+  /// Whether this rank knows that without a look: it looked before, or has heard so, and noted it.
+  { c.known_finished(peer, step) } -> std::same_as<bool>;
+  m.note_finished(peer, step);
   /// The caller knows that every rank has finished all steps up to this one (an algorithm in which every rank
   /// heard from every rank): reserve() then asks no rank.
   m.all_finished(step);
@@ -134,25 +137,26 @@ concept HasCounters = requires(M m, Step step, const void* source, std::size_t b
 /// Flag lines in memory that all ranks share, but that lie elsewhere than in the share. A place is aligned as a
 /// FlagLine.
 template <class M>
-concept HasPlacedLines =
-    requires(M m, const M c, std::byte* place, int peer, Step step, int count, std::uint64_t value) {
-      m.clear_line(place);  // before any other rank knows of it
-      m.signal_at(place, step);
-      m.await_at(place, step, peer);
-      { m.reached_at(place, step) } -> std::same_as<bool>;
-      { m.payload_at(place) } -> std::same_as<std::byte*>;
-      /// As take_piece() and piece_done_last(), of work that is done once, from a cleared line.
-      { m.take_piece_at(place, count) } -> std::same_as<int>;
-      { m.piece_done_last_at(place, count) } -> std::same_as<bool>;
-      /// What the line says of its writer's call, once it has shown the step; report_mistake() throws if the
-      /// ranks are in different calls.
-      { m.said_at(place) } -> std::same_as<Fingerprint>;
-      c.report_mistake(peer);
-      /// The first rank that comes to this turn of the line's use decides what all of them hear there (acquire
-      /// and release). agreed_at(): what that is, if a rank has come.
-      { m.agree_at(place, step, value) } -> std::same_as<Agreed>;
-      { m.agreed_at(place, step) } -> std::same_as<std::optional<std::uint64_t>>;
-    };
+concept HasPlacedLines = requires(M m, const M c, std::byte* place, int peer, Step step, int count,
+                                  std::uint64_t value, std::size_t bytes) {
+  m.clear_line(place);  // before any other rank knows of it
+  m.signal_at(place, step);
+  m.await_at(place, step, peer);
+  { m.reached_at(place, step) } -> std::same_as<bool>;
+  m.prefetch_own_at(place, bytes);  // a hint: this rank will write all of that soon
+  { m.payload_at(place) } -> std::same_as<std::byte*>;
+  /// As take_piece() and piece_done_last(), of work that is done once, from a cleared line.
+  { m.take_piece_at(place, count) } -> std::same_as<int>;
+  { m.piece_done_last_at(place, count) } -> std::same_as<bool>;
+  /// What the line says of its writer's call, once it has shown the step; report_mistake() throws if the
+  /// ranks are in different calls.
+  { m.said_at(place) } -> std::same_as<Fingerprint>;
+  c.report_mistake(peer);
+  /// The first rank that comes to this turn of the line's use decides what all of them hear there (acquire
+  /// and release). agreed_at(): what that is, if a rank has come.
+  { m.agree_at(place, step, value) } -> std::same_as<Agreed>;
+  { m.agreed_at(place, step) } -> std::same_as<std::optional<std::uint64_t>>;
+};
 
 /// Memory of other ranks that is read where it lies.
 template <class M>

@@ -1,6 +1,7 @@
 // A rank's flag lines: what it has published, and what it has finished.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "machine/share_view.hpp"
@@ -56,7 +57,14 @@ class FlagLines : public ShareView<Platform> {
 
   bool finished(int peer, Step step) {
     // acquire: as in await_finish().
-    return known_finished_[static_cast<std::size_t>(peer)] >= step || reached(finish_line(peer), step);
+    return known_finished(peer, step) || reached(finish_line(peer), step);
+  }
+  bool known_finished(int peer, Step step) const {
+    return known_finished_[static_cast<std::size_t>(peer)] >= step;
+  }
+  void note_finished(int peer, Step step) {
+    Step& known = known_finished_[static_cast<std::size_t>(peer)];
+    known = std::max(known, step);
   }
 
  protected:

@@ -5,6 +5,7 @@
 
 #include "machine/agreed.hpp"
 #include "machine/counters.hpp"
+#include "machine/prefetch_hints.hpp"
 
 namespace espalier::machine {
 
@@ -28,6 +29,7 @@ class PlacedLines : public Counters<Platform> {
   void signal_at(std::byte* place, Step step) { waiter_.signal(placed(place), step); }
   void await_at(std::byte* place, Step step, int peer) { waiter_.await(placed(place), step, peer); }
   bool reached_at(std::byte* place, Step step) { return reached(placed(place), step); }
+  void prefetch_own_at(std::byte* place, std::size_t bytes) { hints::own_lines(place, bytes); }
 
   /// Data that ride in the line.
   std::byte* payload_at(std::byte* place) { return placed(place).payload; }

@@ -9,6 +9,7 @@
 #include "base/format.hpp"
 #include "collective/schedule/given_data.hpp"
 #include "collective/schedule/line_pages.hpp"
+#include "collective/schedule/short_call.hpp"
 #include "machine/fingerprint.hpp"
 
 namespace espalier::collective {
@@ -16,6 +17,8 @@ namespace espalier::collective {
 /// A call, and how far this rank has come in it.
 struct CallUnderWay {
   PersistentSpec spec;
+  bool is_short = false;  ///< then the spec has no lists
+  ShortCall brief;
   Step number = 0;                       ///< of the communicator's nonblocking calls; a step of the machine
   CallLines lines;                       ///< which say what each rank gives
   machine::Fingerprint fingerprint = 0;  ///< that this rank's line bears
@@ -37,6 +40,15 @@ struct CallUnderWay {
   std::size_t heard = 0;     ///< so many of the sources have published
   std::size_t taken = 0;     ///< so many of the wanted blocks are here
   std::size_t position = 0;  ///< so many bytes of the next one, or of the fold, are here
+
+  /// As new, but for the spec.
+  void forget_progress() {
+    number = 0;
+    lines = {};
+    published = done = awaited = false;
+    lack = {};
+    heard = taken = position = 0;
+  }
 };
 
 namespace detail {
@@ -56,6 +68,9 @@ bool hears(M& m, CallUnderWay& call, int peer) {
     m.report_mistake(peer);
     throw Error(formatted("rank {} is in another call than rank {}", peer, m.rank()));
   }
+  // Acquired with the step: what the rank has read in calls up to that one comes before this rank's writes.
+  if (const auto behind = Step{read_notice(m, line).behind}; behind > 0)
+    m.note_finished(peer, call.number - behind);
   return true;
 }
 
@@ -158,12 +173,47 @@ bool fold_alone(M& m, CallUnderWay& call, std::byte* base) {
   return true;
 }
 
+/// What `peer` gives to a short call, whose line is there.
+template <Machine M>
+const std::byte* short_given(M& m, const CallUnderWay& call, std::byte* base, int peer) {
+  return given_to(m, call, base, peer, call.spec.bytes).block;
+}
+
+template <Machine M>
+void fold_short(M& m, const CallUnderWay& call, std::byte* base) {
+  const void** sources = m.source_array();
+  for (int rank = 0; rank < m.size(); ++rank)
+    sources[rank] = rank == m.rank() ? call.brief.send : short_given(m, call, base, rank);
+  m.reduce(*call.spec.fold.operation, call.brief.receive, sources, m.size(), call.spec.bytes);
+}
+
+template <Machine M>
+bool take_short(M& m, CallUnderWay& call, std::byte* base) {
+  const PersistentSpec& spec = call.spec;
+  if (spec.collective == Collective::bcast && m.rank() != spec.root) {
+    if (!hears(m, call, spec.root)) return false;
+    m.copy(call.brief.receive, short_given(m, call, base, spec.root), spec.bytes);
+  }
+  if (!hears_all_in_short(spec, m.rank())) return true;
+  for (const auto others = static_cast<std::size_t>(m.size()) - 1; call.heard < others; ++call.heard) {
+    const int next = m.rank() + 1 + static_cast<int>(call.heard);
+    const int peer = next < m.size() ? next : next - m.size();
+    if (!hears(m, call, peer)) return false;
+    if (spec.collective == Collective::allgather)
+      m.copy(call.brief.receive + static_cast<std::size_t>(peer) * spec.bytes,
+             short_given(m, call, base, peer), spec.bytes);
+  }
+  if (spec.fold.operation) fold_short(m, call, base);
+  return true;
+}
+
 }  // namespace detail
 
 /// Takes what has come for this rank; true: all of it. Only once it has published. If not, `call.lack` says
 /// what comes next.
 template <Machine M>
 bool take_what_came(M& m, CallUnderWay& call, std::byte* base) {
+  if (call.is_short) return detail::take_short(m, call, base);
   if (call.spec.fold.ranks == 0 && !call.spec.wants.empty()) return detail::take_blocks(m, call, base);
   for (; call.heard < call.spec.sources.size(); ++call.heard)
     if (!detail::hears(m, call, call.spec.sources[call.heard])) return false;

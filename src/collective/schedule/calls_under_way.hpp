@@ -99,15 +99,17 @@ class CallsUnderWay {
   Pages& pages() { return pages_; }
 
  private:
-  enum Choice : std::uint64_t { ours, hosts };
-
-  /// Whether the call is served, as the first rank that came to it has decided.
+  /// Whether the call is served, as the first rank that came to it has decided, or to one shortly before it:
+  /// each agreement is a line that goes from rank to rank.
   bool may_take_memory(const CallUnderWay& call) {
-    if (!may_need_buffer(call.spec, m_.size())) return true;
+    if (call.is_short || !may_need_buffer(call.spec, m_.size())) return true;
     const std::size_t bytes = bytes_of_all(call.spec, m_.size());
-    const Choice mine = demand_.has_room_for(m_, bytes) ? ours : hosts;
-    if (m_.agree_at(pages_.agreement(call.number), call.number, mine).value == hosts) return false;
-    demand_.add(call.number, bytes);
+    const bool known = all_know_bytes(call.spec.collective);
+    if (demand_.takes_of_grant(call.number, bytes, known)) return true;
+    const std::size_t mine = demand_.offer(m_, bytes);
+    const std::uint64_t grant = m_.agree_at(pages_.agreement(call.number), call.number, mine).value;
+    if (grant == 0) return false;
+    demand_.take_new_grant(call.number, bytes, known, grant, Pages::last_in_page(call.number));
     return true;
   }
 
@@ -121,21 +123,48 @@ class CallsUnderWay {
   /// others finish the younger call only after it. Hence, of all starts that wait for memory anywhere, the one
   /// with the lowest number waits for calls alone that all ranks can finish.
   bool publish(CallUnderWay& call) {
+    if (call.is_short) {
+      publish_short(call);
+      return true;
+    }
     std::byte* buffer = nullptr;
     if (const std::size_t bytes = buffer_bytes(call.spec, m_.size()); bytes > 0) {
       buffer = buffers_.take(m_, bytes, call.number);
       if (!buffer) return false;
     }
     m_.begin_call(call.fingerprint);
-    give_data(m_, call.spec, call.number, call.lines.of(m_.rank()), base_, buffer, log2_chunk_);
+    const Giving giving{call.number, call.lines.of(m_.rank()), finished_};
+    give_data(m_, call.spec, giving, base_, buffer, log2_chunk_);
     call.published = true;
+    prefetch_next_line(call.number + 1);
     return true;
+  }
+
+  void publish_short(CallUnderWay& call) {
+    m_.begin_call(call.fingerprint);
+    give_short(m_, call.spec, call.brief, {call.number, call.lines.of(m_.rank()), finished_});
+    call.published = true;
+    prefetch_next_line(call.number + 1);
+  }
+
+  /// What this rank writes in the next call, if that is like this one, its readers hold: it takes it back
+  /// while nothing waits.
+  void prefetch_next_line(Step next) {
+    if (pages_.has(next)) m_.prefetch_own_at(pages_.lines(next).of(m_.rank()), sizeof(memory::FlagLine));
+  }
+  void prefetch_next_buffer(const CallUnderWay& call) {
+    constexpr std::size_t most = 16 * 1024;
+    const std::size_t bytes = buffer_bytes(call.spec, m_.size());
+    if (bytes == 0 || bytes > most) return;
+    if (const GivenBuffer* next = buffers_.next_like(m_, bytes)) m_.prefetch_own_at(next->data, bytes);
   }
 
   bool take(CallUnderWay& call) {
     call.done = take_what_came(m_, call, base_) && others_keep_up(call);
-    if (call.done) in_order_[static_cast<std::size_t>(call.number - in_order_.front().number)].call = nullptr;
-    return call.done;
+    if (!call.done) return false;
+    in_order_[static_cast<std::size_t>(call.number - in_order_.front().number)].call = nullptr;
+    if (!call.is_short) prefetch_next_buffer(call);
+    return true;
   }
 
   /// A rank that needs nothing of the others may go on before they start, but not for ever, or it would fill
@@ -143,8 +172,10 @@ class CallsUnderWay {
   /// they may need it to come further before they complete anything.
   bool others_keep_up(CallUnderWay& call) {
     constexpr Step most_ahead = calls_in_page, most_ahead_in_buffers = 4;
-    const bool is_long = buffer_bytes(call.spec, m_.size()) > 0;
-    if (call.spec.sources.size() == m_.other_ranks().size()) return true;  // it has heard from all
+    const bool is_long = !call.is_short && buffer_bytes(call.spec, m_.size()) > 0;
+    const bool has_heard_from_all = call.is_short ? hears_all_in_short(call.spec, m_.rank())
+                                                  : call.spec.sources.size() == m_.other_ranks().size();
+    if (has_heard_from_all) return true;
     if (!is_long && call.number % most_ahead != 0) return true;
     const Step ahead = is_long ? most_ahead_in_buffers : most_ahead;
     if (call.number <= ahead || !pages_.has(call.number - ahead)) return true;
@@ -163,7 +194,9 @@ class CallsUnderWay {
     Step finished = 0;
     for (; !in_order_.empty() && !in_order_.front().call; in_order_.pop_front())
       finished = in_order_.front().number;
-    if (finished > 0) m_.finish(finished);
+    if (finished == 0) return;
+    finished_ = finished;
+    m_.finish(finished);
   }
 
   struct Started {
@@ -178,6 +211,7 @@ class CallsUnderWay {
   GivenBuffers<Memory> buffers_;
   MemoryDemand demand_;
   std::deque<Started> in_order_;  // the first one is not done
+  Step finished_ = 0;             // and all before it
   std::size_t unpublished_ = 0;
   bool is_closed_ = false;  // there was no memory for lines
 };

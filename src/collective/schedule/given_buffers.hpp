@@ -29,16 +29,25 @@ class GivenBuffers {
   /// memory for it now.
   template <machine::Machine M>
   std::byte* take(M& m, std::size_t bytes, memory::Step number) {
-    GivenBuffer* const found = find(m, bytes);
-    if (found) {
-      found->last = number;
-      return found->data;
-    }
+    GivenBuffer* found = next_like(m, bytes);
+    if (!found && has_enough_for_turns(bytes))
+      found = find(bytes, [&](const GivenBuffer& each) { return is_unused(m, each); });
+    if (found) return use(*found, number);
     if (all_.size() >= most_kept) give_back_unused(m);
     std::byte* data = memory_.allocate(bytes);
-    if (!data && give_back_unused(m)) data = memory_.allocate(bytes);
+    if (!data) {
+      found = find(bytes, [&](const GivenBuffer& each) { return is_unused(m, each); });
+      if (found) return use(*found, number);
+      if (give_back_unused(m)) data = memory_.allocate(bytes);
+    }
     if (data) all_.push_back({data, bytes, number});
     return data;
+  }
+
+  /// The one that take() would find without a look at what others have finished; nullptr: there is none.
+  template <machine::Machine M>
+  GivenBuffer* next_like(M& m, std::size_t bytes) {
+    return find(bytes, [&](const GivenBuffer& each) { return is_known_unused(m, each); });
   }
 
   /// Others may still read them.
@@ -47,6 +56,11 @@ class GivenBuffers {
 
  private:
   static constexpr std::size_t most_kept = 16;
+
+  static std::byte* use(GivenBuffer& buffer, memory::Step number) {
+    buffer.last = number;
+    return buffer.data;
+  }
 
   /// A rank finishes calls in order, so what it says of the last one goes for all before. This rank, too: the
   /// result of a fold in common may lie there.
@@ -57,14 +71,32 @@ class GivenBuffers {
                        [&](int peer) { return m.finished(peer, buffer.last); });
   }
 
-  /// The shortest one that is long enough; not one that is much too long, which a longer call may need.
   template <machine::Machine M>
-  GivenBuffer* find(M& m, std::size_t bytes) {
+  static bool is_known_unused(M& m, const GivenBuffer& buffer) {
+    return m.finished(m.rank(), buffer.last) &&
+           std::all_of(m.other_ranks().begin(), m.other_ranks().end(),
+                       [&](int peer) { return m.known_finished(peer, buffer.last); });
+  }
+
+  /// Not one that is much too long, which a longer call may need.
+  static bool is_for(const GivenBuffer& buffer, std::size_t bytes) {
+    return buffer.bytes >= bytes && buffer.bytes / 4 <= bytes;
+  }
+
+  /// Of short ones two are used in turns: when a rank hears of a call, it hears that the call before it is
+  /// finished, too. A look at its finish line would cost each call two misses.
+  bool has_enough_for_turns(std::size_t bytes) const {
+    constexpr std::size_t most = 128 * 1024;
+    return bytes > most ||
+           std::count_if(all_.begin(), all_.end(), [&](const auto& each) { return is_for(each, bytes); }) > 1;
+  }
+
+  /// The shortest one that is long enough.
+  template <class Suits>
+  GivenBuffer* find(std::size_t bytes, Suits suits) {
     GivenBuffer* best = nullptr;
     for (GivenBuffer& each : all_)
-      if (each.bytes >= bytes && each.bytes / 4 <= bytes && (!best || each.bytes < best->bytes) &&
-          is_unused(m, each))
-        best = &each;
+      if (is_for(each, bytes) && (!best || each.bytes < best->bytes) && suits(each)) best = &each;
     return best;
   }
 

@@ -19,9 +19,17 @@ namespace espalier::collective {
 /// What a rank's flag line of a call says, before the data that ride there.
 struct Notice {
   std::uint64_t buffer = 0;      ///< where the rank's buffer begins, counted from the base; 0: there is none
-  std::uint64_t log2_chunk = 0;  ///< data become readable in chunks of so many bytes; 0: all are
-  std::uint64_t bytes = 0;       ///< all that is given; its readers read all of it, unless there is a table
+  std::uint64_t bytes : 48 = 0;  ///< all that is given; readers read all of it, unless there is a table
+  std::uint64_t log2_chunk : 6 = 0;  ///< data become readable in chunks of so many bytes; 0: all are
+  std::uint64_t behind : 10 = 0;     ///< the rank has finished the call so many before this one; 0: unsaid
+
+  /// Of a rank that has finished all calls up to `finished`: so its readers need not look at its finish line.
+  void say_finished(Step number, Step finished) {
+    constexpr Step most = (1 << 10) - 1;
+    behind = number - finished <= most ? number - finished : 0;
+  }
 };
+static_assert(sizeof(Notice) == 16);
 inline constexpr std::size_t line_capacity = memory::inline_capacity - sizeof(Notice);
 
 /// A buffer: [how many chunks can be read][pieces taken][pieces done][table: what each rank reads][data][the
@@ -81,6 +89,13 @@ struct GivenData {
   std::uint64_t log2_chunk = 0;
 };
 
+/// The call in which a rank gives, its line there, and up to which call it has finished all.
+struct Giving {
+  Step number;
+  std::byte* line;
+  Step finished;
+};
+
 namespace detail {
 
 template <Machine M>
@@ -89,13 +104,15 @@ void write_notice(M& m, std::byte* line, const Notice& notice) {
 }
 
 template <Machine M>
-void give_in_line(M& m, const PersistentSpec& spec, Step number, std::byte* line) {
+void give_in_line(M& m, const PersistentSpec& spec, const Giving& giving) {
+  std::byte* const line = giving.line;
   Notice notice;
   notice.bytes = spec.given_bytes;
+  notice.say_finished(giving.number, giving.finished);
   write_notice(m, line, notice);
   std::byte* const data = m.payload_at(line) + sizeof notice;
   for (const Schedule::Give& each : spec.gives) m.copy(data + each.offset, each.source, each.bytes);
-  m.signal_at(line, number);
+  m.signal_at(line, giving.number);
 }
 
 /// Readers follow: each chunk is announced when it is whole.
@@ -112,53 +129,62 @@ void give_in_chunks(M& m, const PersistentSpec& spec, std::byte* progress, std::
 }
 
 template <Machine M>
-void give_in_buffer(M& m, const PersistentSpec& spec, Step number, std::byte* line, std::byte* base,
+void give_in_buffer(M& m, const PersistentSpec& spec, const Giving& giving, std::byte* base,
                     std::byte* buffer, int log2_chunk) {
+  std::byte* const line = giving.line;
   const BufferParts parts = buffer_parts(spec, m.size(), spec.given_bytes);
-  for (const std::size_t part : {BufferParts::progress, BufferParts::taken, BufferParts::done})
-    m.clear_line(buffer + part);
+  const bool is_cut = goes_one_way(spec.collective) && spec.given_bytes > std::size_t{1} << log2_chunk;
+  if (is_cut || folds_in_common(spec, m.size()))
+    for (const std::size_t part : {BufferParts::progress, BufferParts::taken, BufferParts::done})
+      m.clear_line(buffer + part);
   if (has_table(spec, m.size()))
     m.copy(buffer + BufferParts::table, spec.places.data(),
            spec.places.size() * sizeof(PersistentSpec::Place));
   Notice notice;
   notice.buffer = static_cast<std::uint64_t>(buffer - base);
   notice.bytes = spec.given_bytes;
-  const bool is_cut = goes_one_way(spec.collective) && spec.given_bytes > std::size_t{1} << log2_chunk;
   notice.log2_chunk = is_cut ? static_cast<std::uint64_t>(log2_chunk) : 0;
+  notice.say_finished(giving.number, giving.finished);
   write_notice(m, line, notice);
   std::byte* const data = buffer + parts.data;
   if (is_cut) {
-    m.signal_at(line, number);
+    m.signal_at(line, giving.number);
     return give_in_chunks(m, spec, buffer + BufferParts::progress, data, log2_chunk);
   }
   for (const Schedule::Give& each : spec.gives) {
     m.write_slot(data + each.offset, each.source, each.bytes);
     m.flush_for_readers(data + each.offset, each.bytes);
   }
-  m.signal_at(line, number);
+  m.signal_at(line, giving.number);
 }
 
 }  // namespace detail
 
-/// Gives all that this rank has to give to call `number`: then no rank needs it any more. `line`: this rank's
-/// of the call. All readers have finished the call that had the buffer before. `base`: of the memory that the
-/// ranks share, which may begin elsewhere in each. `buffer`: of buffer_bytes(), or nullptr.
+/// Gives all that this rank has to give to a call: then no rank needs it any more. All readers have finished
+/// the call that had the buffer before. `base`: of the memory that the ranks share, which may begin elsewhere
+/// in each. `buffer`: of buffer_bytes(), or nullptr.
 template <Machine M>
-void give_data(M& m, const PersistentSpec& spec, Step number, std::byte* line, std::byte* base,
-               std::byte* buffer, int log2_chunk) {
+void give_data(M& m, const PersistentSpec& spec, const Giving& giving, std::byte* base, std::byte* buffer,
+               int log2_chunk) {
   if (buffer)
-    detail::give_in_buffer(m, spec, number, line, base, buffer, log2_chunk);
+    detail::give_in_buffer(m, spec, giving, base, buffer, log2_chunk);
   else
-    detail::give_in_line(m, spec, number, line);
+    detail::give_in_line(m, spec, giving);
   if (spec.keep.bytes > 0) m.copy(spec.keep.target, spec.keep.source, spec.keep.bytes);
+}
+
+template <Machine M>
+Notice read_notice(M& m, std::byte* line) {
+  Notice notice;
+  m.copy(&notice, m.payload_at(line), sizeof notice);
+  return notice;
 }
 
 /// What another rank, or this one, has for this rank: its line of the call has been published.
 template <Machine M>
 GivenData find_given(M& m, const PersistentSpec& spec, std::byte* line, std::byte* base) {
-  Notice notice;
+  const Notice notice = read_notice(m, line);
   const std::byte* const said = m.payload_at(line);
-  m.copy(&notice, said, sizeof notice);
   if (notice.buffer == 0) return {nullptr, said + sizeof notice, notice.bytes, 0, 0};
   GivenData given;
   given.buffer = base + notice.buffer;

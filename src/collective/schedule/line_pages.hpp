@@ -53,8 +53,11 @@ class LinePages {
   CallLines lines(Step number) const {
     return {place(number) + (1 + calls_in_page + in_page(number)) * line, calls_in_page * line};
   }
-  /// Whether the call's lines are still there; if not, all ranks have finished it.
-  bool has(Step number) const { return page_of(number) >= pages_.front().number; }
+  /// Whether the call's lines are there still; if not, all ranks have finished it, or none has started it.
+  bool has(Step number) const {
+    return page_of(number) >= pages_.front().number && page_of(number) <= pages_.back().number;
+  }
+  static Step last_in_page(Step number) { return number | (calls_in_page - 1); }
   /// Where the ranks agree on something, as in agree_at().
   std::byte* agreement(Step number) const { return place(number) + (1 + in_page(number)) * line; }
 

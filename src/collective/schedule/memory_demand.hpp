@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <deque>
 
@@ -28,6 +29,13 @@ inline bool may_need_buffer(const PersistentSpec& spec, int ranks) {
   }
 }
 
+/// Whether all ranks know the same of what bytes_of_all() says.
+inline bool all_know_bytes(Collective collective) {
+  using enum Collective;
+  constexpr std::array known = {bcast, reduce, allreduce, gather, allgather, scan, exscan};
+  return std::count(known.begin(), known.end(), collective) > 0;
+}
+
 /// What all ranks together need for a call, as far as this one knows.
 inline std::size_t bytes_of_all(const PersistentSpec& spec, int ranks) {
   const std::size_t givers = spec.collective == Collective::bcast ? 1 : static_cast<std::size_t>(ranks);
@@ -36,27 +44,48 @@ inline std::size_t bytes_of_all(const PersistentSpec& spec, int ranks) {
 }
 
 /// Of the calls that some rank has not finished, on one rank. The rank that comes first to a call decides for
-/// all whether there is memory for it: later than for itself, no more of them are under way.
+/// all whether there is memory for it: later than for itself, no more of them are under way. Where all know
+/// how much a call needs it grants more than that, which calls that follow take without asking.
 class MemoryDemand {
  public:
   /// `most`: for all ranks together.
   explicit MemoryDemand(std::size_t most) : most_(most) {}
 
-  /// Whether there is memory for a call beside those that are under way.
+  /// How much this rank would grant a call that needs so many bytes, beside those that are under way; 0: there
+  /// is no memory for it.
   template <machine::Machine M>
-  bool has_room_for(M& m, std::size_t bytes) {
+  std::size_t offer(M& m, std::size_t bytes) {
     while (!calls_.empty() && is_finished(m, calls_.front().number)) {
       sum_ -= calls_.front().bytes;
       calls_.pop_front();
     }
-    return bytes <= most_ && sum_ <= most_ - bytes;
+    constexpr std::size_t most_at_once = std::size_t{1} << 38;
+    if (bytes > std::min(most_, most_at_once) || sum_ > most_ - bytes) return 0;
+    return std::min(std::max(bytes, (most_ - sum_) / 4), most_at_once);
   }
+
+  /// Whether the call is within what the call before it has left of its grant. All ranks alike.
+  bool takes_of_grant(memory::Step number, std::size_t bytes, bool is_known_to_all) {
+    if (!is_known_to_all || number > grant_ends_ || bytes > granted_) return false;
+    granted_ -= bytes;
+    add(number, bytes);
+    return true;
+  }
+  /// The ranks have agreed on a grant, not 0, for the call and those up to `last` that follow.
+  void take_new_grant(memory::Step number, std::size_t bytes, bool is_known_to_all, std::size_t grant,
+                      memory::Step last) {
+    if (is_known_to_all) {
+      granted_ = grant - std::min(grant, bytes);
+      grant_ends_ = last;
+    }
+    add(number, bytes);
+  }
+
+ private:
   void add(memory::Step number, std::size_t bytes) {
     calls_.push_back({number, bytes});
     sum_ += bytes;
   }
-
- private:
   struct Call {
     memory::Step number;
     std::size_t bytes;
@@ -69,6 +98,8 @@ class MemoryDemand {
   }
 
   std::size_t most_, sum_ = 0;
+  std::size_t granted_ = 0;
+  memory::Step grant_ends_ = 0;
   std::deque<Call> calls_;
 };
 

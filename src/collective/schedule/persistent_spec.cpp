@@ -2,6 +2,7 @@
 #include "collective/schedule/persistent_spec.hpp"
 
 #include <numeric>
+#include <utility>
 
 #include "collective/core/blocks.hpp"
 #include "memory/flag_line.hpp"
@@ -9,8 +10,8 @@
 namespace espalier::collective {
 namespace {
 
-std::vector<PersistentSpec::Place> no_places(const RankInfo& rank_info) {
-  return std::vector<PersistentSpec::Place>(static_cast<std::size_t>(rank_info.size));
+void clear_places(PersistentSpec& spec, const RankInfo& rank_info) {
+  spec.places.assign(static_cast<std::size_t>(rank_info.size), {});
 }
 
 /// Calls body(peer) for all other ranks, from the next higher one on and then from rank 0: so not all ranks
@@ -72,6 +73,19 @@ int folded_by(int rank, const RankInfo& rank_info, Collective collective, int ro
 
 }  // namespace
 
+PersistentSpec PersistentSpec::in(PersistentSpec&& used) {
+  PersistentSpec spec;
+  spec.gives.swap(used.gives);
+  spec.places.swap(used.places);
+  spec.wants.swap(used.wants);
+  spec.sources.swap(used.sources);
+  spec.gives.clear();
+  spec.places.clear();
+  spec.wants.clear();
+  spec.sources.clear();
+  return spec;
+}
+
 std::size_t PersistentSpec::arrives_from(int peer) const {
   if (peer >= fold.first && peer < fold.first + fold.ranks) return fold.bytes;
   for (const Schedule::Take& want : wants)
@@ -79,21 +93,21 @@ std::size_t PersistentSpec::arrives_from(int peer) const {
   return 0;
 }
 
-PersistentSpec barrier_spec(const RankInfo& rank_info) {
-  PersistentSpec spec;
+PersistentSpec barrier_spec(const RankInfo& rank_info, PersistentSpec&& room) {
+  PersistentSpec spec = PersistentSpec::in(std::move(room));
   spec.collective = Collective::barrier;
-  spec.places = no_places(rank_info);
+  clear_places(spec, rank_info);
   around(rank_info, [&](int peer) { spec.sources.push_back(peer); });
   return spec;
 }
 
 PersistentSpec transfer_spec(const RankInfo& rank_info, Collective collective, int root, std::size_t bytes,
-                             std::span<const Block> out, std::span<const Block> in) {
-  PersistentSpec spec;
+                             std::span<const Block> out, std::span<const Block> in, PersistentSpec&& room) {
+  PersistentSpec spec = PersistentSpec::in(std::move(room));
   spec.collective = collective;
   spec.root = root;
   spec.bytes = bytes;
-  spec.places = no_places(rank_info);
+  clear_places(spec, rank_info);
   spec.apart =
       rank_info.size == 2 || collective == Collective::alltoall || collective == Collective::alltoallv;
   around(rank_info, [&](int peer) {
@@ -111,13 +125,13 @@ PersistentSpec transfer_spec(const RankInfo& rank_info, Collective collective, i
 
 PersistentSpec reduction_spec(const RankInfo& rank_info, Collective collective, int root,
                               const std::byte* send, std::byte* receive, std::size_t bytes,
-                              const reduce::Operation& operation) {
-  PersistentSpec spec;
+                              const reduce::Operation& operation, PersistentSpec&& room) {
+  PersistentSpec spec = PersistentSpec::in(std::move(room));
   spec.collective = collective;
   spec.root = root;
   spec.bytes = bytes;
   spec.operation = operation.code;
-  spec.places = no_places(rank_info);
+  clear_places(spec, rank_info);
   spec.apart = rank_info.size == 2;
   around(rank_info, [&](int peer) {
     if (rank_info.rank < folded_by(peer, rank_info, collective, root))
@@ -130,12 +144,12 @@ PersistentSpec reduction_spec(const RankInfo& rank_info, Collective collective, 
 
 PersistentSpec reduce_scatter_spec(const RankInfo& rank_info, Collective collective, const std::byte* send,
                                    std::byte* receive, std::span<const std::size_t> shares,
-                                   const reduce::Operation& operation) {
-  PersistentSpec spec;
+                                   const reduce::Operation& operation, PersistentSpec&& room) {
+  PersistentSpec spec = PersistentSpec::in(std::move(room));
   spec.collective = collective;
   spec.bytes = std::accumulate(shares.begin(), shares.end(), std::size_t{0});
   spec.operation = operation.code;
-  spec.places = no_places(rank_info);
+  clear_places(spec, rank_info);
   // A vector that fits a flag line rides there whole: so every rank finds its part at the same place.
   spec.apart = spec.cut = spec.bytes > memory::inline_capacity;
   std::size_t begin = 0;

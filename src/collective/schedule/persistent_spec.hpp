@@ -32,6 +32,9 @@ struct PersistentSpec {
   Schedule::Fold fold;
   std::vector<int> sources;  ///< the ranks that this one waits for
 
+  /// Nothing, with the room of a spec that is used no more: a call that follows others asks for no memory.
+  static PersistentSpec in(PersistentSpec&& used);
+
   /// How many bytes this rank reads of what `peer` gives.
   std::size_t arrives_from(int peer) const;
 };
@@ -47,23 +50,25 @@ struct Block {
   std::size_t bytes = 0;
 };
 
-PersistentSpec barrier_spec(const RankInfo& rank_info);
+/// `room`, of each: one that is used no more.
+PersistentSpec barrier_spec(const RankInfo& rank_info, PersistentSpec&& room = {});
 
 /// Blocks from each rank to each. `out`: what goes to each rank; blocks with the same address are given once.
 /// `in`: where what comes from each rank goes. A block that a rank has for itself is copied, unless it is
 /// there already.
 PersistentSpec transfer_spec(const RankInfo& rank_info, Collective collective, int root, std::size_t bytes,
-                             std::span<const Block> out, std::span<const Block> in);
+                             std::span<const Block> out, std::span<const Block> in,
+                             PersistentSpec&& room = {});
 
 /// reduce, allreduce, scan, exscan: vectors of `bytes`. `receive` is written on ranks that get a result.
 PersistentSpec reduction_spec(const RankInfo& rank_info, Collective collective, int root,
                               const std::byte* send, std::byte* receive, std::size_t bytes,
-                              const reduce::Operation& operation);
+                              const reduce::Operation& operation, PersistentSpec&& room = {});
 
 /// reduce_scatter(_block). `shares`: the bytes of the vector that each rank gets, in rank order; this rank's
 /// go to `receive`.
 PersistentSpec reduce_scatter_spec(const RankInfo& rank_info, Collective collective, const std::byte* send,
                                    std::byte* receive, std::span<const std::size_t> shares,
-                                   const reduce::Operation& operation);
+                                   const reduce::Operation& operation, PersistentSpec&& room = {});
 
 }  // namespace espalier::collective

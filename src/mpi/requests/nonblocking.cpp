@@ -12,29 +12,73 @@ namespace {
 
 /// What belongs to the call goes; the request and its carrier wait for the next one.
 void retire(Request& request) {
-  request.nonblocking.reset();
-  request.moved.reset();
-  request.draft = {};
-  request.call = {};
-  runtime::asking::remove_request();
+  Draft& draft = request.draft;
+  if (draft.is_short) return give_back(request);
+  draft.spec = collective::PersistentSpec::in(std::move(draft.spec));
+  draft.unable.clear();
+  draft.at_once = nullptr;
+  draft.vector = nullptr;
+  draft.load = draft.store = nullptr;
+  draft.sides.reset();
+  draft.types.clear();
   give_back(request);
 }
 
+/// What the runtime has got goes back to the draft.
+void take_back(Request& request) {
+  request.nonblocking.reset();
+  if (!request.draft.is_short) request.draft.spec = std::move(request.call.spec);
+  runtime::asking::remove_request();
+}
+
+/// The end of a call that was begun.
+void end(Request& request) {
+  request.moved.reset();
+  take_back(request);
+  retire(request);
+}
+
 /// A reduction of which the host moves the vectors.
-int start_moved(Entry& entry, Draft&& draft, std::unique_ptr<MovedByHost> moved, MPI_Request* request) {
+int start_moved(Entry& entry, Taken& taken, std::unique_ptr<MovedByHost> moved, MPI_Request* request) {
   moved->start();
-  Request& made = persistent::take_once(entry);
-  made.draft = std::move(draft);
+  Request& made = taken.request();
   made.errors = entry.comm;
   made.moved = std::move(moved);
   runtime::asking::add_request();
+  taken.keep();
   *request = typed<MPI_Request>(made.handle.load(std::memory_order_relaxed));
   return MPI_SUCCESS;
 }
 
+/// What the runtime gets of the draft, which keeps what errors name.
+void make_call(Draft& draft, runtime::Nonblocking::Call& call) {
+  call.forget_progress();
+  call.is_short = draft.is_short;
+  if (draft.is_short) {
+    call.brief = draft.brief;
+    call.spec.collective = draft.spec.collective;
+    call.spec.root = draft.spec.root;
+    call.spec.bytes = draft.spec.bytes;
+    call.spec.operation = draft.spec.operation;
+    call.spec.fold.operation = draft.spec.fold.operation;
+    return;
+  }
+  const Collective collective = draft.spec.collective;
+  const std::size_t bytes = draft.spec.bytes;
+  call.spec = std::move(draft.spec);
+  draft.spec.collective = collective;
+  draft.spec.bytes = bytes;
+}
+
 }  // namespace
 
-int start(Entry& entry, Draft&& draft, MPI_Request* request) {
+Taken::~Taken() {
+  if (request_) retire(*request_);
+}
+
+int start(Entry& entry, Taken& taken, MPI_Request* request) {
+  Request& made = taken.request();
+  Draft& draft = made.draft;
   const Collective collective = draft.spec.collective;
   const std::size_t bytes = draft.spec.bytes;
   if (!draft.unable.empty())
@@ -44,36 +88,31 @@ int start(Entry& entry, Draft&& draft, MPI_Request* request) {
   auto communicator = entry.communicator->nonblocking(draft.spec, why);
   if (!communicator) {
     if (auto moved = persistent::move_by_host(entry, draft, MovedByHost::Use::once, why))
-      return start_moved(entry, std::move(draft), std::move(moved), request);
+      return start_moved(entry, taken, std::move(moved), request);
     return why.empty() ? to_host : refuse(entry, collective, bytes, why);
   }
-  Request& made = persistent::take_once(entry);
-  made.draft = std::move(draft);
   made.errors = entry.comm;
-  made.call.spec = std::move(made.draft.spec);
-  made.draft.spec.collective = collective;  // what errors name
-  made.draft.spec.bytes = bytes;
+  make_call(draft, made.call);
   made.nonblocking = std::move(communicator);
   runtime::asking::add_request();
   bool is_ours = false;
   try {
-    if (made.draft.load) made.draft.load();
+    if (draft.load) draft.load();
     is_ours = made.nonblocking->start(made.call);
   } catch (...) {
     made.nonblocking->forget(made.call);
-    retire(made);
+    taken.keep();
+    end(made);
     throw;
   }
   if (!is_ours) {
-    // What start() has looked at is whole again: another way may take it.
-    Draft again = std::move(made.draft);
-    again.spec = std::move(made.call.spec);
-    retire(made);
+    take_back(made);  // and another way may take it
     if (auto moved =
-            persistent::move_by_host(entry, again, MovedByHost::Use::once, runtime::Nonblocking::no_memory))
-      return start_moved(entry, std::move(again), std::move(moved), request);
+            persistent::move_by_host(entry, draft, MovedByHost::Use::once, runtime::Nonblocking::no_memory))
+      return start_moved(entry, taken, std::move(moved), request);
     return refuse(entry, collective, bytes, runtime::Nonblocking::no_memory);
   }
+  taken.keep();
   *request = typed<MPI_Request>(made.handle.load(std::memory_order_relaxed));
   return MPI_SUCCESS;
 }
@@ -93,11 +132,12 @@ bool is_among_strangers(Collective collective, Handle comm, void* caller, Entry&
   return true;
 }
 
-int start_among_strangers(Entry& stranger, Draft&& draft, MPI_Request* request) {
+int start_among_strangers(Entry& stranger, Taken& taken, MPI_Request* request) {
+  const Draft& draft = taken.request().draft;
   auto moved = draft.unable.empty() ? persistent::move_by_host(stranger, draft, MovedByHost::Use::once,
                                                                stranger.communicator->refusal())
                                     : nullptr;
-  return moved ? start_moved(stranger, std::move(draft), std::move(moved), request) : to_host;
+  return moved ? start_moved(stranger, taken, std::move(moved), request) : to_host;
 }
 
 int complete(Request& request) {
@@ -110,10 +150,10 @@ int complete(Request& request) {
       if (request.draft.store) request.draft.store();
     } catch (...) {
       if (request.nonblocking) request.nonblocking->forget(request.call);
-      retire(request);
+      end(request);
       throw;
     }
-    retire(request);
+    end(request);
     return MPI_SUCCESS;
   });
 }

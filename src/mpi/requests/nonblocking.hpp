@@ -10,13 +10,40 @@ namespace espalier::mpi::nonblocking {
 using persistent::Draft;
 using persistent::Request;
 
-/// Local: waits for no rank. MPI_SUCCESS: `request` is under way; to_host: all ranks leave it to the host.
-int start(Entry& entry, Draft&& draft, MPI_Request* request);
+/// A request that is used once, and goes back unless its collective is under way.
+class Taken {
+ public:
+  explicit Taken(Entry& entry) : request_(&persistent::take_once(entry)) {}
+  ~Taken();
+  Taken(const Taken&) = delete;
+  Taken& operator=(const Taken&) = delete;
+
+  /// Its draft has the room of the one before.
+  Request& request() { return *request_; }
+  void keep() { request_ = nullptr; }
+  /// The draft, as a maker wants it.
+  Draft& begin_draft(Collective collective, int root, bool may_be_short) {
+    Draft& draft = request_->draft;
+    draft.spec.collective = collective;
+    draft.spec.root = root;
+    draft.spec.bytes = 0;
+    draft.may_be_short = may_be_short;
+    draft.is_short = false;
+    return draft;
+  }
+
+ private:
+  Request* request_;
+};
+
+/// Local: waits for no rank. MPI_SUCCESS: what the draft of `taken` says is under way, as `request`; to_host:
+/// all ranks leave it to the host.
+int start(Entry& entry, Taken& taken, MPI_Request* request);
 /// A reproducible reduction on a communicator whose ranks would have to meet first, which a nonblocking call must not
 /// wait for: the host moves its vectors. False: it is none, and the host's; else `stranger` stands for the
 /// communicator.
 bool is_among_strangers(Collective collective, Handle comm, void* caller, Entry& stranger);
-int start_among_strangers(Entry& stranger, Draft&& draft, MPI_Request* request);
+int start_among_strangers(Entry& stranger, Taken& taken, MPI_Request* request);
 /// Waits for it; then its handle is no longer the program's. An MPI error code, raised already.
 int complete(Request& request);
 
@@ -25,20 +52,24 @@ int complete(Request& request);
 template <class AnyCall, class HandOn>
 int begin(void (*make)(const AnyCall&, Entry&, Draft&), Collective collective, const AnyCall& call,
           void* request, void* caller, HandOn hand_on) {
-  Draft draft;
-  const int code = guarded(call.comm, collective, draft.spec.bytes, [&] {
+  std::size_t bytes = 0;
+  const int code = guarded(call.comm, collective, bytes, [&] {
     Entry* entry = communicators::find(call.comm);
     if (!entry) entry = communicators::enter_alone(call.comm, caller);
-    draft.spec.collective = collective;
-    draft.spec.root = call.root;
     if (!entry) {
       Entry stranger;
       if (!is_among_strangers(collective, call.comm, caller, stranger)) return to_host;
+      Taken taken(stranger);
+      Draft& draft = taken.begin_draft(collective, call.root, false);
       make(call, stranger, draft);
-      return start_among_strangers(stranger, std::move(draft), static_cast<MPI_Request*>(request));
+      bytes = draft.spec.bytes;
+      return start_among_strangers(stranger, taken, static_cast<MPI_Request*>(request));
     }
+    Taken taken(*entry);
+    Draft& draft = taken.begin_draft(collective, call.root, true);
     make(call, *entry, draft);
-    return start(*entry, std::move(draft), static_cast<MPI_Request*>(request));
+    bytes = draft.spec.bytes;
+    return start(*entry, taken, static_cast<MPI_Request*>(request));
   });
   return code == to_host ? hand_on() : code;
 }

@@ -20,6 +20,7 @@ std::mutex mutex;  // of everything below but the readers' side of `buckets`
 std::deque<Request>& requests = *new std::deque<Request>;
 std::vector<Request*>& unused = *new std::vector<Request*>;
 std::vector<Request*>& unused_once = *new std::vector<Request*>;  // which have their carriers
+std::atomic<Request*> next_once{nullptr};  // one more of them, of which a call takes no lock
 std::unordered_map<Handle, Request*>& by_handle = *new std::unordered_map<Handle, Request*>;
 
 /// Direct-mapped: how many requests belong to a bucket, and one of them.
@@ -99,6 +100,7 @@ void retire_all() {
   std::vector<Content> gone;
   const std::lock_guard lock(mutex);
   unused_once.clear();
+  next_once.store(nullptr, std::memory_order_relaxed);
   for (Request& request : requests) {
     const Handle handle = request.handle.load(std::memory_order_relaxed);
     if (handle == 0) continue;
@@ -175,6 +177,8 @@ int Request::leave() {
 int Request::cancel() { return raise_for(*this, "MPI_Cancel takes no requests of collectives"); }
 
 Request& take_once(Entry& entry) {
+  // acquire: pairs with the release in give_back(); another thread may have used the request.
+  if (Request* const next = next_once.exchange(nullptr, std::memory_order_acquire)) return *next;
   {
     const std::lock_guard lock(mutex);
     if (!unused_once.empty()) {
@@ -192,6 +196,9 @@ Request& take_once(Entry& entry) {
 }
 
 void give_back(Request& request) {
+  Request* none = nullptr;
+  if (next_once.compare_exchange_strong(none, &request, std::memory_order_release, std::memory_order_relaxed))
+    return;
   const std::lock_guard lock(mutex);
   unused_once.push_back(&request);
 }

@@ -180,36 +180,45 @@ bool Nonblocking::is_ready(Call& call) try {
   return true;
 }
 
-/// True: the call is done. Else `lack` is what it needs next.
+/// True: the call is done. Else `lack` is what it needs next, and has not come in the first polls either.
 bool Nonblocking::step(Call& call, Call::Lack& lack) {
   const std::lock_guard lock(mutex_);
   call.awaited = false;
-  if (calls_.advance(call)) return true;
-  lack = call.published ? call.lack : Call::Lack{};
+  do {
+    if (calls_.advance(call)) return true;
+    lack = call.published ? call.lack : Call::Lack{};
+  } while (lack.line && comes_at_once(lack));
   call.awaited = lack.line != nullptr;
+  return false;
+}
+
+/// With the lock, which saves a short call most of what a wait costs.
+bool Nonblocking::comes_at_once(const Call::Lack& lack) {
+  for (int i = 0; i < machine_.waiter().policy().fast_spins; ++i)
+    if (machine_.reached_at(lack.line, lack.step)) return true;
   return false;
 }
 
 void Nonblocking::complete(Call& call) {
   Call::Lack lack;
-  if (!step(call, lack)) wait(call);
+  if (!step(call, lack)) wait(call, lack);
   asking::note_collective();
 }
 
 // Without the lock: another thread of this process may have to start what the awaited rank waits for. The
 // waiter is this wait's own.
-void Nonblocking::wait(Call& call) {
+void Nonblocking::wait(Call& call, Call::Lack lack) {
   const machine::ProgressHook hook = {[](void* self) { static_cast<Nonblocking*>(self)->work_in_wait(); },
                                       this, Process::instance().progress_in_waits()};
   machine::Waiter waiter(machine_.waiter().policy(), hook);
-  for (Call::Lack lack; !step(call, lack);) {
+  do {
     if (lack.line) {
       waiter.await(*reinterpret_cast<memory::FlagLine*>(lack.line), lack.step, lack.peer);
     } else {
       work_in_wait();
       machine::HostPlatform::yield();
     }
-  }
+  } while (!step(call, lack));
 }
 
 void Nonblocking::work_in_wait() {

@@ -71,7 +71,8 @@ class Nonblocking {
   static std::uint64_t make(const NonblockingPlace& place, const machine::Layout& layout);
 
   bool step(Call& call, Call::Lack& lack);
-  void wait(Call& call);
+  bool comes_at_once(const Call::Lack& lack);
+  void wait(Call& call, Call::Lack lack);
   /// What waits do besides looking at a line.
   void work_in_wait();
   void give_back_all();

@@ -25,15 +25,16 @@ std::shared_ptr<Nonblocking> NodeCommunicator::nonblocking(const collective::Per
                                                            std::string& why) {
   static const bool is_on = Config::instance().flag("ESPALIER_NONBLOCKING");
   if (!is_on) return nullptr;  // switched off by the user
-  const std::size_t most = state_.arena.budget() / 8 / static_cast<std::size_t>(size());
+  const std::size_t most = state_.arena.budget() / 8;
+  const bool is_small = spec.bytes <= most && spec.bytes * static_cast<std::size_t>(size()) <= most;
   if (state_.selector(spec.collective, spec.bytes).algorithm == plan::Algorithm::host) {
     why = Communicator::why_host(spec.collective);
     return nullptr;
   }
-  if (!nonblocking_ && spec.bytes <= most)
+  if (!nonblocking_ && is_small)
     nonblocking_ = Nonblocking::open({state_.arena, state_.share, state_.layout}, rank(),
                                      state_.machine.waiter().policy());
-  if (nonblocking_ && spec.bytes <= most) return nonblocking_;
+  if (nonblocking_ && is_small) return nonblocking_;
   why = Nonblocking::no_memory;
   return nullptr;
 }

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <list>
@@ -66,6 +67,8 @@ class Rank {
   bool start(Collective collective, std::size_t count, int round) {
     Started& started = started_.emplace_back();
     started.call.spec = spec_of(collective, count, round, started);
+    started.call.is_short = may_be_short(started.call.spec) && (m_.rank() + round) % 3 != 0;
+    started.call.brief = {bytes_of(started.send), bytes_of(started.receive)};
     if (calls_.start(started.call)) return true;
     started_.pop_back();
     return false;
@@ -87,6 +90,12 @@ class Rank {
   Calls& calls() { return calls_; }
 
  private:
+  static bool may_be_short(const PersistentSpec& spec) {
+    using enum Collective;
+    constexpr std::array short_kinds = {barrier, bcast, reduce, allreduce, allgather};
+    return spec.bytes <= line_capacity &&
+           std::count(short_kinds.begin(), short_kinds.end(), spec.collective) > 0;
+  }
   PersistentSpec spec_of(Collective collective, std::size_t count, int round, Started& to);
   PersistentSpec transfer(Collective collective, const std::vector<std::size_t>& sent,
                           const std::vector<std::size_t>& received, std::size_t bytes, int round,

@@ -145,6 +145,15 @@ Make reduce_scatter(std::size_t share) {
   };
 }
 
+/// The same as a short call, on ranks that take turns with others that have a spec's lists.
+Make in_short(Make make) {
+  return [make = std::move(make)](CheckingMachine& m, int round, Started& to) {
+    make(m, round, to);
+    to.call.is_short = (m.rank() + round) % 3 != 0;
+    to.call.brief = {data_of(to.send), data_of(to.receive)};
+  };
+}
+
 /// Calls of each kind in turn, `at_a_time` of them under way, of which the last is completed first.
 Body calls(Completion by, std::vector<Make> kinds, int rounds, std::vector<std::size_t> at_a_time,
            Given given) {
@@ -172,6 +181,7 @@ Body nonblocking_barriers(Completion by) {
     const auto meet = [&] {
       Started barrier;
       barrier.call.spec = barrier_spec({m.rank(), m.size()});
+      barrier.call.is_short = m.rank() % 2 == 0;
       member.start(barrier);
       member.complete(barrier, "a nonblocking barrier");
     };
@@ -208,8 +218,12 @@ std::vector<Scenario> calls_under_way(int ranks, bool fenced) {
   for (const std::size_t count : counts)
     add_alone(formatted("allreduce of {}", count), reductions(Collective::allreduce, count));
   if (ranks > 2) add_alone("allreduce of 600", reductions(Collective::allreduce, 600));
+  add_alone("short bcast", in_short(bcast(3)));
+  add_alone("short allreduce", in_short(reductions(Collective::allreduce, 4)));
+  add_alone("short allgather", in_short(allgather(2)));
   add_alone("allgather", allgather(13));
   if (ranks > 4) return all;  // the lines and buffers of more calls would need more flags than a check has
+  add_alone("short reduce", in_short(reductions(Collective::reduce, 2)));
   add_alone("reduce", reductions(Collective::reduce, 27));
   add_alone("scan", reductions(Collective::scan, 27));
   add_alone("alltoallv", alltoallv());
@@ -221,7 +235,7 @@ std::vector<Scenario> calls_under_way(int ranks, bool fenced) {
     add("folds in common, two at a time", two,
         calls(Completion::polling, {reductions(Collective::allreduce, 513)}, 4, {2}, long_ones));
   // More than the first pages have lines for; then the others go back.
-  const std::vector<Make> short_ones = {reductions(Collective::allreduce, 1), bcast(2)};
+  const std::vector<Make> short_ones = {in_short(reductions(Collective::allreduce, 1)), bcast(2)};
   add("many calls", two, calls(Completion::polling, short_ones, 20, {7, 1, 1, 1}, long_ones));
   add("many calls, waiting", two, calls(Completion::waiting, short_ones, 20, {7, 1, 1, 1}, long_ones));
   add("many calls, no memory for lines", two,

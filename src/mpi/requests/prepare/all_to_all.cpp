@@ -2,10 +2,12 @@
 // The last argument of make_both() gives the bytes by which rules choose (blocks.hpp).
 #include "generated/mpi/requests/prepare/make.hpp"
 #include "mpi/requests/prepare/blocks.hpp"
+#include "mpi/requests/prepare/short.hpp"
 
 namespace espalier::mpi::persistent {
 
 void make_allgather(const Transfer& call, Entry& entry, Draft& draft) {
+  if (is_short_allgather(call, entry, draft)) return;
   make_both<EqualBlocks, EqualBlocks>(call, entry, Collective::allgather, 1, rank_info_of(entry).size, draft,
                                       [](const auto& sides) { return sides.in.block_bytes(0); });
 }

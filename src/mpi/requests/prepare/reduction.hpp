@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 
 #include "mpi/collectives/reduction_arguments.hpp"
 #include "mpi/requests/prepare/rank_info.hpp"
@@ -61,7 +62,7 @@ inline void make_plain(const Call& call, Entry& entry, Collective collective, bo
       call, entry, call.count, is_target, draft,
       [&](const std::byte* send, std::byte* receive, const reduce::Operation& operation, std::size_t bytes) {
         return collective::reduction_spec(rank_info_of(entry), collective, call.root, send, receive, bytes,
-                                          operation);
+                                          operation, std::move(draft.spec));
       });
 }
 

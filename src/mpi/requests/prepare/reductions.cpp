@@ -2,6 +2,7 @@
 #include "base/by_rank.hpp"
 #include "generated/mpi/requests/prepare/make.hpp"
 #include "mpi/requests/prepare/reduction.hpp"
+#include "mpi/requests/prepare/short.hpp"
 
 namespace espalier::mpi::persistent {
 namespace {
@@ -16,7 +17,8 @@ void make_scattered(const Call& call, Entry& entry, Collective collective, const
       [&](const std::byte* send, std::byte* receive, const reduce::Operation& operation, std::size_t) {
         std::vector<std::size_t> shares;
         for (const std::size_t count : counts) shares.push_back(count * operation.extent);
-        return collective::reduce_scatter_spec(rank_info, collective, send, receive, shares, operation);
+        return collective::reduce_scatter_spec(rank_info, collective, send, receive, shares, operation,
+                                               std::move(draft.spec));
       });
 }
 
@@ -27,10 +29,13 @@ void make_reduce(const Call& call, Entry& entry, Draft& draft) {
     draft.unable = bad_arguments;
     return;
   }
-  make_plain(call, entry, Collective::reduce, entry.communicator->rank() == call.root, draft);
+  const bool is_target = entry.communicator->rank() == call.root;
+  if (is_short_reduction(call, is_target, draft)) return;
+  make_plain(call, entry, Collective::reduce, is_target, draft);
 }
 
 void make_allreduce(const Call& call, Entry& entry, Draft& draft) {
+  if (is_short_reduction(call, true, draft)) return;
   make_plain(call, entry, Collective::allreduce, true, draft);
 }
 
