@@ -56,8 +56,10 @@ class FlagLines : public ShareView<Platform> {
   }
 
   bool finished(int peer, Step step) {
-    // acquire: as in await_finish().
-    return known_finished(peer, step) || reached(finish_line(peer), step);
+    if (known_finished(peer, step)) return true;
+    // acquire: as in await_finish(). All that it says is noted, as there.
+    note_finished(peer, finish_line(peer).step.load(std::memory_order_acquire));
+    return known_finished(peer, step);
   }
   bool known_finished(int peer, Step step) const {
     return known_finished_[static_cast<std::size_t>(peer)] >= step;

@@ -182,7 +182,7 @@ class CallsUnderWay {
     const Step then = call.number - ahead;
     const CallLines lines = pages_.lines(then);
     for (const int peer : m_.other_ranks())
-      if (!m_.reached_at(lines.of(peer), then)) {
+      if (!m_.known_finished(peer, then) && !m_.reached_at(lines.of(peer), then)) {
         call.lack = {};
         return false;
       }

@@ -83,12 +83,13 @@ class GivenBuffers {
     return buffer.bytes >= bytes && buffer.bytes / 4 <= bytes;
   }
 
-  /// Of short ones two are used in turns: when a rank hears of a call, it hears that the call before it is
-  /// finished, too. A look at its finish line would cost each call two misses.
+  /// Short ones are used in turns: when a rank hears of a call, it hears that the call before it is finished,
+  /// too. A rank that hears from none looks at the others' finish lines, two misses for each, when none of its
+  /// buffers is known to be unused.
   bool has_enough_for_turns(std::size_t bytes) const {
-    constexpr std::size_t most = 128 * 1024;
-    return bytes > most ||
-           std::count_if(all_.begin(), all_.end(), [&](const auto& each) { return is_for(each, bytes); }) > 1;
+    constexpr std::size_t most = 128 * 1024, most_short = 32 * 1024;
+    const auto suits = [&](const GivenBuffer& each) { return is_for(each, bytes); };
+    return bytes > most || std::count_if(all_.begin(), all_.end(), suits) >= (bytes <= most_short ? 4 : 2);
   }
 
   /// The shortest one that is long enough.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -58,6 +59,14 @@ inline bool goes_one_way(Collective collective) {
   using enum Collective;
   constexpr std::array one_way = {bcast, reduce, gather, gatherv, scatter, scatterv, scan, exscan};
   return std::count(one_way.begin(), one_way.end(), collective) > 0;
+}
+
+/// How long the chunks of such data are: short enough that a reader soon begins, and long enough for what each
+/// costs. `longest`: the logarithm of the longest. The giver alone decides, and says so.
+inline int log2_chunk_for(std::size_t bytes, int longest) {
+  constexpr int steps = 3;
+  const int eighth = std::bit_width(bytes) - 1 - 3;
+  return std::clamp(eighth, longest - steps, longest);
 }
 
 inline bool rides_in_line(const PersistentSpec& spec, int ranks) {
@@ -130,10 +139,11 @@ void give_in_chunks(M& m, const PersistentSpec& spec, std::byte* progress, std::
 
 template <Machine M>
 void give_in_buffer(M& m, const PersistentSpec& spec, const Giving& giving, std::byte* base,
-                    std::byte* buffer, int log2_chunk) {
+                    std::byte* buffer, int longest_log2_chunk) {
+  const int log2_chunk = log2_chunk_for(spec.given_bytes, longest_log2_chunk);
   std::byte* const line = giving.line;
   const BufferParts parts = buffer_parts(spec, m.size(), spec.given_bytes);
-  const bool is_cut = goes_one_way(spec.collective) && spec.given_bytes > std::size_t{1} << log2_chunk;
+  const bool is_cut = goes_one_way(spec.collective) && spec.given_bytes >= std::size_t{2} << log2_chunk;
   if (is_cut || folds_in_common(spec, m.size()))
     for (const std::size_t part : {BufferParts::progress, BufferParts::taken, BufferParts::done})
       m.clear_line(buffer + part);

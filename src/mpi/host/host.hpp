@@ -30,7 +30,7 @@ enum class Mode : int {
   X(Pack) X(Unpack) X(Send_init) X(Type_contiguous) X(Type_vector) X(Type_commit) X(Type_free) \
   X(Type_get_envelope) X(Type_get_contents) X(Type_create_keyval) X(Type_free_keyval) X(Type_get_attr) \
   X(Type_set_attr) X(Alltoallw) X(Topo_test) X(Cartdim_get) X(Cart_shift) X(Graph_neighbors_count) \
-  X(Graph_neighbors) X(Dist_graph_neighbors_count) X(Dist_graph_neighbors)
+  X(Graph_neighbors) X(Dist_graph_neighbors_count) X(Dist_graph_neighbors) X(Query_thread)
 // clang-format on
 // What windows over one-sided calls need (nullptr: no such windows).
 // clang-format off

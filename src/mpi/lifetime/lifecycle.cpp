@@ -25,6 +25,7 @@
 #include "plan/selector.hpp"
 #include "runtime/flight/dump.hpp"
 #include "runtime/flight/recorder.hpp"
+#include "runtime/process/only_thread.hpp"
 #include "runtime/process/process.hpp"
 #include "runtime/setup/sharp_start.hpp"
 #include "runtime/statistics/statistics.hpp"
@@ -88,6 +89,13 @@ bool set_up(MPI_Comm mine) {
   return true;
 }
 
+/// With sessions nobody says what threads there are.
+void find_only_thread() {
+  int level = MPI_THREAD_MULTIPLE;
+  if (open_sessions == 0 && host.Query_thread(&level) == MPI_SUCCESS && level <= MPI_THREAD_FUNNELED)
+    runtime::OnlyThread::is_this_one();
+}
+
 void decline_if_spawned() {
   MPI_Comm parent = host.constants.comm_null;
   host.Comm_get_parent(&parent);
@@ -141,6 +149,7 @@ void tear_down() {
   close_kept_types();
   progress::close();
   runtime::Process::instance().leave();
+  runtime::OnlyThread::is_none();
 }
 
 void end_world() {
@@ -189,6 +198,7 @@ void begin_world() {
   }
   stage = Stage::inside;
   in_world = true;
+  find_only_thread();
   leave_by_callback();
   decline_if_spawned();
   const runtime::Bootstrap world = communicators::bootstrap(host.constants.world);
@@ -217,6 +227,7 @@ void abort_begins() {
 
 void begin_session() {
   const std::lock_guard lock(mutex);
+  runtime::OnlyThread::is_none();
   if (open_sessions++ == 0 && stage == Stage::over) stage = Stage::outside;
 }
 

@@ -8,6 +8,7 @@
 #include "runtime/communicator/share_release.hpp"
 #include "runtime/process/missed_tests.hpp"
 #include "runtime/process/node.hpp"
+#include "runtime/process/only_thread.hpp"
 #include "runtime/process/process.hpp"
 #include "runtime/statistics/sites.hpp"
 #include "runtime/statistics/statistics.hpp"
@@ -155,7 +156,7 @@ void Nonblocking::give_back_all() {
 }
 
 bool Nonblocking::start(Call& call) {
-  const std::lock_guard lock(mutex_);
+  const CallLock lock(mutex_);
   const machine::CallFacts facts{call.spec.collective, call.spec.root, call.spec.bytes, call.spec.operation};
   call.fingerprint = mismatch_detection_.begin(facts);
   if (!calls_.start(call)) return false;
@@ -168,13 +169,13 @@ bool Nonblocking::start(Call& call) {
 // What is thrown here complete() throws again.
 bool Nonblocking::is_ready(Call& call) try {
   {
-    const std::lock_guard lock(mutex_);
+    const CallLock lock(mutex_);
     if (calls_.advance(call)) return true;
   }
   work_in_wait();
   if (machine_.waiter().policy().fenced)
     machine::HostPlatform::yield();  // the awaited rank may need this core
-  const std::lock_guard lock(mutex_);
+  const CallLock lock(mutex_);
   return call.done;
 } catch (const Error&) {
   return true;
@@ -182,7 +183,7 @@ bool Nonblocking::is_ready(Call& call) try {
 
 /// True: the call is done. Else `lack` is what it needs next, and has not come in the first polls either.
 bool Nonblocking::step(Call& call, Call::Lack& lack) {
-  const std::lock_guard lock(mutex_);
+  const CallLock lock(mutex_);
   call.awaited = false;
   do {
     if (calls_.advance(call)) return true;
@@ -224,19 +225,19 @@ void Nonblocking::wait(Call& call, Call::Lack lack) {
 void Nonblocking::work_in_wait() {
   Process::instance().make_progress();  // which advances all nonblocking calls, too
   const machine::ProgressHook look = mismatch_detection_.hook();
-  const std::unique_lock lock(mutex_, std::try_to_lock);
+  const CallLock lock(mutex_, std::try_to_lock);
   if (!lock) return;
   calls_.advance_all();
   look.function(look.context);
 }
 
 void Nonblocking::forget(const Call& call) {
-  const std::lock_guard lock(mutex_);
+  const CallLock lock(mutex_);
   calls_.forget(call);
 }
 
 void Nonblocking::advance_aside() {
-  const std::unique_lock lock(mutex_, std::try_to_lock);
+  const CallLock lock(mutex_, std::try_to_lock);
   if (lock && !calls_.is_empty()) calls_.advance_all();
 }
 

@@ -15,8 +15,8 @@ using namespace collective;
 /// Two calls a page: so few fill some pages.
 using Calls = CallsUnderWay<CheckingMachine, RankMemoryOf, 2>;
 
-/// 64 bytes: what is longer and goes one way goes in chunks.
-constexpr int calls_log2_chunk = 6;
+/// What is longer than 64 bytes and goes one way goes in chunks of so many, or of up to 512 bytes.
+constexpr int calls_log2_chunk = 9;
 constexpr std::size_t calls_area_bytes = std::size_t{124} << 10;
 
 /// How a rank completes what it has started.
