@@ -42,18 +42,21 @@ class CallsUnderWay {
   /// The next call of the communicator, whose spec is there. It lies still until it is done. False, on all
   /// ranks alike: there is no memory for it, and it is not under way.
   bool start(CallUnderWay& call) {
-    if (is_closed_) return false;
-    call.number = m_.advance(1).last();
-    is_closed_ = !pages_.open(m_, call.number);
-    if (is_closed_) return false;
-    call.lines = pages_.lines(call.number);
-    const bool is_ours = may_take_memory(call);
-    in_order_.push_back({call.number, is_ours ? &call : nullptr});
-    if (!is_ours)
-      leave_to_host(call);
-    else if (unpublished_ > 0 || !publish(call))
-      ++unpublished_;
-    return is_ours;
+    return start(call, [&] { return may_take_memory(call); });
+  }
+
+  /// The same of a short call in which the ranks agree on a word, too: that of the first one that comes,
+  /// `offer()`. 0: it is not under way.
+  template <class Offer>
+  machine::Agreed start_agreeing(CallUnderWay& call, Offer offer) {
+    machine::Agreed agreed{0, false};
+    start(call, [&] {
+      std::byte* const place = pages_.agreement(call.number);
+      const auto said = m_.agreed_at(place, call.number);
+      agreed = said ? machine::Agreed{*said, false} : m_.agree_at(place, call.number, offer());
+      return agreed.value != 0;
+    });
+    return agreed;
   }
 
   /// Takes what has come for a call; true: it is done. Waits for no rank.
@@ -99,6 +102,22 @@ class CallsUnderWay {
   Pages& pages() { return pages_; }
 
  private:
+  template <class IsOurs>
+  bool start(CallUnderWay& call, IsOurs decide) {
+    if (is_closed_) return false;
+    call.number = m_.advance(1).last();
+    is_closed_ = !pages_.open(m_, call.number);
+    if (is_closed_) return false;
+    call.lines = pages_.lines(call.number);
+    const bool is_ours = decide();
+    in_order_.push_back({call.number, is_ours ? &call : nullptr});
+    if (!is_ours)
+      leave_to_host(call);
+    else if (unpublished_ > 0 || !publish(call))
+      ++unpublished_;
+    return is_ours;
+  }
+
   /// Whether the call is served, as the first rank that came to it has decided, or to one shortly before it:
   /// each agreement is a line that goes from rank to rank.
   bool may_take_memory(const CallUnderWay& call) {

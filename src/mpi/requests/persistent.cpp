@@ -47,6 +47,7 @@ void enter(Request& request, Handle handle) {
 /// What must be destroyed of a request.
 struct Content {
   Draft draft;
+  std::unique_ptr<runtime::PersistentMeeting> meeting;
   std::unique_ptr<runtime::Persistent> collective;
   std::shared_ptr<runtime::Nonblocking> nonblocking;
   std::unique_ptr<MovedByHost> moved;
@@ -62,8 +63,8 @@ Content empty(Request& request) {
   if (!request.is_once || request.nonblocking || request.moved) runtime::asking::remove_request();
   request.is_once = false;
   unused.push_back(&request);
-  return {std::move(request.draft), std::move(request.collective), std::move(request.nonblocking),
-          std::move(request.moved)};
+  return {std::move(request.draft), std::move(request.meeting), std::move(request.collective),
+          std::move(request.nonblocking), std::move(request.moved)};
 }
 
 Request& take_request() {
@@ -146,10 +147,20 @@ int Request::start() {
                      "its persistent request is started, and not complete; wait for it, or test it, "
                      "before it is started again");
   return guarded(wide(errors), draft.spec.collective, draft.spec.bytes, [&] {
+    if (!collective && !moved) [[unlikely]]
+      prepare();
     if (draft.load) draft.load();
     moved ? moved->start() : collective->start();
     return MPI_SUCCESS;
   });
+}
+
+/// MPI_Allreduce_init may wait for the other ranks to call it. It did not, but here this rank may as well:
+/// they come there whatever it does now.
+void Request::prepare() {
+  if (!meeting) throw Error("the ranks have not asked for the same persistent collective");
+  const auto met = std::exchange(meeting, nullptr);
+  collective = met->finish();
 }
 
 int Request::complete() {
@@ -230,19 +241,30 @@ std::unique_ptr<MovedByHost> move_by_host(const Entry& entry, const Draft& draft
 }
 
 int begin(Entry& entry, Draft&& draft, MPI_Request* request) {
-  std::string why;
-  auto collective =
-      entry.communicator->prepare(communicators::bootstrap(entry.comm), draft.spec, draft.unable, why);
+  const Collective what = draft.spec.collective;
+  const std::size_t bytes = draft.spec.bytes;
+  // The others may wait for no rank: the host says what is wrong. Of a v form they ask each other.
+  if (draft.unable == bad_arguments && !traits(what).has_v_form) return to_host;
+  std::unique_ptr<runtime::Persistent> collective;
   std::unique_ptr<MovedByHost> moved;
-  if (!collective) moved = move_by_host(entry, draft, MovedByHost::Use::again, why);
-  if (!collective && !moved) {
-    const bool host_reports = why.empty() || why.ends_with(bad_arguments);
-    return host_reports ? to_host : refuse(entry, draft.spec.collective, draft.spec.bytes, why);
+  auto meeting = draft.unable.empty() ? entry.communicator->begin_to_prepare(draft.spec) : nullptr;
+  if (!meeting) {
+    std::string why;
+    collective =
+        entry.communicator->prepare(communicators::bootstrap(entry.comm), draft.spec, draft.unable, why);
+    if (!collective) moved = move_by_host(entry, draft, MovedByHost::Use::again, why);
+    if (!collective && !moved) {
+      const bool host_reports = why.empty() || why.ends_with(bad_arguments);
+      return host_reports ? to_host : refuse(entry, what, bytes, why);
+    }
   }
   *request = make_carrier(entry);
   lifecycle::tell(told);
   Request& made = take_request();
   made.draft = std::move(draft);
+  made.draft.spec.collective = what;  // what errors name
+  made.draft.spec.bytes = bytes;
+  made.meeting = std::move(meeting);
   made.collective = std::move(collective);
   made.moved = std::move(moved);
   made.errors = entry.comm;

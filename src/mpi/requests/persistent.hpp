@@ -20,6 +20,7 @@
 #include "mpi/requests/moved_by_host.hpp"
 #include "runtime/communicator/nonblocking.hpp"
 #include "runtime/communicator/persistent.hpp"
+#include "runtime/communicator/persistent_meeting.hpp"
 #include "runtime/process/missed_tests.hpp"
 
 namespace espalier::mpi::persistent {
@@ -77,8 +78,10 @@ struct Request {
   /// for another one reads a request.
   std::atomic<Handle> handle{0};
   Draft draft;
-  std::unique_ptr<runtime::Persistent> collective;
-  MPI_Comm errors{};  ///< whose handler gets them
+  std::unique_ptr<runtime::PersistentMeeting>
+      meeting;                                      ///< before the first start: the ranks may not know yet
+  std::unique_ptr<runtime::Persistent> collective;  ///< from the first start on, if not before
+  MPI_Comm errors{};                                ///< whose handler gets them
   /// Of a nonblocking collective, whose handle the program has until it is complete: then the request and its
   /// carrier wait for the next one.
   bool is_once = false;
@@ -88,7 +91,7 @@ struct Request {
 
   bool active() const {
     if (moved) return moved->active();
-    return is_once ? nonblocking != nullptr : collective->active();
+    return is_once ? nonblocking != nullptr : collective && collective->active();
   }
   /// Each returns an MPI error code, raised already.
   int start();
@@ -97,6 +100,7 @@ struct Request {
     if (moved) return moved->is_ready();
     return is_once ? nonblocking->is_ready(call) : collective->is_ready();
   }
+  void prepare();
   /// The program frees the request; the carrier is left to the host.
   int leave();
   int cancel();
@@ -118,7 +122,8 @@ void give_back(Request& request);
 std::unique_ptr<MovedByHost> move_by_host(const Entry& entry, const Draft& draft, MovedByHost::Use use,
                                           const std::string& why);
 
-/// Meets the other ranks. MPI_SUCCESS: `request` is made; to_host: all ranks leave it to the host.
+/// Meets the other ranks, or tells them what they read at their first start. MPI_SUCCESS: `request` is made;
+/// to_host: all ranks leave it to the host.
 int begin(Entry& entry, Draft&& draft, MPI_Request* request);
 
 /// Collective: serves an init call, or hands it on. `make(call, entry, draft)` fills in the draft, whose

@@ -6,6 +6,7 @@
 #include "base/config.hpp"
 #include "runtime/communicator/nonblocking.hpp"
 #include "runtime/flight/recorder.hpp"
+#include "runtime/communicator/persistent_meeting.hpp"
 #include "runtime/statistics/counters.hpp"
 #include "runtime/statistics/sites.hpp"
 #include "runtime/statistics/statistics.hpp"
@@ -23,6 +24,10 @@ Communicator::Communicator(int rank, int size, std::string refusal)
     : rank_(rank), size_(size), refusal_(std::move(refusal)) {}
 
 Communicator::~Communicator() = default;
+
+std::unique_ptr<PersistentMeeting> Communicator::begin_to_prepare(collective::PersistentSpec&) {
+  return nullptr;
+}
 
 // Of one rank alone there is no reason to give: such a collective waits for nothing.
 std::shared_ptr<Nonblocking> Communicator::nonblocking(const collective::PersistentSpec&, std::string& why) {

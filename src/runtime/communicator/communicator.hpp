@@ -34,6 +34,7 @@ struct SharedResult {
 
 class Nonblocking;
 class Persistent;
+class PersistentMeeting;
 struct Membership;
 
 namespace statistics {
@@ -155,6 +156,10 @@ class Communicator {
   /// Throws Error on all ranks when they have not asked for the same.
   virtual std::unique_ptr<Persistent> prepare(const Bootstrap& bootstrap, collective::PersistentSpec& spec,
                                               const std::string& unable, std::string& why) = 0;
+
+  /// Local: begins the same, if all that the ranks must tell each other rides in flag lines and memory for it
+  /// is there; takes `spec`, which this rank can do. Null, on all ranks alike: prepare() does it.
+  virtual std::unique_ptr<PersistentMeeting> begin_to_prepare(collective::PersistentSpec& spec);
 
   /// Local: what carries a nonblocking collective like that. Null, on all ranks alike, because they have the
   /// same of `spec` that CallFacts has: it is the host's, and `why` says why; empty: there is no reason to

@@ -166,6 +166,13 @@ bool Nonblocking::start(Call& call) {
   return true;
 }
 
+machine::Agreed Nonblocking::start_meeting(Call& call, const machine::CallFacts& facts,
+                                           const std::function<std::uint64_t()>& offer) {
+  const CallLock lock(mutex_);
+  call.fingerprint = mismatch_detection_.begin(facts);
+  return calls_.start_agreeing(call, offer);
+}
+
 // What is thrown here complete() throws again.
 bool Nonblocking::is_ready(Call& call) try {
   {

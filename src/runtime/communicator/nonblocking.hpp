@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -52,6 +54,10 @@ class Nonblocking {
   /// of the communicator's calls. False, on all ranks alike: there is no memory for it. Throws OutOfStep, as
   /// MismatchDetection does.
   bool start(Call& call);
+  /// The same of what the ranks tell each other for another purpose, which `facts` say: a short allgather that
+  /// is counted nowhere, in which they agree on a word (CallsUnderWay::start_agreeing()).
+  machine::Agreed start_meeting(Call& call, const machine::CallFacts& facts,
+                                const std::function<std::uint64_t()>& offer);
   static constexpr const char* no_memory =
       "the shared-memory budget has no room for a nonblocking collective (see ESPALIER_SHM)";
   /// Whether complete() would return or throw at once; if not, all that is under way has been driven.

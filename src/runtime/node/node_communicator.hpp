@@ -60,6 +60,7 @@ class NodeCommunicator final : public Communicator {
   bool exscan(const void* send, void* receive, std::size_t bytes, const UserOperation& operation) override;
   std::unique_ptr<Persistent> prepare(const Bootstrap& host, collective::PersistentSpec& spec,
                                       const std::string& unable, std::string& why) override;
+  std::unique_ptr<PersistentMeeting> begin_to_prepare(collective::PersistentSpec& spec) override;
   std::shared_ptr<Nonblocking> nonblocking(const collective::PersistentSpec& spec, std::string& why) override;
   /// Requests may keep what they have; the next communicator of these ranks begins anew.
   void forget_nonblocking() { nonblocking_.reset(); }

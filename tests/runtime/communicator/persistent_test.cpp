@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "runtime/communicator/communicator.hpp"
+#include "runtime/communicator/persistent_meeting.hpp"
 #include "runtime/process/node.hpp"
 #include "runtime/process/process.hpp"
 #include "tests/runtime/bootstrap.hpp"
@@ -34,6 +35,9 @@ struct Member {
   }
   std::unique_ptr<Persistent> prepare(PersistentSpec spec, const std::string& unable = "") {
     return communicator->prepare(bootstrap, spec, unable, why);
+  }
+  std::unique_ptr<PersistentMeeting> begin(PersistentSpec spec) {
+    return communicator->begin_to_prepare(spec);
   }
   PersistentSpec allreduce(Doubles& send, Doubles& receive) const {
     return reduction_spec(rank_info, Collective::allreduce, 0, reinterpret_cast<std::byte*>(send.data()),
@@ -262,6 +266,110 @@ TEST(Persistent, ARankThatFreesItUnstartedIsNamed) {
     else
       EXPECT_NE(error_of_turn(*persistent, false).find("rank 1 has freed"), std::string::npos);
     board.meet();
+  });
+}
+
+// Of short ones no rank waits for the others before the first start, which may be in any order.
+TEST(PersistentMeeting, NoRankWaitsBeforeTheFirstStart) {
+  for (const int ranks : {2, 3}) {
+    Board board(ranks);
+    run_ranks(ranks, [&](int rank) {
+      Member member(board, rank);
+      Doubles send(8, rank + 1.0), receive(8), other(1, rank + 1.0), sum(1);
+      if (rank == 0) board.meet();  // the others begin when this one is there
+      auto first = member.begin(member.allreduce(send, receive));
+      auto second = member.begin(member.allreduce(other, sum));
+      ASSERT_TRUE(first && second);
+      if (rank != 0) board.meet();
+      member.communicator.reset();
+      std::unique_ptr<Persistent> one, two;
+      for (int turn = 0; turn < 2; ++turn) {
+        if (turn == (rank == 0 ? 1 : 0)) one = first->finish();
+        if (turn == (rank == 0 ? 0 : 1)) two = second->finish();
+      }
+      for (int turn = 0; turn < 5; ++turn) {
+        one->start();
+        two->start();
+        two->complete();
+        one->complete();
+        const double total = ranks * (ranks + 1) / 2.0;
+        EXPECT_EQ(receive, Doubles(8, total));
+        EXPECT_EQ(sum, Doubles(1, total));
+      }
+    });
+  }
+}
+
+// Invariant 4, started or not.
+TEST(PersistentMeeting, ItsMemoryGoesBack) {
+  Board board(2);
+  run_ranks(2, [&](int rank) {
+    Member member(board, rank);
+    Doubles send(200, 1), receive(200);
+    {
+      const auto first = member.begin(member.allreduce(send, receive));
+    }  // makes the communicator's lines
+    const memory::Arena& arena = *Process::instance().node()->arena();
+    board.meet();
+    const std::size_t before = arena.used();
+    board.meet();
+    for (int i = 0; i < 100; ++i) {
+      auto meeting = member.begin(member.allreduce(send, receive));
+      ASSERT_TRUE(meeting);
+      if (i % 3 == 0) continue;
+      const auto persistent = meeting->finish();
+      if (i % 3 == 1) continue;
+      persistent->start();
+      persistent->complete();
+      EXPECT_EQ(receive, Doubles(200, 2.0));
+    }
+    board.meet();
+    EXPECT_EQ(arena.used(), before);
+    board.meet();
+  });
+}
+
+TEST(PersistentMeeting, DifferentLengthsAreAnErrorOnAllRanks) {
+  Board board(2);
+  run_ranks(2, [&](int rank) {
+    Member member(board, rank);
+    Doubles send(rank == 0 ? 10 : 11), receive(11);
+    std::string text;
+    try {
+      member.begin(member.allreduce(send, receive))->finish();
+    } catch (const Error& error) {
+      text = error.what();
+    }
+    EXPECT_NE(text.find("rank 0 allreduce of 80 bytes"), std::string::npos) << text;
+    EXPECT_NE(text.find("rank 1 allreduce of 88 bytes"), std::string::npos) << text;
+    check_allreduce(member, 100, 2);  // nothing is lost
+  });
+}
+
+TEST(PersistentMeeting, ARankThatFreesItUnstartedIsNamed) {
+  Board board(2);
+  run_ranks(2, [&](int rank) {
+    Member member(board, rank);
+    Doubles send(10), receive(10);
+    auto meeting = member.begin(member.allreduce(send, receive));
+    if (rank == 1)
+      meeting.reset();
+    else
+      EXPECT_NE(error_of_turn(*meeting->finish(), false).find("rank 1 has freed"), std::string::npos);
+    board.meet();
+  });
+}
+
+// Long ones, and those of which no rank knows what the others give, are prepared by all ranks together.
+TEST(PersistentMeeting, OthersAreNone) {
+  Board board(2);
+  run_ranks(2, [&](int rank) {
+    Member member(board, rank);
+    Doubles send(10'000), receive(10'000);
+    EXPECT_FALSE(member.begin(member.allreduce(send, receive)));
+    const std::vector<collective::Block> none(2);
+    EXPECT_FALSE(member.begin(transfer_spec(member.rank_info, Collective::gatherv, 0, 0, none, none)));
+    check_allreduce(member, 10'000, 2);
   });
 }
 

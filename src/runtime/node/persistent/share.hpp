@@ -4,7 +4,7 @@
 #include "collective/schedule/buffer_layout.hpp"
 #include "machine/layout.hpp"
 #include "memory/arena.hpp"
-#include "runtime/node/persistent_parts.hpp"
+#include "runtime/node/persistent/parts.hpp"
 #include "runtime/node/shared_state.hpp"
 
 namespace espalier::runtime {
@@ -28,6 +28,9 @@ struct ShareLayout {
 /// there is no memory, or buffers are long, and each rank backs its own.
 memory::Share offer_share(const SharedState& state, const collective::PersistentSpec& spec,
                           std::size_t cells_bytes);
+/// The same, of so many bytes, with lines for two slots.
+memory::Share offer_lines(const SharedState& state, std::size_t bytes);
+machine::Layout persistent_lines(int ranks);
 /// Whether an offered share of so many bytes has room for what all ranks give.
 bool has_room(std::size_t offered_bytes, const ShareLayout& share_layout);
 

@@ -10,8 +10,8 @@
 #include "collective/node/all_to_all/allgather.hpp"
 #include "runtime/communicator/persistent.hpp"
 #include "runtime/node/node_communicator.hpp"
-#include "runtime/node/persistent_parts.hpp"
-#include "runtime/node/persistent_share.hpp"
+#include "runtime/node/persistent/parts.hpp"
+#include "runtime/node/persistent/share.hpp"
 
 namespace espalier::runtime {
 namespace {
@@ -46,35 +46,6 @@ class HeldShare {
   memory::Arena& arena_;
   memory::Share share_;
 };
-
-/// Whether readers must be told where their blocks lie. Else all of them lie at the beginning of what a rank
-/// gives, in its flag line.
-bool needs_cells(const PersistentSpec& spec, const BufferLayout& layout) {
-  return !layout.rides_in_lines(spec) || traits(spec.collective).has_v_form ||
-         spec.collective == Collective::scatter || spec.collective == Collective::alltoall;
-}
-
-/// Lengths that others say, before anything is computed from them.
-bool are_possible(const Parts& all, std::size_t budget) {
-  return std::all_of(all.begin(), all.end(), [budget](const Part& part) {
-    return part.given_bytes <= budget && part.cells_bytes <= budget;
-  });
-}
-
-/// Places that others say, before anything is read or written there.
-void check(const Cells& cells, const Parts& all, int rank) {
-  for (std::size_t giver = 0; giver < cells.size(); ++giver) {
-    const collective::LayoutCell& cell = cells[giver];
-    const Part& part = all[giver];
-    const bool is_inside = cell.offset <= part.given_bytes && cell.bytes <= part.given_bytes - cell.offset &&
-                           cell.place <= part.cells_bytes && cell.stride <= part.cells_bytes - cell.place;
-    if (!is_inside)
-      throw Error(
-          formatted("rank {} says that its block for rank {} lies outside of what it gives; the "
-                    "node's shared memory is damaged",
-                    giver, rank));
-  }
-}
 
 /// What one rank does to prepare one collective. Each function that exchanges something is called by all ranks
 /// or by none.

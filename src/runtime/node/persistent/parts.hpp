@@ -45,4 +45,12 @@ Misfit find_misfit_of_two(const Parts& all, int rank);
 /// The first misfit as text, the same on all ranks; empty: there is none.
 std::string print_first(const ByRank<Misfit>& all);
 
+/// Whether readers must be told where their blocks lie. Else all of them lie at the beginning of what a rank
+/// gives, in its flag line.
+bool needs_cells(const collective::PersistentSpec& spec, const collective::BufferLayout& layout);
+/// Lengths that others say, before anything is computed from them.
+bool are_possible(const Parts& all, std::size_t budget);
+/// Places that others say, before anything is read or written there: throws Error.
+void check(const Cells& cells, const Parts& all, int rank);
+
 }  // namespace espalier::runtime

@@ -1,4 +1,4 @@
-#include "runtime/node/persistent_share.hpp"
+#include "runtime/node/persistent/share.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -70,13 +70,19 @@ memory::Share offer_share(const SharedState& state, const collective::Persistent
   const ShareLayout share_layout(spec.collective, all);
   const std::size_t bytes = share_layout.buffer_layout.end();
   if (bytes > most_around || share_layout.layout.slots != 2) return {};
+  return offer_lines(state, bytes);
+}
+
+machine::Layout persistent_lines(int ranks) { return layout_of(static_cast<std::size_t>(ranks), 2); }
+
+memory::Share offer_lines(const SharedState& state, std::size_t bytes) {
   const memory::Share share = state.arena.allocate(bytes);
   if (!share) return {};
   if (!state.arena.reserve_around(share)) {
     state.arena.free(share);
     return {};
   }
-  prepare_lines(state.arena.at(share.offset), share_layout.layout, state);
+  prepare_lines(state.arena.at(share.offset), persistent_lines(state.layout.ranks), state);
   return share;
 }
 

@@ -1,4 +1,6 @@
-#include "runtime/node/persistent_parts.hpp"
+#include "runtime/node/persistent/parts.hpp"
+
+#include <algorithm>
 
 #include "base/error.hpp"
 #include "base/format.hpp"
@@ -63,6 +65,31 @@ std::string print_first(const ByRank<Misfit>& all) {
       return formatted("rank {} wants {} bytes of rank {}, which sends {}; both must name the same length",
                        rank, all[rank].wanted, all[rank].peer, all[rank].sent);
   return "";
+}
+
+bool needs_cells(const PersistentSpec& spec, const collective::BufferLayout& layout) {
+  return !layout.rides_in_lines(spec) || traits(spec.collective).has_v_form ||
+         spec.collective == Collective::scatter || spec.collective == Collective::alltoall;
+}
+
+bool are_possible(const Parts& all, std::size_t budget) {
+  return std::all_of(all.begin(), all.end(), [budget](const Part& part) {
+    return part.given_bytes <= budget && part.cells_bytes <= budget;
+  });
+}
+
+void check(const Cells& cells, const Parts& all, int rank) {
+  for (std::size_t giver = 0; giver < cells.size(); ++giver) {
+    const collective::LayoutCell& cell = cells[giver];
+    const Part& part = all[giver];
+    const bool is_inside = cell.offset <= part.given_bytes && cell.bytes <= part.given_bytes - cell.offset &&
+                           cell.place <= part.cells_bytes && cell.stride <= part.cells_bytes - cell.place;
+    if (!is_inside)
+      throw Error(
+          formatted("rank {} says that its block for rank {} lies outside of what it gives; the "
+                    "node's shared memory is damaged",
+                    giver, rank));
+  }
 }
 
 }  // namespace espalier::runtime

@@ -1,0 +1,20 @@
+// A persistent collective that this rank has asked for, and the others perhaps not yet.
+#pragma once
+
+#include <memory>
+
+namespace espalier::runtime {
+
+class Persistent;
+
+/// This rank's part. Needs its communicator no more; used by one thread at a time. Destroyed before finish()
+/// it waits for no rank.
+class PersistentMeeting {
+ public:
+  virtual ~PersistentMeeting() = default;
+  /// Waits until all ranks have asked for it; once. Throws Error on all ranks when they have not asked for the
+  /// same, and OutOfStep when one is gone.
+  virtual std::unique_ptr<Persistent> finish() = 0;
+};
+
+}  // namespace espalier::runtime

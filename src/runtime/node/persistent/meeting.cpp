@@ -1,0 +1,161 @@
+// How ranks prepare a short persistent collective without waiting for each other: in _init each tells what it
+// wants, through lines of the communicator's nonblocking calls, and the first of them makes the memory. What
+// the others want they read at their first start.
+#include <utility>
+
+#include "base/config.hpp"
+#include "base/error.hpp"
+#include "runtime/communicator/nonblocking.hpp"
+#include "runtime/communicator/persistent.hpp"
+#include "runtime/communicator/persistent_meeting.hpp"
+#include "runtime/communicator/share_release.hpp"
+#include "runtime/failure/call_records.hpp"
+#include "runtime/node/node_communicator.hpp"
+#include "runtime/node/persistent/parts.hpp"
+#include "runtime/node/persistent/share.hpp"
+
+namespace espalier::runtime {
+namespace {
+
+using collective::LayoutCells;
+using collective::PersistentSpec;
+
+static_assert(sizeof(Part) <= collective::line_capacity);
+
+/// Whether all ranks give so few bytes that they ride in flag lines, at the same place for all readers. As all
+/// ranks know alike.
+bool rides_in_lines(const PersistentSpec& spec) {
+  return spec.bytes <= memory::inline_capacity && spec.collective != Collective::scatter &&
+         spec.collective != Collective::alltoall;
+}
+
+/// Whether a rank can tell all of it in a line, and the first to come knows how much memory all need.
+bool is_short(const PersistentSpec& spec, int ranks) {
+  constexpr std::size_t most_of_two = 4096;
+  return !traits(spec.collective).has_v_form &&
+         (rides_in_lines(spec) || (ranks == 2 && spec.bytes <= most_of_two));
+}
+
+/// A share that lies within the arena, as a word of Agreed; 0: none.
+struct ShareWord {
+  static constexpr int page_bits = 8;
+  static std::uint64_t of(memory::Share share) {
+    const std::size_t pages = (share.bytes + machine::Layout::page - 1) / machine::Layout::page;
+    return share ? share.offset / sizeof(memory::FlagLine) << page_bits | pages : 0;
+  }
+  static memory::Share share(std::uint64_t word) {
+    return {(word >> page_bits) * sizeof(memory::FlagLine),
+            (word & ((1 << page_bits) - 1)) * machine::Layout::page};
+  }
+};
+
+memory::Share offer(const SharedState& state, const PersistentSpec& spec, const LayoutCells& own) {
+  if (!rides_in_lines(spec)) return offer_share(state, spec, own.bytes);
+  const std::size_t lines = persistent_lines(state.layout.ranks).bytes();
+  return offer_lines(state, machine::Layout::round_up(lines, machine::Layout::page));
+}
+
+class NodeMeeting final : public PersistentMeeting {
+ public:
+  NodeMeeting(SharedState& state, int rank, PersistentSpec&& spec, std::shared_ptr<Nonblocking> lines)
+      : arena_(state.arena),
+        policy_(state.machine.waiter().policy()),
+        rank_(rank),
+        size_(state.layout.ranks),
+        spec_(std::move(spec)),
+        own_(spec_, rank),
+        mine_(part_of_rank(spec_, own_, rank, size_, false)),
+        all_(static_cast<std::size_t>(size_)),
+        lines_(std::move(lines)) {}
+
+  ~NodeMeeting() override {
+    if (is_open_) lines_->forget(call_);
+    if (!share_) return;
+    const machine::Layout layout = persistent_lines(size_);
+    reinterpret_cast<CallRecords*>(arena_.at(share_.offset) + layout.calls(rank_))->leave();
+    if (is_last_to_leave(arena_, share_, layout)) arena_.free(share_);
+  }
+
+  /// False, on all ranks alike: there is no memory for it.
+  bool begin(const SharedState& state);
+  PersistentSpec& spec() { return spec_; }
+  std::unique_ptr<Persistent> finish() override;
+
+ private:
+  memory::Arena& arena_;
+  machine::WaitPolicy policy_;
+  int rank_, size_;
+  PersistentSpec spec_;
+  LayoutCells own_;
+  Part mine_;
+  Parts all_;
+  std::shared_ptr<Nonblocking> lines_;
+  Nonblocking::Call call_;
+  bool is_open_ = false;  ///< the call is under way
+  memory::Share share_;
+};
+
+bool NodeMeeting::begin(const SharedState& state) {
+  call_.is_short = true;
+  call_.spec.collective = Collective::allgather;
+  call_.spec.bytes = sizeof(Part);
+  call_.brief = {reinterpret_cast<const std::byte*>(&mine_), reinterpret_cast<std::byte*>(all_.begin())};
+  memory::Share offered;
+  const machine::Agreed agreed =
+      lines_->start_meeting(call_, {Collective::allgather, 0, sizeof(Part), reduce::no_operation}, [&] {
+        offered = offer(state, spec_, own_);
+        return ShareWord::of(offered);
+      });
+  if (offered && !agreed.by_this_rank) arena_.free(offered);
+  if (agreed.value == 0) return false;
+  is_open_ = true;
+  const memory::Share share = agreed.by_this_rank ? offered : ShareWord::share(agreed.value);
+  if (!arena_.holds(share)) throw Error("a rank offers memory that the node does not have");
+  share_ = share;
+  if (!agreed.by_this_rank) arena_.reserve_around(share_);  // backed it is; this maps it
+  return true;
+}
+
+std::unique_ptr<Persistent> NodeMeeting::finish() {
+  lines_->complete(call_);
+  is_open_ = false;
+  compare(all_);
+  Contributions contributions;
+  read_contributions(all_, contributions);
+  const bool possible = are_possible(all_, arena_.budget());
+  const ShareLayout share_layout(spec_.collective, contributions);
+  const collective::BufferLayout& buffers = share_layout.buffer_layout;
+  const bool fits = rides_in_lines(spec_) ? buffers.rides_in_lines(spec_) && buffers.slots() == 2
+                                          : has_room(share_.bytes, share_layout);
+  if (!possible || !fits)
+    throw Error(
+        "the ranks say of a persistent collective what cannot be; the node's shared memory is damaged");
+  Cells cells(all_.size());
+  std::fill(cells.begin(), cells.end(), collective::LayoutCell{});
+  if (size_ == 2) {
+    cells[static_cast<std::size_t>(rank_)] = own_.of[static_cast<std::size_t>(rank_)];
+    cells[static_cast<std::size_t>(1 - rank_)] = all_[static_cast<std::size_t>(1 - rank_)].cell;
+  }
+  check(cells, all_, rank_);
+  auto made = std::make_unique<Persistent>(
+      arena_, share_, share_layout.layout, rank_, policy_,
+      buffers.prepare(spec_, own_, rank_, arena_.at(share_.offset), cells), facts_of(all_[0]));
+  share_ = {};
+  return made;
+}
+
+}  // namespace
+
+std::unique_ptr<PersistentMeeting> NodeCommunicator::begin_to_prepare(PersistentSpec& spec) {
+  static const bool is_on = Config::instance().flag("ESPALIER_PERSISTENT");
+  std::string why;
+  if (!is_on || !is_short(spec, size())) return nullptr;
+  std::shared_ptr<Nonblocking> lines = nonblocking(spec, why);
+  if (!lines) return nullptr;
+  auto meeting = std::make_unique<NodeMeeting>(state_, rank(), std::move(spec), std::move(lines));
+  if (meeting->begin(state_)) return meeting;
+  spec = std::move(meeting->spec());
+  return nullptr;
+}
+
+}  // namespace espalier::runtime
