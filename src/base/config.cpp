@@ -181,8 +181,8 @@ void Config::check_values() {
       reject(value, "run, placement or exact");
     } else if (name == "ESPALIER_WAIT" && !is_one_of(value.text, {"auto", "spin", "yield", "sleep"})) {
       reject(value, "auto, spin, yield or sleep");
-    } else if (name == "ESPALIER_STREAMING" && value.text != "auto" && !is_on(value.text) &&
-               !is_off(value.text)) {
+    } else if (is_one_of(name, {"ESPALIER_STREAMING", "ESPALIER_NONBLOCKING"}) && value.text != "auto" &&
+               !is_on(value.text) && !is_off(value.text)) {
       reject(value, "auto, on or off");
     } else if (name == "ESPALIER_NODE_STAGE" && !is_one_of(value.text, {"shared", "p2p"})) {
       reject(value, "shared or p2p");

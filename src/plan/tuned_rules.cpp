@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* site_folder = "/etc/espalier";
 
-std::string& known_host() {
+std::string& host_text() {
   static std::string& text = *new std::string;  // never destroyed, as Config
   return text;
 }
@@ -75,7 +75,9 @@ TunedRules find_tuned_rules(const Config& config, const std::string& host) {
   return {};
 }
 
-void set_host(std::string_view version) { known_host() = host_line(version); }
+void set_host(std::string_view version) { host_text() = host_line(version); }
+
+const std::string& known_host() { return host_text(); }
 
 const TunedRules& tuned_rules() {
   static const TunedRules& found = *new TunedRules(find_tuned_rules(Config::instance(), known_host()));

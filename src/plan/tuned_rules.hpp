@@ -41,6 +41,8 @@ TunedRules find_tuned_rules(const Config& config, const std::string& host);
 
 /// The host MPI of this process, said before the first use of what follows and of Table::instance().
 void set_host(std::string_view version);
+/// The first line of that text; empty: there is no host MPI.
+const std::string& known_host();
 /// Read once. Thread-safe.
 const TunedRules& tuned_rules();
 

@@ -161,6 +161,7 @@ std::string another_value(const ConfigKey& key) {
                                                                  {"ESPALIER_CHUNK", "8KiB"},
                                                                  {"ESPALIER_SLOTS", "4"},
                                                                  {"ESPALIER_STREAMING", "on"},
+                                                                 {"ESPALIER_NONBLOCKING", "on"},
                                                                  {"ESPALIER_WAIT", "sleep"},
                                                                  {"ESPALIER_SETUP", "agree"},
                                                                  {"ESPALIER_SEGMENT", "8KiB"},

@@ -85,13 +85,14 @@ class CallsUnderWay {
     finish_in_order();
   }
 
-  /// The program gives up a call that is not done: the ranks are out of step.
+  /// The program gives up a call, done or not: this rank reads nothing of it any more.
   void forget(const CallUnderWay& call) {
     for (Started& each : in_order_)
       if (each.call == &call) {
         each.call = nullptr;
         if (!call.published) --unpublished_;
       }
+    finish_in_order();
   }
 
   bool is_empty() const { return in_order_.empty(); }
@@ -172,9 +173,10 @@ class CallsUnderWay {
     if (pages_.has(next)) m_.prefetch_own_at(pages_.lines(next).of(m_.rank()), sizeof(memory::FlagLine));
   }
   void prefetch_next_buffer(const CallUnderWay& call) {
-    constexpr std::size_t most = 16 * 1024;
+    constexpr std::size_t most = 20 * 1024,
+                          most_one_way = 80 * 1024;  // who gives alone has nothing to wait for
     const std::size_t bytes = buffer_bytes(call.spec, m_.size());
-    if (bytes == 0 || bytes > most) return;
+    if (bytes == 0 || bytes > (goes_one_way(call.spec.collective) ? most_one_way : most)) return;
     if (const GivenBuffer* next = buffers_.next_like(m_, bytes)) m_.prefetch_own_at(next->data, bytes);
   }
 

@@ -3,10 +3,10 @@
 
 #include <utility>
 
-#include "base/config.hpp"
+#include "plan/nonblocking_rules.hpp"
 #include "runtime/communicator/nonblocking.hpp"
-#include "runtime/flight/recorder.hpp"
 #include "runtime/communicator/persistent_meeting.hpp"
+#include "runtime/flight/recorder.hpp"
 #include "runtime/statistics/counters.hpp"
 #include "runtime/statistics/sites.hpp"
 #include "runtime/statistics/statistics.hpp"
@@ -31,7 +31,7 @@ std::unique_ptr<PersistentMeeting> Communicator::begin_to_prepare(collective::Pe
 
 // Of one rank alone there is no reason to give: such a collective waits for nothing.
 std::shared_ptr<Nonblocking> Communicator::nonblocking(const collective::PersistentSpec&, std::string& why) {
-  if (!Config::instance().flag("ESPALIER_NONBLOCKING") || size_ == 1) return nullptr;
+  if (plan::nonblocking_is_off() || size_ == 1) return nullptr;
   why = active() ? "nonblocking collectives over nodes are the host's" : refusal_;
   return nullptr;
 }

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "base/config.hpp"
+#include "plan/nonblocking_rules.hpp"
 #include "runtime/communicator/nonblocking.hpp"
 #include "runtime/process/node.hpp"
 #include "runtime/process/process.hpp"
@@ -23,8 +23,8 @@ bool NodeCommunicator::limit_waits(int timeout_ms) {
 
 std::shared_ptr<Nonblocking> NodeCommunicator::nonblocking(const collective::PersistentSpec& spec,
                                                            std::string& why) {
-  static const bool is_on = Config::instance().flag("ESPALIER_NONBLOCKING");
-  if (!is_on) return nullptr;  // switched off by the user
+  static const bool is_off = plan::nonblocking_is_off();
+  if (is_off || plan::nonblocking_is_hosts(spec.collective, spec.bytes, size())) return nullptr;
   const std::size_t most = state_.arena.budget() / 8;
   const bool is_small = spec.bytes <= most && spec.bytes * static_cast<std::size_t>(size()) <= most;
   if (state_.selector(spec.collective, spec.bytes).algorithm == plan::Algorithm::host) {

@@ -323,6 +323,8 @@ TEST(PersistentMeeting, ItsMemoryGoesBack) {
       persistent->complete();
       EXPECT_EQ(receive, Doubles(200, 2.0));
     }
+    // Ranks that keep step need no more lines than at first: others have gone back by then.
+    for (int i = 0; i < 100; ++i) member.begin(member.allreduce(send, receive))->finish();
     board.meet();
     EXPECT_EQ(arena.used(), before);
     board.meet();

@@ -19,6 +19,7 @@ namespace {
 
 using collective::LayoutCells;
 using collective::PersistentSpec;
+using memory::Step;
 
 static_assert(sizeof(Part) <= collective::line_capacity);
 
@@ -82,6 +83,11 @@ class NodeMeeting final : public PersistentMeeting {
   std::unique_ptr<Persistent> finish() override;
 
  private:
+  /// So many calls at most a rank runs ahead of one that has not asked for them yet, or it would fill the memory
+  /// with lines and shares. It may wait for that: MPI's function may wait for the other ranks, too.
+  static constexpr Step most_ahead = 16;
+  void meet();
+
   memory::Arena& arena_;
   machine::WaitPolicy policy_;
   int rank_, size_;
@@ -113,12 +119,18 @@ bool NodeMeeting::begin(const SharedState& state) {
   if (!arena_.holds(share)) throw Error("a rank offers memory that the node does not have");
   share_ = share;
   if (!agreed.by_this_rank) arena_.reserve_around(share_);  // backed it is; this maps it
+  if (call_.number % most_ahead == 0) meet();
   return true;
 }
 
-std::unique_ptr<Persistent> NodeMeeting::finish() {
+void NodeMeeting::meet() {
+  if (!is_open_) return;
   lines_->complete(call_);
   is_open_ = false;
+}
+
+std::unique_ptr<Persistent> NodeMeeting::finish() {
+  meet();
   compare(all_);
   Contributions contributions;
   read_contributions(all_, contributions);

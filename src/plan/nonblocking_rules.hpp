@@ -1,0 +1,22 @@
+// Which nonblocking collectives are left to the host because it was measured to be faster
+// (docs/nonblocking.md).
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include "base/collective.hpp"
+
+namespace espalier::plan {
+
+/// Whether ESPALIER_NONBLOCKING has switched them off.
+bool nonblocking_is_off();
+
+/// Whether the host's call is measured to be the faster one, on one node. What it follows from is the same on
+/// all ranks. Without rules where ESPALIER_NONBLOCKING is on; the host is set_host()'s. Thread-safe.
+bool nonblocking_is_hosts(Collective collective, std::size_t bytes, int ranks);
+
+/// The same for a host of that version text.
+bool nonblocking_is_hosts(std::string_view host, Collective collective, std::size_t bytes, int ranks);
+
+}  // namespace espalier::plan
