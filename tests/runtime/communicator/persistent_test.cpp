@@ -305,7 +305,7 @@ TEST(PersistentMeeting, ItsMemoryGoesBack) {
   Board board(2);
   run_ranks(2, [&](int rank) {
     Member member(board, rank);
-    Doubles send(200, 1), receive(200);
+    Doubles send(8, 1), receive(8);
     {
       const auto first = member.begin(member.allreduce(send, receive));
     }  // makes the communicator's lines
@@ -321,7 +321,7 @@ TEST(PersistentMeeting, ItsMemoryGoesBack) {
       if (i % 3 == 1) continue;
       persistent->start();
       persistent->complete();
-      EXPECT_EQ(receive, Doubles(200, 2.0));
+      EXPECT_EQ(receive, Doubles(8, 2.0));
     }
     // Ranks that keep step need no more lines than at first: others have gone back by then.
     for (int i = 0; i < 100; ++i) member.begin(member.allreduce(send, receive))->finish();
