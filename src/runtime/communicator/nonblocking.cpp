@@ -5,10 +5,10 @@
 
 #include "machine/host_platform.hpp"
 #include "runtime/communicator/nonblocking_list.hpp"
+#include "runtime/communicator/only_thread.hpp"
 #include "runtime/communicator/share_release.hpp"
 #include "runtime/process/missed_tests.hpp"
 #include "runtime/process/node.hpp"
-#include "runtime/process/only_thread.hpp"
 #include "runtime/process/process.hpp"
 #include "runtime/statistics/sites.hpp"
 #include "runtime/statistics/statistics.hpp"
