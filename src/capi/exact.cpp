@@ -26,7 +26,7 @@ Accumulator load(const espalier_exact& from) {
 void store(espalier_exact& to, const Accumulator& sum) { std::memcpy(&to, &sum, sizeof sum); }
 
 Type exact_type(espalier_type type) {
-  const Type found = operation_of(type, ESPALIER_SUM).type;
+  const Type found = type_of(type);  // no setting is read: what is local needs none
   if (exact::parts_of(found) == 0)
     throw CodedError(ESPALIER_ERR_ARGUMENT, espalier::formatted("there are no exact sums of {}",
                                                                 espalier::reduce::to_string(found)));

@@ -27,16 +27,21 @@ static_assert(ops.size() == ESPALIER_MINLOC + 1);
 
 }  // namespace
 
-const reduce::Operation& operation_of(espalier_type type, espalier_op op) {
-  const auto t = static_cast<std::size_t>(type), o = static_cast<std::size_t>(op);
+reduce::Type type_of(espalier_type type) {
+  const auto t = static_cast<std::size_t>(type);
   if (t >= types.size()) throw CodedError(ESPALIER_ERR_ARGUMENT, formatted("{} is no espalier_type", t));
+  return types[t];
+}
+
+const reduce::Operation& operation_of(espalier_type type, espalier_op op) {
+  const reduce::Type of = type_of(type);
+  const auto o = static_cast<std::size_t>(op);
   if (o >= ops.size()) throw CodedError(ESPALIER_ERR_ARGUMENT, formatted("{} is no espalier_op", o));
   static const reduce::Reproducibility level = reduce::reproducibility(Config::instance());
-  const reduce::Operation* operation = reduce::find(ops[o], types[t], level);
+  const reduce::Operation* operation = reduce::find(ops[o], of, level);
   if (!operation)
-    throw CodedError(ESPALIER_ERR_ARGUMENT,
-                     formatted("the operator {} is not defined on {}", reduce::to_string(ops[o]),
-                               reduce::to_string(types[t])));
+    throw CodedError(ESPALIER_ERR_ARGUMENT, formatted("the operator {} is not defined on {}",
+                                                      reduce::to_string(ops[o]), reduce::to_string(of)));
   return *operation;
 }
 
