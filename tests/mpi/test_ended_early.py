@@ -94,9 +94,9 @@ def test_rank_0_prints_what_it_counted(name, how):
 
 @pytest.mark.parametrize("how", ["MPI_Abort", "exit", "all exit"])
 def test_a_rank_that_ends_the_run_prints_what_it_counted(launch, host, how):
-    for _ in range(4):  # on a busy machine MPICH's launcher loses what was printed just before an abort in 1 of 40 runs
+    for _ in range(4):  # on a busy machine MPICH's launcher loses what was printed just before the end in 1 of 40 runs
         run = launch(host, RANKS, "ended_early", how, env={"ESPALIER_STATS": "1"}, timeout=40)
-        if run.err or host.name != "mpich" or how != "MPI_Abort":
+        if "before MPI_Finalize" in run.err or host.name != "mpich":
             break
     assert run.err.count("before MPI_Finalize; what rank 0 of 2 counted") == 1, str(run)
     rows = {line.split()[1]: line.split() for line in run.err.splitlines() if " .. " in line}
