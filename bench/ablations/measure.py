@@ -2,39 +2,17 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections import defaultdict
-from pathlib import Path
-
-from espalier.bench import build, jobs, process
-from espalier.bench.hosts import Host, cores, environment, launcher, preload, preloaded
-from espalier.bench.results.stats import quantile
-from espalier.problem import Problem
+from espalier.bench import one_job
+from espalier.bench.hosts import Host
+from espalier.bench.one_job import Times
 
 from ablations.configurations import ABLATIONS, COLLECTIVES, RG, SIZES
 
 RANKS = 2
-STARTING = 60  # seconds beyond what a job is given to measure
-
-Times = dict[tuple[str, int], float]  # by collective and bytes: the median of a job's rounds in us
 
 
 def job(host: Host, settings: dict[str, str], seconds: float) -> Times:
-    """A call of Espalier under these settings, in us. The host's own calls alternate with it, and are left out."""
-    with tempfile.TemporaryDirectory() as folder:
-        out = Path(folder) / "out.jsonl"
-        words = [str(build.compare(host)), "--out", str(out), "--pin", "yes", "--cpus", ",".join(map(str, cores()[:RANKS]))]
-        words += ["--seconds", str(seconds), "--rounds", "1000", "--collectives", ",".join(COLLECTIVES)]
-        words += ["--sizes", ",".join(map(str, SIZES))]
-        told = environment(host, RANKS) | preloaded(preload(host)) | settings | {"ESPALIER_FALLBACK": "error"}
-        outcome = process.run([*launcher(host, RANKS), *words], told, STARTING + seconds)
-        found = jobs.read_lines(out.read_text() if out.exists() else "")
-    if why := jobs.trouble(found, outcome, host_only=False):
-        raise Problem(f"{host.title}, {settings}: {why}")
-    rounds: dict[tuple[str, int], list[float]] = defaultdict(list)
-    for entry in found["rounds"]:
-        rounds[entry["collective"], entry["bytes"]].append(entry["espalier_us"])
-    return {key: quantile(values, 0.5) for key, values in rounds.items()}
+    return one_job.times(host, RANKS, settings, COLLECTIVES, SIZES, seconds)
 
 
 def turns(host: Host, number: int, seconds: float, tell) -> list[dict[str, Times]]:

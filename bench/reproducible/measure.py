@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Callable
-from pathlib import Path
 from typing import NamedTuple
 
-from espalier.bench import build, jobs, process
-from espalier.bench.hosts import Host, cores, environment, launcher, preload, preloaded
-from espalier.bench.results.stats import quantile
-from espalier.problem import Problem
+from espalier.bench import one_job
+from espalier.bench.hosts import Host
+from espalier.bench.one_job import Times
 
 LEVELS = ("run", "placement", "exact")
 COLLECTIVES = ("allreduce", "reduce", "scan")
 SIZES = (8, 1024, 65536, 1 << 20)
-STARTING = 60  # seconds beyond what a job is given to measure
-
-Times = dict[tuple[str, int], float]  # by collective and bytes: the median of a job's rounds in us
 
 
 class Shape(NamedTuple):
@@ -34,25 +28,8 @@ SHAPES = (Shape(2), Shape(4), Shape(4, "2"), Shape(8, "4"))
 
 
 def job(host: Host, shape: Shape, level: str, seconds: float) -> Times:
-    """A call of Espalier, in us. The host's own calls alternate with it, and are left out."""
-    with tempfile.TemporaryDirectory() as folder:
-        out = Path(folder) / "out.jsonl"
-        words = [str(build.compare(host)), "--out", str(out), "--seconds", str(seconds), "--rounds", "1000"]
-        if shape.ranks <= len(cores()):
-            words += ["--pin", "yes", "--cpus", ",".join(map(str, cores()[: shape.ranks]))]
-        words += ["--collectives", ",".join(COLLECTIVES), "--sizes", ",".join(map(str, SIZES))]
-        settings = {"ESPALIER_REPRODUCIBLE": level, "ESPALIER_FALLBACK": "error"}
-        if shape.nodes:
-            settings["ESPALIER_NODES"] = shape.nodes
-        told = environment(host, shape.ranks) | preloaded(preload(host)) | settings
-        outcome = process.run([*launcher(host, shape.ranks), *words], told, STARTING + seconds)
-        found = jobs.read_lines(out.read_text() if out.exists() else "")
-    if why := jobs.trouble(found, outcome, host_only=False):
-        raise Problem(f"{host.title}, {shape}, {level}: {why}")
-    rounds: dict[tuple[str, int], list[float]] = defaultdict(list)
-    for entry in found["rounds"]:
-        rounds[entry["collective"], entry["bytes"]].append(entry["espalier_us"])
-    return {key: quantile(values, 0.5) for key, values in rounds.items()}
+    settings = {"ESPALIER_REPRODUCIBLE": level} | ({"ESPALIER_NODES": shape.nodes} if shape.nodes else {})
+    return one_job.times(host, shape.ranks, settings, COLLECTIVES, SIZES, seconds)
 
 
 def turns(host: Host, number: int, seconds: float, tell: Callable[[str], None]) -> dict[Shape, list[dict[str, Times]]]:

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from espalier.problem import Problem
 from espalier.stats import sites
-from espalier.who import places, processes, record, seen, show, stacks
+from espalier.who import collect, look, places, processes, record, seen, show, stacks
 
 ROOT = Path(__file__).resolve().parents[2]
 NOBODY = 65534
@@ -59,8 +60,16 @@ def test_another_users_process(espalier):
 
 
 def test_a_host_that_cannot_be_asked_is_said(espalier):
-    done = espalier("who", "--hosts", "n1", ESPALIER_SSH="false")
-    assert done.returncode == 1 and "n1 sees no job" in done.stderr and "no job of this user" in done.stderr
+    """A job that does not exist is asked for: other tests may run some here."""
+    done = espalier("who", "1234567890abcdef", "--hosts", "n1", ESPALIER_SSH="false")
+    assert done.returncode == 1 and "n1 sees no job" in done.stderr
+    assert "there is no job 1234567890abcdef here" in done.stderr
+
+
+def test_without_any_job(monkeypatch):
+    monkeypatch.setattr(look, "candidates", lambda asked: [])
+    with pytest.raises(Problem, match="no job of this user runs here"):
+        collect.jobs(None, None)
 
 
 def seen_there():

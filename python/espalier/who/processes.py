@@ -22,15 +22,8 @@ WORDS = {
 }
 
 
-@dataclass(frozen=True)
-class Process:
-    pid: int
+class HasState:
     state: str  # as in /proc/PID/stat; empty: gone
-    started: int
-    parent: int
-    seconds: float  # of processor time
-    faults: int  # pages that had to be read
-    waits_in: str  # function of the kernel, where it may be seen
 
     @property
     def is_alive(self) -> bool:
@@ -39,6 +32,17 @@ class Process:
     @property
     def is_stopped(self) -> bool:
         return self.state in ("T", "t")
+
+
+@dataclass(frozen=True)
+class Process(HasState):
+    pid: int
+    state: str  # as in /proc/PID/stat; empty: gone
+    started: int
+    parent: int
+    seconds: float  # of processor time
+    faults: int  # pages that had to be read
+    waits_in: str  # function of the kernel, where it may be seen
 
 
 def gone(pid: int) -> Process:

@@ -6,6 +6,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any, Optional
 
+from espalier.who.processes import HasState
+
 
 @dataclass(frozen=True)
 class Comm:
@@ -39,7 +41,7 @@ class Call:
 
 
 @dataclass
-class Seen:
+class Seen(HasState):
     job: str
     rank: int
     ranks: int
@@ -60,14 +62,6 @@ class Seen:
     no_stack: str = ""  # why
     host: str = ""
     build: str = ""
-
-    @property
-    def is_alive(self) -> bool:
-        return self.state not in ("", "Z", "X")
-
-    @property
-    def is_stopped(self) -> bool:
-        return self.state in ("T", "t")
 
     def comm(self, identity: Optional[str]) -> Optional[Comm]:
         return next((each for each in self.communicators if each.id == identity), None)

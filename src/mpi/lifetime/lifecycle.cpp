@@ -89,7 +89,7 @@ bool set_up(MPI_Comm mine) {
   return true;
 }
 
-/// With sessions nobody says what threads there are.
+/// With sessions it is not known what threads there are.
 void find_only_thread() {
   int level = MPI_THREAD_MULTIPLE;
   if (open_sessions == 0 && host.Query_thread(&level) == MPI_SUCCESS && level <= MPI_THREAD_FUNNELED)
