@@ -164,3 +164,28 @@ def test_json_of_no_job_is_nothing(espalier):
     done = espalier("who", "nonsense", "--json")
     assert done.returncode == 1 and done.stdout == ""
     json.loads((ROOT / "python/espalier/schemas/who.json").read_text(encoding="utf-8"))
+
+
+def a_ring(state, calls):
+    """As a rank writes it: `calls` by number."""
+    entries = bytearray(record._ENTRIES)
+    for number, (handle, timed) in calls.items():
+        record._ENTRY.pack_into(entries, number % record._KEPT * record._ENTRY.size, 0, handle, 0, 0, number, 8, timed, 5, 6)
+    return bytes(entries) + record._RING.pack(state, 0, 1)
+
+
+def test_calls_that_a_rank_overwrites_meanwhile_are_left_out():
+    before = a_ring(2 * 100 + 1, {number: (7, 0) for number in range(37, 101)})
+    now = a_ring(2 * 103 + 1, {number: (7, 0) for number in range(40, 104)})
+    still = record._thread(now, now, 0)
+    assert (still.current.number, still.current.sequence) == (103, 103)
+    assert [call.number for call in still.last] == list(range(40, 103))
+    moving = record._thread(before, now, 0)
+    assert moving.current is None
+    assert [call.number for call in moving.last] == list(range(41, 101))
+
+
+def test_times_are_those_of_a_calls_own():
+    """An entry keeps the times of the call that had it before."""
+    thread = record._thread(*[a_ring(6, {1: (7, 3), 2: (7, 0), 3: (7, 135)})] * 2, 0)
+    assert [call.begin for call in thread.last] == [5, None, None]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Callable, Optional
 
-VERSION = 1
+VERSION = 2
 BYTES = 16384
 MAGIC = b"espalier flight\0"
 PAGE = 4096
@@ -22,9 +22,10 @@ ROOTED = ("bcast", "reduce", "gather", "gatherv", "scatter", "scatterv")
 # magic, version, bytes, job, node, started, process, rank, ranks, rank on the node, ranks there, has left, two moments
 _HEADER = struct.Struct("@16sIIQQQiiiiiI4Q80s16s")
 _LINE = struct.Struct("@QQQiiii24s")
-_ENTRY = struct.Struct("@QQQiIQQQQ")  # state, site, communicator, root, collective, call, bytes, begin, end
-_RING = struct.Struct("@3Q40x")  # state, where it waits for requests, thread
+_ENTRY = struct.Struct("@QQiIQQQQQ")  # site, communicator, root, collective, call, bytes, state if it has times, begin, end
+_RING = struct.Struct("@Q16xQQ24x")  # behind its entries: state, where it waits for requests, thread
 _HEADER_ROOM, _LINES, _RINGS, _KEPT = 256, 48, 3, 64
+_ENTRIES = _KEPT * _ENTRY.size
 _HOST_CALL = 1 << 63
 _ARENA = struct.Struct("@8sI4xQQQ")  # src/memory/arena.cpp: magic, version, units, where they begin, bytes of the notes
 _MOST_NOTES = 1 << 30
@@ -94,12 +95,24 @@ def ranks_of(read: Read) -> list[Rank]:
     begin, pages = _pages(read)
     found = []
     for at in range(begin, begin + pages * PAGE, PAGE):
-        if read(at, len(MAGIC)) == MAGIC:
-            for _ in range(5):  # a rank may be writing
-                if (rank := _rank(read(at, BYTES))) is not None:
-                    found.append(rank)
-                    break
+        if read(at, len(MAGIC)) == MAGIC and (rank := _rank_at(read, at)) is not None:
+            found.append(rank)
     return found
+
+
+def _rank_at(read: Read, at: int) -> Optional[Rank]:
+    """Its rank may be writing, so it is read twice: what is there is known of the calls that both times know of."""
+    before = read(at, BYTES)
+    for _ in range(5):
+        data = read(at, BYTES)
+        if len(data) < BYTES or len(before) < BYTES or _states(before) == _states(data):
+            break
+        before = data
+    return _rank(before, data)
+
+
+def _states(data: bytes) -> list[int]:
+    return [_RING.unpack_from(data, at + _ENTRIES)[0] for at in _ring_places()]
 
 
 def _pages(read: Read) -> tuple[int, int]:
@@ -115,9 +128,9 @@ def _pages(read: Read) -> tuple[int, int]:
     return (begin, notes // PAGE) if begin % PAGE == 0 else (0, 0)
 
 
-def _rank(data: bytes) -> Optional[Rank]:
-    """None: torn, or of another version."""
-    if len(data) < BYTES:
+def _rank(before: bytes, data: bytes) -> Optional[Rank]:
+    """None: cut off, or of another version."""
+    if min(len(before), len(data)) < BYTES:
         return None
     (_, version, size, job, node, started, process, rank, ranks, node_rank, node_ranks, left, t0, n0, t1, n1, host, build) = (
         _HEADER.unpack_from(data)
@@ -131,11 +144,8 @@ def _rank(data: bytes) -> Optional[Rank]:
             identity = f"{high:016x}{low:016x}"
             communicators[handle] = Communicator(handle, identity, members, own, first, stride, _text(name))
     threads = []
-    rings = _HEADER_ROOM + _LINES * _LINE.size
-    for at in range(rings, rings + _RINGS * _ring_bytes(), _ring_bytes()):
-        thread = _thread(data, at)
-        if thread is None:
-            return None
+    for at in _ring_places():
+        thread = _thread(before, data, at)
         if thread.begun or thread.waits_at:
             threads.append(thread)
     return Rank(
@@ -144,33 +154,39 @@ def _rank(data: bytes) -> Optional[Rank]:
     )
 
 
-def _ring_bytes() -> int:
-    return _RING.size + _KEPT * _ENTRY.size
+def _ring_places() -> range:
+    first, each = _HEADER_ROOM + _LINES * _LINE.size, _ENTRIES + _RING.size
+    return range(first, first + _RINGS * each, each)
 
 
-def _thread(data: bytes, at: int) -> Optional[Thread]:
-    state, waits_at, number = _RING.unpack_from(data, at)
-    begun = state >> 1
-    calls = [_call(data, at, each) for each in range(max(1, begun - _KEPT + 1), begun + 1)]
-    if any(call is None for call in calls):
-        return None  # overwritten meanwhile
-    known = [call for call in calls if call is not None]
-    inside = known.pop() if state & 1 and known else None
+def _thread(before: bytes, data: bytes, at: int) -> Thread:
+    """In `data` are the calls that had begun when `before` was read, but for those that are overwritten since."""
+    state, waits_at, number = _RING.unpack_from(data, at + _ENTRIES)
+    earlier, *_ = _RING.unpack_from(before, at + _ENTRIES)
+    begun, stays = state >> 1, state & 1 and state == earlier
+    oldest = begun - _KEPT + (1 if stays else 2)  # outside a rank may have begun to write the next one
+    known = [_call(data, at, each) for each in range(max(1, oldest), min(begun, earlier >> 1) + 1)]
+    calls = [call for call in known if call is not None]
+    inside = calls.pop() if stays and calls else None
     if inside is not None:
-        inside = Call(**{**inside.__dict__, "end": None})
-    return Thread(number, begun, inside, known, waits_at)
+        inside = replace(inside, end=None)
+    elif state & 1 and calls and calls[-1].number == begun:
+        calls.pop()  # it has begun meanwhile
+    return Thread(number, begun, inside, calls, waits_at)
 
 
 def _call(data: bytes, ring: int, number: int) -> Optional[Call]:
-    entry = ring + _RING.size + number % _KEPT * _ENTRY.size
-    state, site, handle, root, collective, call, size, begin, end = _ENTRY.unpack_from(data, entry)
-    if state != 2 * number + 1 or collective >= len(COLLECTIVES):
+    """None: that is no call."""
+    site, handle, root, collective, call, size, timed, begin, end = _ENTRY.unpack_from(data, ring + number % _KEPT * _ENTRY.size)
+    if collective >= len(COLLECTIVES):
         return None
     name = COLLECTIVES[collective]
     by_host = bool(call & _HOST_CALL)
+    if timed != 2 * number + 1:
+        begin = end = 0  # of the call that had the entry before
     return Call(
         *(number, name, site, handle, (call & ~_HOST_CALL) or None, by_host),
-        *(size if call else None, root if name in ROOTED else None, begin or None, end if begin else None),
+        *(size if call else None, root if name in ROOTED else None, begin or None, end or None),
     )
 
 

@@ -38,9 +38,11 @@ class MismatchDetection {
   [[gnu::always_inline]] machine::Fingerprint begin(const machine::CallFacts& call) {
     if (!failed_.empty()) [[unlikely]]
       fail_again();
-    history_.add(call);
-    own_->write(history_.number(), call);
-    return history_.fingerprint();
+    machine::CallHistory next = history_;  // in registers: the record might lie where history_ does
+    next.add(call);
+    history_ = next;
+    own_->write(next.number(), call);
+    return next.fingerprint();
   }
 
   /// How many calls this rank has begun here.

@@ -12,18 +12,18 @@ namespace espalier::runtime::flight {
 /// Written by one thread, read by other processes at any time: relaxed, but where it says otherwise.
 using Word = std::atomic<std::uint64_t>;
 
-/// One call; its line of the cache. The fields that are read as one are written when the entry is begun.
+/// One call; its line of the cache.
 struct alignas(64) Entry {
-  Word state;                      ///< of the ring while the call lasts, which says whose entry this is
-  Word site;                       ///< return address in the code that called; 0: not known
-  Word communicator;               ///< its handle, as in CommunicatorLine
-  std::atomic<std::int32_t> root;  ///< 0 where there is none
+  Word site;                              ///< return address in the code that called; 0: not known
+  Word communicator;                      ///< its handle, as in CommunicatorLine
+  std::atomic<std::int32_t> root;         ///< 0 where there is none
   std::atomic<std::uint32_t> collective;  ///< as base/collective.hpp numbers them
   Word call;   ///< its number among the communicator's calls, host_call of the host's; 0: not known (yet)
   Word bytes;  ///< by which rules choose; means nothing while `call` is 0
-  Word begin,
-      end;  ///< ticks; begin is 0 where no clock was read (recorder.hpp), and then `end` means nothing
+  Word timed;  ///< of a call that has times: the ring's state while it lasted
+  Word begin, end;  ///< ticks; mean nothing in other calls
 };
+static_assert(sizeof(Entry) == 64);
 
 /// In Entry::call: the host serves it, and the rest counts the communicator's calls that it has served.
 inline constexpr std::uint64_t host_call = std::uint64_t{1} << 63;
@@ -31,13 +31,15 @@ inline constexpr std::uint64_t host_call = std::uint64_t{1} << 63;
 /// The last calls of one thread. The call with number n is in entries[n % kept]; numbers begin with 1.
 struct alignas(64) Ring {
   static constexpr std::uint64_t kept = 64;
-  Word state;  ///< twice the number of calls so far, and 1 while the thread is in the last one
+  std::array<Entry, kept> entries;  // first, which makes their address one addition
+  Word state;       ///< twice the number of calls so far, and 1 while the thread is in the last one
+  Word timed;       ///< state in the last call that has times
+  Word next_timed;  ///< the call that begins with this state or a later one has times
   Word
       waits_at;  ///< return address of the call that may wait for requests, in which the thread is; 0: in none
   Word thread;   ///< its number for the kernel; 0: no thread has this ring
-  Word next_stamp, stamped_ticks, stamped_state;  ///< which calls have times (recorder.cpp)
-  std::array<Word, 2> unused;
-  std::array<Entry, kept> entries;
+  Word looked_ticks, looked_state;  ///< of the last call that had times because of `next_timed`
+  Word unused;
 
   /// Of the call that the thread is in, or was in last.
   [[gnu::always_inline]] Entry& entry(std::uint64_t of_state) { return entries[of_state / 2 % kept]; }
@@ -76,7 +78,7 @@ static_assert(sizeof(Header) <= 256);
 /// Those of all ranks of a node lie behind each other in its arena, on pages of their own.
 struct alignas(64) Record {
   static constexpr std::size_t rings_of_threads = 3, most_communicators = 48;
-  static constexpr std::uint32_t version = 1;
+  static constexpr std::uint32_t version = 2;
   union {
     Header header;
     std::array<char, 256> header_room;

@@ -19,13 +19,20 @@ constexpr auto relaxed = std::memory_order_relaxed;
 
 /// Zero at first, and touched by no process that calls no collective.
 constinit Record own_record{};
+/// Where this process records now: memory of its own until join() and after leave().
+constinit std::atomic<Record*> record{&own_record};
+
+void record_at(Record& place) {
+  record.store(&place, relaxed);
+  detail::first.ring.store(&place.rings[0], relaxed);
+}
 
 std::mutex record_mutex;  // of what follows, of the communicators and the header
 // Not destroyed: threads may still be in calls while the process ends.
 memory::Segment& own_segment = *new memory::Segment;
 
-// Times of two readings of the clock are nothing beside calls that are so far apart (2 to 4 us).
-constexpr std::uint64_t far_apart_ticks = 8192;
+// Two readings of the clock are nothing beside calls that are so far apart (20 to 30 us).
+constexpr std::uint64_t far_apart_ticks = 65536;
 constexpr std::uint64_t calls_without = 32;
 
 void take_moment(Moment& moment) {
@@ -35,12 +42,19 @@ void take_moment(Moment& moment) {
 
 constexpr std::size_t ring_of_all = Record::rings_of_threads - 1;
 
+/// Which threads have the rings behind the first; null: the ring is free. The last ring is of all others.
+constinit std::array<std::atomic<const void*>, ring_of_all - 1> threads_behind{};
+
+std::atomic<const void*>& thread_of(std::size_t ring) {
+  return ring == 0 ? detail::first.thread : threads_behind[ring - 1];
+}
+
 /// Gives the ring of a thread back, when that ends. `self`: its this_thread().
 void give_back(void* self) {
   for (std::size_t i = 0; i < ring_of_all; ++i) {
-    if (detail::threads[i].load(relaxed) != self) continue;
-    detail::record.load(relaxed)->rings[i].thread.store(0, relaxed);
-    detail::threads[i].store(nullptr, relaxed);
+    if (thread_of(i).load(relaxed) != self) continue;
+    record.load(relaxed)->rings[i].thread.store(0, relaxed);
+    thread_of(i).store(nullptr, relaxed);
   }
 }
 
@@ -53,7 +67,7 @@ void give_back_at_end(const void* self) {
 }
 
 void forget_in_child() {
-  detail::record.store(&own_record, relaxed);  // the arena is not the child's
+  record_at(own_record);  // the arena is not the child's
 }
 
 void watch_forks() {
@@ -89,8 +103,22 @@ void fill(Header& header, const Author& author) {
   header.magic = {"espalier flight"};
 }
 
+void time_begins(Ring& ring, std::uint64_t state, std::uint64_t now) {
+  Entry& entry = ring.entry(state);
+  entry.begin.store(now, relaxed);
+  entry.end.store(0, relaxed);
+  entry.timed.store(state, relaxed);
+  ring.timed.store(state, relaxed);
+}
+
+/// A call under way ends where it has begun (InCall), so what goes along has ended.
+void take_along(const Record& before, Record& fresh) {
+  std::memcpy(static_cast<void*>(&fresh.rings), static_cast<const void*>(&before.rings), sizeof fresh.rings);
+  for (Ring& ring : fresh.rings) ring.state.store(ring.state.load(relaxed) & ~std::uint64_t{1}, relaxed);
+}
+
 CommunicatorLine* line_of(std::uint64_t handle) {
-  for (CommunicatorLine& line : detail::record.load(relaxed)->communicators)
+  for (CommunicatorLine& line : record.load(relaxed)->communicators)
     if (line.handle.load(relaxed) == handle) return &line;
   return nullptr;
 }
@@ -99,17 +127,16 @@ CommunicatorLine* line_of(std::uint64_t handle) {
 
 namespace detail {
 
-std::atomic<Record*> record{&own_record};
-std::array<std::atomic<const void*>, ring_of_all> threads{};
+constinit First first{nullptr, &own_record.rings[0]};
 
 Ring& ring_of_another() noexcept {
   Record& now = *record.load(relaxed);
   const void* self = this_thread();
   for (std::size_t i = 0; i < ring_of_all; ++i)
-    if (threads[i].load(relaxed) == self) return now.rings[i];
+    if (thread_of(i).load(relaxed) == self) return now.rings[i];
   for (std::size_t i = 0; i < ring_of_all; ++i) {
     const void* free = nullptr;
-    if (threads[i].load(relaxed) || !threads[i].compare_exchange_strong(free, self, relaxed)) continue;
+    if (thread_of(i).load(relaxed) || !thread_of(i).compare_exchange_strong(free, self, relaxed)) continue;
     now.rings[i].thread.store(static_cast<std::uint64_t>(syscall(SYS_gettid)), relaxed);
     give_back_at_end(self);
     return now.rings[i];
@@ -117,18 +144,18 @@ Ring& ring_of_another() noexcept {
   return now.rings[ring_of_all];
 }
 
-// How far apart calls are is known from the last one that had a time.
-void stamp_begin(Ring& ring, Entry& entry, std::uint64_t state) noexcept {
+// How far apart calls are is known from the last one that came here.
+void note_begin(Ring& ring, std::uint64_t state) noexcept {
   const std::uint64_t now = ticks::now();
-  const std::uint64_t calls = (state - ring.stamped_state.load(relaxed)) / 2;
-  const bool is_far = now - ring.stamped_ticks.load(relaxed) > calls * far_apart_ticks;
-  ring.next_stamp.store(is_far ? 0 : state + 2 * calls_without, relaxed);
-  ring.stamped_ticks.store(now, relaxed);
-  ring.stamped_state.store(state, relaxed);
-  entry.begin.store(now, relaxed);
+  const std::uint64_t calls = (state - ring.looked_state.load(relaxed)) / 2;
+  const bool is_far = now - ring.looked_ticks.load(relaxed) > calls * far_apart_ticks;
+  ring.next_timed.store(is_far ? 0 : state + 2 * calls_without, relaxed);
+  ring.looked_ticks.store(now, relaxed);
+  ring.looked_state.store(state, relaxed);
+  time_begins(ring, state, now);
 }
 
-void stamp_end(Entry& entry) noexcept { entry.end.store(ticks::now(), relaxed); }
+void note_end(Entry& entry) noexcept { entry.end.store(ticks::now(), relaxed); }
 
 }  // namespace detail
 
@@ -139,11 +166,10 @@ void note_host_call(std::uint64_t call, std::uint64_t bytes) noexcept {
 void note_wait() noexcept {
   Ring& ring = detail::ring();
   const std::uint64_t state = ring.state.load(relaxed);
-  Entry& entry = ring.entry(state);
-  if (state % 2 == 0 || entry.begin.load(relaxed) != 0) return;
-  take_moment(detail::record.load(relaxed)->header.last);
-  entry.begin.store(ticks::now(), relaxed);
-  ring.next_stamp.store(0, relaxed);  // what comes after a long wait may be far apart
+  if (state % 2 == 0 || ring.timed.load(relaxed) == state) return;
+  take_moment(record.load(relaxed)->header.last);
+  time_begins(ring, state, ticks::now());
+  ring.next_timed.store(0, relaxed);  // what comes after a long wait may be far apart
 }
 
 void join(std::byte* place, const Author& author) {
@@ -152,30 +178,27 @@ void join(std::byte* place, const Author& author) {
   watch_forks();
   if (!place) place = memory_of_its_own();
   auto* fresh = place ? reinterpret_cast<Record*>(place) : &own_record;
-  const Record* before = detail::record.load(relaxed);
-  // A call under way goes on there.
-  if (fresh != before)
-    std::memcpy(static_cast<void*>(&fresh->rings), static_cast<const void*>(&before->rings),
-                sizeof fresh->rings);
+  const Record* before = record.load(relaxed);
+  if (fresh != before) take_along(*before, *fresh);
   fill(fresh->header, author);
-  detail::record.store(fresh, relaxed);
+  record_at(*fresh);
 }
 
 void leave() noexcept {
   const std::lock_guard lock(record_mutex);
-  Record* left = detail::record.load(relaxed);
+  Record* left = record.load(relaxed);
   left->header.has_left.store(1, std::memory_order_release);
   if (left == &own_record) return;
   for (std::size_t i = 0; i < Record::rings_of_threads; ++i) {
     own_record.rings[i].state.store(0, relaxed);
     own_record.rings[i].thread.store(left->rings[i].thread.load(relaxed), relaxed);
   }
-  detail::record.store(&own_record, relaxed);
+  record_at(own_record);
   own_segment = {};
 }
 
 const char* mark_now() noexcept {
-  Record* now = detail::record.load(relaxed);
+  Record* now = record.load(relaxed);
   if (now == &own_record) return nullptr;
   take_moment(now->header.last);
   return reinterpret_cast<const char*>(now);
@@ -183,8 +206,8 @@ const char* mark_now() noexcept {
 
 void name_host(const std::string& host, const std::string& build) {
   const std::lock_guard lock(record_mutex);
-  put_text(detail::record.load(relaxed)->header.host, host);
-  put_text(detail::record.load(relaxed)->header.build, build);
+  put_text(record.load(relaxed)->header.host, host);
+  put_text(record.load(relaxed)->header.build, build);
 }
 
 void add_communicator(const Named& communicator) {
@@ -200,7 +223,7 @@ void add_communicator(const Named& communicator) {
   line->stride = communicator.stride;
   put_text(line->name, communicator.name);
   line->handle.store(communicator.handle, std::memory_order_release);
-  take_moment(detail::record.load(relaxed)->header.last);
+  take_moment(record.load(relaxed)->header.last);
 }
 
 void forget_communicator(std::uint64_t handle) noexcept {

@@ -1,11 +1,10 @@
 // The flight recorder: each rank keeps its last calls where `espalier who` finds them, whatever the rank does
-// meanwhile. Always on, so what a call pays is a few stores to one or two cache lines of its own.
+// meanwhile. Always on, so what a call pays is a few stores to lines of the cache of its own, most of them when it ends.
 //
 // Reading the clock would cost more than all of that, so most short calls have no times: a call in 32 has, each one
 // where calls are so far apart that two readings do not matter, and each that waits longer than its first looks.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -18,8 +17,12 @@ namespace espalier::runtime::flight {
 
 namespace detail {
 
-/// Where this process records now: memory of its own until join() and after leave().
-extern std::atomic<Record*> record;
+/// The ring that is found at once, and the thread that has it; null: it is free.
+struct First {
+  std::atomic<const void*> thread;
+  std::atomic<Ring*> ring;
+};
+extern First first;
 
 /// Which thread this is: where its thread-local memory lies, which is in a register. A thread-local variable of a
 /// library that may be loaded late would take a call of the loader's.
@@ -32,16 +35,14 @@ extern std::atomic<Record*> record;
   return __builtin_thread_pointer();
 #endif
 }
-/// Which threads have the rings; null: the ring is free. The last ring is of all others.
-extern std::array<std::atomic<const void*>, Record::rings_of_threads - 1> threads;
 [[gnu::noinline]] Ring& ring_of_another() noexcept;
 
-[[gnu::cold, gnu::noinline]] void stamp_begin(Ring& ring, Entry& entry, std::uint64_t state) noexcept;
-[[gnu::cold, gnu::noinline]] void stamp_end(Entry& entry) noexcept;
+[[gnu::cold, gnu::noinline]] void note_begin(Ring& ring, std::uint64_t state) noexcept;
+[[gnu::cold, gnu::noinline]] void note_end(Entry& entry) noexcept;
 
 [[gnu::always_inline]] inline Ring& ring() {
-  if (threads[0].load(std::memory_order_relaxed) == this_thread()) [[likely]]
-    return record.load(std::memory_order_relaxed)->rings[0];
+  if (first.thread.load(std::memory_order_relaxed) == this_thread()) [[likely]]
+    return *first.ring.load(std::memory_order_relaxed);
   return ring_of_another();
 }
 
@@ -51,35 +52,34 @@ extern std::array<std::atomic<const void*>, Record::rings_of_threads - 1> thread
 class InCall {
  public:
   /// `communicator`: the handle by which it was named to add_communicator(). `site`: where the program called.
-  [[gnu::always_inline]] InCall(Collective collective, std::uint64_t communicator, int root,
-                                const void* site) {
+  [[gnu::always_inline]] InCall(Collective collective, std::uint64_t communicator, int root, const void* site)
+      : ring_(detail::ring()) {
     constexpr auto relaxed = std::memory_order_relaxed;
-    Ring& ring = detail::ring();
     // From between two calls into one; where an error handler has jumped out of a call, its state is passed over.
-    const std::uint64_t state = (ring.state.load(relaxed) & ~std::uint64_t{1}) + 3;
-    Entry& entry = ring.entry(state);
-    entry.state.store(state, relaxed);
+    const std::uint64_t state = (ring_.state.load(relaxed) | 1) + 2;
+    Entry& entry = ring_.entry(state);
     entry.site.store(reinterpret_cast<std::uintptr_t>(site), relaxed);
     entry.communicator.store(communicator, relaxed);
     entry.root.store(root, relaxed);
     entry.collective.store(static_cast<std::uint32_t>(collective), relaxed);
     entry.call.store(0, relaxed);
-    entry.begin.store(0, relaxed);
-    if (state >= ring.next_stamp.load(relaxed)) [[unlikely]]
-      detail::stamp_begin(ring, entry, state);
-    ring.state.store(state,
-                     std::memory_order_release);  // pairs with the reader's look before it reads the entry
+    if (state >= ring_.next_timed.load(relaxed)) [[unlikely]]
+      detail::note_begin(ring_, state);
+    ring_.state.store(state,
+                      std::memory_order_release);  // pairs with the reader's look before it reads the entry
   }
   [[gnu::always_inline]] ~InCall() {
     constexpr auto relaxed = std::memory_order_relaxed;
-    Ring& ring = detail::ring();
-    const std::uint64_t state = ring.state.load(relaxed);
-    if (Entry& entry = ring.entry(state); entry.begin.load(relaxed) != 0) [[unlikely]]
-      detail::stamp_end(entry);
-    ring.state.store(state & ~std::uint64_t{1}, relaxed);
+    const std::uint64_t state = ring_.state.load(relaxed);
+    if (ring_.timed.load(relaxed) == state) [[unlikely]]
+      detail::note_end(ring_.entry(state));
+    ring_.state.store(state & ~std::uint64_t{1}, relaxed);
   }
   InCall(const InCall&) = delete;
   InCall& operator=(const InCall&) = delete;
+
+ private:
+  Ring& ring_;
 };
 
 /// What is known of this thread's call only when its communicator has been found: its number there, and how much.
