@@ -66,7 +66,8 @@ def test_the_launcher_ends_its_ranks_and_their_children(name, how):
     if how == "launcher":
         job.terminate()
     job.communicate(timeout=60)
-    assert job.returncode != 0
+    if how == "rank":  # after a signal of its own Debian's may end with 0
+        assert job.returncode != 0
     end = time.monotonic() + 20
     while alive(processes_with(f"{MARK}={value}")) and time.monotonic() < end:
         time.sleep(0.1)
