@@ -39,24 +39,25 @@ def served(statistics):
 @pytest.mark.sanitizer
 @pytest.mark.parametrize("ranks", [2, 3, 4, full(8), full(16)])
 def test_every_part(launch, host, ranks, statistics):
-    run = launch(host, ranks, "nonblocking", *without("users"), env={**STRICT, **statistics.env}, timeout=110)
+    run = launch(host, ranks, "nonblocking", *without(), env={**STRICT, **statistics.env}, timeout=110)
     succeeded(run, "nonblocking")
     assert hosts.BARE or served(statistics) == SERVED
 
 
 @pytest.mark.parametrize("name", ["mpich-abi", full("impi-abi")])
 def test_every_part_through_the_standard_abi(launch, name, statistics):
-    run = launch(hosts.HOSTS[name], 4, "nonblocking", *without("users"), env={**STRICT, **statistics.env}, timeout=110)
+    run = launch(hosts.HOSTS[name], 4, "nonblocking", *without(), env={**STRICT, **statistics.env}, timeout=110)
     succeeded(run, "nonblocking")
     assert hosts.BARE or served(statistics) == SERVED
 
 
-def test_user_operators_are_the_hosts(launch, host, statistics):
-    succeeded(launch(host, 3, "nonblocking", "users", env={**SILENT, **statistics.env}), "nonblocking")
-    if not hosts.BARE:
-        assert served(statistics) == []
-        reasons = {row["fallback"] for row in statistics.read()["rows"] if row["fallback"]}
-        assert any("user-defined operator" in reason for reason in reasons), str(reasons)
+@pytest.mark.sanitizer
+@pytest.mark.parametrize("ranks", [2, 3, full(4), full(7)])
+def test_operators_of_the_user(launch, host, ranks, statistics):
+    """Nonblocking and persistent ones. They end though the operator was freed, and get the program's own datatype."""
+    arguments = ["-persistent"] if hosts.BARE else []
+    succeeded(launch(host, ranks, "user_reductions", *arguments, env={**STRICT, **statistics.env}, timeout=60), "user_reductions")
+    assert hosts.BARE or served(statistics) == ["allreduce", "exscan", "reduce", "reduce_scatter", "reduce_scatter_block", "scan"]
 
 
 OFF, TWO_NODES = {**STRICT, "ESPALIER_NONBLOCKING": "off"}, {"ESPALIER_NODES": "2", **SILENT}
@@ -71,7 +72,7 @@ def test_left_to_the_host(launch, name, settings, statistics):
 
 
 def test_ranks_that_fall_asleep(launch, host):
-    run = launch(host, 4, "nonblocking", *without("users"), env={"ESPALIER_WAIT": "sleep", **STRICT}, timeout=110)
+    run = launch(host, 4, "nonblocking", *without(), env={"ESPALIER_WAIT": "sleep", **STRICT}, timeout=110)
     succeeded(run, "nonblocking")
 
 

@@ -73,32 +73,24 @@ def check_left_to_host(statistics):
     assert hosts.BARE or served(statistics) == set()
 
 
-def all_parts_but_the_users(ranks):
+def all_parts(ranks):
     # Halves of two ranks are communicators of one, which the host serves.
-    return ["-user"] if ranks > 2 else ["-user", "-split", "-freed"]
+    return [] if ranks > 2 else ["-split", "-freed"]
 
 
 # --- What comes out -------------------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("ranks", [2, full(4), 5])
 def test_every_collective(launch, host, ranks, statistics):
-    check(launch, host, ranks, "persistent_collectives", *all_parts_but_the_users(ranks), env={**STRICT, **statistics.env})
+    check(launch, host, ranks, "persistent_collectives", *all_parts(ranks), env={**STRICT, **statistics.env})
     check_served(statistics, host, ranks, hosts.SPANNING)
 
 
 @pytest.mark.parametrize("name", ["mpich-abi", full("impi-abi")])
 def test_every_collective_through_the_standard_abi(launch, name, statistics):
     host = hosts.HOSTS[name]
-    check(launch, host, 4, "persistent_collectives", *all_parts_but_the_users(4), env={**STRICT, **statistics.env})
+    check(launch, host, 4, "persistent_collectives", *all_parts(4), env={**STRICT, **statistics.env})
     check_served(statistics, host, 4, hosts.SPANNING)
-
-
-def test_user_operators_are_the_hosts(launch, host, statistics):
-    check(launch, host, 4, "persistent_collectives", "user", host_serves=True, env={**SILENT, **statistics.env})
-    check_left_to_host(statistics)
-    if not hosts.BARE:
-        reasons = {row["fallback"] for row in statistics.read()["rows"] if row["fallback"]}
-        assert any("user-defined operator" in reason for reason in reasons), str(reasons)
 
 
 # --- How it is completed --------------------------------------------------------------------------------------------

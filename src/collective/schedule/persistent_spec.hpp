@@ -39,6 +39,14 @@ struct PersistentSpec {
   std::size_t arrives_from(int peer) const;
 };
 
+/// The collective whose blocks go as those of `spec` do. An operator that only the caller can apply is applied by
+/// each rank to all vectors that it has got: nothing is folded in common.
+inline Collective moves_as(const PersistentSpec& spec) {
+  const bool is_folded_by_caller = spec.operation == reduce::user_operation;
+  return is_folded_by_caller && spec.collective == Collective::allreduce ? Collective::allgather
+                                                                         : spec.collective;
+}
+
 /// This rank's number, and the number of ranks.
 struct RankInfo {
   int rank, size;

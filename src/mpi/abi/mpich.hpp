@@ -40,6 +40,14 @@ template <class Host>
 int fortran_request(const Host&, MPI_Request request) {
   return request;
 }
+template <class Host>
+MPI_Op c_op(const Host&, int op) {
+  return op;
+}
+template <class Host>
+int fortran_op(const Host&, MPI_Op op) {
+  return op;
+}
 
 /// Sets the error handler that makes the host return errors, where the header may be wrong about it.
 template <class Host>

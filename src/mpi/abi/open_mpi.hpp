@@ -11,7 +11,7 @@
 // pay 4 ns for it.
 #define ESPALIER_NOTES_LONG_MESSAGES 0
 #define ESPALIER_HYDRA_LAUNCHES 0
-#define ESPALIER_ABI_HOST_CALLS(X) X(Comm_f2c) X(Type_f2c) X(Op_f2c) X(Request_f2c) X(Request_c2f)
+#define ESPALIER_ABI_HOST_CALLS(X) X(Comm_f2c) X(Type_f2c) X(Op_f2c) X(Op_c2f) X(Request_f2c) X(Request_c2f)
 
 // Predefined handles are addresses of data symbols: its macros for them are bent to look the symbol up.
 #undef OMPI_PREDEFINED_GLOBAL
@@ -42,7 +42,7 @@ inline constexpr bool fortran_integers_vary = true;
 
 template <class Host>
 bool converts_handles(const Host& host) {
-  return host.Comm_f2c && host.Type_f2c && host.Op_f2c && host.Request_f2c && host.Request_c2f;
+  return host.Comm_f2c && host.Type_f2c && host.Op_f2c && host.Op_c2f && host.Request_f2c && host.Request_c2f;
 }
 template <class Host>
 MPI_Comm c_communicator(const Host& host, int comm) {
@@ -56,16 +56,20 @@ template <class Host>
 int fortran_request(const Host& host, MPI_Request request) {
   return host.Request_c2f(request);
 }
+template <class Host>
+MPI_Op c_op(const Host& host, int op) {
+  return host.Op_f2c(op);
+}
+template <class Host>
+int fortran_op(const Host& host, MPI_Op op) {
+  return host.Op_c2f(op);
+}
 // What the functions with buffers take besides. Where MPI_IN_PLACE is given, the count and the datatype
 // beside it may be anything, also no handle; Open MPI converts any integer, to MPI_DATATYPE_NULL or to a null
 // pointer if it is none.
 template <class Host>
 MPI_Datatype c_datatype(const Host& host, int type) {
   return host.Type_f2c(type);
-}
-template <class Host>
-MPI_Op c_op(const Host& host, int op) {
-  return host.Op_f2c(op);
 }
 
 /// Fortran's MPI_IN_PLACE and MPI_BOTTOM are addresses of common blocks, spelled as the compiler spells

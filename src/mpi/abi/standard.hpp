@@ -7,7 +7,8 @@
 #define ESPALIER_FORTRAN_CALLS_PMPI 0  // as in mpich.hpp: today's hosts are of that family
 #define ESPALIER_NOTES_LONG_MESSAGES 1
 #define ESPALIER_HYDRA_LAUNCHES 1
-#define ESPALIER_ABI_HOST_CALLS(X) X(Comm_fromint) X(Request_fromint) X(Request_toint) X(File_get_errhandler)
+#define ESPALIER_ABI_HOST_CALLS(X) \
+  X(Comm_fromint) X(Request_fromint) X(Request_toint) X(Op_fromint) X(Op_toint) X(File_get_errhandler)
 
 namespace espalier::mpi::abi {
 
@@ -17,7 +18,7 @@ inline constexpr bool fortran_integers_vary = false;
 
 template <class Host>
 bool converts_handles(const Host& host) {
-  return host.Comm_fromint && host.Request_fromint && host.Request_toint;
+  return host.Comm_fromint && host.Request_fromint && host.Request_toint && host.Op_fromint && host.Op_toint;
 }
 template <class Host>
 MPI_Comm c_communicator(const Host& host, int comm) {
@@ -30,6 +31,14 @@ MPI_Request c_request(const Host& host, int request) {
 template <class Host>
 int fortran_request(const Host& host, MPI_Request request) {
   return host.Request_toint(request);
+}
+template <class Host>
+MPI_Op c_op(const Host& host, int op) {
+  return host.Op_fromint(op);
+}
+template <class Host>
+int fortran_op(const Host& host, MPI_Op op) {
+  return host.Op_toint(op);
 }
 
 /// Intel MPI 2021.18 has the numbers of MPI_ERRORS_RETURN and MPI_ERRORS_ABORT exchanged. The default error

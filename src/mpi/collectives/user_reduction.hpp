@@ -16,6 +16,11 @@ namespace espalier::mpi {
 class UserReduction {
  public:
   UserReduction(MPI_Op op, const Layout& layout, MPI_Comm comm);
+  UserReduction(const UserReduction&) = delete;
+  UserReduction& operator=(const UserReduction&) = delete;
+
+  /// For packed vectors of `layout`; of no more use without this object. Throws Error when there is no such operator.
+  runtime::UserOperation operation();
 
   /// As Communicator's: buffers are the user's, of the layout given; `send` may be Communicator::in_place.
   bool reduce(runtime::Communicator& communicator, const void* send, void* receive, int root);
@@ -34,7 +39,6 @@ class UserReduction {
   static void combine(void* self, const void* left, void* right);
   void combine_unpacked(const void* left, void* right);
   void apply(const void* left, void* right);
-  runtime::UserOperation operation();
 
   MPI_Op op_;
   const Layout& layout_;

@@ -1,10 +1,11 @@
-// The C entry points of a process's and a communicator's life.
+// The C entry points of a process's, a communicator's and an operator's life.
 #include "base/error.hpp"
 #include "generated/mpi/bindings/c/entry_points.hpp"
 #include "mpi/host/host.hpp"
 #include "mpi/lifetime/communicators.hpp"
 #include "mpi/lifetime/initialise.hpp"
 #include "mpi/lifetime/lifecycle.hpp"
+#include "mpi/requests/held_operator.hpp"
 #include "runtime/statistics/statistics.hpp"
 
 namespace espalier::mpi {
@@ -78,6 +79,15 @@ int export_Comm_revoke(Handle comm) {
 
 int export_Comm_disconnect(void* comm) {
   return free_communicator(comm, __builtin_return_address(0), &Next::Comm_disconnect, "MPI_Comm_disconnect");
+}
+
+int export_Op_free(void* op) {
+  const Mode mode = resolve(__builtin_return_address(0));
+  if (!host.next.Op_free) return no_such_function("MPI_Op_free");
+  auto* const ours = static_cast<MPI_Op*>(op);
+  if (mode != Mode::active || !ours || !held_operators::free_later(*ours)) return host.next.Op_free(op);
+  *ours = host.constants.op_null;
+  return MPI_SUCCESS;
 }
 
 }  // extern "C"

@@ -63,6 +63,8 @@ inline bool take(void* caller) { return resolve(caller) == Mode::active && conve
 inline Handle comm_handle(const Int* comm) { return wide(abi::c_communicator(host, *comm)); }
 inline Handle c_request(const Int* request) { return wide(abi::c_request(host, *request)); }
 
+inline Handle op_handle(const Int* op) { return wide(abi::c_op(host, *op)); }
+
 inline void set(Int* error, int code) {
   if (error) *error = code;
 }
@@ -93,7 +95,6 @@ inline void* c_address(void* buffer) {
 }
 
 inline Handle type_handle(const Int* type) { return wide(abi::c_datatype(host, *type)); }
-inline Handle op_handle(const Int* op) { return wide(abi::c_op(host, *op)); }
 
 #endif
 

@@ -1,9 +1,10 @@
-// What Fortran's entry points of a process's and a communicator's life do.
+// What Fortran's entry points of a process's and a communicator's life do, and of an operator's.
 #include "generated/mpi/bindings/fortran/bodies.hpp"
 #include "mpi/bindings/c/memory.hpp"
 #include "mpi/lifetime/communicators.hpp"
 #include "mpi/lifetime/initialise.hpp"
 #include "mpi/lifetime/lifecycle.hpp"
+#include "mpi/requests/held_operator.hpp"
 #include "runtime/statistics/statistics.hpp"
 
 namespace espalier::mpi::fortran {
@@ -46,6 +47,13 @@ void comm_free(const Names& names, Int* comm, Int* error, void* caller) {
 
 void comm_disconnect(const Names& names, Int* comm, Int* error, void* caller) {
   comm_free(names, comm, error, caller);
+}
+
+void op_free(const Names& names, Int* op, Int* error, void* caller) {
+  if (!take(caller) || !held_operators::free_later(typed<MPI_Op>(op_handle(op))))
+    return forward(names, error, op);
+  *op = abi::fortran_op(host, host.constants.op_null);
+  set(error, MPI_SUCCESS);
 }
 
 #if ESPALIER_FORTRAN_CALLS_PMPI

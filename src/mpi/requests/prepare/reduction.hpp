@@ -6,6 +6,7 @@
 
 #include "mpi/collectives/reduction_arguments.hpp"
 #include "mpi/requests/prepare/rank_info.hpp"
+#include "mpi/requests/prepare/user_fold.hpp"
 
 namespace espalier::mpi::persistent {
 
@@ -14,11 +15,8 @@ namespace espalier::mpi::persistent {
 inline std::string why_unable(const Call& call, Collective collective, MPI_Count elements, bool is_target,
                               const reduce::Operation* operation) {
   const auto datatype = typed<MPI_Datatype>(call.type);
-  if (elements < 0 || datatype == host.constants.datatype_null ||
-      typed<MPI_Op>(call.op) == host.constants.op_null)
-    return bad_arguments;
   const PredefinedOp* op = predefined_op(typed<MPI_Op>(call.op));
-  if (!op) return "a user-defined operator in a persistent or nonblocking collective";
+  if (elements < 0 || datatype == host.constants.datatype_null || !op) return bad_arguments;
   if (elements == 0) return "";
   if (!operation) {
     const PredefinedType* type = predefined_type(datatype);
@@ -58,6 +56,8 @@ void make_reduction(const Call& call, Entry& entry, MPI_Count elements, bool is_
 
 /// A reduction whose vector has `count` elements on each rank.
 inline void make_plain(const Call& call, Entry& entry, Collective collective, bool is_target, Draft& draft) {
+  if (is_by_user(call)) [[unlikely]]
+    return make_user_fold(call, entry, {call.count, is_target}, draft);
   make_reduction(
       call, entry, call.count, is_target, draft,
       [&](const std::byte* send, std::byte* receive, const reduce::Operation& operation, std::size_t bytes) {

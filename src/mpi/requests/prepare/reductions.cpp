@@ -12,6 +12,8 @@ void make_scattered(const Call& call, Entry& entry, Collective collective, const
                     MPI_Count elements, Draft& draft) {
   const collective::RankInfo rank_info = rank_info_of(entry);
   const bool is_target = counts[static_cast<std::size_t>(rank_info.rank)] > 0 || is_in_place(call.send);
+  if (is_by_user(call)) [[unlikely]]
+    return make_user_fold(call, entry, {elements, is_target, {counts.begin(), counts.size()}}, draft);
   make_reduction(
       call, entry, elements, is_target, draft,
       [&](const std::byte* send, std::byte* receive, const reduce::Operation& operation, std::size_t) {

@@ -133,7 +133,7 @@ std::unique_ptr<Persistent> NodeMeeting::finish() {
   Contributions contributions;
   read_contributions(all_, contributions);
   const bool possible = are_possible(all_, arena_.budget());
-  const ShareLayout share_layout(spec_.collective, contributions);
+  const ShareLayout share_layout(moves_as(spec_), contributions);
   const collective::BufferLayout& buffers = share_layout.buffer_layout;
   const bool fits = rides_in_lines(spec_) ? buffers.rides_in_lines(spec_) && buffers.slots() == 2
                                           : has_room(share_.bytes, share_layout);

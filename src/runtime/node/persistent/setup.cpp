@@ -184,7 +184,7 @@ std::unique_ptr<Persistent> Setup::run(PersistentSpec& spec, const std::string& 
   if (!are_possible(all_, state_.arena.budget())) return nullptr;
   Contributions contributions;
   read_contributions(all_, contributions);
-  const ShareLayout share_layout(spec.collective, contributions);
+  const ShareLayout share_layout(moves_as(spec), contributions);
   const BufferLayout& buffer_layout = share_layout.buffer_layout;
   if (!obtain_share(spec, own, share_layout)) return nullptr;
   why.clear();

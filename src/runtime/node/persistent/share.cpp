@@ -67,7 +67,7 @@ memory::Share offer_share(const SharedState& state, const collective::Persistent
   Contributions all(static_cast<std::size_t>(state.layout.ranks));
   std::fill(all.begin(), all.end(),
             collective::Contribution{given, std::max(cells_bytes, 2 * collective::whole_lines(spec.bytes))});
-  const ShareLayout share_layout(spec.collective, all);
+  const ShareLayout share_layout(moves_as(spec), all);
   const std::size_t bytes = share_layout.buffer_layout.end();
   if (bytes > most_around || share_layout.layout.slots != 2) return {};
   return offer_lines(state, bytes);

@@ -66,7 +66,7 @@ struct Place {
 };
 
 void check_operators(MPI_Comm comm);
-void check_user_operator(MPI_Comm comm);  // which the host has to apply
+void check_user_operator(MPI_Comm comm);
 void check_datatypes(MPI_Comm comm);
 
 template <class What>
