@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 #include <utility>
 
 #include <sharp/api/sharp_coll.h>
@@ -14,14 +15,6 @@ namespace {
 constexpr Seconds hello_timeout = 5;
 // So long a failed group is remembered, for members that come late; and so many of them.
 constexpr std::size_t most_remembered = 1024;
-
-/// Takes the same time wherever they differ.
-bool is_equal(std::string_view a, std::string_view b) {
-  unsigned char differs = a.size() != b.size();
-  for (std::size_t i = 0; i < a.size(); ++i)
-    differs |= static_cast<unsigned char>(a[i] ^ (b.empty() ? 0 : b[i % b.size()]));
-  return differs == 0;
-}
 
 Group::Id id_of(const Frame& frame) { return {frame.job, frame.group}; }
 
@@ -42,8 +35,12 @@ Position position_of(const TreeFile& tree, int node) {
   return position;
 }
 
-AggregationNode::AggregationNode(Position position, Limits limits, std::string token)
-    : position_(std::move(position)), limits_(limits), token_(std::move(token)) {}
+AggregationNode::AggregationNode(Position position, Limits limits, std::string token, Nonces nonces)
+    : position_(std::move(position)),
+      limits_(limits),
+      token_(std::move(token)),
+      nonces_(std::move(nonces)),
+      budget_(limits.memory / 2) {}  // the other half is for what peers have not read
 
 std::vector<AggregationNode::Output> AggregationNode::take_output() { return std::exchange(output_, {}); }
 
@@ -52,23 +49,29 @@ std::size_t AggregationNode::groups() const {
       groups_.begin(), groups_.end(), [](const auto& each) { return !each.second.group->is_over(); }));
 }
 
+/// Who has not proved anything holds no place of those who have: of too many the one that came first goes.
 void AggregationNode::accepted(Connection number, Seconds now) {
-  peers_[number].since = now;
-  if (peers_.size() > limits_.connections)
-    drop(number, SHARP_COLL_ENO_RESOURCE,
-         formatted("this node takes no more than {} connections", limits_.connections));
+  const auto strangers =
+      std::count_if(peers_.begin(), peers_.end(), [](const auto& each) { return !each.second.is_known; });
+  if (static_cast<std::size_t>(strangers) >= limits_.connections) drop_a_stranger();
+  Peer& peer = peers_[number];
+  peer.since = peer.heard = now;
+}
+
+bool AggregationNode::drop_a_stranger() {
+  const auto oldest = std::find_if(peers_.begin(), peers_.end(),  // numbers grow
+                                   [](const auto& each) { return !each.second.is_known; });
+  if (oldest == peers_.end()) return false;
+  output_.push_back({oldest->first, {}, true, true});
+  return true;
 }
 
 void AggregationNode::reached_parent(Connection number, Seconds now) {
   parent_ = number;
   parent_is_known_ = false;
   parent_heard_ = parent_asked_ = now;
-  Frame frame;
-  frame.kind = Kind::hello;
-  frame.role = Role::node;
-  frame.set_text(token_ + position_.name);
-  frame.size = static_cast<std::uint32_t>(token_.size());
-  send(number, frame);
+  introduction_.emplace(token_, position_.parent, position_.name, 0, 0, nonces_());
+  send(number, introduction_->hello());
 }
 
 void AggregationNode::drop(Connection connection, std::int32_t code, const std::string& why) {
@@ -80,21 +83,50 @@ void AggregationNode::drop(Connection connection, std::int32_t code, const std::
   output_.push_back({connection, {}, true});
 }
 
-/// The payload is the token, and behind it the name of an aggregation node.
-void AggregationNode::hello(Connection from, const Frame& frame) {
-  const std::string text = frame.text();
-  const std::size_t length = std::min<std::size_t>(frame.size, text.size());
-  if (!is_equal(text.substr(0, length), token_))
-    return drop(from, SHARP_COLL_EJOB_CREATE, "the token is wrong");
-  Peer& peer = peers_[from];
-  peer.role = frame.role;
-  peer.job = frame.job;
-  peer.name = text.substr(length);
+void AggregationNode::examine(Connection from, Peer& peer, const Frame& frame) {
+  if (!peer.examination) {
+    try {
+      peer.examination.emplace(frame, nonces_());
+    } catch (const ProtocolError& error) {
+      return drop(from, SHARP_COLL_EINVAL, error.what());
+    }
+    return send(from, peer.examination->challenge(token_, position_.name));
+  }
+  if (!peer.examination->is_passed_by(frame, token_, position_.name))
+    return drop(from, SHARP_COLL_EJOB_CREATE, "the proof that it knows the token is wrong");
+  let_in(from, peer);
+}
+
+void AggregationNode::let_in(Connection from, Peer& peer) {
+  peer.role = peer.examination->role();
+  peer.job = peer.examination->job();
+  peer.name = peer.examination->name();
+  peer.examination.reset();
   if (peer.role == Role::node && !welcome_child(from, peer)) return;
+  if (!make_room())
+    return drop(from, SHARP_COLL_ENO_RESOURCE,
+                formatted("this node takes no more than {} connections", limits_.connections));
   peer.is_known = true;
   Frame answer = status(Kind::welcome);
   answer.payload = pack(limits_);
   send(from, answer);
+}
+
+/// Of the processes that belong to no group the one that has been silent the longest can come again.
+bool AggregationNode::make_room() {
+  const auto known =
+      std::count_if(peers_.begin(), peers_.end(), [](const auto& each) { return each.second.is_known; });
+  if (static_cast<std::size_t>(known) < limits_.connections) return true;
+  std::set<Connection> busy;
+  for (const auto& [id, group] : groups_) group.group->add_connections(busy);
+  auto idlest = peers_.end();
+  for (auto each = peers_.begin(); each != peers_.end(); ++each)
+    if (each->second.is_known && each->second.role == Role::process && !busy.contains(each->first) &&
+        (idlest == peers_.end() || each->second.heard < idlest->second.heard))
+      idlest = each;
+  if (idlest == peers_.end()) return false;
+  output_.push_back({idlest->first, {}, true, true});
+  return true;
 }
 
 Frame AggregationNode::status(Kind kind) const {
@@ -146,10 +178,8 @@ void AggregationNode::received(Connection from, Frame frame, Seconds now) {
   }
   const auto found = peers_.find(from);
   if (found == peers_.end()) return;
-  if (!found->second.is_known) {
-    if (frame.kind != Kind::hello) return drop(from, SHARP_COLL_EINVAL, "the first frame must be a hello");
-    return hello(from, frame);
-  }
+  found->second.heard = now;
+  if (!found->second.is_known) return examine(from, found->second, frame);
   if (frame.kind == Kind::ping) {
     Frame answer = status(Kind::pong);
     answer.sequence = frame.sequence;
@@ -175,7 +205,7 @@ void AggregationNode::from_below(Connection from, const Peer& peer, Frame& frame
     // come.
     if (peer.role != Role::node)
       return drop(from, SHARP_COLL_EINVAL, "only aggregation nodes declare a group over");
-    if (!group) group = this->found(frame, now).group.get();
+    if (!group) group = this->found(frame, now, false).group.get();
     return end(*group, {frame.code, frame.rank, frame.text()});
   }
   if (!group) {
@@ -198,7 +228,16 @@ void AggregationNode::from_below(Connection from, const Peer& peer, Frame& frame
   groups_.erase(known);
 }
 
+/// What comes before the parent has proved that it is the parent, and nothing else is believed.
+void AggregationNode::greet_parent(const Frame& frame) {
+  const std::optional<Frame> proof = introduction_->answer(frame);
+  if (!proof) return output_.push_back({parent_, {}, true});
+  introduction_.reset();
+  send(parent_, *proof);
+}
+
 void AggregationNode::from_parent(const Frame& frame) {
+  if (introduction_) return greet_parent(frame);
   if (frame.kind == Kind::welcome || (frame.kind == Kind::pong && parent_is_known_)) {
     parent_is_known_ = true;
     parent_reaches_all_ = frame.code == 0;
@@ -222,7 +261,7 @@ std::optional<Failure> AggregationNode::no_room(const Frame& frame) const {
   const auto failure = [&](std::int32_t code, const std::string& what) {
     return Failure{code, no_rank, formatted("aggregation node {} has {}", position_.name, what)};
   };
-  const std::size_t others = groups() - 1;  // the new one counts already
+  const std::size_t others = groups();
   if (frame.size == 0 || frame.size > limits_.members)
     return failure(SHARP_COLL_EINVAL,
                    formatted("room for {} members of a group, not {}", limits_.members, frame.size));
@@ -231,6 +270,13 @@ std::optional<Failure> AggregationNode::no_room(const Frame& frame) const {
   if ((others + 1) * limits_.slots_per_group > limits_.slots)
     return failure(SHARP_COLL_ENO_RESOURCE, formatted("no slots left: {} for each group, {} in all",
                                                       limits_.slots_per_group, limits_.slots));
+  // Each process below a leaf has a connection of its own.
+  const auto [first, last] = share_of(frame.size);
+  if (position_.below.empty() && last - first > limits_.connections)
+    return failure(SHARP_COLL_ENO_RESOURCE,
+                   formatted("room for {} connections, not {}", limits_.connections, last - first));
+  if (!budget_.has((position_.below.empty() ? last - first : position_.below.size()) * sizeof(Child)))
+    return failure(SHARP_COLL_ENO_RESOURCE, "no memory left (\"memory\") for another group");
   return std::nullopt;
 }
 
@@ -245,11 +291,17 @@ std::optional<Failure> AggregationNode::no_lock(const Frame& frame, const Group:
   return std::nullopt;
 }
 
+/// The members of a group that are below this node: from the first up to, without, the second.
+std::pair<std::uint32_t, std::uint32_t> AggregationNode::share_of(std::uint32_t members) const {
+  return {first_member(position_.first_leaf, members, position_.leaves),
+          first_member(position_.last_leaf, members, position_.leaves)};
+}
+
 std::vector<Child> AggregationNode::children_of(std::uint32_t members) const {
   const auto first_of = [&](std::uint32_t leaf) { return first_member(leaf, members, position_.leaves); };
   std::vector<Child> children;
   if (position_.below.empty())
-    for (std::uint32_t rank = first_of(position_.first_leaf); rank < first_of(position_.last_leaf); ++rank)
+    for (auto [rank, last] = share_of(members); rank < last; ++rank)
       children.push_back({rank, rank + 1, "", no_connection, 0, false});
   for (const Position::Below& below : position_.below)
     if (first_of(below.first_leaf) < first_of(below.last_leaf))
@@ -259,28 +311,28 @@ std::vector<Child> AggregationNode::children_of(std::uint32_t members) const {
 }
 
 /// The group of a frame, which is founded if it is the first.
-AggregationNode::Known& AggregationNode::found(const Frame& frame, Seconds now) {
+/// `has_room`: else it is only remembered to have failed.
+AggregationNode::Known& AggregationNode::found(const Frame& frame, Seconds now, bool has_room) {
   if (groups_.size() > limits_.groups + 2 * most_remembered) forget(now);
   const auto [place, is_new] = groups_.try_emplace(id_of(frame));
   if (!is_new) return place->second;
-  const bool is_possible = frame.kind == Kind::join && frame.size > 0 && frame.size <= limits_.members;
-  std::vector<Child> children = children_of(is_possible ? frame.size : 0);
-  const bool has_all = !children.empty() && children.front().first == 0 && children.back().last == frame.size;
+  const bool has_all = frame.kind == Kind::join && share_of(frame.size) == std::pair{0u, frame.size};
   const bool has_parent = !position_.parent.empty() && !has_all;
-  place->second = {std::make_unique<Group>(id_of(frame), frame.size, std::move(children), has_parent, limits_,
-                                           [this](Connection to, const Frame& f) { send(to, f); }),
-                   now};
+  place->second = {
+      std::make_unique<Group>(id_of(frame), frame.size, children_of(has_room ? frame.size : 0), has_parent,
+                              limits_, budget_, [this](Connection to, const Frame& f) { send(to, f); }),
+      now};
   return place->second;
 }
 
 void AggregationNode::join(Connection from, const Peer& peer, const Frame& frame, Seconds now) {
   const Group::Id id = id_of(frame);
   const bool is_first = !groups_.contains(id);
-  Group& group = *found(frame, now).group;
-  if (group.is_over()) return refuse(from, frame, *group.failure());
   std::optional<Failure> wrong;
   if (is_first) wrong = no_room(frame);
   if (!wrong && is_first) wrong = no_lock(frame, id);
+  Group& group = *found(frame, now, !wrong).group;
+  if (group.is_over()) return refuse(from, frame, *group.failure());
   if (!wrong && is_first && (frame.flags & wants_lock) != 0) group.set_lock();
   if (!wrong && group.holds_lock() != ((frame.flags & wants_lock) != 0))
     wrong = Failure{SHARP_COLL_EINVAL, frame.rank,
@@ -324,6 +376,7 @@ void AggregationNode::closed(Connection number, Seconds now) {
   if (was_parent) {
     parent_ = no_connection;
     parent_is_known_ = false;
+    introduction_.reset();
     tell_children_of_change();
   } else {
     peers_.erase(number);

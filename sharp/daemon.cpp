@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include <algorithm>
 #include <chrono>
 
 #include "base/format.hpp"
@@ -34,6 +35,7 @@ Daemon::Daemon(asio::io_context& context, const TreeFile& tree, int node, std::f
       tree_(tree),
       own_(tree.nodes[static_cast<std::size_t>(node)]),
       node_(position_of(tree, node), tree.limits, tree.token),
+      shared_(std::make_shared<Session::Shared>(tree.limits.memory / 2)),
       acceptor_(listen_on(context, own_)),
       resolver_(context),
       to_parent_(context),
@@ -51,7 +53,11 @@ void Daemon::accept() {
       enter(std::move(socket));
       return accept();
     }
-    // Out of descriptors, say: others end their connections some time.
+    // Out of descriptors, say: who has not shown that it belongs here makes room.
+    if (error == asio::error::no_descriptors && node_.drop_a_stranger()) {
+      deliver();
+      return accept();
+    }
     auto pause = std::make_shared<asio::steady_timer>(context_, 100ms);
     pause->async_wait([this, pause](const asio::error_code&) { accept(); });
   });
@@ -72,12 +78,15 @@ std::size_t Daemon::most_queued() const {
   return (1 << 20) + std::size_t{limits.groups} * (limits.slots_per_group + 1) * operation;
 }
 
+void Daemon::received(Connection from, Frame frame) {
+  node_.received(from, std::move(frame), now());
+  if (from == parent_ && node_.knows_parent()) sessions_.at(from)->allow(tree_.limits.longest_payload());
+  deliver();
+}
+
 std::shared_ptr<Session> Daemon::open(Tcp::socket socket, Connection number) {
   tune(socket.native_handle(), static_cast<int>(tree_.limits.silence_seconds));
-  const Session::Owner owner = {[this, number](Frame frame) {
-                                  node_.received(number, std::move(frame), now());
-                                  deliver();
-                                },
+  const Session::Owner owner = {[this, number](Frame frame) { received(number, std::move(frame)); },
                                 [this, number] {
                                   sessions_.erase(number);
                                   node_.closed(number, now());
@@ -90,8 +99,7 @@ std::shared_ptr<Session> Daemon::open(Tcp::socket socket, Connection number) {
                                   }
                                   deliver();
                                 }};
-  return sessions_[number] = std::make_shared<Session>(std::move(socket), tree_.limits.longest_payload(),
-                                                       most_queued(), owner);
+  return sessions_[number] = std::make_shared<Session>(std::move(socket), most_queued(), shared_, owner);
 }
 
 void Daemon::reach_parent() {
@@ -127,17 +135,34 @@ void Daemon::tick() {
   });
 }
 
+void Daemon::send(const AggregationNode::Output& output) {
+  const auto found = sessions_.find(output.to);
+  if (found == sessions_.end()) return;
+  const auto session = found->second;
+  if (output.close) return output.at_once ? session->end() : session->close();
+  if (output.frame.kind == Kind::welcome) session->allow(tree_.limits.longest_payload());
+  session->send(output.frame);
+  keep_to_memory();
+}
+
+/// Of peers that do not read, the one that has left most unread is given up first.
+void Daemon::keep_to_memory() {
+  while (shared_->budget.is_exceeded()) {
+    const auto most = std::max_element(sessions_.begin(), sessions_.end(), [](const auto& a, const auto& b) {
+      return a.second->waiting() < b.second->waiting();
+    });
+    if (most == sessions_.end() || most->second->waiting() == 0) return;
+    const auto session = most->second;
+    session->end();
+  }
+}
+
 /// Sending may end a session, which makes new output: one call at a time empties the list.
 void Daemon::deliver() {
   if (is_delivering_) return;
   is_delivering_ = true;
   for (auto output = node_.take_output(); !output.empty(); output = node_.take_output())
-    for (const AggregationNode::Output& each : output) {
-      const auto found = sessions_.find(each.to);
-      if (found == sessions_.end()) continue;
-      const auto session = found->second;
-      each.close ? session->close() : session->send(each.frame);
-    }
+    for (const AggregationNode::Output& each : output) send(each);
   is_delivering_ = false;
   if (when_ready_ && node_.reaches_all_above()) std::exchange(when_ready_, {})();
 }

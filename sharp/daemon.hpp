@@ -27,12 +27,16 @@ class Daemon {
   std::shared_ptr<Session> open(Tcp::socket socket, Connection number);
   void tick();
   void deliver();
+  void received(Connection from, Frame frame);
+  void send(const AggregationNode::Output& output);
+  void keep_to_memory();
   std::size_t most_queued() const;
 
   asio::io_context& context_;
   const TreeFile& tree_;
   const TreeNode& own_;
   AggregationNode node_;
+  std::shared_ptr<Session::Shared> shared_;
   Tcp::acceptor acceptor_;
   Tcp::resolver resolver_;
   Tcp::socket to_parent_;

@@ -9,7 +9,7 @@ namespace espalier::sharp {
 namespace {
 
 constexpr std::uint32_t magic = 0x47415345;  // "ESAG"
-constexpr std::uint8_t version = 1;
+constexpr std::uint8_t version = 2;          // 1: the token was sent
 
 template <class Integer>
 Integer in_order(Integer value) {
@@ -104,6 +104,13 @@ void Reader::feed(std::span<const std::byte> bytes) {
   buffer_.erase(buffer_.begin(), buffer_.begin() + static_cast<std::ptrdiff_t>(read_));
   read_ = 0;
   buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
+}
+
+void Reader::trim() {
+  constexpr std::size_t small = 4096;  // what most frames need is kept
+  buffer_.erase(buffer_.begin(), buffer_.begin() + static_cast<std::ptrdiff_t>(read_));
+  read_ = 0;
+  if (buffer_.capacity() > small && buffer_.size() < buffer_.capacity() / 2) buffer_.shrink_to_fit();
 }
 
 std::optional<Frame> Reader::next() {

@@ -14,9 +14,11 @@
 namespace espalier::sharp {
 
 enum class Kind : std::uint8_t {
-  hello = 1,   ///< first of all, from below: who it is, and the token
-  welcome,     ///< the answer: the tree's limits, and the code of a pong
-  refused,     ///< the answer to a wrong hello, before the connection is closed: code and text
+  hello = 1,   ///< first of all, from below: who it is, and a random number
+  challenge,   ///< the answer: another random number, and the proof that the node knows the token
+  proof,       ///< from below: the proof that who said hello knows it, too
+  welcome,     ///< from above: let in; the tree's limits, and the code of a pong
+  refused,     ///< from above, before the connection is closed: code and text
   join,        ///< from below: a member of a group, or all members below an aggregation node
   joined,      ///< from above: the group stands
   contribute,  ///< from below: a part of one operation
@@ -76,6 +78,8 @@ class Reader {
   /// `longest`: the longest payload that is taken; more is a ProtocolError before it is kept.
   explicit Reader(std::size_t longest) : longest_(longest) {}
   void allow(std::size_t longest) { longest_ = longest; }
+  /// Gives back what is not needed for what it holds: after the frames have been taken out.
+  void trim();
   void feed(std::span<const std::byte> bytes);
   /// The next whole frame; nothing while it is not all there. Throws ProtocolError for what is no frame.
   std::optional<Frame> next();

@@ -8,6 +8,12 @@
 #include "sharp/operations.hpp"
 
 namespace espalier::sharp {
+namespace {
+
+constexpr std::size_t longest_text =
+    512;  // of a failure: it has to go into the shortest payload of a stranger
+
+}  // namespace
 
 std::string Child::who() const {
   if (name.empty()) return formatted("rank {}", first);
@@ -16,13 +22,27 @@ std::string Child::who() const {
 }
 
 Group::Group(Id id, std::uint32_t members, std::vector<Child> children, bool has_parent, const Limits& limits,
-             Send send)
+             Budget& budget, Send send)
     : id_(id),
       members_(members),
       children_(std::move(children)),
       has_parent_(has_parent),
       limits_(limits),
-      send_(std::move(send)) {}
+      budget_(budget),
+      send_(std::move(send)) {
+  hold(static_cast<std::ptrdiff_t>(children_.size() * sizeof(Child)));
+}
+
+void Group::hold(std::ptrdiff_t more) {
+  const auto bytes = static_cast<std::size_t>(more < 0 ? -more : more);
+  more < 0 ? budget_.give(bytes) : budget_.take(bytes);
+  held_ += static_cast<std::size_t>(more);
+}
+
+void Group::hold(Slot& slot, std::ptrdiff_t more) {
+  slot.held += static_cast<std::size_t>(more);
+  hold(more);
+}
 
 bool Group::all_left() const {
   return std::all_of(children_.begin(), children_.end(), [](const Child& child) { return child.has_left; });
@@ -31,6 +51,11 @@ bool Group::all_left() const {
 bool Group::includes(Connection connection) const {
   return std::any_of(children_.begin(), children_.end(),
                      [&](const Child& child) { return child.connection == connection && !child.has_left; });
+}
+
+void Group::add_connections(std::set<Connection>& all) const {
+  for (const Child& child : children_)
+    if (!child.has_left) all.insert(child.connection);
 }
 
 Child* Group::child_of(Connection connection) {
@@ -136,7 +161,7 @@ std::optional<Failure> Group::compare(const Child& child, const Frame& frame, co
 
 /// Folds what has come, as far as none before it is missing: the order is that of the ranks, whenever they
 /// come.
-void Group::fold_on(Slot& slot) const {
+void Group::fold_on(Slot& slot) {
   const reduce::Operation* operation = kernel_of(slot.first.op, slot.first.type);
   for (; slot.folded < children_.size() && slot.waiting[slot.folded]; ++slot.folded) {
     std::vector<std::byte> next = std::move(*slot.waiting[slot.folded]);
@@ -145,6 +170,7 @@ void Group::fold_on(Slot& slot) const {
     else if (!next.empty()) {
       const void* sources[] = {slot.vector.data(), next.data()};
       operation->kernel(slot.vector.data(), sources, 2, next.size() / operation->extent);
+      hold(slot, -static_cast<std::ptrdiff_t>(next.size()));
     }
     slot.waiting[slot.folded]->clear();
   }
@@ -155,10 +181,15 @@ std::optional<Failure> Group::contribute(Connection from, Frame& frame, Connecti
   if (!child) return Failure{SHARP_COLL_EINVAL, no_rank, "a contribution from a process that is no member"};
   frame.rank = child->first;
   if (auto wrong = check(*child, frame)) return wrong;
+  const bool is_new = !slots_.contains(frame.sequence);
+  if (!budget_.has(frame.payload.size() + (is_new ? held_by_slot() : 0)))
+    return Failure{SHARP_COLL_ENO_RESOURCE, child->first,
+                   "the aggregation node holds as much as it may (\"memory\") for all groups together"};
   const auto [place, is_first] = slots_.try_emplace(frame.sequence);
   Slot& slot = place->second;
   if (is_first) {
     slot.waiting.resize(children_.size());
+    hold(slot, static_cast<std::ptrdiff_t>(held_by_slot()));
     std::vector<std::byte> payload = std::move(frame.payload);
     slot.first = frame;
     frame.payload = std::move(payload);
@@ -166,10 +197,12 @@ std::optional<Failure> Group::contribute(Connection from, Frame& frame, Connecti
     return differs;
   }
   ++child->next;
+  hold(slot, static_cast<std::ptrdiff_t>(frame.payload.size()));
   slot.waiting[static_cast<std::size_t>(child - children_.data())] = std::move(frame.payload);
   fold_on(slot);
   if (++slot.came < children_.size()) return missed_by_leavers();
   Slot done = std::move(slot);
+  hold(-static_cast<std::ptrdiff_t>(done.held));
   slots_.erase(place);
   pass_on(done.first, std::move(done.vector), parent);
   return std::nullopt;
@@ -246,15 +279,18 @@ Failure Group::lost(Connection connection) const {
 }
 
 Failure Group::late() const {
+  constexpr std::size_t most_named = 8;
   std::vector<std::string> missing;
+  std::size_t unnamed = 0;
   std::uint32_t culprit = no_rank;
   for (const Child& child : children_)
     if (child.connection == no_connection) {
-      missing.push_back(child.who());
+      missing.size() < most_named ? missing.push_back(child.who()) : static_cast<void>(++unnamed);
       culprit = std::min(culprit, child.first);
     }
   if (missing.empty())
     return {SHARP_COLL_EGROUP_JOIN, no_rank, "the aggregation node above did not answer in time"};
+  if (unnamed > 0) missing.push_back(formatted("{} more", unnamed));
   return {SHARP_COLL_EGROUP_JOIN, culprit,
           formatted("{} did not join the group within {} s", joined(missing, ", "), limits_.join_seconds)};
 }
@@ -262,15 +298,20 @@ Failure Group::late() const {
 void Group::fail(const Failure& failure, Connection parent) {
   if (failure_) return;
   failure_ = failure;
-  slots_.clear();
-  above_.clear();
+  if (failure_->text.size() > longest_text)
+    failure_->text.resize(longest_text);  // it may come from another node
   Frame frame = frame_of(Kind::failed);
   frame.code = failure.code;
   frame.rank = failure.culprit;
-  frame.set_text(failure.text);
+  frame.set_text(failure_->text);
   for (const Child& child : children_)
     if (child.connection != no_connection && !child.has_left) send_(child.connection, frame);
   if (has_parent_ && parent != no_connection) send_(parent, frame);
+  // A group that is over may be remembered for long: of it only the failure is.
+  slots_ = {};
+  above_ = {};
+  children_ = {};
+  hold(-static_cast<std::ptrdiff_t>(held_));
 }
 
 }  // namespace espalier::sharp

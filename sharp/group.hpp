@@ -5,9 +5,11 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "sharp/budget.hpp"
 #include "sharp/frame.hpp"
 #include "sharp/limits.hpp"
 
@@ -45,9 +47,13 @@ class Group {
   using Send = std::function<void(Connection, const Frame&)>;
 
   /// `children` in the order of their members, which is the order in which contributions are folded.
-  /// `has_parent`: the group has members that are not below this node.
+  /// `has_parent`: the group has members that are not below this node. `budget`: of what it holds, from its
+  /// children on; a contribution for which there is nothing left ends the group.
   Group(Id id, std::uint32_t members, std::vector<Child> children, bool has_parent, const Limits& limits,
-        Send send);
+        Budget& budget, Send send);
+  ~Group() { hold(-static_cast<std::ptrdiff_t>(held_)); }
+  Group(const Group&) = delete;
+  Group& operator=(const Group&) = delete;
 
   const Id& id() const { return id_; }
   std::uint32_t members() const { return members_; }
@@ -59,6 +65,7 @@ class Group {
   const std::optional<Failure>& failure() const { return failure_; }
   bool all_left() const;
   bool includes(Connection connection) const;
+  void add_connections(std::set<Connection>& all) const;  ///< of members that have not left
 
   /// Events; a Failure is answered by the caller with fail().
   /// `name`: of the aggregation node that speaks for its members; empty: a process.
@@ -84,6 +91,7 @@ class Group {
     std::vector<std::optional<std::vector<std::byte>>>
         waiting;                    ///< by child, until those before it have come
     std::vector<std::byte> vector;  ///< the fold of the first `folded`
+    std::size_t held = 0;           ///< bytes, of the group's
   };
   Child* child_of(Connection connection);
   Frame frame_of(Kind kind) const;
@@ -91,7 +99,10 @@ class Group {
   std::optional<Failure> check(const Child& child, const Frame& frame) const;
   std::optional<Failure> compare(const Child& child, const Frame& frame, const Slot& slot) const;
   std::optional<Failure> missed_by_leavers() const;
-  void fold_on(Slot& slot) const;
+  void fold_on(Slot& slot);
+  std::size_t held_by_slot() const { return children_.size() * sizeof(Slot::waiting[0]) + sizeof(Slot); }
+  void hold(std::ptrdiff_t more);
+  void hold(Slot& slot, std::ptrdiff_t more);
   void pass_on(const Frame& like, std::vector<std::byte>&& vector, Connection parent);
   void send_results(const Frame& like, std::vector<std::byte>&& vector);
 
@@ -100,6 +111,8 @@ class Group {
   std::vector<Child> children_;
   bool has_parent_;
   const Limits& limits_;
+  Budget& budget_;
+  std::size_t held_ = 0;  // of the budget
   Send send_;
   bool stands_ = false, locked_ = false;
   std::map<std::uint64_t, Slot> slots_;   ///< contributions have not all come

@@ -15,9 +15,11 @@ struct Limits {
   std::uint32_t locked_payload =
       0;                          ///< the same for the group that holds the tree's lock; 0: there is no lock
   std::uint32_t members = 65536;  ///< of a group
-  std::uint32_t connections = 4096;    ///< of a node
+  std::uint32_t connections =
+      4096;  ///< of a node; as many again may be about to prove that they know the token
   std::uint32_t join_seconds = 30;     ///< for all members to come
   std::uint32_t silence_seconds = 20;  ///< without a sign of life from above
+  std::uint64_t memory = 256 << 20;    ///< bytes that a node holds for all peers together
   std::uint64_t types = 0xdff;         ///< 1 << enum sharp_datatype: all but bfloat16
   std::uint64_t ops = 0x3f7;  ///< 1 << enum sharp_reduce_op: no products, no pairs, as in the hardware
 

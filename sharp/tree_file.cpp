@@ -15,7 +15,7 @@ namespace {
 using nlohmann::json;
 
 constexpr int most_nodes = 4096;
-constexpr std::size_t shortest_token = 16, longest_token = 256;
+constexpr std::size_t shortest_token = 16, longest_token = 256, longest_name = 255;
 
 class TreeReader {
  public:
@@ -72,6 +72,7 @@ class TreeReader {
     take(limits, "connections", l.connections, 1, 65536);
     take(limits, "join_seconds", l.join_seconds, 1, 3600);
     take(limits, "silence_seconds", l.silence_seconds, 1, 3600);
+    take(limits, "memory", l.memory, 1 << 20, std::uint64_t{1} << 40);
     take(limits, "types", l.types, 0, 0xdff);
     take(limits, "ops", l.ops, 0, 0x3ff);
   }
@@ -89,6 +90,8 @@ class TreeReader {
     if (!object.is_object()) fail("\"nodes\" holds something that is no object");
     TreeNode node;
     node.name = text(object, "name");
+    if (node.name.size() > longest_name)
+      fail(formatted("the name of a node has more than {} characters", longest_name));
     if (tree_.find(node.name) >= 0) fail(formatted("two nodes are called {}", node.name));
     const std::string address = text(object, "address");
     const std::size_t colon = address.rfind(':');

@@ -18,7 +18,7 @@ struct TreeNode {
 
 /// Immutable. Leaves, the nodes that processes connect to, are numbered from left to right.
 struct TreeFile {
-  std::string token;  ///< the secret that each peer that connects must show
+  std::string token;  ///< the secret that both ends of each connection must know
   Limits limits;
   std::vector<TreeNode> nodes;
   std::vector<int> leaves;  ///< their indices

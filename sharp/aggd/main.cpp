@@ -2,6 +2,7 @@
 // signal ends it. It prints "NAME: ready" once it listens and is connected to its parent in the tree. With
 // --with-parent it also ends when the process that started it ends, for whatever reason.
 #include <sys/prctl.h>
+#include <sys/resource.h>
 
 #include <csignal>
 #include <cstdio>
@@ -39,6 +40,14 @@ bool answers(int argc, char** argv) {
   return true;
 }
 
+/// Each connection takes a descriptor: as many as this process may have.
+void raise_limit_of_descriptors() {
+  rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -50,6 +59,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   if (with_parent) prctl(PR_SET_PDEATHSIG, SIGTERM);
+  raise_limit_of_descriptors();
   try {
     const TreeFile tree = read_tree_file(argv[1]);
     const int node = tree.find(argv[2]);

@@ -22,7 +22,9 @@ bool would_block() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == 
 }  // namespace
 
 Link::Link(const TreeNode& node, const Hello& hello, const std::function<void()>& meanwhile)
-    : name_(formatted("aggregation node {} ({}:{})", node.name, node.host, node.port)), chunk_(65536) {
+    : node_(node.name),
+      name_(formatted("aggregation node {} ({}:{})", node.name, node.host, node.port)),
+      chunk_(65536) {
   connect(node);
   heard_ = asked_ = Clock::now();
   greet(hello, meanwhile);
@@ -37,19 +39,20 @@ void Link::connect(const TreeNode& node) {
 }
 
 void Link::greet(const Hello& hello, const std::function<void()>& meanwhile) {
-  Frame frame;
-  frame.kind = Kind::hello;
-  frame.job = hello.job;
-  frame.rank = hello.rank;
-  frame.size = static_cast<std::uint32_t>(hello.token.size());
-  frame.set_text(hello.token);
-  send(frame);
-  bool is_in = false;
+  const Introduction introduction(hello.token, node_, "", hello.job, hello.rank, random_nonce());
+  send(introduction.hello());
+  bool is_in = false, has_answered = false;
   const auto until = Clock::now() + patience;
   while (!is_in) {
     poll(false, [&](const Frame& answer) {
       if (answer.kind == Kind::refused)
         throw Problem(answer.code, formatted("{} refuses this process: {}", name_, answer.text()));
+      if (!has_answered) {
+        const auto proof = introduction.answer(answer);
+        if (!proof) break_off("what listens there does not know the tree's token");
+        has_answered = true;
+        return send(*proof);
+      }
       if (answer.kind != Kind::welcome) return;
       limits_ = unpack_limits(answer.payload);
       is_in = true;

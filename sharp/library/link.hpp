@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/descriptor.hpp"
-#include "sharp/frame.hpp"
+#include "sharp/introduction.hpp"
 #include "sharp/tree_file.hpp"
 
 namespace espalier::sharp {
@@ -41,7 +41,7 @@ class Link {
   void watch(bool waits);
   [[noreturn]] void break_off(const std::string& why);
 
-  std::string name_;
+  std::string node_, name_;
   Descriptor socket_;
   Limits limits_;
   Reader reader_{1024};

@@ -24,7 +24,9 @@ const TreeFile& tree() {
 /// A node of the tree, with connections that say what the bytes say.
 class Target {
  public:
-  explicit Target(int which) : which_(which), node_(position_of(tree(), which), tree().limits, tree().token) {
+  explicit Target(int which)
+      : which_(which),
+        node_(position_of(tree(), which), tree().limits, tree().token, [] { return Nonce{}; }) {
     for (Connection number = 1; number <= connections; ++number) {
       node_.accepted(number, now_);
       readers_.emplace_back(tree().limits.longest_payload());
@@ -67,7 +69,9 @@ class Target {
   void settle() {
     for (const auto& each : node_.take_output())
       if (each.close) come_again(each.to);
-    if (node_.groups() > tree().limits.groups || node_.connections() > connections) std::abort();
+    if (node_.held() > tree().limits.memory || node_.groups() > tree().limits.groups ||
+        node_.connections() > connections)
+      std::abort();
   }
 
   int which_;

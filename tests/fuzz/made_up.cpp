@@ -2,24 +2,24 @@
 
 #include <algorithm>
 
+#include "sharp/introduction.hpp"
+
 namespace espalier::sharp {
 
-Frame MadeUp::hello() {
-  Frame frame;
-  frame.kind = Kind::hello;
-  frame.role = static_cast<Role>(pretends_nodes_ ? below(2) : 0);
-  frame.job = 1;
-  frame.size = static_cast<std::uint32_t>(token_.size());
-  const char* names[] = {"", "a1", "a2", "a9"};
-  frame.set_text((below(20) == 0 ? "another token !!" : token_) +
-                 (frame.role == Role::node ? names[below(4)] : ""));
-  return frame;
+void MadeUp::introduce(Bytes& stream) {
+  if (token_.empty()) return;
+  const char* names[] = {"", "", "", "a1", "a2", "a9"};
+  const std::string token = below(20) == 0 ? "another token !!" : token_;
+  const std::string name = names[below(6)];
+  const Introduction introduction(token, asked_, name, 1, 0, Nonce{});
+  const Examination examination(introduction.hello(), Nonce{});
+  append(stream, introduction.hello());
+  append(stream, *introduction.answer(examination.challenge(token, asked_)));
 }
 
 Frame MadeUp::any_frame() {
-  if (below(6) == 0) return hello();
   Frame frame;
-  frame.kind = static_cast<Kind>(1 + below(11));
+  frame.kind = static_cast<Kind>(1 + below(13));
   frame.operation = static_cast<Operation>(below(4));
   frame.op = static_cast<std::uint8_t>(below(14));
   frame.type = static_cast<std::uint8_t>(below(14));
@@ -40,7 +40,7 @@ void MadeUp::play_along(std::vector<Bytes>& streams) {
   const auto members = static_cast<std::uint32_t>(1 + below(std::min<std::size_t>(4, streams.size())));
   const std::uint64_t group = below(3), operations = below(12);
   for (std::uint32_t rank = 0; rank < members; ++rank) {
-    append(streams[rank], hello());
+    introduce(streams[rank]);
     Frame frame;
     frame.kind = Kind::join;
     frame.job = 1;
@@ -71,6 +71,7 @@ std::vector<MadeUp::Bytes> MadeUp::streams(std::size_t connections) {
   std::vector<Bytes> streams(connections);
   if (below(2)) play_along(streams);
   for (Bytes& stream : streams) {
+    if (below(2)) introduce(stream);
     for (std::uint64_t frames = below(8); frames > 0; --frames) append(stream, any_frame());
     damage(stream);
   }
@@ -78,8 +79,10 @@ std::vector<MadeUp::Bytes> MadeUp::streams(std::size_t connections) {
 }
 
 std::vector<std::uint8_t> MadeUp::input() {
+  const std::uint64_t node = below(3);
+  asked_ = "a" + std::to_string(node);
   const std::vector<Bytes> all = streams(6);
-  std::vector<std::uint8_t> input = {static_cast<std::uint8_t>(below(3))};
+  std::vector<std::uint8_t> input = {static_cast<std::uint8_t>(node)};
   std::vector<std::size_t> read(all.size());
   for (int tries = 0; tries < 200; ++tries) {
     const std::size_t from = below(all.size());

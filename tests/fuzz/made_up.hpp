@@ -13,10 +13,9 @@ namespace espalier::sharp {
 
 class MadeUp {
  public:
-  /// `token`: what most of them show. `pretends_nodes`: some say that they are aggregation nodes, which the
-  /// real ones, being replaced, do not survive.
-  MadeUp(std::uint64_t seed, std::string token, bool pretends_nodes)
-      : engine_(seed), token_(std::move(token)), pretends_nodes_(pretends_nodes) {}
+  /// `token`: what most of them know, over random numbers that are all zero; empty: they do not introduce
+  /// themselves. Some say that they are aggregation nodes.
+  MadeUp(std::uint64_t seed, std::string token) : engine_(seed), token_(std::move(token)) {}
 
   using Bytes = std::vector<std::byte>;
   /// What so many connections say, one stream each.
@@ -26,14 +25,14 @@ class MadeUp {
   std::uint64_t below(std::uint64_t n) { return engine_() % n; }
 
  private:
-  Frame hello();
+  void introduce(Bytes& stream);
   Frame any_frame();
   void play_along(std::vector<Bytes>& streams);
   void damage(Bytes& stream);
 
   std::mt19937_64 engine_;
   std::string token_;
-  bool pretends_nodes_;
+  std::string asked_ = "a0";
 };
 
 }  // namespace espalier::sharp

@@ -20,10 +20,11 @@ namespace {
 /// One connection that says what it was given, piece by piece, and may end at any moment.
 class Garbage {
  public:
-  Garbage(asio::io_context& context, const TreeNode& node, MadeUp::Bytes stream)
+  Garbage(asio::io_context& context, const TreeNode& node, const std::string& token, MadeUp::Bytes stream)
       : socket_(context), stream_(std::move(stream)) {
     asio::ip::tcp::resolver resolver(context);
     asio::connect(socket_, resolver.resolve(node.host, node.port));
+    if (!token.empty()) introduce(token, node.name);
     socket_.non_blocking(true);
   }
 
@@ -46,15 +47,39 @@ class Garbage {
   }
 
  private:
+  /// What is not let in says its garbage all the same.
+  void introduce(const std::string& token, const std::string& asked) {
+    const Introduction introduction(token, asked, "", 1, 0, random_nonce());
+    say_now(introduction.hello());
+    std::array<std::byte, 4096> bytes;
+    Reader reader(sizeof bytes);
+    asio::error_code error;
+    while (!error) {
+      const std::size_t length = socket_.read_some(asio::buffer(bytes), error);
+      reader.feed({bytes.data(), length});
+      if (const auto challenge = reader.next()) {
+        if (const auto proof = introduction.answer(*challenge)) say_now(*proof);
+        return;
+      }
+    }
+  }
+  void say_now(const Frame& frame) {
+    std::vector<std::byte> bytes;
+    append(bytes, frame);
+    asio::error_code ignored;
+    asio::write(socket_, asio::buffer(bytes), ignored);
+  }
   asio::ip::tcp::socket socket_;
   MadeUp::Bytes stream_;
   std::size_t said_ = 0;
 };
 
-void talk_garbage(asio::io_context& context, const TreeNode& node, MadeUp& made_up) {
+void talk_garbage(asio::io_context& context, const TreeNode& node, const std::string& token,
+                  MadeUp& made_up) {
   std::vector<std::unique_ptr<Garbage>> all;
   for (MadeUp::Bytes& stream : made_up.streams(1 + made_up.below(12)))
-    all.push_back(std::make_unique<Garbage>(context, node, std::move(stream)));
+    all.push_back(
+        std::make_unique<Garbage>(context, node, made_up.below(10) ? token : "", std::move(stream)));
   for (std::uint64_t pieces = 20 + made_up.below(200); pieces > 0; --pieces) {
     Garbage& one = *all[made_up.below(all.size())];
     one.say(1 + made_up.below(200));
@@ -133,12 +158,12 @@ int main(int argc, char** argv) {
   try {
     const TreeFile tree = read_tree_file(argv[1]);
     const auto until = Clock::now() + std::chrono::duration<double>(std::atof(argv[2]));
-    MadeUp made_up(argc > 3 ? std::strtoull(argv[3], nullptr, 10) : 1, tree.token, false);
+    MadeUp made_up(argc > 3 ? std::strtoull(argv[3], nullptr, 10) : 1, "");
     asio::io_context context(1);
     GoodGroup good(tree);
     unsigned long rounds = 0;
     for (; Clock::now() < until; ++rounds) {
-      talk_garbage(context, tree.nodes[made_up.below(tree.nodes.size())], made_up);
+      talk_garbage(context, tree.nodes[made_up.below(tree.nodes.size())], tree.token, made_up);
       good.allreduce();
     }
     std::printf("%lu rounds of garbage, an allreduce after each: nothing found\n", rounds);

@@ -17,7 +17,7 @@ constexpr const char* token = "sixteen letters!";  // of the tree in aggregation
 
 int write(const std::string& folder, long number) {
   for (long seed = 1; seed <= number; ++seed) {
-    const auto input = MadeUp(static_cast<std::uint64_t>(seed), token, true).input();
+    const auto input = MadeUp(static_cast<std::uint64_t>(seed), token).input();
     std::ofstream file(folder + "/made-up-" + std::to_string(seed), std::ios::binary);
     file.write(reinterpret_cast<const char*>(input.data()), static_cast<std::streamsize>(input.size()));
     if (!file.flush()) return std::fprintf(stderr, "cannot write to %s\n", folder.c_str()), 1;
@@ -28,7 +28,7 @@ int write(const std::string& folder, long number) {
 int run(double seconds, std::uint64_t seed) {
   using Clock = std::chrono::steady_clock;
   const auto until = Clock::now() + std::chrono::duration<double>(seconds);
-  MadeUp inputs(seed, token, true);
+  MadeUp inputs(seed, token);
   unsigned long number = 0;
   for (; Clock::now() < until; ++number) {
     const auto input = inputs.input();

@@ -50,12 +50,7 @@ class Forest {
     const std::size_t index = processes_.size() - 1;
     processes_.back().number = link(node, nodes_.size() + index);
     nodes_[node]->accepted(processes_.back().number, now);
-    Frame hello;
-    hello.kind = Kind::hello;
-    hello.job = job;
-    hello.size = static_cast<std::uint32_t>(token.size());
-    hello.set_text(token);
-    say(index, hello);
+    introduce(node, processes_.back().number, token);
     return index;
   }
   Process& process(std::size_t index) { return processes_[index]; }
@@ -127,6 +122,18 @@ class Forest {
   Seconds now = 100;
 
  private:
+  /// The hello is heard at once; the proof is on its way.
+  void introduce(std::size_t node, Connection number, const std::string& token) {
+    const Introduction introduction(token, tree_.nodes[node].name, "", job, 0, random_nonce());
+    nodes_[node]->received(number, introduction.hello(), now);
+    collect();
+    auto& heard = links_.at(number).down;
+    Frame made_up;  // of one that does not know the token
+    made_up.kind = Kind::proof;
+    made_up.payload.resize(sizeof(Digest));
+    links_.at(number).up.push_back(introduction.answer(heard.front()).value_or(made_up));
+    heard.pop_front();
+  }
   struct Link {
     std::size_t above, below;
     std::deque<Frame> up, down;

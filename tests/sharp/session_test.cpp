@@ -15,7 +15,7 @@ struct Connected {
     peer.connect(acceptor.local_endpoint());
     peer.non_blocking(true);
     session =
-        std::make_shared<Session>(acceptor.accept(), std::size_t{1} << 20, std::size_t{64} << 20,
+        std::make_shared<Session>(acceptor.accept(), std::size_t{64} << 20, shared,
                                   Session::Owner{[this](Frame) { ++frames; }, [this] { has_ended = true; }});
     session->start();
   }
@@ -27,6 +27,7 @@ struct Connected {
   }
 
   asio::io_context context{1};
+  std::shared_ptr<Session::Shared> shared = std::make_shared<Session::Shared>(std::size_t{1} << 30);
   asio::ip::tcp::socket peer{context};
   std::shared_ptr<Session> session;
   int frames = 0;

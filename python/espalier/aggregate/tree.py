@@ -23,6 +23,7 @@ LIMITS = (
     "connections",
     "join_seconds",
     "silence_seconds",
+    "memory",
     "types",
     "ops",
 )
