@@ -1,6 +1,6 @@
 # The front door. Everything sets itself up: `make demo` and `make test` work on a fresh Debian-like machine.
 .DEFAULT_GOAL := help
-.PHONY: help setup build dev site test test-full test-arch test-asan test-torch test-chroot fuzz demo example bench bench-kernels bench-cluster bench-aggregation format lint tidy wheel clean
+.PHONY: help setup build dev site test test-full test-arch test-asan test-torch test-chroot fuzz soak demo example bench bench-kernels bench-cluster bench-aggregation format lint tidy wheel clean
 
 help:
 	@echo 'make build    set up what the build needs, then build all but the tests: build/lib, .venv, bin/espalier'
@@ -8,6 +8,7 @@ help:
 	@echo 'make test     build and run every test; ends with one line of totals'
 	@echo 'make test-full  the same with the tests that take long: every layout of emulated nodes, every host'
 	@echo 'make fuzz     feed the aggregation nodes with garbage for ten minutes (FUZZ_SECONDS=n)'
+	@echo 'make soak     random programs under MPICH, Open MPI and Intel MPI for two hours, compared with the host; goes on where it was (ARGS="--seconds 600")'
 	@echo 'make test-arch  build the core for aarch64 and ppc64le, and run its unit tests under qemu-user'
 	@echo 'make test-asan  the MPI tests under MPICH with AddressSanitizer and UBSan in the interposer'
 	@echo 'make test-torch  the tests of the PyTorch backend, by the Python with torch that ESPALIER_TORCH_PYTHON names'
@@ -26,7 +27,7 @@ help:
 	@echo 'make wheel    the wheel for machines with glibc 2.28 or later, in build/wheel (docs/install.md)'
 	@echo 'make clean    remove build/ (the environments in .venv stay)'
 	@echo
-	@echo 'Settings: PYTHON=/path/to/python3   JOBS=n   SKIP_SYSTEM=1 (look at no system package)   ARGS="..." (make example, make bench, make bench-kernels, make bench-cluster, make tidy)'
+	@echo 'Settings: PYTHON=/path/to/python3   JOBS=n   SKIP_SYSTEM=1 (look at no system package)   ARGS="..." (make soak, make example, make bench, make bench-kernels, make bench-cluster, make tidy)'
 
 export PYTHON JOBS SKIP_SYSTEM
 
@@ -60,6 +61,9 @@ site: build
 fuzz:
 	@tools/setup/setup fuzz
 	@tests/fuzz/run
+
+soak: build
+	@PYTHONPATH=python:tools .venv/command/bin/python -m soak $(ARGS)
 
 test-arch:
 	@tools/setup/setup arch

@@ -1,5 +1,5 @@
-"""espalier-aggd and its peers, by a client that is written here from the protocol alone: who is let in, what peers can make it hold,
-and that idle connections lock nobody out."""
+"""espalier-aggd and its peers, by a client that is written here from the protocol alone: who is let in, what peers can make it
+hold, and that idle connections lock nobody out."""
 
 import hashlib
 import hmac
@@ -19,7 +19,8 @@ pytestmark = [
     pytest.mark.needs_espalier,
     pytest.mark.skipif(bool(sharp_trees.missing()), reason=str(sharp_trees.missing())),
 ]
-HEAD = struct.Struct("<IB3xBBBBBHIiIIIQQQ5x")  # magic, version, kind, operation, op, type, role, flags, bytes, code, rank, size, root, ...
+# Magic, version, kind, operation, op, type, role, flags, bytes, code, rank, size, root, job, group, sequence.
+HEAD = struct.Struct("<IB3xBBBBBHIiIIIQQQ5x")
 MAGIC, VERSION, PATIENCE = 0x47415345, 2, 20
 HELLO, CHALLENGE, PROOF, WELCOME, REFUSED, JOIN, FAILED = 1, 2, 3, 4, 5, 6, 10
 JOB = 77

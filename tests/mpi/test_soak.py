@@ -1,0 +1,99 @@
+"""Random programs (`make soak`), for some seconds; and that a wrong result is found, made short and printed as C."""
+
+import re
+import sys
+from dataclasses import replace
+
+import hosts
+import pytest
+
+sys.path.insert(0, str(hosts.REPOSITORY / "tools"))
+import soak.steps  # noqa: E402
+from soak import cases, minimise, programs, run  # noqa: E402
+from soak.steps import Step, parse, text_of  # noqa: E402
+
+SHORT = 256 << 10  # bytes of the longest buffer
+
+
+# Where Open MPI and Intel MPI now and then crash or hang by themselves; `make soak` asks them alone whether they do.
+NOT_EVERYWHERE = ("WINDOW", "TIMER", "FORK", "JOIN", *soak.steps.NEIGHBOURS)
+
+
+def everywhere(case):
+    """One thread, and what every host can do for sure."""
+    return case.but(steps=[replace(step, thread=0) for step in case.steps if step.verb not in NOT_EVERYWHERE])
+
+
+@pytest.mark.parametrize("name, seeds", [("mpich", range(1, 5)), ("openmpi", range(5, 7)), ("impi", range(7, 9))])
+def test_random_programs(name, seeds):
+    """As they come from the seed, but for ranks that are killed: what remains of those is for the hours of `make soak`."""
+    for seed in seeds:
+        case = cases.make(seed, [name], [2, 3, 4, 5], SHORT, harms=False)
+        case = case if name == "mpich" else everywhere(case)
+        wrong, _ = run.run(case, espalier=not hosts.BARE)
+        assert not wrong, f"seed {seed}, {case.env}, {case.ranks} ranks: {wrong}"
+
+
+def test_ranks_that_are_stopped_now_and_then():
+    case = cases.make(11, ["mpich"], [4], SHORT, harms=False, nodes="none").but(harm="stops")
+    wrong, _ = run.run(case, espalier=not hosts.BARE)
+    assert not wrong, wrong
+
+
+def test_programs_depend_on_the_seed_alone():
+    programs_of = [programs.Generator(seed, 4, SHORT).program(200) for seed in (1, 1, 2)]
+    assert programs_of[0] == programs_of[1] != programs_of[2]
+    assert parse(text_of(programs_of[0])) == programs_of[0]
+
+
+def small_case(*steps, ranks=3):
+    return cases.Case(1, "mpich", ranks, {}, "", list(steps))
+
+
+def broken(case, what):
+    """What the program says over a library that breaks one collective."""
+    file = hosts.BUILT / "soak-broken.txt"
+    hosts.BUILT.mkdir(parents=True, exist_ok=True)
+    file.write_text(text_of(case.steps))
+    host = hosts.HOSTS[case.host]
+    return hosts.launch(host, case.ranks, "soak", file, library=hosts.preloadable(host, "broken"), env={"BROKEN": what})
+
+
+@pytest.mark.parametrize("what, step", [
+    ("bcast always from rank 0", Step("BCAST", type=2, count=5, root=1, seed=3)),
+    ("bcast forgets the last element of long messages", Step("BCAST", type=2, count=1001, seed=3)),
+    ("bcast fills the holes", Step("BCAST", type=8, count=2, seed=3)),
+])
+def test_a_wrong_result_is_found(what, step):
+    outcome = broken(small_case(Step("BARRIER"), step, Step("RING", count=3, seed=4)), what)
+    assert outcome.status != 0 and re.search(r"WRONG: rank \d: BCAST on communicator 0", outcome.err + outcome.out), str(outcome)
+    assert run.LINE.search(outcome.out) is None or run.LINE.search(outcome.out)[3] != "0", str(outcome)
+
+
+def test_a_program_is_made_as_short_as_it_can_be():
+    """It fails as long as one step follows another on three ranks: nothing else is left."""
+    def fails(case):
+        verbs = [step.verb for step in case.steps]
+        return case.ranks >= 3 and "SCAN" in verbs and "BCAST" in verbs[verbs.index("SCAN"):]
+
+    steps = programs.Generator(5, 8, SHORT).program(100)
+    case = cases.Case(5, "mpich", 8, {"ESPALIER_WAIT": "spin"}, "stops", [*steps, Step("SCAN", count=9), Step("BCAST", root=2)])
+    assert fails(case)
+    shortest = minimise.Minimiser(fails, 60).minimise(case)
+    assert [step.verb for step in shortest.steps] == ["SCAN", "BCAST"]
+    assert (shortest.ranks, shortest.env, shortest.harm) == (3, {}, "")
+    assert all(step.count <= 1 and not step.root for step in shortest.steps)
+
+
+def test_a_program_as_c_does_the_same(tmp_path):
+    case = cases.make(3, ["mpich"], [3], 1 << 12, harms=False, nodes="none")
+    case = case.but(env={}, steps=case.steps[:60])
+    wrong, digest = run.run(case, espalier=False)
+    assert not wrong
+    (tmp_path / "printed.c").write_text(minimise.as_c(case))
+    host = hosts.HOSTS["mpich"]
+    program = tmp_path / "printed"
+    flags = ["-std=gnu11", "-O1", *host.flags, str(tmp_path / "printed.c"), *host.libraries, "-pthread"]
+    hosts._compile(["gcc", *flags], program)
+    outcome = hosts.launch(host, 3, program, espalier=False)
+    assert run.LINE.search(outcome.out)[4] == digest, str(outcome)

@@ -1,0 +1,94 @@
+"""Runs random programs for hours (`make soak`).
+
+    PYTHONPATH=python:tools .venv/command/bin/python -m soak [--seconds 7200] [--hosts mpich,openmpi,impi] [--ranks 2,3,4,5,8]
+        [--nodes some|none|all] [--first SEED] [--state FOLDER]
+    ... -m soak --case FOLDER      runs one that has failed again
+    ... -m soak --minimise FOLDER  makes it short: minimal.txt, minimal.c
+
+It goes on where it was: the folder (build/soak) keeps the next seed, and of each case that failed the program, what was wrong
+and the shortest program that does it, as text and as C. Exit code 1 if any has failed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from pathlib import Path
+
+from soak import cases, run
+from soak.cases import Case
+from soak.minimise import Minimiser, as_c
+from soak.steps import text_of
+
+TRIES = 3  # of a program that may fail one time in a few
+
+
+def options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="soak")
+    parser.add_argument("--seconds", type=float, default=7200)
+    parser.add_argument("--hosts", default="mpich,openmpi,impi")
+    parser.add_argument("--ranks", default="2,3,4,5,8")
+    parser.add_argument("--nodes", choices=["some", "none", "all"], default="some")
+    parser.add_argument("--most", type=int, default=8 << 20, help="bytes of the longest buffer")
+    parser.add_argument("--first", type=int, help="seed to begin with; default: where it ended")
+    parser.add_argument("--compare", type=int, default=10, help="one case of so many is compared with the host's own results")
+    parser.add_argument("--minutes-to-minimise", type=float, default=5)
+    parser.add_argument("--state", type=Path, default=run.ROOT / "build" / "soak")
+    parser.add_argument("--case", type=Path)
+    parser.add_argument("--minimise", type=Path)
+    return parser.parse_args()
+
+
+def minimise(case: Case, folder: Path, minutes: float) -> None:
+    def fails(changed: Case) -> bool:
+        return any(run.run(changed, timeout=25)[0] for _ in range(TRIES))
+
+    shortest = Minimiser(fails, 60 * minutes).minimise(case)
+    (folder / "minimal.txt").write_text(text_of(shortest.steps))
+    (folder / "minimal.c").write_text(as_c(shortest))
+    print(f"  {len(shortest.steps)} steps of {len(case.steps)}, {shortest.ranks} ranks: {folder / 'minimal.c'}", flush=True)
+
+
+def soak(chosen: argparse.Namespace) -> int:
+    chosen.state.mkdir(parents=True, exist_ok=True)
+    progress = chosen.state / "progress.json"
+    kept = json.loads(progress.read_text()) if progress.exists() else {"seed": 1, "cases": 0, "failed": []}
+    seed = chosen.first or kept["seed"]
+    until, done, failed = time.monotonic() + chosen.seconds, 0, 0
+    while time.monotonic() < until:
+        ranks = [int(number) for number in chosen.ranks.split(",")]
+        case = cases.make(seed, chosen.hosts.split(","), ranks, chosen.most, nodes=chosen.nodes)
+        wrong = run.judge(case, compare=seed % chosen.compare == 0)
+        done += 1
+        if wrong:
+            failed += 1
+            folder = chosen.state / f"seed-{seed}"
+            case.save(folder)
+            (folder / "wrong.txt").write_text(wrong)
+            what = f"{case.host}, {case.ranks} ranks, {case.env}, {case.harm or 'unharmed'}"
+            print(f"seed {seed} ({what}): {wrong.splitlines()[0]}", flush=True)
+            kept["failed"].append(seed)
+            minimise(case, folder, min(chosen.minutes_to_minimise, (until - time.monotonic()) / 60))
+        seed += 1
+        kept.update(seed=seed, cases=kept["cases"] + 1)
+        progress.write_text(json.dumps(kept) + "\n")
+    print(f"soak: {done} cases, {failed} failed; {kept['cases']} in all, {len(kept['failed'])} failed; next seed {seed}")
+    return 1 if failed else 0
+
+
+def main() -> int:
+    chosen = options()
+    if chosen.case:
+        wrong = run.run(Case.load(chosen.case))[0]
+        print(wrong or "nothing is wrong")
+        return 1 if wrong else 0
+    if chosen.minimise:
+        minimise(Case.load(chosen.minimise), chosen.minimise, chosen.minutes_to_minimise)
+        return 0
+    return soak(chosen)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,114 @@
+"""Runs a case and says what was wrong, if anything was."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import re
+import signal
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import Optional
+
+from soak.cases import Case
+from soak.steps import text_of
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "tests" / "mpi"), str(ROOT / "python")]
+import hosts  # noqa: E402
+
+LINE = re.compile(r"^soak: (\d+) results on (\d+) ranks, (\d+) wrong, digest ([0-9a-f]{16})$", re.M)
+MARK = "ESPALIER_TEST_MARK"
+
+
+def ranks_with(mark: str) -> list[int]:
+    """The processes of the program, without the launcher's: by a variable that the ranks alone have."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and os.path.basename(os.readlink(entry / "exe")) == "soak" and \
+                    f"{MARK}={mark}".encode() in (entry / "environ").read_bytes().split(b"\0"):
+                found.append(int(entry.name))
+        except OSError:
+            continue
+    return found
+
+
+def send(pid: int, number: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, number)
+
+
+class Harm(threading.Thread):
+    """Stops ranks for a while, again and again, or kills one of them."""
+
+    def __init__(self, case: Case, mark: str):
+        super().__init__(daemon=True)
+        self.case, self.mark, self.over = case, mark, threading.Event()
+        self.dice = random.Random(f"harm {case.seed}")
+
+    def run(self) -> None:
+        self.over.wait(self.dice.uniform(0.2, 1.5))
+        while not self.over.is_set():
+            victims = ranks_with(self.mark)
+            if victims and self.case.harm == "kill":
+                return send(self.dice.choice(victims), signal.SIGKILL)
+            if victims:
+                self._pause(self.dice.choice(victims))
+            self.over.wait(self.dice.uniform(0.01, 0.3))
+
+    def _pause(self, victim: int) -> None:
+        send(victim, signal.SIGSTOP)
+        self.over.wait(self.dice.choice([0.001, 0.02, 0.3]))
+        send(victim, signal.SIGCONT)
+
+    def __enter__(self) -> Harm:
+        if self.case.harm:
+            self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.over.set()
+        if self.case.harm:
+            self.join()
+
+
+def run(case: Case, timeout: float = 90, espalier: bool = True) -> tuple[Optional[str], Optional[str]]:
+    """(what is wrong, the digest of all results). Of a job that loses a rank only its end is asked for."""
+    mark = f"soak-{os.getpid()}-{time.monotonic_ns()}"
+    with tempfile.TemporaryDirectory(prefix="espalier-soak-") as folder:
+        file = Path(folder) / "program.txt"
+        file.write_text(text_of(case.steps))
+        env = {**(case.env if espalier else {}), MARK: mark}
+        try:
+            with Harm(case, mark):
+                outcome = hosts.launch(hosts.HOSTS[case.host], case.ranks, "soak", file, env=env, timeout=timeout,
+                                       espalier=espalier)
+        except hosts.TimedOut as late:
+            return f"hangs\n{late}", None
+        finally:
+            left = ranks_with(mark)
+            for pid in left:
+                send(pid, signal.SIGKILL)
+    if case.harm == "kill":
+        return (f"ranks {left} outlived their job" if left else None), None
+    line = LINE.search(outcome.out)
+    if outcome.status == 0 and line and int(line[3]) == 0 and int(line[2]) == case.ranks:
+        return None, line[4]
+    wrong = re.findall(r"^.*WRONG: (.*)$", outcome.err + outcome.out, re.M)
+    return f"{wrong[0] if wrong else 'fails'}\n{outcome}", line[4] if line else None
+
+
+def judge(case: Case, compare: bool) -> Optional[str]:
+    """What is wrong with Espalier; nothing where the host alone does the same. `compare`: the results with the host's, too."""
+    wrong, digest = run(case)
+    if not wrong and not (compare and digest):
+        return None
+    of_host, expected = run(case.but(harm=""), espalier=False)
+    if wrong:
+        return None if of_host else wrong
+    return f"results differ from the host's: {digest} and {expected}" if expected and expected != digest else None
