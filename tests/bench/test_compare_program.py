@@ -142,9 +142,11 @@ def test_ranks_whose_yields_are_weak(tmp_path):
 @pytest.mark.parametrize("collective", ALL)
 @pytest.mark.parametrize("reused", [False, pytest.param(True, marks=pytest.mark.full)])
 def test_wrong_results_are_seen(tmp_path, collective, reused):
+    """Right ones are not taken for wrong: test_every_point_is_measured_and_right and the tests behind it."""
     options = ["--collectives", collective, "--sizes", "1024"] + (["--reused"] if reused else [])
     assert run(tmp_path, 2, build("-DLIE"), *options)["end"]["wrong"] > 0
-    assert run(tmp_path, 2, build(), *options)["end"]["wrong"] == 0
+    if reused:
+        assert run(tmp_path, 2, build(), *options)["end"]["wrong"] == 0
 
 
 @needs_host
@@ -165,7 +167,6 @@ def test_persistent_calls_are_measured_and_right(tmp_path, name):
 def test_wrong_results_of_persistent_calls_are_seen(tmp_path, collective):
     options = ["--persistent", "--calls-only", "--collectives", collective, "--sizes", "1024"]
     assert run(tmp_path, 2, build("-DLIE"), *options)["end"]["wrong"] > 0
-    assert run(tmp_path, 2, build(), *options)["end"]["wrong"] == 0
 
 
 @needs_host
@@ -219,5 +220,5 @@ def test_without_an_interposer_the_job_does_not_count(tmp_path):
     ],
 )
 def test_bad_options(options, words):
-    done = subprocess.run([str(bench_build.compare(HOST)), *options], capture_output=True, text=True, timeout=20)
+    done = subprocess.run([str(bench_build.compare(HOST)), *options], capture_output=True, text=True, timeout=60)
     assert done.returncode == 2 and words in done.stderr and done.stderr.count("\n") == 1

@@ -159,8 +159,8 @@ def test_sessions_that_were_asked_for_but_not_made_do_not_count():
 
 def test_a_process_past_its_limit_is_stopped_and_told():
     begin = time.monotonic()
-    outcome = bench_process.run([sys.executable, "-uc", "print('hello'); import time; time.sleep(60)"], {}, 1.0)
-    assert time.monotonic() - begin < 20
+    outcome = bench_process.run(["sh", "-c", "echo hello; exec sleep 60"], {}, 2.0)
+    assert time.monotonic() - begin < 50
     assert outcome.failure() | {"command": ""} == {"command": "", "why": "ran past its time limit", "last_lines": ["hello"]}
 
 
@@ -254,10 +254,10 @@ def test_a_terminated_command_takes_its_job_along(tmp_path):
         f"b.run([sys.executable, '-c', {job!r}], {{}}, 100)"
     )
     command = subprocess.Popen([sys.executable, "-c", text])
-    until = time.monotonic() + 30
+    until = time.monotonic() + 60
     while not (mark.exists() and mark.read_text()) and time.monotonic() < until:
         time.sleep(0.05)
     command.terminate()
-    assert command.wait(timeout=20) == 143
+    assert command.wait(timeout=60) == 143
     with pytest.raises(ProcessLookupError):
         os.kill(int(mark.read_text()), 0)

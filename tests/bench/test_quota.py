@@ -63,12 +63,12 @@ def test_a_real_group_holds_the_job_and_goes_with_what_is_left_in_it():
     real()
     with quota.quota(1) as made:
         with subprocess.Popen(made.wrapped(["sh", "-c", "sleep 100"])) as job:
-            until = time.monotonic() + 20
+            until = time.monotonic() + 60
             while not (made.folder / "cgroup.procs").read_text().split() and time.monotonic() < until:
                 time.sleep(0.01)
             assert str(job.pid) in (made.folder / "cgroup.procs").read_text().split()
             quota.remove(made.folder)
-            assert job.wait(timeout=20) == -signal.SIGKILL
+            assert job.wait(timeout=60) == -signal.SIGKILL
     assert not made.folder.exists()
 
 
@@ -82,7 +82,7 @@ def test_a_terminated_command_removes_its_group():
         folder = Path(command.stdout.readline().strip())
         assert folder.exists()
         command.terminate()
-        assert command.wait(timeout=20) == 143
+        assert command.wait(timeout=60) == 143
     assert not folder.exists()
 
 

@@ -88,12 +88,12 @@ def test_a_stopped_node_stands_still(cluster, tmp_path):
             before = counter.read_text()
             time.sleep(0.3)
             assert counter.read_text() == before
-        until = time.monotonic() + 20
+        until = time.monotonic() + 60
         while counter.read_text() == before:
             assert time.monotonic() < until, "the node did not go on"
             time.sleep(0.01)
         cluster.clear()
-        job.wait(10)
+        job.wait(60)
     assert cluster.processes("n2") == []
 
 
@@ -132,7 +132,7 @@ def test_the_switch_delays_and_carries_everything(namespaces, delay_us, rate_mbi
         ) as server:
             assert server.stdout.readline() == "up\n"
             trip, same = output(cluster, "n0", sys.executable, "-c", SEND).split()
-            server.wait(20)
+            server.wait(60)
     assert float(trip) >= 2 * delay_us / 1e6 and same == "True"
 
 
@@ -172,7 +172,7 @@ with Cluster(2) as cluster:
 
 
 def wait_for_end(pids):
-    until = time.monotonic() + 10
+    until = time.monotonic() + 60
     while left := [pid for pid in pids if Path(f"/proc/{pid}").exists()]:
         assert time.monotonic() < until, f"processes {left} are still there"
         time.sleep(0.02)
@@ -200,11 +200,11 @@ def test_nothing_is_left(namespaces, end):
         if end != "crash":
             maker.send_signal(end)
         try:
-            maker.wait(30)
+            maker.wait(60)
         finally:
             maker.kill()
     wait_for_end([int(pid) for pid in pids])
-    until = time.monotonic() + 10
+    until = time.monotonic() + 60
     while group != "-" and os.path.exists(group):
         assert time.monotonic() < until, f"the control group {group} is still there"
         time.sleep(0.02)

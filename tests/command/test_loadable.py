@@ -27,7 +27,7 @@ def copied(libraries, tmp_path, name):
     return Path(shutil.copytree(libraries, tmp_path / name))
 
 
-def is_empty(folder, seconds=20):
+def is_empty(folder, seconds=60):
     end = time.monotonic() + seconds
     while os.listdir(folder) and time.monotonic() < end:
         time.sleep(0.05)

@@ -21,7 +21,7 @@ def says(text, short):
 
 @pytest.mark.parametrize("name", ALL)
 def test_words_name_both_sides(launch, name):
-    run = launch(hosts.HOSTS[name], 2, "error_words", env=STRICT, timeout=40)
+    run = launch(hosts.HOSTS[name], 2, "error_words", env=STRICT, timeout=120)
     assert run.status == 0, str(run)
     lines = re.findall(r"rank \d round 0: class MPI_ERR_OTHER, handler same, fits: .*", run.out)
     assert len(lines) == 2, str(run)
@@ -31,7 +31,7 @@ def test_words_name_both_sides(launch, name):
 @pytest.mark.parametrize("name", ["mpich", "openmpi"])
 def test_codes_are_used_again(launch, name):
     """More mistakes than Espalier has codes, all with words of their own."""
-    run = launch(hosts.HOSTS[name], 2, "error_words", 300, env=STRICT, timeout=60)
+    run = launch(hosts.HOSTS[name], 2, "error_words", 300, env=STRICT, timeout=120)
     assert run.status == 0, str(run)
     lines = re.findall(r"rank \d round 299: class MPI_ERR_OTHER, handler same, fits: .*", run.out)
     assert len(lines) == 2 and any(says(line, 4 * 300) for line in lines), str(run)
@@ -41,7 +41,7 @@ def test_codes_are_used_again(launch, name):
 @pytest.mark.parametrize("name", ["mpich", "openmpi"])
 def test_in_mpi4py(launch, name):
     host = hosts.HOSTS[name]
-    run = launch(host, 2, host.venv / "bin" / "python", hosts.SOURCES / "error_words_mpi4py.py", env=STRICT, timeout=60)
+    run = launch(host, 2, host.venv / "bin" / "python", hosts.SOURCES / "error_words_mpi4py.py", env=STRICT, timeout=120)
     lines = re.findall(r"^rank \d: True: .*", run.out, re.M)
     assert len(lines) == 2 and any(says(line, 16) for line in lines), str(run)
 
@@ -51,7 +51,7 @@ def test_in_fortran(launch, name):
     host = hosts.HOSTS[name]
     if why := hosts.missing(host):
         pytest.skip(why)
-    run = launch(host, 2, "error_words_f90", env=STRICT, timeout=40)
+    run = launch(host, 2, "error_words_f90", env=STRICT, timeout=120)
     is_other = "F" if name == "debian-mpich" else "T"  # which forgets the words of codes of predefined classes
     lines = re.findall(rf"rank \d: {is_other}: .*", run.out)
     assert len(lines) == 2 and any(says(line, 16) for line in lines), str(run)

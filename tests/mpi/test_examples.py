@@ -83,7 +83,7 @@ def test_real_programs_script(tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
     rows = re.findall(r"^\| cg\.py, grid 64 \| (MPICH|Open MPI) \| 2 \| .* \| (\d+) \| 0e\+00 \|$", done.stdout, re.M)
     assert len(rows) == 2 and all(int(served) > 0 for _, served in rows), done.stdout
-    done = subprocess.run([*map(str, words), "--programs", "chess"], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([*map(str, words), "--programs", "chess"], capture_output=True, text=True, timeout=120)
     assert done.returncode != 0 and "no such program: chess" in done.stderr
 
 

@@ -8,7 +8,7 @@ full = pytest.mark.full
 
 
 def check(launch, host, ranks, rank, how, **env):
-    run = launch(host, ranks, "errors_returned", 5, rank, how, env={"ESPALIER_FALLBACK": "error", **env}, timeout=60,
+    run = launch(host, ranks, "errors_returned", 5, rank, how, env={"ESPALIER_FALLBACK": "error", **env}, timeout=120,
                  library=f"{host.library}:{hosts.preloadable(host, 'failing_sends')}")
     assert run.status == 0, str(run)
     assert set(run.out.splitlines()) == {f"rank {each}: error, then error, new communicator works" for each in range(ranks)}, str(run)

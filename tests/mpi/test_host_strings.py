@@ -16,7 +16,7 @@ def test_version_of_the_host(launch, name, statistics):
     if why := hosts.missing(host):
         pytest.skip(why)
     program = "collectives" if host.fortran else "ended_early"
-    run = launch(host, 2, program, env=statistics.env, timeout=60)
+    run = launch(host, 2, program, env=statistics.env, timeout=120)
     assert run.status == 0, str(run)
     assert "\\u0000" not in statistics.path.read_text()
     version = statistics.read()["host"]
@@ -31,7 +31,7 @@ def test_the_table_is_not_cut(launch, name):
     if why := hosts.missing(host):
         pytest.skip(why)
     program = "collectives" if host.fortran else "ended_early"
-    run = launch(host, 2, program, env={"ESPALIER_STATS": "1"}, timeout=60)
+    run = launch(host, 2, program, env={"ESPALIER_STATS": "1"}, timeout=120)
     assert run.status == 0, str(run)
     whole = re.search(r" build, [\d.]+ \w+\)\n", run.err)
     assert "\0" not in run.err and whole and "allreduce" in run.err, str(run)

@@ -60,7 +60,7 @@ def test_a_program_that_a_rank_starts_is_meant_to_be_alone(launch, launcher, hos
 
 @pytest.mark.parametrize("name", ["mpich"])  # the others fail to spawn here, with and without Espalier
 def test_a_spawned_child_is_meant_to_be_alone(launch, name):
-    run = launch(hosts.HOSTS[name], 2, "spawn_one", timeout=60)
+    run = launch(hosts.HOSTS[name], 2, "spawn_one", timeout=120)
     assert run.status == 0 and run.out.count("child: world of 1") == 1, str(run)
     assert WARNING not in run.err
 

@@ -44,7 +44,7 @@ def names_both(run, ranks, mistake):
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_a_program_that_lives_with_errors_goes_on(launch, name, ranks, mistake):
     """Each rank gets an error then or in the next call; a new communicator works."""
-    run = launch(hosts.HOSTS[name], ranks, "mistakes", mistake, "live", env=STRICT, timeout=40)
+    run = launch(hosts.HOSTS[name], ranks, "mistakes", mistake, "live", env=STRICT, timeout=120)
     assert run.status == 0, str(run)
     ends = re.findall(r"^rank \d: (?:no )?error, then error, new communicator works$", run.out, re.M)
     assert len(ends) == ranks, str(run)
@@ -53,7 +53,7 @@ def test_a_program_that_lives_with_errors_goes_on(launch, name, ranks, mistake):
 
 @pytest.mark.parametrize("mistake", ["other length", "two roots"])
 def test_by_default_the_job_ends(launch, host, mistake):
-    run = launch(host, 2, "mistakes", mistake, env=STRICT, timeout=40)
+    run = launch(host, 2, "mistakes", mistake, env=STRICT, timeout=120)
     assert run.status != 0, str(run)
     assert names_both(run, 2, mistake), str(run)
 
@@ -61,14 +61,14 @@ def test_by_default_the_job_ends(launch, host, mistake):
 @pytest.mark.parametrize("mistake, what", [("nonblocking operator", "allreduce of 16 bytes"),
                                            ("prepared operator", "reduce of 16 bytes with root 0")])
 def test_other_operators_of_requests(launch, host, mistake, what):
-    run = launch(host, 3, "mistakes", mistake, env=STRICT, timeout=40)
+    run = launch(host, 3, "mistakes", mistake, env=STRICT, timeout=120)
     assert run.status != 0, str(run)
     assert f"{what} by sum of 4-byte integers" in run.err and f"{what} by max of int32" in run.err, str(run)
 
 
 @pytest.mark.parametrize("mistake", ["none", "signs"])
 def test_without_a_mistake_there_is_nothing_to_say(launch, host, mistake):
-    run = launch(host, 4, "mistakes", mistake, env=STRICT, timeout=40)
+    run = launch(host, 4, "mistakes", mistake, env=STRICT, timeout=120)
     assert run.status == 0, str(run)
     assert said(run) == [], str(run)
 
@@ -81,12 +81,12 @@ LET_IT_GO = {"hydra": "-disable-auto-cleanup", "intel": "-disable-auto-cleanup",
                                        ("openmpi", "killed")])
 def test_a_rank_that_is_gone_is_named(launch, name, how):
     host = hosts.HOSTS[name]
-    run = launch(host, 2, "mistakes", how, env=STRICT, placement=[LET_IT_GO[host.kind]], timeout=40)
+    run = launch(host, 2, "mistakes", how, env=STRICT, placement=[LET_IT_GO[host.kind]], timeout=120)
     assert any("rank 1 has ended before the barrier in which rank 0 waits" in line for line in said(run)), str(run)
 
 
 def test_a_rank_that_finalizes_is_named(launch, host):
-    run = launch(host, 2, "mistakes", "finalizes", env=STRICT, timeout=40)
+    run = launch(host, 2, "mistakes", "finalizes", env=STRICT, timeout=120)
     assert run.status != 0, str(run)
     assert any(re.search(r"rank 1 has freed .* before the barrier in which rank 0 waits", line) for line in said(run)), str(run)
 
@@ -94,6 +94,6 @@ def test_a_rank_that_finalizes_is_named(launch, host):
 @pytest.mark.parametrize("mistake", ["other collective", "other length", "other root"])
 def test_on_a_node_among_several(launch, mistake):
     """The ranks of a node hold each other to their calls there too."""
-    run = launch(hosts.HOSTS["mpich"], 4, "mistakes", mistake, env={**STRICT, "ESPALIER_NODES": "2"}, timeout=40)
+    run = launch(hosts.HOSTS["mpich"], 4, "mistakes", mistake, env={**STRICT, "ESPALIER_NODES": "2"}, timeout=120)
     assert run.status != 0, str(run)
     assert names_both(run, 4, mistake), str(run)

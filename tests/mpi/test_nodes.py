@@ -98,7 +98,7 @@ def test_one_rank_alone_wants_messages(launch):
     """Opening what carries them takes all ranks; settings that differ send every call to the host, and hang no rank."""
     host = hosts.HOSTS["mpich"]
     script = f'[ "$PMI_RANK" = 0 ] && export ESPALIER_NODE_STAGE=p2p; exec "{hosts.program(host, "checked")}" --only roots'
-    run = launch(host, 3, Path("/bin/sh"), "-c", script, env={"ESPALIER_FALLBACK": "warn"}, timeout=60)
+    run = launch(host, 3, Path("/bin/sh"), "-c", script, env={"ESPALIER_FALLBACK": "warn"}, timeout=120)
     passed(run)
     assert "settings differ" in run.err, str(run)
 

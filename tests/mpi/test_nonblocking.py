@@ -87,7 +87,7 @@ def test_what_has_no_memory_is_the_hosts(launch, name, parts):
 @pytest.mark.sanitizer
 @pytest.mark.parametrize("ranks", [2, full(4)])
 def test_threads(launch, host, ranks):
-    succeeded(launch(host, ranks, "nonblocking_threads", env=STRICT, timeout=60), "nonblocking_threads")
+    succeeded(launch(host, ranks, "nonblocking_threads", env=STRICT, timeout=120), "nonblocking_threads")
 
 
 # The index that MPICH 4.0.2 gives of a message is wrong, and it goes on waiting when all are complete.
@@ -102,6 +102,6 @@ def test_fortran(launch, name, program, ranks, statistics):
     if reason := hosts.missing(host):
         pytest.fail(reason)
     arguments = HOST_WRONG.get((name, program), [])
-    run = launch(host, ranks, program, *arguments, env={**STRICT, **statistics.env}, timeout=60)
+    run = launch(host, ranks, program, *arguments, env={**STRICT, **statistics.env}, timeout=120)
     succeeded(run, f"{program}.f90")
     assert hosts.BARE or served(statistics) == SERVED

@@ -90,7 +90,7 @@ def test_a_ring_that_fails(launch, name):
     going, and a new communicator has a ring of its own."""
     host = hosts.HOSTS[name]
     env = {"ESPALIER_NODES": "2", "ESPALIER_FALLBACK": "error", "ESPALIER_WINDOW_TRANSPORT": "message", **RING}
-    outcome = launch(host, 2, "errors_returned", 5, env=env, timeout=60, library=f"{host.library}:{hosts.preloadable(host, 'failing_sends')}")
+    outcome = launch(host, 2, "errors_returned", 5, env=env, timeout=120, library=f"{host.library}:{hosts.preloadable(host, 'failing_sends')}")
     assert outcome.status == 0, str(outcome)
     assert set(outcome.out.splitlines()) == {f"rank {rank}: error, then error, new communicator works" for rank in range(2)}, str(outcome)
     assert "the host's MPI_Isend with process" in outcome.err and "make a new communicator" in outcome.err, str(outcome)

@@ -54,7 +54,7 @@ def check(launch, host, ranks, program, *arguments, host_serves=False, env=STRIC
     left_out = on_host(program, host) if hosts.BARE or host_serves else []
     launched = [host.python, hosts.SOURCES / program] if program.endswith(".py") else [program]
     ending = ".f90" if (hosts.SOURCES / f"{program}.f90").exists() else ""
-    succeeded(launch(host, ranks, *launched, *arguments, *left_out, env=env, timeout=60), program + ending)
+    succeeded(launch(host, ranks, *launched, *arguments, *left_out, env=env, timeout=120), program + ending)
 
 
 def served(statistics):
@@ -130,11 +130,11 @@ def test_threads(launch, host, ranks):
 
 def test_questions_about_several_requests(launch, host):
     arguments = [] if hosts.BARE else ["collective"]
-    succeeded(launch(host, 2, host.python, hosts.SOURCES / "get_status.py", *arguments, env=STRICT, timeout=60), "get_status.py")
+    succeeded(launch(host, 2, host.python, hosts.SOURCES / "get_status.py", *arguments, env=STRICT, timeout=120), "get_status.py")
 
 
 def test_questions_about_several_requests_of_the_host(launch, host):
-    succeeded(launch(host, 2, host.python, hosts.SOURCES / "get_status.py", env={"ESPALIER": "off"}, timeout=60),
+    succeeded(launch(host, 2, host.python, hosts.SOURCES / "get_status.py", env={"ESPALIER": "off"}, timeout=120),
               "get_status.py")
 
 
@@ -205,14 +205,14 @@ def test_over_nodes_they_are_the_hosts(launch, host, statistics):
     ("mpich", "roots of reduce"), ("mpich", "collectives"), ("openmpi", "lengths of allreduce"),
     ("impi", "lengths of allreduce"), full("openmpi", "roots of bcast"), full("impi", "roots of bcast")])
 def test_ranks_that_do_not_agree_are_named(launch, name, mistake):
-    run = launch(hosts.HOSTS[name], 2, "persistent_mistake", mistake, env=STRICT, timeout=30)
+    run = launch(hosts.HOSTS[name], 2, "persistent_mistake", mistake, env=STRICT, timeout=120)
     assert run.status != 0, str(run)
     assert re.search(r"rank 0.*rank 1", run.err), str(run)
 
 
 @pytest.mark.needs_espalier
 def test_a_start_too_many_and_a_free_too_early_lose_nothing(launch, host):
-    run = launch(host, 2, "persistent_misuse", env=STRICT, timeout=30)
+    run = launch(host, 2, "persistent_misuse", env=STRICT, timeout=120)
     succeeded(run, "persistent_misuse")
     assert "started, and not complete" in run.err and "freed while it is active" in run.err, str(run)
     assert "inactive persistent request" not in run.out + run.err, f"MPICH complains about the one that is left\n{run}"

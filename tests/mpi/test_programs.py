@@ -130,7 +130,7 @@ def test_persistent_collectives(launch, host, ranks):
 
 
 def test_spawned_children(launch):
-    run = launch(hosts.HOSTS["mpich"], 2, "spawn", timeout=60)
+    run = launch(hosts.HOSTS["mpich"], 2, "spawn", timeout=120)
     succeeded(run, "spawn, parents")
     succeeded(run, "spawn, children")
 

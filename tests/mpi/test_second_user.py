@@ -66,14 +66,20 @@ def test_he_floods_an_mpi_job(launch, statistics):
     statistics.check(host, 4, ["bcast", "reduce"])
 
 
+def open_files(processes):
+    return [os.path.realpath(f"/proc/{process.pid}/fd/{number}") for process in processes
+            for number in os.listdir(f"/proc/{process.pid}/fd")]
+
+
 @pytest.mark.parametrize("memfd", ["on", "off"])
 def test_he_opens_the_memory_of_a_job(memfd):
     """The first user could, which shows that the stranger looks where the memory is."""
     name = name_of(f"open-{memfd}")
     with stranger("open"):
         ranks = [meetings.start(name, rank, 2, LONG_MS, stays_s=2, ESPALIER_MEMFD=memfd) for rank in range(2)]
-        time.sleep(1)
-        files = [os.path.realpath(f"/proc/{rank.pid}/fd/{number}") for rank in ranks
-                 for number in os.listdir(f"/proc/{rank.pid}/fd")]
+        end = time.monotonic() + 30
+        while not any("espalier" in file for file in open_files(ranks)) and time.monotonic() < end:
+            time.sleep(0.05)
+        files = open_files(ranks)
         assert any("espalier" in file for file in files), files
         assert meetings.right(meetings.wait(ranks))

@@ -38,7 +38,7 @@ def run(folder, arm):
                    "ESPALIER_ALREDUCE": "tree", "ESPALIER_RULES": str(settings), "HWLOC_SYNTHETIC": "package:7 core:3 pu:1",
                    "XDG_CONFIG_HOME": str(folder), "HOME": str(folder),
                    "ESPALIER_STATS": str(folder / "statistics")}
-    ran = subprocess.run([*SECOND_USER, program], env=environment, capture_output=True, text=True, timeout=60, cwd="/")
+    ran = subprocess.run([*SECOND_USER, program], env=environment, capture_output=True, text=True, timeout=120, cwd="/")
     assert ran.returncode == 0, ran.stderr
     secure, config, topology, tuned = ran.stdout.splitlines()
     return secure == "AT_SECURE 1", json.loads(config), topology, json.loads(tuned)["folders"]

@@ -126,7 +126,7 @@ def test_what_cannot_be_done_again_is_an_error_on_all_ranks(launch, name, tmp_pa
     """One leader's operation fails when the others' have ended: its call cannot be done again, and theirs neither."""
     with sharp_trees.running(tmp_path, 4, 2) as (tree, _):
         settings = sharp_trees.settings(tree, ESPALIER_SHARP_FAULTS="operation.4@1=late:-7", ESPALIER_SHARP_TIMEOUT="20000")
-        outcome = launch(hosts.HOSTS[name], 8, "errors_returned", env={"ESPALIER_NODES": "4", **settings}, timeout=60)
+        outcome = launch(hosts.HOSTS[name], 8, "errors_returned", env={"ESPALIER_NODES": "4", **settings}, timeout=120)
     assert outcome.status == 0, str(outcome)
     expected = {f"rank {rank}: error, then error, new communicator works" for rank in range(8)}
     assert set(outcome.out.splitlines()) == expected, str(outcome)

@@ -7,7 +7,7 @@ import hosts
 
 def explained(*words):
     command = [str(hosts.REPOSITORY / "bin" / "espalier"), "explain", *words]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

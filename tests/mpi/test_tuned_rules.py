@@ -69,5 +69,5 @@ def test_ranks_that_find_different_ones_are_the_hosts(launch, tuned):
     host = hosts.HOSTS["mpich"]
     found = tuned(host, "central")["XDG_CONFIG_HOME"]
     script = f'[ "$PMI_RANK" = 0 ] && export XDG_CONFIG_HOME={found}; exec "{hosts.program(host, "checked")}" --only barrier'
-    run = launch(host, 2, Path("/bin/sh"), "-c", script, env={"ESPALIER_FALLBACK": "warn"}, timeout=60)
+    run = launch(host, 2, Path("/bin/sh"), "-c", script, env={"ESPALIER_FALLBACK": "warn"}, timeout=120)
     assert run.status == 0 and "settings differ" in run.err, str(run)

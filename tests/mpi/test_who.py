@@ -39,7 +39,7 @@ SAID = {
 
 def who(*words, env=None):
     settings = {**os.environ, "PYTHONPATH": str(hosts.REPOSITORY / "python"), "COLUMNS": "200", **(env or {})}
-    return subprocess.run([*WHO, *map(str, words)], capture_output=True, text=True, env=settings, timeout=60)
+    return subprocess.run([*WHO, *map(str, words)], capture_output=True, text=True, env=settings, timeout=120)
 
 
 def below(pid):
@@ -207,7 +207,7 @@ def is_whole(path):
 
 
 def wait_for(condition):
-    ends = time.monotonic() + 20 * hosts.SLOWER
+    ends = time.monotonic() + 60 * hosts.SLOWER
     while not condition():
         assert time.monotonic() < ends
         time.sleep(0.05)
@@ -225,10 +225,13 @@ def test_top_shows_what_a_running_job_does():
     """For as long as the job runs; its exit code is the command's."""
     host = hosts.HOSTS["mpich"]
     program = hosts.program(host, "stuck")
-    run = [*WHO[:-1], "run", "--quiet", "--top", "--", "timeout", "-s", "INT", "3.5"]
-    words = [*run, host.mpirun, "-n", "2", str(program), "steady", "0"]
     env = {**hosts.environment(host, 2), "PYTHONPATH": str(hosts.REPOSITORY / "python"), "ESPALIER_LIB": str(hosts.LIBRARIES)}
-    done = subprocess.run(words, capture_output=True, text=True, env=env, timeout=120)
+    for seconds in ("3", "10", "30"):  # a busy machine takes long to start a job
+        run = [*WHO[:-1], "run", "--quiet", "--top", "--", "timeout", "-s", "INT", seconds]
+        words = [*run, host.mpirun, "-n", "2", str(program), "steady", "0"]
+        done = subprocess.run(words, capture_output=True, text=True, env=env, timeout=120)
+        if "collective calls per second" in done.stderr:
+            break
     assert re.search(r"espalier: [\d,]+ collective calls per second", done.stderr), done.stderr
     assert re.search(r"allreduce +8B .. <16B +2 +[\d,]+ ", done.stderr), done.stderr
     assert done.returncode != 0
