@@ -9,7 +9,7 @@ import pytest
 from espalier.explain import algorithms as table
 
 # What differs between hosts is beneath the algorithms: all numbers of ranks under each are for `make test-full`.
-MATRIX = {"mpich": {2, 4, 5, 16}, "openmpi": {2, 5, 8}, "impi": {2, 5, 8}}
+MATRIX = {"mpich": {2, 5, 16}, "openmpi": {2, 5}, "impi": {4}}
 ALONE = {8, 16}  # ranks
 
 
@@ -177,7 +177,7 @@ def test_the_watchdog_names_the_call(launch, tmp_path):
     """A rank that never comes: the others say where they wait."""
     host = hosts.HOSTS["mpich"]
     run = launch(host, 3, "checked", "--only", "barrier", "--patience", 2, env={"BROKEN": "rank 1 stays away from barriers"},
-                 library=hosts.preloadable(host, "broken"), timeout=60)
+                 library=hosts.preloadable(host, "broken"), timeout=120)
     assert run.status != 0
     assert "HUNG rank 0" in run.err and "barrier" in run.err, str(run)
 
