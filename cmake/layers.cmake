@@ -36,6 +36,6 @@ function(espalier_layer_test name)
     target_link_libraries(test_${name} PRIVATE espalier_${name} ${ARG_UNPARSED_ARGUMENTS} GTest::gtest_main
       Threads::Threads)
     add_test(NAME ${name} COMMAND test_${name} WORKING_DIRECTORY ${CMAKE_BINARY_DIR})
-    set_tests_properties(${name} PROPERTIES TIMEOUT 300)
+    set_tests_properties(${name} PROPERTIES TIMEOUT 900)
   endif()
 endfunction()

@@ -77,15 +77,15 @@ TEST(Calls, ARankThatComesTooLateIsNamed) {
     const Met met(own_name("late"), rank, 3), other(own_name("in-time"), rank, 3);
     EXPECT_EQ(espalier_comm_set_timeout(nullptr, 1), ESPALIER_ERR_ARGUMENT);
     EXPECT_EQ(espalier_comm_set_timeout(met.comm, -1), ESPALIER_ERR_ARGUMENT);
-    ASSERT_EQ(espalier_comm_set_timeout(met.comm, 300), ESPALIER_OK) << espalier_error_text();
     ASSERT_EQ(espalier_barrier(met.comm), ESPALIER_OK);
-    if (rank == 1) usleep(1'500'000);
+    ASSERT_EQ(espalier_comm_set_timeout(met.comm, 1000), ESPALIER_OK) << espalier_error_text();
+    if (rank == 1) usleep(4'000'000);
     const int code = espalier_barrier(met.comm);
     if (rank == 1) {  // all others have come: it needs to wait for none, and may hear of it in its next call
       EXPECT_TRUE(code == ESPALIER_OK || code == ESPALIER_ERR_PEERS) << espalier_error_text();
     } else {
       EXPECT_TRUE(code == ESPALIER_ERR_TIMEOUT || code == ESPALIER_ERR_PEERS);
-      EXPECT_TRUE(error_has("have not come: 1") && error_has("300 ms")) << espalier_error_text();
+      EXPECT_TRUE(error_has("have not come: 1") && error_has("1000 ms")) << espalier_error_text();
     }
     EXPECT_EQ(espalier_barrier(met.comm), ESPALIER_ERR_PEERS);
     EXPECT_TRUE(error_has("have not come: 1")) << espalier_error_text();

@@ -30,7 +30,7 @@ TEST_P(MeetDeaths, OfARankAreNamedToAllOthers) {
   run_ranks(3, [&](int rank) {
     if (rank < 2) return expect_gone(name, rank, GetParam(), 2);
     const int socket = greet(name, 2, GetParam());
-    usleep(500'000);  // the others have come by now, as a rule
+    await_ranks(name, 2);
     close(socket);
   });
 }
@@ -42,7 +42,7 @@ TEST_P(MeetDeaths, OfRankZeroAreNamedToAllOthers) {
     espalier_comm* comm = nullptr;
     espalier_comm_meet(name.c_str(), 0, GetParam() + 1, long_ms, &comm);
   });
-  usleep(500'000);
+  await_ranks(name, 2);
   job.expect_success_without(0);
 }
 
@@ -59,7 +59,7 @@ TEST(MeetSilence, IsATimeoutThatNamesTheRankToAll) {
     }
     const auto begin = std::chrono::steady_clock::now();
     espalier_comm* comm = nullptr;
-    EXPECT_EQ(espalier_comm_meet(name.c_str(), rank, 3, 1000, &comm), ESPALIER_ERR_TIMEOUT);
+    EXPECT_EQ(espalier_comm_meet(name.c_str(), rank, 3, 3000, &comm), ESPALIER_ERR_TIMEOUT);
     EXPECT_TRUE(error_has("rank 2 did not answer")) << espalier_error_text();
     EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
   });
@@ -70,7 +70,7 @@ TEST(MeetSilence, TheTimeIsATotal) {
   const std::string name = own_name("total");
   run_ranks(5, [&](int rank) {
     if (rank > 0) {
-      usleep(400'000 * static_cast<unsigned>(rank));
+      usleep(800'000 * static_cast<unsigned>(rank));
       espalier_comm* comm = nullptr;
       espalier_comm_meet(name.c_str(), rank, 5, 1000, &comm);
       return;

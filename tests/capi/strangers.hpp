@@ -6,8 +6,10 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <fstream>
 #include <string>
 
 namespace espalier::testing {
@@ -38,6 +40,20 @@ inline int greet(const std::string& name, std::int32_t rank, std::int32_t size) 
   const std::int32_t greeting[] = {0x6d656574, rank, size};
   EXPECT_EQ(send(socket, greeting, sizeof greeting, 0), static_cast<ssize_t>(sizeof greeting));
   return socket;
+}
+
+/// Waits until so many ranks are connected to rank 0, and some time for what they say and hear then. The kernel's table has each
+/// of rank 0's ends under the meeting's name, in state 3.
+inline void await_ranks(const std::string& name, int count) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  for (int connected = -1; connected < count; usleep(5000)) {
+    ASSERT_LT(std::chrono::steady_clock::now(), end) << connected << " ranks have come";
+    connected = 0;
+    std::ifstream table("/proc/net/unix");
+    for (std::string line; std::getline(table, line);)
+      connected += line.ends_with("-" + name) && line.find(" 03 ") != std::string::npos;
+  }
+  usleep(300'000);
 }
 
 /// A socket that has the meeting's name before rank 0 comes; false: it only binds it.

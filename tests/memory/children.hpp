@@ -23,7 +23,7 @@ pid_t fork_child(Body body) {
   std::fflush(nullptr);
   const pid_t child = fork();
   if (child != 0) return child;
-  alarm(60);
+  alarm(180);
   int code = 1;
   try {
     code = body();

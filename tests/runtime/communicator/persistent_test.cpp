@@ -239,19 +239,20 @@ std::string error_of_turn(Persistent& persistent, bool asks) {
 }
 
 TEST(Persistent, AKilledRankIsNamed) {
-  Board board(3);
+  Board board(3), ready(4);  // the parent meets, too
   Job job(3, [&](int rank) {
     Member member(board, rank);
     Doubles send(10), receive(10);
     const auto persistent = member.prepare(member.allreduce(send, receive));
     EXPECT_EQ(error_of_turn(*persistent, rank == 0), "no error");
-    board.meet();
+    ready.meet();
     if (rank == 1)
       for (;;) pause();
     const std::string text = error_of_turn(*persistent, rank == 0);
     EXPECT_NE(text.find("rank 1 has ended before the allreduce of 80 bytes"), std::string::npos) << text;
   });
-  usleep(300'000);  // the others wait by then
+  ready.meet();
+  usleep(300'000);  // the others wait by then, or find it dead when they come
   job.expect_success_without(1);
 }
 

@@ -307,18 +307,19 @@ TEST(MismatchDetection, ALateRankIsWaitedFor) {
 }
 
 TEST(MismatchDetection, AKilledRankIsNamed) {
-  Board board(3);
+  Board board(3), ready(4);  // the parent meets, too
   Job job(3, [&](int r) {
     Rank rank(board, r);
     rank.right_calls();
-    board.meet();
+    ready.meet();
     if (r == 1)
       for (;;) pause();
     const std::string mine = said([&] { rank.allreduce(2); });
     EXPECT_TRUE(has(mine, "rank 1 has ended before the allreduce of 16 bytes")) << mine;
     EXPECT_TRUE(has(said([&] { rank.communicator->barrier(); }), "out of step"));
   });
-  usleep(300'000);  // the others wait by then
+  ready.meet();
+  usleep(300'000);  // the others wait by then, or find it dead when they come
   job.expect_success_without(1);
 }
 
