@@ -14,6 +14,7 @@
 #include "machine/host_machine.hpp"
 #include "plan/plan.hpp"
 #include "tests/collective/ranks.hpp"
+#include "tests/full.hpp"
 
 namespace espalier::testing {
 
@@ -77,19 +78,29 @@ struct Shape {
 };
 inline const std::vector<Shape> shapes = {{8, 4096}, {2, 4096}, {1, 8192}};
 
-inline std::vector<plan::Plan> plans_of(plan::Algorithm algorithm) {
+/// `by_turns`: each length of a chunk once, with short blocks inline and not by turns.
+inline std::vector<plan::Plan> plans_of(plan::Algorithm algorithm, bool by_turns = false) {
   std::vector<plan::Plan> plans;
+  bool turn = true;
   for (const std::size_t chunk :
-       {std::size_t{64}, std::size_t{4096}, std::size_t{16384}, std::size_t{1} << 30})
+       {std::size_t{64}, std::size_t{4096}, std::size_t{16384}, std::size_t{1} << 30}) {
     for (const bool inlined : {true, false}) {
       if (chunk == 64 && !inlined) continue;  // slow, and little new
+      if (by_turns && inlined != turn) continue;
       plan::Plan plan;
       plan.algorithm = algorithm;
       plan.chunk = chunk;
       plan.inlined = inlined;
       plans.push_back(plan);
     }
+    turn = !turn;
+  }
   return plans;
+}
+
+/// All plans on the first slots, on others a part of them but in `make test-full`.
+inline std::vector<plan::Plan> plans_on(const Shape& shape, plan::Algorithm algorithm) {
+  return plans_of(algorithm, &shape != &shapes.front() && !full());
 }
 
 /// body(machine, plan) on `ranks` ranks, on slots and plans of all kinds.
@@ -97,11 +108,11 @@ template <class Body>
 void everywhere(int ranks, plan::Algorithm algorithm, Body body) {
   for (const Shape& shape : shapes) {
     Ranks all(ranks, shape.slots, shape.slot_bytes);
-    for (const plan::Plan& plan : plans_of(algorithm))
+    for (const plan::Plan& plan : plans_on(shape, algorithm))
       all.run([&](machine::HostMachine& m) { body(m, plan); });
     if (ranks == 2 || algorithm != plan::Algorithm::central) continue;
     Ranks pairwise_ranks = Ranks::pairwise(ranks, shape.slots, shape.slot_bytes);
-    for (const plan::Plan& plan : plans_of(algorithm))
+    for (const plan::Plan& plan : plans_on(shape, algorithm))
       pairwise_ranks.run([&](machine::HostMachine& m) { body(m, plan); });
   }
 }
@@ -110,7 +121,7 @@ void everywhere(int ranks, plan::Algorithm algorithm, Body body) {
 template <class Body>
 void everywhere_by_single_copy(int ranks, Body body) {
   for (const Shape& shape : shapes)
-    for (const plan::Plan& plan : plans_of(plan::Algorithm::single_copy))
+    for (const plan::Plan& plan : plans_on(shape, plan::Algorithm::single_copy))
       Ranks(ranks, shape.slots, shape.slot_bytes).run([&](machine::HostMachine& m) {
         Unreadable unreadable(m);
         body(unreadable, plan);
