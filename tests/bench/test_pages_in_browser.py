@@ -88,7 +88,8 @@ def page(request, tmp_path_factory):
     return path
 
 
-@pytest.mark.parametrize("width, dark", [(400, False), (400, True), (1000, True), (1600, False)])
+@pytest.mark.parametrize("width, dark", [
+    (400, False), (1000, True), (1600, False), pytest.param(400, True, marks=pytest.mark.full)])
 def test_it_can_be_read(page, width, dark):
     seen = look(page, width, dark)
     assert seen["console"] == []

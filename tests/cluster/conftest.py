@@ -11,6 +11,7 @@ REPOSITORY = HERE.parent.parent
 for folder in (REPOSITORY / "tests" / "mpi", REPOSITORY / "tools", HERE):
     sys.path.insert(0, str(folder))
 import hosts  # noqa: E402
+import turns  # noqa: E402
 from emulated_cluster import Cluster, obstacle, parse_layout  # noqa: E402
 from jobs import Job  # noqa: E402
 
@@ -21,7 +22,9 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "needs_espalier: means nothing on the bare host")
 
 
+@pytest.hookimpl(tryfirst=True)  # before those with the mark `full` are left out
 def pytest_collection_modifyitems(config, items):
+    turns.take_turns(items)
     if hosts.BARE:
         skip = pytest.mark.skip(reason="ESPALIER_TEST_BARE=1: this test is about Espalier itself")
         for item in items:

@@ -7,6 +7,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import hosts  # noqa: E402
+import turns  # noqa: E402
 
 
 def pytest_configure(config):
@@ -38,25 +39,10 @@ def _leave_out_ranks(items):
             item.add_marker(pytest.mark.full)
 
 
-def _take_turns(items):
-    """So is what the other parameters of a test change: MPICH has each of their values, Open MPI and Intel MPI have them by turns.
-    So each value runs under two hosts, and each host runs each test."""
-    functions = {}
-    for item in items:
-        params = dict(item.callspec.params) if hasattr(item, "callspec") else {}
-        host = params.pop("host", None)
-        if host in hosts.THREE and not item.get_closest_marker("full"):
-            functions.setdefault(item.nodeid.split("[")[0], {}).setdefault(str(params), {})[host] = item
-    for cases in functions.values():
-        under_all = [case for case in cases.values() if len(case) == len(hosts.THREE)]
-        for number, case in enumerate(under_all if len(under_all) > 1 else []):
-            case[("impi", "openmpi")[number % 2]].add_marker(pytest.mark.full)
-
-
 @pytest.hookimpl(tryfirst=True)  # before those with the mark `full` are left out
 def pytest_collection_modifyitems(items):
     _leave_out_ranks(items)
-    _take_turns(items)
+    turns.take_turns(items)
     if not hosts.BARE:
         return
     skip = pytest.mark.skip(reason="ESPALIER_TEST_BARE=1: this test is about Espalier itself")
