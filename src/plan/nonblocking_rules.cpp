@@ -50,6 +50,16 @@ bool nonblocking_is_hosts(std::string_view host, Collective collective, std::siz
   });
 }
 
+bool nonblocking_over_nodes_is_hosts(Collective collective, std::size_t bytes, int ranks, int on_node) {
+  constexpr int most_letters = 64;
+  constexpr std::size_t most_sent = 1024 * KiB, longest = std::size_t{1} << 29;
+  const std::size_t letter =
+      bytes * static_cast<std::size_t>(collective == Collective::allgather ? on_node : 1);
+  if (letter > longest) return true;
+  static const bool by_itself = Config::instance().text("ESPALIER_NONBLOCKING") == "auto";
+  return by_itself && (ranks > most_letters || letter * static_cast<std::size_t>(ranks) > most_sent);
+}
+
 bool nonblocking_is_hosts(Collective collective, std::size_t bytes, int ranks) {
   static const std::vector<HostIsFaster>& ours = *new std::vector<HostIsFaster>(rules_of(known_host()));
   return std::any_of(ours.begin(), ours.end(),

@@ -16,6 +16,10 @@ bool nonblocking_is_off();
 /// all ranks. Without rules where ESPALIER_NONBLOCKING is on; the host is set_host()'s. Thread-safe.
 bool nonblocking_is_hosts(Collective collective, std::size_t bytes, int ranks);
 
+/// The same over nodes, where a rank sends what its node gives to every rank of the others: many of them, and long data,
+/// are better passed on. `on_node`: ranks of the largest node.
+bool nonblocking_over_nodes_is_hosts(Collective collective, std::size_t bytes, int ranks, int on_node);
+
 /// The same for a host of that version text.
 bool nonblocking_is_hosts(std::string_view host, Collective collective, std::size_t bytes, int ranks);
 

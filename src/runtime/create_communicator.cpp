@@ -1,6 +1,7 @@
 // Which kind of communicator serves a set of ranks.
 #include <utility>
 
+#include "runtime/across/sent_letters.hpp"
 #include "runtime/communicator/communicator.hpp"
 #include "runtime/communicator/refused_communicator.hpp"
 #include "runtime/communicator/self_communicator.hpp"
@@ -41,6 +42,9 @@ void Communicator::release(std::unique_ptr<Communicator> communicator) {
   IdleCommunicators::instance().release(std::unique_ptr<NodeCommunicator>(node));
 }
 
-void Communicator::forget_released() { IdleCommunicators::instance().clear(); }
+void Communicator::forget_released() {
+  IdleCommunicators::instance().clear();
+  across::SentLetters::instance().finish();
+}
 
 }  // namespace espalier::runtime

@@ -60,11 +60,33 @@ def test_operators_of_the_user(launch, host, ranks, statistics):
     assert hosts.BARE or served(statistics) == ["allreduce", "exscan", "reduce", "reduce_scatter", "reduce_scatter_block", "scan"]
 
 
-OFF, TWO_NODES = {**STRICT, "ESPALIER_NONBLOCKING": "off"}, {"ESPALIER_NODES": "2", **SILENT}
+OFF = {**STRICT, "ESPALIER_NONBLOCKING": "off"}
+OFF_OVER_NODES = {"ESPALIER_NODES": "2", **OFF}
+ACROSS = ["allgather", "allreduce", "barrier", "bcast", "reduce"]
 
 
-@pytest.mark.parametrize("name, settings", [("mpich", OFF), ("openmpi", OFF), ("impi", OFF), ("mpich", TWO_NODES),
-                                            full("openmpi", TWO_NODES), full("impi", TWO_NODES)])
+@pytest.mark.sanitizer
+@pytest.mark.parametrize("ranks, nodes", [(4, "1+2+1"), full(4, "2"), full(6, "3:cyclic"), full(7, "3+1+3"), full(3, "3")])
+def test_over_nodes(launch, host, ranks, nodes, statistics):
+    env = {**STRICT, **statistics.env, "ESPALIER_NODES": nodes}
+    succeeded(launch(host, ranks, "nonblocking", "-others", *without("users"), env=env, timeout=110), "nonblocking")
+    if not hosts.BARE:
+        rows = [row for row in statistics.read()["rows"] if row["algorithm"] == "nonblocking" and row["calls"] > 0]
+        assert sorted({row["collective"] for row in rows}) == ACROSS
+        assert all("messages" in row["transport"] for row in rows), str(rows)
+
+
+@pytest.mark.parametrize("name, settings", [
+    full("mpich", {}), ("mpich", {"ESPALIER_NODE_STAGE": "p2p"}), full("mpich", {"ESPALIER_SHM": "6MiB"}), full("openmpi", {}),
+    full("impi", {"ESPALIER_WAIT": "sleep"})])
+def test_over_nodes_beside_those_of_the_host(launch, name, settings):
+    """Without memory on a node, too; all kinds are under way at once. Open MPI 5.0.11 crashes where communicators are freed."""
+    env = {**SILENT, "ESPALIER_NODES": "2", **settings}
+    left_out = without("freed") if name == "openmpi" else without()
+    succeeded(launch(hosts.HOSTS[name], 4, "nonblocking", *left_out, env=env, timeout=110), "nonblocking")
+
+
+@pytest.mark.parametrize("name, settings", [("mpich", OFF), ("openmpi", OFF), ("impi", OFF), ("mpich", OFF_OVER_NODES)])
 def test_left_to_the_host(launch, name, settings, statistics):
     run = launch(hosts.HOSTS[name], 4, "nonblocking", "alone", "ways", env={**settings, **statistics.env}, timeout=110)
     succeeded(run, "nonblocking")

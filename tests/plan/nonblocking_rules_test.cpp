@@ -25,5 +25,16 @@ TEST(NonblockingRules, FollowHostCollectiveBytesAndRanks) {
   EXPECT_FALSE(nonblocking_is_hosts("MPICH Version: 5.0.2", Collective::allgather, 65536, 2));
 }
 
+TEST(NonblockingRules, OverNodesFewRanksAndShortData) {
+  using enum Collective;
+  EXPECT_FALSE(nonblocking_over_nodes_is_hosts(barrier, 0, 64, 8));
+  EXPECT_TRUE(nonblocking_over_nodes_is_hosts(barrier, 0, 65, 8));
+  EXPECT_FALSE(nonblocking_over_nodes_is_hosts(allreduce, 65536, 16, 8));
+  EXPECT_TRUE(nonblocking_over_nodes_is_hosts(allreduce, 65537, 16, 8));
+  // What a node sends of an allgather are the blocks of all of its ranks.
+  EXPECT_FALSE(nonblocking_over_nodes_is_hosts(allgather, 8192, 16, 8));
+  EXPECT_TRUE(nonblocking_over_nodes_is_hosts(allgather, 8193, 16, 8));
+}
+
 }  // namespace
 }  // namespace espalier::plan

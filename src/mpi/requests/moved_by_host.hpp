@@ -8,24 +8,23 @@
 
 #include "collective/schedule/persistent_spec.hpp"
 #include "mpi/abi/abi.hpp"
+#include "runtime/communicator/separate_call.hpp"
 
 namespace espalier::mpi {
 
 /// One of a program's requests.
-class MovedByHost {
+class MovedByHost final : public runtime::SeparateCall {
  public:
   enum class Use { once, again };
   /// Local, but `again` is collective; throws Error where the host cannot do it. `spec` is a reduction's, its buffers the program's.
   MovedByHost(Use use, const collective::PersistentSpec& spec, const std::byte* vector,
               const reduce::Operation& operation, int ranks, MPI_Comm comm);
-  ~MovedByHost();
-  MovedByHost(const MovedByHost&) = delete;
-  MovedByHost& operator=(const MovedByHost&) = delete;
+  ~MovedByHost() override;
 
-  bool active() const { return active_; }
-  void start();
-  bool is_ready();
-  void complete();
+  bool active() const override { return active_; }
+  void start() override;
+  bool is_ready() override;
+  void complete() override;
 
  private:
   void use_own_communicator();

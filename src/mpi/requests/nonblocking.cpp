@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "mpi/requests/across.hpp"
 #include "plan/selector.hpp"
 #include "runtime/communicator/refused_communicator.hpp"
 #include "runtime/process/missed_tests.hpp"
@@ -33,17 +34,19 @@ void take_back(Request& request) {
 
 /// The end of a call that was begun.
 void end(Request& request) {
-  request.moved.reset();
+  request.separate.reset();
   take_back(request);
   retire(request);
 }
 
-/// A reduction of which the host moves the vectors.
-int start_moved(Entry& entry, Taken& taken, std::unique_ptr<MovedByHost> moved, MPI_Request* request) {
-  moved->start();
+/// What the node's schedules do not serve alone.
+int start_separate(Entry& entry, Taken& taken, std::unique_ptr<runtime::SeparateCall> call,
+                   MPI_Request* request) {
   Request& made = taken.request();
+  if (made.draft.load) made.draft.load();
+  call->start();
   made.errors = entry.comm;
-  made.moved = std::move(moved);
+  made.separate = std::move(call);
   runtime::asking::add_request();
   taken.keep();
   *request = typed<MPI_Request>(made.handle.load(std::memory_order_relaxed));
@@ -87,8 +90,10 @@ int start(Entry& entry, Taken& taken, MPI_Request* request) {
   std::string why;
   auto communicator = entry.communicator->nonblocking(draft.spec, why);
   if (!communicator) {
+    if (auto across = begin_across(entry, draft, why))
+      return start_separate(entry, taken, std::move(across), request);
     if (auto moved = persistent::move_by_host(entry, draft, MovedByHost::Use::once, why))
-      return start_moved(entry, taken, std::move(moved), request);
+      return start_separate(entry, taken, std::move(moved), request);
     return why.empty() ? to_host : refuse(entry, collective, bytes, why);
   }
   made.errors = entry.comm;
@@ -109,7 +114,7 @@ int start(Entry& entry, Taken& taken, MPI_Request* request) {
     take_back(made);  // and another way may take it
     if (auto moved =
             persistent::move_by_host(entry, draft, MovedByHost::Use::once, runtime::Nonblocking::no_memory))
-      return start_moved(entry, taken, std::move(moved), request);
+      return start_separate(entry, taken, std::move(moved), request);
     return refuse(entry, collective, bytes, runtime::Nonblocking::no_memory);
   }
   taken.keep();
@@ -137,7 +142,7 @@ int start_among_strangers(Entry& stranger, Taken& taken, MPI_Request* request) {
   auto moved = draft.unable.empty() ? persistent::move_by_host(stranger, draft, MovedByHost::Use::once,
                                                                stranger.communicator->refusal())
                                     : nullptr;
-  return moved ? start_moved(stranger, taken, std::move(moved), request) : to_host;
+  return moved ? start_separate(stranger, taken, std::move(moved), request) : to_host;
 }
 
 int complete(Request& request) {
@@ -146,7 +151,7 @@ int complete(Request& request) {
   const std::size_t bytes = request.draft.spec.bytes;
   return guarded(wide(errors), collective, bytes, [&] {
     try {
-      request.moved ? request.moved->complete() : request.nonblocking->complete(request.call);
+      request.separate ? request.separate->complete() : request.nonblocking->complete(request.call);
       if (request.draft.store) request.draft.store();
     } catch (...) {
       if (request.nonblocking) request.nonblocking->forget(request.call);

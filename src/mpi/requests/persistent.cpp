@@ -50,7 +50,7 @@ struct Content {
   std::unique_ptr<runtime::PersistentMeeting> meeting;
   std::unique_ptr<runtime::Persistent> collective;
   std::shared_ptr<runtime::Nonblocking> nonblocking;
-  std::unique_ptr<MovedByHost> moved;
+  std::unique_ptr<runtime::SeparateCall> separate;
 };
 
 Content empty(Request& request) {
@@ -60,11 +60,11 @@ Content empty(Request& request) {
     bucket.one.store(nullptr, std::memory_order_relaxed);
   bucket.members.fetch_sub(1, std::memory_order_relaxed);
   by_handle.erase(handle);
-  if (!request.is_once || request.nonblocking || request.moved) runtime::asking::remove_request();
+  if (!request.is_once || request.nonblocking || request.separate) runtime::asking::remove_request();
   request.is_once = false;
   unused.push_back(&request);
   return {std::move(request.draft), std::move(request.meeting), std::move(request.collective),
-          std::move(request.nonblocking), std::move(request.moved)};
+          std::move(request.nonblocking), std::move(request.separate)};
 }
 
 Request& take_request() {
@@ -147,10 +147,10 @@ int Request::start() {
                      "its persistent request is started, and not complete; wait for it, or test it, "
                      "before it is started again");
   return guarded(wide(errors), draft.spec.collective, draft.spec.bytes, [&] {
-    if (!collective && !moved) [[unlikely]]
+    if (!collective && !separate) [[unlikely]]
       prepare();
     if (draft.load) draft.load();
-    moved ? moved->start() : collective->start();
+    separate ? separate->start() : collective->start();
     return MPI_SUCCESS;
   });
 }
@@ -166,7 +166,7 @@ void Request::prepare() {
 int Request::complete() {
   if (is_once) return nonblocking::complete(*this);
   return guarded(wide(errors), draft.spec.collective, draft.spec.bytes, [&] {
-    moved ? moved->complete() : collective->complete();
+    separate ? separate->complete() : collective->complete();
     if (draft.store) draft.store();
     return MPI_SUCCESS;
   });
@@ -266,7 +266,7 @@ int begin(Entry& entry, Draft&& draft, MPI_Request* request) {
   made.draft.spec.bytes = bytes;
   made.meeting = std::move(meeting);
   made.collective = std::move(collective);
-  made.moved = std::move(moved);
+  made.separate = std::move(moved);
   made.errors = entry.comm;
   enter(made, wide(*request));
   runtime::asking::add_request();

@@ -49,7 +49,8 @@ inline constexpr const char* bad_arguments = "its arguments are not valid, or no
 /// What this rank makes of an init call.
 struct Draft {
   collective::PersistentSpec spec;
-  std::string unable;  ///< why not
+  std::string unable;                         ///< why not
+  const reduce::Operation* kernel = nullptr;  ///< of a reduction by a kernel, also where nothing is folded
   /// Of a reduction whose operands must be folded at once: what it is, and this rank's vector; else null.
   const reduce::Operation* at_once = nullptr;
   const std::byte* vector = nullptr;
@@ -69,6 +70,7 @@ struct Draft {
     spec.bytes = bytes;
     spec.operation = operation ? operation->code : reduce::no_operation;
     spec.fold.operation = folds ? operation : nullptr;
+    kernel = operation;
   }
 };
 
@@ -87,17 +89,17 @@ struct Request {
   bool is_once = false;
   std::shared_ptr<runtime::Nonblocking> nonblocking;  ///< while it is under way
   runtime::Nonblocking::Call call;
-  std::unique_ptr<MovedByHost> moved;  ///< instead of both
+  std::unique_ptr<runtime::SeparateCall> separate;  ///< instead of both
 
   bool active() const {
-    if (moved) return moved->active();
+    if (separate) return separate->active();
     return is_once ? nonblocking != nullptr : collective && collective->active();
   }
   /// Each returns an MPI error code, raised already.
   int start();
   int complete();
   bool is_ready() {
-    if (moved) return moved->is_ready();
+    if (separate) return separate->is_ready();
     return is_once ? nonblocking->is_ready(call) : collective->is_ready();
   }
   void prepare();

@@ -6,6 +6,8 @@
 #include "plan/nonblocking_rules.hpp"
 #include "runtime/communicator/nonblocking.hpp"
 #include "runtime/communicator/persistent_meeting.hpp"
+#include "runtime/communicator/separate_call.hpp"
+#include "runtime/communicator/wanted.hpp"
 #include "runtime/flight/recorder.hpp"
 #include "runtime/statistics/counters.hpp"
 #include "runtime/statistics/sites.hpp"
@@ -35,6 +37,8 @@ std::shared_ptr<Nonblocking> Communicator::nonblocking(const collective::Persist
   why = active() ? "nonblocking collectives over nodes are the host's" : refusal_;
   return nullptr;
 }
+
+std::unique_ptr<SeparateCall> Communicator::begin_across(across::Wanted, std::string&) { return nullptr; }
 
 std::string Communicator::why_host(Collective) const { return active() ? "its rule says host" : refusal_; }
 

@@ -35,7 +35,12 @@ struct SharedResult {
 class Nonblocking;
 class Persistent;
 class PersistentMeeting;
+class SeparateCall;
 struct Membership;
+
+namespace across {
+struct Wanted;
+}
 
 namespace statistics {
 class Counters;
@@ -165,6 +170,10 @@ class Communicator {
   /// same of `spec` that CallFacts has: it is the host's, and `why` says why; empty: there is no reason to
   /// report.
   virtual std::shared_ptr<Nonblocking> nonblocking(const collective::PersistentSpec& spec, std::string& why);
+
+  /// Local: what carries one over nodes, not started. Null, as above, with `why` as it was where there is nothing to
+  /// say of such calls.
+  virtual std::unique_ptr<SeparateCall> begin_across(across::Wanted wanted, std::string& why);
 
   static const void* const in_place;
 

@@ -31,6 +31,14 @@ std::atomic<std::uint64_t>& word_of(std::byte* share, const Layout& layout) {
   return *reinterpret_cast<std::atomic<std::uint64_t>*>(line->payload);
 }
 constexpr std::uint64_t refused = 1;
+/// The word after it, in the share of nonblocking calls: the last number that was claimed.
+std::atomic<std::uint64_t>& claims_in(std::byte* share, const Layout& layout) {
+  return *(&word_of(share, layout) + 1);
+}
+
+machine::CallFacts facts_of(const Nonblocking::Call& call) {
+  return {call.spec.collective, call.spec.root, call.spec.bytes, call.spec.operation};
+}
 
 /// What a buffer that is left behind says in a line of its own, of which others read the step alone.
 struct LeftBehind {
@@ -155,9 +163,15 @@ void Nonblocking::give_back_all() {
   arena_.free(share_);
 }
 
+bool Nonblocking::start_part(Call& call) {
+  const CallLock lock(mutex_);
+  call.fingerprint = mismatch_detection_.begin(facts_of(call));
+  return calls_.start(call);
+}
+
 bool Nonblocking::start(Call& call) {
   const CallLock lock(mutex_);
-  const machine::CallFacts facts{call.spec.collective, call.spec.root, call.spec.bytes, call.spec.operation};
+  const machine::CallFacts facts = facts_of(call);
   call.fingerprint = mismatch_detection_.begin(facts);
   if (!calls_.start(call)) return false;
   statistics::Call counted{facts.collective, facts.bytes, plan::Algorithm::exchange};
@@ -236,6 +250,17 @@ void Nonblocking::work_in_wait() {
   if (!lock) return;
   calls_.advance_all();
   look.function(look.context);
+}
+
+bool Nonblocking::advance(Call& call) {
+  const CallLock lock(mutex_);
+  return calls_.advance(call);
+}
+
+bool Nonblocking::claim(std::uint64_t number) {
+  std::uint64_t before = number - 1;
+  return claims_in(arena_.at(share_.offset), layout_)
+      .compare_exchange_strong(before, number, std::memory_order_relaxed);
 }
 
 void Nonblocking::forget(const Call& call) {

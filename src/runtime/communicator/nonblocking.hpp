@@ -12,6 +12,7 @@
 #include "collective/schedule/calls_under_way.hpp"
 #include "machine/host_machine.hpp"
 #include "memory/arena.hpp"
+#include "runtime/communicator/nonblocking_list.hpp"
 #include "runtime/failure/mismatch_detection.hpp"
 #include "runtime/statistics/counters.hpp"
 
@@ -37,7 +38,7 @@ struct NonblockingPlace {
 
 /// One rank's part. Lives as long as the communicator or a request needs it. Thread-safe: threads may start
 /// a collective, and test or wait for others, at the same time; each call is one thread's at a time.
-class Nonblocking {
+class Nonblocking final : public Driven {
  public:
   using Call = collective::CallUnderWay;
 
@@ -46,7 +47,7 @@ class Nonblocking {
   static std::shared_ptr<Nonblocking> open(const NonblockingPlace& place, int rank,
                                            machine::WaitPolicy policy);
   /// Local. What this rank has given may still be read: the last rank to leave gives it back.
-  ~Nonblocking();
+  ~Nonblocking() override;
   Nonblocking(const Nonblocking&) = delete;
   Nonblocking& operator=(const Nonblocking&) = delete;
 
@@ -54,6 +55,8 @@ class Nonblocking {
   /// of the communicator's calls. False, on all ranks alike: there is no memory for it. Throws OutOfStep, as
   /// MismatchDetection does.
   bool start(Call& call);
+  /// The same of a part of a call that is counted elsewhere.
+  bool start_part(Call& call);
   /// The same of what the ranks tell each other for another purpose, which `facts` say: a short allgather that
   /// is counted nowhere, in which they agree on a word (CallsUnderWay::start_agreeing()).
   machine::Agreed start_meeting(Call& call, const machine::CallFacts& facts,
@@ -68,7 +71,12 @@ class Nonblocking {
   /// The program gives the call up, done or not.
   void forget(const Call& call);
   /// Does what is to be done for calls that are under way, if no other thread does so.
-  void advance_aside();
+  void advance_aside() override;
+  /// Takes what has come for a call; whether it is done. Waits for nothing, and drives nothing else.
+  bool advance(Call& call);
+  /// Whether this rank is the first of its communicator that comes to `number`: 1, 2, ..., which every rank goes through
+  /// in order. Orders nothing.
+  bool claim(std::uint64_t number);
 
  private:
   Nonblocking(memory::Arena& arena, memory::Share share, const machine::Layout& layout, int rank,

@@ -1,7 +1,6 @@
 #include "runtime/communicator/nonblocking_list.hpp"
 
 #include "base/error.hpp"
-#include "runtime/communicator/nonblocking.hpp"
 #include "runtime/process/process.hpp"
 
 namespace espalier::runtime {
@@ -11,7 +10,7 @@ NonblockingList& NonblockingList::instance() {
   return list;
 }
 
-void NonblockingList::add(const std::shared_ptr<Nonblocking>& one) {
+void NonblockingList::add(const std::shared_ptr<Driven>& one) {
   const std::lock_guard lock(mutex_);
   std::erase_if(all_, [](const auto& each) { return each.expired(); });
   all_.push_back(one);
@@ -20,7 +19,7 @@ void NonblockingList::add(const std::shared_ptr<Nonblocking>& one) {
 
 // A call that fails here fails again, and is reported, where the program completes it.
 void NonblockingList::drive() {
-  std::vector<std::shared_ptr<Nonblocking>> alive;
+  std::vector<std::shared_ptr<Driven>> alive;
   {
     const std::unique_lock lock(mutex_, std::try_to_lock);
     if (!lock) return;

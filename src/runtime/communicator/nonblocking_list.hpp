@@ -7,19 +7,25 @@
 
 namespace espalier::runtime {
 
-class Nonblocking;
+/// What has calls under way.
+class Driven {
+ public:
+  virtual ~Driven() = default;
+  /// Does what is to be done for them, if no other thread does so.
+  virtual void advance_aside() = 0;
+};
 
-/// Thread-safe.
+/// In the order in which they were added. Thread-safe.
 class NonblockingList {
  public:
   static NonblockingList& instance();
-  void add(const std::shared_ptr<Nonblocking>& one);
+  void add(const std::shared_ptr<Driven>& one);
   /// Advances what is under way, where no other thread does so.
   void drive();
 
  private:
   std::mutex mutex_;
-  std::vector<std::weak_ptr<Nonblocking>> all_;
+  std::vector<std::weak_ptr<Driven>> all_;
 };
 
 }  // namespace espalier::runtime

@@ -78,7 +78,11 @@ MultiNodeCommunicator::~MultiNodeCommunicator() {
   // A communicator that failed keeps its tags: its last messages must not meet those of another. At finalize
   // the process may have left already.
   Tags* tags = Process::instance().tags();
-  if (tags && !endpoint_.is_abandoned()) tags->give_back(nodes_.tags);
+  if (!tags || endpoint_.is_abandoned()) return;
+  if (mail_)
+    mail_->take_tags(nodes_.tags);  // calls may be under way still
+  else
+    tags->give_back(nodes_.tags);
 }
 
 std::unique_ptr<Persistent> MultiNodeCommunicator::prepare(const Bootstrap&, collective::PersistentSpec&,

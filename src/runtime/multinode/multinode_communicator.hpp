@@ -24,8 +24,10 @@
 #include "machine/fingerprint.hpp"
 #include "network/endpoint.hpp"
 #include "plan/selector.hpp"
+#include "runtime/across/channel.hpp"
 #include "runtime/communicator/communicator.hpp"
 #include "runtime/communicator/persistent.hpp"
+#include "runtime/communicator/wanted.hpp"
 #include "runtime/failure/failure_notices.hpp"
 #include "runtime/failure/node_failure.hpp"
 #include "runtime/multinode/aggregation.hpp"
@@ -79,6 +81,7 @@ class MultiNodeCommunicator final : public Communicator {
   bool exscan(const void* send, void* receive, std::size_t bytes, const UserOperation& operation) override;
   std::unique_ptr<Persistent> prepare(const Bootstrap& bootstrap, collective::PersistentSpec& spec,
                                       const std::string& unable, std::string& why) override;
+  std::unique_ptr<SeparateCall> begin_across(across::Wanted wanted, std::string& why) override;
 
  private:
   using Peers = network::Peers;
@@ -161,6 +164,7 @@ class MultiNodeCommunicator final : public Communicator {
   bool grow_ring(std::size_t bytes, int ids);
   std::byte* ring_memory(std::size_t bytes);
   void leave_ring();
+  void open_channel();
   Bootstrap own_bootstrap();
   template <class B>
   bool allgather_blocks(Collective collective, const void* send, void* receive, const B& blocks);
@@ -247,8 +251,10 @@ class MultiNodeCommunicator final : public Communicator {
   FailureNotices notices_;
   std::uint64_t begun_ = 0;             // how many calls
   std::uint64_t call_ = 0;              // the number of the one that is under way, which may not have begun
-  std::string failed_;                  // why no call can do anything any more; empty: they can
-  std::unique_ptr<SharedState> state_;  // null: this node's ranks have messages only
+  std::shared_ptr<across::Mail> mail_;  // of nonblocking calls, once there has been one
+  std::shared_ptr<across::Channel> channel_;  // likewise
+  std::string failed_;                        // why no call can do anything any more; empty: they can
+  std::unique_ptr<SharedState> state_;        // null: this node's ranks have messages only
   NodeFailure failure_;
   statistics::Counters counters_{nodes_.placement.ranks()};
   std::vector<int> all_ranks_;

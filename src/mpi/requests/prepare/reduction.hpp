@@ -44,6 +44,7 @@ void make_reduction(const Call& call, Entry& entry, MPI_Count elements, bool is_
     const bool in_place = is_target && source(call) == runtime::Communicator::in_place;
     const auto* send = in_place ? receive : static_cast<const std::byte*>(call.send);
     draft.spec = make_spec(send, receive, *operation, bytes);
+    draft.kernel = operation;
     if (operation->at_once) {
       draft.at_once = operation;
       draft.vector = send;

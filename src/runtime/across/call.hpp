@@ -1,0 +1,36 @@
+// One nonblocking collective over nodes, on one rank.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "runtime/across/mail.hpp"
+#include "runtime/communicator/nonblocking.hpp"
+#include "runtime/communicator/wanted.hpp"
+
+namespace espalier::runtime::across {
+
+/// How far it has come. Lies still while it is under way.
+struct Call {
+  /// What the ranks of this node do through shared memory.
+  enum class NodePart {
+    none,  ///< nothing: the others' data come by letters, or this rank is alone on its node
+    under_way,
+    done,
+    by_letters  ///< the node has no memory for it: each rank sends its data to all that want it
+  };
+  Wanted wanted;
+  std::uint64_t number = 0;
+  NodePart node_part = NodePart::none;
+  Nonblocking::Call of_node;
+  std::vector<std::byte> partial;  ///< a reduction's, of this node's ranks
+  std::uint64_t claim =
+      0;  ///< the number of what one rank of the node sends for all; 0: nothing, or it has been seen to
+  bool done = false;
+  bool active = false;  ///< started, and neither complete nor given up
+  std::string error;    ///< why it is done without a result; empty: it is not
+};
+
+}  // namespace espalier::runtime::across

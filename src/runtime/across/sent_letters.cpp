@@ -1,0 +1,43 @@
+#include "runtime/across/sent_letters.hpp"
+
+#include <chrono>
+#include <new>
+#include <utility>
+
+#include "base/error.hpp"
+
+namespace espalier::runtime::across {
+
+SentLetters& SentLetters::instance() {
+  static SentLetters& letters = *new SentLetters;  // never destroyed, as Process
+  return letters;
+}
+
+void SentLetters::add(network::Transport& transport, network::Ticket ticket,
+                      std::shared_ptr<const Letter> letter) {
+  if (transport.test(ticket)) return;  // short ones have gone at once
+  const std::lock_guard lock(mutex_);
+  all_.push_back({&transport, ticket, std::move(letter)});
+}
+
+void SentLetters::look() {
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (lock) std::erase_if(all_, [](const Sent& sent) { return sent.transport->test(sent.ticket); });
+}
+
+// A reader that has given up its call receives nothing any more, hence the deadline; the host may then still read there.
+void SentLetters::finish() {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+  try {
+    for (bool all_gone = false; !all_gone && std::chrono::steady_clock::now() < deadline;) {
+      look();
+      const std::lock_guard lock(mutex_);
+      all_gone = all_.empty();
+    }
+  } catch (const Error&) {  // the host ends
+  }
+  const std::lock_guard lock(mutex_);
+  new std::list<Sent>(std::exchange(all_, {}));
+}
+
+}  // namespace espalier::runtime::across
