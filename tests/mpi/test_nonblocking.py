@@ -112,6 +112,12 @@ def test_threads(launch, host, ranks):
     succeeded(launch(host, ranks, "nonblocking_threads", env=STRICT, timeout=120), "nonblocking_threads")
 
 
+@pytest.mark.parametrize("name", ["mpich", full("openmpi"), full("impi")])
+def test_threads_over_nodes(launch, name):
+    env = {**STRICT, "ESPALIER_NODES": "1+2"}
+    succeeded(launch(hosts.HOSTS[name], 3, "nonblocking_threads", env=env, timeout=60), "nonblocking_threads")
+
+
 # The index that MPICH 4.0.2 gives of a message is wrong, and it goes on waiting when all are complete.
 HOST_WRONG = {("debian-mpich", "nonblocking_f08"): ["-waitany", "-testany", "-waitsome", "-testsome"]}
 

@@ -82,6 +82,8 @@ int main(int argc, char** argv) {
     return 0;
   }
   MPI_Comm_dup(MPI_COMM_WORLD, &other.comm);
+  MPI_Barrier(MPI_COMM_WORLD); /* over nodes the ranks meet in blocking calls */
+  MPI_Barrier(other.comm);
   pthread_create(&thread, NULL, run, &other);
   failed = on_one_communicator(MPI_COMM_WORLD);
   pthread_join(thread, NULL);
