@@ -53,11 +53,17 @@ struct CollectiveTraits {
   bool reduces = false;       ///< combines elements by an operator
   bool is_scan = false;       ///< a reduction over the ranks up to this one
   bool node_only = false;     ///< over several nodes it is the host's
+  bool in_pieces = false;     ///< from each rank to each other goes what may lie in many pieces
 };
 
 /// Any number of pieces of any layout go from each rank to any other; their names are MPI's.
 constexpr CollectiveTraits in_pieces(std::string_view name) {
-  return {.name = name, .length = Length::none, .moves_blocks = true, .has_v_form = true, .node_only = true};
+  return {.name = name,
+          .length = Length::none,
+          .moves_blocks = true,
+          .has_v_form = true,
+          .node_only = true,
+          .in_pieces = true};
 }
 
 /// In the order of Collective.

@@ -106,7 +106,7 @@ bool take_blocks(M& m, CallUnderWay& call, std::byte* base) {
       std::size_t end = wanted.bytes;
       if (!chunk_is_there(m, call, given, wanted.peer, 0, end)) return false;
       const std::size_t bytes = end - call.position;
-      m.copy(wanted.target + call.position, begin_reading(m, given.block + call.position, bytes), bytes);
+      store_taken(m, wanted, {call.position, bytes}, begin_reading(m, given.block + call.position, bytes));
       call.position = end;
     }
   }

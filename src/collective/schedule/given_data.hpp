@@ -45,7 +45,9 @@ struct BufferParts {
 inline bool has_table(const PersistentSpec& spec, int ranks) {
   using enum Collective;
   constexpr std::array by_reader = {scatter, scatterv, alltoall, alltoallv};
-  return spec.cut || (ranks > 2 && std::count(by_reader.begin(), by_reader.end(), spec.collective) > 0);
+  const bool is_by_reader = traits(spec.collective).in_pieces ||
+                            std::count(by_reader.begin(), by_reader.end(), spec.collective) > 0;
+  return spec.cut || (ranks > 2 && is_by_reader);
 }
 
 /// More than two ranks and longer vectors: they fold in common, once. Else each rank folds for itself.
@@ -120,7 +122,7 @@ void give_in_line(M& m, const PersistentSpec& spec, const Giving& giving) {
   notice.say_finished(giving.number, giving.finished);
   write_notice(m, line, notice);
   std::byte* const data = m.payload_at(line) + sizeof notice;
-  for (const Schedule::Give& each : spec.gives) m.copy(data + each.offset, each.source, each.bytes);
+  for (const Give& each : spec.gives) copy_given(m, data + each.offset, each, {0, each.bytes});
   m.signal_at(line, giving.number);
 }
 
@@ -128,9 +130,9 @@ void give_in_line(M& m, const PersistentSpec& spec, const Giving& giving) {
 template <Machine M>
 void give_in_chunks(M& m, const PersistentSpec& spec, std::byte* progress, std::byte* data, int log2_chunk) {
   const Schedule::Chunks chunks{log2_chunk, 0};
-  for (const Schedule::Give& each : spec.gives)
+  for (const Give& each : spec.gives)
     by_chunks(chunks, each.offset, each.bytes, [&](std::size_t begin, std::size_t bytes, Step chunk) {
-      m.write_slot(data + begin, each.source + (begin - each.offset), bytes);
+      show_given(m, data + begin, each, {begin - each.offset, bytes});
       m.flush_for_readers(data + begin, bytes);
       if ((begin + bytes) >> log2_chunk > chunk) m.signal_at(progress, chunk + 1);
     });
@@ -161,8 +163,8 @@ void give_in_buffer(M& m, const PersistentSpec& spec, const Giving& giving, std:
     m.signal_at(line, giving.number);
     return give_in_chunks(m, spec, buffer + BufferParts::progress, data, log2_chunk);
   }
-  for (const Schedule::Give& each : spec.gives) {
-    m.write_slot(data + each.offset, each.source, each.bytes);
+  for (const Give& each : spec.gives) {
+    show_given(m, data + each.offset, each, {0, each.bytes});
     m.flush_for_readers(data + each.offset, each.bytes);
   }
   m.signal_at(line, giving.number);
@@ -180,7 +182,7 @@ void give_data(M& m, const PersistentSpec& spec, const Giving& giving, std::byte
     detail::give_in_buffer(m, spec, giving, base, buffer, log2_chunk);
   else
     detail::give_in_line(m, spec, giving);
-  if (spec.keep.bytes > 0) m.copy(spec.keep.target, spec.keep.source, spec.keep.bytes);
+  move_kept(m, spec.keep);
 }
 
 template <Machine M>

@@ -10,10 +10,11 @@
 
 namespace espalier::collective {
 
-/// Whether a rank may need a buffer for the call, as all ranks know alike. Of gatherv, scatterv and alltoallv
-/// none knows what others give.
+/// Whether a rank may need a buffer for the call, as all ranks know alike. Of gatherv, scatterv, alltoallv and what
+/// moves pieces none knows what others give.
 inline bool may_need_buffer(const PersistentSpec& spec, int ranks) {
   const auto all = static_cast<std::size_t>(ranks);
+  if (traits(spec.collective).in_pieces) return true;
   switch (spec.collective) {
     case Collective::gatherv:
     case Collective::scatterv:

@@ -1,43 +1,18 @@
-// Makes the spec of a rank for each kind of persistent collective.
+// Makes the spec of a rank for each kind of persistent reduction.
 #include "collective/schedule/persistent_spec.hpp"
 
 #include <numeric>
 #include <utility>
 
-#include "collective/core/blocks.hpp"
+#include "collective/schedule/spec_parts.hpp"
 #include "memory/flag_line.hpp"
 
 namespace espalier::collective {
 namespace {
 
-void clear_places(PersistentSpec& spec, const RankInfo& rank_info) {
-  spec.places.assign(static_cast<std::size_t>(rank_info.size), {});
-}
-
-/// Calls body(peer) for all other ranks, from the next higher one on and then from rank 0: so not all ranks
-/// read from the same one at once.
-template <class Body>
-void around(const RankInfo& rank_info, Body body) {
-  for (int i = 1; i < rank_info.size; ++i) {
-    const int peer = rank_info.rank + i;
-    body(peer < rank_info.size ? peer : peer - rank_info.size);
-  }
-}
-
-/// Adds what goes to `peer`. A block that is given already gets one more reader, unless blocks lie apart.
-void give(PersistentSpec& spec, int peer, const Block& block) {
-  for (const auto& given : spec.gives)
-    if (!spec.apart && given.source == block.data && given.bytes == block.bytes) {
-      spec.places[static_cast<std::size_t>(peer)] = {given.offset, given.bytes};
-      return;
-    }
-  // Short blocks may ride in flag lines, which have no room for gaps; longer ones begin on cache lines.
-  const std::size_t end = spec.given_bytes;
-  const std::size_t offset = block.bytes < line_bytes ? end : whole_lines(end);
-  spec.places[static_cast<std::size_t>(peer)] = {offset, block.bytes};
-  spec.gives.push_back({block.data, offset, block.bytes, peer});
-  spec.given_bytes = offset + block.bytes;
-}
+using making::around;
+using making::clear_places;
+using making::give;
 
 /// All of a vector, of which each rank reads its part.
 void give_whole(PersistentSpec& spec, const RankInfo& rank_info, const std::byte* send) {
@@ -91,36 +66,6 @@ std::size_t PersistentSpec::arrives_from(int peer) const {
   for (const Schedule::Take& want : wants)
     if (want.peer == peer) return want.bytes;
   return 0;
-}
-
-PersistentSpec barrier_spec(const RankInfo& rank_info, PersistentSpec&& room) {
-  PersistentSpec spec = PersistentSpec::in(std::move(room));
-  spec.collective = Collective::barrier;
-  clear_places(spec, rank_info);
-  around(rank_info, [&](int peer) { spec.sources.push_back(peer); });
-  return spec;
-}
-
-PersistentSpec transfer_spec(const RankInfo& rank_info, Collective collective, int root, std::size_t bytes,
-                             std::span<const Block> out, std::span<const Block> in, PersistentSpec&& room) {
-  PersistentSpec spec = PersistentSpec::in(std::move(room));
-  spec.collective = collective;
-  spec.root = root;
-  spec.bytes = bytes;
-  clear_places(spec, rank_info);
-  spec.apart =
-      rank_info.size == 2 || collective == Collective::alltoall || collective == Collective::alltoallv;
-  around(rank_info, [&](int peer) {
-    const auto i = static_cast<std::size_t>(peer);
-    if (i < out.size() && out[i].bytes > 0) give(spec, peer, out[i]);
-    if (i >= in.size() || in[i].bytes == 0) return;
-    spec.wants.push_back({peer, 0, in[i].bytes, in[i].data});
-    spec.sources.push_back(peer);
-  });
-  const auto own = static_cast<std::size_t>(rank_info.rank);
-  if (own < out.size() && own < in.size() && out[own].data != in[own].data)
-    spec.keep = {out[own].data, in[own].data, in[own].bytes};
-  return spec;
 }
 
 PersistentSpec reduction_spec(const RankInfo& rank_info, Collective collective, int root,

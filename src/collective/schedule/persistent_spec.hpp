@@ -68,6 +68,11 @@ PersistentSpec transfer_spec(const RankInfo& rank_info, Collective collective, i
                              std::span<const Block> out, std::span<const Block> in,
                              PersistentSpec&& room = {});
 
+/// The same of alltoallw and the neighbourhood collectives: of any number of pieces, which stay where they are
+/// as long as the spec.
+PersistentSpec pieces_spec(const RankInfo& rank_info, Collective collective, const PieceBlocks& out,
+                           const PieceBlocks& in, PersistentSpec&& room = {});
+
 /// reduce, allreduce, scan, exscan: vectors of `bytes`. `receive` is written on ranks that get a result.
 PersistentSpec reduction_spec(const RankInfo& rank_info, Collective collective, int root,
                               const std::byte* send, std::byte* receive, std::size_t bytes,

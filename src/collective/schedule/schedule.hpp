@@ -14,30 +14,16 @@
 
 #include "collective/core/chunk_copies.hpp"
 #include "collective/core/rounds.hpp"
+#include "collective/schedule/moves.hpp"
 #include "reduce/operation.hpp"
 
 namespace espalier::collective {
 
 /// What one rank does each time.
 struct Schedule {
-  /// Data of this rank, and their place in all that it gives; in the order of places.
-  struct Give {
-    const std::byte* source;
-    std::size_t offset, bytes;
-    int reader;  ///< or one of several
-  };
-  /// Data in what `peer` gives, and where this rank wants them.
-  struct Take {
-    int peer;
-    std::size_t offset, bytes;
-    std::byte* target;
-  };
-  /// Data that do not leave this rank.
-  struct Keep {
-    const std::byte* source = nullptr;
-    std::byte* target = nullptr;
-    std::size_t bytes = 0;
-  };
+  using Give = collective::Give;
+  using Take = collective::Take;
+  using Keep = collective::Keep;
   /// The same part of what the ranks from `first` on give, folded in rank order.
   struct Fold {
     const reduce::Operation* operation = nullptr;
@@ -61,7 +47,7 @@ struct Schedule {
     int log2_count = 0;   ///< of the number of chunks in the longest data of a rank, rounded up
   };
 
-  std::vector<Give> gives;
+  std::vector<Give> gives;  ///< in the order of places
   std::vector<Take> takes;
   Keep keep;
   Fold fold;
@@ -123,7 +109,7 @@ void give(M& m, const Schedule& p, const Epoch& epoch) {
     const auto reader = static_cast<std::size_t>(each.reader);
     std::byte* const place = p.out[reader][epoch.number & 1];
     by_chunks(p.chunks, each.offset, each.bytes, [&](std::size_t begin, std::size_t bytes, Step chunk) {
-      show_pairwise(m, place + begin, each.source + (begin - each.offset), bytes, p.comes_back[reader]);
+      show_given(m, place + begin, each, {begin - each.offset, bytes}, p.comes_back[reader]);
       m.flush_for_readers(place + begin, bytes);
       const bool is_whole = (begin + bytes) >> p.chunks.log2_bytes > chunk;
       if (is_whole && epoch.first + chunk < epoch.last) m.publish(Channel::gather, epoch.first + chunk);
@@ -167,7 +153,7 @@ void take(M& m, const Schedule& p, const Epoch& epoch) {
     const std::byte* given = given_by(m, p, wanted.peer, epoch);
     by_chunks(p.chunks, wanted.offset, wanted.bytes, [&](std::size_t begin, std::size_t bytes, Step chunk) {
       m.await(Channel::gather, wanted.peer, epoch.first + chunk);
-      m.copy(wanted.target + (begin - wanted.offset), begin_reading(m, given + begin, bytes), bytes);
+      store_taken(m, wanted, {begin - wanted.offset, bytes}, begin_reading(m, given + begin, bytes));
     });
   }
 }
@@ -198,11 +184,11 @@ Epoch start(M& m, const Schedule& p) {
   const Epoch epoch = detail::next_epoch(m, p);
   if (p.inlined)
     for (const Schedule::Give& each : p.gives)
-      m.copy(m.inline_buffer(Channel::gather, epoch.last) + each.offset, each.source, each.bytes);
+      copy_given(m, m.inline_buffer(Channel::gather, epoch.last) + each.offset, each, {0, each.bytes});
   else
     detail::give(m, p, epoch);
   m.publish(Channel::gather, epoch.last);
-  if (p.keep.bytes > 0) m.copy(p.keep.target, p.keep.source, p.keep.bytes);
+  move_kept(m, p.keep);
   return epoch;
 }
 
