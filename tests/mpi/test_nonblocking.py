@@ -10,8 +10,8 @@ import pytest
 
 STRICT = {"ESPALIER_FALLBACK": "error", "ESPALIER_NONBLOCKING": "on"}
 SILENT = {"ESPALIER_FALLBACK": "silent", "ESPALIER_NONBLOCKING": "on"}
-SERVED = ["allgather", "allgatherv", "allreduce", "alltoall", "alltoallv", "barrier", "bcast", "exscan", "gather", "gatherv",
-          "reduce", "reduce_scatter", "reduce_scatter_block", "scan", "scatter", "scatterv"]
+SERVED = ["allgather", "allgatherv", "allreduce", "alltoall", "alltoallv", "alltoallw", "barrier", "bcast", "exscan", "gather",
+          "gatherv", "reduce", "reduce_scatter", "reduce_scatter_block", "scan", "scatter", "scatterv"]
 # Of the hosts: ranks have errors of their own, or none, for what MPI forbids.
 OURS = ["mistakes"]
 

@@ -24,6 +24,13 @@ inline bool is_alias_for_host(const Transfer& call, const EqualBlocks& block, co
          is_alias_for_host(call, block.data(), blocks.block(rank), collective);
 }
 
+/// Of alltoallw. Hosts that look for it do so where the program passes the same counts and datatypes, too.
+[[gnu::cold, gnu::noinline]] inline bool has_aliases_for_host(const Transfer& call) {
+  return call.send.buffer == call.receive.buffer && call.send.counts.data() == call.receive.counts.data() &&
+         call.send.types.data() == call.receive.types.data() &&
+         host_rejects_aliases(Collective::alltoallw, false);
+}
+
 /// Nothing is moved from or to an empty block, and its datatype may be laid out in no way.
 inline void open_unless_empty(EqualBlocks& block, MPI_Comm comm) {
   if (block.bytes() > 0) block.open(comm);

@@ -2,22 +2,14 @@
 // to any other. A rank knows its own pieces alone: one with nothing to do still takes part.
 #include "generated/mpi/collectives/collectives.hpp"
 #include "generated/mpi/collectives/forward.hpp"
+#include "mpi/collectives/own_block.hpp"
 #include "mpi/collectives/serve.hpp"
-#include "mpi/datatype/piece_side.hpp"
-#include "mpi/datatype/staging.hpp"
-#include "mpi/neighbours/neighbours.hpp"
+#include "mpi/neighbours/call_sides.hpp"
 
 namespace espalier::mpi {
 namespace {
 
 using runtime::Communicator;
-
-/// Hosts that look for it do so where the program passes the same counts and datatypes, too.
-[[gnu::cold, gnu::noinline]] bool has_aliases_for_host(const Transfer& call) {
-  return call.send.buffer == call.receive.buffer && call.send.counts.data() == call.receive.counts.data() &&
-         call.send.types.data() == call.receive.types.data() &&
-         host_rejects_aliases(Collective::alltoallw, false);
-}
 
 int serve_alltoallw(const Transfer& call, void* caller, std::size_t&) {
   Entry* entry = entry_of(call.comm, caller);
@@ -26,13 +18,9 @@ int serve_alltoallw(const Transfer& call, void* caller, std::size_t&) {
   if (!communicator.takes_pieces()) return refuse_by_plan(*entry, Collective::alltoallw, 0);
   if (call.send.buffer == call.receive.buffer && has_aliases_for_host(call)) [[unlikely]]
     return to_host;
-  const BlockOrder by_rank{{}, {}, communicator.size()};
   const bool in_place = is_in_place(call.send.buffer);
   PieceSide send, receive;
-  if (!call.receive.counts.data() || !receive.look_at(call.receive, by_rank)) return to_host;
-  if (!in_place && (!call.send.counts.data() || !send.look_at(call.send, by_rank) ||
-                    send.bytes_of(communicator.rank()) != receive.bytes_of(communicator.rank())))
-    return to_host;
+  if (!look_at_sides(call, communicator.rank(), communicator.size(), send, receive)) return to_host;
   bool done = false;
   if (in_place) {
     receive.load(entry->comm);
@@ -46,12 +34,6 @@ int serve_alltoallw(const Transfer& call, void* caller, std::size_t&) {
   return served(done, *entry, Collective::alltoallw, 0);
 }
 
-BlockOrder order_of(const EdgeList& edges, const Communicator& communicator) {
-  return {edges.order, edges.first, communicator.size()};
-}
-
-bool has_counts(const Part& part, const EdgeList& edges) { return part.counts.data() || edges.edges == 0; }
-
 /// All five: they differ in what the program's arrays say.
 template <Collective collective>
 int serve_neighbours(const Transfer& call, void* caller, std::size_t&) {
@@ -61,18 +43,9 @@ int serve_neighbours(const Transfer& call, void* caller, std::size_t&) {
   if (!communicator.takes_pieces()) return refuse_by_plan(*entry, collective, 0);
   if (!entry->neighbours) entry->neighbours = neighbours_of(entry->comm);
   if (!entry->neighbours) return to_host;
-  const Neighbours& neighbours = *entry->neighbours;
-  constexpr bool gathers =
-      collective == Collective::neighbor_allgather || collective == Collective::neighbor_allgatherv;
-  constexpr bool counts_in =
-      collective != Collective::neighbor_allgather && collective != Collective::neighbor_alltoall;
-  if ((counts_in && !has_counts(call.receive, neighbours.sources)) ||
-      (counts_in && !gathers && !has_counts(call.send, neighbours.destinations)))
-    return to_host;
   PieceSide send, receive;
-  if (!receive.look_at(call.receive, order_of(neighbours.sources, communicator)) ||
-      !send.look_at(call.send, order_of(neighbours.destinations, communicator), gathers) ||
-      send.bytes_of(communicator.rank()) != receive.bytes_of(communicator.rank()))
+  if (!look_at_sides<collective>(call, *entry->neighbours, communicator.rank(), communicator.size(), send,
+                                 receive))
     return to_host;
   send.load(entry->comm);
   const bool done = communicator.exchange_pieces(collective, send.blocks(), receive.blocks());

@@ -2,6 +2,7 @@
 // another's.
 #include <memory>
 #include <mutex>
+#include <utility>
 
 #include "mpi/datatype/type_runs.hpp"
 #include "mpi/host/host.hpp"
@@ -38,7 +39,8 @@ bool look_at(MPI_Datatype type, KeptType& kept) {
       host.Type_get_extent(type, &lower, &kept.extent) != MPI_SUCCESS || !is_committed_for_bcast(type))
     return false;
   kept.size = static_cast<std::size_t>(size);
-  kept.runs = runs_of(type);
+  if (std::optional<memory::Runs> runs = runs_of(type))
+    kept.runs = std::make_shared<const memory::Runs>(std::move(*runs));
   kept.goes_on = kept.runs && kept.runs->is_one_run() && size == kept.extent;
   return true;
 }

@@ -93,6 +93,7 @@ bool PieceSide::add_derived(std::size_t index, const Block& block, void* buffer)
   if (!kept->runs || !moved(buffer, place)) return stage(index, type, block.count, moved(buffer, place));
   const memory::Runs& runs = *kept->runs;
   const bool dense = runs.is_one_run() && (kept->goes_on || block.count == 1);
+  if (!dense && lives_ == Lives::with_request) kept_runs_.push_back(kept->runs);
   pieces_[index] = dense ? memory::Piece{moved(buffer, place + runs.combs()[0].offset), bytes, nullptr}
                          : memory::Piece{moved(buffer, place), bytes, &runs};
   return true;

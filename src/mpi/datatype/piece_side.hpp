@@ -2,6 +2,7 @@
 // where they lie; only those of datatypes that cannot be followed are packed by the host.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -21,6 +22,10 @@ struct BlockOrder {
 
 class PieceSide {
  public:
+  enum class Lives { in_call, with_request };
+  /// With a request: the program may free its datatypes before.
+  explicit PieceSide(Lives lives = Lives::in_call) : lives_(lives) {}
+
   /// Looks at what the program passed for this side. `same`: the one block goes to all (neighbor_allgather).
   /// False: the call is the host's, to report what is wrong.
   bool look_at(const Part& part, const BlockOrder& order, bool same = false);
@@ -30,6 +35,13 @@ class PieceSide {
   /// load() packs what is to be sent and store() unpacks what has come, where the host has to do it.
   void load(MPI_Comm comm);
   void store(MPI_Comm comm);
+  /// Whether they do anything.
+  bool is_staged() const { return !staged_.empty(); }
+  /// `kept(type)`: a datatype that lives as long as the request, for each that load() and store() use.
+  template <class Kept>
+  void keep_types(Kept kept) {
+    for (Staged& staged : staged_) staged.layout.type = kept(staged.layout.type);
+  }
   collective::PieceBlocks blocks() const {
     return {{pieces_.begin(), pieces_.size()}, first_, {bytes_.begin(), bytes_.size()}};
   }
@@ -52,6 +64,8 @@ class PieceSide {
   bool add_derived(std::size_t index, const Block& block, void* buffer);
   bool stage(std::size_t index, MPI_Datatype type, MPI_Count count, void* place);
 
+  Lives lives_;
+  std::vector<std::shared_ptr<const memory::Runs>> kept_runs_;  ///< of a request
   ByRank<memory::Piece> pieces_;
   ByRank<std::size_t> bytes_, own_first_;
   std::span<const std::size_t> first_;

@@ -1,6 +1,7 @@
 // From a datatype of the host to the runs of bytes that its data are.
 #pragma once
 
+#include <memory>
 #include <optional>
 
 #include "memory/layout/runs.hpp"
@@ -14,10 +15,11 @@ std::optional<memory::Runs> runs_of(MPI_Datatype type);
 
 /// What is known of a derived datatype as long as it lives.
 struct KeptType {
-  std::size_t size = 0;                ///< bytes of data of one element
-  MPI_Count extent = 0;                ///< bytes from one element to the next
-  std::optional<memory::Runs> runs{};  ///< none: data are packed and unpacked by the host
-  bool goes_on = false;                ///< elements one behind the other are one run
+  std::size_t size = 0;  ///< bytes of data of one element
+  MPI_Count extent = 0;  ///< bytes from one element to the next
+  /// None: data are packed and unpacked by the host. Shared with calls that the datatype may not outlive.
+  std::shared_ptr<const memory::Runs> runs;
+  bool goes_on = false;  ///< elements one behind the other are one run
 };
 
 /// Found once for each datatype and kept as its attribute. Null: the host does not know the datatype, or it is

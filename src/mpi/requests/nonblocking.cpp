@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "mpi/requests/across.hpp"
+#include "plan/nonblocking_rules.hpp"
 #include "plan/selector.hpp"
 #include "runtime/communicator/refused_communicator.hpp"
 #include "runtime/process/missed_tests.hpp"
@@ -84,9 +85,10 @@ int start(Entry& entry, Taken& taken, MPI_Request* request) {
   Draft& draft = made.draft;
   const Collective collective = draft.spec.collective;
   const std::size_t bytes = draft.spec.bytes;
-  if (!draft.unable.empty())
-    return draft.unable == persistent::bad_arguments ? to_host
-                                                     : refuse(entry, collective, bytes, draft.unable);
+  if (!draft.unable.empty()) {
+    const bool is_hosts = draft.unable == persistent::bad_arguments || plan::nonblocking_is_off();
+    return is_hosts ? to_host : refuse(entry, collective, bytes, draft.unable);
+  }
   std::string why;
   auto communicator = entry.communicator->nonblocking(draft.spec, why);
   if (!communicator) {

@@ -6,6 +6,7 @@ struct call {
   int kind, count, round, root;
   long *send, *receive;
   int *out_counts, *out_places, *in_counts, *in_places; /* of the v forms */
+  MPI_Datatype* types;                                  /* of the w form */
   MPI_Request request;
 };
 
@@ -187,6 +188,26 @@ KIND(alltoallv) {
 }
 WANTED(alltoallv) { return in_unequal(c, i, 1); }
 
+/* The same, with places in bytes; what comes from ranks of odd numbers has gaps where it is received. */
+KIND(alltoallw) {
+  for (int r = 0; r < size; ++r) {
+    c->out_counts[r] = pair_part(c, rank, r);
+    c->in_counts[r] = pair_part(c, r, rank);
+    c->out_places[r] = r * c->count * (int)sizeof(long);
+    c->in_places[r] = 2 * c->out_places[r];
+    c->types[r] = MPI_LONG;
+    c->types[size + r] = r % 2 ? every_second : MPI_LONG;
+  }
+  MPI_Ialltoallw(c->send, c->out_counts, c->out_places, c->types, c->receive, c->in_counts, c->in_places,
+                 c->types + size, comm, &c->request);
+}
+WANTED(alltoallw) {
+  const int from = (int)(i / (2 * c->count));
+  const long at = i % (2 * c->count), k = from % 2 ? at / 2 : at;
+  if (from >= size || (from % 2 && at % 2) || k >= pair_part(c, from, rank)) return -1;
+  return value(from, (long)rank * c->count + k, c->round);
+}
+
 KIND(reduce_scatter_block) {
   const void* send = sent(c, 0, n_of(c) * (size_t)size);
   MPI_Ireduce_scatter_block(send, c->receive, c->count, MPI_LONG, MPI_SUM, comm, &c->request);
@@ -237,6 +258,7 @@ static const struct {
              ROW(allgatherv),
              ROW(alltoall),
              ROW(alltoallv),
+             ROW(alltoallw),
              ROW(reduce_scatter_block),
              ROW(reduce_scatter),
              ROW(scan),
@@ -266,6 +288,7 @@ static void begin(struct call* c, int kind, int count, int round, MPI_Comm comm)
   c->out_places = c->out_counts + size;
   c->in_counts = c->out_places + size;
   c->in_places = c->in_counts + size;
+  c->types = malloc(2 * (size_t)size * sizeof *c->types);
   for (size_t i = 0; i < room(c); ++i) {
     c->send[i] = value(rank, (long)i, round);
     c->receive[i] = -1;
@@ -289,4 +312,5 @@ static void end(struct call* c, const char* part) {
   free(c->send);
   free(c->receive);
   free(c->out_counts);
+  free(c->types);
 }

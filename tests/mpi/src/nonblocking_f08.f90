@@ -4,8 +4,9 @@ program nonblocking
   use mpi_f08
   implicit none
   character(*), parameter :: name = 'nonblocking_f08.f90'
-  type(MPI_Request) :: requests(6), started(12)
+  type(MPI_Request) :: requests(6), started(13)
   type(MPI_Status) :: status, statuses(6)
+  type(MPI_Datatype), allocatable :: types(:)
   include 'nonblocking_body.inc'
 contains
   integer function source_of(which)

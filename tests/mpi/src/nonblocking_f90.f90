@@ -4,7 +4,8 @@ program nonblocking
   use mpi
   implicit none
   character(*), parameter :: name = 'nonblocking_f90.f90'
-  integer :: requests(6), started(12), status(MPI_STATUS_SIZE), statuses(MPI_STATUS_SIZE, 6)
+  integer :: requests(6), started(13), status(MPI_STATUS_SIZE), statuses(MPI_STATUS_SIZE, 6)
+  integer, allocatable :: types(:)
   include 'nonblocking_body.inc'
 contains
   integer function source_of(which)
