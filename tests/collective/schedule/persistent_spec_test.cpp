@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "collective/schedule/buffer_layout.hpp"
 #include "machine/layout.hpp"
@@ -47,6 +48,51 @@ TEST(PersistentSpec, ABlockForTheRankItselfIsCopiedUnlessItIsThere) {
   EXPECT_EQ(moved.keep.target, at(108));
   EXPECT_EQ(moved.keep.bytes, 8u);
   EXPECT_EQ(transfer_spec({1, 2}, Collective::alltoall, 0, 16, out, out).keep.bytes, 0u);
+}
+
+/// Pieces by rank, as many for each as `first` says.
+struct TestPieces {
+  std::vector<Piece> pieces;
+  std::vector<std::size_t> first, bytes;
+  PieceBlocks blocks() const { return {pieces, first, bytes}; }
+};
+
+TEST(PersistentSpec, PiecesStayWhereTheyAreUnlessTheyAreOneDenseBlock) {
+  memory::Runs runs;
+  runs.add({0, 4, 2, 8});
+  runs.set_extent(16);
+  const TestPieces out = {
+      {{at(0), 8, &runs}, {at(64), 24, nullptr}, {at(128), 8, &runs}, {at(200), 4, nullptr}},
+      {0, 1, 2, 4},
+      {8, 24, 12}};
+  const TestPieces in = {{{at(300), 8, nullptr}}, {0, 1, 1, 1}, {8, 0, 0}};
+  const PersistentSpec spec = pieces_spec({0, 3}, Collective::alltoallw, out.blocks(), in.blocks());
+  ASSERT_EQ(spec.gives.size(), 2u);
+  EXPECT_EQ(spec.gives[0].source, at(64));
+  EXPECT_TRUE(spec.gives[0].pieces.empty());
+  EXPECT_EQ(spec.gives[1].source, nullptr);
+  EXPECT_EQ(spec.gives[1].pieces.size(), 2u);
+  EXPECT_EQ(spec.given_bytes, 36u);
+  EXPECT_EQ(spec.keep.from.size(), 1u);
+  EXPECT_EQ(spec.keep.target, at(300));
+  EXPECT_TRUE(spec.sources.empty());
+  EXPECT_EQ(pieces_spec({0, 3}, Collective::alltoallw, out.blocks(), out.blocks()).keep.bytes, 0u)
+      << "in place it is there";
+}
+
+TEST(PersistentSpec, NeighboursThatAreToldTheSameReadTheSamePlace) {
+  memory::Runs runs;
+  runs.add({0, 4, 2, 8});
+  runs.set_extent(16);
+  const Piece piece = {at(0), 8, &runs};
+  const TestPieces out = {{piece, piece, piece, piece}, {0, 0, 1, 2, 4}, {0, 8, 8, 16}};
+  const TestPieces in = {{}, {0, 0, 0, 0, 0}, {0, 0, 0, 0}};
+  const PersistentSpec gathers =
+      pieces_spec({0, 4}, Collective::neighbor_allgather, out.blocks(), in.blocks());
+  EXPECT_EQ(gathers.gives.size(), 2u) << "two edges to one rank are another stream";
+  EXPECT_EQ(gathers.places[1].offset, gathers.places[2].offset);
+  EXPECT_EQ(gathers.places[3].bytes, 16u);
+  EXPECT_EQ(pieces_spec({0, 4}, Collective::neighbor_alltoall, out.blocks(), in.blocks()).gives.size(), 3u);
 }
 
 TEST(PersistentSpec, NobodyWaitsForEmptyBlocks) {

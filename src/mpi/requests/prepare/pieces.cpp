@@ -1,4 +1,4 @@
-// Persistent and nonblocking alltoallw: pieces of any layout go from each rank to each other. They are packed
+// Persistent and nonblocking alltoallw and neighbourhood collectives: pieces of any layout go from each rank to each other. They are packed
 // straight into shared memory at the start, and unpacked from there at completion.
 #include "collective/pieces/piece_blocks.hpp"
 #include "generated/mpi/requests/prepare/make.hpp"
@@ -42,6 +42,19 @@ bool takes_pieces(const Entry& entry, Draft& draft) {
   return false;
 }
 
+template <Collective collective>
+void make_neighbours(const Transfer& call, Entry& entry, Draft& draft) {
+  if (!takes_pieces(entry, draft)) return;
+  if (!entry.neighbours) entry.neighbours = neighbours_of(entry.comm);
+  const RankInfo rank_info = rank_info_of(entry);
+  const auto sides = std::make_shared<PieceSides>();
+  if (fails(!entry.neighbours || !look_at_sides<collective>(call, *entry.neighbours, rank_info.rank,
+                                                            rank_info.size, sides->send, sides->receive),
+            draft))
+    return;
+  make_of_sides(sides, false, entry, draft);
+}
+
 }  // namespace
 
 void make_alltoallw(const Transfer& call, Entry& entry, Draft& draft) {
@@ -53,6 +66,26 @@ void make_alltoallw(const Transfer& call, Entry& entry, Draft& draft) {
             draft))
     return;
   make_of_sides(sides, is_in_place(call.send.buffer), entry, draft);
+}
+
+void make_neighbor_allgather(const Transfer& call, Entry& entry, Draft& draft) {
+  make_neighbours<Collective::neighbor_allgather>(call, entry, draft);
+}
+
+void make_neighbor_allgatherv(const Transfer& call, Entry& entry, Draft& draft) {
+  make_neighbours<Collective::neighbor_allgatherv>(call, entry, draft);
+}
+
+void make_neighbor_alltoall(const Transfer& call, Entry& entry, Draft& draft) {
+  make_neighbours<Collective::neighbor_alltoall>(call, entry, draft);
+}
+
+void make_neighbor_alltoallv(const Transfer& call, Entry& entry, Draft& draft) {
+  make_neighbours<Collective::neighbor_alltoallv>(call, entry, draft);
+}
+
+void make_neighbor_alltoallw(const Transfer& call, Entry& entry, Draft& draft) {
+  make_neighbours<Collective::neighbor_alltoallw>(call, entry, draft);
 }
 
 }  // namespace espalier::mpi::persistent

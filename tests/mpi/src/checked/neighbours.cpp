@@ -1,91 +1,16 @@
 #include "neighbours.hpp"
 
 #include "harness.hpp"
-#include "mixed.hpp"
-#include "side.hpp"
-#include "values.hpp"
+#include "neighbour_case.hpp"
 
 #include <algorithm>
+#include <deque>
+#include <memory>
 #include <utility>
+#include <vector>
 
 namespace checked {
 namespace {
-
-const char* name_of(NeighbourKind kind) {
-  switch (kind) {
-    case NeighbourKind::allgather:
-      return "neighbor_allgather";
-    case NeighbourKind::allgatherv:
-      return "neighbor_allgatherv";
-    case NeighbourKind::alltoall:
-      return "neighbor_alltoall";
-    case NeighbourKind::alltoallv:
-      return "neighbor_alltoallv";
-    default:
-      return "neighbor_alltoallw";
-  }
-}
-
-// Of the rank at the other end, so that edges that are alike carry unlike data.
-int target_of(NeighbourKind kind, int target, int label) {
-  const bool gathers = kind == NeighbourKind::allgather || kind == NeighbourKind::allgatherv;
-  return gathers ? 0 : target * 64 + label;
-}
-
-struct NeighbourCase {
-  const Topology& topology;
-  NeighbourKind kind;
-  std::uint64_t seed;
-  long longest;
-  bool derived, large;
-
-  int rank() const { return topology.group.rank; }
-  bool gathers() const { return kind == NeighbourKind::allgather || kind == NeighbourKind::allgatherv; }
-  bool is_even() const { return kind == NeighbourKind::allgather || kind == NeighbourKind::alltoall; }
-  std::uint64_t own(int side) const { return seed * 64 + static_cast<std::uint64_t>(rank() * 2 + side); }
-  long ints(int source, int target) const {
-    if (is_even()) return longest * ints_per_item;
-    const std::uint64_t bits =
-        random_bits(seed, 66 + static_cast<std::uint64_t>(source), static_cast<std::uint64_t>(target));
-    if (bits % 10 < 2 || longest == 0) return 0;
-    return ints_per_item * static_cast<long>(1 + (bits >> 8) % static_cast<std::uint64_t>(longest));
-  }
-  // What an edge carries. Nothing goes to or comes from MPI_PROC_NULL, whatever its block's length.
-  long out_ints(const Edge& edge) const { return ints(rank(), target_of(kind, edge.peer, edge.label)); }
-  long in_ints(const Edge& edge) const { return ints(edge.peer, target_of(kind, rank(), edge.label)); }
-  std::vector<long> out_lengths() const {
-    std::vector<long> lengths;
-    if (gathers()) return {ints(rank(), 0)};
-    for (const Edge& edge : topology.out) lengths.push_back(out_ints(edge));
-    return lengths;
-  }
-  std::vector<long> in_lengths() const {
-    std::vector<long> lengths;
-    for (const Edge& edge : topology.in) lengths.push_back(in_ints(edge));
-    return lengths;
-  }
-  const Layout& layout(int side) const {
-    return derived ? any_layout(random_bits(own(side), 7, 0)) : plain_layout();
-  }
-  template <class Buffer>
-  void fill(Buffer& send, Buffer& expected) const {
-    if (gathers())
-      send.put(0, seed, rank(), 0);
-    else
-      for (std::size_t i = 0; i < topology.out.size(); ++i)
-        if (topology.out[i].peer >= 0)
-          put(send, i, rank(), target_of(kind, topology.out[i].peer, topology.out[i].label));
-    for (std::size_t i = 0; i < topology.in.size(); ++i)
-      if (topology.in[i].peer >= 0)
-        put(expected, i, topology.in[i].peer, target_of(kind, rank(), topology.in[i].label));
-  }
-  void put(Side& side, std::size_t block, int source, int target) const {
-    side.put(static_cast<int>(block), seed, source, target);
-  }
-  void put(Mixed& side, std::size_t block, int source, int target) const {
-    side.put(block, seed, source, target);
-  }
-};
 
 Mixed mixed_side(const NeighbourCase& one, bool sends) {
   std::vector<MixedBlock> blocks;
@@ -96,94 +21,43 @@ Mixed mixed_side(const NeighbourCase& one, bool sends) {
   return {std::move(blocks), one.own(sends)};
 }
 
-template <class Count, class Place>
-struct NeighbourArrays {
-  template <class Buffer>
-  explicit NeighbourArrays(const Buffer& buffer)
-      : counts(buffer.template counts<Count>()), places(buffer.template places<Place>()) {}
-  std::vector<Count> counts;
-  std::vector<Place> places;
+// One call, from its start to its end. What MPI gets lies still as long.
+template <class Buffer>
+class Neighbourhood {
+ public:
+  Neighbourhood(const NeighbourCase& one, Buffer send, Buffer receive)
+      : one_(one), send_(std::move(send)), receive_(std::move(receive)), expected_(receive_) {}
+
+  void start(int round) {
+    announce();
+    one_.round = round;
+    one_.fill(send_, expected_);
+    before_ = send_.cells();
+    if (round == 0) call_neighbours(one_, send_, receive_, held_, &request_);
+    if (one_.manner == Manner::persistent) MPI_Start(&request_);
+  }
+  void finish() {
+    announce();
+    if (one_.manner != Manner::blocking) MPI_Wait(&request_, MPI_STATUS_IGNORE);
+    compare(before_, send_.cells());
+    compare(expected_.cells(), receive_.cells());
+  }
+  void free() {
+    if (request_ != MPI_REQUEST_NULL) MPI_Request_free(&request_);
+  }
+
+ private:
+  void announce() const {
+    begin({name_of(one_.kind), &one_.topology.group, -1, one_.longest, one_.derived ? "derived" : "plain",
+           one_.manner == Manner::blocking && one_.large ? "large" : name_of(one_.manner)});
+  }
+
+  NeighbourCase one_;
+  Buffer send_, receive_, expected_;
+  std::vector<std::uint32_t> before_;
+  std::shared_ptr<void> held_;
+  MPI_Request request_ = MPI_REQUEST_NULL;
 };
-
-void call_w(const NeighbourCase& one, Mixed& send, Mixed& receive) {
-  const MPI_Comm comm = one.topology.group.comm;
-#if MPI_VERSION >= 4
-  if (one.large) {
-    const NeighbourArrays<MPI_Count, MPI_Aint> out(send), in(receive);
-    MPI_Neighbor_alltoallw_c(send.address(), out.counts.data(), out.places.data(), send.types(),
-                             receive.address(), in.counts.data(), in.places.data(), receive.types(), comm);
-    return;
-  }
-#endif
-  const NeighbourArrays<int, MPI_Aint> out(send), in(receive);
-  MPI_Neighbor_alltoallw(send.address(), out.counts.data(), out.places.data(), send.types(),
-                         receive.address(), in.counts.data(), in.places.data(), receive.types(), comm);
-}
-
-#if MPI_VERSION >= 4
-void call_large(const NeighbourCase& one, Side& send, Side& receive, long out_count, long in_count) {
-  const MPI_Comm comm = one.topology.group.comm;
-  const NeighbourArrays<MPI_Count, MPI_Aint> out(send), in(receive);
-  void *from = send.address(), *to = receive.address();
-  switch (one.kind) {
-    case NeighbourKind::allgather:
-      MPI_Neighbor_allgather_c(from, out_count, send.type(), to, in_count, receive.type(), comm);
-      return;
-    case NeighbourKind::allgatherv:
-      MPI_Neighbor_allgatherv_c(from, out_count, send.type(), to, in.counts.data(), in.places.data(),
-                                receive.type(), comm);
-      return;
-    case NeighbourKind::alltoall:
-      MPI_Neighbor_alltoall_c(from, out_count, send.type(), to, in_count, receive.type(), comm);
-      return;
-    default:
-      MPI_Neighbor_alltoallv_c(from, out.counts.data(), out.places.data(), send.type(), to, in.counts.data(),
-                               in.places.data(), receive.type(), comm);
-  }
-}
-#endif
-
-void call_neighbours(const NeighbourCase& one, Side& send, Side& receive) {
-  const long ints = one.longest * ints_per_item;
-  const auto elements = [](long of, const Layout& layout) {
-    return of / static_cast<long>(layout.cells.size());
-  };
-  const long out_count =
-      elements(one.kind == NeighbourKind::allgatherv ? one.ints(one.rank(), 0) : ints, one.layout(1));
-  const long in_count = elements(ints, one.layout(0));
-#if MPI_VERSION >= 4
-  if (one.large) return call_large(one, send, receive, out_count, in_count);
-#endif
-  const MPI_Comm comm = one.topology.group.comm;
-  const NeighbourArrays<int, int> out(send), in(receive);
-  const int count = static_cast<int>(out_count), theirs = static_cast<int>(in_count);
-  void *from = send.address(), *to = receive.address();
-  switch (one.kind) {
-    case NeighbourKind::allgather:
-      MPI_Neighbor_allgather(from, count, send.type(), to, theirs, receive.type(), comm);
-      return;
-    case NeighbourKind::allgatherv:
-      MPI_Neighbor_allgatherv(from, count, send.type(), to, in.counts.data(), in.places.data(),
-                              receive.type(), comm);
-      return;
-    case NeighbourKind::alltoall:
-      MPI_Neighbor_alltoall(from, count, send.type(), to, theirs, receive.type(), comm);
-      return;
-    default:
-      MPI_Neighbor_alltoallv(from, out.counts.data(), out.places.data(), send.type(), to, in.counts.data(),
-                             in.places.data(), receive.type(), comm);
-  }
-}
-
-template <class Buffer, class Make>
-void check_neighbourhood(const NeighbourCase& one, Buffer send, Buffer receive, Make make) {
-  Buffer expected = receive;
-  one.fill(send, expected);
-  const Buffer before = send;
-  make(one, send, receive);
-  compare(before.cells(), send.cells());
-  compare(expected.cells(), receive.cells());
-}
 
 Arrangement arranged(const NeighbourCase& one, std::vector<long> lengths, int side) {
   if (one.is_even() || (one.gathers() && side == 1))
@@ -217,25 +91,82 @@ Topology of_lists(const Group& group, const std::vector<int>& out, const std::ve
   return {group, labelled(out), labelled(in)};
 }
 
+namespace {
+
+template <class Buffer>
+void check_neighbourhood(Neighbourhood<Buffer> one, Manner manner) {
+  for (int round = 0; round < rounds_of(manner); ++round) {
+    one.start(round);
+    one.finish();
+  }
+  one.free();
+}
+
+Neighbourhood<Mixed> mixed_neighbourhood(const NeighbourCase& one) {
+  return {one, mixed_side(one, true), mixed_side(one, false)};
+}
+
+Neighbourhood<Side> plain_neighbourhood(const NeighbourCase& one) {
+  return {one, Side(one.layout(1), arranged(one, one.out_lengths(), 1)),
+          Side(one.layout(0), arranged(one, one.in_lengths(), 0))};
+}
+
+void check_case(const NeighbourCase& one) {
+  if (one.kind == NeighbourKind::alltoallw)
+    check_neighbourhood(mixed_neighbourhood(one), one.manner);
+  else
+    check_neighbourhood(plain_neighbourhood(one), one.manner);
+}
+
+constexpr NeighbourKind all_kinds[] = {NeighbourKind::allgather, NeighbourKind::allgatherv,
+                                       NeighbourKind::alltoall, NeighbourKind::alltoallv,
+                                       NeighbourKind::alltoallw};
+
+// All kinds under way at a time, some of them twice; each rank completes them in an order of its own.
+void many_neighbourhoods(const Topology& topology, Manner manner, std::uint64_t seed) {
+  std::deque<Neighbourhood<Side>> sides;
+  std::deque<Neighbourhood<Mixed>> mixed;
+  for (const long longest : {2L, 40L})
+    for (const NeighbourKind kind : all_kinds) {
+      const NeighbourCase one{topology, kind, ++seed, longest, seed % 2 == 0, false, manner};
+      if (kind == NeighbourKind::alltoallw)
+        mixed.push_back(mixed_neighbourhood(one)), mixed.back().start(0);
+      else
+        sides.push_back(plain_neighbourhood(one)), sides.back().start(0);
+    }
+  const auto reversed = [&](std::size_t i) { return topology.group.rank % 2 ? i : sides.size() - 1 - i; };
+  for (int round = 1; round <= rounds_of(manner); ++round) {
+    for (auto& each : mixed) each.finish();
+    for (std::size_t i = 0; i < sides.size(); ++i) sides[reversed(i)].finish();
+    if (round == rounds_of(manner)) break;
+    for (auto& each : sides) each.start(round);
+    for (auto& each : mixed) each.start(round);
+  }
+  for (auto& each : sides) each.free();
+  for (auto& each : mixed) each.free();
+}
+
+}  // namespace
+
 void one_neighbourhood(const Topology& topology, NeighbourKind kind, std::uint64_t seed, long longest,
                        bool derived, bool large) {
-  const NeighbourCase one{topology, kind, seed, longest, derived, large};
-  begin({name_of(kind), &topology.group, -1, longest, derived ? "derived" : "plain", large ? "large" : ""});
-  if (kind == NeighbourKind::alltoallw)
-    check_neighbourhood(one, mixed_side(one, true), mixed_side(one, false), call_w);
-  else
-    check_neighbourhood(one, Side(one.layout(1), arranged(one, one.out_lengths(), 1)),
-                        Side(one.layout(0), arranged(one, one.in_lengths(), 0)), call_neighbours);
+  check_case({topology, kind, seed, longest, derived, large});
 }
 
 void all_neighbourhoods(const Topology& topology, std::uint64_t seed) {
   for (long longest : {0L, 1L, 3L, 40L, 900L})
-    for (NeighbourKind kind : {NeighbourKind::allgather, NeighbourKind::allgatherv, NeighbourKind::alltoall,
-                               NeighbourKind::alltoallv, NeighbourKind::alltoallw})
+    for (NeighbourKind kind : all_kinds)
       for (bool derived : {false, true}) {
         ++seed;
         one_neighbourhood(topology, kind, seed, longest, derived, seed % 3 == 0);
+        // Of one rank alone they are the host's.
+        if (topology.group.size == 1 || longest == 0) continue;
+        const Manner manner = seed / 2 % 2 == 0 ? Manner::nonblocking : Manner::persistent;
+        check_case({topology, kind, seed + 50, longest, derived, seed % 3 == 0, manner});
       }
+  if (topology.group.size == 1) return;
+  many_neighbourhoods(topology, Manner::nonblocking, seed);
+  many_neighbourhoods(topology, Manner::persistent, seed);
 }
 
 }  // namespace checked
