@@ -118,6 +118,14 @@ def test_threads_over_nodes(launch, name):
     succeeded(launch(hosts.HOSTS[name], 3, "nonblocking_threads", env=env, timeout=60), "nonblocking_threads")
 
 
+@pytest.mark.needs_espalier
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_requests_that_are_left_at_finalize(launch, host, ranks):
+    run = launch(host, ranks, "left_at_finalize", env=STRICT, timeout=40)
+    succeeded(run, "left_at_finalize")
+    assert "request" not in run.out + run.err, f"the host complains about what is left\n{run}"
+
+
 # The index that MPICH 4.0.2 gives of a message is wrong, and it goes on waiting when all are complete.
 HOST_WRONG = {("debian-mpich", "nonblocking_f08"): ["-waitany", "-testany", "-waitsome", "-testsome"]}
 

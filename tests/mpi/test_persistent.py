@@ -210,6 +210,13 @@ def test_ranks_that_do_not_agree_are_named(launch, name, mistake):
     assert re.search(r"rank 0.*rank 1", run.err), str(run)
 
 
+@pytest.mark.parametrize("ranks", [2, full(4)])
+def test_a_rank_whose_arguments_are_wrong_leaves_nobody_waiting(launch, host, ranks):
+    run = launch(host, ranks, "persistent_bad_arguments", *([] if hosts.BARE else ["told"]), env=STRICT, timeout=40)
+    succeeded(run, "persistent_bad_arguments")
+    assert hosts.BARE or "could not prepare its part: its arguments are not valid" in run.err, str(run)
+
+
 @pytest.mark.needs_espalier
 def test_a_start_too_many_and_a_free_too_early_lose_nothing(launch, host):
     run = launch(host, 2, "persistent_misuse", env=STRICT, timeout=120)

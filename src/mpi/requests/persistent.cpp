@@ -243,8 +243,9 @@ std::unique_ptr<MovedByHost> move_by_host(const Entry& entry, const Draft& draft
 int begin(Entry& entry, Draft&& draft, MPI_Request* request) {
   const Collective what = draft.spec.collective;
   const std::size_t bytes = draft.spec.bytes;
-  // The others may wait for no rank: the host says what is wrong. Of a v form they ask each other.
-  if (draft.unable == bad_arguments && !traits(what).has_v_form) return to_host;
+  // The host says what is wrong. Of a v form the ranks ask each other, of others this one tells them.
+  if (draft.unable == bad_arguments && !traits(what).has_v_form && entry.communicator->refuse_to_prepare())
+    return to_host;
   std::unique_ptr<runtime::Persistent> collective;
   std::unique_ptr<MovedByHost> moved;
   auto meeting = draft.unable.empty() ? entry.communicator->begin_to_prepare(draft.spec) : nullptr;

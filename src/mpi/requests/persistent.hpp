@@ -44,7 +44,7 @@ class KeptType {
 };
 
 /// Why a rank is unable where the host is to say what is wrong.
-inline constexpr const char* bad_arguments = "its arguments are not valid, or not known to Espalier";
+using runtime::bad_arguments;
 
 /// What this rank makes of an init call.
 struct Draft {

@@ -166,6 +166,11 @@ class Communicator {
   /// is there; takes `spec`, which this rank can do. Null, on all ranks alike: prepare() does it.
   virtual std::unique_ptr<PersistentMeeting> begin_to_prepare(collective::PersistentSpec& spec);
 
+  /// Local: this rank's arguments are wrong, whatever they are to ask for; tells the others, who come to
+  /// prepare() or begin_to_prepare(). Not of v forms, of which the ranks ask each other. False, on all ranks
+  /// alike: prepare() has to do it.
+  virtual bool refuse_to_prepare() { return true; }
+
   /// Local: what carries a nonblocking collective like that. Null, on all ranks alike, because they have the
   /// same of `spec` that CallFacts has: it is the host's, and `why` says why; empty: there is no reason to
   /// report.

@@ -5,6 +5,9 @@
 
 namespace espalier::runtime {
 
+/// Why a rank cannot prepare a collective where its caller leaves it to the host to say what is wrong.
+inline constexpr const char* bad_arguments = "its arguments are not valid, or not known to Espalier";
+
 class Persistent;
 
 /// This rank's part. Needs its communicator no more; used by one thread at a time. Destroyed before finish()

@@ -21,6 +21,15 @@ bool NodeCommunicator::limit_waits(int timeout_ms) {
   return true;
 }
 
+std::shared_ptr<Nonblocking> NodeCommunicator::lines() {
+  static const bool is_off = plan::nonblocking_is_off();
+  if (is_off) return nullptr;
+  if (!nonblocking_)
+    nonblocking_ = Nonblocking::open({state_.arena, state_.share, state_.layout}, rank(),
+                                     state_.machine.waiter().policy());
+  return nonblocking_;
+}
+
 std::shared_ptr<Nonblocking> NodeCommunicator::nonblocking(const collective::PersistentSpec& spec,
                                                            std::string& why) {
   static const bool is_off = plan::nonblocking_is_off();
@@ -31,10 +40,8 @@ std::shared_ptr<Nonblocking> NodeCommunicator::nonblocking(const collective::Per
     why = Communicator::why_host(spec.collective);
     return nullptr;
   }
-  if (!nonblocking_ && is_small)
-    nonblocking_ = Nonblocking::open({state_.arena, state_.share, state_.layout}, rank(),
-                                     state_.machine.waiter().policy());
-  if (nonblocking_ && is_small) return nonblocking_;
+  if (is_small)
+    if (auto found = lines()) return found;
   why = Nonblocking::no_memory;
   return nullptr;
 }

@@ -61,6 +61,7 @@ class NodeCommunicator final : public Communicator {
   std::unique_ptr<Persistent> prepare(const Bootstrap& host, collective::PersistentSpec& spec,
                                       const std::string& unable, std::string& why) override;
   std::unique_ptr<PersistentMeeting> begin_to_prepare(collective::PersistentSpec& spec) override;
+  bool refuse_to_prepare() override;
   std::shared_ptr<Nonblocking> nonblocking(const collective::PersistentSpec& spec, std::string& why) override;
   /// Requests may keep what they have; the next communicator of these ranks begins anew.
   void forget_nonblocking() { nonblocking_.reset(); }
@@ -74,6 +75,9 @@ class NodeCommunicator final : public Communicator {
   /// To rank 0 as a whole, since only whole vectors can be combined, and scattered from there.
   bool reduce_and_scatter(Collective collective, const void* send, void* receive,
                           std::span<const std::size_t> bytes, const UserOperation& operation);
+
+  /// What carries nonblocking collectives; null, on all ranks alike: there is no memory, or it is not wanted.
+  std::shared_ptr<Nonblocking> lines();
 
   SharedState state_;
   std::shared_ptr<Nonblocking> nonblocking_;  ///< once there has been one

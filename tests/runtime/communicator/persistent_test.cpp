@@ -99,6 +99,7 @@ TEST(Persistent, ItsMemoryGoesBack) {
   run_ranks(2, [&](int rank) {
     Member member(board, rank);
     const memory::Arena& arena = *Process::instance().node()->arena();
+    check_allreduce(member, 30'000, 1);  // the lines in which the ranks meet stay as long as the communicator
     board.meet();
     const std::size_t before = arena.used();
     board.meet();

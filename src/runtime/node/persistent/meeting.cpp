@@ -5,12 +5,14 @@
 
 #include "base/config.hpp"
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "runtime/communicator/nonblocking.hpp"
 #include "runtime/communicator/persistent.hpp"
 #include "runtime/communicator/persistent_meeting.hpp"
 #include "runtime/communicator/share_release.hpp"
 #include "runtime/failure/call_records.hpp"
 #include "runtime/node/node_communicator.hpp"
+#include "runtime/node/persistent/meeting.hpp"
 #include "runtime/node/persistent/parts.hpp"
 #include "runtime/node/persistent/share.hpp"
 
@@ -48,10 +50,29 @@ struct ShareWord {
   }
 };
 
+/// Words of Agreed that name no share: whose offers are none.
+constexpr std::uint64_t nothing_offered = 1;
+
+/// The call in which all tell `mine`, and `all` are gathered.
+void make_meeting(Nonblocking::Call& call, const Part& mine, Part* all) {
+  call.is_short = true;
+  call.spec.collective = Collective::allgather;
+  call.spec.bytes = sizeof(Part);
+  call.brief = {reinterpret_cast<const std::byte*>(&mine), reinterpret_cast<std::byte*>(all)};
+}
+constexpr machine::CallFacts meeting_facts{Collective::allgather, 0, sizeof(Part), reduce::no_operation};
+
 memory::Share offer(const SharedState& state, const PersistentSpec& spec, const LayoutCells& own) {
   if (!rides_in_lines(spec)) return offer_share(state, spec, own.bytes);
   const std::size_t lines = persistent_lines(state.layout.ranks).bytes();
   return offer_lines(state, machine::Layout::round_up(lines, machine::Layout::page));
+}
+
+/// Of a rank that starts nothing there.
+void leave_share(memory::Arena& arena, memory::Share share, int rank, int ranks) {
+  const machine::Layout layout = persistent_lines(ranks);
+  reinterpret_cast<CallRecords*>(arena.at(share.offset) + layout.calls(rank))->leave();
+  if (is_last_to_leave(arena, share, layout)) arena.free(share);
 }
 
 class NodeMeeting final : public PersistentMeeting {
@@ -63,16 +84,13 @@ class NodeMeeting final : public PersistentMeeting {
         size_(state.layout.ranks),
         spec_(std::move(spec)),
         own_(spec_, rank),
-        mine_(part_of_rank(spec_, own_, rank, size_, false)),
+        mine_(part_of_rank(spec_, own_, rank, size_, Unable::no)),
         all_(static_cast<std::size_t>(size_)),
         lines_(std::move(lines)) {}
 
   ~NodeMeeting() override {
     if (is_open_) lines_->forget(call_);
-    if (!share_) return;
-    const machine::Layout layout = persistent_lines(size_);
-    reinterpret_cast<CallRecords*>(arena_.at(share_.offset) + layout.calls(rank_))->leave();
-    if (is_last_to_leave(arena_, share_, layout)) arena_.free(share_);
+    if (share_) leave_share(arena_, share_, rank_, size_);
   }
 
   /// False, on all ranks alike: there is no memory for it.
@@ -100,19 +118,16 @@ class NodeMeeting final : public PersistentMeeting {
 };
 
 bool NodeMeeting::begin(const SharedState& state) {
-  call_.is_short = true;
-  call_.spec.collective = Collective::allgather;
-  call_.spec.bytes = sizeof(Part);
-  call_.brief = {reinterpret_cast<const std::byte*>(&mine_), reinterpret_cast<std::byte*>(all_.begin())};
+  make_meeting(call_, mine_, all_.begin());
   memory::Share offered;
-  const machine::Agreed agreed =
-      lines_->start_meeting(call_, {Collective::allgather, 0, sizeof(Part), reduce::no_operation}, [&] {
-        offered = offer(state, spec_, own_);
-        return ShareWord::of(offered);
-      });
+  const machine::Agreed agreed = lines_->start_meeting(call_, meeting_facts, [&] {
+    offered = offer(state, spec_, own_);
+    return ShareWord::of(offered);
+  });
   if (offered && !agreed.by_this_rank) arena_.free(offered);
   if (agreed.value == 0) return false;
   is_open_ = true;
+  if (agreed.value == nothing_offered) return true;  // the first rank has left, as finish() will say
   const memory::Share share = agreed.by_this_rank ? offered : ShareWord::share(agreed.value);
   if (!arena_.holds(share)) throw Error("a rank offers memory that the node does not have");
   share_ = share;
@@ -129,10 +144,12 @@ void NodeMeeting::meet() {
 
 std::unique_ptr<Persistent> NodeMeeting::finish() {
   meet();
+  if (const int left = find_rank_that_left(all_); left >= 0)
+    throw Error(formatted("rank {} could not prepare its part: {}", left, bad_arguments));
   compare(all_);
   Contributions contributions;
   read_contributions(all_, contributions);
-  const bool possible = are_possible(all_, arena_.budget());
+  const bool possible = share_ && are_possible(all_, arena_.budget());
   const ShareLayout share_layout(moves_as(spec_), contributions);
   const collective::BufferLayout& buffers = share_layout.buffer_layout;
   const bool fits = rides_in_lines(spec_) ? buffers.rides_in_lines(spec_) && buffers.slots() == 2
@@ -154,7 +171,55 @@ std::unique_ptr<Persistent> NodeMeeting::finish() {
   return made;
 }
 
+/// A rank that leaves tells that, and waits for none.
+std::uint64_t tell_and_leave(Nonblocking& lines, memory::Arena& arena, int rank, int ranks) {
+  Part mine{};
+  mine.unable = Unable::has_left;
+  Parts all(static_cast<std::size_t>(ranks));
+  Nonblocking::Call call;
+  make_meeting(call, mine, all.begin());
+  const machine::Agreed agreed = lines.start_meeting(call, meeting_facts, [] { return nothing_offered; });
+  if (agreed.value == 0) return 0;
+  while (!call.published) lines.is_ready(call);
+  lines.forget(call);
+  if (agreed.value == nothing_offered) return agreed.value;
+  const memory::Share share = ShareWord::share(agreed.value);
+  if (!arena.holds(share)) throw Error("a rank offers memory that the node does not have");
+  arena.reserve_around(share);
+  leave_share(arena, share, rank, ranks);
+  return agreed.value;
+}
+
 }  // namespace
+
+bool meet_in_lines(Nonblocking& lines, const Part& mine, Parts& all) {
+  Nonblocking::Call call;
+  make_meeting(call, mine, all.begin());
+  if (lines.start_meeting(call, meeting_facts, [] { return nothing_offered; }).value == 0) return false;
+  try {
+    lines.complete(call);
+  } catch (...) {
+    lines.forget(call);
+    throw;
+  }
+  return true;
+}
+
+int find_rank_that_left(const Parts& all) {
+  for (std::size_t rank = 0; rank < all.size(); ++rank)
+    if (all[rank].unable == Unable::has_left) return static_cast<int>(rank);
+  return -1;
+}
+
+// Where there is no memory for what short ones need, the others meet again.
+bool NodeCommunicator::refuse_to_prepare() {
+  static const bool is_on = Config::instance().flag("ESPALIER_PERSISTENT");
+  if (!is_on) return true;
+  const std::shared_ptr<Nonblocking> meeting_place = lines();
+  for (int i = 0; meeting_place && i < 2; ++i)
+    if (tell_and_leave(*meeting_place, state_.arena, rank(), size()) != 0) return true;
+  return false;
+}
 
 std::unique_ptr<PersistentMeeting> NodeCommunicator::begin_to_prepare(PersistentSpec& spec) {
   static const bool is_on = Config::instance().flag("ESPALIER_PERSISTENT");

@@ -14,7 +14,7 @@ using collective::PersistentSpec;
 static_assert(sizeof(Part) <= memory::inline_capacity);
 
 Part part_of_rank(const PersistentSpec& spec, const collective::LayoutCells& cells, int rank, int ranks,
-                  bool is_unable) {
+                  Unable unable) {
   Part part{};
   part.bytes = spec.bytes;
   part.given_bytes = spec.given_bytes;
@@ -22,8 +22,8 @@ Part part_of_rank(const PersistentSpec& spec, const collective::LayoutCells& cel
   part.collective = static_cast<std::int8_t>(spec.collective);
   part.operation = spec.operation;
   part.root = spec.root;
-  part.is_unable = is_unable ? 1 : 0;
-  if (ranks == 2 && !is_unable) {
+  part.unable = unable;
+  if (ranks == 2 && unable == Unable::no) {
     part.cell = cells.of[static_cast<std::size_t>(1 - rank)];
     part.arrives = spec.arrives_from(1 - rank);
   }

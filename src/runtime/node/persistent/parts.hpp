@@ -10,12 +10,20 @@
 
 namespace espalier::runtime {
 
+/// Whether a rank cannot do what all are to do.
+enum class Unable : std::int8_t {
+  no,
+  says_why,  ///< in the next exchange
+  has_left   ///< for the host, which says what is wrong with its arguments
+};
+
 /// What one rank tells. Plain bytes, few enough to ride in a flag line.
 struct Part {
   std::uint64_t bytes, given_bytes, cells_bytes;
   std::uint64_t offered;  ///< where the share is that rank 0 offers; 0: none
   std::uint32_t offered_bytes;
-  std::int8_t collective, is_unable;
+  std::int8_t collective;
+  Unable unable;
   reduce::OperationCode operation;
   std::int32_t root;
   /// Where the block for the other one of two ranks lies, and how many bytes that one is to give.
@@ -33,7 +41,7 @@ struct Misfit {
 
 /// `rank`'s, of so many.
 Part part_of_rank(const collective::PersistentSpec& spec, const collective::LayoutCells& cells, int rank,
-                  int ranks, bool is_unable);
+                  int ranks, Unable unable);
 machine::CallFacts facts_of(const Part& part);
 
 /// Throws, on all ranks alike, if they prepare different collectives.

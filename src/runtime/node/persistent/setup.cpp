@@ -9,7 +9,9 @@
 #include "base/format.hpp"
 #include "collective/node/all_to_all/allgather.hpp"
 #include "runtime/communicator/persistent.hpp"
+#include "runtime/communicator/persistent_meeting.hpp"
 #include "runtime/node/node_communicator.hpp"
+#include "runtime/node/persistent/meeting.hpp"
 #include "runtime/node/persistent/parts.hpp"
 #include "runtime/node/persistent/share.hpp"
 
@@ -51,7 +53,9 @@ class HeldShare {
 /// or by none.
 class Setup {
  public:
-  Setup(SharedState& state, const Bootstrap& host) : state_(state), host_(host), held_(state.arena) {}
+  /// `lines`: where the ranks meet that may not all come; null: they come all.
+  Setup(SharedState& state, const Bootstrap& host, std::shared_ptr<Nonblocking> lines)
+      : state_(state), host_(host), lines_(std::move(lines)), held_(state.arena) {}
   std::unique_ptr<Persistent> run(PersistentSpec& spec, const std::string& unable, std::string& why);
 
  private:
@@ -70,6 +74,7 @@ class Setup {
 
   SharedState& state_;
   const Bootstrap& host_;
+  std::shared_ptr<Nonblocking> lines_;
   HeldShare held_;  ///< rank 0's
   memory::Share share_;
   Parts all_;
@@ -89,21 +94,24 @@ void Setup::exchange(const T& mine, ByRank<T>& all) {
 }
 
 void Setup::exchange_parts(const PersistentSpec& spec, const LayoutCells& own, bool is_unable) {
-  Part mine = part_of_rank(spec, own, rank(), size(), is_unable);
+  Part mine = part_of_rank(spec, own, rank(), size(), is_unable ? Unable::says_why : Unable::no);
   if (rank() == 0 && !is_unable) {
     const memory::Share offered = offer_share(state_, spec, own.bytes);
     held_.hold(offered);
     mine.offered = offered.offset;
     mine.offered_bytes = static_cast<std::uint32_t>(offered.bytes);
   }
-  exchange(mine, all_);
+  all_.make(static_cast<std::size_t>(size()));
+  if (!lines_ || !meet_in_lines(*lines_, mine, all_)) exchange(mine, all_);
 }
 
 /// The reason of the first rank that is unable; empty: all ranks are able.
 std::string Setup::why_unable(const std::string& unable) {
   const Part* const first =
-      std::find_if(all_.begin(), all_.end(), [](const Part& part) { return part.is_unable != 0; });
+      std::find_if(all_.begin(), all_.end(), [](const Part& part) { return part.unable != Unable::no; });
   if (first == all_.end()) return "";
+  const int left = find_rank_that_left(all_);
+  if (left >= 0) return formatted("rank {}: {}", left, bad_arguments);
   Reason mine{};
   std::strncpy(mine.text, unable.c_str(), sizeof mine.text - 1);
   ByRank<Reason> reasons;
@@ -205,7 +213,8 @@ std::unique_ptr<Persistent> NodeCommunicator::prepare(const Bootstrap& host, Per
                                                       const std::string& unable, std::string& why) {
   static const bool is_on = Config::instance().flag("ESPALIER_PERSISTENT");
   if (!is_on) return nullptr;  // switched off by the user
-  return Setup(state_, host).run(spec, unable, why);
+  const bool may_be_left = !traits(spec.collective).has_v_form;
+  return Setup(state_, host, may_be_left ? lines() : nullptr).run(spec, unable, why);
 }
 
 }  // namespace espalier::runtime
