@@ -57,6 +57,7 @@ class Arena {
   /// Local: child processes see the share too, for the program may have data there (windows).
   void share_with_children(Share share) const;
 
+  std::size_t bytes() const { return segment_.size(); }  ///< of all of it
   std::byte* at(std::size_t offset) const { return segment_.base() + offset; }
   /// -1: it is closed.
   int descriptor() const { return segment_.descriptor(); }

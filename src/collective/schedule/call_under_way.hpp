@@ -75,8 +75,8 @@ bool hears(M& m, CallUnderWay& call, int peer) {
 }
 
 template <Machine M>
-GivenData given_to(M& m, const CallUnderWay& call, std::byte* base, int peer, std::size_t wanted) {
-  const GivenData given = find_given(m, call.spec, call.lines.of(peer), base);
+GivenData given_to(M& m, const CallUnderWay& call, const CallArea& area, int peer, std::size_t wanted) {
+  const GivenData given = find_given(m, call.spec, call.lines.of(peer), area);
   if (given.bytes != wanted)
     throw Error(formatted("rank {} wants {} bytes of rank {}, which sends {}; both must name the same length",
                           m.rank(), wanted, peer, given.bytes));
@@ -97,11 +97,11 @@ bool chunk_is_there(M& m, CallUnderWay& call, const GivenData& given, int peer, 
 }
 
 template <Machine M>
-bool take_blocks(M& m, CallUnderWay& call, std::byte* base) {
+bool take_blocks(M& m, CallUnderWay& call, const CallArea& area) {
   for (; call.taken < call.spec.wants.size(); ++call.taken, call.position = 0) {
     const Schedule::Take& wanted = call.spec.wants[call.taken];
     if (!hears(m, call, wanted.peer)) return false;
-    const GivenData given = given_to(m, call, base, wanted.peer, wanted.bytes);
+    const GivenData given = given_to(m, call, area, wanted.peer, wanted.bytes);
     while (call.position < wanted.bytes) {
       std::size_t end = wanted.bytes;
       if (!chunk_is_there(m, call, given, wanted.peer, 0, end)) return false;
@@ -117,27 +117,30 @@ bool take_blocks(M& m, CallUnderWay& call, std::byte* base) {
 inline std::size_t skipped_in(const PersistentSpec& spec) { return spec.apart ? 0 : spec.fold.offset; }
 
 template <Machine M>
-const std::byte* vector_of(M& m, const CallUnderWay& call, std::byte* base, int peer, std::size_t begin,
+const std::byte* vector_of(M& m, const CallUnderWay& call, const CallArea& area, int peer, std::size_t begin,
                            std::size_t bytes) {
   const Schedule::Fold& fold = call.spec.fold;
   if (peer == m.rank() && fold.own) return fold.own + begin;
-  const GivenData given = find_given(m, call.spec, call.lines.of(peer), base);
-  const std::byte* const vector = given.block + skipped_in(call.spec) + begin;
+  const GivenData given = find_given(m, call.spec, call.lines.of(peer), area);
+  const std::size_t at = skipped_in(call.spec) + begin;
+  if (at > given.bytes || bytes > given.bytes - at) [[unlikely]]
+    refuse_damaged();
+  const std::byte* const vector = given.block + at;
   return given.buffer ? begin_reading(m, vector, bytes) : vector;
 }
 
 template <Machine M>
-void fold_vectors(M& m, const CallUnderWay& call, std::byte* base, std::size_t begin, std::size_t bytes,
+void fold_vectors(M& m, const CallUnderWay& call, const CallArea& area, std::size_t begin, std::size_t bytes,
                   std::byte* target) {
   const Schedule::Fold& fold = call.spec.fold;
   const void** sources = m.source_array();
-  for (int i = 0; i < fold.ranks; ++i) sources[i] = vector_of(m, call, base, fold.first + i, begin, bytes);
+  for (int i = 0; i < fold.ranks; ++i) sources[i] = vector_of(m, call, area, fold.first + i, begin, bytes);
   m.reduce(*fold.operation, target, sources, fold.ranks, bytes);
 }
 
 /// In pieces of whole elements, which ranks that come by take. A rank that is elsewhere has taken none.
 template <Machine M>
-bool fold_in_common(M& m, CallUnderWay& call, std::byte* base) {
+bool fold_in_common(M& m, CallUnderWay& call, const CallArea& area) {
   constexpr std::size_t least = 4096, most = 64 * 1024;
   const Schedule::Fold& fold = call.spec.fold;
   const auto ranks = static_cast<std::size_t>(m.size());
@@ -145,12 +148,14 @@ bool fold_in_common(M& m, CallUnderWay& call, std::byte* base) {
   const std::size_t piece_bytes =
       (std::clamp(fold.bytes / ranks, least, most) + extent - 1) / extent * extent;
   const int pieces = static_cast<int>((fold.bytes + piece_bytes - 1) / piece_bytes);
-  const GivenData first = find_given(m, call.spec, call.lines.of(0), base);
+  const GivenData first = find_given(m, call.spec, call.lines.of(0), area);
+  if (!first.buffer || first.bytes != fold.bytes) [[unlikely]]
+    refuse_damaged();
   std::byte* const common = first.buffer + buffer_parts(call.spec, m.size(), fold.bytes).common;
   std::byte* const progress = first.buffer + BufferParts::progress;
   for (int piece; (piece = m.take_piece_at(first.buffer + BufferParts::taken, pieces)) >= 0;) {
     const std::size_t begin = static_cast<std::size_t>(piece) * piece_bytes;
-    fold_vectors(m, call, base, begin, std::min(piece_bytes, fold.bytes - begin), common + begin);
+    fold_vectors(m, call, area, begin, std::min(piece_bytes, fold.bytes - begin), common + begin);
     if (m.piece_done_last_at(first.buffer + BufferParts::done, pieces)) m.signal_at(progress, 1);
   }
   if (!m.reached_at(progress, 1)) return lacks(call, progress, 1, 0);
@@ -159,15 +164,15 @@ bool fold_in_common(M& m, CallUnderWay& call, std::byte* base) {
 }
 
 template <Machine M>
-bool fold_alone(M& m, CallUnderWay& call, std::byte* base) {
+bool fold_alone(M& m, CallUnderWay& call, const CallArea& area) {
   const Schedule::Fold& fold = call.spec.fold;
   while (call.position < fold.bytes) {
     std::size_t end = fold.bytes;
     for (const int peer : call.spec.sources) {
-      const GivenData given = find_given(m, call.spec, call.lines.of(peer), base);
+      const GivenData given = find_given(m, call.spec, call.lines.of(peer), area);
       if (!chunk_is_there(m, call, given, peer, skipped_in(call.spec), end)) return false;
     }
-    fold_vectors(m, call, base, call.position, end - call.position, fold.target + call.position);
+    fold_vectors(m, call, area, call.position, end - call.position, fold.target + call.position);
     call.position = end;
   }
   return true;
@@ -175,24 +180,24 @@ bool fold_alone(M& m, CallUnderWay& call, std::byte* base) {
 
 /// What `peer` gives to a short call, whose line is there.
 template <Machine M>
-const std::byte* short_given(M& m, const CallUnderWay& call, std::byte* base, int peer) {
-  return given_to(m, call, base, peer, call.spec.bytes).block;
+const std::byte* short_given(M& m, const CallUnderWay& call, const CallArea& area, int peer) {
+  return given_to(m, call, area, peer, call.spec.bytes).block;
 }
 
 template <Machine M>
-void fold_short(M& m, const CallUnderWay& call, std::byte* base) {
+void fold_short(M& m, const CallUnderWay& call, const CallArea& area) {
   const void** sources = m.source_array();
   for (int rank = 0; rank < m.size(); ++rank)
-    sources[rank] = rank == m.rank() ? call.brief.send : short_given(m, call, base, rank);
+    sources[rank] = rank == m.rank() ? call.brief.send : short_given(m, call, area, rank);
   m.reduce(*call.spec.fold.operation, call.brief.receive, sources, m.size(), call.spec.bytes);
 }
 
 template <Machine M>
-bool take_short(M& m, CallUnderWay& call, std::byte* base) {
+bool take_short(M& m, CallUnderWay& call, const CallArea& area) {
   const PersistentSpec& spec = call.spec;
   if (spec.collective == Collective::bcast && m.rank() != spec.root) {
     if (!hears(m, call, spec.root)) return false;
-    m.copy(call.brief.receive, short_given(m, call, base, spec.root), spec.bytes);
+    m.copy(call.brief.receive, short_given(m, call, area, spec.root), spec.bytes);
   }
   if (!hears_all_in_short(spec, m.rank())) return true;
   for (const auto others = static_cast<std::size_t>(m.size()) - 1; call.heard < others; ++call.heard) {
@@ -201,9 +206,9 @@ bool take_short(M& m, CallUnderWay& call, std::byte* base) {
     if (!hears(m, call, peer)) return false;
     if (spec.collective == Collective::allgather)
       m.copy(call.brief.receive + static_cast<std::size_t>(peer) * spec.bytes,
-             short_given(m, call, base, peer), spec.bytes);
+             short_given(m, call, area, peer), spec.bytes);
   }
-  if (spec.fold.operation) fold_short(m, call, base);
+  if (spec.fold.operation) fold_short(m, call, area);
   return true;
 }
 
@@ -212,14 +217,14 @@ bool take_short(M& m, CallUnderWay& call, std::byte* base) {
 /// Takes what has come for this rank; true: all of it. Only once it has published. If not, `call.lack` says
 /// what comes next.
 template <Machine M>
-bool take_what_came(M& m, CallUnderWay& call, std::byte* base) {
-  if (call.is_short) return detail::take_short(m, call, base);
-  if (call.spec.fold.ranks == 0 && !call.spec.wants.empty()) return detail::take_blocks(m, call, base);
+bool take_what_came(M& m, CallUnderWay& call, const CallArea& area) {
+  if (call.is_short) return detail::take_short(m, call, area);
+  if (call.spec.fold.ranks == 0 && !call.spec.wants.empty()) return detail::take_blocks(m, call, area);
   for (; call.heard < call.spec.sources.size(); ++call.heard)
     if (!detail::hears(m, call, call.spec.sources[call.heard])) return false;
   if (call.spec.fold.ranks == 0) return true;  // a barrier, or nothing comes here
-  return folds_in_common(call.spec, m.size()) ? detail::fold_in_common(m, call, base)
-                                              : detail::fold_alone(m, call, base);
+  return folds_in_common(call.spec, m.size()) ? detail::fold_in_common(m, call, area)
+                                              : detail::fold_alone(m, call, area);
 }
 
 }  // namespace espalier::collective

@@ -19,7 +19,7 @@ namespace espalier::collective {
 /// The memory that the ranks share for their calls. `Memory` as in GivenBuffers.
 template <class Memory>
 struct CallMemory {
-  std::byte* base;  ///< of all that is shared; the ranks tell each other places as distances from it
+  CallArea area;  ///< all that is shared; the ranks tell each other places as distances from its base
   std::byte*
       pages;  ///< of the first pages of lines, side by side, which are clear: two of LinePages::bytes()
   Memory memory;
@@ -33,9 +33,9 @@ class CallsUnderWay {
  public:
   CallsUnderWay(M& machine, const CallMemory<Memory>& memory)
       : m_(machine),
-        base_(memory.base),
+        area_(memory.area),
         log2_chunk_(memory.log2_chunk),
-        pages_(memory.base, memory.pages, machine.size(), memory.memory),
+        pages_(memory.area, memory.pages, machine.size(), memory.memory),
         buffers_(memory.memory),
         demand_(memory.most) {}
 
@@ -154,7 +154,7 @@ class CallsUnderWay {
     }
     m_.begin_call(call.fingerprint);
     const Giving giving{call.number, call.lines.of(m_.rank()), finished_};
-    give_data(m_, call.spec, giving, base_, buffer, log2_chunk_);
+    give_data(m_, call.spec, giving, area_.base, buffer, log2_chunk_);
     call.published = true;
     prefetch_next_line(call.number + 1);
     return true;
@@ -181,7 +181,7 @@ class CallsUnderWay {
   }
 
   bool take(CallUnderWay& call) {
-    call.done = take_what_came(m_, call, base_) && others_keep_up(call);
+    call.done = take_what_came(m_, call, area_) && others_keep_up(call);
     if (!call.done) return false;
     in_order_[static_cast<std::size_t>(call.number - in_order_.front().number)].call = nullptr;
     if (!call.is_short) prefetch_next_buffer(call);
@@ -226,7 +226,7 @@ class CallsUnderWay {
   };
 
   M& m_;
-  std::byte* base_;
+  CallArea area_;
   int log2_chunk_;
   Pages pages_;
   GivenBuffers<Memory> buffers_;

@@ -12,6 +12,7 @@
 #include "collective/core/blocks.hpp"
 #include "collective/core/chunk_copies.hpp"
 #include "collective/core/rounds.hpp"
+#include "collective/schedule/call_area.hpp"
 #include "collective/schedule/persistent_spec.hpp"
 #include "memory/flag_line.hpp"
 
@@ -192,22 +193,34 @@ Notice read_notice(M& m, std::byte* line) {
   return notice;
 }
 
-/// What another rank, or this one, has for this rank: its line of the call has been published.
+/// What another rank, or this one, has for this rank: its line of the call has been published. Throws Error
+/// where that cannot be; what it returns lies in the area.
 template <Machine M>
-GivenData find_given(M& m, const PersistentSpec& spec, std::byte* line, std::byte* base) {
+GivenData find_given(M& m, const PersistentSpec& spec, std::byte* line, const CallArea& area) {
   const Notice notice = read_notice(m, line);
   const std::byte* const said = m.payload_at(line);
-  if (notice.buffer == 0) return {nullptr, said + sizeof notice, notice.bytes, 0, 0};
+  if (notice.buffer == 0) {
+    if (notice.bytes > line_capacity) [[unlikely]]
+      refuse_damaged();
+    return {nullptr, said + sizeof notice, notice.bytes, 0, 0};
+  }
+  // Of more bytes than the area has the parts are not even worked out; nor are chunks longer than a rank writes.
+  constexpr std::uint64_t longest_log2_chunk = 40;
+  if (notice.bytes > area.bytes || notice.log2_chunk > longest_log2_chunk) [[unlikely]]
+    refuse_damaged();
+  const BufferParts parts = buffer_parts(spec, m.size(), notice.bytes);
   GivenData given;
-  given.buffer = base + notice.buffer;
+  given.buffer = area.at(notice.buffer, parts.end);
   given.log2_chunk = notice.log2_chunk;
   PersistentSpec::Place place{0, notice.bytes};
   if (has_table(spec, m.size()))
     m.copy(&place, given.buffer + BufferParts::table + static_cast<std::size_t>(m.rank()) * sizeof place,
            sizeof place);
+  if (place.offset > notice.bytes || place.bytes > notice.bytes - place.offset) [[unlikely]]
+    refuse_damaged();
   given.offset = place.offset;
   given.bytes = place.bytes;
-  given.block = given.buffer + buffer_parts(spec, m.size(), notice.bytes).data + place.offset;
+  given.block = given.buffer + parts.data + place.offset;
   return given;
 }
 

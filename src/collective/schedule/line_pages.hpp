@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <deque>
 
+#include "collective/schedule/call_area.hpp"
 #include "machine/concept.hpp"
 #include "memory/flag_line.hpp"
 
@@ -37,9 +38,9 @@ class LinePages {
   }
 
   /// `first`: of two pages side by side, whose lines are clear, and which stay when the others go. Places
-  /// count from `base`.
-  LinePages(std::byte* base, std::byte* first, int ranks, Memory memory)
-      : base_(base), first_(first), ranks_(ranks), memory_(memory) {
+  /// count from the area's base.
+  LinePages(const CallArea& area, std::byte* first, int ranks, Memory memory)
+      : area_(area), first_(first), ranks_(ranks), memory_(memory) {
     pages_ = {{0, first + bytes(ranks)}, {1, first}};
   }
 
@@ -62,7 +63,7 @@ class LinePages {
   std::byte* agreement(Step number) const { return place(number) + (1 + in_page(number)) * line; }
 
   /// No rank uses any page any more, and this one has seen all that the others did: calls body(page) for
-  /// those that were allocated.
+  /// those that were allocated. Throws Error where the pages are damaged.
   template <machine::Machine M, class Body>
   void for_each_allocated(M& m, Body body) {
     for (auto said = m.agreed_at(pages_.back().place, turn()); said && follow(*said);)
@@ -82,9 +83,11 @@ class LinePages {
   /// back. None is at the base.
   static constexpr std::uint64_t refused = 0, drops_oldest = std::uint64_t{1} << 39;
   std::uint64_t word(const std::byte* place) const {
-    return static_cast<std::uint64_t>(place - base_) / line;
+    return static_cast<std::uint64_t>(place - area_.base) / line;
   }
-  std::byte* said_place(std::uint64_t word) const { return base_ + (word & ~drops_oldest) * line; }
+  std::byte* said_place(std::uint64_t word) const {
+    return area_.at((word & ~drops_oldest) * line, bytes(ranks_));
+  }
 
   static Step page_of(Step number) { return number / calls_in_page + 1; }
   static std::size_t in_page(Step number) { return static_cast<std::size_t>(number) % calls_in_page; }
@@ -135,14 +138,18 @@ class LinePages {
   bool follow(std::uint64_t said) {
     if (said == refused) return false;
     const Step number = turn();
-    if (said & drops_oldest) pages_.pop_front();
     std::byte* const next = said_place(said);
+    if (said & drops_oldest) {
+      if (pages_.size() <= 2) [[unlikely]]  // nobody drops one of the last two
+        refuse_damaged();
+      pages_.pop_front();
+    }
     if (next == pages_.front().place) pages_.pop_front();
     pages_.push_back({number, next});
     return true;
   }
 
-  std::byte* base_;
+  CallArea area_;
   std::byte* first_;
   int ranks_;
   Memory memory_;

@@ -129,8 +129,10 @@ Nonblocking::Nonblocking(memory::Arena& arena, memory::Share share, const Layout
       mismatch_detection_(arena.at(share.offset), layout, rank, {},
                           Process::instance().node()->sees_processes(), {}),
       machine_(arena.at(share.offset), layout, rank, policy, {}),
-      calls_(machine_,
-             {arena.at(0), arena.at(share.offset + layout.bytes()), ArenaBuffers(arena), arena.budget() / 4}),
+      calls_(machine_, {{arena.at(0), arena.bytes()},
+                        arena.at(share.offset + layout.bytes()),
+                        ArenaBuffers(arena),
+                        arena.budget() / 4}),
       counters_(layout.ranks) {
   machine_.on_mistake(mismatch_detection_.mistake());
 }
@@ -148,11 +150,13 @@ Nonblocking::~Nonblocking() {
   if (is_last_to_leave(arena_, share_, layout_)) give_back_all();
 }
 
-// All ranks have left: their notes are ordered before by the count of those that have.
-void Nonblocking::give_back_all() {
+// All ranks have left: their notes are ordered before by the count of those that have. Where the memory is
+// damaged nothing more is given back than what can be.
+void Nonblocking::give_back_all() try {
   std::uint64_t place = word_of(arena_.at(share_.offset), layout_).load(std::memory_order_acquire);
-  while (place != 0) {
+  for (std::size_t most = arena_.bytes() / memory::Arena::least_unit; place != 0 && most > 0; --most) {
     LeftBehind note;
+    if (!arena_.holds({place, collective::BufferParts::table})) return;
     std::memcpy(&note, note_in(arena_.at(place)), sizeof note);
     arena_.free({place, note.bytes});
     place = note.next;
@@ -161,6 +165,7 @@ void Nonblocking::give_back_all() {
     arena_.free({static_cast<std::size_t>(page - arena_.at(0)), Pages::bytes(layout_.ranks)});
   });
   arena_.free(share_);
+} catch (const Error&) {  // of for_each_allocated()
 }
 
 bool Nonblocking::start_part(Call& call) {

@@ -40,7 +40,9 @@ class SharedMemory {
   RankMemory of(int rank) {
     return {base() + layout_.buffers + static_cast<std::size_t>(rank) * each_, each_};
   }
-  CallMemory<RankMemoryOf> with(RankMemory& own) { return {base(), base() + layout_.pages, {&own}, most_}; }
+  CallMemory<RankMemoryOf> with(RankMemory& own) {
+    return {{base(), bytes_.size() - 128}, base() + layout_.pages, {&own}, most_};
+  }
 
  private:
   std::byte* base() {

@@ -44,7 +44,11 @@ class Member {
         by_(by),
         is_certain_(given.is_enough),
         memory_(own_part(m, given.each), given.each),
-        calls_(m, {area(), area() + CallMemoryLayout::pages, {&memory_}, given.most, calls_log2_chunk}) {}
+        calls_(m, {{area(), calls_area_bytes},
+                   area() + CallMemoryLayout::pages,
+                   {&memory_},
+                   given.most,
+                   calls_log2_chunk}) {}
 
   /// False: there is no memory for it.
   bool start(Started& started) { return calls_.start(started.call); }
