@@ -71,5 +71,7 @@ def make(seed: int, hosts: list[str], ranks: list[int], most: int, harms: bool =
     pretends = nodes == "all" or (nodes == "some" and dice.random() < 0.35)
     harm = dice.choices(["", "stops", "kill"], [80, 14, 6])[0] if harms else ""
     case = Case(seed, dice.choice(hosts), number, settings(dice, number, pretends), harm)
+    if harm == "kill" and case.host.startswith("impi"):  # its launcher waits for ever for a rank that is killed in MPI_Init
+        case = case.but(harm="")
     steps = Generator(seed, number, most).program(LENGTH)
     return case.but(steps=[tamed(step) for step in steps] if case.host.startswith("impi") else steps)
