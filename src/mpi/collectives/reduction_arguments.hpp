@@ -35,15 +35,34 @@ inline std::string why_no_kernel(const PredefinedType* type, const PredefinedOp&
   return type ? "no kernel for this operator on this datatype" : "predefined operator on a derived datatype";
 }
 
-/// The kernel of a call with plain arguments; nullptr: there is none, or it is not known yet.
-inline const reduce::Operation* kernel(const Call& call, MPI_Count elements, std::size_t& bytes) {
+inline const reduce::Operation* predefined_kernel(const Call& call) {
   const PredefinedType* type = predefined_type(typed<MPI_Datatype>(call.type));
   const PredefinedOp* op = predefined_op(typed<MPI_Op>(call.op));
-  if (!type || !op || elements <= 0) return nullptr;
-  const reduce::Operation* found = operation(*type, *op);
-  if (!found || __builtin_mul_overflow(static_cast<std::size_t>(elements), found->extent, &bytes))
-    return nullptr;
-  return found;
+  return type && op ? operation(*type, *op) : nullptr;
+}
+
+/// Sets the bytes of a call with plain arguments; false: it is none.
+inline bool has_bytes(const reduce::Operation* kernel, MPI_Count elements, std::size_t& bytes) {
+  return kernel && elements > 0 &&
+         !__builtin_mul_overflow(static_cast<std::size_t>(elements), kernel->extent, &bytes);
+}
+
+/// The kernel of a call with plain arguments; nullptr: there is none, or it is not known yet.
+inline const reduce::Operation* kernel(const Call& call, MPI_Count elements, std::size_t& bytes) {
+  const reduce::Operation* found = predefined_kernel(call);
+  return has_bytes(found, elements, bytes) ? found : nullptr;
+}
+
+/// The same of a blocking call: of those one thread at a time makes one on a communicator.
+inline const reduce::Operation* kernel(Entry& entry, const Call& call, MPI_Count elements,
+                                       std::size_t& bytes) {
+  LastReduction& last = entry.last_reduction;
+  if (last.type != call.type || last.op != call.op) [[unlikely]] {
+    const reduce::Operation* found = predefined_kernel(call);
+    if (!found) return nullptr;
+    last = {call.type, call.op, found};
+  }
+  return has_bytes(last.kernel, elements, bytes) ? last.kernel : nullptr;
 }
 
 /// The same where kernel() has none: for pairs that MPI does not define and the host serves, and on types

@@ -58,7 +58,7 @@ int serve_shape(Entry& entry, const Call& call, const Shape& shape, std::size_t&
                 ByUser by_user) {
   if (is_alias_for_host(call, shape.collective, shape.elements, shape.is_target)) [[unlikely]]
     return to_host;
-  const reduce::Operation* found = kernel(call, shape.elements, bytes);
+  const reduce::Operation* found = kernel(entry, call, shape.elements, bytes);
   if (!found) [[unlikely]]
     found = kernel_by_host(call, shape.elements, bytes);
   if (!found || !plain_buffers(call, shape.is_target)) [[unlikely]]

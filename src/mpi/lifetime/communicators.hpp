@@ -11,6 +11,7 @@
 #include "memory/share_directory.hpp"
 #include "mpi/abi/abi.hpp"
 #include "mpi/neighbours/neighbours.hpp"
+#include "reduce/operation.hpp"
 #include "runtime/communicator/communicator.hpp"
 #include "runtime/process/bootstrap.hpp"
 
@@ -29,6 +30,12 @@ struct Record {
 
 /// One intra-communicator of the user. Entries are never given back to the system, only used again for
 /// another communicator, so that a reader with an old pointer reads an entry, whatever it says by now.
+/// A datatype and an operator that MPI predefines, so their handles never mean another, and the kernel for them.
+struct LastReduction {
+  Handle type = 0, op = 0;
+  const reduce::Operation* kernel = nullptr;
+};
+
 struct Entry {
   /// The normal() form of the handle, 0 while no thread may find this entry. Written last (release), read
   /// first (acquire).
@@ -36,6 +43,7 @@ struct Entry {
   MPI_Comm comm{};
   std::unique_ptr<runtime::Communicator> communicator;
   std::unique_ptr<const Neighbours> neighbours;  ///< made by the first call that needs them
+  LastReduction last_reduction;                  ///< most programs reduce by the same ones again
   bool foreign = false;  ///< with ranks outside this job: never served, never found in the cache
   bool linked = false;   ///< the communicator's attribute points here
   communicators::Record record;
