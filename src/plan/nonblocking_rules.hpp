@@ -17,8 +17,9 @@ bool nonblocking_is_off();
 bool nonblocking_is_hosts(Collective collective, std::size_t bytes, int ranks);
 
 /// The same over nodes, where a rank sends what its node gives to every rank of the others: many of them, and long data,
-/// are better passed on. `on_node`: ranks of the largest node.
-bool nonblocking_over_nodes_is_hosts(Collective collective, std::size_t bytes, int ranks, int on_node);
+/// are better passed on. `host`: its version text. `on_node`: ranks of the largest node.
+bool nonblocking_over_nodes_is_hosts(std::string_view host, Collective collective, std::size_t bytes,
+                                     int ranks, int on_node);
 
 /// The same for a host of that version text.
 bool nonblocking_is_hosts(std::string_view host, Collective collective, std::size_t bytes, int ranks);

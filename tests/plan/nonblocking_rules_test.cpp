@@ -27,13 +27,15 @@ TEST(NonblockingRules, FollowHostCollectiveBytesAndRanks) {
 
 TEST(NonblockingRules, OverNodesFewRanksAndShortData) {
   using enum Collective;
-  EXPECT_FALSE(nonblocking_over_nodes_is_hosts(barrier, 0, 64, 8));
-  EXPECT_TRUE(nonblocking_over_nodes_is_hosts(barrier, 0, 65, 8));
-  EXPECT_FALSE(nonblocking_over_nodes_is_hosts(allreduce, 65536, 16, 8));
-  EXPECT_TRUE(nonblocking_over_nodes_is_hosts(allreduce, 65537, 16, 8));
+  constexpr std::string_view host = "MPICH Version: 5.0.2";
+  EXPECT_FALSE(nonblocking_over_nodes_is_hosts(host, barrier, 0, 64, 8));
+  EXPECT_TRUE(nonblocking_over_nodes_is_hosts(host, barrier, 0, 65, 8));
+  EXPECT_FALSE(nonblocking_over_nodes_is_hosts(host, allreduce, 65536, 16, 8));
+  EXPECT_TRUE(nonblocking_over_nodes_is_hosts(host, allreduce, 65537, 16, 8));
   // What a node sends of an allgather are the blocks of all of its ranks.
-  EXPECT_FALSE(nonblocking_over_nodes_is_hosts(allgather, 8192, 16, 8));
-  EXPECT_TRUE(nonblocking_over_nodes_is_hosts(allgather, 8193, 16, 8));
+  EXPECT_FALSE(nonblocking_over_nodes_is_hosts(host, allgather, 8192, 16, 8));
+  EXPECT_TRUE(nonblocking_over_nodes_is_hosts(host, allgather, 8193, 16, 8));
+  EXPECT_TRUE(nonblocking_over_nodes_is_hosts("Open MPI v5.0.9", barrier, 0, 2, 1));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "plan/nonblocking_rules.hpp"
+#include "plan/tuned_rules.hpp"
 #include "runtime/across/call_across.hpp"
 #include "runtime/multinode/serve.hpp"
 #include "runtime/process/node.hpp"
@@ -48,7 +49,7 @@ std::unique_ptr<SeparateCall> MultiNodeCommunicator::begin_across(across::Wanted
     why = Communicator::why_host(facts.collective);
     return nullptr;
   }
-  if (plan::nonblocking_over_nodes_is_hosts(facts.collective, facts.bytes, size(),
+  if (plan::nonblocking_over_nodes_is_hosts(plan::known_host(), facts.collective, facts.bytes, size(),
                                             static_cast<int>(nodes_.placement.largest())))
     return nullptr;
   if (!channel_) open_channel();
