@@ -138,7 +138,7 @@ GDB = """[New LWP 22681]
 #0  0x00007f01d9b0c017 in __GI_sched_yield () at ../sysdeps/unix/syscall-template.S:120
 #1  0x00007f01d9f1bf95 in ?? () from .venv/mpich/lib/libmpi.so.12
 #2  0x00007f01d9d4e7e0 in PMPI_Recv () from .venv/mpich/lib/libmpi.so.12
-#3  0x0000556ce8dc078c in receive_nothing (count=...) at /work/tests/stuck.c:21
+#3  0x0000556ce8dc078c in receive_nothing (count=...) at /home/me/stuck.c:21
 #4  main () at stuck.c:81
 """
 EU_STACK = """PID 4711 - process
@@ -146,7 +146,7 @@ TID 4711:
 #0  0x00007f01d9b0c017 __sched_yield
 #1  0x00007f01d9d4e7e0 PMPI_Recv@@V1
 #2  0x0000556ce8dc078c receive_nothing
-    /work/tests/stuck.c:21:3
+    /home/me/stuck.c:21:3
 #3  0x0000556ce8dc03a8 main
     stuck.c:81
 """
