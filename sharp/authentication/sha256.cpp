@@ -19,16 +19,14 @@ constexpr std::array<std::uint32_t, 64> constants = {
 
 using Schedule = std::array<std::uint32_t, 64>;
 
-constexpr std::uint32_t turned(std::uint32_t value, int bits) { return std::rotr(value, bits); }
-
 Schedule schedule_of(const std::array<std::byte, 64>& block) {
   Schedule words{};
   for (std::size_t i = 0; i < 64; ++i)
     words[i / 4] = words[i / 4] << 8 | std::to_integer<std::uint32_t>(block[i]);
   for (std::size_t i = 16; i < 64; ++i) {
     const std::uint32_t a = words[i - 15], b = words[i - 2];
-    words[i] = words[i - 16] + (turned(a, 7) ^ turned(a, 18) ^ a >> 3) + words[i - 7] +
-               (turned(b, 17) ^ turned(b, 19) ^ b >> 10);
+    words[i] = words[i - 16] + (std::rotr(a, 7) ^ std::rotr(a, 18) ^ a >> 3) + words[i - 7] +
+               (std::rotr(b, 17) ^ std::rotr(b, 19) ^ b >> 10);
   }
   return words;
 }
@@ -40,10 +38,10 @@ void Sha256::take_block() {
   const Schedule words = schedule_of(block_);
   auto [a, b, c, d, e, f, g, h] = state_;
   for (std::size_t i = 0; i < 64; ++i) {
-    const std::uint32_t first =
-        h + (turned(e, 6) ^ turned(e, 11) ^ turned(e, 25)) + ((e & f) ^ (~e & g)) + constants[i] + words[i];
+    const std::uint32_t first = h + (std::rotr(e, 6) ^ std::rotr(e, 11) ^ std::rotr(e, 25)) +
+                                ((e & f) ^ (~e & g)) + constants[i] + words[i];
     const std::uint32_t second =
-        (turned(a, 2) ^ turned(a, 13) ^ turned(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));
+        (std::rotr(a, 2) ^ std::rotr(a, 13) ^ std::rotr(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));
     h = g, g = f, f = e, e = d + first, d = c, c = b, b = a, a = first + second;
   }
   const std::array<std::uint32_t, 8> more = {a, b, c, d, e, f, g, h};

@@ -143,7 +143,7 @@ def _program(host: Host, name: str, sources: Path) -> Path:
         return target
     if (sources / f"{name}.c").exists():
         source = sources / f"{name}.c"
-        if not _newer(target, [source, *(sources / name).glob("*.h")]):
+        if not _newer(target, [source, *sources.glob("*.h"), *(sources / name).glob("*.h")]):
             _compile([host.c, "-std=gnu11", "-O2", "-g1", "-Wall", "-Wextra", "-Wno-unused-parameter", *flags, str(source),
                       *host.libraries, "-pthread"], target)
         return target

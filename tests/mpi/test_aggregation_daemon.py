@@ -1,5 +1,5 @@
 """espalier-aggd and its peers, by a client that is written here from the protocol alone: who is let in, what peers can make it
-hold, and that idle connections lock nobody out."""
+hold, and that idle connections keep no other peer out."""
 
 import hashlib
 import hmac
@@ -131,7 +131,7 @@ def test_idle_connections_lock_nobody_out(node):
                     if client.greet(token, "a0") == WELCOME:
                         break
                 except (EOFError, ConnectionError):
-                    assert time.monotonic() < until, "nobody gets in"
+                    assert time.monotonic() < until, "no peer gets in"
     finally:
         for each in idle:
             each.close()

@@ -77,7 +77,7 @@ TEST(AggregationNode, does_not_believe_who_listens_where_its_parent_should) {
   node.reached_parent(1, 0);
   const auto said = node.take_output();
   ASSERT_EQ(said.size(), 1u);
-  Frame welcome;  // of one that hopes that nobody asks
+  Frame welcome;  // of a node that does not know the token
   welcome.kind = Kind::welcome;
   welcome.payload = pack(tree.limits);
   for (const Frame& answer :

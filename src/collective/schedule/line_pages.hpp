@@ -140,7 +140,7 @@ class LinePages {
     const Step number = turn();
     std::byte* const next = said_place(said);
     if (said & drops_oldest) {
-      if (pages_.size() <= 2) [[unlikely]]  // nobody drops one of the last two
+      if (pages_.size() <= 2) [[unlikely]]  // no rank drops one of the last two
         refuse_damaged();
       pages_.pop_front();
     }

@@ -176,7 +176,7 @@ void Channel::finish(Call& call) {
 }
 
 /// The nodes' partial results in the order of the nodes, each of which has its ranks' in rank order: so bits are the
-/// same on all ranks, whoever has folded.
+/// same on all ranks, whichever of them has folded.
 void Channel::fold(Call& call, const Arrived& arrived) {
   const Wanted& wanted = call.wanted;
   const reduce::Operation& operation = *wanted.operation;

@@ -1,5 +1,5 @@
 // The flight recorder: each rank keeps its last calls where `espalier who` finds them, whatever the rank does
-// meanwhile. Always on, so what a call pays is a few stores to lines of the cache of its own, most of them when it ends.
+// meanwhile. Always on, so what a call pays is a few stores to two lines of the cache of its own.
 //
 // Reading the clock would cost more than all of that, so most short calls have no times: a call in 32 has, each one
 // where calls are so far apart that two readings do not matter, and each that waits longer than its first looks.

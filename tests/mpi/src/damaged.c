@@ -9,7 +9,6 @@
 #include <execinfo.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,36 +17,14 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-enum { patience = 8, most = 4096, guard = 512 }; /* seconds; longs */
+#include "survivor.h"
 
-static const char* volatile call = "MPI_Init";
-static volatile long done;
-static int rank, size;
+enum { most = 4096, guard = 512 }; /* longs */
+
+static int size;
 static long words, mine[most], around[guard + most * 8 + guard];
 static long* const theirs = around + guard;
 static const long untouched = 0x5a5a5a5a5a5a5a5a;
-
-static void say(const char* format, ...) {
-  char line[1024];
-  va_list values;
-  va_start(values, format);
-  const int length = vsnprintf(line, sizeof line, format, values);
-  va_end(values);
-  if (write(STDOUT_FILENO, line, length < (int)sizeof line ? (size_t)length : sizeof line - 1) < 0) _exit(2);
-}
-
-static void* watch(void* unused) {
-  (void)unused;
-  for (long seen = -1, since = 0;; usleep(100000)) {
-    if (done != seen) {
-      seen = done;
-      since = 0;
-    } else if (++since > patience * 10) {
-      say("rank %d: waits %s\n", rank, call);
-      _exit(0);
-    }
-  }
-}
 
 static void crashed(int number, siginfo_t* about, void* context) {
   (void)number, (void)about;
@@ -70,13 +47,10 @@ static int is_whole(int count) {
 }
 
 static void ended(int code, int count) {
-  char text[MPI_MAX_ERROR_STRING] = "";
-  int length = 0;
+  char text[MPI_MAX_ERROR_STRING];
   if (!is_whole(count)) say("rank %d: overrun in %s\n", rank, call);
   if (code == MPI_SUCCESS) return;
-  MPI_Error_string(code, text, &length);
-  for (char* at = text; *at; ++at)
-    if (*at == '\n') *at = ' ';
+  explain(code, text);
   say("rank %d: told %s: %s\n", rank, call, text);
   _exit(0);
 }

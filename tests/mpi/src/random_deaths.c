@@ -6,7 +6,6 @@
 
 #include <pthread.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,11 +13,11 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { patience = 8, most = 4096, one = 1 };  /* seconds; longs */
+#include "survivor.h"
 
-static const char* volatile call = "MPI_Init";
-static volatile long done;
-static int rank, size;
+enum { most = 4096, one = 1 }; /* longs */
+
+static int size;
 static long mine[most], theirs[most * 16];
 
 static void be_killed(int number) {
@@ -31,29 +30,6 @@ static void exit_at_once(int number) {
   _exit(1);
 }
 
-static void say(const char* format, ...) {
-  char line[1024];
-  va_list values;
-  va_start(values, format);
-  const int length = vsnprintf(line, sizeof line, format, values);
-  va_end(values);
-  if (write(STDOUT_FILENO, line, length < (int)sizeof line ? (size_t)length : sizeof line - 1) < 0) _exit(2);
-}
-
-/* A call that takes so long waits for the victim. */
-static void* watch(void* unused) {
-  (void)unused;
-  for (long seen = -1, since = 0;; usleep(100000)) {
-    if (done != seen) {
-      seen = done;
-      since = 0;
-    } else if (++since > patience * 10) {
-      say("rank %d: waits %s\n", rank, call);
-      _exit(0);
-    }
-  }
-}
-
 static double now(void) {
   struct timespec time;
   clock_gettime(CLOCK_MONOTONIC, &time);
@@ -61,11 +37,8 @@ static double now(void) {
 }
 
 static void ended(int code, double began) {
-  char text[MPI_MAX_ERROR_STRING] = "";
-  int length = 0;
-  MPI_Error_string(code, text, &length);
-  for (char* at = text; *at; ++at)
-    if (*at == '\n') *at = ' ';
+  char text[MPI_MAX_ERROR_STRING];
+  explain(code, text);
   say("rank %d: told %s %.0f: %s\n", rank, call, now() - began, text);
   _exit(0);
 }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The function x -> a * x + b, modulo a prime. The gap is nobody's. */
+/* The function x -> a * x + b, modulo a prime. No operator touches the gap. */
 struct line {
   long a, b, gap;
 };

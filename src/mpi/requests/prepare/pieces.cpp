@@ -1,5 +1,5 @@
-// Persistent and nonblocking alltoallw and neighbourhood collectives: pieces of any layout go from each rank to each other. They are packed
-// straight into shared memory at the start, and unpacked from there at completion.
+// Persistent and nonblocking alltoallw and neighbourhood collectives: pieces of any layout go from each rank to
+// each other. They are packed straight into shared memory at the start, and unpacked from there at completion.
 #include "collective/pieces/piece_blocks.hpp"
 #include "generated/mpi/requests/prepare/make.hpp"
 #include "mpi/collectives/own_block.hpp"
