@@ -27,7 +27,8 @@ def measured(options) -> dict:
         raise Problem("a core for each of two ranks is needed; there is one")
     process.die_with_jobs()
     (host,) = find(options.host)
-    found = document.make(host.name, measure.turns(host, options.turns, options.seconds, tell))
+    described = machine.describe()  # before: the load must not be our own
+    found = document.make(host.name, described, measure.turns(host, options.turns, options.seconds, tell))
     file.save(found, options.json)
     tell(f"written: {options.json}")
     return found

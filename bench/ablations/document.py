@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from espalier import __version__
-from espalier.bench import file, machine
+from espalier.bench import file
 from espalier.bench.results.stats import Spread
 from espalier.problem import Problem
 from espalier.sizes import print_bytes
@@ -28,11 +28,11 @@ def point(title: str, collective: str, size: int, turns: list[dict[str, Times]])
             "ratio": {"low": round(ratio.low, 3), "median": round(ratio.mid, 3), "high": round(ratio.high, 3)}}
 
 
-def make(host: str, turns: list[dict[str, Times]]) -> Json:
+def make(host: str, described: Json, turns: list[dict[str, Times]]) -> Json:
     wanted = [(one.title, collective, size) for one in ABLATIONS for collective in one.collectives for size in one.sizes]
     points = [point(*each, turns) for each in wanted]
     now = datetime.datetime.now(datetime.timezone.utc)
-    return {"schema": SCHEMA, "date": now.isoformat(timespec="seconds"), "espalier": __version__, "machine": machine.describe(),
+    return {"schema": SCHEMA, "date": now.isoformat(timespec="seconds"), "espalier": __version__, "machine": described,
             "host": host, "ranks": 2, "turns": len(turns), "points": points}
 
 

@@ -129,6 +129,7 @@ def _main(options: argparse.Namespace) -> int:
         raise Problem(why)
     process.die_with_jobs()
     build.compare(find(options.host)[0])
+    described = machine.describe()  # before: the load must not be our own
     entries, points = [], []
     for nodes in (int(word) for word in options.nodes.split(",")):
         found = _measure(_settings(options, nodes), options.radix)
@@ -136,7 +137,7 @@ def _main(options: argparse.Namespace) -> int:
         points += _points(found)
     document = {
         "schema": "espalier-aggregation-bench/1",
-        "machine": machine.describe(),
+        "machine": described,
         "settings": {"delay_us": options.delay, "radix": options.radix, "host": options.host},
         "points": points,
         "jobs": entries,

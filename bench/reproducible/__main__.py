@@ -24,7 +24,8 @@ def tell(text: str) -> None:
 def measured(options) -> dict:
     process.die_with_jobs()
     (host,) = find(options.host)
-    found = document.make(host.name, measure.turns(host, options.turns, options.seconds, tell), measure.arrays())
+    described = machine.describe()  # before: the load must not be our own
+    found = document.make(host.name, described, measure.turns(host, options.turns, options.seconds, tell), measure.arrays())
     file.save(found, options.json)
     tell(f"written: {options.json}")
     return found

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from espalier import __version__
-from espalier.bench import file, machine
+from espalier.bench import file
 from espalier.bench.results.stats import Spread
 from espalier.problem import Problem
 from espalier.sizes import print_bytes
@@ -29,10 +29,10 @@ def point(shape: Shape, collective: str, size: int, turns: list[dict[str, Times]
     return result
 
 
-def make(host: str, turns: dict[Shape, list[dict[str, Times]]], arrays: list[Json]) -> Json:
+def make(host: str, described: Json, turns: dict[Shape, list[dict[str, Times]]], arrays: list[Json]) -> Json:
     points = [point(shape, collective, size, found) for shape, found in turns.items() for collective in COLLECTIVES for size in SIZES]
     now = datetime.datetime.now(datetime.timezone.utc)
-    return {"schema": SCHEMA, "date": now.isoformat(timespec="seconds"), "espalier": __version__, "machine": machine.describe(),
+    return {"schema": SCHEMA, "date": now.isoformat(timespec="seconds"), "espalier": __version__, "machine": described,
             "host": host, "turns": max(map(len, turns.values())), "points": points, "arrays": arrays}
 
 

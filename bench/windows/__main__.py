@@ -72,12 +72,13 @@ def main():
     given = parser.parse_args()
     os.environ.setdefault("ESPALIER_LIB", str(REPOSITORY / "build" / "lib"))
     hosts = bench_hosts.find(given.hosts)
+    described = machine.describe()  # before: the load must not be our own
     keep = sorted({bench_hosts.preload(host).parent for host in hosts} | {REPOSITORY / "build"})
     with Cluster(LAYOUT.nodes, keep=keep) if given.cluster else contextlib.nullcontext() as cluster:
         jobs = [measured(host, kind, given.rounds, cluster) for host in hosts for kind in TRANSPORTS[host.name]]
     table(jobs)
     where = "emulated nodes" if given.cluster else "pretended nodes"
-    document = {"schema": SCHEMA, "nodes": where, "machine": machine.describe(), "jobs": jobs}
+    document = {"schema": SCHEMA, "nodes": where, "machine": described, "jobs": jobs}
     if given.out:
         file.save(document, given.out)
 

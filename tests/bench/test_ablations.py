@@ -23,13 +23,13 @@ def a_turn(us, slower):
 
 def test_ratios_are_taken_within_a_turn():
     """The machine was ten times slower in one turn, for all alike."""
-    made = document.make("mpich", [a_turn(1, 1.2), a_turn(10, 1.4), a_turn(1, 1.3)])
+    made = document.make("mpich", {}, [a_turn(1, 1.2), a_turn(10, 1.4), a_turn(1, 1.3)])
     assert {tuple(point["ratio"].values()) for point in made["points"]} == {(1.25, 1.3, 1.35)}
     assert {point["rg_us"] for point in made["points"]} == {1}
 
 
 def test_the_table_has_a_row_for_each_ablation_of_each_collective():
-    lines = document.table(document.make("mpich", [a_turn(1, 2)]))
+    lines = document.table(document.make("mpich", {}, [a_turn(1, 2)]))
     assert len(lines) == 2 + sum(len(one.collectives) for one in ABLATIONS)
     assert len({line.count("|") for line in lines}) == 1
     inline = next(line for line in lines if "no data in the flag line" in line)

@@ -23,14 +23,14 @@ ARRAYS = [{"elements": 1000, "type": "float64", "exact_us": 2.0, "numpy_us": 1.0
 
 def test_ratios_are_taken_within_a_turn():
     """The machine was ten times slower in one turn, for all alike."""
-    made = document.make("mpich", {measure.Shape(2): [a_turn(1, 1, 1.2), a_turn(10, 1, 1.4), a_turn(1, 1, 1.3)]}, ARRAYS)
+    made = document.make("mpich", {}, {measure.Shape(2): [a_turn(1, 1, 1.2), a_turn(10, 1, 1.4), a_turn(1, 1, 1.3)]}, ARRAYS)
     assert {tuple(point["exact"].values()) for point in made["points"]} == {(1.25, 1.3, 1.35)}
     assert {point["run_us"] for point in made["points"]} == {1}
 
 
 def test_tables_have_a_row_for_each_level():
     shapes = {measure.Shape(2): [a_turn(1, 1, 2)], measure.Shape(4, "2"): [a_turn(3, 2, 3)]}
-    made = document.make("mpich", shapes, ARRAYS)
+    made = document.make("mpich", {}, shapes, ARRAYS)
     lines = document.table(made)
     assert len(lines) == 2 + len(shapes) * len(measure.COLLECTIVES) * len(measure.LEVELS)
     assert len({line.count("|") for line in lines}) == 1
