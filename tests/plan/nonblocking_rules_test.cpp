@@ -20,6 +20,9 @@ TEST(NonblockingRules, FollowHostCollectiveBytesAndRanks) {
   EXPECT_FALSE(nonblocking_is_hosts(host, Collective::allgather, 1 << 20, 3));
   EXPECT_FALSE(nonblocking_is_hosts(host, Collective::allgather, 65536, 2));
   EXPECT_FALSE(nonblocking_is_hosts(host, Collective::allreduce, 1 << 20, 2));
+  EXPECT_TRUE(nonblocking_is_hosts(host, Collective::scatter, 8, 16));
+  EXPECT_FALSE(nonblocking_is_hosts(host, Collective::scatter, 4096, 16));
+  EXPECT_FALSE(nonblocking_is_hosts(host, Collective::scatterv, 8, 16));
   EXPECT_TRUE(
       nonblocking_is_hosts("Intel(R) MPI Library 2021.18 for Linux* OS", Collective::allgather, 65536, 2));
   EXPECT_FALSE(nonblocking_is_hosts("MPICH Version: 5.0.2", Collective::allgather, 65536, 2));
