@@ -98,9 +98,9 @@ inline std::vector<plan::Plan> plans_of(plan::Algorithm algorithm, bool by_turns
   return plans;
 }
 
-/// All plans on the first slots, on others a part of them but in `make test-full`.
-inline std::vector<plan::Plan> plans_on(const Shape& shape, plan::Algorithm algorithm) {
-  return plans_of(algorithm, &shape != &shapes.front() && !full());
+/// All plans for few ranks on the first slots, else a part of them but in `make test-full`.
+inline std::vector<plan::Plan> plans_on(const Shape& shape, plan::Algorithm algorithm, int ranks) {
+  return plans_of(algorithm, (ranks > 5 || &shape != &shapes.front()) && !full());
 }
 
 /// body(machine, plan) on `ranks` ranks, on slots and plans of all kinds.
@@ -108,11 +108,11 @@ template <class Body>
 void everywhere(int ranks, plan::Algorithm algorithm, Body body) {
   for (const Shape& shape : shapes) {
     Ranks all(ranks, shape.slots, shape.slot_bytes);
-    for (const plan::Plan& plan : plans_on(shape, algorithm))
+    for (const plan::Plan& plan : plans_on(shape, algorithm, ranks))
       all.run([&](machine::HostMachine& m) { body(m, plan); });
     if (ranks == 2 || algorithm != plan::Algorithm::central) continue;
     Ranks pairwise_ranks = Ranks::pairwise(ranks, shape.slots, shape.slot_bytes);
-    for (const plan::Plan& plan : plans_on(shape, algorithm))
+    for (const plan::Plan& plan : plans_on(shape, algorithm, ranks))
       pairwise_ranks.run([&](machine::HostMachine& m) { body(m, plan); });
   }
 }
@@ -121,7 +121,7 @@ void everywhere(int ranks, plan::Algorithm algorithm, Body body) {
 template <class Body>
 void everywhere_by_single_copy(int ranks, Body body) {
   for (const Shape& shape : shapes)
-    for (const plan::Plan& plan : plans_on(shape, plan::Algorithm::single_copy))
+    for (const plan::Plan& plan : plans_on(shape, plan::Algorithm::single_copy, ranks))
       Ranks(ranks, shape.slots, shape.slot_bytes).run([&](machine::HostMachine& m) {
         Unreadable unreadable(m);
         body(unreadable, plan);

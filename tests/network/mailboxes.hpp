@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <condition_variable>
 #include <cstring>
 #include <deque>
 #include <map>
@@ -29,7 +30,11 @@ namespace espalier::testing {
 /// Thread-safe.
 class Mailboxes {
  public:
-  explicit Mailboxes(int processes, std::uint64_t seed = 1) : seed_(seed) {
+  /// What test() does where only another process can help.
+  enum class InVain { returns, sleeps };
+
+  explicit Mailboxes(int processes, std::uint64_t seed = 1, InVain in_vain = InVain::returns)
+      : seed_(seed), in_vain_(in_vain) {
     for (int process = 0; process < processes; ++process) ends_.emplace_back(new End(*this, process));
   }
 
@@ -97,13 +102,16 @@ class Mailboxes {
     network::Ticket receive(int from, int tag, void* data, std::size_t bytes) override {
       return boxes.receive({from, process, tag}, data, bytes);
     }
-    bool test(network::Ticket ticket) override { return boxes.test(ticket); }
+    bool test(network::Ticket ticket) override { return boxes.test(ticket, *this); }
     std::optional<network::Arrival> probe(int tag) override { return boxes.probe(process, tag); }
     void make_progress() override { ++drives; }
     int tags() const override { return 1 << 10; }
     Mailboxes& boxes;
     int process;
     int drives = 0;  // of this process's thread alone
+    // What happened to this process's messages, and what of it a test in vain has seen.
+    std::uint64_t events = 0, seen = 0;
+    std::condition_variable event;
   };
 
   static constexpr std::byte rubbish{0xdb};
@@ -156,6 +164,7 @@ class Mailboxes {
     } else {
       requests_.at(lane.wanted.front()).message = message;
       lane.wanted.pop_front();
+      tell(key.to);
     }
     return add(std::move(request));
   }
@@ -193,8 +202,21 @@ class Mailboxes {
     return last_ticket_;
   }
 
-  bool test(network::Ticket ticket) {
-    const std::lock_guard lock(mutex_);
+  void tell(int process) {
+    End& end = *ends_[static_cast<std::size_t>(process)];
+    ++end.events;
+    end.event.notify_one();
+  }
+
+  /// Threads that look again and again take the processor from the one that they wait for.
+  void sleep(std::unique_lock<std::mutex>& lock, End& end) const {
+    constexpr auto limit = std::chrono::milliseconds(100);  // a test that hangs shall say where
+    if (in_vain_ == InVain::sleeps) end.event.wait_for(lock, limit, [&] { return end.events != end.seen; });
+    end.seen = end.events;
+  }
+
+  bool test(network::Ticket ticket, End& end) {
+    std::unique_lock lock(mutex_);
     const auto found = requests_.find(ticket);
     if (found == requests_.end()) {
       complaints_.push_back("a test of a ticket that was seen done or never given");
@@ -206,7 +228,15 @@ class Mailboxes {
       requests_.erase(found);
       throw Error(broken);
     }
-    if (!is_possible(request) || request.delay-- > 0) return nothing_yet(request);
+    if (!is_possible(request)) {
+      nothing_yet(request);
+      sleep(lock, end);
+      return false;
+    }
+    if (request.delay-- > 0) {
+      ++end.events;  // the next test may say true
+      return nothing_yet(request);
+    }
     last_moved_ = std::chrono::steady_clock::now();
     const Request done = std::move(request);
     requests_.erase(found);
@@ -235,6 +265,7 @@ class Mailboxes {
     }
     Message& message = *request.message;
     message.received = true;
+    tell(request.key.from);
     if (message.data.size() != request.bytes) {
       complaints_.push_back(request.name + ": a message of " + std::to_string(message.data.size()) +
                             " bytes, where " + std::to_string(request.bytes) + " are expected");
@@ -250,6 +281,7 @@ class Mailboxes {
 
   mutable std::mutex mutex_;
   std::uint64_t seed_;
+  InVain in_vain_;
   std::vector<std::unique_ptr<End>> ends_;
   std::map<Key, Lane> lanes_;
   std::map<network::Ticket, Request> requests_;

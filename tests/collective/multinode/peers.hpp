@@ -23,7 +23,7 @@ inline constexpr network::SpinLimits oversubscribed_spin_limits = {2, 1 << 30};
 /// Runs body(peers) for n peers at once, and expects that nothing is left over on the network. Peers, ranks
 /// and processes are numbered differently, and there is a rank that is no peer and a process that is no rank.
 inline void on_peers(int n, std::uint64_t seed, const std::function<void(const network::Peers&)>& body) {
-  Mailboxes boxes(n + 2, seed);
+  Mailboxes boxes(n + 2, seed, Mailboxes::InVain::sleeps);
   std::vector<int> processes, ranks;
   for (int rank = 0; rank <= n; ++rank) processes.push_back((rank + 2) % (n + 2));
   for (int peer = 0; peer < n; ++peer) ranks.push_back(n - peer);
