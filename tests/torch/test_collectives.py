@@ -75,7 +75,7 @@ def test_a_rank_that_is_killed_is_named(start, form):
 def test_a_rank_that_is_stopped_is_named_when_the_time_is_over(start, form):
     ranks = start(2, "mistakes.py", "stop")
     output = ranks.processes[0].communicate(timeout=60)[0]
-    assert "have not come: 1" in output and "timed out" in output, output
+    assert "have not come: 1" in output and "timeout in a collective" in output, output
     assert ranks.processes[0].returncode == 0, output
 
 

@@ -41,9 +41,9 @@ class Communicator:
             self.fail(code)
 
     def fail(self, code: int) -> None:
-        what = "timed out" if code == TIMEOUT else "failed"
+        what = "timeout in a collective" if code == TIMEOUT else "a collective failed"
         why = error_text().replace("make a new communicator, or set ESPALIER=off", "destroy the group and make a new one")
-        raise CollectiveError(code, f"espalier: a collective {what}: {why}{self.whose_numbers()}")
+        raise CollectiveError(code, f"espalier: {what}: {why}{self.whose_numbers()}")
 
     def whose_numbers(self) -> str:
         """Of a group that is not the world, since the text has the ranks within the group."""
@@ -66,9 +66,7 @@ class Communicator:
             self.free()
 
 
-def meet(
-    store: dist.Store, rank: int, size: int, timeout: timedelta, ranks: list[int]
-) -> tuple[Optional[Communicator], str]:
+def meet(store: dist.Store, rank: int, size: int, timeout: timedelta, ranks: list[int]) -> tuple[Optional[Communicator], str]:
     """Collective. A communicator, or None and the reason, the same on all ranks. That ranks share a node is not believed but
     tried: they map a page of one of them."""
     exchange = StoreExchange(store, rank, size, timeout)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from datetime import timedelta
-from typing import Callable
+from typing import Any, Callable
 
 import torch
 import torch.distributed as dist
@@ -13,29 +13,23 @@ from espalier.torch.communicator import Communicator
 from espalier.torch.gathers import Gathers
 from espalier.torch.library import functions, in_place
 from espalier.torch.reductions import Reductions
+from espalier.torch.split import Splits
 from espalier.torch.work import Done, Pending, Results, Worker
 
 
-class Group(Reductions, Gathers, dist.ProcessGroup):
+class GroupBase(Splits, dist.ProcessGroup):
     """Collectives are begun in the order in which the program calls them, on this thread where the program waits for each, else
     on the group's own. What the base class serves itself (send, recv ...) is gloo's, which is registered for the CPU."""
 
-    def __init__(self, comm: Communicator, gloo: dist.ProcessGroupGloo, rank: int, size: int, name: str) -> None:
+    def __init__(self, comm: Communicator, gloo: Any, rank: int, size: int, name: str, store: dist.Store) -> None:
         super().__init__(rank, size)
-        self._comm, self._gloo, self._name = comm, gloo, name
+        self._comm, self._gloo, self._name, self._store = comm, gloo, name, store
         self._ranks = size
         self._rank = rank
         self._lock = threading.Lock()
         self._worker = Worker("espalier")
-        self._c_allreduce, self._in_place = functions().espalier_allreduce, in_place()
         self._register_backend(torch.device("cpu"), dist.ProcessGroup.BackendType.GLOO, gloo)
         self._set_default_backend(dist.ProcessGroup.BackendType.GLOO)
-
-    def name(self) -> str:
-        return self._name
-
-    def getBackendName(self) -> str:
-        return self._name
 
     def set_timeout(self, timeout: timedelta) -> None:
         """Of this group's collectives from now on."""
@@ -47,20 +41,6 @@ class Group(Reductions, Gathers, dist.ProcessGroup):
 
     _set_default_timeout = set_timeout
 
-    def barrier(self, opts: dist.BarrierOptions = None) -> dist.Work:  # type: ignore[assignment]
-        timeout: timedelta = getattr(opts, "timeout", timedelta())
-        own = timeout > timedelta() and timeout != self._comm.timeout
-
-        def run() -> None:
-            usual = self._comm.timeout
-            if own:
-                self._comm.set_timeout(timeout)
-            self._comm.call("barrier")
-            if own:
-                self._comm.set_timeout(usual)
-
-        return self._start("barrier", opts, run, [])
-
     def monitored_barrier(self, timeout: timedelta = timedelta(), wait_all_ranks: bool = False) -> None:
         self._worker.drain()
         limit = {"timeout": timeout} if timeout and timeout > timedelta(0) else {}
@@ -68,7 +48,7 @@ class Group(Reductions, Gathers, dist.ProcessGroup):
 
     def _start(self, name: str, opts: object, run: Callable[[], None], results: Results) -> dist.Work:
         if torch.autograd._profiler_enabled():
-            run = _profiled(name, run)
+            run = _profiled(f"{self._name}:{name}", run)
         if getattr(opts, "asyncOp", True):
             work = Pending(self._alone(run), results)
             self._worker.add(work)
@@ -99,9 +79,31 @@ class Group(Reductions, Gathers, dist.ProcessGroup):
     abort = shutdown
 
 
+class Group(Reductions, Gathers, GroupBase):
+    """Of ranks that share a node."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._c_allreduce, self._in_place = functions().espalier_allreduce, in_place()
+
+    def barrier(self, opts: dist.BarrierOptions = None) -> dist.Work:  # type: ignore[assignment]
+        timeout: timedelta = getattr(opts, "timeout", timedelta())
+        own = timeout > timedelta() and timeout != self._comm.timeout
+
+        def run() -> None:
+            usual = self._comm.timeout
+            if own:
+                self._comm.set_timeout(timeout)
+            self._comm.call("barrier")
+            if own:
+                self._comm.set_timeout(usual)
+
+        return self._start("barrier", opts, run, [])
+
+
 def _profiled(name: str, run: Callable[[], None]) -> Callable[[], None]:
     def recorded() -> None:
-        with torch.profiler.record_function(f"espalier:{name}"):
+        with torch.profiler.record_function(name):
             run()
 
     return recorded

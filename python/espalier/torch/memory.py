@@ -44,6 +44,11 @@ def bytes_of(tensor: torch.Tensor) -> int:
     return tensor.numel() * tensor.element_size()
 
 
+def flat_bytes(tensor: torch.Tensor) -> torch.Tensor:
+    """Of a dense tensor. A single element may have any stride, with which torch views nothing as another type."""
+    return tensor.as_strided((tensor.numel(),), (1,)).view(torch.uint8)
+
+
 def _in_a_row(tensors: Sequence[torch.Tensor]) -> bool:
     """Whether they follow each other in memory, as the chunks of one tensor do."""
     at = tensors[0].data_ptr()

@@ -12,9 +12,11 @@ import torch.distributed as dist
 
 from espalier.install import library
 from espalier.torch.communicator import Communicator, meet
-from espalier.torch.group import Group
+from espalier.torch.group import Group, GroupBase
 from espalier.torch.native import module
 from espalier.torch.native_group import NativeGroup
+from espalier.torch.over_nodes import over_nodes
+from espalier.torch.split import made_by
 
 _log = logging.getLogger("espalier.torch")
 NATIVE = "espalier_native"  # to stand beside other devices' backends: a process group in Python would take their place
@@ -36,7 +38,7 @@ def register() -> None:
 def why_gloo(group: Any = None) -> str:
     """Why a group's collectives are gloo's; empty where they go through Espalier."""
     group = group if group is not None else dist.group.WORLD
-    if isinstance(group, (Group, NativeGroup)) or _is_native(group):
+    if isinstance(group, (GroupBase, NativeGroup)) or _is_native(group):
         return ""
     return _reasons.get(getattr(group, "group_name", ""), "it was not made by the backend espalier")
 
@@ -68,6 +70,11 @@ def _group(options: Any, name: str, beside: bool = False) -> Any:
     gloo = dist.ProcessGroupGloo(dist.PrefixStore("gloo", options.store), rank, size, timeout=timeout)
     if comm is not None:
         return _served(comm, gloo, options, name, beside)
+    if not beside:
+        group, why_not = over_nodes(options, ranks, gloo, name)
+        if group is not None:
+            return group
+        why = why_not or why
     _reasons[options.group_id] = why
     if rank == 0:
         _log.warning("espalier: the collectives of a group of %d ranks are gloo's: %s", size, why)
@@ -81,7 +88,10 @@ def _served(comm: Communicator, gloo: Any, options: Any, name: str, beside: bool
     if native is not None:
         path = str(library("libespalier.so"))
         backend = native.Backend(path, comm.give(), gloo, name, comm.whose_numbers(), timeout)
-        return backend if beside else NativeGroup(backend, name)
+        return backend if beside else NativeGroup(backend, name, options.store)
     if beside:
         raise RuntimeError(f"espalier: {NATIVE} needs the backend in C++, which is not built: see python -m espalier.torch")
-    return Group(comm, gloo, rank, size, name)
+    return Group(comm, gloo, rank, size, name, options.store)
+
+
+made_by.append(_group)

@@ -93,12 +93,8 @@ def moves(both, dtype, shape, layout):
         [flat, one.contiguous()],
         lambda g, t, **k: dist.all_gather_into_tensor(t[0], t[1], group=g, **k),
     )
-    both.call(
-        "gather", [one, *many], lambda g, t, **k: dist.gather(t[0], t[1:] if here else None, dst=root, group=g, **k)
-    )
-    both.call(
-        "scatter", [one, *many], lambda g, t, **k: dist.scatter(t[0], t[1:] if here else None, src=root, group=g, **k)
-    )
+    both.call("gather", [one, *many], lambda g, t, **k: dist.gather(t[0], t[1:] if here else None, dst=root, group=g, **k))
+    both.call("scatter", [one, *many], lambda g, t, **k: dist.scatter(t[0], t[1:] if here else None, src=root, group=g, **k))
     square = torch.stack(many)
     both.call(
         "all_to_all_single",
@@ -224,4 +220,5 @@ def main():
         print(f"rank {job.rank}: {both.count} calls", flush=True)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -47,8 +47,8 @@ void Backend::fail(int code) const {
   const std::string advice = "make a new communicator, or set ESPALIER=off";  // of MPI programs
   if (const auto place = why.find(advice); place != std::string::npos)
     why.replace(place, advice.size(), "destroy the group and make a new one");
-  TORCH_CHECK_WITH(DistBackendError, false, "espalier: a collective ",
-                   code == ESPALIER_ERR_TIMEOUT ? "timed out" : "failed", ": ", why, whose_);
+  const char* what = code == ESPALIER_ERR_TIMEOUT ? "timeout in a collective" : "a collective failed";
+  TORCH_CHECK_WITH(DistBackendError, false, "espalier: ", what, ": ", why, whose_);
 }
 
 void Backend::allreduce_now(std::uintptr_t data, std::size_t count, int type, int op) {

@@ -30,6 +30,7 @@ class Backend final : public c10d::Backend {
   ~Backend() override;
 
   const std::string getBackendName() const override { return name_; }
+  bool supportsSplitting() const override { return true; }  // by split_group() of the group in Python
   void set_timeout(std::chrono::milliseconds timeout);
   void free();
   /// In place, on the calling thread, after all that has come; without what torch's dispatcher adds to a call.
