@@ -90,7 +90,13 @@ class Gathers:
         return self._start("all_gather", opts, run, lists)
 
     def allgather_coalesced(self, lists: list[Tensors], tensors: Tensors, opts: Any = None) -> dist.Work:
-        return self.allgather(lists, tensors, opts)
+        """The other way round than allgather's lists: a list of each rank's, with a tensor for each of `tensors`."""
+        opts = opts if opts is not None else dist.AllgatherOptions()
+        if not served([*tensors, *(output for outputs in lists for output in outputs)]):
+            return self._gloo.allgather_coalesced(lists, tensors, opts)
+        if any(len(outputs) != len(tensors) for outputs in lists):
+            raise ValueError(f"all_gather_coalesced: each rank's list must have {len(tensors)} outputs")
+        return self.allgather([list(outputs) for outputs in zip(*lists)], tensors, opts)
 
     def gather(self, lists: list[Tensors], tensors: Tensors, opts: Any = None) -> dist.Work:
         opts = opts if opts is not None else dist.GatherOptions()

@@ -194,6 +194,10 @@ def rest(both):
         for part in parts:
             dist.all_reduce(part)
     assert all(part.unique().item() == both.size for part in parts)
+    many = [[torch.zeros(3), torch.zeros(2, 2), torch.zeros(0)] for _ in range(both.size)]
+    dist.all_gather_coalesced(many, [torch.full((3,), 1.0 + both.rank), torch.full((2, 2), 9.0 + both.rank), torch.zeros(0)])
+    for rank, (row, square, _) in enumerate(many):
+        assert torch.equal(row, torch.full((3,), 1.0 + rank)) and torch.equal(square, torch.full((2, 2), 9.0 + rank))
     future = dist.all_reduce(torch.ones(2), async_op=True).get_future()
     assert torch.equal(future.wait()[0], torch.full((2,), float(both.size)))
     chained = dist.all_reduce(torch.ones(2), async_op=True).get_future().then(lambda f: f.value()[0] * 2)

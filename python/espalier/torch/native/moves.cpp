@@ -84,7 +84,15 @@ WorkPointer Backend::allgather(std::vector<Tensors>& outputs, Tensors& inputs,
 
 WorkPointer Backend::allgather_coalesced(std::vector<Tensors>& outputs, Tensors& inputs,
                                          const c10d::AllgatherOptions& opts) {
-  return allgather(outputs, inputs, opts);
+  if (!served(outputs) || !served(inputs)) return inner_->allgather_coalesced(outputs, inputs, opts);
+  // The other way round than allgather's lists: a list of each rank's, with a tensor for each input.
+  std::vector<Tensors> lists(inputs.size());
+  for (const Tensors& of_rank : outputs) {
+    TORCH_CHECK_VALUE(of_rank.size() == inputs.size(), "all_gather_coalesced: each rank's list must have ",
+                      inputs.size(), " outputs");
+    for (std::size_t i = 0; i < inputs.size(); ++i) lists[i].push_back(of_rank[i]);
+  }
+  return allgather(lists, inputs, opts);
 }
 
 WorkPointer Backend::_allgather_base(at::Tensor& output, at::Tensor& input,
