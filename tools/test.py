@@ -171,7 +171,7 @@ PARTS = {
     "unit": unit_tests,
     "layers": lambda: pytest("layers", "tests/layers_test.py", "tests/static_lifetime_test.py", "tests/docs_test.py",
                              "tests/papers_test.py", "tests/python_package_test.py", "tests/split_debug_test.py",
-                             "tests/site_test.py", "tests/second_try_test.py"),
+                             "tests/site_test.py", "tests/second_try_test.py", "tests/guarantees_test.py"),
     "command": lambda: pytest("command", "tests/command"),
     "bench": lambda: pytest("bench", "tests/bench"),
     "install": lambda: pytest("install", "tests/install"),
