@@ -168,6 +168,8 @@ concept ReadsDirectly =
       /// Copies from `source` in the memory of `peer`, which has exposed it in this call and keeps it
       /// unchanged until this rank finishes the step. What the system refuses the peer copies, in its waits.
       m.pull(peer, target, source, bytes);
+      /// As pull(). False: the system refuses it.
+      { m.try_pull(peer, target, source, bytes) } -> std::same_as<bool>;
       /// Where this rank can read, until it finishes the step, what lies at `source` in the shared heap of
       /// `peer`. nullptr: it cannot be mapped any more; pull() gets it.
       { m.view(peer, source, bytes) } -> std::same_as<const void*>;

@@ -31,6 +31,9 @@ class DirectReads : public Slots<Platform> {
     if (!Platform::read_remotely(process_of(peer), target, source, bytes))
       requests_.fetch(waiter_, peer, target, source, bytes);
   }
+  bool try_pull(int peer, void* target, const void* source, std::size_t bytes) {
+    return Platform::read_remotely(process_of(peer), target, source, bytes);
+  }
   /// Copies for ranks whose pull() is refused; to be called in every wait.
   void serve_pulls() { requests_.serve(waiter_); }
   const void* view(int peer, const void* source, std::size_t bytes) {

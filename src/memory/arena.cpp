@@ -127,6 +127,11 @@ void Arena::free(Share share) {
   h.taken.fetch_sub(count, std::memory_order_relaxed);
 }
 
+bool Arena::has_room(std::size_t bytes) const {
+  const RobustLock lock(header().mutex);
+  return first_free_run((bytes + layout_.unit - 1) / layout_.unit) != layout_.units;
+}
+
 bool Arena::holds(Share share) const {
   const std::size_t end = layout_.first_unit + layout_.units * layout_.unit;
   return share.offset >= layout_.first_unit && share.offset <= end && share.bytes <= end - share.offset &&

@@ -40,6 +40,8 @@ class Arena {
   /// First fit. Returns no share when the budget is spent. The pages are not reserved yet.
   Share allocate(std::size_t bytes);
   void free(Share share);
+  /// Whether allocate() of so many bytes would have returned a share just now.
+  bool has_room(std::size_t bytes) const;
   /// Local: whether these bytes are units of this arena. A share that another process offers is asked first.
   bool holds(Share share) const;
   /// Local: backs part of a share with pages of the caller's NUMA domain. False: the machine has no space, or

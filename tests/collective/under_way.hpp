@@ -46,6 +46,7 @@ struct RankMemoryOf {
   RankMemory* memory;
   std::byte* allocate(std::size_t bytes) const { return memory->allocate(bytes); }
   void free(std::byte* data, std::size_t bytes) const { memory->free(data, bytes); }
+  bool has_room(std::size_t) const { return true; }  // and then others take it
 };
 
 /// Where the first pages of lines lie in the memory that ranks share: not at its very beginning.

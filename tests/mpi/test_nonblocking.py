@@ -107,6 +107,22 @@ def test_what_has_no_memory_is_the_hosts(launch, name, parts):
 
 
 @pytest.mark.sanitizer
+def test_a_rank_gives_more_than_there_is_memory_for(launch, host):
+    """Which the others do not know: where one of them comes first the call is served, and where the giver does it is the host's."""
+    succeeded(launch(host, 3, "beyond_memory", env={"ESPALIER_SHM": "4MiB", **SILENT}, timeout=60), "beyond_memory")
+
+
+@pytest.mark.needs_espalier
+def test_a_rank_gives_more_than_there_is_memory_for_where_none_reads_the_others(launch):
+    """Such calls are the host's there."""
+    host = hosts.HOSTS["mpich"]
+    env = {"ESPALIER_SHM": "4MiB", **SILENT, "MPIR_CVAR_CH4_CMA_ENABLE": "0"}
+    refused = [hosts.plain_program("refuse_call"), "process_vm_readv", "EPERM", "all"]
+    run = launch(host, 3, refused[0], *refused[1:], hosts.program(host, "beyond_memory"), env=env, timeout=60)
+    succeeded(run, "beyond_memory")
+
+
+@pytest.mark.sanitizer
 @pytest.mark.parametrize("ranks", [2, full(4)])
 def test_threads(launch, host, ranks):
     succeeded(launch(host, ranks, "nonblocking_threads", env=STRICT, timeout=120), "nonblocking_threads")

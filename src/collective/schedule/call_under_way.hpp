@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "base/error.hpp"
 #include "base/format.hpp"
@@ -40,6 +41,8 @@ struct CallUnderWay {
   std::size_t heard = 0;     ///< so many of the sources have published
   std::size_t taken = 0;     ///< so many of the wanted blocks are here
   std::size_t position = 0;  ///< so many bytes of the next one, or of the fold, are here
+  /// Copies of what lies in other ranks' own memory, for as long as they are read.
+  std::vector<std::vector<std::byte>> copies;
 
   /// As new, but for the spec.
   void forget_progress() {
@@ -48,6 +51,7 @@ struct CallUnderWay {
     published = done = awaited = false;
     lack = {};
     heard = taken = position = 0;
+    copies.clear();
   }
 };
 
@@ -76,7 +80,7 @@ bool hears(M& m, CallUnderWay& call, int peer) {
 
 template <Machine M>
 GivenData given_to(M& m, const CallUnderWay& call, const CallArea& area, int peer, std::size_t wanted) {
-  const GivenData given = find_given(m, call.spec, call.lines.of(peer), area);
+  const GivenData given = find_given(m, call.spec, peer, call.lines.of(peer), area);
   if (given.bytes != wanted)
     throw Error(formatted("rank {} wants {} bytes of rank {}, which sends {}; both must name the same length",
                           m.rank(), wanted, peer, given.bytes));
@@ -96,12 +100,34 @@ bool chunk_is_there(M& m, CallUnderWay& call, const GivenData& given, int peer, 
   return m.reached_at(progress, chunk + 1) || lacks(call, progress, chunk + 1, peer);
 }
 
+/// `bytes` from `source` in the memory of `peer`. They are kept until the call forgets its copies.
+template <Machine M>
+const std::byte* copy_of_remote(M& m, CallUnderWay& call, int peer, const std::byte* source,
+                                std::size_t bytes) {
+  std::vector<std::byte>& copy = call.copies.emplace_back(bytes);
+  read_own_memory(m, peer, copy.data(), source, bytes);
+  return copy.data();
+}
+
+template <Machine M>
+void take_remote_block(M& m, CallUnderWay& call, const Schedule::Take& wanted, const GivenData& given) {
+  constexpr std::size_t most = 256 * 1024;
+  for (; call.position < wanted.bytes; call.copies.clear()) {
+    const std::size_t bytes = std::min(most, wanted.bytes - call.position);
+    store_taken(m, wanted, {call.position, bytes},
+                copy_of_remote(m, call, wanted.peer, given.block + call.position, bytes));
+    call.position += bytes;
+  }
+}
+
 template <Machine M>
 bool take_blocks(M& m, CallUnderWay& call, const CallArea& area) {
   for (; call.taken < call.spec.wants.size(); ++call.taken, call.position = 0) {
     const Schedule::Take& wanted = call.spec.wants[call.taken];
     if (!hears(m, call, wanted.peer)) return false;
     const GivenData given = given_to(m, call, area, wanted.peer, wanted.bytes);
+    if (given.is_remote) [[unlikely]]
+      take_remote_block(m, call, wanted, given);
     while (call.position < wanted.bytes) {
       std::size_t end = wanted.bytes;
       if (!chunk_is_there(m, call, given, wanted.peer, 0, end)) return false;
@@ -117,25 +143,28 @@ bool take_blocks(M& m, CallUnderWay& call, const CallArea& area) {
 inline std::size_t skipped_in(const PersistentSpec& spec) { return spec.apart ? 0 : spec.fold.offset; }
 
 template <Machine M>
-const std::byte* vector_of(M& m, const CallUnderWay& call, const CallArea& area, int peer, std::size_t begin,
+const std::byte* vector_of(M& m, CallUnderWay& call, const CallArea& area, int peer, std::size_t begin,
                            std::size_t bytes) {
   const Schedule::Fold& fold = call.spec.fold;
   if (peer == m.rank() && fold.own) return fold.own + begin;
-  const GivenData given = find_given(m, call.spec, call.lines.of(peer), area);
+  const GivenData given = find_given(m, call.spec, peer, call.lines.of(peer), area);
   const std::size_t at = skipped_in(call.spec) + begin;
   if (at > given.bytes || bytes > given.bytes - at) [[unlikely]]
     refuse_damaged();
   const std::byte* const vector = given.block + at;
+  if (given.is_remote) [[unlikely]]
+    return copy_of_remote(m, call, peer, vector, bytes);
   return given.buffer ? begin_reading(m, vector, bytes) : vector;
 }
 
 template <Machine M>
-void fold_vectors(M& m, const CallUnderWay& call, const CallArea& area, std::size_t begin, std::size_t bytes,
+void fold_vectors(M& m, CallUnderWay& call, const CallArea& area, std::size_t begin, std::size_t bytes,
                   std::byte* target) {
   const Schedule::Fold& fold = call.spec.fold;
   const void** sources = m.source_array();
   for (int i = 0; i < fold.ranks; ++i) sources[i] = vector_of(m, call, area, fold.first + i, begin, bytes);
   m.reduce(*fold.operation, target, sources, fold.ranks, bytes);
+  call.copies.clear();
 }
 
 /// In pieces of whole elements, which ranks that come by take. A rank that is elsewhere has taken none.
@@ -148,7 +177,7 @@ bool fold_in_common(M& m, CallUnderWay& call, const CallArea& area) {
   const std::size_t piece_bytes =
       (std::clamp(fold.bytes / ranks, least, most) + extent - 1) / extent * extent;
   const int pieces = static_cast<int>((fold.bytes + piece_bytes - 1) / piece_bytes);
-  const GivenData first = find_given(m, call.spec, call.lines.of(0), area);
+  const GivenData first = find_given(m, call.spec, 0, call.lines.of(0), area);
   if (!first.buffer || first.bytes != fold.bytes) [[unlikely]]
     refuse_damaged();
   std::byte* const common = first.buffer + buffer_parts(call.spec, m.size(), fold.bytes).common;
@@ -169,7 +198,7 @@ bool fold_alone(M& m, CallUnderWay& call, const CallArea& area) {
   while (call.position < fold.bytes) {
     std::size_t end = fold.bytes;
     for (const int peer : call.spec.sources) {
-      const GivenData given = find_given(m, call.spec, call.lines.of(peer), area);
+      const GivenData given = find_given(m, call.spec, peer, call.lines.of(peer), area);
       if (!chunk_is_there(m, call, given, peer, skipped_in(call.spec), end)) return false;
     }
     fold_vectors(m, call, area, call.position, end - call.position, fold.target + call.position);

@@ -4,7 +4,8 @@
 // call by itself. The number is a step of a machine, and says which flag lines the call has (line_pages.hpp).
 // A start waits for no rank: where memory for its data is missing the ranks leave the call to the host, all
 // alike, for the first one that comes decides. Should memory be missing all the same, because others have
-// taken it meanwhile, the rank gives its data later, in any call in which it looks at its requests or waits.
+// taken it meanwhile or because a rank gives more than the first one knows, the rank gives its data in memory of its
+// own. Where others may not read that, it gives them later, in any call in which it looks at its requests or waits.
 #pragma once
 
 #include <deque>
@@ -13,8 +14,11 @@
 #include "collective/schedule/call_under_way.hpp"
 #include "collective/schedule/given_buffers.hpp"
 #include "collective/schedule/memory_demand.hpp"
+#include "collective/schedule/own_buffers.hpp"
 
 namespace espalier::collective {
+
+inline constexpr int usual_log2_chunk = 15;
 
 /// The memory that the ranks share for their calls. `Memory` as in GivenBuffers.
 template <class Memory>
@@ -23,8 +27,9 @@ struct CallMemory {
   std::byte*
       pages;  ///< of the first pages of lines, side by side, which are clear: two of LinePages::bytes()
   Memory memory;
-  std::size_t most;     ///< for the data of all calls of all ranks that are under way
-  int log2_chunk = 15;  ///< no chunk ends within an element
+  std::size_t most;                   ///< for the data of all calls of all ranks that are under way
+  int log2_chunk = usual_log2_chunk;  ///< no chunk ends within an element
+  bool reads_own_memory = false;      ///< ranks may read each other's own memory; all know that alike
 };
 
 /// Used by one thread at a time. `calls_in_page`: of LinePages.
@@ -35,6 +40,7 @@ class CallsUnderWay {
       : m_(machine),
         area_(memory.area),
         log2_chunk_(memory.log2_chunk),
+        reads_own_memory_(memory.reads_own_memory),
         pages_(memory.area, memory.pages, machine.size(), memory.memory),
         buffers_(memory.memory),
         demand_(memory.most) {}
@@ -123,14 +129,24 @@ class CallsUnderWay {
   /// each agreement is a line that goes from rank to rank.
   bool may_take_memory(const CallUnderWay& call) {
     if (call.is_short || !may_need_buffer(call.spec, m_.size())) return true;
+    // A rank may give more than there is memory: no rank knows before.
+    if (!reads_own_memory_ && lengths_are_unknown(call.spec)) return false;
     const std::size_t bytes = bytes_of_all(call.spec, m_.size());
     const bool known = all_know_bytes(call.spec.collective);
     if (demand_.takes_of_grant(call.number, bytes, known)) return true;
-    const std::size_t mine = demand_.offer(m_, bytes);
+    const std::size_t mine = has_room(call, bytes) ? demand_.offer(m_, bytes) : 0;
     const std::uint64_t grant = m_.agree_at(pages_.agreement(call.number), call.number, mine).value;
     if (grant == 0) return false;
     demand_.take_new_grant(call.number, bytes, known, grant, Pages::last_in_page(call.number));
     return true;
+  }
+
+  /// Whether there is memory for the buffers of all ranks now, or none is needed: with some to spare, for the other
+  /// ranks come later. What a rank keeps of earlier calls the others have, too.
+  bool has_room(const CallUnderWay& call, std::size_t bytes) {
+    if (reads_own_memory_ && !folds_in_common(call.spec, m_.size())) return true;
+    const std::size_t own = buffer_bytes(call.spec, m_.size());
+    return (own > 0 && buffers_.next_like(m_, own)) || buffers_.memory().has_room(2 * bytes);
   }
 
   /// Others may look whether this rank has come so far.
@@ -147,17 +163,25 @@ class CallsUnderWay {
       publish_short(call);
       return true;
     }
-    std::byte* buffer = nullptr;
+    Room room;
     if (const std::size_t bytes = buffer_bytes(call.spec, m_.size()); bytes > 0) {
-      buffer = buffers_.take(m_, bytes, call.number);
-      if (!buffer) return false;
+      room = take_room(call, bytes);
+      if (!room.data) return false;
     }
     m_.begin_call(call.fingerprint);
     const Giving giving{call.number, call.lines.of(m_.rank()), finished_};
-    give_data(m_, call.spec, giving, area_.base, buffer, log2_chunk_);
+    give_data(m_, call.spec, giving, area_.base, room, log2_chunk_);
     call.published = true;
     prefetch_next_line(call.number + 1);
     return true;
+  }
+
+  /// The result of a fold in common, which all ranks write, lies in rank 0's buffer.
+  Room take_room(const CallUnderWay& call, std::size_t bytes) {
+    if (std::byte* const data = buffers_.take(m_, bytes, call.number)) return {data, false};
+    const bool others_write = m_.rank() == 0 && folds_in_common(call.spec, m_.size());
+    if (!reads_own_memory_ || others_write) return {};
+    return {own_buffers_.take(m_, bytes, call.number), true};
   }
 
   void publish_short(CallUnderWay& call) {
@@ -228,8 +252,10 @@ class CallsUnderWay {
   M& m_;
   CallArea area_;
   int log2_chunk_;
+  bool reads_own_memory_;
   Pages pages_;
   GivenBuffers<Memory> buffers_;
+  OwnBuffers own_buffers_;
   MemoryDemand demand_;
   std::deque<Started> in_order_;  // the first one is not done
   Step finished_ = 0;             // and all before it

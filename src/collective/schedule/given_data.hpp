@@ -1,6 +1,7 @@
 // How a rank gives its data to a nonblocking collective: short ones ride in its flag line, others lie in a
 // buffer of its own, of which the line says where it is. So no rank needs to know beforehand how much another
-// one gives, and none waits for another.
+// one gives, and none waits for another. Where the memory that the ranks share has no room for a buffer, it lies in
+// the rank's own memory, from which the readers copy through the kernel.
 #pragma once
 
 #include <algorithm>
@@ -9,6 +10,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/error.hpp"
+#include "base/format.hpp"
 #include "collective/core/blocks.hpp"
 #include "collective/core/chunk_copies.hpp"
 #include "collective/core/rounds.hpp"
@@ -20,10 +23,13 @@ namespace espalier::collective {
 
 /// What a rank's flag line of a call says, before the data that ride there.
 struct Notice {
-  std::uint64_t buffer = 0;      ///< where the rank's buffer begins, counted from the base; 0: there is none
-  std::uint64_t bytes : 48 = 0;  ///< all that is given; readers read all of it, unless there is a table
+  /// Where the rank's buffer begins, counted from the base; 0: there is none; with `in_own_memory`: its address there.
+  std::uint64_t buffer = 0;
+  std::uint64_t bytes : 48 = 0;      ///< all that is given; readers read all of it, unless there is a table
   std::uint64_t log2_chunk : 6 = 0;  ///< data become readable in chunks of so many bytes; 0: all are
   std::uint64_t behind : 10 = 0;     ///< the rank has finished the call so many before this one; 0: unsaid
+
+  static constexpr std::uint64_t in_own_memory = std::uint64_t{1} << 63;
 
   /// Of a rank that has finished all calls up to `finished`: so its readers need not look at its finish line.
   void say_finished(Step number, Step finished) {
@@ -99,6 +105,7 @@ struct GivenData {
   std::size_t bytes = 0;             ///< of this rank's block
   std::size_t offset = 0;            ///< of this rank's block in all that is given: chunks count from there
   std::uint64_t log2_chunk = 0;
+  bool is_remote = false;  ///< the block lies in the giver's own memory; there is no `buffer` then
 };
 
 /// The call in which a rank gives, its line there, and up to which call it has finished all.
@@ -106,6 +113,12 @@ struct Giving {
   Step number;
   std::byte* line;
   Step finished;
+};
+
+/// A buffer for what a rank gives.
+struct Room {
+  std::byte* data = nullptr;
+  bool is_own = false;  ///< it lies in the rank's own memory, where others only read
 };
 
 namespace detail {
@@ -141,20 +154,23 @@ void give_in_chunks(M& m, const PersistentSpec& spec, std::byte* progress, std::
 }
 
 template <Machine M>
-void give_in_buffer(M& m, const PersistentSpec& spec, const Giving& giving, std::byte* base,
-                    std::byte* buffer, int longest_log2_chunk) {
+void give_in_buffer(M& m, const PersistentSpec& spec, const Giving& giving, std::byte* base, const Room& room,
+                    int longest_log2_chunk) {
+  std::byte* const buffer = room.data;
   const int log2_chunk = log2_chunk_for(spec.given_bytes, longest_log2_chunk);
   std::byte* const line = giving.line;
   const BufferParts parts = buffer_parts(spec, m.size(), spec.given_bytes);
-  const bool is_cut = goes_one_way(spec.collective) && spec.given_bytes >= std::size_t{2} << log2_chunk;
-  if (is_cut || folds_in_common(spec, m.size()))
+  const bool is_cut =
+      !room.is_own && goes_one_way(spec.collective) && spec.given_bytes >= std::size_t{2} << log2_chunk;
+  if (!room.is_own && (is_cut || folds_in_common(spec, m.size())))
     for (const std::size_t part : {BufferParts::progress, BufferParts::taken, BufferParts::done})
       m.clear_line(buffer + part);
   if (has_table(spec, m.size()))
     m.copy(buffer + BufferParts::table, spec.places.data(),
            spec.places.size() * sizeof(PersistentSpec::Place));
   Notice notice;
-  notice.buffer = static_cast<std::uint64_t>(buffer - base);
+  notice.buffer = room.is_own ? Notice::in_own_memory | reinterpret_cast<std::uint64_t>(buffer)
+                              : static_cast<std::uint64_t>(buffer - base);
   notice.bytes = spec.given_bytes;
   notice.log2_chunk = is_cut ? static_cast<std::uint64_t>(log2_chunk) : 0;
   notice.say_finished(giving.number, giving.finished);
@@ -175,12 +191,12 @@ void give_in_buffer(M& m, const PersistentSpec& spec, const Giving& giving, std:
 
 /// Gives all that this rank has to give to a call: then no rank needs it any more. All readers have finished
 /// the call that had the buffer before. `base`: of the memory that the ranks share, which may begin elsewhere
-/// in each. `buffer`: of buffer_bytes(), or nullptr.
+/// in each. `room`: of buffer_bytes(), or none.
 template <Machine M>
-void give_data(M& m, const PersistentSpec& spec, const Giving& giving, std::byte* base, std::byte* buffer,
+void give_data(M& m, const PersistentSpec& spec, const Giving& giving, std::byte* base, const Room& room,
                int log2_chunk) {
-  if (buffer)
-    detail::give_in_buffer(m, spec, giving, base, buffer, log2_chunk);
+  if (room.data)
+    detail::give_in_buffer(m, spec, giving, base, room, log2_chunk);
   else
     detail::give_in_line(m, spec, giving);
   move_kept(m, spec.keep);
@@ -193,10 +209,50 @@ Notice read_notice(M& m, std::byte* line) {
   return notice;
 }
 
-/// What another rank, or this one, has for this rank: its line of the call has been published. Throws Error
-/// where that cannot be; what it returns lies in the area.
+/// Copies from the memory of `peer`, which has a buffer there.
 template <Machine M>
-GivenData find_given(M& m, const PersistentSpec& spec, std::byte* line, const CallArea& area) {
+void read_own_memory(M& m, int peer, void* target, const std::byte* source, std::size_t bytes) {
+  if (m.try_pull(peer, target, source, bytes)) return;
+  throw Error(formatted(
+      "rank {} may no longer read the memory of rank {}, whose data found no room in the node's shared "
+      "memory (see ESPALIER_SHM)",
+      m.rank(), peer));
+}
+
+namespace detail {
+
+/// Of the block that lies at `place` of `parts.data` in `given`.
+inline GivenData with_block(GivenData given, const std::byte* data, const PersistentSpec::Place& place,
+                            std::size_t given_bytes) {
+  if (place.offset > given_bytes || place.bytes > given_bytes - place.offset) [[unlikely]]
+    refuse_damaged();
+  given.offset = place.offset;
+  given.bytes = place.bytes;
+  given.block = data + place.offset;
+  return given;
+}
+
+/// What is not there is not read: the system says so.
+template <Machine M>
+GivenData find_in_own_memory(M& m, const PersistentSpec& spec, const Notice& notice, int peer) {
+  const auto* const buffer = reinterpret_cast<const std::byte*>(notice.buffer & ~Notice::in_own_memory);
+  const BufferParts parts = buffer_parts(spec, m.size(), notice.bytes);
+  PersistentSpec::Place place{0, notice.bytes};
+  if (has_table(spec, m.size())) {
+    const std::size_t mine = static_cast<std::size_t>(m.rank()) * sizeof place;
+    read_own_memory(m, peer, &place, buffer + BufferParts::table + mine, sizeof place);
+  }
+  GivenData given;
+  given.is_remote = true;
+  return with_block(given, buffer + parts.data, place, notice.bytes);
+}
+
+}  // namespace detail
+
+/// What `peer`, which may be this rank, has for this rank: its line of the call has been published. Throws Error
+/// where that cannot be; what it returns lies in the area, or in the memory of `peer`.
+template <Machine M>
+GivenData find_given(M& m, const PersistentSpec& spec, int peer, std::byte* line, const CallArea& area) {
   const Notice notice = read_notice(m, line);
   const std::byte* const said = m.payload_at(line);
   if (notice.buffer == 0) {
@@ -204,6 +260,8 @@ GivenData find_given(M& m, const PersistentSpec& spec, std::byte* line, const Ca
       refuse_damaged();
     return {nullptr, said + sizeof notice, notice.bytes, 0, 0};
   }
+  if ((notice.buffer & Notice::in_own_memory) != 0) [[unlikely]]
+    return detail::find_in_own_memory(m, spec, notice, peer);
   // Of more bytes than the area has the parts are not even worked out; nor are chunks longer than a rank writes.
   constexpr std::uint64_t longest_log2_chunk = 40;
   if (notice.bytes > area.bytes || notice.log2_chunk > longest_log2_chunk) [[unlikely]]
@@ -216,12 +274,7 @@ GivenData find_given(M& m, const PersistentSpec& spec, std::byte* line, const Ca
   if (has_table(spec, m.size()))
     m.copy(&place, given.buffer + BufferParts::table + static_cast<std::size_t>(m.rank()) * sizeof place,
            sizeof place);
-  if (place.offset > notice.bytes || place.bytes > notice.bytes - place.offset) [[unlikely]]
-    refuse_damaged();
-  given.offset = place.offset;
-  given.bytes = place.bytes;
-  given.block = given.buffer + parts.data + place.offset;
-  return given;
+  return detail::with_block(given, given.buffer + parts.data, place, notice.bytes);
 }
 
 }  // namespace espalier::collective

@@ -10,16 +10,18 @@
 
 namespace espalier::collective {
 
-/// Whether a rank may need a buffer for the call, as all ranks know alike. Of gatherv, scatterv, alltoallv and what
-/// moves pieces none knows what others give.
+/// Of gatherv, scatterv, alltoallv and what moves pieces no rank knows what others give.
+inline bool lengths_are_unknown(const PersistentSpec& spec) {
+  using enum Collective;
+  constexpr std::array unknown = {gatherv, scatterv, alltoallv};
+  return traits(spec.collective).in_pieces || std::count(unknown.begin(), unknown.end(), spec.collective) > 0;
+}
+
+/// Whether a rank may need a buffer for the call, as all ranks know alike.
 inline bool may_need_buffer(const PersistentSpec& spec, int ranks) {
   const auto all = static_cast<std::size_t>(ranks);
-  if (traits(spec.collective).in_pieces) return true;
+  if (lengths_are_unknown(spec)) return true;
   switch (spec.collective) {
-    case Collective::gatherv:
-    case Collective::scatterv:
-    case Collective::alltoallv:
-      return true;
     case Collective::scatter:
     case Collective::alltoall:
       return spec.bytes > (ranks > 2 ? 0 : line_capacity / all);

@@ -73,6 +73,8 @@ void ArenaBuffers::free(std::byte* data, std::size_t bytes) const {
   arena_->free({static_cast<std::size_t>(data - arena_->at(0)), bytes});
 }
 
+bool ArenaBuffers::has_room(std::size_t bytes) const { return arena_->has_room(bytes); }
+
 Layout Nonblocking::layout_for(int ranks) {
   Layout layout;
   layout.ranks = ranks;
@@ -132,7 +134,9 @@ Nonblocking::Nonblocking(memory::Arena& arena, memory::Share share, const Layout
       calls_(machine_, {{arena.at(0), arena.bytes()},
                         arena.at(share.offset + layout.bytes()),
                         ArenaBuffers(arena),
-                        arena.budget() / 4}),
+                        arena.budget() / 4,
+                        collective::usual_log2_chunk,
+                        Process::instance().node()->single_copy()}),
       counters_(layout.ranks) {
   machine_.on_mistake(mismatch_detection_.mistake());
 }

@@ -24,6 +24,7 @@ class ArenaBuffers {
   explicit ArenaBuffers(memory::Arena& arena) : arena_(&arena) {}
   std::byte* allocate(std::size_t bytes) const;
   void free(std::byte* data, std::size_t bytes) const;
+  bool has_room(std::size_t bytes) const;
 
  private:
   memory::Arena* arena_;

@@ -32,8 +32,10 @@ using Doubles = std::vector<double>;
 class SharedMemory {
  public:
   /// `each`: for the buffers of a rank, and the pages that it makes. `most`: what the calls may take.
-  SharedMemory(int ranks, std::size_t each, std::size_t most = std::size_t{1} << 30)
-      : layout_(Calls::Pages::bytes(ranks)),
+  SharedMemory(int ranks, std::size_t each, std::size_t most = std::size_t{1} << 30,
+               bool reads_own_memory = Ranks::single_copy())
+      : reads_own_memory_(reads_own_memory),
+        layout_(Calls::Pages::bytes(ranks)),
         each_(each),
         most_(most),
         bytes_(static_cast<std::size_t>(ranks) * each + layout_.buffers + 128) {}
@@ -41,7 +43,12 @@ class SharedMemory {
     return {base() + layout_.buffers + static_cast<std::size_t>(rank) * each_, each_};
   }
   CallMemory<RankMemoryOf> with(RankMemory& own) {
-    return {{base(), bytes_.size() - 128}, base() + layout_.pages, {&own}, most_};
+    return {{base(), bytes_.size() - 128},
+            base() + layout_.pages,
+            {&own},
+            most_,
+            usual_log2_chunk,
+            reads_own_memory_};
   }
 
  private:
@@ -50,6 +57,7 @@ class SharedMemory {
     return bytes_.data() + (128 - address % 128) % 128;
   }
 
+  bool reads_own_memory_;
   testing::CallMemoryLayout layout_;
   std::size_t each_, most_;
   std::vector<std::byte> bytes_;
@@ -226,7 +234,7 @@ TEST_P(UnderWay, ManyAtATimeInAnyOrder) {
 // Others have the memory that was to be there for all calls: a buffer or a few are left.
 TEST_P(UnderWay, WithoutMemoryTheyFollowEachOther) {
   const int n = GetParam();
-  SharedMemory memory(n, std::size_t{40} << 10);
+  SharedMemory memory(n, std::size_t{40} << 10, std::size_t{1} << 30, false);
   Ranks all(n, 2);
   all.run([&](HostMachine& m) {
     Rank rank(m, memory);
@@ -235,6 +243,40 @@ TEST_P(UnderWay, WithoutMemoryTheyFollowEachOther) {
       for (int i = 0; i < 10; ++i) rank.start(kinds[(turn + i) % std::size(kinds)], 1000, ++round);
       rank.complete_all(turn % 2 == 0);
     }
+  });
+}
+
+// Only the result of a fold in common has to lie where all ranks can write.
+TEST_P(UnderWay, WhatFindsNoRoomLiesInARanksOwnMemory) {
+  if (!Ranks::single_copy()) GTEST_SKIP() << "this machine lets no process read memory through the kernel";
+  const int n = GetParam();
+  SharedMemory memory(n, std::size_t{40} << 10);
+  Ranks all(n, 2);
+  all.run([&](HostMachine& m) {
+    Rank rank(m, memory);
+    int round = 0;
+    for (int turn = 0; turn < 3; ++turn) {
+      for (const Collective collective : kinds)
+        if (n == 2 || collective != Collective::allreduce) {
+          EXPECT_TRUE(rank.start(collective, 9000, ++round));
+        }
+      EXPECT_FALSE(rank.calls().has_unpublished());
+      rank.complete_all(turn % 2 == 0);
+    }
+  });
+}
+
+// No rank may read another's memory, and none knows how much the others give.
+TEST_P(UnderWay, WhatMayFindNoRoomIsNotStarted) {
+  const int n = GetParam();
+  SharedMemory memory(n, std::size_t{8} << 20, std::size_t{1} << 30, false);
+  Ranks all(n, 2);
+  all.run([&](HostMachine& m) {
+    Rank rank(m, memory);
+    for (const Collective collective : {Collective::gatherv, Collective::scatterv, Collective::alltoallv})
+      EXPECT_FALSE(rank.start(collective, 3, 1));
+    EXPECT_TRUE(rank.start(Collective::allgather, 3, 2));
+    rank.complete_all(false);
   });
 }
 

@@ -34,6 +34,7 @@ struct Started {
 struct Given {
   std::size_t each, most = std::size_t{1} << 20;
   bool is_enough = true;  ///< else it depends on the schedule which calls are served, and so do all results
+  bool reads_own_memory = true;
 };
 
 /// One rank.
@@ -48,7 +49,8 @@ class Member {
                    area() + CallMemoryLayout::pages,
                    {&memory_},
                    given.most,
-                   calls_log2_chunk}) {}
+                   calls_log2_chunk,
+                   given.reads_own_memory}) {}
 
   /// False: there is no memory for it.
   bool start(Started& started) { return calls_.start(started.call); }
@@ -247,7 +249,11 @@ std::vector<Scenario> calls_under_way(int ranks, bool fenced) {
   // A buffer for one of them alone; and the ranks know it.
   const std::vector<Make> with_buffers = {bcast(27), allgather(20)};
   add("calls, memory that others have taken", two,
-      calls(Completion::polling, with_buffers, 6, {3}, {Calls::Pages::bytes(ranks) + 1024, 1 << 20, false}));
+      calls(Completion::polling, with_buffers, 6, {3},
+            {Calls::Pages::bytes(ranks) + 1024, 1 << 20, false, false}));
+  add("calls, buffers in the ranks' own memory", two,
+      calls(Completion::polling, {bcast(27), alltoallv(), reductions(Collective::reduce, 27)}, 6, {3},
+            {Calls::Pages::bytes(ranks) + 1024, 1 << 20, false}));
   add("calls, little memory", two, calls(Completion::polling, with_buffers, 8, {4}, {24 << 10, 2000, false}));
   return all;
 }
