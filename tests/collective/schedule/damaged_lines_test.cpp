@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <random>
 
 #include "collective/schedule/calls_under_way.hpp"
+#include "memory/read_refusals.hpp"
 #include "tests/collective/doubles.hpp"
 #include "tests/collective/ranks.hpp"
 #include "tests/collective/under_way.hpp"
@@ -49,7 +51,8 @@ class Hearer {
     own_.emplace(memory_.get() + layout.buffers, 32 * 1024);
     const CallArea area{memory_.get(), memory_bytes};
     calls_.emplace(ranks_.machine(0),
-                   CallMemory<RankMemoryOf>{area, area.base + layout.pages, {&*own_}, memory_bytes});
+                   CallMemory<RankMemoryOf>{
+                       area, area.base + layout.pages, {&*own_}, memory_bytes, usual_log2_chunk, true});
     call_.spec = spec;
     EXPECT_TRUE(calls_->start(call_));
   }
@@ -118,6 +121,18 @@ Notice some_notice(std::mt19937_64& random, std::size_t wanted, std::size_t& buf
   return notice;
 }
 
+/// A rank that is said to have a buffer in its own memory, where none is, has not refused other tests to read there.
+class OwnRefusals {
+ public:
+  OwnRefusals() { memory::read_refusals::share(&word_); }
+  ~OwnRefusals() { memory::read_refusals::share(nullptr); }
+  OwnRefusals(const OwnRefusals&) = delete;
+  OwnRefusals& operator=(const OwnRefusals&) = delete;
+
+ private:
+  std::atomic<std::uint32_t> word_{0};
+};
+
 struct Outcomes {
   int refused = 0, done = 0;
 };
@@ -127,6 +142,7 @@ template <class SpecFor>
 Outcomes try_many(int ranks, std::size_t result_bytes, std::size_t wanted, SpecFor spec_for) {
   std::mt19937_64 random(ranks + result_bytes);
   Outcomes outcomes;
+  const OwnRefusals refusals;
   for (int i = 0; i < 600; ++i) {
     Guarded result(result_bytes);
     Hearer hearer(ranks, spec_for(result.data()));
