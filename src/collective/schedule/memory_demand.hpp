@@ -46,6 +46,13 @@ inline std::size_t bytes_of_all(const PersistentSpec& spec, int ranks) {
   return givers * each + (folds_in_common(spec, ranks) ? spec.fold.bytes : 0);
 }
 
+template <machine::Machine M>
+bool finished_by_all(M& m, memory::Step number) {
+  for (int rank = 0; rank < m.size(); ++rank)
+    if (!m.finished(rank, number)) return false;
+  return true;
+}
+
 /// Of the calls that some rank has not finished, on one rank. The rank that comes first to a call decides for
 /// all whether there is memory for it: later than for itself, no more of them are under way. Where all know
 /// how much a call needs it grants more than that, which calls that follow take without asking.
@@ -58,7 +65,7 @@ class MemoryDemand {
   /// is no memory for it.
   template <machine::Machine M>
   std::size_t offer(M& m, std::size_t bytes) {
-    while (!calls_.empty() && is_finished(m, calls_.front().number)) {
+    while (!calls_.empty() && finished_by_all(m, calls_.front().number)) {
       sum_ -= calls_.front().bytes;
       calls_.pop_front();
     }
@@ -93,13 +100,6 @@ class MemoryDemand {
     memory::Step number;
     std::size_t bytes;
   };
-  template <machine::Machine M>
-  static bool is_finished(M& m, memory::Step number) {
-    for (int rank = 0; rank < m.size(); ++rank)
-      if (!m.finished(rank, number)) return false;
-    return true;
-  }
-
   std::size_t most_, sum_ = 0;
   std::size_t granted_ = 0;
   memory::Step grant_ends_ = 0;

@@ -80,6 +80,14 @@ static void check(int kind, const struct Blocks* b) {
   for (int peer = 0; peer < ranks; ++peer) check_block(kind, b, peer, kind == 0 || kind == 5 ? 0 : rank);
 }
 
+/* The first rank that starts a call decides whether it is served: this one must not be the giver, who knows how much it is. */
+static void let_others_start_first(int kind) {
+  if (rank == GIVER) MPI_Recv(NULL, 0, MPI_BYTE, 0, kind, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+static void tell_that_this_rank_has_started(int kind) {
+  if (rank == 0) MPI_Send(NULL, 0, MPI_BYTE, GIVER, kind, MPI_COMM_WORLD);
+}
+
 /* Each rank has each, itself too, as a neighbour. */
 static MPI_Comm all_are_neighbours(void) {
   int all[MOST_RANKS];
@@ -102,7 +110,9 @@ int main(int count, char** words) {
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Barrier(comm); /* the ranks of a communicator meet in its first blocking collective */
     MPI_Barrier(graph);
+    let_others_start_first(kind);
     start(kind, &blocks[kind], comm, graph, &requests[kind]);
+    tell_that_this_rank_has_started(kind);
     MPI_Comm_free(&comm);
     MPI_Comm_free(&graph);
   }
