@@ -72,7 +72,8 @@ double ranks_per_core_of(const json& request, int ranks) {
 plan::Query query_of(const json& request) {
   plan::Query query;
   query.collective = collective_of(request);
-  query.bytes = request.value("bytes", std::size_t{0});
+  // Of a call whose length no rank knows, rules are asked without it, whatever the request says.
+  if (traits(query.collective).length != Length::none) query.bytes = request.value("bytes", std::size_t{0});
   query.ranks = query.ranks_per_node = ranks_of(request);
   query.commutative = request.value("commutative", true);
   query.prompt_yields = request.value("prompt_yields", true);
@@ -132,9 +133,11 @@ json describe_plan(const json& request) {
   const plan::Plan plan = table.find(query);
   const bool ordered =
       !query.commutative && traits(query.collective).reduces && plan.algorithm != plan::Algorithm::host;
+  const bool knows_length = traits(query.collective).length != Length::none;
   std::string why =
-      formatted("the first rule that holds {} of {} bytes on {} ranks with {:.3g} ranks per usable core",
-                to_string(query.collective), query.bytes, query.ranks, query.ranks_per_core);
+      formatted("the first rule that holds {} of {} on {} ranks with {:.3g} ranks per usable core",
+                to_string(query.collective), knows_length ? formatted("{} bytes", query.bytes) : "any length",
+                query.ranks, query.ranks_per_core);
   if (plan.origin.file == "environment") why = "the environment overrides the rules: " + plan.origin.rule;
   if (plan.origin.file.empty()) why = "no rule holds this call, so the host MPI serves it";
   if (ordered)

@@ -33,6 +33,7 @@ class RuleReader {
           !(rule.between_nodes ? read_network(rule.network, key, value) : read_plan(rule.plan, key, value)))
         warnings_.push_back(formatted("{}: unknown key \"{}\" is ignored", where(key), key));
     check_algorithm(rule);
+    warn_of_lengths_that_no_call_has(rule);
     return rule;
   }
 
@@ -212,6 +213,17 @@ class RuleReader {
         fail(rule.between_nodes ? "network" : "algorithm",
              formatted("{} does not exist for {}{}", to_string(rule.algorithm()), to_string(collective),
                        rule.between_nodes ? " between nodes" : ""));
+  }
+
+  // Of a scatterv and its like `bytes` is 0 (docs/rules.md).
+  void warn_of_lengths_that_no_call_has(const Rule& rule) const {
+    const auto has_length = [](Collective collective) { return traits(collective).length != Length::none; };
+    if (rule.bytes.first <= 0 || rule.collectives.empty() ||
+        std::ranges::any_of(rule.collectives, has_length))
+      return;
+    warnings_.push_back(
+        formatted("{}: no call holds this: rules know no bytes of {}, so \"bytes\" must begin at 0",
+                  where("bytes"), to_string(rule.collectives.front())));
   }
 
   const json& object_;

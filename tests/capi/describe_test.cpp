@@ -73,6 +73,23 @@ TEST(Describe, PlanSaysWhichRuleAndWhy) {
   });
 }
 
+TEST(Describe, RulesAreAskedAsACallAsksThem) {
+  const std::string path = ::testing::TempDir() + "espalier-describe-lengths.json";
+  std::ofstream(path) << R"({"schema": 1, "rules": [
+    {"collective": ["scatter", "scatterv"], "bytes": [1024, null], "algorithm": "single-copy"}]})";
+  in_child({{"ESPALIER_RULES", path}}, [&] {
+    const auto plan = [](const char* collective) {
+      return ask(json({{"what", "plan"}, {"collective", collective}, {"bytes", 65536}, {"ranks", 8}}).dump());
+    };
+    EXPECT_EQ(plan("scatter")["rule"]["file"], path);
+    const json scatterv = plan("scatterv");  // no rank but the root knows its lengths
+    EXPECT_NE(scatterv["rule"]["file"], path);
+    EXPECT_NE(scatterv["why"].get<std::string>().find("scatterv of any length on 8 ranks"), std::string::npos)
+        << scatterv["why"];
+  });
+  std::remove(path.c_str());
+}
+
 TEST(Describe, EveryCollectiveHasAPlan) {
   in_child({}, [] {
     for (const char* collective : {"barrier",

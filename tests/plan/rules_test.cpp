@@ -237,6 +237,20 @@ TEST(Rules, UnknownKeysWarnWithTheirLine) {
   EXPECT_TRUE(warnings[1].starts_with("t.json:5: unknown key \"bites\"")) << warnings[1];
 }
 
+TEST(Rules, BytesThatNoCallHasWarnWithTheirLine) {
+  std::vector<std::string> warnings;
+  parse_rules(
+      R"({"schema": 1, "rules": [
+{"collective": ["scatterv", "gatherv"],
+ "bytes": [65536, null], "algorithm": "direct"},
+{"collective": ["scatterv", "scatter"], "bytes": [65536, null], "algorithm": "direct"},
+{"collective": "alltoallv", "bytes": [0, 65536], "algorithm": "exchange"}]})",
+      "t.json", warnings);
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_TRUE(warnings[0].starts_with("t.json:3: no call holds this: rules know no bytes of scatterv"))
+      << warnings[0];
+}
+
 TEST(Rules, FilesAreReadAndMissingOnesNamed) {
   std::vector<std::string> warnings;
   EXPECT_THROW(read_rules("/nowhere/rules.json", warnings), Error);
