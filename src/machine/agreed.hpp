@@ -11,6 +11,8 @@ namespace espalier::machine {
 /// of them comes to the next one.
 struct Agreed {
   static constexpr int value_bits = 40;
+  /// No value: a rank is making what it will say.
+  static constexpr std::uint64_t claimed = (std::uint64_t{1} << value_bits) - 1;
 
   std::uint64_t value;
   bool by_this_rank;
@@ -19,7 +21,10 @@ struct Agreed {
     return mark(turn) << value_bits | value;
   }
   static bool is_of(memory::Step word, memory::Step turn) { return word >> value_bits == mark(turn); }
-  static std::uint64_t value_in(memory::Step word) { return word & ((memory::Step{1} << value_bits) - 1); }
+  static bool is_said(memory::Step word, memory::Step turn) {
+    return is_of(word, turn) && value_in(word) != claimed;
+  }
+  static std::uint64_t value_in(memory::Step word) { return word & claimed; }
 
  private:
   /// Never 0, which a clear line says.

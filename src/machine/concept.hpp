@@ -156,6 +156,9 @@ concept HasPlacedLines = requires(M m, const M c, std::byte* place, int peer, St
   /// and release). agreed_at(): what that is, if a rank has come.
   { m.agree_at(place, step, value) } -> std::same_as<Agreed>;
   { m.agreed_at(place, step) } -> std::same_as<std::optional<std::uint64_t>>;
+  /// A hint to ranks that come together: that one of them makes a value, and what it says within so many looks.
+  { m.claim_at(place, step) } -> std::same_as<bool>;
+  { m.agreed_soon_at(place, step, count) } -> std::same_as<std::optional<std::uint64_t>>;
 };
 
 /// Memory of other ranks that is read where it lies.

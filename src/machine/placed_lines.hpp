@@ -47,14 +47,31 @@ class PlacedLines : public Counters<Platform> {
     // Release: what the rank that decides has made ready comes before its word. Acquire, for the others: with
     // that.
     Step seen = word.load(std::memory_order_acquire);
-    while (!Agreed::is_of(seen, turn))
+    while (!Agreed::is_said(seen, turn))
       if (word.compare_exchange_weak(seen, mine, std::memory_order_release, std::memory_order_acquire))
         return {value, true};
     return {Agreed::value_in(seen), false};
   }
   std::optional<std::uint64_t> agreed_at(std::byte* place, Step turn) {
     const Step seen = placed(place).step.load(std::memory_order_acquire);  // as in agree_at()
-    return Agreed::is_of(seen, turn) ? std::optional(Agreed::value_in(seen)) : std::nullopt;
+    return Agreed::is_said(seen, turn) ? std::optional(Agreed::value_in(seen)) : std::nullopt;
+  }
+  /// Before agree_at() with a value that takes time to make. False: another rank is making one, or has said it.
+  bool claim_at(std::byte* place, Step turn) {
+    // relaxed, all of it: a hint, with which nothing is handed over.
+    auto& word = placed(place).step;
+    Step seen = word.load(std::memory_order_relaxed);
+    return !Agreed::is_of(seen, turn) &&
+           word.compare_exchange_strong(seen, Agreed::word(turn, Agreed::claimed), std::memory_order_relaxed,
+                                        std::memory_order_relaxed);
+  }
+  /// What the rank that has claimed says, if it says it within so many looks: it may be off its core, or dead.
+  std::optional<std::uint64_t> agreed_soon_at(std::byte* place, Step turn, int looks) {
+    for (int i = 1; i < looks; ++i) {
+      if (const auto said = agreed_at(place, turn)) return said;
+      Platform::pause();
+    }
+    return agreed_at(place, turn);
   }
 
   /// As take_piece() and piece_done_last(), of work that is done once; the line was cleared before.

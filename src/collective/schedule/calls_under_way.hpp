@@ -52,13 +52,15 @@ class CallsUnderWay {
   }
 
   /// The same of a short call in which the ranks agree on a word, too: that of the first one that comes,
-  /// `offer()`. 0: it is not under way.
+  /// `offer()`. Others that come meanwhile look `looks` times for it before they make one of their own: sixteen ranks that
+  /// all took memory for that stood in line for the arena's lock. 0: it is not under way.
   template <class Offer>
-  machine::Agreed start_agreeing(CallUnderWay& call, Offer offer) {
+  machine::Agreed start_agreeing(CallUnderWay& call, Offer offer, int looks) {
     machine::Agreed agreed{0, false};
     start(call, [&] {
       std::byte* const place = pages_.agreement(call.number);
-      const auto said = m_.agreed_at(place, call.number);
+      auto said = m_.agreed_at(place, call.number);
+      if (!said && !m_.claim_at(place, call.number)) said = m_.agreed_soon_at(place, call.number, looks);
       agreed = said ? machine::Agreed{*said, false} : m_.agree_at(place, call.number, offer());
       return agreed.value != 0;
     });

@@ -193,7 +193,7 @@ machine::Agreed Nonblocking::start_meeting(Call& call, const machine::CallFacts&
                                            const std::function<std::uint64_t()>& offer) {
   const CallLock lock(mutex_);
   call.fingerprint = mismatch_detection_.begin(facts);
-  return calls_.start_agreeing(call, offer);
+  return calls_.start_agreeing(call, offer, machine_.waiter().policy().fast_spins);
 }
 
 // What is thrown here complete() throws again.
