@@ -13,6 +13,8 @@ class RankMemory {
  public:
   RankMemory(std::byte* begin, std::size_t bytes) : begin_(begin), bytes_(bytes) {}
 
+  bool seems_to_have_room = true;  ///< and then others take it
+
   std::byte* allocate(std::size_t bytes) {
     bytes = (bytes + 127) / 128 * 128;  // lines begin there
     std::size_t place = 0;
@@ -46,7 +48,7 @@ struct RankMemoryOf {
   RankMemory* memory;
   std::byte* allocate(std::size_t bytes) const { return memory->allocate(bytes); }
   void free(std::byte* data, std::size_t bytes) const { memory->free(data, bytes); }
-  bool has_room(std::size_t) const { return true; }  // and then others take it
+  bool has_room(std::size_t) const { return memory->seems_to_have_room; }
 };
 
 /// Where the first pages of lines lie in the memory that ranks share: not at its very beginning.

@@ -188,7 +188,7 @@ bool fold_in_common(M& m, CallUnderWay& call, const CallArea& area) {
     if (m.piece_done_last_at(first.buffer + BufferParts::done, pieces)) m.signal_at(progress, 1);
   }
   if (!m.reached_at(progress, 1)) return lacks(call, progress, 1, 0);
-  m.copy(fold.target, common, fold.bytes);
+  if (fold.target) m.copy(fold.target, common, fold.bytes);
   return true;
 }
 

@@ -135,7 +135,9 @@ class CallsUnderWay {
     if (!reads_own_memory_ && lengths_are_unknown(call.spec)) return false;
     const std::size_t bytes = bytes_of_all(call.spec, m_.size());
     const bool known = all_know_bytes(call.spec.collective);
-    if (demand_.takes_of_grant(call.number, bytes, known)) return true;
+    // What was granted to others says nothing of room for a result that has to lie in shared memory.
+    const bool needs_room = reads_own_memory_ && folds_in_common(call.spec, m_.size());
+    if (!needs_room && demand_.takes_of_grant(call.number, bytes, known)) return true;
     const std::size_t mine = has_room(call, bytes) ? demand_.offer(m_, bytes) : 0;
     const std::uint64_t grant = m_.agree_at(pages_.agreement(call.number), call.number, mine).value;
     if (grant == 0) return false;
@@ -202,7 +204,7 @@ class CallsUnderWay {
     constexpr std::size_t most = 20 * 1024,
                           most_one_way = 80 * 1024;  // who gives alone has nothing to wait for
     const std::size_t bytes = buffer_bytes(call.spec, m_.size());
-    if (bytes == 0 || bytes > (goes_one_way(call.spec.collective) ? most_one_way : most)) return;
+    if (bytes == 0 || bytes > (goes_one_way(moves_as(call.spec)) ? most_one_way : most)) return;
     if (const GivenBuffer* next = buffers_.next_like(m_, bytes)) m_.prefetch_own_at(next->data, bytes);
   }
 

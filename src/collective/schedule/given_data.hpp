@@ -60,7 +60,7 @@ inline bool has_table(const PersistentSpec& spec, int ranks) {
 /// More than two ranks and longer vectors: they fold in common, once. Else each rank folds for itself.
 inline bool folds_in_common(const PersistentSpec& spec, int ranks) {
   constexpr std::size_t least = 4096;
-  return spec.collective == Collective::allreduce && ranks > 2 && spec.fold.bytes >= least;
+  return moves_as(spec) == Collective::allreduce && ranks > 2 && spec.fold.bytes >= least;
 }
 
 /// What goes one way is read while it is written. Ranks that all write and then all read gain nothing by it.
@@ -161,7 +161,7 @@ void give_in_buffer(M& m, const PersistentSpec& spec, const Giving& giving, std:
   std::byte* const line = giving.line;
   const BufferParts parts = buffer_parts(spec, m.size(), spec.given_bytes);
   const bool is_cut =
-      !room.is_own && goes_one_way(spec.collective) && spec.given_bytes >= std::size_t{2} << log2_chunk;
+      !room.is_own && goes_one_way(moves_as(spec)) && spec.given_bytes >= std::size_t{2} << log2_chunk;
   if (!room.is_own && (is_cut || folds_in_common(spec, m.size())))
     for (const std::size_t part : {BufferParts::progress, BufferParts::taken, BufferParts::done})
       m.clear_line(buffer + part);

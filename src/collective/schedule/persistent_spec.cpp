@@ -32,7 +32,7 @@ void fold(PersistentSpec& spec, const RankInfo& rank_info, Schedule::Fold wanted
   });
 }
 
-/// How many ranks, from rank 0 on, `rank` folds.
+/// How many ranks, from rank 0 on, `rank` folds, for itself or a part of it for all.
 int folded_by(int rank, const RankInfo& rank_info, Collective collective, int root) {
   switch (collective) {
     case Collective::scan:
@@ -78,12 +78,13 @@ PersistentSpec reduction_spec(const RankInfo& rank_info, Collective collective, 
   spec.operation = operation.code;
   clear_places(spec, rank_info);
   spec.apart = rank_info.size == 2;
+  const Collective moves = moves_as(spec) == Collective::allreduce ? Collective::allreduce : collective;
   around(rank_info, [&](int peer) {
-    if (rank_info.rank < folded_by(peer, rank_info, collective, root))
-      give(spec, peer, {data_of(send), bytes});
+    if (rank_info.rank < folded_by(peer, rank_info, moves, root)) give(spec, peer, {data_of(send), bytes});
   });
+  std::byte* const target = collective == Collective::reduce && rank_info.rank != root ? nullptr : receive;
   fold(spec, rank_info,
-       {&operation, 0, folded_by(rank_info.rank, rank_info, collective, root), 0, bytes, receive, send});
+       {&operation, 0, folded_by(rank_info.rank, rank_info, moves, root), 0, bytes, target, send});
   return spec;
 }
 

@@ -29,7 +29,7 @@ struct Schedule {
     const reduce::Operation* operation = nullptr;
     int first = 0, ranks = 0;
     std::size_t offset = 0, bytes = 0;
-    std::byte* target = nullptr;
+    std::byte* target = nullptr;  ///< nullptr: this rank folds for others alone
     /// Where this rank's own part lies; nullptr: it is read from what the rank gives, for the result
     /// overwrites it.
     const std::byte* own = nullptr;
@@ -164,7 +164,7 @@ void fold(M& m, const Schedule& p, const Epoch& epoch) {
     await_sources(m, p, epoch.last);
     fold_pieces(m, p, epoch);
     m.await_release_all(epoch.last);
-    m.copy(p.fold.target, p.shared.result, p.fold.bytes);
+    if (p.fold.target) m.copy(p.fold.target, p.shared.result, p.fold.bytes);
     return;
   }
   by_chunks(p.chunks, p.fold.offset, p.fold.bytes, [&](std::size_t begin, std::size_t bytes, Step chunk) {

@@ -8,9 +8,11 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <limits>
 #include <list>
 #include <mutex>
 #include <numeric>
+#include <thread>
 
 #include "tests/collective/doubles.hpp"
 #include "tests/collective/ranks.hpp"
@@ -66,8 +68,10 @@ class SharedMemory {
 /// One rank, and what it has started.
 class Rank {
  public:
-  Rank(HostMachine& m, SharedMemory& memory)
-      : m_(m), memory_(memory.of(m.rank())), calls_(m, memory.with(memory_)) {}
+  Rank(HostMachine& m, SharedMemory& memory, bool seems_to_have_room = true)
+      : m_(m), memory_(memory.of(m.rank())), calls_(m, memory.with(memory_)) {
+    memory_.seems_to_have_room = seems_to_have_room;
+  }
 
   struct Started {
     CallUnderWay call;
@@ -246,7 +250,75 @@ TEST_P(UnderWay, WithoutMemoryTheyFollowEachOther) {
   });
 }
 
-// Only the result of a fold in common has to lie where all ranks can write.
+/// A short call in which the ranks agree on a word.
+struct Meeting {
+  explicit Meeting(int ranks) : all(static_cast<std::size_t>(ranks)) {
+    call.is_short = true;
+    call.spec.collective = Collective::allgather;
+    call.spec.bytes = sizeof mine;
+    call.brief = {reinterpret_cast<const std::byte*>(&mine), reinterpret_cast<std::byte*>(all.data())};
+  }
+  void complete(Rank& rank) {
+    while (!rank.calls().advance(call)) std::this_thread::yield();
+  }
+  double mine = 1;
+  Doubles all;
+  CallUnderWay call;
+};
+
+TEST_P(UnderWay, OneOfThoseThatComeTogetherMakesWhatTheyAgreeOn) {
+  const int n = GetParam();
+  SharedMemory memory(n, std::size_t{1} << 20);
+  Ranks all(n, 2);
+  std::atomic<int> offers = 0;
+  all.run([&](HostMachine& m) {
+    Rank rank(m, memory);
+    for (std::uint64_t round = 1; round <= 20; ++round) {
+      Meeting meeting(n);
+      const auto offer = [&] {
+        std::this_thread::sleep_for(std::chrono::microseconds(200));
+        ++offers;
+        return round;
+      };
+      const machine::Agreed agreed =
+          rank.calls().start_agreeing(meeting.call, offer, std::numeric_limits<int>::max());
+      EXPECT_EQ(agreed.value, round);
+      meeting.complete(rank);
+    }
+  });
+  EXPECT_EQ(offers, 20);
+}
+
+// The rank that has claimed may be off its core, or dead.
+TEST_P(UnderWay, AClaimHoldsNoOtherRankUp) {
+  const int n = GetParam();
+  SharedMemory memory(n, std::size_t{1} << 20);
+  Ranks all(n, 2);
+  std::atomic<bool> others_have_agreed = false;
+  all.run([&](HostMachine& m) {
+    Rank rank(m, memory);
+    Meeting meeting(n);
+    const auto offer = [&]() -> std::uint64_t {
+      if (m.rank() != 0) return 7;
+      while (!others_have_agreed) std::this_thread::yield();
+      return 8;
+    };
+    if (m.rank() != 0)  // so that rank 0 comes first
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    const machine::Agreed agreed = rank.calls().start_agreeing(meeting.call, offer, 3);
+    EXPECT_EQ(agreed.value, 7u);
+    others_have_agreed = true;
+    meeting.complete(rank);
+  });
+}
+
+/// Whether the result lies where all ranks can write.
+bool is_folded_in_common(Collective collective, int ranks) {
+  return (collective == Collective::allreduce && ranks > 2) ||
+         (collective == Collective::reduce && ranks > 4);
+}
+
+// Only the result of a fold in common has to lie in memory that the ranks share.
 TEST_P(UnderWay, WhatFindsNoRoomLiesInARanksOwnMemory) {
   if (!Ranks::single_copy()) GTEST_SKIP() << "this machine lets no process read memory through the kernel";
   const int n = GetParam();
@@ -257,11 +329,28 @@ TEST_P(UnderWay, WhatFindsNoRoomLiesInARanksOwnMemory) {
     int round = 0;
     for (int turn = 0; turn < 3; ++turn) {
       for (const Collective collective : kinds)
-        if (n == 2 || collective != Collective::allreduce) {
+        if (!is_folded_in_common(collective, n)) {
           EXPECT_TRUE(rank.start(collective, 9000, ++round));
         }
       EXPECT_FALSE(rank.calls().has_unpublished());
       rank.complete_all(turn % 2 == 0);
+    }
+  });
+}
+
+// What was granted to a bcast, which does without shared memory, is no room for them.
+TEST_P(UnderWay, FoldsInCommonAreNotStartedWithoutRoom) {
+  if (!Ranks::single_copy()) GTEST_SKIP() << "this machine lets no process read memory through the kernel";
+  const int n = GetParam();
+  SharedMemory memory(n, std::size_t{40} << 10);
+  Ranks all(n, 2);
+  all.run([&](HostMachine& m) {
+    Rank rank(m, memory, false);
+    int round = 0;
+    for (const Collective collective : {Collective::allreduce, Collective::reduce}) {
+      EXPECT_TRUE(rank.start(Collective::bcast, 9000, ++round));
+      EXPECT_EQ(rank.start(collective, 9000, ++round), !is_folded_in_common(collective, n));
+      rank.complete_all(false);
     }
   });
 }

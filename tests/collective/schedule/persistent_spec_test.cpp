@@ -107,6 +107,24 @@ TEST(PersistentSpec, ReadersBeginBehindThemselves) {
   EXPECT_EQ(spec.sources, (std::vector<int>{3, 0, 1}));
 }
 
+TEST(PersistentSpec, LongReducesOfManyRanksMoveAsAnAllreduceOfWhichTheRootTakesTheResult) {
+  const auto spec = [](int rank, int ranks, std::size_t bytes) {
+    return reduction_spec({rank, ranks}, Collective::reduce, 1, at(0), at(2048), bytes, sum());
+  };
+  for (int rank = 0; rank < 5; ++rank) {
+    const PersistentSpec one = spec(rank, 5, 32768);
+    EXPECT_EQ(moves_as(one), Collective::allreduce);
+    EXPECT_EQ(one.fold.ranks, 5);
+    EXPECT_EQ(one.sources.size(), 4u);
+    EXPECT_EQ(one.given_bytes, 32768u);
+    EXPECT_EQ(one.fold.target, rank == 1 ? at(2048) : nullptr);
+  }
+  for (const PersistentSpec& one : {spec(0, 5, 32760), spec(0, 4, 32768)}) {
+    EXPECT_EQ(moves_as(one), Collective::reduce);
+    EXPECT_EQ(one.fold.ranks, 0) << "only the root folds";
+  }
+}
+
 TEST(PersistentSpec, WhatNobodyElseReadsIsNotGiven) {
   const auto spec = [](int rank, Collective collective) {
     return reduction_spec({rank, 3}, collective, 1, at(0), at(2048), 80, sum());
