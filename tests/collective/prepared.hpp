@@ -22,8 +22,7 @@ class Sketch {
       cells_.emplace_back(specs_.back(), rank);
       all.push_back({specs_.back().given_bytes, cells_.back().bytes});
     }
-    buffer_layout_ =
-        std::make_unique<collective::BufferLayout>(moves_as(specs_.front()), all, 0, log2_chunk);
+    buffer_layout_ = std::make_unique<collective::BufferLayout>(moves_as(specs_.front()), all, 0, log2_chunk);
   }
   const collective::BufferLayout& buffer_layout() const { return *buffer_layout_; }
   /// `base`: of plot().end() bytes.
