@@ -55,6 +55,14 @@ inline const std::vector<Survivor> survivors = {
     {"machine/counters.hpp take_piece compare_exchange step: failure relaxed", "The same."},
     {"machine/placed_lines.hpp agree_at compare_exchange step: release only",
      "It is release as it stands: what the word said before was read by the load."},
+    {"machine/placed_lines.hpp claim_at compare_exchange step: relaxed",
+     "It is relaxed as it stands: a claim is a hint, with which nothing is handed over. So with the next "
+     "three."},
+    {"machine/placed_lines.hpp claim_at compare_exchange step: acquire only", "The same."},
+    {"machine/placed_lines.hpp claim_at compare_exchange step: release only", "The same."},
+    {"machine/placed_lines.hpp claim_at compare_exchange step: failure relaxed", "The same."},
+    {"machine/placed_lines.hpp claim_at compare_exchange step: in two steps",
+     "Two ranks that both claim both make a value, and one of them is heard."},
     {"machine/copy_requests.hpp fetch add step#2: removed",
      "The count of ranks that ask for copies stays too high: others look at the requests in vain, which "
      "costs "

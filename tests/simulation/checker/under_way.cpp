@@ -54,6 +54,10 @@ class Member {
 
   /// False: there is no memory for it.
   bool start(Started& started) { return calls_.start(started.call); }
+  template <class Offer>
+  machine::Agreed start_agreeing(Started& started, Offer offer, int looks) {
+    return calls_.start_agreeing(started.call, offer, looks);
+  }
 
   void complete(Started& started, const char* what) {
     for (;;) {
@@ -179,6 +183,32 @@ Body calls(Completion by, std::vector<Make> kinds, int rounds, std::vector<std::
   };
 }
 
+/// What the rank that is heard has written before it said where, the others read.
+Body meeting(int looks) {
+  return [=](CheckingMachine& m) {
+    Execution& run = Execution::current();
+    Member member(m, Completion::waiting, {128});
+    Started started;
+    started.send = words(m.rank(), 1, 0);
+    for (int rank = 0; rank < m.size(); ++rank) started.wanted.push_back(words(rank, 1, 0).front());
+    started.receive.resize(started.wanted.size());
+    started.call.is_short = true;
+    started.call.spec.collective = Collective::allgather;
+    started.call.spec.bytes = 8;
+    started.call.brief = {data_of(started.send), data_of(started.receive)};
+    const auto offer = [&] {
+      const std::uint64_t mine = word(m.rank(), 0, 0);
+      simulation::checker::Platform::copy(run.note(m.rank()), &mine, sizeof mine);
+      return static_cast<std::uint64_t>(m.rank() + 1);
+    };
+    const int heard = static_cast<int>(member.start_agreeing(started, offer, looks).value) - 1;
+    std::uint64_t theirs = 0;
+    simulation::checker::Platform::copy(&theirs, run.note(heard), sizeof theirs);
+    run.expect(theirs == word(heard, 0, 0), "the ranks agreed on what was not there yet");
+    member.complete(started, "a meeting");
+  };
+}
+
 /// What a rank has written before a barrier, the others read after it.
 Body nonblocking_barriers(Completion by) {
   return [=](CheckingMachine& m) {
@@ -220,6 +250,7 @@ std::vector<Scenario> calls_under_way(int ranks, bool fenced) {
   };
   for (const Completion by : {Completion::waiting, Completion::polling})
     add(by == Completion::polling ? "barrier, polled" : "barrier", two, nonblocking_barriers(by));
+  if (ranks <= 3) add("meeting", two, meeting(2));
   for (const std::size_t count : counts) add_alone(formatted("bcast of {}", count), bcast(count));
   for (const std::size_t count : counts)
     add_alone(formatted("allreduce of {}", count), reductions(Collective::allreduce, count));
