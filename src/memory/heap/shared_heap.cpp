@@ -44,9 +44,9 @@ bool strict_overcommit() {
 // Of the thread that calls fork(), from before_fork() to the handler behind it.
 thread_local ForkSnapshot snapshot;
 
-void make_private(void* begin, std::size_t bytes) {
+void make_private(std::byte* begin, const std::byte* end, int protection) {
   constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE;
-  kernel::map(begin, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+  if (begin < end) kernel::map(begin, static_cast<std::size_t>(end - begin), protection, flags, -1, 0);
 }
 
 void warn_of_shared_child() {
@@ -66,6 +66,9 @@ SharedHeap::SharedHeap(Segment segment, std::uint64_t mark)
     : segment_(std::move(segment)), mark_(mark), reached_(2 * page), free_(segment_.size()), kept_(keeps()) {
   // Free space stays out of core files: the kernel would allocate its pages to write them.
   madvise(segment_.base(), segment_.size(), MADV_DONTDUMP);
+  // Nobody has anything behind the blocks. A tool that reads all that can be read and written, as valgrind does
+  // for leaks when a process ends, would make the kernel give pages to the whole range.
+  mprotect(segment_.base() + reached_, segment_.size() - reached_, PROT_NONE);
   // A child made by clone(), without the handlers below, would crash without its parent's blocks.
   segment_.share_with_children(0, segment_.size());
   std::memcpy(segment_.base() + *free_.take(page, page), &mark_, sizeof mark_);
@@ -151,11 +154,15 @@ void SharedHeap::in_child() {
   begin_.load(std::memory_order_relaxed)->store(0, std::memory_order_relaxed);
   if (snapshot.is_empty()) return;
   const Segment& segment = instance()->segment_;
-  std::byte* const end = segment.base() + page + snapshot.size();
-  snapshot.move_to(segment.base() + page);
+  std::byte* const blocks = segment.base() + page;
+  std::byte* const end = blocks + snapshot.size();
+  std::byte* const reached = segment.base() + instance()->reached_.load(std::memory_order_relaxed);
+  snapshot.move_to(blocks);
   // The rest is the parent's alone; what another of its threads has allocated meanwhile is empty here.
-  make_private(segment.base(), page);
-  make_private(end, static_cast<std::size_t>(segment.base() + segment.size() - end));
+  constexpr int all = PROT_READ | PROT_WRITE;
+  make_private(segment.base(), blocks, all);
+  make_private(end, reached, all);
+  make_private(std::max(end, reached), segment.base() + segment.size(), PROT_NONE);
 }
 
 void* SharedHeap::allocate(std::size_t bytes) {
@@ -181,12 +188,22 @@ void* SharedHeap::fresh(std::size_t bytes) {
     offset = free_.take(bytes, alignment);
   }
   if (!offset) return nullptr;
+  if (!open_up_to(*offset + bytes)) {
+    free_.give_back(*offset, bytes);
+    return nullptr;
+  }
   std::byte* block = segment_.base() + *offset;
   blocks_here_[block] = {bytes, true};
-  reached_.store(std::max(reached_.load(std::memory_order_relaxed), *offset + bytes),
-                 std::memory_order_relaxed);
   madvise(block, bytes, MADV_DODUMP);
   return block;
+}
+
+bool SharedHeap::open_up_to(std::size_t end) {
+  const std::size_t reached = reached_.load(std::memory_order_relaxed);
+  if (end <= reached) return true;
+  if (mprotect(segment_.base() + reached, end - reached, PROT_READ | PROT_WRITE) != 0) return false;
+  reached_.store(end, std::memory_order_relaxed);
+  return true;
 }
 
 bool SharedHeap::owns(const void* address) const {

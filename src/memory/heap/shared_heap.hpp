@@ -85,6 +85,7 @@ class SharedHeap {
     return begin_.load(std::memory_order_acquire)->load(std::memory_order_relaxed);
   }
   void* fresh(std::size_t bytes);
+  bool open_up_to(std::size_t end);
   static void give_pages_back(Blocks::iterator block);
   void drop(Blocks::iterator block);
   void drop_all_kept();
@@ -96,8 +97,9 @@ class SharedHeap {
 
   Segment segment_;
   std::uint64_t mark_;
-  std::atomic<std::size_t> reached_;  // no block has ever ended behind
-  std::mutex mutex_;                  // of what follows
+  std::atomic<std::size_t>
+      reached_;       // no block has ever ended behind; what is behind can be neither read nor written
+  std::mutex mutex_;  // of what follows
   Extents free_;
   Blocks blocks_here_;
   KeptBlocks<Blocks::iterator> kept_;

@@ -1,5 +1,6 @@
 #include "memory/heap/shared_heap.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <spawn.h>
 #include <sys/syscall.h>
@@ -12,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/descriptor.hpp"
 #include "memory/copy/remote_read.hpp"
 #include "memory/heap/peer_heaps.hpp"
 #include "tests/memory/children.hpp"
@@ -56,6 +58,29 @@ TEST_F(SharedHeaps, FreesWhatBeginsThereAndNothingElse) {
   EXPECT_FALSE(heap().free(block + 4096));
   EXPECT_TRUE(heap().free(block));
   EXPECT_FALSE(heap().free(block));
+}
+
+// The kernel stores a byte there, or says that it cannot.
+bool can_be_written(std::byte* place) {
+  const Descriptor zeros = open_file("/dev/zero", O_RDONLY);
+  return read(zeros.get(), place, 1) == 1;
+}
+
+TEST_F(SharedHeaps, NobodyCanTouchWhatWasNeverHandedOut) {
+  constexpr std::size_t much = 64 << 20;
+  const HeapNotice here = SharedHeap::notice();
+  std::byte* const last = reinterpret_cast<std::byte*>(here.begin) + here.bytes - 1;
+  std::byte* const block = allocate(much);
+  const auto look = [&] {
+    EXPECT_FALSE(can_be_written(last));
+    EXPECT_TRUE(can_be_written(block));
+    EXPECT_TRUE(can_be_written(block + much - 1));
+    return 0;
+  };
+  look();
+  EXPECT_EQ(testing::end_of(testing::fork_child(look)), 0);
+  EXPECT_TRUE(heap().free(block));
+  look();
 }
 
 TEST_F(SharedHeaps, LittleAndTooMuchAreNotForIt) {
