@@ -4,6 +4,7 @@ packages_build=(g++ cmake ninja-build libhwloc-dev nlohmann-json3-dev libfmt-dev
 packages_test=(gfortran libopenmpi-dev openmpi-bin libmpich-dev mpich g++-aarch64-linux-gnu iproute2)
 packages_site=(doxygen)
 packages_chroot=(debootstrap libopenmpi-dev openmpi-bin libmpich-dev mpich)
+packages_coexistence=(eztrace gdb heaptrack libfaketime libjemalloc2 likwid linux-perf ltrace rr strace valgrind)
 packages_arch=(g++ cmake ninja-build libhwloc-dev nlohmann-json3-dev libfmt-dev libasio-dev googletest g++-aarch64-linux-gnu
   g++-powerpc64le-linux-gnu)
 
@@ -17,6 +18,12 @@ first_package_of() {
       return
     fi
   done
+}
+
+# Allocators whose packages newer Debians call by another name.
+packages_of_allocators() {
+  first_package_of libmimalloc3 libmimalloc2.1 libmimalloc2.0
+  first_package_of libgoogle-perftools4t64 libgoogle-perftools4
 }
 
 # The libFuzzer of the clang that there is: newer Debians keep it in a package apart.
