@@ -1,6 +1,6 @@
 # The front door. Everything sets itself up: `make demo` and `make test` work on a fresh Debian-like machine.
 .DEFAULT_GOAL := help
-.PHONY: help setup build dev site test test-full test-arch test-asan test-torch test-chroot test-coexistence fuzz soak demo example bench bench-kernels bench-cluster bench-aggregation format lint tidy wheel clean
+.PHONY: help setup build dev site test test-full test-arch test-asan test-torch test-chroot test-coexistence test-tsan fuzz soak demo example bench bench-kernels bench-cluster bench-aggregation format lint tidy wheel clean
 
 help:
 	@echo 'make build    set up what the build needs, then build all but the tests: build/lib, .venv, bin/espalier'
@@ -11,6 +11,7 @@ help:
 	@echo 'make soak     random programs under MPICH, Open MPI and Intel MPI for two hours, compared with the host; goes on where it was (ARGS="--seconds 600")'
 	@echo 'make test-arch  build the core for aarch64 and ppc64le, and run its unit tests under qemu-user'
 	@echo 'make test-asan  the MPI tests under MPICH with AddressSanitizer and UBSan in the interposer'
+	@echo 'make test-tsan  the unit tests of the runtime, whose ranks are threads, with ThreadSanitizer'
 	@echo 'make test-coexistence  as root: install debuggers, tracers, profilers and allocators, and run jobs beside each (docs/coexistence.md)'
 	@echo 'make test-torch  the tests of the PyTorch backend, by the Python with torch that ESPALIER_TORCH_PYTHON names'
 	@echo 'make test-chroot  as root: pip install, run and uninstall in fresh Debians without a compiler (debootstrap; docs/contributing.md)'
@@ -72,6 +73,10 @@ test-arch:
 
 test-asan: build
 	@tests/mpi/run_asan $(ARGS)
+
+test-tsan:
+	@tools/setup/setup build
+	@tests/run_tsan $(ARGS)
 
 test-coexistence: build
 	@tools/setup/setup test
