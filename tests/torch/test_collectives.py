@@ -51,7 +51,7 @@ def test_an_installed_espalier_is_found_by_import_torch(start, tmp_path):
     installed = tmp_path / "espalier-0.dist-info"
     installed.mkdir()
     (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: espalier\nVersion: 0\n")
-    pyproject = (ROOT / "python/pyproject.toml").read_text()
+    pyproject = (ROOT / "pyproject.toml").read_text()
     entry = re.search(r'entry-points."torch.backends"\]\nespalier = "(.*)"', pyproject).group(1)
     (installed / "entry_points.txt").write_text(f"[torch.backends]\nespalier = {entry}\n")
     start(2, "autoloaded.py", PYTHONPATH=f"{ROOT / 'python'}:{tmp_path}").expect_success()
