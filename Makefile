@@ -1,6 +1,6 @@
 # The front door. Everything sets itself up: `make demo` and `make test` work on a fresh Debian-like machine.
 .DEFAULT_GOAL := help
-.PHONY: help setup build dev site test test-full test-arch test-asan test-torch test-chroot test-coexistence test-tsan fuzz soak demo example bench bench-kernels bench-cluster bench-aggregation format lint tidy wheel clean
+.PHONY: help setup build dev site test test-full test-arch test-asan test-torch test-lightgbm test-chroot test-coexistence test-tsan fuzz soak demo example bench bench-kernels bench-cluster bench-aggregation format lint tidy wheel clean
 
 help:
 	@echo 'make build    set up what the build needs, then build all but the tests: build/lib, .venv, bin/espalier'
@@ -14,6 +14,7 @@ help:
 	@echo 'make test-tsan  the unit tests of the runtime, whose ranks are threads, with ThreadSanitizer'
 	@echo 'make test-coexistence  as root: install debuggers, tracers, profilers and allocators, and run jobs beside each (docs/coexistence.md)'
 	@echo 'make test-torch  the tests of the PyTorch backend, by the Python with torch that ESPALIER_TORCH_PYTHON names'
+	@echo 'make test-lightgbm  the test of LightGBM over Espalier, by the Python with lightgbm that ESPALIER_LIGHTGBM_PYTHON names'
 	@echo 'make test-chroot  as root: pip install, run and uninstall in fresh Debians without a compiler (debootstrap; docs/contributing.md)'
 	@echo 'make demo     build and compare Espalier with MPICH: a table, and an HTML page with plots'
 	@echo 'make example  build and run real programs (examples/, programs of Debian packages if installed) with and without Espalier'
@@ -86,6 +87,9 @@ test-coexistence: build
 # The Python that has torch is the user's: nothing here installs it.
 test-torch: build
 	@PYTHONPATH=python .venv/command/bin/python -m pytest -q -n0 tests/torch $(ARGS)
+
+test-lightgbm: build
+	@.venv/command/bin/python -m pytest -q -n0 tests/lightgbm $(ARGS)
 
 test-chroot: build
 	@tools/setup/setup chroot
