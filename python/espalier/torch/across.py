@@ -13,6 +13,7 @@ from espalier.torch.group import GroupBase
 from espalier.torch.library import SYSTEM, CollectiveError, in_place
 from espalier.torch.memory import bytes_of, flat_bytes, packed, room_for, served, unpack
 from espalier.torch.places import Places
+from espalier.torch.versions import AllgatherOptions
 
 Tensors = list
 _Op = dist.ReduceOp.RedOpType
@@ -123,7 +124,7 @@ class AcrossGroup(GroupBase):
         return self._start("broadcast", opts, run, tensors)
 
     def all_gather_single(self, output: torch.Tensor, tensor: torch.Tensor, opts: Any = None) -> dist.Work:
-        opts = opts if opts is not None else dist.AllgatherOptions()
+        opts = opts if opts is not None else AllgatherOptions()
         fits = output.dtype == tensor.dtype and output.numel() == tensor.numel() * self._ranks
         if not served([output, tensor]) or not fits or not tensor.numel():
             return self._gloo._allgather_base(output, tensor, opts)

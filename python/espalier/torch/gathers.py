@@ -9,6 +9,7 @@ import torch.distributed as dist
 
 from espalier.torch.library import in_place, sizes
 from espalier.torch.memory import Blocks, bytes_of, offsets, packed, room_for, served, unpack
+from espalier.torch.versions import AllgatherOptions
 
 if TYPE_CHECKING:
     from espalier.torch.communicator import Communicator
@@ -45,7 +46,7 @@ class Gathers:
     _allgather_base = all_gather_single
 
     def all_gather_single_coalesced(self, outputs: Tensors, tensors: Tensors, opts: Any = None) -> dist.Work:
-        opts = opts if opts is not None else dist.AllgatherOptions()
+        opts = opts if opts is not None else AllgatherOptions()
         if not served([*outputs, *tensors]):
             return self._gloo.allgather_into_tensor_coalesced(outputs, tensors, opts)
         for output, tensor in zip(outputs, tensors):
@@ -71,7 +72,7 @@ class Gathers:
         self._comm.call("allgather", in_place() if at_its_place else data.data_ptr(), receive, length)
 
     def allgather(self, lists: list[Tensors], tensors: Tensors, opts: Any = None) -> dist.Work:
-        opts = opts if opts is not None else dist.AllgatherOptions()
+        opts = opts if opts is not None else AllgatherOptions()
         if not served([*tensors, *(output for outputs in lists for output in outputs)]):
             return self._gloo.allgather(lists, tensors, opts)
         for outputs, tensor in zip(lists, tensors):
@@ -91,7 +92,7 @@ class Gathers:
 
     def allgather_coalesced(self, lists: list[Tensors], tensors: Tensors, opts: Any = None) -> dist.Work:
         """The other way round than allgather's lists: a list of each rank's, with a tensor for each of `tensors`."""
-        opts = opts if opts is not None else dist.AllgatherOptions()
+        opts = opts if opts is not None else AllgatherOptions()
         if not served([*tensors, *(output for outputs in lists for output in outputs)]):
             return self._gloo.allgather_coalesced(lists, tensors, opts)
         if any(len(outputs) != len(tensors) for outputs in lists):

@@ -14,6 +14,7 @@ from espalier.torch.gathers import Gathers
 from espalier.torch.library import functions, in_place
 from espalier.torch.reductions import Reductions
 from espalier.torch.split import Splits
+from espalier.torch.versions import begin_group, hold
 from espalier.torch.work import Done, Pending, Results, Worker
 
 
@@ -22,14 +23,12 @@ class GroupBase(Splits, dist.ProcessGroup):
     on the group's own. What the base class serves itself (send, recv ...) is gloo's, which is registered for the CPU."""
 
     def __init__(self, comm: Communicator, gloo: Any, rank: int, size: int, name: str, store: dist.Store) -> None:
-        super().__init__(rank, size)
+        begin_group(self, rank, size, store, dist.ProcessGroup.BackendType.GLOO, gloo)
         self._comm, self._gloo, self._name, self._store = comm, gloo, name, store
         self._ranks = size
         self._rank = rank
         self._lock = threading.Lock()
         self._worker = Worker("espalier")
-        self._register_backend(torch.device("cpu"), dist.ProcessGroup.BackendType.GLOO, gloo)
-        self._set_default_backend(dist.ProcessGroup.BackendType.GLOO)
 
     def set_timeout(self, timeout: timedelta) -> None:
         """Of this group's collectives from now on."""
@@ -52,6 +51,7 @@ class GroupBase(Splits, dist.ProcessGroup):
         if getattr(opts, "asyncOp", True):
             work = Pending(self._alone(run), results)
             self._worker.add(work)
+            hold(work)
             return work
         self._now(run)
         return Done(results)

@@ -12,6 +12,7 @@ import torch.distributed as dist
 from espalier.torch.elements import FOLDS
 from espalier.torch.memory import dense
 from espalier.torch.split import Splits
+from espalier.torch.versions import begin_group
 from espalier.torch.work import Done
 
 _CALLS = """broadcast allreduce_coalesced allreduce_sparse reduce allgather _allgather_base all_gather_single allgather_coalesced
@@ -24,10 +25,8 @@ class NativeGroup(Splits, dist.ProcessGroup):
     """Its other collectives are the backend's, under the names that this version of torch has."""
 
     def __init__(self, backend: Any, name: str, store: dist.Store) -> None:
-        super().__init__(backend.rank(), backend.size())
+        begin_group(self, backend.rank(), backend.size(), store, dist.ProcessGroup.BackendType.CUSTOM, backend)
         self._native, self._name, self._store, self._now = backend, name, store, backend.allreduce_now
-        self._register_backend(torch.device("cpu"), dist.ProcessGroup.BackendType.CUSTOM, backend)
-        self._set_default_backend(dist.ProcessGroup.BackendType.CUSTOM)
 
     def allreduce(self, tensors: list[torch.Tensor], opts: Any = None) -> dist.Work:
         opts = opts if opts is not None else dist.AllreduceOptions()

@@ -73,12 +73,22 @@ def reductions(both, dtype, shape, layout):
 def reduce_scatters(both, dtype, shape, layout):
     many = [both.data(shape, dtype, layout) for _ in range(both.size)]
     out = torch.zeros(shape, dtype=dtype)
-    both.call("reduce_scatter", [out, *many], lambda g, t, **k: dist.reduce_scatter(t[0], t[1:], group=g, **k))
-    both.call(
-        "reduce_scatter_tensor",
-        [out, torch.cat(many)],
-        lambda g, t, **k: dist.reduce_scatter_tensor(t[0], t[1], group=g, **k),
-    )
+    for name, inputs in (("reduce_scatter", many), ("reduce_scatter_tensor", [torch.cat(many)])):
+        both.call(name, [out, *inputs], lambda g, t, name=name, **k: reduce_scatter(name, g, t[0], t[1:], **k))
+
+
+def reduce_scatter(name, group, out, inputs, **keywords):
+    parts = inputs if name == "reduce_scatter" else inputs[0]
+    try:
+        return getattr(dist, name)(out, parts, group=group, **keywords)
+    except RuntimeError as problem:
+        if "ProcessGroupGloo does not support" not in str(problem):
+            raise
+    for rank, part in enumerate(inputs if name == "reduce_scatter" else inputs[0].chunk(group.size())):  # of old versions
+        dist.all_reduce(total := part.clone(), group=group)
+        if rank == group.rank():
+            out.copy_(total)
+    return None
 
 
 def moves(both, dtype, shape, layout):
