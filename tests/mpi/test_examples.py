@@ -65,6 +65,14 @@ def test_a_wrong_command_line_is_refused(launch):
 
 
 @pytest.mark.needs_espalier
+def test_narrow_floats(launch, host):
+    """numpy arrays through the C API of the preloaded library. (bfloat16 where ml_dtypes is installed.)"""
+    run = launch(host, 3, host.python, EXAMPLES / "narrow_floats.py")
+    found = re.findall(r"^narrow_floats: (\w+), ranks 3: right$", run.out, re.M)
+    assert run.status == 0 and {"float32", "float16"} <= set(found), str(run)
+
+
+@pytest.mark.needs_espalier
 @pytest.mark.parametrize("nodes, carried", [("1", "memory"), ("2+1", "message")])
 def test_halo_exchange(launch, host, nodes, carried):
     """Windows and MPI_Sendrecv give the same bits, on one node and on two."""
