@@ -62,7 +62,7 @@ def _file() -> Path:
     cache_folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     key = hashlib.sha256(f"{torch.__version__} {sys.version} {sysconfig.get_platform()}".encode())
     header = _header()
-    for source in [*sorted(_SOURCES.glob("*.?pp")), *([header / "espalier.h"] if header else [])]:
+    for source in [Path(__file__), *sorted(_SOURCES.glob("*.?pp")), *([header / "espalier.h"] if header else [])]:
         key.update(source.read_bytes())
     return cache_folder / "espalier" / f"{_NAME}-{key.hexdigest()[:16]}.so"
 
@@ -90,6 +90,7 @@ def _compile(target: Path) -> None:
         _compiler() or "c++",
         *["-std=c++20", "-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-x", "c++", "-", "-o", str(target)],
         *[f"-DTORCH_EXTENSION_NAME={_NAME}", f"-D_GLIBCXX_USE_CXX11_ABI={int(torch._C._GLIBCXX_USE_CXX11_ABI)}"],
+        *_pybind_abi(),
         *[part for folder in folders for part in ("-isystem", folder)],
         *[f"-L{folder}" for folder in libraries],
         *["-lc10", "-ltorch_cpu", "-ltorch_python", "-ldl", "-pthread"],
@@ -98,6 +99,12 @@ def _compile(target: Path) -> None:
     done = subprocess.run(command, input=units, text=True, capture_output=True)
     if done.returncode != 0:
         raise RuntimeError(f"{command[0]} failed: {done.stderr.strip()[-2000:]}")
+
+
+def _pybind_abi() -> list[str]:
+    """Modules of pybind11 share types only where these are equal: as torch names them (2.8 and before)."""
+    values = {name: getattr(torch._C, f"_PYBIND11_{name}", None) for name in ("COMPILER_TYPE", "STDLIB", "BUILD_ABI")}
+    return [f'-DPYBIND11_{name}="{value}"' for name, value in values.items() if value is not None]
 
 
 @cache  # a second one would register its classes again

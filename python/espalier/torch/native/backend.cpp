@@ -81,5 +81,11 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, module) {
       .def("set_timeout", &Backend::set_timeout, py::call_guard<py::gil_scoped_release>())
       .def("_set_default_timeout", &Backend::set_timeout, py::call_guard<py::gil_scoped_release>())
       .def("allreduce_now", &Backend::allreduce_now, py::call_guard<py::gil_scoped_release>())
+      .def(
+          "allreduce_sparse",  // torch 2.4 has no name for it
+          [](Backend& self, std::vector<at::Tensor>& tensors, const c10d::AllreduceOptions& opts) {
+            return self.allreduce_sparse(tensors, opts);
+          },
+          py::call_guard<py::gil_scoped_release>())
       .def("shutdown", &Backend::free, py::call_guard<py::gil_scoped_release>());
 }
