@@ -74,6 +74,12 @@ ESPALIER_API int espalier_comm_world(espalier_comm** comm);
  * communicator is of no more use. ESPALIER_ERR_REFUSED for ranks of several nodes. */
 ESPALIER_API int espalier_comm_set_timeout(espalier_comm* comm, int timeout_ms);
 
+/* Local: with `on` other than 0 this rank sleeps where it waits for others for more than some tens of microseconds, from
+ * its next collective on, and does not yield. For a thread on whose core its process computes meanwhile: one that yields
+ * takes half of that core, and one that wakes gets it sooner. 0, as it is at first: it waits as ESPALIER_WAIT says. Each
+ * rank may choose for itself, and again between any two calls. ESPALIER_ERR_REFUSED for ranks of several nodes. */
+ESPALIER_API int espalier_comm_set_background(espalier_comm* comm, int on);
+
 /* Local; the memory goes back when the last rank has left. NULL is allowed. */
 ESPALIER_API void espalier_comm_free(espalier_comm* comm);
 

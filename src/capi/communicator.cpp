@@ -144,6 +144,14 @@ int espalier_comm_set_timeout(espalier_comm* comm, int timeout_ms) {
   });
 }
 
+int espalier_comm_set_background(espalier_comm* comm, int on) {
+  return guarded([&] {
+    if (!checked(comm).sleep_in_waits(on != 0))
+      throw CodedError(ESPALIER_ERR_REFUSED,
+                       "only waits among the ranks of one node can be told how to wait");
+  });
+}
+
 void espalier_comm_free(espalier_comm* comm) {
   espalier::runtime::flight::forget_communicator(number_of(comm));
   delete comm;

@@ -34,6 +34,7 @@ class ShareView {
   int size() const { return layout_.ranks; }
   std::span<const int> other_ranks() const { return other_ranks_; }
   const Waiter& waiter() const { return waiter_; }
+  void wait_by(WaitPolicy policy) { waiter_.wait_by(policy); }
 
   /// The share has slots from now on: they are in another one, so far behind it. Until then no step may take
   /// any.

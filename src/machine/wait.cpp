@@ -72,6 +72,17 @@ WaitPolicy wait_policy(WaitMode mode, double ranks_per_core) {
   return policy;
 }
 
+// A thread that yields takes half of the core, in turns of milliseconds; one that wakes gets it sooner. The looks before
+// stay: an answer that comes at once would cost a wake-up, and they are over within tens of microseconds.
+WaitPolicy in_background(WaitPolicy policy) {
+  const WaitPolicy asleep = wait_policy(WaitMode::sleep, 1.0);
+  policy.yields = 0;
+  policy.first_sleep_us = asleep.first_sleep_us;
+  policy.last_sleep_us = asleep.last_sleep_us;
+  policy.fenced = true;
+  return policy;
+}
+
 template class BasicWaiter<HostPlatform>;
 
 }  // namespace espalier::machine

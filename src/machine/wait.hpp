@@ -57,6 +57,9 @@ enum class WaitMode { automatic, spin, yield, sleep };
 /// The ladder for `ranks_per_core` runnable ranks on each usable core.
 WaitPolicy wait_policy(WaitMode mode, double ranks_per_core);
 
+/// The same for a thread on whose core its process computes meanwhile.
+WaitPolicy in_background(WaitPolicy policy);
+
 /// Waits on flag lines. One per communicator and rank; used by one thread at a time. The rungs of the ladder
 /// are in wait_ladder.hpp.
 template <class Platform>
@@ -67,6 +70,12 @@ class BasicWaiter {
   BasicWaiter() = default;
   BasicWaiter(WaitPolicy policy, ProgressHook hook)
       : policy_(policy), hook_(hook), spin_budget_(policy.spins) {}
+
+  /// Between calls: from the next one on by these rungs.
+  void wait_by(WaitPolicy policy) {
+    policy_ = policy;
+    spin_budget_ = policy.spins;
+  }
 
   /// The fingerprint of this rank's call: its lines bear it from now on, and those that it waits for should.
   void begin_call(Fingerprint fingerprint) { fingerprint_ = fingerprint; }

@@ -103,6 +103,25 @@ TEST(Calls, NoTimeoutWaitsForALateRank) {
   });
 }
 
+TEST(Calls, RanksMaySleepWhereTheyWait) {
+  run_ranks(3, [&](int rank) {
+    const Met met(own_name("background"), rank, 3);
+    EXPECT_EQ(espalier_comm_set_background(nullptr, 1), ESPALIER_ERR_ARGUMENT);
+    for (int turn = 0; turn < 60; ++turn) {  // each rank in turns of its own: the choice is local
+      ASSERT_EQ(espalier_comm_set_background(met.comm, (turn / (rank + 1)) % 2), ESPALIER_OK)
+          << espalier_error_text();
+      if (rank == turn % 3) usleep(300);
+      const std::vector<double> send(turn % 2 ? 40000 : 3, rank + turn);
+      std::vector<double> receive(send.size());
+      ASSERT_EQ(espalier_allreduce(met.comm, send.data(), receive.data(), send.size(), ESPALIER_DOUBLE,
+                                   ESPALIER_SUM),
+                ESPALIER_OK)
+          << espalier_error_text();
+      EXPECT_EQ(receive, std::vector<double>(send.size(), 3 * turn + 3));
+    }
+  });
+}
+
 TEST(Calls, NarrowFloatsAreFoldedInFloat) {
   run_ranks(4, [&](int rank) {
     const Met met(own_name("narrow"), rank, 4);

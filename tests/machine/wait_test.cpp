@@ -47,6 +47,18 @@ TEST(WaitPolicy, ModesOverruleTheCrowd) {
   EXPECT_TRUE(sleep.fenced);
 }
 
+TEST(WaitPolicy, InTheBackgroundDoesNotYieldAndLooksAsEver) {
+  for (const double ranks_per_core : {0.5, 2.0}) {
+    const WaitPolicy foreground = wait_policy(WaitMode::automatic, ranks_per_core);
+    const WaitPolicy background = in_background(foreground);
+    EXPECT_GT(foreground.yields, 0);
+    EXPECT_EQ(background.yields, 0);
+    EXPECT_EQ(background.spins, foreground.spins);
+    EXPECT_EQ(background.fast_spins, foreground.fast_spins);
+    EXPECT_TRUE(background.fenced);
+  }
+}
+
 TEST(Waiter, WhatIsThereCostsNothing) {
   FlagLine line{};
   Pokes drives;

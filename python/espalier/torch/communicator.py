@@ -26,12 +26,19 @@ class Communicator:
         self.handle = handle
         self._ranks = ranks
         self._process = os.getpid()
+        self.sleeps = False
         self.timeout = timeout
         self.set_timeout(timeout)
 
     def set_timeout(self, timeout: timedelta) -> None:
         self.timeout = timeout
         self.call("comm_set_timeout", milliseconds(timeout))
+
+    def wait_asleep(self, on: bool) -> None:
+        """Where this rank waits for others, from now on: a thread beside the program's leaves the core to it."""
+        if on != self.sleeps:
+            self.call("comm_set_background", int(on))
+            self.sleeps = on
 
     def call(self, name: str, *arguments: object) -> None:
         self.check(getattr(functions(), f"espalier_{name}")(self.handle, *arguments))

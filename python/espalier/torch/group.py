@@ -60,11 +60,13 @@ class GroupBase(Splits, dist.ProcessGroup):
         if self._worker.busy():
             self._worker.drain()
         with self._lock:
+            self._comm.wait_asleep(False)
             run()
 
     def _alone(self, run: Callable[[], None]) -> Callable[[], None]:
         def locked() -> None:
             with self._lock:
+                self._comm.wait_asleep(True)
                 run()
 
         return locked

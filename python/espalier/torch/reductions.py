@@ -46,6 +46,8 @@ class Reductions:
         if self._worker.busy() or torch.autograd._profiler_enabled():
             return False
         with self._lock:
+            if self._comm.sleeps:
+                self._comm.wait_asleep(False)
             code = self._c_allreduce(
                 self._comm.handle, self._in_place, tensor.data_ptr(), tensor.numel(), fold.type, fold.op
             )

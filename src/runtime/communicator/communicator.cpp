@@ -43,6 +43,7 @@ std::unique_ptr<SeparateCall> Communicator::begin_across(across::Wanted, std::st
 std::string Communicator::why_host(Collective) const { return active() ? "its rule says host" : refusal_; }
 
 bool Communicator::limit_waits(int) { return false; }
+bool Communicator::sleep_in_waits(bool) { return false; }
 
 void Communicator::count_host(Collective collective, std::size_t bytes, const std::string& why) {
   flight::note_host_call(++calls_of_host_, bytes);

@@ -86,6 +86,9 @@ class Communicator {
   /// Local: how long this rank waits for others in a call from now on, in milliseconds; 0: without end. Only among
   /// ranks of one node; elsewhere false, and nothing is done.
   virtual bool limit_waits(int timeout_ms);
+  /// Local: whether this rank sleeps where it waits for others, and does not yield, from its next call on. Only among ranks of one
+  /// node; elsewhere false, and nothing is done.
+  virtual bool sleep_in_waits(bool on);
   /// For the statistics: the host does a call that was wanted. Nothing when they are off.
   void count_host(Collective collective, std::size_t bytes, const std::string& why);
 

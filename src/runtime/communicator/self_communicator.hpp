@@ -18,6 +18,7 @@ class SelfCommunicator final : public Communicator {
   SelfCommunicator() : Communicator(0, 1) {}
 
   bool limit_waits(int) override { return true; }
+  bool sleep_in_waits(bool) override { return true; }
   bool barrier() override;
   bool bcast(void* buffer, std::size_t bytes, int root) override;
   bool reduce(const void* send, void* receive, std::size_t count, const reduce::Operation& operation,

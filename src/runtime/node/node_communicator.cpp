@@ -21,6 +21,11 @@ bool NodeCommunicator::limit_waits(int timeout_ms) {
   return true;
 }
 
+bool NodeCommunicator::sleep_in_waits(bool on) {
+  state_.sleep_in_waits(on);
+  return true;
+}
+
 std::shared_ptr<Nonblocking> NodeCommunicator::lines() {
   static const bool is_off = plan::nonblocking_is_off();
   if (is_off) return nullptr;

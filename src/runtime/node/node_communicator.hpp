@@ -22,6 +22,7 @@ class NodeCommunicator final : public Communicator {
   SharedState& state() { return state_; }
   std::string why_host(Collective collective) const override;
   bool limit_waits(int timeout_ms) override;
+  bool sleep_in_waits(bool on) override;
 
   bool barrier() override;
   bool bcast(void* buffer, std::size_t bytes, int root) override;

@@ -48,13 +48,19 @@ SharedState::SharedState(const NodeState& node, const NodeShare& agreement, int 
       drive(hook),
       mismatch_detection(arena.at(share.offset), layout, rank, std::move(names), node.sees_processes(),
                          work_in_waits()),
-      machine(arena.at(share.offset), layout, rank,
-              machine::wait_policy(wait_mode(), agreement.ranks_per_core), mismatch_detection.hook()),
+      ranks_per_core(agreement.ranks_per_core),
+      machine(arena.at(share.offset), layout, rank, machine::wait_policy(wait_mode(), ranks_per_core),
+              mismatch_detection.hook()),
       slots_from(slot_limits(agreement, *plans)),
       arrivals(arena.at(share.offset), layout, rank),
       registered_(agreement.registered),
       directory_(node.directory()) {
   machine.on_mistake(mismatch_detection.mistake());
+}
+
+void SharedState::sleep_in_waits(bool on) {
+  const machine::WaitPolicy usual = machine::wait_policy(wait_mode(), ranks_per_core);
+  machine.wait_by(on ? machine::in_background(usual) : usual);
 }
 
 machine::ProgressHook SharedState::work_in_waits() {

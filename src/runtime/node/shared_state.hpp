@@ -63,6 +63,9 @@ struct SharedState {
                     needs_slots_from(collective), body, false);
   }
 
+  /// Between calls: this rank's waits are those of ESPALIER_WAIT, or they do not yield.
+  void sleep_in_waits(bool on);
+
   /// Has way() done it, reading long buffers where they lie? It says whether all ranks could; called on all
   /// or none.
   template <class Way>
@@ -88,6 +91,7 @@ struct SharedState {
   const TreePositions& positions;
   machine::ProgressHook drive;  ///< the host, and what else must go on
   MismatchDetection mismatch_detection;
+  const double ranks_per_core;
   machine::HostMachine machine;
   /// Calls of which size may need slots that this rank has not got or not mapped yet.
   const SlotLimits* slots_from;

@@ -54,6 +54,7 @@ void Backend::fail(int code) const {
 void Backend::allreduce_now(std::uintptr_t data, std::size_t count, int type, int op) {
   worker_.drain();
   const std::lock_guard lock(mutex_);
+  wait_as(By::program);
   check(library_.allreduce(comm_, library_.in_place, reinterpret_cast<void*>(data), count,
                            static_cast<espalier_type>(type), static_cast<espalier_op>(op)));
 }

@@ -19,6 +19,8 @@ namespace espalier_torch {
 
 using Inner = c10::intrusive_ptr<c10d::Backend>;
 using WorkPointer = c10::intrusive_ptr<c10d::Work>;
+/// Whose thread does a collective.
+enum class By { program, worker };
 
 /// Collectives are begun in the order in which the program calls them, on the calling thread where the program waits for
 /// each, else on the backend's own. Thread-safe: one collective at a time.
@@ -83,6 +85,13 @@ class Backend final : public c10d::Backend {
       fail(code);
   }
   [[noreturn]] void fail(int code) const;
+  /// Beside the program's threads, which compute on its core, the worker's sleeps while it waits for other ranks.
+  void wait_as(By by) {
+    if (by == waits_as_) [[likely]]
+      return;
+    check(library_.comm_set_background(comm_, by == By::worker));
+    waits_as_ = by;
+  }
 
   void allreduce_one(const at::Tensor& tensor, const Fold& fold) const;
   void allgather_one(const at::Tensor& input, char* receive) const;
@@ -95,6 +104,7 @@ class Backend final : public c10d::Backend {
   const std::string name_, whose_;
   std::chrono::milliseconds timeout_;
   std::mutex mutex_;  // a collective at a time
+  By waits_as_ = By::program;
   Worker worker_;
 };
 
@@ -110,17 +120,18 @@ template <class Opts, class Body>
 WorkPointer Backend::start(c10d::OpType type, const char* title, const Opts& opts, Results results,
                            Body body) {
   auto work = c10::make_intrusive<Work>(getRank(), type, title, std::move(results));
-  auto alone = [this, body = std::move(body)] {
+  auto alone = [this, body = std::move(body)](By by) {
     const at::NoGradGuard no_grad;
     const std::lock_guard lock(mutex_);
+    wait_as(by);
     body();
   };
   if (is_async(opts)) {
-    worker_.add([work, alone = std::move(alone)] { work->perform(alone); });
+    worker_.add([work, alone = std::move(alone)] { work->perform([&] { alone(By::worker); }); });
     return work;
   }
   worker_.drain();
-  work->perform(alone);
+  work->perform([&] { alone(By::program); });
   if (const std::exception_ptr problem = work->exception()) std::rethrow_exception(problem);
   return work;
 }

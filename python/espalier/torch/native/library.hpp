@@ -29,6 +29,7 @@ struct Library {
       "espalier"                                                                             \
       "_" #name)
   ESPALIER_FUNCTION(comm_set_timeout);
+  ESPALIER_FUNCTION(comm_set_background);
   ESPALIER_FUNCTION(comm_free);
   ESPALIER_FUNCTION(barrier);
   ESPALIER_FUNCTION(bcast);
