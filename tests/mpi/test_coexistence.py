@@ -169,7 +169,7 @@ VALGRINDS_OWN = re.compile(r"/(vgpreload_\w+|ld-linux|libc|libpthread)[^/]*\.so"
 
 
 class Valgrind:
-    """The hosts' own libraries do things that valgrind reports, with and without Espalier: errors are somebody's whose code is the
+    """The hosts' own libraries do things that valgrind reports, with and without Espalier: errors count whose code is the
     innermost that belongs neither to valgrind nor to the C library."""
 
     def __init__(self, folder):
@@ -199,7 +199,7 @@ def valgrind(tmp_path):
 @pytest.mark.full
 @pytest.mark.slow
 def test_valgrind_around_each_rank(host, valgrind, statistics):
-    """At the end it looks for leaks in all memory: the machine must not give pages to what nobody uses."""
+    """At the end it looks for leaks in all memory: the machine must not give pages to what is not in use."""
     served(around_each_rank(host, valgrind.tool, "profiled", env=statistics.env, timeout=300), statistics)
     assert valgrind.errors(host, "profiled") == ""
 

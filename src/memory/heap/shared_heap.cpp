@@ -66,7 +66,7 @@ SharedHeap::SharedHeap(Segment segment, std::uint64_t mark)
     : segment_(std::move(segment)), mark_(mark), reached_(2 * page), free_(segment_.size()), kept_(keeps()) {
   // Free space stays out of core files: the kernel would allocate its pages to write them.
   madvise(segment_.base(), segment_.size(), MADV_DONTDUMP);
-  // Nobody has anything behind the blocks. A tool that reads all that can be read and written, as valgrind does
+  // Behind the blocks there is nothing to read. A tool that reads all that can be read and written, as valgrind does
   // for leaks when a process ends, would make the kernel give pages to the whole range.
   mprotect(segment_.base() + reached_, segment_.size() - reached_, PROT_NONE);
   // A child made by clone(), without the handlers below, would crash without its parent's blocks.

@@ -15,7 +15,7 @@ import torch.distributed as dist
 
 import espalier.torch
 from espalier.torch.group import Group
-from espalier.torch.measured_models import generate, train
+from espalier.torch.measure.models import generate, train
 
 TYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 

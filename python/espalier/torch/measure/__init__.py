@@ -1,0 +1,1 @@
+"""What `espalier bench --torch` runs on each rank."""
