@@ -76,8 +76,10 @@ def of_node(collective: str, size: int, ranks: int) -> list[Json]:
         return _unique([*exchange, *grouped, *_packed(size, ranks)])
     if collective == "alltoallv":
         return exchange
+    # Ranks that meet by one counter: only where that is little beside the data.
+    central = [{"algorithm": "central", "chunk": 128 * _KIB}] if collective == "alltoall" and size >= 64 * _KIB else []
     # In groups all goes through a slot twice: not for long blocks.
-    return _unique([*exchange, *(_grouped() if size <= ranks * 16 * _KIB else [])])
+    return _unique([*exchange, *central, *(_grouped() if size <= ranks * 16 * _KIB else [])])
 
 
 def _grouped() -> list[Json]:
