@@ -84,7 +84,7 @@ void MovedByHost::complete() {
 }
 
 void MovedByHost::fold() {
-  if (fold_.ranks == 0 || fold_.bytes == 0) return;
+  if (!fold_.target || fold_.bytes == 0) return;
   for (int i = 0; i < fold_.ranks; ++i)
     sources_[static_cast<std::size_t>(i)] =
         all_.data() + static_cast<std::size_t>(fold_.first + i) * bytes_ + fold_.offset;
