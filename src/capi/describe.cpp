@@ -133,11 +133,13 @@ json describe_plan(const json& request) {
   const plan::Plan plan = table.find(query);
   const bool ordered =
       !query.commutative && traits(query.collective).reduces && plan.algorithm != plan::Algorithm::host;
-  const bool knows_length = traits(query.collective).length != Length::none;
-  std::string why =
-      formatted("the first rule that holds {} of {} on {} ranks with {:.3g} ranks per usable core",
-                to_string(query.collective), knows_length ? formatted("{} bytes", query.bytes) : "any length",
-                query.ranks, query.ranks_per_core);
+  std::string length;
+  if (traits(query.collective).length != Length::none)
+    length = formatted(" of {} bytes", query.bytes);
+  else if (traits(query.collective).moves_blocks)
+    length = " of any length";
+  std::string why = formatted("the first rule that holds {}{} on {} ranks with {:.3g} ranks per usable core",
+                              to_string(query.collective), length, query.ranks, query.ranks_per_core);
   if (plan.origin.file == "environment") why = "the environment overrides the rules: " + plan.origin.rule;
   if (plan.origin.file.empty()) why = "no rule holds this call, so the host MPI serves it";
   if (ordered)

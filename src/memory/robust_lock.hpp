@@ -15,7 +15,7 @@ namespace espalier::memory {
 class RobustLock {
  public:
   explicit RobustLock(pthread_mutex_t& mutex) : mutex_(mutex) {
-    constexpr int most_yields = 64;  // of a rank each of a node: a sleep takes as long as a hundred yields
+    constexpr int most_yields = 64;  // a sleep takes as long as some hundred of them
     for (int tries = 0;; ++tries) {
       const int status = pthread_mutex_trylock(&mutex_);
       if (status == EOWNERDEAD) pthread_mutex_consistent(&mutex_);

@@ -86,6 +86,9 @@ TEST(Describe, RulesAreAskedAsACallAsksThem) {
     EXPECT_NE(scatterv["rule"]["file"], path);
     EXPECT_NE(scatterv["why"].get<std::string>().find("scatterv of any length on 8 ranks"), std::string::npos)
         << scatterv["why"];
+    const json barrier = plan("barrier");
+    EXPECT_NE(barrier["why"].get<std::string>().find("holds barrier on 8 ranks"), std::string::npos)
+        << barrier["why"];
   });
   std::remove(path.c_str());
 }

@@ -52,8 +52,8 @@ class CallsUnderWay {
   }
 
   /// The same of a short call in which the ranks agree on a word, too: that of the first one that comes,
-  /// `offer()`. Others that come meanwhile look `looks` times for it before they make one of their own: sixteen ranks that
-  /// all took memory for that stood in line for the arena's lock. 0: it is not under way.
+  /// `offer()`. Ranks that come meanwhile look `looks` times for it before they make one of their own: making takes
+  /// memory, which they would all take under the arena's lock. 0: it is not under way.
   template <class Offer>
   machine::Agreed start_agreeing(CallUnderWay& call, Offer offer, int looks) {
     machine::Agreed agreed{0, false};

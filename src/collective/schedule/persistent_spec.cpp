@@ -78,7 +78,7 @@ PersistentSpec reduction_spec(const RankInfo& rank_info, Collective collective, 
   spec.operation = operation.code;
   clear_places(spec, rank_info);
   spec.apart = rank_info.size == 2;
-  const Collective moves = moves_as(spec) == Collective::allreduce ? Collective::allreduce : collective;
+  const Collective moves = moves_as(spec);
   around(rank_info, [&](int peer) {
     if (rank_info.rank < folded_by(peer, rank_info, moves, root)) give(spec, peer, {data_of(send), bytes});
   });

@@ -50,10 +50,10 @@ constexpr bool is_folded_by_all(Collective collective, std::size_t bytes, std::s
 /// each rank to all vectors that it has got: nothing is folded in common.
 inline Collective moves_as(const PersistentSpec& spec) {
   const bool is_folded_by_caller = spec.operation == reduce::user_operation;
-  if (is_folded_by_caller && spec.collective == Collective::allreduce) return Collective::allgather;
-  const bool is_in_common =
-      !is_folded_by_caller && is_folded_by_all(spec.collective, spec.bytes, spec.places.size());
-  return is_in_common ? Collective::allreduce : spec.collective;
+  if (is_folded_by_caller)
+    return spec.collective == Collective::allreduce ? Collective::allgather : spec.collective;
+  return is_folded_by_all(spec.collective, spec.bytes, spec.places.size()) ? Collective::allreduce
+                                                                           : spec.collective;
 }
 
 /// This rank's number, and the number of ranks.

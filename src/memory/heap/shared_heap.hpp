@@ -97,8 +97,8 @@ class SharedHeap {
 
   Segment segment_;
   std::uint64_t mark_;
-  std::atomic<std::size_t>
-      reached_;       // no block has ever ended behind; what is behind can be neither read nor written
+  /// No block has ever ended behind. What is behind can be neither read nor written.
+  std::atomic<std::size_t> reached_;
   std::mutex mutex_;  // of what follows
   Extents free_;
   Blocks blocks_here_;
