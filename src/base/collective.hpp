@@ -107,6 +107,9 @@ constexpr const CollectiveTraits& traits(Collective collective) {
   return collective_traits[static_cast<std::size_t>(collective)];
 }
 
+/// Whether rules know how long a call is. Of a scatterv and its like they do not (docs/rules.md).
+constexpr bool has_length(Collective collective) { return traits(collective).length != Length::none; }
+
 constexpr std::string_view to_string(Collective collective) { return traits(collective).name; }
 
 inline constexpr std::array<Collective, collective_count> all_collectives = [] {

@@ -73,7 +73,7 @@ plan::Query query_of(const json& request) {
   plan::Query query;
   query.collective = collective_of(request);
   // Of a call whose length no rank knows, rules are asked without it, whatever the request says.
-  if (traits(query.collective).length != Length::none) query.bytes = request.value("bytes", std::size_t{0});
+  if (has_length(query.collective)) query.bytes = request.value("bytes", std::size_t{0});
   query.ranks = query.ranks_per_node = ranks_of(request);
   query.commutative = request.value("commutative", true);
   query.prompt_yields = request.value("prompt_yields", true);
@@ -134,7 +134,7 @@ json describe_plan(const json& request) {
   const bool ordered =
       !query.commutative && traits(query.collective).reduces && plan.algorithm != plan::Algorithm::host;
   std::string length;
-  if (traits(query.collective).length != Length::none)
+  if (has_length(query.collective))
     length = formatted(" of {} bytes", query.bytes);
   else if (traits(query.collective).moves_blocks)
     length = " of any length";

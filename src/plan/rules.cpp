@@ -215,9 +215,7 @@ class RuleReader {
                        rule.between_nodes ? " between nodes" : ""));
   }
 
-  // Of a scatterv and its like `bytes` is 0 (docs/rules.md).
   void warn_of_lengths_that_no_call_has(const Rule& rule) const {
-    const auto has_length = [](Collective collective) { return traits(collective).length != Length::none; };
     if (rule.bytes.first <= 0 || rule.collectives.empty() ||
         std::ranges::any_of(rule.collectives, has_length))
       return;

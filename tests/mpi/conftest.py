@@ -12,7 +12,7 @@ import turns  # noqa: E402
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "sanitizer: short enough, and worth it, for the sanitizer builds (-m sanitizer)")
-    config.addinivalue_line("markers", "unsanitized: measures memory, limits it, or loads the interposer by itself")
+    config.addinivalue_line("markers", "unsanitized: measures or limits memory, loads the interposer by itself, or looks who calls")
     config.addinivalue_line("markers", "matrix: the checked run over hosts and ranks")
     config.addinivalue_line("markers", "slow: more than half a minute")
     config.addinivalue_line("markers", "needs_espalier: means nothing on the bare host")

@@ -7,7 +7,7 @@ namespace espalier::runtime {
 std::string print(const machine::CallFacts& call) {
   const CollectiveTraits& collective = traits(call.collective);
   std::string text(collective.name);
-  if (collective.length != Length::none) text += formatted(" of {} bytes", call.bytes);
+  if (has_length(call.collective)) text += formatted(" of {} bytes", call.bytes);
   if (collective.has_root) text += formatted(" with root {}", call.root);
   return text;
 }
