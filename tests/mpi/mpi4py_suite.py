@@ -33,11 +33,11 @@ def source() -> Path:
     return folder
 
 
-def run(host, ranks, espalier=True, env=None, timeout=400):
+def run(host, ranks, espalier=True, env=None, timeout=400, options=()):
     """Without a verbose list: rank 0's summary counts, and the exit status of all."""
     # The tree's own mpi4py/ is not built; the environment's must be imported, so the tests run from elsewhere.
     main = source() / "test" / "main.py"
-    return hosts.launch(host, ranks, host.python, main, "--no-builddir", "-q", "-i", "cco", env=env, timeout=timeout,
+    return hosts.launch(host, ranks, host.python, main, "--no-builddir", "-q", "-i", "cco", *options, env=env, timeout=timeout,
                         espalier=espalier, cwd=main.parent)
 
 
