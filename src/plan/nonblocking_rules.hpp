@@ -16,10 +16,21 @@ bool nonblocking_is_off();
 /// all ranks. Without rules where ESPALIER_NONBLOCKING is on; the host is set_host()'s. Thread-safe.
 bool nonblocking_is_hosts(Collective collective, std::size_t bytes, int ranks);
 
-/// The same over nodes, where a rank sends what its node gives to every rank of the others: many of them, and long data,
-/// are better passed on. `host`: its version text. `on_node`: ranks of the largest node.
+/// How a call goes over nodes.
+struct OverNodes {
+  int ranks;
+  int nodes;
+  int on_node;    ///< ranks of the largest node
+  bool by_nodes;  ///< a node sends for all of its ranks; else each rank sends for itself
+  bool by_user;   ///< a reduction by an operator of the user
+};
+
+/// The same over nodes. `host`: its version text.
 bool nonblocking_over_nodes_is_hosts(std::string_view host, Collective collective, std::size_t bytes,
-                                     int ranks, int on_node);
+                                     const OverNodes& over_nodes);
+
+/// Whether that holds for all calls of so many ranks.
+bool nonblocking_over_nodes_is_always_hosts(std::string_view host, int ranks);
 
 /// The same for a host of that version text.
 bool nonblocking_is_hosts(std::string_view host, Collective collective, std::size_t bytes, int ranks);

@@ -191,8 +191,47 @@ def test_a_budget_that_is_too_small_for_long_ones(launch, name, statistics):
         assert "allreduce" in served(statistics) and any("budget" in reason for reason in reasons), str(reasons)
 
 
-def test_over_nodes_they_are_the_hosts(launch, host, statistics):
-    check(launch, host, 4, "persistent_collectives", "-freed", "-split", host_serves=True,
+# --- Over nodes -----------------------------------------------------------------------------------------------------
+
+OVER_NODES = {"ESPALIER_NONBLOCKING": "on", **STRICT}
+
+
+@pytest.mark.parametrize("ranks, nodes", [(4, "1+2+1"), full(5, "2+1+2"), full(4, "2:cyclic"), full(2, "1")])
+def test_over_nodes(launch, host, ranks, nodes, statistics):
+    check(launch, host, ranks, "persistent_collectives", *all_parts(ranks),
+          env={"ESPALIER_NODES": nodes, **OVER_NODES, **statistics.env})
+    if not hosts.BARE:
+        rows = [row for row in statistics.read()["rows"] if row["algorithm"] == "persistent" and row["calls"] > 0]
+        assert {row["collective"] for row in rows} == set(hosts.SPANNING)
+        assert all("messages" in row["transport"] and not row["fallback"] for row in rows), str(rows)
+
+
+@pytest.mark.parametrize("name, program", [
+    ("mpich", "persistent_completion"), ("mpich", "persistent_progress"), ("mpich", "persistent_threads"),
+    ("mpich", "user_reductions"), *(full(name, program) for name in ("openmpi", "impi")
+                                    for program in ("persistent_completion", "persistent_progress", "user_reductions"))])
+def test_ways_and_progress_over_nodes(launch, name, program):
+    check(launch, hosts.HOSTS[name], 3, program, env={"ESPALIER_NODES": "2+1", **OVER_NODES})
+
+
+@pytest.mark.parametrize("name", ["mpich", full("openmpi"), full("impi")])
+def test_wrong_arguments_over_nodes_leave_nobody_waiting(launch, name):
+    env = {"ESPALIER_NODES": "2+1", **OVER_NODES}
+    succeeded(launch(hosts.HOSTS[name], 3, "persistent_bad_arguments", "-strangers", env=env, timeout=40),
+              "persistent_bad_arguments")
+
+
+@pytest.mark.needs_espalier
+@pytest.mark.parametrize("mistake", ["lengths of allreduce", "roots of bcast", full("collectives")])
+def test_ranks_of_several_nodes_that_do_not_agree_are_named(launch, mistake):
+    env = {"ESPALIER_NODES": "1", **OVER_NODES}
+    run = launch(hosts.HOSTS["mpich"], 2, "persistent_mistake", mistake, env=env, timeout=120)
+    assert run.status != 0 and re.search(r"rank 0.*rank 1", run.err), str(run)
+
+
+@pytest.mark.parametrize("name", ["openmpi", "impi"])
+def test_over_nodes_these_hosts_serve_them_by_themselves(launch, name, statistics):
+    check(launch, hosts.HOSTS[name], 4, "persistent_collectives", "-freed", "-split", host_serves=True,
           env={"ESPALIER_NODES": "2", **SILENT, **statistics.env})
     check_left_to_host(statistics)
 

@@ -35,7 +35,7 @@ def lines(ranks: list[Seen], waits: Waits) -> list[str]:
     if waits.circle:
         said.insert(0, _circle(waits.circle, by_rank))
     if not said:
-        said = _nobody_waits(ranks)
+        said = _no_rank_waits(ranks)
     return said
 
 
@@ -143,7 +143,7 @@ def _circle(circle: list[int], by_rank: dict[int, Seen]) -> str:
     return f"{some(circle)} wait for each other: {', '.join(parts)}"
 
 
-def _nobody_waits(ranks: list[Seen]) -> list[str]:
+def _no_rank_waits(ranks: list[Seen]) -> list[str]:
     moving = [seen for seen in ranks if seen.has_moved]
     if moving:
         rate = max(seen.calls_per_second for seen in moving)

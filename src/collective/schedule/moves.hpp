@@ -51,7 +51,7 @@ class SideOfKeep {
 }  // namespace detail
 
 /// `part` of what a rank gives, into its flag line.
-template <Machine M>
+template <machine::Copies M>
 void copy_given(M& m, std::byte* target, const Give& give, const Part& part) {
   if (give.pieces.empty()) return m.copy(target, give.source + part.offset, part.bytes);
   copy_part(m, target, PieceBlock{give.pieces}, part);
@@ -67,13 +67,13 @@ void show_given(M& m, std::byte* target, const Give& give, const Part& part, std
 }
 
 /// `part` of what a rank wants, whose first byte is at `data`.
-template <Machine M>
+template <machine::Copies M>
 void store_taken(M& m, const Take& take, const Part& part, const std::byte* data) {
   if (take.pieces.empty()) return m.copy(take.target + part.offset, data, part.bytes);
   take_part(m, PieceBlock{take.pieces}, part, data);
 }
 
-template <Machine M>
+template <machine::Copies M>
 void move_kept(M& m, const Keep& keep) {
   if (keep.bytes == 0) return;
   if (keep.from.empty() && keep.to.empty()) return m.copy(keep.target, keep.source, keep.bytes);

@@ -1,5 +1,7 @@
 #include "mpi/requests/across.hpp"
 
+#include <algorithm>
+#include <array>
 #include <utility>
 
 #include "runtime/communicator/separate_call.hpp"
@@ -46,31 +48,40 @@ void say_allgather(const Draft& draft, int rank, int ranks, Wanted& wanted) {
       spec.keep.bytes > 0 ? spec.keep.target : const_cast<std::byte*>(wanted.send);
 }
 
+/// Whether a node sends for all of its ranks.
+bool is_sent_by_nodes(const collective::PersistentSpec& spec) {
+  using enum Collective;
+  constexpr std::array gain_by_it = {bcast, reduce, allreduce, allgather};
+  return spec.collective == barrier ||
+         (spec.bytes > 0 && spec.operation != reduce::user_operation &&
+          std::count(gain_by_it.begin(), gain_by_it.end(), spec.collective) > 0);
+}
+
+void say_to_node(const Draft& draft, int rank, int ranks, Wanted& wanted) {
+  switch (draft.spec.collective) {
+    case Collective::bcast:
+      return say_bcast(draft, rank == draft.spec.root, wanted);
+    case Collective::reduce:
+    case Collective::allreduce:
+      return say_reduction(draft, wanted);
+    case Collective::allgather:
+      return say_allgather(draft, rank, ranks, wanted);
+    default:
+      return;  // a barrier
+  }
+}
+
 }  // namespace
 
 std::unique_ptr<runtime::SeparateCall> begin_across(const Entry& entry, const Draft& draft,
                                                     std::string& why) {
   const collective::PersistentSpec& spec = draft.spec;
-  if (spec.operation == reduce::user_operation) return nullptr;
-  if (spec.bytes == 0 && spec.collective != Collective::barrier) return nullptr;
   Wanted wanted{{spec.collective, spec.root, spec.bytes, spec.operation}};
-  const int rank = entry.communicator->rank();
-  switch (spec.collective) {
-    case Collective::barrier:
-      break;
-    case Collective::bcast:
-      say_bcast(draft, rank == spec.root, wanted);
-      break;
-    case Collective::reduce:
-    case Collective::allreduce:
-      say_reduction(draft, wanted);
-      break;
-    case Collective::allgather:
-      say_allgather(draft, rank, entry.communicator->size(), wanted);
-      break;
-    default:
-      return nullptr;
-  }
+  wanted.operation = draft.kernel;
+  if (is_sent_by_nodes(spec))
+    say_to_node(draft, entry.communicator->rank(), entry.communicator->size(), wanted);
+  else
+    wanted.spec = &spec;
   return entry.communicator->begin_across(std::move(wanted), why);
 }
 

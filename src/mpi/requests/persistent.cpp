@@ -10,6 +10,7 @@
 #include "mpi/host/handles.hpp"
 #include "mpi/lifetime/lifecycle.hpp"
 #include "mpi/requests/nonblocking.hpp"
+#include "runtime/communicator/separate_call.hpp"
 
 namespace espalier::mpi::persistent {
 
@@ -247,14 +248,16 @@ int begin(Entry& entry, Draft&& draft, MPI_Request* request) {
   if (draft.unable == bad_arguments && !traits(what).has_v_form && entry.communicator->refuse_to_prepare())
     return to_host;
   std::unique_ptr<runtime::Persistent> collective;
-  std::unique_ptr<MovedByHost> moved;
+  std::unique_ptr<runtime::SeparateCall> separate;
   auto meeting = draft.unable.empty() ? entry.communicator->begin_to_prepare(draft.spec) : nullptr;
   if (!meeting) {
     std::string why;
     collective =
         entry.communicator->prepare(communicators::bootstrap(entry.comm), draft.spec, draft.unable, why);
-    if (!collective) moved = move_by_host(entry, draft, MovedByHost::Use::again, why);
-    if (!collective && !moved) {
+    if (!collective)
+      separate = entry.communicator->prepare_across(draft.spec, draft.kernel, draft.unable, why);
+    if (!collective && !separate) separate = move_by_host(entry, draft, MovedByHost::Use::again, why);
+    if (!collective && !separate) {
       const bool host_reports = why.empty() || why.ends_with(bad_arguments);
       return host_reports ? to_host : refuse(entry, what, bytes, why);
     }
@@ -267,7 +270,7 @@ int begin(Entry& entry, Draft&& draft, MPI_Request* request) {
   made.draft.spec.bytes = bytes;
   made.meeting = std::move(meeting);
   made.collective = std::move(collective);
-  made.separate = std::move(moved);
+  made.separate = std::move(separate);
   made.errors = entry.comm;
   enter(made, wide(*request));
   runtime::asking::add_request();

@@ -3,9 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "collective/schedule/persistent_spec.hpp"
 #include "runtime/across/mail.hpp"
 #include "runtime/communicator/nonblocking.hpp"
 #include "runtime/communicator/wanted.hpp"
@@ -21,7 +24,12 @@ struct Call {
     done,
     by_letters  ///< the node has no memory for it: each rank sends its data to all that want it
   };
+  explicit Call(Wanted what) : wanted(std::move(what)) {
+    if (wanted.spec) direct = *std::exchange(wanted.spec, nullptr);
+  }
   Wanted wanted;
+  std::optional<collective::PersistentSpec> direct;  ///< what Wanted::spec says, of such a call
+  std::size_t heard = 0;                             ///< so many of its sources have sent all
   std::uint64_t number = 0;
   NodePart node_part = NodePart::none;
   Nonblocking::Call of_node;

@@ -6,25 +6,33 @@
 
 #include "runtime/across/channel.hpp"
 #include "runtime/communicator/separate_call.hpp"
+#include "runtime/statistics/sites.hpp"
 
 namespace espalier::runtime::across {
 
 /// Keeps its channel, and with it what of the communicator it needs.
 class CallAcross final : public SeparateCall {
  public:
-  CallAcross(std::shared_ptr<Channel> channel, Wanted wanted) : channel_(std::move(channel)) {
-    call_.wanted = std::move(wanted);
+  /// `row`, which this gives back: where its starts are counted; null: they are not.
+  CallAcross(std::shared_ptr<Channel> channel, Wanted wanted, statistics::Row* row = nullptr)
+      : channel_(std::move(channel)), call_(std::move(wanted)), row_(row) {}
+  ~CallAcross() override {
+    channel_->forget(call_);
+    if (row_) statistics::retire_row(row_);
   }
-  ~CallAcross() override { channel_->forget(call_); }
 
   bool active() const override { return call_.active; }
-  void start() override { channel_->start(call_); }
+  void start() override {
+    if (row_) statistics::count_untimed(*row_);
+    channel_->start(call_);
+  }
   bool is_ready() override { return channel_->is_ready(call_); }
   void complete() override { channel_->complete(call_); }
 
  private:
   std::shared_ptr<Channel> channel_;
   Call call_;
+  statistics::Row* row_;
 };
 
 }  // namespace espalier::runtime::across

@@ -1,4 +1,4 @@
-// The life of a call: its start, what drives it, its end. What is sent and taken is in letters.cpp.
+// The life of a call: its start, what drives it, its end. What is sent and taken is in letters.cpp and direct.cpp.
 #include "runtime/across/channel.hpp"
 
 #include <algorithm>
@@ -38,10 +38,15 @@ void Channel::start(Call& call) {
   call.done = false;
   call.error.clear();
   call.active = true;
+  call.heard = 0;
   call.node_part = Call::NodePart::none;
   under_way_.push_back(&call);
-  begin_on_node(call);
-  send_own(call);
+  if (call.direct) {
+    send_direct(call);
+  } else {
+    begin_on_node(call);
+    send_own(call);
+  }
   drive();
 }
 
@@ -123,8 +128,8 @@ bool Channel::step(Call& call, bool& may_claim) try {
     call.claim = 0;
     any = true;
   }
-  if (!has_all(call)) return any;
-  finish(call);
+  if (!(call.direct ? has_sources(call) : has_all(call))) return any;
+  call.direct ? take_direct(call) : finish(call);
   call.done = true;
   return true;
 } catch (const Error& error) {

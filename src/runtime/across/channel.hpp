@@ -6,6 +6,9 @@
 // there sends them, for all, to every rank that wants them on other nodes: at the latest the rank that has started last,
 // in its start. Receivers take the letters when they test or wait. So there is one round of messages, and from a node one
 // message to each rank.
+//
+// Other collectives, and operators of the user, have each rank send what it gives to each reader, in its start; nothing
+// of it goes through shared memory (direct.cpp).
 #pragma once
 
 #include <cstdint>
@@ -45,7 +48,7 @@ class Channel final : public Driven {
   void send_own(const Call& call);
   void send_for_node(const Call& call);
   void post(const Call& call, const std::shared_ptr<const Letter>& letter, bool to_node);
-  std::shared_ptr<Letter> letter_of(const Call& call, int part, std::size_t bytes) const;
+  std::shared_ptr<Letter> letter_of(const Call& call, int part, std::size_t bytes, int piece = 0) const;
 
   void drive();
   bool step(Call& call, bool& may_claim);
@@ -54,9 +57,16 @@ class Channel final : public Driven {
   void finish(Call& call);
   void fold(Call& call, const Arrived& arrived);
   void place_blocks(Call& call, const Arrived& arrived);
-  /// Of a node's letters; throws Error where they are of another call.
-  const std::byte* find(const Call& call, const Arrived& arrived, int node, int part,
-                        std::size_t bytes) const;
+
+  void send_direct(const Call& call);
+  void send_block(const Call& call, const std::vector<int>& readers);
+  bool has_sources(Call& call);
+  bool has_block(const Call& call, const Arrived& arrived, int source) const;
+  void take_direct(Call& call);
+  void fold_direct(const Call& call, const Arrived& arrived) const;
+  From from_rank(int rank, int piece = 0) const { return {node_of(rank), local_rank_of(rank), piece}; }
+  /// A letter's data; throws Error where they are of another call.
+  const std::byte* find(const Call& call, const Arrived& arrived, const From& from, std::size_t bytes) const;
 
   const collective::multinode::Placement& placement() const { return mail_->placement(); }
   const std::vector<int>& ranks_of(int node) const {

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
-#include <tuple>
 #include <vector>
 
 namespace espalier::runtime::across {
@@ -21,7 +20,7 @@ struct Head {
   std::int32_t part;  ///< all of them, or one, by its number on its node
   std::int32_t root;
   std::uint16_t collective, operation;
-  std::uint32_t padding;
+  std::uint32_t piece;  ///< of data that go in several letters
 };
 static_assert(sizeof(Head) == 40);
 

@@ -67,11 +67,12 @@ void Channel::make_spec(Call& call) const {
                                    std::move(spec));
 }
 
-std::shared_ptr<Letter> Channel::letter_of(const Call& call, int part, std::size_t bytes) const {
+std::shared_ptr<Letter> Channel::letter_of(const Call& call, int part, std::size_t bytes, int piece) const {
   const machine::CallFacts& facts = call.wanted.facts;
-  return make_letter({call.number, facts.bytes, stream_, my_node_, part, facts.root,
-                      static_cast<std::uint16_t>(facts.collective), facts.operation, 0},
-                     bytes);
+  return make_letter(
+      {call.number, facts.bytes, stream_, my_node_, part, facts.root,
+       static_cast<std::uint16_t>(facts.collective), facts.operation, static_cast<std::uint32_t>(piece)},
+      bytes);
 }
 
 /// To all that want it; `to_node`: those of this node, too.
@@ -136,20 +137,21 @@ bool Channel::has_all(const Call& call) {
   return true;
 }
 
-const std::byte* Channel::find(const Call& call, const Arrived& arrived, int node, int part,
+const std::byte* Channel::find(const Call& call, const Arrived& arrived, const From& from,
                                std::size_t bytes) const {
-  const Letter& letter = arrived.at({node, part});
+  const Letter& letter = arrived.at(from);
   const Head head = head_of(letter);
   const machine::CallFacts theirs{static_cast<Collective>(head.collective), head.root,
                                   static_cast<std::size_t>(head.bytes), head.operation},
       mine = call.wanted.facts;
+  const int sender = ranks_of(from.node)[from.part < 0 ? 0 : static_cast<std::size_t>(from.part)];
   if (theirs != mine)
     throw Error(formatted("the ranks call different nonblocking collectives: rank {} {}, rank {} {}; {}",
-                          rank_, print_beside(mine, theirs),
-                          ranks_of(node)[part < 0 ? 0 : static_cast<std::size_t>(part)],
-                          print_beside(theirs, mine), same_calls));
+                          rank_, print_beside(mine, theirs), sender, print_beside(theirs, mine), same_calls));
   if (data_bytes(letter) != bytes)
-    throw Error("a message of a nonblocking collective has another length than its call");
+    throw Error(formatted(
+        "rank {} wants {} bytes of rank {} in one message, which sends {}; both must name the same length",
+        rank_, bytes, sender, data_bytes(letter)));
   return data_of(letter);
 }
 
@@ -161,14 +163,14 @@ void Channel::finish(Call& call) {
       const bool by_letter = wanted.facts.root != rank_ && call.node_part != Call::NodePart::done;
       if (by_letter)
         copy_bytes(wanted.receive,
-                   find(call, arrived, node_of(wanted.facts.root), Head::whole_node, bytes_of(call)),
+                   find(call, arrived, {node_of(wanted.facts.root), Head::whole_node}, bytes_of(call)),
                    bytes_of(call));
       return;
     }
     case Collective::allgather:
       return place_blocks(call, arrived);
     case Collective::barrier:
-      for (const auto& [from, letter] : arrived) find(call, arrived, from.first, from.second, 0);
+      for (const auto& [from, letter] : arrived) find(call, arrived, from, 0);
       return;
     default:
       if (wants_of_all(call, rank_)) fold(call, arrived);
@@ -189,12 +191,12 @@ void Channel::fold(Call& call, const Arrived& arrived) {
     if (is_mine && call.node_part != Call::NodePart::by_letters) {
       nodes.push_back(ranks_here() == 1 ? wanted.send : call.partial.data());
     } else if (!is_mine && arrived.contains({node, Head::whole_node})) {
-      nodes.push_back(find(call, arrived, node, Head::whole_node, bytes_of(call)));
+      nodes.push_back(find(call, arrived, {node, Head::whole_node}, bytes_of(call)));
     } else {
       parts.clear();
       for (int part = 0; part < static_cast<int>(ranks_of(node).size()); ++part)
         parts.push_back(is_mine && part == local_rank_ ? wanted.send
-                                                       : find(call, arrived, node, part, bytes_of(call)));
+                                                       : find(call, arrived, {node, part}, bytes_of(call)));
       folded.emplace_back(bytes_of(call));
       operation.kernel(folded.back().data(), parts.data(), static_cast<int>(parts.size()), elements);
       nodes.push_back(folded.back().data());
@@ -206,14 +208,14 @@ void Channel::fold(Call& call, const Arrived& arrived) {
 void Channel::place_blocks(Call& call, const Arrived& arrived) {
   const std::size_t bytes = bytes_of(call);
   for (const auto& [from, letter] : arrived) {
-    const auto& [node, part] = from;
+    const auto& [node, part, piece] = from;
     const std::vector<int>& ranks = ranks_of(node);
     if (part != Head::whole_node) {
       const auto rank = static_cast<std::size_t>(ranks[static_cast<std::size_t>(part)]);
-      copy_bytes(call.wanted.places[rank], find(call, arrived, node, part, bytes), bytes);
+      copy_bytes(call.wanted.places[rank], find(call, arrived, from, bytes), bytes);
       continue;
     }
-    const std::byte* blocks = find(call, arrived, node, part, bytes * ranks.size());
+    const std::byte* blocks = find(call, arrived, from, bytes * ranks.size());
     for (const int rank : ranks) {
       copy_bytes(call.wanted.places[static_cast<std::size_t>(rank)], blocks, bytes);
       blocks += bytes;

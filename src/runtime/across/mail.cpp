@@ -14,7 +14,7 @@ namespace espalier::runtime::across {
 Mail::~Mail() {
   for (Coming& coming : coming_) static_cast<void>(coming.letter.release());
   Tags* const tags = Process::instance().tags();
-  if (tags && tags_ >= 0 && coming_.empty()) tags->give_back(tags_);
+  if (tags && tags_ >= 0 && may_give_back_ && coming_.empty()) tags->give_back(tags_);
 }
 
 void Mail::send(int rank, const std::shared_ptr<const Letter>& letter) {
@@ -37,7 +37,8 @@ bool Mail::collect() {
       continue;
     }
     const Head head = head_of(*each->letter);
-    of_call(head.stream, head.call).insert_or_assign({head.node, head.part}, std::move(*each->letter));
+    of_call(head.stream, head.call)
+        .insert_or_assign({head.node, head.part, static_cast<int>(head.piece)}, std::move(*each->letter));
     each = coming_.erase(each);
     any = true;
   }

@@ -1,6 +1,7 @@
 // The letters of a communicator over nodes: they come in any order, and wait here for the call that wants them.
 #pragma once
 
+#include <compare>
 #include <list>
 #include <map>
 #include <memory>
@@ -14,8 +15,14 @@
 
 namespace espalier::runtime::across {
 
-/// By node and part, those of one call.
-using Arrived = std::map<std::pair<int, int>, Letter>;
+/// Whose letter it is: as its head says.
+struct From {
+  int node, part, piece = 0;
+  auto operator<=>(const From&) const = default;
+};
+
+/// Those of one call.
+using Arrived = std::map<From, Letter>;
 
 /// Outlives the communicator as long as calls are under way. Used with its lock held.
 class Mail {
@@ -35,6 +42,8 @@ class Mail {
   const collective::multinode::Placement& placement() const { return placement_; }
   /// From now on the communicator's block of tags is given back with this.
   void take_tags(int block) { tags_ = block; }
+  /// Letters may come that no call takes: no other communicator may have the tags.
+  void lose_tags() { may_give_back_ = false; }
 
   void send(int rank, const std::shared_ptr<const Letter>& letter);
   /// Takes in what has come; true if there was something.
@@ -54,6 +63,7 @@ class Mail {
   std::vector<int> processes_;
   int tag_;
   int tags_ = -1;
+  bool may_give_back_ = true;
   std::list<Coming> coming_;
   std::map<std::pair<int, std::uint64_t>, Arrived> arrived_;
 };

@@ -40,6 +40,12 @@ std::shared_ptr<Nonblocking> Communicator::nonblocking(const collective::Persist
 
 std::unique_ptr<SeparateCall> Communicator::begin_across(across::Wanted, std::string&) { return nullptr; }
 
+std::unique_ptr<SeparateCall> Communicator::prepare_across(const collective::PersistentSpec&,
+                                                           const reduce::Operation*, const std::string&,
+                                                           std::string&) {
+  return nullptr;
+}
+
 std::string Communicator::why_host(Collective) const { return active() ? "its rule says host" : refusal_; }
 
 bool Communicator::limit_waits(int) { return false; }

@@ -133,6 +133,8 @@ class Communicator {
   /// what is in its block of `out`, from each what fills its block of `in`, a stream of packed bytes either
   /// way. Not by all kinds of communicators: then takes_pieces() is false, on all ranks.
   virtual bool takes_pieces() const { return false; }
+  /// The same of nonblocking and persistent ones, begun as below.
+  virtual bool schedules_pieces() const { return takes_pieces(); }
   virtual bool exchange_pieces(Collective, const collective::PieceBlocks& /*out*/,
                                const collective::PieceBlocks& /*in*/) {
     return false;
@@ -182,6 +184,13 @@ class Communicator {
   /// Local: what carries one over nodes, not started. Null, as above, with `why` as it was where there is nothing to
   /// say of such calls.
   virtual std::unique_ptr<SeparateCall> begin_across(across::Wanted wanted, std::string& why);
+
+  /// Collective over the communicator: the same of a collective to be started again and again, where prepare() has said
+  /// no; `unable`, `why` as there. `operation`: of a reduction by a kernel. Copies `spec`. Null, on all ranks: it is the
+  /// host's, and `why` says why, or nothing, or what it said before. Throws as prepare() does.
+  virtual std::unique_ptr<SeparateCall> prepare_across(const collective::PersistentSpec& spec,
+                                                       const reduce::Operation* operation,
+                                                       const std::string& unable, std::string& why);
 
   static const void* const in_place;
 

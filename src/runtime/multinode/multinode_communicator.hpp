@@ -81,7 +81,12 @@ class MultiNodeCommunicator final : public Communicator {
   bool exscan(const void* send, void* receive, std::size_t bytes, const UserOperation& operation) override;
   std::unique_ptr<Persistent> prepare(const Bootstrap& bootstrap, collective::PersistentSpec& spec,
                                       const std::string& unable, std::string& why) override;
+  bool refuse_to_prepare() override;
+  bool schedules_pieces() const override { return true; }
   std::unique_ptr<SeparateCall> begin_across(across::Wanted wanted, std::string& why) override;
+  std::unique_ptr<SeparateCall> prepare_across(const collective::PersistentSpec& spec,
+                                               const reduce::Operation* operation, const std::string& unable,
+                                               std::string& why) override;
 
  private:
   using Peers = network::Peers;
@@ -164,7 +169,11 @@ class MultiNodeCommunicator final : public Communicator {
   bool grow_ring(std::size_t bytes, int ids);
   std::byte* ring_memory(std::size_t bytes);
   void leave_ring();
+  void open_mail();
   void open_channel();
+  std::shared_ptr<across::Channel> open_stream(int stream);
+  bool prepares_across() const;
+  bool is_hosts_across(const machine::CallFacts& facts, bool by_nodes, std::string& why);
   Bootstrap own_bootstrap();
   template <class B>
   bool allgather_blocks(Collective collective, const void* send, void* receive, const B& blocks);
@@ -252,9 +261,12 @@ class MultiNodeCommunicator final : public Communicator {
   std::uint64_t begun_ = 0;             // how many calls
   std::uint64_t call_ = 0;              // the number of the one that is under way, which may not have begun
   std::shared_ptr<across::Mail> mail_;  // of nonblocking calls, once there has been one
-  std::shared_ptr<across::Channel> channel_;  // likewise
-  std::string failed_;                        // why no call can do anything any more; empty: they can
-  std::unique_ptr<SharedState> state_;        // null: this node's ranks have messages only
+  std::shared_ptr<across::Channel> channel_;   // likewise
+  std::shared_ptr<across::Channel> meetings_;  // of ranks that prepare persistent ones
+  static constexpr int meetings_stream = 1;
+  int streams_ = meetings_stream;       // each persistent one has its own
+  std::string failed_;                  // why no call can do anything any more; empty: they can
+  std::unique_ptr<SharedState> state_;  // null: this node's ranks have messages only
   NodeFailure failure_;
   statistics::Counters counters_{nodes_.placement.ranks()};
   std::vector<int> all_ranks_;

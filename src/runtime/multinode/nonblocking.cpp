@@ -1,6 +1,4 @@
 // Nonblocking collectives over nodes.
-#include <algorithm>
-#include <array>
 #include <utility>
 
 #include "plan/nonblocking_rules.hpp"
@@ -18,19 +16,17 @@ namespace {
 constexpr int letters_lane = network::lanes - 2;
 static_assert(letters_lane > collective::multinode::node_lane + 1);
 
-bool goes_across(Collective collective) {
-  using enum Collective;
-  constexpr std::array known = {barrier, bcast, reduce, allreduce, allgather};
-  return std::count(known.begin(), known.end(), collective) > 0;
-}
-
 }  // namespace
 
 /// In this communicator's life once.
-void MultiNodeCommunicator::open_channel() {
+void MultiNodeCommunicator::open_mail() {
   network::Transport& transport = *Process::instance().transport();
   mail_ = std::make_shared<across::Mail>(transport, nodes_.placement, nodes_.processes,
                                          nodes_.tags * network::lanes + letters_lane);
+}
+
+void MultiNodeCommunicator::open_channel() {
+  if (!mail_) open_mail();
   std::shared_ptr<Nonblocking> node;
   if (state_)
     node = Nonblocking::open({state_->arena, state_->share, state_->layout}, local_rank(),
@@ -39,19 +35,27 @@ void MultiNodeCommunicator::open_channel() {
       across::Channel::open(mail_, rank(), 0, std::move(node), spin_limits_for(nodes_.ranks_per_core, true));
 }
 
+/// `why` as of begin_across().
+bool MultiNodeCommunicator::is_hosts_across(const machine::CallFacts& facts, bool by_nodes,
+                                            std::string& why) {
+  why.clear();
+  if (!traits(facts.collective).node_only &&
+      selector_(facts.collective, facts.bytes).algorithm == plan::Algorithm::host) {
+    why = Communicator::why_host(facts.collective);
+    return true;
+  }
+  const plan::OverNodes over_nodes = {size(), nodes_.placement.nodes(),
+                                      static_cast<int>(nodes_.placement.largest()), by_nodes,
+                                      facts.operation == reduce::user_operation};
+  return plan::nonblocking_over_nodes_is_hosts(plan::known_host(), facts.collective, facts.bytes, over_nodes);
+}
+
 std::unique_ptr<SeparateCall> MultiNodeCommunicator::begin_across(across::Wanted wanted, std::string& why) {
   const machine::CallFacts facts = wanted.facts;
-  if (plan::nonblocking_is_off() || !goes_across(facts.collective)) return nullptr;
+  if (plan::nonblocking_is_off()) return nullptr;
   if (wanted.operation && wanted.operation->at_once) return nullptr;
   if (!failed_.empty()) throw_out_of_step(failed_);
-  why.clear();
-  if (selector_(facts.collective, facts.bytes).algorithm == plan::Algorithm::host) {
-    why = Communicator::why_host(facts.collective);
-    return nullptr;
-  }
-  if (plan::nonblocking_over_nodes_is_hosts(plan::known_host(), facts.collective, facts.bytes, size(),
-                                            static_cast<int>(nodes_.placement.largest())))
-    return nullptr;
+  if (is_hosts_across(facts, wanted.spec == nullptr, why)) return nullptr;
   if (!channel_) open_channel();
   statistics::Call counted{facts.collective, facts.bytes, plan::Algorithm::exchange,
                            statistics::Carrier::messages};

@@ -1,13 +1,13 @@
 /* Nonblocking collectives: what comes out of them, every way to complete them, what ranks may do between start
-   and completion. Arguments are the parts to run, or, with "-" before them, those to leave out. "-others": no collectives
-   that are the host's over nodes. */
+   and completion. Arguments are the parts to run, or, with "-" before them, those to leave out. "-strangers": the
+   first collective of a communicator is a blocking one, as over nodes its ranks have to meet. */
 #include <mpi.h>
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static int rank, size, left, right, failed;
+static int rank, size, left, right, failed, ranks_meet;
 static long checks;
 
 static void expect(int good, const char* part, const char* what) {
@@ -31,6 +31,20 @@ static void alone(void) {
         MPI_Wait(&call.request, MPI_STATUS_IGNORE);
         end(&call, "alone");
       }
+}
+
+/* Blocks that go over nodes in several messages. */
+static void long_blocks(void) {
+  if (!ranks_meet || size > 5) return;
+  static const char* const names[] = {"alltoallv", "alltoallw", "gatherv", "scatterv", "allgatherv"};
+  for (int kind = 0, round = 0; kind < kinds; ++kind)
+    for (unsigned i = 0; i < sizeof names / sizeof *names; ++i) {
+      struct call call;
+      if (strcmp(table[kind].name, names[i])) continue;
+      begin(&call, kind, 300000, ++round, MPI_COMM_WORLD);
+      MPI_Wait(&call.request, MPI_STATUS_IGNORE);
+      end(&call, "long_blocks");
+    }
 }
 
 /* More than the first pages of lines have room for. */
@@ -201,7 +215,7 @@ static void freed(void) {
     struct call calls[3];
     MPI_Comm comm;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    if (round % 2 || only_across) MPI_Barrier(comm);
+    if (round % 2 || ranks_meet) MPI_Barrier(comm);
     for (int i = 0; i < 3; ++i) begin(&calls[i], (round + i) % kinds, i == 1 ? 3000 : 7, round + i, comm);
     MPI_Comm_free(&comm);
     for (int i = 2; i >= 0; --i) {
@@ -277,9 +291,19 @@ static void large(void) {
 static const struct {
   const char* name;
   void (*run)(void);
-} parts[] = {{"starts", starts}, {"alone", alone},     {"many", many},         {"ways", ways},
-             {"owes", owes},     {"blocked", blocked}, {"between", between},   {"freed", freed},
-             {"ahead", ahead},   {"large", large},     {"mistakes", mistakes}, {"users", users}};
+} parts[] = {{"starts", starts},
+             {"alone", alone},
+             {"many", many},
+             {"ways", ways},
+             {"owes", owes},
+             {"blocked", blocked},
+             {"between", between},
+             {"freed", freed},
+             {"ahead", ahead},
+             {"large", large},
+             {"long_blocks", long_blocks},
+             {"mistakes", mistakes},
+             {"users", users}};
 
 static int is_wanted(const char* name, int count, char** arguments) {
   int named = 0, some = 0;
@@ -301,7 +325,7 @@ int main(int count, char** arguments) {
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   left = (rank + size - 1) % size;
   right = (rank + 1) % size;
-  for (int i = 1; i < count; ++i) only_across |= !strcmp(arguments[i], "-others");
+  for (int i = 1; i < count; ++i) ranks_meet |= !strcmp(arguments[i], "-strangers");
   MPI_Barrier(MPI_COMM_WORLD); /* over nodes the ranks meet in a blocking call */
   MPI_Datatype pair;
   MPI_Type_vector(1, 1, 2, MPI_LONG, &pair);

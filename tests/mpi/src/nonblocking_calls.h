@@ -265,18 +265,7 @@ static const struct {
              ROW(exscan)};
 enum { allreduce, bcast, kinds = sizeof table / sizeof *table };
 
-/* Those that Espalier serves over nodes. */
-static int only_across;
-static int is_across(int kind) {
-  static const char* const names[] = {"barrier",   "bcast",  "bcast_vectors", "reduce",
-                                      "allreduce", "minloc", "allgather",     "allgather_vectors"};
-  for (unsigned i = 0; i < sizeof names / sizeof *names; ++i)
-    if (!strcmp(table[kind].name, names[i])) return 1;
-  return 0;
-}
-
 static void begin(struct call* c, int kind, int count, int round, MPI_Comm comm) {
-  while (only_across && !is_across(kind)) kind = (kind + 1) % kinds;
   c->kind = kind;
   c->count = count;
   c->round = round;

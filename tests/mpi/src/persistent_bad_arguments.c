@@ -1,5 +1,6 @@
 /* A rank's arguments of an init call are wrong: it gets the error, and no rank waits for ever. With the argument
-   "told" the others hear of it at the latest when they start what they have prepared. */
+   "told" the others hear of it at the latest when they start what they have prepared. "-strangers": the first
+   collective of a communicator is a blocking one, as over nodes its ranks have to meet. */
 #include <mpi.h>
 
 #include <stdio.h>
@@ -74,6 +75,7 @@ int main(int argc, char** argv) {
   int all = 0;
   MPI_Init(&argc, &argv);
   const int told = argc > 1 && !strcmp(argv[1], "told");
+  const int ranks_meet = argc > 1 && !strcmp(argv[1], "-strangers");
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   given = calloc(many * (size_t)size, sizeof *given);
@@ -89,6 +91,7 @@ int main(int argc, char** argv) {
       MPI_Request request = MPI_REQUEST_NULL;
       MPI_Comm_dup(MPI_COMM_WORLD, &comm);
       MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+      if (ranks_meet) MPI_Barrier(comm);
       if (comes_first && rank != wrong)
         MPI_Recv(NULL, 0, MPI_INT, wrong, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
       const int code = calls[i].init(rank == wrong ? -1 : calls[i].length, comm, &request);

@@ -37,7 +37,7 @@ void make_of_sides(const std::shared_ptr<PieceSides>& sides, bool in_place, Entr
 
 /// Communicators of other kinds leave it to the host, on all ranks.
 bool takes_pieces(const Entry& entry, Draft& draft) {
-  if (entry.communicator->takes_pieces()) return true;
+  if (entry.communicator->schedules_pieces()) return true;
   draft.unable = entry.communicator->why_host(draft.spec.collective);
   return false;
 }
