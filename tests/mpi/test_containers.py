@@ -102,7 +102,8 @@ def test_two_containers_on_one_machine_are_apart(launch, host, statistics, tmp_p
     """Jobs of one name, of equal process numbers, in containers that share a machine: neither sees the other. Each has a folder
     for temporary files, since Open MPI's launchers meet there otherwise, with and without Espalier."""
     wrap = in_a_container()
-    first = hosts.command_for(host, 2, [hosts.program(host, "checked"), "--only", "barrier,roots"], str(host.library), {})
+    first = hosts.command_for(host, 2, [hosts.program(host, "checked"), "--only", "barrier,roots"],
+                              hosts.preload_of(host, host.library), {})
     surroundings = {**hosts.environment(host, 2), "TMPDIR": str(tmp_path)}
     other = subprocess.Popen([*wrap, *first], env=surroundings, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     passed(launch(host, 2, "checked", "--only", "barrier,roots", wrap=wrap, env=statistics.env))
@@ -116,7 +117,8 @@ def test_killed_in_a_container(launch, statistics):
     before = set(os.listdir("/dev/shm"))
     script = "true"  # /dev/shm is this machine's
     host = hosts.HOSTS["mpich"]
-    command = hosts.command_for(host, 2, [hosts.program(host, "checked"), "--only", SUBJECTS], str(host.library), {})
+    command = hosts.command_for(host, 2, [hosts.program(host, "checked"), "--only", SUBJECTS],
+                                hosts.preload_of(host, host.library), {})
     process = subprocess.Popen([*in_a_container(script), *command], env=hosts.environment(host, 2), stdout=subprocess.PIPE, text=True)
     process.stdout.readline()  # it has begun
     process.kill()
