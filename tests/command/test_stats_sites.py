@@ -111,6 +111,7 @@ def test_the_page_has_them(espalier, program, tmp_path):
     assert espalier("stats", tmp_path / "run.json", "--html", tmp_path / "run.html").returncode == 0
     page = (tmp_path / "run.html").read_text()
     assert "exchange (program.c:5)" in page and "Came last most often: rank 1" in page
+    assert '<i class="waited"' in page and "Light: waiting for the last rank." in page
 
 
 def test_nothing_is_counted_unless_it_is_asked_for(espalier, program, tmp_path):
@@ -125,7 +126,7 @@ def test_who_came_last(espalier, program, tmp_path):
     late = rows["allreduce"]
     assert late["mostly_last"]["rank"] == 1 and late["mostly_last"]["calls"] >= 8
     assert 0.02 < late["waited_seconds"] <= late["mean_seconds"]
-    assert rows["bcast"]["waited_seconds"] is None  # a rank may leave it before another comes
+    assert rows["bcast"]["waited_seconds"] is not None  # a rank that is not the root waits for it alone
     shown = espalier("stats", tmp_path / "run.json", COLUMNS="400").stdout
     assert "came last most often: rank 1 in" in shown
 

@@ -19,6 +19,7 @@ def page(report: dict[str, Any]) -> str:
         right=[heading in table.RIGHT for heading in table.HEADINGS],
         rows=[(row, "worse" if entry["fallback"] else "") for row, entry in zip(rows, report["rows"])],
         shares=_shares(report),
+        counts_arrivals=any(row.get("waited_seconds") for row in report["rows"]),
         legend=table.LEGEND,
         allocated=table.allocated(report),
         last=_sentence(table.came_last(report)),
@@ -43,9 +44,16 @@ def verdict(report: dict[str, Any]) -> str:
     return f"{words}." if not host else f"{words}; the host MPI served {host}, for the reasons in the last column."
 
 
-def _shares(report: dict[str, Any]) -> list[tuple[str, str, float]]:
-    """Collective and size, time, and a bar's length in percent of the longest: where the time went, longest first."""
-    times = [(row.get("mean_seconds", row["seconds"]), f"{row['collective']} {table.sizes(row)}") for row in report["rows"]]
-    longest = max((seconds for seconds, _ in times), default=0)
+def _shares(report: dict[str, Any]) -> list[tuple[str, str, float, float]]:
+    """Collective and size, time, and a bar's two parts, waiting and the rest, in percent of the longest bar: where the time
+    went, longest first."""
+    times = [
+        (row.get("mean_seconds", row["seconds"]), f"{row['collective']} {table.sizes(row)}", row.get("waited_seconds") or 0)
+        for row in report["rows"]
+    ]
+    longest = max((seconds for seconds, *_ in times), default=0)
     ordered = sorted((entry for entry in times if entry[0] > 0), reverse=True)
-    return [(name, table.time(seconds), 100 * seconds / longest) for seconds, name in ordered[:12]]
+    return [
+        (name, table.time(seconds), 100 * min(waited, seconds) / longest, 100 * max(seconds - waited, 0) / longest)
+        for seconds, name, waited in ordered[:12]
+    ]

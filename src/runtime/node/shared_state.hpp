@@ -139,8 +139,9 @@ struct SharedState {
     return true;
   }
   [[gnu::cold, gnu::noinline]] statistics::Arrivals* arrivals_of(const machine::CallFacts& call) {
-    const bool counts = arrivals.is_on() && statistics::Arrivals::waits_for_all(call.collective, call.bytes);
-    return counts ? &arrivals : nullptr;
+    if (!arrivals.is_on() || !statistics::Arrivals::can_count(call.collective, call.bytes)) return nullptr;
+    arrivals.expect(call.collective, call.root);
+    return &arrivals;
   }
   // Out of line: what leads here must cost a call that succeeds nothing.
   [[gnu::cold, gnu::noinline]] void abandon_call() { mismatch_detection.abandon(); }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdlib>
 #include <thread>
 #include <vector>
@@ -86,17 +87,62 @@ TEST(Arrivals, NothingIsKnownWhereARankCountsNone) {
   EXPECT_EQ(with_arrivals(body), 0);
 }
 
-TEST(Arrivals, OfCallsThatNoRankLeavesBeforeAllHaveCome) {
-  EXPECT_TRUE(Arrivals::waits_for_all(Collective::barrier, 0));
-  for (const Collective all : {Collective::allreduce, Collective::allgather, Collective::alltoall,
-                               Collective::reduce_scatter_block}) {
-    EXPECT_TRUE(Arrivals::waits_for_all(all, 8)) << to_string(all);
-    EXPECT_FALSE(Arrivals::waits_for_all(all, 0)) << to_string(all);
+TEST(Arrivals, AreCountedWhereBlocksAreNotEmpty) {
+  EXPECT_TRUE(Arrivals::can_count(Collective::barrier, 0));
+  for (const Collective all :
+       {Collective::allreduce, Collective::allgather, Collective::bcast, Collective::scan}) {
+    EXPECT_TRUE(Arrivals::can_count(all, 8)) << to_string(all);
+    EXPECT_FALSE(Arrivals::can_count(all, 0)) << to_string(all);
   }
-  for (const Collective some :
-       {Collective::bcast, Collective::reduce, Collective::scan, Collective::exscan, Collective::gather,
-        Collective::allgatherv, Collective::alltoallv, Collective::reduce_scatter})
-    EXPECT_FALSE(Arrivals::waits_for_all(some, 8)) << to_string(some);
+  for (const Collective some : {Collective::allgatherv, Collective::alltoallv, Collective::reduce_scatter})
+    EXPECT_FALSE(Arrivals::can_count(some, 8)) << to_string(some);
+}
+
+/// Ranks 0, 1 and 2 come at 100, 300 and 200: how long each has waited, and which one was last.
+struct Came {
+  std::array<std::uint64_t, ranks> waited;
+  int last = -1;
+  bool operator==(const Came&) const = default;
+};
+Came came(Collective collective, int root) {
+  Share share;
+  std::vector<Arrivals> all;
+  for (int rank = 0; rank < ranks; ++rank) all.emplace_back(share.begin(), share.layout, rank);
+  Came result;
+  for (Arrivals& each : all) each.expect(collective, root);
+  all[0].come(100), all[1].come(300), all[2].come(200);
+  for (int rank = 0; rank < ranks; ++rank) {
+    const auto wait = all[static_cast<std::size_t>(rank)].waited();
+    result.waited[static_cast<std::size_t>(rank)] = wait->ticks;
+    if (wait->was_last) result.last = rank;
+  }
+  return result;
+}
+
+TEST(Arrivals, ARankWaitsForThoseWhoseDataItNeeds) {
+  const auto body = [] {
+    EXPECT_EQ(came(Collective::alltoall, 0), (Came{{200, 0, 100}, 1}));
+    EXPECT_EQ(came(Collective::bcast, 1), (Came{{200, 0, 100}, 1}));
+    EXPECT_EQ(came(Collective::bcast, 2), (Came{{100, 0, 0}, -1})) << "no rank waits for rank 1";
+    EXPECT_EQ(came(Collective::reduce, 0), (Came{{200, 0, 0}, 1}));
+    EXPECT_EQ(came(Collective::gather, 1), (Came{{0, 0, 0}, -1})) << "the root comes last";
+    EXPECT_EQ(came(Collective::scan, 0), (Came{{0, 0, 100}, 1}));
+  };
+  EXPECT_EQ(with_arrivals(body), 0);
+}
+
+// The root of a bcast does not wait: it may be many calls ahead.
+TEST(Arrivals, ARankThatIsFarAheadCameFirst) {
+  const auto body = [] {
+    Share share;
+    Arrivals root(share.begin(), share.layout, 0), slow(share.begin(), share.layout, 1),
+        other(share.begin(), share.layout, 2);
+    for (Arrivals* each : {&root, &slow, &other}) each->expect(Collective::bcast, 0);
+    other.come(5), slow.come(10);
+    for (std::size_t call = 0; call < 2 * Stamps::kept; ++call) root.come(1000 + call);
+    EXPECT_EQ(slow.waited()->ticks, 0u);
+  };
+  EXPECT_EQ(with_arrivals(body), 0);
 }
 
 TEST(Arrivals, GoIntoTheRowOfTheCall) {
