@@ -108,6 +108,13 @@ def test_what_has_no_memory_is_the_hosts(launch, name, parts):
 
 
 @pytest.mark.sanitizer
+@pytest.mark.parametrize("ranks", [4, full(3), full(8)])
+def test_readers_copy_long_blocks_of_a_scatter_from_the_root(launch, host, ranks, statistics):
+    succeeded(launch(host, ranks, "lent_scatter", env={**STRICT, **statistics.env}, timeout=60), "lent_scatter")
+    assert hosts.BARE or {"scatter", "scatterv"} <= set(served(statistics))
+
+
+@pytest.mark.sanitizer
 def test_a_rank_gives_more_than_there_is_memory_for(launch, host, statistics):
     """Which the others, of whom one starts first and so decides, do not know."""
     env = {"ESPALIER_SHM": "12MiB", **SILENT, **statistics.env}

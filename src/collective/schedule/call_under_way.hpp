@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "base/format.hpp"
 #include "collective/schedule/given_data.hpp"
+#include "collective/schedule/lent_blocks.hpp"
 #include "collective/schedule/line_pages.hpp"
 #include "collective/schedule/short_call.hpp"
 #include "machine/fingerprint.hpp"
@@ -43,6 +44,7 @@ struct CallUnderWay {
   std::size_t position = 0;  ///< so many bytes of the next one, or of the fold, are here
   /// Copies of what lies in other ranks' own memory, for as long as they are read.
   std::vector<std::vector<std::byte>> copies;
+  Lending lending;
 
   /// As new, but for the spec.
   void forget_progress() {
@@ -52,6 +54,7 @@ struct CallUnderWay {
     lack = {};
     heard = taken = position = 0;
     copies.clear();
+    lending = {};
   }
 };
 
@@ -78,12 +81,16 @@ bool hears(M& m, CallUnderWay& call, int peer) {
   return true;
 }
 
+inline void compare_lengths(int rank, int peer, std::size_t wanted, std::size_t given) {
+  if (given != wanted)
+    throw Error(formatted("rank {} wants {} bytes of rank {}, which sends {}; both must name the same length",
+                          rank, wanted, peer, given));
+}
+
 template <Machine M>
 GivenData given_to(M& m, const CallUnderWay& call, const CallArea& area, int peer, std::size_t wanted) {
   const GivenData given = find_given(m, call.spec, peer, call.lines.of(peer), area);
-  if (given.bytes != wanted)
-    throw Error(formatted("rank {} wants {} bytes of rank {}, which sends {}; both must name the same length",
-                          m.rank(), wanted, peer, given.bytes));
+  compare_lengths(m.rank(), peer, wanted, given.bytes);
   return given;
 }
 
@@ -120,11 +127,51 @@ void take_remote_block(M& m, CallUnderWay& call, const Schedule::Take& wanted, c
   }
 }
 
+/// False: the system does not let this rank read there.
+template <Machine M>
+bool read_lent(M& m, const Schedule::Take& wanted, const std::byte* source) {
+  constexpr std::size_t most = 256 * 1024;
+  if (wanted.pieces.empty()) return m.try_pull(wanted.peer, wanted.target, source, wanted.bytes);
+  std::vector<std::byte> copy(std::min(most, wanted.bytes));
+  for (std::size_t begin = 0; begin < wanted.bytes; begin += copy.size()) {
+    const std::size_t bytes = std::min(copy.size(), wanted.bytes - begin);
+    if (!m.try_pull(wanted.peer, copy.data(), source + begin, bytes)) return false;
+    store_taken(m, wanted, {begin, bytes}, copy.data());
+  }
+  return true;
+}
+
+/// From where the root lends it, if this rank is the first one there; else from where the root has copied it to.
+template <Machine M>
+bool take_lent(M& m, CallUnderWay& call, const CallArea& area, const Schedule::Take& wanted,
+               const LentLines& lines) {
+  const LentBlock block = read_lent_block(m, lines, m.rank());
+  compare_lengths(m.rank(), wanted.peer, wanted.bytes, block.bytes);
+  std::byte* const end = lines.end(m.rank());
+  if (m.take_piece_at(lines.claim(m.rank()), 1) >= 0) {
+    const bool is_read = read_lent(m, wanted, reinterpret_cast<const std::byte*>(block.address));
+    m.signal_at(end, is_read ? LentLines::read : LentLines::refused);
+    if (is_read) return true;
+  }
+  if (!m.reached_at(end, LentLines::copied)) return lacks(call, end, LentLines::copied, wanted.peer);
+  const GivenData given = find_copied(m, lines, block, area);
+  if (given.is_remote)
+    take_remote_block(m, call, wanted, given);
+  else
+    store_taken(m, wanted, {0, wanted.bytes}, begin_reading(m, given.block, wanted.bytes));
+  return true;
+}
+
 template <Machine M>
 bool take_blocks(M& m, CallUnderWay& call, const CallArea& area) {
   for (; call.taken < call.spec.wants.size(); ++call.taken, call.position = 0) {
     const Schedule::Take& wanted = call.spec.wants[call.taken];
     if (!hears(m, call, wanted.peer)) return false;
+    if (const Notice notice = read_notice(m, call.lines.of(wanted.peer));
+        notice.lends() && is_scatter(call.spec)) {
+      if (!take_lent(m, call, area, wanted, lent_lines(notice, area, m.size()))) return false;
+      continue;
+    }
     const GivenData given = given_to(m, call, area, wanted.peer, wanted.bytes);
     if (given.is_remote) [[unlikely]]
       take_remote_block(m, call, wanted, given);

@@ -23,13 +23,16 @@ namespace espalier::collective {
 
 /// What a rank's flag line of a call says, before the data that ride there.
 struct Notice {
-  /// Where the rank's buffer begins, counted from the base; 0: there is none; with `in_own_memory`: its address there.
+  /// Where the rank's buffer begins, counted from the base; 0: there is none; with `in_own_memory`: its address there;
+  /// with `is_lent`: there are the LentLines.
   std::uint64_t buffer = 0;
   std::uint64_t bytes : 48 = 0;      ///< all that is given; readers read all of it, unless there is a table
   std::uint64_t log2_chunk : 6 = 0;  ///< data become readable in chunks of so many bytes; 0: all are
   std::uint64_t behind : 10 = 0;     ///< the rank has finished the call so many before this one; 0: unsaid
 
-  static constexpr std::uint64_t in_own_memory = std::uint64_t{1} << 63;
+  static constexpr std::uint64_t in_own_memory = std::uint64_t{1} << 63, is_lent = std::uint64_t{1} << 62;
+
+  bool lends() const { return (buffer & is_lent) != 0 && (buffer & in_own_memory) == 0; }
 
   /// Of a rank that has finished all calls up to `finished`: so its readers need not look at its finish line.
   void say_finished(Step number, Step finished) {

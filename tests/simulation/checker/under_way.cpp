@@ -2,6 +2,7 @@
 // still be read, whatever is under way and in which order it is completed.
 #include "tests/collective/under_way.hpp"
 
+#include <algorithm>
 #include <list>
 
 #include "collective/schedule/calls_under_way.hpp"
@@ -35,6 +36,7 @@ struct Given {
   std::size_t each, most = std::size_t{1} << 20;
   bool is_enough = true;  ///< else it depends on the schedule which calls are served, and so do all results
   bool reads_own_memory = true;
+  std::size_t lend_from = usual_lend_from;
 };
 
 /// One rank.
@@ -50,7 +52,8 @@ class Member {
                    {&memory_},
                    given.most,
                    calls_log2_chunk,
-                   given.reads_own_memory}) {}
+                   given.reads_own_memory,
+                   given.lend_from}) {}
 
   /// False: there is no memory for it.
   bool start(Started& started) { return calls_.start(started.call); }
@@ -60,6 +63,16 @@ class Member {
   }
 
   void complete(Started& started, const char* what) {
+    advance_to_end(started);
+    if (started.call.lending.lines.buffer) overwrite(started.send);
+    if (is_certain_)
+      expect(started.receive, started.wanted, what);
+    else
+      Execution::current().expect(started.receive == started.wanted, what);
+  }
+
+ private:
+  void advance_to_end(Started& started) {
     for (;;) {
       calls_.advance_all();
       if (calls_.advance(started.call)) break;
@@ -69,13 +82,14 @@ class Member {
       else
         m_.await_at(lack.line, lack.step, lack.peer);
     }
-    if (is_certain_)
-      expect(started.receive, started.wanted, what);
-    else
-      Execution::current().expect(started.receive == started.wanted, what);
   }
 
- private:
+  /// As the program may, whose call is complete.
+  static void overwrite(Words& words) {
+    Execution::current().use_again(words.data(), words.size() * 8);
+    std::fill(words.begin(), words.end(), ~std::uint64_t{0});
+  }
+
   static std::byte* area() { return Execution::current().area(); }
   static std::byte* own_part(CheckingMachine& m, std::size_t buffers) {
     return area() + CallMemoryLayout(Calls::Pages::bytes(m.size())).buffers +
@@ -124,7 +138,8 @@ Make transfers(Collective collective, bool is_one, CountOf count_of) {
       out.push_back({data_of(to.send) + out_begins[i] * 8, count_of(rank, peer) * 8});
       in.push_back({data_of(to.receive) + in_begins[i] * 8, count_of(peer, rank) * 8});
     }
-    const std::size_t bytes = collective == Collective::alltoallv ? 0 : 8 * count_of(0, n - 1);
+    const bool is_v = collective == Collective::alltoallv || collective == Collective::scatterv;
+    const std::size_t bytes = is_v ? 0 : 8 * count_of(0, n - 1);
     to.call.spec = transfer_spec({rank, n}, collective, 0, bytes, out, in);
   };
 }
@@ -139,6 +154,13 @@ Make allgather(std::size_t count) {
 Make alltoallv() {
   return transfers(Collective::alltoallv, false,
                    [](int from, int to) { return static_cast<std::size_t>((from * 3 + to * 2) % 4) * 11; });
+}
+
+/// Rank 3 gets nothing.
+Make scatterv() {
+  return transfers(Collective::scatterv, false, [](int from, int to) {
+    return from == 0 ? static_cast<std::size_t>(to % 3) * 11 : std::size_t{0};
+  });
 }
 
 Make reduce_scatter(std::size_t share) {
@@ -285,6 +307,18 @@ std::vector<Scenario> calls_under_way(int ranks, bool fenced) {
   add("calls, buffers in the ranks' own memory", two,
       calls(Completion::polling, {bcast(27), alltoallv(), reductions(Collective::reduce, 27)}, 6, {3},
             {Calls::Pages::bytes(ranks) + 1024, 1 << 20, false}));
+  if (ranks > 2) {
+    const auto add_lent = [&](const std::string& name, Completion by, std::size_t each, bool is_enough) {
+      const std::vector<Make> kinds = {scatterv(), bcast(2)};
+      add("lent blocks" + name, two, calls(by, kinds, 4, {1, 2}, {each, 1 << 20, is_enough, true, 64}));
+    };
+    add_lent("", Completion::waiting, 24 << 10, true);
+    add_lent("", Completion::polling, 24 << 10, true);
+    all.back() = refusing(all.back());
+    // For the lines, but not for copies.
+    add_lent(", copies in the root's own memory", Completion::polling, Calls::Pages::bytes(ranks) + 1536,
+             false);
+  }
   add("calls, little memory", two, calls(Completion::polling, with_buffers, 8, {4}, {24 << 10, 2000, false}));
   return all;
 }

@@ -1,0 +1,127 @@
+// Long blocks of a scatter that stay in the root's own buffer, from which each reader copies its block through the
+// kernel: once, and all readers at the same time. The rules of calls_under_way.hpp hold: the start copies nothing,
+// and neither side needs the other to be there.
+//
+// Each block has two flag lines in shared memory, a claim and an end. Who takes the claim first copies the block: its
+// reader to where it wants it, or the root (taking_back.hpp) to a buffer. The end says that the copy is there. A rank
+// that has taken a claim copies at once, so nothing waits for a rank that may be in the host.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "collective/schedule/given_data.hpp"
+
+namespace espalier::collective {
+
+/// Of all blocks that a root of three ranks or more gives. On 16 cores 4, 8 and 16 ranks read faster themselves from
+/// blocks of 1 MiB, 512 and 256 KiB on (default_rules.json, blocking scatters).
+inline constexpr std::size_t usual_lend_from = std::size_t{3} << 20;
+
+/// Where a block lies in the root's memory.
+struct LentBlock {
+  std::uint64_t address = 0, bytes = 0;
+};
+
+/// A buffer of the root: [as all buffers begin][claim and end of each rank]. The claim's line has a LentBlock, too; the
+/// end's, once the root has copied, a Notice.
+struct LentLines {
+  /// Steps of an end. `refused`: the reader has the claim, but the system does not let it read.
+  static constexpr Step refused = 1, read = 2, copied = 3;
+
+  static constexpr std::size_t bytes(int ranks) {
+    return BufferParts::table + 2 * static_cast<std::size_t>(ranks) * sizeof(memory::FlagLine);
+  }
+  std::byte* claim(int reader) const {
+    return buffer + BufferParts::table + 2 * static_cast<std::size_t>(reader) * sizeof(memory::FlagLine);
+  }
+  std::byte* end(int reader) const { return claim(reader) + sizeof(memory::FlagLine); }
+
+  std::byte* buffer = nullptr;
+};
+
+/// What the root remembers of the blocks that it has lent in a call.
+struct Lending {
+  LentLines lines;        ///< no buffer: it has lent none
+  int unclaimed = 0;      ///< so many blocks were not claimed when it looked last
+  std::size_t looks = 0;  ///< so often it has found as many
+};
+
+inline bool is_scatter(const PersistentSpec& spec) {
+  return spec.collective == Collective::scatter || spec.collective == Collective::scatterv;
+}
+
+/// The root decides by itself, and its line says so.
+inline bool may_lend(const PersistentSpec& spec, int ranks, std::size_t lend_from) {
+  return is_scatter(spec) && ranks > 2 && spec.given_bytes >= lend_from &&
+         std::all_of(spec.gives.begin(), spec.gives.end(),
+                     [](const Give& each) { return each.pieces.empty(); });
+}
+
+/// Of those that go to other ranks, which are some. False: they may not be read there.
+template <Machine M>
+bool can_expose_given(M& m, const PersistentSpec& spec) {
+  const std::byte *begin = spec.gives.front().source, *end = begin;
+  for (const Give& each : spec.gives) {
+    begin = std::min(begin, each.source);
+    end = std::max(end, each.source + each.bytes);
+  }
+  return m.can_expose(begin, static_cast<std::size_t>(end - begin), true);
+}
+
+inline LentBlock lent_block(const PersistentSpec& spec, int reader) {
+  const PersistentSpec::Place& place = spec.places[static_cast<std::size_t>(reader)];
+  if (place.bytes == 0) return {};
+  const auto give = std::find_if(spec.gives.begin(), spec.gives.end(),
+                                 [&](const Give& each) { return each.offset == place.offset; });
+  return {reinterpret_cast<std::uint64_t>(give->source), place.bytes};
+}
+
+/// As give_data(). `lines`: in memory that all share; all readers have finished the call that had it before.
+template <Machine M>
+void lend_blocks(M& m, const PersistentSpec& spec, const Giving& giving, std::byte* base,
+                 const LentLines& lines) {
+  for (const int reader : m.other_ranks()) {
+    const LentBlock block = lent_block(spec, reader);
+    m.clear_line(lines.claim(reader));
+    m.clear_line(lines.end(reader));
+    m.copy(m.payload_at(lines.claim(reader)), &block, sizeof block);
+  }
+  Notice notice;
+  notice.buffer = Notice::is_lent | static_cast<std::uint64_t>(lines.buffer - base);
+  notice.bytes = spec.given_bytes;
+  notice.say_finished(giving.number, giving.finished);
+  detail::write_notice(m, giving.line, notice);
+  m.signal_at(giving.line, giving.number);
+  move_kept(m, spec.keep);
+}
+
+/// The lines of which `notice` speaks.
+inline LentLines lent_lines(const Notice& notice, const CallArea& area, int ranks) {
+  return {area.at(notice.buffer & ~Notice::is_lent, LentLines::bytes(ranks))};
+}
+
+template <Machine M>
+LentBlock read_lent_block(M& m, const LentLines& lines, int reader) {
+  LentBlock block;
+  m.copy(&block, m.payload_at(lines.claim(reader)), sizeof block);
+  return block;
+}
+
+/// A block that the root has copied: its end says so.
+template <Machine M>
+GivenData find_copied(M& m, const LentLines& lines, const LentBlock& block, const CallArea& area) {
+  const Notice notice = read_notice(m, lines.end(m.rank()));
+  GivenData given;
+  given.bytes = block.bytes;
+  given.is_remote = (notice.buffer & Notice::in_own_memory) != 0;
+  if (!given.is_remote && block.bytes > area.bytes) [[unlikely]]
+    refuse_damaged();
+  given.block = given.is_remote ? reinterpret_cast<const std::byte*>(notice.buffer & ~Notice::in_own_memory)
+                                : area.at(notice.buffer, BufferParts::table + block.bytes);
+  given.block += BufferParts::table;
+  return given;
+}
+
+}  // namespace espalier::collective

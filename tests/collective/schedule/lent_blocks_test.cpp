@@ -1,0 +1,194 @@
+// Long blocks of scatters that the readers copy from the root's own buffer, on ranks that are threads: whoever is
+// missing, and where reads are refused.
+#include "collective/schedule/lent_blocks.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <list>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "collective/schedule/calls_under_way.hpp"
+#include "memory/read_refusals.hpp"
+#include "tests/collective/doubles.hpp"
+#include "tests/collective/ranks.hpp"
+#include "tests/collective/under_way.hpp"
+
+namespace espalier::collective {
+namespace {
+
+using machine::HostMachine;
+using testing::bytes_of;
+using testing::RankMemory;
+using testing::RankMemoryOf;
+using testing::Ranks;
+
+/// Memory that all ranks share: the first pages of lines, and `each` bytes of every rank.
+class MemoryOfAll {
+ public:
+  MemoryOfAll(int ranks, std::size_t each)
+      : layout_(LinePages<RankMemoryOf>::bytes(ranks)),
+        each_(each),
+        bytes_((layout_.buffers + static_cast<std::size_t>(ranks) * each + 127) / 128 * 128),
+        base_(static_cast<std::byte*>(std::aligned_alloc(128, bytes_))) {
+    std::fill_n(base_.get(), bytes_, std::byte{});
+  }
+  RankMemory of(int rank) const {
+    return {base_.get() + layout_.buffers + static_cast<std::size_t>(rank) * each_, each_};
+  }
+  CallMemory<RankMemoryOf> with(RankMemory& own) const {
+    return {{base_.get(), bytes_},
+            base_.get() + layout_.pages,
+            {&own},
+            std::size_t{1} << 30,
+            usual_log2_chunk,
+            true,
+            least_lent};
+  }
+  static constexpr std::size_t least_lent = 512;
+
+ private:
+  struct Free {
+    void operator()(std::byte* memory) const { std::free(memory); }
+  };
+  testing::CallMemoryLayout layout_;
+  std::size_t each_, bytes_;
+  std::unique_ptr<std::byte, Free> base_;
+};
+
+/// A rank of scatters from rank 0.
+class ScatteringRank {
+ public:
+  ScatteringRank(HostMachine& m, const MemoryOfAll& memory)
+      : m_(m), own_(memory.of(m.rank())), calls_(m, memory.with(own_)) {}
+
+  /// Rank r gets so many numbers and r more.
+  void start(std::size_t count) {
+    ++round_;
+    Started& to = started_.emplace_back();
+    std::vector<Block> out, in;
+    const auto n = static_cast<std::size_t>(m_.size());
+    for (std::size_t peer = 0; peer < n; ++peer) {
+      const std::vector<double> block = testing::vector_of(static_cast<int>(peer), count + peer, round_);
+      if (m_.rank() == 0) to.send.insert(to.send.end(), block.begin(), block.end());
+      if (static_cast<int>(peer) == m_.rank()) to.wanted = block;
+    }
+    to.receive.resize(to.wanted.size());
+    std::size_t begin = 0;
+    for (std::size_t peer = 0; peer < n && m_.rank() == 0; begin += count + peer++)
+      out.push_back({bytes_of(to.send) + begin * 8, (count + peer) * 8});
+    in.push_back({bytes_of(to.receive), to.receive.size() * 8});
+    to.call.spec = transfer_spec({m_.rank(), m_.size()}, Collective::scatterv, 0, 0, out, in);
+    EXPECT_TRUE(calls_.start(to.call));
+    EXPECT_EQ(to.call.lending.lines.buffer != nullptr, m_.rank() == 0);
+  }
+
+  /// The last one first. What has been sent is written again at once.
+  void complete_all() {
+    for (; !started_.empty(); started_.pop_back()) {
+      Started& last = started_.back();
+      while (!calls_.advance(last.call)) {
+        calls_.advance_all();
+        std::this_thread::yield();
+      }
+      std::fill(last.send.begin(), last.send.end(), -1.0);
+      EXPECT_EQ(last.receive, last.wanted);
+    }
+  }
+
+ private:
+  struct Started {
+    CallUnderWay call;
+    std::vector<double> send, receive, wanted;
+  };
+  HostMachine& m_;
+  RankMemory own_;
+  CallsUnderWay<HostMachine, RankMemoryOf> calls_;
+  std::list<Started> started_;
+  int round_ = 0;
+};
+
+void await(const std::atomic<int>& count, int wanted) {
+  while (count.load() < wanted) std::this_thread::yield();
+}
+
+class LentBlocks : public ::testing::TestWithParam<int> {
+ protected:
+  void SetUp() override {
+    if (!Ranks::single_copy()) GTEST_SKIP() << "this machine lets no process read memory through the kernel";
+  }
+};
+
+constexpr std::size_t enough = std::size_t{8} << 20;
+
+TEST_P(LentBlocks, EachReaderGetsItsOwn) {
+  const MemoryOfAll memory(GetParam(), enough);
+  Ranks all(GetParam(), 2);
+  all.run([&](HostMachine& m) {
+    ScatteringRank rank(m, memory);
+    for (int turn = 0; turn < 6; ++turn) {
+      for (const std::size_t count : {64, 9000, 70'000}) rank.start(count);
+      rank.complete_all();
+    }
+  });
+}
+
+// They may be in the host, and wait there for what the root sends when its scatter is complete.
+TEST_P(LentBlocks, TheRootNeedsNoReader) {
+  for (const std::size_t each : {enough, std::size_t{40} << 10}) {  // or in the root's own memory
+    const MemoryOfAll memory(GetParam(), each);
+    Ranks all(GetParam(), 2);
+    std::atomic<int> started = 0, root_is_done = 0;
+    all.run([&](HostMachine& m) {
+      ScatteringRank rank(m, memory);
+      for (const std::size_t count : {64, 9000, 70'000}) rank.start(count);
+      ++started;
+      if (m.rank() > 0) await(root_is_done, 1);
+      rank.complete_all();
+      root_is_done = 1;
+    });
+    EXPECT_EQ(started, GetParam());
+  }
+}
+
+TEST_P(LentBlocks, TheReadersNeedNoRoot) {
+  const MemoryOfAll memory(GetParam(), enough);
+  Ranks all(GetParam(), 2);
+  std::atomic<int> done = 0;
+  all.run([&](HostMachine& m) {
+    ScatteringRank rank(m, memory);
+    for (const std::size_t count : {64, 9000}) rank.start(count);
+    if (m.rank() == 0) await(done, m.size() - 1);
+    rank.complete_all();
+    ++done;
+  });
+}
+
+// The system has let them read when they met, and does not any more.
+TEST_P(LentBlocks, WhoMayNotReadGetsACopy) {
+  std::atomic<std::uint32_t> refusals{0};
+  memory::read_refusals::share(&refusals);
+  const MemoryOfAll memory(GetParam(), enough);
+  Ranks all(GetParam(), 2);
+  std::atomic<int> started = 0;
+  all.run([&](HostMachine& m) {
+    ScatteringRank rank(m, memory);
+    for (const std::size_t count : {64, 9000}) rank.start(count);
+    ++started;
+    await(started, m.size());
+    if (m.rank() == 1) memory::read_refusals::note(memory::read_refusals::Way::kernel, getpid(), EPERM);
+    rank.complete_all();
+  });
+  memory::read_refusals::share(nullptr);
+}
+
+INSTANTIATE_TEST_SUITE_P(Ranks, LentBlocks, ::testing::Values(3, 5));
+
+}  // namespace
+}  // namespace espalier::collective
