@@ -88,6 +88,16 @@ PersistentSpec reduction_spec(const RankInfo& rank_info, Collective collective, 
   return spec;
 }
 
+PersistentSpec folded_by_root(PersistentSpec spec, int rank) {
+  if (spec.collective != Collective::reduce) return spec;
+  for (std::size_t reader = 0; reader < spec.places.size(); ++reader)
+    if (static_cast<int>(reader) != spec.root) spec.places[reader] = {};
+  if (rank == spec.root) return spec;
+  spec.fold = {};
+  spec.sources.clear();
+  return spec;
+}
+
 PersistentSpec reduce_scatter_spec(const RankInfo& rank_info, Collective collective, const std::byte* send,
                                    std::byte* receive, std::span<const std::size_t> shares,
                                    const reduce::Operation& operation, PersistentSpec&& room) {

@@ -87,6 +87,9 @@ PersistentSpec reduction_spec(const RankInfo& rank_info, Collective collective, 
                               const std::byte* send, std::byte* receive, std::size_t bytes,
                               const reduce::Operation& operation, PersistentSpec&& room = {});
 
+/// The same call, in which the root of a reduce folds alone: for where ranks share no memory to fold in common.
+PersistentSpec folded_by_root(PersistentSpec spec, int rank);
+
 /// reduce_scatter(_block). `shares`: the bytes of the vector that each rank gets, in rank order; this rank's
 /// go to `receive`.
 PersistentSpec reduce_scatter_spec(const RankInfo& rank_info, Collective collective, const std::byte* send,

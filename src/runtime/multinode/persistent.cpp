@@ -113,8 +113,9 @@ std::unique_ptr<SeparateCall> MultiNodeCommunicator::prepare_across(const Persis
   if (is_hosts_across(facts, false, why)) return nullptr;
   const std::string misfit = find_misfits(meeting, spec, info);
   if (!misfit.empty()) throw Error(misfit);
+  const PersistentSpec direct = collective::folded_by_root(spec, info.rank);
   return std::make_unique<across::CallAcross>(
-      open_stream(++streams_), across::Wanted{facts, &spec, operation}, row_of_starts(facts, info.size));
+      open_stream(++streams_), across::Wanted{facts, &direct, operation}, row_of_starts(facts, info.size));
 }
 
 }  // namespace espalier::runtime

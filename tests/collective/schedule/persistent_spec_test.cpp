@@ -125,6 +125,23 @@ TEST(PersistentSpec, LongReducesOfManyRanksMoveAsAnAllreduceOfWhichTheRootTakesT
   }
 }
 
+TEST(PersistentSpec, WithoutSharedMemoryTheRootFoldsAlone) {
+  constexpr int root = 1, ranks = 5;
+  static std::vector<std::byte> vector(64 * 1024), result(vector.size());
+  for (int rank = 0; rank < ranks; ++rank) {
+    const PersistentSpec spec =
+        folded_by_root(reduction_spec({rank, ranks}, Collective::reduce, root, vector.data(), result.data(),
+                                      vector.size(), sum()),
+                       rank);
+    EXPECT_EQ(spec.sources.size(), rank == root ? ranks - 1 : 0u);
+    EXPECT_EQ(spec.fold.ranks, rank == root ? ranks : 0);
+    for (int reader = 0; reader < ranks; ++reader)
+      EXPECT_EQ(spec.places[static_cast<std::size_t>(reader)].bytes,
+                reader == root && rank != root ? vector.size() : 0u)
+          << rank << " for " << reader;
+  }
+}
+
 TEST(PersistentSpec, WhatNobodyElseReadsIsNotGiven) {
   const auto spec = [](int rank, Collective collective) {
     return reduction_spec({rank, 3}, collective, 1, at(0), at(2048), 80, sum());
