@@ -196,7 +196,7 @@ def test_a_budget_that_is_too_small_for_long_ones(launch, name, statistics):
 OVER_NODES = {"ESPALIER_NONBLOCKING": "on", **STRICT}
 
 
-@pytest.mark.parametrize("ranks, nodes", [(4, "1+2+1"), full(5, "2+1+2"), full(4, "2:cyclic"), full(2, "1")])
+@pytest.mark.parametrize("ranks, nodes", [(4, "1+2+1"), full(5, "2+1+2"), full(4, "3:cyclic"), full(2, "1+1")])
 def test_over_nodes(launch, host, ranks, nodes, statistics):
     check(launch, host, ranks, "persistent_collectives", *all_parts(ranks),
           env={"ESPALIER_NODES": nodes, **OVER_NODES, **statistics.env})
@@ -224,7 +224,7 @@ def test_wrong_arguments_over_nodes_leave_nobody_waiting(launch, name):
 @pytest.mark.needs_espalier
 @pytest.mark.parametrize("mistake", ["lengths of allreduce", "roots of bcast", full("collectives")])
 def test_ranks_of_several_nodes_that_do_not_agree_are_named(launch, mistake):
-    env = {"ESPALIER_NODES": "1", **OVER_NODES}
+    env = {"ESPALIER_NODES": "1+1", **OVER_NODES}
     run = launch(hosts.HOSTS["mpich"], 2, "persistent_mistake", mistake, env=env, timeout=120)
     assert run.status != 0 and re.search(r"rank 0.*rank 1", run.err), str(run)
 
