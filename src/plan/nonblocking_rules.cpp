@@ -75,7 +75,13 @@ bool is_of_neighbours(Collective collective) {
 }
 
 bool is_of_unknown_length(Collective collective) {
-  return traits(collective).length == Length::none && collective != Collective::barrier;
+  return !has_length(collective) && collective != Collective::barrier;
+}
+
+/// Whether rules choose between Espalier and the host, and not the user.
+bool rules_choose() {
+  static const bool is_auto = Config::instance().text("ESPALIER_NONBLOCKING") == "auto";
+  return is_auto;
 }
 
 std::size_t letter_bytes(Collective collective, std::size_t bytes, const OverNodes& over_nodes) {
@@ -104,8 +110,7 @@ bool nonblocking_is_hosts(std::string_view host, Collective collective, std::siz
 bool nonblocking_over_nodes_is_hosts(std::string_view host, Collective collective, std::size_t bytes,
                                      const OverNodes& over_nodes) {
   if (letter_bytes(collective, bytes, over_nodes) > longest_letter) return true;
-  static const bool by_itself = Config::instance().text("ESPALIER_NONBLOCKING") == "auto";
-  if (!by_itself) return false;
+  if (!rules_choose()) return false;
   if (nonblocking_over_nodes_is_always_hosts(host, over_nodes.ranks)) return true;
   if (letters_of_call(collective, over_nodes) > most_letters) return true;
   if (is_of_unknown_length(collective))
@@ -114,8 +119,7 @@ bool nonblocking_over_nodes_is_hosts(std::string_view host, Collective collectiv
 }
 
 bool nonblocking_over_nodes_is_always_hosts(std::string_view host, int ranks) {
-  static const bool by_itself = Config::instance().text("ESPALIER_NONBLOCKING") == "auto";
-  return by_itself && (!host.starts_with("MPICH") || ranks > most_ranks_over_nodes);
+  return rules_choose() && (!host.starts_with("MPICH") || ranks > most_ranks_over_nodes);
 }
 
 bool nonblocking_is_hosts(Collective collective, std::size_t bytes, int ranks) {

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
-#include "collective/schedule/line_pages.hpp"
+#include "collective/schedule/calls_under_way.hpp"
+#include "tests/collective/ranks.hpp"
 
 namespace espalier::testing {
 
@@ -56,6 +58,37 @@ struct CallMemoryLayout {
   explicit CallMemoryLayout(std::size_t page) : buffers(pages + 2 * page) {}
   static constexpr std::size_t pages = 128;
   std::size_t buffers;  ///< of rank 0
+};
+
+/// Memory that all ranks share, and what each of them has of it.
+class SharedMemory {
+ public:
+  /// `each`: for the buffers of a rank, and the pages that it makes. `most`: what the calls may take.
+  SharedMemory(int ranks, std::size_t each, std::size_t most = std::size_t{1} << 30,
+               bool reads_own_memory = Ranks::single_copy())
+      : reads_own_memory_(reads_own_memory),
+        layout_(collective::LinePages<RankMemoryOf>::bytes(ranks)),
+        each_(each),
+        most_(most),
+        bytes_(static_cast<std::size_t>(ranks) * each + layout_.buffers + 128) {}
+  RankMemory of(int rank) {
+    return {base() + layout_.buffers + static_cast<std::size_t>(rank) * each_, each_};
+  }
+  collective::CallMemory<RankMemoryOf> with(RankMemory& own) {
+    return {{base(), bytes_.size() - 128}, base() + layout_.pages, {&own}, most_,
+            collective::usual_log2_chunk,  reads_own_memory_};
+  }
+
+ private:
+  std::byte* base() {
+    const auto address = reinterpret_cast<std::uintptr_t>(bytes_.data());
+    return bytes_.data() + (128 - address % 128) % 128;
+  }
+
+  bool reads_own_memory_;
+  CallMemoryLayout layout_;
+  std::size_t each_, most_;
+  std::vector<std::byte> bytes_;
 };
 
 }  // namespace espalier::testing

@@ -1,8 +1,7 @@
-"""Large: counts and displacements beyond 32 bits in every collective, 200 ranks on few cores, thousands of communicators."""
+"""Large: counts and displacements beyond 32 bits in every collective, thousands of communicators."""
 
 import hosts
 import pytest
-from test_checked import passed, settings
 from test_programs import STRICT, memory_available, succeeded
 
 GIB = 1 << 30
@@ -22,16 +21,6 @@ def test_counts_beyond_two_to_the_31(launch, name, form):
         pytest.skip(f"needs 15 GiB of free memory, there are {memory_available() // GIB}")
     env = STRICT if form == "blocking" else {"ESPALIER_FALLBACK": "silent"}
     succeeded(launch(hosts.HOSTS[name], 2, "huge", form, env=env, timeout=580), "huge")
-
-
-@pytest.mark.full
-@pytest.mark.alone
-@pytest.mark.slow
-@pytest.mark.unsanitized
-def test_two_hundred_ranks(launch):
-    """The whole checked program. A rank has a core for a hundredth of the time: its patience is for that."""
-    run = launch(hosts.HOSTS["mpich"], 200, "checked", "--patience", "600", env=settings(), timeout=3400)
-    passed(run)
 
 
 @pytest.mark.parametrize("name, total, living", [

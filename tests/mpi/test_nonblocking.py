@@ -110,7 +110,7 @@ def test_what_has_no_memory_is_the_hosts(launch, name, parts):
 @pytest.mark.sanitizer
 @pytest.mark.parametrize("ranks", [4, full(3), full(8)])
 def test_readers_copy_long_blocks_of_a_scatter_from_the_root(launch, host, ranks, statistics):
-    succeeded(launch(host, ranks, "lent_scatter", env={**STRICT, **statistics.env}, timeout=60), "lent_scatter")
+    succeeded(launch(host, ranks, "exposed_scatter", env={**STRICT, **statistics.env}, timeout=60), "exposed_scatter")
     assert hosts.BARE or {"scatter", "scatterv"} <= set(served(statistics))
 
 
@@ -137,6 +137,15 @@ def test_a_rank_gives_more_than_there_is_memory_for_where_none_reads_the_others(
 @pytest.mark.parametrize("ranks", [2, full(4)])
 def test_threads(launch, host, ranks):
     succeeded(launch(host, ranks, "nonblocking_threads", env=STRICT, timeout=120), "nonblocking_threads")
+
+
+@pytest.mark.needs_espalier
+@pytest.mark.parametrize("sent, expected", [(1 << 20, 2 << 20), (2 << 20, 1 << 20), full(3 << 20, 5)])
+def test_lengths_that_differ_by_whole_messages_are_an_error(launch, sent, expected):
+    """A long block goes over nodes in messages of 1 MiB."""
+    env = {**STRICT, "ESPALIER_NODES": "1+1"}
+    run = launch(hosts.HOSTS["mpich"], 2, "gatherv_lengths", sent, expected, env=env, timeout=60)
+    assert run.status != 0 and re.search(r"rank 0 wants \d+ bytes of rank 1 .*same length", run.err), str(run)
 
 
 @pytest.mark.parametrize("name", ["mpich", full("openmpi"), full("impi")])

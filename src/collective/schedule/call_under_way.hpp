@@ -8,8 +8,8 @@
 
 #include "base/error.hpp"
 #include "base/format.hpp"
+#include "collective/schedule/exposed_blocks.hpp"
 #include "collective/schedule/given_data.hpp"
-#include "collective/schedule/lent_blocks.hpp"
 #include "collective/schedule/line_pages.hpp"
 #include "collective/schedule/short_call.hpp"
 #include "machine/fingerprint.hpp"
@@ -44,7 +44,7 @@ struct CallUnderWay {
   std::size_t position = 0;  ///< so many bytes of the next one, or of the fold, are here
   /// Copies of what lies in other ranks' own memory, for as long as they are read.
   std::vector<std::vector<std::byte>> copies;
-  Lending lending;
+  Exposure exposure;
 
   /// As new, but for the spec.
   void forget_progress() {
@@ -54,7 +54,7 @@ struct CallUnderWay {
     lack = {};
     heard = taken = position = 0;
     copies.clear();
-    lending = {};
+    exposure = {};
   }
 };
 
@@ -129,7 +129,7 @@ void take_remote_block(M& m, CallUnderWay& call, const Schedule::Take& wanted, c
 
 /// False: the system does not let this rank read there.
 template <Machine M>
-bool read_lent(M& m, const Schedule::Take& wanted, const std::byte* source) {
+bool pull_exposed(M& m, const Schedule::Take& wanted, const std::byte* source) {
   constexpr std::size_t most = 256 * 1024;
   if (wanted.pieces.empty()) return m.try_pull(wanted.peer, wanted.target, source, wanted.bytes);
   std::vector<std::byte> copy(std::min(most, wanted.bytes));
@@ -141,19 +141,19 @@ bool read_lent(M& m, const Schedule::Take& wanted, const std::byte* source) {
   return true;
 }
 
-/// From where the root lends it, if this rank is the first one there; else from where the root has copied it to.
+/// From the root's own buffer, if this rank is the first to claim the block; else from where the root has copied it to.
 template <Machine M>
-bool take_lent(M& m, CallUnderWay& call, const CallArea& area, const Schedule::Take& wanted,
-               const LentLines& lines) {
-  const LentBlock block = read_lent_block(m, lines, m.rank());
+bool take_exposed(M& m, CallUnderWay& call, const CallArea& area, const Schedule::Take& wanted,
+                  const ExposureLines& lines) {
+  const ExposedBlock block = read_exposed_block(m, lines, m.rank());
   compare_lengths(m.rank(), wanted.peer, wanted.bytes, block.bytes);
   std::byte* const end = lines.end(m.rank());
   if (m.take_piece_at(lines.claim(m.rank()), 1) >= 0) {
-    const bool is_read = read_lent(m, wanted, reinterpret_cast<const std::byte*>(block.address));
-    m.signal_at(end, is_read ? LentLines::read : LentLines::refused);
+    const bool is_read = pull_exposed(m, wanted, reinterpret_cast<const std::byte*>(block.address));
+    m.signal_at(end, is_read ? ExposureLines::read : ExposureLines::refused);
     if (is_read) return true;
   }
-  if (!m.reached_at(end, LentLines::copied)) return lacks(call, end, LentLines::copied, wanted.peer);
+  if (!m.reached_at(end, ExposureLines::copied)) return lacks(call, end, ExposureLines::copied, wanted.peer);
   const GivenData given = find_copied(m, lines, block, area);
   if (given.is_remote)
     take_remote_block(m, call, wanted, given);
@@ -167,11 +167,11 @@ bool take_blocks(M& m, CallUnderWay& call, const CallArea& area) {
   for (; call.taken < call.spec.wants.size(); ++call.taken, call.position = 0) {
     const Schedule::Take& wanted = call.spec.wants[call.taken];
     if (!hears(m, call, wanted.peer)) return false;
-    if (const Notice notice = read_notice(m, call.lines.of(wanted.peer));
-        notice.lends() && is_scatter(call.spec)) {
-      if (!take_lent(m, call, area, wanted, lent_lines(notice, area, m.size()))) return false;
-      continue;
-    }
+    if (is_scatter(call.spec))
+      if (const Notice notice = read_notice(m, call.lines.of(wanted.peer)); notice.exposes()) {
+        if (!take_exposed(m, call, area, wanted, exposure_lines(notice, area, m.size()))) return false;
+        continue;
+      }
     const GivenData given = given_to(m, call, area, wanted.peer, wanted.bytes);
     if (given.is_remote) [[unlikely]]
       take_remote_block(m, call, wanted, given);

@@ -12,10 +12,10 @@
 #include <utility>
 
 #include "collective/schedule/call_under_way.hpp"
+#include "collective/schedule/exposure_end.hpp"
 #include "collective/schedule/given_buffers.hpp"
 #include "collective/schedule/memory_demand.hpp"
 #include "collective/schedule/own_buffers.hpp"
-#include "collective/schedule/taking_back.hpp"
 
 namespace espalier::collective {
 
@@ -28,10 +28,10 @@ struct CallMemory {
   std::byte*
       pages;  ///< of the first pages of lines, side by side, which are clear: two of LinePages::bytes()
   Memory memory;
-  std::size_t most;                         ///< for the data of all calls of all ranks that are under way
-  int log2_chunk = usual_log2_chunk;        ///< no chunk ends within an element
-  bool reads_own_memory = false;            ///< ranks may read each other's own memory; all know that alike
-  std::size_t lend_from = usual_lend_from;  ///< may_lend()
+  std::size_t most;                   ///< for the data of all calls of all ranks that are under way
+  int log2_chunk = usual_log2_chunk;  ///< no chunk ends within an element
+  bool reads_own_memory = false;      ///< ranks may read each other's own memory; all know that alike
+  std::size_t expose_from = usual_expose_from;  ///< may_expose()
 };
 
 /// Used by one thread at a time. `calls_in_page`: of LinePages.
@@ -43,7 +43,7 @@ class CallsUnderWay {
         area_(memory.area),
         log2_chunk_(memory.log2_chunk),
         reads_own_memory_(memory.reads_own_memory),
-        lend_from_(memory.lend_from),
+        expose_from_(memory.expose_from),
         pages_(memory.area, memory.pages, machine.size(), memory.memory),
         buffers_(memory.memory),
         demand_(memory.most) {}
@@ -170,7 +170,7 @@ class CallsUnderWay {
       publish_short(call);
       return true;
     }
-    if (lend(call)) return true;
+    if (expose(call)) return true;
     Room room;
     if (const std::size_t bytes = buffer_bytes(call.spec, m_.size()); bytes > 0) {
       room = take_room(call, bytes);
@@ -185,23 +185,24 @@ class CallsUnderWay {
   }
 
   /// False: the call's blocks are copied.
-  bool lend(CallUnderWay& call) {
-    if (!reads_own_memory_ || !may_lend(call.spec, m_.size(), lend_from_)) return false;
+  bool expose(CallUnderWay& call) {
+    if (!reads_own_memory_ || !may_expose(call.spec, m_.size(), expose_from_)) return false;
     if (!can_expose_given(m_, call.spec)) return false;
-    std::byte* const buffer = buffers_.take(m_, LentLines::bytes(m_.size()), call.number);
+    std::byte* const buffer = buffers_.take(m_, ExposureLines::bytes(m_.size()), call.number);
     if (!buffer) return false;
-    call.lending.lines = {buffer};
+    call.exposure.lines = {buffer};
     m_.begin_call(call.fingerprint);
     const Giving giving{call.number, call.lines.of(m_.rank()), finished_};
-    lend_blocks(m_, call.spec, giving, area_.base, call.lending.lines);
+    expose_given(m_, call.spec, giving, area_.base, call.exposure.lines);
     call.published = true;
     return true;
   }
 
-  /// Whether the program may write again what this rank has lent.
-  bool has_back(CallUnderWay& call) {
-    return !call.lending.lines.buffer ||
-           has_taken_back(m_, call, area_.base, [&](std::size_t bytes) { return take_room(call, bytes); });
+  /// Whether the program may write again what this rank has exposed.
+  bool may_write_again(CallUnderWay& call) {
+    return !call.exposure.lines.buffer || have_readers_ended(m_, call, area_.base, [&](std::size_t bytes) {
+      return take_room(call, bytes);
+    });
   }
 
   /// The result of a fold in common, which all ranks write, lies in rank 0's buffer.
@@ -233,7 +234,7 @@ class CallsUnderWay {
   }
 
   bool take(CallUnderWay& call) {
-    call.done = take_what_came(m_, call, area_) && has_back(call) && others_keep_up(call);
+    call.done = take_what_came(m_, call, area_) && may_write_again(call) && others_keep_up(call);
     if (!call.done) return false;
     in_order_[static_cast<std::size_t>(call.number - in_order_.front().number)].call = nullptr;
     if (!call.is_short) prefetch_next_buffer(call);
@@ -281,7 +282,7 @@ class CallsUnderWay {
   CallArea area_;
   int log2_chunk_;
   bool reads_own_memory_;
-  std::size_t lend_from_;
+  std::size_t expose_from_;
   Pages pages_;
   GivenBuffers<Memory> buffers_;
   OwnBuffers own_buffers_;

@@ -24,15 +24,20 @@ namespace espalier::collective {
 /// What a rank's flag line of a call says, before the data that ride there.
 struct Notice {
   /// Where the rank's buffer begins, counted from the base; 0: there is none; with `in_own_memory`: its address there;
-  /// with `is_lent`: there are the LentLines.
+  /// with `exposed`: there are the ExposureLines.
   std::uint64_t buffer = 0;
   std::uint64_t bytes : 48 = 0;      ///< all that is given; readers read all of it, unless there is a table
   std::uint64_t log2_chunk : 6 = 0;  ///< data become readable in chunks of so many bytes; 0: all are
   std::uint64_t behind : 10 = 0;     ///< the rank has finished the call so many before this one; 0: unsaid
 
-  static constexpr std::uint64_t in_own_memory = std::uint64_t{1} << 63, is_lent = std::uint64_t{1} << 62;
+  static constexpr std::uint64_t in_own_memory = std::uint64_t{1} << 63, exposed = std::uint64_t{1} << 62;
 
-  bool lends() const { return (buffer & is_lent) != 0 && (buffer & in_own_memory) == 0; }
+  /// What `buffer` says of `data`, in the rank's own memory or in that which all share from `base` on.
+  static std::uint64_t place_of(const std::byte* data, bool is_own, const std::byte* base) {
+    return is_own ? in_own_memory | reinterpret_cast<std::uint64_t>(data)
+                  : static_cast<std::uint64_t>(data - base);
+  }
+  bool exposes() const { return (buffer & exposed) != 0 && (buffer & in_own_memory) == 0; }
 
   /// Of a rank that has finished all calls up to `finished`: so its readers need not look at its finish line.
   void say_finished(Step number, Step finished) {
@@ -172,8 +177,7 @@ void give_in_buffer(M& m, const PersistentSpec& spec, const Giving& giving, std:
     m.copy(buffer + BufferParts::table, spec.places.data(),
            spec.places.size() * sizeof(PersistentSpec::Place));
   Notice notice;
-  notice.buffer = room.is_own ? Notice::in_own_memory | reinterpret_cast<std::uint64_t>(buffer)
-                              : static_cast<std::uint64_t>(buffer - base);
+  notice.buffer = Notice::place_of(buffer, room.is_own, base);
   notice.bytes = spec.given_bytes;
   notice.log2_chunk = is_cut ? static_cast<std::uint64_t>(log2_chunk) : 0;
   notice.say_finished(giving.number, giving.finished);

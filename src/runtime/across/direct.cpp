@@ -20,16 +20,18 @@ std::size_t longest_piece(const PersistentSpec& spec) {
   return by_kernel ? std::numeric_limits<std::size_t>::max() : std::size_t{1} << 20;
 }
 
-/// Calls body(number, part) for each piece of a block, also of an empty one.
+/// Calls body(number, part) for each piece of a block. The last one is shorter than the others, and may be empty: so
+/// ranks that disagree on the length disagree on a piece that comes.
 template <class Body>
 void by_pieces(const PersistentSpec& spec, std::size_t bytes, Body body) {
-  std::size_t done = 0;
+  const std::size_t longest = longest_piece(spec);
+  std::size_t done = 0, some = 0;
   int number = 0;
   do {
-    const std::size_t some = std::min(bytes - done, longest_piece(spec));
+    some = std::min(bytes - done, longest);
     body(number++, Part{done, some});
     done += some;
-  } while (done < bytes);
+  } while (some == longest);
 }
 
 /// `part` of all that this rank gives.
@@ -97,17 +99,16 @@ bool Channel::has_sources(Call& call) {
   return call.heard == sources.size();
 }
 
-/// All that this rank wants of `source`, or something that does not fit, which take_direct() reports.
+/// All that this rank wants of `source`; or all up to a piece that does not fit, which take_direct() reports.
 bool Channel::has_block(const Call& call, const Arrived& arrived, int source) const {
-  bool is_whole = true, fits = true;
+  bool has_come = true, fits = true;
   by_pieces(*call.direct, call.direct->arrives_from(source), [&](int number, const Part& part) {
+    if (!has_come || !fits) return;
     const auto found = arrived.find(from_rank(source, number));
-    if (found == arrived.end())
-      is_whole = false;
-    else
-      fits = fits && data_bytes(found->second) == part.bytes;
+    has_come = found != arrived.end();
+    fits = has_come && data_bytes(found->second) == part.bytes;
   });
-  return is_whole || !fits;
+  return has_come;
 }
 
 void Channel::take_direct(Call& call) {
@@ -116,8 +117,8 @@ void Channel::take_direct(Call& call) {
   LocalCopies copies;
   for (const collective::Take& wanted : spec.wants)
     by_pieces(spec, wanted.bytes, [&](int number, const Part& part) {
-      collective::store_taken(copies, wanted, part,
-                              find(call, arrived, from_rank(wanted.peer, number), part.bytes));
+      const std::byte* data = find(call, arrived, from_rank(wanted.peer, number), part.bytes);
+      if (part.bytes > 0) collective::store_taken(copies, wanted, part, data);
     });
   if (spec.collective == Collective::barrier)
     for (const int source : spec.sources) find(call, arrived, from_rank(source), 0);

@@ -26,44 +26,10 @@ using testing::bytes_of;
 using testing::RankMemory;
 using testing::RankMemoryOf;
 using testing::Ranks;
+using testing::SharedMemory;
 using testing::sum_of_doubles;
 using Calls = CallsUnderWay<HostMachine, RankMemoryOf>;
 using Doubles = std::vector<double>;
-
-/// Memory that all ranks share, and what each of them has of it.
-class SharedMemory {
- public:
-  /// `each`: for the buffers of a rank, and the pages that it makes. `most`: what the calls may take.
-  SharedMemory(int ranks, std::size_t each, std::size_t most = std::size_t{1} << 30,
-               bool reads_own_memory = Ranks::single_copy())
-      : reads_own_memory_(reads_own_memory),
-        layout_(Calls::Pages::bytes(ranks)),
-        each_(each),
-        most_(most),
-        bytes_(static_cast<std::size_t>(ranks) * each + layout_.buffers + 128) {}
-  RankMemory of(int rank) {
-    return {base() + layout_.buffers + static_cast<std::size_t>(rank) * each_, each_};
-  }
-  CallMemory<RankMemoryOf> with(RankMemory& own) {
-    return {{base(), bytes_.size() - 128},
-            base() + layout_.pages,
-            {&own},
-            most_,
-            usual_log2_chunk,
-            reads_own_memory_};
-  }
-
- private:
-  std::byte* base() {
-    const auto address = reinterpret_cast<std::uintptr_t>(bytes_.data());
-    return bytes_.data() + (128 - address % 128) % 128;
-  }
-
-  bool reads_own_memory_;
-  testing::CallMemoryLayout layout_;
-  std::size_t each_, most_;
-  std::vector<std::byte> bytes_;
-};
 
 /// One rank, and what it has started.
 class Rank {

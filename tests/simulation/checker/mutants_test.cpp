@@ -209,7 +209,7 @@ TEST(Mutants, EveryWaitOfTheAlgorithmsIsASite) {
                                  "node/scan/scan_sliced.hpp",
                                  "node/scan/scan_whole.hpp",
                                  "schedule/given_data.hpp",
-                                 "schedule/taking_back.hpp",
+                                 "schedule/exposure_end.hpp",
                                  "node/rooted/scatter.hpp",
                                  "node/rooted/scatterv.hpp",
                                  "multinode/allgather_shared.hpp",

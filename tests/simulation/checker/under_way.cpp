@@ -36,7 +36,7 @@ struct Given {
   std::size_t each, most = std::size_t{1} << 20;
   bool is_enough = true;  ///< else it depends on the schedule which calls are served, and so do all results
   bool reads_own_memory = true;
-  std::size_t lend_from = usual_lend_from;
+  std::size_t expose_from = usual_expose_from;
 };
 
 /// One rank.
@@ -53,7 +53,7 @@ class Member {
                    given.most,
                    calls_log2_chunk,
                    given.reads_own_memory,
-                   given.lend_from}) {}
+                   given.expose_from}) {}
 
   /// False: there is no memory for it.
   bool start(Started& started) { return calls_.start(started.call); }
@@ -64,7 +64,7 @@ class Member {
 
   void complete(Started& started, const char* what) {
     advance_to_end(started);
-    if (started.call.lending.lines.buffer) overwrite(started.send);
+    if (started.call.exposure.lines.buffer) overwrite(started.send);
     if (is_certain_)
       expect(started.receive, started.wanted, what);
     else
@@ -308,16 +308,16 @@ std::vector<Scenario> calls_under_way(int ranks, bool fenced) {
       calls(Completion::polling, {bcast(27), alltoallv(), reductions(Collective::reduce, 27)}, 6, {3},
             {Calls::Pages::bytes(ranks) + 1024, 1 << 20, false}));
   if (ranks > 2) {
-    const auto add_lent = [&](const std::string& name, Completion by, std::size_t each, bool is_enough) {
+    const auto add_exposed = [&](const std::string& name, Completion by, std::size_t each, bool is_enough) {
       const std::vector<Make> kinds = {scatterv(), bcast(2)};
-      add("lent blocks" + name, two, calls(by, kinds, 4, {1, 2}, {each, 1 << 20, is_enough, true, 64}));
+      add("exposed blocks" + name, two, calls(by, kinds, 4, {1, 2}, {each, 1 << 20, is_enough, true, 64}));
     };
-    add_lent("", Completion::waiting, 24 << 10, true);
-    add_lent("", Completion::polling, 24 << 10, true);
+    add_exposed("", Completion::waiting, 24 << 10, true);
+    add_exposed("", Completion::polling, 24 << 10, true);
     all.back() = refusing(all.back());
     // For the lines, but not for copies.
-    add_lent(", copies in the root's own memory", Completion::polling, Calls::Pages::bytes(ranks) + 1536,
-             false);
+    add_exposed(", copies in the root's own memory", Completion::polling, Calls::Pages::bytes(ranks) + 1536,
+                false);
   }
   add("calls, little memory", two, calls(Completion::polling, with_buffers, 8, {4}, {24 << 10, 2000, false}));
   return all;

@@ -3,7 +3,7 @@
 // and neither side needs the other to be there.
 //
 // Each block has two flag lines in shared memory, a claim and an end. Who takes the claim first copies the block: its
-// reader to where it wants it, or the root (taking_back.hpp) to a buffer. The end says that the copy is there. A rank
+// reader to where it wants it, or the root (exposure_end.hpp) to a buffer. The end says that the copy is there. A rank
 // that has taken a claim copies at once, so nothing waits for a rank that may be in the host.
 #pragma once
 
@@ -17,16 +17,16 @@ namespace espalier::collective {
 
 /// Of all blocks that a root of three ranks or more gives. On 16 cores 4, 8 and 16 ranks read faster themselves from
 /// blocks of 1 MiB, 512 and 256 KiB on (default_rules.json, blocking scatters).
-inline constexpr std::size_t usual_lend_from = std::size_t{3} << 20;
+inline constexpr std::size_t usual_expose_from = std::size_t{3} << 20;
 
 /// Where a block lies in the root's memory.
-struct LentBlock {
+struct ExposedBlock {
   std::uint64_t address = 0, bytes = 0;
 };
 
-/// A buffer of the root: [as all buffers begin][claim and end of each rank]. The claim's line has a LentBlock, too; the
+/// A buffer of the root: [as all buffers begin][claim and end of each rank]. The claim's line has a ExposedBlock, too; the
 /// end's, once the root has copied, a Notice.
-struct LentLines {
+struct ExposureLines {
   /// Steps of an end. `refused`: the reader has the claim, but the system does not let it read.
   static constexpr Step refused = 1, read = 2, copied = 3;
 
@@ -41,9 +41,9 @@ struct LentLines {
   std::byte* buffer = nullptr;
 };
 
-/// What the root remembers of the blocks that it has lent in a call.
-struct Lending {
-  LentLines lines;        ///< no buffer: it has lent none
+/// What the root remembers of the blocks that it exposes in a call.
+struct Exposure {
+  ExposureLines lines;    ///< no buffer: it exposes none
   int unclaimed = 0;      ///< so many blocks were not claimed when it looked last
   std::size_t looks = 0;  ///< so often it has found as many
 };
@@ -53,8 +53,8 @@ inline bool is_scatter(const PersistentSpec& spec) {
 }
 
 /// The root decides by itself, and its line says so.
-inline bool may_lend(const PersistentSpec& spec, int ranks, std::size_t lend_from) {
-  return is_scatter(spec) && ranks > 2 && spec.given_bytes >= lend_from &&
+inline bool may_expose(const PersistentSpec& spec, int ranks, std::size_t expose_from) {
+  return is_scatter(spec) && ranks > 2 && spec.given_bytes >= expose_from &&
          std::all_of(spec.gives.begin(), spec.gives.end(),
                      [](const Give& each) { return each.pieces.empty(); });
 }
@@ -70,7 +70,7 @@ bool can_expose_given(M& m, const PersistentSpec& spec) {
   return m.can_expose(begin, static_cast<std::size_t>(end - begin), true);
 }
 
-inline LentBlock lent_block(const PersistentSpec& spec, int reader) {
+inline ExposedBlock exposed_block(const PersistentSpec& spec, int reader) {
   const PersistentSpec::Place& place = spec.places[static_cast<std::size_t>(reader)];
   if (place.bytes == 0) return {};
   const auto give = std::find_if(spec.gives.begin(), spec.gives.end(),
@@ -80,16 +80,16 @@ inline LentBlock lent_block(const PersistentSpec& spec, int reader) {
 
 /// As give_data(). `lines`: in memory that all share; all readers have finished the call that had it before.
 template <Machine M>
-void lend_blocks(M& m, const PersistentSpec& spec, const Giving& giving, std::byte* base,
-                 const LentLines& lines) {
+void expose_given(M& m, const PersistentSpec& spec, const Giving& giving, std::byte* base,
+                  const ExposureLines& lines) {
   for (const int reader : m.other_ranks()) {
-    const LentBlock block = lent_block(spec, reader);
+    const ExposedBlock block = exposed_block(spec, reader);
     m.clear_line(lines.claim(reader));
     m.clear_line(lines.end(reader));
     m.copy(m.payload_at(lines.claim(reader)), &block, sizeof block);
   }
   Notice notice;
-  notice.buffer = Notice::is_lent | static_cast<std::uint64_t>(lines.buffer - base);
+  notice.buffer = Notice::exposed | static_cast<std::uint64_t>(lines.buffer - base);
   notice.bytes = spec.given_bytes;
   notice.say_finished(giving.number, giving.finished);
   detail::write_notice(m, giving.line, notice);
@@ -98,20 +98,20 @@ void lend_blocks(M& m, const PersistentSpec& spec, const Giving& giving, std::by
 }
 
 /// The lines of which `notice` speaks.
-inline LentLines lent_lines(const Notice& notice, const CallArea& area, int ranks) {
-  return {area.at(notice.buffer & ~Notice::is_lent, LentLines::bytes(ranks))};
+inline ExposureLines exposure_lines(const Notice& notice, const CallArea& area, int ranks) {
+  return {area.at(notice.buffer & ~Notice::exposed, ExposureLines::bytes(ranks))};
 }
 
 template <Machine M>
-LentBlock read_lent_block(M& m, const LentLines& lines, int reader) {
-  LentBlock block;
+ExposedBlock read_exposed_block(M& m, const ExposureLines& lines, int reader) {
+  ExposedBlock block;
   m.copy(&block, m.payload_at(lines.claim(reader)), sizeof block);
   return block;
 }
 
 /// A block that the root has copied: its end says so.
 template <Machine M>
-GivenData find_copied(M& m, const LentLines& lines, const LentBlock& block, const CallArea& area) {
+GivenData find_copied(M& m, const ExposureLines& lines, const ExposedBlock& block, const CallArea& area) {
   const Notice notice = read_notice(m, lines.end(m.rank()));
   GivenData given;
   given.bytes = block.bytes;

@@ -1,6 +1,6 @@
-// Long blocks of scatters that the readers copy from the root's own buffer, on ranks that are threads: whoever is
-// missing, and where reads are refused.
-#include "collective/schedule/lent_blocks.hpp"
+// Long blocks of scatters that the readers copy from the root's own buffer, on ranks that are threads: with the root or
+// the readers elsewhere, and where reads are refused.
+#include "collective/schedule/exposed_blocks.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -8,9 +8,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <cstdlib>
 #include <list>
-#include <memory>
 #include <thread>
 #include <vector>
 
@@ -28,45 +26,18 @@ using testing::bytes_of;
 using testing::RankMemory;
 using testing::RankMemoryOf;
 using testing::Ranks;
+using testing::SharedMemory;
 
-/// Memory that all ranks share: the first pages of lines, and `each` bytes of every rank.
-class MemoryOfAll {
- public:
-  MemoryOfAll(int ranks, std::size_t each)
-      : layout_(LinePages<RankMemoryOf>::bytes(ranks)),
-        each_(each),
-        bytes_((layout_.buffers + static_cast<std::size_t>(ranks) * each + 127) / 128 * 128),
-        base_(static_cast<std::byte*>(std::aligned_alloc(128, bytes_))) {
-    std::fill_n(base_.get(), bytes_, std::byte{});
-  }
-  RankMemory of(int rank) const {
-    return {base_.get() + layout_.buffers + static_cast<std::size_t>(rank) * each_, each_};
-  }
-  CallMemory<RankMemoryOf> with(RankMemory& own) const {
-    return {{base_.get(), bytes_},
-            base_.get() + layout_.pages,
-            {&own},
-            std::size_t{1} << 30,
-            usual_log2_chunk,
-            true,
-            least_lent};
-  }
-  static constexpr std::size_t least_lent = 512;
-
- private:
-  struct Free {
-    void operator()(std::byte* memory) const { std::free(memory); }
-  };
-  testing::CallMemoryLayout layout_;
-  std::size_t each_, bytes_;
-  std::unique_ptr<std::byte, Free> base_;
-};
+CallMemory<RankMemoryOf> with_short_blocks_exposed(CallMemory<RankMemoryOf> memory) {
+  memory.expose_from = 512;
+  return memory;
+}
 
 /// A rank of scatters from rank 0.
 class ScatteringRank {
  public:
-  ScatteringRank(HostMachine& m, const MemoryOfAll& memory)
-      : m_(m), own_(memory.of(m.rank())), calls_(m, memory.with(own_)) {}
+  ScatteringRank(HostMachine& m, SharedMemory& memory)
+      : m_(m), own_(memory.of(m.rank())), calls_(m, with_short_blocks_exposed(memory.with(own_))) {}
 
   /// Rank r gets so many numbers and r more.
   void start(std::size_t count) {
@@ -86,7 +57,7 @@ class ScatteringRank {
     in.push_back({bytes_of(to.receive), to.receive.size() * 8});
     to.call.spec = transfer_spec({m_.rank(), m_.size()}, Collective::scatterv, 0, 0, out, in);
     EXPECT_TRUE(calls_.start(to.call));
-    EXPECT_EQ(to.call.lending.lines.buffer != nullptr, m_.rank() == 0);
+    EXPECT_EQ(to.call.exposure.lines.buffer != nullptr, m_.rank() == 0);
   }
 
   /// The last one first. What has been sent is written again at once.
@@ -118,7 +89,7 @@ void await(const std::atomic<int>& count, int wanted) {
   while (count.load() < wanted) std::this_thread::yield();
 }
 
-class LentBlocks : public ::testing::TestWithParam<int> {
+class ExposedScatter : public ::testing::TestWithParam<int> {
  protected:
   void SetUp() override {
     if (!Ranks::single_copy()) GTEST_SKIP() << "this machine lets no process read memory through the kernel";
@@ -127,8 +98,8 @@ class LentBlocks : public ::testing::TestWithParam<int> {
 
 constexpr std::size_t enough = std::size_t{8} << 20;
 
-TEST_P(LentBlocks, EachReaderGetsItsOwn) {
-  const MemoryOfAll memory(GetParam(), enough);
+TEST_P(ExposedScatter, EachReaderGetsItsOwn) {
+  SharedMemory memory(GetParam(), enough);
   Ranks all(GetParam(), 2);
   all.run([&](HostMachine& m) {
     ScatteringRank rank(m, memory);
@@ -140,9 +111,9 @@ TEST_P(LentBlocks, EachReaderGetsItsOwn) {
 }
 
 // They may be in the host, and wait there for what the root sends when its scatter is complete.
-TEST_P(LentBlocks, TheRootNeedsNoReader) {
+TEST_P(ExposedScatter, TheRootNeedsNoReader) {
   for (const std::size_t each : {enough, std::size_t{40} << 10}) {  // or in the root's own memory
-    const MemoryOfAll memory(GetParam(), each);
+    SharedMemory memory(GetParam(), each);
     Ranks all(GetParam(), 2);
     std::atomic<int> started = 0, root_is_done = 0;
     all.run([&](HostMachine& m) {
@@ -157,8 +128,8 @@ TEST_P(LentBlocks, TheRootNeedsNoReader) {
   }
 }
 
-TEST_P(LentBlocks, TheReadersNeedNoRoot) {
-  const MemoryOfAll memory(GetParam(), enough);
+TEST_P(ExposedScatter, TheReadersNeedNoRoot) {
+  SharedMemory memory(GetParam(), enough);
   Ranks all(GetParam(), 2);
   std::atomic<int> done = 0;
   all.run([&](HostMachine& m) {
@@ -171,10 +142,10 @@ TEST_P(LentBlocks, TheReadersNeedNoRoot) {
 }
 
 // The system has let them read when they met, and does not any more.
-TEST_P(LentBlocks, WhoMayNotReadGetsACopy) {
+TEST_P(ExposedScatter, WhoMayNotReadGetsACopy) {
   std::atomic<std::uint32_t> refusals{0};
   memory::read_refusals::share(&refusals);
-  const MemoryOfAll memory(GetParam(), enough);
+  SharedMemory memory(GetParam(), enough);
   Ranks all(GetParam(), 2);
   std::atomic<int> started = 0;
   all.run([&](HostMachine& m) {
@@ -188,7 +159,7 @@ TEST_P(LentBlocks, WhoMayNotReadGetsACopy) {
   memory::read_refusals::share(nullptr);
 }
 
-INSTANTIATE_TEST_SUITE_P(Ranks, LentBlocks, ::testing::Values(3, 5));
+INSTANTIATE_TEST_SUITE_P(Ranks, ExposedScatter, ::testing::Values(3, 5));
 
 }  // namespace
 }  // namespace espalier::collective

@@ -134,7 +134,7 @@ int main(int count, char** words) {
   }
   int all_wrong;
   MPI_Allreduce(&wrong, &all_wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-  if (rank == 0) printf("lent_scatter: %d failed\n", all_wrong);
+  if (rank == 0) printf("exposed_scatter: %d failed\n", all_wrong);
   MPI_Finalize();
   return all_wrong != 0;
 }
