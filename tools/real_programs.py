@@ -1,11 +1,11 @@
 """Runs real programs with and without Espalier, in turns, and prints a table (`make example`).
 
-    .venv/command/bin/python tools/real_programs.py [--rounds 5] [--ranks 2,4,8] [--programs cg.c,cg.py,lammps,amg,hpcc,examl]
+    .venv/command/bin/python tools/real_programs.py [--rounds 5] [--ranks 2,4,8] [--programs cg.c,lammps,...]
 
-cg.c and cg.py are the solvers in examples/; amg is examples/amg.c over hypre; lammps, hpcc (HPC Challenge) and examl are Debian's
-packages of these names, as they are (tools/programs/). Each is started as a user would: `mpirun ...` and
-`espalier run -- mpirun ...`. The time is the program's own, without its start. What each computes (the residuals of every
-iteration, energies, norms, a likelihood) must agree between the two.
+cg.c and cg.py are the solvers in examples/; amg is examples/amg.c over hypre; lammps, hpcc (HPC Challenge), examl and
+openfoam are Debian's packages of these names, as they are (tools/programs/). Each is started as a user would: `mpirun ...`
+and `espalier run -- mpirun ...`. The time is the program's own, without its start. What each computes (the residuals of
+every iteration, energies, norms, a likelihood) must agree between the two.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from typing import Callable, Optional
 from espalier.bench import process
 from espalier.bench.results.stats import Spread
 
-from programs import debian, solvers
+from programs import debian, openfoam, solvers
 from programs.point import Failed, Point, Result, difference
 
 ROOT = Path(__file__).resolve().parents[1]
 LIMIT = 120  # seconds for one job
 MAKERS: dict[str, Callable[[list[int], Path], list[Point]]] = {
     "cg.c": solvers.of_c, "cg.py": solvers.of_python, "lammps": debian.lammps, "amg": debian.amg, "hpcc": debian.hpcc,
-    "examl": debian.examl,
+    "examl": debian.examl, "openfoam": openfoam.openfoam,
 }
 
 

@@ -97,6 +97,7 @@ def test_real_programs_script(tmp_path):
 
 @pytest.mark.needs_espalier
 @pytest.mark.parametrize("name, title", [("amg", "amg.c (hypre), grid 40"), ("examl", "ExaML, 8 taxa"),
+                                         ("openfoam", "OpenFOAM cavity, 60 x 60"),
                                          pytest.param("hpcc", "HPC Challenge, N 640", marks=pytest.mark.full)])
 def test_packaged_programs(tmp_path, name, title):
     """Where they are installed: served by Espalier, and what they compute is what they compute without it."""
