@@ -1,5 +1,7 @@
 #include "network/endpoint.hpp"
 
+#include <algorithm>
+
 #include "base/error.hpp"
 #include "base/format.hpp"
 
@@ -62,6 +64,15 @@ void Endpoint::abandon() {
   abandoned_ = true;
   for (const Ticket receive : receives_) transport_.cancel(receive);
   receives_.clear();
+}
+
+std::vector<int> Endpoint::awaited() const {
+  std::vector<int> ranks;
+  for (const Waiting& each : waiting_)
+    if (!each.event) ranks.push_back(each.peer);
+  std::sort(ranks.begin(), ranks.end());
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  return ranks;
 }
 
 void Endpoint::forget_events() {

@@ -3,6 +3,7 @@
 
 #include <coroutine>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <span>
@@ -11,6 +12,7 @@
 
 #include "network/concept.hpp"
 #include "network/spin_limits.hpp"
+#include "network/tag_marks.hpp"
 #include "network/transport.hpp"
 
 namespace espalier::network {
@@ -30,27 +32,42 @@ class Event {
 /// A communicator's messages. Used by one thread at a time.
 class Endpoint {
  public:
-  /// `processes`: those of the communicator's ranks. Uses the tags from `first_tag` to first_tag + lanes - 1.
-  Endpoint(Transport& transport, std::vector<int> processes, int rank, int first_tag, SpinLimits spin_limits)
+  /// `processes`: those of the communicator's ranks. Uses the tags from `first_tag` to first_tag + lanes - 1,
+  /// with the marks of calls above them.
+  Endpoint(Transport& transport, std::vector<int> processes, int rank, int first_tag, SpinLimits spin_limits,
+           TagMarks marks = {})
       : transport_(transport),
         processes_(std::move(processes)),
         rank_(rank),
         first_tag_(first_tag),
+        marks_(marks),
         spin_limits_(spin_limits) {}
+
+  /// From now on messages are of the call that `hash` stands for: they meet those of ranks in the same call
+  /// alone. Ranks that have called something else wait for each other, instead of taking the one's data for
+  /// the other's.
+  void begin_call(std::uint32_t hash) { call_tag_ = marks_.of(hash); }
+  /// But not on this lane: there a rank may send in one call what another rank awaits in the one before.
+  void join_calls_on(int lane) { joined_lane_ = lane; }
+
+  /// Whose messages this rank's tasks await now, each once: their ranks.
+  std::vector<int> awaited() const;
 
   /// A message under way, which a task awaits exactly once.
   class Message {
    public:
-    Message(Endpoint& endpoint, Ticket ticket) : endpoint_(&endpoint), ticket_(ticket) {}
+    Message(Endpoint& endpoint, Ticket ticket, int peer)
+        : endpoint_(&endpoint), ticket_(ticket), peer_(peer) {}
     bool await_ready() const { return endpoint_->test(ticket_); }
     void await_suspend(std::coroutine_handle<> task) const {
-      endpoint_->waiting_.push_back({ticket_, task, nullptr});
+      endpoint_->waiting_.push_back({ticket_, task, nullptr, peer_});
     }
     void await_resume() const { endpoint_->rethrow(); }
 
    private:
     Endpoint* endpoint_;
     Ticket ticket_;
+    int peer_;
   };
 
   /// An event that a task awaits; it must outlive that.
@@ -59,7 +76,7 @@ class Endpoint {
     Awaited(Endpoint& endpoint, Event& event) : endpoint_(&endpoint), event_(&event) {}
     bool await_ready() const { return event_->test(); }
     void await_suspend(std::coroutine_handle<> task) const {
-      endpoint_->waiting_.push_back({0, task, event_});
+      endpoint_->waiting_.push_back({0, task, event_, 0});
     }
     void await_resume() const { endpoint_->rethrow(); }
 
@@ -77,12 +94,12 @@ class Endpoint {
   /// Both throw Error for a message longer than Transport::longest, and after abandon().
   Message send(int rank, int lane, const void* data, std::size_t bytes) {
     check(bytes);
-    return {*this, transport_.send(process_of(rank), first_tag_ + lane, data, bytes)};
+    return {*this, transport_.send(process_of(rank), tag_of(lane), data, bytes), rank};
   }
   Message receive(int rank, int lane, void* data, std::size_t bytes) {
     check(bytes);
-    receives_.push_back(transport_.receive(process_of(rank), first_tag_ + lane, data, bytes));
-    return {*this, receives_.back()};
+    receives_.push_back(transport_.receive(process_of(rank), tag_of(lane), data, bytes));
+    return {*this, receives_.back(), rank};
   }
 
   /// Looks at all messages that tasks await and resumes those whose message is done; true if there was one.
@@ -115,18 +132,23 @@ class Endpoint {
     Ticket ticket;
     std::coroutine_handle<> task;
     Event* event;  // instead of a ticket
+    int peer;
   };
   void rethrow() {
     if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
   }
   void check(std::size_t bytes) const;
   bool test(Ticket ticket);
+  int tag_of(int lane) const { return first_tag_ + lane + (lane == joined_lane_ ? 0 : call_tag_); }
   int process_of(int rank) const { return processes_[static_cast<std::size_t>(rank)]; }
 
   Transport& transport_;
   std::vector<int> processes_;
   int rank_;
   int first_tag_;
+  TagMarks marks_;
+  int call_tag_ = 0;
+  int joined_lane_ = -1;
   SpinLimits spin_limits_;
   std::vector<Waiting> waiting_;
   std::vector<Ticket> receives_;  // under way

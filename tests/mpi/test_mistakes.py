@@ -97,3 +97,16 @@ def test_on_a_node_among_several(launch, mistake):
     run = launch(hosts.HOSTS["mpich"], 4, "mistakes", mistake, env={**STRICT, "ESPALIER_NODES": "2"}, timeout=120)
     assert run.status != 0, str(run)
     assert names_both(run, 4, mistake), str(run)
+
+
+# MPI_Alltoallw over nodes is the host's.
+@pytest.mark.parametrize("mistake", [mistake for mistake in MISTAKES if mistake != "alltoallv for alltoallw"])
+@pytest.mark.parametrize("name, nodes", [("mpich", "1+1+1+1"), ("mpich", "2:cyclic"), ("openmpi", "1+1+1+1"), ("impi", "1+1+1+1")])
+def test_between_nodes(launch, name, nodes, mistake):
+    """Whole nodes call something else than others: messages of different calls never meet, and ranks that wait long compare."""
+    env = {**STRICT, "ESPALIER_NODES": nodes}
+    run = launch(hosts.HOSTS[name], 4, "mistakes", mistake, "live", env=env, timeout=120)
+    assert run.status == 0, str(run)
+    ends = re.findall(r"^rank \d: (?:no )?error, then error, new communicator works$", run.out, re.M)
+    assert len(ends) == 4, str(run)
+    assert names_both(run, 4, mistake), str(run)

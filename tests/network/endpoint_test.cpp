@@ -20,8 +20,8 @@ constexpr SpinLimits short_spin_limits = {2, 1 << 30};
 struct Pair {
   explicit Pair(std::uint64_t seed = 1)
       : boxes(2, seed),
-        zero(boxes.of(1), {1, 0}, 0, 32, short_spin_limits),
-        one(boxes.of(0), {1, 0}, 1, 32, short_spin_limits) {}
+        zero(boxes.of(1), {1, 0}, 0, 32, short_spin_limits, TagMarks::among(1 << 28)),
+        one(boxes.of(0), {1, 0}, 1, 32, short_spin_limits, TagMarks::among(1 << 28)) {}
   Mailboxes boxes;
   Endpoint zero, one;
 
@@ -72,6 +72,38 @@ TEST(Endpoint, LanesAreKeptApart) {
     EXPECT_EQ(more, others);
     EXPECT_EQ(pair.boxes.complaints(), std::vector<std::string>());
   }
+}
+
+// What a rank sends in one call is not taken for what another rank awaits in another call.
+TEST(Endpoint, MessagesMeetThoseOfTheSameCall) {
+  Pair pair;
+  pair.zero.begin_call(5);
+  pair.one.begin_call(6);
+  std::vector<int> received(1);
+  const Task wrong = send_all(pair.zero, 1, 0, {1}), awaits = receive_all(pair.one, 0, 0, received);
+  for (int i = 0; i < 100; ++i) {
+    pair.zero.drive();
+    pair.one.drive();
+  }
+  EXPECT_FALSE(awaits.done());
+  EXPECT_EQ(pair.one.awaited(), std::vector<int>{0});
+  pair.zero.begin_call(6);
+  const Task right = send_all(pair.zero, 1, 0, {2});
+  pair.drive_both_until(right, awaits);
+  EXPECT_EQ(received, std::vector<int>{2});
+  EXPECT_EQ(pair.one.awaited(), std::vector<int>());
+}
+
+TEST(Endpoint, OneLaneMayJoinCalls) {
+  Pair pair;
+  pair.zero.join_calls_on(2);
+  pair.one.join_calls_on(2);
+  pair.zero.begin_call(5);
+  pair.one.begin_call(6);
+  std::vector<int> received(1);
+  const Task sends = send_all(pair.zero, 1, 2, {7}), awaits = receive_all(pair.one, 0, 2, received);
+  pair.drive_both_until(sends, awaits);
+  EXPECT_EQ(received, std::vector<int>{7});
 }
 
 TEST(Endpoint, DriveSaysWhetherAnythingWasDone) {

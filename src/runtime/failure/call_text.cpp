@@ -17,4 +17,13 @@ std::string print_beside(const machine::CallFacts& call, const machine::CallFact
   return differ ? formatted("{} by {}", print(call), reduce::describe(call.operation)) : print(call);
 }
 
+std::string print(const CallDifference& difference, int me, int other) {
+  const auto& [ago, mine, theirs] = difference;
+  const std::string when = ago == 0   ? "in this call"
+                           : ago == 1 ? "in the call before"
+                                      : formatted("{} calls ago", ago);
+  return formatted("{} rank {} wanted {}, rank {} {}", when, me, print_beside(mine, theirs), other,
+                   print_beside(theirs, mine));
+}
+
 }  // namespace espalier::runtime

@@ -7,19 +7,14 @@
 #include <string>
 #include <utility>
 
+#include "base/format.hpp"
 #include "machine/host_platform.hpp"
+#include "runtime/failure/call_text.hpp"
 
 namespace espalier::runtime {
 namespace {
 
 constexpr std::size_t longest = 512;
-
-/// A notice as it is sent: the number of the call, then the reason.
-std::string message_of(std::uint64_t call, std::string_view why) {
-  std::string message(sizeof call, '\0');
-  std::memcpy(message.data(), &call, sizeof call);
-  return message.append(why.substr(0, longest));
-}
 
 // Never destroyed: the host may be sending it until the process ends.
 const std::string& kept_for_ever(std::string message) {
@@ -31,23 +26,34 @@ const std::string& kept_for_ever(std::string message) {
 
 }  // namespace
 
-FailureNotices::FailureNotices(network::Transport& transport, std::vector<int> processes, int rank, int tag)
-    : transport_(transport), processes_(std::move(processes)), rank_(rank), tag_(tag) {}
+FailureNotices::FailureNotices(network::Transport& transport, Place place, const OwnCalls& mine,
+                               std::function<std::vector<int>()> awaited)
+    : transport_(transport), place_(std::move(place)), mine_(mine), awaited_(std::move(awaited)) {}
+
+std::string FailureNotices::message(Kind kind, std::uint64_t call, std::string_view content) const {
+  const Head head{place_.use, kind, call};
+  std::string message(sizeof head, '\0');
+  std::memcpy(message.data(), &head, sizeof head);
+  return message.append(content);
+}
 
 void FailureNotices::send(std::uint64_t call, std::string_view why) noexcept {
   try {
-    const std::string& message = kept_for_ever(message_of(call, why));
-    for (std::size_t peer = 0; peer < processes_.size(); ++peer) {
-      if (static_cast<int>(peer) == rank_) continue;
-      try {
-        // So short a message is on its way when it has been tested once; it is not waited for.
-        transport_.test(transport_.send(processes_[peer], tag_, message.data(), message.size()));
-      } catch (const Error&) {
-        // That rank will have to learn it from its own messages.
-      }
-    }
+    const std::string& notice = kept_for_ever(message(Kind::notice, call, why.substr(0, longest)));
+    for (int rank = 0; rank < static_cast<int>(place_.processes.size()); ++rank)
+      if (rank != place_.rank) send_to(rank, notice);
   } catch (const std::exception&) {
     // No memory: this rank's own failure is what matters.
+  }
+}
+
+// So short a message is on its way when it has been tested once; it is not waited for.
+void FailureNotices::send_to(int rank, const std::string& message) noexcept {
+  try {
+    const int process = place_.processes[static_cast<std::size_t>(rank)];
+    transport_.test(transport_.send(process, place_.tag, message.data(), message.size()));
+  } catch (const std::exception&) {
+    // That rank will have to learn it from its own messages.
   }
 }
 
@@ -57,21 +63,59 @@ void FailureNotices::look_by_time(std::uint64_t call, NodeFailure& node) {
   next_probe_ns_ = now + probes_apart_ns;
   probe(node);
   if (heard_ && heard_->call <= call) throw_out_of_step(heard_->why);
+  if (std::exchange(waits_in_, call) != call) {
+    questions_apart_ns_ = first_question_ns;
+    next_question_ns_ = now + questions_apart_ns_;
+  } else if (now >= next_question_ns_) {
+    questions_apart_ns_ *= 2;
+    next_question_ns_ = now + questions_apart_ns_;
+    ask();
+  }
 }
 
 void FailureNotices::probe(NodeFailure& node) {
-  const auto arrival = transport_.probe(tag_);
+  const auto arrival = transport_.probe(place_.tag);
   if (!arrival) return;
   std::string message(arrival->bytes, '\0');
-  const auto ticket = transport_.receive(arrival->process, tag_, message.data(), message.size());
+  const auto ticket = transport_.receive(arrival->process, place_.tag, message.data(), message.size());
   while (!transport_.test(ticket)) transport_.make_progress();
-  // A notice may have been meant for an earlier communicator with this tag, which this rank had left by then.
-  if (std::find(processes_.begin(), processes_.end(), arrival->process) == processes_.end()) return;
-  std::uint64_t call = 0;
-  std::memcpy(&call, message.data(), sizeof call);
-  const std::string why = message.substr(sizeof call);
-  node.tell(call, why);
-  if (!heard_ || call < heard_->call) heard_ = {call, why};
+  // It may have been meant for an earlier communicator with this tag, which this rank had left by then.
+  const auto& processes = place_.processes;
+  const auto sender = std::find(processes.begin(), processes.end(), arrival->process);
+  Head head{};
+  if (sender == processes.end() || message.size() < sizeof head) return;
+  std::memcpy(&head, message.data(), sizeof head);
+  if (head.use != place_.use) return;
+  const std::string content = message.substr(sizeof head);
+  if (head.kind == Kind::notice)
+    hear(head, content, node);
+  else
+    compare(content, static_cast<int>(sender - processes.begin()));
+}
+
+void FailureNotices::hear(const Head& head, const std::string& why, NodeFailure& node) {
+  node.tell(head.call, why);
+  if (!heard_ || head.call < heard_->call) heard_ = {head.call, why};
+}
+
+// A rank whose wait has lasted long sends what it called to those whose messages it awaits. Where one of them
+// waits, too, but in another call, neither will ever get the other's message.
+void FailureNotices::ask() {
+  const SentCalls last(mine_);
+  const std::string_view calls(reinterpret_cast<const char*>(&last), sizeof last);
+  const std::string& question = kept_for_ever(message(Kind::question, mine_.number(), calls));
+  for (const int rank : awaited_()) send_to(rank, question);
+}
+
+void FailureNotices::compare(const std::string& calls, int rank) const {
+  SentCalls theirs;
+  if (calls.size() != sizeof theirs) return;
+  std::memcpy(&theirs, calls.data(), sizeof theirs);
+  if (!theirs.is_valid()) return;
+  const auto difference = mine_.first_difference(theirs);
+  if (!difference) return;
+  throw OutOfStep(formatted("{}; {}", print(*difference, place_.rank, rank), same_calls),
+                  mine_.number() - difference->ago);
 }
 
 }  // namespace espalier::runtime

@@ -1,8 +1,10 @@
-// How ranks that share no memory hear that one of them has failed in a collective: by small messages on a
-// lane of their own. Ranks of a node that share memory are quicker (node_failure.hpp).
+// How ranks that share no memory hear that one of them has failed in a collective, and find out that they are
+// in different ones: by small messages on a lane of their own. Ranks of a node that share memory are quicker
+// (node_failure.hpp, mismatch_detection.hpp).
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,21 +12,35 @@
 
 #include "network/transport.hpp"
 #include "runtime/failure/node_failure.hpp"
+#include "runtime/failure/recent_calls.hpp"
 
 namespace espalier::runtime {
 
 /// Of one communicator; used by one thread at a time.
 class FailureNotices {
  public:
-  /// `processes`: of the communicator's ranks. `tag`: for this alone.
-  FailureNotices(network::Transport& transport, std::vector<int> processes, int rank, int tag);
+  /// The communicator as its messages see it.
+  struct Place {
+    std::vector<int> processes;  ///< of its ranks
+    int rank;
+    int tag;            ///< for this alone
+    std::uint32_t use;  ///< of the tag: a message of an earlier communicator may come late
+  };
+  /// How long a wait lasts before this rank sends its calls to those whose messages it awaits; then twice as
+  /// long, and so on: a rank that is late for hours gets few.
+  static constexpr std::int64_t first_question_ns = 500'000'000;
+
+  /// `mine`: this rank's calls, kept by the communicator. `awaited`: whose messages it awaits.
+  FailureNotices(network::Transport& transport, Place place, const OwnCalls& mine,
+                 std::function<std::vector<int>()> awaited);
 
   /// Tells all other ranks why this one has failed in `call`. A long reason is cut. The transport may have
   /// failed itself: ranks that it does not reach are left out.
   void send(std::uint64_t call, std::string_view why) noexcept;
 
-  /// To be called whenever a wait of `call` has looked in vain. A notice that has come is told to the ranks
-  /// of the node. Throws AlreadyTold if it is of this call or an earlier one.
+  /// To be called whenever a wait of `call` has looked in vain, and in each call. A notice that has come is
+  /// told to the ranks of the node. Throws AlreadyTold if it is of this call or an earlier one, and OutOfStep
+  /// if a rank that waits for this one has called something else.
   void look(std::uint64_t call, NodeFailure& node) {
     if (++looks_ % looks_between == 0) [[unlikely]]
       look_by_time(call, node);
@@ -35,8 +51,22 @@ class FailureNotices {
   /// wait may look only every few milliseconds, so the looks alone do not say when it is time.
   static constexpr unsigned looks_between = 16;
   static constexpr std::int64_t probes_apart_ns = 2'000'000;
+
+  enum class Kind : std::uint32_t { notice, question };
+  /// In front of a notice's reason or a question's calls.
+  struct Head {
+    std::uint32_t use;
+    Kind kind;
+    std::uint64_t call;
+  };
   void look_by_time(std::uint64_t call, NodeFailure& node);
+  /// Takes what has come, at most one message.
   void probe(NodeFailure& node);
+  void hear(const Head& head, const std::string& why, NodeFailure& node);
+  void compare(const std::string& calls, int rank) const;
+  void ask();
+  void send_to(int rank, const std::string& message) noexcept;
+  std::string message(Kind kind, std::uint64_t call, std::string_view content) const;
 
   /// What has come: which call failed, and why.
   struct Notice {
@@ -45,10 +75,13 @@ class FailureNotices {
   };
 
   network::Transport& transport_;
-  std::vector<int> processes_;
-  int rank_, tag_;
+  const Place place_;
+  const OwnCalls& mine_;
+  std::function<std::vector<int>()> awaited_;
   unsigned looks_ = 0;
   std::int64_t next_probe_ns_ = 0;
+  std::uint64_t waits_in_ = 0;  // the call in which this rank last looked
+  std::int64_t next_question_ns_ = 0, questions_apart_ns_ = 0;
   std::optional<Notice> heard_;
 };
 

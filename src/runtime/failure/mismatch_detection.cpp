@@ -7,7 +7,6 @@
 
 #include "base/format.hpp"
 #include "machine/host_platform.hpp"
-#include "runtime/failure/call_text.hpp"
 
 namespace espalier::runtime {
 
@@ -100,11 +99,11 @@ void MismatchDetection::report_mistake(int peer) {
        same_calls);
 }
 
-std::optional<MismatchDetection::Difference> MismatchDetection::first_difference(int rank) const {
+std::optional<CallDifference> MismatchDetection::first_difference(int rank) const {
   const std::uint64_t last = history_.number();
   for (std::uint64_t number = last - std::min(last - 1, CallRecords::kept - 1); number <= last; ++number) {
     const auto mine = own_->find(number), theirs = records(rank).find(number);
-    if (mine && theirs && *mine != *theirs) return Difference{last - number, *mine, *theirs};
+    if (mine && theirs && *mine != *theirs) return CallDifference{last - number, *mine, *theirs};
   }
   return std::nullopt;
 }
@@ -122,15 +121,8 @@ ProcessMark MismatchDetection::mark_of(int rank) const {
   return mark;
 }
 
-void MismatchDetection::fail_by(const Difference& difference, int rank) {
-  const std::string when = difference.ago == 0   ? "in this call"
-                           : difference.ago == 1 ? "in the call before"
-                                                 : formatted("{} calls ago", difference.ago);
-  fail(history_.number() - difference.ago,
-       formatted("{} rank {} wanted {}, rank {} {}", when, name(rank_),
-                 print_beside(difference.mine, difference.theirs), name(rank),
-                 print_beside(difference.theirs, difference.mine)),
-       same_calls);
+void MismatchDetection::fail_by(const CallDifference& difference, int rank) {
+  fail(history_.number() - difference.ago, print(difference, name(rank_), name(rank)), same_calls);
 }
 
 void MismatchDetection::fail_by_absence(int rank, std::string_view what) {
@@ -158,7 +150,7 @@ void MismatchDetection::abandon() {
 void MismatchDetection::fail(std::uint64_t call, const std::string& why, std::string_view advice) {
   failed_ = why;
   failure_.tell(call, why);
-  throw OutOfStep(advice.empty() ? why : formatted("{}; {}", why, advice));
+  throw OutOfStep(advice.empty() ? why : formatted("{}; {}", why, advice), call);
 }
 
 void MismatchDetection::fail_again() const { throw_out_of_step(failed_); }

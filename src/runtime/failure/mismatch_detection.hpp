@@ -13,6 +13,7 @@
 #include "machine/layout.hpp"
 #include "machine/wait.hpp"
 #include "runtime/failure/call_records.hpp"
+#include "runtime/failure/call_text.hpp"
 #include "runtime/failure/liveness.hpp"
 #include "runtime/failure/node_failure.hpp"
 
@@ -79,16 +80,11 @@ class MismatchDetection {
   std::int64_t next_look(std::int64_t now) const;
   void check_time(std::int64_t now);
   void report_mistake(int peer);
-  /// A call in which another rank has done something else. Holds what was read, for the other may go on.
-  struct Difference {
-    std::uint64_t ago;
-    machine::CallFacts mine, theirs;
-  };
-  /// The first of those calls that are kept of both.
-  std::optional<Difference> first_difference(int rank) const;
+  /// The first of those calls that are kept of both. Holds what was read, for the other rank may go on.
+  std::optional<CallDifference> first_difference(int rank) const;
   bool has_ended(int rank) const;
   ProcessMark mark_of(int rank) const;
-  [[noreturn]] void fail_by(const Difference& difference, int rank);
+  [[noreturn]] void fail_by(const CallDifference& difference, int rank);
   [[noreturn]] void fail_by_time();
   [[noreturn]] void fail_by_absence(int rank, std::string_view what);
   /// `call`: the first that cannot be done.

@@ -14,7 +14,13 @@ namespace espalier::runtime {
 /// The ranks of a communicator are out of step: one is gone, has failed, or calls something else.
 class OutOfStep : public Error {
  public:
-  using Error::Error;
+  /// `first_call`: from which on they are; 0: from the one that is under way.
+  explicit OutOfStep(const std::string& why, std::uint64_t first_call = 0)
+      : Error(why), first_call_(first_call) {}
+  std::uint64_t first_call() const { return first_call_; }
+
+ private:
+  std::uint64_t first_call_;
 };
 
 /// A rank did not come in the time that was allowed.

@@ -39,9 +39,12 @@ MultiNodeCommunicator::MultiNodeCommunicator(const Agreement& agreement, int ran
       nodes_(agreement.nodes),
       selector_(plan::Table::instance(), shape_of(agreement.nodes)),
       endpoint_(*Process::instance().transport(), agreement.nodes.processes, rank,
-                agreement.nodes.tags * network::lanes, spin_limits_for(agreement.nodes.ranks_per_core, true)),
-      notices_(*Process::instance().transport(), agreement.nodes.processes, rank,
-               agreement.nodes.tags * network::lanes + notices_lane),
+                agreement.nodes.tags * network::lanes, spin_limits_for(agreement.nodes.ranks_per_core, true),
+                Process::instance().tag_marks()),
+      notices_(*Process::instance().transport(),
+               {agreement.nodes.processes, rank, agreement.nodes.tags * network::lanes + notices_lane,
+                agreement.nodes.tags_use},
+               calls_, [this] { return endpoint_.awaited(); }),
       all_ranks_(static_cast<std::size_t>(agreement.nodes.placement.ranks())),
       counterparts_(agreement.nodes.placement.smallest()) {
   std::iota(all_ranks_.begin(), all_ranks_.end(), 0);
@@ -102,10 +105,10 @@ void MultiNodeCommunicator::stop(std::string_view why) {
   failed_ = why;
 }
 
-void MultiNodeCommunicator::give_up(std::string_view why) {
+void MultiNodeCommunicator::give_up(std::string_view why, std::uint64_t first_call) {
   stop(formatted("rank {}: {}", rank(), why));
-  failure_.tell(call_, failed_);
-  notices_.send(call_, failed_);
+  failure_.tell(first_call, failed_);
+  notices_.send(first_call, failed_);
 }
 
 /// The nodes' lowest ranks speak to them.
@@ -119,7 +122,9 @@ void MultiNodeCommunicator::meet_aggregation_nodes() {
   std::vector<std::uint32_t> processes;
   for (const int leader : counterparts_.front())
     processes.push_back(static_cast<std::uint32_t>(nodes_.processes[static_cast<std::size_t>(leader)]));
+  // A leader that has no result is helped by those that have it, and may be in the next call.
   constexpr int lane = collective::multinode::node_lane + 1;
+  endpoint_.join_calls_on(lane);
   offload_ = std::make_unique<Offload>(*process.sharp(), one_a_node(counterparts_.front()).on(lane),
                                        local_rank() == 0, std::move(processes));
 }

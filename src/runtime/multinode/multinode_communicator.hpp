@@ -30,6 +30,7 @@
 #include "runtime/communicator/wanted.hpp"
 #include "runtime/failure/failure_notices.hpp"
 #include "runtime/failure/node_failure.hpp"
+#include "runtime/failure/recent_calls.hpp"
 #include "runtime/multinode/aggregation.hpp"
 #include "runtime/node/node_area.hpp"
 #include "runtime/node/shared_state.hpp"
@@ -133,8 +134,8 @@ class MultiNodeCommunicator final : public Communicator {
   void look_for_failure();
   /// Every later call fails with that.
   void stop(std::string_view why);
-  /// The same, and the other ranks hear it.
-  void give_up(std::string_view why);
+  /// The same, and the other ranks hear it: those in that call or a later one fail, too.
+  void give_up(std::string_view why, std::uint64_t first_call);
   /// Whether the aggregation nodes do this call; null: a barrier. If not, passed_over_ says why.
   bool offloads(Collective collective, std::size_t bytes, const reduce::Operation* operation);
   std::string why_passed_over(Collective collective, const plan::NetworkPlan& plan);
@@ -257,8 +258,8 @@ class MultiNodeCommunicator final : public Communicator {
   NodesShare nodes_;
   plan::NetworkSelector selector_;
   network::Endpoint endpoint_;
+  OwnCalls calls_;  // that have begun
   FailureNotices notices_;
-  std::uint64_t begun_ = 0;             // how many calls
   std::uint64_t call_ = 0;              // the number of the one that is under way, which may not have begun
   std::shared_ptr<across::Mail> mail_;  // of nonblocking calls, once there has been one
   std::shared_ptr<across::Channel> channel_;   // likewise

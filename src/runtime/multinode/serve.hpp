@@ -35,22 +35,25 @@ auto MultiNodeCommunicator::guarded(Body body) {
   if (!failed_.empty()) [[unlikely]]
     throw_out_of_step(failed_);
   if (is_within_call_) {
-    call_ = begun_ + 1;
+    call_ = calls_.number() + 1;
     failure_.check(call_);
     return body();
   }
   try {
-    call_ = begun_ + 1;
+    call_ = calls_.number() + 1;
     failure_.check(call_);
     return body();
   } catch (const AlreadyTold& error) {
     stop(error.why());
     throw;
+  } catch (const OutOfStep& error) {
+    give_up(error.what(), error.first_call() > 0 ? error.first_call() : call_);
+    throw;
   } catch (const std::exception& error) {
-    give_up(error.what());
+    give_up(error.what(), call_);
     throw;
   } catch (...) {  // the program's operator may throw anything
-    give_up("the program's operator threw an exception");
+    give_up("the program's operator threw an exception", call_);
     throw;
   }
 }
@@ -66,9 +69,13 @@ auto MultiNodeCommunicator::through_ring(Body body) {
   }
 }
 
-/// The ranks of this node that share memory hold each other to it. Their roll call counts the same calls.
+/// The ranks of this node that share memory hold each other to it; their mismatch detection counts the same
+/// calls. Messages meet those of the same call alone.
 inline void MultiNodeCommunicator::begin(const machine::CallFacts& call) {
-  flight::note_call(++begun_, call.bytes);
+  calls_.add(call);
+  endpoint_.begin_call(calls_.fingerprint());
+  flight::note_call(calls_.number(), call.bytes);
+  notices_.look(call_, failure_);
   if (state_) state_->machine.begin_call(state_->mismatch_detection.begin(call));
 }
 

@@ -47,7 +47,9 @@ bool Process::needs_transport() { return node() && node()->needs_transport(); }
 
 void Process::set_transport(std::unique_ptr<network::Transport> transport) {
   transport_ = std::move(transport);
-  tags_ = std::make_unique<Tags>(transport_ ? transport_->tags() / network::lanes : 0);
+  const int tags = transport_ ? transport_->tags() : 0;
+  tag_marks_ = network::TagMarks::among(tags);
+  tags_ = std::make_unique<Tags>(tag_marks_.below(tags) / network::lanes);
 }
 
 void Process::set_world(Bootstrap world) { world_ = std::make_unique<Bootstrap>(std::move(world)); }

@@ -10,6 +10,7 @@
 #include "machine/wait.hpp"
 #include "network/out_of_band.hpp"
 #include "network/sharp_client.hpp"
+#include "network/tag_marks.hpp"
 #include "network/transport.hpp"
 #include "network/window/one_sided.hpp"
 #include "runtime/process/bootstrap.hpp"
@@ -75,6 +76,8 @@ class Process {
   /// Why the job has no aggregation nodes; empty: it has some, or none of its processes wants them.
   const std::string& no_sharp() const { return no_sharp_; }
   Tags* tags() { return tags_.get(); }
+  /// What the transport's tags have besides.
+  network::TagMarks tag_marks() const { return tag_marks_; }
   /// This process in the numbering of the transport.
   int number() const { return number_.load(std::memory_order_relaxed); }
   const std::string& declined() const { return declined_; }
@@ -105,6 +108,7 @@ class Process {
   std::atomic<NodeState*> joined_{nullptr};  // node_, once it is whole
   std::unique_ptr<network::Transport> transport_;
   std::unique_ptr<Tags> tags_;
+  network::TagMarks tag_marks_;
   std::unique_ptr<network::OneSidedHost> one_sided_;
   std::unique_ptr<WindowProgress> windows_;
   std::unique_ptr<Bootstrap> world_;

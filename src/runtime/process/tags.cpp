@@ -11,6 +11,11 @@ std::optional<int> Tags::take_from(int first) {
   return static_cast<int>(block);
 }
 
+std::uint32_t Tags::next_use() {
+  const std::lock_guard lock(mutex_);
+  return ++uses_;
+}
+
 bool Tags::take(int block) {
   const std::lock_guard lock(mutex_);
   const auto index = static_cast<std::size_t>(block);

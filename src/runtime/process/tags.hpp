@@ -1,6 +1,7 @@
 // Blocks of message tags, one for each communicator that spans nodes.
 #pragma once
 
+#include <cstdint>
 #include <mutex>
 #include <optional>
 #include <vector>
@@ -15,6 +16,8 @@ class Tags {
 
   /// The lowest free block from `first` on, which is taken now.
   std::optional<int> take_from(int first);
+  /// Another number each time.
+  std::uint32_t next_use();
   /// False if it is taken already.
   bool take(int block);
   /// One that was taken.
@@ -26,6 +29,7 @@ class Tags {
 
   std::mutex mutex_;
   std::size_t blocks_;
+  std::uint32_t uses_ = 0;
   std::vector<bool> taken_;  // up to the highest that ever was: a host may have 2^31 tags
 };
 

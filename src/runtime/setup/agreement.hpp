@@ -38,6 +38,7 @@ struct NodesShare {
   std::vector<int> processes;                  ///< by rank, as the transport numbers them
   topology::Group groups;                      ///< of nodes, by the switches between them
   int tags = 0;                                ///< the communicator's block of tags
+  std::uint32_t tags_use = 0;                  ///< which use of it (tags_agreement.hpp)
   double ranks_per_core = 1;                   ///< of the most oversubscribed node
   bool all_share_memory = false;
 };

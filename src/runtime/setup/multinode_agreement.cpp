@@ -48,7 +48,8 @@ class Negotiation {
     result.nodes = facts(offers);
     result.nodes.all_share_memory = std::count(backed.begin(), backed.end(), 0) == 0;
     if (const auto tags = agree_on_tags(bootstrap_, *Process::instance().tags())) {
-      result.nodes.tags = *tags;
+      result.nodes.tags = tags->block;
+      result.nodes.tags_use = tags->number;
     } else {
       result.refusal = "too many communicators span nodes at once: there are no message tags left";
       if (result.node.share && is_first()) Process::instance().node()->arena()->free(result.node.share);

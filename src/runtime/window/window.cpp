@@ -157,8 +157,8 @@ class Window::Negotiation {
     if (!tags)
       throw Error(
           "no window: too many communicators and windows span nodes at once; there are no message tags left");
-    window.tags_ = *tags;
-    const int first_tag = *tags * network::lanes;
+    window.tags_ = tags->block;
+    const int first_tag = tags->block * network::lanes;
     auto messages = std::make_unique<network::MessageCarrier>(
         *process.transport(), first_tag, window.view_->team(), window.segment_->memory(), spin_limits());
     if (window.choice_.transport == WindowTransport::message)

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -17,11 +19,15 @@ constexpr int tag = 15;
 
 /// Ranks 0 to 2 of a communicator are processes 0, 2 and 3 of a job of four.
 struct NetworkJob {
-  FailureNotices notices_of(int rank) {
-    return FailureNotices(boxes.of(processes[static_cast<std::size_t>(rank)]), processes, rank, tag);
+  FailureNotices notices_of(int rank, std::uint32_t use = 1) {
+    const auto index = static_cast<std::size_t>(rank);
+    return FailureNotices(boxes.of(processes[index]), {processes, rank, tag, use}, calls[index],
+                          [this, index] { return awaited[index]; });
   }
   testing::Mailboxes boxes{4};
   const std::vector<int> processes{0, 2, 3};
+  std::array<OwnCalls, 3> calls;
+  std::array<std::vector<int>, 3> awaited;
 };
 
 /// What a rank hears in a wait of some tens of milliseconds.
@@ -82,7 +88,11 @@ TEST(FailureNotices, WithoutANoticeThereIsNothing) {
 TEST(FailureNotices, OneOfAnEarlierCommunicatorIsIgnored) {
   NetworkJob job;
   const std::vector<int> earlier = {1, 0};
-  FailureNotices(job.boxes.of(1), earlier, 0, tag).send(7, "rank 0: long ago");
+  const OwnCalls none;
+  FailureNotices(job.boxes.of(1), {earlier, 0, tag, 1}, none, [] {
+    return std::vector<int>();
+  }).send(7, "rank 0: long ago");
+  job.notices_of(2, 8).send(7, "rank 2: of the same ranks, long ago");
   NodeFailure node;
   FailureNotices notices = job.notices_of(0);
   EXPECT_EQ(heard(notices, node), "");
@@ -103,6 +113,77 @@ TEST(FailureNotices, ALongReasonIsCut) {
   FailureNotices notices = job.notices_of(2);
   const std::string said = heard(notices, node);
   EXPECT_EQ(std::count(said.begin(), said.end(), 'x'), 512) << said;
+}
+
+constexpr machine::CallFacts a_barrier = {Collective::barrier}, a_bcast = {Collective::bcast, 2, 64};
+
+/// Both ranks look until one of them throws, or for `most`: what it says and from which call on it counts.
+struct Found {
+  std::string why;
+  std::uint64_t first_call;
+};
+std::optional<Found> compared(FailureNotices& a, std::uint64_t in_a, FailureNotices& b, std::uint64_t in_b,
+                              std::chrono::milliseconds most = std::chrono::milliseconds(5000)) {
+  NodeFailure nothing_shared;
+  const auto end = std::chrono::steady_clock::now() + most;
+  try {
+    while (std::chrono::steady_clock::now() < end) {
+      a.look(in_a, nothing_shared);
+      b.look(in_b, nothing_shared);
+    }
+  } catch (const AlreadyTold&) {
+    throw;
+  } catch (const OutOfStep& error) {
+    return Found{error.what(), error.first_call()};
+  }
+  return std::nullopt;
+}
+
+// Rank 0 awaits a message of rank 2, which waits for another rank in another call.
+TEST(FailureNotices, ARankThatWaitsLongComparesItsCallsWithThoseItAwaits) {
+  NetworkJob job;
+  job.awaited[0] = {2};
+  for (OwnCalls& calls : job.calls) calls.add(a_barrier);
+  job.calls[0].add(a_barrier);
+  job.calls[2].add(a_bcast);
+  FailureNotices zero = job.notices_of(0), two = job.notices_of(2);
+  const auto found = compared(zero, 2, two, 2);
+  ASSERT_TRUE(found);
+  EXPECT_NE(found->why.find("in this call rank 2 wanted bcast of 64 bytes with root 2, rank 0 barrier;"),
+            std::string::npos)
+      << found->why;
+  EXPECT_EQ(found->first_call, 2u);
+}
+
+TEST(FailureNotices, ADifferenceInAnEarlierCallFailsThatOne) {
+  NetworkJob job;
+  job.awaited[0] = {2};
+  job.calls[0].add(a_barrier);
+  job.calls[2].add(a_bcast);  // rank 2 waits for no message in it, and goes on
+  job.calls[2].add(a_barrier);
+  FailureNotices zero = job.notices_of(0), two = job.notices_of(2);
+  const auto found = compared(zero, 1, two, 2);
+  ASSERT_TRUE(found);
+  EXPECT_NE(found->why.find("in the call before rank 2 wanted bcast"), std::string::npos) << found->why;
+  EXPECT_EQ(found->first_call, 1u);
+}
+
+TEST(FailureNotices, ARankThatIsLateIsWaitedFor) {
+  NetworkJob job;
+  job.awaited[0] = {2};
+  for (OwnCalls& calls : job.calls) calls.add(a_bcast);
+  job.calls[0].add(a_barrier);
+  FailureNotices zero = job.notices_of(0), two = job.notices_of(2);
+  EXPECT_FALSE(compared(zero, 2, two, 1, std::chrono::milliseconds(1200)));
+}
+
+TEST(FailureNotices, QuestionsOfAnEarlierCommunicatorAreIgnored) {
+  NetworkJob job;
+  job.awaited[0] = {2};
+  job.calls[0].add(a_barrier);
+  job.calls[2].add(a_bcast);
+  FailureNotices earlier = job.notices_of(0, 8), two = job.notices_of(2, 9);
+  EXPECT_FALSE(compared(earlier, 1, two, 1, std::chrono::milliseconds(1200)));
 }
 
 }  // namespace

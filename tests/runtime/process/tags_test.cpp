@@ -20,6 +20,12 @@ TEST(Tags, GivesTheLowestThatIsFree) {
   EXPECT_EQ(tags.take_from(0), 1);
 }
 
+TEST(Tags, EachUseHasANumber) {
+  Tags tags(1);
+  const std::uint32_t first = tags.next_use();
+  EXPECT_NE(tags.next_use(), first);
+}
+
 TEST(Tags, TakesABlockOnlyOnce) {
   Tags tags(3);
   EXPECT_TRUE(tags.take(2));
