@@ -30,8 +30,12 @@ FailureNotices::FailureNotices(network::Transport& transport, Place place, const
                                std::function<std::vector<int>()> awaited)
     : transport_(transport), place_(std::move(place)), mine_(mine), awaited_(std::move(awaited)) {}
 
+std::uint64_t FailureNotices::use() const {
+  return static_cast<std::uint64_t>(place_.processes.front()) << 32 | place_.use;
+}
+
 std::string FailureNotices::message(Kind kind, std::uint64_t call, std::string_view content) const {
-  const Head head{place_.use, kind, call};
+  const Head head{use(), kind, call};
   std::string message(sizeof head, '\0');
   std::memcpy(message.data(), &head, sizeof head);
   return message.append(content);
@@ -85,7 +89,7 @@ void FailureNotices::probe(NodeFailure& node) {
   Head head{};
   if (sender == processes.end() || message.size() < sizeof head) return;
   std::memcpy(&head, message.data(), sizeof head);
-  if (head.use != place_.use) return;
+  if (head.use != use()) return;
   const std::string content = message.substr(sizeof head);
   if (head.kind == Kind::notice)
     hear(head, content, node);

@@ -24,7 +24,7 @@ class FailureNotices {
     std::vector<int> processes;  ///< of its ranks
     int rank;
     int tag;            ///< for this alone
-    std::uint32_t use;  ///< of the tag: a message of an earlier communicator may come late
+    std::uint32_t use;  ///< of the tag, as rank 0 counts: a message of an earlier communicator may come late
   };
   /// How long a wait lasts before this rank sends its calls to those whose messages it awaits; then twice as
   /// long, and so on: a rank that is late for hours gets few.
@@ -52,13 +52,14 @@ class FailureNotices {
   static constexpr unsigned looks_between = 16;
   static constexpr std::int64_t probes_apart_ns = 2'000'000;
 
-  enum class Kind : std::uint32_t { notice, question };
+  enum class Kind : std::uint64_t { notice, question };
   /// In front of a notice's reason or a question's calls.
   struct Head {
-    std::uint32_t use;
+    std::uint64_t use;  // by rank 0's process and its count
     Kind kind;
     std::uint64_t call;
   };
+  std::uint64_t use() const;
   void look_by_time(std::uint64_t call, NodeFailure& node);
   /// Takes what has come, at most one message.
   void probe(NodeFailure& node);
