@@ -38,18 +38,23 @@ class FailureNotices {
   /// failed itself: ranks that it does not reach are left out.
   void send(std::uint64_t call, std::string_view why) noexcept;
 
-  /// To be called whenever a wait of `call` has looked in vain, and in each call. A notice that has come is
-  /// told to the ranks of the node. Throws AlreadyTold if it is of this call or an earlier one, and OutOfStep
-  /// if a rank that waits for this one has called something else.
+  /// To be called whenever a wait of `call` has looked in vain. A notice that has come is told to the ranks
+  /// of the node. Throws AlreadyTold if it is of this call or an earlier one, and OutOfStep if a rank that
+  /// waits for this one has called something else.
   void look(std::uint64_t call, NodeFailure& node) {
     if (++looks_ % looks_between == 0) [[unlikely]]
+      look_by_time(call, node);
+  }
+  /// The same at the begin of a call: a rank may make many without a wait.
+  void look_in_call(std::uint64_t call, NodeFailure& node) {
+    if (call % calls_between == 0) [[unlikely]]
       look_by_time(call, node);
   }
 
  private:
   /// A probe costs the host's MPI_Iprobe, and asking for the time is not free either. On a busy machine a
   /// wait may look only every few milliseconds, so the looks alone do not say when it is time.
-  static constexpr unsigned looks_between = 16;
+  static constexpr unsigned looks_between = 16, calls_between = 64;
   static constexpr std::int64_t probes_apart_ns = 2'000'000;
 
   enum class Kind : std::uint64_t { notice, question };

@@ -75,7 +75,7 @@ inline void MultiNodeCommunicator::begin(const machine::CallFacts& call) {
   calls_.add(call);
   endpoint_.begin_call(calls_.fingerprint());
   flight::note_call(calls_.number(), call.bytes);
-  notices_.look(call_, failure_);
+  notices_.look_in_call(call_, failure_);
   if (state_) state_->machine.begin_call(state_->mismatch_detection.begin(call));
 }
 

@@ -177,6 +177,20 @@ TEST(FailureNotices, ARankThatIsLateIsWaitedFor) {
   EXPECT_FALSE(compared(zero, 2, two, 1, std::chrono::milliseconds(1200)));
 }
 
+TEST(FailureNotices, ARankThatNeverWaitsHearsInItsCalls) {
+  NetworkJob job;
+  job.notices_of(1).send(7, "rank 1: no memory");
+  NodeFailure nothing_shared;
+  FailureNotices notices = job.notices_of(0);
+  const auto make_calls = [&] {
+    for (std::uint64_t call = 7; call < 2000; ++call) {
+      notices.look_in_call(call, nothing_shared);
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
+    }
+  };
+  EXPECT_THROW(make_calls(), AlreadyTold);
+}
+
 TEST(FailureNotices, QuestionsOfAnEarlierCommunicatorAreIgnored) {
   NetworkJob job;
   job.awaited[0] = {2};
