@@ -4,12 +4,13 @@ import json
 import re
 
 import pytest
-from conftest import LIB
+from conftest import LIB, VENVS
 
 from espalier.doctor import heat_map, latencies, page
 from espalier.doctor.check import Check
 from espalier.doctor.latencies import Latencies
 
+MPIRUN = VENVS / "mpich" / "bin" / "mpirun"
 MACHINE = {"level": "machine", "cpus": "0-7", "children": [
     {"level": "l3", "cpus": "0-3", "children": [{"level": "core", "cpus": [cpu]} for cpu in range(4)]},
     {"level": "l3", "cpus": "4-7", "children": [{"level": "core", "cpus": [cpu]} for cpu in range(4, 8)]}]}
@@ -77,7 +78,7 @@ def test_the_verdict():
 
 def test_this_machine(espalier, tmp_path):
     """Measured by the program that was built."""
-    result = espalier("doctor", "--mpirun", "mpirun", "--json", "--html", tmp_path / "page.html", lib=LIB)
+    result = espalier("doctor", "--mpirun", MPIRUN, "--json", "--html", tmp_path / "page.html", lib=LIB)
     found = json.loads(result.stdout)
     times = found["latencies"]
     count = len(times["cpus"])
@@ -93,5 +94,5 @@ def test_quick_does_not_measure(espalier):
 
 
 def test_without_the_program_that_measures(espalier, libraries):
-    result = espalier("doctor", "--mpirun", "mpirun", lib=libraries, COLUMNS="400")
+    result = espalier("doctor", "--mpirun", MPIRUN, lib=libraries, COLUMNS="400")
     assert re.search(r"^less +core to core +not measured: .*espalier-measure is not there", result.stdout, re.M), result.stdout

