@@ -80,6 +80,15 @@ ESPALIER_API int espalier_comm_set_timeout(espalier_comm* comm, int timeout_ms);
  * rank may choose for itself, and again between any two calls. ESPALIER_ERR_REFUSED for ranks of several nodes. */
 ESPALIER_API int espalier_comm_set_background(espalier_comm* comm, int on);
 
+/* Local: what else all ranks have to agree on in their collectives from the next one on, beside what the calls say: a number of
+ * the program's own, 1 to ESPALIER_MOST_LABEL, or 0, as it is at first. Ranks whose labels differ get ESPALIER_ERR_PEERS, with
+ * the names of both, which each rank may have given by espalier_comm_name_labels: names[0] is that of label 1, and the texts are
+ * copied. For bindings: that all ranks broadcast the same type shows in no number of bytes. Costs each call a nanosecond or two
+ * from the first label on. ESPALIER_ERR_REFUSED for ranks of several nodes. */
+#define ESPALIER_MOST_LABEL 1023
+ESPALIER_API int espalier_comm_set_label(espalier_comm* comm, int label);
+ESPALIER_API int espalier_comm_name_labels(espalier_comm* comm, const char* const* names, int count);
+
 /* Local; the memory goes back when the last rank has left. NULL is allowed. */
 ESPALIER_API void espalier_comm_free(espalier_comm* comm);
 

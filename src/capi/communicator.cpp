@@ -5,6 +5,8 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/format.hpp"
 #include "base/hash.hpp"
@@ -12,9 +14,11 @@
 #include "capi/checks.hpp"
 #include "capi/meeting/meeting.hpp"
 #include "capi/types.hpp"
+#include "machine/fingerprint.hpp"
 #include "plan/selector.hpp"
 #include "runtime/process/process.hpp"
 
+using espalier::formatted;
 using espalier::capi::CodedError;
 using espalier::capi::guarded;
 using espalier::runtime::Bootstrap;
@@ -95,6 +99,8 @@ using namespace espalier::capi;
 extern "C" {
 
 static const char in_place_mark = 0;
+static constexpr const char* no_labels = "only the ranks of one node compare labels";
+static_assert(ESPALIER_MOST_LABEL == espalier::machine::most_label);
 const void* const ESPALIER_IN_PLACE = &in_place_mark;
 
 int espalier_comm_create(int rank, int size, espalier_exchange_fn allgather, void* context,
@@ -149,6 +155,29 @@ int espalier_comm_set_background(espalier_comm* comm, int on) {
     if (!checked(comm).sleep_in_waits(on != 0))
       throw CodedError(ESPALIER_ERR_REFUSED,
                        "only waits among the ranks of one node can be told how to wait");
+  });
+}
+
+int espalier_comm_set_label(espalier_comm* comm, int label) {
+  return guarded([&] {
+    Communicator& communicator = checked(comm);
+    if (label < 0 || label > ESPALIER_MOST_LABEL)
+      throw CodedError(ESPALIER_ERR_ARGUMENT,
+                       formatted("label {}: need 0 to {}", label, ESPALIER_MOST_LABEL));
+    if (!communicator.set_label(static_cast<std::uint16_t>(label)))
+      throw CodedError(ESPALIER_ERR_REFUSED, no_labels);
+  });
+}
+
+int espalier_comm_name_labels(espalier_comm* comm, const char* const* names, int count) {
+  return guarded([&] {
+    Communicator& communicator = checked(comm);
+    if (count < 0 || count > ESPALIER_MOST_LABEL || (!names && count > 0))
+      throw CodedError(ESPALIER_ERR_ARGUMENT, formatted("need 0 to {} names", ESPALIER_MOST_LABEL));
+    std::vector<std::string> texts;
+    for (int label = 1; label <= count; ++label)
+      texts.emplace_back(names[label - 1] ? names[label - 1] : formatted("label {}", label));
+    if (!communicator.name_labels(std::move(texts))) throw CodedError(ESPALIER_ERR_REFUSED, no_labels);
   });
 }
 

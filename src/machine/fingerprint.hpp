@@ -23,6 +23,7 @@ struct CallFacts {
 };
 
 inline constexpr int call_hash_bits = 20;
+inline constexpr int label_bits = 10, most_label = (1 << label_bits) - 1;
 
 /// Whether both are of the communicator's n-th call, modulo 4096. Flags that are ahead belong to later calls.
 constexpr bool of_one_call(Fingerprint a, Fingerprint b) { return (a ^ b) >> call_hash_bits == 0; }
@@ -31,7 +32,7 @@ constexpr bool of_one_call(Fingerprint a, Fingerprint b) { return (a ^ b) >> cal
 /// no rank has looked at another's flags (two ranks that both think they are the root) show in later ones.
 class CallHistory {
  public:
-  /// The next call.
+  /// The next call, but for its label.
   void add(const CallFacts& call) {
     ++number_;
     const std::uint64_t word =
@@ -39,6 +40,8 @@ class CallHistory {
         static_cast<std::uint64_t>(call.operation) << 44 ^ static_cast<std::uint64_t>(call.collective) << 56;
     hash_ = (hash_ + word) * 0x9E3779B97F4A7C15u;  // odd: different before, different after
   }
+  /// Of the call that was added last.
+  void add_label(std::uint16_t label) { hash_ = (hash_ + label) * 0x9E3779B97F4A7C15u; }
   std::uint64_t number() const { return number_; }
   Fingerprint fingerprint() const {
     return static_cast<Fingerprint>(number_) << call_hash_bits |

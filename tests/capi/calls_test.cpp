@@ -122,6 +122,44 @@ TEST(Calls, RanksMaySleepWhereTheyWait) {
   });
 }
 
+TEST(Calls, LabelsAreComparedAndNamed) {
+  run_ranks(3, [&](int rank) {
+    const Met met(own_name("labels"), rank, 3);
+    const char* names[] = {"apples", nullptr, "pears"};
+    ASSERT_EQ(espalier_comm_name_labels(met.comm, names, 3), ESPALIER_OK);
+    EXPECT_EQ(espalier_comm_name_labels(met.comm, names, ESPALIER_MOST_LABEL + 1), ESPALIER_ERR_ARGUMENT);
+    EXPECT_EQ(espalier_comm_name_labels(met.comm, nullptr, 1), ESPALIER_ERR_ARGUMENT);
+    EXPECT_EQ(espalier_comm_set_label(met.comm, ESPALIER_MOST_LABEL + 1), ESPALIER_ERR_ARGUMENT);
+    EXPECT_EQ(espalier_comm_set_label(met.comm, -1), ESPALIER_ERR_ARGUMENT);
+    EXPECT_EQ(espalier_comm_set_label(nullptr, 1), ESPALIER_ERR_ARGUMENT);
+    std::uint64_t data[4] = {};
+    for (int turn = 0; turn < 200; ++turn) {  // all alike, with and without
+      ASSERT_EQ(espalier_comm_set_label(met.comm, turn * 37 % (ESPALIER_MOST_LABEL + 1)), ESPALIER_OK);
+      ASSERT_EQ(espalier_bcast(met.comm, data, sizeof data, turn % 3), ESPALIER_OK) << espalier_error_text();
+      ASSERT_EQ(espalier_barrier(met.comm), ESPALIER_OK) << espalier_error_text();
+    }
+    ASSERT_EQ(espalier_comm_set_label(met.comm, rank == 1 ? 3 : 1), ESPALIER_OK);
+    EXPECT_EQ(espalier_allreduce(met.comm, ESPALIER_IN_PLACE, data, 4, ESPALIER_UINT64,
+                                 rank == 1 ? ESPALIER_MAX : ESPALIER_SUM),
+              ESPALIER_ERR_PEERS);
+    EXPECT_TRUE(error_has("allreduce of 32 bytes as")) << espalier_error_text();
+    EXPECT_TRUE(error_has("as apples") && error_has("as pears")) << espalier_error_text();
+    EXPECT_FALSE(error_has(" by ")) << "labels say more than operators: " << espalier_error_text();
+    EXPECT_EQ(espalier_barrier(met.comm), ESPALIER_ERR_PEERS);
+  });
+}
+
+TEST(Calls, ALabelAndNoneDiffer) {
+  run_ranks(2, [&](int rank) {
+    const Met met(own_name("one_labels"), rank, 2);
+    std::uint64_t data = 0;
+    ASSERT_EQ(espalier_bcast(met.comm, &data, 8, 0), ESPALIER_OK);
+    ASSERT_EQ(espalier_comm_set_label(met.comm, rank == 1 ? 5 : 0), ESPALIER_OK);
+    EXPECT_EQ(espalier_barrier(met.comm), ESPALIER_ERR_PEERS);
+    EXPECT_TRUE(error_has("as unlabelled") && error_has("as label 5")) << espalier_error_text();
+  });
+}
+
 TEST(Calls, NarrowFloatsAreFoldedInFloat) {
   run_ranks(4, [&](int rank) {
     const Met met(own_name("narrow"), rank, 4);

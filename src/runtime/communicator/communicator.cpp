@@ -50,6 +50,8 @@ std::string Communicator::why_host(Collective) const { return active() ? "its ru
 
 bool Communicator::limit_waits(int) { return false; }
 bool Communicator::sleep_in_waits(bool) { return false; }
+bool Communicator::set_label(std::uint16_t) { return false; }
+bool Communicator::name_labels(std::vector<std::string>) { return false; }
 
 void Communicator::count_host(Collective collective, std::size_t bytes, const std::string& why) {
   flight::note_host_call(++calls_of_host_, bytes);

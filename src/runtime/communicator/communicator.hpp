@@ -89,6 +89,9 @@ class Communicator {
   /// Local: whether this rank sleeps where it waits for others, and does not yield, from its next call on. Only among ranks of one
   /// node; elsewhere false, and nothing is done.
   virtual bool sleep_in_waits(bool on);
+  /// Local: MismatchDetection::set_label, and name_labels. Only among ranks of one node; elsewhere false, and nothing is done.
+  virtual bool set_label(std::uint16_t label);
+  virtual bool name_labels(std::vector<std::string> names);
   /// For the statistics: the host does a call that was wanted. Nothing when they are off.
   void count_host(Collective collective, std::size_t bytes, const std::string& why);
 

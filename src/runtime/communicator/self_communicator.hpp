@@ -19,6 +19,8 @@ class SelfCommunicator final : public Communicator {
 
   bool limit_waits(int) override { return true; }
   bool sleep_in_waits(bool) override { return true; }
+  bool set_label(std::uint16_t) override { return true; }
+  bool name_labels(std::vector<std::string>) override { return true; }
   bool barrier() override;
   bool bcast(void* buffer, std::size_t bytes, int root) override;
   bool reduce(const void* send, void* receive, std::size_t count, const reduce::Operation& operation,

@@ -12,13 +12,19 @@
 
 namespace espalier::runtime {
 
+/// A call with its label, which the facts have no room for: every call makes those.
+struct RecordedCall : machine::CallFacts {
+  std::uint16_t label = 0;  ///< what else the caller compares; 0: nothing
+  bool operator==(const RecordedCall&) const = default;
+};
+
 /// Written by one rank, read by any; all zero at first. Both words of a record hold the number of its call.
 /// So a rank that reads while they are written sees two different numbers.
 class CallRecords {
  public:
   static constexpr std::uint64_t kept = 16;
 
-  /// relaxed: a rank that looks here has seen a flag of that call (acquire), or looks again later.
+  /// The call but for its label. relaxed: a rank that looks here has seen a flag of that call (acquire), or looks again later.
   void write(std::uint64_t number, const machine::CallFacts& call) {
     Record& record = records_[number % kept];
     record.what.store(number << number_shift |
@@ -29,6 +35,11 @@ class CallRecords {
     record.bytes.store(number << byte_bits | (call.bytes & most_bytes), std::memory_order_relaxed);
   }
 
+  /// A rank that has labelled one call labels all that follow, or its records had the labels of former calls. relaxed: as write().
+  void write_label(std::uint64_t number, std::uint16_t label) {
+    labels_[number % kept].store(turn_of(number) | label, std::memory_order_relaxed);
+  }
+
   /// Whether the rank has begun the call of that number.
   bool has_come_to(std::uint64_t number) const {
     const std::uint64_t what = records_[number % kept].what.load(std::memory_order_relaxed);
@@ -36,18 +47,21 @@ class CallRecords {
   }
 
   /// The call of that number, if it is still kept.
-  std::optional<machine::CallFacts> find(std::uint64_t number) const {
+  std::optional<RecordedCall> find(std::uint64_t number) const {
     const Record& record = records_[number % kept];
     const std::uint64_t what = record.what.load(std::memory_order_relaxed);
     const std::uint64_t bytes = record.bytes.load(std::memory_order_relaxed);
+    const std::uint16_t label = labels_[number % kept].load(std::memory_order_relaxed);
+    if (label != 0 && (label & ~machine::most_label) != turn_of(number)) return std::nullopt;
     if ((what ^ number << number_shift) >> number_shift != 0 ||
         (bytes ^ number << byte_bits) >> byte_bits != 0)
       return std::nullopt;
     const std::uint64_t collective = what >> collective_shift & most_collective;
     if (collective >= std::uint64_t{collective_count}) return std::nullopt;  // another rank has spoilt it
-    return machine::CallFacts{static_cast<Collective>(collective), static_cast<int>(what & most_root),
-                              bytes & most_bytes,
-                              static_cast<reduce::OperationCode>(what >> root_bits & reduce::user_operation)};
+    return RecordedCall{
+        {static_cast<Collective>(collective), static_cast<int>(what & most_root), bytes & most_bytes,
+         static_cast<reduce::OperationCode>(what >> root_bits & reduce::user_operation)},
+        static_cast<std::uint16_t>(label & machine::most_label)};
   }
 
   /// The rank makes no more calls. Release and acquire: a rank that sees it sees all its calls.
@@ -64,11 +78,16 @@ class CallRecords {
                                  most_collective = (std::uint64_t{1} << collective_bits) - 1,
                                  most_bytes = (std::uint64_t{1} << byte_bits) - 1;
   static_assert(collective_count <= most_collective + 1);
+  /// Beside a label: which use of its record this is, modulo 64.
+  static constexpr std::uint16_t turn_of(std::uint64_t number) {
+    return static_cast<std::uint16_t>(number / kept << machine::label_bits);
+  }
   struct Record {
     std::atomic<std::uint64_t> what, bytes;  // `what`: collective, operation and root
   };
   std::array<Record, kept> records_;
   std::atomic<std::uint64_t> left_;
+  std::array<std::atomic<std::uint16_t>, kept> labels_;  // 0: a call without one
 };
 
 static_assert(sizeof(CallRecords) <= machine::Layout::calls_bytes - machine::Layout::line_bytes);

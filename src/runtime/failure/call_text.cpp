@@ -12,18 +12,44 @@ std::string print(const machine::CallFacts& call) {
   return text;
 }
 
+namespace {
+
+std::string label_of(const RecordedCall& call, const std::vector<std::string>& labels) {
+  if (call.label == 0) return "unlabelled";
+  return call.label <= labels.size() ? labels[call.label - 1u] : formatted("label {}", call.label);
+}
+
+}  // namespace
+
 std::string print_beside(const machine::CallFacts& call, const machine::CallFacts& other) {
   const bool differ = call.collective == other.collective && call.operation != other.operation;
   return differ ? formatted("{} by {}", print(call), reduce::describe(call.operation)) : print(call);
 }
 
-std::string print(const CallDifference& difference, int me, int other) {
+std::string print_beside(const RecordedCall& call, const RecordedCall& other,
+                         const std::vector<std::string>& labels) {
+  if (call.collective == other.collective && call.label != other.label)
+    return formatted("{} as {}", print(call), label_of(call, labels));
+  return print_beside(call, other);
+}
+
+std::string print_second(const RecordedCall& call, const RecordedCall& first,
+                         const std::vector<std::string>& labels) {
+  RecordedCall by_label = first;
+  by_label.label = call.label;
+  by_label.operation = call.operation;  // labels say that, too
+  return call.label != first.label && call == by_label ? "as " + label_of(call, labels)
+                                                       : print_beside(call, first, labels);
+}
+
+std::string print(const CallDifference& difference, int me, int other,
+                  const std::vector<std::string>& labels) {
   const auto& [ago, mine, theirs] = difference;
   const std::string when = ago == 0   ? "in this call"
                            : ago == 1 ? "in the call before"
                                       : formatted("{} calls ago", ago);
-  return formatted("{} rank {} wanted {}, rank {} {}", when, me, print_beside(mine, theirs), other,
-                   print_beside(theirs, mine));
+  return formatted("{} rank {} wanted {}, rank {} {}", when, me, print_beside(mine, theirs, labels), other,
+                   print_second(theirs, mine, labels));
 }
 
 }  // namespace espalier::runtime

@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "machine/fingerprint.hpp"
+#include "runtime/failure/call_records.hpp"
 
 namespace espalier::runtime {
 
@@ -13,14 +15,22 @@ namespace espalier::runtime {
 std::string print(const machine::CallFacts& call);
 /// The same, and "by sum of float64" where the two are of one collective and differ in that.
 std::string print_beside(const machine::CallFacts& call, const machine::CallFacts& other);
+/// And "as" what its label says where they differ in that. `labels`: their texts, from that of label 1 on.
+std::string print_beside(const RecordedCall& call, const RecordedCall& other,
+                         const std::vector<std::string>& labels);
+
+/// The same where `first` has been spoken of before: no more than the label where they differ in that.
+std::string print_second(const RecordedCall& call, const RecordedCall& first,
+                         const std::vector<std::string>& labels);
 
 /// A call that two ranks have made differently, and how many calls ago the first of them made it.
 struct CallDifference {
   std::uint64_t ago;
-  machine::CallFacts mine, theirs;
+  RecordedCall mine, theirs;
 };
 /// "in this call rank 0 wanted ..., rank 1 ..."; `me`, `other`: their numbers.
-std::string print(const CallDifference& difference, int me, int other);
+std::string print(const CallDifference& difference, int me, int other,
+                  const std::vector<std::string>& labels = {});
 
 inline constexpr std::string_view same_calls =
     "all ranks of a communicator must call the same functions in the same order, with equal lengths and the "

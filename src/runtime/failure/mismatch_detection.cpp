@@ -25,12 +25,28 @@ const CallRecords& MismatchDetection::records(int rank) const {
   return *reinterpret_cast<const CallRecords*>(share_ + layout_.calls(rank));
 }
 
+machine::Fingerprint MismatchDetection::begin_unusual(Collective collective, int root, std::uint64_t bytes,
+                                                      reduce::OperationCode operation) {
+  if (!failed_.empty()) fail_again();
+  const machine::CallFacts call{collective, root, bytes, operation};
+  history_.add(call);
+  history_.add_label(label_);
+  own_->write(history_.number(), call);
+  own_->write_label(history_.number(), label_);
+  return history_.fingerprint();
+}
+
+void MismatchDetection::keep_failure(std::string why) {
+  failed_ = std::move(why);
+  is_unusual_ = true;
+}
+
 void MismatchDetection::look_around() {
   if (inner_.function) inner_.function(inner_.context);
   if (history_.number() == 0) return;  // this rank has recorded no call here
   if (!failed_.empty()) fail_again();
   if (const std::string told = failure_.told(history_.number()); !told.empty()) {
-    failed_ = told;
+    keep_failure(told);
     fail_again();
   }
   const std::int64_t now = machine::HostPlatform::now_ns();
@@ -62,8 +78,8 @@ void MismatchDetection::fail_by_time() {
   const std::string call = print(own_->find(history_.number()).value());
   const std::string waited =
       formatted("rank {} has waited {} ms in its {}", name(rank_), limit_ns_ / 1'000'000, call);
-  failed_ = late.empty() ? waited + ", to which all ranks have come"
-                         : waited + ", to which these have not come: " + late;
+  keep_failure(late.empty() ? waited + ", to which all ranks have come"
+                            : waited + ", to which these have not come: " + late);
   failure_.tell(history_.number(), failed_);
   throw OutOfTime(failed_);
 }
@@ -122,7 +138,7 @@ ProcessMark MismatchDetection::mark_of(int rank) const {
 }
 
 void MismatchDetection::fail_by(const CallDifference& difference, int rank) {
-  fail(history_.number() - difference.ago, print(difference, name(rank_), name(rank)), same_calls);
+  fail(history_.number() - difference.ago, print(difference, name(rank_), name(rank), labels_), same_calls);
 }
 
 void MismatchDetection::fail_by_absence(int rank, std::string_view what) {
@@ -141,14 +157,14 @@ void MismatchDetection::abandon() {
   } catch (...) {  // not Espalier's
   }
   const auto call = own_->find(history_.number());
-  failed_ =
-      formatted("rank {} left its {} by an exception: {}", name(rank_), call ? print(*call) : "call", why);
+  keep_failure(
+      formatted("rank {} left its {} by an exception: {}", name(rank_), call ? print(*call) : "call", why));
   failure_.tell(history_.number(), failed_);
 }
 
 // The other ranks get the reason without the advice: the failure line has no room for both.
 void MismatchDetection::fail(std::uint64_t call, const std::string& why, std::string_view advice) {
-  failed_ = why;
+  keep_failure(why);
   failure_.tell(call, why);
   throw OutOfStep(advice.empty() ? why : formatted("{}; {}", why, advice), call);
 }

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "machine/fingerprint.hpp"
@@ -37,8 +38,8 @@ class MismatchDetection {
   /// What this rank's lines are to say in its next call. Throws OutOfStep if the ranks are so. Inlined into
   /// every call, or the facts would go through memory.
   [[gnu::always_inline]] machine::Fingerprint begin(const machine::CallFacts& call) {
-    if (!failed_.empty()) [[unlikely]]
-      fail_again();
+    if (is_unusual_) [[unlikely]]
+      return begin_unusual(call.collective, call.root, call.bytes, call.operation);
     machine::CallHistory next = history_;  // in registers: the record might lie where history_ does
     next.add(call);
     history_ = next;
@@ -58,6 +59,15 @@ class MismatchDetection {
   /// after which the ranks are out of step.
   void limit_waits(std::int64_t ns) { limit_ns_ = ns; }
 
+  /// What its next calls have to have in common with the others' beside what they say themselves; 0, as it is at first:
+  /// nothing. At most machine::most_label.
+  void set_label(std::uint16_t label) {
+    label_ = label;
+    is_unusual_ |= label != 0;  // and stays so: call records of 16 calls ago may have one
+  }
+  /// How errors speak of labels, from 1 on.
+  void name_labels(std::vector<std::string> names) { labels_ = std::move(names); }
+
   /// Whether the ranks are out of step: no call can do anything any more.
   bool has_failed() const { return !failed_.empty(); }
 
@@ -74,6 +84,9 @@ class MismatchDetection {
   }
 
  private:
+  /// With a label. Takes values: facts whose address it took would go through memory in every call.
+  [[gnu::noinline]] machine::Fingerprint begin_unusual(Collective collective, int root, std::uint64_t bytes,
+                                                       reduce::OperationCode operation);
   void look_around();
   void look_at(int rank);
   /// When to look again: at the interval's end, or when the time is over.
@@ -90,6 +103,7 @@ class MismatchDetection {
   /// `call`: the first that cannot be done.
   [[noreturn]] void fail(std::uint64_t call, const std::string& why, std::string_view advice);
   [[noreturn]] void fail_again() const;
+  void keep_failure(std::string why);
 
   const CallRecords& records(int rank) const;
   int name(int rank) const { return names_.empty() ? rank : names_[static_cast<std::size_t>(rank)]; }
@@ -103,7 +117,10 @@ class MismatchDetection {
   NodeFailure failure_;
   CallRecords* own_;
   machine::CallHistory history_;
-  std::string failed_;          // why no call can do anything any more; empty: they can
+  bool is_unusual_ = false;  // it has failed, or calls are labelled: one look for both
+  std::uint16_t label_ = 0;
+  std::string failed_;  // why no call can do anything any more; empty: they can
+  std::vector<std::string> labels_;
   std::uint64_t waits_in_ = 0;  // the call in which this rank was last found waiting
   std::int64_t wait_began_ns_ = 0;
   std::int64_t next_look_ns_ = 0;

@@ -49,7 +49,7 @@ class RecentCalls {
     const std::uint64_t last = std::min(number(), theirs.number());
     for (std::uint64_t each = std::max(first_kept(), theirs.first_kept()); each <= last; ++each)
       if (facts(each) != theirs.facts(each))
-        return CallDifference{number() - each, facts(each), theirs.facts(each)};
+        return CallDifference{number() - each, {facts(each)}, {theirs.facts(each)}};
     return std::nullopt;
   }
 

@@ -26,6 +26,16 @@ bool NodeCommunicator::sleep_in_waits(bool on) {
   return true;
 }
 
+bool NodeCommunicator::set_label(std::uint16_t label) {
+  state_.mismatch_detection.set_label(label);
+  return true;
+}
+
+bool NodeCommunicator::name_labels(std::vector<std::string> names) {
+  state_.mismatch_detection.name_labels(std::move(names));
+  return true;
+}
+
 std::shared_ptr<Nonblocking> NodeCommunicator::lines() {
   static const bool is_off = plan::nonblocking_is_off();
   if (is_off) return nullptr;

@@ -23,6 +23,8 @@ class NodeCommunicator final : public Communicator {
   std::string why_host(Collective collective) const override;
   bool limit_waits(int timeout_ms) override;
   bool sleep_in_waits(bool on) override;
+  bool set_label(std::uint16_t label) override;
+  bool name_labels(std::vector<std::string> names) override;
 
   bool barrier() override;
   bool bcast(void* buffer, std::size_t bytes, int root) override;

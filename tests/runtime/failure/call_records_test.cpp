@@ -26,7 +26,7 @@ TEST(CallRecords, TheLastCallsAreKept) {
   for (std::uint64_t number = 1; number <= 100; ++number) records->write(number, call_of(number));
   for (std::uint64_t number = 101 - CallRecords::kept; number <= 100; ++number) {
     ASSERT_TRUE(records->has_come_to(number));
-    ASSERT_EQ(records->find(number), call_of(number)) << number;
+    ASSERT_EQ(records->find(number), RecordedCall{call_of(number)}) << number;
   }
   EXPECT_TRUE(records->has_come_to(100 - CallRecords::kept)) << "it has gone on since";
   EXPECT_FALSE(records->find(100 - CallRecords::kept).has_value());
@@ -50,12 +50,29 @@ TEST(CallRecords, NumbersGoAround) {
   }
 }
 
+TEST(CallRecords, LabelsAreThoseOfTheSameCall) {
+  const auto records = std::make_unique<CallRecords>();
+  for (std::uint64_t number = 1; number <= 3000; ++number) {
+    RecordedCall call{call_of(number)};
+    records->write(number, call);
+    if (number < 20) {
+      ASSERT_EQ(records->find(number), call);  // without a label as long as none was written
+      continue;
+    }
+    const auto before = records->find(number);  // its record is written, its label not yet
+    ASSERT_TRUE(!before || before->label == 0) << number;
+    call.label = static_cast<std::uint16_t>(number * 7 % (machine::most_label + 1));
+    records->write_label(number, call.label);
+    ASSERT_EQ(records->find(number), call);
+  }
+}
+
 TEST(CallRecords, TheLargestRootAndLength) {
   const auto records = std::make_unique<CallRecords>();
   const CallFacts call = {Collective::exscan, (1 << 24) - 1, (std::uint64_t{1} << 48) - 1,
                           reduce::user_operation};
   records->write(7, call);
-  EXPECT_EQ(records->find(7), call);
+  EXPECT_EQ(records->find(7), RecordedCall{call});
 }
 
 // A rank of the same job may write anything there: what it says is not used as an index.
