@@ -13,7 +13,7 @@ help:
 	@echo 'make test-asan  the MPI tests under MPICH with AddressSanitizer and UBSan in the interposer'
 	@echo 'make test-tsan  the unit tests of the runtime, whose ranks are threads, with ThreadSanitizer'
 	@echo 'make test-coexistence  as root: install debuggers, tracers, profilers and allocators, and run jobs beside each (docs/coexistence.md)'
-	@echo 'make test-torch  the tests of the PyTorch backend, by the Python with torch that ESPALIER_TORCH_PYTHON names'
+	@echo 'make test-torch  the tests of the PyTorch backend, with a torch for CPUs in .venv/torch, or by the Python that ESPALIER_TORCH_PYTHON names'
 	@echo 'make test-lightgbm  the test of LightGBM over Espalier, by the Python with lightgbm that ESPALIER_LIGHTGBM_PYTHON names'
 	@echo 'make test-chroot  as root: pip install, run and uninstall in fresh Debians without a compiler (debootstrap; docs/contributing.md)'
 	@echo 'make demo     build and compare Espalier with MPICH: a table, and an HTML page with plots'
@@ -84,8 +84,8 @@ test-coexistence: build
 	@tools/setup/setup coexistence
 	@ESPALIER_TEST_COEXISTENCE=1 ESPALIER_TEST_FULL=1 PYTHONPATH=python .venv/command/bin/python -m pytest -n0 -v -rs tests/mpi/test_coexistence.py $(ARGS)
 
-# The Python that has torch is the user's: nothing here installs it.
 test-torch: build
+	@test -n "$$ESPALIER_TORCH_PYTHON" || tools/setup/setup torch
 	@PYTHONPATH=python .venv/command/bin/python -m pytest -q -n0 tests/torch $(ARGS)
 
 test-lightgbm: build

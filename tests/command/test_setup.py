@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import sys
 
 import pytest
 from conftest import ROOT
@@ -185,6 +186,31 @@ def test_interpreter_that_is_too_old_is_passed_over(tree):
 def test_no_interpreter_at_all(tree):
     result = script(tree, "find_python() { return 1; }\n" + made("one==1"))
     assert result.returncode == 1 and "PYTHON=" in result.stderr
+
+
+def test_a_torch_without_cuda_is_loaded_and_finds_no_device(tree):
+    """Of libraries with versions, as CUDA's are, and a function of each kind."""
+    folder = tree / "torch" / "lib"
+    folder.mkdir(parents=True)
+    (tree / "torch" / "__init__.py").write_text("")
+    (tree / "versions").write_text("GPU_1 { global: *; };")
+    gpu = "int gpuCount(void) { return 0; } const char* gpuGetErrorString(int code) { return 0; }"
+    torch = """int gpuCount(void); const char* gpuGetErrorString(int);
+        int devices(void) { return gpuCount(); } const char* text(void) { return gpuGetErrorString(1); }"""
+
+    def library(name, text, *options):
+        command = ["cc", "-shared", "-fPIC", "-x", "c", "-", "-x", "none", "-o", str(folder / name), f"-Wl,-soname,{name}", *options]
+        subprocess.run(command, input=text, text=True, check=True)
+
+    library("libgpu.so.1", gpu, f"-Wl,--version-script={tree}/versions")
+    library("libtorch.so", torch, f"-L{folder}", "-l:libgpu.so.1", "-Wl,-rpath,$ORIGIN")
+    (folder / "libgpu.so.1").unlink()
+    for _ in range(2):  # once more does nothing
+        done = setup(tree, "-c", f"{sys.executable} tools/setup/torch_without_cuda.py {sys.executable}", PYTHONPATH=str(tree))
+        assert done.returncode == 0, done.stderr
+    code = f"import ctypes; t = ctypes.CDLL('{folder}/libtorch.so'); t.text.restype = ctypes.c_char_p; print(t.devices(), t.text())"
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert said.stdout.strip() == "100 b'no CUDA in this environment'", said.stderr
 
 
 def test_unknown_part(tree):

@@ -1,4 +1,5 @@
-"""Ranks of torch programs. Which Python has torch: ESPALIER_TORCH_PYTHON, else the one that runs the tests."""
+"""Ranks of torch programs. Which Python has torch: ESPALIER_TORCH_PYTHON, else that of `make test-torch`, else the one that runs
+the tests."""
 
 import os
 import subprocess
@@ -11,7 +12,8 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PROGRAMS = Path(__file__).parent / "programs"
-PYTHON = os.environ.get("ESPALIER_TORCH_PYTHON", sys.executable)
+OWN = ROOT / ".venv/torch/bin/python"
+PYTHON = os.environ.get("ESPALIER_TORCH_PYTHON") or (str(OWN) if OWN.exists() else sys.executable)
 
 
 def _has_torch():
@@ -22,7 +24,7 @@ def _has_torch():
 @pytest.fixture(scope="session", autouse=True)
 def torch_there():
     if not _has_torch():
-        pytest.skip(f"{PYTHON} has no torch with gloo: pip install torch there, or set ESPALIER_TORCH_PYTHON (docs/pytorch.md)")
+        pytest.skip(f"{PYTHON} has no torch with gloo: make test-torch sets one up (docs/pytorch.md)")
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,7 @@ def test_both_backends_are_measured(tmp_path, native, torch_python):
     result = tmp_path / "torch.json"
     command = [".venv/command/bin/python", "-m", "espalier", "bench", "--torch", "--ranks", "2", "--sizes", "8,100K"]
     done = subprocess.run(
-        [*command, "--rounds", "2", "--json", str(result)],
+        [*command, "--rounds", "2", "--when-busy", "go", "--json", str(result)],
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": "python", "ESPALIER_TORCH_PYTHON": torch_python},
         capture_output=True,

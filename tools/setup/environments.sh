@@ -24,7 +24,10 @@ fill_environment() {
     "$(find_python)" -m venv "$folder" || return
   fi
   "$folder/bin/python" -m pip install --disable-pip-version-check --no-input --progress-bar off "$@" || return
-  [ "$folder" != "$venvs/command" ] || package_of_the_tree "$folder"
+  case $folder in
+    "$venvs/command") package_of_the_tree "$folder" ;;
+    "$venvs/torch") "$folder/bin/python" "$root/tools/setup/torch_without_cuda.py" "$folder/bin/python" ;;
+  esac
 }
 
 # The folder is part of the stamp: an environment that was moved or copied has wrong paths inside.
@@ -88,6 +91,11 @@ environment_command() {
 
 package_of_the_tree() {
   echo "$root/python" >"$("$1/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/espalier.pth"
+}
+# All that torch and its own tests need on a CPU is named here, because pip would add CUDA, some gigabytes (torch_without_cuda.py).
+environment_torch() {
+  "$1" torch "PyTorch without CUDA" --no-deps 'torch==2.15.0; python_version >= "3.11"' 'torch<2.9; python_version < "3.11"' filelock \
+    typing-extensions setuptools sympy mpmath networkx jinja2 MarkupSafe fsspec numpy expecttest hypothesis sortedcontainers attrs
 }
 environment_site() { "$1" site "what the site is built with" mkdocs-material==9.8.2 mkdoxy==1.2.8 rich; }
 

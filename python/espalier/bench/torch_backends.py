@@ -25,8 +25,9 @@ RANKS = "2,4,8"
 
 
 def python_with_torch() -> str:
-    """ESPALIER_TORCH_PYTHON, else this one."""
-    python = os.environ.get("ESPALIER_TORCH_PYTHON", sys.executable)
+    """ESPALIER_TORCH_PYTHON, else that of `make test-torch`, else this one."""
+    own = Path(__file__).resolve().parents[3] / ".venv/torch/bin/python"  # of a clone
+    python = os.environ.get("ESPALIER_TORCH_PYTHON") or (str(own) if own.exists() else sys.executable)
     if subprocess.run([python, "-c", "import torch.distributed"], capture_output=True).returncode != 0:
         raise Problem(f"{python} has no torch; set ESPALIER_TORCH_PYTHON to a Python that has it (docs/pytorch.md)")
     return python
