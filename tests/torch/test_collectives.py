@@ -3,7 +3,6 @@
 import glob
 import re
 import signal
-import time
 from pathlib import Path
 
 import pytest
@@ -23,11 +22,12 @@ def test_many_groups_that_overlap_and_works_that_are_not_waited_for(start, form,
 
 
 def test_ddp_trains_as_with_gloo(start, form):
-    losses = {}
-    for backend in ("espalier", "gloo"):
-        outputs = start(2, "train.py", ESPALIER_TEST_BACKEND=backend, ESPALIER_TEST_REFUSED="1").expect_success()
-        losses[backend] = [line for line in outputs[0].splitlines() if line.startswith("losses")]
-    assert losses["espalier"] and losses["espalier"] == losses["gloo"]
+    losses = []
+    for backend, switched in (("gloo", ""), ("espalier", ""), ("gloo", "gloo")):
+        refused = {} if switched or backend != "gloo" else {"ESPALIER_TEST_REFUSED": "1"}
+        outputs = start(2, "train.py", ESPALIER_TEST_BACKEND=backend, ESPALIER_TORCH=switched, **refused).expect_success()
+        losses.append([line for line in outputs[0].splitlines() if line.startswith("losses")])
+    assert losses[0] and losses[0] == losses[1] == losses[2]
 
 
 def test_functional_collectives_dtensor_and_fsdp(start, form):
@@ -63,8 +63,9 @@ def test_ranks_that_share_no_node_get_gloo(start):
     assert all("ProcessGroup espalier" in output for output in outputs)
 
 
-def test_a_rank_that_is_killed_is_named(start, form):
-    ranks = start(3, "mistakes.py", "die")
+@pytest.mark.parametrize("later", [[], ["later"]], ids=["at once", "async_op"])
+def test_a_rank_that_is_killed_is_named(start, form, later):
+    ranks = start(3, "mistakes.py", "die", *later)
     outputs = ranks.outputs(60)
     for rank in (0, 2):
         assert "rank 1 has ended before the allreduce" in outputs[rank], outputs[rank]
@@ -72,26 +73,48 @@ def test_a_rank_that_is_killed_is_named(start, form):
     assert ranks.processes[1].returncode == -signal.SIGKILL
 
 
-def test_a_rank_that_is_stopped_is_named_when_the_time_is_over(start, form):
-    ranks = start(2, "mistakes.py", "stop")
+@pytest.mark.parametrize("later", [[], ["later"]], ids=["at once", "async_op"])
+def test_a_rank_that_is_stopped_is_named_when_the_time_is_over(start, form, later):
+    ranks = start(2, "mistakes.py", "stop", *later)
     output = ranks.processes[0].communicate(timeout=60)[0]
     assert "have not come: 1" in output and "timeout in a collective" in output, output
     assert ranks.processes[0].returncode == 0, output
 
 
-@pytest.mark.parametrize(
-    "mistake, words",
-    [
-        ("shapes", ["allreduce of 16 bytes", "allreduce of 12 bytes"]),
-        ("order", ["allreduce of 16 bytes", "barrier"]),
-        ("root", ["bcast of 16 bytes with root 0", "root 1"]),
-    ],
-)
-def test_ranks_that_call_something_else_are_named(start, form, mistake, words):
-    outputs = start(2, "mistakes.py", mistake).expect_success()
-    for output in outputs:
-        assert "rank 0" in output and "rank 1" in output, output
-        assert any(all(word in each for word in words) for each in outputs), outputs
+DIFFERENCES = {
+    "shapes": ["allreduce of 16 bytes", "allreduce of 12 bytes"],
+    "order": ["allreduce of 16 bytes", "barrier"],
+    "root": ["bcast of 16 bytes with root 0", "bcast of 16 bytes with root 1"],
+    "operator": ["as SUM of float32", "as MAX of float32"],
+    "average": ["as SUM of float32", "as AVG of float32"],
+    "all_reduce": ["as SUM of float32", "as SUM of int32"],
+    "sign": ["as SUM of int8", "as SUM of uint8"],
+    "all_reduce_coalesced": ["as SUM of float32", "as SUM of int32"],
+    "reduce": ["reduce of 16 bytes with root 0 as", "as SUM of float32", "as SUM of int32"],
+    "reduce_scatter_tensor": ["as SUM of float32", "as SUM of int32"],
+    "broadcast": ["bcast of 16 bytes with root 0 as", "as float32", "as int32"],
+    "all_gather": ["allgather of 16 bytes as", "as float32", "as int32"],
+    "all_gather_into_tensor": ["allgather of 16 bytes as", "as float32", "as int32"],
+    "gather": ["gather of 16 bytes with root 0 as", "as float32", "as int32"],
+    "scatter": ["scatter of 16 bytes with root 0 as", "as float32", "as int32"],
+}
+
+
+@pytest.mark.parametrize("later", [[], ["later"]], ids=["at once", "async_op"])
+def test_ranks_that_call_something_else_are_named(start, form, later):
+    outputs = start(2, "mistakes.py", "differences", *later).expect_success()
+    for mistake, words in DIFFERENCES.items():
+        lines = [next(line for line in output.splitlines() if line.startswith(f"{mistake}: ")) for output in outputs]
+        for line in lines:  # one may be cut, if it is what the other has told
+            assert "rank 0" in line and "rank 1" in line and "timeout" not in line, line
+        assert any(all(word in line for word in words) for line in lines), lines
+
+
+def test_ranks_of_one_group_may_have_different_forms(start, native):
+    if not native:
+        pytest.skip("there is no compiler, or it could not build the backend in C++")
+    outputs = start(2, "forms.py").expect_success()
+    assert [output.split()[-3] for output in outputs] == ["Group", "NativeGroup"], outputs
 
 
 def test_a_rank_that_never_comes_to_the_start_is_named(start):
@@ -100,9 +123,11 @@ def test_a_rank_that_never_comes_to_the_start_is_named(start):
     assert "rank" in output and "1" in output
 
 
-def test_killed_ranks_leave_nothing(start):
+def test_killed_ranks_leave_nothing(start, form):
     before = set(glob.glob("/dev/shm/*espalier*"))
     ranks = start(2, "mistakes.py", "sleep")
-    time.sleep(8)
+    for process in ranks.processes:
+        while "sleeps" not in process.stdout.readline():
+            assert process.poll() is None
     ranks.end()
     assert set(glob.glob("/dev/shm/*espalier*")) <= before

@@ -8,7 +8,7 @@ import torch
 import torch.distributed as dist
 
 from espalier.torch.communicator import Communicator
-from espalier.torch.elements import Fold, fold_of
+from espalier.torch.elements import MOVED, Fold, fold_of
 from espalier.torch.group import GroupBase
 from espalier.torch.library import SYSTEM, CollectiveError, in_place
 from espalier.torch.memory import bytes_of, flat_bytes, packed, room_for, served, unpack
@@ -45,7 +45,7 @@ class AcrossGroup(GroupBase):
         """In place on the leaders, who alone have it then."""
         leads = self._leaders is not None
         send, receive = (in_place(), data.data_ptr()) if leads else (data.data_ptr(), None)
-        self._comm.call("reduce", send, receive, data.numel(), fold.type, fold.op, 0)
+        self._comm.call_as(fold.label, "reduce", send, receive, data.numel(), fold.type, fold.op, 0)
         options = dist.AllreduceOptions()
         options.reduceOp = _GLOO_OPS.get(op.op, dist.ReduceOp(op.op))
         if data.numel():
@@ -58,7 +58,7 @@ class AcrossGroup(GroupBase):
         return [fold_of(tensor.dtype, op) if tensor.dtype in _GLOO_TYPES else None for tensor in tensors]
 
     def _told(self, data: torch.Tensor, root: int = 0) -> None:
-        self._comm.call("bcast", data.data_ptr(), bytes_of(data), root)
+        self._comm.call_as(MOVED.get(data.dtype, 0), "bcast", data.data_ptr(), bytes_of(data), root)
 
     def allreduce(self, tensors: Tensors, opts: Any = None) -> dist.Work:
         opts = opts if opts is not None else dist.AllreduceOptions()
@@ -143,7 +143,7 @@ class AcrossGroup(GroupBase):
         length, most = bytes_of(data), max(len(ranks) for ranks in self._places.nodes)
         blocks = torch.empty(most * length, dtype=torch.uint8) if self._leaders is not None else None
         receive = None if blocks is None else blocks.data_ptr()
-        self._comm.call("gather", data.data_ptr(), receive, length, 0)
+        self._comm.call_as(MOVED.get(data.dtype, 0), "gather", data.data_ptr(), receive, length, 0)
         rows = flat_bytes(room).view(self._ranks, length)
 
         def exchange(leaders: Any) -> None:
@@ -166,7 +166,7 @@ class AcrossGroup(GroupBase):
             data, room = _sent(tensor, fold, copies=True), room_for(output)
             self._whole_sum(data, fold, op)
             own = flat_bytes(data).view(self._ranks, bytes_of(room))[self._places.ranks]  # of meaning on the leader alone
-            self._comm.call("scatter", own.data_ptr(), room.data_ptr(), bytes_of(room), 0)
+            self._comm.call_as(MOVED.get(room.dtype, 0), "scatter", own.data_ptr(), room.data_ptr(), bytes_of(room), 0)
             unpack(room, output)
 
         return self._start("reduce_scatter", opts, run, [output])

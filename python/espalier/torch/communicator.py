@@ -5,10 +5,12 @@ from __future__ import annotations
 import ctypes
 import os
 from datetime import timedelta
+from functools import cache
 from typing import Callable, Optional
 
 import torch.distributed as dist
 
+from espalier.torch.elements import LABELS
 from espalier.torch.library import OK, REFUSED, TIMEOUT, CollectiveError, Exchange, error_text, functions
 from espalier.torch.store_exchange import StoreExchange
 
@@ -26,9 +28,12 @@ class Communicator:
         self.handle = handle
         self._ranks = ranks
         self._process = os.getpid()
-        self.sleeps = False
+        self._sleeps = False
+        self._label = 0
+        self.ready_for = 0  # the label with which the program's thread can call; -1: none
         self.timeout = timeout
         self.set_timeout(timeout)
+        self.call("comm_name_labels", _names(), len(LABELS))
 
     def set_timeout(self, timeout: timedelta) -> None:
         self.timeout = timeout
@@ -36,9 +41,29 @@ class Communicator:
 
     def wait_asleep(self, on: bool) -> None:
         """Where this rank waits for others, from now on: a thread beside the program's leaves the core to it."""
-        if on != self.sleeps:
+        if on != self._sleeps:
             self.call("comm_set_background", int(on))
-            self.sleeps = on
+            self._sleeps = on
+            self._note()
+
+    def label(self, label: int) -> None:
+        """What this rank's next calls are of (elements.py), for the other ranks to compare."""
+        if label != self._label:
+            self.call("comm_set_label", label)
+            self._label = label
+            self._note()
+
+    def make_ready_for(self, label: int) -> None:
+        self.wait_asleep(False)
+        self.label(label)
+
+    def _note(self) -> None:
+        self.ready_for = -1 if self._sleeps else self._label
+
+    def call_as(self, label: int, name: str, *arguments: object) -> None:
+        """With a label; without one a call has that of the call before."""
+        self.label(label)
+        self.call(name, *arguments)
 
     def call(self, name: str, *arguments: object) -> None:
         self.check(getattr(functions(), f"espalier_{name}")(self.handle, *arguments))
@@ -71,6 +96,11 @@ class Communicator:
     def __del__(self) -> None:
         if functions is not None and self.handle:  # None: the interpreter is ending
             self.free()
+
+
+@cache
+def _names() -> ctypes.Array:
+    return (ctypes.c_char_p * len(LABELS))(*(text.encode() for text in LABELS))
 
 
 def meet(store: dist.Store, rank: int, size: int, timeout: timedelta, ranks: list[int]) -> tuple[Optional[Communicator], str]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Callable
 import torch
 import torch.distributed as dist
 
+from espalier.torch.elements import MOVED
 from espalier.torch.library import in_place, sizes
 from espalier.torch.memory import Blocks, bytes_of, offsets, packed, room_for, served, unpack
 from espalier.torch.versions import AllgatherOptions
@@ -18,7 +19,7 @@ Tensors = list
 
 
 class Gathers:
-    """Of a Group. Types are of no matter: what is moved is bytes."""
+    """Of a Group. What is moved is bytes, of the same type on all ranks."""
 
     _comm: Communicator
     _gloo: Any
@@ -34,7 +35,7 @@ class Gathers:
 
         def run() -> None:
             data = packed(tensor) if self._rank == root else room_for(tensor)
-            self._comm.call("bcast", data.data_ptr(), bytes_of(data), root)
+            self._comm.call_as(MOVED.get(data.dtype, 0), "bcast", data.data_ptr(), bytes_of(data), root)
             if self._rank != root:
                 unpack(data, tensor)
 
@@ -69,7 +70,8 @@ class Gathers:
     def _allgather(self, data: torch.Tensor, receive: int) -> None:
         length = bytes_of(data)
         at_its_place = data.data_ptr() == receive + self._rank * length
-        self._comm.call("allgather", in_place() if at_its_place else data.data_ptr(), receive, length)
+        send = in_place() if at_its_place else data.data_ptr()
+        self._comm.call_as(MOVED.get(data.dtype, 0), "allgather", send, receive, length)
 
     def allgather(self, lists: list[Tensors], tensors: Tensors, opts: Any = None) -> dist.Work:
         opts = opts if opts is not None else AllgatherOptions()
@@ -85,7 +87,8 @@ class Gathers:
                 if len(set(lengths)) == 1:
                     self._allgather(data, blocks.address)
                 else:
-                    self._comm.call("allgatherv", data.data_ptr(), blocks.address, sizes(lengths), sizes(offsets(lengths)))
+                    places = sizes(lengths), sizes(offsets(lengths))
+                    self._comm.call_as(MOVED.get(data.dtype, 0), "allgatherv", data.data_ptr(), blocks.address, *places)
                 blocks.unpack()
 
         return self._start("all_gather", opts, run, lists)
@@ -111,7 +114,8 @@ class Gathers:
 
         def run() -> None:
             data, blocks = packed(tensor), Blocks(outputs, to_read=False)
-            self._comm.call("gather", data.data_ptr(), blocks.address if here else None, bytes_of(data), root)
+            receive = blocks.address if here else None
+            self._comm.call_as(MOVED.get(data.dtype, 0), "gather", data.data_ptr(), receive, bytes_of(data), root)
             blocks.unpack()
 
         return self._start("gather", opts, run, outputs)
@@ -128,7 +132,8 @@ class Gathers:
 
         def run() -> None:
             blocks, room = Blocks(inputs, to_read=True), room_for(output)
-            self._comm.call("scatter", blocks.address if here else None, room.data_ptr(), bytes_of(room), root)
+            send = blocks.address if here else None
+            self._comm.call_as(MOVED.get(room.dtype, 0), "scatter", send, room.data_ptr(), bytes_of(room), root)
             unpack(room, output)
 
         return self._start("scatter", opts, run, outputs)
@@ -169,7 +174,8 @@ class Gathers:
     alltoall_base = all_to_all_single
 
     def _alltoallv(self, send: int, sent: list[int], receive: int, received: list[int]) -> None:
-        """Always the form with arrays: whether blocks are equal is for each rank to say of its own alone."""
+        """Always the form with arrays: whether blocks are equal is for each rank to say of its own alone. Types are not compared:
+        a rank with nothing to send or to receive may have empty tensors of another."""
         there, here = (sizes(sent), sizes(offsets(sent))), (sizes(received), sizes(offsets(received)))
         self._comm.call("alltoallv", send, *there, receive, *here)
 

@@ -20,6 +20,8 @@ _ARGUMENTS = {
     "comm_create": [c_int, c_int, Exchange, c_void_p, POINTER(c_void_p)],
     "comm_set_timeout": [_COMM, c_int],
     "comm_set_background": [_COMM, c_int],
+    "comm_set_label": [_COMM, c_int],
+    "comm_name_labels": [_COMM, POINTER(c_char_p), c_int],
     "barrier": [_COMM],
     "bcast": [_COMM, _DATA, c_size_t, c_int],
     "reduce": [_COMM, _DATA, _DATA, c_size_t, c_int, c_int, c_int],

@@ -35,7 +35,7 @@ class NativeGroup(Splits, dist.ProcessGroup):
             fold = FOLDS.get((tensor.dtype, opts.reduceOp.op))
             plain = tensor.is_cpu and tensor.layout is torch.strided and dense(tensor)
             if fold is not None and fold.simple and plain and not torch.autograd._profiler_enabled():
-                self._now(tensor.data_ptr(), tensor.numel(), fold.type, fold.op)
+                self._now(tensor.data_ptr(), tensor.numel(), fold.packed)
                 return Done(tensors)
         if tensors[0].is_sparse:
             return self._native.allreduce_sparse(tensors, opts)

@@ -46,11 +46,10 @@ class Reductions:
         if self._worker.busy() or torch.autograd._profiler_enabled():
             return False
         with self._lock:
-            if self._comm.sleeps:
-                self._comm.wait_asleep(False)
-            code = self._c_allreduce(
-                self._comm.handle, self._in_place, tensor.data_ptr(), tensor.numel(), fold.type, fold.op
-            )
+            comm = self._comm
+            if comm.ready_for != fold.label:
+                comm.make_ready_for(fold.label)
+            code = self._c_allreduce(comm.handle, self._in_place, tensor.data_ptr(), tensor.numel(), fold.type, fold.op)
         if code:
             self._comm.fail(code)
         return True
@@ -78,7 +77,7 @@ class Reductions:
     def _allreduce_one(self, tensor: torch.Tensor, fold: Fold) -> None:
         data = packed(tensor)
         _premultiply(data, fold)
-        self._comm.call("allreduce", in_place(), data.data_ptr(), data.numel(), fold.type, fold.op)
+        self._comm.call_as(fold.label, "allreduce", in_place(), data.data_ptr(), data.numel(), fold.type, fold.op)
         self._finish(data, fold)
         unpack(data, tensor)
 
@@ -94,7 +93,7 @@ class Reductions:
             data = packed(tensor) if fold.factor is None else _scaled(tensor, fold)
             here = self._rank == root
             send, receive = (in_place(), data.data_ptr()) if here else (data.data_ptr(), None)
-            self._comm.call("reduce", send, receive, data.numel(), fold.type, fold.op, root)
+            self._comm.call_as(fold.label, "reduce", send, receive, data.numel(), fold.type, fold.op, root)
             if here:
                 self._finish(data, fold)
                 unpack(data, tensor)
@@ -154,9 +153,9 @@ class Reductions:
         counts = [tensor.numel() for tensor in inputs]
         send, receive = blocks.address, room.data_ptr()
         if len(set(counts)) == 1:
-            self._comm.call("reduce_scatter_block", send, receive, output.numel(), fold.type, fold.op)
+            self._comm.call_as(fold.label, "reduce_scatter_block", send, receive, output.numel(), fold.type, fold.op)
         else:
-            self._comm.call("reduce_scatter", send, receive, sizes(counts), fold.type, fold.op)
+            self._comm.call_as(fold.label, "reduce_scatter", send, receive, sizes(counts), fold.type, fold.op)
         self._finish(room, fold)
         unpack(room, output)
 
@@ -169,7 +168,7 @@ class Reductions:
 def _premultiply(data: torch.Tensor, fold: Fold) -> None:
     if fold.factor is not None:
         with torch.no_grad():
-            data.mul_(fold.factor)
+            data.copy_(data * fold.factor)  # of integers, too, by a factor that is none
 
 
 def _scaled(tensor: torch.Tensor, fold: Fold) -> torch.Tensor:

@@ -51,12 +51,14 @@ void Backend::fail(int code) const {
   TORCH_CHECK_WITH(DistBackendError, false, "espalier: ", what, ": ", why, whose_);
 }
 
-void Backend::allreduce_now(std::uintptr_t data, std::size_t count, int type, int op) {
+void Backend::allreduce_now(std::uintptr_t data, std::size_t count, unsigned how) {
   worker_.drain();
   const std::lock_guard lock(mutex_);
+  label(static_cast<int>(how >> 16));
   wait_as(By::program);
   check(library_.allreduce(comm_, library_.in_place, reinterpret_cast<void*>(data), count,
-                           static_cast<espalier_type>(type), static_cast<espalier_op>(op)));
+                           static_cast<espalier_type>(how & 0xff),
+                           static_cast<espalier_op>(how >> 8 & 0xff)));
 }
 
 WorkPointer Backend::barrier(const c10d::BarrierOptions& opts) {

@@ -36,7 +36,8 @@ class Backend final : public c10d::Backend {
   void set_timeout(std::chrono::milliseconds timeout);
   void free();
   /// In place, on the calling thread, after all that has come; without what torch's dispatcher adds to a call.
-  void allreduce_now(std::uintptr_t data, std::size_t count, int type, int op);
+  /// `how`: type, operator and label, as elements.py packs them.
+  void allreduce_now(std::uintptr_t data, std::size_t count, unsigned how);
 
   WorkPointer broadcast(Tensors& tensors, const c10d::BroadcastOptions& opts) override;
   WorkPointer allreduce(Tensors& tensors, const c10d::AllreduceOptions& opts) override;
@@ -93,9 +94,17 @@ class Backend final : public c10d::Backend {
     waits_as_ = by;
   }
 
-  void allreduce_one(const at::Tensor& tensor, const Fold& fold) const;
-  void allgather_one(const at::Tensor& input, char* receive) const;
-  void reduce_scatter_one(const at::Tensor& output, const Tensors& inputs, const Fold& fold) const;
+  /// What the next calls are of, for the other ranks to compare; sticks.
+  void label(int label) {
+    if (label == label_) [[likely]]
+      return;
+    check(library_.comm_set_label(comm_, label));
+    label_ = label;
+  }
+
+  void allreduce_one(const at::Tensor& tensor, const Fold& fold);
+  void allgather_one(const at::Tensor& input, char* receive);
+  void reduce_scatter_one(const at::Tensor& output, const Tensors& inputs, const Fold& fold);
   void alltoallv(const char* send, const Lengths& sent, char* receive, const Lengths& received) const;
 
   const Library library_;
@@ -105,6 +114,7 @@ class Backend final : public c10d::Backend {
   std::chrono::milliseconds timeout_;
   std::mutex mutex_;  // a collective at a time
   By waits_as_ = By::program;
+  int label_ = 0;
   Worker worker_;
 };
 

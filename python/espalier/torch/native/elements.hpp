@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "espalier.h"
+#include "labels.hpp"
 #include "memory.hpp"
 
 namespace espalier_torch {
@@ -14,6 +15,7 @@ namespace espalier_torch {
 struct Fold {
   espalier_type type;
   espalier_op op;
+  int label = 0;  // of type and operator, for the other ranks to compare
   bool average = false;
   c10::intrusive_ptr<c10d::_SupplementBase> factor = {};
   bool plain() const { return !average && !factor; }
@@ -93,9 +95,12 @@ inline std::optional<espalier_op> op_of(c10d::ReduceOp::RedOpType op, bool integ
 inline std::optional<Fold> fold_of(at::ScalarType scalar, const c10d::ReduceOp& op) {
   const auto type = type_of(scalar);
   if (!type) return std::nullopt;
+  // torch neither divides nor multiplies these: gloo refuses them before anything is added.
+  const bool wide = *type == ESPALIER_UINT16 || *type == ESPALIER_UINT32 || *type == ESPALIER_UINT64;
+  if (wide && (op.op_ == c10d::ReduceOp::AVG || op.op_ == c10d::ReduceOp::PREMUL_SUM)) return std::nullopt;
   const auto ours = op_of(op.op_, at::isIntegralType(scalar, /*includeBool=*/true), scalar == at::kBool);
   if (!ours) return std::nullopt;
-  Fold fold{*type, *ours, op.op_ == c10d::ReduceOp::AVG};
+  Fold fold{*type, *ours, label_of(scalar, op.op_), op.op_ == c10d::ReduceOp::AVG};
   if (op.op_ == c10d::ReduceOp::PREMUL_SUM) fold.factor = op.supplement_;
   return fold;
 }

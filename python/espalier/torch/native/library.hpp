@@ -30,6 +30,7 @@ struct Library {
       "_" #name)
   ESPALIER_FUNCTION(comm_set_timeout);
   ESPALIER_FUNCTION(comm_set_background);
+  ESPALIER_FUNCTION(comm_set_label);
   ESPALIER_FUNCTION(comm_free);
   ESPALIER_FUNCTION(barrier);
   ESPALIER_FUNCTION(bcast);

@@ -1,4 +1,4 @@
-// Collectives that move data. Types are of no matter: what is moved is bytes.
+// Collectives that move data: bytes, of the same type on all ranks.
 #include "backend.hpp"
 
 namespace espalier_torch {
@@ -49,15 +49,17 @@ WorkPointer Backend::broadcast(Tensors& tensors, const c10d::BroadcastOptions& o
   const int root = static_cast<int>(opts.rootRank);
   return start(c10d::OpType::BROADCAST, "espalier:broadcast", opts, tensors, [this, tensor, root] {
     const at::Tensor data = getRank() == root ? packed(tensor) : room_for(tensor);
+    label(label_of(data.scalar_type()));
     check(library_.bcast(comm_, data.data_ptr(), bytes_of(data), root));
     if (getRank() != root) unpack(data, tensor);
   });
 }
 
-void Backend::allgather_one(const at::Tensor& input, char* receive) const {
+void Backend::allgather_one(const at::Tensor& input, char* receive) {
   const at::Tensor data = packed(input);
   const std::size_t length = bytes_of(data);
   const bool at_its_place = address_of(data) == receive + static_cast<std::size_t>(getRank()) * length;
+  label(label_of(data.scalar_type()));
   check(library_.allgather(comm_, at_its_place ? library_.in_place : data.data_ptr(), receive, length));
 }
 
@@ -74,6 +76,7 @@ WorkPointer Backend::allgather(std::vector<Tensors>& outputs, Tensors& inputs,
         allgather_one(inputs[i], blocks.address());
       } else {
         const at::Tensor data = packed(inputs[i]);
+        label(label_of(data.scalar_type()));
         check(library_.allgatherv(comm_, data.data_ptr(), blocks.address(), lengths.bytes.data(),
                                   lengths.offsets.data()));
       }
@@ -134,6 +137,7 @@ WorkPointer Backend::gather(std::vector<Tensors>& outputs, Tensors& inputs, cons
       c10d::OpType::GATHER, "espalier:gather", opts, to, [this, to, input = inputs.at(0), root, here] {
         const at::Tensor data = packed(input);
         const Blocks blocks(to, /*to_read=*/false);
+        label(label_of(data.scalar_type()));
         check(
             library_.gather(comm_, data.data_ptr(), here ? blocks.address() : nullptr, bytes_of(data), root));
         blocks.unpack();
@@ -154,12 +158,14 @@ WorkPointer Backend::scatter(Tensors& outputs, std::vector<Tensors>& inputs,
                [this, from, output = outputs.at(0), root, here] {
                  const Blocks blocks(from, /*to_read=*/true);
                  const at::Tensor room = room_for(output);
+                 label(label_of(room.scalar_type()));
                  check(library_.scatter(comm_, here ? blocks.address() : nullptr, room.data_ptr(),
                                         bytes_of(room), root));
                  unpack(room, output);
                });
 }
 
+// With no type of its own: a rank with nothing to send or to receive may have empty tensors of another.
 void Backend::alltoallv(const char* send, const Lengths& sent, char* receive, const Lengths& received) const {
   check(library_.alltoallv(comm_, send, sent.bytes.data(), sent.offsets.data(), receive,
                            received.bytes.data(), received.offsets.data()));

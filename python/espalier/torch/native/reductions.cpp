@@ -33,8 +33,9 @@ void check_scattered(const at::Tensor& output, const Tensors& inputs, int ranks,
 
 }  // namespace
 
-void Backend::allreduce_one(const at::Tensor& tensor, const Fold& fold) const {
+void Backend::allreduce_one(const at::Tensor& tensor, const Fold& fold) {
   const at::Tensor data = fold.plain() && dense(tensor) ? tensor : fold.scaled(tensor);
+  label(fold.label);
   check(library_.allreduce(comm_, library_.in_place, data.data_ptr(), static_cast<std::size_t>(data.numel()),
                            fold.type, fold.op));
   fold.finish(data, getSize());
@@ -68,6 +69,7 @@ WorkPointer Backend::reduce(Tensors& tensors, const c10d::ReduceOptions& opts) {
   return start(c10d::OpType::REDUCE, "espalier:reduce", opts, tensors, [this, tensor, root, fold = *fold] {
     const at::Tensor data = fold.scaled(tensor);
     const bool here = getRank() == root;
+    label(fold.label);
     check(library_.reduce(comm_, here ? library_.in_place : data.data_ptr(), here ? data.data_ptr() : nullptr,
                           static_cast<std::size_t>(data.numel()), fold.type, fold.op, root));
     if (!here) return;
@@ -76,13 +78,14 @@ WorkPointer Backend::reduce(Tensors& tensors, const c10d::ReduceOptions& opts) {
   });
 }
 
-void Backend::reduce_scatter_one(const at::Tensor& output, const Tensors& inputs, const Fold& fold) const {
+void Backend::reduce_scatter_one(const at::Tensor& output, const Tensors& inputs, const Fold& fold) {
   Tensors scaled;
   for (const at::Tensor& input : inputs) scaled.push_back(fold.factor ? fold.scaled(input) : input);
   const Blocks blocks(scaled, /*to_read=*/true);
   const at::Tensor room = room_for(output);
   std::vector<std::size_t> counts;
   for (const at::Tensor& input : inputs) counts.push_back(static_cast<std::size_t>(input.numel()));
+  label(fold.label);
   if (Lengths(inputs).equal())
     check(library_.reduce_scatter_block(comm_, blocks.address(), room.data_ptr(),
                                         static_cast<std::size_t>(output.numel()), fold.type, fold.op));
