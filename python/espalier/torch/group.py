@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from datetime import timedelta
-from typing import Any, Callable
+from typing import Any, Callable, Optional
 
 import torch
 import torch.distributed as dist
@@ -14,7 +14,7 @@ from espalier.torch.gathers import Gathers
 from espalier.torch.library import functions, in_place
 from espalier.torch.reductions import Reductions
 from espalier.torch.split import Splits
-from espalier.torch.versions import begin_group, hold
+from espalier.torch.versions import UNSET, begin_group, hold
 from espalier.torch.work import Done, Pending, Results, Worker
 
 
@@ -40,10 +40,9 @@ class GroupBase(Splits, dist.ProcessGroup):
 
     _set_default_timeout = set_timeout
 
-    def monitored_barrier(self, timeout: timedelta = timedelta(), wait_all_ranks: bool = False) -> None:
+    def monitored_barrier(self, timeout: Optional[timedelta] = None, wait_all_ranks: bool = False) -> None:
         self._worker.drain()
-        limit = {"timeout": timeout} if timeout and timeout > timedelta(0) else {}
-        self._gloo.monitored_barrier(wait_all_ranks=wait_all_ranks, **limit)
+        self._gloo.monitored_barrier(UNSET if timeout is None else timeout, wait_all_ranks)
 
     def _start(self, name: str, opts: object, run: Callable[[], None], results: Results) -> dist.Work:
         if torch.autograd._profiler_enabled():

@@ -4,7 +4,7 @@ allreduce, and behind a group in Python it holds the interpreter's lock meanwhil
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any, Callable
+from typing import Any, Callable, Optional
 
 import torch
 import torch.distributed as dist
@@ -12,7 +12,7 @@ import torch.distributed as dist
 from espalier.torch.elements import FOLDS
 from espalier.torch.memory import dense
 from espalier.torch.split import Splits
-from espalier.torch.versions import begin_group
+from espalier.torch.versions import UNSET, begin_group
 from espalier.torch.work import Done
 
 _CALLS = """broadcast allreduce_coalesced allreduce_sparse reduce allgather _allgather_base all_gather_single allgather_coalesced
@@ -24,8 +24,12 @@ _CALLS = """broadcast allreduce_coalesced allreduce_sparse reduce allgather _all
 class NativeGroup(Splits, dist.ProcessGroup):
     """Its other collectives are the backend's, under the names that this version of torch has."""
 
-    def __init__(self, backend: Any, name: str, store: dist.Store) -> None:
-        begin_group(self, backend.rank(), backend.size(), store, dist.ProcessGroup.BackendType.CUSTOM, backend)
+    def __init__(self, backend: Any, gloo: Any, name: str, store: dist.Store) -> None:
+        kinds = dist.ProcessGroup.BackendType
+        begin_group(self, backend.rank(), backend.size(), store, kinds.CUSTOM, backend)
+        if name == "gloo":  # what DDP then writes down is of the backend of that kind
+            self._register_backend(torch.device("cpu"), kinds.GLOO, gloo)
+            self._register_backend(torch.device("cpu"), kinds.CUSTOM, backend)  # the CPU's again
         self._native, self._name, self._store, self._now = backend, name, store, backend.allreduce_now
 
     def allreduce(self, tensors: list[torch.Tensor], opts: Any = None) -> dist.Work:
@@ -41,9 +45,8 @@ class NativeGroup(Splits, dist.ProcessGroup):
             return self._native.allreduce_sparse(tensors, opts)
         return self._native.allreduce(tensors, opts)
 
-    def monitored_barrier(self, timeout: timedelta = timedelta(), wait_all_ranks: bool = False) -> None:
-        limit = {"timeout": timeout} if timeout and timeout > timedelta(0) else {}
-        self._native.monitored_barrier(wait_all_ranks=wait_all_ranks, **limit)
+    def monitored_barrier(self, timeout: Optional[timedelta] = None, wait_all_ranks: bool = False) -> None:
+        self._native.monitored_barrier(UNSET if timeout is None else timeout, wait_all_ranks)
 
     def set_timeout(self, timeout: timedelta) -> None:
         self._native.set_timeout(timeout)

@@ -88,7 +88,7 @@ def _served(comm: Communicator, gloo: Any, options: Any, name: str, beside: bool
     if native is not None:
         path = str(library("libespalier.so"))
         backend = native.Backend(path, comm.give(), gloo, name, comm.whose_numbers(), timeout)
-        return backend if beside else NativeGroup(backend, name, options.store)
+        return backend if beside else NativeGroup(backend, gloo, name, options.store)
     if beside:
         raise RuntimeError(f"espalier: {NATIVE} needs the backend in C++, which is not built: see python -m espalier.torch")
     return Group(comm, gloo, rank, size, name, options.store)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from datetime import timedelta
 from typing import Any
 
 import torch
@@ -10,6 +11,7 @@ import torch.distributed as dist
 from torch._C._distributed_c10d import AllgatherOptions as AllgatherOptions  # which torch.distributed does not name
 
 _HOLDS_WORKS = tuple(int(part) for part in torch.__version__.split(".")[:2]) >= (2, 8)
+UNSET = timedelta(milliseconds=-1)  # c10d's kUnsetTimeout: the group's own. No time at all is another thing
 _works: deque = deque(maxlen=256)
 
 

@@ -3,6 +3,7 @@ says who serves it. Prints a line for each test. Needs expecttest and hypothesis
 Arguments: words, of which a test's name has one; none: all tests."""
 
 import os
+import shutil
 import sys
 import tempfile
 import unittest
@@ -60,7 +61,10 @@ def main():
         name = test._testMethodName
         if name == "test_who_serves" or not words or any(word in name for word in words):
             suite.addTest(test)
-    unittest.TextTestRunner(resultclass=Lines, verbosity=0).run(suite)
+    try:
+        unittest.TextTestRunner(resultclass=Lines, verbosity=0).run(suite)
+    finally:
+        shutil.rmtree(os.environ["TEMP_DIR"], ignore_errors=True)
     print("all done", flush=True)
 
 
