@@ -14,7 +14,7 @@ from espalier.install import library
 from espalier.torch.communicator import Communicator, meet
 from espalier.torch.group import Group, GroupBase
 from espalier.torch.native import module
-from espalier.torch.native_group import NativeGroup
+from espalier.torch.native_group import DispatchedGroup, NativeGroup, recorder_wanted
 from espalier.torch.over_nodes import over_nodes
 from espalier.torch.split import made_by
 
@@ -38,7 +38,7 @@ def register() -> None:
 def why_gloo(group: Any = None) -> str:
     """Why a group's collectives are gloo's; empty where they go through Espalier."""
     group = group if group is not None else dist.group.WORLD
-    if isinstance(group, (GroupBase, NativeGroup)) or _is_native(group):
+    if isinstance(group, (GroupBase, DispatchedGroup)) or _is_native(group):
         return ""
     return _reasons.get(getattr(group, "group_name", ""), "it was not made by the backend espalier")
 
@@ -87,8 +87,11 @@ def _served(comm: Communicator, gloo: Any, options: Any, name: str, beside: bool
     native = module(timeout >= _TIME_TO_BUILD)
     if native is not None:
         path = str(library("libespalier.so"))
-        backend = native.Backend(path, comm.give(), gloo, name, comm.whose_numbers(), timeout)
-        return backend if beside else NativeGroup(backend, gloo, name, options.store)
+        recorded = beside or recorder_wanted()
+        backend = native.Backend(path, comm.give(), gloo, name, comm.whose_numbers(), timeout, recorded)
+        if beside:
+            return backend
+        return (DispatchedGroup if recorded else NativeGroup)(backend, gloo, name, options.store)
     if beside:
         raise RuntimeError(f"espalier: {NATIVE} needs the backend in C++, which is not built: see python -m espalier.torch")
     return Group(comm, gloo, rank, size, name, options.store)

@@ -5,27 +5,26 @@
 #include <torch/csrc/utils/pybind.h>
 
 #include <algorithm>
-#include <optional>
 
 namespace espalier_torch {
 
 namespace py = pybind11;
 
 Backend::Backend(const std::string& library, std::uintptr_t comm, Inner inner, std::string name,
-                 std::string whose, std::chrono::milliseconds timeout)
+                 std::string whose, std::chrono::milliseconds timeout, bool recorded)
     : c10d::Backend(inner->getRank(), inner->getSize()),
       library_(library),
       comm_(reinterpret_cast<espalier_comm*>(comm)),
       inner_(std::move(inner)),
       name_(std::move(name)),
       whose_(std::move(whose)),
-      timeout_(timeout) {}
+      timeout_(timeout),
+      recorded_(recorded) {}
 
 // No collective may be under way when the memory goes. Python drops the last reference while it holds its lock, which the
 // worker's thread may need for the tensors that it lets go.
 Backend::~Backend() {
-  std::optional<py::gil_scoped_release> unlocked;
-  if (Py_IsInitialized() && PyGILState_Check()) unlocked.emplace();
+  const WithoutInterpreter unlocked;
   free();
 }
 
@@ -54,8 +53,8 @@ void Backend::fail(int code) const {
 void Backend::allreduce_now(std::uintptr_t data, std::size_t count, unsigned how) {
   worker_.drain();
   const std::lock_guard lock(mutex_);
-  label(static_cast<int>(how >> 16));
   wait_as(By::program);
+  label(static_cast<int>(how >> 16));
   check(library_.allreduce(comm_, library_.in_place, reinterpret_cast<void*>(data), count,
                            static_cast<espalier_type>(how & 0xff),
                            static_cast<espalier_op>(how >> 8 & 0xff)));
@@ -80,7 +79,7 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, module) {
   const py::object base = py::module::import("torch.distributed").attr("Backend");  // registers c10d's class
   py::class_<Backend, c10d::Backend, c10::intrusive_ptr<Backend>>(module, "Backend")
       .def(py::init<const std::string&, std::uintptr_t, espalier_torch::Inner, std::string, std::string,
-                    std::chrono::milliseconds>())
+                    std::chrono::milliseconds, bool>())
       .def("set_timeout", &Backend::set_timeout, py::call_guard<py::gil_scoped_release>())
       .def("_set_default_timeout", &Backend::set_timeout, py::call_guard<py::gil_scoped_release>())
       .def("allreduce_now", &Backend::allreduce_now, py::call_guard<py::gil_scoped_release>())

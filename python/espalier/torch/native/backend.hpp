@@ -1,6 +1,7 @@
 // A c10d::Backend whose collectives on CPU tensors go through Espalier, and all else through an inner backend, which is gloo.
 #pragma once
 
+#include <Python.h>
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 
 #include <chrono>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "elements.hpp"
+#include "hooks.hpp"
 #include "library.hpp"
 #include "memory.hpp"
 #include "work.hpp"
@@ -22,13 +24,29 @@ using WorkPointer = c10::intrusive_ptr<c10d::Work>;
 /// Whose thread does a collective.
 enum class By { program, worker };
 
+/// Behind a group in Python torch's dispatcher has the interpreter's lock, which other threads, and torch's flight recorder
+/// when it writes, need while this one waits.
+class WithoutInterpreter {
+ public:
+  WithoutInterpreter() : state_(Py_IsInitialized() && PyGILState_Check() ? PyEval_SaveThread() : nullptr) {}
+  ~WithoutInterpreter() {
+    if (state_) PyEval_RestoreThread(state_);
+  }
+  WithoutInterpreter(const WithoutInterpreter&) = delete;
+  WithoutInterpreter& operator=(const WithoutInterpreter&) = delete;
+
+ private:
+  PyThreadState* state_;
+};
+
 /// Collectives are begun in the order in which the program calls them, on the calling thread where the program waits for
 /// each, else on the backend's own. Thread-safe: one collective at a time.
 class Backend final : public c10d::Backend {
  public:
-  /// `comm` is an espalier_comm of these ranks, and this object's from now on. `whose`: what is added to errors.
+  /// `comm` is an espalier_comm of these ranks, and this object's from now on. `whose`: what is added to errors. `recorded`:
+  /// its calls come through torch's dispatcher, where torch's flight recorder listens.
   Backend(const std::string& library, std::uintptr_t comm, Inner inner, std::string name, std::string whose,
-          std::chrono::milliseconds timeout);
+          std::chrono::milliseconds timeout, bool recorded);
   ~Backend() override;
 
   const std::string getBackendName() const override { return name_; }
@@ -66,6 +84,19 @@ class Backend final : public c10d::Backend {
                             std::vector<int64_t>& input_rows, const c10d::AllToAllOptions& opts) override;
   WorkPointer alltoall(Tensors& outputs, Tensors& inputs, const c10d::AllToAllOptions& opts) override;
   WorkPointer barrier(const c10d::BarrierOptions& opts) override;
+
+#ifdef C10D_BACKEND_HAS_HOOKS
+  bool supportsAbortHooks() const override { return recorded_; }
+  void registerAbortHook(std::int64_t number, c10d::AbortHook hook) override {
+    hooks_.abort.add(number, std::move(hook));
+  }
+  void unregisterAbortHook(std::int64_t number) override { hooks_.abort.remove(number); }
+  bool supportsCompletionHooks() const override { return recorded_; }
+  void registerCompletionHook(std::int64_t number, c10d::CompletionHook hook) override {
+    hooks_.completion.add(number, std::move(hook));
+  }
+  void unregisterCompletionHook(std::int64_t number) override { hooks_.completion.remove(number); }
+#endif
 
   void monitoredBarrier(const c10d::BarrierOptions& opts, bool wait_all_ranks) override {
     worker_.drain();
@@ -115,6 +146,8 @@ class Backend final : public c10d::Backend {
   std::mutex mutex_;  // a collective at a time
   By waits_as_ = By::program;
   int label_ = 0;
+  const bool recorded_;
+  Hooks hooks_;
   Worker worker_;
 };
 
@@ -130,16 +163,19 @@ template <class Opts, class Body>
 WorkPointer Backend::start(c10d::OpType type, const char* title, const Opts& opts, Results results,
                            Body body) {
   auto work = c10::make_intrusive<Work>(getRank(), type, title, std::move(results));
-  auto alone = [this, body = std::move(body)](By by) {
+  auto alone = [this, key = work->key(), body = std::move(body)](By by) {
     const at::NoGradGuard no_grad;
-    const std::lock_guard lock(mutex_);
-    wait_as(by);
-    body();
+    hooks_.around(key, [&] {
+      const std::lock_guard lock(mutex_);
+      wait_as(by);
+      body();
+    });
   };
   if (is_async(opts)) {
     worker_.add([work, alone = std::move(alone)] { work->perform([&] { alone(By::worker); }); });
     return work;
   }
+  const WithoutInterpreter unlocked;
   worker_.drain();
   work->perform([&] { alone(By::program); });
   if (const std::exception_ptr problem = work->exception()) std::rethrow_exception(problem);

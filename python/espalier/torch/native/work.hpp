@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "hooks.hpp"
+
 namespace espalier_torch {
 
 using Results = std::vector<at::Tensor>;
@@ -42,6 +44,11 @@ class Work final : public c10d::Work {
   }
 
   std::vector<at::Tensor> result() override { return results_; }
+  /// By which torch's flight recorder knows it.
+  std::uint64_t key() const { return key_; }
+#ifdef C10D_BACKEND_HAS_HOOKS
+  std::uint64_t getCompletionKey() const override { return key_; }
+#endif
 
   c10::intrusive_ptr<c10::ivalue::Future> getFuture() override {
     bool over = false;
@@ -73,6 +80,7 @@ class Work final : public c10d::Work {
   }
 
   Results results_;
+  const std::uint64_t key_ = next_completion_key();
   std::mutex future_mutex_;
   bool over_ = false;
   c10::intrusive_ptr<c10::ivalue::Future> future_;
