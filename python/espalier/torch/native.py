@@ -20,7 +20,7 @@ from typing import Optional
 
 import torch
 
-from espalier.install import source_tree
+from espalier import install
 
 _log = logging.getLogger("espalier.torch")
 _NAME = "espalier_torch_native"
@@ -50,8 +50,8 @@ def module(may_build: bool) -> Optional[ModuleType]:
 
 
 def _header() -> Optional[Path]:
-    places = [source_tree() / "include" / "espalier", Path(__file__).parents[1] / "include" / "espalier"]
-    return next((place for place in places if (place / "espalier.h").exists()), None)
+    place = install.include() / "espalier"
+    return place if (place / "espalier.h").exists() else None
 
 
 def _compiler() -> Optional[str]:
