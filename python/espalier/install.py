@@ -17,6 +17,11 @@ _PACKAGE = Path(__file__).resolve().parent
 _CLONE = _PACKAGE.parents[1]
 
 
+def clone() -> Optional[Path]:
+    """None where the command is installed."""
+    return None if installed else _CLONE
+
+
 def source_tree() -> Path:
     """The clone. Raises Problem where the command is installed: no sources are there to build or to measure with."""
     if installed:

@@ -132,7 +132,7 @@ class Endpoint {
     Ticket ticket;
     std::coroutine_handle<> task;
     Event* event;  // instead of a ticket
-    int peer;
+    int peer;      // whose message it is
   };
   void rethrow() {
     if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));

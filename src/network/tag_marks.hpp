@@ -7,7 +7,7 @@
 namespace espalier::network {
 
 struct TagMarks {
-  int shift = 0, bits = 0;  ///< no mark
+  int bits = 0;  ///< of a mark; 0: there is no room for one
 
   /// Communicators share the lowest 2^18 tags, which is 16,384 of them at once: MPICH, Intel MPI and Open MPI
   /// have 2^28 tags or more. A mark of less than 4 bits would miss too much to be worth anything.
@@ -16,13 +16,13 @@ struct TagMarks {
   static constexpr TagMarks among(int tags) {
     int bits = 0;
     while (bits < most_bits && std::int64_t{1} << (low_bits + bits + 1) <= tags) ++bits;
-    return bits < fewest_bits ? TagMarks{} : TagMarks{low_bits, bits};
+    return bits < fewest_bits ? TagMarks{} : TagMarks{bits};
   }
   /// How many tags are left below the marks.
-  constexpr int below(int tags) const { return bits == 0 ? tags : 1 << shift; }
+  constexpr int below(int tags) const { return bits == 0 ? tags : 1 << low_bits; }
   /// What a tag has besides, for a call of which `hash` is known.
   constexpr int of(std::uint32_t hash) const {
-    return static_cast<int>((hash & ((std::uint32_t{1} << bits) - 1)) << shift);
+    return static_cast<int>((hash & ((std::uint32_t{1} << bits) - 1)) << low_bits);
   }
 };
 

@@ -196,3 +196,10 @@ def test_a_quota_is_not_compared_with_the_whole_machine():
     old = summarise(make_document(make_job("mpich", 4, steady("bcast", 8, 1.0, 1.0))))
     new = summarise(make_document(make_job("mpich", 4, steady("bcast", 8, 2.0, 2.0), place="quota")))
     assert compare.changes(old, new) == []
+
+
+def test_an_installed_command_saves_what_it_measured(tmp_path, monkeypatch):
+    """There is no clone whose paths could be shortened."""
+    monkeypatch.setattr("espalier.install.installed", object())
+    file.save({"folder": "/somewhere"}, tmp_path / "points.json")
+    assert file.read_json(tmp_path / "points.json") == {"folder": "/somewhere"}

@@ -146,6 +146,17 @@ TEST(NetworkRules, WhoLeavesACollectiveToTheHostMeansAllOfIt) {
   EXPECT_NE(table.find_network(query_over_nodes(Collective::reduce, 100)).algorithm, Algorithm::host);
 }
 
+// Of a reduce_scatter each rank sends as many messages as there are nodes.
+TEST(NetworkRules, ShortReduceScattersOverManyNodesAreAllreduces) {
+  const Table table = table_of({});
+  const auto algorithm = [&](int nodes, std::size_t bytes) {
+    return table.find_network(query_over_nodes(Collective::reduce_scatter, bytes, nodes, 1)).algorithm;
+  };
+  EXPECT_EQ(algorithm(1024, 65536), Algorithm::allreduce);
+  EXPECT_EQ(algorithm(1024, 524288), Algorithm::transpose);
+  EXPECT_EQ(algorithm(64, 65536), Algorithm::transpose);
+}
+
 TEST(NetworkRules, ThoseThatNeedConsecutiveRanksArePassedOver) {
   const Table table = table_with(R"({"collective": ["scan", "exscan"], "network": "chain"})");
   for (const Collective collective : {Collective::scan, Collective::exscan}) {

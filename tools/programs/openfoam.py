@@ -42,7 +42,10 @@ def prepare(case: Path, ranks: int, cells: int, steps: int) -> None:
     shutil.rmtree(case, ignore_errors=True)
     shutil.copytree(TUTORIAL, case)
     mesh = case / "system" / "blockMeshDict"
-    mesh.write_text(mesh.read_text().replace("(20 20 1)", f"({cells} {cells} 1)"))
+    text = mesh.read_text()
+    if text.count("(20 20 1)") != 1:
+        raise Failed(f"{mesh} does not name 20 x 20 cells once")
+    mesh.write_text(text.replace("(20 20 1)", f"({cells} {cells} 1)"))
     control = case / "system" / "controlDict"
     change(control, deltaT=STEP, endTime=STEP * steps, writeInterval=steps)
     with open(control, "a") as file:  # the clock that it prints has whole seconds

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Optional
 
 import typer
 
-from espalier import __version__
+from espalier import __version__, install
 from espalier.bench.collectives import ALL, NAMES
 from espalier.completion import words
 from espalier.install import source_tree
@@ -149,7 +149,8 @@ def _bench_torch(asked: SimpleNamespace) -> None:
 
     from espalier.bench import process, torch_backends
 
-    target = asked.json or source_tree() / "build" / "bench" / "torch.json"
+    tree = install.clone()
+    target = asked.json or (tree / "build" / "bench" / "torch.json" if tree else Path("torch.json"))
     process.die_with_jobs()
     torch_backends.run(asked, target, Console(width=None if Console().is_terminal else 150))
     print(f"written: {target}")

@@ -101,7 +101,10 @@ def text_of(value: Any, indent: str = "") -> str:
 def save(document: dict, path: Path) -> None:
     """Paths within this tree are written relative to it: a kept result says nothing of a machine's folders.
     A path that ends in .xz gets a compressed file."""
-    write(text_of(document).replace(json.dumps(f"{install.source_tree()}/")[1:-1], "") + "\n", path)
+    text = text_of(document)
+    if tree := install.clone():
+        text = text.replace(json.dumps(f"{tree}/")[1:-1], "")
+    write(text + "\n", path)
 
 
 def write(text: str, path: Path) -> None:

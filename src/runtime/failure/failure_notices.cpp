@@ -105,10 +105,12 @@ void FailureNotices::hear(const Head& head, const std::string& why, NodeFailure&
 // A rank whose wait has lasted long sends what it called to those whose messages it awaits. Where one of them
 // waits, too, but in another call, neither will ever get the other's message.
 void FailureNotices::ask() {
+  const std::vector<int> ranks = awaited_();
+  if (ranks.empty()) return;  // it waits for ranks of its node
   const SentCalls last(mine_);
   const std::string_view calls(reinterpret_cast<const char*>(&last), sizeof last);
   const std::string& question = kept_for_ever(message(Kind::question, mine_.number(), calls));
-  for (const int rank : awaited_()) send_to(rank, question);
+  for (const int rank : ranks) send_to(rank, question);
 }
 
 void FailureNotices::compare(const std::string& calls, int rank) const {
