@@ -1,4 +1,4 @@
-"""`espalier bench --torch`: it measures both backends, checks their sums, and compares what the models did."""
+"""`espalier bench --torch`: it measures both backends and the operator, checks their sums, and compares what the models did."""
 
 import json
 import os
@@ -22,8 +22,8 @@ def test_both_backends_are_measured(tmp_path, native, torch_python):
     assert done.returncode == 0, done.stdout + done.stderr
     (job,) = json.loads(result.read_text())["jobs"]
     points = {(point["type"], point["bytes"], point["backend"]): point["us"] for point in job["points"]}
-    assert len(points) == 8 and all(len(us) == 2 and min(us) > 0 for us in points.values())
+    assert len(points) == 12 and all(len(us) == 2 and min(us) > 0 for us in points.values())
     assert job["form"] == ("C++" if native else "Python")
-    for model in ("train", "generate"):
+    for model, ways in (("train", 2), ("generate", 3)):
         outcomes = [one["outcome"] for one in job["models"] if one["model"] == model]
-        assert len(outcomes) == 2 and outcomes[0] == outcomes[1] and outcomes[0]
+        assert len(outcomes) == ways and outcomes[0] and all(outcome == outcomes[0] for outcome in outcomes)

@@ -34,6 +34,27 @@ def test_functional_collectives_dtensor_and_fsdp(start, form):
     assert all("all done" in output for output in start(2, "libraries.py").expect_success())
 
 
+@pytest.mark.parametrize("size", [2, 3])
+def test_the_operator_does_what_all_reduce_does(start, form, size):
+    assert all("all done" in output for output in start(size, "by_operator.py").expect_success())
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [
+        dict(ESPALIER_TEST_BACKEND="cpu:espalier_native"),
+        dict(TORCH_FR_BUFFER_SIZE="100"),
+        dict(ESPALIER_NODES="2+1"),
+        dict(ESPALIER_TEST_BACKEND="gloo", ESPALIER_TEST_REFUSED="1"),
+    ],
+    ids=["beside other devices", "recorded", "nodes", "gloo"],
+)
+def test_the_operator_finds_every_group(start, native, environment):
+    if not native:
+        pytest.skip("there is no compiler, or it could not build the backend in C++")
+    assert all("all done" in output for output in start(3, "by_operator.py", **environment).expect_success())
+
+
 def test_a_script_that_says_gloo_is_switched(start):
     outputs = start(2, "switched.py", ESPALIER_TEST_BACKEND="gloo", ESPALIER_TORCH="gloo").expect_success()
     assert all("Group gloo" in output and "ProcessGroup" not in output for output in outputs)

@@ -1,4 +1,5 @@
-"""`espalier bench --torch`: torch.distributed by gloo and by Espalier, in turns in one job for each number of ranks."""
+"""`espalier bench --torch`: torch.distributed by gloo and by Espalier, in turns in one job for each number of ranks, and beside
+them the operators of Espalier and, where that Python has it, of DeepSpeed."""
 
 from __future__ import annotations
 
@@ -70,23 +71,31 @@ def medians(job: dict) -> dict[tuple[str, int], dict[str, float]]:
     return found
 
 
+NAMES = {
+    "gloo": "gloo",
+    "espalier": "Espalier",
+    "espalier operator": "Espalier's operator",
+    "deepspeed operator": "DeepSpeed's operator",
+}
+
+
 def show(document: dict, console: Console) -> None:
     from rich.table import Table
 
     for job in document["jobs"]:
         pinned = "pinned" if job["pinned"] else "not pinned"
         table = Table(title=f"{job['ranks']} ranks, {pinned}, torch {job['torch']}, backend in {job['form']}; medians in µs")
-        for title in ("type", "bytes", "gloo", "Espalier", "times as fast"):
+        points = medians(job)
+        ways = [way for way in NAMES if any(way in us for us in points.values())]
+        for title in ("type", "bytes", *(NAMES[way] for way in ways), "times as fast"):
             table.add_column(title, justify="right")
-        for (name, size), us in medians(job).items():
-            row = (f"{us['gloo']:.1f}", f"{us['espalier']:.1f}", f"{us['gloo'] / us['espalier']:.1f}")
-            table.add_row(name, f"{size:,}", *row)
+        for (name, size), us in points.items():
+            table.add_row(name, f"{size:,}", *(f"{us[way]:.1f}" for way in ways), f"{us['gloo'] / us['espalier']:.1f}")
         console.print(table)
-        for model in ("train", "generate"):
-            pair = {one["backend"]: one for one in job["models"] if one["model"] == model}
-            equal = "equal" if pair["gloo"]["outcome"] == pair["espalier"]["outcome"] else "DIFFERENT"
-            what = "a step of training by DDP" if model == "train" else "a token by tensor parallelism, 48 sums"
-            times = f"gloo {pair['gloo']['ms']:.2f} ms, Espalier {pair['espalier']['ms']:.2f} ms"
+        for model, what in (("train", "a step of training by DDP"), ("generate", "a token by tensor parallelism, 48 sums")):
+            found = [one for one in job["models"] if one["model"] == model]
+            equal = "equal" if all(one["outcome"] == found[0]["outcome"] for one in found) else "DIFFERENT"
+            times = ", ".join(f"{NAMES[one['backend']]} {one['ms']:.2f} ms" for one in found)
             console.print(f"  {what}: {times}; outcomes {equal}", highlight=False)
 
 

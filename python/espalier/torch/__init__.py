@@ -6,6 +6,7 @@ from __future__ import annotations
 import torch.distributed as dist
 
 if dist.is_available():
+    from espalier.torch import operators as operators  # defines torch.ops.espalier
     from espalier.torch.register import register, why_gloo
 
     register()

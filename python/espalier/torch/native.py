@@ -25,7 +25,7 @@ from espalier import install
 _log = logging.getLogger("espalier.torch")
 _NAME = "espalier_torch_native"
 _SOURCES = Path(__file__).parent / "native"
-_UNITS = ("backend.cpp", "reductions.cpp", "moves.cpp")
+_UNITS = ("backend.cpp", "reductions.cpp", "moves.cpp", "operators.cpp")
 
 
 def wanted() -> bool:

@@ -11,6 +11,8 @@ import torch.distributed as dist
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
+from espalier.torch.measure.ways import Allreduce
+
 WIDTH, HEADS, LAYERS, WORDS, LENGTH = 128, 4, 2, 200, 32
 
 
@@ -40,26 +42,26 @@ def train(group: Any, steps: int = 8) -> tuple[float, list[float]]:
 class _Block(nn.Module):
     """A layer without attention, cut as tensor parallelism cuts it: columns, then rows, and a sum over the ranks."""
 
-    def __init__(self, group: Any, ranks: int, rank: int) -> None:
+    def __init__(self, allreduce: Allreduce, ranks: int, rank: int) -> None:
         super().__init__()
         hidden = 4 * WIDTH
         self.first = nn.Parameter(torch.randn(hidden, WIDTH).chunk(ranks)[rank] / WIDTH**0.5)
         self.second = nn.Parameter(torch.randn(WIDTH, hidden).chunk(ranks, dim=1)[rank] / hidden**0.5)
-        self.group = group
+        self.allreduce = allreduce
 
     def forward(self, data: torch.Tensor) -> torch.Tensor:
         part = torch.relu(data @ self.first.T) @ self.second.T
-        dist.all_reduce(part, group=self.group)
+        self.allreduce(part)
         return data + part
 
 
 @torch.no_grad()
-def generate(group: Any, tokens: int = 30, layers: int = 24) -> tuple[float, list[int]]:
-    """Seconds of a token, with two sums over the ranks in each of the layers' pairs, and the tokens."""
-    ranks, rank = dist.get_world_size(group), dist.get_rank(group)
+def generate(allreduce: Allreduce, tokens: int = 30, layers: int = 24) -> tuple[float, list[int]]:
+    """Seconds of a token, with two sums over all ranks in each of the layers' pairs, and the tokens."""
+    ranks, rank = dist.get_world_size(), dist.get_rank()
     torch.manual_seed(2)
     words = torch.randn(WORDS, WIDTH)
-    blocks = [_Block(group, ranks, rank) for _ in range(2 * layers)]
+    blocks = [_Block(allreduce, ranks, rank) for _ in range(2 * layers)]
     told, state, began = [1], torch.zeros(1, WIDTH), 0.0
     for token in range(tokens):
         if token == 5:

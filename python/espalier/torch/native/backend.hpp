@@ -56,6 +56,8 @@ class Backend final : public c10d::Backend {
   /// In place, on the calling thread, after all that has come; without what torch's dispatcher adds to a call.
   /// `how`: type, operator and label, as elements.py packs them.
   void allreduce_now(std::uintptr_t data, std::size_t count, unsigned how);
+  /// The same for a tensor. False, and nothing is done, where the call has to go through the group.
+  bool allreduce_directly(const at::Tensor& tensor, const c10d::ReduceOp& op);
 
   WorkPointer broadcast(Tensors& tensors, const c10d::BroadcastOptions& opts) override;
   WorkPointer allreduce(Tensors& tensors, const c10d::AllreduceOptions& opts) override;
