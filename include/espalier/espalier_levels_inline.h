@@ -40,8 +40,21 @@ ESPALIER_INLINE int espalier_group_is_reached(uint64_t seen, espalier_until unti
   return until == ESPALIER_UNTIL_AT_LEAST ? seen >= value : until == ESPALIER_UNTIL_EQUAL ? seen == value : seen != value;
 }
 
+/* This core will write all of that: it asks at once for the lines that readers hold. A copy would ask for a few at a time. */
+ESPALIER_INLINE void espalier_group_own_lines(const char* place, size_t bytes) {
+  for (size_t at = 0; at < bytes; at += 64)
+#if defined(__x86_64__) /* the builtin is this instruction only where the whole program is for processors that have it */
+    __asm__ __volatile__("prefetchw %0" : : "m"(place[at]));
+#else
+    __builtin_prefetch(place + at, 1, 3);
+#endif
+}
+
+/* Long data are the library's, which may write them past the caches. Of one line and less the store itself asks. */
 ESPALIER_INLINE int espalier_group_put(const espalier_group_view* view, size_t offset, const void* source, size_t bytes) {
-  if (!source || !espalier_group_is_within(view, offset, bytes)) return espalier_group_called_put(view, offset, source, bytes);
+  if (!source || bytes >= 4096 || !espalier_group_is_within(view, offset, bytes))
+    return espalier_group_called_put(view, offset, source, bytes);
+  if (bytes > 64) espalier_group_own_lines((const char*)view->segment + offset, bytes);
   memcpy((char*)view->segment + offset, source, bytes);
   return ESPALIER_OK;
 }

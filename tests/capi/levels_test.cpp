@@ -75,6 +75,46 @@ TEST(Levels, TheLibrarysFunctionsAndTheHeadersAgree) {
   });
 }
 
+// By the header and by the library, at places on and off the lines of caches; what lies around them stays.
+TEST(Levels, DataOfAnyLengthLieWhereTheyWerePut) {
+  run_ranks(2, [&](int rank) {
+    const Met met(own_name("lengths"), rank, 2);
+    espalier_levels_options options{};
+    options.member_bytes = 1 << 16;
+    const MadeLevels levels(met.comm, &options);
+    espalier_group_view view;
+    ASSERT_EQ(espalier_levels_group(levels.get(), 0, &view), ESPALIER_OK);
+    const auto library_put = &espalier_group_put;
+    const std::size_t mine = espalier_group_part(&view, rank), other = espalier_group_part(&view, 1 - rank);
+    std::uint64_t round = 0;
+    for (const std::size_t bytes : {1, 63, 64, 65, 1000, 4095, 4096, 4097, 20000})
+      for (const std::size_t at : {64, 67})
+        for (const bool inlined : {true, false}) {
+          ++round;
+          const auto value = [&](int of, std::size_t i) {
+            return static_cast<unsigned char>(i * 7 + round + static_cast<std::size_t>(of));
+          };
+          std::vector<unsigned char> given(bytes + 2), got(bytes + 2);
+          for (std::size_t i = 0; i < given.size(); ++i) given[i] = value(rank, i);
+          ASSERT_EQ(espalier_group_put(&view, mine + at - 1, given.data(), 1), ESPALIER_OK);
+          ASSERT_EQ(espalier_group_put(&view, mine + at + bytes, &given[bytes + 1], 1), ESPALIER_OK);
+          ASSERT_EQ(inlined ? espalier_group_put(&view, mine + at, &given[1], bytes)
+                            : library_put(&view, mine + at, &given[1], bytes),
+                    ESPALIER_OK);
+          ASSERT_EQ(espalier_group_store(&view, mine, round), ESPALIER_OK);
+          ASSERT_EQ(espalier_group_wait_until(&view, other, ESPALIER_UNTIL_EQUAL, round), ESPALIER_OK);
+          ASSERT_EQ(espalier_group_get(&view, other + at - 1, got.data(), got.size()), ESPALIER_OK);
+          for (std::size_t i = 0; i < got.size(); ++i)
+            ASSERT_EQ(got[i], value(1 - rank, i)) << "byte " << i << " of " << bytes;
+          // Both have read before either writes again.
+          ASSERT_EQ(espalier_group_store(&view, mine + 8, round), ESPALIER_OK);
+          ASSERT_EQ(espalier_group_wait_until(&view, other + 8, ESPALIER_UNTIL_EQUAL, round), ESPALIER_OK);
+        }
+    const std::vector<char> too_long(4096);
+    EXPECT_EQ(espalier_group_put(&view, view.bytes - 4095, too_long.data(), 4096), ESPALIER_ERR_ARGUMENT);
+  });
+}
+
 void check_reduce(espalier_levels* levels, int rank, int ranks, int root, std::size_t count) {
   std::vector<double> values(count), sum(count);
   for (std::size_t i = 0; i < count; ++i) {
@@ -165,8 +205,13 @@ TEST_P(OfRanks, TheExamplesAreRightOnEveryTree) {
         if (count <= 512) check_top_k(top_k.get(), rank, ranks, count);
       }
     };
-    for (const int root : {0, ranks / 2, ranks - 1}) {
-      espalier_levels_options options = levels_example_options();
+    // With few slots each is used again and again.
+    const struct {
+      int root;
+      std::size_t slots;
+    } cases[] = {{0, 2}, {ranks / 2, 4}, {ranks - 1, levels_slots}};
+    for (const auto& [root, slots] : cases) {
+      espalier_levels_options options = levels_options_of(slots);
       options.root = root;
       for (options.degree = 0; options.degree <= 3; ++options.degree) {
         options.virtual_levels = options.degree;

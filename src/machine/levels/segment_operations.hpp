@@ -8,6 +8,7 @@
 
 #include "machine/levels/group_operations.hpp"
 #include "machine/levels/group_waits.hpp"
+#include "machine/prefetch_hints.hpp"
 #include "network/window/memory.hpp"
 
 namespace espalier::machine {
@@ -32,7 +33,13 @@ class BasicSegmentOperations final : public GroupOperations {
 
   void put(std::size_t offset, const void* source, std::size_t bytes) override {
     check_range(offset, bytes);
-    memory_.write(offset, source, bytes);
+    if (bytes == 0) return;
+    std::byte* const target = memory_.base + offset;
+    // As in the header of the C API: a copy asks for few lines at a time, and of one line the store itself asks.
+    if (bytes > line_bytes && bytes < longest_asked_for) hints::own_lines(target, bytes);
+    // Long data may go past the caches. Whatever word is stored afterwards, by this table or by other means,
+    // says that they are there: so they are settled at once.
+    if (slot_writer_.copy(target, source, bytes, nullptr)) Platform::settle_streams();
   }
   void get(std::size_t offset, void* target, std::size_t bytes) override {
     check_range(offset, bytes);
@@ -72,7 +79,10 @@ class BasicSegmentOperations final : public GroupOperations {
     if (waits_) waits_->stored();
   }
 
+  static constexpr std::size_t line_bytes = 64, longest_asked_for = 4096;
+
   Memory memory_;
+  typename Platform::SlotWriter slot_writer_;
   bool exposed_;
   Wait wait_;
   GroupWaits* waits_;

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstring>
 
+#include "memory/copy/slot_writer.hpp"
 #include "network/spin_limits.hpp"
 
 namespace espalier::network {
@@ -23,6 +24,10 @@ struct HostPlatform {
   static void copy(void* target, const void* source, std::size_t bytes) {
     std::memcpy(target, source, bytes);
   }
+
+  /// For data that another core reads next.
+  using SlotWriter = memory::SlotWriter<>;
+  static void settle_streams() { memory::settle_streams(); }
 };
 
 }  // namespace espalier::network
