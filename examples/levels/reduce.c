@@ -9,11 +9,11 @@ struct piece {
   size_t bytes;
 };
 
-/* When all slots have been used, they are free again once the leader has taken what was in them. */
+/* A half of the slots is free again once the leader has taken what was in it. */
 static int give(const espalier_group_view* group, const struct piece* piece, size_t part) {
   int code = ESPALIER_OK;
-  if (levels_slot_number(group) == 0)
-    code = espalier_group_wait_until(group, part + levels_taken, ESPALIER_UNTIL_AT_LEAST, group->traversal - 1);
+  if (levels_reuses_half(group))
+    code = espalier_group_wait_until(group, part + levels_taken, ESPALIER_UNTIL_AT_LEAST, levels_last_use(group));
   if (!code) code = espalier_group_put(group, part + levels_data(group, piece->bytes), piece->mine, piece->bytes);
   return code ? code : espalier_group_store(group, part + levels_slot(group), group->traversal);
 }
@@ -39,7 +39,7 @@ static int take(const espalier_group_view* group, struct piece* piece, size_t pa
   if (!code && theirs == copy) code = espalier_group_get(group, data, copy, piece->bytes);
   if (!code) add(piece->sum, piece->mine, theirs, piece->bytes / sizeof(double));
   piece->mine = piece->sum;
-  return code || !levels_is_last_slot(group) ? code : espalier_group_store(group, part + levels_taken, group->traversal);
+  return code || !levels_ends_half(group) ? code : espalier_group_store(group, part + levels_taken, group->traversal);
 }
 
 static int add_up(const espalier_group_view* group, void* context) {

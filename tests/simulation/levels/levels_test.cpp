@@ -20,8 +20,8 @@ using testing::check;
 using testing::simulate;
 
 // Two slots, so that they are soon used again.
-LevelsLayout layout_of(const topology::Group& groups, int root = 0) {
-  const espalier_levels_options options = levels_options_of(2);
+LevelsLayout layout_of(const topology::Group& groups, int root = 0, std::size_t slots = 2) {
+  const espalier_levels_options options = levels_options_of(slots);
   return {groups, root, options.shared_bytes, options.member_bytes};
 }
 
@@ -151,6 +151,17 @@ TEST(CheckedLevels, TheExamplesAreRightUnderAnySchedule) {
                          [&](bool holds) { run.expect(holds, use.name); });
             });
     }
+}
+
+// Halves of two slots: the second one of a half is used without a wait.
+TEST(CheckedLevels, TheExamplesReuseHalvesOfTheirSlots) {
+  constexpr int rounds = 7;
+  for (const Use& use : uses)
+    check(use.name, layout_of(topology::flat_group(2), 0, 4), 2,
+          [&](espalier_levels* levels, Execution& run) {
+            for (int round = 1; round <= rounds; ++round)
+              use.call(levels, {run.rank(), 2, 0, round}, [&](bool holds) { run.expect(holds, use.name); });
+          });
 }
 
 // What ranks write before a barrier lies in plain memory of their node.
