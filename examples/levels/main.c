@@ -4,6 +4,8 @@
  *
  * --rounds 0 checks the results alone. For Espalier's own on the same tree set ESPALIER_BARRIER, ESPALIER_REDUCE and
  * ESPALIER_BCAST to tree, and ESPALIER_TREE (docs/levels.md). */
+#define _GNU_SOURCE /* of sched.h: which processor a process runs on */
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,6 +78,19 @@ static int is_right(struct rank* me, void (*call)(struct rank*)) {
 
 /* --- how long they take -------------------------------------------------------------------------------------------- */
 
+/* Each rank has a processor of its own where there are enough. Two that share one, if only for a while, are timed otherwise. */
+static void take_processor(const struct rank* me) {
+  cpu_set_t all, own;
+  if (sched_getaffinity(0, sizeof all, &all) != 0 || CPU_COUNT(&all) < me->ranks) return;
+  for (int processor = 0, left = me->number; processor < CPU_SETSIZE; ++processor) {
+    if (!CPU_ISSET(processor, &all) || left-- > 0) continue;
+    CPU_ZERO(&own);
+    CPU_SET(processor, &own);
+    sched_setaffinity(0, sizeof own, &own);
+    return;
+  }
+}
+
 static double now_us(void) {
   struct timespec time;
   clock_gettime(CLOCK_MONOTONIC, &time);
@@ -105,9 +120,9 @@ static void measure(struct rank* me, int rounds, const char* name, void (*call)(
   /* Of the fastest tenth: on a busy machine few batches have all their ranks on cores. */
   const double ours = times[rounds / 10], theirs = times[rounds + rounds / 10];
   if (me->number == me->root && own)
-    printf("%-8s %6zu B  levels %8.2f us  own %8.2f us  ratio %.2f\n", name, me->count * sizeof(double), ours, theirs, ours / theirs);
+    printf("%-8s %6zu B  levels %8.3f us  own %8.3f us  ratio %.2f\n", name, me->count * sizeof(double), ours, theirs, ours / theirs);
   else if (me->number == me->root)
-    printf("%-8s %6zu B  levels %8.2f us\n", name, me->count * sizeof(double), ours);
+    printf("%-8s %6zu B  levels %8.3f us\n", name, me->count * sizeof(double), ours);
   free(times);
 }
 
@@ -128,6 +143,7 @@ static int run(const char* name, int number, const struct setting* setting) {
   me.number = number;
   me.ranks = setting->ranks;
   me.root = setting->levels.root;
+  if (setting->rounds > 0) take_processor(&me);
   check(espalier_comm_meet(name, number, me.ranks, 20000, &me.comm), "meeting");
   int right = 1;
   for (size_t c = 0; c < sizeof cases / sizeof *cases; ++c) {
