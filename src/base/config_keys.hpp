@@ -52,6 +52,7 @@ inline constexpr std::array first_keys = {
     ConfigKey{"ESPALIER", "on", true, "off: as if Espalier were not there"},
     ConfigKey{"ESPALIER_CONFIG", "", false, "file of KEY=VALUE lines; the environment wins over it"},
     ConfigKey{"ESPALIER_FALLBACK", "silent", false, "a call that the host has to serve: error | warn | silent"},
+    ConfigKey{"ESPALIER_GUARD", "off", true, "on: the host serves what it does faster here, where results do not depend on who serves; all: floating point, too"},
     ConfigKey{"ESPALIER_STATS", "", false, "1: print at finalize what ran; FILE.json: write it there"},
     ConfigKey{"ESPALIER_STATS_ARRIVALS", "off", false, "on: count how long ranks wait for the last one"},
     ConfigKey{"ESPALIER_STATS_SITES", "", false, "count where in the program calls came from: so many frames, 1 to 8"},

@@ -190,6 +190,12 @@ TEST(Config, AgreementChangesWithAgreedKeysOnly) {
   }
 }
 
+TEST(Config, ASwitchMayHaveAThirdValue) {
+  EXPECT_EQ(config_of({"ESPALIER_GUARD=all"}).text("ESPALIER_GUARD"), "all");
+  EXPECT_TRUE(config_of({"ESPALIER_GUARD=yes"}).flag("ESPALIER_GUARD"));
+  EXPECT_EQ(config_of({"ESPALIER_GUARD=some"}).text("ESPALIER_GUARD"), "off");
+}
+
 TEST(Config, AgreementDoesNotMixNeighbours) {
   EXPECT_NE(config_of({"ESPALIER_BARRIER=tree"}).agreement(), config_of({"ESPALIER_BCAST=tree"}).agreement());
 }

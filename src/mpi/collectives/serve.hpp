@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "mpi/collectives/turn.hpp"
 #include "mpi/host/callback.hpp"
 #include "mpi/host/host.hpp"
 #include "mpi/lifetime/communicators.hpp"
@@ -82,6 +83,8 @@ int perform(const AnyCall& call, void* caller, Collective collective) {
   std::size_t bytes = 0;
   const int code = guarded(call.comm, collective, bytes, [&] {
     try {
+      if (guard::is_on && guard::begin_call(call, caller, collective) == guard::Server::host) [[unlikely]]
+        return to_host;
       return serve(call, caller, bytes);
     } catch (const Error&) {
       // If another rank has revoked the communicator, the host has the right error for that.
@@ -89,7 +92,8 @@ int perform(const AnyCall& call, void* caller, Collective collective) {
       throw;
     }
   });
-  return code == to_host ? forward(call) : code;
+  const int result = code == to_host ? forward(call) : code;
+  return guard::is_on ? guard::end_call(call.comm, collective, result) : result;
 }
 
 }  // namespace espalier::mpi

@@ -35,6 +35,7 @@ std::unique_ptr<runtime::Communicator> take_communicator(Entry& entry) {
   if (entry.communicator) forget_recorded(entry.comm);
   entry.record = {};
   entry.neighbours.reset();
+  entry.kinds.reset();
   // release: what this thread did with the entry stays before; a thread that reads 0 does not use the entry.
   entry.handle.store(0, std::memory_order_release);
   return std::move(entry.communicator);

@@ -13,6 +13,7 @@
 #include "base/printable.hpp"
 #include "mpi/datatype/datatype.hpp"
 #include "mpi/datatype/type_runs.hpp"
+#include "mpi/guard/kinds.hpp"
 #include "mpi/host/host.hpp"
 #include "mpi/host/host_behaviour.hpp"
 #include "mpi/host/progress.hpp"
@@ -78,6 +79,7 @@ void begin_record() {
 bool set_up(MPI_Comm mine) {
   plan::set_host(version_text());  // before the rules are read
   learn_errors_return();
+  guard::begin();
   if (!communicators::open() || !progress::open()) {
     std::fprintf(stderr,
                  "espalier: the host MPI refused an attribute key or a request; every call goes to it\n");

@@ -1,7 +1,7 @@
 // torch.ops.espalier.all_reduce_, the CPU's part. operators.py declares it.
 #include <ATen/core/grad_mode.h>
-#include <torch/csrc/distributed/c10d/GroupRegistry.hpp>
 #include <torch/library.h>
+#include <torch/csrc/distributed/c10d/GroupRegistry.hpp>
 
 #include <array>
 #include <string_view>
@@ -16,13 +16,13 @@ namespace {
 c10d::ReduceOp::RedOpType operator_of(std::string_view name) {
   using Op = c10d::ReduceOp::RedOpType;
   constexpr std::array<std::pair<std::string_view, Op>, 8> ops = {{{"sum", Op::SUM},
-                                                                    {"avg", Op::AVG},
-                                                                    {"product", Op::PRODUCT},
-                                                                    {"min", Op::MIN},
-                                                                    {"max", Op::MAX},
-                                                                    {"band", Op::BAND},
-                                                                    {"bor", Op::BOR},
-                                                                    {"bxor", Op::BXOR}}};
+                                                                   {"avg", Op::AVG},
+                                                                   {"product", Op::PRODUCT},
+                                                                   {"min", Op::MIN},
+                                                                   {"max", Op::MAX},
+                                                                   {"band", Op::BAND},
+                                                                   {"bor", Op::BOR},
+                                                                   {"bxor", Op::BXOR}}};
   for (const auto& [known, op] : ops)
     if (known == name) return op;
   TORCH_CHECK_VALUE(false, "espalier::all_reduce_: no operator \"", std::string(name),
