@@ -28,6 +28,17 @@ class CheckingMachine : public machine::BasicMachine<Platform> {
   Steps await(Channel channel, int peer, const Steps& steps, Where where = Where::current()) {
     return is_kept(where, Operation::await) ? Base::await(channel, peer, steps) : steps;
   }
+  std::size_t await_block(Channel channel, int peer, Step step, std::size_t expected,
+                          Where where = Where::current()) {
+    return is_kept(where, Operation::await) ? Base::await_block(channel, peer, step, expected) : expected;
+  }
+  machine::PairLengths await_pair(Channel channel, int peer, Step step, const machine::PairLengths& expected,
+                                  Where where = Where::current()) {
+    return is_kept(where, Operation::await) ? Base::await_pair(channel, peer, step, expected) : expected;
+  }
+  bool await_exactly(Channel channel, int peer, Step step, Where where = Where::current()) {
+    return is_kept(where, Operation::await) ? Base::await_exactly(channel, peer, step) : true;
+  }
   void await_finish(int peer, Step step, Where where = Where::current()) {
     if (is_kept(where, Operation::await_finish)) Base::await_finish(peer, step);
   }

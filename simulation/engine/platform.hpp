@@ -48,6 +48,26 @@ class SimulatedWaiter {
     Sink& sink = Sink::current();
     sink.act({Act::publish, 0, sink.flag_at(&line), step});
   }
+  // All blocks are as long as their readers expect.
+  std::size_t await_block(SimulatedLine& line, memory::Step step, int peer, std::size_t expected) {
+    await(line, step, peer);
+    return expected;
+  }
+  machine::PairLengths await_pair(SimulatedLine& line, memory::Step step, int peer,
+                                  const machine::PairLengths& expected) {
+    await(line, step, peer);
+    return expected;
+  }
+  void signal_pair(SimulatedLine& line, memory::Step step, const machine::PairLengths&) const {
+    signal(line, step);
+  }
+  bool await_exactly(SimulatedLine& line, memory::Step step, int peer) {
+    await(line, step, peer);
+    return true;
+  }
+  void compare_lengths(int, std::size_t, std::size_t) const {}
+  void refuse_length(int, std::size_t, std::size_t, bool) const {}
+  void signal_block(SimulatedLine& line, memory::Step step, std::size_t) const { signal(line, step); }
 };
 
 struct SimulatedPlatform {

@@ -53,21 +53,35 @@ concept TakesSteps = requires(M m, const M c, int peer, int span, std::size_t by
 /// Every rank owns one flag line a channel and slot. It says which step its writer has published, and up to
 /// memory::inline_capacity bytes of data ride in it.
 template <class M>
-concept HasFlagLines =
-    requires(M m, int peer, Step step, Channel channel, const void* source, std::size_t bytes) {
-      /// Announces all that this rank has written before (release).
-      m.publish(channel, step);
-      /// The same with data in the flag line itself.
-      m.publish_inline(channel, step, source, bytes);
-      /// Writes the line of a peer that never writes it itself (children's release lines, when they do not
-      /// read from parent).
-      m.publish_for(peer, channel, step, source, bytes);
-      /// Until `peer` has published `step` (acquire): what it wrote before is visible afterwards.
-      m.await(channel, peer, step);
-      { m.published(channel, peer, step) } -> std::same_as<bool>;  // what await() would find (acquire, too)
-      { m.inline_data(channel, peer, step) } -> std::same_as<const std::byte*>;
-      { m.inline_buffer(channel, step) } -> std::same_as<std::byte*>;
-    };
+concept HasFlagLines = requires(M m, int peer, Step step, Channel channel, const void* source,
+                                std::size_t bytes, const PairLengths& lengths) {
+  /// Announces all that this rank has written before (release).
+  m.publish(channel, step);
+  /// The same with data in the flag line itself.
+  m.publish_inline(channel, step, source, bytes);
+  /// Writes the line of a peer that never writes it itself (children's release lines, when they do not
+  /// read from parent).
+  m.publish_for(peer, channel, step, source, bytes);
+  /// Until `peer` has published `step` (acquire): what it wrote before is visible afterwards.
+  m.await(channel, peer, step);
+  /// The same where the line announces a block of `bytes` to one reader. await_block() returns how long it is;
+  /// that is `bytes` of the reader, or less, for it throws where the block is longer.
+  m.publish_block(channel, step, bytes);
+  { m.await_block(channel, peer, step, bytes) } -> std::same_as<std::size_t>;
+  /// Of two ranks that exchange blocks: the line says what this rank sends, and expects; await_pair() returns that
+  /// of the other, and expects it to be `lengths`.
+  m.publish_pair(channel, step, bytes, bytes);
+  { m.await_pair(channel, peer, step, lengths) } -> std::same_as<PairLengths>;
+  /// As await(), where the peer names this rank as a reader if it publishes the step. False: it has not.
+  { m.await_exactly(channel, peer, step) } -> std::same_as<bool>;
+  /// The peer has said otherwise how much it sends; throws if that is more than this rank expects.
+  m.compare_lengths(peer, bytes, bytes);
+  m.refuse_length(peer, bytes, bytes);        // throws in any case
+  m.refuse_length(peer, bytes, bytes, true);  // what this rank sends to the peer, not the other way
+  { m.published(channel, peer, step) } -> std::same_as<bool>;  // what await() would find (acquire, too)
+  { m.inline_data(channel, peer, step) } -> std::same_as<const std::byte*>;
+  { m.inline_buffer(channel, step) } -> std::same_as<std::byte*>;
+};
 
 /// Every rank owns a ring of slots, for data that do not ride in lines:
 ///  1. reserve() waits until the ranks that read these slots' former content have finished, before anything
@@ -90,6 +104,9 @@ concept HasSlots = requires(M m, const M c, int peer, const Steps& steps, Channe
   m.publish(channel, steps);
   m.publish_for(peer, channel, steps);
   { m.await(channel, peer, steps) } -> std::same_as<Steps>;
+  m.publish_block(channel, steps, bytes);
+  { m.found(channel, peer, steps) } -> std::same_as<Steps>;  // after await_block() of the step
+  { c.next_step(1) } -> std::same_as<Step>;  // which advance() of so many slots gives next to publish
   /// A copy into this rank's own slots, or other memory that others read; flush_for_readers() comes before it
   /// is published. `read_next`: a hint where this rank reads next.
   m.write_slot(steps, target, source, bytes);

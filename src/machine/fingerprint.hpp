@@ -28,6 +28,23 @@ inline constexpr int label_bits = 10, most_label = (1 << label_bits) - 1;
 /// Whether both are of the communicator's n-th call, modulo 4096. Flags that are ahead belong to later calls.
 constexpr bool of_one_call(Fingerprint a, Fingerprint b) { return (a ^ b) >> call_hash_bits == 0; }
 
+/// What a flag line that announces a block adds to its fingerprint (exclusive or): how long the block is. Where only
+/// two ranks know that, its reader finds a difference so, on the line that it reads anyhow. Blocks of less than a
+/// MiB have a mark each, which is their length.
+constexpr Fingerprint length_mark(std::uint64_t bytes) {
+  constexpr std::uint64_t all = (std::uint64_t{1} << call_hash_bits) - 1;
+  return static_cast<Fingerprint>((bytes ^ bytes >> call_hash_bits ^ bytes >> 2 * call_hash_bits) & all);
+}
+
+/// What a rank of two sends to the other, and what it expects from it.
+struct PairLengths {
+  std::uint64_t out, in;
+  bool operator==(const PairLengths&) const = default;
+};
+constexpr Fingerprint length_mark(const PairLengths& both) {
+  return length_mark(both.out ^ both.in * 0x9E3779B97F4A7C15u);
+}
+
 /// A rank's calls on one communicator, one after the other. A difference once made stays: calls after which
 /// no rank has looked at another's flags (two ranks that both think they are the root) show in later ones.
 class CallHistory {
@@ -42,6 +59,8 @@ class CallHistory {
   }
   /// Of the call that was added last.
   void add_label(std::uint16_t label) { hash_ = (hash_ + label) * 0x9E3779B97F4A7C15u; }
+  /// Nothing moves in the call that has been added last.
+  void add_nothing() { hash_ = (hash_ + 1) * 0x9E3779B97F4A7C15u; }
   std::uint64_t number() const { return number_; }
   Fingerprint fingerprint() const {
     return static_cast<Fingerprint>(number_) << call_hash_bits |

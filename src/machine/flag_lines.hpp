@@ -33,6 +33,35 @@ class FlagLines : public ShareView<Platform> {
     waiter_.signal(theirs, step);
   }
 
+  /// The first chunk of a block of so many bytes, of which only the reader and this rank know.
+  void publish_block(Channel channel, Step step, std::size_t bytes) {
+    waiter_.signal_block(line(channel, rank(), step), step, bytes);
+  }
+  /// Returns how long the block is: `expected`, or less. Throws if it is longer.
+  std::size_t await_block(Channel channel, int peer, Step step, std::size_t expected) {
+    return waiter_.await_block(line(channel, peer, step), step, peer, expected);
+  }
+
+  /// Of two ranks: the first line in which one shows what it sends the other, with how long both blocks are.
+  void publish_pair(Channel channel, Step step, std::size_t out, std::size_t in) {
+    waiter_.signal_pair(line(channel, rank(), step), step, {out, in});
+  }
+  PairLengths await_pair(Channel channel, int peer, Step step, const PairLengths& expected) {
+    return waiter_.await_pair(line(channel, peer, step), step, peer, expected);
+  }
+
+  /// As await(). False: the peer has gone on without this step, and readers of it, of which this rank is one, would
+  /// have held it up.
+  bool await_exactly(Channel channel, int peer, Step step) {
+    return waiter_.await_exactly(line(channel, peer, step), step, peer);
+  }
+  void compare_lengths(int peer, std::size_t sent, std::size_t expected) const {
+    waiter_.compare_lengths(peer, sent, expected);
+  }
+  void refuse_length(int peer, std::size_t sent, std::size_t expected, bool own = false) const {
+    waiter_.refuse_length(peer, sent, expected, own);
+  }
+
   void await(Channel channel, int peer, Step step) { waiter_.await(line(channel, peer, step), step, peer); }
 
   bool published(Channel channel, int peer, Step step) { return reached(line(channel, peer, step), step); }

@@ -20,10 +20,12 @@ class Slots : public PairwiseBuffers<Platform> {
 
  public:
   using Base::await;
+  using Base::await_block;
   using Base::await_finish;
   using Base::Base;
   using Base::pairwise_cell;
   using Base::publish;
+  using Base::publish_block;
   using Base::publish_for;
   using Base::rank;
   using typename Base::Line;
@@ -84,12 +86,24 @@ class Slots : public PairwiseBuffers<Platform> {
   void publish_for(int peer, Channel channel, const Steps& steps) {
     announce(line(channel, peer, steps.last()), steps);
   }
+  void publish_block(Channel channel, const Steps& steps, std::size_t bytes) {
+    Line& own = line(channel, rank(), steps.last());
+    say_ring(own, steps);
+    waiter_.signal_block(own, steps.last(), bytes);
+  }
   Steps await(Channel channel, int peer, Steps steps) {
     Line& theirs = line(channel, peer, steps.last());
     waiter_.await(theirs, steps.last(), peer);
-    if (steps.may_be_short) [[unlikely]]
-      Platform::copy_small(&steps.in_short_ring, theirs.payload, sizeof steps.in_short_ring);
-    return steps;
+    return found(theirs, steps);
+  }
+  /// What await() would give of a line that await_block() has awaited.
+  Steps found(Channel channel, int peer, Steps steps) {
+    return found(line(channel, peer, steps.last()), steps);
+  }
+  /// The step that is published for the first chunk of a message in which advance() gives so many slots.
+  Step next_step(int span = 1) const {
+    const auto width = static_cast<Step>(span);
+    return ((last_step_ + width) & ~(width - 1)) + width - 1;
   }
   std::byte* slot(int peer, const Steps& steps) {
     if (steps.buffers == Buffers::pairwise_slots) return pairwise_cell(peer, 1 - peer, steps);
@@ -131,11 +145,19 @@ class Slots : public PairwiseBuffers<Platform> {
     std::span<const int> readers;
   };
 
-  // Says which ring the data are in, where the writer could choose.
   void announce(Line& flag, const Steps& steps) {
+    say_ring(flag, steps);
+    waiter_.signal(flag, steps.last());
+  }
+  // Says which ring the data are in, where the writer could choose.
+  void say_ring(Line& flag, const Steps& steps) {
     if (steps.may_be_short) [[unlikely]]
       Platform::copy_small(flag.payload, &steps.in_short_ring, sizeof steps.in_short_ring);
-    waiter_.signal(flag, steps.last());
+  }
+  Steps found(const Line& theirs, Steps steps) const {
+    if (steps.may_be_short) [[unlikely]]
+      Platform::copy_small(&steps.in_short_ring, theirs.payload, sizeof steps.in_short_ring);
+    return steps;
   }
 
   void reclaim(SlotReaders& held) {

@@ -45,6 +45,14 @@ struct ProgressHook {
 struct Mistake {
   void (*function)(void* context, int peer) = nullptr;
   void* context = nullptr;
+  /// Of a line that announces a block of another length than the `expected` one, or is of another call. How long
+  /// the block is; throws if that is more. `difference`: of the fingerprints.
+  std::size_t (*length)(void* context, int peer, std::size_t expected, Fingerprint difference) = nullptr;
+  /// Of two ranks that exchange blocks: what the other sends, and expects, if its line has another mark than these.
+  PairLengths (*pair)(void* context, int peer, const PairLengths& expected, Fingerprint difference) = nullptr;
+  /// Throws, because a peer sends `sent` bytes where others are expected, as it has said elsewhere; or, if `own`, this
+  /// rank sends them to the peer.
+  void (*refuse)(void* context, int peer, std::size_t sent, std::size_t expected, bool own) = nullptr;
 };
 
 /// Rungs climbed, for the statistics.
@@ -86,6 +94,33 @@ class BasicWaiter {
     if (mistake_.function) mistake_.function(mistake_.context, peer);
   }
 
+  /// The same of a line that says what both of two ranks exchange. Returns that of the other.
+  PairLengths await_pair(Line& line, Step step, int peer, const PairLengths& expected) {
+    await_any(line, step);
+    const Fingerprint difference = line.fingerprint.load(std::memory_order_relaxed) ^ fingerprint_;
+    if (difference == length_mark(expected)) [[likely]]
+      return expected;
+    return other_pair(peer, expected, difference);
+  }
+  void signal_pair(Line& line, Step step, const PairLengths& own) const {
+    signal_as(fingerprint_ ^ length_mark(own), line, step);
+  }
+
+  /// As await(), on a line that cannot be ahead. False: it is, because its writer has left this step out.
+  bool await_exactly(Line& line, Step step, int peer) {
+    await(line, step, peer);
+    return line.step.load(std::memory_order_relaxed) == step;  // relaxed: await() has seen it, or a later one
+  }
+
+  /// A peer has said that it sends `sent` bytes where `expected` are. Throws if these are fewer.
+  void compare_lengths(int peer, std::size_t sent, std::size_t expected) const {
+    if (sent > expected) [[unlikely]]
+      refuse_length(peer, sent, expected);
+  }
+  /// Throws, because they differ. `own`: it is this rank that sends, and the peer that expects.
+  [[gnu::cold, gnu::noinline, noreturn]] void refuse_length(int peer, std::size_t sent, std::size_t expected,
+                                                            bool own = false) const;
+
   /// Waits until line.step >= step. Acquire: pairs with the release in signal(), so whatever the publisher
   /// wrote before is visible. `peer` is the rank that this one waits for.
   void await(Line& line, Step step, int peer) {
@@ -95,11 +130,28 @@ class BasicWaiter {
     compare_calls(line, peer);
   }
 
+  /// The same for a line that signal_block() writes, and that cannot be ahead: its writer waits for this rank before
+  /// it writes there again. Returns how long the block is. Throws if it is longer than `expected`.
+  std::size_t await_block(Line& line, Step step, int peer, std::size_t expected) {
+    await_any(line, step);
+    return compare_length(line, peer, expected);
+  }
+
   /// Announces `step` on a line that this rank alone writes at this step, and wakes the ranks that sleep on
   /// it.
-  void signal(Line& line, Step step) const {
+  void signal(Line& line, Step step) const { signal_as(fingerprint_, line, step); }
+  /// The same for the first chunk of a block, to one reader, who hears how long the block is.
+  void signal_block(Line& line, Step step, std::size_t bytes) const {
+    signal_as(fingerprint_ ^ length_mark(bytes), line, step);
+  }
+
+  const WaitCounts& counts() const { return counts_; }
+  const WaitPolicy& policy() const { return policy_; }
+
+ private:
+  void signal_as(Fingerprint fingerprint, Line& line, Step step) const {
     // relaxed: the release below orders it for a rank that sees this step.
-    line.fingerprint.store(fingerprint_, std::memory_order_relaxed);
+    line.fingerprint.store(fingerprint, std::memory_order_relaxed);
     line.step.store(step, std::memory_order_release);  // pairs with the acquire load in await()
     // Orders the store above before the load below (Dekker with fall_asleep(): either the sleeper sees the
     // step, or we see its mark).
@@ -107,17 +159,28 @@ class BasicWaiter {
     if (line.sleepers.load(std::memory_order_relaxed) != 0) [[unlikely]]
       wake(line);
   }
-
-  const WaitCounts& counts() const { return counts_; }
-  const WaitPolicy& policy() const { return policy_; }
-
- private:
   // relaxed: it was written before the step that await() has seen (acquire), or for a later step.
   void compare_calls(const Line& line, int peer) const {
     const Fingerprint theirs = line.fingerprint.load(std::memory_order_relaxed);
     if (theirs != fingerprint_ && of_one_call(theirs, fingerprint_)) [[unlikely]]
       report_mistake(peer);
   }
+  void await_any(Line& line, Step step) {
+    for (int i = 0; i < policy_.fast_spins; ++i)
+      if (line.step.load(std::memory_order_acquire) >= step) return;
+    climb(line, step);
+  }
+  // relaxed: as above.
+  std::size_t compare_length(const Line& line, int peer, std::size_t expected) const {
+    const Fingerprint difference = line.fingerprint.load(std::memory_order_relaxed) ^ fingerprint_;
+    if (difference == length_mark(expected)) [[likely]]
+      return expected;
+    return other_length(peer, expected, difference);
+  }
+  [[gnu::cold, gnu::noinline]] PairLengths other_pair(int peer, const PairLengths& expected,
+                                                      Fingerprint difference) const;
+  [[gnu::cold, gnu::noinline]] std::size_t other_length(int peer, std::size_t expected,
+                                                        Fingerprint difference) const;
   void climb(Line& line, Step step);
   void serve_others(const Line& line, Step step);
   void serve_on_own_core(const Line& line, Step step);

@@ -4,9 +4,36 @@
 
 #include <algorithm>
 
+#include "base/error.hpp"
+#include "base/format.hpp"
 #include "machine/wait.hpp"
 
 namespace espalier::machine {
+
+// Without ranks' records the mark alone says it.
+template <class Platform>
+std::size_t BasicWaiter<Platform>::other_length(int peer, std::size_t expected,
+                                                Fingerprint difference) const {
+  if (mistake_.length) return mistake_.length(mistake_.context, peer, expected, difference);
+  if (!of_one_call(difference, 0)) return 0;
+  compare_lengths(peer, difference, expected);
+  return difference;
+}
+
+template <class Platform>
+PairLengths BasicWaiter<Platform>::other_pair(int peer, const PairLengths& expected,
+                                              Fingerprint difference) const {
+  if (mistake_.pair) return mistake_.pair(mistake_.context, peer, expected, difference);
+  throw Error(formatted("rank {} does not send the {} bytes that are expected, or expects others than {}",
+                        peer, expected.out, expected.in));
+}
+
+template <class Platform>
+void BasicWaiter<Platform>::refuse_length(int peer, std::size_t sent, std::size_t expected, bool own) const {
+  if (mistake_.refuse) mistake_.refuse(mistake_.context, peer, sent, expected, own);
+  throw Error(formatted("{} bytes are sent {} rank {} where {} are expected", sent, own ? "to" : "by", peer,
+                        expected));
+}
 
 template <class Platform>
 void BasicWaiter<Platform>::climb(Line& line, Step step) {

@@ -46,6 +46,29 @@ TEST(CallHistory, ADifferenceStays) {
   }
 }
 
+TEST(LengthMark, SaysShortLengthsAndSitsInTheHash) {
+  for (const std::uint64_t bytes : {0u, 1u, 112u, 65536u, (1u << 20) - 1})
+    EXPECT_EQ(length_mark(bytes), bytes);
+  for (const std::uint64_t bytes : {std::uint64_t{1} << 20, std::uint64_t{5} << 40, ~std::uint64_t{0}}) {
+    EXPECT_EQ(length_mark(bytes) >> call_hash_bits, 0u);
+    EXPECT_NE(length_mark(bytes), length_mark(bytes + 1));
+    EXPECT_NE(length_mark(bytes), length_mark(2 * bytes));
+  }
+}
+
+TEST(LengthMark, OfAPairKnowsTheDirections) {
+  EXPECT_NE(length_mark(PairLengths{8, 16}), length_mark(PairLengths{16, 8}));
+  EXPECT_NE(length_mark(PairLengths{8, 0}), length_mark(PairLengths{8, 8}));
+}
+
+TEST(CallHistory, ACallInWhichNothingMovesIsAnother) {
+  CallHistory mine = history_of({usual});
+  const Fingerprint moved = mine.fingerprint();
+  mine.add_nothing();
+  EXPECT_NE(mine.fingerprint(), moved);
+  EXPECT_TRUE(of_one_call(mine.fingerprint(), moved));
+}
+
 TEST(CallHistory, LengthsAndRootsHardlyMeet) {
   std::set<Fingerprint> seen;
   for (int root = 0; root < 8; ++root)

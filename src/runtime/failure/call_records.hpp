@@ -1,6 +1,7 @@
 // What a rank's last calls on a communicator were, for the others to read when something is amiss.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -40,6 +41,20 @@ class CallRecords {
     labels_[number % kept].store(turn_of(number) | label, std::memory_order_relaxed);
   }
 
+  /// The rank's block in that call, which it has just written, is so long. Other ranks need not name that.
+  void note_block(std::uint64_t number, std::uint64_t bytes) {
+    records_[number % kept].bytes.store(number << byte_bits | (bytes & most_bytes),
+                                        std::memory_order_relaxed);
+  }
+
+  /// Two lengths in the place of one; those of 16 MiB and more only say that they are.
+  static std::uint64_t both(const machine::PairLengths& lengths) {
+    return std::min(lengths.out, most_of_pair) | std::min(lengths.in, most_of_pair) << pair_bits;
+  }
+  static machine::PairLengths lengths_in(std::uint64_t both) {
+    return {both & most_of_pair, both >> pair_bits};
+  }
+
   /// Whether the rank has begun the call of that number.
   bool has_come_to(std::uint64_t number) const {
     const std::uint64_t what = records_[number % kept].what.load(std::memory_order_relaxed);
@@ -72,8 +87,10 @@ class CallRecords {
 
  private:
   // Numbers are kept in 24 bits beside collective, operation and root, and in 16 beside the bytes.
-  static constexpr int root_bits = 24, collective_shift = root_bits + reduce::operation_code_bits,
-                       collective_bits = 6, number_shift = collective_shift + collective_bits, byte_bits = 48;
+  static constexpr int pair_bits = 24, root_bits = 24,
+                       collective_shift = root_bits + reduce::operation_code_bits, collective_bits = 6,
+                       number_shift = collective_shift + collective_bits, byte_bits = 48;
+  static constexpr std::uint64_t most_of_pair = (std::uint64_t{1} << pair_bits) - 1;
   static constexpr std::uint64_t most_root = (std::uint64_t{1} << root_bits) - 1,
                                  most_collective = (std::uint64_t{1} << collective_bits) - 1,
                                  most_bytes = (std::uint64_t{1} << byte_bits) - 1;

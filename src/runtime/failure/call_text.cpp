@@ -26,6 +26,10 @@ std::string print_beside(const machine::CallFacts& call, const machine::CallFact
   return differ ? formatted("{} by {}", print(call), reduce::describe(call.operation)) : print(call);
 }
 
+std::string print_when(std::uint64_t ago) {
+  return ago == 0 ? "in this call" : ago == 1 ? "in the call before" : formatted("{} calls ago", ago);
+}
+
 std::string print_beside(const RecordedCall& call, const RecordedCall& other,
                          const std::vector<std::string>& labels) {
   if (call.collective == other.collective && call.label != other.label)
@@ -45,11 +49,15 @@ std::string print_second(const RecordedCall& call, const RecordedCall& first,
 std::string print(const CallDifference& difference, int me, int other,
                   const std::vector<std::string>& labels) {
   const auto& [ago, mine, theirs] = difference;
-  const std::string when = ago == 0   ? "in this call"
-                           : ago == 1 ? "in the call before"
-                                      : formatted("{} calls ago", ago);
-  return formatted("{} rank {} wanted {}, rank {} {}", when, me, print_beside(mine, theirs, labels), other,
+  return formatted("{} rank {} wanted {}, rank {} {}", print_when(ago), me, print_beside(mine, theirs, labels), other,
                    print_second(theirs, mine, labels));
+}
+
+std::string print_lengths(const machine::CallFacts& call, int from, std::size_t sent, int to,
+                          std::size_t expected) {
+  return formatted("in this {} rank {} sends {} bytes to rank {}, which expects {}",
+                   has_length(call.collective) ? std::string(to_string(call.collective)) : print(call), from,
+                   sent, to, expected);
 }
 
 }  // namespace espalier::runtime

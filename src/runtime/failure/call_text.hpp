@@ -28,12 +28,21 @@ struct CallDifference {
   std::uint64_t ago;
   RecordedCall mine, theirs;
 };
+/// "in this call", "in the call before".
+std::string print_when(std::uint64_t ago);
 /// "in this call rank 0 wanted ..., rank 1 ..."; `me`, `other`: their numbers.
 std::string print(const CallDifference& difference, int me, int other,
                   const std::vector<std::string>& labels = {});
+/// What a rank sends in a call, and another expects of it.
+std::string print_lengths(const machine::CallFacts& call, int from, std::size_t sent, int to,
+                          std::size_t expected);
 
 inline constexpr std::string_view same_calls =
     "all ranks of a communicator must call the same functions in the same order, with equal lengths and the "
     "same root, operator and kind of elements";
+
+inline constexpr std::string_view equal_counts =
+    "what a rank sends to another must be as long as what that one receives from it: compare the counts and "
+    "datatypes";
 
 }  // namespace espalier::runtime

@@ -47,6 +47,24 @@ class MismatchDetection {
     return next.fingerprint();
   }
 
+  /// Of the call that this rank has begun: the block that it alone, and the rank that gets it, know the length of.
+  /// From now on a wait in this call looks whether all others have gone on.
+  void note_block(std::uint64_t bytes) {
+    own_->note_block(history_.number(), bytes);
+    counts_in_ = history_.number();
+  }
+  /// Of two ranks: nothing moves in this call, so it takes no step. What this rank's lines are to say: a rank for
+  /// which something moves says otherwise.
+  machine::Fingerprint note_nothing_moves() {
+    note_block(0);
+    history_.add_nothing();
+    return history_.fingerprint();
+  }
+
+  /// The peer, which may be this rank, sends `sent` bytes where this rank expects others; or, if `own`, this rank to the
+  /// peer.
+  [[noreturn]] void fail_by_length(int peer, std::size_t sent, std::size_t expected, bool own = false);
+
   /// How many calls this rank has begun here.
   std::uint64_t calls() const { return history_.number(); }
 
@@ -80,7 +98,16 @@ class MismatchDetection {
   }
   /// For flag lines that are of another call.
   machine::Mistake mistake() {
-    return {[](void* self, int peer) { static_cast<MismatchDetection*>(self)->report_mistake(peer); }, this};
+    return {[](void* self, int peer) { static_cast<MismatchDetection*>(self)->report_mistake(peer); }, this,
+            [](void* self, int peer, std::size_t expected, machine::Fingerprint difference) {
+              return static_cast<MismatchDetection*>(self)->length_of(peer, expected, difference);
+            },
+            [](void* self, int peer, const machine::PairLengths& expected, machine::Fingerprint difference) {
+              return static_cast<MismatchDetection*>(self)->lengths_of(peer, expected, difference);
+            },
+            [](void* self, int peer, std::size_t sent, std::size_t expected, bool own) {
+              static_cast<MismatchDetection*>(self)->fail_by_length(peer, sent, expected, own);
+            }};
   }
 
  private:
@@ -93,14 +120,29 @@ class MismatchDetection {
   std::int64_t next_look(std::int64_t now) const;
   void check_time(std::int64_t now);
   void report_mistake(int peer);
+  machine::PairLengths lengths_of(int peer, const machine::PairLengths& expected,
+                                  machine::Fingerprint difference);
+  std::size_t length_of(int peer, std::size_t expected, machine::Fingerprint difference);
+  /// Throws if all others have gone on from a call in which ranks count each for itself.
+  void look_for_counts();
   /// The first of those calls that are kept of both. Holds what was read, for the other rank may go on.
   std::optional<CallDifference> first_difference(int rank) const;
+  void report_difference(int rank);
+  bool one_has_nothing(const CallDifference& found, int rank) const;
+  /// Whether they differ in what moves in one and the same call.
+  static bool is_of_counts(const CallDifference& difference) {
+    machine::CallFacts theirs = difference.theirs;
+    theirs.bytes = difference.mine.bytes;
+    return difference.mine == theirs && !has_length(theirs.collective);
+  }
   bool has_ended(int rank) const;
   ProcessMark mark_of(int rank) const;
   [[noreturn]] void fail_by(const CallDifference& difference, int rank);
+  [[noreturn]] void fail_by_counts(const CallDifference& difference, int rank);
   [[noreturn]] void fail_by_time();
   [[noreturn]] void fail_by_absence(int rank, std::string_view what);
   /// `call`: the first that cannot be done.
+  template <class Failure = OutOfStep>
   [[noreturn]] void fail(std::uint64_t call, const std::string& why, std::string_view advice);
   [[noreturn]] void fail_again() const;
   void keep_failure(std::string why);
@@ -119,9 +161,11 @@ class MismatchDetection {
   machine::CallHistory history_;
   bool is_unusual_ = false;  // it has failed, or calls are labelled: one look for both
   std::uint16_t label_ = 0;
-  std::string failed_;  // why no call can do anything any more; empty: they can
   std::vector<std::string> labels_;
-  std::uint64_t waits_in_ = 0;  // the call in which this rank was last found waiting
+  std::string failed_;           // why no call can do anything any more; empty: they can
+  std::uint64_t counts_in_ = 0;  // the last call in which ranks count each for itself
+  std::uint64_t alone_in_ = 0;   // the call in which this rank was last found to be alone
+  std::uint64_t waits_in_ = 0;   // the call in which this rank was last found waiting
   std::int64_t wait_began_ns_ = 0;
   std::int64_t next_look_ns_ = 0;
   std::int64_t limit_ns_ = 0;

@@ -23,6 +23,12 @@ class OutOfStep : public Error {
   std::uint64_t first_call_;
 };
 
+/// A rank sends another more than that takes.
+class Truncated : public OutOfStep {
+ public:
+  using OutOfStep::OutOfStep;
+};
+
 /// A rank did not come in the time that was allowed.
 class OutOfTime : public OutOfStep {
  public:
