@@ -85,7 +85,7 @@ concept HasFlagLines = requires(M m, int peer, Step step, Channel channel, const
 
 /// Every rank owns a ring of slots, for data that do not ride in lines:
 ///  1. reserve() waits until the ranks that read these slots' former content have finished, before anything
-///     is written;
+///     is written, or published on a gather line;
 ///  2. set_readers() says who will read what this rank wrote (no rank: no need to say so).
 ///
 /// In with_short_ring() of the steps of a chunk of a `message` the rank that writes may put it in another

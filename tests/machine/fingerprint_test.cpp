@@ -61,6 +61,16 @@ TEST(LengthMark, OfAPairKnowsTheDirections) {
   EXPECT_NE(length_mark(PairLengths{8, 0}), length_mark(PairLengths{8, 8}));
 }
 
+TEST(LengthMark, OfPairsThatDifferInOneLengthDiffer) {
+  for (const std::uint64_t bytes : {std::uint64_t{8}, std::uint64_t{70'000}, std::uint64_t{1} << 30}) {
+    const Fingerprint mark = length_mark(PairLengths{bytes, bytes});
+    for (std::uint64_t more = 1; more < 1 << 18; ++more) {
+      ASSERT_NE(length_mark(PairLengths{bytes + more, bytes}), mark) << more;
+      ASSERT_NE(length_mark(PairLengths{bytes, bytes + more}), mark) << more;
+    }
+  }
+}
+
 TEST(CallHistory, ACallInWhichNothingMovesIsAnother) {
   CallHistory mine = history_of({usual});
   const Fingerprint moved = mine.fingerprint();

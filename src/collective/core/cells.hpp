@@ -49,6 +49,8 @@ class Cells {
   int span() const { return span_; }
   /// Where the first cell begins, from the slot's start.
   std::size_t head() const { return head_; }
+  /// Cells lie close together, and none is longer than its block, if it takes one round.
+  bool are_packed() const { return packed_; }
   /// At least the bytes of all cells together.
   std::size_t bytes() const { return whole_; }
 

@@ -30,17 +30,13 @@ template <Machine M, class Own, class B, class Keep>
 
 }  // namespace detail
 
-/// `own`: what this rank shows, an address or a block of pieces. All ranks know how long all blocks are; the longest decides how many rounds
-/// there are. `keep(round, part)` does in each round what this rank does with a part of its own block, if
-/// anything: while others still copy theirs into their slots.
-template <Machine M, class Own, class B, class Keep>
-[[gnu::flatten]] void exchange_blocks(M& m, const Own& own, void* receive, const B& blocks, const Plan& plan,
-                                      const Keep& keep) {
+/// `meeting`: of which await() may shorten `blocks` if it may_shorten.
+template <Machine M, class Own, class B, class Keep, class Meet>
+[[gnu::flatten]] void exchange_blocks_in_slots(M& m, const Own& own, void* receive, const B& blocks,
+                                               const Plan& plan, const Keep& keep, Meet meeting) {
   const std::size_t longest = largest_of(blocks, m.size());
-  if (rides_inline(longest, plan)) return detail::exchange_blocks_inline(m, own, receive, blocks, plan, keep);
   const bool can_pair = worth_pairwise(m, smallest_of(blocks, m.size()), longest);
   const Chunks chunks(m, longest, round_bytes(m, plan, can_pair), 1);
-  Meeting<M> meeting(m, plan);
   const auto part = [&](int rank, const Round& round) {
     return part_of(blocks.bytes_of(rank), round.index, chunks.chunk_bytes());
   };
@@ -76,12 +72,24 @@ template <Machine M, class Own, class B, class Keep>
         continue;
       }
       meeting.await(peer, round.step());
-      take_part(m, block_of(receive, blocks, peer), theirs, m.slot(peer, round.steps));
+      take_part(m, block_of(receive, blocks, peer), Meet::may_shorten ? part(peer, round) : theirs,
+                m.slot(peer, round.steps));
     }
     return all;
   };
 
   in_rounds(m, rounds, show, read);
+}
+
+/// `own`: what this rank shows, an address or a block of pieces. All ranks know how long all blocks are; the longest decides how many rounds
+/// there are. `keep(round, part)` does in each round what this rank does with a part of its own block, if
+/// anything: while others still copy theirs into their slots.
+template <Machine M, class Own, class B, class Keep>
+[[gnu::flatten]] void exchange_blocks(M& m, const Own& own, void* receive, const B& blocks, const Plan& plan,
+                                      const Keep& keep) {
+  if (rides_inline(largest_of(blocks, m.size()), plan))
+    return detail::exchange_blocks_inline(m, own, receive, blocks, plan, keep);
+  exchange_blocks_in_slots(m, own, receive, blocks, plan, keep, Meeting<M>(m, plan));
 }
 
 }  // namespace espalier::collective

@@ -16,12 +16,15 @@ class OpenChunks {
   template <Machine M>
   OpenChunks(M& m, const Plan& plan, std::size_t least = 0) : OpenChunks(m, plan.chunk, least) {}
   template <Machine M>
-  OpenChunks(M& m, std::size_t chunk, std::size_t least) {
-    constexpr std::size_t smallest = 4096;
-    const std::size_t ring = m.slot_bytes() * static_cast<std::size_t>(m.slots());
-    bytes_ = std::min(std::max({chunk, smallest, least}), ring);
-    span_ = span_of(m, bytes_);
-    range_ = m.advance_open(span_, bytes_);
+  OpenChunks(M& m, std::size_t chunk, std::size_t least)
+      : bytes_(bytes_of_each(m, chunk, least)),
+        span_(span_of(m, bytes_)),
+        range_(m.advance_open(span_, bytes_)) {}
+
+  /// The slots of each such chunk.
+  template <Machine M>
+  static int span_by(const M& m, const Plan& plan, std::size_t least = 0) {
+    return span_of(m, bytes_of_each(m, plan.chunk, least));
   }
 
   /// Of two ranks, which both expect so many rounds: their chunks lie in pairwise slots.
@@ -53,6 +56,13 @@ class OpenChunks {
   Steps steps(std::size_t index) const { return range_.begin.after(index); }
 
  private:
+  template <Machine M>
+  static std::size_t bytes_of_each(const M& m, std::size_t chunk, std::size_t least) {
+    constexpr std::size_t smallest = 4096;
+    const std::size_t ring = m.slot_bytes() * static_cast<std::size_t>(m.slots());
+    return std::min(std::max({chunk, smallest, least}), ring);
+  }
+
   std::size_t bytes_;
   int span_;
   machine::StepRange range_;

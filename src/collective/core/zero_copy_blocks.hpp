@@ -29,7 +29,7 @@ bool expose_block(M& m, const void* block, std::size_t bytes, const Chunk& first
       m.can_expose(block, bytes, by_kernel(plan)) ? reinterpret_cast<std::uint64_t>(block) : 0;
   std::memcpy(m.inline_buffer(Channel::gather, first.step()), &address, sizeof address);
   if (address == 0) return false;
-  m.publish(Channel::gather, first.step());
+  m.publish_block(Channel::gather, first.step(), bytes);
   return true;
 }
 
@@ -41,8 +41,8 @@ void pull_block(M& m, int peer, void* target, std::uint64_t address, std::size_t
 /// What became of the blocks that this rank reads where they lie.
 class ExposedBlocks {
  public:
-  /// At the index-th chunk of an exposed block: whether it needs not be read from the slots. At the first one
-  /// the block is read where it lies, if that may be.
+  /// At the index-th chunk of an exposed block: whether it needs not be read from the slots. At the first one,
+  /// which has been awaited, the block is read where it lies, if that may be.
   template <Machine M>
   bool is_fetched(M& m, int peer, void* target, std::size_t bytes, std::size_t index, const Chunk& chunk) {
     if (index == 0) return fetch(m, peer, target, bytes, chunk);
@@ -52,7 +52,6 @@ class ExposedBlocks {
  private:
   template <Machine M>
   bool fetch(M& m, int peer, void* target, std::size_t bytes, const Chunk& first) {
-    m.await(Channel::gather, peer, first.step());
     std::uint64_t address;
     std::memcpy(&address, m.inline_data(Channel::gather, peer, first.step()), sizeof address);
     if (address == 0)

@@ -1,6 +1,7 @@
 // Barrier: no rank leaves before all have come.
 #pragma once
 
+#include "collective/core/meeting.hpp"
 #include "collective/core/tree_primitives.hpp"
 
 namespace espalier::collective {
@@ -9,11 +10,10 @@ namespace espalier::collective {
 template <Machine M>
 void barrier_exchange(M& m) {
   const Step step = m.advance(1).last();
-  m.publish(Channel::gather, step);
-  for (const int peer : m.other_ranks()) m.await(Channel::gather, peer, step);
+  meet_by_flags(m, step);
   m.all_finished(step - 1);
   m.finish(step);
-  m.prefetch_own_line(Channel::gather);
+  m.prefetch_own_line(Channel::release);
 }
 
 /// One arrival counter: a rank that waits is switched in once, when the last has come. For more ranks than
@@ -40,6 +40,7 @@ void barrier_tree(M& m, const TreePosition& up, const TreePosition& down, const 
     at_top();
     pass_down(m, down, steps, nullptr, 0, plan);
   } else {
+    m.reserve(steps);  // as meet_by_flags() says; but here release lines are in use, too
     m.publish(Channel::gather, step);
     release(m, down, steps, 0, plan);
   }

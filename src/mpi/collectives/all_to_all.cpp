@@ -47,9 +47,13 @@ int serve_allgatherv(const Transfer& call, void* caller, std::size_t& bytes) {
   EqualBlocks send;
   UnequalBlocks receive;
   if (!receive.look_at(call.receive, communicator.size())) return to_host;
-  if (!in_place && (!send.look_at(call.send, 1) || send.bytes() != receive.block_bytes(rank))) return to_host;
-  if (receive.bytes() == 0) return MPI_SUCCESS;  // all ranks have the same counts
+  if (!in_place && !send.look_at(call.send, 1)) return to_host;
+  const std::size_t expected = receive.block_bytes(rank);
+  if (receive.bytes() == 0 && (in_place || send.bytes() == 0))
+    return MPI_SUCCESS;  // all ranks have the same counts
   bytes = collective::mean_block(receive.bytes(), static_cast<std::size_t>(communicator.size()));
+  if (!in_place && send.bytes() > expected) [[unlikely]]
+    return refuse_own_block(*entry, {Collective::allgatherv, 0, bytes}, send.bytes(), expected);
   receive.open(entry->comm);
   if (in_place) {
     receive.load(rank);
@@ -59,7 +63,10 @@ int serve_allgatherv(const Transfer& call, void* caller, std::size_t& bytes) {
   }
   if (!in_place && is_alias_for_host(call, send, receive, rank, Collective::allgatherv)) [[unlikely]]
     return to_host;
-  const bool stays = in_place || same_place(send, receive, rank);
+  const bool is_short = !in_place && send.bytes() < expected;
+  if (is_short) [[unlikely]]
+    put_own_block(send, receive, rank);
+  const bool stays = in_place || is_short || same_place(send, receive, rank);
   const bool done =
       communicator.allgatherv(stays ? Communicator::in_place : send.data(), receive.data(), receive.blocks());
   if (done) receive.store();
@@ -109,9 +116,12 @@ int serve_alltoallv(const Transfer& call, void* caller, std::size_t&) {
   const bool in_place = is_in_place(call.send.buffer);
   UnequalBlocks send, receive;
   if (!receive.look_at(call.receive, communicator.size())) return to_host;
-  if (!in_place &&
-      (!send.look_at(call.send, communicator.size()) || send.block_bytes(rank) != receive.block_bytes(rank)))
-    return to_host;
+  if (!in_place && !send.look_at(call.send, communicator.size())) return to_host;
+  if (!in_place && send.block_bytes(rank) > receive.block_bytes(rank)) [[unlikely]]
+    return refuse_own_block(*entry, {Collective::alltoallv, 0, 0}, send.block_bytes(rank),
+                            receive.block_bytes(rank));
+  if (!in_place && send.block_bytes(rank) < receive.block_bytes(rank) && !communicator.takes_pieces())
+    return to_host;  // over nodes a rank's own block is as long on both sides
   receive.open(entry->comm);
   if (in_place) {
     receive.load();

@@ -2,6 +2,9 @@
 // MPI_IN_PLACE: that breaks a rule which many hosts do not enforce (is_alias_for_host in staging.hpp).
 #pragma once
 
+#include <cstring>
+
+#include "mpi/collectives/serve.hpp"
 #include "mpi/datatype/staging.hpp"
 #include "runtime/communicator/communicator.hpp"
 
@@ -29,6 +32,19 @@ inline bool is_alias_for_host(const Transfer& call, const EqualBlocks& block, co
   return call.send.buffer == call.receive.buffer && call.send.counts.data() == call.receive.counts.data() &&
          call.send.types.data() == call.receive.types.data() &&
          host_rejects_aliases(Collective::alltoallw, false);
+}
+
+/// Of a call in which this rank sends itself more than it takes.
+[[gnu::cold, gnu::noinline]] inline int refuse_own_block(const Entry& entry, const machine::CallFacts& call,
+                                                         std::size_t sent, std::size_t expected) {
+  return entry.communicator->refuse_own_block(call, sent, expected) ? MPI_SUCCESS : to_host;
+}
+
+/// Of a call in which it sends itself less: as hosts do, that goes to its place, and the rest there stays.
+[[gnu::cold, gnu::noinline]] inline void put_own_block(const EqualBlocks& send, UnequalBlocks& receive,
+                                                       int rank) {
+  receive.load(rank);
+  if (send.bytes() > 0) std::memmove(receive.block(rank), send.data(), send.bytes());
 }
 
 /// Nothing is moved from or to an empty block, and its datatype may be laid out in no way.

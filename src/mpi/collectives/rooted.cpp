@@ -105,7 +105,10 @@ int gatherv_here(Entry& entry, const Transfer& call) {
   EqualBlocks send;
   UnequalBlocks receive;
   if (!receive.look_at(call.receive, communicator.size())) return to_host;
-  if (!in_place && (!send.look_at(call.send, 1) || send.bytes() != receive.block_bytes(rank))) return to_host;
+  if (!in_place && !send.look_at(call.send, 1)) return to_host;
+  const std::size_t expected = receive.block_bytes(rank);
+  if (!in_place && send.bytes() > expected) [[unlikely]]
+    return refuse_own_block(entry, {Collective::gatherv, rank, 0}, send.bytes(), expected);
   receive.open(entry.comm);
   if (in_place) {
     receive.load(rank);
@@ -115,7 +118,10 @@ int gatherv_here(Entry& entry, const Transfer& call) {
   }
   if (!in_place && is_alias_for_host(call, send, receive, rank, Collective::gatherv)) [[unlikely]]
     return to_host;
-  const bool stays = in_place || same_place(send, receive, rank);
+  const bool is_short = !in_place && send.bytes() < expected;
+  if (is_short) [[unlikely]]
+    put_own_block(send, receive, rank);
+  const bool stays = in_place || is_short || same_place(send, receive, rank);
   const bool done = communicator.gatherv(stays ? Communicator::in_place : send.data(),
                                          receive.block_bytes(rank), receive.data(), receive.blocks(), rank);
   if (done) receive.store();
@@ -184,11 +190,15 @@ int scatterv_from_here(Entry& entry, const Transfer& call) {
   EqualBlocks receive;
   UnequalBlocks send;
   if (!send.look_at(call.send, communicator.size())) return to_host;
-  if (!in_place && (!receive.look_at(call.receive, 1) || receive.bytes() != send.block_bytes(rank)))
-    return to_host;
+  if (!in_place && !receive.look_at(call.receive, 1)) return to_host;
+  const std::size_t sent = send.block_bytes(rank);
+  if (!in_place && sent > receive.bytes()) [[unlikely]]
+    return refuse_own_block(entry, {Collective::scatterv, rank, 0}, sent, receive.bytes());
   send.open(entry.comm);
   send.load();
   if (!in_place) open_unless_empty(receive, entry.comm);
+  if (!in_place && sent < receive.bytes()) [[unlikely]]
+    receive.load();  // the rest of it stays
   if (!in_place && is_alias_for_host(call, receive, send, rank, Collective::scatterv)) [[unlikely]]
     return to_host;
   const bool stays = in_place || same_place(receive, send, rank);

@@ -12,6 +12,7 @@
 #include "mpi/host/host.hpp"
 #include "mpi/lifetime/communicators.hpp"
 #include "mpi/lifetime/fallback.hpp"
+#include "runtime/failure/node_failure.hpp"
 #include "runtime/flight/recorder.hpp"
 
 namespace espalier::mpi {
@@ -62,8 +63,12 @@ inline int served(bool done, const Entry& entry, Collective collective, std::siz
 template <class Body>
 int guarded(const Handle& comm, Collective collective, const std::size_t& bytes, Body body) {
   char* what;
+  int error_class = MPI_ERR_OTHER;
   try {
     return body();
+  } catch (const runtime::Truncated& error) {
+    what = strdup(error.what());
+    error_class = MPI_ERR_TRUNCATE;
   } catch (const Error& error) {
     what = strdup(error.what());
   } catch (const std::exception& error) {
@@ -73,7 +78,7 @@ int guarded(const Handle& comm, Collective collective, const std::size_t& bytes,
     take_program_threw();
     throw;
   }
-  return raise_error(typed<MPI_Comm>(comm), collective, bytes, taken(what));
+  return raise_error(typed<MPI_Comm>(comm), collective, bytes, taken(what), error_class);
 }
 
 /// Serves a call, or hands it on as it came. `serve` sets the bytes of the call as soon as it knows them.

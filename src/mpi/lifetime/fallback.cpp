@@ -40,10 +40,10 @@ std::string describe(int rank, int size, Collective collective, std::size_t byte
 void print(const std::string& line) { print_to(stderr, "espalier: {}\n", line); }
 
 /// Prints the line, and raises a code that says the same.
-int raise(MPI_Comm comm, const std::string& line) {
+int raise(MPI_Comm comm, const std::string& line, int error_class = MPI_ERR_OTHER) {
   print(line);
   runtime::flight::dump();  // the handler may end the process
-  const int code = error_codes::code_of(MPI_ERR_OTHER, "Espalier: " + line);
+  const int code = error_codes::code_of(error_class, "Espalier: " + line);
   // The handler may return (MPI_ERRORS_RETURN) or not (MPI_ERRORS_ARE_FATAL).
   host.Comm_call_errhandler(comm, code);
   return code;
@@ -74,11 +74,12 @@ int allow_fallback(const Entry& entry, Collective collective, std::size_t bytes,
   return MPI_SUCCESS;
 }
 
-int raise_error(MPI_Comm comm, Collective collective, std::size_t bytes, const std::string& what) {
+int raise_error(MPI_Comm comm, Collective collective, std::size_t bytes, const std::string& what,
+                int error_class) {
   int rank = 0, size = 0;
   host.Comm_rank(comm, &rank);
   host.Comm_size(comm, &size);
-  return raise(comm, describe(rank, size, collective, bytes) + " failed: " + what);
+  return raise(comm, describe(rank, size, collective, bytes) + " failed: " + what, error_class);
 }
 
 }  // namespace espalier::mpi

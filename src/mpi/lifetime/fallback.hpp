@@ -14,9 +14,10 @@ namespace espalier::mpi {
 /// communicator's handler).
 int allow_fallback(const Entry& entry, Collective collective, std::size_t bytes, const std::string& why);
 
-/// Prints one line and raises a code of class MPI_ERR_OTHER, of which MPI_Error_string says the same, through
-/// the communicator's error handler; returns the code.
-int raise_error(MPI_Comm comm, Collective collective, std::size_t bytes, const std::string& what);
+/// Prints one line and raises a code of that class, of which MPI_Error_string says the same, through the
+/// communicator's error handler; returns the code.
+int raise_error(MPI_Comm comm, Collective collective, std::size_t bytes, const std::string& what,
+                int error_class = MPI_ERR_OTHER);
 
 /// "MPI_Allreduce".
 std::string call_name(Collective collective);

@@ -48,6 +48,8 @@ std::unique_ptr<SeparateCall> Communicator::prepare_across(const collective::Per
 
 std::string Communicator::why_host(Collective) const { return active() ? "its rule says host" : refusal_; }
 
+bool Communicator::refuse_own_block(const machine::CallFacts&, std::size_t, std::size_t) { return false; }
+
 bool Communicator::limit_waits(int) { return false; }
 bool Communicator::sleep_in_waits(bool) { return false; }
 bool Communicator::set_label(std::uint16_t) { return false; }

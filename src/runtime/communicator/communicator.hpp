@@ -83,6 +83,9 @@ class Communicator {
   const std::string& refusal() const { return refusal_; }
   /// Why a call was left to the host.
   virtual std::string why_host(Collective collective) const;
+  /// In a call this rank sends itself `sent` bytes, and takes fewer. Throws Truncated where the ranks do the call, which
+  /// the others hear; false: the host does it, and finds that out.
+  virtual bool refuse_own_block(const machine::CallFacts& call, std::size_t sent, std::size_t expected);
   /// Local: how long this rank waits for others in a call from now on, in milliseconds; 0: without end. Only among
   /// ranks of one node; elsewhere false, and nothing is done.
   virtual bool limit_waits(int timeout_ms);

@@ -49,6 +49,8 @@ class CallRecords {
 
   /// Two lengths in the place of one; those of 16 MiB and more only say that they are.
   static std::uint64_t both(const machine::PairLengths& lengths) {
+    if ((lengths.out | lengths.in) <= most_of_pair) [[likely]]
+      return lengths.out | lengths.in << pair_bits;
     return std::min(lengths.out, most_of_pair) | std::min(lengths.in, most_of_pair) << pair_bits;
   }
   static machine::PairLengths lengths_in(std::uint64_t both) {

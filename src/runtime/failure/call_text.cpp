@@ -49,8 +49,8 @@ std::string print_second(const RecordedCall& call, const RecordedCall& first,
 std::string print(const CallDifference& difference, int me, int other,
                   const std::vector<std::string>& labels) {
   const auto& [ago, mine, theirs] = difference;
-  return formatted("{} rank {} wanted {}, rank {} {}", print_when(ago), me, print_beside(mine, theirs, labels), other,
-                   print_second(theirs, mine, labels));
+  return formatted("{} rank {} wanted {}, rank {} {}", print_when(ago), me,
+                   print_beside(mine, theirs, labels), other, print_second(theirs, mine, labels));
 }
 
 std::string print_lengths(const machine::CallFacts& call, int from, std::size_t sent, int to,

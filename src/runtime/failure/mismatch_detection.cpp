@@ -61,6 +61,13 @@ machine::Fingerprint MismatchDetection::begin_unusual(Collective collective, int
   return history_.fingerprint();
 }
 
+machine::Fingerprint MismatchDetection::begin_unusual_counted(Collective collective, int root,
+                                                              std::uint64_t counted) {
+  const machine::Fingerprint fingerprint = begin_unusual(collective, root, 0, reduce::no_operation);
+  note_block(counted);
+  return fingerprint;
+}
+
 void MismatchDetection::keep_failure(std::string why) {
   failed_ = std::move(why);
   is_unusual_ = true;

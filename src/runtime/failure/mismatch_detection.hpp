@@ -47,6 +47,19 @@ class MismatchDetection {
     return next.fingerprint();
   }
 
+  /// The same of a call in which ranks count each for itself: as note_block(), at once.
+  [[gnu::always_inline]] machine::Fingerprint begin_counted(const machine::CallFacts& call,
+                                                            std::uint64_t counted) {
+    if (is_unusual_) [[unlikely]]
+      return begin_unusual_counted(call.collective, call.root, counted);
+    machine::CallHistory next = history_;
+    next.add(call);
+    history_ = next;
+    own_->write(next.number(), {call.collective, call.root, counted, call.operation});
+    counts_in_ = next.number();
+    return next.fingerprint();
+  }
+
   /// Of the call that this rank has begun: the block that it alone, and the rank that gets it, know the length of.
   /// From now on a wait in this call looks whether all others have gone on.
   void note_block(std::uint64_t bytes) {
@@ -114,6 +127,8 @@ class MismatchDetection {
   /// With a label. Takes values: facts whose address it took would go through memory in every call.
   [[gnu::noinline]] machine::Fingerprint begin_unusual(Collective collective, int root, std::uint64_t bytes,
                                                        reduce::OperationCode operation);
+  [[gnu::noinline]] machine::Fingerprint begin_unusual_counted(Collective collective, int root,
+                                                               std::uint64_t counted);
   void look_around();
   void look_at(int rank);
   /// When to look again: at the interval's end, or when the time is over.

@@ -3,6 +3,7 @@
 
 #include "collective/multinode/allgather_shared.hpp"
 #include "collective/multinode/alltoall.hpp"
+#include "runtime/failure/call_text.hpp"
 #include "runtime/multinode/serve.hpp"
 
 namespace espalier::runtime {
@@ -192,6 +193,13 @@ bool MultiNodeCommunicator::alltoallv(const void* send, const Blocks& out, void*
     copy_alone(kept + kept_blocks.view().offset_of(rank), at_offset(receive, in.offset_of(rank)),
                in.bytes_of(rank));
   return alltoall_blocks(Collective::alltoallv, 0, kept, kept_blocks.view(), receive, in);
+}
+
+bool MultiNodeCommunicator::refuse_own_block(const machine::CallFacts& call, std::size_t sent,
+                                             std::size_t expected) {
+  return serve(call, [&](const NetworkPlan&) {
+    throw Truncated(formatted("{}; {}", print_lengths(call, rank(), sent, rank(), expected), equal_counts));
+  });
 }
 
 std::string MultiNodeCommunicator::why_host(Collective collective) const {

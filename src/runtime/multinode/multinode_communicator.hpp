@@ -48,6 +48,7 @@ class MultiNodeCommunicator final : public Communicator {
   ~MultiNodeCommunicator() override;
 
   std::string why_host(Collective collective) const override;
+  bool refuse_own_block(const machine::CallFacts& call, std::size_t sent, std::size_t expected) override;
   bool barrier() override;
   bool bcast(void* buffer, std::size_t bytes, int root) override;
   bool reduce(const void* send, void* receive, std::size_t count, const reduce::Operation& operation,

@@ -52,10 +52,20 @@ bool NodeCommunicator::alltoall(const void* send, void* receive, std::size_t byt
   });
 }
 
+// Of more ranks each says in shared memory what it has for whom.
+template <class B>
+std::uint64_t NodeCommunicator::counted_exchange(const B& out, const B& in) const {
+  if (size() != 2) return 0;
+  const int other = 1 - rank();
+  return CallRecords::both({out.bytes_of(other), in.bytes_of(other)});
+}
+
 bool NodeCommunicator::alltoallv(const void* send, const Blocks& out, void* receive, const Blocks& in) {
   machine::HostMachine& m = state_.machine;
   if (!collective::alltoallv_fits(m)) return false;
-  return state_.serve(Collective::alltoallv, 0, [&](const Plan& plan) {
+  const std::uint64_t counted = counted_exchange(send == in_place ? in : out, in);
+  return state_.serve_counted(Collective::alltoallv, 0, counted, [&](const Plan& plan) {
+    note_if_nothing_moves(counted);
     if (send == in_place)
       collective::alltoallv_in_place(m, receive, in, plan);
     else
@@ -100,7 +110,9 @@ bool NodeCommunicator::exchange_pieces(Collective collective, const collective::
                                        const collective::PieceBlocks& in) {
   machine::HostMachine& m = state_.machine;
   if (!collective::alltoallv_fits(m)) return false;
-  return state_.serve(collective, 0, [&](const Plan& plan) {
+  const std::uint64_t counted = counted_exchange(out, in);
+  return state_.serve_counted(collective, 0, counted, [&](const Plan& plan) {
+    note_if_nothing_moves(counted);
     const DenseSide send(out), receive(in);
     if (send.is_dense() && receive.is_dense())
       collective::alltoallv(m, send.base(), send.blocks(), receive.base(), receive.blocks(), plan);

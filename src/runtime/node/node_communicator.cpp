@@ -16,6 +16,12 @@ NodeCommunicator::NodeCommunicator(const NodeShare& agreement, int rank, int siz
       state_(*Process::instance().node(), agreement, rank, {}, Process::instance().hook_in_waits(),
              std::move(plans)) {}
 
+bool NodeCommunicator::refuse_own_block(const machine::CallFacts& call, std::size_t sent,
+                                        std::size_t expected) {
+  return state_.serve(
+      call, [&](const plan::Plan&) { state_.mismatch_detection.fail_by_length(rank(), sent, expected); });
+}
+
 bool NodeCommunicator::limit_waits(int timeout_ms) {
   state_.mismatch_detection.limit_waits(std::int64_t{timeout_ms} * 1'000'000);
   return true;

@@ -21,6 +21,7 @@ class NodeCommunicator final : public Communicator {
 
   SharedState& state() { return state_; }
   std::string why_host(Collective collective) const override;
+  bool refuse_own_block(const machine::CallFacts& call, std::size_t sent, std::size_t expected) override;
   bool limit_waits(int timeout_ms) override;
   bool sleep_in_waits(bool on) override;
   bool set_label(std::uint16_t label) override;
@@ -70,6 +71,15 @@ class NodeCommunicator final : public Communicator {
   void forget_nonblocking() { nonblocking_.reset(); }
 
  private:
+  // Of a call in which each rank counts for itself, for those that compare:
+
+  /// How long this rank's block is, or, at a root of two ranks, the other's.
+  std::size_t counted_block(const Blocks& blocks, std::size_t own, int root) const;
+  /// What goes either way, of two ranks.
+  template <class B>
+  std::uint64_t counted_exchange(const B& out, const B& in) const;
+  /// When the call has begun.
+  void note_if_nothing_moves(std::size_t counted);
   /// Scan or exscan.
   bool scan_of(Collective collective, const void* send, void* receive, std::size_t bytes,
                const reduce::Operation& operation);

@@ -36,9 +36,20 @@ bool NodeCommunicator::gather(const void* send, void* receive, std::size_t bytes
   });
 }
 
+void NodeCommunicator::note_if_nothing_moves(std::size_t bytes) {
+  if (bytes == 0 && size() == 2) [[unlikely]]
+    state_.machine.begin_call(state_.mismatch_detection.note_nothing_moves());
+}
+
+std::size_t NodeCommunicator::counted_block(const Blocks& blocks, std::size_t own, int root) const {
+  return rank() == root && size() == 2 ? blocks.bytes_of(1 - root) : own;
+}
+
 bool NodeCommunicator::gatherv(const void* send, std::size_t bytes, void* receive, const Blocks& blocks,
                                int root) {
-  return state_.serve_rooted(Collective::gatherv, 0, root, [&](const Plan& plan) {
+  const std::size_t counted = counted_block(blocks, bytes, root);
+  return state_.serve_counted(Collective::gatherv, root, counted, [&](const Plan& plan) {
+    note_if_nothing_moves(counted);
     const void* own = send == in_place ? at_offset(receive, blocks.offset_of(root)) : send;
     collective::by_plan::gatherv(state_.machine, root, own, bytes, receive, blocks, plan);
   });
@@ -67,7 +78,9 @@ bool NodeCommunicator::scatterv(const void* send, const Blocks& blocks, void* re
                                 int root) {
   machine::HostMachine& m = state_.machine;
   if (!collective::scatterv_fits(m)) return false;
-  return state_.serve_rooted(Collective::scatterv, 0, root, [&](const Plan& plan) {
+  const std::size_t counted = counted_block(blocks, bytes, root);
+  return state_.serve_counted(Collective::scatterv, root, counted, [&](const Plan& plan) {
+    note_if_nothing_moves(counted);
     if (receive == in_place)
       receive =
           const_cast<std::byte*>(at_offset(send, blocks.offset_of(root)));  // not written: it lies there

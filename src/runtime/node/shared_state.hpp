@@ -48,6 +48,15 @@ struct SharedState {
   bool serve_rooted(Collective collective, std::size_t bytes, int root, Body body) {
     return serve({collective, root, bytes}, body);
   }
+  /// Of a call in which ranks count each for itself: `counted` is for those that compare (MismatchDetection::note_block()).
+  template <class Body>
+  bool serve_counted(Collective collective, int root, std::uint64_t counted, Body body) {
+    const machine::CallFacts call{collective, root, 0};
+    const plan::Plan& plan = selector(collective, 0);
+    return serve_begun(counters.row({collective, 0, plan.algorithm}), plan, call,
+                       needs_slots_from(collective), body, true,
+                       [&] { return mismatch_detection.begin_counted(call, counted); });
+  }
   /// For operators that take whole vectors: the statistics say `tree`, whatever the plan.
   template <class Body>
   bool serve_whole(Collective collective, std::size_t bytes, int root, Body body) {
@@ -123,11 +132,18 @@ struct SharedState {
   template <class Body>
   bool serve_as(statistics::Row* row, const plan::Plan& plan, const machine::CallFacts& call,
                 std::size_t limit, Body& body, bool of_program = true) {
+    return serve_begun(row, plan, call, limit, body, of_program,
+                       [&] { return mismatch_detection.begin(call); });
+  }
+  /// `begin` begins the call, and returns its fingerprint.
+  template <class Body, class Begin>
+  bool serve_begun(statistics::Row* row, const plan::Plan& plan, const machine::CallFacts& call,
+                   std::size_t limit, Body& body, bool of_program, const Begin& begin) {
     if (plan.algorithm == plan::Algorithm::host) return false;
     if (call.bytes >= limit && !take_slots()) [[unlikely]]
       return false;
     const statistics::Recorder recorder(row, machine.waiter(), row ? arrivals_of(call) : nullptr);
-    machine.begin_call(mismatch_detection.begin(call));
+    machine.begin_call(begin());
     if (of_program) flight::note_call(mismatch_detection.calls(), call.bytes);
     try {
       body(plan);

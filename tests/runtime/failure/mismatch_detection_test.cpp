@@ -119,6 +119,48 @@ struct Two {
   std::vector<std::unique_ptr<MismatchDetection>> calls;
 };
 
+/// What goes to rank 0 in a gatherv, and what that expects of rank 1.
+void gather_lengths(Rank& rank, std::size_t sent, std::size_t expected) {
+  Communicator& all = *rank.communicator;
+  std::vector<std::size_t> bytes(static_cast<std::size_t>(all.size()), 8), offsets(bytes.size());
+  bytes[1] = expected;
+  for (std::size_t r = 1; r < bytes.size(); ++r) offsets[r] = offsets[r - 1] + bytes[r - 1];
+  all.gatherv(rank.data.data(), all.rank() == 1 ? sent : 8, rank.result.data(), {bytes, offsets}, 0);
+}
+
+TEST(MismatchDetection, MoreThanIsExpected) {
+  for (const int ranks : {2, 3})
+    for (const auto& [sent, expected] :
+         {std::pair<std::size_t, std::size_t>{32, 16}, {5000, 4992}, {200000, 16}})
+      expect_named(
+          ranks, [=, sent = sent, expected = expected](Rank& rank) { gather_lengths(rank, sent, expected); },
+          {"in this gatherv with root 0 rank 1 sends " + std::to_string(sent) +
+           " bytes to rank 0, which expects " + std::to_string(expected)});
+}
+
+// Of two ranks the one that sends nothing takes no step; of three the root waits for a flag.
+TEST(MismatchDetection, NothingWhereSomethingIsExpected) {
+  expect_named(2, [](Rank& rank) { gather_lengths(rank, 0, 16); },
+               {"a gatherv with root 0", "0 bytes", "16"});
+  expect_named(3, [](Rank& rank) { gather_lengths(rank, 0, 16); },
+               {"rank 0 waits in its gatherv with root 0 for data that no rank sends"});
+}
+
+// The class says which; the sender's record may have been overwritten, and then the mark says it.
+TEST(MismatchDetection, LengthsOfCallsThatAreLongOver) {
+  Two two;
+  for (const int rank : {0, 1}) two.calls[static_cast<std::size_t>(rank)]->begin({Collective::gatherv, 0, 0});
+  two.calls[1]->note_block(3'000'000);
+  const machine::Mistake mistake = two.calls[0]->mistake();
+  const auto length = [&](std::size_t sent, std::size_t expected) {
+    return mistake.length(mistake.context, 1, expected, machine::length_mark(sent));
+  };
+  EXPECT_EQ(length(3'000'000, 4'000'000), 3'000'000u);
+  two.call(1, 8, 40);
+  EXPECT_EQ(length(1000, 2000), 1000u);
+  EXPECT_THROW(length(2000, 1000), Truncated);
+}
+
 // A rank that has nothing to give or take may be as far ahead: then its flags only seem to be of another
 // call.
 TEST(MismatchDetection, ARankThatIsFarAheadIsNotMistaken) {

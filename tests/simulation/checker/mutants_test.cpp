@@ -174,7 +174,7 @@ TEST(Mutants, EveryMessageBetweenNodesIsASite) {
 
 TEST(Mutants, EveryWaitOfTheAlgorithmsIsASite) {
   const std::regex wait(
-      R"(\b(m|m_)\.(await|await_finish|await_release_all|reserve|set_readers|all_finished|flush_for_readers)\()");
+      R"(\b(m|m_)\.(await|await_block|await_pair|await_exactly|await_finish|await_release_all|reserve|set_readers|all_finished|flush_for_readers)\()");
   for (const std::string file : {"node/all_to_all/allgather.hpp",
                                  "node/all_to_all/allgather_grouped.hpp",
                                  "node/all_to_all/allgather_tree.hpp",
@@ -184,12 +184,14 @@ TEST(Mutants, EveryWaitOfTheAlgorithmsIsASite) {
                                  "node/reductions/allreduce_sliced.hpp",
                                  "node/all_to_all/alltoall.hpp",
                                  "node/all_to_all/alltoallv.hpp",
+                                 "node/all_to_all/counted_meeting.hpp",
                                  "node/barrier.hpp",
                                  "node/rooted/bcast.hpp",
                                  "node/rooted/bcast_single_copy.hpp",
                                  "node/all_to_all/exchange_single_copy.hpp",
                                  "node/rooted/gather.hpp",
                                  "node/rooted/gatherv.hpp",
+                                 "core/block_lengths.hpp",
                                  "core/chunk_copies.hpp",
                                  "core/gather_parts.hpp",
                                  "core/grouped_exchange.hpp",

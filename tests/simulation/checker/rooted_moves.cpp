@@ -1,3 +1,4 @@
+#include "collective/node/barrier.hpp"
 #include "collective/node/rooted/gather.hpp"
 #include "collective/node/rooted/gatherv.hpp"
 #include "collective/node/rooted/scatter.hpp"
@@ -77,6 +78,47 @@ Body lent_after_short() {
   };
 }
 
+void gather_blocks(CheckingMachine& m, std::size_t bytes, const Plan& plan) {
+  const Spread spread(m.size(), 0, [&](int) { return bytes; });
+  const Bytes own = block_of(m.rank(), 0, bytes, 0);
+  if (m.rank() != 0) return send_gatherv(m, 0, own.data(), bytes, plan);
+  Bytes got(spread.end, untouched), wanted = got;
+  for (int r = 0; r < m.size(); ++r) spread.put(wanted, r, block_of(r, 0, bytes, 0));
+  receive_gatherv(m, own.data(), got.data(), spread.blocks(), plan);
+  expect(got, wanted, "gatherv");
+}
+void scatter_blocks(CheckingMachine& m, std::size_t bytes, const Plan& plan) {
+  const Spread spread(m.size(), 0, [&](int) { return bytes; });
+  Bytes got(bytes, untouched), all(spread.end, untouched);
+  for (int r = 0; r < m.size(); ++r) spread.put(all, r, block_of(0, r, bytes, 0));
+  if (m.rank() == 0)
+    send_scatterv(m, all.data(), got.data(), spread.blocks(), plan);
+  else
+    receive_scatterv(m, 0, got.data(), bytes, plan);
+  expect(got, block_of(0, m.rank(), bytes, 0), "scatterv");
+}
+
+// A barrier has a flag, too, in which no block's length is: the slow reader of a block must not find it instead.
+Body barriers_after_blocks(std::function<void(CheckingMachine&)> barrier) {
+  return [=](CheckingMachine& m) {
+    const Plan plan = plan_for(Algorithm::direct);
+    for (const std::size_t bytes : {40, 150}) {
+      gather_blocks(m, bytes, plan);
+      barrier(m);
+      scatter_blocks(m, bytes, plan);
+      barrier(m);
+    }
+  };
+}
+
+// One after the other in one and the same line.
+Body short_scattervs() {
+  return [](CheckingMachine& m) {
+    const Plan plan = plan_for(Algorithm::direct);
+    for (const std::size_t bytes : {40, 30, 40}) scatter_blocks(m, bytes, plan);
+  };
+}
+
 Body scatters() {
   return [](CheckingMachine& m) {
     for (int round = 0; round < 5; ++round) {
@@ -144,7 +186,13 @@ std::vector<Scenario> rooted_moves(int ranks, bool fenced) {
   add("gatherv, long", wide, gathervs(many_bytes));
   add("scatterv", narrow, scattervs(few_bytes));
   add("scatterv, long", wide, scattervs(many_bytes));
+  add("scatterv, short", one, short_scattervs());
   add("short blocks and lent ones", one, lent_after_short());
+  add("blocks and barriers", one, barriers_after_blocks([](CheckingMachine& m) { barrier_exchange(m); }));
+  const auto positions = trees(ranks, "chain");
+  add("blocks and barriers of trees", one, barriers_after_blocks([=](CheckingMachine& m) {
+        barrier_tree(m, positions->of(m.rank(), 0), positions->of(m.rank(), 0), Plan());
+      }));
   all.push_back(refusing(
       make("gatherv, blocks exposed", ranks, fenced, one, gathervs(few_bytes, Algorithm::single_copy))));
   all.push_back(refusing(

@@ -29,8 +29,7 @@ class NodeRanks {
   /// Until all have come; what each has written before is visible then.
   void meet() {
     const Step step = m_.advance(1).last();
-    meeting_.announce(step);
-    for (const int peer : m_.other_ranks()) meeting_.await(peer, step);
+    meeting_.meet(step);
     m_.finish(step);
   }
   /// A step to be finished when this rank reads nothing more.

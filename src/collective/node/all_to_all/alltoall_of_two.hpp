@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "collective/core/exchange_blocks.hpp"
+#include "collective/node/all_to_all/counted_meeting.hpp"
 #include "collective/pieces/show_pieces.hpp"
 
 namespace espalier::collective {
@@ -54,6 +55,27 @@ template <Machine M, class Out, class B>
   exchange.finish(blocks.in > 0);
 }
 
+/// The same where the lines say how long the blocks are. Not by CountedMeeting, whose state would go through memory.
+template <Machine M, class Out, class B>
+[[gnu::flatten]] void swap_counted_inline(M& m, const Out& out, void* receive, const B& blocks,
+                                          const Plan& plan, const auto& keep_own) {
+  const int other = 1 - blocks.rank;
+  const Steps steps = m.advance(1);
+  const Step step = steps.last();
+  m.reserve(steps);
+  copy_part(m, m.inline_buffer(Channel::gather, step), out, Part{0, blocks.out});
+  m.publish_pair(Channel::gather, step, blocks.out, blocks.in);
+  m.set_readers(steps, m.other_ranks());
+  keep_own(0, {});
+  if (blocks.in > 0) {
+    const std::size_t in = await_lengths(m, plan, other, step, blocks.out, blocks.in);
+    take_part(m, block_of(receive, blocks, other), Part{0, in}, m.inline_data(Channel::gather, other, step));
+    m.all_finished(steps.first - 1);
+  }
+  m.finish(step);
+  m.prefetch_own_line(Channel::gather);
+}
+
 }  // namespace detail
 
 /// Whether the plan is for two ranks that need not meet by counter.
@@ -62,22 +84,53 @@ bool are_two(const M& m, const Plan& plan) {
   return m.size() == 2 && plan.algorithm == plan::Algorithm::exchange;
 }
 
-/// As alltoall() or alltoallv(), of which it is a part. `send` may be `receive` if both have the same blocks.
+namespace detail {
+
+/// How a rank of two keeps its own block, which is as long as both of its counts say; once.
+template <Machine M, class B>
+auto keeping_own(M& m, const void* send, const B& out, void* receive, const B& in, std::size_t bytes) {
+  return [&m, send, &out, receive, &in, bytes](std::size_t round, const Part&) {
+    if (round == 0)
+      copy_own(m, block_of(receive, in, m.rank()), block_of(send, out, m.rank()), Part{0, bytes});
+  };
+}
+
+/// `blocks` may become shorter, as the other rank says.
+template <Machine M, class Out, class Sizes, class Keep>
+[[gnu::noinline]] void swap_counted_in_slots(M& m, const Out& block, void* receive, Sizes blocks,
+                                             const Plan& plan, const Keep& keep_own) {
+  exchange_blocks_in_slots(m, block, receive, blocks, plan, keep_own,
+                           CountedMeeting<M>(m, plan, blocks.out, blocks.in));
+}
+
+}  // namespace detail
+
+/// As alltoall(), of which it is a part. `send` may be `receive` if both have the same blocks.
 template <Machine M, class B>
 [[gnu::flatten]] void alltoall_of_two(M& m, const void* send, const B& out, void* receive, const B& in,
                                       const Plan& plan) {
-  const int other = 1 - m.rank();
   const auto blocks = detail::blocks_of_two(m.rank(), out, in);
-  const auto keep_own = [&](std::size_t round, const Part&) {
-    if (round > 0) return;
-    copy_own(m, block_of(receive, in, m.rank()), block_of(send, out, m.rank()),
-             Part{0, in.bytes_of(m.rank())});
-  };
-  const auto block = block_of(send, out, other);
+  const auto keep_own = detail::keeping_own(m, send, out, receive, in, in.bytes_of(m.rank()));
+  const auto block = block_of(send, out, 1 - m.rank());
   const std::size_t longest = std::max(blocks.out, blocks.in);
   if (longest == 0) return keep_own(0, {});
   if (rides_inline(longest, plan)) return detail::swap_inline(m, block, receive, blocks, plan, keep_own);
   exchange_blocks(m, block, receive, blocks, plan, keep_own);
+}
+
+/// As alltoallv(), of which it is a part: each compares what the other sends with what it expects.
+template <Machine M, class B>
+[[gnu::flatten]] void alltoallv_of_two(M& m, const void* send, const B& out, void* receive, const B& in,
+                                       const Plan& plan) {
+  const auto blocks = detail::blocks_of_two(m.rank(), out, in);
+  const std::size_t own = std::min(out.bytes_of(m.rank()), in.bytes_of(m.rank()));
+  const auto keep_own = detail::keeping_own(m, send, out, receive, in, own);
+  const auto block = block_of(send, out, 1 - m.rank());
+  const std::size_t longest = std::max(blocks.out, blocks.in);
+  if (longest == 0) return keep_own(0, {});
+  if (rides_inline(longest, plan))
+    return detail::swap_counted_inline(m, block, receive, blocks, plan, keep_own);
+  detail::swap_counted_in_slots(m, block, receive, blocks, plan, keep_own);
 }
 
 }  // namespace espalier::collective

@@ -58,24 +58,47 @@ template <Machine M, class B>
 
 /// The root's own block goes along with the others', a few chunks ahead: so much it copies while their first
 /// ones are still on the way (docs/performance.md).
+template <Machine M>
+class OwnBlock {
+ public:
+  OwnBlock(M& m, std::byte* place, const void* own, std::size_t bytes)
+      : m_(m), place_(place), own_(own), bytes_(bytes) {}
+
+  /// Before the chunk at `offset` is awaited, of chunks of `chunk` bytes.
+  void copy_ahead_of(std::size_t offset, std::size_t chunk) {
+    constexpr std::size_t ahead = 3;
+    copy_until(offset + (1 + ahead) * chunk);
+  }
+  void copy_rest() { copy_until(bytes_); }
+
+ private:
+  void copy_until(std::size_t end) {
+    copy_own(m_, place_, own_, Part{done_, std::min(end, bytes_) - done_});
+    done_ = std::min(end, bytes_);
+  }
+
+  M& m_;
+  std::byte* place_;
+  const void* own_;
+  std::size_t bytes_;
+  std::size_t done_ = 0;
+};
 template <Machine M, class B>
-void gather_chunks_at_root(M& m, const void* own, void* receive, const B& blocks, const Chunks& chunks) {
-  constexpr std::size_t ahead = 3;
-  const std::size_t mine = blocks.bytes_of(m.rank());
-  std::byte* place = at(receive, blocks.offset_of(m.rank()));
-  std::size_t done = 0;
-  const auto copy_own_until = [&](std::size_t end) {
-    copy_own(m, place, own, Part{done, std::min(end, mine) - done});
-    done = std::min(end, mine);
-  };
+OwnBlock<M> own_block(M& m, const void* own, void* receive, const B& blocks) {
+  return {m, at(receive, blocks.offset_of(m.rank())), own, blocks.bytes_of(m.rank())};
+}
+
+/// `fetch(peer, target, chunk)` gets a chunk of another rank's block.
+template <Machine M, class B, class Fetch>
+void gather_chunks_at_root(M& m, OwnBlock<M> own, void* receive, const B& blocks, const Chunks& chunks,
+                           const Fetch& fetch) {
   receive_in_chunks(m, chunks, [&](const Chunk& chunk) {
-    copy_own_until(chunk.offset + (1 + ahead) * chunks.chunk_bytes());
+    own.copy_ahead_of(chunk.offset, chunks.chunk_bytes());
     Steps there;
-    for (const int peer : m.other_ranks())
-      there = fetch_chunk(m, peer, at(receive, blocks.offset_of(peer)), chunk);
+    for (const int peer : m.other_ranks()) there = fetch(peer, at(receive, blocks.offset_of(peer)), chunk);
     return there;
   });
-  copy_own_until(mine);
+  own.copy_rest();
 }
 
 }  // namespace detail
@@ -96,7 +119,10 @@ void receive_gather(M& m, const void* own, void* receive, const B& blocks, std::
                     const Plan& plan) {
   if (bytes > 0 && rides_inline(bytes, plan))
     return detail::gather_inline_at_root(m, own, receive, blocks, bytes);
-  detail::gather_chunks_at_root(m, own, receive, blocks, Chunks(m, bytes, plan));
+  detail::gather_chunks_at_root(m, detail::own_block(m, own, receive, blocks), receive, blocks,
+                                Chunks(m, bytes, plan), [&](int peer, void* target, const Chunk& chunk) {
+                                  return detail::fetch_chunk(m, peer, target, chunk);
+                                });
 }
 
 /// `bytes` of each rank.

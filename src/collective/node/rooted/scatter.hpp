@@ -71,15 +71,22 @@ void receive_inline(M& m, int root, void* receive, std::size_t begin, std::size_
   m.finish(step);
 }
 
-template <Machine M, class B>
-Steps scatter_chunk(M& m, const void* send, const B& blocks, const Chunk& chunk, Cursor& cursor) {
+/// `publish(own)` announces it.
+template <Machine M, class B, class Publish>
+Steps scatter_chunk(M& m, const void* send, const B& blocks, const Chunk& chunk, Cursor& cursor,
+                    const Publish& publish) {
   const Steps own = m.reserve(chunk.steps);
   std::byte* data = m.slot(m.rank(), own);
   const std::span<const int> to = write_stream(m, own, data, send, blocks, chunk, cursor);
   m.flush_for_readers(data, chunk.bytes);
-  m.publish(Channel::gather, own);
+  publish(own);
   m.set_readers(own, to);
   return own;
+}
+template <Machine M, class B>
+Steps scatter_chunk(M& m, const void* send, const B& blocks, const Chunk& chunk, Cursor& cursor) {
+  return scatter_chunk(m, send, blocks, chunk, cursor,
+                       [&](const Steps& own) { m.publish(Channel::gather, own); });
 }
 
 /// Receives `part` of this rank's block, which begins at `begin` in the stream, from the chunk.
