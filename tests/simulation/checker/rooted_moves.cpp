@@ -133,6 +133,26 @@ Body scatters() {
   };
 }
 
+// The last rank expects a block that the root does not have. It looks where blocks lie all the same.
+Body scattervs_without_the_last() {
+  return [](CheckingMachine& m) {
+    const Plan plan = plan_for(Algorithm::single_copy);
+    constexpr std::size_t bytes = 150;
+    const int last = m.size() - 1;
+    for (int round = 0; round < 3; ++round) {
+      const Spread spread(m.size(), 0, [&](int rank) { return rank == last ? 0 : bytes; });
+      Bytes got(bytes, untouched), all(spread.end, untouched);
+      for (int r = 0; r < last; ++r) spread.put(all, r, block_of(0, r, bytes, round));
+      if (m.rank() == 0)
+        send_scatterv(m, all.data(), got.data(), spread.blocks(), plan);
+      else
+        receive_scatterv(m, 0, got.data(), bytes, plan);
+      expect(got, m.rank() == last ? Bytes(bytes, untouched) : block_of(0, m.rank(), bytes, round),
+             "scatterv");
+    }
+  };
+}
+
 /// Now one way, until all is over, now the other.
 class ByTurns {
  public:
@@ -197,6 +217,7 @@ std::vector<Scenario> rooted_moves(int ranks, bool fenced) {
       make("gatherv, blocks exposed", ranks, fenced, one, gathervs(few_bytes, Algorithm::single_copy))));
   all.push_back(refusing(
       make("scatterv, blocks exposed", ranks, fenced, one, scattervs(few_bytes, Algorithm::single_copy))));
+  if (ranks > 2) add("scatterv, blocks exposed but one", one, scattervs_without_the_last());
   for (const Ring& ring : {wide, one}) {
     add("gatherv, blocks exposed", ring, gathervs(few_bytes, Algorithm::single_copy));
     add("scatterv, blocks exposed", ring, scattervs(few_bytes, Algorithm::single_copy));

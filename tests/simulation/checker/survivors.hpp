@@ -36,6 +36,10 @@ inline const std::vector<Survivor> survivors = {
      "does, at the slot's next use."},
     {"collective/node/rooted/scatterv.hpp await_all await_finish: removed",
      "A root that tries a way waits to know how long it takes; where it does not wait, reserve() does."},
+    {"collective/node/rooted/scatterv.hpp expose_blocks set_readers: removed",
+     "The root waits for all that have a block. Only a rank that expects one where the root has none could "
+     "read "
+     "the line while it is written again; it reads there without saying so, and copies nothing either way."},
     {"network/window/landings.hpp replace compare_exchange: release only",
      "What stands was read by the acquire loads just before, and the exchange succeeds only where that has "
      "not "

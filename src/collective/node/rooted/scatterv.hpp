@@ -93,6 +93,7 @@ void expose_blocks(M& m, const void* send, const B& blocks, const OpenChunks& ch
     put(head, 2 + 2 * peer, blocks.bytes_of(peer));
   }
   publish_front(m, blocks, first.step());
+  m.set_readers(first.steps, m.other_ranks());  // also one that expects a block which the root does not have
   m.finish(chunks.last());
   for (const int peer : m.other_ranks())
     if (blocks.bytes_of(peer) > 0) m.await_finish(peer, chunks.last());
