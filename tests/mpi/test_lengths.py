@@ -17,6 +17,8 @@ def full(*values):
     return pytest.param(*values, marks=pytest.mark.full)
 
 
+# Lengths are compared above the host: all of them under one, and under the others what has a fixture of three hosts.
+ONE_HOST = pytest.mark.parametrize("name_of_host", ["mpich", full("openmpi"), full("impi")])
 # In flag lines; a line and a slot; in a slot, by less than a line of the cache; in several chunks, as many and more.
 LENGTHS = [(16, 32), (16, 1000), (1000, 1010), (100000, 200000), full(1000000, 1000010)]
 # Two ranks go by what moves either way: these lengths lead to one and the same.
@@ -33,11 +35,12 @@ def receiver(name, ranks):
     return 1 if name == "scatterv" else 2 % ranks if name.startswith("neighbor") else 0
 
 
+@ONE_HOST
 @pytest.mark.parametrize("ranks", [2, 3])
 @pytest.mark.parametrize("expected, sent", LENGTHS)
 @pytest.mark.parametrize("name", CALLS)
-def test_more_is_truncated(launch, host, name, expected, sent, ranks):
-    run = launch(host, ranks, "lengths", name, sent, expected, env=STRICT, timeout=60)
+def test_more_is_truncated(launch, name_of_host, name, expected, sent, ranks):
+    run = launch(hosts.HOSTS[name_of_host], ranks, "lengths", name, sent, expected, env=STRICT, timeout=60)
     end = ends(run, ranks)
     assert end[receiver(name, ranks)][0] == "truncated" and {later for _, later in end.values()} == {"error"}, str(run)
     assert re.search(rf"rank \d sends {sent} bytes to rank \d, which expects {expected};", run.err), str(run)
@@ -49,10 +52,11 @@ def delivered(run, ranks, sent):
     assert f"; {sent} bytes, 0 spoilt" in run.out, str(run)
 
 
+@ONE_HOST
 @pytest.mark.parametrize("sent, expected", LENGTHS)
 @pytest.mark.parametrize("name", CALLS)
-def test_less_is_delivered(launch, host, name, sent, expected):
-    delivered(launch(host, 3, "lengths", name, sent, expected, env=STRICT, timeout=60), 3, sent)
+def test_less_is_delivered(launch, name_of_host, name, sent, expected):
+    delivered(launch(hosts.HOSTS[name_of_host], 3, "lengths", name, sent, expected, env=STRICT, timeout=60), 3, sent)
 
 
 @pytest.mark.parametrize("name, sent, expected", [
@@ -70,12 +74,13 @@ def test_two_ranks_that_go_different_ways(launch, host, name, sent, expected):
     assert "error" in {call for call, _ in end.values()} and {later for _, later in end.values()} == {"error"}, str(run)
 
 
+@ONE_HOST
 @pytest.mark.parametrize("ranks", [2, 3])
 @pytest.mark.parametrize("sent, expected", [(0, 32), (0, 1000), (0, 200000)])
 @pytest.mark.parametrize("name", CALLS)
-def test_nothing_where_something_is_expected(launch, host, name, sent, expected, ranks):
+def test_nothing_where_something_is_expected(launch, name_of_host, name, sent, expected, ranks):
     """It is delivered, too, or an error: no rank waits for ever, and none reads what was never written."""
-    run = launch(host, ranks, "lengths", name, sent, expected, env=STRICT, timeout=60)
+    run = launch(hosts.HOSTS[name_of_host], ranks, "lengths", name, sent, expected, env=STRICT, timeout=60)
     end = ends(run, ranks)
     assert "; 0 bytes, 0 spoilt" in run.out, str(run)
     assert {later for _, later in end.values()} == {"no error"} or "error" in {each for pair in end.values() for each in pair}
