@@ -66,6 +66,19 @@ def test_other_operators_of_requests(launch, host, mistake, what):
     assert f"{what} by sum of 4-byte integers" in run.err and f"{what} by max of int32" in run.err, str(run)
 
 
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_a_nonblocking_call_before_and_after_a_blocking_one(launch, host, ranks):
+    """Ranks begin both kinds in one order. The rank that waits in the blocking call tells; the nonblocking ones end well."""
+    env = {"ESPALIER_NONBLOCKING": "on"}
+    run = launch(host, ranks, "mistakes", "nonblocking first", "live", env=env, timeout=120)
+    assert run.status == 0, str(run)
+    ends = re.findall(r"^rank \d: (?:no )?error, then error, new communicator works$", run.out, re.M)
+    assert len(ends) == ranks, str(run)
+    what = r"rank 1 has begun a nonblocking alltoall before the allreduce of 16 bytes in which rank \d waits, and rank \d has not"
+    assert any(re.search(what, line) for line in said(run)), str(run)
+    assert launch(host, ranks, "mistakes", "nonblocking first", env=env, timeout=120).status != 0
+
+
 @pytest.mark.parametrize("mistake", ["none", "signs"])
 def test_without_a_mistake_there_is_nothing_to_say(launch, host, mistake):
     run = launch(host, 4, "mistakes", mistake, env=STRICT, timeout=120)

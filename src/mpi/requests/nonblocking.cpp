@@ -85,6 +85,7 @@ int start(Entry& entry, Taken& taken, MPI_Request* request) {
   Draft& draft = made.draft;
   const Collective collective = draft.spec.collective;
   const std::size_t bytes = draft.spec.bytes;
+  entry.communicator->note_nonblocking(collective);  // by the host, too
   if (!draft.unable.empty()) {
     const bool is_hosts = draft.unable == persistent::bad_arguments || plan::nonblocking_is_off();
     return is_hosts ? to_host : refuse(entry, collective, bytes, draft.unable);

@@ -38,6 +38,8 @@ std::shared_ptr<Nonblocking> Communicator::nonblocking(const collective::Persist
   return nullptr;
 }
 
+void Communicator::note_nonblocking(Collective) {}
+
 std::unique_ptr<SeparateCall> Communicator::begin_across(across::Wanted, std::string&) { return nullptr; }
 
 std::unique_ptr<SeparateCall> Communicator::prepare_across(const collective::PersistentSpec&,

@@ -187,6 +187,9 @@ class Communicator {
   /// report.
   virtual std::shared_ptr<Nonblocking> nonblocking(const collective::PersistentSpec& spec, std::string& why);
 
+  /// Local: this rank begins such a call of the program's. Other ranks compare its place among all calls.
+  virtual void note_nonblocking(Collective collective);
+
   /// Local: what carries one over nodes, not started. Null, as above, with `why` as it was where there is nothing to
   /// say of such calls.
   virtual std::unique_ptr<SeparateCall> begin_across(across::Wanted wanted, std::string& why);

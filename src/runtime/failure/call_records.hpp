@@ -81,6 +81,25 @@ class CallRecords {
         static_cast<std::uint16_t>(label & machine::most_label)};
   }
 
+  /// The rank has begun a nonblocking collective on the communicator, which are recorded elsewhere. release: a rank that sees it
+  /// sees the calls before it.
+  void add_nonblocking(Collective collective) {
+    const std::uint64_t count = (nonblocking_.load(std::memory_order_relaxed) >> nonblocking_shift) + 1;
+    nonblocking_.store(count << nonblocking_shift | static_cast<std::uint64_t>(collective),
+                       std::memory_order_release);
+  }
+  /// How many, and which was the last one.
+  struct NonblockingCalls {
+    std::uint64_t count;
+    Collective last;
+  };
+  NonblockingCalls nonblocking() const {
+    const std::uint64_t said = nonblocking_.load(std::memory_order_acquire);
+    const std::uint64_t last = said & ((std::uint64_t{1} << nonblocking_shift) - 1);
+    return {said >> nonblocking_shift,
+            static_cast<Collective>(std::min(last, std::uint64_t{collective_count} - 1))};
+  }
+
   /// The rank makes no more calls. Release and acquire: a rank that sees it sees all its calls.
   void leave() { left_.store(1, std::memory_order_release); }
   /// The ranks begin again together: no rank looks here meanwhile.
@@ -107,6 +126,8 @@ class CallRecords {
   std::array<Record, kept> records_;
   std::atomic<std::uint64_t> left_;
   std::array<std::atomic<std::uint16_t>, kept> labels_;  // 0: a call without one
+  static constexpr int nonblocking_shift = 8;
+  std::atomic<std::uint64_t> nonblocking_;  // their number and, below, the last one's collective
 };
 
 static_assert(sizeof(CallRecords) <= machine::Layout::calls_bytes - machine::Layout::line_bytes);

@@ -123,6 +123,7 @@ void MismatchDetection::look_at(int rank) {
   const std::uint64_t number = history_.number();
   const CallRecords& theirs = records(rank);
   report_difference(rank);
+  look_at_order(rank);
   const bool ended = has_ended(rank), left = theirs.has_left();
   if (theirs.has_come_to(number)) {
     if (ended && !left && !theirs.has_come_to(number + 1)) fail_by_absence(rank, "ended in");
@@ -131,6 +132,23 @@ void MismatchDetection::look_at(int rank) {
   } else if (ended) {
     fail_by_absence(rank, "ended before");
   }
+}
+
+// First its nonblocking collectives, then which call it came to: so what it had begun by then it began before that call.
+// Which call it came to may be seen late, but not by half a second, so the second look counts.
+void MismatchDetection::look_at_order(int rank) {
+  const std::uint64_t number = history_.number();
+  const CallRecords::NonblockingCalls theirs = records(rank).nonblocking();
+  if (theirs.count <= own_->nonblocking().count || records(rank).has_come_to(number)) return;
+  const bool is_second_look = out_of_order_in_ == number && out_of_order_ == rank;
+  out_of_order_in_ = number;
+  out_of_order_ = rank;
+  if (!is_second_look) return;
+  fail(number,
+       formatted(
+           "rank {} has begun a nonblocking {} before the {} in which rank {} waits, and rank {} has not",
+           name(rank), to_string(theirs.last), print(own_->find(number).value()), name(rank_), name(rank_)),
+       same_calls);
 }
 
 // What this rank waits for another would have written before it went on: it sends nothing, or too little. Their lines

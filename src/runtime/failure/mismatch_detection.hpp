@@ -74,6 +74,9 @@ class MismatchDetection {
     return history_.fingerprint();
   }
 
+  /// This rank begins a nonblocking collective between its calls here. Ranks begin both kinds in one order.
+  void add_nonblocking(Collective collective) { own_->add_nonblocking(collective); }
+
   /// The peer, which may be this rank, sends `sent` bytes where this rank expects others; or, if `own`, this rank to the
   /// peer.
   [[noreturn]] void fail_by_length(int peer, std::size_t sent, std::size_t expected, bool own = false);
@@ -131,6 +134,8 @@ class MismatchDetection {
                                                                std::uint64_t counted);
   void look_around();
   void look_at(int rank);
+  /// Throws if the rank has begun a nonblocking collective before the call in which this one waits, and this one has not.
+  void look_at_order(int rank);
   /// When to look again: at the interval's end, or when the time is over.
   std::int64_t next_look(std::int64_t now) const;
   void check_time(std::int64_t now);
@@ -177,10 +182,12 @@ class MismatchDetection {
   bool is_unusual_ = false;  // it has failed, or calls are labelled: one look for both
   std::uint16_t label_ = 0;
   std::vector<std::string> labels_;
-  std::string failed_;           // why no call can do anything any more; empty: they can
-  std::uint64_t counts_in_ = 0;  // the last call in which ranks count each for itself
-  std::uint64_t alone_in_ = 0;   // the call in which this rank was last found to be alone
-  std::uint64_t waits_in_ = 0;   // the call in which this rank was last found waiting
+  std::string failed_;                 // why no call can do anything any more; empty: they can
+  std::uint64_t counts_in_ = 0;        // the last call in which ranks count each for itself
+  std::uint64_t alone_in_ = 0;         // the call in which this rank was last found to be alone
+  std::uint64_t out_of_order_in_ = 0;  // the call in which another order was last found
+  int out_of_order_ = 0;               // with that rank
+  std::uint64_t waits_in_ = 0;         // the call in which this rank was last found waiting
   std::int64_t wait_began_ns_ = 0;
   std::int64_t next_look_ns_ = 0;
   std::int64_t limit_ns_ = 0;

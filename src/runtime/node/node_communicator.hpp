@@ -67,6 +67,9 @@ class NodeCommunicator final : public Communicator {
   std::unique_ptr<PersistentMeeting> begin_to_prepare(collective::PersistentSpec& spec) override;
   bool refuse_to_prepare() override;
   std::shared_ptr<Nonblocking> nonblocking(const collective::PersistentSpec& spec, std::string& why) override;
+  void note_nonblocking(Collective collective) override {
+    state_.mismatch_detection.add_nonblocking(collective);
+  }
   /// Requests may keep what they have; the next communicator of these ranks begins anew.
   void forget_nonblocking() { nonblocking_.reset(); }
 

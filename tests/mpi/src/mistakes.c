@@ -57,6 +57,14 @@ static int wrong_call(const char* mistake, int odd, MPI_Comm comm) {
     const int code = MPI_Iallreduce(given, got, 4, MPI_INT, odd ? MPI_MAX : MPI_SUM, comm, &request);
     return code != MPI_SUCCESS ? code : MPI_Wait(&request, MPI_STATUS_IGNORE);
   }
+  if (is(mistake, "nonblocking first")) {
+    MPI_Request request;
+    const int before = odd ? MPI_SUCCESS : MPI_Allreduce(given, got, 4, MPI_INT, MPI_SUM, comm);
+    MPI_Ialltoall(given, 4, MPI_INT, got, 4, MPI_INT, comm, &request);
+    const int code = MPI_Wait(&request, MPI_STATUS_IGNORE);
+    const int after = odd ? MPI_Allreduce(given, got, 4, MPI_INT, MPI_SUM, comm) : MPI_SUCCESS;
+    return before != MPI_SUCCESS ? before : code != MPI_SUCCESS ? code : after;
+  }
   if (is(mistake, "prepared operator")) {
     MPI_Request request;
     const int code =

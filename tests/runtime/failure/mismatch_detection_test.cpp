@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
@@ -159,6 +160,46 @@ TEST(MismatchDetection, LengthsOfCallsThatAreLongOver) {
   two.call(1, 8, 40);
   EXPECT_EQ(length(1000, 2000), 1000u);
   EXPECT_THROW(length(2000, 1000), Truncated);
+}
+
+/// Rank 0 waits in its next call, and looks so often.
+std::string waits(Two& two, int looks) {
+  two.call(0, 8);
+  const machine::ProgressHook hook = two.calls[0]->hook();
+  const auto ends = std::chrono::steady_clock::now() +
+                    std::chrono::nanoseconds(looks * MismatchDetection::look_interval_ns) +
+                    std::chrono::milliseconds(100);
+  return said([&] {
+    while (std::chrono::steady_clock::now() < ends) {
+      hook.function(hook.context);
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+  });
+}
+
+TEST(MismatchDetection, ANonblockingCallBeforeAndAfterABlockingOne) {
+  Two two;
+  for (const int rank : {0, 1}) two.call(rank, 8, 3);
+  two.calls[1]->add_nonblocking(Collective::alltoall);
+  EXPECT_TRUE(has(waits(two, 2),
+                  "rank 1 has begun a nonblocking alltoall before the bcast of 8 bytes with root 0 in which "
+                  "rank 0 waits"));
+}
+
+TEST(MismatchDetection, ALateRankThatHasBegunTheSameNonblockingCalls) {
+  Two two;
+  for (const int rank : {0, 1}) {
+    two.call(rank, 8, 3);
+    two.calls[static_cast<std::size_t>(rank)]->add_nonblocking(Collective::alltoall);
+  }
+  EXPECT_EQ(waits(two, 2), "");
+}
+
+TEST(MismatchDetection, ARankThatHasComeMayGoOnToNonblockingCalls) {
+  Two two;
+  two.call(1, 8);
+  two.calls[1]->add_nonblocking(Collective::alltoall);
+  EXPECT_EQ(waits(two, 2), "");
 }
 
 // A rank that has nothing to give or take may be as far ahead: then its flags only seem to be of another
