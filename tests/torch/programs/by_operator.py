@@ -84,7 +84,8 @@ with Job() as job:
             same(torch.arange(7.0) + job.rank, "sum", group)
             check_after_one_under_way(group)
             check_compiled(group)
-            check_parameter(group)
+            if group is not by_gloo:  # which has no average in older versions
+                check_parameter(group)
     expect(ValueError, 'no operator "add"; there are sum, avg', torch.ones(1), "add", world.group_name)
     expect(RuntimeError, "nix", torch.ones(1), "sum", "nix")
     same(torch.ones(2), "sum", world)

@@ -161,6 +161,12 @@ bool is_async(const Opts& opts) {
     return true;  // of versions whose options do not say it
 }
 
+/// The program waits for the call at once; versions whose options do not say it wait for its work.
+template <class Opts>
+void set_synchronous(Opts& opts) {
+  if constexpr (requires { opts.asyncOp; }) opts.asyncOp = false;
+}
+
 template <class Opts, class Body>
 WorkPointer Backend::start(c10d::OpType type, const char* title, const Opts& opts, Results results,
                            Body body) {

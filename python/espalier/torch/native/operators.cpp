@@ -37,7 +37,7 @@ void all_reduce(at::Tensor tensor, c10::string_view op_name, c10::string_view gr
   Tensors tensors{tensor};
   c10d::AllreduceOptions opts;
   opts.reduceOp = op;
-  if constexpr (requires { opts.asyncOp; }) opts.asyncOp = false;
+  set_synchronous(opts);
   const WorkPointer work = group->allreduce(tensors, opts);
   if (work) work->wait();
 }
