@@ -151,7 +151,7 @@ class MismatchDetection {
   bool one_has_nothing(const CallDifference& found, int rank) const;
   /// Whether they differ in what moves in one and the same call.
   static bool is_of_counts(const CallDifference& difference) {
-    machine::CallFacts theirs = difference.theirs;
+    RecordedCall theirs = difference.theirs;  // with its label
     theirs.bytes = difference.mine.bytes;
     return difference.mine == theirs && !has_length(theirs.collective);
   }
