@@ -1,5 +1,5 @@
 """ESPALIER_GUARD: calls whose result does not depend on who serves them are tried by the host, too, and are the host's where it
-is faster. Whoever serves, the results are right, and the statistics say who did."""
+is faster. Whichever serves, the results are right, and the statistics say which did."""
 
 from pathlib import Path
 
