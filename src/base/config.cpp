@@ -167,11 +167,10 @@ void Config::check_values() {
   for (ConfigValue& value : values_) {
     const std::string_view name = value.key->name;
     if (value.text == value.key->fallback) continue;
-    if (name == "ESPALIER_GUARD" && value.text != "all" && !is_on(value.text) && !is_off(value.text)) {
-      reject(value, "on, all or off");
-    } else if ((is_on(value.key->fallback) || is_off(value.key->fallback)) && name != "ESPALIER_GUARD" &&
-               !is_on(value.text) && !is_off(value.text)) {
-      reject(value, "on or off");
+    const bool may_be_all = name == "ESPALIER_GUARD";
+    if ((is_on(value.key->fallback) || is_off(value.key->fallback)) && !is_on(value.text) &&
+        !is_off(value.text) && !(may_be_all && value.text == "all")) {
+      reject(value, may_be_all ? "on, all or off" : "on or off");
     } else if (name == "ESPALIER_FALLBACK" && !is_one_of(value.text, {"error", "warn", "silent"})) {
       reject(value, "error, warn or silent");
     } else if (name == "ESPALIER_STATS_SITES" && !is_off(value.text) &&

@@ -34,9 +34,11 @@ def test_results_are_right_whatever_serves(launch, name, ranks, statistics):
 
 
 @pytest.mark.parametrize("nodes", ["2", "1+2"])
-def test_over_nodes(launch, nodes):
-    env = {"ESPALIER_GUARD": "on", "ESPALIER_NODES": nodes, **STRICT}
+def test_over_nodes(launch, nodes, statistics):
+    env = {"ESPALIER_GUARD": "on", "ESPALIER_NODES": nodes, **STRICT, **statistics.env}
     right(launch(hosts.HOSTS["mpich"], 3, "tried", "250", env=env, timeout=120))
+    for collective in ("bcast", "allreduce", "alltoall"):
+        assert calls(statistics, collective, "host")[0] >= 8, collective
 
 
 def test_the_host_gets_what_it_does_faster(launch, host, statistics):

@@ -79,6 +79,18 @@ def test_a_nonblocking_call_before_and_after_a_blocking_one(launch, host, ranks)
     assert launch(host, ranks, "mistakes", "nonblocking first", env=env, timeout=120).status != 0
 
 
+@pytest.mark.parametrize("nodes", ["1", "2"])
+@pytest.mark.parametrize("collective", ["gather", "scatter", "allgather", "alltoall"])
+def test_an_own_block_of_two_lengths(launch, host, collective, nodes):
+    """That rank alone knows it: it must not leave the others waiting while it goes to the host."""
+    env = {**STRICT, "ESPALIER_NODES": nodes}
+    run = launch(host, 4, "mistakes", f"own block of {collective}", env=env, timeout=60)
+    assert run.status != 0, str(run)
+    sent, expected = (16, 8) if collective == "scatter" else (8, 16)
+    what = rf"rank 1 sends {sent} bytes to rank 1, which expects {expected}"
+    assert any(re.search(what, line) for line in said(run)), str(run)
+
+
 @pytest.mark.parametrize("mistake", ["none", "signs"])
 def test_without_a_mistake_there_is_nothing_to_say(launch, host, mistake):
     run = launch(host, 4, "mistakes", mistake, env=STRICT, timeout=120)

@@ -20,7 +20,9 @@ int serve_allgather(const Transfer& call, void* caller, std::size_t& bytes) {
   EqualBlocks send, receive;
   if (!receive.look_at(call.receive, communicator.size())) return to_host;
   bytes = receive.block_bytes();
-  if (!in_place && (!send.look_at(call.send, 1) || send.bytes() != bytes)) return to_host;
+  if (!in_place && !send.look_at(call.send, 1)) return to_host;
+  if (!in_place && send.bytes() != bytes) [[unlikely]]
+    return refuse_own_block(*entry, {Collective::allgather, 0, bytes}, send.bytes(), bytes);
   if (bytes == 0) return MPI_SUCCESS;
   receive.open(entry->comm);
   if (in_place) {
@@ -81,7 +83,10 @@ int serve_alltoall(const Transfer& call, void* caller, std::size_t& bytes) {
   EqualBlocks send, receive;
   if (!receive.look_at(call.receive, communicator.size())) return to_host;
   bytes = receive.bytes();
-  if (!in_place && (!send.look_at(call.send, communicator.size()) || send.bytes() != bytes)) return to_host;
+  if (!in_place && !send.look_at(call.send, communicator.size())) return to_host;
+  if (!in_place && send.bytes() != bytes) [[unlikely]]
+    return refuse_own_block(*entry, {Collective::alltoall, 0, bytes}, send.block_bytes(),
+                            receive.block_bytes());
   if (bytes == 0) return MPI_SUCCESS;
   receive.open(entry->comm);
   if (in_place) {

@@ -34,7 +34,7 @@ inline bool is_alias_for_host(const Transfer& call, const EqualBlocks& block, co
          host_rejects_aliases(Collective::alltoallw, false);
 }
 
-/// Of a call in which this rank sends itself more than it takes.
+/// Of a call in which this rank sends itself more than it takes, or other than that where all blocks are equally long.
 [[gnu::cold, gnu::noinline]] inline int refuse_own_block(const Entry& entry, const machine::CallFacts& call,
                                                          std::size_t sent, std::size_t expected) {
   return entry.communicator->refuse_own_block(call, sent, expected) ? MPI_SUCCESS : to_host;

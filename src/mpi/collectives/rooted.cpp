@@ -64,7 +64,9 @@ int gather_here(Entry& entry, const Transfer& call, std::size_t& bytes) {
   EqualBlocks send, receive;
   if (!receive.look_at(call.receive, communicator.size())) return to_host;
   bytes = receive.block_bytes();
-  if (!in_place && (!send.look_at(call.send, 1) || send.bytes() != bytes)) return to_host;
+  if (!in_place && !send.look_at(call.send, 1)) return to_host;
+  if (!in_place && send.bytes() != bytes) [[unlikely]]
+    return refuse_own_block(entry, {Collective::gather, call.root, bytes}, send.bytes(), bytes);
   if (bytes == 0) return MPI_SUCCESS;
   receive.open(entry.comm);
   if (in_place) {
@@ -152,7 +154,9 @@ int scatter_from_here(Entry& entry, const Transfer& call, std::size_t& bytes) {
   EqualBlocks send, receive;
   if (!send.look_at(call.send, communicator.size())) return to_host;
   bytes = send.block_bytes();
-  if (!in_place && (!receive.look_at(call.receive, 1) || receive.bytes() != bytes)) return to_host;
+  if (!in_place && !receive.look_at(call.receive, 1)) return to_host;
+  if (!in_place && receive.bytes() != bytes) [[unlikely]]
+    return refuse_own_block(entry, {Collective::scatter, call.root, bytes}, bytes, receive.bytes());
   if (bytes == 0) return MPI_SUCCESS;
   send.open(entry.comm);
   send.load();

@@ -31,7 +31,7 @@ struct Kind {
   std::uint64_t next_trial = 0;   ///< begins with this one
   Trial trial;
   std::size_t bytes = 0;  ///< of some call
-  std::string why_host = "ESPALIER_GUARD tries the host";
+  std::string why_host = Trial::tries_host;
 
   /// After a trial.
   void settle() {

@@ -42,7 +42,7 @@ void Trial::begin_again() {
 }
 
 std::string Trial::why_host(double seconds, int ranks) const {
-  if (stage_ == Stage::measured) return "ESPALIER_GUARD tries the host";
+  if (stage_ == Stage::measured) return tries_host;
   const int measured = (won_ + lost_) * (calls_of_block - calls_that_warm_up) * ranks;
   const double unit = seconds * 1e6 / measured;
   return formatted("ESPALIER_GUARD found the host faster: {:.2f} us a call, Espalier {:.2f}",

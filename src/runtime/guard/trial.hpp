@@ -42,6 +42,7 @@ class Trial {
   const Pair& mine() const { return mine_; }
   void judge(Pair of_all_ranks);
 
+  static constexpr const char* tries_host = "ESPALIER_GUARD tries the host";
   /// Why the host serves the calls, for the statistics. `seconds`: of a tick. `ranks`: whose times were added up.
   std::string why_host(double seconds, int ranks) const;
 

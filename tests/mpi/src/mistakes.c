@@ -65,6 +65,14 @@ static int wrong_call(const char* mistake, int odd, MPI_Comm comm) {
     const int after = odd ? MPI_Allreduce(given, got, 4, MPI_INT, MPI_SUM, comm) : MPI_SUCCESS;
     return before != MPI_SUCCESS ? before : code != MPI_SUCCESS ? code : after;
   }
+  if (is(mistake, "own block of gather")) /* of the root, which sends itself less than it receives */
+    return MPI_Gather(given, odd ? 2 : 4, MPI_INT, got, 4, MPI_INT, 1, comm);
+  if (is(mistake, "own block of scatter"))
+    return MPI_Scatter(given, 4, MPI_INT, got, odd ? 2 : 4, MPI_INT, 1, comm);
+  if (is(mistake, "own block of allgather"))
+    return MPI_Allgather(given, odd ? 2 : 4, MPI_INT, got, 4, MPI_INT, comm);
+  if (is(mistake, "own block of alltoall"))
+    return MPI_Alltoall(given, odd ? 2 : 4, MPI_INT, got, 4, MPI_INT, comm);
   if (is(mistake, "prepared operator")) {
     MPI_Request request;
     const int code =
