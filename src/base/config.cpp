@@ -168,8 +168,10 @@ void Config::check_values() {
     const std::string_view name = value.key->name;
     if (value.text == value.key->fallback) continue;
     const bool may_be_all = name == "ESPALIER_GUARD";
-    if ((is_on(value.key->fallback) || is_off(value.key->fallback)) && !is_on(value.text) &&
-        !is_off(value.text) && !(may_be_all && value.text == "all")) {
+    if (name == "ESPALIER_PROGRESS") {
+      if (!is_off(value.text) && value.text != "thread") reject(value, "off or thread");
+    } else if ((is_on(value.key->fallback) || is_off(value.key->fallback)) && !is_on(value.text) &&
+               !is_off(value.text) && !(may_be_all && value.text == "all")) {
       reject(value, may_be_all ? "on, all or off" : "on or off");
     } else if (name == "ESPALIER_FALLBACK" && !is_one_of(value.text, {"error", "warn", "silent"})) {
       reject(value, "error, warn or silent");

@@ -21,6 +21,26 @@ int take_cores(const Domain& domain, const CpuSet& cpus, CpuSet& left) {
   return cores;
 }
 
+// A domain of unknown cores counts CPU by CPU.
+void add_unused_cores(const Domain& domain, const CpuSet& used, CpuSet& unused) {
+  if (domain.level == Level::core) {
+    if (!domain.cpus.intersects(used)) unused |= domain.cpus;
+  } else if (domain.children.empty()) {
+    unused |= domain.cpus - used;
+  } else {
+    for (const Domain& child : domain.children) add_unused_cores(child, used, unused);
+  }
+}
+
+void add_spare(const Domain& domain, const CpuSet& used, const CpuSet& near, std::vector<CpuSet>& found) {
+  for (const Domain& child : domain.children)
+    if (child.cpus.contains(near)) add_spare(child, used, near, found);
+  CpuSet here;
+  add_unused_cores(domain, used, here);
+  for (const CpuSet& inside : found) here -= inside;
+  if (!here.empty()) found.push_back(here);
+}
+
 }  // namespace
 
 CpuBudget cpu_budget(const Topology& topology, std::span<const CpuSet> affinity, const std::string& root) {
@@ -40,6 +60,12 @@ CpuBudget cpu_budget(const Topology& topology, std::span<const CpuSet> affinity,
                                     quota.cpus < budget.cores ? ", which is less" : "");
   }
   return budget;
+}
+
+std::vector<CpuSet> spare_cpus(const Topology& topology, const CpuSet& used, const CpuSet& near) {
+  std::vector<CpuSet> found;
+  add_spare(topology.machine, used, near, found);
+  return found;
 }
 
 }  // namespace espalier::topology

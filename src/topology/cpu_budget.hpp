@@ -3,6 +3,7 @@
 #include <limits>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "topology/topology.hpp"
 
@@ -23,5 +24,9 @@ struct CpuBudget {
 // for its node and tells the others, or they ask by themselves and take the minimum.
 CpuBudget cpu_budget(const Topology& topology, std::span<const CpuSet> affinity,
                      const std::string& root = "");
+
+// The cores that have no CPU in `used`, by domains around `near`: those of the innermost one come first. Each set has the
+// CPUs of one domain that are in none before it. Whether the process may run there is not known.
+std::vector<CpuSet> spare_cpus(const Topology& topology, const CpuSet& used, const CpuSet& near);
 
 }  // namespace espalier::topology

@@ -184,4 +184,17 @@ CpuSet current_affinity(std::size_t first_guess_bytes) {
                         std::strerror(errno)));
 }
 
+bool set_current_affinity(const CpuSet& cpus) {
+  if (cpus.empty()) return false;
+  std::vector<unsigned long> buffer;
+  for (int cpu = cpus.first(); cpu >= 0; cpu = cpus.next(cpu)) {
+    constexpr std::size_t bits = 8 * sizeof(unsigned long);
+    const auto at = static_cast<std::size_t>(cpu);
+    buffer.resize(at / bits + 1);
+    buffer[at / bits] |= 1UL << (at % bits);
+  }
+  return sched_setaffinity(0, buffer.size() * sizeof(unsigned long),
+                           reinterpret_cast<const cpu_set_t*>(buffer.data())) == 0;
+}
+
 }  // namespace espalier::topology

@@ -59,4 +59,7 @@ class CpuSet {
 // the kernel will not say.
 CpuSet current_affinity(std::size_t first_guess_bytes = 128);
 
+// The calling thread runs on these CPUs alone from now on, or on those of them that it may use. False: it may use none.
+bool set_current_affinity(const CpuSet& cpus);
+
 }  // namespace espalier::topology

@@ -168,7 +168,7 @@ std::string another_value(const ConfigKey& key) {
                                                                  {"ESPALIER_LEADERS", "3"},
                                                                  {"ESPALIER_NODE_STAGE", "p2p"},
                                                                  {"ESPALIER_FALLBACK", "error"},
-                                                                 {"ESPALIER_NONBLOCKING", "on"},
+                                                                 {"ESPALIER_PROGRESS", "thread"},
                                                                  {"ESPALIER_REPRODUCIBLE", "exact"},
                                                                  {"ESPALIER_STATS_SITES", "3"},
                                                                  {"ESPALIER_WINDOW_TRANSPORT", "message"},

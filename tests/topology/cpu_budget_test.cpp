@@ -126,6 +126,24 @@ TEST_F(CgroupTest, CpusOfNoKnownCoreCountOneByOne) {
   EXPECT_EQ(cpu_budget(flat, std::vector<CpuSet>{{}}, root_).cores, 1);
 }
 
+TEST(SpareCpus, ThoseOfTheInnermostDomainComeFirst) {
+  const Topology machine = discover(Source::synthetic("package:2 l3:2 core:2 pu:2"));  // CPUs 0-7 and 8-15
+  const CpuSet used = {0, 1, 4, 12};
+  const std::vector<CpuSet> wanted = {{2, 3}, {6, 7}, {8, 9, 10, 11, 14, 15}};
+  EXPECT_EQ(spare_cpus(machine, used, {0, 1}), wanted);
+}
+
+TEST(SpareCpus, ACoreOfWhichARankUsesAThreadIsNotSpare) {
+  const Topology machine = discover(Source::synthetic("package:1 core:2 pu:2"));
+  EXPECT_EQ(spare_cpus(machine, {0}, {0}), std::vector<CpuSet>({{2, 3}}));
+  EXPECT_TRUE(spare_cpus(machine, {0, 2}, {0}).empty());
+}
+
+TEST(SpareCpus, OfNoKnownCore) {
+  const Topology flat{{Level::machine, {0, 1, 2}, {}}, "flat"};
+  EXPECT_EQ(spare_cpus(flat, {1}, {1}), std::vector<CpuSet>({{0, 2}}));
+}
+
 TEST(CpuBudget, OfThisMachineIsPlausible) {
   CpuBudget budget = cpu_budget(discover(Source::this_machine()), std::vector{current_affinity()});
   EXPECT_GE(budget.cores, 1);

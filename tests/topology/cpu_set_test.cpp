@@ -98,5 +98,16 @@ TEST(CpuSet, FollowsABinding) {
   ASSERT_EQ(sched_setaffinity(0, sizeof before, &before), 0);
 }
 
+TEST(CpuSet, BindsTheThread) {
+  const CpuSet before = current_affinity();
+  const CpuSet last = {before.count() > 1 ? before.next(before.first()) : before.first()};
+  EXPECT_TRUE(set_current_affinity(last));
+  EXPECT_EQ(current_affinity(), last);
+  EXPECT_FALSE(set_current_affinity({}));
+  EXPECT_FALSE(set_current_affinity({CpuSet::max_cpu}));
+  EXPECT_EQ(current_affinity(), last);
+  EXPECT_TRUE(set_current_affinity(before));
+}
+
 }  // namespace
 }  // namespace espalier::topology

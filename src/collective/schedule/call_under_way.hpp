@@ -25,6 +25,7 @@ struct CallUnderWay {
   CallLines lines;                       ///< which say what each rank gives
   machine::Fingerprint fingerprint = 0;  ///< that this rank's line bears
   bool published = false;                ///< this rank has given all that it gives
+  bool is_long = false;                  ///< another thread of this rank advances it, too
   bool done = false;                     ///< this rank reads nothing of it any more
 
   /// What this rank lacks: until `line` shows `step`. No line: its own start, which has had to wait, or the

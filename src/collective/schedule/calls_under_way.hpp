@@ -6,9 +6,12 @@
 // alike, for the first one that comes decides. Should memory be missing all the same, because others have
 // taken it meanwhile or because a rank gives more than the first one knows, the rank gives its data in memory of its
 // own. Where others may not read that, it gives them later, in any call in which it looks at its requests or waits.
+// Where a thread of its own looks as well, a start leaves long data to that.
 #pragma once
 
+#include <algorithm>
 #include <deque>
+#include <limits>
 #include <utility>
 
 #include "collective/schedule/call_under_way.hpp"
@@ -20,6 +23,7 @@
 namespace espalier::collective {
 
 inline constexpr int usual_log2_chunk = 15;
+inline constexpr std::size_t never_later = std::numeric_limits<std::size_t>::max();
 
 /// The memory that the ranks share for their calls. `Memory` as in GivenBuffers.
 template <class Memory>
@@ -32,6 +36,7 @@ struct CallMemory {
   int log2_chunk = usual_log2_chunk;  ///< no chunk ends within an element
   bool reads_own_memory = false;      ///< ranks may read each other's own memory; all know that alike
   std::size_t expose_from = usual_expose_from;  ///< may_expose()
+  std::size_t later_from = never_later;  ///< of so many bytes a call is long, and its start gives them later
 };
 
 /// Used by one thread at a time. `calls_in_page`: of LinePages.
@@ -44,6 +49,7 @@ class CallsUnderWay {
         log2_chunk_(memory.log2_chunk),
         reads_own_memory_(memory.reads_own_memory),
         expose_from_(memory.expose_from),
+        later_from_(memory.later_from),
         pages_(memory.area, memory.pages, machine.size(), memory.memory),
         buffers_(memory.memory),
         demand_(memory.most) {}
@@ -107,6 +113,12 @@ class CallsUnderWay {
   }
 
   bool is_empty() const { return in_order_.empty(); }
+  /// How many calls this rank has completed, and whether there is a long one that it has not.
+  std::uint64_t completed() const { return completed_; }
+  bool has_long() const {
+    return std::any_of(in_order_.begin(), in_order_.end(),
+                       [](const Started& each) { return each.call && each.call->is_long; });
+  }
   /// Whether a start still has to give its data.
   bool has_unpublished() const { return unpublished_ > 0; }
   GivenBuffers<Memory>& buffers() { return buffers_; }
@@ -122,12 +134,21 @@ class CallsUnderWay {
     if (is_closed_) return false;
     call.lines = pages_.lines(call.number);
     const bool is_ours = decide();
+    call.is_long = later_from_ != never_later && is_long(call);
     in_order_.push_back({call.number, is_ours ? &call : nullptr});
     if (!is_ours)
       leave_to_host(call);
-    else if (unpublished_ > 0 || !publish(call))
+    else if (unpublished_ > 0 || (call.is_long && gives_later(call)) || !publish(call))
       ++unpublished_;
     return is_ours;
+  }
+
+  bool gives_later(const CallUnderWay& call) const { return call.spec.given_bytes >= later_from_; }
+  bool is_long(const CallUnderWay& call) const {
+    if (call.is_short) return false;
+    std::size_t wanted = call.spec.fold.bytes;
+    for (const Schedule::Take& each : call.spec.wants) wanted += each.bytes;
+    return gives_later(call) || wanted >= later_from_;
   }
 
   /// Whether the call is served, as the first rank that came to it has decided, or to one shortly before it:
@@ -236,6 +257,7 @@ class CallsUnderWay {
   bool take(CallUnderWay& call) {
     call.done = take_what_came(m_, call, area_) && may_write_again(call) && others_keep_up(call);
     if (!call.done) return false;
+    ++completed_;
     in_order_[static_cast<std::size_t>(call.number - in_order_.front().number)].call = nullptr;
     if (!call.is_short) prefetch_next_buffer(call);
     return true;
@@ -283,6 +305,7 @@ class CallsUnderWay {
   int log2_chunk_;
   bool reads_own_memory_;
   std::size_t expose_from_;
+  std::size_t later_from_;
   Pages pages_;
   GivenBuffers<Memory> buffers_;
   OwnBuffers own_buffers_;
@@ -290,6 +313,7 @@ class CallsUnderWay {
   std::deque<Started> in_order_;  // the first one is not done
   Step finished_ = 0;             // and all before it
   std::size_t unpublished_ = 0;
+  std::uint64_t completed_ = 0;
   bool is_closed_ = false;  // there was no memory for lines
 };
 

@@ -4,8 +4,8 @@
 
 #include "machine/host_platform.hpp"
 #include "mpi/host/host.hpp"
-#include "runtime/process/missed_tests.hpp"
 #include "runtime/process/process.hpp"
+#include "runtime/progress/missed_tests.hpp"
 
 namespace espalier::mpi::progress {
 namespace {

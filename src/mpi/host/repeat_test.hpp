@@ -8,7 +8,7 @@
 
 #include "mpi/host/host.hpp"
 #include "mpi/host/progress.hpp"
-#include "runtime/process/missed_tests.hpp"
+#include "runtime/progress/missed_tests.hpp"
 
 namespace espalier::mpi {
 

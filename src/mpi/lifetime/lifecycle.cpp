@@ -28,6 +28,7 @@
 #include "runtime/flight/dump.hpp"
 #include "runtime/flight/recorder.hpp"
 #include "runtime/process/process.hpp"
+#include "runtime/progress/progress_thread.hpp"
 #include "runtime/setup/sharp_start.hpp"
 #include "runtime/statistics/statistics.hpp"
 #include "runtime/window/window_cache.hpp"
@@ -91,8 +92,9 @@ bool set_up(MPI_Comm mine) {
   return true;
 }
 
-/// With sessions it is not known what threads there are.
+/// With sessions it is not known what threads there are. Espalier's own is one of several.
 void find_only_thread() {
+  if (runtime::ProgressThread::is_wanted()) return;
   int level = MPI_THREAD_MULTIPLE;
   if (open_sessions == 0 && host.Query_thread(&level) == MPI_SUCCESS && level <= MPI_THREAD_FUNNELED)
     runtime::OnlyThread::is_this_one();

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "runtime/process/progress_needs.hpp"
+#include "runtime/progress/progress_needs.hpp"
 
 namespace espalier::mpi::long_messages {
 namespace {

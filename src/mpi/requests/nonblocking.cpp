@@ -7,7 +7,7 @@
 #include "plan/nonblocking_rules.hpp"
 #include "plan/selector.hpp"
 #include "runtime/communicator/refused_communicator.hpp"
-#include "runtime/process/missed_tests.hpp"
+#include "runtime/progress/missed_tests.hpp"
 
 namespace espalier::mpi::nonblocking {
 namespace {

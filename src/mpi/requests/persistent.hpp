@@ -21,7 +21,7 @@
 #include "runtime/communicator/nonblocking.hpp"
 #include "runtime/communicator/persistent.hpp"
 #include "runtime/communicator/persistent_meeting.hpp"
-#include "runtime/process/missed_tests.hpp"
+#include "runtime/progress/missed_tests.hpp"
 
 namespace espalier::mpi::persistent {
 

@@ -8,8 +8,8 @@
 #include "base/error.hpp"
 #include "runtime/across/sent_letters.hpp"
 #include "runtime/communicator/only_thread.hpp"
-#include "runtime/process/missed_tests.hpp"
 #include "runtime/process/process.hpp"
+#include "runtime/progress/missed_tests.hpp"
 
 namespace espalier::runtime::across {
 

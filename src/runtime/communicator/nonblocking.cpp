@@ -7,9 +7,11 @@
 #include "runtime/communicator/nonblocking_list.hpp"
 #include "runtime/communicator/only_thread.hpp"
 #include "runtime/communicator/share_release.hpp"
-#include "runtime/process/missed_tests.hpp"
 #include "runtime/process/node.hpp"
 #include "runtime/process/process.hpp"
+#include "runtime/process/progress_place.hpp"
+#include "runtime/progress/missed_tests.hpp"
+#include "runtime/progress/progress_thread.hpp"
 #include "runtime/statistics/sites.hpp"
 #include "runtime/statistics/statistics.hpp"
 
@@ -35,6 +37,10 @@ constexpr std::uint64_t refused = 1;
 std::atomic<std::uint64_t>& claims_in(std::byte* share, const Layout& layout) {
   return *(&word_of(share, layout) + 1);
 }
+
+/// With a progress thread a start of so many bytes is left to it. Of 64 KiB nothing was gained: what it takes to wake the
+/// thread and to hear of it is as much.
+constexpr std::size_t left_to_thread_from = 128 * 1024;
 
 machine::CallFacts facts_of(const Nonblocking::Call& call) {
   return {call.spec.collective, call.spec.root, call.spec.bytes, call.spec.operation};
@@ -101,6 +107,21 @@ std::uint64_t Nonblocking::make(const NonblockingPlace& place, const Layout& lay
   return share.offset;
 }
 
+inline bool Nonblocking::look_at(Call& call) {
+  const bool is_done = calls_.advance(call);
+  if (beside_thread_) [[unlikely]]
+    beside_thread_->tell(calls_.completed());
+  return is_done;
+}
+
+std::unique_ptr<BesideThread> BesideThread::if_wanted(machine::WaitPolicy policy) {
+  const auto work = [] { return NonblockingList::instance().drive_in_thread(); };
+  if (!ProgressThread::instance().start(work, settle_on_spare_core)) return nullptr;
+  return std::unique_ptr<BesideThread>(new BesideThread(policy));
+}
+
+void BesideThread::wake() { ProgressThread::instance().wake(); }
+
 std::shared_ptr<Nonblocking> Nonblocking::open(const NonblockingPlace& place, int rank,
                                                machine::WaitPolicy policy) {
   const Layout layout = layout_for(place.layout.ranks);
@@ -131,12 +152,15 @@ Nonblocking::Nonblocking(memory::Arena& arena, memory::Share share, const Layout
       mismatch_detection_(arena.at(share.offset), layout, rank, {},
                           Process::instance().node()->sees_processes(), {}),
       machine_(arena.at(share.offset), layout, rank, policy, {}),
+      beside_thread_(BesideThread::if_wanted(policy)),
       calls_(machine_, {{arena.at(0), arena.bytes()},
                         arena.at(share.offset + layout.bytes()),
                         ArenaBuffers(arena),
                         arena.budget() / 4,
                         collective::usual_log2_chunk,
-                        Process::instance().node()->single_copy()}),
+                        Process::instance().node()->single_copy(),
+                        collective::usual_expose_from,
+                        beside_thread_ ? left_to_thread_from : collective::never_later}),
       counters_(layout.ranks) {
   machine_.on_mistake(mismatch_detection_.mistake());
 }
@@ -172,10 +196,19 @@ void Nonblocking::give_back_all() try {
 } catch (const Error&) {  // of for_each_allocated()
 }
 
+void Nonblocking::look_at_all() {
+  calls_.advance_all();
+  if (beside_thread_) [[unlikely]]
+    beside_thread_->tell(calls_.completed());
+}
+
 bool Nonblocking::start_part(Call& call) {
   const CallLock lock(mutex_);
   call.fingerprint = mismatch_detection_.begin(facts_of(call));
-  return calls_.start(call);
+  if (!calls_.start(call)) return false;
+  if (call.is_long) [[unlikely]]
+    BesideThread::wake();
+  return true;
 }
 
 bool Nonblocking::start(Call& call) {
@@ -183,6 +216,8 @@ bool Nonblocking::start(Call& call) {
   const machine::CallFacts facts = facts_of(call);
   call.fingerprint = mismatch_detection_.begin(facts);
   if (!calls_.start(call)) return false;
+  if (call.is_long) [[unlikely]]
+    BesideThread::wake();
   statistics::Call counted{facts.collective, facts.bytes, plan::Algorithm::exchange};
   counted.nonblocking = true;
   if (statistics::Row* row = counters_.row(counted)) statistics::count_untimed(*row);
@@ -199,14 +234,14 @@ machine::Agreed Nonblocking::start_meeting(Call& call, const machine::CallFacts&
 // What is thrown here complete() throws again.
 bool Nonblocking::is_ready(Call& call) try {
   {
-    const CallLock lock(mutex_);
-    if (calls_.advance(call)) return true;
+    const CallLock lock(mutex_, std::try_to_lock);
+    if (lock && look_at(call)) return true;
   }
   work_in_wait();
   if (machine_.waiter().policy().fenced)
     machine::HostPlatform::yield();  // the awaited rank may need this core
-  const CallLock lock(mutex_);
-  return call.done;
+  const CallLock lock(mutex_, std::try_to_lock);
+  return lock && call.done;
 } catch (const Error&) {
   return true;
 }
@@ -216,10 +251,13 @@ bool Nonblocking::step(Call& call, Call::Lack& lack) {
   const CallLock lock(mutex_);
   call.awaited = false;
   do {
-    if (calls_.advance(call)) return true;
+    if (look_at(call)) return true;
     lack = call.published ? call.lack : Call::Lack{};
   } while (lack.line && comes_at_once(lack));
-  call.awaited = lack.line != nullptr;
+  if (call.is_long) [[unlikely]]
+    lack = {beside_thread_->completed(), calls_.completed() + 1, lack.peer};
+  else
+    call.awaited = lack.line != nullptr;
   return false;
 }
 
@@ -257,13 +295,13 @@ void Nonblocking::work_in_wait() {
   const machine::ProgressHook look = mismatch_detection_.hook();
   const CallLock lock(mutex_, std::try_to_lock);
   if (!lock) return;
-  calls_.advance_all();
+  look_at_all();
   look.function(look.context);
 }
 
 bool Nonblocking::advance(Call& call) {
   const CallLock lock(mutex_);
-  return calls_.advance(call);
+  return look_at(call);
 }
 
 bool Nonblocking::claim(std::uint64_t number) {
@@ -279,7 +317,16 @@ void Nonblocking::forget(const Call& call) {
 
 void Nonblocking::advance_aside() {
   const CallLock lock(mutex_, std::try_to_lock);
-  if (lock && !calls_.is_empty()) calls_.advance_all();
+  if (!lock || calls_.is_empty()) return;
+  look_at_all();
+}
+
+bool Nonblocking::advance_in_thread() {
+  const CallLock lock(mutex_, std::try_to_lock);
+  if (!lock) return true;
+  if (!calls_.has_long()) return false;
+  look_at_all();
+  return calls_.has_long();
 }
 
 }  // namespace espalier::runtime

@@ -37,6 +37,23 @@ struct NonblockingPlace {
   const machine::Layout& layout;
 };
 
+/// What the threads of this process tell each other where ProgressThread advances calls, too.
+class BesideThread {
+ public:
+  /// Null: there is no such thread.
+  static std::unique_ptr<BesideThread> if_wanted(machine::WaitPolicy policy);
+  /// A long call has been started.
+  static void wake();
+  /// This process has completed so many calls of the communicator: ends waits at completed().
+  [[gnu::noinline]] void tell(std::uint64_t completed) { waiter_.signal(completed_, completed); }
+  std::byte* completed() { return reinterpret_cast<std::byte*>(&completed_); }
+
+ private:
+  explicit BesideThread(machine::WaitPolicy policy) : waiter_(policy, {}) {}
+  memory::FlagLine completed_{};
+  machine::Waiter waiter_;
+};
+
 /// One rank's part. Lives as long as the communicator or a request needs it. Thread-safe: threads may start
 /// a collective, and test or wait for others, at the same time; each call is one thread's at a time.
 class Nonblocking final : public Driven {
@@ -73,6 +90,7 @@ class Nonblocking final : public Driven {
   void forget(const Call& call);
   /// Does what is to be done for calls that are under way, if no other thread does so.
   void advance_aside() override;
+  bool advance_in_thread() override;
   /// Takes what has come for a call; whether it is done. Waits for nothing, and drives nothing else.
   bool advance(Call& call);
   /// Whether this rank is the first of its communicator that comes to `number`: 1, 2, ..., which every rank goes through
@@ -85,6 +103,9 @@ class Nonblocking final : public Driven {
   static machine::Layout layout_for(int ranks);
   static std::uint64_t make(const NonblockingPlace& place, const machine::Layout& layout);
 
+  /// Takes what has come for a call. With the lock, as what follows.
+  bool look_at(Call& call);
+  void look_at_all();
   bool step(Call& call, Call::Lack& lack);
   bool comes_at_once(const Call::Lack& lack);
   void wait(Call& call, Call::Lack lack);
@@ -98,6 +119,7 @@ class Nonblocking final : public Driven {
   std::mutex mutex_;  // of what follows
   MismatchDetection mismatch_detection_;
   machine::HostMachine machine_;
+  std::unique_ptr<BesideThread> beside_thread_;  // null: ProgressThread does not advance calls
   collective::CallsUnderWay<machine::HostMachine, ArenaBuffers> calls_;
   statistics::Counters counters_;
 };

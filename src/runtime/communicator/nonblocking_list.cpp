@@ -1,5 +1,7 @@
 #include "runtime/communicator/nonblocking_list.hpp"
 
+#include <exception>
+
 #include "base/error.hpp"
 #include "runtime/process/process.hpp"
 
@@ -17,19 +19,32 @@ void NonblockingList::add(const std::shared_ptr<Driven>& one) {
   Process::instance().set_aside_work([] { instance().drive(); });
 }
 
+bool NonblockingList::find_alive(Alive& alive) {
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock) return false;
+  for (const auto& each : all_)
+    if (auto one = each.lock()) alive.push_back(std::move(one));
+  return true;
+}
+
 // A call that fails here fails again, and is reported, where the program completes it.
 void NonblockingList::drive() {
-  std::vector<std::shared_ptr<Driven>> alive;
-  {
-    const std::unique_lock lock(mutex_, std::try_to_lock);
-    if (!lock) return;
-    for (const auto& each : all_)
-      if (auto one = each.lock()) alive.push_back(std::move(one));
-  }
+  Alive alive;
+  find_alive(alive);
   for (const auto& each : alive) try {
       each->advance_aside();
     } catch (const Error&) {
     }
+}
+
+bool NonblockingList::drive_in_thread() {
+  Alive alive;
+  bool again = !find_alive(alive);
+  for (const auto& each : alive) try {
+      again |= each->advance_in_thread();
+    } catch (const std::exception&) {  // out of memory, too: the program's thread does what is left
+    }
+  return again;
 }
 
 }  // namespace espalier::runtime

@@ -1,4 +1,5 @@
-// The communicators of a process that have had nonblocking collectives, which every long wait of it drives.
+// The communicators of a process that have had nonblocking collectives, which every long wait of it drives, and the
+// progress thread, where there is one.
 #pragma once
 
 #include <memory>
@@ -13,6 +14,8 @@ class Driven {
   virtual ~Driven() = default;
   /// Does what is to be done for them, if no other thread does so.
   virtual void advance_aside() = 0;
+  /// The same in the progress thread, which may not call the host. Whether it is to come again.
+  virtual bool advance_in_thread() { return false; }
 };
 
 /// In the order in which they were added. Thread-safe.
@@ -22,8 +25,14 @@ class NonblockingList {
   void add(const std::shared_ptr<Driven>& one);
   /// Advances what is under way, where no other thread does so.
   void drive();
+  /// The same in the progress thread. Whether it is to come again.
+  bool drive_in_thread();
 
  private:
+  using Alive = std::vector<std::shared_ptr<Driven>>;
+  /// False: another thread looks at them.
+  bool find_alive(Alive& alive);
+
   std::mutex mutex_;
   std::vector<std::weak_ptr<Driven>> all_;
 };

@@ -4,9 +4,9 @@
 
 #include "machine/host_platform.hpp"
 #include "runtime/communicator/share_release.hpp"
-#include "runtime/process/missed_tests.hpp"
 #include "runtime/process/node.hpp"
 #include "runtime/process/process.hpp"
+#include "runtime/progress/missed_tests.hpp"
 #include "runtime/statistics/recorder.hpp"
 #include "runtime/statistics/statistics.hpp"
 

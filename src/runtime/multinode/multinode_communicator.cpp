@@ -11,8 +11,8 @@
 #include "base/format.hpp"
 #include "runtime/multinode/serve.hpp"
 #include "runtime/process/process.hpp"
-#include "runtime/process/spin_limits.hpp"
 #include "runtime/process/tags.hpp"
+#include "runtime/progress/spin_limits.hpp"
 #include "tree/compose.hpp"
 
 namespace espalier::runtime {

@@ -6,7 +6,7 @@
 #include "runtime/across/call_across.hpp"
 #include "runtime/multinode/serve.hpp"
 #include "runtime/process/node.hpp"
-#include "runtime/process/spin_limits.hpp"
+#include "runtime/progress/spin_limits.hpp"
 #include "runtime/statistics/sites.hpp"
 
 namespace espalier::runtime {

@@ -13,7 +13,7 @@
 #include "runtime/communicator/persistent_meeting.hpp"
 #include "runtime/multinode/serve.hpp"
 #include "runtime/node/persistent/parts.hpp"
-#include "runtime/process/spin_limits.hpp"
+#include "runtime/progress/spin_limits.hpp"
 #include "runtime/statistics/statistics.hpp"
 
 namespace espalier::runtime {

@@ -10,8 +10,8 @@
 #include "runtime/multinode/multinode_communicator.hpp"
 #include "runtime/node/node_plans.hpp"
 #include "runtime/node/shared_state.hpp"
-#include "runtime/process/missed_tests.hpp"
 #include "runtime/process/process.hpp"
+#include "runtime/progress/missed_tests.hpp"
 #include "runtime/window/window_cache.hpp"
 
 namespace espalier::runtime {

@@ -16,8 +16,8 @@
 #include "runtime/node/group/slot_pages.hpp"
 #include "runtime/node/node_area.hpp"
 #include "runtime/node/zero_copy_backoff.hpp"
-#include "runtime/process/missed_tests.hpp"
 #include "runtime/process/node.hpp"
+#include "runtime/progress/missed_tests.hpp"
 #include "runtime/setup/agreement.hpp"
 #include "runtime/statistics/recorder.hpp"
 

@@ -25,6 +25,7 @@
 #include "runtime/process/emulated_nodes.hpp"
 #include "runtime/process/single_copy_probe.hpp"
 #include "runtime/process/socket_nodes.hpp"
+#include "runtime/progress/progress_thread.hpp"
 #include "topology/autogroup.hpp"
 #include "topology/cpu_budget.hpp"
 #include "topology/discover.hpp"
@@ -223,10 +224,11 @@ std::byte* NodeState::flight_record() const {
   return arena_->notes() + flight_offset(size_) + static_cast<std::size_t>(rank_) * flight::record_bytes;
 }
 
+// The trees of two ranks are one; what they leave of the machine only the progress thread asks.
 void NodeState::tell_machine() {
   std::string text;
   try {
-    if (size_ > 2) text = topology::print(discover_machine());
+    if (size_ > 2 || ProgressThread::is_wanted()) text = topology::print(discover_machine());
   } catch (const Error& error) {
     print_to(stderr, "espalier: {}; the machine counts as one domain\n", error.what());
   }

@@ -8,6 +8,7 @@
 #include "runtime/process/node.hpp"
 #include "runtime/process/tags.hpp"
 #include "runtime/process/window_progress.hpp"
+#include "runtime/progress/progress_thread.hpp"
 
 namespace espalier::runtime {
 
@@ -75,6 +76,7 @@ void Process::set_sharp(std::unique_ptr<network::SharpJob> job,
 }
 
 void Process::leave() {
+  ProgressThread::instance().stop();
   windows_->forget();  // those that the program has not freed: what carries them goes
   world_.reset();
   sharp_.reset();

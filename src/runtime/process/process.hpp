@@ -14,7 +14,7 @@
 #include "network/transport.hpp"
 #include "network/window/one_sided.hpp"
 #include "runtime/process/bootstrap.hpp"
-#include "runtime/process/progress_needs.hpp"
+#include "runtime/progress/progress_needs.hpp"
 
 namespace espalier::runtime {
 

@@ -36,7 +36,7 @@ struct Given {
   std::size_t each, most = std::size_t{1} << 20;
   bool is_enough = true;  ///< else it depends on the schedule which calls are served, and so do all results
   bool reads_own_memory = true;
-  std::size_t expose_from = usual_expose_from;
+  std::size_t expose_from = usual_expose_from, later_from = never_later;
 };
 
 /// One rank.
@@ -53,7 +53,8 @@ class Member {
                    given.most,
                    calls_log2_chunk,
                    given.reads_own_memory,
-                   given.expose_from}) {}
+                   given.expose_from,
+                   given.later_from}) {}
 
   /// False: there is no memory for it.
   bool start(Started& started) { return calls_.start(started.call); }
@@ -290,6 +291,9 @@ std::vector<Scenario> calls_under_way(int ranks, bool fenced) {
   const std::vector<Make> mixed = {bcast(27), reductions(Collective::allreduce, 3), allgather(13),
                                    reductions(Collective::reduce, 2)};
   add("calls, three at a time", two, calls(Completion::polling, mixed, 6, {3}, long_ones));
+  // What is long is given by who looks first: a start leaves it, and all that comes after it.
+  add("calls, long ones given later", two,
+      calls(Completion::polling, mixed, 6, {3}, {24 << 10, 1 << 20, true, true, usual_expose_from, 64}));
   if (ranks > 2)
     add("folds in common, two at a time", two,
         calls(Completion::polling, {reductions(Collective::allreduce, 513)}, 4, {2}, long_ones));

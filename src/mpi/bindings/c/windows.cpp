@@ -1,7 +1,7 @@
 // The C entry point that frees windows.
 #include "generated/mpi/bindings/c/entry_points.hpp"
 #include "mpi/host/host.hpp"
-#include "runtime/process/progress_needs.hpp"
+#include "runtime/progress/progress_needs.hpp"
 
 namespace espalier::mpi {
 

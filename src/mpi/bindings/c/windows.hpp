@@ -3,7 +3,7 @@
 #pragma once
 
 #include "mpi/host/host.hpp"
-#include "runtime/process/progress_needs.hpp"
+#include "runtime/progress/progress_needs.hpp"
 
 namespace espalier::mpi {
 

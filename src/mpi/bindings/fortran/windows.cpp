@@ -1,7 +1,7 @@
 // Fortran's entry points that make and free windows. bindings/c/windows.hpp says why they are counted, and
 // fortran.hpp which of Fortran's functions come here.
 #include "generated/mpi/bindings/fortran/bodies.hpp"
-#include "runtime/process/progress_needs.hpp"
+#include "runtime/progress/progress_needs.hpp"
 
 namespace espalier::mpi::fortran {
 namespace {

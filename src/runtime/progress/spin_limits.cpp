@@ -1,7 +1,7 @@
-#include "runtime/process/spin_limits.hpp"
+#include "runtime/progress/spin_limits.hpp"
 
 #include "base/config.hpp"
-#include "runtime/process/progress_needs.hpp"
+#include "runtime/progress/progress_needs.hpp"
 
 namespace espalier::runtime {
 

@@ -1,4 +1,4 @@
-#include "runtime/process/missed_tests.hpp"
+#include "runtime/progress/missed_tests.hpp"
 
 #include <gtest/gtest.h>
 

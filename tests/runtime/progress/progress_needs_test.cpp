@@ -1,4 +1,4 @@
-#include "runtime/process/progress_needs.hpp"
+#include "runtime/progress/progress_needs.hpp"
 
 #include <gtest/gtest.h>
 
