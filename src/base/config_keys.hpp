@@ -58,6 +58,7 @@ inline constexpr std::array first_keys = {
     ConfigKey{"ESPALIER_STATS_SITES", "", false, "count where in the program calls came from: so many frames, 1 to 8"},
     ConfigKey{"ESPALIER_FLIGHT", "", false, "ranks write their last calls to FILE.rank-N when they are about to be ended, and at ESPALIER_FLIGHT_SIGNAL"},
     ConfigKey{"ESPALIER_FLIGHT_SIGNAL", "", false, "signal at which a rank writes its last calls, such as USR2, and goes on"},
+    ConfigKey{"ESPALIER_FLIGHT_AT", "", false, "ranks also write them, and each call has its times: end (MPI_Finalize) | N, when a rank has made so many calls"},
     ConfigKey{"ESPALIER_LIB", "", false, "folder of the libraries that `espalier run` preloads"},
     ConfigKey{"ESPALIER_PYTHON", "python3", false, "what an installed command runs by"},
     ConfigKey{"ESPALIER_TORCH", "", false, "gloo: PyTorch scripts that name gloo get Espalier"},

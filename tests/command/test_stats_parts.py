@@ -8,15 +8,15 @@ import time
 from conftest import RECORDED
 
 HEADER = struct.Struct("@16sIIIIdqiiiI256s16s")
-ROW = struct.Struct("@8QIiBBBBI24s24s40s344s")
+ROW = struct.Struct("@8QQ31QIiBBBBI24s24s40s344s")
 
 
-def row(collective=b"allreduce", calls=10, ticks=5000, why=b"", by_host=0, size=2, in_use=1, size_class=4, waited=0, last=0):
-    return ROW.pack(calls, ticks, 3, 2, 1, 0, waited, last, 0, size, in_use, size_class, 3, by_host, 0, collective, b"exchange",
+def row(collective=b"allreduce", calls=10, ticks=5000, why=b"", by_host=0, size=2, in_use=1, size_class=4, waited=0, last=0, carried=0, spread=()):
+    return ROW.pack(calls, ticks, 3, 2, 1, 0, waited, last, carried, *spread, *[0] * (31 - len(spread)), 0, size, in_use, size_class, 3, by_host, 0, collective, b"exchange",
                     b"host" if by_host else b"shared memory", why)
 
 
-def part(folder, rank, *rows, ranks=2, started=None, host=b"MPICH Version: 5.0.2", magic=b"espalier counts\0", version=2):
+def part(folder, rank, *rows, ranks=2, started=None, host=b"MPICH Version: 5.0.2", magic=b"espalier counts\0", version=3):
     header = HEADER.pack(magic, 0x01020304, version, 4096, ROW.size, 1e-9, int(started or time.time()), rank, ranks, 1, 0, host,
                          b"mpich")
     path = folder / f"run.json.rank-{rank}"
@@ -52,10 +52,12 @@ def test_the_slowest_rank_and_the_mean(espalier, tmp_path):
 
 
 def test_waiting_for_the_last_rank(espalier, tmp_path):
-    part(tmp_path, 0, row(ticks=9000, waited=8000, last=2))
-    part(tmp_path, 1, row(ticks=3000, waited=1000, last=8))
+    part(tmp_path, 0, row(ticks=9000, waited=8000, last=2, carried=80, spread=(0, 0, 1, 1)))
+    part(tmp_path, 1, row(ticks=3000, waited=1000, last=8, carried=100, spread=(1, 0, 7)))
     found = report(espalier, tmp_path)["rows"][0]
     assert abs(found["waited_seconds"] - 4.5e-6) < 1e-12 and found["mostly_last"] == {"rank": 1, "calls": 8}
+    assert found["came_last"] == [{"rank": 1, "calls": 8}, {"rank": 0, "calls": 2}]
+    assert found["arrival_spread"] == [1, 0, 8, 1] + [0] * 27 and found["mean_bytes"] == 9
     shown = espalier("stats", tmp_path / "run.json", COLUMNS="400").stdout
     assert " 75 % " in shown and "came last most often: rank 1 in 8 of 10 allreduce" in shown
 

@@ -75,6 +75,12 @@ def run(
     ),
     arrivals: bool = typer.Option(False, "--arrivals", help="With --stats: how long ranks wait for the last one to come."),
     top: bool = typer.Option(False, "--top", help="Show once a second, on stderr, what the collectives do (docs/who.md)."),
+    flight: Optional[Path] = typer.Option(
+        None, "--flight", metavar="FILE", help="Write each rank's last 64 calls, with their times, to FILE.rank-N at the end."
+    ),
+    flight_at: Optional[int] = typer.Option(
+        None, "--flight-at", metavar="N", min=1, help="With --flight: when a rank has made N calls, and not at the end."
+    ),
     set_: list[str] = typer.Option(
         [], "--set", metavar="KEY=VALUE", autocompletion=words.settings, help="Any other setting: ESPALIER_KEY=VALUE."
     ),
@@ -88,7 +94,8 @@ def run(
     if not command:
         raise Problem("nothing to run; write the command behind it: espalier run -- mpirun -n 4 ./app")
     asked = options.environment(
-        stats=stats, fallback=fallback, rules=rules, shm=shm, wait=wait, sites=sites, arrivals=arrivals, pairs=set_
+        stats=stats, fallback=fallback, rules=rules, shm=shm, wait=wait, sites=sites, arrivals=arrivals, flight=flight,
+        flight_at=flight_at, pairs=set_,
     )
     if number is not None:
         from espalier.run import ranks
@@ -114,6 +121,7 @@ run.typer_settings = {  # type: ignore[attr-defined]
         "espalier run -- mpirun -n 4 ./app",
         "espalier run --stats=run.json -- srun -n 64 python script.py",
         "espalier run --stats=run.json --sites 2 --arrivals -- mpirun -n 4 ./app",
+        "espalier run --stats=run.json --arrivals --flight=last -- mpirun -n 4 ./app",
         "espalier run --fallback warn --set tree=flat -- mpirun -n 4 ./app",
     ),
 }

@@ -74,6 +74,8 @@ def environment(
     wait: Optional[str] = None,
     sites: Optional[int] = None,
     arrivals: bool = False,
+    flight: Optional[Path] = None,
+    flight_at: Optional[int] = None,
     pairs: Iterable[str] = (),
 ) -> dict[str, str]:
     result: dict[str, str] = {}
@@ -85,6 +87,11 @@ def environment(
         result["ESPALIER_STATS_SITES"] = str(sites)
     if arrivals:
         result["ESPALIER_STATS_ARRIVALS"] = "on"
+    if flight_at is not None and flight is None:
+        raise Problem("--flight-at says when the records are written: it goes with --flight=FILE")
+    if flight is not None:
+        result["ESPALIER_FLIGHT"] = str(flight.absolute())
+        result["ESPALIER_FLIGHT_AT"] = "end" if flight_at is None else str(flight_at)
     if fallback is not None:
         result["ESPALIER_FALLBACK"] = suggest.one_of("--fallback", fallback, FALLBACKS)
     if rules is not None:

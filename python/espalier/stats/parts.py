@@ -18,15 +18,18 @@ from espalier.problem import Problem
 
 _MAGIC = b"espalier counts\0"
 _BYTE_ORDER = 0x01020304
-_VERSION = 2
+_VERSION = 3
 _HEADER = struct.Struct("@16sIIIIdqiiiI256s16s")
-# calls, ticks, spin, progress, yield, sleep, ticks of waiting for the last rank, calls in which this was the last;
+# calls, ticks, spin, progress, yield, sleep, ticks of waiting for the last rank, calls in which this was the last; bytes;
+# of these calls by the bit width of the nanoseconds that the first rank came before it;
 # kind, ranks of the communicator; in use, size class, collective, by the host
-_ROW = struct.Struct("@8QIiBBBBI24s24s40s344s")
+_SPREADS = 31
+_ROW = struct.Struct(f"@8QQ{_SPREADS}QIiBBBBI24s24s40s344s")
 _WAITS = ("spin", "progress", "yield", "sleep")
 _MOST_BYTES = 1 << 30
 # The ranks of one run start together; an older part is of another run.
 _SAME_RUN_SECONDS = 600
+_MOST_LAST = 16
 _CLOCKS_DIFFER_SECONDS = 5  # those of a rank and of a file server
 
 
@@ -61,11 +64,14 @@ def report_of(parts: list[Part]) -> dict[str, Any]:
     sums: dict[tuple, dict[str, Any]] = {}
     for rank, row in ((part.rank, row) for part in parts for row in part.rows):
         key = tuple(row[name] for name in ("size", "index", "size_class", "algorithm", "transport", "by_host", "why"))
-        nothing = {"calls": 0, "by_rank": {}, "wait": dict.fromkeys(_WAITS, 0), "last": {}, "waited": 0.0}
+        nothing = {"calls": 0, "by_rank": {}, "wait": dict.fromkeys(_WAITS, 0), "last": {}, "waited": 0.0, "carried": 0}
+        nothing["spread"] = [0] * _SPREADS
         total = sums.setdefault(key, {**row, **nothing})
         total["calls"] += row["calls"]
         total["by_rank"][rank] = total["by_rank"].get(rank, 0.0) + row["seconds"]
         total["waited"] += row["waited"]
+        total["carried"] += row["carried"]
+        total["spread"] = [one + more for one, more in zip(total["spread"], row["spread"])]
         total["last"][rank] = total["last"].get(rank, 0) + row["came_last"]
         for name in _WAITS:
             total["wait"][name] += row["wait"][name]
@@ -97,7 +103,7 @@ def report_of(parts: list[Part]) -> dict[str, Any]:
 def _row_of_report(row: dict[str, Any], communicator: int, counted: float) -> dict[str, Any]:
     by_rank = row["by_rank"].values()
     mostly = max(row["last"], key=lambda rank: row["last"][rank])
-    counts_arrivals = row["last"][mostly] > 0
+    counts_arrivals = row["last"][mostly] > 0 or row["carried"] > 0
     first = 0 if row["size_class"] == 0 else 1 << (row["size_class"] - 1)
     why = row["why"] or None
     return {
@@ -110,13 +116,22 @@ def _row_of_report(row: dict[str, Any], communicator: int, counted: float) -> di
         "mean_seconds": sum(by_rank) / len(by_rank),
         "slowest_seconds": max(by_rank),
         "waited_seconds": row["waited"] / len(by_rank) if counts_arrivals else None,
-        "mostly_last": {"rank": mostly, "calls": row["last"][mostly]} if counts_arrivals else None,
+        "mostly_last": {"rank": mostly, "calls": row["last"][mostly]} if row["last"][mostly] else None,
+        "came_last": _came_last(row["last"]) if counts_arrivals else None,
+        "arrival_spread": row["spread"] if counts_arrivals else None,
+        "mean_bytes": row["carried"] / row["calls"] if counts_arrivals else None,
         "algorithm": row["algorithm"],
         "transport": row["transport"],
         "wait": row["wait"],
         "fallback": why if row["by_host"] else None,
         "passed_over": None if row["by_host"] else why,
     }
+
+
+def _came_last(by_rank: dict[int, int]) -> list[dict[str, int]]:
+    """Those that did so most often first, and no more than rank 0 writes of them."""
+    ranks = sorted((rank for rank in by_rank if by_rank[rank]), key=lambda rank: (-by_rank[rank], rank))
+    return [{"rank": rank, "calls": by_rank[rank]} for rank in ranks[:_MOST_LAST]]
 
 
 def _glob_escaped(name: str) -> str:
@@ -153,11 +168,12 @@ def _read(path: Path) -> Part | None:
 
 
 def _row(fields: tuple, tick: float) -> dict[str, Any] | None:
-    calls, ticks, *waits, waited, came_last = fields[:8]
-    _, size, in_use, size_class, index, by_host, _ = fields[8:15]
+    calls, ticks, *waits, waited, came_last, carried = fields[:9]
+    spread, fields = fields[9 : 9 + _SPREADS], fields[9 + _SPREADS :]
+    _, size, in_use, size_class, index, by_host, _ = fields[:7]
     if not in_use or not calls or size < 1 or size_class > 64:
         return None
-    name, algorithm, transport, why = map(_text, fields[15:])
+    name, algorithm, transport, why = map(_text, fields[7:])
     return {
         "size": size,
         "index": index,
@@ -167,6 +183,8 @@ def _row(fields: tuple, tick: float) -> dict[str, Any] | None:
         "seconds": ticks * tick,
         "waited": waited * tick,
         "came_last": came_last,
+        "carried": carried,
+        "spread": spread,
         "algorithm": algorithm,
         "transport": transport,
         "by_host": bool(by_host),

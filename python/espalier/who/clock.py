@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Optional
 
 from espalier.who.record import Rank
@@ -34,6 +35,18 @@ def clock_of(ranks: Iterable[Rank]) -> Clock:
         return Clock(0, 0, 0.0)
     (first_ticks, first_ns), (last_ticks, last_ns) = moments[0], moments[-1]
     return Clock(last_ticks, last_ns, (last_ns - first_ns) / (last_ticks - first_ticks))
+
+
+def boot_of(text: str) -> str:
+    """What the kernel calls this start of the machine: ranks with the same one have one CLOCK_MONOTONIC."""
+    return text.strip()[:64]
+
+
+def boot() -> str:
+    try:
+        return boot_of(Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii"))
+    except (OSError, UnicodeDecodeError):
+        return ""
 
 
 def now() -> int:

@@ -48,6 +48,7 @@ def _seen(
     process = processes.look(rank.process, rank.started)
     seen = seen_of(rank, counts, now, shown, places.of_process(rank.process) if process.is_alive else [])
     seen.state = process.state
+    seen.at_ns, seen.boot = now, clock.boot()
     seen.waits_in = process.waits_in
     begun = _begun(rank) - _begun(earlier)
     seen.has_moved = begun != 0

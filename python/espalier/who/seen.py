@@ -62,6 +62,8 @@ class Seen(HasState):
     no_stack: str = ""  # why
     host: str = ""
     build: str = ""
+    at_ns: int = 0  # of its machine's CLOCK_MONOTONIC: the moment from which its calls' seconds count back
+    boot: str = ""  # which start of its machine that clock counts from
 
     def comm(self, identity: Optional[str]) -> Optional[Comm]:
         return next((each for each in self.communicators if each.id == identity), None)

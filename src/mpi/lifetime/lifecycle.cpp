@@ -63,6 +63,14 @@ std::string host_version() {
   return printable(all.substr(0, all.find('\n')), 256);
 }
 
+/// Files of spawned children would have the names of their parents'.
+void begin_timed_record() {
+  const std::string& at = Config::instance().text("ESPALIER_FLIGHT_AT");
+  if (at.empty() || !runtime::Process::instance().declined().empty()) return;
+  if (const auto calls = runtime::flight::calls_of(at)) return runtime::flight::arm_timed_dump(*calls);
+  print_to(stderr, "espalier: ESPALIER_FLIGHT_AT={} is neither `end` nor a number of calls\n", printable(at));
+}
+
 void begin_record() {
   runtime::flight::name_host(host_version(), ESPALIER_BUILD);
   communicators::record_world();
@@ -73,7 +81,9 @@ void begin_record() {
     print_to(stderr,
              "espalier: ESPALIER_FLIGHT_SIGNAL={} is no signal that a process can have a handler for\n",
              printable(signal));
-  if (!file.empty()) runtime::flight::arm_dump(file, runtime::Process::instance().number(), number);
+  if (file.empty()) return;
+  runtime::flight::arm_dump(file, runtime::Process::instance().number(), number);
+  begin_timed_record();
 }
 
 /// What does not need other ranks. `mine` is MPI_COMM_SELF or, with sessions, a communicator of this process.
@@ -158,6 +168,7 @@ void tear_down() {
 
 void end_world() {
   const std::lock_guard lock(mutex);
+  if (in_world) runtime::flight::dump_at_end();
   if (in_world) report(communicators::bootstrap(host.constants.world));
   if (stage == Stage::inside) tear_down();
   in_world = false;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <charconv>
 #include <string_view>
@@ -20,6 +21,7 @@ namespace {
 // Fixed memory, since this is read in signal handlers.
 std::array<char, 1024> dump_path{};
 pid_t dump_owner = 0;  ///< a child of fork() has nothing to say
+std::atomic<bool> awaits_end{false};
 
 bool write_all(int file, const char* bytes, std::size_t count) {
   while (count > 0) {
@@ -32,12 +34,12 @@ bool write_all(int file, const char* bytes, std::size_t count) {
   return true;
 }
 
-void copy_maps(int file) {
-  const Descriptor maps = open_file("/proc/self/maps", O_RDONLY);
-  if (!maps) return;
+void copy(const char* path, int file) {
+  const Descriptor source = open_file(path, O_RDONLY);
+  if (!source) return;
   std::array<char, 4096> piece;
   for (;;) {
-    const ssize_t bytes = ::read(maps.get(), piece.data(), piece.size());
+    const ssize_t bytes = ::read(source.get(), piece.data(), piece.size());
     if (bytes < 0 && errno == EINTR) continue;
     if (bytes <= 0 || !write_all(file, piece.data(), static_cast<std::size_t>(bytes))) break;
   }
@@ -67,7 +69,28 @@ void dump() noexcept {
   const char* record = mark_now();
   if (!record || dump_owner == 0 || getpid() != dump_owner) return;
   const Descriptor file = open_file(dump_path.data(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600);
-  if (file && write_all(file.get(), record, record_bytes)) copy_maps(file.get());
+  if (!file || !write_all(file.get(), record, record_bytes)) return;
+  copy("/proc/self/maps", file.get());
+  constexpr std::string_view heading = "boot_id ";
+  if (write_all(file.get(), heading.data(), heading.size()))
+    copy("/proc/sys/kernel/random/boot_id", file.get());
+}
+
+void arm_timed_dump(std::uint64_t calls) {
+  awaits_end.store(true, std::memory_order_relaxed);
+  time_all(calls == 0 ? ~std::uint64_t{0} : calls, dump_at_end);
+}
+
+void dump_at_end() noexcept {
+  if (awaits_end.exchange(false, std::memory_order_relaxed)) dump();
+}
+
+std::optional<std::uint64_t> calls_of(const std::string& text) {
+  if (text == "end") return 0;
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size() || number == 0) return std::nullopt;
+  return number;
 }
 
 int signal_of(const std::string& name) {

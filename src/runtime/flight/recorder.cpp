@@ -35,6 +35,12 @@ memory::Segment& own_segment = *new memory::Segment;
 constexpr std::uint64_t far_apart_ticks = 65536;
 constexpr std::uint64_t calls_without = 32;
 
+// Of time_all(). Read where a call is timed, which is rare unless it was asked for.
+constinit std::atomic<std::uint64_t> calls_between{calls_without};
+constinit std::atomic<std::uint64_t> last_state{
+    ~std::uint64_t{0}};  ///< a call of a later one is one too many
+constinit std::atomic<void (*)() noexcept> after_last{nullptr};
+
 void take_moment(Moment& moment) {
   moment.nanoseconds.store(ticks::nanoseconds(), relaxed);
   moment.ticks.store(ticks::now(), relaxed);
@@ -123,6 +129,12 @@ CommunicatorLine* line_of(std::uint64_t handle) {
   return nullptr;
 }
 
+[[gnu::cold, gnu::noinline]] void end_timing() noexcept {
+  last_state.store(~std::uint64_t{0}, relaxed);
+  calls_between.store(calls_without, relaxed);
+  if (auto* then = after_last.exchange(nullptr, relaxed)) then();
+}
+
 }  // namespace
 
 namespace detail {
@@ -146,10 +158,12 @@ Ring& ring_of_another() noexcept {
 
 // How far apart calls are is known from the last one that came here.
 void note_begin(Ring& ring, std::uint64_t state) noexcept {
+  if (state > last_state.load(relaxed)) [[unlikely]]
+    end_timing();
   const std::uint64_t now = ticks::now();
   const std::uint64_t calls = (state - ring.looked_state.load(relaxed)) / 2;
   const bool is_far = now - ring.looked_ticks.load(relaxed) > calls * far_apart_ticks;
-  ring.next_timed.store(is_far ? 0 : state + 2 * calls_without, relaxed);
+  ring.next_timed.store(is_far ? 0 : state + 2 * calls_between.load(relaxed), relaxed);
   ring.looked_ticks.store(now, relaxed);
   ring.looked_state.store(state, relaxed);
   time_begins(ring, state, now);
@@ -170,6 +184,13 @@ void note_wait() noexcept {
   take_moment(record.load(relaxed)->header.last);
   time_begins(ring, state, ticks::now());
   ring.next_timed.store(0, relaxed);  // what comes after a long wait may be far apart
+}
+
+void time_all(std::uint64_t calls, void (*then)() noexcept) {
+  after_last.store(then, relaxed);
+  last_state.store(calls >= ~std::uint64_t{0} / 2 ? ~std::uint64_t{0} : 2 * calls + 1, relaxed);
+  calls_between.store(0, relaxed);
+  for (Ring& ring : record.load(relaxed)->rings) ring.next_timed.store(0, relaxed);
 }
 
 void join(std::byte* place, const Author& author) {

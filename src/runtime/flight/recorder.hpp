@@ -109,6 +109,10 @@ class InRequests {
 /// This thread's call waits longer than its first looks: from now on it has a time. Called again and again.
 void note_wait() noexcept;
 
+/// From now on each call has its times. When the first thread that has made `calls` of them begins another one, it
+/// calls `then`: once, and after that calls have times as before. Costs a call nothing before it is asked for.
+void time_all(std::uint64_t calls, void (*then)() noexcept);
+
 /// Who records.
 struct Author {
   std::uint64_t job = 0, node = 0;

@@ -156,7 +156,7 @@ struct SharedState {
   }
   [[gnu::cold, gnu::noinline]] statistics::Arrivals* arrivals_of(const machine::CallFacts& call) {
     if (!arrivals.is_on() || !statistics::Arrivals::can_count(call.collective, call.bytes)) return nullptr;
-    arrivals.expect(call.collective, call.root);
+    arrivals.expect(call.collective, call.bytes, call.root);
     return &arrivals;
   }
   // Out of line: what leads here must cost a call that succeeds nothing.

@@ -11,7 +11,8 @@ Arrivals::Arrivals(std::byte* share, const machine::Layout& layout, int rank) : 
   if (enabled() && Config::instance().flag("ESPALIER_STATS_ARRIVALS")) share_ = share;
 }
 
-void Arrivals::expect(Collective collective, int root) {
+void Arrivals::expect(Collective collective, std::size_t bytes, int root) {
+  bytes_ = bytes;
   const CollectiveTraits& facts = traits(collective);
   const bool from_root = collective == Collective::bcast || collective == Collective::scatter;
   const bool is_root = rank_ == root;
@@ -42,7 +43,7 @@ std::optional<std::int64_t> Arrivals::after_this_rank(int rank) const {
 
 // Those for which a rank waits have come when it leaves, or they count nothing. Others may come later.
 std::optional<Arrivals::Wait> Arrivals::waited() const {
-  std::int64_t longest = 0, last = 0;
+  std::int64_t longest = 0, last = 0, first = 0;
   bool have_all_come = true;
   for (int rank = 0; rank < layout_.ranks; ++rank) {
     const auto after = after_this_rank(rank);
@@ -50,8 +51,11 @@ std::optional<Arrivals::Wait> Arrivals::waited() const {
     have_all_come = have_all_come && after;
     if (after && waits_for(rank)) longest = std::max(longest, *after);
     last = std::max(last, after.value_or(0));
+    first = std::min(first, after.value_or(0));
   }
-  return Wait{static_cast<std::uint64_t>(longest), is_awaited_ && have_all_come && last == 0};
+  const bool was_last = is_awaited_ && have_all_come && last == 0;
+  return Wait{static_cast<std::uint64_t>(longest), was_last,
+              was_last ? static_cast<std::uint64_t>(-first) : 0};
 }
 
 }  // namespace espalier::runtime::statistics

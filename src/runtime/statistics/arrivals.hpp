@@ -38,7 +38,8 @@ class Arrivals {
 
   /// What this rank's next come() is for. A rank waits for all others; in a bcast or scatter for the root; in a
   /// reduce or gather the root for all, the others for none; in a scan for those below.
-  void expect(Collective collective, int root);
+  void expect(Collective collective, std::size_t bytes, int root);
+  std::size_t bytes() const { return bytes_; }
   /// This rank comes to the call. Before it publishes anything of it.
   void come(std::uint64_t now) {
     // relaxed: the others read it after they have seen, by an acquire, what this rank publishes later.
@@ -49,6 +50,8 @@ class Arrivals {
   struct Wait {
     std::uint64_t ticks;  ///< from this rank's arrival to that of the last one for which it waits
     bool was_last;        ///< of all, and others wait for it
+    /// From the first rank's arrival to that of this one, if it was the last.
+    std::uint64_t spread;
   };
   /// Of the call that this rank is about to leave. None: a rank counts no arrivals. One that has come to
   /// `kept` more calls since then counts as one that came first.
@@ -68,6 +71,7 @@ class Arrivals {
   machine::Layout layout_;
   int rank_;
   std::uint64_t call_ = 0;
+  std::size_t bytes_ = 0;
   int first_awaited_ = 0, end_awaited_ = layout_.ranks;  ///< ranks for which this one waits
   bool is_awaited_ = true;
 };

@@ -98,13 +98,16 @@ void add(Row& sum, const Row& row) {
   sum.sleep.add(row.sleep.get());
   sum.waited.add(row.waited.get());
   sum.last.add(row.last.get());
+  sum.bytes.add(row.bytes.get());
+  for (std::size_t i = 0; i < row.spread.size(); ++i) sum.spread[i].add(row.spread[i].get());
 }
 
 void clear(Row& row) {
   row.in_use.store(0, std::memory_order_relaxed);
-  for (Count* count :
-       {&row.calls, &row.ticks, &row.spin, &row.progress, &row.yield, &row.sleep, &row.waited, &row.last})
+  for (Count* count : {&row.calls, &row.ticks, &row.spin, &row.progress, &row.yield, &row.sleep, &row.waited,
+                       &row.last, &row.bytes})
     count->set(0);
+  for (Count& count : row.spread) count.set(0);
 }
 
 }  // namespace

@@ -67,7 +67,11 @@ class Count {
 struct Row {
   Count calls, ticks, spin, progress, yield, sleep;
   Count waited,
-      last;  ///< ticks of waiting for the last rank, and calls in which this rank was it (arrivals.hpp)
+      last;     ///< ticks of waiting for the last rank, and calls in which this rank was it (arrivals.hpp)
+  Count bytes;  ///< exactly, of the calls whose arrivals are counted
+  /// Calls in which this rank was the last, by the bit width of the nanoseconds that the first one was before it; the
+  /// last number is of all that are wider.
+  std::array<Count, 31> spread;
   std::uint32_t kind = 0;
   std::int32_t communicator_size = 0;
   std::atomic<std::uint8_t> in_use{0};  ///< stored last (release), read first (acquire)
@@ -89,7 +93,7 @@ struct Row {
            communicator_size == other.communicator_size && std::string_view(why) == other.why;
   }
 };
-static_assert(sizeof(Row) == 512 && alignof(Row) == 8);
+static_assert(sizeof(Row) == 768 && alignof(Row) == 8);
 
 /// A new row; thread-safe.
 Row* take_row(const Call& call, int communicator_size);

@@ -67,7 +67,7 @@ void put_name(char (&field)[room], const std::string& text) {
 
 void fill(Header& target, const Author& author) {
   target.byte_order = 0x01020304;
-  target.version = 2;
+  target.version = 3;
   target.header_bytes = header_bytes;
   target.row_bytes = sizeof(Row);
   target.seconds_per_tick = ticks::seconds_per_tick();

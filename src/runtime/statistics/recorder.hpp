@@ -2,7 +2,10 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
+#include <cstddef>
 #include <cstdint>
+#include <tuple>
 
 #include "base/ticks.hpp"
 #include "machine/wait.hpp"
@@ -51,6 +54,13 @@ class Recorder {
     if (!wait) return;
     row_->waited.add(std::min(wait->ticks, took));  // clocks of two cores may differ by some ticks
     row_->last.add(wait->was_last);
+    row_->bytes.add(arrivals_->bytes());
+    if (wait->was_last) row_->spread[width_of(wait->spread)].add(1);
+  }
+  static std::size_t width_of(std::uint64_t spread) {
+    const double nanoseconds = static_cast<double>(spread) * ticks::seconds_per_tick() * 1e9;
+    const auto width = static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(nanoseconds)));
+    return std::min(width, std::tuple_size_v<decltype(Row::spread)> - 1);
   }
   [[gnu::noinline]] void add_waits() {
     const machine::WaitCounts& now = waiter_->counts();

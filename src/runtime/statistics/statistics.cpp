@@ -2,12 +2,14 @@
 #include "runtime/statistics/statistics.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "base/config.hpp"
@@ -43,6 +45,8 @@ struct Key {
   auto operator<=>(const Key&) const = default;
 };
 
+using Spread = std::array<double, std::tuple_size_v<decltype(Row::spread)>>;
+
 struct Sum {
   double calls = 0;  // a collective counts once for each of its ranks
   double seconds = 0;
@@ -52,7 +56,13 @@ struct Sum {
   double last = 0;      // calls to which a rank came last
   int mostly_last = 0;  // the rank that did so most often, and how often
   double most_last = 0;
+  std::map<int, double> last_by_rank;  // of the ranks that ever did
+  double bytes = 0;                    // of the calls whose arrivals are counted
+  Spread spread{};
   machine::WaitCounts wait;
+
+  /// A barrier, in which one is always last, has no bytes; the root of a bcast may never be.
+  bool has_arrivals() const { return last > 0 || bytes > 0; }
 };
 
 Key key_of(const Row& row) {
@@ -74,6 +84,9 @@ std::map<Key, Sum> sums() {
     sum.wait.sleep += row.sleep.get();
     sum.waited += static_cast<double>(row.waited.get()) * ticks::seconds_per_tick();
     sum.last += static_cast<double>(row.last.get());
+    sum.bytes += static_cast<double>(row.bytes.get());
+    for (std::size_t i = 0; i < sum.spread.size(); ++i)
+      sum.spread[i] += static_cast<double>(row.spread[i].get());
   });
   return table;
 }
@@ -83,7 +96,7 @@ json pack(const std::map<Key, Sum>& table) {
   for (const auto& [key, row] : table)
     list.push_back({key.communicator_size, key.collective, key.size_class, key.algorithm, key.transport,
                     key.fallback, key.passed_over, row.calls, row.seconds, row.wait.spin, row.wait.progress,
-                    row.wait.yield, row.wait.sleep, row.waited, row.last});
+                    row.wait.yield, row.wait.sleep, row.waited, row.last, row.bytes, row.spread});
   return list;
 }
 
@@ -102,6 +115,10 @@ void add(std::map<Key, Sum>& table, const json& list, int rank) {
     const double last = item[14];
     row.last += last;
     if (last > row.most_last) row.mostly_last = rank, row.most_last = last;
+    if (last > 0) row.last_by_rank[rank] += last;
+    row.bytes += item[15].get<double>();
+    const auto spread = item[16].get<Spread>();
+    for (std::size_t i = 0; i < spread.size(); ++i) row.spread[i] += spread[i];
   }
 }
 
@@ -170,6 +187,18 @@ Counts gather_counts(const Bootstrap& world) {
   return counts;
 }
 
+// Those that did so most often first; the page has no room for more.
+json describe_last(const std::map<int, double>& by_rank) {
+  constexpr std::size_t most = 16;
+  std::vector<std::pair<int, double>> ranks(by_rank.begin(), by_rank.end());
+  std::stable_sort(ranks.begin(), ranks.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  if (ranks.size() > most) ranks.resize(most);
+  json list = json::array();
+  for (const auto& [rank, calls] : ranks) list.push_back({{"rank", rank}, {"calls", calls}});
+  return list;
+}
+
 json describe(const Key& key, const Sum& row) {
   const auto size_class = static_cast<unsigned>(key.size_class);
   const double ranks = key.communicator_size;
@@ -180,8 +209,11 @@ json describe(const Key& key, const Sum& row) {
           {"seconds", row.seconds / ranks},
           {"mean_seconds", row.seconds / row.ranks},
           {"slowest_seconds", row.slowest},
-          {"waited_seconds", row.last > 0 ? json(row.waited / row.ranks) : json()},
+          {"waited_seconds", row.has_arrivals() ? json(row.waited / row.ranks) : json()},
           {"mostly_last", row.last > 0 ? json{{"rank", row.mostly_last}, {"calls", row.most_last}} : json()},
+          {"came_last", row.has_arrivals() ? describe_last(row.last_by_rank) : json()},
+          {"arrival_spread", row.has_arrivals() ? json(row.spread) : json()},
+          {"mean_bytes", row.has_arrivals() ? json(row.bytes / row.calls) : json()},
           {"algorithm", key.algorithm},
           {"transport", key.transport},
           {"wait",

@@ -120,6 +120,27 @@ TEST_F(Flight, CallsFarApartAllHaveTimes) {
   EXPECT_EQ(entry_of(ring(), calls()).timed.load(), 2 * calls() + 1);
 }
 
+int times_told = 0;
+
+TEST_F(Flight, EachCallHasTimesWhereThatIsAskedForUntilSoManyHaveBeenMade) {
+  {
+    const InCall call(Collective::barrier, 1, 0, nullptr);
+  }
+  const std::uint64_t last = calls() + 100;
+  times_told = 0;
+  time_all(last, +[]() noexcept { ++times_told; });
+  for (std::uint64_t number = calls() + 1; number <= last + 100; ++number) {
+    {
+      const InCall call(Collective::barrier, 1, 0, nullptr);
+      note_call(number, 0);
+    }
+    EXPECT_EQ(times_told, number > last ? 1 : 0) << number;
+    if (number <= last) {
+      EXPECT_EQ(entry_of(ring(), number).timed.load(), 2 * number + 1) << number;
+    }
+  }
+}
+
 TEST_F(Flight, ThreadsHaveRingsOfTheirOwnAndGiveThemBack) {
   {
     const InCall call(Collective::barrier, 1, 0, nullptr);

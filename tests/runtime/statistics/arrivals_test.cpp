@@ -56,6 +56,8 @@ TEST(Arrivals, TheLastOneWaitsForNoRank) {
       second.come(1000), first.come(1400), third.come(1100);
       EXPECT_EQ(first.waited()->ticks, 0u);
       EXPECT_TRUE(first.waited()->was_last);
+      EXPECT_EQ(first.waited()->spread, 400u) << "from the first one's arrival to the last one's";
+      EXPECT_EQ(second.waited()->spread, 0u) << "the last one alone counts it";
       EXPECT_EQ(second.waited()->ticks, 400u);
       EXPECT_FALSE(second.waited()->was_last);
       EXPECT_EQ(third.waited()->ticks, 300u);
@@ -109,7 +111,7 @@ Came came(Collective collective, int root) {
   std::vector<Arrivals> all;
   for (int rank = 0; rank < ranks; ++rank) all.emplace_back(share.begin(), share.layout, rank);
   Came result;
-  for (Arrivals& each : all) each.expect(collective, root);
+  for (Arrivals& each : all) each.expect(collective, 8, root);
   all[0].come(100), all[1].come(300), all[2].come(200);
   for (int rank = 0; rank < ranks; ++rank) {
     const auto wait = all[static_cast<std::size_t>(rank)].waited();
@@ -137,7 +139,7 @@ TEST(Arrivals, ARankThatIsFarAheadCameFirst) {
     Share share;
     Arrivals root(share.begin(), share.layout, 0), slow(share.begin(), share.layout, 1),
         other(share.begin(), share.layout, 2);
-    for (Arrivals* each : {&root, &slow, &other}) each->expect(Collective::bcast, 0);
+    for (Arrivals* each : {&root, &slow, &other}) each->expect(Collective::bcast, 8, 0);
     other.come(5), slow.come(10);
     for (std::size_t call = 0; call < 2 * Stamps::kept; ++call) root.come(1000 + call);
     EXPECT_EQ(slow.waited()->ticks, 0u);

@@ -47,6 +47,26 @@ TEST(Counters, HoldNothingWhenStatisticsAreOff) {
   EXPECT_EQ(status_of_child(body, "off"), 0);
 }
 
+TEST(Counters, AddUpBytesAndArrivalsOfCommunicatorsThatAreFreed) {
+  EXPECT_EQ(status_of_child([] {
+              for (int i = 0; i < 3; ++i) {
+                Counters counters(5);
+                Row* row = counters.row(call_of(Collective::allreduce, 8));
+                row->calls.add(1), row->bytes.add(8), row->spread[4].add(2), row->spread.back().add(1);
+              }
+              std::uint64_t bytes = 0, early = 0, late = 0;
+              for_each_row([&](const Row& row) {
+                if (row.communicator_size != 5) return;
+                bytes += row.bytes.get(), early += row.spread[4].get(), late += row.spread.back().get();
+              });
+              EXPECT_EQ(bytes, 24u);
+              EXPECT_EQ(early, 6u);
+              EXPECT_EQ(late, 3u);
+              EXPECT_EQ(rows_in_use(), 1);
+            }),
+            0);
+}
+
 TEST(Counters, KeepKindsApartAndFindThemAgain) {
   EXPECT_EQ(status_of_child([] {
               Counters counters(3);
