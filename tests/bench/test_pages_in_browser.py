@@ -4,6 +4,7 @@ and dark."""
 import random
 
 import pytest
+import made_up_run
 from browser import look
 from made_up import make_document, make_job, make_round
 
@@ -15,6 +16,7 @@ from espalier.doctor.check import Check
 from espalier.doctor.latencies import Latencies
 from espalier.demo import command as demo_command, mpis, rounds as demo_rounds
 from espalier.report import command as report_command
+from espalier.report.run import arrivals, gantt, limits, page as run_page, roofline
 from espalier.stats import page as stats_page
 
 SIZES = (8, 64, 1024, 32768, 1048576)
@@ -78,7 +80,25 @@ def doctor():
     return doctor_page.page(checks, Latencies(list(range(24)), near, levels))
 
 
-PAGES = {"doctor": (doctor, "ratio"), "bench": (bench, "ratio"), "demo": (demo, "ratio"), "stats": (stats, None)}
+def run():
+    """Of more ranks than have lanes, and of all collectives."""
+    names = [name for name in NAMES if not name.endswith("v")]
+    rows = [made_up_run.row(name, size, waited=6e-4 / (1 + at)) for at, name in enumerate(names) for size in (8, 1 << 20)]
+    machine = limits.Limits(made_up_run.MODEL["name"], made_up_run.MODEL)
+    statistics = made_up_run.report(*rows, made_up_run.row("bcast", 64, waited=None))
+    points, left_out = roofline.of_report(statistics, machine)
+    ranks = made_up_run.flight(ranks=40, calls=[(100.0 * at, 100.0 * at + 60) for at in range(9)], boots=("a", "b"))
+    return run_page.page(run_page.Run(run_page.title_of(statistics), gantt.of_ranks(ranks), arrivals.of_report(statistics), points,
+                                      machine, left_out=left_out, has_statistics=True))
+
+
+def few_calls():
+    """Two ranks that made a call, without statistics."""
+    ranks = made_up_run.flight(ranks=2, calls=((10.0, 14.0),), late=1)
+    return run_page.page(run_page.Run("the last calls of 2 of 2 ranks", gantt.of_ranks(ranks)))
+
+
+PAGES = {"run": (run, None, "Most waiting "), "few_calls": (few_calls, None, "In 4 us "), "doctor": (doctor, "ratio"), "bench": (bench, "ratio"), "demo": (demo, "ratio"), "stats": (stats, None)}
 
 
 @pytest.fixture(scope="module", params=PAGES)
@@ -96,7 +116,7 @@ def test_it_can_be_read(page, width, dark):
     assert seen["width"] == width
     assert seen["scrolls"] <= width, "the page is wider than the window"
     assert (seen["paper"] == "rgb(255, 255, 255)") == (not dark), seen["paper"]
-    assert seen["first"].startswith("Espalier ") and 0 < seen["verdict_bottom"] < 600, seen
+    assert seen["first"].startswith((*PAGES[page.stem], "Espalier ")[2]) and 0 < seen["verdict_bottom"] < 600, seen
     assert seen["blocks"] == seen["cells"] == seen["drawn"] == [], "parts lie over each other"
     assert seen["faint"] == seen["faint_drawn"] == []
     if PAGES[page.stem][1]:

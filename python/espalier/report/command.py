@@ -1,4 +1,4 @@
-"""`espalier report`: a page of plots and tables from a bench result."""
+"""`espalier report`: a page of plots and tables from a bench result, or from what a run has left."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from espalier.problem import Problem
 
 if TYPE_CHECKING:
     from espalier.bench.results.stats import Summary
+    from espalier.report.run.page import Run
 
 
 def _host_part(group: list, name: str) -> dict:
@@ -93,20 +94,59 @@ def page(document: dict) -> str:
 
 
 def report(
-    file: Path = typer.Argument(..., help="What `espalier bench --json FILE` wrote."),
+    file: Path = typer.Argument(
+        ..., help="A result of `espalier bench --json`; of a run its statistics (--stats=FILE) or flight records (--flight=FILE)."
+    ),
     output: Optional[Path] = typer.Option(None, "--output", "-o", help="The page (default: FILE with .html)."),
     points: Optional[Path] = typer.Option(
-        None, "--points", help="Write no page, but the points alone: a file to keep, a tenth as long."
+        None, "--points", help="Of a bench: write no page, but the points alone: a file to keep, a tenth as long."
     ),
+    flight: Optional[Path] = typer.Option(
+        None, "--flight", metavar="FILE", help="Beside statistics: draw these flight records, too."
+    ),
+    stretch: Optional[str] = typer.Option(
+        None, "--stretch", metavar="FROM:TO", help="Of flight records: calls by their numbers (120:140), or times (1.5ms:3ms)."
+    ),
+    limits: Optional[str] = typer.Option(
+        None, "--limits", metavar="MODEL", help="Limits of a model (`espalier simulate --calibrate`), in place of this machine's."
+    ),
+    text: bool = typer.Option(False, "--text", help="Of a run: print it to the terminal in place of a page."),
 ) -> None:
-    """Draw the plots of a bench result as one page that stands alone."""
-    from espalier.bench import file as bench_file
+    """Draw a bench result, or what a run's ranks waited for, as one page that stands alone (docs/statistics.md)."""
+    from espalier.report.run import command as of_run
 
     if points and output:
         raise Problem("--output says where the page goes, and with --points there is none; give one of them")
     outputs.check_tree("--points" if points else "--output", points or output)
+    if of_run.is_of_run(file):
+        if points:
+            raise Problem(f"{file} is of a run: --points takes a result of `espalier bench`")
+        return _report_run(file, output, of_run.load(file, flight, stretch, limits), text)
+    if flight or stretch or limits or text:
+        raise Problem(f"{file} is neither statistics nor flight records of a run, which the options are for (docs/statistics.md)")
+    _report_bench(file, output, points)
+
+
+def _target(file: Path, output: Optional[Path]) -> Path:
+    return output or text_file.plain_name(file).with_suffix(".html")
+
+
+def _report_run(file: Path, output: Optional[Path], run: Run, text: bool) -> None:
+    from espalier.bench import file as bench_file
+    from espalier.report.run import command, page as run_page
+
+    if text:
+        return command.show(run)
+    target = _target(file, output)
+    bench_file.write(run_page.page(run), target)
+    print(f"written: {target}")
+
+
+def _report_bench(file: Path, output: Optional[Path], points: Optional[Path]) -> None:
+    from espalier.bench import file as bench_file
+
     document = bench_file.load(file)
-    target = points or output or text_file.plain_name(file).with_suffix(".html")
+    target = points or _target(file, output)
     if points:
         bench_file.save(bench_file.points_alone(document), target)
     else:
@@ -115,5 +155,9 @@ def report(
 
 
 report.typer_settings = {  # type: ignore[attr-defined]
-    "epilog": examples("espalier bench --quick --json quick.json", "espalier report quick.json -o quick.html")
+    "epilog": examples(
+        "espalier bench --quick --json quick.json",
+        "espalier report quick.json -o quick.html",
+        "espalier report run.json --flight last --stretch 1.5ms:3ms",
+    )
 }

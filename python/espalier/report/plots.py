@@ -2,61 +2,19 @@
 
 from __future__ import annotations
 
-import io
 import math
-import re
 from collections.abc import Sequence
 from typing import Any, Callable
 
 from espalier.bench.results.stats import there
+from espalier.report.drawing import COLUMNS, panels_of, pyplot, svg
 from espalier.report.rows import ORDER, Row
 from espalier.sizes import print_bytes
 
 # From Okabe and Ito's palette, which colour-blind readers can tell apart; shapes tell the lines apart as well.
 HOST, ESPALIER, GREY = "#0072B2", "#D55E00", "#888888"
-# What is drawn in black and white takes the page's colours, which are others in the dark (templates/page.html.j2).
-_OF_THE_PAGE = {": #000000": ": currentColor", ": #ffffff": ": var(--paper)", ": #dddddd": ": var(--line)"}
 _ON_COLOUR = {True: "#fefefe", False: "#111111"}  # text on a dark field, and on a light one
 _LOOK = {"bcast": ("#0072B2", "o"), "reduce": ("#009E73", "^"), "allreduce": ("#D55E00", "s")}
-
-
-def _pyplot() -> Any:
-    import matplotlib
-
-    matplotlib.use("svg")
-    matplotlib.rcParams.update(
-        {
-            "svg.fonttype": "none",
-            "font.family": "sans-serif",
-            "font.size": 10,
-            "axes.spines.top": False,
-            "axes.spines.right": False,
-            "axes.grid": True,
-            "grid.color": "#dddddd",
-            "legend.frameon": False,
-        }
-    )
-    import matplotlib.pyplot as plt
-
-    return plt
-
-
-def _svg(plt: Any, figure: Any, name: str, text: str) -> str:
-    """The figure as an <svg> with a text for those who cannot see it, its ids made unique on the page."""
-    import matplotlib
-
-    out = io.StringIO()
-    with matplotlib.rc_context({"svg.hashsalt": name}):
-        figure.savefig(out, format="svg", bbox_inches="tight", metadata={"Date": None})
-    plt.close(figure)
-    body = out.getvalue()
-    body = body[body.index("<svg") :]
-    body = re.sub(r'id="([^"]+)"', rf'id="{name}-\1"', body)
-    body = re.sub(r'(xlink:href|href)="#([^"]+)"', rf'\1="#{name}-\2"', body)
-    body = re.sub(r"url\(#([^)]+)\)", rf"url(#{name}-\1)", body)
-    for drawn, shown in _OF_THE_PAGE.items():
-        body = body.replace(drawn, shown)
-    return body.replace("<svg", f'<svg role="img" aria-label="{text}"', 1)
 
 
 def _short(value: int) -> str:
@@ -88,39 +46,23 @@ def _by_bytes(rows: Sequence[Row]) -> dict[str, list[Row]]:
     return {name: sorted((row for row in sized if row.collective == name), key=lambda row: row.bytes) for name in names}
 
 
-_COLUMNS = 5
-
-
-def _panels(plt: Any, count: int) -> Any:
-    """So many panels in rows of a few; those that are over stay empty."""
-    columns = min(count, _COLUMNS)
-    lines = -(-count // columns)
-    size = (4 * columns, 3.2) if count <= 3 else (2.6 * columns, 2.3 * lines)
-    figure, grid = plt.subplots(lines, columns, figsize=size, sharey=True, squeeze=False)
-    figure.subplots_adjust(hspace=0.75)
-    panels = [axes for line in grid for axes in line]
-    for axes in panels[count:]:
-        axes.set_axis_off()
-    return figure, panels
-
-
 def times(rows: Sequence[Row], name: str, host: str) -> str:
     """Time against bytes, one panel for each collective; "" if nothing has a size."""
     groups = _by_bytes(rows)
     if not groups:
         return ""
-    plt = _pyplot()
-    figure, panels = _panels(plt, len(groups))
+    plt = pyplot()
+    figure, panels = panels_of(plt, len(groups))
     for number, (axes, (collective, group)) in enumerate(zip(panels, groups.items())):
         _spread(axes, group, lambda row: row.host, HOST, "o", host)
         _spread(axes, group, lambda row: row.espalier, ESPALIER, "s", "Espalier")
         axes.set_yscale("log")
         axes.set_title(collective, fontsize=10)
         _bytes_axis(axes, [row.bytes for row in group])
-        if number % _COLUMNS == 0:
+        if number % COLUMNS == 0:
             axes.set_ylabel("µs (median, quartiles)")
     panels[0].legend()
-    return _svg(plt, figure, name, f"Time of each collective against bytes, {host} and Espalier")
+    return svg(plt, figure, name, f"Time of each collective against bytes, {host} and Espalier")
 
 
 _HOSTS = ("#0072B2", "#009E73", "#CC79A7", "#56B4E9", "#F0E442")
@@ -132,8 +74,8 @@ def times_of_hosts(by_host: dict[str, Sequence[Row]], name: str) -> str:
     names = [collective for collective in ORDER if any(collective in group for group in groups.values())]
     if not names:
         return ""
-    plt = _pyplot()
-    figure, panels = _panels(plt, len(names))
+    plt = pyplot()
+    figure, panels = panels_of(plt, len(names))
     for number, (axes, collective) in enumerate(zip(panels, names)):
         for (host, group), colour in zip(groups.items(), _HOSTS):
             rows = group.get(collective, [])
@@ -143,11 +85,11 @@ def times_of_hosts(by_host: dict[str, Sequence[Row]], name: str) -> str:
         axes.set_title(collective, fontsize=10)
         _bytes_axis(axes, [row.bytes for group in groups.values() for row in group.get(collective, [])])
         axes.set_xlabel("")
-        if number % _COLUMNS == 0:
+        if number % COLUMNS == 0:
             axes.set_ylabel("µs (median)")
     handles = panels[0].get_legend_handles_labels()
     figure.legend(*handles, loc="upper center", ncols=max(1, len(groups)), bbox_to_anchor=(0.5, 0.0))
-    return _svg(plt, figure, name, "Time of each collective against bytes per rank, each host and Espalier under it")
+    return svg(plt, figure, name, "Time of each collective against bytes per rank, each host and Espalier under it")
 
 
 def _line(axes: Any, rows: Sequence[Row], pick: Callable[[Row], Any], colour: str, style: str, marker: str, label: str) -> None:
@@ -178,9 +120,9 @@ def ratios(rows: Sequence[Row], name: str, host: str) -> str:
     groups = _by_bytes([row for row in rows if row.ratio])
     if not groups:
         return ""
-    plt = _pyplot()
+    plt = pyplot()
     figure = _lines(plt, groups, host) if len(groups) <= len(_LOOK) else _map(plt, groups, host)
-    return _svg(plt, figure, name, f"Time of {host} over time of Espalier against bytes; above 1 Espalier is faster")
+    return svg(plt, figure, name, f"Time of {host} over time of Espalier against bytes; above 1 Espalier is faster")
 
 
 def _lines(plt: Any, groups: dict[str, list[Row]], host: str) -> Any:
