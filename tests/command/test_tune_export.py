@@ -8,7 +8,7 @@ from espalier.measured import host_jobs as jobs
 from espalier.measured.times import Key, Sample
 from espalier.problem import Problem
 from espalier.tune import export, host_alone
-from espalier.tune.host_alone import HostAlone
+from espalier.tune.host_alone import HostAlone, settings_of
 from espalier.measured.point import Point
 
 POINTS = [Point(2, "bcast", 8), Point(2, "bcast", 4096), Point(2, "alltoall", 64)]
@@ -36,8 +36,8 @@ def test_an_algorithm_that_is_faster_is_chosen():
 
 def test_what_is_no_faster_is_not():
     assert host_alone.chosen(tuned("mpich", ("none", ""))) == []
-    assert host_alone.choose("mpich", POINTS[0], {0: [5.0, 9.0] * 6, 1: [4.0, 8.0] * 6}).setting is None
-    assert host_alone.choose("mpich", POINTS[0], {1: [4.0] * 12}).setting is None
+    assert host_alone.choose(settings_of("mpich", POINTS[0]), POINTS[0], {0: [5.0, 9.0] * 6, 1: [4.0, 8.0] * 6}).setting is None
+    assert host_alone.choose(settings_of("mpich", POINTS[0]), POINTS[0], {1: [4.0] * 12}).setting is None
 
 
 def test_a_job_that_the_host_refuses_is_left_out():
@@ -92,7 +92,8 @@ def test_what_is_not_confirmed_goes_back():
 
 
 def test_blocks_of_an_alltoall_are_those_for_one_rank():
-    choices = [host_alone.choose("impi", Point(4, "alltoall", size), {0: [5.0] * 12, 2: [1.0] * 12}) for size in (64, 1024)]
+    points = [Point(4, "alltoall", size) for size in (64, 1024)]
+    choices = [host_alone.choose(settings_of("impi", point), point, {0: [5.0] * 12, 2: [1.0] * 12}) for point in points]
     assert export.of("impi", choices).environment == {"I_MPI_ADJUST_ALLTOALL": "2:0-255@4-4;2:256-2147483647@4-4"}
 
 

@@ -30,6 +30,7 @@ class Measured(NamedTuple):
     espalier: list[Sample]
     host_version: str
     why_not: str  # "": it ran to its end
+    output: str = ""  # what its ranks and its launcher printed
 
 
 def read(text: str, ranks: int, way: str) -> tuple[list[Sample], list[Sample], str]:
@@ -71,7 +72,7 @@ def run(host: hosts.Host, job: Job) -> Measured:
         out = folder / "out"
         text = out.read_text(encoding="utf-8") if out.exists() else ""
     samples, espalier, version = read(text, ranks, job.way)
-    return Measured(samples, espalier, version, _trouble(outcome, text))
+    return Measured(samples, espalier, version, _trouble(outcome, text), outcome.output)
 
 
 def _trouble(outcome: process.Outcome, text: str) -> str:

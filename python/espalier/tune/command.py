@@ -50,6 +50,7 @@ def tune(
     export: Optional[Path] = typer.Option(
         None, metavar="FILE", help="Tune the host by its own instead: write the settings that it reads, and try them."
     ),
+    ucc: bool = typer.Option(False, "--ucc", help="With --export: UCC's algorithms, where Open MPI's collectives are UCC's."),
     plot: Optional[Path] = typer.Option(None, metavar="FILE", help="Draw what wins where: FILE.png or FILE.svg."),
     json: Optional[Path] = typer.Option(None, metavar="FILE", help="Write all that was found, with the intervals."),
     fresh: bool = typer.Option(False, "--fresh", help="Do not go on with a run that was cut off."),
@@ -74,6 +75,8 @@ def tune(
         raise Problem("--machine is simulated: it has no --mpirun")
     if export and (machine or output or plot or json or model):
         raise Problem("--export tunes the host by its own: it goes with --mpirun, --ranks, --collectives, --sizes and --budget")
+    if ucc and not export:
+        raise Problem("--ucc goes with --export FILE: it says whose algorithms that tunes")
     way = idle.way_of(when_busy)
     cores = tune_subject.cores_of(machine)
     asked = tune_asked.asked(ranks, collectives, sizes, budget, cores, from_run)
@@ -84,7 +87,7 @@ def tune(
         process.die_with_jobs()
         idle.settle(way)
         if export:
-            return export_command.run(host, asked, export)
+            return export_command.run(host, asked, export, ucc)
         chosen = tune_subject.real(host, asked, model)
     campaign = _measured(chosen, asked.budget, fresh)
     _finish(chosen, campaign, output, plot, json)

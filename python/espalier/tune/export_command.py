@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
-import subprocess
 from pathlib import Path
-from typing import Optional
+from typing import Optional, Union
 
 from espalier import terminal
 from espalier.bench import build, hosts
@@ -17,47 +15,44 @@ from espalier.measured.time_left import time_left
 from espalier.problem import Problem
 from espalier.sizes import print_bytes
 from espalier.terminal import Column
-from espalier.tune import export, host_alone, place
+from espalier.tune import export_target, host_alone, place
+from espalier.tune.export_target import OfHost, OfUcc
 from espalier.tune.host_alone import Choice, HostAlone
+
+Target = Union[OfHost, OfUcc]
 
 _VERIFY_SHARE = 0.15  # of the budget
 _VERIFY_ROUNDS = 10
 _POINTS_OF_A_JOB = 48
 
 
-def run(host: hosts.Host, asked: Asked, path: Path) -> None:
-    points = [point for point in asked.points if host_alone.settings_of(host.kind, point)]
-    if not points:
-        raise Problem(f"{host.title} has no setting for the algorithms of these collectives")
-    alone = HostAlone(host.kind, points, asked.budget * (1 - _VERIFY_SHARE), lambda job: host_jobs.run(host, job))
-    _measure(alone, host.title)
+def run(host: hosts.Host, asked: Asked, path: Path, by_ucc: bool) -> None:
+    target = export_target.of(host, by_ucc)
+    asked_for = [point for point in asked.points if target.settings(point)]
+    if not asked_for:
+        raise Problem(f"{target.title} has no choice of algorithms for these collectives")
+    build.trials(host)
+    points = target.usable(asked_for)
+    alone = HostAlone(host.kind, points, asked.budget * (1 - _VERIFY_SHARE), target.run, settings=target.settings)
+    _measure(alone, target.title)
     choices = alone.choices()
     for line in alone.refused:
         print(f"left out: {line}")
-    kept = _verified(host, asked, choices, path) if host_alone.chosen(choices) else choices
-    environment = _write(host, kept, path)
+    kept = _verified(target, asked, choices, path) if host_alone.chosen(choices) else choices
+    environment = _write(target, kept, path)
     if not host_alone.chosen(kept):
-        print(f"{len(points)} calls: nothing is faster than {host.title}'s own choice; {path} says so")
+        print(f"{len(points)} calls: nothing is faster than {target.title}'s own choice; {path} says so")
         return
     words = " ".join(f"{key}={value}" for key, value in environment.items())
-    how = f"source {path}" if host.kind == "impi" else f"export {words}"
+    how = f"source {path}" if target.is_for_shells else f"export {words}"
     print(f"wrote {path}; {how}")
 
 
-def _write(host: hosts.Host, choices: list[Choice], path: Path) -> dict[str, str]:
+def _write(target: Target, choices: list[Choice], path: Path) -> dict[str, str]:
     """The settings by which the host reads it."""
-    made = export.of(host.kind, choices, _library(host) if host.kind == "mpich" else None)
+    made = target.made(choices)
     place.write(path, made.text)
     return {key: value.replace("FILE", str(path.absolute())) for key, value in made.environment.items()}
-
-
-def _library(host: hosts.Host) -> Path:
-    """The one that programs of this host are linked with, as the loader finds it."""
-    done = subprocess.run(["ldd", str(build.trials(host))], capture_output=True, text=True)
-    found = re.search(r"libmpi\S*\.so\S* => (\S+)", done.stdout)
-    if not found:
-        raise Problem(f"{host.title}'s library is not found (ldd {build.trials(host)})")
-    return Path(found[1])
 
 
 def _measure(alone: HostAlone, title: str) -> None:
@@ -72,18 +67,19 @@ def _measure(alone: HostAlone, title: str) -> None:
             bar.update(task, advance=1)
 
 
-def _verified(host: hosts.Host, asked: Asked, choices: list[Choice], path: Path) -> list[Choice]:
+def _verified(target: Target, asked: Asked, choices: list[Choice], path: Path) -> list[Choice]:
     """The host as it comes, and with what was written, in jobs that had no part in the choice. What is no faster there goes back
     to the host's own choice."""
-    environment = _write(host, choices, path)
+    choices = target.taken(choices, _write(target, choices, path))
+    environment = _write(target, choices, path)
     parts = host_jobs.cut([choice.point for choice in host_alone.chosen(choices)], _POINTS_OF_A_JOB)
-    seconds = max(2.0, asked.budget * _VERIFY_SHARE / (2 * len(parts)))
+    seconds = max(2.0, asked.budget * _VERIFY_SHARE / (2 * max(1, len(parts))))
     factors: dict[Point, Optional[float]] = {}
     for part in parts:
-        kept = host_jobs.run(host, Job(part, "", _VERIFY_ROUNDS, seconds, tuple(sorted(environment.items()))))
-        own = host_jobs.run(host, Job(part, "", _VERIFY_ROUNDS, seconds))
+        kept = target.run(Job(part, "", _VERIFY_ROUNDS, seconds, tuple(sorted(environment.items()))))
+        own = target.run(Job(part, "", _VERIFY_ROUNDS, seconds))
         if kept.why_not:
-            raise Problem(f"{host.title} does not run with what was written: {kept.why_not}", code=1)
+            raise Problem(f"{target.title} does not run with what was written: {kept.why_not}", code=1)
         mine = [choice for choice in choices if choice.point in part]
         factors |= {choice.point: factor for choice, factor in host_alone.verified(mine, kept, own)}
     _show(host_alone.chosen(choices), factors)

@@ -29,17 +29,24 @@ class Choice(NamedTuple):
     own_us: Optional[Interval]
 
 
+Settings = Callable[[Point], list[Setting]]  # the algorithms of a host for a call
+_LISTS = {"UCC_TL_UCP_TUNE": "#"}  # settings that hold what is said of several collectives, and what is between these
+
+
 def settings_of(kind: str, point: Point) -> list[Setting]:
     return host_settings.algorithms(kind, point.collective, point.ranks)
 
 
-def _environment(kind: str, points: Sequence[Point], number: int) -> tuple[tuple[str, str], ...]:
+def _environment(settings: Settings, points: Sequence[Point], number: int) -> tuple[tuple[str, str], ...]:
     """The algorithm of that number of each collective at once; of those that have so many."""
     found: dict[str, str] = {}
     for point in points:
-        each = settings_of(kind, point)
-        if number <= len(each):
-            found |= each[number - 1].environment
+        each = settings(point)
+        if number > len(each):
+            continue
+        for key, value in each[number - 1].environment.items():
+            told = found[key].split(_LISTS[key]) if key in _LISTS and key in found else []
+            found[key] = _LISTS.get(key, "").join(dict.fromkeys([*told, value]))
     return tuple(sorted(found.items()))
 
 
@@ -54,18 +61,22 @@ class HostAlone:
     us: dict[tuple[Point, int], list[float]] = field(default_factory=dict)
     refused: list[str] = field(default_factory=list)
     host_version: str = ""
+    settings: Optional[Settings] = None  # None: those of hosts of that kind
+
+    def settings_of(self, point: Point) -> list[Setting]:
+        return self.settings(point) if self.settings else settings_of(self.kind, point)
 
     def jobs(self) -> Iterator[tuple[int, Job]]:
         """(number of the algorithm, 0 for the host's own choice; job)"""
         parts = cut(self.points, _POINTS_OF_A_JOB)
-        most = {part: max(len(settings_of(self.kind, point)) for point in part) for part in parts}
+        most = {part: max(len(self.settings_of(point)) for point in part) for part in parts}
         total = PASSES * sum(1 + most[part] for part in parts)
         seconds = max(1.0, self.budget / max(1, total))
         for _ in range(PASSES):
             for part in parts:
                 for number in range(most[part] + 1):
-                    mine = tuple(point for point in part if number == 0 or number <= len(settings_of(self.kind, point)))
-                    yield number, Job(mine, "", ROUNDS, seconds, _environment(self.kind, mine, number) if number else ())
+                    mine = tuple(point for point in part if number == 0 or number <= len(self.settings_of(point)))
+                    yield number, Job(mine, "", ROUNDS, seconds, _environment(self.settings_of, mine, number) if number else ())
 
     def measure(self) -> Iterator[Job]:
         for number, job in self.jobs():
@@ -79,10 +90,13 @@ class HostAlone:
             yield job
 
     def choices(self) -> list[Choice]:
-        return [choose(self.kind, point, {n: us for (at, n), us in self.us.items() if at == point}) for point in self.points]
+        return [
+            choose(self.settings_of(point), point, {n: us for (at, n), us in self.us.items() if at == point})
+            for point in self.points
+        ]
 
 
-def choose(kind: str, point: Point, us: dict[int, list[float]]) -> Choice:
+def choose(settings: Sequence[Setting], point: Point, us: dict[int, list[float]]) -> Choice:
     """Another algorithm only where its whole interval lies below that of the host's own choice."""
     own = interval(us.get(0, []), CONFIDENCE)
     found = [(each, n) for n, values in us.items() if n > 0 and (each := interval(values, CONFIDENCE)) is not None]
@@ -91,7 +105,7 @@ def choose(kind: str, point: Point, us: dict[int, list[float]]) -> Choice:
     best, number = min(found, key=lambda item: item[0].middle)
     if best.high > (1 - LEAST_GAIN) * own.low:
         return Choice(point, None, 0, best, own)
-    return Choice(point, settings_of(kind, point)[number - 1], number, best, own)
+    return Choice(point, settings[number - 1], number, best, own)
 
 
 def chosen(choices: Iterable[Choice]) -> list[Choice]:
