@@ -40,6 +40,21 @@ def test_the_launcher_tells_which_mpi_it_is(tmp_path, kind, title, interposer):
     assert hosts.launcher(host, 2)[:3] == [str(launcher), "-n", "2"]
 
 
+def test_intels_script_does_not_pass_for_the_mpi_that_comes_first_on_path(tmp_path, monkeypatch):
+    """It starts whichever mpiexec.hydra that is."""
+    other, root = tmp_path / "other", tmp_path / "intel"
+    made_up(other, SAYS["mpich"], name="mpiexec.hydra")
+    made_up(root / "bin", SAYS["impi"], name="mpiexec.hydra")
+    launcher = root / "bin" / "mpirun"
+    launcher.write_text('#!/bin/sh\nexec mpiexec.hydra "$@"\n')
+    launcher.chmod(0o755)
+    (root / "bin" / "impi_info").touch()
+    (root / "lib").mkdir()
+    (root / "lib" / "libmpi.so.12").touch()
+    monkeypatch.setenv("PATH", f"{other}:/bin:/usr/bin")
+    assert own_mpi.host(launcher).kind == "impi"
+
+
 def test_a_suffix_finds_the_compiler_of_the_same_mpi(tmp_path):
     made_up(tmp_path, "", name="mpicc", compiler="mpicc.mpich")
     launcher = made_up(tmp_path, SAYS["mpich"], name="mpirun.mpich", compiler="other")

@@ -13,7 +13,7 @@ from typing import Optional
 
 from espalier.bench import batch_mpi
 from espalier.bench.hosts import HOSTS, Host
-from espalier.launch import launchers, starting
+from espalier.launch import intel, launchers, starting
 from espalier.launch.family import Family
 from espalier.problem import Problem
 
@@ -58,9 +58,11 @@ def _program(path: Path, what: str) -> Path:
 
 
 def _says(launcher: Path) -> str:
+    """Intel's mpirun starts another MPI's mpiexec.hydra, which then answers, where its own is not the first on PATH."""
+    environment = {**os.environ, **intel.settings(launcher, os.environ)}
     try:
         done = subprocess.run(
-            [str(launcher), "--version"], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=20
+            [str(launcher), "--version"], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=20, env=environment
         )
     except (OSError, subprocess.TimeoutExpired):
         return ""
