@@ -3,7 +3,7 @@
 import pytest
 
 from espalier.lint import findings, remedies, show
-from espalier.lint.run import Found, all_jobs
+from espalier.lint.run import Found, all_jobs, in_turn
 from espalier.measured import host_jobs as jobs, host_settings as settings
 from espalier.measured.times import Key, Sample, Times
 from espalier.measured.point import Point, points
@@ -66,6 +66,18 @@ def test_more_ranks_than_cores():
     found = kinds(samples)
     assert set(found) == {("ranks", 8)} and "2 ranks to a core" in found["ranks", 8].what
     assert kinds(times({8: 0.5}, collective="allreduce") + times({8: 2.0}, ranks=4, collective="allreduce")) == {}
+
+
+def test_ranks_that_share_cores_need_switches():
+    """As Open MPI, which yields: 4 ranks on two cores take 8 us, where 2 take 0.2."""
+    few = times({8: 0.2}, collective="allreduce")
+    assert kinds(few + times({8: 8.0}, ranks=4, collective="allreduce")) == {}
+    assert set(kinds(few + times({8: 8.0}, ranks=4, collective="allreduce"), cores=4)) == {("ranks", 8)}
+
+
+def test_a_jump_is_one_of_doubled_sizes_alone():
+    """From what every call costs to what bytes cost: 64 times the bytes, 26 times as long."""
+    assert kinds(times({8: 0.7, 1024: 1.1, 65536: 28.0})) == {}
 
 
 def test_a_root_that_is_slow():
@@ -152,9 +164,56 @@ def test_jobs_keep_a_collective_together():
     made = all_jobs(wanted, 2, True, 60.0)
     assert {job.way for job in made} == {"", "shifted", "derived"}
     plain = [job for job in made if not job.way and job.points[0].ranks == 2]
-    assert [len(job.points) for job in plain] == [36] and all(job.seconds >= 2 for job in made)
+    assert len(plain[0].points) == 28 and all(point.size < 131072 for point in plain[0].points)
+    assert all(job.seconds >= 2 for job in made)
     assert not any(point.collective == "scan" for job in made if job.way == "derived" for point in job.points)  # it has an operator
     assert len([point for job in made if job.points[0].ranks == 8 for point in job.points]) == 12  # every third size
+
+
+def test_long_messages_are_not_in_one_job_with_longer_ones():
+    """MPICH's scan of 256 KiB takes three times too long, but not in a process that has freed a longer buffer before."""
+    wanted = points((2,), ["bcast", "scan"], [8 << i for i in range(18)], 1 << 30)
+    long = [job for job in all_jobs(wanted, 2, False, 60.0) if any(point.size >= 131072 for point in job.points)]
+    assert [{point.size for point in job.points} for job in long] == [{131072}, {262144}, {524288}, {1048576}]
+    assert [[point.collective for point in job.points] for job in long] == [["bcast", "scan"]] * 4
+
+
+def test_buffers_of_the_host_are_a_remedy_for_long_messages():
+    titles = [each.title for each in settings.of("impi", "scan", 1 << 20, 2, 2)]
+    assert titles[0].startswith("MALLOC_MMAP_THRESHOLD_=")
+    assert not any("MALLOC" in each.title for each in settings.of("impi", "scan", 8, 2, 2))
+
+
+def test_one_collective_does_not_take_all_remedies():
+    samples = times({2048: 0.7, 4096: 50.0, 8192: 900.0}) + times({2048: 0.7, 4096: 5.0}, collective="scan")
+    found = findings.all_of(Times(samples), 2)
+    order = [(each.kind, each.key.point.collective) for each in in_turn(found)]
+    assert order[: len(set(order))] == list(dict.fromkeys(order)) and len(order) == len(found) > len(set(order))
+
+
+def test_what_is_gone_in_a_job_of_its_own_needs_no_remedy():
+    found = finding()
+    found.alone_us = remedies.alone(found, Host())
+    assert found.alone_us == 5.0 and not found.is_gone_alone
+    found.alone_us = 1.1 * found.expected
+    assert found.is_gone_alone and "makes no other call it takes" in show._untold(found)
+    found.alone_us = remedies.alone(found, lambda job: jobs.Measured([], [], "", "ended with code 1"))
+    assert found.alone_us is None and not found.is_gone_alone and show._untold(found) == "not tried"
+
+
+def test_remedies_are_put_beside_the_host_in_a_job_of_its_own():
+    """In the first job the call took 5 us, alone it takes 2: then 1.9 us is no help, and 1 us twice as fast."""
+    found = finding()
+    found.alone_us = 2.0
+    tried = remedies.tried(found, "openmpi", 2, Host(), False, lambda: 60.0)
+    assert [each.factor for each in tried] == [pytest.approx(2.0)]
+
+
+def test_of_a_slow_root_only_that_root_is_looked_at():
+    key = Key(Point(2, "bcast", 64))
+    (found,) = findings.all_of(Times([Sample(key, i % 2, 5.0 if i % 2 else 1.0) for i in range(8)]), 2)
+    again = [Sample(key, i % 2, 3.0 if i % 2 else 1.0) for i in range(8)]
+    assert found.root == 1 and remedies.alone(found, lambda job: jobs.Measured(again, [], "", "")) == 3.0
 
 
 def test_what_a_job_says():

@@ -23,6 +23,8 @@ _LEAST_US = 0.3  # less than that is the clock's and the processor's affair
 _ROUNDS_OF_A_ROOT = 3
 _TOLD_AGAIN = 1.2  # times as much too long as a shorter size of the same collective
 _RANK_GROWTH = 4.0  # beyond a growth by the number of ranks: each may wait for each
+_SWITCHES_US = 5.0  # of each rank of a core, where ranks share cores: from it and to it, and once more
+_DOUBLED = 2
 
 
 @dataclass
@@ -33,10 +35,17 @@ class Finding:
     expected: float
     what: str
     remedies: list[Json] = field(default_factory=list)
+    root: Optional[int] = None  # the one that is slow, of a finding about roots
+    alone_us: Optional[float] = None  # in a job that makes no other call; None: not tried
 
     @property
     def factor(self) -> float:
         return self.us / self.expected
+
+    @property
+    def is_gone_alone(self) -> bool:
+        """It costs what it should where the program makes no other call, so that no setting can be said to help."""
+        return self.alone_us is not None and self.alone_us <= SURELY * self.expected
 
     @property
     def call(self) -> str:
@@ -96,7 +105,7 @@ def _best_cut(times: Times, ranks: int, name: str, size: int) -> Optional[int]:
 
 def _jumps(times: Times) -> Iterator[Finding]:
     """Also below the line on which bytes cost as much as before: a step that its neighbours' steps do not have, such as a
-    change of protocol. Needs sizes that grow by one factor."""
+    change of protocol. Only of sizes that are doubled: a longer step may pass from what every call costs to what bytes cost."""
     for ranks in times.ranks():
         for name in times.collectives():
             sizes = [size for size in times.sizes(ranks, name) if size]
@@ -104,7 +113,7 @@ def _jumps(times: Times) -> Iterator[Finding]:
                 here, before = (times.us(ranks, name, sizes[at - i]) for i in (0, 1))
                 steps = [_step(times, ranks, name, sizes, i) for i in (at - 1, at + 1)]
                 others = [step for step in steps if step is not None]
-                if here is None or before is None or not others:
+                if here is None or before is None or not others or sizes[at] > _DOUBLED * sizes[at - 1]:
                     continue
                 step = max(1.0, *others)
                 if is_beyond(here, before.high * step):
@@ -115,7 +124,7 @@ def _jumps(times: Times) -> Iterator[Finding]:
 
 def _step(times: Times, ranks: int, name: str, sizes: list[int], at: int) -> Optional[float]:
     """How many times as long as the size before it takes."""
-    if not 1 <= at < len(sizes):
+    if not 1 <= at < len(sizes) or sizes[at] > _DOUBLED * sizes[at - 1]:
         return None
     before, here = times.us(ranks, name, sizes[at - 1]), times.us(ranks, name, sizes[at])
     return here.middle / before.middle if before and here and before.middle > 0 else None
@@ -131,7 +140,7 @@ def _ranks(times: Times, cores: int) -> Iterator[Finding]:
             before, here = times.us(few, point.collective, point.size), times.of(key)
             if before is None or here is None:
                 continue
-            most = _RANK_GROWTH * many / few * before.middle
+            most = _RANK_GROWTH * many / few * before.middle + (_SWITCHES_US * many / cores if many > cores else 0.0)
             if is_beyond(here, most):
                 more = f", with {three_digits(many / cores)} ranks to a core" if many > cores >= few else ""
                 yield Finding("ranks", key, here.middle, most, f"{few} ranks take {three_digits(before.middle)} us{more}")
@@ -147,7 +156,7 @@ def _roots(times: Times) -> Iterator[Finding]:
         spread = Interval(min(by_root[slow]), middles[slow], max(by_root[slow]))
         if is_beyond(spread, max(by_root[quick])):
             what = f"root {slow}; root {quick} takes {three_digits(middles[quick])} us"
-            yield Finding("root", key, middles[slow], middles[quick], what)
+            yield Finding("root", key, middles[slow], middles[quick], what, root=slow)
 
 
 def _ways(times: Times) -> Iterator[Finding]:

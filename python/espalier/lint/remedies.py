@@ -9,7 +9,7 @@ from espalier.measured import host_settings
 from espalier.measured.host_jobs import Job, Measured
 from espalier.measured.interval import interval
 from espalier.measured.point import Point
-from espalier.measured.times import CONFIDENCE, Key, Sample
+from espalier.measured.times import CONFIDENCE, Sample
 
 ROUNDS = 8
 SECONDS = 3.0
@@ -29,15 +29,27 @@ class Tried(NamedTuple):
         return self._asdict()
 
 
-def _median(samples: list[Sample], key: Key) -> Optional[float]:
-    found = interval([sample.us for sample in samples if sample.key == key], CONFIDENCE)
+def _median(samples: list[Sample], finding: Finding) -> Optional[float]:
+    mine = [sample for sample in samples if sample.key == finding.key and finding.root in (None, sample.root)]
+    found = interval([sample.us for sample in mine], CONFIDENCE if finding.root is None else 0.0)
     return found.middle if found else None
+
+
+def _as_it_comes(finding: Finding) -> float:
+    """What the jobs with settings, which make no other call either, are put beside: the less of what was measured."""
+    return min(finding.us, finding.alone_us or finding.us)
 
 
 def _judged(title: str, us: Optional[float], finding: Finding, why_not: str) -> Tried:
     if us is None or us <= 0:
         return Tried(title, None, 0.0, False, why_not or "too few rounds")
-    return Tried(title, us, finding.us / us, us <= SURELY * finding.expected)
+    return Tried(title, us, _as_it_comes(finding) / us, us <= SURELY * finding.expected)
+
+
+def alone(finding: Finding, run: Run) -> Optional[float]:
+    """The host as it comes, in a job that makes this call only; None: it could not be measured."""
+    measured = run(Job(_points(finding), finding.key.way, ROUNDS, SECONDS))
+    return None if measured.why_not else _median(measured.samples, finding)
 
 
 def _points(finding: Finding) -> tuple[Point, ...]:
@@ -47,12 +59,12 @@ def _points(finding: Finding) -> tuple[Point, ...]:
 def espalier(finding: Finding, run: Run) -> Tried:
     """Beside the host, in one job."""
     measured = run(Job(_points(finding), finding.key.way, ROUNDS, SECONDS, (), True))
-    return _judged("Espalier", _median(measured.espalier, finding.key), finding, measured.why_not)
+    return _judged("Espalier", _median(measured.espalier, finding), finding, measured.why_not)
 
 
 def of_host(finding: Finding, setting: host_settings.Setting, run: Run) -> Tried:
     measured = run(Job(_points(finding), finding.key.way, ROUNDS, SECONDS, tuple(setting.environment.items())))
-    return _judged(setting.title, None if measured.why_not else _median(measured.samples, finding.key), finding, measured.why_not)
+    return _judged(setting.title, None if measured.why_not else _median(measured.samples, finding), finding, measured.why_not)
 
 
 def tried(
@@ -66,5 +78,6 @@ def tried(
         if time_left() <= 0 or any(each.removes for each in found if each.title != "Espalier"):
             break
         found.append(of_host(finding, setting, run))
-    useful = [each for each in found if each.title == "Espalier" or (each.us is not None and each.us < _HELPS * finding.us)]
+    enough = _HELPS * _as_it_comes(finding)
+    useful = [each for each in found if each.title == "Espalier" or (each.us is not None and each.us < enough)]
     return sorted(useful, key=lambda each: -each.factor)

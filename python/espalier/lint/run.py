@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Optional
@@ -18,6 +19,7 @@ from espalier.measured.point import Point
 from espalier.measured.time_left import time_left
 from espalier.measured.times import Sample, Times
 from espalier.problem import Problem
+from espalier.sizes import print_bytes
 
 SIZES = ",".join(str(8 << i) for i in range(18))  # to 1 MiB
 ROUNDS = 8
@@ -25,6 +27,7 @@ _POINTS_OF_A_JOB = 36
 _WAY_SIZES = (64, 4096, 65536)  # at which the other ways are looked at
 _MOVES = ("bcast", "allgather", "gather", "scatter", "alltoall")  # without an operator, so that any datatype will do
 _SHARE_OF_TIMES = 0.6  # of the budget; the rest is for remedies
+_LONG = 131072  # glibc's M_MMAP_THRESHOLD as it comes
 _OVERSUBSCRIBED = 3  # of the sizes every third, where ranks share cores: calls take long there
 
 
@@ -46,7 +49,9 @@ def _thinned(points: list[Point], cores: int) -> list[Point]:
 
 
 def all_jobs(points: list[Point], cores: int, ways: bool, seconds: float) -> list[Job]:
-    plain = [(each, "") for each in host_jobs.cut(_thinned(points, cores), _POINTS_OF_A_JOB)]
+    some = _thinned(points, cores)
+    short = [point for point in some if point.size < _LONG]
+    plain = [(each, "") for each in (*host_jobs.cut(short, _POINTS_OF_A_JOB), *_by_size(some))]
     if ways:
         some = [point for point in points if point.size in _WAY_SIZES and point.ranks <= cores]
         plain += [(each, "shifted") for each in host_jobs.cut(some, _POINTS_OF_A_JOB)]
@@ -56,10 +61,23 @@ def all_jobs(points: list[Point], cores: int, ways: bool, seconds: float) -> lis
     return [Job(each, way, ROUNDS, each_seconds) for each, way in plain if each]
 
 
+def _by_size(points: list[Point]) -> list[tuple[Point, ...]]:
+    """Long messages: each size in a job of its own. An MPI that takes a buffer from the C library in each call gets it from the
+    system each time, unless the program has freed a longer one before (mallopt(3), M_MMAP_THRESHOLD): so in a job with longer
+    messages it would look well."""
+    groups: dict[tuple[int, int], list[Point]] = {}
+    for point in points:
+        if point.size >= _LONG:
+            groups.setdefault((point.ranks, point.size), []).append(point)
+    return [tuple(groups[key]) for key in sorted(groups)]
+
+
 def _title(job: Job) -> str:
     names = list(dict.fromkeys(point.collective for point in job.points))
     way = {"": "", "shifted": ", shifted buffers", "derived": ", derived datatype"}[job.way]
-    return f"{job.points[0].ranks} ranks{way}: {names[0]}{' to ' + names[-1] if len(names) > 1 else ''}"
+    sizes = {point.size for point in job.points}
+    size = f" {print_bytes(min(sizes))}" if len(sizes) == 1 and min(sizes) else ""
+    return f"{job.points[0].ranks} ranks{way}: {names[0]}{' to ' + names[-1] if len(names) > 1 else ''}{size}"
 
 
 class _Bar:
@@ -92,14 +110,29 @@ def look(host: hosts.Host, asked: Asked, cores: int, ways: bool, most_remedies: 
         found.times = Times(_measured(host, asked, ways, found, bar))
         found.findings = lint_findings.all_of(found.times, cores)
         with_espalier = _has_espalier(host)
-        for finding in found.findings[:most_remedies]:
+        for finding in in_turn(found.findings)[:most_remedies]:
             if bar.left() <= 0:
                 break
             bar.say(f"remedies: {finding.call}")
+            finding.alone_us = remedies.alone(finding, lambda job: host_jobs.run(host, job))
+            if finding.is_gone_alone:
+                continue
             tried = remedies.tried(finding, host.kind, cores, lambda job: host_jobs.run(host, job), with_espalier, bar.left)
             finding.remedies = [each.document() for each in tried]
     found.seconds = time.monotonic() - begin
     return found
+
+
+def in_turn(findings: list[Finding]) -> list[Finding]:
+    """The worst of each kind, collective and number of ranks before the next ones: what is wrong with a collective is mostly the
+    same at its other sizes."""
+    counts: Counter[tuple[str, str, int]] = Counter()
+    ordered = []
+    for finding in findings:
+        key = (finding.kind, finding.key.point.collective, finding.key.point.ranks)
+        ordered.append((counts[key], finding))
+        counts[key] += 1
+    return [finding for _, finding in sorted(ordered, key=lambda each: each[0])]
 
 
 def _measured(host: hosts.Host, asked: Asked, ways: bool, found: Found, bar: _Bar) -> Iterator[Sample]:

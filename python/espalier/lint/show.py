@@ -28,12 +28,18 @@ def remedy_in_words(remedy: Json) -> str:
     return f"{remedy['title']}: {three_digits(remedy['us'])} us, {change}{', removes it' if remedy['removes'] else ''}"
 
 
+def _untold(finding: Finding) -> str:
+    if finding.is_gone_alone:
+        return f"none: in a job that makes no other call it takes {three_digits(finding.alone_us or 0)} us"
+    return "not tried" if finding.alone_us is None else "none found"
+
+
 def table(findings: Sequence[Finding]) -> None:
     if not findings:
         return
     rows = []
     for finding in findings:
-        told = "\n".join(remedy_in_words(remedy) for remedy in finding.remedies[:3]) or "not tried"
+        told = "\n".join(remedy_in_words(remedy) for remedy in finding.remedies[:3]) or _untold(finding)
         rows.append([finding.call, finding.kind, three_digits(finding.us), three_digits(finding.factor), finding.what, told])
     columns = [Column("call"), Column("kind"), Column("us", True), Column("times too long", True), Column("beside", wraps=True),
                Column("remedy", wraps=True)]
@@ -61,7 +67,8 @@ def document(found: Found) -> Json:
         if us is not None:
             times.append({**_key_document(key), "us": [round(value, 4) for value in us]})
     findings = [{**_key_document(each.key), "kind": each.kind, "us": round(each.us, 4), "expected_us": round(each.expected, 4),
-                 "factor": round(each.factor, 3), "what": each.what, "remedies": each.remedies} for each in found.findings]
+                 "factor": round(each.factor, 3), "what": each.what, "remedies": each.remedies,
+                 "alone_us": None if each.alone_us is None else round(each.alone_us, 4)} for each in found.findings]
     return {"schema": "espalier-lint/1", "host": found.host_version, "cores": found.cores, "findings": findings, "times": times,
             "not_measured": found.not_measured}
 

@@ -40,6 +40,7 @@ _INTEL = {
     "barrier": 6, "bcast": 9, "reduce": 7, "allreduce": 9, "allgather": 5, "allgatherv": 4, "gather": 3, "gatherv": 2,
     "scatter": 3, "scatterv": 2, "alltoall": 4, "alltoallv": 2, "reduce_scatter": 5, "scan": 2, "exscan": 2,
 }
+_ALLOCATED = 65536  # bytes from which buffers of so many may be taken from the system
 _LONG = 1024  # bytes from which the way of a message matters
 
 
@@ -65,6 +66,11 @@ def _messages(kind: str) -> list[Setting]:
     return [_named(environment) for environment in found[kind]]
 
 
+def _memory() -> list[Setting]:
+    """glibc's malloc: what a call takes and frees stays with the process, and is not taken from the system each time."""
+    return [_named({"MALLOC_MMAP_THRESHOLD_": "33554432", "MALLOC_TRIM_THRESHOLD_": "268435456"})]
+
+
 def _waiting(kind: str) -> list[Setting]:
     """Where ranks share cores."""
     found: dict[str, list[Environment]] = {
@@ -82,5 +88,6 @@ def _named(environment: Environment) -> Setting:
 def of(kind: str, collective: str, size: int, ranks: int, cores: int) -> list[Setting]:
     """What may help this call under that host ("mpich", "openmpi" or "impi"), what is likeliest first."""
     found = _waiting(kind) if ranks > cores else []
+    found += _memory() if size >= _ALLOCATED else []
     found += algorithms(kind, collective, ranks)
     return found + (_messages(kind) if size >= _LONG else [])
