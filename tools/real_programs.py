@@ -1,9 +1,10 @@
 """Runs real programs with and without Espalier, in turns, and prints a table (`make example`).
 
-    .venv/command/bin/python tools/real_programs.py [--rounds 5] [--ranks 2,4,8] [--programs cg.c,lammps,...]
+    .venv/command/bin/python tools/real_programs.py [--rounds 5] [--ranks 2,4,8] [--programs cg.c,lammps,...] [--json FILE]
 
-cg.c and cg.py are the solvers in examples/; amg is examples/amg.c over hypre; lammps, hpcc (HPC Challenge), examl and
-openfoam are Debian's packages of these names, as they are (tools/programs/). Each is started as a user would: `mpirun ...`
+cg.c and cg.py are the solvers in examples/; amg is examples/amg.c over hypre, fourier examples/fourier.py over mpi4py-fft,
+fenicsx examples/poisson.py over Debian's package; lammps, hpcc (HPC Challenge), examl and openfoam are Debian's packages
+of these names, as they are (tools/programs/). Each is started as a user would: `mpirun ...`
 and `espalier run -- mpirun ...`. The time is the program's own, without its start. What each computes (the residuals of
 every iteration, energies, norms, a likelihood) must agree between the two.
 """
@@ -17,17 +18,16 @@ import time
 from pathlib import Path
 from typing import Callable, Optional
 
-from espalier.bench import process
-from espalier.bench.results.stats import Spread
+from espalier.bench import file, machine, process
 
-from programs import debian, openfoam, solvers
+from programs import debian, document, elements, openfoam, solvers, transforms
 from programs.point import Failed, Point, Result, difference
 
 ROOT = Path(__file__).resolve().parents[1]
 LIMIT = 120  # seconds for one job
 MAKERS: dict[str, Callable[[list[int], Path], list[Point]]] = {
     "cg.c": solvers.of_c, "cg.py": solvers.of_python, "lammps": debian.lammps, "amg": debian.amg, "hpcc": debian.hpcc,
-    "examl": debian.examl, "openfoam": openfoam.openfoam,
+    "examl": debian.examl, "openfoam": openfoam.openfoam, "fourier": transforms.fourier, "fenicsx": elements.fenicsx,
 }
 
 
@@ -54,18 +54,19 @@ def run(point: Point, espalier: bool, folder: Path, statistics: Optional[Path] =
     return point.read(outcome.output, folder)
 
 
-def count_served(point: Point, folder: Path) -> int:
-    """An untimed run that says how many collective calls Espalier served: without any there is nothing to compare."""
+def count_calls(point: Point, folder: Path) -> None:
+    """An untimed run that counts the collective calls that Espalier served: without any there is nothing to compare."""
     statistics = folder / "statistics.json"
     statistics.unlink(missing_ok=True)
     run(point, True, folder, statistics)
     if not statistics.exists():
         raise Failed(f"{point.title}: Espalier was not in the program (no statistics were written)")
     rows = json.loads(statistics.read_text())["rows"]
-    served = sum(row["calls"] for row in rows if row["transport"] == "shared memory")
-    if not served:
+    point.served, point.left = (
+        sum(row["calls"] for row in rows if (row["transport"] == "host") == host) for host in (False, True)
+    )
+    if not point.served:
         raise Failed(f"{point.title}: Espalier served no call of it")
-    return served
 
 
 def one_round(point: Point, number: int, folder: Path) -> None:
@@ -79,21 +80,25 @@ def one_round(point: Point, number: int, folder: Path) -> None:
     point.difference = max(point.difference, found)
 
 
-def print_table(points: list[Point]) -> None:
-    titles = ["program", "host", "ranks", "host ms", "with Espalier ms", "host / Espalier", "calls served", "largest difference"]
-    print(f"\n| {' | '.join(titles)} |\n|{'---|' * len(titles)}")
-    for point in points:
-        pairs = list(zip(point.times["host"], point.times["espalier"]))
-        if not pairs:
-            continue
-        ratio = Spread.of([a / b for a, b in pairs])
-        host, ours = (Spread.of([1e3 * time for time in point.times[side]]) for side in ("host", "espalier"))
-        print(
-            f"| {point.program} | {point.host} | {point.ranks} | {host.mid:.1f} ({host.low:.1f} to {host.high:.1f}) | "
-            f"{ours.mid:.1f} ({ours.low:.1f} to {ours.high:.1f}) | "
-            f"**{ratio.mid:.2f}** ({ratio.low:.2f} to {ratio.high:.2f}) | {point.served} | {point.difference:.0e} |"
-        )
-    print("\nMedians over the rounds, quartiles in brackets; the ratio is taken within a round.")
+def measure(points: list[Point], options: argparse.Namespace) -> list[str]:
+    """All rounds; takes away the points that failed, and gives what there is to say of them."""
+    failures = []
+    begin = time.monotonic()
+    for number in range(-1, options.rounds):
+        if number > 0 and time.monotonic() - begin > options.seconds:
+            print(f"time is up: {number} rounds instead of {options.rounds}", flush=True)
+            break
+        for point in list(points):
+            try:
+                if number < 0:
+                    count_calls(point, options.folder)
+                else:
+                    one_round(point, number, options.folder)
+            except Failed as failure:
+                failures.append(str(failure))
+                points.remove(point)
+        print(f"round {number + 1} of {options.rounds} done" if number >= 0 else "counted calls", flush=True)
+    return failures
 
 
 def words_of(text: str) -> list[str]:
@@ -107,27 +112,18 @@ def main() -> int:
     parser.add_argument("--ranks", default="2,4,8")
     parser.add_argument("--programs", default=",".join(MAKERS))
     parser.add_argument("--folder", type=Path, default=ROOT / "build" / "examples", help="for programs and their output")
+    parser.add_argument("--json", type=Path, help="write what came out to this file, too")
     options = parser.parse_args()
     options.folder = options.folder.resolve()
     process.die_with_jobs()
     options.folder.mkdir(parents=True, exist_ok=True)
-    failures, points = [], all_points(words_of(options.programs), [int(word) for word in words_of(options.ranks)], options.folder)
-    begin = time.monotonic()
-    for number in range(-1, options.rounds):
-        if number > 0 and time.monotonic() - begin > options.seconds:
-            print(f"time is up: {number} rounds instead of {options.rounds}", flush=True)
-            break
-        for point in list(points):
-            try:
-                if number < 0:
-                    point.served = count_served(point, options.folder)
-                else:
-                    one_round(point, number, options.folder)
-            except Failed as failure:
-                failures.append(str(failure))
-                points.remove(point)
-        print(f"round {number + 1} of {options.rounds} done" if number >= 0 else "counted calls", flush=True)
-    print_table(points)
+    points = all_points(words_of(options.programs), [int(word) for word in words_of(options.ranks)], options.folder)
+    described = machine.describe()  # before: the load must not be our own
+    failures = measure(points, options)
+    found = document.make(points, described)
+    print("\n".join(["", *document.table(found), "", document.LEGEND]))
+    if options.json:
+        file.save(found, options.json)
     for failure in failures:
         print(f"FAILED: {failure}")
     return 1 if failures or not points else 0

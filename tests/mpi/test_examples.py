@@ -1,5 +1,6 @@
 """The example programs at tiny sizes: right by their own check, with the host's residuals, and served by Espalier."""
 
+import json
 import re
 import shutil
 import subprocess
@@ -64,6 +65,25 @@ def test_a_wrong_command_line_is_refused(launch):
     assert run.status != 0 and "fewer rows than ranks" in run.err, str(run)
 
 
+@pytest.mark.parametrize("cut", [["--pencils"], []], ids=["pencils", "slabs"])
+def test_fourier_transform(launch, host, cut, statistics, tmp_path):
+    """mpi4py-fft's redistributions of uneven blocks are served, and change no bit."""
+    place = sorted((hosts.VENVS / "fourier").glob("lib/python*/site-packages/mpi4py_fft"))
+    if not place:
+        pytest.skip("mpi4py-fft is not installed (tools/setup/setup fourier)")
+    ranks = 4 if cut else 3
+    words = [host.python, EXAMPLES / "fourier.py", "--grid", 10, "--times", 2, *cut]
+    runs = {}
+    for side, espalier in (("with", True), ("without", False)):
+        settings = {"PYTHONPATH": str(place[0].parent), **({**STRICT, **statistics.env} if espalier else {})}
+        run = launch(host, ranks, *words, "--history", tmp_path / side, env=settings, espalier=espalier)
+        line = re.search(rf"^fourier: ranks {ranks}, grid 10, \w+, seconds .*, right$", run.out, re.M)
+        assert run.status == 0 and line, str(run)
+        runs[side] = (tmp_path / side).read_text().split()
+    assert runs["with"] == runs["without"] and len(runs["with"]) == 6 * ranks
+    statistics.check(host, ranks, ("alltoallw", "allreduce", "allgather", "barrier"))
+
+
 @pytest.mark.needs_espalier
 def test_narrow_floats(launch, host):
     """numpy arrays through the C API of the preloaded library. (bfloat16 where ml_dtypes is installed.)"""
@@ -87,10 +107,13 @@ def test_halo_exchange(launch, host, nodes, carried):
 def test_real_programs_script(tmp_path):
     """The script that compares them: a round of the C program gives a table, and its failures show."""
     words = [sys.executable, hosts.REPOSITORY / "tools" / "real_programs.py", "--rounds", 1, "--ranks", 2, "--folder", tmp_path]
-    done = subprocess.run([*map(str, words), "--programs", "cg.py"], capture_output=True, text=True, timeout=300)
+    written = tmp_path / "found.json"
+    done = subprocess.run([*map(str, words), "--programs", "cg.py", "--json", str(written)], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
-    rows = re.findall(r"^\| cg\.py, grid 64 \| (MPICH|Open MPI) \| 2 \| .* \| (\d+) \| 0e\+00 \|$", done.stdout, re.M)
+    rows = re.findall(r"^\| cg\.py, grid 64 \| (MPICH|Open MPI) \| 2 \| .* \| (\d+) \| 0 \| 0e\+00 \|$", done.stdout, re.M)
     assert len(rows) == 2 and all(int(served) > 0 for _, served in rows), done.stdout
+    points = json.loads(written.read_text())["points"]
+    assert [(point["host"], str(point["served"]), point["left"], point["rounds"]) for point in points] == [(*row, 0, 1) for row in rows]
     done = subprocess.run([*map(str, words), "--programs", "chess"], capture_output=True, text=True, timeout=120)
     assert done.returncode != 0 and "no such program: chess" in done.stderr
 
@@ -98,6 +121,7 @@ def test_real_programs_script(tmp_path):
 @pytest.mark.needs_espalier
 @pytest.mark.parametrize("name, title", [("amg", "amg.c (hypre), grid 40"), ("examl", "ExaML, 8 taxa"),
                                          ("openfoam", "OpenFOAM cavity, 60 x 60"),
+                                         ("fenicsx", "FEniCSx, 64 x 64, vectors of PETSc"),
                                          pytest.param("hpcc", "HPC Challenge, N 640", marks=pytest.mark.full)])
 def test_packaged_programs(tmp_path, name, title):
     """Where they are installed: served by Espalier, and what they compute is what they compute without it."""
@@ -106,8 +130,9 @@ def test_packaged_programs(tmp_path, name, title):
     if line := re.search(rf"^{name} is left out: .*$", done.stdout, re.M):
         pytest.skip(line[0])
     assert done.returncode == 0, done.stdout + done.stderr
-    row = re.search(rf"^\| {re.escape(title)} \| Open MPI \(Debian\) \| 2 \| .* \| (\d+) \| \S+ \|$", done.stdout, re.M)
+    row = re.search(rf"^\| {re.escape(title)} \| Open MPI \(Debian\) \| 2 \| .* \| (\d+) \| (\d+) \| \S+ \|$", done.stdout, re.M)
     assert row and int(row[1]) > 0, done.stdout
+    assert name != "fenicsx" or row[2] == "0", done.stdout  # its collectives of neighbours, too
 
 
 @pytest.mark.needs_espalier

@@ -33,7 +33,8 @@ class Point:
     agreement: float = AGREEMENT
     times: dict[str, list[float]] = field(default_factory=lambda: {"host": [], "espalier": []})
     difference: float = 0.0  # the largest relative one
-    served: int = 0  # collective calls that went through shared memory, in the run that counts them
+    served: int = 0  # collective calls that Espalier served, in the run that counts them
+    left: int = 0  # those that it left to the host
 
     @property
     def title(self) -> str:

@@ -97,6 +97,8 @@ environment_torch() {
   "$1" torch "PyTorch without CUDA" --no-deps 'torch==2.15.0; python_version >= "3.11"' 'torch<2.9; python_version < "3.11"' filelock \
     typing-extensions setuptools sympy mpmath networkx jinja2 MarkupSafe fsspec numpy expecttest hypothesis sortedcontainers attrs
 }
+# Without what it needs: the Python of each MPI's environment, which has that, takes it from here (tools/programs/transforms.py).
+environment_fourier() { "$1" fourier "mpi4py-fft for examples/fourier.py" --no-deps mpi4py-fft==2.0.6; }
 environment_site() { "$1" site "what the site is built with" mkdocs-material==9.8.2 mkdoxy==1.2.8 rich; }
 
 wanted=(mpich openmpi impi command)

@@ -3,6 +3,7 @@ packages_build=(g++ cmake ninja-build libhwloc-dev nlohmann-json3-dev libfmt-dev
   libboost-context-dev python3-venv)
 packages_test=(gfortran libopenmpi-dev openmpi-bin libmpich-dev mpich g++-aarch64-linux-gnu iproute2)
 packages_site=(doxygen)
+packages_fourier=(gcc libfftw3-dev python3-dev)
 packages_chroot=(debootstrap libopenmpi-dev openmpi-bin libmpich-dev mpich)
 packages_coexistence=(eztrace gdb heaptrack libfaketime libjemalloc2 likwid linux-perf ltrace rr strace valgrind)
 packages_arch=(g++ cmake ninja-build libhwloc-dev nlohmann-json3-dev libfmt-dev libasio-dev googletest g++-aarch64-linux-gnu
