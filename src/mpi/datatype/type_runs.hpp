@@ -10,7 +10,7 @@
 namespace espalier::mpi {
 
 /// All combs of one element, and its extent. None: the datatype has more combs than memory::Runs takes, or was
-/// made in a way that is not followed (MPI_Type_create_darray, MPI_Count arguments, pairs of value and index).
+/// made in a way that is not followed (MPI_Type_create_darray, pairs of value and index, numbers beyond an int).
 std::optional<memory::Runs> runs_of(MPI_Datatype type);
 
 /// What is known of a derived datatype as long as it lives.

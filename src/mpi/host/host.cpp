@@ -89,6 +89,7 @@ const char* find_own_functions() {
     find(host.Pack_c, "PMPI_Pack_c");
     find(host.Unpack_c, "PMPI_Unpack_c");
     find(host.Type_get_envelope_c, "PMPI_Type_get_envelope_c");
+    find(host.Type_get_contents_c, "PMPI_Type_get_contents_c");
   }
   for_each_asked(host.again, [](auto& function, const char* name) { find(function, name); });
   find(host.Comm_is_revoked, "PMPIX_Comm_is_revoked");
