@@ -45,6 +45,8 @@ SETTINGS = {
     "ESPALIER_SETUP": ("agree",),
     "ESPALIER_SHM": ("700KiB", "4MiB"),
     "ESPALIER_NODE_STAGE": ("p2p", "shared"),
+    "ESPALIER_NONBLOCKING": ("on",),
+    "ESPALIER_PROGRESS": ("thread",),
 }
 
 
