@@ -111,6 +111,13 @@ ShareDirectory::Found ShareDirectory::obtain(const Identity& communicator, const
   return {offset, at(offset)};
 }
 
+bool ShareDirectory::has(const Identity& communicator) {
+  const RobustLock lock(table_->mutex);
+  return find(chain(table_->of_communicators, communicator), &Registration::next,
+              [&](std::uint64_t, const Registration& each) { return each.communicator == communicator; }) !=
+         0;
+}
+
 std::uint64_t ShareDirectory::obtain_slots(std::uint64_t offset, std::uint64_t bytes,
                                            const std::function<bool(Share slots)>& back) {
   const RobustLock lock(table_->mutex);

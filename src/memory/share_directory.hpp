@@ -74,6 +74,9 @@ class ShareDirectory {
                const std::function<NewShare()>& make,
                const std::function<bool(std::uint64_t offset)>& prepare);
 
+  /// Whether a rank of the communicator has obtained its share, and is not the last to have left it.
+  bool has(const Identity& communicator);
+
   /// The slots of a share, which the first rank that asks allots: their offset, or 0, for all ranks alike,
   /// where there was no memory. `back(slots)` backs them.
   std::uint64_t obtain_slots(std::uint64_t offset, std::uint64_t bytes,

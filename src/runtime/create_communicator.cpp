@@ -35,6 +35,8 @@ std::unique_ptr<Communicator> Communicator::find(const Membership& membership) {
   return std::make_unique<NodeCommunicator>(known->node, membership.rank, size, std::move(known->plans));
 }
 
+bool Communicator::is_found(const Membership& membership) { return has_share(membership); }
+
 void Communicator::release(std::unique_ptr<Communicator> communicator) {
   auto* node = dynamic_cast<NodeCommunicator*>(communicator.get());
   if (!node || !node->state().registered()) return;  // and it is destroyed

@@ -77,6 +77,18 @@ TEST_F(Directory, AShareIsKeptWhileItIdlesAndForItsNextCommunicator) {
   EXPECT_FALSE(directory->is_kept(first.offset, {7, 2}, first.registration.generation + 1));
 }
 
+TEST_F(Directory, SaysWhetherARankHasObtainedAShare) {
+  EXPECT_FALSE(directory->has({1, 1}));
+  const auto first = obtain(1);
+  EXPECT_TRUE(directory->has({1, 1}));
+  EXPECT_FALSE(directory->has({2, 1}));
+  leave(first);
+  EXPECT_TRUE(directory->has({1, 1}));
+  leave(first);
+  EXPECT_FALSE(directory->has({1, 1}));
+  EXPECT_EQ(prepared, 1);
+}
+
 TEST_F(Directory, SharesOfAGroupGoInAnyOrder) {
   std::vector<ShareDirectory::Found> all;
   for (std::uint64_t number = 1; number <= 9; ++number) all.push_back(obtain(number, 7, 1));

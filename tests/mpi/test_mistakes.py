@@ -79,6 +79,19 @@ def test_a_nonblocking_call_before_and_after_a_blocking_one(launch, host, ranks)
     assert launch(host, ranks, "mistakes", "nonblocking first", env=env, timeout=120).status != 0
 
 
+@pytest.mark.parametrize("ranks", [2, 4])
+@pytest.mark.parametrize("when", ["first of all", "first of all, and later"])
+def test_a_nonblocking_call_where_others_meet(launch, host, ranks, when):
+    """The first calls on MPI_COMM_WORLD: the rank with the nonblocking one meets no other, whichever comes first."""
+    run = launch(host, ranks, "mistakes", when, "live", env={"ESPALIER_NONBLOCKING": "on"}, timeout=60)
+    assert run.status == 0, str(run)
+    ends = re.findall(r"^rank \d: (?:no )?error, then error, new communicator works$", run.out, re.M)
+    assert len(ends) == ranks, str(run)
+    what = r"rank 1 has begun a nonblocking alltoall before the allreduce of 16 bytes in which rank \d waits, and rank \d has not"
+    assert any(re.search(what, line) for line in said(run)), str(run)
+    assert launch(host, ranks, "mistakes", when, env={"ESPALIER_NONBLOCKING": "on"}, timeout=60).status != 0
+
+
 @pytest.mark.parametrize("nodes", ["1", "2"])
 @pytest.mark.parametrize("collective", ["gather", "scatter", "allgather", "alltoall"])
 def test_an_own_block_of_two_lengths(launch, host, collective, nodes):

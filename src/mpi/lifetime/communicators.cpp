@@ -14,6 +14,7 @@
 #include "mpi/host/host.hpp"
 #include "mpi/lifetime/lifecycle.hpp"
 #include "mpi/lifetime/recorded.hpp"
+#include "mpi/lifetime/world_meeting.hpp"
 #include "runtime/node/membership.hpp"
 
 namespace espalier::mpi::communicators {
@@ -95,20 +96,40 @@ bool is_intra(MPI_Comm comm) {
   return host.Comm_test_inter(comm, &inter) == MPI_SUCCESS && !inter;
 }
 
+/// None: the communicator has no name, or spans jobs.
+std::optional<runtime::Membership> membership_of(MPI_Comm comm, const Entry* entry,
+                                                 const std::optional<std::vector<int>>& processes) {
+  if (!entry || !entry->record.identity || !processes || processes->empty()) return std::nullopt;
+  int rank = 0;
+  host.Comm_rank(comm, &rank);
+  return runtime::Membership{entry->record.identity, rank, *processes};
+}
+
 /// Ranks of a communicator with a name find their share by it, if all of them are on this node.
 std::unique_ptr<runtime::Communicator> find_share(MPI_Comm comm, const Entry* entry,
                                                   const std::optional<std::vector<int>>& processes) {
-  if (!entry || !entry->record.identity || !processes || processes->empty()) return nullptr;
-  int rank = 0;
-  host.Comm_rank(comm, &rank);
-  return runtime::Communicator::find({entry->record.identity, rank, *processes});
+  const auto membership = membership_of(comm, entry, processes);
+  return membership ? runtime::Communicator::find(*membership) : nullptr;
 }
 
-/// That goes for MPI_COMM_WORLD, too, but its ranks agree, if they can: they say then where they run now, and
-/// it is made once.
+/// That goes for MPI_COMM_WORLD, too, but its ranks agree, if they can: they say then where they run now, and it is made
+/// once. If another rank has begun without that, the ranks call different things: by the name they find out.
+std::unique_ptr<runtime::Communicator> make_world(const Entry* entry,
+                                                  const std::optional<std::vector<int>>& processes) {
+  const MPI_Comm world = host.constants.world;
+  const auto membership = membership_of(world, entry, processes);
+  const auto has_begun = [&] { return membership && runtime::Communicator::is_found(*membership); };
+  try {
+    return runtime::Communicator::create(meeting_of_world(has_begun));
+  } catch (const BegunWithoutMeeting&) {
+    return find_share(world, entry, processes);
+  }
+}
+
 std::unique_ptr<runtime::Communicator> make(MPI_Comm comm, const Entry* entry,
                                             const std::optional<std::vector<int>>& processes) {
-  auto found = comm != host.constants.world ? find_share(comm, entry, processes) : nullptr;
+  if (comm == host.constants.world) return make_world(entry, processes);
+  auto found = find_share(comm, entry, processes);
   return found ? std::move(found) : runtime::Communicator::create(bootstrap(comm));
 }
 
@@ -136,7 +157,7 @@ Entry* enter_by(Handle handle, void* caller, Meeting meeting) {
   if (resolve(caller) != Mode::active || Retirement::is_under_way(handle)) return nullptr;
   const auto comm = typed<MPI_Comm>(handle);
   if (comm == host.constants.comm_null || !lifecycle::ready(comm) || !is_intra(comm)) return nullptr;
-  if (meeting == Meeting::never) record_of(handle);  // MPI_COMM_WORLD has its name from then on
+  if (comm == host.constants.world) record_of(handle);  // it has its name from then on
   Entry* entry = linked_entry(comm);
   if (!entry || (!entry->communicator && !entry->foreign)) {
     if (is_revoked(handle)) return nullptr;

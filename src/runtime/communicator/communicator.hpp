@@ -66,6 +66,8 @@ class Communicator {
   /// Local: where each rank knows all others and shares memory with them, no rank has to ask. Null, on all
   /// ranks alike: create() is to be called.
   static std::unique_ptr<Communicator> find(const Membership& membership);
+  /// Local: whether another rank has.
+  static bool is_found(const Membership& membership);
   /// Local: this rank makes no more calls on the communicator. What the next one of the same ranks can use is
   /// kept for it.
   static void release(std::unique_ptr<Communicator> communicator);

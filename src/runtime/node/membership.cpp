@@ -159,6 +159,12 @@ Identity identity_of(const Identity& seed, const std::vector<int>& numbers) {
   return result;
 }
 
+bool has_share(const Membership& membership) {
+  const NodeState* node = Process::instance().node();
+  return node && node->arena() &&
+         node->directory()->has(identity_of(membership.communicator, membership.processes));
+}
+
 std::optional<KnownShare> find_share(const Membership& membership) {
   const NodeState* node = Process::instance().node();
   if (!node || !node->arena() || !node->settings_agree() || by_messages()) return std::nullopt;

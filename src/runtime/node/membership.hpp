@@ -38,5 +38,7 @@ struct KnownShare {
 /// Local. None, on all ranks alike: they have to agree (runtime/setup/agreement.hpp), since not all of them
 /// share this node's memory with the same settings, or the arena has no room left.
 std::optional<KnownShare> find_share(const Membership& membership);
+/// Whether another rank has found it.
+bool has_share(const Membership& membership);
 
 }  // namespace espalier::runtime
