@@ -54,7 +54,8 @@ def test_a_damaged_compressed_file(tmp_path, document, damaged):
 
 def test_the_page_of_a_compressed_file(tmp_path, document, capsys):
     file.save(document, tmp_path / "bench.json.xz")
-    report_command.report(tmp_path / "bench.json.xz", output=None, points=None)
+    nothing = {name: None for name in ("output", "points", "flight", "stretch", "limits")}
+    report_command.report(tmp_path / "bench.json.xz", **nothing, text=False)
     assert capsys.readouterr().out == f"written: {tmp_path / 'bench.html'}\n"
     assert (tmp_path / "bench.html").read_text(encoding="utf-8") == report_command.page(document)
 
