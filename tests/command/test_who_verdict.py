@@ -67,6 +67,59 @@ def test_what_the_awaited_rank_does(more, words):
     assert guilty == [3] and words in line, line
 
 
+READS = {"between": 0.1, "faults": 512, "state": "D"}
+SHARES = {"between": 0.1, "delayed": 0.75, "state": "R", "core": 1, "beside": ["hog (process 4711)", "rank 2"]}
+
+
+@pytest.mark.parametrize(
+    "more, words",
+    [
+        (READS, "which reads its memory back: 512 major faults in 100 ms; it waits for the kernel"),
+        ({**READS, "state": "R", "swapped": 3 << 30}, "512 major faults in 100 ms, 3,072 MiB of it are in swap; it runs outside"),
+        (SHARES, "which waits for its processor: 75 of 100 ms, beside hog (process 4711), rank 2 on core 1; it runs outside"),
+        ({**SHARES, "beside": []}, "which waits for its processor: 75 of 100 ms, on core 1; it runs outside"),
+        ({**SHARES, "beside": list("abcde")}, "beside a, b, c and 2 more on core 1"),
+    ],
+)
+def test_a_rank_that_is_held_up(more, words):
+    guilty, line = first(*(rank(n, call()) for n in (0, 1, 2)), rank(3, **more))
+    assert guilty == [3] and words in line, line
+
+
+@pytest.mark.parametrize(
+    "more", [{**READS, "state": "R", "faults": 3}, {**SHARES, "delayed": 0.1}, {**SHARES, "delayed": None}, {**READS, "faults": 0}]
+)
+def test_a_little_is_no_cause(more):
+    line = first(*(rank(n, call()) for n in (0, 1, 2)), rank(3, **more))[1]
+    assert "memory back" not in line and "its processor" not in line, line
+
+
+@pytest.mark.parametrize("more", [READS, SHARES])
+def test_what_holds_up_a_rank_that_waits_stops_or_is_dead_is_not_said(more):
+    """It lacks a message, or a signal; that it polls beside others is no cause."""
+    for state in ({"stack": ["poll", "PMPI_Recv", "main"]}, {"requests": "get (app.c:7)"}, {"state": "T"}, {"state": ""}):
+        line = first(*(rank(n, call()) for n in (0, 1, 2)), rank(3, **{**more, **state}))[1]
+        assert "memory back" not in line and "its processor" not in line, line
+
+
+@pytest.mark.parametrize("more, guilty", [(READS, [3]), (SHARES, [3]), ({**SHARES, "beside": ["rank 2"]}, [])])
+def test_a_rank_that_is_held_up_in_a_call_to_which_all_have_come(more, guilty):
+    """Ranks that wait share cores, too: one beside other ranks alone is not to blame."""
+    assert first(*(rank(n, call()) for n in (0, 1, 2)), rank(3, call(), **more))[0] == guilty
+
+
+def test_one_that_cannot_go_on_comes_before_one_that_is_held_up():
+    ranks = [rank(0, call()), rank(1, call(), **READS), rank(2, call(), state=""), rank(3, call(), **SHARES)]
+    assert first(*ranks)[0] == [2]
+
+
+def test_a_crawl_names_the_rank_that_is_held_up():
+    ranks = [*(rank(n, call(), has_moved=True, calls_per_second=9.0) for n in (0, 1, 2)), rank(3, has_moved=True, **READS)]
+    assert said(ranks)[0] == (
+        "the job goes on: up to 9 calls per second of a rank; rank 3 reads its memory back: 512 major faults in 100 ms"
+    )
+
+
 def test_a_rank_that_is_stopped_in_a_call_to_which_all_have_come():
     ranks = [*(rank(n, call()) for n in (0, 1, 2)), rank(3, call(), state="T")]
     guilty, line = first(*ranks)
@@ -109,6 +162,8 @@ def test_two_communicators_in_another_order():
         rank(0, call("barrier", 1, "a"), ranks=2, communicators=comms(0)),
         rank(1, call("barrier", 1, "b"), ranks=2, communicators=comms(1)),
     ]
+    for each in ranks:  # they poll, and may do so beside others: that is not why they wait
+        each.state, each.between, each.delayed, each.beside = "R", 0.1, 0.9, ["hog (process 4711)"]
     waits = waiting.analyse(ranks)
     assert (waits.guilty, waits.circle) == ([], [0, 1])
     assert said(ranks)[0].startswith("ranks 0, 1 wait for each other: rank 0 is in barrier #1 of a")

@@ -6,9 +6,10 @@ import os
 import socket
 import time
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Optional
 
-from espalier.who import clock, memory, places, processes, record, stacks, waiting
+from espalier.who import clock, memory, places, pressure, processes, record, stacks, waiting
 from espalier.who.processes import Process
 from espalier.who.record import Rank
 from espalier.who.seen import Call, Comm, Seen
@@ -20,13 +21,21 @@ FOR_STACKS = 0.6
 Jobs = dict[str, list[Seen]]  # by id, each by rank
 
 
+@dataclass(frozen=True)
+class _Before:
+    """A process at the first look."""
+
+    process: Process
+    runs: pressure.Runs
+
+
 def jobs(pids: Iterable[int], shown: int = SHOWN) -> Jobs:
     """Of all ranks in the memory that those processes have. `shown`: so many of each rank's last calls."""
     pids = list(pids)
     first = memory.ranks_seen_by(pids)
     if not first:
         return {}
-    before = {rank.process: processes.look(rank.process, rank.started) for rank in first}
+    before = {rank.process: _Before(processes.look(rank.process, rank.started), pressure.runs_of(rank.process)) for rank in first}
     began = clock.now()
     time.sleep(APART)
     second = {(rank.job, rank.rank): rank for rank in memory.ranks_seen_by(pids)}
@@ -39,11 +48,12 @@ def jobs(pids: Iterable[int], shown: int = SHOWN) -> Jobs:
         found.setdefault(rank.job, []).append(_seen(rank, later, before[rank.process], counts, now, seconds, shown))
     for ranks in found.values():
         ranks.sort(key=lambda seen: seen.rank)
+        pressure.add_causes(ranks, processes.all_pids())
     return found
 
 
 def _seen(
-    earlier: Rank, rank: Rank, before: Process, counts: clock.Clock, now: int, seconds: float, shown: int
+    earlier: Rank, rank: Rank, before: _Before, counts: clock.Clock, now: int, seconds: float, shown: int
 ) -> Seen:
     process = processes.look(rank.process, rank.started)
     seen = seen_of(rank, counts, now, shown, places.of_process(rank.process) if process.is_alive else [])
@@ -54,8 +64,20 @@ def _seen(
     seen.has_moved = begun != 0
     if seconds > 0:
         seen.calls_per_second = begun / seconds
-        seen.processor = (process.seconds - before.seconds) / seconds if process.is_alive else None
+        if process.is_alive:
+            _add_use(seen, process, before, seconds)
     return seen
+
+
+def _add_use(seen: Seen, process: Process, before: _Before, seconds: float) -> None:
+    """Of the processor and of memory, between the looks."""
+    runs = pressure.runs_of(process.pid)
+    ran = pressure.ran(before.runs, runs, seconds)
+    seen.processor = (process.seconds - before.process.seconds) / seconds if ran is None else ran
+    stays_ready = before.process.state == process.state == "R"
+    seen.delayed = pressure.delay(before.runs, runs, stays_ready, seconds)
+    seen.between, seen.core = seconds, process.core
+    seen.faults = max(0, process.faults - before.process.faults)
 
 
 def seen_of(rank: Rank, counts: clock.Clock, now: int, shown: int, mappings: list[places.Mapping]) -> Seen:

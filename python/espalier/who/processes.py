@@ -43,6 +43,7 @@ class Process(HasState):
     seconds: float  # of processor time
     faults: int  # pages that had to be read
     waits_in: str  # function of the kernel, where it may be seen
+    core: Optional[int] = None  # on which it runs, or ran last
 
 
 def gone(pid: int) -> Process:
@@ -56,7 +57,7 @@ def look(pid: int, started: Optional[int] = None) -> Process:
             fields = file.read().rpartition(")")[2].split()
         process = Process(
             *(pid, fields[0], int(fields[19]), int(fields[1]), (int(fields[11]) + int(fields[12])) / _TICK),
-            *(int(fields[9]), _wchan(pid)),
+            *(int(fields[9]), _wchan(pid), int(fields[36])),
         )
     except (OSError, IndexError, ValueError):
         return gone(pid)
@@ -90,6 +91,15 @@ def with_children(pid: int) -> set[int]:
     while more := {each for each, parent in parents.items() if parent in family} - family:
         family |= more
     return family
+
+
+def name_of(pid: int) -> str:
+    """As the kernel has it: the first 15 characters of its command."""
+    try:
+        with open(f"/proc/{pid}/comm", encoding="utf-8", errors="replace") as file:
+            return file.read().strip()
+    except OSError:
+        return "a program"
 
 
 def command_of(pid: int) -> str:

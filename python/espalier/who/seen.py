@@ -64,6 +64,12 @@ class Seen(HasState):
     build: str = ""
     at_ns: int = 0  # of its machine's CLOCK_MONOTONIC: the moment from which its calls' seconds count back
     boot: str = ""  # which start of its machine that clock counts from
+    between: float = 0.0  # seconds between the two looks
+    faults: int = 0  # pages that it had to read between them
+    delayed: Optional[float] = None  # of the time between them it was ready and had no processor; None: not known
+    core: Optional[int] = None  # on which it runs, or ran last
+    beside: list[str] = field(default_factory=list)  # what else runs there, of a rank that waits for its processor
+    swapped: int = 0  # bytes of it in swap, of a rank that is held up
 
     def comm(self, identity: Optional[str]) -> Optional[Comm]:
         return next((each for each in self.communicators if each.id == identity), None)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Optional
 
+from espalier.who import pressure
 from espalier.who.processes import UNKNOWN, WORDS
 from espalier.who.seen import Call, Comm, Seen
 from espalier.who.waiting import Difference, Group, Waits
@@ -16,7 +17,7 @@ _MPI = re.compile(r"^P?(MPI_\w+)")
 
 _PLURALS = (
     *(("is ", "are "), ("was ", "were "), ("has ", "have "), ("computes ", "compute "), ("sleeps ", "sleep ")),
-    *(("runs ", "run "), ("waits ", "wait ")),
+    *(("runs ", "run "), ("waits ", "wait "), ("reads ", "read ")),
 )
 
 
@@ -66,16 +67,24 @@ def _what_each_does(missing: Iterable[int], by_rank: dict[int, Seen]) -> str:
     return "; ".join(_does_of(what, ranks) for what, ranks in kinds.items()) if kinds else ""
 
 
-def does(seen: Seen) -> str:
-    """What a rank does, behind its name."""
+def does(seen: Seen, with_cause: bool = True) -> str:
+    """What a rank does, behind its name. `with_cause`: and what holds it up from outside."""
     if not seen.is_alive:
         return "has finalized and ended" if seen.has_left else f"died (process {seen.pid} {WORDS[seen.state]})"
     where = _where(seen)
     if seen.is_stopped:
-        return f"{WORDS[seen.state]} {where}".rstrip()
+        return f"{WORDS[seen.state]}; it {where}" if where else WORDS[seen.state]
     if seen.has_left:
         return "has called MPI_Finalize, and makes no more calls"
+    cause = pressure.cause(seen) if with_cause and not _waits_for_others(seen) else ""
+    if cause:
+        return f"{cause}; it {where}" if where else cause
     return where or "is outside MPI"
+
+
+def _waits_for_others(seen: Seen) -> bool:
+    """In a function of the host's: what it lacks is a message."""
+    return not seen.inside and (bool(seen.requests) or host_call(seen) is not None)
 
 
 def _where(seen: Seen) -> str:
@@ -139,7 +148,7 @@ def _difference(difference: Difference) -> str:
 
 
 def _circle(circle: list[int], by_rank: dict[int, Seen]) -> str:
-    parts = [f"rank {rank} {does(by_rank[rank])}" for rank in circle]
+    parts = [f"rank {rank} {does(by_rank[rank], with_cause=False)}" for rank in circle]
     return f"{some(circle)} wait for each other: {', '.join(parts)}"
 
 
@@ -149,6 +158,8 @@ def _no_rank_waits(ranks: list[Seen]) -> list[str]:
         rate = max(seen.calls_per_second for seen in moving)
         still = [seen for seen in ranks if not seen.has_moved and not seen.has_left]
         text = f"the job goes on: up to {rate:,.0f} calls per second of a rank"
+        held = [(seen.rank, pressure.cause(seen)) for seen in ranks if pressure.holds_up(seen)]
+        text += "".join(f"; rank {rank} {cause}" for rank, cause in held[:8])
         return [text] + [f"rank {seen.rank} {does(seen)}" for seen in still[:8]]
     inside = [seen for seen in ranks if seen.inside]
     if inside:

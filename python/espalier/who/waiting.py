@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Optional
+from typing import Callable, Optional
 
+from espalier.who import pressure
 from espalier.who.seen import Call, Comm, Seen
 
 _DOWNWARDS = ("bcast", "scatter", "scatterv")  # data go from the root to all others
@@ -51,7 +52,7 @@ def analyse(ranks: list[Seen]) -> Waits:
             edges.setdefault(rank, set()).update(set(group.missing) - {rank})
     for rank in list(edges):
         seen = by_rank[rank]
-        if not seen.is_alive or seen.is_stopped or seen.has_moved:
+        if _cannot_go_on(seen) or seen.has_moved:
             del edges[rank]  # it waits for no rank: it cannot, or it goes on
     waited_for = {rank for others in edges.values() for rank in others}
     guilty = sorted(rank for rank in waited_for if not edges.get(rank))
@@ -105,7 +106,8 @@ def _missing(
     here = {each.rank for each, _ in inside}
     late = {rank: process for rank, process in members.items() if not _has_come(process, call, here, by_rank)}
     if not late:  # all are there: one that cannot go on holds up the others
-        late = {rank: process for rank, process in members.items() if process in here and _is_held(by_rank.get(process))}
+        came: dict[int, Optional[int]] = {rank: process for rank, process in members.items() if process in here}
+        late = _held(came, by_rank, _cannot_go_on) or _held(came, by_rank, pressure.holds_up)
     comm = seen.comm(call.communicator)
     if comm is not None:
         late = _needed(call, comm.rank, late)
@@ -113,8 +115,14 @@ def _missing(
     return known, sum(process is None for process in late.values())
 
 
-def _is_held(seen: Optional[Seen]) -> bool:
-    return seen is not None and (seen.is_stopped or not seen.is_alive)
+def _held(
+    came: dict[int, Optional[int]], by_rank: dict[int, Seen], is_held: Callable[[Seen], bool]
+) -> dict[int, Optional[int]]:
+    return {rank: each for rank, each in came.items() if each is not None and each in by_rank and is_held(by_rank[each])}
+
+
+def _cannot_go_on(seen: Seen) -> bool:
+    return seen.is_stopped or not seen.is_alive
 
 
 def _has_come(process: Optional[int], call: Call, here: set[int], by_rank: dict[int, Seen]) -> bool:
