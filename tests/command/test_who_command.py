@@ -12,7 +12,7 @@ import pytest
 
 from espalier.problem import Problem
 from espalier.stats import sites
-from espalier.who import collect, look, places, processes, record, seen, show, stacks
+from espalier.who import collect, look, places, processes, record, stacks
 
 ROOT = Path(__file__).resolve().parents[2]
 NOBODY = 65534
@@ -26,6 +26,9 @@ needs_root = pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv")
         (["1234567890abcdef"], 1, "there is no job 1234567890abcdef here"),
         (["nonsense"], 1, "there is no job nonsense here"),
         (["--hosts", "-oProxyCommand=x"], 2, "is no name of a machine"),
+        (["--hosts", "n1", "--launcher", ""], 2, "--launcher names no command"),
+        (["--hosts", "n1", "--launcher", "'ssh"], 2, "cannot be read"),
+        (["1234567890abcdef", "--launcher", "auto"], 2, "name it, or the nodes with --hosts"),
         (["--dump", "/no/such/folder/x"], 2, "there is no folder"),
         (["--wait", "0"], 2, "--wait"),
         (["--bogus"], 2, "No such option"),
@@ -59,40 +62,10 @@ def test_another_users_process(espalier):
     assert done.returncode == 2 and "is another user's" in done.stderr, done.stderr
 
 
-def test_a_host_that_cannot_be_asked_is_said(espalier):
-    """A job that does not exist is asked for: other tests may run some here."""
-    done = espalier("who", "1234567890abcdef", "--hosts", "n1", ESPALIER_SSH="false")
-    assert done.returncode == 1 and "n1 sees no job" in done.stderr
-    assert "there is no job 1234567890abcdef here" in done.stderr
-
-
 def test_without_any_job(monkeypatch):
     monkeypatch.setattr(look, "candidates", lambda asked: [])
     with pytest.raises(Problem, match="no job of this user runs here"):
         collect.jobs(None, None)
-
-
-def seen_there():
-    """A job of two ranks on another machine: rank 0 waits for rank 1, which is stopped."""
-    world = {"id": "w", "name": "MPI_COMM_WORLD", "size": 2, "first": 0, "stride": 1}
-    ranks = [seen.Seen("00000000000000ab", rank, 2, "n1", "node", 10 + rank, "ST"[rank]) for rank in (0, 1)]
-    ranks[0].inside = [seen.Call("w", "barrier", 7, bytes=0, seconds=1.5)]
-    for each in ranks:
-        each.communicators = [seen.Comm(**world, rank=each.rank)]
-    return {"schema": "espalier-who/1", **show.document({"00000000000000ab": ranks})}
-
-
-def test_what_another_machine_sees(espalier, tmp_path):
-    """As the same command prints it there; a shell script stands for ssh."""
-    (tmp_path / "there.json").write_text(json.dumps(seen_there()))
-    ssh = tmp_path / "ssh"
-    ssh.write_text(f'#!/bin/sh\necho "$@" > {tmp_path}/asked\ncat {tmp_path}/there.json\n')
-    ssh.chmod(0o755)
-    done = espalier("who", "00000000000000ab", "--hosts", "n1", ESPALIER_SSH=str(ssh))
-    assert done.returncode == 0, done.stderr
-    assert "rank 0 waits in barrier #7 of MPI_COMM_WORLD since 1.5 s for rank 1, which is stopped" in done.stdout
-    assert "2 of 2 ranks on n1" in done.stdout
-    assert (tmp_path / "asked").read_text() == "n1 espalier who --json --no-stacks\n"
 
 
 def test_collectives_are_numbered_as_the_library_does():

@@ -114,6 +114,13 @@ def read(
     return line
 
 
+def options_of(words: list[str], family: Family) -> list[Option]:
+    """Those of a launcher that runs, by the words that it was started with: its file may be another machine's."""
+    line = CommandLine(words, family=family)
+    _read_contexts(line, launchers.first_option(words, 0), Program(0, words), {})
+    return line.options
+
+
 def _launcher_behind(
     words: list[str], at: int, environment: Mapping[str, str], starts_others: Callable[[Path], bool]
 ) -> Optional[int]:

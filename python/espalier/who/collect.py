@@ -1,41 +1,76 @@
-"""From what was asked for to the jobs: of this machine, and of others by ssh."""
+"""From what was asked for to the jobs: of this machine, and of others."""
 
 from __future__ import annotations
 
-import json
 import os
-import re
-import shlex
-import subprocess
+import socket
 from typing import Optional
 
 from espalier.problem import Problem, note
-from espalier.who import dumped, look, memory, processes, waiting
+from espalier.who import dumped, elsewhere, look, memory, nodes, processes, waiting
 from espalier.who.look import Jobs
-from espalier.who.seen import from_document
 
-_SECONDS = 20
-_HOST = re.compile(r"[A-Za-z0-9@._:\[\]-]+")
+AUTO = "auto"
 
 
-def jobs(asked: Optional[str], hosts: Optional[str]) -> Jobs:
-    """What was asked for. Raises Problem where there is no such job."""
-    others = _hosts(hosts)
+def jobs(asked: Optional[str], hosts: Optional[str], launcher: Optional[str] = None) -> Jobs:
+    """What was asked for. `hosts`: other machines; None with a `launcher`: those that the jobs have. Raises Problem where
+    there is no such job."""
+    names = elsewhere.hosts_of((hosts or "").split(","))
     if asked is not None and dumped.is_there(asked):
         return dumped.jobs(asked)
     pid = int(asked) if asked is not None and asked.isdigit() and len(asked) < 16 else None  # a job's name has 16 digits
     if pid is not None:
         _check(pid)
-        wanted = tuple({rank.job for rank in memory.ranks_seen_by(look.candidates(pid))})
-    else:
-        wanted = (asked.lower(),) if asked else ("",)
-    found = look.jobs(look.candidates(None)) if wanted else {}
-    for host in others:
-        _merge(found, _seen_on(host))
-    found = {identity: ranks for identity, ranks in found.items() if identity.startswith(wanted)}
+    wanted = _wanted(asked, pid)
+    others = elsewhere.ask(None if launcher == AUTO else launcher, names) if names else _of_the_job(wanted, launcher)
+    found = _chosen(look.jobs(look.candidates(None)), wanted) if wanted else {}
+    for more in elsewhere.answers(others):
+        _merge(found, _chosen(more, wanted))
     if not found:
         raise Problem(_nothing(asked, pid), 1)
+    if not names and launcher is None:
+        _say_where_others_are(found)
     return found
+
+
+def _say_where_others_are(found: Jobs) -> None:
+    for identity, ranks in found.items():
+        away = ranks[0].ranks - len(ranks)
+        if away and (there := _others(nodes.of_job([seen.pid for seen in ranks]))):
+            few = ", ".join(there[:4]) + (", ..." if len(there) > 4 else "")
+            where = f"ranks are on other nodes ({few})" if away > 1 else f"rank is on another node ({few})"
+            note(f"{away} {where}, which `espalier who {identity} --launcher auto` asks")
+
+
+def _others(there: nodes.Nodes) -> list[str]:
+    """Without this one."""
+    own = socket.gethostname().split(".")[0]
+    return [name for name in there.names if name.split(".")[0] != own]
+
+
+def _wanted(asked: Optional[str], pid: Optional[int]) -> tuple[str, ...]:
+    """How the jobs' names begin."""
+    if pid is not None:
+        return tuple({rank.job for rank in memory.ranks_seen_by(look.candidates(pid))})
+    return (asked.lower(),) if asked else ("",)
+
+
+def _chosen(found: Jobs, wanted: tuple[str, ...]) -> Jobs:
+    return {identity: ranks for identity, ranks in found.items() if identity.startswith(wanted)}
+
+
+def _of_the_job(wanted: tuple[str, ...], launcher: Optional[str]) -> list[elsewhere.Asked]:
+    """The nodes of the one job that is meant, but for this one. Raises Problem where nothing tells them."""
+    if launcher is None:
+        return []
+    ranks = [rank for rank in memory.ranks_seen_by(look.candidates(None)) if rank.job.startswith(wanted)] if wanted else []
+    if not ranks or len({rank.job for rank in ranks}) > 1:
+        raise Problem("--launcher takes one job of which a rank runs here; name it, or the nodes with --hosts")
+    there = nodes.of_job([rank.process for rank in ranks])
+    if not there.names:
+        raise Problem("neither the job's launcher nor a batch system tells its nodes here; name them with --hosts")
+    return elsewhere.ask(there.way if launcher == AUTO else launcher, elsewhere.hosts_of(_others(there)))
 
 
 def add_stacks(found: Jobs, seconds: float) -> None:
@@ -58,32 +93,6 @@ def _nothing(asked: Optional[str], pid: Optional[int]) -> str:
     if family:
         return f"process {family[0]} has Espalier, but has not come through MPI_Init yet, or is through with MPI_Finalize"
     return f"process {pid} is no rank of a job that runs with Espalier, and has started none"
-
-
-def _hosts(text: Optional[str]) -> list[str]:
-    names = [name for name in (text or "").split(",") if name]
-    for name in names:
-        if not _HOST.fullmatch(name) or name.startswith("-"):
-            raise Problem(f"--hosts: '{name}' is no name of a machine")
-    return names
-
-
-def _seen_on(host: str) -> Jobs:
-    """By the same command there."""
-    remote = [*shlex.split(os.environ.get("ESPALIER_SSH", "ssh -o BatchMode=yes")), host]
-    words = [*remote, f"{os.environ.get('ESPALIER_REMOTE', 'espalier')} who --json --no-stacks"]
-    try:
-        done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_SECONDS)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        note(f"{host} cannot be asked ({error})")
-        return {}
-    try:
-        document = json.loads(done.stdout)
-        return {job["job"]: [from_document(item) for item in job["seen"]] for job in document["jobs"]}
-    except (ValueError, KeyError, TypeError):
-        lines = done.stderr.strip().splitlines()
-        note(f"{host} sees no job ({lines[-1] if lines else f'exit code {done.returncode}'})")
-        return {}
 
 
 def _merge(found: Jobs, more: Jobs) -> None:

@@ -20,7 +20,13 @@ def who(
         help="A rank's process, its launcher's, a job as `who` names it, or ESPALIER_FLIGHT's FILE; default: all of this user.",
     ),
     hosts: Optional[str] = typer.Option(
-        None, "--hosts", metavar="A,B,...", help="Look on these machines, too, by ssh, and put together what they see."
+        None, "--hosts", metavar="A,B,...", help="Look on these machines, too, by ssh or --launcher: one table of all."
+    ),
+    launcher: Optional[str] = typer.Option(
+        None,
+        "--launcher",
+        metavar="COMMAND",
+        help='Ask the other nodes by it ("ssh -p 2222", srun, mpirun, "start {host}"); auto: by what started the job.',
     ),
     stacks: bool = typer.Option(True, "--stacks/--no-stacks", help="Ask gdb or eu-stack where the awaited ranks are."),
     wait: float = typer.Option(
@@ -39,7 +45,7 @@ def who(
     from espalier.who import collect, show, waiting
 
     outputs.check_file("--dump", dump)
-    found = collect.jobs(job, hosts)
+    found = collect.jobs(job, hosts, launcher)
     if stacks:
         collect.add_stacks(found, wait)
     if as_json:
