@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -14,7 +15,7 @@ from emulated_cluster import parse_layout
 from emulated_cluster.hosts import KIND, oversubscribed_settings
 from emulated_cluster.launchers import options
 from espalier.who import nodes
-from hangs import WHO, check, looked, ranks_below, seeds, stuck
+from hangs import WHO, check, looked, ranks_below, seeds, stuck, who
 from messenger import messenger
 
 pytestmark = pytest.mark.needs_espalier
@@ -69,6 +70,24 @@ def test_one_table_of_both_nodes(cluster, asks):
         assert "ranks 0-2 wait in allreduce #71 of MPI_COMM_WORLD" in both.stdout
         assert "for rank 3, which" in both.stdout
         assert "n99 cannot be asked (ssh: Could not resolve hostname n99)" in both.stderr
+
+
+@pytest.mark.parametrize("node", ["head", None], ids=["from the head", "from outside"])
+def test_ranks_are_seen_from_outside_of_their_name_space(cluster, node):
+    """As those of a container are: their numbers are others there, and none of them is dead."""
+    with stuck_on(cluster, "mpich", "loop", 3) as pid:
+        done = who_on(cluster, node, "--json") if node else who(pid, "--json")
+        (job,) = json.loads(done.stdout)["jobs"]
+        check("loop", 3, job)
+        assert {seen["state"] for seen in job["seen"]} <= set("RSD"), job["seen"]
+        assert node or {seen["pid"] for seen in job["seen"]} == set(ranks_below(pid).values())
+
+
+def test_a_dead_rank_is_seen_from_outside_of_its_name_space(cluster):
+    with stuck_on(cluster, "mpich", "dead", 3) as pid:
+        (job,) = json.loads(who(pid, "--json").stdout)["jobs"]
+        check("dead", 3, job)
+        assert "rank 3" in job["verdict"][0] and not re.search("rank [012] died", "".join(job["verdict"])), job["verdict"]
 
 
 def test_by_the_mpirun_of_the_host(cluster, asks):

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Optional
 
-from espalier.who import record
+from espalier.who import processes, record
 from espalier.who.record import Rank
 
 _NAME = re.compile(r"/(memfd:|dev/shm/)espalier")
@@ -16,14 +17,37 @@ _NAME = re.compile(r"/(memfd:|dev/shm/)espalier")
 def ranks_seen_by(pids: Iterable[int]) -> list[Rank]:
     """All ranks of the memory that any of these processes has; each piece of memory is read once."""
     seen: set[tuple[int, int]] = set()
-    found: list[Rank] = []
+    found: list[tuple[int, Rank]] = []
+    pids = list(pids)
     for pid in pids:
         descriptors = _descriptors(pid)
         for path in descriptors:
-            found += _through_descriptor(path, seen)
+            found += ((pid, rank) for rank in _through_descriptor(path, seen))
         if not descriptors:
-            found += _through_address_space(pid, seen)
-    return found
+            found += ((pid, rank) for rank in _through_address_space(pid, seen))
+    return _as_counted_here(found, pids)
+
+
+def _as_counted_here(found: list[tuple[int, Rank]], pids: list[int]) -> list[Rank]:
+    """A rank in a container notes its number there. Here it is the process that started then and has that number for itself,
+    in the same name space as the one through which its memory was found if there are several. Where there is none it is gone.
+    """
+    ranks = [rank for _, rank in found]
+    if all(processes.look(rank.process, rank.started).is_alive for rank in ranks):
+        return ranks
+    here: dict[tuple[int, int], list[int]] = {}
+    for pid in pids:
+        own = processes.own_number_of(pid)
+        if own is not None:
+            here.setdefault((own, processes.look(pid).started), []).append(pid)
+    return [_counted_here(rank, pid, here) for pid, rank in found]
+
+
+def _counted_here(rank: Rank, finder: int, here: dict[tuple[int, int], list[int]]) -> Rank:
+    fitting = here.get((rank.process, rank.started), [])
+    space = processes.space_of(finder)
+    beside = [pid for pid in fitting if processes.space_of(pid) == space]
+    return replace(rank, process=(beside or fitting or [rank.process])[0])
 
 
 def _descriptors(pid: int) -> list[str]:

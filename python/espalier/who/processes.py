@@ -73,6 +73,24 @@ def _wchan(pid: int) -> str:
         return ""
 
 
+def own_number_of(pid: int) -> Optional[int]:
+    """What the process itself has for its number: another one in a name space of its own."""
+    try:
+        with open(f"/proc/{pid}/status", encoding="utf-8", errors="replace") as file:
+            numbers = next((line.split() for line in file if line.startswith("NSpid:")), [])
+    except OSError:
+        return None
+    return int(numbers[-1]) if len(numbers) > 1 else None
+
+
+def space_of(pid: int) -> str:
+    """The name space in which processes are counted; empty: it cannot be seen."""
+    try:
+        return os.readlink(f"/proc/{pid}/ns/pid")
+    except OSError:
+        return ""
+
+
 def all_pids() -> Iterator[int]:
     return (int(name) for name in os.listdir("/proc") if name.isdigit())
 
