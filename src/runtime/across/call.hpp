@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "collective/schedule/call_under_way.hpp"
 #include "collective/schedule/persistent_spec.hpp"
 #include "runtime/across/mail.hpp"
-#include "runtime/communicator/nonblocking.hpp"
 #include "runtime/communicator/wanted.hpp"
 
 namespace espalier::runtime::across {
@@ -32,7 +32,7 @@ struct Call {
   std::size_t heard = 0;                             ///< so many of its sources have sent all
   std::uint64_t number = 0;
   NodePart node_part = NodePart::none;
-  Nonblocking::Call of_node;
+  collective::CallUnderWay of_node;
   std::vector<std::byte> partial;  ///< a reduction's, of this node's ranks
   std::uint64_t claim =
       0;  ///< the number of what one rank of the node sends for all; 0: nothing, or it has been seen to

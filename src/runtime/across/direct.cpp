@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "collective/schedule/moves.hpp"
-#include "runtime/across/channel.hpp"
+#include "runtime/across/stream_end.hpp"
 #include "runtime/communicator/local_copy.hpp"
 
 namespace espalier::runtime::across {
@@ -53,7 +53,7 @@ bool keeps_own(const PersistentSpec& spec, int rank) {
 }  // namespace
 
 /// In turns from the next higher rank on. Neighbours in that order that get the same share a letter.
-void Channel::send_direct(const Call& call) {
+void StreamEnd::send_direct(const Call& call) {
   const PersistentSpec& spec = *call.direct;
   const bool is_barrier = spec.collective == Collective::barrier;
   std::vector<int> readers;
@@ -77,7 +77,7 @@ void Channel::send_direct(const Call& call) {
 }
 
 /// To readers that get the same.
-void Channel::send_block(const Call& call, const std::vector<int>& readers) {
+void StreamEnd::send_block(const Call& call, const std::vector<int>& readers) {
   const PersistentSpec& spec = *call.direct;
   const Place place = spec.places.empty() ? Place{} : spec.places[static_cast<std::size_t>(readers.front())];
   by_pieces(spec, place.bytes, [&](int number, const Part& part) {
@@ -92,7 +92,7 @@ void Channel::send_block(const Call& call, const std::vector<int>& readers) {
   });
 }
 
-bool Channel::has_sources(Call& call) {
+bool StreamEnd::has_sources(Call& call) {
   const std::vector<int>& sources = call.direct->sources;
   const Arrived& arrived = mail_->of_call(stream_, call.number);
   while (call.heard < sources.size() && has_block(call, arrived, sources[call.heard])) ++call.heard;
@@ -100,7 +100,7 @@ bool Channel::has_sources(Call& call) {
 }
 
 /// All that this rank wants of `source`; or all up to a piece that does not fit, which take_direct() reports.
-bool Channel::has_block(const Call& call, const Arrived& arrived, int source) const {
+bool StreamEnd::has_block(const Call& call, const Arrived& arrived, int source) const {
   bool has_come = true, fits = true;
   by_pieces(*call.direct, call.direct->arrives_from(source), [&](int number, const Part& part) {
     if (!has_come || !fits) return;
@@ -111,7 +111,7 @@ bool Channel::has_block(const Call& call, const Arrived& arrived, int source) co
   return has_come;
 }
 
-void Channel::take_direct(Call& call) {
+void StreamEnd::take_direct(Call& call) {
   const PersistentSpec& spec = *call.direct;
   const Arrived& arrived = mail_->of_call(stream_, call.number);
   LocalCopies copies;
@@ -126,7 +126,7 @@ void Channel::take_direct(Call& call) {
 }
 
 /// In the order of the ranks, as on one node.
-void Channel::fold_direct(const Call& call, const Arrived& arrived) const {
+void StreamEnd::fold_direct(const Call& call, const Arrived& arrived) const {
   const collective::Schedule::Fold& fold = call.direct->fold;
   std::vector<const void*> vectors;
   for (int rank = fold.first; rank < fold.first + fold.ranks; ++rank)

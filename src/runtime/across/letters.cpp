@@ -4,7 +4,7 @@
 #include "base/error.hpp"
 #include "base/format.hpp"
 #include "collective/schedule/persistent_spec.hpp"
-#include "runtime/across/channel.hpp"
+#include "runtime/across/stream_end.hpp"
 #include "runtime/failure/call_text.hpp"
 
 namespace espalier::runtime::across {
@@ -22,12 +22,12 @@ void copy_bytes(void* target, const void* source, std::size_t bytes) {
 }  // namespace
 
 /// Of a call in which all ranks give something: whether `rank` gets it.
-bool Channel::wants_of_all(const Call& call, int rank) const {
+bool StreamEnd::wants_of_all(const Call& call, int rank) const {
   return call.wanted.facts.collective != Collective::reduce || rank == call.wanted.facts.root;
 }
 
 /// What the ranks of this node do among each other.
-void Channel::make_spec(Call& call) const {
+void StreamEnd::make_spec(Call& call) const {
   const Wanted& wanted = call.wanted;
   const collective::RankInfo info{local_rank_, ranks_here()};
   const int root = local_rank_of(wanted.facts.root);
@@ -67,7 +67,7 @@ void Channel::make_spec(Call& call) const {
                                    std::move(spec));
 }
 
-std::shared_ptr<Letter> Channel::letter_of(const Call& call, int part, std::size_t bytes, int piece) const {
+std::shared_ptr<Letter> StreamEnd::letter_of(const Call& call, int part, std::size_t bytes, int piece) const {
   const machine::CallFacts& facts = call.wanted.facts;
   return make_letter(
       {call.number, facts.bytes, stream_, my_node_, part, facts.root,
@@ -76,7 +76,7 @@ std::shared_ptr<Letter> Channel::letter_of(const Call& call, int part, std::size
 }
 
 /// To all that want it; `to_node`: those of this node, too.
-void Channel::post(const Call& call, const std::shared_ptr<const Letter>& letter, bool to_node) {
+void StreamEnd::post(const Call& call, const std::shared_ptr<const Letter>& letter, bool to_node) {
   for (int rank = 0; rank < placement().ranks(); ++rank) {
     const bool is_reader = rank != rank_ && (to_node || node_of(rank) != my_node_);
     if (is_reader && wants_of_all(call, rank)) mail_->send(rank, letter);
@@ -84,7 +84,7 @@ void Channel::post(const Call& call, const std::shared_ptr<const Letter>& letter
 }
 
 /// What this rank alone has to send, in its start.
-void Channel::send_own(const Call& call) {
+void StreamEnd::send_own(const Call& call) {
   const Wanted& wanted = call.wanted;
   const bool is_bcast = wanted.facts.collective == Collective::bcast;
   if (wanted.facts.collective == Collective::allgather)
@@ -98,7 +98,7 @@ void Channel::send_own(const Call& call) {
 }
 
 /// What the ranks of this node have given, which are all there.
-void Channel::send_for_node(const Call& call) {
+void StreamEnd::send_for_node(const Call& call) {
   const Wanted& wanted = call.wanted;
   if (wanted.facts.collective != Collective::allgather) {
     const auto letter = letter_of(call, Head::whole_node, bytes_of(call));
@@ -116,14 +116,14 @@ void Channel::send_for_node(const Call& call) {
 }
 
 /// All letters of a node; of this rank's own node those of the other ranks.
-bool Channel::has_node(const Arrived& arrived, int node) const {
+bool StreamEnd::has_node(const Arrived& arrived, int node) const {
   if (node != my_node_ && arrived.contains({node, Head::whole_node})) return true;
   for (int part = 0; part < static_cast<int>(ranks_of(node).size()); ++part)
     if ((node != my_node_ || part != local_rank_) && !arrived.contains({node, part})) return false;
   return true;
 }
 
-bool Channel::has_all(const Call& call) {
+bool StreamEnd::has_all(const Call& call) {
   const Wanted& wanted = call.wanted;
   if (call.node_part == Call::NodePart::under_way || call.claim != 0) return false;
   const Arrived& arrived = mail_->of_call(stream_, call.number);
@@ -137,8 +137,8 @@ bool Channel::has_all(const Call& call) {
   return true;
 }
 
-const std::byte* Channel::find(const Call& call, const Arrived& arrived, const From& from,
-                               std::size_t bytes) const {
+const std::byte* StreamEnd::find(const Call& call, const Arrived& arrived, const From& from,
+                                 std::size_t bytes) const {
   const Letter& letter = arrived.at(from);
   const Head head = head_of(letter);
   const machine::CallFacts theirs{static_cast<Collective>(head.collective), head.root,
@@ -155,7 +155,7 @@ const std::byte* Channel::find(const Call& call, const Arrived& arrived, const F
   return data_of(letter);
 }
 
-void Channel::finish(Call& call) {
+void StreamEnd::finish(Call& call) {
   const Wanted& wanted = call.wanted;
   const Arrived& arrived = mail_->of_call(stream_, call.number);
   switch (wanted.facts.collective) {
@@ -179,7 +179,7 @@ void Channel::finish(Call& call) {
 
 /// The nodes' partial results in the order of the nodes, each of which has its ranks' in rank order: so bits are the
 /// same on all ranks, whichever of them has folded.
-void Channel::fold(Call& call, const Arrived& arrived) {
+void StreamEnd::fold(Call& call, const Arrived& arrived) {
   const Wanted& wanted = call.wanted;
   const reduce::Operation& operation = *wanted.operation;
   const std::size_t elements = bytes_of(call) / operation.extent;
@@ -205,7 +205,7 @@ void Channel::fold(Call& call, const Arrived& arrived) {
   operation.kernel(wanted.receive, nodes.data(), static_cast<int>(nodes.size()), elements);
 }
 
-void Channel::place_blocks(Call& call, const Arrived& arrived) {
+void StreamEnd::place_blocks(Call& call, const Arrived& arrived) {
   const std::size_t bytes = bytes_of(call);
   for (const auto& [from, letter] : arrived) {
     const auto& [node, part, piece] = from;

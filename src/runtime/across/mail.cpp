@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "runtime/across/sent_letters.hpp"
 #include "runtime/process/process.hpp"
 #include "runtime/process/tags.hpp"
 
@@ -13,14 +12,14 @@ namespace espalier::runtime::across {
 // is free on all of them. Of calls that were given up something may still come.
 Mail::~Mail() {
   for (Coming& coming : coming_) static_cast<void>(coming.letter.release());
-  Tags* const tags = Process::instance().tags();
-  if (tags && tags_ >= 0 && may_give_back_ && coming_.empty()) tags->give_back(tags_);
+  if (tags_ < 0 || !may_give_back_ || !coming_.empty()) return;
+  if (Tags* const tags = Process::instance().tags()) tags->give_back(tags_);
 }
 
 void Mail::send(int rank, const std::shared_ptr<const Letter>& letter) {
   const auto ticket =
       transport_.send(processes_[static_cast<std::size_t>(rank)], tag_, letter->data(), letter->size());
-  SentLetters::instance().add(transport_, ticket, letter);
+  sent_.add(transport_, ticket, letter);
 }
 
 bool Mail::collect() {

@@ -12,6 +12,7 @@
 #include "collective/multinode/stage/placement.hpp"
 #include "network/transport.hpp"
 #include "runtime/across/letter.hpp"
+#include "runtime/across/sent_letters.hpp"
 
 namespace espalier::runtime::across {
 
@@ -28,9 +29,10 @@ using Arrived = std::map<From, Letter>;
 class Mail {
  public:
   /// `processes`: of the ranks, as the transport numbers them. `tag`: no other messages have it.
-  Mail(network::Transport& transport, collective::multinode::Placement placement, std::vector<int> processes,
-       int tag)
+  Mail(network::Transport& transport, SentLetters& sent, collective::multinode::Placement placement,
+       std::vector<int> processes, int tag)
       : transport_(transport),
+        sent_(sent),
         placement_(std::move(placement)),
         processes_(std::move(processes)),
         tag_(tag) {}
@@ -48,9 +50,13 @@ class Mail {
   void send(int rank, const std::shared_ptr<const Letter>& letter);
   /// Takes in what has come; true if there was something.
   bool collect();
+  /// Drops letters that have gone.
+  void look_at_sent() { sent_.look(); }
   /// What has come for a call, which grows.
   Arrived& of_call(int stream, std::uint64_t call) { return arrived_[{stream, call}]; }
   void forget(int stream, std::uint64_t call) { arrived_.erase({stream, call}); }
+  /// No letter has come, or begins to come, that no call has taken.
+  bool is_empty() const { return coming_.empty() && arrived_.empty(); }
 
  private:
   struct Coming {
@@ -58,6 +64,7 @@ class Mail {
     std::unique_ptr<Letter> letter;
   };
   network::Transport& transport_;
+  SentLetters& sent_;
   std::mutex mutex_;
   collective::multinode::Placement placement_;
   std::vector<int> processes_;

@@ -25,15 +25,17 @@ void SentLetters::look() {
   if (lock) std::erase_if(all_, [](const Sent& sent) { return sent.transport->test(sent.ticket); });
 }
 
+bool SentLetters::all_have_gone() {
+  const std::lock_guard lock(mutex_);
+  return all_.empty();
+}
+
 // A reader that has given up its call receives nothing any more, hence the deadline; the host may then still read there.
 void SentLetters::finish() {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(1);
   try {
-    for (bool all_gone = false; !all_gone && std::chrono::steady_clock::now() < deadline;) {
-      look();
-      const std::lock_guard lock(mutex_);
-      all_gone = all_.empty();
-    }
+    do look();
+    while (!all_have_gone() && std::chrono::steady_clock::now() < deadline);
   } catch (const Error&) {  // the host ends
   }
   const std::lock_guard lock(mutex_);

@@ -10,13 +10,15 @@
 
 namespace espalier::runtime::across {
 
-/// Those of the process. Thread-safe.
+/// Thread-safe.
 class SentLetters {
  public:
+  /// Those of the process.
   static SentLetters& instance();
   void add(network::Transport& transport, network::Ticket ticket, std::shared_ptr<const Letter> letter);
   /// Drops those that have gone.
   void look();
+  bool all_have_gone();
   /// The job ends: their readers have completed their calls, so they are as good as gone.
   void finish();
 

@@ -3,7 +3,9 @@
 #include <cstring>
 #include <utility>
 
+#include "collective/schedule/claims.hpp"
 #include "machine/host_platform.hpp"
+#include "network/window/platform.hpp"
 #include "runtime/communicator/nonblocking_list.hpp"
 #include "runtime/communicator/only_thread.hpp"
 #include "runtime/communicator/share_release.hpp"
@@ -34,8 +36,8 @@ std::atomic<std::uint64_t>& word_of(std::byte* share, const Layout& layout) {
 }
 constexpr std::uint64_t refused = 1;
 /// The word after it, in the share of nonblocking calls: the last number that was claimed.
-std::atomic<std::uint64_t>& claims_in(std::byte* share, const Layout& layout) {
-  return *(&word_of(share, layout) + 1);
+std::uint64_t& claimed_in(std::byte* share, const Layout& layout) {
+  return *reinterpret_cast<std::uint64_t*>(&word_of(share, layout) + 1);
 }
 
 /// With a progress thread a start of so many bytes is left to it. Of 64 KiB nothing was gained: what it takes to wake the
@@ -305,9 +307,8 @@ bool Nonblocking::advance(Call& call) {
 }
 
 bool Nonblocking::claim(std::uint64_t number) {
-  std::uint64_t before = number - 1;
-  return claims_in(arena_.at(share_.offset), layout_)
-      .compare_exchange_strong(before, number, std::memory_order_relaxed);
+  return collective::claim_number<network::HostPlatform>(claimed_in(arena_.at(share_.offset), layout_),
+                                                         number);
 }
 
 void Nonblocking::forget(const Call& call) {

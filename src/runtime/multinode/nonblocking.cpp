@@ -21,8 +21,8 @@ static_assert(letters_lane > collective::multinode::node_lane + 1);
 /// In this communicator's life once.
 void MultiNodeCommunicator::open_mail() {
   network::Transport& transport = *Process::instance().transport();
-  mail_ = std::make_shared<across::Mail>(transport, nodes_.placement, nodes_.processes,
-                                         nodes_.tags * network::lanes + letters_lane);
+  mail_ = std::make_shared<across::Mail>(transport, across::SentLetters::instance(), nodes_.placement,
+                                         nodes_.processes, nodes_.tags * network::lanes + letters_lane);
 }
 
 void MultiNodeCommunicator::open_channel() {

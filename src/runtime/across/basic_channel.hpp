@@ -1,0 +1,181 @@
+// Nonblocking collectives over nodes: calls that all ranks of a communicator start in one order.
+//
+// A start waits for no rank, and a rank that has started owes the others nothing: it may wait, in the host, for a
+// message that comes when they are through. So no rank passes on what it has received. On a node the ranks give their
+// data to each other through shared memory, and all of them fold or collect these; who is the first to see that all are
+// there sends them, for all, to every rank that wants them on other nodes: at the latest the rank that has started last,
+// in its start. Receivers take the letters when they test or wait. So there is one round of messages, and from a node one
+// message to each rank.
+//
+// Other collectives, and operators of the user, have each rank send what it gives to each reader, in its start; nothing
+// of it goes through shared memory (direct.cpp).
+//
+// The text is written against a Side, so that the checking machine runs this very text (docs/simulation.md): the node's
+// calls, a lock, a wait, a fence, and what else of the process a wait drives.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "base/error.hpp"
+#include "network/spin_limits.hpp"
+#include "runtime/across/stream_end.hpp"
+
+namespace espalier::runtime::across {
+
+/// The life of the calls at one rank's end of a stream. Side::has_come() says what it is given: on the checking machine
+/// a mutant does not wait for it.
+template <class Side>
+class BasicChannel : public StreamEnd {
+ public:
+  using Node = typename Side::Node;
+
+  /// `node`: of this node's ranks; null: there is none, or no memory for it.
+  BasicChannel(std::shared_ptr<Mail> mail, int rank, int stream, std::shared_ptr<Node> node,
+               network::SpinLimits spin_limits)
+      : StreamEnd(std::move(mail), rank, stream), node_(std::move(node)), spin_limits_(spin_limits) {}
+
+  /// Local: waits for no rank. In the order of the stream's calls.
+  void start(Call& call);
+  /// Whether complete() would return or throw at once; if not, all that is under way has been driven.
+  bool is_ready(Call& call);
+  /// Waits, while all else is driven, until this rank's part is done. Throws Error when a rank is gone, or has
+  /// called something else.
+  void complete(Call& call);
+  /// The program gives the call up, done or not.
+  void forget(Call& call);
+  /// Drives what is under way, if no other thread does so.
+  void drive_aside();
+
+ private:
+  using Lock = typename Side::Lock;
+
+  void begin_on_node(Call& call);
+  void drive();
+  bool step(Call& call, bool& may_claim);
+
+  std::shared_ptr<Node> node_;
+  network::SpinLimits spin_limits_;
+  std::uint64_t calls_ = 0, claims_ = 0;
+  std::vector<Call*> under_way_;  // in order
+};
+
+template <class Side>
+void BasicChannel<Side>::start(Call& call) {
+  const Lock lock(mail().mutex());
+  call.number = ++calls_;
+  call.claim = 0;
+  call.done = false;
+  call.error.clear();
+  call.active = true;
+  call.heard = 0;
+  call.node_part = Call::NodePart::none;
+  under_way_.push_back(&call);
+  if (call.direct) {
+    send_direct(call);
+  } else {
+    begin_on_node(call);
+    send_own(call);
+  }
+  drive();
+}
+
+template <class Side>
+void BasicChannel<Side>::begin_on_node(Call& call) {
+  const Wanted& wanted = call.wanted;
+  const bool is_bcast = wanted.facts.collective == Collective::bcast;
+  if (ranks_here() == 1 || (is_bcast && !is_here(wanted.facts.root))) return;
+  call.node_part = Call::NodePart::by_letters;
+  if (!node_) return;
+  make_spec(call);
+  call.of_node.forget_progress();
+  if (!node_->start_part(call.of_node)) return;
+  call.node_part = Call::NodePart::under_way;
+  const bool goes_out = wanted.facts.collective != Collective::reduce || !is_here(wanted.facts.root);
+  if (!is_bcast && goes_out) call.claim = ++claims_;
+}
+
+template <class Side>
+bool BasicChannel<Side>::is_ready(Call& call) {
+  {
+    const Lock lock(mail().mutex());
+    if (!call.done) drive();
+    if (call.done) return true;
+  }
+  // These drive the host, and this channel as well.
+  if (call.node_part == Call::NodePart::under_way)
+    node_->is_ready(call.of_node);
+  else
+    Side::make_progress();
+  const Lock lock(mail().mutex());
+  return call.done;
+}
+
+template <class Side>
+void BasicChannel<Side>::complete(Call& call) {
+  typename Side::Wait wait(spin_limits_);
+  while (!is_ready(call)) wait.pass();
+  Side::note_completed();
+  forget(call);
+  if (!call.error.empty()) throw Error(call.error);
+}
+
+template <class Side>
+void BasicChannel<Side>::forget(Call& call) {
+  const Lock lock(mail().mutex());
+  if (!call.active) return;
+  call.active = false;
+  std::erase(under_way_, &call);
+  if (call.node_part == Call::NodePart::under_way) node_->forget(call.of_node);
+  mail().forget(stream(), call.number);
+}
+
+template <class Side>
+void BasicChannel<Side>::drive_aside() {
+  const Lock lock(mail().mutex(), std::try_to_lock);
+  if (lock && !under_way_.empty()) drive();
+}
+
+// A rank publishes its data, then looks for those of the others, with a fence in between: so of ranks that start at the
+// same time at least one sees all. Likewise a rank that has finished what another one waits for looks again.
+template <class Side>
+void BasicChannel<Side>::drive() {
+  for (bool any = true; any;) {
+    Side::fence(std::memory_order_seq_cst);
+    any = mail().collect();
+    bool may_claim = true;
+    for (Call* call : under_way_) any |= step(*call, may_claim);
+    std::erase_if(under_way_, [](const Call* call) { return call->done; });
+  }
+  mail().look_at_sent();
+}
+
+/// Whether something has changed. In order: a rank claims a call when it has seen to all claims before.
+template <class Side>
+bool BasicChannel<Side>::step(Call& call, bool& may_claim) try {
+  bool any = false;
+  if (call.node_part == Call::NodePart::under_way && Side::has_come(node_->advance(call.of_node))) {
+    call.node_part = Call::NodePart::done;
+    any = true;
+  }
+  if (call.claim != 0) may_claim = Side::has_come(may_claim) && call.node_part == Call::NodePart::done;
+  if (call.claim != 0 && may_claim) {
+    if (node_->claim(call.claim)) send_for_node(call);
+    call.claim = 0;
+    any = true;
+  }
+  if (!Side::has_come(call.direct ? has_sources(call) : has_all(call))) return any;
+  call.direct ? take_direct(call) : finish(call);
+  call.done = true;
+  return true;
+} catch (const Error& error) {
+  call.error = error.what();
+  call.done = true;
+  return true;
+}
+
+}  // namespace espalier::runtime::across
