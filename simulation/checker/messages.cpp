@@ -215,8 +215,8 @@ void Messages::finish_forgotten(int rank) {
 bool Messages::cuts_short(Request& request) {
   const auto name = names_.find(request.key.tag);
   if (name == names_.end()) return false;
-  const Site site{"network/window/message_carrier_impl.hpp",
-                  name->second,
+  const Site site{name->second.file,
+                  name->second.name,
                   0,
                   0,
                   request.is_send ? Operation::send : Operation::receive,

@@ -43,8 +43,8 @@ class Messages {
   /// For mutants: the next message of this rank is not awaited by its text.
   void forget_next(int rank) { forgets_next_[static_cast<std::size_t>(rank)] = true; }
   /// For mutants: what is done with messages of this tag is a site of this name. The text of windows tests
-  /// the messages of each kind in one place.
-  void name_tag(int tag, const char* name) { names_[tag] = name; }
+  /// the messages of each kind in one place, as that of letters does.
+  void name_tag(int tag, const char* file, const char* name) { names_[tag] = {file, name}; }
 
  private:
   struct Key {
@@ -100,7 +100,10 @@ class Messages {
   std::map<network::Ticket, Request> requests_;
   network::Ticket last_ticket_ = 0;
   std::set<std::pair<int, int>> probed_;  // ranks and tags
-  std::map<int, const char*> names_;
+  struct Name {
+    const char *file, *name;
+  };
+  std::map<int, Name> names_;
   std::array<bool, most_ranks> forgets_next_{};
 };
 

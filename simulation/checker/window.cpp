@@ -36,9 +36,10 @@ std::size_t Window::area_bytes(std::size_t bytes, int ids, bool landings) {
 Window::Window(const network::WindowTeam& team, std::size_t bytes, int ids, bool landings)
     : memory_(memory_of(bytes, ids, landings)), window_(team, memory_, {{}, {}}) {
   Messages& messages = Execution::current().messages();
-  messages.name_tag(first_tag + network::request_lane, "request");
-  messages.name_tag(first_tag + network::data_lane, "data");
-  messages.name_tag(first_tag + network::reply_lane, "reply");
+  constexpr const char* file = "network/window/message_carrier_impl.hpp";
+  messages.name_tag(first_tag + network::request_lane, file, "request");
+  messages.name_tag(first_tag + network::data_lane, file, "data");
+  messages.name_tag(first_tag + network::reply_lane, file, "reply");
   if (team.nodes() > 1)
     window_.set_carrier(std::make_unique<network::BasicMessageCarrier<Platform>>(
         messages.of(team.process()), first_tag, window_.team(), memory_, network::SpinLimits()));

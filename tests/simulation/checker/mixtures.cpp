@@ -280,9 +280,9 @@ std::vector<Scenario> mixtures(int ranks, bool fenced) {
 
 std::vector<Scenario> scenarios(int ranks, bool fenced) {
   std::vector<Scenario> all;
-  for (const auto part :
-       {wake_ups, barriers, broadcasts, reductions, prefixes, exchanges, rooted_moves, mixtures, schedule,
-        calls_under_way, levels, windows, over_nodes, allgathers_over_nodes, allreduces_through_windows})
+  for (const auto part : {wake_ups, barriers, broadcasts, reductions, prefixes, exchanges, rooted_moves,
+                          mixtures, schedule, calls_under_way, levels, windows, letters, over_nodes,
+                          allgathers_over_nodes, allreduces_through_windows})
     for (Scenario& scenario : part(ranks, fenced)) all.push_back(std::move(scenario));
   return all;
 }

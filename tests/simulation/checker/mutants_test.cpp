@@ -132,7 +132,8 @@ TEST(Mutants, EveryMemoryOrderOfTheProtocolIsASite) {
   for (const std::string file :
        {"machine/wait.hpp", "machine/wait_ladder.hpp", "machine/share_view.hpp", "machine/flag_lines.hpp",
         "machine/counters.hpp", "machine/placed_lines.hpp", "machine/copy_requests.hpp",
-        "network/window/notifications.hpp", "network/window/landings.hpp", "network/window/memory.hpp"}) {
+        "network/window/notifications.hpp", "network/window/landings.hpp", "network/window/memory.hpp",
+        "collective/schedule/claims.hpp", "runtime/across/basic_channel.hpp"}) {
     EXPECT_EQ(sites_in(file, Operation::load, Operation::fence) +
                   sites_in(file, Operation::compare_exchange, Operation::compare_exchange),  // has two orders
               occurrences(file, order))
@@ -170,6 +171,12 @@ TEST(Mutants, EveryMessageBetweenNodesIsASite) {
               occurrences(path, all) - occurrences(path, types))
         << file;
   }
+}
+
+TEST(Mutants, EveryWaitOfCallsOverNodesIsASite) {
+  const std::string file = "runtime/across/basic_channel.hpp";
+  EXPECT_EQ(sites_in(file, Operation::await, Operation::await),
+            occurrences(file, std::regex(R"(\bSide::has_come\()")));
 }
 
 TEST(Mutants, EveryWaitOfTheAlgorithmsIsASite) {

@@ -23,6 +23,7 @@ std::vector<simulation::checker::Scenario> calls_under_way(int ranks, bool fence
 std::vector<simulation::checker::Scenario> mixtures(int ranks, bool fenced);
 std::vector<simulation::checker::Scenario> levels(int ranks, bool fenced);
 std::vector<simulation::checker::Scenario> windows(int ranks, bool fenced);
+std::vector<simulation::checker::Scenario> letters(int ranks, bool fenced);
 std::vector<simulation::checker::Scenario> over_nodes(int ranks, bool fenced);
 std::vector<simulation::checker::Scenario> allgathers_over_nodes(int ranks, bool fenced);
 std::vector<simulation::checker::Scenario> allreduces_through_windows(int ranks, bool fenced);

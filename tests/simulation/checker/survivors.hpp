@@ -67,6 +67,16 @@ inline const std::vector<Survivor> survivors = {
     {"machine/placed_lines.hpp claim_at compare_exchange step: failure relaxed", "The same."},
     {"machine/placed_lines.hpp claim_at compare_exchange step: in two steps",
      "Two ranks that both claim both make a value, and one of them is heard."},
+    {"collective/schedule/claims.hpp claim_number compare_exchange: relaxed",
+     "It is relaxed as it stands: what the claim is for the ranks have told each other before. So with the "
+     "next three."},
+    {"collective/schedule/claims.hpp claim_number compare_exchange: acquire only", "The same."},
+    {"collective/schedule/claims.hpp claim_number compare_exchange: release only", "The same."},
+    {"collective/schedule/claims.hpp claim_number compare_exchange: failure relaxed", "The same."},
+    {"runtime/across/basic_channel.hpp step await#2: removed",
+     "The numbers are claimed in order without it: where all of a younger call's data are there, each rank "
+     "of the node has "
+     "given its data to the older one and looked, so one of them has claimed that."},
     {"machine/copy_requests.hpp fetch add step#2: removed",
      "The count of ranks that ask for copies stays too high: others look at the requests in vain, which "
      "costs "
