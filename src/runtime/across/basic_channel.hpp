@@ -56,6 +56,8 @@ class BasicChannel : public StreamEnd {
 
   void begin_on_node(Call& call);
   void drive();
+  /// At what this rank has of the others. Whether something has changed.
+  bool look();
   bool step(Call& call, bool& may_claim);
 
   std::shared_ptr<Node> node_;
@@ -95,6 +97,7 @@ void BasicChannel<Side>::begin_on_node(Call& call) {
   call.of_node.forget_progress();
   if (!node_->start_part(call.of_node)) return;
   call.node_part = Call::NodePart::under_way;
+  call.has_given = call.of_node.published;
   const bool goes_out = wanted.facts.collective != Collective::reduce || !is_here(wanted.facts.root);
   if (!is_bcast && goes_out) call.claim = ++claims_;
 }
@@ -106,12 +109,16 @@ bool BasicChannel<Side>::is_ready(Call& call) {
     if (!call.done) drive();
     if (call.done) return true;
   }
-  // These drive the host, and this channel as well.
+  // These drive the host, and this channel as well, but not always last.
   if (call.node_part == Call::NodePart::under_way)
     node_->is_ready(call.of_node);
   else
     Side::make_progress();
   const Lock lock(mail().mutex());
+  // What this rank has done on its node meanwhile may have been the last that was missing there, and the program may not
+  // come again before another node has heard of it.
+  while (!call.done && look()) {
+  }
   return call.done;
 }
 
@@ -140,18 +147,24 @@ void BasicChannel<Side>::drive_aside() {
   if (lock && !under_way_.empty()) drive();
 }
 
-// A rank publishes its data, then looks for those of the others, with a fence in between: so of ranks that start at the
-// same time at least one sees all. Likewise a rank that has finished what another one waits for looks again.
 template <class Side>
 void BasicChannel<Side>::drive() {
   for (bool any = true; any;) {
-    Side::fence(std::memory_order_seq_cst);
     any = mail().collect();
-    bool may_claim = true;
-    for (Call* call : under_way_) any |= step(*call, may_claim);
-    std::erase_if(under_way_, [](const Call* call) { return call->done; });
+    any |= look();
   }
   mail().look_at_sent();
+}
+
+// A rank publishes its data, then looks for those of the others, with a fence in between: so of ranks that start at the
+// same time at least one sees all. Likewise a rank that has finished what another one waits for looks again.
+template <class Side>
+bool BasicChannel<Side>::look() {
+  Side::fence(std::memory_order_seq_cst);
+  bool any = false, may_claim = true;
+  for (Call* call : under_way_) any |= step(*call, may_claim);
+  std::erase_if(under_way_, [](const Call* call) { return call->done; });
+  return any;
 }
 
 /// Whether something has changed. In order: a rank claims a call when it has seen to all claims before.
@@ -162,6 +175,8 @@ bool BasicChannel<Side>::step(Call& call, bool& may_claim) try {
     call.node_part = Call::NodePart::done;
     any = true;
   }
+  if (call.node_part == Call::NodePart::under_way && call.of_node.published && !call.has_given)
+    any = call.has_given = true;  // this rank found no memory before; now it has to look as one that starts
   if (call.claim != 0) may_claim = Side::has_come(may_claim) && call.node_part == Call::NodePart::done;
   if (call.claim != 0 && may_claim) {
     if (node_->claim(call.claim)) send_for_node(call);

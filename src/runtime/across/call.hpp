@@ -33,6 +33,7 @@ struct Call {
   std::uint64_t number = 0;
   NodePart node_part = NodePart::none;
   collective::CallUnderWay of_node;
+  bool has_given = false;          ///< of_node was found to be published, and looked at since
   std::vector<std::byte> partial;  ///< a reduction's, of this node's ranks
   std::uint64_t claim =
       0;  ///< the number of what one rank of the node sends for all; 0: nothing, or it has been seen to

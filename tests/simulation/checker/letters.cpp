@@ -298,6 +298,16 @@ std::vector<Scenario> scenarios(int ranks, const WrapTransport& wrap) {
     add_calls(in_host ? "little memory, others wait in the host" : "little memory", node_of, long_ones,
               shape);
   }
+  // What a rank does for the others in a test leaves it owing nothing either.
+  Shape alone;
+  alone.in_host = alone.tests = true;
+  alone.rounds = 2, alone.at_a_time = 1;
+  add_calls("tests, then all wait in the host", node_of, {reduction(Collective::allreduce, 600)}, alone);
+  // A rank that finds no memory gives its data in a test; then it owes nothing more.
+  Shape late;
+  late.in_host = true, late.memory = NodeMemory::taken;
+  late.rounds = 2, late.at_a_time = 2;
+  add_calls("given late, then all wait in the host", in_blocks(ranks), {allgather(20)}, late);
   return all;
 }
 

@@ -26,6 +26,19 @@ TEST(Letters, AnySchedule) {
     }
 }
 
+// What a rank does for the others in a test, a piece of a fold or data that it gives late, may be the last on its node.
+TEST(Letters, WhoWaitsInTheHostAfterATestOwesNothing) {
+  for (const int ranks : {3, 4})
+    for (const Scenario& scenario : letters_between_nodes(ranks, {})) {
+      if (scenario.name.find("then all wait in the host") == std::string::npos) continue;
+      Execution execution(scenario);
+      Budget budget;
+      budget.executions = 500;
+      const Exploration exploration = explore_randomly(execution, budget);
+      EXPECT_FALSE(exploration.finding) << print(*exploration.finding);
+    }
+}
+
 // All schedules with few preemptions, stale loads and late messages.
 TEST(Letters, SystematicallyOnThreeRanks) {
   for (const Scenario& scenario : letters_between_nodes(3, {})) {
