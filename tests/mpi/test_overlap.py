@@ -49,6 +49,13 @@ def test_over_nodes(launch, name):
     succeeded(launch(hosts.HOSTS[name], 4, "nonblocking", "-strangers", env=env, timeout=110), "nonblocking")
 
 
+@pytest.mark.parametrize("progress", ["thread", full("off")])
+def test_over_nodes_a_rank_that_has_started_owes_nothing(launch, progress):
+    """What the thread did last on a node no rank sent, where all of them had started and waited in the host."""
+    env = {**THREAD, "ESPALIER_NODES": "3+1", "ESPALIER_PROGRESS": progress}
+    succeeded(launch(hosts.HOSTS["mpich"], 4, "owing_nothing", env=env, timeout=60), "owing_nothing")
+
+
 @pytest.mark.skipif(hosts.CORES < 2, reason="there is no second processor")
 @pytest.mark.parametrize("ranks", [2, full(4)])
 def test_the_thread_takes_a_processor_that_no_rank_uses(launch, ranks):

@@ -125,7 +125,7 @@ std::unique_ptr<BesideThread> BesideThread::if_wanted(machine::WaitPolicy policy
 void BesideThread::wake() { ProgressThread::instance().wake(); }
 
 std::shared_ptr<Nonblocking> Nonblocking::open(const NonblockingPlace& place, int rank,
-                                               machine::WaitPolicy policy) {
+                                               machine::WaitPolicy policy, bool by_thread) {
   const Layout layout = layout_for(place.layout.ranks);
   auto& word = word_of(place.arena.at(place.share.offset), place.layout);
   // acquire: pairs with the release below; the share is whole before another rank finds it.
@@ -141,20 +141,20 @@ std::shared_ptr<Nonblocking> Nonblocking::open(const NonblockingPlace& place, in
   const memory::Share share = {offset, share_bytes(layout)};
   if (!place.arena.holds(share)) throw Error("the share of a communicator in the node's memory is damaged");
   place.arena.reserve_around(share);  // backed it is; this maps it
-  std::shared_ptr<Nonblocking> made(new Nonblocking(place.arena, share, layout, rank, policy));
+  std::shared_ptr<Nonblocking> made(new Nonblocking(place.arena, share, layout, rank, policy, by_thread));
   NonblockingList::instance().add(made);
   return made;
 }
 
 Nonblocking::Nonblocking(memory::Arena& arena, memory::Share share, const Layout& layout, int rank,
-                         machine::WaitPolicy policy)
+                         machine::WaitPolicy policy, bool by_thread)
     : arena_(arena),
       share_(share),
       layout_(layout),
       mismatch_detection_(arena.at(share.offset), layout, rank, {},
                           Process::instance().node()->sees_processes(), {}),
       machine_(arena.at(share.offset), layout, rank, policy, {}),
-      beside_thread_(BesideThread::if_wanted(policy)),
+      beside_thread_(by_thread ? BesideThread::if_wanted(policy) : nullptr),
       calls_(machine_, {{arena.at(0), arena.bytes()},
                         arena.at(share.offset + layout.bytes()),
                         ArenaBuffers(arena),

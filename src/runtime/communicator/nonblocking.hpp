@@ -61,9 +61,9 @@ class Nonblocking final : public Driven {
   using Call = collective::CallUnderWay;
 
   /// Local: waits for no rank. The first rank that comes makes the share. Null, on all ranks alike: there was
-  /// no memory for it.
+  /// no memory for it. `by_thread`: the progress thread, where there is one, may advance calls.
   static std::shared_ptr<Nonblocking> open(const NonblockingPlace& place, int rank,
-                                           machine::WaitPolicy policy);
+                                           machine::WaitPolicy policy, bool by_thread = true);
   /// Local. What this rank has given may still be read: the last rank to leave gives it back.
   ~Nonblocking() override;
   Nonblocking(const Nonblocking&) = delete;
@@ -99,7 +99,7 @@ class Nonblocking final : public Driven {
 
  private:
   Nonblocking(memory::Arena& arena, memory::Share share, const machine::Layout& layout, int rank,
-              machine::WaitPolicy policy);
+              machine::WaitPolicy policy, bool by_thread);
   static machine::Layout layout_for(int ranks);
   static std::uint64_t make(const NonblockingPlace& place, const machine::Layout& layout);
 

@@ -28,9 +28,12 @@ void MultiNodeCommunicator::open_mail() {
 void MultiNodeCommunicator::open_channel() {
   if (!mail_) open_mail();
   std::shared_ptr<Nonblocking> node;
+  // Not by the progress thread: it may not call the host. What it did last on the node no rank would send, where all
+  // have started the call and wait in the host for another node.
+  constexpr bool by_thread = false;
   if (state_)
     node = Nonblocking::open({state_->arena, state_->share, state_->layout}, local_rank(),
-                             state_->machine.waiter().policy());
+                             state_->machine.waiter().policy(), by_thread);
   channel_ =
       across::Channel::open(mail_, rank(), 0, std::move(node), spin_limits_for(nodes_.ranks_per_core, true));
 }
