@@ -30,6 +30,11 @@ std::uint64_t ShareDirectory::find(std::uint64_t first, Next next, IsIt is_it) c
   return is_place(first) ? first : 0;
 }
 
+std::uint64_t ShareDirectory::find_in_use(const Identity& communicator) const {
+  return find(chain(table_->of_communicators, communicator), &Registration::next,
+              [&](std::uint64_t, const Registration& each) { return each.communicator == communicator; });
+}
+
 // Other processes can write to the chains: no offset counts that is not one of this arena.
 bool ShareDirectory::is_place(std::uint64_t offset) const {
   return offset != 0 && arena_->holds({offset, registration_ + sizeof(Registration)});
@@ -87,10 +92,7 @@ ShareDirectory::Found ShareDirectory::obtain(const Identity& communicator, const
                                              const std::function<NewShare()>& make,
                                              const std::function<bool(std::uint64_t offset)>& prepare) {
   const RobustLock lock(table_->mutex);
-  std::uint64_t& in_use = chain(table_->of_communicators, communicator);
-  std::uint64_t offset = find(in_use, &Registration::next, [&](std::uint64_t, const Registration& each) {
-    return each.communicator == communicator;
-  });
+  std::uint64_t offset = find_in_use(communicator);
   if (offset != 0) return {offset, at(offset)};
   if (table_->exhausted) return {};
   std::uint64_t& idle = chain(table_->idle_of_groups, group);
@@ -107,15 +109,13 @@ ShareDirectory::Found ShareDirectory::obtain(const Identity& communicator, const
     table_->exhausted = 1;
     return {};
   }
-  link(in_use, &Registration::next, offset);
+  link(chain(table_->of_communicators, communicator), &Registration::next, offset);
   return {offset, at(offset)};
 }
 
 bool ShareDirectory::has(const Identity& communicator) {
   const RobustLock lock(table_->mutex);
-  return find(chain(table_->of_communicators, communicator), &Registration::next,
-              [&](std::uint64_t, const Registration& each) { return each.communicator == communicator; }) !=
-         0;
+  return find_in_use(communicator) != 0;
 }
 
 std::uint64_t ShareDirectory::obtain_slots(std::uint64_t offset, std::uint64_t bytes,

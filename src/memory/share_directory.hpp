@@ -108,6 +108,7 @@ class ShareDirectory {
   }
   template <class IsIt>
   std::uint64_t find(std::uint64_t first, Next next, IsIt is_it) const;
+  std::uint64_t find_in_use(const Identity& communicator) const;
   bool is_place(std::uint64_t offset) const;
   void unlink(std::uint64_t& head, Next next, std::uint64_t offset) const;
   void link(std::uint64_t& head, Next next, std::uint64_t offset) const;

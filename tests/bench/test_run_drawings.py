@@ -166,8 +166,8 @@ def test_bytes_that_have_to_move(collective, bytes_of_four):
 def test_limits_follow_the_levels_of_the_machine():
     assert LIMITS.of(4).line == pytest.approx(50e-9) and LIMITS.of(5).line == pytest.approx(100e-9)
     assert LIMITS.of(8).per_byte_together == pytest.approx(8 * 0.02e-9), "the controller bounds all together"
-    crowded = LIMITS.of(16)
-    assert crowded.shares_cores and crowded.line == pytest.approx(2000e-9) and not LIMITS.of(8).shares_cores
+    oversubscribed = LIMITS.of(16)
+    assert oversubscribed.shares_cores and oversubscribed.line == pytest.approx(2000e-9) and not LIMITS.of(8).shares_cores
 
 
 def test_files_of_a_run_are_told_apart(tmp_path):

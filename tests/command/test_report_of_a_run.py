@@ -7,7 +7,7 @@ from conftest import LIB, VENVS, compile_c
 
 MPIRUN = VENVS / "mpich/bin/mpirun"
 
-# Rank 1 comes 2 ms late to each of 150 allreduces, which follow on 50 bcasts that are short.
+# Rank 1 comes 6 ms late to each of 150 allreduces, which follow on 50 bcasts that are short.
 PROGRAM = """
 #include <mpi.h>
 #include <unistd.h>
@@ -18,7 +18,7 @@ int main(int argc, char **argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   for (int i = 0; i < 50; ++i) MPI_Bcast(in, 1024, MPI_DOUBLE, 0, MPI_COMM_WORLD);
   for (int i = 0; i < 150; ++i) {
-    if (rank == 1) usleep(2000);
+    if (rank == 1) usleep(6000);
     MPI_Allreduce(in, out, 8, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
   }
   MPI_Finalize();

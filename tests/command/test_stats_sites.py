@@ -17,7 +17,7 @@ __attribute__((noinline)) void exchange(void) {
 }
 __attribute__((noinline)) void solve(int rank) {
   for (int i = 0; i < 10; ++i) {
-    if (rank == 1) usleep(5000);
+    if (rank == 1) usleep(20000);
     exchange();  // line 11
     out[2] += 1;
   }
@@ -120,7 +120,7 @@ def test_nothing_is_counted_unless_it_is_asked_for(espalier, program, tmp_path):
 
 
 def test_who_came_last(espalier, program, tmp_path):
-    """Rank 1 comes 5 ms later each time: rank 0 waits for it, so half of the time of both is that."""
+    """Rank 1 comes 20 ms later each time: rank 0 waits for it, so half of the time of both is that."""
     report = run(espalier, program, tmp_path, "--arrivals")
     rows = {row["collective"]: row for row in report["rows"]}
     late = rows["allreduce"]

@@ -72,6 +72,11 @@ def sizes(row: dict[str, Any]) -> str:
     return print_bytes(low) if low == high else f"{print_bytes(low)} .. <{print_bytes(high + 1)}"
 
 
+def kind(row: dict[str, Any]) -> str:
+    """The collective, and its sizes where it has any."""
+    return f"{row['collective']} {sizes(row)}" if row["bytes_to"] else str(row["collective"])
+
+
 def time(seconds: float) -> str:
     for unit, scale in (("s", 1), ("ms", 1e3), ("us", 1e6)):
         if seconds * scale >= 1:

@@ -217,25 +217,29 @@ std::uint64_t count_by_group(Handle parent, const memory::Identity& ranks_and_ta
 }
 
 runtime::Bootstrap bootstrap(MPI_Comm comm) {
+  return bootstrap(comm, [comm](const void* mine, void* all, int bytes) {
+    const MPI_Datatype byte = host.constants.byte;
+    return call_program([&] { return host.Allgather(mine, bytes, byte, all, bytes, byte, comm); });
+  });
+}
+
+runtime::Bootstrap bootstrap(MPI_Comm comm, HostAllgather allgather) {
   runtime::Bootstrap ranks;
   host.Comm_rank(comm, &ranks.rank);
   host.Comm_size(comm, &ranks.size);
-  ranks.allgather = [comm, rank = static_cast<std::size_t>(ranks.rank)](const void* mine, void* all,
-                                                                        std::size_t bytes) {
+  ranks.allgather = [allgather = std::move(allgather), rank = static_cast<std::size_t>(ranks.rank)](
+                        const void* mine, void* all, std::size_t bytes) {
     if (bytes == 0) return;
     if (bytes > INT_MAX) throw Error("ranks cannot exchange more than 2 GiB each while they meet");
-    const int count = static_cast<int>(bytes);
-    const MPI_Datatype byte = host.constants.byte;
     const std::byte first = *static_cast<const std::byte*>(mine);
     std::byte& came = static_cast<std::byte*>(all)[bytes * rank];
     came = ~first;
-    const int code = call_program([&] { return host.Allgather(mine, count, byte, all, count, byte, comm); });
+    const int code = allgather(mine, all, static_cast<int>(bytes));
     if (code != MPI_SUCCESS)
-      throw Error("the host's MPI_Allgather failed with code " + std::to_string(code) +
-                  " while the ranks met");
+      throw Error("the host's allgather failed with code " + std::to_string(code) + " while the ranks met");
     // MPICH 5 returns success also when it has failed, if it has called an error handler of the program. One
     // byte shows it; others may be padding, whose comparison valgrind would report.
-    if (came != first) throw Error("the host's MPI_Allgather brought nothing while the ranks met");
+    if (came != first) throw Error("the host's allgather brought nothing while the ranks met");
   };
   return ranks;
 }

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <atomic>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -131,6 +132,9 @@ void close();
 
 /// The ranks of a communicator, exchanging data through the host.
 runtime::Bootstrap bootstrap(MPI_Comm comm);
+/// The same by an allgather of so many bytes of each rank that returns an MPI error code.
+using HostAllgather = std::function<int(const void* mine, void* all, int bytes)>;
+runtime::Bootstrap bootstrap(MPI_Comm comm, HostAllgather allgather);
 
 }  // namespace communicators
 }  // namespace espalier::mpi

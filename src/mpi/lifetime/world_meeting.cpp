@@ -16,11 +16,13 @@ using machine::HostPlatform;
 
 constexpr std::int64_t first_question_ns = 100'000'000, time_between_questions_ns = 10'000'000;
 
-/// An allgather of the host's that is under way, and its memory.
+/// An allgather of the host's that is under way, and its memory, of which the host may make use for as long as it likes:
+/// the other ranks never come to one that was in vain.
 struct Exchange {
-  Exchange(const void* from, std::size_t bytes, int ranks)
-      : mine(bytes), all(bytes * static_cast<std::size_t>(ranks)) {
+  Exchange(const void* from, const void* to, std::size_t bytes, std::size_t ranks)
+      : mine(bytes), all(bytes * ranks) {
     std::memcpy(mine.data(), from, bytes);
+    std::memcpy(all.data(), to, all.size());  // what shows whether anything came
   }
   std::vector<std::byte> mine, all;
   MPI_Request request{};
@@ -29,8 +31,10 @@ struct Exchange {
 int start(Exchange& exchange) {
   const auto count = static_cast<int>(exchange.mine.size());
   const MPI_Datatype byte = host.constants.byte;
-  return host.Iallgather(exchange.mine.data(), count, byte, exchange.all.data(), count, byte,
-                         host.constants.world, &exchange.request);
+  return call_program([&] {
+    return host.Iallgather(exchange.mine.data(), count, byte, exchange.all.data(), count, byte,
+                           host.constants.world, &exchange.request);
+  });
 }
 
 /// False: it was in vain.
@@ -51,24 +55,21 @@ bool wait(Exchange& exchange, const std::function<bool()>& has_begun, int& code)
 }  // namespace
 
 runtime::Bootstrap meeting_of_world(std::function<bool()> has_begun) {
-  runtime::Bootstrap ranks = bootstrap(host.constants.world);
-  if (!host.Iallgather) return ranks;
-  ranks.allgather = [has_begun = std::move(has_begun), usual = ranks.allgather, size = ranks.size](
-                        const void* mine, void* all, std::size_t bytes) {
-    constexpr std::size_t most = 1 << 20;
-    if (bytes == 0 || bytes > most) return usual(mine, all, bytes);
-    auto exchange = std::make_unique<Exchange>(mine, bytes, size);
-    int code = call_program([&] { return start(*exchange); });
+  const MPI_Comm world = host.constants.world;
+  if (!host.Iallgather) return bootstrap(world);
+  int ranks = 0;
+  host.Comm_size(world, &ranks);
+  return bootstrap(world, [has_begun = std::move(has_begun), ranks](const void* mine, void* all, int bytes) {
+    auto exchange = std::make_unique<Exchange>(mine, all, static_cast<std::size_t>(bytes),
+                                               static_cast<std::size_t>(ranks));
+    int code = start(*exchange);
     if (code == MPI_SUCCESS && !wait(*exchange, has_begun, code)) {
-      static_cast<void>(exchange.release());  // the host may still write there
+      static_cast<void>(exchange.release());
       throw BegunWithoutMeeting{};
     }
-    if (code != MPI_SUCCESS)
-      throw Error("the host's MPI_Iallgather failed with code " + std::to_string(code) +
-                  " while the ranks met");
     std::memcpy(all, exchange->all.data(), exchange->all.size());
-  };
-  return ranks;
+    return code;
+  });
 }
 
 }  // namespace espalier::mpi::communicators

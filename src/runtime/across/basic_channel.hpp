@@ -175,8 +175,10 @@ bool BasicChannel<Side>::step(Call& call, bool& may_claim) try {
     call.node_part = Call::NodePart::done;
     any = true;
   }
-  if (call.node_part == Call::NodePart::under_way && call.of_node.published && !call.has_given)
-    any = call.has_given = true;  // this rank found no memory before; now it has to look as one that starts
+  if (call.node_part == Call::NodePart::under_way && call.of_node.published && !call.has_given) {
+    call.has_given = true;  // this rank found no memory before; now it has to look as one that starts
+    any = true;
+  }
   if (call.claim != 0) may_claim = Side::has_come(may_claim) && call.node_part == Call::NodePart::done;
   if (call.claim != 0 && may_claim) {
     if (node_->claim(call.claim)) send_for_node(call);

@@ -111,18 +111,24 @@ std::uint64_t Nonblocking::make(const NonblockingPlace& place, const Layout& lay
 
 inline bool Nonblocking::look_at(Call& call) {
   const bool is_done = calls_.advance(call);
-  if (beside_thread_) [[unlikely]]
-    beside_thread_->tell(calls_.completed());
+  if (completion_signal_) [[unlikely]]
+    completion_signal_->tell(calls_.completed());
   return is_done;
 }
 
-std::unique_ptr<BesideThread> BesideThread::if_wanted(machine::WaitPolicy policy) {
-  const auto work = [] { return NonblockingList::instance().drive_in_thread(); };
-  if (!ProgressThread::instance().start(work, settle_on_spare_core)) return nullptr;
-  return std::unique_ptr<BesideThread>(new BesideThread(policy));
+inline void Nonblocking::look_at_all() {
+  calls_.advance_all();
+  if (completion_signal_) [[unlikely]]
+    completion_signal_->tell(calls_.completed());
 }
 
-void BesideThread::wake() { ProgressThread::instance().wake(); }
+std::unique_ptr<CompletionSignal> CompletionSignal::if_wanted(machine::WaitPolicy policy) {
+  const auto work = [] { return NonblockingList::instance().drive_in_thread(); };
+  if (!ProgressThread::instance().start(work, settle_on_spare_core)) return nullptr;
+  return std::unique_ptr<CompletionSignal>(new CompletionSignal(policy));
+}
+
+void CompletionSignal::wake_thread() { ProgressThread::instance().wake(); }
 
 std::shared_ptr<Nonblocking> Nonblocking::open(const NonblockingPlace& place, int rank,
                                                machine::WaitPolicy policy, bool by_thread) {
@@ -154,7 +160,7 @@ Nonblocking::Nonblocking(memory::Arena& arena, memory::Share share, const Layout
       mismatch_detection_(arena.at(share.offset), layout, rank, {},
                           Process::instance().node()->sees_processes(), {}),
       machine_(arena.at(share.offset), layout, rank, policy, {}),
-      beside_thread_(by_thread ? BesideThread::if_wanted(policy) : nullptr),
+      completion_signal_(by_thread ? CompletionSignal::if_wanted(policy) : nullptr),
       calls_(machine_, {{arena.at(0), arena.bytes()},
                         arena.at(share.offset + layout.bytes()),
                         ArenaBuffers(arena),
@@ -162,7 +168,7 @@ Nonblocking::Nonblocking(memory::Arena& arena, memory::Share share, const Layout
                         collective::usual_log2_chunk,
                         Process::instance().node()->single_copy(),
                         collective::usual_expose_from,
-                        beside_thread_ ? left_to_thread_from : collective::never_later}),
+                        completion_signal_ ? left_to_thread_from : collective::never_later}),
       counters_(layout.ranks) {
   machine_.on_mistake(mismatch_detection_.mistake());
 }
@@ -198,19 +204,10 @@ void Nonblocking::give_back_all() try {
 } catch (const Error&) {  // of for_each_allocated()
 }
 
-void Nonblocking::look_at_all() {
-  calls_.advance_all();
-  if (beside_thread_) [[unlikely]]
-    beside_thread_->tell(calls_.completed());
-}
-
 bool Nonblocking::start_part(Call& call) {
   const CallLock lock(mutex_);
   call.fingerprint = mismatch_detection_.begin(facts_of(call));
-  if (!calls_.start(call)) return false;
-  if (call.is_long) [[unlikely]]
-    BesideThread::wake();
-  return true;
+  return calls_.start(call);
 }
 
 bool Nonblocking::start(Call& call) {
@@ -219,7 +216,7 @@ bool Nonblocking::start(Call& call) {
   call.fingerprint = mismatch_detection_.begin(facts);
   if (!calls_.start(call)) return false;
   if (call.is_long) [[unlikely]]
-    BesideThread::wake();
+    CompletionSignal::wake_thread();
   statistics::Call counted{facts.collective, facts.bytes, plan::Algorithm::exchange};
   counted.nonblocking = true;
   if (statistics::Row* row = counters_.row(counted)) statistics::count_untimed(*row);
@@ -257,7 +254,7 @@ bool Nonblocking::step(Call& call, Call::Lack& lack) {
     lack = call.published ? call.lack : Call::Lack{};
   } while (lack.line && comes_at_once(lack));
   if (call.is_long) [[unlikely]]
-    lack = {beside_thread_->completed(), calls_.completed() + 1, lack.peer};
+    lack = {completion_signal_->completed(), calls_.completed() + 1, lack.peer};
   else
     call.awaited = lack.line != nullptr;
   return false;

@@ -37,19 +37,20 @@ struct NonblockingPlace {
   const machine::Layout& layout;
 };
 
-/// What the threads of this process tell each other where ProgressThread advances calls, too.
-class BesideThread {
+/// How a thread of this process that waits for a call hears that another one has completed it. Where ProgressThread advances
+/// calls, too.
+class CompletionSignal {
  public:
   /// Null: there is no such thread.
-  static std::unique_ptr<BesideThread> if_wanted(machine::WaitPolicy policy);
+  static std::unique_ptr<CompletionSignal> if_wanted(machine::WaitPolicy policy);
   /// A long call has been started.
-  static void wake();
+  static void wake_thread();
   /// This process has completed so many calls of the communicator: ends waits at completed().
   [[gnu::noinline]] void tell(std::uint64_t completed) { waiter_.signal(completed_, completed); }
   std::byte* completed() { return reinterpret_cast<std::byte*>(&completed_); }
 
  private:
-  explicit BesideThread(machine::WaitPolicy policy) : waiter_(policy, {}) {}
+  explicit CompletionSignal(machine::WaitPolicy policy) : waiter_(policy, {}) {}
   memory::FlagLine completed_{};
   machine::Waiter waiter_;
 };
@@ -119,7 +120,7 @@ class Nonblocking final : public Driven {
   std::mutex mutex_;  // of what follows
   MismatchDetection mismatch_detection_;
   machine::HostMachine machine_;
-  std::unique_ptr<BesideThread> beside_thread_;  // null: ProgressThread does not advance calls
+  std::unique_ptr<CompletionSignal> completion_signal_;  // null: ProgressThread does not advance calls
   collective::CallsUnderWay<machine::HostMachine, ArenaBuffers> calls_;
   statistics::Counters counters_;
 };

@@ -15,8 +15,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// So long the thread rests between two looks.
-constexpr auto nap = 50us;
+/// So long the thread sleeps between two looks.
+constexpr auto sleep = 50us;
 constexpr int pauses_between_looks = 40;
 
 /// Signals of the program are for its own threads.
@@ -75,7 +75,7 @@ void ProgressThread::stop() {
 
 void ProgressThread::run(Work work, std::chrono::microseconds looks_for) {
   pthread_setname_np(pthread_self(), "espalier");
-  prctl(PR_SET_TIMERSLACK, 1UL);  // else a nap is twice as long
+  prctl(PR_SET_TIMERSLACK, 1UL);  // else such a sleep is twice as long
   while (!is_stopping_.load(std::memory_order_relaxed)) {
     const std::uint32_t seen = wakes_.load(std::memory_order_acquire);
     work_until_done(work, looks_for);
@@ -90,7 +90,7 @@ void ProgressThread::work_until_done(Work work, std::chrono::microseconds looks_
     if (std::chrono::steady_clock::now() - begin < looks_for)
       for (int i = 0; i < pauses_between_looks; ++i) machine::HostPlatform::pause();
     else
-      std::this_thread::sleep_for(nap);
+      std::this_thread::sleep_for(sleep);
   }
 }
 

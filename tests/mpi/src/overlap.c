@@ -24,7 +24,7 @@ static void complain(const char* what, const char* why) {
   ++wrong;
 }
 
-static void nap(int milliseconds) {
+static void sleep_for(int milliseconds) {
   const struct timespec time = {milliseconds / 1000, milliseconds % 1000 * 1000000L};
   nanosleep(&time, NULL);
 }
@@ -33,7 +33,7 @@ static void nap(int milliseconds) {
 static void await_value(const double* place, double value, const char* what) {
   for (int waited = 0; *(const volatile double*)place != value; ++waited) {
     if (waited == longest_wait_ms) return complain(what, "did not end while the program computed");
-    nap(1);
+    sleep_for(1);
   }
 }
 
@@ -57,7 +57,7 @@ static void allreduces(MPI_Comm comm) {
   for (int turn = 0; turn < 4; ++turn) {
     double *mine = new_given(turn), *received = calloc(COUNT, sizeof(double));
     MPI_Request request;
-    if (turn == rank) nap(100);
+    if (turn == rank) sleep_for(100);
     MPI_Iallreduce(mine, received, COUNT, MPI_DOUBLE, MPI_SUM, comm, &request);
     await_value(received + COUNT - 1, sum(COUNT - 1, turn), "allreduce");
     MPI_Wait(&request, MPI_STATUS_IGNORE);

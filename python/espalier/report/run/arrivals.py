@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Optional
 
 from espalier.report.run import waiting
-from espalier.stats.table import sizes, time
+from espalier.stats.table import kind, time
 
 MOST = 9  # kinds of calls that are drawn, those of most waiting first
 _BAR = 40  # columns of the longest one on a terminal
@@ -59,8 +59,7 @@ def of_report(report: dict[str, Any]) -> list[Arrivals]:
             continue
         last = [(int(each["rank"]), round(each["calls"])) for each in row.get("came_last") or ()]
         size = ranks[row["communicator"]]
-        name = f"{row['collective']} {sizes(row)}" if row["bytes_to"] else row["collective"]
-        found.append(Arrivals(name, size, spread, last, float(row["waited_seconds"] or 0)))
+        found.append(Arrivals(kind(row), size, spread, last, float(row["waited_seconds"] or 0)))
     return sorted(found, key=lambda each: -each.waited)
 
 

@@ -128,6 +128,7 @@ def _with_waiting(bar: Bar, each: _Timed, rank: int, size: int, came: dict[int, 
     return replace(bar, waited=waited * 1e-9, is_last=is_last)
 
 
+_FORM = "write FROM:TO, numbers of calls (120:140) or times (1.5ms:3ms)"
 _UNITS = (("us", 1e-6), ("µs", 1e-6), ("ms", 1e-3), ("ns", 1e-9), ("s", 1.0))
 
 
@@ -137,7 +138,7 @@ def chosen(gantt: Gantt, stretch: Optional[str]) -> Gantt:
         return gantt
     first, colon, last = stretch.partition(":")
     if not colon:
-        raise Problem(f"--stretch {stretch}: write FROM:TO, numbers of calls (120:140) or times (1.5ms:3ms)")
+        raise Problem(f"--stretch {stretch}: {_FORM}")
     is_of_times = any(text.strip().endswith("s") for text in (first, last))
     choose = _of_times if is_of_times else _of_numbers
     bars = choose(gantt, first.strip(), last.strip(), stretch)
@@ -170,13 +171,11 @@ def _of_numbers(gantt: Gantt, first: str, last: str, stretch: str) -> list[Bar]:
     try:
         low, high = (int(text) if text else None for text in (first, last))
     except ValueError:
-        raise Problem(f"--stretch {stretch}: write FROM:TO, numbers of calls (120:140) or times (1.5ms:3ms)") from None
-    main = most_called(gantt.bars)
-    of_main = [bar for bar in gantt.bars if (bar.communicator, bar.by_host) == main and bar.number is not None]
+        raise Problem(f"--stretch {stretch}: {_FORM}") from None
+    of_main, others = _of_most_called(gantt)
     inside = [bar for bar in of_main if (low or 0) <= (bar.number or 0) and (high is None or (bar.number or 0) <= high)]
     if not inside:
         return []
-    others = [bar for bar in gantt.bars if bar not in of_main]
     meanwhile = _between(others, min(bar.begin for bar in inside), max(bar.end for bar in inside))
     return sorted([*inside, *meanwhile], key=lambda bar: bar.begin)
 
@@ -189,8 +188,17 @@ def most_called(bars: Iterable[Bar]) -> tuple[Optional[str], bool]:
     return max(counts, key=counts.__getitem__, default=(None, False))
 
 
-def _has(gantt: Gantt) -> str:
+def _of_most_called(gantt: Gantt) -> tuple[list[Bar], list[Bar]]:
+    """The numbered calls of that communicator, and all others."""
     main = most_called(gantt.bars)
-    numbers = [bar.number for bar in gantt.bars if (bar.communicator, bar.by_host) == main and bar.number is not None]
+    parts: tuple[list[Bar], list[Bar]] = ([], [])
+    for bar in gantt.bars:
+        is_of_main = (bar.communicator, bar.by_host) == main and bar.number is not None
+        parts[0 if is_of_main else 1].append(bar)
+    return parts
+
+
+def _has(gantt: Gantt) -> str:
+    numbers = [bar.number for bar in _of_most_called(gantt)[0] if bar.number is not None]
     words = f"there are {gantt.end - gantt.begin:.3g} s"
     return f"{words}, calls {min(numbers)} to {max(numbers)}" if numbers else words

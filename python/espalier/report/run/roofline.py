@@ -9,7 +9,7 @@ from typing import Any
 from espalier.digits import three_digits
 from espalier.report.run.limits import Limit, Limits
 from espalier.sizes import print_bytes
-from espalier.stats.table import sizes, time
+from espalier.stats.table import kind, time
 
 NEAR, FAR = 0.5, 0.1  # of the limit
 _TO_ONE = ("gather", "gatherv", "reduce")  # the root alone copies
@@ -82,9 +82,8 @@ def of_report(report: dict[str, Any], limits: Limits) -> tuple[list[Point], int]
         size = min(max(float(row.get("mean_bytes") or 0), row["bytes_from"]), row["bytes_to"])
         seconds = row["seconds"] / row["calls"] * (1 - waited / mean)
         count = ranks[row["communicator"]]
-        name = f"{row['collective']} {sizes(row)}" if row["bytes_to"] else row["collective"]
         has_to_move = moved(row["collective"], size, count)
-        found.append(Point(row["collective"], name, row["calls"], has_to_move, seconds, limits.of(count)))
+        found.append(Point(row["collective"], kind(row), row["calls"], has_to_move, seconds, limits.of(count)))
     return sorted(found, key=lambda point: -point.lost), left_out
 
 
