@@ -118,6 +118,7 @@ void Execution::begin(Chooser& chooser, const Mutant* mutant, bool with_log) {
   exposed_.clear();
   pulled_.clear();
   kept_.clear();
+  common_.clear();
   memory_.reset();
   messages_.reset();
   for (pid_t rank = 0; rank < scenario_.ranks; ++rank)

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -100,6 +101,13 @@ class Execution {
   }
   /// What the ranks of a node share besides, on the node and in the view of the rank that runs.
   std::byte* area() { return memory_.view(running_) + area_begin(node_of(running_)); }
+  /// An object of the node's ranks beside all that is checked.
+  template <class T>
+  T& common() {
+    std::shared_ptr<void>& object = common_[node_of_rank(running_)];
+    if (!object) object = std::make_shared<T>();
+    return *static_cast<T*>(object.get());
+  }
   /// Gives bytes of the share back.
   void give_back(std::size_t offset, std::size_t bytes);
   void give_back(const void* begin, std::size_t bytes) {
@@ -284,6 +292,7 @@ class Execution {
     std::size_t bytes;
   };
   std::vector<Kept> kept_;
+  std::map<int, std::shared_ptr<void>> common_;  // by node
   Sites sites_;
   std::unordered_set<std::uint64_t> known_sites_;  // hashes of those in sites_
 };

@@ -108,6 +108,7 @@ class CallsUnderWay {
       if (each.call == &call) {
         each.call = nullptr;
         if (!call.published) --unpublished_;
+        if (exchanges_buffer(call.spec, m_.size())) buffers_.lose(each.number);
       }
     finish_in_order();
   }
@@ -173,8 +174,8 @@ class CallsUnderWay {
   /// ranks come later. What a rank keeps of earlier calls the others have, too.
   bool has_room(const CallUnderWay& call, std::size_t bytes) {
     if (reads_own_memory_ && !folds_in_common(call.spec, m_.size())) return true;
-    const std::size_t own = buffer_bytes(call.spec, m_.size());
-    return (own > 0 && buffers_.next_like(m_, own)) || buffers_.memory().has_room(2 * bytes);
+    const BufferLength own = length_for(call);
+    return (own.bytes > 0 && buffers_.next_like(m_, own)) || buffers_.memory().has_room(2 * bytes);
   }
 
   /// Others may look whether this rank has come so far.
@@ -193,8 +194,8 @@ class CallsUnderWay {
     }
     if (expose(call)) return true;
     Room room;
-    if (const std::size_t bytes = buffer_bytes(call.spec, m_.size()); bytes > 0) {
-      room = take_room(call, bytes);
+    if (const BufferLength length = length_for(call); length.bytes > 0) {
+      room = take_room(call, length);
       if (!room.data) return false;
     }
     m_.begin_call(call.fingerprint);
@@ -209,7 +210,7 @@ class CallsUnderWay {
   bool expose(CallUnderWay& call) {
     if (!reads_own_memory_ || !may_expose(call.spec, m_.size(), expose_from_)) return false;
     if (!can_expose_given(m_, call.spec)) return false;
-    std::byte* const buffer = buffers_.take(m_, ExposureLines::bytes(m_.size()), call.number);
+    std::byte* const buffer = buffers_.take(m_, {ExposureLines::bytes(m_.size())}, call.number);
     if (!buffer) return false;
     call.exposure.lines = {buffer};
     m_.begin_call(call.fingerprint);
@@ -222,16 +223,28 @@ class CallsUnderWay {
   /// Whether the program may write again what this rank has exposed.
   bool may_write_again(CallUnderWay& call) {
     return !call.exposure.lines.buffer || have_readers_ended(m_, call, area_.base, [&](std::size_t bytes) {
-      return take_room(call, bytes);
+      return take_room(call, {bytes});
     });
   }
 
+  BufferLength length_for(const CallUnderWay& call) const {
+    return {buffer_bytes(call.spec, m_.size()), exchanges_buffer(call.spec, m_.size())};
+  }
+
   /// The result of a fold in common, which all ranks write, lies in rank 0's buffer.
-  Room take_room(const CallUnderWay& call, std::size_t bytes) {
-    if (std::byte* const data = buffers_.take(m_, bytes, call.number)) return {data, false};
+  Room take_room(const CallUnderWay& call, BufferLength length) {
+    if (std::byte* const data = buffers_.take(m_, length, call.number)) return {data, false};
     const bool others_write = m_.rank() == 0 && folds_in_common(call.spec, m_.size());
     if (!reads_own_memory_ || others_write) return {};
-    return {own_buffers_.take(m_, bytes, call.number), true};
+    return {own_buffers_.take(m_, length.bytes, call.number), true};
+  }
+
+  /// This rank has read what the other gave.
+  void exchange_buffers(const CallUnderWay& call) {
+    if (!exchanges_buffer(call.spec, m_.size())) return;
+    const int peer = call.spec.sources.front();
+    if (std::byte* const data = exchanged_buffer(m_, call.lines.of(m_.rank()), call.lines.of(peer), area_))
+      buffers_.exchange(call.number, data);
   }
 
   void publish_short(CallUnderWay& call) {
@@ -249,14 +262,16 @@ class CallsUnderWay {
   void prefetch_next_buffer(const CallUnderWay& call) {
     constexpr std::size_t most = 20 * 1024,
                           most_one_way = 80 * 1024;  // who gives alone has nothing to wait for
-    const std::size_t bytes = buffer_bytes(call.spec, m_.size());
-    if (bytes == 0 || bytes > (goes_one_way(moves_as(call.spec)) ? most_one_way : most)) return;
-    if (const GivenBuffer* next = buffers_.next_like(m_, bytes)) m_.prefetch_own_at(next->data, bytes);
+    const BufferLength length = length_for(call);
+    if (length.bytes == 0 || length.bytes > (goes_one_way(moves_as(call.spec)) ? most_one_way : most)) return;
+    if (const GivenBuffer* next = buffers_.next_like(m_, length))
+      m_.prefetch_own_at(next->data, length.bytes);
   }
 
   bool take(CallUnderWay& call) {
     call.done = take_what_came(m_, call, area_) && may_write_again(call) && others_keep_up(call);
     if (!call.done) return false;
+    if (!call.is_short) exchange_buffers(call);
     ++completed_;
     in_order_[static_cast<std::size_t>(call.number - in_order_.front().number)].call = nullptr;
     if (!call.is_short) prefetch_next_buffer(call);

@@ -17,6 +17,17 @@ struct GivenBuffer {
   memory::Step last = 0;  ///< the call that it was given to last
 };
 
+/// How long a buffer must be: at least so long, or just so long, as those that two ranks exchange are.
+struct BufferLength {
+  std::size_t bytes;
+  bool exactly = false;
+
+  /// Not one that is much too long, which a longer call may need.
+  bool suits(const GivenBuffer& buffer) const {
+    return exactly ? buffer.bytes == bytes : buffer.bytes >= bytes && buffer.bytes / 4 <= bytes;
+  }
+};
+
 /// One rank's. Memory has
 ///   std::byte* allocate(std::size_t bytes), of memory that the machine's ranks share; nullptr: there is none;
 ///   void free(std::byte*, std::size_t bytes).
@@ -25,29 +36,40 @@ class GivenBuffers {
  public:
   explicit GivenBuffers(Memory memory) : memory_(memory) {}
 
-  /// A buffer of at least so many bytes that no rank reads any more, for call `number`. nullptr: there is no
-  /// memory for it now.
+  /// A buffer that no rank reads any more, for call `number`. nullptr: there is no memory for it now.
   template <machine::Machine M>
-  std::byte* take(M& m, std::size_t bytes, memory::Step number) {
-    GivenBuffer* found = next_like(m, bytes);
-    if (!found && has_enough_for_turns(bytes))
-      found = find(bytes, [&](const GivenBuffer& each) { return is_unused(m, each); });
+  std::byte* take(M& m, BufferLength length, memory::Step number) {
+    GivenBuffer* found = next_like(m, length);
+    if (!found && has_enough_for_turns(length))
+      found = find(length, [&](const GivenBuffer& each) { return is_unused(m, each); });
     if (found) return use(*found, number);
     if (all_.size() >= most_kept) give_back_unused(m);
-    std::byte* data = memory_.allocate(bytes);
+    std::byte* data = memory_.allocate(length.bytes);
     if (!data) {
-      found = find(bytes, [&](const GivenBuffer& each) { return is_unused(m, each); });
+      found = find(length, [&](const GivenBuffer& each) { return is_unused(m, each); });
       if (found) return use(*found, number);
-      if (give_back_unused(m)) data = memory_.allocate(bytes);
+      if (give_back_unused(m)) data = memory_.allocate(length.bytes);
     }
-    if (data) all_.push_back({data, bytes, number});
+    if (data) all_.push_back({data, length.bytes, number});
     return data;
   }
 
   /// The one that take() would find without a look at what others have finished; nullptr: there is none.
   template <machine::Machine M>
-  GivenBuffer* next_like(M& m, std::size_t bytes) {
-    return find(bytes, [&](const GivenBuffer& each) { return is_known_unused(m, each); });
+  GivenBuffer* next_like(M& m, BufferLength length) {
+    return find(length, [&](const GivenBuffer& each) { return is_known_unused(m, each); });
+  }
+
+  /// Another rank has the buffer of call `number`, and this one has `data` for it, of the same length. The other may still
+  /// read there.
+  void exchange(memory::Step number, std::byte* data) {
+    for (GivenBuffer& each : all_)
+      if (each.last == number) each.data = data;
+  }
+
+  /// Another rank may have the buffer of call `number`.
+  void lose(memory::Step number) {
+    std::erase_if(all_, [&](const GivenBuffer& each) { return each.last == number; });
   }
 
   /// Others may still read them.
@@ -78,26 +100,22 @@ class GivenBuffers {
                        [&](int peer) { return m.known_finished(peer, buffer.last); });
   }
 
-  /// Not one that is much too long, which a longer call may need.
-  static bool is_for(const GivenBuffer& buffer, std::size_t bytes) {
-    return buffer.bytes >= bytes && buffer.bytes / 4 <= bytes;
-  }
-
   /// Short ones are used in turns: when a rank hears of a call, it hears that the call before it is finished,
   /// too. A rank that hears from none looks at the others' finish lines, two misses for each, when none of its
   /// buffers is known to be unused.
-  bool has_enough_for_turns(std::size_t bytes) const {
+  bool has_enough_for_turns(BufferLength length) const {
     constexpr std::size_t most = 128 * 1024, most_short = 32 * 1024;
-    const auto suits = [&](const GivenBuffer& each) { return is_for(each, bytes); };
-    return bytes > most || std::count_if(all_.begin(), all_.end(), suits) >= (bytes <= most_short ? 4 : 2);
+    const auto suits = [&](const GivenBuffer& each) { return length.suits(each); };
+    return length.bytes > most ||
+           std::count_if(all_.begin(), all_.end(), suits) >= (length.bytes <= most_short ? 4 : 2);
   }
 
   /// The shortest one that is long enough.
   template <class Suits>
-  GivenBuffer* find(std::size_t bytes, Suits suits) {
+  GivenBuffer* find(BufferLength length, Suits suits) {
     GivenBuffer* best = nullptr;
     for (GivenBuffer& each : all_)
-      if (is_for(each, bytes) && (!best || each.bytes < best->bytes) && suits(each)) best = &each;
+      if (length.suits(each) && (!best || each.bytes < best->bytes) && suits(each)) best = &each;
     return best;
   }
 

@@ -24,13 +24,14 @@ namespace espalier::collective {
 /// What a rank's flag line of a call says, before the data that ride there.
 struct Notice {
   /// Where the rank's buffer begins, counted from the base; 0: there is none; with `in_own_memory`: its address there;
-  /// with `exposed`: there are the ExposureLines.
+  /// with `exposed`: there are the ExposureLines; with `exchanged`: see exchanges_buffer().
   std::uint64_t buffer = 0;
   std::uint64_t bytes : 48 = 0;      ///< all that is given; readers read all of it, unless there is a table
   std::uint64_t log2_chunk : 6 = 0;  ///< data become readable in chunks of so many bytes; 0: all are
   std::uint64_t behind : 10 = 0;     ///< the rank has finished the call so many before this one; 0: unsaid
 
-  static constexpr std::uint64_t in_own_memory = std::uint64_t{1} << 63, exposed = std::uint64_t{1} << 62;
+  static constexpr std::uint64_t in_own_memory = std::uint64_t{1} << 63, exposed = std::uint64_t{1} << 62,
+                                 exchanged = std::uint64_t{1} << 61;
 
   /// What `buffer` says of `data`, in the rank's own memory or in that which all share from `base` on.
   static std::uint64_t place_of(const std::byte* data, bool is_own, const std::byte* base) {
@@ -38,6 +39,9 @@ struct Notice {
                   : static_cast<std::uint64_t>(data - base);
   }
   bool exposes() const { return (buffer & exposed) != 0 && (buffer & in_own_memory) == 0; }
+  /// Of a buffer in the memory that all share.
+  bool exchanges() const { return (buffer & exchanged) != 0 && (buffer & in_own_memory) == 0; }
+  std::uint64_t offset() const { return buffer & ~exchanged; }
 
   /// Of a rank that has finished all calls up to `finished`: so its readers need not look at its finish line.
   void say_finished(Step number, Step finished) {
@@ -101,9 +105,26 @@ inline BufferParts buffer_parts(const PersistentSpec& spec, int ranks, std::size
   return parts;
 }
 
+/// Of two ranks, whether this one offers the other its buffer, because each reads as much as it gives. If both offer
+/// theirs, each has the other's when both have finished the call: what a rank writes next it has just read, as in pairwise
+/// exchange buffers.
+inline bool exchanges_buffer(const PersistentSpec& spec, int ranks) {
+  return ranks == 2 && spec.sources.size() == 1 && !has_table(spec, ranks) && !rides_in_line(spec, ranks) &&
+         spec.arrives_from(spec.sources.front()) == spec.given_bytes;
+}
+
+/// A buffer that is exchanged has a length that follows from what is given in it, so the other rank knows it: of four
+/// lengths between two powers of two.
+inline std::size_t exchanged_bytes(std::size_t given_bytes) {
+  const std::size_t step = std::max(std::bit_floor(given_bytes) / 4, sizeof(memory::FlagLine));
+  return BufferParts::table + (given_bytes + step - 1) / step * step;
+}
+
 /// How long the buffer of this rank must be; 0: it needs none.
 inline std::size_t buffer_bytes(const PersistentSpec& spec, int ranks) {
-  return rides_in_line(spec, ranks) ? 0 : buffer_parts(spec, ranks, spec.given_bytes).end;
+  if (rides_in_line(spec, ranks)) return 0;
+  if (exchanges_buffer(spec, ranks)) return exchanged_bytes(spec.given_bytes);
+  return buffer_parts(spec, ranks, spec.given_bytes).end;
 }
 
 /// What this rank finds of another one's data, or of its own.
@@ -178,6 +199,7 @@ void give_in_buffer(M& m, const PersistentSpec& spec, const Giving& giving, std:
            spec.places.size() * sizeof(PersistentSpec::Place));
   Notice notice;
   notice.buffer = Notice::place_of(buffer, room.is_own, base);
+  if (!room.is_own && exchanges_buffer(spec, m.size())) notice.buffer |= Notice::exchanged;
   notice.bytes = spec.given_bytes;
   notice.log2_chunk = is_cut ? static_cast<std::uint64_t>(log2_chunk) : 0;
   notice.say_finished(giving.number, giving.finished);
@@ -256,6 +278,15 @@ GivenData find_in_own_memory(M& m, const PersistentSpec& spec, const Notice& not
 
 }  // namespace detail
 
+/// The buffer of `peer` that is this rank's from now on, which had this one's; nullptr: none is exchanged. Both ranks have
+/// published. They see the same two lines, and so agree.
+template <Machine M>
+std::byte* exchanged_buffer(M& m, std::byte* own_line, std::byte* line, const CallArea& area) {
+  const Notice own = read_notice(m, own_line), notice = read_notice(m, line);
+  if (!own.exchanges() || !notice.exchanges() || own.bytes != notice.bytes) return nullptr;
+  return area.at(notice.offset(), exchanged_bytes(notice.bytes));
+}
+
 /// What `peer`, which may be this rank, has for this rank: its line of the call has been published. Throws Error
 /// where that cannot be; what it returns lies in the area, or in the memory of `peer`.
 template <Machine M>
@@ -275,7 +306,7 @@ GivenData find_given(M& m, const PersistentSpec& spec, int peer, std::byte* line
     refuse_damaged();
   const BufferParts parts = buffer_parts(spec, m.size(), notice.bytes);
   GivenData given;
-  given.buffer = area.at(notice.buffer, parts.end);
+  given.buffer = area.at(notice.offset(), parts.end);
   given.log2_chunk = notice.log2_chunk;
   PersistentSpec::Place place{0, notice.bytes};
   if (has_table(spec, m.size()))

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <barrier>
 #include <chrono>
 #include <limits>
 #include <list>
@@ -35,7 +36,7 @@ using Doubles = std::vector<double>;
 class Rank {
  public:
   Rank(HostMachine& m, SharedMemory& memory, bool seems_to_have_room = true)
-      : m_(m), memory_(memory.of(m.rank())), calls_(m, memory.with(memory_)) {
+      : m_(m), memory_(memory.for_a_rank()), calls_(m, memory.with(memory_)) {
     memory_.seems_to_have_room = seems_to_have_room;
   }
 
@@ -415,13 +416,36 @@ TEST_P(UnderWay, WhoHasStartedOwesNothing) {
   });
 }
 
+// So what a rank writes is what it has just read. Only where each gives as much as it gets.
+TEST(UnderWay, TwoRanksExchangeTheirBuffers) {
+  SharedMemory memory(2, std::size_t{8} << 20);
+  Ranks all(2, 4);
+  std::array<std::array<const std::byte*, 2>, 2> buffers{};  // of a rank, before and after
+  const auto exchange = [&](Collective collective, std::size_t count) {
+    std::barrier both(2);
+    all.run([&](HostMachine& m) {
+      Rank rank(m, memory);
+      const auto own = static_cast<std::size_t>(m.rank());
+      rank.start(collective, count, 1);
+      buffers[own][0] = rank.calls().buffers().all().front().data;
+      rank.complete_all(false);
+      buffers[own][1] = rank.calls().buffers().all().front().data;
+      both.arrive_and_wait();
+    });
+    return buffers[0][1] == buffers[1][0] && buffers[1][1] == buffers[0][0];
+  };
+  EXPECT_TRUE(exchange(Collective::allreduce, 100));
+  EXPECT_TRUE(exchange(Collective::allgather, 5000));
+  EXPECT_FALSE(exchange(Collective::reduce_scatter, 101));  // of different lengths
+}
+
 INSTANTIATE_TEST_SUITE_P(Ranks, UnderWay, ::testing::Values(2, 3, 5));
 
 TEST(UnderWay, DifferentLengthsAreAnError) {
   SharedMemory memory(2, std::size_t{1} << 20);
   Ranks all(2, 4);
   all.run([&](HostMachine& m) {
-    RankMemory own = memory.of(m.rank());
+    RankMemory own = memory.for_a_rank();
     Calls calls(m, memory.with(own));
     Doubles data(10);
     CallUnderWay call;

@@ -48,7 +48,7 @@ class Hearer {
     memory_.reset(static_cast<std::byte*>(std::aligned_alloc(4096, memory_bytes)));
     std::fill_n(memory_.get(), memory_bytes, std::byte{});
     const testing::CallMemoryLayout layout(Calls::Pages::bytes(ranks));
-    own_.emplace(memory_.get() + layout.buffers, 32 * 1024);
+    own_.emplace(layout.rest(memory_.get(), memory_bytes, taken_), 32 * 1024);
     const CallArea area{memory_.get(), memory_bytes};
     calls_.emplace(ranks_.machine(0),
                    CallMemory<RankMemoryOf>{
@@ -93,6 +93,7 @@ class Hearer {
   };
   Ranks ranks_;
   std::unique_ptr<std::byte, Free> memory_;
+  testing::TakenBlocks taken_;
   std::optional<RankMemory> own_;
   std::optional<Calls> calls_;
   CallUnderWay call_;
@@ -207,7 +208,8 @@ TEST(DamagedLines, OfPages) {
     std::vector<memory::FlagLine> memory(memory_bytes / sizeof(memory::FlagLine));
     const CallArea area{reinterpret_cast<std::byte*>(memory.data()), memory_bytes};
     const std::size_t page = Calls::Pages::bytes(2);
-    RankMemory own(area.base + 128 + 2 * page, 32 * 1024);
+    testing::TakenBlocks taken;
+    RankMemory own({area.base + 128 + 2 * page, memory_bytes - 128 - 2 * page, taken}, 32 * 1024);
     LinePages<RankMemoryOf> pages(area, area.base + 128, 2, {&own});
     const std::uint64_t word = random() & ((std::uint64_t{1} << (i % 2 ? 40 : 10)) - 1);
     static_cast<void>(ranks.machine(1).agree_at(area.base + 128, 2, word));

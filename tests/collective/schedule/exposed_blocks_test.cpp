@@ -37,7 +37,7 @@ CallMemory<RankMemoryOf> with_short_blocks_exposed(CallMemory<RankMemoryOf> memo
 class ScatteringRank {
  public:
   ScatteringRank(HostMachine& m, SharedMemory& memory)
-      : m_(m), own_(memory.of(m.rank())), calls_(m, with_short_blocks_exposed(memory.with(own_))) {}
+      : m_(m), own_(memory.for_a_rank()), calls_(m, with_short_blocks_exposed(memory.with(own_))) {}
 
   /// Rank r gets so many numbers and r more.
   void start(std::size_t count) {

@@ -26,8 +26,8 @@ class CheckedNode {
   static constexpr std::size_t area_bytes = std::size_t{124} << 10;
 
   CheckedNode(CheckingMachine& m, NodeMemory memory)
-      : memory_(area() + CallMemoryLayout(Calls::Pages::bytes(m.size())).buffers +
-                    static_cast<std::size_t>(m.rank()) * own_bytes,
+      : memory_(CallMemoryLayout(Calls::Pages::bytes(m.size()))
+                    .rest(area(), area_bytes, Execution::current().common<TakenBlocks>()),
                 memory == NodeMemory::taken ? one_buffer : own_bytes),
         calls_(m, {{area(), area_bytes},
                    area() + CallMemoryLayout::pages,

@@ -46,7 +46,7 @@ class Member {
       : m_(m),
         by_(by),
         is_certain_(given.is_enough),
-        memory_(own_part(m, given.each), given.each),
+        memory_(all_memory(m), given.each),
         calls_(m, {{area(), calls_area_bytes},
                    area() + CallMemoryLayout::pages,
                    {&memory_},
@@ -92,9 +92,9 @@ class Member {
   }
 
   static std::byte* area() { return Execution::current().area(); }
-  static std::byte* own_part(CheckingMachine& m, std::size_t buffers) {
-    return area() + CallMemoryLayout(Calls::Pages::bytes(m.size())).buffers +
-           static_cast<std::size_t>(m.rank()) * buffers;
+  static RankMemory::All all_memory(CheckingMachine& m) {
+    return CallMemoryLayout(Calls::Pages::bytes(m.size()))
+        .rest(area(), calls_area_bytes, Execution::current().common<TakenBlocks>());
   }
 
   CheckingMachine& m_;
@@ -151,6 +151,9 @@ Make bcast(std::size_t count) {
 }
 Make allgather(std::size_t count) {
   return transfers(Collective::allgather, true, [=](int, int) { return count; });
+}
+Make even_alltoallv(std::size_t count) {
+  return transfers(Collective::alltoallv, false, [=](int, int) { return count; });
 }
 Make alltoallv() {
   return transfers(Collective::alltoallv, false,
@@ -294,6 +297,14 @@ std::vector<Scenario> calls_under_way(int ranks, bool fenced) {
   // What is long is given by who looks first: a start leaves it, and all that comes after it.
   add("calls, long ones given later", two,
       calls(Completion::polling, mixed, 6, {3}, {24 << 10, 1 << 20, true, true, usual_expose_from, 64}));
+  if (ranks == 2) {
+    // Of equal lengths one after the other: with the buffers that were exchanged; and some that are not.
+    const std::vector<Make> even = {reductions(Collective::allreduce, 27), allgather(27), even_alltoallv(27),
+                                    alltoallv()};
+    for (const std::size_t at_a_time : {1, 2, 3})
+      add(formatted("exchanged buffers, {} at a time", at_a_time), two,
+          calls(Completion::polling, even, 9, {at_a_time}, long_ones));
+  }
   if (ranks > 2)
     add("folds in common, two at a time", two,
         calls(Completion::polling, {reductions(Collective::allreduce, 513)}, 4, {2}, long_ones));
