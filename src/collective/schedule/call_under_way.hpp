@@ -8,10 +8,10 @@
 
 #include "base/error.hpp"
 #include "base/format.hpp"
+#include "collective/schedule/brief_call.hpp"
 #include "collective/schedule/exposed_blocks.hpp"
 #include "collective/schedule/given_data.hpp"
 #include "collective/schedule/line_pages.hpp"
-#include "collective/schedule/short_call.hpp"
 #include "machine/fingerprint.hpp"
 
 namespace espalier::collective {
@@ -19,8 +19,9 @@ namespace espalier::collective {
 /// A call, and how far this rank has come in it.
 struct CallUnderWay {
   PersistentSpec spec;
-  bool is_short = false;  ///< then the spec has no lists
-  ShortCall brief;
+  bool is_brief = false;  ///< then the spec has no lists
+  BriefCall brief;
+  BufferLength length;                   ///< of the buffer for what this rank gives
   Step number = 0;                       ///< of the communicator's nonblocking calls; a step of the machine
   CallLines lines;                       ///< which say what each rank gives
   machine::Fingerprint fingerprint = 0;  ///< that this rank's line bears
@@ -255,37 +256,66 @@ bool fold_alone(M& m, CallUnderWay& call, const CallArea& area) {
   return true;
 }
 
-/// What `peer` gives to a short call, whose line is there.
+/// Whether `peer` has given all of it. In a brief call it gives no chunks, but its call may have lists.
 template <Machine M>
-const std::byte* short_given(M& m, const CallUnderWay& call, const CallArea& area, int peer) {
-  return given_to(m, call, area, peer, call.spec.bytes).block;
+bool hears_all_of(M& m, CallUnderWay& call, const CallArea& area, int peer) {
+  if (!hears(m, call, peer)) return false;
+  const std::size_t bytes = brief_block(call.spec, m.size());
+  if (bytes <= line_capacity) return true;
+  const GivenData given = find_given(m, call.spec, peer, call.lines.of(peer), area);
+  if (given.log2_chunk == 0) [[likely]]
+    return true;
+  const Step chunks = ((given.bytes - 1) >> given.log2_chunk) + 1;
+  std::byte* const progress = given.buffer + BufferParts::progress;
+  return m.reached_at(progress, chunks) || lacks(call, progress, chunks, peer);
+}
+
+/// What `peer` gives to this rank, which has heard all of it.
+template <Machine M>
+const std::byte* brief_given(M& m, CallUnderWay& call, const CallArea& area, int peer) {
+  const std::size_t bytes = brief_block(call.spec, m.size());
+  const GivenData given = given_to(m, call, area, peer, bytes);
+  if (given.is_remote) [[unlikely]]
+    return copy_of_remote(m, call, peer, given.block, bytes);
+  return given.buffer ? begin_reading(m, given.block, bytes) : given.block;
 }
 
 template <Machine M>
-void fold_short(M& m, const CallUnderWay& call, const CallArea& area) {
+void fold_brief(M& m, CallUnderWay& call, const CallArea& area) {
   const void** sources = m.source_array();
   for (int rank = 0; rank < m.size(); ++rank)
-    sources[rank] = rank == m.rank() ? call.brief.send : short_given(m, call, area, rank);
+    sources[rank] = rank == m.rank() ? call.brief.send : brief_given(m, call, area, rank);
   m.reduce(*call.spec.fold.operation, call.brief.receive, sources, m.size(), call.spec.bytes);
+  call.copies.clear();
+}
+
+/// A block goes to the place of the rank that has given it.
+template <Machine M>
+void take_brief_block(M& m, CallUnderWay& call, const CallArea& area, int peer) {
+  const std::size_t bytes = brief_block(call.spec, m.size());
+  m.copy(call.brief.receive + static_cast<std::size_t>(peer) * bytes, brief_given(m, call, area, peer),
+         bytes);
+  call.copies.clear();
 }
 
 template <Machine M>
-bool take_short(M& m, CallUnderWay& call, const CallArea& area) {
+bool take_brief(M& m, CallUnderWay& call, const CallArea& area) {
   const PersistentSpec& spec = call.spec;
   if (spec.collective == Collective::bcast && m.rank() != spec.root) {
-    if (!hears(m, call, spec.root)) return false;
-    m.copy(call.brief.receive, short_given(m, call, area, spec.root), spec.bytes);
+    if (!hears_all_of(m, call, area, spec.root)) return false;
+    m.copy(call.brief.receive, brief_given(m, call, area, spec.root), spec.bytes);
+    call.copies.clear();
   }
-  if (!hears_all_in_short(spec, m.rank())) return true;
+  if (!hears_all_in_brief(spec, m.rank())) return true;
+  const bool takes_blocks =
+      spec.collective == Collective::allgather || spec.collective == Collective::alltoall;
   for (const auto others = static_cast<std::size_t>(m.size()) - 1; call.heard < others; ++call.heard) {
     const int next = m.rank() + 1 + static_cast<int>(call.heard);
     const int peer = next < m.size() ? next : next - m.size();
-    if (!hears(m, call, peer)) return false;
-    if (spec.collective == Collective::allgather)
-      m.copy(call.brief.receive + static_cast<std::size_t>(peer) * spec.bytes,
-             short_given(m, call, area, peer), spec.bytes);
+    if (!hears_all_of(m, call, area, peer)) return false;
+    if (takes_blocks) take_brief_block(m, call, area, peer);
   }
-  if (spec.fold.operation) fold_short(m, call, area);
+  if (spec.fold.operation) fold_brief(m, call, area);
   return true;
 }
 
@@ -295,7 +325,7 @@ bool take_short(M& m, CallUnderWay& call, const CallArea& area) {
 /// what comes next.
 template <Machine M>
 bool take_what_came(M& m, CallUnderWay& call, const CallArea& area) {
-  if (call.is_short) return detail::take_short(m, call, area);
+  if (call.is_brief) return detail::take_brief(m, call, area);
   if (call.spec.fold.ranks == 0 && !call.spec.wants.empty()) return detail::take_blocks(m, call, area);
   for (; call.heard < call.spec.sources.size(); ++call.heard)
     if (!detail::hears(m, call, call.spec.sources[call.heard])) return false;

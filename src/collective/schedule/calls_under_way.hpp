@@ -108,7 +108,7 @@ class CallsUnderWay {
       if (each.call == &call) {
         each.call = nullptr;
         if (!call.published) --unpublished_;
-        if (exchanges_buffer(call.spec, m_.size())) buffers_.lose(each.number);
+        if (call.length.is_exchanged) buffers_.lose(each.number);
       }
     finish_in_order();
   }
@@ -134,6 +134,8 @@ class CallsUnderWay {
     is_closed_ = !pages_.open(m_, call.number);
     if (is_closed_) return false;
     call.lines = pages_.lines(call.number);
+    call.length = call.is_brief ? brief_buffer_length(call.spec, {m_.rank(), m_.size()})
+                                : buffer_length(call.spec, m_.size());
     const bool is_ours = decide();
     call.is_long = later_from_ != never_later && is_long(call);
     in_order_.push_back({call.number, is_ours ? &call : nullptr});
@@ -146,7 +148,7 @@ class CallsUnderWay {
 
   bool gives_later(const CallUnderWay& call) const { return call.spec.given_bytes >= later_from_; }
   bool is_long(const CallUnderWay& call) const {
-    if (call.is_short) return false;
+    if (call.is_brief) return false;
     std::size_t wanted = call.spec.fold.bytes;
     for (const Schedule::Take& each : call.spec.wants) wanted += each.bytes;
     return gives_later(call) || wanted >= later_from_;
@@ -155,7 +157,7 @@ class CallsUnderWay {
   /// Whether the call is served, as the first rank that came to it has decided, or to one shortly before it:
   /// each agreement is a line that goes from rank to rank.
   bool may_take_memory(const CallUnderWay& call) {
-    if (call.is_short || !may_need_buffer(call.spec, m_.size())) return true;
+    if (!may_need_buffer(call.spec, m_.size())) return true;
     // A rank may give more than there is memory: no rank knows before.
     if (!reads_own_memory_ && lengths_are_unknown(call.spec)) return false;
     const std::size_t bytes = bytes_of_all(call.spec, m_.size());
@@ -174,8 +176,8 @@ class CallsUnderWay {
   /// ranks come later. What a rank keeps of earlier calls the others have, too.
   bool has_room(const CallUnderWay& call, std::size_t bytes) {
     if (reads_own_memory_ && !folds_in_common(call.spec, m_.size())) return true;
-    const BufferLength own = length_for(call);
-    return (own.bytes > 0 && buffers_.next_like(m_, own)) || buffers_.memory().has_room(2 * bytes);
+    return (call.length.bytes > 0 && buffers_.next_like(m_, call.length)) ||
+           buffers_.memory().has_room(2 * bytes);
   }
 
   /// Others may look whether this rank has come so far.
@@ -188,19 +190,18 @@ class CallsUnderWay {
   /// others finish the younger call only after it. Hence, of all starts that wait for memory anywhere, the one
   /// with the lowest number waits for calls alone that all ranks can finish.
   bool publish(CallUnderWay& call) {
-    if (call.is_short) {
-      publish_short(call);
-      return true;
-    }
-    if (expose(call)) return true;
+    if (!call.is_brief && expose(call)) return true;
     Room room;
-    if (const BufferLength length = length_for(call); length.bytes > 0) {
-      room = take_room(call, length);
+    if (call.length.bytes > 0) {
+      room = take_room(call, call.length);
       if (!room.data) return false;
     }
     m_.begin_call(call.fingerprint);
     const Giving giving{call.number, call.lines.of(m_.rank()), finished_};
-    give_data(m_, call.spec, giving, area_.base, room, log2_chunk_);
+    if (call.is_brief)
+      give_brief(m_, call.spec, call.brief, giving, area_.base, room);
+    else
+      give_data(m_, call.spec, giving, area_.base, room, log2_chunk_);
     call.published = true;
     prefetch_next_line(call.number + 1);
     return true;
@@ -227,10 +228,6 @@ class CallsUnderWay {
     });
   }
 
-  BufferLength length_for(const CallUnderWay& call) const {
-    return {buffer_bytes(call.spec, m_.size()), exchanges_buffer(call.spec, m_.size())};
-  }
-
   /// The result of a fold in common, which all ranks write, lies in rank 0's buffer.
   Room take_room(const CallUnderWay& call, BufferLength length) {
     if (std::byte* const data = buffers_.take(m_, length, call.number)) return {data, false};
@@ -239,19 +236,12 @@ class CallsUnderWay {
     return {own_buffers_.take(m_, length.bytes, call.number), true};
   }
 
-  /// This rank has read what the other gave.
+  /// Of two ranks. This one has read what the other gave.
   void exchange_buffers(const CallUnderWay& call) {
-    if (!exchanges_buffer(call.spec, m_.size())) return;
-    const int peer = call.spec.sources.front();
-    if (std::byte* const data = exchanged_buffer(m_, call.lines.of(m_.rank()), call.lines.of(peer), area_))
+    std::byte* const own_line = call.lines.of(m_.rank());
+    std::byte* const line = call.lines.of(1 - m_.rank());
+    if (std::byte* const data = exchanged_buffer(m_, own_line, line, area_))
       buffers_.exchange(call.number, data);
-  }
-
-  void publish_short(CallUnderWay& call) {
-    m_.begin_call(call.fingerprint);
-    give_short(m_, call.spec, call.brief, {call.number, call.lines.of(m_.rank()), finished_});
-    call.published = true;
-    prefetch_next_line(call.number + 1);
   }
 
   /// What this rank writes in the next call, if that is like this one, its readers hold: it takes it back
@@ -262,8 +252,8 @@ class CallsUnderWay {
   void prefetch_next_buffer(const CallUnderWay& call) {
     constexpr std::size_t most = 20 * 1024,
                           most_one_way = 80 * 1024;  // who gives alone has nothing to wait for
-    const BufferLength length = length_for(call);
-    if (length.bytes == 0 || length.bytes > (goes_one_way(moves_as(call.spec)) ? most_one_way : most)) return;
+    const BufferLength length = call.length;
+    if (length.bytes > (goes_one_way(moves_as(call.spec)) ? most_one_way : most)) return;
     if (const GivenBuffer* next = buffers_.next_like(m_, length))
       m_.prefetch_own_at(next->data, length.bytes);
   }
@@ -271,10 +261,10 @@ class CallsUnderWay {
   bool take(CallUnderWay& call) {
     call.done = take_what_came(m_, call, area_) && may_write_again(call) && others_keep_up(call);
     if (!call.done) return false;
-    if (!call.is_short) exchange_buffers(call);
+    if (call.length.is_exchanged) exchange_buffers(call);
     ++completed_;
     in_order_[static_cast<std::size_t>(call.number - in_order_.front().number)].call = nullptr;
-    if (!call.is_short) prefetch_next_buffer(call);
+    if (call.length.bytes > 0) prefetch_next_buffer(call);
     return true;
   }
 
@@ -283,8 +273,8 @@ class CallsUnderWay {
   /// they may need it to come further before they complete anything.
   bool others_keep_up(CallUnderWay& call) {
     constexpr Step most_ahead = calls_in_page, most_ahead_in_buffers = 4;
-    const bool is_long = !call.is_short && buffer_bytes(call.spec, m_.size()) > 0;
-    const bool has_heard_from_all = call.is_short ? hears_all_in_short(call.spec, m_.rank())
+    const bool is_long = call.length.bytes > 0;
+    const bool has_heard_from_all = call.is_brief ? hears_all_in_brief(call.spec, m_.rank())
                                                   : call.spec.sources.size() == m_.other_ranks().size();
     if (has_heard_from_all) return true;
     if (!is_long && call.number % most_ahead != 0) return true;

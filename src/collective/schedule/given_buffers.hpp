@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "collective/schedule/given_data.hpp"
 #include "machine/concept.hpp"
 #include "memory/flag_line.hpp"
 
@@ -15,17 +16,6 @@ struct GivenBuffer {
   std::byte* data = nullptr;
   std::size_t bytes = 0;
   memory::Step last = 0;  ///< the call that it was given to last
-};
-
-/// How long a buffer must be: at least so long, or just so long, as those that two ranks exchange are.
-struct BufferLength {
-  std::size_t bytes;
-  bool exactly = false;
-
-  /// Not one that is much too long, which a longer call may need.
-  bool suits(const GivenBuffer& buffer) const {
-    return exactly ? buffer.bytes == bytes : buffer.bytes >= bytes && buffer.bytes / 4 <= bytes;
-  }
 };
 
 /// One rank's. Memory has
@@ -100,22 +90,28 @@ class GivenBuffers {
                        [&](int peer) { return m.known_finished(peer, buffer.last); });
   }
 
+  /// Not one that is much too long, which a longer call may need.
+  static bool suits(const GivenBuffer& buffer, BufferLength length) {
+    if (length.is_exchanged) return buffer.bytes == length.bytes;
+    return buffer.bytes >= length.bytes && buffer.bytes / 4 <= length.bytes;
+  }
+
   /// Short ones are used in turns: when a rank hears of a call, it hears that the call before it is finished,
   /// too. A rank that hears from none looks at the others' finish lines, two misses for each, when none of its
   /// buffers is known to be unused.
   bool has_enough_for_turns(BufferLength length) const {
     constexpr std::size_t most = 128 * 1024, most_short = 32 * 1024;
-    const auto suits = [&](const GivenBuffer& each) { return length.suits(each); };
+    const auto is_like = [&](const GivenBuffer& each) { return suits(each, length); };
     return length.bytes > most ||
-           std::count_if(all_.begin(), all_.end(), suits) >= (length.bytes <= most_short ? 4 : 2);
+           std::count_if(all_.begin(), all_.end(), is_like) >= (length.bytes <= most_short ? 4 : 2);
   }
 
   /// The shortest one that is long enough.
-  template <class Suits>
-  GivenBuffer* find(BufferLength length, Suits suits) {
+  template <class IsFree>
+  GivenBuffer* find(BufferLength length, IsFree is_free) {
     GivenBuffer* best = nullptr;
     for (GivenBuffer& each : all_)
-      if (length.suits(each) && (!best || each.bytes < best->bytes) && suits(each)) best = &each;
+      if (suits(each, length) && (!best || each.bytes < best->bytes) && is_free(each)) best = &each;
     return best;
   }
 

@@ -70,9 +70,9 @@ inline bool has_table(const PersistentSpec& spec, int ranks) {
 }
 
 /// More than two ranks and longer vectors: they fold in common, once. Else each rank folds for itself.
+inline constexpr std::size_t least_in_common = 4096;
 inline bool folds_in_common(const PersistentSpec& spec, int ranks) {
-  constexpr std::size_t least = 4096;
-  return moves_as(spec) == Collective::allreduce && ranks > 2 && spec.fold.bytes >= least;
+  return moves_as(spec) == Collective::allreduce && ranks > 2 && spec.fold.bytes >= least_in_common;
 }
 
 /// What goes one way is read while it is written. Ranks that all write and then all read gain nothing by it.
@@ -120,11 +120,17 @@ inline std::size_t exchanged_bytes(std::size_t given_bytes) {
   return BufferParts::table + (given_bytes + step - 1) / step * step;
 }
 
-/// How long the buffer of this rank must be; 0: it needs none.
-inline std::size_t buffer_bytes(const PersistentSpec& spec, int ranks) {
-  if (rides_in_line(spec, ranks)) return 0;
-  if (exchanges_buffer(spec, ranks)) return exchanged_bytes(spec.given_bytes);
-  return buffer_parts(spec, ranks, spec.given_bytes).end;
+/// How long a buffer must be, at least; just so long where it is exchanged. No bytes: none is needed.
+struct BufferLength {
+  std::size_t bytes = 0;
+  bool is_exchanged = false;
+};
+
+/// Of this rank's buffer for a call.
+inline BufferLength buffer_length(const PersistentSpec& spec, int ranks) {
+  if (rides_in_line(spec, ranks)) return {};
+  if (exchanges_buffer(spec, ranks)) return {exchanged_bytes(spec.given_bytes), true};
+  return {buffer_parts(spec, ranks, spec.given_bytes).end};
 }
 
 /// What this rank finds of another one's data, or of its own.
@@ -199,7 +205,8 @@ void give_in_buffer(M& m, const PersistentSpec& spec, const Giving& giving, std:
            spec.places.size() * sizeof(PersistentSpec::Place));
   Notice notice;
   notice.buffer = Notice::place_of(buffer, room.is_own, base);
-  if (!room.is_own && exchanges_buffer(spec, m.size())) notice.buffer |= Notice::exchanged;
+  const bool is_exchanged = !room.is_own && exchanges_buffer(spec, m.size());
+  if (is_exchanged) notice.buffer |= Notice::exchanged;
   notice.bytes = spec.given_bytes;
   notice.log2_chunk = is_cut ? static_cast<std::uint64_t>(log2_chunk) : 0;
   notice.say_finished(giving.number, giving.finished);
@@ -210,7 +217,7 @@ void give_in_buffer(M& m, const PersistentSpec& spec, const Giving& giving, std:
     return give_in_chunks(m, spec, buffer + BufferParts::progress, data, log2_chunk);
   }
   for (const Give& each : spec.gives) {
-    show_given(m, data + each.offset, each, {0, each.bytes});
+    show_given(m, data + each.offset, each, {0, each.bytes}, is_exchanged ? each.bytes : 0);
     m.flush_for_readers(data + each.offset, each.bytes);
   }
   m.signal_at(line, giving.number);
@@ -220,7 +227,7 @@ void give_in_buffer(M& m, const PersistentSpec& spec, const Giving& giving, std:
 
 /// Gives all that this rank has to give to a call: then no rank needs it any more. All readers have finished
 /// the call that had the buffer before. `base`: of the memory that the ranks share, which may begin elsewhere
-/// in each. `room`: of buffer_bytes(), or none.
+/// in each. `room`: of buffer_length(), or none.
 template <Machine M>
 void give_data(M& m, const PersistentSpec& spec, const Giving& giving, std::byte* base, const Room& room,
                int log2_chunk) {

@@ -23,8 +23,9 @@ inline bool may_need_buffer(const PersistentSpec& spec, int ranks) {
   if (lengths_are_unknown(spec)) return true;
   switch (spec.collective) {
     case Collective::scatter:
+      return ranks > 2 ? spec.bytes > 0 : spec.bytes > line_capacity;
     case Collective::alltoall:
-      return spec.bytes > (ranks > 2 ? 0 : line_capacity / all);
+      return ranks > 2 ? spec.bytes > 0 : spec.bytes / all > line_capacity;
     case Collective::allgatherv:
       return (spec.bytes + 1) * all > line_capacity;  // it is the mean
     default:
@@ -35,7 +36,7 @@ inline bool may_need_buffer(const PersistentSpec& spec, int ranks) {
 /// Whether all ranks know the same of what bytes_of_all() says.
 inline bool all_know_bytes(Collective collective) {
   using enum Collective;
-  constexpr std::array known = {bcast, reduce, allreduce, gather, allgather, scan, exscan};
+  constexpr std::array known = {bcast, reduce, allreduce, gather, allgather, alltoall, scan, exscan};
   return std::count(known.begin(), known.end(), collective) > 0;
 }
 

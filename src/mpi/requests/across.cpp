@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "base/by_rank.hpp"
 #include "runtime/communicator/separate_call.hpp"
 #include "runtime/communicator/wanted.hpp"
 
@@ -15,7 +16,7 @@ using runtime::across::Wanted;
 
 /// What this rank gives, as all of its readers get it.
 const std::byte* given(const Draft& draft) {
-  if (draft.is_short) return draft.brief.send;
+  if (draft.is_brief) return draft.brief.send;
   return draft.spec.gives.empty() ? nullptr : draft.spec.gives.front().source;
 }
 
@@ -23,20 +24,20 @@ void say_bcast(const Draft& draft, bool is_root, Wanted& wanted) {
   if (is_root)
     wanted.send = given(draft);
   else
-    wanted.receive = draft.is_short ? draft.brief.receive : draft.spec.wants.front().target;
+    wanted.receive = draft.is_brief ? draft.brief.receive : draft.spec.wants.front().target;
 }
 
 void say_reduction(const Draft& draft, Wanted& wanted) {
   const collective::Schedule::Fold& fold = draft.spec.fold;
   wanted.operation = draft.kernel;
-  wanted.send = !draft.is_short && fold.ranks > 0 ? fold.own : given(draft);
-  wanted.receive = draft.is_short ? draft.brief.receive : fold.target;
+  wanted.send = !draft.is_brief && fold.ranks > 0 ? fold.own : given(draft);
+  wanted.receive = draft.is_brief ? draft.brief.receive : fold.target;
 }
 
 void say_allgather(const Draft& draft, int rank, int ranks, Wanted& wanted) {
   wanted.send = given(draft);
   wanted.places.resize(static_cast<std::size_t>(ranks));
-  if (draft.is_short) {
+  if (draft.is_brief) {
     for (std::size_t peer = 0; peer < wanted.places.size(); ++peer)
       wanted.places[peer] = draft.brief.receive + peer * draft.spec.bytes;
     return;
@@ -71,10 +72,25 @@ void say_to_node(const Draft& draft, int rank, int ranks, Wanted& wanted) {
   }
 }
 
+/// A brief alltoall, with lists that say the same.
+void spell_out(const runtime::Communicator& communicator, Draft& draft) {
+  const auto ranks = static_cast<std::size_t>(communicator.size());
+  const std::size_t bytes = draft.spec.bytes, block = bytes / ranks;
+  ByRank<collective::Block> out(ranks), in(ranks);
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    out[rank] = {const_cast<std::byte*>(draft.brief.send) + rank * block, block};
+    in[rank] = {draft.brief.receive + rank * block, block};
+  }
+  draft.is_brief = false;
+  draft.spec =
+      collective::transfer_spec({communicator.rank(), communicator.size()}, Collective::alltoall, 0, bytes,
+                                {out.begin(), ranks}, {in.begin(), ranks}, std::move(draft.spec));
+}
+
 }  // namespace
 
-std::unique_ptr<runtime::SeparateCall> begin_across(const Entry& entry, const Draft& draft,
-                                                    std::string& why) {
+std::unique_ptr<runtime::SeparateCall> begin_across(const Entry& entry, Draft& draft, std::string& why) {
+  if (draft.is_brief && draft.spec.collective == Collective::alltoall) spell_out(*entry.communicator, draft);
   const collective::PersistentSpec& spec = draft.spec;
   Wanted wanted{{spec.collective, spec.root, spec.bytes, spec.operation}};
   wanted.operation = draft.kernel;

@@ -15,7 +15,7 @@ namespace {
 /// What belongs to the call goes; the request and its carrier wait for the next one.
 void retire(Request& request) {
   Draft& draft = request.draft;
-  if (draft.is_short) return give_back(request);
+  if (draft.is_brief) return give_back(request);
   draft.spec = collective::PersistentSpec::in(std::move(draft.spec));
   draft.unable.clear();
   draft.at_once = nullptr;
@@ -29,7 +29,7 @@ void retire(Request& request) {
 /// What the runtime has got goes back to the draft.
 void take_back(Request& request) {
   request.nonblocking.reset();
-  if (!request.draft.is_short) request.draft.spec = std::move(request.call.spec);
+  if (!request.draft.is_brief) request.draft.spec = std::exchange(request.call.spec, {});
   runtime::asking::remove_request();
 }
 
@@ -57,8 +57,8 @@ int start_separate(Entry& entry, Taken& taken, std::unique_ptr<runtime::Separate
 /// What the runtime gets of the draft, which keeps what errors name.
 void make_call(Draft& draft, runtime::Nonblocking::Call& call) {
   call.forget_progress();
-  call.is_short = draft.is_short;
-  if (draft.is_short) {
+  call.is_brief = draft.is_brief;
+  if (draft.is_brief) {
     call.brief = draft.brief;
     call.spec.collective = draft.spec.collective;
     call.spec.root = draft.spec.root;

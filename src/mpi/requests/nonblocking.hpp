@@ -22,13 +22,13 @@ class Taken {
   Request& request() { return *request_; }
   void keep() { request_ = nullptr; }
   /// The draft, as a maker wants it.
-  Draft& begin_draft(Collective collective, int root, bool may_be_short) {
+  Draft& begin_draft(Collective collective, int root, bool may_be_brief) {
     Draft& draft = request_->draft;
     draft.spec.collective = collective;
     draft.spec.root = root;
     draft.spec.bytes = 0;
-    draft.may_be_short = may_be_short;
-    draft.is_short = false;
+    draft.may_be_brief = may_be_brief;
+    draft.is_brief = false;
     return draft;
   }
 

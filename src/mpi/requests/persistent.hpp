@@ -60,12 +60,12 @@ struct Draft {
   std::shared_ptr<void> sides;  ///< what they and the spec refer to
   std::vector<KeptType> types;
 
-  /// Of a nonblocking call, whose maker may leave the lists of the spec alone: what short_call.hpp says.
-  bool may_be_short = false, is_short = false;
-  collective::ShortCall brief;
-  void be_short(std::size_t bytes, const void* send, void* receive, const reduce::Operation* operation,
+  /// Of a nonblocking call, whose maker may leave the lists of the spec alone: what brief_call.hpp says.
+  bool may_be_brief = false, is_brief = false;
+  collective::BriefCall brief;
+  void be_brief(std::size_t bytes, const void* send, void* receive, const reduce::Operation* operation,
                 bool folds) {
-    is_short = true;
+    is_brief = true;
     brief = {static_cast<const std::byte*>(send), static_cast<std::byte*>(receive)};
     spec.bytes = bytes;
     spec.operation = operation ? operation->code : reduce::no_operation;

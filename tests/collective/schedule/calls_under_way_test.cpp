@@ -48,7 +48,7 @@ class Rank {
   bool start(Collective collective, std::size_t count, int round) {
     Started& started = started_.emplace_back();
     started.call.spec = spec_of(collective, count, round, started);
-    started.call.is_short = may_be_short(started.call.spec) && (m_.rank() + round) % 3 != 0;
+    started.call.is_brief = may_be_brief(started.call.spec) && (m_.rank() + round) % 3 != 0;
     started.call.brief = {bytes_of(started.send), bytes_of(started.receive)};
     if (calls_.start(started.call)) return true;
     started_.pop_back();
@@ -71,11 +71,11 @@ class Rank {
   Calls& calls() { return calls_; }
 
  private:
-  static bool may_be_short(const PersistentSpec& spec) {
+  bool may_be_brief(const PersistentSpec& spec) const {
     using enum Collective;
-    constexpr std::array short_kinds = {barrier, bcast, reduce, allreduce, allgather};
-    return spec.bytes <= line_capacity &&
-           std::count(short_kinds.begin(), short_kinds.end(), spec.collective) > 0;
+    constexpr std::array kinds = {barrier, bcast, reduce, allreduce, allgather, alltoall};
+    return brief_block(spec, m_.size()) <= longest_brief_block(spec.collective, m_.size()) &&
+           std::count(kinds.begin(), kinds.end(), spec.collective) > 0;
   }
   PersistentSpec spec_of(Collective collective, std::size_t count, int round, Started& to);
   PersistentSpec transfer(Collective collective, const std::vector<std::size_t>& sent,
@@ -220,7 +220,7 @@ TEST_P(UnderWay, WithoutMemoryTheyFollowEachOther) {
 /// A short call in which the ranks agree on a word.
 struct Meeting {
   explicit Meeting(int ranks) : all(static_cast<std::size_t>(ranks)) {
-    call.is_short = true;
+    call.is_brief = true;
     call.spec.collective = Collective::allgather;
     call.spec.bytes = sizeof mine;
     call.brief = {reinterpret_cast<const std::byte*>(&mine), reinterpret_cast<std::byte*>(all.data())};

@@ -140,7 +140,8 @@ Make transfers(Collective collective, bool is_one, CountOf count_of) {
       in.push_back({data_of(to.receive) + in_begins[i] * 8, count_of(peer, rank) * 8});
     }
     const bool is_v = collective == Collective::alltoallv || collective == Collective::scatterv;
-    const std::size_t bytes = is_v ? 0 : 8 * count_of(0, n - 1);
+    const std::size_t block = 8 * count_of(0, n - 1);
+    const std::size_t bytes = is_v ? 0 : collective == Collective::alltoall ? to.wanted.size() * 8 : block;
     to.call.spec = transfer_spec({rank, n}, collective, 0, bytes, out, in);
   };
 }
@@ -154,6 +155,9 @@ Make allgather(std::size_t count) {
 }
 Make even_alltoallv(std::size_t count) {
   return transfers(Collective::alltoallv, false, [=](int, int) { return count; });
+}
+Make alltoall(std::size_t count) {
+  return transfers(Collective::alltoall, false, [=](int, int) { return count; });
 }
 Make alltoallv() {
   return transfers(Collective::alltoallv, false,
@@ -181,11 +185,11 @@ Make reduce_scatter(std::size_t share) {
   };
 }
 
-/// The same as a short call, on ranks that take turns with others that have a spec's lists.
-Make in_short(Make make) {
+/// The same as a brief call, on ranks that take turns with others that have a spec's lists.
+Make in_brief(Make make) {
   return [make = std::move(make)](CheckingMachine& m, int round, Started& to) {
     make(m, round, to);
-    to.call.is_short = (m.rank() + round) % 3 != 0;
+    to.call.is_brief = (m.rank() + round) % 3 != 0;
     to.call.brief = {data_of(to.send), data_of(to.receive)};
   };
 }
@@ -218,7 +222,7 @@ Body meeting(int looks) {
     started.send = words(m.rank(), 1, 0);
     for (int rank = 0; rank < m.size(); ++rank) started.wanted.push_back(words(rank, 1, 0).front());
     started.receive.resize(started.wanted.size());
-    started.call.is_short = true;
+    started.call.is_brief = true;
     started.call.spec.collective = Collective::allgather;
     started.call.spec.bytes = 8;
     started.call.brief = {data_of(started.send), data_of(started.receive)};
@@ -243,7 +247,7 @@ Body nonblocking_barriers(Completion by) {
     const auto meet = [&] {
       Started barrier;
       barrier.call.spec = barrier_spec({m.rank(), m.size()});
-      barrier.call.is_short = m.rank() % 2 == 0;
+      barrier.call.is_brief = m.rank() % 2 == 0;
       member.start(barrier);
       member.complete(barrier, "a nonblocking barrier");
     };
@@ -281,12 +285,16 @@ std::vector<Scenario> calls_under_way(int ranks, bool fenced) {
   for (const std::size_t count : counts)
     add_alone(formatted("allreduce of {}", count), reductions(Collective::allreduce, count));
   if (ranks > 2) add_alone("allreduce of 600", reductions(Collective::allreduce, 600));
-  add_alone("short bcast", in_short(bcast(3)));
-  add_alone("short allreduce", in_short(reductions(Collective::allreduce, 4)));
-  add_alone("short allgather", in_short(allgather(2)));
+  add_alone("brief bcast of 3", in_brief(bcast(3)));
+  add_alone("brief bcast of 27", in_brief(bcast(27)));  // those with lists give it in chunks
+  add_alone("brief allreduce of 4", in_brief(reductions(Collective::allreduce, 4)));
+  add_alone("brief allreduce of 27", in_brief(reductions(Collective::allreduce, 27)));
+  add_alone("brief allgather of 2", in_brief(allgather(2)));
+  add_alone("brief allgather of 13", in_brief(allgather(13)));
   add_alone("allgather", allgather(13));
   if (ranks > 4) return all;  // the lines and buffers of more calls would need more flags than a check has
-  add_alone("short reduce", in_short(reductions(Collective::reduce, 2)));
+  add_alone("brief reduce of 2", in_brief(reductions(Collective::reduce, 2)));
+  add_alone("brief reduce of 27", in_brief(reductions(Collective::reduce, 27)));
   add_alone("reduce", reductions(Collective::reduce, 27));
   add_alone("scan", reductions(Collective::scan, 27));
   add_alone("alltoallv", alltoallv());
@@ -298,9 +306,11 @@ std::vector<Scenario> calls_under_way(int ranks, bool fenced) {
   add("calls, long ones given later", two,
       calls(Completion::polling, mixed, 6, {3}, {24 << 10, 1 << 20, true, true, usual_expose_from, 64}));
   if (ranks == 2) {
+    add_alone("brief alltoall of 2", in_brief(alltoall(2)));
+    add_alone("brief alltoall of 13", in_brief(alltoall(13)));
     // Of equal lengths one after the other: with the buffers that were exchanged; and some that are not.
-    const std::vector<Make> even = {reductions(Collective::allreduce, 27), allgather(27), even_alltoallv(27),
-                                    alltoallv()};
+    const std::vector<Make> even = {in_brief(reductions(Collective::allreduce, 27)), allgather(27),
+                                    in_brief(alltoall(27)), even_alltoallv(27), alltoallv()};
     for (const std::size_t at_a_time : {1, 2, 3})
       add(formatted("exchanged buffers, {} at a time", at_a_time), two,
           calls(Completion::polling, even, 9, {at_a_time}, long_ones));
@@ -309,7 +319,7 @@ std::vector<Scenario> calls_under_way(int ranks, bool fenced) {
     add("folds in common, two at a time", two,
         calls(Completion::polling, {reductions(Collective::allreduce, 513)}, 4, {2}, long_ones));
   // More than the first pages have lines for; then the others go back.
-  const std::vector<Make> short_ones = {in_short(reductions(Collective::allreduce, 1)), bcast(2)};
+  const std::vector<Make> short_ones = {in_brief(reductions(Collective::allreduce, 1)), bcast(2)};
   add("many calls", two, calls(Completion::polling, short_ones, 20, {7, 1, 1, 1}, long_ones));
   add("many calls, waiting", two, calls(Completion::waiting, short_ones, 20, {7, 1, 1, 1}, long_ones));
   add("many calls, no memory for lines", two,

@@ -2,12 +2,12 @@
 // The last argument of make_both() gives the bytes by which rules choose (blocks.hpp).
 #include "generated/mpi/requests/prepare/make.hpp"
 #include "mpi/requests/prepare/blocks.hpp"
-#include "mpi/requests/prepare/short.hpp"
+#include "mpi/requests/prepare/brief.hpp"
 
 namespace espalier::mpi::persistent {
 
 void make_allgather(const Transfer& call, Entry& entry, Draft& draft) {
-  if (is_short_allgather(call, entry, draft)) return;
+  if (is_brief_allgather(call, entry, draft)) return;
   make_both<EqualBlocks, EqualBlocks>(call, entry, Collective::allgather, 1, rank_info_of(entry).size, draft,
                                       [](const auto& sides) { return sides.in.block_bytes(0); });
 }
@@ -19,6 +19,7 @@ void make_allgatherv(const Transfer& call, Entry& entry, Draft& draft) {
 }
 
 void make_alltoall(const Transfer& call, Entry& entry, Draft& draft) {
+  if (is_brief_alltoall(call, entry, draft)) return;
   const int ranks = rank_info_of(entry).size;
   make_both<EqualBlocks, EqualBlocks>(call, entry, Collective::alltoall, ranks, ranks, draft,
                                       [](const auto& sides) { return sides.in.bytes(); });

@@ -1,8 +1,8 @@
 // Persistent reduce, allreduce and reduce_scatter(_block).
 #include "base/by_rank.hpp"
 #include "generated/mpi/requests/prepare/make.hpp"
+#include "mpi/requests/prepare/brief.hpp"
 #include "mpi/requests/prepare/reduction.hpp"
-#include "mpi/requests/prepare/short.hpp"
 
 namespace espalier::mpi::persistent {
 namespace {
@@ -32,12 +32,12 @@ void make_reduce(const Call& call, Entry& entry, Draft& draft) {
     return;
   }
   const bool is_target = entry.communicator->rank() == call.root;
-  if (is_short_reduction(call, is_target, draft)) return;
+  if (is_brief_reduction(call, Collective::reduce, is_target, entry, draft)) return;
   make_plain(call, entry, Collective::reduce, is_target, draft);
 }
 
 void make_allreduce(const Call& call, Entry& entry, Draft& draft) {
-  if (is_short_reduction(call, true, draft)) return;
+  if (is_brief_reduction(call, Collective::allreduce, true, entry, draft)) return;
   make_plain(call, entry, Collective::allreduce, true, draft);
 }
 

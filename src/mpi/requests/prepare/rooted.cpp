@@ -2,13 +2,13 @@
 // The last argument of make_only_out() and make_only_in(): whether all ranks know the bytes (blocks.hpp).
 #include "generated/mpi/requests/prepare/make.hpp"
 #include "mpi/requests/prepare/blocks.hpp"
-#include "mpi/requests/prepare/short.hpp"
+#include "mpi/requests/prepare/brief.hpp"
 
 namespace espalier::mpi::persistent {
 
 void make_bcast(const Call& call, Entry& entry, Draft& draft) {
   if (fails(!is_rank(call.root, *entry.communicator), draft)) return;
-  if (is_short_bcast(call, draft)) return;
+  if (is_brief_bcast(call, entry, draft)) return;
   const Part part = equal_blocks(call.receive, call.count, call.type);
   const bool is_root = entry.communicator->rank() == call.root;
   (is_root ? make_only_out : make_only_in)(part, call.root, entry, Collective::bcast, draft, true);

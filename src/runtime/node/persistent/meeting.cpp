@@ -55,7 +55,7 @@ constexpr std::uint64_t nothing_offered = 1;
 
 /// The call in which all tell `mine`, and `all` are gathered.
 void make_meeting(Nonblocking::Call& call, const Part& mine, Part* all) {
-  call.is_short = true;
+  call.is_brief = true;
   call.spec.collective = Collective::allgather;
   call.spec.bytes = sizeof(Part);
   call.brief = {reinterpret_cast<const std::byte*>(&mine), reinterpret_cast<std::byte*>(all)};
