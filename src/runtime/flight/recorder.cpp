@@ -41,6 +41,15 @@ constinit std::atomic<std::uint64_t> last_state{
     ~std::uint64_t{0}};  ///< a call of a later one is one too many
 constinit std::atomic<void (*)() noexcept> after_last{nullptr};
 
+/// Of time_call().
+struct TimedCall {
+  const Entry* entry = nullptr;
+  std::uint64_t state = 0, began = 0;
+  void (*then)(std::uint64_t, std::uint64_t) noexcept = nullptr;
+};
+constinit thread_local TimedCall timed_call;
+constinit std::atomic<bool> any_timed_call{false};  // of any thread, ever
+
 void take_moment(Moment& moment) {
   moment.nanoseconds.store(ticks::nanoseconds(), relaxed);
   moment.ticks.store(ticks::now(), relaxed);
@@ -129,6 +138,13 @@ CommunicatorLine* line_of(std::uint64_t handle) {
   return nullptr;
 }
 
+/// A call is over, maybe that of time_call().
+void tell(const Entry& entry, std::uint64_t now) noexcept {
+  if (timed_call.entry != &entry || timed_call.state != entry.timed.load(relaxed)) return;
+  timed_call.entry = nullptr;
+  timed_call.then(entry.communicator.load(relaxed), now - timed_call.began);
+}
+
 [[gnu::cold, gnu::noinline]] void end_timing() noexcept {
   last_state.store(~std::uint64_t{0}, relaxed);
   calls_between.store(calls_without, relaxed);
@@ -169,7 +185,11 @@ void note_begin(Ring& ring, std::uint64_t state) noexcept {
   time_begins(ring, state, now);
 }
 
-void note_end(Entry& entry) noexcept { entry.end.store(ticks::now(), relaxed); }
+void note_end(Entry& entry) noexcept {
+  const std::uint64_t now = ticks::now();
+  entry.end.store(now, relaxed);
+  if (any_timed_call.load(relaxed)) tell(entry, now);
+}
 
 }  // namespace detail
 
@@ -184,6 +204,15 @@ void note_wait() noexcept {
   take_moment(record.load(relaxed)->header.last);
   time_begins(ring, state, ticks::now());
   ring.next_timed.store(0, relaxed);  // what comes after a long wait may be far apart
+}
+
+void time_call(void (*then)(std::uint64_t communicator, std::uint64_t ticks) noexcept) noexcept {
+  Ring& ring = detail::ring();
+  const std::uint64_t state = ring.state.load(relaxed), now = ticks::now();
+  if (state % 2 == 0) return;  // it began before join()
+  if (ring.timed.load(relaxed) != state) time_begins(ring, state, now);
+  timed_call = {&ring.entry(state), state, now, then};
+  any_timed_call.store(true, relaxed);
 }
 
 void time_all(std::uint64_t calls, void (*then)() noexcept) {

@@ -109,6 +109,10 @@ class InRequests {
 /// This thread's call waits longer than its first looks: from now on it has a time. Called again and again.
 void note_wait() noexcept;
 
+/// This thread's call has times, and when it is over, `then` hears how many ticks it took from now on. Not if the program
+/// jumps out of it, or makes another call within it. Costs other calls nothing.
+void time_call(void (*then)(std::uint64_t communicator, std::uint64_t ticks) noexcept) noexcept;
+
 /// From now on each call has its times. When the first thread that has made `calls` of them begins another one, it
 /// calls `then`: once, and after that calls have times as before. Costs a call nothing before it is asked for.
 void time_all(std::uint64_t calls, void (*then)() noexcept);

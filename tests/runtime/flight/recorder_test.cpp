@@ -112,6 +112,49 @@ TEST_F(Flight, AnExceptionEndsACall) {
   EXPECT_FALSE(is_inside());
 }
 
+struct Heard {
+  int times = 0;
+  std::uint64_t communicator = 0, ticks = 0;
+};
+Heard heard;
+void hear(std::uint64_t communicator, std::uint64_t ticks) noexcept {
+  heard = {heard.times + 1, communicator, ticks};
+}
+
+TEST_F(Flight, ACallThatIsAskedToSaysHowLongItTook) {
+  heard = {};
+  for (int i = 0; i < 100; ++i) {
+    const InCall call(Collective::barrier, 0x45, 0, nullptr);
+    if (i == 50) time_call(hear);
+    EXPECT_EQ(heard.times, i > 50);
+  }
+  EXPECT_EQ(heard.times, 1);
+  EXPECT_EQ(heard.communicator, 0x45u);
+  EXPECT_GT(heard.ticks, 0u);
+}
+
+TEST_F(Flight, ACallThatAnExceptionEndsSaysSo) {
+  heard = {};
+  try {
+    const InCall call(Collective::barrier, 1, 0, nullptr);
+    time_call(hear);
+    throw 1;
+  } catch (int) {
+  }
+  EXPECT_EQ(heard.times, 1);
+}
+
+TEST_F(Flight, ACallWithAnotherOneInItSaysNothing) {
+  heard = {};
+  {
+    const InCall call(Collective::barrier, 1, 0, nullptr);
+    time_call(hear);
+    for (std::uint64_t i = 0; i < 3 * Ring::kept; ++i) const InCall another(Collective::bcast, 2, 0, nullptr);
+  }
+  for (int i = 0; i < 100; ++i) const InCall call(Collective::barrier, 1, 0, nullptr);
+  EXPECT_EQ(heard.times, 0);
+}
+
 TEST_F(Flight, CallsFarApartAllHaveTimes) {
   for (int i = 0; i < 40; ++i) {
     const InCall call(Collective::barrier, 1, 0, nullptr);
