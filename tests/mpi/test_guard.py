@@ -50,6 +50,25 @@ def test_the_host_gets_what_it_does_faster(launch, host, statistics):
     assert any("found the host faster" in reason for reason in reasons), reasons
 
 
+def test_so_many_calls_later_it_is_tried_again(launch, statistics):
+    """A trial has Espalier serve 80 calls at most, so more of them are those of another one."""
+    env = {"ESPALIER_GUARD": "on", **SLOW_BCAST, **STRICT, **statistics.env}
+    right(launch(hosts.HOSTS["mpich"], 2, "tried", "20500", "4096", "bcast", env=env, timeout=240))
+    by_host, _ = calls(statistics, "bcast", "host")
+    by_espalier, _ = calls(statistics, "bcast", "shared memory")
+    assert by_host + by_espalier == 20_500 and by_espalier > 100, (by_host, by_espalier)
+
+
+@pytest.mark.parametrize("name, ranks", [("mpich", 4), ("openmpi", 2)])
+def test_ranks_agree_in_rows_of_mixed_kinds(launch, name, ranks, statistics):
+    """Each kind is on trial at another time, and where ranks disagreed who serves a call it would not end."""
+    env = {"ESPALIER_GUARD": "on", **STRICT, **statistics.env}
+    right(launch(hosts.HOSTS[name], ranks, "tried", "4000", "4096", "mixed", env=env, timeout=120))
+    for collective in ("bcast", "allreduce", "alltoall", "gatherv", "barrier"):
+        by_host, reasons = calls(statistics, collective, "host")
+        assert by_host >= 8 and all("ESPALIER_GUARD" in reason for reason in reasons), (collective, by_host, reasons)
+
+
 def test_floating_point_is_tried_only_if_asked(launch, statistics):
     for setting, level, tried in (("on", "run", False), ("all", "run", True), ("all", "placement", False)):
         env = {"ESPALIER_GUARD": setting, "ESPALIER_REPRODUCIBLE": level, **statistics.env}

@@ -12,23 +12,21 @@ namespace {
 
 using runtime::Communicator;
 
-int serve_allgather(const Transfer& call, void* caller, std::size_t& bytes) {
-  Entry* entry = entry_of(call.comm, caller);
-  if (!entry) return to_host;
-  Communicator& communicator = *entry->communicator;
+int serve_allgather(Entry& entry, const Transfer& call, std::size_t& bytes) {
+  Communicator& communicator = *entry.communicator;
   const bool in_place = is_in_place(call.send.buffer);
   EqualBlocks send, receive;
   if (!receive.look_at(call.receive, communicator.size())) return to_host;
   bytes = receive.block_bytes();
   if (!in_place && !send.look_at(call.send, 1)) return to_host;
   if (!in_place && send.bytes() != bytes) [[unlikely]]
-    return refuse_own_block(*entry, {Collective::allgather, 0, bytes}, send.bytes(), bytes);
+    return refuse_own_block(entry, {Collective::allgather, 0, bytes}, send.bytes(), bytes);
   if (bytes == 0) return MPI_SUCCESS;
-  receive.open(entry->comm);
+  receive.open(entry.comm);
   if (in_place) {
     receive.load(communicator.rank());
   } else {
-    send.open(entry->comm);
+    send.open(entry.comm);
     send.load();
   }
   const std::byte* own = receive.block(communicator.rank());
@@ -37,13 +35,11 @@ int serve_allgather(const Transfer& call, void* caller, std::size_t& bytes) {
   const void* from = in_place ? Communicator::in_place : unless_in(own, send.data());
   const bool done = communicator.allgather(from, receive.data(), bytes);
   if (done) receive.store();
-  return served(done, *entry, Collective::allgather, bytes);
+  return served(done, entry, Collective::allgather, bytes);
 }
 
-int serve_allgatherv(const Transfer& call, void* caller, std::size_t& bytes) {
-  Entry* entry = entry_of(call.comm, caller);
-  if (!entry) return to_host;
-  Communicator& communicator = *entry->communicator;
+int serve_allgatherv(Entry& entry, const Transfer& call, std::size_t& bytes) {
+  Communicator& communicator = *entry.communicator;
   const int rank = communicator.rank();
   const bool in_place = is_in_place(call.send.buffer);
   EqualBlocks send;
@@ -55,12 +51,12 @@ int serve_allgatherv(const Transfer& call, void* caller, std::size_t& bytes) {
     return MPI_SUCCESS;  // all ranks have the same counts
   bytes = collective::mean_block(receive.bytes(), static_cast<std::size_t>(communicator.size()));
   if (!in_place && send.bytes() > expected) [[unlikely]]
-    return refuse_own_block(*entry, {Collective::allgatherv, 0, bytes}, send.bytes(), expected);
-  receive.open(entry->comm);
+    return refuse_own_block(entry, {Collective::allgatherv, 0, bytes}, send.bytes(), expected);
+  receive.open(entry.comm);
   if (in_place) {
     receive.load(rank);
   } else {
-    open_unless_empty(send, entry->comm);
+    open_unless_empty(send, entry.comm);
     send.load();
   }
   if (!in_place && is_alias_for_host(call, send, receive, rank, Collective::allgatherv)) [[unlikely]]
@@ -72,27 +68,25 @@ int serve_allgatherv(const Transfer& call, void* caller, std::size_t& bytes) {
   const bool done =
       communicator.allgatherv(stays ? Communicator::in_place : send.data(), receive.data(), receive.blocks());
   if (done) receive.store();
-  return served(done, *entry, Collective::allgatherv, bytes);
+  return served(done, entry, Collective::allgatherv, bytes);
 }
 
-int serve_alltoall(const Transfer& call, void* caller, std::size_t& bytes) {
-  Entry* entry = entry_of(call.comm, caller);
-  if (!entry) return to_host;
-  Communicator& communicator = *entry->communicator;
+int serve_alltoall(Entry& entry, const Transfer& call, std::size_t& bytes) {
+  Communicator& communicator = *entry.communicator;
   const bool in_place = is_in_place(call.send.buffer);
   EqualBlocks send, receive;
   if (!receive.look_at(call.receive, communicator.size())) return to_host;
   bytes = receive.bytes();
   if (!in_place && !send.look_at(call.send, communicator.size())) return to_host;
   if (!in_place && send.bytes() != bytes) [[unlikely]]
-    return refuse_own_block(*entry, {Collective::alltoall, 0, bytes}, send.block_bytes(),
+    return refuse_own_block(entry, {Collective::alltoall, 0, bytes}, send.block_bytes(),
                             receive.block_bytes());
   if (bytes == 0) return MPI_SUCCESS;
-  receive.open(entry->comm);
+  receive.open(entry.comm);
   if (in_place) {
     receive.load();
   } else {
-    send.open(entry->comm);
+    send.open(entry.comm);
     send.load();
   }
   if (!in_place && is_alias_for_host(call, send.data(), receive.data(), Collective::alltoall)) [[unlikely]]
@@ -100,7 +94,7 @@ int serve_alltoall(const Transfer& call, void* caller, std::size_t& bytes) {
   const void* from = in_place ? Communicator::in_place : unless_in(receive.data(), send.data());
   const bool done = communicator.alltoall(from, receive.data(), receive.block_bytes());
   if (done) receive.store();
-  return served(done, *entry, Collective::alltoall, bytes);
+  return served(done, entry, Collective::alltoall, bytes);
 }
 
 /// Hosts that look for it do so where the program passes the same counts, too.
@@ -110,53 +104,51 @@ int serve_alltoall(const Transfer& call, void* caller, std::size_t& bytes) {
          mpi::is_alias_for_host(call, place(call.send), place(call.receive), Collective::alltoallv);
 }
 
-int serve_alltoallv(const Transfer& call, void* caller, std::size_t&) {
-  Entry* entry = entry_of(call.comm, caller);
-  if (!entry) return to_host;
+int serve_alltoallv(Entry& entry, const Transfer& call, std::size_t&) {
   // First of all: behind the rest it took more instructions of calls that have nothing of it.
   if (call.send.buffer == call.receive.buffer && is_alias_for_host(call)) [[unlikely]]
     return to_host;
-  Communicator& communicator = *entry->communicator;
+  Communicator& communicator = *entry.communicator;
   const int rank = communicator.rank();
   const bool in_place = is_in_place(call.send.buffer);
   UnequalBlocks send, receive;
   if (!receive.look_at(call.receive, communicator.size())) return to_host;
   if (!in_place && !send.look_at(call.send, communicator.size())) return to_host;
   if (!in_place && send.block_bytes(rank) > receive.block_bytes(rank)) [[unlikely]]
-    return refuse_own_block(*entry, {Collective::alltoallv, 0, 0}, send.block_bytes(rank),
+    return refuse_own_block(entry, {Collective::alltoallv, 0, 0}, send.block_bytes(rank),
                             receive.block_bytes(rank));
   if (!in_place && send.block_bytes(rank) < receive.block_bytes(rank) && !communicator.takes_pieces())
     return to_host;  // over nodes a rank's own block is as long on both sides
-  receive.open(entry->comm);
+  receive.open(entry.comm);
   if (in_place) {
     receive.load();
   } else {
-    send.open(entry->comm);
+    send.open(entry.comm);
     send.load();
   }
   const bool done =
       communicator.alltoallv(in_place ? Communicator::in_place : send.data(),
                              in_place ? receive.blocks() : send.blocks(), receive.data(), receive.blocks());
   if (done) receive.store();
-  return served(done, *entry, Collective::alltoallv, 0);
+  return served(done, entry, Collective::alltoallv, 0);
 }
 
 }  // namespace
 
 int allgather(const Transfer& call, void* caller) {
-  return perform<serve_allgather, forward_allgather>(call, caller, Collective::allgather);
+  return perform<Collective::allgather, serve_allgather, forward_allgather>(call, caller);
 }
 
 int allgatherv(const Transfer& call, void* caller) {
-  return perform<serve_allgatherv, forward_allgatherv>(call, caller, Collective::allgatherv);
+  return perform<Collective::allgatherv, serve_allgatherv, forward_allgatherv>(call, caller);
 }
 
 int alltoall(const Transfer& call, void* caller) {
-  return perform<serve_alltoall, forward_alltoall>(call, caller, Collective::alltoall);
+  return perform<Collective::alltoall, serve_alltoall, forward_alltoall>(call, caller);
 }
 
 int alltoallv(const Transfer& call, void* caller) {
-  return perform<serve_alltoallv, forward_alltoallv>(call, caller, Collective::alltoallv);
+  return perform<Collective::alltoallv, serve_alltoallv, forward_alltoallv>(call, caller);
 }
 
 }  // namespace espalier::mpi

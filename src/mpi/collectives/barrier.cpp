@@ -6,16 +6,14 @@
 namespace espalier::mpi {
 namespace {
 
-int serve_barrier(const Call& call, void* caller, std::size_t&) {
-  Entry* entry = entry_of(call.comm, caller);
-  if (!entry) return to_host;
-  return served(entry->communicator->barrier(), *entry, Collective::barrier, 0);
+int serve_barrier(Entry& entry, const Call&, std::size_t&) {
+  return served(entry.communicator->barrier(), entry, Collective::barrier, 0);
 }
 
 }  // namespace
 
 int barrier(const Call& call, void* caller) {
-  return perform<serve_barrier, forward_barrier>(call, caller, Collective::barrier);
+  return perform<Collective::barrier, serve_barrier, forward_barrier>(call, caller);
 }
 
 }  // namespace espalier::mpi

@@ -11,11 +11,9 @@ namespace {
 
 using runtime::Communicator;
 
-int serve_alltoallw(const Transfer& call, void* caller, std::size_t&) {
-  Entry* entry = entry_of(call.comm, caller);
-  if (!entry) return to_host;
-  Communicator& communicator = *entry->communicator;
-  if (!communicator.takes_pieces()) return refuse_by_plan(*entry, Collective::alltoallw, 0);
+int serve_alltoallw(Entry& entry, const Transfer& call, std::size_t&) {
+  Communicator& communicator = *entry.communicator;
+  if (!communicator.takes_pieces()) return refuse_by_plan(entry, Collective::alltoallw, 0);
   if (call.send.buffer == call.receive.buffer && has_aliases_for_host(call)) [[unlikely]]
     return to_host;
   const bool in_place = is_in_place(call.send.buffer);
@@ -23,45 +21,43 @@ int serve_alltoallw(const Transfer& call, void* caller, std::size_t&) {
   if (!look_at_sides(call, communicator.rank(), communicator.size(), send, receive)) return to_host;
   bool done = false;
   if (in_place) {
-    receive.load(entry->comm);
+    receive.load(entry.comm);
     const KeptPieces kept(receive);
     done = communicator.exchange_pieces(Collective::alltoallw, kept.blocks(), receive.blocks());
   } else {
-    send.load(entry->comm);
+    send.load(entry.comm);
     done = communicator.exchange_pieces(Collective::alltoallw, send.blocks(), receive.blocks());
   }
-  if (done) receive.store(entry->comm);
-  return served(done, *entry, Collective::alltoallw, 0);
+  if (done) receive.store(entry.comm);
+  return served(done, entry, Collective::alltoallw, 0);
 }
 
 /// All five: they differ in what the program's arrays say.
 template <Collective collective>
-int serve_neighbours(const Transfer& call, void* caller, std::size_t&) {
-  Entry* entry = entry_of(call.comm, caller);
-  if (!entry) return to_host;
-  Communicator& communicator = *entry->communicator;
-  if (!communicator.takes_pieces()) return refuse_by_plan(*entry, collective, 0);
-  if (!entry->neighbours) entry->neighbours = neighbours_of(entry->comm);
-  if (!entry->neighbours) return to_host;
+int serve_neighbours(Entry& entry, const Transfer& call, std::size_t&) {
+  Communicator& communicator = *entry.communicator;
+  if (!communicator.takes_pieces()) return refuse_by_plan(entry, collective, 0);
+  if (!entry.neighbours) entry.neighbours = neighbours_of(entry.comm);
+  if (!entry.neighbours) return to_host;
   PieceSide send, receive;
-  if (!look_at_sides<collective>(call, *entry->neighbours, communicator.rank(), communicator.size(), send,
+  if (!look_at_sides<collective>(call, *entry.neighbours, communicator.rank(), communicator.size(), send,
                                  receive))
     return to_host;
-  send.load(entry->comm);
+  send.load(entry.comm);
   const bool done = communicator.exchange_pieces(collective, send.blocks(), receive.blocks());
-  if (done) receive.store(entry->comm);
-  return served(done, *entry, collective, 0);
+  if (done) receive.store(entry.comm);
+  return served(done, entry, collective, 0);
 }
 
 template <Collective collective, int (*forward)(const Transfer&)>
 int among_neighbours(const Transfer& call, void* caller) {
-  return perform<serve_neighbours<collective>, forward>(call, caller, collective);
+  return perform<collective, serve_neighbours<collective>, forward>(call, caller);
 }
 
 }  // namespace
 
 int alltoallw(const Transfer& call, void* caller) {
-  return perform<serve_alltoallw, forward_alltoallw>(call, caller, Collective::alltoallw);
+  return perform<Collective::alltoallw, serve_alltoallw, forward_alltoallw>(call, caller);
 }
 
 int neighbor_allgather(const Transfer& call, void* caller) {

@@ -9,13 +9,12 @@ namespace {
 
 using runtime::Communicator;
 
-int serve_reduce(const Call& call, void* caller, std::size_t& bytes) {
-  Entry* entry = entry_of(call.comm, caller);
-  if (!entry || !is_rank(call.root, *entry->communicator)) return to_host;
-  Communicator& communicator = *entry->communicator;
+int serve_reduce(Entry& entry, const Call& call, std::size_t& bytes) {
+  if (!is_rank(call.root, *entry.communicator)) return to_host;
+  Communicator& communicator = *entry.communicator;
   const Shape shape = {Collective::reduce, call.count, communicator.rank() == call.root};
   return serve_shape(
-      *entry, call, shape, bytes,
+      entry, call, shape, bytes,
       [&](const void* send, const reduce::Operation& operation) {
         return communicator.reduce(send, call.receive, static_cast<std::size_t>(call.count), operation,
                                    call.root);
@@ -25,12 +24,10 @@ int serve_reduce(const Call& call, void* caller, std::size_t& bytes) {
       });
 }
 
-int serve_allreduce(const Call& call, void* caller, std::size_t& bytes) {
-  Entry* entry = entry_of(call.comm, caller);
-  if (!entry) return to_host;
-  Communicator& communicator = *entry->communicator;
+int serve_allreduce(Entry& entry, const Call& call, std::size_t& bytes) {
+  Communicator& communicator = *entry.communicator;
   return serve_shape(
-      *entry, call, {Collective::allreduce, call.count, true}, bytes,
+      entry, call, {Collective::allreduce, call.count, true}, bytes,
       [&](const void* send, const reduce::Operation& operation) {
         return communicator.allreduce(send, call.receive, static_cast<std::size_t>(call.count), operation);
       },
@@ -39,14 +36,13 @@ int serve_allreduce(const Call& call, void* caller, std::size_t& bytes) {
       });
 }
 
-int serve_reduce_scatter_block(const Call& call, void* caller, std::size_t& bytes) {
-  Entry* entry = entry_of(call.comm, caller);
+int serve_reduce_scatter_block(Entry& entry, const Call& call, std::size_t& bytes) {
   MPI_Count elements = 0;
-  if (!entry || call.count < 0 || __builtin_mul_overflow(call.count, entry->communicator->size(), &elements))
+  if (call.count < 0 || __builtin_mul_overflow(call.count, entry.communicator->size(), &elements))
     return to_host;
-  Communicator& communicator = *entry->communicator;
+  Communicator& communicator = *entry.communicator;
   return serve_shape(
-      *entry, call, {Collective::reduce_scatter_block, elements, true}, bytes,
+      entry, call, {Collective::reduce_scatter_block, elements, true}, bytes,
       [&](const void* send, const reduce::Operation& operation) {
         return communicator.reduce_scatter_block(send, call.receive, static_cast<std::size_t>(call.count),
                                                  operation);
@@ -56,17 +52,16 @@ int serve_reduce_scatter_block(const Call& call, void* caller, std::size_t& byte
       });
 }
 
-int serve_reduce_scatter(const Call& call, void* caller, std::size_t& bytes) {
-  Entry* entry = entry_of(call.comm, caller);
-  if (!entry || !call.counts.data()) return to_host;
-  Communicator& communicator = *entry->communicator;
+int serve_reduce_scatter(Entry& entry, const Call& call, std::size_t& bytes) {
+  if (!call.counts.data()) return to_host;
+  Communicator& communicator = *entry.communicator;
   MPI_Count elements = 0;
   ByRank<std::size_t> counts(static_cast<std::size_t>(communicator.size()));
   if (!read_counts(call.counts, counts, elements)) return to_host;
   // A rank without a block may pass any receive buffer.
   const bool is_target = counts[static_cast<std::size_t>(communicator.rank())] > 0 || is_in_place(call.send);
   return serve_shape(
-      *entry, call, {Collective::reduce_scatter, elements, is_target}, bytes,
+      entry, call, {Collective::reduce_scatter, elements, is_target}, bytes,
       [&](const void* send, const reduce::Operation& operation) {
         return communicator.reduce_scatter(send, is_target ? call.receive : nullptr, counts, operation);
       },
@@ -78,20 +73,20 @@ int serve_reduce_scatter(const Call& call, void* caller, std::size_t& bytes) {
 }  // namespace
 
 int reduce(const Call& call, void* caller) {
-  return perform<serve_reduce, forward_reduce>(call, caller, Collective::reduce);
+  return perform<Collective::reduce, serve_reduce, forward_reduce>(call, caller);
 }
 
 int allreduce(const Call& call, void* caller) {
-  return perform<serve_allreduce, forward_allreduce>(call, caller, Collective::allreduce);
+  return perform<Collective::allreduce, serve_allreduce, forward_allreduce>(call, caller);
 }
 
 int reduce_scatter_block(const Call& call, void* caller) {
-  return perform<serve_reduce_scatter_block, forward_reduce_scatter_block>(call, caller,
-                                                                           Collective::reduce_scatter_block);
+  return perform<Collective::reduce_scatter_block, serve_reduce_scatter_block, forward_reduce_scatter_block>(
+      call, caller);
 }
 
 int reduce_scatter(const Call& call, void* caller) {
-  return perform<serve_reduce_scatter, forward_reduce_scatter>(call, caller, Collective::reduce_scatter);
+  return perform<Collective::reduce_scatter, serve_reduce_scatter, forward_reduce_scatter>(call, caller);
 }
 
 }  // namespace espalier::mpi

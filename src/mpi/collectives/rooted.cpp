@@ -37,14 +37,13 @@ int bcast_derived(Entry& entry, const Call& call, std::size_t& bytes) {
   return served(done, entry, Collective::bcast, bytes);
 }
 
-int serve_bcast(const Call& call, void* caller, std::size_t& bytes) {
-  Entry* entry = entry_of(call.comm, caller);
-  if (!entry || !is_rank(call.root, *entry->communicator)) return to_host;
+int serve_bcast(Entry& entry, const Call& call, std::size_t& bytes) {
+  if (!is_rank(call.root, *entry.communicator)) return to_host;
   const PredefinedType* type = predefined_type(typed<MPI_Datatype>(call.type));
   if (!type || !type->dense || call.count <= 0 || !call.receive || is_in_place(call.receive) ||
       __builtin_mul_overflow(static_cast<std::size_t>(call.count), type->size, &bytes)) [[unlikely]]
-    return bcast_derived(*entry, call, bytes);
-  return served(entry->communicator->bcast(call.receive, bytes, call.root), *entry, Collective::bcast, bytes);
+    return bcast_derived(entry, call, bytes);
+  return served(entry.communicator->bcast(call.receive, bytes, call.root), entry, Collective::bcast, bytes);
 }
 
 int gather_to_others(Entry& entry, const Transfer& call, std::size_t& bytes) {
@@ -84,11 +83,10 @@ int gather_here(Entry& entry, const Transfer& call, std::size_t& bytes) {
   return served(done, entry, Collective::gather, bytes);
 }
 
-int serve_gather(const Transfer& call, void* caller, std::size_t& bytes) {
-  Entry* entry = entry_of(call.comm, caller);
-  if (!entry || !is_rank(call.root, *entry->communicator)) return to_host;
-  return entry->communicator->rank() == call.root ? gather_here(*entry, call, bytes)
-                                                  : gather_to_others(*entry, call, bytes);
+int serve_gather(Entry& entry, const Transfer& call, std::size_t& bytes) {
+  if (!is_rank(call.root, *entry.communicator)) return to_host;
+  return entry.communicator->rank() == call.root ? gather_here(entry, call, bytes)
+                                                 : gather_to_others(entry, call, bytes);
 }
 
 int gatherv_to_others(Entry& entry, const Transfer& call) {
@@ -130,11 +128,9 @@ int gatherv_here(Entry& entry, const Transfer& call) {
   return served(done, entry, Collective::gatherv, 0);
 }
 
-int serve_gatherv(const Transfer& call, void* caller, std::size_t&) {
-  Entry* entry = entry_of(call.comm, caller);
-  if (!entry || !is_rank(call.root, *entry->communicator)) return to_host;
-  return entry->communicator->rank() == call.root ? gatherv_here(*entry, call)
-                                                  : gatherv_to_others(*entry, call);
+int serve_gatherv(Entry& entry, const Transfer& call, std::size_t&) {
+  if (!is_rank(call.root, *entry.communicator)) return to_host;
+  return entry.communicator->rank() == call.root ? gatherv_here(entry, call) : gatherv_to_others(entry, call);
 }
 
 int scatter_from_others(Entry& entry, const Transfer& call, std::size_t& bytes) {
@@ -171,11 +167,10 @@ int scatter_from_here(Entry& entry, const Transfer& call, std::size_t& bytes) {
   return served(done, entry, Collective::scatter, bytes);
 }
 
-int serve_scatter(const Transfer& call, void* caller, std::size_t& bytes) {
-  Entry* entry = entry_of(call.comm, caller);
-  if (!entry || !is_rank(call.root, *entry->communicator)) return to_host;
-  return entry->communicator->rank() == call.root ? scatter_from_here(*entry, call, bytes)
-                                                  : scatter_from_others(*entry, call, bytes);
+int serve_scatter(Entry& entry, const Transfer& call, std::size_t& bytes) {
+  if (!is_rank(call.root, *entry.communicator)) return to_host;
+  return entry.communicator->rank() == call.root ? scatter_from_here(entry, call, bytes)
+                                                 : scatter_from_others(entry, call, bytes);
 }
 
 int scatterv_from_others(Entry& entry, const Transfer& call) {
@@ -212,33 +207,32 @@ int scatterv_from_here(Entry& entry, const Transfer& call) {
   return served(done, entry, Collective::scatterv, 0);
 }
 
-int serve_scatterv(const Transfer& call, void* caller, std::size_t&) {
-  Entry* entry = entry_of(call.comm, caller);
-  if (!entry || !is_rank(call.root, *entry->communicator)) return to_host;
-  return entry->communicator->rank() == call.root ? scatterv_from_here(*entry, call)
-                                                  : scatterv_from_others(*entry, call);
+int serve_scatterv(Entry& entry, const Transfer& call, std::size_t&) {
+  if (!is_rank(call.root, *entry.communicator)) return to_host;
+  return entry.communicator->rank() == call.root ? scatterv_from_here(entry, call)
+                                                 : scatterv_from_others(entry, call);
 }
 
 }  // namespace
 
 int bcast(const Call& call, void* caller) {
-  return perform<serve_bcast, forward_bcast>(call, caller, Collective::bcast);
+  return perform<Collective::bcast, serve_bcast, forward_bcast>(call, caller);
 }
 
 int gather(const Transfer& call, void* caller) {
-  return perform<serve_gather, forward_gather>(call, caller, Collective::gather);
+  return perform<Collective::gather, serve_gather, forward_gather>(call, caller);
 }
 
 int gatherv(const Transfer& call, void* caller) {
-  return perform<serve_gatherv, forward_gatherv>(call, caller, Collective::gatherv);
+  return perform<Collective::gatherv, serve_gatherv, forward_gatherv>(call, caller);
 }
 
 int scatter(const Transfer& call, void* caller) {
-  return perform<serve_scatter, forward_scatter>(call, caller, Collective::scatter);
+  return perform<Collective::scatter, serve_scatter, forward_scatter>(call, caller);
 }
 
 int scatterv(const Transfer& call, void* caller) {
-  return perform<serve_scatterv, forward_scatterv>(call, caller, Collective::scatterv);
+  return perform<Collective::scatterv, serve_scatterv, forward_scatterv>(call, caller);
 }
 
 }  // namespace espalier::mpi

@@ -8,12 +8,10 @@ namespace {
 
 using runtime::Communicator;
 
-int serve_scan(const Call& call, void* caller, std::size_t& bytes) {
-  Entry* entry = entry_of(call.comm, caller);
-  if (!entry) return to_host;
-  Communicator& communicator = *entry->communicator;
+int serve_scan(Entry& entry, const Call& call, std::size_t& bytes) {
+  Communicator& communicator = *entry.communicator;
   return serve_shape(
-      *entry, call, {Collective::scan, call.count, true}, bytes,
+      entry, call, {Collective::scan, call.count, true}, bytes,
       [&](const void* send, const reduce::Operation& operation) {
         return communicator.scan(send, call.receive, static_cast<std::size_t>(call.count), operation);
       },
@@ -22,14 +20,12 @@ int serve_scan(const Call& call, void* caller, std::size_t& bytes) {
       });
 }
 
-int serve_exscan(const Call& call, void* caller, std::size_t& bytes) {
-  Entry* entry = entry_of(call.comm, caller);
-  if (!entry) return to_host;
-  Communicator& communicator = *entry->communicator;
+int serve_exscan(Entry& entry, const Call& call, std::size_t& bytes) {
+  Communicator& communicator = *entry.communicator;
   // Rank 0 gets no result; in place its receive buffer still holds what it gives.
   const bool is_target = communicator.rank() != 0 || is_in_place(call.send);
   return serve_shape(
-      *entry, call, {Collective::exscan, call.count, is_target}, bytes,
+      entry, call, {Collective::exscan, call.count, is_target}, bytes,
       [&](const void* send, const reduce::Operation& operation) {
         return communicator.exscan(send, is_target ? call.receive : nullptr,
                                    static_cast<std::size_t>(call.count), operation);
@@ -42,11 +38,11 @@ int serve_exscan(const Call& call, void* caller, std::size_t& bytes) {
 }  // namespace
 
 int scan(const Call& call, void* caller) {
-  return perform<serve_scan, forward_scan>(call, caller, Collective::scan);
+  return perform<Collective::scan, serve_scan, forward_scan>(call, caller);
 }
 
 int exscan(const Call& call, void* caller) {
-  return perform<serve_exscan, forward_exscan>(call, caller, Collective::exscan);
+  return perform<Collective::exscan, serve_exscan, forward_exscan>(call, caller);
 }
 
 }  // namespace espalier::mpi

@@ -81,24 +81,26 @@ int guarded(const Handle& comm, Collective collective, const std::size_t& bytes,
   return raise_error(typed<MPI_Comm>(comm), collective, bytes, taken(what), error_class);
 }
 
-/// Serves a call, or hands it on as it came. `serve` sets the bytes of the call as soon as it knows them.
-template <auto serve, auto forward, class AnyCall>
-int perform(const AnyCall& call, void* caller, Collective collective) {
+/// Serves a call, or hands it on as it came. `serve(entry, call, bytes)` sets the bytes of the call as soon as it knows
+/// them.
+template <Collective collective, auto serve, auto forward, class AnyCall>
+int perform(const AnyCall& call, void* caller) {
   const runtime::flight::InCall in_call(collective, normal(call.comm), call.root, caller);
   std::size_t bytes = 0;
   const int code = guarded(call.comm, collective, bytes, [&] {
     try {
-      if (guard::is_on && guard::begin_call(call, caller, collective) == guard::Server::host) [[unlikely]]
+      Entry* entry = entry_of(call.comm, caller);
+      if (!entry) return to_host;
+      if (guard::is_on && guard::begin_call<collective>(*entry, call) == guard::Server::host) [[unlikely]]
         return to_host;
-      return serve(call, caller, bytes);
+      return serve(*entry, call, bytes);
     } catch (const Error&) {
       // If another rank has revoked the communicator, the host has the right error for that.
       if (communicators::is_revoked(call.comm)) return to_host;
       throw;
     }
   });
-  const int result = code == to_host ? forward(call) : code;
-  return guard::is_on ? guard::end_call(call.comm, collective, result) : result;
+  return code == to_host ? forward(call) : code;
 }
 
 }  // namespace espalier::mpi

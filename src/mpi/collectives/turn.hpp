@@ -14,61 +14,42 @@ inline MPI_Count sum_of(const Numbers& counts, int ranks) {
   return sum;
 }
 
-/// Blocks whose lengths a rank does not know of the others, and barriers, are all of one kind.
-inline CallLength unknown_length(Collective collective) {
-  return {collective, 0, wide(host.constants.byte), 0};
+template <Collective collective>
+CallLength length_of(const runtime::Communicator& communicator, const Call& call) {
+  constexpr bool in_blocks = collective == Collective::reduce_scatter, reduces = traits(collective).reduces;
+  return {in_blocks ? sum_of(call.counts, communicator.size()) : call.count, call.type,
+          reduces ? call.op : 0};
 }
 
-inline CallLength length_of(const runtime::Communicator& communicator, Collective collective,
-                            const Call& call) {
-  if (collective == Collective::barrier) return unknown_length(collective);
-  const bool in_blocks = collective == Collective::reduce_scatter;
-  return {collective, in_blocks ? sum_of(call.counts, communicator.size()) : call.count, call.type,
-          traits(collective).reduces ? call.op : 0};
-}
-
-inline CallLength length_of(const runtime::Communicator& communicator, Collective collective,
-                            const Transfer& call) {
-  const Length known = traits(collective).length;
-  if (known == Length::none) return unknown_length(collective);
+template <Collective collective>
+CallLength length_of(const runtime::Communicator& communicator, const Transfer& call) {
   const bool is_root = communicator.rank() == call.root;
   const bool is_sent =
       collective == Collective::scatter ? is_root : collective == Collective::gather && !is_root;
   const Part& part = is_sent ? call.send : call.receive;
-  const bool in_blocks = known == Length::mean;
-  return {collective, in_blocks ? sum_of(part.counts, communicator.size()) : part.count, part.type, 0};
+  constexpr bool in_blocks = traits(collective).length == Length::mean;
+  return {in_blocks ? sum_of(part.counts, communicator.size()) : part.count, part.type, 0};
 }
 
-/// The entry, with kinds, of a communicator whose first call this is; null: its calls are not tried.
-[[gnu::cold, gnu::noinline]] Entry* with_kinds(Handle comm, void* caller);
-/// A call of a trial, or one that is the host's.
-[[gnu::cold, gnu::noinline]] Server begin_tried(Entry& entry, Collective collective, Kind& kind);
+template <Collective collective, class AnyCall>
+[[gnu::always_inline]] inline Kind& kind_of(const Entry& entry, const AnyCall& call) {
+  if constexpr (has_length(collective))
+    return entry.kinds->find<collective>(length_of<collective>(*entry.communicator, call));
+  else
+    return entry.kinds->find<collective>();
+}
 
-/// Decides who serves a call that begins; the statistics hear of the host's. Collective where the communicator is
-/// new. Throws Error.
-template <class AnyCall>
-Server begin_call(const AnyCall& call, void* caller, Collective collective) {
-  if (traits(collective).in_pieces) return Server::espalier;
-  Entry* entry = communicators::find(call.comm);
-  if (!entry || !entry->kinds) [[unlikely]] {
-    entry = with_kinds(call.comm, caller);
-    if (!entry) return Server::espalier;
-  }
-  Kind* kind = entry->kinds->find(length_of(*entry->communicator, collective, call));
-  if (!kind || ++kind->calls < kind->plain_until) [[likely]]
+/// A call that is not plain. May be collective. Throws Error.
+[[gnu::cold, gnu::noinline]] Server begin_tried(const Entry& entry, Collective collective, Kind& kind);
+
+/// Decides who serves a call that begins; the statistics hear of the host's. May be collective. Throws Error.
+template <Collective collective, class AnyCall>
+[[gnu::always_inline]] inline Server begin_call(const Entry& entry, const AnyCall& call) {
+  if constexpr (traits(collective).in_pieces) return Server::espalier;
+  Kind& kind = kind_of<collective>(entry, call);
+  if (kind.turns.is_plain()) [[likely]]
     return Server::espalier;
-  return begin_tried(*entry, collective, *kind);
-}
-
-/// A call on trial is over.
-[[gnu::cold, gnu::noinline]] int end_tried(Handle comm, Collective collective, Kinds& kinds, int code);
-
-/// A call is over with `code`, which is returned, or that of an error here. May be collective over the communicator.
-inline int end_call(Handle comm, Collective collective, int code) {
-  Entry* entry = communicators::find(comm);
-  if (!entry || !entry->kinds || !entry->kinds->on_trial) [[likely]]
-    return code;
-  return end_tried(comm, collective, *entry->kinds, code);
+  return begin_tried(entry, collective, kind);
 }
 
 }  // namespace espalier::mpi::guard

@@ -5,18 +5,17 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <string>
 
 #include "base/collective.hpp"
 #include "mpi/abi/abi.hpp"
-#include "runtime/guard/trial.hpp"
+#include "runtime/guard/turns.hpp"
 
 namespace espalier::mpi::guard {
 
 using runtime::guard::Server;
-using runtime::guard::Trial;
+using runtime::guard::Turns;
 
 /// Whether any calls are tried. Constant after begin().
 inline bool is_on = false;
@@ -26,28 +25,14 @@ void begin();
 /// All calls of a collective on a communicator that move as many bytes, up to the next power of two. Ranks may describe
 /// their part of a call by different datatypes, so what they count alike is counted here.
 struct Kind {
-  std::uint64_t calls = 0;
-  std::uint64_t plain_until = 0;  ///< calls before this one are Espalier's, and not on trial
-  std::uint64_t next_trial = 0;   ///< begins with this one
-  Trial trial;
+  Turns turns;
   std::size_t bytes = 0;  ///< of some call
-  std::string why_host = Trial::tries_host;
-
-  /// After a trial.
-  void settle() {
-    const std::uint32_t pause = trial.calls_until_next();
-    next_trial = pause != 0 ? calls + pause : std::numeric_limits<std::uint64_t>::max();
-    plain_until = trial.server() == Server::espalier ? next_trial : 0;
-  }
-  void begin_again() {
-    plain_until = 0;
-    trial.begin_again();
-  }
+  std::string why_host = runtime::guard::Trial::tries_host;
 };
 
-/// What tells kinds apart, of one call: the number of elements, where all ranks know it, their type, and what reduces them.
+/// What tells the kinds of a collective apart, of one call: the number of elements, where all ranks know it, their type, and
+/// what reduces them.
 struct CallLength {
-  Collective collective{};
   MPI_Count count = 0;
   Handle type = 0, op = 0;
   bool operator==(const CallLength&) const = default;
@@ -56,32 +41,54 @@ struct CallLength {
 /// Of one communicator.
 class Kinds {
  public:
-  /// Null, on all ranks alike: the result may depend on who serves the call.
-  Kind* find(const CallLength& length) {
-    const Known& known = known_[slot(length)];
-    return known.is_there && known.length == length ? known.kind : look_up(length);
+  /// `host_may_serve`: else all calls are plain.
+  explicit Kinds(bool host_may_serve);
+  Kinds(const Kinds&) = delete;
+  Kinds& operator=(const Kinds&) = delete;
+
+  /// Calls whose result may depend on who serves them are of a kind, too: one without trials. All that is looked at of most
+  /// calls: whether the last one of the collective was such a one.
+  template <Collective collective>
+  Kind& find(const CallLength& length) {
+    constexpr bool reduces = traits(collective).reduces;
+    const Known& last = last_[static_cast<std::size_t>(collective)];
+    if (last.length.count == length.count && last.length.type == length.type &&
+        (!reduces || last.length.op == length.op)) [[likely]]
+      return *last.kind;
+    return find_other(collective, length.count, length.type, length.op);
+  }
+  /// Barriers, and blocks whose lengths a rank does not know of the others, are all of one kind.
+  template <Collective collective>
+  Kind& find() {
+    return *last_[static_cast<std::size_t>(collective)].kind;
   }
 
-  Kind* on_trial = nullptr;  ///< of the call that is under way
+  Kind* measured = nullptr;  ///< of the call on trial that is under way
   std::uint64_t began = 0;   ///< it, in ticks
 
  private:
-  /// Of a predefined type, whose handle never means another.
-  struct Known {
+  /// By a predefined type and operator, whose handles never mean others. On one line of the cache.
+  struct alignas(32) Known {
     CallLength length;
-    bool is_there = false;
     Kind* kind = nullptr;
   };
+  /// Of one of some collectives.
+  struct KnownOf : Known {
+    Collective collective{};
+  };
   static constexpr int slot_bits = 5;
-  static std::size_t slot(const CallLength& length) {
-    const auto text =
-        static_cast<std::uint64_t>(length.count) << 8 | static_cast<std::uint64_t>(length.collective);
-    return (text * 0x9E3779B97F4A7C15u) >> (64 - slot_bits);
-  }
-  Kind* look_up(const CallLength& length);
 
+  [[gnu::cold, gnu::noinline]] Kind& find_other(Collective collective, MPI_Count count, Handle type,
+                                                Handle op);
+  Kind& look_up(Collective collective, const CallLength& length);
+  Kind& kind_of(Collective collective, std::size_t bytes);
+
+  const bool host_may_serve_;
+  // Ranks may remember different calls, for their kinds are the same.
+  std::array<Known, collective_count> last_;
+  std::array<KnownOf, 1 << slot_bits> before_{};
   std::map<unsigned, Kind> kinds_;
-  std::array<Known, 1 << slot_bits> known_{};
+  Kind without_trial_;
 };
 
 }  // namespace espalier::mpi::guard

@@ -133,6 +133,11 @@ std::unique_ptr<runtime::Communicator> make(MPI_Comm comm, const Entry* entry,
   return found ? std::move(found) : runtime::Communicator::create(bootstrap(comm));
 }
 
+/// Whether the host may serve calls that Espalier would serve, too.
+bool has_choice(const runtime::Communicator& communicator) {
+  return communicator.active() && communicator.size() > 1;
+}
+
 enum class Meeting { allowed, never };
 
 /// nullptr: the ranks would have to meet.
@@ -148,6 +153,8 @@ Entry* create(MPI_Comm comm, Entry* entry, Meeting meeting) {
   entry->comm = comm;
   entry->communicator = std::move(communicator);
   entry->foreign = foreign;
+  if (guard::is_on && !foreign)
+    entry->kinds = std::make_unique<guard::Kinds>(has_choice(*entry->communicator));
   link(*entry, comm);
   if (!foreign) record(comm, entry->record.identity, processes);
   return entry;

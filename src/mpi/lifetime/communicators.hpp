@@ -45,7 +45,7 @@ struct Entry {
   MPI_Comm comm{};
   std::unique_ptr<runtime::Communicator> communicator;
   std::unique_ptr<const Neighbours> neighbours;  ///< made by the first call that needs them
-  std::unique_ptr<guard::Kinds> kinds;           ///< likewise, with ESPALIER_GUARD
+  std::unique_ptr<guard::Kinds> kinds;           ///< with ESPALIER_GUARD
   LastReduction last_reduction;                  ///< most programs reduce by the same ones again
   bool foreign = false;  ///< with ranks outside this job: never served, never found in the cache
   bool linked = false;   ///< the communicator's attribute points here

@@ -1,6 +1,7 @@
 /* Rows of calls of each kind, so that each is tried by Espalier and by the host (ESPALIER_GUARD) and then settled; every
  * result is compared. Ranks describe the same data by different datatypes, but under Intel MPI, whose own allgather is wrong then
- * (2021.18). Arguments: how many calls of a row; how many bytes of a block; and, to make one row alone, its name. */
+ * (2021.18). Arguments: how many calls of a row; how many bytes of a block; and, to make one row alone, its name, or "mixed":
+ * calls of all kinds and lengths. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -129,7 +130,11 @@ int main(int argc, char** argv) {
   const int number_of_rows = (int)(sizeof rows / sizeof *rows);
   for (int row = 0; row < number_of_rows; ++row)
     for (int call = 0; call < calls && (argc < 4 || !strcmp(argv[3], rows[row].name)); ++call) rows[row].make(call);
-  for (int call = 0; call < calls && argc < 4; ++call) rows[(call * 7 + call / 3) % number_of_rows].make(call); /* mixed */
+  const int most = ints, is_mixed = argc > 3 && !strcmp(argv[3], "mixed");
+  for (int call = 0; call < calls && (argc < 4 || is_mixed); ++call) {
+    if (is_mixed) ints = (int)(call * 2654435761u >> 16) % most / 2 * 2; /* an even number, and 0, too */
+    rows[(call * 7 + call / 3) % number_of_rows].make(call);
+  }
   MPI_Type_free(&pairs);
   MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   if (rank == 0 && !failed) printf("tried: right\n");
