@@ -59,9 +59,11 @@ inline int served(bool done, const Entry& entry, Collective collective, std::siz
 /// Runs body(), which returns a code. An error in Espalier is raised on the communicator after the stack has
 /// been unwound, because the program's error handler may throw or jump out. An exception of the program's own
 /// functions goes on to the program. `bytes`: of the call, as far as body() knows them, for the line that
-/// reports the error. By reference, so that a call that succeeds does not keep them in registers.
+/// reports the error. By reference, so that a call that succeeds does not keep them in registers. Inlined always: where a
+/// body is long the compiler made it a function of its own, which a short call notices.
 template <class Body>
-int guarded(const Handle& comm, Collective collective, const std::size_t& bytes, Body body) {
+[[gnu::always_inline]] inline int guarded(const Handle& comm, Collective collective, const std::size_t& bytes,
+                                          Body body) {
   char* what;
   int error_class = MPI_ERR_OTHER;
   try {
