@@ -50,19 +50,21 @@ class RankMemory {
   bool seems_to_have_room = true;  ///< and then others take it
 
   std::byte* allocate(std::size_t bytes) {
-    if (whole_lines(bytes) > left_) return nullptr;
-    const auto place = all_.taken.take(whole_lines(bytes), all_.bytes);
+    if (in_flag_lines(bytes) > left_) return nullptr;
+    const auto place = all_.taken.take(in_flag_lines(bytes), all_.bytes);
     if (!place) return nullptr;
-    left_ -= whole_lines(bytes);
+    left_ -= in_flag_lines(bytes);
     return all_.begin + *place;
   }
   void free(const std::byte* data, std::size_t bytes) {
     all_.taken.give_back(static_cast<std::size_t>(data - all_.begin));
-    left_ += whole_lines(bytes);
+    left_ += in_flag_lines(bytes);
   }
 
  private:
-  static std::size_t whole_lines(std::size_t bytes) { return (bytes + 127) / 128 * 128; }
+  static std::size_t in_flag_lines(std::size_t bytes) {
+    return (bytes + sizeof(memory::FlagLine) - 1) / sizeof(memory::FlagLine) * sizeof(memory::FlagLine);
+  }
 
   All all_;
   std::size_t left_;

@@ -16,7 +16,8 @@ struct BriefCall {
   std::byte* receive = nullptr;     ///< of a rank that gets something
 };
 
-/// Such that no rank reads while another still writes, needs a table, or folds for others; 0: there are none.
+/// The longest block of a brief call; 0: the collective has none. So short that a call with lists would give it in one
+/// chunk, without a table of places, and that each rank would fold for itself.
 inline std::size_t longest_brief_block(Collective collective, int ranks) {
   using enum Collective;
   constexpr std::size_t longest = 32 * 1024;  // in longer ones the copies alone count

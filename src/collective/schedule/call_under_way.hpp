@@ -256,12 +256,11 @@ bool fold_alone(M& m, CallUnderWay& call, const CallArea& area) {
   return true;
 }
 
-/// Whether `peer` has given all of it. In a brief call it gives no chunks, but its call may have lists.
+/// Whether `peer` has given all of it. A rank whose call has lists gives what goes one way in chunks.
 template <Machine M>
 bool hears_all_of(M& m, CallUnderWay& call, const CallArea& area, int peer) {
   if (!hears(m, call, peer)) return false;
-  const std::size_t bytes = brief_block(call.spec, m.size());
-  if (bytes <= line_capacity) return true;
+  if (!goes_one_way(call.spec.collective) || call.spec.bytes <= line_capacity) return true;
   const GivenData given = find_given(m, call.spec, peer, call.lines.of(peer), area);
   if (given.log2_chunk == 0) [[likely]]
     return true;

@@ -42,11 +42,11 @@ class Turns {
  private:
   static constexpr std::int64_t always = std::numeric_limits<std::int64_t>::max();
 
-  std::int64_t plain_ =
-      0;  ///< so many calls to come are Espalier's and not on trial; below 0 within a call that is
-  std::int64_t hosts_ = 0;  ///< so many are the host's
+  // So many calls to come are Espalier's and not on trial. Below 0 while one that is, or that is the host's, begins.
+  std::int64_t plain_ = 0;
+  std::int64_t hosts_ = 0;  // so many are the host's
   bool is_measured_ = false;
-  std::uint64_t took_ = 0;  ///< the last call on trial, in ticks
+  std::uint64_t took_ = 0;  // the last call on trial, in ticks
   Trial trial_;
 };
 
