@@ -31,6 +31,7 @@ struct Call {
   std::optional<collective::PersistentSpec> direct;  ///< what Wanted::spec says, of such a call
   std::size_t heard = 0;                             ///< so many of its sources have sent all
   std::uint64_t number = 0;
+  machine::Fingerprint history = 0;  ///< of the stream's calls up to this one
   NodePart node_part = NodePart::none;
   collective::CallUnderWay of_node;
   bool has_given = false;          ///< of_node was found to be published, and looked at since

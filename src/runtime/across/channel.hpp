@@ -7,6 +7,7 @@
 
 #include "network/spin_limits.hpp"
 #include "runtime/across/basic_channel.hpp"
+#include "runtime/across/patience.hpp"
 #include "runtime/communicator/nonblocking.hpp"
 #include "runtime/communicator/nonblocking_list.hpp"
 #include "runtime/communicator/only_thread.hpp"
@@ -18,8 +19,10 @@ struct HostSide {
   using Node = Nonblocking;
   using Lock = CallLock;
   using Wait = network::Wait;
+  using Patience = across::Patience;
   static void fence(std::memory_order order) { std::atomic_thread_fence(order); }
   static bool has_come(bool has_come) { return has_come; }
+  static bool speaks() { return true; }
   static void make_progress();
   static void note_completed();
 };

@@ -5,7 +5,6 @@
 #include "base/format.hpp"
 #include "collective/schedule/persistent_spec.hpp"
 #include "runtime/across/stream_end.hpp"
-#include "runtime/failure/call_text.hpp"
 
 namespace espalier::runtime::across {
 namespace {
@@ -69,10 +68,10 @@ void StreamEnd::make_spec(Call& call) const {
 
 std::shared_ptr<Letter> StreamEnd::letter_of(const Call& call, int part, std::size_t bytes, int piece) const {
   const machine::CallFacts& facts = call.wanted.facts;
-  return make_letter(
-      {call.number, facts.bytes, stream_, my_node_, part, facts.root,
-       static_cast<std::uint16_t>(facts.collective), facts.operation, static_cast<std::uint32_t>(piece)},
-      bytes);
+  return make_letter({call.number, facts.bytes, stream_, my_node_, part, facts.root,
+                      static_cast<std::uint16_t>(facts.collective), facts.operation,
+                      static_cast<std::uint32_t>(piece), call.history},
+                     bytes);
 }
 
 /// To all that want it; `to_node`: those of this node, too.
@@ -137,17 +136,46 @@ bool StreamEnd::has_all(const Call& call) {
   return true;
 }
 
+/// Of a node of which something is missing.
+void StreamEnd::add_missing(const Arrived& arrived, int node, std::vector<int>& ranks) const {
+  const std::vector<int>& there = ranks_of(node);
+  for (int part = 0; part < static_cast<int>(there.size()); ++part) {
+    const int rank = there[static_cast<std::size_t>(part)];
+    if (rank != rank_ && !arrived.contains({node, part})) ranks.push_back(rank);
+  }
+}
+
+std::vector<int> StreamEnd::missing(const Call& call) const {
+  const Wanted& wanted = call.wanted;
+  const Arrived& arrived = mail_->of_call(stream_, call.number);
+  std::vector<int> ranks;
+  if (call.direct) {
+    const std::vector<int>& sources = call.direct->sources;
+    for (std::size_t i = call.heard; i < sources.size(); ++i)
+      if (!has_block(call, arrived, sources[i])) ranks.push_back(sources[i]);
+  } else if (wanted.facts.collective == Collective::bcast) {
+    const bool comes_by_letter = wanted.facts.root != rank_ && call.node_part != Call::NodePart::under_way;
+    if (comes_by_letter) ranks.push_back(wanted.facts.root);
+  } else if (wants_of_all(call, rank_)) {
+    for (int node = 0; node < placement().nodes(); ++node)
+      if ((node != my_node_ || call.node_part == Call::NodePart::by_letters) && !has_node(arrived, node))
+        add_missing(arrived, node, ranks);
+  }
+  return ranks;
+}
+
+std::vector<int> StreamEnd::awaited(const Call& call) const {
+  std::vector<int> ranks = missing(call);
+  if (call.node_part == Call::NodePart::under_way)
+    for (const int rank : ranks_of(my_node_))
+      if (rank != rank_) ranks.push_back(rank);
+  return ranks;
+}
+
 const std::byte* StreamEnd::find(const Call& call, const Arrived& arrived, const From& from,
                                  std::size_t bytes) const {
   const Letter& letter = arrived.at(from);
-  const Head head = head_of(letter);
-  const machine::CallFacts theirs{static_cast<Collective>(head.collective), head.root,
-                                  static_cast<std::size_t>(head.bytes), head.operation},
-      mine = call.wanted.facts;
   const int sender = ranks_of(from.node)[from.part < 0 ? 0 : static_cast<std::size_t>(from.part)];
-  if (theirs != mine)
-    throw Error(formatted("the ranks call different nonblocking collectives: rank {} {}, rank {} {}; {}",
-                          rank_, print_beside(mine, theirs), sender, print_beside(theirs, mine), same_calls));
   if (data_bytes(letter) != bytes)
     throw Error(formatted(
         "rank {} wants {} bytes of rank {} in one message, which sends {}; both must name the same length",

@@ -31,7 +31,13 @@ class StreamEnd {
   bool has_sources(Call& call);
   void take_direct(Call& call);
 
+  /// Whose letters the call lacks.
+  std::vector<int> missing(const Call& call) const;
+  /// And whom it awaits on this node, through shared memory.
+  std::vector<int> awaited(const Call& call) const;
+
   Mail& mail() const { return *mail_; }
+  int rank() const { return rank_; }
   int stream() const { return stream_; }
   int ranks_here() const { return static_cast<int>(ranks_of(my_node_).size()); }
   bool is_here(int rank) const { return node_of(rank) == my_node_; }
@@ -47,7 +53,8 @@ class StreamEnd {
   bool has_block(const Call& call, const Arrived& arrived, int source) const;
   void fold_direct(const Call& call, const Arrived& arrived) const;
   From from_rank(int rank, int piece = 0) const { return {node_of(rank), local_rank_of(rank), piece}; }
-  /// A letter's data; throws Error where they are of another call.
+  void add_missing(const Arrived& arrived, int node, std::vector<int>& ranks) const;
+  /// A letter's data; throws Error where they are not so long.
   const std::byte* find(const Call& call, const Arrived& arrived, const From& from, std::size_t bytes) const;
 
   const collective::multinode::Placement& placement() const { return mail_->placement(); }

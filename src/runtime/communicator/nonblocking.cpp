@@ -131,7 +131,8 @@ std::unique_ptr<CompletionSignal> CompletionSignal::if_wanted(machine::WaitPolic
 void CompletionSignal::wake_thread() { ProgressThread::instance().wake(); }
 
 std::shared_ptr<Nonblocking> Nonblocking::open(const NonblockingPlace& place, int rank,
-                                               machine::WaitPolicy policy, bool by_thread) {
+                                               machine::WaitPolicy policy, bool by_thread,
+                                               std::vector<int> names) {
   const Layout layout = layout_for(place.layout.ranks);
   auto& word = word_of(place.arena.at(place.share.offset), place.layout);
   // acquire: pairs with the release below; the share is whole before another rank finds it.
@@ -147,17 +148,18 @@ std::shared_ptr<Nonblocking> Nonblocking::open(const NonblockingPlace& place, in
   const memory::Share share = {offset, share_bytes(layout)};
   if (!place.arena.holds(share)) throw Error("the share of a communicator in the node's memory is damaged");
   place.arena.reserve_around(share);  // backed it is; this maps it
-  std::shared_ptr<Nonblocking> made(new Nonblocking(place.arena, share, layout, rank, policy, by_thread));
+  std::shared_ptr<Nonblocking> made(
+      new Nonblocking(place.arena, share, layout, rank, policy, by_thread, std::move(names)));
   NonblockingList::instance().add(made);
   return made;
 }
 
 Nonblocking::Nonblocking(memory::Arena& arena, memory::Share share, const Layout& layout, int rank,
-                         machine::WaitPolicy policy, bool by_thread)
+                         machine::WaitPolicy policy, bool by_thread, std::vector<int> names)
     : arena_(arena),
       share_(share),
       layout_(layout),
-      mismatch_detection_(arena.at(share.offset), layout, rank, {},
+      mismatch_detection_(arena.at(share.offset), layout, rank, std::move(names),
                           Process::instance().node()->sees_processes(), {}),
       machine_(arena.at(share.offset), layout, rank, policy, {}),
       completion_signal_(by_thread ? CompletionSignal::if_wanted(policy) : nullptr),
@@ -204,10 +206,15 @@ void Nonblocking::give_back_all() try {
 } catch (const Error&) {  // of for_each_allocated()
 }
 
-bool Nonblocking::start_part(Call& call) {
+bool Nonblocking::start_part(Call& call, const machine::CallFacts& facts) {
   const CallLock lock(mutex_);
-  call.fingerprint = mismatch_detection_.begin(facts_of(call));
+  call.fingerprint = mismatch_detection_.begin(facts);
   return calls_.start(call);
+}
+
+void Nonblocking::note_call(const machine::CallFacts& facts) {
+  const CallLock lock(mutex_);
+  mismatch_detection_.begin(facts);
 }
 
 bool Nonblocking::start(Call& call) {
@@ -306,6 +313,12 @@ bool Nonblocking::advance(Call& call) {
 bool Nonblocking::claim(std::uint64_t number) {
   return collective::claim_number<network::HostPlatform>(claimed_in(arena_.at(share_.offset), layout_),
                                                          number);
+}
+
+std::string Nonblocking::failure(std::uint64_t& from) {
+  const CallLock lock(mutex_);
+  from = mismatch_detection_.failed_from();
+  return mismatch_detection_.failure();
 }
 
 void Nonblocking::forget(const Call& call) {

@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "collective/schedule/calls_under_way.hpp"
 #include "machine/host_machine.hpp"
@@ -62,9 +63,11 @@ class Nonblocking final : public Driven {
   using Call = collective::CallUnderWay;
 
   /// Local: waits for no rank. The first rank that comes makes the share. Null, on all ranks alike: there was
-  /// no memory for it. `by_thread`: the progress thread, where there is one, may advance calls.
+  /// no memory for it. `by_thread`: the progress thread, where there is one, may advance calls. `names`: what errors
+  /// call the ranks, if not by their numbers.
   static std::shared_ptr<Nonblocking> open(const NonblockingPlace& place, int rank,
-                                           machine::WaitPolicy policy, bool by_thread = true);
+                                           machine::WaitPolicy policy, bool by_thread = true,
+                                           std::vector<int> names = {});
   /// Local. What this rank has given may still be read: the last rank to leave gives it back.
   ~Nonblocking() override;
   Nonblocking(const Nonblocking&) = delete;
@@ -74,8 +77,10 @@ class Nonblocking final : public Driven {
   /// of the communicator's calls. False, on all ranks alike: there is no memory for it. Throws OutOfStep, as
   /// MismatchDetection does.
   bool start(Call& call);
-  /// The same of a part of a call that is counted elsewhere.
-  bool start_part(Call& call);
+  /// The same of a part of a call that is counted elsewhere; `facts`: of the whole.
+  bool start_part(Call& call, const machine::CallFacts& facts);
+  /// This rank has no part of that call.
+  void note_call(const machine::CallFacts& facts);
   /// The same of what the ranks tell each other for another purpose, which `facts` say: a short allgather that
   /// is counted nowhere, in which they agree on a word (CallsUnderWay::start_agreeing()).
   machine::Agreed start_meeting(Call& call, const machine::CallFacts& facts,
@@ -97,10 +102,12 @@ class Nonblocking final : public Driven {
   /// Whether this rank is the first of its communicator that comes to `number`: 1, 2, ..., which every rank goes through
   /// in order. Orders nothing.
   bool claim(std::uint64_t number);
+  /// Why no call can be done any more, as far as this rank has found; empty: they can. `from`: 0, or the first such call.
+  std::string failure(std::uint64_t& from);
 
  private:
   Nonblocking(memory::Arena& arena, memory::Share share, const machine::Layout& layout, int rank,
-              machine::WaitPolicy policy, bool by_thread);
+              machine::WaitPolicy policy, bool by_thread, std::vector<int> names);
   static machine::Layout layout_for(int ranks);
   static std::uint64_t make(const NonblockingPlace& place, const machine::Layout& layout);
 

@@ -61,9 +61,9 @@ void FailureNotices::send_to(int rank, const std::string& message) noexcept {
   }
 }
 
-void FailureNotices::look_by_time(std::uint64_t call, NodeFailure& node) {
+bool FailureNotices::look_by_time(std::uint64_t call, NodeFailure& node) {
   const std::int64_t now = machine::HostPlatform::now_ns();
-  if (now < next_probe_ns_) return;
+  if (now < next_probe_ns_) return false;
   next_probe_ns_ = now + probes_apart_ns;
   probe(node);
   if (heard_ && heard_->call <= call) throw_out_of_step(heard_->why);
@@ -75,6 +75,7 @@ void FailureNotices::look_by_time(std::uint64_t call, NodeFailure& node) {
     next_question_ns_ = now + questions_apart_ns_;
     ask();
   }
+  return questions_apart_ns_ > first_question_ns;
 }
 
 void FailureNotices::probe(NodeFailure& node) {

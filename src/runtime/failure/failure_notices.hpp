@@ -40,10 +40,11 @@ class FailureNotices {
 
   /// To be called whenever a wait of `call` has looked in vain. A notice that has come is told to the ranks
   /// of the node. Throws AlreadyTold if it is of this call or an earlier one, and OutOfStep if a rank that
-  /// waits for this one has called something else.
-  void look(std::uint64_t call, NodeFailure& node) {
+  /// waits for this one has called something else. True from time to time where the wait has lasted long.
+  bool look(std::uint64_t call, NodeFailure& node) {
     if (++looks_ % looks_between == 0) [[unlikely]]
-      look_by_time(call, node);
+      return look_by_time(call, node);
+    return false;
   }
   /// The same at the begin of a call: a rank may make many without a wait.
   void look_in_call(std::uint64_t call, NodeFailure& node) {
@@ -65,7 +66,7 @@ class FailureNotices {
     std::uint64_t call;
   };
   std::uint64_t use() const;
-  void look_by_time(std::uint64_t call, NodeFailure& node);
+  bool look_by_time(std::uint64_t call, NodeFailure& node);
   /// Takes what has come, at most one message.
   void probe(NodeFailure& node);
   void hear(const Head& head, const std::string& why, NodeFailure& node);

@@ -309,6 +309,7 @@ void MismatchDetection::abandon() {
 template <class Failure>
 void MismatchDetection::fail(std::uint64_t call, const std::string& why, std::string_view advice) {
   keep_failure(why);
+  failed_from_ = call;
   failure_.tell(call, why);
   throw Failure(advice.empty() ? why : formatted("{}; {}", why, advice), call);
 }

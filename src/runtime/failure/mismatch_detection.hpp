@@ -104,6 +104,9 @@ class MismatchDetection {
 
   /// Whether the ranks are out of step: no call can do anything any more.
   bool has_failed() const { return !failed_.empty(); }
+  /// Why; empty: they are not, as far as this rank has found. And from which call on, if it was the one that found it, else 0.
+  const std::string& failure() const { return failed_; }
+  std::uint64_t failed_from() const { return failed_from_; }
 
   /// This rank makes no more calls. While it still has its part of the share.
   void leave() { own_->leave(); }
@@ -182,7 +185,8 @@ class MismatchDetection {
   bool is_unusual_ = false;  // it has failed, or calls are labelled: one look for both
   std::uint16_t label_ = 0;
   std::vector<std::string> labels_;
-  std::string failed_;                 // why no call can do anything any more; empty: they can
+  std::string failed_;  // why no call can do anything any more; empty: they can
+  std::uint64_t failed_from_ = 0;
   std::uint64_t counts_in_ = 0;        // the last call in which ranks count each for itself
   std::uint64_t alone_in_ = 0;         // the call in which this rank was last found to be alone
   std::uint64_t out_of_order_in_ = 0;  // the call in which another order was last found

@@ -97,18 +97,23 @@ std::unique_ptr<Persistent> MultiNodeCommunicator::prepare(const Bootstrap&, col
 
 void MultiNodeCommunicator::look_for_failure() {
   failure_.check(call_);
-  notices_.look(call_, failure_);
+  if (notices_.look(call_, failure_)) look_at_letters();
 }
 
 void MultiNodeCommunicator::stop(std::string_view why) {
-  endpoint_.abandon();
-  failed_ = why;
+  be_out_of_step(why, false);  // the rank that found it tells the others, and knows to which it can send
 }
 
 void MultiNodeCommunicator::give_up(std::string_view why, std::uint64_t first_call) {
-  stop(formatted("rank {}: {}", rank(), why));
+  be_out_of_step(formatted("rank {}: {}", rank(), why), true);
   failure_.tell(first_call, failed_);
   notices_.send(first_call, failed_);
+}
+
+void MultiNodeCommunicator::be_out_of_step(std::string_view why, bool tells) {
+  endpoint_.abandon();
+  failed_ = why;
+  stop_letters(tells);
 }
 
 /// The nodes' lowest ranks speak to them.

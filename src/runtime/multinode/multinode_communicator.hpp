@@ -137,6 +137,8 @@ class MultiNodeCommunicator final : public Communicator {
   void stop(std::string_view why);
   /// The same, and the other ranks hear it: those in that call or a later one fail, too.
   void give_up(std::string_view why, std::uint64_t first_call);
+  /// `tells`: in letters.
+  void be_out_of_step(std::string_view why, bool tells);
   /// Whether the aggregation nodes do this call; null: a barrier. If not, passed_over_ says why.
   bool offloads(Collective collective, std::size_t bytes, const reduce::Operation* operation);
   std::string why_passed_over(Collective collective, const plan::NetworkPlan& plan);
@@ -171,6 +173,9 @@ class MultiNodeCommunicator final : public Communicator {
   bool grow_ring(std::size_t bytes, int ids);
   std::byte* ring_memory(std::size_t bytes);
   void leave_ring();
+  across::Neighbours neighbours() const;
+  void look_at_letters();
+  void stop_letters(bool tells) noexcept;
   void open_mail();
   void open_channel();
   std::shared_ptr<across::Channel> open_stream(int stream);
@@ -265,10 +270,9 @@ class MultiNodeCommunicator final : public Communicator {
   std::shared_ptr<across::Mail> mail_;  // of nonblocking calls, once there has been one
   std::shared_ptr<across::Channel> channel_;   // likewise
   std::shared_ptr<across::Channel> meetings_;  // of ranks that prepare persistent ones
-  static constexpr int meetings_stream = 1;
-  int streams_ = meetings_stream;       // each persistent one has its own
-  std::string failed_;                  // why no call can do anything any more; empty: they can
-  std::unique_ptr<SharedState> state_;  // null: this node's ranks have messages only
+  int streams_ = across::meetings_stream;      // each persistent one has its own
+  std::string failed_;                         // why no call can do anything any more; empty: they can
+  std::unique_ptr<SharedState> state_;         // null: this node's ranks have messages only
   NodeFailure failure_;
   statistics::Counters counters_{nodes_.placement.ranks()};
   std::vector<int> all_ranks_;

@@ -1,9 +1,12 @@
 // Nonblocking collectives over nodes.
+#include <cstring>
+#include <mutex>
 #include <utility>
 
 #include "plan/nonblocking_rules.hpp"
 #include "plan/tuned_rules.hpp"
 #include "runtime/across/call_across.hpp"
+#include "runtime/communicator/only_thread.hpp"
 #include "runtime/multinode/serve.hpp"
 #include "runtime/process/node.hpp"
 #include "runtime/progress/spin_limits.hpp"
@@ -18,11 +21,51 @@ static_assert(letters_lane > collective::multinode::node_lane + 1);
 
 }  // namespace
 
+/// Of the others on this node, as they stand in the communicator's share.
+across::Neighbours MultiNodeCommunicator::neighbours() const {
+  across::Neighbours neighbours;
+  if (!state_ || !Process::instance().node()->sees_processes()) return neighbours;
+  const std::vector<int>& ranks = nodes_.placement.ranks_of[static_cast<std::size_t>(my_node())];
+  const std::byte* const share = state_->arena.at(state_->share.offset);
+  for (int local = 0; local < static_cast<int>(ranks.size()); ++local) {
+    ProcessMark mark;
+    std::memcpy(&mark, share + state_->layout.process(local), sizeof mark);
+    if (local == local_rank())
+      neighbours.be(mark);
+    else
+      neighbours.add(ranks[static_cast<std::size_t>(local)], mark);
+  }
+  return neighbours;
+}
+
 /// In this communicator's life once.
 void MultiNodeCommunicator::open_mail() {
-  network::Transport& transport = *Process::instance().transport();
-  mail_ = std::make_shared<across::Mail>(transport, across::SentLetters::instance(), nodes_.placement,
-                                         nodes_.processes, nodes_.tags * network::lanes + letters_lane);
+  const std::uint64_t use = static_cast<std::uint64_t>(nodes_.processes.front()) << 32 | nodes_.tags_use;
+  mail_ = std::make_shared<across::Mail>(
+      *Process::instance().transport(), across::SentLetters::instance(),
+      across::MailPlace{nodes_.placement, nodes_.processes, rank(),
+                        nodes_.tags * network::lanes + letters_lane, use, neighbours()});
+}
+
+// A rank that waits in a nonblocking call asks this one, which waits long in a blocking one, and may have skipped that.
+void MultiNodeCommunicator::look_at_letters() {
+  if (!mail_) open_mail();
+  const CallLock lock(mail_->mutex(), std::try_to_lock);
+  if (!lock) return;
+  mail_->note_blocking(calls_.number());
+  mail_->collect();
+  if (!mail_->other_order().empty()) throw OutOfStep(mail_->other_order(), call_);
+}
+
+// Other ranks may wait for this one in calls that it does not begin any more.
+void MultiNodeCommunicator::stop_letters(bool tells) noexcept {
+  try {
+    if (!mail_) open_mail();
+    const CallLock lock(mail_->mutex());
+    mail_->note_blocking(calls_.number());
+    mail_->stop(failed_, tells);
+  } catch (const std::exception&) {  // no memory: this rank's own failure is what matters
+  }
 }
 
 void MultiNodeCommunicator::open_channel() {
@@ -33,9 +76,10 @@ void MultiNodeCommunicator::open_channel() {
   constexpr bool by_thread = false;
   if (state_)
     node = Nonblocking::open({state_->arena, state_->share, state_->layout}, local_rank(),
-                             state_->machine.waiter().policy(), by_thread);
-  channel_ =
-      across::Channel::open(mail_, rank(), 0, std::move(node), spin_limits_for(nodes_.ranks_per_core, true));
+                             state_->machine.waiter().policy(), by_thread,
+                             nodes_.placement.ranks_of[static_cast<std::size_t>(my_node())]);
+  channel_ = across::Channel::open(mail_, rank(), across::nonblocking_stream, std::move(node),
+                                   spin_limits_for(nodes_.ranks_per_core, true));
 }
 
 /// `why` as of begin_across().
@@ -60,6 +104,7 @@ std::unique_ptr<SeparateCall> MultiNodeCommunicator::begin_across(across::Wanted
   if (!failed_.empty()) throw_out_of_step(failed_);
   if (is_hosts_across(facts, wanted.spec == nullptr, why)) return nullptr;
   if (!channel_) open_channel();
+  channel_->note_blocking(calls_.number());
   statistics::Call counted{facts.collective, facts.bytes, plan::Algorithm::exchange,
                            statistics::Carrier::messages};
   counted.nonblocking = true;

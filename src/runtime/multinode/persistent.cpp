@@ -79,7 +79,8 @@ std::shared_ptr<across::Channel> MultiNodeCommunicator::open_stream(int stream) 
 
 bool MultiNodeCommunicator::refuse_to_prepare() {
   if (!prepares_across()) return true;
-  if (!meetings_) meetings_ = open_stream(meetings_stream);
+  if (!meetings_) meetings_ = open_stream(across::meetings_stream);
+  meetings_->note_blocking(calls_.number());
   Told mine{};
   mine.part.unable = Unable::has_left;
   std::strncpy(mine.why, bad_arguments, sizeof mine.why - 1);
@@ -94,7 +95,8 @@ std::unique_ptr<SeparateCall> MultiNodeCommunicator::prepare_across(const Persis
                                                                     std::string& why) {
   if (!prepares_across()) return nullptr;
   if (!failed_.empty()) throw_out_of_step(failed_);
-  if (!meetings_) meetings_ = open_stream(meetings_stream);
+  if (!meetings_) meetings_ = open_stream(across::meetings_stream);
+  meetings_->note_blocking(calls_.number());
   const collective::RankInfo info{rank(), size()};
   across::Meeting meeting(meetings_, info);
   Told mine{part_of_rank(spec, collective::LayoutCells(spec, info.rank), info.rank, info.size,

@@ -165,6 +165,62 @@ void release_from_host(network::Transport& transport) {
     if (rank != run.rank()) await(transport, transport.send(rank, others_tag, nullptr, 0));
 }
 
+/// Counts letters.
+class CountingTransport final : public network::Transport {
+ public:
+  CountingTransport(std::shared_ptr<network::Transport> plain, int ranks)
+      : sent(static_cast<std::size_t>(ranks)), come(sent.size()), plain_(std::move(plain)) {}
+  network::Ticket send(int process, int tag, const void* data, std::size_t bytes) override {
+    if (tag == LettersMember::letters_tag) ++sent[static_cast<std::size_t>(process)];
+    return plain_->send(process, tag, data, bytes);
+  }
+  network::Ticket receive(int process, int tag, void* data, std::size_t bytes) override {
+    if (tag == LettersMember::letters_tag) ++come[static_cast<std::size_t>(process)];
+    return plain_->receive(process, tag, data, bytes);
+  }
+  bool test(network::Ticket ticket) override { return plain_->test(ticket); }
+  std::optional<network::Arrival> probe(int tag) override { return plain_->probe(tag); }
+  void make_progress() override { plain_->make_progress(); }
+  int tags() const override { return plain_->tags(); }
+
+  std::vector<std::uint64_t> sent, come;  // by rank
+
+ private:
+  std::shared_ptr<network::Transport> plain_;
+};
+
+/// The ranks hear each other until all that they say has come: also what they say of what they hear, such as a question.
+void part(LettersMember& member, CountingTransport& transport) {
+  Execution& run = Execution::current();
+  const auto listen_until = [&](const auto& is_over) {
+    for (member.listen(); !is_over(); member.listen()) run.idle(true);
+  };
+  for (int round = 0; round < 3; ++round) {
+    const std::size_t bytes = transport.sent.size() * 8;
+    auto* const counts = reinterpret_cast<std::uint64_t*>(run.keep(2 * bytes));
+    std::vector<network::Ticket> under_way;
+    for (int rank = 0; rank < run.ranks(); ++rank) {
+      const auto at = static_cast<std::size_t>(rank);
+      counts[at] = transport.sent[at];
+      if (rank == run.rank()) continue;
+      under_way.push_back(transport.receive(rank, others_tag, counts + transport.sent.size() + at, 8));
+      under_way.push_back(transport.send(rank, others_tag, counts + at, 8));
+    }
+    listen_until([&] {
+      std::erase_if(under_way, [&](network::Ticket each) { return transport.test(each); });
+      return under_way.empty();
+    });
+    listen_until([&] {
+      bool all = member.has_sent_all() && member.has_taken_all();
+      for (int rank = 0; rank < run.ranks(); ++rank) {
+        const auto at = static_cast<std::size_t>(rank);
+        all &= rank == run.rank() || transport.come[at] >= counts[transport.sent.size() + at];
+      }
+      return all;
+    });
+  }
+}
+
 /// On a rank's own node.
 bool all_are_given(const std::list<Letters>& some) {
   return std::all_of(some.begin(), some.end(), [](const Letters& each) {
@@ -178,14 +234,16 @@ struct Shape {
   NodeMemory memory = NodeMemory::enough;
   bool in_host = false;  ///< all wait in the host until the last rank has completed what is under way
   bool tests = false;    ///< before they do, each of these calls once
+  int questions = 0;     ///< that a rank asks in a call for which it waits
   int rounds = 6;
   std::size_t at_a_time = 3;
 };
 
-std::shared_ptr<network::Transport> own_transport(const WrapTransport& wrap) {
+std::shared_ptr<CountingTransport> own_transport(const WrapTransport& wrap) {
   Execution& run = Execution::current();
   network::Transport& plain = run.messages().of(run.rank());
-  return wrap ? wrap(plain) : std::shared_ptr<network::Transport>(&plain, [](network::Transport*) {});
+  auto below = wrap ? wrap(plain) : std::shared_ptr<network::Transport>(&plain, [](network::Transport*) {});
+  return std::make_shared<CountingTransport>(std::move(below), run.ranks());
 }
 
 Body calls(const Placement& placement, std::vector<Make> kinds, Shape shape, const WrapTransport& wrap) {
@@ -194,7 +252,7 @@ Body calls(const Placement& placement, std::vector<Make> kinds, Shape shape, con
     const int rank = run.rank(), last = run.ranks() - 1;
     const auto transport = own_transport(wrap);
     std::list<std::list<Letters>> all;  // lie still until the rank leaves
-    LettersMember member(m, *transport, placement, shape.memory);
+    LettersMember member(m, *transport, placement, shape.memory, shape.questions);
     for (int round = 0; round < shape.rounds;) {
       std::list<Letters>& some = all.emplace_back();
       for (std::size_t i = 0; i < shape.at_a_time; ++i, ++round) {
@@ -214,6 +272,7 @@ Body calls(const Placement& placement, std::vector<Make> kinds, Shape shape, con
       Completion(member, some).complete(shape.order);
       if (shape.in_host && rank == last) release_from_host(*transport);
     }
+    if (shape.questions > 0) return part(member, *transport);  // some come when their calls are complete
     member.leave();
   };
 }
@@ -246,6 +305,71 @@ Body barriers(const Placement& placement, NodeMemory memory, const WrapTransport
   };
 }
 
+/// What the ranks of a wrong program call; of those that are odd.
+struct Mistake {
+  const char* name;
+  Make right, wrong;
+  bool (*is_odd)(int rank, int ranks);
+};
+
+Make bcast_of(int (*root_of)(int rank, int ranks)) {
+  return [=](int rank, int ranks, int, Letters& to) {
+    const int root = root_of(rank, ranks);
+    to.send = to.receive = words(root, 2, 0);
+    to.call.emplace(
+        Wanted{{Collective::bcast, root, 16}, nullptr, nullptr, data_of(to.send), data_of(to.receive)});
+  };
+}
+
+/// False: it has come to an error.
+bool ends_well(LettersMember& member, Letters& each) {
+  try {
+    member.start(*each.call);
+    member.complete(*each.call);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+/// No rank waits for ever, and none goes on as if nothing had been.
+Body mistaken(const Placement& placement, NodeMemory memory, const Mistake& mistake,
+              const WrapTransport& wrap) {
+  return [=](CheckingMachine& m) {
+    Execution& run = Execution::current();
+    const auto transport = own_transport(wrap);
+    std::list<Letters> all;
+    LettersMember member(m, *transport, placement, memory, 2);
+    const auto calls = [&](const Make& make) {
+      make(run.rank(), run.ranks(), 0, all.emplace_back());
+      return ends_well(member, all.back());
+    };
+    run.expect(calls(reduction(Collective::allreduce, 1)), "a right call has failed");
+    calls(mistake.is_odd(run.rank(), run.ranks()) ? mistake.wrong : mistake.right);
+    run.expect(!calls(reduction(Collective::allreduce, 1)), "a call after a mistake ends well");
+    part(member, *transport);
+  };
+}
+
+std::vector<Mistake> mistakes() {
+  const auto is_second = [](int rank, int) { return rank == 1; };
+  const auto is_upper = [](int rank, int ranks) { return rank >= ranks / 2; };
+  const auto none = [](int, int) { return false; };
+  const auto first = [](int, int) { return 0; };
+  const auto last = [](int, int ranks) { return ranks - 1; };
+  const auto other_end = [](int rank, int ranks) { return rank == 0 ? ranks - 1 : 0; };
+  const auto itself = [](int rank, int) { return rank; };
+  return {
+      {"other collective", reduction(Collective::allreduce, 2), allgather(2), is_second},
+      {"other collective of some", reduction(Collective::allreduce, 2), barrier(), is_upper},
+      {"by letters", reduction(Collective::allreduce, 2), scan(2), is_second},
+      {"other root", bcast_of(first), bcast_of(last), is_second},
+      {"other root of some", bcast_of(first), bcast_of(last), is_upper},
+      {"none is the root", bcast_of(other_end), bcast_of(other_end), none},
+      {"all are roots", bcast_of(itself), bcast_of(itself), none},
+  };
+}
+
 const char* name_of(Order order) {
   return order == Order::first_to_last   ? "first to last"
          : order == Order::last_to_first ? "last to first"
@@ -272,6 +396,8 @@ std::vector<Scenario> scenarios(int ranks, const WrapTransport& wrap) {
     shape.order = order;
     add_calls(formatted("by nodes, {}", name_of(order)), in_blocks(ranks), by_node, shape);
     add_calls(formatted("mixed, {}", name_of(order)), in_turns(ranks), mixed, shape);
+    shape.questions = 2;
+    add_calls(formatted("with questions, {}", name_of(order)), in_blocks(ranks), mixed, shape);
   }
   for (const auto& node_of : {in_blocks(ranks), apart(ranks)}) {
     Shape shape;
@@ -303,6 +429,11 @@ std::vector<Scenario> scenarios(int ranks, const WrapTransport& wrap) {
   alone.in_host = alone.tests = true;
   alone.rounds = 2, alone.at_a_time = 1;
   add_calls("tests, then all wait in the host", node_of, {reduction(Collective::allreduce, 600)}, alone);
+  for (const Mistake& mistake : mistakes())
+    for (const NodeMemory memory : {NodeMemory::enough, NodeMemory::none})
+      add(formatted("mistaken, {}{}", mistake.name, memory == NodeMemory::none ? ", no memory" : ""),
+          in_blocks(ranks),
+          [&](const Placement& placement) { return mistaken(placement, memory, mistake, wrap); });
   // A rank that finds no memory gives its data in a test; then it owes nothing more.
   Shape late;
   late.in_host = true, late.memory = NodeMemory::taken;

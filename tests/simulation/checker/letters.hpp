@@ -6,6 +6,8 @@
 #include <mutex>
 #include <numeric>
 #include <source_location>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "collective/schedule/calls_under_way.hpp"
@@ -36,7 +38,13 @@ class CheckedNode {
                    9,
                    memory != NodeMemory::taken}) {}
 
-  bool start_part(collective::CallUnderWay& call) { return calls_.start(call); }
+  bool start_part(collective::CallUnderWay& call, const machine::CallFacts& facts) {
+    history_.add(facts);
+    call.fingerprint = history_.fingerprint();
+    return calls_.start(call);
+  }
+  void note_call(const machine::CallFacts& facts) { history_.add(facts); }
+  static std::string failure(std::uint64_t&) { return {}; }
   bool advance(collective::CallUnderWay& call) { return calls_.advance(call); }
   bool is_ready(collective::CallUnderWay& call) {
     if (calls_.advance(call)) return true;
@@ -58,6 +66,7 @@ class CheckedNode {
 
   RankMemory memory_;
   Calls calls_;
+  machine::CallHistory history_;
 };
 
 /// What a channel stands on.
@@ -79,6 +88,23 @@ struct CheckedSide {
     const bool is_awaited = Execution::current().at(where, Operation::await) != Change::removed;
     return has_come || !is_awaited;
   }
+  /// A mutant is silent.
+  static bool speaks(Where where = Where::current()) {
+    using namespace simulation::checker;
+    return Execution::current().at(where, Operation::await) != Change::removed;
+  }
+  /// Over at once, and `most` times in each call: in most scenarios never, for no rank waits in vain.
+  struct Patience {
+    bool is_over(std::uint64_t call) {
+      if (std::exchange(call_, call) != call) questions_ = 0;
+      return ++questions_ <= most;
+    }
+    static inline int most = 0;
+
+   private:
+    std::uint64_t call_ = 0;
+    int questions_ = 0;
+  };
   static void make_progress() {}
   static void note_completed() {}
 };
@@ -91,18 +117,29 @@ class LettersMember {
   static constexpr int letters_tag = 5;
 
   LettersMember(CheckingMachine& m, network::Transport& transport, const Placement& placement,
-                NodeMemory memory)
-      : mail_(std::make_shared<runtime::across::Mail>(transport, sent_, placement, processes(), letters_tag)),
+                NodeMemory memory, int questions = 0)
+      : mail_(std::make_shared<runtime::across::Mail>(
+            transport, sent_,
+            runtime::across::MailPlace{placement, processes(), Execution::current().rank(), letters_tag, 1})),
         channel_(
             mail_, Execution::current().rank(), 0,
             memory != NodeMemory::none && m.size() > 1 ? std::make_shared<CheckedNode>(m, memory) : nullptr,
             {}) {
+    CheckedSide::Patience::most = questions;
     Execution::current().messages().name_tag(letters_tag, "runtime/across/mail.cpp", "letters");
   }
 
   void start(LetterCall& call) { channel_.start(call); }
   bool is_ready(LetterCall& call) { return channel_.is_ready(call); }
   void complete(LetterCall& call) { channel_.complete(call); }
+
+  /// As a rank that is elsewhere in Espalier.
+  void listen() {
+    mail_->collect();
+    mail_->look_at_sent();
+  }
+  bool has_sent_all() { return sent_.all_have_gone(); }
+  bool has_taken_all() const { return !mail_->is_receiving(); }
 
   /// All calls are complete: nothing more comes, and what was sent goes.
   void leave() {
