@@ -34,3 +34,17 @@ def test_mpi4py_own_suite_across_nodes(name, ranks, nodes, statistics):
     rows = statistics.read()["rows"]
     across = {row["collective"] for row in rows if row["calls"] and row["transport"] == "shared memory and messages"}
     assert set(hosts.SPANNING) <= across, f"across nodes: {sorted(across)}"
+
+
+@pytest.mark.slow
+@pytest.mark.full
+@pytest.mark.needs_espalier
+@pytest.mark.parametrize("name", ["mpich", "openmpi", "impi"])
+def test_mpi4py_own_suite_of_requests_across_nodes(name, statistics):
+    """test_cco_nb_* and test_cco_pr_*: nonblocking and persistent collectives, of which the host serves none."""
+    env = {"ESPALIER_FALLBACK": "error", "ESPALIER_NONBLOCKING": "on", "ESPALIER_NODES": "2+1", **statistics.env}
+    outcome = mpi4py_suite.run(hosts.HOSTS[name], 3, env=env, options=("-e", "cco_(buf|obj|vec|ngh)"))
+    count, well = mpi4py_suite.summary(outcome)
+    assert well and count > 50, str(outcome)
+    rows = [row for row in statistics.read()["rows"] if row["calls"] and "messages" in row["transport"]]
+    assert {"nonblocking", "persistent"} <= {row["algorithm"] for row in rows}, str(rows)
