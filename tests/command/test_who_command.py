@@ -100,10 +100,20 @@ def test_places_in_this_python():
     """A return address right behind the first byte of a function leads to its name."""
     mappings = places.of_process(os.getpid())
     assert mappings and all(each.path.startswith("/") for each in mappings)
-    (name,) = places.names_of(mappings, [mappings[0].begin + 0x100]).values()
-    assert name and not name.startswith("0x"), name
-    assert places.names_of(mappings, [1]) == {1: "0x1"}
-    assert isinstance(sites.names([]), dict)
+    inside = mappings[0].begin + 0x100
+    named, unknown = places.names_of(places.Addresses(mappings, frozenset([address, 0])) for address in (inside, 1))
+    assert named[inside] and not named[inside].startswith("0x"), named
+    assert unknown == {1: "0x1"}
+
+
+def test_places_of_all_processes_are_asked_for_at_once(monkeypatch):
+    """Each start of a program that reads symbols takes longer than its answers."""
+    asked = []
+    monkeypatch.setattr(sites, "names", lambda frames: asked.append(frames) or {sites.key(each): "f" for each in frames})
+    mappings = places.of_process(os.getpid())
+    inside = mappings[0].begin + 0x100
+    assert places.names_of([places.Addresses(mappings, frozenset([inside]))] * 3) == [{inside: "f"}] * 3
+    assert len(asked) == 1
 
 
 GDB = """[New LWP 22681]

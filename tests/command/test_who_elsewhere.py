@@ -63,6 +63,21 @@ def test_a_launcher_that_is_not_there(espalier):
     assert done.returncode == 1 and "n1 cannot be asked (/no/such/launcher: No such file or directory)" in done.stderr
 
 
+@pytest.mark.parametrize(
+    "options, settings, message",
+    [
+        (["--launcher", "ssh 'x"], {}, "--launcher: 'ssh 'x' cannot be read (No closing quotation)"),
+        (["--launcher", " "], {}, "--launcher names no command"),
+        ([], {"ESPALIER_SSH": "ssh 'x"}, "ESPALIER_SSH: 'ssh 'x' cannot be read (No closing quotation)"),
+        ([], {"ESPALIER_SSH": " "}, "ESPALIER_SSH names no command"),
+        ([], {"ESPALIER_REMOTE": "a 'x"}, "ESPALIER_REMOTE: 'a 'x' cannot be read (No closing quotation)"),
+    ],
+)
+def test_commands_that_are_none_are_named(espalier, options, settings, message):
+    done = espalier("who", "1234567890abcdef", "--hosts", "n1", *options, **settings)
+    assert done.returncode != 0 and message in " ".join(done.stderr.split()), done.stderr
+
+
 def a_job_of_two_nodes(monkeypatch, way):
     """Rank 0 of it is here."""
     world = seen.Comm("w", "MPI_COMM_WORLD", 2, 0, 0, 1)
@@ -70,7 +85,7 @@ def a_job_of_two_nodes(monkeypatch, way):
     here.inside = [seen.Call("w", "barrier", 7, bytes=0, seconds=1.5)]
     record_of_it = SimpleNamespace(job=here.job, process=here.pid)
     monkeypatch.setattr(collect.memory, "ranks_seen_by", lambda pids: [record_of_it])
-    monkeypatch.setattr(collect.look, "jobs", lambda pids: {here.job: [here]})
+    monkeypatch.setattr(collect.look, "jobs", lambda pids, wanted: {here.job: [here]})
     monkeypatch.setattr(collect.nodes, "of_job", lambda pids: collect.nodes.Nodes((os.uname().nodename, "n1") if way else (), way))
 
 

@@ -7,7 +7,7 @@ import socket
 from typing import Optional
 
 from espalier.problem import Problem, note
-from espalier.who import dumped, elsewhere, look, memory, nodes, processes, waiting
+from espalier.who import dumped, elsewhere, look, memory, nodes, processes
 from espalier.who.look import Jobs
 
 AUTO = "auto"
@@ -24,7 +24,7 @@ def jobs(asked: Optional[str], hosts: Optional[str], launcher: Optional[str] = N
         _check(pid)
     wanted = _wanted(asked, pid)
     others = elsewhere.ask(None if launcher == AUTO else launcher, names) if names else _of_the_job(wanted, launcher)
-    found = _chosen(look.jobs(look.candidates(None)), wanted) if wanted else {}
+    found = look.jobs(look.candidates(None), wanted=wanted) if wanted else {}
     for more in elsewhere.answers(others):
         _merge(found, _chosen(more, wanted))
     if not found:
@@ -71,11 +71,6 @@ def _of_the_job(wanted: tuple[str, ...], launcher: Optional[str]) -> list[elsewh
     if not there.names:
         raise Problem("neither the job's launcher nor a batch system tells its nodes here; name them with --hosts")
     return elsewhere.ask(there.way if launcher == AUTO else launcher, elsewhere.hosts_of(_others(there)))
-
-
-def add_stacks(found: Jobs, seconds: float) -> None:
-    for ranks in found.values():
-        look.add_stacks(ranks, waiting.analyse(ranks), seconds)
 
 
 def _check(pid: int) -> None:

@@ -47,7 +47,7 @@ def who(
     outputs.check_file("--dump", dump)
     found = collect.jobs(job, hosts, launcher)
     if stacks:
-        collect.add_stacks(found, wait)
+        look.add_stacks(found, wait)
     if as_json:
         document.print_json("who", show.document(found))
     else:

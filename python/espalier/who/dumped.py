@@ -54,11 +54,12 @@ def jobs(file: str) -> Jobs:
     """As the ranks were when they wrote; which of them lived on is not known."""
     found: Jobs = {}
     written = [each for path in _paths(Path(file)) for each in _read(path)]
-    for each in written:
+    names = places.names_of(places.Addresses(each.mappings, look.addresses_of(each.rank, look.SHOWN)) for each in written)
+    for each, named in zip(written, names):
         rank, at = each.rank, each.rank.moments[1][1]
         together = [other.rank for other in written if (other.boot, other.rank.job) == (each.boot, rank.job)]
         counts = clock.clock_of(together if each.boot else [rank])
-        seen = look.seen_of(rank, counts, at, look.SHOWN, each.mappings)
+        seen = look.seen_of(rank, counts, at, look.SHOWN, named)
         seen.state = processes.UNKNOWN
         seen.at_ns, seen.boot = at, each.boot
         found.setdefault(rank.job, []).append(seen)

@@ -18,6 +18,7 @@ from espalier.who.look import Jobs
 from espalier.who.seen import from_document
 
 _SECONDS = 20
+_QUESTION = ("who", "--json", "--no-stacks")
 _HOST = re.compile(r"[A-Za-z0-9@._:\[\]-]+")
 _PLACE = "{host}"
 _MPIRUN = re.compile(r"^(mpirun|mpiexec|orterun|prterun|prun)([.-].+)?$")
@@ -35,27 +36,29 @@ def hosts_of(names: Iterable[str]) -> list[str]:
 
 def words_for(launcher: Optional[str], host: str) -> list[str]:
     """The command that starts `espalier who` there. `launcher`: what the user named; None: ssh."""
-    given = _split(os.environ.get("ESPALIER_SSH", "ssh -o BatchMode=yes") if launcher is None else launcher)
-    remote = f"{os.environ.get('ESPALIER_REMOTE', 'espalier')} who --json --no-stacks"
+    ssh = os.environ.get("ESPALIER_SSH", "ssh -o BatchMode=yes")
+    given = _split("ESPALIER_SSH", ssh) if launcher is None else _split("--launcher", launcher)
+    there = os.environ.get("ESPALIER_REMOTE", "espalier")
+    remote = [*_split("ESPALIER_REMOTE", there), *_QUESTION]
     if any(_PLACE in word for word in given):
-        return [*(word.replace(_PLACE, host) for word in given), *_split(remote)]
+        return [*(word.replace(_PLACE, host) for word in given), *remote]
     name = Path(given[0]).name
     if name == "srun":  # beside the job's own step
-        return [*given, "--overlap", "--nodes=1", "--ntasks=1", f"--nodelist={host}", *_split(remote)]
+        return [*given, "--overlap", "--nodes=1", "--ntasks=1", f"--nodelist={host}", *remote]
     if _MPIRUN.match(name):
-        return [*given, "-n", "1", "--host", host, *_split(remote)]
+        return [*given, "-n", "1", "--host", host, *remote]
     if name == launcher == "ssh":
         given += ["-o", "BatchMode=yes"]
-    return [*given, host, remote]
+    return [*given, host, " ".join([there, *_QUESTION])]  # as it is: the shell there may find a variable in it
 
 
-def _split(text: str) -> list[str]:
+def _split(name: str, text: str) -> list[str]:
     try:
         words = shlex.split(text)
     except ValueError as error:
-        raise Problem(f"--launcher: '{text}' cannot be read ({error})") from error
+        raise Problem(f"{name}: '{text}' cannot be read ({error})") from error
     if not words:
-        raise Problem("--launcher names no command")
+        raise Problem(f"{name} names no command")
     return words
 
 

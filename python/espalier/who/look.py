@@ -22,71 +22,81 @@ Jobs = dict[str, list[Seen]]  # by id, each by rank
 
 
 @dataclass(frozen=True)
-class _Before:
-    """A process at the first look."""
+class _Look:
+    """At a rank's process."""
 
     process: Process
     runs: pressure.Runs
 
 
-def jobs(pids: Iterable[int], shown: int = SHOWN) -> Jobs:
-    """Of all ranks in the memory that those processes have. `shown`: so many of each rank's last calls."""
+def jobs(pids: Iterable[int], shown: int = SHOWN, wanted: tuple[str, ...] = ("",)) -> Jobs:
+    """Of all ranks in the memory that those processes have. `shown`: so many of each rank's last calls; `wanted`: how the names
+    of the jobs begin."""
     pids = list(pids)
-    first = memory.ranks_seen_by(pids)
+    first = [rank for rank in memory.ranks_seen_by(pids) if rank.job.startswith(wanted)]
     if not first:
         return {}
-    before = {rank.process: _Before(processes.look(rank.process, rank.started), pressure.runs_of(rank.process)) for rank in first}
+    looks = [_look(rank) for rank in first]
     began = clock.now()
     time.sleep(APART)
     second = {(rank.job, rank.rank): rank for rank in memory.ranks_seen_by(pids)}
     now = clock.now()
-    counts = clock.clock_of([*first, *second.values()])
+    later = [second.get((rank.job, rank.rank), rank) for rank in first]
+    later_looks = [_look(rank) for rank in later]
     seconds = (now - began) * 1e-9
+    counts = clock.clock_of([*first, *second.values()])
+    mappings = [places.of_process(each.process.pid) if each.process.is_alive else [] for each in later_looks]
+    names = places.names_of(places.Addresses(files, addresses_of(rank, shown)) for rank, files in zip(later, mappings))
     found: Jobs = {}
-    for rank in first:
-        later = second.get((rank.job, rank.rank), rank)
-        found.setdefault(rank.job, []).append(_seen(rank, later, before[rank.process], counts, now, seconds, shown))
+    for at, rank in enumerate(later):
+        seen = seen_of(rank, counts, now, shown, names[at])
+        seen.at_ns, seen.boot = now, clock.boot()
+        begun = _begun(rank) - _begun(first[at])
+        seen.has_moved, seen.calls_per_second = begun != 0, begun / seconds
+        _add_process(seen, looks[at], later_looks[at], seconds)
+        found.setdefault(rank.job, []).append(seen)
     for ranks in found.values():
         ranks.sort(key=lambda seen: seen.rank)
         pressure.add_causes(ranks, processes.all_pids())
     return found
 
 
-def _seen(
-    earlier: Rank, rank: Rank, before: _Before, counts: clock.Clock, now: int, seconds: float, shown: int
-) -> Seen:
-    process = processes.look(rank.process, rank.started)
-    seen = seen_of(rank, counts, now, shown, places.of_process(rank.process) if process.is_alive else [])
-    seen.state = process.state
-    seen.at_ns, seen.boot = now, clock.boot()
-    seen.waits_in = process.waits_in
-    begun = _begun(rank) - _begun(earlier)
-    seen.has_moved = begun != 0
-    if seconds > 0:
-        seen.calls_per_second = begun / seconds
-        if process.is_alive:
-            _add_use(seen, process, before, seconds)
-    return seen
+def _look(rank: Rank) -> _Look:
+    return _Look(processes.look(rank.process, rank.started), pressure.runs_of(rank.process))
 
 
-def _add_use(seen: Seen, process: Process, before: _Before, seconds: float) -> None:
-    """Of the processor and of memory, between the looks."""
-    runs = pressure.runs_of(process.pid)
-    ran = pressure.ran(before.runs, runs, seconds)
+def _add_process(seen: Seen, before: _Look, look: _Look, seconds: float) -> None:
+    """Its state, and its use of the processor and of memory between the looks."""
+    process = look.process
+    seen.state, seen.waits_in = process.state, process.waits_in
+    if not process.is_alive:
+        return
+    ran = pressure.ran(before.runs, look.runs, seconds)
     seen.processor = (process.seconds - before.process.seconds) / seconds if ran is None else ran
     stays_ready = before.process.state == process.state == "R"
-    seen.delayed = pressure.delay(before.runs, runs, stays_ready, seconds)
+    seen.delayed = pressure.delay(before.runs, look.runs, stays_ready, seconds)
     seen.between, seen.core = seconds, process.core
     seen.faults = max(0, process.faults - before.process.faults)
 
 
-def seen_of(rank: Rank, counts: clock.Clock, now: int, shown: int, mappings: list[places.Mapping]) -> Seen:
-    """Without what its process says. `shown`: so many of its last calls."""
+def addresses_of(rank: Rank, shown: int) -> frozenset[int]:
+    """In the program, that seen_of() names."""
+    current = [thread.current for thread in rank.threads if thread.current]
+    return frozenset([*(call.site for call in (*_last(rank, shown), *current)), _waits_at(rank)])
+
+
+def _last(rank: Rank, shown: int) -> list[record.Call]:
     main = max(rank.threads, key=lambda thread: thread.begun, default=None)
-    last = main.last[-shown:] if main else []
-    sites = {call.site for call in (*last, *(thread.current for thread in rank.threads if thread.current))}
-    waits_at = next((thread.waits_at for thread in rank.threads if thread.waits_at), 0)
-    names = places.names_of(mappings, sites | {waits_at})
+    return main.last[-shown:] if main else []
+
+
+def _waits_at(rank: Rank) -> int:
+    return next((thread.waits_at for thread in rank.threads if thread.waits_at), 0)
+
+
+def seen_of(rank: Rank, counts: clock.Clock, now: int, shown: int, names: dict[int, str]) -> Seen:
+    """Without what its process says. `shown`: so many of its last calls; `names`: of addresses_of()."""
+    waits_at = _waits_at(rank)
 
     def call(each: record.Call) -> Call:
         comm = rank.communicators.get(each.handle)
@@ -100,7 +110,7 @@ def seen_of(rank: Rank, counts: clock.Clock, now: int, shown: int, mappings: lis
         has_left=rank.has_left,
         inside=[call(thread.current) for thread in rank.threads if thread.current],
         requests=(names.get(waits_at) or f"{waits_at:#x}") if waits_at else "",
-        calls=[call(each) for each in last],
+        calls=[call(each) for each in _last(rank, shown)],
         communicators=[
             Comm(each.id, each.name, each.size, each.rank, each.first, each.stride) for each in rank.communicators.values()
         ],
@@ -113,15 +123,21 @@ def _begun(rank: Rank) -> int:
     return sum(thread.begun for thread in rank.threads)
 
 
-def add_stacks(ranks: list[Seen], waits: waiting.Waits, seconds: float) -> None:
-    """Of those for which others wait, or of all where no rank waits for another, if they are on this machine."""
+def add_stacks(found: Jobs, seconds: float) -> None:
+    """All at once."""
+    wanted = {seen.pid: seen for ranks in found.values() for seen in _with_stacks(ranks)}
+    for pid, (frames, why) in stacks.of(wanted, seconds).items():
+        wanted[pid].stack, wanted[pid].no_stack = frames, why
+
+
+def _with_stacks(ranks: list[Seen]) -> list[Seen]:
+    """Those for which others wait, or all where no rank waits for another, if they are on this machine."""
+    waits = waiting.analyse(ranks)
     wanted = waits.guilty or waits.circle
     if not wanted and any(seen.has_moved for seen in ranks):
-        return
-    here = {seen.pid: seen for seen in ranks if seen.machine == socket.gethostname() and seen.is_alive and not seen.has_left}
-    asked = [pid for pid, seen in here.items() if not wanted or seen.rank in wanted]
-    for pid, (frames, why) in stacks.of(asked, seconds).items():
-        here[pid].stack, here[pid].no_stack = frames, why
+        return []
+    here = [seen for seen in ranks if seen.machine == socket.gethostname() and seen.is_alive and not seen.has_left]
+    return [seen for seen in here if not wanted or seen.rank in wanted][: stacks.MOST]
 
 
 def candidates(asked: Optional[int]) -> list[int]:

@@ -23,14 +23,23 @@ class Mapping:
     path: str
 
 
-def names_of(mappings: list[Mapping], addresses: Iterable[int]) -> dict[int, str]:
-    """The addresses as they are where no file is mapped."""
-    wanted = sorted({address for address in addresses if address})
-    frames = {address: _frame(address, mappings) for address in wanted}
-    names = sites.names([frame for frame in frames.values() if frame])
-    return {
-        address: str(names[sites.key(frame)]) if frame else f"{address:#x}" for address, frame in frames.items()
-    }
+@dataclass(frozen=True)
+class Addresses:
+    """In one process."""
+
+    mappings: list[Mapping]
+    wanted: frozenset[int]
+
+
+def names_of(processes: Iterable[Addresses]) -> list[dict[int, str]]:
+    """Of each process its addresses, which are as they were where no file is mapped. All are asked for together: what reads the
+    symbols of a file takes longer to start than to answer."""
+    frames = [{address: _frame(address, each.mappings) for address in each.wanted if address} for each in processes]
+    names = sites.names([frame for of_process in frames for frame in of_process.values() if frame])
+    return [
+        {address: str(names[sites.key(frame)]) if frame else f"{address:#x}" for address, frame in of_process.items()}
+        for of_process in frames
+    ]
 
 
 def of_process(pid: int) -> list[Mapping]:

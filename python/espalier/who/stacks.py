@@ -12,7 +12,7 @@ from typing import Callable, Optional
 
 from espalier.who import places
 
-MOST = 8  # processes that are asked at once
+MOST = 8  # processes of a job that are asked
 FRAMES = 16
 # Most of gdb's time goes into the symbols of libraries: those of Espalier are left out, and so are files of symbols alone.
 _SETTINGS = ("debuginfod enabled off", "print frame-arguments none", "auto-solib-add off", "auto-load off")
@@ -27,7 +27,7 @@ Stack = tuple[list[str], str]  # frames, innermost first; or why there are none
 
 def of(pids: Iterable[int], seconds: float) -> dict[int, Stack]:
     """All at once; those that take longer than `seconds` are left without."""
-    asked = list(pids)[:MOST]
+    asked = list(pids)
     command = _command()
     if command is None:
         return {pid: ([], "neither eu-stack nor gdb is installed") for pid in asked}
