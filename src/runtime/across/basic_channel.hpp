@@ -178,7 +178,7 @@ void BasicChannel<Side>::ask(Call& call) {
     if (mail().is_gone(rank))
       return fail(call, Error(formatted("rank {} has ended before the {} in which rank {} waits", rank,
                                         print(call.wanted.facts), this->rank())));
-  if (Side::speaks()) mail().ask(stream(), call.number, awaited(call));
+  if (Side::speaks()) mail().ask(stream(), call.number, {call.wanted.facts, call.history}, awaited(call));
 }
 
 template <class Side>

@@ -147,9 +147,10 @@ void Mail::stop(const std::string& why, bool tells) {
     fail(stream, streams_.begun(stream) + 1, why, tells);
 }
 
-Head Mail::head_without_data(int stream, std::uint64_t call, std::int32_t kind) const {
+Head Mail::head_without_data(int stream, std::uint64_t call, const Streams::Call& what,
+                             std::int32_t kind) const {
   const auto rank = static_cast<std::size_t>(place_.rank);
-  const auto [facts, history] = streams_.find(stream, call).value_or(Streams::Call{});
+  const auto& [facts, history] = what;
   return {call,
           facts.bytes,
           stream,
@@ -166,7 +167,7 @@ void Mail::tell(int stream, std::uint64_t from, const std::string& why, int dead
   constexpr std::size_t longest = 512;
   const Word word{place_.use, streams_.position(), streams_.recent(stream), dead};
   const auto letter =
-      make_letter(head_without_data(stream, from, Head::notice), word, why.substr(0, longest));
+      make_letter(head_without_data(stream, from, {}, Head::notice), word, why.substr(0, longest));
   for (int rank = 0; rank < placement().ranks(); ++rank)
     if (rank != place_.rank && rank != dead) send_if_possible(rank, letter);
 }
@@ -193,9 +194,9 @@ void Mail::hear_notice(const Letter& letter) {
   }
 }
 
-void Mail::ask(int stream, std::uint64_t call, const std::vector<int>& ranks) {
+void Mail::ask(int stream, std::uint64_t call, const Streams::Call& what, const std::vector<int>& ranks) {
   const Word word{place_.use, streams_.position(), streams_.recent(stream), -1};
-  const auto letter = make_letter(head_without_data(stream, call, Head::question), word, {});
+  const auto letter = make_letter(head_without_data(stream, call, what, Head::question), word, {});
   for (const int rank : ranks) send_if_possible(rank, letter);
 }
 

@@ -86,8 +86,9 @@ class Mail {
   /// Null: the call can be done.
   const Failure* failure(int stream, std::uint64_t call) const { return streams_.failure(stream, call); }
 
-  /// This rank waits in a call for those ranks: they compare what they do.
-  void ask(int stream, std::uint64_t call, const std::vector<int>& ranks);
+  /// This rank waits in a call for those ranks: they compare what they do. `what`: the call, which may have been begun longer
+  /// ago than the streams remember.
+  void ask(int stream, std::uint64_t call, const Streams::Call& what, const std::vector<int>& ranks);
   /// Whether the process of that rank was seen, or said, to have ended when this was asked before, too: what it sent must be
   /// here by now.
   bool is_gone(int rank);
@@ -111,7 +112,7 @@ class Mail {
   void hear_question(const Letter& letter);
   void hear_position(const Head& head, const Position& theirs);
   void look_at_neighbours();
-  Head head_without_data(int stream, std::uint64_t call, std::int32_t kind) const;
+  Head head_without_data(int stream, std::uint64_t call, const Streams::Call& what, std::int32_t kind) const;
   void tell(int stream, std::uint64_t from, const std::string& why, int dead = -1);
   void send_if_possible(int rank, const std::shared_ptr<const Letter>& letter);
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static int rank, size, left, right, failed, ranks_meet;
 static long checks;
@@ -60,6 +61,18 @@ static void many(void) {
       MPI_Wait(&call->request, MPI_STATUS_IGNORE);
       end(call, "many");
     }
+  }
+}
+
+/* A rank is late by longer than the others wait before they ask where it is, over nodes; they have begun many calls by then. */
+static void late(void) {
+  static struct call calls[most];
+  const struct timespec second = {1, 0};
+  if (rank == size - 1) nanosleep(&second, NULL);
+  for (int i = 0; i < most; ++i) begin(&calls[i], i % kinds, 10, i, MPI_COMM_WORLD);
+  for (int i = 0; i < most; ++i) {
+    MPI_Wait(&calls[i].request, MPI_STATUS_IGNORE);
+    end(&calls[i], "late");
   }
 }
 
@@ -291,19 +304,10 @@ static void large(void) {
 static const struct {
   const char* name;
   void (*run)(void);
-} parts[] = {{"starts", starts},
-             {"alone", alone},
-             {"many", many},
-             {"ways", ways},
-             {"owes", owes},
-             {"blocked", blocked},
-             {"between", between},
-             {"freed", freed},
-             {"ahead", ahead},
-             {"large", large},
-             {"long_blocks", long_blocks},
-             {"mistakes", mistakes},
-             {"users", users}};
+} parts[] = {{"starts", starts},     {"alone", alone}, {"many", many},       {"late", late},
+             {"ways", ways},         {"owes", owes},   {"blocked", blocked}, {"between", between},
+             {"freed", freed},       {"ahead", ahead}, {"large", large},     {"long_blocks", long_blocks},
+             {"mistakes", mistakes}, {"users", users}};
 
 static int is_wanted(const char* name, int count, char** arguments) {
   int named = 0, some = 0;
