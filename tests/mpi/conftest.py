@@ -15,6 +15,7 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "unsanitized: measures or limits memory, loads the interposer by itself, or looks who calls")
     config.addinivalue_line("markers", "matrix: the checked run over hosts and ranks")
     config.addinivalue_line("markers", "slow: more than half a minute")
+    config.addinivalue_line("markers", "every_host: what depends on the host, so `make test` runs it under all three (turns.py)")
     config.addinivalue_line("markers", "needs_espalier: means nothing on the bare host")
 
 
@@ -24,18 +25,22 @@ def _of_host_and_ranks(item):
     host, ranks = params.get("host"), params.pop("ranks", None)
     if host not in hosts.THREE or not isinstance(ranks, int) or item.get_closest_marker("full"):
         return None
+    if not item.get_closest_marker("every_host"):
+        return None  # turns.py chooses its host
     return (item.nodeid.split("[")[0], str(params)), host, ranks
 
 
 def _leave_out_ranks(items):
-    """What differs between numbers of ranks is above the host: under MPICH there are all of them, under the others the most."""
-    most = {}
+    """Of tests that run under every host. What differs between numbers of ranks is above the host: under MPICH there are all of
+    them, under the others the fewest that are several."""
+    fewest = {}
     for item in items:
         if found := _of_host_and_ranks(item):
             key, _, ranks = found
-            most[key] = max(ranks, most.get(key, 0))
+            if ranks > 1:
+                fewest[key] = min(ranks, fewest.get(key, ranks))
     for item in items:
-        if (found := _of_host_and_ranks(item)) and found[1] != "mpich" and found[2] < most[found[0]]:
+        if (found := _of_host_and_ranks(item)) and found[1] != "mpich" and found[2] != fewest.get(found[0], found[2]):
             item.add_marker(pytest.mark.full)
 
 

@@ -22,6 +22,7 @@ def allocated(statistics):
     return statistics.read()["allocated"]
 
 
+@pytest.mark.every_host
 @pytest.mark.sanitizer
 @pytest.mark.parametrize("ranks", [2, 4])
 def test_what_a_program_may_do(launch, host, ranks, statistics):

@@ -14,6 +14,7 @@ def succeeded(run, name, ranks):
     assert len(re.findall(rf"{name}, rank \d: 0 failed", run.out)) == ranks, str(run)
 
 
+@pytest.mark.every_host
 @pytest.mark.parametrize("ranks", [pytest.param(2, marks=pytest.mark.full), 3])
 @pytest.mark.parametrize("which", ["deletes", "copies", "handlers", "finalizes"])
 def test_callbacks_use_what_is_being_freed(launch, host, which, ranks):
@@ -21,11 +22,13 @@ def test_callbacks_use_what_is_being_freed(launch, host, which, ranks):
     succeeded(launch(host, ranks, "callbacks", which), "callbacks", ranks)
 
 
+@pytest.mark.every_host
 @pytest.mark.parametrize("what", ["error", "number"])
 def test_an_error_handler_throws(launch, host, what):
     succeeded(launch(host, 2, "throwing", "handler", what, env=STRICT), "throwing", 2)
 
 
+@pytest.mark.every_host
 @pytest.mark.needs_espalier  # hosts leave the other ranks waiting
 @pytest.mark.parametrize("what, ranks", [("error", 4), ("number", 2), *(pytest.param(what, ranks, marks=pytest.mark.full)
                                                                         for what, ranks in (("error", 2), ("number", 4)))])
@@ -42,6 +45,7 @@ def test_an_operator_throws_on_one_of_several_nodes(launch, host):
     succeeded(launch(host, 4, "throwing", "operator", "error", env=env), "throwing", 4)
 
 
+@pytest.mark.every_host
 @pytest.mark.parametrize("used", [[], ["used"]])
 def test_static_objects_use_mpi_after_main(launch, host, used):
     succeeded(launch(host, 2, "static_objects", *used, env=STRICT), "static_objects", 2)

@@ -49,6 +49,7 @@ ALLOCATORS = {"jemalloc": ("libjemalloc.so", {"MALLOC_CONF": "stats_print:true"}
               "tcmalloc": ("libtcmalloc.so", {"MALLOCSTATS": "1"}, "MALLOC:")}
 
 
+@pytest.mark.every_host
 @pytest.mark.full
 @pytest.mark.parametrize("allocator", ALLOCATORS)
 @pytest.mark.parametrize("place", ["before", "behind"])
@@ -76,6 +77,7 @@ def test_the_cpu_profiler_of_gperftools(place, statistics, tmp_path):
     assert [file for file in tmp_path.glob("profile*") if file.stat().st_size], f"no profile\n{run}"
 
 
+@pytest.mark.every_host
 @pytest.mark.full
 @pytest.mark.parametrize("place", ["before", "behind"])
 def test_faketime(host, place, statistics):
@@ -108,6 +110,7 @@ def test_strace(way, statistics, tmp_path):
     assert sum("memfd_create" in trace or "SCM_RIGHTS" in trace for trace in traces) >= 2, "ranks were not traced"
 
 
+@pytest.mark.every_host
 @pytest.mark.full
 def test_ltrace_around_each_rank(host, statistics, tmp_path):
     """Breakpoints in the program's own calls."""
@@ -116,6 +119,7 @@ def test_ltrace_around_each_rank(host, statistics, tmp_path):
     assert "MPI_Allreduce" in file.read_text()
 
 
+@pytest.mark.every_host
 @pytest.mark.full
 @WAYS
 def test_perf(host, way, statistics, tmp_path):
@@ -128,6 +132,7 @@ def test_perf(host, way, statistics, tmp_path):
     assert file.stat().st_size > 0
 
 
+@pytest.mark.every_host
 @pytest.mark.full
 def test_gdb_around_each_rank(host, statistics, tmp_path):
     """With a stop inside of a collective: the other rank waits for one that runs, so it is no error."""
@@ -142,6 +147,7 @@ def test_gdb_around_each_rank(host, statistics, tmp_path):
     assert len(stopped) == 2 and all(stopped), str(run)
 
 
+@pytest.mark.every_host
 @pytest.mark.full
 def test_heaptrack_around_each_rank(host, statistics, tmp_path):
     """It puts its library before those that are preloaded."""
@@ -151,6 +157,7 @@ def test_heaptrack_around_each_rank(host, statistics, tmp_path):
     assert run.out.count("Heaptrack finished") == 2, str(run)
 
 
+@pytest.mark.every_host
 @pytest.mark.full
 def test_likwid_pin_around_each_rank(host, statistics):
     """It puts a library of its own before those that are preloaded."""
@@ -196,6 +203,7 @@ def valgrind(tmp_path):
     return Valgrind(tmp_path)
 
 
+@pytest.mark.every_host
 @pytest.mark.full
 @pytest.mark.slow
 def test_valgrind_around_each_rank(host, valgrind, statistics):
@@ -204,6 +212,7 @@ def test_valgrind_around_each_rank(host, valgrind, statistics):
     assert valgrind.errors(host, "profiled") == ""
 
 
+@pytest.mark.every_host
 @pytest.mark.full
 @pytest.mark.slow
 @pytest.mark.parametrize("subject", ["roots", "blocks", "operators"])

@@ -69,6 +69,7 @@ def end(process, how):
     return hosts.Outcome(process.args, process.returncode, out, err, 0)
 
 
+@pytest.mark.every_host
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 def test_signals_to_the_launcher(host, tmp_path, how):
     path = tmp_path / "run.json"
@@ -92,6 +93,7 @@ def test_rank_0_prints_what_it_counted(name, how):
     assert {name: int(row[5]) for name, row in rows.items()} == {"allreduce": 100, "barrier": 30}, str(run)
 
 
+@pytest.mark.every_host
 @pytest.mark.parametrize("how", ["MPI_Abort", "exit", "all exit"])
 def test_a_rank_that_ends_the_run_prints_what_it_counted(launch, host, how):
     for _ in range(4):  # on a busy machine MPICH's launcher loses what was printed just before the end in 1 of 40 runs
@@ -103,6 +105,7 @@ def test_a_rank_that_ends_the_run_prints_what_it_counted(launch, host, how):
     assert {name: int(row[5]) for name, row in rows.items()} == {"allreduce": 100, "barrier": 30}, str(run)
 
 
+@pytest.mark.every_host
 def test_the_programs_own_handler_is_left_alone(host):
     run = end(start(host, "own handler", {"ESPALIER_STATS": "1"}), signal.SIGTERM)
     assert "before MPI_Finalize" not in run.err, str(run)

@@ -40,12 +40,14 @@ def test_the_library_drags_nothing_in(build):
     assert "MPI_Get_version" not in names and "MPI_Abi_get_version" not in names
 
 
+@pytest.mark.every_host
 def test_off(launch, host, statistics):
     run = launch(host, 3, "checked", "--only", "in_place", env={"ESPALIER": "off", **statistics.env})
     assert run.status == 0 and " 0 failed" in run.out, str(run)
     assert not statistics.path.exists(), "statistics of a library that is off"
 
 
+@pytest.mark.every_host
 def test_the_launcher_is_preloaded_too(host):
     """LD_PRELOAD set around mpirun reaches the launcher, its helpers and the ranks."""
     program = hosts.program(host, "checked")

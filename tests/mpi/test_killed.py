@@ -94,6 +94,7 @@ def check_nothing_left(before, mark, moment):
     assert not alive(processes_with(mark)), f"processes outlived a job killed after {moment}"
 
 
+@pytest.mark.every_host
 @pytest.mark.alone
 @pytest.mark.slow
 def test_kill_the_job(host):
@@ -118,6 +119,7 @@ def test_kill_the_job(host):
         check_nothing_left(before, mark, f"{moment:.3f} s ({'running' if number % 2 else 'starting'})")
 
 
+@pytest.mark.every_host
 @pytest.mark.alone
 @pytest.mark.needs_espalier
 def test_kill_one_rank(host):

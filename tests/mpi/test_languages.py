@@ -23,6 +23,7 @@ def test_fortran(launch, name, program, ranks, statistics):
     statistics.check(host, ranks, hosts.COLLECTIVES)
 
 
+@pytest.mark.every_host
 @pytest.mark.parametrize("ranks", [1, 2, 5])
 def test_mpi4py(launch, host, ranks, statistics):
     run = launch(host, ranks, host.python, hosts.SOURCES / "collectives.py",

@@ -28,14 +28,15 @@ def by_itself(host, **variables):
     return hosts.run([str(program)], {**hosts.environment(host, 1), **settings}, 60, None)
 
 
-@pytest.mark.parametrize("launcher, host", FOREIGN)
-def test_is_said_once(launcher, host):
-    run = under(launcher, host, 3)
+@pytest.mark.parametrize("launcher, name", FOREIGN)
+def test_is_said_once(launcher, name):
+    run = under(launcher, name, 3)
     assert run.status == 0 and run.out.count("world of 1\n") == 3, str(run)
     assert run.err.count(WARNING) == 1 and "started 3 ranks" in run.err, str(run)
-    assert str(hosts.HOSTS[host].venv / "lib") in run.err
+    assert str(hosts.HOSTS[name].venv / "lib") in run.err
 
 
+@pytest.mark.every_host
 def test_nothing_is_said_under_the_right_launcher(launch, host):
     for ranks in (1, 2):
         run = launch(host, ranks, "alone")
@@ -47,10 +48,10 @@ def test_one_rank_under_a_foreign_launcher():
     assert "world of 1" in run.out and WARNING not in run.err, str(run)
 
 
-@pytest.mark.parametrize("launcher, host", [("mpich", "openmpi")])
-def test_a_program_that_a_rank_starts_is_meant_to_be_alone(launch, launcher, host):
+@pytest.mark.parametrize("launcher, name", [("mpich", "openmpi")])
+def test_a_program_that_a_rank_starts_is_meant_to_be_alone(launch, launcher, name):
     """Open MPI's program in a rank of MPICH, and the other way round; the launcher's announcement is for that rank."""
-    other = hosts.HOSTS[host]
+    other = hosts.HOSTS[name]
     inner = hosts.program(other, "alone")
     command = f"LD_LIBRARY_PATH={other.venv}/lib LD_PRELOAD={other.library} {inner}"
     run = launch(hosts.HOSTS[launcher], 2, "alone", command)

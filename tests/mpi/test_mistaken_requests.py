@@ -7,7 +7,6 @@ import hosts
 import pytest
 
 pytestmark = pytest.mark.needs_espalier
-full = pytest.mark.full
 
 ENV = {"ESPALIER_FALLBACK": "error", "ESPALIER_NONBLOCKING": "on", "ESPALIER_NODES": "2"}
 ORDER = "the ranks begin collectives in different orders"
@@ -45,7 +44,7 @@ PREPARED = {
     "prepared: other operator": ("by sum of 4-byte integers", "by max of int32"),
     "prepared: other elements": ("by sum of 4-byte integers", "by sum of float64"),
 }
-SOME = ["other collective", "other root of bcast", "none is the root", "own operator", "no call", "prepared instead"]
+WITHOUT_SHARED_MEMORY = ["other collective", "other root of bcast", "none is the root", "own operator", "no call", "prepared instead"]
 
 
 def said(run):
@@ -64,27 +63,20 @@ def check(launch, host, mistake, who, texts, first, then, **env):
     assert names_both(run, texts), str(run)
 
 
-def of_hosts(mistakes, some):
-    """All under one host, some under the others."""
-    return [*(("mpich", mistake) for mistake in mistakes),
-            *(pytest.param(name, mistake, marks=() if mistake in some else full) for name in ("openmpi", "impi")
-              for mistake in mistakes)]
-
-
 @pytest.mark.parametrize("who", ["rank", "node"])
-@pytest.mark.parametrize("name, mistake", of_hosts(NONBLOCKING, SOME))
-def test_all_that_wait_hear_of_it(launch, name, mistake, who):
+@pytest.mark.parametrize("mistake", NONBLOCKING)
+def test_all_that_wait_hear_of_it(launch, host, mistake, who):
     """One rank of a node of two is mistaken, or a whole node. From that call on the communicator has no nonblocking ones."""
-    check(launch, hosts.HOSTS[name], mistake, who, NONBLOCKING[mistake], "(?:no )?error", "error")
+    check(launch, host, mistake, who, NONBLOCKING[mistake], "(?:no )?error", "error")
 
 
 @pytest.mark.parametrize("who", ["rank", "node"])
-@pytest.mark.parametrize("name, mistake", of_hosts(PREPARED, ["prepared: other root"]))
-def test_all_hear_what_others_prepare(launch, name, mistake, who):
-    check(launch, hosts.HOSTS[name], mistake, who, PREPARED[mistake], "error", "no error")
+@pytest.mark.parametrize("mistake", PREPARED)
+def test_all_hear_what_others_prepare(launch, host, mistake, who):
+    check(launch, host, mistake, who, PREPARED[mistake], "error", "no error")
 
 
-@pytest.mark.parametrize("mistake", SOME)
+@pytest.mark.parametrize("mistake", WITHOUT_SHARED_MEMORY)
 def test_on_nodes_without_shared_memory(launch, mistake):
     check(launch, hosts.HOSTS["mpich"], mistake, "rank", NONBLOCKING[mistake], "(?:no )?error", "error", ESPALIER_NODE_STAGE="p2p")
 

@@ -36,6 +36,7 @@ def served(statistics):
     return sorted({row["collective"] for row in rows})
 
 
+@pytest.mark.every_host
 @pytest.mark.sanitizer
 @pytest.mark.parametrize("ranks", [2, 3, 4, full(8), full(16)])
 def test_every_part(launch, host, ranks, statistics):
@@ -53,6 +54,7 @@ def test_every_part_through_the_standard_abi(launch, name, statistics):
     assert hosts.BARE or served(statistics) == SERVED
 
 
+@pytest.mark.every_host
 @pytest.mark.sanitizer
 @pytest.mark.parametrize("ranks", [2, 3, full(4), full(7)])
 def test_operators_of_the_user(launch, host, ranks, statistics):
@@ -154,6 +156,7 @@ def test_threads_over_nodes(launch, name):
     succeeded(launch(hosts.HOSTS[name], 3, "nonblocking_threads", env=env, timeout=60), "nonblocking_threads")
 
 
+@pytest.mark.every_host
 @pytest.mark.needs_espalier
 @pytest.mark.parametrize("ranks", [2, 4])
 def test_requests_that_are_left_at_finalize(launch, host, ranks):

@@ -80,6 +80,7 @@ def all_parts(ranks):
 
 # --- What comes out -------------------------------------------------------------------------------------------------
 
+@pytest.mark.every_host
 @pytest.mark.parametrize("ranks", [2, full(4), 5])
 def test_every_collective(launch, host, ranks, statistics):
     check(launch, host, ranks, "persistent_collectives", *all_parts(ranks), env={**STRICT, **statistics.env})
@@ -95,6 +96,7 @@ def test_every_collective_through_the_standard_abi(launch, name, statistics):
 
 # --- How it is completed --------------------------------------------------------------------------------------------
 
+@pytest.mark.every_host
 @pytest.mark.sanitizer
 @pytest.mark.parametrize("ranks", [2, 4])
 def test_every_way_to_complete(launch, host, ranks, statistics):
@@ -128,11 +130,13 @@ def test_threads(launch, host, ranks):
 
 # --- Names that mpi4py does without where hosts do not have them ----------------------------------------------------
 
+@pytest.mark.every_host
 def test_questions_about_several_requests(launch, host):
     arguments = [] if hosts.BARE else ["collective"]
     succeeded(launch(host, 2, host.python, hosts.SOURCES / "get_status.py", *arguments, env=STRICT, timeout=120), "get_status.py")
 
 
+@pytest.mark.every_host
 def test_questions_about_several_requests_of_the_host(launch, host):
     succeeded(launch(host, 2, host.python, hosts.SOURCES / "get_status.py", env={"ESPALIER": "off"}, timeout=120),
               "get_status.py")
@@ -140,6 +144,7 @@ def test_questions_about_several_requests_of_the_host(launch, host):
 
 # --- From other languages -------------------------------------------------------------------------------------------
 
+@pytest.mark.every_host
 @pytest.mark.parametrize("ranks", [2, 5])
 def test_mpi4py(launch, host, ranks, statistics):
     check(launch, host, ranks, "persistent_mpi4py.py", env={**STRICT, **statistics.env})
@@ -168,6 +173,7 @@ def test_made_in_c_and_completed_in_fortran(launch, ranks, statistics):
 
 # --- Settings -------------------------------------------------------------------------------------------------------
 
+@pytest.mark.every_host
 @pytest.mark.parametrize("program", ["persistent_collectives", full("persistent_completion"), full("persistent_progress")])
 def test_switched_off(launch, host, program, statistics):
     """All is the host's, user-defined operators as well, and no policy minds."""
@@ -256,6 +262,7 @@ def test_a_rank_whose_arguments_are_wrong_leaves_nobody_waiting(launch, host, ra
     assert hosts.BARE or "could not prepare its part: its arguments are not valid" in run.err, str(run)
 
 
+@pytest.mark.every_host
 @pytest.mark.needs_espalier
 def test_a_start_too_many_and_a_free_too_early_lose_nothing(launch, host):
     run = launch(host, 2, "persistent_misuse", env=STRICT, timeout=120)

@@ -18,6 +18,7 @@ def succeeded(run, name):
 SOON = ((2, "spin", 0), (2, "sleep", 60), (4, "auto", 60))
 
 
+@pytest.mark.every_host
 @pytest.mark.sanitizer
 @pytest.mark.parametrize("ranks, wait, late", [
     *SOON, *(pytest.param(ranks, wait, late, marks=pytest.mark.full) for late in (0, 60) for ranks in (2, 4)
@@ -53,6 +54,7 @@ CREATION = {
 }
 
 
+@pytest.mark.every_host
 @pytest.mark.sanitizer
 @pytest.mark.parametrize("ranks", [2, 3, 5])
 def test_communicators_of_every_origin(launch, host, ranks):
@@ -69,6 +71,7 @@ def test_communicators_of_every_origin_in_other_ways(launch, way):
 CHURN = {"mpich": 10000, "openmpi": 1000, "impi": 1000}  # `make test-full`: ten thousand under each
 
 
+@pytest.mark.every_host
 @pytest.mark.alone
 @pytest.mark.slow
 @pytest.mark.unsanitized
@@ -88,12 +91,14 @@ def test_communicators_come_and_go_a_little(launch):
     assert "WRONG" not in run.err and re.search(r"rank 0, 500 cycles", run.out + run.err), str(run)
 
 
+@pytest.mark.every_host
 @pytest.mark.sanitizer
 @pytest.mark.parametrize("ranks", [2, 4])
 def test_threads(launch, host, ranks):
     succeeded(launch(host, ranks, "threads", env=STRICT), "threads")
 
 
+@pytest.mark.every_host
 def test_sessions(launch, host):
     """A program without MPI_Init."""
     succeeded(launch(host, 3, "session", 1), "session")
@@ -116,12 +121,14 @@ def test_a_session_of_some_ranks_before_the_world(launch):
     succeeded(launch(hosts.HOSTS["mpich"], 4, "session_first", env={"ESPALIER_FALLBACK": "silent"}), "session_first")
 
 
+@pytest.mark.every_host
 @pytest.mark.parametrize("ranks", [2, 5])
 def test_intercommunicators(launch, host, ranks):
     """They belong to the host also where the policy is error: nothing there that Espalier should take."""
     succeeded(launch(host, ranks, "intercomm", env=STRICT), "intercomm")
 
 
+@pytest.mark.every_host
 @pytest.mark.parametrize("ranks", [2, 4])
 def test_persistent_collectives(launch, host, ranks):
     """Beside other collectives (test_persistent.py has the rest): a rank that starts one and then waits in another must let
@@ -135,6 +142,7 @@ def test_spawned_children(launch):
     succeeded(run, "spawn, children")
 
 
+@pytest.mark.every_host
 def test_programs_started_by_ranks(launch, host):
     succeeded(launch(host, 3, "child", env=STRICT), "child")
 
@@ -146,7 +154,8 @@ def memory_available():
 
 @pytest.mark.alone
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["mpich", *(pytest.param(name, marks=pytest.mark.full) for name in ("openmpi", "impi"))])
+@pytest.mark.full
+@pytest.mark.parametrize("name", hosts.THREE)
 def test_messages_beyond_two_gibibytes(launch, name):
     """Two ranks with two buffers of 2.25 GiB each, on one host after the other."""
     needed = int(12 * 2**30)

@@ -23,6 +23,7 @@ def none_failed(run, name):
     assert re.search(rf"^{re.escape(name)}.*\b0 failed$", run.out, re.M), f"no line that says so\n{run}"
 
 
+@pytest.mark.every_host
 @pytest.mark.needs_espalier  # the shared-memory barriers of MPICH and Intel MPI hide messages, too
 @pytest.mark.parametrize("ranks, messages, level", [(2, 1, "single"), (2, 1, "multiple"), (2, 8, "multiple"),
                                                     (4, 1, "multiple")])
@@ -50,6 +51,7 @@ def sleeps(launch, host, ranks, kind, statistics, program="window_open"):
     return sum(row["wait"]["sleep"] for row in rows)
 
 
+@pytest.mark.every_host
 @pytest.mark.needs_espalier
 @pytest.mark.parametrize("kind, ranks", [("create", 2), ("create", 4), ("allocate", 2), ("shared", 2), ("dynamic", 2)])
 def test_a_rank_with_a_window_does_not_sleep_in_a_collective(launch, host, ranks, kind, statistics):

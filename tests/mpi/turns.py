@@ -1,4 +1,6 @@
-"""Which hosts a test runs under in `make test`, where its cases are all hosts times something else."""
+"""Which hosts a test runs under in `make test`. In `make test-full` each runs under all of them."""
+
+import zlib
 
 import hosts
 import pytest
@@ -15,10 +17,25 @@ def _by_function(items):
     return functions
 
 
+def _leave(case, chosen):
+    for host, item in case.items():
+        if host not in chosen:
+            item.add_marker(pytest.mark.full)
+
+
+def of_one(function, number):
+    """The host of a case whose subject is above the host. The function's name chooses it for the first case, so that it is the same
+    each time; the other cases follow by turns, so that the hosts have equal shares."""
+    return hosts.THREE[(zlib.crc32(function.encode()) + number) % len(hosts.THREE)]
+
+
 def take_turns(items):
-    """What the other parameters of a test change is above the host: MPICH has each of their values, Open MPI and Intel MPI have them
-    by turns. So each value runs under two hosts, and each host runs each test. The others are for `make test-full`."""
-    for cases in _by_function(items).values():
+    """A test runs under one host. One of what depends on the host (`every_host`) runs under all three; where it has further
+    parameters, MPICH has each of their values, and Open MPI and Intel MPI have them by turns."""
+    for function, cases in _by_function(items).items():
         under_all = [case for case in cases.values() if len(case) == len(hosts.THREE)]
-        for number, case in enumerate(under_all if len(under_all) > 1 else []):
-            case[("impi", "openmpi")[number % 2]].add_marker(pytest.mark.full)
+        for number, case in enumerate(under_all):
+            if not next(iter(case.values())).get_closest_marker("every_host"):
+                _leave(case, {of_one(function, number)})
+            elif len(under_all) > 1:
+                _leave(case, {"mpich", ("openmpi", "impi")[number % 2]})
