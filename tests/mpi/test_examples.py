@@ -119,10 +119,11 @@ def test_real_programs_script(tmp_path):
 
 
 @pytest.mark.needs_espalier
+@pytest.mark.full
 @pytest.mark.parametrize("name, title", [("amg", "amg.c (hypre), grid 40"), ("examl", "ExaML, 8 taxa"),
                                          ("openfoam", "OpenFOAM cavity, 60 x 60"),
                                          ("fenicsx", "FEniCSx, 64 x 64, vectors of PETSc"),
-                                         pytest.param("hpcc", "HPC Challenge, N 640", marks=pytest.mark.full)])
+                                         ("hpcc", "HPC Challenge, N 640")])
 def test_packaged_programs(tmp_path, name, title):
     """Where they are installed: served by Espalier, and what they compute is what they compute without it."""
     words = [sys.executable, hosts.REPOSITORY / "tools" / "real_programs.py", "--rounds", 1, "--ranks", 2, "--folder", tmp_path]

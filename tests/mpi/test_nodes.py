@@ -75,8 +75,8 @@ SETTINGS = [{"ESPALIER_NODE_STAGE": "p2p"}, {"ESPALIER_LEADERS": "all"}, {"ESPAL
 
 
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
-@pytest.mark.parametrize("layout", [(7, "3+1+3"), pytest.param((8, "4:cyclic"), marks=pytest.mark.full)],
-                         ids=lambda layout: layout[1])
+@pytest.mark.parametrize("layout", [(5, "3+2"), *(pytest.param(layout, marks=pytest.mark.full)
+                                                 for layout in ((7, "3+1+3"), (8, "4:cyclic")))], ids=lambda layout: layout[1])
 def test_settings(launch, layout, settings):
     check(launch, hosts.HOSTS["mpich"], layout, SHORT, **settings)
 
