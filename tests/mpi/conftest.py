@@ -16,6 +16,7 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "matrix: the checked run over hosts and ranks")
     config.addinivalue_line("markers", "slow: more than half a minute")
     config.addinivalue_line("markers", "every_host: what depends on the host, so `make test` runs it under all three (turns.py)")
+    config.addinivalue_line("markers", "by_turns(parameter): `make test` takes its values by turns (turns.py)")
     config.addinivalue_line("markers", "needs_espalier: means nothing on the bare host")
 
 
@@ -46,6 +47,7 @@ def _leave_out_ranks(items):
 
 @pytest.hookimpl(tryfirst=True)  # before those with the mark `full` are left out
 def pytest_collection_modifyitems(items):
+    turns.values_by_turns(items)
     _leave_out_ranks(items)
     turns.take_turns(items)
     if not hosts.BARE:

@@ -104,6 +104,7 @@ def test_halo_exchange(launch, host, nodes, carried):
 
 
 @pytest.mark.needs_espalier
+@pytest.mark.full
 def test_real_programs_script(tmp_path):
     """The script that compares them: a round of the C program gives a table, and its failures show."""
     words = [sys.executable, hosts.REPOSITORY / "tools" / "real_programs.py", "--rounds", 1, "--ranks", 2, "--folder", tmp_path]

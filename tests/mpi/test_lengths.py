@@ -35,6 +35,7 @@ def receiver(name, ranks):
     return 1 if name == "scatterv" else 2 % ranks if name.startswith("neighbor") else 0
 
 
+@pytest.mark.by_turns("ranks")
 @ONE_HOST
 @pytest.mark.parametrize("ranks", [2, 3])
 @pytest.mark.parametrize("expected, sent", LENGTHS)
@@ -74,6 +75,7 @@ def test_two_ranks_that_go_different_ways(launch, host, name, sent, expected):
     assert "error" in {call for call, _ in end.values()} and {later for _, later in end.values()} == {"error"}, str(run)
 
 
+@pytest.mark.by_turns("ranks")
 @ONE_HOST
 @pytest.mark.parametrize("ranks", [2, 3])
 @pytest.mark.parametrize("sent, expected", [(0, 32), (0, 1000), (0, 200000)])

@@ -63,6 +63,7 @@ def check(launch, host, mistake, who, texts, first, then, **env):
     assert names_both(run, texts), str(run)
 
 
+@pytest.mark.by_turns("who")
 @pytest.mark.parametrize("who", ["rank", "node"])
 @pytest.mark.parametrize("mistake", NONBLOCKING)
 def test_all_that_wait_hear_of_it(launch, host, mistake, who):
@@ -70,6 +71,7 @@ def test_all_that_wait_hear_of_it(launch, host, mistake, who):
     check(launch, host, mistake, who, NONBLOCKING[mistake], "(?:no )?error", "error")
 
 
+@pytest.mark.by_turns("who")
 @pytest.mark.parametrize("who", ["rank", "node"])
 @pytest.mark.parametrize("mistake", PREPARED)
 def test_all_hear_what_others_prepare(launch, host, mistake, who):

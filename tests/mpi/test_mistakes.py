@@ -39,6 +39,7 @@ def names_both(run, ranks, mistake):
     return False
 
 
+@pytest.mark.by_turns("ranks")
 @pytest.mark.parametrize("ranks", [2, 4])
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_a_program_that_lives_with_errors_goes_on(launch, host, ranks, mistake):
@@ -79,6 +80,7 @@ def test_a_nonblocking_call_before_and_after_a_blocking_one(launch, host, ranks)
     assert launch(host, ranks, "mistakes", "nonblocking first", env=env, timeout=120).status != 0
 
 
+@pytest.mark.by_turns("ranks")
 @pytest.mark.parametrize("ranks", [2, 4])
 @pytest.mark.parametrize("when", ["first of all", "first of all, and later"])
 def test_a_nonblocking_call_where_others_meet(launch, host, ranks, when):
@@ -92,6 +94,7 @@ def test_a_nonblocking_call_where_others_meet(launch, host, ranks, when):
     assert launch(host, ranks, "mistakes", when, env={"ESPALIER_NONBLOCKING": "on"}, timeout=60).status != 0
 
 
+@pytest.mark.by_turns("nodes")
 @pytest.mark.parametrize("nodes", ["1", "2"])
 @pytest.mark.parametrize("collective", ["gather", "scatter", "allgather", "alltoall"])
 def test_an_own_block_of_two_lengths(launch, host, collective, nodes):
@@ -138,6 +141,7 @@ def test_on_a_node_among_several(launch, mistake):
 
 
 # MPI_Alltoallw over nodes is the host's.
+@pytest.mark.by_turns("nodes")
 @pytest.mark.parametrize("mistake", [mistake for mistake in MISTAKES if mistake != "alltoallv for alltoallw"])
 @pytest.mark.parametrize("nodes", ["1+1+1+1", "2:cyclic"])
 def test_between_nodes(launch, host, nodes, mistake):

@@ -9,7 +9,8 @@ import sys
 import hosts
 import pytest
 
-# Prints of each test: its function, its host (null: it has no parameter `host`), its other parameters, whether every_host.
+# Prints of each test: its function, its host (null: no parameter `host`), its other parameters, whether every_host, and its
+# value of the parameter whose values are taken by turns.
 COLLECT = """
 import json, sys, pytest
 class Found:
@@ -23,7 +24,9 @@ def row(item):
     params = dict(item.callspec.params) if hasattr(item, "callspec") else {}
     host = params.pop("host", None)
     every = bool(item.get_closest_marker("every_host"))
-    return [item.nodeid.split("[")[0], host if isinstance(host, str) else None, str(params), every]
+    turn = item.get_closest_marker("by_turns")
+    turn = str(params[turn.args[0]]) if turn else None
+    return [item.nodeid.split("[")[0], host if isinstance(host, str) else None, str(params), every, turn]
 found = Found()
 code = pytest.main(["--collect-only", "-qq", "-p", "no:cacheprovider", "-p", "no:xdist", sys.argv[1]], plugins=[found])
 with open(sys.argv[2], "w") as file:
@@ -54,7 +57,7 @@ def default(tmp_path_factory):
 def by_case(rows):
     """(function, other parameters, every_host) -> its hosts, of tests with the fixture `host`."""
     cases = collections.defaultdict(set)
-    for function, host, others, every in rows:
+    for function, host, others, every, _ in rows:
         if host in hosts.THREE:
             cases[function, others, every].add(host)
     return cases
@@ -69,7 +72,7 @@ def test_what_is_above_the_host_runs_under_one_and_all_hosts_have_their_share(de
     cases = {case: run_under for case, run_under in by_case(default["chosen"]).items() if not case[2]}
     assert {case for case, run_under in cases.items() if len(run_under) != 1} == set()
     shares = collections.Counter(host for run_under in cases.values() for host in run_under)
-    assert len(cases) > 200
+    assert len(cases) > 150
     assert all(shares[host] > 0.3 * len(cases) for host in hosts.THREE), f"of {len(cases)}: {shares}"
 
 
@@ -80,6 +83,21 @@ def test_what_depends_on_the_host_runs_under_every_host(default):
             run_under[function] |= of_case
     assert len(run_under) > 30
     assert {function: sorted(found) for function, found in run_under.items() if found != set(hosts.THREE)} == {}
+
+
+def test_values_that_are_taken_by_turns_have_their_share(full, default):
+    def of_functions(rows):
+        found = collections.defaultdict(collections.Counter)
+        for function, *_, value in rows:
+            if value is not None:
+                found[function][value] += 1
+        return found
+
+    chosen = of_functions(default["chosen"])
+    assert len(chosen) > 5
+    for function, values in of_functions(full["all"]).items():
+        assert set(chosen[function]) == set(values), function
+        assert max(chosen[function].values()) - min(chosen[function].values()) <= 1, f"{function}: {chosen[function]}"
 
 
 def test_no_function_with_hosts_is_left_out_of_make_test_by_turns(full, default):

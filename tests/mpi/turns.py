@@ -1,4 +1,5 @@
-"""Which hosts a test runs under in `make test`. In `make test-full` each runs under all of them."""
+"""Which hosts a test runs under in `make test`, and which values it runs with. In `make test-full` each runs under all of them, with
+all values."""
 
 import zlib
 
@@ -15,6 +16,24 @@ def _by_function(items):
         if host in hosts.THREE and not item.get_closest_marker("full"):
             functions.setdefault(item.nodeid.split("[")[0], {}).setdefault(str(params), {})[host] = item
     return functions
+
+
+def values_by_turns(items):
+    """`by_turns(PARAMETER)`: its values are taken by turns, one for each set of the other parameters but the host."""
+    functions = {}
+    for item in items:
+        mark = item.get_closest_marker("by_turns")
+        if mark and not item.get_closest_marker("full"):
+            params = dict(item.callspec.params)
+            value = str(params.pop(mark.args[0]))
+            params.pop("host", None)
+            function = functions.setdefault(item.nodeid.split("[")[0], {})
+            function.setdefault(str(params), {}).setdefault(value, []).append(item)
+    for function, cases in functions.items():
+        for number, values in enumerate(cases.values()):
+            chosen = list(values)[(zlib.crc32(function.encode()) + number) % len(values)]
+            for item in (item for value, of_value in values.items() if value != chosen for item in of_value):
+                item.add_marker(pytest.mark.full)
 
 
 def _leave(case, chosen):
