@@ -19,6 +19,7 @@ LAYOUTS = ["2x1", "2x2", "4x2", "8x2", "3+1+3", "4x2-cyclic"]
 
 
 def pytest_configure(config):
+    config.addinivalue_line("markers", "every_host: what depends on the host, so `make test` runs it under all three (turns.py)")
     config.addinivalue_line("markers", "needs_espalier: means nothing on the bare host")
 
 

@@ -28,6 +28,7 @@ def seen(run):
     return [(int(a), host, int(b), int(c), int(d)) for a, host, b, c, d in LINE.findall(run.out)]
 
 
+@pytest.mark.every_host  # each has its own launcher
 @pytest.mark.parametrize(
     "layout", [pytest.param(name, marks=[] if name in USUAL else pytest.mark.full) for name in LAYOUTS]
 )
