@@ -3,6 +3,7 @@
 import os
 import re
 import subprocess
+import sys
 
 import algorithms
 import hosts
@@ -90,6 +91,35 @@ def test_the_same_bits_for_any_placement_and_host(launch):
         hashes = {run(launch, host, 4, nodes, level, 7, 100) for host, nodes in
                   [("mpich", ""), ("mpich", "2:cyclic"), ("mpich", "4"), ("openmpi", "3+1")]}
         assert len(hashes) == 1, level
+
+
+def launch_placements(launch, level, told, nodes="2+3"):
+    env = {"ESPALIER_REPRODUCIBLE": told, "ESPALIER_NODES": nodes}
+    done = launch(hosts.HOSTS["mpich"], 5, "placements", level, 1, "4:1", "4:33", "1:5000", env=env)
+    said = re.search(r"^placements: (\d+) results are right, (\d+) wrong, digest (\w+)$", done.out, re.M)
+    assert done.status == 0 and said and int(said[1]) > 0, str(done)
+    return int(said[2])
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_ranks_in_many_orders_on_the_nodes(launch, level):
+    """A cell of tools/placements.py."""
+    assert launch_placements(launch, level, level) == 0
+
+
+def test_orders_on_the_nodes_show_without_a_level(launch):
+    assert launch_placements(launch, "placement", "run") > 0
+
+
+@pytest.mark.alone
+@pytest.mark.full
+@pytest.mark.slow
+def test_a_sample_of_all_placements(tmp_path):
+    """Cells of the matrix for three minutes."""
+    env = {**os.environ, "PYTHONPATH": f"{hosts.REPOSITORY}/python:{hosts.REPOSITORY}/tools"}
+    command = [sys.executable, "-m", "placements", "--seconds", "180", "--ranks", "2,3,5,8", "--state", str(tmp_path)]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=1500)
+    assert done.returncode == 0 and "no two cells differ in a bit" in done.stdout, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("nodes", [[], ["--nodes", "4"]], ids=["node", "nodes"])
