@@ -177,6 +177,8 @@ struct Platform {
   static bool readable_remotely(const void* source, std::size_t bytes, bool) {
     return Execution::current().expose(source, bytes);
   }
+  /// Refusals are of single reads there: a rank that knows of none meets more scenarios.
+  static bool refuses_reads() { return false; }
   static bool read_remotely(pid_t owner, void* target, const void* source, std::size_t bytes) {
     if (Execution::current().refuses_read()) return false;
     Execution::current().pull(owner, source, bytes);

@@ -190,6 +190,8 @@ concept ReadsDirectly =
       m.pull(peer, target, source, bytes);
       /// As pull(). False: the system refuses it.
       { m.try_pull(peer, target, source, bytes) } -> std::same_as<bool>;
+      /// Whether this rank knows that the system has refused a rank of the node to read by the kernel.
+      { m.knows_refused_reads() } -> std::same_as<bool>;
       /// Where this rank can read, until it finishes the step, what lies at `source` in the shared heap of
       /// `peer`. nullptr: it cannot be mapped any more; pull() gets it.
       { m.view(peer, source, bytes) } -> std::same_as<const void*>;

@@ -34,6 +34,7 @@ class DirectReads : public Slots<Platform> {
   bool try_pull(int peer, void* target, const void* source, std::size_t bytes) {
     return Platform::read_remotely(process_of(peer), target, source, bytes);
   }
+  bool knows_refused_reads() const { return Platform::refuses_reads(); }
   /// Copies for ranks whose pull() is refused; to be called in every wait.
   void serve_pulls() { requests_.serve(waiter_); }
   const void* view(int peer, const void* source, std::size_t bytes) {

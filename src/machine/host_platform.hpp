@@ -17,6 +17,7 @@
 #include "memory/flag_line.hpp"
 #include "memory/heap/peer_heaps.hpp"
 #include "memory/layout/copy_runs.hpp"
+#include "memory/read_refusals.hpp"
 #include "reduce/operation.hpp"
 
 namespace espalier::machine {
@@ -76,6 +77,7 @@ struct HostPlatform {
     memory::settle_streams();
     return memory::readable_remotely(source, bytes, by_kernel);
   }
+  static bool refuses_reads() { return memory::read_refusals::known(memory::read_refusals::Way::kernel); }
   static bool read_remotely(pid_t process, void* target, const void* source, std::size_t bytes) {
     return memory::read_remotely(process, target, source, bytes);
   }

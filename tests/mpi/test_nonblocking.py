@@ -135,6 +135,17 @@ def test_a_rank_gives_more_than_there_is_memory_for_where_none_reads_the_others(
     succeeded(run, "beyond_memory")
 
 
+@pytest.mark.needs_espalier
+def test_a_rank_gives_more_than_there_is_memory_for_when_none_reads_the_others_any_more(launch):
+    """Calls that begin when a rank has been refused are the host's, too: none of them waits for memory that never comes."""
+    host = hosts.HOSTS["mpich"]
+    env = {"ESPALIER_SHM": "12MiB", "ESPALIER_BCAST": "single-copy", **SILENT, "MPIR_CVAR_CH4_CMA_ENABLE": "0"}
+    library = f"{host.library}:{hosts.preloadable(host, 'refused_reads')}"
+    run = launch(host, 3, "beyond_memory", "refused", env=env, library=library, timeout=60)
+    succeeded(run, "beyond_memory")
+    assert run.err.count("any more (") == 1, str(run)
+
+
 @pytest.mark.sanitizer
 @pytest.mark.parametrize("ranks", [2, full(4)])
 def test_threads(launch, host, ranks):

@@ -173,9 +173,12 @@ class CallsUnderWay {
   }
 
   /// Whether there is memory for the buffers of all ranks now, or none is needed: with some to spare, for the other
-  /// ranks come later. What a rank keeps of earlier calls the others have, too.
+  /// ranks come later. What a rank keeps of earlier calls the others have, too. Where reads have been refused since the ranks
+  /// met no rank gives anything in memory of its own any more; the others need not know, since this rank decides for all.
   bool has_room(const CallUnderWay& call, std::size_t bytes) {
-    if (reads_own_memory_ && !folds_in_common(call.spec, m_.size())) return true;
+    const bool others_read = reads_own_memory_ && !m_.knows_refused_reads();
+    if (others_read && !folds_in_common(call.spec, m_.size())) return true;
+    if (!others_read && lengths_are_unknown(call.spec)) return false;
     return (call.length.bytes > 0 && buffers_.next_like(m_, call.length)) ||
            buffers_.memory().has_room(2 * bytes);
   }

@@ -3,11 +3,13 @@
 #include "collective/schedule/calls_under_way.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <barrier>
+#include <cerrno>
 #include <chrono>
 #include <limits>
 #include <list>
@@ -15,6 +17,7 @@
 #include <numeric>
 #include <thread>
 
+#include "memory/read_refusals.hpp"
 #include "tests/collective/doubles.hpp"
 #include "tests/collective/ranks.hpp"
 #include "tests/collective/under_way.hpp"
@@ -319,6 +322,36 @@ TEST_P(UnderWay, FoldsInCommonAreNotStartedWithoutRoom) {
       EXPECT_EQ(rank.start(collective, 9000, ++round), !is_folded_in_common(collective, n));
       rank.complete_all(false);
     }
+  });
+}
+
+/// A read that is refused while it lives is noted for these ranks alone.
+class RefusedRead {
+ public:
+  RefusedRead() {
+    memory::read_refusals::share(&word_);
+    memory::read_refusals::note(memory::read_refusals::Way::kernel, getpid(), EPERM);
+  }
+  ~RefusedRead() { memory::read_refusals::share(nullptr); }
+  RefusedRead(const RefusedRead&) = delete;
+  RefusedRead& operator=(const RefusedRead&) = delete;
+
+ private:
+  std::atomic<std::uint32_t> word_{0};
+};
+
+// They could read each other's memory when they met.
+TEST_P(UnderWay, OnceReadsAreRefusedOnlySharedMemoryIsRoom) {
+  if (!Ranks::single_copy()) GTEST_SKIP() << "this machine lets no process read memory through the kernel";
+  const RefusedRead refused;
+  const int n = GetParam();
+  SharedMemory memory(n, std::size_t{8} << 20);
+  Ranks all(n, 2);
+  all.run([&](HostMachine& m) {
+    Rank full(m, memory, false);
+    for (const Collective collective : {Collective::gatherv, Collective::scatterv, Collective::alltoallv})
+      EXPECT_FALSE(full.start(collective, 3, 1));
+    EXPECT_FALSE(full.start(Collective::allgather, 9000, 1));
   });
 }
 

@@ -143,8 +143,8 @@ template <class SpecFor>
 Outcomes try_many(int ranks, std::size_t result_bytes, std::size_t wanted, SpecFor spec_for) {
   std::mt19937_64 random(ranks + result_bytes);
   Outcomes outcomes;
-  const OwnRefusals refusals;
   for (int i = 0; i < 600; ++i) {
+    const OwnRefusals refusals;
     Guarded result(result_bytes);
     Hearer hearer(ranks, spec_for(result.data()));
     for (int rank = 1; rank < ranks; ++rank) {

@@ -1,5 +1,8 @@
 /* Nonblocking collectives in which one rank gives more than the ranks share memory for (ESPALIER_SHM), which no other
- * rank knows before. Several are under way at a time, on communicators that are freed before they are complete. */
+ * rank knows before. Several are under way at a time, on communicators that are freed before they are complete.
+ *
+ * beyond_memory [refused]: the system lets ranks read each other's memory (refused_reads.c), but no longer when these begin. */
+#define _GNU_SOURCE
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,6 +101,13 @@ static MPI_Comm all_are_neighbours(void) {
   return graph;
 }
 
+/* The bcast is the first in which a rank is refused, of which all hear. */
+static void read_no_more(unsigned char* bytes) {
+  setenv("REFUSE_READS", "1", 1);
+  MPI_Bcast(bytes, LONG, MPI_BYTE, GIVER, MPI_COMM_WORLD);
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
 int main(int count, char** words) {
   MPI_Init(&count, &words);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -105,6 +115,7 @@ int main(int count, char** words) {
   MPI_Request requests[KINDS];
   struct Blocks blocks[KINDS];
   for (int kind = 0; kind < KINDS; ++kind) fill(&blocks[kind]);
+  if (count > 1) read_no_more(blocks[0].receive + blocks[0].receive_begins[GIVER]);
   for (int kind = 0; kind < KINDS; ++kind) {
     MPI_Comm comm, graph = all_are_neighbours();
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
