@@ -1,4 +1,4 @@
-// Which nonblocking collectives are left to the host because it was measured to be faster
+// Which nonblocking collectives over nodes are left to the host because it was measured to be faster
 // (docs/nonblocking.md).
 #pragma once
 
@@ -12,10 +12,6 @@ namespace espalier::plan {
 /// Whether ESPALIER_NONBLOCKING has switched them off.
 bool nonblocking_is_off();
 
-/// Whether the host's call is measured to be the faster one, on one node. What it follows from is the same on
-/// all ranks. Without rules where ESPALIER_NONBLOCKING is on; the host is set_host()'s. Thread-safe.
-bool nonblocking_is_hosts(Collective collective, std::size_t bytes, int ranks);
-
 /// How a call goes over nodes.
 struct OverNodes {
   int ranks;
@@ -25,14 +21,12 @@ struct OverNodes {
   bool by_user;   ///< a reduction by an operator of the user
 };
 
-/// The same over nodes. `host`: its version text.
+/// Whether the host's call is measured to be the faster one. What it follows from is the same on all ranks. Only what cannot
+/// be done where ESPALIER_NONBLOCKING is on. `host`: its version text. Thread-safe.
 bool nonblocking_over_nodes_is_hosts(std::string_view host, Collective collective, std::size_t bytes,
                                      const OverNodes& over_nodes);
 
 /// Whether that holds for all calls of so many ranks.
 bool nonblocking_over_nodes_is_always_hosts(std::string_view host, int ranks);
-
-/// The same for a host of that version text.
-bool nonblocking_is_hosts(std::string_view host, Collective collective, std::size_t bytes, int ranks);
 
 }  // namespace espalier::plan

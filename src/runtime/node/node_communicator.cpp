@@ -54,7 +54,7 @@ std::shared_ptr<Nonblocking> NodeCommunicator::lines() {
 std::shared_ptr<Nonblocking> NodeCommunicator::nonblocking(const collective::PersistentSpec& spec,
                                                            std::string& why) {
   static const bool is_off = plan::nonblocking_is_off();
-  if (is_off || plan::nonblocking_is_hosts(spec.collective, spec.bytes, size())) return nullptr;
+  if (is_off) return nullptr;
   const std::size_t most = state_.arena.budget() / 8;
   const bool is_small = spec.bytes <= most && spec.bytes * static_cast<std::size_t>(size()) <= most;
   if (state_.selector(spec.collective, spec.bytes).algorithm == plan::Algorithm::host) {
