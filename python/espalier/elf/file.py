@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Optional
+from typing import TYPE_CHECKING, Callable, Optional, TypeVar
 
-from elftools.common.exceptions import ELFError
-from elftools.elf.dynamic import DynamicSegment
-from elftools.elf.elffile import ELFFile
-from elftools.elf.hash import ELFHashSection, GNUHashSection
-from elftools.elf.sections import SymbolTableSection
+# elftools is loaded where a file is read: that takes as long as the start of Python, and most commands read none.
+if TYPE_CHECKING:
+    from elftools.elf.elffile import ELFFile
+
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True)
@@ -38,17 +38,27 @@ def is_elf(path: Path) -> bool:
         return False
 
 
+def _of_file(path: Path, look: Callable[[ELFFile], Found], otherwise: Found) -> Found:
+    """`otherwise`: when the file cannot be read as ELF."""
+    from elftools.common.exceptions import ELFError
+    from elftools.elf.elffile import ELFFile
+
+    try:
+        with open(path, "rb") as file:
+            return look(ELFFile(file))
+    except (OSError, ELFError, UnicodeDecodeError):
+        return otherwise
+
+
 @cache
 def read(path: Path) -> Optional[Elf]:
     """None when the file cannot be read as ELF."""
-    try:
-        with open(path, "rb") as file:
-            return _read(path, ELFFile(file))
-    except (OSError, ELFError, UnicodeDecodeError):
-        return None
+    return _of_file(path, lambda elf: _read(path, elf), None)
 
 
 def _read(path: Path, elf: ELFFile) -> Elf:
+    from elftools.elf.dynamic import DynamicSegment
+
     values: dict[str, list[str]] = {"DT_NEEDED": [], "DT_RPATH": [], "DT_RUNPATH": [], "DT_SONAME": []}
     dynamic = False
     for segment in elf.iter_segments():
@@ -83,24 +93,23 @@ class Loaded:
 @cache
 def loaded(path: Path) -> tuple[Loaded, ...]:
     """None when the file cannot be read as ELF."""
-    try:
-        with open(path, "rb") as file:
-            segments = [each for each in ELFFile(file).iter_segments() if each["p_type"] == "PT_LOAD"]
-            return tuple(Loaded(each["p_offset"], each["p_filesz"], each["p_vaddr"]) for each in segments)
-    except (OSError, ELFError, UnicodeDecodeError):
-        return ()
+    return _of_file(path, _loaded, ())
+
+
+def _loaded(elf: ELFFile) -> tuple[Loaded, ...]:
+    segments = [each for each in elf.iter_segments() if each["p_type"] == "PT_LOAD"]
+    return tuple(Loaded(each["p_offset"], each["p_filesz"], each["p_vaddr"]) for each in segments)
 
 
 def defines(path: Path, symbol: str, only_dynamic: bool = True) -> bool:
     """Whether the file itself defines the symbol. `only_dynamic`: where the loader would find it."""
-    try:
-        with open(path, "rb") as file:
-            return _defines(ELFFile(file), symbol, only_dynamic)
-    except (OSError, ELFError, UnicodeDecodeError):
-        return False
+    return _of_file(path, lambda elf: _defines(elf, symbol, only_dynamic), False)
 
 
 def _defines(elf: ELFFile, symbol: str, only_dynamic: bool) -> bool:
+    from elftools.elf.hash import ELFHashSection, GNUHashSection
+    from elftools.elf.sections import SymbolTableSection
+
     # The hash sections answer at once; reading a whole symbol table of an MPI takes a second.
     hashes = [
         section for section in elf.iter_sections() if isinstance(section, (GNUHashSection, ELFHashSection))

@@ -22,8 +22,10 @@ def jobs(asked: Optional[str], hosts: Optional[str], launcher: Optional[str] = N
     pid = int(asked) if asked is not None and asked.isdigit() and len(asked) < 16 else None  # a job's name has 16 digits
     if pid is not None:
         _check(pid)
+    others = elsewhere.ask(None if launcher == AUTO else launcher, names)  # they start while this one looks
     wanted = _wanted(asked, pid)
-    others = elsewhere.ask(None if launcher == AUTO else launcher, names) if names else _of_the_job(wanted, launcher)
+    if not names:
+        others = _of_the_job(wanted, launcher)
     found = look.jobs(look.candidates(None), wanted=wanted) if wanted else {}
     for more in elsewhere.answers(others):
         _merge(found, _chosen(more, wanted))
