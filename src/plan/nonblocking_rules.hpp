@@ -21,8 +21,8 @@ struct OverNodes {
   bool by_user;   ///< a reduction by an operator of the user
 };
 
-/// Whether the host's call is measured to be the faster one. What it follows from is the same on all ranks. Only what cannot
-/// be done where ESPALIER_NONBLOCKING is on. `host`: its version text. Thread-safe.
+/// Whether the host's call is measured to be the faster one, or Espalier cannot do it: with ESPALIER_NONBLOCKING on, that
+/// alone. All ranks get the same answer. `host`: its version text. Thread-safe.
 bool nonblocking_over_nodes_is_hosts(std::string_view host, Collective collective, std::size_t bytes,
                                      const OverNodes& over_nodes);
 
