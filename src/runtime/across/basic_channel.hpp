@@ -86,6 +86,7 @@ class BasicChannel : public StreamEnd {
   bool has_failed(Call& call);
   /// After a look in vain.
   void look_after(Call& call);
+  void be_patient(Call& call);
   void ask(Call& call);
 
   std::shared_ptr<Node> node_;
@@ -168,8 +169,23 @@ void BasicChannel<Side>::look_after(Call& call) {
   }
   // Who is late in the oldest call is late in all.
   Call& oldest = *under_way_.front();
-  if (!oldest.done && patience_.is_over(oldest.number)) ask(oldest);
+  if (!oldest.done) be_patient(oldest);
   std::erase_if(under_way_, [](const Call* each) { return each->done; });
+}
+
+template <class Side>
+void BasicChannel<Side>::be_patient(Call& call) {
+  using Step = typename Side::Patience::Step;
+  switch (patience_.next_step(call.number)) {
+    case Step::look_at_node:
+      mail().look_at_node();
+      break;
+    case Step::ask:
+      ask(call);
+      break;
+    case Step::none:
+      break;
+  }
 }
 
 template <class Side>

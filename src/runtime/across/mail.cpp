@@ -175,7 +175,7 @@ void Mail::tell(int stream, std::uint64_t from, const std::string& why, int dead
 /// A rank that it does not reach learns it from another one, or by itself. To one that has ended nothing is sent: there
 /// MPICH over TCP was seen to crash.
 void Mail::send_if_possible(int rank, const std::shared_ptr<const Letter>& letter) {
-  if (ended_.contains(rank) || place_.neighbours.has_ended(rank)) return;
+  if (ended_.contains(rank) || place_.peers.has_ended(rank)) return;
   try {
     send(rank, letter);
   } catch (const Error&) {
@@ -215,7 +215,7 @@ void Mail::hear_question(const Letter& letter) {
     early_[{head.stream, head.call}].push_back(head);
   }
   hear_position(head, word.position);
-  look_at_neighbours();
+  look_at_node();
 }
 
 void Mail::hear_position(const Head& head, const Position& theirs) {
@@ -237,8 +237,8 @@ void Mail::hear_position(const Head& head, const Position& theirs) {
   fail_beyond(meetings_stream, mine.prepared, theirs.prepared);
 }
 
-void Mail::look_at_neighbours() {
-  place_.neighbours.for_each_ended([&](int rank) {
+void Mail::look_at_node() {
+  place_.peers.for_each_ended([&](int rank) {
     if (ended_.try_emplace(rank, 1).second)
       tell(nonblocking_stream, 0, formatted("rank {} has ended", rank), rank);
   });
@@ -246,7 +246,7 @@ void Mail::look_at_neighbours() {
 
 bool Mail::is_gone(int rank) {
   if (!ended_.contains(rank)) {
-    if (!place_.neighbours.has_ended(rank)) return false;
+    if (!place_.peers.has_ended(rank)) return false;
     ended_[rank] = 0;
   }
   return ++ended_[rank] > 1;

@@ -13,9 +13,9 @@
 #include "collective/multinode/stage/placement.hpp"
 #include "network/transport.hpp"
 #include "runtime/across/letter.hpp"
-#include "runtime/across/neighbours.hpp"
 #include "runtime/across/sent_letters.hpp"
 #include "runtime/across/streams.hpp"
+#include "runtime/failure/node_peers.hpp"
 
 namespace espalier::runtime::across {
 
@@ -35,7 +35,7 @@ struct MailPlace {
   int rank;
   int tag;            ///< no other messages have it
   std::uint64_t use;  ///< of the tag
-  Neighbours neighbours{};
+  NodePeers peers{};
 };
 
 /// Outlives the communicator as long as calls are under way. Used with its lock held.
@@ -86,6 +86,8 @@ class Mail {
   /// Null: the call can be done.
   const Failure* failure(int stream, std::uint64_t call) const { return streams_.failure(stream, call); }
 
+  /// Tells all others which ranks of this node have ended: those of other nodes cannot see it.
+  void look_at_node();
   /// This rank waits in a call for those ranks: they compare what they do. `what`: the call, which may have been begun longer
   /// ago than the streams remember.
   void ask(int stream, std::uint64_t call, const Streams::Call& what, const std::vector<int>& ranks);
@@ -111,7 +113,6 @@ class Mail {
   void hear_notice(const Letter& letter);
   void hear_question(const Letter& letter);
   void hear_position(const Head& head, const Position& theirs);
-  void look_at_neighbours();
   Head head_without_data(int stream, std::uint64_t call, const Streams::Call& what, std::int32_t kind) const;
   void tell(int stream, std::uint64_t from, const std::string& why, int dead = -1);
   void send_if_possible(int rank, const std::shared_ptr<const Letter>& letter);

@@ -27,8 +27,13 @@ const std::string& kept_for_ever(std::string message) {
 }  // namespace
 
 FailureNotices::FailureNotices(network::Transport& transport, Place place, const OwnCalls& mine,
-                               std::function<std::vector<int>()> awaited)
-    : transport_(transport), place_(std::move(place)), mine_(mine), awaited_(std::move(awaited)) {}
+                               std::function<std::vector<int>()> awaited,
+                               std::function<NodePeers()> node_peers)
+    : transport_(transport),
+      place_(std::move(place)),
+      mine_(mine),
+      awaited_(std::move(awaited)),
+      node_peers_(std::move(node_peers)) {}
 
 std::uint64_t FailureNotices::use() const {
   return static_cast<std::uint64_t>(place_.processes.front()) << 32 | place_.use;
@@ -44,16 +49,18 @@ std::string FailureNotices::message(Kind kind, std::uint64_t call, std::string_v
 void FailureNotices::send(std::uint64_t call, std::string_view why) noexcept {
   try {
     const std::string& notice = kept_for_ever(message(Kind::notice, call, why.substr(0, longest)));
+    const NodePeers peers = node_peers_();
     for (int rank = 0; rank < static_cast<int>(place_.processes.size()); ++rank)
-      if (rank != place_.rank) send_to(rank, notice);
+      if (rank != place_.rank) send_to(rank, peers, notice);
   } catch (const std::exception&) {
     // No memory: this rank's own failure is what matters.
   }
 }
 
 // So short a message is on its way when it has been tested once; it is not waited for.
-void FailureNotices::send_to(int rank, const std::string& message) noexcept {
+void FailureNotices::send_to(int rank, const NodePeers& peers, const std::string& message) noexcept {
   try {
+    if (peers.has_ended(rank)) return;
     const int process = place_.processes[static_cast<std::size_t>(rank)];
     transport_.test(transport_.send(process, place_.tag, message.data(), message.size()));
   } catch (const std::exception&) {
@@ -68,14 +75,14 @@ bool FailureNotices::look_by_time(std::uint64_t call, NodeFailure& node) {
   probe(node);
   if (heard_ && heard_->call <= call) throw_out_of_step(heard_->why);
   if (std::exchange(waits_in_, call) != call) {
-    questions_apart_ns_ = first_question_ns;
-    next_question_ns_ = now + questions_apart_ns_;
+    questions_apart_ns_ = first_interval_ns;
+    next_question_ns_ = now + questions_apart_ns_ + after_interval_ns;
   } else if (now >= next_question_ns_) {
     questions_apart_ns_ *= 2;
     next_question_ns_ = now + questions_apart_ns_;
     ask();
   }
-  return questions_apart_ns_ > first_question_ns;
+  return questions_apart_ns_ > first_interval_ns;
 }
 
 void FailureNotices::probe(NodeFailure& node) {
@@ -111,7 +118,8 @@ void FailureNotices::ask() {
   const SentCalls last(mine_);
   const std::string_view calls(reinterpret_cast<const char*>(&last), sizeof last);
   const std::string& question = kept_for_ever(message(Kind::question, mine_.number(), calls));
-  for (const int rank : ranks) send_to(rank, question);
+  const NodePeers peers = node_peers_();
+  for (const int rank : ranks) send_to(rank, peers, question);
 }
 
 void FailureNotices::compare(const std::string& calls, int rank) const {

@@ -11,7 +11,9 @@
 #include <vector>
 
 #include "network/transport.hpp"
+#include "runtime/failure/mismatch_detection.hpp"
 #include "runtime/failure/node_failure.hpp"
+#include "runtime/failure/node_peers.hpp"
 #include "runtime/failure/recent_calls.hpp"
 
 namespace espalier::runtime {
@@ -26,13 +28,17 @@ class FailureNotices {
     int tag;            ///< for this alone
     std::uint32_t use;  ///< of the tag, as rank 0 counts: a message of an earlier communicator may come late
   };
-  /// How long a wait lasts before this rank sends its calls to those whose messages it awaits; then twice as
-  /// long, and so on: a rank that is late for hours gets few.
-  static constexpr std::int64_t first_question_ns = 500'000'000;
+  /// How long a wait lasts before this rank sends its calls to those whose messages it awaits; then twice the
+  /// first part of it, and so on: a rank that is late for hours gets few. Where the awaited rank has died its
+  /// node sees that at the end of each interval, and says so before the question is sent: MPICH over TCP may
+  /// crash in the MPI_Isend of a message to a process that has ended.
+  static constexpr std::int64_t first_interval_ns = MismatchDetection::look_interval_ns,
+                                after_interval_ns = 100'000'000;
 
-  /// `mine`: this rank's calls, kept by the communicator. `awaited`: whose messages it awaits.
+  /// `mine`: this rank's calls, kept by the communicator. `awaited`: whose messages it awaits. `node_peers`: the
+  /// other ranks of its node as far as they are seen; to those that have ended nothing is sent.
   FailureNotices(network::Transport& transport, Place place, const OwnCalls& mine,
-                 std::function<std::vector<int>()> awaited);
+                 std::function<std::vector<int>()> awaited, std::function<NodePeers()> node_peers);
 
   /// Tells all other ranks why this one has failed in `call`. A long reason is cut. The transport may have
   /// failed itself: ranks that it does not reach are left out.
@@ -72,7 +78,7 @@ class FailureNotices {
   void hear(const Head& head, const std::string& why, NodeFailure& node);
   void compare(const std::string& calls, int rank) const;
   void ask();
-  void send_to(int rank, const std::string& message) noexcept;
+  void send_to(int rank, const NodePeers& peers, const std::string& message) noexcept;
   std::string message(Kind kind, std::uint64_t call, std::string_view content) const;
 
   /// What has come: which call failed, and why.
@@ -85,6 +91,7 @@ class FailureNotices {
   const Place place_;
   const OwnCalls& mine_;
   std::function<std::vector<int>()> awaited_;
+  std::function<NodePeers()> node_peers_;
   unsigned looks_ = 0;
   std::int64_t next_probe_ns_ = 0;
   std::uint64_t waits_in_ = 0;  // the call in which this rank last looked

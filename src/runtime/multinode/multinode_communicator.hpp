@@ -173,7 +173,7 @@ class MultiNodeCommunicator final : public Communicator {
   bool grow_ring(std::size_t bytes, int ids);
   std::byte* ring_memory(std::size_t bytes);
   void leave_ring();
-  across::Neighbours neighbours() const;
+  NodePeers node_peers() const;
   void look_at_letters();
   void stop_letters(bool tells) noexcept;
   void open_mail();

@@ -22,20 +22,20 @@ static_assert(letters_lane > collective::multinode::node_lane + 1);
 }  // namespace
 
 /// Of the others on this node, as they stand in the communicator's share.
-across::Neighbours MultiNodeCommunicator::neighbours() const {
-  across::Neighbours neighbours;
-  if (!state_ || !Process::instance().node()->sees_processes()) return neighbours;
+NodePeers MultiNodeCommunicator::node_peers() const {
+  NodePeers peers;
+  if (!state_ || !Process::instance().node()->sees_processes()) return peers;
   const std::vector<int>& ranks = nodes_.placement.ranks_of[static_cast<std::size_t>(my_node())];
   const std::byte* const share = state_->arena.at(state_->share.offset);
   for (int local = 0; local < static_cast<int>(ranks.size()); ++local) {
     ProcessMark mark;
     std::memcpy(&mark, share + state_->layout.process(local), sizeof mark);
     if (local == local_rank())
-      neighbours.be(mark);
+      peers.be(mark);
     else
-      neighbours.add(ranks[static_cast<std::size_t>(local)], mark);
+      peers.add(ranks[static_cast<std::size_t>(local)], mark);
   }
-  return neighbours;
+  return peers;
 }
 
 /// In this communicator's life once.
@@ -44,7 +44,7 @@ void MultiNodeCommunicator::open_mail() {
   mail_ = std::make_shared<across::Mail>(
       *Process::instance().transport(), across::SentLetters::instance(),
       across::MailPlace{nodes_.placement, nodes_.processes, rank(),
-                        nodes_.tags * network::lanes + letters_lane, use, neighbours()});
+                        nodes_.tags * network::lanes + letters_lane, use, node_peers()});
 }
 
 // A rank that waits in a nonblocking call asks this one, which waits long in a blocking one, and may have skipped that.

@@ -22,12 +22,13 @@ struct NetworkJob {
   FailureNotices notices_of(int rank, std::uint32_t use = 1) {
     const auto index = static_cast<std::size_t>(rank);
     return FailureNotices(boxes.of(processes[index]), {processes, rank, tag, use}, calls[index],
-                          [this, index] { return awaited[index]; });
+                          [this, index] { return awaited[index]; }, [this] { return node_peers; });
   }
   testing::Mailboxes boxes{4};
   const std::vector<int> processes{0, 2, 3};
   std::array<OwnCalls, 3> calls;
   std::array<std::vector<int>, 3> awaited;
+  NodePeers node_peers;
 };
 
 /// What a rank hears in a wait of some tens of milliseconds.
@@ -89,8 +90,8 @@ TEST(FailureNotices, OneOfAnEarlierCommunicatorIsIgnored) {
   NetworkJob job;
   const std::vector<int> earlier = {1, 0};
   const OwnCalls none;
-  FailureNotices(job.boxes.of(1), {earlier, 0, tag, 1}, none, [] {
-    return std::vector<int>();
+  FailureNotices(job.boxes.of(1), {earlier, 0, tag, 1}, none, [] { return std::vector<int>(); }, [] {
+    return NodePeers();
   }).send(7, "rank 0: long ago");
   job.notices_of(2, 8).send(7, "rank 2: of the same ranks, long ago");
   NodeFailure node;
@@ -175,6 +176,25 @@ TEST(FailureNotices, ARankThatIsLateIsWaitedFor) {
   job.calls[0].add(a_barrier);
   FailureNotices zero = job.notices_of(0), two = job.notices_of(2);
   EXPECT_FALSE(compared(zero, 2, two, 1, std::chrono::milliseconds(1200)));
+}
+
+// In MPICH over TCP a message to a process that has ended may crash the sender.
+TEST(FailureNotices, NothingIsSentToARankOfTheNodeThatHasEnded) {
+  NetworkJob job;
+  ProcessMark ended = own_mark();
+  ++ended.started;
+  job.node_peers.be(own_mark());
+  job.node_peers.add(1, ended);
+  job.node_peers.add(2, own_mark());
+  FailureNotices notices = job.notices_of(0);
+  notices.send(7, "rank 0: rank 1 has ended");
+  EXPECT_EQ(job.boxes.messages(), 1u) << "one for rank 2";
+
+  job.awaited[0] = {1};
+  job.calls[0].add(a_barrier);
+  FailureNotices two = job.notices_of(2);
+  EXPECT_FALSE(compared(notices, 1, two, 1, std::chrono::milliseconds(1000)));
+  EXPECT_EQ(job.boxes.messages(), 1u);
 }
 
 TEST(FailureNotices, ARankThatNeverWaitsHearsInItsCalls) {

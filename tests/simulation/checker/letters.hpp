@@ -93,11 +93,12 @@ struct CheckedSide {
     using namespace simulation::checker;
     return Execution::current().at(where, Operation::await) != Change::removed;
   }
-  /// Over at once, and `most` times in each call: in most scenarios never, for no rank waits in vain.
+  /// Asks at once, and `most` times in each call: in most scenarios never, for no rank waits in vain. No process ends.
   struct Patience {
-    bool is_over(std::uint64_t call) {
+    enum class Step { none, look_at_node, ask };
+    Step next_step(std::uint64_t call) {
       if (std::exchange(call_, call) != call) questions_ = 0;
-      return ++questions_ <= most;
+      return ++questions_ <= most ? Step::ask : Step::none;
     }
     static inline int most = 0;
 

@@ -1,4 +1,4 @@
-// Whether the other ranks of a node still run.
+// Whether the other ranks of this rank's node still run.
 #pragma once
 
 #include <map>
@@ -6,10 +6,10 @@
 
 #include "runtime/failure/liveness.hpp"
 
-namespace espalier::runtime::across {
+namespace espalier::runtime {
 
 /// By copies of their marks, which stay good when the communicator has been freed.
-class Neighbours {
+class NodePeers {
  public:
   void add(int rank, const ProcessMark& mark) { marks_.insert_or_assign(rank, mark); }
   /// `mine`: this rank's as the others see it. After a restart from a checkpoint it is of a former process, as theirs are.
@@ -31,4 +31,4 @@ class Neighbours {
   std::optional<ProcessMark> mine_;
 };
 
-}  // namespace espalier::runtime::across
+}  // namespace espalier::runtime
