@@ -1,6 +1,9 @@
 #include "simulation/fiber/fiber.hpp"
 
+#include <cxxabi.h>
+
 #include <boost/context/preallocated.hpp>
+#include <cstring>
 #include <utility>
 
 namespace espalier::simulation {
@@ -12,6 +15,13 @@ struct KeepStack {
 };
 
 }  // namespace
+
+void Fiber::Exceptions::swap_with_thread() {
+  const Exceptions mine = *this;
+  void* const threads = abi::__cxa_get_globals();
+  std::memcpy(static_cast<void*>(this), threads, sizeof mine);
+  std::memcpy(threads, &mine, sizeof mine);
+}
 
 void Fiber::start(std::span<std::byte> stack, std::function<void()> body) {
   boost::context::stack_context context;

@@ -7,20 +7,36 @@
 
 namespace espalier::simulation {
 
-/// Not thread-safe: fiber and scheduler share one thread.
+/// Not thread-safe: fiber and scheduler share one thread. A fiber may pause while it handles an exception.
 class Fiber {
  public:
   /// `body` begins with the first resume(), on `stack`, and must not throw. A fiber that has begun must end
   /// before it is destroyed.
   void start(std::span<std::byte> stack, std::function<void()> body);
   /// Runs the fiber until it pauses or ends.
-  void resume() { fiber_ = std::move(fiber_).resume(); }
+  void resume() {
+    exceptions_.swap_with_thread();
+    fiber_ = std::move(fiber_).resume();
+    exceptions_.swap_with_thread();
+  }
   /// Returns to the caller of resume(). Called within the fiber.
   void pause() { scheduler_ = std::move(scheduler_).resume(); }
   bool is_done() const { return done_; }
 
  private:
+  /// What __cxa_eh_globals holds (Itanium C++ ABI: Exception Handling, 2.2.2). The runtime keeps one a thread, as a
+  /// stack: without this, a fiber that leaves its handler would end the exception that another one handles.
+  class Exceptions {
+   public:
+    void swap_with_thread();
+
+   private:
+    void* caught_ = nullptr;
+    unsigned uncaught_ = 0;
+  };
+
   boost::context::fiber fiber_, scheduler_;
+  Exceptions exceptions_;
   bool done_ = true;
 };
 
