@@ -80,6 +80,14 @@ Taken::~Taken() {
   if (request_) retire(*request_);
 }
 
+// Of reproducible reductions Espalier moves the vectors all the same.
+bool is_off(Entry& entry, Collective collective) {
+  static const bool is_off =
+      plan::nonblocking_is_off() && plan::Table::instance().reproducibility() == reduce::Reproducibility::run;
+  if (is_off) entry.communicator->note_nonblocking(collective);
+  return is_off;
+}
+
 int start(Entry& entry, Taken& taken, MPI_Request* request) {
   Request& made = taken.request();
   Draft& draft = made.draft;

@@ -36,6 +36,8 @@ class Taken {
   Request* request_;
 };
 
+/// ESPALIER_NONBLOCKING=off leaves the call to the host, whatever its arguments are: no draft is made.
+bool is_off(Entry& entry, Collective collective);
 /// Local: waits for no rank. MPI_SUCCESS: what the draft of `taken` says is under way, as `request`; to_host:
 /// all ranks leave it to the host.
 int start(Entry& entry, Taken& taken, MPI_Request* request);
@@ -65,6 +67,7 @@ int begin(void (*make)(const AnyCall&, Entry&, Draft&), Collective collective, c
       bytes = draft.spec.bytes;
       return start_among_strangers(stranger, taken, static_cast<MPI_Request*>(request));
     }
+    if (is_off(*entry, collective)) return to_host;
     Taken taken(*entry);
     Draft& draft = taken.begin_draft(collective, call.root, true);
     make(call, *entry, draft);
