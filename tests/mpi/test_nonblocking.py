@@ -69,7 +69,7 @@ OFF_OVER_NODES = {"ESPALIER_NODES": "2", **OFF}
 
 
 @pytest.mark.sanitizer
-@pytest.mark.parametrize("ranks, nodes", [(4, "1+2+1"), full(4, "2"), full(6, "3:cyclic"), full(7, "3+1+3"), full(3, "3")])
+@pytest.mark.parametrize("ranks, nodes", [(4, "1+2+1"), (2, "2"), full(4, "2"), full(6, "3:cyclic"), full(7, "3+1+3"), full(3, "3")])
 def test_over_nodes(launch, host, ranks, nodes, statistics):
     env = {**STRICT, **statistics.env, "ESPALIER_NODES": nodes}
     succeeded(launch(host, ranks, "nonblocking", "-strangers", *without(), env=env, timeout=110), "nonblocking")

@@ -6,18 +6,33 @@
 
 #include "base/collective.hpp"
 #include "collective/schedule/given_data.hpp"
+#include "collective/schedule/schedule.hpp"
 
 namespace espalier::collective {
 
-/// Barrier, bcast, reduce, allreduce, allgather or alltoall, not in place, of blocks of up to longest_brief_block(). The
-/// rest is in the spec: collective, root, bytes, operation, and the fold's operation on ranks that fold.
+/// What a rank has for itself, without Keep's pieces: a brief call is copied a few times.
+struct OwnBlock {
+  const std::byte* source = nullptr;
+  std::byte* target = nullptr;
+  std::size_t bytes = 0;
+};
+
+/// Barrier, bcast, reduce, allreduce, allgather, gather or scatter of blocks of up to longest_brief_block(); on two ranks
+/// alltoall, too, and the v forms in which both ranks, or the one that gives, move a block of one length. The rest is
+/// in the spec: collective, root, bytes, operation, and the fold's operation on ranks that fold.
 struct BriefCall {
-  const std::byte* send = nullptr;  ///< of a rank that gives something
-  std::byte* receive = nullptr;     ///< of a rank that gets something
+  /// Of a rank that gives something: its vector or block, which all readers read; of the root of a scatter on more than two
+  /// ranks: the blocks of all, in rank order.
+  const std::byte* send = nullptr;
+  /// Of a rank that gets something: where the vector or block of the rank that gives goes; on more than two ranks, of
+  /// one that gets a block of each rank: where these go, in rank order.
+  std::byte* receive = nullptr;
+  std::size_t block = 0;  ///< bytes of each block, or of the vector
+  OwnBlock keep{};        ///< copied when the call starts
 };
 
 /// The longest block of a brief call; 0: the collective has none. So short that a call with lists would give it in one
-/// chunk, without a table of places, and that each rank would fold for itself.
+/// chunk, and that each rank would fold for itself.
 inline std::size_t longest_brief_block(Collective collective, int ranks) {
   using enum Collective;
   constexpr std::size_t longest = 32 * 1024;  // in longer ones the copies alone count
@@ -27,29 +42,68 @@ inline std::size_t longest_brief_block(Collective collective, int ranks) {
     case allgather:
       return longest;
     case alltoall:
+    case alltoallv:
+    case allgatherv:
       return ranks == 2 ? longest : 0;
+    case gatherv:
+    case scatterv:
+      return ranks == 2 ? longest / 4 : 0;
+    case scatter:
+      return ranks == 2 ? longest / 4 : longest / 4 / static_cast<std::size_t>(ranks);
     default:
       return longest / 4;
   }
 }
 
-/// What each rank that gives something gives to each reader.
-inline std::size_t brief_block(const PersistentSpec& spec, int ranks) {
-  return spec.collective == Collective::alltoall ? spec.bytes / static_cast<std::size_t>(ranks) : spec.bytes;
+inline bool is_from_root(Collective collective) {
+  using enum Collective;
+  return collective == bcast || collective == scatter || collective == scatterv;
+}
+inline bool is_to_root(Collective collective) {
+  using enum Collective;
+  return collective == reduce || collective == gather || collective == gatherv;
+}
+
+/// Of a collective whose ranks all have blocks of one length, from the buffers that MPI names: those of all ranks lie one
+/// behind the other. Where a collective has one vector or block in all, `send` and `receive` are that.
+inline BriefCall brief_of_equal_blocks(Collective collective, int root, const RankInfo& rank_info,
+                                       const std::byte* send, std::byte* receive, std::size_t block) {
+  using enum Collective;
+  const bool is_pair = rank_info.size == 2;
+  const std::size_t own = static_cast<std::size_t>(rank_info.rank) * block;
+  const std::size_t first = is_pair ? block - own : 0;  // of two ranks: the other's
+  const bool is_root = rank_info.rank == root;
+  if (collective == allgather || (collective == gather && is_root))
+    return {send, receive + first, block, {send, receive + own, block}};
+  if (collective == alltoall)
+    return {send + first, receive + first, block, {send + own, receive + own, block}};
+  if (collective == scatter && is_root) return {send + first, nullptr, block, {send + own, receive, block}};
+  return {send, receive, block};
 }
 
 /// Whether others need this rank's bytes.
 inline bool gives_in_brief(const PersistentSpec& spec, int rank) {
-  switch (spec.collective) {
-    case Collective::barrier:
-      return false;
-    case Collective::bcast:
-      return rank == spec.root;
-    case Collective::reduce:
-      return rank != spec.root;
-    default:
-      return true;
-  }
+  if (spec.collective == Collective::barrier) return false;
+  return is_from_root(spec.collective) ? rank == spec.root
+                                       : !is_to_root(spec.collective) || rank != spec.root;
+}
+
+/// Whether this rank hears from all others before it is done.
+inline bool hears_all_in_brief(const PersistentSpec& spec, int rank) {
+  return !is_from_root(spec.collective) && (!is_to_root(spec.collective) || rank == spec.root);
+}
+
+/// Whether the root of a scatter says where each rank's block lies, as has_table().
+inline bool has_brief_table(const PersistentSpec& spec, int ranks) {
+  return spec.collective == Collective::scatter && ranks > 2;
+}
+
+/// All bytes that this rank gives.
+inline std::size_t given_in_brief(const PersistentSpec& spec, const BriefCall& brief,
+                                  const RankInfo& rank_info) {
+  if (!gives_in_brief(spec, rank_info.rank)) return 0;
+  const auto ranks = static_cast<std::size_t>(rank_info.size);
+  return has_brief_table(spec, rank_info.size) ? brief.block * ranks : brief.block;
 }
 
 /// As exchanges_buffer(), of calls that need buffers.
@@ -57,44 +111,55 @@ inline bool exchanges_in_brief(const PersistentSpec& spec, int ranks) {
   return ranks == 2 && !goes_one_way(spec.collective);
 }
 
-/// Of this rank's buffer for such a call.
-inline BufferLength brief_buffer_length(const PersistentSpec& spec, const RankInfo& rank_info) {
-  const std::size_t block = brief_block(spec, rank_info.size);
-  if (block <= line_capacity || !gives_in_brief(spec, rank_info.rank)) return {};
-  if (exchanges_in_brief(spec, rank_info.size)) return {exchanged_bytes(block), true};
-  return {buffer_parts(spec, rank_info.size, block).end};
+/// As buffer_length(). The spec says how much is given.
+inline BufferLength brief_buffer_length(const PersistentSpec& spec, int ranks) {
+  const std::size_t given = spec.given_bytes;
+  if (given == 0 || (given <= line_capacity && !has_brief_table(spec, ranks))) return {};
+  if (exchanges_in_brief(spec, ranks)) return {exchanged_bytes(given), true};
+  return {buffer_parts(spec, ranks, given).end};
 }
 
-/// Whether this rank hears from all others before it is done.
-inline bool hears_all_in_brief(const PersistentSpec& spec, int rank) {
-  return spec.collective != Collective::bcast && (spec.collective != Collective::reduce || rank == spec.root);
+/// Where the block of `peer` goes on a rank that gets one of each.
+inline std::byte* brief_target(const BriefCall& brief, int peer, int ranks) {
+  return ranks == 2 ? brief.receive : brief.receive + static_cast<std::size_t>(peer) * brief.block;
 }
+
+namespace detail {
+
+template <Machine M>
+void write_brief_table(M& m, const BriefCall& brief, std::byte* table) {
+  for (int rank = 0; rank < m.size(); ++rank, table += sizeof(PersistentSpec::Place)) {
+    const PersistentSpec::Place place{static_cast<std::size_t>(rank) * brief.block, brief.block};
+    m.copy(table, &place, sizeof place);
+  }
+}
+
+}  // namespace detail
 
 /// As give_data().
 template <Machine M>
 void give_brief(M& m, const PersistentSpec& spec, const BriefCall& brief, const Giving& giving,
                 std::byte* base, const Room& room) {
-  const std::size_t block = brief_block(spec, m.size());
-  const bool is_alltoall = spec.collective == Collective::alltoall;
-  const bool gives = gives_in_brief(spec, m.rank());
-  const auto own = static_cast<std::size_t>(m.rank()) * block;
-  const std::byte* const given =
-      brief.send + (is_alltoall ? block - own : 0);  // of two ranks: to the other one
+  const std::size_t given = spec.given_bytes;
   Notice notice;
-  notice.bytes = gives ? block : 0;
+  notice.bytes = given;
   notice.say_finished(giving.number, giving.finished);
   if (room.data) {
     const bool is_exchanged = !room.is_own && exchanges_in_brief(spec, m.size());
     notice.buffer = Notice::place_of(room.data, room.is_own, base) | (is_exchanged ? Notice::exchanged : 0);
-    show_pairwise(m, room.data + BufferParts::table, given, block, is_exchanged ? block : 0);
-    m.flush_for_readers(room.data + BufferParts::table, block);
-  } else if (gives) {
-    m.copy(m.payload_at(giving.line) + sizeof notice, given, block);
+    std::byte* data = room.data + BufferParts::table;
+    if (has_brief_table(spec, m.size())) {
+      detail::write_brief_table(m, brief, data);
+      data = room.data + buffer_parts(spec, m.size(), given).data;
+    }
+    show_pairwise(m, data, brief.send, given, is_exchanged ? given : 0);
+    m.flush_for_readers(data, given);
+  } else if (given > 0) {
+    m.copy(m.payload_at(giving.line) + sizeof notice, brief.send, given);
   }
   detail::write_notice(m, giving.line, notice);
   m.signal_at(giving.line, giving.number);
-  if (spec.collective == Collective::allgather) m.copy(brief.receive + own, brief.send, block);
-  if (is_alltoall) m.copy(brief.receive + own, brief.send + own, block);
+  if (brief.keep.bytes > 0) m.copy(brief.keep.target, brief.keep.source, brief.keep.bytes);
 }
 
 }  // namespace espalier::collective

@@ -256,15 +256,16 @@ bool fold_alone(M& m, CallUnderWay& call, const CallArea& area) {
   return true;
 }
 
-/// Whether `peer` has given all of it. A rank whose call has lists gives what goes one way in chunks.
+/// Whether `peer` has given all that this rank reads of it. A rank whose call has lists gives what goes one way in chunks.
 template <Machine M>
 bool hears_all_of(M& m, CallUnderWay& call, const CallArea& area, int peer) {
   if (!hears(m, call, peer)) return false;
-  if (!goes_one_way(call.spec.collective) || call.spec.bytes <= line_capacity) return true;
+  const bool rides_in_line = call.brief.block <= line_capacity && !has_brief_table(call.spec, m.size());
+  if (rides_in_line || !goes_one_way(call.spec.collective)) return true;
   const GivenData given = find_given(m, call.spec, peer, call.lines.of(peer), area);
-  if (given.log2_chunk == 0) [[likely]]
+  if (given.log2_chunk == 0 || given.bytes == 0) [[likely]]
     return true;
-  const Step chunks = ((given.bytes - 1) >> given.log2_chunk) + 1;
+  const Step chunks = ((given.offset + given.bytes - 1) >> given.log2_chunk) + 1;
   std::byte* const progress = given.buffer + BufferParts::progress;
   return m.reached_at(progress, chunks) || lacks(call, progress, chunks, peer);
 }
@@ -272,7 +273,7 @@ bool hears_all_of(M& m, CallUnderWay& call, const CallArea& area, int peer) {
 /// What `peer` gives to this rank, which has heard all of it.
 template <Machine M>
 const std::byte* brief_given(M& m, CallUnderWay& call, const CallArea& area, int peer) {
-  const std::size_t bytes = brief_block(call.spec, m.size());
+  const std::size_t bytes = call.brief.block;
   const GivenData given = given_to(m, call, area, peer, bytes);
   if (given.is_remote) [[unlikely]]
     return copy_of_remote(m, call, peer, given.block, bytes);
@@ -288,31 +289,39 @@ void fold_brief(M& m, CallUnderWay& call, const CallArea& area) {
   call.copies.clear();
 }
 
-/// A block goes to the place of the rank that has given it.
 template <Machine M>
-void take_brief_block(M& m, CallUnderWay& call, const CallArea& area, int peer) {
-  const std::size_t bytes = brief_block(call.spec, m.size());
-  m.copy(call.brief.receive + static_cast<std::size_t>(peer) * bytes, brief_given(m, call, area, peer),
-         bytes);
+void take_brief_block(M& m, CallUnderWay& call, const CallArea& area, int peer, std::byte* target) {
+  m.copy(target, brief_given(m, call, area, peer), call.brief.block);
   call.copies.clear();
+}
+
+/// Of a bcast or scatter(v). A root of many ranks may let them read in its own buffer, however short their blocks are.
+template <Machine M>
+bool take_from_root(M& m, CallUnderWay& call, const CallArea& area) {
+  const int root = call.spec.root;
+  if (is_scatter(call.spec)) {
+    if (!hears(m, call, root)) return false;
+    if (const Notice notice = read_notice(m, call.lines.of(root)); notice.exposes()) [[unlikely]] {
+      const Schedule::Take wanted{root, 0, call.brief.block, call.brief.receive};
+      return take_exposed(m, call, area, wanted, exposure_lines(notice, area, m.size()));
+    }
+  }
+  if (!hears_all_of(m, call, area, root)) return false;
+  take_brief_block(m, call, area, root, call.brief.receive);
+  return true;
 }
 
 template <Machine M>
 bool take_brief(M& m, CallUnderWay& call, const CallArea& area) {
   const PersistentSpec& spec = call.spec;
-  if (spec.collective == Collective::bcast && m.rank() != spec.root) {
-    if (!hears_all_of(m, call, area, spec.root)) return false;
-    m.copy(call.brief.receive, brief_given(m, call, area, spec.root), spec.bytes);
-    call.copies.clear();
-  }
+  if (is_from_root(spec.collective)) return m.rank() == spec.root || take_from_root(m, call, area);
   if (!hears_all_in_brief(spec, m.rank())) return true;
-  const bool takes_blocks =
-      spec.collective == Collective::allgather || spec.collective == Collective::alltoall;
+  const bool takes_blocks = spec.collective != Collective::barrier && !spec.fold.operation;
   for (const auto others = static_cast<std::size_t>(m.size()) - 1; call.heard < others; ++call.heard) {
     const int next = m.rank() + 1 + static_cast<int>(call.heard);
     const int peer = next < m.size() ? next : next - m.size();
     if (!hears_all_of(m, call, area, peer)) return false;
-    if (takes_blocks) take_brief_block(m, call, area, peer);
+    if (takes_blocks) take_brief_block(m, call, area, peer, brief_target(call.brief, peer, m.size()));
   }
   if (spec.fold.operation) fold_brief(m, call, area);
   return true;

@@ -134,8 +134,12 @@ class CallsUnderWay {
     is_closed_ = !pages_.open(m_, call.number);
     if (is_closed_) return false;
     call.lines = pages_.lines(call.number);
-    call.length = call.is_brief ? brief_buffer_length(call.spec, {m_.rank(), m_.size()})
-                                : buffer_length(call.spec, m_.size());
+    if (call.is_brief) {
+      call.spec.given_bytes = given_in_brief(call.spec, call.brief, {m_.rank(), m_.size()});
+      call.length = brief_buffer_length(call.spec, m_.size());
+    } else {
+      call.length = buffer_length(call.spec, m_.size());
+    }
     const bool is_ours = decide();
     call.is_long = later_from_ != never_later && is_long(call);
     in_order_.push_back({call.number, is_ours ? &call : nullptr});

@@ -38,8 +38,9 @@ void say_allgather(const Draft& draft, int rank, int ranks, Wanted& wanted) {
   wanted.send = given(draft);
   wanted.places.resize(static_cast<std::size_t>(ranks));
   if (draft.is_brief) {
-    for (std::size_t peer = 0; peer < wanted.places.size(); ++peer)
-      wanted.places[peer] = draft.brief.receive + peer * draft.spec.bytes;
+    for (int peer = 0; peer < ranks; ++peer)
+      wanted.places[static_cast<std::size_t>(peer)] =
+          peer == rank ? draft.brief.keep.target : brief_target(draft.brief, peer, ranks);
     return;
   }
   const collective::PersistentSpec& spec = draft.spec;
@@ -72,25 +73,35 @@ void say_to_node(const Draft& draft, int rank, int ranks, Wanted& wanted) {
   }
 }
 
-/// A brief alltoall, with lists that say the same.
-void spell_out(const runtime::Communicator& communicator, Draft& draft) {
-  const auto ranks = static_cast<std::size_t>(communicator.size());
-  const std::size_t bytes = draft.spec.bytes, block = bytes / ranks;
+/// A brief call that moves blocks, with lists that say the same.
+void spell_out(const collective::RankInfo& self, Draft& draft) {
+  const collective::BriefCall& brief = draft.brief;
+  const collective::PersistentSpec& spec = draft.spec;
+  const auto ranks = static_cast<std::size_t>(self.size);
+  const bool gives = gives_in_brief(spec, self.rank), hears_all = hears_all_in_brief(spec, self.rank);
+  auto* const send = const_cast<std::byte*>(brief.send);
   ByRank<collective::Block> out(ranks), in(ranks);
-  for (std::size_t rank = 0; rank < ranks; ++rank) {
-    out[rank] = {const_cast<std::byte*>(draft.brief.send) + rank * block, block};
-    in[rank] = {draft.brief.receive + rank * block, block};
+  for (int peer = 0; peer < self.size; ++peer) {
+    const auto i = static_cast<std::size_t>(peer);
+    const bool is_root = peer == spec.root;
+    if (gives && (is_root || !collective::is_to_root(spec.collective)))
+      out[i] = {has_brief_table(spec, self.size) ? send + i * brief.block : send, brief.block};
+    if (hears_all || (is_root && collective::is_from_root(spec.collective)))
+      in[i] = {hears_all ? brief_target(brief, peer, self.size) : brief.receive, brief.block};
   }
+  const auto own = static_cast<std::size_t>(self.rank);
+  out[own] = {const_cast<std::byte*>(brief.keep.source), brief.keep.bytes};
+  in[own] = {brief.keep.target, brief.keep.bytes};
   draft.is_brief = false;
-  draft.spec =
-      collective::transfer_spec({communicator.rank(), communicator.size()}, Collective::alltoall, 0, bytes,
-                                {out.begin(), ranks}, {in.begin(), ranks}, std::move(draft.spec));
+  draft.spec = collective::transfer_spec(self, spec.collective, spec.root, spec.bytes, {out.begin(), ranks},
+                                         {in.begin(), ranks}, std::move(draft.spec));
 }
 
 }  // namespace
 
 std::unique_ptr<runtime::SeparateCall> begin_across(const Entry& entry, Draft& draft, std::string& why) {
-  if (draft.is_brief && draft.spec.collective == Collective::alltoall) spell_out(*entry.communicator, draft);
+  if (draft.is_brief && !is_sent_by_nodes(draft.spec))
+    spell_out({entry.communicator->rank(), entry.communicator->size()}, draft);
   const collective::PersistentSpec& spec = draft.spec;
   Wanted wanted{{spec.collective, spec.root, spec.bytes, spec.operation}};
   wanted.operation = draft.kernel;

@@ -63,10 +63,11 @@ struct Draft {
   /// Of a nonblocking call, whose maker may leave the lists of the spec alone: what brief_call.hpp says.
   bool may_be_brief = false, is_brief = false;
   collective::BriefCall brief;
-  void be_brief(std::size_t bytes, const void* send, void* receive, const reduce::Operation* operation,
+  /// `bytes`: as in the spec.
+  void be_brief(std::size_t bytes, const collective::BriefCall& call, const reduce::Operation* operation,
                 bool folds) {
     is_brief = true;
-    brief = {static_cast<const std::byte*>(send), static_cast<std::byte*>(receive)};
+    brief = call;
     spec.bytes = bytes;
     spec.operation = operation ? operation->code : reduce::no_operation;
     spec.fold.operation = folds ? operation : nullptr;

@@ -41,10 +41,11 @@ MultiNodeCommunicator::MultiNodeCommunicator(const Agreement& agreement, int ran
       endpoint_(*Process::instance().transport(), agreement.nodes.processes, rank,
                 agreement.nodes.tags * network::lanes, spin_limits_for(agreement.nodes.ranks_per_core, true),
                 Process::instance().tag_marks()),
-      notices_(*Process::instance().transport(),
-               {agreement.nodes.processes, rank, agreement.nodes.tags * network::lanes + notices_lane,
-                agreement.nodes.tags_use},
-               calls_, [this] { return endpoint_.awaited(); }, [this] { return node_peers(); }),
+      notices_(
+          *Process::instance().transport(),
+          {agreement.nodes.processes, rank, agreement.nodes.tags * network::lanes + notices_lane,
+           agreement.nodes.tags_use},
+          calls_, [this] { return endpoint_.awaited(); }, [this] { return node_peers(); }),
       all_ranks_(static_cast<std::size_t>(agreement.nodes.placement.ranks())),
       counterparts_(agreement.nodes.placement.smallest()) {
   std::iota(all_ranks_.begin(), all_ranks_.end(), 0);

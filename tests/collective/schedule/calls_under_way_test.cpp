@@ -52,7 +52,7 @@ class Rank {
     Started& started = started_.emplace_back();
     started.call.spec = spec_of(collective, count, round, started);
     started.call.is_brief = may_be_brief(started.call.spec) && (m_.rank() + round) % 3 != 0;
-    started.call.brief = {bytes_of(started.send), bytes_of(started.receive)};
+    started.call.brief = brief(started, count);
     if (calls_.start(started.call)) return true;
     started_.pop_back();
     return false;
@@ -76,9 +76,14 @@ class Rank {
  private:
   bool may_be_brief(const PersistentSpec& spec) const {
     using enum Collective;
-    constexpr std::array kinds = {barrier, bcast, reduce, allreduce, allgather, alltoall};
-    return brief_block(spec, m_.size()) <= longest_brief_block(spec.collective, m_.size()) &&
+    constexpr std::array kinds = {barrier, bcast, reduce, allreduce, allgather, alltoall, gather, scatter};
+    const std::size_t blocks = spec.collective == alltoall ? static_cast<std::size_t>(m_.size()) : 1;
+    return spec.bytes / blocks <= longest_brief_block(spec.collective, m_.size()) &&
            std::count(kinds.begin(), kinds.end(), spec.collective) > 0;
+  }
+  BriefCall brief(Started& started, std::size_t count) const {
+    return brief_of_equal_blocks(started.call.spec.collective, started.call.spec.root, {m_.rank(), m_.size()},
+                                 bytes_of(started.send), bytes_of(started.receive), count * 8);
   }
   PersistentSpec spec_of(Collective collective, std::size_t count, int round, Started& to);
   PersistentSpec transfer(Collective collective, const std::vector<std::size_t>& sent,
@@ -136,6 +141,10 @@ PersistentSpec Rank::spec_of(Collective collective, std::size_t count, int round
       return transfer(collective, all, all, count * 8, round, to);
     case Collective::alltoall:
       return transfer(collective, all, all, count * 8 * ranks, round, to);
+    case Collective::gather:
+      return transfer(collective, from_root, rank == 0 ? all : none, count * 8, round, to);
+    case Collective::scatter:
+      return transfer(collective, rank == 0 ? all : none, from_root, count * 8, round, to);
     case Collective::scatterv: {
       std::vector<std::size_t> sent = none, received = none;
       for (std::size_t i = 0; i < ranks && rank == 0; ++i) sent[i] = count + i;
@@ -164,9 +173,10 @@ PersistentSpec Rank::spec_of(Collective collective, std::size_t count, int round
                         sum_of_doubles());
 }
 
-constexpr Collective kinds[] = {Collective::barrier,  Collective::bcast,    Collective::allgather,
-                                Collective::alltoall, Collective::reduce,   Collective::allreduce,
-                                Collective::scan,     Collective::scatterv, Collective::reduce_scatter};
+constexpr Collective kinds[] = {Collective::barrier,  Collective::bcast,         Collective::allgather,
+                                Collective::alltoall, Collective::reduce,        Collective::gather,
+                                Collective::scatter,  Collective::allreduce,     Collective::scan,
+                                Collective::scatterv, Collective::reduce_scatter};
 
 class UnderWay : public ::testing::TestWithParam<int> {};
 
@@ -222,11 +232,12 @@ TEST_P(UnderWay, WithoutMemoryTheyFollowEachOther) {
 
 /// A short call in which the ranks agree on a word.
 struct Meeting {
-  explicit Meeting(int ranks) : all(static_cast<std::size_t>(ranks)) {
+  explicit Meeting(const HostMachine& m) : all(static_cast<std::size_t>(m.size())) {
     call.is_brief = true;
     call.spec.collective = Collective::allgather;
     call.spec.bytes = sizeof mine;
-    call.brief = {reinterpret_cast<const std::byte*>(&mine), reinterpret_cast<std::byte*>(all.data())};
+    call.brief = brief_of_equal_blocks(Collective::allgather, 0, {m.rank(), m.size()},
+                                       reinterpret_cast<const std::byte*>(&mine), bytes_of(all), sizeof mine);
   }
   void complete(Rank& rank) {
     while (!rank.calls().advance(call)) std::this_thread::yield();
@@ -244,7 +255,7 @@ TEST_P(UnderWay, OneOfThoseThatComeTogetherMakesWhatTheyAgreeOn) {
   all.run([&](HostMachine& m) {
     Rank rank(m, memory);
     for (std::uint64_t round = 1; round <= 20; ++round) {
-      Meeting meeting(n);
+      Meeting meeting(m);
       const auto offer = [&] {
         std::this_thread::sleep_for(std::chrono::microseconds(200));
         ++offers;
@@ -267,7 +278,7 @@ TEST_P(UnderWay, AClaimHoldsNoOtherRankUp) {
   std::atomic<bool> others_have_agreed = false;
   all.run([&](HostMachine& m) {
     Rank rank(m, memory);
-    Meeting meeting(n);
+    Meeting meeting(m);
     const auto offer = [&]() -> std::uint64_t {
       if (m.rank() != 0) return 7;
       while (!others_have_agreed) std::this_thread::yield();

@@ -21,8 +21,9 @@ constexpr int tag = 15;
 struct NetworkJob {
   FailureNotices notices_of(int rank, std::uint32_t use = 1) {
     const auto index = static_cast<std::size_t>(rank);
-    return FailureNotices(boxes.of(processes[index]), {processes, rank, tag, use}, calls[index],
-                          [this, index] { return awaited[index]; }, [this] { return node_peers; });
+    return FailureNotices(
+        boxes.of(processes[index]), {processes, rank, tag, use}, calls[index],
+        [this, index] { return awaited[index]; }, [this] { return node_peers; });
   }
   testing::Mailboxes boxes{4};
   const std::vector<int> processes{0, 2, 3};
@@ -90,9 +91,10 @@ TEST(FailureNotices, OneOfAnEarlierCommunicatorIsIgnored) {
   NetworkJob job;
   const std::vector<int> earlier = {1, 0};
   const OwnCalls none;
-  FailureNotices(job.boxes.of(1), {earlier, 0, tag, 1}, none, [] { return std::vector<int>(); }, [] {
-    return NodePeers();
-  }).send(7, "rank 0: long ago");
+  FailureNotices(
+      job.boxes.of(1), {earlier, 0, tag, 1}, none, [] { return std::vector<int>(); },
+      [] { return NodePeers(); })
+      .send(7, "rank 0: long ago");
   job.notices_of(2, 8).send(7, "rank 2: of the same ranks, long ago");
   NodeFailure node;
   FailureNotices notices = job.notices_of(0);

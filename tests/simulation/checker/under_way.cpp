@@ -140,7 +140,7 @@ Make transfers(Collective collective, bool is_one, CountOf count_of) {
       in.push_back({data_of(to.receive) + in_begins[i] * 8, count_of(peer, rank) * 8});
     }
     const bool is_v = collective == Collective::alltoallv || collective == Collective::scatterv;
-    const std::size_t block = 8 * count_of(0, n - 1);
+    const std::size_t block = 8 * std::max(count_of(0, n - 1), count_of(n - 1, 0));
     const std::size_t bytes = is_v ? 0 : collective == Collective::alltoall ? to.wanted.size() * 8 : block;
     to.call.spec = transfer_spec({rank, n}, collective, 0, bytes, out, in);
   };
@@ -162,6 +162,14 @@ Make alltoall(std::size_t count) {
 Make alltoallv() {
   return transfers(Collective::alltoallv, false,
                    [](int from, int to) { return static_cast<std::size_t>((from * 3 + to * 2) % 4) * 11; });
+}
+
+Make gather(std::size_t count) {
+  return transfers(Collective::gather, false, [=](int, int to) { return to == 0 ? count : std::size_t{0}; });
+}
+Make scatter(std::size_t count) {
+  return transfers(Collective::scatter, false,
+                   [=](int from, int) { return from == 0 ? count : std::size_t{0}; });
 }
 
 /// Rank 3 gets nothing.
@@ -189,8 +197,12 @@ Make reduce_scatter(std::size_t share) {
 Make in_brief(Make make) {
   return [make = std::move(make)](CheckingMachine& m, int round, Started& to) {
     make(m, round, to);
+    const PersistentSpec& spec = to.call.spec;
+    const std::size_t blocks =
+        spec.collective == Collective::alltoall ? static_cast<std::size_t>(m.size()) : 1;
     to.call.is_brief = (m.rank() + round) % 3 != 0;
-    to.call.brief = {data_of(to.send), data_of(to.receive)};
+    to.call.brief = brief_of_equal_blocks(spec.collective, spec.root, {m.rank(), m.size()}, data_of(to.send),
+                                          data_of(to.receive), spec.bytes / blocks);
   };
 }
 
@@ -225,7 +237,8 @@ Body meeting(int looks) {
     started.call.is_brief = true;
     started.call.spec.collective = Collective::allgather;
     started.call.spec.bytes = 8;
-    started.call.brief = {data_of(started.send), data_of(started.receive)};
+    started.call.brief = brief_of_equal_blocks(Collective::allgather, 0, {m.rank(), m.size()},
+                                               data_of(started.send), data_of(started.receive), 8);
     const auto offer = [&] {
       const std::uint64_t mine = word(m.rank(), 0, 0);
       simulation::checker::Platform::copy(run.note(m.rank()), &mine, sizeof mine);
@@ -295,6 +308,10 @@ std::vector<Scenario> calls_under_way(int ranks, bool fenced) {
   if (ranks > 4) return all;  // the lines and buffers of more calls would need more flags than a check has
   add_alone("brief reduce of 2", in_brief(reductions(Collective::reduce, 2)));
   add_alone("brief reduce of 27", in_brief(reductions(Collective::reduce, 27)));
+  add_alone("brief gather of 2", in_brief(gather(2)));
+  add_alone("brief gather of 27", in_brief(gather(27)));
+  add_alone("brief scatter of 2", in_brief(scatter(2)));
+  add_alone("brief scatter of 27", in_brief(scatter(27)));
   add_alone("reduce", reductions(Collective::reduce, 27));
   add_alone("scan", reductions(Collective::scan, 27));
   add_alone("alltoallv", alltoallv());

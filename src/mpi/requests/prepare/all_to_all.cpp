@@ -7,25 +7,28 @@
 namespace espalier::mpi::persistent {
 
 void make_allgather(const Transfer& call, Entry& entry, Draft& draft) {
-  if (is_brief_allgather(call, entry, draft)) return;
+  if (is_brief_transfer(call, Collective::allgather, entry, draft, one_block)) return;
   make_both<EqualBlocks, EqualBlocks>(call, entry, Collective::allgather, 1, rank_info_of(entry).size, draft,
                                       [](const auto& sides) { return sides.in.block_bytes(0); });
 }
 
 void make_allgatherv(const Transfer& call, Entry& entry, Draft& draft) {
+  if (is_brief_allgatherv(call, entry, draft)) return;
   const auto ranks = static_cast<std::size_t>(rank_info_of(entry).size);
   make_both<EqualBlocks, UnequalBlocks>(call, entry, Collective::allgatherv, 1, rank_info_of(entry).size,
                                         draft, [=](const auto& sides) { return sides.in.bytes() / ranks; });
 }
 
 void make_alltoall(const Transfer& call, Entry& entry, Draft& draft) {
-  if (is_brief_alltoall(call, entry, draft)) return;
+  const auto both_blocks = [](std::size_t block) { return 2 * block; };
+  if (is_brief_transfer(call, Collective::alltoall, entry, draft, both_blocks)) return;
   const int ranks = rank_info_of(entry).size;
   make_both<EqualBlocks, EqualBlocks>(call, entry, Collective::alltoall, ranks, ranks, draft,
                                       [](const auto& sides) { return sides.in.bytes(); });
 }
 
 void make_alltoallv(const Transfer& call, Entry& entry, Draft& draft) {
+  if (is_brief_alltoallv(call, entry, draft)) return;
   const int ranks = rank_info_of(entry).size;
   make_both<UnequalBlocks, UnequalBlocks>(call, entry, Collective::alltoallv, ranks, ranks, draft,
                                           unknown_to_others);

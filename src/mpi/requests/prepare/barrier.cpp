@@ -7,7 +7,7 @@
 namespace espalier::mpi::persistent {
 
 void make_barrier(const Call&, Entry& entry, Draft& draft) {
-  if (draft.may_be_brief) return draft.be_brief(0, nullptr, nullptr, nullptr, false);
+  if (draft.may_be_brief) return draft.be_brief(0, {}, nullptr, false);
   draft.spec = collective::barrier_spec(rank_info_of(entry), std::move(draft.spec));
 }
 

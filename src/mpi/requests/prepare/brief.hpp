@@ -8,50 +8,114 @@
 
 namespace espalier::mpi::persistent {
 
-/// Of a plain block; 0: it is none, or too long.
-inline std::size_t brief_bytes(const void* buffer, MPI_Count count, Handle type, Collective collective,
-                               int ranks) {
+/// A plain block that is not empty; no bytes: it is none.
+inline collective::Block plain_block(const void* buffer, std::int64_t displacement, std::int64_t count,
+                                     Handle type) {
   const std::size_t size = plain_size(type);
-  if (!is_plain_buffer(buffer) || !is_plain_number(count)) return 0;
-  const std::size_t bytes = static_cast<std::size_t>(count) * size;
-  return bytes <= collective::longest_brief_block(collective, ranks) ? bytes : 0;
+  if (size == 0 || !is_plain_buffer(buffer) || !is_plain_number(count) || !is_plain_number(displacement))
+    return {};
+  return {static_cast<std::byte*>(const_cast<void*>(buffer)) + static_cast<std::size_t>(displacement) * size,
+          static_cast<std::size_t>(count) * size};
+}
+/// Of a side with a block in all, or with blocks of one length: the first one.
+inline collective::Block plain_block(const Part& part) {
+  return plain_block(part.buffer, 0, part.count, part.type);
+}
+/// Of a side with blocks of any lengths.
+inline collective::Block plain_block_of(const Part& part, int rank) {
+  if (!is_plain_buffer(part.buffer)) return {};  // in place, counts may be a null pointer
+  return plain_block(part.buffer, part.displacements[rank], part.counts[rank], part.type);
+}
+
+inline bool is_brief_length(std::size_t bytes, Collective collective, int ranks) {
+  return bytes > 0 && bytes <= collective::longest_brief_block(collective, ranks);
 }
 
 inline bool is_brief_bcast(const Call& call, Entry& entry, Draft& draft) {
   if (!draft.may_be_brief) return false;
-  const std::size_t bytes =
-      brief_bytes(call.receive, call.count, call.type, Collective::bcast, rank_info_of(entry).size);
-  if (bytes == 0) return false;
-  draft.be_brief(bytes, call.receive, call.receive, nullptr, false);
+  const auto [data, bytes] = plain_block(call.receive, 0, call.count, call.type);
+  if (!is_brief_length(bytes, Collective::bcast, rank_info_of(entry).size)) return false;
+  draft.be_brief(bytes, {data, data, bytes}, nullptr, false);
   return true;
 }
 
-/// Allgather and alltoall: of so many bytes for each block of either side.
-inline std::size_t brief_block_bytes(const Transfer& call, Collective collective, int ranks) {
-  const Part &send = call.send, &receive = call.receive;
-  const std::size_t bytes = brief_bytes(send.buffer, send.count, send.type, collective, ranks);
-  return bytes == brief_bytes(receive.buffer, receive.count, receive.type, collective, ranks) ? bytes : 0;
-}
-
-inline bool is_brief_allgather(const Transfer& call, Entry& entry, Draft& draft) {
+/// Allgather, gather, scatter, and alltoall on two ranks. `bytes_of(block)`: of a block of so many bytes, by which rules
+/// choose. A side that is not significant on this rank may hold anything.
+template <class BytesOf>
+bool is_brief_transfer(const Transfer& call, Collective collective, Entry& entry, Draft& draft,
+                       BytesOf bytes_of) {
   if (!draft.may_be_brief) return false;
   const collective::RankInfo self = rank_info_of(entry);
-  const std::size_t bytes = brief_block_bytes(call, Collective::allgather, self.size);
-  auto* const receive = static_cast<std::byte*>(call.receive.buffer);
-  const bool is_in_place = call.send.buffer == receive + static_cast<std::size_t>(self.rank) * bytes;
-  if (bytes == 0 || is_in_place) return false;  // or an error
-  draft.be_brief(bytes, call.send.buffer, receive, nullptr, false);
+  const bool is_root = self.rank == call.root;
+  const bool sends = collective != Collective::scatter || is_root;
+  const bool receives = collective != Collective::gather || is_root;
+  const collective::Block out = sends ? plain_block(call.send) : collective::Block();
+  const collective::Block in = receives ? plain_block(call.receive) : out;
+  const std::size_t block = in.bytes;
+  if (!is_brief_length(block, collective, self.size) || (sends && out.bytes != block)) return false;
+  const collective::BriefCall brief =
+      brief_of_equal_blocks(collective, call.root, self, out.data, receives ? in.data : nullptr, block);
+  if (brief.keep.bytes > 0 && brief.keep.source == brief.keep.target) return false;  // in place, or an error
+  draft.be_brief(bytes_of(block), brief, nullptr, false);
   return true;
 }
 
-inline bool is_brief_alltoall(const Transfer& call, Entry& entry, Draft& draft) {
-  if (!draft.may_be_brief) return false;
-  const int ranks = rank_info_of(entry).size;
-  const std::size_t bytes = brief_block_bytes(call, Collective::alltoall, ranks);
-  if (bytes == 0 || call.send.buffer == call.receive.buffer) return false;
-  draft.be_brief(static_cast<std::size_t>(ranks) * bytes, call.send.buffer, call.receive.buffer, nullptr,
+inline std::size_t one_block(std::size_t bytes) { return bytes; }
+
+/// Of two ranks: `out` goes to the other one, `in` comes from it, and `own_out` goes to `own_in`. Where this rank both gives and
+/// gets, blocks of one length. A rank that has no block for itself names none. `bytes`: by which rules choose.
+inline bool is_brief_pair(Collective collective, const collective::Block& out, const collective::Block& in,
+                          const collective::Block& own_out, const collective::Block& own_in,
+                          std::size_t bytes, Draft& draft) {
+  const std::size_t block = std::max(out.bytes, in.bytes);
+  const bool is_one_length = out.bytes == in.bytes || out.bytes == 0 || in.bytes == 0;
+  const bool has_own = own_out.data || own_in.data;
+  const bool is_own_plain = own_out.bytes == own_in.bytes && own_in.bytes > 0 && own_out.data != own_in.data;
+  if (!is_brief_length(block, collective, 2) || !is_one_length || (has_own && !is_own_plain)) return false;
+  draft.be_brief(bytes, {out.data, in.data, block, {own_out.data, own_in.data, own_in.bytes}}, nullptr,
                  false);
   return true;
+}
+
+inline bool is_of_two(const Entry& entry, const Draft& draft) {
+  return draft.may_be_brief && rank_info_of(entry).size == 2;
+}
+
+inline bool is_brief_gatherv(const Transfer& call, Entry& entry, Draft& draft) {
+  if (!is_of_two(entry, draft)) return false;
+  const int rank = rank_info_of(entry).rank;
+  const collective::Block send = plain_block(call.send);
+  if (rank != call.root) return is_brief_pair(Collective::gatherv, send, {}, {}, {}, 0, draft);
+  const collective::Block other = plain_block_of(call.receive, 1 - rank);
+  return is_brief_pair(Collective::gatherv, {}, other, send, plain_block_of(call.receive, rank), 0, draft);
+}
+
+inline bool is_brief_scatterv(const Transfer& call, Entry& entry, Draft& draft) {
+  if (!is_of_two(entry, draft)) return false;
+  const int rank = rank_info_of(entry).rank;
+  const collective::Block receive = plain_block(call.receive);
+  if (rank != call.root) return is_brief_pair(Collective::scatterv, {}, receive, {}, {}, 0, draft);
+  const collective::Block other = plain_block_of(call.send, 1 - rank);
+  return is_brief_pair(Collective::scatterv, other, {}, plain_block_of(call.send, rank), receive, 0, draft);
+}
+
+inline bool is_brief_allgatherv(const Transfer& call, Entry& entry, Draft& draft) {
+  if (!is_of_two(entry, draft)) return false;
+  const int rank = rank_info_of(entry).rank;
+  const collective::Block send = plain_block(call.send), other = plain_block_of(call.receive, 1 - rank);
+  if (send.bytes == 0 || other.bytes == 0) return false;
+  return is_brief_pair(Collective::allgatherv, send, other, send, plain_block_of(call.receive, rank),
+                       send.bytes, draft);
+}
+
+inline bool is_brief_alltoallv(const Transfer& call, Entry& entry, Draft& draft) {
+  if (!is_of_two(entry, draft) || call.send.buffer == call.receive.buffer) return false;
+  const int rank = rank_info_of(entry).rank;
+  const collective::Block out = plain_block_of(call.send, 1 - rank),
+                          in = plain_block_of(call.receive, 1 - rank);
+  if (out.bytes == 0 || in.bytes == 0) return false;
+  return is_brief_pair(Collective::alltoallv, out, in, plain_block_of(call.send, rank),
+                       plain_block_of(call.receive, rank), 0, draft);
 }
 
 /// Reduce and allreduce.
@@ -62,10 +126,10 @@ inline bool is_brief_reduction(const Call& call, Collective collective, bool is_
     return false;
   std::size_t bytes = 0;
   const reduce::Operation* operation = kernel(call, call.count, bytes);
-  if (!operation || operation->at_once ||
-      bytes > collective::longest_brief_block(collective, rank_info_of(entry).size))
+  if (!operation || operation->at_once || !is_brief_length(bytes, collective, rank_info_of(entry).size))
     return false;
-  draft.be_brief(bytes, call.send, call.receive, operation, is_target);
+  const auto* const send = static_cast<const std::byte*>(call.send);
+  draft.be_brief(bytes, {send, static_cast<std::byte*>(call.receive), bytes}, operation, is_target);
   return true;
 }
 

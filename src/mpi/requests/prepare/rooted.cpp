@@ -16,6 +16,7 @@ void make_bcast(const Call& call, Entry& entry, Draft& draft) {
 
 void make_gather(const Transfer& call, Entry& entry, Draft& draft) {
   if (fails(!is_rank(call.root, *entry.communicator), draft)) return;
+  if (is_brief_transfer(call, Collective::gather, entry, draft, one_block)) return;
   if (!is_root(call, entry))
     return make_only_out(call.send, call.root, entry, Collective::gather, draft, true);
   make_both<EqualBlocks, EqualBlocks>(call, entry, Collective::gather, 1, rank_info_of(entry).size, draft,
@@ -24,6 +25,7 @@ void make_gather(const Transfer& call, Entry& entry, Draft& draft) {
 
 void make_gatherv(const Transfer& call, Entry& entry, Draft& draft) {
   if (fails(!is_rank(call.root, *entry.communicator), draft)) return;
+  if (is_brief_gatherv(call, entry, draft)) return;
   if (!is_root(call, entry))
     return make_only_out(call.send, call.root, entry, Collective::gatherv, draft, false);
   make_both<EqualBlocks, UnequalBlocks>(call, entry, Collective::gatherv, 1, rank_info_of(entry).size, draft,
@@ -32,6 +34,7 @@ void make_gatherv(const Transfer& call, Entry& entry, Draft& draft) {
 
 void make_scatter(const Transfer& call, Entry& entry, Draft& draft) {
   if (fails(!is_rank(call.root, *entry.communicator), draft)) return;
+  if (is_brief_transfer(call, Collective::scatter, entry, draft, one_block)) return;
   if (!is_root(call, entry))
     return make_only_in(call.receive, call.root, entry, Collective::scatter, draft, true);
   make_scattering_root<EqualBlocks>(call, entry, Collective::scatter, draft,
@@ -40,6 +43,7 @@ void make_scatter(const Transfer& call, Entry& entry, Draft& draft) {
 
 void make_scatterv(const Transfer& call, Entry& entry, Draft& draft) {
   if (fails(!is_rank(call.root, *entry.communicator), draft)) return;
+  if (is_brief_scatterv(call, entry, draft)) return;
   if (!is_root(call, entry))
     return make_only_in(call.receive, call.root, entry, Collective::scatterv, draft, false);
   make_scattering_root<UnequalBlocks>(call, entry, Collective::scatterv, draft, unknown_to_others);

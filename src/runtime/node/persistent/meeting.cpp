@@ -54,11 +54,14 @@ struct ShareWord {
 constexpr std::uint64_t nothing_offered = 1;
 
 /// The call in which all tell `mine`, and `all` are gathered.
-void make_meeting(Nonblocking::Call& call, const Part& mine, Part* all) {
+void make_meeting(Nonblocking::Call& call, const collective::RankInfo& rank_info, const Part& mine,
+                  Part* all) {
   call.is_brief = true;
   call.spec.collective = Collective::allgather;
   call.spec.bytes = sizeof(Part);
-  call.brief = {reinterpret_cast<const std::byte*>(&mine), reinterpret_cast<std::byte*>(all)};
+  call.brief = collective::brief_of_equal_blocks(Collective::allgather, 0, rank_info,
+                                                 reinterpret_cast<const std::byte*>(&mine),
+                                                 reinterpret_cast<std::byte*>(all), sizeof(Part));
 }
 constexpr machine::CallFacts meeting_facts{Collective::allgather, 0, sizeof(Part), reduce::no_operation};
 
@@ -118,7 +121,7 @@ class NodeMeeting final : public PersistentMeeting {
 };
 
 bool NodeMeeting::begin(const SharedState& state) {
-  make_meeting(call_, mine_, all_.begin());
+  make_meeting(call_, {rank_, size_}, mine_, all_.begin());
   memory::Share offered;
   const machine::Agreed agreed = lines_->start_meeting(call_, meeting_facts, [&] {
     offered = offer(state, spec_, own_);
@@ -177,7 +180,7 @@ std::uint64_t tell_and_leave(Nonblocking& lines, memory::Arena& arena, int rank,
   mine.unable = Unable::has_left;
   Parts all(static_cast<std::size_t>(ranks));
   Nonblocking::Call call;
-  make_meeting(call, mine, all.begin());
+  make_meeting(call, {rank, ranks}, mine, all.begin());
   const machine::Agreed agreed = lines.start_meeting(call, meeting_facts, [] { return nothing_offered; });
   if (agreed.value == 0) return 0;
   while (!call.published) lines.is_ready(call);
@@ -192,9 +195,9 @@ std::uint64_t tell_and_leave(Nonblocking& lines, memory::Arena& arena, int rank,
 
 }  // namespace
 
-bool meet_in_lines(Nonblocking& lines, const Part& mine, Parts& all) {
+bool meet_in_lines(Nonblocking& lines, int rank, const Part& mine, Parts& all) {
   Nonblocking::Call call;
-  make_meeting(call, mine, all.begin());
+  make_meeting(call, {rank, static_cast<int>(all.size())}, mine, all.begin());
   if (lines.start_meeting(call, meeting_facts, [] { return nothing_offered; }).value == 0) return false;
   try {
     lines.complete(call);

@@ -7,8 +7,8 @@
 
 namespace espalier::runtime {
 
-/// Waits until all ranks have told their parts, for which `all` has room. False, on all ranks alike: there is no memory for lines.
-bool meet_in_lines(Nonblocking& lines, const Part& mine, Parts& all);
+/// Waits until all ranks have told their parts, `rank` its own one, for which `all` has room. False, on all ranks alike: there is no memory for lines.
+bool meet_in_lines(Nonblocking& lines, int rank, const Part& mine, Parts& all);
 
 /// -1: none did.
 int find_rank_that_left(const Parts& all);

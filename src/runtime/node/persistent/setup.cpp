@@ -102,7 +102,7 @@ void Setup::exchange_parts(const PersistentSpec& spec, const LayoutCells& own, b
     mine.offered_bytes = static_cast<std::uint32_t>(offered.bytes);
   }
   all_.make(static_cast<std::size_t>(size()));
-  if (!lines_ || !meet_in_lines(*lines_, mine, all_)) exchange(mine, all_);
+  if (!lines_ || !meet_in_lines(*lines_, rank(), mine, all_)) exchange(mine, all_);
 }
 
 /// The reason of the first rank that is unable; empty: all ranks are able.
