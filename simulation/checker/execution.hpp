@@ -267,7 +267,7 @@ class Execution {
   Rank& of(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
   const Rank& of(int rank) const { return ranks_[static_cast<std::size_t>(rank)]; }
 
-  static constexpr std::size_t stack_bytes = 128 * 1024;
+  static constexpr std::size_t stack_bytes = 128 * 1024 * StackSwitch::frame_factor;
   static constexpr std::size_t most_operations = 200'000;
   static thread_local Execution* current_;
 

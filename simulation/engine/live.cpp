@@ -22,7 +22,7 @@ double Times::mean() const {
 
 namespace {
 
-constexpr std::size_t stack_bytes = 64 * 1024;
+constexpr std::size_t stack_bytes = 64 * 1024 * StackSwitch::frame_factor;
 
 struct Abandoned {};
 

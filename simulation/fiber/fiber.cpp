@@ -28,12 +28,15 @@ void Fiber::start(std::span<std::byte> stack, std::function<void()> body) {
   context.size = stack.size();
   context.sp = stack.data() + stack.size();
   done_ = false;
+  switch_.begin(stack);
   fiber_ = boost::context::fiber(std::allocator_arg,
                                  boost::context::preallocated(context.sp, context.size, context), KeepStack{},
                                  [this, run = std::move(body)](boost::context::fiber&& scheduler) {
                                    scheduler_ = std::move(scheduler);
+                                   switch_.fiber_begins();
                                    run();
                                    done_ = true;
+                                   switch_.fiber_ends();
                                    return std::move(scheduler_);
                                  });
 }

@@ -5,6 +5,8 @@
 #include <functional>
 #include <span>
 
+#include "simulation/fiber/stack_switch.hpp"
+
 namespace espalier::simulation {
 
 /// Not thread-safe: fiber and scheduler share one thread. A fiber may pause while it handles an exception.
@@ -16,11 +18,17 @@ class Fiber {
   /// Runs the fiber until it pauses or ends.
   void resume() {
     exceptions_.swap_with_thread();
+    switch_.scheduler_leaves();
     fiber_ = std::move(fiber_).resume();
+    switch_.scheduler_is_back();
     exceptions_.swap_with_thread();
   }
   /// Returns to the caller of resume(). Called within the fiber.
-  void pause() { scheduler_ = std::move(scheduler_).resume(); }
+  void pause() {
+    switch_.fiber_leaves();
+    scheduler_ = std::move(scheduler_).resume();
+    switch_.fiber_is_back();
+  }
   bool is_done() const { return done_; }
 
  private:
@@ -38,6 +46,7 @@ class Fiber {
   boost::context::fiber fiber_, scheduler_;
   Exceptions exceptions_;
   bool done_ = true;
+  [[no_unique_address]] StackSwitch switch_;
 };
 
 }  // namespace espalier::simulation

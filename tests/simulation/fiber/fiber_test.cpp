@@ -37,5 +37,39 @@ TEST(Fiber, EachHandlesItsOwnException) {
   EXPECT_FALSE(std::current_exception());
 }
 
+/// Frames with arrays, the last of which may throw past all others.
+[[gnu::noinline]] int sum_below(int depth, bool throws) {
+  std::array<volatile int, 40> room{};
+  for (volatile int& place : room) place = depth;
+  if (depth == 0 && throws) throw std::runtime_error("from the last frame");
+  return depth == 0 ? 0 : sum_below(depth - 1, throws) + room[static_cast<std::size_t>(depth)];
+}
+
+// A sanitizer reports the later frames where marks of those that the exception left are still on the stack.
+TEST(Fiber, FramesLieWhereAnExceptionLeftOthers) {
+  const Stacks stacks(2, 64 * 1024 * StackSwitch::frame_factor);
+  std::array<Fiber, 2> fibers;
+  std::array<int, 2> caught{}, sums{};
+  for (int round = 0; round < 3; ++round) {  // on the stacks of fibers that have ended
+    for (std::size_t i = 0; i < fibers.size(); ++i)
+      fibers[i].start(stacks.at(i), [&, i] {
+        try {
+          sum_below(20, true);
+        } catch (const std::runtime_error&) {
+          ++caught[i];
+        }
+        fibers[i].pause();
+        sums[i] += sum_below(15, false);
+      });
+    for (Fiber& fiber : fibers) fiber.resume();
+    EXPECT_FALSE(fibers[0].is_done());
+    for (Fiber& fiber : fibers) fiber.resume();
+    EXPECT_TRUE(fibers[0].is_done() && fibers[1].is_done());
+  }
+  EXPECT_EQ(caught, (std::array{3, 3}));
+  EXPECT_EQ(sums, (std::array{360, 360}));
+  EXPECT_TRUE(stacks.is_intact(0) && stacks.is_intact(1));
+}
+
 }  // namespace
 }  // namespace espalier::simulation
