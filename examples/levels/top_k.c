@@ -13,7 +13,7 @@ static void merge(struct best* mine, const double* theirs) {
   double both[levels_most_k];
   for (size_t i = 0, a = 0, b = 0; i < mine->k; ++i)
     both[i] = mine->values[a] >= theirs[b] ? mine->values[a++] : theirs[b++];
-  memcpy(mine->values, both, mine->k * sizeof(double));
+  if (mine->k > 0) memcpy(mine->values, both, mine->k * sizeof(double));
 }
 
 /* What a member puts the leader has taken before it spreads the result, so the next call's may follow. */

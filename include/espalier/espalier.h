@@ -20,6 +20,13 @@ extern "C" {
 #define ESPALIER_API
 #endif
 
+/* Any number can be passed where one of these is wanted, and a wrong one is refused: C++ has to know that there is room. */
+#if defined(__cplusplus) && __cplusplus >= 201103L
+#define ESPALIER_AS_UNSIGNED : unsigned int
+#else
+#define ESPALIER_AS_UNSIGNED
+#endif
+
 enum {
   ESPALIER_OK = 0,
   ESPALIER_ERR_ARGUMENT = 1, /* a value out of place; nothing has been done */
@@ -29,7 +36,7 @@ enum {
   ESPALIER_ERR_PEERS = 5     /* a rank is gone, or calls something else; the communicator is of no more use */
 };
 
-typedef enum {
+typedef enum ESPALIER_AS_UNSIGNED {
   ESPALIER_INT8, ESPALIER_INT16, ESPALIER_INT32, ESPALIER_INT64,
   ESPALIER_UINT8, ESPALIER_UINT16, ESPALIER_UINT32, ESPALIER_UINT64,
   ESPALIER_FLOAT, ESPALIER_DOUBLE, ESPALIER_LONG_DOUBLE,
@@ -41,7 +48,7 @@ typedef enum {
   ESPALIER_FLOAT16, ESPALIER_BFLOAT16
 } espalier_type;
 
-typedef enum {
+typedef enum ESPALIER_AS_UNSIGNED {
   ESPALIER_MAX, ESPALIER_MIN, ESPALIER_SUM, ESPALIER_PROD,
   ESPALIER_LAND, ESPALIER_BAND, ESPALIER_LOR, ESPALIER_BOR, ESPALIER_LXOR, ESPALIER_BXOR,
   ESPALIER_MAXLOC, ESPALIER_MINLOC

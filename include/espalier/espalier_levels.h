@@ -120,7 +120,7 @@ ESPALIER_API int espalier_group_fetch_add(const espalier_group_view* view, size_
 ESPALIER_API int espalier_group_compare_swap(const espalier_group_view* view, size_t offset, uint64_t expected,
                                              uint64_t desired, uint64_t* old);
 
-typedef enum {
+typedef enum ESPALIER_AS_UNSIGNED {
   ESPALIER_UNTIL_EQUAL, ESPALIER_UNTIL_NOT_EQUAL, ESPALIER_UNTIL_AT_LEAST /* as unsigned numbers */
 } espalier_until;
 

@@ -82,9 +82,9 @@ typedef enum {
   GASPI_ERR_UNALIGN_OFF = 24 /* an atomic operation at an offset that is no multiple of 8 */
 } gaspi_return_t;
 
-typedef enum { GASPI_OP_MIN = 0, GASPI_OP_MAX = 1, GASPI_OP_SUM = 2 } gaspi_operation_t;
+typedef enum ESPALIER_AS_UNSIGNED { GASPI_OP_MIN = 0, GASPI_OP_MAX = 1, GASPI_OP_SUM = 2 } gaspi_operation_t;
 
-typedef enum {
+typedef enum ESPALIER_AS_UNSIGNED {
   GASPI_TYPE_INT = 0,
   GASPI_TYPE_UINT = 1,
   GASPI_TYPE_FLOAT = 2,
