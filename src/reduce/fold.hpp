@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <type_traits>
 
 #include "reduce/half.hpp"
 #include "reduce/rules.hpp"
@@ -28,6 +29,10 @@ struct [[gnu::may_alias]] Cell<Pair<V, I>> {
             reinterpret_cast<const Cell<I>*>(bytes + index_place)->value};
   }
   void store(Pair<V, I> pair) {
+#if defined(__x86_64__) || defined(__i386__)
+    // A long double has padding of its own, which a copy would write, but not the processor's store of its register.
+    if constexpr (std::is_same_v<V, long double>) asm("" : "+t"(pair.value));
+#endif
     reinterpret_cast<Cell<V>*>(bytes)->value = pair.value;
     reinterpret_cast<Cell<I>*>(bytes + index_place)->value = pair.index;
   }
