@@ -2,10 +2,12 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <iterator>
@@ -33,6 +35,13 @@ pid_t fork_child(Body body) {
   if (!failed_before && ::testing::Test::HasFailure()) code = 1;
   std::fflush(nullptr);
   _exit(code);
+}
+
+/// In a child that is meant to end by a segmentation fault: it leaves no core file, and a sanitizer does not report it.
+inline void expect_a_segmentation_fault() {
+  const rlimit none{0, 0};
+  setrlimit(RLIMIT_CORE, &none);
+  std::signal(SIGSEGV, SIG_DFL);
 }
 
 /// The exit code, or minus the signal that ended the child.

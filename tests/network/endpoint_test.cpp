@@ -33,7 +33,8 @@ struct Pair {
   }
 };
 
-Task send_all(Endpoint& end, int to, int lane, const std::vector<int>& values) {
+// Its own copy of the values: they have to last as long as the message is under way.
+Task send_all(Endpoint& end, int to, int lane, std::vector<int> values) {
   for (const int& value : values) {
     auto message = end.send(to, lane, &value, sizeof value);
     co_await message;

@@ -230,7 +230,7 @@ Descriptor sent_as(const std::vector<int>& numbers, int type = SCM_RIGHTS) {
   first->cmsg_level = SOL_SOCKET;
   first->cmsg_type = type;
   first->cmsg_len = CMSG_LEN(numbers.size() * sizeof(int));
-  std::memcpy(CMSG_DATA(first), numbers.data(), numbers.size() * sizeof(int));
+  if (!numbers.empty()) std::memcpy(CMSG_DATA(first), numbers.data(), numbers.size() * sizeof(int));
   return descriptor_in(header);
 }
 
