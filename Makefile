@@ -10,7 +10,7 @@ help:
 	@echo 'make fuzz     feed the aggregation nodes with garbage for ten minutes (FUZZ_SECONDS=n)'
 	@echo 'make soak     random programs under MPICH, Open MPI and Intel MPI for two hours, compared with the host; goes on where it was (ARGS="--seconds 600")'
 	@echo 'make test-arch  build the core for aarch64 and ppc64le, and run its unit tests under qemu-user'
-	@echo 'make test-asan  the MPI tests with AddressSanitizer and UBSan in the interposers, under each host (ASAN_HOSTS="mpich openmpi impi" for some)'
+	@echo 'make test-asan  the unit tests and, under each host, the MPI tests with AddressSanitizer and UBSan (ASAN_TESTS="tree plan", ASAN_HOSTS="mpich others" for some)'
 	@echo 'make test-tsan  the unit tests of the runtime, whose ranks are threads, with ThreadSanitizer'
 	@echo 'make test-coexistence  as root: install debuggers, tracers, profilers and allocators, and run jobs beside each (docs/coexistence.md)'
 	@echo 'make test-torch  the tests of the PyTorch backend, with a torch for CPUs in .venv/torch, or by the Python that ESPALIER_TORCH_PYTHON names'
@@ -73,7 +73,7 @@ test-arch:
 	@tools/test_arch/run $(ARGS)
 
 test-asan: build
-	@tests/mpi/run_asan $(ARGS)
+	@failed=0; tests/run_asan || failed=1; tests/mpi/run_asan $(ARGS) || failed=1; exit $$failed
 
 test-tsan:
 	@tools/setup/setup build

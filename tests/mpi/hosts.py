@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -30,6 +31,7 @@ BARE = os.environ.get("ESPALIER_TEST_BARE") == "1"  # without Espalier: do the p
 CORES = len(os.sched_getaffinity(0))
 # A sanitizer's runtime has to be loaded before all else: ESPALIER_TEST_PRELOAD_FIRST=/…/libasan.so
 PRELOAD_FIRST = os.environ.get("ESPALIER_TEST_PRELOAD_FIRST", "")
+UNDEFINED = re.compile(r"^.*:\d+:\d+: runtime error: ", re.M)  # UBSan's words
 SLOWER = float(os.environ.get("ESPALIER_TEST_SLOWER", "1"))  # sanitizer builds stretch every time limit
 
 
@@ -232,6 +234,10 @@ def command_for(host: Host, ranks: int, arguments, preload: str, settings: dict[
     return [*command, "-n", str(ranks), *map(str, arguments)]
 
 
+class Undefined(AssertionError):
+    """A finding of UBSan: beside AddressSanitizer's runtime its own writes to standard error alone, and the program goes on."""
+
+
 class TimedOut(AssertionError):
     """A run that did not end in its time, with what each of its processes was doing."""
 
@@ -264,7 +270,10 @@ def run(command, env, timeout, cwd) -> Outcome:
                              f"{late}\n{doing}")
     finally:
         stop(process)
-    return Outcome(command, process.returncode, out, err, time.monotonic() - begun)
+    outcome = Outcome(command, process.returncode, out, err, time.monotonic() - begun)
+    if PRELOAD_FIRST and UNDEFINED.search(out + err):
+        raise Undefined(str(outcome))
+    return outcome
 
 
 def launch(host: Host, ranks: int, name, *arguments, env=None, wrap=(), placement=(), timeout=120, espalier=True,
