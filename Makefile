@@ -117,25 +117,22 @@ bench-aggregation: build
 bench-cluster: build
 	@.venv/command/bin/python bench/cluster $(ARGS)
 
-# Versions decide on details, so they are not the distribution's.
-.venv/format/ready: Makefile
-	@test -x .venv/format/bin/python || $(or $(PYTHON),python3) -m venv .venv/format
-	@.venv/format/bin/pip install -q clang-format==19.1.7 clang-tidy==19.1.0.1 ruff==0.14.5 mypy==1.18.2 typer rich jinja2 pyelftools matplotlib
-	@touch $@
-
-lint: .venv/format/ready
+lint:
+	@tools/setup/setup format
 	@.venv/format/bin/ruff check -q --config pyproject.toml python src/mpi/bindings/generate
 	@.venv/format/bin/mypy --no-error-summary --config-file pyproject.toml python/espalier
 	@.venv/format/bin/mypy --no-error-summary --config-file pyproject.toml src/mpi/bindings/generate
 	@git ls-files '*.[ch]pp' | xargs .venv/format/bin/clang-format --dry-run -Werror
 
-tidy: .venv/format/ready
+tidy:
+	@tools/setup/setup format
 	@tools/setup/setup build
 	@cmake --preset dev > /dev/null
 	@cmake --build --preset dev --target espalier_mpi_functions  # what the sources of the interposer include
 	@.venv/format/bin/python tools/tidy.py --clang-tidy .venv/format/bin/clang-tidy $(addprefix -j,$(JOBS)) $(ARGS)
 
-format: .venv/format/ready
+format:
+	@tools/setup/setup format
 	@git ls-files '*.[ch]pp' | xargs .venv/format/bin/clang-format -i
 
 wheel: build

@@ -66,6 +66,15 @@ def test_only_missing_packages_are_installed(tree):
     ]
 
 
+def test_package_lists_are_updated_once(tree):
+    program(tree, "dpkg-query", "exit 1")
+    program(tree, "id", "echo 0")
+    program(tree, "apt-get", 'echo "$1" >>apt-calls')
+    result = script(tree, "system_packages build cmake\nsystem_packages test mpich")
+    assert result.returncode == 0, result.stderr
+    assert (tree / "apt-calls").read_text().split() == ["update", "install", "install"]
+
+
 # Keeps alternatives in the file `alternatives`, a line each: group and path.
 ALTERNATIVES = """case $1 in
   --get-selections) cut -d' ' -f1 alternatives | sort -u | sed 's/$/ auto x/' ;;
@@ -158,6 +167,24 @@ def test_there_is_time_for_a_command_where_an_environment_is_filled(tree):
         assert result.returncode == 0, result.stderr
         assert (tree / "meanwhile").exists() == done
         (tree / "meanwhile").unlink(missing_ok=True)
+
+
+@pytest.mark.parametrize("user", [0, 1000])
+def test_environments_are_filled_while_packages_of_the_tests_are_installed(tree, user):
+    """As root: another user is told to install them first, and nothing is left to run on."""
+    (tree / "pyproject.toml").write_text("[project]")
+    program(tree, "dpkg-query", 'case "$*" in *" mpich") exit 1 ;; *) printf installed ;; esac')
+    program(tree, "id", f"echo {user}")
+    program(tree, "python3", f"""case "$*" in
+      *print*sys.executable*) echo {tree}/fake/python3 ;;
+      "-m venv"*) touch begun; mkdir -p $3/bin; ln -sf {tree}/fake/pip-python $3/bin/python ;;
+      *) exec {sys.executable} "$@" ;;
+    esac""")
+    program(tree, "pip-python", 'case "$*" in *sysconfig*) echo . ;; *"import pip") exit 1 ;; esac')
+    program(tree, "apt-get", "[ $1 = update ] || for _ in $(seq 300); do [ ! -e begun ] || exit 0; sleep 0.1; done; [ $1 = update ]")
+    result = setup(tree, "tools/setup/setup", "test", PYTHON="python3")
+    assert result.returncode == (0 if user == 0 else 1), result.stdout + result.stderr
+    assert (tree / "begun").exists() == (user == 0)
 
 
 def test_a_command_that_fails_meanwhile_is_told_when_the_environments_stand(tree):

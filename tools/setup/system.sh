@@ -53,13 +53,15 @@ alternatives_of_mpi() {
   done | LC_ALL=C sort
 }
 
+# install_packages WHETHER-TO-UPDATE PACKAGE...
 # The packages of an MPI register themselves as `mpirun`, `mpicc` and so on, and the one of the highest priority becomes it.
 # The tests call each by its own name (mpirun.mpich): what these names meant before, if anything, they mean afterwards.
 install_packages() {
-  local before group path rc=0
+  local update=$1 before group path rc=0
+  shift
   export DEBIAN_FRONTEND=noninteractive
   before=$(alternatives_of_mpi)
-  apt-get update || say "apt-get update failed; trying with the package lists that are there"
+  [ "$update" = no ] || apt-get update || say "apt-get update failed; trying with the package lists that are there"
   apt-get install -y --no-install-recommends "$@" || rc=$?
   LC_ALL=C comm -13 <(echo "$before") <(alternatives_of_mpi) | while read -r group path; do
     update-alternatives --remove "$group" "$path"
@@ -80,6 +82,7 @@ announce() {
   [ ${#folders[@]} -eq 0 ] || say "To be made, with packages from PyPI: ${folders[*]}"
 }
 
+package_lists_to_be_updated=yes  # once in a run: it takes as long as some packages do
 system_packages() {
   local what=$1
   shift
@@ -101,5 +104,6 @@ system_packages() {
     exit 1
   fi
   ADVICE="check the network and the package sources, then run: apt-get update && apt-get install ${missing[*]}" \
-    step "system-$what" "system packages for $what (${missing[*]})" install_packages "${missing[@]}"
+    step "system-$what" "system packages for $what (${missing[*]})" install_packages "$package_lists_to_be_updated" "${missing[@]}"
+  package_lists_to_be_updated=no
 }
