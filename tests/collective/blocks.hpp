@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <functional>
 #include <mutex>
 #include <vector>
@@ -22,13 +24,22 @@ using Bytes = std::vector<std::byte>;
 
 constexpr std::byte untouched{0xee};
 
+/// Every bit depends on all of `key` (the finalizer of splitmix64).
+inline std::uint64_t mixed(std::uint64_t key) {
+  key = (key ^ (key >> 30)) * 0xbf58476d1ce4e5b9u;
+  key = (key ^ (key >> 27)) * 0x94d049bb133111ebu;
+  return key ^ (key >> 31);
+}
+
 /// What `from` has for `to`.
 inline Bytes block_of(int from, int to, std::size_t bytes, int round) {
+  // Eight bytes at a time, none of which waits for those before: the tests spent most of their own time here.
+  const auto unsigned_of = [](int value) { return static_cast<std::uint64_t>(value); };
+  const std::uint64_t seed = (unsigned_of(from) << 52) + (unsigned_of(to) << 40) + (unsigned_of(round) << 28);
   Bytes block(bytes);
-  std::uint32_t state = static_cast<std::uint32_t>(from * 7919 + to * 104729 + round * 1299709 + 17);
-  for (std::byte& each : block) {
-    state = state * 1664525u + 1013904223u;
-    each = static_cast<std::byte>(state >> 24);
+  for (std::size_t i = 0; i < bytes; i += sizeof seed) {
+    const std::uint64_t eight = mixed(seed + i);
+    std::memcpy(block.data() + i, &eight, std::min(sizeof eight, bytes - i));
   }
   return block;
 }
