@@ -40,6 +40,15 @@ def test_every_host_starts_by_its_own_launcher():
         "/mpich/bin/mpirun", "/openmpi/bin/mpirun", "/impi/bin/mpiexec.hydra"]
 
 
+def test_an_intel_mpirun_of_the_user_starts_by_its_own_launcher(tmp_path):
+    mpirun, hydra = tmp_path / "mpirun", tmp_path / "mpiexec.hydra"
+    host = dataclasses.replace(hosts.HOSTS["impi"], name="impi-1", family="impi", own_launcher=mpirun)
+    assert hosts.launcher(host, 2)[0] == str(mpirun), "there is no other"
+    hydra.touch()
+    assert hosts.launcher(host, 2)[0] == str(hydra)
+    assert hosts.launcher(dataclasses.replace(host, family="mpich"), 2)[0] == str(mpirun)
+
+
 def test_hosts_take_turns_and_defaults_run_once():
     jobs = points()
     assert [job.host.name for job in jobs[:3]] == ["mpich", "openmpi", "impi"]

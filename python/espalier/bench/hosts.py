@@ -58,7 +58,12 @@ class Host:
 
     @property
     def mpirun(self) -> str:
-        return str(self.own_launcher) if self.own_launcher else mpirun(self.name, self.folder)
+        if not self.own_launcher:
+            return mpirun(self.name, self.folder)
+        if self.kind == "impi" and self.own_launcher.name == "mpirun":
+            hydra = self.own_launcher.with_name("mpiexec.hydra")
+            return str(hydra if hydra.exists() else self.own_launcher)  # for the reason that mpirun() gives
+        return str(self.own_launcher)
 
     @property
     def folder(self) -> Path:
