@@ -83,14 +83,15 @@ inline BriefCall brief_of_equal_blocks(Collective collective, int root, const Ra
 
 /// Whether others need this rank's bytes.
 inline bool gives_in_brief(const PersistentSpec& spec, int rank) {
-  if (spec.collective == Collective::barrier) return false;
-  return is_from_root(spec.collective) ? rank == spec.root
-                                       : !is_to_root(spec.collective) || rank != spec.root;
+  if (is_from_root(spec.collective)) return rank == spec.root;
+  if (is_to_root(spec.collective)) return rank != spec.root;
+  return spec.collective != Collective::barrier;
 }
 
 /// Whether this rank hears from all others before it is done.
 inline bool hears_all_in_brief(const PersistentSpec& spec, int rank) {
-  return !is_from_root(spec.collective) && (!is_to_root(spec.collective) || rank == spec.root);
+  if (is_to_root(spec.collective)) return rank == spec.root;
+  return !is_from_root(spec.collective);
 }
 
 /// Whether the root of a scatter says where each rank's block lies, as has_table().

@@ -256,10 +256,10 @@ bool fold_alone(M& m, CallUnderWay& call, const CallArea& area) {
   return true;
 }
 
-/// Whether `peer` has given all that this rank reads of it. A rank whose call has lists gives what goes one way in chunks.
+/// Whether `peer`, which has published, has given all that this rank reads of it. A rank whose call has lists gives what
+/// goes one way in chunks.
 template <Machine M>
-bool hears_all_of(M& m, CallUnderWay& call, const CallArea& area, int peer) {
-  if (!hears(m, call, peer)) return false;
+bool has_given_all(M& m, CallUnderWay& call, const CallArea& area, int peer) {
   const bool rides_in_line = call.brief.block <= line_capacity && !has_brief_table(call.spec, m.size());
   if (rides_in_line || !goes_one_way(call.spec.collective)) return true;
   const GivenData given = find_given(m, call.spec, peer, call.lines.of(peer), area);
@@ -295,18 +295,19 @@ void take_brief_block(M& m, CallUnderWay& call, const CallArea& area, int peer, 
   call.copies.clear();
 }
 
-/// Of a bcast or scatter(v). A root of many ranks may let them read in its own buffer, however short their blocks are.
+/// Of a bcast or scatter(v). A root that scatters more than its readers want, which is an error, may let them read in its
+/// own buffer.
 template <Machine M>
 bool take_from_root(M& m, CallUnderWay& call, const CallArea& area) {
   const int root = call.spec.root;
+  if (!hears(m, call, root)) return false;
   if (is_scatter(call.spec)) {
-    if (!hears(m, call, root)) return false;
     if (const Notice notice = read_notice(m, call.lines.of(root)); notice.exposes()) [[unlikely]] {
       const Schedule::Take wanted{root, 0, call.brief.block, call.brief.receive};
       return take_exposed(m, call, area, wanted, exposure_lines(notice, area, m.size()));
     }
   }
-  if (!hears_all_of(m, call, area, root)) return false;
+  if (!has_given_all(m, call, area, root)) return false;
   take_brief_block(m, call, area, root, call.brief.receive);
   return true;
 }
@@ -320,7 +321,7 @@ bool take_brief(M& m, CallUnderWay& call, const CallArea& area) {
   for (const auto others = static_cast<std::size_t>(m.size()) - 1; call.heard < others; ++call.heard) {
     const int next = m.rank() + 1 + static_cast<int>(call.heard);
     const int peer = next < m.size() ? next : next - m.size();
-    if (!hears_all_of(m, call, area, peer)) return false;
+    if (!hears(m, call, peer) || !has_given_all(m, call, area, peer)) return false;
     if (takes_blocks) take_brief_block(m, call, area, peer, brief_target(call.brief, peer, m.size()));
   }
   if (spec.fold.operation) fold_brief(m, call, area);

@@ -82,10 +82,10 @@ Taken::~Taken() {
 
 // Of reproducible reductions Espalier moves the vectors all the same.
 bool is_off(Entry& entry, Collective collective) {
-  static const bool is_off =
+  static const bool leaves_all =
       plan::nonblocking_is_off() && plan::Table::instance().reproducibility() == reduce::Reproducibility::run;
-  if (is_off) entry.communicator->note_nonblocking(collective);
-  return is_off;
+  if (leaves_all) entry.communicator->note_nonblocking(collective);
+  return leaves_all;
 }
 
 int start(Entry& entry, Taken& taken, MPI_Request* request) {

@@ -8,7 +8,7 @@
 
 namespace espalier::mpi::persistent {
 
-/// A plain block that is not empty; no bytes: it is none.
+/// A block of a plain type; no bytes: it is of another type, in place, or empty.
 inline collective::Block plain_block(const void* buffer, std::int64_t displacement, std::int64_t count,
                                      Handle type) {
   const std::size_t size = plain_size(type);
