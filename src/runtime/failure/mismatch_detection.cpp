@@ -79,6 +79,7 @@ void MismatchDetection::look_around() {
   if (!failed_.empty()) fail_again();
   if (const std::string told = failure_.told(history_.number()); !told.empty()) {
     keep_failure(told);
+    if (failure_.tells_truncation(history_.number(), rank_)) throw_truncated(history_.number(), told);
     fail_again();
   }
   const std::int64_t now = machine::HostPlatform::now_ns();
@@ -194,19 +195,19 @@ machine::PairLengths MismatchDetection::lengths_of(int peer, const machine::Pair
     const machine::PairLengths lengths = CallRecords::lengths_in(theirs->bytes);
     if (lengths != expected && !is_cut(lengths)) return lengths;
   }
-  fail<Truncated>(
+  fail_by_truncation(
       history_.number(),
       formatted("in this {} rank {} does not send the {} bytes that rank {} expects, or expects others than "
                 "the {} that this one sends",
                 print(own_->find(history_.number()).value()), name(peer), expected.out, name(rank_),
                 expected.in),
-      equal_counts);
+      rank_);
 }
 
 void MismatchDetection::fail_by_length(int peer, std::size_t sent, std::size_t expected, bool own) {
   const int from = name(own ? rank_ : peer), to = name(own ? peer : rank_);
   const std::string why = print_lengths(own_->find(history_.number()).value(), from, sent, to, expected);
-  if (sent > expected) fail<Truncated>(history_.number(), why, equal_counts);
+  if (sent > expected) fail_by_truncation(history_.number(), why, own ? peer : rank_);
   fail(history_.number(), why, equal_counts);
 }
 
@@ -279,8 +280,7 @@ void MismatchDetection::fail_by_counts(const CallDifference& difference, int ran
                                     name(rank_), print_moved(mine), name(rank), print_moved(theirs));
   const int nothing = mine.bytes == 0 ? rank_ : rank;
   const bool receives = (nothing == mine.root) == (mine.collective == Collective::gatherv);
-  if (traits(mine.collective).has_root && receives)
-    fail<Truncated>(history_.number() - ago, why, equal_counts);
+  if (traits(mine.collective).has_root && receives) fail_by_truncation(history_.number() - ago, why, nothing);
   fail(history_.number() - ago, why, equal_counts);
 }
 
@@ -306,12 +306,24 @@ void MismatchDetection::abandon() {
 }
 
 // The other ranks get the reason without the advice: the failure line has no room for both.
-template <class Failure>
 void MismatchDetection::fail(std::uint64_t call, const std::string& why, std::string_view advice) {
+  tell(call, why);
+  throw OutOfStep(advice.empty() ? why : formatted("{}; {}", why, advice), call);
+}
+
+void MismatchDetection::fail_by_truncation(std::uint64_t call, const std::string& why, int receiver) {
+  tell(call, why, receiver);
+  throw_truncated(call, why);
+}
+
+void MismatchDetection::tell(std::uint64_t call, const std::string& why, int receiver) {
   keep_failure(why);
   failed_from_ = call;
-  failure_.tell(call, why);
-  throw Failure(advice.empty() ? why : formatted("{}; {}", why, advice), call);
+  failure_.tell(call, why, receiver);
+}
+
+void MismatchDetection::throw_truncated(std::uint64_t call, const std::string& why) {
+  throw Truncated(formatted("{}; {}", why, equal_counts), call);
 }
 
 void MismatchDetection::fail_again() const { throw_out_of_step(failed_); }

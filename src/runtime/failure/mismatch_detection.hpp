@@ -165,8 +165,10 @@ class MismatchDetection {
   [[noreturn]] void fail_by_time();
   [[noreturn]] void fail_by_absence(int rank, std::string_view what);
   /// `call`: the first that cannot be done.
-  template <class Failure = OutOfStep>
   [[noreturn]] void fail(std::uint64_t call, const std::string& why, std::string_view advice);
+  [[noreturn]] void fail_by_truncation(std::uint64_t call, const std::string& why, int receiver);
+  [[noreturn]] static void throw_truncated(std::uint64_t call, const std::string& why);
+  void tell(std::uint64_t call, const std::string& why, int receiver = NodeFailure::no_rank);
   [[noreturn]] void fail_again() const;
   void keep_failure(std::string why);
 

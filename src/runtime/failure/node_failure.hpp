@@ -60,11 +60,15 @@ class NodeFailure {
   /// `line` was zero when the communicator was made, and belongs to this alone.
   explicit NodeFailure(memory::FlagLine& line) : line_(&line) {}
 
-  /// `call` has failed. A long reason is cut to `longest` bytes.
-  void tell(std::uint64_t call, std::string_view why);
+  static constexpr int no_rank = -1;
+  /// `call` has failed. A long reason is cut to `longest` bytes. `receiver`: the rank that gets more than it takes, if that
+  /// is the reason.
+  void tell(std::uint64_t call, std::string_view why, int receiver = no_rank);
   /// What has been told of `call` or an earlier one; empty: nothing. One load: to be asked in every wait.
   std::string told(std::uint64_t call) const;
-  /// Throws AlreadyTold with that.
+  /// Whether the reason is that `rank` gets more in `call` than it takes: its error, though the sender may find it first.
+  bool tells_truncation(std::uint64_t call, int rank) const;
+  /// Throws AlreadyTold with what told() returns.
   void check(std::uint64_t call) const;
 
   static constexpr std::size_t longest = memory::inline_capacity - sizeof(std::uint64_t) - 1;

@@ -162,6 +162,26 @@ TEST(MismatchDetection, LengthsOfCallsThatAreLongOver) {
   EXPECT_THROW(length(2000, 1000), Truncated);
 }
 
+// The sender may find it first. The receiver, which hears of it in a wait, is the one that is truncated.
+TEST(MismatchDetection, ATruncationThatTheSenderFindsIsTheReceiversError) {
+  Two two;
+  for (const int rank : {0, 1})
+    two.calls[static_cast<std::size_t>(rank)]->begin({Collective::alltoallv, 0, 0});
+  EXPECT_THROW(two.calls[1]->fail_by_length(0, 32, 16, true), Truncated);
+  const machine::ProgressHook hook = two.calls[0]->hook();
+  EXPECT_THROW(hook.function(hook.context), Truncated);
+  EXPECT_THROW(hook.function(hook.context), AlreadyTold);
+}
+
+TEST(MismatchDetection, ATruncationOfAnotherRankIsNotThisOnes) {
+  Two two;
+  for (const int rank : {0, 1})
+    two.calls[static_cast<std::size_t>(rank)]->begin({Collective::alltoallv, 0, 0});
+  EXPECT_THROW(two.calls[1]->fail_by_length(0, 32, 16), Truncated);
+  const machine::ProgressHook hook = two.calls[0]->hook();
+  EXPECT_THROW(hook.function(hook.context), AlreadyTold);
+}
+
 /// Rank 0 waits in its next call, and looks so often.
 std::string waits(Two& two, int looks) {
   two.call(0, 8);

@@ -61,6 +61,27 @@ TEST(NodeFailure, TheFirstOfTheFailedCallsCounts) {
   EXPECT_EQ(said(failure, 6), "");
 }
 
+TEST(NodeFailure, ATruncationIsOfOneRankInOneCall) {
+  memory::FlagLine line{};
+  NodeFailure failure(line);
+  EXPECT_FALSE(failure.tells_truncation(7, 0));
+  failure.tell(7, "too much", 2);
+  EXPECT_EQ(failure.told(7), "too much");
+  EXPECT_TRUE(failure.tells_truncation(7, 2));
+  EXPECT_FALSE(failure.tells_truncation(7, 1));
+  EXPECT_FALSE(failure.tells_truncation(8, 2));
+  failure.tell(6, "another reason");
+  EXPECT_FALSE(failure.tells_truncation(6, 2)) << "the text is of a later call";
+  EXPECT_FALSE(NodeFailure().tells_truncation(7, 2));
+}
+
+TEST(NodeFailure, NoRankIsTruncatedByAnotherReason) {
+  memory::FlagLine line{};
+  NodeFailure failure(line);
+  failure.tell(7, "rank 1: no tree");
+  for (const int rank : {NodeFailure::no_rank + 1, 1, 2}) EXPECT_FALSE(failure.tells_truncation(7, rank));
+}
+
 TEST(NodeFailure, ALongReasonIsCut) {
   memory::FlagLine line{};
   NodeFailure failure(line);
