@@ -103,6 +103,95 @@ def test_short_own_block_of_allgatherv(launch, host, sent, expected, ranks):
     delivered(launch(host, ranks, "lengths", "allgatherv", sent, expected, env=STRICT, timeout=60), ranks, sent)
 
 
+NONBLOCKING = [f"i{name}" for name in CALLS]
+GOES_ON = ("no error", "no error")
+
+
+@pytest.mark.by_turns("ranks")
+@ONE_HOST
+@pytest.mark.parametrize("ranks", [2, 3])
+@pytest.mark.parametrize("expected, sent", LENGTHS)
+@pytest.mark.parametrize("name", NONBLOCKING)
+def test_more_in_nonblocking_calls(launch, name_of_host, name, expected, sent, ranks):
+    """The receiver alone has an error, when it completes the call, and the communicator works on."""
+    run = launch(hosts.HOSTS[name_of_host], ranks, "lengths", name, sent, expected, env=STRICT, timeout=60)
+    end = ends(run, ranks)
+    assert end.pop(receiver(name[1:], ranks)) == ("truncated", "no error") and set(end.values()) == {GOES_ON}, str(run)
+    assert re.search(rf"rank \d wants {expected} bytes of rank \d, which sends {sent};", run.err), str(run)
+    assert ", 0 spoilt" in run.out, str(run)
+
+
+@pytest.mark.by_turns("ranks")
+@ONE_HOST
+@pytest.mark.parametrize("ranks", [2, 3])
+@pytest.mark.parametrize("sent, expected", [*LENGTHS, (0, 32), (0, 200000)])
+@pytest.mark.parametrize("name", NONBLOCKING)
+def test_less_in_nonblocking_calls(launch, name_of_host, name, sent, expected, ranks):
+    delivered(launch(hosts.HOSTS[name_of_host], ranks, "lengths", name, sent, expected, env=STRICT, timeout=60), ranks, sent)
+
+
+OWN = ["gatherv", "scatterv", "alltoallv", "alltoallw", "neighbor_alltoallv", "neighbor_alltoallw"]
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+@pytest.mark.parametrize("name", OWN)
+def test_own_block(launch, host, name, ranks):
+    """Hosts deliver less of it; a call that one rank left to its host alone would never end."""
+    run = launch(host, ranks, "lengths", name, 16, 32, "own", env=STRICT, timeout=60)
+    delivered(run, ranks, 16)
+    run = launch(host, ranks, "lengths", name, 32, 16, "own", env=STRICT, timeout=60)
+    assert ends(run, ranks)[rank_with_own(name)] == ("truncated", "error"), str(run)
+
+
+def rank_with_own(name):
+    return 0 if name in ("gatherv", "scatterv") else 1
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+@pytest.mark.parametrize("name", [f"i{name}" for name in OWN])
+def test_own_block_in_nonblocking_calls(launch, host, name, ranks):
+    delivered(launch(host, ranks, "lengths", name, 16, 32, "own", env=STRICT, timeout=60), ranks, 16)
+    run = launch(host, ranks, "lengths", name, 32, 16, "own", env=STRICT, timeout=60)
+    end = ends(run, ranks)
+    assert end.pop(rank_with_own(name[1:])) == ("truncated", "no error"), str(run)
+    assert set(end.values()) == {GOES_ON}, str(run)
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+@pytest.mark.parametrize("sent, expected", [(16, 32), (32, 16), (100000, 16)])
+@pytest.mark.parametrize("name", ["iallgather", "iallgatherv"])
+def test_own_block_of_nonblocking_allgathers(launch, host, name, sent, expected, ranks):
+    """All other ranks get it, too."""
+    run = launch(host, ranks, "lengths", name, sent, expected, env=STRICT, timeout=60)
+    assert set(ends(run, ranks).values()) == {GOES_ON if sent < expected else ("truncated", "no error")}, str(run)
+
+
+OVER_NODES = {**STRICT, "ESPALIER_NODES": "2", "ESPALIER_NONBLOCKING": "on"}
+
+
+@pytest.mark.parametrize("block", ["between ranks", "own"])
+@pytest.mark.parametrize("short, long", [(16, 32), (16, 3000000)])
+@pytest.mark.parametrize("name", ["igatherv", "iscatterv", "ialltoallv", "ineighbor_alltoallw"])
+def test_nonblocking_calls_over_nodes(launch, name, short, long, block):
+    mpich = hosts.HOSTS["mpich"]
+    delivered(launch(mpich, 4, "lengths", name, short, long, block, env=OVER_NODES, timeout=60), 4, short)
+    run = launch(mpich, 4, "lengths", name, long, short, block, env=OVER_NODES, timeout=60)
+    end = ends(run, 4)
+    receives = rank_with_own(name[1:]) if block == "own" else receiver(name[1:], 4)
+    assert end.pop(receives) == ("truncated", "no error") and set(end.values()) == {GOES_ON}, str(run)
+
+
+@pytest.mark.parametrize("name", [f"persistent_{name}" for name in CALLS])
+def test_persistent_calls(launch, name):
+    """All ranks know at once: of less, which a host is left to deliver, and of more."""
+    mpich = hosts.HOSTS["mpich"]
+    run = launch(mpich, 3, "lengths", name, 16, 32, env=STRICT, timeout=60)
+    assert {call for call, _ in ends(run, 3).values()} == {"error"} and "wants 32 bytes" in run.err, str(run)
+    delivered(launch(mpich, 3, "lengths", name, 16, 32, timeout=60), 3, 16)
+    run = launch(mpich, 3, "lengths", name, 32, 16, timeout=60)
+    assert set(ends(run, 3).values()) == {("truncated", "no error")}, str(run)
+
+
 @pytest.mark.parametrize("algorithm", ["single_copy", "direct"])
 @pytest.mark.parametrize("name", ["gatherv", "scatterv"])
 @pytest.mark.parametrize("sent, expected", [(200000, 100000), (200000, 1000)])

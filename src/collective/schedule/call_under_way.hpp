@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "collective/schedule/brief_call.hpp"
 #include "collective/schedule/exposed_blocks.hpp"
 #include "collective/schedule/given_data.hpp"
+#include "collective/schedule/length_check.hpp"
 #include "collective/schedule/line_pages.hpp"
 #include "machine/fingerprint.hpp"
 
@@ -83,16 +85,10 @@ bool hears(M& m, CallUnderWay& call, int peer) {
   return true;
 }
 
-inline void compare_lengths(int rank, int peer, std::size_t wanted, std::size_t given) {
-  if (given != wanted)
-    throw Error(formatted("rank {} wants {} bytes of rank {}, which sends {}; both must name the same length",
-                          rank, wanted, peer, given));
-}
-
 template <Machine M>
 GivenData given_to(M& m, const CallUnderWay& call, const CallArea& area, int peer, std::size_t wanted) {
   const GivenData given = find_given(m, call.spec, peer, call.lines.of(peer), area);
-  compare_lengths(m.rank(), peer, wanted, given.bytes);
+  refuse_if_more(m.rank(), wanted, peer, given.bytes);
   return given;
 }
 
@@ -121,8 +117,8 @@ const std::byte* copy_of_remote(M& m, CallUnderWay& call, int peer, const std::b
 template <Machine M>
 void take_remote_block(M& m, CallUnderWay& call, const Schedule::Take& wanted, const GivenData& given) {
   constexpr std::size_t most = 256 * 1024;
-  for (; call.position < wanted.bytes; call.copies.clear()) {
-    const std::size_t bytes = std::min(most, wanted.bytes - call.position);
+  for (; call.position < given.bytes; call.copies.clear()) {
+    const std::size_t bytes = std::min(most, given.bytes - call.position);
     store_taken(m, wanted, {call.position, bytes},
                 copy_of_remote(m, call, wanted.peer, given.block + call.position, bytes));
     call.position += bytes;
@@ -131,12 +127,12 @@ void take_remote_block(M& m, CallUnderWay& call, const Schedule::Take& wanted, c
 
 /// False: the system does not let this rank read there.
 template <Machine M>
-bool pull_exposed(M& m, const Schedule::Take& wanted, const std::byte* source) {
+bool pull_exposed(M& m, const Schedule::Take& wanted, const std::byte* source, std::size_t given) {
   constexpr std::size_t most = 256 * 1024;
-  if (wanted.pieces.empty()) return m.try_pull(wanted.peer, wanted.target, source, wanted.bytes);
-  std::vector<std::byte> copy(std::min(most, wanted.bytes));
-  for (std::size_t begin = 0; begin < wanted.bytes; begin += copy.size()) {
-    const std::size_t bytes = std::min(copy.size(), wanted.bytes - begin);
+  if (wanted.pieces.empty()) return m.try_pull(wanted.peer, wanted.target, source, given);
+  std::vector<std::byte> copy(std::min(most, given));
+  for (std::size_t begin = 0; begin < given; begin += copy.size()) {
+    const std::size_t bytes = std::min(copy.size(), given - begin);
     if (!m.try_pull(wanted.peer, copy.data(), source + begin, bytes)) return false;
     store_taken(m, wanted, {begin, bytes}, copy.data());
   }
@@ -148,10 +144,11 @@ template <Machine M>
 bool take_exposed(M& m, CallUnderWay& call, const CallArea& area, const Schedule::Take& wanted,
                   const ExposureLines& lines) {
   const ExposedBlock block = read_exposed_block(m, lines, m.rank());
-  compare_lengths(m.rank(), wanted.peer, wanted.bytes, block.bytes);
+  refuse_if_more(m.rank(), wanted.bytes, wanted.peer, block.bytes);
   std::byte* const end = lines.end(m.rank());
   if (m.take_piece_at(lines.claim(m.rank()), 1) >= 0) {
-    const bool is_read = pull_exposed(m, wanted, reinterpret_cast<const std::byte*>(block.address));
+    const auto* const source = reinterpret_cast<const std::byte*>(block.address);
+    const bool is_read = pull_exposed(m, wanted, source, block.bytes);
     m.signal_at(end, is_read ? ExposureLines::read : ExposureLines::refused);
     if (is_read) return true;
   }
@@ -160,7 +157,7 @@ bool take_exposed(M& m, CallUnderWay& call, const CallArea& area, const Schedule
   if (given.is_remote)
     take_remote_block(m, call, wanted, given);
   else
-    store_taken(m, wanted, {0, wanted.bytes}, begin_reading(m, given.block, wanted.bytes));
+    store_taken(m, wanted, {0, given.bytes}, begin_reading(m, given.block, given.bytes));
   return true;
 }
 
@@ -177,8 +174,8 @@ bool take_blocks(M& m, CallUnderWay& call, const CallArea& area) {
     const GivenData given = given_to(m, call, area, wanted.peer, wanted.bytes);
     if (given.is_remote) [[unlikely]]
       take_remote_block(m, call, wanted, given);
-    while (call.position < wanted.bytes) {
-      std::size_t end = wanted.bytes;
+    while (call.position < given.bytes) {
+      std::size_t end = given.bytes;
       if (!chunk_is_there(m, call, given, wanted.peer, 0, end)) return false;
       const std::size_t bytes = end - call.position;
       store_taken(m, wanted, {call.position, bytes}, begin_reading(m, given.block + call.position, bytes));
@@ -272,26 +269,35 @@ bool has_given_all(M& m, CallUnderWay& call, const CallArea& area, int peer) {
 
 /// What `peer` gives to this rank, which has heard all of it.
 template <Machine M>
-const std::byte* brief_given(M& m, CallUnderWay& call, const CallArea& area, int peer) {
-  const std::size_t bytes = call.brief.block;
-  const GivenData given = given_to(m, call, area, peer, bytes);
+std::span<const std::byte> brief_given(M& m, CallUnderWay& call, const CallArea& area, int peer) {
+  const GivenData given = given_to(m, call, area, peer, call.brief.block);
   if (given.is_remote) [[unlikely]]
-    return copy_of_remote(m, call, peer, given.block, bytes);
-  return given.buffer ? begin_reading(m, given.block, bytes) : given.block;
+    return {copy_of_remote(m, call, peer, given.block, given.bytes), given.bytes};
+  return {given.buffer ? begin_reading(m, given.block, given.bytes) : given.block, given.bytes};
+}
+
+/// The vector of `peer`: all ranks' are equally long.
+template <Machine M>
+const std::byte* brief_vector(M& m, CallUnderWay& call, const CallArea& area, int peer) {
+  const std::span<const std::byte> given = brief_given(m, call, area, peer);
+  if (given.size() != call.brief.block) [[unlikely]]
+    refuse_damaged();
+  return given.data();
 }
 
 template <Machine M>
 void fold_brief(M& m, CallUnderWay& call, const CallArea& area) {
   const void** sources = m.source_array();
   for (int rank = 0; rank < m.size(); ++rank)
-    sources[rank] = rank == m.rank() ? call.brief.send : brief_given(m, call, area, rank);
+    sources[rank] = rank == m.rank() ? call.brief.send : brief_vector(m, call, area, rank);
   m.reduce(*call.spec.fold.operation, call.brief.receive, sources, m.size(), call.spec.bytes);
   call.copies.clear();
 }
 
 template <Machine M>
 void take_brief_block(M& m, CallUnderWay& call, const CallArea& area, int peer, std::byte* target) {
-  m.copy(target, brief_given(m, call, area, peer), call.brief.block);
+  const std::span<const std::byte> given = brief_given(m, call, area, peer);
+  m.copy(target, given.data(), given.size());
   call.copies.clear();
 }
 

@@ -36,8 +36,9 @@ void transfer(PersistentSpec& spec, const RankInfo& rank_info, Out out, In in) {
     spec.sources.push_back(peer);
   });
   const Stream from = out(rank_info.rank), to = in(rank_info.rank);
-  if (to.bytes > 0 && from.bytes > 0 && (from.data != to.data || !are_same(from.pieces, to.pieces)))
-    spec.keep = {from.data, to.data, to.bytes, from.pieces, to.pieces};
+  const std::size_t kept = std::min(from.bytes, to.bytes);
+  if (kept > 0 && (from.data != to.data || !are_same(from.pieces, to.pieces)))
+    spec.keep = {from.data, to.data, kept, from.pieces, to.pieces};
 }
 
 Stream stream_at(std::span<const Block> blocks, int rank) {

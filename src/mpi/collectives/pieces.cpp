@@ -11,6 +11,16 @@ namespace {
 
 using runtime::Communicator;
 
+bool sends_itself_more(const Communicator& communicator, const PieceSide& send, const PieceSide& receive) {
+  return send.bytes_of(communicator.rank()) > receive.bytes_of(communicator.rank());
+}
+
+int refuse_own_block(const Entry& entry, Collective collective, const PieceSide& send,
+                     const PieceSide& receive) {
+  const int rank = entry.communicator->rank();
+  return mpi::refuse_own_block(entry, {collective, 0, 0}, send.bytes_of(rank), receive.bytes_of(rank));
+}
+
 int serve_alltoallw(Entry& entry, const Transfer& call, std::size_t&) {
   Communicator& communicator = *entry.communicator;
   if (!communicator.takes_pieces()) return refuse_by_plan(entry, Collective::alltoallw, 0);
@@ -18,7 +28,9 @@ int serve_alltoallw(Entry& entry, const Transfer& call, std::size_t&) {
     return to_host;
   const bool in_place = is_in_place(call.send.buffer);
   PieceSide send, receive;
-  if (!look_at_sides(call, communicator.rank(), communicator.size(), send, receive)) return to_host;
+  if (!look_at_sides(call, communicator.size(), send, receive)) return to_host;
+  if (!in_place && sends_itself_more(communicator, send, receive)) [[unlikely]]
+    return refuse_own_block(entry, Collective::alltoallw, send, receive);
   bool done = false;
   if (in_place) {
     receive.load(entry.comm);
@@ -40,9 +52,9 @@ int serve_neighbours(Entry& entry, const Transfer& call, std::size_t&) {
   if (!entry.neighbours) entry.neighbours = neighbours_of(entry.comm);
   if (!entry.neighbours) return to_host;
   PieceSide send, receive;
-  if (!look_at_sides<collective>(call, *entry.neighbours, communicator.rank(), communicator.size(), send,
-                                 receive))
-    return to_host;
+  if (!look_at_sides<collective>(call, *entry.neighbours, communicator.size(), send, receive)) return to_host;
+  if (sends_itself_more(communicator, send, receive)) [[unlikely]]
+    return refuse_own_block(entry, collective, send, receive);
   send.load(entry.comm);
   const bool done = communicator.exchange_pieces(collective, send.blocks(), receive.blocks());
   if (done) receive.store(entry.comm);

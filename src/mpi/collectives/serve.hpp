@@ -68,11 +68,9 @@ template <class Body>
   int error_class = MPI_ERR_OTHER;
   try {
     return body();
-  } catch (const runtime::Truncated& error) {
-    what = strdup(error.what());
-    error_class = MPI_ERR_TRUNCATE;
   } catch (const Error& error) {
     what = strdup(error.what());
+    if (error.kind() == Error::Kind::truncation) error_class = MPI_ERR_TRUNCATE;
   } catch (const std::exception& error) {
     if (take_program_threw()) throw;
     what = strdup(error.what());

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/by_rank.hpp"
+#include "collective/schedule/length_check.hpp"
 #include "runtime/communicator/separate_call.hpp"
 #include "runtime/communicator/wanted.hpp"
 
@@ -99,7 +100,15 @@ void spell_out(const collective::RankInfo& self, Draft& draft) {
 
 }  // namespace
 
+/// Nodes send for their ranks as much of each as all are to have.
+void compare_own_block(const Entry& entry, const Draft& draft) {
+  const int rank = entry.communicator->rank();
+  if (is_sent_by_nodes(draft.spec) && draft.own.sent != draft.own.taken)
+    collective::refuse_excess(rank, draft.own.taken, rank, draft.own.sent);
+}
+
 std::unique_ptr<runtime::SeparateCall> begin_across(const Entry& entry, Draft& draft, std::string& why) {
+  compare_own_block(entry, draft);
   if (draft.is_brief && !is_sent_by_nodes(draft.spec))
     spell_out({entry.communicator->rank(), entry.communicator->size()}, draft);
   const collective::PersistentSpec& spec = draft.spec;

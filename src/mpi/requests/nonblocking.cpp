@@ -22,6 +22,7 @@ void retire(Request& request) {
   draft.vector = nullptr;
   draft.load = draft.store = nullptr;
   draft.sides.reset();
+  draft.own = {};
   draft.types.clear();
   give_back(request);
 }
@@ -164,6 +165,7 @@ int complete(Request& request) {
     try {
       request.separate ? request.separate->complete() : request.nonblocking->complete(request.call);
       if (request.draft.store) request.draft.store();
+      persistent::look_at_own_block(request.draft, errors);
     } catch (...) {
       if (request.nonblocking) request.nonblocking->forget(request.call);
       end(request);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "collective/schedule/length_check.hpp"
 #include "mpi/host/handles.hpp"
 #include "mpi/lifetime/lifecycle.hpp"
 #include "mpi/requests/nonblocking.hpp"
@@ -140,6 +141,12 @@ KeptType::~KeptType() {
   host.Type_free(&datatype);
 }
 
+void refuse_own_block(const Draft& draft, MPI_Comm comm) {
+  int rank = 0;
+  host.Comm_rank(comm, &rank);
+  collective::refuse_excess(rank, draft.own.taken, rank, draft.own.sent);
+}
+
 int Request::start() {
   if (is_once)
     return raise_for(*this, "MPI_Start takes persistent requests, not those of nonblocking collectives");
@@ -169,6 +176,7 @@ int Request::complete() {
   return guarded(wide(errors), draft.spec.collective, draft.spec.bytes, [&] {
     separate ? separate->complete() : collective->complete();
     if (draft.store) draft.store();
+    look_at_own_block(draft, errors);
     return MPI_SUCCESS;
   });
 }

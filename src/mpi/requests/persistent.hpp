@@ -58,6 +58,12 @@ struct Draft {
   /// program's buffers are used as they are.
   std::function<void()> load, store;
   std::shared_ptr<void> sides;  ///< what they and the spec refer to
+  /// Of the block that this rank sends to itself: how long it is, and how much it takes. More is an error, which it gets
+  /// when the call is complete, so that the other ranks do not notice.
+  struct OwnBlock {
+    std::size_t sent = 0, taken = 0;
+  };
+  OwnBlock own;
   std::vector<KeptType> types;
 
   /// Of a nonblocking call, whose maker may leave the lists of the spec alone: what brief_call.hpp says.
@@ -74,6 +80,13 @@ struct Draft {
     kernel = operation;
   }
 };
+
+[[noreturn, gnu::cold]] void refuse_own_block(const Draft& draft, MPI_Comm comm);
+/// Of a call on `comm` that is complete. Throws if this rank has sent itself more than it takes.
+inline void look_at_own_block(const Draft& draft, MPI_Comm comm) {
+  if (draft.own.sent > draft.own.taken) [[unlikely]]
+    refuse_own_block(draft, comm);
+}
 
 /// One of the program's.
 struct Request {

@@ -104,6 +104,7 @@ void BasicChannel<Side>::start(Call& call) {
   call.claim = 0;
   call.done = false;
   call.error.clear();
+  call.kind_of_error = Error::Kind::other;
   call.active = true;
   call.heard = 0;
   call.node_part = Call::NodePart::none;
@@ -221,7 +222,7 @@ void BasicChannel<Side>::complete(Call& call) {
   while (!is_ready(call)) wait.pass();
   Side::note_completed();
   forget(call);
-  if (!call.error.empty()) throw Error(call.error);
+  if (!call.error.empty()) throw Error(call.error, call.kind_of_error);
 }
 
 template <class Side>
@@ -297,6 +298,7 @@ bool BasicChannel<Side>::take(Call& call) {
     call.direct ? take_direct(call) : finish(call);
   } catch (const Error& error) {
     call.error = error.what();
+    call.kind_of_error = error.kind();
   }
   return call.done = true;
 }

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.hpp"
 #include "collective/schedule/call_under_way.hpp"
 #include "collective/schedule/persistent_spec.hpp"
 #include "runtime/across/mail.hpp"
@@ -41,6 +42,7 @@ struct Call {
   bool done = false;
   bool active = false;  ///< started, and neither complete nor given up
   std::string error;    ///< why it is done without a result; empty: it is not
+  Error::Kind kind_of_error = Error::Kind::other;
 };
 
 }  // namespace espalier::runtime::across

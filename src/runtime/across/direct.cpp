@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "collective/schedule/length_check.hpp"
 #include "collective/schedule/moves.hpp"
 #include "runtime/across/stream_end.hpp"
 #include "runtime/communicator/local_copy.hpp"
@@ -20,8 +21,8 @@ std::size_t longest_piece(const PersistentSpec& spec) {
   return by_kernel ? std::numeric_limits<std::size_t>::max() : std::size_t{1} << 20;
 }
 
-/// Calls body(number, part) for each piece of a block. The last one is shorter than the others, and may be empty: so
-/// ranks that disagree on the length disagree on a piece that comes.
+/// Calls body(number, part) for each piece of a block. The last one is shorter than the others, and may be empty: so a
+/// rank that wants more, or less, knows it.
 template <class Body>
 void by_pieces(const PersistentSpec& spec, std::size_t bytes, Body body) {
   const std::size_t longest = longest_piece(spec);
@@ -99,16 +100,25 @@ bool StreamEnd::has_sources(Call& call) {
   return call.heard == sources.size();
 }
 
-/// All that this rank wants of `source`; or all up to a piece that does not fit, which take_direct() reports.
-bool StreamEnd::has_block(const Call& call, const Arrived& arrived, int source) const {
-  bool has_come = true, fits = true;
-  by_pieces(*call.direct, call.direct->arrives_from(source), [&](int number, const Part& part) {
-    if (!has_come || !fits) return;
+/// Calls body(letter, offset) for each piece of the block of `source` for this rank, up to one with which it is too long.
+/// False: not all of them have come.
+template <class Body>
+bool StreamEnd::by_arrived(const Call& call, const Arrived& arrived, int source, Body body) const {
+  const std::size_t longest = longest_piece(*call.direct), wanted = call.direct->arrives_from(source);
+  std::size_t offset = 0;
+  for (int number = 0; offset <= wanted; ++number) {
     const auto found = arrived.find(from_rank(source, number));
-    has_come = found != arrived.end();
-    fits = has_come && data_bytes(found->second) == part.bytes;
-  });
-  return has_come;
+    if (found == arrived.end()) return false;
+    const Letter& letter = found->second;
+    body(letter, offset);
+    if (data_bytes(letter) < longest) return true;
+    offset += data_bytes(letter);
+  }
+  return true;
+}
+
+bool StreamEnd::has_block(const Call& call, const Arrived& arrived, int source) const {
+  return by_arrived(call, arrived, source, [](const Letter&, std::size_t) {});
 }
 
 void StreamEnd::take_direct(Call& call) {
@@ -116,9 +126,10 @@ void StreamEnd::take_direct(Call& call) {
   const Arrived& arrived = mail_->of_call(stream_, call.number);
   LocalCopies copies;
   for (const collective::Take& wanted : spec.wants)
-    by_pieces(spec, wanted.bytes, [&](int number, const Part& part) {
-      const std::byte* data = find(call, arrived, from_rank(wanted.peer, number), part.bytes);
-      if (part.bytes > 0) collective::store_taken(copies, wanted, part, data);
+    by_arrived(call, arrived, wanted.peer, [&](const Letter& letter, std::size_t offset) {
+      const Part part{offset, data_bytes(letter)};
+      collective::refuse_if_more(rank_, wanted.bytes, wanted.peer, part.offset + part.bytes);
+      if (part.bytes > 0) collective::store_taken(copies, wanted, part, data_of(letter));
     });
   if (spec.collective == Collective::barrier)
     for (const int source : spec.sources) find(call, arrived, from_rank(source), 0);

@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/format.hpp"
+#include "collective/schedule/length_check.hpp"
 #include "collective/schedule/persistent_spec.hpp"
 #include "runtime/across/stream_end.hpp"
 
@@ -177,9 +178,7 @@ const std::byte* StreamEnd::find(const Call& call, const Arrived& arrived, const
   const Letter& letter = arrived.at(from);
   const int sender = ranks_of(from.node)[from.part < 0 ? 0 : static_cast<std::size_t>(from.part)];
   if (data_bytes(letter) != bytes)
-    throw Error(formatted(
-        "rank {} wants {} bytes of rank {} in one message, which sends {}; both must name the same length",
-        rank_, bytes, sender, data_bytes(letter)));
+    throw Error(collective::print_lengths(rank_, bytes, sender, data_bytes(letter)));
   return data_of(letter);
 }
 

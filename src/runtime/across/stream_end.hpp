@@ -50,6 +50,8 @@ class StreamEnd {
   void place_blocks(Call& call, const Arrived& arrived);
 
   void send_block(const Call& call, const std::vector<int>& readers);
+  template <class Body>
+  bool by_arrived(const Call& call, const Arrived& arrived, int source, Body body) const;
   bool has_block(const Call& call, const Arrived& arrived, int source) const;
   void fold_direct(const Call& call, const Arrived& arrived) const;
   From from_rank(int rank, int piece = 0) const { return {node_of(rank), local_rank_of(rank), piece}; }

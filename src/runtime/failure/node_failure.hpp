@@ -15,8 +15,8 @@ namespace espalier::runtime {
 class OutOfStep : public Error {
  public:
   /// `first_call`: from which on they are; 0: from the one that is under way.
-  explicit OutOfStep(const std::string& why, std::uint64_t first_call = 0)
-      : Error(why), first_call_(first_call) {}
+  explicit OutOfStep(const std::string& why, std::uint64_t first_call = 0, Kind kind = Kind::other)
+      : Error(why, kind), first_call_(first_call) {}
   std::uint64_t first_call() const { return first_call_; }
 
  private:
@@ -26,7 +26,8 @@ class OutOfStep : public Error {
 /// A rank sends another more than that takes.
 class Truncated : public OutOfStep {
  public:
-  using OutOfStep::OutOfStep;
+  explicit Truncated(const std::string& why, std::uint64_t first_call = 0)
+      : OutOfStep(why, first_call, Kind::truncation) {}
 };
 
 /// A rank did not come in the time that was allowed.

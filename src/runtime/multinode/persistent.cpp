@@ -38,7 +38,7 @@ std::string why_unable(const ByRank<Told>& all) {
   return "";
 }
 
-/// The first misfit among all ranks' blocks; empty: there is none. Where all blocks have one length, comparing the calls
+/// A misfit among all ranks' blocks; empty: there is none. Where all blocks have one length, comparing the calls
 /// has compared them.
 std::string find_misfits(across::Meeting& meeting, const PersistentSpec& spec,
                          const collective::RankInfo& info) {
@@ -53,7 +53,7 @@ std::string find_misfits(across::Meeting& meeting, const PersistentSpec& spec,
   Misfit mine = find_misfit(spec, info.rank, cells);
   ByRank<Misfit> misfits(ranks);
   meeting.gather(mine, misfits);
-  return print_first(misfits);
+  return print_misfit(misfits);
 }
 
 statistics::Row* row_of_starts(const machine::CallFacts& call, int ranks) {
@@ -113,8 +113,8 @@ std::unique_ptr<SeparateCall> MultiNodeCommunicator::prepare_across(const Persis
   const machine::CallFacts facts = facts_of(parts[0]);
   if (operation && operation->at_once) return nullptr;
   if (is_hosts_across(facts, false, why)) return nullptr;
-  const std::string misfit = find_misfits(meeting, spec, info);
-  if (!misfit.empty()) throw Error(misfit);
+  why = find_misfits(meeting, spec, info);  // such a call works in hosts, and all ranks know of it
+  if (!why.empty()) return nullptr;
   const PersistentSpec direct = collective::folded_by_root(spec, info.rank);
   return std::make_unique<across::CallAcross>(
       open_stream(++streams_), across::Wanted{facts, &direct, operation}, row_of_starts(facts, info.size));

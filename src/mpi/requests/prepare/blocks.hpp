@@ -123,6 +123,8 @@ inline bool fails(bool condition, Draft& draft) {
   return condition;
 }
 
+inline void note_own_block(std::size_t sent, std::size_t taken, Draft& draft) { draft.own = {sent, taken}; }
+
 /// Allgather, allgatherv, alltoall, alltoallv, and the roots of gather(v) and scatter(v). `out_blocks`,
 /// `in_blocks`: of either side, one for each rank or one in all. `bytes(sides)`: by which rules choose.
 template <class Out, class In, class Bytes>
@@ -141,10 +143,8 @@ void make_both(const Transfer& call, Entry& entry, Collective collective, int ou
     sides->has_out = true;
     if (fails(!open(sides->out, call.send, out_blocks, comm, draft), draft)) return;
     out.find(sides->out, out_blocks);
-    if (fails(out[own].bytes != in[own].bytes ||
-                  is_alias_for_host(call, out[own].data, in[own].data, collective),
-              draft))
-      return;
+    if (fails(is_alias_for_host(call, out[own].data, in[own].data, collective), draft)) return;
+    note_own_block(out[own].bytes, in[own].bytes, draft);
   } else if (out_blocks == 1) {
     out.fill(in[own]);
   } else {
@@ -206,10 +206,11 @@ void make_scattering_root(const Transfer& call, Entry& entry, Collective collect
   Block target = own;
   if (!in_place) {
     sides->has_in = true;
-    if (fails(!open(sides->in, call.receive, 1, comm, draft) || sides->in.bytes() != own.bytes, draft))
-      return;
-    target.data = own.bytes > 0 ? sides->in.data() : nullptr;
+    if (fails(!open(sides->in, call.receive, 1, comm, draft), draft)) return;
+    target.bytes = sides->in.bytes();
+    target.data = target.bytes > 0 ? sides->in.data() : nullptr;
     if (fails(is_alias_for_host(call, own.data, target.data, collective), draft)) return;
+    note_own_block(own.bytes, target.bytes, draft);
   }
   in.fill_only(call.root, target);
   draft.spec = collective::transfer_spec(rank_info, collective, call.root, bytes(*sides), out.span(),

@@ -32,6 +32,8 @@ void make_of_sides(const std::shared_ptr<PieceSides>& sides, bool in_place, Entr
   if (receive.is_staged()) draft.store = [&receive, comm] { receive.store(comm); };
   draft.spec = collective::pieces_spec(rank_info_of(entry), draft.spec.collective, send.blocks(),
                                        receive.blocks(), std::move(draft.spec));
+  note_own_block(send.bytes_of(entry.communicator->rank()), receive.bytes_of(entry.communicator->rank()),
+                 draft);
   draft.sides = sides;
 }
 
@@ -48,8 +50,8 @@ void make_neighbours(const Transfer& call, Entry& entry, Draft& draft) {
   if (!entry.neighbours) entry.neighbours = neighbours_of(entry.comm);
   const RankInfo rank_info = rank_info_of(entry);
   const auto sides = std::make_shared<PieceSides>();
-  if (fails(!entry.neighbours || !look_at_sides<collective>(call, *entry.neighbours, rank_info.rank,
-                                                            rank_info.size, sides->send, sides->receive),
+  if (fails(!entry.neighbours || !look_at_sides<collective>(call, *entry.neighbours, rank_info.size,
+                                                            sides->send, sides->receive),
             draft))
     return;
   make_of_sides(sides, false, entry, draft);
@@ -62,7 +64,7 @@ void make_alltoallw(const Transfer& call, Entry& entry, Draft& draft) {
   const RankInfo rank_info = rank_info_of(entry);
   const auto sides = std::make_shared<PieceSides>();
   if (fails((call.send.buffer == call.receive.buffer && has_aliases_for_host(call)) ||
-                !look_at_sides(call, rank_info.rank, rank_info.size, sides->send, sides->receive),
+                !look_at_sides(call, rank_info.size, sides->send, sides->receive),
             draft))
     return;
   make_of_sides(sides, is_in_place(call.send.buffer), entry, draft);

@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "base/format.hpp"
+#include "collective/schedule/length_check.hpp"
 #include "memory/flag_line.hpp"
 #include "runtime/failure/call_text.hpp"
 
@@ -45,11 +46,12 @@ void compare(const Parts& all) {
 }
 
 Misfit find_misfit(const PersistentSpec& spec, int rank, const Cells& cells) {
-  for (int peer = 0; peer < static_cast<int>(cells.size()); ++peer) {
+  Misfit found;
+  for (int peer = 0; peer < static_cast<int>(cells.size()) && !found.is_excess(); ++peer) {
     const std::size_t wanted = spec.arrives_from(peer), sent = cells[static_cast<std::size_t>(peer)].bytes;
-    if (peer != rank && sent != wanted) return {peer, wanted, sent};
+    if (peer != rank && sent != wanted) found = {peer, wanted, sent};
   }
-  return {};
+  return found;
 }
 
 Misfit find_misfit_of_two(const Parts& all, int rank) {
@@ -59,12 +61,17 @@ Misfit find_misfit_of_two(const Parts& all, int rank) {
   return sent == wanted ? Misfit{} : Misfit{peer, wanted, sent};
 }
 
-std::string print_first(const ByRank<Misfit>& all) {
-  for (std::size_t rank = 0; rank < all.size(); ++rank)
-    if (all[rank].peer >= 0)
-      return formatted("rank {} wants {} bytes of rank {}, which sends {}; both must name the same length",
-                       rank, all[rank].wanted, all[rank].peer, all[rank].sent);
-  return "";
+std::string print_misfit(const ByRank<Misfit>& all) {
+  std::string text;
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    const Misfit& misfit = all[rank];
+    if (misfit.peer < 0) continue;
+    if (misfit.is_excess())
+      collective::refuse_excess(static_cast<int>(rank), misfit.wanted, misfit.peer, misfit.sent);
+    if (text.empty())
+      text = collective::print_lengths(static_cast<int>(rank), misfit.wanted, misfit.peer, misfit.sent);
+  }
+  return text;
 }
 
 bool needs_cells(const PersistentSpec& spec, const collective::BufferLayout& layout) {

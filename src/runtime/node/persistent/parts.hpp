@@ -37,6 +37,7 @@ using Cells = ByRank<collective::LayoutCell>;
 struct Misfit {
   std::int32_t peer = -1;  ///< the sender; -1: all blocks fit
   std::uint64_t wanted = 0, sent = 0;
+  bool is_excess() const { return sent > wanted; }
 };
 
 /// `rank`'s, of so many.
@@ -50,8 +51,9 @@ void compare(const Parts& all);
 Misfit find_misfit(const collective::PersistentSpec& spec, int rank, const Cells& cells);
 /// Of two ranks, from their parts.
 Misfit find_misfit_of_two(const Parts& all, int rank);
-/// The first misfit as text, the same on all ranks; empty: there is none.
-std::string print_first(const ByRank<Misfit>& all);
+/// A misfit as text, the same on all ranks; empty: there is none. Throws, on all ranks alike, if a rank gets more than it
+/// wants.
+std::string print_misfit(const ByRank<Misfit>& all);
 
 /// Whether readers must be told where their blocks lie. Else all of them lie at the beginning of what a rank
 /// gives, in its flag line.

@@ -167,7 +167,7 @@ void Setup::find_cells(const PersistentSpec& spec, const LayoutCells& own, const
   check(cells, all_, rank());
 }
 
-/// The first misfit among all ranks' blocks; empty: there is none.
+/// A misfit among all ranks' blocks; empty: there is none.
 std::string Setup::find_misfits(const PersistentSpec& spec, const Cells& cells) {
   // Where all blocks have one length, comparing the calls has compared them.
   if (!traits(spec.collective).has_v_form) return "";
@@ -179,7 +179,7 @@ std::string Setup::find_misfits(const PersistentSpec& spec, const Cells& cells) 
     misfits[0] = find_misfit_of_two(all_, 0);
     misfits[1] = find_misfit_of_two(all_, 1);
   }
-  return print_first(misfits);
+  return print_misfit(misfits);
 }
 
 std::unique_ptr<Persistent> Setup::run(PersistentSpec& spec, const std::string& unable, std::string& why) {
@@ -198,8 +198,8 @@ std::unique_ptr<Persistent> Setup::run(PersistentSpec& spec, const std::string& 
   why.clear();
   Cells cells;
   find_cells(spec, own, buffer_layout, cells);
-  const std::string misfit = find_misfits(spec, cells);
-  if (!misfit.empty()) throw Error(misfit);
+  why = find_misfits(spec, cells);  // such a call works in hosts, and all ranks know of it
+  if (!why.empty()) return nullptr;
   auto made = std::make_unique<Persistent>(
       state_.arena, share_, share_layout.layout, rank(), state_.machine.waiter().policy(),
       buffer_layout.prepare(spec, own, rank(), state_.arena.at(share_.offset), cells), facts_of(all_[0]));
