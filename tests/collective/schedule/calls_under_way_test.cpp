@@ -305,6 +305,7 @@ TEST_P(UnderWay, WhatFindsNoRoomLiesInARanksOwnMemory) {
   const int n = GetParam();
   SharedMemory memory(n, std::size_t{40} << 10);
   Ranks all(n, 2);
+  std::barrier turn_ends(n);  // a rank far ahead would find no room for the lines of its next calls
   all.run([&](HostMachine& m) {
     Rank rank(m, memory);
     int round = 0;
@@ -315,6 +316,7 @@ TEST_P(UnderWay, WhatFindsNoRoomLiesInARanksOwnMemory) {
         }
       EXPECT_FALSE(rank.calls().has_unpublished());
       rank.complete_all(turn % 2 == 0);
+      turn_ends.arrive_and_wait();
     }
   });
 }
