@@ -8,7 +8,7 @@ namespace espalier::testing {
 
 /// `call(own, receive, blocks)`: the allgather under test, on this rank.
 template <class Call>
-void check_allgathers(machine::HostMachine& m, const plan::Plan& plan, const Call& call) {
+void check_allgathers(testing::WatchedMachine& m, const plan::Plan& plan, const Call& call) {
   for (int round = 0; round < 3; ++round)
     for (const std::size_t bytes : sizes_of_blocks(plan)) {
       const bool in_place = round == 1;
@@ -25,7 +25,7 @@ void check_allgathers(machine::HostMachine& m, const plan::Plan& plan, const Cal
 
 /// Blocks of unequal sizes, some empty, in any order and with gaps between them.
 template <class Call>
-void check_allgathervs(machine::HostMachine& m, const Call& call) {
+void check_allgathervs(testing::WatchedMachine& m, const Call& call) {
   for (int round = 0; round < 12; ++round) {
     const Spread spread(m.size(), round, [&](int rank) { return unequal(rank, round); });
     Bytes wanted(spread.end, untouched), got = wanted;

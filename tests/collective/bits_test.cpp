@@ -17,11 +17,11 @@
 namespace espalier::collective {
 namespace {
 
-using machine::HostMachine;
 using testing::floats_of;
 using testing::Ranks;
 using testing::same_bits;
 using testing::sum_in_order;
+using testing::WatchedMachine;
 
 std::vector<TreePosition> places_of(int ranks, const char* text) {
   std::vector<TreePosition> places;
@@ -35,7 +35,7 @@ class Bits : public ::testing::TestWithParam<const char*> {
   static Ranks ranks_for(const std::string& name, int n, int slots = 8) {
     return name.ends_with("by pairwise cells") ? Ranks::pairwise(n, slots) : Ranks(n, slots);
   }
-  static void allreduce(const std::string& name, HostMachine& m, const std::vector<TreePosition>& up,
+  static void allreduce(const std::string& name, WatchedMachine& m, const std::vector<TreePosition>& up,
                         const std::vector<TreePosition>& down, const Reduction& r, const Plan& plan) {
     const auto rank = static_cast<std::size_t>(m.rank());
     if (name == "exchange")
@@ -69,7 +69,7 @@ TEST_P(Bits, SameOnAllRanksAndInEveryCall) {
         Plan plan;
         plan.chunk = chunk;
         std::vector<std::vector<float>> results(static_cast<std::size_t>(n * rounds));
-        ranks.run([&](HostMachine& m) {
+        ranks.run([&](WatchedMachine& m) {
           const auto send = floats_of(m.rank(), count);
           for (int round = 0; round < rounds; ++round) {
             if (m.rank() == round % n)
@@ -115,7 +115,7 @@ TEST_P(Bits, DoNotDependOnChunksOrInlining) {
           plan.inlined = inlined;
           plan.copy_avoidance = inlined;
           std::mutex mutex;
-          ranks.run([&](HostMachine& m) {
+          ranks.run([&](WatchedMachine& m) {
             const auto send = floats_of(m.rank(), count);
             std::vector<float> receive(count);
             allreduce(name, m, up, down,

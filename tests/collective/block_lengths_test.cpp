@@ -11,8 +11,8 @@
 namespace espalier::collective {
 namespace {
 
-using machine::HostMachine;
 using plan::Algorithm;
+using testing::WatchedMachine;
 using namespace testing;
 
 struct Lengths {
@@ -46,7 +46,7 @@ Plan plan_of(Algorithm algorithm) {
 
 TEST_P(BlockLengths, GathervDeliversLess) {
   Ranks all(GetParam());
-  all.run([&](HostMachine& m) {
+  all.run([&](WatchedMachine& m) {
     const Plan plan = plan_of(Algorithm::direct);
     const int last = m.size() - 1;
     for (const auto& [sent, expected] : shorter) {
@@ -66,7 +66,7 @@ TEST_P(BlockLengths, GathervDeliversLess) {
 
 TEST_P(BlockLengths, ScattervDeliversLess) {
   Ranks all(GetParam());
-  all.run([&](HostMachine& m) {
+  all.run([&](WatchedMachine& m) {
     const Plan plan = plan_of(Algorithm::direct);
     const int last = m.size() - 1;
     for (const auto& [sent, expected] : shorter) {
@@ -86,7 +86,7 @@ TEST_P(BlockLengths, ScattervDeliversLess) {
 TEST_P(BlockLengths, AlltoallvDeliversLess) {
   for (const Algorithm algorithm : {Algorithm::exchange, Algorithm::central}) {
     Ranks all(GetParam());
-    all.run([&](HostMachine& m) {
+    all.run([&](WatchedMachine& m) {
       const Plan plan = plan_of(algorithm);
       const int last = m.size() - 1;
       for (const auto& [sent, expected] : shorter) {
@@ -108,7 +108,7 @@ TEST_P(BlockLengths, MoreIsAnErrorOfTheReceiver) {
   for (const auto& [expected, sent] : shorter) {
     if (expected == 0 || sent > 20000) continue;  // what does not fit the slots waits for the root
     Ranks all(GetParam());
-    all.run([&](HostMachine& m) {
+    all.run([&](WatchedMachine& m) {
       const Plan plan = plan_of(Algorithm::direct);
       const int last = m.size() - 1;
       const Spread in = spread(8, last, expected);

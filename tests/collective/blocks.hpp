@@ -120,11 +120,11 @@ void everywhere(int ranks, plan::Algorithm algorithm, Body body) {
   for (const Shape& shape : shapes) {
     Ranks all(ranks, shape.slots, shape.slot_bytes);
     for (const plan::Plan& plan : plans_on(shape, algorithm, ranks))
-      all.run([&](machine::HostMachine& m) { body(m, plan); });
+      all.run([&](WatchedMachine& m) { body(m, plan); });
     if (ranks == 2 || algorithm != plan::Algorithm::central) continue;
     Ranks pairwise_ranks = Ranks::pairwise(ranks, shape.slots, shape.slot_bytes);
     for (const plan::Plan& plan : plans_on(shape, algorithm, ranks))
-      pairwise_ranks.run([&](machine::HostMachine& m) { body(m, plan); });
+      pairwise_ranks.run([&](WatchedMachine& m) { body(m, plan); });
   }
 }
 
@@ -133,16 +133,17 @@ template <class Body>
 void everywhere_by_single_copy(int ranks, Body body) {
   for (const Shape& shape : shapes)
     for (const plan::Plan& plan : plans_on(shape, plan::Algorithm::single_copy, ranks))
-      Ranks(ranks, shape.slots, shape.slot_bytes).run([&](machine::HostMachine& m) {
-        Unreadable unreadable(m);
+      Ranks(ranks, shape.slots, shape.slot_bytes).run([&](WatchedMachine& m) {
+        Unreadable watcher;
+        WatchedMachine unreadable(m, watcher);
         body(unreadable, plan);
       });
   if (!Ranks::single_copy()) GTEST_SKIP() << "this machine lets no process read memory through the kernel";
   everywhere(ranks, plan::Algorithm::single_copy, body);
 }
 
-inline void expect_same(const Bytes& got, const Bytes& wanted, const char* what,
-                        const machine::HostMachine& m, std::size_t bytes) {
+inline void expect_same(const Bytes& got, const Bytes& wanted, const char* what, const WatchedMachine& m,
+                        std::size_t bytes) {
   if (got == wanted) return;
   static std::mutex mutex;
   const std::lock_guard lock(mutex);

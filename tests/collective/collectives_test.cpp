@@ -21,8 +21,8 @@
 namespace espalier::collective {
 namespace {
 
-using machine::HostMachine;
 using testing::Ranks;
+using testing::WatchedMachine;
 
 const reduce::Operation& sum_of_doubles() { return *reduce::find(reduce::Op::sum, reduce::Type::float64); }
 
@@ -82,8 +82,8 @@ std::vector<int> roots_of(int ranks) {
 class Collectives : public ::testing::TestWithParam<int> {
  protected:
   int n() const { return GetParam(); }
-  void expect_equal(const HostMachine& m, const std::vector<double>& got, const std::vector<double>& wanted,
-                    const char* what) {
+  void expect_equal(const WatchedMachine& m, const std::vector<double>& got,
+                    const std::vector<double>& wanted, const char* what) {
     if (got == wanted) return;
     const std::lock_guard lock(mutex_);
     ADD_FAILURE() << what << " on rank " << m.rank() << " of " << n() << ", " << wanted.size() << " elements";
@@ -97,7 +97,7 @@ TEST_P(Collectives, BcastFromEveryRoot) {
     Ranks ranks(n());
     for (const Switches& switches : all_switches) {
       const Plan plan = plan_with(switches);
-      ranks.run([&](HostMachine& m) {
+      ranks.run([&](WatchedMachine& m) {
         for (int round = 0; round < 3; ++round)
           for (const std::size_t count : counts)
             for (const int root : roots_of(n())) {
@@ -118,7 +118,7 @@ TEST_P(Collectives, DirectBcastFromEveryRoot) {
     if (!ranks.single_copy()) GTEST_SKIP() << "this machine lets no process read memory through the kernel";
     for (const Switches& switches : all_switches) {
       const Plan plan = plan_with(switches);
-      ranks.run([&](HostMachine& m) {
+      ranks.run([&](WatchedMachine& m) {
         for (int round = 0; round < 3; ++round)
           for (const std::size_t count : counts)
             for (const int root : roots_of(n())) {
@@ -137,8 +137,9 @@ TEST_P(Collectives, DirectBcastOfUnreadableMemoryGoesThroughSlots) {
   const Trees trees(n(), "kary:2");
   Ranks ranks(n());
   const Plan plan;
-  ranks.run([&](HostMachine& m) {
-    testing::Unreadable unreadable(m);
+  ranks.run([&](WatchedMachine& m) {
+    testing::Unreadable watcher;
+    WatchedMachine unreadable(m, watcher);
     for (const std::size_t count : counts) {
       auto data = testing::vector_of(m.rank(), count, 0);
       bcast_single_copy(unreadable, trees.of(m.rank(), 0), data.data(), count * 8, plan);
@@ -153,7 +154,7 @@ TEST_P(Collectives, ReduceToEveryRoot) {
     Ranks ranks(n());
     for (const Switches& switches : all_switches) {
       const Plan plan = plan_with(switches);
-      ranks.run([&](HostMachine& m) {
+      ranks.run([&](WatchedMachine& m) {
         for (int round = 0; round < 3; ++round)
           for (const std::size_t count : counts)
             for (const int root : roots_of(n())) {
@@ -171,15 +172,15 @@ TEST_P(Collectives, ReduceToEveryRoot) {
   }
 }
 
-using Allreduce = std::function<void(HostMachine&, const Reduction&, const Plan&)>;
+using Allreduce = std::function<void(WatchedMachine&, const Reduction&, const Plan&)>;
 
 void check_allreduce(int n, const Allreduce& allreduce,
-                     const std::function<void(const HostMachine&, const std::vector<double>&,
+                     const std::function<void(const WatchedMachine&, const std::vector<double>&,
                                               const std::vector<double>&)>& expect) {
   Ranks ranks(n);
   for (const Switches& switches : all_switches) {
     const Plan plan = plan_with(switches);
-    ranks.run([&](HostMachine& m) {
+    ranks.run([&](WatchedMachine& m) {
       for (int round = 0; round < 6; ++round)
         for (const std::size_t count : counts) {
           auto send = testing::vector_of(m.rank(), count, round);
@@ -227,7 +228,7 @@ TEST_P(Collectives, BarrierHoldsEverybody) {
     Ranks ranks(n());
     std::atomic<int> arrived{0};
     std::atomic<int> early{0};
-    ranks.run([&](HostMachine& m) {
+    ranks.run([&](WatchedMachine& m) {
       for (int round = 1; round <= 300; ++round) {
         if ((m.rank() + round) % 7 == 0) std::this_thread::yield();
         arrived.fetch_add(1);
@@ -248,7 +249,7 @@ TEST_P(Collectives, AnyOrderOfAlgorithms) {
   Ranks ranks(n(), 4, 4096);
   const Plan plans[] = {plan_with({true, true, true, true, 4096}), plan_with({true, true, true, true, 16384}),
                         plan_with({true, true, true, true, 8192})};
-  ranks.run([&](HostMachine& m) {
+  ranks.run([&](WatchedMachine& m) {
     unsigned random = 12345;  // the same on all ranks
     for (int round = 0; round < 2000; ++round) {
       random = random * 1664525u + 1013904223u;

@@ -19,30 +19,25 @@
 namespace espalier::collective {
 namespace {
 
-using machine::HostMachine;
 using plan::Algorithm;
 using testing::Bytes;
 using testing::Ranks;
 using testing::SharedVector;
+using testing::WatchedMachine;
 
 constexpr std::size_t lend = 1000;
 
-/// A rank that sees what is read where it lies.
-struct CountingReads : HostMachine {
-  explicit CountingReads(const HostMachine& m) : HostMachine(m) {}
-  bool can_expose(const void* source, std::size_t bytes, bool by_kernel) {
+/// Counts what a rank reads where it lies.
+struct CountedReads : testing::Watcher {
+  bool may_expose(bool by_kernel) override {
     EXPECT_FALSE(by_kernel);
-    return HostMachine::can_expose(source, bytes, by_kernel);
+    return true;
   }
-  void pull(int peer, void* target, const void* source, std::size_t bytes) {
+  void pulls(const void* source, std::size_t bytes) override {
     EXPECT_TRUE(memory::SharedHeap::holds(source, bytes));
     ++pulled;
-    HostMachine::pull(peer, target, source, bytes);
   }
-  const void* view(int peer, const void* source, std::size_t bytes) {
-    ++viewed;
-    return HostMachine::view(peer, source, bytes);
-  }
+  void views() override { ++viewed; }
   int pulled = 0, viewed = 0;
 };
 
@@ -63,16 +58,17 @@ class SharedResult : public ::testing::TestWithParam<std::tuple<int, Algorithm>>
   template <class Body>
   void run(Body body) {
     for (const bool all_expose : {true, false})
-      Ranks(n()).run([&](HostMachine& m) {
-        CountingReads watching(m);
-        body(watching, plan(), all_expose || m.rank() != 1);
-        check(watching, all_expose);
+      Ranks(n()).run([&](WatchedMachine& m) {
+        CountedReads reads;
+        WatchedMachine watched(m, reads);
+        body(watched, plan(), all_expose || m.rank() != 1);
+        check(m.rank(), reads, all_expose);
       });
   }
-  void check(const CountingReads& m, bool all_expose) {
-    const bool reads = all_expose && !quiet_.contains(m.rank());
-    EXPECT_TRUE(!reads || m.pulled + m.viewed > 0)
-        << "rank " << m.rank() << " has read nothing where it lies";
+  void check(int rank, const CountedReads& reads, bool all_expose) {
+    const bool has_to_read = all_expose && !quiet_.contains(rank);
+    EXPECT_TRUE(!has_to_read || reads.pulled + reads.viewed > 0)
+        << "rank " << rank << " has read nothing where it lies";
   }
   std::set<int> quiet_;  // ranks that read nothing of others
 };
@@ -93,7 +89,7 @@ struct Buffer {
 const std::vector<std::size_t> sizes = {lend - 8, lend, 5000, 100000};
 
 TEST_P(SharedResult, Allgather) {
-  run([&](CountingReads& m, const Plan& plan, bool in_heap) {
+  run([&](WatchedMachine& m, const Plan& plan, bool in_heap) {
     for (const std::size_t bytes : sizes) {
       Buffer own(testing::block_of(m.rank(), 0, bytes, 1), in_heap);
       Bytes got(bytes * static_cast<std::size_t>(n()), testing::untouched), wanted;
@@ -107,7 +103,7 @@ TEST_P(SharedResult, Allgather) {
 }
 
 TEST_P(SharedResult, Alltoall) {
-  run([&](CountingReads& m, const Plan& plan, bool in_heap) {
+  run([&](WatchedMachine& m, const Plan& plan, bool in_heap) {
     for (const std::size_t bytes : sizes) {
       Bytes send, wanted;
       for (int r = 0; r < n(); ++r) {
@@ -127,7 +123,7 @@ TEST_P(SharedResult, Alltoall) {
 // Of some blocks long enough to be lent, of others not; each rank lends by itself.
 TEST_P(SharedResult, Alltoallv) {
   const auto bytes_of = [&](int from, int to, int round) { return testing::unequal(from * n() + to, round); };
-  run([&](CountingReads& m, const Plan& plan, bool in_heap) {
+  run([&](WatchedMachine& m, const Plan& plan, bool in_heap) {
     for (int round = 0; round < 12; ++round) {
       const testing::Spread out(n(), round, [&](int to) { return bytes_of(m.rank(), to, round); });
       const testing::Spread in(n(), round, [&](int from) { return bytes_of(from, m.rank(), round); });
@@ -148,7 +144,7 @@ TEST_P(SharedResult, Gatherv) {
   const int root = n() - 1;
   for (int r = 0; r < n(); ++r)
     if (r != root) quiet_.insert(r);
-  run([&](CountingReads& m, const Plan& plan, bool in_heap) {
+  run([&](WatchedMachine& m, const Plan& plan, bool in_heap) {
     for (int round = 0; round < 12; ++round) {
       const testing::Spread in(n(), round, [&](int from) { return testing::unequal(from, round); });
       Buffer own(testing::block_of(m.rank(), 0, in.bytes[static_cast<std::size_t>(m.rank())], round),
@@ -170,7 +166,7 @@ TEST_P(SharedResult, Gatherv) {
 TEST_P(SharedResult, Scatterv) {
   const int root = 1;
   quiet_.insert(root);
-  run([&](CountingReads& m, const Plan& plan, bool in_heap) {
+  run([&](WatchedMachine& m, const Plan& plan, bool in_heap) {
     for (const std::size_t bytes : sizes) {
       Bytes got(bytes, testing::untouched);
       if (m.rank() != root) {
@@ -193,7 +189,7 @@ TEST_P(SharedResult, Bcast) {
   const tree::Tree tree = tree::compose(topology::flat_group(n()), tree::parse_spec("kary:2"), root);
   std::vector<TreePosition> places;
   for (int rank = 0; rank < n(); ++rank) places.push_back(position_of(tree, rank));
-  run([&](CountingReads& m, const Plan& plan, bool in_heap) {
+  run([&](WatchedMachine& m, const Plan& plan, bool in_heap) {
     for (const std::size_t bytes : sizes) {
       Buffer own(testing::block_of(m.rank(), 0, bytes, 4), in_heap);
       bcast_single_copy(m, places[static_cast<std::size_t>(m.rank())], own.data(), bytes, plan);
@@ -225,8 +221,9 @@ const reduce::Operation& doubles_summed() { return *reduce::find(reduce::Op::sum
 // The rank that reads what: the bits are those of a fold in rank order. In one round no rank's result is
 // written over its vector, in others some ranks' and every rank's is.
 TEST_P(SharedResult, Allreduce) {
-  Ranks(n()).run([&](HostMachine& host) {
-    CountingReads m(host);
+  Ranks(n()).run([&](WatchedMachine& host) {
+    CountedReads reads;
+    WatchedMachine m(host, reads);
     for (const std::size_t count : {std::size_t{200}, std::size_t{9001}, std::size_t{70000}}) {
       const std::vector<double> wanted = folded(n(), count);
       for (int round = 0; round < 3; ++round) {
@@ -240,12 +237,12 @@ TEST_P(SharedResult, Allreduce) {
         std::fill(result.begin(), result.end(), -1.0);
       }
     }
-    EXPECT_GT(m.viewed, 0);
+    EXPECT_GT(reads.viewed, 0);
   });
 }
 
 TEST_P(SharedResult, AllreduceOfMemoryThatOneRankHasElsewhere) {
-  Ranks(n()).run([&](HostMachine& m) {
+  Ranks(n()).run([&](WatchedMachine& m) {
     constexpr std::size_t count = 5000;
     for (const bool elsewhere_is_result : {false, true}) {
       SharedVector<double> in_heap = rough(m.rank(), count), result(count);
@@ -258,7 +255,7 @@ TEST_P(SharedResult, AllreduceOfMemoryThatOneRankHasElsewhere) {
 }
 
 TEST_P(SharedResult, ReduceScatter) {
-  run([&](CountingReads& m, const Plan& plan, bool in_heap) {
+  run([&](WatchedMachine& m, const Plan& plan, bool in_heap) {
     for (const std::size_t elements : {std::size_t{20}, std::size_t{130}, std::size_t{9000}}) {
       const std::size_t count = elements * static_cast<std::size_t>(n());
       const SharedVector<double> heap = rough(m.rank(), count);

@@ -11,8 +11,8 @@
 namespace espalier::collective {
 namespace {
 
-using machine::HostMachine;
 using plan::Algorithm;
+using testing::WatchedMachine;
 using namespace testing;
 
 const reduce::Operation& sum_of_floats() { return *reduce::find(reduce::Op::sum, reduce::Type::float32); }
@@ -29,7 +29,7 @@ class Parts : public ::testing::TestWithParam<std::tuple<int, Algorithm>> {
   int n() const { return std::get<0>(GetParam()); }
   std::vector<Plan> plans() const { return plans_of(std::get<1>(GetParam())); }
 
-  void expect_bits(const HostMachine& m, std::span<const float> got, std::span<const float> wanted,
+  void expect_bits(const WatchedMachine& m, std::span<const float> got, std::span<const float> wanted,
                    const char* what) {
     if (same_bits(got, wanted)) return;
     const std::lock_guard lock(mutex_);
@@ -49,12 +49,12 @@ class ReduceScatter : public Parts {
       Ranks pairwise_ranks = Ranks::pairwise(n(), shape.slots, shape.slot_bytes);
       for (const Plan& plan : plans())
         for (Ranks* each : {&ranks, &pairwise_ranks})
-          each->run([&](HostMachine& m) { check(m, plan, count_of, also_in_place); });
+          each->run([&](WatchedMachine& m) { check(m, plan, count_of, also_in_place); });
     }
   }
 
  private:
-  void check(HostMachine& m, const Plan& plan, const CountOf& count_of, bool also_in_place) {
+  void check(WatchedMachine& m, const Plan& plan, const CountOf& count_of, bool also_in_place) {
     for (int round = 0; round < 3; ++round)
       for (const std::size_t count : counts(plan)) {
         std::vector<std::size_t> edges = {0};
@@ -87,7 +87,7 @@ TEST_P(ReduceScatter, OneRankGetsAll) {
 
 class Scan : public Parts {
  protected:
-  void run_scan(HostMachine& m, const Reduction& r, Prefix prefix, const Plan& plan) {
+  void run_scan(WatchedMachine& m, const Reduction& r, Prefix prefix, const Plan& plan) {
     by_plan::scan(m, [&](const Plan&, int) { return trees_.of(m.rank()); }, r, prefix, plan);
   }
   void check(Prefix prefix) {
@@ -95,7 +95,7 @@ class Scan : public Parts {
     for (const Shape& shape : shapes) {
       Ranks ranks(n(), shape.slots, shape.slot_bytes);
       for (const Plan& plan : plans())
-        ranks.run([&](HostMachine& m) {
+        ranks.run([&](WatchedMachine& m) {
           for (int round = 0; round < 4; ++round)
             for (const std::size_t count : counts(plan)) {
               auto send = floats_of(m.rank(), count);

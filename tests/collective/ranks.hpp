@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "machine/host_machine.hpp"
+#include "tests/collective/watched_machine.hpp"
 
 namespace espalier::testing {
 
@@ -36,7 +36,7 @@ class Ranks {
       std::memcpy(memory_.get() + layout.process(rank), &process, sizeof process);
     const double cores = std::max(1u, std::thread::hardware_concurrency());
     for (int rank = 0; rank < count; ++rank)
-      machines_.push_back(std::make_unique<machine::HostMachine>(
+      machines_.push_back(std::make_unique<WatchedMachine>(
           memory_.get(), layout, rank, machine::wait_policy(mode, count / cores), hook_of(rank)));
   }
 
@@ -48,7 +48,7 @@ class Ranks {
   }
 
   int count() const { return static_cast<int>(machines_.size()); }
-  machine::HostMachine& machine(int rank) { return *machines_[static_cast<std::size_t>(rank)]; }
+  WatchedMachine& machine(int rank) { return *machines_[static_cast<std::size_t>(rank)]; }
 
   static bool single_copy() {
     int source = 1, target = 0;
@@ -56,7 +56,7 @@ class Ranks {
   }
 
   /// Runs `body` on every rank at once; state persists between calls.
-  void run(const std::function<void(machine::HostMachine&)>& body) {
+  void run(const std::function<void(WatchedMachine&)>& body) {
     std::vector<std::thread> threads;
     for (auto& each : machines_) threads.emplace_back([&body, &each] { body(*each); });
     for (auto& thread : threads) thread.join();
@@ -67,14 +67,7 @@ class Ranks {
     void operator()(std::byte* p) const { std::free(p); }
   };
   std::unique_ptr<std::byte, Free> memory_;
-  std::vector<std::unique_ptr<machine::HostMachine>> machines_;
-};
-
-// A machine whose buffers the kernel does not copy from: all goes through the slots.
-struct Unreadable : machine::HostMachine {
-  explicit Unreadable(const machine::HostMachine& m) : machine::HostMachine(m) {}
-  bool can_expose(const void*, std::size_t, bool) { return false; }
-  void pull(int, void*, const void*, std::size_t) { ADD_FAILURE() << "no rank may try"; }
+  std::vector<std::unique_ptr<WatchedMachine>> machines_;
 };
 
 /// A value that depends on everything, small enough that sums of doubles are exact.

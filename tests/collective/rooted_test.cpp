@@ -11,8 +11,8 @@
 namespace espalier::collective {
 namespace {
 
-using machine::HostMachine;
 using plan::Algorithm;
+using testing::WatchedMachine;
 using namespace testing;
 
 class Rooted : public ::testing::TestWithParam<int> {
@@ -32,7 +32,7 @@ class Rooted : public ::testing::TestWithParam<int> {
 };
 
 TEST_P(Rooted, Gather) {
-  everywhere([&](HostMachine& m, const Plan& plan) {
+  everywhere([&](WatchedMachine& m, const Plan& plan) {
     for (const std::size_t bytes : sizes_of_blocks(plan))
       for (int root = 0; root < n(); ++root) {
         const EqualBlocks blocks{bytes};
@@ -50,7 +50,7 @@ TEST_P(Rooted, Gather) {
 }
 
 TEST_P(Rooted, Scatter) {
-  everywhere([&](HostMachine& m, const Plan& plan) {
+  everywhere([&](WatchedMachine& m, const Plan& plan) {
     for (const std::size_t bytes : sizes_of_blocks(plan))
       for (int root = 0; root < n(); ++root) {
         Bytes send, wanted = block_of(root, m.rank(), bytes, root), got(bytes, untouched);
@@ -121,7 +121,7 @@ TEST_P(Rooted, Scatterv) {
 TEST_P(Rooted, GatherDoesNotWaitForTheRoot) {
   Ranks ranks_of_test(n());
   std::atomic<int> gone{0};
-  ranks_of_test.run([&](HostMachine& m) {
+  ranks_of_test.run([&](WatchedMachine& m) {
     Plan plan;
     plan.algorithm = Algorithm::direct;
     plan.chunk = 4096;

@@ -12,8 +12,8 @@
 namespace espalier::collective {
 namespace {
 
-using machine::HostMachine;
 using plan::Algorithm;
+using testing::WatchedMachine;
 using namespace testing;
 
 TEST(Blocks, BelowARankAreCountedAlikeWhateverSaysWhereTheyLie) {

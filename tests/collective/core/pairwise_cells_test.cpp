@@ -16,17 +16,14 @@
 namespace espalier::collective {
 namespace {
 
-using machine::HostMachine;
 using plan::Algorithm;
+using testing::WatchedMachine;
 using namespace testing;
 
 /// Counts the cells that are asked for, to see which way a call goes.
-struct Watching : HostMachine {
-  Watching(const HostMachine& m, std::atomic<int>& asked) : HostMachine(m), count(&asked) {}
-  std::byte* pairwise_cell(int writer, int reader, const machine::Steps& steps) {
-    ++*count;
-    return HostMachine::pairwise_cell(writer, reader, steps);
-  }
+struct CountedCells : Watcher {
+  explicit CountedCells(std::atomic<int>& asked) : count(&asked) {}
+  void takes_cell() override { ++*count; }
   std::atomic<int>* count;
 };
 
@@ -40,9 +37,10 @@ int cells_of(Ranks ranks, Algorithm algorithm, Body body) {
   Plan plan;
   plan.algorithm = algorithm;
   plan.chunk = 16384;
-  ranks.run([&](HostMachine& m) {
-    Watching watching(m, cells);
-    body(watching, plan);
+  ranks.run([&](WatchedMachine& m) {
+    CountedCells counted(cells);
+    WatchedMachine watched(m, counted);
+    body(watched, plan);
   });
   return cells;
 }
@@ -86,7 +84,7 @@ TEST(PairwiseCells, CarryAboutAsMuchOfABlockInEachRound) {
   const auto& m = ranks.machine(0);
   for (const std::size_t element : {1u, 8u, 12u, 100u})
     for (const std::size_t block : {8000u, 8400u, 16384u, 16800u, 50400u}) {
-      const Meeting<HostMachine> meeting(ranks.machine(0), plan);
+      const Meeting<WatchedMachine> meeting(ranks.machine(0), plan);
       const PairwiseCells cells(m, meeting, block, element);
       std::size_t covered = 0;
       for (std::size_t i = 0; i < cells.rounds(); ++i) {
@@ -100,14 +98,10 @@ TEST(PairwiseCells, CarryAboutAsMuchOfABlockInEachRound) {
     }
 }
 
-/// Writes down who was shown how much past a copy.
-struct Listening : HostMachine {
-  Listening(const HostMachine& m, std::atomic<std::size_t>& bytes) : HostMachine(m), shown(&bytes) {}
-  using HostMachine::write_slot;
-  void write_slot(void* target, const void* source, std::size_t bytes, const void* read_next = nullptr) {
-    *shown += bytes;
-    HostMachine::write_slot(target, source, bytes, read_next);
-  }
+/// Adds up how much is shown past a copy.
+struct ShownBytes : Watcher {
+  explicit ShownBytes(std::atomic<std::size_t>& bytes) : shown(&bytes) {}
+  void writes_slot(std::size_t bytes) override { *shown += bytes; }
   std::atomic<std::size_t>* shown;
 };
 
@@ -120,14 +114,15 @@ TEST(PairwiseCells, ShowWhatDoesNotComeBack) {
   plan.algorithm = Algorithm::central;
   plan.chunk = 16384;
   const std::vector<std::size_t> edges = {0, 4000, 6000, 7000};
-  ranks.run([&](HostMachine& m) {
-    Listening listening(m, shown);
+  ranks.run([&](WatchedMachine& m) {
+    ShownBytes watcher(shown);
+    WatchedMachine watched(m, watcher);
     const std::vector<float> send(7000 / sizeof(float), 1.0F);
     const std::size_t own =
         edges[static_cast<std::size_t>(m.rank()) + 1] - edges[static_cast<std::size_t>(m.rank())];
     std::vector<float> receive(own / sizeof(float));
     const auto& sum = *reduce::find(reduce::Op::sum, reduce::Type::float32);
-    reduce_scatter(listening, {send.data(), receive.data(), 7000, sum}, PackedBlocks{edges}, plan);
+    reduce_scatter(watched, {send.data(), receive.data(), 7000, sum}, PackedBlocks{edges}, plan);
     EXPECT_EQ(receive, std::vector<float>(own / sizeof(float), 3.0F));
   });
   EXPECT_EQ(shown, 2000u + 3000u + 1000u);
@@ -147,7 +142,7 @@ TEST(PairwiseCells, MayBeStreamed) {
   plan.chunk = 256 * 1024;
   const std::vector<std::size_t> edges = {0, 200'000, 208'000, 308'000};
   const auto& sum = *reduce::find(reduce::Op::sum, reduce::Type::float64);
-  ranks.run([&](HostMachine& m) {
+  ranks.run([&](WatchedMachine& m) {
     const auto me = static_cast<std::size_t>(m.rank());
     for (int call = 0; call < 200; ++call) {
       const std::vector<double> send(edges.back() / sizeof(double), call);

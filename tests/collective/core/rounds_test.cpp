@@ -71,7 +71,7 @@ TEST(Rounds, PairwiseSlotsAndRingsInTurn) {
   const std::vector<std::vector<std::size_t>> sizes = {{8192, 8192}, {100, 9000},   {30000, 31000},
                                                        {0, 4000},    {20000, 0},    {300, 301},
                                                        {50000, 9},   {24576, 24576}};
-  two.run([&](machine::HostMachine& m) {
+  two.run([&](testing::WatchedMachine& m) {
     const auto me = static_cast<std::size_t>(m.rank()), other = 1 - me;
     for (int call = 0; call < 3000; ++call) {
       const auto& bytes = sizes[static_cast<std::size_t>(call * 7 + call / 8) % sizes.size()];
@@ -105,7 +105,7 @@ TEST(Rounds, ASlowReaderKeepsThePairwiseSlots) {
   Plan plan;
   plan.algorithm = Algorithm::exchange;
   const std::vector<std::size_t> bytes = {0, 4000}, offsets = {0, 0};
-  two.run([&](machine::HostMachine& m) {
+  two.run([&](testing::WatchedMachine& m) {
     for (int call = 0; call < 100; ++call) {
       if (m.rank() == 0 && call % 8 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
       std::vector<std::byte> own(4000, std::byte(static_cast<unsigned>(call))), got(4000);

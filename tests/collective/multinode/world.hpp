@@ -81,7 +81,7 @@ struct PlansOf {
   }
 };
 
-using SharedNode = collective::multinode::SharedStage<machine::HostMachine, PlansOf>;
+using SharedNode = collective::multinode::SharedStage<WatchedMachine, PlansOf>;
 using MessageNode = collective::multinode::MessageStage<network::Peers>;
 static_assert(collective::multinode::SplittingStage<SharedNode>);
 static_assert(collective::multinode::NodeStage<MessageNode> &&
@@ -104,7 +104,7 @@ class Member {
   using Peers = network::Peers;
 
   Member(const collective::multinode::Placement& placement, int rank, network::Endpoint& end,
-         machine::HostMachine* machine, std::byte* area, double ranks_per_core)
+         WatchedMachine* machine, std::byte* area, double ranks_per_core)
       : placement_(placement),
         rank_(rank),
         end_(end),
@@ -133,7 +133,7 @@ class Member {
   }
   Peers all_ranks() { return {&end_, all_ranks_, rank_, 0}; }
   /// Null where the node's ranks have messages only.
-  machine::HostMachine* machine() { return machine_; }
+  WatchedMachine* machine() { return machine_; }
   collective::multinode::SharedArea& area() { return area_; }
   const plan::Plan& node_plan(Collective collective, std::size_t bytes) {
     return plans_.plan(collective, bytes);
@@ -185,7 +185,7 @@ class Member {
   const collective::multinode::Placement& placement_;
   int rank_;
   network::Endpoint& end_;
-  machine::HostMachine* machine_;
+  WatchedMachine* machine_;
   NodePlans plans_;
   std::vector<std::vector<int>> counterparts_;
   std::vector<int> last_ranks_, all_ranks_;

@@ -10,7 +10,7 @@
 namespace espalier::collective {
 namespace {
 
-using machine::HostMachine;
+using testing::WatchedMachine;
 using namespace testing;
 using plan::Algorithm;
 

@@ -25,20 +25,20 @@
 namespace espalier::collective {
 namespace {
 
-using machine::HostMachine;
 using testing::bytes_of;
 using testing::RankMemory;
 using testing::RankMemoryOf;
 using testing::Ranks;
 using testing::SharedMemory;
 using testing::sum_of_doubles;
-using Calls = CallsUnderWay<HostMachine, RankMemoryOf>;
+using testing::WatchedMachine;
+using Calls = CallsUnderWay<WatchedMachine, RankMemoryOf>;
 using Doubles = std::vector<double>;
 
 /// One rank, and what it has started.
 class Rank {
  public:
-  Rank(HostMachine& m, SharedMemory& memory, bool seems_to_have_room = true)
+  Rank(WatchedMachine& m, SharedMemory& memory, bool seems_to_have_room = true)
       : m_(m), memory_(memory.for_a_rank()), calls_(m, memory.with(memory_)) {
     memory_.seems_to_have_room = seems_to_have_room;
   }
@@ -90,7 +90,7 @@ class Rank {
                           const std::vector<std::size_t>& received, std::size_t bytes, int round,
                           Started& to);
 
-  HostMachine& m_;
+  WatchedMachine& m_;
   RankMemory memory_;
   Calls calls_;
   std::list<Started> started_;
@@ -184,7 +184,7 @@ TEST_P(UnderWay, EachIsRightAloneAtEveryLength) {
   const int n = GetParam();
   SharedMemory memory(n, std::size_t{8} << 20);
   Ranks all(n, 4);
-  all.run([&](HostMachine& m) {
+  all.run([&](WatchedMachine& m) {
     Rank rank(m, memory);
     int round = 0;
     for (const std::size_t count : {1, 12, 13, 200, 600, 9000})
@@ -202,7 +202,7 @@ TEST_P(UnderWay, ManyAtATimeInAnyOrder) {
   const int n = GetParam();
   SharedMemory memory(n, std::size_t{8} << 20);
   Ranks all(n, 2);
-  all.run([&](HostMachine& m) {
+  all.run([&](WatchedMachine& m) {
     Rank rank(m, memory);
     int round = 0;
     for (int turn = 0; turn < 6; ++turn) {
@@ -220,7 +220,7 @@ TEST_P(UnderWay, WithoutMemoryTheyFollowEachOther) {
   const int n = GetParam();
   SharedMemory memory(n, std::size_t{40} << 10, std::size_t{1} << 30, false);
   Ranks all(n, 2);
-  all.run([&](HostMachine& m) {
+  all.run([&](WatchedMachine& m) {
     Rank rank(m, memory);
     int round = 0;
     for (int turn = 0; turn < 4; ++turn) {
@@ -232,7 +232,7 @@ TEST_P(UnderWay, WithoutMemoryTheyFollowEachOther) {
 
 /// A short call in which the ranks agree on a word.
 struct Meeting {
-  explicit Meeting(const HostMachine& m) : all(static_cast<std::size_t>(m.size())) {
+  explicit Meeting(const WatchedMachine& m) : all(static_cast<std::size_t>(m.size())) {
     call.is_brief = true;
     call.spec.collective = Collective::allgather;
     call.spec.bytes = sizeof mine;
@@ -252,7 +252,7 @@ TEST_P(UnderWay, OneOfThoseThatComeTogetherMakesWhatTheyAgreeOn) {
   SharedMemory memory(n, std::size_t{1} << 20);
   Ranks all(n, 2);
   std::atomic<int> offers = 0;
-  all.run([&](HostMachine& m) {
+  all.run([&](WatchedMachine& m) {
     Rank rank(m, memory);
     for (std::uint64_t round = 1; round <= 20; ++round) {
       Meeting meeting(m);
@@ -276,7 +276,7 @@ TEST_P(UnderWay, AClaimHoldsNoOtherRankUp) {
   SharedMemory memory(n, std::size_t{1} << 20);
   Ranks all(n, 2);
   std::atomic<bool> others_have_agreed = false;
-  all.run([&](HostMachine& m) {
+  all.run([&](WatchedMachine& m) {
     Rank rank(m, memory);
     Meeting meeting(m);
     const auto offer = [&]() -> std::uint64_t {
@@ -306,7 +306,7 @@ TEST_P(UnderWay, WhatFindsNoRoomLiesInARanksOwnMemory) {
   SharedMemory memory(n, std::size_t{40} << 10);
   Ranks all(n, 2);
   std::barrier turn_ends(n);  // a rank far ahead would find no room for the lines of its next calls
-  all.run([&](HostMachine& m) {
+  all.run([&](WatchedMachine& m) {
     Rank rank(m, memory);
     int round = 0;
     for (int turn = 0; turn < 3; ++turn) {
@@ -327,7 +327,7 @@ TEST_P(UnderWay, FoldsInCommonAreNotStartedWithoutRoom) {
   const int n = GetParam();
   SharedMemory memory(n, std::size_t{40} << 10);
   Ranks all(n, 2);
-  all.run([&](HostMachine& m) {
+  all.run([&](WatchedMachine& m) {
     Rank rank(m, memory, false);
     int round = 0;
     for (const Collective collective : {Collective::allreduce, Collective::reduce}) {
@@ -360,7 +360,7 @@ TEST_P(UnderWay, OnceReadsAreRefusedOnlySharedMemoryIsRoom) {
   const int n = GetParam();
   SharedMemory memory(n, std::size_t{8} << 20);
   Ranks all(n, 2);
-  all.run([&](HostMachine& m) {
+  all.run([&](WatchedMachine& m) {
     Rank full(m, memory, false);
     for (const Collective collective : {Collective::gatherv, Collective::scatterv, Collective::alltoallv})
       EXPECT_FALSE(full.start(collective, 3, 1));
@@ -373,7 +373,7 @@ TEST_P(UnderWay, WhatMayFindNoRoomIsNotStarted) {
   const int n = GetParam();
   SharedMemory memory(n, std::size_t{8} << 20, std::size_t{1} << 30, false);
   Ranks all(n, 2);
-  all.run([&](HostMachine& m) {
+  all.run([&](WatchedMachine& m) {
     Rank rank(m, memory);
     for (const Collective collective : {Collective::gatherv, Collective::scatterv, Collective::alltoallv})
       EXPECT_FALSE(rank.start(collective, 3, 1));
@@ -389,7 +389,7 @@ TEST_P(UnderWay, WhatHasNoMemoryIsNotStarted) {
   Ranks all(n, 2);
   std::mutex mutex;
   std::vector<std::vector<bool>> started(static_cast<std::size_t>(n));
-  all.run([&](HostMachine& m) {
+  all.run([&](WatchedMachine& m) {
     Rank rank(m, memory);
     std::vector<bool> own;
     int round = 0;
@@ -412,7 +412,7 @@ TEST_P(UnderWay, WithoutMemoryForLinesNoMoreAreStarted) {
   const int n = GetParam();
   SharedMemory memory(n, 128);
   Ranks all(n, 2);
-  all.run([&](HostMachine& m) {
+  all.run([&](WatchedMachine& m) {
     Rank rank(m, memory);
     int round = 0, started = 0;
     for (int turn = 0; turn < 3; ++turn) {
@@ -433,7 +433,7 @@ TEST_P(UnderWay, WhoRunsAheadDoesNotFillTheMemory) {
   const int n = GetParam();
   SharedMemory memory(n, std::size_t{1} << 20);
   Ranks all(n, 2);
-  all.run([&](HostMachine& m) {
+  all.run([&](WatchedMachine& m) {
     Rank rank(m, memory);
     for (int round = 1; round <= 2000; ++round) {
       if (m.rank() != 0 && round % 500 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
@@ -450,7 +450,7 @@ TEST_P(UnderWay, WhoHasStartedOwesNothing) {
   SharedMemory memory(n, std::size_t{8} << 20);
   Ranks all(n, 2);
   std::atomic<int> done = 0;
-  all.run([&](HostMachine& m) {
+  all.run([&](WatchedMachine& m) {
     Rank rank(m, memory);
     int round = 0;
     for (const std::size_t count : {3, 900, 9000})
@@ -469,7 +469,7 @@ TEST(UnderWay, TwoRanksExchangeTheirBuffers) {
   std::array<std::array<const std::byte*, 2>, 2> buffers{};  // of a rank, before and after
   const auto exchange = [&](Collective collective, std::size_t count) {
     std::barrier both(2);
-    all.run([&](HostMachine& m) {
+    all.run([&](WatchedMachine& m) {
       Rank rank(m, memory);
       const auto own = static_cast<std::size_t>(m.rank());
       rank.start(collective, count, 1);
@@ -490,7 +490,7 @@ INSTANTIATE_TEST_SUITE_P(Ranks, UnderWay, ::testing::Values(2, 3, 5));
 TEST(UnderWay, DifferentLengthsAreAnError) {
   SharedMemory memory(2, std::size_t{1} << 20);
   Ranks all(2, 4);
-  all.run([&](HostMachine& m) {
+  all.run([&](WatchedMachine& m) {
     RankMemory own = memory.for_a_rank();
     Calls calls(m, memory.with(own));
     Doubles data(10);

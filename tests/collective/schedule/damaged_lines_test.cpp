@@ -15,12 +15,12 @@
 namespace espalier::collective {
 namespace {
 
-using machine::HostMachine;
 using testing::bytes_of;
 using testing::RankMemory;
 using testing::RankMemoryOf;
 using testing::Ranks;
-using Calls = CallsUnderWay<HostMachine, RankMemoryOf>;
+using testing::WatchedMachine;
+using Calls = CallsUnderWay<WatchedMachine, RankMemoryOf>;
 
 constexpr std::size_t memory_bytes = 64 * 1024, guard = 4096;
 constexpr std::byte untouched{0x5a};
@@ -58,7 +58,7 @@ class Hearer {
   }
 
   void say(int rank, const Notice& notice) {
-    HostMachine& other = ranks_.machine(rank);
+    WatchedMachine& other = ranks_.machine(rank);
     std::byte* const line = call_.lines.of(rank);
     other.begin_call(call_.fingerprint);
     other.copy(other.payload_at(line), &notice, sizeof notice);
@@ -67,7 +67,7 @@ class Hearer {
   /// A step, and a table of places, where a notice may say that a buffer is.
   void write_buffer(std::size_t at, std::mt19937_64& random) {
     if (at + sizeof(memory::FlagLine) + BufferParts::table > memory_bytes) return;
-    HostMachine& other = ranks_.machine(1);
+    WatchedMachine& other = ranks_.machine(1);
     other.signal_at(memory_.get() + at, random() % 2 ? 1 : random());
     for (int i = 0; i < 3; ++i) {
       const PersistentSpec::Place possible{random() % 1600, 800}, wild{random(), random()};

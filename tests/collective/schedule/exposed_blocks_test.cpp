@@ -21,12 +21,12 @@
 namespace espalier::collective {
 namespace {
 
-using machine::HostMachine;
 using testing::bytes_of;
 using testing::RankMemory;
 using testing::RankMemoryOf;
 using testing::Ranks;
 using testing::SharedMemory;
+using testing::WatchedMachine;
 
 CallMemory<RankMemoryOf> with_short_blocks_exposed(CallMemory<RankMemoryOf> memory) {
   memory.expose_from = 512;
@@ -36,7 +36,7 @@ CallMemory<RankMemoryOf> with_short_blocks_exposed(CallMemory<RankMemoryOf> memo
 /// A rank of scatters from rank 0.
 class ScatteringRank {
  public:
-  ScatteringRank(HostMachine& m, SharedMemory& memory)
+  ScatteringRank(WatchedMachine& m, SharedMemory& memory)
       : m_(m), own_(memory.for_a_rank()), calls_(m, with_short_blocks_exposed(memory.with(own_))) {}
 
   /// Rank r gets so many numbers and r more.
@@ -78,9 +78,9 @@ class ScatteringRank {
     CallUnderWay call;
     std::vector<double> send, receive, wanted;
   };
-  HostMachine& m_;
+  WatchedMachine& m_;
   RankMemory own_;
-  CallsUnderWay<HostMachine, RankMemoryOf> calls_;
+  CallsUnderWay<WatchedMachine, RankMemoryOf> calls_;
   std::list<Started> started_;
   int round_ = 0;
 };
@@ -101,7 +101,7 @@ constexpr std::size_t enough = std::size_t{8} << 20;
 TEST_P(ExposedScatter, EachReaderGetsItsOwn) {
   SharedMemory memory(GetParam(), enough);
   Ranks all(GetParam(), 2);
-  all.run([&](HostMachine& m) {
+  all.run([&](WatchedMachine& m) {
     ScatteringRank rank(m, memory);
     for (int turn = 0; turn < 6; ++turn) {
       for (const std::size_t count : {64, 9000, 70'000}) rank.start(count);
@@ -116,7 +116,7 @@ TEST_P(ExposedScatter, TheRootNeedsNoReader) {
     SharedMemory memory(GetParam(), each);
     Ranks all(GetParam(), 2);
     std::atomic<int> started = 0, root_is_done = 0;
-    all.run([&](HostMachine& m) {
+    all.run([&](WatchedMachine& m) {
       ScatteringRank rank(m, memory);
       for (const std::size_t count : {64, 9000, 70'000}) rank.start(count);
       ++started;
@@ -132,7 +132,7 @@ TEST_P(ExposedScatter, TheReadersNeedNoRoot) {
   SharedMemory memory(GetParam(), enough);
   Ranks all(GetParam(), 2);
   std::atomic<int> done = 0;
-  all.run([&](HostMachine& m) {
+  all.run([&](WatchedMachine& m) {
     ScatteringRank rank(m, memory);
     for (const std::size_t count : {64, 9000}) rank.start(count);
     if (m.rank() == 0) await(done, m.size() - 1);
@@ -148,7 +148,7 @@ TEST_P(ExposedScatter, WhoMayNotReadGetsACopy) {
   SharedMemory memory(GetParam(), enough);
   Ranks all(GetParam(), 2);
   std::atomic<int> started = 0;
-  all.run([&](HostMachine& m) {
+  all.run([&](WatchedMachine& m) {
     ScatteringRank rank(m, memory);
     for (const std::size_t count : {64, 9000}) rank.start(count);
     ++started;

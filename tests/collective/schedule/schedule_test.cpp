@@ -16,11 +16,11 @@
 namespace espalier::collective {
 namespace {
 
-using machine::HostMachine;
 using testing::bytes_of;
 using testing::Ranks;
 using testing::Sketch;
 using testing::sum_of_doubles;
+using testing::WatchedMachine;
 
 /// Zeroed, on pages.
 class Memory {
@@ -52,7 +52,7 @@ TEST_P(ScheduledReduction, IsRightInEveryTurn) {
   const Sketch sizes(n, 15, [&](int rank) { return spec_of(rank, nullptr, nullptr); });
   Memory memory(sizes.buffer_layout().end());
   Ranks all(n, sizes.buffer_layout().slots());
-  all.run([&](HostMachine& m) {
+  all.run([&](WatchedMachine& m) {
     const int rank = m.rank();
     std::vector<double> send(count()), receive(count());
     const Sketch sketch(n, 15, [&](int which) { return spec_of(which, bytes_of(send), bytes_of(receive)); });
@@ -102,7 +102,7 @@ TEST(Schedule, AllreduceGivesTheSameBitsInEveryTurnAndOnEveryRank) {
   Memory memory(sizes.buffer_layout().end());
   const std::vector<float> wanted = testing::sum_in_order(0, n - 1, count);
   Ranks all(n, sizes.buffer_layout().slots());
-  all.run([&](HostMachine& m) {
+  all.run([&](WatchedMachine& m) {
     std::vector<float> receive(count);
     const Sketch sketch(n, 15, [&](int rank) { return spec_of(rank, receive.data()); });
     const Schedule schedule = sketch.prepare(m.rank(), memory.base());
@@ -126,7 +126,7 @@ TEST(Schedule, OthersGoOnWhileARankThatHasStartedIsAway) {
   Memory memory(sizes.buffer_layout().end());
   std::atomic<int> through{0};
   Ranks all(n, sizes.buffer_layout().slots());
-  all.run([&](HostMachine& m) {
+  all.run([&](WatchedMachine& m) {
     std::vector<double> send = testing::vector_of(m.rank(), count, 0), receive(count);
     const Sketch sketch(n, 15, [&](int rank) { return spec_of(rank, bytes_of(send), bytes_of(receive)); });
     const Schedule schedule = sketch.prepare(m.rank(), memory.base());
@@ -144,7 +144,7 @@ TEST(Schedule, IsReadyOnlyWhenAllHaveStartedAndWaitsForNobody) {
   const Sketch sketch(n, 15, [](int rank) { return barrier_spec({rank, n}); });
   Memory memory(sketch.buffer_layout().end());
   Ranks all(n, sketch.buffer_layout().slots());
-  HostMachine &first = all.machine(0), &second = all.machine(1);
+  WatchedMachine &first = all.machine(0), &second = all.machine(1);
   const Schedule mine = sketch.prepare(0, memory.base()), theirs = sketch.prepare(1, memory.base());
   const Epoch epoch = start(first, mine);
   EXPECT_FALSE(is_ready(first, mine, epoch));

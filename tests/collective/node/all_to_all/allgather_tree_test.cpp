@@ -10,7 +10,7 @@
 namespace espalier::collective {
 namespace {
 
-using machine::HostMachine;
+using testing::WatchedMachine;
 using namespace testing;
 
 class AllgatherTree : public ::testing::TestWithParam<std::tuple<int, const char*>> {
@@ -20,7 +20,7 @@ class AllgatherTree : public ::testing::TestWithParam<std::tuple<int, const char
   void everywhere(Body body) {
     const auto [n, shape] = GetParam();
     const GatheringTrees trees(n, shape, "kary:3");
-    testing::everywhere(n, plan::Algorithm::tree, [&](HostMachine& m, Plan plan) {
+    testing::everywhere(n, plan::Algorithm::tree, [&](WatchedMachine& m, Plan plan) {
       for (const bool from_parent : {true, false}) {
         if (!from_parent && plan.chunk != 4096) continue;  // says nothing of chunks
         plan.read_from_parent = from_parent;
@@ -33,10 +33,10 @@ class AllgatherTree : public ::testing::TestWithParam<std::tuple<int, const char
 };
 
 TEST_P(AllgatherTree, EqualBlocks) {
-  everywhere([](HostMachine& m, const Plan& plan, const auto& call) { check_allgathers(m, plan, call); });
+  everywhere([](WatchedMachine& m, const Plan& plan, const auto& call) { check_allgathers(m, plan, call); });
 }
 TEST_P(AllgatherTree, UnequalBlocks) {
-  everywhere([](HostMachine& m, const Plan&, const auto& call) { check_allgathervs(m, call); });
+  everywhere([](WatchedMachine& m, const Plan&, const auto& call) { check_allgathervs(m, call); });
 }
 
 INSTANTIATE_TEST_SUITE_P(Ranks, AllgatherTree,

@@ -5,15 +5,15 @@
 namespace espalier::collective {
 namespace {
 
-using machine::HostMachine;
+using testing::WatchedMachine;
 using namespace testing;
 
 // One group, full groups, and a last one that is smaller: of one rank with 5 and 17, of three with 11.
 class AlltoallGrouped : public ::testing::TestWithParam<int> {};
 
 TEST_P(AlltoallGrouped, MovesEveryBlock) {
-  everywhere(GetParam(), plan::Algorithm::grouped, [](HostMachine& m, const Plan& plan) {
-    ASSERT_TRUE(GroupedExchange<HostMachine>::fits(m, 1));
+  everywhere(GetParam(), plan::Algorithm::grouped, [](WatchedMachine& m, const Plan& plan) {
+    ASSERT_TRUE(GroupedExchange<WatchedMachine>::fits(m, 1));
     for (int round = 0; round < 3; ++round)
       for (const std::size_t bytes : sizes_of_blocks(plan)) {
         if (bytes > 9000) continue;  // takes long and shows nothing

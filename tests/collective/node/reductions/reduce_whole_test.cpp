@@ -10,8 +10,8 @@
 namespace espalier::collective {
 namespace {
 
-using machine::HostMachine;
 using testing::Affine;
+using testing::WatchedMachine;
 
 ContiguousPosition place_in(const tree::ContiguousTree& all, int rank) {
   const auto& children = all.tree.children_of(rank);
@@ -27,7 +27,7 @@ TEST(ReduceWhole, KeepsRankOrderForEveryRoot) {
         places[static_cast<std::size_t>(root)].push_back(place_in(tree::contiguous(n, root, 3), rank));
     testing::Ranks ranks(n);
     std::mutex mutex;
-    ranks.run([&](HostMachine& m) {
+    ranks.run([&](WatchedMachine& m) {
       for (const std::size_t count : {std::size_t{1}, std::size_t{7}, std::size_t{300}, std::size_t{5000}})
         for (int root = 0; root < n; ++root) {
           const std::vector<Affine> send = testing::maps_of(m.rank(), count);
