@@ -33,6 +33,8 @@ help:
 	@echo 'Settings: PYTHON=/path/to/python3   JOBS=n   SKIP_SYSTEM=1 (look at no system package)   ARGS="..." (make soak, make example, make bench, make bench-kernels, make bench-cluster, make tidy)'
 
 export PYTHON JOBS SKIP_SYSTEM
+# A recipe's line that has MAKE itself is run by `make -n`, too.
+this_make := $(MAKE)
 
 setup:
 	@tools/setup/setup test
@@ -49,8 +51,9 @@ dev:
 
 test:
 	@tools/setup/setup test tools/setup/build layers
-	@$(MAKE) --no-print-directory lint
-	@tools/setup/build
+	@# Most of lint is mypy, on one core: it runs beside the build, and what it says comes when both have ended.
+	@$(this_make) --no-print-directory lint > build/log/lint.txt 2>&1 & tools/setup/build; failed=$$?; \
+	  wait $$! || { cat build/log/lint.txt; failed=1; }; exit $$failed
 	@.venv/command/bin/python tools/test.py
 
 test-full: export ESPALIER_TEST_FULL = 1
