@@ -18,8 +18,9 @@ static int give(const espalier_group_view* group, const struct piece* piece, siz
   return code ? code : espalier_group_store(group, part + levels_slot(group), group->traversal);
 }
 
-/* The widest vectors of whatever x86-64 processor the program runs on. */
-#if defined __x86_64__ && defined __GLIBC__ && defined __GNUC__ && !defined __clang__
+/* The widest vectors of whatever x86-64 processor the program runs on. ThreadSanitizer's calls would be in what chooses
+   them, too, which runs before ThreadSanitizer does. */
+#if defined __x86_64__ && defined __GLIBC__ && defined __GNUC__ && !defined __clang__ && !defined __SANITIZE_THREAD__
 #define BY_PROCESSOR __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
 #define BY_PROCESSOR
