@@ -12,6 +12,7 @@
 
 #include "base/format.hpp"
 #include "memory/robust_lock.hpp"
+#include "memory/thread_sanitizer.hpp"
 
 namespace espalier::memory {
 
@@ -111,6 +112,7 @@ Share Arena::allocate(std::size_t bytes) {
   Header& h = header();
   const std::size_t wanted = (bytes + layout_.unit - 1) / layout_.unit;
   const RobustLock lock(h.mutex);
+  tell_of_return(segment_.base());
   const std::size_t first = first_free_run(wanted);
   if (first == layout_.units) return {};
   std::fill_n(h.map + first, wanted, 1);
@@ -143,6 +145,7 @@ bool Arena::reserve(Share share, std::size_t begin, std::size_t bytes) const {
     errno = ERANGE;
     return false;
   }
+  tell_of_return(segment_.base());  // before its first use by each rank, as in reserve_around()
   return segment_.reserve(share.offset + begin, bytes);
 }
 
@@ -156,6 +159,7 @@ void Arena::map_now(Share share, std::size_t begin, std::size_t bytes, Use use) 
 
 bool Arena::reserve_around(Share share) {
   if (!holds(share)) return false;
+  tell_of_return(segment_.base());
   constexpr std::size_t granule = 256 * 1024;
   const std::size_t end = share.offset + share.bytes;
   const std::lock_guard lock(around_);

@@ -11,6 +11,7 @@
 #include "memory/heap/peer_heaps.hpp"
 #include "memory/heap/shared_heap.hpp"
 #include "memory/read_refusals.hpp"
+#include "memory/thread_sanitizer.hpp"
 
 namespace espalier::memory {
 
@@ -37,6 +38,8 @@ bool read_by_kernel(pid_t process, void* target, const void* source, std::size_t
     if (moved < 0 && errno == EINTR) continue;
     if (moved == 0) errno = EFAULT;
     if (moved <= 0) return false;
+    tell_of_write(to, static_cast<std::size_t>(moved));
+    tell_of_read(process, from, static_cast<std::size_t>(moved));
     to += moved;
     from += moved;
     bytes -= static_cast<std::size_t>(moved);

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <limits>
 
+#include "memory/thread_sanitizer.hpp"
+
 #if defined(__x86_64__)
 #include <emmintrin.h>
 #endif
@@ -45,6 +47,7 @@ void stream_copy(void* target, const void* source, std::size_t bytes, const void
   const std::size_t head = std::min(bytes, (line - reinterpret_cast<std::uintptr_t>(to) % line) % line);
   std::memcpy(to, from, head);
   to += head, from += head, bytes -= head;
+  tell_of_write(to, bytes);
   for (; bytes >= line;
        to += line, from += line, bytes -= line) {  // whole lines: no partial writes to memory
     if (next) __builtin_prefetch(next), next += line;

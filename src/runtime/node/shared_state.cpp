@@ -135,6 +135,7 @@ bool SharedState::leave(bool may_go_on) {
   is_exposed = false;
   no_area_of = std::numeric_limits<std::size_t>::max();
   const bool spoiled = !may_go_on || mismatch_detection.has_failed();
+  memory::tell_of_leaving(arena.at(0));
   // From here on another thread may have this, for the next communicator of these ranks.
   directory_->leave(share.offset, spoiled, [&] {
     free_areas(areas);
