@@ -11,7 +11,7 @@ help:
 	@echo 'make soak     random programs under MPICH, Open MPI and Intel MPI for two hours, compared with the host; goes on where it was (ARGS="--seconds 600")'
 	@echo 'make test-arch  build the core for aarch64 and ppc64le, and run its unit tests under qemu-user'
 	@echo 'make test-asan  the unit tests and, under each host, the MPI tests with AddressSanitizer and UBSan (ASAN_TESTS="tree plan", ASAN_HOSTS="mpich others" for some)'
-	@echo 'make test-tsan  the unit tests of the runtime, whose ranks are threads, with ThreadSanitizer'
+	@echo 'make test-tsan  unit tests with threads (ranks that are threads, the C API) and MPI tests of threads with ThreadSanitizer (TSAN_TESTS="capi" for some)'
 	@echo 'make test-coexistence  as root: install debuggers, tracers, profilers and allocators, and run jobs beside each (docs/coexistence.md)'
 	@echo 'make test-torch  the tests of the PyTorch backend, with a torch for CPUs in .venv/torch, or by the Python that ESPALIER_TORCH_PYTHON names'
 	@echo 'make test-lightgbm  the test of LightGBM over Espalier, by the Python with lightgbm that ESPALIER_LIGHTGBM_PYTHON names'
@@ -78,9 +78,8 @@ test-arch:
 test-asan: build
 	@failed=0; tests/run_asan || failed=1; tests/mpi/run_asan $(ARGS) || failed=1; exit $$failed
 
-test-tsan:
-	@tools/setup/setup build
-	@tests/run_tsan $(ARGS)
+test-tsan: build
+	@failed=0; tests/run_tsan || failed=1; tests/mpi/run_tsan $(ARGS) || failed=1; exit $$failed
 
 test-coexistence: build
 	@tools/setup/setup test
