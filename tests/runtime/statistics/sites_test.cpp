@@ -108,9 +108,10 @@ TEST(Sites, OfAllRanksAreAddedUp) {
 }
 
 TEST(Stack, APlaceHasItsFileAndSymbol) {
-  const stack::Place place = stack::place_of(reinterpret_cast<char*>(&std::atol) + 1);
+  // Of functions that AddressSanitizer has, too, the address is that of its own.
+  const stack::Place place = stack::place_of(reinterpret_cast<char*>(&std::rand) + 1);
   EXPECT_NE(place.file.find("libc.so"), std::string::npos);
-  EXPECT_EQ(place.symbol, "atol");
+  EXPECT_EQ(place.symbol, "rand");
   int nowhere = 0;
   EXPECT_EQ(stack::place_of(&nowhere).file, "");
 }
