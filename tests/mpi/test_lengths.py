@@ -170,9 +170,10 @@ OVER_NODES = {**STRICT, "ESPALIER_NODES": "2", "ESPALIER_NONBLOCKING": "on"}
 
 
 @pytest.mark.parametrize("block", ["between ranks", "own"])
-@pytest.mark.parametrize("short, long", [(16, 32), (16, 3000000)])
+@pytest.mark.parametrize("short, long", [(16, 32), (16, 3000000), (1 << 20, 2 << 20)])
 @pytest.mark.parametrize("name", ["igatherv", "iscatterv", "ialltoallv", "ineighbor_alltoallw"])
 def test_nonblocking_calls_over_nodes(launch, name, short, long, block):
+    """A long block goes in messages of 1 MiB."""
     mpich = hosts.HOSTS["mpich"]
     delivered(launch(mpich, 4, "lengths", name, short, long, block, env=OVER_NODES, timeout=60), 4, short)
     run = launch(mpich, 4, "lengths", name, long, short, block, env=OVER_NODES, timeout=60)

@@ -152,15 +152,6 @@ def test_threads(launch, host, ranks):
     succeeded(launch(host, ranks, "nonblocking_threads", env=STRICT, timeout=120), "nonblocking_threads")
 
 
-@pytest.mark.needs_espalier
-@pytest.mark.parametrize("sent, expected", [(1 << 20, 2 << 20), (2 << 20, 1 << 20), full(3 << 20, 5)])
-def test_lengths_that_differ_by_whole_messages_are_an_error(launch, sent, expected):
-    """A long block goes over nodes in messages of 1 MiB."""
-    env = {**STRICT, "ESPALIER_NODES": "1+1"}
-    run = launch(hosts.HOSTS["mpich"], 2, "gatherv_lengths", sent, expected, env=env, timeout=60)
-    assert run.status != 0 and re.search(r"rank 0 wants \d+ bytes of rank 1 .*same length", run.err), str(run)
-
-
 @pytest.mark.parametrize("name", ["mpich", full("openmpi"), full("impi")])
 def test_threads_over_nodes(launch, name):
     env = {**STRICT, "ESPALIER_NODES": "1+2"}
