@@ -152,18 +152,20 @@ class CallsUnderWay {
 
   bool gives_later(const CallUnderWay& call) const { return call.spec.given_bytes >= later_from_; }
   bool is_long(const CallUnderWay& call) const {
-    if (call.is_brief) return false;
+    return !call.is_brief && (gives_later(call) || bytes_wanted(call) >= later_from_);
+  }
+  /// By a call that is not brief.
+  static std::size_t bytes_wanted(const CallUnderWay& call) {
     std::size_t wanted = call.spec.fold.bytes;
     for (const Schedule::Take& each : call.spec.wants) wanted += each.bytes;
-    return gives_later(call) || wanted >= later_from_;
+    return wanted;
   }
 
   /// Whether the call is served, as the first rank that came to it has decided, or to one shortly before it:
   /// each agreement is a line that goes from rank to rank.
   bool may_take_memory(const CallUnderWay& call) {
     if (!may_need_buffer(call.spec, m_.size())) return true;
-    // A rank may give more than there is memory: no rank knows before.
-    if (!reads_own_memory_ && lengths_are_unknown(call.spec)) return false;
+    if (lengths_are_unknown(call.spec)) return may_take_unknown_memory(call);
     const std::size_t bytes = bytes_of_all(call.spec, m_.size());
     const bool known = all_know_bytes(call.spec.collective);
     // What was granted to others says nothing of room for a result that has to lie in shared memory.
@@ -174,6 +176,28 @@ class CallsUnderWay {
     if (grant == 0) return false;
     demand_.take_new_grant(call.number, bytes, known, grant, Pages::last_in_page(call.number));
     return true;
+  }
+
+  /// The same where a rank may give more than there is memory: no rank knows before, so it must do without shared memory.
+  /// What was granted to a short call calls that follow take, too.
+  bool may_take_unknown_memory(const CallUnderWay& call) {
+    if (!reads_own_memory_) return false;
+    const std::size_t bytes = bytes_of_all(call.spec, m_.size());
+    if (demand_.takes_of_unknown_grant(call.number, bytes)) return true;
+    std::uint64_t mine = UnknownGrant::refused;
+    if (has_room(call, bytes) && demand_.offer(m_, bytes) > 0)
+      mine = seems_short(call, bytes) ? UnknownGrant::of_page : UnknownGrant::of_call;
+    const std::uint64_t grant = m_.agree_at(pages_.agreement(call.number), call.number, mine).value;
+    if (grant == UnknownGrant::refused) return false;
+    demand_.take_unknown_grant(
+        call.number, bytes, grant == UnknownGrant::of_page ? Pages::last_in_page(call.number) : call.number);
+    return true;
+  }
+
+  /// As far as this rank knows. Those that follow a long one may be as long, and take the ranks' own memory.
+  bool seems_short(const CallUnderWay& call, std::size_t bytes_of_all) const {
+    constexpr std::size_t longest = 1 << 20;
+    return call.is_brief || std::max(bytes_of_all, bytes_wanted(call)) <= longest;
   }
 
   /// Whether there is memory for the buffers of all ranks now, or none is needed: with some to spare, for the other

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 
 #include "collective/schedule/given_data.hpp"
@@ -54,6 +55,12 @@ bool finished_by_all(M& m, memory::Step number) {
   return true;
 }
 
+/// What the rank that comes first to a call of unknown lengths says: the call is not served, it is, or all such calls up to
+/// the end of its page of lines.
+struct UnknownGrant {
+  static constexpr std::uint64_t refused = 0, of_call = 1, of_page = 2;
+};
+
 /// Of the calls that some rank has not finished, on one rank. The rank that comes first to a call decides for
 /// all whether there is memory for it: later than for itself, no more of them are under way. Where all know
 /// how much a call needs it grants more than that, which calls that follow take without asking.
@@ -82,6 +89,17 @@ class MemoryDemand {
     add(number, bytes);
     return true;
   }
+  /// Whether the call, of a length that no rank knows, is one of those that a call before it was granted.
+  bool takes_of_unknown_grant(memory::Step number, std::size_t bytes) {
+    if (number > unknown_grant_ends_) return false;
+    add(number, bytes);
+    return true;
+  }
+  /// The ranks have agreed that the call and those up to `last` that follow, of any lengths, are served.
+  void take_unknown_grant(memory::Step number, std::size_t bytes, memory::Step last) {
+    unknown_grant_ends_ = last;
+    add(number, bytes);
+  }
   /// The ranks have agreed on a grant, not 0, for the call and those up to `last` that follow.
   void take_new_grant(memory::Step number, std::size_t bytes, bool is_known_to_all, std::size_t grant,
                       memory::Step last) {
@@ -103,7 +121,7 @@ class MemoryDemand {
   };
   std::size_t most_, sum_ = 0;
   std::size_t granted_ = 0;
-  memory::Step grant_ends_ = 0;
+  memory::Step grant_ends_ = 0, unknown_grant_ends_ = 0;
   std::deque<Call> calls_;
 };
 

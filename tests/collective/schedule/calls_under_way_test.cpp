@@ -197,6 +197,37 @@ TEST_P(UnderWay, EachIsRightAloneAtEveryLength) {
   });
 }
 
+// Short ones: a rank that agreed on each would wait for a line of another one in each.
+TEST_P(UnderWay, CallsOfUnknownLengthsAreAgreedOnOnceAPage) {
+  const int n = GetParam();
+  constexpr Step of_page[] = {1, Calls::Pages::calls_in_page};  // the first calls of two pages
+  SharedMemory memory(n, std::size_t{64} << 20);
+  Ranks all(n, 2);
+  all.run([&](WatchedMachine& m) {
+    Rank rank(m, memory);
+    for (Step number = 1; number < 2 * Calls::Pages::calls_in_page; ++number) {
+      EXPECT_TRUE(rank.start(Collective::scatterv, 10, static_cast<int>(number)));
+      const bool is_agreed_on = m.agreed_at(rank.calls().pages().agreement(number), number).has_value();
+      EXPECT_EQ(is_agreed_on, std::count(std::begin(of_page), std::end(of_page), number) > 0) << number;
+    }
+    rank.complete_all(false);
+  });
+}
+
+TEST_P(UnderWay, LongCallsOfUnknownLengthsAreAgreedOnEach) {
+  const int n = GetParam();
+  SharedMemory memory(n, std::size_t{64} << 20);
+  Ranks all(n, 2);
+  all.run([&](WatchedMachine& m) {
+    Rank rank(m, memory);
+    for (Step number = 1; number < 5; ++number) {
+      EXPECT_TRUE(rank.start(Collective::scatterv, 200000, static_cast<int>(number)));
+      EXPECT_TRUE(m.agreed_at(rank.calls().pages().agreement(number), number).has_value()) << number;
+      rank.complete_all(false);
+    }
+  });
+}
+
 // Many more than the first pages have lines for.
 TEST_P(UnderWay, ManyAtATimeInAnyOrder) {
   const int n = GetParam();
