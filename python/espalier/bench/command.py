@@ -95,7 +95,7 @@ def show(document: dict, console: Console, details: bool = False, goals: bool = 
     """The times of a document; `details`: with quartiles, and what each failed job said; `goals`: this project's own, and what
     they are judged by."""
     from espalier.bench import machine as bench_machine
-    from espalier.bench.results import osu, stats, table
+    from espalier.bench.results import osu, overall, stats, table
 
     console.print(f"{bench_machine.in_words(document['machine'])}; {document['date']}", highlight=False)
     flags = [r["f_ns"] for job in document["jobs"] for r in job["rounds"] if r["f_ns"] > 0]
@@ -110,6 +110,7 @@ def show(document: dict, console: Console, details: bool = False, goals: bool = 
         osu.print_tables(part, console)
         if details:
             table.print_points(stats.summarise(part), console)
+        overall.print_overall(part, console)
     for mode, part in parts.items() if goals else ():
         _show_goals(part, mode, console)
     if bench_machine.busy_note(document["machine"]):
