@@ -12,7 +12,6 @@
 #include "collective/schedule/brief_call.hpp"
 #include "collective/schedule/exposed_blocks.hpp"
 #include "collective/schedule/given_data.hpp"
-#include "collective/schedule/length_check.hpp"
 #include "collective/schedule/line_pages.hpp"
 #include "machine/fingerprint.hpp"
 
@@ -43,6 +42,14 @@ struct CallUnderWay {
   /// it, or the buffer could go back meanwhile.
   bool awaited = false;
 
+  /// The first block of which more is given than this rank wants: it takes nothing of it, and goes on, so that neither
+  /// other ranks nor its other calls notice. No peer: there is none.
+  struct Excess {
+    int peer = -1;
+    std::size_t wanted = 0, given = 0;
+  };
+  Excess excess;
+
   std::size_t heard = 0;     ///< so many of the sources have published
   std::size_t taken = 0;     ///< so many of the wanted blocks are here
   std::size_t position = 0;  ///< so many bytes of the next one, or of the fold, are here
@@ -56,6 +63,7 @@ struct CallUnderWay {
     lines = {};
     published = done = awaited = false;
     lack = {};
+    excess = {};
     heard = taken = position = 0;
     copies.clear();
     exposure = {};
@@ -85,11 +93,12 @@ bool hears(M& m, CallUnderWay& call, int peer) {
   return true;
 }
 
-template <Machine M>
-GivenData given_to(M& m, const CallUnderWay& call, const CallArea& area, int peer, std::size_t wanted) {
-  const GivenData given = find_given(m, call.spec, peer, call.lines.of(peer), area);
-  refuse_if_more(m.rank(), wanted, peer, given.bytes);
-  return given;
+/// False: it is noted that more is given than this rank wants. Less is taken as it is, as hosts have it.
+inline bool fits(CallUnderWay& call, int peer, std::size_t wanted, std::size_t given) {
+  if (given <= wanted) [[likely]]
+    return true;
+  if (call.excess.peer < 0) call.excess = {peer, wanted, given};
+  return false;
 }
 
 /// Until where a reader that has `position` bytes of its block may read on, if the chunk there has come;
@@ -144,14 +153,15 @@ template <Machine M>
 bool take_exposed(M& m, CallUnderWay& call, const CallArea& area, const Schedule::Take& wanted,
                   const ExposureLines& lines) {
   const ExposedBlock block = read_exposed_block(m, lines, m.rank());
-  refuse_if_more(m.rank(), wanted.bytes, wanted.peer, block.bytes);
+  const bool takes = fits(call, wanted.peer, wanted.bytes, block.bytes);
   std::byte* const end = lines.end(m.rank());
   if (m.take_piece_at(lines.claim(m.rank()), 1) >= 0) {
     const auto* const source = reinterpret_cast<const std::byte*>(block.address);
-    const bool is_read = pull_exposed(m, wanted, source, block.bytes);
-    m.signal_at(end, is_read ? ExposureLines::read : ExposureLines::refused);
-    if (is_read) return true;
+    const bool is_over = !takes || pull_exposed(m, wanted, source, block.bytes);
+    m.signal_at(end, is_over ? ExposureLines::read : ExposureLines::refused);
+    if (is_over) return true;
   }
+  if (!takes) return true;
   if (!m.reached_at(end, ExposureLines::copied)) return lacks(call, end, ExposureLines::copied, wanted.peer);
   const GivenData given = find_copied(m, lines, block, area);
   if (given.is_remote)
@@ -171,7 +181,9 @@ bool take_blocks(M& m, CallUnderWay& call, const CallArea& area) {
         if (!take_exposed(m, call, area, wanted, exposure_lines(notice, area, m.size()))) return false;
         continue;
       }
-    const GivenData given = given_to(m, call, area, wanted.peer, wanted.bytes);
+    const GivenData given = find_given(m, call.spec, wanted.peer, call.lines.of(wanted.peer), area);
+    if (!fits(call, wanted.peer, wanted.bytes, given.bytes)) [[unlikely]]
+      continue;
     if (given.is_remote) [[unlikely]]
       take_remote_block(m, call, wanted, given);
     while (call.position < given.bytes) {
@@ -267,10 +279,12 @@ bool has_given_all(M& m, CallUnderWay& call, const CallArea& area, int peer) {
   return m.reached_at(progress, chunks) || lacks(call, progress, chunks, peer);
 }
 
-/// What `peer` gives to this rank, which has heard all of it.
+/// What `peer` gives to this rank, which has heard all of it; nothing, if that is more than it wants.
 template <Machine M>
 std::span<const std::byte> brief_given(M& m, CallUnderWay& call, const CallArea& area, int peer) {
-  const GivenData given = given_to(m, call, area, peer, call.brief.block);
+  const GivenData given = find_given(m, call.spec, peer, call.lines.of(peer), area);
+  if (!fits(call, peer, call.brief.block, given.bytes)) [[unlikely]]
+    return {};
   if (given.is_remote) [[unlikely]]
     return {copy_of_remote(m, call, peer, given.block, given.bytes), given.bytes};
   return {given.buffer ? begin_reading(m, given.block, given.bytes) : given.block, given.bytes};

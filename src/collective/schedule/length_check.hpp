@@ -20,10 +20,4 @@ inline std::string print_lengths(int rank, std::size_t wanted, int peer, std::si
   throw Error(print_lengths(rank, wanted, peer, sent), Error::Kind::truncation);
 }
 
-/// `rank` wants `wanted` bytes of `peer`, which sends `sent`.
-inline void refuse_if_more(int rank, std::size_t wanted, int peer, std::size_t sent) {
-  if (sent > wanted) [[unlikely]]
-    refuse_excess(rank, wanted, peer, sent);
-}
-
 }  // namespace espalier::collective

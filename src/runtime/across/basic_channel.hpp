@@ -272,6 +272,7 @@ bool BasicChannel<Side>::step(Call& call, bool& may_claim) try {
   bool any = false;
   if (call.node_part == Call::NodePart::under_way && Side::has_come(node_->advance(call.of_node))) {
     call.node_part = Call::NodePart::done;
+    if (call.of_node.excess.peer >= 0) collective::refuse_damaged();  // all ranks name one length there
     any = true;
   }
   if (call.node_part == Call::NodePart::under_way && call.of_node.published && !call.has_given) {

@@ -128,7 +128,8 @@ void StreamEnd::take_direct(Call& call) {
   for (const collective::Take& wanted : spec.wants)
     by_arrived(call, arrived, wanted.peer, [&](const Letter& letter, std::size_t offset) {
       const Part part{offset, data_bytes(letter)};
-      collective::refuse_if_more(rank_, wanted.bytes, wanted.peer, part.offset + part.bytes);
+      if (const std::size_t sent = part.offset + part.bytes; sent > wanted.bytes)
+        collective::refuse_excess(rank_, wanted.bytes, wanted.peer, sent);
       if (part.bytes > 0) collective::store_taken(copies, wanted, part, data_of(letter));
     });
   if (spec.collective == Collective::barrier)

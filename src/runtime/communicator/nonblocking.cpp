@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "collective/schedule/claims.hpp"
+#include "collective/schedule/length_check.hpp"
 #include "machine/host_platform.hpp"
 #include "network/window/platform.hpp"
 #include "runtime/communicator/nonblocking_list.hpp"
@@ -278,6 +279,8 @@ void Nonblocking::complete(Call& call) {
   Call::Lack lack;
   if (!step(call, lack)) wait(call, lack);
   asking::note_collective();
+  if (const Call::Excess& excess = call.excess; excess.peer >= 0) [[unlikely]]
+    collective::refuse_excess(machine_.rank(), excess.wanted, excess.peer, excess.given);
 }
 
 // Without the lock: another thread of this process may have to start what the awaited rank waits for. The

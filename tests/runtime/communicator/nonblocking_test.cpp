@@ -186,6 +186,46 @@ TEST(Nonblocking, DifferentLengthsAreAnErrorOnBothRanks) {
   });
 }
 
+/// A scatterv with so many bytes for each rank, of which rank 1 takes but `taken`, that has been started.
+struct Scattered {
+  Scattered(Participant& member, std::size_t bytes, std::size_t taken)
+      : data(bytes * static_cast<std::size_t>(member.rank_info.size)) {
+    const auto [rank, size] = member.rank_info;
+    std::vector<collective::Block> out, in(static_cast<std::size_t>(size));
+    for (int reader = 0; reader < size && rank == 0; ++reader)
+      out.push_back({data.data() + static_cast<std::size_t>(reader) * bytes, bytes});
+    in[0] = {data.data(), rank == 1 ? taken : bytes};
+    call.spec = transfer_spec(member.rank_info, Collective::scatterv, 0, 0, out, in);
+    std::string why;
+    nonblocking = member.communicator->nonblocking(call.spec, why);
+    nonblocking->start(call);
+  }
+  std::vector<std::byte> data;
+  Nonblocking::Call call;
+  std::shared_ptr<Nonblocking> nonblocking;
+};
+
+// Of a block that is read where it lies, too.
+TEST(Nonblocking, MoreThanARankTakesIsAnErrorOfThatCallAlone) {
+  for (const std::size_t bytes : {std::size_t{100}, std::size_t{100'000}, std::size_t{4'000'000}}) {
+    Board board(3);
+    run_ranks(3, [&](int rank) {
+      Participant member(board, rank);
+      Scattered scattered(member, bytes, bytes - 1);
+      Started(member, 600, 1).complete();
+      Error::Kind kind = Error::Kind::other;
+      try {
+        scattered.nonblocking->complete(scattered.call);
+      } catch (const Error& error) {
+        kind = error.kind();
+      }
+      EXPECT_EQ(kind == Error::Kind::truncation, rank == 1);
+      Started(member, 600, 2).complete();
+      board.meet();
+    });
+  }
+}
+
 TEST(Nonblocking, ARankThatIsGoneIsAnError) {
   Board board(2);
   run_ranks(2, [&](int rank) {
