@@ -17,9 +17,10 @@ struct OwnBlock {
   std::size_t bytes = 0;
 };
 
-/// Barrier, bcast, reduce, allreduce, allgather, gather or scatter of blocks of up to longest_brief_block(); on two ranks
-/// alltoall, too, and the v forms in which both ranks, or the one that gives, move a block of one length. The rest is
-/// in the spec: collective, root, bytes, operation, and the fold's operation on ranks that fold.
+/// Barrier, bcast, reduce, allreduce, allgather, gather or scatter of blocks of up to longest_brief_block(); gatherv and
+/// scatterv on ranks that are not the root; on two ranks alltoall, too, and the v forms in which both ranks, or the one that
+/// gives, move a block of one length. The rest is in the spec: collective, root, bytes, operation, and the fold's operation
+/// on ranks that fold.
 struct BriefCall {
   /// Of a rank that gives something: its vector or block, which all readers read; of the root of a scatter on more than two
   /// ranks: the blocks of all, in rank order.
@@ -45,9 +46,6 @@ inline std::size_t longest_brief_block(Collective collective, int ranks) {
     case alltoallv:
     case allgatherv:
       return ranks == 2 ? longest : 0;
-    case gatherv:
-    case scatterv:
-      return ranks == 2 ? longest / 4 : 0;
     case scatter:
       return ranks == 2 ? longest / 4 : longest / 4 / static_cast<std::size_t>(ranks);
     default:
@@ -94,9 +92,9 @@ inline bool hears_all_in_brief(const PersistentSpec& spec, int rank) {
   return !is_from_root(spec.collective);
 }
 
-/// Whether the root of a scatter says where each rank's block lies, as has_table().
+/// Whether the root of a scatter(v) says where each rank's block lies, as has_table().
 inline bool has_brief_table(const PersistentSpec& spec, int ranks) {
-  return spec.collective == Collective::scatter && ranks > 2;
+  return ranks > 2 && (spec.collective == Collective::scatter || spec.collective == Collective::scatterv);
 }
 
 /// All bytes that this rank gives.

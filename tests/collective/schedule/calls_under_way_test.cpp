@@ -77,12 +77,16 @@ class Rank {
  private:
   bool may_be_brief(const PersistentSpec& spec) const {
     using enum Collective;
-    constexpr std::array kinds = {barrier, bcast, reduce, allreduce, allgather, alltoall, gather, scatter};
+    constexpr std::array kinds = {barrier,  bcast,  reduce,  allreduce, allgather,
+                                  alltoall, gather, scatter, scatterv};
+    if (spec.collective == scatterv && m_.rank() == 0) return false;  // the root has blocks of many lengths
     const std::size_t blocks = spec.collective == alltoall ? static_cast<std::size_t>(m_.size()) : 1;
-    return spec.bytes / blocks <= longest_brief_block(spec.collective, m_.size()) &&
+    const std::size_t bytes = spec.collective == scatterv ? spec.arrives_from(0) : spec.bytes;
+    return bytes / blocks <= longest_brief_block(spec.collective, m_.size()) &&
            std::count(kinds.begin(), kinds.end(), spec.collective) > 0;
   }
   BriefCall brief(Started& started, std::size_t count) const {
+    if (started.call.spec.collective == Collective::scatterv) count = started.receive.size();
     return brief_of_equal_blocks(started.call.spec.collective, started.call.spec.root, {m_.rank(), m_.size()},
                                  bytes_of(started.send), bytes_of(started.receive), count * 8);
   }

@@ -81,20 +81,29 @@ inline bool is_of_two(const Entry& entry, const Draft& draft) {
   return draft.may_be_brief && rank_info_of(entry).size == 2;
 }
 
+/// Of a gatherv or scatterv, on a rank that is not the root: its block. Among more than two ranks the root has lists.
+inline bool is_brief_beside_root(Collective collective, const Part& part, Entry& entry, Draft& draft) {
+  const auto [data, bytes] = plain_block(part);
+  if (!draft.may_be_brief || !is_brief_length(bytes, collective, rank_info_of(entry).size)) return false;
+  const bool gives = collective == Collective::gatherv;
+  draft.be_brief(0, {gives ? data : nullptr, gives ? nullptr : data, bytes}, nullptr, false);
+  return true;
+}
+
 inline bool is_brief_gatherv(const Transfer& call, Entry& entry, Draft& draft) {
-  if (!is_of_two(entry, draft)) return false;
   const int rank = rank_info_of(entry).rank;
+  if (rank != call.root) return is_brief_beside_root(Collective::gatherv, call.send, entry, draft);
+  if (!is_of_two(entry, draft)) return false;
   const collective::Block send = plain_block(call.send);
-  if (rank != call.root) return is_brief_pair(Collective::gatherv, send, {}, {}, {}, 0, draft);
   const collective::Block other = plain_block_of(call.receive, 1 - rank);
   return is_brief_pair(Collective::gatherv, {}, other, send, plain_block_of(call.receive, rank), 0, draft);
 }
 
 inline bool is_brief_scatterv(const Transfer& call, Entry& entry, Draft& draft) {
-  if (!is_of_two(entry, draft)) return false;
   const int rank = rank_info_of(entry).rank;
+  if (rank != call.root) return is_brief_beside_root(Collective::scatterv, call.receive, entry, draft);
+  if (!is_of_two(entry, draft)) return false;
   const collective::Block receive = plain_block(call.receive);
-  if (rank != call.root) return is_brief_pair(Collective::scatterv, {}, receive, {}, {}, 0, draft);
   const collective::Block other = plain_block_of(call.send, 1 - rank);
   return is_brief_pair(Collective::scatterv, other, {}, plain_block_of(call.send, rank), receive, 0, draft);
 }
