@@ -117,7 +117,8 @@ def test_more_in_nonblocking_calls(launch, name_of_host, name, expected, sent, r
     run = launch(hosts.HOSTS[name_of_host], ranks, "lengths", name, sent, expected, env=STRICT, timeout=60)
     end = ends(run, ranks)
     assert end.pop(receiver(name[1:], ranks)) == ("truncated", "no error") and set(end.values()) == {GOES_ON}, str(run)
-    assert re.search(rf"rank \d wants {expected} bytes of rank \d, which sends {sent};", run.err), str(run)
+    call = f"MPI_I{name[1:]} failed: "
+    assert re.search(rf"{call}rank \d wants {expected} bytes of rank \d, which sends {sent};", run.err), str(run)
     assert ", 0 spoilt" in run.out, str(run)
 
 
@@ -190,6 +191,7 @@ def test_persistent_calls(launch, name):
     assert {call for call, _ in ends(run, 3).values()} == {"error"} and "wants 32 bytes" in run.err, str(run)
     delivered(launch(mpich, 3, "lengths", name, 16, 32, timeout=60), 3, 16)
     run = launch(mpich, 3, "lengths", name, 32, 16, timeout=60)
+    assert f"MPI_{name.removeprefix('persistent_').capitalize()}_init failed: " in run.err, str(run)
     assert set(ends(run, 3).values()) == {("truncated", "no error")}, str(run)
 
 

@@ -33,8 +33,8 @@ inline bool is_rank(int root, const runtime::Communicator& communicator) {
 
 /// A fall-back, which all ranks make alike: returns `to_host`, or the error code that the policy demands.
 [[gnu::cold, gnu::noinline]] inline int refuse(const Entry& entry, Collective collective, std::size_t bytes,
-                                               const std::string& why) {
-  const int code = allow_fallback(entry, collective, bytes, why);
+                                               const std::string& why, Form form = Form::blocking) {
+  const int code = allow_fallback(entry, collective, bytes, why, form);
   return code == MPI_SUCCESS ? to_host : code;
 }
 
@@ -63,7 +63,7 @@ inline int served(bool done, const Entry& entry, Collective collective, std::siz
 /// body is long the compiler made it a function of its own, which a short call notices.
 template <class Body>
 [[gnu::always_inline]] inline int guarded(const Handle& comm, Collective collective, const std::size_t& bytes,
-                                          Body body) {
+                                          Body body, Form form = Form::blocking) {
   char* what;
   int error_class = MPI_ERR_OTHER;
   try {
@@ -78,7 +78,7 @@ template <class Body>
     take_program_threw();
     throw;
   }
-  return raise_error(typed<MPI_Comm>(comm), collective, bytes, taken(what), error_class);
+  return raise_error(typed<MPI_Comm>(comm), collective, bytes, taken(what), error_class, form);
 }
 
 /// Serves a call, or hands it on as it came. `serve(entry, call, bytes)` sets the bytes of the call as soon as it knows

@@ -33,8 +33,9 @@ bool first_time(const std::string& why) {
 }
 
 /// "rank 1 of 4: MPI_Allreduce of 64 bytes".
-std::string describe(int rank, int size, Collective collective, std::size_t bytes) {
-  return formatted("rank {} of {}: {} of {} bytes", rank, size, call_name(collective), bytes);
+std::string describe(int rank, int size, Collective collective, std::size_t bytes, Form form) {
+  const std::string length = has_length(collective) ? formatted(" of {} bytes", bytes) : "";
+  return formatted("rank {} of {}: {}{}", rank, size, call_name(collective, form), length);
 }
 
 void print(const std::string& line) { print_to(stderr, "espalier: {}\n", line); }
@@ -52,18 +53,20 @@ int raise(MPI_Comm comm, const std::string& line, int error_class = MPI_ERR_OTHE
 }  // namespace
 
 // MPI's names are Espalier's with a capital.
-std::string call_name(Collective collective) {
+std::string call_name(Collective collective, Form form) {
   std::string name(to_string(collective));
+  if (form == Form::nonblocking) return "MPI_I" + name;
   name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
-  return "MPI_" + name;
+  return "MPI_" + name + (form == Form::persistent ? "_init" : "");
 }
 
-int allow_fallback(const Entry& entry, Collective collective, std::size_t bytes, const std::string& why) {
+int allow_fallback(const Entry& entry, Collective collective, std::size_t bytes, const std::string& why,
+                   Form form) {
   runtime::Communicator& communicator = *entry.communicator;
   communicator.count_host(collective, bytes, why);
   // A process that Espalier keeps out of (a spawned child) wants no help: nothing to report.
   if (policy() == Policy::silent || !runtime::Process::instance().declined().empty()) return MPI_SUCCESS;
-  const std::string call = describe(communicator.rank(), communicator.size(), collective, bytes);
+  const std::string call = describe(communicator.rank(), communicator.size(), collective, bytes, form);
   if (policy() == Policy::error) {
     return raise(entry.comm,
                  call + " is not served by Espalier: " + why +
@@ -75,11 +78,11 @@ int allow_fallback(const Entry& entry, Collective collective, std::size_t bytes,
 }
 
 int raise_error(MPI_Comm comm, Collective collective, std::size_t bytes, const std::string& what,
-                int error_class) {
+                int error_class, Form form) {
   int rank = 0, size = 0;
   host.Comm_rank(comm, &rank);
   host.Comm_size(comm, &size);
-  return raise(comm, describe(rank, size, collective, bytes) + " failed: " + what, error_class);
+  return raise(comm, describe(rank, size, collective, bytes, form) + " failed: " + what, error_class);
 }
 
 }  // namespace espalier::mpi

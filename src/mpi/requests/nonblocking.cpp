@@ -97,7 +97,7 @@ int start(Entry& entry, Taken& taken, MPI_Request* request) {
   entry.communicator->note_nonblocking(collective);  // by the host, too
   if (!draft.unable.empty()) {
     const bool is_hosts = draft.unable == persistent::bad_arguments || plan::nonblocking_is_off();
-    return is_hosts ? to_host : refuse(entry, collective, bytes, draft.unable);
+    return is_hosts ? to_host : refuse(entry, collective, bytes, draft.unable, Form::nonblocking);
   }
   std::string why;
   auto communicator = entry.communicator->nonblocking(draft.spec, why);
@@ -106,7 +106,7 @@ int start(Entry& entry, Taken& taken, MPI_Request* request) {
       return start_separate(entry, taken, std::move(across), request);
     if (auto moved = persistent::move_by_host(entry, draft, MovedByHost::Use::once, why))
       return start_separate(entry, taken, std::move(moved), request);
-    return why.empty() ? to_host : refuse(entry, collective, bytes, why);
+    return why.empty() ? to_host : refuse(entry, collective, bytes, why, Form::nonblocking);
   }
   made.errors = entry.comm;
   make_call(draft, made.call);
@@ -127,7 +127,7 @@ int start(Entry& entry, Taken& taken, MPI_Request* request) {
     if (auto moved =
             persistent::move_by_host(entry, draft, MovedByHost::Use::once, runtime::Nonblocking::no_memory))
       return start_separate(entry, taken, std::move(moved), request);
-    return refuse(entry, collective, bytes, runtime::Nonblocking::no_memory);
+    return refuse(entry, collective, bytes, runtime::Nonblocking::no_memory, Form::nonblocking);
   }
   taken.keep();
   *request = typed<MPI_Request>(made.handle.load(std::memory_order_relaxed));
@@ -161,19 +161,22 @@ int complete(Request& request) {
   const MPI_Comm errors = request.errors;
   const Collective collective = request.draft.spec.collective;
   const std::size_t bytes = request.draft.spec.bytes;
-  return guarded(wide(errors), collective, bytes, [&] {
-    try {
-      request.separate ? request.separate->complete() : request.nonblocking->complete(request.call);
-      if (request.draft.store) request.draft.store();
-      persistent::look_at_own_block(request.draft, errors);
-    } catch (...) {
-      if (request.nonblocking) request.nonblocking->forget(request.call);
-      end(request);
-      throw;
-    }
-    end(request);
-    return MPI_SUCCESS;
-  });
+  return guarded(
+      wide(errors), collective, bytes,
+      [&] {
+        try {
+          request.separate ? request.separate->complete() : request.nonblocking->complete(request.call);
+          if (request.draft.store) request.draft.store();
+          persistent::look_at_own_block(request.draft, errors);
+        } catch (...) {
+          if (request.nonblocking) request.nonblocking->forget(request.call);
+          end(request);
+          throw;
+        }
+        end(request);
+        return MPI_SUCCESS;
+      },
+      Form::nonblocking);
 }
 
 }  // namespace espalier::mpi::nonblocking

@@ -55,25 +55,28 @@ template <class AnyCall, class HandOn>
 int begin(void (*make)(const AnyCall&, Entry&, Draft&), Collective collective, const AnyCall& call,
           void* request, void* caller, HandOn hand_on) {
   std::size_t bytes = 0;
-  const int code = guarded(call.comm, collective, bytes, [&] {
-    Entry* entry = communicators::find(call.comm);
-    if (!entry) entry = communicators::enter_alone(call.comm, caller);
-    if (!entry) {
-      Entry stranger;
-      if (!is_among_strangers(collective, call.comm, caller, stranger)) return to_host;
-      Taken taken(stranger);
-      Draft& draft = taken.begin_draft(collective, call.root, false);
-      make(call, stranger, draft);
-      bytes = draft.spec.bytes;
-      return start_among_strangers(stranger, taken, static_cast<MPI_Request*>(request));
-    }
-    if (is_off(*entry, collective)) return to_host;
-    Taken taken(*entry);
-    Draft& draft = taken.begin_draft(collective, call.root, true);
-    make(call, *entry, draft);
-    bytes = draft.spec.bytes;
-    return start(*entry, taken, static_cast<MPI_Request*>(request));
-  });
+  const int code = guarded(
+      call.comm, collective, bytes,
+      [&] {
+        Entry* entry = communicators::find(call.comm);
+        if (!entry) entry = communicators::enter_alone(call.comm, caller);
+        if (!entry) {
+          Entry stranger;
+          if (!is_among_strangers(collective, call.comm, caller, stranger)) return to_host;
+          Taken taken(stranger);
+          Draft& draft = taken.begin_draft(collective, call.root, false);
+          make(call, stranger, draft);
+          bytes = draft.spec.bytes;
+          return start_among_strangers(stranger, taken, static_cast<MPI_Request*>(request));
+        }
+        if (is_off(*entry, collective)) return to_host;
+        Taken taken(*entry);
+        Draft& draft = taken.begin_draft(collective, call.root, true);
+        make(call, *entry, draft);
+        bytes = draft.spec.bytes;
+        return start(*entry, taken, static_cast<MPI_Request*>(request));
+      },
+      Form::nonblocking);
   return code == to_host ? hand_on() : code;
 }
 

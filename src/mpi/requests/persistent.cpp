@@ -89,7 +89,8 @@ MPI_Request make_carrier(const Entry& entry) {
 
 int raise_for(const Request& request, const std::string& what) {
   const collective::PersistentSpec& spec = request.draft.spec;
-  return raise_error(request.errors, spec.collective, spec.bytes, what);
+  return raise_error(request.errors, spec.collective, spec.bytes, what, MPI_ERR_OTHER,
+                     request.is_once ? Form::nonblocking : Form::persistent);
 }
 
 /// `comm` is about to be freed: from now on its requests report errors to MPI_COMM_WORLD.
@@ -154,13 +155,16 @@ int Request::start() {
     return raise_for(*this,
                      "its persistent request is started, and not complete; wait for it, or test it, "
                      "before it is started again");
-  return guarded(wide(errors), draft.spec.collective, draft.spec.bytes, [&] {
-    if (!collective && !separate) [[unlikely]]
-      prepare();
-    if (draft.load) draft.load();
-    separate ? separate->start() : collective->start();
-    return MPI_SUCCESS;
-  });
+  return guarded(
+      wide(errors), draft.spec.collective, draft.spec.bytes,
+      [&] {
+        if (!collective && !separate) [[unlikely]]
+          prepare();
+        if (draft.load) draft.load();
+        separate ? separate->start() : collective->start();
+        return MPI_SUCCESS;
+      },
+      Form::persistent);
 }
 
 /// MPI_Allreduce_init may wait for the other ranks to call it. It did not, but here this rank may as well:
@@ -173,12 +177,15 @@ void Request::prepare() {
 
 int Request::complete() {
   if (is_once) return nonblocking::complete(*this);
-  return guarded(wide(errors), draft.spec.collective, draft.spec.bytes, [&] {
-    separate ? separate->complete() : collective->complete();
-    if (draft.store) draft.store();
-    look_at_own_block(draft, errors);
-    return MPI_SUCCESS;
-  });
+  return guarded(
+      wide(errors), draft.spec.collective, draft.spec.bytes,
+      [&] {
+        separate ? separate->complete() : collective->complete();
+        if (draft.store) draft.store();
+        look_at_own_block(draft, errors);
+        return MPI_SUCCESS;
+      },
+      Form::persistent);
 }
 
 // To be called before the host frees the carrier, whose handle may be another request's from then on.
@@ -267,7 +274,7 @@ int begin(Entry& entry, Draft&& draft, MPI_Request* request) {
     if (!collective && !separate) separate = move_by_host(entry, draft, MovedByHost::Use::again, why);
     if (!collective && !separate) {
       const bool host_reports = why.empty() || why.ends_with(bad_arguments);
-      return host_reports ? to_host : refuse(entry, what, bytes, why);
+      return host_reports ? to_host : refuse(entry, what, bytes, why, Form::persistent);
     }
   }
   *request = make_carrier(entry);

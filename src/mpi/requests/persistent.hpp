@@ -148,14 +148,17 @@ template <class Call, class Forward>
 int init(void (*make)(const Call&, Entry&, Draft&), Collective collective, const Call& call, void* request,
          void* caller, Forward forward) {
   Draft draft;
-  const int code = guarded(call.comm, collective, draft.spec.bytes, [&] {
-    Entry* entry = entry_of(call.comm, caller);
-    if (!entry) return to_host;
-    draft.spec.collective = collective;
-    draft.spec.root = call.root;
-    make(call, *entry, draft);
-    return begin(*entry, std::move(draft), static_cast<MPI_Request*>(request));
-  });
+  const int code = guarded(
+      call.comm, collective, draft.spec.bytes,
+      [&] {
+        Entry* entry = entry_of(call.comm, caller);
+        if (!entry) return to_host;
+        draft.spec.collective = collective;
+        draft.spec.root = call.root;
+        make(call, *entry, draft);
+        return begin(*entry, std::move(draft), static_cast<MPI_Request*>(request));
+      },
+      Form::persistent);
   return code == to_host ? forward() : code;
 }
 
