@@ -167,6 +167,13 @@ def test_own_block_of_nonblocking_allgathers(launch, host, name, sent, expected,
     assert set(ends(run, ranks).values()) == {GOES_ON if sent < expected else ("truncated", "no error")}, str(run)
 
 
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_own_block_of_a_long_persistent_allgather(launch, ranks):
+    """Its readers go by one length for all blocks, so it is the host's, on all ranks."""
+    run = launch(hosts.HOSTS["mpich"], ranks, "lengths", "persistent_allgather", 16, 100000, env=STRICT, timeout=60)
+    assert set(ends(run, ranks).values()) == {GOES_ON}, str(run)
+
+
 OVER_NODES = {**STRICT, "ESPALIER_NODES": "2", "ESPALIER_NONBLOCKING": "on"}
 
 
