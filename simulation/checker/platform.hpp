@@ -140,6 +140,7 @@ struct Platform {
   static std::int64_t now_ns() { return Execution::current().now(); }
 
   static void copy(void* target, const void* source, std::size_t bytes) {
+    if (bytes == 0) return;  // the addresses may be null
     Execution::current().reads(source, bytes);
     std::memcpy(target, source, bytes);
     Execution::current().writes(target, bytes);

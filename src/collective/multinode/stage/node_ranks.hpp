@@ -21,9 +21,8 @@ class NodeRanks {
   /// target = left op right; target may be either.
   void fold(const reduce::Operation& operation, std::byte* target, const std::byte* left,
             const std::byte* right, std::size_t bytes) {
-    const void** sources = m_.source_array();
-    sources[0] = left;
-    sources[1] = right;
+    // Not the machine's array: that has a place for each rank of the node, which may be one.
+    const void* sources[] = {left, right};
     m_.reduce(operation, target, sources, 2, bytes);
   }
   /// Until all have come; what each has written before is visible then.
