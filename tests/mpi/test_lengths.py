@@ -177,6 +177,12 @@ def test_own_block_of_a_long_persistent_allgather(launch, ranks):
 OVER_NODES = {**STRICT, "ESPALIER_NODES": "2", "ESPALIER_NONBLOCKING": "on"}
 
 
+@pytest.mark.parametrize("stage", ["shared", "p2p"])
+def test_own_block_over_nodes(launch, stage):
+    env = {"ESPALIER_NODES": "2", "ESPALIER_NODE_STAGE": stage, **STRICT}
+    delivered(launch(hosts.HOSTS["mpich"], 4, "lengths", "alltoallv", 16, 32, "own", env=env, timeout=60), 4, 16)
+
+
 @pytest.mark.parametrize("block", ["between ranks", "own"])
 @pytest.mark.parametrize("short, long", [(16, 32), (16, 3000000), (1 << 20, 2 << 20)])
 @pytest.mark.parametrize("name", ["igatherv", "iscatterv", "ialltoallv", "ineighbor_alltoallw"])
@@ -188,6 +194,8 @@ def test_nonblocking_calls_over_nodes(launch, name, short, long, block):
     end = ends(run, 4)
     receives = rank_with_own(name[1:]) if block == "own" else receiver(name[1:], 4)
     assert end.pop(receives) == ("truncated", "no error") and set(end.values()) == {GOES_ON}, str(run)
+    sends = rf"sends {long};" if block == "own" or long < 1 << 20 else r"sends \d+ or more;"
+    assert re.search(rf"wants {short} bytes of rank \d, which {sends}", run.err), str(run)
 
 
 @pytest.mark.parametrize("name", [f"persistent_{name}" for name in CALLS])

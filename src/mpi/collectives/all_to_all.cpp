@@ -117,8 +117,6 @@ int serve_alltoallv(Entry& entry, const Transfer& call, std::size_t&) {
   if (!in_place && send.block_bytes(rank) > receive.block_bytes(rank)) [[unlikely]]
     return refuse_own_block(entry, {Collective::alltoallv, 0, 0}, send.block_bytes(rank),
                             receive.block_bytes(rank));
-  if (!in_place && send.block_bytes(rank) < receive.block_bytes(rank) && !communicator.takes_pieces())
-    return to_host;  // over nodes a rank's own block is as long on both sides
   receive.open(entry.comm);
   if (in_place) {
     receive.load();

@@ -129,7 +129,7 @@ void StreamEnd::take_direct(Call& call) {
     by_arrived(call, arrived, wanted.peer, [&](const Letter& letter, std::size_t offset) {
       const Part part{offset, data_bytes(letter)};
       if (const std::size_t sent = part.offset + part.bytes; sent > wanted.bytes)
-        collective::refuse_excess(rank_, wanted.bytes, wanted.peer, sent);
+        collective::refuse_excess(rank_, wanted.bytes, wanted.peer, sent, part.bytes < longest_piece(spec));
       if (part.bytes > 0) collective::store_taken(copies, wanted, part, data_of(letter));
     });
   if (spec.collective == Collective::barrier)
