@@ -33,7 +33,8 @@ TEST_P(Pieces, OfAllLengths) {
       Bytes got, wanted;
       exchange_scattered(
           m, round, [&](int from, int to) { return unequal(from * m.size() + to, round); },
-          [&](const PieceBlocks& out, const PieceBlocks& in) { alltoallv(m, out, in, plan); }, got, wanted);
+          [&](const Scattered& out, const Scattered& in) { alltoallv(m, out.blocks(), in.blocks(), plan); },
+          got, wanted);
       expect_same(got, wanted, "pieces", m, wanted.size());
     }
   });
@@ -49,7 +50,8 @@ TEST_P(Pieces, BesideDenseBlocks) {
         Bytes got, wanted;
         exchange_scattered(
             m, round, bytes_of,
-            [&](const PieceBlocks& out, const PieceBlocks& in) { alltoallv(m, out, in, plan); }, got, wanted);
+            [&](const Scattered& out, const Scattered& in) { alltoallv(m, out.blocks(), in.blocks(), plan); },
+            got, wanted);
         expect_same(got, wanted, "pieces", m, wanted.size());
         continue;
       }

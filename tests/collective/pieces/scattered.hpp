@@ -99,7 +99,7 @@ void exchange_scattered(M& m, int round, const std::function<std::size_t(int, in
     out.put(out.memory, r, block_of(m.rank(), r, out.bytes_of(r), round));
     in.put(wanted, r, block_of(r, m.rank(), in.bytes_of(r), round));
   }
-  call(out.blocks(), in.blocks());
+  call(out, in);
   got = in.memory;
 }
 

@@ -12,6 +12,12 @@ inline void expect(const Bytes& got, const Bytes& wanted, const char* what) {
   Execution::current().result(got.data(), got.size());
 }
 
+/// The rank uses these buffers for something else, and frees them perhaps: no other rank may read them any more.
+template <class... Buffers>
+void use_again(const Buffers&... buffers) {
+  (Execution::current().use_again(buffers.data(), buffers.size() * sizeof *buffers.data()), ...);
+}
+
 /// Nothing, little, a few slots, by turns.
 inline std::size_t few_bytes(int rank, int round) {
   static constexpr std::size_t pattern[] = {0, 3, 150, 1, 64, 0, 100};

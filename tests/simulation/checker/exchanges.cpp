@@ -29,6 +29,7 @@ Body allgathers(const Plan& plan, Places places = nullptr) {
       const Bytes own = block_of(m.rank(), 0, bytes, round);
       gather_all(m, places, own, got, blocks, plan);
       expect(got, wanted, "allgather");
+      use_again(own, got);
     }
   };
 }
@@ -43,6 +44,7 @@ Body allgathervs(const Plan& plan, Places places = nullptr) {
       if (largest_of(spread.blocks(), m.size()) == 0) continue;
       gather_all(m, places, own, got, spread.blocks(), plan);
       expect(got, wanted, "allgatherv");
+      use_again(own, got);
     }
   };
 }
@@ -58,6 +60,7 @@ Body alltoalls(const Plan& plan) {
       Bytes got(send.size(), untouched);
       by_plan::alltoall(m, send.data(), got.data(), bytes, plan);
       expect(got, wanted, "alltoall");
+      use_again(send, got);
     }
   };
 }
@@ -75,6 +78,7 @@ Body alltoallvs(const Plan& plan, std::size_t (*bytes_of)(int, int)) {
       }
       alltoallv(m, send.data(), out.blocks(), got.data(), in.blocks(), plan);
       expect(got, wanted, "alltoallv");
+      use_again(send, got);
     }
   };
 }
@@ -86,7 +90,11 @@ Body piece_exchanges(const Plan& plan, std::size_t (*bytes_of)(int, int)) {
       Bytes got, wanted;
       exchange_scattered(
           m, round, [&](int from, int to) { return bytes_of(from * m.size() + to, round); },
-          [&](const PieceBlocks& out, const PieceBlocks& in) { alltoallv(m, out, in, plan); }, got, wanted);
+          [&](const Scattered& out, const Scattered& in) {
+            alltoallv(m, out.blocks(), in.blocks(), plan);
+            use_again(out.memory, in.memory);
+          },
+          got, wanted);
       expect(got, wanted, "alltoallv of pieces");
     }
   };
@@ -117,6 +125,7 @@ Body listeners(const Plan& plan) {
       const Bytes own = block_of(m.rank(), 0, 120, round);
       allgather(m, own.data(), got.data(), spread.blocks(), plan);
       expect(got, wanted, "allgatherv");
+      use_again(own, got);
     }
   };
 }
@@ -134,6 +143,7 @@ Body alltoalls_by_turns(const Plan& plan) {
       Bytes got(send.size(), untouched);
       alltoall(m, send.data(), got.data(), bytes, plan);
       expect(got, wanted, "alltoall");
+      use_again(send, got);
     }
   };
 }

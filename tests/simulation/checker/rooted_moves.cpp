@@ -34,6 +34,7 @@ Body gathervs(std::size_t (*bytes_of)(int, int), Algorithm algorithm = Algorithm
       Bytes own = block_of(m.rank(), root, bytes_of(m.rank(), round), round);
       if (m.rank() != root) {
         send_gatherv(m, root, own.data(), own.size(), plan);
+        use_again(own);
         std::fill(own.begin(), own.end(), untouched);
         continue;
       }
@@ -60,6 +61,7 @@ Body lent_after_short() {
         expect(all, wanted, "gatherv");
       } else {
         send_gatherv(m, 0, own.data(), bytes, plan);
+        use_again(own);
         std::fill(own.begin(), own.end(), untouched);
       }
     }
@@ -69,6 +71,7 @@ Body lent_after_short() {
       for (int r = 0; r < m.size(); ++r) spread.put(all, r, block_of(0, r, bytes, 0));
       if (m.rank() == 0) {
         send_scatterv(m, all.data(), got.data(), spread.blocks(), plan);
+        use_again(all);
         std::fill(all.begin(), all.end(), untouched);
       } else {
         receive_scatterv(m, 0, got.data(), bytes, plan);
@@ -147,6 +150,7 @@ Body scattervs_without_the_last() {
         send_scatterv(m, all.data(), got.data(), spread.blocks(), plan);
       else
         receive_scatterv(m, 0, got.data(), bytes, plan);
+      use_again(all);
       expect(got, m.rank() == last ? Bytes(bytes, untouched) : block_of(0, m.rank(), bytes, round),
              "scatterv");
     }
@@ -182,6 +186,7 @@ Body scattervs(std::size_t (*bytes_of)(int, int), Algorithm algorithm = Algorith
         Bytes send(spread.end, untouched);
         for (int r = 0; r < m.size(); ++r) spread.put(send, r, block_of(root, r, bytes_of(r, round), round));
         send_scatterv(m, send.data(), got.data(), spread.blocks(), plan, ways);
+        use_again(send);
         std::fill(send.begin(), send.end(), untouched);
       } else {
         receive_scatterv(m, root, got.data(), got.size(), plan);
