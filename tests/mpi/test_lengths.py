@@ -145,7 +145,7 @@ def test_own_block(launch, host, name, ranks):
 
 
 def rank_with_own(name):
-    return 0 if name in ("gatherv", "scatterv") else 1
+    return 0 if name.startswith(("gather", "scatter")) else 1
 
 
 @pytest.mark.parametrize("ranks", [2, 3])
@@ -168,10 +168,23 @@ def test_own_block_of_nonblocking_allgathers(launch, host, name, sent, expected,
 
 
 @pytest.mark.parametrize("ranks", [2, 3])
-def test_own_block_of_a_long_persistent_allgather(launch, ranks):
-    """Its readers go by one length for all blocks, so it is the host's, on all ranks."""
-    run = launch(hosts.HOSTS["mpich"], ranks, "lengths", "persistent_allgather", 16, 100000, env=STRICT, timeout=60)
+@pytest.mark.parametrize("name, expected", [("allgather", 100000), ("gather", 100000), ("alltoall", 32), ("scatter", 32)])
+def test_own_block_of_persistent_calls(launch, name, expected, ranks):
+    """Readers go by one length for all blocks, so it is the host's, on all ranks."""
+    run = launch(hosts.HOSTS["mpich"], ranks, "lengths", f"persistent_{name}", 16, expected, "own", env=STRICT, timeout=60)
     assert set(ends(run, ranks).values()) == {GOES_ON}, str(run)
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+@pytest.mark.parametrize("sent, expected", [(16, 32), (32, 16)])
+@pytest.mark.parametrize("name", ["allgather", "gather"])
+def test_own_block_of_short_persistent_calls(launch, name, sent, expected, ranks):
+    """The others have begun, so it is an error on all ranks: in the host this one would wait for them."""
+    run = launch(hosts.HOSTS["mpich"], ranks, "lengths", f"persistent_{name}", sent, expected, "own", env=STRICT, timeout=60)
+    end = ends(run, ranks)
+    assert end.pop(rank_with_own(name)) == ("truncated" if sent > expected else "error", "no error"), str(run)
+    assert set(end.values()) == {("error", "no error")}, str(run)
+    assert f"wants {expected} bytes of rank" in run.err and "could not prepare its part" in run.err, str(run)
 
 
 OVER_NODES = {**STRICT, "ESPALIER_NODES": "2", "ESPALIER_NONBLOCKING": "on"}

@@ -256,12 +256,31 @@ std::unique_ptr<MovedByHost> move_by_host(const Entry& entry, const Draft& draft
                                        entry.communicator->size(), entry.comm);
 }
 
+/// Of a collective whose blocks are all of one length, by which their readers go.
+bool is_own_block_wrong(const Draft& draft) {
+  return draft.own.sent != draft.own.taken && !traits(draft.spec.collective).has_v_form;
+}
+
+int raise_for_own_block(const Entry& entry, const Draft& draft) {
+  const int rank = entry.communicator->rank();
+  const auto [sent, taken] = draft.own;
+  return raise_error(entry.comm, draft.spec.collective, draft.spec.bytes,
+                     collective::print_lengths(rank, taken, rank, sent),
+                     sent > taken ? MPI_ERR_TRUNCATE : MPI_ERR_OTHER, Form::persistent);
+}
+
 int begin(Entry& entry, Draft&& draft, MPI_Request* request) {
   const Collective what = draft.spec.collective;
   const std::size_t bytes = draft.spec.bytes;
+  if (draft.unable.empty() && is_own_block_wrong(draft)) draft.unable = bad_arguments;
   // The host says what is wrong. Of a v form the ranks ask each other, of others this one tells them.
-  if (draft.unable == bad_arguments && !traits(what).has_v_form && entry.communicator->refuse_to_prepare())
-    return to_host;
+  if (draft.unable == bad_arguments && !traits(what).has_v_form) {
+    const runtime::Refusal refusal = entry.communicator->refuse_to_prepare(draft.spec);
+    // Hosts deliver a shorter block, and would wait there for the others.
+    if (refusal == runtime::Refusal::fails && is_own_block_wrong(draft))
+      return raise_for_own_block(entry, draft);
+    if (refusal != runtime::Refusal::untold) return to_host;
+  }
   std::unique_ptr<runtime::Persistent> collective;
   std::unique_ptr<runtime::SeparateCall> separate;
   auto meeting = draft.unable.empty() ? entry.communicator->begin_to_prepare(draft.spec) : nullptr;

@@ -12,6 +12,7 @@
 #include "collective/pieces/piece_blocks.hpp"
 #include "collective/schedule/persistent_spec.hpp"
 #include "reduce/operation.hpp"
+#include "runtime/communicator/persistent_meeting.hpp"
 #include "runtime/process/bootstrap.hpp"
 
 namespace espalier::runtime {
@@ -34,7 +35,6 @@ struct SharedResult {
 
 class Nonblocking;
 class Persistent;
-class PersistentMeeting;
 class SeparateCall;
 struct Membership;
 
@@ -180,9 +180,9 @@ class Communicator {
   virtual std::unique_ptr<PersistentMeeting> begin_to_prepare(collective::PersistentSpec& spec);
 
   /// Local: this rank's arguments are wrong, whatever they are to ask for; tells the others, who come to
-  /// prepare() or begin_to_prepare(). Not of v forms, of which the ranks ask each other. False, on all ranks
-  /// alike: prepare() has to do it.
-  virtual bool refuse_to_prepare() { return true; }
+  /// prepare() or begin_to_prepare() with the same collective and length as `spec`. Not of v forms, of which the ranks
+  /// ask each other.
+  virtual Refusal refuse_to_prepare(const collective::PersistentSpec&) { return Refusal::left_to_host; }
 
   /// Local: what carries a nonblocking collective like that. Null, on all ranks alike, because they have the
   /// same of `spec` that CallFacts has: it is the host's, and `why` says why; empty: there is no reason to

@@ -83,7 +83,7 @@ class MultiNodeCommunicator final : public Communicator {
   bool exscan(const void* send, void* receive, std::size_t bytes, const UserOperation& operation) override;
   std::unique_ptr<Persistent> prepare(const Bootstrap& bootstrap, collective::PersistentSpec& spec,
                                       const std::string& unable, std::string& why) override;
-  bool refuse_to_prepare() override;
+  Refusal refuse_to_prepare(const collective::PersistentSpec&) override;
   bool schedules_pieces() const override { return true; }
   std::unique_ptr<SeparateCall> begin_across(across::Wanted wanted, std::string& why) override;
   std::unique_ptr<SeparateCall> prepare_across(const collective::PersistentSpec& spec,

@@ -77,8 +77,8 @@ std::shared_ptr<across::Channel> MultiNodeCommunicator::open_stream(int stream) 
   return across::Channel::open(mail_, rank(), stream, nullptr, spin_limits_for(nodes_.ranks_per_core, true));
 }
 
-bool MultiNodeCommunicator::refuse_to_prepare() {
-  if (!prepares_across()) return true;
+Refusal MultiNodeCommunicator::refuse_to_prepare(const PersistentSpec&) {
+  if (!prepares_across()) return Refusal::left_to_host;
   if (!meetings_) meetings_ = open_stream(across::meetings_stream);
   meetings_->note_blocking(calls_.number());
   Told mine{};
@@ -86,7 +86,7 @@ bool MultiNodeCommunicator::refuse_to_prepare() {
   std::strncpy(mine.why, bad_arguments, sizeof mine.why - 1);
   across::Meeting(meetings_, {rank(), size()}).tell(mine);
   mail_->lose_tags();  // the others' letters stay without a reader
-  return true;
+  return Refusal::left_to_host;
 }
 
 std::unique_ptr<SeparateCall> MultiNodeCommunicator::prepare_across(const PersistentSpec& spec,

@@ -65,7 +65,7 @@ class NodeCommunicator final : public Communicator {
   std::unique_ptr<Persistent> prepare(const Bootstrap& host, collective::PersistentSpec& spec,
                                       const std::string& unable, std::string& why) override;
   std::unique_ptr<PersistentMeeting> begin_to_prepare(collective::PersistentSpec& spec) override;
-  bool refuse_to_prepare() override;
+  Refusal refuse_to_prepare(const collective::PersistentSpec& spec) override;
   std::shared_ptr<Nonblocking> nonblocking(const collective::PersistentSpec& spec, std::string& why) override;
   void note_nonblocking(Collective collective) override {
     state_.mismatch_detection.add_nonblocking(collective);

@@ -46,6 +46,9 @@ static int call(const char* name, enum way way, MPI_Comm comm) {
   MPI_Request request = MPI_REQUEST_NULL;
   IF_IT_IS(Gatherv, Igatherv, out, *out_counts, MPI_BYTE, in, in_counts, in_places, in_type, 0);
   IF_IT_IS(Scatterv, Iscatterv, out, out_counts, out_places, MPI_BYTE, in, *in_counts, in_type, 0);
+  IF_IT_IS(Gather, Igather, out, *out_counts, MPI_BYTE, in, *in_counts, in_type, 0);
+  IF_IT_IS(Scatter, Iscatter, out, *out_counts, MPI_BYTE, in, *in_counts, in_type, 0);
+  IF_IT_IS(Alltoall, Ialltoall, out, *out_counts, MPI_BYTE, in, *in_counts, in_type);
   IF_IT_IS(Allgather, Iallgather, out, *out_counts, MPI_BYTE, in, *in_counts, in_type);
   IF_IT_IS(Allgatherv, Iallgatherv, out, *out_counts, MPI_BYTE, in, in_counts, in_places, in_type);
   IF_IT_IS(Alltoallv, Ialltoallv, out, out_counts, out_places, MPI_BYTE, in, in_counts, in_places, in_type);
@@ -80,6 +83,11 @@ static MPI_Comm make_ring(int edges) {
                                  MPI_INFO_NULL, 0, &ring);
   MPI_Comm_set_errhandler(ring, MPI_ERRORS_RETURN);
   return ring;
+}
+
+static int has_equal_blocks(const char* name) {
+  return !strcmp(name, "allgather") || !strcmp(name, "alltoall") || !strcmp(name, "gather") ||
+         !strcmp(name, "scatter");
 }
 
 static int works(MPI_Comm comm) {
@@ -129,17 +137,17 @@ int main(int argc, char** argv) {
   }
 
   /* The block of rank `from` for rank `to` lies at `place` there. */
-  const int scatters = !strcmp(name, "scatterv"),
+  const int scatters = !strncmp(name, "scatter", 7),
             to_all = !strcmp(name, "alltoallv") || !strcmp(name, "alltoallw"),
             rings = !strncmp(name, "neighbor", 8), gathers_all = !strncmp(name, "allgather", 9);
-  const int from = scatters || (own && !strcmp(name, "gatherv")) ? 0 : 1;
+  const int from = scatters || (own && !strncmp(name, "gather", 6)) ? 0 : 1;
   const int to = own ? from : scatters ? 1 : rings ? (from + 1) % size : 0;
   const int place = scatters ? 0 : rings ? own : from;
   if (rank == from) out_counts[scatters || to_all ? to : rings ? own : 0] = sent;
   if (rank == to || gathers_all) in_counts[place] = expected;
-  if (!strcmp(name, "allgather")) {
-    *in_counts = expected;
-    if (rank != from) *out_counts = expected;
+  if (has_equal_blocks(name)) { /* all of one length, but for the own one of one rank */
+    const int usual = strcmp(name, "scatter") ? expected : sent;
+    *out_counts = rank == from ? sent : usual, *in_counts = rank == from ? expected : usual;
   }
   const MPI_Comm comm = rings ? make_ring(1 + own) : MPI_COMM_WORLD;
 

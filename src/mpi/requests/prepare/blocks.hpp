@@ -125,17 +125,6 @@ inline bool fails(bool condition, Draft& draft) {
 
 inline void note_own_block(std::size_t sent, std::size_t taken, Draft& draft) { draft.own = {sent, taken}; }
 
-/// Whether this rank's own block may be sent longer or shorter than it is taken: not where all blocks are of one length and
-/// their readers go by that. Those of nonblocking calls are told each length.
-inline bool may_differ(Collective collective, const Draft& draft) {
-  return traits(collective).has_v_form || draft.may_be_brief;
-}
-inline bool is_own_block_wrong(Collective collective, std::size_t sent, std::size_t taken, Draft& draft) {
-  if (sent != taken && !may_differ(collective, draft)) return true;
-  note_own_block(sent, taken, draft);
-  return false;
-}
-
 /// Allgather, allgatherv, alltoall, alltoallv, and the roots of gather(v) and scatter(v). `out_blocks`,
 /// `in_blocks`: of either side, one for each rank or one in all. `bytes(sides)`: by which rules choose.
 template <class Out, class In, class Bytes>
@@ -154,10 +143,8 @@ void make_both(const Transfer& call, Entry& entry, Collective collective, int ou
     sides->has_out = true;
     if (fails(!open(sides->out, call.send, out_blocks, comm, draft), draft)) return;
     out.find(sides->out, out_blocks);
-    if (fails(is_own_block_wrong(collective, out[own].bytes, in[own].bytes, draft) ||
-                  is_alias_for_host(call, out[own].data, in[own].data, collective),
-              draft))
-      return;
+    if (fails(is_alias_for_host(call, out[own].data, in[own].data, collective), draft)) return;
+    note_own_block(out[own].bytes, in[own].bytes, draft);
   } else if (out_blocks == 1) {
     out.fill(in[own]);
   } else {
@@ -222,10 +209,8 @@ void make_scattering_root(const Transfer& call, Entry& entry, Collective collect
     if (fails(!open(sides->in, call.receive, 1, comm, draft), draft)) return;
     target.bytes = sides->in.bytes();
     target.data = target.bytes > 0 ? sides->in.data() : nullptr;
-    if (fails(is_own_block_wrong(collective, own.bytes, target.bytes, draft) ||
-                  is_alias_for_host(call, own.data, target.data, collective),
-              draft))
-      return;
+    if (fails(is_alias_for_host(call, own.data, target.data, collective), draft)) return;
+    note_own_block(own.bytes, target.bytes, draft);
   }
   in.fill_only(call.root, target);
   draft.spec = collective::transfer_spec(rank_info, collective, call.root, bytes(*sides), out.span(),

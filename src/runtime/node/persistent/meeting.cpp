@@ -214,14 +214,16 @@ int find_rank_that_left(const Parts& all) {
   return -1;
 }
 
-// Where there is no memory for what short ones need, the others meet again.
-bool NodeCommunicator::refuse_to_prepare() {
+// The others meet for a short one when they begin to prepare it, and look what this rank says when they start it. Where
+// there is no memory for that, they meet again in prepare().
+Refusal NodeCommunicator::refuse_to_prepare(const PersistentSpec& spec) {
   static const bool is_on = Config::instance().flag("ESPALIER_PERSISTENT");
-  if (!is_on) return true;
+  if (!is_on) return Refusal::left_to_host;
   const std::shared_ptr<Nonblocking> meeting_place = lines();
-  for (int i = 0; meeting_place && i < 2; ++i)
-    if (tell_and_leave(*meeting_place, state_.arena, rank(), size()) != 0) return true;
-  return false;
+  for (const bool is_first : {true, false})
+    if (meeting_place && tell_and_leave(*meeting_place, state_.arena, rank(), size()) != 0)
+      return is_first && is_short(spec) ? Refusal::fails : Refusal::left_to_host;
+  return Refusal::untold;
 }
 
 std::unique_ptr<PersistentMeeting> NodeCommunicator::begin_to_prepare(PersistentSpec& spec) {
