@@ -68,10 +68,10 @@ class FaultyTransport final : public network::Transport {
   network::Ticket send(int process, int tag, const void* data, std::size_t bytes) override {
     if (tag != LettersMember::letters_tag || left_-- != 0) return plain_.send(process, tag, data, bytes);
     if (fault_ == Fault::never_sent) return never_;
-    if (fault_ == Fault::sent_twice) again_ = plain_.send(process, tag, data, bytes);
-    std::byte* const letter = Execution::current().keep(bytes);
+    std::byte* const letter = Execution::current().keep(bytes);  // the sender does not wait for this one
     std::memcpy(letter, data, bytes);
     change(letter, bytes);
+    if (fault_ == Fault::sent_twice) again_ = plain_.send(process, tag, letter, bytes);
     return plain_.send(process, tag, letter, bytes);
   }
   network::Ticket receive(int process, int tag, void* data, std::size_t bytes) override {
