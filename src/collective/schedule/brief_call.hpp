@@ -18,7 +18,7 @@ struct OwnBlock {
 };
 
 /// Barrier, bcast, reduce, allreduce, allgather, gather or scatter of blocks of up to longest_brief_block(); gatherv and
-/// scatterv on ranks that are not the root; on two ranks alltoall, too, and the v forms in which both ranks, or the one that
+/// scatterv on ranks that are not the root; on two ranks alltoall, scan and exscan, too, and the v forms in which both ranks, or the one that
 /// gives, move a block of one length. The rest is in the spec: collective, root, bytes, operation, and the fold's operation
 /// on ranks that fold.
 struct BriefCall {
@@ -32,30 +32,40 @@ struct BriefCall {
   OwnBlock keep{};        ///< copied when the call starts
 };
 
-/// The longest block of a brief call; 0: the collective has none. So short that a call with lists would give it in one
-/// chunk, and that each rank would fold for itself.
+/// The longest block of a brief call; 0: the collective has none. So short that each rank folds for itself.
 inline std::size_t longest_brief_block(Collective collective, int ranks) {
   using enum Collective;
-  constexpr std::size_t longest = 32 * 1024;  // in longer ones the copies alone count
+  constexpr std::size_t longest = 32 * 1024,
+                        longest_one_way = 64 * 1024;  // in longer ones the copies alone count
   switch (collective) {
     case allreduce:
       return ranks == 2 ? longest : least_in_common - 1;
+    case reduce:
+      return is_folded_by_all(reduce, longest_one_way, static_cast<std::size_t>(ranks)) ? longest / 2
+                                                                                        : longest_one_way;
     case allgather:
       return longest;
     case alltoall:
     case alltoallv:
     case allgatherv:
       return ranks == 2 ? longest : 0;
+    case scan:
+    case exscan:
+      return ranks == 2 ? longest_one_way : 0;
     case scatter:
-      return ranks == 2 ? longest / 4 : longest / 4 / static_cast<std::size_t>(ranks);
+      return ranks == 2 ? longest_one_way : longest_one_way / static_cast<std::size_t>(ranks);
     default:
-      return longest / 4;
+      return longest_one_way;
   }
 }
 
+/// An exscan of two ranks gives rank 1 what rank 0 has.
+inline int root_of_brief(const PersistentSpec& spec) {
+  return spec.collective == Collective::exscan ? 0 : spec.root;
+}
 inline bool is_from_root(Collective collective) {
   using enum Collective;
-  return collective == bcast || collective == scatter || collective == scatterv;
+  return collective == bcast || collective == scatter || collective == scatterv || collective == exscan;
 }
 inline bool is_to_root(Collective collective) {
   using enum Collective;
@@ -76,19 +86,22 @@ inline BriefCall brief_of_equal_blocks(Collective collective, int root, const Ra
   if (collective == alltoall)
     return {send + first, receive + first, block, {send + own, receive + own, block}};
   if (collective == scatter && is_root) return {send + first, nullptr, block, {send + own, receive, block}};
+  if (collective == scan && rank_info.rank == 0) return {send, receive, block, {send, receive, block}};
   return {send, receive, block};
 }
 
 /// Whether others need this rank's bytes.
 inline bool gives_in_brief(const PersistentSpec& spec, int rank) {
-  if (is_from_root(spec.collective)) return rank == spec.root;
+  if (is_from_root(spec.collective)) return rank == root_of_brief(spec);
   if (is_to_root(spec.collective)) return rank != spec.root;
+  if (spec.collective == Collective::scan) return rank == 0;
   return spec.collective != Collective::barrier;
 }
 
 /// Whether this rank hears from all others before it is done.
 inline bool hears_all_in_brief(const PersistentSpec& spec, int rank) {
   if (is_to_root(spec.collective)) return rank == spec.root;
+  if (spec.collective == Collective::scan) return rank == 1;
   return !is_from_root(spec.collective);
 }
 
@@ -133,31 +146,47 @@ void write_brief_table(M& m, const BriefCall& brief, std::byte* table) {
   }
 }
 
+template <Machine M>
+void give_brief_in_buffer(M& m, const PersistentSpec& spec, const BriefCall& brief, const Giving& giving,
+                          std::byte* base, const Room& room, int longest_log2_chunk) {
+  const std::size_t given = spec.given_bytes;
+  const bool is_exchanged = !room.is_own && exchanges_in_brief(spec, m.size());
+  const int log2_chunk = log2_chunk_for(given, longest_log2_chunk);
+  const bool is_cut = !room.is_own && is_cut_in_chunks(spec.collective, given, log2_chunk);
+  std::byte* data = room.data + BufferParts::table;
+  if (has_brief_table(spec, m.size())) {
+    write_brief_table(m, brief, data);
+    data = room.data + buffer_parts(spec, m.size(), given).data;
+  }
+  Notice notice = notice_of(giving, given);
+  notice.buffer = Notice::place_of(room.data, room.is_own, base) | (is_exchanged ? Notice::exchanged : 0);
+  if (is_cut) {
+    clear_lines(m, room.data);
+    notice.log2_chunk = static_cast<std::uint64_t>(log2_chunk);
+    write_notice(m, giving.line, notice);
+    const Give all[] = {{brief.send, 0, given, 0}};
+    return give_in_chunks(m, std::span<const Give>(all), given, giving, room.data, data, log2_chunk);
+  }
+  show_pairwise(m, data, brief.send, given, is_exchanged ? given : 0);
+  m.flush_for_readers(data, given);
+  write_notice(m, giving.line, notice);
+  m.signal_at(giving.line, giving.number);
+}
+
 }  // namespace detail
 
 /// As give_data().
 template <Machine M>
 void give_brief(M& m, const PersistentSpec& spec, const BriefCall& brief, const Giving& giving,
-                std::byte* base, const Room& room) {
-  const std::size_t given = spec.given_bytes;
-  Notice notice;
-  notice.bytes = given;
-  notice.say_finished(giving.number, giving.finished);
+                std::byte* base, const Room& room, int longest_log2_chunk) {
   if (room.data) {
-    const bool is_exchanged = !room.is_own && exchanges_in_brief(spec, m.size());
-    notice.buffer = Notice::place_of(room.data, room.is_own, base) | (is_exchanged ? Notice::exchanged : 0);
-    std::byte* data = room.data + BufferParts::table;
-    if (has_brief_table(spec, m.size())) {
-      detail::write_brief_table(m, brief, data);
-      data = room.data + buffer_parts(spec, m.size(), given).data;
-    }
-    show_pairwise(m, data, brief.send, given, is_exchanged ? given : 0);
-    m.flush_for_readers(data, given);
-  } else if (given > 0) {
-    m.copy(m.payload_at(giving.line) + sizeof notice, brief.send, given);
+    detail::give_brief_in_buffer(m, spec, brief, giving, base, room, longest_log2_chunk);
+  } else {
+    const std::size_t given = spec.given_bytes;
+    if (given > 0) m.copy(m.payload_at(giving.line) + sizeof(Notice), brief.send, given);
+    detail::write_notice(m, giving.line, notice_of(giving, given));
+    m.signal_at(giving.line, giving.number);
   }
-  detail::write_notice(m, giving.line, notice);
-  m.signal_at(giving.line, giving.number);
   if (brief.keep.bytes > 0) m.copy(brief.keep.target, brief.keep.source, brief.keep.bytes);
 }
 

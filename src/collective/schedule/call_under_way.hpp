@@ -110,8 +110,9 @@ bool chunk_is_there(M& m, CallUnderWay& call, const GivenData& given, int peer, 
   const std::size_t begin = given.offset + skipped + call.position;
   const Step chunk = begin >> given.log2_chunk;
   end = std::min(end, ((chunk + 1) << given.log2_chunk) - given.offset - skipped);
-  std::byte* const progress = given.buffer + BufferParts::progress;
-  return m.reached_at(progress, chunk + 1) || lacks(call, progress, chunk + 1, peer);
+  if (chunk == 0) return true;  // its line has said so
+  std::byte* const line = given.buffer + BufferParts::line_of_chunk(chunk);
+  return m.reached_at(line, chunk + 1) || lacks(call, line, chunk + 1, peer);
 }
 
 /// `bytes` from `source` in the memory of `peer`. They are kept until the call forgets its copies.
@@ -265,61 +266,73 @@ bool fold_alone(M& m, CallUnderWay& call, const CallArea& area) {
   return true;
 }
 
-/// Whether `peer`, which has published, has given all that this rank reads of it. A rank whose call has lists gives what
-/// goes one way in chunks.
+/// The block that `peer`, which has published, gives to this rank; false: not all of it has come.
 template <Machine M>
-bool has_given_all(M& m, CallUnderWay& call, const CallArea& area, int peer) {
-  const bool rides_in_line = call.brief.block <= line_capacity && !has_brief_table(call.spec, m.size());
-  if (rides_in_line || !goes_one_way(call.spec.collective)) return true;
-  const GivenData given = find_given(m, call.spec, peer, call.lines.of(peer), area);
-  if (given.log2_chunk == 0 || given.bytes == 0) [[likely]]
-    return true;
-  const Step chunks = ((given.offset + given.bytes - 1) >> given.log2_chunk) + 1;
-  std::byte* const progress = given.buffer + BufferParts::progress;
-  return m.reached_at(progress, chunks) || lacks(call, progress, chunks, peer);
-}
-
-/// What `peer` gives to this rank, which has heard all of it; nothing, if that is more than it wants.
-template <Machine M>
-std::span<const std::byte> brief_given(M& m, CallUnderWay& call, const CallArea& area, int peer) {
+bool take_brief_block(M& m, CallUnderWay& call, const CallArea& area, int peer, std::byte* target) {
   const GivenData given = find_given(m, call.spec, peer, call.lines.of(peer), area);
   if (!fits(call, peer, call.brief.block, given.bytes)) [[unlikely]]
-    return {};
-  if (given.is_remote) [[unlikely]]
-    return {copy_of_remote(m, call, peer, given.block, given.bytes), given.bytes};
-  return {given.buffer ? begin_reading(m, given.block, given.bytes) : given.block, given.bytes};
+    return true;
+  if (given.is_remote) [[unlikely]] {
+    read_own_memory(m, peer, target, given.block, given.bytes);
+    return true;
+  }
+  while (call.position < given.bytes) {
+    std::size_t end = given.bytes;
+    if (!chunk_is_there(m, call, given, peer, 0, end)) return false;
+    const std::size_t bytes = end - call.position;
+    const std::byte* const source = given.block + call.position;
+    m.copy(target + call.position, given.buffer ? begin_reading(m, source, bytes) : source, bytes);
+    call.position = end;
+  }
+  call.position = 0;
+  return true;
 }
 
-/// The vector of `peer`: all ranks' are equally long.
+/// Up to where the vectors of all ranks, which have published, have come; false: not beyond what is folded.
 template <Machine M>
-const std::byte* brief_vector(M& m, CallUnderWay& call, const CallArea& area, int peer) {
-  const std::span<const std::byte> given = brief_given(m, call, area, peer);
-  if (given.size() != call.brief.block) [[unlikely]]
+bool brief_vectors_are_there(M& m, CallUnderWay& call, const CallArea& area, std::size_t& end) {
+  if (!goes_one_way(call.spec.collective) || call.brief.block <= line_capacity) return true;
+  for (const int peer : m.other_ranks())
+    if (!chunk_is_there(m, call, find_given(m, call.spec, peer, call.lines.of(peer), area), peer, 0, end))
+      return false;
+  return true;
+}
+
+/// `bytes` of the vector of `peer` from `begin` on: all ranks' are equally long.
+template <Machine M>
+const std::byte* brief_vector(M& m, CallUnderWay& call, const CallArea& area, int peer, std::size_t begin,
+                              std::size_t bytes) {
+  const GivenData given = find_given(m, call.spec, peer, call.lines.of(peer), area);
+  if (given.bytes != call.brief.block) [[unlikely]]
     refuse_damaged();
-  return given.data();
+  const std::byte* const vector = given.block + begin;
+  if (given.is_remote) [[unlikely]]
+    return copy_of_remote(m, call, peer, vector, bytes);
+  return given.buffer ? begin_reading(m, vector, bytes) : vector;
 }
 
 template <Machine M>
-void fold_brief(M& m, CallUnderWay& call, const CallArea& area) {
-  const void** sources = m.source_array();
-  for (int rank = 0; rank < m.size(); ++rank)
-    sources[rank] = rank == m.rank() ? call.brief.send : brief_vector(m, call, area, rank);
-  m.reduce(*call.spec.fold.operation, call.brief.receive, sources, m.size(), call.spec.bytes);
-  call.copies.clear();
-}
-
-template <Machine M>
-void take_brief_block(M& m, CallUnderWay& call, const CallArea& area, int peer, std::byte* target) {
-  const std::span<const std::byte> given = brief_given(m, call, area, peer);
-  m.copy(target, given.data(), given.size());
-  call.copies.clear();
+bool fold_brief(M& m, CallUnderWay& call, const CallArea& area) {
+  while (call.position < call.spec.bytes) {
+    const std::size_t begin = call.position;
+    std::size_t end = call.spec.bytes;
+    if (!brief_vectors_are_there(m, call, area, end)) return false;
+    const void** sources = m.source_array();
+    for (int rank = 0; rank < m.size(); ++rank)
+      sources[rank] =
+          rank == m.rank() ? call.brief.send + begin : brief_vector(m, call, area, rank, begin, end - begin);
+    m.reduce(*call.spec.fold.operation, call.brief.receive + begin, sources, m.size(), end - begin);
+    call.copies.clear();
+    call.position = end;
+  }
+  return true;
 }
 
 /// Of a bcast or scatter(v). A root that scatters more than its readers want, which is an error, may let them read in its
 /// own buffer.
 template <Machine M>
 bool take_from_root(M& m, CallUnderWay& call, const CallArea& area) {
-  const int root = call.spec.root;
+  const int root = root_of_brief(call.spec);
   if (!hears(m, call, root)) return false;
   if (is_scatter(call.spec)) {
     if (const Notice notice = read_notice(m, call.lines.of(root)); notice.exposes()) [[unlikely]] {
@@ -327,25 +340,23 @@ bool take_from_root(M& m, CallUnderWay& call, const CallArea& area) {
       return take_exposed(m, call, area, wanted, exposure_lines(notice, area, m.size()));
     }
   }
-  if (!has_given_all(m, call, area, root)) return false;
-  take_brief_block(m, call, area, root, call.brief.receive);
-  return true;
+  return take_brief_block(m, call, area, root, call.brief.receive);
 }
 
 template <Machine M>
 bool take_brief(M& m, CallUnderWay& call, const CallArea& area) {
   const PersistentSpec& spec = call.spec;
-  if (is_from_root(spec.collective)) return m.rank() == spec.root || take_from_root(m, call, area);
+  if (is_from_root(spec.collective)) return m.rank() == root_of_brief(spec) || take_from_root(m, call, area);
   if (!hears_all_in_brief(spec, m.rank())) return true;
   const bool takes_blocks = spec.collective != Collective::barrier && !spec.fold.operation;
   for (const auto others = static_cast<std::size_t>(m.size()) - 1; call.heard < others; ++call.heard) {
     const int next = m.rank() + 1 + static_cast<int>(call.heard);
     const int peer = next < m.size() ? next : next - m.size();
-    if (!hears(m, call, peer) || !has_given_all(m, call, area, peer)) return false;
-    if (takes_blocks) take_brief_block(m, call, area, peer, brief_target(call.brief, peer, m.size()));
+    if (!hears(m, call, peer)) return false;
+    if (takes_blocks && !take_brief_block(m, call, area, peer, brief_target(call.brief, peer, m.size())))
+      return false;
   }
-  if (spec.fold.operation) fold_brief(m, call, area);
-  return true;
+  return !spec.fold.operation || fold_brief(m, call, area);
 }
 
 }  // namespace detail

@@ -230,7 +230,7 @@ class CallsUnderWay {
     m_.begin_call(call.fingerprint);
     const Giving giving{call.number, call.lines.of(m_.rank()), finished_};
     if (call.is_brief)
-      give_brief(m_, call.spec, call.brief, giving, area_.base, room);
+      give_brief(m_, call.spec, call.brief, giving, area_.base, room, log2_chunk_);
     else
       give_data(m_, call.spec, giving, area_.base, room, log2_chunk_);
     call.published = true;

@@ -9,6 +9,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "base/error.hpp"
 #include "base/format.hpp"
@@ -52,12 +53,16 @@ struct Notice {
 static_assert(sizeof(Notice) == 16);
 inline constexpr std::size_t line_capacity = memory::inline_capacity - sizeof(Notice);
 
-/// A buffer: [how many chunks can be read][pieces taken][pieces done][table: what each rank reads][data][the
-/// result of a fold in common]. The first three are flag lines.
+/// A buffer: [three flag lines][table: what each rank reads][data][the result of a fold in common]. The lines say of a
+/// fold in common whether it is done, which pieces are taken, and which are done; of data in chunks which have come.
 struct BufferParts {
-  static constexpr std::size_t progress = 0, taken = sizeof(memory::FlagLine),
-                               done = 2 * sizeof(memory::FlagLine), table = 3 * sizeof(memory::FlagLine);
+  static constexpr std::size_t line = sizeof(memory::FlagLine), lines = 3;
+  static constexpr std::size_t progress = 0, taken = line, done = 2 * line, table = lines * line;
   std::size_t data, common, end;
+
+  /// Neighbours have lines of their own: a reader that looks for a chunk does not hold the line of the next one, which
+  /// its writer would have to take back from it.
+  static constexpr std::size_t line_of_chunk(memory::Step chunk) { return chunk % lines * line; }
 };
 
 /// Whether readers must be told where their blocks lie. The same on all ranks.
@@ -75,7 +80,7 @@ inline bool folds_in_common(const PersistentSpec& spec, int ranks) {
   return moves_as(spec) == Collective::allreduce && ranks > 2 && spec.fold.bytes >= least_in_common;
 }
 
-/// What goes one way is read while it is written. Ranks that all write and then all read gain nothing by it.
+/// Ranks that all write and then all read would gain nothing by chunks.
 inline bool goes_one_way(Collective collective) {
   using enum Collective;
   constexpr std::array one_way = {bcast, reduce, gather, gatherv, scatter, scatterv, scan, exscan};
@@ -85,9 +90,14 @@ inline bool goes_one_way(Collective collective) {
 /// How long the chunks of such data are: short enough that a reader soon begins, and long enough for what each
 /// costs. `longest`: the logarithm of the longest. The giver alone decides, and says so.
 inline int log2_chunk_for(std::size_t bytes, int longest) {
-  constexpr int steps = 3;
-  const int eighth = std::bit_width(bytes) - 1 - 3;
-  return std::clamp(eighth, longest - steps, longest);
+  constexpr int steps = 2;
+  const int half = std::bit_width(bytes) - 1 - 1;
+  return std::clamp(half, longest - steps, longest);
+}
+
+/// What goes one way is read while it is written, if it has two chunks and more.
+inline bool is_cut_in_chunks(Collective collective, std::size_t bytes, int log2_chunk) {
+  return goes_one_way(collective) && bytes >= std::size_t{2} << log2_chunk;
 }
 
 inline bool rides_in_line(const PersistentSpec& spec, int ranks) {
@@ -150,6 +160,14 @@ struct Giving {
   Step finished;
 };
 
+/// Of a rank that gives so many bytes.
+inline Notice notice_of(const Giving& giving, std::size_t bytes) {
+  Notice notice;
+  notice.bytes = bytes;
+  notice.say_finished(giving.number, giving.finished);
+  return notice;
+}
+
 /// A buffer for what a rank gives.
 struct Room {
   std::byte* data = nullptr;
@@ -164,28 +182,37 @@ void write_notice(M& m, std::byte* line, const Notice& notice) {
 }
 
 template <Machine M>
+void clear_lines(M& m, std::byte* buffer) {
+  for (std::size_t i = 0; i < BufferParts::lines; ++i) m.clear_line(buffer + i * BufferParts::line);
+}
+
+template <Machine M>
 void give_in_line(M& m, const PersistentSpec& spec, const Giving& giving) {
   std::byte* const line = giving.line;
-  Notice notice;
-  notice.bytes = spec.given_bytes;
-  notice.say_finished(giving.number, giving.finished);
-  write_notice(m, line, notice);
-  std::byte* const data = m.payload_at(line) + sizeof notice;
+  write_notice(m, line, notice_of(giving, spec.given_bytes));
+  std::byte* const data = m.payload_at(line) + sizeof(Notice);
   for (const Give& each : spec.gives) copy_given(m, data + each.offset, each, {0, each.bytes});
   m.signal_at(line, giving.number);
 }
 
-/// Readers follow: each chunk is announced when it is whole.
+/// Readers follow: each chunk is announced when it is whole, the first one by the line of the call. `gives`: in the order
+/// of their offsets, between which nothing may be.
 template <Machine M>
-void give_in_chunks(M& m, const PersistentSpec& spec, std::byte* progress, std::byte* data, int log2_chunk) {
-  const Schedule::Chunks chunks{log2_chunk, 0};
-  for (const Give& each : spec.gives)
-    by_chunks(chunks, each.offset, each.bytes, [&](std::size_t begin, std::size_t bytes, Step chunk) {
+void give_in_chunks(M& m, std::span<const Give> gives, std::size_t given_bytes, const Giving& giving,
+                    std::byte* lines, std::byte* data, int log2_chunk) {
+  Step next = 0;
+  const auto announce_before = [&](Step end) {
+    for (; next < end; ++next)
+      next == 0 ? m.signal_at(giving.line, giving.number)
+                : m.signal_at(lines + BufferParts::line_of_chunk(next), next + 1);
+  };
+  for (const Give& each : gives)
+    by_chunks({log2_chunk, 0}, each.offset, each.bytes, [&](std::size_t begin, std::size_t bytes, Step) {
       show_given(m, data + begin, each, {begin - each.offset, bytes});
       m.flush_for_readers(data + begin, bytes);
-      if ((begin + bytes) >> log2_chunk > chunk) m.signal_at(progress, chunk + 1);
+      announce_before((begin + bytes) >> log2_chunk);
     });
-  m.signal_at(progress, ((spec.given_bytes - 1) >> log2_chunk) + 1);
+  announce_before(((given_bytes - 1) >> log2_chunk) + 1);
 }
 
 template <Machine M>
@@ -195,27 +222,20 @@ void give_in_buffer(M& m, const PersistentSpec& spec, const Giving& giving, std:
   const int log2_chunk = log2_chunk_for(spec.given_bytes, longest_log2_chunk);
   std::byte* const line = giving.line;
   const BufferParts parts = buffer_parts(spec, m.size(), spec.given_bytes);
-  const bool is_cut =
-      !room.is_own && goes_one_way(moves_as(spec)) && spec.given_bytes >= std::size_t{2} << log2_chunk;
-  if (!room.is_own && (is_cut || folds_in_common(spec, m.size())))
-    for (const std::size_t part : {BufferParts::progress, BufferParts::taken, BufferParts::done})
-      m.clear_line(buffer + part);
+  const bool is_cut = !room.is_own && is_cut_in_chunks(moves_as(spec), spec.given_bytes, log2_chunk);
+  const bool is_folded = !room.is_own && folds_in_common(spec, m.size());
+  if (is_cut || is_folded) clear_lines(m, buffer);
   if (has_table(spec, m.size()))
     m.copy(buffer + BufferParts::table, spec.places.data(),
            spec.places.size() * sizeof(PersistentSpec::Place));
-  Notice notice;
+  Notice notice = notice_of(giving, spec.given_bytes);
   notice.buffer = Notice::place_of(buffer, room.is_own, base);
   const bool is_exchanged = !room.is_own && exchanges_buffer(spec, m.size());
   if (is_exchanged) notice.buffer |= Notice::exchanged;
-  notice.bytes = spec.given_bytes;
   notice.log2_chunk = is_cut ? static_cast<std::uint64_t>(log2_chunk) : 0;
-  notice.say_finished(giving.number, giving.finished);
   write_notice(m, line, notice);
   std::byte* const data = buffer + parts.data;
-  if (is_cut) {
-    m.signal_at(line, giving.number);
-    return give_in_chunks(m, spec, buffer + BufferParts::progress, data, log2_chunk);
-  }
+  if (is_cut) return give_in_chunks(m, spec.gives, spec.given_bytes, giving, buffer, data, log2_chunk);
   for (const Give& each : spec.gives) {
     show_given(m, data + each.offset, each, {0, each.bytes}, is_exchanged ? each.bytes : 0);
     m.flush_for_readers(data + each.offset, each.bytes);

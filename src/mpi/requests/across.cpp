@@ -74,8 +74,14 @@ void say_to_node(const Draft& draft, int rank, int ranks, Wanted& wanted) {
   }
 }
 
-/// A brief call that moves blocks, with lists that say the same.
-void spell_out(const collective::RankInfo& self, Draft& draft) {
+void spell_out_prefix(const collective::RankInfo& self, Draft& draft) {
+  const collective::BriefCall& brief = draft.brief;
+  const Collective collective = draft.spec.collective;
+  draft.spec = collective::reduction_spec(self, collective, 0, brief.send, brief.receive, brief.block,
+                                          *draft.kernel, std::move(draft.spec));
+}
+
+void spell_out_transfer(const collective::RankInfo& self, Draft& draft) {
   const collective::BriefCall& brief = draft.brief;
   const collective::PersistentSpec& spec = draft.spec;
   const auto ranks = static_cast<std::size_t>(self.size);
@@ -93,9 +99,16 @@ void spell_out(const collective::RankInfo& self, Draft& draft) {
   const auto own = static_cast<std::size_t>(self.rank);
   out[own] = {const_cast<std::byte*>(brief.keep.source), brief.keep.bytes};
   in[own] = {brief.keep.target, brief.keep.bytes};
-  draft.is_brief = false;
   draft.spec = collective::transfer_spec(self, spec.collective, spec.root, spec.bytes, {out.begin(), ranks},
                                          {in.begin(), ranks}, std::move(draft.spec));
+}
+
+/// A brief call, with lists that say the same.
+void spell_out(const collective::RankInfo& self, Draft& draft) {
+  const Collective collective = draft.spec.collective;
+  const bool is_prefix = collective == Collective::scan || collective == Collective::exscan;
+  is_prefix ? spell_out_prefix(self, draft) : spell_out_transfer(self, draft);
+  draft.is_brief = false;
 }
 
 }  // namespace

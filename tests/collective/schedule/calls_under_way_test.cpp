@@ -77,8 +77,8 @@ class Rank {
  private:
   bool may_be_brief(const PersistentSpec& spec) const {
     using enum Collective;
-    constexpr std::array kinds = {barrier,  bcast,  reduce,  allreduce, allgather,
-                                  alltoall, gather, scatter, scatterv};
+    constexpr std::array kinds = {barrier, bcast,   reduce,   allreduce, allgather, alltoall,
+                                  gather,  scatter, scatterv, scan,      exscan};
     if (spec.collective == scatterv && m_.rank() == 0) return false;  // the root has blocks of many lengths
     const std::size_t blocks = spec.collective == alltoall ? static_cast<std::size_t>(m_.size()) : 1;
     const std::size_t bytes = spec.collective == scatterv ? spec.arrives_from(0) : spec.bytes;
@@ -160,8 +160,8 @@ PersistentSpec Rank::spec_of(Collective collective, std::size_t count, int round
       break;
   }
   to.send = testing::vector_of(rank, count, round);
-  const int last = collective == Collective::scan ? rank + 1 : n;
-  const bool has_result = collective != Collective::reduce || rank == 1;
+  const int last = collective == Collective::scan ? rank + 1 : collective == Collective::exscan ? rank : n;
+  const bool has_result = last > 0 && (collective != Collective::reduce || rank == 1);
   if (has_result) to.wanted = testing::sum_of(last, count, round);
   if (collective == Collective::reduce_scatter) {
     std::vector<std::size_t> shares(ranks, count / ranks * 8);
@@ -178,10 +178,10 @@ PersistentSpec Rank::spec_of(Collective collective, std::size_t count, int round
                         sum_of_doubles());
 }
 
-constexpr Collective kinds[] = {Collective::barrier,  Collective::bcast,         Collective::allgather,
-                                Collective::alltoall, Collective::reduce,        Collective::gather,
-                                Collective::scatter,  Collective::allreduce,     Collective::scan,
-                                Collective::scatterv, Collective::reduce_scatter};
+constexpr Collective kinds[] = {Collective::barrier,  Collective::bcast,          Collective::allgather,
+                                Collective::alltoall, Collective::reduce,         Collective::gather,
+                                Collective::scatter,  Collective::allreduce,      Collective::scan,
+                                Collective::scatterv, Collective::reduce_scatter, Collective::exscan};
 
 class UnderWay : public ::testing::TestWithParam<int> {};
 
@@ -192,7 +192,7 @@ TEST_P(UnderWay, EachIsRightAloneAtEveryLength) {
   all.run([&](WatchedMachine& m) {
     Rank rank(m, memory);
     int round = 0;
-    for (const std::size_t count : {1, 12, 13, 200, 600, 9000})
+    for (const std::size_t count : {1, 12, 13, 200, 600, 5000, 9000})
       for (const Collective collective : kinds)
         for (int i = 0; i < 5; ++i) {
           rank.start(collective, count, ++round);

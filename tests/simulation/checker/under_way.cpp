@@ -17,7 +17,7 @@ using namespace collective;
 using Calls = CallsUnderWay<CheckingMachine, RankMemoryOf, 2>;
 
 /// What is longer than 64 bytes and goes one way goes in chunks of so many, or of up to 512 bytes.
-constexpr int calls_log2_chunk = 9;
+constexpr int calls_log2_chunk = 6;
 constexpr std::size_t calls_area_bytes = std::size_t{124} << 10;
 
 /// How a rank completes what it has started.
@@ -109,9 +109,12 @@ using Make = std::function<void(CheckingMachine&, int round, Started&)>;
 
 Make reductions(Collective collective, std::size_t count) {
   return [=](CheckingMachine& m, int round, Started& to) {
-    const int rank = m.rank(), last = collective == Collective::scan ? rank : m.size() - 1;
+    const int rank = m.rank();
+    const int last = collective == Collective::scan     ? rank
+                     : collective == Collective::exscan ? rank - 1
+                                                        : m.size() - 1;
     to.send = words(rank, count, round);
-    if (collective != Collective::reduce || rank == 1) to.wanted = sum(0, last, count, round);
+    if ((collective != Collective::reduce || rank == 1) && last >= 0) to.wanted = sum(0, last, count, round);
     to.receive.resize(to.wanted.size());
     to.call.spec = reduction_spec({rank, m.size()}, collective, 1, data_of(to.send), data_of(to.receive),
                                   count * 8, sum_of_words());
@@ -299,7 +302,8 @@ std::vector<Scenario> calls_under_way(int ranks, bool fenced) {
     add_alone(formatted("allreduce of {}", count), reductions(Collective::allreduce, count));
   if (ranks > 2) add_alone("allreduce of 600", reductions(Collective::allreduce, 600));
   add_alone("brief bcast of 3", in_brief(bcast(3)));
-  add_alone("brief bcast of 27", in_brief(bcast(27)));  // those with lists give it in chunks
+  add_alone("brief bcast of 27", in_brief(bcast(27)));
+  add_alone("brief bcast of 40", in_brief(bcast(40)));  // in five chunks, of which two have one line
   add_alone("brief allreduce of 4", in_brief(reductions(Collective::allreduce, 4)));
   add_alone("brief allreduce of 27", in_brief(reductions(Collective::allreduce, 27)));
   add_alone("brief allgather of 2", in_brief(allgather(2)));
@@ -325,6 +329,10 @@ std::vector<Scenario> calls_under_way(int ranks, bool fenced) {
   if (ranks == 2) {
     add_alone("brief alltoall of 2", in_brief(alltoall(2)));
     add_alone("brief alltoall of 13", in_brief(alltoall(13)));
+    add_alone("brief scan of 2", in_brief(reductions(Collective::scan, 2)));
+    add_alone("brief scan of 27", in_brief(reductions(Collective::scan, 27)));
+    add_alone("brief exscan of 2", in_brief(reductions(Collective::exscan, 2)));
+    add_alone("brief exscan of 27", in_brief(reductions(Collective::exscan, 27)));
     // Of equal lengths one after the other: with the buffers that were exchanged; and some that are not.
     const std::vector<Make> even = {in_brief(reductions(Collective::allreduce, 27)), allgather(27),
                                     in_brief(alltoall(27)), even_alltoallv(27), alltoallv()};

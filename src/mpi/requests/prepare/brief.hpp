@@ -127,7 +127,7 @@ inline bool is_brief_alltoallv(const Transfer& call, Entry& entry, Draft& draft)
                        plain_block_of(call.receive, rank), 0, draft);
 }
 
-/// Reduce and allreduce.
+/// Reduce and allreduce, on two ranks scan and exscan.
 inline bool is_brief_reduction(const Call& call, Collective collective, bool is_target, Entry& entry,
                                Draft& draft) {
   if (!draft.may_be_brief || is_in_place(call.send) || !plain_buffers(call, is_target) ||
@@ -137,8 +137,10 @@ inline bool is_brief_reduction(const Call& call, Collective collective, bool is_
   const reduce::Operation* operation = kernel(call, call.count, bytes);
   if (!operation || operation->at_once || !is_brief_length(bytes, collective, rank_info_of(entry).size))
     return false;
-  const auto* const send = static_cast<const std::byte*>(call.send);
-  draft.be_brief(bytes, {send, static_cast<std::byte*>(call.receive), bytes}, operation, is_target);
+  const collective::BriefCall brief = brief_of_equal_blocks(collective, call.root, rank_info_of(entry),
+                                                            static_cast<const std::byte*>(call.send),
+                                                            static_cast<std::byte*>(call.receive), bytes);
+  draft.be_brief(bytes, brief, operation, is_target);
   return true;
 }
 
