@@ -1,6 +1,7 @@
 #include "runtime/across/mail.hpp"
 
 #include <algorithm>
+#include <mutex>
 #include <utility>
 
 #include "base/error.hpp"
@@ -14,10 +15,16 @@
 namespace espalier::runtime::across {
 
 // All calls of this rank are complete, so it has received all that is for it; ranks take a block of tags only where it
-// is free on all of them. Of calls that were given up something may still come.
+// is free on all of them. Of calls that were given up something may still come: the host writes it where it was told to.
 Mail::~Mail() {
-  for (Coming& coming : coming_) static_cast<void>(coming.letter.release());
-  if (tags_ < 0 || !may_give_back_ || !coming_.empty()) return;
+  static std::mutex& mutex = *new std::mutex;
+  static std::list<Coming>& left_behind = *new std::list<Coming>;
+  if (!coming_.empty()) {
+    const std::lock_guard lock(mutex);
+    left_behind.splice(left_behind.end(), coming_);
+    return;
+  }
+  if (tags_ < 0 || !may_give_back_) return;
   if (Tags* const tags = Process::instance().tags()) tags->give_back(tags_);
 }
 
