@@ -103,7 +103,7 @@ inline constexpr std::array later_keys = {
     ConfigKey{"ESPALIER_ALLOC_KEEP", "auto", false, "bytes of blocks that MPI_Free_mem keeps for MPI_Alloc_mem, of each rank; 0: none"},
     ConfigKey{"ESPALIER_PERSISTENT", "on", true, "off: persistent collectives (MPI_Allreduce_init, ...) are the host's"},
     ConfigKey{"ESPALIER_NONBLOCKING", "auto", true, "nonblocking collectives (MPI_Iallreduce, ...): auto (the host's where it was measured to be faster) | on (Espalier's wherever it can) | off (the host's)"},
-    ConfigKey{"ESPALIER_PROGRESS", "off", false, "thread: a thread of each rank advances long nonblocking collectives while the program computes"},
+    ConfigKey{"ESPALIER_PROGRESS", "off", false, "thread: a thread of each rank advances long nonblocking and persistent collectives while the program computes"},
     ConfigKey{"ESPALIER_STREAMING", "auto", true, "copies into slots past the caches: auto (where the processor gains by it) | on | off"},
     ConfigKey{"ESPALIER_ONE_SESSION", "on", false, "off: MPICH's launcher gives each rank a session of its own, also where ranks share cores"},
     ConfigKey{"ESPALIER_WAIT", "auto", true, "wait ladder: auto | spin | yield | sleep"},

@@ -214,8 +214,8 @@ def test_over_nodes(launch, host, ranks, nodes, statistics):
 
 @pytest.mark.parametrize("name, program", [
     ("mpich", "persistent_completion"), ("mpich", "persistent_progress"), ("mpich", "persistent_threads"),
-    ("mpich", "user_reductions"), *(full(name, program) for name in ("openmpi", "impi")
-                                    for program in ("persistent_completion", "persistent_progress", "user_reductions"))])
+    ("mpich", "user_reductions"), full("impi", "user_reductions"),  # Open MPI aborts in it by itself
+    *(full(name, program) for name in ("openmpi", "impi") for program in ("persistent_completion", "persistent_progress"))])
 def test_ways_and_progress_over_nodes(launch, name, program):
     check(launch, hosts.HOSTS[name], 3, program, env={"ESPALIER_NODES": "2+1", **OVER_NODES})
 

@@ -12,7 +12,6 @@
 #include "runtime/communicator/share_release.hpp"
 #include "runtime/process/node.hpp"
 #include "runtime/process/process.hpp"
-#include "runtime/process/progress_place.hpp"
 #include "runtime/progress/missed_tests.hpp"
 #include "runtime/progress/progress_thread.hpp"
 #include "runtime/statistics/sites.hpp"
@@ -40,10 +39,6 @@ constexpr std::uint64_t refused = 1;
 std::uint64_t& claimed_in(std::byte* share, const Layout& layout) {
   return *reinterpret_cast<std::uint64_t*>(&word_of(share, layout) + 1);
 }
-
-/// With a progress thread a start of so many bytes is left to it. Of 64 KiB nothing was gained: what it takes to wake the
-/// thread and to hear of it is as much.
-constexpr std::size_t left_to_thread_from = 128 * 1024;
 
 machine::CallFacts facts_of(const Nonblocking::Call& call) {
   return {call.spec.collective, call.spec.root, call.spec.bytes, call.spec.operation};
@@ -124,12 +119,9 @@ inline void Nonblocking::look_at_all() {
 }
 
 std::unique_ptr<CompletionSignal> CompletionSignal::if_wanted(machine::WaitPolicy policy) {
-  const auto work = [] { return NonblockingList::instance().drive_in_thread(); };
-  if (!ProgressThread::instance().start(work, settle_on_spare_core)) return nullptr;
+  if (!NonblockingList::start_thread()) return nullptr;
   return std::unique_ptr<CompletionSignal>(new CompletionSignal(policy));
 }
-
-void CompletionSignal::wake_thread() { ProgressThread::instance().wake(); }
 
 std::shared_ptr<Nonblocking> Nonblocking::open(const NonblockingPlace& place, int rank,
                                                machine::WaitPolicy policy, bool by_thread,
@@ -224,7 +216,7 @@ bool Nonblocking::start(Call& call) {
   call.fingerprint = mismatch_detection_.begin(facts);
   if (!calls_.start(call)) return false;
   if (call.is_long) [[unlikely]]
-    CompletionSignal::wake_thread();
+    NonblockingList::wake_thread();
   statistics::Call counted{facts.collective, facts.bytes, plan::Algorithm::exchange};
   counted.nonblocking = true;
   if (statistics::Row* row = counters_.row(counted)) statistics::count_untimed(*row);

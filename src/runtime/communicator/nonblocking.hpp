@@ -44,8 +44,6 @@ class CompletionSignal {
  public:
   /// Null: there is no such thread.
   static std::unique_ptr<CompletionSignal> if_wanted(machine::WaitPolicy policy);
-  /// A long call has been started.
-  static void wake_thread();
   /// This process has completed so many calls of the communicator: ends waits at completed().
   [[gnu::noinline]] void tell(std::uint64_t completed) { waiter_.signal(completed_, completed); }
   std::byte* completed() { return reinterpret_cast<std::byte*>(&completed_); }

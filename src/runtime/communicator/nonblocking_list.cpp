@@ -4,6 +4,8 @@
 
 #include "base/error.hpp"
 #include "runtime/process/process.hpp"
+#include "runtime/process/progress_place.hpp"
+#include "runtime/progress/progress_thread.hpp"
 
 namespace espalier::runtime {
 
@@ -18,6 +20,13 @@ void NonblockingList::add(const std::shared_ptr<Driven>& one) {
   all_.push_back(one);
   Process::instance().set_aside_work([] { instance().drive(); });
 }
+
+bool NonblockingList::start_thread() {
+  const auto work = [] { return instance().drive_in_thread(); };
+  return ProgressThread::instance().start(work, settle_on_spare_core);
+}
+
+void NonblockingList::wake_thread() { ProgressThread::instance().wake(); }
 
 bool NonblockingList::find_alive(Alive& alive) {
   const std::unique_lock lock(mutex_, std::try_to_lock);

@@ -1,5 +1,5 @@
-// The communicators of a process that have had nonblocking collectives, which every long wait of it drives, and the
-// progress thread, where there is one.
+// What a process has of nonblocking and of long persistent collectives, which every long wait of it drives, and the progress
+// thread, where there is one.
 #pragma once
 
 #include <memory>
@@ -27,6 +27,10 @@ class NonblockingList {
   void drive();
   /// The same in the progress thread. Whether it is to come again.
   bool drive_in_thread();
+  /// Whether the progress thread runs, and drives them: it is made if the user wants it.
+  static bool start_thread();
+  /// Something long has been started.
+  static void wake_thread();
 
  private:
   using Alive = std::vector<std::shared_ptr<Driven>>;

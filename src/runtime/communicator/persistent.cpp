@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "machine/host_platform.hpp"
+#include "runtime/communicator/persistent_aside.hpp"
 #include "runtime/communicator/share_release.hpp"
 #include "runtime/process/node.hpp"
 #include "runtime/process/process.hpp"
@@ -33,9 +34,11 @@ Persistent::Persistent(memory::Arena& arena, memory::Share share, const machine:
                           Process::instance().node()->sees_processes(), Process::instance().hook_in_waits()),
       machine_(arena.at(share.offset), layout, rank, policy, mismatch_detection_.hook()),
       schedule_(std::move(schedule)),
-      row_(row_for(call, layout.ranks)) {}
+      row_(row_for(call, layout.ranks)),
+      aside_(PersistentAside::if_wanted(machine_, schedule_)) {}
 
 Persistent::~Persistent() {
+  if (aside_) aside_->leave();
   if (row_) statistics::retire_row(row_);
   mismatch_detection_.leave();
   if (is_last_to_leave(arena_, share_, layout_)) arena_.free(share_);
@@ -44,12 +47,15 @@ Persistent::~Persistent() {
 // The ranks have compared their calls when they prepared them: flags need no fingerprints.
 void Persistent::start() {
   mismatch_detection_.begin(call_);
-  epoch_ = collective::start(machine_, schedule_);
+  if (aside_)
+    aside_->start();
+  else
+    epoch_ = collective::start(machine_, schedule_);
   active_ = true;
 }
 
 bool Persistent::is_ready() {
-  if (collective::is_ready(machine_, schedule_, epoch_)) return true;
+  if (aside_ ? aside_->advance() : collective::is_ready(machine_, schedule_, epoch_)) return true;
   const machine::ProgressHook hook = mismatch_detection_.hook();
   try {
     hook.function(hook.context);
@@ -63,7 +69,7 @@ bool Persistent::is_ready() {
 
 void Persistent::complete() {
   const statistics::Recorder recorder(row_, machine_.waiter());
-  collective::complete(machine_, schedule_, epoch_);
+  if (!aside_ || aside_->take_over(epoch_)) collective::complete(machine_, schedule_, epoch_);
   active_ = false;
   asking::note_collective();
 }

@@ -16,8 +16,11 @@ namespace statistics {
 struct Row;
 }
 
+class PersistentAside;
+
 /// This rank's part. It has memory of the node's arena, flags among it, to itself, and needs its communicator
-/// no more. Used by one thread at a time. Made by Communicator::prepare().
+/// no more. Used by one thread at a time, beside which the progress thread may advance long ones. Made by
+/// Communicator::prepare().
 class Persistent {
  public:
   /// `prepared` refers to buffers that the caller keeps, and to the share.
@@ -49,7 +52,8 @@ class Persistent {
   collective::Schedule schedule_;
   collective::Epoch epoch_;
   bool active_ = false;
-  statistics::Row* row_;  ///< where its epochs are counted; null when statistics are off
+  statistics::Row* row_;                    ///< where its epochs are counted; null when statistics are off
+  std::shared_ptr<PersistentAside> aside_;  ///< null: no other thread advances it
 };
 
 }  // namespace espalier::runtime

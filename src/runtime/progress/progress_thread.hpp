@@ -1,14 +1,19 @@
-// A thread of this process that advances long nonblocking collectives while the program computes
+// A thread of this process that advances long nonblocking and persistent collectives while the program computes
 // (ESPALIER_PROGRESS=thread, docs/overlap.md). It makes no call of the host MPI and runs no function of the program.
 #pragma once
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <mutex>
 #include <thread>
 
 namespace espalier::runtime {
+
+/// A start of a collective of so many bytes is left to the thread. Of 64 KiB nothing was gained: what it takes to wake it and
+/// to hear of it is as much.
+inline constexpr std::size_t left_to_thread_from = 128 * 1024;
 
 /// One per process. Thread-safe.
 class ProgressThread {

@@ -1,4 +1,4 @@
-/* Long nonblocking collectives that end while the program makes no MPI call (ESPALIER_PROGRESS=thread).
+/* Long nonblocking and persistent collectives that end while the program makes no MPI call (ESPALIER_PROGRESS=thread).
  *
  *     overlap            all parts
  *     overlap 100        the first part, which waits so many milliseconds
@@ -112,6 +112,71 @@ static void many(MPI_Comm comm) {
   }
 }
 
+#if MPI_VERSION >= 4
+/* Started again and again, by one rank late in turn; every third time a test or a wait comes at once. */
+static void persistent_allreduces(MPI_Comm comm) {
+  double *mine = malloc(sizeof *mine * COUNT), *received = malloc(sizeof *received * COUNT);
+  MPI_Request request;
+  MPI_Allreduce_init(mine, received, COUNT, MPI_DOUBLE, MPI_SUM, comm, MPI_INFO_NULL, &request);
+  for (int turn = 0; turn < 12; ++turn) {
+    for (int i = 0; i < COUNT; ++i) mine[i] = given(rank, i, turn), received[i] = 0;
+    if (turn == rank) sleep_for(100);
+    MPI_Start(&request);
+    int done = 0;
+    if (turn % 3 == 0)
+      await_value(received + COUNT - 1, sum(COUNT - 1, turn), "persistent allreduce");
+    else if (turn % 3 == 1)
+      while (!done) MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    check_sum(received, COUNT, turn, "persistent allreduce");
+  }
+  MPI_Request_free(&request);
+  free(mine);
+  free(received);
+}
+
+static void persistent_bcasts(MPI_Comm comm) {
+  double* data = malloc(sizeof *data * COUNT);
+  for (int root = 0; root < ranks; ++root) {
+    MPI_Request request;
+    MPI_Bcast_init(data, COUNT, MPI_DOUBLE, root, comm, MPI_INFO_NULL, &request);
+    for (int turn = 0; turn < 6; ++turn) {
+      for (int i = 0; i < COUNT; ++i) data[i] = rank == root ? given(root, i, turn) : -1;
+      MPI_Start(&request);
+      await_value(data + COUNT - 1, given(root, COUNT - 1, turn), "persistent bcast");
+      MPI_Wait(&request, MPI_STATUS_IGNORE);
+      for (int i = 0; i < COUNT; ++i)
+        if (data[i] != given(root, i, turn)) return complain("persistent bcast", "wrong number");
+    }
+    MPI_Request_free(&request);
+  }
+  free(data);
+}
+
+/* Several under way, with nonblocking ones between them. */
+static void persistent_and_others(MPI_Comm comm) {
+  double *mine[CALLS], *received[CALLS];
+  MPI_Request requests[CALLS];
+  for (int i = 0; i < CALLS; ++i) {
+    mine[i] = new_given(i), received[i] = calloc(COUNT, sizeof(double));
+    if (i % 2)
+      MPI_Allreduce_init(mine[i], received[i], COUNT, MPI_DOUBLE, MPI_SUM, comm, MPI_INFO_NULL, &requests[i]);
+  }
+  for (int i = 0; i < CALLS; ++i)
+    if (i % 2)
+      MPI_Start(&requests[i]);
+    else
+      MPI_Iallreduce(mine[i], received[i], COUNT, MPI_DOUBLE, MPI_SUM, comm, &requests[i]);
+  MPI_Barrier(comm);
+  for (int i = CALLS - 1; i >= 0; --i) {
+    MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
+    check_sum(received[i], COUNT, i, "persistent and nonblocking");
+    if (i % 2) MPI_Request_free(&requests[i]);
+    free(mine[i]), free(received[i]);
+  }
+}
+#endif
+
 static void freed_before(void) {
   MPI_Comm comm;
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
@@ -186,6 +251,11 @@ static void all_parts(void) {
   bcasts(MPI_COMM_WORLD);
   alltoalls(MPI_COMM_WORLD);
   many(MPI_COMM_WORLD);
+#if MPI_VERSION >= 4
+  persistent_allreduces(MPI_COMM_WORLD);
+  persistent_bcasts(MPI_COMM_WORLD);
+  persistent_and_others(MPI_COMM_WORLD);
+#endif
   freed_before();
   with_signals(MPI_COMM_WORLD);
 }

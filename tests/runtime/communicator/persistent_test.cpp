@@ -3,8 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <numeric>
+#include <thread>
 
 #include "base/error.hpp"
 #include "runtime/communicator/communicator.hpp"
@@ -90,6 +93,29 @@ TEST(Persistent, LivesLongerThanItsCommunicator) {
     persistent->start();
     persistent->complete();
     EXPECT_EQ(receive, Doubles(10, 3.0));
+  });
+}
+
+TEST(Persistent, ALongOneEndsInTheProgressThread) {
+  Board board(2);
+  run_ranks(2, [&](int rank) {
+    setenv("ESPALIER_PROGRESS", "thread", 1);
+    Member member(board, rank);
+    Doubles send(40'000, rank + 1.0), receive(send.size());
+    const auto persistent = member.prepare(member.allreduce(send, receive));
+    ASSERT_TRUE(persistent) << member.why;
+    for (int turn = 0; turn < 3; ++turn) {
+      std::fill(receive.begin(), receive.end(), 0.0);
+      board.meet();
+      persistent->start();
+      const volatile double& last = receive.back();
+      for (int waited = 0; last == 0.0 && waited < 10'000; ++waited)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      EXPECT_EQ(last, 3.0);
+      persistent->complete();
+      EXPECT_EQ(receive, Doubles(send.size(), 3.0));
+    }
+    check_allreduce(member, 40'000, 50);  // completed by either thread
   });
 }
 
