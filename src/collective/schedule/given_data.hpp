@@ -196,7 +196,7 @@ void give_in_line(M& m, const PersistentSpec& spec, const Giving& giving) {
 }
 
 /// Readers follow: each chunk is announced when it is whole, the first one by the line of the call. `gives`: in the order
-/// of their offsets, between which nothing may be.
+/// of their offsets; what lies between two of them no rank reads.
 template <Machine M>
 void give_in_chunks(M& m, std::span<const Give> gives, std::size_t given_bytes, const Giving& giving,
                     std::byte* lines, std::byte* data, int log2_chunk) {
