@@ -1,7 +1,7 @@
-/* A wrong program: lengths CALL SENT EXPECTED [gaps|own]. One block of one rank is SENT bytes long where the rank that gets
- * it expects EXPECTED. CALL may begin with "i", nonblocking, or "persistent_". With gaps the receiver's bytes lie two
- * apart; own: the rank gets it from itself. Each rank says what came of it, and of a barrier after it; then a new
- * communicator has to work. */
+/* Wrong programs: lengths CALL:SENT:EXPECTED[:own]... Of each case one block of one rank is SENT bytes long where the rank that
+ * gets it expects EXPECTED. CALL may begin with "i", nonblocking, or "persistent_"; own: the rank gets it from itself. A case
+ * has a communicator of its own, as many leave theirs out of step. Each rank says what came of it, and of a barrier after
+ * it; then a communicator that was made before has to work. */
 #include <mpi.h>
 
 #include <stdio.h>
@@ -11,9 +11,9 @@
 
 enum { MOST = 64, USUAL = 8, GUARD = 4096 };
 static int rank, size;
-static int out_counts[MOST], in_counts[MOST], out_places[MOST], in_places[MOST], in_byte_places[MOST];
-static MPI_Aint out_far_places[MOST], in_far_places[MOST];
-static MPI_Datatype out_types[MOST], in_types[MOST], in_type = MPI_BYTE;
+static int out_counts[MOST], in_counts[MOST], places[MOST];
+static MPI_Aint far_places[MOST];
+static MPI_Datatype types[MOST];
 static char *out, *in;
 
 enum way { BLOCKING, NONBLOCKING, PERSISTENT };
@@ -44,22 +44,21 @@ static int start_and_finish(int code, MPI_Request* request) {
 
 static int call(const char* name, enum way way, MPI_Comm comm) {
   MPI_Request request = MPI_REQUEST_NULL;
-  IF_IT_IS(Gatherv, Igatherv, out, *out_counts, MPI_BYTE, in, in_counts, in_places, in_type, 0);
-  IF_IT_IS(Scatterv, Iscatterv, out, out_counts, out_places, MPI_BYTE, in, *in_counts, in_type, 0);
-  IF_IT_IS(Gather, Igather, out, *out_counts, MPI_BYTE, in, *in_counts, in_type, 0);
-  IF_IT_IS(Scatter, Iscatter, out, *out_counts, MPI_BYTE, in, *in_counts, in_type, 0);
-  IF_IT_IS(Alltoall, Ialltoall, out, *out_counts, MPI_BYTE, in, *in_counts, in_type);
-  IF_IT_IS(Allgather, Iallgather, out, *out_counts, MPI_BYTE, in, *in_counts, in_type);
-  IF_IT_IS(Allgatherv, Iallgatherv, out, *out_counts, MPI_BYTE, in, in_counts, in_places, in_type);
-  IF_IT_IS(Alltoallv, Ialltoallv, out, out_counts, out_places, MPI_BYTE, in, in_counts, in_places, in_type);
-  IF_IT_IS(Alltoallw, Ialltoallw, out, out_counts, out_places, out_types, in, in_counts, in_byte_places,
-           in_types);
-  IF_IT_IS(Neighbor_allgatherv, Ineighbor_allgatherv, out, *out_counts, MPI_BYTE, in, in_counts, in_places,
-           in_type);
-  IF_IT_IS(Neighbor_alltoallv, Ineighbor_alltoallv, out, out_counts, out_places, MPI_BYTE, in, in_counts,
-           in_places, in_type);
-  IF_IT_IS(Neighbor_alltoallw, Ineighbor_alltoallw, out, out_counts, out_far_places, out_types, in, in_counts,
-           in_far_places, in_types);
+  IF_IT_IS(Gatherv, Igatherv, out, *out_counts, MPI_BYTE, in, in_counts, places, MPI_BYTE, 0);
+  IF_IT_IS(Scatterv, Iscatterv, out, out_counts, places, MPI_BYTE, in, *in_counts, MPI_BYTE, 0);
+  IF_IT_IS(Gather, Igather, out, *out_counts, MPI_BYTE, in, *in_counts, MPI_BYTE, 0);
+  IF_IT_IS(Scatter, Iscatter, out, *out_counts, MPI_BYTE, in, *in_counts, MPI_BYTE, 0);
+  IF_IT_IS(Alltoall, Ialltoall, out, *out_counts, MPI_BYTE, in, *in_counts, MPI_BYTE);
+  IF_IT_IS(Allgather, Iallgather, out, *out_counts, MPI_BYTE, in, *in_counts, MPI_BYTE);
+  IF_IT_IS(Allgatherv, Iallgatherv, out, *out_counts, MPI_BYTE, in, in_counts, places, MPI_BYTE);
+  IF_IT_IS(Alltoallv, Ialltoallv, out, out_counts, places, MPI_BYTE, in, in_counts, places, MPI_BYTE);
+  IF_IT_IS(Alltoallw, Ialltoallw, out, out_counts, places, types, in, in_counts, places, types);
+  IF_IT_IS(Neighbor_allgatherv, Ineighbor_allgatherv, out, *out_counts, MPI_BYTE, in, in_counts, places,
+           MPI_BYTE);
+  IF_IT_IS(Neighbor_alltoallv, Ineighbor_alltoallv, out, out_counts, places, MPI_BYTE, in, in_counts, places,
+           MPI_BYTE);
+  IF_IT_IS(Neighbor_alltoallw, Ineighbor_alltoallw, out, out_counts, far_places, types, in, in_counts,
+           far_places, types);
   fprintf(stderr, "lengths: no %s\n", name);
   exit(2);
 }
@@ -81,7 +80,6 @@ static MPI_Comm make_ring(int edges) {
   MPI_Comm ring;
   MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, edges, from, MPI_UNWEIGHTED, edges, to, MPI_UNWEIGHTED,
                                  MPI_INFO_NULL, 0, &ring);
-  MPI_Comm_set_errhandler(ring, MPI_ERRORS_RETURN);
   return ring;
 }
 
@@ -104,72 +102,106 @@ static const char* kind_of(int code) {
   return code == MPI_SUCCESS ? "no error" : error_class == MPI_ERR_TRUNCATE ? "truncated" : "error";
 }
 
-/* A byte, and one that is not touched. */
-static MPI_Datatype every_second_byte(void) {
-  MPI_Datatype type;
-  MPI_Type_create_resized(MPI_BYTE, 0, 2, &type);
-  MPI_Type_commit(&type);
-  return type;
+struct mistake {
+  const char* written; /* as the command line has it */
+  char name[64];
+  enum way way;
+  int sent, expected, own;
+  int from, to; /* whose block it is, and for which rank */
+  int place;    /* of it there */
+  size_t cell;  /* how far apart blocks lie */
+};
+
+static int is_one_of_neighbors(const char* name) { return !strncmp(name, "neighbor", 8); }
+
+static struct mistake parse(const char* written) {
+  struct mistake mistake = {.written = written};
+  char call[64], own[8] = "";
+  if (sscanf(written, "%63[^:]:%d:%d:%7s", call, &mistake.sent, &mistake.expected, own) < 3 ||
+      (*own && strcmp(own, "own"))) {
+    fprintf(stderr, "lengths CALL:SENT:EXPECTED[:own]..., not %s\n", written);
+    exit(2);
+  }
+  const char* name = call;
+  mistake.way = take_way(&name);
+  strcpy(mistake.name, name);
+  mistake.own = *own != 0;
+
+  const int scatters = !strncmp(name, "scatter", 7), rings = is_one_of_neighbors(name);
+  mistake.from = scatters || (mistake.own && !strncmp(name, "gather", 6)) ? 0 : 1;
+  mistake.to = mistake.own ? mistake.from : scatters ? 1 : rings ? (mistake.from + 1) % size : 0;
+  mistake.place = scatters ? 0 : rings ? mistake.own : mistake.from;
+  mistake.cell = (size_t)(mistake.sent > mistake.expected ? mistake.sent : mistake.expected) + USUAL + GUARD;
+  return mistake;
+}
+
+static void fill_counts(const struct mistake* mistake) {
+  const char* name = mistake->name;
+  for (int i = 0; i < size; ++i) {
+    out_counts[i] = in_counts[i] = USUAL, types[i] = MPI_BYTE;
+    places[i] = i * (int)mistake->cell, far_places[i] = places[i];
+  }
+  const int to_each =
+      !strncmp(name, "scatter", 7) || !strcmp(name, "alltoallv") || !strcmp(name, "alltoallw");
+  const int edge = is_one_of_neighbors(name) ? mistake->own : 0;
+  if (rank == mistake->from) out_counts[to_each ? mistake->to : edge] = mistake->sent;
+  if (rank == mistake->to || !strncmp(name, "allgather", 9)) in_counts[mistake->place] = mistake->expected;
+  if (has_equal_blocks(name)) { /* all of one length, but for the own one of one rank */
+    const int usual = strcmp(name, "scatter") ? mistake->expected : mistake->sent;
+    *out_counts = rank == mistake->from ? mistake->sent : usual;
+    *in_counts = rank == mistake->from ? mistake->expected : usual;
+  }
+}
+
+/* ", N bytes, N spoilt": of the block that differs, and of what lies around it and beyond what was sent. */
+static void count_bytes(const struct mistake* mistake, char* text, size_t room) {
+  const size_t least = (size_t)(mistake->sent < mistake->expected ? mistake->sent : mistake->expected);
+  const char* block = in + (size_t)mistake->place * mistake->cell;
+  int right = 0, spoilt = 0;
+  for (size_t i = 0; i < mistake->cell; ++i)
+    if (i < least)
+      right += block[i] == 'a' + mistake->from;
+    else
+      spoilt += block[i] != '.';
+  if (rank == mistake->to) snprintf(text, room, "; %d bytes, %d spoilt", right, spoilt);
+}
+
+static void make(const struct mistake* mistake) {
+  const size_t all = mistake->cell * (size_t)size;
+  MPI_Comm comm, fresh;
+  MPI_Comm_dup(MPI_COMM_WORLD, &fresh);
+  if (is_one_of_neighbors(mistake->name))
+    comm = make_ring(1 + mistake->own);
+  else
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  out = malloc(all), in = malloc(all);
+  memset(out, 'a' + rank, all), memset(in, '.', all);
+  fill_counts(mistake);
+
+  if (mistake->way != BLOCKING) MPI_Barrier(comm); /* ranks of several nodes meet in it */
+  const int code = call(mistake->name, mistake->way, comm);
+  char bytes[64] = "";
+  count_bytes(mistake, bytes, sizeof bytes);
+  const int again = MPI_Barrier(comm);
+  const int new_works = works(fresh);
+  char line[256];
+  snprintf(line, sizeof line, "%s: rank %d: %s, then %s, new communicator %s%s\n", mistake->written, rank,
+           kind_of(code), again ? "error" : "no error", new_works ? "works" : "fails", bytes);
+  fputs(line, stdout);
+  fflush(stdout);
+  MPI_Comm_free(&comm), MPI_Comm_free(&fresh);
+  free(out), free(in);
 }
 
 int main(int argc, char** argv) {
-  if (argc != 4 && argc != 5) return fprintf(stderr, "lengths CALL SENT EXPECTED [gaps|own]\n"), 2;
-  const char* name = argv[1];
-  const enum way way = take_way(&name);
-  const size_t stride = argc == 5 && !strcmp(argv[4], "gaps") ? 2 : 1;
-  const int own = argc == 5 && !strcmp(argv[4], "own");
-  const int sent = atoi(argv[2]), expected = atoi(argv[3]);
-  MPI_Comm fresh;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
-  MPI_Comm_dup(MPI_COMM_WORLD, &fresh);
-  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-
-  if (stride == 2) in_type = every_second_byte();
-  const size_t cell = (size_t)(sent > expected ? sent : expected) + USUAL + GUARD, all = cell * (size_t)size;
-  out = malloc(all), in = malloc(stride * all);
-  memset(out, 'a' + rank, all), memset(in, '.', stride * all);
-  for (int i = 0; i < size; ++i) {
-    out_counts[i] = in_counts[i] = USUAL, out_types[i] = MPI_BYTE, in_types[i] = in_type;
-    out_places[i] = in_places[i] = i * (int)cell, in_byte_places[i] = in_places[i] * (int)stride;
-    out_far_places[i] = out_places[i], in_far_places[i] = in_byte_places[i];
+  for (int i = 1; i < argc; ++i) {
+    const struct mistake mistake = parse(argv[i]);
+    make(&mistake);
   }
-
-  /* The block of rank `from` for rank `to` lies at `place` there. */
-  const int scatters = !strncmp(name, "scatter", 7),
-            to_all = !strcmp(name, "alltoallv") || !strcmp(name, "alltoallw"),
-            rings = !strncmp(name, "neighbor", 8), gathers_all = !strncmp(name, "allgather", 9);
-  const int from = scatters || (own && !strncmp(name, "gather", 6)) ? 0 : 1;
-  const int to = own ? from : scatters ? 1 : rings ? (from + 1) % size : 0;
-  const int place = scatters ? 0 : rings ? own : from;
-  if (rank == from) out_counts[scatters || to_all ? to : rings ? own : 0] = sent;
-  if (rank == to || gathers_all) in_counts[place] = expected;
-  if (has_equal_blocks(name)) { /* all of one length, but for the own one of one rank */
-    const int usual = strcmp(name, "scatter") ? expected : sent;
-    *out_counts = rank == from ? sent : usual, *in_counts = rank == from ? expected : usual;
-  }
-  const MPI_Comm comm = rings ? make_ring(1 + own) : MPI_COMM_WORLD;
-
-  if (way != BLOCKING) MPI_Barrier(comm); /* ranks of several nodes meet in it */
-  const int code = call(name, way, comm);
-  const size_t least = (size_t)(sent < expected ? sent : expected);
-  int right = 0, spoilt = 0;
-  for (size_t i = 0; i < stride * cell; ++i) {
-    const char byte = in[(size_t)place * stride * cell + i];
-    if (i < stride * least && i % stride == 0)
-      right += byte == 'a' + from;
-    else
-      spoilt += byte != '.';
-  }
-  const int again = MPI_Barrier(comm);
-  printf("rank %d: %s, then %s, new communicator %s", rank, kind_of(code), again ? "error" : "no error",
-         works(fresh) ? "works" : "fails");
-  if (rank == to) printf("; %d bytes, %d spoilt", right, spoilt);
-  printf("\n");
-  fflush(stdout);
-  MPI_Comm_free(&fresh);
   MPI_Finalize();
-  free(out), free(in);
   return 0;
 }
