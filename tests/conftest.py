@@ -10,6 +10,9 @@ FULL = os.environ.get("ESPALIER_TEST_FULL") == "1"
 # Open MPI 5 tries this component for one-sided messages, cannot use it on a machine without such a network, and sleeps for a
 # second when it puts it away: in MPI_Init, three times as long as all else. What its collectives do is the same without it.
 os.environ.setdefault("OMPI_MCA_btl", "^ofi")
+# It also asks libfabric for a network, whose InfiniBand part reads all of /proc/kallsyms in each rank before it finds none: half of
+# the processors' time of a short job. Messages go by ob1 either way.
+os.environ.setdefault("OMPI_MCA_mtl", "^ofi")
 # numpy's BLAS starts a thread for each core when it is loaded. No test multiplies matrices, and each rank loads it anew.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
