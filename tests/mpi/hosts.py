@@ -120,6 +120,11 @@ def _abi_header(host: Host) -> list[str]:
     return [f"-I{folder}"]
 
 
+def _short_calibration(host: Host) -> list[Path]:
+    """What programs for Intel MPI are linked with so that MPI_Init does not take most of a short job's time."""
+    return [SOURCES / "short_calibration.c"] if host.kind == "intel" or host.build == "abi" else []
+
+
 def program(host: Host, name: str, sources: Path = SOURCES) -> Path:
     """Builds <sources>/<name>.c, <sources>/<name>/*.cpp or <sources>/<name>.f90, unless it is built already."""
     host.folder.mkdir(parents=True, exist_ok=True)
@@ -146,12 +151,12 @@ def _program(host: Host, name: str, sources: Path) -> Path:
             _compile([host.fortran, f"-J{modules}", "-O1", str(source), *options], target)
         return target
     if (sources / f"{name}.c").exists():
-        source = sources / f"{name}.c"
-        if not _newer(target, [source, *sources.glob("*.h"), *(sources / name).glob("*.h")]):
-            _compile([host.c, "-std=gnu11", "-O2", "-g1", "-Wall", "-Wextra", "-Wno-unused-parameter", *flags, str(source),
-                      *host.libraries, "-pthread"], target)
+        all_sources = [sources / f"{name}.c", *_short_calibration(host)]
+        if not _newer(target, [*all_sources, *sources.glob("*.h"), *(sources / name).glob("*.h")]):
+            _compile([host.c, "-std=gnu11", "-O2", "-g1", "-Wall", "-Wextra", "-Wno-unused-parameter", *flags,
+                      *map(str, all_sources), *host.libraries, "-pthread"], target)
         return target
-    pieces = sorted((sources / name).glob("*.cpp"))
+    pieces = [*sorted((sources / name).glob("*.cpp")), *_short_calibration(host)]
     if not _newer(target, [*pieces, *(sources / name).glob("*.hpp")]):
         # All at once: most of the time goes into the headers that each includes.
         together = host.folder / f"{name}-together.cpp"
