@@ -14,7 +14,6 @@ SEEDS = range(int(os.environ.get("ESPALIER_TEST_DAMAGES", "6" if os.environ.get(
 SAYS = re.compile(r"^rank (\d+): (told|waits|crashed|overrun) (.*)$", re.M)
 
 
-@pytest.mark.alone
 def test_other_ranks_write_nowhere_else():
     """Of few words and of many. What a rank reads may be nonsense, and its result with it."""
     mark, wrong, said = f"damaged-{os.getpid()}", [], 0

@@ -7,7 +7,7 @@ import re
 
 import hosts
 import pytest
-from test_killed import alive, kill_all, ours, listing, processes_with
+from test_killed import check_nothing_left, kill_all, listing
 
 pytestmark = pytest.mark.needs_espalier
 
@@ -39,7 +39,6 @@ def faults(run, victim, ranks):
     return found
 
 
-@pytest.mark.alone
 def test_survivors_are_told(launch, host, tmp_path):
     before, mark = listing(), f"{os.getpid()}-{host.name}"
     wrong = []
@@ -54,5 +53,4 @@ def test_survivors_are_told(launch, host, tmp_path):
                   for fault in faults(run, victim, ranks)]
         kill_all(mark)
     assert not wrong, "\n".join(wrong)
-    assert not ours(before)
-    assert not alive(processes_with(mark))
+    check_nothing_left(before, mark, "these jobs")

@@ -97,7 +97,6 @@ def test_the_standard_abi(launch):
     run(launch, hosts.HOSTS["mpich-abi"], 4, "2", "contract", ESPALIER_WINDOW_TRANSPORT="rma")
 
 
-@pytest.mark.alone
 def test_nothing_is_left_in_shared_memory(launch):
     before = windows.names_in_shm()
     run(launch, hosts.HOSTS["mpich"], 4, "2", "contract", ESPALIER_MEMFD="off")
