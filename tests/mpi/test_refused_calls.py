@@ -68,7 +68,7 @@ def test_a_call_refused_under_mpi(launch, statistics, call, error, who, ranks):
 def test_a_call_refused_in_a_meeting(call, error, who, ranks):
     # Where a rank cannot say that it was refused, the others wait for the whole of the time. All come in a short one unless the
     # machine is busy.
-    for milliseconds in (50_000,) if call in DONE_WITHOUT else (1500, 15_000):
+    for milliseconds in (50_000,) if call in DONE_WITHOUT else (500, 15_000):
         name = f"refused-{os.getpid()}-{call}-{error}-{who}-{ranks}-{milliseconds}"
         met = meetings.meet(name, ranks, milliseconds, refusing(call, error, who))
         if meetings.right(met) or any(names(call, rank.said) for rank in met):
