@@ -280,11 +280,12 @@ class CallsUnderWay {
   void prefetch_next_line(Step next) {
     if (pages_.has(next)) m_.prefetch_own_at(pages_.lines(next).of(m_.rank()), sizeof(memory::FlagLine));
   }
+  /// Short ones only. A copy into a long one fetches its lines as fast, while this would hold up what the program does
+  /// next.
   void prefetch_next_buffer(const CallUnderWay& call) {
-    constexpr std::size_t most = 20 * 1024,
-                          most_one_way = 80 * 1024;  // who gives alone has nothing to wait for
+    constexpr std::size_t most = 2 * 1024;
     const BufferLength length = call.length;
-    if (length.bytes > (goes_one_way(moves_as(call.spec)) ? most_one_way : most)) return;
+    if (length.bytes > most) return;
     if (const GivenBuffer* next = buffers_.next_like(m_, length))
       m_.prefetch_own_at(next->data, length.bytes);
   }
