@@ -46,5 +46,19 @@ TEST(Copy, TakesAllBytesAndNoOthers) {
       }
 }
 
+TEST(Copy, TakesAllBytesOfLongOnes) {
+  std::vector<std::byte> from(string_copies_from + 3 * string_piece), to(from.size());
+  for (std::size_t i = 0; i < from.size(); ++i) from[i] = std::byte(static_cast<unsigned char>(1 + i % 251));
+  for (const std::size_t bytes :
+       {string_copies_from, string_copies_from + 1, string_copies_from + string_piece,
+        string_copies_from + string_piece + 17}) {
+    std::fill(to.begin(), to.end(), std::byte{0});
+    memory::copy(to.data(), from.data(), bytes);
+    const auto end = static_cast<std::ptrdiff_t>(bytes);
+    EXPECT_TRUE(std::equal(to.begin(), to.begin() + end, from.begin())) << bytes;
+    EXPECT_TRUE(std::all_of(to.begin() + end, to.end(), [](std::byte b) { return b == std::byte{0}; }));
+  }
+}
+
 }  // namespace
 }  // namespace espalier::memory
