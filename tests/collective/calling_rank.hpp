@@ -162,7 +162,8 @@ inline collective::PersistentSpec CallingRank::spec_of(Collective collective, st
                                            shares, sum_of_doubles());
   }
   to.receive.resize(has_result ? count : 0);
-  return collective::reduction_spec({rank, n}, collective, 1, bytes_of(to.send), bytes_of(to.receive),
+  const int root = collective == Collective::reduce ? 1 : 0;
+  return collective::reduction_spec({rank, n}, collective, root, bytes_of(to.send), bytes_of(to.receive),
                                     count * 8, sum_of_doubles());
 }
 

@@ -18,9 +18,9 @@ struct OwnBlock {
 };
 
 /// Barrier, bcast, reduce, allreduce, allgather, gather or scatter of blocks of up to longest_brief_block(); gatherv and
-/// scatterv on ranks that are not the root; on two ranks alltoall, scan and exscan, too, and the v forms in which both ranks, or the one that
-/// gives, move a block of one length. The rest is in the spec: collective, root, bytes, operation, and the fold's operation
-/// on ranks that fold.
+/// scatterv on ranks that are not the root; on two ranks alltoall, scan and exscan, too, and the v forms in which both ranks,
+/// or the one that gives, move a block of one length. The rest is in the spec: collective, root, bytes, operation, and the
+/// fold's operation on ranks that fold.
 struct BriefCall {
   /// Of a rank that gives something: its vector or block, which all readers read; of the root of a scatter on more than two
   /// ranks: the blocks of all, in rank order.
@@ -59,10 +59,7 @@ inline std::size_t longest_brief_block(Collective collective, int ranks) {
   }
 }
 
-/// An exscan of two ranks gives rank 1 what rank 0 has.
-inline int root_of_brief(const PersistentSpec& spec) {
-  return spec.collective == Collective::exscan ? 0 : spec.root;
-}
+/// An exscan has root 0: of two ranks it gives rank 1 what rank 0 has.
 inline bool is_from_root(Collective collective) {
   using enum Collective;
   return collective == bcast || collective == scatter || collective == scatterv || collective == exscan;
@@ -92,7 +89,7 @@ inline BriefCall brief_of_equal_blocks(Collective collective, int root, const Ra
 
 /// Whether others need this rank's bytes.
 inline bool gives_in_brief(const PersistentSpec& spec, int rank) {
-  if (is_from_root(spec.collective)) return rank == root_of_brief(spec);
+  if (is_from_root(spec.collective)) return rank == spec.root;
   if (is_to_root(spec.collective)) return rank != spec.root;
   if (spec.collective == Collective::scan) return rank == 0;
   return spec.collective != Collective::barrier;
@@ -150,27 +147,20 @@ template <Machine M>
 void give_brief_in_buffer(M& m, const PersistentSpec& spec, const BriefCall& brief, const Giving& giving,
                           std::byte* base, const Room& room, int longest_log2_chunk) {
   const std::size_t given = spec.given_bytes;
-  const bool is_exchanged = !room.is_own && exchanges_in_brief(spec, m.size());
-  const int log2_chunk = log2_chunk_for(given, longest_log2_chunk);
-  const bool is_cut = !room.is_own && is_cut_in_chunks(spec.collective, given, log2_chunk);
+  Notice notice = notice_of(giving, given);
+  notice.buffer = Notice::place_of(room.data, room.is_own, base);
+  if (!room.is_own) {
+    if (exchanges_in_brief(spec, m.size())) notice.buffer |= Notice::exchanged;
+    notice.log2_chunk = chunks_of_given(spec.collective, given, longest_log2_chunk);
+  }
   std::byte* data = room.data + BufferParts::table;
   if (has_brief_table(spec, m.size())) {
     write_brief_table(m, brief, data);
     data = room.data + buffer_parts(spec, m.size(), given).data;
   }
-  Notice notice = notice_of(giving, given);
-  notice.buffer = Notice::place_of(room.data, room.is_own, base) | (is_exchanged ? Notice::exchanged : 0);
-  if (is_cut) {
-    clear_lines(m, room.data);
-    notice.log2_chunk = static_cast<std::uint64_t>(log2_chunk);
-    write_notice(m, giving.line, notice);
-    const Give all[] = {{brief.send, 0, given, 0}};
-    return give_in_chunks(m, std::span<const Give>(all), given, giving, room.data, data, log2_chunk);
-  }
-  show_pairwise(m, data, brief.send, given, is_exchanged ? given : 0);
-  m.flush_for_readers(data, given);
-  write_notice(m, giving.line, notice);
-  m.signal_at(giving.line, giving.number);
+  if (notice.log2_chunk != 0) clear_lines(m, room.data);
+  const Give all[] = {{brief.send, 0, given, 0}};
+  give_noticed(m, all, giving, notice, room.data, data);
 }
 
 }  // namespace detail
@@ -184,8 +174,7 @@ void give_brief(M& m, const PersistentSpec& spec, const BriefCall& brief, const 
   } else {
     const std::size_t given = spec.given_bytes;
     if (given > 0) m.copy(m.payload_at(giving.line) + sizeof(Notice), brief.send, given);
-    detail::write_notice(m, giving.line, notice_of(giving, given));
-    m.signal_at(giving.line, giving.number);
+    detail::publish(m, giving, notice_of(giving, given));
   }
   if (brief.keep.bytes > 0) m.copy(brief.keep.target, brief.keep.source, brief.keep.bytes);
 }

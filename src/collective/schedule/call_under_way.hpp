@@ -332,7 +332,7 @@ bool fold_brief(M& m, CallUnderWay& call, const CallArea& area) {
 /// own buffer.
 template <Machine M>
 bool take_from_root(M& m, CallUnderWay& call, const CallArea& area) {
-  const int root = root_of_brief(call.spec);
+  const int root = call.spec.root;
   if (!hears(m, call, root)) return false;
   if (is_scatter(call.spec)) {
     if (const Notice notice = read_notice(m, call.lines.of(root)); notice.exposes()) [[unlikely]] {
@@ -346,7 +346,7 @@ bool take_from_root(M& m, CallUnderWay& call, const CallArea& area) {
 template <Machine M>
 bool take_brief(M& m, CallUnderWay& call, const CallArea& area) {
   const PersistentSpec& spec = call.spec;
-  if (is_from_root(spec.collective)) return m.rank() == root_of_brief(spec) || take_from_root(m, call, area);
+  if (is_from_root(spec.collective)) return m.rank() == spec.root || take_from_root(m, call, area);
   if (!hears_all_in_brief(spec, m.rank())) return true;
   const bool takes_blocks = spec.collective != Collective::barrier && !spec.fold.operation;
   for (const auto others = static_cast<std::size_t>(m.size()) - 1; call.heard < others; ++call.heard) {

@@ -88,12 +88,9 @@ void expose_given(M& m, const PersistentSpec& spec, const Giving& giving, std::b
     m.clear_line(lines.end(reader));
     m.copy(m.payload_at(lines.claim(reader)), &block, sizeof block);
   }
-  Notice notice;
+  Notice notice = notice_of(giving, spec.given_bytes);
   notice.buffer = Notice::exposed | static_cast<std::uint64_t>(lines.buffer - base);
-  notice.bytes = spec.given_bytes;
-  notice.say_finished(giving.number, giving.finished);
-  detail::write_notice(m, giving.line, notice);
-  m.signal_at(giving.line, giving.number);
+  detail::publish(m, giving, notice);
   move_kept(m, spec.keep);
 }
 

@@ -95,9 +95,11 @@ inline int log2_chunk_for(std::size_t bytes, int longest) {
   return std::clamp(half, longest - steps, longest);
 }
 
-/// What goes one way is read while it is written, if it has two chunks and more.
-inline bool is_cut_in_chunks(Collective collective, std::size_t bytes, int log2_chunk) {
-  return goes_one_way(collective) && bytes >= std::size_t{2} << log2_chunk;
+/// What goes one way is read while it is written, if it has two chunks and more: the logarithm of a chunk; 0: it does not.
+inline std::uint64_t chunks_of_given(Collective collective, std::size_t bytes, int longest_log2_chunk) {
+  const int log2_chunk = log2_chunk_for(bytes, longest_log2_chunk);
+  const bool is_cut = goes_one_way(collective) && bytes >= std::size_t{2} << log2_chunk;
+  return is_cut ? static_cast<std::uint64_t>(log2_chunk) : 0;
 }
 
 inline bool rides_in_line(const PersistentSpec& spec, int ranks) {
@@ -181,6 +183,13 @@ void write_notice(M& m, std::byte* line, const Notice& notice) {
   m.copy(m.payload_at(line), &notice, sizeof notice);
 }
 
+/// After the data, and both at once: readers look at the line all the time, and would take it back in between.
+template <Machine M>
+void publish(M& m, const Giving& giving, const Notice& notice) {
+  write_notice(m, giving.line, notice);
+  m.signal_at(giving.line, giving.number);
+}
+
 template <Machine M>
 void clear_lines(M& m, std::byte* buffer) {
   for (std::size_t i = 0; i < BufferParts::lines; ++i) m.clear_line(buffer + i * BufferParts::line);
@@ -188,22 +197,21 @@ void clear_lines(M& m, std::byte* buffer) {
 
 template <Machine M>
 void give_in_line(M& m, const PersistentSpec& spec, const Giving& giving) {
-  std::byte* const line = giving.line;
-  write_notice(m, line, notice_of(giving, spec.given_bytes));
-  std::byte* const data = m.payload_at(line) + sizeof(Notice);
+  std::byte* const data = m.payload_at(giving.line) + sizeof(Notice);
   for (const Give& each : spec.gives) copy_given(m, data + each.offset, each, {0, each.bytes});
-  m.signal_at(line, giving.number);
+  publish(m, giving, notice_of(giving, spec.given_bytes));
 }
 
 /// Readers follow: each chunk is announced when it is whole, the first one by the line of the call. `gives`: in the order
 /// of their offsets; what lies between two of them no rank reads.
 template <Machine M>
-void give_in_chunks(M& m, std::span<const Give> gives, std::size_t given_bytes, const Giving& giving,
-                    std::byte* lines, std::byte* data, int log2_chunk) {
+void give_in_chunks(M& m, std::span<const Give> gives, const Giving& giving, const Notice& notice,
+                    std::byte* lines, std::byte* data) {
+  const auto log2_chunk = static_cast<int>(notice.log2_chunk);
   Step next = 0;
   const auto announce_before = [&](Step end) {
     for (; next < end; ++next)
-      next == 0 ? m.signal_at(giving.line, giving.number)
+      next == 0 ? publish(m, giving, notice)
                 : m.signal_at(lines + BufferParts::line_of_chunk(next), next + 1);
   };
   for (const Give& each : gives)
@@ -212,35 +220,37 @@ void give_in_chunks(M& m, std::span<const Give> gives, std::size_t given_bytes, 
       m.flush_for_readers(data + begin, bytes);
       announce_before((begin + bytes) >> log2_chunk);
     });
-  announce_before(((given_bytes - 1) >> log2_chunk) + 1);
+  announce_before(((notice.bytes - 1) >> log2_chunk) + 1);
+}
+
+/// What lies before `data` in the buffer has been written.
+template <Machine M>
+void give_noticed(M& m, std::span<const Give> gives, const Giving& giving, const Notice& notice,
+                  std::byte* buffer, std::byte* data) {
+  if (notice.log2_chunk != 0) return give_in_chunks(m, gives, giving, notice, buffer, data);
+  for (const Give& each : gives) {
+    show_given(m, data + each.offset, each, {0, each.bytes}, notice.exchanges() ? each.bytes : 0);
+    m.flush_for_readers(data + each.offset, each.bytes);
+  }
+  publish(m, giving, notice);
 }
 
 template <Machine M>
 void give_in_buffer(M& m, const PersistentSpec& spec, const Giving& giving, std::byte* base, const Room& room,
                     int longest_log2_chunk) {
   std::byte* const buffer = room.data;
-  const int log2_chunk = log2_chunk_for(spec.given_bytes, longest_log2_chunk);
-  std::byte* const line = giving.line;
-  const BufferParts parts = buffer_parts(spec, m.size(), spec.given_bytes);
-  const bool is_cut = !room.is_own && is_cut_in_chunks(moves_as(spec), spec.given_bytes, log2_chunk);
-  const bool is_folded = !room.is_own && folds_in_common(spec, m.size());
-  if (is_cut || is_folded) clear_lines(m, buffer);
+  Notice notice = notice_of(giving, spec.given_bytes);
+  notice.buffer = Notice::place_of(buffer, room.is_own, base);
+  if (!room.is_own) {
+    if (exchanges_buffer(spec, m.size())) notice.buffer |= Notice::exchanged;
+    notice.log2_chunk = chunks_of_given(moves_as(spec), spec.given_bytes, longest_log2_chunk);
+    if (notice.log2_chunk != 0 || folds_in_common(spec, m.size())) clear_lines(m, buffer);
+  }
   if (has_table(spec, m.size()))
     m.copy(buffer + BufferParts::table, spec.places.data(),
            spec.places.size() * sizeof(PersistentSpec::Place));
-  Notice notice = notice_of(giving, spec.given_bytes);
-  notice.buffer = Notice::place_of(buffer, room.is_own, base);
-  const bool is_exchanged = !room.is_own && exchanges_buffer(spec, m.size());
-  if (is_exchanged) notice.buffer |= Notice::exchanged;
-  notice.log2_chunk = is_cut ? static_cast<std::uint64_t>(log2_chunk) : 0;
-  write_notice(m, line, notice);
-  std::byte* const data = buffer + parts.data;
-  if (is_cut) return give_in_chunks(m, spec.gives, spec.given_bytes, giving, buffer, data, log2_chunk);
-  for (const Give& each : spec.gives) {
-    show_given(m, data + each.offset, each, {0, each.bytes}, is_exchanged ? each.bytes : 0);
-    m.flush_for_readers(data + each.offset, each.bytes);
-  }
-  m.signal_at(line, giving.number);
+  const BufferParts parts = buffer_parts(spec, m.size(), spec.given_bytes);
+  give_noticed(m, std::span<const Give>(spec.gives), giving, notice, buffer, buffer + parts.data);
 }
 
 }  // namespace detail

@@ -23,7 +23,7 @@ inline bool close_behind(const void* target, const void* source) {
 void copy_in_pieces(void* target, const void* source, std::size_t bytes, std::size_t piece);
 
 /// On AMD's processors C libraries copy more than an L2 cache holds without `rep movsb`. Into lines that a core further away
-/// holds that takes four times as long on an EPYC. What is longer than the last cache is theirs to copy past it.
+/// holds that takes three times as long on an EPYC. What is longer than the last cache is theirs to copy past it.
 inline constexpr std::size_t string_piece = 128 * 1024, string_copies_from = 512 * 1024,
                              string_copies_to = 32 * 1024 * 1024;
 
@@ -52,10 +52,11 @@ inline void copy_short(void* target, const void* source, std::size_t bytes) {
 inline void copy(void* target, const void* source, std::size_t bytes) {
   if (bytes <= most_short) return copy_short(target, source, bytes);
 #if defined(__x86_64__)
-  if (bytes > copy_piece && close_behind(target, source))
-    return copy_in_pieces(target, source, bytes, copy_piece);
-  if (bytes > string_copies_from && bytes <= string_copies_to)
-    return copy_in_pieces(target, source, bytes, string_piece);
+  if (bytes > copy_piece) {
+    if (close_behind(target, source)) return copy_in_pieces(target, source, bytes, copy_piece);
+    if (bytes > string_copies_from && bytes <= string_copies_to)
+      return copy_in_pieces(target, source, bytes, string_piece);
+  }
 #endif
   std::memcpy(target, source, bytes);
 }

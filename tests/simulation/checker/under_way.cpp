@@ -116,7 +116,8 @@ Make reductions(Collective collective, std::size_t count) {
     to.send = words(rank, count, round);
     if ((collective != Collective::reduce || rank == 1) && last >= 0) to.wanted = sum(0, last, count, round);
     to.receive.resize(to.wanted.size());
-    to.call.spec = reduction_spec({rank, m.size()}, collective, 1, data_of(to.send), data_of(to.receive),
+    const int root = collective == Collective::reduce ? 1 : 0;
+    to.call.spec = reduction_spec({rank, m.size()}, collective, root, data_of(to.send), data_of(to.receive),
                                   count * 8, sum_of_words());
   };
 }
