@@ -137,15 +137,6 @@ static int start(struct bench* b, const struct options* o, struct plan* plan) {
   return 0;
 }
 
-static FILE* open_output(const struct bench* b, const struct options* o) {
-  if (b->team.rank) return NULL;
-  if (!o->out) return stdout;
-  FILE* f = fopen(o->out, "w");
-  if (!f) fprintf(stderr, "compare: cannot write %s\n", o->out);
-  if (!f) PMPI_Abort(MPI_COMM_WORLD, 1);
-  return f;
-}
-
 int main(int argc, char** argv) {
   static struct bench b;  // large, as the plan is
   static struct plan plan;
@@ -156,10 +147,11 @@ int main(int argc, char** argv) {
   team_pin(&b.team, &o);  // before MPI_Init: hosts and Espalier look at the affinity there
   MPI_Init(&argc, &argv);
   if (start(&b, &o, &plan)) PMPI_Abort(MPI_COMM_WORLD, 1);
-  FILE* out = open_output(&b, &o);
-  run(&b, &o, &plan, out);
+  FILE* out;
+  const int fails = team_open(&b.team, "compare", o.out, &out);
+  if (!fails) run(&b, &o, &plan, out);
   if (out) fclose(out);
   progress_close();
   MPI_Finalize();
-  return 0;
+  return fails;
 }

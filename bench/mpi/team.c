@@ -135,7 +135,7 @@ void team_wait_asleep(struct team* team) {
   if (arrive(team)) return wake_all(team);
   while (!released(team)) {
     sleep_until_released(team);
-    team_wait_step(team, &(int){1999});  // the host may move after every nap
+    team_wait_step(team, &(int){1999});  // the host may move after every sleep
   }
 }
 
@@ -149,4 +149,10 @@ int64_t team_agree(struct team* team, int64_t value) {
   const int64_t all = team->area->agreed[0];
   team_start(team);
   return all;
+}
+
+int team_open(struct team* team, const char* program, const char* path, FILE** file) {
+  *file = team->rank ? NULL : path ? fopen(path, "w") : stdout;
+  if (!team->rank && !*file) fprintf(stderr, "%s: cannot write %s\n", program, path);
+  return (int)team_agree(team, *file == NULL);
 }

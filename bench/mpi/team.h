@@ -2,6 +2,9 @@
 #ifndef ESPALIER_BENCH_TEAM_H
 #define ESPALIER_BENCH_TEAM_H
 
+#include <stdint.h>
+#include <stdio.h>
+
 #include "area.h"
 #include "options.h"
 
@@ -38,6 +41,10 @@ void team_wait_asleep(struct team* team);
 
 // Rank 0's value on every rank.
 int64_t team_agree(struct team* team, int64_t value);
+
+// Rank 0's file for the results; NULL on other ranks. No path: stdout. Not 0, on all ranks: rank 0 cannot write it, and has
+// said so. The ranks are to end in order then: a launcher may lose what a rank says that aborts the job.
+int team_open(struct team* team, const char* program, const char* path, FILE** file);
 
 double team_ns(const struct team* team, int64_t ticks);
 

@@ -164,9 +164,7 @@ static int start(struct run* r, const struct options* o) {
   r->b.work.receive += o->shift / (int)sizeof(double);
   if (!team->rank) team->area->nanoseconds_per_tick = clock_calibrate();
   PMPI_Barrier(MPI_COMM_WORLD);
-  r->out = team->rank ? NULL : o->out ? fopen(o->out, "w") : stdout;
-  if (!team->rank && !r->out) fprintf(stderr, "trials: cannot write %s\n", o->out);
-  return team->rank || r->out ? 0 : -1;
+  return 0;
 }
 
 static void print_run(struct run* r) {
@@ -176,9 +174,22 @@ static void print_run(struct run* r) {
   version[strcspn(version, "\n")] = 0;
   for (char* c = version; *c; ++c)
     if (*c == '"' || *c == '\\' || (unsigned char)*c < 32) *c = ' ';
-  fprintf(r->out, "{\"kind\": \"run\", \"ranks\": %d, \"cores\": %d, \"pinned\": %s, \"host_version\": \"%s\"}\n",
+  fprintf(r->out,
+          "{\"kind\": \"run\", \"ranks\": %d, \"cores\": %d, \"pinned\": %s, \"host_version\": \"%s\"}\n",
           r->b.team.size, r->b.team.cores, r->b.team.pinned ? "true" : "false", version);
   fflush(r->out);
+}
+
+static void try_all(struct run* r, const struct options* o) {
+  if (r->out) print_run(r);
+  open_trials(r);
+  plan_all_calls(r);
+  const int done = rounds(r, o);
+  long wrong = 0;
+  PMPI_Reduce(&r->b.wrong, &wrong, 1, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
+  if (r->out) fprintf(r->out, "{\"kind\": \"end\", \"rounds\": %d, \"wrong\": %ld}\n", done, wrong);
+  if (r->out) fclose(r->out);
+  close_trials(r);
 }
 
 int main(int argc, char** argv) {
@@ -188,15 +199,8 @@ int main(int argc, char** argv) {
   team_pin(&r.b.team, &o);  // before MPI_Init, as in compare.c
   MPI_Init(&argc, &argv);
   if (start(&r, &o)) PMPI_Abort(MPI_COMM_WORLD, 1);
-  if (r.out) print_run(&r);
-  open_trials(&r);
-  plan_all_calls(&r);
-  const int done = rounds(&r, &o);
-  long wrong = 0;
-  PMPI_Reduce(&r.b.wrong, &wrong, 1, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
-  if (r.out) fprintf(r.out, "{\"kind\": \"end\", \"rounds\": %d, \"wrong\": %ld}\n", done, wrong);
-  if (r.out) fclose(r.out);
-  close_trials(&r);
+  const int fails = team_open(&r.b.team, "trials", o.out, &r.out);
+  if (!fails) try_all(&r, &o);
   MPI_Finalize();
-  return 0;
+  return fails;
 }

@@ -42,3 +42,13 @@ def test_lines_that_are_none(tmp_path, line):
 def test_options_that_are_none(tmp_path):
     for words in (["--points"], ["--points", str(tmp_path / "none")], ["--shift", "7", "--points", "x"], []):
         assert subprocess.run([bench_build.trials(HOST), *words], capture_output=True).returncode == 2
+
+
+@pytest.mark.parametrize("program", ["compare", "trials"])
+def test_ranks_that_cannot_write_end_in_order(tmp_path, program):
+    """The launcher passes on what they say: of a job that is aborted it may lose that."""
+    (tmp_path / "points").write_text("barrier 0 host\n")
+    words = ["--points", str(tmp_path / "points")] if program == "trials" else ["--host-only"]
+    command = [str(getattr(bench_build, program)(HOST)), *words, "--out", f"{tmp_path}/none/out"]
+    outcome = process.run([*hosts.launcher(HOST, 2), *command], hosts.environment(HOST, 2), 60)
+    assert outcome.code == 1 and outcome.output == f"{program}: cannot write {tmp_path}/none/out\n", outcome.output
