@@ -16,7 +16,7 @@ void HostSide::note_completed() { asking::note_collective(); }
 std::shared_ptr<Channel> Channel::open(std::shared_ptr<Mail> mail, int rank, int stream,
                                        std::shared_ptr<Nonblocking> node, network::SpinLimits spin_limits) {
   std::shared_ptr<Channel> made(new Channel(std::move(mail), rank, stream, std::move(node), spin_limits));
-  NonblockingList::instance().add(made);
+  CollectiveProgress::instance().add(made);
   return made;
 }
 

@@ -8,8 +8,8 @@
 #include "network/spin_limits.hpp"
 #include "runtime/across/basic_channel.hpp"
 #include "runtime/across/patience.hpp"
+#include "runtime/communicator/collective_progress.hpp"
 #include "runtime/communicator/nonblocking.hpp"
-#include "runtime/communicator/nonblocking_list.hpp"
 #include "runtime/communicator/only_thread.hpp"
 
 namespace espalier::runtime::across {
@@ -30,7 +30,7 @@ struct HostSide {
 extern template class BasicChannel<HostSide>;
 
 /// One rank's end of a stream of calls. Thread-safe as Nonblocking is.
-class Channel final : public Driven, public BasicChannel<HostSide> {
+class Channel final : public CollectivesUnderWay, public BasicChannel<HostSide> {
  public:
   /// `node`: of this node's ranks; null: there is none, or no memory for it.
   static std::shared_ptr<Channel> open(std::shared_ptr<Mail> mail, int rank, int stream,

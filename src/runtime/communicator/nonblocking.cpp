@@ -7,7 +7,7 @@
 #include "collective/schedule/length_check.hpp"
 #include "machine/host_platform.hpp"
 #include "network/window/platform.hpp"
-#include "runtime/communicator/nonblocking_list.hpp"
+#include "runtime/communicator/collective_progress.hpp"
 #include "runtime/communicator/only_thread.hpp"
 #include "runtime/communicator/share_release.hpp"
 #include "runtime/process/node.hpp"
@@ -119,7 +119,7 @@ inline void Nonblocking::look_at_all() {
 }
 
 std::unique_ptr<CompletionSignal> CompletionSignal::if_wanted(machine::WaitPolicy policy) {
-  if (!NonblockingList::start_thread()) return nullptr;
+  if (!CollectiveProgress::start_thread()) return nullptr;
   return std::unique_ptr<CompletionSignal>(new CompletionSignal(policy));
 }
 
@@ -143,7 +143,7 @@ std::shared_ptr<Nonblocking> Nonblocking::open(const NonblockingPlace& place, in
   place.arena.reserve_around(share);  // backed it is; this maps it
   std::shared_ptr<Nonblocking> made(
       new Nonblocking(place.arena, share, layout, rank, policy, by_thread, std::move(names)));
-  NonblockingList::instance().add(made);
+  CollectiveProgress::instance().add(made);
   return made;
 }
 
@@ -216,7 +216,7 @@ bool Nonblocking::start(Call& call) {
   call.fingerprint = mismatch_detection_.begin(facts);
   if (!calls_.start(call)) return false;
   if (call.is_long) [[unlikely]]
-    NonblockingList::wake_thread();
+    CollectiveProgress::wake_thread();
   statistics::Call counted{facts.collective, facts.bytes, plan::Algorithm::exchange};
   counted.nonblocking = true;
   if (statistics::Row* row = counters_.row(counted)) statistics::count_untimed(*row);

@@ -13,7 +13,7 @@
 #include "collective/schedule/calls_under_way.hpp"
 #include "machine/host_machine.hpp"
 #include "memory/arena.hpp"
-#include "runtime/communicator/nonblocking_list.hpp"
+#include "runtime/communicator/collective_progress.hpp"
 #include "runtime/failure/mismatch_detection.hpp"
 #include "runtime/statistics/counters.hpp"
 
@@ -56,7 +56,7 @@ class CompletionSignal {
 
 /// One rank's part. Lives as long as the communicator or a request needs it. Thread-safe: threads may start
 /// a collective, and test or wait for others, at the same time; each call is one thread's at a time.
-class Nonblocking final : public Driven {
+class Nonblocking final : public CollectivesUnderWay {
  public:
   using Call = collective::CallUnderWay;
 

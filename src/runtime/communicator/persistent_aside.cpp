@@ -23,9 +23,10 @@ bool is_long(const collective::Schedule& schedule) {
 
 std::shared_ptr<PersistentAside> PersistentAside::if_wanted(machine::HostMachine& machine,
                                                             const collective::Schedule& schedule) {
-  if (!ProgressThread::is_wanted() || !is_long(schedule) || !NonblockingList::start_thread()) return nullptr;
+  if (!ProgressThread::is_wanted() || !is_long(schedule) || !CollectiveProgress::start_thread())
+    return nullptr;
   std::shared_ptr<PersistentAside> made(new PersistentAside(machine, schedule));
-  NonblockingList::instance().add(made);
+  CollectiveProgress::instance().add(made);
   return made;
 }
 
@@ -34,7 +35,7 @@ void PersistentAside::start() {
     const std::lock_guard lock(mutex_);
     state_ = State::started;
   }
-  NonblockingList::wake_thread();
+  CollectiveProgress::wake_thread();
 }
 
 void PersistentAside::give() {

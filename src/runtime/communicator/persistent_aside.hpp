@@ -6,14 +6,14 @@
 
 #include "collective/schedule/schedule.hpp"
 #include "machine/host_machine.hpp"
-#include "runtime/communicator/nonblocking_list.hpp"
+#include "runtime/communicator/collective_progress.hpp"
 
 namespace espalier::runtime {
 
 /// One rank's part, of which a request says when it is started and completed. Whichever thread has the lock starts it and
 /// completes it. No thread waits with the lock: not the progress thread, which leaves alone what is not ready, nor the
 /// program's, which takes it over before it waits. Thread-safe.
-class PersistentAside final : public Driven {
+class PersistentAside final : public CollectivesUnderWay {
  public:
   /// Null: there is no progress thread, or the collective is short. The two are used until leave().
   static std::shared_ptr<PersistentAside> if_wanted(machine::HostMachine& machine,

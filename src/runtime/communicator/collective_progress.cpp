@@ -1,4 +1,4 @@
-#include "runtime/communicator/nonblocking_list.hpp"
+#include "runtime/communicator/collective_progress.hpp"
 
 #include <exception>
 
@@ -9,26 +9,26 @@
 
 namespace espalier::runtime {
 
-NonblockingList& NonblockingList::instance() {
-  static NonblockingList& list = *new NonblockingList;  // never destroyed, as Process
+CollectiveProgress& CollectiveProgress::instance() {
+  static CollectiveProgress& list = *new CollectiveProgress;  // never destroyed, as Process
   return list;
 }
 
-void NonblockingList::add(const std::shared_ptr<Driven>& one) {
+void CollectiveProgress::add(const std::shared_ptr<CollectivesUnderWay>& one) {
   const std::lock_guard lock(mutex_);
   std::erase_if(all_, [](const auto& each) { return each.expired(); });
   all_.push_back(one);
   Process::instance().set_aside_work([] { instance().drive(); });
 }
 
-bool NonblockingList::start_thread() {
+bool CollectiveProgress::start_thread() {
   const auto work = [] { return instance().drive_in_thread(); };
   return ProgressThread::instance().start(work, settle_on_spare_core);
 }
 
-void NonblockingList::wake_thread() { ProgressThread::instance().wake(); }
+void CollectiveProgress::wake_thread() { ProgressThread::instance().wake(); }
 
-bool NonblockingList::find_alive(Alive& alive) {
+bool CollectiveProgress::find_alive(Alive& alive) {
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock) return false;
   for (const auto& each : all_)
@@ -37,7 +37,7 @@ bool NonblockingList::find_alive(Alive& alive) {
 }
 
 // A call that fails here fails again, and is reported, where the program completes it.
-void NonblockingList::drive() {
+void CollectiveProgress::drive() {
   Alive alive;
   find_alive(alive);
   for (const auto& each : alive) try {
@@ -46,7 +46,7 @@ void NonblockingList::drive() {
     }
 }
 
-bool NonblockingList::drive_in_thread() {
+bool CollectiveProgress::drive_in_thread() {
   Alive alive;
   bool again = !find_alive(alive);
   for (const auto& each : alive) try {

@@ -1,5 +1,5 @@
-// What a process has of nonblocking and of long persistent collectives, which every long wait of it drives, and the progress
-// thread, where there is one.
+// What a process has of nonblocking and of long persistent collectives under way: every long wait of it drives them, and the
+// progress thread, where there is one.
 #pragma once
 
 #include <memory>
@@ -8,10 +8,10 @@
 
 namespace espalier::runtime {
 
-/// What has calls under way.
-class Driven {
+/// Of a communicator, a request or the messages between nodes.
+class CollectivesUnderWay {
  public:
-  virtual ~Driven() = default;
+  virtual ~CollectivesUnderWay() = default;
   /// Does what is to be done for them, if no other thread does so.
   virtual void advance_aside() = 0;
   /// The same in the progress thread, which may not call the host. Whether it is to come again.
@@ -19,10 +19,10 @@ class Driven {
 };
 
 /// In the order in which they were added. Thread-safe.
-class NonblockingList {
+class CollectiveProgress {
  public:
-  static NonblockingList& instance();
-  void add(const std::shared_ptr<Driven>& one);
+  static CollectiveProgress& instance();
+  void add(const std::shared_ptr<CollectivesUnderWay>& one);
   /// Advances what is under way, where no other thread does so.
   void drive();
   /// The same in the progress thread. Whether it is to come again.
@@ -33,12 +33,12 @@ class NonblockingList {
   static void wake_thread();
 
  private:
-  using Alive = std::vector<std::shared_ptr<Driven>>;
+  using Alive = std::vector<std::shared_ptr<CollectivesUnderWay>>;
   /// False: another thread looks at them.
   bool find_alive(Alive& alive);
 
   std::mutex mutex_;
-  std::vector<std::weak_ptr<Driven>> all_;
+  std::vector<std::weak_ptr<CollectivesUnderWay>> all_;
 };
 
 }  // namespace espalier::runtime
