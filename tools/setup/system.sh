@@ -5,6 +5,8 @@ packages_test=(gfortran libopenmpi-dev openmpi-bin libmpich-dev mpich g++-aarch6
 packages_site=(doxygen)
 packages_fourier=(gcc libfftw3-dev python3-dev)
 packages_chroot=(debootstrap libopenmpi-dev openmpi-bin libmpich-dev mpich)
+packages_full=(chromium debhelper dh-python dpkg-dev fish lintian lmod python3-jinja2 python3-pyelftools python3-rich python3-typer
+  zsh)
 packages_coexistence=(eztrace gdb heaptrack libfaketime libjemalloc2 likwid linux-perf ltrace rr strace valgrind)
 packages_arch=(g++ cmake ninja-build libhwloc-dev nlohmann-json3-dev libfmt-dev libasio-dev googletest g++-aarch64-linux-gnu
   g++-powerpc64le-linux-gnu)
