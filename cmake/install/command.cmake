@@ -53,9 +53,8 @@ if(NOT ESPALIER_WHEEL)  # pip brings the package and what starts it
           PATTERN __pycache__ EXCLUDE PATTERN "*.pyc" EXCLUDE)
   install(PROGRAMS ${CMAKE_CURRENT_BINARY_DIR}/espalier DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT command)
 endif()
-# What `espalier tune` measures with, which the compiler of each MPI builds.
-install(DIRECTORY ${CMAKE_SOURCE_DIR}/bench/mpi ${CMAKE_SOURCE_DIR}/bench/trials DESTINATION ${package}/measuring COMPONENT command
-        FILES_MATCHING PATTERN "*.[ch]")
+include(measuring.cmake)
+espalier_install_measuring(${package})
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/installed.py ${build_facts} DESTINATION ${package} COMPONENT command)
 # Who may not write to the prefix would else compile 9,000 lines at every start. Not checked against the sources' times, which
 # a copy of the prefix changes.

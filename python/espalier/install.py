@@ -29,6 +29,11 @@ def source_tree() -> Path:
     return _CLONE
 
 
+def results(path: str) -> Path:
+    """Where what a command has measured is written by default: below the clone's build folder, else in the current folder."""
+    return Path(f"espalier-{Path(path).name}") if installed else _CLONE / "build" / path
+
+
 def _part(way: str) -> Path:
     """Without `..`, and not resolved: what links lead to may lie elsewhere."""
     return Path(os.path.normpath(_PACKAGE / way))

@@ -1,6 +1,7 @@
 """A wheel, installed into an environment of its own: of the libraries that are built here (every run), and the one for old
 glibc, whose tools have to be fetched (`make test-full`)."""
 
+import json
 import re
 import shutil
 import subprocess
@@ -89,9 +90,45 @@ def test_a_project_builds_against_it(environment, examples, tmp_path):
     assert PI in run(tmp_path / "b/pi").stdout
 
 
-def test_what_needs_the_sources_says_so(environment):
-    done = run(environment / "bin/espalier", "bench", "--setup", check=False)
-    assert done.returncode == 2 and "needs Espalier's sources" in done.stderr
+def test_it_has_what_cmake_installs(prebuilt, build, tmp_path):
+    """Of the command: two recipes say what that is."""
+    run("cmake", "--install", build, "--component", "command", "--prefix", tmp_path)
+    package = tmp_path / "share/espalier/python/espalier"
+    there = {str(path.relative_to(package)) for path in package.rglob("*") if path.is_file() and path.suffix != ".pyc"}
+    names = set(zipfile.ZipFile(prebuilt).namelist())
+    assert len(there) > 100 and [name for name in there if f"espalier/{name}" not in names] == []
+
+
+MEASURED = {
+    "bench": ["--sizes", "8", "--collectives", "bcast", "--rounds", "1", "--seconds", "1", "--no-limits"],
+    "setup": ["--setup", "--parts", "live", "--communicators", "10"],
+}
+
+
+@pytest.mark.skipif(shutil.which("mpicc.mpich") is None, reason="Debian's MPICH is not installed")
+@pytest.mark.parametrize("what", MEASURED)
+def test_it_measures_the_users_mpi(environment, tmp_path, what):
+    """The mpirun on PATH, without a clone; programs are built below the cache, and the result is in the current folder."""
+    (tmp_path / "bin").mkdir()
+    for name in ("mpirun", "mpicc"):
+        (tmp_path / "bin" / name).write_text(f'#!/bin/sh\nexec {shutil.which(f"{name}.mpich")} "$@"\n')
+        (tmp_path / "bin" / name).chmod(0o755)
+    here = {"PATH": f"{tmp_path}/bin:/usr/bin:/bin", "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    words = ["bench", "--quick", "--when-busy", "go", "--ranks", "2", *MEASURED[what]]
+    done = run(environment / "bin/espalier", *words, cwd=tmp_path, **here)
+    assert json.loads((tmp_path / f"espalier-{what}.json").read_text())["failures"] == [] and f"espalier-{what}.json" in done.stdout
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["bin", "cache", f"espalier-{what}.json"]
+
+
+def test_mistakes_of_who_measures(environment, tmp_path):
+    def said(*words):
+        done = run(environment / "bin/espalier", *words, check=False, cwd=tmp_path, PATH=str(tmp_path))
+        assert done.returncode == 2
+        return done.stderr
+
+    assert "there is no mpirun on PATH" in said("bench") and "there is no mpirun on PATH" in said("demo")
+    assert "MPICH by that name is a clone's; name your MPI's launcher" in said("bench", "--hosts", "mpich")
+    assert "did you mean allreduce" in said("bench", "--collectives", "allredcue")  # before any MPI is looked for
 
 
 def test_pip_uninstall_leaves_nothing(prebuilt, tmp_path):

@@ -13,7 +13,6 @@ import typer
 from espalier import __version__, install
 from espalier.bench.collectives import ALL, NAMES
 from espalier.completion import words
-from espalier.install import source_tree
 from espalier.interface import measuring, outputs
 from espalier.interface.help import examples
 from espalier.problem import Problem
@@ -137,7 +136,7 @@ def _bench_setup(asked: SimpleNamespace) -> None:
     from espalier.bench.setup import command as setup_command
     from espalier.terminal import console
 
-    target = asked.json or source_tree() / "build" / "bench" / "setup.json"
+    target = asked.json or install.results("bench/setup.json")
     process.die_with_jobs()
     document = setup_command.run(asked, target, console())
     print(f"written: {target}")
@@ -150,18 +149,17 @@ def _bench_torch(asked: SimpleNamespace) -> None:
 
     from espalier.bench import process, torch_backends
 
-    tree = install.clone()
-    target = asked.json or (tree / "build" / "bench" / "torch.json" if tree else Path("torch.json"))
+    target = asked.json or install.results("bench/torch.json")
     process.die_with_jobs()
     torch_backends.run(asked, target, Console(width=None if Console().is_terminal else 150))
     print(f"written: {target}")
 
 
 def bench(
-    hosts: str = typer.Option(
-        "mpich,openmpi,impi",
+    hosts: Optional[str] = typer.Option(
+        None,
         autocompletion=words.listed(lambda: ("mpich", "openmpi", "impi")),
-        help="Host MPIs, separated by commas: names, or paths of launchers.",
+        help="Host MPIs, separated by commas: names, or paths of launchers (default: mpirun on PATH; of a clone, its three).",
     ),
     mpirun: Optional[str] = typer.Option(
         None, metavar="PATH", help="Measure this launcher's MPI instead, such as mpirun.mpich or 'srun --mpi=pmix'."
@@ -223,7 +221,9 @@ def bench(
     ),
     when_busy: Optional[str] = measuring.WHEN_BUSY,
     quick: bool = typer.Option(False, "--quick", help="Few sizes, few rounds: about a minute."),
-    json: Optional[Path] = typer.Option(None, help="Where to write the result (default build/bench/bench.json)."),
+    json: Optional[Path] = typer.Option(
+        None, help="Where to write the result (default espalier-bench.json; of a clone build/bench/bench.json)."
+    ),
     against: Optional[Path] = typer.Option(None, "--against", "--compare", help="A kept result to compare with."),
     setup: bool = typer.Option(
         False, "--setup", help="Measure the making of communicators, requests and windows, and start-up, instead of calls."
@@ -251,11 +251,11 @@ def bench(
     if torch:
         idle.settle(way)
         return _bench_torch(SimpleNamespace(**asked))
+    kept = file.load(against) if against else None  # a bad file is told before the long part, not after it
     settings = options.settings(SimpleNamespace(**asked))
     under_quota = options.with_quota(quota, quick, settings.hosts)
-    target = json or source_tree() / "build" / "bench" / "bench.json"
+    target = json or install.results("bench/bench.json")
     process.die_with_jobs()
-    kept = file.load(against) if against else None  # a bad file is told before the long part, not after it
     console = terminal.console(file_columns=150, errors=key_value)
     idle.settle(way)
     document = _measure_under(under_quota, settings, console)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Optional
 
+from espalier import install
 from espalier.install import environments, library, repair
 from espalier.interface import suggest
 from espalier.launch import carried, launchers, starting
@@ -106,10 +107,8 @@ def _one(word: str, compiler: Optional[Path]) -> Host:
         near = suggest.hint(word, HOSTS) or ";"
         raise Problem(f"'{word}' is no host MPI{near} choose from {', '.join(HOSTS)}, or name a launcher by its path")
     if not HOSTS[word].library_folder.exists():
-        raise Problem(
-            f"{HOSTS[word].title} is not in {HOSTS[word].folder}; run `make build`, or name your MPI's launcher: "
-            "--mpirun /usr/bin/mpirun"
-        )
+        lacking = f"is not in {HOSTS[word].folder}; run `make build`, or" if install.clone() else "by that name is a clone's;"
+        raise Problem(f"{HOSTS[word].title} {lacking} name your MPI's launcher: --mpirun /usr/bin/mpirun")
     return HOSTS[word]
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Optional
 
+from espalier import install
 from espalier.bench.collectives import ALL, ALLTOALLW, NEIGHBOURS
 from espalier.interface import suggest
 from espalier.problem import Problem
@@ -100,12 +101,13 @@ def buffers(text: str) -> tuple[str, ...]:
 
 
 def chosen_hosts(given: SimpleNamespace) -> list[Host]:
-    """--mpirun takes the place of --hosts; --mpicc goes with it."""
+    """--mpirun takes the place of --hosts; --mpicc goes with it. By default those that a clone has set up."""
     from espalier.bench import hosts, own_mpi
 
-    if given.mpicc and not given.mpirun and "/" not in given.hosts:
+    mpirun = given.mpirun or (None if given.hosts or install.clone() else own_mpi.on_path())
+    if given.mpicc and not mpirun and "/" not in (given.hosts or ""):
         raise Problem("--mpicc goes with --mpirun: it is the compiler of that MPI")
-    return [own_mpi.named(given.mpirun, given.mpicc)] if given.mpirun else hosts.find(given.hosts, given.mpicc)
+    return [own_mpi.named(mpirun, given.mpicc)] if mpirun else hosts.find(given.hosts or ",".join(hosts.HOSTS), given.mpicc)
 
 
 def with_quota(wanted: Optional[bool], quick: bool, hosts: Sequence[Host]) -> bool:
@@ -124,7 +126,6 @@ def settings(given: SimpleNamespace) -> Settings:
     few = given.sizes or (QUICK_SIZES if quick else SIZES)
     many = given.oversubscribed_sizes or given.sizes or (QUICK_OVERSUBSCRIBED if quick else OVERSUBSCRIBED_SIZES)
     return jobs.Settings(
-        hosts=tuple(chosen_hosts(given)),
         ranks=numbers(given.ranks or ("2,4" if quick else "2,4,8,16"), "numbers of ranks", 1, 256),
         sizes=sizes(few),
         oversubscribed_sizes=sizes(many),
@@ -143,4 +144,5 @@ def settings(given: SimpleNamespace) -> Settings:
         limits=given.limits,
         memory=parse_bytes(given.memory),
         host_only=given.host_only,
+        hosts=tuple(chosen_hosts(given)),  # last: it may start a job to see which MPI that is
     )

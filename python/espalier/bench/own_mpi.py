@@ -20,6 +20,14 @@ from espalier.problem import Problem
 _VERSION = re.compile(r"(?:Version:\s*|Open MPI\)\s*|OpenRTE\)\s*|Version\s+)(\d[\w.]*)")
 
 
+def on_path() -> str:
+    """Where none is named."""
+    found = shutil.which("mpirun")
+    if not found:
+        raise Problem("there is no mpirun on PATH; name the launcher of your MPI: --mpirun /path/to/mpirun")
+    return found
+
+
 def named(text: str, compiler: Optional[Path] = None) -> Host:
     """`--mpirun`: a launcher by its path or as PATH has it; behind one of a batch system also its options ("srun --mpi=pmix")."""
     words = [text] if shutil.which(text) else shlex.split(text)

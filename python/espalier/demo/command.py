@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Optional
 import typer
 
 from espalier import __version__
-from espalier.install import source_tree
+from espalier.install import clone, results
 from espalier.interface import outputs
 from espalier.interface.help import examples
 from espalier.problem import Problem
@@ -31,9 +31,10 @@ _PROGRAMS = {
 
 def _mpi(mpirun: Optional[str], mpicc: Optional[Path], folder: Path) -> Mpi:
     """With everything the jobs need, told before the first of them runs."""
-    from espalier.bench import hosts
+    from espalier.bench import hosts, own_mpi
     from espalier.demo import mpis
 
+    mpirun = mpirun or (None if clone() else own_mpi.on_path())
     if mpicc and not mpirun:
         raise Problem("--mpicc goes with --mpirun: it is the compiler of that MPI")
     mpi = mpis.of_user(mpirun, mpicc, folder) if mpirun else mpis.of_this_project()
@@ -139,12 +140,14 @@ def demo(
     seconds: float = typer.Option(170, min=1, help="After this long only the first round is completed."),
     mpirun: Optional[str] = typer.Option(None, metavar="PATH", help="Run under this launcher's MPI, such as mpirun.openmpi."),
     mpicc: Optional[Path] = typer.Option(None, metavar="PATH", help="Its compiler (default: the mpicc beside it)."),
-    output: Optional[Path] = typer.Option(None, help="Folder for index.html and demo.json (default build/demo)."),
+    output: Optional[Path] = typer.Option(
+        None, help="Folder for index.html and demo.json (default espalier-demo; of a clone build/demo)."
+    ),
 ) -> None:
     """Run IMB-MPI1 and an mpi4py program under MPICH, with and without Espalier: a table and a page with plots."""
     outputs.check_tree("--output", output, is_folder=True)
     with tempfile.TemporaryDirectory(prefix="espalier-demo-") as links:
-        _demo(_mpi(mpirun, mpicc, Path(links)), rounds, seconds, output or source_tree() / "build" / "demo")
+        _demo(_mpi(mpirun, mpicc, Path(links)), rounds, seconds, output or results("demo"))
 
 
 def _demo(mpi: Mpi, rounds: int, seconds: float, folder: Path) -> None:

@@ -75,7 +75,4 @@ def host_of(mpirun: Optional[str], mpicc: Optional[Path]) -> hosts.Host:
     """The MPI whose launcher is named, or lies on PATH; mpich, openmpi and impi are those that `make build` sets up."""
     if mpirun in hosts.HOSTS and not shutil.which(mpirun):
         return hosts.find(mpirun)[0]
-    found = mpirun or shutil.which("mpirun")
-    if not found:
-        raise Problem("there is no mpirun on PATH; name the launcher of your MPI: --mpirun /path/to/mpirun")
-    return own_mpi.named(found, mpicc)
+    return own_mpi.named(mpirun or own_mpi.on_path(), mpicc)

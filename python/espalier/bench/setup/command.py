@@ -34,7 +34,6 @@ def settings(given: SimpleNamespace) -> Settings:
     quick = given.quick
     ranks = options.numbers(given.ranks or ("2,4" if quick else "2,4,8,16"), "numbers of ranks", 1, 256)
     return Settings(
-        hosts=tuple(options.chosen_hosts(given)),
         ranks=ranks,
         start_ranks=ranks if given.ranks or quick else START_RANKS,
         rounds=given.rounds or (2 if quick else 3),
@@ -43,6 +42,7 @@ def settings(given: SimpleNamespace) -> Settings:
         communicators=options.numbers(given.communicators or ("100" if quick else "1000"), "communicators", 1, 1_000_000)[0],
         churn=QUICK_CHURN if quick else CHURN,
         parts=parts(given.parts),
+        hosts=tuple(options.chosen_hosts(given)),  # last, as in options.settings()
     )
 
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Optional
 
+from espalier import install
 from espalier.bench import build, hosts, process
 from espalier.bench.hosts import Host, cores, environment, preload, preloaded
-from espalier.install import source_tree
 from espalier.launch.preload import VARIABLE
 from espalier.problem import Problem
 
@@ -76,12 +76,12 @@ def _all_parts(settings: Settings) -> Iterator[Job]:
 
 def program(host: Host, name: str) -> Path:
     """ "setup" or "start", built for this host."""
-    folder = source_tree() / "bench" / "setup"
+    folder = install.measuring() / "setup"
     parts = ("usage", "start") if name == "start" else ("usage", "cases", "setup")
     files = [folder / f"{part}.c" for part in parts]
-    files += [source_tree() / "bench" / "mpi" / f"{part}.c" for part in _FROM_COMPARE if name != "start"]
+    files += [install.measuring() / "mpi" / f"{part}.c" for part in _FROM_COMPARE if name != "start"]
     if not files[0].exists():
-        raise Problem(f"{folder} holds no sources; `espalier bench --setup` runs from the source tree")
+        raise Problem(f"{folder} holds no sources; {install.repair()}")
     return build.program(host, f"setup-{name}", files)
 
 
