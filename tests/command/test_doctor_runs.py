@@ -70,6 +70,16 @@ def test_a_job_under_each_launcher(espalier):
         assert line.startswith("ok") and re.search(r"an allreduce of two ranks took \S+ \ws by \S+ through shared memory", line)
 
 
+def test_mpis_that_lie_side_by_side(espalier, tmp_path):
+    """As Debian names their launchers; each once, also where `mpirun` is one of them."""
+    for name in ("mpirun.mpich", "mpirun.openmpi"):
+        (tmp_path / name).write_text("#!/bin/sh\n")
+        (tmp_path / name).chmod(0o755)
+    (tmp_path / "mpirun").symlink_to(tmp_path / "mpirun.openmpi")
+    found = espalier("doctor", "--quick", lib=LIB, COLUMNS="400", PATH=f"{tmp_path}:{os.environ['PATH']}").stdout
+    assert [line.count(f"{tmp_path}/mpirun") for line in lines_of_mpis(found)].count(1) == 2 and f"{tmp_path}/mpirun.mpich: " in found
+
+
 def test_quick_starts_no_job(espalier):
     result = espalier("doctor", "--quick", lib=LIB, COLUMNS="400")
     assert result.returncode == 0 and "allreduce" not in result.stdout and f"{VENVS}/mpich/bin/mpirun" in result.stdout

@@ -127,6 +127,9 @@ def test_mistakes_of_who_measures(environment, tmp_path):
         return done.stderr
 
     assert "there is no mpirun on PATH" in said("bench") and "there is no mpirun on PATH" in said("demo")
+    (tmp_path / "mpirun.openmpi").write_text("#!/bin/sh\n")
+    (tmp_path / "mpirun.openmpi").chmod(0o755)
+    assert "no mpirun on PATH, but mpirun.openmpi; name the launcher of your MPI: --mpirun mpirun.openmpi" in said("bench")
     assert "MPICH by that name is a clone's; name your MPI's launcher" in said("bench", "--hosts", "mpich")
     assert "did you mean allreduce" in said("bench", "--collectives", "allredcue")  # before any MPI is looked for
 

@@ -24,7 +24,10 @@ def on_path() -> str:
     """Where none is named."""
     found = shutil.which("mpirun")
     if not found:
-        raise Problem("there is no mpirun on PATH; name the launcher of your MPI: --mpirun /path/to/mpirun")
+        others = [name for name in launchers.SIDE_BY_SIDE if shutil.which(name)]
+        there = f", but {' and '.join(others)}" if others else ""
+        example = others[0] if others else "/path/to/mpirun"
+        raise Problem(f"there is no mpirun on PATH{there}; name the launcher of your MPI: --mpirun {example}")
     return found
 
 

@@ -13,7 +13,7 @@ from espalier.install import environments
 from espalier.launch import intel, launchers, starting
 from espalier.launch.launchers import Family
 
-_NAMES = ("mpirun", "mpiexec", "srun", "jsrun", "flux")
+_NAMES = ("mpirun", "mpiexec", *launchers.SIDE_BY_SIDE, "srun", "jsrun", "flux")
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,22 @@ from espalier.launch.batch_launchers import FLUX, JSRUN, PALS, SLURM
 from espalier.launch.family import Family
 from espalier.launch.mpi_launchers import HYDRA, OPEN_MPI
 
-__all__ = ["FLUX", "HYDRA", "JSRUN", "OPEN_MPI", "PALS", "SLURM", "Family", "family_of", "first_option", "is_launcher"]
+__all__ = [
+    "FLUX",
+    "HYDRA",
+    "JSRUN",
+    "OPEN_MPI",
+    "PALS",
+    "SIDE_BY_SIDE",
+    "SLURM",
+    "Family",
+    "family_of",
+    "first_option",
+    "is_launcher",
+]
 
+# What distributions call the launchers of several MPIs that are installed side by side, so that `mpirun` is one of them or none.
+SIDE_BY_SIDE = ("mpirun.mpich", "mpirun.openmpi")
 _LAUNCHER = re.compile(r"^(mpirun|mpiexec|orterun|prterun|prun|srun|jsrun)([.-].+)?$")
 _FLUX_STARTS = ("run", "submit")
 
