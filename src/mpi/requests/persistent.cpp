@@ -190,8 +190,7 @@ int Request::complete() {
 
 // To be called before the host frees the carrier, whose handle may be another request's from then on.
 int Request::leave() {
-  if (is_once)
-    return raise_for(*this, "MPI_Request_free takes no requests of nonblocking collectives; complete it");
+  if (is_once) return raise_for(*this, "its request is freed while it is active; complete it before");
   if (active())
     return raise_for(*this, "its persistent request is freed while it is active; complete it before");
   const Content gone = [&] {

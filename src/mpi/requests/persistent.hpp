@@ -117,7 +117,7 @@ struct Request {
     return is_once ? nonblocking->is_ready(call) : collective->is_ready();
   }
   void prepare();
-  /// The program frees the request; the carrier is left to the host.
+  /// The program frees the request, which is not active; the carrier is left to the host.
   int leave();
   int cancel();
 };

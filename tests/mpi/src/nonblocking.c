@@ -251,14 +251,33 @@ static void ahead(void) {
 
 static int no_errors(int code) { return code == MPI_SUCCESS; }
 
-/* What MPI forbids. */
+/* A program that has asked whether a call is complete may free it. */
+static void asked(void) {
+  for (int round = 0; round < 2 * kinds; ++round) {
+    struct call call;
+    begin(&call, round % kinds, round < kinds ? 4 : 4000, round, MPI_COMM_WORLD);
+    for (int flag = 0; !flag;) MPI_Request_get_status(call.request, &flag, MPI_STATUS_IGNORE);
+    MPI_Request_free(&call.request);
+    expect(call.request == MPI_REQUEST_NULL, "asked", "the request is gone");
+    end(&call, "asked");
+  }
+}
+
+/* What MPI forbids. The last rank begins when the others, whose call is active, have tried to free it. */
 static void mistakes(void) {
   struct call call;
   MPI_Request copy;
+  int token = 0;
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  for (int peer = 0; rank == size - 1 && peer < size - 1; ++peer)
+    MPI_Recv(&token, 1, MPI_INT, peer, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   begin(&call, allreduce, 10, 1, MPI_COMM_WORLD);
   copy = call.request;
-  expect(!no_errors(MPI_Request_free(&copy)), "mistakes", "MPI_Request_free is an error");
+  if (rank < size - 1) {
+    expect(!no_errors(MPI_Request_free(&copy)), "mistakes", "MPI_Request_free of an active call is an error");
+    expect(copy == call.request, "mistakes", "the request is still there");
+    MPI_Send(&token, 1, MPI_INT, size - 1, 9, MPI_COMM_WORLD);
+  }
   expect(!no_errors(MPI_Cancel(&call.request)), "mistakes", "MPI_Cancel is an error");
   expect(!no_errors(MPI_Start(&call.request)), "mistakes", "MPI_Start is an error");
   MPI_Wait(&call.request, MPI_STATUS_IGNORE);
@@ -307,7 +326,7 @@ static const struct {
 } parts[] = {{"starts", starts},     {"alone", alone}, {"many", many},       {"late", late},
              {"ways", ways},         {"owes", owes},   {"blocked", blocked}, {"between", between},
              {"freed", freed},       {"ahead", ahead}, {"large", large},     {"long_blocks", long_blocks},
-             {"mistakes", mistakes}, {"users", users}};
+             {"mistakes", mistakes}, {"users", users}, {"asked", asked}};
 
 static int is_wanted(const char* name, int count, char** arguments) {
   int named = 0, some = 0;

@@ -96,12 +96,18 @@ int serve_cancel(void* request) {
   return ours ? ours->cancel() : host.next.Cancel(request);
 }
 
+// A collective that is complete, as the program may know by MPI_Request_get_status, it may free, as hosts let it.
 int serve_request_free(void* request) {
-  Request* ours = Requests(request).any_state(0);
-  if (ours) {
-    if (const int code = ours->leave(); code != MPI_SUCCESS) return code;
+  const Requests one(request);
+  Request* ours = one.any_state(0);
+  if (!ours) return host.next.Request_free(request);
+  if (ours->active() && ours->is_ready()) {
+    const bool is_gone = ours->is_once;
+    const int code = completion::complete_one(one, 0, *ours);
+    if (is_gone || code != MPI_SUCCESS) return code;
   }
-  return host.next.Request_free(request);
+  const int code = ours->leave();
+  return code == MPI_SUCCESS ? host.next.Request_free(request) : code;
 }
 
 }  // namespace espalier::mpi
