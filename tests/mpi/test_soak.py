@@ -40,6 +40,11 @@ def test_ranks_that_are_stopped_now_and_then():
     assert not wrong, wrong
 
 
+def test_open_mpi_makes_nothing_over_topologies():
+    steps = [Step("CART", 0, 1), Step("DUP", 1, 2), Step("GRAPH", 2, 3), Step("SPLIT", 0, 2), Step("GRAPH", 2, 4)]
+    assert cases.nothing_over_topologies(steps) == [*steps[:2], Step("GRAPH", 0, 3), *steps[3:]]
+
+
 def test_programs_depend_on_the_seed_alone():
     programs_of = [programs.Generator(seed, 4, SHORT).program(200) for seed in (1, 1, 2)]
     assert programs_of[0] == programs_of[1] != programs_of[2]
