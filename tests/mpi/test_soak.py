@@ -9,7 +9,7 @@ import pytest
 
 sys.path.insert(0, str(hosts.REPOSITORY / "tools"))
 import soak.steps  # noqa: E402
-from soak import cases, minimise, programs, run  # noqa: E402
+from soak import cases, minimise, programs, run, shortages  # noqa: E402
 from soak.steps import Step, parse, text_of  # noqa: E402
 
 SHORT = 256 << 10  # bytes of the longest buffer
@@ -38,6 +38,31 @@ def test_ranks_that_are_stopped_now_and_then():
     case = cases.make(11, ["mpich"], [4], SHORT, harms=False, nodes="none").but(harm="stops")
     wrong, _ = run.run(case, espalier=not hosts.BARE)
     assert not wrong, wrong
+
+
+@pytest.mark.parametrize("shortage", ["descriptors:2", "memory:40", "shm:64", "quota:0.5"])
+def test_a_shortage(shortage):
+    case = cases.make(12, ["mpich"], [3], SHORT, harms=False, nodes="none").but(env={}, shortage=shortage)
+    wrong, digest = run.run(case, espalier=not hosts.BARE)
+    assert not wrong and digest, wrong
+
+
+def test_a_rank_without_memory_may_say_so():
+    """The job ends with an error then, which is no wrong result; without a shortage it would be one."""
+    case = small_case().but(shortage="memory:12")
+    outcome = hosts.Outcome([], 3, "", "soak: no memory for a buffer", 1)
+    assert run.result(case, outcome)[0] is None
+    assert run.result(case.but(shortage="shm:64"), outcome)[0].startswith("fails")
+    outcome.err += "\nWRONG: a result"
+    assert run.result(case, outcome)[0].startswith("a result")
+    outcome.err = "espalier: no memory\nEXIT STRING: Segmentation fault (signal 11)"
+    assert run.result(case, outcome)[0].startswith("fails")
+
+
+def test_cases_are_of_all_kinds():
+    made = [cases.make(seed, ["mpich"], [2, 3, 8], SHORT) for seed in range(1, 400)]
+    assert {case.shortage.partition(":")[0] for case in made} == {"", *shortages.AMOUNTS}
+    assert not any(case.harm and case.shortage for case in made)
 
 
 def test_open_mpi_makes_nothing_over_topologies():
@@ -82,11 +107,12 @@ def test_a_program_is_made_as_short_as_it_can_be():
         return case.ranks >= 3 and "SCAN" in verbs and "BCAST" in verbs[verbs.index("SCAN"):]
 
     steps = programs.Generator(5, 8, SHORT).program(100)
-    case = cases.Case(5, "mpich", 8, {"ESPALIER_WAIT": "spin"}, "stops", [*steps, Step("SCAN", count=9), Step("BCAST", root=2)])
+    case = cases.Case(5, "mpich", 8, {"ESPALIER_WAIT": "spin"}, "stops", [*steps, Step("SCAN", count=9), Step("BCAST", root=2)],
+                      "memory:12")
     assert fails(case)
     shortest = minimise.Minimiser(fails, 60).minimise(case)
     assert [step.verb for step in shortest.steps] == ["SCAN", "BCAST"]
-    assert (shortest.ranks, shortest.env, shortest.harm) == (3, {}, "")
+    assert (shortest.ranks, shortest.env, shortest.harm, shortest.shortage) == (3, {}, "", "")
     assert all(step.count <= 1 and not step.root for step in shortest.steps)
 
 
@@ -95,10 +121,13 @@ def test_a_program_as_c_does_the_same(tmp_path):
     case = case.but(env={}, steps=case.steps[:60])
     wrong, digest = run.run(case, espalier=False)
     assert not wrong
-    (tmp_path / "printed.c").write_text(minimise.as_c(case))
+    printed = minimise.as_c(case.but(shortage="memory:160"))
+    assert "SOAK_SHORTAGE=memory:160 mpirun -n 3" in printed
+    assert "from outside: shm:64" in minimise.as_c(case.but(shortage="shm:64"))
+    (tmp_path / "printed.c").write_text(printed)
     host = hosts.HOSTS["mpich"]
     program = tmp_path / "printed"
     flags = ["-std=gnu11", "-O1", *host.flags, str(tmp_path / "printed.c"), *host.libraries, "-pthread"]
     hosts._compile(["gcc", *flags], program)
-    outcome = hosts.launch(host, 3, program, espalier=False)
+    outcome = hosts.launch(host, 3, program, espalier=False, cwd=tmp_path, env={"SOAK_SHORTAGE": "memory:160"})
     assert run.LINE.search(outcome.out)[4] == digest, str(outcome)

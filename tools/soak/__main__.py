@@ -67,7 +67,7 @@ def soak(chosen: argparse.Namespace) -> int:
             folder = chosen.state / f"seed-{seed}"
             case.save(folder)
             (folder / "wrong.txt").write_text(wrong)
-            what = f"{case.host}, {case.ranks} ranks, {case.env}, {case.harm or 'unharmed'}"
+            what = f"{case.host}, {case.ranks} ranks, {case.env}, {case.harm or case.shortage or 'unharmed'}"
             print(f"seed {seed} ({what}): {wrong.splitlines()[0]}", flush=True)
             kept["failed"].append(seed)
             minimise(case, folder, min(chosen.minutes_to_minimise, (until - time.monotonic()) / 60))

@@ -8,10 +8,12 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from soak import shortages
 from soak.programs import Generator
 from soak.steps import MAKERS, Step, parse, text_of
 
 LENGTH = 120  # steps
+MOST_WITHOUT_MEMORY = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,7 @@ class Case:
     env: dict[str, str]
     harm: str  # "", "stops" or "kill"
     steps: list[Step] = field(default_factory=list)
+    shortage: str = ""  # or one of soak.shortages
 
     def but(self, **changes: Any) -> Case:
         return replace(self, **changes)
@@ -81,19 +84,36 @@ def nothing_over_topologies(steps: list[Step]) -> list[Step]:
     return result
 
 
+def possible_with(shortage: str, host: str, steps: list[Step]) -> list[Step]:
+    """Where a window of Open MPI finds no descriptor, UCX aborts."""
+    without_windows = "openmpi" in host and shortage.startswith("descriptors")
+    return [step for step in steps if step.verb != "WINDOW"] if without_windows else steps
+
+
 # What a host does wrong by itself, whatever the rest of the program is.
 TAMED = {"impi": fewer_persistent, "openmpi": nothing_over_topologies}
 
 
 def make(seed: int, hosts: list[str], ranks: list[int], most: int, harms: bool = True, nodes: str = "some") -> Case:
     """`nodes`: some, none or all of the cases pretend to have several."""
-    dice = random.Random(f"case {seed}")
+    dice, rare = random.Random(f"case {seed}"), random.Random(f"rare {seed}")
     number = dice.choice(ranks)
     pretends = nodes == "all" or (nodes == "some" and dice.random() < 0.35)
-    harm = dice.choices(["", "stops", "kill"], [80, 14, 6])[0] if harms else ""
-    case = Case(seed, dice.choice(hosts), number, settings(dice, number, pretends), harm)
-    if harm == "kill" and case.host.startswith("impi"):  # its launcher waits for ever for a rank that is killed in MPI_Init
-        case = case.but(harm="")
+    case = Case(seed, dice.choice(hosts), number, settings(dice, number, pretends), "")
+    if harms:
+        case = harmed(case, dice, rare)
+    if case.shortage.startswith("memory"):  # the program's own buffers have to fit
+        most = min(most, MOST_WITHOUT_MEMORY)
     steps = Generator(seed, number, most).program(LENGTH)
     tamed = TAMED.get(case.host.removesuffix("-abi").removeprefix("debian-"))
-    return case.but(steps=tamed(steps) if tamed else steps)
+    return case.but(steps=possible_with(case.shortage, case.host, tamed(steps) if tamed else steps))
+
+
+def harmed(case: Case, dice: random.Random, rare: random.Random) -> Case:
+    """What happens to it: nothing, one kind of harm or a shortage."""
+    harm = dice.choices(["", "stops", "kill"], [80, 14, 6])[0]
+    if harm == "kill" and case.host.startswith("impi"):  # its launcher waits for ever for a rank that is killed in MPI_Init
+        harm = ""
+    if harm:
+        return case.but(harm=harm)
+    return case.but(shortage=shortages.some(rare)) if rare.random() < 1 / 8 else case

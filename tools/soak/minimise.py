@@ -6,6 +6,7 @@ import re
 import time
 from typing import Callable
 
+from soak import shortages
 from soak.cases import Case
 from soak.run import ROOT
 from soak.steps import Step
@@ -25,6 +26,8 @@ class Minimiser:
             case = self._try(case, env={key: value for key, value in case.env.items() if key != name})
         if case.harm:
             case = self._try(case, harm="")
+        if case.shortage:
+            case = self._try(case, shortage="")
         for ranks in range(2, case.ranks):
             smaller = self._try(case, ranks=ranks)
             if smaller is not case:
@@ -79,9 +82,10 @@ def as_c(case: Case) -> str:
             return text_of(match[1])
         return re.sub(r'^#include "(?:soak/)?(\w+\.h)"\n', included, (SOURCES / "soak" / name).read_text(), flags=re.M)
 
-    settings = " ".join(f"{key}={value}" for key, value in case.env.items())
+    settings = " ".join(f"{key}={value}" for key, value in {**case.env, **shortages.settings(case.shortage)}.items())
+    outside = case.harm or ("" if "SOAK_SHORTAGE" in settings else case.shortage)
     steps = "".join(f"    {step.initialiser()},\n" for step in case.steps)
     return (f"/* Seed {case.seed}, under {case.host}: cc -pthread this.c; {settings} mpirun -n {case.ranks} ./a.out"
-            f"{f'; from outside: {case.harm}' if case.harm else ''} */\n#define _GNU_SOURCE\n{text_of('run.h')}\n"
+            f"{f'; from outside: {outside}' if outside else ''} */\n#define _GNU_SOURCE\n{text_of('run.h')}\n"
             f"static const Step program[] = {{\n{steps}}};\n\n"
             "int main(int argc, char** argv) { return soak(argc, argv, program, (int)(sizeof program / sizeof *program)); }\n")

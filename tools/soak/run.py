@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 from typing import Optional
 
+from soak import shortages
 from soak.cases import Case
 from soak.steps import text_of
 
@@ -80,14 +81,15 @@ class Harm(threading.Thread):
 def run(case: Case, timeout: float = 90, espalier: bool = True) -> tuple[Optional[str], Optional[str]]:
     """(what is wrong, the digest of all results). Of a job that loses a rank only its end is asked for."""
     mark = f"soak-{os.getpid()}-{time.monotonic_ns()}"
-    with tempfile.TemporaryDirectory(prefix="espalier-soak-") as folder:
+    timeout *= 3 if case.shortage.startswith("quota") else 1
+    with tempfile.TemporaryDirectory(prefix="espalier-soak-") as folder, shortages.around(case.shortage) as wrap:
         file = Path(folder) / "program.txt"
         file.write_text(text_of(case.steps))
-        env = {**(case.env if espalier else {}), MARK: mark}
+        env = {**(case.env if espalier else {}), **shortages.settings(case.shortage), MARK: mark}
         try:
             with Harm(case, mark):
                 outcome = hosts.launch(hosts.HOSTS[case.host], case.ranks, "soak", file, env=env, timeout=timeout,
-                                       espalier=espalier)
+                                       espalier=espalier, wrap=wrap)
         except hosts.TimedOut as late:
             return f"hangs\n{late}", None
         finally:
@@ -96,10 +98,16 @@ def run(case: Case, timeout: float = 90, espalier: bool = True) -> tuple[Optiona
                 send(pid, signal.SIGKILL)
     if case.harm == "kill":
         return (f"ranks {left} outlived their job" if left else None), None
-    line = LINE.search(outcome.out)
+    return result(case, outcome)
+
+
+def result(case: Case, outcome: hosts.Outcome) -> tuple[Optional[str], Optional[str]]:
+    line, said = LINE.search(outcome.out), outcome.err + outcome.out
     if outcome.status == 0 and line and int(line[3]) == 0 and int(line[2]) == case.ranks:
         return None, line[4]
-    wrong = re.findall(r"^.*WRONG: (.*)$", outcome.err + outcome.out, re.M)
+    wrong = re.findall(r"^.*WRONG: (.*)$", said, re.M)
+    if not wrong and shortages.is_an_answer(case.shortage, said):
+        return None, None
     return f"{wrong[0] if wrong else 'fails'}\n{outcome}", line[4] if line else None
 
 
@@ -108,7 +116,8 @@ def judge(case: Case, compare: bool) -> Optional[str]:
     wrong, digest = run(case)
     if not wrong and not (compare and digest):
         return None
-    of_host, expected = run(case if case.harm == "kill" else case.but(harm=""), espalier=False)
+    alone = case if wrong and case.shortage or case.harm == "kill" else case.but(harm="", shortage="")
+    of_host, expected = run(alone, espalier=False)
     if wrong:
         return None if of_host else wrong
     differs = expected != digest and not of_host  # a host that is wrong by itself is no measure

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "shapes.h"
+#include "shortage.h"
 
 enum { GUARD = 64, FRESH = 0x5a }; /* bytes behind each buffer; what is in it before */
 
@@ -73,15 +74,15 @@ static void prepare(Work* w) {
   const long receive = shape->reads_receive && shape->send.items > shape->receive.items ? shape->send.items : shape->receive.items;
   w->send_bytes = (size_t)shape->send.items * item + GUARD;
   w->receive_bytes = (size_t)receive * item + GUARD;
-  w->send = malloc(w->send_bytes), w->send_want = malloc(w->send_bytes);
-  w->receive = malloc(w->receive_bytes), w->receive_want = malloc(w->receive_bytes);
+  w->send = take(w->send_bytes), w->send_want = take(w->send_bytes);
+  w->receive = take(w->receive_bytes), w->receive_want = take(w->receive_bytes);
   reset_buffers(w);
   memcpy(w->send_want, w->send, w->send_bytes);
   memcpy(w->receive_want, w->receive, w->receive_bytes);
   if (shape->receives) fill(&w->step, w->receive_want, &shape->receive, reduces(w->step.verb));
   if (w->step.verb != ALLTOALLW) return;
   const size_t n = (size_t)w->view.size;
-  w->each = malloc(sizeof(MPI_Datatype) * n), w->send_at = malloc(sizeof(int) * n), w->receive_at = malloc(sizeof(int) * n);
+  w->each = take(sizeof(MPI_Datatype) * n), w->send_at = take(sizeof(int) * n), w->receive_at = take(sizeof(int) * n);
   for (size_t r = 0; r < n; ++r) {
     w->each[r] = t->type;
     w->send_at[r] = shape->send_places[r] * (int)item;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "shapes.h"
+#include "shortage.h"
 
 static MPI_Comm communicators[COMMUNICATORS];
 static int group_of[COMMUNICATORS]; /* which of the two of an intercommunicator this rank is in */
@@ -22,13 +23,13 @@ static void look_for_neighbours(View* v) {
     int dimensions = 0;
     MPI_Cartdim_get(v->comm, &dimensions);
     v->in = v->out = 2 * dimensions;
-    v->from = malloc(sizeof(int) * (size_t)v->in), v->to = malloc(sizeof(int) * (size_t)v->out);
+    v->from = take(sizeof(int) * (size_t)v->in), v->to = take(sizeof(int) * (size_t)v->out);
     for (int d = 0; d < dimensions; ++d) MPI_Cart_shift(v->comm, d, 1, &v->from[2 * d], &v->from[2 * d + 1]);
     memcpy(v->to, v->from, sizeof(int) * (size_t)v->in);
   } else if (kind == MPI_DIST_GRAPH) {
     int weighted = 0;
     MPI_Dist_graph_neighbors_count(v->comm, &v->in, &v->out, &weighted);
-    v->from = malloc(sizeof(int) * (size_t)(v->in + 1)), v->to = malloc(sizeof(int) * (size_t)(v->out + 1));
+    v->from = take(sizeof(int) * (size_t)(v->in + 1)), v->to = take(sizeof(int) * (size_t)(v->out + 1));
     MPI_Dist_graph_neighbors(v->comm, v->in, v->from, MPI_UNWEIGHTED, v->out, v->to, MPI_UNWEIGHTED);
   }
 }
@@ -48,7 +49,7 @@ static MPI_Group some_of(MPI_Comm comm, int* takes_part) {
   int rank, size, n = 0;
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &size);
-  int* ranks = malloc(sizeof(int) * (size_t)size);
+  int* ranks = take(sizeof(int) * (size_t)size);
   for (int r = size - 1; r >= 0; --r)
     if (r % 3 != 1) ranks[n++] = r;
   MPI_Group all, some;
@@ -99,7 +100,7 @@ static MPI_Comm graph(MPI_Comm comm, const Step* s) {
   MPI_Comm made;
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &size);
-  int *from = calloc((size_t)size + 1, sizeof(int)), *to = calloc((size_t)size + 1, sizeof(int));
+  int *from = take(sizeof(int) * ((size_t)size + 1)), *to = take(sizeof(int) * ((size_t)size + 1));
   for (int r = 0; r < size; ++r) {
     if (is_edge(s, r, rank)) from[in++] = r;
     if (is_edge(s, rank, r)) to[out++] = r;

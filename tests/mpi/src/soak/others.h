@@ -27,7 +27,7 @@ static void post(Message* m, const Step* s) {
   m->step = *s;
   m->is_open = 1;
   m->bytes = (size_t)s->count * (size_t)(t->cell * t->extent) + GUARD;
-  m->out = malloc(m->bytes), m->in = malloc(m->bytes), m->want = malloc(m->bytes);
+  m->out = take(m->bytes), m->in = take(m->bytes), m->want = take(m->bytes);
   memset(m->out, FRESH, m->bytes), memset(m->in, FRESH, m->bytes), memset(m->want, FRESH, m->bytes);
   m->from = (v.rank + v.size - 1) % v.size;
   Side out = {0}, want = {0};

@@ -3,6 +3,7 @@
 #define SOAK_RUN_H
 
 #include "others.h"
+#include "shortage.h"
 
 /* What a thread has begun and not ended. */
 typedef struct {
@@ -40,7 +41,7 @@ static void collective(Thread* thread, const Step* s) {
   work.shape = shape_of(s, &work.view, work.root);
   begin_call(&work);
   if (s->form == BLOCKING) return finish_call(&work);
-  thread->open = realloc(thread->open, sizeof(Work) * (size_t)(thread->opened + 1));
+  thread->open = take_again(thread->open, sizeof(Work) * (size_t)(thread->opened + 1));
   thread->open[thread->opened++] = work;
 }
 
@@ -80,6 +81,13 @@ static void* run_part(void* argument) {
   return NULL;
 }
 
+static void begin_thread(pthread_t* thread, Part* part) {
+  if (!pthread_create(thread, NULL, run_part, part)) return;
+  lift();
+  if (pthread_create(thread, NULL, run_part, part)) give_up("memory for a thread");
+  tighten();
+}
+
 static int run_threads(const Step* steps, int number) {
   int length = 0;
   while (length < number && steps[length].verb != JOIN) ++length;
@@ -87,7 +95,7 @@ static int run_threads(const Step* steps, int number) {
   Part parts[THREADS];
   for (int t = 0; t < THREADS; ++t) {
     parts[t] = (Part){steps, length, t + 1};
-    pthread_create(&threads[t], NULL, run_part, &parts[t]);
+    begin_thread(&threads[t], &parts[t]);
   }
   for (int t = 0; t < THREADS; ++t) pthread_join(threads[t], NULL);
   return length;
@@ -133,6 +141,7 @@ static int soak(int argc, char** argv, const Step* steps, int number) {
   for (int i = 1; i < COMMUNICATORS; ++i) communicators[i] = MPI_COMM_NULL;
   communicators[0] = MPI_COMM_WORLD;
   make_types();
+  begin_shortage();
   run_program(steps, number);
   for (int i = 1; i < COMMUNICATORS; ++i) free_communicator(i);
   free_types();

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "shortage.h"
 #include "step.h"
 #include "values.h"
 
@@ -37,7 +38,7 @@ typedef struct {
 } Shape;
 
 static void add(Side* side, long at, long count, int first, int last, int destination) {
-  side->block = realloc(side->block, sizeof(Block) * (size_t)(side->blocks + 1));
+  side->block = take_again(side->block, sizeof(Block) * (size_t)(side->blocks + 1));
   side->block[side->blocks++] = (Block){at, count, first, last, destination};
   if (at + count > side->items) side->items = at + count;
 }
@@ -66,7 +67,7 @@ static int with_counts(int verb) {
 static void set_counts(const Step* s, const View* v, Shape* shape) {
   const size_t bytes = sizeof(int) * (size_t)(v->size + v->in + v->out + 1);
   int** all[] = {&shape->send_counts, &shape->send_places, &shape->receive_counts, &shape->receive_places};
-  for (int i = 0; i < 4; ++i) *all[i] = calloc(1, bytes);
+  for (int i = 0; i < 4; ++i) *all[i] = memset(take(bytes), 0, bytes);
   const int each = (int)s->count, exchange = s->verb == ALLTOALLV || s->verb == ALLTOALLW;
   for (int r = 0; r < v->size; ++r) {
     const int count = !with_counts(s->verb) ? each : exchange ? count_of(s, v->rank, r) : count_of(s, r, r);

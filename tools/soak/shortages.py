@@ -1,0 +1,69 @@
+"""Shortages: what a case lacks, how it is made, and which ends a program may have then.
+
+descriptors:N and memory:N are set by each rank itself (tests/mpi/src/soak/shortage.h). shm:N is a /dev/shm of so many MiB, from
+which Espalier takes its memory, too; quota:N so many cores.
+"""
+
+from __future__ import annotations
+
+import functools
+import random
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from espalier.bench import quota
+
+AMOUNTS = {"descriptors": ("0", "2", "8"), "memory": ("12", "40", "160"), "shm": ("64", "128"), "quota": ("0.5", "1")}
+_MOUNTS = ["unshare", "--mount", "--propagation", "private", "sh", "-c"]
+# Ends of ranks by a fault of theirs; launchers end the others by signals 9 and 15.
+_CRASHED = re.compile(r"signal:? ?(?:4|6|7|8|11)\b|Segmentation fault|Bus error", re.I)
+_SAYS_WHY = re.compile(r"^(?:.*\bespalier\b|soak: no )", re.M | re.I)
+
+
+def some(dice: random.Random) -> str:
+    kind = dice.choice(list(AMOUNTS))
+    return f"{kind}:{dice.choice(AMOUNTS[kind])}"
+
+
+def settings(shortage: str) -> dict[str, str]:
+    """Of the ranks."""
+    if shortage.startswith("shm"):
+        return {"ESPALIER_MEMFD": "off"}
+    return {"SOAK_SHORTAGE": shortage} if shortage.startswith(("descriptors", "memory")) else {}
+
+
+@functools.cache
+def _mounts_in_a_namespace() -> bool:
+    tried = subprocess.run([*_MOUNTS, "mount -t tmpfs -o size=64m tmpfs /dev/shm"], capture_output=True)
+    return tried.returncode == 0
+
+
+@functools.cache
+def _say_once(text: str) -> None:
+    print(f"soak: {text}", file=sys.stderr, flush=True)
+
+
+@contextmanager
+def around(shortage: str) -> Iterator[list[str]]:
+    """What is put before the launcher."""
+    kind, _, number = shortage.partition(":")
+    if kind == "quota":
+        with quota.quota(float(number)) as made:
+            if not made.made:
+                _say_once(f"no CPU quota can be set here: {made.why}")
+            yield made.wrapped([]) if made.made else []
+        return
+    wrap = []
+    if kind == "shm" and _mounts_in_a_namespace():
+        wrap = [*_MOUNTS, f"mount -t tmpfs -o size={number}m tmpfs /dev/shm && exec \"$@\"", "sh"]
+    elif kind == "shm":
+        _say_once("/dev/shm cannot be replaced here")
+    yield wrap
+
+
+def is_an_answer(shortage: str, said: str) -> bool:
+    """A program may end where it gets no memory or descriptor, if it says why."""
+    return shortage.startswith(("descriptors", "memory")) and not _CRASHED.search(said) and bool(_SAYS_WHY.search(said))
