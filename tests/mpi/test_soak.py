@@ -63,6 +63,7 @@ def test_cases_are_of_all_kinds():
     made = [cases.make(seed, ["mpich"], [2, 3, 8], SHORT) for seed in range(1, 400)]
     assert {case.shortage.partition(":")[0] for case in made} == {"", *shortages.AMOUNTS}
     assert not any(case.harm and case.shortage for case in made)
+    assert any(step.verb == "FILE_IO" for case in made for step in case.steps)
 
 
 def test_open_mpi_makes_nothing_over_topologies():
@@ -86,17 +87,20 @@ def broken(case, what):
     hosts.BUILT.mkdir(parents=True, exist_ok=True)
     file.write_text(text_of(case.steps))
     host = hosts.HOSTS[case.host]
-    return hosts.launch(host, case.ranks, "soak", file, library=hosts.preloadable(host, "broken"), env={"BROKEN": what})
+    env = {"BROKEN": what, "SOAK_FOLDER": str(hosts.BUILT)}
+    return hosts.launch(host, case.ranks, "soak", file, library=hosts.preloadable(host, "broken"), env=env)
 
 
 @pytest.mark.parametrize("what, step", [
     ("bcast always from rank 0", Step("BCAST", type=2, count=5, root=1, seed=3)),
     ("bcast forgets the last element of long messages", Step("BCAST", type=2, count=1001, seed=3)),
     ("bcast fills the holes", Step("BCAST", type=8, count=2, seed=3)),
+    ("read_at_all reads from the beginning", Step("FILE_IO", type=2, count=5, seed=3)),
 ])
 def test_a_wrong_result_is_found(what, step):
     outcome = broken(small_case(Step("BARRIER"), step, Step("RING", count=3, seed=4)), what)
-    assert outcome.status != 0 and re.search(r"WRONG: rank \d: BCAST on communicator 0", outcome.err + outcome.out), str(outcome)
+    wrong = rf"WRONG: rank \d: {step.verb} on communicator 0"
+    assert outcome.status != 0 and re.search(wrong, outcome.err + outcome.out), str(outcome)
     assert run.LINE.search(outcome.out) is None or run.LINE.search(outcome.out)[3] != "0", str(outcome)
 
 

@@ -85,9 +85,9 @@ def nothing_over_topologies(steps: list[Step]) -> list[Step]:
 
 
 def possible_with(shortage: str, host: str, steps: list[Step]) -> list[Step]:
-    """Where a window of Open MPI finds no descriptor, UCX aborts."""
-    without_windows = "openmpi" in host and shortage.startswith("descriptors")
-    return [step for step in steps if step.verb != "WINDOW"] if without_windows else steps
+    """Hosts abort or hang where files find no memory; where a window of Open MPI finds no descriptor, UCX aborts."""
+    left_out = {"memory": "FILE_IO", "descriptors": "WINDOW" if "openmpi" in host else ""}.get(shortage.partition(":")[0])
+    return [step for step in steps if step.verb != left_out]
 
 
 # What a host does wrong by itself, whatever the rest of the program is.

@@ -44,6 +44,8 @@ class Generator:
             return self._message()
         if what < 0.93:
             return [Step("WINDOW", self._plain(), seed=self._seed())]
+        if what < 0.94:
+            return [self._file()]
         if what < 0.96:
             return [Step("WAIT")]
         if what < 0.985:
@@ -111,6 +113,11 @@ class Generator:
         steps = [self._collective(self.dice.choice(numbers[:half] if thread == 1 else numbers[half:]), thread)
                  for thread in self.dice.choices([1, 2], k=self.dice.randrange(4, 16))]
         return [*steps, Step("JOIN")]
+
+    def _file(self) -> Step:
+        datatype = self.dice.choice(TYPES)
+        return Step("FILE_IO", self._plain(), form=self.dice.choice([0, 1]), type=TYPES.index(datatype),
+                    count=min(self._count(BYTES[datatype], self.ranks), 1 << 14), seed=self._seed())
 
     def _message(self) -> list[Step]:
         datatype = self.dice.choice(TYPES)

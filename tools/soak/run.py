@@ -85,7 +85,7 @@ def run(case: Case, timeout: float = 90, espalier: bool = True) -> tuple[Optiona
     with tempfile.TemporaryDirectory(prefix="espalier-soak-") as folder, shortages.around(case.shortage) as wrap:
         file = Path(folder) / "program.txt"
         file.write_text(text_of(case.steps))
-        env = {**(case.env if espalier else {}), **shortages.settings(case.shortage), MARK: mark}
+        env = {**(case.env if espalier else {}), **shortages.settings(case.shortage), MARK: mark, "SOAK_FOLDER": folder}
         try:
             with Harm(case, mark):
                 outcome = hosts.launch(hosts.HOSTS[case.host], case.ranks, "soak", file, env=env, timeout=timeout,

@@ -2,6 +2,7 @@
 #ifndef SOAK_RUN_H
 #define SOAK_RUN_H
 
+#include "files.h"
 #include "others.h"
 #include "shortage.h"
 
@@ -60,6 +61,7 @@ static void run_step(Thread* thread, const Step* s) {
   if (s->verb < WAIT) return collective(thread, s);
   if (is_inter(communicators[s->comm])) return;
   if (s->verb == WINDOW) return window(s);
+  if (s->verb == FILE_IO) return use_file(s);
   complete(&thread->message);
   post(&thread->message, s);
   if (s->verb == RING) complete(&thread->message);

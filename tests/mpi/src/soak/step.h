@@ -15,6 +15,7 @@
   X(RING)          /* point to point, to the next rank */                                                               \
   X(POST) X(COMPLETE) /* the same, begun and ended in different steps */                                                \
   X(WINDOW)        /* a window, a put to the next rank between fences */                                                \
+  X(FILE_IO)       /* a file that the ranks write and read together */                                                  \
   X(DELAY)         /* of one rank */                                                                                    \
   X(TIMER)         /* a signal every so many microseconds from now on; 0: none */                                       \
   X(FORK)          /* a child that exits at once */                                                                     \
