@@ -1,6 +1,8 @@
 """Random programs (`make soak`), for some seconds; and that a wrong result is found, made short and printed as C."""
 
+import os
 import re
+import socket
 import sys
 from dataclasses import replace
 
@@ -9,7 +11,7 @@ import pytest
 
 sys.path.insert(0, str(hosts.REPOSITORY / "tools"))
 import soak.steps  # noqa: E402
-from soak import cases, minimise, programs, run, shortages  # noqa: E402
+from soak import cases, left, minimise, programs, run, shortages  # noqa: E402
 from soak.steps import Step, parse, text_of  # noqa: E402
 
 SHORT = 256 << 10  # bytes of the longest buffer
@@ -75,6 +77,32 @@ def test_programs_depend_on_the_seed_alone():
     programs_of = [programs.Generator(seed, 4, SHORT).program(200) for seed in (1, 1, 2)]
     assert programs_of[0] == programs_of[1] != programs_of[2]
     assert parse(text_of(programs_of[0])) == programs_of[0]
+
+
+@pytest.fixture
+def name_in_shm():
+    name = left.SHM / f"espalier-{os.getpid():016x}"
+    yield name
+    name.unlink(missing_ok=True)
+
+
+def test_what_a_job_leaves_is_found(name_in_shm, monkeypatch):
+    """Not what a living process holds: that is of another job."""
+    monkeypatch.setattr(left, "PATIENCE", 0)
+    before = left.names()
+    with open(name_in_shm, "w") as held, socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(f"\0{name_in_shm.name}")
+        assert {str(name_in_shm), f"@{name_in_shm.name}"} <= left.names().keys() - before.keys()
+        assert left.behind(before, "none") == []
+        held.close()
+        assert left.behind(before, "none") == [str(name_in_shm)]
+
+
+def test_a_case_whose_job_leaves_something_fails(name_in_shm, monkeypatch):
+    monkeypatch.setattr(hosts, "launch", lambda *_, **__: name_in_shm.touch() or hosts.Outcome([], 1, "", "", 1))
+    monkeypatch.setattr(left, "PATIENCE", 0)
+    wrong, _ = run.run(small_case().but(harm="kill"))
+    assert wrong.startswith(f"left behind: {name_in_shm}")
 
 
 def small_case(*steps, ranks=3):

@@ -16,27 +16,15 @@ from typing import Optional
 
 from soak import shortages
 from soak.cases import Case
+from soak.left import MARK, behind, names, ranks_with
 from soak.steps import text_of
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests" / "mpi"), str(ROOT / "python")]
 import hosts  # noqa: E402
 
+LEAVES = "left behind"
 LINE = re.compile(r"^soak: (\d+) results on (\d+) ranks, (\d+) wrong, digest ([0-9a-f]{16})$", re.M)
-MARK = "ESPALIER_TEST_MARK"
-
-
-def ranks_with(mark: str) -> list[int]:
-    """The processes of the program, without the launcher's: by a variable that the ranks alone have."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        try:
-            if entry.name.isdigit() and os.path.basename(os.readlink(entry / "exe")) == "soak" and \
-                    f"{MARK}={mark}".encode() in (entry / "environ").read_bytes().split(b"\0"):
-                found.append(int(entry.name))
-        except OSError:
-            continue
-    return found
 
 
 def send(pid: int, number: int) -> None:
@@ -79,8 +67,8 @@ class Harm(threading.Thread):
 
 
 def run(case: Case, timeout: float = 90, espalier: bool = True) -> tuple[Optional[str], Optional[str]]:
-    """(what is wrong, the digest of all results). Of a job that loses a rank only its end is asked for."""
-    mark = f"soak-{os.getpid()}-{time.monotonic_ns()}"
+    """(what is wrong, the digest of all results). A job that loses a rank has to end and to leave nothing."""
+    mark, before = f"soak-{os.getpid()}-{time.monotonic_ns()}", names()
     timeout *= 3 if case.shortage.startswith("quota") else 1
     with tempfile.TemporaryDirectory(prefix="espalier-soak-") as folder, shortages.around(case.shortage) as wrap:
         file = Path(folder) / "program.txt"
@@ -90,15 +78,16 @@ def run(case: Case, timeout: float = 90, espalier: bool = True) -> tuple[Optiona
             with Harm(case, mark):
                 outcome = hosts.launch(hosts.HOSTS[case.host], case.ranks, "soak", file, env=env, timeout=timeout,
                                        espalier=espalier, wrap=wrap)
+            left = behind(before, mark)
         except hosts.TimedOut as late:
             return f"hangs\n{late}", None
         finally:
-            left = ranks_with(mark)
-            for pid in left:
+            for pid in ranks_with(mark):
                 send(pid, signal.SIGKILL)
-    if case.harm == "kill":
-        return (f"ranks {left} outlived their job" if left else None), None
-    return result(case, outcome)
+    left += shortages.LEFT.findall(outcome.err)
+    if left:
+        return f"{LEAVES}: {', '.join(left)}\n{outcome}", None
+    return (None, None) if case.harm == "kill" else result(case, outcome)
 
 
 def result(case: Case, outcome: hosts.Outcome) -> tuple[Optional[str], Optional[str]]:

@@ -18,6 +18,12 @@ from espalier.bench import quota
 
 AMOUNTS = {"descriptors": ("0", "2", "8"), "memory": ("12", "40", "160"), "shm": ("64", "128"), "quota": ("0.5", "1")}
 _MOUNTS = ["unshare", "--mount", "--propagation", "private", "sh", "-c"]
+_LOOK = """
+"$@"; code=$?
+ls -A /dev/shm | sed -n 's/^espalier-/left behind: &/p' >&2
+exit $code
+"""
+LEFT = re.compile(r"^left behind: (.*)$", re.M)
 # Ends of ranks by a fault of theirs; launchers end the others by signals 9 and 15.
 _CRASHED = re.compile(r"signal:? ?(?:4|6|7|8|11)\b|Segmentation fault|Bus error", re.I)
 _SAYS_WHY = re.compile(r"^(?:.*\bespalier\b|soak: no )", re.M | re.I)
@@ -58,7 +64,7 @@ def around(shortage: str) -> Iterator[list[str]]:
         return
     wrap = []
     if kind == "shm" and _mounts_in_a_namespace():
-        wrap = [*_MOUNTS, f"mount -t tmpfs -o size={number}m tmpfs /dev/shm && exec \"$@\"", "sh"]
+        wrap = [*_MOUNTS, f"mount -t tmpfs -o size={number}m tmpfs /dev/shm || exit 125\n{_LOOK}", "sh"]
     elif kind == "shm":
         _say_once("/dev/shm cannot be replaced here")
     yield wrap
