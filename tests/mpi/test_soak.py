@@ -62,9 +62,11 @@ def test_a_rank_without_memory_may_say_so():
 
 
 def test_cases_are_of_all_kinds():
-    made = [cases.make(seed, ["mpich"], [2, 3, 8], SHORT) for seed in range(1, 400)]
+    made = [cases.make(seed, ["mpich"], [2, 3, 8], SHORT, longest=64 << 20) for seed in range(1, 400)]
     assert {case.shortage.partition(":")[0] for case in made} == {"", *shortages.AMOUNTS}
     assert not any(case.harm and case.shortage for case in made)
+    assert any(step.count > 8 << 20 for case in made for step in case.steps)
+    assert all(case.ranks <= 3 for case in made if any(step.count > SHORT for step in case.steps))
     assert any(step.verb == "FILE_IO" for case in made for step in case.steps)
 
 

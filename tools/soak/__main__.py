@@ -32,6 +32,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--ranks", default="2,3,4,5,8")
     parser.add_argument("--nodes", choices=["some", "none", "all"], default="some")
     parser.add_argument("--most", type=int, default=8 << 20, help="bytes of the longest buffer")
+    parser.add_argument("--longest", type=int, default=64 << 20, help="the same, in one program in 40 of few ranks")
     parser.add_argument("--first", type=int, help="seed to begin with; default: where it ended")
     parser.add_argument("--compare", type=int, default=10, help="one case of so many is compared with the host's own results")
     parser.add_argument("--minutes-to-minimise", type=float, default=5)
@@ -59,7 +60,7 @@ def soak(chosen: argparse.Namespace) -> int:
     until, done, failed = time.monotonic() + chosen.seconds, 0, 0
     while time.monotonic() < until:
         ranks = [int(number) for number in chosen.ranks.split(",")]
-        case = cases.make(seed, chosen.hosts.split(","), ranks, chosen.most, nodes=chosen.nodes)
+        case = cases.make(seed, chosen.hosts.split(","), ranks, chosen.most, nodes=chosen.nodes, longest=chosen.longest)
         wrong = run.judge(case, compare=seed % chosen.compare == 0)
         done += 1
         if wrong:

@@ -14,6 +14,7 @@ from soak.steps import MAKERS, Step, parse, text_of
 
 LENGTH = 120  # steps
 MOST_WITHOUT_MEMORY = 1 << 20
+FEW_RANKS, FEW_STEPS, LONG_CALLS = 3, 40, (3, 0.15)  # of a program with very long calls
 
 
 @dataclass(frozen=True)
@@ -95,17 +96,20 @@ def possible_with(shortage: str, host: str, steps: list[Step]) -> list[Step]:
 TAMED = {"impi": fewer_persistent, "openmpi": nothing_over_topologies}
 
 
-def make(seed: int, hosts: list[str], ranks: list[int], most: int, harms: bool = True, nodes: str = "some") -> Case:
-    """`nodes`: some, none or all of the cases pretend to have several."""
+def make(seed: int, hosts: list[str], ranks: list[int], most: int, harms: bool = True, nodes: str = "some",
+         longest: int = 0) -> Case:
+    """`nodes`: some, none or all of the cases pretend to have several. `longest`: bytes that a block may have now and then."""
     dice, rare = random.Random(f"case {seed}"), random.Random(f"rare {seed}")
-    number = dice.choice(ranks)
+    is_long = longest > most and rare.random() < 1 / 40
+    number = dice.choice([few for few in ranks if few <= FEW_RANKS] or [min(ranks)] if is_long else ranks)
     pretends = nodes == "all" or (nodes == "some" and dice.random() < 0.35)
     case = Case(seed, dice.choice(hosts), number, settings(dice, number, pretends), "")
-    if harms:
+    if harms and not is_long:
         case = harmed(case, dice, rare)
     if case.shortage.startswith("memory"):  # the program's own buffers have to fit
         most = min(most, MOST_WITHOUT_MEMORY)
-    steps = Generator(seed, number, most).program(LENGTH)
+    generator = Generator(seed, number, 2 * longest, *LONG_CALLS) if is_long else Generator(seed, number, most)
+    steps = generator.program(FEW_STEPS if is_long else LENGTH)
     tamed = TAMED.get(case.host.removesuffix("-abi").removeprefix("debian-"))
     return case.but(steps=possible_with(case.shortage, case.host, tamed(steps) if tamed else steps))
 

@@ -18,13 +18,14 @@ BY_SIZE = {"ALLGATHER", "ALLGATHERV", "ALLTOALL", "ALLTOALLV", "ALLTOALLW", "GAT
 
 
 class Generator:
-    """`most`: bytes of the longest buffer of a call."""
+    """`most`: bytes of the longest buffer of a call. So many calls may come near it, for they take most of the time; each with
+    this probability."""
 
-    def __init__(self, seed: int, ranks: int, most: int):
+    def __init__(self, seed: int, ranks: int, most: int, long_calls: int = 6, probability: float = 0.03):
         self.dice = random.Random(f"soak {seed}")
         self.ranks, self.most = ranks, most
         self.kinds = {0: "WORLD"}  # number of a communicator -> how it was made
-        self.long_left = 6  # a few long calls a program: they take most of the time
+        self.long_left, self.probability = long_calls, probability
 
     def program(self, length: int) -> list[Step]:
         steps: list[Step] = []
@@ -78,7 +79,7 @@ class Generator:
             return self.dice.choice([0, 0, 1])
         if kind < 0.6:
             return min(most, self.dice.randrange(1, 40))
-        if kind < 0.97 or not self.long_left:
+        if kind < 1 - self.probability or not self.long_left:
             return min(most, int(2 ** self.dice.uniform(0, 15)) + self.dice.randrange(3))
         self.long_left -= 1
         return self.dice.randrange(most // 8, most + 1)
