@@ -107,6 +107,25 @@ def test_a_case_whose_job_leaves_something_fails(name_in_shm, monkeypatch):
     assert wrong.startswith(f"left behind: {name_in_shm}")
 
 
+@pytest.mark.parametrize("times, wrong", [(1, None), (2, "hangs")])
+def test_who_hangs_is_run_again(times, wrong, monkeypatch):
+    """Once may be a machine that was stopped: it is told, but is no failure."""
+    said = iter([("hangs\n", None)] * times + [(None, "0123")])
+    monkeypatch.setattr(run, "run", lambda *_, espalier=True, **__: next(said) if espalier else (None, "0123"))
+    verdict = run.judge(small_case(), compare=False)
+    assert (verdict.wrong or "").strip() == (wrong or "")
+    assert bool(verdict.late) == (wrong is None)
+
+
+@pytest.mark.parametrize("shortage, wrong, ours", [
+    ("", "WRONG: a result", False), ("memory:12", "WRONG: a result", True), ("memory:12", "fails", False),
+    ("", "left behind: process 7", False), ("", "left behind: /dev/shm/espalier-7", True)])
+def test_what_is_ours_though_the_host_fails_too(shortage, wrong, ours, monkeypatch):
+    monkeypatch.setattr(run, "run", lambda *_, espalier=True, **__: (wrong if espalier else "fails", None))
+    verdict = run.judge(small_case().but(shortage=shortage), compare=False)
+    assert (verdict.wrong, verdict.of_host) == ((wrong, None) if ours else (None, "fails"))
+
+
 def small_case(*steps, ranks=3):
     return cases.Case(1, "mpich", ranks, {}, "", list(steps))
 

@@ -15,6 +15,7 @@ import argparse
 import json
 import sys
 import time
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from soak import cases, run
@@ -52,30 +53,58 @@ def minimise(case: Case, folder: Path, minutes: float) -> None:
     print(f"  {len(shortest.steps)} steps of {len(case.steps)}, {shortest.ranks} ranks: {folder / 'minimal.c'}", flush=True)
 
 
+@dataclass
+class Progress:
+    """What the folder keeps from one run to the next."""
+
+    file: Path
+    seed: int = 1
+    cases: int = 0
+    failed: list[int] = field(default_factory=list)
+    late: list[int] = field(default_factory=list)
+    of_host: list[int] = field(default_factory=list)  # the host alone fails, too
+
+    @staticmethod
+    def of(folder: Path) -> Progress:
+        folder.mkdir(parents=True, exist_ok=True)
+        file = folder / "progress.json"
+        return Progress(file, **(json.loads(file.read_text()) if file.exists() else {}))
+
+    def write(self) -> None:
+        self.file.write_text(json.dumps({key: value for key, value in vars(self).items() if key != "file"}) + "\n")
+
+
+def report(case: Case, folder: Path, said: str, name: str) -> None:
+    case.save(folder)
+    (folder / name).write_text(said)
+    what = f"{case.host}, {case.ranks} ranks, {case.env}, {case.harm or case.shortage or 'unharmed'}"
+    print(f"seed {case.seed} ({what}): {said.splitlines()[0]}", flush=True)
+
+
 def soak(chosen: argparse.Namespace) -> int:
-    chosen.state.mkdir(parents=True, exist_ok=True)
-    progress = chosen.state / "progress.json"
-    kept = json.loads(progress.read_text()) if progress.exists() else {"seed": 1, "cases": 0, "failed": []}
-    seed = chosen.first or kept["seed"]
+    kept = Progress.of(chosen.state)
+    kept.seed = chosen.first or kept.seed
+    hosts, ranks = chosen.hosts.split(","), [int(number) for number in chosen.ranks.split(",")]
     until, done, failed = time.monotonic() + chosen.seconds, 0, 0
     while time.monotonic() < until:
-        ranks = [int(number) for number in chosen.ranks.split(",")]
-        case = cases.make(seed, chosen.hosts.split(","), ranks, chosen.most, nodes=chosen.nodes, longest=chosen.longest)
-        wrong = run.judge(case, compare=seed % chosen.compare == 0)
+        seed, folder = kept.seed, chosen.state / f"seed-{kept.seed}"
+        case = cases.make(seed, hosts, ranks, chosen.most, nodes=chosen.nodes, longest=chosen.longest)
+        verdict = run.judge(case, compare=seed % chosen.compare == 0)
         done += 1
-        if wrong:
+        if verdict.late:
+            kept.late.append(seed)
+            report(case, folder, f"late once: {verdict.late}", "late.txt")
+        if verdict.of_host:
+            kept.of_host.append(seed)
+        if verdict.wrong:
             failed += 1
-            folder = chosen.state / f"seed-{seed}"
-            case.save(folder)
-            (folder / "wrong.txt").write_text(wrong)
-            what = f"{case.host}, {case.ranks} ranks, {case.env}, {case.harm or case.shortage or 'unharmed'}"
-            print(f"seed {seed} ({what}): {wrong.splitlines()[0]}", flush=True)
-            kept["failed"].append(seed)
+            kept.failed.append(seed)
+            report(case, folder, verdict.wrong, "wrong.txt")
             minimise(case, folder, min(chosen.minutes_to_minimise, (until - time.monotonic()) / 60))
-        seed += 1
-        kept.update(seed=seed, cases=kept["cases"] + 1)
-        progress.write_text(json.dumps(kept) + "\n")
-    print(f"soak: {done} cases, {failed} failed; {kept['cases']} in all, {len(kept['failed'])} failed; next seed {seed}")
+        kept.seed, kept.cases = seed + 1, kept.cases + 1
+        kept.write()
+    print(f"soak: {done} cases, {failed} failed; {kept.cases} in all, {len(kept.failed)} failed, {len(kept.late)} late once, "
+          f"{len(kept.of_host)} in which the host alone fails, too; next seed {kept.seed}")
     return 1 if failed else 0
 
 
