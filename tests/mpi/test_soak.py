@@ -3,6 +3,7 @@
 import os
 import re
 import socket
+import subprocess
 import sys
 from dataclasses import replace
 
@@ -98,6 +99,14 @@ def test_what_a_job_leaves_is_found(name_in_shm, monkeypatch):
         assert left.behind(before, "none") == []
         held.close()
         assert left.behind(before, "none") == [str(name_in_shm)]
+
+
+def test_what_is_left_in_a_small_dev_shm_is_found():
+    with shortages.around("shm:64") as wrap:
+        if not wrap:
+            pytest.skip("/dev/shm cannot be replaced here")
+        done = subprocess.run([*wrap, "touch", f"{left.SHM}/espalier-1"], capture_output=True, text=True)
+    assert (done.returncode, shortages.LEFT.findall(done.stderr)) == (0, ["espalier-1"])
 
 
 def test_a_case_whose_job_leaves_something_fails(name_in_shm, monkeypatch):
