@@ -56,8 +56,12 @@ def test_a_rank_without_memory_may_say_so():
     outcome = hosts.Outcome([], 3, "", "soak: no memory for a buffer", 1)
     assert run.result(case, outcome)[0] is None
     assert run.result(case.but(shortage="shm:64"), outcome)[0].startswith("fails")
+    outcome.err = "Fatal error in internal_Scan: Other MPI error"
+    assert run.result(case, outcome)[0] is None
     outcome.err += "\nWRONG: a result"
     assert run.result(case, outcome)[0].startswith("a result")
+    outcome.err = "a line that names no reason"
+    assert run.result(case, outcome)[0].startswith("fails")
     outcome.err = "espalier: no memory\nEXIT STRING: Segmentation fault (signal 11)"
     assert run.result(case, outcome)[0].startswith("fails")
 

@@ -87,9 +87,12 @@ def nothing_over_topologies(steps: list[Step]) -> list[Step]:
 
 
 def possible_with(shortage: str, host: str, steps: list[Step]) -> list[Step]:
-    """Hosts abort or hang where files find no memory; where a window of Open MPI finds no descriptor, UCX aborts."""
-    left_out = {"memory": "FILE_IO", "descriptors": "WINDOW" if "openmpi" in host else ""}.get(shortage.partition(":")[0])
-    return [step for step in steps if step.verb != left_out]
+    """Hosts abort, crash or hang where files and windows find no memory; where a window of Open MPI finds no descriptor, UCX
+    aborts."""
+    left_out: tuple[str, ...] = ("FILE_IO", "WINDOW") if shortage.startswith("memory") else ()
+    if shortage.startswith("descriptors") and "openmpi" in host:
+        left_out = ("WINDOW",)
+    return [step for step in steps if step.verb not in left_out]
 
 
 # What a host does wrong by itself, whatever the rest of the program is.

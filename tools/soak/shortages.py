@@ -26,7 +26,8 @@ exit $code
 LEFT = re.compile(r"^left behind: (.*)$", re.M)
 # Ends of ranks by a fault of theirs; launchers end the others by signals 9 and 15.
 _CRASHED = re.compile(r"signal:? ?(?:4|6|7|8|11)\b|Segmentation fault|Bus error", re.I)
-_SAYS_WHY = re.compile(r"^(?:.*\bespalier\b|soak: no )", re.M | re.I)
+# Espalier, the program, or the host: to that Espalier leaves less than it would have alone.
+_SAYS_WHY = re.compile(r"^(?:espalier|soak): |Out of memory|Fatal error in |An error occurred in MPI_", re.M)
 
 
 def some(dice: random.Random) -> str:

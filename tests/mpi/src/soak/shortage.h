@@ -70,6 +70,12 @@ static void* take_again(void* memory, size_t bytes) {
 
 static void* take(size_t bytes) { return take_again(NULL, bytes); }
 
+/* A stack that finds no address space to grow into is a segmentation fault, whatever the function that needs it does. */
+static void grow_stack(void) {
+  volatile char room[1 << 20];
+  for (size_t i = 0; i < sizeof room; i += 4096) room[i] = 0;
+}
+
 static void begin_shortage(void) {
   const char* asked = getenv("SOAK_SHORTAGE");
   const char* number = asked ? strchr(asked, ':') : NULL;
@@ -77,6 +83,7 @@ static void begin_shortage(void) {
   const rlim_t more = (rlim_t)strtoul(number + 1, NULL, 10);
   if (!strncmp(asked, "descriptors:", 12)) set_limit(RLIMIT_NOFILE, descriptors_in_use() + more);
   lacks_memory = !strncmp(asked, "memory:", 7);
+  grow_stack();
   if (lacks_memory) set_limit(RLIMIT_AS, address_space_in_use() + (more << 20));
 }
 
