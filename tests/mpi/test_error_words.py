@@ -55,3 +55,10 @@ def test_in_fortran(launch, name):
     is_other = "F" if name == "debian-mpich" else "T"  # which forgets the words of codes of predefined classes
     lines = re.findall(rf"rank \d: {is_other}: .*", run.out)
     assert len(lines) == 2 and any(says(line, 16) for line in lines), str(run)
+
+
+def test_no_memory_is_left_for_words(launch, host):
+    """The call fails for want of memory, and so do the words that say so: an error all the same, and the program goes on."""
+    run = launch(host, 2, "no_memory_left", timeout=60)
+    assert run.status == 0 and run.out.count("an error") == 2, str(run)
+    assert "no memory is left to say which" in run.err, str(run)

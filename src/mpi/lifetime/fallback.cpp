@@ -3,6 +3,7 @@
 #include <cctype>
 #include <cstdio>
 #include <mutex>
+#include <new>
 #include <set>
 
 #include "base/config.hpp"
@@ -40,11 +41,19 @@ std::string describe(int rank, int size, Collective collective, std::size_t byte
 
 void print(const std::string& line) { print_to(stderr, "espalier: {}\n", line); }
 
-/// Prints the line, and raises a code that says the same.
-int raise(MPI_Comm comm, const std::string& line, int error_class = MPI_ERR_OTHER) {
-  print(line);
-  runtime::flight::dump();  // the handler may end the process
-  const int code = error_codes::code_of(error_class, "Espalier: " + line);
+/// Prints the line that `words` returns, and raises a code that says the same: the class alone, where there is no
+/// memory for words. The call that failed may have failed for want of memory.
+template <class Words>
+int raise(MPI_Comm comm, int error_class, Words words) {
+  int code = error_class;
+  try {
+    const std::string line = words();
+    print(line);
+    runtime::flight::dump();  // the handler may end the process
+    code = error_codes::code_of(error_class, "Espalier: " + line);
+  } catch (const std::bad_alloc&) {
+    std::fputs("espalier: a call failed, and no memory is left to say which\n", stderr);
+  }
   // The handler may return (MPI_ERRORS_RETURN) or not (MPI_ERRORS_ARE_FATAL).
   host.Comm_call_errhandler(comm, code);
   return code;
@@ -68,9 +77,10 @@ int allow_fallback(const Entry& entry, Collective collective, std::size_t bytes,
   if (policy() == Policy::silent || !runtime::Process::instance().declined().empty()) return MPI_SUCCESS;
   const std::string call = describe(communicator.rank(), communicator.size(), collective, bytes, form);
   if (policy() == Policy::error) {
-    return raise(entry.comm,
-                 call + " is not served by Espalier: " + why +
-                     " (ESPALIER_FALLBACK=error forbids the host MPI to do it; warn or silent allow it)");
+    return raise(entry.comm, MPI_ERR_OTHER, [&] {
+      return call + " is not served by Espalier: " + why +
+             " (ESPALIER_FALLBACK=error forbids the host MPI to do it; warn or silent allow it)";
+    });
   }
   if (first_time(why))
     print(call + " goes to the host MPI: " + why + " (said once; ESPALIER_FALLBACK=silent says nothing)");
@@ -82,7 +92,8 @@ int raise_error(MPI_Comm comm, Collective collective, std::size_t bytes, const s
   int rank = 0, size = 0;
   host.Comm_rank(comm, &rank);
   host.Comm_size(comm, &size);
-  return raise(comm, describe(rank, size, collective, bytes, form) + " failed: " + what, error_class);
+  return raise(comm, error_class,
+               [&] { return describe(rank, size, collective, bytes, form) + " failed: " + what; });
 }
 
 }  // namespace espalier::mpi
