@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <new>
 #include <string>
 
 #include "base/error.hpp"
@@ -49,9 +50,14 @@ inline int served(bool done, const Entry& entry, Collective collective, std::siz
   return done ? MPI_SUCCESS : refuse_by_plan(entry, collective, bytes);
 }
 
-/// Takes over a text that malloc() has allocated, and frees it.
-[[gnu::cold]] inline std::string taken(char* text) {
-  std::string result(text ? text : "out of memory");
+/// Takes over a text that malloc() has allocated, and frees it. Where there is no memory for it, that is what it says:
+/// in a text so short that it needs none.
+[[gnu::cold]] inline std::string taken(char* text) noexcept {
+  std::string result = "out of memory";
+  try {
+    if (text) result = text;
+  } catch (const std::bad_alloc&) {
+  }
   std::free(text);
   return result;
 }
