@@ -24,7 +24,7 @@ def under(launcher, host, ranks, *arguments, **options):
 
 def by_itself(host, **variables):
     """No launcher; variables as one would have set them."""
-    program, settings = hosts.program(host, "alone"), {"LD_PRELOAD": str(host.library), **variables}
+    program, settings = hosts.program(host, "alone"), {"LD_PRELOAD": hosts.preload_of(host, host.library), **variables}
     return hosts.run([str(program)], {**hosts.environment(host, 1), **settings}, 60, None)
 
 
@@ -53,7 +53,7 @@ def test_a_program_that_a_rank_starts_is_meant_to_be_alone(launch, launcher, nam
     """Open MPI's program in a rank of MPICH, and the other way round; the launcher's announcement is for that rank."""
     other = hosts.HOSTS[name]
     inner = hosts.program(other, "alone")
-    command = f"LD_LIBRARY_PATH={other.venv}/lib LD_PRELOAD={other.library} {inner}"
+    command = f"LD_LIBRARY_PATH={other.venv}/lib LD_PRELOAD={hosts.preload_of(other, other.library)} {inner}"
     run = launch(hosts.HOSTS[launcher], 2, "alone", command)
     assert run.status == 0 and run.out.count("world of 1\n") == 2, str(run)
     assert run.out.count("world of 2\n") == 2 and WARNING not in run.err, str(run)
