@@ -57,6 +57,7 @@ def test_in_fortran(launch, name):
     assert len(lines) == 2 and any(says(line, 16) for line in lines), str(run)
 
 
+@pytest.mark.unsanitized
 def test_no_memory_is_left_for_words(launch, host):
     """The call fails for want of memory, and so do the words that say so: an error all the same, and the program goes on."""
     run = launch(host, 2, "no_memory_left", timeout=60)
