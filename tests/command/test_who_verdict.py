@@ -46,7 +46,8 @@ def test_a_rank_that_computes():
 
 
 def test_without_a_stack_less_is_said():
-    assert "which runs outside Espalier's calls" in first(*(rank(n, call()) for n in (0, 1, 2)), rank(3, state="R"))[1]
+    for stack in ([], ["sched_yield", "??", "??"]):  # the host's own wait looks like that where frames have no names
+        assert "which runs outside Espalier's calls" in first(*(rank(n, call()) for n in (0, 1, 2)), rank(3, state="R", stack=stack))[1]
 
 
 @pytest.mark.parametrize(

@@ -116,10 +116,12 @@ def _outside(seen: Seen) -> str:
     if seen.state == UNKNOWN:
         how = "was outside Espalier's calls"
     if not how:
-        if seen.state == "R" or (seen.processor or 0) > 0.2:
-            how = "computes outside MPI" if seen.stack else "runs outside Espalier's calls"
+        is_busy = seen.state == "R" or (seen.processor or 0) > 0.2
+        has_names = bool(seen.stack) and not any(frame.startswith("??") for frame in seen.stack)
+        if has_names:  # one without may be the host's
+            how = f"{'computes' if is_busy else 'sleeps'} outside MPI"
         else:
-            how = "sleeps outside MPI" if seen.stack else "sleeps outside Espalier's calls"
+            how = f"{'runs' if is_busy else 'sleeps'} outside Espalier's calls"
     text = f"{how}{since}"
     frames = [frame for frame in seen.stack if not frame.startswith(("??", "__", "_start"))]
     if frames:
