@@ -48,10 +48,6 @@ struct Exposure {
   std::size_t looks = 0;  ///< so often it has found as many
 };
 
-inline bool is_scatter(const PersistentSpec& spec) {
-  return spec.collective == Collective::scatter || spec.collective == Collective::scatterv;
-}
-
 /// The root decides by itself, and its line says so.
 inline bool may_expose(const PersistentSpec& spec, int ranks, std::size_t expose_from) {
   return is_scatter(spec) && ranks > 2 && spec.given_bytes >= expose_from &&

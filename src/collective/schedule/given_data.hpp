@@ -80,6 +80,10 @@ inline bool folds_in_common(const PersistentSpec& spec, int ranks) {
   return moves_as(spec) == Collective::allreduce && ranks > 2 && spec.fold.bytes >= least_in_common;
 }
 
+inline bool is_scatter(const PersistentSpec& spec) {
+  return spec.collective == Collective::scatter || spec.collective == Collective::scatterv;
+}
+
 /// Ranks that all write and then all read would gain nothing by chunks.
 inline bool goes_one_way(Collective collective) {
   using enum Collective;

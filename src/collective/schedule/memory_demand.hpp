@@ -41,10 +41,12 @@ inline bool all_know_bytes(Collective collective) {
   return std::count(known.begin(), known.end(), collective) > 0;
 }
 
-/// What all ranks together need for a call, as far as this one knows.
+/// What all ranks together need for a call, as far as this one knows. The root of a scatter gives them all a block.
 inline std::size_t bytes_of_all(const PersistentSpec& spec, int ranks) {
-  const std::size_t givers = spec.collective == Collective::bcast ? 1 : static_cast<std::size_t>(ranks);
-  const std::size_t each = buffer_parts(spec, ranks, std::max(spec.given_bytes, spec.bytes)).common;
+  const auto all = static_cast<std::size_t>(ranks);
+  const std::size_t givers = spec.collective == Collective::bcast || is_scatter(spec) ? 1 : all;
+  const std::size_t bytes = is_scatter(spec) ? spec.bytes * all : spec.bytes;
+  const std::size_t each = buffer_parts(spec, ranks, std::max(spec.given_bytes, bytes)).common;
   return givers * each + (folds_in_common(spec, ranks) ? spec.fold.bytes : 0);
 }
 

@@ -55,6 +55,26 @@ TEST_P(MemoryOfCalls, LongCallsOfUnknownLengthsAreAgreedOnEach) {
   });
 }
 
+// The root, which knows best how much it gives, decides.
+TEST_P(MemoryOfCalls, OfAScatterTheRootAloneGives) {
+  constexpr std::size_t count = 100'000;
+  const int n = GetParam();
+  const std::size_t blocks = count * sizeof(double) * static_cast<std::size_t>(n);
+  SharedMemory memory(n, 4 * blocks, blocks + blocks / 2);
+  Ranks all(n, 2);
+  std::barrier<> root_starts(n);
+  all.run([&](WatchedMachine& m) {
+    CallingRank rank(m, memory);
+    for (const Collective collective : {Collective::scatter, Collective::scatterv}) {
+      if (m.rank() != 0) root_starts.arrive_and_wait();
+      EXPECT_TRUE(rank.start(collective, count, 1));
+      if (m.rank() == 0) root_starts.arrive_and_wait();
+      rank.complete_all(false);
+      root_starts.arrive_and_wait();  // memory is wanted anew when all have finished the call
+    }
+  });
+}
+
 /// Whether the result lies where all ranks can write.
 bool is_folded_in_common(Collective collective, int ranks) {
   return (collective == Collective::allreduce && ranks > 2) ||
