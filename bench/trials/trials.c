@@ -174,8 +174,7 @@ static void print_run(struct run* r) {
   version[strcspn(version, "\n")] = 0;
   for (char* c = version; *c; ++c)
     if (*c == '"' || *c == '\\' || (unsigned char)*c < 32) *c = ' ';
-  fprintf(r->out,
-          "{\"kind\": \"run\", \"ranks\": %d, \"cores\": %d, \"pinned\": %s, \"host_version\": \"%s\"}\n",
+  fprintf(r->out, "{\"kind\": \"run\", \"ranks\": %d, \"cores\": %d, \"pinned\": %s, \"host_version\": \"%s\"}\n",
           r->b.team.size, r->b.team.cores, r->b.team.pinned ? "true" : "false", version);
   fflush(r->out);
 }

@@ -109,7 +109,7 @@ def test_what_has_grown_is_named(after, words):
 def test_a_short_run(tmp_path):
     """10,000 cycles are a part of the bench; 200 show a leak of a descriptor or a map, too."""
     console = Console(width=200, file=io.StringIO())
-    document = command.run_with(settings(), tmp_path / "setup.json", console)
+    document = command.run(settings(), tmp_path / "setup.json", console)
     assert document["failures"] == [] and file.read_json(tmp_path / "setup.json")["schema"] == command.SCHEMA
     assert len({point["case"] for point in document["cases"]}) == jobs.CASES
     assert all(point["host_us"]["median"] > 0 and point["espalier_us"]["median"] > 0 for point in document["cases"])

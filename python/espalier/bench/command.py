@@ -131,14 +131,16 @@ def _measure_under(quota: bool, settings: Settings, console: Console) -> dict:
         return _measure(replace(settings, quota=made), console)
 
 
-def _bench_setup(asked: SimpleNamespace) -> None:
-    from espalier.bench import process
+def _bench_setup(asked: SimpleNamespace, way: str) -> None:
+    from espalier.bench import idle, process
     from espalier.bench.setup import command as setup_command
     from espalier.terminal import console
 
     target = asked.json or install.results("bench/setup.json")
+    settings = setup_command.settings(asked)
     process.die_with_jobs()
-    document = setup_command.run(asked, target, console())
+    idle.settle(way)
+    document = setup_command.run(settings, target, console())
     print(f"written: {target}")
     if document["failures"]:
         raise Problem(f"{len(document['failures'])} jobs failed, see above", code=1)
@@ -246,8 +248,7 @@ def bench(
     outputs.check_tree("--json", json)
     way = idle.way_of(when_busy)
     if setup:
-        idle.settle(way)
-        return _bench_setup(SimpleNamespace(**asked))
+        return _bench_setup(SimpleNamespace(**asked), way)
     if torch:
         idle.settle(way)
         return _bench_torch(SimpleNamespace(**asked))

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Optional
 
-from espalier import install
-from espalier.install import environments, library, repair
+from espalier.install import clone, environments, library, repair
 from espalier.interface import suggest
 from espalier.launch import carried, launchers, starting
 from espalier.launch.family import Family
@@ -107,7 +106,7 @@ def _one(word: str, compiler: Optional[Path]) -> Host:
         near = suggest.hint(word, HOSTS) or ";"
         raise Problem(f"'{word}' is no host MPI{near} choose from {', '.join(HOSTS)}, or name a launcher by its path")
     if not HOSTS[word].library_folder.exists():
-        lacking = f"is not in {HOSTS[word].folder}; run `make build`, or" if install.clone() else "by that name is a clone's;"
+        lacking = f"is not in {HOSTS[word].folder}; run `make build`, or" if clone() else "by that name is a clone's;"
         raise Problem(f"{HOSTS[word].title} {lacking} name your MPI's launcher: --mpirun /usr/bin/mpirun")
     return HOSTS[word]
 

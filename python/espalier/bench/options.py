@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Optional
 
-from espalier import install
 from espalier.bench.collectives import ALL, ALLTOALLW, NEIGHBOURS
 from espalier.interface import suggest
 from espalier.problem import Problem
@@ -101,10 +100,10 @@ def buffers(text: str) -> tuple[str, ...]:
 
 
 def chosen_hosts(given: SimpleNamespace) -> list[Host]:
-    """--mpirun takes the place of --hosts; --mpicc goes with it. By default those that a clone has set up."""
+    """--mpirun takes the place of --hosts; --mpicc goes with it. By default those of a clone, or what is on PATH."""
     from espalier.bench import hosts, own_mpi
 
-    mpirun = given.mpirun or (None if given.hosts or install.clone() else own_mpi.on_path())
+    mpirun = given.mpirun or (None if given.hosts else own_mpi.if_installed())
     if given.mpicc and not mpirun and "/" not in (given.hosts or ""):
         raise Problem("--mpicc goes with --mpirun: it is the compiler of that MPI")
     return [own_mpi.named(mpirun, given.mpicc)] if mpirun else hosts.find(given.hosts or ",".join(hosts.HOSTS), given.mpicc)

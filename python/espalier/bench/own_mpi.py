@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Optional
 
+from espalier import install
 from espalier.bench import batch_mpi
 from espalier.bench.hosts import HOSTS, Host
 from espalier.launch import intel, launchers, starting
@@ -18,6 +19,11 @@ from espalier.launch.family import Family
 from espalier.problem import Problem
 
 _VERSION = re.compile(r"(?:Version:\s*|Open MPI\)\s*|OpenRTE\)\s*|Version\s+)(\d[\w.]*)")
+
+
+def if_installed() -> Optional[str]:
+    """The launcher that an installed command measures by default. None in a clone, which has MPIs of its own."""
+    return None if install.clone() else on_path()
 
 
 def on_path() -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Optional
 import typer
 
 from espalier import __version__
-from espalier.install import clone, results
+from espalier.install import results
 from espalier.interface import outputs
 from espalier.interface.help import examples
 from espalier.problem import Problem
@@ -34,7 +34,7 @@ def _mpi(mpirun: Optional[str], mpicc: Optional[Path], folder: Path) -> Mpi:
     from espalier.bench import hosts, own_mpi
     from espalier.demo import mpis
 
-    mpirun = mpirun or (None if clone() else own_mpi.on_path())
+    mpirun = mpirun or own_mpi.if_installed()
     if mpicc and not mpirun:
         raise Problem("--mpicc goes with --mpirun: it is the compiler of that MPI")
     mpi = mpis.of_user(mpirun, mpicc, folder) if mpirun else mpis.of_this_project()

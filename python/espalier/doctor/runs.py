@@ -16,6 +16,7 @@ from espalier.doctor import launchers_found
 from espalier.doctor.check import Check
 from espalier.doctor.launchers_found import Found
 from espalier.elf import loader
+from espalier.install import clone
 from espalier.launch import intel
 from espalier.mpi import kinds
 from espalier.problem import Problem
@@ -36,7 +37,7 @@ def checks(try_them: bool, mine: Optional[Path] = None) -> Iterator[Check]:
         served += check.good is True
         yield check
     if not found:
-        yield Check("MPI", False, "no mpirun in .venv or on PATH", "put an MPI on PATH")
+        yield Check("MPI", False, f"no mpirun {'in .venv or ' if clone() else ''}on PATH", "put an MPI on PATH")
     elif not served:
         yield Check("MPI", False, "Espalier serves a job of none of them", "espalier doctor -- mpirun -n 2 ./app says more")
 

@@ -75,15 +75,20 @@ int allow_fallback(const Entry& entry, Collective collective, std::size_t bytes,
   communicator.count_host(collective, bytes, why);
   // A process that Espalier keeps out of (a spawned child) wants no help: nothing to report.
   if (policy() == Policy::silent || !runtime::Process::instance().declined().empty()) return MPI_SUCCESS;
-  const std::string call = describe(communicator.rank(), communicator.size(), collective, bytes, form);
+  const auto call = [&] {
+    return describe(communicator.rank(), communicator.size(), collective, bytes, form);
+  };
   if (policy() == Policy::error) {
     return raise(entry.comm, MPI_ERR_OTHER, [&] {
-      return call + " is not served by Espalier: " + why +
+      return call() + " is not served by Espalier: " + why +
              " (ESPALIER_FALLBACK=error forbids the host MPI to do it; warn or silent allow it)";
     });
   }
-  if (first_time(why))
-    print(call + " goes to the host MPI: " + why + " (said once; ESPALIER_FALLBACK=silent says nothing)");
+  try {
+    if (first_time(why))
+      print(call() + " goes to the host MPI: " + why + " (said once; ESPALIER_FALLBACK=silent says nothing)");
+  } catch (const std::bad_alloc&) {  // the host may serve the call all the same
+  }
   return MPI_SUCCESS;
 }
 

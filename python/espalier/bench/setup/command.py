@@ -84,11 +84,7 @@ def show(document: dict, console: Console) -> None:
     results.print_failures(document["failures"], console)
 
 
-def run(given: SimpleNamespace, target: Path, console: Console) -> dict:
-    return run_with(settings(given), target, console)
-
-
-def run_with(settings: Settings, target: Path, console: Console) -> dict:
+def run(settings: Settings, target: Path, console: Console) -> dict:
     from espalier.bench import file
 
     document = measure(settings, console)
