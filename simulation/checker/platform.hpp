@@ -112,6 +112,7 @@ class IdleWait {
  public:
   explicit IdleWait(const network::SpinLimits&) {}
   void pass() { Execution::current().idle(true); }
+  void pass_poll() {}
   void begin_anew() {}
   bool timed_sleeps() const { return true; }
 };

@@ -11,6 +11,10 @@ void Wait::pass() {
   pass([](std::chrono::microseconds limit) { usleep(static_cast<useconds_t>(limit.count())); });
 }
 
+void Wait::pass_poll() {
+  pass([](std::chrono::microseconds) { sched_yield(); });
+}
+
 std::chrono::microseconds Wait::pass_awake() {
   constexpr int first_sleep_us = 20, last_sleep_us = 200;
   if (looks_ < spin_limits_.spins)

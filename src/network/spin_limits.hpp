@@ -35,6 +35,9 @@ class Wait {
   void pass(const Sleep& sleep) {
     if (const std::chrono::microseconds limit = pass_awake(); limit.count() > 0) sleep(limit);
   }
+  /// After a look in vain of a program that polls: it is not put to sleep. It yields where a wait would yield or sleep,
+  /// else the rank that it polls for may have to wait for this one's whole time slice.
+  void pass_poll();
   /// Something was there: the next look in vain is the first again.
   void begin_anew() { looks_ = sleeps_ = 0; }
   /// Whether the wait has come to timed sleeps.

@@ -112,6 +112,9 @@ class BasicNodeWindow {
   void start_put(int node, std::size_t offset, const void* source, std::size_t bytes, int id,
                  std::uint32_t value);
   bool drive();
+  template <class Look>
+  std::uint32_t poll(Look look);
+  void note_poll(bool found);
   template <class Start>
   std::uint64_t ask_for_word(Start start);
 
@@ -119,7 +122,8 @@ class BasicNodeWindow {
   Memory memory_;
   Waiting waiting_;
   std::unique_ptr<Carrier> carrier_;
-  std::mutex mutex_;  // of the carrier
+  typename Platform::Wait polls_;  // since the last that found something
+  std::mutex mutex_;               // of the carrier
   std::atomic<bool> failed_{false};
   std::exception_ptr failure_;  // of drive_aside(), which can tell no caller
 };

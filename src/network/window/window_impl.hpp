@@ -9,7 +9,7 @@ namespace espalier::network {
 
 template <class Platform>
 BasicNodeWindow<Platform>::BasicNodeWindow(WindowTeam team, const Memory& memory, Waiting waiting)
-    : team_(std::move(team)), memory_(memory), waiting_(std::move(waiting)) {}
+    : team_(std::move(team)), memory_(memory), waiting_(std::move(waiting)), polls_(waiting_.spin_limits) {}
 
 template <class Platform>
 void BasicNodeWindow<Platform>::check_range(int node, std::size_t offset, std::size_t bytes) const {
@@ -143,23 +143,20 @@ bool BasicNodeWindow<Platform>::flush_for(std::chrono::milliseconds limit) {
     }
     return settled || Clock::now() - begin >= limit;
   });
+  note_poll(settled);
   return settled;
 }
 
 template <class Platform>
 std::uint32_t BasicNodeWindow<Platform>::test(int id) {
   check_ids(id, 1);
-  const std::uint32_t value = memory_.notifications.test(id);
-  if (value != 0 || !drive()) return value;
-  return memory_.notifications.test(id);
+  return poll([&] { return memory_.notifications.test(id); });
 }
 
 template <class Platform>
 std::uint32_t BasicNodeWindow<Platform>::reset(int id) {
   check_ids(id, 1);
-  const std::uint32_t value = memory_.notifications.reset(id);
-  if (value != 0 || !drive()) return value;  // drives, since a program may poll with it
-  return memory_.notifications.reset(id);
+  return poll([&] { return memory_.notifications.reset(id); });
 }
 
 template <class Platform>
@@ -180,9 +177,25 @@ int BasicNodeWindow<Platform>::wait_some_for(int first, int count, std::chrono::
     found = memory_.notifications.find(first, count);
     return found >= 0 || Clock::now() - begin >= limit;
   });
-  if (found >= 0 || !drive())
-    return found;  // with no time at all it drives once, since a program may poll with it
-  return memory_.notifications.find(first, count);
+  // With no time at all it drives once, since a program may poll with it.
+  if (found < 0 && drive()) found = memory_.notifications.find(first, count);
+  note_poll(found >= 0);
+  return found;
+}
+
+/// What look() gives, 0 for nothing: it drives, since a program may poll with it.
+template <class Platform>
+template <class Look>
+std::uint32_t BasicNodeWindow<Platform>::poll(Look look) {
+  std::uint32_t value = look();
+  if (value == 0 && drive()) value = look();
+  note_poll(value != 0);
+  return value;
+}
+
+template <class Platform>
+void BasicNodeWindow<Platform>::note_poll(bool found) {
+  found ? polls_.begin_anew() : polls_.pass_poll();
 }
 
 template <class Platform>

@@ -53,6 +53,8 @@ class BasicChannel : public StreamEnd {
   BasicChannel(const BasicChannel&) = delete;
   BasicChannel& operator=(const BasicChannel&) = delete;
 
+  const network::SpinLimits& spin_limits() const { return spin_limits_; }
+
   /// Local: waits for no rank. In the order of the stream's calls. Throws AlreadyTold when the stream has failed.
   void start(Call& call);
   /// Whether complete() would return or throw at once; if not, all that is under way has been driven.

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "network/window/window_impl.hpp"
 #include "tests/network/window/team.hpp"
 
 namespace espalier::network {
@@ -37,6 +38,35 @@ TEST(Window, DataComeBeforeTheirNotificationOnEveryRank) {
           mine.assign(bytes, std::byte{0xee});  // Mailboxes complains if it was not this rank's yet
         });
       }
+}
+
+// Notes what follows each poll.
+struct PollingPlatform : HostPlatform {
+  struct Wait {
+    explicit Wait(const SpinLimits&) {}
+    template <class... Sleep>
+    void pass(const Sleep&...) {}
+    void pass_poll() { notes += 'v'; }
+    void begin_anew() { notes += 'f'; }
+    bool timed_sleeps() const { return false; }
+  };
+  static inline std::string notes;
+};
+
+TEST(Window, PollsInVainMayYield) {
+  using namespace std::chrono_literals;
+  using Window = BasicNodeWindow<PollingPlatform>;
+  std::vector<BasicNotifications<PollingPlatform>::Value> values(3);
+  Window window({{{0}}, {{0}}, 0, 0}, {nullptr, 0, {values.data(), 3}}, {});
+  EXPECT_EQ(window.test(0), 0U);
+  EXPECT_EQ(window.reset(1), 0U);
+  EXPECT_EQ(window.wait_some_for(0, 3, 0ms), -1);
+  EXPECT_EQ(PollingPlatform::notes, "vvv");
+  window.notify(0, 2, 7);
+  EXPECT_EQ(window.wait_some_for(0, 3, 0ms), 2);
+  EXPECT_EQ(window.test(2), 7U);
+  EXPECT_EQ(window.reset(2), 7U);
+  EXPECT_EQ(PollingPlatform::notes, "vvvfff");
 }
 
 TEST(Window, IdsWrapAround) {
