@@ -181,7 +181,7 @@ def test_the_checked_run_notices(launch, kind, subject):
 def test_the_watchdog_names_the_call(launch, tmp_path):
     """A rank that never comes: the others say where they wait."""
     host = hosts.HOSTS["mpich"]
-    run = launch(host, 3, "checked", "--only", "barrier", "--patience", 2, env={"BROKEN": "rank 1 stays away from barriers"},
+    run = launch(host, 3, "checked", "--only", "barrier", "--patience", 1, env={"BROKEN": "rank 1 stays away from barriers"},
                  library=hosts.preloadable(host, "broken"), timeout=120)
     assert run.status != 0
     assert "HUNG rank 0" in run.err and "barrier" in run.err, str(run)
