@@ -24,7 +24,7 @@ MovedByHost::MovedByHost(Use use, const collective::PersistentSpec& spec, const 
       bytes_(spec.bytes),
       operation_(operation),
       comm_(comm),
-      all_(bytes_ * static_cast<std::size_t>(ranks)),
+      all_(std::make_unique_for_overwrite<std::byte[]>(bytes_ * static_cast<std::size_t>(ranks))),
       sources_(static_cast<std::size_t>(ranks)),
       element_(host.constants.byte) {
   std::size_t unit = 1;
@@ -57,7 +57,7 @@ void MovedByHost::use_own_communicator() {
 
 MovedByHost::~MovedByHost() {
   if (active_) {  // at finalize: the host may still write there
-    new std::vector<std::byte>(std::move(all_));
+    static_cast<void>(all_.release());
     return;
   }
   if (use_ == Use::again) host.Comm_free(&comm_);
@@ -65,7 +65,7 @@ MovedByHost::~MovedByHost() {
 }
 
 void MovedByHost::start() {
-  check_moved(host.Iallgather(vector_, count_, element_, all_.data(), count_, element_, comm_, &request_),
+  check_moved(host.Iallgather(vector_, count_, element_, all_.get(), count_, element_, comm_, &request_),
               "MPI_Iallgather");
   active_ = true;
 }
@@ -87,7 +87,7 @@ void MovedByHost::fold() {
   if (!fold_.target || fold_.bytes == 0) return;
   for (int i = 0; i < fold_.ranks; ++i)
     sources_[static_cast<std::size_t>(i)] =
-        all_.data() + static_cast<std::size_t>(fold_.first + i) * bytes_ + fold_.offset;
+        all_.get() + static_cast<std::size_t>(fold_.first + i) * bytes_ + fold_.offset;
   operation_.kernel(fold_.target, sources_.data(), fold_.ranks, fold_.bytes / operation_.extent);
 }
 

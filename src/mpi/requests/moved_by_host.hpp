@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -36,7 +37,7 @@ class MovedByHost final : public runtime::SeparateCall {
   std::size_t bytes_;
   const reduce::Operation& operation_;
   MPI_Comm comm_;
-  std::vector<std::byte> all_;  ///< the vectors, by rank
+  std::unique_ptr<std::byte[]> all_;  ///< the vectors, by rank
   std::vector<const void*> sources_;
   MPI_Datatype element_{};  ///< of the host's calls
   bool owns_element_ = false;
