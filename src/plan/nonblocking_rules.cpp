@@ -61,7 +61,10 @@ std::size_t sent_bytes(Collective collective, std::size_t bytes, const OverNodes
 
 }  // namespace
 
-bool nonblocking_is_off() { return is_off(Config::instance().text("ESPALIER_NONBLOCKING")); }
+bool nonblocking_is_off() {
+  static const bool is_off_by_user = is_off(Config::instance().text("ESPALIER_NONBLOCKING"));
+  return is_off_by_user;
+}
 
 // What Espalier takes by itself was at least as fast as MPICH's on emulated nodes, of two ranks to eight on two cores
 // (docs/nonblocking.md). Under Open MPI and Intel MPI the hosts' calls were mostly the faster ones; others have not been

@@ -37,6 +37,8 @@ std::unique_ptr<Communicator> Communicator::find(const Membership& membership) {
 
 bool Communicator::is_found(const Membership& membership) { return has_share(membership); }
 
+bool Communicator::spans_nodes(const std::vector<int>& processes) { return runtime::spans_nodes(processes); }
+
 void Communicator::release(std::unique_ptr<Communicator> communicator) {
   auto* node = dynamic_cast<NodeCommunicator*>(communicator.get());
   if (!node || !node->state().registered()) return;  // and it is destroyed

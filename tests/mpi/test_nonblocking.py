@@ -80,6 +80,16 @@ def test_over_nodes(launch, host, ranks, nodes, statistics):
         assert all("messages" in row["transport"] for row in rows), str(rows)
 
 
+@pytest.mark.parametrize("name", ["mpich", full("openmpi"), full("impi")])
+def test_ranks_of_several_nodes_that_have_not_met(launch, name, statistics):
+    """What this rank knows of a communicator goes with it: the next one may have its handle, and be of one node."""
+    env = {**SILENT, **statistics.env, "ESPALIER_NODES": "2"}
+    succeeded(launch(hosts.HOSTS[name], 4, "unmet", env=env), "unmet")
+    if not hosts.BARE:
+        calls = {row["transport"]: row["calls"] for row in statistics.read()["rows"] if row["algorithm"] == "nonblocking"}
+        assert calls == {"shared memory": 2 * 3 * 7, "shared memory and messages": 11}  # on two nodes, three times
+
+
 @pytest.mark.parametrize("name, settings", [
     full("mpich", {}), ("mpich", {"ESPALIER_NODE_STAGE": "p2p"}), full("mpich", {"ESPALIER_SHM": "6MiB"}), full("openmpi", {}),
     full("impi", {"ESPALIER_WAIT": "sleep"})])

@@ -70,7 +70,21 @@ Entry* take_entry() {
   return entry;
 }
 
+/// Communicators of several nodes whose ranks have not met: nonblocking calls on them are the host's until a blocking one
+/// comes, or the handle is another one's. Direct-mapped, as `cache`.
+std::array<std::atomic<Handle>, 1 << cache_bits> unmet;
+
+std::atomic<Handle>& place_of_unmet(Handle handle) { return unmet[place_in_cache(handle)]; }
+bool is_known_unmet(Handle handle) {
+  // relaxed: a program uses a communicator in one thread at a time until its ranks have met.
+  return place_of_unmet(normal(handle)).load(std::memory_order_relaxed) == normal(handle);
+}
+void forget_unmet(Handle handle) {
+  if (is_known_unmet(handle)) place_of_unmet(normal(handle)).store(0, std::memory_order_relaxed);
+}
+
 void publish(Entry& entry, Handle handle) {
+  forget_unmet(handle);
   // release, twice: pairs with the acquires in find(); everything about the entry is written before.
   entry.handle.store(handle, std::memory_order_release);
   slot(handle).store(&entry, std::memory_order_release);
@@ -89,6 +103,11 @@ void link(Entry& entry, MPI_Comm comm) {
   if (code != MPI_SUCCESS)
     throw Error("the host refused an attribute on a communicator (code " + std::to_string(code) + ")");
   entry.linked = true;
+}
+
+bool is_alone(MPI_Comm comm) {
+  int ranks = 0;
+  return host.Comm_size(comm, &ranks) == MPI_SUCCESS && ranks == 1;
 }
 
 bool is_intra(MPI_Comm comm) {
@@ -145,10 +164,16 @@ Entry* create(MPI_Comm comm, Entry* entry, Meeting meeting) {
   const auto processes = has_world() ? processes_of(comm) : std::nullopt;
   const bool foreign = has_world() && !processes;
   std::unique_ptr<runtime::Communicator> communicator;
-  if (!foreign)
-    communicator =
-        meeting == Meeting::allowed ? make(comm, entry, processes) : find_share(comm, entry, processes);
-  if (!communicator && !foreign) return nullptr;
+  if (!foreign) {
+    const bool may_make = meeting == Meeting::allowed || is_alone(comm);
+    communicator = may_make ? make(comm, entry, processes) : find_share(comm, entry, processes);
+  }
+  if (!communicator && !foreign) {
+    // So the next one need not ask the host for all ranks.
+    if (processes && runtime::Communicator::spans_nodes(*processes))
+      place_of_unmet(normal(wide(comm))).store(normal(wide(comm)), std::memory_order_relaxed);
+    return nullptr;
+  }
   if (!entry) entry = take_entry();
   entry->comm = comm;
   entry->communicator = std::move(communicator);
@@ -210,6 +235,7 @@ Record* record_of(Handle handle) {
 }
 
 void name(MPI_Comm comm, const memory::Identity& identity) {
+  forget_unmet(wide(comm));
   Entry* entry = linked_entry(comm);
   if (!entry) entry = take_entry();
   entry->comm = comm;
@@ -253,13 +279,16 @@ runtime::Bootstrap bootstrap(MPI_Comm comm, HostAllgather allgather) {
 
 Entry* enter(Handle handle, void* caller) { return enter_by(handle, caller, Meeting::allowed); }
 
-Entry* enter_alone(Handle handle, void* caller) { return enter_by(handle, caller, Meeting::never); }
+Entry* enter_alone(Handle handle, void* caller) {
+  return is_known_unmet(handle) ? nullptr : enter_by(handle, caller, Meeting::never);
+}
 
 Retirement::Retirement(Handle handle) : handle_(normal(handle)), outer_(std::exchange(innermost, this)) {
   const auto comm = typed<MPI_Comm>(handle);
   const Constants& known = host.constants;
   if (keyval == MPI_KEYVAL_INVALID || comm == known.comm_null || comm == known.world || comm == known.self)
     return;
+  forget_unmet(handle);
   lifecycle::tell_communicator_is_freed(comm);
   Entry* entry = find(handle);
   if (!entry) entry = linked_entry(comm);

@@ -58,9 +58,10 @@ namespace communicators {
 inline constexpr int cache_bits = 8;
 extern std::array<std::atomic<Entry*>, 1 << cache_bits> cache;
 
-inline std::atomic<Entry*>& slot(Handle handle) {
-  return cache[(handle * 0x9E3779B97F4A7C15u) >> (64 - cache_bits)];
+inline std::size_t place_in_cache(Handle handle) {
+  return (handle * 0x9E3779B97F4A7C15u) >> (64 - cache_bits);
 }
+inline std::atomic<Entry*>& slot(Handle handle) { return cache[place_in_cache(handle)]; }
 
 /// The entry of a communicator that has been used before, or nullptr: then ask enter(). A communicator is
 /// created, used and freed by one thread at a time (MPI demands it), so its own entry does not change under

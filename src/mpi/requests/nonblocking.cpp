@@ -83,10 +83,11 @@ Taken::~Taken() {
 
 // Of reproducible reductions Espalier moves the vectors all the same.
 bool is_off(Entry& entry, Collective collective) {
-  static const bool leaves_all =
-      plan::nonblocking_is_off() && plan::Table::instance().reproducibility() == reduce::Reproducibility::run;
-  if (leaves_all) entry.communicator->note_nonblocking(collective);
-  return leaves_all;
+  static const bool may_leave = plan::Table::instance().reproducibility() == reduce::Reproducibility::run;
+  static const bool leaves_all = may_leave && plan::nonblocking_is_off();
+  const bool leaves = leaves_all || (may_leave && entry.communicator->leaves_nonblocking());
+  if (leaves) entry.communicator->note_nonblocking(collective);
+  return leaves;
 }
 
 int start(Entry& entry, Taken& taken, MPI_Request* request) {

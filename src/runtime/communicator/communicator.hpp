@@ -68,6 +68,8 @@ class Communicator {
   static std::unique_ptr<Communicator> find(const Membership& membership);
   /// Local: whether another rank has.
   static bool is_found(const Membership& membership);
+  /// Local: whether find() finds nothing, now and later, because these ranks are on several nodes.
+  static bool spans_nodes(const std::vector<int>& processes);
   /// Local: this rank makes no more calls on the communicator. What the next one of the same ranks can use is
   /// kept for it.
   static void release(std::unique_ptr<Communicator> communicator);
@@ -189,6 +191,9 @@ class Communicator {
   /// report.
   virtual std::shared_ptr<Nonblocking> nonblocking(const collective::PersistentSpec& spec, std::string& why);
 
+  /// Local: whether all such calls are the host's, whatever they are; no rank need look at their arguments.
+  bool leaves_nonblocking() const { return leaves_nonblocking_; }
+
   /// Local: this rank begins such a call of the program's. Other ranks compare its place among all calls.
   virtual void note_nonblocking(Collective collective);
 
@@ -208,6 +213,8 @@ class Communicator {
  protected:
   /// `refusal`: empty if the collectives are served.
   Communicator(int rank, int size, std::string refusal = "");
+
+  bool leaves_nonblocking_ = false;
 
  private:
   const int rank_, size_;

@@ -9,6 +9,8 @@
 #include "base/config.hpp"
 #include "base/error.hpp"
 #include "base/format.hpp"
+#include "plan/nonblocking_rules.hpp"
+#include "plan/tuned_rules.hpp"
 #include "runtime/multinode/serve.hpp"
 #include "runtime/process/process.hpp"
 #include "runtime/process/tags.hpp"
@@ -48,6 +50,8 @@ MultiNodeCommunicator::MultiNodeCommunicator(const Agreement& agreement, int ran
           calls_, [this] { return endpoint_.awaited(); }, [this] { return node_peers(); }),
       all_ranks_(static_cast<std::size_t>(agreement.nodes.placement.ranks())),
       counterparts_(agreement.nodes.placement.smallest()) {
+  leaves_nonblocking_ =
+      plan::nonblocking_is_off() || plan::nonblocking_over_nodes_is_always_hosts(plan::known_host(), size());
   std::iota(all_ranks_.begin(), all_ranks_.end(), 0);
   for (const std::vector<int>& ranks : nodes_.placement.ranks_of) {
     for (std::size_t i = 0; i < counterparts_.size(); ++i) counterparts_[i].push_back(ranks[i]);
@@ -114,6 +118,7 @@ void MultiNodeCommunicator::give_up(std::string_view why, std::uint64_t first_ca
 void MultiNodeCommunicator::be_out_of_step(std::string_view why, bool tells) {
   endpoint_.abandon();
   failed_ = why;
+  leaves_nonblocking_ = false;  // each is an error now
   stop_letters(tells);
 }
 

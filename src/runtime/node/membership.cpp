@@ -159,6 +159,11 @@ Identity identity_of(const Identity& seed, const std::vector<int>& numbers) {
   return result;
 }
 
+bool spans_nodes(const std::vector<int>& processes) {
+  const NodeState* node = Process::instance().node();
+  return node && !processes.empty() && ranks_on_node(*node, processes).empty();
+}
+
 bool has_share(const Membership& membership) {
   const NodeState* node = Process::instance().node();
   return node && node->arena() &&

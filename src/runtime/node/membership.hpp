@@ -40,5 +40,7 @@ struct KnownShare {
 std::optional<KnownShare> find_share(const Membership& membership);
 /// Whether another rank has found it.
 bool has_share(const Membership& membership);
+/// Whether some of them, as the job numbers them, are not on this node, so that find_share() finds nothing.
+bool spans_nodes(const std::vector<int>& processes);
 
 }  // namespace espalier::runtime
