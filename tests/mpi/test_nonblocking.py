@@ -47,6 +47,15 @@ def test_every_part(launch, host, ranks, statistics):
     assert hosts.BARE or served(statistics) == SERVED
 
 
+@pytest.mark.every_host
+@pytest.mark.needs_espalier
+def test_one_rank(launch, host):
+    """It waits for no other, and gets requests of the host's, which differ in what is a mistake. (MPICH's and Intel MPI's own
+    calls with operators of the user crash.)"""
+    succeeded(launch(host, 1, "nonblocking", *without(*OURS), env=STRICT, timeout=60), "nonblocking")
+    succeeded(launch(host, 1, "user_reductions", env=STRICT, timeout=60), "user_reductions")
+
+
 @pytest.mark.parametrize("name", ["mpich-abi", full("impi-abi")])
 def test_every_part_through_the_standard_abi(launch, name, statistics):
     aborting = ["mistakes"] if name == "impi-abi" else []  # Intel has the numbers of MPI_ERRORS_RETURN and MPI_ERRORS_ABORT swapped

@@ -24,7 +24,7 @@ enum class Mode : int {
   X(Group_size) X(Group_translate_ranks) X(Allgather) X(Barrier) X(Comm_create_errhandler) \
   X(Errhandler_free) X(Send) X(Allreduce) X(Reduce) X(Scan) X(Exscan) X(Reduce_scatter) \
   X(Reduce_scatter_block) X(Allgatherv) X(Gatherv) X(Scatter) X(Scatterv) X(Alltoall) X(Alltoallv) \
-  X(Type_create_hindexed) X(Bcast) X(Gather) X(Isend) X(Irecv) X(Test) X(Cancel) X(Iprobe) X(Get_count) \
+  X(Type_create_hindexed) X(Bcast) X(Ibcast) X(Gather) X(Isend) X(Irecv) X(Test) X(Cancel) X(Iprobe) X(Get_count) \
   X(Error_string) X(Error_class) X(Add_error_class) X(Add_error_code) X(Add_error_string) X(Wait) \
   X(Grequest_start) X(Grequest_complete) X(Status_set_cancelled) X(Op_commutative) X(Reduce_local) \
   X(Pack) X(Unpack) X(Send_init) X(Type_contiguous) X(Type_vector) X(Type_commit) X(Type_free) \

@@ -36,11 +36,14 @@ class Taken {
   Request* request_;
 };
 
-/// ESPALIER_NONBLOCKING=off leaves the call to the host, whatever its arguments are: no draft is made.
+/// ESPALIER_NONBLOCKING=off, or over nodes a rule, leaves the call to the host, whatever its arguments are: no draft is
+/// made.
 bool is_off(Entry& entry, Collective collective);
 /// Local: waits for no rank. MPI_SUCCESS: what the draft of `taken` says is under way, as `request`; to_host:
 /// all ranks leave it to the host.
 int start(Entry& entry, Taken& taken, MPI_Request* request);
+/// Makes the request of a call of one rank, whose result is there: one of the host's, which is complete.
+int make_complete(const Entry& entry, MPI_Request* request);
 /// A reproducible reduction on a communicator whose ranks would have to meet first, which a nonblocking call must not
 /// wait for: the host moves its vectors. False: it is none, and the host's; else `stranger` stands for the
 /// communicator.
@@ -49,11 +52,29 @@ int start_among_strangers(Entry& stranger, Taken& taken, MPI_Request* request);
 /// Waits for it; then its handle is no longer the program's. An MPI error code, raised already.
 int complete(Request& request);
 
+/// What the entry points know of a collective: `make` as in persistent::init(), and the blocking call, which of a
+/// communicator of one rank waits for no rank either.
+template <class AnyCall>
+struct Ways {
+  Collective collective;
+  void (*make)(const AnyCall&, Entry&, Draft&);
+  int (*call_blocking)(const AnyCall&, void* caller);
+};
+
+/// On a communicator of one rank. Of a broadcast the host looks at the arguments, and there is nothing else to do.
+template <class AnyCall>
+int begin_alone(const Ways<AnyCall>& ways, const AnyCall& call, const Entry& entry, void* request,
+                void* caller) {
+  if (ways.collective == Collective::bcast) return to_host;
+  const int code = ways.collective == Collective::barrier ? MPI_SUCCESS : ways.call_blocking(call, caller);
+  return code == MPI_SUCCESS ? make_complete(entry, static_cast<MPI_Request*>(request)) : code;
+}
+
 /// Serves a nonblocking call, or hands it on. Local: so a communicator that would first have to meet is left
-/// to the host. `make` as in persistent::init().
+/// to the host.
 template <class AnyCall, class HandOn>
-int begin(void (*make)(const AnyCall&, Entry&, Draft&), Collective collective, const AnyCall& call,
-          void* request, void* caller, HandOn hand_on) {
+int begin(const Ways<AnyCall>& ways, const AnyCall& call, void* request, void* caller, HandOn hand_on) {
+  const Collective collective = ways.collective;
   std::size_t bytes = 0;
   const int code = guarded(
       call.comm, collective, bytes,
@@ -65,14 +86,15 @@ int begin(void (*make)(const AnyCall&, Entry&, Draft&), Collective collective, c
           if (!is_among_strangers(collective, call.comm, caller, stranger)) return to_host;
           Taken taken(stranger);
           Draft& draft = taken.begin_draft(collective, call.root, false);
-          make(call, stranger, draft);
+          ways.make(call, stranger, draft);
           bytes = draft.spec.bytes;
           return start_among_strangers(stranger, taken, static_cast<MPI_Request*>(request));
         }
         if (is_off(*entry, collective)) return to_host;
+        if (entry->communicator->size() == 1) return begin_alone(ways, call, *entry, request, caller);
         Taken taken(*entry);
         Draft& draft = taken.begin_draft(collective, call.root, true);
-        make(call, *entry, draft);
+        ways.make(call, *entry, draft);
         bytes = draft.spec.bytes;
         return start(*entry, taken, static_cast<MPI_Request*>(request));
       },

@@ -1,6 +1,8 @@
 #include "runtime/communicator/self_communicator.hpp"
 
+#include "base/config.hpp"
 #include "collective/pieces/piece_blocks.hpp"
+#include "collective/schedule/moves.hpp"
 #include "runtime/communicator/local_copy.hpp"
 
 namespace espalier::runtime {
@@ -9,6 +11,28 @@ namespace {
 void reduce_alone(const void* send, void* receive, std::size_t count, const reduce::Operation& operation) {
   if (count > 0 && send != Communicator::in_place) operation.kernel(receive, &send, 1, count);
 }
+
+/// A persistent collective: its start does all.
+class LocalCall final : public SeparateCall {
+ public:
+  explicit LocalCall(const collective::PersistentSpec& spec) : keep_(spec.keep), fold_(spec.fold) {}
+
+  bool active() const override { return active_; }
+  void start() override {
+    active_ = true;
+    LocalCopies copies;
+    collective::move_kept(copies, keep_);
+    const bool has_result = fold_.target && fold_.ranks == 1;  // an exscan has none
+    if (has_result) copy_alone(fold_.target, fold_.own, fold_.bytes);
+  }
+  bool is_ready() override { return true; }
+  void complete() override { active_ = false; }
+
+ private:
+  collective::Schedule::Keep keep_;
+  collective::Schedule::Fold fold_;
+  bool active_ = false;
+};
 
 }  // namespace
 
@@ -135,10 +159,17 @@ bool SelfCommunicator::scan(const void* send, void* receive, std::size_t bytes, 
 
 bool SelfCommunicator::exscan(const void*, void*, std::size_t, const UserOperation&) { return true; }
 
-// There is no reason to give: a persistent collective of one rank waits for nothing.
+// There is no reason to give: prepare_across() says it.
 std::unique_ptr<Persistent> SelfCommunicator::prepare(const Bootstrap&, collective::PersistentSpec&,
                                                       const std::string&, std::string&) {
   return nullptr;
+}
+
+std::unique_ptr<SeparateCall> SelfCommunicator::prepare_across(const collective::PersistentSpec& spec,
+                                                               const reduce::Operation*,
+                                                               const std::string& unable, std::string&) {
+  const bool is_served = unable.empty() && Config::instance().flag("ESPALIER_PERSISTENT");
+  return is_served ? std::make_unique<LocalCall>(spec) : nullptr;
 }
 
 }  // namespace espalier::runtime

@@ -58,6 +58,9 @@ class SelfCommunicator final : public Communicator {
   bool exscan(const void* send, void* receive, std::size_t bytes, const UserOperation& operation) override;
   std::unique_ptr<Persistent> prepare(const Bootstrap& bootstrap, collective::PersistentSpec& spec,
                                       const std::string& unable, std::string& why) override;
+  std::unique_ptr<SeparateCall> prepare_across(const collective::PersistentSpec& spec,
+                                               const reduce::Operation* operation, const std::string& unable,
+                                               std::string& why) override;
 
  private:
   std::vector<std::byte> kept_result_;  ///< the last result of allgatherv_shared()

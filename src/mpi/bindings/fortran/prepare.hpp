@@ -25,12 +25,12 @@ void make_request(Int* request, Int* error, Make make, HandOn hand_on) {
 
 /// As nonblocking::begin().
 template <class AnyCall, class HandOn>
-void begin(void (*make)(const AnyCall&, Entry&, persistent::Draft&), Collective collective,
-           const AnyCall& call, Int* request, Int* error, void* caller, HandOn hand_on) {
+void begin(const nonblocking::Ways<AnyCall>& ways, const AnyCall& call, Int* request, Int* error,
+           void* caller, HandOn hand_on) {
   make_request(
       request, error,
       [&](MPI_Request* made, auto host_makes) {
-        return nonblocking::begin(make, collective, call, made, caller, host_makes);
+        return nonblocking::begin(ways, call, made, caller, host_makes);
       },
       hand_on);
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from forms import Form
 from kinds import ARRAYS, WIDE_ARRAYS, is_array_of_types, is_buffer
+from layout import fill
 from table import Function, Parameter, TableError
 
 # In the order of the members.
@@ -26,6 +27,16 @@ def is_transfer(function: Function) -> bool:
 
 def call_type(function: Function) -> str:
     return "Transfer" if is_transfer(function) else "Call"
+
+
+def ways_of(form: Form) -> tuple[list[str], list[str]]:
+    """What serves a persistent or nonblocking collective: a statement before, if any, and the first arguments."""
+    lower = form.function.lower
+    make, collective = f"persistent::make_{lower}", f"Collective::{lower}"
+    if form.init:
+        return [], [make, collective]
+    ways = fill(f"  const nonblocking::Ways<{call_type(form.function)}> ways{{", [collective, make, lower], "};")
+    return [ways], ["ways"]
 
 
 def member_of(function: Function, parameter: Parameter) -> str:

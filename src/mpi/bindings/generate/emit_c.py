@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Callable
 
-from call import call_type, initialisers
+from call import call_type, initialisers, ways_of
 from forms import Form, exported_forms, forms_of
 from kinds import NUMBERS, c_type
 from layout import COLUMNS, braces, fill, grouped, header, source
@@ -67,14 +67,14 @@ def collective(form: Form) -> str:
 
 def with_request(form: Form) -> str:
     """A persistent or nonblocking collective."""
-    lower = form.function.lower
     handed_on = lambda_of("hand_on", "", hand_on(form, "host.next"))
+    ways, first = ways_of(form)
     served = fill(
         "  return persistent::init(" if form.init else "  return nonblocking::begin(",
-        [f"persistent::make_{lower}", f"Collective::{lower}", "call", "request", CALLER, "hand_on"],
+        [*first, "call", "request", CALLER, "hand_on"],
         ");",
     )
-    return body(form, [the_call(form), handed_on, served])
+    return body(form, [the_call(form), handed_on, *ways, served])
 
 
 def completed(form: Form) -> list[str]:
@@ -183,7 +183,7 @@ def emit_persistent(functions: list[Function]) -> str:
 
 def emit_nonblocking(functions: list[Function]) -> str:
     includes = ["generated/mpi/bindings/c/entry_points.hpp", "generated/mpi/requests/prepare/make.hpp"]
-    includes.append("mpi/requests/nonblocking.hpp")
+    includes += ["generated/mpi/collectives/collectives.hpp", "mpi/requests/nonblocking.hpp"]
     body_text = entry_points(functions, ("collective",), "nonblocking")
     return source("The C entry points of the nonblocking collectives.", includes, body_text)
 

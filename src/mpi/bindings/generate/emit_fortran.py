@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from call import call_type, initialisers
+from call import call_type, initialisers, ways_of
 from forms import Form, all_forms
 from kinds import fortran_type
 from layout import COLUMNS, braces, fill, grouped, header, source, statement
@@ -60,17 +60,17 @@ def collective(form: Form) -> str:
 
 
 def with_request(form: Form) -> str:
-    lower = form.function.lower
     arguments = ["names", *names(form)]
     hand_on = f"  const auto hand_on = [&] {{ return ask({', '.join(arguments)}); }};"
     if len(hand_on) > COLUMNS:
         hand_on = "\n".join(["  const auto hand_on = [&] {", fill("    return ask(", arguments, ");"), "  };"])
+    ways, first = ways_of(form)
     serve = fill(
         "  prepare(" if form.init else "  begin(",
-        [f"persistent::make_{lower}", f"Collective::{lower}", "call", "request", "error", "caller", "hand_on"],
+        [*first, "call", "request", "error", "caller", "hand_on"],
         ");",
     )
-    return "\n".join([hand_on, serve])
+    return "\n".join([hand_on, *ways, serve])
 
 
 def emit_collectives(functions: list[Function]) -> str:

@@ -63,14 +63,15 @@ int export_Ibarrier(Handle comm, void* request) {
     if (!host.next.Ibarrier) return no_such_function("MPI_Ibarrier");
     return host.next.Ibarrier(comm, request);
   };
-  return nonblocking::begin(persistent::make_barrier, Collective::barrier, call, request,
-                            __builtin_return_address(0), hand_on);
+  const nonblocking::Ways<Call> ways{Collective::barrier, persistent::make_barrier, barrier};
+  return nonblocking::begin(ways, call, request, __builtin_return_address(0), hand_on);
 }
 """ in emit_c.emit_nonblocking([function])
     assert "Ibarrier" not in emit_c.emit_collectives([function]) + emit_c.emit_persistent([function])
     fortran = emit_fortran.emit_collectives([function])
     assert "ESPALIER_FORTRAN(mpi_ibarrier, MPI_IBARRIER," in fortran
-    assert "begin(persistent::make_barrier, Collective::barrier, call, request, error, caller, hand_on);" in fortran
+    assert "nonblocking::Ways<Call> ways{Collective::barrier, persistent::make_barrier, barrier};" in fortran
+    assert "begin(ways, call, request, error, caller, hand_on);" in fortran
     assert {"MPI_Ibarrier;", "MPI_IBARRIER;"} <= set(emit_exports.emit([function]).split())
 
 
