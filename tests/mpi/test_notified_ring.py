@@ -56,9 +56,12 @@ def test_communicators_come_and_go(launch, statistics, name, kind):
 @pytest.mark.parametrize("name, kind", CARRIED)
 @pytest.mark.parametrize("ranks, nodes, leaders", [(7, "3+1+3", "1"), (6, "2", "all"), pytest.param(7, "7", "1", marks=pytest.mark.full)])
 def test_dissemination_through_windows(launch, statistics, name, kind, ranks, nodes, leaders):
-    """NOTIFY III for short vectors."""
+    """NOTIFY III for short vectors. Long ones of many nodes are more than a window holds."""
     rows = check(launch, statistics, name, ranks, nodes, ESPALIER_WINDOW_TRANSPORT=kind, ESPALIER_LEADERS=leaders, **DISSEMINATION)
     rows = [row for row in rows if row["collective"] == "allreduce"]
+    too_long = [row for row in rows if "more than goes through a window" in (row["passed_over"] or "")]
+    assert all(row["algorithm"] == "dissemination" and row["bytes_from"] * ranks > 1 << 20 for row in too_long), too_long
+    rows = [row for row in rows if row not in too_long]
     assert {row["algorithm"] for row in rows} == {"notified-dissemination"}, rows
     assert not any(row["passed_over"] for row in rows), rows
 
