@@ -30,14 +30,14 @@ struct Record {
 
 }  // namespace communicators
 
-/// One intra-communicator of the user. Entries are never given back to the system, only used again for
-/// another communicator, so that a reader with an old pointer reads an entry, whatever it says by now.
 /// A datatype and an operator that MPI predefines, so their handles never mean another, and the kernel for them.
 struct LastReduction {
   Handle type = 0, op = 0;
   const reduce::Operation* kernel = nullptr;
 };
 
+/// One intra-communicator of the user. Entries are never given back to the system, only used again for
+/// another communicator, so that a reader with an old pointer reads an entry, whatever it says by now.
 struct Entry {
   /// The normal() form of the handle, 0 while no thread may find this entry. Written last (release), read
   /// first (acquire).

@@ -31,9 +31,8 @@ std::unique_ptr<PersistentMeeting> Communicator::begin_to_prepare(collective::Pe
   return nullptr;
 }
 
-// Of one rank alone there is no reason to give: such a collective waits for nothing.
 std::shared_ptr<Nonblocking> Communicator::nonblocking(const collective::PersistentSpec&, std::string& why) {
-  if (plan::nonblocking_is_off() || size_ == 1) return nullptr;
+  if (plan::nonblocking_is_off()) return nullptr;
   why = active() ? "nonblocking collectives over nodes are the host's" : refusal_;
   return nullptr;
 }
