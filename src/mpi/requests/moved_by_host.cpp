@@ -4,9 +4,14 @@
 
 #include "base/error.hpp"
 #include "mpi/host/host.hpp"
+#include "runtime/progress/spin_limits.hpp"
 
 namespace espalier::mpi {
 namespace {
+
+// The host's ranks may be anywhere.
+constexpr double ranks_per_core_unknown = 1;
+constexpr bool over_nodes = true;
 
 void check_moved(int code, const char* call) {
   if (code != MPI_SUCCESS)
@@ -26,7 +31,8 @@ MovedByHost::MovedByHost(Use use, const collective::PersistentSpec& spec, const 
       comm_(comm),
       all_(std::make_unique_for_overwrite<std::byte[]>(bytes_ * static_cast<std::size_t>(ranks))),
       sources_(static_cast<std::size_t>(ranks)),
-      element_(host.constants.byte) {
+      element_(host.constants.byte),
+      polls_(runtime::spin_limits_for(ranks_per_core_unknown, over_nodes)) {
   std::size_t unit = 1;
   if (bytes_ > INT_MAX) {  // the host counts in int
     unit = operation.extent;
@@ -68,11 +74,14 @@ void MovedByHost::start() {
   check_moved(host.Iallgather(vector_, count_, element_, all_.get(), count_, element_, comm_, &request_),
               "MPI_Iallgather");
   active_ = true;
+  polls_.begin_anew();
 }
 
+// A host that does not yield itself would keep the core from the rank whose data it waits for.
 bool MovedByHost::is_ready() {
   int flag = 0;
   check_moved(host.Test(&request_, &flag, MPI_STATUS_IGNORE), "MPI_Test");
+  if (!flag) polls_.pass_poll();
   return flag != 0;
 }
 

@@ -9,6 +9,7 @@
 
 #include "collective/schedule/persistent_spec.hpp"
 #include "mpi/abi/abi.hpp"
+#include "network/spin_limits.hpp"
 #include "runtime/communicator/separate_call.hpp"
 
 namespace espalier::mpi {
@@ -44,6 +45,7 @@ class MovedByHost final : public runtime::SeparateCall {
   int count_ = 0;
   MPI_Request request_{};
   bool active_ = false;
+  network::Wait polls_;  ///< since the start
 };
 
 }  // namespace espalier::mpi

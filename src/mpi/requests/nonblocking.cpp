@@ -83,11 +83,11 @@ Taken::~Taken() {
 
 // Of reproducible reductions Espalier moves the vectors all the same.
 bool is_off(Entry& entry, Collective collective) {
-  static const bool may_leave = plan::Table::instance().reproducibility() == reduce::Reproducibility::run;
-  static const bool leaves_all = may_leave && plan::nonblocking_is_off();
-  const bool leaves = leaves_all || (may_leave && entry.communicator->leaves_nonblocking());
-  if (leaves) entry.communicator->note_nonblocking(collective);
-  return leaves;
+  static const bool moves_vectors = plan::Table::instance().reproducibility() != reduce::Reproducibility::run;
+  static const bool is_off_by_user = plan::nonblocking_is_off();
+  if (moves_vectors || !(is_off_by_user || entry.communicator->leaves_nonblocking())) return false;
+  entry.communicator->note_nonblocking(collective);
+  return true;
 }
 
 int start(Entry& entry, Taken& taken, MPI_Request* request) {

@@ -191,7 +191,7 @@ class Communicator {
   /// report.
   virtual std::shared_ptr<Nonblocking> nonblocking(const collective::PersistentSpec& spec, std::string& why);
 
-  /// Local: whether all such calls are the host's, whatever they are; no rank need look at their arguments.
+  /// Local: whether a rule leaves all such calls to the host, whatever their arguments are.
   bool leaves_nonblocking() const { return leaves_nonblocking_; }
 
   /// Local: this rank begins such a call of the program's. Other ranks compare its place among all calls.

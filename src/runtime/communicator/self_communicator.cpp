@@ -159,7 +159,7 @@ bool SelfCommunicator::scan(const void* send, void* receive, std::size_t bytes, 
 
 bool SelfCommunicator::exscan(const void*, void*, std::size_t, const UserOperation&) { return true; }
 
-// There is no reason to give: prepare_across() says it.
+// A schedule would have no other rank; prepare_across() serves these.
 std::unique_ptr<Persistent> SelfCommunicator::prepare(const Bootstrap&, collective::PersistentSpec&,
                                                       const std::string&, std::string&) {
   return nullptr;

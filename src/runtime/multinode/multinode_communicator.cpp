@@ -50,8 +50,7 @@ MultiNodeCommunicator::MultiNodeCommunicator(const Agreement& agreement, int ran
           calls_, [this] { return endpoint_.awaited(); }, [this] { return node_peers(); }),
       all_ranks_(static_cast<std::size_t>(agreement.nodes.placement.ranks())),
       counterparts_(agreement.nodes.placement.smallest()) {
-  leaves_nonblocking_ =
-      plan::nonblocking_is_off() || plan::nonblocking_over_nodes_is_always_hosts(plan::known_host(), size());
+  leaves_nonblocking_ = plan::nonblocking_over_nodes_is_always_hosts(plan::known_host(), size());
   std::iota(all_ranks_.begin(), all_ranks_.end(), 0);
   for (const std::vector<int>& ranks : nodes_.placement.ranks_of) {
     for (std::size_t i = 0; i < counterparts_.size(); ++i) counterparts_[i].push_back(ranks[i]);

@@ -7,6 +7,8 @@
 #include "base/config.hpp"
 #include "base/error.hpp"
 #include "base/format.hpp"
+#include "plan/nonblocking_rules.hpp"
+#include "plan/tuned_rules.hpp"
 #include "runtime/across/meeting.hpp"
 #include "runtime/communicator/persistent_meeting.hpp"
 #include "runtime/multinode/serve.hpp"
@@ -66,7 +68,8 @@ statistics::Row* row_of_starts(const machine::CallFacts& call, int ranks) {
 
 /// Whatever the collective, as all ranks know alike.
 bool MultiNodeCommunicator::prepares_across() const {
-  return Config::instance().flag("ESPALIER_PERSISTENT") && !leaves_nonblocking_;
+  return Config::instance().flag("ESPALIER_PERSISTENT") && !plan::nonblocking_is_off() &&
+         !plan::nonblocking_over_nodes_is_always_hosts(plan::known_host(), size());
 }
 
 std::shared_ptr<across::Channel> MultiNodeCommunicator::open_stream(int stream) {

@@ -86,6 +86,7 @@ static void fold_in_order(enum kind kind, size_t i, char* of[]) {
   }
 }
 
+/* Each sum is rounded once: not to double, and then to float. */
 static void fold_exactly(enum kind kind, size_t i, char* of[]) {
   __int128 sum = 0;
   for (int r = 0; r < ranks; ++r) {
