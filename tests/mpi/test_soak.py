@@ -66,6 +66,30 @@ def test_a_rank_without_memory_may_say_so():
     assert run.result(case, outcome)[0].startswith("fails")
 
 
+@pytest.mark.parametrize("said, of_host", [
+    ("crashed in libmpi.so.12", True), ("crashed in libucp.so.0\ncrashed in libespalier-mpich.so", False),
+    ("crashed in soak", False), ("crashed in an unknown place", False), ("Segmentation fault (signal 11)", False),
+    ("Assertion failed in file mpir_request.h at line 505: req != NULL", True)])
+def test_crashes_of_the_host(said, of_host):
+    assert shortages.crashed_in_host("memory:12", said) == of_host
+    assert not shortages.crashed_in_host("shm:64", said)
+
+
+@pytest.mark.parametrize("enough_alone, said, ours", [
+    (5, "fails\ncrashed in libmpi.so.12", False), (0, "fails\ncrashed in libmpi.so.12", True),
+    (5, "fails\ncrashed in libespalier-mpich.so", True)])
+def test_a_host_that_crashes_alone_where_it_lacks_more(enough_alone, said, ours, monkeypatch):
+    """12 MiB are enough for the host alone, but not those that Espalier leaves of them: 6 and 3 are tried, too."""
+    def ran(case, espalier=True, **_):
+        is_short = espalier or int(case.shortage.partition(":")[2]) < enough_alone
+        return (said if espalier else "fails\ncrashed in libucp.so.0", None) if is_short else (None, "0123")
+
+    monkeypatch.setattr(run, "run", ran)
+    verdict = run.judge(small_case().but(shortage="memory:12"), compare=False)
+    assert verdict.wrong == (said if ours else None)
+    assert (verdict.of_host or "").startswith("" if ours else "with memory:3: fails")
+
+
 def test_cases_are_of_all_kinds():
     made = [cases.make(seed, ["mpich"], [2, 3, 8], SHORT, longest=64 << 20) for seed in range(1, 400)]
     assert {case.shortage.partition(":")[0] for case in made} == {"", *shortages.AMOUNTS}
@@ -143,13 +167,12 @@ def small_case(*steps, ranks=3):
     return cases.Case(1, "mpich", ranks, {}, "", list(steps))
 
 
-def broken(case, what):
+def broken(case, what, folder, shortage=""):
     """What the program says over a library that breaks one collective."""
-    file = hosts.BUILT / "soak-broken.txt"
-    hosts.BUILT.mkdir(parents=True, exist_ok=True)
+    file = folder / "program.txt"
     file.write_text(text_of(case.steps))
     host = hosts.HOSTS[case.host]
-    env = {"BROKEN": what, "SOAK_FOLDER": str(hosts.BUILT)}
+    env = {"BROKEN": what, "SOAK_FOLDER": str(folder), **shortages.settings(shortage)}
     return hosts.launch(host, case.ranks, "soak", file, library=hosts.preloadable(host, "broken"), env=env)
 
 
@@ -159,11 +182,17 @@ def broken(case, what):
     ("bcast fills the holes", Step("BCAST", type=8, count=2, seed=3)),
     ("read_at_all reads from the beginning", Step("FILE_IO", type=2, count=5, seed=3)),
 ])
-def test_a_wrong_result_is_found(what, step):
-    outcome = broken(small_case(Step("BARRIER"), step, Step("RING", count=3, seed=4)), what)
+def test_a_wrong_result_is_found(what, step, tmp_path):
+    outcome = broken(small_case(Step("BARRIER"), step, Step("RING", count=3, seed=4)), what, tmp_path)
     wrong = rf"WRONG: rank \d: {step.verb} on communicator 0"
     assert outcome.status != 0 and re.search(wrong, outcome.err + outcome.out), str(outcome)
     assert run.LINE.search(outcome.out) is None or run.LINE.search(outcome.out)[3] != "0", str(outcome)
+
+
+def test_a_rank_says_in_whose_code_it_crashes(tmp_path):
+    case = small_case(Step("BCAST", type=2, count=5, root=1, seed=3))
+    outcome = broken(case, "bcast writes where no memory is", tmp_path, shortage="memory:160")
+    assert outcome.status != 0 and re.search(r"^crashed in \S*broken\S*$", outcome.err, re.M), str(outcome)
 
 
 def test_a_program_is_made_as_short_as_it_can_be():

@@ -119,6 +119,21 @@ def is_ours(case: Case, wrong: str, of_host: str) -> bool:
     return bool(case.shortage) and "WRONG: " in wrong and "WRONG: " not in of_host
 
 
+def run_host(case: Case, wrong: Optional[str]) -> tuple[Optional[str], Optional[str]]:
+    """The host alone, as run(). It may lack more than with Espalier before it crashes as it did there."""
+    if not wrong or not case.shortage:
+        return run(case if case.harm == "kill" else case.but(harm="", shortage=""), espalier=False)
+    for _ in range(HOST_TRIES):
+        of_host, digest = run(case, espalier=False)
+        if of_host:
+            return of_host, digest
+    for shortage in shortages.smaller(case.shortage) if shortages.crashed_in_host(case.shortage, wrong) else []:
+        of_host, digest = run(case.but(shortage=shortage), espalier=False)
+        if of_host and shortages.crashed_in_host(shortage, of_host):
+            return f"with {shortage}: {of_host}", digest
+    return None, None
+
+
 def judge(case: Case, compare: bool) -> Verdict:
     """`compare`: the results with the host's, too."""
     wrong, digest = run(case)
@@ -128,11 +143,7 @@ def judge(case: Case, compare: bool) -> Verdict:
         late = None if wrong and wrong.startswith(HANGS) else late
     if not wrong and not (compare and digest):
         return Verdict(None, late)
-    alone = case if wrong and case.shortage or case.harm == "kill" else case.but(harm="", shortage="")
-    for _ in range(HOST_TRIES if wrong and case.shortage else 1):
-        of_host, expected = run(alone, espalier=False)
-        if of_host:
-            break
+    of_host, expected = run_host(case, wrong)
     if of_host and not (wrong and is_ours(case, wrong, of_host)):
         return Verdict(None, late, of_host if wrong else None)
     if not wrong and expected != digest:

@@ -26,6 +26,10 @@ exit $code
 LEFT = re.compile(r"^left behind: (.*)$", re.M)
 # Ends of ranks by a fault of theirs; launchers end the others by signals 9 and 15.
 _CRASHED = re.compile(r"signal:? ?(?:4|6|7|8|11)\b|Segmentation fault|Bus error", re.I)
+# Of the soak program (tests/mpi/src/soak/crash.h), and of MPICH and Intel MPI.
+_CRASHED_IN = re.compile(r"^crashed in (.*)$", re.M)
+_ASSERTED = re.compile(r"^Assertion failed in file ", re.M)
+_NOT_OF_HOST = ("libespalier", "soak", "an unknown place")
 # Espalier, the program, or the host: to that Espalier leaves less than it would have alone.
 _SAYS_WHY = re.compile(r"^(?:espalier|soak): |Out of memory|Fatal error in |An error occurred in MPI_", re.M)
 
@@ -74,3 +78,17 @@ def around(shortage: str) -> Iterator[list[str]]:
 def is_an_answer(shortage: str, said: str) -> bool:
     """A program may end where it gets no memory or descriptor, if it says why."""
     return shortage.startswith(("descriptors", "memory")) and not _CRASHED.search(said) and bool(_SAYS_WHY.search(said))
+
+
+def crashed_in_host(shortage: str, said: str) -> bool:
+    """Ranks crashed or gave up in the host's libraries, and in no other code."""
+    files = _CRASHED_IN.findall(said)
+    is_of_host = not any(file.startswith(_NOT_OF_HOST) for file in files) and bool(files or _ASSERTED.search(said))
+    return shortage.startswith(("descriptors", "memory")) and is_of_host
+
+
+def smaller(shortage: str) -> list[str]:
+    """Half as much, and so on: a host has less beside Espalier than it has alone."""
+    kind, _, number = shortage.partition(":")
+    halves = [int(number) >> shift for shift in range(1, int(number).bit_length())]
+    return [f"{kind}:{half}" for half in halves]

@@ -12,6 +12,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "crash.h"
+
 enum { GIVEN_UP = 3, LEFT_FOR_LIBRARIES = 4 << 20 };
 
 /* Ends the job with an error that names the reason. */
@@ -80,6 +82,7 @@ static void begin_shortage(void) {
   const char* asked = getenv("SOAK_SHORTAGE");
   const char* number = asked ? strchr(asked, ':') : NULL;
   if (!number) return;
+  watch_crashes();
   const rlim_t more = (rlim_t)strtoul(number + 1, NULL, 10);
   if (!strncmp(asked, "descriptors:", 12)) set_limit(RLIMIT_NOFILE, descriptors_in_use() + more);
   lacks_memory = !strncmp(asked, "memory:", 7);
