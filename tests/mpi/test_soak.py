@@ -87,7 +87,7 @@ def test_a_host_that_crashes_alone_where_it_lacks_more(enough_alone, said, ours,
     monkeypatch.setattr(run, "run", ran)
     verdict = run.judge(small_case().but(shortage="memory:12"), compare=False)
     assert verdict.wrong == (said if ours else None)
-    assert (verdict.of_host or "").startswith("" if ours else "with memory:3: fails")
+    assert verdict.of_host is None if ours else verdict.of_host.startswith("with memory:3: fails")
 
 
 def test_cases_are_of_all_kinds():
