@@ -39,11 +39,16 @@ def some(dice: random.Random) -> str:
     return f"{kind}:{dice.choice(AMOUNTS[kind])}"
 
 
+def _is_of_each_rank(shortage: str) -> bool:
+    """Each rank sets it itself; the libraries in it lack what they ask for, and may end the job."""
+    return shortage.startswith(("descriptors", "memory"))
+
+
 def settings(shortage: str) -> dict[str, str]:
     """Of the ranks."""
     if shortage.startswith("shm"):
         return {"ESPALIER_MEMFD": "off"}
-    return {"SOAK_SHORTAGE": shortage} if shortage.startswith(("descriptors", "memory")) else {}
+    return {"SOAK_SHORTAGE": shortage} if _is_of_each_rank(shortage) else {}
 
 
 @functools.cache
@@ -77,14 +82,14 @@ def around(shortage: str) -> Iterator[list[str]]:
 
 def is_an_answer(shortage: str, said: str) -> bool:
     """A program may end where it gets no memory or descriptor, if it says why."""
-    return shortage.startswith(("descriptors", "memory")) and not _CRASHED.search(said) and bool(_SAYS_WHY.search(said))
+    return _is_of_each_rank(shortage) and not _CRASHED.search(said) and bool(_SAYS_WHY.search(said))
 
 
 def crashed_in_host(shortage: str, said: str) -> bool:
     """Ranks crashed or gave up in the host's libraries, and in no other code."""
     files = _CRASHED_IN.findall(said)
     is_of_host = not any(file.startswith(_NOT_OF_HOST) for file in files) and bool(files or _ASSERTED.search(said))
-    return shortage.startswith(("descriptors", "memory")) and is_of_host
+    return _is_of_each_rank(shortage) and is_of_host
 
 
 def smaller(shortage: str) -> list[str]:
