@@ -35,7 +35,7 @@ struct CallMemory {
   std::size_t most;                   ///< for the data of all calls of all ranks that are under way
   int log2_chunk = usual_log2_chunk;  ///< no chunk ends within an element
   bool reads_own_memory = false;      ///< ranks may read each other's own memory; all know that alike
-  std::size_t expose_from = usual_expose_from;  ///< may_expose()
+  std::size_t expose_from = least_exposed(1);  ///< may_expose()
   std::size_t later_from = never_later;  ///< of so many bytes a call is long, and its start gives them later
 };
 

@@ -16,8 +16,11 @@
 namespace espalier::collective {
 
 /// Of all blocks that a root of three ranks or more gives. On 16 cores 4, 8 and 16 ranks read faster themselves from
-/// blocks of 1 MiB, 512 and 256 KiB on (default_rules.json, blocking scatters).
-inline constexpr std::size_t usual_expose_from = std::size_t{3} << 20;
+/// blocks of 1 MiB, 512 and 256 KiB on (default_rules.json, blocking scatters). Ranks that share cores cannot read at the
+/// same time: there the kernel's copies are slower than those through a buffer, unless these leave the caches.
+constexpr std::size_t least_exposed(double ranks_per_core) {
+  return std::size_t{ranks_per_core > 1 ? 16U : 3U} << 20;
+}
 
 /// Where a block lies in the root's memory.
 struct ExposedBlock {

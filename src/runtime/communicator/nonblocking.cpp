@@ -162,7 +162,7 @@ Nonblocking::Nonblocking(memory::Arena& arena, memory::Share share, const Layout
                         arena.budget() / 4,
                         collective::usual_log2_chunk,
                         Process::instance().node()->single_copy(),
-                        collective::usual_expose_from,
+                        collective::least_exposed(Process::instance().node()->known_ranks_per_core()),
                         completion_signal_ ? left_to_thread_from : collective::never_later}),
       counters_(layout.ranks) {
   machine_.on_mistake(mismatch_detection_.mistake());

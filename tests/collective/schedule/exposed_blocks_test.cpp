@@ -28,6 +28,9 @@ using testing::Ranks;
 using testing::SharedMemory;
 using testing::WatchedMachine;
 
+// The kernel's copies gain where the readers run at the same time.
+TEST(ExposedBlocks, WhereRanksShareCoresLongerOnesAlone) { EXPECT_LT(least_exposed(1), least_exposed(1.5)); }
+
 CallMemory<RankMemoryOf> with_short_blocks_exposed(CallMemory<RankMemoryOf> memory) {
   memory.expose_from = 512;
   return memory;

@@ -5,23 +5,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROOT = 1, LONGEST = 180000, TURNS = 3, AT_ONCE = 3 };
+/* For all readers but one, which may get none: 16 MiB and more, so that they copy for themselves also where ranks share
+ * cores. */
+enum { ROOT = 1, NUMBERS = 2200000, TURNS = 2, AT_ONCE = 2 };
 
 static int rank, ranks, wrong;
+static int longest; /* block */
 
 static double value(int reader, int i, int turn) { return reader * 1000 + i % 997 + turn * 7; }
 
 static double* new_blocks(int turn) {
   if (rank != ROOT) return NULL;
-  double* all = malloc(sizeof *all * LONGEST * (size_t)ranks);
+  double* all = malloc(sizeof *all * (size_t)longest * (size_t)ranks);
   for (int reader = 0; reader < ranks; ++reader)
-    for (int i = 0; i < LONGEST; ++i) all[(size_t)reader * LONGEST + (size_t)i] = value(reader, i, turn);
+    for (int i = 0; i < longest; ++i) all[(size_t)reader * (size_t)longest + (size_t)i] = value(reader, i, turn);
   return all;
 }
-static double* new_block(void) { return calloc(LONGEST, sizeof(double)); }
+static double* new_block(void) { return calloc((size_t)longest, sizeof(double)); }
 
 static void spoil(double* all) {
-  if (all) memset(all, 0x55, sizeof *all * LONGEST * (size_t)ranks);
+  if (all) memset(all, 0x55, sizeof *all * (size_t)longest * (size_t)ranks);
 }
 
 static void check(const char* what, const double* block, int count, int stride, int turn) {
@@ -37,7 +40,7 @@ static void check(const char* what, const double* block, int count, int stride, 
 static void root_first(int turn) {
   double *all = new_blocks(turn), *block = new_block();
   MPI_Request request;
-  MPI_Iscatter(all, LONGEST, MPI_DOUBLE, block, LONGEST, MPI_DOUBLE, ROOT, MPI_COMM_WORLD, &request);
+  MPI_Iscatter(all, longest, MPI_DOUBLE, block, longest, MPI_DOUBLE, ROOT, MPI_COMM_WORLD, &request);
   if (rank == ROOT) {
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     spoil(all);
@@ -47,7 +50,7 @@ static void root_first(int turn) {
     MPI_Recv(NULL, 0, MPI_BYTE, ROOT, turn, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
   }
-  check("root first", block, LONGEST, 1, turn);
+  check("root first", block, longest, 1, turn);
   free(all);
   free(block);
 }
@@ -56,7 +59,7 @@ static void root_first(int turn) {
 static void root_last(int turn) {
   double *all = new_blocks(turn), *block = new_block();
   MPI_Request request;
-  MPI_Iscatter(all, LONGEST, MPI_DOUBLE, block, LONGEST, MPI_DOUBLE, ROOT, MPI_COMM_WORLD, &request);
+  MPI_Iscatter(all, longest, MPI_DOUBLE, block, longest, MPI_DOUBLE, ROOT, MPI_COMM_WORLD, &request);
   if (rank == ROOT) {
     for (int reader = 0; reader < ranks; ++reader)
       if (reader != ROOT) MPI_Recv(NULL, 0, MPI_BYTE, reader, turn, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -66,7 +69,7 @@ static void root_last(int turn) {
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     MPI_Send(NULL, 0, MPI_BYTE, ROOT, turn, MPI_COMM_WORLD);
   }
-  check("root last", block, LONGEST, 1, turn);
+  check("root last", block, longest, 1, turn);
   free(all);
   free(block);
 }
@@ -75,8 +78,8 @@ static void root_last(int turn) {
 static void tested(int turn) {
   int *counts = malloc(sizeof *counts * (size_t)ranks), *begins = malloc(sizeof *begins * (size_t)ranks);
   for (int reader = 0; reader < ranks; ++reader) {
-    counts[reader] = reader == 0 ? 0 : LONGEST - reader * 11;
-    begins[reader] = reader * LONGEST;
+    counts[reader] = reader == 0 ? 0 : longest - reader * 11;
+    begins[reader] = reader * longest;
   }
   double *all[AT_ONCE], *block[AT_ONCE];
   MPI_Request requests[AT_ONCE];
@@ -102,20 +105,20 @@ static void tested(int turn) {
 /* The root's block stays where it is; the others want theirs with gaps. */
 static void with_gaps(int turn) {
   MPI_Datatype every_second;
-  MPI_Type_vector(LONGEST, 1, 2, MPI_DOUBLE, &every_second);
+  MPI_Type_vector(longest, 1, 2, MPI_DOUBLE, &every_second);
   MPI_Type_commit(&every_second);
-  double *all = new_blocks(turn), *block = calloc(2 * LONGEST, sizeof *block);
+  double *all = new_blocks(turn), *block = calloc((size_t)longest * 2, sizeof *block);
   MPI_Request request;
   if (rank == ROOT)
-    MPI_Iscatter(all, LONGEST, MPI_DOUBLE, MPI_IN_PLACE, 0, MPI_DOUBLE, ROOT, MPI_COMM_WORLD, &request);
+    MPI_Iscatter(all, longest, MPI_DOUBLE, MPI_IN_PLACE, 0, MPI_DOUBLE, ROOT, MPI_COMM_WORLD, &request);
   else
     MPI_Iscatter(NULL, 0, MPI_DOUBLE, block, 1, every_second, ROOT, MPI_COMM_WORLD, &request);
   MPI_Type_free(&every_second);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   if (rank == ROOT)
-    check("in place", all + (size_t)ROOT * LONGEST, LONGEST, 1, turn);
+    check("in place", all + (size_t)ROOT * (size_t)longest, longest, 1, turn);
   else
-    check("with gaps", block, LONGEST, 2, turn);
+    check("with gaps", block, longest, 2, turn);
   spoil(all);
   free(all);
   free(block);
@@ -125,6 +128,7 @@ int main(int count, char** words) {
   MPI_Init(&count, &words);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  longest = NUMBERS / (ranks - 2);
   MPI_Barrier(MPI_COMM_WORLD);
   for (int turn = 0; turn < TURNS; ++turn) {
     root_first(turn);

@@ -36,7 +36,7 @@ struct Given {
   std::size_t each, most = std::size_t{1} << 20;
   bool is_enough = true;  ///< else it depends on the schedule which calls are served, and so do all results
   bool reads_own_memory = true;
-  std::size_t expose_from = usual_expose_from, later_from = never_later;
+  std::size_t expose_from = least_exposed(1), later_from = never_later;
 };
 
 /// One rank.
@@ -326,7 +326,7 @@ std::vector<Scenario> calls_under_way(int ranks, bool fenced) {
   add("calls, three at a time", two, calls(Completion::polling, mixed, 6, {3}, long_ones));
   // What is long is given by who looks first: a start leaves it, and all that comes after it.
   add("calls, long ones given later", two,
-      calls(Completion::polling, mixed, 6, {3}, {24 << 10, 1 << 20, true, true, usual_expose_from, 64}));
+      calls(Completion::polling, mixed, 6, {3}, {24 << 10, 1 << 20, true, true, least_exposed(1), 64}));
   if (ranks == 2) {
     add_alone("brief alltoall of 2", in_brief(alltoall(2)));
     add_alone("brief alltoall of 13", in_brief(alltoall(13)));
