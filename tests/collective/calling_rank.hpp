@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <list>
+#include <numeric>
 #include <thread>
 #include <vector>
 
@@ -63,18 +64,21 @@ class CallingRank {
   bool may_be_brief(const collective::PersistentSpec& spec) const {
     using enum Collective;
     constexpr std::array kinds = {barrier, bcast,   reduce,   allreduce, allgather, alltoall,
-                                  gather,  scatter, scatterv, scan,      exscan};
+                                  gather,  scatter, scatterv, scan,      exscan,    reduce_scatter};
     if (spec.collective == scatterv && m_.rank() == 0) return false;  // the root has blocks of many lengths
-    const std::size_t blocks = spec.collective == alltoall ? static_cast<std::size_t>(m_.size()) : 1;
+    if (spec.collective == reduce_scatter && spec.fold.bytes * 2 != spec.bytes) return false;
+    const bool has_blocks = spec.collective == alltoall || spec.collective == reduce_scatter;
+    const std::size_t blocks = has_blocks ? static_cast<std::size_t>(m_.size()) : 1;
     const std::size_t bytes = spec.collective == scatterv ? spec.arrives_from(0) : spec.bytes;
     return bytes / blocks <= collective::longest_brief_block(spec.collective, m_.size()) &&
            std::count(kinds.begin(), kinds.end(), spec.collective) > 0;
   }
   collective::BriefCall brief(Started& started, std::size_t count) const {
-    if (started.call.spec.collective == Collective::scatterv) count = started.receive.size();
-    return collective::brief_of_equal_blocks(started.call.spec.collective, started.call.spec.root,
-                                             {m_.rank(), m_.size()}, bytes_of(started.send),
-                                             bytes_of(started.receive), count * 8);
+    const Collective collective = started.call.spec.collective;
+    if (collective == Collective::scatterv || collective == Collective::reduce_scatter)
+      count = started.receive.size();
+    return collective::brief_of_equal_blocks(collective, started.call.spec.root, {m_.rank(), m_.size()},
+                                             bytes_of(started.send), bytes_of(started.receive), count * 8);
   }
   collective::PersistentSpec spec_of(Collective collective, std::size_t count, int round, Started& to);
   collective::PersistentSpec transfer(Collective collective, const std::vector<std::size_t>& sent,
@@ -87,14 +91,15 @@ class CallingRank {
   std::list<Started> started_;
 };
 
-/// `sent`, `received`: how many numbers go to each rank, or come from it. A bcast or allgather has one block
+/// `sent`, `received`: how many numbers go to each rank, or come from it. A bcast or allgather(v) has one block
 /// for all. `bytes`: as all ranks know them.
 inline collective::PersistentSpec CallingRank::transfer(Collective collective,
                                                         const std::vector<std::size_t>& sent,
                                                         const std::vector<std::size_t>& received,
                                                         std::size_t bytes, int round, Started& to) {
   const int rank = m_.rank(), n = m_.size();
-  const bool is_one = collective == Collective::bcast || collective == Collective::allgather;
+  const bool is_one = collective == Collective::bcast || collective == Collective::allgather ||
+                      collective == Collective::allgatherv;
   for (int peer = 0; peer < n; ++peer) {
     const auto i = static_cast<std::size_t>(peer);
     if (!is_one || peer == 0) {
@@ -132,6 +137,13 @@ inline collective::PersistentSpec CallingRank::spec_of(Collective collective, st
     }
     case Collective::allgather:
       return transfer(collective, all, all, count * 8, round, to);
+    case Collective::allgatherv: {
+      std::vector<std::size_t> received = all;
+      for (std::size_t i = 0; i < ranks; ++i) received[i] += i;
+      const std::vector<std::size_t> sent(ranks, received[static_cast<std::size_t>(rank)]);
+      const std::size_t mean = std::accumulate(received.begin(), received.end(), std::size_t{0}) * 8 / ranks;
+      return transfer(collective, sent, received, mean, round, to);
+    }
     case Collective::alltoall:
       return transfer(collective, all, all, count * 8 * ranks, round, to);
     case Collective::gather:
@@ -169,8 +181,9 @@ inline collective::PersistentSpec CallingRank::spec_of(Collective collective, st
 
 /// All that it starts.
 inline constexpr Collective kinds[] = {
-    Collective::barrier, Collective::bcast,    Collective::allgather,      Collective::alltoall,
-    Collective::reduce,  Collective::gather,   Collective::scatter,        Collective::allreduce,
-    Collective::scan,    Collective::scatterv, Collective::reduce_scatter, Collective::exscan};
+    Collective::barrier,   Collective::bcast,    Collective::allgather,      Collective::alltoall,
+    Collective::reduce,    Collective::gather,   Collective::scatter,        Collective::allreduce,
+    Collective::scan,      Collective::scatterv, Collective::reduce_scatter, Collective::exscan,
+    Collective::allgatherv};
 
 }  // namespace espalier::testing

@@ -10,7 +10,7 @@
 
 namespace espalier::collective {
 
-/// What a rank has for itself, without Keep's pieces: a brief call is copied a few times.
+/// What a rank has for itself, without Keep's pieces: a brief call is copied a few times. No target: the rank folds it.
 struct OwnBlock {
   const std::byte* source = nullptr;
   std::byte* target = nullptr;
@@ -18,9 +18,9 @@ struct OwnBlock {
 };
 
 /// Barrier, bcast, reduce, allreduce, allgather, gather or scatter of blocks of up to longest_brief_block(); gatherv and
-/// scatterv on ranks that are not the root; on two ranks alltoall, scan and exscan, too, and the v forms in which both ranks,
-/// or the one that gives, move a block of one length. The rest is in the spec: collective, root, bytes, operation, and the
-/// fold's operation on ranks that fold.
+/// scatterv on ranks that are not the root; on two ranks alltoall, scan and exscan, too, and the v forms and
+/// reduce_scatter(_block) in which both ranks, or the one that gives, move a block of one length. The rest is in the spec:
+/// collective, root, bytes, operation, and the fold's operation on ranks that fold.
 struct BriefCall {
   /// Of a rank that gives something: its vector or block, which all readers read; of the root of a scatter on more than two
   /// ranks: the blocks of all, in rank order.
@@ -48,6 +48,8 @@ inline std::size_t longest_brief_block(Collective collective, int ranks) {
     case alltoall:
     case alltoallv:
     case allgatherv:
+    case reduce_scatter:
+    case reduce_scatter_block:
       return ranks == 2 ? longest : 0;
     case scan:
     case exscan:
@@ -82,6 +84,8 @@ inline BriefCall brief_of_equal_blocks(Collective collective, int root, const Ra
     return {send, receive + first, block, {send, receive + own, block}};
   if (collective == alltoall)
     return {send + first, receive + first, block, {send + own, receive + own, block}};
+  if (collective == reduce_scatter || collective == reduce_scatter_block)
+    return {send + first, receive, block, {send + own}};
   if (collective == scatter && is_root) return {send + first, nullptr, block, {send + own, receive, block}};
   if (collective == scan && rank_info.rank == 0) return {send, receive, block, {send, receive, block}};
   return {send, receive, block};
@@ -126,6 +130,11 @@ inline BufferLength brief_buffer_length(const PersistentSpec& spec, int ranks) {
   if (given == 0 || (given <= line_capacity && !has_brief_table(spec, ranks))) return {};
   if (exchanges_in_brief(spec, ranks)) return {exchanged_bytes(given), true};
   return {buffer_parts(spec, ranks, given).end};
+}
+
+/// The vector of this rank, or its part of it, that it folds.
+inline const std::byte* folded_own(const BriefCall& brief) {
+  return brief.keep.source ? brief.keep.source : brief.send;
 }
 
 /// Where the block of `peer` goes on a rank that gets one of each.

@@ -313,14 +313,14 @@ const std::byte* brief_vector(M& m, CallUnderWay& call, const CallArea& area, in
 
 template <Machine M>
 bool fold_brief(M& m, CallUnderWay& call, const CallArea& area) {
-  while (call.position < call.spec.bytes) {
+  while (call.position < call.brief.block) {
     const std::size_t begin = call.position;
-    std::size_t end = call.spec.bytes;
+    std::size_t end = call.brief.block;
     if (!brief_vectors_are_there(m, call, area, end)) return false;
     const void** sources = m.source_array();
     for (int rank = 0; rank < m.size(); ++rank)
-      sources[rank] =
-          rank == m.rank() ? call.brief.send + begin : brief_vector(m, call, area, rank, begin, end - begin);
+      sources[rank] = rank == m.rank() ? folded_own(call.brief) + begin
+                                       : brief_vector(m, call, area, rank, begin, end - begin);
     m.reduce(*call.spec.fold.operation, call.brief.receive + begin, sources, m.size(), end - begin);
     call.copies.clear();
     call.position = end;

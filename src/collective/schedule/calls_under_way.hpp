@@ -167,14 +167,13 @@ class CallsUnderWay {
     if (!may_need_buffer(call.spec, m_.size())) return true;
     if (lengths_are_unknown(call.spec)) return may_take_unknown_memory(call);
     const std::size_t bytes = bytes_of_all(call.spec, m_.size());
-    const bool known = all_know_bytes(call.spec.collective);
     // What was granted to others says nothing of room for a result that has to lie in shared memory.
     const bool needs_room = reads_own_memory_ && folds_in_common(call.spec, m_.size());
-    if (!needs_room && demand_.takes_of_grant(call.number, bytes, known)) return true;
+    if (!needs_room && demand_.takes_of_grant(call.number, bytes)) return true;
     const std::size_t mine = has_room(call, bytes) ? demand_.offer(m_, bytes) : 0;
     const std::uint64_t grant = m_.agree_at(pages_.agreement(call.number), call.number, mine).value;
     if (grant == 0) return false;
-    demand_.take_new_grant(call.number, bytes, known, grant, Pages::last_in_page(call.number));
+    demand_.take_new_grant(call.number, bytes, grant, Pages::last_in_page(call.number));
     return true;
   }
 

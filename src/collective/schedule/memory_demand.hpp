@@ -34,19 +34,29 @@ inline bool may_need_buffer(const PersistentSpec& spec, int ranks) {
   }
 }
 
-/// Whether all ranks know the same of what bytes_of_all() says.
-inline bool all_know_bytes(Collective collective) {
+/// The most that a rank gives to a call, or in an allgatherv the mean. Blocks of one rank begin on cache lines.
+inline std::size_t most_given(const PersistentSpec& spec, std::size_t ranks) {
   using enum Collective;
-  constexpr std::array known = {bcast, reduce, allreduce, gather, allgather, alltoall, scan, exscan};
-  return std::count(known.begin(), known.end(), collective) > 0;
+  const std::size_t gaps = ranks * line_bytes;
+  switch (spec.collective) {
+    case scatter:  // the root gives all a block
+    case scatterv:
+      return std::max(spec.given_bytes, spec.bytes * ranks + gaps);
+    case reduce_scatter:
+    case reduce_scatter_block:
+      return spec.bytes + gaps;
+    case allgatherv:
+      return spec.bytes + 1 + line_bytes;  // the mean is rounded down, and what each rank gives up to lines
+    default:
+      return std::max(spec.given_bytes, spec.bytes);
+  }
 }
 
-/// What all ranks together need for a call, as far as this one knows. The root of a scatter gives them all a block.
+/// What all ranks together need for a call: all know the same of it, if its lengths are known.
 inline std::size_t bytes_of_all(const PersistentSpec& spec, int ranks) {
   const auto all = static_cast<std::size_t>(ranks);
   const std::size_t givers = spec.collective == Collective::bcast || is_scatter(spec) ? 1 : all;
-  const std::size_t bytes = is_scatter(spec) ? spec.bytes * all : spec.bytes;
-  const std::size_t each = buffer_parts(spec, ranks, std::max(spec.given_bytes, bytes)).common;
+  const std::size_t each = buffer_parts(spec, ranks, most_given(spec, all)).common;
   return givers * each + (folds_in_common(spec, ranks) ? spec.fold.bytes : 0);
 }
 
@@ -64,8 +74,8 @@ struct UnknownGrant {
 };
 
 /// Of the calls that some rank has not finished, on one rank. The rank that comes first to a call decides for
-/// all whether there is memory for it: later than for itself, no more of them are under way. Where all know
-/// how much a call needs it grants more than that, which calls that follow take without asking.
+/// all whether there is memory for it: later than for itself, no more of them are under way. It grants more than
+/// the call needs, which calls that follow take without asking, for all know how much each needs.
 class MemoryDemand {
  public:
   /// `most`: for all ranks together.
@@ -85,8 +95,8 @@ class MemoryDemand {
   }
 
   /// Whether the call is within what the call before it has left of its grant. All ranks alike.
-  bool takes_of_grant(memory::Step number, std::size_t bytes, bool is_known_to_all) {
-    if (!is_known_to_all || number > grant_ends_ || bytes > granted_) return false;
+  bool takes_of_grant(memory::Step number, std::size_t bytes) {
+    if (number > grant_ends_ || bytes > granted_) return false;
     granted_ -= bytes;
     add(number, bytes);
     return true;
@@ -103,12 +113,9 @@ class MemoryDemand {
     add(number, bytes);
   }
   /// The ranks have agreed on a grant, not 0, for the call and those up to `last` that follow.
-  void take_new_grant(memory::Step number, std::size_t bytes, bool is_known_to_all, std::size_t grant,
-                      memory::Step last) {
-    if (is_known_to_all) {
-      granted_ = grant - std::min(grant, bytes);
-      grant_ends_ = last;
-    }
+  void take_new_grant(memory::Step number, std::size_t bytes, std::size_t grant, memory::Step last) {
+    granted_ = grant - std::min(grant, bytes);
+    grant_ends_ = last;
     add(number, bytes);
   }
 

@@ -106,15 +106,22 @@ PersistentSpec reduce_scatter_spec(const RankInfo& rank_info, Collective collect
   spec.bytes = std::accumulate(shares.begin(), shares.end(), std::size_t{0});
   spec.operation = operation.code;
   clear_places(spec, rank_info);
-  // A vector that fits a flag line rides there whole: so every rank finds its part at the same place.
-  spec.apart = spec.cut = spec.bytes > memory::inline_capacity;
+  // Two ranks that get as much give each other a block, and need no table. A vector that fits a flag line rides there
+  // whole: so every rank finds its part at the same place.
+  const bool is_swap = shares.size() == 2 && shares[0] == shares[1];
+  spec.cut = !is_swap && spec.bytes > memory::inline_capacity;
+  spec.apart = is_swap || spec.cut;
   std::size_t begin = 0;
   for (std::size_t rank = 0; rank < shares.size(); begin += shares[rank++]) {
     const bool is_own = rank == static_cast<std::size_t>(rank_info.rank);
     // In place, another part of the vector lies where the result goes: they must not overlap.
-    const bool is_read_as_given = is_own && send == receive && begin > 0;
+    const bool is_read_as_given = is_own && send == receive && begin > 0 && !is_swap;
     const std::byte* own = is_read_as_given ? nullptr : send + begin;
-    if (is_own) fold(spec, rank_info, {&operation, 0, rank_info.size, begin, shares[rank], receive, own});
+    const std::size_t offset = is_swap ? 0 : begin;
+    if (is_own) {
+      fold(spec, rank_info, {&operation, 0, rank_info.size, offset, shares[rank], receive, own});
+      spec.folded_from = begin;
+    }
     if (shares[rank] == 0) continue;
     if (!spec.apart)
       spec.places[rank] = {begin, shares[rank]};

@@ -30,7 +30,8 @@ struct PersistentSpec {
   std::vector<Schedule::Take> wants;  ///< blocks of others, whose offsets there are not known yet
   Schedule::Keep keep;
   Schedule::Fold fold;
-  std::vector<int> sources;  ///< the ranks that this one waits for
+  std::size_t folded_from = 0;  ///< where the part that this rank folds begins in a whole vector
+  std::vector<int> sources;     ///< the ranks that this one waits for
 
   /// Nothing, with the room of a spec that is used no more: a call that follows others asks for no memory.
   static PersistentSpec in(PersistentSpec&& used);

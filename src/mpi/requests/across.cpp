@@ -81,6 +81,15 @@ void spell_out_prefix(const collective::RankInfo& self, Draft& draft) {
                                           *draft.kernel, std::move(draft.spec));
 }
 
+/// Of two ranks with blocks of one length.
+void spell_out_scattered(const collective::RankInfo& self, Draft& draft) {
+  const collective::BriefCall& brief = draft.brief;
+  const std::byte* const vector = std::min(brief.send, collective::folded_own(brief));
+  const std::array shares = {brief.block, brief.block};
+  draft.spec = collective::reduce_scatter_spec(self, draft.spec.collective, vector, brief.receive, shares,
+                                               *draft.kernel, std::move(draft.spec));
+}
+
 void spell_out_transfer(const collective::RankInfo& self, Draft& draft) {
   const collective::BriefCall& brief = draft.brief;
   const collective::PersistentSpec& spec = draft.spec;
@@ -106,8 +115,18 @@ void spell_out_transfer(const collective::RankInfo& self, Draft& draft) {
 /// A brief call, with lists that say the same.
 void spell_out(const collective::RankInfo& self, Draft& draft) {
   const Collective collective = draft.spec.collective;
-  const bool is_prefix = collective == Collective::scan || collective == Collective::exscan;
-  is_prefix ? spell_out_prefix(self, draft) : spell_out_transfer(self, draft);
+  switch (collective) {
+    case Collective::scan:
+    case Collective::exscan:
+      spell_out_prefix(self, draft);
+      break;
+    case Collective::reduce_scatter:
+    case Collective::reduce_scatter_block:
+      spell_out_scattered(self, draft);
+      break;
+    default:
+      spell_out_transfer(self, draft);
+  }
   draft.is_brief = false;
 }
 

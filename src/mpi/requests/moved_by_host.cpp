@@ -25,6 +25,7 @@ MovedByHost::MovedByHost(Use use, const collective::PersistentSpec& spec, const 
                          const reduce::Operation& operation, int ranks, MPI_Comm comm)
     : use_(use),
       fold_(spec.fold),
+      folded_from_(spec.folded_from),
       vector_(vector),
       bytes_(spec.bytes),
       operation_(operation),
@@ -96,7 +97,7 @@ void MovedByHost::fold() {
   if (!fold_.target || fold_.bytes == 0) return;
   for (int i = 0; i < fold_.ranks; ++i)
     sources_[static_cast<std::size_t>(i)] =
-        all_.get() + static_cast<std::size_t>(fold_.first + i) * bytes_ + fold_.offset;
+        all_.get() + static_cast<std::size_t>(fold_.first + i) * bytes_ + folded_from_;
   operation_.kernel(fold_.target, sources_.data(), fold_.ranks, fold_.bytes / operation_.extent);
 }
 

@@ -34,6 +34,7 @@ class MovedByHost final : public runtime::SeparateCall {
 
   Use use_;
   collective::Schedule::Fold fold_;
+  std::size_t folded_from_;
   const std::byte* vector_;
   std::size_t bytes_;
   const reduce::Operation& operation_;

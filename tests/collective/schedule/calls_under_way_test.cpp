@@ -193,6 +193,7 @@ TEST(UnderWay, TwoRanksExchangeTheirBuffers) {
   };
   EXPECT_TRUE(exchange(Collective::allreduce, 100));
   EXPECT_TRUE(exchange(Collective::allgather, 5000));
+  EXPECT_TRUE(exchange(Collective::reduce_scatter, 100));
   EXPECT_FALSE(exchange(Collective::reduce_scatter, 101));  // of different lengths
 }
 

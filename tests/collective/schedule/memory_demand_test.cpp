@@ -41,6 +41,49 @@ TEST_P(MemoryOfCalls, CallsOfUnknownLengthsAreAgreedOnOnceAPage) {
   });
 }
 
+// All ranks know what a call takes, however unequal their shares are: those that follow one take of its grant.
+TEST_P(MemoryOfCalls, CallsOfKnownLengthsAreNotAgreedOnEach) {
+  const int n = GetParam();
+  SharedMemory memory(n, std::size_t{64} << 20);
+  Ranks all(n, 2);
+  all.run([&](WatchedMachine& m) {
+    CallingRank rank(m, memory);
+    Step number = 0;
+    for (const Collective collective : kinds) {
+      if (collective == Collective::scatterv) continue;
+      for (const std::size_t count : {7, 100, 101})
+        EXPECT_TRUE(rank.start(collective, count, static_cast<int>(++number)));
+      const bool is_agreed_on = m.agreed_at(rank.calls().pages().agreement(number), number).has_value();
+      EXPECT_FALSE(is_agreed_on) << traits(collective).name;
+      rank.complete_all(false);
+    }
+  });
+}
+
+TEST(MemoryDemand, AllRanksKnowAlikeWhatACallTakes) {
+  std::vector<std::byte> memory(8 << 10);
+  const std::vector<std::size_t> shares = {8, 800, 72};  // of unequal gaps
+  const auto scattered = [&](int rank, bool in_place) {
+    std::byte* const vector = memory.data();
+    return bytes_of_all(
+        reduce_scatter_spec({rank, 3}, Collective::reduce_scatter, vector, in_place ? vector : vector + 4096,
+                            shares, testing::sum_of_doubles()),
+        3);
+  };
+  const auto scatter = [&](int rank) {
+    const Block block = {memory.data(), 72};
+    const std::vector<Block> none(3), out(3, block);
+    std::vector<Block> in(3);
+    in[0] = block;
+    return bytes_of_all(transfer_spec({rank, 3}, Collective::scatter, 0, 72, rank == 0 ? out : none, in), 3);
+  };
+  for (int rank = 1; rank < 3; ++rank) {
+    EXPECT_EQ(scattered(rank, false), scattered(0, false));
+    EXPECT_EQ(scattered(rank, true), scattered(0, false));
+    EXPECT_EQ(scatter(rank), scatter(0));
+  }
+}
+
 TEST_P(MemoryOfCalls, LongCallsOfUnknownLengthsAreAgreedOnEach) {
   const int n = GetParam();
   SharedMemory memory(n, std::size_t{64} << 20);

@@ -166,6 +166,23 @@ TEST(PersistentSpec, InPlaceAReduceScatterReadsItsOwnWhereItIsGiven) {
   EXPECT_EQ(spec(1, at(2048)).places[1].bytes, 0u);
 }
 
+// Nothing has to say where the block lies: the other rank reads all that is given.
+TEST(PersistentSpec, TwoRanksThatGetAsMuchGiveEachOtherABlock) {
+  const std::vector<std::size_t> shares = {240, 240};
+  for (const int rank : {0, 1})
+    for (std::byte* const receive : {at(0), at(2048)}) {
+      const PersistentSpec spec =
+          reduce_scatter_spec({rank, 2}, Collective::reduce_scatter, at(0), receive, shares, sum());
+      EXPECT_EQ(spec.given_bytes, 240u);
+      EXPECT_EQ(spec.gives.front().source, at(rank == 0 ? 240 : 0));
+      EXPECT_EQ(spec.fold.own, at(rank == 0 ? 0 : 240)) << "also in place: it does not overlap the result";
+      EXPECT_EQ(spec.fold.offset, 0u);
+      EXPECT_EQ(spec.folded_from, rank == 0 ? 0u : 240u);
+      EXPECT_FALSE(spec.cut);
+      EXPECT_TRUE(spec.apart);
+    }
+}
+
 TEST(PersistentSpec, KnowsWhatArrives) {
   const std::vector<std::size_t> shares = {240, 0, 80};
   const auto spec = [&](int rank) {

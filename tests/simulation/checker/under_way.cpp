@@ -202,8 +202,9 @@ Make in_brief(Make make) {
   return [make = std::move(make)](CheckingMachine& m, int round, Started& to) {
     make(m, round, to);
     const PersistentSpec& spec = to.call.spec;
-    const std::size_t blocks =
-        spec.collective == Collective::alltoall ? static_cast<std::size_t>(m.size()) : 1;
+    const bool has_blocks =
+        spec.collective == Collective::alltoall || spec.collective == Collective::reduce_scatter;
+    const std::size_t blocks = has_blocks ? static_cast<std::size_t>(m.size()) : 1;
     to.call.is_brief = (m.rank() + round) % 3 != 0;
     to.call.brief = brief_of_equal_blocks(spec.collective, spec.root, {m.rank(), m.size()}, data_of(to.send),
                                           data_of(to.receive), spec.bytes / blocks);
@@ -330,13 +331,19 @@ std::vector<Scenario> calls_under_way(int ranks, bool fenced) {
   if (ranks == 2) {
     add_alone("brief alltoall of 2", in_brief(alltoall(2)));
     add_alone("brief alltoall of 13", in_brief(alltoall(13)));
+    add_alone("brief reduce_scatter of 2", in_brief(reduce_scatter(2)));
+    add_alone("brief reduce_scatter of 13", in_brief(reduce_scatter(13)));
     add_alone("brief scan of 2", in_brief(reductions(Collective::scan, 2)));
     add_alone("brief scan of 27", in_brief(reductions(Collective::scan, 27)));
     add_alone("brief exscan of 2", in_brief(reductions(Collective::exscan, 2)));
     add_alone("brief exscan of 27", in_brief(reductions(Collective::exscan, 27)));
     // Of equal lengths one after the other: with the buffers that were exchanged; and some that are not.
-    const std::vector<Make> even = {in_brief(reductions(Collective::allreduce, 27)), allgather(27),
-                                    in_brief(alltoall(27)), even_alltoallv(27), alltoallv()};
+    const std::vector<Make> even = {in_brief(reductions(Collective::allreduce, 27)),
+                                    allgather(27),
+                                    in_brief(alltoall(27)),
+                                    even_alltoallv(27),
+                                    alltoallv(),
+                                    in_brief(reduce_scatter(27))};
     for (const std::size_t at_a_time : {1, 2, 3})
       add(formatted("exchanged buffers, {} at a time", at_a_time), two,
           calls(Completion::polling, even, 9, {at_a_time}, long_ones));

@@ -2,6 +2,8 @@
 // nothing else. What is not plain goes the usual way. Each function says whether the draft is made.
 #pragma once
 
+#include <span>
+
 #include "mpi/collectives/reduction_arguments.hpp"
 #include "mpi/datatype/staging.hpp"
 #include "mpi/requests/prepare/rank_info.hpp"
@@ -127,21 +129,35 @@ inline bool is_brief_alltoallv(const Transfer& call, Entry& entry, Draft& draft)
                        plain_block_of(call.receive, rank), 0, draft);
 }
 
-/// Reduce and allreduce, on two ranks scan and exscan.
-inline bool is_brief_reduction(const Call& call, Collective collective, bool is_target, Entry& entry,
-                               Draft& draft) {
+/// Of vectors, or blocks of them, of `count` elements. `blocks`: so many are in a vector.
+inline bool is_brief_fold(const Call& call, Collective collective, MPI_Count count, std::size_t blocks,
+                          bool is_target, Entry& entry, Draft& draft) {
   if (!draft.may_be_brief || is_in_place(call.send) || !plain_buffers(call, is_target) ||
       call.send == call.receive)
     return false;
-  std::size_t bytes = 0;
-  const reduce::Operation* operation = kernel(call, call.count, bytes);
-  if (!operation || operation->at_once || !is_brief_length(bytes, collective, rank_info_of(entry).size))
+  std::size_t block = 0;
+  const reduce::Operation* operation = kernel(call, count, block);
+  if (!operation || operation->at_once || !is_brief_length(block, collective, rank_info_of(entry).size))
     return false;
   const collective::BriefCall brief = brief_of_equal_blocks(collective, call.root, rank_info_of(entry),
                                                             static_cast<const std::byte*>(call.send),
-                                                            static_cast<std::byte*>(call.receive), bytes);
-  draft.be_brief(bytes, brief, operation, is_target);
+                                                            static_cast<std::byte*>(call.receive), block);
+  draft.be_brief(blocks * block, brief, operation, is_target);
   return true;
+}
+
+/// Reduce and allreduce, on two ranks scan and exscan.
+inline bool is_brief_reduction(const Call& call, Collective collective, bool is_target, Entry& entry,
+                               Draft& draft) {
+  return is_brief_fold(call, collective, call.count, 1, is_target, entry, draft);
+}
+
+/// Reduce_scatter(_block). `counts`: the elements that each rank gets.
+inline bool is_brief_scattered(const Call& call, Collective collective, std::span<const std::size_t> counts,
+                               Entry& entry, Draft& draft) {
+  return is_of_two(entry, draft) && counts[0] == counts[1] &&
+         is_brief_fold(call, collective, static_cast<MPI_Count>(counts[0]), counts.size(), true, entry,
+                       draft);
 }
 
 }  // namespace espalier::mpi::persistent

@@ -10,6 +10,7 @@ namespace {
 /// `counts`: the elements that each rank gets.
 void make_scattered(const Call& call, Entry& entry, Collective collective, const ByRank<std::size_t>& counts,
                     MPI_Count elements, Draft& draft) {
+  if (is_brief_scattered(call, collective, {counts.begin(), counts.size()}, entry, draft)) return;
   const collective::RankInfo rank_info = rank_info_of(entry);
   const bool is_target = counts[static_cast<std::size_t>(rank_info.rank)] > 0 || is_in_place(call.send);
   if (is_by_user(call)) [[unlikely]]
