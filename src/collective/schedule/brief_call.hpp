@@ -106,17 +106,12 @@ inline bool hears_all_in_brief(const PersistentSpec& spec, int rank) {
   return !is_from_root(spec.collective);
 }
 
-/// Whether the root of a scatter(v) says where each rank's block lies, as has_table().
-inline bool has_brief_table(const PersistentSpec& spec, int ranks) {
-  return ranks > 2 && (spec.collective == Collective::scatter || spec.collective == Collective::scatterv);
-}
-
 /// All bytes that this rank gives.
 inline std::size_t given_in_brief(const PersistentSpec& spec, const BriefCall& brief,
                                   const RankInfo& rank_info) {
   if (!gives_in_brief(spec, rank_info.rank)) return 0;
   const auto ranks = static_cast<std::size_t>(rank_info.size);
-  return has_brief_table(spec, rank_info.size) ? brief.block * ranks : brief.block;
+  return has_table(spec, rank_info.size) ? brief.block * ranks : brief.block;
 }
 
 /// As exchanges_buffer(), of calls that need buffers.
@@ -127,7 +122,7 @@ inline bool exchanges_in_brief(const PersistentSpec& spec, int ranks) {
 /// As buffer_length(). The spec says how much is given.
 inline BufferLength brief_buffer_length(const PersistentSpec& spec, int ranks) {
   const std::size_t given = spec.given_bytes;
-  if (given == 0 || (given <= line_capacity && !has_brief_table(spec, ranks))) return {};
+  if (rides_in_line(spec, ranks)) return {};
   if (exchanges_in_brief(spec, ranks)) return {exchanged_bytes(given), true};
   return {buffer_parts(spec, ranks, given).end};
 }
@@ -163,7 +158,7 @@ void give_brief_in_buffer(M& m, const PersistentSpec& spec, const BriefCall& bri
     notice.log2_chunk = chunks_of_given(spec.collective, given, longest_log2_chunk);
   }
   std::byte* data = room.data + BufferParts::table;
-  if (has_brief_table(spec, m.size())) {
+  if (has_table(spec, m.size())) {
     write_brief_table(m, brief, data);
     data = room.data + buffer_parts(spec, m.size(), given).data;
   }
@@ -182,7 +177,12 @@ void give_brief(M& m, const PersistentSpec& spec, const BriefCall& brief, const 
     detail::give_brief_in_buffer(m, spec, brief, giving, base, room, longest_log2_chunk);
   } else {
     const std::size_t given = spec.given_bytes;
-    if (given > 0) m.copy(m.payload_at(giving.line) + sizeof(Notice), brief.send, given);
+    std::byte* data = m.payload_at(giving.line) + sizeof(Notice);
+    if (given > 0 && has_table(spec, m.size())) {
+      detail::write_brief_table(m, brief, data);
+      data += table_bytes(spec, m.size());
+    }
+    if (given > 0) m.copy(data, brief.send, given);
     detail::publish(m, giving, notice_of(giving, given));
   }
   if (brief.keep.bytes > 0) m.copy(brief.keep.target, brief.keep.source, brief.keep.bytes);

@@ -22,7 +22,7 @@
 
 namespace espalier::collective {
 
-/// What a rank's flag line of a call says, before the data that ride there.
+/// What a rank's flag line of a call says, before the table and the data that ride there.
 struct Notice {
   /// Where the rank's buffer begins, counted from the base; 0: there is none; with `in_own_memory`: its address there;
   /// with `exposed`: there are the ExposureLines; with `exchanged`: see exchanges_buffer().
@@ -65,13 +65,21 @@ struct BufferParts {
   static constexpr std::size_t line_of_chunk(memory::Step chunk) { return chunk % lines * line; }
 };
 
-/// Whether readers must be told where their blocks lie. The same on all ranks.
-inline bool has_table(const PersistentSpec& spec, int ranks) {
+/// Whether each reader has a block of its own.
+inline bool goes_by_reader(Collective collective) {
   using enum Collective;
   constexpr std::array by_reader = {scatter, scatterv, alltoall, alltoallv};
-  const bool is_by_reader = traits(spec.collective).in_pieces ||
-                            std::count(by_reader.begin(), by_reader.end(), spec.collective) > 0;
-  return spec.cut || (ranks > 2 && is_by_reader);
+  return traits(collective).in_pieces || std::count(by_reader.begin(), by_reader.end(), collective) > 0;
+}
+
+/// Whether readers must be told where their blocks lie. The same on all ranks.
+inline bool has_table(const PersistentSpec& spec, int ranks) {
+  return spec.cut || (ranks > 2 && goes_by_reader(spec.collective));
+}
+
+/// Of the table before the data of a rank that gives some; 0: it has none.
+inline std::size_t table_bytes(const PersistentSpec& spec, int ranks) {
+  return has_table(spec, ranks) ? static_cast<std::size_t>(ranks) * sizeof(PersistentSpec::Place) : 0;
 }
 
 /// More than two ranks and longer vectors: they fold in common, once. Else each rank folds for itself.
@@ -107,15 +115,14 @@ inline std::uint64_t chunks_of_given(Collective collective, std::size_t bytes, i
 }
 
 inline bool rides_in_line(const PersistentSpec& spec, int ranks) {
-  return spec.given_bytes <= line_capacity && (spec.given_bytes == 0 || !has_table(spec, ranks));
+  const std::size_t given = spec.given_bytes;
+  return given <= line_capacity && (given == 0 || table_bytes(spec, ranks) <= line_capacity - given);
 }
 
 /// `given_bytes`: of the rank whose buffer it is. The result of a fold in common is in rank 0's.
 inline BufferParts buffer_parts(const PersistentSpec& spec, int ranks, std::size_t given_bytes) {
   BufferParts parts{};
-  parts.data = BufferParts::table;
-  if (has_table(spec, ranks))
-    parts.data += whole_lines(static_cast<std::size_t>(ranks) * sizeof(PersistentSpec::Place));
+  parts.data = BufferParts::table + whole_lines(table_bytes(spec, ranks));
   parts.common = parts.data + whole_lines(given_bytes);
   parts.end = parts.common + (folds_in_common(spec, ranks) ? whole_lines(spec.fold.bytes) : 0);
   return parts;
@@ -201,7 +208,11 @@ void clear_lines(M& m, std::byte* buffer) {
 
 template <Machine M>
 void give_in_line(M& m, const PersistentSpec& spec, const Giving& giving) {
-  std::byte* const data = m.payload_at(giving.line) + sizeof(Notice);
+  std::byte* data = m.payload_at(giving.line) + sizeof(Notice);
+  if (spec.given_bytes > 0 && has_table(spec, m.size())) {
+    m.copy(data, spec.places.data(), table_bytes(spec, m.size()));
+    data += table_bytes(spec, m.size());
+  }
   for (const Give& each : spec.gives) copy_given(m, data + each.offset, each, {0, each.bytes});
   publish(m, giving, notice_of(giving, spec.given_bytes));
 }
@@ -302,6 +313,19 @@ inline GivenData with_block(GivenData given, const std::byte* data, const Persis
   return given;
 }
 
+/// `said`: what the line says behind the notice.
+template <Machine M>
+GivenData find_by_table_in_line(M& m, const PersistentSpec& spec, const Notice& notice,
+                                const std::byte* said) {
+  if (notice.bytes == 0) return {};
+  const std::size_t table = table_bytes(spec, m.size());
+  if (notice.bytes > line_capacity || table > line_capacity - notice.bytes) [[unlikely]]
+    refuse_damaged();
+  PersistentSpec::Place place;
+  m.copy(&place, said + static_cast<std::size_t>(m.rank()) * sizeof place, sizeof place);
+  return with_block({}, said + table, place, notice.bytes);
+}
+
 /// What is not there is not read: the system says so.
 template <Machine M>
 GivenData find_in_own_memory(M& m, const PersistentSpec& spec, const Notice& notice, int peer) {
@@ -333,11 +357,12 @@ std::byte* exchanged_buffer(M& m, std::byte* own_line, std::byte* line, const Ca
 template <Machine M>
 GivenData find_given(M& m, const PersistentSpec& spec, int peer, std::byte* line, const CallArea& area) {
   const Notice notice = read_notice(m, line);
-  const std::byte* const said = m.payload_at(line);
   if (notice.buffer == 0) {
+    const std::byte* const said = m.payload_at(line) + sizeof notice;
+    if (has_table(spec, m.size())) return detail::find_by_table_in_line(m, spec, notice, said);
     if (notice.bytes > line_capacity) [[unlikely]]
       refuse_damaged();
-    return {nullptr, said + sizeof notice, notice.bytes, 0, 0};
+    return {nullptr, said, notice.bytes, 0, 0};
   }
   if ((notice.buffer & Notice::in_own_memory) != 0) [[unlikely]]
     return detail::find_in_own_memory(m, spec, notice, peer);

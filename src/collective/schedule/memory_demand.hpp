@@ -21,12 +21,15 @@ inline bool lengths_are_unknown(const PersistentSpec& spec) {
 /// Whether a rank may need a buffer for the call, as all ranks know alike.
 inline bool may_need_buffer(const PersistentSpec& spec, int ranks) {
   const auto all = static_cast<std::size_t>(ranks);
+  const auto fits_line = [table = table_bytes(spec, ranks)](std::size_t bytes) {
+    return bytes == 0 || table + bytes <= line_capacity;
+  };
   if (lengths_are_unknown(spec)) return true;
   switch (spec.collective) {
     case Collective::scatter:
-      return ranks > 2 ? spec.bytes > 0 : spec.bytes > line_capacity;
+      return !fits_line(ranks > 2 ? spec.bytes * all : spec.bytes);
     case Collective::alltoall:
-      return ranks > 2 ? spec.bytes > 0 : spec.bytes / all > line_capacity;
+      return !fits_line(ranks > 2 ? spec.bytes : spec.bytes / all);
     case Collective::allgatherv:
       return (spec.bytes + 1) * all > line_capacity;  // it is the mean
     default:

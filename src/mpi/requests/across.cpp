@@ -101,7 +101,7 @@ void spell_out_transfer(const collective::RankInfo& self, Draft& draft) {
     const auto i = static_cast<std::size_t>(peer);
     const bool is_root = peer == spec.root;
     if (gives && (is_root || !collective::is_to_root(spec.collective)))
-      out[i] = {has_brief_table(spec, self.size) ? send + i * brief.block : send, brief.block};
+      out[i] = {has_table(spec, self.size) ? send + i * brief.block : send, brief.block};
     if (hears_all || (is_root && collective::is_from_root(spec.collective)))
       in[i] = {hears_all ? brief_target(brief, peer, self.size) : brief.receive, brief.block};
   }

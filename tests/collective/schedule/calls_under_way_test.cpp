@@ -197,6 +197,21 @@ TEST(UnderWay, TwoRanksExchangeTheirBuffers) {
   EXPECT_FALSE(exchange(Collective::reduce_scatter, 101));  // of different lengths
 }
 
+// With the table that says where each reader's block lies.
+TEST(UnderWay, ShortBlocksOfFourRanksRideInALine) {
+  SharedMemory memory(4, std::size_t{1} << 20);
+  Ranks all(4, 4);
+  all.run([&](WatchedMachine& m) {
+    CallingRank rank(m, memory);
+    for (const Collective collective : {Collective::scatter, Collective::alltoall}) {
+      for (int round = 0; round < 6; ++round) rank.start(collective, 1, round);
+      rank.complete_all(false);
+      EXPECT_TRUE(rank.calls().buffers().all().empty());
+      EXPECT_FALSE(m.agreed_at(rank.calls().pages().agreement(1), 1).has_value());
+    }
+  });
+}
+
 INSTANTIATE_TEST_SUITE_P(Ranks, UnderWay, ::testing::Values(2, 3, 5));
 
 }  // namespace
