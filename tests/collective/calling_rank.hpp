@@ -63,8 +63,8 @@ class CallingRank {
  private:
   bool may_be_brief(const collective::PersistentSpec& spec) const {
     using enum Collective;
-    constexpr std::array kinds = {barrier, bcast,   reduce,   allreduce, allgather, alltoall,
-                                  gather,  scatter, scatterv, scan,      exscan,    reduce_scatter};
+    constexpr std::array kinds = {barrier, bcast,    reduce, allreduce, allgather,      alltoall,  gather,
+                                  scatter, scatterv, scan,   exscan,    reduce_scatter, allgatherv};
     if (spec.collective == scatterv && m_.rank() == 0) return false;  // the root has blocks of many lengths
     if (spec.collective == reduce_scatter && spec.fold.bytes * 2 != spec.bytes) return false;
     const bool has_blocks = spec.collective == alltoall || spec.collective == reduce_scatter;
@@ -75,10 +75,22 @@ class CallingRank {
   }
   collective::BriefCall brief(Started& started, std::size_t count) const {
     const Collective collective = started.call.spec.collective;
+    if (collective == Collective::allgatherv) return brief_pair(started);
     if (collective == Collective::scatterv || collective == Collective::reduce_scatter)
       count = started.receive.size();
     return collective::brief_of_equal_blocks(collective, started.call.spec.root, {m_.rank(), m_.size()},
                                              bytes_of(started.send), bytes_of(started.receive), count * 8);
+  }
+  /// Of two ranks, whose blocks are of different lengths.
+  collective::BriefCall brief_pair(Started& started) const {
+    const std::size_t given = started.send.size() * 8, all = started.receive.size() * 8;
+    std::byte* const receive = bytes_of(started.receive);
+    const std::size_t own = m_.rank() == 0 ? 0 : all - given, other = m_.rank() == 0 ? given : 0;
+    return {.send = bytes_of(started.send),
+            .receive = receive + other,
+            .block = all - given,
+            .keep = {bytes_of(started.send), receive + own, given},
+            .other_given = given};
   }
   collective::PersistentSpec spec_of(Collective collective, std::size_t count, int round, Started& to);
   collective::PersistentSpec transfer(Collective collective, const std::vector<std::size_t>& sent,

@@ -19,7 +19,7 @@ struct OwnBlock {
 
 /// Barrier, bcast, reduce, allreduce, allgather, gather or scatter of blocks of up to longest_brief_block(); gatherv and
 /// scatterv on ranks that are not the root; on two ranks alltoall, scan and exscan, too, and the v forms and
-/// reduce_scatter(_block) in which both ranks, or the one that gives, move a block of one length. The rest is in the spec:
+/// reduce_scatter(_block) of blocks of one length. The rest is in the spec:
 /// collective, root, bytes, operation, and the fold's operation on ranks that fold.
 struct BriefCall {
   /// Of a rank that gives something: its vector or block, which all readers read; of the root of a scatter on more than two
@@ -30,6 +30,8 @@ struct BriefCall {
   std::byte* receive = nullptr;
   std::size_t block = 0;  ///< bytes of each block, or of the vector
   OwnBlock keep{};        ///< copied when the call starts
+  /// Of two ranks: bytes of the block that this one gives, where the block that it gets has another length; else 0.
+  std::size_t other_given = 0;
 };
 
 /// The longest block of a brief call; 0: the collective has none. So short that each rank folds for itself.
@@ -111,19 +113,20 @@ inline std::size_t given_in_brief(const PersistentSpec& spec, const BriefCall& b
                                   const RankInfo& rank_info) {
   if (!gives_in_brief(spec, rank_info.rank)) return 0;
   const auto ranks = static_cast<std::size_t>(rank_info.size);
+  if (brief.other_given > 0) return brief.other_given;
   return has_table(spec, rank_info.size) ? brief.block * ranks : brief.block;
 }
 
 /// As exchanges_buffer(), of calls that need buffers.
-inline bool exchanges_in_brief(const PersistentSpec& spec, int ranks) {
-  return ranks == 2 && !goes_one_way(spec.collective);
+inline bool exchanges_in_brief(const PersistentSpec& spec, const BriefCall& brief, int ranks) {
+  return ranks == 2 && !goes_one_way(spec.collective) && brief.other_given == 0;
 }
 
 /// As buffer_length(). The spec says how much is given.
-inline BufferLength brief_buffer_length(const PersistentSpec& spec, int ranks) {
+inline BufferLength brief_buffer_length(const PersistentSpec& spec, const BriefCall& brief, int ranks) {
   const std::size_t given = spec.given_bytes;
   if (rides_in_line(spec, ranks)) return {};
-  if (exchanges_in_brief(spec, ranks)) return {exchanged_bytes(given), true};
+  if (exchanges_in_brief(spec, brief, ranks)) return {exchanged_bytes(given), true};
   return {buffer_parts(spec, ranks, given).end};
 }
 
@@ -154,7 +157,7 @@ void give_brief_in_buffer(M& m, const PersistentSpec& spec, const BriefCall& bri
   Notice notice = notice_of(giving, given);
   notice.buffer = Notice::place_of(room.data, room.is_own, base);
   if (!room.is_own) {
-    if (exchanges_in_brief(spec, m.size())) notice.buffer |= Notice::exchanged;
+    if (exchanges_in_brief(spec, brief, m.size())) notice.buffer |= Notice::exchanged;
     notice.log2_chunk = chunks_of_given(spec.collective, given, longest_log2_chunk);
   }
   std::byte* data = room.data + BufferParts::table;

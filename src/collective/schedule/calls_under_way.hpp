@@ -136,7 +136,7 @@ class CallsUnderWay {
     call.lines = pages_.lines(call.number);
     if (call.is_brief) {
       call.spec.given_bytes = given_in_brief(call.spec, call.brief, {m_.rank(), m_.size()});
-      call.length = brief_buffer_length(call.spec, m_.size());
+      call.length = brief_buffer_length(call.spec, call.brief, m_.size());
     } else {
       call.length = buffer_length(call.spec, m_.size());
     }

@@ -64,18 +64,24 @@ bool is_brief_transfer(const Transfer& call, Collective collective, Entry& entry
 
 inline std::size_t one_block(std::size_t bytes) { return bytes; }
 
-/// Of two ranks: `out` goes to the other one, `in` comes from it, and `own_out` goes to `own_in`. Where this rank both gives and
-/// gets, blocks of one length. A rank that has no block for itself names none. `bytes`: by which rules choose.
+/// Of two ranks: `out` goes to the other one, `in` comes from it, and `own_out` goes to `own_in`. A rank that has no block for
+/// itself names none. `bytes`: by which rules choose.
 inline bool is_brief_pair(Collective collective, const collective::Block& out, const collective::Block& in,
                           const collective::Block& own_out, const collective::Block& own_in,
                           std::size_t bytes, Draft& draft) {
-  const std::size_t block = std::max(out.bytes, in.bytes);
-  const bool is_one_length = out.bytes == in.bytes || out.bytes == 0 || in.bytes == 0;
+  const std::size_t longer = std::max(out.bytes, in.bytes);
+  const bool has_both = out.bytes > 0 && in.bytes > 0;
+  const bool has_two_lengths = has_both && out.bytes != in.bytes;
   const bool has_own = own_out.data || own_in.data;
   const bool is_own_plain = own_out.bytes == own_in.bytes && own_in.bytes > 0 && own_out.data != own_in.data;
-  if (!is_brief_length(block, collective, 2) || !is_one_length || (has_own && !is_own_plain)) return false;
-  draft.be_brief(bytes, {out.data, in.data, block, {own_out.data, own_in.data, own_in.bytes}}, nullptr,
-                 false);
+  if (!is_brief_length(longer, collective, 2) || (has_own && !is_own_plain)) return false;
+  draft.be_brief(bytes,
+                 {.send = out.data,
+                  .receive = in.data,
+                  .block = has_both ? in.bytes : longer,
+                  .keep = {own_out.data, own_in.data, own_in.bytes},
+                  .other_given = has_two_lengths ? out.bytes : 0},
+                 nullptr, false);
   return true;
 }
 
@@ -116,7 +122,7 @@ inline bool is_brief_allgatherv(const Transfer& call, Entry& entry, Draft& draft
   const collective::Block send = plain_block(call.send), other = plain_block_of(call.receive, 1 - rank);
   if (send.bytes == 0 || other.bytes == 0) return false;
   return is_brief_pair(Collective::allgatherv, send, other, send, plain_block_of(call.receive, rank),
-                       send.bytes, draft);
+                       (send.bytes + other.bytes) / 2, draft);
 }
 
 inline bool is_brief_alltoallv(const Transfer& call, Entry& entry, Draft& draft) {
