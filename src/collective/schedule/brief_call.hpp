@@ -18,9 +18,9 @@ struct OwnBlock {
 };
 
 /// Barrier, bcast, reduce, allreduce, allgather, gather or scatter of blocks of up to longest_brief_block(); gatherv and
-/// scatterv on ranks that are not the root; on two ranks alltoall, scan and exscan, too, and the v forms and
-/// reduce_scatter(_block) of blocks of one length. The rest is in the spec:
-/// collective, root, bytes, operation, and the fold's operation on ranks that fold.
+/// scatterv on ranks that are not the root; on two ranks alltoall, scan and exscan, too, the v forms, and
+/// reduce_scatter(_block) of blocks of one length. The rest is in the spec: collective, root, bytes, operation, and the fold's
+/// operation on ranks that fold.
 struct BriefCall {
   /// Of a rank that gives something: its vector or block, which all readers read; of the root of a scatter on more than two
   /// ranks: the blocks of all, in rank order.
