@@ -75,6 +75,16 @@ def test_crashes_of_the_host(said, of_host):
     assert not shortages.crashed_in_host("shm:64", said)
 
 
+@pytest.mark.parametrize("said, answers", [
+    ("crashed in libopen-pal.so.80 as it reports an error", True), ("crashed in libopen-pal.so.80", False),
+    ("crashed in libopen-pal.so.80 as it reports an error\ncrashed in libmpi.so.40", False),
+    ("crashed in libespalier-ompi.so as it reports an error", False), ("Assertion failed in file a.h at line 5", False),
+    ("", False)])
+def test_a_host_that_crashes_as_it_reports_an_error_has_answered(said, answers):
+    assert shortages.is_an_answer("memory:12", f"{said}\nSegmentation fault (11)") == answers
+    assert not shortages.is_an_answer("shm:64", f"{said}\nSegmentation fault (11)")
+
+
 @pytest.mark.parametrize("enough_alone, said, ours", [
     (5, "fails\ncrashed in libmpi.so.12", False), (0, "fails\ncrashed in libmpi.so.12", True),
     (5, "fails\ncrashed in libespalier-mpich.so", True)])

@@ -29,6 +29,7 @@ _CRASHED = re.compile(r"signal:? ?(?:4|6|7|8|11)\b|Segmentation fault|Bus error"
 # Of the soak program (tests/mpi/src/soak/crash.h), and of MPICH and Intel MPI.
 _CRASHED_IN = re.compile(r"^crashed in (.*)$", re.M)
 _ASSERTED = re.compile(r"^Assertion failed in file ", re.M)
+_REPORTING = " as it reports an error"
 _NOT_OF_HOST = ("libespalier", "soak", "an unknown place")
 # Espalier, the program, or the host: to that Espalier leaves less than it would have alone.
 _SAYS_WHY = re.compile(r"^(?:espalier|soak): |Out of memory|Fatal error in |An error occurred in MPI_", re.M)
@@ -81,8 +82,11 @@ def around(shortage: str) -> Iterator[list[str]]:
 
 
 def is_an_answer(shortage: str, said: str) -> bool:
-    """A program may end where it gets no memory or descriptor, if it says why."""
-    return _is_of_each_rank(shortage) and not _CRASHED.search(said) and bool(_SAYS_WHY.search(said))
+    """A program may end where it gets no memory or descriptor, if it says why, or the host crashes as it does."""
+    if _CRASHED.search(said):
+        places = _CRASHED_IN.findall(said)
+        return crashed_in_host(shortage, said) and bool(places) and all(at.endswith(_REPORTING) for at in places)
+    return _is_of_each_rank(shortage) and bool(_SAYS_WHY.search(said))
 
 
 def crashed_in_host(shortage: str, said: str) -> bool:

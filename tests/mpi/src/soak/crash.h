@@ -1,5 +1,5 @@
-/* Says in whose code a rank crashes: "crashed in LIBRARY", the innermost frame that is not the C or C++ library's. Under a
-   shortage of memory hosts use what they did not get; tools/soak tells such crashes from those in Espalier. */
+/* Says in whose code a rank crashes: "crashed in LIBRARY [as it reports an error]", the innermost frame that is not the C or C++
+   library's. Under a shortage of memory hosts use what they did not get; tools/soak tells such crashes from those in Espalier. */
 #ifndef SOAK_CRASH_H
 #define SOAK_CRASH_H
 
@@ -27,13 +27,22 @@ static const char* file_of(void* address) {
   return slash ? slash + 1 : info.dli_fname;
 }
 
+/* Whether the host ends the job with an error, for which there may be no memory either. Open MPI's function is visible. */
+static int is_reporting(void* const* frames, int count) {
+  Dl_info info;
+  for (int i = 0; i < count; ++i)
+    if (dladdr(frames[i], &info) && info.dli_sname && strstr(info.dli_sname, "errors_are_fatal")) return 1;
+  return 0;
+}
+
 /* Its own frame is the first. The handler is reset when this begins, so the second signal ends the process. */
 static void say_whose_crash(int number) {
   void* frames[FRAMES];
   const int count = backtrace(frames, FRAMES);
   int i = 1;
   while (i < count && is_of_the_language(file_of(frames[i]))) ++i;
-  fprintf(stderr, "crashed in %s\n", i < count ? file_of(frames[i]) : "an unknown place");
+  fprintf(stderr, "crashed in %s%s\n", i < count ? file_of(frames[i]) : "an unknown place",
+          is_reporting(frames, count) ? " as it reports an error" : "");
   raise(number);
 }
 
