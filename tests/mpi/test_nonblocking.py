@@ -132,7 +132,7 @@ def test_what_has_no_memory_is_the_hosts(launch, name, parts):
 @pytest.mark.sanitizer
 @pytest.mark.parametrize("ranks", [4, full(3), full(8)])
 def test_readers_copy_long_blocks_of_a_scatter_from_the_root(launch, host, ranks, statistics):
-    env = {**STRICT, **statistics.env, "ESPALIER_SHM": "512MiB"}  # as if they took some
+    env = {**STRICT, **statistics.env, "ESPALIER_SHM": "512MiB"}  # they take none, but are counted
     succeeded(launch(host, ranks, "exposed_scatter", env=env, timeout=60), "exposed_scatter")
     assert hosts.BARE or {"scatter", "scatterv"} <= set(served(statistics))
 

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* For all readers but one, which may get none: 16 MiB and more, so that they copy for themselves also where ranks share
- * cores. */
-enum { ROOT = 1, NUMBERS = 2200000, TURNS = 2, AT_ONCE = 2 };
+/* Three ranks and more. All readers but one, which may get nothing, get 16 MiB and more together: so they copy for
+ * themselves also where ranks share cores. */
+enum { ROOT = 1, NUMBERS = 2200000, TURNS = 3, AT_ONCE = 2 };
 
 static int rank, ranks, wrong;
 static int longest; /* block */
