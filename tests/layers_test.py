@@ -198,6 +198,32 @@ def test_a_descriptor_of_another_place_is_caught(tmp_path, line):
     assert len(opened_elsewhere(tmp_path)) == 1
 
 
+# Handles that are addresses of a host's symbols: under Open MPI each use of such a name looks the symbol up (mpi/abi/open_mpi.hpp).
+HANDLES = re.compile(r"\bMPI_(COMM_WORLD|COMM_SELF|(?!PROC_)[A-Z]+_NULL|ERRORS_\w+|BYTE|CHAR|INT|LONG|FLOAT|DOUBLE|PACKED|AINT|COUNT|OFFSET|U?INT\d+_T"
+                     r"|SUM|PROD|MAX|MIN|L?B?(?:OR|AND|XOR)|REPLACE|NO_OP)\b")
+TEXT = re.compile(r'//[^\n]*|"(?:[^"\\\n]|\\.)*"')
+
+
+def handles_looked_up_elsewhere(source):
+    """The names of predefined handles past mpi/host, which looks each of them up once."""
+    found = []
+    for name, path in sources(source).items():
+        if name.startswith("mpi/") and not name.startswith(("mpi/host/", "mpi/abi/")):
+            found += [f"{name}: {hit[0]}" for hit in HANDLES.finditer(TEXT.sub("", path.read_text(encoding="utf-8")))]
+    return found
+
+
+def test_predefined_handles_are_looked_up_in_one_place():
+    assert handles_looked_up_elsewhere(SOURCE) == []
+
+
+@pytest.mark.parametrize("line", ["*request = MPI_REQUEST_NULL;", "f(MPI_COMM_WORLD);", "if (type == MPI_UINT64_T) {}", "use(MPI_BOR, MPI_PROC_NULL);"])
+def test_a_handle_of_another_place_is_caught(tmp_path, line):
+    tree(tmp_path, {"mpi/requests/one.cpp": line + "\n", "mpi/host/two.cpp": "x = MPI_SUM;\n", "mpi/three.cpp": '// MPI_SUM\nf("MPI_SUM");\n'})
+    assert len(handles_looked_up_elsewhere(tmp_path)) == 1
+
+
+
 ABI_CONDITION = re.compile(r"^[ \t]*#[ \t]*(?:el)?if.*(?:MPICH|OMPI|OPEN_MPI|I_MPI|ESPALIER_ABI)\w*", re.MULTILINE)
 ABI_FOLDER = "mpi/abi/"
 

@@ -107,9 +107,9 @@ const char* find_own_functions() {
 }
 
 void find_constants() {
-  host.constants = {MPI_COMM_WORLD, MPI_COMM_SELF,     MPI_COMM_NULL, MPI_DATATYPE_NULL,
-                    MPI_BYTE,       MPI_INT,           MPI_OP_NULL,   MPI_REPLACE,
-                    MPI_SUM,        MPI_ERRORS_RETURN, MPI_UINT64_T,  MPI_INFO_NULL};
+  host.constants = {MPI_COMM_WORLD, MPI_COMM_SELF, MPI_COMM_NULL,   MPI_DATATYPE_NULL, MPI_BYTE,
+                    MPI_INT,        MPI_OP_NULL,   MPI_REPLACE,     MPI_SUM,           MPI_ERRORS_RETURN,
+                    MPI_UINT64_T,   MPI_INFO_NULL, MPI_REQUEST_NULL};
 }
 
 /// Every process would print the same: only the first does, where the launcher says which that is.
@@ -126,6 +126,7 @@ void warn(const std::string& text) {
 
 Mode find_host() {
   find_next_functions();
+  host.constants.request_null = MPI_REQUEST_NULL;  // get_status.cpp needs it in each mode
   if (!Config::instance().flag("ESPALIER")) return Mode::forward;
   const std::string host_abi = abi::of_host();
   if (host_abi != abi::name) {

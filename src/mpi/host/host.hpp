@@ -48,6 +48,7 @@ struct Constants {
   MPI_Errhandler errors_return;
   MPI_Datatype notification;  // 64 bits, unsigned
   MPI_Info info_null;
+  MPI_Request request_null;  // valid in each mode
 };
 
 struct Host {

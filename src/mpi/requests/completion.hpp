@@ -21,7 +21,7 @@ struct Requests {
   /// Espalier's, active or not.
   Request* any_state(int i) const { return persistent::find(wide(first[i])); }
   MPI_Request* place(int i) const { return const_cast<MPI_Request*>(first + i); }
-  void set_null(int i) const { *place(i) = MPI_REQUEST_NULL; }
+  void set_null(int i) const { *place(i) = host.constants.request_null; }
   const MPI_Request* first;
 };
 

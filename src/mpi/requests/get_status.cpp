@@ -32,7 +32,7 @@ template <class Found>
 int for_hosts(int count, const MPI_Request* requests, int& code, Found found) {
   int asked = 0;
   for (int i = 0; i < count && code == MPI_SUCCESS; ++i) {
-    if (requests[i] == MPI_REQUEST_NULL || persistent::find(wide(requests[i]))) continue;
+    if (requests[i] == host.constants.request_null || persistent::find(wide(requests[i]))) continue;
     ++asked;
     int flag = 0;
     code = host.next.Request_get_status(wide(requests[i]), &flag, MPI_STATUS_IGNORE);
@@ -58,7 +58,7 @@ int hosts_any(int count, const void* requests, int* index, int* flag, void* stat
   // MPI-4.1 3.7.6: with no active request the status is empty. So is that of the null request, but for the
   // error, which functions of one status leave as it was.
   if (to != MPI_STATUS_IGNORE) to->MPI_ERROR = MPI_SUCCESS;
-  return status_of(MPI_REQUEST_NULL, to);
+  return status_of(host.constants.request_null, to);
 }
 
 int hosts_some(int count, const void* requests, int* outcount, int* indices, void* statuses) {

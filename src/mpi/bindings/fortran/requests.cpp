@@ -18,7 +18,7 @@ using persistent::Request;
 struct Requests {
   Request* any_state(int i) const { return persistent::find(c_request(first + i)); }
   Request* operator()(int i) const { return completion::if_active(any_state(i)); }
-  void set_null(int i) const { first[i] = abi::fortran_request(host, MPI_REQUEST_NULL); }
+  void set_null(int i) const { first[i] = abi::fortran_request(host, host.constants.request_null); }
   Int* first;
 };
 
