@@ -51,7 +51,7 @@ struct Content {
   Draft draft;
   std::unique_ptr<runtime::PersistentMeeting> meeting;
   std::unique_ptr<runtime::Persistent> collective;
-  std::shared_ptr<runtime::Nonblocking> nonblocking;
+  runtime::KeptNonblocking nonblocking;
   std::unique_ptr<runtime::SeparateCall> separate;
 };
 
@@ -203,8 +203,8 @@ int Request::leave() {
 int Request::cancel() { return raise_for(*this, "MPI_Cancel takes no requests of collectives"); }
 
 Request& take_once(Entry& entry) {
-  // acquire: pairs with the release in give_back(); another thread may have used the request.
-  if (Request* const next = next_once.exchange(nullptr, std::memory_order_acquire)) return *next;
+  // Where there are other threads this acquires what give_back() releases: another one may have used the request.
+  if (Request* const next = runtime::exchange_in_call<Request>(next_once, nullptr)) return *next;
   {
     const std::lock_guard lock(mutex);
     if (!unused_once.empty()) {
@@ -222,11 +222,10 @@ Request& take_once(Entry& entry) {
 }
 
 void give_back(Request& request) {
-  Request* none = nullptr;
-  if (next_once.compare_exchange_strong(none, &request, std::memory_order_release, std::memory_order_relaxed))
-    return;
+  Request* const other = runtime::exchange_in_call(next_once, &request);
+  if (!other) return;
   const std::lock_guard lock(mutex);
-  unused_once.push_back(&request);
+  unused_once.push_back(other);
 }
 
 Request* find(Handle handle) {

@@ -101,13 +101,13 @@ struct Request {
   /// Of a nonblocking collective, whose handle the program has until it is complete: then the request and its
   /// carrier wait for the next one.
   bool is_once = false;
-  std::shared_ptr<runtime::Nonblocking> nonblocking;  ///< while it is under way
+  runtime::KeptNonblocking nonblocking;  ///< while it is under way
   runtime::Nonblocking::Call call;
   std::unique_ptr<runtime::SeparateCall> separate;  ///< instead of both
 
   bool active() const {
     if (separate) return separate->active();
-    return is_once ? nonblocking != nullptr : collective && collective->active();
+    return is_once ? static_cast<bool>(nonblocking) : collective && collective->active();
   }
   /// Each returns an MPI error code, raised already.
   int start();

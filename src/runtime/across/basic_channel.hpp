@@ -40,10 +40,10 @@ namespace espalier::runtime::across {
 template <class Side>
 class BasicChannel : public StreamEnd {
  public:
-  using Node = typename Side::Node;
+  using KeptNode = typename Side::KeptNode;
 
   /// `node`: of this node's ranks; null: there is none, or no memory for it.
-  BasicChannel(std::shared_ptr<Mail> mail, int rank, int stream, std::shared_ptr<Node> node,
+  BasicChannel(std::shared_ptr<Mail> mail, int rank, int stream, KeptNode node,
                network::SpinLimits spin_limits)
       : StreamEnd(std::move(mail), rank, stream), node_(std::move(node)), spin_limits_(spin_limits) {}
   ~BasicChannel() {
@@ -91,7 +91,7 @@ class BasicChannel : public StreamEnd {
   void be_patient(Call& call);
   void ask(Call& call);
 
-  std::shared_ptr<Node> node_;
+  KeptNode node_;
   network::SpinLimits spin_limits_;
   std::uint64_t claims_ = 0;
   std::vector<Call*> under_way_;  // in order

@@ -10,13 +10,13 @@
 #include "runtime/across/patience.hpp"
 #include "runtime/communicator/collective_progress.hpp"
 #include "runtime/communicator/nonblocking.hpp"
-#include "runtime/communicator/only_thread.hpp"
+#include "runtime/progress/only_thread.hpp"
 
 namespace espalier::runtime::across {
 
 /// Threads, shared memory and the host MPI as they are; costs nothing.
 struct HostSide {
-  using Node = Nonblocking;
+  using KeptNode = KeptNonblocking;
   using Lock = CallLock;
   using Wait = network::Wait;
   using Patience = across::Patience;
@@ -33,12 +33,12 @@ extern template class BasicChannel<HostSide>;
 class Channel final : public CollectivesUnderWay, public BasicChannel<HostSide> {
  public:
   /// `node`: of this node's ranks; null: there is none, or no memory for it.
-  static std::shared_ptr<Channel> open(std::shared_ptr<Mail> mail, int rank, int stream,
-                                       std::shared_ptr<Nonblocking> node, network::SpinLimits spin_limits);
+  static std::shared_ptr<Channel> open(std::shared_ptr<Mail> mail, int rank, int stream, KeptNonblocking node,
+                                       network::SpinLimits spin_limits);
   void advance_aside() override { drive_aside(); }
 
  private:
-  Channel(std::shared_ptr<Mail> mail, int rank, int stream, std::shared_ptr<Nonblocking> node,
+  Channel(std::shared_ptr<Mail> mail, int rank, int stream, KeptNonblocking node,
           network::SpinLimits spin_limits)
       : BasicChannel(std::move(mail), rank, stream, std::move(node), spin_limits) {}
 };

@@ -31,7 +31,7 @@ std::unique_ptr<PersistentMeeting> Communicator::begin_to_prepare(collective::Pe
   return nullptr;
 }
 
-std::shared_ptr<Nonblocking> Communicator::nonblocking(const collective::PersistentSpec&, std::string& why) {
+KeptNonblocking Communicator::nonblocking(const collective::PersistentSpec&, std::string& why) {
   if (plan::nonblocking_is_off()) return nullptr;
   why = active() ? "nonblocking collectives over nodes are the host's" : refusal_;
   return nullptr;

@@ -33,6 +33,7 @@ struct SharedResult {
   std::vector<std::size_t> offsets;  ///< of each rank's block from there
 };
 
+class KeptNonblocking;
 class Nonblocking;
 class Persistent;
 class SeparateCall;
@@ -189,7 +190,7 @@ class Communicator {
   /// Local: what carries a nonblocking collective like that. Null, on all ranks alike, because they have the
   /// same of `spec` that CallFacts has: it is the host's, and `why` says why; empty: there is no reason to
   /// report.
-  virtual std::shared_ptr<Nonblocking> nonblocking(const collective::PersistentSpec& spec, std::string& why);
+  virtual KeptNonblocking nonblocking(const collective::PersistentSpec& spec, std::string& why);
 
   /// Local: whether a rule leaves all such calls to the host, whatever their arguments are.
   bool leaves_nonblocking() const { return leaves_nonblocking_; }

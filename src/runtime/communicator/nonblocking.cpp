@@ -8,11 +8,11 @@
 #include "machine/host_platform.hpp"
 #include "network/window/platform.hpp"
 #include "runtime/communicator/collective_progress.hpp"
-#include "runtime/communicator/only_thread.hpp"
 #include "runtime/communicator/share_release.hpp"
 #include "runtime/process/node.hpp"
 #include "runtime/process/process.hpp"
 #include "runtime/progress/missed_tests.hpp"
+#include "runtime/progress/only_thread.hpp"
 #include "runtime/progress/progress_thread.hpp"
 #include "runtime/statistics/sites.hpp"
 #include "runtime/statistics/statistics.hpp"
@@ -123,9 +123,8 @@ std::unique_ptr<CompletionSignal> CompletionSignal::if_wanted(machine::WaitPolic
   return std::unique_ptr<CompletionSignal>(new CompletionSignal(policy));
 }
 
-std::shared_ptr<Nonblocking> Nonblocking::open(const NonblockingPlace& place, int rank,
-                                               machine::WaitPolicy policy, bool by_thread,
-                                               std::vector<int> names) {
+KeptNonblocking Nonblocking::open(const NonblockingPlace& place, int rank, machine::WaitPolicy policy,
+                                  bool by_thread, std::vector<int> names) {
   const Layout layout = layout_for(place.layout.ranks);
   auto& word = word_of(place.arena.at(place.share.offset), place.layout);
   // acquire: pairs with the release below; the share is whole before another rank finds it.
@@ -137,14 +136,15 @@ std::shared_ptr<Nonblocking> Nonblocking::open(const NonblockingPlace& place, in
     else if (made != 0)
       place.arena.free({made, share_bytes(layout)});
   }
-  if (offset == refused) return nullptr;
+  if (offset == refused) return {};
   const memory::Share share = {offset, share_bytes(layout)};
   if (!place.arena.holds(share)) throw Error("the share of a communicator in the node's memory is damaged");
   place.arena.reserve_around(share);  // backed it is; this maps it
   std::shared_ptr<Nonblocking> made(
       new Nonblocking(place.arena, share, layout, rank, policy, by_thread, std::move(names)));
   CollectiveProgress::instance().add(made);
-  return made;
+  made->self_ = made;
+  return KeptNonblocking(*made);
 }
 
 Nonblocking::Nonblocking(memory::Arena& arena, memory::Share share, const Layout& layout, int rank,

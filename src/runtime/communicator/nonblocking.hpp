@@ -2,12 +2,14 @@
 // for a number of calls, and buffers for what rides in none.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "collective/schedule/calls_under_way.hpp"
@@ -15,6 +17,7 @@
 #include "memory/arena.hpp"
 #include "runtime/communicator/collective_progress.hpp"
 #include "runtime/failure/mismatch_detection.hpp"
+#include "runtime/progress/only_thread.hpp"
 #include "runtime/statistics/counters.hpp"
 
 namespace espalier::runtime {
@@ -54,7 +57,9 @@ class CompletionSignal {
   machine::Waiter waiter_;
 };
 
-/// One rank's part. Lives as long as the communicator or a request needs it. Thread-safe: threads may start
+class KeptNonblocking;
+
+/// One rank's part. Lives as long as the communicator or a request keeps it. Thread-safe: threads may start
 /// a collective, and test or wait for others, at the same time; each call is one thread's at a time.
 class Nonblocking final : public CollectivesUnderWay {
  public:
@@ -63,9 +68,8 @@ class Nonblocking final : public CollectivesUnderWay {
   /// Local: waits for no rank. The first rank that comes makes the share. Null, on all ranks alike: there was
   /// no memory for it. `by_thread`: the progress thread, where there is one, may advance calls. `names`: what errors
   /// call the ranks, if not by their numbers.
-  static std::shared_ptr<Nonblocking> open(const NonblockingPlace& place, int rank,
-                                           machine::WaitPolicy policy, bool by_thread = true,
-                                           std::vector<int> names = {});
+  static KeptNonblocking open(const NonblockingPlace& place, int rank, machine::WaitPolicy policy,
+                              bool by_thread = true, std::vector<int> names = {});
   /// Local. What this rank has given may still be read: the last rank to leave gives it back.
   ~Nonblocking() override;
   Nonblocking(const Nonblocking&) = delete;
@@ -104,6 +108,12 @@ class Nonblocking final : public CollectivesUnderWay {
   std::string failure(std::uint64_t& from);
 
  private:
+  friend class KeptNonblocking;
+  void add_keeper() { add_in_call(keepers_, 1); }
+  void remove_keeper() {
+    if (add_in_call(keepers_, -1) == 0) std::shared_ptr<Nonblocking>(std::move(self_));
+  }
+
   Nonblocking(memory::Arena& arena, memory::Share share, const machine::Layout& layout, int rank,
               machine::WaitPolicy policy, bool by_thread, std::vector<int> names);
   static machine::Layout layout_for(int ranks);
@@ -119,6 +129,9 @@ class Nonblocking final : public CollectivesUnderWay {
   void work_in_wait();
   void give_back_all();
 
+  std::atomic<int> keepers_{0};
+  std::shared_ptr<Nonblocking>
+      self_;  ///< while there are keepers; the progress thread holds it, too, as it looks
   memory::Arena& arena_;
   memory::Share share_;
   machine::Layout layout_;
@@ -128,6 +141,34 @@ class Nonblocking final : public CollectivesUnderWay {
   std::unique_ptr<CompletionSignal> completion_signal_;  // null: ProgressThread does not advance calls
   collective::CallsUnderWay<machine::HostMachine, ArenaBuffers> calls_;
   statistics::Counters counters_;
+};
+
+/// Keeps it alive, as a std::shared_ptr would, but for each call two instructions that lock: where one thread makes all
+/// MPI calls the count takes none.
+class KeptNonblocking {
+ public:
+  KeptNonblocking() = default;
+  KeptNonblocking(std::nullptr_t) {}
+  explicit KeptNonblocking(Nonblocking& of) : of_(&of) { of.add_keeper(); }
+  KeptNonblocking(const KeptNonblocking& other) : of_(other.of_) {
+    if (of_) of_->add_keeper();
+  }
+  KeptNonblocking(KeptNonblocking&& other) noexcept : of_(std::exchange(other.of_, nullptr)) {}
+  KeptNonblocking& operator=(KeptNonblocking other) noexcept {
+    std::swap(of_, other.of_);
+    return *this;
+  }
+  ~KeptNonblocking() { reset(); }
+  void reset() {
+    if (Nonblocking* const of = std::exchange(of_, nullptr)) of->remove_keeper();
+  }
+
+  Nonblocking* operator->() const { return of_; }
+  Nonblocking& operator*() const { return *of_; }
+  explicit operator bool() const { return of_ != nullptr; }
+
+ private:
+  Nonblocking* of_ = nullptr;
 };
 
 /// The share of a communicator that all ranks have left: the next one of these ranks makes another.

@@ -6,9 +6,9 @@
 #include "plan/nonblocking_rules.hpp"
 #include "plan/tuned_rules.hpp"
 #include "runtime/across/call_across.hpp"
-#include "runtime/communicator/only_thread.hpp"
 #include "runtime/multinode/serve.hpp"
 #include "runtime/process/node.hpp"
+#include "runtime/progress/only_thread.hpp"
 #include "runtime/progress/spin_limits.hpp"
 #include "runtime/statistics/sites.hpp"
 
@@ -70,7 +70,7 @@ void MultiNodeCommunicator::stop_letters(bool tells) noexcept {
 
 void MultiNodeCommunicator::open_channel() {
   if (!mail_) open_mail();
-  std::shared_ptr<Nonblocking> node;
+  KeptNonblocking node;
   // Not by the progress thread: it may not call the host. What it did last on the node no rank would send, where all
   // have started the call and wait in the host for another node.
   constexpr bool by_thread = false;

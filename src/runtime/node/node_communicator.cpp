@@ -42,7 +42,7 @@ bool NodeCommunicator::name_labels(std::vector<std::string> names) {
   return true;
 }
 
-std::shared_ptr<Nonblocking> NodeCommunicator::lines() {
+KeptNonblocking NodeCommunicator::lines() {
   static const bool is_off = plan::nonblocking_is_off();
   if (is_off) return nullptr;
   if (!nonblocking_)
@@ -51,8 +51,7 @@ std::shared_ptr<Nonblocking> NodeCommunicator::lines() {
   return nonblocking_;
 }
 
-std::shared_ptr<Nonblocking> NodeCommunicator::nonblocking(const collective::PersistentSpec& spec,
-                                                           std::string& why) {
+KeptNonblocking NodeCommunicator::nonblocking(const collective::PersistentSpec& spec, std::string& why) {
   static const bool is_off = plan::nonblocking_is_off();
   if (is_off) return nullptr;
   const std::size_t most = state_.arena.budget() / 8;

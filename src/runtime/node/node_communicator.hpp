@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runtime/communicator/communicator.hpp"
+#include "runtime/communicator/nonblocking.hpp"
 #include "runtime/communicator/persistent.hpp"
 #include "runtime/node/shared_state.hpp"
 
@@ -66,7 +67,7 @@ class NodeCommunicator final : public Communicator {
                                       const std::string& unable, std::string& why) override;
   std::unique_ptr<PersistentMeeting> begin_to_prepare(collective::PersistentSpec& spec) override;
   Refusal refuse_to_prepare(const collective::PersistentSpec& spec) override;
-  std::shared_ptr<Nonblocking> nonblocking(const collective::PersistentSpec& spec, std::string& why) override;
+  KeptNonblocking nonblocking(const collective::PersistentSpec& spec, std::string& why) override;
   void note_nonblocking(Collective collective) override {
     state_.mismatch_detection.add_nonblocking(collective);
   }
@@ -93,10 +94,10 @@ class NodeCommunicator final : public Communicator {
                           std::span<const std::size_t> bytes, const UserOperation& operation);
 
   /// What carries nonblocking collectives; null, on all ranks alike: there is no memory, or it is not wanted.
-  std::shared_ptr<Nonblocking> lines();
+  KeptNonblocking lines();
 
   SharedState state_;
-  std::shared_ptr<Nonblocking> nonblocking_;  ///< once there has been one
+  KeptNonblocking nonblocking_;  ///< once there has been one
   std::vector<std::byte>
       kept_result_;  ///< the last result of allgatherv_shared(), where the arena had no room for it
 };

@@ -4,6 +4,8 @@
 
 #include <atomic>
 
+#include "runtime/progress/only_thread.hpp"
+
 namespace espalier::runtime::asking {
 
 /// A collective has been served since a test or probe last found nothing. What was sent before it may not
@@ -26,8 +28,10 @@ inline void note_collective() {
   if (!is_due()) [[unlikely]]
     state.fetch_or(collective_served, std::memory_order_relaxed);
 }
-inline void add_request() { state.fetch_add(one_request, std::memory_order_relaxed); }
-inline void remove_request() { state.fetch_sub(one_request, std::memory_order_relaxed); }
+/// By threads that make MPI calls. A thread of the C API that notes a collective meanwhile may be missed: then one test
+/// goes straight to the host.
+inline void add_request() { add_in_call(state, one_request); }
+inline void remove_request() { add_in_call(state, 0 - one_request); }
 inline void forget_collectives() { state.fetch_and(~collective_served, std::memory_order_relaxed); }
 
 }  // namespace espalier::runtime::asking

@@ -61,7 +61,7 @@ struct Started {
   Doubles send, receive, wanted;
   std::string why;
   Nonblocking::Call call;
-  std::shared_ptr<Nonblocking> nonblocking;
+  KeptNonblocking nonblocking;
 };
 
 TEST(Nonblocking, ManyAtATime) {
@@ -202,7 +202,7 @@ struct Scattered {
   }
   std::vector<std::byte> data;
   Nonblocking::Call call;
-  std::shared_ptr<Nonblocking> nonblocking;
+  KeptNonblocking nonblocking;
 };
 
 // Of a block that is read where it lies, too.

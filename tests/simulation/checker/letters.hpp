@@ -72,7 +72,7 @@ class CheckedNode {
 /// What a channel stands on.
 struct CheckedSide {
   using Where = std::source_location;
-  using Node = CheckedNode;
+  using KeptNode = std::shared_ptr<CheckedNode>;
   using Wait = simulation::checker::IdleWait;
   /// A rank is one thread.
   struct Lock {

@@ -80,7 +80,7 @@ void leave_share(memory::Arena& arena, memory::Share share, int rank, int ranks)
 
 class NodeMeeting final : public PersistentMeeting {
  public:
-  NodeMeeting(SharedState& state, int rank, PersistentSpec&& spec, std::shared_ptr<Nonblocking> lines)
+  NodeMeeting(SharedState& state, int rank, PersistentSpec&& spec, KeptNonblocking lines)
       : arena_(state.arena),
         policy_(state.machine.waiter().policy()),
         rank_(rank),
@@ -114,7 +114,7 @@ class NodeMeeting final : public PersistentMeeting {
   LayoutCells own_;
   Part mine_;
   Parts all_;
-  std::shared_ptr<Nonblocking> lines_;
+  KeptNonblocking lines_;
   Nonblocking::Call call_;
   bool is_open_ = false;  ///< the call is under way
   memory::Share share_;
@@ -219,7 +219,7 @@ int find_rank_that_left(const Parts& all) {
 Refusal NodeCommunicator::refuse_to_prepare(const PersistentSpec& spec) {
   static const bool is_on = Config::instance().flag("ESPALIER_PERSISTENT");
   if (!is_on) return Refusal::left_to_host;
-  const std::shared_ptr<Nonblocking> meeting_place = lines();
+  const KeptNonblocking meeting_place = lines();
   for (const bool is_first : {true, false})
     if (meeting_place && tell_and_leave(*meeting_place, state_.arena, rank(), size()) != 0)
       return is_first && is_short(spec) ? Refusal::fails : Refusal::left_to_host;
@@ -230,7 +230,7 @@ std::unique_ptr<PersistentMeeting> NodeCommunicator::begin_to_prepare(Persistent
   static const bool is_on = Config::instance().flag("ESPALIER_PERSISTENT");
   std::string why;
   if (!is_on || !is_short(spec)) return nullptr;
-  std::shared_ptr<Nonblocking> lines = nonblocking(spec, why);
+  KeptNonblocking lines = nonblocking(spec, why);
   if (!lines) return nullptr;
   auto meeting = std::make_unique<NodeMeeting>(state_, rank(), std::move(spec), std::move(lines));
   if (meeting->begin(state_)) return meeting;

@@ -54,7 +54,7 @@ class HeldShare {
 class Setup {
  public:
   /// `lines`: where the ranks meet that may not all come; null: they come all.
-  Setup(SharedState& state, const Bootstrap& host, std::shared_ptr<Nonblocking> lines)
+  Setup(SharedState& state, const Bootstrap& host, KeptNonblocking lines)
       : state_(state), host_(host), lines_(std::move(lines)), held_(state.arena) {}
   std::unique_ptr<Persistent> run(PersistentSpec& spec, const std::string& unable, std::string& why);
 
@@ -74,7 +74,7 @@ class Setup {
 
   SharedState& state_;
   const Bootstrap& host_;
-  std::shared_ptr<Nonblocking> lines_;
+  KeptNonblocking lines_;
   HeldShare held_;  ///< rank 0's
   memory::Share share_;
   Parts all_;

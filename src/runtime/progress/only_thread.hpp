@@ -48,4 +48,21 @@ class CallLock {
   bool owns_ = true;
 };
 
+/// Adds to a number that only threads which make MPI calls change; the sum.
+template <class T>
+T add_in_call(std::atomic<T>& number, T by) {
+  if (!OnlyThread::exists()) return number.fetch_add(by, std::memory_order_acq_rel) + by;
+  const T sum = number.load(std::memory_order_relaxed) + by;
+  number.store(sum, std::memory_order_relaxed);
+  return sum;
+}
+/// Puts `next` in the place of a pointer that only such threads change; what was there.
+template <class T>
+T* exchange_in_call(std::atomic<T*>& pointer, T* next) {
+  if (!OnlyThread::exists()) return pointer.exchange(next, std::memory_order_acq_rel);
+  T* const before = pointer.load(std::memory_order_relaxed);
+  pointer.store(next, std::memory_order_relaxed);
+  return before;
+}
+
 }  // namespace espalier::runtime
