@@ -35,6 +35,21 @@ enum class Collective : std::uint8_t {
   neighbor_alltoallw
 };
 
+/// Some of them. To ask for one takes a few instructions.
+class CollectiveSet {
+ public:
+  constexpr CollectiveSet(std::initializer_list<Collective> all) {
+    for (const Collective each : all) bits_ |= bit(each);
+  }
+  constexpr bool contains(Collective collective) const { return (bits_ & bit(collective)) != 0; }
+
+ private:
+  static constexpr std::uint32_t bit(Collective collective) {
+    return std::uint32_t{1} << static_cast<unsigned>(collective);
+  }
+  std::uint32_t bits_ = 0;
+};
+
 /// What all ranks of a call know of its length: `bytes` of a rule, of a plan, and of a line about a call.
 enum class Length : std::uint8_t {
   none,       ///< no data, or blocks whose lengths a rank does not know of the others
@@ -102,6 +117,7 @@ inline constexpr std::array collective_traits = {
 
 inline constexpr int collective_count = static_cast<int>(collective_traits.size());
 static_assert(static_cast<int>(Collective::neighbor_alltoallw) + 1 == collective_count);
+static_assert(collective_count <= 32, "a CollectiveSet has a bit for each");
 
 constexpr const CollectiveTraits& traits(Collective collective) {
   return collective_traits[static_cast<std::size_t>(collective)];

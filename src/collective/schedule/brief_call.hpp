@@ -64,13 +64,15 @@ inline std::size_t longest_brief_block(Collective collective, int ranks) {
 }
 
 /// An exscan has root 0: of two ranks it gives rank 1 what rank 0 has.
-inline bool is_from_root(Collective collective) {
+constexpr bool is_from_root(Collective collective) {
   using enum Collective;
-  return collective == bcast || collective == scatter || collective == scatterv || collective == exscan;
+  constexpr CollectiveSet from_root = {bcast, scatter, scatterv, exscan};
+  return from_root.contains(collective);
 }
-inline bool is_to_root(Collective collective) {
+constexpr bool is_to_root(Collective collective) {
   using enum Collective;
-  return collective == reduce || collective == gather || collective == gatherv;
+  constexpr CollectiveSet to_root = {reduce, gather, gatherv};
+  return to_root.contains(collective);
 }
 
 /// Of a collective whose ranks all have blocks of one length, from the buffers that MPI names: those of all ranks lie one

@@ -1,7 +1,6 @@
 #include "collective/schedule/buffer_layout.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <utility>
 
@@ -21,10 +20,7 @@ std::size_t longest_of(std::span<const Contribution> all) {
 
 Schedule::Chunks chunks_of(Collective collective, std::span<const Contribution> all, int log2_bytes) {
   const std::size_t longest = longest_of(all);
-  using enum Collective;
-  constexpr std::array one_way = {bcast, reduce, gather, gatherv, scatter, scatterv, scan, exscan};
-  if (longest <= std::size_t{1} << log2_bytes || std::count(one_way.begin(), one_way.end(), collective) == 0)
-    return {};
+  if (longest <= std::size_t{1} << log2_bytes || !goes_one_way(collective)) return {};
   return {log2_bytes, static_cast<int>(std::bit_width((longest - 1) >> log2_bytes))};
 }
 

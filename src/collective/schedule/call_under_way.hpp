@@ -27,6 +27,7 @@ struct CallUnderWay {
   CallLines lines;                       ///< which say what each rank gives
   machine::Fingerprint fingerprint = 0;  ///< that this rank's line bears
   bool published = false;                ///< this rank has given all that it gives
+  bool offers_buffer = false;            ///< as exchanges_buffer(), in the memory that all share
   bool is_long = false;                  ///< another thread of this rank advances it, too
   bool done = false;                     ///< this rank reads nothing of it any more
 
@@ -61,7 +62,7 @@ struct CallUnderWay {
   void forget_progress() {
     number = 0;
     lines = {};
-    published = done = awaited = false;
+    published = offers_buffer = done = awaited = false;
     lack = {};
     excess = {};
     heard = taken = position = 0;

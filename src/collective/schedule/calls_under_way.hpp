@@ -226,6 +226,7 @@ class CallsUnderWay {
       room = take_room(call, call.length);
       if (!room.data) return false;
     }
+    call.offers_buffer = room.data && !room.is_own && call.length.is_exchanged;
     m_.begin_call(call.fingerprint);
     const Giving giving{call.number, call.lines.of(m_.rank()), finished_};
     if (call.is_brief)
@@ -268,9 +269,8 @@ class CallsUnderWay {
 
   /// Of two ranks. This one has read what the other gave.
   void exchange_buffers(const CallUnderWay& call) {
-    std::byte* const own_line = call.lines.of(m_.rank());
     std::byte* const line = call.lines.of(1 - m_.rank());
-    if (std::byte* const data = exchanged_buffer(m_, own_line, line, area_))
+    if (std::byte* const data = exchanged_buffer(m_, call.spec.given_bytes, line, area_))
       buffers_.exchange(call.number, data);
   }
 
@@ -279,20 +279,20 @@ class CallsUnderWay {
   void prefetch_next_line(Step next) {
     if (pages_.has(next)) m_.prefetch_own_at(pages_.lines(next).of(m_.rank()), sizeof(memory::FlagLine));
   }
-  /// Short ones only. A copy into a long one fetches its lines as fast, while this would hold up what the program does
-  /// next.
+  /// Of short ones, which have no use for the flag lines. A copy into a long one fetches its lines as fast, while this would
+  /// hold up what the program does next.
   void prefetch_next_buffer(const CallUnderWay& call) {
     constexpr std::size_t most = 2 * 1024;
     const BufferLength length = call.length;
     if (length.bytes > most) return;
     if (const GivenBuffer* next = buffers_.next_like(m_, length))
-      m_.prefetch_own_at(next->data, length.bytes);
+      m_.prefetch_own_at(next->data + BufferParts::table, length.bytes - BufferParts::table);
   }
 
   bool take(CallUnderWay& call) {
     call.done = take_what_came(m_, call, area_) && may_write_again(call) && others_keep_up(call);
     if (!call.done) return false;
-    if (call.length.is_exchanged) exchange_buffers(call);
+    if (call.offers_buffer) exchange_buffers(call);
     ++completed_;
     in_order_[static_cast<std::size_t>(call.number - in_order_.front().number)].call = nullptr;
     if (call.length.bytes > 0) prefetch_next_buffer(call);

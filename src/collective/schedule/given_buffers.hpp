@@ -29,7 +29,7 @@ class GivenBuffers {
   /// A buffer that no rank reads any more, for call `number`. nullptr: there is no memory for it now.
   template <machine::Machine M>
   std::byte* take(M& m, BufferLength length, memory::Step number) {
-    GivenBuffer* found = next_like(m, length);
+    GivenBuffer* found = is_still_next(m, length) ? &all_[next_] : next_like(m, length);
     if (!found && has_enough_for_turns(length))
       found = find(length, [&](const GivenBuffer& each) { return is_unused(m, each); });
     if (found) return use(*found, number);
@@ -47,7 +47,10 @@ class GivenBuffers {
   /// The one that take() would find without a look at what others have finished; nullptr: there is none.
   template <machine::Machine M>
   GivenBuffer* next_like(M& m, BufferLength length) {
-    return find(length, [&](const GivenBuffer& each) { return is_known_unused(m, each); });
+    GivenBuffer* const found =
+        find(length, [&](const GivenBuffer& each) { return is_known_unused(m, each); });
+    if (found) next_ = static_cast<std::size_t>(found - all_.data());
+    return found;
   }
 
   /// Another rank has the buffer of call `number`, and this one has `data` for it, of the same length. The other may still
@@ -68,6 +71,12 @@ class GivenBuffers {
 
  private:
   static constexpr std::size_t most_kept = 16;
+
+  /// Whether the one that was found last, for a call like this, need not be looked for.
+  template <machine::Machine M>
+  bool is_still_next(M& m, BufferLength length) {
+    return next_ < all_.size() && all_[next_].bytes == length.bytes && is_known_unused(m, all_[next_]);
+  }
 
   static std::byte* use(GivenBuffer& buffer, memory::Step number) {
     buffer.last = number;
@@ -126,6 +135,7 @@ class GivenBuffers {
 
   Memory memory_;
   std::vector<GivenBuffer> all_;
+  std::size_t next_ = 0;  // the one that next_like() found last
 };
 
 }  // namespace espalier::collective

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -68,8 +67,8 @@ struct BufferParts {
 /// Whether each reader has a block of its own.
 inline bool goes_by_reader(Collective collective) {
   using enum Collective;
-  constexpr std::array by_reader = {scatter, scatterv, alltoall, alltoallv};
-  return traits(collective).in_pieces || std::count(by_reader.begin(), by_reader.end(), collective) > 0;
+  constexpr CollectiveSet by_reader = {scatter, scatterv, alltoall, alltoallv};
+  return by_reader.contains(collective) || traits(collective).in_pieces;
 }
 
 /// Whether readers must be told where their blocks lie. The same on all ranks.
@@ -90,13 +89,6 @@ inline bool folds_in_common(const PersistentSpec& spec, int ranks) {
 
 inline bool is_scatter(const PersistentSpec& spec) {
   return spec.collective == Collective::scatter || spec.collective == Collective::scatterv;
-}
-
-/// Ranks that all write and then all read would gain nothing by chunks.
-inline bool goes_one_way(Collective collective) {
-  using enum Collective;
-  constexpr std::array one_way = {bcast, reduce, gather, gatherv, scatter, scatterv, scan, exscan};
-  return std::count(one_way.begin(), one_way.end(), collective) > 0;
 }
 
 /// How long the chunks of such data are: short enough that a reader soon begins, and long enough for what each
@@ -343,12 +335,13 @@ GivenData find_in_own_memory(M& m, const PersistentSpec& spec, const Notice& not
 
 }  // namespace detail
 
-/// The buffer of `peer` that is this rank's from now on, which had this one's; nullptr: none is exchanged. Both ranks have
-/// published. They see the same two lines, and so agree.
+/// The buffer of the other rank, whose line that is, from now on this one's, which has offered its own with so many bytes in
+/// it; nullptr: the other rank does not take it. Both have published, and know the same of both lines. A rank does not look
+/// at its own: a processor may leave that in the cache of the core that has read it.
 template <Machine M>
-std::byte* exchanged_buffer(M& m, std::byte* own_line, std::byte* line, const CallArea& area) {
-  const Notice own = read_notice(m, own_line), notice = read_notice(m, line);
-  if (!own.exchanges() || !notice.exchanges() || own.bytes != notice.bytes) return nullptr;
+std::byte* exchanged_buffer(M& m, std::size_t given_bytes, std::byte* line, const CallArea& area) {
+  const Notice notice = read_notice(m, line);
+  if (!notice.exchanges() || notice.bytes != given_bytes) return nullptr;
   return area.at(notice.offset(), exchanged_bytes(notice.bytes));
 }
 

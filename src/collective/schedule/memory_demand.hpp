@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -14,8 +13,8 @@ namespace espalier::collective {
 /// Of gatherv, scatterv, alltoallv and what moves pieces no rank knows what others give.
 inline bool lengths_are_unknown(const PersistentSpec& spec) {
   using enum Collective;
-  constexpr std::array unknown = {gatherv, scatterv, alltoallv};
-  return traits(spec.collective).in_pieces || std::count(unknown.begin(), unknown.end(), spec.collective) > 0;
+  constexpr CollectiveSet unknown = {gatherv, scatterv, alltoallv};
+  return unknown.contains(spec.collective) || traits(spec.collective).in_pieces;
 }
 
 /// Whether a rank may need a buffer for the call, as all ranks know alike.

@@ -40,6 +40,13 @@ struct PersistentSpec {
   std::size_t arrives_from(int peer) const;
 };
 
+/// Ranks that all write and then all read would gain nothing by chunks.
+constexpr bool goes_one_way(Collective collective) {
+  using enum Collective;
+  constexpr CollectiveSet one_way = {bcast, reduce, gather, gatherv, scatter, scatterv, scan, exscan};
+  return one_way.contains(collective);
+}
+
 /// A reduce of long vectors over many ranks: they fold it in common, as an allreduce of which the root alone takes
 /// the result. The root by itself took twice as long on 16 cores. Shorter ones leave the other ranks alone.
 constexpr bool is_folded_by_all(Collective collective, std::size_t bytes, std::size_t ranks) {

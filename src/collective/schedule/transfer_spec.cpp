@@ -1,6 +1,5 @@
 // Makes the spec of a rank for each kind of persistent collective that moves blocks, and for barriers.
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "collective/schedule/persistent_spec.hpp"
@@ -18,9 +17,9 @@ using making::Stream;
 /// Whether each rank has blocks for one reader each. The same on all ranks.
 bool lies_apart(Collective collective, int ranks) {
   using enum Collective;
-  constexpr std::array by_reader = {alltoall,          alltoallv,          alltoallw,
-                                    neighbor_alltoall, neighbor_alltoallv, neighbor_alltoallw};
-  return ranks == 2 || std::count(by_reader.begin(), by_reader.end(), collective) > 0;
+  constexpr CollectiveSet by_reader = {alltoall,          alltoallv,          alltoallw,
+                                       neighbor_alltoall, neighbor_alltoallv, neighbor_alltoallw};
+  return ranks == 2 || by_reader.contains(collective);
 }
 
 /// `out(rank)`, `in(rank)`: the Stream that goes there, or comes from there.

@@ -53,7 +53,7 @@ inline const reduce::Operation* kernel(const Call& call, MPI_Count elements, std
   return has_bytes(found, elements, bytes) ? found : nullptr;
 }
 
-/// The same of a blocking call: of those one thread at a time makes one on a communicator.
+/// The same where no other thread makes a call on the communicator: blocking ones one thread at a time makes.
 inline const reduce::Operation* kernel(Entry& entry, const Call& call, MPI_Count elements,
                                        std::size_t& bytes) {
   LastReduction& last = entry.last_reduction;

@@ -54,10 +54,9 @@ void say_allgather(const Draft& draft, int rank, int ranks, Wanted& wanted) {
 /// Whether a node sends for all of its ranks.
 bool is_sent_by_nodes(const collective::PersistentSpec& spec) {
   using enum Collective;
-  constexpr std::array gain_by_it = {bcast, reduce, allreduce, allgather};
+  constexpr CollectiveSet gain_by_it = {bcast, reduce, allreduce, allgather};
   return spec.collective == barrier ||
-         (spec.bytes > 0 && spec.operation != reduce::user_operation &&
-          std::count(gain_by_it.begin(), gain_by_it.end(), spec.collective) > 0);
+         (spec.bytes > 0 && spec.operation != reduce::user_operation && gain_by_it.contains(spec.collective));
 }
 
 void say_to_node(const Draft& draft, int rank, int ranks, Wanted& wanted) {

@@ -7,6 +7,7 @@
 #include "mpi/collectives/reduction_arguments.hpp"
 #include "mpi/datatype/staging.hpp"
 #include "mpi/requests/prepare/rank_info.hpp"
+#include "runtime/progress/only_thread.hpp"
 
 namespace espalier::mpi::persistent {
 
@@ -142,7 +143,9 @@ inline bool is_brief_fold(const Call& call, Collective collective, MPI_Count cou
       call.send == call.receive)
     return false;
   std::size_t block = 0;
-  const reduce::Operation* operation = kernel(call, count, block);
+  const reduce::Operation* operation = runtime::OnlyThread::exists()
+                                           ? kernel(entry, call, count, block)  // finds it sooner
+                                           : kernel(call, count, block);
   if (!operation || operation->at_once || !is_brief_length(block, collective, rank_info_of(entry).size))
     return false;
   const collective::BriefCall brief = brief_of_equal_blocks(collective, call.root, rank_info_of(entry),
