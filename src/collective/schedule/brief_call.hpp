@@ -32,6 +32,9 @@ struct BriefCall {
   OwnBlock keep{};        ///< copied when the call starts
   /// Of two ranks: bytes of the block that this one gives, where the block that it gets has another length; else 0.
   std::size_t other_given = 0;
+
+  /// Bytes of each block that this rank gives.
+  std::size_t given_block() const { return other_given > 0 ? other_given : block; }
 };
 
 /// The longest block of a brief call; 0: the collective has none. So short that each rank folds for itself.
@@ -115,8 +118,7 @@ inline std::size_t given_in_brief(const PersistentSpec& spec, const BriefCall& b
                                   const RankInfo& rank_info) {
   if (!gives_in_brief(spec, rank_info.rank)) return 0;
   const auto ranks = static_cast<std::size_t>(rank_info.size);
-  if (brief.other_given > 0) return brief.other_given;
-  return has_table(spec, rank_info.size) ? brief.block * ranks : brief.block;
+  return has_table(spec, rank_info.size) ? brief.given_block() * ranks : brief.given_block();
 }
 
 /// As exchanges_buffer(), of calls that need buffers.

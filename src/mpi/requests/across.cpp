@@ -95,13 +95,12 @@ void spell_out_transfer(const collective::RankInfo& self, Draft& draft) {
   const auto ranks = static_cast<std::size_t>(self.size);
   const bool gives = gives_in_brief(spec, self.rank), hears_all = hears_all_in_brief(spec, self.rank);
   auto* const send = const_cast<std::byte*>(brief.send);
-  const std::size_t given_to_each = brief.other_given > 0 ? brief.other_given : brief.block;
   ByRank<collective::Block> out(ranks), in(ranks);
   for (int peer = 0; peer < self.size; ++peer) {
     const auto i = static_cast<std::size_t>(peer);
     const bool is_root = peer == spec.root;
     if (gives && (is_root || !collective::is_to_root(spec.collective)))
-      out[i] = {has_table(spec, self.size) ? send + i * brief.block : send, given_to_each};
+      out[i] = {has_table(spec, self.size) ? send + i * brief.block : send, brief.given_block()};
     if (hears_all || (is_root && collective::is_from_root(spec.collective)))
       in[i] = {hears_all ? brief_target(brief, peer, self.size) : brief.receive, brief.block};
   }
