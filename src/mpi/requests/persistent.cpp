@@ -203,7 +203,7 @@ int Request::leave() {
 int Request::cancel() { return raise_for(*this, "MPI_Cancel takes no requests of collectives"); }
 
 Request& take_once(Entry& entry) {
-  // Where there are other threads this acquires what give_back() releases: another one may have used the request.
+  // Acquires what give_back() has released, where there are several threads: another one may have used the request.
   if (Request* const next = runtime::exchange_in_call<Request>(next_once, nullptr)) return *next;
   {
     const std::lock_guard lock(mutex);

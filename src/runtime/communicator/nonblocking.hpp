@@ -130,8 +130,8 @@ class Nonblocking final : public CollectivesUnderWay {
   void give_back_all();
 
   std::atomic<int> keepers_{0};
-  std::shared_ptr<Nonblocking>
-      self_;  ///< while there are keepers; the progress thread holds it, too, as it looks
+  /// While there are keepers. The progress thread holds it, too, while it looks.
+  std::shared_ptr<Nonblocking> self_;
   memory::Arena& arena_;
   memory::Share share_;
   machine::Layout layout_;
@@ -143,8 +143,8 @@ class Nonblocking final : public CollectivesUnderWay {
   statistics::Counters counters_;
 };
 
-/// Keeps it alive, as a std::shared_ptr would, but for each call two instructions that lock: where one thread makes all
-/// MPI calls the count takes none.
+/// Keeps it alive, as a std::shared_ptr would. That counts by two instructions that lock for each call; this by none where
+/// one thread makes all MPI calls.
 class KeptNonblocking {
  public:
   KeptNonblocking() = default;
