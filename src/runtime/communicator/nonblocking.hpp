@@ -143,8 +143,8 @@ class Nonblocking final : public CollectivesUnderWay {
   statistics::Counters counters_;
 };
 
-/// Keeps it alive, as a std::shared_ptr would. That counts by two instructions that lock for each call; this by none where
-/// one thread makes all MPI calls.
+/// Keeps it alive, as a std::shared_ptr would. The count of a std::shared_ptr takes two instructions that lock for each call.
+/// This one takes none where one thread makes all MPI calls.
 class KeptNonblocking {
  public:
   KeptNonblocking() = default;
